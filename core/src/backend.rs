@@ -18,8 +18,8 @@ pub trait Code: Send + Sync {
     fn size(&self) -> usize;
     /// Human-readable machine code, or the back end's own IR (`what` is `clif`, `llvm`, `asm`, `ptx`).
     fn text(&self, what: &str) -> Option<String>;
-    /// What calls the functions where they are no machine code; their entries are then names, not to be jumped
-    /// to.
+    /// What calls the functions where they are no machine code; their entries are then names, not to be
+    /// jumped to.
     fn calls(&self) -> Option<&dyn Calls> {
         None
     }

@@ -1,5 +1,6 @@
-//! Bytecode of the fixtures in `tests/bytecode` (recorded by `tests/tools/dump_bytecode.py`): it decodes, prints,
-//! parses, and becomes SSA that verifies, prints and parses. `python_versions.rs` compares the versions.
+//! Bytecode of the fixtures in `tests/bytecode` (recorded by `tests/tools/dump_bytecode.py`): it decodes,
+//! prints, parses, and becomes SSA that verifies, prints and parses. `python_versions.rs` compares the
+//! versions.
 
 use tierup_core::bytecode::{self, Code, decode, recorded};
 use tierup_core::ops::{OpId, id};

@@ -1,5 +1,6 @@
-//! Every version of Python whose bytecode is read, on what it recorded of the same sources (`tests/bytecode`): the
-//! tables are complete, the same source means the same in all of them, and becomes SSA in all of them.
+//! Every version of Python whose bytecode is read, on what it recorded of the same sources
+//! (`tests/bytecode`): the tables are complete, the same source means the same in all of them, and becomes
+//! SSA in all of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use tierup_core::bytecode::decode::{VERSIONS, version};
@@ -24,11 +25,12 @@ macro_rules! recordings {
 type Recording = ((u8, u8), &'static str, [&'static str; 4]);
 const RECORDINGS: [Recording; 4] = recordings!(11 "py311", 12 "py312", 13 "py313", 14 "py314");
 
-/// Opcodes that no code object has: they are written while a program runs, or stand in code that the interpreter
-/// makes for itself.
+/// Opcodes that no code object has: they are written while a program runs, or stand in code that the
+/// interpreter makes for itself.
 const NEVER: [&str; 4] = ["INTERPRETER_EXIT", "RESERVED", "EXIT_INIT_CHECK", "ENTER_EXECUTOR"];
 
-/// Functions that a version encodes in another way than the one before it, because it means it in another way.
+/// Functions that a version encodes in another way than the one before it, because it means it in another
+/// way.
 const OTHERWISE: [((u8, u8), &[(&str, &str)]); 3] = [
     (
         (3, 12),
@@ -343,8 +345,8 @@ fn ssa_of_every_version_verifies() {
     assert!(built > 500, "{built} functions");
 }
 
-/// SSA without places in the source, without what names the function's code, and with functions numbered in the
-/// order in which they come up.
+/// SSA without places in the source, without what names the function's code, and with functions numbered in
+/// the order in which they come up.
 fn shape(func: &Func) -> String {
     let (mut out, mut ids) = (String::new(), vec![]);
     each_func(func, &mut |f| {
@@ -370,8 +372,8 @@ fn shape(func: &Func) -> String {
     out
 }
 
-/// Where SSA differs, blocks mostly stand in another order, for versions lay out code in different ways; what it
-/// does is compared by running it (tests/python/test_ssa.py).
+/// Where SSA differs, blocks mostly stand in another order, for versions lay out code in different ways; what
+/// it does is compared by running it (tests/python/test_ssa.py).
 #[test]
 fn ssa_is_mostly_that_of_the_first_version() {
     let first: Vec<Func> = functions((3, 11)).iter().map(|c| build::build(c, 0).unwrap()).collect();

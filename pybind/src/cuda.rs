@@ -1,7 +1,7 @@
 //! Kernels and memory of a GPU, or of the simulator in its place: what `tierup.cuda` is made of.
 //!
-//! Which of the two is decided once ([`cuda_open`]). Nothing of the compiler is here: a kernel is a dispatcher
-//! whose function is compiled as one ([`Kernel`]).
+//! Which of the two is decided once ([`cuda_open`]). Nothing of the compiler is here: a kernel is a
+//! dispatcher whose function is compiled as one ([`Kernel`]).
 
 use crate::dispatcher;
 use crate::errors::Failure as Trouble;
@@ -51,8 +51,8 @@ fn detached<T: Send>(py: Python<'_>, body: impl FnOnce() -> driver::Result<T> + 
 }
 
 /// Decides where kernels run: on the GPU unless the simulator is asked for or there is no driver. What holds:
-/// the GPU's name, compute capability (90 for 9.0) and version of the driver (13000 for 13.0), or why there is
-/// none.
+/// the GPU's name, compute capability (90 for 9.0) and version of the driver (13000 for 13.0), or why there
+/// is none.
 #[pyfunction]
 fn cuda_open(py: Python<'_>, simulate: bool) -> (bool, Option<String>, String, u32, i32) {
     let found = py.detach(driver::driver);

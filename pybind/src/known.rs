@@ -36,8 +36,8 @@ struct Paths {
 }
 static PATHS: LazyLock<Mutex<Paths>> = LazyLock::new(Default::default);
 
-/// Modules that NumPy or Tierup load when somebody asks for them. Nobody must ask in order to find out what an object
-/// is.
+/// Modules that NumPy or Tierup load when somebody asks for them. Nobody must ask in order to find out what
+/// an object is.
 const LOADED_LATER: [&str; 4] = ["numpy.random", "numpy.linalg", "numpy.polynomial", "tierup.cuda"];
 
 /// The module that a row of the operation table lives in, and the rest of its path.

@@ -1,7 +1,8 @@
 //! Decoded code objects: plain data, independent of the Python version, with jumps as instruction indices.
 //!
-//! [`inst`] is the neutral instruction set, [`stack`] what it does to the operand stack, [`decode`] reads the raw bytes of every version, [`text`] prints and
-//! parses the `.bc` form and [`recorded`] what other Pythons recorded.
+//! [`inst`] is the neutral instruction set, [`stack`] what it does to the operand stack, [`decode`] reads the
+//! raw bytes of every version, [`text`] prints and parses the `.bc` form and [`recorded`] what other Pythons
+//! recorded.
 
 pub mod decode;
 pub mod inst;

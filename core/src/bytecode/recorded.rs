@@ -1,5 +1,5 @@
-//! Code objects as some Python recorded them (tests/tools/dump_bytecode.py): the `.bc` form of [`super::text`]
-//! with the raw tables in place of instructions.
+//! Code objects as some Python recorded them (tests/tools/dump_bytecode.py): the `.bc` form of
+//! [`super::text`] with the raw tables in place of instructions.
 //!
 //! ```text
 //! python 3.12
@@ -10,8 +10,8 @@
 //! end
 //! ```
 //!
-//! After instructions, locations and exception table comes a checksum of what that Python's `dis` says of them:
-//! the decoder has to say the same.
+//! After instructions, locations and exception table comes a checksum of what that Python's `dis` says of
+//! them: the decoder has to say the same.
 
 use super::decode::{self, Raw};
 use super::{Code, text};
@@ -23,8 +23,8 @@ pub fn parse(text: &str) -> Result<Vec<Code>> {
     parse_with(text, &mut |_, failed| Err(failed))
 }
 
-/// The same, where `failed` is told of each code object that does not decode and may let it go: it then has no
-/// instructions.
+/// The same, where `failed` is told of each code object that does not decode and may let it go: it then has
+/// no instructions.
 pub fn parse_with(text: &str, failed: &mut dyn FnMut(&Code, Diagnostic) -> Result<()>) -> Result<Vec<Code>> {
     let mut c = Cursor::new(text);
     if !c.eat_word("python") {

@@ -3,8 +3,8 @@
 use super::{Code, Handler, Instr, Opcode};
 use crate::diag::{Code as DiagCode, Diagnostic, Result};
 
-/// Slots popped and pushed where control goes on to the next instruction. Values that an instruction only looks
-/// at stay where they are.
+/// Slots popped and pushed where control goes on to the next instruction. Values that an instruction only
+/// looks at stay where they are.
 pub fn effect(op: Opcode, arg: u32) -> (usize, usize) {
     use Opcode::*;
     let n = arg as usize;
@@ -60,8 +60,8 @@ pub type Restore = (usize, usize);
 ///
 /// # Errors
 ///
-/// A pop from an empty stack, stacks of different heights where paths meet, a handler that counts on more than
-/// there is, the mark beside a callable taken for a value.
+/// A pop from an empty stack, stacks of different heights where paths meet, a handler that counts on more
+/// than there is, the mark beside a callable taken for a value.
 pub fn restores(code: &Code) -> Result<Vec<Restore>> {
     let mut walk = Walk { code, entries: vec![None; code.insts.len()], work: vec![], found: vec![] };
     if !code.insts.is_empty() {

@@ -1,10 +1,10 @@
 //! Type inference: sparse, conditional, over instances (one function for one combination of argument types).
 //!
 //! [`cx`] is what a typing rule sees, [`session`] the fixed point over instances and list variables,
-//! [`solve`] types one function, [`rows`] an operation by the rows of the table, [`adapt`] makes calls fit these,
-//! [`call`] resolves what is called, [`bind`] binds arguments, [`attribute`] takes attributes, [`regions`] types
-//! parallel loops, [`origin`] says where a value comes from, [`special`] asks classes of named tuples for methods of their own, [`finish`] writes
-//! the typed function down.
+//! [`solve`] types one function, [`rows`] an operation by the rows of the table, [`adapt`] makes calls fit
+//! these, [`call`] resolves what is called, [`bind`] binds arguments, [`attribute`] takes attributes,
+//! [`regions`] types parallel loops, [`origin`] says where a value comes from, [`special`] asks classes of
+//! named tuples for methods of their own, [`finish`] writes the typed function down.
 
 pub mod adapt;
 pub mod attribute;

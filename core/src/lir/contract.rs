@@ -1,6 +1,6 @@
-//! Contraction: a product that is only added to something or subtracted becomes one instruction with it, which
-//! rounds once. Results change, so this is no optimisation: kernels ask for it, and a CPU that runs one in a
-//! GPU's place computes the same bits.
+//! Contraction: a product that is only added to something or subtracted becomes one instruction with it,
+//! which rounds once. Results change, so this is no optimisation: kernels ask for it, and a CPU that runs one
+//! in a GPU's place computes the same bits.
 
 use super::func::*;
 use super::inst::Op;

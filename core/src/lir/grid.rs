@@ -84,7 +84,8 @@ grid_ops! {
         SharedMemory = "shared_memory";
     }
     Order {
-        /// Waits until all threads of the block that have not ended wait here; what any wrote before, all see after.
+        /// Waits until all threads of the block that have not ended wait here; what any wrote before, all see
+        /// after.
         Barrier = "barrier";
         /// What this thread wrote before, the block sees before what it writes after.
         FenceBlock = "fence_block";
@@ -120,7 +121,8 @@ grid_ops! {
         WarpBarrier = "warp_barrier";
     }
     Shuffle {
-        /// Waits likewise, then takes the second operand of the lane that the third names, modulo 32; its own where the bits do not name that lane or its thread has ended.
+        /// Waits likewise, then takes the second operand of the lane that the third names, modulo 32; its own
+        /// where the bits do not name that lane or its thread has ended.
         Shuffle = "shuffle";
     }
     Vote {

@@ -9,8 +9,8 @@ use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg};
 use crate::lir::{Op, Ty, Value};
-use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::lower::cast;
+use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::types::promote;
 use crate::types::{Const, Kind, Type};
 
@@ -68,16 +68,28 @@ operators! {
 }
 
 /// A scalar result of NumPy's function has NumPy's type.
-fn strong(a: Answer) -> Answer { Answer { ret: a.ret.strong(), konst: None, ..a } }
+fn strong(a: Answer) -> Answer {
+    Answer { ret: a.ret.strong(), konst: None, ..a }
+}
 
-fn bitwise(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Op) -> Result<Val> { Ok(vec![cx.b.bin(op, c.args[0][0], c.args[1][0])]) }
+fn bitwise(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Op) -> Result<Val> {
+    Ok(vec![cx.b.bin(op, c.args[0][0], c.args[1][0])])
+}
 
-fn number(a: &Arg) -> bool { a.ty.is_number() }
+fn number(a: &Arg) -> bool {
+    a.ty.is_number()
+}
 
 /// Both operands become the promoted type, which is also the result's.
 pub fn common(args: &[Arg], elementwise: bool) -> Option<Type> {
-    if !args.iter().all(number) { return None; }
-    if elementwise { Some(promote::result_type(args[0].ty, args[1].ty)) } else { promote::arith(args[0].ty, args[1].ty) }
+    if !args.iter().all(number) {
+        return None;
+    }
+    if elementwise {
+        Some(promote::result_type(args[0].ty, args[1].ty))
+    } else {
+        promote::arith(args[0].ty, args[1].ty)
+    }
 }
 
 fn same(args: &[Arg], elementwise: bool, fold: fn(i64, i64) -> Option<i64>) -> Option<Answer> {
@@ -87,28 +99,44 @@ fn same(args: &[Arg], elementwise: bool, fold: fn(i64, i64) -> Option<i64>) -> O
 
 /// The result of a Python int operation on constants that does not overflow.
 fn fold_ints(args: &[Arg], t: Type, fold: fn(i64, i64) -> Option<i64>) -> Option<Const> {
-    if t != Type::int() { return None; }
+    if t != Type::int() {
+        return None;
+    }
     match (&args[0].konst, &args[1].konst) {
         (Some(Const::Int(a)), Some(Const::Int(b))) => fold(*a, *b).map(Const::Int),
         _ => None,
     }
 }
-fn fold_add(a: i64, b: i64) -> Option<i64> { a.checked_add(b) }
-fn fold_sub(a: i64, b: i64) -> Option<i64> { a.checked_sub(b) }
-fn fold_floordiv(a: i64, b: i64) -> Option<i64> { Some(a.checked_div(b)? - (a % b != 0 && (a < 0) != (b < 0)) as i64) }
-fn fold_mod(a: i64, b: i64) -> Option<i64> { Some(a.checked_rem(b)? + if a % b != 0 && (a < 0) != (b < 0) { b } else { 0 }) }
-fn fold_mul(a: i64, b: i64) -> Option<i64> { a.checked_mul(b) }
+fn fold_add(a: i64, b: i64) -> Option<i64> {
+    a.checked_add(b)
+}
+fn fold_sub(a: i64, b: i64) -> Option<i64> {
+    a.checked_sub(b)
+}
+fn fold_floordiv(a: i64, b: i64) -> Option<i64> {
+    Some(a.checked_div(b)? - (a % b != 0 && (a < 0) != (b < 0)) as i64)
+}
+fn fold_mod(a: i64, b: i64) -> Option<i64> {
+    Some(a.checked_rem(b)? + if a % b != 0 && (a < 0) != (b < 0) { b } else { 0 })
+}
+fn fold_mul(a: i64, b: i64) -> Option<i64> {
+    a.checked_mul(b)
+}
 
 fn subtract_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     let t = common(args, elementwise)?;
-    if *t == Kind::Bool { return None; }
+    if *t == Kind::Bool {
+        return None;
+    }
     Some(Answer::coerced(t, vec![t, t]).known(fold_ints(args, t, fold_sub)))
 }
 
 fn true_div_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     let t = common(args, elementwise)?;
     // Integers are divided as floats, but a message says whether they were integers.
-    if !t.is_index() { return Some(Answer::coerced(t, vec![t, t])); }
+    if !t.is_index() {
+        return Some(Answer::coerced(t, vec![t, t]));
+    }
     let ret = if t.is_weak() || *t == Kind::Bool && !elementwise { Type::float() } else { Type::f64() };
     // Each from its own type: -2 beside an unsigned number stays what it is.
     Some(Answer::coerced(ret, vec![args[0].ty, args[1].ty]))
@@ -117,26 +145,44 @@ fn true_div_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
 /// Real numbers; two bools become integers.
 fn real_rule(args: &[Arg], elementwise: bool, fold: fn(i64, i64) -> Option<i64>) -> Option<Answer> {
     let t = common(args, elementwise)?;
-    if t.is_complex() { return None; }
+    if t.is_complex() {
+        return None;
+    }
     let t = if *t == Kind::Bool { Type::int_of(crate::types::Int::I8) } else { t };
     Some(Answer::coerced(t, vec![t, t]).known(fold_ints(args, t, fold)))
 }
 
-fn floordiv_rule(args: &[Arg], elementwise: bool) -> Option<Answer> { real_rule(args, elementwise, fold_floordiv) }
-fn mod_rule(args: &[Arg], elementwise: bool) -> Option<Answer> { real_rule(args, elementwise, fold_mod) }
+fn floordiv_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
+    real_rule(args, elementwise, fold_floordiv)
+}
+fn mod_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
+    real_rule(args, elementwise, fold_mod)
+}
 
 fn bits_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
-    if !args.iter().all(|a| a.ty.is_index()) { return None; }
+    if !args.iter().all(|a| a.ty.is_index()) {
+        return None;
+    }
     let t = if args.iter().all(|a| *a.ty == Kind::Bool) { Type::bool() } else { common(args, elementwise)? };
-    if !t.is_index() { return None; }
+    if !t.is_index() {
+        return None;
+    }
     Some(Answer::coerced(t, vec![t, t]))
 }
 
 fn shift_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
-    if !args.iter().all(|a| a.ty.is_index()) { return None; }
+    if !args.iter().all(|a| a.ty.is_index()) {
+        return None;
+    }
     let t = common(args, elementwise)?;
-    let t = match *t { Kind::Bool => Type::int_of(crate::types::Int::I8), Kind::Int(_) => t, _ => return None };
-    if elementwise { return Some(Answer::coerced(t, vec![t, t])); }
+    let t = match *t {
+        Kind::Bool => Type::int_of(crate::types::Int::I8),
+        Kind::Int(_) => t,
+        _ => return None,
+    };
+    if elementwise {
+        return Some(Answer::coerced(t, vec![t, t]));
+    }
     let t = shifted_type(args[0].ty, t);
     Some(Answer::coerced(t, vec![t, count_type(args[1].ty)]))
 }
@@ -144,14 +190,22 @@ fn shift_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
 /// Of a number that is shifted its own sign decides, as in Numba: `t` is the type of arithmetic with the
 /// count.
 pub fn shifted_type(of: Type, t: Type) -> Type {
-    match *of { Kind::Int(i) if !i.signed() => Type::int_of(crate::types::Int::U64), Kind::Int(_) if is_unsigned(t) => Type::i64(), _ => t }
+    match *of {
+        Kind::Int(i) if !i.signed() => Type::int_of(crate::types::Int::U64),
+        Kind::Int(_) if is_unsigned(t) => Type::i64(),
+        _ => t,
+    }
 }
 
 /// How far is counted in the number's own sign.
-pub fn count_type(of: Type) -> Type { if is_unsigned(of) { Type::int_of(crate::types::Int::U64) } else { Type::int() } }
+pub fn count_type(of: Type) -> Type {
+    if is_unsigned(of) { Type::int_of(crate::types::Int::U64) } else { Type::int() }
+}
 
 fn sign_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
-    if !number(&args[0]) { return None; }
+    if !number(&args[0]) {
+        return None;
+    }
     let t = match *args[0].ty {
         Kind::Bool if elementwise => return None,
         Kind::Bool => Type::int(),
@@ -171,12 +225,18 @@ fn invert_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
 
 /// Operation by class of operand: integers, floats, complex by parts, bool by bits.
 fn field(cx: &mut LowerCx<'_>, c: &OpCall<'_>, int: Op, float: Op, bits: Op) -> Result<Val> {
-    let op = match *c.types[0] { Kind::Bool => bits, Kind::Int(_) => int, _ => float };
+    let op = match *c.types[0] {
+        Kind::Bool => bits,
+        Kind::Int(_) => int,
+        _ => float,
+    };
     Ok(c.args[0].iter().zip(&c.args[1]).map(|(a, b)| cx.b.bin(op, *a, *b)).collect())
 }
 
 pub fn emit_mul(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if !c.types[0].is_complex() { return field(cx, c, Op::Imul, Op::Fmul, Op::Band); }
+    if !c.types[0].is_complex() {
+        return field(cx, c, Op::Imul, Op::Fmul, Op::Band);
+    }
     let (a, b) = (&c.args[0], &c.args[1]);
     Ok(complex_mul(cx, a, b))
 }
@@ -190,7 +250,9 @@ pub fn complex_mul(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value]) -> Val {
 
 /// Raises ZeroDivisionError where Python does: on scalars, unless NumPy's answers were asked for.
 fn check_divisor(cx: &mut LowerCx<'_>, c: &OpCall<'_>, message: &str) {
-    if c.elementwise || cx.options.numpy_errors { return; }
+    if c.elementwise || cx.options.numpy_errors {
+        return;
+    }
     let mut nonzero = crate::lower::cast::truth(cx, c.args[1][0], part_type(c.types[1]));
     if c.types[1].is_complex() {
         let im = crate::lower::cast::truth(cx, c.args[1][1], part_type(c.types[1]));
@@ -199,7 +261,9 @@ fn check_divisor(cx: &mut LowerCx<'_>, c: &OpCall<'_>, message: &str) {
     cx.check(nonzero, Class::ZeroDivisionError, message);
 }
 
-fn part_type(t: Type) -> Type { if let Kind::Complex(f) = *t { Type::float_of(f) } else { t } }
+fn part_type(t: Type) -> Type {
+    if let Kind::Complex(f) = *t { Type::float_of(f) } else { t }
+}
 
 fn emit_true_div(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if c.types[0].is_complex() {
@@ -208,7 +272,8 @@ fn emit_true_div(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         return Ok(complex_div(cx, &c.args[0], &c.args[1], numpy));
     }
     check_divisor(cx, c, if c.types[0].is_index() { "division by zero" } else { "float division by zero" });
-    let (a, b) = (cast::cast(cx, &c.args[0], c.types[0], c.ret)?, cast::cast(cx, &c.args[1], c.types[1], c.ret)?);
+    let (a, b) =
+        (cast::cast(cx, &c.args[0], c.types[0], c.ret)?, cast::cast(cx, &c.args[1], c.types[1], c.ret)?);
     Ok(vec![cx.b.bin(Op::Fdiv, a[0], b[0])])
 }
 
@@ -227,21 +292,32 @@ pub fn complex_div(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value], numpy: bool) 
         let re = cx.b.bin(Op::Fadd, p, x[1]);
         let q = cx.b.bin(Op::Fmul, x[2], ratio);
         let im = if sub_first { cx.b.bin(Op::Fsub, q, x[3]) } else { cx.b.bin(Op::Fsub, x[3], q) };
-        if !numpy { return [cx.b.bin(Op::Fdiv, re, den), cx.b.bin(Op::Fdiv, im, den)]; }
+        if !numpy {
+            return [cx.b.bin(Op::Fdiv, re, den), cx.b.bin(Op::Fdiv, im, den)];
+        }
         let scale = cx.b.bin(Op::Fdiv, one, den);
         [cx.b.bin(Op::Fmul, re, scale), cx.b.bin(Op::Fmul, im, scale)]
     };
     let by_re = scaled(cx, b[0], b[1], [a[1], a[0], a[0], a[1]], false);
     let by_im = scaled(cx, b[1], b[0], [a[0], a[1], a[1], a[0]], true);
     let quotient: Val = (0..2).map(|k| cx.b.select(re_larger, by_re[k], by_im[k])).collect();
-    if !numpy { return quotient; }
+    if !numpy {
+        return quotient;
+    }
     let zero = cx.zero(t);
     let sum = cx.b.bin(Op::Fadd, abs_re, abs_im);
     let by_zero = cx.b.bin(Op::FcmpEq, sum, zero);
-    (0..2).map(|k| { let q = cx.b.bin(Op::Fdiv, a[k], abs_re); cx.b.select(by_zero, q, quotient[k]) }).collect()
+    (0..2)
+        .map(|k| {
+            let q = cx.b.bin(Op::Fdiv, a[k], abs_re);
+            cx.b.select(by_zero, q, quotient[k])
+        })
+        .collect()
 }
 
-fn is_unsigned(t: Type) -> bool { matches!(*t, Kind::Int(i) if !i.signed()) }
+fn is_unsigned(t: Type) -> bool {
+    matches!(*t, Kind::Int(i) if !i.signed())
+}
 
 pub fn emit_floordiv(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (a, b) = (c.args[0][0], c.args[1][0]);
@@ -250,9 +326,17 @@ pub fn emit_floordiv(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         return Ok(vec![super::real::float_floordiv(cx, a, b)]);
     }
     // Rounding down is what an arithmetic shift does.
-    if let Some(k) = power_of_two(c) { return Ok(vec![cx.b.bin_imm(if is_unsigned(c.types[0]) { Op::Ushr } else { Op::Sshr }, a, k as i64)]); }
+    if let Some(k) = power_of_two(c) {
+        return Ok(vec![cx.b.bin_imm(
+            if is_unsigned(c.types[0]) { Op::Ushr } else { Op::Sshr },
+            a,
+            k as i64,
+        )]);
+    }
     check_divisor(cx, c, "integer division or modulo by zero");
-    if is_unsigned(c.types[0]) { return Ok(vec![cx.b.bin(Op::Udiv, a, b)]); }
+    if is_unsigned(c.types[0]) {
+        return Ok(vec![cx.b.bin(Op::Udiv, a, b)]);
+    }
     if c.consts[1].as_ref().and_then(Const::as_int).is_some_and(|n| n > 0) {
         // For x below zero `~(~x / n)`: nothing to adjust, and the complements fall away where x is known not
         // to be negative.
@@ -298,9 +382,13 @@ pub fn emit_mod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         check_divisor(cx, c, "float modulo");
         return Ok(vec![super::real::float_mod(cx, a, b)]);
     }
-    if let Some(k) = power_of_two(c) { return Ok(vec![cx.b.bin_imm(Op::Band, a, (1i64 << k) - 1)]); }
+    if let Some(k) = power_of_two(c) {
+        return Ok(vec![cx.b.bin_imm(Op::Band, a, (1i64 << k) - 1)]);
+    }
     check_divisor(cx, c, "integer modulo by zero");
-    if is_unsigned(c.types[0]) { return Ok(vec![cx.b.bin(Op::Urem, a, b)]); }
+    if is_unsigned(c.types[0]) {
+        return Ok(vec![cx.b.bin(Op::Urem, a, b)]);
+    }
     let r = cx.b.bin(Op::Srem, a, b);
     let up = cx.b.bin(Op::Iadd, r, b);
     let adjust = needs_adjustment(cx, r, b);
@@ -308,7 +396,12 @@ pub fn emit_mod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// Shift amounts at or past the width, which the instruction would take modulo the width.
-fn shift(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Op, past: impl FnOnce(&mut LowerCx<'_>, Value) -> Value) -> Result<Val> {
+fn shift(
+    cx: &mut LowerCx<'_>,
+    c: &OpCall<'_>,
+    op: Op,
+    past: impl FnOnce(&mut LowerCx<'_>, Value) -> Value,
+) -> Result<Val> {
     let (a, n) = (c.args[0][0], c.args[1][0]);
     if !c.elementwise && !is_unsigned(c.types[1]) {
         let ok = cx.b.bin_imm(Op::IcmpSge, n, 0);
@@ -323,12 +416,23 @@ fn shift(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Op, past: impl FnOnce(&mut Lo
 }
 
 pub fn emit_lshift(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    shift(cx, c, Op::Ishl, |cx, a| { let t = cx.b.ty(a); cx.zero(t) })
+    shift(cx, c, Op::Ishl, |cx, a| {
+        let t = cx.b.ty(a);
+        cx.zero(t)
+    })
 }
 
 fn emit_rshift(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if is_unsigned(c.types[0]) { return shift(cx, c, Op::Ushr, |cx, a| { let t = cx.b.ty(a); cx.zero(t) }); }
-    shift(cx, c, Op::Sshr, |cx, a| { let last = cx.b.ty(a).bytes() as i64 * 8 - 1; cx.b.bin_imm(Op::Sshr, a, last) })
+    if is_unsigned(c.types[0]) {
+        return shift(cx, c, Op::Ushr, |cx, a| {
+            let t = cx.b.ty(a);
+            cx.zero(t)
+        });
+    }
+    shift(cx, c, Op::Sshr, |cx, a| {
+        let last = cx.b.ty(a).bytes() as i64 * 8 - 1;
+        cx.b.bin_imm(Op::Sshr, a, last)
+    })
 }
 
 fn emit_neg(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -342,7 +446,11 @@ fn emit_invert(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// A value widened to f64 for helpers that know nothing else.
-pub fn widen(cx: &mut LowerCx<'_>, v: Value) -> Value { if cx.b.ty(v) == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F64, v) } else { v } }
+pub fn widen(cx: &mut LowerCx<'_>, v: Value) -> Value {
+    if cx.b.ty(v) == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F64, v) } else { v }
+}
 
 /// Missing helper results are bugs, reported as such.
-pub fn expect(v: Option<Value>) -> Result<Value> { v.ok_or_else(|| Diagnostic::internal("helper without a result")) }
+pub fn expect(v: Option<Value>) -> Result<Value> {
+    v.ok_or_else(|| Diagnostic::internal("helper without a result"))
+}

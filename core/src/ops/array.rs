@@ -1,16 +1,27 @@
 //! Attributes and methods of arrays and dtypes that say what they are, copy them or convert them.
 
-use super::index::{assign, check_writable, checked, extents_meet, fill, refuse_readonly, written};
+mod dtypes;
+
+mod elements;
+
+use super::index::{assign, check_writable, fill, refuse_readonly, written};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, dtype_arg, no_match};
-use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, contiguous_strides, copy_elements, elementwise, load_element, product, store_element};
+use crate::lir::Op;
+use crate::lower::arrays::{ArrayVal, contiguous_strides, elementwise, store_element};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::lower::lazy::Elements;
-use crate::types::{Access, ArrayType, Const, Float, Int, IterType, Kind, Layout, Type};
+use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
+pub use dtypes::dtype_of;
+use dtypes::{
+    char_code, check_cast_rule, check_casting, dtype_fact, emit_share, float_limit, info, info_rule,
+    int_limits, kind_letter, result_type_rule, share_rule, takes_rule,
+};
+pub use elements::{access_of_version, contiguous_or_copy, frozen_version, python_number, scalar_of};
+use elements::{emit_flat_get, emit_flat_set, emit_item, fill_rule, flat_rule, flat_set_rule, item_rule};
 
 super::identity::op_ids! {
     NUMPY_IINFO = "numpy.iinfo",
@@ -26,122 +37,501 @@ type Result1 = Result<Answer>;
 
 /// An array that is nothing but a shape, for those who ask an array for that alone: it has no elements to
 /// read ([`crate::lower::fuse`] makes it).
-pub static OF_SHAPE: OpDef = OpDef::new(&["numpy._of_shape"], "shape", Body::Lir(|_, a| Err(no_match("_of_shape()", a)), |cx, c| {
-    let ty = c.ret.as_array().ok_or_else(|| Diagnostic::internal("a shape of no array"))?;
-    let (shape, nothing) = (c.args[0].clone(), cx.b.null());
-    let strides = contiguous_strides(cx, &shape, ty.itemsize(), ty.layout);
-    Ok(ArrayVal { ty, owner: nothing, data: nothing, shape, strides, frozen: None }.pack())
-}));
+pub static OF_SHAPE: OpDef = OpDef::new(
+    &["numpy._of_shape"],
+    "shape",
+    Body::Lir(
+        |_, a| Err(no_match("_of_shape()", a)),
+        |cx, c| {
+            let ty = c.ret.as_array().ok_or_else(|| Diagnostic::internal("a shape of no array"))?;
+            let (shape, nothing) = (c.args[0].clone(), cx.b.null());
+            let strides = contiguous_strides(cx, &shape, ty.itemsize(), ty.layout);
+            Ok(ArrayVal { ty, owner: nothing, data: nothing, shape, strides, frozen: None }.pack())
+        },
+    ),
+);
 
 /// The row of `a.shape`.
-pub fn shape_of() -> &'static OpDef { &OPS[0] }
+pub fn shape_of() -> &'static OpDef {
+    &OPS[0]
+}
 
 pub static OPS: &[OpDef] = &[
     // What an array is; the first is [`shape_of`].
-    OpDef::new(&["array.shape", "numpy.shape"], "a", Body::Lir(|_, a| array_or_number(a).map(|n| Answer::of(Type::tuple(vec![Type::int(); n]))), |cx, c| shape(cx, c))).property().of_shape().doc("Length of each dimension."),
-    OpDef::new(&["array.ndim", "numpy.ndim"], "a", Body::Lir(|_, a| array_or_number(a).map(|n| Answer::constant(Const::Int(n as i64))), nothing)).property().of_shape().doc("Number of dimensions."),
-    OpDef::new(&["array.size"], "a", Body::Lir(|_, a| array(a).map(|_| Answer::of(Type::int())), |cx, c| Ok(vec![ArrayVal::new(cx, &c.args[0], c.types[0])?.size(cx)]))).property().of_shape().doc("Number of elements."),
-    OpDef::new(&["numpy.size"], "a, axis=None", Body::Lir(size_rule, emit_size)).raises().of_shape().doc("Number of elements, of the array or along an axis."),
-    OpDef::new(&["array.itemsize"], "a", Body::Lir(|_, a| array(a).map(|t| Answer::constant(Const::Int(t.itemsize()))), nothing)).property().doc("Bytes of one element."),
-    OpDef::new(&["array.nbytes"], "a", Body::Lir(|_, a| array(a).map(|_| Answer::of(Type::int())), |cx, c| {
-        let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-        let n = a.size(cx);
-        Ok(vec![cx.b.bin_imm(Op::Imul, n, a.ty.itemsize())])
-    })).property().doc("Bytes of all elements."),
-    OpDef::new(&["array.strides"], "a", Body::Lir(|_, a| array(a).map(|t| Answer::of(Type::tuple(vec![Type::int(); t.ndim()]))), emit_strides)).property().doc("Bytes from one element to the next in each dimension."),
-    OpDef::new(&["array.dtype"], "a", Body::Lir(|_, a| array(a).map(|t| Answer::of(Type::new(Kind::DType(t.dtype)))), nothing)).property().doc("Type of the elements."),
-    OpDef::new(&["number.dtype"], "x", Body::Lir(|_, a| if a[0].ty.is_number() { Ok(Answer::of(Type::new(Kind::DType(a[0].ty.strong())))) } else { Err(no_match(".dtype", a)) }, nothing)).property().doc("Type of a NumPy number."),
+    OpDef::new(
+        &["array.shape", "numpy.shape"],
+        "a",
+        Body::Lir(
+            |_, a| array_or_number(a).map(|n| Answer::of(Type::tuple(vec![Type::int(); n]))),
+            |cx, c| shape(cx, c),
+        ),
+    )
+    .property()
+    .of_shape()
+    .doc("Length of each dimension."),
+    OpDef::new(
+        &["array.ndim", "numpy.ndim"],
+        "a",
+        Body::Lir(|_, a| array_or_number(a).map(|n| Answer::constant(Const::Int(n as i64))), nothing),
+    )
+    .property()
+    .of_shape()
+    .doc("Number of dimensions."),
+    OpDef::new(
+        &["array.size"],
+        "a",
+        Body::Lir(
+            |_, a| array(a).map(|_| Answer::of(Type::int())),
+            |cx, c| Ok(vec![ArrayVal::new(cx, &c.args[0], c.types[0])?.size(cx)]),
+        ),
+    )
+    .property()
+    .of_shape()
+    .doc("Number of elements."),
+    OpDef::new(&["numpy.size"], "a, axis=None", Body::Lir(size_rule, emit_size))
+        .raises()
+        .of_shape()
+        .doc("Number of elements, of the array or along an axis."),
+    OpDef::new(
+        &["array.itemsize"],
+        "a",
+        Body::Lir(|_, a| array(a).map(|t| Answer::constant(Const::Int(t.itemsize()))), nothing),
+    )
+    .property()
+    .doc("Bytes of one element."),
+    OpDef::new(
+        &["array.nbytes"],
+        "a",
+        Body::Lir(
+            |_, a| array(a).map(|_| Answer::of(Type::int())),
+            |cx, c| {
+                let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+                let n = a.size(cx);
+                Ok(vec![cx.b.bin_imm(Op::Imul, n, a.ty.itemsize())])
+            },
+        ),
+    )
+    .property()
+    .doc("Bytes of all elements."),
+    OpDef::new(
+        &["array.strides"],
+        "a",
+        Body::Lir(
+            |_, a| array(a).map(|t| Answer::of(Type::tuple(vec![Type::int(); t.ndim()]))),
+            emit_strides,
+        ),
+    )
+    .property()
+    .doc("Bytes from one element to the next in each dimension."),
+    OpDef::new(
+        &["array.dtype"],
+        "a",
+        Body::Lir(|_, a| array(a).map(|t| Answer::of(Type::new(Kind::DType(t.dtype)))), nothing),
+    )
+    .property()
+    .doc("Type of the elements."),
+    OpDef::new(
+        &["number.dtype"],
+        "x",
+        Body::Lir(
+            |_, a| {
+                if a[0].ty.is_number() {
+                    Ok(Answer::of(Type::new(Kind::DType(a[0].ty.strong()))))
+                } else {
+                    Err(no_match(".dtype", a))
+                }
+            },
+            nothing,
+        ),
+    )
+    .property()
+    .doc("Type of a NumPy number."),
     // `a.flags` is the array under another type, whose attributes are the flags.
-    OpDef::new(&["array.flags"], "a", Body::Lir(|_, a| Err(no_match("flags()", a)), nothing)).doc("How the array lies in memory."),
-    OpDef::new(&["array.flags.c_contiguous", "array.flags.contiguous"], "a", Body::Lir(|_, a| contiguous_rule(a, Layout::C), |cx, c| contiguous(cx, c, Layout::C))).property().doc("Rows without gaps."),
-    OpDef::new(&["array.flags.f_contiguous"], "a", Body::Lir(|_, a| contiguous_rule(a, Layout::F), |cx, c| contiguous(cx, c, Layout::F))).property().doc("Columns without gaps."),
-    OpDef::new(&["array.flags.writeable"], "a", Body::Lir(writeable_rule, emit_writeable)).property().doc("Whether elements may be changed."),
-    OpDef::new(&["array.flags.aligned"], "a", Body::Lir(|_, a| flagged(a).map(|_| Answer::of(Type::bool())), emit_aligned)).property().doc("Whether elements lie at multiples of their size."),
-    OpDef::new(&["numpy.isscalar"], "x", Body::Lir(|_, a| asked(a, is_scalar), |cx, c| told(cx, c, is_scalar))).doc("Whether `x` is a number or a string."),
-    OpDef::new(&["numpy.iscomplexobj"], "x", Body::Lir(|_, a| asked(a, has_complex), |cx, c| told(cx, c, has_complex))).doc("Whether `x` is of a complex type."),
-    OpDef::new(&["numpy.isrealobj"], "x", Body::Lir(|_, a| asked(a, |t| !has_complex(t)), |cx, c| told(cx, c, |t| !has_complex(t)))).doc("Whether `x` is not of a complex type."),
-    OpDef::new(&["dtype.itemsize"], "d", Body::Lir(|_, a| dtype_fact(a, |t| Const::Int(t.itemsize())), nothing)).property().doc("Bytes of one element."),
-    OpDef::new(&["dtype.name"], "d", Body::Lir(|_, a| dtype_fact(a, |t| Const::Str(t.to_string().as_str().into())), nothing)).property().doc("Name, as in `float64`."),
-    OpDef::new(&["dtype.kind"], "d", Body::Lir(|_, a| dtype_fact(a, |t| Const::Str(kind_letter(t).into())), nothing)).property().doc("Letter of the kind: `b`, `i`, `u`, `f` or `c`."),
-    OpDef::new(&["dtype.char"], "d", Body::Lir(|_, a| dtype_fact(a, |t| Const::Str(char_code(t).into())), nothing)).property().doc("One-letter code."),
-    OpDef::new(&["dtype.str"], "d", Body::Lir(|_, a| dtype_fact(a, |t| Const::Str(format!("{}{}{}", if t.itemsize() == 1 { '|' } else { '<' }, kind_letter(t), t.itemsize()).into())), nothing)).property().doc("Code with byte order, as in `<f8`."),
-    OpDef::new(&["dtype.type"], "d", Body::Lir(|_, a| Ok(Answer::of(Type::new(Kind::DType(dtype_arg(&a[0]).ok_or_else(|| no_match(".type", a))?)))), nothing)).property().doc("The scalar class."),
-    OpDef::new(&["numpy.dtype"], "d", Body::Lir(|_, a| Ok(Answer::of(Type::new(Kind::DType(dtype_arg(&a[0]).ok_or_else(|| no_match("dtype()", a))?)))), nothing)).doc("The dtype that a class or constant string names."),
-    OpDef::new(&["numpy.result_type", "numpy.promote_types"], "*args", Body::Lir(result_type_rule, nothing)).doc("The dtype that arithmetic on arrays and dtypes gives."),
-    OpDef::new(&["numpy.may_share_memory"], "a, b, max_work=None", Body::Lir(share_rule, emit_share)).doc("Whether two arrays have elements and their memory lies in ranges that meet."),
-    OpDef::new(&["numpy._check_cast"], "src, dst, casting", Body::Lir(check_cast_rule, nothing)).doc("Refuses what a casting rule does not allow (library use)."),
-    OpDef::new(&["numpy._result_dtype"], "f, *args", Body::Lir(|_, a| Err(no_match("_result_dtype()", a)), nothing)).doc("The dtype of what a call gives (library use; calls type it)."),
-    OpDef::new(&["numpy._takes"], "dtype, x, *all", Body::Lir(takes_rule, nothing)).doc("Whether a ufunc's loop for a dtype takes an operand `x` among all of them (library use)."),
+    OpDef::new(&["array.flags"], "a", Body::Lir(|_, a| Err(no_match("flags()", a)), nothing))
+        .doc("How the array lies in memory."),
+    OpDef::new(
+        &["array.flags.c_contiguous", "array.flags.contiguous"],
+        "a",
+        Body::Lir(|_, a| contiguous_rule(a, Layout::C), |cx, c| contiguous(cx, c, Layout::C)),
+    )
+    .property()
+    .doc("Rows without gaps."),
+    OpDef::new(
+        &["array.flags.f_contiguous"],
+        "a",
+        Body::Lir(|_, a| contiguous_rule(a, Layout::F), |cx, c| contiguous(cx, c, Layout::F)),
+    )
+    .property()
+    .doc("Columns without gaps."),
+    OpDef::new(&["array.flags.writeable"], "a", Body::Lir(writeable_rule, emit_writeable))
+        .property()
+        .doc("Whether elements may be changed."),
+    OpDef::new(
+        &["array.flags.aligned"],
+        "a",
+        Body::Lir(|_, a| flagged(a).map(|_| Answer::of(Type::bool())), emit_aligned),
+    )
+    .property()
+    .doc("Whether elements lie at multiples of their size."),
+    OpDef::new(
+        &["numpy.isscalar"],
+        "x",
+        Body::Lir(|_, a| asked(a, is_scalar), |cx, c| told(cx, c, is_scalar)),
+    )
+    .doc("Whether `x` is a number or a string."),
+    OpDef::new(
+        &["numpy.iscomplexobj"],
+        "x",
+        Body::Lir(|_, a| asked(a, has_complex), |cx, c| told(cx, c, has_complex)),
+    )
+    .doc("Whether `x` is of a complex type."),
+    OpDef::new(
+        &["numpy.isrealobj"],
+        "x",
+        Body::Lir(|_, a| asked(a, |t| !has_complex(t)), |cx, c| told(cx, c, |t| !has_complex(t))),
+    )
+    .doc("Whether `x` is not of a complex type."),
+    OpDef::new(
+        &["dtype.itemsize"],
+        "d",
+        Body::Lir(|_, a| dtype_fact(a, |t| Const::Int(t.itemsize())), nothing),
+    )
+    .property()
+    .doc("Bytes of one element."),
+    OpDef::new(
+        &["dtype.name"],
+        "d",
+        Body::Lir(|_, a| dtype_fact(a, |t| Const::Str(t.to_string().as_str().into())), nothing),
+    )
+    .property()
+    .doc("Name, as in `float64`."),
+    OpDef::new(
+        &["dtype.kind"],
+        "d",
+        Body::Lir(|_, a| dtype_fact(a, |t| Const::Str(kind_letter(t).into())), nothing),
+    )
+    .property()
+    .doc("Letter of the kind: `b`, `i`, `u`, `f` or `c`."),
+    OpDef::new(
+        &["dtype.char"],
+        "d",
+        Body::Lir(|_, a| dtype_fact(a, |t| Const::Str(char_code(t).into())), nothing),
+    )
+    .property()
+    .doc("One-letter code."),
+    OpDef::new(
+        &["dtype.str"],
+        "d",
+        Body::Lir(
+            |_, a| {
+                dtype_fact(a, |t| {
+                    Const::Str(
+                        format!(
+                            "{}{}{}",
+                            if t.itemsize() == 1 { '|' } else { '<' },
+                            kind_letter(t),
+                            t.itemsize()
+                        )
+                        .into(),
+                    )
+                })
+            },
+            nothing,
+        ),
+    )
+    .property()
+    .doc("Code with byte order, as in `<f8`."),
+    OpDef::new(
+        &["dtype.type"],
+        "d",
+        Body::Lir(
+            |_, a| {
+                Ok(Answer::of(Type::new(Kind::DType(dtype_arg(&a[0]).ok_or_else(|| no_match(".type", a))?))))
+            },
+            nothing,
+        ),
+    )
+    .property()
+    .doc("The scalar class."),
+    OpDef::new(
+        &["numpy.dtype"],
+        "d",
+        Body::Lir(
+            |_, a| {
+                Ok(Answer::of(Type::new(Kind::DType(
+                    dtype_arg(&a[0]).ok_or_else(|| no_match("dtype()", a))?,
+                ))))
+            },
+            nothing,
+        ),
+    )
+    .doc("The dtype that a class or constant string names."),
+    OpDef::new(&["numpy.result_type", "numpy.promote_types"], "*args", Body::Lir(result_type_rule, nothing))
+        .doc("The dtype that arithmetic on arrays and dtypes gives."),
+    OpDef::new(&["numpy.may_share_memory"], "a, b, max_work=None", Body::Lir(share_rule, emit_share))
+        .doc("Whether two arrays have elements and their memory lies in ranges that meet."),
+    OpDef::new(&["numpy._check_cast"], "src, dst, casting", Body::Lir(check_cast_rule, nothing))
+        .doc("Refuses what a casting rule does not allow (library use)."),
+    OpDef::new(
+        &["numpy._result_dtype"],
+        "f, *args",
+        Body::Lir(|_, a| Err(no_match("_result_dtype()", a)), nothing),
+    )
+    .doc("The dtype of what a call gives (library use; calls type it)."),
+    OpDef::new(&["numpy._takes"], "dtype, x, *all", Body::Lir(takes_rule, nothing))
+        .doc("Whether a ufunc's loop for a dtype takes an operand `x` among all of them (library use)."),
     // `np.iinfo(np.int8)` is the dtype under another type.
-    OpDef::new(&["numpy.iinfo"], "type", Body::Lir(|_, a| info_rule(a, ids::NUMPY_IINFO, |t| t.is_int()), nothing)).doc("Limits of an integer type."),
-    OpDef::new(&["numpy.iinfo.min"], "i", Body::Lir(|_, a| info(a).and_then(int_limits).map(|l| Answer::constant(l.0)), nothing)).property().doc("Smallest value."),
-    OpDef::new(&["numpy.iinfo.max"], "i", Body::Lir(|_, a| info(a).and_then(int_limits).map(|l| Answer::constant(l.1)), nothing)).property().doc("Largest value."),
-    OpDef::new(&["numpy.iinfo.bits", "numpy.finfo.bits"], "i", Body::Lir(|_, a| info(a).map(|t| Answer::constant(Const::Int(8 * t.itemsize()))), nothing)).property().doc("Number of bits."),
-    OpDef::new(&["numpy.iinfo.dtype", "numpy.finfo.dtype"], "i", Body::Lir(|_, a| Ok(Answer::of(Type::new(Kind::DType(info(a)?)))), nothing)).property().doc("The type itself."),
-    OpDef::new(&["numpy.finfo"], "dtype", Body::Lir(|_, a| info_rule(a, ids::NUMPY_FINFO, |t| t.is_float() || t.is_complex()), nothing)).doc("Limits of a floating-point type."),
-    OpDef::new(&["numpy.finfo.eps"], "f", Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, f32::EPSILON, f64::EPSILON))).property().doc("Distance from 1 to the next number."),
-    OpDef::new(&["numpy.finfo.max"], "f", Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, f32::MAX, f64::MAX))).property().doc("Largest number."),
-    OpDef::new(&["numpy.finfo.min"], "f", Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, f32::MIN, f64::MIN))).property().doc("Smallest number."),
-    OpDef::new(&["numpy.finfo.tiny", "numpy.finfo.smallest_normal"], "f", Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, f32::MIN_POSITIVE, f64::MIN_POSITIVE))).property().doc("Smallest positive normal number."),
-    OpDef::new(&["numpy.finfo.smallest_subnormal"], "f", Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, f32::from_bits(1), f64::from_bits(1)))).property().doc("Smallest positive number."),
-    OpDef::new(&["numpy.finfo.resolution"], "f", Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, 1e-6, 1e-15))).property().doc("10 to minus the number of digits that are kept."),
+    OpDef::new(
+        &["numpy.iinfo"],
+        "type",
+        Body::Lir(|_, a| info_rule(a, ids::NUMPY_IINFO, |t| t.is_int()), nothing),
+    )
+    .doc("Limits of an integer type."),
+    OpDef::new(
+        &["numpy.iinfo.min"],
+        "i",
+        Body::Lir(|_, a| info(a).and_then(int_limits).map(|l| Answer::constant(l.0)), nothing),
+    )
+    .property()
+    .doc("Smallest value."),
+    OpDef::new(
+        &["numpy.iinfo.max"],
+        "i",
+        Body::Lir(|_, a| info(a).and_then(int_limits).map(|l| Answer::constant(l.1)), nothing),
+    )
+    .property()
+    .doc("Largest value."),
+    OpDef::new(
+        &["numpy.iinfo.bits", "numpy.finfo.bits"],
+        "i",
+        Body::Lir(|_, a| info(a).map(|t| Answer::constant(Const::Int(8 * t.itemsize()))), nothing),
+    )
+    .property()
+    .doc("Number of bits."),
+    OpDef::new(
+        &["numpy.iinfo.dtype", "numpy.finfo.dtype"],
+        "i",
+        Body::Lir(|_, a| Ok(Answer::of(Type::new(Kind::DType(info(a)?)))), nothing),
+    )
+    .property()
+    .doc("The type itself."),
+    OpDef::new(
+        &["numpy.finfo"],
+        "dtype",
+        Body::Lir(|_, a| info_rule(a, ids::NUMPY_FINFO, |t| t.is_float() || t.is_complex()), nothing),
+    )
+    .doc("Limits of a floating-point type."),
+    OpDef::new(
+        &["numpy.finfo.eps"],
+        "f",
+        Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, f32::EPSILON, f64::EPSILON)),
+    )
+    .property()
+    .doc("Distance from 1 to the next number."),
+    OpDef::new(
+        &["numpy.finfo.max"],
+        "f",
+        Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, f32::MAX, f64::MAX)),
+    )
+    .property()
+    .doc("Largest number."),
+    OpDef::new(
+        &["numpy.finfo.min"],
+        "f",
+        Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, f32::MIN, f64::MIN)),
+    )
+    .property()
+    .doc("Smallest number."),
+    OpDef::new(
+        &["numpy.finfo.tiny", "numpy.finfo.smallest_normal"],
+        "f",
+        Body::Lir(
+            |_, a| info(a).map(Answer::of),
+            |cx, c| float_limit(cx, c, f32::MIN_POSITIVE, f64::MIN_POSITIVE),
+        ),
+    )
+    .property()
+    .doc("Smallest positive normal number."),
+    OpDef::new(
+        &["numpy.finfo.smallest_subnormal"],
+        "f",
+        Body::Lir(
+            |_, a| info(a).map(Answer::of),
+            |cx, c| float_limit(cx, c, f32::from_bits(1), f64::from_bits(1)),
+        ),
+    )
+    .property()
+    .doc("Smallest positive number."),
+    OpDef::new(
+        &["numpy.finfo.resolution"],
+        "f",
+        Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, 1e-6, 1e-15)),
+    )
+    .property()
+    .doc("10 to minus the number of digits that are kept."),
     // Parts.
-    OpDef::new(&["array.real", "numpy.real"], "a", Body::Lir(|_, a| part_rule(a), |cx, c| emit_part(cx, c, false))).property().aliases().doc("Real part, as a view."),
-    OpDef::new(&["array.imag", "numpy.imag"], "a", Body::Lir(|_, a| imag_rule(a), |cx, c| emit_part(cx, c, true))).raises().property()
-        .owned_by(|t, _| if t[0].as_array().is_some_and(|a| a.dtype.is_complex()) { Own::Aliases } else { Own::Fresh }).doc("Imaginary part: a view, or for real arrays zeros that cannot be written to."),
-    OpDef::new(&["array.real=", "numpy.real="], "a, value", Body::Lir(set_part_rule, |cx, c| set_part(cx, c, false))).raises().writes().doc("`a.real = value`."),
-    OpDef::new(&["array.imag="], "a, value", Body::Lir(set_part_rule, |cx, c| set_part(cx, c, true))).raises().writes().doc("`a.imag = value`."),
-    OpDef::new(&["array.conj", "array.conjugate"], "a", Body::Py("array.conj")).raises().reads().doc("Complex conjugate of each element."),
+    OpDef::new(
+        &["array.real", "numpy.real"],
+        "a",
+        Body::Lir(|_, a| part_rule(a), |cx, c| emit_part(cx, c, false)),
+    )
+    .property()
+    .aliases()
+    .doc("Real part, as a view."),
+    OpDef::new(
+        &["array.imag", "numpy.imag"],
+        "a",
+        Body::Lir(|_, a| imag_rule(a), |cx, c| emit_part(cx, c, true)),
+    )
+    .raises()
+    .property()
+    .owned_by(
+        |t, _| if t[0].as_array().is_some_and(|a| a.dtype.is_complex()) { Own::Aliases } else { Own::Fresh },
+    )
+    .doc("Imaginary part: a view, or for real arrays zeros that cannot be written to."),
+    OpDef::new(
+        &["array.real=", "numpy.real="],
+        "a, value",
+        Body::Lir(set_part_rule, |cx, c| set_part(cx, c, false)),
+    )
+    .raises()
+    .writes()
+    .doc("`a.real = value`."),
+    OpDef::new(&["array.imag="], "a, value", Body::Lir(set_part_rule, |cx, c| set_part(cx, c, true)))
+        .raises()
+        .writes()
+        .doc("`a.imag = value`."),
+    OpDef::new(&["array.conj", "array.conjugate"], "a", Body::Py("array.conj"))
+        .raises()
+        .reads()
+        .doc("Complex conjugate of each element."),
     // Copies and conversions.
-    OpDef::new(&["array.copy"], "a, order='C'", Body::Lir(|_, a| copy_rule(a, &a[1]), emit_copy)).raises().reads().doc("A copy."),
-    OpDef::new(&["numpy.copy"], "a, order='K'", Body::Lir(|_, a| copy_rule(a, &a[1]), emit_copy)).raises().reads().doc("A copy."),
-    OpDef::new(&["array.astype"], "a, dtype, order='K', casting='unsafe', subok=True, copy=True", Body::Lir(astype_rule, emit_astype)).raises().reads().converts().lazy(0, emit_astype_lazy).doc("A copy with elements converted to another type."),
-    OpDef::new(&["array.view"], "a, dtype=None", Body::Lir(view_rule, emit_view)).raises().aliases().doc("The same memory under another dtype."),
-    OpDef::new(&["number.view"], "x, dtype=None", Body::Py("array.number_view")).only_if(|a| !a[0].ty.is_weak()).raises().doc("The bytes of a NumPy number as a number of another type."),
-    OpDef::new(&["number.view"], "x, dtype=None", Body::Lir(no_view, nothing)).only_if(|a| a[0].ty.is_weak()).doc("Python's own numbers have no bytes to look at."),
-    OpDef::new(&["array.fill"], "a, value", Body::Lir(fill_rule, |cx, c| {
-        if refuse_readonly(cx, c) { return Ok(vec![]); }
-        let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-        check_writable(cx, &a, "assignment destination is read-only");
-        let x = scalar_of(cx, &c.args[1], c.types[1], a.ty.dtype)?;
-        fill(cx, &a, &x)?;
-        Ok(vec![])
-    })).raises().writes().doc("Sets all elements."),
-    OpDef::new(&["array.item"], "a, *index", Body::Lir(item_rule, emit_item)).raises().reads().doc("An element as a Python number: the only one, one by its position in C order, or one by its indices."),
-    OpDef::new(&["array.tolist"], "a", Body::Py("array.tolist")).raises().reads().doc("Nested lists of Python numbers."),
+    OpDef::new(&["array.copy"], "a, order='C'", Body::Lir(|_, a| copy_rule(a, &a[1]), emit_copy))
+        .raises()
+        .reads()
+        .doc("A copy."),
+    OpDef::new(&["numpy.copy"], "a, order='K'", Body::Lir(|_, a| copy_rule(a, &a[1]), emit_copy))
+        .raises()
+        .reads()
+        .doc("A copy."),
+    OpDef::new(
+        &["array.astype"],
+        "a, dtype, order='K', casting='unsafe', subok=True, copy=True",
+        Body::Lir(astype_rule, emit_astype),
+    )
+    .raises()
+    .reads()
+    .converts()
+    .lazy(0, emit_astype_lazy)
+    .doc("A copy with elements converted to another type."),
+    OpDef::new(&["array.view"], "a, dtype=None", Body::Lir(view_rule, emit_view))
+        .raises()
+        .aliases()
+        .doc("The same memory under another dtype."),
+    OpDef::new(&["number.view"], "x, dtype=None", Body::Py("array.number_view"))
+        .only_if(|a| !a[0].ty.is_weak())
+        .raises()
+        .doc("The bytes of a NumPy number as a number of another type."),
+    OpDef::new(&["number.view"], "x, dtype=None", Body::Lir(no_view, nothing))
+        .only_if(|a| a[0].ty.is_weak())
+        .doc("Python's own numbers have no bytes to look at."),
+    OpDef::new(
+        &["array.fill"],
+        "a, value",
+        Body::Lir(fill_rule, |cx, c| {
+            if refuse_readonly(cx, c) {
+                return Ok(vec![]);
+            }
+            let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+            check_writable(cx, &a, "assignment destination is read-only");
+            let x = scalar_of(cx, &c.args[1], c.types[1], a.ty.dtype)?;
+            fill(cx, &a, &x)?;
+            Ok(vec![])
+        }),
+    )
+    .raises()
+    .writes()
+    .doc("Sets all elements."),
+    OpDef::new(&["array.item"], "a, *index", Body::Lir(item_rule, emit_item)).raises().reads().doc(
+        "An element as a Python number: the only one, one by its position in C order, or one by its indices.",
+    ),
+    OpDef::new(&["array.tolist"], "a", Body::Py("array.tolist"))
+        .raises()
+        .reads()
+        .doc("Nested lists of Python numbers."),
     // `a.flat` as a sequence.
-    OpDef::new(&["operator.getitem"], "flat, i", Body::Lir(|_, a| flat_rule(a).map(|t| Answer::of(t.dtype)), emit_flat_get)).raises().reads().doc("`a.flat[i]`."),
-    OpDef::new(&["operator.setitem"], "flat, i, value", Body::Lir(flat_set_rule, emit_flat_set)).raises().writes().doc("`a.flat[i] = value`."),
-    OpDef::new(&["operator.getitem"], "flat, i", Body::Py("array.flat_get")).only_if(|a| a[0].ty.is_flat() && !a[1].ty.is_number()).raises().reads().doc("`a.flat[i]` of a slice or of positions: a copy."),
-    OpDef::new(&["operator.setitem"], "flat, i, value", Body::Py("array.flat_set")).only_if(|a| a[0].ty.is_flat() && !a[1].ty.is_number()).raises().writes().doc("`a.flat[i] = value` for a slice or positions; the values are repeated."),
-    OpDef::new(&["operator.setitem"], "a, i, value", Body::Py("array.set_sequence")).only_if(|a| a[0].ty.as_array().is_some() && (a[2].ty.is_sequence() || matches!(*a[2].ty, Kind::Range(_)))).raises().writes()
+    OpDef::new(
+        &["operator.getitem"],
+        "flat, i",
+        Body::Lir(|_, a| flat_rule(a).map(|t| Answer::of(t.dtype)), emit_flat_get),
+    )
+    .raises()
+    .reads()
+    .doc("`a.flat[i]`."),
+    OpDef::new(&["operator.setitem"], "flat, i, value", Body::Lir(flat_set_rule, emit_flat_set))
+        .raises()
+        .writes()
+        .doc("`a.flat[i] = value`."),
+    OpDef::new(&["operator.getitem"], "flat, i", Body::Py("array.flat_get"))
+        .only_if(|a| a[0].ty.is_flat() && !a[1].ty.is_number())
+        .raises()
+        .reads()
+        .doc("`a.flat[i]` of a slice or of positions: a copy."),
+    OpDef::new(&["operator.setitem"], "flat, i, value", Body::Py("array.flat_set"))
+        .only_if(|a| a[0].ty.is_flat() && !a[1].ty.is_number())
+        .raises()
+        .writes()
+        .doc("`a.flat[i] = value` for a slice or positions; the values are repeated."),
+    OpDef::new(&["operator.setitem"], "a, i, value", Body::Py("array.set_sequence"))
+        .only_if(|a| {
+            a[0].ty.as_array().is_some() && (a[2].ty.is_sequence() || matches!(*a[2].ty, Kind::Range(_)))
+        })
+        .raises()
+        .writes()
         .doc("`a[i] = value` of nested lists and ranges, which become arrays first."),
-    OpDef::new(&["array.flat="], "a, value", Body::Py("array.set_flat")).raises().writes().doc("`a.flat = value`: all elements, the value repeated."),
+    OpDef::new(&["array.flat="], "a, value", Body::Py("array.set_flat"))
+        .raises()
+        .writes()
+        .doc("`a.flat = value`: all elements, the value repeated."),
 ];
 
-fn nothing(_: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> { Ok(vec![]) }
+fn nothing(_: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> {
+    Ok(vec![])
+}
 
 /// The array type of the first operand.
-pub fn array(args: &[Arg]) -> Result<ArrayType> { args[0].ty.as_array().ok_or_else(|| no_match("an array's attribute", args)) }
+pub fn array(args: &[Arg]) -> Result<ArrayType> {
+    args[0].ty.as_array().ok_or_else(|| no_match("an array's attribute", args))
+}
 
 /// Dimensions of an array or a number.
 fn array_or_number(args: &[Arg]) -> Result<usize> {
     match args[0].ty.as_array() {
         Some(a) => Ok(a.ndim()),
-        None if matches!(args[0].ty.kind(), Kind::None | Kind::Str) || is_scalar(present(args[0].ty)) => Ok(0),
+        None if matches!(args[0].ty.kind(), Kind::None | Kind::Str) || is_scalar(present(args[0].ty)) => {
+            Ok(0)
+        }
         None => Err(no_match("an array's attribute", args)),
     }
 }
 
-fn present(t: Type) -> Type { if let Kind::Optional(t) = *t { t } else { t } }
+fn present(t: Type) -> Type {
+    if let Kind::Optional(t) = *t { t } else { t }
+}
 
-fn element_type(t: Type) -> Type { t.as_array().map_or(t, |a| a.dtype) }
+fn element_type(t: Type) -> Type {
+    t.as_array().map_or(t, |a| a.dtype)
+}
 
 // ---- what a type alone says of a value
 
-fn is_scalar(t: Type) -> bool { t.is_number() || *t == Kind::Str }
+fn is_scalar(t: Type) -> bool {
+    t.is_number() || *t == Kind::Str
+}
 
-fn has_complex(t: Type) -> bool { super::create::nested(t).is_some_and(|(_, e)| e.is_complex()) }
+fn has_complex(t: Type) -> bool {
+    super::create::nested(t).is_some_and(|(_, e)| e.is_complex())
+}
 
 /// The answer is in the type but for what may be None.
 fn asked(args: &[Arg], holds: fn(Type) -> bool) -> Result1 {
@@ -149,7 +539,9 @@ fn asked(args: &[Arg], holds: fn(Type) -> bool) -> Result1 {
     match args[0].ty.kind() {
         Kind::Optional(t) if holds(*t) != holds(Type::none()) => Ok(Answer::of(Type::bool())),
         Kind::Optional(t) => one(*t),
-        Kind::Variant(ts) if ts.iter().any(|t| holds(*t) != holds(ts[0])) => Err(no_match("a question about a type", args)),
+        Kind::Variant(ts) if ts.iter().any(|t| holds(*t) != holds(ts[0])) => {
+            Err(no_match("a question about a type", args))
+        }
         Kind::Variant(ts) => one(ts[0]),
         _ => one(args[0].ty),
     }
@@ -157,33 +549,46 @@ fn asked(args: &[Arg], holds: fn(Type) -> bool) -> Result1 {
 
 fn told(cx: &mut LowerCx<'_>, c: &OpCall<'_>, holds: fn(Type) -> bool) -> Result<Val> {
     Ok(match c.types[0].kind() {
-        Kind::Optional(t) if *c.ret == Kind::Bool && !c.args[0].is_empty() => vec![if holds(*t) { c.args[0][0] } else { cx.not(c.args[0][0]) }],
+        Kind::Optional(t) if *c.ret == Kind::Bool && !c.args[0].is_empty() => {
+            vec![if holds(*t) { c.args[0][0] } else { cx.not(c.args[0][0]) }]
+        }
         _ => vec![],
     })
 }
 
 fn shape(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if c.types[0].as_array().is_none() { return Ok(vec![]); }
+    if c.types[0].as_array().is_none() {
+        return Ok(vec![]);
+    }
     Ok(ArrayVal::new(cx, &c.args[0], c.types[0])?.shape)
 }
 
 fn size_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
     let n = array_or_number(args)?;
-    if !args[1].is_none() { super::shape::constant_axis(&args[1], n, "size")?; }
+    if !args[1].is_none() {
+        super::shape::constant_axis(&args[1], n, "size")?;
+    }
     Ok(Answer::of(Type::int()))
 }
 
 fn emit_size(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if c.types[0].as_array().is_none() { return Ok(vec![cx.b.i64(1)]); }
+    if c.types[0].as_array().is_none() {
+        return Ok(vec![cx.b.i64(1)]);
+    }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let axis = c.consts[1].as_ref().and_then(Const::as_int);
-    Ok(vec![match axis { Some(k) => a.shape[if k < 0 { k + a.shape.len() as i64 } else { k } as usize], None => a.size(cx) }])
+    Ok(vec![match axis {
+        Some(k) => a.shape[if k < 0 { k + a.shape.len() as i64 } else { k } as usize],
+        None => a.size(cx),
+    }])
 }
 
 /// Arrays of no elements have strides of 0, where their type does not carry the strides of a view.
 fn emit_strides(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    if a.ty.layout == Layout::A { return Ok(a.strides); }
+    if a.ty.layout == Layout::A {
+        return Ok(a.strides);
+    }
     let size = a.size(cx);
     let some = cx.b.bin_imm(Op::IcmpNe, size, 0);
     let zero = cx.b.i64(0);
@@ -194,7 +599,10 @@ fn emit_strides(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// The array behind `a.flags`.
 fn flagged(args: &[Arg]) -> Result<ArrayType> {
-    match *args[0].ty { Kind::Method(_, t) => t.as_array().ok_or_else(|| no_match("flags", args)), _ => Err(no_match("flags", args)) }
+    match *args[0].ty {
+        Kind::Method(_, t) => t.as_array().ok_or_else(|| no_match("flags", args)),
+        _ => Err(no_match("flags", args)),
+    }
 }
 
 fn contiguous_rule(args: &[Arg], order: Layout) -> Result1 {
@@ -210,13 +618,20 @@ fn contiguous(cx: &mut LowerCx<'_>, c: &OpCall<'_>, order: Layout) -> Result<Val
 }
 
 fn writeable_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
-    Ok(match flagged(args)?.access { Access::Write => Answer::constant(Const::Bool(true)), Access::Read => Answer::constant(Const::Bool(false)), Access::Either => Answer::of(Type::bool()) })
+    Ok(match flagged(args)?.access {
+        Access::Write => Answer::constant(Const::Bool(true)),
+        Access::Read => Answer::constant(Const::Bool(false)),
+        Access::Either => Answer::of(Type::bool()),
+    })
 }
 
 fn emit_writeable(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let Kind::Method(_, t) = *c.types[0] else { return Err(Diagnostic::internal("flags")) };
     let a = ArrayVal::new(cx, &c.args[0], t)?;
-    Ok(vec![match a.frozen { Some(f) => cx.not(f), None => cx.b.bool(a.ty.access == Access::Write) }])
+    Ok(vec![match a.frozen {
+        Some(f) => cx.not(f),
+        None => cx.b.bool(a.ty.access == Access::Write),
+    }])
 }
 
 fn emit_aligned(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -234,147 +649,43 @@ fn emit_aligned(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(vec![cx.b.bin_imm(Op::IcmpEq, low, 0)])
 }
 
-// ---- dtypes
-
-fn dtype_fact(args: &[Arg], fact: impl FnOnce(Type) -> Const) -> Result1 {
-    Ok(Answer::constant(fact(dtype_arg(&args[0]).ok_or_else(|| no_match("a dtype's attribute", args))?)))
-}
-
-fn kind_letter(t: Type) -> &'static str {
-    match *t { Kind::Bool => "b", Kind::Int(i) if i.signed() => "i", Kind::Int(_) => "u", Kind::Float(_) => "f", _ => "c" }
-}
-
-fn char_code(t: Type) -> &'static str {
-    match *t {
-        Kind::Bool => "?",
-        Kind::Int(i) => match i { Int::I8 => "b", Int::I16 => "h", Int::I32 => "i", Int::I64 | Int::Py => "l", Int::U8 => "B", Int::U16 => "H", Int::U32 => "I", Int::U64 => "L" },
-        Kind::Float(Float::F32) => "f",
-        Kind::Float(_) => "d",
-        Kind::Complex(Float::F32) => "F",
-        _ => "D",
-    }
-}
-
-fn result_type_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
-    let mut all: Option<Type> = None;
-    for a in args {
-        let t = match a.ty.as_array() {
-            Some(t) => t.dtype,
-            None if a.ty.is_number() => a.ty,
-            None => dtype_arg(a).ok_or_else(|| no_match("result_type()", args))?,
-        };
-        all = Some(all.map_or(t, |x| crate::types::promote::result_type(x, t)));
-    }
-    Ok(Answer::of(Type::new(Kind::DType(all.ok_or_else(|| no_match("result_type()", args))?.strong()))))
-}
-
-/// `np.iinfo` and `np.finfo` of a dtype, a number or an array.
-fn info_rule(args: &[Arg], info: super::OpId, fits: fn(Type) -> bool) -> Result1 {
-    let t = dtype_arg(&args[0]).unwrap_or(element_type(args[0].ty)).strong();
-    let t = if let Kind::Complex(f) = *t { Type::float_of(f) } else { t };
-    if !fits(t) { return Err(no_match(info.name(), args)); }
-    Ok(Answer::of(Type::new(Kind::Method(info, Type::new(Kind::DType(t))))))
-}
-
-/// The type that `np.iinfo` or `np.finfo` is about.
-fn info(args: &[Arg]) -> Result<Type> {
-    match *args[0].ty { Kind::Method(_, t) => if let Kind::DType(t) = *t { Ok(t) } else { Err(no_match("a type's limit", args)) }, _ => Err(no_match("a type's limit", args)) }
-}
-
-fn int_limits(t: Type) -> Result<(Const, Const)> {
-    let Kind::Int(i) = *t else { return Err(Diagnostic::internal(format!("{t} is no integer"))) };
-    let bits = i.bits();
-    Ok(match (i.signed(), bits) {
-        (true, _) => (Const::Int(-1i64 << (bits - 1)), Const::Int(!(-1i64 << (bits - 1)))),
-        (false, 64) => (Const::Int(0), Const::UInt(u64::MAX)),
-        (false, _) => (Const::Int(0), Const::Int((1i64 << bits) - 1)),
-    })
-}
-
-fn float_limit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, single: f32, double: f64) -> Result<Val> {
-    Ok(vec![if c.ret.itemsize() == 4 { cx.b.f32(single) } else { cx.b.f64(double) }])
-}
-
-// ---- casting rules
-
-/// Whether NumPy converts elements of one type to another under a casting rule; none for an unknown rule.
-fn can_cast(from: Type, to: Type, rule: &str) -> Option<bool> {
-    // Of a Python number the kind alone counts: it is checked when it is stored.
-    let weak = from.is_weak() && (from.is_index() && !to.is_complex() && *to != Kind::Bool && !to.is_float() || super::ufunc::same_kind(from, to));
-    Some(match rule {
-        "safe" | "same_kind" if weak => true,
-        "no" | "equiv" => from.strong() == to,
-        "safe" => crate::types::promote::result_type(from.strong(), to) == to,
-        "same_kind" => super::ufunc::same_kind(from, to),
-        "unsafe" => true,
-        _ => return None,
-    })
-}
-
-/// A type as a dtype object.
-pub fn dtype_of(t: Type) -> Type { Type::new(Kind::DType(t.strong())) }
-
-/// Python's own numbers take the type of what they meet, where there is something of their kind or a higher
-/// one; else they have their own: 2.5 beside int8 is a float64.
-fn takes_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
-    let to = dtype_arg(&args[0]).ok_or_else(|| no_match("_takes()", args))?;
-    let element = |a: &Arg| a.ty.as_array().map_or(a.ty, |t| t.dtype);
-    let rank = |t: Type| if t.is_complex() { 3 } else if t.is_float() { 2 } else { i32::from(*t != Kind::Bool) };
-    let met = args[2..].iter().map(element).filter(|t| !t.is_weak()).map(rank).max();
-    let own = element(&args[1]);
-    let from = if own.is_weak() && met.is_none_or(|m| m < rank(own)) { own.strong() } else { own };
-    Ok(Answer::constant(Const::Bool(from.is_number() && can_cast(from, to, "safe") == Some(true))))
-}
-
-fn check_casting(from: Type, to: Type, casting: &Arg) -> Result<()> {
-    let rule = casting.text().ok_or_else(|| Diagnostic::new(Code::RequiresConstant, "casting must be a constant string"))?;
-    match can_cast(from, to, rule) {
-        Some(true) => Ok(()),
-        Some(false) => Err(Diagnostic::new(Code::NoMatchingOperation, format!("Cannot cast array data from dtype('{}') to dtype('{to}') according to the rule '{rule}'", from.strong()))),
-        None => Err(Diagnostic::new(Code::NoMatchingOperation, "casting must be one of 'no', 'equiv', 'safe', 'same_kind', or 'unsafe'")),
-    }
-}
-
-fn check_cast_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
-    let from = element_type(args[0].ty);
-    if from.is_number() { check_casting(from, array(&args[1..])?.dtype, &args[2])?; }
-    Ok(Answer::of(Type::none()))
-}
-
-fn share_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
-    if args[..2].iter().any(|a| a.ty.as_array().is_none()) || *args[2].ty != Kind::None { return Err(no_match("may_share_memory()", args)); }
-    Ok(Answer::of(Type::bool()))
-}
-
-fn emit_share(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let (a, b) = (ArrayVal::new(cx, &c.args[0], c.types[0])?, ArrayVal::new(cx, &c.args[1], c.types[1])?);
-    let mut meet = extents_meet(cx, &a, &b);
-    for x in [&a, &b] {
-        let size = product(cx, &x.shape);
-        let some = cx.b.bin_imm(Op::IcmpNe, size, 0);
-        meet = cx.and(meet, some);
-    }
-    Ok(vec![meet])
-}
-
 // ---- real and imaginary parts
 
 fn part_type(a: ArrayType) -> ArrayType {
-    match *a.dtype { Kind::Complex(f) => ArrayType { dtype: Type::float_of(f), layout: if a.ndim == 0 { Layout::C } else { Layout::A }, ..a }, _ => a }
+    match *a.dtype {
+        Kind::Complex(f) => ArrayType {
+            dtype: Type::float_of(f),
+            layout: if a.ndim == 0 { Layout::C } else { Layout::A },
+            ..a
+        },
+        _ => a,
+    }
 }
 
-fn part_rule(args: &[Arg]) -> Result1 { array(args).map(|a| Answer::of(part_type(a).ty())) }
+fn part_rule(args: &[Arg]) -> Result1 {
+    array(args).map(|a| Answer::of(part_type(a).ty()))
+}
 
 /// Reals have no imaginary part that could change.
 fn imag_rule(args: &[Arg]) -> Result1 {
-    array(args).map(|a| Answer::of(if a.dtype.is_complex() { part_type(a) } else { ArrayType { access: Access::Read, ..a } }.ty()))
+    array(args).map(|a| {
+        Answer::of(
+            if a.dtype.is_complex() { part_type(a) } else { ArrayType { access: Access::Read, ..a } }.ty(),
+        )
+    })
 }
 
 fn emit_part(cx: &mut LowerCx<'_>, c: &OpCall<'_>, imag: bool) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    if a.ty.dtype.is_complex() { return Ok(part(cx, &a, imag).pack()); }
-    if !imag { return Ok(c.args[0].clone()); }
-    if a.ty.layout != Layout::A { return Ok(ArrayVal::alloc(cx, a.ty.dtype, &a.shape, a.ty.layout, true)?.pack()); }
+    if a.ty.dtype.is_complex() {
+        return Ok(part(cx, &a, imag).pack());
+    }
+    if !imag {
+        return Ok(c.args[0].clone());
+    }
+    if a.ty.layout != Layout::A {
+        return Ok(ArrayVal::alloc(cx, a.ty.dtype, &a.shape, a.ty.layout, true)?.pack());
+    }
     Ok(ArrayVal::alloc(cx, a.ty.dtype, &a.shape, Layout::C, true)?.pack_strided())
 }
 
@@ -391,7 +702,9 @@ fn set_part_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
 }
 
 fn set_part(cx: &mut LowerCx<'_>, c: &OpCall<'_>, imag: bool) -> Result<Val> {
-    if refuse_readonly(cx, c) { return Ok(vec![]); }
+    if refuse_readonly(cx, c) {
+        return Ok(vec![]);
+    }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     check_writable(cx, &a, "assignment destination is read-only");
     if !a.ty.dtype.is_complex() && imag {
@@ -407,31 +720,53 @@ fn set_part(cx: &mut LowerCx<'_>, c: &OpCall<'_>, imag: bool) -> Result<Val> {
 
 /// The layout of a copy in the order that an argument names: C, F, A or K.
 pub fn ordered(a: ArrayType, order: &Arg) -> Result<Layout> {
-    let text = if order.is_none() { "K" } else {
-        order.text().ok_or_else(|| Diagnostic::new(Code::RequiresConstant, "order must be a constant string").help("write order='C' or order='F'"))?
+    let text = if order.is_none() {
+        "K"
+    } else {
+        order.text().ok_or_else(|| {
+            Diagnostic::new(Code::RequiresConstant, "order must be a constant string")
+                .help("write order='C' or order='F'")
+        })?
     };
     Ok(match text.to_ascii_uppercase().as_str() {
         "C" => Layout::C,
         "F" if a.ndim > 1 => Layout::F,
         "F" => Layout::C,
-        "A" | "K" => if a.layout == Layout::F { Layout::F } else { Layout::C },
-        _ => return Err(Diagnostic::new(Code::NoMatchingOperation, format!("order must be one of 'C', 'F', 'A' or 'K', not {text:?}"))),
+        "A" | "K" => {
+            if a.layout == Layout::F {
+                Layout::F
+            } else {
+                Layout::C
+            }
+        }
+        _ => {
+            return Err(Diagnostic::new(
+                Code::NoMatchingOperation,
+                format!("order must be one of 'C', 'F', 'A' or 'K', not {text:?}"),
+            ));
+        }
     })
 }
 
 fn copy_rule(args: &[Arg], order: &Arg) -> Result1 {
     let Some(a) = args[0].ty.as_array() else {
-        if args[0].ty.is_number() { return Ok(Answer::of(Type::array(args[0].ty, 0, Layout::C))); }
+        if args[0].ty.is_number() {
+            return Ok(Answer::of(Type::array(args[0].ty, 0, Layout::C)));
+        }
         return Err(no_match("copy()", args));
     };
     Ok(Answer::of(Type::array(a.dtype, a.ndim(), ordered(a, order)?)))
 }
 
-fn result_array(t: Type) -> Result<ArrayType> { t.as_array().ok_or_else(|| Diagnostic::internal(format!("{t} is no array"))) }
+fn result_array(t: Type) -> Result<ArrayType> {
+    t.as_array().ok_or_else(|| Diagnostic::internal(format!("{t} is no array")))
+}
 
 pub fn emit_copy(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let r = result_array(c.ret)?;
-    if c.types[0].as_array().is_none() { return Ok(super::create::zero_d(cx, &c.args[0], c.types[0], r.dtype)?.pack()); }
+    if c.types[0].as_array().is_none() {
+        return Ok(super::create::zero_d(cx, &c.args[0], c.types[0], r.dtype)?.pack());
+    }
     Ok(ArrayVal::new(cx, &c.args[0], c.types[0])?.copied(cx, r.dtype, r.layout)?.pack())
 }
 
@@ -440,19 +775,27 @@ fn astype_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
     let t = dtype_arg(&args[1]).ok_or_else(|| no_match("astype()", args))?;
     check_casting(a.dtype, t, &args[3])?;
     let layout = ordered(a, &args[2])?;
-    if args[5].flag("copy")? || t != a.dtype { return Ok(Answer::of(Type::array(t, a.ndim(), layout))); }
-    if layout == a.layout || any_order(&args[2]) { return Ok(Answer::of(args[0].ty)); }
+    if args[5].flag("copy")? || t != a.dtype {
+        return Ok(Answer::of(Type::array(t, a.ndim(), layout)));
+    }
+    if layout == a.layout || any_order(&args[2]) {
+        return Ok(Answer::of(args[0].ty));
+    }
     Ok(Answer::of(ArrayType { layout, access: access_of_version(a, layout), ..a }.ty()))
 }
 
 /// Whether an argument `order` leaves the array as it lies.
-pub fn any_order(order: &Arg) -> bool { order.is_none() || order.text().is_some_and(|o| matches!(o, "K" | "A" | "k" | "a")) }
+pub fn any_order(order: &Arg) -> bool {
+    order.is_none() || order.text().is_some_and(|o| matches!(o, "K" | "A" | "k" | "a"))
+}
 
 fn emit_astype(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let r = result_array(c.ret)?;
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     if c.consts[5] == Some(Const::Bool(false)) && r.dtype == a.ty.dtype {
-        if c.ret != c.types[0] { return Ok(contiguous_or_copy(cx, &a, r.layout)?.pack()); }
+        if c.ret != c.types[0] {
+            return Ok(contiguous_or_copy(cx, &a, r.layout)?.pack());
+        }
         cx.retain(&c.args[0], c.ret);
         return Ok(c.args[0].clone());
     }
@@ -463,26 +806,37 @@ fn emit_astype(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn emit_astype_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<Val> {
     let r = result_array(c.ret)?;
     let out = ArrayVal::alloc(cx, r.dtype, &e.shape, r.layout, false)?;
-    cx.guarded(&[out.owner], |cx| elementwise(cx, &out, &e.lazy.arrays, e.lazy.cost(), &mut |cx, p, at| {
-        let v = e.element(cx, at)?;
-        let v = cast::cast(cx, &v, e.dtype, r.dtype)?;
-        store_element(cx, p, r.dtype, &v);
-        Ok(())
-    }))?;
+    cx.guarded(&[out.owner], |cx| {
+        elementwise(cx, &out, &e.lazy.arrays, e.lazy.cost(), &mut |cx, p, at| {
+            let v = e.element(cx, at)?;
+            let v = cast::cast(cx, &v, e.dtype, r.dtype)?;
+            store_element(cx, p, r.dtype, &v);
+            Ok(())
+        })
+    })?;
     Ok(out.pack())
 }
 
 fn no_view(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
-    Err(Diagnostic::new(Code::UnknownAttribute, format!("a value of type {} has no attribute 'view'", args[0].ty)).help("np.int64(x), np.float64(x) and the like have one"))
+    Err(Diagnostic::new(
+        Code::UnknownAttribute,
+        format!("a value of type {} has no attribute 'view'", args[0].ty),
+    )
+    .help("np.int64(x), np.float64(x) and the like have one"))
 }
 
 fn view_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
     let a = array(args)?;
-    if args[1].is_none() { return Ok(Answer::of(args[0].ty)); }
+    if args[1].is_none() {
+        return Ok(Answer::of(args[0].ty));
+    }
     let t = dtype_arg(&args[1]).ok_or_else(|| no_match("view()", args))?;
     let same = t.itemsize() == a.itemsize();
     if !same && a.ndim == 0 {
-        return Err(Diagnostic::new(Code::NoMatchingOperation, "Changing the dtype of a 0d array is only supported if the itemsize is unchanged"));
+        return Err(Diagnostic::new(
+            Code::NoMatchingOperation,
+            "Changing the dtype of a 0d array is only supported if the itemsize is unchanged",
+        ));
     }
     let layout = if same || a.layout == Layout::C { a.layout } else { Layout::A };
     Ok(Answer::of(Type::new(Kind::Array(ArrayType { dtype: t, layout, ..a }))))
@@ -492,14 +846,20 @@ fn emit_view(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let ty = result_array(c.ret)?;
     let (old, new) = (a.ty.itemsize(), ty.itemsize());
-    if old == new { return Ok(ArrayVal { ty, ..a }.pack()); }
+    if old == new {
+        return Ok(ArrayVal { ty, ..a }.pack());
+    }
     let last = a.shape.len() - 1;
     let (mut shape, mut strides) = (a.shape.clone(), a.strides.clone());
     if a.ty.layout != Layout::C {
         let close = cx.b.bin_imm(Op::IcmpEq, a.strides[last], old);
         let one = cx.b.bin_imm(Op::IcmpEq, a.shape[last], 1);
         let ok = cx.or(close, one);
-        cx.check(ok, Class::ValueError, "To change to a dtype of a different size, the last axis must be contiguous");
+        cx.check(
+            ok,
+            Class::ValueError,
+            "To change to a dtype of a different size, the last axis must be contiguous",
+        );
     }
     if new < old {
         shape[last] = cx.b.bin_imm(Op::Imul, shape[last], old / new);
@@ -512,153 +872,4 @@ fn emit_view(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     }
     strides[last] = cx.b.i64(new);
     Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape, strides, frozen: a.frozen }.pack())
-}
-
-// ---- single elements
-
-fn fill_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
-    let a = array(args)?;
-    if args[1].ty.as_array().is_some_and(|v| v.ndim > 0) { return Err(no_match("fill()", args)); }
-    super::index::assignable(a, a.dtype, args[1].ty)?;
-    Ok(Answer::of(written(a)))
-}
-
-/// A number, or the element of a 0-d array, as `to`.
-pub fn scalar_of(cx: &mut LowerCx<'_>, v: &[Value], t: Type, to: Type) -> Result<Val> {
-    let Some(a) = t.as_array() else { return cast::element(cx, v, t, to) };
-    let x = load_element(cx, v[1], a.dtype);
-    cast::cast(cx, &x, a.dtype, to)
-}
-
-/// The Python number that holds an element.
-pub fn python_number(t: Type) -> Type {
-    match *t {
-        Kind::Int(i) if i == Int::U64 => t,
-        Kind::Int(_) => Type::int(),
-        Kind::Float(_) => Type::float(),
-        Kind::Complex(_) => Type::complex(),
-        _ => t,
-    }
-}
-
-fn item_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
-    let a = array(args)?;
-    let index = indices(&args[1..].iter().map(|a| a.ty).collect::<Vec<_>>()).ok_or_else(|| no_match("item()", args))?;
-    if index > 1 && index != a.ndim() { return Err(Diagnostic::new(Code::NoMatchingOperation, "incorrect number of indices for array")); }
-    Ok(Answer::of(python_number(a.dtype)))
-}
-
-/// How many indices `item` was given: as arguments, or in a tuple.
-fn indices(types: &[Type]) -> Option<usize> {
-    match types {
-        [t] if t.members().is_some() => t.members().filter(|m| m.iter().all(|t| t.is_index())).map(<[Type]>::len),
-        _ => types.iter().all(|t| t.is_index()).then_some(types.len()),
-    }
-}
-
-fn emit_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    let types: Vec<Type> = c.types[1..].iter().flat_map(|t| t.members().map_or_else(|| vec![*t], <[Type]>::to_vec)).collect();
-    let values: Vec<Value> = c.args[1..].concat();
-    let index: Vec<Value> = values.iter().zip(&types).map(|(v, t)| cast::to_i64(cx, *v, *t)).collect();
-    let p = match index.len() {
-        0 => {
-            let n = a.size(cx);
-            let one = cx.b.bin_imm(Op::IcmpEq, n, 1);
-            cx.check(one, Class::ValueError, "can only convert an array of size 1 to a Python scalar");
-            a.data
-        }
-        1 => flat_address(cx, &a, index[0]),
-        _ => {
-            let at: Vec<Value> = (0..index.len()).map(|k| checked(cx, index[k], true, a.shape[k], k)).collect();
-            a.address(cx, &at)
-        }
-    };
-    let x = load_element(cx, p, a.ty.dtype);
-    cast::cast(cx, &x, a.ty.dtype, c.ret)
-}
-
-/// Address of element number `i` in C order; IndexError when there is none.
-fn flat_address(cx: &mut LowerCx<'_>, a: &ArrayVal, i: Value) -> Value {
-    let n = a.size(cx);
-    let at = cx.wrap_index(i, n);
-    if cx.options.boundscheck {
-        let ok = cx.b.bin(Op::IcmpUlt, at, n);
-        cx.check_format(ok, Class::IndexError, "index {} is out of bounds for size {}", &[i, n]);
-    }
-    if a.ty.layout == Layout::C {
-        let off = cx.b.bin_imm(Op::Imul, at, a.ty.itemsize());
-        return cx.b.ptr_add(a.data, off);
-    }
-    let (mut left, mut index) = (at, vec![]);
-    for n in a.shape.iter().rev() {
-        index.push(cx.b.bin(Op::Urem, left, *n));
-        left = cx.b.bin(Op::Udiv, left, *n);
-    }
-    index.reverse();
-    a.address(cx, &index)
-}
-
-// ---- a.flat
-
-fn flat_rule(args: &[Arg]) -> Result<ArrayType> {
-    match args[0].ty.kind() {
-        Kind::Iter(IterType::Flat(t)) if args[1].ty.is_int() => t.as_array().ok_or_else(|| no_match("[]", args)),
-        _ => Err(no_match("[]", args)),
-    }
-}
-
-fn flat_set_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
-    let a = flat_rule(args)?;
-    super::index::assignable(a, a.dtype, args[2].ty)?;
-    Ok(Answer::of(written(a)))
-}
-
-/// The array of a `flat` iterator and the address of an element.
-fn flat_element(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<(ArrayVal, Value)> {
-    let Kind::Iter(IterType::Flat(t)) = c.types[0].kind() else { return Err(Diagnostic::internal("flat")) };
-    let a = ArrayVal::new(cx, &c.args[0], *t)?;
-    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
-    let p = flat_address(cx, &a, i);
-    Ok((a, p))
-}
-
-fn emit_flat_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let (a, p) = flat_element(cx, c)?;
-    Ok(load_element(cx, p, a.ty.dtype))
-}
-
-fn emit_flat_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if refuse_readonly(cx, c) { return Ok(vec![]); }
-    let (a, p) = flat_element(cx, c)?;
-    check_writable(cx, &a, "underlying array is read-only");
-    let x = scalar_of(cx, &c.args[2], c.types[2], a.ty.dtype)?;
-    store_element(cx, p, a.ty.dtype, &x);
-    Ok(vec![])
-}
-
-/// The access of a version of an array in another layout, which is the array's own where it is a view, and
-/// free where it is a copy.
-pub fn access_of_version(a: ArrayType, layout: Layout) -> Access { if a.access == Access::Write || a.layout == layout { a.access } else { Access::Either } }
-
-/// A contiguous version of an array in that order: itself where it already is (with a reference of its own),
-/// else a copy.
-pub fn contiguous_or_copy(cx: &mut LowerCx<'_>, a: &ArrayVal, order: Layout) -> Result<ArrayVal> {
-    let fits = a.is_contiguous(cx, order);
-    let v = cx.if_else(fits, |cx| {
-        cx.b.helper(&super::object::obj_retain, &[a.owner]);
-        Ok(vec![a.owner, a.data])
-    }, |cx| {
-        let out = ArrayVal::alloc(cx, a.ty.dtype, &a.shape, order, false)?;
-        copy_elements(cx, &out, a)?;
-        Ok(vec![out.owner, out.data])
-    })?;
-    let strides = crate::lower::arrays::contiguous_strides(cx, &a.shape, a.ty.itemsize(), order);
-    let (access, frozen) = (access_of_version(a.ty, order), frozen_version(cx, a, fits));
-    Ok(ArrayVal { ty: ArrayType { layout: order, access, ..a.ty }, owner: v[0], data: v[1], shape: a.shape.clone(), strides, frozen })
-}
-
-/// Whether a version of an array is read-only, which it is where it is a view of a read-only array.
-pub fn frozen_version(cx: &mut LowerCx<'_>, a: &ArrayVal, is_view: Value) -> Option<Value> {
-    match (a.ty.access, a.frozen) { (Access::Write, _) => None, (_, Some(f)) => Some(cx.and(f, is_view)), (_, None) => Some(is_view) }
 }

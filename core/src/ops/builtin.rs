@@ -5,7 +5,7 @@
 //! where None is a value.
 
 use super::number as num;
-use super::{Body, OpDef, id, Own};
+use super::{Body, OpDef, Own, id};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::Host;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
@@ -48,85 +48,278 @@ super::identity::op_ids! {
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["builtins.min"], "*values", Body::Lir(|cx, a| extreme_rule(cx, a, Ord::min), |cx, c| extreme(cx, c, false))).doc("Smallest of several numbers."),
-    OpDef::new(&["builtins.max"], "*values", Body::Lir(|cx, a| extreme_rule(cx, a, Ord::max), |cx, c| extreme(cx, c, true))).doc("Largest of several numbers."),
-    OpDef::new(&["builtins.min"], "iterable, *, key=None, default=...", Body::Py("builtin.smallest")).raises().doc("Smallest value of an iterable; ValueError."),
-    OpDef::new(&["builtins.max"], "iterable, *, key=None, default=...", Body::Py("builtin.largest")).raises().doc("Largest value of an iterable; ValueError."),
-    OpDef::new(&["builtins.min"], "*values, key=None", Body::Py("builtin.smallest_of")).only_if(|a| a.len() > 2).raises().doc("Smallest of several values."),
-    OpDef::new(&["builtins.max"], "*values, key=None", Body::Py("builtin.largest_of")).only_if(|a| a.len() > 2).raises().doc("Largest of several values."),
-    OpDef::new(&["builtins.sum"], "iterable, start=0", Body::Py("builtin.sum_")).raises().doc("Sum of an iterable, from left to right."),
-    OpDef::new(&["builtins.any"], "iterable", Body::Py("builtin.any_")).raises().doc("Whether any value is true."),
-    OpDef::new(&["builtins.all"], "iterable", Body::Py("builtin.all_")).raises().doc("Whether all values are true."),
-    OpDef::new(&["builtins.sorted"], "iterable, *, key=None, reverse=False", Body::Py("builtin.sorted_")).raises().doc("A sorted list of an iterable's values."),
-    OpDef::new(&["builtins.map"], "f, *iterables", Body::Py("builtin.map_")).raises().doc("`f` of the values of iterables, one by one."),
-    OpDef::new(&["builtins.filter"], "f, iterable", Body::Py("builtin.filter_")).raises().doc("The values for which `f` is true."),
-    OpDef::new(&["builtins.list"], "", Body::Lir(|cx, _| cx.new_list(Type::never()).map(Answer::of), super::list::emit_build)).raises().reads().doc("An empty list."),
-    OpDef::new(&["builtins.list"], "iterable", Body::Py("builtin.list_")).raises().doc("A list of an iterable's values."),
-    OpDef::new(&["iter.object"], "x", Body::Lir(
-        |_, a| if matches!(*a[0].ty, Kind::Generator(..)) { Ok(Answer::of(a[0].ty)) } else { Err(no_match("iter()", a)) }, |_, c| Ok(c.args[0].clone()),
-    )).owned_by(|_, _| Own::Aliases).doc("A generator is its own iterator."),
-    OpDef::new(&["iter.object"], "x", Body::Py("builtin.iter_")).raises().doc("An iterator that `next` advances."),
-    OpDef::new(&["builtins.next"], "it, default=...", Body::Py("builtin.next_")).only_if(|a| matches!(*a[0].ty, Kind::Generator(..))).raises().doc("The next value of an iterator; StopIteration."),
-    OpDef::new(&["builtins.len"], "x", Body::Py("builtin.len_of_scalar")).only_if(|a| a[0].ty.as_array().is_some_and(|a| a.ndim == 0)).raises().doc("An array without dimensions has no length: TypeError."),
-    OpDef::new(&["builtins.tuple"], "t=()", Body::Lir(tuple_rule, |_, c| Ok(c.args[0].clone()))).owned_by(|_, _| Own::Aliases).doc("A tuple of a tuple's members."),
-    OpDef::new(&["builtins.isinstance"], "x, classes", Body::Lir(isinstance_rule, |cx, _| Ok(vec![cx.b.bool(false)]))).doc("Whether a value is of a class; known when it is compiled."),
-    OpDef::new(&["builtins.issubclass"], "cls, classes", Body::Lir(issubclass_rule, |cx, _| Ok(vec![cx.b.bool(false)]))).doc("Whether a class is a subclass of another one; known when it is compiled."),
-    OpDef::new(&["builtins.type"], "x", Body::Lir(|_, a| class_of(a[0].ty).map(Answer::of).ok_or_else(|| no_match("type()", a)), |_, _| Ok(vec![]))).doc("The class of a value."),
+    OpDef::new(
+        &["builtins.min"],
+        "*values",
+        Body::Lir(|cx, a| extreme_rule(cx, a, Ord::min), |cx, c| extreme(cx, c, false)),
+    )
+    .doc("Smallest of several numbers."),
+    OpDef::new(
+        &["builtins.max"],
+        "*values",
+        Body::Lir(|cx, a| extreme_rule(cx, a, Ord::max), |cx, c| extreme(cx, c, true)),
+    )
+    .doc("Largest of several numbers."),
+    OpDef::new(&["builtins.min"], "iterable, *, key=None, default=...", Body::Py("builtin.smallest"))
+        .raises()
+        .doc("Smallest value of an iterable; ValueError."),
+    OpDef::new(&["builtins.max"], "iterable, *, key=None, default=...", Body::Py("builtin.largest"))
+        .raises()
+        .doc("Largest value of an iterable; ValueError."),
+    OpDef::new(&["builtins.min"], "*values, key=None", Body::Py("builtin.smallest_of"))
+        .only_if(|a| a.len() > 2)
+        .raises()
+        .doc("Smallest of several values."),
+    OpDef::new(&["builtins.max"], "*values, key=None", Body::Py("builtin.largest_of"))
+        .only_if(|a| a.len() > 2)
+        .raises()
+        .doc("Largest of several values."),
+    OpDef::new(&["builtins.sum"], "iterable, start=0", Body::Py("builtin.sum_"))
+        .raises()
+        .doc("Sum of an iterable, from left to right."),
+    OpDef::new(&["builtins.any"], "iterable", Body::Py("builtin.any_"))
+        .raises()
+        .doc("Whether any value is true."),
+    OpDef::new(&["builtins.all"], "iterable", Body::Py("builtin.all_"))
+        .raises()
+        .doc("Whether all values are true."),
+    OpDef::new(&["builtins.sorted"], "iterable, *, key=None, reverse=False", Body::Py("builtin.sorted_"))
+        .raises()
+        .doc("A sorted list of an iterable's values."),
+    OpDef::new(&["builtins.map"], "f, *iterables", Body::Py("builtin.map_"))
+        .raises()
+        .doc("`f` of the values of iterables, one by one."),
+    OpDef::new(&["builtins.filter"], "f, iterable", Body::Py("builtin.filter_"))
+        .raises()
+        .doc("The values for which `f` is true."),
+    OpDef::new(
+        &["builtins.list"],
+        "",
+        Body::Lir(|cx, _| cx.new_list(Type::never()).map(Answer::of), super::list::emit_build),
+    )
+    .raises()
+    .reads()
+    .doc("An empty list."),
+    OpDef::new(&["builtins.list"], "iterable", Body::Py("builtin.list_"))
+        .raises()
+        .doc("A list of an iterable's values."),
+    OpDef::new(
+        &["iter.object"],
+        "x",
+        Body::Lir(
+            |_, a| {
+                if matches!(*a[0].ty, Kind::Generator(..)) {
+                    Ok(Answer::of(a[0].ty))
+                } else {
+                    Err(no_match("iter()", a))
+                }
+            },
+            |_, c| Ok(c.args[0].clone()),
+        ),
+    )
+    .owned_by(|_, _| Own::Aliases)
+    .doc("A generator is its own iterator."),
+    OpDef::new(&["iter.object"], "x", Body::Py("builtin.iter_"))
+        .raises()
+        .doc("An iterator that `next` advances."),
+    OpDef::new(&["builtins.next"], "it, default=...", Body::Py("builtin.next_"))
+        .only_if(|a| matches!(*a[0].ty, Kind::Generator(..)))
+        .raises()
+        .doc("The next value of an iterator; StopIteration."),
+    OpDef::new(&["builtins.len"], "x", Body::Py("builtin.len_of_scalar"))
+        .only_if(|a| a[0].ty.as_array().is_some_and(|a| a.ndim == 0))
+        .raises()
+        .doc("An array without dimensions has no length: TypeError."),
+    OpDef::new(&["builtins.tuple"], "t=()", Body::Lir(tuple_rule, |_, c| Ok(c.args[0].clone())))
+        .owned_by(|_, _| Own::Aliases)
+        .doc("A tuple of a tuple's members."),
+    OpDef::new(
+        &["builtins.isinstance"],
+        "x, classes",
+        Body::Lir(isinstance_rule, |cx, _| Ok(vec![cx.b.bool(false)])),
+    )
+    .doc("Whether a value is of a class; known when it is compiled."),
+    OpDef::new(
+        &["builtins.issubclass"],
+        "cls, classes",
+        Body::Lir(issubclass_rule, |cx, _| Ok(vec![cx.b.bool(false)])),
+    )
+    .doc("Whether a class is a subclass of another one; known when it is compiled."),
+    OpDef::new(
+        &["builtins.type"],
+        "x",
+        Body::Lir(
+            |_, a| class_of(a[0].ty).map(Answer::of).ok_or_else(|| no_match("type()", a)),
+            |_, _| Ok(vec![]),
+        ),
+    )
+    .doc("The class of a value."),
     OpDef::new(&["builtins.callable"], "x", Body::Lir(callable_rule, |cx, _| Ok(vec![cx.b.bool(false)])))
         .doc("Whether a value can be called."),
-    OpDef::new(&["builtins.getattr"], "x, name, default=...", Body::Lir(|_, a| Err(no_match("getattr()", a)), |_, _| Ok(vec![]))).doc("An attribute whose name is a constant."),
-    OpDef::new(&["builtins.hasattr"], "x, name", Body::Lir(|_, a| Err(no_match("hasattr()", a)), |_, _| Ok(vec![]))).doc("Whether a value has an attribute."),
-    OpDef::new(&["match.class"], "x, cls, names, count", Body::Lir(match_class_rule, emit_match_class)).aliases()
+    OpDef::new(
+        &["builtins.getattr"],
+        "x, name, default=...",
+        Body::Lir(|_, a| Err(no_match("getattr()", a)), |_, _| Ok(vec![])),
+    )
+    .doc("An attribute whose name is a constant."),
+    OpDef::new(
+        &["builtins.hasattr"],
+        "x, name",
+        Body::Lir(|_, a| Err(no_match("hasattr()", a)), |_, _| Ok(vec![])),
+    )
+    .doc("Whether a value has an attribute."),
+    OpDef::new(&["match.class"], "x, cls, names, count", Body::Lir(match_class_rule, emit_match_class))
+        .aliases()
         .doc("`case int(i)`, `case Point(x, y=0)`: a tuple of what the patterns inside look at, or None."),
-    OpDef::new(&["match.mapping"], "x", Body::Lir(|_, _| Ok(Answer::constant(Const::Bool(false))), |cx, _| Ok(vec![cx.b.bool(false)])))
-        .doc("Whether a mapping pattern may match: there are no dictionaries yet."),
-    OpDef::new(&["builtins.round"], "number, ndigits=None", Body::Lir(round_rule, emit_round)).raises().doc("To the nearest integer, ties to even, or to a number of decimals."),
-    OpDef::new(&["builtins.hash"], "x", Body::Lir(|_, a| if hashable(a[0].ty) { Ok(Answer::of(Type::int())) } else { Err(no_match("hash()", a)) }, |cx, c| Ok(vec![hash(cx, &c.args[0], c.types[0])?])))
-        .reads().doc("Hash of a number, string or tuple."),
+    OpDef::new(
+        &["match.mapping"],
+        "x",
+        Body::Lir(|_, _| Ok(Answer::constant(Const::Bool(false))), |cx, _| Ok(vec![cx.b.bool(false)])),
+    )
+    .doc("Whether a mapping pattern may match: there are no dictionaries yet."),
+    OpDef::new(&["builtins.round"], "number, ndigits=None", Body::Lir(round_rule, emit_round))
+        .raises()
+        .doc("To the nearest integer, ties to even, or to a number of decimals."),
+    OpDef::new(
+        &["builtins.hash"],
+        "x",
+        Body::Lir(
+            |_, a| if hashable(a[0].ty) { Ok(Answer::of(Type::int())) } else { Err(no_match("hash()", a)) },
+            |cx, c| Ok(vec![hash(cx, &c.args[0], c.types[0])?]),
+        ),
+    )
+    .reads()
+    .doc("Hash of a number, string or tuple."),
     // Methods of numbers.
-    OpDef::new(&["float.is_integer", "int.is_integer"], "x", Body::Lir(|_, _| Ok(Answer::of(Type::bool())), |cx, c| {
-        let v = c.args[0][0];
-        if !c.types[0].is_float() { return Ok(vec![cx.b.bool(true)]); }
-        // The difference of an infinity and itself is NaN.
-        let whole = cx.b.un(Op::Ffloor, v);
-        let rest = cx.b.bin(Op::Fsub, v, whole);
-        let t = cx.b.ty(v);
-        let zero = cx.zero(t);
-        Ok(vec![cx.b.bin(Op::FcmpEq, rest, zero)])
-    })).doc("Whether the value is whole."),
-    OpDef::new(&["int.bit_length", "bool.bit_length"], "n", Body::Lir(|_, _| Ok(Answer::of(Type::int())), |cx, c| {
-        let v = cast::to_i64(cx, c.args[0][0], c.types[0]);
-        let size = magnitude(cx, v, c.types[0]);
-        let zeros = cx.b.un(Op::Clz, size);
-        let width = cx.b.i64(64);
-        Ok(vec![cx.b.bin(Op::Isub, width, zeros)])
-    })).doc("Bits of the magnitude."),
-    OpDef::new(&["int.bit_count", "bool.bit_count"], "n", Body::Lir(|_, _| Ok(Answer::of(Type::int())), |cx, c| {
-        let v = cast::to_i64(cx, c.args[0][0], c.types[0]);
-        let size = magnitude(cx, v, c.types[0]);
-        Ok(vec![cx.b.un(Op::Popcnt, size)])
-    })).doc("One bits of the magnitude."),
-    OpDef::new(&["int.numerator", "bool.numerator"], "n", Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), |_, c| Ok(c.args[0].clone()))).property().doc("The integer itself."),
-    OpDef::new(&["int.denominator", "bool.denominator"], "n", Body::Lir(|_, _| Ok(Answer::constant(Const::Int(1))), |cx, _| Ok(vec![cx.b.i64(1)]))).property().doc("1."),
-    OpDef::new(&["_functools.reduce", "functools.reduce"], "f, values, start=...", Body::Py("builtin.reduce")).raises().doc("`f` of the values so far and the next; TypeError of an empty iterable."),
-    OpDef::new(&["operator.itemgetter"], "item, *items", Body::Py("builtin.itemgetter")).raises().doc("A function that takes items out of its argument."),
+    OpDef::new(
+        &["float.is_integer", "int.is_integer"],
+        "x",
+        Body::Lir(
+            |_, _| Ok(Answer::of(Type::bool())),
+            |cx, c| {
+                let v = c.args[0][0];
+                if !c.types[0].is_float() {
+                    return Ok(vec![cx.b.bool(true)]);
+                }
+                // The difference of an infinity and itself is NaN.
+                let whole = cx.b.un(Op::Ffloor, v);
+                let rest = cx.b.bin(Op::Fsub, v, whole);
+                let t = cx.b.ty(v);
+                let zero = cx.zero(t);
+                Ok(vec![cx.b.bin(Op::FcmpEq, rest, zero)])
+            },
+        ),
+    )
+    .doc("Whether the value is whole."),
+    OpDef::new(
+        &["int.bit_length", "bool.bit_length"],
+        "n",
+        Body::Lir(
+            |_, _| Ok(Answer::of(Type::int())),
+            |cx, c| {
+                let v = cast::to_i64(cx, c.args[0][0], c.types[0]);
+                let size = magnitude(cx, v, c.types[0]);
+                let zeros = cx.b.un(Op::Clz, size);
+                let width = cx.b.i64(64);
+                Ok(vec![cx.b.bin(Op::Isub, width, zeros)])
+            },
+        ),
+    )
+    .doc("Bits of the magnitude."),
+    OpDef::new(
+        &["int.bit_count", "bool.bit_count"],
+        "n",
+        Body::Lir(
+            |_, _| Ok(Answer::of(Type::int())),
+            |cx, c| {
+                let v = cast::to_i64(cx, c.args[0][0], c.types[0]);
+                let size = magnitude(cx, v, c.types[0]);
+                Ok(vec![cx.b.un(Op::Popcnt, size)])
+            },
+        ),
+    )
+    .doc("One bits of the magnitude."),
+    OpDef::new(
+        &["int.numerator", "bool.numerator"],
+        "n",
+        Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), |_, c| Ok(c.args[0].clone())),
+    )
+    .property()
+    .doc("The integer itself."),
+    OpDef::new(
+        &["int.denominator", "bool.denominator"],
+        "n",
+        Body::Lir(|_, _| Ok(Answer::constant(Const::Int(1))), |cx, _| Ok(vec![cx.b.i64(1)])),
+    )
+    .property()
+    .doc("1."),
+    OpDef::new(
+        &["_functools.reduce", "functools.reduce"],
+        "f, values, start=...",
+        Body::Py("builtin.reduce"),
+    )
+    .raises()
+    .doc("`f` of the values so far and the next; TypeError of an empty iterable."),
+    OpDef::new(&["operator.itemgetter"], "item, *items", Body::Py("builtin.itemgetter"))
+        .raises()
+        .doc("A function that takes items out of its argument."),
     // operator's functions that no syntax has.
-    OpDef::new(&["operator.concat"], "a, b", Body::Py("builtin.concat")).raises().doc("`a + b` of sequences."),
-    OpDef::new(&["operator.countOf"], "a, b", Body::Py("builtin.count_of")).raises().doc("How many values equal `b`."),
-    OpDef::new(&["operator.indexOf"], "a, b", Body::Py("builtin.index_of")).raises().doc("Position of the first value that equals `b`; ValueError."),
+    OpDef::new(&["operator.concat"], "a, b", Body::Py("builtin.concat"))
+        .raises()
+        .doc("`a + b` of sequences."),
+    OpDef::new(&["operator.countOf"], "a, b", Body::Py("builtin.count_of"))
+        .raises()
+        .doc("How many values equal `b`."),
+    OpDef::new(&["operator.indexOf"], "a, b", Body::Py("builtin.index_of"))
+        .raises()
+        .doc("Position of the first value that equals `b`; ValueError."),
     // Classes that are only asked about.
-    OpDef::new(&["builtins.object", "numpy.ndarray", "numpy.generic", "numpy.number", "numpy.integer", "numpy.signedinteger", "numpy.unsignedinteger", "numpy.inexact", "numpy.floating", "numpy.complexfloating", "types.NoneType"],
-        "*args", Body::Lir(|_, _| Err(Diagnostic::new(Code::NoMatchingOperation, "objects of this class cannot be made in compiled code")), |_, _| Ok(vec![])))
-        .doc("A class for `isinstance`."),
+    OpDef::new(
+        &[
+            "builtins.object",
+            "numpy.ndarray",
+            "numpy.generic",
+            "numpy.number",
+            "numpy.integer",
+            "numpy.signedinteger",
+            "numpy.unsignedinteger",
+            "numpy.inexact",
+            "numpy.floating",
+            "numpy.complexfloating",
+            "types.NoneType",
+        ],
+        "*args",
+        Body::Lir(
+            |_, _| {
+                Err(Diagnostic::new(
+                    Code::NoMatchingOperation,
+                    "objects of this class cannot be made in compiled code",
+                ))
+            },
+            |_, _| Ok(vec![]),
+        ),
+    )
+    .doc("A class for `isinstance`."),
 ];
 
 // ---- extremes
 
 fn extreme_rule(cx: &mut TyCx<'_, '_>, args: &[Arg], pick: fn(i64, i64) -> i64) -> Result<Answer> {
-    if args.len() < 2 || !args.iter().all(|a| a.ty.is_real()) { return Err(no_match("an extreme", args)); }
+    if args.len() < 2 || !args.iter().all(|a| a.ty.is_real()) {
+        return Err(no_match("an extreme", args));
+    }
     let mut t = args[0].ty;
-    for a in &args[1..] { t = cx.unify(t, a.ty).ok_or_else(|| no_match("an extreme", args))?; }
-    let known = args.iter().map(|a| match a.konst { Some(Const::Int(i)) => Some(i), _ => None }).reduce(|a, b| Some(pick(a?, b?))).flatten();
+    for a in &args[1..] {
+        t = cx.unify(t, a.ty).ok_or_else(|| no_match("an extreme", args))?;
+    }
+    let known = args
+        .iter()
+        .map(|a| match a.konst {
+            Some(Const::Int(i)) => Some(i),
+            _ => None,
+        })
+        .reduce(|a, b| Some(pick(a?, b?)))
+        .flatten();
     Ok(Answer::coerced(t, vec![t; args.len()]).known(known.map(Const::Int)))
 }
 
@@ -150,22 +343,38 @@ fn extreme(cx: &mut LowerCx<'_>, c: &OpCall<'_>, largest: bool) -> Result<Val> {
 // ---- classes
 
 fn callable_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if is_variant(args[0].ty) { return Err(no_match("callable()", args)); }
-    let yes = matches!(args[0].ty.kind(), Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_));
+    if is_variant(args[0].ty) {
+        return Err(no_match("callable()", args));
+    }
+    let yes = matches!(
+        args[0].ty.kind(),
+        Kind::Function(_)
+            | Kind::Builtin(_)
+            | Kind::Method(..)
+            | Kind::DType(_)
+            | Kind::NamedTupleClass(_)
+            | Kind::ExcClass(_)
+            | Kind::Class(_)
+    );
     Ok(Answer::constant(Const::Bool(yes)))
 }
 
 fn tuple_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     match args[0].ty.members() {
         Some(m) => Ok(Answer::of(Type::tuple(m.to_vec())).known(args[0].konst.clone())),
-        None => Err(Diagnostic::new(Code::RequiresConstant, format!("the length of a tuple is part of its type, so {} cannot become one", args[0].ty))
-            .help("keep it as a list or an array")),
+        None => Err(Diagnostic::new(
+            Code::RequiresConstant,
+            format!("the length of a tuple is part of its type, so {} cannot become one", args[0].ty),
+        )
+        .help("keep it as a list or an array")),
     }
 }
 
 fn isinstance_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     // What may be of several types is asked as each of them.
-    if matches!(*args[0].ty, Kind::Optional(_) | Kind::Variant(_)) { return Err(no_match("isinstance()", args)); }
+    if matches!(*args[0].ty, Kind::Optional(_) | Kind::Variant(_)) {
+        return Err(no_match("isinstance()", args));
+    }
     is_instance(cx.session.host, args[0].ty, args[1].ty).map(|yes| Answer::constant(Const::Bool(yes))).ok_or_else(|| {
         let d = no_match("isinstance()", args);
         if let Kind::Class(c) = args[1].ty.kind() { d.help(format!("compiled code knows the values that {} could be as the class below it: ask outside, and pass the answer", c.name)) } else { d }
@@ -179,7 +388,9 @@ fn issubclass_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
             None => host.is_subclass(class, of),
         }
     }
-    holds(cx.session.host, args[0].ty, args[1].ty).map(|yes| Answer::constant(Const::Bool(yes))).ok_or_else(|| no_match("issubclass()", args))
+    holds(cx.session.host, args[0].ty, args[1].ty)
+        .map(|yes| Answer::constant(Const::Bool(yes)))
+        .ok_or_else(|| no_match("issubclass()", args))
 }
 
 /// The class of a type's values.
@@ -206,7 +417,11 @@ fn class_of(t: Type) -> Option<Type> {
 /// Whether a value is of one of several types, None being one of them or not: such a value is looked at by
 /// each type.
 pub fn is_variant(t: Type) -> bool {
-    match t.kind() { Kind::Variant(_) => true, Kind::Optional(t) => matches!(**t, Kind::Variant(_)), _ => false }
+    match t.kind() {
+        Kind::Variant(_) => true,
+        Kind::Optional(t) => matches!(**t, Kind::Variant(_)),
+        _ => false,
+    }
 }
 
 /// Whether values of a type are instances of a class, or of one of a tuple of classes; none for what is no
@@ -217,7 +432,11 @@ pub fn is_instance(host: &dyn Host, t: Type, classes: Type) -> Option<bool> {
         Some(m) => {
             let mut unknown = false;
             for c in m {
-                match is_instance(host, t, *c) { Some(true) => return Some(true), Some(false) => {} None => unknown = true }
+                match is_instance(host, t, *c) {
+                    Some(true) => return Some(true),
+                    Some(false) => {}
+                    None => unknown = true,
+                }
             }
             (!unknown).then_some(false)
         }
@@ -226,52 +445,92 @@ pub fn is_instance(host: &dyn Host, t: Type, classes: Type) -> Option<bool> {
 }
 
 /// Types whose class pattern with one pattern inside looks at the value itself.
-const WHOLE: [super::OpId; 6] = [id::BUILTINS_BOOL, id::BUILTINS_FLOAT, id::BUILTINS_INT, id::BUILTINS_LIST, id::BUILTINS_STR, id::BUILTINS_TUPLE];
+const WHOLE: [super::OpId; 6] = [
+    id::BUILTINS_BOOL,
+    id::BUILTINS_FLOAT,
+    id::BUILTINS_INT,
+    id::BUILTINS_LIST,
+    id::BUILTINS_STR,
+    id::BUILTINS_TUPLE,
+];
 
 /// The members that a class pattern looks at, by index; None for the value itself.
 fn matched_members(args: &[Arg]) -> Result<Option<Vec<usize>>> {
     let count = args[3].int().unwrap_or(0) as usize;
     let names: &[Const] = if let Some(Const::Tuple(n)) = &args[2].konst { n } else { &[] };
-    if matches!(args[1].ty.kind(), Kind::Builtin(p) if WHOLE.contains(p)) && count == 1 && names.is_empty() { return Ok(None); }
-    let of = match *args[0].ty { Kind::Optional(t) => t, _ => args[0].ty };
+    if matches!(args[1].ty.kind(), Kind::Builtin(p) if WHOLE.contains(p)) && count == 1 && names.is_empty() {
+        return Ok(None);
+    }
+    let of = match *args[0].ty {
+        Kind::Optional(t) => t,
+        _ => args[0].ty,
+    };
     let fields: &[String] = if let Kind::NamedTuple(c, _) = of.kind() { &c.fields } else { &[] };
     let named = names.iter().map(|n| n.as_str().and_then(|n| fields.iter().position(|f| f == n)));
-    let all: Option<Vec<usize>> = (0..count).map(|k| Some(k).filter(|k| *k < fields.len())).chain(named).collect();
+    let all: Option<Vec<usize>> =
+        (0..count).map(|k| Some(k).filter(|k| *k < fields.len())).chain(named).collect();
     all.map(Some).ok_or_else(|| {
-        Diagnostic::new(Code::UnsupportedSyntax, format!("this class pattern cannot look inside {}", args[0].ty)).help("take the value itself (`case int(i)`) or fields of a named tuple")
+        Diagnostic::new(
+            Code::UnsupportedSyntax,
+            format!("this class pattern cannot look inside {}", args[0].ty),
+        )
+        .help("take the value itself (`case int(i)`) or fields of a named tuple")
     })
 }
 
 fn match_class_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if is_variant(args[0].ty) { return Err(no_match("a class pattern", args)); }
-    let (inner, optional) = match *args[0].ty { Kind::Optional(t) => (t, true), _ => (args[0].ty, false) };
+    if is_variant(args[0].ty) {
+        return Err(no_match("a class pattern", args));
+    }
+    let (inner, optional) = match *args[0].ty {
+        Kind::Optional(t) => (t, true),
+        _ => (args[0].ty, false),
+    };
     let is = is_a(cx.session.host, inner, args[1].ty).ok_or_else(|| no_match("a class pattern", args))?;
-    if !is { return Ok(Answer::constant(Const::None)); }
+    if !is {
+        return Ok(Answer::constant(Const::None));
+    }
     match matched_members(args)? {
         // An optional value and the optional tuple of it are the same machine values.
-        None => { let t = Type::tuple(vec![inner]); Ok(Answer::of(if optional { Type::optional(t) } else { t })) }
+        None => {
+            let t = Type::tuple(vec![inner]);
+            Ok(Answer::of(if optional { Type::optional(t) } else { t }))
+        }
         Some(members) => {
-            let t = Type::tuple(members.into_iter().filter_map(|k| inner.members()?.get(k).copied()).collect());
+            let t =
+                Type::tuple(members.into_iter().filter_map(|k| inner.members()?.get(k).copied()).collect());
             Ok(Answer::of(if optional { Type::optional(t) } else { t }))
         }
     }
 }
 
 fn emit_match_class(_: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
-    if *call.ret == Kind::None { return Ok(vec![]); }
-    let args: Vec<Arg> = call.types.iter().zip(call.consts).map(|(t, c)| Arg { ty: *t, konst: c.clone() }).collect();
+    if *call.ret == Kind::None {
+        return Ok(vec![]);
+    }
+    let args: Vec<Arg> =
+        call.types.iter().zip(call.consts).map(|(t, c)| Arg { ty: *t, konst: c.clone() }).collect();
     let Some(members) = matched_members(&args)? else { return Ok(call.args[0].clone()) };
     // Of an optional value the flag comes first, and goes on into the optional tuple.
-    let (flag, value, ty) = match *call.types[0] { Kind::Optional(t) => (&call.args[0][..1], &call.args[0][1..], t), _ => (&[][..], &call.args[0][..], call.types[0]) };
+    let (flag, value, ty) = match *call.types[0] {
+        Kind::Optional(t) => (&call.args[0][..1], &call.args[0][1..], t),
+        _ => (&[][..], &call.args[0][..], call.types[0]),
+    };
     let parts = split_leaves(value, ty.members().unwrap_or_default());
-    Ok(flag.iter().copied().chain(members.into_iter().filter_map(|k| parts.get(k).cloned()).flatten()).collect())
+    Ok(flag
+        .iter()
+        .copied()
+        .chain(members.into_iter().filter_map(|k| parts.get(k).cloned()).flatten())
+        .collect())
 }
 
 /// Whether values of a type are instances of a class; none for what is no class.
 fn is_a(host: &dyn Host, t: Type, class: Type) -> Option<bool> {
     Some(match class.kind() {
         Kind::DType(d) => t == *d || !t.is_weak() && t.strong() == *d,
-        Kind::NamedTupleClass(c) => matches!(t.kind(), Kind::NamedTuple(d, _) if !d.is_keywords() && host.derives(d, c)),
+        Kind::NamedTupleClass(c) => {
+            matches!(t.kind(), Kind::NamedTuple(d, _) if !d.is_keywords() && host.derives(d, c))
+        }
         Kind::ExcClass(_) => return if *t == Kind::Exception { None } else { Some(false) },
         Kind::Builtin(path) => match *path {
             id::BUILTINS_OBJECT => true,
@@ -304,15 +563,22 @@ fn is_a(host: &dyn Host, t: Type, class: Type) -> Option<bool> {
 
 fn round_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (t, n) = (args[0].ty, args[1].ty);
-    if !t.is_real() || !(args[1].is_none() || n.is_index()) { return Err(no_match("round()", args)); }
-    let whole = match *t { Kind::Bool => Type::int(), _ => t };
+    if !t.is_real() || !(args[1].is_none() || n.is_index()) {
+        return Err(no_match("round()", args));
+    }
+    let whole = match *t {
+        Kind::Bool => Type::int(),
+        _ => t,
+    };
     Ok(Answer::of(if t.is_float() && args[1].is_none() { Type::int() } else { whole }))
 }
 
 fn emit_round(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (v, t) = (c.args[0][0], c.types[0]);
     if *c.types[1] == Kind::None {
-        if !t.is_float() { return cast::cast(cx, &c.args[0], t, c.ret); }
+        if !t.is_float() {
+            return cast::cast(cx, &c.args[0], t, c.ret);
+        }
         let near = cx.b.un(Op::Fnearest, v);
         return super::real::emit_int(cx, &OpCall { args: &[vec![near]], ..*c });
     }
@@ -320,7 +586,10 @@ fn emit_round(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if t.is_float() {
         let wide = super::arith::widen(cx, v);
         let known = c.consts[1].as_ref().and_then(Const::as_int);
-        let r = match known.and_then(|n| super::quick::decimals(cx, wide, n)) { Some(r) => r, None => cx.helper_value(&num::float_round, &[wide, n]) };
+        let r = match known.and_then(|n| super::quick::decimals(cx, wide, n)) {
+            Some(r) => r,
+            None => cx.helper_value(&num::float_round, &[wide, n]),
+        };
         return Ok(vec![if cx.b.ty(v) == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F32, r) } else { r }]);
     }
     let wide = cast::to_i64(cx, v, t);
@@ -330,7 +599,9 @@ fn emit_round(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 // ---- hashes
 
-fn hashable(t: Type) -> bool { t.is_number() || *t == Kind::Str || t.members().is_some_and(|m| m.iter().all(|t| hashable(*t))) }
+fn hashable(t: Type) -> bool {
+    t.is_number() || *t == Kind::Str || t.members().is_some_and(|m| m.iter().all(|t| hashable(*t)))
+}
 
 fn hash(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
     if let Some(m) = t.members() {
@@ -341,7 +612,10 @@ fn hash(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
     }
     Ok(match *t {
         Kind::Str => cx.helper_value(&super::string::str_hash, &[v[0]]),
-        Kind::Float(_) => { let x = super::arith::widen(cx, v[0]); cx.helper_value(&num::float_hash, &[x]) }
+        Kind::Float(_) => {
+            let x = super::arith::widen(cx, v[0]);
+            cx.helper_value(&num::float_hash, &[x])
+        }
         Kind::Complex(_) => {
             let (re, im) = (super::arith::widen(cx, v[0]), super::arith::widen(cx, v[1]));
             cx.helper_value(&num::complex_hash, &[re, im])
@@ -356,7 +630,9 @@ fn hash(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
 
 /// Magnitude of an integer as i64; that of -2⁶³ is itself, whose bits are right when taken as unsigned.
 fn magnitude(cx: &mut LowerCx<'_>, v: Value, t: Type) -> Value {
-    if !matches!(*t, Kind::Int(i) if i.signed()) { return v; }
+    if !matches!(*t, Kind::Int(i) if i.signed()) {
+        return v;
+    }
     let (negative, minus) = (cx.b.bin_imm(Op::IcmpSlt, v, 0), cx.b.un(Op::Ineg, v));
     cx.b.select(negative, minus, v)
 }

@@ -1,7 +1,7 @@
 //! Operators on integers under `overflow="raise"`: what does not fit in its 64 bits is an OverflowError.
 //!
-//! Inference asks for these rows in front of those of their names (`OpId::checked`), in the user's code and where the
-//! library adds up or multiplies for it. Arrays keep NumPy's arithmetic, which wraps.
+//! Inference asks for these rows in front of those of their names (`OpId::checked`), in the user's code and
+//! where the library adds up or multiplies for it. Arrays keep NumPy's arithmetic, which wraps.
 
 use super::arith::{count_type, emit_floordiv, emit_lshift, shifted_type};
 use super::mathmod::{folded, ints};
@@ -18,29 +18,73 @@ use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::types::{Const, Int, Kind, Type, promote};
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["checked.add"], "x1, x2", Body::Lir(|_, a| both(a, "+", i64::checked_add), emit_add)).raises().doc("`x1 + x2`; OverflowError."),
-    OpDef::new(&["checked.sub"], "x1, x2", Body::Lir(|_, a| both(a, "-", i64::checked_sub), emit_sub)).raises().doc("`x1 - x2`; OverflowError."),
-    OpDef::new(&["checked.mul"], "x1, x2", Body::Lir(|_, a| both(a, "*", i64::checked_mul), emit_mul)).raises().doc("`x1 * x2`; OverflowError."),
-    OpDef::new(&["checked.floordiv"], "x1, x2", Body::Lir(|_, a| signed(both(a, "//", |_, _| None)?, "//", a), emit_quotient)).raises().doc("`x1 // x2`; OverflowError for -2⁶³ // -1."),
-    OpDef::new(&["checked.lshift"], "x1, x2", Body::Lir(|_, a| shifted(a), emit_shift)).raises().doc("`x1 << x2`; OverflowError where bits are lost."),
-    OpDef::new(&["checked.pow"], "x1, x2", Body::Lir(|_, a| powers(a), emit_pow)).raises().doc("`x1 ** x2`; OverflowError."),
-    OpDef::new(&["checked.neg"], "x", Body::Lir(|_, a| one(a, "-"), |cx, c| magnitude(cx, c, "negative value", |_, _, neg| neg))).raises().doc("`-x`; OverflowError."),
-    OpDef::new(&["checked.divmod"], "a, b", Body::Lir(|_, a| divided(a), emit_divided)).raises().doc("`(a // b, a % b)`; OverflowError for -2⁶³ // -1."),
-    OpDef::new(&["checked.gcd"], "*integers", Body::Lir(|_, a| signed_ints(a), emit_gcd)).raises().doc("Greatest common divisor; OverflowError for 2⁶³."),
-    OpDef::new(&["checked.lcm"], "*integers", Body::Lir(|_, a| lcm_rule(a), emit_lcm)).raises().doc("Least common multiple; OverflowError."),
-    OpDef::new(&["checked.abs"], "x", Body::Lir(|_, a| one(a, "abs()"), |cx, c| magnitude(cx, c, "magnitude", |cx, v, neg| cx.b.bin(Op::Smax, v, neg)))).raises().doc("`abs(x)`; OverflowError."),
+    OpDef::new(&["checked.add"], "x1, x2", Body::Lir(|_, a| both(a, "+", i64::checked_add), emit_add))
+        .raises()
+        .doc("`x1 + x2`; OverflowError."),
+    OpDef::new(&["checked.sub"], "x1, x2", Body::Lir(|_, a| both(a, "-", i64::checked_sub), emit_sub))
+        .raises()
+        .doc("`x1 - x2`; OverflowError."),
+    OpDef::new(&["checked.mul"], "x1, x2", Body::Lir(|_, a| both(a, "*", i64::checked_mul), emit_mul))
+        .raises()
+        .doc("`x1 * x2`; OverflowError."),
+    OpDef::new(
+        &["checked.floordiv"],
+        "x1, x2",
+        Body::Lir(|_, a| signed(both(a, "//", |_, _| None)?, "//", a), emit_quotient),
+    )
+    .raises()
+    .doc("`x1 // x2`; OverflowError for -2⁶³ // -1."),
+    OpDef::new(&["checked.lshift"], "x1, x2", Body::Lir(|_, a| shifted(a), emit_shift))
+        .raises()
+        .doc("`x1 << x2`; OverflowError where bits are lost."),
+    OpDef::new(&["checked.pow"], "x1, x2", Body::Lir(|_, a| powers(a), emit_pow))
+        .raises()
+        .doc("`x1 ** x2`; OverflowError."),
+    OpDef::new(
+        &["checked.neg"],
+        "x",
+        Body::Lir(|_, a| one(a, "-"), |cx, c| magnitude(cx, c, "negative value", |_, _, neg| neg)),
+    )
+    .raises()
+    .doc("`-x`; OverflowError."),
+    OpDef::new(&["checked.divmod"], "a, b", Body::Lir(|_, a| divided(a), emit_divided))
+        .raises()
+        .doc("`(a // b, a % b)`; OverflowError for -2⁶³ // -1."),
+    OpDef::new(&["checked.gcd"], "*integers", Body::Lir(|_, a| signed_ints(a), emit_gcd))
+        .raises()
+        .doc("Greatest common divisor; OverflowError for 2⁶³."),
+    OpDef::new(&["checked.lcm"], "*integers", Body::Lir(|_, a| lcm_rule(a), emit_lcm))
+        .raises()
+        .doc("Least common multiple; OverflowError."),
+    OpDef::new(
+        &["checked.abs"],
+        "x",
+        Body::Lir(
+            |_, a| one(a, "abs()"),
+            |cx, c| magnitude(cx, c, "magnitude", |cx, v, neg| cx.b.bin(Op::Smax, v, neg)),
+        ),
+    )
+    .raises()
+    .doc("`abs(x)`; OverflowError."),
 ];
 
 /// Integers whose magnitudes a signed one holds, but for 2⁶³; what takes others takes them without a check.
-fn signed_ints(args: &[Arg]) -> Result<Answer> { if super::mathmod::is_wide(args) { Err(no_match("a function of integers", args)) } else { ints(args) } }
+fn signed_ints(args: &[Arg]) -> Result<Answer> {
+    if super::mathmod::is_wide(args) { Err(no_match("a function of integers", args)) } else { ints(args) }
+}
 
-fn is_unsigned(t: Type) -> bool { matches!(*t, Kind::Int(i) if !i.signed()) }
+fn is_unsigned(t: Type) -> bool {
+    matches!(*t, Kind::Int(i) if !i.signed())
+}
 
 /// Two integers, whose arithmetic is one of 64 bits.
 fn both(args: &[Arg], what: &str, fold: fn(i64, i64) -> Option<i64>) -> Result<Answer> {
     let t = if args.iter().all(|a| a.ty.is_index()) { promote::arith(args[0].ty, args[1].ty) } else { None };
     let t = t.filter(|t| t.is_int()).ok_or_else(|| no_match(what, args))?;
-    let known = match (&args[0].konst, &args[1].konst) { (Some(Const::Int(a)), Some(Const::Int(b))) if t == Type::int() => fold(*a, *b).map(Const::Int), _ => None };
+    let known = match (&args[0].konst, &args[1].konst) {
+        (Some(Const::Int(a)), Some(Const::Int(b))) if t == Type::int() => fold(*a, *b).map(Const::Int),
+        _ => None,
+    };
     Ok(Answer::coerced(t, vec![t, t]).known(known))
 }
 
@@ -49,7 +93,9 @@ fn shifted(args: &[Arg]) -> Result<Answer> {
     Ok(Answer::coerced(t, vec![t, count_type(args[1].ty)]))
 }
 
-fn signed(answer: Answer, what: &str, args: &[Arg]) -> Result<Answer> { if is_unsigned(answer.ret) { Err(no_match(what, args)) } else { Ok(answer) } }
+fn signed(answer: Answer, what: &str, args: &[Arg]) -> Result<Answer> {
+    if is_unsigned(answer.ret) { Err(no_match(what, args)) } else { Ok(answer) }
+}
 
 /// A signed integer, which keeps its width.
 fn one(args: &[Arg], what: &str) -> Result<Answer> {
@@ -72,14 +118,16 @@ fn check(cx: &mut LowerCx<'_>, overflows: Value, what: &str) {
 fn emit_add(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (a, b) = (c.args[0][0], c.args[1][0]);
     let sum = cx.b.bin(Op::Iadd, a, b);
-    let bad = if is_unsigned(c.ret) { cx.b.bin(Op::IcmpUlt, sum, a) } else { cx.b.bin(Op::SaddOverflows, a, b) };
+    let bad =
+        if is_unsigned(c.ret) { cx.b.bin(Op::IcmpUlt, sum, a) } else { cx.b.bin(Op::SaddOverflows, a, b) };
     check(cx, bad, "sum");
     Ok(vec![sum])
 }
 
 fn emit_sub(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (a, b) = (c.args[0][0], c.args[1][0]);
-    let bad = if is_unsigned(c.ret) { cx.b.bin(Op::IcmpUlt, a, b) } else { cx.b.bin(Op::SsubOverflows, a, b) };
+    let bad =
+        if is_unsigned(c.ret) { cx.b.bin(Op::IcmpUlt, a, b) } else { cx.b.bin(Op::SsubOverflows, a, b) };
     check(cx, bad, "difference");
     Ok(vec![cx.b.bin(Op::Isub, a, b)])
 }
@@ -93,13 +141,16 @@ fn emit_mul(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         let back = cx.b.bin(Op::Udiv, product, a);
         let (other, nonzero) = (cx.b.bin(Op::IcmpNe, back, b), cx.b.bin_imm(Op::IcmpNe, a, 0));
         cx.and(other, nonzero)
-    } else { cx.b.bin(Op::SmulOverflows, a, b) };
+    } else {
+        cx.b.bin(Op::SmulOverflows, a, b)
+    };
     check(cx, bad, "product");
     Ok(vec![product])
 }
 
 fn check_quotient(cx: &mut LowerCx<'_>, c: &OpCall<'_>) {
-    let (low, minus) = (cx.b.bin_imm(Op::IcmpEq, c.args[0][0], i64::MIN), cx.b.bin_imm(Op::IcmpEq, c.args[1][0], -1));
+    let (low, minus) =
+        (cx.b.bin_imm(Op::IcmpEq, c.args[0][0], i64::MIN), cx.b.bin_imm(Op::IcmpEq, c.args[1][0], -1));
     let bad = cx.and(low, minus);
     check(cx, bad, "quotient");
 }
@@ -178,8 +229,11 @@ fn emit_shift(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn emit_pow(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let power = emit_power(cx, c)?;
-    let (base, exp) = (cast::to_i64(cx, c.args[0][0], c.types[0]), cast::to_i64(cx, c.args[1][0], c.types[1]));
-    let bad = if c.consts[1] == Some(Const::Int(2)) && !is_unsigned(c.types[0]) { cx.b.bin(Op::SmulOverflows, base, base) } else {
+    let (base, exp) =
+        (cast::to_i64(cx, c.args[0][0], c.types[0]), cast::to_i64(cx, c.args[1][0], c.types[1]));
+    let bad = if c.consts[1] == Some(Const::Int(2)) && !is_unsigned(c.types[0]) {
+        cx.b.bin(Op::SmulOverflows, base, base)
+    } else {
         let unsigned = cx.b.i64(i64::from(is_unsigned(c.types[0])) + 2 * i64::from(is_unsigned(c.types[1])));
         let overflows = cx.helper_value(&num::int_pow_overflows, &[base, exp, unsigned]);
         cx.b.bin_imm(Op::IcmpNe, overflows, 0)
@@ -189,7 +243,12 @@ fn emit_pow(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// What is computed of a number and its negative, which all have but the least.
-fn magnitude(cx: &mut LowerCx<'_>, c: &OpCall<'_>, what: &str, of: fn(&mut LowerCx<'_>, Value, Value) -> Value) -> Result<Val> {
+fn magnitude(
+    cx: &mut LowerCx<'_>,
+    c: &OpCall<'_>,
+    what: &str,
+    of: fn(&mut LowerCx<'_>, Value, Value) -> Value,
+) -> Result<Val> {
     let v = c.args[0][0];
     let bits = cx.b.ty(v).bytes() * 8;
     let least = cx.b.bin_imm(Op::IcmpEq, v, i64::MIN >> (64 - bits));
@@ -198,4 +257,3 @@ fn magnitude(cx: &mut LowerCx<'_>, c: &OpCall<'_>, what: &str, of: fn(&mut Lower
     let neg = cx.b.un(Op::Ineg, v);
     Ok(vec![of(cx, v, neg)])
 }
-

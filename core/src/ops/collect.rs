@@ -17,25 +17,46 @@ super::identity::op_ids! {
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["array.has_places"], "source, function", Body::Lir(|_, a| Ok(Answer::constant(Const::Bool(has_places(a)))), |_, _| Ok(vec![]))).doc("Whether a comprehension goes through an array or a range, for NumPy's array."),
-    OpDef::new(&["array.room"], "dtype, indices", Body::Lir(room_rule, emit_room)).raises().reads().doc("An array with a place for each element."),
-    OpDef::new(&["array.put"], "out, k, x", Body::Lir(put_rule, emit_put)).writes().unordered().doc("Sets the element of an iteration."),
+    OpDef::new(
+        &["array.has_places"],
+        "source, function",
+        Body::Lir(|_, a| Ok(Answer::constant(Const::Bool(has_places(a)))), |_, _| Ok(vec![])),
+    )
+    .doc("Whether a comprehension goes through an array or a range, for NumPy's array."),
+    OpDef::new(&["array.room"], "dtype, indices", Body::Lir(room_rule, emit_room))
+        .raises()
+        .reads()
+        .doc("An array with a place for each element."),
+    OpDef::new(&["array.put"], "out, k, x", Body::Lir(put_rule, emit_put))
+        .writes()
+        .unordered()
+        .doc("Sets the element of an iteration."),
 ];
 
 fn has_places(args: &[Arg]) -> bool {
     let numpy = matches!(*args[1].ty, Kind::Builtin(id::NUMPY_ARRAY | id::NUMPY_ASARRAY));
-    numpy && match args[0].ty.kind() { Kind::Array(a) => a.ndim > 0, Kind::Range(_) => true, _ => false }
+    numpy
+        && match args[0].ty.kind() {
+            Kind::Array(a) => a.ndim > 0,
+            Kind::Range(_) => true,
+            _ => false,
+        }
 }
 
 /// What an array holds that is made of a list of such elements; none where something else than converting
 /// them one by one has to be done.
 pub fn dtype(element: Type, asked: Option<&Arg>) -> Option<Type> {
-    if !element.is_number() { return None; }
+    if !element.is_number() {
+        return None;
+    }
     let own = element.strong();
     let Some(asked) = asked else { return Some(own) };
     let to = dtype_or(asked, own).ok()?;
     // What does not fit raises when all elements are there.
-    let fits = to == own || to.is_complex() || to.is_float() && !own.is_complex() || *to == Kind::Bool && !own.is_complex();
+    let fits = to == own
+        || to.is_complex()
+        || to.is_float() && !own.is_complex()
+        || *to == Kind::Bool && !own.is_complex();
     fits.then_some(to)
 }
 
@@ -45,13 +66,17 @@ fn room_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn emit_room(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let Kind::DType(t) = *c.types[0] else { return Err(Diagnostic::internal("a comprehension without a dtype")) };
+    let Kind::DType(t) = *c.types[0] else {
+        return Err(Diagnostic::internal("a comprehension without a dtype"));
+    };
     // Its positions are `range(n)`.
     Ok(ArrayVal::alloc(cx, t, &[c.args[1][1]], Layout::C, false)?.pack())
 }
 
 fn put_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if args[0].ty.as_array().is_none() || !args[2].ty.is_number() { return Err(no_match("a comprehension", args)); }
+    if args[0].ty.as_array().is_none() || !args[2].ty.is_number() {
+        return Err(no_match("a comprehension", args));
+    }
     Ok(Answer::of(Type::none()))
 }
 

@@ -28,7 +28,11 @@ const BIN: &str = "x1, x2, out=None";
 
 /// One comparison: its instructions for signed, unsigned and floating operands.
 #[derive(Clone, Copy)]
-struct Cmp { signed: Op, unsigned: (Op, bool), float: Op }
+struct Cmp {
+    signed: Op,
+    unsigned: (Op, bool),
+    float: Op,
+}
 const EQ: Cmp = Cmp { signed: Op::IcmpEq, unsigned: (Op::IcmpEq, false), float: Op::FcmpEq };
 const NE: Cmp = Cmp { signed: Op::IcmpNe, unsigned: (Op::IcmpNe, false), float: Op::FcmpNe };
 const LT: Cmp = Cmp { signed: Op::IcmpSlt, unsigned: (Op::IcmpUlt, false), float: Op::FcmpLt };
@@ -37,37 +41,131 @@ const GT: Cmp = Cmp { signed: Op::IcmpSgt, unsigned: (Op::IcmpUlt, true), float:
 const GE: Cmp = Cmp { signed: Op::IcmpSge, unsigned: (Op::IcmpUle, true), float: Op::FcmpGe };
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["operator.eq", "numpy.equal"], BIN, Body::Ufunc(|a, e| rule(a, e, |o| o.is_eq()), |cx, c| emit(cx, c, EQ))).kernel(Map::Eq).doc("`x1 == x2`."),
-    OpDef::new(&["operator.ne", "numpy.not_equal"], BIN, Body::Ufunc(|a, e| rule(a, e, |o| o.is_ne()), |cx, c| emit(cx, c, NE))).kernel(Map::Ne).doc("`x1 != x2`."),
-    OpDef::new(&["operator.lt", "numpy.less"], BIN, Body::Ufunc(|a, e| ordered(a, e, |o| o.is_lt()), |cx, c| emit(cx, c, LT))).kernel(Map::Lt).doc("`x1 < x2`."),
-    OpDef::new(&["operator.le", "numpy.less_equal"], BIN, Body::Ufunc(|a, e| ordered(a, e, |o| o.is_le()), |cx, c| emit(cx, c, LE))).kernel(Map::Le).doc("`x1 <= x2`."),
-    OpDef::new(&["operator.gt", "numpy.greater"], BIN, Body::Ufunc(|a, e| ordered(a, e, |o| o.is_gt()), |cx, c| emit(cx, c, GT))).kernel(Map::Gt).doc("`x1 > x2`."),
-    OpDef::new(&["operator.ge", "numpy.greater_equal"], BIN, Body::Ufunc(|a, e| ordered(a, e, |o| o.is_ge()), |cx, c| emit(cx, c, GE))).kernel(Map::Ge).doc("`x1 >= x2`."),
-    OpDef::new(&["operator.eq"], "a, b", Body::Lir(structural_rule, |cx, c| equal(cx, &c.args[0], c.types[0], &c.args[1], c.types[1]).map(|v| vec![v]))).doc("`a == b` of tuples, None, optionals and types."),
-    OpDef::new(&["operator.ne"], "a, b", Body::Lir(|cx, a| structural_rule(cx, a).map(negated), |cx, c| {
-        let v = equal(cx, &c.args[0], c.types[0], &c.args[1], c.types[1])?;
-        Ok(vec![cx.not(v)])
-    })).doc("`a != b` of tuples, None, optionals and types."),
-    OpDef::new(&["operator.eq"], "a, b", Body::Py("builtin.range_equal")).only_if(both_ranges).doc("Whether two ranges give the same numbers."),
-    OpDef::new(&["operator.ne"], "a, b", Body::Py("builtin.range_unequal")).only_if(both_ranges).doc("Whether two ranges give different numbers."),
-    OpDef::new(&["operator.lt"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, LT, false))).raises().doc("`a < b` of tuples."),
-    OpDef::new(&["operator.le"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, LT, true))).raises().doc("`a <= b` of tuples."),
-    OpDef::new(&["operator.gt"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, GT, false))).raises().doc("`a > b` of tuples."),
-    OpDef::new(&["operator.ge"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, GT, true))).raises().doc("`a >= b` of tuples."),
-    OpDef::new(&["operator.is_"], "a, b", Body::Lir(is_rule, |cx, c| emit_is(cx, c).map(|v| vec![v]))).doc("`a is b`, for None, bool, types and functions."),
-    OpDef::new(&["operator.is_not"], "a, b", Body::Lir(|cx, a| is_rule(cx, a).map(negated), |cx, c| {
-        let v = emit_is(cx, c)?;
-        Ok(vec![cx.not(v)])
-    })).doc("`a is not b`."),
-    OpDef::new(&["operator.truth", "builtins.bool"], "x=False", Body::Lir(truth_rule, |cx, c| truth(cx, &c.args[0], c.types[0]).map(|v| vec![v]))).raises().doc("Python's truth of a value."),
-    OpDef::new(&["builtins.bool"], "", Body::Lir(|_, _| Ok(Answer::constant(Const::Bool(false))), |cx, _| Ok(vec![cx.b.bool(false)]))).doc("False."),
-    OpDef::new(&["operator.not_"], "x", Body::Lir(|cx, a| truth_rule(cx, a).map(negated), |cx, c| {
-        let v = truth(cx, &c.args[0], c.types[0])?;
-        Ok(vec![cx.not(v)])
-    })).raises().doc("`not x`."),
+    OpDef::new(
+        &["operator.eq", "numpy.equal"],
+        BIN,
+        Body::Ufunc(|a, e| rule(a, e, |o| o.is_eq()), |cx, c| emit(cx, c, EQ)),
+    )
+    .kernel(Map::Eq)
+    .doc("`x1 == x2`."),
+    OpDef::new(
+        &["operator.ne", "numpy.not_equal"],
+        BIN,
+        Body::Ufunc(|a, e| rule(a, e, |o| o.is_ne()), |cx, c| emit(cx, c, NE)),
+    )
+    .kernel(Map::Ne)
+    .doc("`x1 != x2`."),
+    OpDef::new(
+        &["operator.lt", "numpy.less"],
+        BIN,
+        Body::Ufunc(|a, e| ordered(a, e, |o| o.is_lt()), |cx, c| emit(cx, c, LT)),
+    )
+    .kernel(Map::Lt)
+    .doc("`x1 < x2`."),
+    OpDef::new(
+        &["operator.le", "numpy.less_equal"],
+        BIN,
+        Body::Ufunc(|a, e| ordered(a, e, |o| o.is_le()), |cx, c| emit(cx, c, LE)),
+    )
+    .kernel(Map::Le)
+    .doc("`x1 <= x2`."),
+    OpDef::new(
+        &["operator.gt", "numpy.greater"],
+        BIN,
+        Body::Ufunc(|a, e| ordered(a, e, |o| o.is_gt()), |cx, c| emit(cx, c, GT)),
+    )
+    .kernel(Map::Gt)
+    .doc("`x1 > x2`."),
+    OpDef::new(
+        &["operator.ge", "numpy.greater_equal"],
+        BIN,
+        Body::Ufunc(|a, e| ordered(a, e, |o| o.is_ge()), |cx, c| emit(cx, c, GE)),
+    )
+    .kernel(Map::Ge)
+    .doc("`x1 >= x2`."),
+    OpDef::new(
+        &["operator.eq"],
+        "a, b",
+        Body::Lir(structural_rule, |cx, c| {
+            equal(cx, &c.args[0], c.types[0], &c.args[1], c.types[1]).map(|v| vec![v])
+        }),
+    )
+    .doc("`a == b` of tuples, None, optionals and types."),
+    OpDef::new(
+        &["operator.ne"],
+        "a, b",
+        Body::Lir(
+            |cx, a| structural_rule(cx, a).map(negated),
+            |cx, c| {
+                let v = equal(cx, &c.args[0], c.types[0], &c.args[1], c.types[1])?;
+                Ok(vec![cx.not(v)])
+            },
+        ),
+    )
+    .doc("`a != b` of tuples, None, optionals and types."),
+    OpDef::new(&["operator.eq"], "a, b", Body::Py("builtin.range_equal"))
+        .only_if(both_ranges)
+        .doc("Whether two ranges give the same numbers."),
+    OpDef::new(&["operator.ne"], "a, b", Body::Py("builtin.range_unequal"))
+        .only_if(both_ranges)
+        .doc("Whether two ranges give different numbers."),
+    OpDef::new(&["operator.lt"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, LT, false)))
+        .raises()
+        .doc("`a < b` of tuples."),
+    OpDef::new(&["operator.le"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, LT, true)))
+        .raises()
+        .doc("`a <= b` of tuples."),
+    OpDef::new(&["operator.gt"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, GT, false)))
+        .raises()
+        .doc("`a > b` of tuples."),
+    OpDef::new(&["operator.ge"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, GT, true)))
+        .raises()
+        .doc("`a >= b` of tuples."),
+    OpDef::new(&["operator.is_"], "a, b", Body::Lir(is_rule, |cx, c| emit_is(cx, c).map(|v| vec![v])))
+        .doc("`a is b`, for None, bool, types and functions."),
+    OpDef::new(
+        &["operator.is_not"],
+        "a, b",
+        Body::Lir(
+            |cx, a| is_rule(cx, a).map(negated),
+            |cx, c| {
+                let v = emit_is(cx, c)?;
+                Ok(vec![cx.not(v)])
+            },
+        ),
+    )
+    .doc("`a is not b`."),
+    OpDef::new(
+        &["operator.truth", "builtins.bool"],
+        "x=False",
+        Body::Lir(truth_rule, |cx, c| truth(cx, &c.args[0], c.types[0]).map(|v| vec![v])),
+    )
+    .raises()
+    .doc("Python's truth of a value."),
+    OpDef::new(
+        &["builtins.bool"],
+        "",
+        Body::Lir(|_, _| Ok(Answer::constant(Const::Bool(false))), |cx, _| Ok(vec![cx.b.bool(false)])),
+    )
+    .doc("False."),
+    OpDef::new(
+        &["operator.not_"],
+        "x",
+        Body::Lir(
+            |cx, a| truth_rule(cx, a).map(negated),
+            |cx, c| {
+                let v = truth(cx, &c.args[0], c.types[0])?;
+                Ok(vec![cx.not(v)])
+            },
+        ),
+    )
+    .raises()
+    .doc("`not x`."),
 ];
 
-fn both_ranges(a: &[Arg]) -> bool { a.iter().all(|a| matches!(*a.ty, Kind::Range(_))) }
+fn both_ranges(a: &[Arg]) -> bool {
+    a.iter().all(|a| matches!(*a.ty, Kind::Range(_)))
+}
 
 fn negated(mut a: Answer) -> Answer {
     a.konst = a.konst.map(|c| Const::Bool(!c.truth()));
@@ -75,7 +173,9 @@ fn negated(mut a: Answer) -> Answer {
 }
 
 fn rule(args: &[Arg], _: bool, holds: fn(std::cmp::Ordering) -> bool) -> Option<Answer> {
-    if !args.iter().all(|a| a.ty.is_number()) { return None; }
+    if !args.iter().all(|a| a.ty.is_number()) {
+        return None;
+    }
     let konst = match (&args[0].konst, &args[1].konst) {
         (Some(Const::Int(a)), Some(Const::Int(b))) => Some(Const::Bool(holds(a.cmp(b)))),
         _ => None,
@@ -86,14 +186,19 @@ fn rule(args: &[Arg], _: bool, holds: fn(std::cmp::Ordering) -> bool) -> Option<
     let known = |a: &Arg| matches!(a.konst, Some(Const::Int(i)) if i.unsigned_abs() <= 1 << 53);
     let exact = is_int_and_float(args[0].ty, args[1].ty) && !known(&args[0]) && !known(&args[1]);
     let t = if ints || exact { None } else { Some(promote::result_type(args[0].ty, args[1].ty)) };
-    let types = match t { Some(t) => vec![t, t], None => vec![args[0].ty, args[1].ty] };
+    let types = match t {
+        Some(t) => vec![t, t],
+        None => vec![args[0].ty, args[1].ty],
+    };
     Some(Answer::coerced(Type::bool(), types).known(konst))
 }
 
 fn ordered(args: &[Arg], elementwise: bool, holds: fn(std::cmp::Ordering) -> bool) -> Option<Answer> {
     // NumPy orders its complex scalars, Python has no order for its own.
     let complex = |weak: bool| args.iter().any(|a| a.ty.is_complex() && a.ty.is_weak() == weak);
-    if !elementwise && complex(true) && !complex(false) { return None; }
+    if !elementwise && complex(true) && !complex(false) {
+        return None;
+    }
     rule(args, elementwise, holds)
 }
 
@@ -102,22 +207,40 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, cmp: Cmp) -> Result<Val> {
 }
 
 fn numbers(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type, cmp: Cmp) -> Result<Value> {
-    if at.is_index() && bt.is_index() { return Ok(integers(cx, a[0], at, b[0], bt, cmp)); }
-    if is_int_and_float(at, bt) { return int_and_float(cx, a[0], at, b[0], cmp); }
+    if at.is_index() && bt.is_index() {
+        return Ok(integers(cx, a[0], at, b[0], bt, cmp));
+    }
+    if is_int_and_float(at, bt) {
+        return int_and_float(cx, a[0], at, b[0], cmp);
+    }
     let t = promote::result_type(at, bt);
     let (a, b) = (cast::cast(cx, a, at, t)?, cast::cast(cx, b, bt, t)?);
-    if !t.is_complex() { return Ok(cx.b.bin(cmp.float, a[0], b[0])); }
+    if !t.is_complex() {
+        return Ok(cx.b.bin(cmp.float, a[0], b[0]));
+    }
     let (re, im) = (cx.b.bin(cmp.float, a[0], b[0]), cx.b.bin(cmp.float, a[1], b[1]));
-    if cmp.float == Op::FcmpEq { return Ok(cx.and(re, im)); }
-    if cmp.float == Op::FcmpNe { return Ok(cx.or(re, im)); }
+    if cmp.float == Op::FcmpEq {
+        return Ok(cx.and(re, im));
+    }
+    if cmp.float == Op::FcmpNe {
+        return Ok(cx.or(re, im));
+    }
     // NumPy orders complex numbers by real part, then imaginary part; a NaN is before and after nothing.
     let differ = cx.b.bin(Op::FcmpNe, a[0], b[0]);
-    let ordered = { let nan = cx.b.bin(Op::FcmpUno, a[1], b[1]); cx.not(nan) };
+    let ordered = {
+        let nan = cx.b.bin(Op::FcmpUno, a[1], b[1]);
+        cx.not(nan)
+    };
     let first = cx.and(re, ordered);
     Ok(cx.b.select(differ, first, im))
 }
 
-fn is_int_and_float(a: Type, b: Type) -> bool { matches!((a.kind(), b.kind()), (Kind::Int(Int::Py), Kind::Float(Float::Py)) | (Kind::Float(Float::Py), Kind::Int(Int::Py))) }
+fn is_int_and_float(a: Type, b: Type) -> bool {
+    matches!(
+        (a.kind(), b.kind()),
+        (Kind::Int(Int::Py), Kind::Float(Float::Py)) | (Kind::Float(Float::Py), Kind::Int(Int::Py))
+    )
+}
 
 /// Compares a Python int with a Python float by value. Beyond 2⁵³ the int may differ from the float that it
 /// rounds to, so equality there asks again.
@@ -168,7 +291,11 @@ fn integers(cx: &mut LowerCx<'_>, a: Value, at: Type, b: Value, bt: Type, cmp: C
             let other = if mixed_first { y } else { x };
             let negative = cx.b.bin_imm(Op::IcmpSlt, other, 0);
             let (minus, zero) = (cx.b.i64(-1), cx.b.i64(0));
-            let when_negative = if mixed_first { cx.b.bin(cmp.signed, zero, minus) } else { cx.b.bin(cmp.signed, minus, zero) };
+            let when_negative = if mixed_first {
+                cx.b.bin(cmp.signed, zero, minus)
+            } else {
+                cx.b.bin(cmp.signed, minus, zero)
+            };
             let plain = unsigned(cx);
             cx.b.select(negative, when_negative, plain)
         }
@@ -176,8 +303,12 @@ fn integers(cx: &mut LowerCx<'_>, a: Value, at: Type, b: Value, bt: Type, cmp: C
 }
 
 fn comparable(a: Type, b: Type) -> bool {
-    if a.is_number() && b.is_number() { return true; }
-    if a == b && super::list::comparable(a) { return true; }
+    if a.is_number() && b.is_number() {
+        return true;
+    }
+    if a == b && super::list::comparable(a) {
+        return true;
+    }
     match (a.kind(), b.kind()) {
         (Kind::Optional(x), Kind::Optional(y)) => comparable(*x, *y),
         (Kind::Optional(_), Kind::None) | (Kind::None, Kind::Optional(_)) | (Kind::None, Kind::None) => true,
@@ -187,14 +318,22 @@ fn comparable(a: Type, b: Type) -> bool {
         _ if is_unit(a) && is_unit(b) => true,
         (Kind::None, _) | (_, Kind::None) => true,
         _ if never_equal(a, b) => true,
-        _ => match (a.members(), b.members()) { (Some(x), Some(y)) => x.len() != y.len() || x.iter().zip(y).all(|(p, q)| comparable(*p, *q)), _ => false },
+        _ => match (a.members(), b.members()) {
+            (Some(x), Some(y)) => x.len() != y.len() || x.iter().zip(y).all(|(p, q)| comparable(*p, *q)),
+            _ => false,
+        },
     }
 }
 
 /// Values of unrelated classes are never equal in Python.
 fn never_equal(a: Type, b: Type) -> bool {
     let class = |t: Type| match t.kind() {
-        Kind::Str => 1, Kind::Tuple(_) | Kind::NamedTuple(..) => 2, _ if t.is_number() => 3, Kind::List(_) | Kind::ListVar(_) => 4, Kind::Range(_) => 5, _ => 0,
+        Kind::Str => 1,
+        Kind::Tuple(_) | Kind::NamedTuple(..) => 2,
+        _ if t.is_number() => 3,
+        Kind::List(_) | Kind::ListVar(_) => 4,
+        Kind::Range(_) => 5,
+        _ => 0,
     };
     class(a) != class(b) && class(a) * class(b) > 0
 }
@@ -202,9 +341,15 @@ fn never_equal(a: Type, b: Type) -> bool {
 fn structural_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (a, b) = (cx.session.resolve(args[0].ty), cx.session.resolve(args[1].ty));
     // Lists have rows of their own; those in tuples are compared here.
-    if let (Kind::List(_), Kind::List(_)) = (a.kind(), b.kind()) { return Err(no_match("==", args)); }
-    if never_equal(a, b) { return Ok(Answer::constant(Const::Bool(false))); }
-    if a.as_array().is_some() || b.as_array().is_some() || !comparable(a, b) { return Err(no_match("==", args)); }
+    if let (Kind::List(_), Kind::List(_)) = (a.kind(), b.kind()) {
+        return Err(no_match("==", args));
+    }
+    if never_equal(a, b) {
+        return Ok(Answer::constant(Const::Bool(false)));
+    }
+    if a.as_array().is_some() || b.as_array().is_some() || !comparable(a, b) {
+        return Err(no_match("==", args));
+    }
     let konst = match (&args[0].konst, &args[1].konst) {
         (Some(Const::Str(x)), Some(Const::Str(y))) => Some(Const::Bool(x == y)),
         _ => dtype_equal(a, b).or_else(|| (is_unit(a) && is_unit(b)).then(|| a == b)).map(Const::Bool),
@@ -214,18 +359,32 @@ fn structural_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 /// Functions, classes and modules: known by their type alone.
 fn is_unit(t: Type) -> bool {
-    matches!(t.kind(), Kind::Builtin(_) | Kind::DType(_) | Kind::Function(_) | Kind::Module(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_))
+    matches!(
+        t.kind(),
+        Kind::Builtin(_)
+            | Kind::DType(_)
+            | Kind::Function(_)
+            | Kind::Module(_)
+            | Kind::NamedTupleClass(_)
+            | Kind::ExcClass(_)
+            | Kind::Class(_)
+    )
 }
 
 /// `a.dtype == np.float64` and the like.
 fn dtype_equal(a: Type, b: Type) -> Option<bool> {
-    let scalar = |t: Type| match *t { Kind::DType(_) | Kind::Builtin(_) => crate::infer::cx::dtype_arg(&Arg::of(t)), _ => None };
+    let scalar = |t: Type| match *t {
+        Kind::DType(_) | Kind::Builtin(_) => crate::infer::cx::dtype_arg(&Arg::of(t)),
+        _ => None,
+    };
     Some(scalar(a)? == scalar(b)?)
 }
 
 /// Equality of values that are made of numbers, strings, None and tuples.
 pub fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type) -> Result<Value> {
-    if at.is_number() && bt.is_number() { return numbers(cx, a, at, b, bt, EQ); }
+    if at.is_number() && bt.is_number() {
+        return numbers(cx, a, at, b, bt, EQ);
+    }
     match (at.kind(), bt.kind()) {
         (Kind::None, Kind::None) => Ok(cx.b.bool(true)),
         (Kind::Optional(_), Kind::None) => Ok(cx.not(a[0])),
@@ -233,11 +392,16 @@ pub fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type)
         (Kind::Optional(x), Kind::Optional(y)) => {
             let both = cx.and(a[0], b[0]);
             let same = cx.b.bin(Op::IcmpEq, a[0], b[0]);
-            let r = cx.if_else(both, |cx| Ok(vec![equal(cx, &a[1..], *x, &b[1..], *y)?]), |_| Ok(vec![same]))?;
+            let r =
+                cx.if_else(both, |cx| Ok(vec![equal(cx, &a[1..], *x, &b[1..], *y)?]), |_| Ok(vec![same]))?;
             Ok(r[0])
         }
         (Kind::Optional(x), _) => {
-            let r = cx.if_else(a[0], |cx| Ok(vec![equal(cx, &a[1..], *x, b, bt)?]), |cx| Ok(vec![cx.b.bool(false)]))?;
+            let r = cx.if_else(
+                a[0],
+                |cx| Ok(vec![equal(cx, &a[1..], *x, b, bt)?]),
+                |cx| Ok(vec![cx.b.bool(false)]),
+            )?;
             Ok(r[0])
         }
         (_, Kind::Optional(_)) => equal(cx, b, bt, a, at),
@@ -261,15 +425,29 @@ pub fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type)
 
 fn orderable(a: Type, b: Type) -> bool {
     // None raises when it is compared.
-    if let Kind::Optional(x) = *a { return orderable(x, b); }
-    if let Kind::Optional(y) = *b { return orderable(a, y); }
-    if a.is_real() && b.is_real() || (*a == Kind::Str && *b == Kind::Str) || (a == b && super::list::comparable(a)) { return true; }
-    match (a.members(), b.members()) { (Some(x), Some(y)) => x.iter().zip(y).all(|(p, q)| orderable(*p, *q)), _ => false }
+    if let Kind::Optional(x) = *a {
+        return orderable(x, b);
+    }
+    if let Kind::Optional(y) = *b {
+        return orderable(a, y);
+    }
+    if a.is_real() && b.is_real()
+        || (*a == Kind::Str && *b == Kind::Str)
+        || (a == b && super::list::comparable(a))
+    {
+        return true;
+    }
+    match (a.members(), b.members()) {
+        (Some(x), Some(y)) => x.iter().zip(y).all(|(p, q)| orderable(*p, *q)),
+        _ => false,
+    }
 }
 
 fn tuple_order_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (a, b) = (cx.session.resolve(args[0].ty), cx.session.resolve(args[1].ty));
-    if a.members().is_none() || !orderable(a, b) { return Err(no_match("comparison", args)); }
+    if a.members().is_none() || !orderable(a, b) {
+        return Err(no_match("comparison", args));
+    }
     Ok(Answer::of(Type::bool()))
 }
 
@@ -278,7 +456,13 @@ fn tuple_order(cx: &mut LowerCx<'_>, c: &OpCall<'_>, strict: Cmp, or_equal: bool
 }
 
 /// Lexicographic order: the first members that differ decide, then the lengths.
-fn order(cx: &mut LowerCx<'_>, a: (&[Value], Type), b: (&[Value], Type), strict: Cmp, or_equal: bool) -> Result<Value> {
+fn order(
+    cx: &mut LowerCx<'_>,
+    a: (&[Value], Type),
+    b: (&[Value], Type),
+    strict: Cmp,
+    or_equal: bool,
+) -> Result<Value> {
     let ((av, at), (bv, bt)) = (a, b);
     if let Kind::Optional(x) = *at {
         cx.check(av[0], crate::exc::Class::TypeError, "None cannot be ordered");
@@ -289,15 +473,28 @@ fn order(cx: &mut LowerCx<'_>, a: (&[Value], Type), b: (&[Value], Type), strict:
         return order(cx, a, (&bv[1..], y), strict, or_equal);
     }
     if at.is_number() {
-        let cmp = match (strict.signed, or_equal) { (Op::IcmpSlt, true) => LE, (_, true) => GE, (_, false) => strict };
+        let cmp = match (strict.signed, or_equal) {
+            (Op::IcmpSlt, true) => LE,
+            (_, true) => GE,
+            (_, false) => strict,
+        };
         return numbers(cx, av, at, bv, bt, cmp);
     }
-    if *at == Kind::Str { return super::string::emit_order(cx, av[0], bv[0], strict.signed == Op::IcmpSlt, or_equal); }
+    if *at == Kind::Str {
+        return super::string::emit_order(cx, av[0], bv[0], strict.signed == Op::IcmpSlt, or_equal);
+    }
     if let Kind::List(_) = *at {
-        let wanted: &[i64] = match (strict.signed == Op::IcmpSlt, or_equal) { (true, false) => &[-1], (true, true) => &[-1, 0], (false, false) => &[1], (false, true) => &[1, 0] };
+        let wanted: &[i64] = match (strict.signed == Op::IcmpSlt, or_equal) {
+            (true, false) => &[-1],
+            (true, true) => &[-1, 0],
+            (false, false) => &[1],
+            (false, true) => &[1, 0],
+        };
         return super::list::order(cx, av[0], bv[0], at, wanted);
     }
-    let (Some(x), Some(y)) = (at.members(), bt.members()) else { return Err(Diagnostic::new(Code::InternalError, "order of unordered types")) };
+    let (Some(x), Some(y)) = (at.members(), bt.members()) else {
+        return Err(Diagnostic::new(Code::InternalError, "order of unordered types"));
+    };
     let (av, bv) = (split_leaves(av, x), split_leaves(bv, y));
     let by_length = if strict.signed == Op::IcmpSlt { x.len() < y.len() } else { x.len() > y.len() };
     let tie = by_length || (or_equal && x.len() == y.len());
@@ -305,8 +502,17 @@ fn order(cx: &mut LowerCx<'_>, a: (&[Value], Type), b: (&[Value], Type), strict:
 }
 
 /// Members from `k` on; a member is only ordered where all before it are equal, since ordering None raises.
-fn lexicographic(cx: &mut LowerCx<'_>, a: (&[Val], &[Type]), b: (&[Val], &[Type]), strict: Cmp, tie: bool, k: usize) -> Result<Value> {
-    if k == a.0.len().min(b.0.len()) { return Ok(cx.b.bool(tie)); }
+fn lexicographic(
+    cx: &mut LowerCx<'_>,
+    a: (&[Val], &[Type]),
+    b: (&[Val], &[Type]),
+    strict: Cmp,
+    tie: bool,
+    k: usize,
+) -> Result<Value> {
+    if k == a.0.len().min(b.0.len()) {
+        return Ok(cx.b.bool(tie));
+    }
     let same = equal(cx, &a.0[k], a.1[k], &b.0[k], b.1[k])?;
     let r = cx.if_else(
         same,
@@ -328,7 +534,8 @@ fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
         (Kind::None, Kind::None) => Some(true),
         (Kind::Optional(_), Kind::None) | (Kind::None, Kind::Optional(_)) | (Kind::Bool, Kind::Bool) => None,
         (Kind::None, _) | (_, Kind::None) => Some(false),
-        (Kind::Variant(_) | Kind::Method(id::EXCEPTION_CLASS, _), _) | (_, Kind::Variant(_) | Kind::Method(id::EXCEPTION_CLASS, _)) => return None,
+        (Kind::Variant(_) | Kind::Method(id::EXCEPTION_CLASS, _), _)
+        | (_, Kind::Variant(_) | Kind::Method(id::EXCEPTION_CLASS, _)) => return None,
         // Both may be None.
         (Kind::Optional(x), Kind::Optional(y)) => {
             known_identity(*x, *y)?;
@@ -338,37 +545,64 @@ fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
         (_, Kind::Optional(y)) => known_identity(a, *y)?.filter(|same| !same),
         _ if is_unit(a) && is_unit(b) => Some(a == b),
         (Kind::Ellipsis, Kind::Ellipsis) => Some(true),
-        (Kind::Str, Kind::Str) | (Kind::List(_), Kind::List(_)) | (Kind::ListVar(_), Kind::ListVar(_)) | (Kind::Exception, Kind::Exception) => None,
-        (Kind::List(_), Kind::ListVar(_)) | (Kind::ListVar(_), Kind::List(_)) | (Kind::Generator(..), Kind::Generator(..)) | (Kind::Random, Kind::Random) => None,
+        (Kind::Str, Kind::Str)
+        | (Kind::List(_), Kind::List(_))
+        | (Kind::ListVar(_), Kind::ListVar(_))
+        | (Kind::Exception, Kind::Exception) => None,
+        (Kind::List(_), Kind::ListVar(_))
+        | (Kind::ListVar(_), Kind::List(_))
+        | (Kind::Generator(..), Kind::Generator(..))
+        | (Kind::Random, Kind::Random) => None,
         (Kind::Array(_), Kind::Array(_)) => None,
         // Small numbers are shared objects in CPython, so `is` on them means `==` to whoever writes it.
-        _ if a.is_number() && b.is_number() => if a.strong() == b.strong() { None } else { Some(false) },
+        _ if a.is_number() && b.is_number() => {
+            if a.strong() == b.strong() {
+                None
+            } else {
+                Some(false)
+            }
+        }
         _ => Some(false),
     })
 }
 
-fn emit_is(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> { identical(cx, &c.args[0], c.types[0], &c.args[1], c.types[1]) }
+fn emit_is(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> {
+    identical(cx, &c.args[0], c.types[0], &c.args[1], c.types[1])
+}
 
 fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type) -> Result<Value> {
-    if let Some(Some(known)) = known_identity(at, bt) { return Ok(cx.b.bool(known)); }
+    if let Some(Some(known)) = known_identity(at, bt) {
+        return Ok(cx.b.bool(known));
+    }
     match (at.kind(), bt.kind()) {
         (Kind::Optional(x), Kind::Optional(y)) => {
             let both = cx.and(a[0], b[0]);
             let same = cx.b.bin(Op::IcmpEq, a[0], b[0]);
-            let r = cx.if_else(both, |cx| Ok(vec![identical(cx, &a[1..], *x, &b[1..], *y)?]), |_| Ok(vec![same]))?;
+            let r = cx.if_else(
+                both,
+                |cx| Ok(vec![identical(cx, &a[1..], *x, &b[1..], *y)?]),
+                |_| Ok(vec![same]),
+            )?;
             Ok(r[0])
         }
         (Kind::Optional(_), Kind::None) => Ok(cx.not(a[0])),
         (Kind::None, Kind::Optional(_)) => Ok(cx.not(b[0])),
         (Kind::Optional(x), _) => {
-            let r = cx.if_else(a[0], |cx| Ok(vec![identical(cx, &a[1..], *x, b, bt)?]), |cx| Ok(vec![cx.b.bool(false)]))?;
+            let r = cx.if_else(
+                a[0],
+                |cx| Ok(vec![identical(cx, &a[1..], *x, b, bt)?]),
+                |cx| Ok(vec![cx.b.bool(false)]),
+            )?;
             Ok(r[0])
         }
         (_, Kind::Optional(_)) => identical(cx, b, bt, a, at),
-        (Kind::Str | Kind::List(_) | Kind::Exception | Kind::Generator(..), _) => Ok(cx.b.bin(Op::IcmpEq, a[0], b[0])),
+        (Kind::Str | Kind::List(_) | Kind::Exception | Kind::Generator(..), _) => {
+            Ok(cx.b.bin(Op::IcmpEq, a[0], b[0]))
+        }
         // One generator that was passed twice has two sources.
         (Kind::Random, _) => {
-            let [x, y] = [a, b].map(|v| cx.b.load(Ty::Ptr, v[0], crate::offset!(BitSource.py), Alias::Object));
+            let [x, y] =
+                [a, b].map(|v| cx.b.load(Ty::Ptr, v[0], crate::offset!(BitSource.py), Alias::Object));
             Ok(cx.b.bin(Op::IcmpEq, x, y))
         }
         (Kind::Array(_), Kind::Array(_)) => Ok(same_array(cx, a, b)),
@@ -380,7 +614,9 @@ fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type)
 /// the code does not say which of them is a view that it makes, see [`crate::infer::origin`], a view of a
 /// whole array cannot be told from the array.)
 fn same_array(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value]) -> Value {
-    if a.len() != b.len() { return cx.b.bool(false); }
+    if a.len() != b.len() {
+        return cx.b.bool(false);
+    }
     let owner = cx.b.bin(Op::IcmpEq, a[0], b[0]);
     let py = [a, b].map(|v| cx.b.load(Ty::Ptr, v[0], crate::offset!(MemBlock.py), Alias::Object));
     let null = cx.b.null();
@@ -396,12 +632,18 @@ fn same_array(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value]) -> Value {
 
 fn truth_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     // Each of several types is looked at by itself, for what is known of it.
-    if let Kind::Variant(_) = *args[0].ty { return Err(no_match("a truth test", args)); }
+    if let Kind::Variant(_) = *args[0].ty {
+        return Err(no_match("a truth test", args));
+    }
     let known = args[0].konst.as_ref().map(Const::truth);
     let of_type = known_truth(args[0].ty).ok_or_else(|| {
-        Diagnostic::new(Code::NoMatchingOperation, format!("the truth value of {} is ambiguous", args[0].ty)).help("use a.any() or a.all()")
+        Diagnostic::new(Code::NoMatchingOperation, format!("the truth value of {} is ambiguous", args[0].ty))
+            .help("use a.any() or a.all()")
     });
-    let known = match known { Some(k) => Some(k), None => of_type? };
+    let known = match known {
+        Some(k) => Some(k),
+        None => of_type?,
+    };
     Ok(Answer::of(Type::bool()).known(known.map(Const::Bool)))
 }
 
@@ -410,9 +652,28 @@ fn known_truth(t: Type) -> Option<Option<bool>> {
     match t.kind() {
         Kind::None => Some(Some(false)),
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => Some(Some(!m.is_empty())),
-        Kind::Function(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::Method(..) | Kind::Ellipsis | Kind::Exception
-        | Kind::ExcClass(_) | Kind::NamedTupleClass(_) | Kind::Class(_) | Kind::Generator(..) | Kind::Random | Kind::Slice(_) => Some(Some(true)),
-        Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) | Kind::Array(_) => Some(None),
+        Kind::Function(_)
+        | Kind::Builtin(_)
+        | Kind::Module(_)
+        | Kind::DType(_)
+        | Kind::Method(..)
+        | Kind::Ellipsis
+        | Kind::Exception
+        | Kind::ExcClass(_)
+        | Kind::NamedTupleClass(_)
+        | Kind::Class(_)
+        | Kind::Generator(..)
+        | Kind::Random
+        | Kind::Slice(_) => Some(Some(true)),
+        Kind::Bool
+        | Kind::Int(_)
+        | Kind::Float(_)
+        | Kind::Complex(_)
+        | Kind::Str
+        | Kind::List(_)
+        | Kind::ListVar(_)
+        | Kind::Range(_)
+        | Kind::Array(_) => Some(None),
         Kind::Optional(t) => known_truth(*t).map(|known| known.filter(|k| !k)),
         Kind::Variant(m) => m.iter().map(|t| known_truth(*t)).collect::<Option<Vec<_>>>().map(|_| None),
         Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::Iter(_) | Kind::Conflict(..) => None,
@@ -421,12 +682,15 @@ fn known_truth(t: Type) -> Option<Option<bool>> {
 
 /// Python's truth of a value.
 pub fn truth(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
-    if let Some(Some(known)) = known_truth(t) { return Ok(cx.b.bool(known)); }
+    if let Some(Some(known)) = known_truth(t) {
+        return Ok(cx.b.bool(known));
+    }
     Ok(match *t {
         Kind::Bool | Kind::Int(_) | Kind::Float(_) => cast::truth(cx, v[0], t),
         Kind::Complex(_) => cast::cast(cx, v, t, Type::bool())?[0],
         Kind::Optional(inner) => {
-            let r = cx.if_else(v[0], |cx| Ok(vec![truth(cx, &v[1..], inner)?]), |cx| Ok(vec![cx.b.bool(false)]))?;
+            let r =
+                cx.if_else(v[0], |cx| Ok(vec![truth(cx, &v[1..], inner)?]), |cx| Ok(vec![cx.b.bool(false)]))?;
             r[0]
         }
         Kind::Array(a) => {
@@ -435,7 +699,11 @@ pub fn truth(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
             let some = cx.b.bin_imm(Op::IcmpNe, n, 0);
             cx.check(some, crate::exc::Class::ValueError, "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty.");
             let one = cx.b.bin_imm(Op::IcmpEq, n, 1);
-            cx.check(one, crate::exc::Class::ValueError, "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
+            cx.check(
+                one,
+                crate::exc::Class::ValueError,
+                "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()",
+            );
             let x = crate::lower::arrays::load_element(cx, v[1], a.dtype);
             truth(cx, &x, a.dtype)?
         }
@@ -451,7 +719,10 @@ pub fn truth(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
 fn of_variant(cx: &mut LowerCx<'_>, v: &[Value], t: Type, k: usize) -> Result<Value> {
     let Kind::Variant(m) = t.kind() else { return truth(cx, v, t) };
     let part = split_leaves(&v[1..], m).swap_remove(k);
-    if k + 1 == m.len() { return truth(cx, &part, m[k]); }
+    if k + 1 == m.len() {
+        return truth(cx, &part, m[k]);
+    }
     let is = cx.b.bin_imm(Op::IcmpEq, v[0], k as i64);
-    Ok(cx.if_else(is, |cx| Ok(vec![truth(cx, &part, m[k])?]), |cx| Ok(vec![of_variant(cx, v, t, k + 1)?]))?[0])
+    Ok(cx.if_else(is, |cx| Ok(vec![truth(cx, &part, m[k])?]), |cx| Ok(vec![of_variant(cx, v, t, k + 1)?]))?
+        [0])
 }

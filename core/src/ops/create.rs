@@ -84,14 +84,19 @@ pub static OPS: &[OpDef] = &[
 ];
 
 /// Ownership of operations that may give their argument itself: they do when the types say so.
-fn kept(args: &[Type], ret: Type) -> Own { if args[0] == ret { Own::Aliases } else { Own::Fresh } }
+fn kept(args: &[Type], ret: Type) -> Own {
+    if args[0] == ret { Own::Aliases } else { Own::Fresh }
+}
 
 // ---- of a shape
 
 /// Number of dimensions that a shape argument names.
 pub fn shape_dims(t: Type) -> Option<usize> {
     match t.members() {
-        Some(m) => m.iter().all(|t| t.is_index() || t.as_array().is_some_and(|a| a.ndim == 0 && a.dtype.is_int())).then_some(m.len()),
+        Some(m) => m
+            .iter()
+            .all(|t| t.is_index() || t.as_array().is_some_and(|a| a.ndim == 0 && a.dtype.is_int()))
+            .then_some(m.len()),
         None => t.is_index().then_some(1),
     }
 }
@@ -100,33 +105,56 @@ pub fn shape_dims(t: Type) -> Option<usize> {
 pub fn shape_values(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Vec<Value>> {
     let types = t.members().map_or_else(|| vec![t], <[Type]>::to_vec);
     let mut out = vec![];
-    for (v, t) in split_leaves(v, &types).iter().zip(&types) { out.push(scalar_of(cx, v, *t, Type::int())?[0]); }
+    for (v, t) in split_leaves(v, &types).iter().zip(&types) {
+        out.push(scalar_of(cx, v, *t, Type::int())?[0]);
+    }
     Ok(out)
 }
 
 /// A dtype argument, or the default where there is none.
 pub fn dtype_or(arg: &Arg, default: Type) -> Result<Type> {
-    if arg.is_none() { return Ok(default.strong()); }
+    if arg.is_none() {
+        return Ok(default.strong());
+    }
     let d = |what: String, help: &str| Diagnostic::new(Code::NoMatchingOperation, what).help(help);
     dtype_arg(arg).ok_or_else(|| match (arg.ty.kind(), arg.text()) {
-        (Kind::Str, Some(name)) => d(format!("Invalid NumPy dtype specified: '{name}'"), "bool, integers, float32, float64, complex64 and complex128 are there"),
-        (Kind::Str, None) => d("a dtype must be known when the function is compiled, and this string is not".into(), "pass np.float64, np.int32, ... or a constant string"),
-        (Kind::Variant(_), _) => d("the dtype depends on what happens when the function runs".into(), "make one array in each branch, or a function for each dtype"),
-        _ => d(format!("{} is not a dtype that arrays can have", arg.ty), "pass np.float64, np.int32, ... or a constant string"),
+        (Kind::Str, Some(name)) => d(
+            format!("Invalid NumPy dtype specified: '{name}'"),
+            "bool, integers, float32, float64, complex64 and complex128 are there",
+        ),
+        (Kind::Str, None) => d(
+            "a dtype must be known when the function is compiled, and this string is not".into(),
+            "pass np.float64, np.int32, ... or a constant string",
+        ),
+        (Kind::Variant(_), _) => d(
+            "the dtype depends on what happens when the function runs".into(),
+            "make one array in each branch, or a function for each dtype",
+        ),
+        _ => d(
+            format!("{} is not a dtype that arrays can have", arg.ty),
+            "pass np.float64, np.int32, ... or a constant string",
+        ),
     })
 }
 
 fn shaped(shape: &Arg, dtype: Type, order: &Arg) -> Result<Answer> {
     let n = shape_dims(shape.ty).ok_or_else(|| {
-        Diagnostic::new(Code::NoMatchingOperation, format!("a shape must be an integer or a tuple of integers, not {}", shape.ty))
+        Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("a shape must be an integer or a tuple of integers, not {}", shape.ty),
+        )
     })?;
     let like = ArrayType { dtype, ndim: n as u8, layout: Layout::C, access: Access::Write };
     Ok(Answer::of(Type::array(dtype, n, ordered(like, order)?)))
 }
 
-fn new_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { shaped(&args[0], dtype_or(&args[1], Type::f64())?, &args[2]) }
+fn new_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    shaped(&args[0], dtype_or(&args[1], Type::f64())?, &args[2])
+}
 
-fn array_type(t: Type) -> Result<ArrayType> { t.as_array().ok_or_else(|| Diagnostic::internal(format!("{t} is no array"))) }
+fn array_type(t: Type) -> Result<ArrayType> {
+    t.as_array().ok_or_else(|| Diagnostic::internal(format!("{t} is no array")))
+}
 
 /// A new array of the call's result type, of the shape in operand 0.
 fn made(cx: &mut LowerCx<'_>, c: &OpCall<'_>, zeroed: bool) -> Result<ArrayVal> {
@@ -144,7 +172,9 @@ pub fn check_dims(cx: &mut LowerCx<'_>, shape: &[Value]) {
     }
 }
 
-fn new(cx: &mut LowerCx<'_>, c: &OpCall<'_>, zeroed: bool) -> Result<Val> { Ok(made(cx, c, zeroed)?.pack()) }
+fn new(cx: &mut LowerCx<'_>, c: &OpCall<'_>, zeroed: bool) -> Result<Val> {
+    Ok(made(cx, c, zeroed)?.pack())
+}
 
 fn one(cx: &mut LowerCx<'_>, dtype: Type) -> Result<Val> {
     let one = cx.b.i64(1);
@@ -154,7 +184,9 @@ fn one(cx: &mut LowerCx<'_>, dtype: Type) -> Result<Val> {
 fn full_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let value = args[1].ty;
     let of = value.as_array().map_or(value, |a| a.dtype);
-    if !of.is_number() { return Err(no_match("full()", args)); }
+    if !of.is_number() {
+        return Err(no_match("full()", args));
+    }
     shaped(&args[0], dtype_or(&args[2], of)?, &args[3])
 }
 
@@ -178,12 +210,16 @@ fn like_rule(args: &[Arg], dtype: usize) -> Result<Answer> {
     let proto = args[0].ty;
     let a = match proto.as_array() {
         Some(a) => a,
-        None if proto.is_number() => ArrayType { dtype: proto.strong(), ndim: 0, layout: Layout::C, access: Access::Write },
+        None if proto.is_number() => {
+            ArrayType { dtype: proto.strong(), ndim: 0, layout: Layout::C, access: Access::Write }
+        }
         None => return Err(no_match("a function that makes an array like another", args)),
     };
     let t = dtype_or(&args[dtype], a.dtype)?;
     let (order, shape) = (&args[dtype + 1], &args[dtype + 3]);
-    if !shape.is_none() { return shaped(shape, t, order); }
+    if !shape.is_none() {
+        return shaped(shape, t, order);
+    }
     Ok(Answer::of(Type::array(t, a.ndim(), ordered(a, order)?)))
 }
 
@@ -194,13 +230,19 @@ fn like(cx: &mut LowerCx<'_>, c: &OpCall<'_>, zeroed: bool) -> Result<ArrayVal> 
         let shape = shape_values(cx, &c.args[last], c.types[last])?;
         check_dims(cx, &shape);
         shape
-    } else if c.types[0].as_array().is_some() { ArrayVal::new(cx, &c.args[0], c.types[0])?.shape } else { vec![] };
+    } else if c.types[0].as_array().is_some() {
+        ArrayVal::new(cx, &c.args[0], c.types[0])?.shape
+    } else {
+        vec![]
+    };
     ArrayVal::alloc(cx, t.dtype, &shape, t.layout, zeroed)
 }
 
 /// An array like one of type `t`, for a sum of such arrays.
 pub fn like_type(t: Type) -> Type {
-    t.as_array().map_or(t, |a| Type::array(a.dtype, a.ndim(), if a.layout == Layout::F { Layout::F } else { Layout::C }))
+    t.as_array().map_or(t, |a| {
+        Type::array(a.dtype, a.ndim(), if a.layout == Layout::F { Layout::F } else { Layout::C })
+    })
 }
 
 /// Zeros or ones like the first operand.
@@ -234,10 +276,16 @@ pub fn zero_d(cx: &mut LowerCx<'_>, v: &[Value], t: Type, dtype: Type) -> Result
 
 /// Dimensions and element type of nested sequences; arrays in them count with all of theirs.
 pub fn nested(t: Type) -> Option<(usize, Type)> {
-    if t.is_number() { return Some((0, t)); }
-    if let Some(a) = t.as_array() { return Some((a.ndim(), a.dtype)); }
+    if t.is_number() {
+        return Some((0, t));
+    }
+    if let Some(a) = t.as_array() {
+        return Some((a.ndim(), a.dtype));
+    }
     if let Some(m) = t.members() {
-        if m.is_empty() { return Some((1, Type::f64())); }
+        if m.is_empty() {
+            return Some((1, Type::f64()));
+        }
         let parts: Vec<(usize, Type)> = m.iter().map(|t| nested(*t)).collect::<Option<_>>()?;
         let dims = parts[0].0;
         // Each member is an array of its own first, so Python numbers count as float64 and int64 here.
@@ -246,13 +294,18 @@ pub fn nested(t: Type) -> Option<(usize, Type)> {
     }
     match t.kind() {
         Kind::List(e) if *e == Type::never() => Some((1, Type::f64())),
-        Kind::List(_) | Kind::Range(_) => { let (n, e) = nested(element_type(t)?)?; Some((n + 1, e)) }
+        Kind::List(_) | Kind::Range(_) => {
+            let (n, e) = nested(element_type(t)?)?;
+            Some((n + 1, e))
+        }
         _ => None,
     }
 }
 
 /// Whether values of a type become arrays.
-pub fn makes_array(t: Type) -> bool { nested(t).is_some() }
+pub fn makes_array(t: Type) -> bool {
+    nested(t).is_some()
+}
 
 /// The same before list variables are resolved.
 fn nested_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<(usize, Type)> {
@@ -260,22 +313,36 @@ fn nested_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<(usize, Type)> {
 }
 
 fn not_an_array(args: &[Arg], cx: &TyCx<'_, '_>) -> Diagnostic {
-    let of = match *cx.session.resolve(args[0].ty) { Kind::List(e) => format!("a list of {e}"), _ => args[0].ty.to_string() };
-    Diagnostic::new(Code::NoMatchingOperation, format!("no array can be made of {of}")).help("pass numbers, arrays, or lists and tuples of them that nest to the same depth")
+    let of = match *cx.session.resolve(args[0].ty) {
+        Kind::List(e) => format!("a list of {e}"),
+        _ => args[0].ty.to_string(),
+    };
+    Diagnostic::new(Code::NoMatchingOperation, format!("no array can be made of {of}"))
+        .help("pass numbers, arrays, or lists and tuples of them that nest to the same depth")
 }
 
 fn array_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (n, e) = nested_in(cx, args[0].ty).ok_or_else(|| not_an_array(args, cx))?;
     let dtype = dtype_or(&args[1], e)?;
-    let like = args[0].ty.as_array().unwrap_or(ArrayType { dtype, ndim: n as u8, layout: Layout::C, access: Access::Write });
-    let ndmin = args[5].int().ok_or_else(|| Diagnostic::new(Code::RequiresConstant, "ndmin must be a constant"))?.clamp(0, 64) as usize;
+    let like = args[0].ty.as_array().unwrap_or(ArrayType {
+        dtype,
+        ndim: n as u8,
+        layout: Layout::C,
+        access: Access::Write,
+    });
+    let ndmin = args[5]
+        .int()
+        .ok_or_else(|| Diagnostic::new(Code::RequiresConstant, "ndmin must be a constant"))?
+        .clamp(0, 64) as usize;
     args[2].flag("copy")?;
     let layout = ordered(like, &args[3])?;
     Ok(Answer::of(Type::array(dtype, n.max(ndmin), layout)))
 }
 
 /// Whether an argument `copy` asks for the array itself.
-fn may_share(copy: &Arg) -> bool { copy.is_none() || copy.konst.as_ref().is_some_and(|c| !c.truth()) }
+fn may_share(copy: &Arg) -> bool {
+    copy.is_none() || copy.konst.as_ref().is_some_and(|c| !c.truth())
+}
 
 fn emit_array(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let t = array_type(c.ret)?;
@@ -285,8 +352,12 @@ fn emit_array(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// A new array of the elements of an array, a number or nested sequences.
 pub fn from_nested(cx: &mut LowerCx<'_>, v: &[Value], t: Type, to: ArrayType) -> Result<ArrayVal> {
-    if t.is_number() { return zero_d(cx, v, t, to.dtype); }
-    if t.as_array().is_some() { return ArrayVal::new(cx, v, t)?.copied(cx, to.dtype, to.layout); }
+    if t.is_number() {
+        return zero_d(cx, v, t, to.dtype);
+    }
+    if t.as_array().is_some() {
+        return ArrayVal::new(cx, v, t)?.copied(cx, to.dtype, to.layout);
+    }
     let (n, _) = nested(t).ok_or_else(|| Diagnostic::internal(format!("no array can be made of {t}")))?;
     let shape = nested_shape(cx, v, t, n)?;
     let layout = if n > 1 { to.layout } else { Layout::C };
@@ -297,24 +368,34 @@ pub fn from_nested(cx: &mut LowerCx<'_>, v: &[Value], t: Type, to: ArrayType) ->
 
 /// The lengths of nested sequences, found at their first elements; 0 where there is none.
 fn nested_shape(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: usize) -> Result<Vec<Value>> {
-    if n == 0 { return Ok(vec![]); }
-    if t.as_array().is_some() { return Ok(ArrayVal::new(cx, v, t)?.shape); }
+    if n == 0 {
+        return Ok(vec![]);
+    }
+    if t.as_array().is_some() {
+        return Ok(ArrayVal::new(cx, v, t)?.shape);
+    }
     let len = length(cx, v, t)?;
     let mut shape = vec![len];
-    if n == 1 { return Ok(shape); }
+    if n == 1 {
+        return Ok(shape);
+    }
     if let Some(m) = t.members() {
         shape.extend(nested_shape(cx, &split_leaves(v, m)[0], m[0], n - 1)?);
         return Ok(shape);
     }
     let e = element_type(t).ok_or_else(|| Diagnostic::internal("elements"))?;
     let some = cx.b.bin_imm(Op::IcmpNe, len, 0);
-    let rest = cx.if_else(some, |cx| {
-        let zero = cx.b.i64(0);
-        let first = element(cx, v, t, zero)?;
-        let inner = nested_shape(cx, &first, e, n - 1)?;
-        cx.release(&first, e);
-        Ok(inner)
-    }, |cx| Ok((1..n).map(|_| cx.b.i64(0)).collect()))?;
+    let rest = cx.if_else(
+        some,
+        |cx| {
+            let zero = cx.b.i64(0);
+            let first = element(cx, v, t, zero)?;
+            let inner = nested_shape(cx, &first, e, n - 1)?;
+            cx.release(&first, e);
+            Ok(inner)
+        },
+        |cx| Ok((1..n).map(|_| cx.b.i64(0)).collect()),
+    )?;
     shape.extend(rest);
     Ok(shape)
 }
@@ -323,7 +404,9 @@ fn nested_shape(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: usize) -> Result<
 /// the dimensions around.
 fn fill_nested(cx: &mut LowerCx<'_>, out: &ArrayVal, v: &[Value], t: Type, outer: &[Value]) -> Result<()> {
     // An element of a list that is always empty.
-    if *t == Kind::Never { return Ok(()); }
+    if *t == Kind::Never {
+        return Ok(());
+    }
     if t.is_number() {
         let x = cast::element(cx, v, t, out.ty.dtype)?;
         store_element(cx, out.data, out.ty.dtype, &x);
@@ -331,7 +414,9 @@ fn fill_nested(cx: &mut LowerCx<'_>, out: &ArrayVal, v: &[Value], t: Type, outer
     }
     if t.as_array().is_some() {
         let src = ArrayVal::new(cx, v, t)?;
-        for (k, (m, n)) in src.shape.clone().iter().zip(&out.shape).enumerate() { check_even(cx, *m, *n, &[outer, &out.shape[..k]].concat()); }
+        for (k, (m, n)) in src.shape.clone().iter().zip(&out.shape).enumerate() {
+            check_even(cx, *m, *n, &[outer, &out.shape[..k]].concat());
+        }
         return copy_elements(cx, out, &src);
     }
     let len = length(cx, v, t)?;
@@ -358,30 +443,59 @@ fn fill_nested(cx: &mut LowerCx<'_>, out: &ArrayVal, v: &[Value], t: Type, outer
 }
 
 fn check_even(cx: &mut LowerCx<'_>, len: Value, expected: Value, outer: &[Value]) {
-    if len == expected { return; }
+    if len == expected {
+        return;
+    }
     let ok = cx.b.bin(Op::IcmpEq, len, expected);
-    let shape = if outer.len() == 1 { "({},)".to_owned() } else { format!("({})", vec!["{}"; outer.len()].join(", ")) };
-    let text = format!("setting an array element with a sequence. The requested array has an inhomogeneous shape after {} dimensions. The detected shape was {shape} + inhomogeneous part.", outer.len());
+    let shape = if outer.len() == 1 {
+        "({},)".to_owned()
+    } else {
+        format!("({})", vec!["{}"; outer.len()].join(", "))
+    };
+    let text = format!(
+        "setting an array element with a sequence. The requested array has an inhomogeneous shape after {} dimensions. The detected shape was {shape} + inhomogeneous part.",
+        outer.len()
+    );
     cx.check_format(ok, Class::ValueError, &text, outer);
 }
 
 /// `a[i]` for an index in range.
 pub fn sub_array(cx: &mut LowerCx<'_>, a: &ArrayVal, i: Value) -> ArrayVal {
     let data = a.address(cx, &[i]);
-    let layout = if a.ty.layout == Layout::C || a.shape.len() <= 2 && a.ty.layout == Layout::C { Layout::C } else { Layout::A };
-    ArrayVal { ty: ArrayType { ndim: a.ty.ndim - 1, layout, ..a.ty }, owner: a.owner, data, shape: a.shape[1..].to_vec(), strides: a.strides[1..].to_vec(), frozen: a.frozen }
+    let layout = if a.ty.layout == Layout::C || a.shape.len() <= 2 && a.ty.layout == Layout::C {
+        Layout::C
+    } else {
+        Layout::A
+    };
+    ArrayVal {
+        ty: ArrayType { ndim: a.ty.ndim - 1, layout, ..a.ty },
+        owner: a.owner,
+        data,
+        shape: a.shape[1..].to_vec(),
+        strides: a.strides[1..].to_vec(),
+        frozen: a.frozen,
+    }
 }
 
 /// The array with dimensions of length 1 in front, up to `ndim`.
 fn with_leading_ones(cx: &mut LowerCx<'_>, a: &ArrayVal, ndim: usize) -> ArrayVal {
     let extra = ndim - a.shape.len();
-    if extra == 0 { return a.clone(); }
+    if extra == 0 {
+        return a.clone();
+    }
     let one = cx.b.i64(1);
     let shape = [vec![one; extra], a.shape.clone()].concat();
     let size = a.size(cx);
     let step = cx.b.bin_imm(Op::Imul, size, a.ty.itemsize());
     let strides = [vec![step; extra], a.strides.clone()].concat();
-    ArrayVal { ty: ArrayType { ndim: ndim as u8, ..a.ty }, owner: a.owner, data: a.data, shape, strides, frozen: a.frozen }
+    ArrayVal {
+        ty: ArrayType { ndim: ndim as u8, ..a.ty },
+        owner: a.owner,
+        data: a.data,
+        shape,
+        strides,
+        frozen: a.frozen,
+    }
 }
 
 // ---- where needed
@@ -392,14 +506,19 @@ fn asarray_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let Some(a) = args[0].ty.as_array() else { return Ok(Answer::of(Type::array(dtype, n, Layout::C))) };
     let layout = if super::array::any_order(&args[2]) { a.layout } else { ordered(a, &args[2])? };
     let copies = !args[3].is_none() && args[3].flag("copy")?;
-    if dtype == a.dtype && layout == a.layout && !copies { return Ok(Answer::of(args[0].ty)); }
+    if dtype == a.dtype && layout == a.layout && !copies {
+        return Ok(Answer::of(args[0].ty));
+    }
     let layout = if layout == Layout::A { Layout::C } else { layout };
-    let access = if dtype == a.dtype && !copies { super::array::access_of_version(a, layout) } else { Access::Write };
+    let access =
+        if dtype == a.dtype && !copies { super::array::access_of_version(a, layout) } else { Access::Write };
     Ok(Answer::of(ArrayType { access, ..array_type(Type::array(dtype, n, layout))? }.ty()))
 }
 
 fn emit_asarray(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if c.ret == c.types[0] { return Ok(c.args[0].clone()); }
+    if c.ret == c.types[0] {
+        return Ok(c.args[0].clone());
+    }
     let t = array_type(c.ret)?;
     match c.types[0].as_array() {
         Some(a) if a.dtype == t.dtype && !c.consts[3].as_ref().is_some_and(|k| k.truth()) => {
@@ -414,12 +533,17 @@ fn laid_out_rule(cx: &mut TyCx<'_, '_>, args: &[Arg], order: Layout) -> Result<A
     let (n, e) = nested_in(cx, args[0].ty).ok_or_else(|| not_an_array(args, cx))?;
     let dtype = dtype_or(&args[1], e)?;
     let wanted = array_type(Type::array(dtype, n.max(1), order))?;
-    let access = match args[0].ty.as_array() { Some(a) if a.dtype == dtype => super::array::access_of_version(a, wanted.layout), _ => Access::Write };
+    let access = match args[0].ty.as_array() {
+        Some(a) if a.dtype == dtype => super::array::access_of_version(a, wanted.layout),
+        _ => Access::Write,
+    };
     Ok(Answer::of(ArrayType { access, ..wanted }.ty()))
 }
 
 fn laid_out(cx: &mut LowerCx<'_>, c: &OpCall<'_>, order: Layout) -> Result<Val> {
-    if c.ret == c.types[0] { return Ok(c.args[0].clone()); }
+    if c.ret == c.types[0] {
+        return Ok(c.args[0].clone());
+    }
     let t = array_type(c.ret)?;
     let order = if t.ndim > 1 { order } else { Layout::C };
     let a = match c.types[0].as_array() {
@@ -436,12 +560,23 @@ fn laid_out(cx: &mut LowerCx<'_>, c: &OpCall<'_>, order: Layout) -> Result<Val> 
 
 fn meshgrid_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let xs = &args[1..];
-    match args[0].text() { Some("xy" | "ij") => {} _ => return Err(Diagnostic::new(Code::NoMatchingOperation, "Valid values for `indexing` are 'xy' and 'ij'.")) }
-    let types: Option<Vec<Type>> = xs.iter().map(|a| match a.ty.as_array() {
-        Some(t) if t.ndim <= 1 => Some(Type::array(t.dtype, xs.len(), Layout::C)),
-        None if a.ty.is_number() => Some(Type::array(a.ty, xs.len(), Layout::C)),
-        _ => None,
-    }).collect();
+    match args[0].text() {
+        Some("xy" | "ij") => {}
+        _ => {
+            return Err(Diagnostic::new(
+                Code::NoMatchingOperation,
+                "Valid values for `indexing` are 'xy' and 'ij'.",
+            ));
+        }
+    }
+    let types: Option<Vec<Type>> = xs
+        .iter()
+        .map(|a| match a.ty.as_array() {
+            Some(t) if t.ndim <= 1 => Some(Type::array(t.dtype, xs.len(), Layout::C)),
+            None if a.ty.is_number() => Some(Type::array(a.ty, xs.len(), Layout::C)),
+            _ => None,
+        })
+        .collect();
     Ok(Answer::of(Type::tuple(types.ok_or_else(|| no_match("meshgrid()", args))?)))
 }
 
@@ -452,11 +587,19 @@ fn emit_meshgrid(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let axis = |k: usize| if swapped && k < 2 { 1 - k } else { k };
     let mut sources = vec![];
     for (v, t) in c.args[1..].iter().zip(&c.types[1..]) {
-        sources.push(if t.as_array().is_some_and(|a| a.ndim == 1) { Some(ArrayVal::new(cx, v, *t)?) } else { None });
+        sources.push(if t.as_array().is_some_and(|a| a.ndim == 1) {
+            Some(ArrayVal::new(cx, v, *t)?)
+        } else {
+            None
+        });
     }
     let one = cx.b.i64(1);
     let mut shape = vec![one; n];
-    for (k, s) in sources.iter().enumerate() { if let Some(a) = s { shape[axis(k)] = a.shape[0]; } }
+    for (k, s) in sources.iter().enumerate() {
+        if let Some(a) = s {
+            shape[axis(k)] = a.shape[0];
+        }
+    }
     let members = c.ret.members().unwrap_or_default();
     let mut made: Vec<ArrayVal> = vec![];
     for (k, t) in members.iter().enumerate() {
@@ -473,7 +616,12 @@ fn emit_meshgrid(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
                 let zero = cx.b.i64(0);
                 let (mut dims, mut strides) = (vec![one; n], vec![zero; n]);
                 (dims[axis(k)], strides[axis(k)]) = (a.shape[0], a.strides[0]);
-                let stretched = ArrayVal { ty: ArrayType { ndim: n as u8, layout: Layout::A, ..a.ty }, shape: dims, strides, ..a.clone() };
+                let stretched = ArrayVal {
+                    ty: ArrayType { ndim: n as u8, layout: Layout::A, ..a.ty },
+                    shape: dims,
+                    strides,
+                    ..a.clone()
+                };
                 cx.guarded(&held, |cx| copy_elements(cx, &out, &stretched))?;
             }
         }
@@ -505,4 +653,3 @@ fn emit_indices(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     }
     Ok(out.pack())
 }
-

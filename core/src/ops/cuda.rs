@@ -31,9 +31,13 @@ crate::runtime_fns! {
 /// A number of the thread's place as a property of a module's object: `cuda.threadIdx.x`.
 macro_rules! place {
     ($path:literal, $op:ident, $doc:literal) => {
-        OpDef::new(&[concat!("tierup.cuda.", $path)], "", Body::Lir(int_rule, |cx, _| Ok(vec![number(cx, GridOp::$op)?])))
-            .property()
-            .doc($doc)
+        OpDef::new(
+            &[concat!("tierup.cuda.", $path)],
+            "",
+            Body::Lir(int_rule, |cx, _| Ok(vec![number(cx, GridOp::$op)?])),
+        )
+        .property()
+        .doc($doc)
     };
 }
 
@@ -54,25 +58,41 @@ macro_rules! update {
 /// An exchange between the lanes of a warp; the closure finds the lane from this one's and the last operand.
 macro_rules! shuffle {
     ($name:literal, $lane:expr, $doc:literal) => {
-        OpDef::new(&[concat!("tierup.cuda.", $name)], "mask, value, lane", Body::Lir(|_, a| shuffle_rule($name, a), |cx, c| emit_shuffle(cx, c, $lane))).writes().doc($doc)
+        OpDef::new(
+            &[concat!("tierup.cuda.", $name)],
+            "mask, value, lane",
+            Body::Lir(|_, a| shuffle_rule($name, a), |cx, c| emit_shuffle(cx, c, $lane)),
+        )
+        .writes()
+        .doc($doc)
     };
 }
 
 /// A vote of the threads of a warp.
 macro_rules! vote {
     ($name:literal, $ret:expr, $emit:expr, $doc:literal) => {
-        OpDef::new(&[concat!("tierup.cuda.", $name)], "mask, predicate", Body::Lir(|_, a| vote_rule($name, a, $ret), |cx, c| emit_vote(cx, c, $emit))).writes().doc($doc)
+        OpDef::new(
+            &[concat!("tierup.cuda.", $name)],
+            "mask, predicate",
+            Body::Lir(|_, a| vote_rule($name, a, $ret), |cx, c| emit_vote(cx, c, $emit)),
+        )
+        .writes()
+        .doc($doc)
     };
 }
 
 /// A barrier or a fence.
 macro_rules! order {
     ($name:literal, $op:ident, $doc:literal) => {
-        OpDef::new(&[concat!("tierup.cuda.", $name)], "", Body::Lir(none_rule, |cx, _| {
-            in_kernel(cx, concat!("cuda.", $name, "()"))?;
-            cx.b.grid(GridOp::$op, GridOp::$op.own_type(), &[]);
-            Ok(vec![])
-        }))
+        OpDef::new(
+            &[concat!("tierup.cuda.", $name)],
+            "",
+            Body::Lir(none_rule, |cx, _| {
+                in_kernel(cx, concat!("cuda.", $name, "()"))?;
+                cx.b.grid(GridOp::$op, GridOp::$op.own_type(), &[]);
+                Ok(vec![])
+            }),
+        )
         .writes()
         .doc($doc)
     };
@@ -91,59 +111,148 @@ pub static OPS: &[OpDef] = &[
     place!("gridDim.x", GridSizeX, "Blocks of the grid along x."),
     place!("gridDim.y", GridSizeY, "The same along y."),
     place!("gridDim.z", GridSizeZ, "The same along z."),
-    OpDef::new(&["tierup.cuda.grid"], "ndim", Body::Lir(|_, a| box_rule("grid", a), |cx, c| emit_box(cx, c, grid_index)))
-        .doc("Which thread of the whole grid this is: a number, or one for each of 2 or 3 axes."),
-    OpDef::new(&["tierup.cuda.gridsize"], "ndim", Body::Lir(|_, a| box_rule("gridsize", a), |cx, c| emit_box(cx, c, grid_threads)))
-        .doc("Threads of the whole grid: a number, or one for each of 2 or 3 axes."),
+    OpDef::new(
+        &["tierup.cuda.grid"],
+        "ndim",
+        Body::Lir(|_, a| box_rule("grid", a), |cx, c| emit_box(cx, c, grid_index)),
+    )
+    .doc("Which thread of the whole grid this is: a number, or one for each of 2 or 3 axes."),
+    OpDef::new(
+        &["tierup.cuda.gridsize"],
+        "ndim",
+        Body::Lir(|_, a| box_rule("gridsize", a), |cx, c| emit_box(cx, c, grid_threads)),
+    )
+    .doc("Threads of the whole grid: a number, or one for each of 2 or 3 axes."),
     place!("laneid", LaneIndex, "Which thread of its warp this is, 0 to 31."),
-    OpDef::new(&["tierup.cuda.warpsize"], "", Body::Lir(|_, _| Ok(Answer::constant(Const::Int(32))), |_, _| Ok(vec![]))).property().doc("Threads of a warp."),
-    OpDef::new(&["tierup.cuda.syncwarp"], "membermask=-1", Body::Lir(|_, a| integers("syncwarp", a, Type::none()), emit_sync_warp)).writes().doc("Waits for the threads of the warp that the bits name, and what they wrote."),
+    OpDef::new(
+        &["tierup.cuda.warpsize"],
+        "",
+        Body::Lir(|_, _| Ok(Answer::constant(Const::Int(32))), |_, _| Ok(vec![])),
+    )
+    .property()
+    .doc("Threads of a warp."),
+    OpDef::new(
+        &["tierup.cuda.syncwarp"],
+        "membermask=-1",
+        Body::Lir(|_, a| integers("syncwarp", a, Type::none()), emit_sync_warp),
+    )
+    .writes()
+    .doc("Waits for the threads of the warp that the bits name, and what they wrote."),
     shuffle!("shfl_sync", |_, _, lane| lane, "The value of another lane, by its number."),
-    shuffle!("shfl_up_sync", |cx, mine, delta| {
-        let (inside, other) = (cx.b.bin(Op::IcmpUle, delta, mine), cx.b.bin(Op::Isub, mine, delta));
-        cx.b.select(inside, other, mine)
-    }, "The value of the lane so many below; its own where there is none."),
-    shuffle!("shfl_down_sync", |cx, mine, delta| {
-        let (other, last) = (cx.b.bin(Op::Iadd, mine, delta), cx.b.iconst(Ty::I32, 31));
-        let inside = cx.b.bin(Op::IcmpUle, other, last);
-        cx.b.select(inside, other, mine)
-    }, "The value of the lane so many above; its own where there is none."),
-    shuffle!("shfl_xor_sync", |cx, mine, bits| cx.b.bin(Op::Bxor, mine, bits), "The value of the lane whose number differs in these bits."),
-    vote!("ballot_sync", Type::int_of(Int::U32), |cx, mask, truth| cx.b.value(ballot(mask, truth)), "A bit for each thread of the warp whose predicate holds."),
-    vote!("any_sync", Type::bool(), |cx, mask, truth| {
-        let votes = cx.b.value(ballot(mask, truth));
-        let zero = cx.b.iconst(Ty::I32, 0);
-        cx.b.bin(Op::IcmpNe, votes, zero)
-    }, "Whether the predicate of any thread of the warp holds."),
-    vote!("all_sync", Type::bool(), |cx, mask, truth| {
-        let against = cx.not(truth);
-        let votes = cx.b.value(ballot(mask, against));
-        let zero = cx.b.iconst(Ty::I32, 0);
-        cx.b.bin(Op::IcmpEq, votes, zero)
-    }, "Whether the predicates of all threads of the warp hold."),
-    order!("syncthreads", Barrier, "Waits for all threads of the block; what they wrote before, all see after."),
-    order!("threadfence_block", FenceBlock, "What this thread wrote before, its block sees before what it writes after."),
+    shuffle!(
+        "shfl_up_sync",
+        |cx, mine, delta| {
+            let (inside, other) = (cx.b.bin(Op::IcmpUle, delta, mine), cx.b.bin(Op::Isub, mine, delta));
+            cx.b.select(inside, other, mine)
+        },
+        "The value of the lane so many below; its own where there is none."
+    ),
+    shuffle!(
+        "shfl_down_sync",
+        |cx, mine, delta| {
+            let (other, last) = (cx.b.bin(Op::Iadd, mine, delta), cx.b.iconst(Ty::I32, 31));
+            let inside = cx.b.bin(Op::IcmpUle, other, last);
+            cx.b.select(inside, other, mine)
+        },
+        "The value of the lane so many above; its own where there is none."
+    ),
+    shuffle!(
+        "shfl_xor_sync",
+        |cx, mine, bits| cx.b.bin(Op::Bxor, mine, bits),
+        "The value of the lane whose number differs in these bits."
+    ),
+    vote!(
+        "ballot_sync",
+        Type::int_of(Int::U32),
+        |cx, mask, truth| cx.b.value(ballot(mask, truth)),
+        "A bit for each thread of the warp whose predicate holds."
+    ),
+    vote!(
+        "any_sync",
+        Type::bool(),
+        |cx, mask, truth| {
+            let votes = cx.b.value(ballot(mask, truth));
+            let zero = cx.b.iconst(Ty::I32, 0);
+            cx.b.bin(Op::IcmpNe, votes, zero)
+        },
+        "Whether the predicate of any thread of the warp holds."
+    ),
+    vote!(
+        "all_sync",
+        Type::bool(),
+        |cx, mask, truth| {
+            let against = cx.not(truth);
+            let votes = cx.b.value(ballot(mask, against));
+            let zero = cx.b.iconst(Ty::I32, 0);
+            cx.b.bin(Op::IcmpEq, votes, zero)
+        },
+        "Whether the predicates of all threads of the warp hold."
+    ),
+    order!(
+        "syncthreads",
+        Barrier,
+        "Waits for all threads of the block; what they wrote before, all see after."
+    ),
+    order!(
+        "threadfence_block",
+        FenceBlock,
+        "What this thread wrote before, its block sees before what it writes after."
+    ),
     order!("threadfence", FenceDevice, "The same for all threads of the device."),
     order!("threadfence_system", FenceSystem, "The same for the device and the host."),
-    OpDef::new(&["tierup.cuda.shared.array"], "shape, dtype", Body::Lir(|_, a| array_rule("shared", a), emit_shared)).writes()
-        .doc("An array that the threads of a block share; of the shape 0 the memory that the launch gives."),
-    OpDef::new(&["tierup.cuda.local.array"], "shape, dtype", Body::Lir(|_, a| array_rule("local", a), emit_local)).writes()
-        .doc("An array of this thread's own."),
+    OpDef::new(
+        &["tierup.cuda.shared.array"],
+        "shape, dtype",
+        Body::Lir(|_, a| array_rule("shared", a), emit_shared),
+    )
+    .writes()
+    .doc("An array that the threads of a block share; of the shape 0 the memory that the launch gives."),
+    OpDef::new(
+        &["tierup.cuda.local.array"],
+        "shape, dtype",
+        Body::Lir(|_, a| array_rule("local", a), emit_local),
+    )
+    .writes()
+    .doc("An array of this thread's own."),
     update!("add", Update::Whole(GridOp::AtomicAdd), "Adds to an element; gives what was there."),
     update!("sub", Update::Subtract, "Subtracts from an element; gives what was there."),
-    update!("exch", Update::Whole(GridOp::AtomicExchange), "Puts a value into an element; gives what was there."),
+    update!(
+        "exch",
+        Update::Whole(GridOp::AtomicExchange),
+        "Puts a value into an element; gives what was there."
+    ),
     update!("and_", Update::Integers(GridOp::AtomicAnd), "Bitwise and; gives what was there."),
     update!("or_", Update::Integers(GridOp::AtomicOr), "Bitwise or; gives what was there."),
     update!("xor", Update::Integers(GridOp::AtomicXor), "Bitwise exclusive or; gives what was there."),
-    update!("max", Update::Choice { less: false, skip_nan: false }, "The greater of element and value; an element that is NaN stays, a value that is NaN is nothing. Gives what was there."),
+    update!(
+        "max",
+        Update::Choice { less: false, skip_nan: false },
+        "The greater of element and value; an element that is NaN stays, a value that is NaN is nothing. Gives what was there."
+    ),
     update!("min", Update::Choice { less: true, skip_nan: false }, "The same with the lesser."),
-    update!("nanmax", Update::Choice { less: false, skip_nan: true }, "The greater of element and value, where NaN is nothing; gives what was there."),
+    update!(
+        "nanmax",
+        Update::Choice { less: false, skip_nan: true },
+        "The greater of element and value, where NaN is nothing; gives what was there."
+    ),
     update!("nanmin", Update::Choice { less: true, skip_nan: true }, "The same with the lesser."),
-    update!("inc", Update::Count { down: false }, "Adds 1 to an element, or makes it 0 where it has reached the value; unsigned. Gives what was there."),
-    update!("dec", Update::Count { down: true }, "Subtracts 1 from an element, or makes it the value where it is 0 or greater than the value; unsigned. Gives what was there."),
-    OpDef::new(&["tierup.cuda.atomic.cas"], "ary, idx, old, val", Body::Lir(cas_rule, emit_cas)).raises().writes()
+    update!(
+        "inc",
+        Update::Count { down: false },
+        "Adds 1 to an element, or makes it 0 where it has reached the value; unsigned. Gives what was there."
+    ),
+    update!(
+        "dec",
+        Update::Count { down: true },
+        "Subtracts 1 from an element, or makes it the value where it is 0 or greater than the value; unsigned. Gives what was there."
+    ),
+    OpDef::new(&["tierup.cuda.atomic.cas"], "ary, idx, old, val", Body::Lir(cas_rule, emit_cas))
+        .raises()
+        .writes()
         .doc("Puts `val` into an element where `old` is there; gives what was there."),
-    OpDef::new(&["tierup.cuda.atomic.compare_and_swap"], "ary, old, val", Body::Lir(swap_rule, emit_swap)).raises().writes()
+    OpDef::new(&["tierup.cuda.atomic.compare_and_swap"], "ary, old, val", Body::Lir(swap_rule, emit_swap))
+        .raises()
+        .writes()
         .doc("The same for the first element."),
 ];
 
@@ -156,9 +265,14 @@ enum Update {
     /// An instruction for integers.
     Integers(GridOp),
     /// The lesser or the greater of element and value.
-    Choice { less: bool, skip_nan: bool },
+    Choice {
+        less: bool,
+        skip_nan: bool,
+    },
     /// Counts and wraps.
-    Count { down: bool },
+    Count {
+        down: bool,
+    },
 }
 
 /// An error outside of a kernel: a thread of the host has no place in a grid.
@@ -166,11 +280,16 @@ fn in_kernel(cx: &LowerCx<'_>, what: &str) -> Result<()> {
     if cx.options.kernel {
         return Ok(());
     }
-    Err(Diagnostic::new(Code::GpuUnsupported, format!("{what} has a meaning only in a kernel")).help("decorate the function that is launched with @cuda.jit"))
+    Err(Diagnostic::new(Code::GpuUnsupported, format!("{what} has a meaning only in a kernel"))
+        .help("decorate the function that is launched with @cuda.jit"))
 }
 
-fn none_rule(_: &mut TyCx<'_, '_>, _: &[Arg]) -> Result<Answer> { Ok(Answer::of(Type::none())) }
-fn int_rule(_: &mut TyCx<'_, '_>, _: &[Arg]) -> Result<Answer> { Ok(Answer::of(Type::int())) }
+fn none_rule(_: &mut TyCx<'_, '_>, _: &[Arg]) -> Result<Answer> {
+    Ok(Answer::of(Type::none()))
+}
+fn int_rule(_: &mut TyCx<'_, '_>, _: &[Arg]) -> Result<Answer> {
+    Ok(Answer::of(Type::int()))
+}
 
 fn number(cx: &mut LowerCx<'_>, op: GridOp) -> Result<Value> {
     in_kernel(cx, "a thread's place in the grid")?;
@@ -184,7 +303,8 @@ const BLOCK_SIZE: [GridOp; 3] = [GridOp::BlockSizeX, GridOp::BlockSizeY, GridOp:
 const GRID_SIZE: [GridOp; 3] = [GridOp::GridSizeX, GridOp::GridSizeY, GridOp::GridSizeZ];
 
 fn grid_index(cx: &mut LowerCx<'_>, axis: usize) -> Result<Value> {
-    let (block, size, thread) = (number(cx, BLOCK_INDEX[axis])?, number(cx, BLOCK_SIZE[axis])?, number(cx, THREAD_INDEX[axis])?);
+    let (block, size, thread) =
+        (number(cx, BLOCK_INDEX[axis])?, number(cx, BLOCK_SIZE[axis])?, number(cx, THREAD_INDEX[axis])?);
     let first = cx.b.bin(Op::Imul, block, size);
     Ok(cx.b.bin(Op::Iadd, first, thread))
 }
@@ -198,11 +318,18 @@ fn box_rule(name: &str, args: &[Arg]) -> Result<Answer> {
     match args[0].int() {
         Some(1) => Ok(Answer::of(Type::int())),
         Some(n @ 2..=3) => Ok(Answer::of(Type::tuple(vec![Type::int(); n as usize]))),
-        Some(_) | None => Err(Diagnostic::new(Code::RequiresConstant, format!("cuda.{name}() takes the number of axes: the constant 1, 2 or 3"))),
+        Some(_) | None => Err(Diagnostic::new(
+            Code::RequiresConstant,
+            format!("cuda.{name}() takes the number of axes: the constant 1, 2 or 3"),
+        )),
     }
 }
 
-fn emit_box(cx: &mut LowerCx<'_>, c: &OpCall<'_>, one: fn(&mut LowerCx<'_>, usize) -> Result<Value>) -> Result<Val> {
+fn emit_box(
+    cx: &mut LowerCx<'_>,
+    c: &OpCall<'_>,
+    one: fn(&mut LowerCx<'_>, usize) -> Result<Value>,
+) -> Result<Val> {
     let axes = c.ret.members().map_or(1, <[Type]>::len);
     (0..axes).map(|axis| one(cx, axis)).collect()
 }
@@ -211,7 +338,9 @@ fn emit_box(cx: &mut LowerCx<'_>, c: &OpCall<'_>, one: fn(&mut LowerCx<'_>, usiz
 
 /// Operands that are integers.
 fn integers(name: &str, args: &[Arg], ret: Type) -> Result<Answer> {
-    if !args.iter().all(|a| a.ty.is_int()) { return Err(no_match(&format!("cuda.{name}()"), args)); }
+    if !args.iter().all(|a| a.ty.is_int()) {
+        return Err(no_match(&format!("cuda.{name}()"), args));
+    }
     Ok(Answer::of(ret))
 }
 
@@ -230,11 +359,17 @@ fn emit_sync_warp(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn shuffle_rule(name: &str, args: &[Arg]) -> Result<Answer> {
     let value = args[1].ty.strong();
-    if cell(value).is_none() { return Err(no_match(&format!("cuda.{name}()"), args)); }
+    if cell(value).is_none() {
+        return Err(no_match(&format!("cuda.{name}()"), args));
+    }
     integers(name, &[args[0].clone(), args[2].clone()], value)
 }
 
-fn emit_shuffle(cx: &mut LowerCx<'_>, c: &OpCall<'_>, lane: fn(&mut LowerCx<'_>, Value, Value) -> Value) -> Result<Val> {
+fn emit_shuffle(
+    cx: &mut LowerCx<'_>,
+    c: &OpCall<'_>,
+    lane: fn(&mut LowerCx<'_>, Value, Value) -> Value,
+) -> Result<Val> {
     in_kernel(cx, "an exchange between the threads of a warp")?;
     let (mask, last) = (word(cx, c, 0), word(cx, c, 2));
     let value = operand(cx, c, 1, c.ret)?;
@@ -245,13 +380,21 @@ fn emit_shuffle(cx: &mut LowerCx<'_>, c: &OpCall<'_>, lane: fn(&mut LowerCx<'_>,
 }
 
 fn vote_rule(name: &str, args: &[Arg], ret: Type) -> Result<Answer> {
-    if !args[1].ty.is_number() || args[1].ty.is_complex() { return Err(no_match(&format!("cuda.{name}()"), args)); }
+    if !args[1].ty.is_number() || args[1].ty.is_complex() {
+        return Err(no_match(&format!("cuda.{name}()"), args));
+    }
     integers(name, &args[..1], ret)
 }
 
-fn ballot(mask: Value, truth: Value) -> InstData { InstData::Grid { op: GridOp::Ballot, ty: Ty::I32, args: vec![mask, truth] } }
+fn ballot(mask: Value, truth: Value) -> InstData {
+    InstData::Grid { op: GridOp::Ballot, ty: Ty::I32, args: vec![mask, truth] }
+}
 
-fn emit_vote(cx: &mut LowerCx<'_>, c: &OpCall<'_>, count: fn(&mut LowerCx<'_>, Value, Value) -> Value) -> Result<Val> {
+fn emit_vote(
+    cx: &mut LowerCx<'_>,
+    c: &OpCall<'_>,
+    count: fn(&mut LowerCx<'_>, Value, Value) -> Value,
+) -> Result<Val> {
     in_kernel(cx, "a vote of the threads of a warp")?;
     let mask = word(cx, c, 0);
     let truth = cast::truth(cx, c.args[1][0], c.types[1]);
@@ -269,12 +412,25 @@ fn shape_of(konst: Option<&Const>) -> Option<Vec<i64>> {
 }
 
 fn array_rule(memory: &str, args: &[Arg]) -> Result<Answer> {
-    let needs = |what: &str, help: &str| Err(Diagnostic::new(Code::RequiresConstant, format!("the {what} of cuda.{memory}.array() must be a constant")).help(help.to_string()));
-    let Some(shape) = shape_of(args[0].konst.as_ref()) else { return needs("shape", "write it as a number, or a tuple of numbers, or a global variable") };
-    let Some(dtype) = dtype_arg(&args[1]) else { return needs("dtype", "write it as np.float32, float32 or \"float32\"") };
+    let needs = |what: &str, help: &str| {
+        Err(Diagnostic::new(
+            Code::RequiresConstant,
+            format!("the {what} of cuda.{memory}.array() must be a constant"),
+        )
+        .help(help.to_string()))
+    };
+    let Some(shape) = shape_of(args[0].konst.as_ref()) else {
+        return needs("shape", "write it as a number, or a tuple of numbers, or a global variable");
+    };
+    let Some(dtype) = dtype_arg(&args[1]) else {
+        return needs("dtype", "write it as np.float32, float32 or \"float32\"");
+    };
     let dynamic = memory == "shared" && shape == [0];
     if shape.is_empty() || !dynamic && shape.iter().any(|n| *n <= 0) {
-        return Err(Diagnostic::new(Code::BadCall, format!("cuda.{memory}.array() cannot have the shape {shape:?}")));
+        return Err(Diagnostic::new(
+            Code::BadCall,
+            format!("cuda.{memory}.array() cannot have the shape {shape:?}"),
+        ));
     }
     Ok(Answer::of(Type::array(dtype, shape.len(), Layout::C)))
 }
@@ -287,13 +443,26 @@ fn array_at(cx: &mut LowerCx<'_>, ty: ArrayType, data: Value, shape: Vec<Value>)
 
 /// Type, constant shape and bytes of the array that a call makes.
 fn declared(c: &OpCall<'_>) -> Result<(ArrayType, Vec<i64>, u32)> {
-    let (Some(ty), Some(shape)) = (c.ret.as_array(), shape_of(c.consts[0].as_ref())) else { return Err(Diagnostic::internal("an array of a kernel without a shape")) };
-    let bytes = shape.iter().try_fold(ty.itemsize(), |n, d| n.checked_mul(*d)).and_then(|n| u32::try_from(n).ok()).filter(|n| *n <= i32::MAX as u32);
-    let bytes = bytes.ok_or_else(|| Diagnostic::new(Code::BadCall, format!("an array of the shape {shape:?} does not fit into the memory of a thread or a block")))?;
+    let (Some(ty), Some(shape)) = (c.ret.as_array(), shape_of(c.consts[0].as_ref())) else {
+        return Err(Diagnostic::internal("an array of a kernel without a shape"));
+    };
+    let bytes = shape
+        .iter()
+        .try_fold(ty.itemsize(), |n, d| n.checked_mul(*d))
+        .and_then(|n| u32::try_from(n).ok())
+        .filter(|n| *n <= i32::MAX as u32);
+    let bytes = bytes.ok_or_else(|| {
+        Diagnostic::new(
+            Code::BadCall,
+            format!("an array of the shape {shape:?} does not fit into the memory of a thread or a block"),
+        )
+    })?;
     Ok((ty, shape, bytes))
 }
 
-fn constants(cx: &mut LowerCx<'_>, shape: &[i64]) -> Vec<Value> { shape.iter().map(|n| cx.b.i64(*n)).collect() }
+fn constants(cx: &mut LowerCx<'_>, shape: &[i64]) -> Vec<Value> {
+    shape.iter().map(|n| cx.b.i64(*n)).collect()
+}
 
 fn emit_shared(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     in_kernel(cx, "cuda.shared.array()")?;
@@ -340,7 +509,10 @@ fn changed(args: &[Arg], index: Type, integers: bool) -> Result<ArrayType> {
     let a = args[0].ty.as_array().ok_or_else(|| no_match("cuda.atomic", args))?;
     let no = |text: String| Err(Diagnostic::new(Code::NoMatchingOperation, text));
     if super::index::result_type(a, index) != Some(a.dtype) {
-        return no(format!("an atomic operation takes the index of one element, and {index} is none of {}", args[0].ty));
+        return no(format!(
+            "an atomic operation takes the index of one element, and {index} is none of {}",
+            args[0].ty
+        ));
     }
     let fits = cell(a.dtype).is_some_and(|(ty, _)| ty.is_int() || !integers);
     if !fits {
@@ -367,13 +539,16 @@ fn place(cx: &mut LowerCx<'_>, c: &OpCall<'_>, index: (&Val, Type)) -> Result<(V
     Ok((at, a.ty))
 }
 
-fn operand(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize, to: Type) -> Result<Value> { Ok(cast::element(cx, &c.args[k], c.types[k], to)?[0]) }
+fn operand(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize, to: Type) -> Result<Value> {
+    Ok(cast::element(cx, &c.args[k], c.types[k], to)?[0])
+}
 
 fn emit_update(cx: &mut LowerCx<'_>, c: &OpCall<'_>, update: Update) -> Result<Val> {
     let (at, a) = place(cx, c, (&c.args[1], c.types[1]))?;
     let x = operand(cx, c, 2, a.dtype)?;
     let (ty, signed) = cell(a.dtype).ok_or_else(|| Diagnostic::internal("an update of a strange element"))?;
-    let whole = |cx: &mut LowerCx<'_>, op: GridOp, x: Value| cx.b.value(InstData::Grid { op, ty, args: vec![at, x] });
+    let whole =
+        |cx: &mut LowerCx<'_>, op: GridOp, x: Value| cx.b.value(InstData::Grid { op, ty, args: vec![at, x] });
     let old = match update {
         Update::Whole(op) | Update::Integers(op) => whole(cx, op, x),
         Update::Subtract => {
@@ -416,32 +591,53 @@ fn emit_update(cx: &mut LowerCx<'_>, c: &OpCall<'_>, update: Update) -> Result<V
 
 /// An update that no instruction makes: computed from what is there, and put there unless another thread was
 /// faster; then once more.
-fn looped(cx: &mut LowerCx<'_>, at: Value, ty: Ty, new: &mut dyn FnMut(&mut LowerCx<'_>, Value) -> Value) -> Result<Value> {
+fn looped(
+    cx: &mut LowerCx<'_>,
+    at: Value,
+    ty: Ty,
+    new: &mut dyn FnMut(&mut LowerCx<'_>, Value) -> Value,
+) -> Result<Value> {
     let bits = if ty.bytes() == 4 { Ty::I32 } else { Ty::I64 };
     let first = cx.b.load(bits, at, 0, Alias::Array);
     let again = cx.b.bool(true);
-    let last = cx.while_loop(&[first, again], |_, state| Ok(state[1]), |cx, state| {
-        let expected = state[0];
-        let old = if ty == bits { expected } else { cx.b.conv(Op::Bitcast, ty, expected) };
-        let made = new(cx, old);
-        let made = if ty == bits { made } else { cx.b.conv(Op::Bitcast, bits, made) };
-        let found = cx.b.value(InstData::Grid { op: GridOp::AtomicCas, ty: bits, args: vec![at, expected, made] });
-        let differs = cx.b.bin(Op::IcmpNe, found, expected);
-        Ok(vec![found, differs])
-    })?;
+    let last = cx.while_loop(
+        &[first, again],
+        |_, state| Ok(state[1]),
+        |cx, state| {
+            let expected = state[0];
+            let old = if ty == bits { expected } else { cx.b.conv(Op::Bitcast, ty, expected) };
+            let made = new(cx, old);
+            let made = if ty == bits { made } else { cx.b.conv(Op::Bitcast, bits, made) };
+            let found = cx.b.value(InstData::Grid {
+                op: GridOp::AtomicCas,
+                ty: bits,
+                args: vec![at, expected, made],
+            });
+            let differs = cx.b.bin(Op::IcmpNe, found, expected);
+            Ok(vec![found, differs])
+        },
+    )?;
     Ok(if ty == bits { last[0] } else { cx.b.conv(Op::Bitcast, ty, last[0]) })
 }
 
 fn swapped_rule(args: &[Arg], index: Type, values: &[Arg]) -> Result<Answer> {
     let a = changed(args, index, true)?;
-    if !values.iter().all(|v| v.ty.is_int()) { return Err(no_match("cuda.atomic", args)); }
+    if !values.iter().all(|v| v.ty.is_int()) {
+        return Err(no_match("cuda.atomic", args));
+    }
     Ok(Answer::of(a.dtype))
 }
 
-fn cas_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { swapped_rule(args, args[1].ty, &args[2..]) }
-fn swap_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { swapped_rule(args, Type::int(), &args[1..]) }
+fn cas_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    swapped_rule(args, args[1].ty, &args[2..])
+}
+fn swap_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    swapped_rule(args, Type::int(), &args[1..])
+}
 
-fn emit_cas(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> { exchange(cx, c, (&c.args[1], c.types[1]), 2) }
+fn emit_cas(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    exchange(cx, c, (&c.args[1], c.types[1]), 2)
+}
 fn emit_swap(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let first = vec![cx.b.i64(0)];
     exchange(cx, c, (&first, Type::int()), 1)

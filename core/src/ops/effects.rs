@@ -1,6 +1,6 @@
-//! What operations do beyond giving a result. What holds of an operation whatever it is applied to stands with
-//! its identity ([`Facts`], in `op_ids!`), so that code without types can ask; what holds of one row stands in
-//! the row ([`super::OpDef`]).
+//! What operations do beyond giving a result. What holds of an operation whatever it is applied to stands
+//! with its identity ([`Facts`], in `op_ids!`), so that code without types can ask; what holds of one row
+//! stands in the row ([`super::OpDef`]).
 
 use super::OpDef;
 use crate::types::{ArrayType, Type};

@@ -2,10 +2,10 @@
 
 use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
+use crate::elem::Elem;
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::layout::{Obj, Str};
-use crate::elem::Elem;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::ops::object;
@@ -55,56 +55,194 @@ crate::runtime_fns! {
 
 pub static OPS: &[OpDef] = &[
     POLL,
-    OpDef::new(&["name.missing"], "name", Body::Lir(|_, _| Ok(Answer::of(Type::never())), |cx, c| {
-        let name = c.consts[0].as_ref().and_then(crate::types::Const::as_str).unwrap_or("?").to_owned();
-        cx.raise_and_continue(Class::NameError, &format!("name '{name}' is not defined"));
-        Ok(vec![])
-    })).raises().writes().doc("A global that does not exist."),
-    OpDef::new(&["exc.new"], "cls, *args", Body::Lir(new_rule, emit_new)).raises().writes().doc("An exception instance: `ValueError(\"text\", 3)`."),
-    OpDef::new(&["exc.make"], "value", Body::Lir(make_rule, emit_make)).writes().doc("What `raise value` raises: an instance, or a class called without arguments."),
-    OpDef::new(&["exc.with_cause"], "exc, cause", Body::Lir(cause_rule, emit_cause)).writes().doc("`raise exc from cause`."),
-    OpDef::new(&["exc.current"], "", Body::Lir(|_, _| Ok(Answer::of(Type::new(Kind::Exception))), |cx, _| {
-        let handled = cx.b.load(Ty::Ptr, cx.ctx, crate::offset!(ThreadCtx.handled), crate::lir::Alias::Ctx);
-        let null = cx.b.null();
-        let some = cx.b.bin(Op::IcmpNe, handled, null);
-        cx.check(some, Class::RuntimeError, "No active exception to reraise");
-        Ok(vec![cx.b.helper(&object::exc_reraise, &[cx.ctx]).ok_or_else(|| Diagnostic::internal("helper result"))?])
-    })).raises().writes().doc("What a bare `raise` raises."),
-    OpDef::new(&["exc.leave"], "exc", Body::Lir(|_, _| Ok(Answer::of(Type::none())), |cx, c| {
-        cx.site(c.args[0][0]);
-        Ok(vec![])
-    })).writes().doc("An exception leaves an inlined function: adds the calls that it passes to its trail."),
-    OpDef::new(&["builtins.type", "exc.class"], "x", Body::Lir(|_, a| part_of(a, Kind::Exception, id::EXCEPTION_CLASS), |_, c| Ok(c.args[0].clone()))).aliases().doc("The class of an exception: to be compared with others, or for its name."),
-    OpDef::new(&["exception.__class__.__name__", "exception.__class__.__qualname__"], "cls", Body::Lir(|_, _| Ok(Answer::of(Type::str())), |cx, c| Ok(vec![cx.helper_value(&exc_class_name, &[c.args[0][0]])])))
-        .property().raises().reads().doc("The name of an exception's class."),
-    OpDef::new(&["operator.is_", "operator.eq"], "a, b", Body::Lir(|_, a| same_class_rule(a), |cx, c| same_class(cx, c))).reads().doc("Whether an exception is of that very class."),
-    OpDef::new(&["operator.is_not", "operator.ne"], "a, b", Body::Lir(|_, a| same_class_rule(a), |cx, c| {
-        let v = same_class(cx, c)?;
-        Ok(vec![cx.not(v[0])])
-    })).reads().doc("Whether an exception is of another class."),
-    OpDef::new(&["exception.args"], "exc", Body::Lir(|_, a| part_of(a, Kind::Exception, id::EXCEPTION_ARGS), |_, c| Ok(c.args[0].clone()))).property().aliases().doc("The arguments of an exception, one by one."),
-    OpDef::new(&["builtins.len"], "args", Body::Lir(|_, a| args_rule(a, "len()", Type::int()), |cx, c| Ok(vec![cx.helper_value(&exc_arg_count, &[c.args[0][0]])]))).reads().doc("How many arguments an exception has."),
-    OpDef::new(&["operator.getitem"], "args, index", Body::Lir(|_, a| if a[1].ty.is_index() { args_rule(a, "[]", any_argument()) } else { Err(no_match("[]", a)) }, emit_argument)).raises().writes()
-        .doc("An argument of an exception: a number, a string or None; IndexError."),
-    OpDef::new(&["builtins.iter"], "args", Body::Py("builtin.exception_args")).only_if(is_args).raises().doc("The arguments of an exception."),
-    OpDef::new(&["operator.eq"], "args, other", Body::Py("builtin.same_args")).only_if(is_args).raises().doc("Whether an exception has these arguments."),
-    OpDef::new(&["operator.ne"], "args, other", Body::Py("builtin.other_args")).only_if(is_args).raises().doc("Whether an exception has other arguments."),
-    OpDef::new(&["unpack.sequence"], "args, count", Body::Py("builtin.unpack_args")).only_if(is_args).raises().doc("`a, b = e.args`."),
-    OpDef::new(&["exc.leave"], "exc", Body::Lir(|_, _| Ok(Answer::of(Type::none())), |cx, c| {
-        cx.site(c.args[0][0]);
-        Ok(vec![])
-    })).writes().doc("An exception leaves an inlined function: adds the calls that it passes to its trail."),
-    OpDef::new(&["exc.matches", "builtins.isinstance"], "exc, classes", Body::Lir(matches_rule, emit_matches)).reads().doc("Whether `except classes` catches the exception."),
-    OpDef::new(&["exc.assertion"], "", Body::Lir(
-        |_, _| Ok(Answer::of(Type::new(Kind::ExcClass(builtin_class(Class::AssertionError))))), |_, _| Ok(vec![]),
-    )).doc("The class that `assert` raises."),
+    OpDef::new(
+        &["name.missing"],
+        "name",
+        Body::Lir(
+            |_, _| Ok(Answer::of(Type::never())),
+            |cx, c| {
+                let name =
+                    c.consts[0].as_ref().and_then(crate::types::Const::as_str).unwrap_or("?").to_owned();
+                cx.raise_and_continue(Class::NameError, &format!("name '{name}' is not defined"));
+                Ok(vec![])
+            },
+        ),
+    )
+    .raises()
+    .writes()
+    .doc("A global that does not exist."),
+    OpDef::new(&["exc.new"], "cls, *args", Body::Lir(new_rule, emit_new))
+        .raises()
+        .writes()
+        .doc("An exception instance: `ValueError(\"text\", 3)`."),
+    OpDef::new(&["exc.make"], "value", Body::Lir(make_rule, emit_make))
+        .writes()
+        .doc("What `raise value` raises: an instance, or a class called without arguments."),
+    OpDef::new(&["exc.with_cause"], "exc, cause", Body::Lir(cause_rule, emit_cause))
+        .writes()
+        .doc("`raise exc from cause`."),
+    OpDef::new(
+        &["exc.current"],
+        "",
+        Body::Lir(
+            |_, _| Ok(Answer::of(Type::new(Kind::Exception))),
+            |cx, _| {
+                let handled =
+                    cx.b.load(Ty::Ptr, cx.ctx, crate::offset!(ThreadCtx.handled), crate::lir::Alias::Ctx);
+                let null = cx.b.null();
+                let some = cx.b.bin(Op::IcmpNe, handled, null);
+                cx.check(some, Class::RuntimeError, "No active exception to reraise");
+                Ok(vec![
+                    cx.b.helper(&object::exc_reraise, &[cx.ctx])
+                        .ok_or_else(|| Diagnostic::internal("helper result"))?,
+                ])
+            },
+        ),
+    )
+    .raises()
+    .writes()
+    .doc("What a bare `raise` raises."),
+    OpDef::new(
+        &["exc.leave"],
+        "exc",
+        Body::Lir(
+            |_, _| Ok(Answer::of(Type::none())),
+            |cx, c| {
+                cx.site(c.args[0][0]);
+                Ok(vec![])
+            },
+        ),
+    )
+    .writes()
+    .doc("An exception leaves an inlined function: adds the calls that it passes to its trail."),
+    OpDef::new(
+        &["builtins.type", "exc.class"],
+        "x",
+        Body::Lir(|_, a| part_of(a, Kind::Exception, id::EXCEPTION_CLASS), |_, c| Ok(c.args[0].clone())),
+    )
+    .aliases()
+    .doc("The class of an exception: to be compared with others, or for its name."),
+    OpDef::new(
+        &["exception.__class__.__name__", "exception.__class__.__qualname__"],
+        "cls",
+        Body::Lir(
+            |_, _| Ok(Answer::of(Type::str())),
+            |cx, c| Ok(vec![cx.helper_value(&exc_class_name, &[c.args[0][0]])]),
+        ),
+    )
+    .property()
+    .raises()
+    .reads()
+    .doc("The name of an exception's class."),
+    OpDef::new(
+        &["operator.is_", "operator.eq"],
+        "a, b",
+        Body::Lir(|_, a| same_class_rule(a), |cx, c| same_class(cx, c)),
+    )
+    .reads()
+    .doc("Whether an exception is of that very class."),
+    OpDef::new(
+        &["operator.is_not", "operator.ne"],
+        "a, b",
+        Body::Lir(
+            |_, a| same_class_rule(a),
+            |cx, c| {
+                let v = same_class(cx, c)?;
+                Ok(vec![cx.not(v[0])])
+            },
+        ),
+    )
+    .reads()
+    .doc("Whether an exception is of another class."),
+    OpDef::new(
+        &["exception.args"],
+        "exc",
+        Body::Lir(|_, a| part_of(a, Kind::Exception, id::EXCEPTION_ARGS), |_, c| Ok(c.args[0].clone())),
+    )
+    .property()
+    .aliases()
+    .doc("The arguments of an exception, one by one."),
+    OpDef::new(
+        &["builtins.len"],
+        "args",
+        Body::Lir(
+            |_, a| args_rule(a, "len()", Type::int()),
+            |cx, c| Ok(vec![cx.helper_value(&exc_arg_count, &[c.args[0][0]])]),
+        ),
+    )
+    .reads()
+    .doc("How many arguments an exception has."),
+    OpDef::new(
+        &["operator.getitem"],
+        "args, index",
+        Body::Lir(
+            |_, a| {
+                if a[1].ty.is_index() { args_rule(a, "[]", any_argument()) } else { Err(no_match("[]", a)) }
+            },
+            emit_argument,
+        ),
+    )
+    .raises()
+    .writes()
+    .doc("An argument of an exception: a number, a string or None; IndexError."),
+    OpDef::new(&["builtins.iter"], "args", Body::Py("builtin.exception_args"))
+        .only_if(is_args)
+        .raises()
+        .doc("The arguments of an exception."),
+    OpDef::new(&["operator.eq"], "args, other", Body::Py("builtin.same_args"))
+        .only_if(is_args)
+        .raises()
+        .doc("Whether an exception has these arguments."),
+    OpDef::new(&["operator.ne"], "args, other", Body::Py("builtin.other_args"))
+        .only_if(is_args)
+        .raises()
+        .doc("Whether an exception has other arguments."),
+    OpDef::new(&["unpack.sequence"], "args, count", Body::Py("builtin.unpack_args"))
+        .only_if(is_args)
+        .raises()
+        .doc("`a, b = e.args`."),
+    OpDef::new(
+        &["exc.leave"],
+        "exc",
+        Body::Lir(
+            |_, _| Ok(Answer::of(Type::none())),
+            |cx, c| {
+                cx.site(c.args[0][0]);
+                Ok(vec![])
+            },
+        ),
+    )
+    .writes()
+    .doc("An exception leaves an inlined function: adds the calls that it passes to its trail."),
+    OpDef::new(
+        &["exc.matches", "builtins.isinstance"],
+        "exc, classes",
+        Body::Lir(matches_rule, emit_matches),
+    )
+    .reads()
+    .doc("Whether `except classes` catches the exception."),
+    OpDef::new(
+        &["exc.assertion"],
+        "",
+        Body::Lir(
+            |_, _| Ok(Answer::of(Type::new(Kind::ExcClass(builtin_class(Class::AssertionError))))),
+            |_, _| Ok(vec![]),
+        ),
+    )
+    .doc("The class that `assert` raises."),
 ];
 
-const POLL: OpDef = OpDef::new(&["interrupt.poll"], "", Body::Lir(|_, _| Ok(Answer::of(Type::none())), emit_poll)).raises().writes().unordered()
-    .doc("Looks whether somebody wants this thread to stop (Ctrl-C); at every loop back edge.");
+const POLL: OpDef =
+    OpDef::new(&["interrupt.poll"], "", Body::Lir(|_, _| Ok(Answer::of(Type::none())), emit_poll))
+        .raises()
+        .writes()
+        .unordered()
+        .doc("Looks whether somebody wants this thread to stop (Ctrl-C); at every loop back edge.");
 
 /// The row that polls.
-pub fn poll() -> &'static OpDef { &OPS[0] }
+pub fn poll() -> &'static OpDef {
+    &OPS[0]
+}
 
 fn emit_poll(cx: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> {
     cx.poll();
@@ -113,15 +251,23 @@ fn emit_poll(cx: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> {
 
 /// The class information of a built-in exception; its handle is the class number.
 pub fn builtin_class(c: Class) -> &'static ClassInfo {
-    static ALL: std::sync::LazyLock<Vec<ClassInfo>> =
-        std::sync::LazyLock::new(|| Class::ALL.iter().map(|c| ClassInfo { handle: *c as u64, name: c.name().into(), fields: vec![], shadowed: vec![] }).collect());
+    static ALL: std::sync::LazyLock<Vec<ClassInfo>> = std::sync::LazyLock::new(|| {
+        Class::ALL
+            .iter()
+            .map(|c| ClassInfo { handle: *c as u64, name: c.name().into(), fields: vec![], shadowed: vec![] })
+            .collect()
+    });
     &ALL[c as i64 as usize]
 }
 
 fn new_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     for a in &args[1..] {
         if !argument_ok(a.ty) {
-            return Err(Diagnostic::new(Code::NoMatchingOperation, format!("an exception cannot carry a value of type {}", a.ty)).help("pass numbers, strings, arrays, and tuples and lists of them"));
+            return Err(Diagnostic::new(
+                Code::NoMatchingOperation,
+                format!("an exception cannot carry a value of type {}", a.ty),
+            )
+            .help("pass numbers, strings, arrays, and tuples and lists of them"));
         }
     }
     Ok(Answer::of(Type::new(Kind::Exception)))
@@ -154,7 +300,9 @@ fn class_value(cx: &mut LowerCx<'_>, ty: Type) -> Result<Value> {
 
 fn emit_new(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
     let exc = class_value(cx, call.types[0])?;
-    for (v, t) in call.args.iter().zip(call.types).skip(1) { add_argument(cx, exc, v, *t)?; }
+    for (v, t) in call.args.iter().zip(call.types).skip(1) {
+        add_argument(cx, exc, v, *t)?;
+    }
     Ok(vec![exc])
 }
 
@@ -164,7 +312,9 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
     let (kind, bits) = match t.kind() {
         Kind::None => (0, zero),
         Kind::Bool => (1, crate::lower::cast::resize(cx, v[0], false, Ty::I64)),
-        Kind::Int(i) => (if i.signed() { 2 } else { 5 }, crate::lower::cast::resize(cx, v[0], i.signed(), Ty::I64)),
+        Kind::Int(i) => {
+            (if i.signed() { 2 } else { 5 }, crate::lower::cast::resize(cx, v[0], i.signed(), Ty::I64))
+        }
         Kind::Float(_) => {
             let wide = crate::lower::cast::scalar(cx, v[0], t, Type::float_of(Float::F64));
             (3, cx.b.conv(Op::Bitcast, Ty::I64, wide))
@@ -177,7 +327,11 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
             (8, cx.b.conv(Op::Bitcast, Ty::I64, at))
         }
         Kind::Optional(inner) => {
-            cx.if_else(v[0], |cx| add_argument(cx, exc, &v[1..], *inner).map(|()| vec![]), |cx| add_argument(cx, exc, &[], Type::none()).map(|()| vec![]))?;
+            cx.if_else(
+                v[0],
+                |cx| add_argument(cx, exc, &v[1..], *inner).map(|()| vec![]),
+                |cx| add_argument(cx, exc, &[], Type::none()).map(|()| vec![]),
+            )?;
             return Ok(());
         }
         Kind::List(e) => {
@@ -204,7 +358,9 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
             let members = t.members().unwrap_or_default();
             let (open, close) = (cx.b.i64(6), cx.b.i64(7));
             cx.b.helper(&object::exc_add_arg, &[exc, open, zero]);
-            for (v, t) in split_leaves(v, members).iter().zip(members) { add_argument(cx, exc, v, *t)?; }
+            for (v, t) in split_leaves(v, members).iter().zip(members) {
+                add_argument(cx, exc, v, *t)?;
+            }
             cx.b.helper(&object::exc_add_arg, &[exc, close, zero]);
             return Ok(());
         }
@@ -218,14 +374,24 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
 
 /// The exception under another type, by which its class or its arguments are meant.
 fn part_of(args: &[Arg], of: Kind, what: super::OpId) -> Result<Answer> {
-    if *args[0].ty == of { Ok(Answer::of(Type::new(Kind::Method(what, args[0].ty)))) } else { Err(no_match(what.name(), args)) }
+    if *args[0].ty == of {
+        Ok(Answer::of(Type::new(Kind::Method(what, args[0].ty))))
+    } else {
+        Err(no_match(what.name(), args))
+    }
 }
 
-fn is_args(args: &[Arg]) -> bool { matches!(args[0].ty.kind(), Kind::Method(p, _) if *p == id::EXCEPTION_ARGS) }
-fn args_rule(args: &[Arg], what: &str, ret: Type) -> Result<Answer> { if is_args(args) { Ok(Answer::of(ret)) } else { Err(no_match(what, args)) } }
+fn is_args(args: &[Arg]) -> bool {
+    matches!(args[0].ty.kind(), Kind::Method(p, _) if *p == id::EXCEPTION_ARGS)
+}
+fn args_rule(args: &[Arg], what: &str, ret: Type) -> Result<Answer> {
+    if is_args(args) { Ok(Answer::of(ret)) } else { Err(no_match(what, args)) }
+}
 
 /// What an argument may be, in the order of the numbers that `exc_arg` gives, from 1 on.
-fn any_argument() -> Type { Type::one_of(&[Type::none(), Type::bool(), Type::complex(), Type::float(), Type::int(), Type::str()]) }
+fn any_argument() -> Type {
+    Type::one_of(&[Type::none(), Type::bool(), Type::complex(), Type::float(), Type::int(), Type::str()])
+}
 
 fn emit_argument(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let index = crate::lower::cast::to_i64(cx, c.args[1][0], c.types[1]);
@@ -250,7 +416,11 @@ fn same_class_rule(args: &[Arg]) -> Result<Answer> {
 }
 
 fn same_class(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let (exc, class) = if let Kind::ExcClass(class) = c.types[1].kind() { (c.args[0][0], class) } else if let Kind::ExcClass(class) = c.types[0].kind() { (c.args[1][0], class) } else {
+    let (exc, class) = if let Kind::ExcClass(class) = c.types[1].kind() {
+        (c.args[0][0], class)
+    } else if let Kind::ExcClass(class) = c.types[0].kind() {
+        (c.args[1][0], class)
+    } else {
         return Err(Diagnostic::internal("no exception class"));
     };
     let handle = cx.b.i64(class.handle as i64);
@@ -259,7 +429,9 @@ fn same_class(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn make_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     // Raising anything else is a TypeError, which Python too finds when it happens.
-    if args.is_empty() { return Err(no_match("raise", args)); }
+    if args.is_empty() {
+        return Err(no_match("raise", args));
+    }
     Ok(Answer::of(Type::new(Kind::Exception)))
 }
 
@@ -297,19 +469,26 @@ fn caused(cx: &mut LowerCx<'_>, exc: Value, cause: &[Value], ty: Type) -> Result
         Kind::Exception => (cause[0], false),
         Kind::ExcClass(_) => (class_value(cx, ty)?, true),
         Kind::Optional(inner) => {
-            let exc = cx.if_else(cause[0], |cx| caused(cx, exc, &cause[1..], inner).map(|e| vec![e]), |cx| caused(cx, exc, &[], Type::none()).map(|e| vec![e]))?;
+            let exc = cx.if_else(
+                cause[0],
+                |cx| caused(cx, exc, &cause[1..], inner).map(|e| vec![e]),
+                |cx| caused(cx, exc, &[], Type::none()).map(|e| vec![e]),
+            )?;
             return Ok(exc[0]);
         }
         _ => {
             let wrong = cx.exception(Class::TypeError, "exception causes must derive from BaseException");
-            let handled = cx.b.load(Ty::Ptr, cx.ctx, crate::offset!(ThreadCtx.handled), crate::lir::Alias::Ctx);
+            let handled =
+                cx.b.load(Ty::Ptr, cx.ctx, crate::offset!(ThreadCtx.handled), crate::lir::Alias::Ctx);
             cx.b.helper(&object::exc_set_context, &[wrong, handled]);
             cx.site(wrong);
             return Ok(wrong);
         }
     };
     cx.b.helper(&object::exc_set_cause, &[exc, cause]);
-    if made { cx.b.helper(&object::obj_release, &[cause]); }
+    if made {
+        cx.b.helper(&object::obj_release, &[cause]);
+    }
     cx.b.helper(&object::obj_retain, &[exc]);
     Ok(exc)
 }
@@ -323,9 +502,14 @@ fn classes(t: Type) -> Option<Vec<&'static ClassInfo>> {
 }
 
 fn matches_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if *args[0].ty != Kind::Exception { return Err(no_match("isinstance()", args)); }
+    if *args[0].ty != Kind::Exception {
+        return Err(no_match("isinstance()", args));
+    }
     if classes(args[1].ty).is_none() {
-        return Err(Diagnostic::new(Code::NoMatchingOperation, format!("catching {} is not allowed: it is no exception class", args[1].ty)));
+        return Err(Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("catching {} is not allowed: it is no exception class", args[1].ty),
+        ));
     }
     Ok(Answer::of(Type::bool()))
 }
@@ -334,7 +518,11 @@ fn emit_matches(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
     let mut any = cx.b.bool(false);
     for c in classes(call.types[1]).unwrap_or_default() {
         let n = cx.b.i64(c.handle as i64);
-        let helper = if Class::from_number(c.handle as i64).is_some() { &object::exc_matches } else { &object::exc_matches_host };
+        let helper = if Class::from_number(c.handle as i64).is_some() {
+            &object::exc_matches
+        } else {
+            &object::exc_matches_host
+        };
         let hit = cx.helper_value(helper, &[call.args[0][0], n]);
         any = cx.or(any, hit);
     }

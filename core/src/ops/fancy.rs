@@ -15,38 +15,80 @@ use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Alias, Op, Ty, Value};
-use crate::lower::arrays::{ArrayVal, Stream, broadcast_strides, elementwise, fold, load_element, product, shape_text, store_element, walk, walk_in_pieces};
+use crate::lower::arrays::{
+    ArrayVal, Stream, broadcast_strides, elementwise, fold, load_element, product, shape_text, store_element,
+    walk, walk_in_pieces,
+};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::lower::lazy::Elements;
 use crate::types::{ArrayType, Kind, Layout, Type};
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["operator.getitem"], "a, index", Body::Lir(get_rule, emit_get)).raises().reads().divides(divides_chosen).doc("`a[mask]`, `a[indices]`: a new array of the chosen elements."),
-    OpDef::new(&["operator.setitem"], "a, index, value", Body::Lir(set_rule, emit_set)).raises().writes().lazy(1, emit_set_lazy).doc("`a[mask] = value`, `a[indices] = value`."),
+    OpDef::new(&["operator.getitem"], "a, index", Body::Lir(get_rule, emit_get))
+        .raises()
+        .reads()
+        .divides(divides_chosen)
+        .doc("`a[mask]`, `a[indices]`: a new array of the chosen elements."),
+    OpDef::new(&["operator.setitem"], "a, index, value", Body::Lir(set_rule, emit_set))
+        .raises()
+        .writes()
+        .lazy(1, emit_set_lazy)
+        .doc("`a[mask] = value`, `a[indices] = value`."),
 ];
 
 /// All of an array whose elements a mask of the given shape chooses from: a view of that shape, which is
 /// another one only where the mask has no elements. [`crate::lower::masked`] makes this and the next two.
-pub static PART: OpDef = OpDef::new(&["array._part"], "a, shape", Body::Lir(|_, a| Err(no_match("_part()", a)), |cx, c| {
-    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    check_mask(cx, &a, &c.args[1], 0);
-    Ok(ArrayVal { shape: c.args[1].clone(), ..a }.pack())
-})).raises().aliases();
+pub static PART: OpDef = OpDef::new(
+    &["array._part"],
+    "a, shape",
+    Body::Lir(
+        |_, a| Err(no_match("_part()", a)),
+        |cx, c| {
+            let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+            check_mask(cx, &a, &c.args[1], 0);
+            Ok(ArrayVal { shape: c.args[1].clone(), ..a }.pack())
+        },
+    ),
+)
+.raises()
+.aliases();
 
 /// Whether an element is chosen and what it is, side by side. It is always part of a chain that [`PUT`] ends.
-pub static CHOSEN: OpDef = OpDef::new(&["operator.getitem"], "mask, a", Body::Ufunc(|t, _| {
-    let element = t[1].ty;
-    Some(Answer { args: vec![Type::bool(), element], ..Answer::of(element) })
-}, |_, c| Ok(c.args.concat()))).divides(divides_chosen);
+pub static CHOSEN: OpDef = OpDef::new(
+    &["operator.getitem"],
+    "mask, a",
+    Body::Ufunc(
+        |t, _| {
+            let element = t[1].ty;
+            Some(Answer { args: vec![Type::bool(), element], ..Answer::of(element) })
+        },
+        |_, c| Ok(c.args.concat()),
+    ),
+)
+.divides(divides_chosen);
 
 fn divides_chosen(d: &Division) -> Divides {
     let apart = |a: &ArrayType| a.layout != Layout::C;
-    if apart(&d.array) || d.second.as_ref().is_some_and(apart) { Divides::Where("where its elements lie side by side, and those of the mask") } else { Divides::Always }
+    if apart(&d.array) || d.second.as_ref().is_some_and(apart) {
+        Divides::Where("where its elements lie side by side, and those of the mask")
+    } else {
+        Divides::Always
+    }
 }
 
 /// Writes what [`CHOSEN`] says.
-pub static PUT: OpDef = OpDef::new(&["operator.setitem"], "a, chosen", Body::Lir(|_, a| Err(no_match("_put()", a)), |_, _| Err(Diagnostic::internal("chosen elements as an array")))).raises().writes().lazy(1, emit_put);
+pub static PUT: OpDef = OpDef::new(
+    &["operator.setitem"],
+    "a, chosen",
+    Body::Lir(
+        |_, a| Err(no_match("_put()", a)),
+        |_, _| Err(Diagnostic::internal("chosen elements as an array")),
+    ),
+)
+.raises()
+.writes()
+.lazy(1, emit_put);
 
 fn emit_put(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
@@ -61,14 +103,30 @@ fn emit_put(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<Val> {
 
 /// One item of an index.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Item { Int, Slice, NewAxis, Ellipsis, Ints, Mask(usize), IntList, MaskList, Flag }
+enum Item {
+    Int,
+    Slice,
+    NewAxis,
+    Ellipsis,
+    Ints,
+    Mask(usize),
+    IntList,
+    MaskList,
+    Flag,
+}
 
 impl Item {
     /// How many dimensions of the array it takes.
     fn takes(self) -> usize {
-        match self { Item::NewAxis | Item::Ellipsis | Item::Flag => 0, Item::Int | Item::Slice | Item::Ints | Item::IntList | Item::MaskList => 1, Item::Mask(n) => n }
+        match self {
+            Item::NewAxis | Item::Ellipsis | Item::Flag => 0,
+            Item::Int | Item::Slice | Item::Ints | Item::IntList | Item::MaskList => 1,
+            Item::Mask(n) => n,
+        }
     }
-    fn is_array(self) -> bool { matches!(self, Item::Ints | Item::Mask(_) | Item::IntList | Item::MaskList | Item::Flag) }
+    fn is_array(self) -> bool {
+        matches!(self, Item::Ints | Item::Mask(_) | Item::IntList | Item::MaskList | Item::Flag)
+    }
 }
 
 /// What an advanced index asks for, by types alone.
@@ -89,7 +147,13 @@ fn item(t: Type) -> Option<Item> {
         Kind::Int(_) => Item::Int,
         Kind::Array(a) if a.ndim == 0 && a.dtype.is_int() => Item::Int,
         Kind::Array(a) if a.dtype.is_int() => Item::Ints,
-        Kind::Array(a) if *a.dtype == Kind::Bool => if a.ndim > 0 { Item::Mask(a.ndim()) } else { Item::Flag },
+        Kind::Array(a) if *a.dtype == Kind::Bool => {
+            if a.ndim > 0 {
+                Item::Mask(a.ndim())
+            } else {
+                Item::Flag
+            }
+        }
         // `a[True]` is `a[None]`, `a[False]` nothing of it.
         Kind::Bool => Item::Flag,
         Kind::Slice(_) => Item::Slice,
@@ -105,20 +169,32 @@ fn item(t: Type) -> Option<Item> {
 }
 
 fn plan(a: ArrayType, t: Type) -> Option<Plan> {
-    let mut items: Vec<(Item, Type)> = match t.members() { Some(m) => m.iter().map(|t| Some((item(*t)?, *t))).collect::<Option<_>>()?, None => vec![(item(t)?, t)] };
-    if !items.iter().any(|i| i.0.is_array()) { return None; }
+    let mut items: Vec<(Item, Type)> = match t.members() {
+        Some(m) => m.iter().map(|t| Some((item(*t)?, *t))).collect::<Option<_>>()?,
+        None => vec![(item(t)?, t)],
+    };
+    if !items.iter().any(|i| i.0.is_array()) {
+        return None;
+    }
     match items.iter().filter(|i| i.0 == Item::Ellipsis).count() {
         0 => items.push((Item::Ellipsis, Type::none())),
         1 => {}
         _ => return None,
     }
     let gap = a.ndim().checked_sub(items.iter().map(|i| i.0.takes()).sum())?;
-    let advanced = items.iter().filter_map(|(i, t)| match i {
-        Item::Ints => t.as_array().map(|a| a.ndim()),
-        Item::Mask(_) | Item::IntList | Item::MaskList | Item::Flag => Some(1),
-        Item::Int | Item::Slice | Item::NewAxis | Item::Ellipsis => None,
-    }).max()?;
-    let kept = |i: &(Item, Type)| match i.0 { Item::Slice | Item::NewAxis => 1, Item::Ellipsis => gap, _ => 0 };
+    let advanced = items
+        .iter()
+        .filter_map(|(i, t)| match i {
+            Item::Ints => t.as_array().map(|a| a.ndim()),
+            Item::Mask(_) | Item::IntList | Item::MaskList | Item::Flag => Some(1),
+            Item::Int | Item::Slice | Item::NewAxis | Item::Ellipsis => None,
+        })
+        .max()?;
+    let kept = |i: &(Item, Type)| match i.0 {
+        Item::Slice | Item::NewAxis => 1,
+        Item::Ellipsis => gap,
+        _ => 0,
+    };
     let is_advanced = |i: &(Item, Type)| i.0.is_array() || i.0 == Item::Int;
     let (first, last) = (items.iter().position(is_advanced)?, items.iter().rposition(is_advanced)?);
     let together = items[first..=last].iter().all(is_advanced);
@@ -139,7 +215,9 @@ fn get_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 /// Type of `a[index]` where the index is an advanced one.
-pub fn result_type(a: ArrayType, index: Type) -> Option<Type> { plan(a, index).map(|p| Type::array(a.dtype, p.ndim, Layout::C)) }
+pub fn result_type(a: ArrayType, index: Type) -> Option<Type> {
+    plan(a, index).map(|p| Type::array(a.dtype, p.ndim, Layout::C))
+}
 
 fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let args = &super::index::resolved(cx, args);
@@ -149,10 +227,17 @@ fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 /// An advanced item at run time: indices into one dimension, or byte offsets.
-enum Chosen { Indices { array: ArrayVal, stride: Value, size: Value, axis: usize }, Offsets(ArrayVal) }
+enum Chosen {
+    Indices { array: ArrayVal, stride: Value, size: Value, axis: usize },
+    Offsets(ArrayVal),
+}
 
 impl Chosen {
-    fn array(&self) -> &ArrayVal { match self { Chosen::Indices { array, .. } | Chosen::Offsets(array) => array } }
+    fn array(&self) -> &ArrayVal {
+        match self {
+            Chosen::Indices { array, .. } | Chosen::Offsets(array) => array,
+        }
+    }
     /// Byte offset that the element at `p` of the item's array means.
     fn offset(&self, cx: &mut LowerCx<'_>, p: Value) -> Value {
         let t = self.array().ty.dtype;
@@ -170,10 +255,17 @@ impl Chosen {
 
 /// The parts of an index at run time: the view without advanced dimensions, the advanced items, and objects
 /// that were made on the way.
-struct Parts { rest: ArrayVal, chosen: Vec<Chosen>, made: Vec<Value> }
+struct Parts {
+    rest: ArrayVal,
+    chosen: Vec<Chosen>,
+    made: Vec<Value>,
+}
 
 fn parts(cx: &mut LowerCx<'_>, a: &ArrayVal, p: &Plan, index: &[Value], t: Type) -> Result<Parts> {
-    let values = match t.members() { Some(m) => split_leaves(index, m), None => vec![index.to_vec()] };
+    let values = match t.members() {
+        Some(m) => split_leaves(index, m),
+        None => vec![index.to_vec()],
+    };
     let (mut data, mut shape, mut strides) = (a.data, vec![], vec![]);
     let (mut chosen, mut made) = (vec![], vec![]);
     let mut dim = 0;
@@ -185,7 +277,9 @@ fn parts(cx: &mut LowerCx<'_>, a: &ArrayVal, p: &Plan, index: &[Value], t: Type)
                     None => (values[k][0], *ty),
                 };
                 let i = cast::to_i64(cx, i, scalar);
-                let at = cx.guarded(&made, |cx| Ok(checked(cx, i, !matches!(*scalar, Kind::Int(x) if !x.signed()), a.shape[dim], dim)))?;
+                let at = cx.guarded(&made, |cx| {
+                    Ok(checked(cx, i, !matches!(*scalar, Kind::Int(x) if !x.signed()), a.shape[dim], dim))
+                })?;
                 let off = cx.b.bin(Op::Imul, at, a.strides[dim]);
                 data = cx.b.ptr_add(data, off);
             }
@@ -200,10 +294,12 @@ fn parts(cx: &mut LowerCx<'_>, a: &ArrayVal, p: &Plan, index: &[Value], t: Type)
                 shape.push(cx.b.i64(1));
                 strides.push(cx.b.i64(0));
             }
-            Item::Ellipsis => for d in dim..dim + p.gap {
-                shape.push(a.shape[d]);
-                strides.push(a.strides[d]);
-            },
+            Item::Ellipsis => {
+                for d in dim..dim + p.gap {
+                    shape.push(a.shape[d]);
+                    strides.push(a.strides[d]);
+                }
+            }
             Item::Ints => {
                 let array = ArrayVal::new(cx, &values[k], *ty)?;
                 chosen.push(Chosen::Indices { array, stride: a.strides[dim], size: a.shape[dim], axis: dim });
@@ -211,11 +307,19 @@ fn parts(cx: &mut LowerCx<'_>, a: &ArrayVal, p: &Plan, index: &[Value], t: Type)
             Item::IntList | Item::MaskList => {
                 let array = cx.guarded(&made, |cx| match super::index::row(*ty) {
                     Some(e) => row_array(cx, &values[k], *ty, e),
-                    None => { let none = cx.b.i64(0); ArrayVal::alloc(cx, Type::i64(), &[none], Layout::C, false) }
+                    None => {
+                        let none = cx.b.i64(0);
+                        ArrayVal::alloc(cx, Type::i64(), &[none], Layout::C, false)
+                    }
                 })?;
                 made.push(array.owner);
                 if *item == Item::IntList {
-                    chosen.push(Chosen::Indices { array, stride: a.strides[dim], size: a.shape[dim], axis: dim });
+                    chosen.push(Chosen::Indices {
+                        array,
+                        stride: a.strides[dim],
+                        size: a.shape[dim],
+                        axis: dim,
+                    });
                 } else {
                     let offsets = cx.guarded(&made, |cx| mask_offsets(cx, a, &array, dim))?;
                     made.push(offsets.owner);
@@ -223,9 +327,13 @@ fn parts(cx: &mut LowerCx<'_>, a: &ArrayVal, p: &Plan, index: &[Value], t: Type)
                 }
             }
             Item::Flag => {
-                let flag = match ty.as_array() { Some(z) => load_element(cx, values[k][1], z.dtype)[0], None => values[k][0] };
+                let flag = match ty.as_array() {
+                    Some(z) => load_element(cx, values[k][1], z.dtype)[0],
+                    None => values[k][0],
+                };
                 let n = cx.b.conv(Op::Zext, Ty::I64, flag);
-                let offsets = cx.guarded(&made, |cx| ArrayVal::alloc(cx, Type::i64(), &[n], Layout::C, true))?;
+                let offsets =
+                    cx.guarded(&made, |cx| ArrayVal::alloc(cx, Type::i64(), &[n], Layout::C, true))?;
                 made.push(offsets.owner);
                 chosen.push(Chosen::Offsets(offsets));
             }
@@ -243,7 +351,9 @@ fn parts(cx: &mut LowerCx<'_>, a: &ArrayVal, p: &Plan, index: &[Value], t: Type)
 }
 
 fn release_all(cx: &mut LowerCx<'_>, made: &[Value]) {
-    for o in made { cx.b.helper(&super::object::obj_release, &[*o]); }
+    for o in made {
+        cx.b.helper(&super::object::obj_release, &[*o]);
+    }
 }
 
 // ---- masks
@@ -252,7 +362,9 @@ fn release_all(cx: &mut LowerCx<'_>, made: &[Value]) {
 fn check_mask(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &[Value], dim: usize) {
     for (k, n) in mask.iter().enumerate() {
         let size = a.shape[dim + k];
-        if *n == size { continue; }
+        if *n == size {
+            continue;
+        }
         let same = cx.b.bin(Op::IcmpEq, *n, size);
         // NumPy takes a mask without elements for any dimension.
         let empty = cx.b.bin_imm(Op::IcmpEq, *n, 0);
@@ -300,27 +412,43 @@ fn mask_offsets(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal, dim: usize)
         let (to, off) = (to[0], cx.b.conv(Op::Bitcast, Ty::I64, at[1]));
         let room = cx.b.bin(Op::IcmpNe, to, end);
         let m = cx.and(m, room);
-        cx.if_else(m, |cx| {
-            cx.b.store(off, to, 0, Alias::Array);
-            let eight = cx.b.i64(8);
-            Ok(vec![cx.b.ptr_add(to, eight)])
-        }, |_| Ok(vec![to]))
+        cx.if_else(
+            m,
+            |cx| {
+                cx.b.store(off, to, 0, Alias::Array);
+                let eight = cx.b.i64(8);
+                Ok(vec![cx.b.ptr_add(to, eight)])
+            },
+            |_| Ok(vec![to]),
+        )
     })?;
     Ok(out)
 }
 
 /// Whether the index is one mask and nothing else.
-fn only_mask(p: &Plan) -> bool { matches!(p.items.as_slice(), [(Item::Mask(_), _), (Item::Ellipsis, _)]) }
+fn only_mask(p: &Plan) -> bool {
+    matches!(p.items.as_slice(), [(Item::Mask(_), _), (Item::Ellipsis, _)])
+}
 
 /// Whether an array's elements and those of its mask lie side by side in the same order.
-enum SideBySide { Always, Never, Where(Value) }
+enum SideBySide {
+    Always,
+    Never,
+    Where(Value),
+}
 
 fn side_by_side(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal) -> SideBySide {
     let size = a.ty.dtype.itemsize();
-    if !matches!(size, 1 | 2 | 4 | 8 | 16) { return SideBySide::Never; }
+    if !matches!(size, 1 | 2 | 4 | 8 | 16) {
+        return SideBySide::Never;
+    }
     // What lies side by side in an order other than that of the indices is in another order in the result.
-    if a.ty.layout == Layout::C && mask.ty.layout == Layout::C { return SideBySide::Always; }
-    if a.shape.len() != 1 { return SideBySide::Never; }
+    if a.ty.layout == Layout::C && mask.ty.layout == Layout::C {
+        return SideBySide::Always;
+    }
+    if a.shape.len() != 1 {
+        return SideBySide::Never;
+    }
     let (x, m) = (cx.b.bin_imm(Op::IcmpEq, a.strides[0], size), cx.b.bin_imm(Op::IcmpEq, mask.strides[0], 1));
     SideBySide::Where(cx.and(x, m))
 }
@@ -373,10 +501,14 @@ fn get_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal) -> Result<Val
         let to = to[0];
         let room = cx.b.bin(Op::IcmpNe, to, end);
         let m = cx.and(m, room);
-        cx.if_else(m, |cx| {
-            copy_rest(cx, &a.shape[k..], at[1], &a.strides[k..], to, &out.strides[1..], a.ty.dtype)?;
-            Ok(vec![cx.b.ptr_add(to, out.strides[0])])
-        }, |_| Ok(vec![to]))
+        cx.if_else(
+            m,
+            |cx| {
+                copy_rest(cx, &a.shape[k..], at[1], &a.strides[k..], to, &out.strides[1..], a.ty.dtype)?;
+                Ok(vec![cx.b.ptr_add(to, out.strides[0])])
+            },
+            |_| Ok(vec![to]),
+        )
     })?;
     Ok(out.pack())
 }
@@ -386,34 +518,55 @@ fn get_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal) -> Result<Val
 type Choice<'a> = dyn Fn(&mut LowerCx<'_>, &[Value]) -> Result<(Value, Val, Type)> + 'a;
 
 /// `a[mask] = x` with a mask of a given shape for every element: one pass over `a` and what is read.
-fn set_chosen(cx: &mut LowerCx<'_>, a: &ArrayVal, shape: &[Value], read: &[ArrayVal], cost: i64, choice: &Choice<'_>) -> Result<()> {
+fn set_chosen(
+    cx: &mut LowerCx<'_>,
+    a: &ArrayVal,
+    shape: &[Value],
+    read: &[ArrayVal],
+    cost: i64,
+    choice: &Choice<'_>,
+) -> Result<()> {
     check_mask(cx, a, shape, 0);
-    let run = |cx: &mut LowerCx<'_>| write_apart(cx, a, read, true, &mut |cx, to, read| elementwise(cx, to, read, cost, &mut |cx, p, at| {
-        let (chosen, x, ty) = choice(cx, at)?;
-        // What is not chosen is not written, for another thread may write it.
-        cx.if_then(chosen, |cx| {
-            let x = cast::cast(cx, &x, ty, to.ty.dtype)?;
-            store_element(cx, p, to.ty.dtype, &x);
-            Ok(())
+    let run = |cx: &mut LowerCx<'_>| {
+        write_apart(cx, a, read, true, &mut |cx, to, read| {
+            elementwise(cx, to, read, cost, &mut |cx, p, at| {
+                let (chosen, x, ty) = choice(cx, at)?;
+                // What is not chosen is not written, for another thread may write it.
+                cx.if_then(chosen, |cx| {
+                    let x = cast::cast(cx, &x, ty, to.ty.dtype)?;
+                    store_element(cx, p, to.ty.dtype, &x);
+                    Ok(())
+                })
+            })
         })
-    }));
+    };
     // The mask's shape is the array's, or one without elements.
     let mut all = None;
     for (m, n) in shape.iter().zip(&a.shape).filter(|(m, n)| m != n) {
         let eq = cx.b.bin(Op::IcmpEq, *m, *n);
-        all = Some(match all { Some(x) => cx.and(x, eq), None => eq });
+        all = Some(match all {
+            Some(x) => cx.and(x, eq),
+            None => eq,
+        });
     }
-    match all { None => run(cx), Some(all) => cx.if_then(all, run) }
+    match all {
+        None => run(cx),
+        Some(all) => cx.if_then(all, run),
+    }
 }
 
 /// [`set_chosen`] with a mask that is yet to be computed.
 fn emit_set_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<Val> {
-    if super::index::refuse_readonly(cx, c) { return Ok(vec![]); }
+    if super::index::refuse_readonly(cx, c) {
+        return Ok(vec![]);
+    }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     if *e.dtype == Kind::Bool && e.shape.len() == a.shape.len() && c.types[2].is_number() {
         super::index::check_writable(cx, &a, "assignment destination is read-only");
         let x = cast::element(cx, &c.args[2], c.types[2], a.ty.dtype)?;
-        set_chosen(cx, &a, &e.shape, &e.lazy.arrays, e.lazy.cost(), &|cx, at| Ok((e.element(cx, at)?[0], x.clone(), a.ty.dtype)))?;
+        set_chosen(cx, &a, &e.shape, &e.lazy.arrays, e.lazy.cost(), &|cx, at| {
+            Ok((e.element(cx, at)?[0], x.clone(), a.ty.dtype))
+        })?;
         return Ok(vec![]);
     }
     let made = e.array(cx)?;
@@ -441,8 +594,19 @@ fn set_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal, x: &[Value]) 
     walk_in_pieces(cx, &mask.shape, &streams, 1, &mut store)
 }
 
-fn copy_rest(cx: &mut LowerCx<'_>, shape: &[Value], from: Value, from_strides: &[Value], to: Value, to_strides: &[Value], dtype: Type) -> Result<()> {
-    let streams = [Stream { data: from, strides: from_strides.to_vec() }, Stream { data: to, strides: to_strides.to_vec() }];
+fn copy_rest(
+    cx: &mut LowerCx<'_>,
+    shape: &[Value],
+    from: Value,
+    from_strides: &[Value],
+    to: Value,
+    to_strides: &[Value],
+    dtype: Type,
+) -> Result<()> {
+    let streams = [
+        Stream { data: from, strides: from_strides.to_vec() },
+        Stream { data: to, strides: to_strides.to_vec() },
+    ];
     walk(cx, shape, &streams, &mut |cx, at| {
         let x = load_element(cx, at[0], dtype);
         store_element(cx, at[1], dtype, &x);
@@ -475,7 +639,10 @@ fn single(cx: &mut LowerCx<'_>, index: &[Value], t: Type) -> Result<ArrayVal> {
 fn advanced_shape(cx: &mut LowerCx<'_>, p: &Plan, chosen: &[Chosen]) -> Vec<Value> {
     let shapes: Vec<&[Value]> = chosen.iter().map(|c| c.array().shape.as_slice()).collect();
     let all = shapes.concat();
-    let text = format!("shape mismatch: indexing arrays could not be broadcast together with shapes {} ", shapes.iter().map(|s| shape_text(s.len())).collect::<Vec<_>>().join(" "));
+    let text = format!(
+        "shape mismatch: indexing arrays could not be broadcast together with shapes {} ",
+        shapes.iter().map(|s| shape_text(s.len())).collect::<Vec<_>>().join(" ")
+    );
     let mut out: Vec<Option<Value>> = vec![None; p.advanced];
     for s in &shapes {
         for (k, n) in s.iter().enumerate() {
@@ -497,18 +664,24 @@ fn advanced_shape(cx: &mut LowerCx<'_>, p: &Plan, chosen: &[Chosen]) -> Vec<Valu
 }
 
 /// `outer` with `inner` put in at `at`.
-fn splice(outer: &[Value], inner: &[Value], at: usize) -> Vec<Value> { [&outer[..at], inner, &outer[at..]].concat() }
+fn splice(outer: &[Value], inner: &[Value], at: usize) -> Vec<Value> {
+    [&outer[..at], inner, &outer[at..]].concat()
+}
 
 fn gather(cx: &mut LowerCx<'_>, p: &Plan, parts: &Parts, dtype: Type) -> Result<ArrayVal> {
     let advanced = advanced_shape(cx, p, &parts.chosen);
     let out = ArrayVal::alloc(cx, dtype, &splice(&parts.rest.shape, &advanced, p.at), Layout::C, false)?;
     let (to_advanced, to_rest) = split_strides(&out.strides, p);
     let mut streams = vec![Stream { data: out.data, strides: to_advanced }];
-    for c in &parts.chosen { streams.push(Stream { data: c.array().data, strides: broadcast_strides(cx, c.array(), &advanced) }); }
-    cx.guarded(&[out.owner], |cx| walk_in_pieces(cx, &advanced, &streams, 2, &mut |cx, at| {
-        let from = element_address(cx, parts, &at[1..]);
-        copy_rest(cx, &parts.rest.shape, from, &parts.rest.strides, at[0], &to_rest, dtype)
-    }))?;
+    for c in &parts.chosen {
+        streams.push(Stream { data: c.array().data, strides: broadcast_strides(cx, c.array(), &advanced) });
+    }
+    cx.guarded(&[out.owner], |cx| {
+        walk_in_pieces(cx, &advanced, &streams, 2, &mut |cx, at| {
+            let from = element_address(cx, parts, &at[1..]);
+            copy_rest(cx, &parts.rest.shape, from, &parts.rest.strides, at[0], &to_rest, dtype)
+        })
+    })?;
     Ok(out)
 }
 
@@ -530,7 +703,9 @@ fn element_address(cx: &mut LowerCx<'_>, parts: &Parts, at: &[Value]) -> Value {
 // ---- writing
 
 fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if super::index::refuse_readonly(cx, c) { return Ok(vec![]); }
+    if super::index::refuse_readonly(cx, c) {
+        return Ok(vec![]);
+    }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     super::index::check_writable(cx, &a, "assignment destination is read-only");
     let p = plan(a.ty, c.types[1]).ok_or_else(|| Diagnostic::internal("advanced index"))?;
@@ -540,7 +715,9 @@ fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         let x = cast::element(cx, &c.args[2], c.types[2], a.ty.dtype)?;
         if p.gap == 0 {
             let read = [mask];
-            set_chosen(cx, &a, &read[0].shape, &read, 1, &|cx, at| Ok((cx.b.load(Ty::I8, at[0], 0, Alias::Array), x.clone(), a.ty.dtype)))?;
+            set_chosen(cx, &a, &read[0].shape, &read, 1, &|cx, at| {
+                Ok((cx.b.load(Ty::I8, at[0], 0, Alias::Array), x.clone(), a.ty.dtype))
+            })?;
             return Ok(vec![]);
         }
         set_masked(cx, &a, &mask, &x)?;
@@ -550,7 +727,9 @@ fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let mut made = parts.made.clone();
     let advanced = cx.guarded(&made, |cx| Ok(advanced_shape(cx, &p, &parts.chosen)))?;
     // As in NumPy a value of the wrong shape is found before an index out of range.
-    let value = if number { None } else {
+    let value = if number {
+        None
+    } else {
         let (src, owner) = cx.guarded(&made, |cx| value_array(cx, &a, &c.args[2], c.types[2]))?;
         made.push(owner);
         let shape = splice(&parts.rest.shape, &advanced, p.at);
@@ -566,7 +745,8 @@ fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
             let x = cx.guarded(&made, |cx| cast::element(cx, &c.args[2], c.types[2], a.ty.dtype))?;
             walk(cx, &advanced, &[offsets.stream()], &mut |cx, at| {
                 let off = cx.b.load(Ty::I64, at[0], 0, Alias::Array);
-                let rest = Stream { data: cx.b.ptr_add(parts.rest.data, off), strides: parts.rest.strides.clone() };
+                let rest =
+                    Stream { data: cx.b.ptr_add(parts.rest.data, off), strides: parts.rest.strides.clone() };
                 walk(cx, &parts.rest.shape, &[rest], &mut |cx, q| {
                     store_element(cx, q[0], a.ty.dtype, &x);
                     Ok(())
@@ -582,16 +762,20 @@ fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn resolved(cx: &mut LowerCx<'_>, parts: &Parts, advanced: &[Value]) -> Result<ArrayVal> {
     let out = ArrayVal::alloc(cx, Type::i64(), advanced, Layout::C, false)?;
     let mut streams = vec![out.stream()];
-    for c in &parts.chosen { streams.push(Stream { data: c.array().data, strides: broadcast_strides(cx, c.array(), advanced) }); }
-    cx.guarded(&[out.owner], |cx| walk_in_pieces(cx, advanced, &streams, 2, &mut |cx, at| {
-        let mut total = cx.b.i64(0);
-        for (c, q) in parts.chosen.iter().zip(&at[1..]) {
-            let off = c.offset(cx, *q);
-            total = cx.b.bin(Op::Iadd, total, off);
-        }
-        cx.b.store(total, at[0], 0, Alias::Array);
-        Ok(())
-    }))?;
+    for c in &parts.chosen {
+        streams.push(Stream { data: c.array().data, strides: broadcast_strides(cx, c.array(), advanced) });
+    }
+    cx.guarded(&[out.owner], |cx| {
+        walk_in_pieces(cx, advanced, &streams, 2, &mut |cx, at| {
+            let mut total = cx.b.i64(0);
+            for (c, q) in parts.chosen.iter().zip(&at[1..]) {
+                let off = c.offset(cx, *q);
+                total = cx.b.bin(Op::Iadd, total, off);
+            }
+            cx.b.store(total, at[0], 0, Alias::Array);
+            Ok(())
+        })
+    })?;
     Ok(out)
 }
 
@@ -607,10 +791,14 @@ fn value_array(cx: &mut LowerCx<'_>, a: &ArrayVal, value: &[Value], t: Type) -> 
     let shared = overlaps(cx, a, &src);
     let same = cx.b.bin(Op::IcmpEq, a.data, src.data);
     let shared = cx.or(shared, same);
-    let v = cx.if_else(shared, |cx| {
-        let copy = src.copied(cx, src.ty.dtype, Layout::C)?;
-        Ok([vec![copy.owner, copy.data], copy.strides].concat())
-    }, |cx| Ok([vec![cx.b.null(), src.data], src.strides.clone()].concat()))?;
+    let v = cx.if_else(
+        shared,
+        |cx| {
+            let copy = src.copied(cx, src.ty.dtype, Layout::C)?;
+            Ok([vec![copy.owner, copy.data], copy.strides].concat())
+        },
+        |cx| Ok([vec![cx.b.null(), src.data], src.strides.clone()].concat()),
+    )?;
     Ok((ArrayVal { data: v[1], strides: v[2..].to_vec(), ..src.with_layout(Layout::A) }, v[0]))
 }
 
@@ -622,19 +810,32 @@ fn checked_value(cx: &mut LowerCx<'_>, src: &ArrayVal, shape: &[Value], one_mask
         let text = if one_mask && src.shape.len() == 1 {
             "NumPy boolean array indexing assignment cannot assign {} input values to the {} output values where the mask is true".into()
         } else {
-            format!("shape mismatch: value array of shape {} could not be broadcast to indexing result of shape {}", shape_text(src.shape.len()), shape_text(shape.len()))
+            format!(
+                "shape mismatch: value array of shape {} could not be broadcast to indexing result of shape {}",
+                shape_text(src.shape.len()),
+                shape_text(shape.len())
+            )
         };
         cx.check_format(fits, Class::ValueError, &text, &values);
     })
 }
 
-fn scatter(cx: &mut LowerCx<'_>, p: &Plan, parts: &Parts, (advanced, offsets): (&[Value], &ArrayVal), (src, strides): (&ArrayVal, &[Value])) -> Result<()> {
+fn scatter(
+    cx: &mut LowerCx<'_>,
+    p: &Plan,
+    parts: &Parts,
+    (advanced, offsets): (&[Value], &ArrayVal),
+    (src, strides): (&ArrayVal, &[Value]),
+) -> Result<()> {
     let (from_advanced, from_rest) = split_strides(strides, p);
     let streams = [offsets.stream(), Stream { data: src.data, strides: from_advanced }];
     let (source, target) = (src.ty.dtype, parts.rest.ty.dtype);
     walk(cx, advanced, &streams, &mut |cx, at| {
         let off = cx.b.load(Ty::I64, at[0], 0, Alias::Array);
-        let rest = [Stream { data: cx.b.ptr_add(parts.rest.data, off), strides: parts.rest.strides.clone() }, Stream { data: at[1], strides: from_rest.clone() }];
+        let rest = [
+            Stream { data: cx.b.ptr_add(parts.rest.data, off), strides: parts.rest.strides.clone() },
+            Stream { data: at[1], strides: from_rest.clone() },
+        ];
         walk(cx, &parts.rest.shape, &rest, &mut |cx, q| {
             let x = load_element(cx, q[1], source);
             let x = cast::cast(cx, &x, source, target)?;

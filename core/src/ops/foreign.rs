@@ -40,12 +40,18 @@ enum CType {
 }
 
 impl CType {
-    fn is_float(self) -> bool { matches!(self, CType::Number(t) if t.is_float()) }
+    fn is_float(self) -> bool {
+        matches!(self, CType::Number(t) if t.is_float())
+    }
 
     fn parse(text: &str) -> Option<CType> {
         let text = text.trim();
-        let Some(rest) = text.strip_prefix("pointer") else { return parse::parse(text).ok().map(CType::Number) };
-        if rest.is_empty() { return Some(CType::Pointer(None)); }
+        let Some(rest) = text.strip_prefix("pointer") else {
+            return parse::parse(text).ok().map(CType::Number);
+        };
+        if rest.is_empty() {
+            return Some(CType::Pointer(None));
+        }
         parse::parse(rest.strip_prefix('(')?.strip_suffix(')')?).ok().map(|t| CType::Pointer(Some(t)))
     }
 
@@ -89,37 +95,76 @@ fn rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (ret, wanted) = of_call(args)?;
     let given = &args[2..];
     if given.len() != wanted.len() {
-        return Err(Diagnostic::new(Code::BadCall, format!("a C function of {} arguments is called with {}", wanted.len(), given.len())));
+        return Err(Diagnostic::new(
+            Code::BadCall,
+            format!("a C function of {} arguments is called with {}", wanted.len(), given.len()),
+        ));
     }
     let mut coerce = vec![args[0].ty, args[1].ty];
     for (a, want) in given.iter().zip(&wanted) {
         match want {
-            CType::Number(t) if a.ty.is_number() && t.is_number() && !t.is_complex() && !a.ty.is_complex() && !(a.ty.is_float() && !t.is_float()) => coerce.push(*t),
-            CType::Pointer(t) if memory(a.ty).is_some_and(|e| points_to(*t, e)) || a.ty.is_int() || a.is_none() => coerce.push(a.ty),
+            CType::Number(t)
+                if a.ty.is_number()
+                    && t.is_number()
+                    && !t.is_complex()
+                    && !a.ty.is_complex()
+                    && !(a.ty.is_float() && !t.is_float()) =>
+            {
+                coerce.push(*t)
+            }
+            CType::Pointer(t)
+                if memory(a.ty).is_some_and(|e| points_to(*t, e)) || a.ty.is_int() || a.is_none() =>
+            {
+                coerce.push(a.ty)
+            }
             CType::Number(_) | CType::Pointer(_) => {
                 let help = match want {
                     CType::Number(_) => "convert it first",
-                    CType::Pointer(Some(_)) if memory(a.ty).is_some() => "convert the array by astype(), or view its memory as what it is by view()",
+                    CType::Pointer(Some(_)) if memory(a.ty).is_some() => {
+                        "convert the array by astype(), or view its memory as what it is by view()"
+                    }
                     CType::Pointer(_) => "pass an array, its ctypes attribute, or an address",
                 };
-                return Err(Diagnostic::new(Code::NoMatchingOperation, format!("a C function takes {} here, not {}", want.describe(), if let Kind::Method(ids::ARRAY_CTYPES, of) = *a.ty { of } else { a.ty })).help(help));
+                return Err(Diagnostic::new(
+                    Code::NoMatchingOperation,
+                    format!(
+                        "a C function takes {} here, not {}",
+                        want.describe(),
+                        if let Kind::Method(ids::ARRAY_CTYPES, of) = *a.ty { of } else { a.ty }
+                    ),
+                )
+                .help(help));
             }
         }
     }
-    if places(&wanted).1 > STACK { return Err(no_match("a C function", args)); }
-    Ok(Answer::coerced(match ret { CType::Number(t) => t, CType::Pointer(_) => Type::int() }, coerce))
+    if places(&wanted).1 > STACK {
+        return Err(no_match("a C function", args));
+    }
+    Ok(Answer::coerced(
+        match ret {
+            CType::Number(t) => t,
+            CType::Pointer(_) => Type::int(),
+        },
+        coerce,
+    ))
 }
 
 /// Where an argument goes: which register of its kind, or which word of the stack.
 #[derive(Clone, Copy)]
-enum Place { Int(usize), Float(usize), Stack(usize) }
+enum Place {
+    Int(usize),
+    Float(usize),
+    Stack(usize),
+}
 
 /// The place of each argument, and how many words of the stack there are.
 fn places(wanted: &[CType]) -> (Vec<Place>, usize) {
     let (mut ints, mut floats, mut stack) = (0, 0, 0);
     let mut next = |w: &CType| {
-        let (count, most, place): (&mut usize, usize, fn(usize) -> Place) = if w.is_float() { (&mut floats, FLOATS, Place::Float) } else { (&mut ints, INTS, Place::Int) };
-        let (count, place) = if *count < most { (count, place) } else { (&mut stack, Place::Stack as fn(usize) -> Place) };
+        let (count, most, place): (&mut usize, usize, fn(usize) -> Place) =
+            if w.is_float() { (&mut floats, FLOATS, Place::Float) } else { (&mut ints, INTS, Place::Int) };
+        let (count, place) =
+            if *count < most { (count, place) } else { (&mut stack, Place::Stack as fn(usize) -> Place) };
         *count += 1;
         place(*count - 1)
     };
@@ -142,12 +187,29 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
             CType::Pointer(_) if v.is_empty() => cx.b.i64(0),
             CType::Pointer(_) => cast::to_i64(cx, v[0], *t),
         };
-        let (base, at) = match place { Place::Int(k) => (ints, k), Place::Float(k) => (floats, k), Place::Stack(k) => (stack, k) };
+        let (base, at) = match place {
+            Place::Int(k) => (ints, k),
+            Place::Float(k) => (floats, k),
+            Place::Stack(k) => (stack, k),
+        };
         cx.b.store(word, base, 8 * at as i32, Alias::Stack);
     }
-    let ret = match ret { CType::Number(t) => Some(t), CType::Pointer(_) => None };
-    let kind = match ret { Some(t) if t.is_float() => if t.itemsize() == 4 { 2 } else { 1 }, Some(_) | None => 0 };
-    let (addr, more, kind) = (cast::to_i64(cx, c.args[0][0], c.types[0]), cx.b.i64(more as i64), cx.b.i64(kind));
+    let ret = match ret {
+        CType::Number(t) => Some(t),
+        CType::Pointer(_) => None,
+    };
+    let kind = match ret {
+        Some(t) if t.is_float() => {
+            if t.itemsize() == 4 {
+                2
+            } else {
+                1
+            }
+        }
+        Some(_) | None => 0,
+    };
+    let (addr, more, kind) =
+        (cast::to_i64(cx, c.args[0][0], c.types[0]), cx.b.i64(more as i64), cx.b.i64(kind));
     let bits = cx.helper_value(&c_call, &[addr, ints, floats, stack, more, kind]);
     Ok(match ret {
         None => vec![bits],
@@ -160,16 +222,32 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
             let (low, zero) = (cx.b.conv(Op::Itrunc, Ty::I8, bits), cx.b.iconst(Ty::I8, 0));
             vec![cx.b.bin(Op::IcmpNe, low, zero)]
         }
-        Some(t) => match t.scalar_ty() { Some(ty) => vec![cast::resize(cx, bits, true, ty)], None => vec![] },
+        Some(t) => match t.scalar_ty() {
+            Some(ty) => vec![cast::resize(cx, bits, true, ty)],
+            None => vec![],
+        },
     })
 }
 
 fn address_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if memory(args[0].ty).is_some() { Ok(Answer::of(Type::int())) } else { Err(no_match("ctypes.data", args)) }
+    if memory(args[0].ty).is_some() {
+        Ok(Answer::of(Type::int()))
+    } else {
+        Err(no_match("ctypes.data", args))
+    }
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["numpy._c_call"], "address, signature, *args", Body::Lir(rule, emit)).writes().doc("Calls a C function by its address (library use)."),
-    OpDef::new(&["array.ctypes"], "a", Body::Lir(|_, a| Err(no_match("ctypes()", a)), |_, _| Ok(vec![]))).doc("The memory of an array, for C functions."),
-    OpDef::new(&["array.ctypes.data"], "c", Body::Lir(address_rule, |cx, c| Ok(vec![cx.b.conv(Op::Bitcast, Ty::I64, c.args[0][1])]))).property().doc("The address of the first element."),
+    OpDef::new(&["numpy._c_call"], "address, signature, *args", Body::Lir(rule, emit))
+        .writes()
+        .doc("Calls a C function by its address (library use)."),
+    OpDef::new(&["array.ctypes"], "a", Body::Lir(|_, a| Err(no_match("ctypes()", a)), |_, _| Ok(vec![])))
+        .doc("The memory of an array, for C functions."),
+    OpDef::new(
+        &["array.ctypes.data"],
+        "c",
+        Body::Lir(address_rule, |cx, c| Ok(vec![cx.b.conv(Op::Bitcast, Ty::I64, c.args[0][1])])),
+    )
+    .property()
+    .doc("The address of the first element."),
 ];

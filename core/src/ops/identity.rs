@@ -1,8 +1,8 @@
 //! Identities of operations: what the compiler holds in place of names.
 //!
 //! A name is looked up once, where a program's text says it ([`OpId::find`]). Code of the compiler that needs
-//! a certain operation says the constant that the operation's family declares beside its rows (`op_ids!`), which
-//! is found in the table when the compiler itself is compiled: one that no row has is an error there.
+//! a certain operation says the constant that the operation's family declares beside its rows (`op_ids!`),
+//! which is found in the table when the compiler itself is compiled: one that no row has is an error there.
 
 use super::effects::Facts;
 use super::{Body, FACTS, FAMILIES, OpDef};

@@ -7,7 +7,9 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, copy_elements, elementwise, fill_elements, load_element, shape_text, store_element};
+use crate::lower::arrays::{
+    ArrayVal, copy_elements, elementwise, fill_elements, load_element, shape_text, store_element,
+};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::lower::lazy::Elements;
@@ -19,14 +21,26 @@ super::identity::op_ids! {
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["operator.getitem"], "a, index", Body::Lir(get_rule, emit_get)).raises().reads()
-        .owned_by(|_, ret| if ret.as_array().is_some() { Own::Aliases } else { Own::Fresh }).doc("`a[i, j:k, ..., None]`: an element, or a view."),
-    OpDef::new(&["operator.setitem"], "a, index, value", Body::Lir(set_rule, emit_set)).raises().writes().lazy(2, emit_set_lazy).doc("`a[i, j:k] = value`, with broadcasting."),
+    OpDef::new(&["operator.getitem"], "a, index", Body::Lir(get_rule, emit_get))
+        .raises()
+        .reads()
+        .owned_by(|_, ret| if ret.as_array().is_some() { Own::Aliases } else { Own::Fresh })
+        .doc("`a[i, j:k, ..., None]`: an element, or a view."),
+    OpDef::new(&["operator.setitem"], "a, index, value", Body::Lir(set_rule, emit_set))
+        .raises()
+        .writes()
+        .lazy(2, emit_set_lazy)
+        .doc("`a[i, j:k] = value`, with broadcasting."),
 ];
 
 /// One step of an index.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Item { Int, Slice, NewAxis, Ellipsis }
+enum Item {
+    Int,
+    Slice,
+    NewAxis,
+    Ellipsis,
+}
 
 /// The items of a basic index, one ellipsis put in where there is none; or none if the index is not basic.
 fn items(t: Type) -> Option<Vec<(Item, Type)>> {
@@ -38,7 +52,10 @@ fn items(t: Type) -> Option<Vec<(Item, Type)>> {
         Kind::Ellipsis => Some((Item::Ellipsis, t)),
         _ => None,
     };
-    let mut out: Vec<(Item, Type)> = match t.members() { Some(m) => m.iter().map(|t| one(*t)).collect::<Option<_>>()?, None => vec![one(t)?] };
+    let mut out: Vec<(Item, Type)> = match t.members() {
+        Some(m) => m.iter().map(|t| one(*t)).collect::<Option<_>>()?,
+        None => vec![one(t)?],
+    };
     match out.iter().filter(|i| i.0 == Item::Ellipsis).count() {
         0 => out.push((Item::Ellipsis, Type::none())),
         1 => {}
@@ -55,12 +72,26 @@ fn view_type(a: ArrayType, items: &[(Item, Type)]) -> Option<Type> {
     let new = items.iter().filter(|i| i.0 == Item::NewAxis).count();
     let explicit_ellipsis = items.iter().any(|i| i.0 == Item::Ellipsis && *i.1 == Kind::Ellipsis);
     let ndim = a.ndim() - ints + new;
-    if ndim == 0 && !explicit_ellipsis { return Some(a.dtype); }
+    if ndim == 0 && !explicit_ellipsis {
+        return Some(a.dtype);
+    }
     let taking: Vec<&(Item, Type)> = items.iter().filter(|i| i.0 != Item::Ellipsis || kept > 0).collect();
     let layout = match a.layout {
         Layout::C if new == 0 && keeps_order(taking.iter()) => Layout::C,
-        Layout::F if new == 0 && keeps_order(taking.iter().rev()) => if ndim > 1 { Layout::F } else { Layout::C },
-        Layout::C | Layout::F | Layout::A => if ndim == 0 { Layout::C } else { Layout::A },
+        Layout::F if new == 0 && keeps_order(taking.iter().rev()) => {
+            if ndim > 1 {
+                Layout::F
+            } else {
+                Layout::C
+            }
+        }
+        Layout::C | Layout::F | Layout::A => {
+            if ndim == 0 {
+                Layout::C
+            } else {
+                Layout::A
+            }
+        }
     };
     Some(Type::new(Kind::Array(ArrayType { ndim: ndim as u8, layout, ..a })))
 }
@@ -68,17 +99,25 @@ fn view_type(a: ArrayType, items: &[(Item, Type)]) -> Option<Type> {
 /// Whether items, from the dimension of the largest stride on, leave an array contiguous: integers, then one
 /// slice without steps, then whole dimensions.
 fn keeps_order<'a>(items: impl Iterator<Item = &'a &'a (Item, Type)>) -> bool {
-    let whole = |i: &(Item, Type)| i.0 == Item::Ellipsis || matches!(*i.1, Kind::Slice([s, e, st]) if *s == Kind::None && *e == Kind::None && *st == Kind::None);
+    let whole = |i: &(Item, Type)| {
+        i.0 == Item::Ellipsis
+            || matches!(*i.1, Kind::Slice([s, e, st]) if *s == Kind::None && *e == Kind::None && *st == Kind::None)
+    };
     let unit_slice = |i: &(Item, Type)| matches!(*i.1, Kind::Slice([_, _, st]) if *st == Kind::None);
     let mut rest = items.skip_while(|i| i.0 == Item::Int);
     rest.next().is_none_or(|i| whole(i) || unit_slice(i)) && rest.all(|i| whole(i))
 }
 
 /// Type of `a[index]` where the index is a basic one.
-pub fn result_type(a: ArrayType, index: Type) -> Option<Type> { view_type(a, &items(index)?) }
+pub fn result_type(a: ArrayType, index: Type) -> Option<Type> {
+    view_type(a, &items(index)?)
+}
 
 fn too_many(a: ArrayType, n: usize) -> Diagnostic {
-    Diagnostic::new(Code::NoMatchingOperation, format!("too many indices for array: array is {}-dimensional, but {n} were indexed", a.ndim))
+    Diagnostic::new(
+        Code::NoMatchingOperation,
+        format!("too many indices for array: array is {}-dimensional, but {n} were indexed", a.ndim),
+    )
 }
 
 fn array_and_items(args: &[Arg]) -> Result<(ArrayType, Vec<(Item, Type)>)> {
@@ -95,7 +134,9 @@ fn get_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 /// Operands with lists of what they are known to hold so far.
-pub fn resolved(cx: &TyCx<'_, '_>, args: &[Arg]) -> Vec<Arg> { args.iter().map(|a| Arg { ty: cx.session.resolve(a.ty), konst: a.konst.clone() }).collect() }
+pub fn resolved(cx: &TyCx<'_, '_>, args: &[Arg]) -> Vec<Arg> {
+    args.iter().map(|a| Arg { ty: cx.session.resolve(a.ty), konst: a.konst.clone() }).collect()
+}
 
 fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let args = &resolved(cx, args);
@@ -106,12 +147,16 @@ fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 /// What writing to an array gives: None, or nothing at all where it is read-only and writing always raises.
-pub fn written(a: ArrayType) -> Type { if a.access == Access::Read { Type::never() } else { Type::none() } }
+pub fn written(a: ArrayType) -> Type {
+    if a.access == Access::Read { Type::never() } else { Type::none() }
+}
 
 /// Raises what NumPy raises where a call writes to a read-only array; true when it does.
 pub fn refuse_readonly(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> bool {
     let refused = *c.ret == Kind::Never;
-    if refused { cx.raise_and_continue(Class::ValueError, "assignment destination is read-only"); }
+    if refused {
+        cx.raise_and_continue(Class::ValueError, "assignment destination is read-only");
+    }
     refused
 }
 
@@ -129,10 +174,19 @@ pub fn assignable(a: ArrayType, view: Type, value: Type) -> Result<()> {
         Some(v) => view.as_array().is_some() || v.ndim == 0,
         None => value.is_number() || row(value).is_some_and(|_| view.as_array().is_some()),
     };
-    if !fits { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("cannot assign a value of type {value} to {view}"))); }
+    if !fits {
+        return Err(Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("cannot assign a value of type {value} to {view}"),
+        ));
+    }
     let number = value.as_array().map_or_else(|| row(value).unwrap_or(value), |v| v.dtype);
     if number.is_complex() && !a.dtype.is_complex() {
-        return Err(Diagnostic::new(Code::NoMatchingOperation, format!("a complex value cannot be stored in an array of {}", a.dtype)).help("take .real"));
+        return Err(Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("a complex value cannot be stored in an array of {}", a.dtype),
+        )
+        .help("take .real"));
     }
     Ok(())
 }
@@ -141,14 +195,28 @@ pub fn assignable(a: ArrayType, view: Type, value: Type) -> Result<()> {
 pub fn row(t: Type) -> Option<Type> {
     match t.kind() {
         Kind::List(e) if e.is_number() => Some(*e),
-        _ => t.members()?.iter().try_fold(Type::never(), |x, y| promote::unify(x, *y)).filter(|t| t.is_number()),
+        _ => t
+            .members()?
+            .iter()
+            .try_fold(Type::never(), |x, y| promote::unify(x, *y))
+            .filter(|t| t.is_number()),
     }
 }
 
 /// The view of a basic index; indices out of range raise, slices are cut to fit.
-fn view(cx: &mut LowerCx<'_>, a: &ArrayVal, index: &[Value], t: Type, ndim: usize, layout: Layout) -> Result<ArrayVal> {
+fn view(
+    cx: &mut LowerCx<'_>,
+    a: &ArrayVal,
+    index: &[Value],
+    t: Type,
+    ndim: usize,
+    layout: Layout,
+) -> Result<ArrayVal> {
     let items = items(t).ok_or_else(|| Diagnostic::internal("index"))?;
-    let parts = match t.members() { Some(m) => split_leaves(index, m), None => vec![index.to_vec()] };
+    let parts = match t.members() {
+        Some(m) => split_leaves(index, m),
+        None => vec![index.to_vec()],
+    };
     let used = items.iter().filter(|i| matches!(i.0, Item::Int | Item::Slice)).count();
     let (mut data, mut shape, mut strides) = (a.data, vec![], vec![]);
     let mut dim = 0;
@@ -156,7 +224,10 @@ fn view(cx: &mut LowerCx<'_>, a: &ArrayVal, index: &[Value], t: Type, ndim: usiz
         match item {
             Item::Int => {
                 let i = match ty.as_array() {
-                    Some(z) => { let e = load_element(cx, parts[k][1], z.dtype); cast::to_i64(cx, e[0], z.dtype) }
+                    Some(z) => {
+                        let e = load_element(cx, parts[k][1], z.dtype);
+                        cast::to_i64(cx, e[0], z.dtype)
+                    }
                     None => cast::to_i64(cx, parts[k][0], *ty),
                 };
                 let scalar = ty.as_array().map_or(*ty, |z| z.dtype);
@@ -178,14 +249,23 @@ fn view(cx: &mut LowerCx<'_>, a: &ArrayVal, index: &[Value], t: Type, ndim: usiz
                 shape.push(cx.b.i64(1));
                 strides.push(cx.b.i64(0));
             }
-            Item::Ellipsis => for _ in 0..a.shape.len() - used {
-                shape.push(a.shape[dim]);
-                strides.push(a.strides[dim]);
-                dim += 1;
-            },
+            Item::Ellipsis => {
+                for _ in 0..a.shape.len() - used {
+                    shape.push(a.shape[dim]);
+                    strides.push(a.strides[dim]);
+                    dim += 1;
+                }
+            }
         }
     }
-    Ok(ArrayVal { ty: ArrayType { ndim: ndim as u8, layout, ..a.ty }, owner: a.owner, data, shape, strides, frozen: a.frozen })
+    Ok(ArrayVal {
+        ty: ArrayType { ndim: ndim as u8, layout, ..a.ty },
+        owner: a.owner,
+        data,
+        shape,
+        strides,
+        frozen: a.frozen,
+    })
 }
 
 /// The address of the element at an index of integers, which are checked.
@@ -219,7 +299,9 @@ pub fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// The part of an array that is assigned to; none where that has raised.
 fn target(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Option<ArrayVal>> {
-    if refuse_readonly(cx, c) { return Ok(None); }
+    if refuse_readonly(cx, c) {
+        return Ok(None);
+    }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     check_writable(cx, &a, "assignment destination is read-only");
     let items = items(c.types[1]).ok_or_else(|| Diagnostic::internal("index"))?;
@@ -229,7 +311,9 @@ fn target(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Option<ArrayVal>> {
 }
 
 fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if let Some(v) = target(cx, c)? { assign(cx, &v, &c.args[2], c.types[2])?; }
+    if let Some(v) = target(cx, c)? {
+        assign(cx, &v, &c.args[2], c.types[2])?;
+    }
     Ok(vec![])
 }
 
@@ -245,15 +329,21 @@ fn emit_set_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<V
         return Ok(vec![]);
     }
     if let Some(fits) = broadcasts_to(cx, &e.shape, &v.shape) {
-        let text = format!("could not broadcast input array from shape {} into shape {}", shape_text(ndim), shape_text(ndim));
+        let text = format!(
+            "could not broadcast input array from shape {} into shape {}",
+            shape_text(ndim),
+            shape_text(ndim)
+        );
         cx.check_format(fits, Class::ValueError, &text, &[e.shape.as_slice(), &v.shape].concat());
     }
-    write_apart(cx, &v, &e.lazy.arrays, false, &mut |cx, to, read| elementwise(cx, to, read, e.lazy.cost(), &mut |cx, p, at| {
-        let x = e.element(cx, at)?;
-        let x = cast::cast(cx, &x, e.dtype, to.ty.dtype)?;
-        store_element(cx, p, to.ty.dtype, &x);
-        Ok(())
-    }))?;
+    write_apart(cx, &v, &e.lazy.arrays, false, &mut |cx, to, read| {
+        elementwise(cx, to, read, e.lazy.cost(), &mut |cx, p, at| {
+            let x = e.element(cx, at)?;
+            let x = cast::cast(cx, &x, e.dtype, to.ty.dtype)?;
+            store_element(cx, p, to.ty.dtype, &x);
+            Ok(())
+        })
+    })?;
     Ok(vec![])
 }
 
@@ -275,7 +365,9 @@ pub fn assign(cx: &mut LowerCx<'_>, v: &ArrayVal, value: &[Value], t: Type) -> R
 }
 
 /// Writes one element, of the array's type, everywhere.
-pub fn fill(cx: &mut LowerCx<'_>, v: &ArrayVal, x: &[Value]) -> Result<()> { fill_elements(cx, v, x) }
+pub fn fill(cx: &mut LowerCx<'_>, v: &ArrayVal, x: &[Value]) -> Result<()> {
+    fill_elements(cx, v, x)
+}
 
 /// A new 1-d array of elements `e` with the members of a tuple or list of numbers.
 pub fn row_array(cx: &mut LowerCx<'_>, value: &[Value], t: Type, e: Type) -> Result<ArrayVal> {
@@ -290,19 +382,25 @@ pub fn row_array(cx: &mut LowerCx<'_>, value: &[Value], t: Type, e: Type) -> Res
         return Ok(out);
     }
     let held = row(t).unwrap_or(e);
-    cx.guarded(&[out.owner], |cx| cx.for_range(n, &[], |cx, i, _| {
-        let x = super::sequence::element(cx, value, t, i)?;
-        let x = cast::element(cx, &x, held, out.ty.dtype)?;
-        out.store(cx, &[i], &x);
-        Ok(vec![])
-    }))?;
+    cx.guarded(&[out.owner], |cx| {
+        cx.for_range(n, &[], |cx, i, _| {
+            let x = super::sequence::element(cx, value, t, i)?;
+            let x = cast::element(cx, &x, held, out.ty.dtype)?;
+            out.store(cx, &[i], &x);
+            Ok(vec![])
+        })
+    })?;
     Ok(out)
 }
 
 /// Element by element, through a copy where source and target share memory.
 pub fn assign_array(cx: &mut LowerCx<'_>, v: &ArrayVal, src: &ArrayVal) -> Result<()> {
     let src = fitted(cx, src, &v.shape, |cx, fits| {
-        let text = format!("could not broadcast input array from shape {} into shape {}", shape_text(src.shape.len()), shape_text(v.shape.len()));
+        let text = format!(
+            "could not broadcast input array from shape {} into shape {}",
+            shape_text(src.shape.len()),
+            shape_text(v.shape.len())
+        );
         cx.check_format(fits, Class::ValueError, &text, &[src.shape.as_slice(), &v.shape].concat());
     });
     // After `a[1:] += b` the view is assigned to where it came from: nothing is left to do.
@@ -318,10 +416,18 @@ pub fn assign_array(cx: &mut LowerCx<'_>, v: &ArrayVal, src: &ArrayVal) -> Resul
 /// Copies elements, from a copy of the source where it shares memory with the target.
 fn copy_apart(cx: &mut LowerCx<'_>, v: &ArrayVal, src: ArrayVal) -> Result<()> {
     let shared = extents_meet(cx, v, &src);
-    let copied = cx.if_else(shared, |cx| {
-        let copy = src.copied(cx, src.ty.dtype, if src.ty.layout == Layout::A { Layout::C } else { src.ty.layout })?;
-        Ok([vec![copy.owner, copy.data], copy.strides].concat())
-    }, |cx| Ok([vec![cx.b.null(), src.data], src.strides.clone()].concat()))?;
+    let copied = cx.if_else(
+        shared,
+        |cx| {
+            let copy = src.copied(
+                cx,
+                src.ty.dtype,
+                if src.ty.layout == Layout::A { Layout::C } else { src.ty.layout },
+            )?;
+            Ok([vec![copy.owner, copy.data], copy.strides].concat())
+        },
+        |cx| Ok([vec![cx.b.null(), src.data], src.strides.clone()].concat()),
+    )?;
     let strides = if src.ty.layout == Layout::A { copied[2..].to_vec() } else { src.strides.clone() };
     let from = ArrayVal { data: copied[1], strides, ..src };
     cx.guarded(&[copied[0]], |cx| copy_elements(cx, v, &from))?;
@@ -331,16 +437,33 @@ fn copy_apart(cx: &mut LowerCx<'_>, v: &ArrayVal, src: ArrayVal) -> Result<()> {
 
 /// A source that is assigned to a part of shape `to`: dimensions of length 1 in front of all of the target's
 /// are dropped, as in `a[0:2] = np.ones((1, 2))`. `check` gets whether the rest broadcasts.
-pub fn fitted(cx: &mut LowerCx<'_>, src: &ArrayVal, to: &[Value], check: impl FnOnce(&mut LowerCx<'_>, Value)) -> ArrayVal {
+pub fn fitted(
+    cx: &mut LowerCx<'_>,
+    src: &ArrayVal,
+    to: &[Value],
+    check: impl FnOnce(&mut LowerCx<'_>, Value),
+) -> ArrayVal {
     let extra = src.shape.len().saturating_sub(to.len());
     let mut ok = broadcasts_to(cx, &src.shape[extra..], to);
     for n in &src.shape[..extra] {
         let one = cx.b.bin_imm(Op::IcmpEq, *n, 1);
-        ok = Some(match ok { Some(x) => cx.and(x, one), None => one });
+        ok = Some(match ok {
+            Some(x) => cx.and(x, one),
+            None => one,
+        });
     }
-    if let Some(ok) = ok { check(cx, ok); }
+    if let Some(ok) = ok {
+        check(cx, ok);
+    }
     let ty = ArrayType { ndim: (src.shape.len() - extra) as u8, ..src.ty };
-    ArrayVal { ty, owner: src.owner, data: src.data, shape: src.shape[extra..].to_vec(), strides: src.strides[extra..].to_vec(), frozen: src.frozen }
+    ArrayVal {
+        ty,
+        owner: src.owner,
+        data: src.data,
+        shape: src.shape[extra..].to_vec(),
+        strides: src.strides[extra..].to_vec(),
+        frozen: src.frozen,
+    }
 }
 
 /// Whether two arrays may share bytes without being the very same view, whose elements are read before they
@@ -367,10 +490,14 @@ pub fn extents_meet(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Value {
 
 /// Whether two arrays are the very same elements in the same order; none when their types say no.
 fn same_view(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Option<Value> {
-    if a.shape.len() != b.shape.len() || a.ty.dtype != b.ty.dtype { return None; }
+    if a.shape.len() != b.shape.len() || a.ty.dtype != b.ty.dtype {
+        return None;
+    }
     let mut same = cx.b.bin(Op::IcmpEq, a.data, b.data);
     for (s, t) in a.strides.iter().zip(&b.strides).chain(a.shape.iter().zip(&b.shape)) {
-        if s == t { continue; }
+        if s == t {
+            continue;
+        }
         let eq = cx.b.bin(Op::IcmpEq, *s, *t);
         same = cx.and(same, eq);
     }

@@ -21,22 +21,59 @@ super::identity::op_ids! {
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["builtins.range"], "start, stop=..., step=...", Body::Lir(range_rule, emit_range)).raises().doc("`range(stop)`, `range(start, stop, step)`; ValueError for a zero step."),
-    OpDef::new(&["builtins.iter"], "x", Body::Lir(iter_rule, emit_iter)).consumes().doc("The iterator over a value."),
-    OpDef::new(&["iter.next"], "state", Body::Lir(next_rule, emit_next)).consumes().doc("One step of an iterator: `(state, has_value, value)`."),
-    OpDef::new(&["builtins.enumerate"], "x, start=0", Body::Lir(enumerate_rule, emit_enumerate)).consumes().doc("Pairs of count and value."),
-    OpDef::new(&["builtins.zip"], "*xs, strict=False", Body::Lir(zip_rule, emit_zip)).consumes().doc("Tuples of one value each, to the end of the shortest."),
-    OpDef::new(&["builtins.zip"], "*xs, strict=False", Body::Py("builtin.zip_strict")).only_if(|a| a[0].konst == Some(Const::Bool(true))).raises().doc("Tuples of one value each; ValueError where one is longer."),
-    OpDef::new(&["builtins.reversed"], "x", Body::Lir(reversed_rule, emit_reversed)).consumes().doc("A sequence from its end."),
-    OpDef::new(&["range.start"], "r", Body::Lir(|_, a| range_attr(a), |_, c| Ok(vec![c.args[0][0]]))).property().doc("First value."),
-    OpDef::new(&["range.stop"], "r", Body::Lir(|_, a| range_attr(a), |_, c| Ok(vec![c.args[0][1]]))).property().doc("Bound."),
-    OpDef::new(&["range.step"], "r", Body::Lir(|_, a| range_attr(a), |cx, c| Ok(vec![match *c.types[0] { Kind::Range(Some(s)) => cx.b.i64(s), _ => c.args[0][2] }]))).property().doc("Step."),
+    OpDef::new(&["builtins.range"], "start, stop=..., step=...", Body::Lir(range_rule, emit_range))
+        .raises()
+        .doc("`range(stop)`, `range(start, stop, step)`; ValueError for a zero step."),
+    OpDef::new(&["builtins.iter"], "x", Body::Lir(iter_rule, emit_iter))
+        .consumes()
+        .doc("The iterator over a value."),
+    OpDef::new(&["iter.next"], "state", Body::Lir(next_rule, emit_next))
+        .consumes()
+        .doc("One step of an iterator: `(state, has_value, value)`."),
+    OpDef::new(&["builtins.enumerate"], "x, start=0", Body::Lir(enumerate_rule, emit_enumerate))
+        .consumes()
+        .doc("Pairs of count and value."),
+    OpDef::new(&["builtins.zip"], "*xs, strict=False", Body::Lir(zip_rule, emit_zip))
+        .consumes()
+        .doc("Tuples of one value each, to the end of the shortest."),
+    OpDef::new(&["builtins.zip"], "*xs, strict=False", Body::Py("builtin.zip_strict"))
+        .only_if(|a| a[0].konst == Some(Const::Bool(true)))
+        .raises()
+        .doc("Tuples of one value each; ValueError where one is longer."),
+    OpDef::new(&["builtins.reversed"], "x", Body::Lir(reversed_rule, emit_reversed))
+        .consumes()
+        .doc("A sequence from its end."),
+    OpDef::new(&["range.start"], "r", Body::Lir(|_, a| range_attr(a), |_, c| Ok(vec![c.args[0][0]])))
+        .property()
+        .doc("First value."),
+    OpDef::new(&["range.stop"], "r", Body::Lir(|_, a| range_attr(a), |_, c| Ok(vec![c.args[0][1]])))
+        .property()
+        .doc("Bound."),
+    OpDef::new(
+        &["range.step"],
+        "r",
+        Body::Lir(
+            |_, a| range_attr(a),
+            |cx, c| {
+                Ok(vec![match *c.types[0] {
+                    Kind::Range(Some(s)) => cx.b.i64(s),
+                    _ => c.args[0][2],
+                }])
+            },
+        ),
+    )
+    .property()
+    .doc("Step."),
 ];
 
-fn range_attr(args: &[Arg]) -> Result<Answer> { if let Kind::Range(_) = *args[0].ty { Ok(Answer::of(Type::int())) } else { Err(no_match("range", args)) } }
+fn range_attr(args: &[Arg]) -> Result<Answer> {
+    if let Kind::Range(_) = *args[0].ty { Ok(Answer::of(Type::int())) } else { Err(no_match("range", args)) }
+}
 
 pub fn range_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if args.iter().any(|a| !a.is_omitted() && !a.ty.is_index()) || args[0].is_omitted() { return Err(no_match("range()", args)); }
+    if args.iter().any(|a| !a.is_omitted() && !a.ty.is_index()) || args[0].is_omitted() {
+        return Err(no_match("range()", args));
+    }
     // A step of zero raises when it comes.
     let step = if args[2].is_omitted() { Some(1) } else { args[2].int().filter(|s| *s != 0) };
     Ok(Answer::of(Type::new(Kind::Range(step))))
@@ -44,7 +81,11 @@ pub fn range_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 pub fn emit_range(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let int = |cx: &mut LowerCx<'_>, k: usize| cast::to_i64(cx, c.args[k][0], c.types[k]);
-    let mut out = if *c.types[1] == Kind::Ellipsis { vec![cx.b.i64(0), int(cx, 0)] } else { vec![int(cx, 0), int(cx, 1)] };
+    let mut out = if *c.types[1] == Kind::Ellipsis {
+        vec![cx.b.i64(0), int(cx, 0)]
+    } else {
+        vec![int(cx, 0), int(cx, 1)]
+    };
     if let Kind::Range(None) = *c.ret {
         let step = int(cx, 2);
         let ok = cx.b.bin_imm(Op::IcmpNe, step, 0);
@@ -69,17 +110,27 @@ pub fn iterator_of(t: Type) -> Option<Type> {
 }
 
 /// The tuple of these values. Where one of them never comes, neither does the tuple.
-fn together(types: Vec<Type>) -> Type { if types.iter().any(|t| **t == Kind::Never) { Type::never() } else { Type::tuple(types) } }
+fn together(types: Vec<Type>) -> Type {
+    if types.iter().any(|t| **t == Kind::Never) { Type::never() } else { Type::tuple(types) }
+}
 
 /// What an iterator type gives, for types without list variables.
 pub fn value_type(t: Type) -> Option<Type> {
     Some(match t.kind() {
         Kind::Generator(_, y) => *y,
-        Kind::Variant(m) => m.iter().try_fold(Type::never(), |t, x| crate::types::promote::unify(t, value_type(*x)?))?,
+        Kind::Variant(m) => {
+            m.iter().try_fold(Type::never(), |t, x| crate::types::promote::unify(t, value_type(*x)?))?
+        }
         Kind::Iter(i) => match i {
             IterType::Range(_) => Type::int(),
             IterType::Array(t) | IterType::List(t) | IterType::Reversed(t) => element_type(*t)?,
-            IterType::Tuple(t) => if t.members()?.is_empty() { Type::never() } else { element_type(*t)? },
+            IterType::Tuple(t) => {
+                if t.members()?.is_empty() {
+                    Type::never()
+                } else {
+                    element_type(*t)?
+                }
+            }
             IterType::Str => Type::str(),
             IterType::Enumerate(t) => together(vec![Type::int(), value_type(*t)?]),
             IterType::Zip(m) => together(m.iter().map(|t| value_type(*t)).collect::<Option<_>>()?),
@@ -97,40 +148,64 @@ pub fn value_type(t: Type) -> Option<Type> {
 /// [`value_type`] with list variables looked up.
 fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
     match t.kind() {
-        Kind::Iter(IterType::List(l) | IterType::Reversed(l)) if matches!(**l, Kind::ListVar(_)) => cx.elem(*l),
-        Kind::Iter(IterType::Tuple(t) | IterType::Reversed(t)) if t.members().is_some_and(|m| !m.is_empty()) => {
+        Kind::Iter(IterType::List(l) | IterType::Reversed(l)) if matches!(**l, Kind::ListVar(_)) => {
+            cx.elem(*l)
+        }
+        Kind::Iter(IterType::Tuple(t) | IterType::Reversed(t))
+            if t.members().is_some_and(|m| !m.is_empty()) =>
+        {
             // Lists of yet unknown elements, gone through together, are of one type.
             let members = t.members()?;
             let one = members[1..].iter().try_fold(members[0], |a, b| cx.unify(a, *b));
             // Of several types otherwise, as lowering will find them: with lists as they are known by now.
             one.or_else(|| {
                 let known = cx.session.resolve(*t);
-                (!crate::infer::session::has_unknown(known)).then(|| Type::one_of(known.members().unwrap_or_default()))
+                (!crate::infer::session::has_unknown(known))
+                    .then(|| Type::one_of(known.members().unwrap_or_default()))
             })
         }
         Kind::Iter(IterType::Enumerate(t)) => Some(together(vec![Type::int(), value_type_in(cx, *t)?])),
-        Kind::Iter(IterType::Zip(m)) => Some(together(m.iter().map(|t| value_type_in(cx, *t)).collect::<Option<_>>()?)),
-        Kind::Variant(m) => m.iter().try_fold(Type::never(), |t, x| { let y = value_type_in(cx, *x)?; cx.unify(t, y) }),
+        Kind::Iter(IterType::Zip(m)) => {
+            Some(together(m.iter().map(|t| value_type_in(cx, *t)).collect::<Option<_>>()?))
+        }
+        Kind::Variant(m) => m.iter().try_fold(Type::never(), |t, x| {
+            let y = value_type_in(cx, *x)?;
+            cx.unify(t, y)
+        }),
         _ => value_type(t),
     }
 }
 
 fn iterator(arg: &Arg) -> Result<Type> {
-    iterator_of(arg.ty).ok_or_else(|| Diagnostic::new(Code::NoMatchingOperation, format!("a value of type {} cannot be iterated over", arg.ty)))
+    iterator_of(arg.ty).ok_or_else(|| {
+        Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("a value of type {} cannot be iterated over", arg.ty),
+        )
+    })
 }
 
-fn iter_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { Ok(Answer::of(iterator(&args[0])?)) }
+fn iter_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    Ok(Answer::of(iterator(&args[0])?))
+}
 
 /// Ranges that step by 1 or -1 compare the value with the stop. Others count: the value behind the last one
 /// may not fit.
-pub fn steps_by_one(step: Option<i64>) -> bool { matches!(step, Some(1 | -1)) }
+pub fn steps_by_one(step: Option<i64>) -> bool {
+    matches!(step, Some(1 | -1))
+}
 
 /// The first value, the number of values, and the step where it is not known.
 pub fn range_start(cx: &mut LowerCx<'_>, v: &[Value], step: Option<i64>) -> Val {
-    let by = match step { Some(s) => cx.b.i64(s), None => v[2] };
+    let by = match step {
+        Some(s) => cx.b.i64(s),
+        None => v[2],
+    };
     let count = super::sequence::range_length(cx, v[0], v[1], by);
     let mut out = vec![v[0], count];
-    if step.is_none() { out.push(by); }
+    if step.is_none() {
+        out.push(by);
+    }
     out
 }
 
@@ -147,13 +222,18 @@ fn start(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Val {
     }
 }
 
-fn emit_iter(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> { Ok(start(cx, &c.args[0], c.types[0])) }
+fn emit_iter(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    Ok(start(cx, &c.args[0], c.types[0]))
+}
 
 fn next_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = args[0].ty;
     let value = value_type_in(cx, t).ok_or_else(|| match t.kind() {
-        Kind::Iter(IterType::Tuple(_)) => Diagnostic::new(Code::CannotUnify, "the members of this tuple have different types, so a loop variable cannot hold them")
-            .help("use the members one by one"),
+        Kind::Iter(IterType::Tuple(_)) => Diagnostic::new(
+            Code::CannotUnify,
+            "the members of this tuple have different types, so a loop variable cannot hold them",
+        )
+        .help("use the members one by one"),
         _ => no_match("next()", args),
     })?;
     Ok(Answer::of(Type::tuple(vec![t, Type::bool(), value])))
@@ -166,20 +246,31 @@ fn emit_next(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// One step: the next state, whether there is a value, and the value (zeros where there is none).
 pub fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<(Val, Value, Val)> {
-    if let Kind::Generator(id, _) = *t { return crate::lower::generator::step(cx, id, v); }
-    if let Kind::Variant(m) = t.kind() { return variant_step(cx, v, t, m, 0); }
+    if let Kind::Generator(id, _) = *t {
+        return crate::lower::generator::step(cx, id, v);
+    }
+    if let Kind::Variant(m) = t.kind() {
+        return variant_step(cx, v, t, m, 0);
+    }
     let Kind::Iter(i) = t.kind() else { return Err(Diagnostic::internal(format!("{t} is no iterator"))) };
     let value_ty = value_type(t).ok_or_else(|| Diagnostic::internal("iterator without a value"))?;
     match i {
         IterType::Range(step) => {
             let has = range_has(cx, v, *step);
-            let by = match step { Some(s) => cx.b.i64(*s), None => v[2] };
+            let by = match step {
+                Some(s) => cx.b.i64(*s),
+                None => v[2],
+            };
             let mut state = v.to_vec();
             state[0] = cx.b.bin(Op::Iadd, v[0], by);
-            if !steps_by_one(*step) { state[1] = cx.b.bin_imm(Op::Isub, v[1], 1); }
+            if !steps_by_one(*step) {
+                state[1] = cx.b.bin_imm(Op::Isub, v[1], 1);
+            }
             Ok((state, has, vec![v[0]]))
         }
-        IterType::Array(s) | IterType::List(s) | IterType::Reversed(s) | IterType::Tuple(s) => indexed(cx, v, *s, value_ty, matches!(i, IterType::Reversed(_))),
+        IterType::Array(s) | IterType::List(s) | IterType::Reversed(s) | IterType::Tuple(s) => {
+            indexed(cx, v, *s, value_ty, matches!(i, IterType::Reversed(_)))
+        }
         IterType::Str => indexed(cx, v, Type::str(), value_ty, false),
         IterType::Enumerate(inner) => {
             let n = v.len() - 1;
@@ -194,12 +285,20 @@ pub fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<(Val, Value, V
             let (state, has, index) = super::ndindex::step(cx, v, *n as usize)?;
             Ok((state, has, index))
         }
-        IterType::NdEnumerate(a) | IterType::Flat(a) => super::ndindex::step_array(cx, v, *a, matches!(i, IterType::NdEnumerate(_))),
+        IterType::NdEnumerate(a) | IterType::Flat(a) => {
+            super::ndindex::step_array(cx, v, *a, matches!(i, IterType::NdEnumerate(_)))
+        }
     }
 }
 
 /// A step of whichever of several generators it is; from the `k`-th on.
-fn variant_step(cx: &mut LowerCx<'_>, v: &[Value], t: Type, m: &[Type], k: usize) -> Result<(Val, Value, Val)> {
+fn variant_step(
+    cx: &mut LowerCx<'_>,
+    v: &[Value],
+    t: Type,
+    m: &[Type],
+    k: usize,
+) -> Result<(Val, Value, Val)> {
     let value_ty = value_type(t).ok_or_else(|| Diagnostic::internal("iterator without a value"))?;
     let one = |cx: &mut LowerCx<'_>| -> Result<Val> {
         let parts = split_leaves(&v[1..], m);
@@ -207,12 +306,16 @@ fn variant_step(cx: &mut LowerCx<'_>, v: &[Value], t: Type, m: &[Type], k: usize
         let from = value_type(m[k]).ok_or_else(|| Diagnostic::internal("iterator without a value"))?;
         let value = cast::cast(cx, &value, from, value_ty)?;
         let mut out = vec![v[0]];
-        for (j, p) in parts.into_iter().enumerate() { out.extend(if j == k { state.clone() } else { p }); }
+        for (j, p) in parts.into_iter().enumerate() {
+            out.extend(if j == k { state.clone() } else { p });
+        }
         out.push(has);
         out.extend(value);
         Ok(out)
     };
-    let all = if k + 1 == m.len() { one(cx)? } else {
+    let all = if k + 1 == m.len() {
+        one(cx)?
+    } else {
         let is = cx.b.bin_imm(Op::IcmpEq, v[0], k as i64);
         cx.if_else(is, one, |cx| {
             let (state, has, value) = variant_step(cx, v, t, m, k + 1)?;
@@ -232,7 +335,13 @@ fn range_has(cx: &mut LowerCx<'_>, v: &[Value], step: Option<i64>) -> Value {
 }
 
 /// A sequence and a position; the length is looked at in each round, since a list may change.
-fn indexed(cx: &mut LowerCx<'_>, v: &[Value], s: Type, value_ty: Type, reversed: bool) -> Result<(Val, Value, Val)> {
+fn indexed(
+    cx: &mut LowerCx<'_>,
+    v: &[Value],
+    s: Type,
+    value_ty: Type,
+    reversed: bool,
+) -> Result<(Val, Value, Val)> {
     let n = v.len() - 1;
     let (seq, at) = (&v[..n], v[n]);
     let len = length(cx, seq, s)?;
@@ -246,7 +355,9 @@ fn indexed(cx: &mut LowerCx<'_>, v: &[Value], s: Type, value_ty: Type, reversed:
     };
     let empty = s.members().is_some_and(<[Type]>::is_empty);
     let position = if reversed { cx.b.bin_imm(Op::Isub, at, 1) } else { at };
-    let value = if empty { vec![] } else {
+    let value = if empty {
+        vec![]
+    } else {
         cx.if_else(has, |cx| element(cx, seq, s, position), |cx| Ok(absent(&mut cx.b, value_ty)))?
     };
     let next = if reversed { position } else { cx.b.bin_imm(Op::Iadd, at, 1) };
@@ -263,13 +374,17 @@ fn zip_step(cx: &mut LowerCx<'_>, v: &[Value], m: &[Type]) -> Result<(Val, Value
     for (s, t) in states.iter().zip(m) {
         let value_ty = value_type(*t).ok_or_else(|| Diagnostic::internal("zip"))?;
         let n = s.len();
-        let r = cx.if_else(has, |cx| {
-            let (s, h, x) = step(cx, s, *t)?;
-            Ok([s, vec![h], x].concat())
-        }, |cx| {
-            let no = cx.b.bool(false);
-            Ok([s.clone(), vec![no], absent(&mut cx.b, value_ty)].concat())
-        })?;
+        let r = cx.if_else(
+            has,
+            |cx| {
+                let (s, h, x) = step(cx, s, *t)?;
+                Ok([s, vec![h], x].concat())
+            },
+            |cx| {
+                let no = cx.b.bool(false);
+                Ok([s.clone(), vec![no], absent(&mut cx.b, value_ty)].concat())
+            },
+        )?;
         state.extend(&r[..n]);
         has = r[n];
         value.extend(&r[n + 1..]);
@@ -280,17 +395,23 @@ fn zip_step(cx: &mut LowerCx<'_>, v: &[Value], m: &[Type]) -> Result<(Val, Value
     let tuple = Type::tuple(types);
     if tuple.is_counted() {
         let vals = value.clone();
-        let kept = cx.if_else(has, |_| Ok(vals.clone()), |cx| {
-            cx.release(&vals, tuple);
-            Ok(absent(&mut cx.b, tuple))
-        })?;
+        let kept = cx.if_else(
+            has,
+            |_| Ok(vals.clone()),
+            |cx| {
+                cx.release(&vals, tuple);
+                Ok(absent(&mut cx.b, tuple))
+            },
+        )?;
         value = kept;
     }
     Ok((state, has, if comes { value } else { vec![] }))
 }
 
 fn enumerate_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if !args[1].ty.is_index() { return Err(no_match("enumerate()", args)); }
+    if !args[1].ty.is_index() {
+        return Err(no_match("enumerate()", args));
+    }
     Ok(Answer::of(Type::iter(IterType::Enumerate(iterator(&args[0])?))))
 }
 
@@ -301,13 +422,17 @@ fn emit_enumerate(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn zip_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if args[0].flag("strict")? { return Err(no_match("zip(strict=True)", args)); }
+    if args[0].flag("strict")? {
+        return Err(no_match("zip(strict=True)", args));
+    }
     Ok(Answer::of(Type::iter(IterType::Zip(args[1..].iter().map(iterator).collect::<Result<_>>()?))))
 }
 
 fn emit_zip(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let mut out = vec![];
-    for (v, t) in c.args.iter().zip(c.types).skip(1) { out.extend(start(cx, v, *t)); }
+    for (v, t) in c.args.iter().zip(c.types).skip(1) {
+        out.extend(start(cx, v, *t));
+    }
     Ok(out)
 }
 
@@ -316,7 +441,9 @@ fn reversed_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(match t.kind() {
         Kind::Range(step) => Type::iter(IterType::Range(step.and_then(i64::checked_neg))),
         Kind::Array(a) if a.ndim > 0 => Type::iter(IterType::Reversed(t)),
-        Kind::List(_) | Kind::ListVar(_) | Kind::Str | Kind::Tuple(_) | Kind::NamedTuple(..) => Type::iter(IterType::Reversed(t)),
+        Kind::List(_) | Kind::ListVar(_) | Kind::Str | Kind::Tuple(_) | Kind::NamedTuple(..) => {
+            Type::iter(IterType::Reversed(t))
+        }
         _ => return Err(no_match("reversed()", args)),
     }))
 }
@@ -325,14 +452,19 @@ fn emit_reversed(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = &c.args[0];
     let n = length(cx, v, c.types[0])?;
     if let Kind::Range(step) = *c.types[0] {
-        let by = match step { Some(s) => cx.b.i64(s), None => v[2] };
+        let by = match step {
+            Some(s) => cx.b.i64(s),
+            None => v[2],
+        };
         let last = cx.b.bin_imm(Op::Isub, n, 1);
         let span = cx.b.bin(Op::Imul, last, by);
         let first = cx.b.bin(Op::Iadd, v[0], span);
         let by_one = matches!(*c.ret, Kind::Iter(IterType::Range(s)) if steps_by_one(s));
         let end = if by_one { cx.b.bin(Op::Isub, v[0], by) } else { n };
         let mut out = vec![first, end];
-        if let Kind::Iter(IterType::Range(None)) = *c.ret { out.push(cx.b.un(Op::Ineg, by)); }
+        if let Kind::Iter(IterType::Range(None)) = *c.ret {
+            out.push(cx.b.un(Op::Ineg, by));
+        }
         return Ok(out);
     }
     let mut out = v.clone();
@@ -342,7 +474,12 @@ fn emit_reversed(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// Runs `body` for each value of an iterable; values come with references of their own. The iterable is only
 /// borrowed.
-pub fn for_each(cx: &mut LowerCx<'_>, v: &[Value], t: Type, body: impl FnOnce(&mut LowerCx<'_>, Val, Type) -> Result<()>) -> Result<()> {
+pub fn for_each(
+    cx: &mut LowerCx<'_>,
+    v: &[Value],
+    t: Type,
+    body: impl FnOnce(&mut LowerCx<'_>, Val, Type) -> Result<()>,
+) -> Result<()> {
     let it = iterator_of(t).ok_or_else(|| Diagnostic::internal(format!("{t} is not iterable")))?;
     let value_ty = value_type(it).ok_or_else(|| Diagnostic::internal("iterator"))?;
     let first = start(cx, v, t);
@@ -359,4 +496,3 @@ pub fn for_each(cx: &mut LowerCx<'_>, v: &[Value], t: Type, body: impl FnOnce(&m
     cx.b.switch_to(exit);
     Ok(())
 }
-

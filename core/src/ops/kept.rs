@@ -14,9 +14,12 @@ super::identity::op_ids! {
     PARALLEL_CHECK_KEPT = "parallel.check_kept",
 }
 
-pub static OPS: &[OpDef] = &[
-    OpDef::new(&["parallel.check_kept"], "start, function, x, kept, followed", Body::Lir(rule, |_, _| Ok(vec![]))).doc("Refuses what is kept of the best where it may be ordered otherwise."),
-];
+pub static OPS: &[OpDef] = &[OpDef::new(
+    &["parallel.check_kept"],
+    "start, function, x, kept, followed",
+    Body::Lir(rule, |_, _| Ok(vec![])),
+)
+.doc("Refuses what is kept of the best where it may be ordered otherwise.")];
 
 /// What a conversion does to numbers.
 enum Conversion {
@@ -39,16 +42,26 @@ fn rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         Some(Conversion::Rounds(to)) => holds(to, start),
         None => false,
     };
-    if fits { return Ok(Answer::of(Type::none())); }
+    if fits {
+        return Ok(Answer::of(Type::none()));
+    }
     Err(Diagnostic::new(Code::ParallelRace, "an iteration of this prange loop compares one value and keeps another one, so that what it finds depends on what other iterations have left")
         .help("compare what is kept: y = int(x); if y > m: m = y"))
 }
 
 fn conversion(function: Type, x: Type) -> Option<Conversion> {
-    let from_float = match *x { Kind::Bool | Kind::Int(_) => None, Kind::Float(f) => Some(f), _ => return None };
+    let from_float = match *x {
+        Kind::Bool | Kind::Int(_) => None,
+        Kind::Float(f) => Some(f),
+        _ => return None,
+    };
     match *function {
-        Kind::Builtin(id::BUILTINS_INT | id::BUILTINS_ROUND | id::MATH_FLOOR | id::MATH_CEIL | id::MATH_TRUNC) => Some(if from_float.is_some() { Conversion::Whole } else { Conversion::Same }),
-        Kind::Builtin(id::NUMPY_FLOOR | id::NUMPY_CEIL | id::NUMPY_TRUNC | id::NUMPY_RINT | id::NUMPY_ROUND) if from_float.is_some() => Some(Conversion::Whole),
+        Kind::Builtin(
+            id::BUILTINS_INT | id::BUILTINS_ROUND | id::MATH_FLOOR | id::MATH_CEIL | id::MATH_TRUNC,
+        ) => Some(if from_float.is_some() { Conversion::Whole } else { Conversion::Same }),
+        Kind::Builtin(
+            id::NUMPY_FLOOR | id::NUMPY_CEIL | id::NUMPY_TRUNC | id::NUMPY_RINT | id::NUMPY_ROUND,
+        ) if from_float.is_some() => Some(Conversion::Whole),
         Kind::Builtin(id::BUILTINS_FLOAT) => to_float(Float::F64, x),
         Kind::DType(to) => match *to {
             Kind::Float(f) => to_float(f, x),
@@ -61,25 +74,42 @@ fn conversion(function: Type, x: Type) -> Option<Conversion> {
 }
 
 fn to_float(to: Float, x: Type) -> Option<Conversion> {
-    let exact = match *x { Kind::Float(f) => f == Float::F32 || to != Float::F32, _ => bits(x) <= digits(to) };
+    let exact = match *x {
+        Kind::Float(f) => f == Float::F32 || to != Float::F32,
+        _ => bits(x) <= digits(to),
+    };
     Some(if exact { Conversion::Same } else { Conversion::Rounds(to) })
 }
 
 /// Binary digits of a float's fraction.
-fn digits(f: Float) -> u32 { if f == Float::F32 { 24 } else { 53 } }
+fn digits(f: Float) -> u32 {
+    if f == Float::F32 { 24 } else { 53 }
+}
 
 /// Binary digits of the greatest value of a type of integers.
 fn bits(t: Type) -> u32 {
     match *t {
         Kind::Bool => 1,
-        Kind::Int(i) => match i { Int::I8 => 7, Int::U8 => 8, Int::I16 => 15, Int::U16 => 16, Int::I32 => 31, Int::U32 => 32, Int::I64 | Int::Py => 63, Int::U64 => 64 },
+        Kind::Int(i) => match i {
+            Int::I8 => 7,
+            Int::U8 => 8,
+            Int::I16 => 15,
+            Int::U16 => 16,
+            Int::I32 => 31,
+            Int::U32 => 32,
+            Int::I64 | Int::Py => 63,
+            Int::U64 => 64,
+        },
         _ => u32::MAX,
     }
 }
 
 fn contains(to: Int, x: Type) -> bool {
     let unsigned = |i: Int| matches!(i, Int::U8 | Int::U16 | Int::U32 | Int::U64);
-    let same_sign = match *x { Kind::Int(from) => unsigned(from) || !unsigned(to), _ => true };
+    let same_sign = match *x {
+        Kind::Int(from) => unsigned(from) || !unsigned(to),
+        _ => true,
+    };
     same_sign && bits(x) <= bits(Type::int_of(to))
 }
 
@@ -87,7 +117,11 @@ fn contains(to: Int, x: Type) -> bool {
 fn is_whole(start: &Arg) -> bool {
     match &start.konst {
         Some(Const::Float(f)) => f.fract() == 0.0 || f.is_infinite(),
-        Some(_) | None => match *start.ty { Kind::Bool | Kind::Int(_) | Kind::None => true, Kind::Optional(t) => matches!(*t, Kind::Bool | Kind::Int(_)), _ => false },
+        Some(_) | None => match *start.ty {
+            Kind::Bool | Kind::Int(_) | Kind::None => true,
+            Kind::Optional(t) => matches!(*t, Kind::Bool | Kind::Int(_)),
+            _ => false,
+        },
     }
 }
 
@@ -99,7 +133,11 @@ fn holds(to: Float, start: &Arg) -> bool {
         Some(Const::Int(i)) => i.unsigned_abs() < 1 << digits(to),
         Some(_) | None => {
             let t = if let Kind::Optional(t) = *start.ty { t } else { start.ty };
-            match *t { Kind::None => true, Kind::Float(f) => f == Float::F32 || to != Float::F32, _ => bits(t) <= digits(to) }
+            match *t {
+                Kind::None => true,
+                Kind::Float(f) => f == Float::F32 || to != Float::F32,
+                _ => bits(t) <= digits(to),
+            }
         }
     }
 }

@@ -35,8 +35,18 @@ pub enum Reduce {
 }
 impl Reduce {
     pub const ALL: &'static [Reduce] = &[
-        Reduce::Sum, Reduce::Prod, Reduce::Min, Reduce::Max, Reduce::Any, Reduce::All, Reduce::CountNonzero, Reduce::NanMin, Reduce::NanMax, Reduce::NanSum,
-        Reduce::NanProd, Reduce::CountNotNan,
+        Reduce::Sum,
+        Reduce::Prod,
+        Reduce::Min,
+        Reduce::Max,
+        Reduce::Any,
+        Reduce::All,
+        Reduce::CountNonzero,
+        Reduce::NanMin,
+        Reduce::NanMax,
+        Reduce::NanSum,
+        Reduce::NanProd,
+        Reduce::CountNotNan,
     ];
     /// The name that NumPy's error has where there is nothing to begin with.
     pub fn no_identity(self) -> Option<&'static str> {
@@ -45,10 +55,19 @@ impl Reduce {
             Reduce::Max => Some("maximum"),
             Reduce::NanMin => Some("fmin"),
             Reduce::NanMax => Some("fmax"),
-            Reduce::Sum | Reduce::Prod | Reduce::Any | Reduce::All | Reduce::CountNonzero | Reduce::NanSum | Reduce::NanProd | Reduce::CountNotNan => None,
+            Reduce::Sum
+            | Reduce::Prod
+            | Reduce::Any
+            | Reduce::All
+            | Reduce::CountNonzero
+            | Reduce::NanSum
+            | Reduce::NanProd
+            | Reduce::CountNotNan => None,
         }
     }
-    pub fn from_number(n: i64) -> Option<Reduce> { usize::try_from(n).ok().and_then(|i| Reduce::ALL.get(i).copied()) }
+    pub fn from_number(n: i64) -> Option<Reduce> {
+        usize::try_from(n).ok().and_then(|i| Reduce::ALL.get(i).copied())
+    }
 }
 
 /// What `array_map` computes, with the results that the scalar loop of the same row gives. The number is what
@@ -56,38 +75,178 @@ impl Reduce {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i64)]
 pub enum Map {
-    Add, Sub, Mul, Div, Max, Min, Fmax, Fmin, And, Or, Xor, Eq, Ne, Lt, Le, Gt, Ge,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Max,
+    Min,
+    Fmax,
+    Fmin,
+    And,
+    Or,
+    Xor,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
     /// Of one operand from here on.
-    Neg, Abs, Not, Square, Sqrt, Floor, Ceil, Trunc, Rint, IsNan, IsFinite, IsInf, Exp, Log, Sin, Cos,
-    Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Exp2, Expm1, Log2, Log10, Log1p, Cbrt,
+    Neg,
+    Abs,
+    Not,
+    Square,
+    Sqrt,
+    Floor,
+    Ceil,
+    Trunc,
+    Rint,
+    IsNan,
+    IsFinite,
+    IsInf,
+    Exp,
+    Log,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Sinh,
+    Cosh,
+    Tanh,
+    Exp2,
+    Expm1,
+    Log2,
+    Log10,
+    Log1p,
+    Cbrt,
     /// Of two again.
     Pow,
 }
 impl Map {
     pub const ALL: &'static [Map] = &[
-        Map::Add, Map::Sub, Map::Mul, Map::Div, Map::Max, Map::Min, Map::Fmax, Map::Fmin, Map::And, Map::Or, Map::Xor, Map::Eq, Map::Ne, Map::Lt, Map::Le, Map::Gt,
-        Map::Ge, Map::Neg, Map::Abs, Map::Not, Map::Square, Map::Sqrt, Map::Floor, Map::Ceil, Map::Trunc, Map::Rint, Map::IsNan, Map::IsFinite, Map::IsInf,
-        Map::Exp, Map::Log, Map::Sin, Map::Cos, Map::Tan, Map::Asin, Map::Acos, Map::Atan, Map::Sinh, Map::Cosh, Map::Tanh, Map::Exp2, Map::Expm1, Map::Log2, Map::Log10, Map::Log1p, Map::Cbrt, Map::Pow,
+        Map::Add,
+        Map::Sub,
+        Map::Mul,
+        Map::Div,
+        Map::Max,
+        Map::Min,
+        Map::Fmax,
+        Map::Fmin,
+        Map::And,
+        Map::Or,
+        Map::Xor,
+        Map::Eq,
+        Map::Ne,
+        Map::Lt,
+        Map::Le,
+        Map::Gt,
+        Map::Ge,
+        Map::Neg,
+        Map::Abs,
+        Map::Not,
+        Map::Square,
+        Map::Sqrt,
+        Map::Floor,
+        Map::Ceil,
+        Map::Trunc,
+        Map::Rint,
+        Map::IsNan,
+        Map::IsFinite,
+        Map::IsInf,
+        Map::Exp,
+        Map::Log,
+        Map::Sin,
+        Map::Cos,
+        Map::Tan,
+        Map::Asin,
+        Map::Acos,
+        Map::Atan,
+        Map::Sinh,
+        Map::Cosh,
+        Map::Tanh,
+        Map::Exp2,
+        Map::Expm1,
+        Map::Log2,
+        Map::Log10,
+        Map::Log1p,
+        Map::Cbrt,
+        Map::Pow,
     ];
-    pub fn from_number(n: i64) -> Option<Map> { usize::try_from(n).ok().and_then(|i| Map::ALL.get(i).copied()) }
+    pub fn from_number(n: i64) -> Option<Map> {
+        usize::try_from(n).ok().and_then(|i| Map::ALL.get(i).copied())
+    }
 
     /// Whether it is an elementary function: an element takes longer than it takes to read one from memory,
     /// and alone several times as long as in vectors.
     pub fn is_slow(self) -> bool {
-        matches!(self, Map::Exp | Map::Log | Map::Sin | Map::Cos | Map::Pow | Map::Tan | Map::Asin | Map::Acos | Map::Atan | Map::Sinh | Map::Cosh | Map::Tanh | Map::Exp2 | Map::Expm1 | Map::Log2 | Map::Log10 | Map::Log1p | Map::Cbrt)
+        matches!(
+            self,
+            Map::Exp
+                | Map::Log
+                | Map::Sin
+                | Map::Cos
+                | Map::Pow
+                | Map::Tan
+                | Map::Asin
+                | Map::Acos
+                | Map::Atan
+                | Map::Sinh
+                | Map::Cosh
+                | Map::Tanh
+                | Map::Exp2
+                | Map::Expm1
+                | Map::Log2
+                | Map::Log10
+                | Map::Log1p
+                | Map::Cbrt
+        )
     }
 
     /// Whether its results are truth values.
-    pub fn gives_bools(self) -> bool { self.takes(Type::f64(), Type::bool()) }
+    pub fn gives_bools(self) -> bool {
+        self.takes(Type::f64(), Type::bool())
+    }
 
     /// Whether there is a loop for operands of that type that gives results of the other.
     pub fn takes(self, t: Type, ret: Type) -> bool {
         match self {
-            Map::Add | Map::Sub | Map::Mul | Map::Max | Map::Min | Map::Neg | Map::Square => t == ret && (t.is_int() || t.is_float()),
-            Map::Div | Map::Fmax | Map::Fmin | Map::Abs | Map::Sqrt | Map::Floor | Map::Ceil | Map::Trunc | Map::Rint => t == ret && t.is_float(),
+            Map::Add | Map::Sub | Map::Mul | Map::Max | Map::Min | Map::Neg | Map::Square => {
+                t == ret && (t.is_int() || t.is_float())
+            }
+            Map::Div
+            | Map::Fmax
+            | Map::Fmin
+            | Map::Abs
+            | Map::Sqrt
+            | Map::Floor
+            | Map::Ceil
+            | Map::Trunc
+            | Map::Rint => t == ret && t.is_float(),
             Map::And | Map::Or | Map::Xor | Map::Not => t == ret && t.is_index(),
-            Map::Eq | Map::Ne | Map::Lt | Map::Le | Map::Gt | Map::Ge => *ret == Kind::Bool && (t.is_int() || t.is_float()),
-            Map::Exp | Map::Log | Map::Sin | Map::Cos | Map::Pow | Map::Tan | Map::Asin | Map::Acos | Map::Atan | Map::Sinh | Map::Cosh | Map::Tanh | Map::Exp2 | Map::Expm1 | Map::Log2 | Map::Log10 | Map::Log1p | Map::Cbrt => t == ret && t == Type::f64(),
+            Map::Eq | Map::Ne | Map::Lt | Map::Le | Map::Gt | Map::Ge => {
+                *ret == Kind::Bool && (t.is_int() || t.is_float())
+            }
+            Map::Exp
+            | Map::Log
+            | Map::Sin
+            | Map::Cos
+            | Map::Pow
+            | Map::Tan
+            | Map::Asin
+            | Map::Acos
+            | Map::Atan
+            | Map::Sinh
+            | Map::Cosh
+            | Map::Tanh
+            | Map::Exp2
+            | Map::Expm1
+            | Map::Log2
+            | Map::Log10
+            | Map::Log1p
+            | Map::Cbrt => t == ret && t == Type::f64(),
             Map::IsNan | Map::IsFinite | Map::IsInf => *ret == Kind::Bool && t.is_float(),
         }
     }

@@ -181,14 +181,20 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["cell.set"], "cell, x", Body::Lir(append_rule, emit_cell_set)).raises().writes().doc("Binds a captured variable."),
 ];
 
-fn list_of(t: Type) -> Result<Type> { if let Kind::List(e) = *t { Ok(e) } else { Err(Diagnostic::internal(format!("{t} is no list"))) } }
+fn list_of(t: Type) -> Result<Type> {
+    if let Kind::List(e) = *t { Ok(e) } else { Err(Diagnostic::internal(format!("{t} is no list"))) }
+}
 
 /// Element type of the first operand, which must be a list.
-fn list_elem(cx: &mut TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<Type> { cx.elem(args[0].ty).ok_or_else(|| no_match(what, args)) }
+fn list_elem(cx: &mut TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<Type> {
+    cx.elem(args[0].ty).ok_or_else(|| no_match(what, args))
+}
 
 fn build_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let list = cx.new_list(Type::never())?;
-    for a in args { cx.push_elem(list, a.ty)?; }
+    for a in args {
+        cx.push_elem(list, a.ty)?;
+    }
     Ok(Answer::of(list))
 }
 
@@ -200,15 +206,22 @@ fn append_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 fn insert_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     list_elem(cx, args, "insert")?;
-    if !args[1].ty.is_index() { return Err(no_match("insert", args)); }
+    if !args[1].ty.is_index() {
+        return Err(no_match("insert", args));
+    }
     cx.push_elem(args[0].ty, args[2].ty)?;
     Ok(Answer::of(Type::none()))
 }
 
 fn extend_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     list_elem(cx, args, "extend")?;
-    let other = match cx.elem(args[1].ty) { Some(e) => Some(e), None => sequence::element_type(args[1].ty) };
-    let other = other.or_else(|| super::iter::value_type(super::iter::iterator_of(args[1].ty)?)).ok_or_else(|| no_match("extend", args))?;
+    let other = match cx.elem(args[1].ty) {
+        Some(e) => Some(e),
+        None => sequence::element_type(args[1].ty),
+    };
+    let other = other
+        .or_else(|| super::iter::value_type(super::iter::iterator_of(args[1].ty)?))
+        .ok_or_else(|| no_match("extend", args))?;
     cx.push_elem(args[0].ty, other)?;
     Ok(Answer::of(args[0].ty))
 }
@@ -218,7 +231,9 @@ fn item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if args[1].ty.is_index() { Ok(Answer::of(e)) } else { Err(no_match("[]", args)) }
 }
 
-fn index_only(args: &[Arg]) -> Result<Answer> { if args[1].ty.is_index() { Ok(Answer::of(Type::none())) } else { Err(no_match("[]", args)) } }
+fn index_only(args: &[Arg]) -> Result<Answer> {
+    if args[1].ty.is_index() { Ok(Answer::of(Type::none())) } else { Err(no_match("[]", args)) }
+}
 
 fn slice_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     list_elem(cx, args, "[]")?;
@@ -235,20 +250,26 @@ fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 fn set_slice_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     slice_rule(cx, args)?;
     let t = cx.unify(args[0].ty, args[2].ty).ok_or_else(|| no_match("[] =", args))?;
-    if cx.elem(t).is_none() { return Err(no_match("[] =", args)); }
+    if cx.elem(t).is_none() {
+        return Err(no_match("[] =", args));
+    }
     Ok(Answer::of(Type::none()))
 }
 
 fn same_lists_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (a, b) = (list_elem(cx, args, "+")?, list_elem(cx, &args[1..], "+")?);
-    if args[0].ty == args[1].ty { return Ok(Answer::of(args[0].ty)); }
+    if args[0].ty == args[1].ty {
+        return Ok(Answer::of(args[0].ty));
+    }
     // The result holds what both hold, whatever they are themselves.
     let e = cx.unify(a, b).ok_or_else(|| no_match("+", args))?;
     cx.new_list(e).map(Answer::of)
 }
 
 fn emit_concat(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if c.types[0] == c.ret && c.types[1] == c.ret { return Ok(vec![cx.helper_value(&list_concat, &[c.args[0][0], c.args[1][0]])]); }
+    if c.types[0] == c.ret && c.types[1] == c.ret {
+        return Ok(vec![cx.helper_value(&list_concat, &[c.args[0][0], c.args[1][0]])]);
+    }
     let e = list_of(c.ret)?;
     let (m, n) = (len(cx, c.args[0][0]), len(cx, c.args[1][0]));
     let total = cx.b.bin(Op::Iadd, m, n);
@@ -266,8 +287,12 @@ fn emit_concat(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(vec![out])
 }
 
-fn is_list(args: &[Arg]) -> bool { matches!(*args[0].ty, Kind::List(_) | Kind::ListVar(_)) }
-fn are_lists(args: &[Arg]) -> bool { args[..2].iter().all(|a| matches!(*a.ty, Kind::List(_) | Kind::ListVar(_))) }
+fn is_list(args: &[Arg]) -> bool {
+    matches!(*args[0].ty, Kind::List(_) | Kind::ListVar(_))
+}
+fn are_lists(args: &[Arg]) -> bool {
+    args[..2].iter().all(|a| matches!(*a.ty, Kind::List(_) | Kind::ListVar(_)))
+}
 
 /// Element type of the first operand as far as it is known; `Never` where nothing is.
 fn known_elem(cx: &mut TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<Type> {
@@ -280,8 +305,12 @@ fn compare_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (a, b) = (known_elem(cx, args, "==")?, known_elem(cx, &args[1..], "==")?);
     // An empty literal is a list of what it is compared with.
     let unknown = *a == Kind::Never || *b == Kind::Never;
-    if unknown { cx.unify(args[0].ty, args[1].ty).ok_or_else(|| no_match("==", args))?; }
-    if !unknown && (a != b || codes(a).is_none()) { return Err(no_match("==", args)); }
+    if unknown {
+        cx.unify(args[0].ty, args[1].ty).ok_or_else(|| no_match("==", args))?;
+    }
+    if !unknown && (a != b || codes(a).is_none()) {
+        return Err(no_match("==", args));
+    }
     Ok(Answer::of(Type::bool()))
 }
 
@@ -289,26 +318,40 @@ fn compare_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 /// elements' type.
 fn search(cx: &mut TyCx<'_, '_>, args: &[Arg], ret: Type) -> Result<Answer> {
     let e = known_elem(cx, args, "search")?;
-    let fits = e == args[1].ty || (e.strong() == args[1].ty.strong()) || (e.strong() == Type::i64() && matches!(*args[1].ty, Kind::Bool));
-    if *e != Kind::Never && !(fits && codes(e).is_some()) { return Err(no_match("search in a list", args)); }
+    let fits = e == args[1].ty
+        || (e.strong() == args[1].ty.strong())
+        || (e.strong() == Type::i64() && matches!(*args[1].ty, Kind::Bool));
+    if *e != Kind::Never && !(fits && codes(e).is_some()) {
+        return Err(no_match("search in a list", args));
+    }
     Ok(Answer::of(ret))
 }
 
 /// The message of `index` shows the value, which a helper can for integers.
 fn index_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if !args[1..].iter().all(|a| a.ty.is_index()) { return Err(no_match("list.index()", args)); }
+    if !args[1..].iter().all(|a| a.ty.is_index()) {
+        return Err(no_match("list.index()", args));
+    }
     search(cx, args, Type::int())
 }
 
 /// Whether a helper can sort the first operand.
 fn sortable(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<()> {
     let e = known_elem(cx, args, "sort")?;
-    if *e == Kind::Never || codes(e).is_some_and(|all| !all.iter().any(|c| matches!(c, Elem::C64 | Elem::C128))) { Ok(()) } else { Err(no_match("sort", args)) }
+    if *e == Kind::Never
+        || codes(e).is_some_and(|all| !all.iter().any(|c| matches!(c, Elem::C64 | Elem::C128)))
+    {
+        Ok(())
+    } else {
+        Err(no_match("sort", args))
+    }
 }
 
 fn sort_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     sortable(cx, args)?;
-    if !args[1].is_none() || !args[2].ty.is_index() { return Err(no_match("list.sort()", args)); }
+    if !args[1].is_none() || !args[2].ty.is_index() {
+        return Err(no_match("list.sort()", args));
+    }
     Ok(Answer::of(Type::none()))
 }
 
@@ -323,13 +366,20 @@ fn codes(elem: Type) -> Option<Vec<Elem>> {
 }
 
 /// Whether helpers can compare lists of this type.
-pub fn comparable(list: Type) -> bool { matches!(*list, Kind::List(e) if codes(e).is_some()) }
+pub fn comparable(list: Type) -> bool {
+    matches!(*list, Kind::List(e) if codes(e).is_some())
+}
 
 /// Element codes (for order and equality) at a constant address, and their number.
 fn elems(cx: &mut LowerCx<'_>, elem: Type) -> Result<(Value, Value)> {
     // A list that nothing was put into has nothing to compare.
     let known = if *elem == Kind::Never { Some(vec![]) } else { codes(elem) };
-    let all = known.ok_or_else(|| Diagnostic::new(crate::diag::Code::NoMatchingOperation, format!("elements of type {elem} cannot be compared")))?;
+    let all = known.ok_or_else(|| {
+        Diagnostic::new(
+            crate::diag::Code::NoMatchingOperation,
+            format!("elements of type {elem} cannot be compared"),
+        )
+    })?;
     let text: String = all.iter().map(|c| (*c as i64 as u8) as char).collect();
     Ok((crate::lower::constants::bytes(&mut cx.b, &text), cx.b.i64(all.len() as i64)))
 }
@@ -344,7 +394,9 @@ fn load(cx: &mut LowerCx<'_>, p: Value, elem: Type) -> Val {
     elem.leaves().iter().enumerate().map(|(k, l)| cx.b.load(l.ty, p, 8 * k as i32, Alias::Object)).collect()
 }
 fn store(cx: &mut LowerCx<'_>, p: Value, val: &[Value]) {
-    for (k, v) in val.iter().enumerate() { cx.b.store(*v, p, 8 * k as i32, Alias::Object); }
+    for (k, v) in val.iter().enumerate() {
+        cx.b.store(*v, p, 8 * k as i32, Alias::Object);
+    }
 }
 
 /// The element at an index known to be in range, with references of its own.
@@ -355,7 +407,9 @@ pub fn element(cx: &mut LowerCx<'_>, list: Value, elem: Type, at: Value) -> Val 
     val
 }
 
-pub fn len(cx: &mut LowerCx<'_>, list: Value) -> Value { cx.b.load(Ty::I64, list, offset!(List.len), Alias::Object) }
+pub fn len(cx: &mut LowerCx<'_>, list: Value) -> Value {
+    cx.b.load(Ty::I64, list, offset!(List.len), Alias::Object)
+}
 
 /// A new empty list with room for `cap` elements.
 pub fn make(cx: &mut LowerCx<'_>, elem: Type, cap: Value) -> Value {
@@ -474,7 +528,12 @@ fn extend(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<()> {
 }
 
 /// A search helper called with the value spilled and the element codes.
-fn searched(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static crate::rt::RtFn, rest: &[Value]) -> Result<Value> {
+fn searched(
+    cx: &mut LowerCx<'_>,
+    c: &OpCall<'_>,
+    helper: &'static crate::rt::RtFn,
+    rest: &[Value],
+) -> Result<Value> {
     let e = list_of(c.types[0])?;
     // Nothing is equal to an element of a list that stays empty.
     let v = if *e == Kind::Never { vec![cx.b.i64(0)] } else { cast::cast(cx, &c.args[1], c.types[1], e)? };
@@ -486,7 +545,8 @@ fn searched(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static crate::rt::Rt
 }
 
 fn emit_index(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let (start, stop) = (cast::to_i64(cx, c.args[2][0], c.types[2]), cast::to_i64(cx, c.args[3][0], c.types[3]));
+    let (start, stop) =
+        (cast::to_i64(cx, c.args[2][0], c.types[2]), cast::to_i64(cx, c.args[3][0], c.types[3]));
     let at = searched(cx, c, &list_find, &[start, stop])?;
     let found = cx.b.bin_imm(Op::IcmpSge, at, 0);
     if matches!(*c.types[1], Kind::Bool | Kind::Int(_)) {
@@ -537,7 +597,9 @@ fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let p = address(cx, c.args[0][0], e, at);
     let old = if e.is_counted() { load(cx, p, e) } else { vec![] };
     store(cx, p, &v);
-    if e.is_counted() { cx.release(&old, e); }
+    if e.is_counted() {
+        cx.release(&old, e);
+    }
     Ok(vec![])
 }
 
@@ -548,13 +610,19 @@ fn emit_delete(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(vec![])
 }
 
-fn sliced(cx: &mut LowerCx<'_>, c: &OpCall<'_>, f: impl FnOnce(&mut LowerCx<'_>, Value, sequence::Adjusted) -> Result<Val>) -> Result<Val> {
+fn sliced(
+    cx: &mut LowerCx<'_>,
+    c: &OpCall<'_>,
+    f: impl FnOnce(&mut LowerCx<'_>, Value, sequence::Adjusted) -> Result<Val>,
+) -> Result<Val> {
     let n = len(cx, c.args[0][0]);
     let s = adjust_slice(cx, &c.args[1], c.types[1], n)?;
     f(cx, c.args[0][0], s)
 }
 
-fn lists_equal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> { equal(cx, c.args[0][0], c.args[1][0], c.types[0]) }
+fn lists_equal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> {
+    equal(cx, c.args[0][0], c.args[1][0], c.types[0])
+}
 
 /// Whether two lists of one type are equal.
 pub fn equal(cx: &mut LowerCx<'_>, a: Value, b: Value, list: Type) -> Result<Value> {
@@ -562,7 +630,9 @@ pub fn equal(cx: &mut LowerCx<'_>, a: Value, b: Value, list: Type) -> Result<Val
     Ok(cx.helper_value(&list_eq, &[a, b, codes, n]))
 }
 
-fn ordered(cx: &mut LowerCx<'_>, c: &OpCall<'_>, accepted: &[i64]) -> Result<Val> { Ok(vec![order(cx, c.args[0][0], c.args[1][0], c.types[0], accepted)?]) }
+fn ordered(cx: &mut LowerCx<'_>, c: &OpCall<'_>, accepted: &[i64]) -> Result<Val> {
+    Ok(vec![order(cx, c.args[0][0], c.args[1][0], c.types[0], accepted)?])
+}
 
 /// Whether the order of two lists of one type is among `accepted` (see [`list_compare`]).
 pub fn order(cx: &mut LowerCx<'_>, a: Value, b: Value, list: Type, accepted: &[i64]) -> Result<Value> {
@@ -592,7 +662,13 @@ fn emit_cell_delete(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn check_cell(cx: &mut LowerCx<'_>, c: &OpCall<'_>) {
     let n = len(cx, c.args[0][0]);
     let bound = cx.b.bin_imm(Op::IcmpNe, n, 0);
-    let name = c.consts.get(1).and_then(|k| k.as_ref()).and_then(crate::types::Const::as_str).unwrap_or("?").to_owned();
+    let name = c
+        .consts
+        .get(1)
+        .and_then(|k| k.as_ref())
+        .and_then(crate::types::Const::as_str)
+        .unwrap_or("?")
+        .to_owned();
     let own = c.consts.get(2).and_then(|k| k.as_ref()).is_some_and(crate::types::Const::truth);
     let (class, message) = crate::lower::func::unbound(&name, !own);
     cx.check(bound, class, &message);

@@ -23,26 +23,50 @@ super::identity::op_ids! {
 /// A function of floats that a helper computes, errors included.
 macro_rules! real {
     ($path:literal, $params:literal, $helper:path, $doc:literal) => {
-        OpDef::new(&[$path], $params, Body::Lir(|_, a| reals(a, Type::float()), |cx, c| call(cx, c, &$helper))).raises().doc($doc)
+        OpDef::new(
+            &[$path],
+            $params,
+            Body::Lir(|_, a| reals(a, Type::float()), |cx, c| call(cx, c, &$helper)),
+        )
+        .raises()
+        .doc($doc)
     };
 }
 /// A function of a float that one helper computes and another computes with the errors of `math`: a finite
 /// result of the first is right, and whatever is not is looked at again.
 macro_rules! finite {
     ($path:literal, $quick:ident, $checked:ident, $doc:literal) => {
-        OpDef::new(&[$path], "x", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| {
-            let x = float_arg(cx, c, 0)?;
-            Ok(vec![quick::finite_or(cx, &[x], &m::$quick, &m::$checked)])
-        })).raises().doc($doc)
+        OpDef::new(
+            &[$path],
+            "x",
+            Body::Lir(
+                |_, a| reals(a, Type::float()),
+                |cx, c| {
+                    let x = float_arg(cx, c, 0)?;
+                    Ok(vec![quick::finite_or(cx, &[x], &m::$quick, &m::$checked)])
+                },
+            ),
+        )
+        .raises()
+        .doc($doc)
     };
 }
 /// A function of one complex number that a helper computes.
 macro_rules! complex {
     ($path:literal, $helper:ident, $doc:literal) => {
-        OpDef::new(&[$path], "z", Body::Lir(|_, a| complex_rule(a, Type::complex()), |cx, c| {
-            let z = cast::cast(cx, &c.args[0], c.types[0], Type::complex())?;
-            Ok(complex_helper(cx, &num::$helper, &z, c.ret))
-        })).raises().doc($doc)
+        OpDef::new(
+            &[$path],
+            "z",
+            Body::Lir(
+                |_, a| complex_rule(a, Type::complex()),
+                |cx, c| {
+                    let z = cast::cast(cx, &c.args[0], c.types[0], Type::complex())?;
+                    Ok(complex_helper(cx, &num::$helper, &z, c.ret))
+                },
+            ),
+        )
+        .raises()
+        .doc($doc)
     };
 }
 
@@ -71,86 +95,294 @@ pub static OPS: &[OpDef] = &[
     real!("math.erf", "x", m::f64_erf, "Error function."),
     real!("math.erfc", "x", m::f64_erfc, "Complementary error function."),
     real!("math.atan2", "y, x", m::f64_atan2, "Angle of the point `(x, y)`."),
-    OpDef::new(&["math.pow"], "x, y", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| {
-        let both = [float_arg(cx, c, 0)?, float_arg(cx, c, 1)?];
-        Ok(vec![quick::finite_or(cx, &both, &m::f64_pow, &m::math_pow)])
-    })).raises().doc("`x` to the power `y` as floats; ValueError, OverflowError."),
-    OpDef::new(&["math.fmod"], "x, y", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| {
-        let (x, y) = (float_arg(cx, c, 0)?, float_arg(cx, c, 1)?);
-        Ok(vec![quick::fmod(cx, x, y, &m::math_fmod).0])
-    })).raises().doc("Remainder with the sign of `x`; ValueError."),
+    OpDef::new(
+        &["math.pow"],
+        "x, y",
+        Body::Lir(
+            |_, a| reals(a, Type::float()),
+            |cx, c| {
+                let both = [float_arg(cx, c, 0)?, float_arg(cx, c, 1)?];
+                Ok(vec![quick::finite_or(cx, &both, &m::f64_pow, &m::math_pow)])
+            },
+        ),
+    )
+    .raises()
+    .doc("`x` to the power `y` as floats; ValueError, OverflowError."),
+    OpDef::new(
+        &["math.fmod"],
+        "x, y",
+        Body::Lir(
+            |_, a| reals(a, Type::float()),
+            |cx, c| {
+                let (x, y) = (float_arg(cx, c, 0)?, float_arg(cx, c, 1)?);
+                Ok(vec![quick::fmod(cx, x, y, &m::math_fmod).0])
+            },
+        ),
+    )
+    .raises()
+    .doc("Remainder with the sign of `x`; ValueError."),
     real!("math.remainder", "x, y", m::math_remainder, "IEEE remainder; ValueError."),
     real!("math.ulp", "x", m::f64_ulp, "Value of the last bit."),
-    OpDef::new(&["math.log"], "x, base=...", Body::Lir(|_, a| reals(&a[..1 + !a[1].is_omitted() as usize], Type::float()), |cx, c| {
-        let x = float_arg(cx, c, 0)?;
-        if *c.types[1] == Kind::Ellipsis { return Ok(vec![quick::finite_or(cx, &[x], &m::f64_log, &m::math_log)]); }
-        let base = float_arg(cx, c, 1)?;
-        Ok(vec![quick::log_base(cx, x, base)])
-    })).raises().doc("Natural logarithm, or to a base; ValueError."),
-    OpDef::new(&["math.sqrt"], "x", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| {
-        let x = float_arg(cx, c, 0)?;
-        let zero = cx.b.f64(0.0);
-        let negative = cx.b.bin(Op::FcmpLt, x, zero);
-        let ok = cx.not(negative);
-        cx.check(ok, Class::ValueError, "math domain error");
-        Ok(vec![cx.b.un(Op::Fsqrt, x)])
-    })).raises().doc("Square root; ValueError of a negative number."),
+    OpDef::new(
+        &["math.log"],
+        "x, base=...",
+        Body::Lir(
+            |_, a| reals(&a[..1 + !a[1].is_omitted() as usize], Type::float()),
+            |cx, c| {
+                let x = float_arg(cx, c, 0)?;
+                if *c.types[1] == Kind::Ellipsis {
+                    return Ok(vec![quick::finite_or(cx, &[x], &m::f64_log, &m::math_log)]);
+                }
+                let base = float_arg(cx, c, 1)?;
+                Ok(vec![quick::log_base(cx, x, base)])
+            },
+        ),
+    )
+    .raises()
+    .doc("Natural logarithm, or to a base; ValueError."),
+    OpDef::new(
+        &["math.sqrt"],
+        "x",
+        Body::Lir(
+            |_, a| reals(a, Type::float()),
+            |cx, c| {
+                let x = float_arg(cx, c, 0)?;
+                let zero = cx.b.f64(0.0);
+                let negative = cx.b.bin(Op::FcmpLt, x, zero);
+                let ok = cx.not(negative);
+                cx.check(ok, Class::ValueError, "math domain error");
+                Ok(vec![cx.b.un(Op::Fsqrt, x)])
+            },
+        ),
+    )
+    .raises()
+    .doc("Square root; ValueError of a negative number."),
     // Rounding to integers.
-    OpDef::new(&["math.floor"], "x", Body::Lir(to_int_rule, |cx, c| to_int(cx, c, Some(Op::Ffloor)))).raises().doc("Largest integer not above `x`; ValueError, OverflowError."),
-    OpDef::new(&["math.ceil"], "x", Body::Lir(to_int_rule, |cx, c| to_int(cx, c, Some(Op::Fceil)))).raises().doc("Smallest integer not below `x`; ValueError, OverflowError."),
-    OpDef::new(&["math.trunc"], "x", Body::Lir(to_int_rule, |cx, c| to_int(cx, c, None))).raises().doc("`x` towards zero; ValueError, OverflowError."),
+    OpDef::new(&["math.floor"], "x", Body::Lir(to_int_rule, |cx, c| to_int(cx, c, Some(Op::Ffloor))))
+        .raises()
+        .doc("Largest integer not above `x`; ValueError, OverflowError."),
+    OpDef::new(&["math.ceil"], "x", Body::Lir(to_int_rule, |cx, c| to_int(cx, c, Some(Op::Fceil))))
+        .raises()
+        .doc("Smallest integer not below `x`; ValueError, OverflowError."),
+    OpDef::new(&["math.trunc"], "x", Body::Lir(to_int_rule, |cx, c| to_int(cx, c, None)))
+        .raises()
+        .doc("`x` towards zero; ValueError, OverflowError."),
     // Pieces of floats.
-    OpDef::new(&["math.fabs"], "x", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| { let x = float_arg(cx, c, 0)?; Ok(vec![cx.b.un(Op::Fabs, x)]) })).doc("Magnitude as a float."),
-    OpDef::new(&["math.copysign"], "x, y", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| {
-        let (x, y) = (float_arg(cx, c, 0)?, float_arg(cx, c, 1)?);
-        Ok(vec![cx.b.bin(Op::Fcopysign, x, y)])
-    })).doc("Magnitude of `x`, sign of `y`."),
-    OpDef::new(&["math.nextafter"], "x, y", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| {
-        let (x, y) = (float_arg(cx, c, 0)?, float_arg(cx, c, 1)?);
-        Ok(vec![next_after(cx, x, y)])
-    })).doc("The next float after `x` towards `y`."),
-    OpDef::new(&["math.frexp"], "x", Body::Lir(|_, a| reals(a, Type::tuple(vec![Type::float(), Type::int()])), |cx, c| {
-        let x = float_arg(cx, c, 0)?;
-        Ok(quick::frexp(cx, x).to_vec())
-    })).doc("`(mantissa, exponent)`."),
-    OpDef::new(&["math.modf"], "x", Body::Lir(|_, a| reals(a, Type::tuple(vec![Type::float(); 2])), |cx, c| {
-        let x = float_arg(cx, c, 0)?;
-        Ok(vec![super::umath::fraction(cx, x), cx.b.un(Op::Ftrunc, x)])
-    })).doc("`(fraction, whole part)`."),
-    OpDef::new(&["math.ldexp"], "x, i", Body::Lir(|_, a| if a[1].ty.is_index() { reals(a, Type::float()) } else { Err(no_match("ldexp()", a)) }, |cx, c| {
-        let (x, n) = (float_arg(cx, c, 0)?, cast::to_i64(cx, c.args[1][0], c.types[1]));
-        Ok(vec![quick::ldexp(cx, x, n)])
-    })).raises().doc("`x * 2 ** i`; OverflowError."),
-    OpDef::new(&["math.degrees"], "x", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| scaled(cx, c, 180.0 / std::f64::consts::PI))).doc("Radians to degrees."),
-    OpDef::new(&["math.radians"], "x", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| scaled(cx, c, std::f64::consts::PI / 180.0))).doc("Degrees to radians."),
-    OpDef::new(&["math.isnan", "cmath.isnan"], "x", Body::Lir(|_, a| class_rule(a), |cx, c| classified(cx, c, &["numpy.isnan"]))).doc("Whether NaN."),
-    OpDef::new(&["math.isinf", "cmath.isinf"], "x", Body::Lir(|_, a| class_rule(a), |cx, c| classified(cx, c, &["numpy.isinf"]))).doc("Whether infinite."),
-    OpDef::new(&["math.isfinite", "cmath.isfinite"], "x", Body::Lir(|_, a| class_rule(a), |cx, c| classified(cx, c, &["numpy.isfinite"]))).doc("Whether neither infinite nor NaN."),
-    OpDef::new(&["math.isclose"], "a, b, *, rel_tol=1e-09, abs_tol=0.0", Body::Py("mathlib.isclose")).raises().doc("Whether two numbers are near each other."),
+    OpDef::new(
+        &["math.fabs"],
+        "x",
+        Body::Lir(
+            |_, a| reals(a, Type::float()),
+            |cx, c| {
+                let x = float_arg(cx, c, 0)?;
+                Ok(vec![cx.b.un(Op::Fabs, x)])
+            },
+        ),
+    )
+    .doc("Magnitude as a float."),
+    OpDef::new(
+        &["math.copysign"],
+        "x, y",
+        Body::Lir(
+            |_, a| reals(a, Type::float()),
+            |cx, c| {
+                let (x, y) = (float_arg(cx, c, 0)?, float_arg(cx, c, 1)?);
+                Ok(vec![cx.b.bin(Op::Fcopysign, x, y)])
+            },
+        ),
+    )
+    .doc("Magnitude of `x`, sign of `y`."),
+    OpDef::new(
+        &["math.nextafter"],
+        "x, y",
+        Body::Lir(
+            |_, a| reals(a, Type::float()),
+            |cx, c| {
+                let (x, y) = (float_arg(cx, c, 0)?, float_arg(cx, c, 1)?);
+                Ok(vec![next_after(cx, x, y)])
+            },
+        ),
+    )
+    .doc("The next float after `x` towards `y`."),
+    OpDef::new(
+        &["math.frexp"],
+        "x",
+        Body::Lir(
+            |_, a| reals(a, Type::tuple(vec![Type::float(), Type::int()])),
+            |cx, c| {
+                let x = float_arg(cx, c, 0)?;
+                Ok(quick::frexp(cx, x).to_vec())
+            },
+        ),
+    )
+    .doc("`(mantissa, exponent)`."),
+    OpDef::new(
+        &["math.modf"],
+        "x",
+        Body::Lir(
+            |_, a| reals(a, Type::tuple(vec![Type::float(); 2])),
+            |cx, c| {
+                let x = float_arg(cx, c, 0)?;
+                Ok(vec![super::umath::fraction(cx, x), cx.b.un(Op::Ftrunc, x)])
+            },
+        ),
+    )
+    .doc("`(fraction, whole part)`."),
+    OpDef::new(
+        &["math.ldexp"],
+        "x, i",
+        Body::Lir(
+            |_, a| if a[1].ty.is_index() { reals(a, Type::float()) } else { Err(no_match("ldexp()", a)) },
+            |cx, c| {
+                let (x, n) = (float_arg(cx, c, 0)?, cast::to_i64(cx, c.args[1][0], c.types[1]));
+                Ok(vec![quick::ldexp(cx, x, n)])
+            },
+        ),
+    )
+    .raises()
+    .doc("`x * 2 ** i`; OverflowError."),
+    OpDef::new(
+        &["math.degrees"],
+        "x",
+        Body::Lir(|_, a| reals(a, Type::float()), |cx, c| scaled(cx, c, 180.0 / std::f64::consts::PI)),
+    )
+    .doc("Radians to degrees."),
+    OpDef::new(
+        &["math.radians"],
+        "x",
+        Body::Lir(|_, a| reals(a, Type::float()), |cx, c| scaled(cx, c, std::f64::consts::PI / 180.0)),
+    )
+    .doc("Degrees to radians."),
+    OpDef::new(
+        &["math.isnan", "cmath.isnan"],
+        "x",
+        Body::Lir(|_, a| class_rule(a), |cx, c| classified(cx, c, &["numpy.isnan"])),
+    )
+    .doc("Whether NaN."),
+    OpDef::new(
+        &["math.isinf", "cmath.isinf"],
+        "x",
+        Body::Lir(|_, a| class_rule(a), |cx, c| classified(cx, c, &["numpy.isinf"])),
+    )
+    .doc("Whether infinite."),
+    OpDef::new(
+        &["math.isfinite", "cmath.isfinite"],
+        "x",
+        Body::Lir(|_, a| class_rule(a), |cx, c| classified(cx, c, &["numpy.isfinite"])),
+    )
+    .doc("Whether neither infinite nor NaN."),
+    OpDef::new(&["math.isclose"], "a, b, *, rel_tol=1e-09, abs_tol=0.0", Body::Py("mathlib.isclose"))
+        .raises()
+        .doc("Whether two numbers are near each other."),
     // Integers.
-    OpDef::new(&["math.gcd"], "*integers", Body::Lir(|_, a| unsigned(a), |cx, c| Ok(folded(cx, c, 0, |cx, acc, v| cx.helper_value(&num::uint_gcd, &[acc, v]))))).only_if(is_wide).doc("Greatest common divisor of integers of 64 bits without a sign."),
-    OpDef::new(&["math.gcd"], "*integers", Body::Lir(|_, a| ints(a), |cx, c| Ok(folded(cx, c, 0, |cx, acc, v| cx.helper_value(&num::int_gcd, &[acc, v]))))).doc("Greatest common divisor."),
-    OpDef::new(&["math.lcm"], "*integers", Body::Lir(|_, a| unsigned(a), |cx, c| Ok(folded(cx, c, 1, |cx, acc, v| cx.helper_value(&num::uint_lcm, &[acc, v]))))).only_if(is_wide).doc("Least common multiple of integers of 64 bits without a sign."),
-    OpDef::new(&["math.lcm"], "*integers", Body::Lir(|_, a| ints(a), |cx, c| Ok(folded(cx, c, 1, |cx, acc, v| cx.helper_value(&num::int_lcm, &[acc, v]))))).doc("Least common multiple."),
-    OpDef::new(&["math.isqrt"], "n", Body::Lir(|_, a| unsigned(a), |cx, c| Ok(vec![cx.helper_value(&num::uint_isqrt, &[c.args[0][0]])]))).only_if(is_wide).doc("Integer square root of an integer of 64 bits without a sign."),
-    OpDef::new(&["math.isqrt"], "n", Body::Lir(|_, a| ints(a), |cx, c| int_call(cx, c, &num::int_isqrt))).raises().doc("Integer square root; ValueError."),
-    OpDef::new(&["math.factorial"], "n", Body::Lir(|_, a| ints(a), |cx, c| int_call(cx, c, &num::int_factorial))).raises().doc("`n!`; ValueError, OverflowError past 20."),
-    OpDef::new(&["math.comb"], "n, k", Body::Lir(|_, a| ints(a), |cx, c| int_call(cx, c, &num::int_comb))).raises().doc("Ways to choose `k` of `n`; ValueError."),
-    OpDef::new(&["math.perm"], "n, k=None", Body::Lir(|_, a| ints(&a[..1 + !a[1].is_none() as usize]), |cx, c| {
-        if *c.types[1] == Kind::None { return int_call(cx, &OpCall { args: &c.args[..1], types: &c.types[..1], ..*c }, &num::int_factorial); }
-        int_call(cx, c, &num::int_perm)
-    })).raises().doc("Ways to arrange `k` of `n`; ValueError."),
+    OpDef::new(
+        &["math.gcd"],
+        "*integers",
+        Body::Lir(
+            |_, a| unsigned(a),
+            |cx, c| Ok(folded(cx, c, 0, |cx, acc, v| cx.helper_value(&num::uint_gcd, &[acc, v]))),
+        ),
+    )
+    .only_if(is_wide)
+    .doc("Greatest common divisor of integers of 64 bits without a sign."),
+    OpDef::new(
+        &["math.gcd"],
+        "*integers",
+        Body::Lir(
+            |_, a| ints(a),
+            |cx, c| Ok(folded(cx, c, 0, |cx, acc, v| cx.helper_value(&num::int_gcd, &[acc, v]))),
+        ),
+    )
+    .doc("Greatest common divisor."),
+    OpDef::new(
+        &["math.lcm"],
+        "*integers",
+        Body::Lir(
+            |_, a| unsigned(a),
+            |cx, c| Ok(folded(cx, c, 1, |cx, acc, v| cx.helper_value(&num::uint_lcm, &[acc, v]))),
+        ),
+    )
+    .only_if(is_wide)
+    .doc("Least common multiple of integers of 64 bits without a sign."),
+    OpDef::new(
+        &["math.lcm"],
+        "*integers",
+        Body::Lir(
+            |_, a| ints(a),
+            |cx, c| Ok(folded(cx, c, 1, |cx, acc, v| cx.helper_value(&num::int_lcm, &[acc, v]))),
+        ),
+    )
+    .doc("Least common multiple."),
+    OpDef::new(
+        &["math.isqrt"],
+        "n",
+        Body::Lir(|_, a| unsigned(a), |cx, c| Ok(vec![cx.helper_value(&num::uint_isqrt, &[c.args[0][0]])])),
+    )
+    .only_if(is_wide)
+    .doc("Integer square root of an integer of 64 bits without a sign."),
+    OpDef::new(&["math.isqrt"], "n", Body::Lir(|_, a| ints(a), |cx, c| int_call(cx, c, &num::int_isqrt)))
+        .raises()
+        .doc("Integer square root; ValueError."),
+    OpDef::new(
+        &["math.factorial"],
+        "n",
+        Body::Lir(|_, a| ints(a), |cx, c| int_call(cx, c, &num::int_factorial)),
+    )
+    .raises()
+    .doc("`n!`; ValueError, OverflowError past 20."),
+    OpDef::new(&["math.comb"], "n, k", Body::Lir(|_, a| ints(a), |cx, c| int_call(cx, c, &num::int_comb)))
+        .raises()
+        .doc("Ways to choose `k` of `n`; ValueError."),
+    OpDef::new(
+        &["math.perm"],
+        "n, k=None",
+        Body::Lir(
+            |_, a| ints(&a[..1 + !a[1].is_none() as usize]),
+            |cx, c| {
+                if *c.types[1] == Kind::None {
+                    return int_call(
+                        cx,
+                        &OpCall { args: &c.args[..1], types: &c.types[..1], ..*c },
+                        &num::int_factorial,
+                    );
+                }
+                int_call(cx, c, &num::int_perm)
+            },
+        ),
+    )
+    .raises()
+    .doc("Ways to arrange `k` of `n`; ValueError."),
     // Several numbers.
-    OpDef::new(&["math.hypot"], "*coordinates", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| {
-        let all = (0..c.args.len()).map(|k| float_arg(cx, c, k)).collect::<Result<Vec<_>>>()?;
-        if let [a, b] = all[..] { return Ok(vec![cx.helper_value(&m::f64_hypot, &[a, b])]); }
-        let (at, n) = (cx.spill(&all), cx.b.i64(all.len() as i64));
-        Ok(vec![cx.helper_value(&m::math_hypot_n, &[at, n])])
-    })).doc("Length of a vector."),
-    OpDef::new(&["math.dist"], "p, q", Body::Lir(points_rule, emit_dist)).raises().reads().doc("Distance of two points; ValueError."),
-    OpDef::new(&["math.fsum"], "seq", Body::Lir(points_rule, emit_fsum)).raises().reads().doc("Exactly rounded sum; OverflowError, ValueError."),
-    OpDef::new(&["math.fsum"], "seq", Body::Py("mathlib.fsum")).raises().doc("Exactly rounded sum of an iterable."),
-    OpDef::new(&["math.prod"], "iterable, *, start=1", Body::Py("mathlib.prod")).raises().doc("Product of an iterable."),
+    OpDef::new(
+        &["math.hypot"],
+        "*coordinates",
+        Body::Lir(
+            |_, a| reals(a, Type::float()),
+            |cx, c| {
+                let all = (0..c.args.len()).map(|k| float_arg(cx, c, k)).collect::<Result<Vec<_>>>()?;
+                if let [a, b] = all[..] {
+                    return Ok(vec![cx.helper_value(&m::f64_hypot, &[a, b])]);
+                }
+                let (at, n) = (cx.spill(&all), cx.b.i64(all.len() as i64));
+                Ok(vec![cx.helper_value(&m::math_hypot_n, &[at, n])])
+            },
+        ),
+    )
+    .doc("Length of a vector."),
+    OpDef::new(&["math.dist"], "p, q", Body::Lir(points_rule, emit_dist))
+        .raises()
+        .reads()
+        .doc("Distance of two points; ValueError."),
+    OpDef::new(&["math.fsum"], "seq", Body::Lir(points_rule, emit_fsum))
+        .raises()
+        .reads()
+        .doc("Exactly rounded sum; OverflowError, ValueError."),
+    OpDef::new(&["math.fsum"], "seq", Body::Py("mathlib.fsum"))
+        .raises()
+        .doc("Exactly rounded sum of an iterable."),
+    OpDef::new(&["math.prod"], "iterable, *, start=1", Body::Py("mathlib.prod"))
+        .raises()
+        .doc("Product of an iterable."),
     // Complex numbers.
     complex!("cmath.acos", cmath_acos, "Arc cosine."),
     complex!("cmath.acosh", cmath_acosh, "Inverse hyperbolic cosine."),
@@ -167,47 +399,106 @@ pub static OPS: &[OpDef] = &[
     complex!("cmath.sqrt", cmath_sqrt, "Square root."),
     complex!("cmath.tan", cmath_tan, "Tangent; ValueError, OverflowError."),
     complex!("cmath.tanh", cmath_tanh, "Hyperbolic tangent; ValueError."),
-    OpDef::new(&["cmath.log"], "z, base=...", Body::Lir(|_, a| complex_rule(&a[..1 + !a[1].is_omitted() as usize], Type::complex()), |cx, c| {
-        let z = cast::cast(cx, &c.args[0], c.types[0], Type::complex())?;
-        let z = complex_helper(cx, &num::cmath_log, &z, c.ret);
-        if *c.types[1] == Kind::Ellipsis { return Ok(z); }
-        let base = cast::cast(cx, &c.args[1], c.types[1], Type::complex())?;
-        let base = complex_helper(cx, &num::cmath_log, &base, c.ret);
-        let zero = cx.zero(crate::lir::Ty::F64);
-        let (re, im) = (cx.b.bin(crate::lir::Op::FcmpNe, base[0], zero), cx.b.bin(crate::lir::Op::FcmpNe, base[1], zero));
-        let some = cx.or(re, im);
-        cx.check(some, Class::ValueError, "math domain error");
-        Ok(complex_helper(cx, &num::complex_div, &[z, base].concat(), c.ret))
-    })).raises().doc("Natural logarithm, or to a base; ValueError."),
-    OpDef::new(&["cmath.phase"], "z", Body::Lir(|_, a| complex_rule(a, Type::float()), |cx, c| {
-        let z = cast::cast(cx, &c.args[0], c.types[0], Type::complex())?;
-        Ok(vec![cx.helper_value(&m::f64_atan2, &[z[1], z[0]])])
-    })).doc("Angle from the positive real axis."),
-    OpDef::new(&["cmath.polar"], "z", Body::Lir(|_, a| complex_rule(a, Type::tuple(vec![Type::float(); 2])), |cx, c| {
-        let z = cast::cast(cx, &c.args[0], c.types[0], Type::complex())?;
-        Ok(vec![cx.helper_value(&num::cmath_modulus, &z), cx.helper_value(&m::f64_atan2, &[z[1], z[0]])])
-    })).raises().doc("`(modulus, phase)`."),
-    OpDef::new(&["cmath.rect"], "r, phi", Body::Lir(|_, a| reals(a, Type::complex()), |cx, c| {
-        let (r, phi) = (float_arg(cx, c, 0)?, float_arg(cx, c, 1)?);
-        Ok(complex_helper(cx, &num::cmath_rect, &[r, phi], c.ret))
-    })).raises().doc("The complex number of a modulus and a phase."),
-    OpDef::new(&["cmath.isclose"], "a, b, *, rel_tol=1e-09, abs_tol=0.0", Body::Py("mathlib.isclose")).raises().doc("Whether two numbers are near each other."),
+    OpDef::new(
+        &["cmath.log"],
+        "z, base=...",
+        Body::Lir(
+            |_, a| complex_rule(&a[..1 + !a[1].is_omitted() as usize], Type::complex()),
+            |cx, c| {
+                let z = cast::cast(cx, &c.args[0], c.types[0], Type::complex())?;
+                let z = complex_helper(cx, &num::cmath_log, &z, c.ret);
+                if *c.types[1] == Kind::Ellipsis {
+                    return Ok(z);
+                }
+                let base = cast::cast(cx, &c.args[1], c.types[1], Type::complex())?;
+                let base = complex_helper(cx, &num::cmath_log, &base, c.ret);
+                let zero = cx.zero(crate::lir::Ty::F64);
+                let (re, im) = (
+                    cx.b.bin(crate::lir::Op::FcmpNe, base[0], zero),
+                    cx.b.bin(crate::lir::Op::FcmpNe, base[1], zero),
+                );
+                let some = cx.or(re, im);
+                cx.check(some, Class::ValueError, "math domain error");
+                Ok(complex_helper(cx, &num::complex_div, &[z, base].concat(), c.ret))
+            },
+        ),
+    )
+    .raises()
+    .doc("Natural logarithm, or to a base; ValueError."),
+    OpDef::new(
+        &["cmath.phase"],
+        "z",
+        Body::Lir(
+            |_, a| complex_rule(a, Type::float()),
+            |cx, c| {
+                let z = cast::cast(cx, &c.args[0], c.types[0], Type::complex())?;
+                Ok(vec![cx.helper_value(&m::f64_atan2, &[z[1], z[0]])])
+            },
+        ),
+    )
+    .doc("Angle from the positive real axis."),
+    OpDef::new(
+        &["cmath.polar"],
+        "z",
+        Body::Lir(
+            |_, a| complex_rule(a, Type::tuple(vec![Type::float(); 2])),
+            |cx, c| {
+                let z = cast::cast(cx, &c.args[0], c.types[0], Type::complex())?;
+                Ok(vec![
+                    cx.helper_value(&num::cmath_modulus, &z),
+                    cx.helper_value(&m::f64_atan2, &[z[1], z[0]]),
+                ])
+            },
+        ),
+    )
+    .raises()
+    .doc("`(modulus, phase)`."),
+    OpDef::new(
+        &["cmath.rect"],
+        "r, phi",
+        Body::Lir(
+            |_, a| reals(a, Type::complex()),
+            |cx, c| {
+                let (r, phi) = (float_arg(cx, c, 0)?, float_arg(cx, c, 1)?);
+                Ok(complex_helper(cx, &num::cmath_rect, &[r, phi], c.ret))
+            },
+        ),
+    )
+    .raises()
+    .doc("The complex number of a modulus and a phase."),
+    OpDef::new(&["cmath.isclose"], "a, b, *, rel_tol=1e-09, abs_tol=0.0", Body::Py("mathlib.isclose"))
+        .raises()
+        .doc("Whether two numbers are near each other."),
 ];
 
 fn reals(args: &[Arg], ret: Type) -> Result<Answer> {
-    if args.iter().all(|a| a.ty.is_real()) { Ok(Answer::of(ret)) } else { Err(no_match("a function of math", args)) }
+    if args.iter().all(|a| a.ty.is_real()) {
+        Ok(Answer::of(ret))
+    } else {
+        Err(no_match("a function of math", args))
+    }
 }
 
 fn complex_rule(args: &[Arg], ret: Type) -> Result<Answer> {
-    if args.iter().all(|a| a.ty.is_number()) { Ok(Answer::of(ret)) } else { Err(no_match("a function of cmath", args)) }
+    if args.iter().all(|a| a.ty.is_number()) {
+        Ok(Answer::of(ret))
+    } else {
+        Err(no_match("a function of cmath", args))
+    }
 }
 
 pub fn ints(args: &[Arg]) -> Result<Answer> {
-    if args.iter().all(|a| a.ty.is_index()) { Ok(Answer::of(Type::int())) } else { Err(no_match("a function of integers", args)) }
+    if args.iter().all(|a| a.ty.is_index()) {
+        Ok(Answer::of(Type::int()))
+    } else {
+        Err(no_match("a function of integers", args))
+    }
 }
 
 /// Whether one of the integers may be more than a signed one holds.
-pub fn is_wide(args: &[Arg]) -> bool { args.iter().any(|a| *a.ty == Kind::Int(Int::U64)) }
+pub fn is_wide(args: &[Arg]) -> bool {
+    args.iter().any(|a| *a.ty == Kind::Int(Int::U64))
+}
 
 /// Integers, one of which may be more than a signed one holds: so may the result.
 fn unsigned(args: &[Arg]) -> Result<Answer> {
@@ -216,7 +507,9 @@ fn unsigned(args: &[Arg]) -> Result<Answer> {
 }
 
 /// Operand `k` as f64.
-fn float_arg(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Value> { Ok(cast::cast(cx, &c.args[k], c.types[k], Type::float())?[0]) }
+fn float_arg(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Value> {
+    Ok(cast::cast(cx, &c.args[k], c.types[k], Type::float())?[0])
+}
 
 fn call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<Val> {
     let all = (0..c.args.len()).map(|k| float_arg(cx, c, k)).collect::<Result<Vec<_>>>()?;
@@ -229,7 +522,12 @@ fn int_call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Resu
 }
 
 /// An associative function of any number of integers, whose signs do not count.
-pub fn folded(cx: &mut LowerCx<'_>, c: &OpCall<'_>, empty: i64, step: fn(&mut LowerCx<'_>, Value, Value) -> Value) -> Val {
+pub fn folded(
+    cx: &mut LowerCx<'_>,
+    c: &OpCall<'_>,
+    empty: i64,
+    step: fn(&mut LowerCx<'_>, Value, Value) -> Value,
+) -> Val {
     let mut acc = cx.b.i64(empty);
     let wide = *c.ret == Kind::Int(Int::U64);
     for (v, t) in c.args.iter().zip(c.types) {
@@ -253,7 +551,9 @@ fn to_int_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 /// Rounds with an instruction, then converts as `int()` does.
 fn to_int(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Option<Op>) -> Result<Val> {
     let mut v = c.args[0].clone();
-    if let (true, Some(op)) = (c.types[0].is_float(), op) { v[0] = cx.b.un(op, v[0]); }
+    if let (true, Some(op)) = (c.types[0].is_float(), op) {
+        v[0] = cx.b.un(op, v[0]);
+    }
     super::real::emit_int(cx, &OpCall { args: &[v], ..*c })
 }
 
@@ -263,11 +563,17 @@ fn scaled(cx: &mut LowerCx<'_>, c: &OpCall<'_>, by: f64) -> Result<Val> {
     Ok(vec![cx.b.bin(Op::Fmul, x, by)])
 }
 
-fn class_rule(args: &[Arg]) -> Result<Answer> { complex_rule(args, Type::bool()) }
+fn class_rule(args: &[Arg]) -> Result<Answer> {
+    complex_rule(args, Type::bool())
+}
 
 /// The ufunc of that path on one number.
 fn classified(cx: &mut LowerCx<'_>, c: &OpCall<'_>, path: &[&str; 1]) -> Result<Val> {
-    let Some(Body::Ufunc(_, emit)) = super::OpId::find(path[0]).and_then(|f| f.rows().first()).map(|op| op.body) else { return Err(Diagnostic::internal("missing ufunc")) };
+    let Some(Body::Ufunc(_, emit)) =
+        super::OpId::find(path[0]).and_then(|f| f.rows().first()).map(|op| op.body)
+    else {
+        return Err(Diagnostic::internal("missing ufunc"));
+    };
     emit(cx, c)
 }
 
@@ -280,21 +586,33 @@ fn points_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
             (_, _, Some(e)) => e.is_real(),
             _ => false,
         };
-        if !ok { return Err(no_match("a function of points", args)); }
+        if !ok {
+            return Err(no_match("a function of points", args));
+        }
     }
     Ok(Answer::of(Type::float()))
 }
 
 /// The numbers of a sequence as f64: address, count, distance in bytes, and the array to release afterwards,
 /// if one was made.
-fn numbers(cx: &mut LowerCx<'_>, v: &[Value], t: Type, packed: bool) -> Result<(Value, Value, Value, Option<Value>)> {
+fn numbers(
+    cx: &mut LowerCx<'_>,
+    v: &[Value],
+    t: Type,
+    packed: bool,
+) -> Result<(Value, Value, Value, Option<Value>)> {
     use crate::lower::arrays::ArrayVal;
     if let Some(m) = t.members() {
         let mut all = vec![];
-        for (p, t) in split_leaves(v, m).iter().zip(m) { all.push(cast::cast(cx, p, *t, Type::float())?[0]); }
+        for (p, t) in split_leaves(v, m).iter().zip(m) {
+            all.push(cast::cast(cx, p, *t, Type::float())?[0]);
+        }
         return Ok((cx.spill(&all), cx.b.i64(m.len() as i64), cx.b.i64(8), None));
     }
-    if let Some(a) = t.as_array() && a.dtype == Type::f64() && (!packed || a.layout == crate::types::Layout::C) {
+    if let Some(a) = t.as_array()
+        && a.dtype == Type::f64()
+        && (!packed || a.layout == crate::types::Layout::C)
+    {
         let a = ArrayVal::new(cx, v, t)?;
         return Ok((a.data, a.shape[0], a.strides[0], None));
     }
@@ -310,10 +628,17 @@ fn numbers(cx: &mut LowerCx<'_>, v: &[Value], t: Type, packed: bool) -> Result<(
     Ok((out.data, n, cx.b.i64(8), Some(out.owner)))
 }
 
-fn release(cx: &mut LowerCx<'_>, made: Option<Value>) { if let Some(owner) = made { cx.b.helper(&super::object::obj_release, &[owner]); } }
+fn release(cx: &mut LowerCx<'_>, made: Option<Value>) {
+    if let Some(owner) = made {
+        cx.b.helper(&super::object::obj_release, &[owner]);
+    }
+}
 
 fn emit_dist(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let lengths = [super::sequence::length(cx, &c.args[0], c.types[0])?, super::sequence::length(cx, &c.args[1], c.types[1])?];
+    let lengths = [
+        super::sequence::length(cx, &c.args[0], c.types[0])?,
+        super::sequence::length(cx, &c.args[1], c.types[1])?,
+    ];
     let same = cx.b.bin(Op::IcmpEq, lengths[0], lengths[1]);
     cx.check(same, Class::ValueError, "both points must have the same number of dimensions");
     let (p, n, _, p_made) = numbers(cx, &c.args[0], c.types[0], true)?;

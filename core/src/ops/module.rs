@@ -9,9 +9,9 @@ super::identity::op_ids! {
     IMPORT_MODULE = "import.module",
 }
 
-pub static OPS: &[OpDef] = &[
-    OpDef::new(&["import.module"], "name, *rest", Body::Lir(import_rule, |_, _| Ok(vec![]))).doc("`import math` inside a function."),
-];
+pub static OPS: &[OpDef] =
+    &[OpDef::new(&["import.module"], "name, *rest", Body::Lir(import_rule, |_, _| Ok(vec![])))
+        .doc("`import math` inside a function.")];
 
 /// Modules with rows in the table.
 pub const KNOWN: &[&str] = &["numpy", "math", "cmath", "operator", "builtins", "time", "random"];
@@ -19,7 +19,8 @@ pub const KNOWN: &[&str] = &["numpy", "math", "cmath", "operator", "builtins", "
 fn import_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let name = args[0].text().unwrap_or_default();
     let known = KNOWN.iter().find(|m| **m == name).ok_or_else(|| {
-        Diagnostic::new(Code::UnsupportedSyntax, format!("`import {name}` inside a function is not compiled")).help("import it at the top of the module")
+        Diagnostic::new(Code::UnsupportedSyntax, format!("`import {name}` inside a function is not compiled"))
+            .help("import it at the top of the module")
     })?;
     Ok(Answer::of(Type::new(Kind::Module(known))))
 }

@@ -38,7 +38,9 @@ pub static OPS: &[OpDef] = &[
 ];
 
 fn dims(args: &[Arg]) -> Option<usize> {
-    if args.iter().all(|a| a.ty.is_index()) { return Some(args.len()); }
+    if args.iter().all(|a| a.ty.is_index()) {
+        return Some(args.len());
+    }
     let m = args[0].ty.members()?;
     (args.len() == 1 && m.iter().all(|t| t.is_index())).then_some(m.len())
 }
@@ -49,7 +51,9 @@ fn ndindex_type(args: &[Arg]) -> Result<Answer> {
 }
 
 fn over(args: &[Arg], make: fn(Type) -> IterType) -> Result<Answer> {
-    if args[0].ty.as_array().is_none() { return Err(no_match("an iterator over elements", args)); }
+    if args[0].ty.as_array().is_none() {
+        return Err(no_match("an iterator over elements", args));
+    }
     Ok(Answer::of(Type::iter(make(args[0].ty))))
 }
 
@@ -66,7 +70,11 @@ fn emit_ndindex(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let mut shape = vec![];
     for (v, t) in c.args.iter().zip(c.types) {
         match t.members() {
-            Some(m) => for (x, t) in v.iter().zip(m) { shape.push(cast::to_i64(cx, *x, *t)); },
+            Some(m) => {
+                for (x, t) in v.iter().zip(m) {
+                    shape.push(cast::to_i64(cx, *x, *t));
+                }
+            }
             None => shape.push(cast::to_i64(cx, v[0], *t)),
         }
     }
@@ -105,7 +113,11 @@ pub fn step_array(cx: &mut LowerCx<'_>, v: &[Value], t: Type, with_index: bool) 
     let (state, has, index) = step(cx, &v[leaves..], ty.ndim())?;
     let a = ArrayVal::new(cx, &v[..leaves], t)?;
     let at = index.clone();
-    let elem = cx.if_else(has, |cx| Ok(a.load(cx, &at)), |cx| Ok(crate::lower::constants::absent(&mut cx.b, ty.dtype)))?;
+    let elem = cx.if_else(
+        has,
+        |cx| Ok(a.load(cx, &at)),
+        |cx| Ok(crate::lower::constants::absent(&mut cx.b, ty.dtype)),
+    )?;
     let value = if with_index { [index, elem].concat() } else { elem };
     Ok(([v[..leaves].to_vec(), state].concat(), has, value))
 }

@@ -6,9 +6,9 @@
 //! nothing, and the cube of an array's elements neither.
 
 use super::elementwise::{constant, number};
+use super::kernel::Map;
 use super::mathfn::{f32_pow, f64_pow};
 use super::number as num;
-use super::kernel::Map;
 use super::{Body, OpDef};
 use crate::diag::Result;
 use crate::exc::Class;
@@ -27,42 +27,129 @@ const BIN: &str = "x1, x2, out=None";
 
 pub static OPS: &[OpDef] = &[
     // NumPy squares here, and a bool squared is an int8.
-    OpDef::new(&["operator.pow"], BIN, Body::Ufunc(|a, e| {
-        let square = e && *a[0].ty == Kind::Bool && matches!(a[1].konst, Some(Const::Int(2)));
-        square.then(|| Answer::coerced(Type::int_of(Int::I8), vec![Type::int_of(Int::I8); 2]))
-    }, emit_power)).doc("`x1 ** 2` of arrays of bool."),
-    OpDef::new(&["operator.pow", "numpy.power", "numpy.pow"], BIN, Body::Ufunc(|a, e| if e && exponent(&a[1].konst) == Some(2.0) && !a[0].ty.is_complex() { power_rule(a, true) } else { None }, emit_power))
-        .kernel(Map::Square).doc("`x1 ** 2` of arrays."),
+    OpDef::new(
+        &["operator.pow"],
+        BIN,
+        Body::Ufunc(
+            |a, e| {
+                let square = e && *a[0].ty == Kind::Bool && matches!(a[1].konst, Some(Const::Int(2)));
+                square.then(|| Answer::coerced(Type::int_of(Int::I8), vec![Type::int_of(Int::I8); 2]))
+            },
+            emit_power,
+        ),
+    )
+    .doc("`x1 ** 2` of arrays of bool."),
+    OpDef::new(
+        &["operator.pow", "numpy.power", "numpy.pow"],
+        BIN,
+        Body::Ufunc(
+            |a, e| {
+                if e && exponent(&a[1].konst) == Some(2.0) && !a[0].ty.is_complex() {
+                    power_rule(a, true)
+                } else {
+                    None
+                }
+            },
+            emit_power,
+        ),
+    )
+    .kernel(Map::Square)
+    .doc("`x1 ** 2` of arrays."),
     // NumPy's operator takes reciprocals and roots of complex numbers here, its function does not.
-    OpDef::new(&["operator.pow"], BIN, Body::Ufunc(|a, e| if e && a[0].ty.is_complex() && exponent(&a[1].konst).is_some_and(|n| [-1.0, 0.5].contains(&n)) { power_rule(a, true) } else { None }, emit_complex_power))
-        .doc("`1 / x1` and the square root of complex `x1`, as powers."),
+    OpDef::new(
+        &["operator.pow"],
+        BIN,
+        Body::Ufunc(
+            |a, e| {
+                if e && a[0].ty.is_complex()
+                    && exponent(&a[1].konst).is_some_and(|n| [-1.0, 0.5].contains(&n))
+                {
+                    power_rule(a, true)
+                } else {
+                    None
+                }
+            },
+            emit_complex_power,
+        ),
+    )
+    .doc("`1 / x1` and the square root of complex `x1`, as powers."),
     // These need no power at all, so the kernel would be slower than the loop.
-    OpDef::new(&["operator.pow", "numpy.power", "numpy.pow"], BIN, Body::Ufunc(|a, e| if e && exponent(&a[1].konst).is_some_and(|n| [-1.0, 0.0, 0.5, 1.0, 3.0].contains(&n)) { power_rule(a, true) } else { None }, emit_power))
-        .raises().doc("`x1 ** n` of arrays for a few constants."),
-    OpDef::new(&["operator.pow"], BIN, Body::Ufunc(power_rule, emit_power)).kernel(Map::Pow).raises_for_elements().doc("`x1 ** x2`."),
-    OpDef::new(&["numpy.power", "numpy.pow"], BIN, Body::Ufunc(|a, _| power_rule(a, true), |cx, c| emit_power(cx, &OpCall { elementwise: true, ..*c }))).kernel(Map::Pow).raises_for_elements().doc("`x1` to the power `x2`."),
-    OpDef::new(&["numpy.float_power"], BIN, Body::Ufunc(float_power_rule, |cx, c| {
-        // No root: this function has it from `pow` also of arrays.
-        let consts = if exponent(&c.consts[1]) == Some(0.5) { &[None, None][..] } else { c.consts };
-        emit_power(cx, &OpCall { elementwise: true, consts, ..*c })
-    })).doc("`x1` to the power `x2` in double precision."),
-    OpDef::new(&["builtins.pow"], "base, exp, mod=None", Body::Py("builtin.power")).raises().doc("`base ** exp`, modulo `mod` where it is given."),
-    OpDef::new(&["operator._pow_modular"], "base, exp, mod", Body::Lir(
-        |_, a| if a.iter().all(|a| a.ty.is_index()) { Ok(Answer::of(Type::int())) } else { Err(no_match("pow() with three arguments", a)) },
-        |cx, c| {
-            let v: Vec<Value> = (0..3).map(|k| cast::to_i64(cx, c.args[k][0], c.types[k])).collect();
-            Ok(vec![cx.helper_value(&num::int_pow_mod, &v)])
-        },
-    )).raises().doc("`pow(base, exp, mod)` of integers."),
+    OpDef::new(
+        &["operator.pow", "numpy.power", "numpy.pow"],
+        BIN,
+        Body::Ufunc(
+            |a, e| {
+                if e && exponent(&a[1].konst).is_some_and(|n| [-1.0, 0.0, 0.5, 1.0, 3.0].contains(&n)) {
+                    power_rule(a, true)
+                } else {
+                    None
+                }
+            },
+            emit_power,
+        ),
+    )
+    .raises()
+    .doc("`x1 ** n` of arrays for a few constants."),
+    OpDef::new(&["operator.pow"], BIN, Body::Ufunc(power_rule, emit_power))
+        .kernel(Map::Pow)
+        .raises_for_elements()
+        .doc("`x1 ** x2`."),
+    OpDef::new(
+        &["numpy.power", "numpy.pow"],
+        BIN,
+        Body::Ufunc(|a, _| power_rule(a, true), |cx, c| emit_power(cx, &OpCall { elementwise: true, ..*c })),
+    )
+    .kernel(Map::Pow)
+    .raises_for_elements()
+    .doc("`x1` to the power `x2`."),
+    OpDef::new(
+        &["numpy.float_power"],
+        BIN,
+        Body::Ufunc(float_power_rule, |cx, c| {
+            // No root: this function has it from `pow` also of arrays.
+            let consts = if exponent(&c.consts[1]) == Some(0.5) { &[None, None][..] } else { c.consts };
+            emit_power(cx, &OpCall { elementwise: true, consts, ..*c })
+        }),
+    )
+    .doc("`x1` to the power `x2` in double precision."),
+    OpDef::new(&["builtins.pow"], "base, exp, mod=None", Body::Py("builtin.power"))
+        .raises()
+        .doc("`base ** exp`, modulo `mod` where it is given."),
+    OpDef::new(
+        &["operator._pow_modular"],
+        "base, exp, mod",
+        Body::Lir(
+            |_, a| {
+                if a.iter().all(|a| a.ty.is_index()) {
+                    Ok(Answer::of(Type::int()))
+                } else {
+                    Err(no_match("pow() with three arguments", a))
+                }
+            },
+            |cx, c| {
+                let v: Vec<Value> = (0..3).map(|k| cast::to_i64(cx, c.args[k][0], c.types[k])).collect();
+                Ok(vec![cx.helper_value(&num::int_pow_mod, &v)])
+            },
+        ),
+    )
+    .raises()
+    .doc("`pow(base, exp, mod)` of integers."),
 ];
 
 /// The exponent when it is known, as a float: every small integer is one exactly.
 fn exponent(konst: &Option<Const>) -> Option<f64> {
-    match konst { Some(Const::Int(i)) if i.unsigned_abs() < 1 << 53 => Some(*i as f64), Some(Const::Float(x)) => Some(*x), Some(Const::Bool(b)) => Some(*b as i64 as f64), _ => None }
+    match konst {
+        Some(Const::Int(i)) if i.unsigned_abs() < 1 << 53 => Some(*i as f64),
+        Some(Const::Float(x)) => Some(*x),
+        Some(Const::Bool(b)) => Some(*b as i64 as f64),
+        _ => None,
+    }
 }
 
 pub fn power_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
-    if !args.iter().all(|a| number(a.ty).is_some()) { return None; }
+    if !args.iter().all(|a| number(a.ty).is_some()) {
+        return None;
+    }
     let (a, b) = (args[0].ty, args[1].ty);
     if elementwise {
         let t = super::elementwise::common(args)?;
@@ -76,11 +163,14 @@ pub fn power_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
         }
         let t = promote::arith(a, b)?;
         let known = match (args[0].int(), args[1].int()) {
-            (Some(x), Some(n)) if t == Type::int() => u32::try_from(n).ok().and_then(|n| x.checked_pow(n)).map(Const::Int),
+            (Some(x), Some(n)) if t == Type::int() => {
+                u32::try_from(n).ok().and_then(|n| x.checked_pow(n)).map(Const::Int)
+            }
             _ => None,
         };
         // The exponent keeps its own sign: a negative one must not become a huge unsigned one.
-        let exp = if matches!(*b, Kind::Int(i) if !i.signed()) { Type::int_of(Int::U64) } else { Type::i64() };
+        let exp =
+            if matches!(*b, Kind::Int(i) if !i.signed()) { Type::int_of(Int::U64) } else { Type::i64() };
         return Some(Answer::coerced(t, vec![t, exp]).known(known));
     }
     let t = promote::arith(a, b)?;
@@ -102,11 +192,17 @@ pub fn emit_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     }
 }
 
-fn unsigned(t: Type) -> bool { matches!(*t, Kind::Int(i) if !i.signed()) }
+fn unsigned(t: Type) -> bool {
+    matches!(*t, Kind::Int(i) if !i.signed())
+}
 
 fn integer_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Result<Val> {
     let (a, t) = (c.args[0][0], c.types[0]);
-    if let Some(n) = known && (0.0..=8.0).contains(&n) { return Ok(vec![multiplied(cx, a, n as u32)]); }
+    if let Some(n) = known
+        && (0.0..=8.0).contains(&n)
+    {
+        return Ok(vec![multiplied(cx, a, n as u32)]);
+    }
     let (base, exp) = (cast::to_i64(cx, a, t), cast::to_i64(cx, c.args[1][0], c.types[1]));
     if unsigned(c.types[1]) {
         // Unsigned exponents: wrapping multiplication gives the same bits whatever the sign of the base.
@@ -133,11 +229,20 @@ fn integer_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Re
 /// `a` to the `n` by squaring; exact modulo the width.
 fn multiplied(cx: &mut LowerCx<'_>, a: Value, n: u32) -> Value {
     let t = cx.b.ty(a);
-    if n == 0 { return cx.b.iconst(t, 1); }
+    if n == 0 {
+        return cx.b.iconst(t, 1);
+    }
     let (mut square, mut result) = (a, None);
     for bit in 0..32 - n.leading_zeros() {
-        if bit > 0 { square = cx.b.bin(Op::Imul, square, square); }
-        if n >> bit & 1 != 0 { result = Some(match result { None => square, Some(r) => cx.b.bin(Op::Imul, r, square) }); }
+        if bit > 0 {
+            square = cx.b.bin(Op::Imul, square, square);
+        }
+        if n >> bit & 1 != 0 {
+            result = Some(match result {
+                None => square,
+                Some(r) => cx.b.bin(Op::Imul, r, square),
+            });
+        }
     }
     result.unwrap_or(a)
 }
@@ -160,7 +265,9 @@ fn float_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Resu
             let square = cx.b.bin(Op::Fmul, a, a);
             return Ok(vec![cx.b.bin(Op::Fmul, square, a)]);
         }
-        Some(3.0) => return Ok(vec![super::quick::cube(cx, a, |cx| cx.helper_value(&num::float_pow, &[a, b]))]),
+        Some(3.0) => {
+            return Ok(vec![super::quick::cube(cx, a, |cx| cx.helper_value(&num::float_pow, &[a, b]))]);
+        }
         Some(-1.0) => {
             if !quiet {
                 let nonzero = cast::truth(cx, a, c.types[0]);
@@ -168,14 +275,17 @@ fn float_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Resu
             }
             let one = constant(cx, t, 1.0);
             let r = cx.b.bin(Op::Fdiv, one, a);
-            if !quiet { check_overflow(cx, r, &[a]); }
+            if !quiet {
+                check_overflow(cx, r, &[a]);
+            }
             return Ok(vec![r]);
         }
         // Of arrays NumPy takes the square root.
         Some(0.5) if c.elementwise => return Ok(vec![cx.b.un(Op::Fsqrt, a)]),
         Some(0.5) => {
             // Unlike the square root, the power of -0.0 is 0.0 and that of -inf is inf.
-            let (zero, inf, low) = (cx.zero(t), constant(cx, t, f64::INFINITY), constant(cx, t, f64::NEG_INFINITY));
+            let (zero, inf, low) =
+                (cx.zero(t), constant(cx, t, f64::INFINITY), constant(cx, t, f64::NEG_INFINITY));
             let root = cx.b.un(Op::Fsqrt, a);
             let root = cx.b.bin(Op::Fadd, root, zero);
             let is_low = cx.b.bin(Op::FcmpEq, a, low);
@@ -183,9 +293,16 @@ fn float_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Resu
         }
         _ => {}
     }
-    if quiet { return Ok(vec![cx.helper_value(if t == Ty::F32 { &f32_pow } else { &f64_pow }, &[a, b])]); }
-    if t == Ty::F64 { return Ok(vec![super::quick::finite_or(cx, &[a, b], &f64_pow, &num::float_pow)]); }
-    let (zero, b_negative) = (cx.zero(t), { let zero = cx.zero(t); cx.b.bin(Op::FcmpLt, b, zero) });
+    if quiet {
+        return Ok(vec![cx.helper_value(if t == Ty::F32 { &f32_pow } else { &f64_pow }, &[a, b])]);
+    }
+    if t == Ty::F64 {
+        return Ok(vec![super::quick::finite_or(cx, &[a, b], &f64_pow, &num::float_pow)]);
+    }
+    let (zero, b_negative) = (cx.zero(t), {
+        let zero = cx.zero(t);
+        cx.b.bin(Op::FcmpLt, b, zero)
+    });
     let a_zero = cx.b.bin(Op::FcmpEq, a, zero);
     let bad = cx.and(a_zero, b_negative);
     let ok = cx.not(bad);
@@ -196,7 +313,9 @@ fn float_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Resu
 /// Python's OverflowError where a finite operand gave an infinite result.
 fn check_overflow(cx: &mut LowerCx<'_>, r: Value, from: &[Value]) {
     let t = cx.b.ty(r);
-    if t == Ty::F32 { return; }
+    if t == Ty::F32 {
+        return;
+    }
     let inf = constant(cx, t, f64::INFINITY);
     let size = cx.b.un(Op::Fabs, r);
     let mut ok = cx.b.bin(Op::FcmpNe, size, inf);
@@ -209,8 +328,12 @@ fn check_overflow(cx: &mut LowerCx<'_>, r: Value, from: &[Value]) {
 }
 
 fn complex_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Result<Val> {
-    if known == Some(2.0) { return Ok(super::arith::complex_mul(cx, &c.args[0], &c.args[0])); }
-    if known == Some(1.0) { return Ok(c.args[0].clone()); }
+    if known == Some(2.0) {
+        return Ok(super::arith::complex_mul(cx, &c.args[0], &c.args[0]));
+    }
+    if known == Some(1.0) {
+        return Ok(c.args[0].clone());
+    }
     let quiet = c.elementwise || cx.options.numpy_errors;
     let parts: Vec<Value> = c.args[..2].concat().into_iter().map(|v| super::arith::widen(cx, v)).collect();
     Ok(complex_helper(cx, if quiet { &num::np_complex_pow } else { &num::complex_pow }, &parts, c.ret))
@@ -218,19 +341,31 @@ fn complex_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Re
 
 /// The reciprocal of a complex number, or its square root where the exponent is ½.
 fn emit_complex_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if exponent(&c.consts[1]) == Some(-1.0) { return super::elementwise::emit_reciprocal(cx, &OpCall { args: &c.args[..1], types: &c.types[..1], ..*c }); }
+    if exponent(&c.consts[1]) == Some(-1.0) {
+        return super::elementwise::emit_reciprocal(
+            cx,
+            &OpCall { args: &c.args[..1], types: &c.types[..1], ..*c },
+        );
+    }
     let parts: Vec<Value> = c.args[0].iter().map(|v| super::arith::widen(cx, *v)).collect();
     Ok(complex_helper(cx, &num::np_complex_sqrt, &parts, c.ret))
 }
 
 /// Calls a helper that writes a complex number to the address after its operands.
-pub fn complex_helper(cx: &mut LowerCx<'_>, helper: &'static crate::rt::RtFn, operands: &[Value], ret: Type) -> Val {
+pub fn complex_helper(
+    cx: &mut LowerCx<'_>,
+    helper: &'static crate::rt::RtFn,
+    operands: &[Value],
+    ret: Type,
+) -> Val {
     let out = cx.b.slot_addr(16);
     let all: Vec<Value> = operands.iter().copied().chain([out]).collect();
     cx.helper(helper, &all);
     let single = matches!(*ret, Kind::Complex(f) if f.bits() == 32);
-    [0, 8].map(|off| {
-        let v = cx.b.load(Ty::F64, out, off, crate::lir::Alias::Stack);
-        if single { cx.b.conv(Op::Fconvert, Ty::F32, v) } else { v }
-    }).to_vec()
+    [0, 8]
+        .map(|off| {
+            let v = cx.b.load(Ty::F64, out, off, crate::lir::Alias::Stack);
+            if single { cx.b.conv(Op::Fconvert, Ty::F32, v) } else { v }
+        })
+        .to_vec()
 }

@@ -48,15 +48,34 @@ crate::runtime_fns! {
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["builtins.print"], "*values, sep=' ', end='\n', flush=False, file=None", Body::Lir(print_rule, emit_print)).raises().writes()
-        .doc("Writes values to `sys.stdout`, in one go."),
-    OpDef::new(&["builtins.str"], "a", Body::Lir(|_, a| array_rule(a), |cx, c| array_string(cx, c, false))).raises().reads().doc("The text of an array as NumPy prints it."),
-    OpDef::new(&["builtins.repr"], "a", Body::Lir(|_, a| array_rule(a), |cx, c| array_string(cx, c, true))).raises().reads().doc("`repr` of an array."),
+    OpDef::new(
+        &["builtins.print"],
+        "*values, sep=' ', end='\n', flush=False, file=None",
+        Body::Lir(print_rule, emit_print),
+    )
+    .raises()
+    .writes()
+    .doc("Writes values to `sys.stdout`, in one go."),
+    OpDef::new(&["builtins.str"], "a", Body::Lir(|_, a| array_rule(a), |cx, c| array_string(cx, c, false)))
+        .raises()
+        .reads()
+        .doc("The text of an array as NumPy prints it."),
+    OpDef::new(&["builtins.repr"], "a", Body::Lir(|_, a| array_rule(a), |cx, c| array_string(cx, c, true)))
+        .raises()
+        .reads()
+        .doc("`repr` of an array."),
 ];
 
 fn printable(t: Type) -> bool {
     match t.kind() {
-        Kind::None | Kind::Ellipsis | Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::Exception => true,
+        Kind::None
+        | Kind::Ellipsis
+        | Kind::Bool
+        | Kind::Int(_)
+        | Kind::Float(_)
+        | Kind::Complex(_)
+        | Kind::Str
+        | Kind::Exception => true,
         Kind::Array(a) => Elem::of(a.dtype).is_some(),
         Kind::Optional(t) | Kind::List(t) => printable(*t),
         Kind::ListVar(_) | Kind::Range(_) | Kind::DType(_) => true,
@@ -69,20 +88,36 @@ fn printable(t: Type) -> bool {
 fn print_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     // Keyword parameters come first: the values are the rest.
     if !args[3].is_none() {
-        return Err(Diagnostic::new(Code::NoMatchingOperation, "print(file=…) is not compiled: everything goes to sys.stdout").help("leave `file` out, or print outside the function"));
+        return Err(Diagnostic::new(
+            Code::NoMatchingOperation,
+            "print(file=…) is not compiled: everything goes to sys.stdout",
+        )
+        .help("leave `file` out, or print outside the function"));
     }
     for a in &args[4..] {
-        if !printable(a.ty) { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("print() cannot print a value of type {}", a.ty))); }
+        if !printable(a.ty) {
+            return Err(Diagnostic::new(
+                Code::NoMatchingOperation,
+                format!("print() cannot print a value of type {}", a.ty),
+            ));
+        }
     }
     for (a, name) in args[..2].iter().zip(["sep", "end"]) {
-        if *a.ty != Kind::Str && !a.is_none() { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("{name} must be None or a string, not {}", a.ty))); }
+        if *a.ty != Kind::Str && !a.is_none() {
+            return Err(Diagnostic::new(
+                Code::NoMatchingOperation,
+                format!("{name} must be None or a string, not {}", a.ty),
+            ));
+        }
     }
     Ok(Answer::of(Type::none()))
 }
 
 fn emit_print(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     for (k, (v, t)) in c.args[4..].iter().zip(&c.types[4..]).enumerate() {
-        if k > 0 { send_text(cx, c, 0, " "); }
+        if k > 0 {
+            send_text(cx, c, 0, " ");
+        }
         send(cx, v, *t, false)?;
     }
     send_text(cx, c, 1, "\n");
@@ -93,7 +128,9 @@ fn emit_print(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// `sep` or `end`.
 fn send_text(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize, default: &str) {
-    if *c.types[k] == Kind::None { return constant(cx, default); }
+    if *c.types[k] == Kind::None {
+        return constant(cx, default);
+    }
     let no = cx.b.bool(false);
     cx.b.helper(&print_str, &[c.args[k][0], no]);
 }
@@ -108,13 +145,19 @@ fn send(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<()> {
     match t.kind() {
         Kind::None => constant(cx, "None"),
         Kind::Ellipsis => constant(cx, "Ellipsis"),
-        Kind::Bool => { cx.b.helper(&print_bool, v); }
+        Kind::Bool => {
+            cx.b.helper(&print_bool, v);
+        }
         Kind::Int(i) => {
             let x = cast::to_i64(cx, v[0], t);
             cx.b.helper(if i.signed() { &print_i64 } else { &print_u64 }, &[x]);
         }
-        Kind::Float(_) => { cx.b.helper(if cx.b.ty(v[0]) == Ty::F32 { &print_f32 } else { &print_f64 }, v); }
-        Kind::Complex(_) => { cx.b.helper(if cx.b.ty(v[0]) == Ty::F32 { &print_complex64 } else { &print_complex }, v); }
+        Kind::Float(_) => {
+            cx.b.helper(if cx.b.ty(v[0]) == Ty::F32 { &print_f32 } else { &print_f64 }, v);
+        }
+        Kind::Complex(_) => {
+            cx.b.helper(if cx.b.ty(v[0]) == Ty::F32 { &print_complex64 } else { &print_complex }, v);
+        }
         Kind::Str => {
             let quoted = cx.b.bool(repr);
             cx.b.helper(&print_str, &[v[0], quoted]);
@@ -127,7 +170,14 @@ fn send(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<()> {
         }
         Kind::DType(d) => constant(cx, &if repr { format!("dtype('{d}')") } else { d.to_string() }),
         Kind::Optional(inner) => {
-            cx.if_else(v[0], |cx| send(cx, &v[1..], *inner, repr).map(|()| vec![]), |cx| { constant(cx, "None"); Ok(vec![]) })?;
+            cx.if_else(
+                v[0],
+                |cx| send(cx, &v[1..], *inner, repr).map(|()| vec![]),
+                |cx| {
+                    constant(cx, "None");
+                    Ok(vec![])
+                },
+            )?;
         }
         Kind::Array(_) => {
             let args = array_args(cx, v, t, repr)?;
@@ -137,17 +187,24 @@ fn send(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<()> {
         Kind::List(e) if **e == Kind::Never => constant(cx, "[]"),
         Kind::List(e) => send_list(cx, v[0], *e)?,
         Kind::Range(step) => {
-            let by = match step { Some(s) => cx.b.i64(*s), None => v[2] };
+            let by = match step {
+                Some(s) => cx.b.i64(*s),
+                None => v[2],
+            };
             constant(cx, "range(");
             cx.b.helper(&print_i64, &[v[0]]);
             constant(cx, ", ");
             cx.b.helper(&print_i64, &[v[1]]);
             let plain = cx.b.bin_imm(Op::IcmpEq, by, 1);
-            cx.if_else(plain, |_| Ok(vec![]), |cx| {
-                constant(cx, ", ");
-                cx.b.helper(&print_i64, &[by]);
-                Ok(vec![])
-            })?;
+            cx.if_else(
+                plain,
+                |_| Ok(vec![]),
+                |cx| {
+                    constant(cx, ", ");
+                    cx.b.helper(&print_i64, &[by]);
+                    Ok(vec![])
+                },
+            )?;
             constant(cx, ")");
         }
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => send_tuple(cx, v, t, m)?,
@@ -159,9 +216,15 @@ fn send(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<()> {
 /// Whichever it is, from the `k`-th on.
 fn send_variant(cx: &mut LowerCx<'_>, v: &[Value], m: &[Type], k: usize, repr: bool) -> Result<()> {
     let part = split_leaves(&v[1..], m)[k].clone();
-    if k + 1 == m.len() { return send(cx, &part, m[k], repr); }
+    if k + 1 == m.len() {
+        return send(cx, &part, m[k], repr);
+    }
     let is = cx.b.bin_imm(Op::IcmpEq, v[0], k as i64);
-    cx.if_else(is, |cx| send(cx, &part, m[k], repr).map(|()| vec![]), |cx| send_variant(cx, v, m, k + 1, repr).map(|()| vec![]))?;
+    cx.if_else(
+        is,
+        |cx| send(cx, &part, m[k], repr).map(|()| vec![]),
+        |cx| send_variant(cx, v, m, k + 1, repr).map(|()| vec![]),
+    )?;
     Ok(())
 }
 
@@ -169,8 +232,12 @@ fn send_tuple(cx: &mut LowerCx<'_>, v: &[Value], t: Type, m: &[Type]) -> Result<
     let class = if let Kind::NamedTuple(c, _) = t.kind() { Some(c) } else { None };
     constant(cx, &class.map_or("(".to_owned(), |c| format!("{}(", c.name)));
     for (k, (x, ty)) in split_leaves(v, m).iter().zip(m).enumerate() {
-        if k > 0 { constant(cx, ", "); }
-        if let Some(c) = class { constant(cx, &format!("{}=", c.fields[k])); }
+        if k > 0 {
+            constant(cx, ", ");
+        }
+        if let Some(c) = class {
+            constant(cx, &format!("{}=", c.fields[k]));
+        }
         send(cx, x, *ty, true)?;
     }
     constant(cx, if m.len() == 1 && class.is_none() { ",)" } else { ")" });
@@ -182,7 +249,14 @@ fn send_list(cx: &mut LowerCx<'_>, list: Value, e: Type) -> Result<()> {
     let n = super::list::len(cx, list);
     cx.for_range(n, &[], |cx, i, _| {
         let first = cx.b.bin_imm(Op::IcmpEq, i, 0);
-        cx.if_else(first, |_| Ok(vec![]), |cx| { constant(cx, ", "); Ok(vec![]) })?;
+        cx.if_else(
+            first,
+            |_| Ok(vec![]),
+            |cx| {
+                constant(cx, ", ");
+                Ok(vec![])
+            },
+        )?;
         let x = super::list::element(cx, list, e, i);
         send(cx, &x, e, true)?;
         cx.release(&x, e);
@@ -198,7 +272,9 @@ pub fn array_args(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Res
     let elem = Elem::of(a.ty.dtype).ok_or_else(|| Diagnostic::internal("element code"))?;
     let n = a.shape.len();
     let slot = cx.b.slot_addr(16 * n.max(1) as u32);
-    for (k, x) in a.shape.iter().chain(&a.strides).enumerate() { cx.b.store(*x, slot, 8 * k as i32, Alias::Stack); }
+    for (k, x) in a.shape.iter().chain(&a.strides).enumerate() {
+        cx.b.store(*x, slot, 8 * k as i32, Alias::Stack);
+    }
     let off = cx.b.i64(8 * n as i64);
     let strides = cx.b.ptr_add(slot, off);
     Ok(vec![cx.b.i64(elem as i64), cx.b.i64(n as i64), slot, strides, a.data, cx.b.bool(repr)])

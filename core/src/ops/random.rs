@@ -13,7 +13,9 @@ use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, no_match};
 use crate::layout::{BitSource, Layer, WordStream};
 use crate::lir::{Op, Ty, Value};
-use crate::lower::arrays::{ArrayVal, broadcast_strides, copy_elements, element_code, load_element, shape_text};
+use crate::lower::arrays::{
+    ArrayVal, broadcast_strides, copy_elements, element_code, load_element, shape_text,
+};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::{Ctx, P};
@@ -105,29 +107,62 @@ macro_rules! rows {
 /// A distribution of `Generator` that comes in two precisions.
 macro_rules! typed {
     ($method:literal, $params:literal, $Draw:ident, $Single:ident, $doc:literal) => {
-        OpDef::new(&[$method], $params, Body::Lir(|_, a| typed_rule(a, Draw::$Draw, Draw::$Single), |cx, c| typed_emit(cx, c, Draw::$Draw, Draw::$Single))).raises().writes().doc($doc)
+        OpDef::new(
+            &[$method],
+            $params,
+            Body::Lir(
+                |_, a| typed_rule(a, Draw::$Draw, Draw::$Single),
+                |cx, c| typed_emit(cx, c, Draw::$Draw, Draw::$Single),
+            ),
+        )
+        .raises()
+        .writes()
+        .doc($doc)
     };
 }
 
 /// A distribution of `Generator` written into an array whose elements lie side by side, in whatever order.
 macro_rules! into {
     ($path:literal, $params:literal, $Draw:ident, $Single:ident) => {
-        OpDef::new(&[$path], $params, Body::Lir(|_, a| into_rule(a, Draw::$Draw), |cx, c| into_emit(cx, c, Draw::$Draw, Draw::$Single))).raises().writes().doc("Fills an array.")
+        OpDef::new(
+            &[$path],
+            $params,
+            Body::Lir(|_, a| into_rule(a, Draw::$Draw), |cx, c| into_emit(cx, c, Draw::$Draw, Draw::$Single)),
+        )
+        .raises()
+        .writes()
+        .doc("Fills an array.")
     };
 }
 
 /// A distribution of the module `random`.
 macro_rules! python {
     ($path:literal, $params:literal, $Draw:ident, $doc:literal) => {
-        OpDef::new(&[$path], $params, Body::Lir(|_, a| python_rule(a, Draw::$Draw), |cx, c| scalar(cx, c, Draw::$Draw, 0))).raises().writes().doc($doc)
+        OpDef::new(
+            &[$path],
+            $params,
+            Body::Lir(|_, a| python_rule(a, Draw::$Draw), |cx, c| scalar(cx, c, Draw::$Draw, 0)),
+        )
+        .raises()
+        .writes()
+        .doc($doc)
     };
 }
 
 /// A function of `lib/random.py` or `lib/pyrandom.py`.
-const fn lib(paths: &'static [&'static str], params: &'static str, body: &'static str, doc: &'static str) -> OpDef { OpDef::new(paths, params, Body::Py(body)).raises().writes().doc(doc) }
+const fn lib(
+    paths: &'static [&'static str],
+    params: &'static str,
+    body: &'static str,
+    doc: &'static str,
+) -> OpDef {
+    OpDef::new(paths, params, Body::Py(body)).raises().writes().doc(doc)
+}
 
 /// Whether a row may draw from, or seed, a stream of the thread.
-pub fn draws(op: &OpDef) -> bool { op.paths.iter().any(|p| p.starts_with("numpy.random.") || p.starts_with("random.")) }
+pub fn draws(op: &OpDef) -> bool {
+    op.paths.iter().any(|p| p.starts_with("numpy.random.") || p.starts_with("random."))
+}
 
 pub static OPS: &[OpDef] = rows! {
     {
@@ -278,12 +313,21 @@ pub static OPS: &[OpDef] = rows! {
 // ---- rules
 
 /// Programs that were written for Numba may look for these words.
-fn unexpected(name: &str) -> String { format!("Argument {name} is not one of the expected type(s)") }
+fn unexpected(name: &str) -> String {
+    format!("Argument {name} is not one of the expected type(s)")
+}
 
 /// What a size makes of an element type.
 fn sized(size: &Arg, of: Type, number: Type) -> Result<Answer> {
-    if size.is_none() { return Ok(Answer::of(number)); }
-    let n = shape_dims(size.ty).ok_or_else(|| Diagnostic::new(Code::NoMatchingOperation, format!("{}: None, an integer or a tuple of integers, not {}", unexpected("size"), size.ty)))?;
+    if size.is_none() {
+        return Ok(Answer::of(number));
+    }
+    let n = shape_dims(size.ty).ok_or_else(|| {
+        Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("{}: None, an integer or a tuple of integers, not {}", unexpected("size"), size.ty),
+        )
+    })?;
     Ok(Answer::of(Type::array(of, n, Layout::C)))
 }
 
@@ -292,12 +336,17 @@ fn sized(size: &Arg, of: Type, number: Type) -> Result<Answer> {
 fn parameters(args: &[Arg], draw: Draw, arrays: bool) -> Result<usize> {
     let mut ndim = 0;
     for (p, a) in draw.params().iter().zip(args) {
-        if a.ty.is_real() { continue; }
+        if a.ty.is_real() {
+            continue;
+        }
         match a.ty.as_array() {
             Some(t) if arrays && t.dtype.is_real() => ndim = ndim.max(t.ndim()),
             _ => {
                 let what = if arrays { "a number or an array of numbers" } else { "a number" };
-                return Err(Diagnostic::new(Code::NoMatchingOperation, format!("{}: {what}, not {}", unexpected(p.name), a.ty)));
+                return Err(Diagnostic::new(
+                    Code::NoMatchingOperation,
+                    format!("{}: {what}, not {}", unexpected(p.name), a.ty),
+                ));
             }
         }
     }
@@ -327,25 +376,39 @@ fn python_rule(args: &[Arg], draw: Draw) -> Result<Answer> {
 }
 
 fn of_dims_rule(args: &[Arg], draw: Draw) -> Result<Answer> {
-    if let Some(a) = args.iter().find(|a| !a.ty.is_index()) { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("a length must be an integer, not {}", a.ty))); }
+    if let Some(a) = args.iter().find(|a| !a.ty.is_index()) {
+        return Err(Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("a length must be an integer, not {}", a.ty),
+        ));
+    }
     let (of, number) = given(draw);
     Ok(Answer::of(if args.is_empty() { number } else { Type::array(of, args.len(), Layout::C) }))
 }
 
 /// Which precision a dtype asks for.
 fn precision(dtype: &Arg, double: Draw, single: Draw) -> Result<Draw> {
-    let t = dtype_or(dtype, Type::f64()).map_err(|e| e.note(unexpected("dtype") + ": a data-type or None"))?;
+    let t =
+        dtype_or(dtype, Type::f64()).map_err(|e| e.note(unexpected("dtype") + ": a data-type or None"))?;
     match *t {
         Kind::Float(Float::F32) => Ok(single),
         Kind::Float(_) => Ok(double),
-        _ => Err(Diagnostic::new(Code::NoMatchingOperation, format!("random numbers have the dtype float64 or float32, not {t}"))),
+        _ => Err(Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("random numbers have the dtype float64 or float32, not {t}"),
+        )),
     }
 }
 
-fn typed_rule(args: &[Arg], double: Draw, single: Draw) -> Result<Answer> { rule(args, precision(&args[args.len() - 1], double, single)?, 1) }
+fn typed_rule(args: &[Arg], double: Draw, single: Draw) -> Result<Answer> {
+    rule(args, precision(&args[args.len() - 1], double, single)?, 1)
+}
 
 fn exponential_rule(_: &mut crate::infer::cx::TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if args[3].text().is_none() { return Err(Diagnostic::new(Code::RequiresConstant, "the method must be a constant").help("write method='zig' or method='inv'")); }
+    if args[3].text().is_none() {
+        return Err(Diagnostic::new(Code::RequiresConstant, "the method must be a constant")
+            .help("write method='zig' or method='inv'"));
+    }
     rule(args, precision(&args[2], Draw::Exponential1, Draw::Exponential1F32)?, 1)
 }
 
@@ -364,32 +427,53 @@ fn whole(args: &[Arg], k: usize, ret: Type) -> Result<Answer> {
 
 fn words_rule(args: &[Arg]) -> Result<Answer> {
     match args[0].ty.as_array() {
-        Some(a) if *a.dtype == Kind::Int(Int::U32) && a.ndim == 1 && a.layout == Layout::C => Ok(Answer::of(Type::none())),
+        Some(a) if *a.dtype == Kind::Int(Int::U32) && a.ndim == 1 && a.layout == Layout::C => {
+            Ok(Answer::of(Type::none()))
+        }
         _ => Err(no_match("a seed", args)),
     }
 }
 
 fn no_seed(args: &[Arg], others: &str) -> Result<Answer> {
-    if args[0].is_none() { return Ok(Answer::of(Type::none())); }
-    Err(Diagnostic::new(Code::NoMatchingOperation, format!("a seed must be an integer, {others} or None, not {}", args[0].ty)))
+    if args[0].is_none() {
+        return Ok(Answer::of(Type::none()));
+    }
+    Err(Diagnostic::new(
+        Code::NoMatchingOperation,
+        format!("a seed must be an integer, {others} or None, not {}", args[0].ty),
+    ))
 }
 
 fn integers_rule(_: &mut crate::infer::cx::TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = dtype_or(&args[4], Type::i64())?;
-    if !t.is_index() { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("random integers have an integer dtype or bool, not {t}"))); }
+    if !t.is_index() {
+        return Err(Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("random integers have an integer dtype or bool, not {t}"),
+        ));
+    }
     let legacy = args[0].is_none() && args[4].is_none();
     sized(&args[3], t, if legacy { Type::int() } else { t })
 }
 
 fn getrandbits_rule(_: &mut crate::infer::cx::TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let unsigned = matches!(args[0].int(), Some(64));
-    if let Some(k) = args[0].int() && k > 64 { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("{k} random bits do not fit into an integer, which has 64"))); }
+    if let Some(k) = args[0].int()
+        && k > 64
+    {
+        return Err(Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("{k} random bits do not fit into an integer, which has 64"),
+        ));
+    }
     whole(args, 0, if unsigned { Type::int_of(Int::U64) } else { Type::int() })
 }
 
 // ---- emitters
 
-fn source(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Value { if *c.types[0] == Kind::Random { c.args[0][0] } else { cx.b.null() } }
+fn source(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Value {
+    if *c.types[0] == Kind::Random { c.args[0][0] } else { cx.b.null() }
+}
 
 /// The parameters' bits.
 fn bits(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result<Vec<Value>> {
@@ -397,14 +481,18 @@ fn bits(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result
     for (k, p) in draw.params().iter().enumerate() {
         let (mut v, mut t) = (c.args[skip + k].clone(), c.types[skip + k]);
         // An array without dimensions is a number.
-        if let Kind::Array(a) = *t { (v, t) = (ArrayVal::new(cx, &v, t)?.load(cx, &[]), a.dtype); }
+        if let Kind::Array(a) = *t {
+            (v, t) = (ArrayVal::new(cx, &v, t)?.load(cx, &[]), a.dtype);
+        }
         let v = cast::cast(cx, &v, t, parameter_type(*p))?[0];
         words.push(if p.int { v } else { cx.b.conv(Op::Bitcast, Ty::I64, v) });
     }
     Ok(words)
 }
 
-fn parameter_type(p: Param) -> Type { if p.int { Type::int() } else { Type::float() } }
+fn parameter_type(p: Param) -> Type {
+    if p.int { Type::int() } else { Type::float() }
+}
 
 /// One number.
 fn scalar(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result<Val> {
@@ -418,12 +506,22 @@ fn scalar(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Resu
     };
     match draw.gives() {
         Gives::Int => {
-            let x = if draw == Draw::Geometric { inline::geometric(cx, (skip == 1).then_some(source), words[0], called)? } else { called(cx) };
+            let x = if draw == Draw::Geometric {
+                inline::geometric(cx, (skip == 1).then_some(source), words[0], called)?
+            } else {
+                called(cx)
+            };
             cast::cast(cx, &[x], Type::i64(), c.ret)
         }
         Gives::Float | Gives::Float32 => {
-            let called = |cx: &mut LowerCx<'_>| { let x = called(cx); cx.b.conv(Op::Bitcast, Ty::F64, x) };
-            let x = match inline::simple(cx, draw, (skip == 1).then_some(source), &words, called)? { Some(x) => x, None => called(cx) };
+            let called = |cx: &mut LowerCx<'_>| {
+                let x = called(cx);
+                cx.b.conv(Op::Bitcast, Ty::F64, x)
+            };
+            let x = match inline::simple(cx, draw, (skip == 1).then_some(source), &words, called)? {
+                Some(x) => x,
+                None => called(cx),
+            };
             cast::cast(cx, &[x], Type::f64(), c.ret)
         }
     }
@@ -435,13 +533,20 @@ fn each(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result
     let source = if skip == 1 { source(cx, c) } else { cx.b.null() };
     let mut arrays = vec![];
     for k in skip..size {
-        arrays.push(match c.types[k].as_array() { Some(t) if t.ndim() > 0 => Some(ArrayVal::new(cx, &c.args[k], c.types[k])?), _ => None });
+        arrays.push(match c.types[k].as_array() {
+            Some(t) if t.ndim() > 0 => Some(ArrayVal::new(cx, &c.args[k], c.types[k])?),
+            _ => None,
+        });
     }
     let shapes: Vec<Vec<Value>> = arrays.iter().flatten().map(|a| a.shape.clone()).collect();
-    let shape = if *c.types[size] == Kind::None { super::ufunc::broadcast_shapes(cx, &shapes, c.ret.as_array().map_or(0, |a| a.ndim()))? } else {
+    let shape = if *c.types[size] == Kind::None {
+        super::ufunc::broadcast_shapes(cx, &shapes, c.ret.as_array().map_or(0, |a| a.ndim()))?
+    } else {
         let shape = shape_values(cx, &c.args[size], c.types[size])?;
         check_dims(cx, &shape);
-        for s in &shapes { check_fits(cx, s, &shape); }
+        for s in &shapes {
+            check_fits(cx, s, &shape);
+        }
         shape
     };
     // What has more dimensions than the result has been refused.
@@ -465,20 +570,32 @@ fn each(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result
     let out = cx.guarded(&temporary, |cx| {
         let out = ArrayVal::alloc(cx, given(draw).0, &shape, Layout::C, false)?;
         let (params, what, n) = (cx.spill(&words), cx.b.i64(draw as i64), out.size(cx));
-        cx.guarded(&[out.owner], |cx| { cx.helper(&random_each, &[source, what, params, n, out.data]); Ok(()) })?;
+        cx.guarded(&[out.owner], |cx| {
+            cx.helper(&random_each, &[source, what, params, n, out.data]);
+            Ok(())
+        })?;
         Ok(out)
     })?;
-    for o in temporary { cx.b.helper(&super::object::obj_release, &[o]); }
+    for o in temporary {
+        cx.b.helper(&super::object::obj_release, &[o]);
+    }
     Ok(out.pack())
 }
 
 /// The bits of the parameters that are numbers.
-fn bits_of_numbers(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result<Vec<Option<Value>>> {
+fn bits_of_numbers(
+    cx: &mut LowerCx<'_>,
+    c: &OpCall<'_>,
+    draw: Draw,
+    skip: usize,
+) -> Result<Vec<Option<Value>>> {
     let (mut args, mut types) = (c.args.to_vec(), c.types.to_vec());
     let mut is = vec![];
     for k in skip..skip + draw.params().len() {
         is.push(types[k].as_array().is_none_or(|t| t.ndim() == 0));
-        if !is[k - skip] { (args[k], types[k]) = (vec![cx.b.i64(0)], Type::int()); }
+        if !is[k - skip] {
+            (args[k], types[k]) = (vec![cx.b.i64(0)], Type::int());
+        }
     }
     let words = bits(cx, &OpCall { args: &args, types: &types, ..*c }, draw, skip)?;
     Ok(words.into_iter().zip(is).map(|(w, number)| number.then_some(w)).collect())
@@ -496,7 +613,11 @@ fn broadcast_copy(cx: &mut LowerCx<'_>, a: &ArrayVal, shape: &[Value], of: Type)
 
 /// ValueError unless an array of one shape can be stretched to another.
 fn check_fits(cx: &mut LowerCx<'_>, shape: &[Value], to: &[Value]) {
-    let text = format!("Output size {} is not compatible with broadcast dimensions of inputs {}.", shape_text(to.len()), shape_text(shape.len()));
+    let text = format!(
+        "Output size {} is not compatible with broadcast dimensions of inputs {}.",
+        shape_text(to.len()),
+        shape_text(shape.len())
+    );
     let mut fits = cx.b.bool(shape.len() <= to.len());
     for (n, m) in shape.iter().rev().zip(to.iter().rev()) {
         let (same, one) = (cx.b.bin(Op::IcmpEq, *n, *m), cx.b.bin_imm(Op::IcmpEq, *n, 1));
@@ -515,7 +636,10 @@ fn filled(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize, shape: 
     // A generator's numbers come one after the other; the thread's own streams may be several.
     let flag = if skip == 1 { 0 } else { cx.pieces.flag() };
     let (what, n) = (cx.b.i64(draw as i64 | flag), out.size(cx));
-    cx.guarded(&[out.owner], |cx| { cx.helper(&random_draw, &[source, what, params, n, out.data]); Ok(()) })?;
+    cx.guarded(&[out.owner], |cx| {
+        cx.helper(&random_draw, &[source, what, params, n, out.data]);
+        Ok(())
+    })?;
     Ok(out.pack())
 }
 
@@ -531,17 +655,25 @@ fn into_emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, double: Draw, single: Draw) -
 
 fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result<Val> {
     let size = skip + draw.params().len();
-    if c.types[skip..size].iter().any(|t| t.as_array().is_some_and(|a| a.ndim() > 0)) { return each(cx, c, draw, skip); }
-    if c.ret.as_array().is_none() { return scalar(cx, c, draw, skip); }
+    if c.types[skip..size].iter().any(|t| t.as_array().is_some_and(|a| a.ndim() > 0)) {
+        return each(cx, c, draw, skip);
+    }
+    if c.ret.as_array().is_none() {
+        return scalar(cx, c, draw, skip);
+    }
     let shape = shape_values(cx, &c.args[size], c.types[size])?;
     filled(cx, c, draw, skip, &shape)
 }
 
 fn of_dims(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw) -> Result<Val> {
     let none = OpCall { args: &[], types: &[], ..*c };
-    if c.args.is_empty() { return scalar(cx, &none, draw, 0); }
+    if c.args.is_empty() {
+        return scalar(cx, &none, draw, 0);
+    }
     let mut shape = vec![];
-    for (v, t) in c.args.iter().zip(c.types) { shape.push(cast::cast(cx, v, *t, Type::int())?[0]); }
+    for (v, t) in c.args.iter().zip(c.types) {
+        shape.push(cast::cast(cx, v, *t, Type::int())?[0]);
+    }
     filled(cx, &none, draw, 0, &shape)
 }
 
@@ -550,12 +682,15 @@ fn chosen(c: &OpCall<'_>, dtype: usize, double: Draw, single: Draw) -> Draw {
     precision(&Arg { ty: c.types[dtype], konst: c.consts[dtype].clone() }, double, single).unwrap_or(double)
 }
 
-fn typed_emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, double: Draw, single: Draw) -> Result<Val> { emit(cx, c, chosen(c, c.types.len() - 1, double, single), 1) }
+fn typed_emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, double: Draw, single: Draw) -> Result<Val> {
+    emit(cx, c, chosen(c, c.types.len() - 1, double, single), 1)
+}
 
 fn exponential_emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     // As in NumPy, all but "zig" is inversion.
     let zig = c.consts[3].as_ref().and_then(crate::types::Const::as_str) == Some("zig");
-    let (double, single) = if zig { (Draw::Exponential1, Draw::Exponential1F32) } else { (Draw::Inverse, Draw::InverseF32) };
+    let (double, single) =
+        if zig { (Draw::Exponential1, Draw::Exponential1F32) } else { (Draw::Inverse, Draw::InverseF32) };
     emit(cx, c, chosen(c, 2, double, single), 1)
 }
 
@@ -566,7 +701,10 @@ fn integers_emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let of = c.ret.as_array().map_or(c.ret, |a| a.dtype);
     let elem = element_code(cx, of)?;
     if c.ret.as_array().is_none() {
-        if *c.types[0] == Kind::None && let Kind::Int(of) = *of && of.bits() >= 32 {
+        if *c.types[0] == Kind::None
+            && let Kind::Int(of) = *of
+            && of.bits() >= 32
+        {
             let x = inline::masked(cx, low, range)?;
             return cast::cast(cx, &[x], Type::i64(), c.ret);
         }
@@ -578,12 +716,19 @@ fn integers_emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     check_dims(cx, &shape);
     let out = ArrayVal::alloc(cx, of, &shape, Layout::C, false)?;
     let n = out.size(cx);
-    cx.guarded(&[out.owner], |cx| { cx.helper(&random_integers, &[source, elem, low, range, n, out.data]); Ok(()) })?;
+    cx.guarded(&[out.owner], |cx| {
+        cx.helper(&random_integers, &[source, elem, low, range, n, out.data]);
+        Ok(())
+    })?;
     Ok(out.pack())
 }
 
 fn each_rule(args: &[Arg]) -> Result<Answer> {
-    if args[1..].iter().all(|a| a.ty.as_array().is_some()) { Ok(Answer::of(Type::none())) } else { Err(no_match("integers()", args)) }
+    if args[1..].iter().all(|a| a.ty.as_array().is_some()) {
+        Ok(Answer::of(Type::none()))
+    } else {
+        Err(no_match("integers()", args))
+    }
 }
 
 fn integers_each_emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {

@@ -30,34 +30,122 @@ crate::runtime_fns! {
 
 pub static OPS: &[OpDef] = &[
     // Python's complex numbers overflow loudly, NumPy's do not.
-    OpDef::new(&["builtins.abs", "operator.abs"], "x", Body::Lir(|_, a| if *a[0].ty == *Type::complex() { Ok(Answer::of(Type::float())) } else { Err(no_match("abs()", a)) }, |cx, c| {
-        Ok(vec![super::quick::finite_or(cx, &c.args[0], &super::mathfn::f64_hypot, &super::number::complex_abs)])
-    })).raises().doc("Magnitude; OverflowError."),
-    OpDef::new(&["builtins.abs", "operator.abs"], "x, out=None", Body::Ufunc(abs_rule, emit_abs)).kernel(Map::Abs).doc("Magnitude."),
-    OpDef::new(&["numpy.absolute", "numpy.abs"], "x, out=None", Body::Ufunc(|a, _| abs_rule(a, true).map(|a| Answer { ret: a.ret.strong(), ..a }), emit_abs)).kernel(Map::Abs).doc("Magnitude."),
-    OpDef::new(&["builtins.int"], "x=0", Body::Lir(int_rule, emit_int)).raises().doc("Integer part towards zero; ValueError for NaN, OverflowError for infinity."),
-    OpDef::new(&["builtins.float"], "x=0.0", Body::Lir(|_, a| real_only("float()", a).map(|()| Answer::of(Type::float())), emit_convert)).doc("The number as a float."),
-    OpDef::new(&["builtins.complex"], "real=0.0, imag=...", Body::Lir(complex_rule, emit_complex)).doc("`real + imag j`."),
-    OpDef::new(&["dtype.call"], "dtype, x=0", Body::Lir(dtype_rule, emit_dtype)).doc("A NumPy scalar type called as a constructor: `np.float32(x)`."),
-    OpDef::new(&["operator.index"], "x", Body::Lir(|_, a| if a[0].ty.is_index() { Ok(Answer::of(Type::int())) } else { Err(no_match("index()", a)) }, emit_convert)).doc("The integer itself."),
-    OpDef::new(&["number.real", "numpy.real"], "x", Body::Lir(part_rule, |_, c| Ok(vec![c.args[0][0]]))).property().doc("Real part."),
-    OpDef::new(&["number.imag", "numpy.imag"], "x", Body::Lir(part_rule, |cx, c| Ok(vec![match c.args[0].get(1) {
-        Some(im) => *im,
-        None => { let t = cx.b.ty(c.args[0][0]); cx.zero(t) }
-    }]))).property().doc("Imaginary part; 0 of a real number."),
-    OpDef::new(&["number.conjugate", "number.conj"], "x", Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), emit_conjugate)).doc("Complex conjugate."),
-    OpDef::new(&["number.item", "number.tolist"], "x", Body::Lir(|_, a| Ok(Answer::of(super::array::python_number(a[0].ty))), |cx, c| cast::cast(cx, &c.args[0], c.types[0], c.ret))).doc("The number as Python's own."),
-    OpDef::new(&["number.astype"], "x, dtype", Body::Lir(
-        |_, a| if a[0].ty.is_weak() { Err(no_match("astype()", a)) } else { Ok(Answer::of(crate::infer::cx::dtype_arg(&a[1]).ok_or_else(|| no_match("astype()", a))?)) },
-        |cx, c| cast::cast(cx, &c.args[0], c.types[0], c.ret),
-    )).doc("The number in another type."),
-    OpDef::new(&["builtins.divmod"], "a, b", Body::Lir(divmod_rule, emit_divmod)).raises().doc("`(a // b, a % b)`."),
+    OpDef::new(
+        &["builtins.abs", "operator.abs"],
+        "x",
+        Body::Lir(
+            |_, a| {
+                if *a[0].ty == *Type::complex() {
+                    Ok(Answer::of(Type::float()))
+                } else {
+                    Err(no_match("abs()", a))
+                }
+            },
+            |cx, c| {
+                Ok(vec![super::quick::finite_or(
+                    cx,
+                    &c.args[0],
+                    &super::mathfn::f64_hypot,
+                    &super::number::complex_abs,
+                )])
+            },
+        ),
+    )
+    .raises()
+    .doc("Magnitude; OverflowError."),
+    OpDef::new(&["builtins.abs", "operator.abs"], "x, out=None", Body::Ufunc(abs_rule, emit_abs))
+        .kernel(Map::Abs)
+        .doc("Magnitude."),
+    OpDef::new(
+        &["numpy.absolute", "numpy.abs"],
+        "x, out=None",
+        Body::Ufunc(|a, _| abs_rule(a, true).map(|a| Answer { ret: a.ret.strong(), ..a }), emit_abs),
+    )
+    .kernel(Map::Abs)
+    .doc("Magnitude."),
+    OpDef::new(&["builtins.int"], "x=0", Body::Lir(int_rule, emit_int))
+        .raises()
+        .doc("Integer part towards zero; ValueError for NaN, OverflowError for infinity."),
+    OpDef::new(
+        &["builtins.float"],
+        "x=0.0",
+        Body::Lir(|_, a| real_only("float()", a).map(|()| Answer::of(Type::float())), emit_convert),
+    )
+    .doc("The number as a float."),
+    OpDef::new(&["builtins.complex"], "real=0.0, imag=...", Body::Lir(complex_rule, emit_complex))
+        .doc("`real + imag j`."),
+    OpDef::new(&["dtype.call"], "dtype, x=0", Body::Lir(dtype_rule, emit_dtype))
+        .doc("A NumPy scalar type called as a constructor: `np.float32(x)`."),
+    OpDef::new(
+        &["operator.index"],
+        "x",
+        Body::Lir(
+            |_, a| if a[0].ty.is_index() { Ok(Answer::of(Type::int())) } else { Err(no_match("index()", a)) },
+            emit_convert,
+        ),
+    )
+    .doc("The integer itself."),
+    OpDef::new(&["number.real", "numpy.real"], "x", Body::Lir(part_rule, |_, c| Ok(vec![c.args[0][0]])))
+        .property()
+        .doc("Real part."),
+    OpDef::new(
+        &["number.imag", "numpy.imag"],
+        "x",
+        Body::Lir(part_rule, |cx, c| {
+            Ok(vec![match c.args[0].get(1) {
+                Some(im) => *im,
+                None => {
+                    let t = cx.b.ty(c.args[0][0]);
+                    cx.zero(t)
+                }
+            }])
+        }),
+    )
+    .property()
+    .doc("Imaginary part; 0 of a real number."),
+    OpDef::new(
+        &["number.conjugate", "number.conj"],
+        "x",
+        Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), emit_conjugate),
+    )
+    .doc("Complex conjugate."),
+    OpDef::new(
+        &["number.item", "number.tolist"],
+        "x",
+        Body::Lir(
+            |_, a| Ok(Answer::of(super::array::python_number(a[0].ty))),
+            |cx, c| cast::cast(cx, &c.args[0], c.types[0], c.ret),
+        ),
+    )
+    .doc("The number as Python's own."),
+    OpDef::new(
+        &["number.astype"],
+        "x, dtype",
+        Body::Lir(
+            |_, a| {
+                if a[0].ty.is_weak() {
+                    Err(no_match("astype()", a))
+                } else {
+                    Ok(Answer::of(crate::infer::cx::dtype_arg(&a[1]).ok_or_else(|| no_match("astype()", a))?))
+                }
+            },
+            |cx, c| cast::cast(cx, &c.args[0], c.types[0], c.ret),
+        ),
+    )
+    .doc("The number in another type."),
+    OpDef::new(&["builtins.divmod"], "a, b", Body::Lir(divmod_rule, emit_divmod))
+        .raises()
+        .doc("`(a // b, a % b)`."),
 ];
 
 /// `a // b` of floats as CPython computes it.
-pub fn float_floordiv(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value { float_divmod(cx, a, b).0 }
+pub fn float_floordiv(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
+    float_divmod(cx, a, b).0
+}
 /// `a % b` of floats as CPython computes it.
-pub fn float_mod(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value { float_divmod(cx, a, b).1 }
+pub fn float_mod(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
+    float_divmod(cx, a, b).1
+}
 
 /// Quotient rounded down and remainder with the divisor's sign; a zero divisor gives NumPy's answers.
 pub fn float_divmod(cx: &mut LowerCx<'_>, a: Value, b: Value) -> (Value, Value) {
@@ -122,17 +210,30 @@ pub fn hypot(cx: &mut LowerCx<'_>, re: Value, im: Value) -> Value {
     if single { cx.b.conv(Op::Fconvert, Ty::F32, h) } else { h }
 }
 
-fn real_only(what: &str, args: &[Arg]) -> Result<()> { if args[0].ty.is_real() { Ok(()) } else { Err(no_match(what, args)) } }
+fn real_only(what: &str, args: &[Arg]) -> Result<()> {
+    if args[0].ty.is_real() { Ok(()) } else { Err(no_match(what, args)) }
+}
 
 fn int_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     real_only("int()", args)?;
     // A constant float keeps its value; NaN and infinity raise when they are run.
-    let konst = match args[0].konst { Some(Const::Float(x)) if x.abs() < 9e18 => Some(Const::Int(x as i64)), Some(Const::Int(i)) => Some(Const::Int(i)), _ => None };
-    Ok(Answer::of(if matches!(*args[0].ty, Kind::Int(i) if !i.signed() && i.bits() == 64) { args[0].ty } else { Type::int() }).known(konst))
+    let konst = match args[0].konst {
+        Some(Const::Float(x)) if x.abs() < 9e18 => Some(Const::Int(x as i64)),
+        Some(Const::Int(i)) => Some(Const::Int(i)),
+        _ => None,
+    };
+    Ok(Answer::of(if matches!(*args[0].ty, Kind::Int(i) if !i.signed() && i.bits() == 64) {
+        args[0].ty
+    } else {
+        Type::int()
+    })
+    .known(konst))
 }
 
 pub fn emit_int(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if c.types[0].is_float() { return Ok(vec![int_of_float(cx, c.args[0][0])]); }
+    if c.types[0].is_float() {
+        return Ok(vec![int_of_float(cx, c.args[0][0])]);
+    }
     cast::cast(cx, &c.args[0], c.types[0], c.ret)
 }
 
@@ -160,16 +261,22 @@ fn int_of_float(cx: &mut LowerCx<'_>, v: Value) -> Value {
     whole
 }
 
-fn emit_convert(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> { cast::cast(cx, &c.args[0], c.types[0], c.ret) }
+fn emit_convert(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    cast::cast(cx, &c.args[0], c.types[0], c.ret)
+}
 
 fn complex_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if !args[0].ty.is_number() || !(args[1].ty.is_number() || args[1].is_omitted()) { return Err(no_match("complex()", args)); }
+    if !args[0].ty.is_number() || !(args[1].ty.is_number() || args[1].is_omitted()) {
+        return Err(no_match("complex()", args));
+    }
     Ok(Answer::of(Type::complex()))
 }
 
 fn emit_complex(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = cast::cast(cx, &c.args[0], c.types[0], Type::complex())?;
-    if *c.types[1] == Kind::Ellipsis { return Ok(a); }
+    if *c.types[1] == Kind::Ellipsis {
+        return Ok(a);
+    }
     // real + imag·i; a part that is not there is not added, for `complex(0.0, -0.0)` keeps its sign.
     let b = cast::cast(cx, &c.args[1], c.types[1], Type::complex())?;
     let re = if c.types[1].is_complex() { cx.b.bin(Op::Fsub, a[0], b[1]) } else { a[0] };
@@ -180,7 +287,10 @@ fn emit_complex(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn dtype_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = dtype_arg(&args[0]).ok_or_else(|| no_match("a dtype", args))?;
     match args[1].ty.as_array() {
-        Some(a) if a.ndim > 0 => Err(Diagnostic::new(Code::NoMatchingOperation, format!("{t}() of an array is not compiled")).help(format!("use a.astype(np.{t})"))),
+        Some(a) if a.ndim > 0 => {
+            Err(Diagnostic::new(Code::NoMatchingOperation, format!("{t}() of an array is not compiled"))
+                .help(format!("use a.astype(np.{t})")))
+        }
         Some(_) => Ok(Answer::of(t)),
         None if args[1].ty.is_number() => Ok(Answer::of(t)),
         None => Err(no_match(&format!("{t}()"), &args[1..])),
@@ -205,12 +315,16 @@ fn part_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 fn emit_conjugate(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let mut v = c.args[0].clone();
-    if v.len() == 2 { v[1] = cx.b.un(Op::Fneg, v[1]); }
+    if v.len() == 2 {
+        v[1] = cx.b.un(Op::Fneg, v[1]);
+    }
     Ok(v)
 }
 
 fn divmod_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let t = super::arith::common(args, false).filter(|t| !t.is_complex()).ok_or_else(|| no_match("divmod()", args))?;
+    let t = super::arith::common(args, false)
+        .filter(|t| !t.is_complex())
+        .ok_or_else(|| no_match("divmod()", args))?;
     Ok(Answer::coerced(Type::tuple(vec![t, t]), vec![t, t]))
 }
 

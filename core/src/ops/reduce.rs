@@ -5,6 +5,10 @@
 //! An axis is a constant or, where it is a single one, any integer: how many axes go must be known, for it
 //! decides the type of the result.
 
+mod positions;
+
+mod running;
+
 use super::kernel::{self as k, Reduce};
 use super::shape::{axis_text, normal_axis};
 use super::{Body, Divides, Division, OpDef};
@@ -20,6 +24,8 @@ use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::lower::fold::{Fold, fold};
 use crate::lower::lazy::Elements;
 use crate::types::{ArrayType, Const, Int, Kind, Layout, Type};
+use positions::{arg_rule, emit_arg};
+use running::{emit_running, running_rule};
 
 super::identity::op_ids! {
     NUMPY_SUM = "numpy.sum",
@@ -40,7 +46,8 @@ const MASKED_DTYPE: &str = "a, axis=None, dtype=None, out=None, keepdims=False, 
 const MASKED: &str = "a, axis=None, out=None, keepdims=False, initial=None, where=True";
 const CHOSEN: &str = "a, axis=None, out=None, keepdims=False, *, where=True";
 const CHOSEN_DTYPE: &str = "a, axis=None, dtype=None, out=None, keepdims=False, *, where=True";
-const CHOSEN_VAR: &str = "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None";
+const CHOSEN_VAR: &str =
+    "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None";
 
 /// Each line is two rows: on arrays directly; with `out=`, or on sequences, by a library function. Then rows
 /// of other kinds.
@@ -148,7 +155,8 @@ reductions! {
 
 /// Where the kernel of a reduction divides itself.
 fn divides(d: &Division, op: Reduce) -> Divides {
-    let (adds, multiplies) = (matches!(op, Reduce::Sum | Reduce::NanSum), matches!(op, Reduce::Prod | Reduce::NanProd));
+    let (adds, multiplies) =
+        (matches!(op, Reduce::Sum | Reduce::NanSum), matches!(op, Reduce::Prod | Reduce::NanProd));
     if !d.is_whole() {
         Divides::Always
     } else if multiplies && d.rounds() {
@@ -182,27 +190,47 @@ pub fn of_row(op: &OpDef) -> Option<Reduce> {
 
 /// A reduction of an array into a new one; `out` is the parameter of that name.
 fn is_direct(args: &[Arg]) -> bool {
-    let at = match args.len() { 5 => 3, 4 if matches!(*args[3].ty, Kind::Bool) => 2, 4 => 3, _ => return true };
+    let at = match args.len() {
+        5 => 3,
+        4 if matches!(*args[3].ty, Kind::Bool) => 2,
+        4 => 3,
+        _ => return true,
+    };
     args[0].ty.as_array().is_some() && args[at].is_none()
 }
 
-fn array(args: &[Arg]) -> Result<ArrayType> { args[0].ty.as_array().ok_or_else(|| no_match("a reduction", args)) }
+fn array(args: &[Arg]) -> Result<ArrayType> {
+    args[0].ty.as_array().ok_or_else(|| no_match("a reduction", args))
+}
 
 // ---- axes
 
 /// The axes that a reduction puts together.
 #[derive(Clone, Debug)]
-enum Axes { All, Known(Vec<i64>), Run }
+enum Axes {
+    All,
+    Known(Vec<i64>),
+    Run,
+}
 
 fn axes_of(arg: &Arg, what: &str) -> Result<Axes> {
     Ok(match (arg.ty.kind(), &arg.konst) {
         (Kind::None, _) => Axes::All,
-        (_, Some(Const::Tuple(m))) => Axes::Known(m.iter().map(Const::as_int).collect::<Option<_>>().ok_or_else(|| no_match(what, std::slice::from_ref(arg)))?),
+        (_, Some(Const::Tuple(m))) => Axes::Known(
+            m.iter()
+                .map(Const::as_int)
+                .collect::<Option<_>>()
+                .ok_or_else(|| no_match(what, std::slice::from_ref(arg)))?,
+        ),
         (_, Some(c)) if c.as_int().is_some() => Axes::Known(c.as_int().into_iter().collect()),
         _ if arg.ty.is_index() => Axes::Run,
         (Kind::Tuple(m), _) if m.len() == 1 && m[0].is_index() => Axes::Run,
         (Kind::Tuple(_) | Kind::Optional(_), _) => {
-            return Err(Diagnostic::new(Code::RequiresConstant, "which axes are reduced must be known when the function is compiled").help("write the axes in the call"));
+            return Err(Diagnostic::new(
+                Code::RequiresConstant,
+                "which axes are reduced must be known when the function is compiled",
+            )
+            .help("write the axes in the call"));
         }
         _ => return Err(no_match("axis", std::slice::from_ref(arg))),
     })
@@ -210,7 +238,13 @@ fn axes_of(arg: &Arg, what: &str) -> Result<Axes> {
 
 impl Axes {
     /// How many of `n` dimensions go.
-    fn count(&self, n: usize) -> usize { match self { Axes::All => n, Axes::Known(m) => m.len().min(n), Axes::Run => n.min(1) } }
+    fn count(&self, n: usize) -> usize {
+        match self {
+            Axes::All => n,
+            Axes::Known(m) => m.len().min(n),
+            Axes::Run => n.min(1),
+        }
+    }
 }
 
 /// What constant axes of `n` dimensions raise, if they do. A single axis of an array without dimensions
@@ -220,7 +254,9 @@ fn axes_error(axes: &Axes, ty: Type, n: usize, lenient: bool) -> Option<(Class, 
     let mut seen = vec![];
     for x in m {
         match normal_axis(*x, n) {
-            Some(k) if seen.contains(&k) => return Some((Class::ValueError, "duplicate value in 'axis'".into())),
+            Some(k) if seen.contains(&k) => {
+                return Some((Class::ValueError, "duplicate value in 'axis'".into()));
+            }
             Some(k) => seen.push(k),
             None if n == 0 && (*x == 0 || *x == -1) && ty.members().is_none() && lenient => {}
             None => return Some((Class::AxisError, axis_text(*x, n))),
@@ -237,19 +273,31 @@ fn raise_axes(cx: &mut LowerCx<'_>, axes: &Axes, ty: Type, n: usize, lenient: bo
 }
 
 /// Which axes go, for code: a flag for each dimension of the source, and a mask of all.
-struct Chosen { reduced: Vec<Value>, known: Option<Vec<bool>>, axis: Option<Value>, mask: Value }
+struct Chosen {
+    reduced: Vec<Value>,
+    known: Option<Vec<bool>>,
+    axis: Option<Value>,
+    mask: Value,
+}
 
 /// The axes that go; those known at run time are checked here, constants by [`axes_error`].
 fn choose(cx: &mut LowerCx<'_>, axes: &Axes, arg: &[Value], ty: Type, n: usize) -> Chosen {
     let known = |cx: &mut LowerCx<'_>, flags: Vec<bool>| {
         let mask = flags.iter().enumerate().fold(0i64, |m, (k, f)| m | (*f as i64) << k);
-        Chosen { reduced: flags.iter().map(|f| cx.b.bool(*f)).collect(), mask: cx.b.i64(mask), axis: None, known: Some(flags) }
+        Chosen {
+            reduced: flags.iter().map(|f| cx.b.bool(*f)).collect(),
+            mask: cx.b.i64(mask),
+            axis: None,
+            known: Some(flags),
+        }
     };
     match axes {
         Axes::All => known(cx, vec![true; n]),
         Axes::Known(m) => {
             let mut flags = vec![false; n];
-            for k in m.iter().filter_map(|x| normal_axis(*x, n)) { flags[k] = true; }
+            for k in m.iter().filter_map(|x| normal_axis(*x, n)) {
+                flags[k] = true;
+            }
             known(cx, flags)
         }
         Axes::Run => {
@@ -269,26 +317,42 @@ pub fn checked_axis(cx: &mut LowerCx<'_>, v: Value, ty: Type, n: usize) -> Value
     let count = cx.b.i64(n as i64);
     let at = cx.wrap_index(given, count);
     let ok = cx.b.bin(Op::IcmpUlt, at, count);
-    cx.check_format(ok, Class::AxisError, &format!("axis {{}} is out of bounds for array of dimension {n}"), &[given]);
+    cx.check_format(
+        ok,
+        Class::AxisError,
+        &format!("axis {{}} is out of bounds for array of dimension {n}"),
+        &[given],
+    );
     at
 }
 
 impl Chosen {
     /// Shape of the result, and for each dimension of the source the stride of the result along it.
-    fn target(&self, cx: &mut LowerCx<'_>, shape: &[Value], itemsize: i64, keepdims: bool) -> (Vec<Value>, Vec<Value>) {
+    fn target(
+        &self,
+        cx: &mut LowerCx<'_>,
+        shape: &[Value],
+        itemsize: i64,
+        keepdims: bool,
+    ) -> (Vec<Value>, Vec<Value>) {
         let (zero, one) = (cx.b.i64(0), cx.b.i64(1));
-        let kept: Vec<Value> = shape.iter().zip(&self.reduced).map(|(n, r)| cx.b.select(*r, one, *n)).collect();
+        let kept: Vec<Value> =
+            shape.iter().zip(&self.reduced).map(|(n, r)| cx.b.select(*r, one, *n)).collect();
         let full = contiguous_strides(cx, &kept, itemsize, Layout::C);
         // Reduced dimensions have length 1, so that dropping them changes no stride.
         let strides = full.iter().zip(&self.reduced).map(|(s, r)| cx.b.select(*r, zero, *s)).collect();
-        if keepdims { return (kept, strides); }
+        if keepdims {
+            return (kept, strides);
+        }
         let out = match (&self.known, self.axis) {
             (Some(flags), _) => shape.iter().zip(flags).filter(|(_, f)| !**f).map(|(n, _)| *n).collect(),
-            (None, Some(axis)) => (0..shape.len().saturating_sub(1)).map(|k| {
-                let before = cx.b.i64(k as i64);
-                let before = cx.b.bin(Op::IcmpSlt, before, axis);
-                cx.b.select(before, shape[k], shape[k + 1])
-            }).collect(),
+            (None, Some(axis)) => (0..shape.len().saturating_sub(1))
+                .map(|k| {
+                    let before = cx.b.i64(k as i64);
+                    let before = cx.b.bin(Op::IcmpSlt, before, axis);
+                    cx.b.select(before, shape[k], shape[k + 1])
+                })
+                .collect(),
             (None, None) => vec![],
         };
         (out, strides)
@@ -297,7 +361,8 @@ impl Chosen {
     /// Product of the lengths of the axes that go.
     fn size(&self, cx: &mut LowerCx<'_>, shape: &[Value]) -> Value {
         let one = cx.b.i64(1);
-        let lengths: Vec<Value> = shape.iter().zip(&self.reduced).map(|(n, r)| cx.b.select(*r, *n, one)).collect();
+        let lengths: Vec<Value> =
+            shape.iter().zip(&self.reduced).map(|(n, r)| cx.b.select(*r, *n, one)).collect();
         product(cx, &lengths)
     }
 }
@@ -313,14 +378,22 @@ fn result_type(dtype: Type, n: usize, axes: &Axes, keepdims: bool) -> Type {
 fn accumulator(t: Type) -> Type {
     match *t {
         Kind::Bool => Type::i64(),
-        Kind::Int(i) => if i.signed() { Type::i64() } else { Type::int_of(Int::U64) },
+        Kind::Int(i) => {
+            if i.signed() {
+                Type::i64()
+            } else {
+                Type::int_of(Int::U64)
+            }
+        }
         _ => t,
     }
 }
 
 /// Element type of the result, which is also what is computed in.
 fn computed(op: Reduce, dtype: Type, given: Option<&Arg>) -> Result<Type> {
-    if let Some(d) = given.filter(|d| !d.is_none()) { return dtype_arg(d).ok_or_else(|| no_match("dtype", std::slice::from_ref(d))); }
+    if let Some(d) = given.filter(|d| !d.is_none()) {
+        return dtype_arg(d).ok_or_else(|| no_match("dtype", std::slice::from_ref(d)));
+    }
     Ok(match op {
         Reduce::Sum | Reduce::Prod | Reduce::NanSum | Reduce::NanProd => accumulator(dtype),
         Reduce::Min | Reduce::Max | Reduce::NanMin | Reduce::NanMax => dtype,
@@ -329,19 +402,27 @@ fn computed(op: Reduce, dtype: Type, given: Option<&Arg>) -> Result<Type> {
     })
 }
 
-fn dtype_of(args: &[Arg]) -> Option<&Arg> { (args.len() == 5).then(|| &args[2]) }
+fn dtype_of(args: &[Arg]) -> Option<&Arg> {
+    (args.len() == 5).then(|| &args[2])
+}
 
 fn rule(args: &[Arg], op: Reduce) -> Result<Answer> {
     let a = array(args)?;
     let keep = args[args.len() - 1].flag("keepdims")?;
     let t = computed(op, a.dtype, dtype_of(args))?;
-    if !t.is_number() { return Err(no_match("a reduction", args)); }
+    if !t.is_number() {
+        return Err(no_match("a reduction", args));
+    }
     let axes = axes_of(&args[1], "axis")?;
-    if axes_error(&axes, args[1].ty, a.ndim(), true).is_some() { return Ok(Answer::of(Type::never())); }
+    if axes_error(&axes, args[1].ty, a.ndim(), true).is_some() {
+        return Ok(Answer::of(Type::never()));
+    }
     Ok(Answer::of(result_type(t, a.ndim(), &axes, keep)))
 }
 
-fn args_of(c: &OpCall<'_>) -> Vec<Arg> { c.types.iter().zip(c.consts).map(|(t, k)| Arg { ty: *t, konst: k.clone() }).collect() }
+fn args_of(c: &OpCall<'_>) -> Vec<Arg> {
+    c.types.iter().zip(c.consts).map(|(t, k)| Arg { ty: *t, konst: k.clone() }).collect()
+}
 
 pub fn element_code(cx: &mut LowerCx<'_>, t: Type) -> Result<Value> {
     let elem = Elem::of(t).ok_or_else(|| Diagnostic::internal(format!("{t} is no element type")))?;
@@ -353,28 +434,56 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let axes = axes_of(&args[1], "axis")?;
     let keep = args[args.len() - 1].flag("keepdims")?;
-    if raise_axes(cx, &axes, c.types[1], a.shape.len(), true) { return Ok(vec![]); }
+    if raise_axes(cx, &axes, c.types[1], a.shape.len(), true) {
+        return Ok(vec![]);
+    }
     let acc = computed(op, a.ty.dtype, dtype_of(&args))?;
-    if let (Reduce::Sum, Axes::All, [n], true) = (op, &axes, a.shape.as_slice(), !cx.pieces.wanted() && !keep && acc == a.ty.dtype && acc.is_float()) {
+    if let (Reduce::Sum, Axes::All, [n], true) =
+        (op, &axes, a.shape.as_slice(), !cx.pieces.wanted() && !keep && acc == a.ty.dtype && acc.is_float())
+    {
         let single = acc.itemsize() == 4;
         // NumPy too adds up to seven one after the other.
-        let (few, zero) = (cx.b.bin_imm(Op::IcmpSlt, *n, 8), if single { cx.b.f32(0.0) } else { cx.b.f64(0.0) });
-        return cx.if_else(few, |cx| cx.for_range_short(*n, &[zero], |cx, i, sum| { let x = a.load(cx, &[i])[0]; Ok(vec![cx.b.bin(Op::Fadd, sum[0], x)]) }),
+        let (few, zero) =
+            (cx.b.bin_imm(Op::IcmpSlt, *n, 8), if single { cx.b.f32(0.0) } else { cx.b.f64(0.0) });
+        return cx.if_else(
+            few,
+            |cx| {
+                cx.for_range_short(*n, &[zero], |cx, i, sum| {
+                    let x = a.load(cx, &[i])[0];
+                    Ok(vec![cx.b.bin(Op::Fadd, sum[0], x)])
+                })
+            },
             |cx| {
                 let short = cx.b.bin_imm(Op::IcmpSlt, *n, 16);
-                cx.if_else(short, |cx| eight_and_rest(cx, &a, *n, zero), |cx| Ok(vec![cx.helper_value(if single { &k::array_sum_f32 } else { &k::array_sum_f64 }, &[a.data, *n, a.strides[0]])]))
-            });
+                cx.if_else(
+                    short,
+                    |cx| eight_and_rest(cx, &a, *n, zero),
+                    |cx| {
+                        Ok(vec![cx.helper_value(
+                            if single { &k::array_sum_f32 } else { &k::array_sum_f64 },
+                            &[a.data, *n, a.strides[0]],
+                        )])
+                    },
+                )
+            },
+        );
     }
     if let (Axes::All, false, Some(run)) = (&axes, keep || cx.pieces.wanted(), side_by_side(cx, &a)) {
-        if let Some(x) = emit_run(cx, op, &run, acc)? { return Ok(x); }
+        if let Some(x) = emit_run(cx, op, &run, acc)? {
+            return Ok(x);
+        }
     }
     let chosen = choose(cx, &axes, &c.args[1], c.types[1], a.shape.len());
     let (shape, steps) = chosen.target(cx, &a.shape, acc.itemsize(), keep);
-    let (op_code, elem, acc_code) = (cx.b.i64(op as i64 | cx.pieces.flag()), element_code(cx, a.ty.dtype)?, element_code(cx, acc)?);
+    let (op_code, elem, acc_code) =
+        (cx.b.i64(op as i64 | cx.pieces.flag()), element_code(cx, a.ty.dtype)?, element_code(cx, acc)?);
     let n = cx.b.i64(a.shape.len() as i64);
     let (from_shape, from_strides, to_strides) = (cx.spill(&a.shape), cx.spill(&a.strides), cx.spill(&steps));
     let call = |cx: &mut LowerCx<'_>, out: Value| {
-        cx.helper(&k::array_reduce, &[op_code, elem, acc_code, n, from_shape, a.data, from_strides, chosen.mask, out, to_strides]);
+        cx.helper(
+            &k::array_reduce,
+            &[op_code, elem, acc_code, n, from_shape, a.data, from_strides, chosen.mask, out, to_strides],
+        );
     };
     if c.ret.as_array().is_none() {
         let out = cx.b.slot_addr(16);
@@ -382,15 +491,25 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
         return Ok(load_element(cx, out, acc));
     }
     let out = ArrayVal::alloc(cx, acc, &shape, Layout::C, false)?;
-    cx.guarded(&[out.owner], |cx| { call(cx, out.data); Ok(()) })?;
+    cx.guarded(&[out.owner], |cx| {
+        call(cx, out.data);
+        Ok(())
+    })?;
     Ok(out.pack())
 }
 
 /// The sum of 8 to 15 floats, which NumPy adds pair by pair, then those behind them: a call would take longer
 /// than windows of that length do.
 fn eight_and_rest(cx: &mut LowerCx<'_>, a: &ArrayVal, n: Value, zero: Value) -> Result<Val> {
-    let mut sums: Vec<Value> = (0..8).map(|k| { let k = cx.b.i64(k); a.load(cx, &[k])[0] }).collect();
-    while sums.len() > 1 { sums = sums.chunks(2).map(|pair| cx.b.bin(Op::Fadd, pair[0], pair[1])).collect(); }
+    let mut sums: Vec<Value> = (0..8)
+        .map(|k| {
+            let k = cx.b.i64(k);
+            a.load(cx, &[k])[0]
+        })
+        .collect();
+    while sums.len() > 1 {
+        sums = sums.chunks(2).map(|pair| cx.b.bin(Op::Fadd, pair[0], pair[1])).collect();
+    }
     let rest = cx.b.bin_imm(Op::Iadd, n, -8);
     let sum = cx.for_range_short(rest, &[sums[0]], |cx, i, sum| {
         let i = cx.b.bin_imm(Op::Iadd, i, 8);
@@ -402,51 +521,105 @@ fn eight_and_rest(cx: &mut LowerCx<'_>, a: &ArrayVal, n: Value, zero: Value) -> 
 }
 
 /// Elements that lie side by side.
-struct Run { data: Value, n: Value, dtype: Type }
+struct Run {
+    data: Value,
+    n: Value,
+    dtype: Type,
+}
 
 /// All elements of an array that is known to be contiguous. In which order does not matter: NumPy too takes
 /// such an array as one axis.
-fn side_by_side(cx: &mut LowerCx<'_>, a: &ArrayVal) -> Option<Run> { (a.ty.layout != Layout::A).then(|| Run { data: a.data, n: a.size(cx), dtype: a.ty.dtype }) }
+fn side_by_side(cx: &mut LowerCx<'_>, a: &ArrayVal) -> Option<Run> {
+    (a.ty.layout != Layout::A).then(|| Run { data: a.data, n: a.size(cx), dtype: a.ty.dtype })
+}
 
 /// A number from elements side by side, where it has their type: no plan of axes is needed.
 fn emit_run(cx: &mut LowerCx<'_>, op: Reduce, run: &Run, acc: Type) -> Result<Option<Val>> {
-    if acc != run.dtype { return Ok(None); }
+    if acc != run.dtype {
+        return Ok(None);
+    }
     match op {
         Reduce::Sum if acc.is_float() => {
             let step = cx.b.i64(acc.itemsize());
-            return Ok(Some(vec![cx.helper_value(if acc.itemsize() == 4 { &k::array_sum_f32 } else { &k::array_sum_f64 }, &[run.data, run.n, step])]));
+            return Ok(Some(vec![cx.helper_value(
+                if acc.itemsize() == 4 { &k::array_sum_f32 } else { &k::array_sum_f64 },
+                &[run.data, run.n, step],
+            )]));
         }
         Reduce::Min | Reduce::Max | Reduce::Prod => {}
-        Reduce::Sum | Reduce::Any | Reduce::All | Reduce::CountNonzero | Reduce::CountNotNan | Reduce::NanMin | Reduce::NanMax | Reduce::NanSum | Reduce::NanProd => return Ok(None),
+        Reduce::Sum
+        | Reduce::Any
+        | Reduce::All
+        | Reduce::CountNonzero
+        | Reduce::CountNotNan
+        | Reduce::NanMin
+        | Reduce::NanMax
+        | Reduce::NanSum
+        | Reduce::NanProd => return Ok(None),
     }
     if let Some(name) = op.no_identity() {
         let any = cx.b.bin_imm(Op::IcmpNe, run.n, 0);
-        cx.check(any, Class::ValueError, &format!("zero-size array to reduction operation {name} which has no identity"));
+        cx.check(
+            any,
+            Class::ValueError,
+            &format!("zero-size array to reduction operation {name} which has no identity"),
+        );
     }
-    let (code, elem, none, out) = (cx.b.i64(op as i64), element_code(cx, acc)?, cx.b.i64(0), cx.b.slot_addr(16));
+    let (code, elem, none, out) =
+        (cx.b.i64(op as i64), element_code(cx, acc)?, cx.b.i64(0), cx.b.slot_addr(16));
     cx.helper(&k::array_fold, &[code, elem, run.data, run.n, none, out]);
     Ok(Some(load_element(cx, out, acc)))
 }
 
 /// Several reductions of one array in one pass: the array, and a constant with a bit for each; gives a tuple
 /// ([`crate::lower::join`] makes it).
-pub static SEVERAL: OpDef = OpDef::new(&["numpy._reduce_several"], "a, which", Body::Lir(|_, a| Err(no_match("_reduce_several()", a)), emit_several)).raises().reads();
+pub static SEVERAL: OpDef = OpDef::new(
+    &["numpy._reduce_several"],
+    "a, which",
+    Body::Lir(|_, a| Err(no_match("_reduce_several()", a)), emit_several),
+)
+.raises()
+.reads();
 /// Its minimum, which an array without elements has none of.
-pub static SMALLEST: OpDef = OpDef::new(&["numpy._smallest"], "a, x", Body::Lir(|_, a| Err(no_match("_smallest()", a)), |cx, c| some(cx, c, "minimum"))).raises().of_shape();
+pub static SMALLEST: OpDef = OpDef::new(
+    &["numpy._smallest"],
+    "a, x",
+    Body::Lir(|_, a| Err(no_match("_smallest()", a)), |cx, c| some(cx, c, "minimum")),
+)
+.raises()
+.of_shape();
 /// Its maximum.
-pub static LARGEST: OpDef = OpDef::new(&["numpy._largest"], "a, x", Body::Lir(|_, a| Err(no_match("_largest()", a)), |cx, c| some(cx, c, "maximum"))).raises().of_shape();
+pub static LARGEST: OpDef = OpDef::new(
+    &["numpy._largest"],
+    "a, x",
+    Body::Lir(|_, a| Err(no_match("_largest()", a)), |cx, c| some(cx, c, "maximum")),
+)
+.raises()
+.of_shape();
 
 /// What reports call a reduction.
 pub fn shown_reduction(op: Reduce) -> &'static str {
     match op {
-        Reduce::Sum => "sum", Reduce::Prod => "prod", Reduce::Min => "min", Reduce::Max => "max", Reduce::Any => "any", Reduce::All => "all", Reduce::CountNonzero => "count_nonzero",
-        Reduce::NanMin => "nanmin", Reduce::NanMax => "nanmax", Reduce::NanSum => "nansum", Reduce::NanProd => "nanprod", Reduce::CountNotNan => "count_not_nan",
+        Reduce::Sum => "sum",
+        Reduce::Prod => "prod",
+        Reduce::Min => "min",
+        Reduce::Max => "max",
+        Reduce::Any => "any",
+        Reduce::All => "all",
+        Reduce::CountNonzero => "count_nonzero",
+        Reduce::NanMin => "nanmin",
+        Reduce::NanMax => "nanmax",
+        Reduce::NanSum => "nansum",
+        Reduce::NanProd => "nanprod",
+        Reduce::CountNotNan => "count_not_nan",
     }
 }
 
 fn emit_several(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    let Some(Const::Int(which)) = &c.consts[1] else { return Err(Diagnostic::internal("reductions that nobody named")) };
+    let Some(Const::Int(which)) = &c.consts[1] else {
+        return Err(Diagnostic::internal("reductions that nobody named"));
+    };
     let (which, elem) = (cx.b.i64(*which | cx.pieces.flag()), element_code(cx, a.ty.dtype)?);
     let (n, shape, strides) = (cx.b.i64(a.shape.len() as i64), cx.spill(&a.shape), cx.spill(&a.strides));
     let count = c.ret.members().map_or(0, |m| m.len());
@@ -466,7 +639,11 @@ fn some(cx: &mut LowerCx<'_>, c: &OpCall<'_>, name: &str) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let n = a.size(cx);
     let any = cx.b.bin_imm(Op::IcmpNe, n, 0);
-    cx.check(any, Class::ValueError, &format!("zero-size array to reduction operation {name} which has no identity"));
+    cx.check(
+        any,
+        Class::ValueError,
+        &format!("zero-size array to reduction operation {name} which has no identity"),
+    );
     Ok(c.args[1].clone())
 }
 
@@ -485,17 +662,32 @@ fn emit_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce) -> 
     let all = matches!(axes, Axes::All) || matches!(&axes, Axes::Known(_)) && axes.count(n) == n && fine;
     let keep = args[args.len() - 1].flag("keepdims")?;
     let Some(how) = Fold::of(op, e.dtype, acc, cx.pieces.wanted()) else { return in_memory(cx) };
-    if let (Axes::Known(m), true) = (&axes, fine) && let [axis] = m[..] && let Some(along) = normal_axis(axis, n).and_then(|axis| Along::of(cx, e, axis, how, acc)) {
+    if let (Axes::Known(m), true) = (&axes, fine)
+        && let [axis] = m[..]
+        && let Some(along) = normal_axis(axis, n).and_then(|axis| Along::of(cx, e, axis, how, acc))
+    {
         return emit_along(cx, c, e, op, along, in_memory);
     }
-    if !all || keep { return in_memory(cx); }
+    if !all || keep {
+        return in_memory(cx);
+    }
     let Some((streams, same)) = e.lazy.streams(cx, &e.shape, e.layout) else { return in_memory(cx) };
     let in_loop = |cx: &mut LowerCx<'_>| fold(cx, e, &streams, how);
-    match same { None => in_loop(cx), Some(same) => cx.if_else(same, in_loop, in_memory) }
+    match same {
+        None => in_loop(cx),
+        Some(same) => cx.if_else(same, in_loop, in_memory),
+    }
 }
 
 /// A reduction along one axis of elements that are yet to be computed.
-fn emit_along(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce, along: Along, in_memory: impl FnOnce(&mut LowerCx<'_>) -> Result<Val>) -> Result<Val> {
+fn emit_along(
+    cx: &mut LowerCx<'_>,
+    c: &OpCall<'_>,
+    e: &Elements,
+    op: Reduce,
+    along: Along,
+    in_memory: impl FnOnce(&mut LowerCx<'_>) -> Result<Val>,
+) -> Result<Val> {
     let args = args_of(c);
     let (axes, n, keep) = (axes_of(&args[1], "axis")?, e.shape.len(), args[args.len() - 1].flag("keepdims")?);
     let acc = computed(op, e.dtype, dtype_of(&args))?;
@@ -503,17 +695,30 @@ fn emit_along(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce, al
     if let Some(name) = op.no_identity() {
         let size = chosen.size(cx, &e.shape);
         let some = cx.b.bin_imm(Op::IcmpSgt, size, 0);
-        cx.check(some, Class::ValueError, &format!("zero-size array to reduction operation {name} which has no identity"));
+        cx.check(
+            some,
+            Class::ValueError,
+            &format!("zero-size array to reduction operation {name} which has no identity"),
+        );
     }
     let (shape, _) = chosen.target(cx, &e.shape, acc.itemsize(), keep);
-    let (alike, stretched) = match alike(cx, e) { Ok(same) => (same, false), Err(()) => (None, true) };
-    let only = match (alike, along.only_if(cx, e)) { (Some(a), Some(b)) => Some(cx.and(a, b)), (a, b) => a.or(b) };
+    let (alike, stretched) = match alike(cx, e) {
+        Ok(same) => (same, false),
+        Err(()) => (None, true),
+    };
+    let only = match (alike, along.only_if(cx, e)) {
+        (Some(a), Some(b)) => Some(cx.and(a, b)),
+        (a, b) => a.or(b),
+    };
     let in_loop = |cx: &mut LowerCx<'_>| {
         let out = ArrayVal::alloc(cx, acc, &shape, Layout::C, false)?;
         cx.guarded(&[out.owner], |cx| along.emit(cx, e, out.data, !stretched))?;
         Ok(out.pack())
     };
-    match only { None => in_loop(cx), Some(only) => cx.if_else(only, in_loop, in_memory) }
+    match only {
+        None => in_loop(cx),
+        Some(only) => cx.if_else(only, in_loop, in_memory),
+    }
 }
 
 /// A reduction of an array that was made for it alone, or of one that somebody else has.
@@ -532,171 +737,59 @@ pub fn emit_keeping(cx: &mut LowerCx<'_>, c: &OpCall<'_>, mut e: Elements) -> Re
     Ok((kept.pack(), sum))
 }
 
-fn release_all(cx: &mut LowerCx<'_>, owners: &[Value]) { for o in owners { cx.b.helper(&super::object::obj_release, &[*o]); } }
+fn release_all(cx: &mut LowerCx<'_>, owners: &[Value]) {
+    for o in owners {
+        cx.b.helper(&super::object::obj_release, &[*o]);
+    }
+}
 
 fn size_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let n = array(args)?.ndim();
     let axes = axes_of(&args[1], "axis")?;
-    Ok(Answer::of(if axes_error(&axes, args[1].ty, n, false).is_some() { Type::never() } else { Type::int() }))
+    Ok(Answer::of(if axes_error(&axes, args[1].ty, n, false).is_some() {
+        Type::never()
+    } else {
+        Type::int()
+    }))
 }
 
 fn emit_size(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let args = args_of(c);
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let axes = axes_of(&args[1], "axis")?;
-    if raise_axes(cx, &axes, c.types[1], a.shape.len(), false) { return Ok(vec![]); }
+    if raise_axes(cx, &axes, c.types[1], a.shape.len(), false) {
+        return Ok(vec![]);
+    }
     let chosen = choose(cx, &axes, &c.args[1], c.types[1], a.shape.len());
     Ok(vec![chosen.size(cx, &a.shape)])
-}
-
-// ---- positions
-
-fn arg_rule(args: &[Arg]) -> Result<Answer> {
-    let a = array(args)?;
-    refuse_tuple(&args[1])?;
-    let keep = args[3].flag("keepdims")?;
-    let axes = axes_of(&args[1], "axis")?;
-    if matches!(&axes, Axes::Known(m) if m.len() != 1) { return Err(no_match("axis", &args[1..2])); }
-    if axes_error(&axes, args[1].ty, a.ndim(), true).is_some() { return Ok(Answer::of(Type::never())); }
-    Ok(Answer::of(result_type(Type::i64(), a.ndim(), &axes, keep)))
-}
-
-fn emit_arg(cx: &mut LowerCx<'_>, c: &OpCall<'_>, max: bool, nan: bool) -> Result<Val> {
-    let args = args_of(c);
-    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    let axes = axes_of(&args[1], "axis")?;
-    let keep = args[3].flag("keepdims")?;
-    if raise_axes(cx, &axes, c.types[1], a.shape.len(), true) { return Ok(vec![]); }
-    let chosen = choose(cx, &axes, &c.args[1], c.types[1], a.shape.len());
-    let axis = match (&axes, chosen.axis, &chosen.known) {
-        (Axes::All, _, _) => cx.b.i64(-1),
-        (_, Some(axis), _) => axis,
-        (_, None, Some(flags)) => cx.b.i64(flags.iter().position(|f| *f).map_or(-1, |k| k as i64)),
-        (_, None, None) => cx.b.i64(-1),
-    };
-    let (is_max, skips_nan) = (max, nan);
-    let (max, nan, elem) = (cx.b.bool(max), cx.b.bool(nan), element_code(cx, a.ty.dtype)?);
-    let flag = cx.pieces.flag();
-    let elem = if flag == 0 { elem } else { cx.b.bin_imm(Op::Bor, elem, flag) };
-    let n = cx.b.i64(a.shape.len() as i64);
-    let (shape, strides) = (cx.spill(&a.shape), cx.spill(&a.strides));
-    let call = |cx: &mut LowerCx<'_>, out: Value| { cx.helper(&k::array_arg, &[max, nan, elem, n, shape, a.data, strides, axis, out]); };
-    if c.ret.as_array().is_none() {
-        let whole = |cx: &mut LowerCx<'_>| {
-            let out = cx.b.slot_addr(8);
-            call(cx, out);
-            Ok(load_element(cx, out, Type::i64()))
-        };
-        let t = a.ty.dtype;
-        if a.shape.len() != 1 || skips_nan || !(t.is_float() || t.is_int()) { return whole(cx); }
-        let behind = cx.b.bin_imm(Op::Isub, a.shape[0], 1);
-        let short = cx.b.bin_imm(Op::IcmpUlt, behind, SHORT);
-        return cx.if_else(short, |cx| first_extreme(cx, &a, behind, is_max), whole);
-    }
-    let (out_shape, _) = chosen.target(cx, &a.shape, 8, keep);
-    let out = ArrayVal::alloc(cx, Type::i64(), &out_shape, Layout::C, false)?;
-    cx.guarded(&[out.owner], |cx| { call(cx, out.data); Ok(()) })?;
-    Ok(out.pack())
-}
-
-/// Elements that are gone through by the time that a kernel has been called.
-const SHORT: i64 = 32;
-
-/// The position of the extreme of a lane of one element and those `behind` it; the first NaN wins.
-fn first_extreme(cx: &mut LowerCx<'_>, a: &ArrayVal, behind: Value, max: bool) -> Result<Val> {
-    let (t, zero) = (a.ty.dtype, cx.b.i64(0));
-    let signed = matches!(*t, Kind::Int(i) if i.signed());
-    let less = if t.is_float() { Op::FcmpLt } else if signed { Op::IcmpSlt } else { Op::IcmpUlt };
-    let first = a.load(cx, &[zero])[0];
-    let last = cx.for_range_short(behind, &[first, zero], |cx, i, state| {
-        let i = cx.b.bin_imm(Op::Iadd, i, 1);
-        let x = a.load(cx, &[i])[0];
-        let mut wins = if max { cx.b.bin(less, state[0], x) } else { cx.b.bin(less, x, state[0]) };
-        if t.is_float() {
-            let (nan, number) = (cx.b.bin(Op::FcmpUno, x, x), cx.b.bin(Op::FcmpEq, state[0], state[0]));
-            wins = cx.or(wins, nan);
-            wins = cx.and(wins, number);
-        }
-        Ok(vec![cx.b.select(wins, x, state[0]), cx.b.select(wins, i, state[1])])
-    })?;
-    Ok(vec![last[1]])
-}
-
-// ---- running sums
-
-fn running_dtype(a: ArrayType, given: &Arg) -> Result<Type> {
-    if given.is_none() { return Ok(accumulator(a.dtype)); }
-    dtype_arg(given).ok_or_else(|| no_match("dtype", std::slice::from_ref(given)))
-}
-
-/// One axis or none, which a tuple is not.
-fn refuse_tuple(axis: &Arg) -> Result<()> {
-    if axis.ty.members().is_some() { return Err(Diagnostic::new(Code::NoMatchingOperation, "'tuple' object cannot be interpreted as an integer: this function takes one axis")); }
-    Ok(())
-}
-
-fn running_rule(args: &[Arg]) -> Result<Answer> {
-    let a = array(args)?;
-    refuse_tuple(&args[1])?;
-    let axes = axes_of(&args[1], "axis")?;
-    if axes_error(&axes, args[1].ty, a.ndim(), true).is_some() { return Ok(Answer::of(Type::never())); }
-    let n = match axes {
-        Axes::All => 1,
-        Axes::Known(m) if m.len() != 1 => return Err(no_match("axis", &args[1..2])),
-        Axes::Known(_) | Axes::Run => a.ndim().max(1),
-    };
-    Ok(Answer::of(Type::array(running_dtype(a, &args[2])?, n, Layout::C)))
-}
-
-fn emit_running(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: i64) -> Result<Val> {
-    let args = args_of(c);
-    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    let acc = running_dtype(a.ty, &args[2])?;
-    let axes = axes_of(&args[1], "axis")?;
-    if raise_axes(cx, &axes, c.types[1], a.shape.len(), true) { return Ok(vec![]); }
-    let axis = match &axes {
-        Axes::All => None,
-        Axes::Known(_) | Axes::Run => {
-            let chosen = choose(cx, &axes, &c.args[1], c.types[1], a.shape.len());
-            let at = match (chosen.axis, &chosen.known) {
-                (Some(axis), _) => axis,
-                (None, Some(flags)) => cx.b.i64(flags.iter().position(|f| *f).unwrap_or(0) as i64),
-                (None, None) => cx.b.i64(0),
-            };
-            Some(at)
-        }
-    };
-    let flat = axis.is_none() || a.shape.is_empty();
-    let shape = if flat { vec![a.size(cx)] } else { a.shape.clone() };
-    let out = ArrayVal::alloc(cx, acc, &shape, Layout::C, false)?;
-    let (from, to, n) = (element_code(cx, a.ty.dtype)?, element_code(cx, acc)?, cx.b.i64(a.shape.len() as i64));
-    // Converted first, into C order, then summed in place.
-    let laid = contiguous_strides(cx, &a.shape, acc.itemsize(), Layout::C);
-    let (from_shape, from_strides, laid) = (cx.spill(&a.shape), cx.spill(&a.strides), cx.spill(&laid));
-    cx.guarded(&[out.owner], |cx| { cx.helper(&k::array_cast, &[to, from, n, from_shape, out.data, laid, a.data, from_strides]); Ok(()) })?;
-    let (op, dims, axis) = (cx.b.i64(op), cx.b.i64(shape.len() as i64), match axis { Some(x) if !flat => x, _ => cx.b.i64(0) });
-    let (shape, strides) = (cx.spill(&out.shape), cx.spill(&out.strides));
-    cx.guarded(&[out.owner], |cx| { cx.helper(&k::array_accumulate, &[op, to, dims, shape, out.data, strides, axis, out.data, strides]); Ok(()) })?;
-    Ok(out.pack())
 }
 
 // ---- for the library
 
 fn if_nan_rule(args: &[Arg], _: bool) -> Option<Answer> {
     let t = args[0].ty.strong();
-    if !t.is_number() || !args[1].ty.is_number() { return None; }
+    if !t.is_number() || !args[1].ty.is_number() {
+        return None;
+    }
     Some(Answer::coerced(t, vec![t, t]))
 }
 
 fn emit_if_nan(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (x, value) = (&c.args[0], &c.args[1]);
-    if c.types[0].is_index() { return Ok(x.clone()); }
+    if c.types[0].is_index() {
+        return Ok(x.clone());
+    }
     let nan: Vec<Value> = x.iter().map(|v| cx.b.bin(Op::FcmpUno, *v, *v)).collect();
-    let nan = match nan[..] { [re, im] => cx.or(re, im), _ => nan[0] };
+    let nan = match nan[..] {
+        [re, im] => cx.or(re, im),
+        _ => nan[0],
+    };
     Ok(x.iter().zip(value).map(|(x, v)| cx.b.select(nan, *v, *x)).collect())
 }
 
-fn elements(a: &Arg) -> Type { a.ty.as_array().map_or(a.ty, |t| t.dtype) }
+fn elements(a: &Arg) -> Type {
+    a.ty.as_array().map_or(a.ty, |t| t.dtype)
+}
 
 fn float_dtype_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = elements(&args[0]);

@@ -26,83 +26,217 @@ super::identity::op_ids! {
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["builtins.len"], "x", Body::Lir(len_rule, |cx, c| Ok(vec![length(cx, &c.args[0], c.types[0])?]))).raises().reads().of_shape().doc("Number of elements."),
-    OpDef::new(&["builtins.slice"], "a, b=..., step=None", Body::Lir(slice_rule, emit_slice)).consumes().doc("`slice(start, stop, step)`."),
-    OpDef::new(&["operator.getitem"], "seq, index", Body::Lir(tuple_item_rule, emit_tuple_item)).raises().owned_by(|_, _| Own::Aliases)
+    OpDef::new(
+        &["builtins.len"],
+        "x",
+        Body::Lir(len_rule, |cx, c| Ok(vec![length(cx, &c.args[0], c.types[0])?])),
+    )
+    .raises()
+    .reads()
+    .of_shape()
+    .doc("Number of elements."),
+    OpDef::new(&["builtins.slice"], "a, b=..., step=None", Body::Lir(slice_rule, emit_slice))
+        .consumes()
+        .doc("`slice(start, stop, step)`."),
+    OpDef::new(&["operator.getitem"], "seq, index", Body::Lir(tuple_item_rule, emit_tuple_item))
+        .raises()
+        .owned_by(|_, _| Own::Aliases)
         .doc("`t[i]` and `t[a:b]` of a tuple."),
-    OpDef::new(&["operator.getitem"], "seq, index", Body::Lir(range_item_rule, emit_range_item)).raises().doc("`range(...)[i]`."),
-    OpDef::new(&["operator.getitem"], "seq, part", Body::Lir(
-        |_, a| if matches!(*a[0].ty, Kind::Range(_)) && matches!(*a[1].ty, Kind::Slice(_)) { Ok(Answer::of(Type::new(Kind::Range(None)))) } else { Err(no_match("[]", a)) },
-        |cx, c| {
-            let n = length(cx, &c.args[0], c.types[0])?;
-            let s = adjust_slice(cx, &c.args[1], c.types[1], n)?;
-            let step = match *c.types[0] { Kind::Range(Some(s)) => cx.b.i64(s), _ => c.args[0][2] };
-            let at = |cx: &mut LowerCx<'_>, i: Value| { let off = cx.b.bin(Op::Imul, i, step); cx.b.bin(Op::Iadd, c.args[0][0], off) };
-            Ok(vec![at(cx, s.start), at(cx, s.stop), cx.b.bin(Op::Imul, s.step, step)])
-        },
-    )).raises().doc("`range(...)[a:b:c]`."),
-    OpDef::new(&["slice.start"], "s", Body::Lir(|_, a| slice_part(a, 0), |_, c| slice_value(c, 0))).property().doc("First index of a slice."),
-    OpDef::new(&["slice.stop"], "s", Body::Lir(|_, a| slice_part(a, 1), |_, c| slice_value(c, 1))).property().doc("Index behind the last of a slice."),
-    OpDef::new(&["slice.step"], "s", Body::Lir(|_, a| slice_part(a, 2), |_, c| slice_value(c, 2))).property().doc("Step of a slice."),
-    OpDef::new(&["slice.indices"], "s, length", Body::Lir(
-        |_, a| if a[1].ty.is_index() { Ok(Answer::of(Type::tuple(vec![Type::int(); 3]))) } else { Err(no_match("slice.indices", a)) },
-        |cx, c| {
-            let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
-            let ok = cx.b.bin_imm(Op::IcmpSge, n, 0);
-            cx.check(ok, Class::ValueError, "length should not be negative");
-            let s = adjust_slice(cx, &c.args[0], c.types[0], n)?;
-            Ok(vec![s.start, s.stop, s.step])
-        },
-    )).raises().doc("`(start, stop, step)` for a sequence of that length."),
-    OpDef::new(&["operator.add"], "a, b", Body::Lir(
-        |_, a| match (a[0].ty.kind(), a[1].ty.kind()) {
-            (Kind::Tuple(x), Kind::Tuple(y)) => Ok(Answer::of(Type::tuple([x.as_slice(), y.as_slice()].concat()))),
-            _ => match (a[0].ty.members(), a[1].ty.members()) {
-                (Some(x), Some(y)) => Ok(Answer::of(Type::tuple([x, y].concat()))),
-                _ => Err(no_match("+", a)),
+    OpDef::new(&["operator.getitem"], "seq, index", Body::Lir(range_item_rule, emit_range_item))
+        .raises()
+        .doc("`range(...)[i]`."),
+    OpDef::new(
+        &["operator.getitem"],
+        "seq, part",
+        Body::Lir(
+            |_, a| {
+                if matches!(*a[0].ty, Kind::Range(_)) && matches!(*a[1].ty, Kind::Slice(_)) {
+                    Ok(Answer::of(Type::new(Kind::Range(None))))
+                } else {
+                    Err(no_match("[]", a))
+                }
             },
-        },
-        |_, c| Ok(c.args.concat()),
-    )).consumes().doc("Concatenation of tuples."),
-    OpDef::new(&["operator.mul"], "n, a", Body::Lir(|cx, a| tuple_repeat_rule(cx, &[a[1].clone(), a[0].clone()]), |cx, c| repeated(cx, c, 1)))
-        .doc("`3 * t` with a constant count."),
-    OpDef::new(&["spread.append"], "t, x", Body::Lir(|_, a| match a[0].ty.members() {
-        Some(m) => Ok(Answer::of(Type::tuple([m, &[a[1].ty]].concat()))),
-        None => Err(no_match("a tuple", a)),
-    }, |_, c| Ok(c.args.concat()))).consumes().doc("`(*t, x)`."),
-    OpDef::new(&["spread.extend"], "t, other", Body::Lir(|_, a| match (a[0].ty.members(), a[1].ty.members()) {
-        (Some(x), Some(y)) => Ok(Answer::of(Type::tuple([x, y].concat()))),
-        _ => Err(Diagnostic::new(Code::NoMatchingOperation, format!("only a tuple can be spread into a tuple, not {}", a[1].ty))),
-    }, |_, c| Ok(c.args.concat()))).consumes().doc("`(*t, *other)`."),
-    OpDef::new(&["operator.mul"], "a, n", Body::Lir(tuple_repeat_rule, |cx, c| repeated(cx, c, 0))).doc("`t * 3` with a constant count."),
-    OpDef::new(&["tuple.index"], "t, value", Body::Lir(|_, a| if a[0].ty.members().is_some() { Ok(Answer::of(Type::int())) } else { Err(no_match("index", a)) }, emit_tuple_index))
-        .raises().doc("Position of the first member that equals `value`."),
-    OpDef::new(&["tuple.count"], "t, value", Body::Lir(|_, _| Ok(Answer::of(Type::int())), emit_tuple_count)).doc("How many members equal `value`."),
-    OpDef::new(&["match.sequence"], "x", Body::Lir(match_sequence_rule, |cx, c| Ok(vec![match *c.types[0] {
-        Kind::Optional(_) => c.args[0][0],
-        _ => cx.b.bool(!matches!(*c.types[0], Kind::Str)),
-    }]))).doc("Whether a sequence pattern may match."),
-    OpDef::new(&["operator.contains"], "t, value", Body::Lir(
-        |_, a| match (a[0].ty.kind(), a[1].text()) {
-            (Kind::NamedTuple(c, _), Some(key)) if c.is_keywords() => Ok(Answer::constant(Const::Bool(c.fields.iter().any(|f| f == key)))),
-            _ if a[0].ty.members().is_some() => Ok(Answer::of(Type::bool())),
-            _ => Err(no_match("in", a)),
-        },
-        |cx, c| {
-            let n = emit_tuple_count(cx, c)?;
-            Ok(vec![cx.b.bin_imm(Op::IcmpNe, n[0], 0)])
-        },
-    )).doc("`value in t` of a tuple."),
-    OpDef::new(&["range.index"], "r, value", Body::Py("builtin.range_index")).raises().doc("Position of a number; ValueError."),
+            |cx, c| {
+                let n = length(cx, &c.args[0], c.types[0])?;
+                let s = adjust_slice(cx, &c.args[1], c.types[1], n)?;
+                let step = match *c.types[0] {
+                    Kind::Range(Some(s)) => cx.b.i64(s),
+                    _ => c.args[0][2],
+                };
+                let at = |cx: &mut LowerCx<'_>, i: Value| {
+                    let off = cx.b.bin(Op::Imul, i, step);
+                    cx.b.bin(Op::Iadd, c.args[0][0], off)
+                };
+                Ok(vec![at(cx, s.start), at(cx, s.stop), cx.b.bin(Op::Imul, s.step, step)])
+            },
+        ),
+    )
+    .raises()
+    .doc("`range(...)[a:b:c]`."),
+    OpDef::new(&["slice.start"], "s", Body::Lir(|_, a| slice_part(a, 0), |_, c| slice_value(c, 0)))
+        .property()
+        .doc("First index of a slice."),
+    OpDef::new(&["slice.stop"], "s", Body::Lir(|_, a| slice_part(a, 1), |_, c| slice_value(c, 1)))
+        .property()
+        .doc("Index behind the last of a slice."),
+    OpDef::new(&["slice.step"], "s", Body::Lir(|_, a| slice_part(a, 2), |_, c| slice_value(c, 2)))
+        .property()
+        .doc("Step of a slice."),
+    OpDef::new(
+        &["slice.indices"],
+        "s, length",
+        Body::Lir(
+            |_, a| {
+                if a[1].ty.is_index() {
+                    Ok(Answer::of(Type::tuple(vec![Type::int(); 3])))
+                } else {
+                    Err(no_match("slice.indices", a))
+                }
+            },
+            |cx, c| {
+                let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
+                let ok = cx.b.bin_imm(Op::IcmpSge, n, 0);
+                cx.check(ok, Class::ValueError, "length should not be negative");
+                let s = adjust_slice(cx, &c.args[0], c.types[0], n)?;
+                Ok(vec![s.start, s.stop, s.step])
+            },
+        ),
+    )
+    .raises()
+    .doc("`(start, stop, step)` for a sequence of that length."),
+    OpDef::new(
+        &["operator.add"],
+        "a, b",
+        Body::Lir(
+            |_, a| match (a[0].ty.kind(), a[1].ty.kind()) {
+                (Kind::Tuple(x), Kind::Tuple(y)) => {
+                    Ok(Answer::of(Type::tuple([x.as_slice(), y.as_slice()].concat())))
+                }
+                _ => match (a[0].ty.members(), a[1].ty.members()) {
+                    (Some(x), Some(y)) => Ok(Answer::of(Type::tuple([x, y].concat()))),
+                    _ => Err(no_match("+", a)),
+                },
+            },
+            |_, c| Ok(c.args.concat()),
+        ),
+    )
+    .consumes()
+    .doc("Concatenation of tuples."),
+    OpDef::new(
+        &["operator.mul"],
+        "n, a",
+        Body::Lir(|cx, a| tuple_repeat_rule(cx, &[a[1].clone(), a[0].clone()]), |cx, c| repeated(cx, c, 1)),
+    )
+    .doc("`3 * t` with a constant count."),
+    OpDef::new(
+        &["spread.append"],
+        "t, x",
+        Body::Lir(
+            |_, a| match a[0].ty.members() {
+                Some(m) => Ok(Answer::of(Type::tuple([m, &[a[1].ty]].concat()))),
+                None => Err(no_match("a tuple", a)),
+            },
+            |_, c| Ok(c.args.concat()),
+        ),
+    )
+    .consumes()
+    .doc("`(*t, x)`."),
+    OpDef::new(
+        &["spread.extend"],
+        "t, other",
+        Body::Lir(
+            |_, a| match (a[0].ty.members(), a[1].ty.members()) {
+                (Some(x), Some(y)) => Ok(Answer::of(Type::tuple([x, y].concat()))),
+                _ => Err(Diagnostic::new(
+                    Code::NoMatchingOperation,
+                    format!("only a tuple can be spread into a tuple, not {}", a[1].ty),
+                )),
+            },
+            |_, c| Ok(c.args.concat()),
+        ),
+    )
+    .consumes()
+    .doc("`(*t, *other)`."),
+    OpDef::new(&["operator.mul"], "a, n", Body::Lir(tuple_repeat_rule, |cx, c| repeated(cx, c, 0)))
+        .doc("`t * 3` with a constant count."),
+    OpDef::new(
+        &["tuple.index"],
+        "t, value",
+        Body::Lir(
+            |_, a| {
+                if a[0].ty.members().is_some() {
+                    Ok(Answer::of(Type::int()))
+                } else {
+                    Err(no_match("index", a))
+                }
+            },
+            emit_tuple_index,
+        ),
+    )
+    .raises()
+    .doc("Position of the first member that equals `value`."),
+    OpDef::new(&["tuple.count"], "t, value", Body::Lir(|_, _| Ok(Answer::of(Type::int())), emit_tuple_count))
+        .doc("How many members equal `value`."),
+    OpDef::new(
+        &["match.sequence"],
+        "x",
+        Body::Lir(match_sequence_rule, |cx, c| {
+            Ok(vec![match *c.types[0] {
+                Kind::Optional(_) => c.args[0][0],
+                _ => cx.b.bool(!matches!(*c.types[0], Kind::Str)),
+            }])
+        }),
+    )
+    .doc("Whether a sequence pattern may match."),
+    OpDef::new(
+        &["operator.contains"],
+        "t, value",
+        Body::Lir(
+            |_, a| match (a[0].ty.kind(), a[1].text()) {
+                (Kind::NamedTuple(c, _), Some(key)) if c.is_keywords() => {
+                    Ok(Answer::constant(Const::Bool(c.fields.iter().any(|f| f == key))))
+                }
+                _ if a[0].ty.members().is_some() => Ok(Answer::of(Type::bool())),
+                _ => Err(no_match("in", a)),
+            },
+            |cx, c| {
+                let n = emit_tuple_count(cx, c)?;
+                Ok(vec![cx.b.bin_imm(Op::IcmpNe, n[0], 0)])
+            },
+        ),
+    )
+    .doc("`value in t` of a tuple."),
+    OpDef::new(&["range.index"], "r, value", Body::Py("builtin.range_index"))
+        .raises()
+        .doc("Position of a number; ValueError."),
     OpDef::new(&["range.count"], "r, value", Body::Py("builtin.range_count")).doc("1 or 0."),
-    OpDef::new(&["operator.contains"], "r, value", Body::Lir(
-        |_, a| if matches!(*a[0].ty, Kind::Range(_)) && a[1].ty.is_index() { Ok(Answer::of(Type::bool())) } else { Err(no_match("in", a)) }, emit_range_contains,
-    )).doc("`value in range(...)`."),
+    OpDef::new(
+        &["operator.contains"],
+        "r, value",
+        Body::Lir(
+            |_, a| {
+                if matches!(*a[0].ty, Kind::Range(_)) && a[1].ty.is_index() {
+                    Ok(Answer::of(Type::bool()))
+                } else {
+                    Err(no_match("in", a))
+                }
+            },
+            emit_range_contains,
+        ),
+    )
+    .doc("`value in range(...)`."),
 ];
 
 fn match_sequence_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if super::builtin::is_variant(args[0].ty) { return Err(no_match("a sequence pattern", args)); }
-    let is = |t: Type| matches!(*t, Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::List(_) | Kind::ListVar(_) | Kind::Range(_));
+    if super::builtin::is_variant(args[0].ty) {
+        return Err(no_match("a sequence pattern", args));
+    }
+    let is = |t: Type| {
+        matches!(
+            *t,
+            Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::List(_) | Kind::ListVar(_) | Kind::Range(_)
+        )
+    };
     match *args[0].ty {
         Kind::Optional(t) if is(t) => Ok(Answer::of(Type::bool())),
         _ => Ok(Answer::constant(Const::Bool(is(args[0].ty)))),
@@ -131,7 +265,10 @@ pub fn length(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
         Kind::Str => cx.b.load(Ty::I64, v[0], crate::offset!(Str.len), crate::lir::Alias::Const),
         Kind::List(_) => cx.b.load(Ty::I64, v[0], crate::offset!(List.len), crate::lir::Alias::Object),
         Kind::Range(step) => {
-            let step = match step { Some(s) => cx.b.i64(*s), None => v[2] };
+            let step = match step {
+                Some(s) => cx.b.i64(*s),
+                None => v[2],
+            };
             range_length(cx, v[0], v[1], step)
         }
         _ => return Err(Diagnostic::internal(format!("length of {t}"))),
@@ -157,21 +294,33 @@ pub fn range_length(cx: &mut LowerCx<'_>, start: Value, stop: Value, step: Value
 // ---- slices
 
 /// `slice(stop)` has one operand.
-fn emit_slice(_: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> { Ok(c.args.concat()) }
+fn emit_slice(_: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    Ok(c.args.concat())
+}
 
 fn slice_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let none = Arg::constant(Const::None);
-    let args = if *args[1].ty == Kind::Ellipsis { &[none, args[0].clone(), args[2].clone()][..] } else { args };
+    let args =
+        if *args[1].ty == Kind::Ellipsis { &[none, args[0].clone(), args[2].clone()][..] } else { args };
     for a in args {
         let ok = a.is_none() || a.ty.is_index() || matches!(*a.ty, Kind::Optional(t) if t.is_index());
-        if !ok { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("slice indices must be integers or None, not {}", a.ty))); }
+        if !ok {
+            return Err(Diagnostic::new(
+                Code::NoMatchingOperation,
+                format!("slice indices must be integers or None, not {}", a.ty),
+            ));
+        }
     }
     let konst: Option<Vec<Const>> = args.iter().map(|a| a.konst.clone()).collect();
-    Ok(Answer::of(Type::new(Kind::Slice([args[0].ty, args[1].ty, args[2].ty]))).known(konst.map(Const::Tuple)))
+    Ok(Answer::of(Type::new(Kind::Slice([args[0].ty, args[1].ty, args[2].ty])))
+        .known(konst.map(Const::Tuple)))
 }
 
 fn slice_part(args: &[Arg], k: usize) -> Result<Answer> {
-    match *args[0].ty { Kind::Slice(m) => Ok(Answer::of(m[k])), _ => Err(no_match("slice", args)) }
+    match *args[0].ty {
+        Kind::Slice(m) => Ok(Answer::of(m[k])),
+        _ => Err(no_match("slice", args)),
+    }
 }
 fn slice_value(c: &OpCall<'_>, k: usize) -> Result<Val> {
     let Kind::Slice(m) = *c.types[0] else { return Err(Diagnostic::internal("slice")) };
@@ -179,7 +328,12 @@ fn slice_value(c: &OpCall<'_>, k: usize) -> Result<Val> {
 }
 
 /// A slice fitted to a length: `count` elements from `start` in steps of `step`.
-pub struct Adjusted { pub start: Value, pub stop: Value, pub step: Value, pub count: Value }
+pub struct Adjusted {
+    pub start: Value,
+    pub stop: Value,
+    pub step: Value,
+    pub count: Value,
+}
 
 /// Fits a slice to a length as Python's `slice.indices` does; ValueError for a zero step.
 pub fn adjust_slice(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: Value) -> Result<Adjusted> {
@@ -229,7 +383,12 @@ pub fn adjust_slice(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: Value) -> Res
     Ok(Adjusted { start, stop, step, count })
 }
 
-fn optional_index(cx: &mut LowerCx<'_>, v: &[Value], t: Type, missing: impl FnOnce(&mut LowerCx<'_>) -> Value) -> Result<Value> {
+fn optional_index(
+    cx: &mut LowerCx<'_>,
+    v: &[Value],
+    t: Type,
+    missing: impl FnOnce(&mut LowerCx<'_>) -> Value,
+) -> Result<Value> {
     Ok(match *t {
         Kind::None => missing(cx),
         Kind::Optional(inner) => {
@@ -245,16 +404,26 @@ fn optional_index(cx: &mut LowerCx<'_>, v: &[Value], t: Type, missing: impl FnOn
 
 fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let m = args[0].ty.members().ok_or_else(|| no_match("[]", args))?;
-    if let (Kind::NamedTuple(c, _), Some(key)) = (args[0].ty.kind(), args[1].text()) && c.is_keywords() {
-        let at = c.fields.iter().position(|f| f == key).ok_or_else(|| Diagnostic::new(Code::BadCall, format!("no keyword argument is called '{key}'")))?;
+    if let (Kind::NamedTuple(c, _), Some(key)) = (args[0].ty.kind(), args[1].text())
+        && c.is_keywords()
+    {
+        let at = c.fields.iter().position(|f| f == key).ok_or_else(|| {
+            Diagnostic::new(Code::BadCall, format!("no keyword argument is called '{key}'"))
+        })?;
         return Ok(Answer::of(m[at]));
     }
-    let konst = |k: usize| match &args[0].konst { Some(Const::Tuple(c)) => c.get(k).cloned(), _ => None };
+    let konst = |k: usize| match &args[0].konst {
+        Some(Const::Tuple(c)) => c.get(k).cloned(),
+        _ => None,
+    };
     if args[1].ty.is_index() {
         if let Some(i) = args[1].int() {
             let at = if i < 0 { i + m.len() as i64 } else { i };
             let t = usize::try_from(at).ok().and_then(|k| m.get(k)).ok_or_else(|| {
-                Diagnostic::new(Code::BadCall, format!("tuple index {i} is out of range for {} members", m.len()))
+                Diagnostic::new(
+                    Code::BadCall,
+                    format!("tuple index {i} is out of range for {} members", m.len()),
+                )
             })?;
             return Ok(Answer::of(*t).known(konst(at as usize)));
         }
@@ -269,13 +438,18 @@ fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
                 }
             };
         }
-        if m.is_empty() { return Err(Diagnostic::new(Code::BadCall, "an empty tuple has no members")); }
+        if m.is_empty() {
+            return Err(Diagnostic::new(Code::BadCall, "an empty tuple has no members"));
+        }
         return Ok(Answer::coerced(t, vec![Type::tuple(vec![t; m.len()]), args[1].ty]));
     }
-    if !matches!(*args[1].ty, Kind::Slice(_)) { return Err(no_match("[]", args)); }
+    if !matches!(*args[1].ty, Kind::Slice(_)) {
+        return Err(no_match("[]", args));
+    }
     match const_slice(&args[1], m.len()) {
         Some(picks) => Ok(Answer::of(Type::tuple(picks.iter().map(|k| m[*k]).collect()))),
-        None => Err(Diagnostic::new(Code::RequiresConstant, "a tuple is sliced by constants only").help("write the bounds as literals")),
+        None => Err(Diagnostic::new(Code::RequiresConstant, "a tuple is sliced by constants only")
+            .help("write the bounds as literals")),
     }
 }
 
@@ -283,16 +457,24 @@ fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 fn const_slice(a: &Arg, n: usize) -> Option<Vec<usize>> {
     let Kind::Slice(_) = *a.ty else { return None };
     let Some(Const::Tuple(parts)) = &a.konst else { return None };
-    let part = |k: usize| match &parts[k] { Const::None => Some(None), c => c.as_int().map(Some) };
+    let part = |k: usize| match &parts[k] {
+        Const::None => Some(None),
+        c => c.as_int().map(Some),
+    };
     let (n, step) = (n as i64, part(2)?.unwrap_or(1));
-    if step == 0 { return None; }
+    if step == 0 {
+        return None;
+    }
     let (low, high) = if step < 0 { (-1, n - 1) } else { (0, n) };
     let fit = |i: i64| (if i < 0 { i + n } else { i }).clamp(low, high);
     let start = part(0)?.map_or(if step < 0 { n - 1 } else { 0 }, fit);
     let stop = part(1)?.map_or(if step < 0 { -1 } else { n }, fit);
     let mut out = vec![];
     let mut i = start;
-    while if step > 0 { i < stop } else { i > stop } { out.push(i as usize); i += step; }
+    while if step > 0 { i < stop } else { i > stop } {
+        out.push(i as usize);
+        i += step;
+    }
     Some(out)
 }
 
@@ -301,11 +483,19 @@ fn emit_tuple_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let parts = split_leaves(&c.args[0], m);
     let known = Arg { ty: c.types[1], konst: c.consts[1].clone() };
     if let (Kind::NamedTuple(class, _), Some(key)) = (c.types[0].kind(), known.text()) {
-        let at = class.fields.iter().position(|f| f == key).ok_or_else(|| Diagnostic::internal("keyword argument"))?;
+        let at = class
+            .fields
+            .iter()
+            .position(|f| f == key)
+            .ok_or_else(|| Diagnostic::internal("keyword argument"))?;
         return Ok(parts[at].clone());
     }
-    if let Some(i) = known.int() { return Ok(parts[if i < 0 { i + m.len() as i64 } else { i } as usize].clone()); }
-    if let Some(picks) = const_slice(&known, m.len()) { return Ok(picks.iter().flat_map(|k| parts[*k].clone()).collect()); }
+    if let Some(i) = known.int() {
+        return Ok(parts[if i < 0 { i + m.len() as i64 } else { i } as usize].clone());
+    }
+    if let Some(picks) = const_slice(&known, m.len()) {
+        return Ok(picks.iter().flat_map(|k| parts[*k].clone()).collect());
+    }
     let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
     let n = cx.b.i64(m.len() as i64);
     let at = cx.checked_index(i, n, "tuple index out of range");
@@ -331,7 +521,9 @@ fn repeated(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Val> {
 
 fn tuple_repeat_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let m = args[0].ty.members().ok_or_else(|| no_match("*", args))?;
-    let n = args[1].int().ok_or_else(|| Diagnostic::new(Code::RequiresConstant, "a tuple is repeated a constant number of times only"))?;
+    let n = args[1].int().ok_or_else(|| {
+        Diagnostic::new(Code::RequiresConstant, "a tuple is repeated a constant number of times only")
+    })?;
     Ok(Answer::of(Type::tuple(m.repeat(n.clamp(0, 1000) as usize))))
 }
 
@@ -364,7 +556,11 @@ fn emit_tuple_index(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 // ---- ranges
 
 fn range_item_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if matches!(*args[0].ty, Kind::Range(_)) && args[1].ty.is_index() { Ok(Answer::of(Type::int())) } else { Err(no_match("[]", args)) }
+    if matches!(*args[0].ty, Kind::Range(_)) && args[1].ty.is_index() {
+        Ok(Answer::of(Type::int()))
+    } else {
+        Err(no_match("[]", args))
+    }
 }
 
 fn emit_range_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -377,7 +573,10 @@ fn emit_range_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn emit_range_contains(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = &c.args[0];
     let x = cast::to_i64(cx, c.args[1][0], c.types[1]);
-    let step = match *c.types[0] { Kind::Range(Some(s)) => cx.b.i64(s), _ => v[2] };
+    let step = match *c.types[0] {
+        Kind::Range(Some(s)) => cx.b.i64(s),
+        _ => v[2],
+    };
     let n = range_length(cx, v[0], v[1], step);
     let off = cx.b.bin(Op::Isub, x, v[0]);
     let (q, r) = (cx.b.bin(Op::Sdiv, off, step), cx.b.bin(Op::Srem, off, step));
@@ -400,7 +599,9 @@ pub fn element_type(t: Type) -> Option<Type> {
         Kind::List(t) => *t,
         Kind::Str => Type::str(),
         Kind::Range(_) => Type::int(),
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) if !m.is_empty() => m.iter().try_fold(Type::never(), |t, x| promote::unify(t, *x)).unwrap_or_else(|| Type::one_of(m)),
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) if !m.is_empty() => {
+            m.iter().try_fold(Type::never(), |t, x| promote::unify(t, *x)).unwrap_or_else(|| Type::one_of(m))
+        }
         _ => return None,
     })
 }
@@ -411,23 +612,38 @@ pub fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> Result<
     Ok(match t.kind() {
         Kind::Array(a) => {
             let a_val = ArrayVal::new(cx, v, t)?;
-            if a.ndim == 1 { return Ok(a_val.load(cx, &[at])); }
+            if a.ndim == 1 {
+                return Ok(a_val.load(cx, &[at]));
+            }
             let data = a_val.address(cx, &[at]);
             let Kind::Array(ty) = *elem else { return Err(Diagnostic::internal("row type")) };
-            let row = ArrayVal { ty, owner: a_val.owner, data, shape: a_val.shape[1..].to_vec(), strides: a_val.strides[1..].to_vec(), frozen: a_val.frozen }.pack();
+            let row = ArrayVal {
+                ty,
+                owner: a_val.owner,
+                data,
+                shape: a_val.shape[1..].to_vec(),
+                strides: a_val.strides[1..].to_vec(),
+                frozen: a_val.frozen,
+            }
+            .pack();
             cx.retain(&row, elem);
             row
         }
         Kind::List(_) => super::list::element(cx, v[0], elem, at),
         Kind::Str => vec![cx.helper_value(&super::string::str_char, &[v[0], at])],
         Kind::Range(step) => {
-            let step = match step { Some(s) => cx.b.i64(*s), None => v[2] };
+            let step = match step {
+                Some(s) => cx.b.i64(*s),
+                None => v[2],
+            };
             let off = cx.b.bin(Op::Imul, at, step);
             vec![cx.b.bin(Op::Iadd, v[0], off)]
         }
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => {
             let mut parts = vec![];
-            for (p, x) in split_leaves(v, m).iter().zip(m) { parts.push(cast::cast(cx, p, *x, elem)?); }
+            for (p, x) in split_leaves(v, m).iter().zip(m) {
+                parts.push(cast::cast(cx, p, *x, elem)?);
+            }
             let out = pick(cx, &parts, at);
             cx.retain(&out, elem);
             out
@@ -439,15 +655,24 @@ pub fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> Result<
 // ---- unpacking
 
 /// Element type, list variables looked up.
-fn element_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> { if let Kind::ListVar(_) = *t { cx.elem(t) } else { element_type(t) } }
+fn element_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
+    if let Kind::ListVar(_) = *t { cx.elem(t) } else { element_type(t) }
+}
 
-pub fn unpack_type(cx: &mut TyCx<'_, '_>, t: Type, n: usize) -> Option<Type> { Some(Type::tuple(vec![element_type_in(cx, t)?; n])) }
+pub fn unpack_type(cx: &mut TyCx<'_, '_>, t: Type, n: usize) -> Option<Type> {
+    Some(Type::tuple(vec![element_type_in(cx, t)?; n]))
+}
 
 /// `a, b = seq` for a sequence whose length is checked at run time.
 pub fn emit_unpack(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: usize) -> Result<Val> {
     let len = length(cx, v, t)?;
     let enough = cx.b.bin_imm(Op::IcmpSge, len, n as i64);
-    cx.check_format(enough, Class::ValueError, &format!("not enough values to unpack (expected {n}, got {{}})"), &[len]);
+    cx.check_format(
+        enough,
+        Class::ValueError,
+        &format!("not enough values to unpack (expected {n}, got {{}})"),
+        &[len],
+    );
     let exact = cx.b.bin_imm(Op::IcmpEq, len, n as i64);
     cx.check(exact, Class::ValueError, &format!("too many values to unpack (expected {n})"));
     let mut out = vec![];
@@ -467,14 +692,28 @@ pub fn unpack_ex_type(cx: &mut TyCx<'_, '_>, t: Type, before: usize, after: usiz
     Some(Type::tuple(m))
 }
 
-pub fn emit_unpack_ex(cx: &mut LowerCx<'_>, v: &[Value], t: Type, before: usize, after: usize) -> Result<Val> {
+pub fn emit_unpack_ex(
+    cx: &mut LowerCx<'_>,
+    v: &[Value],
+    t: Type,
+    before: usize,
+    after: usize,
+) -> Result<Val> {
     let e = element_type(t).ok_or_else(|| Diagnostic::internal("elements"))?;
     let len = length(cx, v, t)?;
     let least = (before + after) as i64;
     let enough = cx.b.bin_imm(Op::IcmpSge, len, least);
-    cx.check_format(enough, Class::ValueError, &format!("not enough values to unpack (expected at least {least}, got {{}})"), &[len]);
+    cx.check_format(
+        enough,
+        Class::ValueError,
+        &format!("not enough values to unpack (expected at least {least}, got {{}})"),
+        &[len],
+    );
     let mut out = vec![];
-    for k in 0..before { let at = cx.b.i64(k as i64); out.extend(element(cx, v, t, at)?); }
+    for k in 0..before {
+        let at = cx.b.i64(k as i64);
+        out.extend(element(cx, v, t, at)?);
+    }
     let count = cx.b.bin_imm(Op::Isub, len, least);
     let list = super::list::make(cx, e, count);
     cx.for_range(count, &[], |cx, i, _| {

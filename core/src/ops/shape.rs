@@ -1,17 +1,25 @@
 //! Other shapes of the same elements: views where NumPy gives views, copies where it must copy.
 
-use super::array::{array, contiguous_or_copy};
-use super::create::{shape_dims, shape_values, zero_d};
-use super::ufunc::{broadcast_shapes, broadcasts_to};
+mod reshape;
+
+mod broadcast;
+
+use super::array::array;
+use super::create::{shape_values, zero_d};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Alias, Op, Ty, Value};
-use crate::lower::arrays::{ArrayVal, load_element, broadcast_strides, contiguous_strides, product, shape_text};
+use crate::lir::{Op, Value};
+use crate::lower::arrays::{ArrayVal, load_element};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
+use broadcast::{
+    broadcast_all_rule, broadcast_rule, broadcast_shapes_rule, emit_broadcast, emit_broadcast_all,
+    emit_broadcast_shapes,
+};
+use reshape::{emit_flatten, emit_ravel, emit_reshape, flat_rule, reshape_rule, strides_decide};
 
 crate::runtime_fns! {
     /// Shapes.
@@ -23,46 +31,197 @@ crate::runtime_fns! {
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["array.T"], "a", Body::Lir(|_, a| array(a).map(|t| Answer::of(permuted_type(t, &reversed(t.ndim())))), |cx, c| {
-        let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-        Ok(permuted(&a, &reversed(a.shape.len()), c.ret)?.pack())
-    })).aliases().property().doc("The array with its dimensions reversed."),
-    OpDef::new(&["array.mT", "numpy.matrix_transpose", "numpy.linalg.matrix_transpose"], "a", Body::Py("array.matrix_transpose")).only_if(|a| a[0].ty.as_array().is_some_and(|t| t.ndim > 1)).raises().reads().property().doc("The last two dimensions exchanged."),
-    OpDef::new(&["array.transpose"], "a, *axes", Body::Lir(|_, a| transpose_rule(a), emit_transpose)).raises().aliases().doc("Dimensions in another order."),
-    OpDef::new(&["numpy.transpose", "numpy.permute_dims"], "a, axes=None", Body::Lir(|_, a| transpose_rule(a), emit_transpose)).raises().aliases().doc("Dimensions in another order."),
-    OpDef::new(&["numpy.swapaxes", "array.swapaxes"], "a, axis1, axis2", Body::Lir(swapaxes_rule, emit_swapaxes)).raises().aliases().doc("Two dimensions exchanged."),
-    OpDef::new(&["numpy.moveaxis"], "a, source, destination", Body::Lir(moveaxis_rule, emit_moveaxis)).raises().aliases().doc("Dimensions moved to other places."),
-    OpDef::new(&["numpy.rollaxis"], "a, axis, start=0", Body::Lir(|_, a| rolled(a).map(moved_type), |cx, c| emit_moved(cx, c, rolled))).raises().aliases().doc("A dimension moved in front of another."),
-    OpDef::new(&["array.reshape"], "a, *shape, order='C'", Body::Lir(|_, a| reshape_rule(a, 1, 2), |cx, c| emit_reshape(cx, c, 1, 2))).raises().reads().doc("The same elements in another shape."),
-    OpDef::new(&["numpy.reshape"], "a, shape, order='C'", Body::Lir(|_, a| reshape_rule(a, 2, 1), |cx, c| emit_reshape(cx, c, 2, 1))).raises().reads().doc("The same elements in another shape."),
-    OpDef::new(&["numpy.ravel", "array.ravel", "array.flatten"], "a, order='C'", Body::Py("array.in_memory_order")).only_if(strides_decide).raises().reads().doc("All elements in the order in which they lie in memory."),
-    OpDef::new(&["numpy.ravel", "array.ravel"], "a, order='C'", Body::Lir(|_, a| flat_rule(a, false), emit_ravel)).raises().reads().doc("All elements in one dimension; a view where possible."),
-    OpDef::new(&["numpy.ravel"], "a, order='C'", Body::Py("array.ravel")).raises().doc("A number, or the elements of a list, in one dimension."),
-    OpDef::new(&["array.flatten"], "a, order='C'", Body::Lir(|_, a| flat_rule(a, true), emit_flatten)).raises().reads().doc("A copy in one dimension."),
-    OpDef::new(&["numpy.squeeze", "array.squeeze"], "a, axis=None", Body::Lir(squeeze_rule, emit_squeeze)).raises().aliases().doc("Dimensions of length 1 dropped."),
-    OpDef::new(&["numpy.expand_dims"], "a, axis", Body::Lir(|_, a| expand_rule(a), emit_expand)).raises().aliases().doc("Dimensions of length 1 put in."),
-    OpDef::new(&["numpy.atleast_1d"], "*a", Body::Lir(|_, a| at_least(a, 1), |cx, c| emit_at_least(cx, c, 1))).raises().owned_by(number_or_view).doc("Arrays with at least one dimension."),
-    OpDef::new(&["numpy.atleast_2d"], "*a", Body::Lir(|_, a| at_least(a, 2), |cx, c| emit_at_least(cx, c, 2))).raises().owned_by(number_or_view).doc("Arrays with at least two dimensions."),
-    OpDef::new(&["numpy.atleast_3d"], "*a", Body::Lir(|_, a| at_least(a, 3), |cx, c| emit_at_least(cx, c, 3))).raises().owned_by(number_or_view).doc("Arrays with at least three dimensions."),
-    OpDef::new(&["numpy.broadcast_to"], "array, shape, subok=False", Body::Lir(broadcast_rule, emit_broadcast)).raises().owned_by(number_or_view).doc("A read-only view of a larger shape."),
-    OpDef::new(&["numpy.broadcast_arrays"], "*args, subok=False", Body::Lir(broadcast_all_rule, emit_broadcast_all)).raises().doc("Views of one common shape."),
-    OpDef::new(&["numpy.broadcast_shapes"], "*shapes", Body::Lir(broadcast_shapes_rule, emit_broadcast_shapes)).raises().doc("The shape that shapes broadcast to."),
-    OpDef::new(&["numpy.flip"], "m, axis=None", Body::Lir(|_, a| flip_rule(a, 0), |cx, c| emit_flip(cx, c, None))).raises().aliases().doc("Order of elements reversed along dimensions."),
-    OpDef::new(&["numpy.flipud"], "m", Body::Lir(|_, a| flip_rule(a, 1), |cx, c| emit_flip(cx, c, Some(0)))).aliases().doc("Rows in reverse order."),
-    OpDef::new(&["numpy.fliplr"], "m", Body::Lir(|_, a| flip_rule(a, 2), |cx, c| emit_flip(cx, c, Some(1)))).aliases().doc("Columns in reverse order."),
-    OpDef::new(&["numpy.diagonal", "array.diagonal"], "a, offset=0, axis1=0, axis2=1", Body::Lir(diagonal_rule, emit_diagonal)).raises().aliases().doc("A read-only view of a diagonal."),
+    OpDef::new(
+        &["array.T"],
+        "a",
+        Body::Lir(
+            |_, a| array(a).map(|t| Answer::of(permuted_type(t, &reversed(t.ndim())))),
+            |cx, c| {
+                let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+                Ok(permuted(&a, &reversed(a.shape.len()), c.ret)?.pack())
+            },
+        ),
+    )
+    .aliases()
+    .property()
+    .doc("The array with its dimensions reversed."),
+    OpDef::new(
+        &["array.mT", "numpy.matrix_transpose", "numpy.linalg.matrix_transpose"],
+        "a",
+        Body::Py("array.matrix_transpose"),
+    )
+    .only_if(|a| a[0].ty.as_array().is_some_and(|t| t.ndim > 1))
+    .raises()
+    .reads()
+    .property()
+    .doc("The last two dimensions exchanged."),
+    OpDef::new(&["array.transpose"], "a, *axes", Body::Lir(|_, a| transpose_rule(a), emit_transpose))
+        .raises()
+        .aliases()
+        .doc("Dimensions in another order."),
+    OpDef::new(
+        &["numpy.transpose", "numpy.permute_dims"],
+        "a, axes=None",
+        Body::Lir(|_, a| transpose_rule(a), emit_transpose),
+    )
+    .raises()
+    .aliases()
+    .doc("Dimensions in another order."),
+    OpDef::new(
+        &["numpy.swapaxes", "array.swapaxes"],
+        "a, axis1, axis2",
+        Body::Lir(swapaxes_rule, emit_swapaxes),
+    )
+    .raises()
+    .aliases()
+    .doc("Two dimensions exchanged."),
+    OpDef::new(&["numpy.moveaxis"], "a, source, destination", Body::Lir(moveaxis_rule, emit_moveaxis))
+        .raises()
+        .aliases()
+        .doc("Dimensions moved to other places."),
+    OpDef::new(
+        &["numpy.rollaxis"],
+        "a, axis, start=0",
+        Body::Lir(|_, a| rolled(a).map(moved_type), |cx, c| emit_moved(cx, c, rolled)),
+    )
+    .raises()
+    .aliases()
+    .doc("A dimension moved in front of another."),
+    OpDef::new(
+        &["array.reshape"],
+        "a, *shape, order='C'",
+        Body::Lir(|_, a| reshape_rule(a, 1, 2), |cx, c| emit_reshape(cx, c, 1, 2)),
+    )
+    .raises()
+    .reads()
+    .doc("The same elements in another shape."),
+    OpDef::new(
+        &["numpy.reshape"],
+        "a, shape, order='C'",
+        Body::Lir(|_, a| reshape_rule(a, 2, 1), |cx, c| emit_reshape(cx, c, 2, 1)),
+    )
+    .raises()
+    .reads()
+    .doc("The same elements in another shape."),
+    OpDef::new(
+        &["numpy.ravel", "array.ravel", "array.flatten"],
+        "a, order='C'",
+        Body::Py("array.in_memory_order"),
+    )
+    .only_if(strides_decide)
+    .raises()
+    .reads()
+    .doc("All elements in the order in which they lie in memory."),
+    OpDef::new(
+        &["numpy.ravel", "array.ravel"],
+        "a, order='C'",
+        Body::Lir(|_, a| flat_rule(a, false), emit_ravel),
+    )
+    .raises()
+    .reads()
+    .doc("All elements in one dimension; a view where possible."),
+    OpDef::new(&["numpy.ravel"], "a, order='C'", Body::Py("array.ravel"))
+        .raises()
+        .doc("A number, or the elements of a list, in one dimension."),
+    OpDef::new(&["array.flatten"], "a, order='C'", Body::Lir(|_, a| flat_rule(a, true), emit_flatten))
+        .raises()
+        .reads()
+        .doc("A copy in one dimension."),
+    OpDef::new(&["numpy.squeeze", "array.squeeze"], "a, axis=None", Body::Lir(squeeze_rule, emit_squeeze))
+        .raises()
+        .aliases()
+        .doc("Dimensions of length 1 dropped."),
+    OpDef::new(&["numpy.expand_dims"], "a, axis", Body::Lir(|_, a| expand_rule(a), emit_expand))
+        .raises()
+        .aliases()
+        .doc("Dimensions of length 1 put in."),
+    OpDef::new(
+        &["numpy.atleast_1d"],
+        "*a",
+        Body::Lir(|_, a| at_least(a, 1), |cx, c| emit_at_least(cx, c, 1)),
+    )
+    .raises()
+    .owned_by(number_or_view)
+    .doc("Arrays with at least one dimension."),
+    OpDef::new(
+        &["numpy.atleast_2d"],
+        "*a",
+        Body::Lir(|_, a| at_least(a, 2), |cx, c| emit_at_least(cx, c, 2)),
+    )
+    .raises()
+    .owned_by(number_or_view)
+    .doc("Arrays with at least two dimensions."),
+    OpDef::new(
+        &["numpy.atleast_3d"],
+        "*a",
+        Body::Lir(|_, a| at_least(a, 3), |cx, c| emit_at_least(cx, c, 3)),
+    )
+    .raises()
+    .owned_by(number_or_view)
+    .doc("Arrays with at least three dimensions."),
+    OpDef::new(
+        &["numpy.broadcast_to"],
+        "array, shape, subok=False",
+        Body::Lir(broadcast_rule, emit_broadcast),
+    )
+    .raises()
+    .owned_by(number_or_view)
+    .doc("A read-only view of a larger shape."),
+    OpDef::new(
+        &["numpy.broadcast_arrays"],
+        "*args, subok=False",
+        Body::Lir(broadcast_all_rule, emit_broadcast_all),
+    )
+    .raises()
+    .doc("Views of one common shape."),
+    OpDef::new(
+        &["numpy.broadcast_shapes"],
+        "*shapes",
+        Body::Lir(broadcast_shapes_rule, emit_broadcast_shapes),
+    )
+    .raises()
+    .doc("The shape that shapes broadcast to."),
+    OpDef::new(
+        &["numpy.flip"],
+        "m, axis=None",
+        Body::Lir(|_, a| flip_rule(a, 0), |cx, c| emit_flip(cx, c, None)),
+    )
+    .raises()
+    .aliases()
+    .doc("Order of elements reversed along dimensions."),
+    OpDef::new(&["numpy.flipud"], "m", Body::Lir(|_, a| flip_rule(a, 1), |cx, c| emit_flip(cx, c, Some(0))))
+        .aliases()
+        .doc("Rows in reverse order."),
+    OpDef::new(&["numpy.fliplr"], "m", Body::Lir(|_, a| flip_rule(a, 2), |cx, c| emit_flip(cx, c, Some(1))))
+        .aliases()
+        .doc("Columns in reverse order."),
+    OpDef::new(
+        &["numpy.diagonal", "array.diagonal"],
+        "a, offset=0, axis1=0, axis2=1",
+        Body::Lir(diagonal_rule, emit_diagonal),
+    )
+    .raises()
+    .aliases()
+    .doc("A read-only view of a diagonal."),
 ];
 
 /// A number becomes a new array, an array is viewed.
 fn number_or_view(args: &[Type], ret: Type) -> Own {
-    if ret.as_array().is_some() && args.first().is_some_and(|t| t.as_array().is_some()) { Own::Aliases } else { Own::Fresh }
+    if ret.as_array().is_some() && args.first().is_some_and(|t| t.as_array().is_some()) {
+        Own::Aliases
+    } else {
+        Own::Fresh
+    }
 }
 
 // ---- axes
 
 /// A constant axis of `n` dimensions, counted from 0.
 pub fn constant_axis(arg: &Arg, n: usize, what: &str) -> Result<usize> {
-    let k = arg.int().ok_or_else(|| Diagnostic::new(Code::RequiresConstant, format!("the axis of {what}() must be a constant")).help("write the number in the call"))?;
+    let k = arg.int().ok_or_else(|| {
+        Diagnostic::new(Code::RequiresConstant, format!("the axis of {what}() must be a constant"))
+            .help("write the number in the call")
+    })?;
     normal_axis(k, n).ok_or_else(|| Diagnostic::new(Code::NoMatchingOperation, axis_text(k, n)))
 }
 
@@ -73,9 +232,17 @@ pub fn normal_axis(k: i64, n: usize) -> Option<usize> {
 }
 
 /// The class of an error that is known by its text so far: an axis out of bounds has one of its own.
-pub fn error_class(text: &str) -> Class { if text.contains("is out of bounds for array of dimension") { Class::AxisError } else { Class::ValueError } }
+pub fn error_class(text: &str) -> Class {
+    if text.contains("is out of bounds for array of dimension") {
+        Class::AxisError
+    } else {
+        Class::ValueError
+    }
+}
 
-pub fn axis_text(k: i64, n: usize) -> String { format!("axis {k} is out of bounds for array of dimension {n}") }
+pub fn axis_text(k: i64, n: usize) -> String {
+    format!("axis {k} is out of bounds for array of dimension {n}")
+}
 
 /// Constant integers: one, or a tuple of them.
 pub fn constant_ints(arg: &Arg) -> Option<Vec<i64>> {
@@ -86,33 +253,60 @@ pub fn constant_ints(arg: &Arg) -> Option<Vec<i64>> {
     }
 }
 
-fn reversed(n: usize) -> Vec<usize> { (0..n).rev().collect() }
+fn reversed(n: usize) -> Vec<usize> {
+    (0..n).rev().collect()
+}
 
 /// Type of an array whose dimension `k` is dimension `axes[k]` of `a`.
 fn permuted_type(a: ArrayType, axes: &[usize]) -> Type {
     let n = axes.len();
-    let layout = if axes.iter().enumerate().all(|(k, x)| k == *x) { a.layout } else if *axes == reversed(n) {
-        match a.layout { Layout::C => Layout::F, Layout::F => Layout::C, Layout::A => Layout::A }
-    } else { Layout::A };
+    let layout = if axes.iter().enumerate().all(|(k, x)| k == *x) {
+        a.layout
+    } else if *axes == reversed(n) {
+        match a.layout {
+            Layout::C => Layout::F,
+            Layout::F => Layout::C,
+            Layout::A => Layout::A,
+        }
+    } else {
+        Layout::A
+    };
     Type::new(Kind::Array(ArrayType { layout: if n <= 1 { a.layout } else { layout }, ..a }))
 }
 
 /// Type of an array whose dimensions are put in an order that is known at run time.
-fn dynamic_type(a: ArrayType) -> Type { Type::new(Kind::Array(ArrayType { layout: if a.ndim > 1 { Layout::A } else { a.layout }, ..a })) }
+fn dynamic_type(a: ArrayType) -> Type {
+    Type::new(Kind::Array(ArrayType { layout: if a.ndim > 1 { Layout::A } else { a.layout }, ..a }))
+}
 
 fn permuted(a: &ArrayVal, axes: &[usize], ret: Type) -> Result<ArrayVal> {
     let Kind::Array(ty) = *ret else { return Err(Diagnostic::internal("array")) };
     let pick = |v: &[Value]| axes.iter().map(|k| v[*k]).collect();
-    Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape: pick(&a.shape), strides: pick(&a.strides), frozen: a.frozen })
+    Ok(ArrayVal {
+        ty,
+        owner: a.owner,
+        data: a.data,
+        shape: pick(&a.shape),
+        strides: pick(&a.strides),
+        frozen: a.frozen,
+    })
 }
 
 /// What `transpose` was told: nothing, constant axes, or axes known at run time.
-enum Axes { Reversed, Constant(Vec<i64>), Dynamic(usize) }
+enum Axes {
+    Reversed,
+    Constant(Vec<i64>),
+    Dynamic(usize),
+}
 
 fn axes_of(args: &[Arg]) -> Option<Axes> {
     let given: Vec<&Arg> = args[1..].iter().collect();
     let one = |a: &Arg| -> Option<Axes> {
-        if let Some(c) = constant_ints(a) && a.ty.members().is_some() { return Some(Axes::Constant(c)); }
+        if let Some(c) = constant_ints(a)
+            && a.ty.members().is_some()
+        {
+            return Some(Axes::Constant(c));
+        }
         let m = a.ty.members()?;
         m.iter().all(|t| t.is_index()).then_some(Axes::Dynamic(m.len()))
     };
@@ -121,7 +315,9 @@ fn axes_of(args: &[Arg]) -> Option<Axes> {
         [a] if a.is_none() => Some(Axes::Reversed),
         [a] if a.ty.members().is_some() => one(a),
         many => {
-            if let Some(c) = many.iter().map(|a| a.int()).collect::<Option<Vec<i64>>>() { return Some(Axes::Constant(c)); }
+            if let Some(c) = many.iter().map(|a| a.int()).collect::<Option<Vec<i64>>>() {
+                return Some(Axes::Constant(c));
+            }
             many.iter().all(|a| a.ty.is_index()).then_some(Axes::Dynamic(many.len()))
         }
     }
@@ -129,11 +325,15 @@ fn axes_of(args: &[Arg]) -> Option<Axes> {
 
 /// Constant axes as a permutation of `n` dimensions, or why they are none.
 fn permutation(axes: &[i64], n: usize) -> std::result::Result<Vec<usize>, String> {
-    if axes.len() != n { return Err("axes don't match array".into()); }
+    if axes.len() != n {
+        return Err("axes don't match array".into());
+    }
     let mut out = vec![];
     for k in axes {
         let at = normal_axis(*k, n).ok_or_else(|| axis_text(*k, n))?;
-        if out.contains(&at) { return Err("repeated axis in transpose".into()); }
+        if out.contains(&at) {
+            return Err("repeated axis in transpose".into());
+        }
         out.push(at);
     }
     Ok(out)
@@ -144,13 +344,17 @@ fn transpose_rule(args: &[Arg]) -> Result<Answer> {
     let n = a.ndim();
     Ok(Answer::of(match axes_of(args).ok_or_else(|| no_match("transpose()", args))? {
         Axes::Reversed => permuted_type(a, &reversed(n)),
-        Axes::Constant(axes) => permutation(&axes, n).map_or_else(|_| Type::never(), |p| permuted_type(a, &p)),
+        Axes::Constant(axes) => {
+            permutation(&axes, n).map_or_else(|_| Type::never(), |p| permuted_type(a, &p))
+        }
         Axes::Dynamic(m) if m == n => dynamic_type(a),
         Axes::Dynamic(_) => Type::never(),
     }))
 }
 
-fn args_of(c: &OpCall<'_>) -> Vec<Arg> { c.types.iter().zip(c.consts).map(|(t, k)| Arg { ty: *t, konst: k.clone() }).collect() }
+fn args_of(c: &OpCall<'_>) -> Vec<Arg> {
+    c.types.iter().zip(c.consts).map(|(t, k)| Arg { ty: *t, konst: k.clone() }).collect()
+}
 
 /// Raises at run time what NumPy raises, where the types say already that it will.
 fn always_raises(cx: &mut LowerCx<'_>, message: &str) -> Result<Val> {
@@ -169,7 +373,10 @@ fn emit_transpose(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         },
         Axes::Dynamic(m) if m != n => always_raises(cx, "axes don't match array"),
         Axes::Dynamic(_) => {
-            let types: Vec<Type> = c.types[1..].iter().flat_map(|t| t.members().map_or_else(|| vec![*t], <[Type]>::to_vec)).collect();
+            let types: Vec<Type> = c.types[1..]
+                .iter()
+                .flat_map(|t| t.members().map_or_else(|| vec![*t], <[Type]>::to_vec))
+                .collect();
             let values = c.args[1..].concat();
             let mut at = vec![];
             for (v, t) in values.iter().zip(&types) {
@@ -199,13 +406,20 @@ fn checked_axis(cx: &mut LowerCx<'_>, k: Value, n: usize, what: &str) -> Value {
     let count = cx.b.i64(n as i64);
     let at = cx.wrap_index(k, count);
     let ok = cx.b.bin(Op::IcmpUlt, at, count);
-    cx.check_format(ok, Class::AxisError, &format!("{what}axis {{}} is out of bounds for array of dimension {{}}"), &[k, count]);
+    cx.check_format(
+        ok,
+        Class::AxisError,
+        &format!("{what}axis {{}} is out of bounds for array of dimension {{}}"),
+        &[k, count],
+    );
     at
 }
 
 fn swapaxes_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let a = array(args)?;
-    if !args[1..].iter().all(|x| x.ty.is_index()) { return Err(no_match("swapaxes()", args)); }
+    if !args[1..].iter().all(|x| x.ty.is_index()) {
+        return Err(no_match("swapaxes()", args));
+    }
     let n = a.ndim();
     let dynamic = dynamic_type(a);
     Ok(Answer::of(match (args[1].int(), args[2].int()) {
@@ -230,20 +444,38 @@ fn emit_swapaxes(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if let (Some(x), Some(y)) = (known(1), known(2)) {
         return match (normal_axis(x, n), normal_axis(y, n)) {
             (Some(i), Some(j)) => Ok(permuted(&a, &swapped(n, i, j), c.ret)?.pack()),
-            (i, _) => always_raises(cx, &if i.is_none() { format!("axis1: {}", axis_text(x, n)) } else { format!("axis2: {}", axis_text(y, n)) }),
+            (i, _) => always_raises(
+                cx,
+                &if i.is_none() {
+                    format!("axis1: {}", axis_text(x, n))
+                } else {
+                    format!("axis2: {}", axis_text(y, n))
+                },
+            ),
         };
     }
-    let at: Vec<Value> = [(1, "axis1: "), (2, "axis2: ")].map(|(k, what)| { let v = cast::to_i64(cx, c.args[k][0], c.types[k]); checked_axis(cx, v, n, what) }).to_vec();
+    let at: Vec<Value> = [(1, "axis1: "), (2, "axis2: ")]
+        .map(|(k, what)| {
+            let v = cast::to_i64(cx, c.args[k][0], c.types[k]);
+            checked_axis(cx, v, n, what)
+        })
+        .to_vec();
     let exchange = |cx: &mut LowerCx<'_>, v: &[Value]| -> Vec<Value> {
         let parts: Vec<Val> = v.iter().map(|x| vec![*x]).collect();
-        let (x, y) = (super::sequence::pick(cx, &parts, at[0])[0], super::sequence::pick(cx, &parts, at[1])[0]);
-        v.iter().enumerate().map(|(k, old)| {
-            let (is_x, is_y) = (cx.b.bin_imm(Op::IcmpEq, at[0], k as i64), cx.b.bin_imm(Op::IcmpEq, at[1], k as i64));
-            let new = cx.b.select(is_y, x, *old);
-            cx.b.select(is_x, y, new)
-        }).collect()
+        let (x, y) =
+            (super::sequence::pick(cx, &parts, at[0])[0], super::sequence::pick(cx, &parts, at[1])[0]);
+        v.iter()
+            .enumerate()
+            .map(|(k, old)| {
+                let (is_x, is_y) =
+                    (cx.b.bin_imm(Op::IcmpEq, at[0], k as i64), cx.b.bin_imm(Op::IcmpEq, at[1], k as i64));
+                let new = cx.b.select(is_y, x, *old);
+                cx.b.select(is_x, y, new)
+            })
+            .collect()
     };
-    let (shape, strides) = if n == 0 { (vec![], vec![]) } else { (exchange(cx, &a.shape), exchange(cx, &a.strides)) };
+    let (shape, strides) =
+        if n == 0 { (vec![], vec![]) } else { (exchange(cx, &a.shape), exchange(cx, &a.strides)) };
     let Kind::Array(ty) = *c.ret else { return Err(Diagnostic::internal("array")) };
     Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape, strides, frozen: a.frozen }.pack())
 }
@@ -256,7 +488,10 @@ fn moved_type((a, axes): (ArrayType, std::result::Result<Vec<usize>, String>)) -
 }
 
 fn constants(args: &[Arg], k: usize, what: &str) -> Result<Vec<i64>> {
-    constant_ints(&args[k]).ok_or_else(|| Diagnostic::new(Code::RequiresConstant, format!("the axes of {what}() must be constants")).help("write them in the call"))
+    constant_ints(&args[k]).ok_or_else(|| {
+        Diagnostic::new(Code::RequiresConstant, format!("the axes of {what}() must be constants"))
+            .help("write them in the call")
+    })
 }
 
 fn moved(args: &[Arg]) -> Moved {
@@ -264,12 +499,18 @@ fn moved(args: &[Arg]) -> Moved {
     let n = a.ndim();
     let (source, target) = (constants(args, 1, "moveaxis")?, constants(args, 2, "moveaxis")?);
     let found = (|| {
-        if source.len() != target.len() { return Err("`source` and `destination` arguments must have the same number of elements".to_owned()); }
+        if source.len() != target.len() {
+            return Err(
+                "`source` and `destination` arguments must have the same number of elements".to_owned()
+            );
+        }
         let place = |v: &[i64], what: &str| -> std::result::Result<Vec<usize>, String> {
             let mut out = vec![];
             for k in v {
                 let at = normal_axis(*k, n).ok_or_else(|| format!("{what}: {}", axis_text(*k, n)))?;
-                if out.contains(&at) { return Err(format!("repeated axis in `{what}` argument")); }
+                if out.contains(&at) {
+                    return Err(format!("repeated axis in `{what}` argument"));
+                }
                 out.push(at);
             }
             Ok(out)
@@ -278,24 +519,37 @@ fn moved(args: &[Arg]) -> Moved {
         let mut order: Vec<usize> = (0..n).filter(|k| !from.contains(k)).collect();
         let mut pairs: Vec<(usize, usize)> = to.into_iter().zip(from).collect();
         pairs.sort_unstable();
-        for (d, s) in pairs { order.insert(d, s); }
+        for (d, s) in pairs {
+            order.insert(d, s);
+        }
         Ok(order)
     })();
     Ok((a, found))
 }
 
 /// Whether one dimension is moved and which one, or where to, is known at run time.
-fn moves_one(args: &[Arg]) -> bool { args[1..].iter().all(|a| a.ty.is_index()) && args[1..].iter().any(|a| a.int().is_none()) }
+fn moves_one(args: &[Arg]) -> bool {
+    args[1..].iter().all(|a| a.ty.is_index()) && args[1..].iter().any(|a| a.int().is_none())
+}
 
 fn moveaxis_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if moves_one(args) { array(args).map(|a| Answer::of(dynamic_type(a))) } else { moved(args).map(moved_type) }
+    if moves_one(args) {
+        array(args).map(|a| Answer::of(dynamic_type(a)))
+    } else {
+        moved(args).map(moved_type)
+    }
 }
 
 fn emit_moveaxis(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if !moves_one(&args_of(c)) { return emit_moved(cx, c, moved); }
+    if !moves_one(&args_of(c)) {
+        return emit_moved(cx, c, moved);
+    }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let n = a.shape.len();
-    let [from, to] = [(1, "source: "), (2, "destination: ")].map(|(k, what)| { let v = cast::to_i64(cx, c.args[k][0], c.types[k]); checked_axis(cx, v, n, what) });
+    let [from, to] = [(1, "source: "), (2, "destination: ")].map(|(k, what)| {
+        let v = cast::to_i64(cx, c.args[k][0], c.types[k]);
+        checked_axis(cx, v, n, what)
+    });
     let mut order = vec![];
     for k in 0..n {
         // The others keep their order: without the place of the one that came, and past the one that went.
@@ -324,7 +578,13 @@ fn rolled(args: &[Arg]) -> Moved {
     let found = (|| {
         let at = normal_axis(axis[0], n).ok_or_else(|| axis_text(axis[0], n))?;
         let start = if start[0] < 0 { start[0] + n as i64 } else { start[0] };
-        if start < 0 || start > n as i64 { return Err(format!("'start' arg requires {} <= start < {}, but {start} was passed in", -(n as i64), n + 1)); }
+        if start < 0 || start > n as i64 {
+            return Err(format!(
+                "'start' arg requires {} <= start < {}, but {start} was passed in",
+                -(n as i64),
+                n + 1
+            ));
+        }
         let to = if (at as i64) < start { start as usize - 1 } else { start as usize };
         let mut order: Vec<usize> = (0..n).filter(|k| *k != at).collect();
         order.insert(to, at);
@@ -340,143 +600,6 @@ fn emit_moved(cx: &mut LowerCx<'_>, c: &OpCall<'_>, which: fn(&[Arg]) -> Moved) 
     }
 }
 
-// ---- reshape
-
-/// The new shape's arguments: where they start, and where `order` is.
-fn reshape_parts(args: &[Arg], order: usize, first: usize) -> Option<usize> {
-    let shape: Vec<Type> = if order < first { args[first..].iter().map(|a| a.ty).collect() } else { args[first..order].iter().map(|a| a.ty).collect() };
-    match shape.as_slice() {
-        [one] => shape_dims(*one),
-        many => many.iter().all(|t| t.is_index()).then_some(many.len()),
-    }
-}
-
-fn reshape_rule(args: &[Arg], order: usize, first: usize) -> Result<Answer> {
-    let a = array(args)?;
-    let n = reshape_parts(args, order, first).ok_or_else(|| no_match("reshape()", args))?;
-    let layout = reshaped_layout(a, n, &args[order])?;
-    // Where it may have to be a copy, that one is writable.
-    let access = if a.access == Access::Read && layout == Layout::A { Access::Either } else { a.access };
-    Ok(Answer::of(Type::new(Kind::Array(ArrayType { ndim: n as u8, layout, access, ..a }))))
-}
-
-fn reshaped_layout(a: ArrayType, n: usize, order: &Arg) -> Result<Layout> {
-    Ok(match order.text().map(str::to_ascii_uppercase).as_deref() {
-        Some("C") => if a.layout == Layout::C || n == 0 { Layout::C } else { Layout::A },
-        Some("F") => if a.layout == Layout::F || a.ndim <= 1 && a.layout == Layout::C { if n > 1 { Layout::F } else { Layout::C } } else if n == 0 { Layout::C } else { Layout::A },
-        Some("A") => if a.layout == Layout::F { reshaped_layout(a, n, &Arg::constant(Const::Str("F".into())))? } else { reshaped_layout(a, n, &Arg::constant(Const::Str("C".into())))? },
-        _ => return Err(Diagnostic::new(Code::NoMatchingOperation, "order must be the constant 'C', 'F' or 'A'")),
-    })
-}
-
-fn emit_reshape(cx: &mut LowerCx<'_>, c: &OpCall<'_>, order: usize, first: usize) -> Result<Val> {
-    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    let range = if order < first { first..c.args.len() } else { first..order };
-    let mut wanted = vec![];
-    for k in range { wanted.extend(shape_values(cx, &c.args[k], c.types[k])?); }
-    let shape = complete_shape(cx, &a, &wanted);
-    let Kind::Array(ty) = *c.ret else { return Err(Diagnostic::internal("array")) };
-    let text = c.consts[order].as_ref().and_then(Const::as_str).unwrap_or("C").to_ascii_uppercase();
-    let fortran = text == "F" || text == "A" && a.ty.layout == Layout::F;
-    if !fortran { return Ok(reshaped(cx, &a, &shape, ty)?.pack()); }
-    // In Fortran order: the transposed array, reshaped in C order, transposed again.
-    let back: Vec<Value> = shape.iter().rev().copied().collect();
-    let turned_type = permuted_type(a.ty, &reversed(a.shape.len()));
-    let mut turned = permuted(&a, &reversed(a.shape.len()), turned_type)?;
-    if a.shape.len() <= 1 { turned.ty.layout = a.ty.layout; }
-    let inner = ArrayType { layout: match ty.layout { Layout::F => Layout::C, Layout::C if ty.ndim <= 1 => Layout::C, other => other }, ..ty };
-    let r = reshaped(cx, &turned, &back, inner)?;
-    Ok(ArrayVal { ty, owner: r.owner, data: r.data, shape: r.shape.into_iter().rev().collect(), strides: r.strides.into_iter().rev().collect(), frozen: r.frozen }.pack())
-}
-
-/// The shape asked for with -1 replaced; ValueError where it does not hold the array's elements.
-fn complete_shape(cx: &mut LowerCx<'_>, a: &ArrayVal, wanted: &[Value]) -> Vec<Value> {
-    let size = a.size(cx);
-    let (one, zero) = (cx.b.i64(1), cx.b.i64(0));
-    let (mut known, mut unknown) = (one, zero);
-    let mut flags = vec![];
-    for n in wanted {
-        let open = cx.b.bin(Op::IcmpSlt, *n, zero);
-        let factor = cx.b.select(open, one, *n);
-        known = cx.b.bin(Op::Imul, known, factor);
-        let count = cx.b.conv(Op::Zext, Ty::I64, open);
-        unknown = cx.b.bin(Op::Iadd, unknown, count);
-        flags.push(open);
-    }
-    let single = cx.b.bin(Op::IcmpSle, unknown, one);
-    cx.check(single, Class::ValueError, "can only specify one unknown dimension");
-    // The open dimension takes what is left; then the product must be the size. (Division by zero gives 0.)
-    let left = cx.b.bin(Op::Sdiv, size, known);
-    let shape: Vec<Value> = wanted.iter().zip(&flags).map(|(n, open)| cx.b.select(*open, left, *n)).collect();
-    let total = product(cx, &shape);
-    let fits = cx.b.bin(Op::IcmpEq, total, size);
-    let open = cx.b.bin(Op::IcmpNe, unknown, zero);
-    let nothing_known = cx.b.bin(Op::IcmpEq, known, zero);
-    let undecided = cx.and(open, nothing_known);
-    let decided = cx.not(undecided);
-    let ok = cx.and(fits, decided);
-    cx.check_format(ok, Class::ValueError, &format!("cannot reshape array of size {{}} into shape {}", shape_text(wanted.len()).replace("{}", "{newaxis}")), &[&[size], wanted].concat());
-    shape
-}
-
-/// The elements in a new shape of as many, with references of their own; a view where one exists.
-fn reshaped(cx: &mut LowerCx<'_>, a: &ArrayVal, shape: &[Value], ty: ArrayType) -> Result<ArrayVal> {
-    let plain = contiguous_strides(cx, shape, ty.itemsize(), Layout::C);
-    if a.ty.layout == Layout::C {
-        cx.b.helper(&super::object::obj_retain, &[a.owner]);
-        return Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape: shape.to_vec(), strides: plain, frozen: a.frozen });
-    }
-    let old = cx.spill(&[a.shape.as_slice(), &a.strides].concat());
-    let room = cx.spill(&[shape, &plain].concat());
-    let (m, n) = (cx.b.i64(a.shape.len() as i64), cx.b.i64(shape.len() as i64));
-    let item = cx.b.i64(a.ty.itemsize());
-    let can = cx.helper_value(&shape_restride, &[m, old, n, room, item]);
-    let v = cx.if_else(can, |cx| {
-        cx.b.helper(&super::object::obj_retain, &[a.owner]);
-        let strides: Vec<Value> = (0..shape.len()).map(|k| cx.b.load(Ty::I64, room, 8 * (shape.len() + k) as i32, Alias::Stack)).collect();
-        Ok([vec![a.owner, a.data], strides].concat())
-    }, |cx| {
-        let copy = a.copied(cx, a.ty.dtype, Layout::C)?;
-        Ok([vec![copy.owner, copy.data], plain.clone()].concat())
-    })?;
-    let frozen = super::array::frozen_version(cx, a, can);
-    Ok(ArrayVal { ty, owner: v[0], data: v[1], shape: shape.to_vec(), strides: v[2..].to_vec(), frozen })
-}
-
-/// Whether the order of a flat copy depends on strides that only the run knows.
-fn strides_decide(args: &[Arg]) -> bool {
-    args[0].ty.as_array().is_some_and(|a| a.layout == Layout::A && a.ndim > 1) && args[1].text().is_some_and(|o| matches!(o, "K" | "A" | "k" | "a"))
-}
-
-fn flat_rule(args: &[Arg], copies: bool) -> Result<Answer> {
-    let Some(a) = args[0].ty.as_array() else { return Err(no_match("ravel()", args)) };
-    super::array::ordered(a, &args[1])?;
-    let order = match args[1].text() { Some("F" | "f") => Layout::F, Some("A" | "K" | "a" | "k") if a.layout == Layout::F => Layout::F, _ => Layout::C };
-    let access = if copies { Access::Write } else { super::array::access_of_version(a, if a.ndim > 1 { order } else { Layout::C }) };
-    Ok(Answer::of(Type::new(Kind::Array(ArrayType { dtype: a.dtype, ndim: 1, layout: Layout::C, access }))))
-}
-
-/// Whether elements are to be taken in Fortran order.
-fn fortran(c: &OpCall<'_>, a: ArrayType) -> bool {
-    match c.consts[1].as_ref().and_then(Const::as_str).unwrap_or("C") { "F" | "f" => true, "A" | "K" | "a" | "k" => a.layout == Layout::F, _ => false }
-}
-
-fn emit_ravel(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    let order = if fortran(c, a.ty) && a.ty.ndim > 1 { Layout::F } else { Layout::C };
-    let n = a.size(cx);
-    let flat = contiguous_or_copy(cx, &a, order)?;
-    Ok([vec![flat.owner, flat.data, n], if flat.ty.access == Access::Either { flat.frozen.into_iter().collect() } else { vec![] }].concat())
-}
-
-fn emit_flatten(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    let order = if fortran(c, a.ty) && a.ty.ndim > 1 { Layout::F } else { Layout::C };
-    let n = a.size(cx);
-    let flat = a.copied(cx, a.ty.dtype, order)?;
-    Ok(vec![flat.owner, flat.data, n])
-}
-
 // ---- dimensions of length 1
 
 /// Which dimensions `squeeze` drops, or why it cannot.
@@ -484,13 +607,22 @@ fn squeezed(args: &[Arg]) -> Result<(ArrayType, std::result::Result<Vec<usize>, 
     let a = array(args)?;
     let n = a.ndim();
     if args[1].is_none() {
-        if n == 0 { return Ok((a, Ok(vec![]))); }
-        return Err(Diagnostic::new(Code::RequiresConstant, "which dimensions squeeze() drops must be known when the function is compiled").help("name them: np.squeeze(a, axis=0)"));
+        if n == 0 {
+            return Ok((a, Ok(vec![])));
+        }
+        return Err(Diagnostic::new(
+            Code::RequiresConstant,
+            "which dimensions squeeze() drops must be known when the function is compiled",
+        )
+        .help("name them: np.squeeze(a, axis=0)"));
     }
     let axes = constants(args, 1, "squeeze")?;
     let mut out = vec![];
     for k in axes {
-        match normal_axis(k, n) { Some(k) => out.push(k), None => return Ok((a, Err(axis_text(k, n)))) }
+        match normal_axis(k, n) {
+            Some(k) => out.push(k),
+            None => return Ok((a, Err(axis_text(k, n)))),
+        }
     }
     Ok((a, Ok(out)))
 }
@@ -498,17 +630,31 @@ fn squeezed(args: &[Arg]) -> Result<(ArrayType, std::result::Result<Vec<usize>, 
 fn squeeze_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (a, dropped) = squeezed(args)?;
     Ok(Answer::of(match dropped {
-        Ok(d) => { let n = a.ndim() - d.len(); Type::new(Kind::Array(ArrayType { ndim: n as u8, layout: if n <= 1 && a.layout == Layout::F { Layout::C } else { a.layout }, ..a })) }
+        Ok(d) => {
+            let n = a.ndim() - d.len();
+            Type::new(Kind::Array(ArrayType {
+                ndim: n as u8,
+                layout: if n <= 1 && a.layout == Layout::F { Layout::C } else { a.layout },
+                ..a
+            }))
+        }
         Err(_) => Type::never(),
     }))
 }
 
 fn emit_squeeze(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    let dropped = match squeezed(&args_of(c))?.1 { Ok(d) => d, Err(text) => return always_raises(cx, &text) };
+    let dropped = match squeezed(&args_of(c))?.1 {
+        Ok(d) => d,
+        Err(text) => return always_raises(cx, &text),
+    };
     for k in &dropped {
         let one = cx.b.bin_imm(Op::IcmpEq, a.shape[*k], 1);
-        cx.check(one, Class::ValueError, "cannot select an axis to squeeze out which has size not equal to one");
+        cx.check(
+            one,
+            Class::ValueError,
+            "cannot select an axis to squeeze out which has size not equal to one",
+        );
     }
     let keep: Vec<usize> = (0..a.shape.len()).filter(|k| !dropped.contains(k)).collect();
     Ok(permuted(&a, &keep, c.ret)?.pack())
@@ -555,11 +701,22 @@ pub fn with_ones(cx: &mut LowerCx<'_>, a: &ArrayVal, new: &[usize]) -> ArrayVal 
     let mut old = a.shape.iter().zip(&a.strides);
     let (mut shape, mut strides) = (vec![], vec![]);
     for k in 0..n {
-        let (m, s) = if new.contains(&k) { (cx.b.i64(1), cx.b.i64(a.ty.itemsize())) } else { old.next().map_or_else(|| (cx.b.i64(1), cx.b.i64(0)), |(m, s)| (*m, *s)) };
+        let (m, s) = if new.contains(&k) {
+            (cx.b.i64(1), cx.b.i64(a.ty.itemsize()))
+        } else {
+            old.next().map_or_else(|| (cx.b.i64(1), cx.b.i64(0)), |(m, s)| (*m, *s))
+        };
         shape.push(m);
         strides.push(s);
     }
-    ArrayVal { ty: ArrayType { ndim: n as u8, ..a.ty }, owner: a.owner, data: a.data, shape, strides, frozen: a.frozen }
+    ArrayVal {
+        ty: ArrayType { ndim: n as u8, ..a.ty },
+        owner: a.owner,
+        data: a.data,
+        shape,
+        strides,
+        frozen: a.frozen,
+    }
 }
 
 /// Places of the new dimensions of `atleast_nd`.
@@ -574,11 +731,14 @@ fn leading(have: usize, want: usize) -> Vec<usize> {
 }
 
 fn at_least(args: &[Arg], n: usize) -> Result<Answer> {
-    let types: Option<Vec<Type>> = args.iter().map(|x| match x.ty.as_array() {
-        Some(a) => Some(Type::new(Kind::Array(ArrayType { ndim: a.ndim.max(n as u8), ..a }))),
-        None if x.ty.is_number() => Some(Type::array(x.ty, n, Layout::C)),
-        None => None,
-    }).collect();
+    let types: Option<Vec<Type>> = args
+        .iter()
+        .map(|x| match x.ty.as_array() {
+            Some(a) => Some(Type::new(Kind::Array(ArrayType { ndim: a.ndim.max(n as u8), ..a }))),
+            None if x.ty.is_number() => Some(Type::array(x.ty, n, Layout::C)),
+            None => None,
+        })
+        .collect();
     let types = types.filter(|t| !t.is_empty()).ok_or_else(|| no_match(&format!("atleast_{n}d()"), args))?;
     Ok(Answer::of(if types.len() == 1 { types[0] } else { Type::tuple(types) }))
 }
@@ -590,7 +750,9 @@ fn emit_at_least(cx: &mut LowerCx<'_>, c: &OpCall<'_>, n: usize) -> Result<Val> 
             Some(_) => {
                 let a = ArrayVal::new(cx, v, *t)?;
                 // Alone it is a view that borrows, beside others it holds references like them.
-                if c.args.len() > 1 { cx.b.helper(&super::object::obj_retain, &[a.owner]); }
+                if c.args.len() > 1 {
+                    cx.b.helper(&super::object::obj_retain, &[a.owner]);
+                }
                 a
             }
             None => zero_d(cx, v, *t, t.strong())?,
@@ -601,126 +763,38 @@ fn emit_at_least(cx: &mut LowerCx<'_>, c: &OpCall<'_>, n: usize) -> Result<Val> 
     Ok(out)
 }
 
-// ---- broadcasting
-
-fn stretched(dtype: Type, n: usize) -> Type {
-    Type::new(Kind::Array(ArrayType { dtype: dtype.strong(), ndim: n as u8, layout: if n == 0 { Layout::C } else { Layout::A }, access: Access::Read }))
-}
-
-fn broadcast_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let n = shape_dims(args[1].ty).ok_or_else(|| no_match("broadcast_to()", args))?;
-    let (dtype, have) = match args[0].ty.as_array() {
-        Some(a) => (a.dtype, a.ndim()),
-        None if args[0].ty.is_number() => (args[0].ty, 0),
-        None => return Err(no_match("broadcast_to()", args)),
-    };
-    Ok(Answer::of(if have > n { Type::never() } else { stretched(dtype, n) }))
-}
-
-fn source(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<ArrayVal> {
-    if t.as_array().is_some() { ArrayVal::new(cx, v, t) } else { zero_d(cx, v, t, t.strong()) }
-}
-
-fn emit_broadcast(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let shape = shape_values(cx, &c.args[1], c.types[1])?;
-    if *c.ret == Kind::Never { return always_raises(cx, "input operand has more dimensions than allowed by the axis remapping"); }
-    for n in &shape {
-        let ok = cx.b.bin_imm(Op::IcmpSge, *n, 0);
-        cx.check(ok, Class::ValueError, "all elements of broadcast shape must be non-negative");
-    }
-    if let Some(t) = c.types[0].as_array() {
-        let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-        if let Some(fits) = broadcasts_to(cx, &a.shape, &shape) {
-            let text = format!("operands could not be broadcast together with remapped shapes [original->remapped]: {}  and requested shape {}", shape_text(t.ndim()), shape_text(shape.len()));
-            cx.check_format(fits, Class::ValueError, &text, &[a.shape.as_slice(), &shape].concat());
-        }
-    }
-    let a = source(cx, &c.args[0], c.types[0])?;
-    Ok(stretch(cx, &a, &shape, c.ret)?.pack())
-}
-
-fn stretch(cx: &mut LowerCx<'_>, a: &ArrayVal, shape: &[Value], ret: Type) -> Result<ArrayVal> {
-    let Kind::Array(ty) = *ret else { return Err(Diagnostic::internal("array")) };
-    let strides = broadcast_strides(cx, a, shape);
-    Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape: shape.to_vec(), strides, frozen: a.frozen })
-}
-
-fn broadcast_all_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let parts: Option<Vec<(Type, usize)>> = args[1..].iter().map(|x| match x.ty.as_array() {
-        Some(a) => Some((a.dtype, a.ndim())),
-        None => x.ty.is_number().then_some((x.ty, 0)),
-    }).collect();
-    let parts = parts.ok_or_else(|| no_match("broadcast_arrays()", args))?;
-    let n = parts.iter().map(|p| p.1).max().unwrap_or(0);
-    Ok(Answer::of(Type::tuple(parts.iter().map(|p| stretched(p.0, n)).collect())))
-}
-
-fn emit_broadcast_all(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let members = c.ret.members().unwrap_or_default();
-    let n = members.first().and_then(|t| t.as_array()).map_or(0, |a| a.ndim());
-    let mut shapes = vec![];
-    for (v, t) in c.args[1..].iter().zip(&c.types[1..]) { if t.as_array().is_some() { shapes.push(ArrayVal::new(cx, v, *t)?.shape); } }
-    check_two(cx, &shapes);
-    let shape = if n == 0 { vec![] } else { broadcast_shapes(cx, &shapes, n)? };
-    let mut out = vec![];
-    for ((v, t), ret) in c.args[1..].iter().zip(&c.types[1..]).zip(members) {
-        let a = source(cx, v, *t)?;
-        if t.as_array().is_some() { cx.b.helper(&super::object::obj_retain, &[a.owner]); }
-        out.extend(stretch(cx, &a, &shape, *ret)?.pack());
-    }
-    Ok(out)
-}
-
-/// NumPy's text where two shapes do not broadcast; which two of several do not is known only when they meet,
-/// so those have the ufuncs' text.
-fn check_two(cx: &mut LowerCx<'_>, shapes: &[Vec<Value>]) {
-    let [a, b] = shapes else { return };
-    let mut fits = cx.b.bool(true);
-    for (m, n) in a.iter().rev().zip(b.iter().rev()) {
-        let same = cx.b.bin(Op::IcmpEq, *m, *n);
-        let (m_one, n_one) = (cx.b.bin_imm(Op::IcmpEq, *m, 1), cx.b.bin_imm(Op::IcmpEq, *n, 1));
-        let ok = cx.or(same, m_one);
-        let ok = cx.or(ok, n_one);
-        fits = cx.and(fits, ok);
-    }
-    let text = format!("shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is between arg 0 with shape {} and arg 1 with shape {}.", shape_text(a.len()), shape_text(b.len()));
-    cx.check_format(fits, Class::ValueError, &text, &[a.as_slice(), b].concat());
-}
-
-fn broadcast_shapes_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let n = args.iter().map(|a| shape_dims(a.ty)).collect::<Option<Vec<usize>>>().ok_or_else(|| no_match("broadcast_shapes()", args))?.into_iter().max().unwrap_or(0);
-    Ok(Answer::of(Type::tuple(vec![Type::int(); n])))
-}
-
-fn emit_broadcast_shapes(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let mut shapes = vec![];
-    for (v, t) in c.args.iter().zip(c.types) { shapes.push(shape_values(cx, v, *t)?); }
-    let n = c.ret.members().map_or(0, <[Type]>::len);
-    if n == 0 { return Ok(vec![]); }
-    check_two(cx, &shapes);
-    broadcast_shapes(cx, &shapes, n)
-}
-
 // ---- reversal and diagonals
 
 fn flip_rule(args: &[Arg], least: usize) -> Result<Answer> {
     let a = array(args)?;
-    if a.ndim() < least { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("Input must be >= {least}-d."))); }
+    if a.ndim() < least {
+        return Err(Diagnostic::new(Code::NoMatchingOperation, format!("Input must be >= {least}-d.")));
+    }
     if args.len() > 1 {
-        let ok = args[1].is_none() || args[1].ty.is_index() || args[1].ty.members().is_some_and(|m| m.iter().all(|t| t.is_index()));
-        if !ok { return Err(no_match("flip()", args)); }
+        let ok = args[1].is_none()
+            || args[1].ty.is_index()
+            || args[1].ty.members().is_some_and(|m| m.iter().all(|t| t.is_index()));
+        if !ok {
+            return Err(no_match("flip()", args));
+        }
     }
     // Of an array without dimensions the number in it, as NumPy has it.
-    Ok(Answer::of(if a.ndim == 0 { a.dtype.strong() } else { Type::new(Kind::Array(ArrayType { layout: Layout::A, ..a })) }))
+    Ok(Answer::of(if a.ndim == 0 {
+        a.dtype.strong()
+    } else {
+        Type::new(Kind::Array(ArrayType { layout: Layout::A, ..a }))
+    }))
 }
 
 fn emit_flip(cx: &mut LowerCx<'_>, c: &OpCall<'_>, fixed: Option<i64>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let n = a.shape.len();
     let mut flags: Vec<Value> = (0..n).map(|_| cx.b.bool(false)).collect();
-    if let Some(k) = fixed { flags[k as usize] = cx.b.bool(true); }
-    else if *c.types[1] == Kind::None { flags = (0..n).map(|_| cx.b.bool(true)).collect(); }
-    else {
+    if let Some(k) = fixed {
+        flags[k as usize] = cx.b.bool(true);
+    } else if *c.types[1] == Kind::None {
+        flags = (0..n).map(|_| cx.b.bool(true)).collect();
+    } else {
         let axes = shape_values(cx, &c.args[1], c.types[1])?;
         for k in axes {
             let at = checked_axis(cx, k, n, "");
@@ -730,7 +804,9 @@ fn emit_flip(cx: &mut LowerCx<'_>, c: &OpCall<'_>, fixed: Option<i64>) -> Result
             }
         }
     }
-    if n == 0 { return Ok(load_element(cx, a.data, a.ty.dtype)); }
+    if n == 0 {
+        return Ok(load_element(cx, a.data, a.ty.dtype));
+    }
     let (mut data, mut strides) = (a.data, vec![]);
     let zero = cx.b.i64(0);
     for ((n, s), f) in a.shape.iter().zip(&a.strides).zip(&flags) {
@@ -742,22 +818,48 @@ fn emit_flip(cx: &mut LowerCx<'_>, c: &OpCall<'_>, fixed: Option<i64>) -> Result
         let back = cx.b.un(Op::Ineg, *s);
         strides.push(cx.b.select(*f, back, *s));
     }
-    Ok(ArrayVal { ty: ArrayType { layout: Layout::A, ..a.ty }, owner: a.owner, data, shape: a.shape, strides, frozen: a.frozen }.pack())
+    Ok(ArrayVal {
+        ty: ArrayType { layout: Layout::A, ..a.ty },
+        owner: a.owner,
+        data,
+        shape: a.shape,
+        strides,
+        frozen: a.frozen,
+    }
+    .pack())
 }
 
 fn diagonal_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let a = array(args)?;
-    if a.ndim < 2 { return Err(Diagnostic::new(Code::NoMatchingOperation, "diag requires an array of at least two dimensions")); }
-    let (x, y) = (constant_axis(&args[2], a.ndim(), "diagonal")?, constant_axis(&args[3], a.ndim(), "diagonal")?);
-    if x == y { return Err(Diagnostic::new(Code::NoMatchingOperation, "axis1 and axis2 cannot be the same")); }
-    if !args[1].ty.is_index() { return Err(no_match("diagonal()", args)); }
-    Ok(Answer::of(Type::new(Kind::Array(ArrayType { ndim: a.ndim - 1, layout: Layout::A, access: Access::Read, ..a }))))
+    if a.ndim < 2 {
+        return Err(Diagnostic::new(
+            Code::NoMatchingOperation,
+            "diag requires an array of at least two dimensions",
+        ));
+    }
+    let (x, y) =
+        (constant_axis(&args[2], a.ndim(), "diagonal")?, constant_axis(&args[3], a.ndim(), "diagonal")?);
+    if x == y {
+        return Err(Diagnostic::new(Code::NoMatchingOperation, "axis1 and axis2 cannot be the same"));
+    }
+    if !args[1].ty.is_index() {
+        return Err(no_match("diagonal()", args));
+    }
+    Ok(Answer::of(Type::new(Kind::Array(ArrayType {
+        ndim: a.ndim - 1,
+        layout: Layout::A,
+        access: Access::Read,
+        ..a
+    }))))
 }
 
 fn emit_diagonal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let args = args_of(c);
-    let (x, y) = (constant_axis(&args[2], a.shape.len(), "diagonal")?, constant_axis(&args[3], a.shape.len(), "diagonal")?);
+    let (x, y) = (
+        constant_axis(&args[2], a.shape.len(), "diagonal")?,
+        constant_axis(&args[3], a.shape.len(), "diagonal")?,
+    );
     let k = cast::to_i64(cx, c.args[1][0], c.types[1]);
     let zero = cx.b.i64(0);
     let back = cx.b.un(Op::Ineg, k);

@@ -69,34 +69,49 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.gradient"], "f, spacing=1.0", Body::Py("statistics.gradient")).raises().doc("Differences per step, central inside (1-d)."),
 ];
 
-fn array(args: &[Arg]) -> Result<ArrayType> { args[0].ty.as_array().ok_or_else(|| no_match("sorting", args)) }
+fn array(args: &[Arg]) -> Result<ArrayType> {
+    args[0].ty.as_array().ok_or_else(|| no_match("sorting", args))
+}
 
 fn in_place_rule(args: &[Arg], axis: usize) -> Result<Answer> {
     let a = array(args)?;
-    if !args[1..=axis].iter().all(|a| a.ty.is_index()) { return Err(no_match("sorting", args)); }
+    if !args[1..=axis].iter().all(|a| a.ty.is_index()) {
+        return Err(no_match("sorting", args));
+    }
     Ok(Answer::of(super::index::written(a)))
 }
 
 fn sort_rule(args: &[Arg]) -> Result<Answer> {
-    if *args[2].ty != Kind::Bool { return Err(no_match("sorting", args)); }
+    if *args[2].ty != Kind::Bool {
+        return Err(no_match("sorting", args));
+    }
     in_place_rule(args, 1)
 }
 
 fn order_rule(args: &[Arg]) -> Result<Answer> {
     let a = array(args)?;
-    if !args[1..].iter().all(|a| a.ty.is_index()) { return Err(no_match("sorting", args)); }
+    if !args[1..].iter().all(|a| a.ty.is_index()) {
+        return Err(no_match("sorting", args));
+    }
     Ok(Answer::of(Type::array(Type::i64(), a.ndim(), Layout::C)))
 }
 
 /// Spills what the kernels want to know of an array: element code, number of dimensions, shape, strides and
 /// the axis, which is operand 1.
-fn sort_call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, what: &str, call: impl FnOnce(&mut LowerCx<'_>, &ArrayVal, Value, Value, Value, Value, Value) -> Result<Val>) -> Result<Val> {
+fn sort_call(
+    cx: &mut LowerCx<'_>,
+    c: &OpCall<'_>,
+    what: &str,
+    call: impl FnOnce(&mut LowerCx<'_>, &ArrayVal, Value, Value, Value, Value, Value) -> Result<Val>,
+) -> Result<Val> {
     if *c.ret == Kind::Never {
         cx.raise_and_continue(Class::ValueError, &format!("{what} array is read-only"));
         return Ok(vec![]);
     }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    if *c.ret == Kind::None { super::index::check_writable(cx, &a, &format!("{what} array is read-only")); }
+    if *c.ret == Kind::None {
+        super::index::check_writable(cx, &a, &format!("{what} array is read-only"));
+    }
     let axis = checked_axis(cx, c.args[1][0], c.types[1], a.shape.len());
     let (elem, n) = (element_code(cx, a.ty.dtype)?, cx.b.i64(a.shape.len() as i64));
     let (shape, strides) = (cx.spill(&a.shape), cx.spill(&a.strides));
@@ -105,7 +120,11 @@ fn sort_call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, what: &str, call: impl FnOnce
 
 fn search_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     match (args[0].ty.as_array(), args[1].ty.as_array()) {
-        (Some(a), Some(v)) if a.ndim == 1 && v.ndim == 1 && a.dtype == v.dtype && *args[2].ty == Kind::Bool => Ok(Answer::of(Type::array(Type::i64(), 1, Layout::C))),
+        (Some(a), Some(v))
+            if a.ndim == 1 && v.ndim == 1 && a.dtype == v.dtype && *args[2].ty == Kind::Bool =>
+        {
+            Ok(Answer::of(Type::array(Type::i64(), 1, Layout::C)))
+        }
         _ => Err(no_match("searchsorted()", args)),
     }
 }
@@ -116,7 +135,10 @@ fn emit_search(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let out = ArrayVal::alloc(cx, Type::i64(), &v.shape, Layout::C, false)?;
     let right = cx.b.bin_imm(Op::IcmpNe, c.args[2][0], 0);
     cx.guarded(&[out.owner], |cx| {
-        cx.helper(&k::array_searchsorted, &[elem, a.data, a.shape[0], a.strides[0], v.data, v.shape[0], v.strides[0], right, out.data]);
+        cx.helper(
+            &k::array_searchsorted,
+            &[elem, a.data, a.shape[0], a.strides[0], v.data, v.shape[0], v.strides[0], right, out.data],
+        );
         Ok(())
     })?;
     Ok(out.pack())

@@ -25,27 +25,50 @@ pub static OPS: &[OpDef] = &[
 fn kernel<'a>(arg: &'a Arg) -> Result<&'a FuncType> {
     match arg.ty.kind() {
         Kind::Function(f) if !f.bound => Ok(f),
-        _other => Err(Diagnostic::new(Code::BadCall, format!("stencil takes a kernel that is a Python function, not {}", arg.ty)).help("write the kernel as a function or a lambda, and pass that")),
+        _other => Err(Diagnostic::new(
+            Code::BadCall,
+            format!("stencil takes a kernel that is a Python function, not {}", arg.ty),
+        )
+        .help("write the kernel as a function or a lambda, and pass that")),
     }
 }
 
 /// A function of the host that captures nothing.
-fn function(func: FuncId) -> Answer { Answer::of(Type::new(Kind::Function(FuncType { func, defaults: vec![], captures: vec![], kwdefaults: vec![], bound: false }))) }
+fn function(func: FuncId) -> Answer {
+    Answer::of(Type::new(Kind::Function(FuncType {
+        func,
+        defaults: vec![],
+        captures: vec![],
+        kwdefaults: vec![],
+        bound: false,
+    })))
+}
 
 fn from_place(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let f = kernel(&args[0])?;
-    let (Some(Const::Int(relative)), Some(Const::Int(ndim))) = (&args[1].konst, &args[2].konst) else { return Err(no_match("a stencil kernel", args)) };
-    let func = reads::from_place(f.func, *relative as u64, *ndim as usize).ok_or_else(|| Diagnostic::internal("a kernel without code"))?;
+    let (Some(Const::Int(relative)), Some(Const::Int(ndim))) = (&args[1].konst, &args[2].konst) else {
+        return Err(no_match("a stencil kernel", args));
+    };
+    let func = reads::from_place(f.func, *relative as u64, *ndim as usize)
+        .ok_or_else(|| Diagnostic::internal("a kernel without code"))?;
     Ok(Answer::of(Type::new(Kind::Function(FuncType { func, ..f.clone() }))))
 }
 
 /// Names of arrays that are indexed as usual.
 fn standard(arg: &Arg) -> Result<Vec<String>> {
-    let unknown = || Diagnostic::new(Code::BadCall, "standard_indexing is the name of a parameter of the kernel or a tuple of names, written where the stencil is made");
+    let unknown = || {
+        Diagnostic::new(
+            Code::BadCall,
+            "standard_indexing is the name of a parameter of the kernel or a tuple of names, written where the stencil is made",
+        )
+    };
     match &arg.konst {
         Some(Const::None) => Ok(vec![]),
         Some(Const::Str(name)) => Ok(vec![name.to_string()]),
-        Some(Const::Tuple(names)) => names.iter().map(|n| if let Const::Str(n) = n { Ok(n.to_string()) } else { Err(unknown()) }).collect(),
+        Some(Const::Tuple(names)) => names
+            .iter()
+            .map(|n| if let Const::Str(n) = n { Ok(n.to_string()) } else { Err(unknown()) })
+            .collect(),
         Some(_) | None => Err(unknown()),
     }
 }
@@ -59,13 +82,22 @@ fn loops(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         _other => return Err(Diagnostic::new(Code::BadCall, format!("neighborhood is a pair of the lowest and the highest index for each dimension, not {}", args[1].ty))
             .help("write a tuple of pairs, as in ((-1, 1), (0, 2))")),
     };
-    if !args[3].is_none() && !args[3].ty.is_number() { return Err(Diagnostic::new(Code::BadCall, format!("cval is a number, not {}", args[3].ty))); }
+    if !args[3].is_none() && !args[3].ty.is_number() {
+        return Err(Diagnostic::new(Code::BadCall, format!("cval is a number, not {}", args[3].ty)));
+    }
     let p = &func.params;
     let kernel = StencilKernel {
-        name: func.name.to_string(), names: p.names.iter().map(|n| n.to_string()).collect(), plain: p.positional == p.names.len(),
-        found: reads::accesses(&func).into_iter().map(|a| (a.param, a.writes, a.index)).collect(), standard: standard(&args[2])?, given, filled: !args[3].is_none(),
+        name: func.name.to_string(),
+        names: p.names.iter().map(|n| n.to_string()).collect(),
+        plain: p.positional == p.names.len(),
+        found: reads::accesses(&func).into_iter().map(|a| (a.param, a.writes, a.index)).collect(),
+        standard: standard(&args[2])?,
+        given,
+        filled: !args[3].is_none(),
     };
     cx.session.host.stencil(&Stencil::Loops(kernel)).map(function)
 }
 
-fn decorator(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { cx.session.host.stencil(&Stencil::Decorator(standard(&args[0])?)).map(function) }
+fn decorator(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    cx.session.host.stencil(&Stencil::Decorator(standard(&args[0])?)).map(function)
+}

@@ -12,8 +12,8 @@ use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::RtFn;
-use crate::types::{Kind, Type};
 use crate::rt::{Ctx, P};
+use crate::types::{Kind, Type};
 
 super::identity::op_ids! {
     STR_JOIN = "str.join",
@@ -183,71 +183,495 @@ crate::runtime_fns! {
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["operator.add"], "a, b", Body::Lir(|_, a| strings(a, 2, Type::str()), |cx, c| call(cx, c, &str_concat))).raises().reads().doc("Concatenation of strings."),
-    OpDef::new(&["operator.mul"], "s, n", Body::Lir(|_, a| if *a[0].ty == Kind::Str && a[1].ty.is_index() { Ok(Answer::of(Type::str())) } else { Err(no_match("*", a)) }, |cx, c| call(cx, c, &str_repeat))).raises().reads().doc("`s * n`."),
-    OpDef::new(&["operator.mul"], "n, s", Body::Lir(|_, a| if *a[1].ty == Kind::Str && a[0].ty.is_index() { Ok(Answer::of(Type::str())) } else { Err(no_match("*", a)) }, |cx, c| {
-        let n = cast::to_i64(cx, c.args[0][0], c.types[0]);
-        Ok(vec![cx.helper_value(&str_repeat, &[c.args[1][0], n])])
-    })).raises().reads().doc("`n * s`."),
-    OpDef::new(&["operator.contains"], "s, sub", Body::Lir(|_, a| strings(a, 2, Type::bool()), |cx, c| call(cx, c, &str_contains))).reads().doc("`sub in s`."),
-    OpDef::new(&["operator.lt"], "a, b", Body::Lir(|_, a| strings(a, 2, Type::bool()), |cx, c| Ok(vec![emit_order(cx, c.args[0][0], c.args[1][0], true, false)?]))).reads().doc("`a < b` of strings."),
-    OpDef::new(&["operator.le"], "a, b", Body::Lir(|_, a| strings(a, 2, Type::bool()), |cx, c| Ok(vec![emit_order(cx, c.args[0][0], c.args[1][0], true, true)?]))).reads().doc("`a <= b` of strings."),
-    OpDef::new(&["operator.gt"], "a, b", Body::Lir(|_, a| strings(a, 2, Type::bool()), |cx, c| Ok(vec![emit_order(cx, c.args[0][0], c.args[1][0], false, false)?]))).reads().doc("`a > b` of strings."),
-    OpDef::new(&["operator.ge"], "a, b", Body::Lir(|_, a| strings(a, 2, Type::bool()), |cx, c| Ok(vec![emit_order(cx, c.args[0][0], c.args[1][0], false, true)?]))).reads().doc("`a >= b` of strings."),
-    OpDef::new(&["operator.getitem"], "s, i", Body::Lir(|_, a| if *a[0].ty == Kind::Str && a[1].ty.is_index() { Ok(Answer::of(Type::str())) } else { Err(no_match("[]", a)) }, |cx, c| call(cx, c, &str_getitem))).raises().reads().doc("`s[i]`; IndexError."),
-    OpDef::new(&["operator.getitem"], "s, part", Body::Lir(|_, a| if *a[0].ty == Kind::Str && matches!(*a[1].ty, Kind::Slice(_)) { Ok(Answer::of(Type::str())) } else { Err(no_match("[]", a)) }, emit_slice)).raises().reads().doc("`s[a:b:c]`."),
-    OpDef::new(&["str.join"], "sep, parts", Body::Lir(join_rule, emit_join)).raises().reads().doc("The parts with `sep` between them."),
-    OpDef::new(&["str.join"], "sep, parts", Body::Py("builtin.join")).only_if(|a| *a[0].ty == Kind::Str).raises().reads().doc("The values of an iterable with `sep` between them."),
-    OpDef::new(&["str.partition"], "s, sep", Body::Lir(|_, a| strings(a, 2, Type::tuple(vec![Type::str(); 3])), |cx, c| three(cx, c, &str_partition))).raises().reads().doc("`(before, sep, after)` of the first separator."),
-    OpDef::new(&["str.rpartition"], "s, sep", Body::Lir(|_, a| strings(a, 2, Type::tuple(vec![Type::str(); 3])), |cx, c| three(cx, c, &str_rpartition))).raises().reads().doc("`(before, sep, after)` of the last separator."),
-    OpDef::new(&["builtins.ord"], "c", Body::Lir(|_, a| strings(a, 1, Type::int()), |cx, c| call(cx, c, &str_ord))).raises().reads().doc("Code point of a one-character string."),
-    OpDef::new(&["builtins.chr"], "i", Body::Lir(|_, a| if a[0].ty.is_index() { Ok(Answer::of(Type::str())) } else { Err(no_match("chr()", a)) }, |cx, c| call(cx, c, &str_chr))).raises().reads().doc("The character of a code point; ValueError."),
-    OpDef::new(&["str.isalnum"], "s", Body::Lir(|_, a| method(a, "isalnum", Type::bool()), |cx, c| call(cx, c, &str_isalnum))).reads().doc("Whether the string is all letters or digits."),
-    OpDef::new(&["str.isalpha"], "s", Body::Lir(|_, a| method(a, "isalpha", Type::bool()), |cx, c| call(cx, c, &str_isalpha))).reads().doc("Whether the string is all letters."),
-    OpDef::new(&["str.isascii"], "s", Body::Lir(|_, a| method(a, "isascii", Type::bool()), |cx, c| call(cx, c, &str_isascii))).reads().doc("Whether the string is all ASCII."),
-    OpDef::new(&["str.isdecimal"], "s", Body::Lir(|_, a| method(a, "isdecimal", Type::bool()), |cx, c| call(cx, c, &str_isdecimal))).reads().doc("Whether the string is all decimal digits."),
-    OpDef::new(&["str.isdigit"], "s", Body::Lir(|_, a| method(a, "isdigit", Type::bool()), |cx, c| call(cx, c, &str_isdigit))).reads().doc("Whether the string is all digits."),
-    OpDef::new(&["str.isidentifier"], "s", Body::Lir(|_, a| method(a, "isidentifier", Type::bool()), |cx, c| call(cx, c, &str_isidentifier))).reads().doc("Whether the string is a valid identifier."),
-    OpDef::new(&["str.islower"], "s", Body::Lir(|_, a| method(a, "islower", Type::bool()), |cx, c| call(cx, c, &str_islower))).reads().doc("Whether the string is all cased characters are lower-case."),
-    OpDef::new(&["str.isnumeric"], "s", Body::Lir(|_, a| method(a, "isnumeric", Type::bool()), |cx, c| call(cx, c, &str_isnumeric))).reads().doc("Whether the string is all numeric."),
-    OpDef::new(&["str.isprintable"], "s", Body::Lir(|_, a| method(a, "isprintable", Type::bool()), |cx, c| call(cx, c, &str_isprintable))).reads().doc("Whether the string is all printable."),
-    OpDef::new(&["str.isspace"], "s", Body::Lir(|_, a| method(a, "isspace", Type::bool()), |cx, c| call(cx, c, &str_isspace))).reads().doc("Whether the string is all whitespace."),
-    OpDef::new(&["str.istitle"], "s", Body::Lir(|_, a| method(a, "istitle", Type::bool()), |cx, c| call(cx, c, &str_istitle))).reads().doc("Whether the string is title-cased."),
-    OpDef::new(&["str.isupper"], "s", Body::Lir(|_, a| method(a, "isupper", Type::bool()), |cx, c| call(cx, c, &str_isupper))).reads().doc("Whether the string is all cased characters are upper-case."),
-    OpDef::new(&["str.capitalize"], "s", Body::Lir(|_, a| method(a, "capitalize", Type::str()), |cx, c| call(cx, c, &str_capitalize))).raises().reads().doc("As Python's `str.capitalize`."),
-    OpDef::new(&["str.casefold"], "s", Body::Lir(|_, a| method(a, "casefold", Type::str()), |cx, c| call(cx, c, &str_casefold))).raises().reads().doc("As Python's `str.casefold`."),
-    OpDef::new(&["str.lower"], "s", Body::Lir(|_, a| method(a, "lower", Type::str()), |cx, c| call(cx, c, &str_lower))).raises().reads().doc("As Python's `str.lower`."),
-    OpDef::new(&["str.swapcase"], "s", Body::Lir(|_, a| method(a, "swapcase", Type::str()), |cx, c| call(cx, c, &str_swapcase))).raises().reads().doc("As Python's `str.swapcase`."),
-    OpDef::new(&["str.title"], "s", Body::Lir(|_, a| method(a, "title", Type::str()), |cx, c| call(cx, c, &str_title))).raises().reads().doc("As Python's `str.title`."),
-    OpDef::new(&["str.upper"], "s", Body::Lir(|_, a| method(a, "upper", Type::str()), |cx, c| call(cx, c, &str_upper))).raises().reads().doc("As Python's `str.upper`."),
-    OpDef::new(&["str.find"], "s, sub, start=None, end=None", Body::Lir(|_, a| method(a, "find", Type::int()), |cx, c| call(cx, c, &str_find))).reads().doc("As Python's `str.find`."),
-    OpDef::new(&["str.rfind"], "s, sub, start=None, end=None", Body::Lir(|_, a| method(a, "rfind", Type::int()), |cx, c| call(cx, c, &str_rfind))).reads().doc("As Python's `str.rfind`."),
-    OpDef::new(&["str.count"], "s, sub, start=None, end=None", Body::Lir(|_, a| method(a, "count", Type::int()), |cx, c| call(cx, c, &str_count))).reads().doc("As Python's `str.count`."),
-    OpDef::new(&["str.index"], "s, sub, start=None, end=None", Body::Lir(|_, a| method(a, "index", Type::int()), |cx, c| call(cx, c, &str_index))).raises().reads().doc("As Python's `str.index`; ValueError."),
-    OpDef::new(&["str.rindex"], "s, sub, start=None, end=None", Body::Lir(|_, a| method(a, "rindex", Type::int()), |cx, c| call(cx, c, &str_rindex))).raises().reads().doc("As Python's `str.rindex`; ValueError."),
-    OpDef::new(&["str.startswith"], "s, prefix, start=None, end=None", Body::Lir(|_, a| method(a, "startswith", Type::bool()), |cx, c| call(cx, c, &str_startswith))).reads().doc("Whether it starts with `prefix`."),
-    OpDef::new(&["str.startswith"], "s, prefixes, start=None, end=None", Body::Py("builtin.starts_with_any")).only_if(|a| a[1].ty.members().is_some()).doc("Whether it starts with one of several prefixes."),
-    OpDef::new(&["str.endswith"], "s, suffixes, start=None, end=None", Body::Py("builtin.ends_with_any")).only_if(|a| a[1].ty.members().is_some()).doc("Whether it ends with one of several suffixes."),
-    OpDef::new(&["str.endswith"], "s, suffix, start=None, end=None", Body::Lir(|_, a| method(a, "endswith", Type::bool()), |cx, c| call(cx, c, &str_endswith))).reads().doc("Whether it ends with `suffix`."),
-    OpDef::new(&["str.replace"], "s, old, new, count=-1", Body::Lir(|_, a| method(a, "replace", Type::str()), |cx, c| call(cx, c, &str_replace))).raises().reads().doc("Replaces up to `count` occurrences."),
-    OpDef::new(&["str.removeprefix"], "s, prefix", Body::Lir(|_, a| method(a, "removeprefix", Type::str()), |cx, c| call(cx, c, &str_removeprefix))).raises().reads().doc("Without `prefix`."),
-    OpDef::new(&["str.removesuffix"], "s, suffix", Body::Lir(|_, a| method(a, "removesuffix", Type::str()), |cx, c| call(cx, c, &str_removesuffix))).raises().reads().doc("Without `suffix`."),
-    OpDef::new(&["str.split"], "s, sep=None, maxsplit=-1", Body::Lir(|_, a| method(a, "split", Type::list(Type::str())), |cx, c| call(cx, c, &str_split))).raises().reads().doc("Parts between separators."),
-    OpDef::new(&["str.rsplit"], "s, sep=None, maxsplit=-1", Body::Lir(|_, a| method(a, "rsplit", Type::list(Type::str())), |cx, c| call(cx, c, &str_rsplit))).raises().reads().doc("Parts between separators, from the right."),
-    OpDef::new(&["str.splitlines"], "s, keepends=False", Body::Lir(|_, a| method(a, "splitlines", Type::list(Type::str())), |cx, c| call(cx, c, &str_splitlines))).raises().reads().doc("Lines."),
-    OpDef::new(&["str.strip"], "s, chars=None", Body::Lir(|_, a| method(a, "strip", Type::str()), |cx, c| call(cx, c, &str_strip))).raises().reads().doc("As Python's `str.strip`."),
-    OpDef::new(&["str.lstrip"], "s, chars=None", Body::Lir(|_, a| method(a, "lstrip", Type::str()), |cx, c| call(cx, c, &str_lstrip))).raises().reads().doc("As Python's `str.lstrip`."),
-    OpDef::new(&["str.rstrip"], "s, chars=None", Body::Lir(|_, a| method(a, "rstrip", Type::str()), |cx, c| call(cx, c, &str_rstrip))).raises().reads().doc("As Python's `str.rstrip`."),
-    OpDef::new(&["str.center"], "s, width, fillchar=...", Body::Lir(|_, a| method(a, "center", Type::str()), |cx, c| call(cx, c, &str_center))).raises().reads().doc("As Python's `str.center`."),
-    OpDef::new(&["str.ljust"], "s, width, fillchar=...", Body::Lir(|_, a| method(a, "ljust", Type::str()), |cx, c| call(cx, c, &str_ljust))).raises().reads().doc("As Python's `str.ljust`."),
-    OpDef::new(&["str.rjust"], "s, width, fillchar=...", Body::Lir(|_, a| method(a, "rjust", Type::str()), |cx, c| call(cx, c, &str_rjust))).raises().reads().doc("As Python's `str.rjust`."),
-    OpDef::new(&["str.zfill"], "s, width", Body::Lir(|_, a| method(a, "zfill", Type::str()), |cx, c| call(cx, c, &str_zfill))).raises().reads().doc("Padded with zeros."),
-    OpDef::new(&["str.expandtabs"], "s, tabsize=8", Body::Lir(|_, a| method(a, "expandtabs", Type::str()), |cx, c| call(cx, c, &str_expandtabs))).raises().reads().doc("Tabs replaced by spaces."),
+    OpDef::new(
+        &["operator.add"],
+        "a, b",
+        Body::Lir(|_, a| strings(a, 2, Type::str()), |cx, c| call(cx, c, &str_concat)),
+    )
+    .raises()
+    .reads()
+    .doc("Concatenation of strings."),
+    OpDef::new(
+        &["operator.mul"],
+        "s, n",
+        Body::Lir(
+            |_, a| {
+                if *a[0].ty == Kind::Str && a[1].ty.is_index() {
+                    Ok(Answer::of(Type::str()))
+                } else {
+                    Err(no_match("*", a))
+                }
+            },
+            |cx, c| call(cx, c, &str_repeat),
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("`s * n`."),
+    OpDef::new(
+        &["operator.mul"],
+        "n, s",
+        Body::Lir(
+            |_, a| {
+                if *a[1].ty == Kind::Str && a[0].ty.is_index() {
+                    Ok(Answer::of(Type::str()))
+                } else {
+                    Err(no_match("*", a))
+                }
+            },
+            |cx, c| {
+                let n = cast::to_i64(cx, c.args[0][0], c.types[0]);
+                Ok(vec![cx.helper_value(&str_repeat, &[c.args[1][0], n])])
+            },
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("`n * s`."),
+    OpDef::new(
+        &["operator.contains"],
+        "s, sub",
+        Body::Lir(|_, a| strings(a, 2, Type::bool()), |cx, c| call(cx, c, &str_contains)),
+    )
+    .reads()
+    .doc("`sub in s`."),
+    OpDef::new(
+        &["operator.lt"],
+        "a, b",
+        Body::Lir(
+            |_, a| strings(a, 2, Type::bool()),
+            |cx, c| Ok(vec![emit_order(cx, c.args[0][0], c.args[1][0], true, false)?]),
+        ),
+    )
+    .reads()
+    .doc("`a < b` of strings."),
+    OpDef::new(
+        &["operator.le"],
+        "a, b",
+        Body::Lir(
+            |_, a| strings(a, 2, Type::bool()),
+            |cx, c| Ok(vec![emit_order(cx, c.args[0][0], c.args[1][0], true, true)?]),
+        ),
+    )
+    .reads()
+    .doc("`a <= b` of strings."),
+    OpDef::new(
+        &["operator.gt"],
+        "a, b",
+        Body::Lir(
+            |_, a| strings(a, 2, Type::bool()),
+            |cx, c| Ok(vec![emit_order(cx, c.args[0][0], c.args[1][0], false, false)?]),
+        ),
+    )
+    .reads()
+    .doc("`a > b` of strings."),
+    OpDef::new(
+        &["operator.ge"],
+        "a, b",
+        Body::Lir(
+            |_, a| strings(a, 2, Type::bool()),
+            |cx, c| Ok(vec![emit_order(cx, c.args[0][0], c.args[1][0], false, true)?]),
+        ),
+    )
+    .reads()
+    .doc("`a >= b` of strings."),
+    OpDef::new(
+        &["operator.getitem"],
+        "s, i",
+        Body::Lir(
+            |_, a| {
+                if *a[0].ty == Kind::Str && a[1].ty.is_index() {
+                    Ok(Answer::of(Type::str()))
+                } else {
+                    Err(no_match("[]", a))
+                }
+            },
+            |cx, c| call(cx, c, &str_getitem),
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("`s[i]`; IndexError."),
+    OpDef::new(
+        &["operator.getitem"],
+        "s, part",
+        Body::Lir(
+            |_, a| {
+                if *a[0].ty == Kind::Str && matches!(*a[1].ty, Kind::Slice(_)) {
+                    Ok(Answer::of(Type::str()))
+                } else {
+                    Err(no_match("[]", a))
+                }
+            },
+            emit_slice,
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("`s[a:b:c]`."),
+    OpDef::new(&["str.join"], "sep, parts", Body::Lir(join_rule, emit_join))
+        .raises()
+        .reads()
+        .doc("The parts with `sep` between them."),
+    OpDef::new(&["str.join"], "sep, parts", Body::Py("builtin.join"))
+        .only_if(|a| *a[0].ty == Kind::Str)
+        .raises()
+        .reads()
+        .doc("The values of an iterable with `sep` between them."),
+    OpDef::new(
+        &["str.partition"],
+        "s, sep",
+        Body::Lir(
+            |_, a| strings(a, 2, Type::tuple(vec![Type::str(); 3])),
+            |cx, c| three(cx, c, &str_partition),
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("`(before, sep, after)` of the first separator."),
+    OpDef::new(
+        &["str.rpartition"],
+        "s, sep",
+        Body::Lir(
+            |_, a| strings(a, 2, Type::tuple(vec![Type::str(); 3])),
+            |cx, c| three(cx, c, &str_rpartition),
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("`(before, sep, after)` of the last separator."),
+    OpDef::new(
+        &["builtins.ord"],
+        "c",
+        Body::Lir(|_, a| strings(a, 1, Type::int()), |cx, c| call(cx, c, &str_ord)),
+    )
+    .raises()
+    .reads()
+    .doc("Code point of a one-character string."),
+    OpDef::new(
+        &["builtins.chr"],
+        "i",
+        Body::Lir(
+            |_, a| if a[0].ty.is_index() { Ok(Answer::of(Type::str())) } else { Err(no_match("chr()", a)) },
+            |cx, c| call(cx, c, &str_chr),
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("The character of a code point; ValueError."),
+    OpDef::new(
+        &["str.isalnum"],
+        "s",
+        Body::Lir(|_, a| method(a, "isalnum", Type::bool()), |cx, c| call(cx, c, &str_isalnum)),
+    )
+    .reads()
+    .doc("Whether the string is all letters or digits."),
+    OpDef::new(
+        &["str.isalpha"],
+        "s",
+        Body::Lir(|_, a| method(a, "isalpha", Type::bool()), |cx, c| call(cx, c, &str_isalpha)),
+    )
+    .reads()
+    .doc("Whether the string is all letters."),
+    OpDef::new(
+        &["str.isascii"],
+        "s",
+        Body::Lir(|_, a| method(a, "isascii", Type::bool()), |cx, c| call(cx, c, &str_isascii)),
+    )
+    .reads()
+    .doc("Whether the string is all ASCII."),
+    OpDef::new(
+        &["str.isdecimal"],
+        "s",
+        Body::Lir(|_, a| method(a, "isdecimal", Type::bool()), |cx, c| call(cx, c, &str_isdecimal)),
+    )
+    .reads()
+    .doc("Whether the string is all decimal digits."),
+    OpDef::new(
+        &["str.isdigit"],
+        "s",
+        Body::Lir(|_, a| method(a, "isdigit", Type::bool()), |cx, c| call(cx, c, &str_isdigit)),
+    )
+    .reads()
+    .doc("Whether the string is all digits."),
+    OpDef::new(
+        &["str.isidentifier"],
+        "s",
+        Body::Lir(|_, a| method(a, "isidentifier", Type::bool()), |cx, c| call(cx, c, &str_isidentifier)),
+    )
+    .reads()
+    .doc("Whether the string is a valid identifier."),
+    OpDef::new(
+        &["str.islower"],
+        "s",
+        Body::Lir(|_, a| method(a, "islower", Type::bool()), |cx, c| call(cx, c, &str_islower)),
+    )
+    .reads()
+    .doc("Whether the string is all cased characters are lower-case."),
+    OpDef::new(
+        &["str.isnumeric"],
+        "s",
+        Body::Lir(|_, a| method(a, "isnumeric", Type::bool()), |cx, c| call(cx, c, &str_isnumeric)),
+    )
+    .reads()
+    .doc("Whether the string is all numeric."),
+    OpDef::new(
+        &["str.isprintable"],
+        "s",
+        Body::Lir(|_, a| method(a, "isprintable", Type::bool()), |cx, c| call(cx, c, &str_isprintable)),
+    )
+    .reads()
+    .doc("Whether the string is all printable."),
+    OpDef::new(
+        &["str.isspace"],
+        "s",
+        Body::Lir(|_, a| method(a, "isspace", Type::bool()), |cx, c| call(cx, c, &str_isspace)),
+    )
+    .reads()
+    .doc("Whether the string is all whitespace."),
+    OpDef::new(
+        &["str.istitle"],
+        "s",
+        Body::Lir(|_, a| method(a, "istitle", Type::bool()), |cx, c| call(cx, c, &str_istitle)),
+    )
+    .reads()
+    .doc("Whether the string is title-cased."),
+    OpDef::new(
+        &["str.isupper"],
+        "s",
+        Body::Lir(|_, a| method(a, "isupper", Type::bool()), |cx, c| call(cx, c, &str_isupper)),
+    )
+    .reads()
+    .doc("Whether the string is all cased characters are upper-case."),
+    OpDef::new(
+        &["str.capitalize"],
+        "s",
+        Body::Lir(|_, a| method(a, "capitalize", Type::str()), |cx, c| call(cx, c, &str_capitalize)),
+    )
+    .raises()
+    .reads()
+    .doc("As Python's `str.capitalize`."),
+    OpDef::new(
+        &["str.casefold"],
+        "s",
+        Body::Lir(|_, a| method(a, "casefold", Type::str()), |cx, c| call(cx, c, &str_casefold)),
+    )
+    .raises()
+    .reads()
+    .doc("As Python's `str.casefold`."),
+    OpDef::new(
+        &["str.lower"],
+        "s",
+        Body::Lir(|_, a| method(a, "lower", Type::str()), |cx, c| call(cx, c, &str_lower)),
+    )
+    .raises()
+    .reads()
+    .doc("As Python's `str.lower`."),
+    OpDef::new(
+        &["str.swapcase"],
+        "s",
+        Body::Lir(|_, a| method(a, "swapcase", Type::str()), |cx, c| call(cx, c, &str_swapcase)),
+    )
+    .raises()
+    .reads()
+    .doc("As Python's `str.swapcase`."),
+    OpDef::new(
+        &["str.title"],
+        "s",
+        Body::Lir(|_, a| method(a, "title", Type::str()), |cx, c| call(cx, c, &str_title)),
+    )
+    .raises()
+    .reads()
+    .doc("As Python's `str.title`."),
+    OpDef::new(
+        &["str.upper"],
+        "s",
+        Body::Lir(|_, a| method(a, "upper", Type::str()), |cx, c| call(cx, c, &str_upper)),
+    )
+    .raises()
+    .reads()
+    .doc("As Python's `str.upper`."),
+    OpDef::new(
+        &["str.find"],
+        "s, sub, start=None, end=None",
+        Body::Lir(|_, a| method(a, "find", Type::int()), |cx, c| call(cx, c, &str_find)),
+    )
+    .reads()
+    .doc("As Python's `str.find`."),
+    OpDef::new(
+        &["str.rfind"],
+        "s, sub, start=None, end=None",
+        Body::Lir(|_, a| method(a, "rfind", Type::int()), |cx, c| call(cx, c, &str_rfind)),
+    )
+    .reads()
+    .doc("As Python's `str.rfind`."),
+    OpDef::new(
+        &["str.count"],
+        "s, sub, start=None, end=None",
+        Body::Lir(|_, a| method(a, "count", Type::int()), |cx, c| call(cx, c, &str_count)),
+    )
+    .reads()
+    .doc("As Python's `str.count`."),
+    OpDef::new(
+        &["str.index"],
+        "s, sub, start=None, end=None",
+        Body::Lir(|_, a| method(a, "index", Type::int()), |cx, c| call(cx, c, &str_index)),
+    )
+    .raises()
+    .reads()
+    .doc("As Python's `str.index`; ValueError."),
+    OpDef::new(
+        &["str.rindex"],
+        "s, sub, start=None, end=None",
+        Body::Lir(|_, a| method(a, "rindex", Type::int()), |cx, c| call(cx, c, &str_rindex)),
+    )
+    .raises()
+    .reads()
+    .doc("As Python's `str.rindex`; ValueError."),
+    OpDef::new(
+        &["str.startswith"],
+        "s, prefix, start=None, end=None",
+        Body::Lir(|_, a| method(a, "startswith", Type::bool()), |cx, c| call(cx, c, &str_startswith)),
+    )
+    .reads()
+    .doc("Whether it starts with `prefix`."),
+    OpDef::new(&["str.startswith"], "s, prefixes, start=None, end=None", Body::Py("builtin.starts_with_any"))
+        .only_if(|a| a[1].ty.members().is_some())
+        .doc("Whether it starts with one of several prefixes."),
+    OpDef::new(&["str.endswith"], "s, suffixes, start=None, end=None", Body::Py("builtin.ends_with_any"))
+        .only_if(|a| a[1].ty.members().is_some())
+        .doc("Whether it ends with one of several suffixes."),
+    OpDef::new(
+        &["str.endswith"],
+        "s, suffix, start=None, end=None",
+        Body::Lir(|_, a| method(a, "endswith", Type::bool()), |cx, c| call(cx, c, &str_endswith)),
+    )
+    .reads()
+    .doc("Whether it ends with `suffix`."),
+    OpDef::new(
+        &["str.replace"],
+        "s, old, new, count=-1",
+        Body::Lir(|_, a| method(a, "replace", Type::str()), |cx, c| call(cx, c, &str_replace)),
+    )
+    .raises()
+    .reads()
+    .doc("Replaces up to `count` occurrences."),
+    OpDef::new(
+        &["str.removeprefix"],
+        "s, prefix",
+        Body::Lir(|_, a| method(a, "removeprefix", Type::str()), |cx, c| call(cx, c, &str_removeprefix)),
+    )
+    .raises()
+    .reads()
+    .doc("Without `prefix`."),
+    OpDef::new(
+        &["str.removesuffix"],
+        "s, suffix",
+        Body::Lir(|_, a| method(a, "removesuffix", Type::str()), |cx, c| call(cx, c, &str_removesuffix)),
+    )
+    .raises()
+    .reads()
+    .doc("Without `suffix`."),
+    OpDef::new(
+        &["str.split"],
+        "s, sep=None, maxsplit=-1",
+        Body::Lir(|_, a| method(a, "split", Type::list(Type::str())), |cx, c| call(cx, c, &str_split)),
+    )
+    .raises()
+    .reads()
+    .doc("Parts between separators."),
+    OpDef::new(
+        &["str.rsplit"],
+        "s, sep=None, maxsplit=-1",
+        Body::Lir(|_, a| method(a, "rsplit", Type::list(Type::str())), |cx, c| call(cx, c, &str_rsplit)),
+    )
+    .raises()
+    .reads()
+    .doc("Parts between separators, from the right."),
+    OpDef::new(
+        &["str.splitlines"],
+        "s, keepends=False",
+        Body::Lir(
+            |_, a| method(a, "splitlines", Type::list(Type::str())),
+            |cx, c| call(cx, c, &str_splitlines),
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("Lines."),
+    OpDef::new(
+        &["str.strip"],
+        "s, chars=None",
+        Body::Lir(|_, a| method(a, "strip", Type::str()), |cx, c| call(cx, c, &str_strip)),
+    )
+    .raises()
+    .reads()
+    .doc("As Python's `str.strip`."),
+    OpDef::new(
+        &["str.lstrip"],
+        "s, chars=None",
+        Body::Lir(|_, a| method(a, "lstrip", Type::str()), |cx, c| call(cx, c, &str_lstrip)),
+    )
+    .raises()
+    .reads()
+    .doc("As Python's `str.lstrip`."),
+    OpDef::new(
+        &["str.rstrip"],
+        "s, chars=None",
+        Body::Lir(|_, a| method(a, "rstrip", Type::str()), |cx, c| call(cx, c, &str_rstrip)),
+    )
+    .raises()
+    .reads()
+    .doc("As Python's `str.rstrip`."),
+    OpDef::new(
+        &["str.center"],
+        "s, width, fillchar=...",
+        Body::Lir(|_, a| method(a, "center", Type::str()), |cx, c| call(cx, c, &str_center)),
+    )
+    .raises()
+    .reads()
+    .doc("As Python's `str.center`."),
+    OpDef::new(
+        &["str.ljust"],
+        "s, width, fillchar=...",
+        Body::Lir(|_, a| method(a, "ljust", Type::str()), |cx, c| call(cx, c, &str_ljust)),
+    )
+    .raises()
+    .reads()
+    .doc("As Python's `str.ljust`."),
+    OpDef::new(
+        &["str.rjust"],
+        "s, width, fillchar=...",
+        Body::Lir(|_, a| method(a, "rjust", Type::str()), |cx, c| call(cx, c, &str_rjust)),
+    )
+    .raises()
+    .reads()
+    .doc("As Python's `str.rjust`."),
+    OpDef::new(
+        &["str.zfill"],
+        "s, width",
+        Body::Lir(|_, a| method(a, "zfill", Type::str()), |cx, c| call(cx, c, &str_zfill)),
+    )
+    .raises()
+    .reads()
+    .doc("Padded with zeros."),
+    OpDef::new(
+        &["str.expandtabs"],
+        "s, tabsize=8",
+        Body::Lir(|_, a| method(a, "expandtabs", Type::str()), |cx, c| call(cx, c, &str_expandtabs)),
+    )
+    .raises()
+    .reads()
+    .doc("Tabs replaced by spaces."),
 ];
 
 /// The first `n` operands are strings.
 fn strings(args: &[Arg], n: usize, ret: Type) -> Result<Answer> {
-    if args[..n].iter().all(|a| *a.ty == Kind::Str) { Ok(Answer::of(ret)) } else { Err(no_match("a string operation", args)) }
+    if args[..n].iter().all(|a| *a.ty == Kind::Str) {
+        Ok(Answer::of(ret))
+    } else {
+        Err(no_match("a string operation", args))
+    }
 }
 
 /// A method of strings: the receiver is a string, some operands are strings by the method's name, all others
@@ -261,7 +685,13 @@ fn method(args: &[Arg], name: &str, ret: Type) -> Result<Answer> {
         "center" | "ljust" | "rjust" => (&[2], Arg::is_omitted),
         _ => (if search { &[1] } else { &[] }, |_| false),
     };
-    let fits = |(k, a): (usize, &Arg)| if texts.contains(&k) { *a.ty == Kind::Str || optional(a) } else { a.ty.is_index() || search && a.is_none() };
+    let fits = |(k, a): (usize, &Arg)| {
+        if texts.contains(&k) {
+            *a.ty == Kind::Str || optional(a)
+        } else {
+            a.ty.is_index() || search && a.is_none()
+        }
+    };
     let ok = *args[0].ty == Kind::Str && args.iter().enumerate().skip(1).all(fits);
     if ok { Ok(Answer::of(ret)) } else { Err(no_match(&format!("str.{name}"), args)) }
 }
@@ -293,11 +723,17 @@ fn emit_slice(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn join_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let list = cx.elem(args[1].ty).is_some_and(|e| *e == Kind::Str || *e == Kind::Never);
     let tuple = args[1].ty.members().is_some_and(|m| m.iter().all(|t| **t == Kind::Str));
-    if *args[0].ty == Kind::Str && (list || tuple) { Ok(Answer::of(Type::str())) } else { Err(no_match("str.join", args)) }
+    if *args[0].ty == Kind::Str && (list || tuple) {
+        Ok(Answer::of(Type::str()))
+    } else {
+        Err(no_match("str.join", args))
+    }
 }
 
 fn emit_join(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if c.types[1].members().is_none() { return Ok(vec![cx.helper_value(&str_join, &[c.args[0][0], c.args[1][0]])]); }
+    if c.types[1].members().is_none() {
+        return Ok(vec![cx.helper_value(&str_join, &[c.args[0][0], c.args[1][0]])]);
+    }
     let (at, n) = (cx.spill(&c.args[1]), cx.b.i64(c.args[1].len() as i64));
     Ok(vec![cx.helper_value(&str_join_all, &[c.args[0][0], at, n])])
 }
@@ -309,11 +745,18 @@ fn three(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<
 }
 
 /// `a == b`.
-pub fn emit_equal(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Result<Value> { Ok(cx.helper_value(&str_eq, &[a, b])) }
+pub fn emit_equal(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Result<Value> {
+    Ok(cx.helper_value(&str_eq, &[a, b]))
+}
 
 /// `a < b` (`less`) or `a > b`, with or without equality.
 pub fn emit_order(cx: &mut LowerCx<'_>, a: Value, b: Value, less: bool, or_equal: bool) -> Result<Value> {
     let order = cx.helper_value(&str_compare, &[a, b]);
-    let op = match (less, or_equal) { (true, false) => Op::IcmpSlt, (true, true) => Op::IcmpSle, (false, false) => Op::IcmpSgt, (false, true) => Op::IcmpSge };
+    let op = match (less, or_equal) {
+        (true, false) => Op::IcmpSlt,
+        (true, true) => Op::IcmpSle,
+        (false, false) => Op::IcmpSgt,
+        (false, true) => Op::IcmpSge,
+    };
     Ok(cx.b.bin_imm(op, order, 0))
 }

@@ -20,70 +20,202 @@ super::identity::op_ids! {
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["builtins.str"], "x=''", Body::Lir(|_, a| to_text(a, "str()"), |cx, c| Ok(vec![text(cx, &c.args[0], c.types[0], false)?]))).raises().reads().doc("`str(x)`."),
-    OpDef::new(&["builtins.repr"], "x", Body::Lir(|_, a| to_text(a, "repr()"), |cx, c| Ok(vec![text(cx, &c.args[0], c.types[0], true)?]))).raises().reads().doc("`repr(x)`."),
-    OpDef::new(&["builtins.str", "builtins.repr"], "x", Body::Py("builtin.list_repr")).only_if(|a| matches!(*a[0].ty, Kind::List(_) | Kind::ListVar(_))).raises().reads().doc("`repr` of a list."),
-    OpDef::new(&["builtins.ascii"], "x", Body::Lir(|_, a| to_text(a, "ascii()"), |cx, c| {
-        let s = text(cx, &c.args[0], c.types[0], *c.types[0] != Kind::Str)?;
-        if *c.types[0] != Kind::Str { return Ok(vec![s]); }
-        let r = cx.helper_value(&st::str_ascii, &[s]);
-        cx.b.helper(&obj_release, &[s]);
-        Ok(vec![r])
-    })).raises().reads().doc("`ascii(x)`."),
-    OpDef::new(&["format.value"], "x, conversion=0, spec=None", Body::Lir(format_rule, emit_format)).raises().reads().doc("One field of an f-string."),
-    OpDef::new(&["format.value"], "x, conversion=0, spec=None", Body::Py("builtin.format_value")).only_if(|a| made_of_parts(a[0].ty)).raises().reads().doc("A list or another value without a text of its own in an f-string."),
-    OpDef::new(&["builtins.str", "builtins.repr", "builtins.ascii"], "x", Body::Py("builtin.tuple_repr")).only_if(|a| a[0].ty.members().is_some() && !printable(a[0].ty)).raises().reads().doc("`repr` of a tuple with lists or arrays."),
-    OpDef::new(&["builtins.str", "builtins.repr", "builtins.ascii"], "x", Body::Py("builtin.range_repr")).only_if(|a| matches!(*a[0].ty, Kind::Range(_))).raises().reads().doc("`repr` of a range."),
-    OpDef::new(&["builtins.str", "builtins.repr", "builtins.ascii"], "x", Body::Py("builtin.slice_repr")).only_if(|a| matches!(*a[0].ty, Kind::Slice(_))).raises().reads().doc("`repr` of a slice."),
-    OpDef::new(&["builtins.format"], "x, spec=''", Body::Lir(|_, a| format_args(&a[0], &a[1], a), |cx, c| Ok(vec![format(cx, &c.args[0], c.types[0], &c.args[1], c.types[1])?]))).raises().reads().doc("`format(x, spec)`."),
-    OpDef::new(&["str.concat_all"], "*parts", Body::Lir(
-        |_, a| if a.iter().all(|a| *a.ty == Kind::Str) { Ok(Answer::of(Type::str())) } else { Err(no_match("an f-string", a)) },
-        |cx, c| {
-            let all: Vec<Value> = c.args.iter().map(|v| v[0]).collect();
-            let (at, n) = (cx.spill(&all), cx.b.i64(all.len() as i64));
-            Ok(vec![cx.helper_value(&st::str_concat_all, &[at, n])])
-        },
-    )).raises().reads().doc("An f-string's parts, put together."),
-    OpDef::new(&["builtins.int"], "x, base=10", Body::Lir(
-        |_, a| if *a[0].ty == Kind::Str && a[1].ty.is_index() { Ok(Answer::of(Type::int())) } else { Err(no_match("int()", a)) },
-        |cx, c| {
-            let base = cast::to_i64(cx, c.args[1][0], c.types[1]);
-            Ok(vec![cx.helper_value(&st::str_to_int, &[c.args[0][0], base])])
-        },
-    )).raises().reads().doc("The integer that a text spells; ValueError."),
-    OpDef::new(&["builtins.float"], "x", Body::Lir(
-        |_, a| if *a[0].ty == Kind::Str { Ok(Answer::of(Type::float())) } else { Err(no_match("float()", a)) },
-        |cx, c| Ok(vec![cx.helper_value(&st::str_to_float, &[c.args[0][0]])]),
-    )).raises().reads().doc("The number that a text spells; ValueError."),
-    OpDef::new(&["builtins.complex"], "real", Body::Lir(
-        |_, a| if *a[0].ty == Kind::Str { Ok(Answer::of(Type::complex())) } else { Err(no_match("complex()", a)) },
-        |cx, c| {
-            let out = cx.b.slot_addr(16);
-            cx.helper(&st::str_to_complex, &[c.args[0][0], out]);
-            Ok((0..2).map(|k| cx.b.load(Ty::F64, out, 8 * k, crate::lir::Alias::Stack)).collect())
-        },
-    )).raises().reads().doc("The complex number that a text spells; ValueError."),
-    OpDef::new(&["builtins.bin"], "x", Body::Lir(|_, a| based(a, "bin()"), |cx, c| prefixed(cx, c, 2))).reads().doc("Binary digits."),
-    OpDef::new(&["builtins.oct"], "x", Body::Lir(|_, a| based(a, "oct()"), |cx, c| prefixed(cx, c, 8))).reads().doc("Octal digits."),
-    OpDef::new(&["builtins.hex"], "x", Body::Lir(|_, a| based(a, "hex()"), |cx, c| prefixed(cx, c, 16))).reads().doc("Hexadecimal digits."),
+    OpDef::new(
+        &["builtins.str"],
+        "x=''",
+        Body::Lir(|_, a| to_text(a, "str()"), |cx, c| Ok(vec![text(cx, &c.args[0], c.types[0], false)?])),
+    )
+    .raises()
+    .reads()
+    .doc("`str(x)`."),
+    OpDef::new(
+        &["builtins.repr"],
+        "x",
+        Body::Lir(|_, a| to_text(a, "repr()"), |cx, c| Ok(vec![text(cx, &c.args[0], c.types[0], true)?])),
+    )
+    .raises()
+    .reads()
+    .doc("`repr(x)`."),
+    OpDef::new(&["builtins.str", "builtins.repr"], "x", Body::Py("builtin.list_repr"))
+        .only_if(|a| matches!(*a[0].ty, Kind::List(_) | Kind::ListVar(_)))
+        .raises()
+        .reads()
+        .doc("`repr` of a list."),
+    OpDef::new(
+        &["builtins.ascii"],
+        "x",
+        Body::Lir(
+            |_, a| to_text(a, "ascii()"),
+            |cx, c| {
+                let s = text(cx, &c.args[0], c.types[0], *c.types[0] != Kind::Str)?;
+                if *c.types[0] != Kind::Str {
+                    return Ok(vec![s]);
+                }
+                let r = cx.helper_value(&st::str_ascii, &[s]);
+                cx.b.helper(&obj_release, &[s]);
+                Ok(vec![r])
+            },
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("`ascii(x)`."),
+    OpDef::new(&["format.value"], "x, conversion=0, spec=None", Body::Lir(format_rule, emit_format))
+        .raises()
+        .reads()
+        .doc("One field of an f-string."),
+    OpDef::new(&["format.value"], "x, conversion=0, spec=None", Body::Py("builtin.format_value"))
+        .only_if(|a| made_of_parts(a[0].ty))
+        .raises()
+        .reads()
+        .doc("A list or another value without a text of its own in an f-string."),
+    OpDef::new(&["builtins.str", "builtins.repr", "builtins.ascii"], "x", Body::Py("builtin.tuple_repr"))
+        .only_if(|a| a[0].ty.members().is_some() && !printable(a[0].ty))
+        .raises()
+        .reads()
+        .doc("`repr` of a tuple with lists or arrays."),
+    OpDef::new(&["builtins.str", "builtins.repr", "builtins.ascii"], "x", Body::Py("builtin.range_repr"))
+        .only_if(|a| matches!(*a[0].ty, Kind::Range(_)))
+        .raises()
+        .reads()
+        .doc("`repr` of a range."),
+    OpDef::new(&["builtins.str", "builtins.repr", "builtins.ascii"], "x", Body::Py("builtin.slice_repr"))
+        .only_if(|a| matches!(*a[0].ty, Kind::Slice(_)))
+        .raises()
+        .reads()
+        .doc("`repr` of a slice."),
+    OpDef::new(
+        &["builtins.format"],
+        "x, spec=''",
+        Body::Lir(
+            |_, a| format_args(&a[0], &a[1], a),
+            |cx, c| Ok(vec![format(cx, &c.args[0], c.types[0], &c.args[1], c.types[1])?]),
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("`format(x, spec)`."),
+    OpDef::new(
+        &["str.concat_all"],
+        "*parts",
+        Body::Lir(
+            |_, a| {
+                if a.iter().all(|a| *a.ty == Kind::Str) {
+                    Ok(Answer::of(Type::str()))
+                } else {
+                    Err(no_match("an f-string", a))
+                }
+            },
+            |cx, c| {
+                let all: Vec<Value> = c.args.iter().map(|v| v[0]).collect();
+                let (at, n) = (cx.spill(&all), cx.b.i64(all.len() as i64));
+                Ok(vec![cx.helper_value(&st::str_concat_all, &[at, n])])
+            },
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("An f-string's parts, put together."),
+    OpDef::new(
+        &["builtins.int"],
+        "x, base=10",
+        Body::Lir(
+            |_, a| {
+                if *a[0].ty == Kind::Str && a[1].ty.is_index() {
+                    Ok(Answer::of(Type::int()))
+                } else {
+                    Err(no_match("int()", a))
+                }
+            },
+            |cx, c| {
+                let base = cast::to_i64(cx, c.args[1][0], c.types[1]);
+                Ok(vec![cx.helper_value(&st::str_to_int, &[c.args[0][0], base])])
+            },
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("The integer that a text spells; ValueError."),
+    OpDef::new(
+        &["builtins.float"],
+        "x",
+        Body::Lir(
+            |_, a| {
+                if *a[0].ty == Kind::Str {
+                    Ok(Answer::of(Type::float()))
+                } else {
+                    Err(no_match("float()", a))
+                }
+            },
+            |cx, c| Ok(vec![cx.helper_value(&st::str_to_float, &[c.args[0][0]])]),
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("The number that a text spells; ValueError."),
+    OpDef::new(
+        &["builtins.complex"],
+        "real",
+        Body::Lir(
+            |_, a| {
+                if *a[0].ty == Kind::Str {
+                    Ok(Answer::of(Type::complex()))
+                } else {
+                    Err(no_match("complex()", a))
+                }
+            },
+            |cx, c| {
+                let out = cx.b.slot_addr(16);
+                cx.helper(&st::str_to_complex, &[c.args[0][0], out]);
+                Ok((0..2).map(|k| cx.b.load(Ty::F64, out, 8 * k, crate::lir::Alias::Stack)).collect())
+            },
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("The complex number that a text spells; ValueError."),
+    OpDef::new(&["builtins.bin"], "x", Body::Lir(|_, a| based(a, "bin()"), |cx, c| prefixed(cx, c, 2)))
+        .reads()
+        .doc("Binary digits."),
+    OpDef::new(&["builtins.oct"], "x", Body::Lir(|_, a| based(a, "oct()"), |cx, c| prefixed(cx, c, 8)))
+        .reads()
+        .doc("Octal digits."),
+    OpDef::new(&["builtins.hex"], "x", Body::Lir(|_, a| based(a, "hex()"), |cx, c| prefixed(cx, c, 16)))
+        .reads()
+        .doc("Hexadecimal digits."),
 ];
 
-fn based(args: &[Arg], what: &str) -> Result<Answer> { if args[0].ty.is_index() { Ok(Answer::of(Type::str())) } else { Err(no_match(what, args)) } }
+fn based(args: &[Arg], what: &str) -> Result<Answer> {
+    if args[0].ty.is_index() { Ok(Answer::of(Type::str())) } else { Err(no_match(what, args)) }
+}
 
 fn prefixed(cx: &mut LowerCx<'_>, c: &OpCall<'_>, base: i64) -> Result<Val> {
     let v = cast::to_i64(cx, c.args[0][0], c.types[0]);
     let base = cx.b.i64(base);
     let unsigned = matches!(*c.types[0], Kind::Int(i) if !i.signed());
-    Ok(vec![cx.helper_value(if unsigned { &st::str_from_u64_prefixed } else { &st::str_from_i64_prefixed }, &[v, base])])
+    Ok(vec![cx.helper_value(
+        if unsigned { &st::str_from_u64_prefixed } else { &st::str_from_i64_prefixed },
+        &[v, base],
+    )])
 }
 
 /// Types whose text is put together by a function in Python.
-fn made_of_parts(t: Type) -> bool { matches!(t.kind(), Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) | Kind::Slice(_) | Kind::Array(_)) || t.members().is_some() && !printable(t) }
+fn made_of_parts(t: Type) -> bool {
+    matches!(t.kind(), Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) | Kind::Slice(_) | Kind::Array(_))
+        || t.members().is_some() && !printable(t)
+}
 
 /// Types with a text of their own here.
 fn printable(t: Type) -> bool {
     match t.kind() {
-        Kind::None | Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::Exception | Kind::Ellipsis => true,
+        Kind::None
+        | Kind::Bool
+        | Kind::Int(_)
+        | Kind::Float(_)
+        | Kind::Complex(_)
+        | Kind::Str
+        | Kind::Exception
+        | Kind::Ellipsis => true,
         Kind::Optional(t) => printable(*t),
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().all(|t| printable(*t)),
         _ => false,
@@ -91,8 +223,13 @@ fn printable(t: Type) -> bool {
 }
 
 fn to_text(args: &[Arg], what: &str) -> Result<Answer> {
-    if !printable(args[0].ty) { return Err(no_match(what, args)); }
-    let konst = match &args[0].konst { Some(Const::Str(s)) if what == "str()" => Some(Const::Str(s.clone())), _ => None };
+    if !printable(args[0].ty) {
+        return Err(no_match(what, args));
+    }
+    let konst = match &args[0].konst {
+        Some(Const::Str(s)) if what == "str()" => Some(Const::Str(s.clone())),
+        _ => None,
+    };
     Ok(Answer::of(Type::str()).known(konst))
 }
 
@@ -117,7 +254,11 @@ pub fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<Va
         }
         Kind::Exception => cx.helper_value(if repr { &st::exc_repr } else { &st::exc_str }, v),
         Kind::Optional(inner) => {
-            let r = cx.if_else(v[0], |cx| Ok(vec![text(cx, &v[1..], *inner, repr)?]), |cx| Ok(vec![string(&mut cx.b, "None")]))?;
+            let r = cx.if_else(
+                v[0],
+                |cx| Ok(vec![text(cx, &v[1..], *inner, repr)?]),
+                |cx| Ok(vec![string(&mut cx.b, "None")]),
+            )?;
             r[0]
         }
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => tuple_text(cx, v, t, m)?,
@@ -128,20 +269,30 @@ pub fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<Va
 fn tuple_text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, m: &[Type]) -> Result<Value> {
     let mut parts = vec![];
     let mut made = vec![];
-    let open = match t.kind() { Kind::NamedTuple(c, _) => format!("{}(", c.name), _ => "(".into() };
+    let open = match t.kind() {
+        Kind::NamedTuple(c, _) => format!("{}(", c.name),
+        _ => "(".into(),
+    };
     parts.push(string(&mut cx.b, &open));
     for (k, (x, ty)) in split_leaves(v, m).iter().zip(m).enumerate() {
         let mut lead = if k > 0 { ", ".to_owned() } else { String::new() };
-        if let Kind::NamedTuple(c, _) = t.kind() { lead += &format!("{}=", c.fields[k]); }
-        if !lead.is_empty() { parts.push(string(&mut cx.b, &lead)); }
+        if let Kind::NamedTuple(c, _) = t.kind() {
+            lead += &format!("{}=", c.fields[k]);
+        }
+        if !lead.is_empty() {
+            parts.push(string(&mut cx.b, &lead));
+        }
         let s = text(cx, x, *ty, true)?;
         parts.push(s);
         made.push(s);
     }
-    parts.push(string(&mut cx.b, if m.len() == 1 && matches!(t.kind(), Kind::Tuple(_)) { ",)" } else { ")" }));
+    parts
+        .push(string(&mut cx.b, if m.len() == 1 && matches!(t.kind(), Kind::Tuple(_)) { ",)" } else { ")" }));
     let (at, n) = (cx.spill(&parts), cx.b.i64(parts.len() as i64));
     let all = cx.helper_value(&st::str_concat_all, &[at, n]);
-    for s in made { cx.b.helper(&obj_release, &[s]); }
+    for s in made {
+        cx.b.helper(&obj_release, &[s]);
+    }
     Ok(all)
 }
 
@@ -149,7 +300,11 @@ fn format_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let conversion = args[1].int().unwrap_or(0);
     if args[2].is_none() || conversion != 0 {
         if !printable(args[0].ty) {
-            return Err(Diagnostic::new(Code::NoMatchingOperation, format!("a value of type {} cannot be formatted in compiled code", args[0].ty)).help("format its elements"));
+            return Err(Diagnostic::new(
+                Code::NoMatchingOperation,
+                format!("a value of type {} cannot be formatted in compiled code", args[0].ty),
+            )
+            .help("format its elements"));
         }
         return Ok(Answer::of(Type::str()));
     }
@@ -157,14 +312,17 @@ fn format_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn format_args(x: &Arg, spec: &Arg, args: &[Arg]) -> Result<Answer> {
-    let ok = *spec.ty == Kind::Str && matches!(*x.ty, Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str);
+    let ok = *spec.ty == Kind::Str
+        && matches!(*x.ty, Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str);
     if ok { Ok(Answer::of(Type::str())) } else { Err(no_match("format()", args)) }
 }
 
 fn emit_format(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let conversion = c.consts[1].as_ref().and_then(Const::as_int).unwrap_or(0);
     let plain = *c.types[2] == Kind::None;
-    if conversion == 0 && !plain { return Ok(vec![format(cx, &c.args[0], c.types[0], &c.args[2], c.types[2])?]); }
+    if conversion == 0 && !plain {
+        return Ok(vec![format(cx, &c.args[0], c.types[0], &c.args[2], c.types[2])?]);
+    }
     // Conversions of CPython's FORMAT_VALUE: 1 is str, 2 repr, 3 ascii.
     let mut s = text(cx, &c.args[0], c.types[0], conversion >= 2)?;
     if conversion == 3 && *c.types[0] == Kind::Str {
@@ -172,7 +330,9 @@ fn emit_format(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         cx.b.helper(&obj_release, &[s]);
         s = r;
     }
-    if plain { return Ok(vec![s]); }
+    if plain {
+        return Ok(vec![s]);
+    }
     let r = format(cx, &[s], Type::str(), &c.args[2], c.types[2])?;
     cx.b.helper(&obj_release, &[s]);
     Ok(vec![r])

@@ -41,20 +41,61 @@ fn seconds(cx: &mut LowerCx<'_>, ns: Value) -> Value {
 }
 
 pub static OPS: &[OpDef] = &[
-    clock!("time.perf_counter" | "time.monotonic", float, time_perf_counter, "Seconds of a clock that never goes back."),
-    clock!("time.perf_counter_ns" | "time.monotonic_ns", int, time_perf_counter_ns, "Nanoseconds of a clock that never goes back."),
+    clock!(
+        "time.perf_counter" | "time.monotonic",
+        float,
+        time_perf_counter,
+        "Seconds of a clock that never goes back."
+    ),
+    clock!(
+        "time.perf_counter_ns" | "time.monotonic_ns",
+        int,
+        time_perf_counter_ns,
+        "Nanoseconds of a clock that never goes back."
+    ),
     clock!("time.time", float, time_time, "Seconds since 1970."),
     clock!("time.time_ns", int, time_time_ns, "Nanoseconds since 1970."),
-    OpDef::new(&["time.process_time"], "", Body::Lir(|_, _| Ok(Answer::of(Type::float())), |cx, _| { let ns = cx.helper_value(&time_process_ns, &[]); Ok(vec![seconds(cx, ns)]) })).writes().doc("Seconds of processor time of this process."),
-    OpDef::new(&["time.thread_time"], "", Body::Lir(|_, _| Ok(Answer::of(Type::float())), |cx, _| { let ns = cx.helper_value(&time_thread_ns, &[]); Ok(vec![seconds(cx, ns)]) })).writes().doc("Seconds of processor time of this thread."),
+    OpDef::new(
+        &["time.process_time"],
+        "",
+        Body::Lir(
+            |_, _| Ok(Answer::of(Type::float())),
+            |cx, _| {
+                let ns = cx.helper_value(&time_process_ns, &[]);
+                Ok(vec![seconds(cx, ns)])
+            },
+        ),
+    )
+    .writes()
+    .doc("Seconds of processor time of this process."),
+    OpDef::new(
+        &["time.thread_time"],
+        "",
+        Body::Lir(
+            |_, _| Ok(Answer::of(Type::float())),
+            |cx, _| {
+                let ns = cx.helper_value(&time_thread_ns, &[]);
+                Ok(vec![seconds(cx, ns)])
+            },
+        ),
+    )
+    .writes()
+    .doc("Seconds of processor time of this thread."),
     clock!("time.process_time_ns", int, time_process_ns, "Nanoseconds of processor time of this process."),
     clock!("time.thread_time_ns", int, time_thread_ns, "Nanoseconds of processor time of this thread."),
-    OpDef::new(&["time.sleep"], "seconds", Body::Lir(
-        |_, a| if a[0].ty.is_real() { Ok(Answer::of(Type::none())) } else { Err(no_match("sleep()", a)) },
-        |cx, c| {
-            let seconds = cast::cast(cx, &c.args[0], c.types[0], Type::float())?;
-            cx.helper(&time_sleep, &seconds);
-            Ok(vec![])
-        },
-    )).writes().raises().doc("Waits; ValueError of a negative time."),
+    OpDef::new(
+        &["time.sleep"],
+        "seconds",
+        Body::Lir(
+            |_, a| if a[0].ty.is_real() { Ok(Answer::of(Type::none())) } else { Err(no_match("sleep()", a)) },
+            |cx, c| {
+                let seconds = cast::cast(cx, &c.args[0], c.types[0], Type::float())?;
+                cx.helper(&time_sleep, &seconds);
+                Ok(vec![])
+            },
+        ),
+    )
+    .writes()
+    .raises()
+    .doc("Waits; ValueError of a negative time."),
 ];

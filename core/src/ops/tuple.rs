@@ -41,52 +41,94 @@ pub static OPS: &[OpDef] = &[
 ];
 
 fn keywords(args: &[Arg]) -> Result<(&'static crate::types::ClassInfo, &[Type])> {
-    match args[0].ty.kind() { Kind::NamedTuple(c, m) if c.is_keywords() => Ok((c, m)), _ => Err(no_match("kwargs", args)) }
+    match args[0].ty.kind() {
+        Kind::NamedTuple(c, m) if c.is_keywords() => Ok((c, m)),
+        _ => Err(no_match("kwargs", args)),
+    }
 }
 
-fn is_iterator(args: &[Arg]) -> bool { matches!(args[0].ty.kind(), Kind::Iter(_) | Kind::Generator(..)) }
+fn is_iterator(args: &[Arg]) -> bool {
+    matches!(args[0].ty.kind(), Kind::Iter(_) | Kind::Generator(..))
+}
 
-const BUILD: OpDef = OpDef::new(&["tuple.build"], "*items", Body::Lir(
-    |_, args| {
-        let konst: Option<Vec<Const>> = args.iter().map(|a| a.konst.clone()).collect();
-        Ok(Answer::of(Type::tuple(args.iter().map(|a| a.ty).collect())).known(konst.map(Const::Tuple)))
-    },
-    |_, call| Ok(call.args.concat()),
-)).consumes().doc("A tuple of the operands.");
+const BUILD: OpDef = OpDef::new(
+    &["tuple.build"],
+    "*items",
+    Body::Lir(
+        |_, args| {
+            let konst: Option<Vec<Const>> = args.iter().map(|a| a.konst.clone()).collect();
+            Ok(Answer::of(Type::tuple(args.iter().map(|a| a.ty).collect())).known(konst.map(Const::Tuple)))
+        },
+        |_, call| Ok(call.args.concat()),
+    ),
+)
+.consumes()
+.doc("A tuple of the operands.");
 
 /// The row that makes tuples.
-pub fn build() -> &'static OpDef { &OPS[0] }
+pub fn build() -> &'static OpDef {
+    &OPS[0]
+}
 
 fn unpack_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let n = args[1].int().ok_or_else(|| Diagnostic::internal("unpack count"))? as usize;
     if let Some(m) = args[0].ty.members() {
-        if m.len() == n { return Ok(Answer::of(Type::tuple(m.to_vec())).known(args[0].konst.clone())); }
-        let what = if m.len() > n { format!("too many values to unpack (expected {n})") } else { format!("not enough values to unpack (expected {n}, got {})", m.len()) };
+        if m.len() == n {
+            return Ok(Answer::of(Type::tuple(m.to_vec())).known(args[0].konst.clone()));
+        }
+        let what = if m.len() > n {
+            format!("too many values to unpack (expected {n})")
+        } else {
+            format!("not enough values to unpack (expected {n}, got {})", m.len())
+        };
         return Err(Diagnostic::new(Code::BadCall, what));
     }
-    super::sequence::unpack_type(cx, args[0].ty, n).ok_or_else(|| no_match("unpacking", &args[..1])).map(Answer::of)
+    super::sequence::unpack_type(cx, args[0].ty, n)
+        .ok_or_else(|| no_match("unpacking", &args[..1]))
+        .map(Answer::of)
 }
 
 fn emit_unpack(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
-    if call.types[0].members().is_some() { return Ok(call.args[0].clone()); }
-    super::sequence::emit_unpack(cx, &call.args[0], call.types[0], call.ret.members().map_or(0, <[Type]>::len))
+    if call.types[0].members().is_some() {
+        return Ok(call.args[0].clone());
+    }
+    super::sequence::emit_unpack(
+        cx,
+        &call.args[0],
+        call.types[0],
+        call.ret.members().map_or(0, <[Type]>::len),
+    )
 }
 
 fn unpack_ex_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (before, after) = (args[1].int().unwrap_or(0) as usize, args[2].int().unwrap_or(0) as usize);
     if let Some(m) = args[0].ty.members() {
         if m.len() < before + after {
-            return Err(Diagnostic::new(Code::BadCall, format!("not enough values to unpack (expected at least {}, got {})", before + after, m.len())));
+            return Err(Diagnostic::new(
+                Code::BadCall,
+                format!(
+                    "not enough values to unpack (expected at least {}, got {})",
+                    before + after,
+                    m.len()
+                ),
+            ));
         }
         let mut out = m[..before].to_vec();
         let rest = &m[before..m.len() - after];
         // A list, as in Python, where its members have one type; else they stay a tuple.
-        let one = rest.iter().try_fold(Type::never(), |t, x| cx.unify(t, *x).filter(|u| *t == Kind::Never || u.is_number() == t.is_number()));
-        out.push(match one { Some(e) => cx.new_list(e)?, None => Type::tuple(rest.to_vec()) });
+        let one = rest.iter().try_fold(Type::never(), |t, x| {
+            cx.unify(t, *x).filter(|u| *t == Kind::Never || u.is_number() == t.is_number())
+        });
+        out.push(match one {
+            Some(e) => cx.new_list(e)?,
+            None => Type::tuple(rest.to_vec()),
+        });
         out.extend(&m[m.len() - after..]);
         return Ok(Answer::of(Type::tuple(out)));
     }
-    super::sequence::unpack_ex_type(cx, args[0].ty, before, after).ok_or_else(|| no_match("unpacking with *", &args[..1])).map(Answer::of)
+    super::sequence::unpack_ex_type(cx, args[0].ty, before, after)
+        .ok_or_else(|| no_match("unpacking with *", &args[..1]))
+        .map(Answer::of)
 }
 
 fn emit_unpack_ex(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {

@@ -8,43 +8,102 @@ use crate::lir::Op;
 use crate::types::{Const, Kind, Type};
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["attribute.owner"], "x, name", Body::Lir(
-        |_, a| match *a[0].ty { Kind::Optional(t) => Ok(Answer::of(t)), _ => Err(no_match("an attribute", a)) },
-        |cx, c| {
-            let name = c.consts[1].as_ref().and_then(Const::as_str).unwrap_or("?").to_owned();
-            cx.check(c.args[0][0], Class::AttributeError, &format!("'NoneType' object has no attribute '{name}'"));
-            Ok(c.args[0][1..].to_vec())
-        },
-    )).raises().aliases().doc("An optional value whose attribute is taken; AttributeError for None."),
-    OpDef::new(&["value.present"], "x, message", Body::Lir(
-        |_, a| match *a[0].ty { Kind::Optional(t) => Ok(Answer::of(t)), _ => Err(no_match("a value", a)) },
-        |cx, c| {
-            let message = c.consts[1].as_ref().and_then(Const::as_str).unwrap_or("None").to_owned();
-            cx.check(c.args[0][0], Class::TypeError, &message);
-            Ok(c.args[0][1..].to_vec())
-        },
-    )).raises().aliases().doc("An optional value where None cannot stand; TypeError for None."),
-    OpDef::new(&["variant.is"], "x, which", Body::Lir(
-        |_, a| if let Kind::Variant(_) | Kind::Optional(_) = *a[0].ty { Ok(Answer::of(Type::bool())) } else { Err(no_match("a variant", a)) },
-        |cx, c| {
-            if let Kind::Optional(_) = *c.types[0] { return Ok(vec![cx.not(c.args[0][0])]); }
-            let which = c.consts[1].as_ref().and_then(Const::as_int).unwrap_or(-1);
-            Ok(vec![cx.b.bin_imm(Op::IcmpEq, c.args[0][0], which)])
-        },
-    )).doc("Whether the value is of the type with that number; of an optional value whether it is None."),
-    OpDef::new(&["value.impossible"], "attribute, message", Body::Lir(|_, _| Ok(Answer::of(Type::never())), |cx, c| {
-        let class = if c.consts[0].as_ref().is_some_and(Const::truth) { Class::AttributeError } else { Class::TypeError };
-        let message = c.consts[1].as_ref().and_then(Const::as_str).unwrap_or("?").to_owned();
-        cx.raise_and_continue(class, &message);
-        Ok(vec![])
-    })).raises().writes().doc("What cannot be done with a value of this type: TypeError or AttributeError."),
+    OpDef::new(
+        &["attribute.owner"],
+        "x, name",
+        Body::Lir(
+            |_, a| match *a[0].ty {
+                Kind::Optional(t) => Ok(Answer::of(t)),
+                _ => Err(no_match("an attribute", a)),
+            },
+            |cx, c| {
+                let name = c.consts[1].as_ref().and_then(Const::as_str).unwrap_or("?").to_owned();
+                cx.check(
+                    c.args[0][0],
+                    Class::AttributeError,
+                    &format!("'NoneType' object has no attribute '{name}'"),
+                );
+                Ok(c.args[0][1..].to_vec())
+            },
+        ),
+    )
+    .raises()
+    .aliases()
+    .doc("An optional value whose attribute is taken; AttributeError for None."),
+    OpDef::new(
+        &["value.present"],
+        "x, message",
+        Body::Lir(
+            |_, a| match *a[0].ty {
+                Kind::Optional(t) => Ok(Answer::of(t)),
+                _ => Err(no_match("a value", a)),
+            },
+            |cx, c| {
+                let message = c.consts[1].as_ref().and_then(Const::as_str).unwrap_or("None").to_owned();
+                cx.check(c.args[0][0], Class::TypeError, &message);
+                Ok(c.args[0][1..].to_vec())
+            },
+        ),
+    )
+    .raises()
+    .aliases()
+    .doc("An optional value where None cannot stand; TypeError for None."),
+    OpDef::new(
+        &["variant.is"],
+        "x, which",
+        Body::Lir(
+            |_, a| {
+                if let Kind::Variant(_) | Kind::Optional(_) = *a[0].ty {
+                    Ok(Answer::of(Type::bool()))
+                } else {
+                    Err(no_match("a variant", a))
+                }
+            },
+            |cx, c| {
+                if let Kind::Optional(_) = *c.types[0] {
+                    return Ok(vec![cx.not(c.args[0][0])]);
+                }
+                let which = c.consts[1].as_ref().and_then(Const::as_int).unwrap_or(-1);
+                Ok(vec![cx.b.bin_imm(Op::IcmpEq, c.args[0][0], which)])
+            },
+        ),
+    )
+    .doc("Whether the value is of the type with that number; of an optional value whether it is None."),
+    OpDef::new(
+        &["value.impossible"],
+        "attribute, message",
+        Body::Lir(
+            |_, _| Ok(Answer::of(Type::never())),
+            |cx, c| {
+                let class = if c.consts[0].as_ref().is_some_and(Const::truth) {
+                    Class::AttributeError
+                } else {
+                    Class::TypeError
+                };
+                let message = c.consts[1].as_ref().and_then(Const::as_str).unwrap_or("?").to_owned();
+                cx.raise_and_continue(class, &message);
+                Ok(vec![])
+            },
+        ),
+    )
+    .raises()
+    .writes()
+    .doc("What cannot be done with a value of this type: TypeError or AttributeError."),
 ];
 
 /// The row that raises where nothing can be done.
-pub fn impossible() -> &'static OpDef { &OPS[3] }
+pub fn impossible() -> &'static OpDef {
+    &OPS[3]
+}
 /// The row that takes an optional value for its attribute.
-pub fn owner() -> &'static OpDef { &OPS[0] }
+pub fn owner() -> &'static OpDef {
+    &OPS[0]
+}
 /// The row that takes an optional value where None cannot stand.
-pub fn present() -> &'static OpDef { &OPS[1] }
+pub fn present() -> &'static OpDef {
+    &OPS[1]
+}
 /// The row that asks for a type.
-pub fn is() -> &'static OpDef { &OPS[2] }
+pub fn is() -> &'static OpDef {
+    &OPS[2]
+}

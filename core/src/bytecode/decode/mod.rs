@@ -1,12 +1,13 @@
 //! Raw bytes of a code object to neutral instructions ([`super::inst`]).
 //!
-//! A version of CPython is one file here: its table of opcodes, each with its inline caches and what becomes of
-//! it, and the functions for those that no other version has in the same form ([`shapes`] holds what several
-//! share). This file walks the code units, lets the version translate, and turns targets and protected ranges
-//! into indices of neutral instructions. Nothing else in the compiler knows a version.
+//! A version of CPython is one file here: its table of opcodes, each with its inline caches and what becomes
+//! of it, and the functions for those that no other version has in the same form ([`shapes`] holds what
+//! several share). This file walks the code units, lets the version translate, and turns targets and
+//! protected ranges into indices of neutral instructions. Nothing else in the compiler knows a version.
 //!
-//! What is read is `co_code`, in which CPython has undone specialisation and instrumentation; opcodes of these
-//! kinds are no part of the tables. Nothing here trusts its input: bytes out of place are a [`Diagnostic`].
+//! What is read is `co_code`, in which CPython has undone specialisation and instrumentation; opcodes of
+//! these kinds are no part of the tables. Nothing here trusts its input: bytes out of place are a
+//! [`Diagnostic`].
 
 mod shapes;
 mod tables;
@@ -22,8 +23,8 @@ use std::sync::Arc;
 /// The versions of CPython whose bytecode is known.
 pub static VERSIONS: [&Version; 4] = [&v311::VERSION, &v312::VERSION, &v313::VERSION, &v314::VERSION];
 
-/// `co_code`, `co_linetable`, `co_exceptiontable`, `co_firstlineno` and `co_varnames` of a code object of that
-/// Python version.
+/// `co_code`, `co_linetable`, `co_exceptiontable`, `co_firstlineno` and `co_varnames` of a code object of
+/// that Python version.
 pub struct Raw<'a> {
     pub version: (u8, u8),
     pub code: &'a [u8],
@@ -239,8 +240,8 @@ pub fn decode(raw: &Raw<'_>) -> Result<(Vec<Instr>, Vec<Handler>)> {
     // Index of the first neutral instruction at or after each code unit. A jump may aim at a prefix or at
     // something that was dropped.
     let mut index = vec![0u32; count + 1];
-    // How many neutral instructions there are before each code unit: where several were taken together, all of
-    // them lie in a protected range that holds the first.
+    // How many neutral instructions there are before each code unit: where several were taken together, all
+    // of them lie in a protected range that holds the first.
     let mut before = vec![0u32; count + 1];
     while w.at < units.len() {
         let (first, here) = (w.at, w.insts.len() as u32);
@@ -287,8 +288,8 @@ fn handlers(bytes: &[u8], index: &[u32], before: &[u32], insts: &[Instr]) -> Res
 
 /// From 3.12 on the exception table also holds handlers that the interpreter used to do without: around the
 /// whole of a generator (an escaping StopIteration is a RuntimeError), and around what delegates to another
-/// one. That is part of what `make_generator` and `send` mean, so the exceptions go where these handlers would
-/// let them go on to.
+/// one. That is part of what `make_generator` and `send` mean, so the exceptions go where these handlers
+/// would let them go on to.
 fn without_own(mut handlers: Vec<Handler>, insts: &[Instr]) -> Vec<Handler> {
     let own =
         |h: &Handler| matches!(insts[h.target as usize].op, Opcode::EndGenerator | Opcode::EndDelegation);

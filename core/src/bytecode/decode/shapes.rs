@@ -93,8 +93,8 @@ fn is_tested(w: &Writer<'_>) -> bool {
     w.following(0).is_some_and(|u| TESTS.contains(&u.row.name))
 }
 
-/// The jump is written along with it, for it is here that finding the truth may fail: the jump itself need not
-/// lie in the protected range.
+/// The jump is written along with it, for it is here that finding the truth may fail: the jump itself need
+/// not lie in the protected range.
 pub fn to_bool(w: &mut Writer<'_>, _: u32) -> Result<()> {
     if is_tested(w) {
         w.take()?;
@@ -167,8 +167,8 @@ pub fn call_after_keywords(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     Ok(())
 }
 
-/// One attribute of the function that was just made: the flag of MAKE_FUNCTION that older versions have for it.
-/// Cells that the function takes were read as if they were variables.
+/// One attribute of the function that was just made: the flag of MAKE_FUNCTION that older versions have for
+/// it. Cells that the function takes were read as if they were variables.
 pub fn function_attribute(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     match w.insts.last_mut() {
         Some(made) if made.op == MakeFunction => made.arg |= arg,

@@ -1,5 +1,5 @@
-//! Bytecode of CPython 3.13: two local variables in one instruction, the truth of a value as an instruction of its
-//! own, keywords on the stack, and NULL behind the callable.
+//! Bytecode of CPython 3.13: two local variables in one instruction, the truth of a value as an instruction
+//! of its own, keywords on the stack, and NULL behind the callable.
 
 use super::Meaning::{Backward, By, Extend, Forward, Plain, Skip};
 use super::{Row, Version, Writer, row, shapes};
@@ -136,7 +136,8 @@ fn end_for(w: &mut Writer<'_>, _: u32) -> Result<()> {
     w.take().map(drop)
 }
 
-/// Later releases of 3.13 make an iterator of an iterator once more, in comprehensions and generator expressions.
+/// Later releases of 3.13 make an iterator of an iterator once more, in comprehensions and generator
+/// expressions.
 fn get_iter(w: &mut Writer<'_>, _: u32) -> Result<()> {
     let generator = w.last().is_some_and(|i| i.op == LoadLocal && i.arg == 0)
         && w.varnames.first().is_some_and(|n| &**n == ".0");

@@ -1,5 +1,5 @@
-//! Bytecode of CPython 3.14: variables that are borrowed, small integers in the argument, `with` in parts, and
-//! loops for `all`, `any` and `tuple`.
+//! Bytecode of CPython 3.14: variables that are borrowed, small integers in the argument, `with` in parts,
+//! and loops for `all`, `any` and `tuple`.
 
 use super::Meaning::{Backward, By, Extend, Forward, Plain, Skip};
 use super::{Row, Version, Writer, row, shapes};
@@ -147,8 +147,8 @@ fn binary(w: &mut Writer<'_>, arg: u32) -> Result<()> {
 }
 
 /// `all(… for …)`, `any` and `tuple` are a loop where the name means the built-in function, else a call. The
-/// call does the same in both cases, and is what the other versions have: COPY, this, IS_OP, POP_JUMP_IF_FALSE
-/// and the loop behind them vanish.
+/// call does the same in both cases, and is what the other versions have: COPY, this, IS_OP,
+/// POP_JUMP_IF_FALSE and the loop behind them vanish.
 fn common(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     let copied = w.last().is_some_and(|i| (i.op, i.arg) == (Copy, 1));
     if !copied || !w.follows(&["IS_OP", "POP_JUMP_IF_FALSE"]) {

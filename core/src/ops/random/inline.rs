@@ -4,11 +4,11 @@
 //! it.
 
 use super::*;
-use crate::rt::RtFn;
 use crate::diag::Result;
 use crate::layout::STREAM_WORDS;
 use crate::lir::Alias;
 use crate::offset;
+use crate::rt::RtFn;
 
 /// Streams of a thread.
 pub const NUMPY: i64 = 0;
@@ -16,7 +16,13 @@ pub const PYTHON: i64 = 1;
 
 /// The next `count` words of a stream as bits of one number, the first lowest, where they are ready; else
 /// what `empty` gives for the whole number that `ready` makes of them.
-fn read(cx: &mut LowerCx<'_>, which: i64, count: i64, ready: impl FnOnce(&mut LowerCx<'_>, Value) -> Value, empty: impl FnOnce(&mut LowerCx<'_>) -> Value) -> Value {
+fn read(
+    cx: &mut LowerCx<'_>,
+    which: i64,
+    count: i64,
+    ready: impl FnOnce(&mut LowerCx<'_>, Value) -> Value,
+    empty: impl FnOnce(&mut LowerCx<'_>) -> Value,
+) -> Value {
     let which = cx.b.i64(which);
     let stream = cx.helper_value(&random_stream, &[which]);
     let at = cx.b.load(Ty::I64, stream, offset!(WordStream.at), Alias::Object);
@@ -26,7 +32,12 @@ fn read(cx: &mut LowerCx<'_>, which: i64, count: i64, ready: impl FnOnce(&mut Lo
     cx.b.switch_to(full);
     let bytes = cx.b.bin_imm(Op::Ishl, at, 2);
     let place = cx.b.ptr_add(stream, bytes);
-    let word = cx.b.load(if count == 2 { Ty::I64 } else { Ty::I32 }, place, offset!(WordStream.ready), Alias::Object);
+    let word = cx.b.load(
+        if count == 2 { Ty::I64 } else { Ty::I32 },
+        place,
+        offset!(WordStream.ready),
+        Alias::Object,
+    );
     let next = cx.b.bin_imm(Op::Iadd, at, count);
     cx.b.store(next, stream, offset!(WordStream.at), Alias::Object);
     let x = ready(cx, word);
@@ -52,7 +63,9 @@ pub fn uniform(cx: &mut LowerCx<'_>, which: i64) -> Value {
         cx.b.bin(Op::Fmul, x, step)
     };
     read(cx, which, 2, ready, |cx| {
-        if which == PYTHON { return cx.helper_value(&random_python, &[]); }
+        if which == PYTHON {
+            return cx.helper_value(&random_python, &[]);
+        }
         let none = cx.b.null();
         cx.helper_value(&random_uniform, &[none])
     })
@@ -60,26 +73,40 @@ pub fn uniform(cx: &mut LowerCx<'_>, which: i64) -> Value {
 
 /// The next 32 bits.
 fn word(cx: &mut LowerCx<'_>, which: i64) -> Value {
-    read(cx, which, 1, |cx, w| cx.b.conv(Op::Zext, Ty::I64, w), |cx| {
-        let which = cx.b.i64(which);
-        cx.helper_value(&random_word, &[which])
-    })
+    read(
+        cx,
+        which,
+        1,
+        |cx, w| cx.b.conv(Op::Zext, Ty::I64, w),
+        |cx| {
+            let which = cx.b.i64(which);
+            cx.helper_value(&random_word, &[which])
+        },
+    )
 }
 
 /// What `few` makes of words while `test` refuses it, where `small` holds; else what `helper` gives.
 fn until(
-    cx: &mut LowerCx<'_>, small: Value, few: impl FnOnce(&mut LowerCx<'_>) -> Value, test: impl FnOnce(&mut LowerCx<'_>, Value) -> Value, helper: impl FnOnce(&mut LowerCx<'_>) -> Value,
+    cx: &mut LowerCx<'_>,
+    small: Value,
+    few: impl FnOnce(&mut LowerCx<'_>) -> Value,
+    test: impl FnOnce(&mut LowerCx<'_>, Value) -> Value,
+    helper: impl FnOnce(&mut LowerCx<'_>) -> Value,
 ) -> Result<Value> {
-    let x = cx.if_else(small, |cx| {
-        let (again, done) = (cx.b.new_block(&[]), cx.b.new_block(&[]));
-        cx.b.jump(again, &[]);
-        cx.b.switch_to(again);
-        let x = few(cx);
-        let fits = test(cx, x);
-        cx.b.brif(fits, done, &[], again, &[]);
-        cx.b.switch_to(done);
-        Ok(vec![x])
-    }, |cx| Ok(vec![helper(cx)]))?;
+    let x = cx.if_else(
+        small,
+        |cx| {
+            let (again, done) = (cx.b.new_block(&[]), cx.b.new_block(&[]));
+            cx.b.jump(again, &[]);
+            cx.b.switch_to(again);
+            let x = few(cx);
+            let fits = test(cx, x);
+            cx.b.brif(fits, done, &[], again, &[]);
+            cx.b.switch_to(done);
+            Ok(vec![x])
+        },
+        |cx| Ok(vec![helper(cx)]),
+    )?;
     Ok(x[0])
 }
 
@@ -93,10 +120,19 @@ pub fn masked(cx: &mut LowerCx<'_>, low: Value, range: Value) -> Result<Value> {
     let zeros = cx.b.un(Op::Clz, range);
     let all = cx.b.i64(-1);
     let mask = cx.b.bin(Op::Ushr, all, zeros);
-    let x = until(cx, small, |cx| { let w = word(cx, NUMPY); cx.b.bin(Op::Band, w, mask) }, |cx, x| cx.b.bin(Op::IcmpUle, x, range), |cx| {
-        let none = cx.b.null();
-        cx.helper_value(&random_interval, &[none, range])
-    })?;
+    let x = until(
+        cx,
+        small,
+        |cx| {
+            let w = word(cx, NUMPY);
+            cx.b.bin(Op::Band, w, mask)
+        },
+        |cx, x| cx.b.bin(Op::IcmpUle, x, range),
+        |cx| {
+            let none = cx.b.null();
+            cx.helper_value(&random_interval, &[none, range])
+        },
+    )?;
     Ok(cx.b.bin(Op::Iadd, low, x))
 }
 
@@ -107,7 +143,16 @@ pub fn below(cx: &mut LowerCx<'_>, n: Value) -> Result<Value> {
     let small = cx.b.bin(Op::IcmpUlt, less, limit);
     let zeros = cx.b.un(Op::Clz, n);
     let unwanted = cx.b.bin_imm(Op::Isub, zeros, 32);
-    until(cx, small, |cx| { let w = word(cx, PYTHON); cx.b.bin(Op::Ushr, w, unwanted) }, |cx, x| cx.b.bin(Op::IcmpUlt, x, n), |cx| cx.helper_value(&random_below, &[n]))
+    until(
+        cx,
+        small,
+        |cx| {
+            let w = word(cx, PYTHON);
+            cx.b.bin(Op::Ushr, w, unwanted)
+        },
+        |cx, x| cx.b.bin(Op::IcmpUlt, x, n),
+        |cx| cx.helper_value(&random_below, &[n]),
+    )
 }
 
 /// `random.getrandbits(k)`, for `k` of 0 to 64.
@@ -115,21 +160,33 @@ pub fn some_bits(cx: &mut LowerCx<'_>, k: Value) -> Result<Value> {
     let less = cx.b.bin_imm(Op::Isub, k, 1);
     let limit = cx.b.i64(32);
     let small = cx.b.bin(Op::IcmpUlt, less, limit);
-    let x = cx.if_else(small, |cx| {
-        let w = word(cx, PYTHON);
-        let unwanted = cx.b.bin(Op::Isub, limit, k);
-        Ok(vec![cx.b.bin(Op::Ushr, w, unwanted)])
-    }, |cx| Ok(vec![cx.helper_value(&random_bits, &[k])]))?;
+    let x = cx.if_else(
+        small,
+        |cx| {
+            let w = word(cx, PYTHON);
+            let unwanted = cx.b.bin(Op::Isub, limit, k);
+            Ok(vec![cx.b.bin(Op::Ushr, w, unwanted)])
+        },
+        |cx| Ok(vec![cx.helper_value(&random_bits, &[k])]),
+    )?;
     Ok(x[0])
 }
 
 /// Where single numbers come from.
 #[derive(Clone, Copy)]
-enum From { Numpy, Python, Generator(Value) }
+enum From {
+    Numpy,
+    Python,
+    Generator(Value),
+}
 
 impl From {
     fn uniform(self, cx: &mut LowerCx<'_>) -> Value {
-        match self { From::Numpy => uniform(cx, NUMPY), From::Python => uniform(cx, PYTHON), From::Generator(g) => cx.helper_value(&random_uniform, &[g]) }
+        match self {
+            From::Numpy => uniform(cx, NUMPY),
+            From::Python => uniform(cx, PYTHON),
+            From::Generator(g) => cx.helper_value(&random_uniform, &[g]),
+        }
     }
     fn normal(self, cx: &mut LowerCx<'_>) -> Value {
         let From::Generator(g) = self else { return cx.helper_value(&random_normal, &[]) };
@@ -137,7 +194,9 @@ impl From {
     }
     /// By the ziggurat method; others take a logarithm.
     fn exponential(self, cx: &mut LowerCx<'_>) -> Value {
-        if let From::Generator(g) = self { return ziggurat(cx, g, 1, &random_exponential_from); }
+        if let From::Generator(g) = self {
+            return ziggurat(cx, g, 1, &random_exponential_from);
+        }
         let u = self.uniform(cx);
         let rest = f(cx, 1.0).minus(cx, u);
         let log = cx.helper_value(&random_log, &[rest]);
@@ -168,7 +227,9 @@ fn ziggurat(cx: &mut LowerCx<'_>, g: Value, which: i64, rest: &'static RtFn) -> 
         let sign = cx.b.bin_imm(Op::Ishl, sign, 63);
         let word = cx.b.bin(Op::Bxor, word, sign);
         cx.b.conv(Op::Bitcast, Ty::F64, word)
-    } else { x };
+    } else {
+        x
+    };
     let accepted = cx.b.bin(Op::IcmpUlt, size, below);
     super::super::quick::or_slowly(cx, accepted, x, |cx| cx.helper_value(rest, &[g, first]))
 }
@@ -181,21 +242,40 @@ trait Float64 {
     fn by(self, cx: &mut LowerCx<'_>, x: Value) -> Value;
 }
 impl Float64 for Value {
-    fn plus(self, cx: &mut LowerCx<'_>, x: Value) -> Value { cx.b.bin(Op::Fadd, self, x) }
-    fn minus(self, cx: &mut LowerCx<'_>, x: Value) -> Value { cx.b.bin(Op::Fsub, self, x) }
-    fn times(self, cx: &mut LowerCx<'_>, x: Value) -> Value { cx.b.bin(Op::Fmul, self, x) }
-    fn by(self, cx: &mut LowerCx<'_>, x: Value) -> Value { cx.b.bin(Op::Fdiv, self, x) }
+    fn plus(self, cx: &mut LowerCx<'_>, x: Value) -> Value {
+        cx.b.bin(Op::Fadd, self, x)
+    }
+    fn minus(self, cx: &mut LowerCx<'_>, x: Value) -> Value {
+        cx.b.bin(Op::Fsub, self, x)
+    }
+    fn times(self, cx: &mut LowerCx<'_>, x: Value) -> Value {
+        cx.b.bin(Op::Fmul, self, x)
+    }
+    fn by(self, cx: &mut LowerCx<'_>, x: Value) -> Value {
+        cx.b.bin(Op::Fdiv, self, x)
+    }
 }
-fn f(cx: &mut LowerCx<'_>, x: f64) -> Value { cx.b.f64(x) }
+fn f(cx: &mut LowerCx<'_>, x: f64) -> Value {
+    cx.b.f64(x)
+}
 
 /// What a distribution's helper does about parameters, as the condition under which nothing needs to be done;
 /// none where this draws the distribution not at all. What is in doubt goes to the helper, which knows what
 /// NumPy says.
 fn fine(cx: &mut LowerCx<'_>, draw: Draw, from: From, p: &[Value]) -> Option<Value> {
-    let at_least = |cx: &mut LowerCx<'_>, x: Value, least: f64| { let least = cx.b.f64(least); cx.b.bin(Op::FcmpGe, x, least) };
+    let at_least = |cx: &mut LowerCx<'_>, x: Value, least: f64| {
+        let least = cx.b.f64(least);
+        cx.b.bin(Op::FcmpGe, x, least)
+    };
     // NumPy refuses -0.0 and lets NaN pass.
-    let unsigned = |cx: &mut LowerCx<'_>, x: Value| { let word = cx.b.conv(Op::Bitcast, Ty::I64, x); cx.b.bin_imm(Op::IcmpSge, word, 0) };
-    let above = |cx: &mut LowerCx<'_>, x: Value, least: f64| { let least = cx.b.f64(least); cx.b.bin(Op::FcmpGt, x, least) };
+    let unsigned = |cx: &mut LowerCx<'_>, x: Value| {
+        let word = cx.b.conv(Op::Bitcast, Ty::I64, x);
+        cx.b.bin_imm(Op::IcmpSge, word, 0)
+    };
+    let above = |cx: &mut LowerCx<'_>, x: Value, least: f64| {
+        let least = cx.b.f64(least);
+        cx.b.bin(Op::FcmpGt, x, least)
+    };
     let always = |cx: &mut LowerCx<'_>| Some(cx.b.bool(true));
     match draw {
         Draw::Uniform01 | Draw::Normal01 | Draw::Exponential1 | Draw::PyUniform => always(cx),
@@ -203,33 +283,89 @@ fn fine(cx: &mut LowerCx<'_>, draw: Draw, from: From, p: &[Value]) -> Option<Val
             let range = p[1].minus(cx, p[0]);
             let size = if matches!(from, From::Generator(_)) { range } else { cx.b.un(Op::Fabs, range) };
             let infinite = cx.b.f64(f64::INFINITY);
-            let (some, finite) = (at_least(cx, size, f64::MIN_POSITIVE), cx.b.bin(Op::FcmpLt, size, infinite));
+            let (some, finite) =
+                (at_least(cx, size, f64::MIN_POSITIVE), cx.b.bin(Op::FcmpLt, size, infinite));
             Some(cx.and(some, finite))
         }
-        Draw::Normal | Draw::Lognormal | Draw::Laplace | Draw::Gumbel | Draw::Logistic => Some(unsigned(cx, p[1])),
+        Draw::Normal | Draw::Lognormal | Draw::Laplace | Draw::Gumbel | Draw::Logistic => {
+            Some(unsigned(cx, p[1]))
+        }
         Draw::Exponential | Draw::Rayleigh => Some(unsigned(cx, p[0])),
         Draw::Weibull | Draw::Pareto | Draw::Power => Some(above(cx, p[0], 0.0)),
-        Draw::PyExponential | Draw::PyPareto => { let zero = cx.b.f64(0.0); Some(cx.b.bin(Op::FcmpNe, p[0], zero)) }
+        Draw::PyExponential | Draw::PyPareto => {
+            let zero = cx.b.f64(0.0);
+            Some(cx.b.bin(Op::FcmpNe, p[0], zero))
+        }
         Draw::PyTriangular => always(cx),
         Draw::PyTriangularMode => Some(cx.b.bin(Op::FcmpNe, p[0], p[1])),
-        Draw::PyWeibull => { let zero = cx.b.f64(0.0); Some(cx.b.bin(Op::FcmpNe, p[1], zero)) }
+        Draw::PyWeibull => {
+            let zero = cx.b.f64(0.0);
+            Some(cx.b.bin(Op::FcmpNe, p[1], zero))
+        }
         Draw::Triangular => {
-            let (a, b, c) = (cx.b.bin(Op::FcmpLe, p[0], p[1]), cx.b.bin(Op::FcmpLe, p[1], p[2]), cx.b.bin(Op::FcmpLt, p[0], p[2]));
+            let (a, b, c) = (
+                cx.b.bin(Op::FcmpLe, p[0], p[1]),
+                cx.b.bin(Op::FcmpLe, p[1], p[2]),
+                cx.b.bin(Op::FcmpLt, p[0], p[2]),
+            );
             let ab = cx.and(a, b);
             Some(cx.and(ab, c))
         }
-        Draw::Uniform01F32 | Draw::Normal01F32 | Draw::Exponential1F32 | Draw::Inverse | Draw::InverseF32 | Draw::Gamma1 | Draw::Gamma1F32 | Draw::Gamma | Draw::Beta | Draw::Chisquare
-        | Draw::NoncentralChisquare | Draw::F | Draw::NoncentralF | Draw::Student | Draw::Cauchy | Draw::Vonmises | Draw::Wald | Draw::Binomial | Draw::Share | Draw::NegativeBinomial
-        | Draw::Poisson | Draw::Zipf | Draw::Geometric | Draw::Hypergeometric | Draw::Logseries | Draw::PyNormal | Draw::PyGauss
-        | Draw::PyLognormal | Draw::PyVonmises | Draw::PyGamma | Draw::PyBeta => None,
+        Draw::Uniform01F32
+        | Draw::Normal01F32
+        | Draw::Exponential1F32
+        | Draw::Inverse
+        | Draw::InverseF32
+        | Draw::Gamma1
+        | Draw::Gamma1F32
+        | Draw::Gamma
+        | Draw::Beta
+        | Draw::Chisquare
+        | Draw::NoncentralChisquare
+        | Draw::F
+        | Draw::NoncentralF
+        | Draw::Student
+        | Draw::Cauchy
+        | Draw::Vonmises
+        | Draw::Wald
+        | Draw::Binomial
+        | Draw::Share
+        | Draw::NegativeBinomial
+        | Draw::Poisson
+        | Draw::Zipf
+        | Draw::Geometric
+        | Draw::Hypergeometric
+        | Draw::Logseries
+        | Draw::PyNormal
+        | Draw::PyGauss
+        | Draw::PyLognormal
+        | Draw::PyVonmises
+        | Draw::PyGamma
+        | Draw::PyBeta => None,
     }
 }
 
 /// One number of a distribution that is little more than a formula; none of another. `words` are the bits of
 /// the parameters; `called` asks the helper.
-pub fn simple(cx: &mut LowerCx<'_>, draw: Draw, generator: Option<Value>, words: &[Value], called: impl FnOnce(&mut LowerCx<'_>) -> Value) -> Result<Option<Value>> {
-    let from = match generator { Some(g) => From::Generator(g), None if draw.is_pythons() => From::Python, None => From::Numpy };
-    let p: Vec<Value> = draw.params().iter().zip(words).filter(|(p, _)| !p.int).map(|(_, w)| cx.b.conv(Op::Bitcast, Ty::F64, *w)).collect();
+pub fn simple(
+    cx: &mut LowerCx<'_>,
+    draw: Draw,
+    generator: Option<Value>,
+    words: &[Value],
+    called: impl FnOnce(&mut LowerCx<'_>) -> Value,
+) -> Result<Option<Value>> {
+    let from = match generator {
+        Some(g) => From::Generator(g),
+        None if draw.is_pythons() => From::Python,
+        None => From::Numpy,
+    };
+    let p: Vec<Value> = draw
+        .params()
+        .iter()
+        .zip(words)
+        .filter(|(p, _)| !p.int)
+        .map(|(_, w)| cx.b.conv(Op::Bitcast, Ty::F64, *w))
+        .collect();
     let Some(ok) = fine(cx, draw, from, &p) else { return Ok(None) };
     let (good, bad, join) = (cx.b.new_block(&[]), cx.b.new_cold_block(&[]), cx.b.new_block(&[Ty::F64]));
     cx.b.brif(ok, good, &[], bad, &[]);
@@ -262,8 +398,12 @@ fn formula(cx: &mut LowerCx<'_>, draw: Draw, from: From, p: &[Value]) -> Value {
         let x = p[0].plus(cx, z);
         return if draw == Draw::Normal { x } else { cx.helper_value(&random_exp, &[x]) };
     }
-    if draw == Draw::Uniform01 { return from.uniform(cx); }
-    if draw == Draw::Normal01 { return from.normal(cx); }
+    if draw == Draw::Uniform01 {
+        return from.uniform(cx);
+    }
+    if draw == Draw::Normal01 {
+        return from.normal(cx);
+    }
     if draw == Draw::Rayleigh && !modern {
         let u = from.uniform(cx);
         let rest = cx.b.un(Op::Fneg, u);
@@ -280,7 +420,13 @@ fn formula(cx: &mut LowerCx<'_>, draw: Draw, from: From, p: &[Value]) -> Value {
     }
     let e = from.exponential(cx);
     // `exp(x) - 1`, which the legacy functions round twice.
-    let exp_minus_1 = |cx: &mut LowerCx<'_>, x: Value| if modern { cx.helper_value(&random_expm1, &[x]) } else { cx.helper_value(&random_exp, &[x]).minus(cx, one) };
+    let exp_minus_1 = |cx: &mut LowerCx<'_>, x: Value| {
+        if modern {
+            cx.helper_value(&random_expm1, &[x])
+        } else {
+            cx.helper_value(&random_exp, &[x]).minus(cx, one)
+        }
+    };
     match draw {
         Draw::Exponential => p[0].times(cx, e),
         Draw::PyExponential => e.by(cx, p[0]),
@@ -294,11 +440,23 @@ fn formula(cx: &mut LowerCx<'_>, draw: Draw, from: From, p: &[Value]) -> Value {
             let x = cx.helper_value(&random_pow, &[e, power]);
             p[0].times(cx, x)
         }
-        Draw::Weibull => { let power = one.by(cx, p[0]); cx.helper_value(&random_pow, &[e, power]) }
-        Draw::Pareto => { let x = e.by(cx, p[0]); exp_minus_1(cx, x) }
+        Draw::Weibull => {
+            let power = one.by(cx, p[0]);
+            cx.helper_value(&random_pow, &[e, power])
+        }
+        Draw::Pareto => {
+            let x = e.by(cx, p[0]);
+            exp_minus_1(cx, x)
+        }
         Draw::Power => {
             let x = cx.b.un(Op::Fneg, e);
-            let x = if modern { let x = exp_minus_1(cx, x); cx.b.un(Op::Fneg, x) } else { let x = cx.helper_value(&random_exp, &[x]); one.minus(cx, x) };
+            let x = if modern {
+                let x = exp_minus_1(cx, x);
+                cx.b.un(Op::Fneg, x)
+            } else {
+                let x = cx.helper_value(&random_exp, &[x]);
+                one.minus(cx, x)
+            };
             let power = one.by(cx, p[0]);
             cx.helper_value(&random_pow, &[x, power])
         }
@@ -307,7 +465,13 @@ fn formula(cx: &mut LowerCx<'_>, draw: Draw, from: From, p: &[Value]) -> Value {
 }
 
 /// What is a logarithm of a number that may be none: `again` draws another.
-fn of_a_logarithm(cx: &mut LowerCx<'_>, draw: Draw, from: From, (loc, scale): (Value, Value), again: crate::lir::Block) -> Value {
+fn of_a_logarithm(
+    cx: &mut LowerCx<'_>,
+    draw: Draw,
+    from: From,
+    (loc, scale): (Value, Value),
+    again: crate::lir::Block,
+) -> Value {
     let u = from.uniform(cx);
     let zero = cx.b.f64(0.0);
     let (some, on) = (cx.b.bin(Op::FcmpGt, u, zero), cx.b.new_block(&[]));
@@ -345,7 +509,8 @@ fn of_a_logarithm(cx: &mut LowerCx<'_>, draw: Draw, from: From, (loc, scale): (V
 fn triangular(cx: &mut LowerCx<'_>, from: From, p: &[Value]) -> Result<Value> {
     let (left, mode, right) = (p[0], p[1], p[2]);
     let (base, leftbase, rightbase) = (right.minus(cx, left), mode.minus(cx, left), right.minus(cx, mode));
-    let (ratio, leftprod, rightprod) = (leftbase.by(cx, base), leftbase.times(cx, base), rightbase.times(cx, base));
+    let (ratio, leftprod, rightprod) =
+        (leftbase.by(cx, base), leftbase.times(cx, base), rightbase.times(cx, base));
     let u = from.uniform(cx);
     let rising = cx.b.bin(Op::FcmpLe, u, ratio);
     let rest = f(cx, 1.0).minus(cx, u);
@@ -361,7 +526,10 @@ fn pythons_triangular(cx: &mut LowerCx<'_>, from: From, p: &[Value]) -> Value {
     let (low, high) = (p[0], p[1]);
     let u = from.uniform(cx);
     let range = high.minus(cx, low);
-    let c = match p.get(2) { Some(mode) => mode.minus(cx, low).by(cx, range), None => f(cx, 0.5) };
+    let c = match p.get(2) {
+        Some(mode) => mode.minus(cx, low).by(cx, range),
+        None => f(cx, 0.5),
+    };
     let falling = cx.b.bin(Op::FcmpGt, u, c);
     let (u_rest, c_rest, back) = (f(cx, 1.0).minus(cx, u), f(cx, 1.0).minus(cx, c), low.minus(cx, high));
     let (u, c) = (cx.b.select(falling, u_rest, u), cx.b.select(falling, c_rest, c));
@@ -377,7 +545,8 @@ fn pythons_triangular(cx: &mut LowerCx<'_>, from: From, p: &[Value]) -> Value {
 fn geometric_search(cx: &mut LowerCx<'_>, from: From, p: Value) -> Value {
     let u = from.uniform(cx);
     let (one, q) = (cx.b.i64(1), f(cx, 1.0).minus(cx, p));
-    let (step, next, done) = (cx.b.new_block(&[Ty::I64, Ty::F64, Ty::F64]), cx.b.new_block(&[]), cx.b.new_block(&[]));
+    let (step, next, done) =
+        (cx.b.new_block(&[Ty::I64, Ty::F64, Ty::F64]), cx.b.new_block(&[]), cx.b.new_block(&[]));
     cx.b.jump(step, &[one, p, p]);
     cx.b.switch_to(step);
     let [x, sum, product] = [0, 1, 2].map(|k| cx.b.params(step)[k]);
@@ -393,7 +562,12 @@ fn geometric_search(cx: &mut LowerCx<'_>, from: From, p: Value) -> Value {
 
 /// A number of the geometric distribution; its helper knows what NumPy says of other parameters. Below a
 /// third it is a logarithm, and that of the parameter is the same for a whole loop.
-pub fn geometric(cx: &mut LowerCx<'_>, generator: Option<Value>, p: Value, called: impl FnOnce(&mut LowerCx<'_>) -> Value) -> Result<Value> {
+pub fn geometric(
+    cx: &mut LowerCx<'_>,
+    generator: Option<Value>,
+    p: Value,
+    called: impl FnOnce(&mut LowerCx<'_>) -> Value,
+) -> Result<Value> {
     let p = cx.b.conv(Op::Bitcast, Ty::F64, p);
     let (zero, third) = (cx.b.f64(0.0), cx.b.f64(0.333333333333333333333333));
     let (above, below) = (cx.b.bin(Op::FcmpGt, p, zero), cx.b.bin(Op::FcmpLt, p, third));
@@ -402,24 +576,28 @@ pub fn geometric(cx: &mut LowerCx<'_>, generator: Option<Value>, p: Value, calle
     let (often, at_most) = (cx.b.bin(Op::FcmpGe, p, third), cx.b.bin(Op::FcmpLe, p, one));
     let likely = cx.and(often, at_most);
     let from = generator.map_or(From::Numpy, From::Generator);
-    let x = cx.if_else(rare, |cx| {
-        if let Some(g) = generator {
-            let minus = cx.b.un(Op::Fneg, p);
-            let log = cx.helper_value(&random_log1p, &[minus]);
-            let e = From::Generator(g).exponential(cx);
-            let e = cx.b.un(Op::Fneg, e);
+    let x = cx.if_else(
+        rare,
+        |cx| {
+            if let Some(g) = generator {
+                let minus = cx.b.un(Op::Fneg, p);
+                let log = cx.helper_value(&random_log1p, &[minus]);
+                let e = From::Generator(g).exponential(cx);
+                let e = cx.b.un(Op::Fneg, e);
+                let turns = e.by(cx, log);
+                let whole = cx.b.un(Op::Fceil, turns);
+                return Ok(vec![cx.b.conv(Op::FToSint, Ty::I64, whole)]);
+            }
+            let rest = f(cx, 1.0).minus(cx, p);
+            let log = cx.helper_value(&random_log, &[rest]);
+            let u = From::Numpy.uniform(cx);
+            let rest = f(cx, 1.0).minus(cx, u);
+            let e = cx.helper_value(&random_log, &[rest]);
             let turns = e.by(cx, log);
             let whole = cx.b.un(Op::Fceil, turns);
-            return Ok(vec![cx.b.conv(Op::FToSint, Ty::I64, whole)]);
-        }
-        let rest = f(cx, 1.0).minus(cx, p);
-        let log = cx.helper_value(&random_log, &[rest]);
-        let u = From::Numpy.uniform(cx);
-        let rest = f(cx, 1.0).minus(cx, u);
-        let e = cx.helper_value(&random_log, &[rest]);
-        let turns = e.by(cx, log);
-        let whole = cx.b.un(Op::Fceil, turns);
-        Ok(vec![cx.b.conv(Op::FToSintOrMin, Ty::I64, whole)])
-    }, |cx| cx.if_else(likely, |cx| Ok(vec![geometric_search(cx, from, p)]), |cx| Ok(vec![called(cx)])))?;
+            Ok(vec![cx.b.conv(Op::FToSintOrMin, Ty::I64, whole)])
+        },
+        |cx| cx.if_else(likely, |cx| Ok(vec![geometric_search(cx, from, p)]), |cx| Ok(vec![called(cx)])),
+    )?;
     Ok(x[0])
 }

@@ -175,7 +175,8 @@ fn consumed_at_once(code: &Code, flow: &Flow, made: usize, inner: &Code) -> bool
                 return false;
             }
             if generator {
-                // Slots below the operands: the callable, with NULL on either side or the first operand behind.
+                // Slots below the operands: the callable, with NULL on either side or the first operand
+                // behind.
                 let callable = if taken.first() == Some(&Tag::Null) { taken.get(1) } else { taken.first() };
                 let one_of = |n: &u32, list: &[&str]| {
                     code.names.get(*n as usize).is_some_and(|n| list.contains(&&**n))

@@ -34,8 +34,8 @@ pub struct Flow {
     /// The block of an instruction that starts one.
     starts: Vec<Option<Bb>>,
     handler_targets: Vec<Option<Bb>>,
-    /// Instructions that save a variable, in order; whether the variable was bound is the fact behind those of
-    /// the variables.
+    /// Instructions that save a variable, in order; whether the variable was bound is the fact behind those
+    /// of the variables.
     saves: Vec<usize>,
     /// Instructions that restore one, with the place of the save in `saves`.
     restores: Vec<(usize, usize)>,
@@ -126,7 +126,8 @@ impl Flow {
         self.restores = stack::restores(code)?.into_iter().map(|(r, save)| (r, place(save))).collect();
         Ok(())
     }
-    /// The fact whether the variable that instruction `i` saves is bound, among those of [`BasicBlock::bound_in`].
+    /// The fact whether the variable that instruction `i` saves is bound, among those of
+    /// [`BasicBlock::bound_in`].
     pub fn saved(&self, i: usize) -> Option<usize> {
         self.saves.binary_search(&i).ok().map(|k| self.variables + k)
     }

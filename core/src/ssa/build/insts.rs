@@ -264,8 +264,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// A comprehension starts that has a variable of this name. What the variable holds, if anything, waits on the
-    /// stack.
+    /// A comprehension starts that has a variable of this name. What the variable holds, if anything, waits
+    /// on the stack.
     fn save_local(&mut self, index: usize, i: usize) -> Result<()> {
         self.local_name(i)?;
         let v = self.local(i);

@@ -1,8 +1,8 @@
 //! Handlers that do nothing but raise again what they caught.
 //!
-//! A comprehension that runs in the function around it is protected: its handler puts back the variables whose
-//! names the comprehension used. Where nobody reads them afterwards, nothing is left of that but a block that
-//! raises again. Exceptions go to where it would send them.
+//! A comprehension that runs in the function around it is protected: its handler puts back the variables
+//! whose names the comprehension used. Where nobody reads them afterwards, nothing is left of that but a
+//! block that raises again. Exceptions go to where it would send them.
 
 use crate::ssa::{Block, BlockCall, Func, Term, Value};
 
@@ -45,8 +45,8 @@ fn onward(func: &Func, b: usize) -> Option<Onward> {
     if unwind.as_ref().is_some_and(itself) { None } else { Some(unwind.clone()) }
 }
 
-/// The edge `to`, which leaves a block with these parameters, for who comes in by `edge`. The exception is the
-/// first parameter of both and on no edge.
+/// The edge `to`, which leaves a block with these parameters, for who comes in by `edge`. The exception is
+/// the first parameter of both and on no edge.
 fn through(to: &BlockCall, edge: &BlockCall, params: &[Value]) -> BlockCall {
     let passed = |v: &Value| match params.iter().position(|p| p == v) {
         Some(at) => edge.args[at - 1],

@@ -8,9 +8,9 @@
 //!
 //! The plain loop would read what an earlier iteration left where there is nothing else. Iterations of the
 //! parallel one begin without the variable, so that the read raises UnboundLocalError there. Then the loop
-//! runs again as one piece, whose iterations keep the variable ([`crate::lower::again`]); where doing it twice
-//! would change what it leaves, the exception stands, and the line is a doubt. A read that meets nothing but
-//! what earlier iterations left stays a race.
+//! runs again as one piece, whose iterations keep the variable ([`crate::lower::again`]); where doing it
+//! twice would change what it leaves, the exception stands, and the line is a doubt. A read that meets
+//! nothing but what earlier iterations left stays a race.
 
 use super::Names;
 use super::find::Found;
@@ -42,8 +42,8 @@ pub fn reads<'a>(func: &'a Func, found: &'a Found) -> impl Iterator<Item = Block
     found.blocks.iter().copied().filter(asks)
 }
 
-/// Takes what earlier iterations leave away from a variable without a value in front of the loop that would be
-/// a race by it; what is doubtful about it, nothing where there is none.
+/// Takes what earlier iterations leave away from a variable without a value in front of the loop that would
+/// be a race by it; what is doubtful about it, nothing where there is none.
 pub fn forget(func: &mut Func, found: &Found, names: &dyn Names) -> Vec<Doubt> {
     let Term::Jump(enter) = &func.block(found.pre).term else { return vec![] };
     let (inits, defs) = (enter.args.clone(), Definitions::new(func));
