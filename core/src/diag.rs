@@ -100,13 +100,23 @@ pub struct Diagnostic {
     pub notes: Vec<(String, Option<Span>)>,
     /// What the user can do.
     pub help: Option<String>,
+    /// It says that an operation is not for such operands and nothing else, so that whoever knows more of the
+    /// operation may say it better.
+    pub generic: bool,
 }
 
 pub type Result<T> = std::result::Result<T, Diagnostic>;
 
 impl Diagnostic {
     pub fn new(code: Code, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { code, message: without_variables(message.into()), span: None, notes: vec![], help: None }
+        Diagnostic {
+            code,
+            message: without_variables(message.into()),
+            span: None,
+            notes: vec![],
+            help: None,
+            generic: false,
+        }
     }
     /// The user stopped the compilation; whoever started it knows, and says so in the user's terms.
     pub fn stopped() -> Diagnostic {
@@ -126,6 +136,11 @@ impl Diagnostic {
         if self.help.is_none() {
             self.help = Some(text.into());
         }
+        self
+    }
+    /// See [`Diagnostic::generic`].
+    pub fn generic(mut self) -> Diagnostic {
+        self.generic = true;
         self
     }
     pub fn note(mut self, text: impl Into<String>) -> Diagnostic {

@@ -185,7 +185,8 @@ impl Solver<'_, '_> {
             let d = Diagnostic::new(
                 Code::UnknownAttribute,
                 format!("a value of type {} has no attribute '{name}'", self.session.resolve(ty)),
-            );
+            )
+            .generic();
             let class = class_of(ty);
             if let Some(h) = super::hints::instead_of(&format!("{class}.{name}")) {
                 return Err(d.help(h));

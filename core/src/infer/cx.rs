@@ -125,7 +125,8 @@ pub fn no_match_named(what: &str, args: &[Arg], named: &[(std::sync::Arc<str>, A
     let by_name = named.iter().map(|(name, a)| format!("{name}={}", super::hints::shown(a.ty)));
     let all: Vec<String> =
         [super::hints::operands(what, args)].into_iter().filter(|t| !t.is_empty()).chain(by_name).collect();
-    let d = Diagnostic::new(Code::NoMatchingOperation, format!("{what} does not take ({})", all.join(", ")));
+    let d = Diagnostic::new(Code::NoMatchingOperation, format!("{what} does not take ({})", all.join(", ")))
+        .generic();
     match super::hints::for_operands(what, args).or_else(|| super::hints::for_named(named)) {
         Some(h) => d.help(h),
         None => d,

@@ -16,6 +16,11 @@ use std::sync::Arc;
 type Typed = Result<(Type, Option<Const>, bool)>;
 type Named = [(Arc<str>, Source)];
 
+/// Whether a row says only that it does not take operands of these types.
+fn not_taken(e: &Diagnostic) -> bool {
+    e.generic && e.code == Code::NoMatchingOperation
+}
+
 /// An operation on operands, and what is known before any row has seen them.
 struct Wanted<'a> {
     id: OpId,
@@ -206,7 +211,7 @@ impl<'h> Solver<'_, 'h> {
             };
             let reached = if !fits {
                 0
-            } else if of_library.is_none() && e.message.contains("does not take") {
+            } else if of_library.is_none() && not_taken(&e) {
                 1
             } else {
                 2
@@ -245,7 +250,7 @@ impl<'h> Solver<'_, 'h> {
         } else {
             None
         };
-        let e = if own_reason || !e.message.contains("does not take") {
+        let e = if own_reason || !not_taken(&e) {
             e
         } else {
             self.does_not_take(id, positional, named).unwrap_or(e)
@@ -298,10 +303,8 @@ impl<'h> Solver<'_, 'h> {
         positional: &[Source],
         named: &Named,
     ) -> Option<Diagnostic> {
-        let generic = matches!(e.code, Code::NoMatchingOperation | Code::UnknownAttribute)
-            && (e.message.contains("does not take") || e.message.contains("has no attribute"));
         let here = self.func.span(self.func.inst(i).loc);
-        if !generic || self.session.is_library(self.func) || e.span.as_ref() != Some(&here) {
+        if !e.generic || self.session.is_library(self.func) || e.span.as_ref() != Some(&here) {
             return None;
         }
         let mut d = self.does_not_take(id, positional, named).ok()?;

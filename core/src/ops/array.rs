@@ -822,6 +822,7 @@ fn no_view(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
         Code::UnknownAttribute,
         format!("a value of type {} has no attribute 'view'", args[0].ty),
     )
+    .generic()
     .help("np.int64(x), np.float64(x) and the like have one"))
 }
 

@@ -2,7 +2,7 @@
 //! whatever their types; lists in Python.
 
 use super::create::{from_nested, nested};
-use super::shape::{axis_text, normal_axis, with_ones};
+use super::shape::{Promised, bad_axis, normal_axis, value_error, with_ones};
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
@@ -138,11 +138,11 @@ struct Plan {
     ret: Type,
 }
 
-/// A plan, or the text of the ValueError that the types already promise.
-fn plan(args: &[Arg], how: Join) -> Result<std::result::Result<Plan, String>> {
+/// A plan, or the exception that the types already promise.
+fn plan(args: &[Arg], how: Join) -> Result<std::result::Result<Plan, Promised>> {
     let m = args[0].ty.members().ok_or_else(|| no_match("joining", args))?;
     if m.is_empty() {
-        return Ok(Err("need at least one array to concatenate".into()));
+        return Ok(Err(value_error("need at least one array to concatenate")));
     }
     // A string has no dimensions to NumPy.
     let parts: Vec<(usize, Type)> = m
@@ -160,7 +160,7 @@ fn plan(args: &[Arg], how: Join) -> Result<std::result::Result<Plan, String>> {
     for (k, (n, _)) in parts.iter().enumerate() {
         ones.push(match (how, *n) {
             (Join::Concatenate, 0) if !flatten && k == 0 => {
-                return Ok(Err("zero-dimensional arrays cannot be concatenated".into()));
+                return Ok(Err(value_error("zero-dimensional arrays cannot be concatenated")));
             }
             (Join::Concatenate | Join::Stack, _) => vec![],
             (Join::Horizontal | Join::Vertical | Join::Columns, 0) => {
@@ -182,12 +182,12 @@ fn plan(args: &[Arg], how: Join) -> Result<std::result::Result<Plan, String>> {
         parts.iter().zip(&ones).map(|((n, _), o)| if flatten { 1 } else { n + o.len() }).collect();
     if let Some(k) = dims.iter().position(|n| *n != dims[0]) {
         if how == Join::Stack {
-            return Ok(Err("all input arrays must have the same shape".into()));
+            return Ok(Err(value_error("all input arrays must have the same shape")));
         }
-        return Ok(Err(format!(
+        return Ok(Err(value_error(format!(
             "all the input arrays must have same number of dimensions, but the array at index 0 has {} dimension(s) and the array at index {k} has {} dimension(s)",
             dims[0], dims[k]
-        )));
+        ))));
     }
     if parts.iter().any(|(_, t)| *t == Type::str()) {
         return Err(Diagnostic::new(
@@ -205,7 +205,7 @@ fn plan(args: &[Arg], how: Join) -> Result<std::result::Result<Plan, String>> {
             })?;
             match normal_axis(k, ndim) {
                 Some(k) => k,
-                None => return Ok(Err(axis_text(k, ndim))),
+                None => return Ok(Err(bad_axis("", k, ndim))),
             }
         }
         Join::Concatenate | Join::Stack | Join::Vertical => 0,
@@ -246,8 +246,8 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, how: Join) -> Result<Val> {
         c.types.iter().zip(c.consts).map(|(t, k)| Arg { ty: *t, konst: k.clone() }).collect();
     let p = match plan(&args, how)? {
         Ok(p) => p,
-        Err(text) => {
-            cx.raise_and_continue(super::shape::error_class(&text), &text);
+        Err((class, text)) => {
+            cx.raise_and_continue(class, &text);
             return Ok(vec![]);
         }
     };

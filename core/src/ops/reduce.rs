@@ -10,7 +10,7 @@ mod positions;
 mod running;
 
 use super::kernel::{self as k, Reduce};
-use super::shape::{axis_text, normal_axis};
+use super::shape::{bad_axis, normal_axis};
 use super::{Body, Divides, Division, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::elem::Elem;
@@ -259,7 +259,7 @@ fn axes_error(axes: &Axes, ty: Type, n: usize, lenient: bool) -> Option<(Class, 
             }
             Some(k) => seen.push(k),
             None if n == 0 && (*x == 0 || *x == -1) && ty.members().is_none() && lenient => {}
-            None => return Some((Class::AxisError, axis_text(*x, n))),
+            None => return Some(bad_axis("", *x, n)),
         }
     }
     None

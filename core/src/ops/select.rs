@@ -1,7 +1,7 @@
 //! Choosing elements: `where`, `nonzero`, `take`, and what Python functions build on them.
 
 use super::array::array;
-use super::shape::{axis_text, normal_axis};
+use super::shape::{Promised, bad_axis, normal_axis};
 use super::{Body, OpDef, kernel};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
@@ -329,7 +329,7 @@ fn emit_contains(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// The index that `take` along an axis comes to: whole dimensions in front, then the indices; or why there is
 /// none.
-fn take_index(args: &[Arg]) -> Result<std::result::Result<Type, String>> {
+fn take_index(args: &[Arg]) -> Result<std::result::Result<Type, Promised>> {
     let a = array(args)?;
     let index = args[1].ty;
     let ok = index.is_int()
@@ -342,7 +342,7 @@ fn take_index(args: &[Arg]) -> Result<std::result::Result<Type, String>> {
         Diagnostic::new(Code::RequiresConstant, "the axis of take() must be a constant")
             .help("write the number in the call")
     })?;
-    let Some(axis) = normal_axis(k, a.ndim()) else { return Ok(Err(axis_text(k, a.ndim()))) };
+    let Some(axis) = normal_axis(k, a.ndim()) else { return Ok(Err(bad_axis("", k, a.ndim()))) };
     let mut items = vec![Type::new(Kind::Slice([Type::none(); 3])); axis];
     items.push(index);
     Ok(Ok(Type::tuple(items)))
@@ -358,7 +358,7 @@ fn take_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if args[2].is_none() {
         let flat = flat_type(args[0].ty).ok_or_else(|| no_match("take()", args))?;
         let one = [Arg::of(flat), args[1].clone(), Arg::constant(Const::Int(0))];
-        let index = take_index(&one)?.map_err(Diagnostic::internal)?;
+        let index = take_index(&one)?.map_err(|e| Diagnostic::internal(e.1))?;
         return Ok(Answer::of(picked_type(flat, index).ok_or_else(|| no_match("take()", args))?));
     }
     Ok(Answer::of(match take_index(args)? {
@@ -382,8 +382,8 @@ fn emit_take(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if *c.types[2] != Kind::None {
         return match take_index(&args)? {
             Ok(index) => pick(cx, &c.args[0], c.types[0], &c.args[1], index, c.ret),
-            Err(text) => {
-                cx.raise_and_continue(super::shape::error_class(&text), &text);
+            Err((class, text)) => {
+                cx.raise_and_continue(class, &text);
                 Ok(vec![])
             }
         };
@@ -391,7 +391,7 @@ fn emit_take(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let flat = flat_type(c.types[0]).ok_or_else(|| Diagnostic::internal("array"))?;
     let index = take_index(&[Arg::of(flat), args[1].clone(), Arg::constant(Const::Int(0))])?
-        .map_err(Diagnostic::internal)?;
+        .map_err(|e| Diagnostic::internal(e.1))?;
     let n = a.size(cx);
     let whole = super::array::contiguous_or_copy(cx, &a, Layout::C)?;
     let out = cx.guarded(&[whole.owner], |cx| {

@@ -222,7 +222,7 @@ pub fn constant_axis(arg: &Arg, n: usize, what: &str) -> Result<usize> {
         Diagnostic::new(Code::RequiresConstant, format!("the axis of {what}() must be a constant"))
             .help("write the number in the call")
     })?;
-    normal_axis(k, n).ok_or_else(|| Diagnostic::new(Code::NoMatchingOperation, axis_text(k, n)))
+    normal_axis(k, n).ok_or_else(|| Diagnostic::new(Code::NoMatchingOperation, bad_axis("", k, n).1))
 }
 
 /// An axis counted from 0; none when it is out of bounds.
@@ -231,17 +231,16 @@ pub fn normal_axis(k: i64, n: usize) -> Option<usize> {
     usize::try_from(at).ok().filter(|k| *k < n)
 }
 
-/// The class of an error that is known by its text so far: an axis out of bounds has one of its own.
-pub fn error_class(text: &str) -> Class {
-    if text.contains("is out of bounds for array of dimension") {
-        Class::AxisError
-    } else {
-        Class::ValueError
-    }
+/// An exception that the types promise: its class and what it says.
+pub type Promised = (Class, String);
+
+pub fn value_error(text: impl Into<String>) -> Promised {
+    (Class::ValueError, text.into())
 }
 
-pub fn axis_text(k: i64, n: usize) -> String {
-    format!("axis {k} is out of bounds for array of dimension {n}")
+/// What NumPy says of an axis that an array of `n` dimensions has not; `what` stands in front.
+pub fn bad_axis(what: &str, k: i64, n: usize) -> Promised {
+    (Class::AxisError, format!("{what}axis {k} is out of bounds for array of dimension {n}"))
 }
 
 /// Constant integers: one, or a tuple of them.
@@ -324,15 +323,15 @@ fn axes_of(args: &[Arg]) -> Option<Axes> {
 }
 
 /// Constant axes as a permutation of `n` dimensions, or why they are none.
-fn permutation(axes: &[i64], n: usize) -> std::result::Result<Vec<usize>, String> {
+fn permutation(axes: &[i64], n: usize) -> std::result::Result<Vec<usize>, Promised> {
     if axes.len() != n {
-        return Err("axes don't match array".into());
+        return Err(value_error("axes don't match array"));
     }
     let mut out = vec![];
     for k in axes {
-        let at = normal_axis(*k, n).ok_or_else(|| axis_text(*k, n))?;
+        let at = normal_axis(*k, n).ok_or_else(|| bad_axis("", *k, n))?;
         if out.contains(&at) {
-            return Err("repeated axis in transpose".into());
+            return Err(value_error("repeated axis in transpose"));
         }
         out.push(at);
     }
@@ -357,8 +356,8 @@ fn args_of(c: &OpCall<'_>) -> Vec<Arg> {
 }
 
 /// Raises at run time what NumPy raises, where the types say already that it will.
-fn always_raises(cx: &mut LowerCx<'_>, message: &str) -> Result<Val> {
-    cx.raise_and_continue(error_class(message), message);
+fn always_raises(cx: &mut LowerCx<'_>, (class, text): &Promised) -> Result<Val> {
+    cx.raise_and_continue(*class, text);
     Ok(vec![])
 }
 
@@ -369,9 +368,9 @@ fn emit_transpose(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         Axes::Reversed => Ok(permuted(&a, &reversed(n), c.ret)?.pack()),
         Axes::Constant(axes) => match permutation(&axes, n) {
             Ok(p) => Ok(permuted(&a, &p, c.ret)?.pack()),
-            Err(text) => always_raises(cx, &text),
+            Err(e) => always_raises(cx, &e),
         },
-        Axes::Dynamic(m) if m != n => always_raises(cx, "axes don't match array"),
+        Axes::Dynamic(m) if m != n => always_raises(cx, &value_error("axes don't match array")),
         Axes::Dynamic(_) => {
             let types: Vec<Type> = c.types[1..]
                 .iter()
@@ -446,11 +445,7 @@ fn emit_swapaxes(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
             (Some(i), Some(j)) => Ok(permuted(&a, &swapped(n, i, j), c.ret)?.pack()),
             (i, _) => always_raises(
                 cx,
-                &if i.is_none() {
-                    format!("axis1: {}", axis_text(x, n))
-                } else {
-                    format!("axis2: {}", axis_text(y, n))
-                },
+                &if i.is_none() { bad_axis("axis1: ", x, n) } else { bad_axis("axis2: ", y, n) },
             ),
         };
     }
@@ -481,9 +476,9 @@ fn emit_swapaxes(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// A permutation that constant arguments name, or why they name none.
-type Moved = Result<(ArrayType, std::result::Result<Vec<usize>, String>)>;
+type Moved = Result<(ArrayType, std::result::Result<Vec<usize>, Promised>)>;
 
-fn moved_type((a, axes): (ArrayType, std::result::Result<Vec<usize>, String>)) -> Answer {
+fn moved_type((a, axes): (ArrayType, std::result::Result<Vec<usize>, Promised>)) -> Answer {
     Answer::of(axes.map_or_else(|_| Type::never(), |p| permuted_type(a, &p)))
 }
 
@@ -500,16 +495,16 @@ fn moved(args: &[Arg]) -> Moved {
     let (source, target) = (constants(args, 1, "moveaxis")?, constants(args, 2, "moveaxis")?);
     let found = (|| {
         if source.len() != target.len() {
-            return Err(
-                "`source` and `destination` arguments must have the same number of elements".to_owned()
-            );
+            return Err(value_error(
+                "`source` and `destination` arguments must have the same number of elements",
+            ));
         }
-        let place = |v: &[i64], what: &str| -> std::result::Result<Vec<usize>, String> {
+        let place = |v: &[i64], what: &str| -> std::result::Result<Vec<usize>, Promised> {
             let mut out = vec![];
             for k in v {
-                let at = normal_axis(*k, n).ok_or_else(|| format!("{what}: {}", axis_text(*k, n)))?;
+                let at = normal_axis(*k, n).ok_or_else(|| bad_axis(&format!("{what}: "), *k, n))?;
                 if out.contains(&at) {
-                    return Err(format!("repeated axis in `{what}` argument"));
+                    return Err(value_error(format!("repeated axis in `{what}` argument")));
                 }
                 out.push(at);
             }
@@ -576,14 +571,14 @@ fn rolled(args: &[Arg]) -> Moved {
     let n = a.ndim();
     let (axis, start) = (constants(args, 1, "rollaxis")?, constants(args, 2, "rollaxis")?);
     let found = (|| {
-        let at = normal_axis(axis[0], n).ok_or_else(|| axis_text(axis[0], n))?;
+        let at = normal_axis(axis[0], n).ok_or_else(|| bad_axis("", axis[0], n))?;
         let start = if start[0] < 0 { start[0] + n as i64 } else { start[0] };
         if start < 0 || start > n as i64 {
-            return Err(format!(
+            return Err(value_error(format!(
                 "'start' arg requires {} <= start < {}, but {start} was passed in",
                 -(n as i64),
                 n + 1
-            ));
+            )));
         }
         let to = if (at as i64) < start { start as usize - 1 } else { start as usize };
         let mut order: Vec<usize> = (0..n).filter(|k| *k != at).collect();
@@ -596,14 +591,14 @@ fn rolled(args: &[Arg]) -> Moved {
 fn emit_moved(cx: &mut LowerCx<'_>, c: &OpCall<'_>, which: fn(&[Arg]) -> Moved) -> Result<Val> {
     match which(&args_of(c))?.1 {
         Ok(p) => Ok(permuted(&ArrayVal::new(cx, &c.args[0], c.types[0])?, &p, c.ret)?.pack()),
-        Err(text) => always_raises(cx, &text),
+        Err(e) => always_raises(cx, &e),
     }
 }
 
 // ---- dimensions of length 1
 
 /// Which dimensions `squeeze` drops, or why it cannot.
-fn squeezed(args: &[Arg]) -> Result<(ArrayType, std::result::Result<Vec<usize>, String>)> {
+fn squeezed(args: &[Arg]) -> Result<(ArrayType, std::result::Result<Vec<usize>, Promised>)> {
     let a = array(args)?;
     let n = a.ndim();
     if args[1].is_none() {
@@ -621,7 +616,7 @@ fn squeezed(args: &[Arg]) -> Result<(ArrayType, std::result::Result<Vec<usize>, 
     for k in axes {
         match normal_axis(k, n) {
             Some(k) => out.push(k),
-            None => return Ok((a, Err(axis_text(k, n)))),
+            None => return Ok((a, Err(bad_axis("", k, n)))),
         }
     }
     Ok((a, Ok(out)))
@@ -646,7 +641,7 @@ fn emit_squeeze(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let dropped = match squeezed(&args_of(c))?.1 {
         Ok(d) => d,
-        Err(text) => return always_raises(cx, &text),
+        Err(e) => return always_raises(cx, &e),
     };
     for k in &dropped {
         let one = cx.b.bin_imm(Op::IcmpEq, a.shape[*k], 1);
@@ -661,7 +656,7 @@ fn emit_squeeze(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// Where `expand_dims` puts new dimensions, in the result.
-fn expanded(args: &[Arg]) -> Result<(ArrayType, std::result::Result<Vec<usize>, String>)> {
+fn expanded(args: &[Arg]) -> Result<(ArrayType, std::result::Result<Vec<usize>, Promised>)> {
     let a = array(args)?;
     let axes = constants(args, 1, "expand_dims")?;
     let n = a.ndim() + axes.len();
@@ -669,8 +664,8 @@ fn expanded(args: &[Arg]) -> Result<(ArrayType, std::result::Result<Vec<usize>, 
     for k in axes {
         match normal_axis(k, n) {
             Some(k) if !out.contains(&k) => out.push(k),
-            Some(_) => return Ok((a, Err("repeated axis".into()))),
-            None => return Ok((a, Err(axis_text(k, n)))),
+            Some(_) => return Ok((a, Err(value_error("repeated axis")))),
+            None => return Ok((a, Err(bad_axis("", k, n)))),
         }
     }
     Ok((a, Ok(out)))
@@ -691,7 +686,7 @@ fn emit_expand(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     match expanded(&args_of(c))?.1 {
         Ok(new) => Ok(with_ones(cx, &a, &new).pack()),
-        Err(text) => always_raises(cx, &text),
+        Err(e) => always_raises(cx, &e),
     }
 }
 

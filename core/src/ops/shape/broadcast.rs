@@ -1,6 +1,6 @@
 //! Arrays stretched to a common shape.
 
-use super::always_raises;
+use super::{always_raises, value_error};
 use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
@@ -37,7 +37,10 @@ pub(super) fn source(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Array
 pub(super) fn emit_broadcast(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let shape = shape_values(cx, &c.args[1], c.types[1])?;
     if *c.ret == Kind::Never {
-        return always_raises(cx, "input operand has more dimensions than allowed by the axis remapping");
+        return always_raises(
+            cx,
+            &value_error("input operand has more dimensions than allowed by the axis remapping"),
+        );
     }
     for n in &shape {
         let ok = cx.b.bin_imm(Op::IcmpSge, *n, 0);
