@@ -53,6 +53,7 @@ pub fn finish(
         free: old.free.clone(),
         is_generator: old.is_generator,
         parallel: old.parallel,
+        body: old.body.clone(),
         inlined: old.inlined.clone(),
         hash: old.hash,
         host: old.host,

@@ -288,7 +288,8 @@ pub struct Func {
     pub sig: Signature,
     /// May be inlined into callers whatever its size.
     pub always_inline: bool,
-    /// The function that it makes callable from outside, with arguments and results in slots.
+    /// The function that it makes callable from outside, with arguments and results in slots; of the entry into
+    /// a loop of such a function the same one.
     pub wraps: Option<String>,
     pub blocks: Vec<BlockData>,
     /// Blocks in layout order; a block that is not listed is dead.

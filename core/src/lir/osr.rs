@@ -285,7 +285,6 @@ pub fn entry(func: &Func, points: &[Point], k: usize) -> Func {
     let point = &points[k];
     let mut f = func.clone();
     (f.name, f.sig, f.always_inline) = (entry_name(&func.name, k), entry_signature(func), false);
-    f.wraps = None;
     let copies = copy_turns(&mut f, &point.loops);
     let start = f.make_block();
     let (ctx, buffer) = (f.add_param(start, Ty::Ptr), f.add_param(start, Ty::Ptr));

@@ -40,8 +40,8 @@ pub fn note(code: &dyn Code, module: &Module, tier: u8) {
 
 /// `name (file:line) [tier N]`, with what the compiler added to the name left out.
 fn label(name: &str, module: &Module, tier: u8) -> String {
-    let plain = name.split_once("@osr").map_or(name, |n| n.0);
-    let plain = module.func(plain).and_then(|f| f.wraps.as_deref()).unwrap_or(plain);
+    let wrapped = module.func(name).and_then(|f| f.wraps.as_deref());
+    let plain = wrapped.unwrap_or(name.split_once("@osr").map_or(name, |n| n.0));
     let plain =
         plain.rsplit_once('.').filter(|n| n.1.bytes().all(|b| b.is_ascii_digit())).map_or(plain, |n| n.0);
     let part = if name.contains("@osr") { ", from a running loop on" } else { "" };
