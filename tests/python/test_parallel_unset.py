@@ -147,6 +147,18 @@ def the_one_before(a):
     return out
 
 
+def with_a_handler(a):
+    out = np.zeros(len(a))
+    for i in prange(len(a)):
+        try:
+            if a[i] > 0:
+                t = a[i]
+            out[i] = t  # here
+        except Exception:
+            out[i] = -1
+    return out
+
+
 def set_before_the_loop(a):
     out = np.zeros(len(a))
     t = 0.0
@@ -213,7 +225,7 @@ def test_what_may_not_be_done_twice_raises(f):
             g(np.tile(A, n))
 
 
-@pytest.mark.parametrize("f", [the_one_before, set_before_the_loop], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [the_one_before, set_before_the_loop, with_a_handler], ids=lambda f: f.__name__)
 def test_what_an_iteration_needs_of_another_is_still_a_race(f):
     with pytest.raises(TypeError, match=r"\[parallel-race\]") as caught:
         tierup.njit(parallel=True)(f)(A)

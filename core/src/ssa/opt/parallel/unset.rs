@@ -158,6 +158,10 @@ fn variable(func: &Func, found: &Found, param: Value) -> Option<Vec<Doubt>> {
                 continue;
             }
             let Op::CheckBound { name, .. } = &node.op else { return None };
+            // A handler in the loop would take the exception for one of the plain loop.
+            if node.unwind.as_ref().is_some_and(|to| is_inside(found, to.block)) {
+                return None;
+            }
             if !within || node.args.iter().any(|v| left.contains(v)) {
                 return None;
             }
