@@ -75,6 +75,9 @@ def finished(back, stream):
 
 def _launcher(kernel, grid, block, stream=0, sharedmem=0):
     blocks, threads = _box(grid, "the grid"), _box(block, "a block")
+    for what, given, most in (("the grid", blocks, (2**31 - 1, 65535, 65535)), ("a block", threads, (1024, 1024, 64))):
+        if any(n > m for n, m in zip(given, most)):
+            raise ValueError(f"{what} is at most {most}, not {tuple(given)}")
     if threads[0] * threads[1] * threads[2] > 1024:
         raise ValueError(f"a block has at most 1024 threads, not {threads[0] * threads[1] * threads[2]}")
     return kernel._core.configured(blocks, threads, handle_of(stream), int(sharedmem))
