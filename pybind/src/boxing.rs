@@ -76,7 +76,7 @@ pub fn cannot_box(t: Type) -> Option<String> {
         Kind::Method(id::EXCEPTION_ARGS | id::EXCEPTION_CLASS, _) => None,
         Kind::Method(..) => Some(format!("a bound method ({t}) cannot be returned to Python")),
         Kind::Conflict(a, b) => Some(format!("the function gives {a} on one path and {b} on another")),
-        Kind::Undef | Kind::MaybeUndef(_) | Kind::ListVar(_) => {
+        Kind::Undef | Kind::MaybeUndef(_) | Kind::Var(_) => {
             Some(format!("a value of type {t} cannot be returned to Python"))
         }
     }
@@ -234,7 +234,7 @@ pub unsafe fn to_python(t: Type, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj
             Kind::Never
             | Kind::Undef
             | Kind::MaybeUndef(_)
-            | Kind::ListVar(_)
+            | Kind::Var(_)
             | Kind::Iter(_)
             | Kind::Method(..)
             | Kind::Generator(..)

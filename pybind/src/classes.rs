@@ -64,7 +64,7 @@ fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
             Some(vec![known::class_object(py, c.handle)?.into_bound(py)])
         }
         Kind::NamedTuple(..) => names(&["dict"]),
-        Kind::List(_) | Kind::ListVar(_) => names(&["list"]),
+        Kind::List(_) => names(&["list"]),
         Kind::Range(_) => names(&["range"]),
         Kind::Slice(_) => names(&["slice"]),
         Kind::Array(_) => Some(vec![py.import("numpy").ok()?.getattr("ndarray").ok()?]),
@@ -97,6 +97,7 @@ fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
         | Kind::Method(..)
         | Kind::DType(_)
         | Kind::Variant(_)
+        | Kind::Var(_)
         | Kind::Conflict(..) => None,
     }
 }

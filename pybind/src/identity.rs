@@ -18,7 +18,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyWeakrefMethods;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, Weak};
-use tierup_core::types::{Kind, Type, promote};
+use tierup_core::types::{Kind, Type};
 
 /// How an object is held.
 enum Hold {
@@ -162,10 +162,7 @@ pub fn objects_of(t: Type, found: &mut Vec<u64>) {
     {
         found.push(n);
     }
-    promote::map_children(t, &mut |c| {
-        objects_of(c, found);
-        c
-    });
+    t.arguments().iter().for_each(|c| objects_of(c, found));
 }
 
 /// Has an overload end with any of these objects; false when one of them has gone already.

@@ -44,12 +44,7 @@ pub struct ListArg {
 
 /// Whether values of a type hold lists.
 fn holds_list(t: Type) -> bool {
-    let mut found = matches!(*t, Kind::List(_));
-    tierup_core::types::promote::map_children(t, &mut |c| {
-        found |= holds_list(c);
-        c
-    });
-    found
+    matches!(*t, Kind::List(_)) || t.arguments().iter().any(holds_list)
 }
 
 impl ListPlan {

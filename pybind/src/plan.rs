@@ -185,7 +185,7 @@ impl Plan {
             Kind::Never
             | Kind::Undef
             | Kind::MaybeUndef(_)
-            | Kind::ListVar(_)
+            | Kind::Var(_)
             | Kind::Iter(_)
             | Kind::Method(..)
             | Kind::Exception

@@ -339,7 +339,7 @@ pub fn type_of_keywords(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
 /// The type of a list; all elements must have a common one.
 pub fn type_of_list(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
     let t = type_of_elements(l)?;
-    if tierup_core::infer::session::has_unknown(t) {
+    if tierup_core::infer::vars::has_unknown(t) {
         return Err(Diagnostic::new(
             Code::UnknownElementType,
             "the element type of an empty list argument is not known",

@@ -110,7 +110,7 @@ impl Solver<'_, '_> {
         Ok(None)
     }
 
-    /// What is known of operands, list variables resolved.
+    /// What is known of operands, variables resolved.
     fn known_args(&mut self, sources: &[Source]) -> Result<Vec<Arg>> {
         let mut args = self.source_args(sources)?;
         args.iter_mut().for_each(|a| a.ty = self.session.resolve(a.ty));

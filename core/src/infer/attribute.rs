@@ -21,7 +21,7 @@ pub fn class_of(t: Type) -> &'static str {
     match t.kind() {
         Kind::Array(_) => "array",
         Kind::Str => "str",
-        Kind::List(_) | Kind::ListVar(_) => "list",
+        Kind::List(_) => "list",
         Kind::NamedTuple(c, _) if c.is_keywords() => "kwargs",
         Kind::Tuple(_) | Kind::NamedTuple(..) => "tuple",
         Kind::Bool => "bool",
@@ -50,6 +50,7 @@ pub fn class_of(t: Type) -> &'static str {
         | Kind::ExcClass(_)
         | Kind::Class(_)
         | Kind::Variant(_)
+        | Kind::Var(_)
         | Kind::Conflict(..) => "object",
     }
 }

@@ -435,7 +435,7 @@ impl Solver<'_, '_> {
         }
         // What a list holds is taken as it is known by now: its type must not change under the variant.
         let known: Vec<Type> = types.iter().map(|t| self.session.resolve(*t)).collect();
-        (!known.iter().any(|t| super::session::has_unknown(*t))).then(|| Type::one_of(&known))
+        (!known.iter().any(|t| super::vars::has_unknown(*t))).then(|| Type::one_of(&known))
     }
 
     fn call_row(
@@ -476,7 +476,7 @@ impl Solver<'_, '_> {
         let mut types: Vec<Type> = args.iter().map(|a| self.session.resolve(a.ty)).collect();
         let consts: Vec<Option<Const>> =
             args.iter().map(|a| a.konst.clone().filter(|c| library && specialises(c))).collect();
-        if types.iter().any(|t| super::session::has_unknown(*t)) {
+        if types.iter().any(|t| super::vars::has_unknown(*t)) {
             // An empty list that the function fills: what it puts in tells.
             let open = Key { func, args: args.iter().map(|a| a.ty).collect(), consts: consts.clone() };
             if let Some(ret) = self.session.look_ahead((self.id.0, i), open) {
@@ -485,7 +485,7 @@ impl Solver<'_, '_> {
             }
             types = args.iter().map(|a| self.session.resolve(a.ty)).collect();
         }
-        if types.iter().any(|t| super::session::has_unknown(*t)) {
+        if types.iter().any(|t| super::vars::has_unknown(*t)) {
             return Err(Diagnostic::new(
                 Code::UnknownElementType,
                 "an empty list is passed on before anything was put into it",

@@ -1,9 +1,10 @@
 //! What a typing rule sees and answers, and the rules' common vocabulary.
 
 use super::session::Session;
+use super::unify::Refusal;
+use super::vars::Site;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::ops::id;
-use crate::ssa::Inst;
 use crate::types::{Const, Kind, Type, promote};
 
 /// One operand of an operation.
@@ -71,31 +72,60 @@ impl Answer {
 /// The inference session as a rule sees it, at one instruction.
 pub struct TyCx<'a, 'h> {
     pub session: &'a mut Session<'h>,
-    pub site: (u32, Inst),
+    pub site: Site,
 }
 
 impl TyCx<'_, '_> {
-    /// The type that holds both, list variables included.
+    /// The type that holds both, variables included.
     pub fn unify(&mut self, a: Type, b: Type) -> Option<Type> {
         self.session.unify(a, b)
     }
 
     /// A list made here whose element type is found by use; starts with `elem` (`Never` for an empty list).
     pub fn new_list(&mut self, elem: Type) -> Result<Type> {
-        let list = self.session.list_var(self.site);
+        let list = Type::list(self.session.vars.at(self.site, 0, Type::int()));
         self.push_elem(list, elem)?;
         Ok(list)
     }
 
     /// Element type of a list as known so far.
-    pub fn elem(&mut self, list: Type) -> Option<Type> {
-        self.session.elem(list)
+    pub fn elem(&self, list: Type) -> Option<Type> {
+        if let Kind::List(e) = *list { Some(self.session.vars.known(e)) } else { None }
     }
 
     /// The list also holds values of type `elem`. An error when its element type is fixed and cannot hold
     /// them.
     pub fn push_elem(&mut self, list: Type, elem: Type) -> Result<()> {
-        self.session.push_elem(list, elem)
+        let Kind::List(slot) = *list else { return Err(Diagnostic::internal(format!("{list} is no list"))) };
+        self.session.vars.hold(slot, elem).map_err(|why| self.refused(why, elem))?;
+        if !self.session.resolve(slot).fits_list() {
+            return Err(Diagnostic::new(Code::CannotUnify, "the elements of this list are too large: more than 64 values each (an array counts as several)").help("use several lists, or shorter tuples"));
+        }
+        Ok(())
+    }
+
+    fn refused(&self, why: Refusal, elem: Type) -> Diagnostic {
+        let old = match why {
+            Refusal::Holds(old) => old,
+            Refusal::Itself => {
+                return Diagnostic::new(
+                    Code::CannotUnify,
+                    "a list cannot hold itself, nor a function that captures it",
+                )
+                .help("move the inner function out, and give it what it needs as arguments");
+            }
+        };
+        let help = match (old.as_array(), elem.as_array()) {
+            (Some(x), Some(y))
+                if x.dtype == y.dtype && x.ndim == y.ndim && y.layout == crate::types::Layout::A =>
+            {
+                "this list came from outside with arrays that lie without gaps: give it a copy, np.ascontiguousarray(x)"
+            }
+            _ => "keep the elements of a list of one type",
+        };
+        let [old, elem] = [old, elem].map(|t| self.session.resolve(t));
+        Diagnostic::new(Code::CannotUnify, format!("a list of {old} cannot hold a value of type {elem}"))
+            .help(help)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Type inference: sparse, conditional, over instances (one function for one combination of argument types).
 //!
-//! [`cx`] is what a typing rule sees, [`session`] the fixed point over instances and list variables,
-//! [`solve`] types one function, [`rows`] an operation by the rows of the table, [`adapt`] makes calls fit
+//! [`cx`] is what a typing rule sees, [`session`] the fixed point over instances, [`vars`] what is not known
+//! yet, [`unify`] how it comes to be known, [`solve`] types one function, [`rows`] an operation by the rows of the table, [`adapt`] makes calls fit
 //! these, [`call`] resolves what is called, [`bind`] binds arguments, [`attribute`] takes attributes,
 //! [`regions`] types parallel loops, [`origin`] says where a value comes from, [`special`] asks classes of
 //! named tuples for methods of their own, [`finish`] writes the typed function down.
@@ -20,3 +20,5 @@ pub mod rows;
 pub mod session;
 pub mod solve;
 pub mod special;
+pub mod unify;
+pub mod vars;

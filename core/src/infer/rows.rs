@@ -62,12 +62,7 @@ impl<'h> Solver<'_, 'h> {
             let t = self.source_arg(s)?.ty;
             let contains = matches!(
                 t.kind(),
-                Kind::NamedTuple(..)
-                    | Kind::Tuple(_)
-                    | Kind::List(_)
-                    | Kind::ListVar(_)
-                    | Kind::Optional(_)
-                    | Kind::Variant(_)
+                Kind::NamedTuple(..) | Kind::Tuple(_) | Kind::List(_) | Kind::Optional(_) | Kind::Variant(_)
             );
             if contains && super::special::has_classes(self.session.resolve(t)) {
                 return Ok(true);

@@ -1,10 +1,11 @@
-//! The fixed point over instances: recursion, list variables, what each instance returns.
+//! The fixed point over instances: recursion, what each instance returns.
 
+use super::vars::{Site, Vars};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::Host;
 use crate::source::Origin;
-use crate::ssa::{self, Func, FuncId, Inst, InstanceId, registry};
-use crate::types::{Const, Kind, Type, promote};
+use crate::ssa::{self, Func, FuncId, InstanceId, registry};
+use crate::types::{Const, Kind, Type};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
@@ -34,7 +35,7 @@ pub struct Instance {
     solved: Option<super::solve::Solved>,
     /// Typed code, once solved.
     pub typed: Option<Typed>,
-    /// Why it could not be solved, and the version of list variables then: asked again, it says so at once.
+    /// Why it could not be solved, and the version of the variables then: asked again, it says so at once.
     /// Without this a chain of calls whose last one fails would be tried anew from every link, and again from
     /// every link of those.
     failed: Option<(u64, Diagnostic)>,
@@ -55,30 +56,19 @@ pub struct Typed {
     pub globals: HashMap<ssa::Value, crate::host::GlobalValue>,
 }
 
-/// A list's element type while it is being found.
-#[derive(Clone, Debug)]
-struct ListVar {
-    parent: u32,
-    elem: Type,
-    fixed: bool,
-}
-
 pub struct Session<'h> {
     pub host: &'h dyn Host,
     pub instances: Vec<Instance>,
     /// Integers that do not fit raise.
     overflow_checks: bool,
     by_key: HashMap<Key, InstanceId>,
-    vars: Vec<ListVar>,
-    var_sites: HashMap<(u32, Inst), u32>,
-    /// Grows whenever a list variable changes.
-    pub var_version: u64,
+    pub vars: Vars,
     depth: u32,
-    /// Functions that are looked into for what they put into lists of unknown elements, with what they return
-    /// as far as known.
+    /// Functions that are looked into for what they say about variables in their arguments, with what they
+    /// return as far as known.
     ahead: Vec<(FuncId, Type)>,
     /// Numbers of such looks, counted down from the top: none is that of an instance.
-    look_ids: HashMap<((u32, Inst), FuncId), u32>,
+    look_ids: HashMap<(Site, FuncId), u32>,
 }
 
 /// Generators are numbered for the whole process, since types are: the numbers of each function's.
@@ -117,9 +107,7 @@ impl<'h> Session<'h> {
             instances: vec![],
             overflow_checks,
             by_key: HashMap::new(),
-            vars: vec![],
-            var_sites: HashMap::new(),
-            var_version: 0,
+            vars: Vars::default(),
             depth: 0,
             ahead: vec![],
             look_ids: HashMap::new(),
@@ -197,7 +185,7 @@ impl<'h> Session<'h> {
             State::InProgress => self.instances[id.index()].read_early = true,
             State::New | State::Provisional => {
                 if let Some((version, e)) = &self.instances[id.index()].failed
-                    && *version == self.var_version
+                    && *version == self.vars.version
                 {
                     return Err(e.clone());
                 }
@@ -207,10 +195,11 @@ impl<'h> Session<'h> {
         Ok(id)
     }
 
-    /// Types a function with arguments that are lists of yet unknown elements, for what it puts into them.
+    /// Types a function with arguments in which nothing is known of variables yet, for what it says about
+    /// them: puts into lists that are empty so far.
     /// Inside of such a look it gives the result of the function that is looked into, as far as it is known.
     /// What goes wrong meanwhile is found again by the call itself.
-    pub fn look_ahead(&mut self, site: (u32, Inst), key: Key) -> Option<Type> {
+    pub fn look_ahead(&mut self, site: Site, key: Key) -> Option<Type> {
         if let Some((_, ret)) = self.ahead.iter().find(|(f, _)| *f == key.func) {
             return Some(*ret);
         }
@@ -257,7 +246,7 @@ impl<'h> Session<'h> {
         self.depth -= 1;
         if let Err(e) = &result {
             self.instances[id.index()].state = State::New;
-            self.instances[id.index()].failed = Some((self.var_version, e.clone()));
+            self.instances[id.index()].failed = Some((self.vars.version, e.clone()));
         }
         result
     }
@@ -318,190 +307,14 @@ impl<'h> Session<'h> {
         }
     }
 
-    // ---- list variables
-
-    fn root(&self, mut v: u32) -> u32 {
-        while self.vars[v as usize].parent != v {
-            v = self.vars[v as usize].parent;
-        }
-        v
-    }
-
-    /// The list variable of an instruction of an instance; the same at every visit.
-    pub fn list_var(&mut self, site: (u32, Inst)) -> Type {
-        let n = self.vars.len() as u32;
-        let v = *self.var_sites.entry(site).or_insert(n);
-        if v == n {
-            self.vars.push(ListVar { parent: n, elem: Type::never(), fixed: false });
-        }
-        Type::new(Kind::ListVar(self.root(v)))
-    }
-
-    pub fn elem(&mut self, list: Type) -> Option<Type> {
-        match *list {
-            Kind::List(t) => Some(t),
-            Kind::ListVar(v) => {
-                let r = self.root(v);
-                Some(self.vars[r as usize].elem)
-            }
-            _ => None,
-        }
-    }
-
-    pub fn push_elem(&mut self, list: Type, elem: Type) -> Result<()> {
-        let old = self.elem(list).unwrap_or_else(Type::never);
-        let fail = |t: Type| {
-            let help = match (old.as_array(), t.as_array()) {
-                (Some(x), Some(y))
-                    if x.dtype == y.dtype && x.ndim == y.ndim && y.layout == crate::types::Layout::A =>
-                {
-                    "this list came from outside with arrays that lie without gaps: give it a copy, np.ascontiguousarray(x)"
-                }
-                _ => "keep the elements of a list of one type",
-            };
-            Diagnostic::new(Code::CannotUnify, format!("a list of {old} cannot hold a value of type {t}"))
-                .help(help)
-        };
-        if let Kind::ListVar(v) = *list
-            && self.mentions(elem, self.root(v))
-        {
-            return Err(Diagnostic::new(
-                Code::CannotUnify,
-                "a list cannot hold itself, nor a function that captures it",
-            )
-            .help("move the inner function out, and give it what it needs as arguments"));
-        }
-        let new = self.unify(old, elem).ok_or_else(|| fail(elem))?;
-        // A list variable that is this list by now is not another type.
-        if self.resolve(new) == self.resolve(old) {
-            return Ok(());
-        }
-        if !self.resolve(new).fits_list() {
-            return Err(Diagnostic::new(Code::CannotUnify, "the elements of this list are too large: more than 64 values each (an array counts as several)").help("use several lists, or shorter tuples"));
-        }
-        match *list {
-            Kind::ListVar(v) if !self.vars[self.root(v) as usize].fixed => {
-                let r = self.root(v) as usize;
-                self.vars[r].elem = new;
-                self.var_version += 1;
-                Ok(())
-            }
-            // A list of floats takes ints, a list of optional values takes None: the element is converted.
-            _ if castable(self.resolve(elem), self.resolve(old))
-                || promote::same_but_weak(self.resolve(elem), self.resolve(old)) =>
-            {
-                Ok(())
-            }
-            _ => Err(fail(elem)),
-        }
-    }
-
-    /// Whether a type mentions a list variable.
-    fn mentions(&self, t: Type, root: u32) -> bool {
-        if let Kind::ListVar(v) = *t {
-            let r = self.root(v);
-            return r == root || self.mentions(self.vars[r as usize].elem, root);
-        }
-        let mut found = false;
-        promote::map_children(t, &mut |c| {
-            found |= self.mentions(c, root);
-            c
-        });
-        found
-    }
-
-    /// [`promote::unify`] with list variables.
+    /// The type that holds both, variables included.
     pub fn unify(&mut self, a: Type, b: Type) -> Option<Type> {
-        if a == b {
-            return Some(a);
-        }
-        match (a.kind(), b.kind()) {
-            (Kind::ListVar(x), Kind::ListVar(y)) => {
-                let (x, y) = (self.root(*x), self.root(*y));
-                if x != y {
-                    let (of_x, of_y) = (self.vars[x as usize].elem, self.vars[y as usize].elem);
-                    // `m = [m]`: no list holds itself.
-                    if self.mentions(of_x, y) || self.mentions(of_y, x) {
-                        return None;
-                    }
-                    let elem = self.unify(of_x, of_y)?;
-                    if self.mentions(elem, x) || self.mentions(elem, y) {
-                        return None;
-                    }
-                    self.vars[y as usize].parent = x;
-                    let fixed = self.vars[y as usize].fixed;
-                    self.vars[x as usize].fixed |= fixed;
-                    self.vars[x as usize].elem = elem;
-                    self.var_version += 1;
-                }
-                Some(Type::new(Kind::ListVar(x)))
-            }
-            (Kind::ListVar(v), Kind::List(t)) | (Kind::List(t), Kind::ListVar(v)) => {
-                let (r, t) = (self.root(*v) as usize, *t);
-                if self.mentions(t, r as u32) {
-                    return None;
-                }
-                let merged = self.unify(self.vars[r].elem, t)?;
-                let (m, known) = (self.resolve(merged), self.resolve(t));
-                if m != known && !promote::same_but_weak(m, known) {
-                    return None;
-                }
-                if self.vars[r].elem != t || !self.vars[r].fixed {
-                    self.var_version += 1;
-                }
-                self.vars[r].elem = t;
-                self.vars[r].fixed = true;
-                Some(Type::new(Kind::ListVar(r as u32)))
-            }
-            (Kind::List(x), Kind::List(y)) => {
-                let merged = self.unify(*x, *y)?;
-                let (m, x, y) = (self.resolve(merged), self.resolve(*x), self.resolve(*y));
-                let fits = |t: Type| t == m || promote::same_but_weak(t, m);
-                (fits(x) && fits(y)).then(|| Type::list(m))
-            }
-            _ => promote::unify_with(a, b, &mut |x, y| self.unify(x, y)),
-        }
+        self.vars.unify(a, b)
     }
 
-    /// Replaces list variables by lists of what they were found to hold.
+    /// A type with what is known by now in place of variables.
     pub fn resolve(&self, t: Type) -> Type {
-        if self.vars.is_empty() {
-            return t;
-        }
-        match *t {
-            Kind::ListVar(v) => Type::list(self.resolve(self.vars[self.root(v) as usize].elem)),
-            _ => promote::map_children(t, &mut |c| self.resolve(c)),
-        }
-    }
-
-    /// Gives the list variables of these types that hold nothing yet integers to hold. Whether there were
-    /// any.
-    pub fn settle_empty_lists(&mut self, types: &[Type]) -> bool {
-        let mut roots = vec![];
-        fn collect(session: &Session<'_>, t: Type, roots: &mut Vec<u32>) {
-            if let Kind::ListVar(v) = *t {
-                let r = session.root(v);
-                let elem = session.vars[r as usize].elem;
-                if *elem == Kind::Never {
-                    roots.push(r)
-                } else {
-                    collect(session, elem, roots)
-                }
-                return;
-            }
-            promote::map_children(t, &mut |c| {
-                collect(session, c, roots);
-                c
-            });
-        }
-        for t in types {
-            collect(self, *t, &mut roots);
-        }
-        for r in &roots {
-            self.vars[*r as usize].elem = Type::int();
-        }
-        self.var_version += roots.len() as u64;
-        !roots.is_empty()
+        self.vars.resolve(t)
     }
 
     /// Library functions are specialised for constant arguments too.
@@ -531,20 +344,4 @@ fn declared_result(func: &Func, from: Type, to: Type) -> Result<Type> {
         )
         .at(func.span(here))
     })
-}
-
-/// Whether an explicit cast from `a` to `b` exists that `unify` would insert.
-pub fn castable(a: Type, b: Type) -> bool {
-    promote::unify(a, b) == Some(b)
-        || (a.is_number() && b.is_number() && !b.is_weak() && promote::unify(a, b.strong()) == Some(b))
-}
-
-/// A list whose element type nobody told.
-pub fn has_unknown(t: Type) -> bool {
-    let mut found = *t == Kind::List(Type::never());
-    promote::map_children(t, &mut |c| {
-        found |= has_unknown(c);
-        c
-    });
-    found
 }

@@ -147,7 +147,7 @@ impl<'s, 'h> Solver<'s, 'h> {
     fn run(&mut self) -> Result<()> {
         let limit = 60 * self.order.len() as u32 + 200;
         loop {
-            let version = self.session.var_version;
+            let version = self.session.vars.version;
             while let Some(next) = self.work.pop_first() {
                 self.visits += 1;
                 if self.visits > limit {
@@ -158,10 +158,10 @@ impl<'s, 'h> Solver<'s, 'h> {
                 }
                 self.visit_block(self.order[next as usize]);
             }
-            if version == self.session.var_version && !self.settle_empty_lists() {
+            if version == self.session.vars.version && !self.settle() {
                 break;
             }
-            // An element type changed: whoever touches a list is looked at again.
+            // More is known of a variable: whoever touches it is looked at again.
             for (i, b) in self.order.iter().enumerate() {
                 if self.out.reached[b.index()] {
                     self.work.insert(i as u32);
@@ -171,17 +171,17 @@ impl<'s, 'h> Solver<'s, 'h> {
         self.report()
     }
 
-    /// Lists that stay empty and are passed on hold integers: `sorted([x for x in xs if DEBUG])`, with the
-    /// global `DEBUG` False. Whether that changed anything.
-    fn settle_empty_lists(&mut self) -> bool {
-        // Inside a look ahead the lists may be the caller's, who may fill them later.
+    /// Variables that nobody says anything about have their defaults where they are passed on: lists that stay
+    /// empty hold integers, `sorted([x for x in xs if DEBUG])` with the global `DEBUG` False. Whether that
+    /// changed anything.
+    fn settle(&mut self) -> bool {
+        // Inside a look ahead they may be the caller's, who may fill them later.
         if self.id.index() >= self.session.instances.len()
             || !self.errors.values().any(|e| e.code == Code::UnknownElementType)
         {
             return false;
         }
-        let types: Vec<Type> = self.out.facts.iter().map(|f| f.ty).collect();
-        self.session.settle_empty_lists(&types)
+        self.session.vars.settle(self.out.facts.iter().map(|f| f.ty))
     }
 
     fn unsettled(&self) -> Diagnostic {

@@ -318,12 +318,7 @@ fn holds_any(t: Type, ids: &HashSet<u32>) -> bool {
     if ids.is_empty() {
         return false;
     }
-    let mut found = false;
-    crate::types::promote::map_children(t, &mut |c| {
-        found |= holds_any(c, ids);
-        c
-    });
-    found
+    t.arguments().iter().any(|c| holds_any(c, ids))
 }
 
 /// Closes the generators in a value whose reference is about to be dropped: those that have something to do,
@@ -338,13 +333,8 @@ pub fn close(cx: &mut LowerCx<'_>, val: &[lir::Value], t: Type) {
         return;
     }
     // The leaves of the parts follow one another, after what the whole has in front.
-    let mut parts = vec![];
-    crate::types::promote::map_children(t, &mut |c| {
-        parts.push(c);
-        c
-    });
     let mut at = matches!(t.kind(), Kind::Optional(_) | Kind::MaybeUndef(_) | Kind::Variant(_)) as usize;
-    for p in parts {
+    for p in t.arguments().iter() {
         let n = p.leaf_count();
         if let Some(v) = val.get(at..at + n) {
             close(cx, v, p);

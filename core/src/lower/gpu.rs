@@ -82,7 +82,7 @@ fn fits(t: Type, arrays: bool) -> bool {
         | Kind::MaybeUndef(_)
         | Kind::Str
         | Kind::List(_)
-        | Kind::ListVar(_)
+        | Kind::Var(_)
         | Kind::Iter(_)
         | Kind::Method(..)
         | Kind::Exception

@@ -16,7 +16,7 @@ use crate::infer::session::Session;
 use crate::lir::Value as Machine;
 use crate::ops::{Effect, Lists, OpDef, id};
 use crate::ssa::{Func, Inst, InstanceId, Op, Value};
-use crate::types::{IterType, Kind, Type, promote};
+use crate::types::{IterType, Kind, Type};
 use std::collections::HashSet;
 
 /// What the parallel loops of a module change.
@@ -35,12 +35,6 @@ pub enum Locks {
     Lists(Vec<Machine>),
     /** What it looks at lies too deep to be named. */
     All,
-}
-
-/// The type without the difference between Python's numbers and those of 64 bits, which the same list may be
-/// seen with.
-fn plain(t: Type) -> Type {
-    promote::map_children(t, &mut plain).strong()
 }
 
 /// What has to be guarded in the instances that `root` reaches; none where nothing has.
@@ -73,12 +67,7 @@ pub fn find(session: &Session<'_>) -> Option<Guard> {
 }
 
 fn holds_generator(t: Type) -> bool {
-    let mut found = matches!(*t, Kind::Generator(..));
-    promote::map_children(t, &mut |c| {
-        found |= holds_generator(c);
-        c
-    });
-    found
+    matches!(*t, Kind::Generator(..)) || t.arguments().iter().any(holds_generator)
 }
 
 impl Guard {
@@ -102,7 +91,7 @@ impl Guard {
                         && !e.is_counted()
                         && node.args.get(1).is_some_and(|k| func.types[k.index()].is_index());
                     if !number && !is_own(func, *a, *i) {
-                        self.lists.insert(plain(t));
+                        self.lists.insert(t.strong_throughout());
                     }
                     // What else it takes becomes an element, or is read.
                     if !op.means(id::LIST_SORT_BY_KEYS) {
@@ -114,7 +103,7 @@ impl Guard {
     }
 
     fn is_guarded(&self, t: Type) -> bool {
-        matches!(*t, Kind::List(_)) && self.lists.contains(&plain(t))
+        matches!(*t, Kind::List(_)) && self.lists.contains(&t.strong_throughout())
     }
 
     /// Whether values of a type hold a guarded list.
@@ -122,12 +111,7 @@ impl Guard {
         if matches!(*t, Kind::Function(_) | Kind::Generator(..)) {
             return false;
         }
-        let mut found = self.is_guarded(t);
-        promote::map_children(t, &mut |c| {
-            found |= self.holds(c);
-            c
-        });
-        found
+        self.is_guarded(t) || t.arguments().iter().any(|c| self.holds(c))
     }
 
     /// The guarded lists that a value is or goes through; whether it holds any others.

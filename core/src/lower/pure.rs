@@ -102,7 +102,7 @@ pub fn is_made_here(f: &Func, defs: &Defs<'_>, mut v: Value) -> bool {
                 let types: Vec<Type> = node.args.iter().map(|a| f.types[a.index()]).collect();
                 let made = f.types[v.index()];
                 // What a list gives is not the list's own.
-                let given = types.iter().any(|t| matches!(t.kind(), Kind::List(_) | Kind::ListVar(_)));
+                let given = types.iter().any(|t| matches!(t.kind(), Kind::List(_)));
                 if (op.own)(&types, made) == Own::Fresh {
                     return op.is(id::LIST_BUILD) || made.as_array().is_some() && !given;
                 }

@@ -331,7 +331,7 @@ fn never_equal(a: Type, b: Type) -> bool {
         Kind::Str => 1,
         Kind::Tuple(_) | Kind::NamedTuple(..) => 2,
         _ if t.is_number() => 3,
-        Kind::List(_) | Kind::ListVar(_) => 4,
+        Kind::List(_) => 4,
         Kind::Range(_) => 5,
         _ => 0,
     };
@@ -547,10 +547,7 @@ fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
         (Kind::Ellipsis, Kind::Ellipsis) => Some(true),
         (Kind::Str, Kind::Str)
         | (Kind::List(_), Kind::List(_))
-        | (Kind::ListVar(_), Kind::ListVar(_))
-        | (Kind::Exception, Kind::Exception) => None,
-        (Kind::List(_), Kind::ListVar(_))
-        | (Kind::ListVar(_), Kind::List(_))
+        | (Kind::Exception, Kind::Exception)
         | (Kind::Generator(..), Kind::Generator(..))
         | (Kind::Random, Kind::Random) => None,
         (Kind::Array(_), Kind::Array(_)) => None,
@@ -671,12 +668,16 @@ fn known_truth(t: Type) -> Option<Option<bool>> {
         | Kind::Complex(_)
         | Kind::Str
         | Kind::List(_)
-        | Kind::ListVar(_)
         | Kind::Range(_)
         | Kind::Array(_) => Some(None),
         Kind::Optional(t) => known_truth(*t).map(|known| known.filter(|k| !k)),
         Kind::Variant(m) => m.iter().map(|t| known_truth(*t)).collect::<Option<Vec<_>>>().map(|_| None),
-        Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::Iter(_) | Kind::Conflict(..) => None,
+        Kind::Never
+        | Kind::Undef
+        | Kind::MaybeUndef(_)
+        | Kind::Var(_)
+        | Kind::Iter(_)
+        | Kind::Conflict(..) => None,
     }
 }
 

@@ -307,7 +307,7 @@ pub fn makes_array(t: Type) -> bool {
     nested(t).is_some()
 }
 
-/// The same before list variables are resolved.
+/// The same before variables are resolved.
 fn nested_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<(usize, Type)> {
     nested(cx.session.resolve(t))
 }

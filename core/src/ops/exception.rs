@@ -278,7 +278,7 @@ fn argument_ok(t: Type) -> bool {
         Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::None => true,
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().all(|t| argument_ok(*t)),
         Kind::Optional(t) | Kind::List(t) => argument_ok(*t),
-        Kind::ListVar(_) | Kind::Never => true,
+        Kind::Var(_) | Kind::Never => true,
         Kind::Array(a) => Elem::of(a.dtype).is_some(),
         _ => false,
     }

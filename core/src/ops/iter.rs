@@ -102,7 +102,7 @@ pub fn iterator_of(t: Type) -> Option<Type> {
         Kind::Variant(m) if m.iter().all(|t| matches!(**t, Kind::Generator(..))) => t,
         Kind::Range(step) => Type::iter(IterType::Range(*step)),
         Kind::Array(a) if a.ndim > 0 => Type::iter(IterType::Array(t)),
-        Kind::List(_) | Kind::ListVar(_) => Type::iter(IterType::List(t)),
+        Kind::List(_) => Type::iter(IterType::List(t)),
         Kind::Str => Type::iter(IterType::Str),
         Kind::Tuple(_) | Kind::NamedTuple(..) => Type::iter(IterType::Tuple(t)),
         _ => return None,
@@ -114,7 +114,7 @@ fn together(types: Vec<Type>) -> Type {
     if types.iter().any(|t| **t == Kind::Never) { Type::never() } else { Type::tuple(types) }
 }
 
-/// What an iterator type gives, for types without list variables.
+/// What an iterator type gives, for types without variables.
 pub fn value_type(t: Type) -> Option<Type> {
     Some(match t.kind() {
         Kind::Generator(_, y) => *y,
@@ -145,12 +145,9 @@ pub fn value_type(t: Type) -> Option<Type> {
     })
 }
 
-/// [`value_type`] with list variables looked up.
-fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
+/// [`value_type`] with what is known of variables.
+pub fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
     match t.kind() {
-        Kind::Iter(IterType::List(l) | IterType::Reversed(l)) if matches!(**l, Kind::ListVar(_)) => {
-            cx.elem(*l)
-        }
         Kind::Iter(IterType::Tuple(t) | IterType::Reversed(t))
             if t.members().is_some_and(|m| !m.is_empty()) =>
         {
@@ -160,7 +157,7 @@ fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
             // Of several types otherwise, as lowering will find them: with lists as they are known by now.
             one.or_else(|| {
                 let known = cx.session.resolve(*t);
-                (!crate::infer::session::has_unknown(known))
+                (!crate::infer::vars::has_unknown(known))
                     .then(|| Type::one_of(known.members().unwrap_or_default()))
             })
         }
@@ -172,7 +169,7 @@ fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
             let y = value_type_in(cx, *x)?;
             cx.unify(t, y)
         }),
-        _ => value_type(t),
+        _ => value_type(t).map(|t| cx.session.vars.known(t)),
     }
 }
 
@@ -441,7 +438,7 @@ fn reversed_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(match t.kind() {
         Kind::Range(step) => Type::iter(IterType::Range(step.and_then(i64::checked_neg))),
         Kind::Array(a) if a.ndim > 0 => Type::iter(IterType::Reversed(t)),
-        Kind::List(_) | Kind::ListVar(_) | Kind::Str | Kind::Tuple(_) | Kind::NamedTuple(..) => {
+        Kind::List(_) | Kind::Str | Kind::Tuple(_) | Kind::NamedTuple(..) => {
             Type::iter(IterType::Reversed(t))
         }
         _ => return Err(no_match("reversed()", args)),

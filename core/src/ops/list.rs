@@ -215,12 +215,8 @@ fn insert_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 fn extend_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     list_elem(cx, args, "extend")?;
-    let other = match cx.elem(args[1].ty) {
-        Some(e) => Some(e),
-        None => sequence::element_type(args[1].ty),
-    };
-    let other = other
-        .or_else(|| super::iter::value_type(super::iter::iterator_of(args[1].ty)?))
+    let other = sequence::element_type_in(cx, args[1].ty)
+        .or_else(|| super::iter::value_type_in(cx, super::iter::iterator_of(args[1].ty)?))
         .ok_or_else(|| no_match("extend", args))?;
     cx.push_elem(args[0].ty, other)?;
     Ok(Answer::of(args[0].ty))
@@ -288,10 +284,10 @@ fn emit_concat(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn is_list(args: &[Arg]) -> bool {
-    matches!(*args[0].ty, Kind::List(_) | Kind::ListVar(_))
+    matches!(*args[0].ty, Kind::List(_))
 }
 fn are_lists(args: &[Arg]) -> bool {
-    args[..2].iter().all(|a| matches!(*a.ty, Kind::List(_) | Kind::ListVar(_)))
+    args[..2].iter().all(|a| matches!(*a.ty, Kind::List(_)))
 }
 
 /// Element type of the first operand as far as it is known; `Never` where nothing is.

@@ -444,13 +444,7 @@ fn check_bound(args: &[Arg]) -> Result<()> {
 fn zero_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = args[0].ty;
     Ok(Answer::of(match t.kind() {
-        Kind::Bool
-        | Kind::Int(_)
-        | Kind::Float(_)
-        | Kind::Complex(_)
-        | Kind::Str
-        | Kind::List(_)
-        | Kind::ListVar(_) => t,
+        Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::List(_) => t,
         Kind::Array(_) => super::create::like_type(t),
         Kind::Tuple(m) if m.is_empty() => t,
         _ => return Err(no_match("a sum in a prange loop", args)),
@@ -470,7 +464,7 @@ fn one_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 fn is_sequence(args: &[Arg]) -> bool {
     match args[0].ty.kind() {
         Kind::Array(a) => a.ndim > 0,
-        Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) => true,
+        Kind::List(_) | Kind::Range(_) => true,
         _ => false,
     }
 }
@@ -502,7 +496,7 @@ fn holds_floats(args: &[Arg]) -> bool {
 }
 
 fn is_list(args: &[Arg]) -> bool {
-    matches!(*args[0].ty, Kind::List(_) | Kind::ListVar(_))
+    matches!(*args[0].ty, Kind::List(_))
 }
 
 fn zero_bins_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {

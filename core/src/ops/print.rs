@@ -78,7 +78,7 @@ fn printable(t: Type) -> bool {
         | Kind::Exception => true,
         Kind::Array(a) => Elem::of(a.dtype).is_some(),
         Kind::Optional(t) | Kind::List(t) => printable(*t),
-        Kind::ListVar(_) | Kind::Range(_) | Kind::DType(_) => true,
+        Kind::Var(_) | Kind::Range(_) | Kind::DType(_) => true,
         Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Variant(m) => m.iter().all(|t| printable(*t)),
         Kind::Never => true,
         _ => false,

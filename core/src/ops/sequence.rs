@@ -231,12 +231,7 @@ fn match_sequence_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if super::builtin::is_variant(args[0].ty) {
         return Err(no_match("a sequence pattern", args));
     }
-    let is = |t: Type| {
-        matches!(
-            *t,
-            Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::List(_) | Kind::ListVar(_) | Kind::Range(_)
-        )
-    };
+    let is = |t: Type| matches!(*t, Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::List(_) | Kind::Range(_));
     match *args[0].ty {
         Kind::Optional(t) if is(t) => Ok(Answer::of(Type::bool())),
         _ => Ok(Answer::constant(Const::Bool(is(args[0].ty)))),
@@ -249,7 +244,7 @@ fn len_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let known = match args[0].ty.kind() {
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => Some(Const::Int(m.len() as i64)),
         Kind::Str => args[0].text().map(|s| Const::Int(s.chars().count() as i64)),
-        Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) => None,
+        Kind::List(_) | Kind::Range(_) => None,
         Kind::Array(a) if a.ndim > 0 => None,
         Kind::Array(_) => return Err(Diagnostic::new(Code::NoMatchingOperation, "len() of unsized object")),
         _ => return Err(no_match("len()", args)),
@@ -654,9 +649,9 @@ pub fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> Result<
 
 // ---- unpacking
 
-/// Element type, list variables looked up.
-fn element_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
-    if let Kind::ListVar(_) = *t { cx.elem(t) } else { element_type(t) }
+/// [`element_type`] with what is known of a variable.
+pub fn element_type_in(cx: &TyCx<'_, '_>, t: Type) -> Option<Type> {
+    element_type(t).map(|t| cx.session.vars.known(t))
 }
 
 pub fn unpack_type(cx: &mut TyCx<'_, '_>, t: Type, n: usize) -> Option<Type> {

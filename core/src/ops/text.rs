@@ -37,7 +37,7 @@ pub static OPS: &[OpDef] = &[
     .reads()
     .doc("`repr(x)`."),
     OpDef::new(&["builtins.str", "builtins.repr"], "x", Body::Py("builtin.list_repr"))
-        .only_if(|a| matches!(*a[0].ty, Kind::List(_) | Kind::ListVar(_)))
+        .only_if(|a| matches!(*a[0].ty, Kind::List(_)))
         .raises()
         .reads()
         .doc("`repr` of a list."),
@@ -201,7 +201,7 @@ fn prefixed(cx: &mut LowerCx<'_>, c: &OpCall<'_>, base: i64) -> Result<Val> {
 
 /// Types whose text is put together by a function in Python.
 fn made_of_parts(t: Type) -> bool {
-    matches!(t.kind(), Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) | Kind::Slice(_) | Kind::Array(_))
+    matches!(t.kind(), Kind::List(_) | Kind::Range(_) | Kind::Slice(_) | Kind::Array(_))
         || t.members().is_some() && !printable(t)
 }
 

@@ -80,6 +80,7 @@ impl Type {
             | Kind::NamedTupleClass(_)
             | Kind::ExcClass(_)
             | Kind::Class(_)
+            | Kind::Var(_)
             | Kind::Conflict(..) => {}
             Kind::Bool | Kind::Int(_) | Kind::Float(_) => {
                 out.push(plain(self.scalar_ty().unwrap_or(Ty::I64)))
@@ -92,12 +93,7 @@ impl Type {
                 out.push(plain(Ty::I8));
                 t.push_leaves(out);
             }
-            Kind::Str
-            | Kind::List(_)
-            | Kind::ListVar(_)
-            | Kind::Exception
-            | Kind::Generator(..)
-            | Kind::Random => out.push(REF),
+            Kind::Str | Kind::List(_) | Kind::Exception | Kind::Generator(..) | Kind::Random => out.push(REF),
             Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().for_each(|t| t.push_leaves(out)),
             Kind::Slice(m) => m.iter().for_each(|t| t.push_leaves(out)),
             Kind::Array(a) => {

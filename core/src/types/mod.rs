@@ -2,9 +2,10 @@
 //! `Copy`.
 //!
 //! Scalars have NumPy's widths plus the *weak* Python `int` (64 bits), `float` and `complex`, which take the
-//! width of what they meet (NEP 50). [`promote`] holds the rules between types, [`leaves`] how a type becomes
-//! machine values.
+//! width of what they meet (NEP 50). [`constructor`] says which types stand inside a type, [`promote`] holds
+//! the rules between types, [`leaves`] how a type becomes machine values.
 
+pub mod constructor;
 pub mod consts;
 pub mod leaves;
 pub mod parse;
@@ -192,8 +193,9 @@ pub enum Kind {
     NamedTuple(&'static ClassInfo, Vec<Type>),
     Array(ArrayType),
     List(Type),
-    /// A list whose element type is being inferred; gone when inference ends.
-    ListVar(u32),
+    /// What stands here is being inferred: an invariant argument of the type around it. Gone when inference
+    /// ends.
+    Var(u32),
     /// A range; the step is in the type when it is known.
     Range(Option<i64>),
     /// A slice; each part is an integer or None.
@@ -310,22 +312,12 @@ impl Type {
         Type::new(Kind::Iter(i))
     }
 
+    pub fn var(n: u32) -> Type {
+        Type::new(Kind::Var(n))
+    }
     /// The type of values of any of these types; with None among them an optional one.
     pub fn one_of(types: &[Type]) -> Type {
-        let (mut flat, mut none) = (vec![], false);
-        for t in types {
-            promote::flatten(*t, &mut flat, &mut none);
-        }
-        let mut all: Vec<Type> = vec![];
-        for t in flat {
-            promote::add_alternative(&mut all, t, &mut promote::unify);
-        }
-        let one = match all.as_slice() {
-            [] => return if none { Type::none() } else { Type::never() },
-            [t] => *t,
-            _ => Type::new(Kind::Variant(all)),
-        };
-        if none { Type::optional(one) } else { one }
+        promote::one_of(types)
     }
     pub fn as_array(self) -> Option<ArrayType> {
         if let Kind::Array(a) = *self { Some(a) } else { None }
@@ -337,19 +329,6 @@ impl Type {
             _ => None,
         }
     }
-    /// Whether there are more than `levels` types one inside the other, or more than `parts` in all.
-    pub fn is_larger_than(self, levels: usize, parts: usize) -> bool {
-        fn fits(t: Type, levels: usize, parts: &mut usize) -> bool {
-            let mut all = true;
-            promote::map_children(t, &mut |c| {
-                *parts = parts.saturating_sub(1);
-                all = all && levels > 0 && *parts > 0 && fits(c, levels - 1, parts);
-                c
-            });
-            all
-        }
-        !fits(self, levels, &mut { parts })
-    }
     pub fn is_int(self) -> bool {
         matches!(*self, Kind::Int(_))
     }
@@ -359,15 +338,15 @@ impl Type {
     pub fn is_complex(self) -> bool {
         matches!(*self, Kind::Complex(_))
     }
-    /// int or bool: what may stand as an index.
     /// A tuple or a list.
     pub fn is_sequence(self) -> bool {
-        matches!(*self, Kind::Tuple(_) | Kind::List(_) | Kind::ListVar(_))
+        matches!(*self, Kind::Tuple(_) | Kind::List(_))
     }
     /// `a.flat`.
     pub fn is_flat(self) -> bool {
         matches!(self.kind(), Kind::Iter(IterType::Flat(_)))
     }
+    /// int or bool: what may stand as an index.
     pub fn is_index(self) -> bool {
         matches!(*self, Kind::Int(_) | Kind::Bool)
     }

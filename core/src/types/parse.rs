@@ -130,6 +130,9 @@ impl Parser<'_> {
     }
 
     fn ty(&mut self) -> Res<Type> {
+        if self.eat("?") {
+            return u32::try_from(self.number()?).map(Type::var).map_err(|_| self.error("a number"));
+        }
         let start = self.at;
         let name = self.word().to_string();
         if name == "unbound" && self.eat("?(") {
@@ -154,11 +157,6 @@ impl Parser<'_> {
             "tuple" => self.list().map(Type::tuple),
             "variant" => self.list().map(|m| Type::new(Kind::Variant(m))),
             "array" => self.array(),
-            "list" if self.eat("?") => {
-                let n = u32::try_from(self.number()?).map_err(|_| self.error("a number"))?;
-                self.expect(")")?;
-                Ok(Type::new(Kind::ListVar(n)))
-            }
             "list" => self.one().map(Type::list),
             "range" => self.step().map(|n| Type::new(Kind::Range(Some(n)))),
             "slice" => <[Type; 3]>::try_from(self.list()?)
@@ -216,7 +214,7 @@ mod tests {
             Type::list(Type::list(a)),
             Type::optional(Type::int()),
             Type::new(Kind::MaybeUndef(Type::bool())),
-            Type::new(Kind::ListVar(3)),
+            Type::list(Type::var(3)),
             Type::new(Kind::Range(Some(-2))),
             Type::new(Kind::Range(None)),
             Type::new(Kind::Slice([Type::int(), Type::none(), Type::none()])),

@@ -1,72 +1,48 @@
 //! Rules between types: what holds two values that meet ([`unify`]), what arithmetic on two numbers gives
 //! ([`arith`], [`result_type`]).
 
-use super::{ArrayType, Float, Int, IterType, Kind, Layout, Type};
+use super::constructor::{Variance, common_constructor};
+use super::{Float, Int, IterType, Kind, Type};
 
-/// The type that holds values of both, or none. List variables are the inference session's business and only
-/// unify when equal here.
+/// How arguments of one constructor meet: by the variance of the argument.
+type Meet<'a> = &'a mut dyn FnMut(Variance, Type, Type) -> Option<Type>;
+
+/// The type that holds values of both, or none. Variables are the business of inference and only unify when
+/// equal here.
 pub fn unify(a: Type, b: Type) -> Option<Type> {
-    unify_with(a, b, &mut unify)
+    unify_with(a, b, &mut meet)
 }
 
-/// [`unify`] that asks `child` about the parts of composite types.
-pub fn unify_with(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<Type>) -> Option<Type> {
+fn meet(variance: Variance, x: Type, y: Type) -> Option<Type> {
+    match variance {
+        Variance::Covariant => unify(x, y),
+        Variance::Invariant => same_but_weak(x, y).then(|| unify(x, y)).flatten(),
+    }
+}
+
+/// [`unify`] that asks `meet` about the arguments of constructors.
+pub fn unify_with(a: Type, b: Type, meet: Meet<'_>) -> Option<Type> {
     if a == b {
         return Some(a);
     }
+    let (same, inner) = (common_constructor(a, b), Variance::Covariant);
     Some(match (a.kind(), b.kind()) {
         (Kind::Never, _) => b,
         (_, Kind::Never) => a,
+        _ if let Some(of) = same => of.with_arguments(&unify_all(a, b, meet)?),
         (Kind::Undef, Kind::MaybeUndef(_)) => b,
         (Kind::MaybeUndef(_), Kind::Undef) => a,
-        (Kind::MaybeUndef(x), Kind::MaybeUndef(y)) => Type::new(Kind::MaybeUndef(child(*x, *y)?)),
         (Kind::Undef, _) => Type::new(Kind::MaybeUndef(b)),
         (_, Kind::Undef) => Type::new(Kind::MaybeUndef(a)),
-        (Kind::MaybeUndef(x), _) => Type::new(Kind::MaybeUndef(child(*x, b)?)),
-        (_, Kind::MaybeUndef(y)) => Type::new(Kind::MaybeUndef(child(a, *y)?)),
+        (Kind::MaybeUndef(x), _) => Type::new(Kind::MaybeUndef(meet(inner, *x, b)?)),
+        (_, Kind::MaybeUndef(y)) => Type::new(Kind::MaybeUndef(meet(inner, a, *y)?)),
         (Kind::Conflict(..), _) | (_, Kind::Conflict(..)) => return None,
-        (Kind::Optional(x), Kind::Optional(y)) => Type::optional(child(*x, *y)?),
         (Kind::None, _) => Type::optional(b),
         (_, Kind::None) => Type::optional(a),
-        (Kind::Optional(x), _) => Type::optional(child(*x, b)?),
-        (_, Kind::Optional(y)) => Type::optional(child(a, *y)?),
-        (Kind::Tuple(x), Kind::Tuple(y)) if x.len() == y.len() => Type::tuple(unify_all(x, y, child)?),
-        (Kind::NamedTuple(c, x), Kind::NamedTuple(d, y)) if c == d => {
-            Type::new(Kind::NamedTuple(c, unify_all(x, y, child)?))
-        }
-        (Kind::Slice(x), Kind::Slice(y)) => {
-            Type::new(Kind::Slice([child(x[0], y[0])?, child(x[1], y[1])?, child(x[2], y[2])?]))
-        }
-        (Kind::Range(_), Kind::Range(_)) => Type::new(Kind::Range(None)),
-        (Kind::Iter(x), Kind::Iter(y)) => Type::iter(unify_iters(x, y, child)?),
-        (Kind::Method(p, x), Kind::Method(q, y)) if p == q => Type::new(Kind::Method(*p, child(*x, *y)?)),
-        (Kind::Function(x), Kind::Function(y))
-            if x.func == y.func
-                && x.bound == y.bound
-                && x.kwdefaults == y.kwdefaults
-                && x.defaults.len() == y.defaults.len()
-                && x.captures.len() == y.captures.len() =>
-        {
-            let (defaults, captures) =
-                (unify_all(&x.defaults, &y.defaults, child)?, unify_all(&x.captures, &y.captures, child)?);
-            Type::new(Kind::Function(super::FuncType {
-                func: x.func,
-                defaults,
-                captures,
-                kwdefaults: x.kwdefaults.clone(),
-                bound: x.bound,
-            }))
-        }
-        // The same generator function for the same arguments: more of what it yields is known by now.
-        (Kind::Generator(i, x), Kind::Generator(j, y)) if i == j => {
-            Type::new(Kind::Generator(*i, child(*x, *y)?))
-        }
-        (Kind::Array(x), Kind::Array(y)) if x.dtype == y.dtype && x.ndim == y.ndim => {
-            let layout = if x.layout == y.layout { x.layout } else { Layout::A };
-            Type::new(Kind::Array(ArrayType { layout, access: x.access.join(y.access), ..*x }))
-        }
+        (Kind::Optional(x), _) => Type::optional(meet(inner, *x, b)?),
+        (_, Kind::Optional(y)) => Type::optional(meet(inner, a, *y)?),
         _ if a.is_number() && b.is_number() => merge_numbers(a, b),
-        _ if is_alternative(a) && is_alternative(b) => alternatives(a, b, child),
+        _ if is_alternative(a) && is_alternative(b) => alternatives(a, b, meet),
         // An eigenvalue, which is real or complex, meets another number: one type of number holds both. An
         // array meets arrays of which it is one.
         (Kind::Variant(m), _) if b.is_number() && m.iter().all(|t| t.is_number()) => {
@@ -76,14 +52,19 @@ pub fn unify_with(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<
             m.iter().fold(a, |sum, t| merge_numbers(sum, *t))
         }
         (Kind::Variant(m), Kind::Array(_)) if m.iter().any(|t| same_elements(*t, b)) => {
-            alternatives(a, b, child)
+            alternatives(a, b, meet)
         }
         (Kind::Array(_), Kind::Variant(m)) if m.iter().any(|t| same_elements(*t, a)) => {
-            alternatives(a, b, child)
+            alternatives(a, b, meet)
         }
-        (Kind::List(x), Kind::List(y)) if same_but_weak(*x, *y) => Type::list(child(*x, *y)?),
         _ => return None,
     })
+}
+
+/// The arguments of two types of one constructor, each with its counterpart.
+fn unify_all(a: Type, b: Type, meet: Meet<'_>) -> Option<Vec<Type>> {
+    let (x, y) = (a.arguments(), b.arguments());
+    x.iter().zip(y.iter()).map(|(p, q)| meet(x.variance, p, q)).collect()
 }
 
 /// Whether values of the type meet others of their sort in a variable: functions and classes of all kinds,
@@ -121,21 +102,21 @@ pub fn is_numeric_variant(t: Type) -> bool {
     if let Kind::Variant(m) = t.kind() { m.iter().all(|t| numeric(*t)) } else { false }
 }
 
-fn alternatives(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<Type>) -> Type {
+fn alternatives(a: Type, b: Type, meet: Meet<'_>) -> Type {
     let mut all = match a.kind() {
         Kind::Variant(m) => m.clone(),
         _ => vec![a],
     };
     match b.kind() {
-        Kind::Variant(m) => m.iter().for_each(|t| add_alternative(&mut all, *t, child)),
-        _ => add_alternative(&mut all, b, child),
+        Kind::Variant(m) => m.iter().for_each(|t| add_alternative(&mut all, *t, meet)),
+        _ => add_alternative(&mut all, b, meet),
     }
     if all.len() == 1 { all[0] } else { Type::new(Kind::Variant(all)) }
 }
 
 /// Adds a type to those of a variant, in their order. A function that captures other types than before stays
 /// one alternative.
-pub fn add_alternative(all: &mut Vec<Type>, t: Type, child: &mut dyn FnMut(Type, Type) -> Option<Type>) {
+fn add_alternative(all: &mut Vec<Type>, t: Type, meet: Meet<'_>) {
     let order = |t: Type| match t.kind() {
         Kind::Function(f) => (0, f.func.0 as u64, String::new()),
         Kind::Generator(n, _) => (1, *n as u64, String::new()),
@@ -150,7 +131,7 @@ pub fn add_alternative(all: &mut Vec<Type>, t: Type, child: &mut dyn FnMut(Type,
             (Kind::Generator(i, _), Kind::Generator(j, _)) => i == j,
             _ => same_elements(*x, t),
         };
-        if same && let Some(u) = unify_with(*x, t, child) {
+        if same && let Some(u) = unify_with(*x, t, meet) {
             *x = u;
             return;
         }
@@ -158,6 +139,24 @@ pub fn add_alternative(all: &mut Vec<Type>, t: Type, child: &mut dyn FnMut(Type,
     let key = order(t);
     let at = all.iter().position(|x| order(*x) > key).unwrap_or(all.len());
     all.insert(at, t);
+}
+
+/// The type of values of any of these types; with None among them an optional one.
+pub fn one_of(types: &[Type]) -> Type {
+    let (mut flat, mut none) = (vec![], false);
+    for t in types {
+        flatten(*t, &mut flat, &mut none);
+    }
+    let mut all: Vec<Type> = vec![];
+    for t in flat {
+        add_alternative(&mut all, t, &mut meet);
+    }
+    let one = match all.as_slice() {
+        [] => return if none { Type::none() } else { Type::never() },
+        [t] => *t,
+        _ => Type::new(Kind::Variant(all)),
+    };
+    if none { Type::optional(one) } else { one }
 }
 
 /// Takes optional types and variants apart.
@@ -178,41 +177,10 @@ pub fn is_alternative_for(x: Type, t: Type) -> bool {
     x == t || unify(x, t) == Some(x)
 }
 
-/// Whether two types differ only in that one is Python's number and the other NumPy's of the same width:
-/// `[0.5]` and `[v for v in a]`.
+/// Whether two types differ only in that one has Python's numbers where the other has NumPy's of the same
+/// width: `[0.5]` and `[v for v in a]`.
 pub fn same_but_weak(a: Type, b: Type) -> bool {
-    match (a.kind(), b.kind()) {
-        (Kind::List(x), Kind::List(y)) => same_but_weak(*x, *y),
-        (Kind::Tuple(x), Kind::Tuple(y)) => {
-            x.len() == y.len() && x.iter().zip(y).all(|(p, q)| same_but_weak(*p, *q))
-        }
-        _ => a.strong() == b.strong(),
-    }
-}
-
-fn unify_all(x: &[Type], y: &[Type], child: &mut dyn FnMut(Type, Type) -> Option<Type>) -> Option<Vec<Type>> {
-    x.iter().zip(y).map(|(a, b)| child(*a, *b)).collect()
-}
-
-/// Iterators of one kind over things that unify. They meet where a loop inside a loop runs over a variable
-/// whose type the outer loop changes.
-fn unify_iters(
-    x: &IterType,
-    y: &IterType,
-    child: &mut dyn FnMut(Type, Type) -> Option<Type>,
-) -> Option<IterType> {
-    Some(match (x, y) {
-        (IterType::Range(_), IterType::Range(_)) => IterType::Range(None),
-        (IterType::Array(a), IterType::Array(b)) => IterType::Array(child(*a, *b)?),
-        (IterType::List(a), IterType::List(b)) => IterType::List(child(*a, *b)?),
-        (IterType::Tuple(a), IterType::Tuple(b)) => IterType::Tuple(child(*a, *b)?),
-        (IterType::Enumerate(a), IterType::Enumerate(b)) => IterType::Enumerate(child(*a, *b)?),
-        (IterType::Reversed(a), IterType::Reversed(b)) => IterType::Reversed(child(*a, *b)?),
-        (IterType::NdEnumerate(a), IterType::NdEnumerate(b)) => IterType::NdEnumerate(child(*a, *b)?),
-        (IterType::Flat(a), IterType::Flat(b)) => IterType::Flat(child(*a, *b)?),
-        (IterType::Zip(a), IterType::Zip(b)) if a.len() == b.len() => IterType::Zip(unify_all(a, b, child)?),
-        _ => return None,
-    })
+    a == b || a.strong_throughout() == b.strong_throughout()
 }
 
 /// One variable holds both numbers: the NumPy promotion of the two, weak only when both are.
@@ -341,65 +309,6 @@ pub fn as_float(t: Type) -> Type {
     }
 }
 
-/// Rebuilds a type with each child replaced.
-pub fn map_children(t: Type, f: &mut dyn FnMut(Type) -> Type) -> Type {
-    let all = |m: &[Type], f: &mut dyn FnMut(Type) -> Type| m.iter().map(|t| f(*t)).collect::<Vec<_>>();
-    match t.kind() {
-        Kind::MaybeUndef(x) => Type::new(Kind::MaybeUndef(f(*x))),
-        Kind::Optional(x) => Type::optional(f(*x)),
-        Kind::Tuple(m) => Type::tuple(all(m, f)),
-        Kind::NamedTuple(c, m) => Type::new(Kind::NamedTuple(c, all(m, f))),
-        Kind::List(x) => Type::list(f(*x)),
-        Kind::Slice(m) => Type::new(Kind::Slice([f(m[0]), f(m[1]), f(m[2])])),
-        Kind::Method(p, x) => Type::new(Kind::Method(*p, f(*x))),
-        // Their order says which is meant: it stays.
-        Kind::Variant(m) => Type::new(Kind::Variant(all(m, f))),
-        Kind::Function(x) => {
-            let (defaults, captures) = (all(&x.defaults, f), all(&x.captures, f));
-            Type::new(Kind::Function(super::FuncType {
-                func: x.func,
-                defaults,
-                captures,
-                kwdefaults: x.kwdefaults.clone(),
-                bound: x.bound,
-            }))
-        }
-        Kind::Iter(i) => Type::iter(match i {
-            IterType::Array(x) => IterType::Array(f(*x)),
-            IterType::List(x) => IterType::List(f(*x)),
-            IterType::Tuple(x) => IterType::Tuple(f(*x)),
-            IterType::Enumerate(x) => IterType::Enumerate(f(*x)),
-            IterType::Zip(m) => IterType::Zip(all(m, f)),
-            IterType::Reversed(x) => IterType::Reversed(f(*x)),
-            IterType::NdEnumerate(x) => IterType::NdEnumerate(f(*x)),
-            IterType::Flat(x) => IterType::Flat(f(*x)),
-            IterType::Range(_) | IterType::Str | IterType::NdIndex(_) => return t,
-        }),
-        Kind::Never
-        | Kind::Undef
-        | Kind::None
-        | Kind::Ellipsis
-        | Kind::Bool
-        | Kind::Int(_)
-        | Kind::Float(_)
-        | Kind::Complex(_)
-        | Kind::Str
-        | Kind::Array(_)
-        | Kind::ListVar(_)
-        | Kind::Range(_)
-        | Kind::Builtin(_)
-        | Kind::Module(_)
-        | Kind::DType(_)
-        | Kind::NamedTupleClass(_)
-        | Kind::ExcClass(_)
-        | Kind::Class(_)
-        | Kind::Exception
-        | Kind::Generator(..)
-        | Kind::Random
-        | Kind::Conflict(..) => t,
-    }
-}
-
 /// Whether a step of an iterator of this type runs a generator, which may raise anything.
 pub fn runs_generator(t: Type) -> bool {
     if let Kind::Generator(..) = *t {
@@ -408,10 +317,5 @@ pub fn runs_generator(t: Type) -> bool {
     if !matches!(*t, Kind::Iter(_) | Kind::Variant(_)) {
         return false;
     }
-    let mut found = false;
-    map_children(t, &mut |c| {
-        found |= runs_generator(c);
-        c
-    });
-    found
+    t.arguments().iter().any(runs_generator)
 }

@@ -55,7 +55,7 @@ impl Display for Type {
                 )
             }
             Kind::List(t) => write!(f, "list({t})"),
-            Kind::ListVar(n) => write!(f, "list(?{n})"),
+            Kind::Var(n) => write!(f, "?{n}"),
             Kind::Range(Some(s)) => write!(f, "range(step={s})"),
             Kind::Range(None) => write!(f, "range"),
             Kind::Slice(p) => write!(f, "slice({})", Join(p)),

@@ -1,0 +1,328 @@
+//! What is found out about type variables where types meet: values in a variable of the program, results of a
+//! function, elements that are put into a container.
+//!
+//! Covariant arguments are joined: the type of both is one that values of either are converted to. Invariant
+//! arguments are equated: they are the same, or a variable becomes the other. What does not come about leaves
+//! nothing behind.
+
+use super::vars::Vars;
+use crate::types::constructor::Variance;
+use crate::types::{Kind, Type, promote};
+
+/// Why an argument cannot hold values of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It would stand in itself.
+    Itself,
+    /// It is known to be this, which does not go together with the type.
+    Holds(Type),
+}
+
+impl Vars {
+    /// The type that holds values of both, or none: [`promote::unify`] with variables.
+    pub fn unify(&mut self, a: Type, b: Type) -> Option<Type> {
+        if a == b {
+            return Some(a);
+        }
+        self.attempt(|vars| vars.join(a, b).ok_or(())).ok()
+    }
+
+    /// What an invariant argument is also holds values of type `value`. Where it is known exactly, these must
+    /// be such that they can be converted.
+    pub fn hold(&mut self, argument: Type, value: Type) -> Result<(), Refusal> {
+        self.attempt(|vars| vars.held(argument, value))
+    }
+
+    fn held(&mut self, argument: Type, value: Type) -> Result<(), Refusal> {
+        let old = self.known(argument);
+        let open = match *argument {
+            Kind::Var(v) => Some(self.root(v)),
+            _ => None,
+        };
+        if open.is_some_and(|r| self.mentions(value, r)) {
+            return Err(Refusal::Itself);
+        }
+        let new = if old == value { old } else { self.join(old, value).ok_or(Refusal::Holds(old))? };
+        // A variable that has become one with another is not another type.
+        let (known, value) = (self.resolve(old), self.resolve(value));
+        if self.resolve(new) == known {
+            return Ok(());
+        }
+        match open.map(|r| (r, self.get(r))) {
+            Some((r, v)) if !v.exact => {
+                self.set(r, new, v.exact);
+                Ok(())
+            }
+            // A list of floats takes ints, a list of optional values takes None: the element is converted.
+            _ if castable(value, known) || promote::same_but_weak(value, known) => Ok(()),
+            _ => Err(Refusal::Holds(old)),
+        }
+    }
+
+    fn join(&mut self, a: Type, b: Type) -> Option<Type> {
+        promote::unify_with(a, b, &mut |variance, x, y| match variance {
+            Variance::Covariant => self.join(x, y),
+            Variance::Invariant => self.equate(x, y),
+        })
+    }
+
+    /// The one type that two invariant arguments are.
+    fn equate(&mut self, x: Type, y: Type) -> Option<Type> {
+        if x == y {
+            return Some(x);
+        }
+        match (x.kind(), y.kind()) {
+            (Kind::Var(v), Kind::Var(w)) => self.merge(self.root(*v), self.root(*w)),
+            (Kind::Var(v), _) => self.fix(self.root(*v), y),
+            (_, Kind::Var(w)) => self.fix(self.root(*w), x),
+            _ => {
+                let both = self.join(x, y)?;
+                (self.agree(both, x) && self.agree(both, y)).then_some(both)
+            }
+        }
+    }
+
+    /// Whether two types are one, but for Python's numbers and NumPy's of the same width.
+    fn agree(&self, a: Type, b: Type) -> bool {
+        promote::same_but_weak(self.resolve(a), self.resolve(b))
+    }
+
+    fn merge(&mut self, v: u32, w: u32) -> Option<Type> {
+        if v == w {
+            return Some(Type::var(v));
+        }
+        let (a, b) = (self.get(v), self.get(w));
+        // `m = [m]`: no list holds itself.
+        if self.mentions(a.lower, w) || self.mentions(b.lower, v) {
+            return None;
+        }
+        let both =
+            if a.exact && b.exact { self.equate(a.lower, b.lower)? } else { self.join(a.lower, b.lower)? };
+        if a.exact && !self.agree(both, a.lower) || b.exact && !self.agree(both, b.lower) {
+            return None;
+        }
+        if self.mentions(both, v) || self.mentions(both, w) {
+            return None;
+        }
+        let lower = if a.exact {
+            a.lower
+        } else if b.exact {
+            b.lower
+        } else {
+            both
+        };
+        self.link(v, w, lower, a.exact || b.exact);
+        Some(Type::var(v))
+    }
+
+    /// A variable meets what is known: it is that, if that holds everything that is in it.
+    fn fix(&mut self, v: u32, to: Type) -> Option<Type> {
+        if self.mentions(to, v) {
+            return None;
+        }
+        let of = self.get(v);
+        let both = if of.lower == to { to } else { self.join(of.lower, to)? };
+        if !self.agree(both, to) {
+            return None;
+        }
+        if of.lower != to || !of.exact {
+            self.set(v, to, true);
+        }
+        Some(Type::var(v))
+    }
+}
+
+/// Whether an explicit cast from `a` to `b` exists that `unify` would insert.
+fn castable(a: Type, b: Type) -> bool {
+    promote::unify(a, b) == Some(b)
+        || (a.is_number() && b.is_number() && !b.is_weak() && promote::unify(a, b.strong()) == Some(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ssa::Inst;
+    use crate::types::Layout;
+
+    /// A variable of instruction `i`.
+    fn var(vars: &mut Vars, i: usize) -> Type {
+        vars.at((0, Inst::new(i)), 0, Type::int())
+    }
+    fn list(vars: &mut Vars, i: usize) -> Type {
+        Type::list(var(vars, i))
+    }
+    fn of(list: Type) -> Type {
+        list.arguments().iter().next().unwrap()
+    }
+
+    #[test]
+    fn the_same_place_has_the_same_variable() {
+        let mut vars = Vars::default();
+        let (a, b) = (var(&mut vars, 1), var(&mut vars, 2));
+        assert_ne!(a, b);
+        assert_eq!(var(&mut vars, 1), a);
+        vars.unify(Type::list(a), Type::list(b)).unwrap();
+        assert_eq!(var(&mut vars, 1), var(&mut vars, 2));
+    }
+
+    #[test]
+    fn what_is_put_in_is_joined() {
+        let mut vars = Vars::default();
+        let a = var(&mut vars, 1);
+        assert_eq!(*vars.known(a), Kind::Never);
+        for (value, known) in [
+            (Type::bool(), Type::bool()),
+            (Type::int(), Type::int()),
+            (Type::float(), Type::float()),
+            (Type::int(), Type::float()),
+            (Type::none(), Type::optional(Type::float())),
+        ] {
+            vars.hold(a, value).unwrap();
+            assert_eq!(vars.known(a), known);
+        }
+        assert_eq!(vars.hold(a, Type::str()), Err(Refusal::Holds(Type::optional(Type::float()))));
+        assert_eq!(vars.known(a), Type::optional(Type::float()));
+    }
+
+    #[test]
+    fn whoever_asked_sees_that_more_is_known() {
+        let mut vars = Vars::default();
+        let a = var(&mut vars, 1);
+        vars.hold(a, Type::float()).unwrap();
+        let version = vars.version;
+        vars.hold(a, Type::int()).unwrap();
+        vars.hold(a, Type::str()).unwrap_err();
+        assert_eq!(vars.version, version);
+        vars.hold(a, Type::none()).unwrap();
+        assert_ne!(vars.version, version);
+    }
+
+    #[test]
+    fn lists_that_meet_are_one() {
+        let mut vars = Vars::default();
+        let (a, b) = (list(&mut vars, 1), list(&mut vars, 2));
+        vars.hold(of(a), Type::int()).unwrap();
+        vars.hold(of(b), Type::float()).unwrap();
+        let both = vars.unify(a, b).unwrap();
+        assert_eq!(vars.resolve(both), Type::list(Type::float()));
+        vars.hold(of(b), Type::none()).unwrap();
+        assert_eq!(vars.resolve(a), Type::list(Type::optional(Type::float())));
+    }
+
+    #[test]
+    fn a_list_from_outside_stays_as_it_is() {
+        let mut vars = Vars::default();
+        let a = list(&mut vars, 1);
+        vars.hold(of(a), Type::int()).unwrap();
+        let floats = Type::list(Type::float());
+        vars.unify(a, floats).unwrap();
+        assert_eq!(vars.resolve(a), floats);
+        // Ints are converted; None would change what lies in the other's memory.
+        vars.hold(of(a), Type::int()).unwrap();
+        assert_eq!(vars.hold(of(a), Type::none()), Err(Refusal::Holds(Type::float())));
+        assert_eq!(vars.unify(a, Type::list(Type::int())), None);
+        // The other way round the elements would have to be converted where they lie.
+        let b = list(&mut vars, 2);
+        vars.hold(of(b), Type::float()).unwrap();
+        assert_eq!(vars.unify(b, Type::list(Type::int())), None);
+        assert_eq!(vars.resolve(b), floats);
+    }
+
+    #[test]
+    fn two_lists_from_outside_do_not_become_one() {
+        let mut vars = Vars::default();
+        let (a, b) = (list(&mut vars, 1), list(&mut vars, 2));
+        vars.unify(a, Type::list(Type::int())).unwrap();
+        vars.unify(b, Type::list(Type::float())).unwrap();
+        assert_eq!(vars.unify(a, b), None);
+        assert_eq!(vars.resolve(a), Type::list(Type::int()));
+        // Python's floats and NumPy's lie alike.
+        let c = list(&mut vars, 3);
+        vars.unify(c, Type::list(Type::f64())).unwrap();
+        assert!(vars.unify(b, c).is_some());
+    }
+
+    #[test]
+    fn nothing_holds_itself() {
+        let mut vars = Vars::default();
+        let (a, b) = (list(&mut vars, 1), list(&mut vars, 2));
+        assert_eq!(vars.hold(of(a), a), Err(Refusal::Itself));
+        assert_eq!(vars.hold(of(a), Type::tuple(vec![Type::int(), a])), Err(Refusal::Itself));
+        vars.hold(of(a), b).unwrap();
+        assert_eq!(vars.hold(of(b), a), Err(Refusal::Itself));
+        assert_eq!(vars.unify(a, b), None);
+        assert_eq!(vars.unify(of(a), Type::list(Type::list(of(a)))), None);
+        assert_eq!(*vars.known(of(b)), Kind::Never);
+    }
+
+    #[test]
+    fn what_fails_leaves_nothing_behind() {
+        let mut vars = Vars::default();
+        let (a, b) = (list(&mut vars, 1), list(&mut vars, 2));
+        let here = Type::tuple(vec![a, Type::list(Type::int())]);
+        let there = Type::tuple(vec![b, Type::list(Type::str())]);
+        let version = vars.version;
+        assert_eq!(vars.unify(here, there), None);
+        assert_eq!(vars.version, version);
+        vars.hold(of(a), Type::int()).unwrap();
+        vars.hold(of(b), Type::str()).unwrap();
+        assert_eq!(vars.resolve(here), Type::tuple(vec![Type::list(Type::int()); 2]));
+        assert_eq!(vars.resolve(there), Type::tuple(vec![Type::list(Type::str()); 2]));
+    }
+
+    #[test]
+    fn inner_lists_become_one_where_outer_ones_meet() {
+        let mut vars = Vars::default();
+        let (outer, a, b) = (list(&mut vars, 1), list(&mut vars, 2), list(&mut vars, 3));
+        vars.hold(of(outer), a).unwrap();
+        vars.hold(of(outer), b).unwrap();
+        vars.hold(of(a), Type::int()).unwrap();
+        vars.hold(of(b), Type::float()).unwrap();
+        assert_eq!(vars.resolve(outer), Type::list(Type::list(Type::float())));
+        // Members of tuples are converted, what lies in lists in them is not.
+        let (x, y) = (Type::tuple(vec![a, Type::int()]), Type::tuple(vec![b, Type::float()]));
+        let both = vars.unify(x, y).unwrap();
+        assert_eq!(vars.resolve(both), Type::tuple(vec![Type::list(Type::float()), Type::float()]));
+        let (x, y) = (Type::list(Type::tuple(vec![a, Type::int()])), Type::list(y));
+        assert_eq!(vars.unify(x, y), None);
+    }
+
+    #[test]
+    fn an_array_in_a_list_keeps_its_layout() {
+        let mut vars = Vars::default();
+        let array = |layout| Type::array(Type::f64(), 2, layout);
+        assert_eq!(vars.unify(array(Layout::C), array(Layout::F)), Some(array(Layout::A)));
+        let (c, f) = (Type::list(array(Layout::C)), Type::list(array(Layout::F)));
+        assert_eq!(vars.unify(c, f), None);
+        let a = list(&mut vars, 1);
+        vars.hold(of(a), array(Layout::C)).unwrap();
+        vars.hold(of(a), array(Layout::F)).unwrap();
+        assert_eq!(vars.resolve(a), Type::list(array(Layout::A)));
+    }
+
+    /// A dict is a constructor of two invariant arguments, made with two variables of its place; a class
+    /// instance is one with a variable for each field.
+    #[test]
+    fn a_place_has_as_many_variables_as_its_constructor_arguments() {
+        let mut vars = Vars::default();
+        let made = |vars: &mut Vars, i| {
+            let site = (0, Inst::new(i));
+            [vars.at(site, 0, Type::int()), vars.at(site, 1, Type::float())]
+        };
+        let ([k, v], [l, w]) = (made(&mut vars, 1), made(&mut vars, 2));
+        vars.hold(k, Type::str()).unwrap();
+        vars.hold(v, Type::int()).unwrap();
+        vars.hold(w, Type::float()).unwrap();
+        // `d if c else e`: arguments meet pairwise.
+        let dict = |k, v| Type::tuple(vec![Type::list(k), Type::list(v)]);
+        let both = vars.unify(dict(k, v), dict(l, w)).unwrap();
+        assert_eq!(vars.resolve(both), dict(Type::str(), Type::float()));
+        // A value of the dict that is the dict.
+        assert_eq!(vars.hold(w, dict(l, w)), Err(Refusal::Itself));
+        let [m, n] = made(&mut vars, 3);
+        assert!(vars.settle([dict(m, n), dict(k, v)].into_iter()));
+        assert_eq!(vars.resolve(dict(m, n)), dict(Type::int(), Type::float()));
+        assert_eq!(vars.resolve(both), dict(Type::str(), Type::float()));
+        assert!(!vars.settle([dict(m, n)].into_iter()));
+    }
+}

@@ -1,0 +1,163 @@
+//! Type variables: what stands in a type before inference knows it.
+//!
+//! An empty list is a `list(?0)`. What is put into it says what `?0` is: at least what holds everything so far
+//! (its *lower bound*, which grows), or, once it has met a list from outside, *exactly* what that one holds. A
+//! constructor with several arguments has a variable for each, all of the place where the value is made.
+//! Variables that have met are one: a forest of union-find whose roots hold what is known.
+//!
+//! Variables stand for invariant arguments only ([`Variance`]), never for a whole value: a value that is read
+//! out of a list has the type that is known of the variable by then, and is typed again when more is known.
+//! [`super::unify`] is how variables come to be known.
+
+use crate::ssa::Inst;
+use crate::types::constructor::Variance;
+use crate::types::{Kind, Type};
+use std::collections::HashMap;
+
+/// An instruction of an instance.
+pub type Site = (u32, Inst);
+
+/// What is known of a variable.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Var {
+    /// Itself, or the variable that it has become one with.
+    parent: u32,
+    /// `Never` where nothing is known.
+    pub lower: Type,
+    /// Whether it is its lower bound, and grows no more.
+    pub exact: bool,
+    /// What it is where nobody ever says.
+    default: Type,
+}
+
+/// The variables of a session.
+#[derive(Default)]
+pub struct Vars {
+    all: Vec<Var>,
+    /// The variables of an instruction, by number.
+    made: HashMap<(Site, u8), u32>,
+    /// Grows whenever more is known of a variable: who has asked may ask again.
+    pub version: u64,
+    /// How changed variables were, while types are unified that may turn out not to.
+    trail: Vec<(u32, Var)>,
+}
+
+impl Vars {
+    /// A variable of an instruction, the same at every visit; `default` is what it becomes if nothing says
+    /// what it is.
+    pub fn at(&mut self, site: Site, number: u8, default: Type) -> Type {
+        let n = self.all.len() as u32;
+        let v = *self.made.entry((site, number)).or_insert(n);
+        if v == n {
+            self.all.push(Var { parent: n, lower: Type::never(), exact: false, default });
+        }
+        Type::var(self.root(v))
+    }
+
+    pub(super) fn root(&self, mut v: u32) -> u32 {
+        while self.all[v as usize].parent != v {
+            v = self.all[v as usize].parent;
+        }
+        v
+    }
+
+    pub(super) fn get(&self, root: u32) -> Var {
+        self.all[root as usize]
+    }
+
+    /// What is known of an argument by now, its own arguments left as they are.
+    pub fn known(&self, argument: Type) -> Type {
+        match *argument {
+            Kind::Var(v) => self.get(self.root(v)).lower,
+            _ => argument,
+        }
+    }
+
+    /// A type with what is known by now in place of variables.
+    pub fn resolve(&self, t: Type) -> Type {
+        if self.all.is_empty() {
+            return t;
+        }
+        match *t {
+            Kind::Var(v) => self.resolve(self.get(self.root(v)).lower),
+            _ => t.map_arguments(&mut |c| self.resolve(c)),
+        }
+    }
+
+    /// Whether a variable stands in a type.
+    pub(super) fn mentions(&self, t: Type, root: u32) -> bool {
+        match *t {
+            Kind::Var(v) => {
+                let r = self.root(v);
+                r == root || self.mentions(self.get(r).lower, root)
+            }
+            _ => t.arguments().iter().any(|c| self.mentions(c, root)),
+        }
+    }
+
+    /// Gives the variables in these types of which nothing is known their defaults. Whether there were any.
+    pub fn settle(&mut self, types: impl Iterator<Item = Type>) -> bool {
+        let mut open = vec![];
+        types.for_each(|t| self.collect_open(t, &mut open));
+        for r in &open {
+            self.set(*r, self.get(*r).default, false);
+        }
+        self.trail.clear();
+        !open.is_empty()
+    }
+
+    fn collect_open(&self, t: Type, out: &mut Vec<u32>) {
+        match *t {
+            Kind::Var(v) => {
+                let r = self.root(v);
+                match self.get(r).lower {
+                    t if *t == Kind::Never => {
+                        if !out.contains(&r) {
+                            out.push(r)
+                        }
+                    }
+                    t => self.collect_open(t, out),
+                }
+            }
+            _ => t.arguments().iter().for_each(|c| self.collect_open(c, out)),
+        }
+    }
+
+    /// More is known of a variable.
+    pub(super) fn set(&mut self, root: u32, lower: Type, exact: bool) {
+        self.replace(root, Var { lower, exact, ..self.get(root) });
+    }
+
+    fn replace(&mut self, root: u32, new: Var) {
+        let old = std::mem::replace(&mut self.all[root as usize], new);
+        self.trail.push((root, old));
+        self.version += 1;
+    }
+
+    /// Makes two variables one, of which that much is known.
+    pub(super) fn link(&mut self, kept: u32, other: u32, lower: Type, exact: bool) {
+        self.replace(other, Var { parent: kept, ..self.get(other) });
+        self.set(kept, lower, exact);
+    }
+
+    /// Does something that may come to nothing, which leaves all variables as they were. Attempts do not nest.
+    pub(super) fn attempt<T, E>(&mut self, what: impl FnOnce(&mut Vars) -> Result<T, E>) -> Result<T, E> {
+        let version = self.version;
+        let out = what(self);
+        if out.is_err() {
+            for (root, old) in self.trail.drain(..).rev() {
+                self.all[root as usize] = old;
+            }
+            self.version = version;
+        }
+        self.trail.clear();
+        out
+    }
+}
+
+/// Whether a type, variables resolved, has an argument of which nothing is known: a list that nothing was put
+/// into.
+pub fn has_unknown(t: Type) -> bool {
+    let of = t.arguments();
+    of.iter().any(|c| has_unknown(c) || of.variance == Variance::Invariant && *c == Kind::Never)
+}
