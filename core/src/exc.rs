@@ -9,9 +9,13 @@ macro_rules! classes {
         impl Class {
             pub const ALL: &'static [Class] = &[$(Class::$Name),*];
             pub fn name(self) -> &'static str { match self { $(Class::$Name => stringify!($Name)),* } }
-            pub fn base(self) -> Class { match self { $(Class::$Name => Class::$Base),* } }
-            /// The second base, of a class that has two.
-            fn second_base(self) -> Option<Class> { match self { $(Class::$Name => { let second: &[Class] = &[$(Class::$Second)?]; second.first().copied() }),* } }
+            /// The classes that it derives from directly; none of the one that all derive from.
+            pub fn bases(self) -> &'static [Class] {
+                match self {
+                    $(Class::$Name if Class::$Base as i64 == $n => &[],
+                    Class::$Name => &[Class::$Base $(, Class::$Second)?]),*
+                }
+            }
         }
     };
 }
@@ -66,35 +70,13 @@ impl Class {
     pub fn from_name(name: &str) -> Option<Class> {
         Class::ALL.iter().copied().find(|c| c.name() == name)
     }
-    /// `self` is `other` or derives from it.
-    pub fn is_a(self, other: Class) -> bool {
-        self == other
-            || self.base() != self && self.base().is_a(other)
-            || self.second_base().is_some_and(|b| b.is_a(other))
-    }
 }
 
-/// Handles of exception classes ([`crate::types::ClassInfo::handle`]) below this are numbers of built-in
+/// Handles of exception classes ([`crate::types::class::ClassDef::handle`]) below this are numbers of built-in
 /// classes; from here on the host gives them.
 pub const FIRST_HOST_CLASS: u64 = 1 << 16;
 
 impl Class {
-    /// The class as a type names it.
-    pub fn info(self) -> &'static crate::types::ClassInfo {
-        static INFOS: std::sync::LazyLock<Vec<crate::types::ClassInfo>> = std::sync::LazyLock::new(|| {
-            Class::ALL
-                .iter()
-                .map(|c| crate::types::ClassInfo {
-                    handle: *c as u64,
-                    name: c.name().into(),
-                    fields: vec![],
-                    shadowed: vec![],
-                })
-                .collect()
-        });
-        // Numbers are dense and in the order of `ALL`; the test below holds them to it.
-        &INFOS[self as i64 as usize]
-    }
     /// The built-in class with that handle; none when the host gave it.
     pub fn from_handle(handle: u64) -> Option<Class> {
         if handle < FIRST_HOST_CLASS { Class::from_number(handle as i64) } else { None }
@@ -109,8 +91,7 @@ mod tests {
     fn handles_of_built_in_classes_are_their_numbers() {
         for (i, c) in Class::ALL.iter().enumerate() {
             assert_eq!(*c as i64, i as i64);
-            assert_eq!(c.info().name, c.name());
-            assert_eq!(Class::from_handle(c.info().handle), Some(*c));
+            assert_eq!(Class::from_handle(*c as u64), Some(*c));
         }
         assert_eq!(Class::from_handle(FIRST_HOST_CLASS), None);
     }

@@ -6,7 +6,7 @@
 
 use crate::diag::Result;
 use crate::ssa::{FuncId, Parts};
-use crate::types::{ClassInfo, Const, Type};
+use crate::types::{ClassDef, Const, Type};
 
 /// A value known when the function is compiled.
 #[derive(Clone, Debug)]
@@ -20,10 +20,10 @@ pub enum GlobalValue {
     Function(FuncId),
     /// A scalar type or dtype object.
     DType(Type),
-    NamedTupleClass(&'static ClassInfo),
-    ExcClass(&'static ClassInfo),
+    NamedTupleClass(&'static ClassDef),
+    ExcClass(&'static ClassDef),
     /// A class of the user's whose attributes can be read.
-    Class(&'static ClassInfo),
+    Class(&'static ClassDef),
     /// An instance of a named tuple or a tuple with members that are no constants.
     Tuple(Type, Vec<GlobalValue>),
     /// An array that outlives the code. `owner` is the address of a `MemBlock` that keeps it alive.
@@ -92,16 +92,12 @@ pub trait Host {
     /// The default of a parameter of that function.
     fn default(&self, host: u64, param: &str) -> Option<GlobalValue>;
     /// The default of a field of a named tuple class.
-    fn field_default(&self, _class: &ClassInfo, _field: &str) -> Option<GlobalValue> {
+    fn field_default(&self, _class: &ClassDef, _field: &str) -> Option<GlobalValue> {
         None
     }
     /// What a class of the host has under that name, its bases included.
-    fn class_attr(&self, _class: &ClassInfo, _name: &str) -> Option<ClassAttr> {
+    fn class_attr(&self, _class: &ClassDef, _name: &str) -> Option<ClassAttr> {
         None
-    }
-    /// Whether a class is derived from another one, or is it.
-    fn derives(&self, class: &ClassInfo, base: &ClassInfo) -> bool {
-        class.handle == base.handle
     }
     /// Whether values of a type are instances of a class that the types themselves say nothing about; none
     /// where that cannot be told.
@@ -110,6 +106,10 @@ pub trait Host {
     }
     /// Whether one class is a subclass of another; none for what is no class.
     fn is_subclass(&self, _class: Type, _of: Type) -> Option<bool> {
+        None
+    }
+    /// Whether values of a type have an attribute in Python, compiled or not; none where that cannot be told.
+    fn has_attribute(&self, _value: Type, _name: &str) -> Option<bool> {
         None
     }
     /// What a Python function has under a name.

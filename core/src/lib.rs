@@ -6,6 +6,7 @@
 pub mod backend;
 pub mod bitset;
 pub mod bytecode;
+pub mod classes;
 pub mod cpu;
 pub mod declare;
 pub mod diag;

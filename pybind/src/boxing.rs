@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use tierup_core::layout::{MemBlock, Obj as Native, Str};
 use tierup_core::ops::id;
-use tierup_core::types::{Access, ArrayType, ClassInfo, Int, Kind, Layout, Type};
+use tierup_core::types::{Access, ArrayType, ClassDef, Int, Kind, Layout, Type};
 use tierup_runtime::object::release;
 
 type Obj = *mut ffi::PyObject;
@@ -152,7 +152,7 @@ pub unsafe fn to_python(t: Type, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj
                 if plain.is_null() {
                     return plain;
                 }
-                if c.is_keywords() { keywords(c, plain) } else { named_tuple(c.handle, plain) }
+                if c.is_keywords() { keywords(c, plain) } else { named_tuple(c, plain) }
             }
             Kind::Optional(inner) => {
                 if next() as u8 == 0 {
@@ -330,11 +330,11 @@ unsafe fn tuple_object(members: &[Type], at: &mut *const u64, cx: &mut BoxCx<'_>
 ///
 /// # Safety
 /// `plain` is an owned tuple.
-unsafe fn named_tuple(handle: u64, plain: Obj) -> Obj {
+unsafe fn named_tuple(class: &ClassDef, plain: Obj) -> Obj {
     result(|py| {
         // SAFETY: `plain` is taken over.
         let plain = unsafe { Bound::from_owned_ptr(py, plain) };
-        let class = known::class_object(py, handle)
+        let class = known::object_of_def(py, class)
             .ok_or_else(|| PyRuntimeError::new_err("a named tuple of a class that is gone"))?;
         py.get_type::<pyo3::types::PyTuple>().call_method1("__new__", (class, plain))
     })
@@ -344,7 +344,7 @@ unsafe fn named_tuple(handle: u64, plain: Obj) -> Obj {
 ///
 /// # Safety
 /// `plain` is an owned tuple with as many members as the class has fields.
-unsafe fn keywords(class: &ClassInfo, plain: Obj) -> Obj {
+unsafe fn keywords(class: &ClassDef, plain: Obj) -> Obj {
     result(|py| {
         // SAFETY: `plain` is taken over.
         let plain = unsafe { Bound::from_owned_ptr(py, plain) };
@@ -370,7 +370,7 @@ fn unit_object(py: Python<'_>, t: Type) -> PyResult<Bound<'_, PyAny>> {
             unsafe { Bound::from_owned_ptr_or_err(py, descr.cast()) }
         }
         Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => {
-            known::class_object(py, c.handle).map(|o| o.into_bound(py)).ok_or_else(|| gone(&c.name))
+            known::object_of_def(py, c).map(|o| o.into_bound(py)).ok_or_else(|| gone(&c.name))
         }
         Kind::Function(f) => functions::object_of_id(f.func)
             .and_then(|n| identity::object(py, n))

@@ -26,7 +26,7 @@ fn class_object<'py>(py: Python<'py>, t: Type) -> Option<Bound<'py, PyAny>> {
     let found = match t.kind() {
         Kind::Builtin(path) => known::object_of(py, *path).ok()??.into_bound(py),
         Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => {
-            known::class_object(py, c.handle)?.into_bound(py)
+            known::object_of_def(py, c)?.into_bound(py)
         }
         Kind::DType(d) => scalar_class(py, *d)?,
         _ => return None,
@@ -60,9 +60,7 @@ fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
         Kind::Complex(_) => names(&["complex"]),
         Kind::Str => names(&["str"]),
         Kind::Tuple(_) => names(&["tuple"]),
-        Kind::NamedTuple(c, _) if !c.is_keywords() => {
-            Some(vec![known::class_object(py, c.handle)?.into_bound(py)])
-        }
+        Kind::NamedTuple(c, _) if !c.is_keywords() => Some(vec![known::object_of_def(py, c)?.into_bound(py)]),
         Kind::NamedTuple(..) => names(&["dict"]),
         Kind::List(_) => names(&["list"]),
         Kind::Range(_) => names(&["range"]),
@@ -100,6 +98,23 @@ fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
         | Kind::Var(_)
         | Kind::Conflict(..) => None,
     }
+}
+
+/// Whether values of a type have an attribute; none where they may differ in that.
+pub fn has_attribute(py: Python<'_>, value: Type, name: &str) -> Option<bool> {
+    let all = match value.kind() {
+        // A class of NumPy's or an object that names one: compiled code does not tell them apart.
+        Kind::DType(_) => return None,
+        Kind::Module(m) => vec![known::module_object(py, m)?],
+        Kind::Builtin(path) => vec![known::object_of(py, *path).ok()??.into_bound(py)],
+        Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) => vec![class_object(py, value)?],
+        // Of any class, which may keep anything.
+        Kind::Exception => return None,
+        _ => classes_of(py, value)?,
+    };
+    let mut answers = all.iter().map(|of| of.hasattr(name).ok());
+    let first = answers.next()??;
+    answers.all(|a| a == Some(first)).then_some(first)
 }
 
 /// Whether a class answers by itself what its instances are, in Python code that compiled code does not run.

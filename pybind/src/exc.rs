@@ -228,13 +228,13 @@ pub unsafe fn raise(py: Python<'_>, exc: *mut Exc, globals: &Bound<'_, PyAny>) -
 pub fn to_native(py: Python<'_>, e: PyErr) -> Error {
     let value = e.into_value(py);
     let class = value.bind(py).get_type();
-    let class =
-        known::exception_class(&class).ok().flatten().map_or(ExcClass::Builtin(Class::Exception), |c| {
-            match Class::from_handle(c.handle) {
-                Some(c) => ExcClass::Builtin(c),
-                None => ExcClass::Host(c.handle as i64),
-            }
-        });
+    let class = known::exception_class(&class).ok().flatten().map_or(
+        ExcClass::Builtin(Class::Exception),
+        |c| match c.exception() {
+            Some(c) => ExcClass::Builtin(c),
+            None => ExcClass::Host(c.handle().unwrap_or_default() as i64),
+        },
+    );
     let text = value.bind(py).str().map(|s| s.to_string()).unwrap_or_default();
     let args = if text.is_empty() { vec![] } else { vec![Arg::Text(text.into())] };
     let exc = Error::with_args(class, args).into_raw();

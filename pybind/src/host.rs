@@ -12,7 +12,7 @@ use std::cell::{Cell, RefCell};
 use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::host::{ClassAttr, GlobalValue, Host, Stencil};
 use tierup_core::ssa::{FuncId, Parts};
-use tierup_core::types::{ClassInfo, Type};
+use tierup_core::types::{ClassDef, Type};
 
 pub struct PyHost<'py> {
     py: Python<'py>,
@@ -173,8 +173,16 @@ impl<'py> PyHost<'py> {
         };
         Ok(match kind.as_str() {
             "staticmethod" => self.classify(&raw.getattr("__func__")?, true).map(ClassAttr::Value),
-            "classmethod" => function(&raw.getattr("__func__")?)?.map(ClassAttr::ClassMethod),
-            "property" => function(&raw.getattr("fget")?)?.map(ClassAttr::Property),
+            "classmethod" => Some(match function(&raw.getattr("__func__")?)? {
+                Some(f) => ClassAttr::ClassMethod(f),
+                None => ClassAttr::Value(GlobalValue::Unsupported(
+                    "a method that is not written in Python".into(),
+                )),
+            }),
+            "property" => Some(match function(&raw.getattr("fget")?)? {
+                Some(f) => ClassAttr::Property(f),
+                None => ClassAttr::Computed(GlobalValue::Unsupported("a property".into())),
+            }),
             _ => match function(raw)? {
                 Some(f) => Some(ClassAttr::Method(f)),
                 // Members of an enumeration, and whatever else gives its value through a descriptor.
@@ -261,11 +269,9 @@ impl Host for PyHost<'_> {
         }
     }
 
-    fn field_default(&self, class: &ClassInfo, field: &str) -> Option<GlobalValue> {
-        let defaults = known::class_object(self.py, class.handle)?
-            .into_bound(self.py)
-            .getattr("_field_defaults")
-            .ok()?;
+    fn field_default(&self, class: &ClassDef, field: &str) -> Option<GlobalValue> {
+        let defaults =
+            known::object_of_def(self.py, class)?.into_bound(self.py).getattr("_field_defaults").ok()?;
         self.classify(&defaults.get_item(field).ok()?, true)
     }
 
@@ -274,9 +280,8 @@ impl Host for PyHost<'_> {
         self.classify(&attributes.get_item(name).ok()?, false)
     }
 
-    fn class_attr(&self, class: &ClassInfo, name: &str) -> Option<ClassAttr> {
-        let class =
-            known::class_object(self.py, class.handle)?.into_bound(self.py).cast_into::<PyType>().ok()?;
+    fn class_attr(&self, class: &ClassDef, name: &str) -> Option<ClassAttr> {
+        let class = known::object_of_def(self.py, class)?.into_bound(self.py).cast_into::<PyType>().ok()?;
         let found = self.lookup_in_class(&class, &PyString::intern(self.py, name));
         match found {
             Ok(raw) => raw.and_then(|raw| {
@@ -287,21 +292,12 @@ impl Host for PyHost<'_> {
         }
     }
 
-    fn derives(&self, class: &ClassInfo, base: &ClassInfo) -> bool {
-        if class.handle == base.handle {
-            return true;
-        }
-        let classes = [class, base].map(|c| {
-            known::class_object(self.py, c.handle)
-                .and_then(|c| c.into_bound(self.py).cast_into::<PyType>().ok())
-        });
-        let [Some(class), Some(base)] = classes else { return false };
-        // SAFETY: both are live type objects.
-        unsafe { ffi::PyType_IsSubtype(class.as_ptr().cast(), base.as_ptr().cast()) != 0 }
-    }
-
     fn is_instance(&self, value: Type, class: Type) -> Option<bool> {
         crate::classes::is_instance(self.py, value, class)
+    }
+
+    fn has_attribute(&self, value: Type, name: &str) -> Option<bool> {
+        crate::classes::has_attribute(self.py, value, name)
     }
 
     fn is_subclass(&self, class: Type, of: Type) -> Option<bool> {

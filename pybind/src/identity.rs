@@ -152,7 +152,7 @@ pub fn objects_of(t: Type, found: &mut Vec<u64>) {
     let here = match t.kind() {
         Kind::Function(f) => functions::object_of_id(f.func),
         Kind::NamedTuple(c, _) | Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => {
-            known::object_of_class(c.handle)
+            c.handle().and_then(known::object_of_class)
         }
         Kind::Module(m) => known::object_of_module(m),
         _ => None,

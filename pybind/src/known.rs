@@ -5,6 +5,7 @@
 //! as long as they do without us.
 
 use crate::identity;
+use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyModule, PyTuple, PyType};
@@ -12,7 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{LazyLock, Mutex, MutexGuard};
 use tierup_core::exc::{Class, FIRST_HOST_CLASS};
 use tierup_core::ops::{self, OpId};
-use tierup_core::types::ClassInfo;
+use tierup_core::types::class::{ClassDef, ClassId, HostClass};
 
 /// A Python object's address; only ever compared.
 type Id = usize;
@@ -110,29 +111,64 @@ fn scan_new_modules(py: Python<'_>) -> PyResult<()> {
 /// code in the cache may hold one, and finds what it finds here.
 #[derive(Default)]
 struct Classes {
-    by_object: HashMap<u64, &'static ClassInfo>,
+    by_object: HashMap<u64, &'static ClassDef>,
     objects: HashMap<u64, u64>,
     made: u64,
 }
 static CLASSES: LazyLock<Mutex<Classes>> = LazyLock::new(Default::default);
 
-fn host_class(
-    class: &Bound<'_, PyAny>,
-    fields: Vec<String>,
-    shadowed: Vec<String>,
-) -> PyResult<&'static ClassInfo> {
-    let object = identity::number_of(class)?;
+/// The definition of a class that the compiler does not know by itself.
+fn host_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassDef> {
+    let object = identity::number_of(class.as_any())?;
     if let Some(c) = lock(&CLASSES).by_object.get(&object) {
         return Ok(c);
     }
+    let mut bases = class.bases().iter().map(|b| base_class(&b)).collect::<PyResult<Vec<_>>>()?;
+    let (mut fields, mut shadowed) = (vec![], vec![]);
+    if let Some(of_tuple) = tuple_fields(class)? {
+        shadowed = crate::classes::shadowed(class, &of_tuple)?;
+        fields = of_tuple;
+        // What is directly below tuple got its fields and the methods of a named tuple from Python's
+        // machinery.
+        for b in bases.iter_mut().filter(|b| **b == ClassId::TUPLE) {
+            *b = ClassId::NAMED_TUPLE;
+        }
+    }
     let name: String = class.getattr("__name__")?.extract()?;
     let mut table = lock(&CLASSES);
+    // Reading attributes may have run code that asked for this class.
+    if let Some(c) = table.by_object.get(&object) {
+        return Ok(c);
+    }
     let handle = FIRST_HOST_CLASS + table.made;
     table.made += 1;
-    let info: &'static ClassInfo = Box::leak(Box::new(ClassInfo { handle, name, fields, shadowed }));
-    table.by_object.insert(object, info);
+    let made = ClassDef::of_host(HostClass { handle, name, bases, fields, shadowed });
+    let made = made.map_err(|_| {
+        PyTypeError::new_err(format!("the class {class} has a method resolution order of its own"))
+    })?;
+    table.by_object.insert(object, made);
     table.objects.insert(handle, object);
-    Ok(info)
+    Ok(made)
+}
+
+/// The class that another one is derived from.
+fn base_class(base: &Bound<'_, PyAny>) -> PyResult<ClassId> {
+    if let Some(id) = operation_of(base)?.and_then(tierup_core::classes::object) {
+        return Ok(id);
+    }
+    let base = base.cast::<PyType>()?;
+    Ok(match exception_class(base)? {
+        Some(c) => c.id,
+        None => host_class(base)?.id,
+    })
+}
+
+/// The field names of a class of named tuples.
+fn tuple_fields(class: &Bound<'_, PyType>) -> PyResult<Option<Vec<String>>> {
+    if !class.is_subclass_of::<PyTuple>()? {
+        return Ok(None);
+    }
+    Ok(class.getattr("_fields").ok().and_then(|f| f.extract().ok()))
 }
 
 /// Forgets a class or module that is gone.
@@ -141,7 +177,7 @@ pub fn forget(object: u64) {
     {
         let mut table = lock(&CLASSES);
         if let Some(c) = table.by_object.remove(&object) {
-            table.objects.remove(&c.handle);
+            c.handle().map(|h| table.objects.remove(&h));
         }
     }
     let mut table = lock(&MODULES);
@@ -154,6 +190,11 @@ pub fn forget(object: u64) {
 pub fn native_class(py: Python<'_>, c: Class) -> PyResult<Bound<'_, PyAny>> {
     let home = if c == Class::AxisError { "numpy.exceptions" } else { "builtins" };
     py.import(home)?.getattr(c.name())
+}
+
+/// The Python class of a definition.
+pub fn object_of_def(py: Python<'_>, class: &ClassDef) -> Option<Py<PyAny>> {
+    class_object(py, class.handle()?)
 }
 
 /// The class with that handle.
@@ -170,23 +211,20 @@ pub fn object_of_class(handle: u64) -> Option<u64> {
 }
 
 /// A class made by `collections.namedtuple` or `typing.NamedTuple`.
-pub fn namedtuple_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassInfo>> {
+pub fn namedtuple_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassDef>> {
     let known =
         identity::known_number(class.as_any()).and_then(|n| lock(&CLASSES).by_object.get(&n).copied());
     if let Some(c) = known {
-        return Ok(if c.fields.is_empty() && !class.hasattr("_fields")? { None } else { Some(c) });
+        return Ok(Some(c).filter(|c| c.is_a(ClassId::NAMED_TUPLE)));
     }
-    if !class.is_subclass_of::<PyTuple>()? {
+    if tuple_fields(class)?.is_none() {
         return Ok(None);
     }
-    let Ok(fields) = class.getattr("_fields") else { return Ok(None) };
-    let Ok(fields) = fields.extract::<Vec<String>>() else { return Ok(None) };
-    let shadowed = crate::classes::shadowed(class, &fields)?;
-    host_class(class.as_any(), fields, shadowed).map(Some)
+    host_class(class).map(Some)
 }
 
 /// An exception class.
-pub fn exception_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassInfo>> {
+pub fn exception_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassDef>> {
     // SAFETY: the macro reads the flags of a live type object.
     if unsafe { ffi::PyExceptionClass_Check(class.as_ptr()) } == 0 {
         return Ok(None);
@@ -194,17 +232,17 @@ pub fn exception_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static Cl
     if let Some(c) = Class::from_name(&class.name()?.to_string_lossy()) {
         let builtin = native_class(class.py(), c)?;
         if builtin.is(class) {
-            return Ok(Some(c.info()));
+            return Ok(Some(ClassId::of_exception(c).def()));
         }
     }
     // `IOError` and `EnvironmentError` are other names of the same object, and its `__name__` is the one in
     // our table.
-    host_class(class.as_any(), vec![], vec![]).map(Some)
+    host_class(class).map(Some)
 }
 
 /// A class that is neither of these: compiled code reads its attributes.
-pub fn plain_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassInfo> {
-    host_class(class.as_any(), vec![], vec![])
+pub fn plain_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassDef> {
+    host_class(class)
 }
 
 // ---------------------------------------------------------------- modules

@@ -12,7 +12,7 @@ use pyo3::types::{
 };
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::host::GlobalValue;
-use tierup_core::types::{Access, ArrayType, ClassInfo, Const, FuncType, Int, Kind, Layout, Type};
+use tierup_core::types::{Access, ArrayType, ClassDef, Const, FuncType, Int, Kind, Layout, Type};
 
 fn unsupported(text: impl Into<String>) -> Failure {
     Diagnostic::new(Code::UnsupportedArgument, text).into()
@@ -333,7 +333,7 @@ pub fn type_of_keywords(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
         fields.push(k.extract()?);
         types.push(type_of(&v)?);
     }
-    Ok(Type::new(Kind::NamedTuple(ClassInfo::keywords(fields), types)))
+    Ok(Type::new(Kind::NamedTuple(ClassDef::keywords(fields), types)))
 }
 
 /// The type of a list; all elements must have a common one.

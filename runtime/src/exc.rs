@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicI64;
 use tierup_core::exc::Class;
 use tierup_core::layout::{Obj, Str, Text};
 use tierup_core::rt::{AbiTy, Ctx};
+use tierup_core::types::ClassId;
 
 /// Class of an exception: built-in, or one that the host knows by handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,7 +145,7 @@ impl Exc {
 
     pub fn is_a(&self, class: Class) -> bool {
         match self.class {
-            ExcClass::Builtin(c) => c.is_a(class),
+            ExcClass::Builtin(c) => ClassId::of_exception(c).def().is_a(ClassId::of_exception(class)),
             ExcClass::Host(handle) => (callbacks().class_is_a)(handle, class),
         }
     }

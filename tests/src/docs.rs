@@ -105,7 +105,7 @@ const TABLES: &[(&str, Belongs)] = &[
             && !sorts(p)
             && !is_class(p)
     }),
-    ("array", |p| p.starts_with("array.") && !sorts(p) && !LIBRARY_USE.contains(&p)),
+    ("array", |p| p.starts_with("array.") && !sorts(p)),
     ("math", |p| p.starts_with("math.")),
     ("cmath", |p| p.starts_with("cmath.")),
 ];
@@ -113,9 +113,9 @@ const TABLES: &[(&str, Belongs)] = &[
 /// Lists of names: what Python's own documentation describes.
 const NAMES: &[(&str, Belongs)] = &[
     ("builtins", |p| p.starts_with("builtins.")),
-    ("str", |p| p.starts_with("str.") && !LIBRARY_USE.contains(&p)),
-    ("list", |p| p.starts_with("list.") && !LIBRARY_USE.contains(&p)),
-    ("tuple", |p| p.starts_with("tuple.") && !LIBRARY_USE.contains(&p)),
+    ("str", |p| p.starts_with("str.")),
+    ("list", |p| p.starts_with("list.")),
+    ("tuple", |p| p.starts_with("tuple.")),
     ("operator", |p| p.starts_with("operator.")),
     ("others", |p| p.starts_with("time.") || p.starts_with("functools.")),
     ("classes", is_class),
@@ -123,16 +123,6 @@ const NAMES: &[(&str, Belongs)] = &[
 const GENERATOR: &str = "numpy.random.Generator.";
 const LINALG_PATH: &str = "numpy.linalg.";
 const RANDOM_PATH: &str = "numpy.random.";
-/// Rows that only the compiler and its library ask for.
-const LIBRARY_USE: &[&str] = &[
-    "array.has_places",
-    "array.room",
-    "array.put",
-    "list.build",
-    "list.sort_by_keys",
-    "str.concat_all",
-    "tuple.build",
-];
 
 /// Paths whose first row takes a special case: the one with the most parameters says what they do.
 const SPECIAL_FIRST: &[&str] = &[
@@ -186,8 +176,9 @@ fn sorts(path: &str) -> bool {
     })
 }
 
-fn rows(path: &str) -> &'static [&'static tierup_core::ops::OpDef] {
-    OpId::find(path).map_or(&[], OpId::rows)
+fn rows(path: &str) -> Vec<&'static tierup_core::ops::OpDef> {
+    let all = OpId::find(path).map_or(&[][..], OpId::rows);
+    all.iter().copied().filter(|row| !row.internal).collect()
 }
 
 /// Classes of NumPy's that mean something in `isinstance` alone.
@@ -212,7 +203,7 @@ fn with_tables(page: &str) -> String {
 /// Paths that users may write, in order.
 fn public(belongs: Belongs) -> Vec<&'static str> {
     let mut paths: Vec<&str> = tierup_core::ops::all()
-        .filter(|op| !op.rows().is_empty())
+        .filter(|op| !op.rows().is_empty() && !op.is_internal())
         .map(OpId::name)
         .filter(|p| belongs(p) && !p.split('.').any(|n| n.starts_with('_')) && !p.ends_with('='))
         .collect();

@@ -1,59 +1,15 @@
-//! `value.name`: attributes of modules, classes, functions and of values.
+//! `value.name`: attributes of modules, and what classes give their instances and themselves.
 
 use super::call::{Resolved, Source, refused, type_of_global};
+use super::hints;
 use super::solve::Solver;
+use crate::classes::{self, Member, slots::Slot};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::ops::{self, OpId, id};
-use crate::ssa::Inst;
-use crate::types::{Const, IterType, Kind, Type};
+use crate::ops::OpId;
+use crate::ssa::{Inst, registry};
+use crate::types::{ClassDef, Const, Kind, Type};
 
 type Typed = Result<(Type, Option<Const>, bool)>;
-
-/// Methods that NumPy's scalars share with its arrays: what is computed of arrays without dimensions is a
-/// scalar.
-const OF_SCALARS: &[&str] = &[
-    "all", "any", "argmax", "argmin", "clip", "cumprod", "cumsum", "max", "mean", "min", "prod", "ravel",
-    "repeat", "round", "std", "sum", "var",
-];
-
-/// The prefix of table rows for attributes of a type.
-pub fn class_of(t: Type) -> &'static str {
-    match t.kind() {
-        Kind::Array(_) => "array",
-        Kind::Str => "str",
-        Kind::List(_) => "list",
-        Kind::NamedTuple(c, _) if c.is_keywords() => "kwargs",
-        Kind::Tuple(_) | Kind::NamedTuple(..) => "tuple",
-        Kind::Bool => "bool",
-        Kind::Int(_) => "int",
-        Kind::Float(_) => "float",
-        Kind::Complex(_) => "complex",
-        Kind::Range(_) => "range",
-        Kind::Slice(_) => "slice",
-        Kind::DType(_) => "dtype",
-        Kind::Exception => "exception",
-        Kind::Generator(..) => "generator",
-        Kind::Random => ops::random::GENERATOR,
-        Kind::Iter(IterType::Flat(_)) => "flat",
-        Kind::Optional(t) => class_of(*t),
-        // Attributes of what is an attribute itself: `a.flags.c_contiguous`.
-        Kind::Builtin(p) | Kind::Method(p, _) => p.name(),
-        Kind::Never
-        | Kind::Undef
-        | Kind::MaybeUndef(_)
-        | Kind::None
-        | Kind::Ellipsis
-        | Kind::Iter(_)
-        | Kind::Function(_)
-        | Kind::Module(_)
-        | Kind::NamedTupleClass(_)
-        | Kind::ExcClass(_)
-        | Kind::Class(_)
-        | Kind::Variant(_)
-        | Kind::Var(_)
-        | Kind::Conflict(..) => "object",
-    }
-}
 
 impl Solver<'_, '_> {
     /// `value.name`.
@@ -91,7 +47,7 @@ impl Solver<'_, '_> {
                     Code::UnknownFunction,
                     format!("`{path}` is not compiled by Tierup, or does not exist"),
                 );
-                match super::hints::closest_row(m, name) {
+                match hints::closest_row(m, name) {
                     Some(k) => d.help(format!("did you mean `{k}`?")),
                     None => d,
                 }
@@ -120,91 +76,131 @@ impl Solver<'_, '_> {
     /// `v.name` for `v` as a value of type `ty`, which an optional value becomes where the attribute is
     /// taken.
     fn attribute_of(&mut self, i: Inst, v: &Source, ty: Type, name: &str) -> Typed {
-        if let Kind::NamedTuple(c, _) = ty.kind()
-            && !c.shadowed.is_empty()
+        if let Kind::Function(f) = ty.kind()
+            && f.captures.is_empty()
+            && f.defaults.is_empty()
+            && let Some(g) = self.session.host.attribute_of_function(f.func, name)
         {
-            if let Some(d) = self.shadowed(c, name) {
-                return Err(d);
+            return self.class_value(i, &g, &format!("{}.{name}", registry::name(f.func)));
+        }
+        let class = classes::class_of(ty);
+        if let Some(d) = self.answers_itself(class) {
+            return Err(d);
+        }
+        if let Some(member) = self.found_in(class, name) {
+            return self.of_instance(i, v, ty, name, member);
+        }
+        // What is a class has, beside what its own class gives it, what it gives its instances.
+        let named = classes::class_named(ty);
+        if let Some(named) = named
+            && let Some(member) = self.found_in(named, name)
+        {
+            return self.of_class(i, ty, named, name, member);
+        }
+        Err(self.no_attribute(ty, named.unwrap_or(class), name))
+    }
+
+    /// What a class has under a name, where this function may know of it.
+    fn found_in(&self, class: &'static ClassDef, name: &str) -> Option<Member> {
+        let found = self.session.member(class, name);
+        found.filter(|m| !m.is_internal() || self.session.is_library(self.func))
+    }
+
+    /// An attribute that the class of a value has, of the value.
+    fn of_instance(&mut self, i: Inst, v: &Source, ty: Type, name: &str, member: Member) -> Typed {
+        match member {
+            Member::Method(op) => {
+                self.out.resolved.insert(i, Resolved::Retype(v.clone()));
+                Ok((Type::new(Kind::Method(op, ty)), None, false))
             }
-            if c.shadowed.iter().any(|s| s == name)
-                && let Some(own) = self.attribute_of_class(i, v, ty, name)
-            {
-                return own;
+            Member::Property(op) => self.rows(i, op, vec![v.clone()], vec![]),
+            Member::Field(k) => {
+                self.out.resolved.insert(i, Resolved::Member(v.clone(), k));
+                let konst = match self.source_arg(v)?.konst {
+                    Some(Const::Tuple(c)) => c.get(k as usize).cloned(),
+                    _ => None,
+                };
+                let field = ty.members().and_then(|m| m.get(k as usize));
+                Ok((*field.ok_or_else(|| Diagnostic::internal("missing field"))?, konst, false))
             }
-        }
-        if let Kind::NamedTuple(c, m) = ty.kind()
-            && !c.is_keywords()
-            && let Some(k) = c.fields.iter().position(|f| f == name)
-        {
-            self.out.resolved.insert(i, Resolved::Member(v.clone(), k as u32));
-            let konst = match self.source_arg(v)?.konst {
-                Some(Const::Tuple(c)) => c.get(k).cloned(),
-                _ => None,
-            };
-            return Ok((m[k], konst, false));
-        }
-        if name == "__class__" {
-            return self.rows(i, id::BUILTINS_TYPE, vec![v.clone()], vec![]);
-        }
-        if let Some(found) = self.attribute_of_class(i, v, ty, name) {
-            return found;
-        }
-        let mut path = OpId::find(&format!("{}.{name}", class_of(ty)));
-        // `str.lower` and the like: methods of a class take its instance first.
-        if let Kind::Builtin(class) = ty.kind()
-            && path.is_none()
-            && let Some(class) = class.name().strip_prefix("builtins.")
-        {
-            path = OpId::find(&format!("{class}.{name}"));
-        }
-        if path.is_none() && ty.is_number() {
-            path = OpId::find(&format!("number.{name}"));
-        }
-        if path.is_none()
-            && ty.is_number()
-            && (!ty.is_weak() || *ty == Kind::Bool)
-            && OF_SCALARS.contains(&name)
-        {
-            path = OpId::find(&format!("numpy.{name}"));
-        }
-        // `np.add.reduce`: a method of any universal function.
-        if let Kind::Builtin(f) = ty.kind()
-            && f.is_numpys()
-            && path.is_none()
-            && ops::ufunc::is_ufunc(*f)
-            && let Some(method) = OpId::find(&format!("ufunc.{name}"))
-        {
-            self.out.resolved.insert(i, Resolved::Retype(v.clone()));
-            return Ok((Type::new(Kind::Method(method, ty)), None, false));
-        }
-        let Some(path) = path else {
-            if name == "__enter__" {
-                let what = format!("a `with` block over {} is not compiled", self.session.resolve(ty));
-                return Err(Diagnostic::new(Code::UnsupportedSyntax, what)
-                    .help("use try … finally, or put the `with` block outside the function"));
+            Member::Name => match name_of(ty) {
+                Some(text) => Ok((Type::str(), Some(Const::Str(text.into())), false)),
+                None => Err(self.no_attribute(ty, classes::class_of(ty), name)),
+            },
+            Member::ClassMethod(_) | Member::AsDict => {
+                let Kind::NamedTuple(class, _) = ty.kind() else {
+                    return Err(self.no_attribute(ty, classes::class_of(ty), name));
+                };
+                self.of_class(i, Type::new(Kind::NamedTupleClass(class)), class, name, member)
             }
-            let d = Diagnostic::new(
+            Member::Host(found) => self.of_user_instance(i, v, ty, name, found),
+        }
+    }
+
+    /// An attribute that a class gives its instances, of the class itself; `ty` is the type of the class as a
+    /// value.
+    fn of_class(&mut self, i: Inst, ty: Type, class: &'static ClassDef, name: &str, member: Member) -> Typed {
+        match member {
+            Member::Method(op) => {
+                self.out.resolved.insert(i, Resolved::Nothing);
+                Ok((Type::new(Kind::Builtin(op)), None, false))
+            }
+            Member::ClassMethod(op) => {
+                self.out.resolved.insert(i, Resolved::Nothing);
+                Ok((Type::new(Kind::Method(op, ty)), None, false))
+            }
+            Member::AsDict => Err(Diagnostic::new(
                 Code::UnknownAttribute,
-                format!("a value of type {} has no attribute '{name}'", self.session.resolve(ty)),
+                "`_asdict` makes a dictionary, which is not compiled yet",
             )
-            .generic();
-            let class = class_of(ty);
-            if let Some(h) = super::hints::instead_of(&format!("{class}.{name}")) {
-                return Err(d.help(h));
-            }
-            return Err(match super::hints::closest_row(class, name) {
+            .help("use the fields by name, or `_fields` for their names")),
+            Member::Property(_) | Member::Field(_) => Err(self.of_instances(class, name)),
+            Member::Name => Err(self.no_attribute(ty, class, name)),
+            Member::Host(found) => self.of_user_class(i, ty, class, name, found),
+        }
+    }
+
+    /// Why an attribute cannot be taken from a class.
+    pub(super) fn of_instances(&self, class: &ClassDef, name: &str) -> Diagnostic {
+        let text = format!("'{name}' is an attribute of instances of {}, not of the class", class.name);
+        Diagnostic::new(Code::UnknownAttribute, text).help("take it from a value")
+    }
+
+    /// The error for a name that nothing stands under; `class` is where it was looked for last.
+    pub(super) fn no_attribute(&self, ty: Type, class: &ClassDef, name: &str) -> Diagnostic {
+        if !classes::is_class(ty)
+            && let Some(d) = self.computed_attribute(class, name)
+        {
+            return d;
+        }
+        if name == Slot::Enter.name() {
+            let what = format!("a `with` block over {} is not compiled", self.session.resolve(ty));
+            return Diagnostic::new(Code::UnsupportedSyntax, what)
+                .help("use try … finally, or put the `with` block outside the function");
+        }
+        let d = Diagnostic::new(
+            Code::UnknownAttribute,
+            format!("a value of type {} has no attribute '{name}'", self.session.resolve(ty)),
+        )
+        .generic();
+        let path = format!("{}.{name}", classes::path_of(class));
+        match hints::instead_of(&path) {
+            Some(h) => d.help(h),
+            None => match hints::closest(name, classes::names(class)) {
                 Some(k) => d.help(format!("did you mean `{k}`?")),
                 None => d,
-            });
-        };
-        if path.rows().iter().any(|op| op.property) {
-            return self.rows(i, path, vec![v.clone()], vec![]);
+            },
         }
-        if let Kind::Builtin(_) = ty.kind() {
-            self.out.resolved.insert(i, Resolved::Nothing);
-            return Ok((Type::new(Kind::Builtin(path)), None, false));
-        }
-        self.out.resolved.insert(i, Resolved::Retype(v.clone()));
-        Ok((Type::new(Kind::Method(path, ty)), None, false))
     }
+}
+
+/// The name of a class or function as `__name__` gives it.
+fn name_of(t: Type) -> Option<String> {
+    Some(match t.kind() {
+        Kind::Builtin(path) => path.name().rsplit('.').next().unwrap_or_default().to_string(),
+        Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => c.name.clone(),
+        Kind::DType(d) => d.strong().to_string(),
+        Kind::Function(f) => registry::name(f.func),
+        _ => return None,
+    })
 }

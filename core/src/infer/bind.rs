@@ -5,7 +5,7 @@ use super::solve::Solver;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::ops::{Home, Keywords, OpDef, OpId};
 use crate::ssa::{Func, Params};
-use crate::types::{ClassInfo, Const, FuncType, Kind};
+use crate::types::{ClassDef, Const, FuncType, Kind};
 use std::sync::Arc;
 
 /// Puts the sources of a call of a table row into parameter order.
@@ -97,7 +97,7 @@ pub fn bind(
         out.push(Source::Pack(rest));
     }
     if p.varkw {
-        out.push(Source::Keywords(ClassInfo::keywords(others.0), others.1));
+        out.push(Source::Keywords(ClassDef::keywords(others.0), others.1));
     }
     Ok(out)
 }

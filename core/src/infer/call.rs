@@ -10,7 +10,7 @@ use crate::host::GlobalValue;
 use crate::ops::{self, OpDef, OpId, id};
 use crate::source::Origin;
 use crate::ssa::{FuncId, Inst, InstanceId, Params, Value, registry};
-use crate::types::{ClassInfo, Const, FuncType, Kind, Type, promote};
+use crate::types::{ClassDef, Const, FuncType, Kind, Type, promote};
 use std::sync::Arc;
 
 /// Where a parameter's value comes from.
@@ -32,7 +32,7 @@ pub enum Source {
     /// The tuple for `*args`.
     Pack(Vec<Source>),
     /// The values for `**kwargs`.
-    Keywords(&'static ClassInfo, Vec<Source>),
+    Keywords(&'static ClassDef, Vec<Source>),
 }
 
 /// How an instruction is carried out.

@@ -3,79 +3,29 @@
 
 use super::call::{Resolved, Source, refused, type_of_global};
 use super::solve::Solver;
+use crate::classes::{self, slots::Slot};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::{ClassAttr, GlobalValue};
 use crate::ops::id;
-use crate::ssa::{FuncId, Inst, registry};
-use crate::types::{ClassInfo, Const, FuncType, Kind, Type};
+use crate::ssa::{FuncId, Inst};
+use crate::types::{ClassDef, Const, FuncType, Kind, Type};
 use std::sync::Arc;
 
 type Typed = Result<(Type, Option<Const>, bool)>;
 
-/// The name of a class or function as `__name__` gives it.
-fn name_of(t: Type) -> Option<String> {
-    Some(match t.kind() {
-        Kind::Builtin(path) => path.name().rsplit('.').next().unwrap_or_default().to_string(),
-        Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => c.name.clone(),
-        Kind::DType(d) => d.strong().to_string(),
-        Kind::Function(f) => registry::name(f.func),
-        _ => return None,
-    })
-}
-
-/// The field names of a named tuple class.
-fn fields_of(c: &ClassInfo) -> Const {
-    Const::Tuple(c.fields.iter().map(|f| Const::Str(f.as_str().into())).collect())
-}
-
 impl Solver<'_, '_> {
-    /// What a class gives for an attribute: of itself, or of one of its instances. None where it has nothing
-    /// to say.
-    pub fn attribute_of_class(&mut self, i: Inst, v: &Source, ty: Type, name: &str) -> Option<Typed> {
-        if let Kind::Function(f) = ty.kind()
-            && f.captures.is_empty()
-            && f.defaults.is_empty()
-            && let Some(g) = self.session.host.attribute_of_function(f.func, name)
-        {
-            return Some(self.class_value(i, &g, &format!("{}.{name}", registry::name(f.func))));
-        }
-        if name == "__name__"
-            && let Some(text) = name_of(ty)
-        {
-            return Some(Ok((Type::str(), Some(Const::Str(text.into())), false)));
-        }
-        let (class, instance) = match ty.kind() {
-            Kind::NamedTuple(c, _) if !c.is_keywords() => (*c, true),
-            Kind::NamedTupleClass(c) | Kind::Class(c) => (*c, false),
-            _ => return None,
-        };
-        let of_tuple = !matches!(ty.kind(), Kind::Class(_));
-        match name {
-            "_replace" | "_make" | "_fields" | "_asdict"
-                if of_tuple
-                    && let Some(own) = self.session.host.class_attr(class, name)
-                    && !matches!(own, ClassAttr::Value(GlobalValue::Const(_))) =>
-            {
-                // Written by the user: as any other attribute, below.
-            }
-            "_fields" if of_tuple => return Some(Ok((fields_of(class).ty(), Some(fields_of(class)), false))),
-            "_replace" if instance => return Some(self.method(i, v, id::NAMEDTUPLE_REPLACE, ty)),
-            "_make" if of_tuple && !instance => return Some(self.method(i, v, id::NAMEDTUPLE_MAKE, ty)),
-            "_asdict" if of_tuple => {
-                let e = Diagnostic::new(
-                    Code::UnknownAttribute,
-                    "`_asdict` makes a dictionary, which is not compiled yet",
-                );
-                return Some(Err(e.help("use the fields by name, or `_fields` for their names")));
-            }
-            _ => {}
-        }
-        let host = self.session.host;
-        let Some(found) = host.class_attr(class, name) else {
-            return self.computed_attribute(class, instance, name);
-        };
-        Some(match found {
-            ClassAttr::Computed(_) if instance => Err(Diagnostic::new(
+    /// An attribute of an instance that the host found in its class.
+    pub(super) fn of_user_instance(
+        &mut self,
+        i: Inst,
+        v: &Source,
+        ty: Type,
+        name: &str,
+        found: ClassAttr,
+    ) -> Typed {
+        let class = classes::class_of(ty);
+        match found {
+            ClassAttr::Computed(_) => Err(Diagnostic::new(
                 Code::UnknownAttribute,
                 format!(
                     "{}.{name} is a descriptor, whose value for an instance only Python can compute",
@@ -83,50 +33,64 @@ impl Solver<'_, '_> {
                 ),
             )
             .help("make it a property or a method of the class, or read it outside and pass it")),
+            ClassAttr::Value(g) => self.class_value(i, &g, &format!("{}.{name}", class.name)),
+            ClassAttr::Method(f) => self.bound(i, v.clone(), ty, f),
+            ClassAttr::Property(f) => self.call_function(i, f, vec![v.clone()], false),
+            ClassAttr::ClassMethod(f) => {
+                let Kind::NamedTuple(class, _) = ty.kind() else {
+                    return Err(self.no_attribute(ty, class, name));
+                };
+                let of = Source::Global(GlobalValue::NamedTupleClass(class));
+                self.bound(i, of, Type::new(Kind::NamedTupleClass(class)), f)
+            }
+        }
+    }
+
+    /// An attribute of a class that the host found in it; `ty` is the type of the class as a value.
+    pub(super) fn of_user_class(
+        &mut self,
+        i: Inst,
+        ty: Type,
+        class: &'static ClassDef,
+        name: &str,
+        found: ClassAttr,
+    ) -> Typed {
+        match found {
             ClassAttr::Value(g) | ClassAttr::Computed(g) => {
                 self.class_value(i, &g, &format!("{}.{name}", class.name))
             }
-            ClassAttr::Method(f) if instance => self.bound(i, v.clone(), ty, f),
             ClassAttr::Method(f) => self.class_value(i, &GlobalValue::Function(f), name),
-            ClassAttr::Property(f) if instance => self.call_function(i, f, vec![v.clone()], false),
-            ClassAttr::Property(_) => return None,
+            ClassAttr::Property(_) => Err(self.of_instances(class, name)),
             ClassAttr::ClassMethod(f) => {
-                let class_ty = if of_tuple { Type::new(Kind::NamedTupleClass(class)) } else { ty };
-                self.bound(
-                    i,
-                    Source::Global(if of_tuple {
-                        GlobalValue::NamedTupleClass(class)
-                    } else {
-                        GlobalValue::Class(class)
-                    }),
-                    class_ty,
-                    f,
-                )
+                let of = match ty.kind() {
+                    Kind::NamedTupleClass(c) => GlobalValue::NamedTupleClass(c),
+                    Kind::ExcClass(c) => GlobalValue::ExcClass(c),
+                    Kind::Class(c) => GlobalValue::Class(c),
+                    _ => return Err(self.no_attribute(ty, class, name)),
+                };
+                self.bound(i, Source::Global(of), ty, f)
             }
-        })
+        }
     }
 
-    /// An attribute that a class computes when nothing has that name.
-    fn computed_attribute(&self, class: &ClassInfo, instance: bool, name: &str) -> Option<Typed> {
-        if !instance || self.session.host.class_attr(class, "__getattr__").is_none() {
-            return None;
-        }
-        Some(Err(Diagnostic::new(
-            Code::UnknownAttribute,
-            format!(
-                "'{name}' is an attribute that {}.__getattr__ computes, which is not compiled",
-                class.name
-            ),
+    /// Why an attribute that a class computes when nothing has that name cannot be read.
+    pub(super) fn computed_attribute(&self, class: &ClassDef, name: &str) -> Option<Diagnostic> {
+        self.has_own(class, Slot::GetAttr)?;
+        Some(
+            Diagnostic::new(
+                Code::UnknownAttribute,
+                format!(
+                    "'{name}' is an attribute that {}.__getattr__ computes, which is not compiled",
+                    class.name
+                ),
+            )
+            .help("write a property or a method of that name"),
         )
-        .help("write a property or a method of that name")))
     }
 
-    /// Why a field of a named tuple cannot be read by its name: the class has something else there.
-    pub fn shadowed(&self, class: &ClassInfo, name: &str) -> Option<Diagnostic> {
-        let by = class.shadowed.iter().find(|s| **s == name || *s == "__getattribute__")?;
-        if by == name {
-            return None;
-        }
+    /// Why no attribute of a class's instances can be read by its name.
+    pub(super) fn answers_itself(&self, class: &ClassDef) -> Option<Diagnostic> {
+        class.shadowed.iter().find(|s| *s == "__getattribute__")?;
         Some(
             Diagnostic::new(
                 Code::UnknownAttribute,
@@ -137,16 +101,10 @@ impl Solver<'_, '_> {
     }
 
     /// Why a named tuple class cannot be called in compiled code: it makes its instances itself.
-    pub fn makes_itself(&self, class: &ClassInfo) -> Option<Diagnostic> {
-        let host = self.session.host;
-        let name = ["__new__", "__init__"].into_iter().find(|n| host.class_attr(class, n).is_some())?;
+    pub(super) fn makes_itself(&self, class: &ClassDef) -> Option<Diagnostic> {
+        let name = [Slot::New, Slot::Init].into_iter().find(|s| self.has_own(class, *s).is_some())?.name();
         Some(Diagnostic::new(Code::BadCall, format!("{} has its own {name}, which cannot be run in compiled code", class.name))
             .help(format!("make it outside and pass it, or make it of its fields with {}._make((...)), which does not run {name} in Python either", class.name)))
-    }
-
-    fn method(&mut self, i: Inst, v: &Source, path: crate::ops::OpId, ty: Type) -> Typed {
-        self.out.resolved.insert(i, Resolved::Retype(v.clone()));
-        Ok((Type::new(Kind::Method(path, ty)), None, false))
     }
 
     /// A function that knows its first argument.
@@ -165,7 +123,7 @@ impl Solver<'_, '_> {
         ))
     }
 
-    fn class_value(&mut self, i: Inst, g: &GlobalValue, subject: &str) -> Typed {
+    pub(super) fn class_value(&mut self, i: Inst, g: &GlobalValue, subject: &str) -> Typed {
         let (ty, konst) = type_of_global(g).map_err(|w| refused(g, subject, &w))?;
         self.out.resolved.insert(i, Resolved::Known(g.clone()));
         Ok((ty, konst, false))
@@ -231,8 +189,8 @@ impl Solver<'_, '_> {
     }
 
     /// Python's `_replace` and `_make` ask these of what they make.
-    fn remade(&self, class: &ClassInfo, what: &str, asked: &[&str]) -> Option<Diagnostic> {
-        let name = asked.iter().find(|n| self.session.host.class_attr(class, n).is_some())?;
+    fn remade(&self, class: &ClassDef, what: &str, asked: &[&str]) -> Option<Diagnostic> {
+        let name = asked.iter().find(|n| self.session.class_attr(class, n).is_some())?;
         Some(
             Diagnostic::new(
                 Code::NoMatchingOperation,
@@ -246,7 +204,7 @@ impl Solver<'_, '_> {
         )
     }
 
-    fn build(&mut self, i: Inst, class: &'static ClassInfo, sources: Vec<Source>) -> Typed {
+    fn build(&mut self, i: Inst, class: &'static ClassDef, sources: Vec<Source>) -> Typed {
         let types = self.source_args(&sources)?.iter().map(|a| a.ty).collect();
         self.out.resolved.insert(i, Resolved::Build { sources });
         Ok((Type::new(Kind::NamedTuple(class, types)), None, false))
@@ -275,17 +233,43 @@ impl Solver<'_, '_> {
                 Diagnostic::new(Code::RequiresConstant, "the name of an attribute must be a constant")
             })?;
         let found = self.attribute(i, of, &name);
-        if asks {
-            self.out.resolved.remove(&i);
-            return Ok((Type::bool(), Some(Const::Bool(found.is_ok())), false));
-        }
-        match (found, default) {
-            (Err(e), Some(d)) if e.code == Code::UnknownAttribute => {
+        let Err(e) = found else {
+            if asks {
+                self.out.resolved.remove(&i);
+            }
+            return if asks { Ok((Type::bool(), Some(Const::Bool(true)), false)) } else { found };
+        };
+        let there = self.exists(of, &name, &e)?;
+        match (there, default) {
+            (Some(there), _) if asks => {
+                self.out.resolved.remove(&i);
+                Ok((Type::bool(), Some(Const::Bool(there)), false))
+            }
+            (Some(false), Some(d)) => {
                 let arg = self.source_arg(d)?;
                 self.out.resolved.insert(i, Resolved::Same(d.clone()));
                 Ok((arg.ty, arg.konst, false))
             }
-            (found, _) => found,
+            (_, _) => Err(e),
         }
+    }
+
+    /// Whether a value has an attribute that is not compiled, for the reason given; none where only the value
+    /// could tell.
+    fn exists(&mut self, of: &Source, name: &str, why: &Diagnostic) -> Result<Option<bool>> {
+        let ty = self.source_arg(of)?.ty;
+        let absent = why.generic || matches!(*ty, Kind::Module(_));
+        let computed = self.answers_itself(classes::class_of(ty)).is_some();
+        let asked = matches!(
+            why.code,
+            Code::UnknownAttribute
+                | Code::UnknownFunction
+                | Code::UnsupportedSyntax
+                | Code::UnsupportedGlobal
+        );
+        if computed || !asked {
+            return Ok(None);
+        }
+        Ok(self.session.host.has_attribute(self.session.resolve(ty), name).filter(|there| *there || absent))
     }
 }

@@ -3,7 +3,7 @@
 //! [`cx`] is what a typing rule sees, [`session`] the fixed point over instances, [`vars`] what is not known
 //! yet, [`unify`] how it comes to be known, [`solve`] types one function, [`rows`] an operation by the rows of the table, [`adapt`] makes calls fit
 //! these, [`call`] resolves what is called, [`bind`] binds arguments, [`attribute`] takes attributes,
-//! [`regions`] types parallel loops, [`origin`] says where a value comes from, [`special`] asks classes of
+//! [`member`] looks up what classes have, [`regions`] types parallel loops, [`origin`] says where a value comes from, [`special`] asks classes of
 //! named tuples for methods of their own, [`finish`] writes the typed function down.
 
 pub mod adapt;
@@ -14,6 +14,7 @@ pub mod classes;
 pub mod cx;
 pub mod finish;
 pub mod hints;
+mod member;
 pub mod origin;
 pub mod regions;
 pub mod rows;

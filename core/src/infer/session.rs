@@ -1,5 +1,6 @@
 //! The fixed point over instances: recursion, what each instance returns.
 
+use super::member::ClassAttrs;
 use super::vars::{Site, Vars};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::Host;
@@ -61,6 +62,8 @@ pub struct Session<'h> {
     pub instances: Vec<Instance>,
     /// Integers that do not fit raise.
     overflow_checks: bool,
+    /// What the host said of its classes.
+    pub(super) class_attrs: ClassAttrs,
     by_key: HashMap<Key, InstanceId>,
     pub vars: Vars,
     depth: u32,
@@ -106,6 +109,7 @@ impl<'h> Session<'h> {
             host,
             instances: vec![],
             overflow_checks,
+            class_attrs: ClassAttrs::default(),
             by_key: HashMap::new(),
             vars: Vars::default(),
             depth: 0,

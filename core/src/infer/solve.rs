@@ -5,13 +5,13 @@
 //! an instance that is still being solved gives what is known of its result. Types only grow at block
 //! parameters, so the loop ends; errors count when it has ended.
 
-use super::attribute::class_of;
 use super::call::{self, Resolved};
 use super::cx::Arg;
 use super::session::{Key, Session};
+use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
-use crate::ops::{self, Home, OpId, id};
+use crate::ops::{self, Home, id};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstanceId, Loc, Narrow, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
 use std::collections::{BTreeSet, HashMap};
@@ -432,7 +432,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             Op::CallSpread { keywords } => self.call_spread(i, keywords),
             Op::Attr(name) => self.attribute(i, &call::Source::Value(node.args[0]), name),
             Op::SetAttr(name)
-                if let Some(set) = OpId::find(&format!("{}.{name}=", class_of(self.ty(node.args[0])))) =>
+                if let Some(set) = classes::setter(classes::class_of(self.ty(node.args[0])), name) =>
             {
                 self.rows(i, set, node.args.iter().map(|v| call::Source::Value(*v)).collect(), vec![])
             }

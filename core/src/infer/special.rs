@@ -7,135 +7,44 @@
 
 use super::call::Source;
 use super::solve::Solver;
+use crate::classes::slots::{self, How, Slot};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::{ClassAttr, GlobalValue};
 use crate::ops::{OpId, id};
 use crate::ssa::Inst;
-use crate::types::{ClassInfo, Const, Kind, Type};
+use crate::types::{ClassDef, Const, Kind, Type};
 
 type Typed = Result<(Type, Option<Const>, bool)>;
 
-/// What is done with the answer of a special method: it is the operation's, or a function of
-/// `tierup.lib.special` asks and makes one of it.
-#[derive(Clone, Copy)]
-enum How {
-    Direct,
-    Library(&'static str),
-}
-use How::{Direct, Library};
-
-/// Methods of the first operand, the first of which is asked that the class has.
-fn of_first(path: OpId) -> &'static [(&'static str, How)] {
-    match path {
-        id::NEG => &[("__neg__", Direct)],
-        id::POS => &[("__pos__", Direct)],
-        id::INVERT | id::INV => &[("__invert__", Direct)],
-        id::BUILTINS_ABS | id::ABS => &[("__abs__", Direct)],
-        id::BUILTINS_LEN => &[("__len__", Library("special.length"))],
-        id::TRUTH | id::BUILTINS_BOOL => {
-            &[("__bool__", Library("special.truth")), ("__len__", Library("special.has_length"))]
-        }
-        id::NOT => {
-            &[("__bool__", Library("special.falsehood")), ("__len__", Library("special.has_no_length"))]
-        }
-        id::BUILTINS_HASH => &[("__hash__", Library("special.hashed"))],
-        id::BUILTINS_INT => &[
-            ("__int__", Library("special.integer")),
-            ("__index__", Library("special.index")),
-            ("__trunc__", Direct),
-        ],
-        id::BUILTINS_FLOAT => {
-            &[("__float__", Library("special.floating")), ("__index__", Library("special.floating_index"))]
-        }
-        id::BUILTINS_COMPLEX => &[
-            ("__complex__", Library("special.complex_number")),
-            ("__float__", Library("special.complex_of_float")),
-            ("__index__", Library("special.complex_of_index")),
-        ],
-        id::INDEX => &[("__index__", Library("special.index"))],
-        id::BUILTINS_STR => {
-            &[("__str__", Library("special.text")), ("__repr__", Library("special.representation"))]
-        }
-        id::BUILTINS_REPR => &[("__repr__", Library("special.representation"))],
-        id::BUILTINS_ROUND => &[("__round__", Direct)],
-        id::MATH_FLOOR => &[("__floor__", Direct)],
-        id::MATH_CEIL => &[("__ceil__", Direct)],
-        id::MATH_TRUNC => &[("__trunc__", Direct)],
-        id::BUILTINS_ITER | id::ITER_OBJECT => &[("__iter__", Direct)],
-        id::BUILTINS_NEXT => &[("__next__", Direct)],
-        id::BUILTINS_REVERSED => &[("__reversed__", Direct)],
-        id::GETITEM => &[("__getitem__", Direct)],
-        id::SETITEM => &[("__setitem__", Direct)],
-        id::DELITEM => &[("__delitem__", Direct)],
-        id::CONTAINS => &[("__contains__", Library("special.contains"))],
-        id::IADD => &[("__iadd__", Direct)],
-        id::ISUB => &[("__isub__", Direct)],
-        id::IMUL => &[("__imul__", Direct)],
-        id::ITRUEDIV => &[("__itruediv__", Direct)],
-        id::IFLOORDIV => &[("__ifloordiv__", Direct)],
-        id::IMOD => &[("__imod__", Direct)],
-        id::IPOW => &[("__ipow__", Direct)],
-        id::IMATMUL => &[("__imatmul__", Direct)],
-        id::IAND => &[("__iand__", Direct)],
-        id::IOR => &[("__ior__", Direct)],
-        id::IXOR => &[("__ixor__", Direct)],
-        id::ILSHIFT => &[("__ilshift__", Direct)],
-        id::IRSHIFT => &[("__irshift__", Direct)],
-        _ => &[],
-    }
-}
-
-/// The method of the left operand of an operator, that of the right one, and whether it compares.
-fn of_two(path: OpId) -> Option<(&'static str, &'static str, bool)> {
-    Some(match path {
-        id::ADD => ("__add__", "__radd__", false),
-        id::SUB => ("__sub__", "__rsub__", false),
-        id::MUL => ("__mul__", "__rmul__", false),
-        id::TRUEDIV => ("__truediv__", "__rtruediv__", false),
-        id::FLOORDIV => ("__floordiv__", "__rfloordiv__", false),
-        id::MOD => ("__mod__", "__rmod__", false),
-        id::POW | id::BUILTINS_POW => ("__pow__", "__rpow__", false),
-        id::MATMUL => ("__matmul__", "__rmatmul__", false),
-        id::AND => ("__and__", "__rand__", false),
-        id::OR => ("__or__", "__ror__", false),
-        id::XOR => ("__xor__", "__rxor__", false),
-        id::LSHIFT => ("__lshift__", "__rlshift__", false),
-        id::RSHIFT => ("__rshift__", "__rrshift__", false),
-        id::BUILTINS_DIVMOD => ("__divmod__", "__rdivmod__", false),
-        id::EQ => ("__eq__", "__eq__", true),
-        id::NE => ("__ne__", "__ne__", true),
-        id::LT => ("__lt__", "__gt__", true),
-        id::LE => ("__le__", "__ge__", true),
-        id::GT => ("__gt__", "__lt__", true),
-        id::GE => ("__ge__", "__le__", true),
-        _ => return None,
-    })
-}
-
-const ITERATED: &[&str] = &["__iter__"];
-const SHOWN: &[&str] = &["__str__", "__repr__", "__format__"];
-const ARRAYS: &[&str] = &[
-    "__len__",
-    "__getitem__",
-    "__iter__",
-    "__array__",
-    "__array_ufunc__",
-    "__array_function__",
-    "__array_interface__",
-    "__array_struct__",
-    "__array_priority__",
-    "__float__",
-    "__int__",
-    "__complex__",
-    "__index__",
-    "__bool__",
-    "__abs__",
-    "__neg__",
+const ITERATED: &[Slot] = &[Slot::Iter];
+const SHOWN: &[Slot] = &[Slot::Str, Slot::Repr, Slot::Format];
+const COMPARED: &[Slot] = &[Slot::Eq, Slot::Ne];
+const ORDERED: &[Slot] = &[Slot::Eq, Slot::Ne, Slot::Lt, Slot::Le, Slot::Gt, Slot::Ge];
+const TAKEN_APART: &[Slot] = &[Slot::Len, Slot::GetItem];
+/// The text of a named tuple is made of its members, whatever its class says of going through it.
+const TEXT: &[Slot] = &[Slot::Iter, Slot::Len, Slot::GetItem, Slot::Str, Slot::Repr, Slot::Format];
+const ARRAYS: &[Slot] = &[
+    Slot::Len,
+    Slot::GetItem,
+    Slot::Iter,
+    Slot::Array,
+    Slot::ArrayUfunc,
+    Slot::ArrayFunction,
+    Slot::ArrayInterface,
+    Slot::ArrayStruct,
+    Slot::ArrayPriority,
+    Slot::Float,
+    Slot::Int,
+    Slot::Complex,
+    Slot::Index,
+    Slot::Bool,
+    Slot::Abs,
+    Slot::Neg,
 ];
 
 /// What Python asks of an operand that the rows of the table take for a plain tuple. The flag says that
 /// library functions do so as well.
-fn asked_of_tuple(path: OpId) -> (&'static [&'static str], bool) {
+fn asked_of_tuple(path: OpId) -> (&'static [Slot], bool) {
     match path {
         id::BUILTINS_LIST
         | id::BUILTINS_TUPLE
@@ -155,21 +64,17 @@ fn asked_of_tuple(path: OpId) -> (&'static [&'static str], bool) {
         | id::BUILTINS_FILTER
         | id::STR_JOIN
         | id::SETITEM => (ITERATED, false),
-        id::BUILTINS_REVERSED => (&["__len__", "__getitem__"], true),
-        id::MATCH_SEQUENCE => (&["__len__", "__getitem__"], true),
+        id::BUILTINS_REVERSED | id::MATCH_SEQUENCE => (TAKEN_APART, true),
         id::BUILTINS_PRINT => (SHOWN, true),
-        id::BUILTINS_ASCII => (&["__repr__"], true),
-        // The text of a named tuple is made of its members, whatever its class says of going through it.
-        id::BUILTINS_STR | id::BUILTINS_REPR | id::FORMAT_VALUE => {
-            (&["__iter__", "__len__", "__getitem__", "__str__", "__repr__", "__format__"], true)
-        }
+        id::BUILTINS_ASCII => (&[Slot::Repr], true),
+        id::BUILTINS_STR | id::BUILTINS_REPR | id::FORMAT_VALUE => (TEXT, true),
         _ if path.is_numpys() => (ARRAYS, true),
         _ => (&[], false),
     }
 }
 
 /// What Python asks of what lies in a container, where a row compares or shows it by itself.
-fn asked_of_elements(path: OpId) -> &'static [&'static str] {
+fn asked_of_elements(path: OpId) -> &'static [Slot] {
     match path {
         id::EQ
         | id::NE
@@ -178,11 +83,9 @@ fn asked_of_elements(path: OpId) -> &'static [&'static str] {
         | id::LIST_COUNT
         | id::LIST_REMOVE
         | id::TUPLE_INDEX
-        | id::TUPLE_COUNT => &["__eq__", "__ne__"],
-        id::LT | id::LE | id::GT | id::GE | id::LIST_SORT | id::LIST_SORT_BY_KEYS => {
-            &["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"]
-        }
-        id::BUILTINS_HASH => &["__hash__"],
+        | id::TUPLE_COUNT => COMPARED,
+        id::LT | id::LE | id::GT | id::GE | id::LIST_SORT | id::LIST_SORT_BY_KEYS => ORDERED,
+        id::BUILTINS_HASH => &[Slot::Hash],
         id::BUILTINS_STR | id::BUILTINS_REPR | id::BUILTINS_ASCII | id::BUILTINS_PRINT | id::FORMAT_VALUE => {
             SHOWN
         }
@@ -192,7 +95,7 @@ fn asked_of_elements(path: OpId) -> &'static [&'static str] {
 }
 
 /// The class of a named tuple.
-fn class_of(t: Type) -> Option<&'static ClassInfo> {
+fn class_of(t: Type) -> Option<&'static ClassDef> {
     match t.kind() {
         Kind::NamedTuple(c, _) if !c.is_keywords() => Some(c),
         _ => None,
@@ -200,7 +103,7 @@ fn class_of(t: Type) -> Option<&'static ClassInfo> {
 }
 
 /// Classes of named tuples in a type, the outermost not among them.
-fn classes_inside(t: Type, out: &mut Vec<&'static ClassInfo>) {
+fn classes_inside(t: Type, out: &mut Vec<&'static ClassDef>) {
     let parts = match t.kind() {
         Kind::Optional(x) | Kind::List(x) => std::slice::from_ref(x),
         Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Variant(m) => m,
@@ -232,8 +135,13 @@ pub enum Rows {
 
 impl Solver<'_, '_> {
     /// Whether a class has a method of that name itself, not from tuple.
-    fn has_own(&self, class: &ClassInfo, name: &str) -> Option<ClassAttr> {
-        self.session.host.class_attr(class, name)
+    pub(super) fn has_own(&self, class: &ClassDef, slot: Slot) -> Option<ClassAttr> {
+        self.session.class_attr(class, slot.name())
+    }
+
+    /// The first of these methods that a class has itself.
+    fn first_own(&self, class: &ClassDef, slots: &[Slot]) -> Option<Slot> {
+        slots.iter().copied().find(|s| self.has_own(class, *s).is_some())
     }
 
     /// An operation as the classes of its operands define it; none where they say nothing.
@@ -258,12 +166,12 @@ impl Solver<'_, '_> {
             if path == id::FORMAT_VALUE {
                 return self.formatted(i, class, args);
             }
-            for (name, how) in of_first(path) {
-                let Some(attr) = self.has_own(class, name) else { continue };
-                return Some(self.ask(i, class, name, attr, *how, args));
+            for (slot, how) in slots::of_first(path) {
+                let Some(attr) = self.has_own(class, *slot) else { continue };
+                return Some(self.ask(i, class, *slot, attr, *how, args));
             }
         }
-        let (of_left, of_right, compares) = of_two(path)?;
+        let (of_left, of_right) = slots::of_two(path)?;
         let second = *types.get(1)?;
         if args.len() != 2 {
             return None;
@@ -288,20 +196,20 @@ impl Solver<'_, '_> {
         // The right operand is asked first where its class is derived from the left one's.
         let derived = match (first.kind(), class_of(second)) {
             (Kind::Tuple(_), Some(_)) => true,
-            (Kind::NamedTuple(a, _), Some(b)) => a.handle != b.handle && self.session.host.derives(b, a),
+            (Kind::NamedTuple(a, _), Some(b)) => *a != b && b.is_a(a.id),
             _ => false,
         };
         let reflected = |s: &mut Self, (class, attr)| {
-            Some(s.ask(i, class, of_right, attr, Direct, &[args[1].clone(), args[0].clone()]))
+            Some(s.ask(i, class, of_right, attr, How::Direct, &[args[1].clone(), args[0].clone()]))
         };
         match (left, right) {
             (_, Some(r)) if derived => reflected(self, r),
-            (Some((class, attr)), _) => Some(self.ask(i, class, of_left, attr, Direct, args)),
+            (Some((class, attr)), _) => Some(self.ask(i, class, of_left, attr, How::Direct, args)),
             // Tuples compare and add to tuples themselves.
             (None, Some(r)) => {
                 let own = class_of(first).is_some()
-                    && (compares
-                        || matches!(of_left, "__add__" | "__mul__")
+                    && (of_left.compares()
+                        || matches!(of_left, Slot::Add | Slot::Mul)
                             && class_of(first).is_some_and(|c| self.has_own(c, of_right).is_some()));
                 if own { None } else { reflected(self, r) }
             }
@@ -311,16 +219,16 @@ impl Solver<'_, '_> {
 
     /// Whether what may stand at operand `k` has a method that an operation asks for.
     fn may_be_asked(&self, path: OpId, t: Type, k: usize) -> bool {
-        let of_two = of_two(path);
-        let mut names: Vec<&str> =
-            of_two.iter().map(|(left, right, _)| if k == 0 { *left } else { *right }).collect();
+        let of_two = slots::of_two(path);
+        let mut slots: Vec<Slot> =
+            of_two.iter().map(|(left, right)| if k == 0 { *left } else { *right }).collect();
         if k == 0 {
-            names.extend(of_first(path).iter().map(|(name, _)| *name));
+            slots.extend(slots::of_first(path).iter().map(|(slot, _)| *slot));
         }
         if k == 0 && path == id::FORMAT_VALUE {
-            names.extend(SHOWN);
+            slots.extend(SHOWN);
         }
-        if names.is_empty() {
+        if slots.is_empty() {
             return false;
         }
         let direct: Vec<Type> = match t.kind() {
@@ -331,22 +239,22 @@ impl Solver<'_, '_> {
             Kind::Variant(m) => m.clone(),
             _ => vec![],
         };
-        direct.iter().filter_map(|t| class_of(*t)).any(|c| names.iter().any(|n| self.has_own(c, n).is_some()))
+        direct.iter().filter_map(|t| class_of(*t)).any(|c| self.first_own(c, &slots).is_some())
     }
 
     /// Calls a special method.
     fn ask(
         &mut self,
         i: Inst,
-        class: &'static ClassInfo,
-        name: &str,
+        class: &'static ClassDef,
+        slot: Slot,
         attr: ClassAttr,
         how: How,
         args: &[Source],
     ) -> Typed {
         let f = match attr {
             ClassAttr::Method(f) => f,
-            ClassAttr::Value(GlobalValue::Const(Const::None)) if name == "__hash__" => {
+            ClassAttr::Value(GlobalValue::Const(Const::None)) if slot == Slot::Hash => {
                 return Err(Diagnostic::new(
                     Code::NoMatchingOperation,
                     format!("unhashable type: '{}'", class.name),
@@ -357,23 +265,23 @@ impl Solver<'_, '_> {
             | ClassAttr::Computed(_)
             | ClassAttr::ClassMethod(_)
             | ClassAttr::Property(_) => {
-                return Err(self.cannot(class, name, "it is no plain function of the class"));
+                return Err(self.cannot(class, slot, "it is no plain function of the class"));
             }
         };
         match how {
             // Only the operands that were written: the table has more, with defaults.
-            Direct => {
+            How::Direct => {
                 let given: Vec<Source> = args
                     .iter()
                     .enumerate()
                     .filter(|(k, s)| {
-                        *k == 0 || name != "__round__" || !matches!(s, Source::Const(Const::None))
+                        *k == 0 || slot != Slot::Round || !matches!(s, Source::Const(Const::None))
                     })
                     .map(|(_, s)| s.clone())
                     .collect();
                 self.call(i, &Source::Global(GlobalValue::Function(f)), given, vec![])
             }
-            Library(path) => {
+            How::Library(path) => {
                 let func = self.session.host.library(path)?;
                 self.call_function(i, func, args.to_vec(), true)
             }
@@ -381,43 +289,43 @@ impl Solver<'_, '_> {
     }
 
     /// `f"{x}"`, with a conversion or a specification.
-    fn formatted(&mut self, i: Inst, class: &'static ClassInfo, args: &[Source]) -> Option<Typed> {
+    fn formatted(&mut self, i: Inst, class: &'static ClassDef, args: &[Source]) -> Option<Typed> {
         let conversion = args.get(1).and_then(|s| self.source_arg(s).ok()?.int()).unwrap_or(0);
         let spec = args.get(2).and_then(|s| self.source_arg(s).ok());
         let plain = spec.as_ref().is_none_or(|s| s.is_none() || s.text() == Some(""));
-        let of = |s: &mut Self, name: &'static str, how: How, args: &[Source]| {
-            Some((name, how, s.has_own(class, name)?, args.to_vec()))
+        let of = |s: &mut Self, slot: Slot, how: How, args: &[Source]| {
+            Some((slot, how, s.has_own(class, slot)?, args.to_vec()))
         };
         let text = if plain { Source::Const(Const::Str("".into())) } else { args[2].clone() };
         let found = match conversion {
-            0 => of(self, "__format__", Direct, &[args[0].clone(), text])
-                .or_else(|| of(self, "__str__", Library("special.text"), &args[..1]))
-                .or_else(|| of(self, "__repr__", Library("special.representation"), &args[..1])),
-            1 => of(self, "__str__", Library("special.text"), &args[..1])
-                .or_else(|| of(self, "__repr__", Library("special.representation"), &args[..1])),
-            _ => of(self, "__repr__", Library("special.representation"), &args[..1]),
+            0 => of(self, Slot::Format, How::Direct, &[args[0].clone(), text])
+                .or_else(|| of(self, Slot::Str, How::Library("special.text"), &args[..1]))
+                .or_else(|| of(self, Slot::Repr, How::Library("special.representation"), &args[..1])),
+            1 => of(self, Slot::Str, How::Library("special.text"), &args[..1])
+                .or_else(|| of(self, Slot::Repr, How::Library("special.representation"), &args[..1])),
+            _ => of(self, Slot::Repr, How::Library("special.representation"), &args[..1]),
         };
-        let (name, how, attr, args) = found?;
-        if !plain && name != "__format__" || conversion > 2 {
+        let (slot, how, attr, args) = found?;
+        if !plain && slot != Slot::Format || conversion > 2 {
             return Some(Err(self.cannot(
                 class,
-                name,
+                slot,
                 "a format that changes its text is not compiled for it",
             )));
         }
-        Some(self.ask(i, class, name, attr, how, &args))
+        Some(self.ask(i, class, slot, attr, how, &args))
     }
 
     /// `x(...)` of a named tuple.
     pub fn special_call(
         &mut self,
         i: Inst,
-        class: &'static ClassInfo,
+        class: &'static ClassDef,
         callee: &Source,
         positional: Vec<Source>,
         named: Vec<(std::sync::Arc<str>, Source)>,
     ) -> Option<Typed> {
-        match self.has_own(class, "__call__")? {
+        match self.has_own(class, Slot::Call)? {
             ClassAttr::Method(f) => Some(self.call(
                 i,
                 &Source::Global(GlobalValue::Function(f)),
@@ -428,7 +336,7 @@ impl Solver<'_, '_> {
             | ClassAttr::Computed(_)
             | ClassAttr::ClassMethod(_)
             | ClassAttr::Property(_) => {
-                Some(Err(self.cannot(class, "__call__", "it is no plain function of the class")))
+                Some(Err(self.cannot(class, Slot::Call, "it is no plain function of the class")))
             }
         }
     }
@@ -442,11 +350,11 @@ impl Solver<'_, '_> {
         }
         for t in args.iter().filter_map(|s| self.source_arg(s).ok()).map(|a| a.ty).collect::<Vec<_>>() {
             if let Some(class) = class_of(t)
-                && let Some(name) = of_tuple.iter().find(|n| self.has_own(class, n).is_some())
+                && let Some(slot) = self.first_own(class, of_tuple)
             {
                 return Ok((
                     if in_library { Rows::None } else { Rows::Library },
-                    Some(self.passed_over(class, name, path.name())),
+                    Some(self.passed_over(class, slot, path.name())),
                 ));
             }
             let mut classes = vec![];
@@ -454,10 +362,10 @@ impl Solver<'_, '_> {
                 classes_inside(self.session.resolve(t), &mut classes);
             }
             for class in classes {
-                let Some(name) = inside.iter().find(|n| self.has_own(class, n).is_some()) else { continue };
+                let Some(slot) = self.first_own(class, inside) else { continue };
                 return Ok((
                     if path.is_numpys() { Rows::None } else { Rows::Library },
-                    Some(self.passed_over(class, name, path.name())),
+                    Some(self.passed_over(class, slot, path.name())),
                 ));
             }
         }
@@ -466,23 +374,23 @@ impl Solver<'_, '_> {
 
     /// Library functions that take a named tuple apart count on its members being where a tuple has them.
     pub fn taken_apart(&self, path: OpId, args: &[Source], types: &[Type]) -> Option<Diagnostic> {
-        let name = match path {
-            id::BUILTINS_LEN => "__len__",
-            id::GETITEM => "__getitem__",
+        let slot = match path {
+            id::BUILTINS_LEN => Slot::Len,
+            id::GETITEM => Slot::GetItem,
             _ => return None,
         };
         let class =
             class_of(*types.first()?).filter(|_| !args.is_empty() && self.session.is_library(self.func))?;
-        self.has_own(class, name).map(|_| self.passed_over(class, name, "this function"))
+        self.has_own(class, slot).map(|_| self.passed_over(class, slot, "this function"))
     }
 
     /// Why a named tuple cannot be spread into arguments.
     pub fn special_spread(&self, t: Type) -> Option<Diagnostic> {
         let class = class_of(t)?;
-        self.has_own(class, "__iter__").map(|_| self.passed_over(class, "__iter__", "f(*t)"))
+        self.has_own(class, Slot::Iter).map(|_| self.passed_over(class, Slot::Iter, "f(*t)"))
     }
 
-    fn passed_over(&self, class: &ClassInfo, name: &str, by: &str) -> Diagnostic {
+    fn passed_over(&self, class: &ClassDef, slot: Slot, by: &str) -> Diagnostic {
         let what = super::hints::spelling(by);
         let what = what.trim_start_matches("numpy.");
         let what = match what {
@@ -495,19 +403,23 @@ impl Solver<'_, '_> {
         };
         Diagnostic::new(
             Code::NoMatchingOperation,
-            format!("{} has its own {name}, which {what} would pass over", class.name),
+            format!("{} has its own {}, which {what} would pass over", class.name, slot.name()),
         )
-        .help(match name {
-            "__iter__" => "go through it with a loop, or through a list of its fields: [t.x, t.y]",
-            "__str__" | "__repr__" | "__format__" => "make the text first, with str(t) or repr(t)",
+        .help(match slot {
+            Slot::Iter => "go through it with a loop, or through a list of its fields: [t.x, t.y]",
+            Slot::Str | Slot::Repr | Slot::Format => "make the text first, with str(t) or repr(t)",
             _ => "use its fields by name, t.x",
         })
     }
 
-    fn cannot(&self, class: &ClassInfo, name: &str, why: &str) -> Diagnostic {
+    fn cannot(&self, class: &ClassDef, slot: Slot, why: &str) -> Diagnostic {
         Diagnostic::new(
             Code::NoMatchingOperation,
-            format!("{} has its own {name}, which compiled code cannot call here: {why}", class.name),
+            format!(
+                "{} has its own {}, which compiled code cannot call here: {why}",
+                class.name,
+                slot.name()
+            ),
         )
         .help("use its fields by name, t.x, or give the method another name and call it by that")
     }

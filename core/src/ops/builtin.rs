@@ -529,7 +529,7 @@ fn is_a(host: &dyn Host, t: Type, class: Type) -> Option<bool> {
     Some(match class.kind() {
         Kind::DType(d) => t == *d || !t.is_weak() && t.strong() == *d,
         Kind::NamedTupleClass(c) => {
-            matches!(t.kind(), Kind::NamedTuple(d, _) if !d.is_keywords() && host.derives(d, c))
+            matches!(t.kind(), Kind::NamedTuple(d, _) if d.is_a(c.id))
         }
         Kind::ExcClass(_) => return if *t == Kind::Exception { None } else { Some(false) },
         Kind::Builtin(path) => match *path {

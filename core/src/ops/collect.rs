@@ -22,14 +22,17 @@ pub static OPS: &[OpDef] = &[
         "source, function",
         Body::Lir(|_, a| Ok(Answer::constant(Const::Bool(has_places(a)))), |_, _| Ok(vec![])),
     )
+    .internal()
     .doc("Whether a comprehension goes through an array or a range, for NumPy's array."),
     OpDef::new(&["array.room"], "dtype, indices", Body::Lir(room_rule, emit_room))
         .raises()
         .reads()
+        .internal()
         .doc("An array with a place for each element."),
     OpDef::new(&["array.put"], "out, k, x", Body::Lir(put_rule, emit_put))
         .writes()
         .unordered()
+        .internal()
         .doc("Sets the element of an iteration."),
 ];
 

@@ -10,7 +10,7 @@ use crate::lir::{Alias, Op, Ty, Value};
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::ops::object;
 use crate::rt::{Ctx, P};
-use crate::types::{ClassInfo, Float, Kind, Type};
+use crate::types::{ClassDef, ClassId, Float, Kind, Type};
 
 super::identity::op_ids! {
     NAME_MISSING = "name.missing",
@@ -225,7 +225,9 @@ pub static OPS: &[OpDef] = &[
         &["exc.assertion"],
         "",
         Body::Lir(
-            |_, _| Ok(Answer::of(Type::new(Kind::ExcClass(builtin_class(Class::AssertionError))))),
+            |_, _| {
+                Ok(Answer::of(Type::new(Kind::ExcClass(ClassId::of_exception(Class::AssertionError).def()))))
+            },
             |_, _| Ok(vec![]),
         ),
     )
@@ -247,17 +249,6 @@ pub fn poll() -> &'static OpDef {
 fn emit_poll(cx: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> {
     cx.poll();
     Ok(vec![])
-}
-
-/// The class information of a built-in exception; its handle is the class number.
-pub fn builtin_class(c: Class) -> &'static ClassInfo {
-    static ALL: std::sync::LazyLock<Vec<ClassInfo>> = std::sync::LazyLock::new(|| {
-        Class::ALL
-            .iter()
-            .map(|c| ClassInfo { handle: *c as u64, name: c.name().into(), fields: vec![], shadowed: vec![] })
-            .collect()
-    });
-    &ALL[c as i64 as usize]
 }
 
 fn new_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -286,16 +277,20 @@ fn argument_ok(t: Type) -> bool {
 
 fn class_value(cx: &mut LowerCx<'_>, ty: Type) -> Result<Value> {
     let Kind::ExcClass(class) = *ty else { return Err(Diagnostic::internal("no exception class")) };
-    Ok(match Class::from_number(class.handle as i64) {
-        Some(c) => {
-            let (c, null, none) = (cx.b.i64(c as i64), cx.b.null(), cx.b.i64(-1));
-            cx.helper_value(&object::exc_new, &[c, null, none])
+    let handle = handle_of(cx, class)?;
+    Ok(match class.exception() {
+        Some(_) => {
+            let (null, none) = (cx.b.null(), cx.b.i64(-1));
+            cx.helper_value(&object::exc_new, &[handle, null, none])
         }
-        None => {
-            let h = cx.b.i64(class.handle as i64);
-            cx.helper_value(&object::exc_new_host, &[h])
-        }
+        None => cx.helper_value(&object::exc_new_host, &[handle]),
     })
+}
+
+/// The number by which the run-time knows a class.
+fn handle_of(cx: &mut LowerCx<'_>, class: &ClassDef) -> Result<Value> {
+    let handle = class.handle().ok_or_else(|| Diagnostic::internal("a class without a handle"))?;
+    Ok(cx.b.i64(handle as i64))
 }
 
 fn emit_new(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
@@ -423,7 +418,7 @@ fn same_class(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     } else {
         return Err(Diagnostic::internal("no exception class"));
     };
-    let handle = cx.b.i64(class.handle as i64);
+    let handle = handle_of(cx, class)?;
     Ok(vec![cx.helper_value(&exc_is_exactly, &[exc, handle])])
 }
 
@@ -493,7 +488,7 @@ fn caused(cx: &mut LowerCx<'_>, exc: Value, cause: &[Value], ty: Type) -> Result
     Ok(exc)
 }
 
-fn classes(t: Type) -> Option<Vec<&'static ClassInfo>> {
+fn classes(t: Type) -> Option<Vec<&'static ClassDef>> {
     match t.kind() {
         Kind::ExcClass(c) => Some(vec![c]),
         Kind::Tuple(m) => Some(m.iter().map(|t| classes(*t)).collect::<Option<Vec<_>>>()?.concat()),
@@ -517,11 +512,10 @@ fn matches_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 fn emit_matches(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
     let mut any = cx.b.bool(false);
     for c in classes(call.types[1]).unwrap_or_default() {
-        let n = cx.b.i64(c.handle as i64);
-        let helper = if Class::from_number(c.handle as i64).is_some() {
-            &object::exc_matches
-        } else {
-            &object::exc_matches_host
+        let n = handle_of(cx, c)?;
+        let helper = match c.exception() {
+            Some(_) => &object::exc_matches,
+            None => &object::exc_matches_host,
         };
         let hit = cx.helper_value(helper, &[call.args[0][0], n]);
         any = cx.or(any, hit);

@@ -302,6 +302,16 @@ impl OpId {
         self.entry().checked
     }
 
+    /// Whether only the compiler and its library ask for it.
+    pub fn is_internal(self) -> bool {
+        !self.rows().is_empty() && self.rows().iter().all(|op| op.internal)
+    }
+
+    /// Whether it is a universal function of NumPy's, with the methods of one.
+    pub fn is_ufunc(self) -> bool {
+        self.is_numpys() && super::ufunc::is_ufunc(self)
+    }
+
     /// Whether a row of it is a loop over scalars, which broadcasts.
     pub fn is_elementwise(self) -> bool {
         self.rows().iter().any(|op| matches!(op.body, Body::Ufunc(..)))

@@ -94,7 +94,7 @@ crate::runtime_fns! {
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["list.build"], "*items", Body::Lir(build_rule, emit_build)).raises().reads().doc("`[a, b, c]`."),
+    OpDef::new(&["list.build"], "*items", Body::Lir(build_rule, emit_build)).raises().reads().internal().doc("`[a, b, c]`."),
     OpDef::new(&["list.append"], "list, x", Body::Lir(append_rule, emit_append)).raises().writes().doc("Adds an element at the end."),
     OpDef::new(&["list.insert"], "list, i, x", Body::Lir(insert_rule, emit_insert)).raises().writes().doc("Inserts an element before position `i`."),
     OpDef::new(&["list.pop"], "list, i=-1", Body::Lir(|cx, a| { let e = list_elem(cx, a, "pop")?; if a[1].ty.is_index() { Ok(Answer::of(e)) } else { Err(no_match("list.pop()", a)) } }, emit_pop)).raises().writes().doc("Removes and returns an element."),
@@ -128,12 +128,12 @@ pub static OPS: &[OpDef] = &[
             cx.helper(&list_sort_by_keys, &[c.args[0][0], c.args[1][0], elems, n, reverse]);
             Ok(vec![])
         },
-    )).raises().writes().doc("Sorts a list by the list of its keys (library use)."),
+    )).raises().writes().internal().doc("Sorts a list by the list of its keys (library use)."),
     OpDef::new(&["list.remove"], "list, x", Body::Py("builtin.list_remove")).only_if(is_list).raises().writes().doc("Removes the first element that equals `x`; ValueError."),
     OpDef::new(&["list.count"], "list, x", Body::Py("builtin.count_of")).only_if(is_list).raises().reads().doc("How many elements equal `x`."),
     OpDef::new(&["operator.contains"], "list, x", Body::Py("builtin.list_contains")).only_if(is_list).raises().reads().doc("`x in list`."),
     OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Py("builtin.list_sort")).only_if(|a| is_list(a) && a[1].is_none() && a[2].ty.is_index()).raises().writes().doc("Sorts in place; stable."),
-    OpDef::new(&["list.sort_by_keys"], "list, keys, reverse", Body::Py("builtin.list_sort_by_keys")).only_if(are_lists).raises().writes().doc("Sorts a list by the list of its keys (library use)."),
+    OpDef::new(&["list.sort_by_keys"], "list, keys, reverse", Body::Py("builtin.list_sort_by_keys")).only_if(are_lists).raises().writes().internal().doc("Sorts a list by the list of its keys (library use)."),
     OpDef::new(&["operator.getitem"], "list, i", Body::Lir(item_rule, emit_item)).raises().reads().doc("`list[i]`; IndexError."),
     OpDef::new(&["operator.getitem"], "list, s", Body::Lir(slice_rule, |cx, c| sliced(cx, c, |cx, l, s| Ok(vec![cx.helper_value(&list_slice, &[l, s.start, s.step, s.count])])))).raises().reads().doc("`list[a:b:c]`."),
     OpDef::new(&["operator.setitem"], "list, i, x", Body::Lir(set_rule, emit_set)).raises().writes().doc("`list[i] = x`; IndexError."),

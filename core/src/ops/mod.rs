@@ -83,6 +83,10 @@ pub struct OpDef {
     /// Whether it copies an array, its first operand, into another element type, and so may be a step of a
     /// chain.
     pub converts: bool,
+    /// Whether NumPy's scalars have the method of arrays that the row is as well.
+    pub of_scalars: bool,
+    /// Whether only the compiler and its library ask for it, whatever Python has under its path.
+    pub internal: bool,
     pub doc: &'static str,
 }
 
@@ -109,6 +113,8 @@ impl OpDef {
             chooses: false,
             divides: |_| Divides::Always,
             converts: false,
+            of_scalars: false,
+            internal: false,
             doc: "",
         }
     }
@@ -199,6 +205,16 @@ impl OpDef {
     }
     pub const fn converts(mut self) -> OpDef {
         self.converts = true;
+        self
+    }
+    /// What it computes of an array it computes of a scalar of NumPy's, which has the method too.
+    pub const fn of_scalars(mut self) -> OpDef {
+        self.of_scalars = true;
+        self
+    }
+    /// No program's text means it.
+    pub const fn internal(mut self) -> OpDef {
+        self.internal = true;
         self
     }
     pub const fn doc(mut self, text: &'static str) -> OpDef {

@@ -75,6 +75,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.complex"], "real=0.0, imag=...", Body::Lir(complex_rule, emit_complex))
         .doc("`real + imag j`."),
     OpDef::new(&["dtype.call"], "dtype, x=0", Body::Lir(dtype_rule, emit_dtype))
+        .internal()
         .doc("A NumPy scalar type called as a constructor: `np.float32(x)`."),
     OpDef::new(
         &["operator.index"],

@@ -57,7 +57,7 @@ macro_rules! reductions {
             $(
                 OpDef::new(&[$($path),+], $params, Body::Lir(|_, a| rule(a, Reduce::$op), |cx, c| emit(cx, c, Reduce::$op))).only_if(is_direct).raises().reads()
                     .lazy(0, |cx, c, e| emit_lazy(cx, c, e, Reduce::$op)).divides(|d| divides(d, Reduce::$op)).doc($doc),
-                OpDef::new(&[$($path),+], $params, Body::Py($lib)).only_if(|a| !is_direct(a)).raises().doc($doc),
+                OpDef::new(&[$($path),+], $params, Body::Py($lib)).only_if(|a| !is_direct(a)).raises().of_scalars().doc($doc),
             )+
             $($other),+
         ];
@@ -85,22 +85,22 @@ reductions! {
     OpDef::new(&["numpy.argmax", "array.argmax"], "a, axis=None, out=None, *, keepdims=False", Body::Lir(|_, a| arg_rule(a), |cx, c| emit_arg(cx, c, true, false))).only_if(is_direct).raises().reads().divides(divides_positions).doc("Position of the largest element; ValueError of nothing."),
     OpDef::new(&["numpy.nanargmin"], "a, axis=None, out=None, *, keepdims=False", Body::Lir(|_, a| arg_rule(a), |cx, c| emit_arg(cx, c, false, true))).only_if(is_direct).raises().reads().divides(|_| Divides::Never("what is NaN is left out one element after the other")).doc("Position of the smallest element that is not NaN; ValueError."),
     OpDef::new(&["numpy.nanargmax"], "a, axis=None, out=None, *, keepdims=False", Body::Lir(|_, a| arg_rule(a), |cx, c| emit_arg(cx, c, true, true))).only_if(is_direct).raises().reads().divides(|_| Divides::Never("what is NaN is left out one element after the other")).doc("Position of the largest element that is not NaN; ValueError."),
-    OpDef::new(&["numpy.argmin", "array.argmin"], "a, axis=None, out=None, *, keepdims=False", Body::Py("reduce.argmin")).only_if(|a| !is_direct(a)).raises().doc("Position of the smallest element."),
-    OpDef::new(&["numpy.argmax", "array.argmax"], "a, axis=None, out=None, *, keepdims=False", Body::Py("reduce.argmax")).only_if(|a| !is_direct(a)).raises().doc("Position of the largest element."),
+    OpDef::new(&["numpy.argmin", "array.argmin"], "a, axis=None, out=None, *, keepdims=False", Body::Py("reduce.argmin")).only_if(|a| !is_direct(a)).raises().of_scalars().doc("Position of the smallest element."),
+    OpDef::new(&["numpy.argmax", "array.argmax"], "a, axis=None, out=None, *, keepdims=False", Body::Py("reduce.argmax")).only_if(|a| !is_direct(a)).raises().of_scalars().doc("Position of the largest element."),
     OpDef::new(&["numpy.nanargmin"], "a, axis=None, out=None, *, keepdims=False", Body::Py("reduce.nanargmin")).only_if(|a| !is_direct(a)).raises().doc("Position of the smallest element that is not NaN."),
     OpDef::new(&["numpy.nanargmax"], "a, axis=None, out=None, *, keepdims=False", Body::Py("reduce.nanargmax")).only_if(|a| !is_direct(a)).raises().doc("Position of the largest element that is not NaN."),
     // Running sums.
     OpDef::new(&["numpy.cumsum", "array.cumsum"], "a, axis=None, dtype=None, out=None", Body::Lir(|_, a| running_rule(a), |cx, c| emit_running(cx, c, 0))).only_if(is_direct).raises().reads().alone("each element needs the one before it").doc("Running sums."),
     OpDef::new(&["numpy.cumprod", "array.cumprod"], "a, axis=None, dtype=None, out=None", Body::Lir(|_, a| running_rule(a), |cx, c| emit_running(cx, c, 1))).only_if(is_direct).raises().reads().alone("each element needs the one before it").doc("Running products."),
-    OpDef::new(&["numpy.cumsum", "array.cumsum"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.cumsum")).only_if(|a| !is_direct(a)).raises().doc("Running sums."),
-    OpDef::new(&["numpy.cumprod", "array.cumprod"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.cumprod")).only_if(|a| !is_direct(a)).raises().doc("Running products."),
+    OpDef::new(&["numpy.cumsum", "array.cumsum"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.cumsum")).only_if(|a| !is_direct(a)).raises().of_scalars().doc("Running sums."),
+    OpDef::new(&["numpy.cumprod", "array.cumprod"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.cumprod")).only_if(|a| !is_direct(a)).raises().of_scalars().doc("Running products."),
     OpDef::new(&["numpy.nancumsum"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.nancumsum")).raises().doc("Running sums of what is not NaN."),
     OpDef::new(&["numpy.nancumprod"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.nancumprod")).raises().doc("Running products of what is not NaN."),
     // Statistics.
-    OpDef::new(&["numpy.mean", "array.mean"], WITH_DTYPE, Body::Py("reduce.mean")).raises().doc("Arithmetic mean."),
+    OpDef::new(&["numpy.mean", "array.mean"], WITH_DTYPE, Body::Py("reduce.mean")).raises().of_scalars().doc("Arithmetic mean."),
     OpDef::new(&["numpy.nanmean"], WITH_DTYPE, Body::Py("reduce.nanmean")).raises().doc("Mean of what is not NaN."),
-    OpDef::new(&["numpy.var", "array.var"], "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None", Body::Py("reduce.var")).raises().doc("Variance."),
-    OpDef::new(&["numpy.std", "array.std"], "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None", Body::Py("reduce.std")).raises().doc("Standard deviation."),
+    OpDef::new(&["numpy.var", "array.var"], "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None", Body::Py("reduce.var")).raises().of_scalars().doc("Variance."),
+    OpDef::new(&["numpy.std", "array.std"], "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None", Body::Py("reduce.std")).raises().of_scalars().doc("Standard deviation."),
     OpDef::new(&["numpy.nanvar"], "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False", Body::Py("reduce.nanvar")).raises().doc("Variance of what is not NaN."),
     OpDef::new(&["numpy.nanstd"], "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False", Body::Py("reduce.nanstd")).raises().doc("Standard deviation of what is not NaN."),
     OpDef::new(&["numpy.ptp"], PLAIN, Body::Py("reduce.ptp")).raises().doc("Largest minus smallest element."),

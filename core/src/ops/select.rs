@@ -108,6 +108,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.repeat", "array.repeat"], "a, repeats, axis=None", Body::Py("select.repeat"))
         .raises()
         .reads()
+        .of_scalars()
         .doc("Each element several times."),
     OpDef::new(&["numpy.tile"], "A, reps", Body::Py("select.tile"))
         .raises()

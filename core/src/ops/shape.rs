@@ -119,6 +119,7 @@ pub static OPS: &[OpDef] = &[
     )
     .raises()
     .reads()
+    .of_scalars()
     .doc("All elements in one dimension; a view where possible."),
     OpDef::new(&["numpy.ravel"], "a, order='C'", Body::Py("array.ravel"))
         .raises()

@@ -115,6 +115,7 @@ pub static OPS: &[OpDef] = &[
     )
     .raises()
     .reads()
+    .internal()
     .doc("An f-string's parts, put together."),
     OpDef::new(
         &["builtins.int"],

@@ -40,7 +40,7 @@ pub static OPS: &[OpDef] = &[
         .doc("`a, *b, c = seq`: the middle is a list in Python; of a tuple it stays a tuple here unless its members are of one type."),
 ];
 
-fn keywords(args: &[Arg]) -> Result<(&'static crate::types::ClassInfo, &[Type])> {
+fn keywords(args: &[Arg]) -> Result<(&'static crate::types::ClassDef, &[Type])> {
     match args[0].ty.kind() {
         Kind::NamedTuple(c, m) if c.is_keywords() => Ok((c, m)),
         _ => Err(no_match("kwargs", args)),
@@ -62,6 +62,7 @@ const BUILD: OpDef = OpDef::new(
         |_, call| Ok(call.args.concat()),
     ),
 )
+.internal()
 .consumes()
 .doc("A tuple of the operands.");
 

@@ -183,12 +183,14 @@ pub static OPS: &[OpDef] = &[
         Body::Py("ufunc.clip"),
     )
     .raises()
+    .of_scalars()
     .doc("Values limited to an interval."),
     OpDef::new(
         &["numpy.round", "numpy.around", "array.round"],
         "a, decimals=0, out=None",
         Body::Py("ufunc.round_"),
     )
+    .of_scalars()
     .doc("Rounded to that many decimals."),
     // Methods of universal functions: the function itself is the first operand.
     OpDef::new(

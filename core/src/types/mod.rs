@@ -5,6 +5,7 @@
 //! width of what they meet (NEP 50). [`constructor`] says which types stand inside a type, [`promote`] holds
 //! the rules between types, [`leaves`] how a type becomes machine values.
 
+pub mod class;
 pub mod constructor;
 pub mod consts;
 pub mod leaves;
@@ -16,6 +17,7 @@ use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 use std::sync::{LazyLock, RwLock};
 
+pub use class::{ClassDef, ClassId};
 pub use consts::Const;
 
 /// An interned type.
@@ -99,38 +101,6 @@ pub struct ArrayType {
     pub access: Access,
 }
 
-/// Identity of a named tuple class, an exception class or another Python class that the host knows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ClassInfo {
-    /// Handle that the host maps back to the Python class.
-    pub handle: u64,
-    pub name: String,
-    /// Field names of a named tuple; empty otherwise.
-    pub fields: Vec<String>,
-    /// Fields of a named tuple that its class has something else for under their names, and
-    /// `__getattribute__` where it has one of its own.
-    pub shadowed: Vec<String>,
-}
-
-impl ClassInfo {
-    /// What `**kwargs` holds: values by name, in the order of the call. It is a tuple whose class nobody can
-    /// name.
-    pub fn keywords(fields: Vec<String>) -> &'static ClassInfo {
-        static ALL: LazyLock<RwLock<HashSet<&'static ClassInfo>>> = LazyLock::new(Default::default);
-        let class = ClassInfo { handle: u64::MAX, name: "kwargs".into(), fields, shadowed: vec![] };
-        let mut all = ALL.write().unwrap_or_else(|e| e.into_inner());
-        if let Some(c) = all.get(&class) {
-            return c;
-        }
-        let class: &'static ClassInfo = Box::leak(Box::new(class));
-        all.insert(class);
-        class
-    }
-    pub fn is_keywords(&self) -> bool {
-        self.handle == u64::MAX
-    }
-}
-
 /// A Python function as a value: its code and the types of what it carries along.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FuncType {
@@ -190,7 +160,7 @@ pub enum Kind {
     Str,
     Optional(Type),
     Tuple(Vec<Type>),
-    NamedTuple(&'static ClassInfo, Vec<Type>),
+    NamedTuple(&'static ClassDef, Vec<Type>),
     Array(ArrayType),
     List(Type),
     /// What stands here is being inferred: an invariant argument of the type around it. Gone when inference
@@ -209,11 +179,11 @@ pub enum Kind {
     Module(&'static str),
     /// A scalar type as a value: `np.float32`, `np.dtype("f4")`, `arr.dtype`.
     DType(Type),
-    NamedTupleClass(&'static ClassInfo),
+    NamedTupleClass(&'static ClassDef),
     /// An exception class as a value; instances are native objects.
-    ExcClass(&'static ClassInfo),
+    ExcClass(&'static ClassDef),
     /// Another class of the user's: a place of functions and constants. It has no instances in compiled code.
-    Class(&'static ClassInfo),
+    Class(&'static ClassDef),
     /// A native exception object; which class is known at run time.
     Exception,
     /// One of several types, told apart when the program runs; never inside another one, never with None

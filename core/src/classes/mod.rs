@@ -1,0 +1,16 @@
+//! What classes have: methods, properties and special methods by name, and which class the values of a type
+//! have.
+//!
+//! Nothing is listed here that the operation table says: a row whose path is `list.append` is what `list` has
+//! under the name `append`. The tables are made of the rows once, at the first look-up. What a class of the
+//! user's has, its host is asked ([`crate::infer::session::Session::member`]).
+
+mod members;
+mod of_type;
+pub mod slots;
+
+pub use members::{Member, known, names, object, path_of, setter};
+pub use of_type::{class_named, class_of, is_class};
+
+#[cfg(test)]
+mod tests;

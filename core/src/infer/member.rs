@@ -1,0 +1,39 @@
+//! What a class has under a name: the one look-up that attributes, method calls, special methods and hints
+//! share.
+
+use super::session::Session;
+use crate::classes::{self, Member};
+use crate::host::ClassAttr;
+use crate::types::class::{ClassDef, ClassId, Origin};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// Answers of the host, each asked for once in a compilation: by class and name.
+pub type ClassAttrs = RefCell<HashMap<ClassId, HashMap<Box<str>, Option<ClassAttr>>>>;
+
+impl Session<'_> {
+    /// What a class has under a name, itself or from a base.
+    pub fn member(&self, class: &ClassDef, name: &str) -> Option<Member> {
+        // Fields of named tuples stand in the class, but for those that something else hides.
+        if !class.is_keywords()
+            && let Some(k) = class.fields.iter().position(|f| f == name)
+            && !class.shadowed.iter().any(|s| s == name)
+        {
+            return Some(Member::Field(k as u32));
+        }
+        let of_host = self.class_attr(class, name).map(Member::Host);
+        of_host.or_else(|| classes::known(class, name).cloned())
+    }
+
+    /// What a class of the host, or one of its bases there, has under a name.
+    pub fn class_attr(&self, class: &ClassDef, name: &str) -> Option<ClassAttr> {
+        let Origin::Host(_) = class.origin else { return None };
+        if let Some(known) = self.class_attrs.borrow().get(&class.id).and_then(|c| c.get(name)) {
+            return known.clone();
+        }
+        let found = self.host.class_attr(class, name);
+        let mut all = self.class_attrs.borrow_mut();
+        all.entry(class.id).or_default().insert(name.into(), found.clone());
+        found
+    }
+}

@@ -1,0 +1,94 @@
+//! Classes of Python and NumPy that compiled code has values of, with their bases. What they have is not
+//! listed here: rows of the operation table say it by their paths (`list.append`).
+
+use super::ClassId;
+
+/// A class of the table.
+pub struct Row {
+    pub name: &'static str,
+    /// The Python path of the class object, where the operation table has it.
+    pub object: Option<&'static str>,
+    pub bases: &'static [ClassId],
+    /// What stands before the names of its methods and attributes in paths of the operation table; several
+    /// where classes share methods that their common base in Python does not have.
+    pub paths: &'static [&'static str],
+}
+
+macro_rules! builtin_classes {
+    ($($(#[doc = $doc:literal])* $NAME:ident = $name:literal $(at $object:literal)?, [$($base:ident),*], [$($path:literal),*];)*) => {
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "numbers of the constants below")]
+        #[repr(u32)]
+        enum Number { $($NAME),* }
+        impl ClassId {
+            $($(#[doc = $doc])* pub const $NAME: ClassId = ClassId(Number::$NAME as u32);)*
+        }
+        /// Every class of the table, by number; bases come before what is derived from them.
+        pub static BUILTIN: &[Row] = &[
+            $(Row {
+                name: $name,
+                object: { let at: &[&'static str] = &[$($object)?]; if at.is_empty() { None } else { Some(at[0]) } },
+                bases: &[$(ClassId::$base),*],
+                paths: &[$($path),*],
+            }),*
+        ];
+    };
+}
+
+builtin_classes! {
+    OBJECT = "object" at "builtins.object", [], [];
+    TYPE = "type" at "builtins.type", [OBJECT], [];
+    NONE_TYPE = "NoneType" at "types.NoneType", [OBJECT], [];
+    ELLIPSIS = "ellipsis", [OBJECT], [];
+    INT = "int" at "builtins.int", [OBJECT], ["int", "number"];
+    /// NumPy's bools are bools of Python's to compiled code: it does not tell them apart.
+    BOOL = "bool" at "builtins.bool", [INT], ["bool", "generic"];
+    FLOAT = "float" at "builtins.float", [OBJECT], ["float", "number"];
+    COMPLEX = "complex" at "builtins.complex", [OBJECT], ["complex", "number"];
+    STR = "str" at "builtins.str", [OBJECT], ["str"];
+    LIST = "list" at "builtins.list", [OBJECT], ["list"];
+    TUPLE = "tuple" at "builtins.tuple", [OBJECT], ["tuple"];
+    /// What every class of named tuples has; Python puts it into each of them.
+    NAMED_TUPLE = "namedtuple", [TUPLE], ["namedtuple"];
+    /// Of dictionaries there is only what a function takes as `**kwargs`.
+    DICT = "dict", [OBJECT], ["kwargs"];
+    RANGE = "range" at "builtins.range", [OBJECT], ["range"];
+    SLICE = "slice" at "builtins.slice", [OBJECT], ["slice"];
+    ITERATOR = "iterator", [OBJECT], [];
+    GENERATOR = "generator", [ITERATOR], ["generator"];
+    FUNCTION = "function", [OBJECT], [];
+    METHOD = "method", [OBJECT], [];
+    BUILTIN_FUNCTION = "builtin_function_or_method", [OBJECT], [];
+    MODULE = "module", [OBJECT], [];
+    /// The class of an exception as a value: which one it is, is known at run time.
+    EXCEPTION_CLASS = "type", [TYPE], ["exception.__class__"];
+    NDARRAY = "numpy.ndarray" at "numpy.ndarray", [OBJECT], ["array"];
+    FLAGS = "flagsobj", [OBJECT], ["array.flags"];
+    CTYPES = "_ctypes", [OBJECT], ["array.ctypes"];
+    FLAT_ITERATOR = "flatiter", [ITERATOR], ["flat"];
+    DTYPE = "dtype" at "numpy.dtype", [OBJECT], ["dtype"];
+    FINFO = "finfo" at "numpy.finfo", [OBJECT], ["numpy.finfo"];
+    IINFO = "iinfo" at "numpy.iinfo", [OBJECT], ["numpy.iinfo"];
+    UFUNC = "ufunc", [OBJECT], ["ufunc"];
+    RANDOM = "Generator", [OBJECT], ["numpy.random.Generator"];
+    /// NumPy's scalars: what is computed of arrays without dimensions.
+    GENERIC = "numpy.generic" at "numpy.generic", [OBJECT], ["number", "generic"];
+    NUMBER = "numpy.number" at "numpy.number", [GENERIC], [];
+    INTEGER = "numpy.integer" at "numpy.integer", [NUMBER], ["int"];
+    SIGNED_INTEGER = "numpy.signedinteger" at "numpy.signedinteger", [INTEGER], [];
+    UNSIGNED_INTEGER = "numpy.unsignedinteger" at "numpy.unsignedinteger", [INTEGER], [];
+    INEXACT = "numpy.inexact" at "numpy.inexact", [NUMBER], [];
+    FLOATING = "numpy.floating" at "numpy.floating", [INEXACT], ["float"];
+    COMPLEX_FLOATING = "numpy.complexfloating" at "numpy.complexfloating", [INEXACT], ["complex"];
+    INT8 = "numpy.int8", [SIGNED_INTEGER], [];
+    INT16 = "numpy.int16", [SIGNED_INTEGER], [];
+    INT32 = "numpy.int32", [SIGNED_INTEGER], [];
+    INT64 = "numpy.int64", [SIGNED_INTEGER], [];
+    UINT8 = "numpy.uint8", [UNSIGNED_INTEGER], [];
+    UINT16 = "numpy.uint16", [UNSIGNED_INTEGER], [];
+    UINT32 = "numpy.uint32", [UNSIGNED_INTEGER], [];
+    UINT64 = "numpy.uint64", [UNSIGNED_INTEGER], [];
+    FLOAT32 = "numpy.float32", [FLOATING], [];
+    FLOAT64 = "numpy.float64", [FLOATING, FLOAT], [];
+    COMPLEX64 = "numpy.complex64", [COMPLEX_FLOATING], [];
+    COMPLEX128 = "numpy.complex128", [COMPLEX_FLOATING, COMPLEX], [];
+}
