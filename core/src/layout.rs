@@ -5,6 +5,10 @@
 //! Structs are `repr(C)`; compiled code takes offsets with `std::mem::offset_of!` through the constants
 //! generated here.
 
+pub mod object;
+
+use crate::desc::TypeDesc;
+pub use object::{IMMORTAL, Obj, Str, release, retain};
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering};
 
 /// Per-thread state; parameter 0 of every compiled function.
@@ -109,17 +113,6 @@ pub const POLL_SAMPLE: u32 = 2;
 /// Always ask: a test of on-stack replacement. Never cleared by who polls.
 pub const POLL_STRESS: u32 = 4;
 
-/// Header of every heap object.
-#[repr(C)]
-pub struct Obj {
-    pub refs: AtomicI64,
-    /// Frees the object; called when `refs` falls to zero.
-    pub drop: unsafe extern "C" fn(*mut Obj),
-}
-
-/// Reference counts from half of this on are never changed: the object is a constant that lives for ever.
-pub const IMMORTAL: i64 = 1 << 62;
-
 /// A constant UTF-8 text that lives for ever; see [`crate::intern::text`].
 #[repr(C)]
 pub struct Text {
@@ -139,27 +132,15 @@ pub struct MemBlock {
     pub py: *mut u8,
 }
 
-/// An immutable string of `len` code points, each `kind` (1, 2 or 4) bytes, as CPython stores them.
-#[repr(C)]
-pub struct Str {
-    pub obj: Obj,
-    pub len: i64,
-    pub kind: i64,
-    /// First code point: inline after the header, or in memory kept alive elsewhere.
-    pub data: *mut u8,
-}
-
-/// A list. Element `i` is `elem_bytes` bytes at `data + i * elem_bytes`: one scalar of its own width, or
-/// several leaves in slots of 8 bytes. Bit `k` of `ref_mask` says that word `k` of an element is an owned
-/// `*mut Obj` (or null).
+/// A list. Element `i` lies at `data + i * desc.size`.
 #[repr(C)]
 pub struct List {
     pub obj: Obj,
     pub len: i64,
     pub cap: i64,
     pub data: *mut u8,
-    pub elem_bytes: i64,
-    pub ref_mask: i64,
+    /// What the elements are.
+    pub desc: &'static TypeDesc,
     /// Borrow word: non-zero while somebody iterates in a way that a resize would break.
     pub borrow: i64,
     /// The Python list that this one was made from (argument; changes are written back), a reference of its
@@ -167,16 +148,14 @@ pub struct List {
     pub py: *mut u8,
 }
 
-/// A generator's or closure's frame: `bytes` bytes of leaves follow the header; bit `k` of `ref_mask` as in
-/// [`List`]. References lie in front, so that the mask reaches them all.
+/// A generator's or closure's frame: what it keeps follows the header, as a struct that `desc` describes.
 #[repr(C)]
 pub struct Frame {
     pub obj: Obj,
     /// -1 before the first resumption is never used: 0 is the start, then the number of the `yield`; -1 means
     /// finished.
     pub resume: i64,
-    pub bytes: i64,
-    pub ref_mask: i64,
+    pub desc: &'static TypeDesc,
     /// 0: dropping the frame is all there is to its end. 1: it has `finally` blocks, and is closed before it
     /// is dropped. 2: it is being closed.
     pub closing: i64,

@@ -9,6 +9,7 @@ pub mod bytecode;
 pub mod classes;
 pub mod cpu;
 pub mod declare;
+pub mod desc;
 pub mod diag;
 pub mod door;
 pub mod draw;

@@ -5,18 +5,20 @@
 //! Python list is one native list, however often it occurs.
 
 use crate::boxing::{self, BoxCx};
-use crate::errors::{attached, bug};
+use crate::errors::attached;
 use crate::frame::Frame;
 use crate::plan::{Plan, Purpose};
 use crate::typeof_::type_of_list;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use std::mem::MaybeUninit;
 use tierup_core::declare::conversion;
-use tierup_core::layout::{List, Obj as Native};
+use tierup_core::desc::{self, TypeDesc};
+use tierup_core::layout::List;
 use tierup_core::ops::list::Helpers;
 use tierup_core::types::{Float, Int, Kind, Type};
 use tierup_runtime::Native as Runtime;
-use tierup_runtime::object::{release, retain};
+use tierup_runtime::object::release;
 
 type Obj = *mut ffi::PyObject;
 
@@ -27,9 +29,7 @@ pub struct ListPlan {
     /// Takes elements of exactly the element type, so that a list of nothing else needs no look at its type.
     /// Not for lists of lists, which would be half converted where one element does not fit.
     exact: Option<Plan>,
-    leaves: Vec<u32>,
-    bytes: i64,
-    refs: i64,
+    desc: &'static TypeDesc,
     lenient: bool,
     declared: bool,
 }
@@ -39,7 +39,8 @@ pub struct ListArg {
     native: *mut List,
     py: Obj,
     elem: Type,
-    before: Vec<u8>,
+    /// The elements as they were when the call began. Not all bytes of an element mean something.
+    before: Vec<MaybeUninit<u8>>,
 }
 
 /// Whether values of a type hold lists.
@@ -49,7 +50,6 @@ fn holds_list(t: Type) -> bool {
 
 impl ListPlan {
     pub fn new(elem: Type, ty: Type, purpose: Option<Purpose>) -> ListPlan {
-        let (bytes, refs) = elem.element_layout();
         // Elements are converted: a list of ints and floats is a list of floats.
         let exact = (purpose.is_none() && !holds_list(elem)).then(|| Plan::new(elem, None));
         ListPlan {
@@ -57,9 +57,7 @@ impl ListPlan {
             ty,
             elem,
             plan: Plan::new(elem, Some(Purpose::Element)),
-            leaves: elem.leaves().iter().map(|l| l.ty.bytes()).collect(),
-            bytes,
-            refs,
+            desc: desc::of(elem),
             lenient: purpose == Some(Purpose::Element),
             declared: purpose == Some(Purpose::Declared),
         }
@@ -137,7 +135,7 @@ pub unsafe fn unbox(p: &ListPlan, obj: Obj, out: *mut u64, frame: &mut Frame) ->
         if !exact && !attached(|py| p.admits(Bound::from_borrowed_ptr(py, obj).cast_unchecked())) {
             return None;
         }
-        let native = new_list(p.bytes, p.refs, ffi::PyList_GET_SIZE(obj), frame)?;
+        let native = new_list(p.desc, ffi::PyList_GET_SIZE(obj), frame)?;
         // Known before its elements are converted: a list may contain itself. The native list owns a
         // reference.
         ffi::Py_INCREF(obj);
@@ -145,17 +143,15 @@ pub unsafe fn unbox(p: &ListPlan, obj: Obj, out: *mut u64, frame: &mut Frame) ->
         let at = frame.extra().lists.len();
         frame.extra().lists.push(ListArg { native, py: obj, elem: p.elem, before: vec![] });
         frame.extra().owned.push(native.cast());
-        let mut slots = [0u64; 64];
-        if p.leaves.len() > slots.len() {
-            return None;
-        }
+        let mut words = Words::new(p.desc);
+        let words = words.as_mut_ptr();
         let mut i = 0;
         while i < ffi::PyList_GET_SIZE(obj) {
             let plan = match &p.exact {
                 Some(plan) if exact => plan,
                 Some(_) | None => &p.plan,
             };
-            if plan.unbox(ffi::PyList_GET_ITEM(obj, i), slots.as_mut_ptr(), frame).is_none() {
+            if plan.unbox(ffi::PyList_GET_ITEM(obj, i), words, frame).is_none() {
                 // An element of another type: the list may still be one of the wanted type, if its elements
                 // are converted.
                 if !exact {
@@ -174,13 +170,9 @@ pub unsafe fn unbox(p: &ListPlan, obj: Obj, out: *mut u64, frame: &mut Frame) ->
                 exact = false;
                 continue;
             }
-            let to = (*native).data.add(i as usize * p.bytes as usize);
-            write_element(&p.leaves, &slots, to);
-            for k in 0..p.leaves.len().min(64) {
-                if p.refs >> k & 1 != 0 {
-                    retain(slots[k] as *mut Native);
-                }
-            }
+            let to = (*native).data.add(i as usize * p.desc.size as usize);
+            p.desc.scatter(words, to);
+            p.desc.retain(to, 1);
             (*native).len = i as i64 + 1;
             i += 1;
         }
@@ -190,11 +182,11 @@ pub unsafe fn unbox(p: &ListPlan, obj: Obj, out: *mut u64, frame: &mut Frame) ->
     }
 }
 
-unsafe fn new_list(bytes: i64, refs: i64, cap: isize, frame: &mut Frame) -> Option<*mut List> {
+unsafe fn new_list(desc: &'static TypeDesc, cap: isize, frame: &mut Frame) -> Option<*mut List> {
     let ctx = crate::ctx::current();
     // SAFETY: the context is this thread's.
     unsafe {
-        let native = Runtime::list_new(ctx, bytes, refs, cap as i64);
+        let native = Runtime::list_new(ctx, desc, cap as i64);
         if let Some(e) = tierup_runtime::exc::take_pending(ctx) {
             let e = attached(|py| crate::exc::raise(py, e.into_raw(), pyo3::types::PyDict::new(py).as_any()));
             frame.extra().failure = Some(e.into());
@@ -204,22 +196,27 @@ unsafe fn new_list(bytes: i64, refs: i64, cap: isize, frame: &mut Frame) -> Opti
     }
 }
 
-/// One scalar in its own width, or several leaves in slots of 8 bytes.
-unsafe fn write_element(leaves: &[u32], slots: &[u64], to: *mut u8) {
-    // SAFETY: the caller made room for an element.
-    unsafe {
-        if let [bytes] = leaves {
-            return std::ptr::copy_nonoverlapping(slots.as_ptr().cast::<u8>(), to, *bytes as usize);
-        }
-        std::ptr::copy_nonoverlapping(slots.as_ptr().cast::<u8>(), to, 8 * leaves.len());
+/// A word for each leaf of an element, as plans write and boxing reads them.
+struct Words {
+    few: [u64; 8],
+    many: Vec<u64>,
+}
+
+impl Words {
+    fn new(desc: &TypeDesc) -> Words {
+        let n = desc.leaves.len();
+        Words { few: [0; 8], many: if n > 8 { vec![0; n] } else { vec![] } }
+    }
+    fn as_mut_ptr(&mut self) -> *mut u64 {
+        if self.many.is_empty() { self.few.as_mut_ptr() } else { self.many.as_mut_ptr() }
     }
 }
 
-unsafe fn contents(l: *const List) -> Vec<u8> {
-    // SAFETY: a live list has `len` elements of `elem_bytes` bytes at `data`.
+unsafe fn contents(l: *const List) -> Vec<MaybeUninit<u8>> {
+    // SAFETY: a live list has `len` elements at `data`.
     unsafe {
-        let n = (*l).len as usize * (*l).elem_bytes as usize;
-        if n == 0 { vec![] } else { std::slice::from_raw_parts((*l).data, n).to_vec() }
+        let n = (*l).len as usize * (*l).desc.size as usize;
+        if n == 0 { vec![] } else { std::slice::from_raw_parts((*l).data.cast(), n).to_vec() }
     }
 }
 
@@ -236,10 +233,21 @@ pub unsafe fn write_back(cx: &mut BoxCx<'_>) -> bool {
 unsafe fn write_back_one(l: &ListArg, cx: &mut BoxCx<'_>) -> bool {
     // SAFETY: the native list is alive; elements are `width` bytes each, before and after.
     unsafe {
-        let width = (*l.native).elem_bytes as usize;
+        let desc = (*l.native).desc;
+        let width = desc.size as usize;
         let (len, before) = ((*l.native).len as usize, if width == 0 { 0 } else { l.before.len() / width });
         let now = contents(l.native);
-        if width != 0 && now == l.before {
+        let unchanged = |i: usize| {
+            desc.same_bits(now.as_ptr().add(i * width).cast(), l.before.as_ptr().add(i * width).cast())
+        };
+        let all_unchanged = || {
+            if desc.has_padding() {
+                (0..len).all(unchanged)
+            } else {
+                initialised(&now) == initialised(&l.before)
+            }
+        };
+        if width != 0 && len == before && all_unchanged() {
             return true;
         }
         // `a.reverse()` of arrays: what is overwritten here is still needed there, and by the result.
@@ -249,13 +257,10 @@ unsafe fn write_back_one(l: &ListArg, cx: &mut BoxCx<'_>) -> bool {
             }
         }
         for i in 0..len {
-            let same = i < before
-                && i < ffi::PyList_GET_SIZE(l.py) as usize
-                && now[i * width..(i + 1) * width] == l.before[i * width..(i + 1) * width];
-            if same {
+            if i < before && i < ffi::PyList_GET_SIZE(l.py) as usize && unchanged(i) {
                 continue;
             }
-            let item = element_object(l.elem, now[i * width..(i + 1) * width].as_ptr(), cx);
+            let item = element_object(l.elem, desc, now.as_ptr().add(i * width).cast(), cx);
             if item.is_null() {
                 return false;
             }
@@ -274,27 +279,22 @@ unsafe fn write_back_one(l: &ListArg, cx: &mut BoxCx<'_>) -> bool {
     }
 }
 
+/// # Safety
+/// All of the bytes are initialised.
+unsafe fn initialised(bytes: &[MaybeUninit<u8>]) -> &[u8] {
+    // SAFETY: as required of the caller.
+    unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
+}
+
 /// A new Python object for one element; the list keeps its references.
-unsafe fn element_object(elem: Type, from: *const u8, cx: &mut BoxCx<'_>) -> Obj {
-    let leaves = elem.leaves();
-    let mut slots = [0u64; 64];
-    if leaves.len() > slots.len() {
-        // SAFETY: the thread is attached.
-        bug("a list element with more than 64 parts").restore(unsafe { Python::assume_attached() });
-        return std::ptr::null_mut();
-    }
-    // SAFETY: an element is one scalar of its own width or a slot for each leaf; boxing takes a reference
-    // over, so it is given one.
+unsafe fn element_object(elem: Type, desc: &TypeDesc, from: *const u8, cx: &mut BoxCx<'_>) -> Obj {
+    let mut words = Words::new(desc);
+    let words = words.as_mut_ptr();
+    // SAFETY: an element lies there; boxing takes references over, so it is given some.
     unsafe {
-        let bytes = if let [one] = leaves.as_slice() { one.ty.bytes() as usize } else { 8 * leaves.len() };
-        std::ptr::copy_nonoverlapping(from, slots.as_mut_ptr().cast::<u8>(), bytes);
-        for (slot, leaf) in slots.iter().zip(&leaves) {
-            if leaf.is_ref {
-                retain(*slot as *mut Native);
-            }
-        }
-        let mut at = slots.as_ptr();
-        boxing::to_python(elem, &mut at, cx)
+        desc.gather(from, words);
+        desc.retain(from, 1);
+        boxing::to_python(elem, &mut words.cast_const(), cx)
     }
 }
 
@@ -316,7 +316,7 @@ pub unsafe fn to_python(t: Type, l: *mut List, cx: &mut BoxCx<'_>) -> Obj {
             release(l.cast());
             return o;
         }
-        let (n, width) = ((*l).len, (*l).elem_bytes as usize);
+        let (n, desc) = ((*l).len, (*l).desc);
         let list = ffi::PyList_New(n as isize);
         // Known before its elements are made: a list may contain itself. The entry outlives the native list's
         // reference below, but addresses are not taken again while one result is made, since nothing native
@@ -329,7 +329,7 @@ pub unsafe fn to_python(t: Type, l: *mut List, cx: &mut BoxCx<'_>) -> Obj {
             if failed {
                 break;
             }
-            let item = element_object(elem, (*l).data.add(i * width), cx);
+            let item = element_object(elem, desc, (*l).data.add(i * desc.size as usize), cx);
             if item.is_null() { failed = true } else { ffi::PyList_SET_ITEM(list, i as isize, item) }
         }
         release(l.cast());

@@ -382,10 +382,7 @@ fn type_of_elements(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
             .into()
         })?;
     }
-    if elem.fits_list() {
-        return Ok(Type::list(elem));
-    }
-    Err(unsupported("the elements of a list argument are too large: more than 64 values each (an array counts as several)").with_help("use several lists, or shorter tuples"))
+    Ok(Type::list(elem))
 }
 
 /// The type that holds elements of both: what [`crate::plan`] converts to, no more.

@@ -7,6 +7,7 @@ use crate::host::{ArrayView, callbacks};
 use crate::object::{count, release, retain};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicI64, Ordering};
+use tierup_core::desc::TypeDesc;
 use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
 use tierup_core::layout::{FRAME_HEADER, Frame, Obj, Str};
@@ -46,25 +47,21 @@ unsafe extern "C" fn drop_frame(o: *mut Obj) {
 /// `o` is a frame that nobody refers to.
 unsafe fn release_contents(o: *mut Obj) {
     count(-1);
-    // SAFETY: as required of the caller. Bit `k` of the mask says that word `k` is an owned object or null.
+    // SAFETY: as required of the caller. What it keeps follows its header.
     unsafe {
         let f = o.cast::<Frame>();
-        let words = f.cast::<u8>().add(FRAME_HEADER as usize).cast::<*mut Obj>();
-        let mask = (*f).ref_mask as u64;
-        for k in 0..((*f).bytes / 8).min(64) {
-            if mask >> k & 1 != 0 {
-                release(*words.add(k as usize));
-            }
-        }
+        (*f).desc.release(f.cast::<u8>().add(FRAME_HEADER as usize), 1);
         libc::free(f.cast());
     }
 }
 
 impl generator::Helpers for Native {
-    unsafe fn frame_new(ctx: Ctx, words: i64, ref_mask: i64) -> *mut Frame {
-        // SAFETY: calloc gives zeroed memory of the size asked for, or null, which is reported.
+    unsafe fn frame_new(ctx: Ctx, desc: *const TypeDesc) -> *mut Frame {
+        // SAFETY: descriptors live for ever. calloc gives zeroed memory of the size asked for, or null, which
+        // is reported.
         unsafe {
-            let f: *mut Frame = libc::calloc(1, FRAME_HEADER as usize + 8 * words.max(0) as usize).cast();
+            let desc = &*desc;
+            let f: *mut Frame = libc::calloc(1, FRAME_HEADER as usize + desc.size as usize).cast();
             if f.is_null() {
                 Error::bare(Class::MemoryError).raise(ctx);
                 return f;
@@ -73,8 +70,7 @@ impl generator::Helpers for Native {
             f.write(Frame {
                 obj: Obj { refs: AtomicI64::new(1), drop: drop_frame },
                 resume: 0,
-                bytes: 8 * words,
-                ref_mask,
+                desc,
                 closing: 0,
                 busy: AtomicI64::new(0),
             });
@@ -241,19 +237,33 @@ impl real::Helpers for Native {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tierup_core::desc::{of_struct, place::Place};
     use tierup_core::ops::generator::Helpers;
+    use tierup_core::types::Type;
+
+    /// A descriptor of values of these types, and where they lie in a frame.
+    fn layout(types: &[Type]) -> (*const TypeDesc, Vec<usize>) {
+        let mut place = Place::default();
+        for t in types {
+            place.add(*t);
+        }
+        let at = place.leaves().iter().map(|l| FRAME_HEADER as usize + l.offset as usize).collect();
+        (of_struct(&place), at)
+    }
 
     #[test]
     fn a_long_chain_of_frames_needs_little_stack() {
         let chain = || {
+            let (desc, at) = layout(&[Type::list(Type::int())]);
+            let (empty, _) = layout(&[]);
             let before = crate::object::live();
             crate::testing::with_ctx(|ctx| {
                 // SAFETY: frames made here are used as the helper documents.
                 unsafe {
-                    let mut last = Native::frame_new(ctx, 1, 1);
+                    let mut last = Native::frame_new(ctx, empty);
                     for _ in 0..100_000 {
-                        let outer = Native::frame_new(ctx, 1, 1);
-                        *outer.cast::<u8>().add(FRAME_HEADER as usize).cast::<*mut Obj>() = last.cast();
+                        let outer = Native::frame_new(ctx, desc);
+                        *outer.cast::<u8>().add(at[0]).cast::<*mut Obj>() = last.cast();
                         last = outer;
                     }
                     release(last.cast());
@@ -266,15 +276,19 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_releases_what_its_mask_says() {
+    fn a_frame_releases_what_it_keeps() {
+        // Far more references than a word has bits.
+        let types: Vec<Type> = (0..100).flat_map(|_| [Type::bool(), Type::list(Type::int())]).collect();
+        let (desc, at) = layout(&types);
         let before = crate::object::live();
         crate::testing::with_ctx(|ctx| {
             // SAFETY: frames made here are used as the helper documents.
             unsafe {
-                let inner = Native::frame_new(ctx, 0, 0);
-                let outer = Native::frame_new(ctx, 2, 0b10);
-                let words = outer.cast::<u8>().add(FRAME_HEADER as usize).cast::<*mut Obj>();
-                *words.add(1) = inner.cast();
+                let outer = Native::frame_new(ctx, desc);
+                for at in at.iter().skip(1).step_by(2) {
+                    *outer.cast::<u8>().add(*at).cast::<*mut Obj>() =
+                        Native::frame_new(ctx, layout(&[]).0).cast();
+                }
                 release(outer.cast());
             }
         });

@@ -4,11 +4,13 @@
 
 use crate::Native;
 use crate::exc::{Arg, Error, Exc, ExcClass, Res, Site, or_raise, set_context};
-use std::sync::atomic::{AtomicI64, Ordering, fence};
+use std::sync::atomic::{AtomicI64, Ordering};
 use tierup_core::exc::Class;
-use tierup_core::layout::{IMMORTAL, MemBlock, Obj, POLL_SAMPLE, POLL_SIGNALS, POLL_STRESS, Str};
+use tierup_core::layout::{MemBlock, Obj, POLL_SAMPLE, POLL_SIGNALS, POLL_STRESS, Str};
 use tierup_core::ops::object::Helpers;
 use tierup_core::rt::{Ctx, P};
+
+pub use tierup_core::layout::{release, retain};
 
 #[cfg(debug_assertions)]
 thread_local! { static LIVE: std::cell::Cell<i64> = const { std::cell::Cell::new(0) }; }
@@ -29,47 +31,6 @@ pub fn live() -> i64 {
     #[cfg(not(debug_assertions))]
     {
         0
-    }
-}
-
-/// Adds a reference; null is allowed.
-///
-/// # Safety
-/// `o` must be null or live.
-#[inline]
-pub unsafe fn retain(o: *mut Obj) {
-    // SAFETY: as required of the caller. Constants are left alone, so that threads do not fight over their
-    // counts.
-    unsafe {
-        if !o.is_null() && (*o).refs.load(Ordering::Relaxed) < IMMORTAL / 2 {
-            (*o).refs.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-}
-
-/// Drops an owned reference; null is allowed.
-///
-/// # Safety
-/// `o` must be null or an owned reference, which the caller gives up.
-#[inline]
-pub unsafe fn release(o: *mut Obj) {
-    if o.is_null() {
-        return;
-    }
-    // SAFETY: as required of the caller. The owner of the only reference needs no atomic decrement: nobody
-    // else can see the object.
-    unsafe {
-        let n = (*o).refs.load(Ordering::Acquire);
-        if n >= IMMORTAL / 2 {
-            return;
-        }
-        if n == 1 {
-            return ((*o).drop)(o);
-        }
-        if (*o).refs.fetch_sub(1, Ordering::Release) == 1 {
-            fence(Ordering::Acquire);
-            ((*o).drop)(o);
-        }
     }
 }
 
@@ -391,6 +352,7 @@ mod tests {
     use super::*;
     use crate::testing::{Raised, with_ctx};
     use tierup_core::intern;
+    use tierup_core::layout::IMMORTAL;
 
     fn exc(class: Class, text: &str) -> *mut Obj {
         unsafe { Native::exc_new(class as i64, text.as_ptr().cast_mut(), text.len() as i64) }

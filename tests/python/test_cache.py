@@ -143,6 +143,13 @@ def uses_the_generator(n):
         s += x
     return s
 
+@njit
+def records(n):
+    xs = [(np.int8(i % 3), "r" * i, i * 0.5) for i in range(n)]
+    xs.sort()
+    ys = [(i % 2 == 0, xs) for i in range(2)]
+    return [x[1] for x in xs], xs.index(xs[2]), len(ys[1][1])
+
 square = njit(lambda x: x * x)
 scope = {}
 exec("def f(a, b):\\n    return a * 10 + b", scope)
@@ -156,8 +163,8 @@ def refused(call):
         frames = [(t.name, t.lineno) for t in traceback.extract_tb(e.__traceback__)][1:]
         return [type(e).__name__, str(e), frames]
 
-out(list(squares(5)), fib(15), words("a", 3), point(Point(1.0, 2.0)), refused(lambda: fails(np.ones(3), 7)), uses_the_generator(5), square(7), f(1, 2),
-    functions=[squares, fib, words, point, fails, uses_the_generator, square, f])
+out(list(squares(5)), fib(15), words("a", 3), point(Point(1.0, 2.0)), refused(lambda: fails(np.ones(3), 7)), uses_the_generator(5), square(7), f(1, 2), records(5),
+    functions=[squares, fib, words, point, fails, uses_the_generator, square, f, records])
 """
 
 
@@ -166,11 +173,11 @@ def test_every_kind_of_function_comes_back_the_same(directory):
     second = run(directory, GENERAL)
     plain = run(directory, GENERAL, TIERUP_CACHE="0")
     assert first["values"] == second["values"] == plain["values"]
-    assert second["functions"] == [[True, 1]] * 8 and not second["llvm"], second
+    assert second["functions"] == [[True, 1]] * 9 and not second["llvm"], second
     # Hash seeds and addresses differ between processes; keys do not.
     for seed in "123":
         again = run(directory, GENERAL, PYTHONHASHSEED=seed)
-        assert again["functions"] == [[True, 1]] * 8 and again["counts"][1] == 0
+        assert again["functions"] == [[True, 1]] * 9 and again["counts"][1] == 0
 
 
 def test_a_traceback_names_the_line_also_where_the_file_is_another(directory, tmp_path):

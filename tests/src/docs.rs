@@ -288,7 +288,7 @@ const OTHERS: &str = "
 | `load.X class p+8` | reads memory; any alignment is allowed |
 | `store.X class v, p+8` | writes memory; any alignment is allowed |
 | `stack_addr slot0` | the address of a piece of the frame, declared by `slot0 = slot 16` |
-| `symbol_addr sym0` | an address known when the code is made, declared by `sym0 = symbol \"name\" 0x…` |
+| `symbol_addr sym0` | the address of a constant outside of the code (a text, a string, a type descriptor, a global array), declared by `sym0 = symbol \"name\" 0x…`; each process puts its own address there |
 | `call @f(a, b)` | a LIR function of the same module, declared by `declare @f(i64, ptr) -> i64` |
 | `call_indirect p(a, b) : (i64, ptr) -> i64` | through a pointer |
 | `call_helper @name(a)` | a helper of the run-time |

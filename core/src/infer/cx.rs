@@ -97,11 +97,7 @@ impl TyCx<'_, '_> {
     /// them.
     pub fn push_elem(&mut self, list: Type, elem: Type) -> Result<()> {
         let Kind::List(slot) = *list else { return Err(Diagnostic::internal(format!("{list} is no list"))) };
-        self.session.vars.hold(slot, elem).map_err(|why| self.refused(why, elem))?;
-        if !self.session.resolve(slot).fits_list() {
-            return Err(Diagnostic::new(Code::CannotUnify, "the elements of this list are too large: more than 64 values each (an array counts as several)").help("use several lists, or shorter tuples"));
-        }
-        Ok(())
+        self.session.vars.hold(slot, elem).map_err(|why| self.refused(why, elem))
     }
 
     fn refused(&self, why: Refusal, elem: Type) -> Diagnostic {

@@ -12,6 +12,7 @@ use crate::rt::RtFn;
 
 /// A machine type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
 pub enum Ty {
     I8,
     I16,

@@ -1,6 +1,7 @@
-//! Data that code refers to by address: texts and string objects, interned for the life of the process so
-//! that code never outlives it.
+//! Data that code refers to by address: texts, string objects and type descriptors, interned for the life of
+//! the process so that code never outlives it.
 
+use crate::desc;
 use crate::intern;
 use crate::lir::builder::Builder;
 use crate::lir::{Ty, Value};
@@ -20,6 +21,15 @@ pub fn text_pair(b: &mut Builder<'_>, text: &str) -> Value {
 /// A string object that is never freed.
 pub fn string(b: &mut Builder<'_>, text: &str) -> Value {
     b.symbol_addr(&format!("str {text:?}"), intern::string(text) as usize)
+}
+
+/// The descriptor of a type.
+pub fn descriptor(b: &mut Builder<'_>, t: crate::types::Type) -> Value {
+    described(b, desc::of(t))
+}
+/// A descriptor that is at hand.
+pub fn described(b: &mut Builder<'_>, desc: &'static desc::TypeDesc) -> Value {
+    b.symbol_addr(desc.symbol(), std::ptr::from_ref(desc) as usize)
 }
 
 /// A constant of a scalar type. Numbers are converted to the type at hand.

@@ -8,6 +8,8 @@
 use super::cx::{Generators, LowerCx, Options, Resume, Val};
 use super::func::FuncLower;
 use super::guard::Guard;
+use crate::desc::place::Place;
+use crate::desc::{self, TypeDesc};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
 use crate::infer::session::{Session, generator_id};
@@ -33,11 +35,10 @@ impl FrameMap {
     }
 }
 
-/// Words of a frame and which of them hold references.
+/// What a frame keeps, and where.
 struct Layout {
     slots: HashMap<Value, Vec<(i32, Ty)>>,
-    words: i32,
-    ref_mask: u64,
+    desc: &'static TypeDesc,
 }
 
 fn resume_name(session: &Session<'_>, id: InstanceId) -> String {
@@ -50,45 +51,23 @@ fn resume_signature(yields: Type) -> Signature {
     Signature { params: vec![Ty::Ptr, Ty::Ptr], results }
 }
 
-/// Places for arguments and for values that may be needed after a suspension; references come first so that
-/// the mask reaches them. What a view shows is held by the value behind it, so its references are plain
-/// words: `w = v[1:]` must not release the array a second time.
-fn layout(func: &Func) -> Result<Layout> {
+/// Places for arguments and for values that may be needed after a suspension. What a view shows is held by
+/// the value behind it, so its references are plain pointers: `w = v[1:]` must not release the array a second
+/// time.
+fn layout(func: &Func) -> Layout {
     let mut keep: Vec<Value> = func.blocks[0].params.clone();
     keep.extend(live_across_yield(func));
     let holders = super::ownership::holders(func);
-    let holds = |v: &Value, is_ref: bool| is_ref && (holders[v.index()] || func.blocks[0].params.contains(v));
-    let mut words = 0;
+    let mut place = Place::default();
     let mut slots: HashMap<Value, Vec<(i32, Ty)>> = HashMap::new();
-    for v in &keep {
-        slots.insert(*v, func.types[v.index()].leaves().iter().map(|l| (0, l.ty)).collect());
-    }
-    for refs in [true, false] {
-        for v in &keep {
-            for (k, leaf) in func.types[v.index()].leaves().iter().enumerate() {
-                if holds(v, leaf.is_ref) != refs {
-                    continue;
-                }
-                if let Some(places) = slots.get_mut(v) {
-                    places[k].0 = FRAME_HEADER + 8 * words;
-                }
-                words += 1;
-            }
+    for v in keep {
+        let leaves = place.add(func.types[v.index()]);
+        if !holders[v.index()] && !func.blocks[0].params.contains(&v) {
+            leaves.iter_mut().for_each(|l| l.is_ref = false);
         }
-        if refs && words > 64 {
-            return Err(Diagnostic::new(
-                Code::UnsupportedSyntax,
-                format!("generator `{}` keeps more than 64 objects alive across a yield", func.name),
-            )
-            .help("split it"));
-        }
+        slots.insert(v, leaves.iter().map(|l| (FRAME_HEADER + l.offset as i32, l.ty)).collect());
     }
-    let refs: usize = keep
-        .iter()
-        .map(|v| func.types[v.index()].leaves().iter().filter(|l| holds(v, l.is_ref)).count())
-        .sum();
-    let ref_mask = if refs == 64 { u64::MAX } else { (1 << refs) - 1 };
-    Ok(Layout { slots, words, ref_mask })
+    Layout { slots, desc: desc::of_struct(&place) }
 }
 
 /// Values that some path carries over a `yield`: live after it, by a plain backward analysis.
@@ -160,7 +139,7 @@ pub fn lower_generator(
 ) -> Result<Vec<lir::Func>> {
     let yields = session.at(id).yields;
     let sig = resume_signature(yields);
-    let l = layout(func)?;
+    let l = layout(func);
     let maker = lower_maker(session, id, func, &l, options, generators);
     let mut out = lir::Func::new(resume_name(session, id), sig.clone());
     let b = Builder::start(&mut out);
@@ -219,8 +198,8 @@ fn lower_maker(
     let b = Builder::start(&mut out);
     let params = b.params(lir::Block(0));
     let mut cx = LowerCx::new(b, params[0], t.sig.results[1..].to_vec(), options, generators);
-    let (words, mask) = (cx.b.i64(l.words as i64), cx.b.i64(l.ref_mask as i64));
-    let frame = cx.helper_value(&frame_new, &[words, mask]);
+    let desc = super::constants::described(&mut cx.b, l.desc);
+    let frame = cx.helper_value(&frame_new, &[desc]);
     if func.closes {
         let one = cx.b.i64(1);
         cx.b.store(one, frame, offset!(Frame.closing), Alias::Frame);

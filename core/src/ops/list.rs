@@ -1,20 +1,19 @@
 //! Lists: helpers that make, grow, change, compare and sort them.
 //!
-//! Elements are described by `elem_bytes` and `ref_mask` as in [`crate::layout::List`]; where their order or
-//! equality matters, by `n` codes (see [`crate::elem::Elem`]) at `elems`: one for a scalar of its own width,
-//! several for leaves in slots of 8 bytes. Compiled code reads and writes elements itself; it calls these for
-//! everything that changes the length or allocates.
+//! A list knows what its elements are ([`crate::desc`]). Compiled code knows it too and reads and writes
+//! elements itself; it calls helpers for everything that changes the length, allocates or compares.
 
 use super::sequence::{self, adjust_slice};
 use super::{Body, OpDef};
+use crate::desc::{self, TypeDesc};
 use crate::diag::{Diagnostic, Result};
 use crate::elem::Elem;
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::layout::List;
 use crate::lir::{Alias, Op, Ty, Value};
-use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::lower::{cast, constants};
 use crate::offset;
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Type};
@@ -45,8 +44,8 @@ super::identity::op_ids! {
 crate::runtime_fns! {
     /// List objects.
     trait Helpers;
-    /// An empty list with room for `cap` elements.
-    fn list_new(ctx: Ctx, elem_bytes: i64, ref_mask: i64, cap: i64) -> *mut List [Allocates, Pending];
+    /// An empty list with room for `cap` elements of the type that `desc` describes.
+    fn list_new(ctx: Ctx, desc: *const TypeDesc, cap: i64) -> *mut List [Allocates, Pending];
     /// Makes room for `extra` more elements; `append` calls it with 1 when `len == cap`, then stores and
     /// increments `len` itself.
     fn list_reserve(ctx: Ctx, l: *mut List, extra: i64) [Writes, Pending];
@@ -78,19 +77,18 @@ crate::runtime_fns! {
     /// `l *= n`.
     fn list_repeat_in_place(ctx: Ctx, l: *mut List, n: i64) [Writes, Pending];
     /// `a == b`.
-    fn list_eq(a: *mut List, b: *mut List, elems: *const u8, n: i64) -> i8 [Reads, Never];
+    fn list_eq(a: *mut List, b: *mut List) -> i8 [Reads, Never];
     /// Order of `a` and `b`: -1, 0, 1, or 2 where NaN makes all comparisons but `!=` false.
-    fn list_compare(a: *mut List, b: *mut List, elems: *const u8, n: i64) -> i64 [Reads, Never];
+    fn list_compare(a: *mut List, b: *mut List) -> i64 [Reads, Never];
     /// Position of the first element that equals the one at `value`, from Python index `start` to before
     /// `stop`; -1 when there is none.
-    fn list_find(l: *mut List, value: P, elems: *const u8, n: i64, start: i64, stop: i64) -> i64 [Reads, Never];
+    fn list_find(l: *mut List, value: P, start: i64, stop: i64) -> i64 [Reads, Never];
     /// How many elements equal the one at `value`.
-    fn list_count(l: *mut List, value: P, elems: *const u8, n: i64) -> i64 [Reads, Never];
+    fn list_count(l: *mut List, value: P) -> i64 [Reads, Never];
     /// `l.sort(reverse=...)`: stable, with CPython's answer for NaN; ValueError when the list is in use.
-    fn list_sort(ctx: Ctx, l: *mut List, elems: *const u8, n: i64, reverse: i8) [Writes, Pending];
-    /// `l.sort(key=...)`: sorts `l` by the list of its keys, which `elems` describes and which is sorted
-    /// along.
-    fn list_sort_by_keys(ctx: Ctx, l: *mut List, keys: *mut List, elems: *const u8, n: i64, reverse: i8) [Writes, Pending];
+    fn list_sort(ctx: Ctx, l: *mut List, reverse: i8) [Writes, Pending];
+    /// `l.sort(key=...)`: sorts `l` by the list of its keys, which is sorted along.
+    fn list_sort_by_keys(ctx: Ctx, l: *mut List, keys: *mut List, reverse: i8) [Writes, Pending];
 }
 
 pub static OPS: &[OpDef] = &[
@@ -123,9 +121,9 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["list.sort_by_keys"], "list, keys, reverse", Body::Lir(
         |cx, a| { sortable(cx, &a[1..])?; list_elem(cx, a, "sort").map(|_| Answer::of(Type::none())) },
         |cx, c| {
-            let (elems, n) = elems(cx, list_of(c.types[1])?)?;
+            check_comparable(list_of(c.types[1])?)?;
             let reverse = super::compare::truth(cx, &c.args[2], c.types[2])?;
-            cx.helper(&list_sort_by_keys, &[c.args[0][0], c.args[1][0], elems, n, reverse]);
+            cx.helper(&list_sort_by_keys, &[c.args[0][0], c.args[1][0], reverse]);
             Ok(vec![])
         },
     )).raises().writes().internal().doc("Sorts a list by the list of its keys (library use)."),
@@ -162,8 +160,8 @@ pub static OPS: &[OpDef] = &[
         cx.retain(&c.args[0], c.types[0]);
         Ok(c.args[0].clone())
     })).raises().writes().doc("`list *= n`."),
-    OpDef::new(&["operator.eq"], "a, b", Body::Lir(compare_rule, |cx, c| Ok(vec![lists_equal(cx, c)?]))).reads().doc("`a == b` of lists."),
-    OpDef::new(&["operator.ne"], "a, b", Body::Lir(compare_rule, |cx, c| { let v = lists_equal(cx, c)?; Ok(vec![cx.not(v)]) })).reads().doc("`a != b` of lists."),
+    OpDef::new(&["operator.eq"], "a, b", Body::Lir(compare_rule, |cx, c| Ok(vec![equal(cx, c.args[0][0], c.args[1][0], c.types[0])?]))).reads().doc("`a == b` of lists."),
+    OpDef::new(&["operator.ne"], "a, b", Body::Lir(compare_rule, |cx, c| { let v = equal(cx, c.args[0][0], c.args[1][0], c.types[0])?; Ok(vec![cx.not(v)]) })).reads().doc("`a != b` of lists."),
     OpDef::new(&["operator.lt"], "a, b", Body::Lir(compare_rule, |cx, c| ordered(cx, c, &[-1]))).reads().doc("`a < b` of lists."),
     OpDef::new(&["operator.le"], "a, b", Body::Lir(compare_rule, |cx, c| ordered(cx, c, &[-1, 0]))).reads().doc("`a <= b` of lists."),
     OpDef::new(&["operator.gt"], "a, b", Body::Lir(compare_rule, |cx, c| ordered(cx, c, &[1]))).reads().doc("`a > b` of lists."),
@@ -304,7 +302,7 @@ fn compare_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if unknown {
         cx.unify(args[0].ty, args[1].ty).ok_or_else(|| no_match("==", args))?;
     }
-    if !unknown && (a != b || codes(a).is_none()) {
+    if !unknown && (a != b || desc::compared_parts(a).is_none()) {
         return Err(no_match("==", args));
     }
     Ok(Answer::of(Type::bool()))
@@ -317,7 +315,7 @@ fn search(cx: &mut TyCx<'_, '_>, args: &[Arg], ret: Type) -> Result<Answer> {
     let fits = e == args[1].ty
         || (e.strong() == args[1].ty.strong())
         || (e.strong() == Type::i64() && matches!(*args[1].ty, Kind::Bool));
-    if *e != Kind::Never && !(fits && codes(e).is_some()) {
+    if *e != Kind::Never && !(fits && desc::compared_parts(e).is_some()) {
         return Err(no_match("search in a list", args));
     }
     Ok(Answer::of(ret))
@@ -334,9 +332,8 @@ fn index_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 /// Whether a helper can sort the first operand.
 fn sortable(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<()> {
     let e = known_elem(cx, args, "sort")?;
-    if *e == Kind::Never
-        || codes(e).is_some_and(|all| !all.iter().any(|c| matches!(c, Elem::C64 | Elem::C128)))
-    {
+    let complex = |parts: &[Elem]| parts.iter().any(|p| matches!(p, Elem::C64 | Elem::C128));
+    if *e == Kind::Never || desc::compared_parts(e).is_some_and(|parts| !complex(&parts)) {
         Ok(())
     } else {
         Err(no_match("sort", args))
@@ -353,45 +350,39 @@ fn sort_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 // ---- elements in memory
 
-/// What helpers must know to compare elements, leaf by leaf; none where they cannot.
-fn codes(elem: Type) -> Option<Vec<Elem>> {
-    match elem.members() {
-        Some(m) => m.iter().map(|t| codes(*t)).collect::<Option<Vec<_>>>().map(|all| all.concat()),
-        None => Elem::of(elem).map(|e| vec![e]),
-    }
-}
-
 /// Whether helpers can compare lists of this type.
 pub fn comparable(list: Type) -> bool {
-    matches!(*list, Kind::List(e) if codes(e).is_some())
+    matches!(*list, Kind::List(e) if desc::compared_parts(e).is_some())
 }
 
-/// Element codes (for order and equality) at a constant address, and their number.
-fn elems(cx: &mut LowerCx<'_>, elem: Type) -> Result<(Value, Value)> {
-    // A list that nothing was put into has nothing to compare.
-    let known = if *elem == Kind::Never { Some(vec![]) } else { codes(elem) };
-    let all = known.ok_or_else(|| {
-        Diagnostic::new(
-            crate::diag::Code::NoMatchingOperation,
-            format!("elements of type {elem} cannot be compared"),
-        )
-    })?;
-    let text: String = all.iter().map(|c| (*c as i64 as u8) as char).collect();
-    Ok((crate::lower::constants::bytes(&mut cx.b, &text), cx.b.i64(all.len() as i64)))
+/// Helpers compare the elements. The rules have seen to it that they can, as far as the type was known then. A
+/// list that nothing was put into has nothing to compare.
+fn check_comparable(elem: Type) -> Result<()> {
+    if *elem == Kind::Never || desc::of(elem).is_comparable() {
+        return Ok(());
+    }
+    Err(Diagnostic::new(
+        crate::diag::Code::NoMatchingOperation,
+        format!("elements of type {elem} cannot be compared"),
+    ))
 }
 
 fn address(cx: &mut LowerCx<'_>, list: Value, elem: Type, at: Value) -> Value {
     let data = cx.b.load(Ty::Ptr, list, offset!(List.data), Alias::Object);
-    let off = cx.b.bin_imm(Op::Imul, at, elem.element_layout().0);
+    let off = cx.b.bin_imm(Op::Imul, at, desc::of(elem).size);
     cx.b.ptr_add(data, off)
 }
 
 fn load(cx: &mut LowerCx<'_>, p: Value, elem: Type) -> Val {
-    elem.leaves().iter().enumerate().map(|(k, l)| cx.b.load(l.ty, p, 8 * k as i32, Alias::Object)).collect()
+    let leaves = &desc::of(elem).leaves;
+    leaves.iter().map(|l| cx.b.load(l.ty, p, l.offset as i32, Alias::Object)).collect()
 }
-fn store(cx: &mut LowerCx<'_>, p: Value, val: &[Value]) {
-    for (k, v) in val.iter().enumerate() {
-        cx.b.store(*v, p, 8 * k as i32, Alias::Object);
+fn store(cx: &mut LowerCx<'_>, p: Value, elem: Type, val: &[Value]) {
+    store_leaves(cx, p, elem, val, Alias::Object);
+}
+fn store_leaves(cx: &mut LowerCx<'_>, p: Value, elem: Type, val: &[Value], alias: Alias) {
+    for (v, l) in val.iter().zip(desc::of(elem).leaves.iter()) {
+        cx.b.store(*v, p, l.offset as i32, alias);
     }
 }
 
@@ -409,9 +400,8 @@ pub fn len(cx: &mut LowerCx<'_>, list: Value) -> Value {
 
 /// A new empty list with room for `cap` elements.
 pub fn make(cx: &mut LowerCx<'_>, elem: Type, cap: Value) -> Value {
-    let (bytes, mask) = elem.element_layout();
-    let (bytes, mask) = (cx.b.i64(bytes), cx.b.i64(mask));
-    cx.helper_value(&list_new, &[bytes, mask, cap])
+    let desc = constants::descriptor(&mut cx.b, elem);
+    cx.helper_value(&list_new, &[desc, cap])
 }
 
 /// Appends a value whose references move into the list.
@@ -434,7 +424,7 @@ fn push_in_place(cx: &mut LowerCx<'_>, list: Value, elem: Type, val: &[Value]) {
     cx.b.jump(ready, &[]);
     cx.b.switch_to(ready);
     let p = address(cx, list, elem, n);
-    store(cx, p, val);
+    store(cx, p, elem, val);
     let more = cx.b.bin_imm(Op::Iadd, n, 1);
     cx.b.store(more, list, offset!(List.len), Alias::Object);
 }
@@ -456,7 +446,7 @@ pub fn emit_build(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         let v = owned_elem(cx, v, *t, e)?;
         let at = cx.b.i64(k as i64);
         let p = address(cx, list, e, at);
-        store(cx, p, &v);
+        store(cx, p, e, &v);
     }
     cx.b.store(cap, list, offset!(List.len), Alias::Object);
     Ok(vec![list])
@@ -474,7 +464,7 @@ fn emit_insert(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
     let p = cx.helper_value(&list_insert_gap, &[c.args[0][0], i]);
     let v = owned_elem(cx, &c.args[2], c.types[2], e)?;
-    store(cx, p, &v);
+    store(cx, p, e, &v);
     Ok(vec![])
 }
 
@@ -523,7 +513,7 @@ fn extend(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A search helper called with the value spilled and the element codes.
+/// A search helper called with the address of a copy of the value.
 fn searched(
     cx: &mut LowerCx<'_>,
     c: &OpCall<'_>,
@@ -531,11 +521,12 @@ fn searched(
     rest: &[Value],
 ) -> Result<Value> {
     let e = list_of(c.types[0])?;
+    check_comparable(e)?;
     // Nothing is equal to an element of a list that stays empty.
-    let v = if *e == Kind::Never { vec![cx.b.i64(0)] } else { cast::cast(cx, &c.args[1], c.types[1], e)? };
-    let at = cx.spill(&v);
-    let (codes, n) = elems(cx, e)?;
-    let mut args = vec![c.args[0][0], at, codes, n];
+    let v = if *e == Kind::Never { vec![] } else { cast::cast(cx, &c.args[1], c.types[1], e)? };
+    let at = cx.b.slot_addr(desc::of(e).size.max(8) as u32);
+    store_leaves(cx, at, e, &v, Alias::Stack);
+    let mut args = vec![c.args[0][0], at];
     args.extend(rest);
     Ok(cx.helper_value(helper, &args))
 }
@@ -565,9 +556,9 @@ fn emit_remove(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn emit_sort(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let (codes, n) = elems(cx, list_of(c.types[0])?)?;
+    check_comparable(list_of(c.types[0])?)?;
     let reverse = super::compare::truth(cx, &c.args[2], c.types[2])?;
-    cx.helper(&list_sort, &[c.args[0][0], codes, n, reverse]);
+    cx.helper(&list_sort, &[c.args[0][0], reverse]);
     Ok(vec![])
 }
 
@@ -592,7 +583,7 @@ fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = owned_elem(cx, &c.args[2], c.types[2], e)?;
     let p = address(cx, c.args[0][0], e, at);
     let old = if e.is_counted() { load(cx, p, e) } else { vec![] };
-    store(cx, p, &v);
+    store(cx, p, e, &v);
     if e.is_counted() {
         cx.release(&old, e);
     }
@@ -616,14 +607,10 @@ fn sliced(
     f(cx, c.args[0][0], s)
 }
 
-fn lists_equal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> {
-    equal(cx, c.args[0][0], c.args[1][0], c.types[0])
-}
-
 /// Whether two lists of one type are equal.
 pub fn equal(cx: &mut LowerCx<'_>, a: Value, b: Value, list: Type) -> Result<Value> {
-    let (codes, n) = elems(cx, list_of(list)?)?;
-    Ok(cx.helper_value(&list_eq, &[a, b, codes, n]))
+    check_comparable(list_of(list)?)?;
+    Ok(cx.helper_value(&list_eq, &[a, b]))
 }
 
 fn ordered(cx: &mut LowerCx<'_>, c: &OpCall<'_>, accepted: &[i64]) -> Result<Val> {
@@ -632,8 +619,8 @@ fn ordered(cx: &mut LowerCx<'_>, c: &OpCall<'_>, accepted: &[i64]) -> Result<Val
 
 /// Whether the order of two lists of one type is among `accepted` (see [`list_compare`]).
 pub fn order(cx: &mut LowerCx<'_>, a: Value, b: Value, list: Type, accepted: &[i64]) -> Result<Value> {
-    let (codes, n) = elems(cx, list_of(list)?)?;
-    let o = cx.helper_value(&list_compare, &[a, b, codes, n]);
+    check_comparable(list_of(list)?)?;
+    let o = cx.helper_value(&list_compare, &[a, b]);
     let mut any = cx.b.bool(false);
     for a in accepted {
         let hit = cx.b.bin_imm(Op::IcmpEq, o, *a);

@@ -7,11 +7,13 @@
 
 use super::create::{filled_like, zeroed_like};
 use super::{Body, OpDef};
+use crate::desc::TypeDesc;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::layout::List;
 use crate::lir::{Ty, Value};
 use crate::lower::arrays::ArrayVal;
+use crate::lower::constants;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::{Ctx, P};
 use crate::types::{Const, Kind, Type};
@@ -67,13 +69,14 @@ crate::runtime_fns! {
     trait Helpers;
     /// Runs a body for the pieces of the range `first, end, step`: `word` holds its wrapper's address, `args`
     /// its `count` argument slots, of which the first two take the bounds of a piece. Gives the list of the
-    /// results, elements as in `list_new`, or null where `elem_bytes` is negative. Where the body `draws`
+    /// results, which `desc` describes, or null where that is null. Where the body `draws`
     /// random numbers (1), each piece has streams of its own; where it is 2 this thread runs all pieces in
     /// order; where it is 3 and one fails, all of it runs again as one piece, with 1 in the third slot,
     /// unless that is there already; where it is 4 an operation on arrays divides itself, whatever chunk size
-    /// loops have. Each piece has `own` elements to itself, which limits how many there are. Bit `k` of
-    /// `lists` says that slot `k` is a list, which nobody may make longer or shorter meanwhile.
-    fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: i64, own: i64, elem_bytes: i64, ref_mask: i64) -> *mut List [Writes, Pending];
+    /// loops have. Each piece has `own` elements to itself, which limits how many there are. `lists` has a
+    /// byte for each slot, 1 where it is a list, which nobody may make longer or shorter meanwhile; null where
+    /// no slot is one.
+    fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: *const u8, own: i64, desc: *const TypeDesc) -> *mut List [Writes, Pending];
     /// Takes the locks of one list or two (the second may be null), or of all there are where both are null,
     /// for as long as something is done with them that iterations of a parallel loop may do at the same time.
     fn parallel_lock(a: P, b: P) [Writes, Never];
@@ -623,19 +626,23 @@ pub fn emit_region(
     };
     let slots = cx.spill(args);
     let count = cx.b.i64(args.len() as i64);
-    let (bytes, mask) = if *ret == Kind::None { (-1, 0) } else { ret.element_layout() };
-    let (bytes, mask) = (cx.b.i64(bytes), cx.b.i64(mask));
+    let desc = if *ret == Kind::None { cx.b.null() } else { constants::descriptor(&mut cx.b, ret) };
     let draws = cx.b.iconst(Ty::I8, how as i64);
     let mut shared = vec![];
     // A loop that runs alone may do with its lists what it likes.
     if how != Together::Alone {
         types.iter().for_each(|t| mark_lists(*t, &mut shared));
     }
-    let lists =
-        cx.b.i64(shared.iter().take(64).enumerate().fold(0, |mask, (k, is)| mask | i64::from(*is) << k));
+    let lists = if shared.contains(&true) {
+        shared.resize(args.len(), false);
+        let marks: String = shared.iter().map(|is| if *is { '\u{1}' } else { '\0' }).collect();
+        constants::bytes(&mut cx.b, &marks)
+    } else {
+        cx.b.null()
+    };
     let list = cx.helper_value(
         &parallel_region,
-        &[word, range[0], range[1], step, slots, count, draws, lists, own, bytes, mask],
+        &[word, range[0], range[1], step, slots, count, draws, lists, own, desc],
     );
     Ok(if *ret == Kind::None { vec![] } else { vec![list] })
 }
@@ -645,9 +652,9 @@ pub fn emit_region(
 pub fn emit_pieces(cx: &mut LowerCx<'_>, wrapper: &str, n: Value, args: &[Value]) {
     let word = cx.b.symbol_addr(&crate::lir::cells::word(wrapper), 0);
     let (zero, one, slots) = (cx.b.i64(0), cx.b.i64(1), cx.spill(args));
-    let (count, draws, bytes) =
-        (cx.b.i64(args.len() as i64), cx.b.iconst(Ty::I8, Together::Array as i64), cx.b.i64(-1));
-    cx.helper(&parallel_region, &[word, zero, n, one, slots, count, draws, zero, zero, bytes, zero]);
+    let (count, draws) = (cx.b.i64(args.len() as i64), cx.b.iconst(Ty::I8, Together::Array as i64));
+    let null = cx.b.null();
+    cx.helper(&parallel_region, &[word, zero, n, one, slots, count, draws, null, zero, null]);
 }
 
 /// Says of each machine value of a type whether it is a list.

@@ -1,5 +1,5 @@
-//! How a type becomes machine values. An array is not a struct in memory but its scalars: owner, data, shape,
-//! for layout `A` strides, and where only the run knows whether it is read-only.
+//! How a type becomes machine values; [`crate::desc`] says where they lie in memory. An array is its scalars:
+//! owner, data, shape, for layout `A` strides, and where only the run knows whether it is read-only.
 
 use super::{Float, IterType, Kind, Layout, Type};
 use crate::lir::Ty;
@@ -12,6 +12,23 @@ pub struct Leaf {
     pub is_ref: bool,
     /// The length of an axis: never negative.
     pub is_length: bool,
+}
+
+/// Who is told of the leaves of a type. The leaves of one type, which may be part of another one, come between
+/// `open` and `close`.
+pub(crate) trait LeafSink {
+    fn open(&mut self) {}
+    fn close(&mut self) {}
+    fn push(&mut self, leaf: Leaf);
+    fn extend(&mut self, leaves: impl IntoIterator<Item = Leaf>) {
+        leaves.into_iter().for_each(|l| self.push(l));
+    }
+}
+
+impl LeafSink for Vec<Leaf> {
+    fn push(&mut self, leaf: Leaf) {
+        Vec::push(self, leaf);
+    }
 }
 
 const fn plain(ty: Ty) -> Leaf {
@@ -50,25 +67,13 @@ impl Type {
         self.leaves().iter().any(|l| l.is_ref)
     }
 
-    /// How a value lies as an element of a [`crate::layout::List`]: bytes, and a bit for each word that holds
-    /// a reference.
-    pub fn element_layout(self) -> (i64, i64) {
-        let leaves = self.leaves();
-        match leaves.as_slice() {
-            [one] => (one.ty.bytes() as i64, one.is_ref as i64),
-            many => (
-                8 * many.len() as i64,
-                many.iter().take(64).enumerate().fold(0, |mask, (i, l)| mask | (l.is_ref as i64) << i),
-            ),
-        }
+    /// Tells of the leaves in their order, and of the types that they belong to.
+    pub(crate) fn push_leaves(self, out: &mut impl LeafSink) {
+        out.open();
+        self.push_own_leaves(out);
+        out.close();
     }
-    /// Whether a list can hold values of this type: the mask of [`Type::element_layout`] has room for that
-    /// many words.
-    pub fn fits_list(self) -> bool {
-        self.leaf_count() <= 64
-    }
-
-    fn push_leaves(self, out: &mut Vec<Leaf>) {
+    fn push_own_leaves(self, out: &mut impl LeafSink) {
         match self.kind() {
             Kind::Never
             | Kind::Undef
@@ -121,7 +126,7 @@ impl Type {
     }
 }
 
-fn push_iter_leaves(i: &IterType, out: &mut Vec<Leaf>) {
+fn push_iter_leaves(i: &IterType, out: &mut impl LeafSink) {
     let index = plain(Ty::I64);
     match i {
         IterType::Range(step) => out.extend(std::iter::repeat_n(index, if step.is_some() { 2 } else { 3 })),

@@ -1,10 +1,9 @@
-//! List objects: contiguous elements of a fixed size in memory from `malloc`, described by `elem_bytes` and
-//! `ref_mask`.
+//! List objects: contiguous elements in memory from `malloc`, whose layout and order the list's descriptor
+//! knows.
 //!
 //! Every change of length checks the borrow word first, so that whoever iterates or sorts never sees freed
-//! memory. [`order`] compares elements, [`sort`] sorts them.
+//! memory. [`sort`] sorts elements.
 
-pub mod order;
 pub mod sort;
 #[cfg(test)]
 mod tests;
@@ -12,13 +11,16 @@ mod timsort;
 
 use crate::Native;
 use crate::exc::{Error, Res, or_raise};
-use crate::object::{count as count_object, release, retain};
-use order::{Compare, Order};
+use crate::object::{count as count_object, release};
+use std::mem::MaybeUninit;
 use std::sync::atomic::AtomicI64;
+use tierup_core::desc::order::Order;
+use tierup_core::desc::{self, TypeDesc};
 use tierup_core::exc::Class;
 use tierup_core::layout::{List, Obj, Str};
 use tierup_core::ops::list::Helpers;
 use tierup_core::rt::{Ctx, P};
+use tierup_core::types::Type;
 
 type L = *mut List;
 
@@ -27,7 +29,7 @@ unsafe extern "C" fn drop_list(o: *mut Obj) {
     // SAFETY: called once, with a list that `new` made; its elements and memory are its own.
     unsafe {
         let l = o.cast::<List>();
-        release_range(l, 0, (*l).len);
+        (*l).desc.release((*l).data, (*l).len);
         libc::free((*l).data.cast());
         if !(*l).py.is_null() {
             (crate::host::callbacks().release)((*l).py);
@@ -37,15 +39,14 @@ unsafe extern "C" fn drop_list(o: *mut Obj) {
 }
 
 /// An empty list with room for `cap` elements.
-pub fn new(elem_bytes: i64, ref_mask: i64, cap: i64) -> Res<L> {
+pub fn new(desc: &'static TypeDesc, cap: i64) -> Res<L> {
     count_object(1);
     let l = Box::into_raw(Box::new(List {
         obj: Obj { refs: AtomicI64::new(1), drop: drop_list },
         len: 0,
         cap: 0,
         data: std::ptr::null_mut(),
-        elem_bytes: elem_bytes.max(0),
-        ref_mask,
+        desc,
         borrow: 0,
         py: std::ptr::null_mut(),
     }));
@@ -58,12 +59,12 @@ pub fn new(elem_bytes: i64, ref_mask: i64, cap: i64) -> Res<L> {
 }
 
 /// A list of `len` elements, all zero.
-pub fn zeroed(elem_bytes: i64, ref_mask: i64, len: i64) -> Res<L> {
-    let l = new(elem_bytes, ref_mask, len)?;
+pub fn zeroed(desc: &'static TypeDesc, len: i64) -> Res<L> {
+    let l = new(desc, len)?;
     // SAFETY: the list has the room.
     unsafe {
-        if elem_bytes > 0 {
-            std::ptr::write_bytes((*l).data, 0, (len * elem_bytes) as usize);
+        if desc.size > 0 {
+            std::ptr::write_bytes((*l).data, 0, (len * desc.size) as usize);
         }
         (*l).len = len;
     }
@@ -72,7 +73,7 @@ pub fn zeroed(elem_bytes: i64, ref_mask: i64, len: i64) -> Res<L> {
 
 /// A list of owned strings; frees what was made when one of them fails.
 pub fn of_strings(n: usize, strings: impl Iterator<Item = Res<*mut Str>>) -> Res<L> {
-    let l = new(8, 1, n as i64)?;
+    let l = new(desc::of(Type::str()), n as i64)?;
     for s in strings {
         match s {
             // SAFETY: `l` has room for `n` pointers.
@@ -98,7 +99,7 @@ unsafe fn set_capacity(l: L, cap: i64) -> Res<()> {
         }
         // Elements without leaves (`None`) take no memory, but a list of them has a length.
         let bytes = cap
-            .checked_mul((*l).elem_bytes)
+            .checked_mul((*l).desc.size)
             .filter(|b| *b <= isize::MAX as i64)
             .ok_or_else(|| Error::bare(Class::MemoryError))?;
         let data = libc::realloc((*l).data.cast(), (bytes as usize).max(1));
@@ -129,44 +130,28 @@ unsafe fn reserve(l: L, extra: i64) -> Res<()> {
         set_capacity(
             l,
             need.max((*l).cap.saturating_add((*l).cap / 2).saturating_add(4))
-                .min(i64::MAX / (*l).elem_bytes.max(1)),
+                .min(i64::MAX / (*l).desc.size.max(1)),
         )
         .or_else(|_| set_capacity(l, need))
     }
 }
 
 unsafe fn at(l: L, i: i64) -> *mut u8 {
-    unsafe { (*l).data.wrapping_offset((i * (*l).elem_bytes) as isize) }
+    unsafe { (*l).data.wrapping_offset((i * (*l).desc.size) as isize) }
 }
 
-/// Calls `f` on every reference of elements `from..to`.
-unsafe fn each_reference(l: L, from: i64, to: i64, f: impl Fn(*mut Obj)) {
-    unsafe {
-        let mask = (*l).ref_mask;
-        if mask == 0 {
-            return;
-        }
-        for i in from..to {
-            let mut rest = mask;
-            while rest != 0 {
-                f(at(l, i).cast::<*mut Obj>().add(rest.trailing_zeros() as usize).read_unaligned());
-                rest &= rest - 1;
-            }
-        }
-    }
-}
 unsafe fn release_range(l: L, from: i64, to: i64) {
-    unsafe { each_reference(l, from, to, |o| release(o)) }
+    unsafe { (*l).desc.release(at(l, from), to - from) }
 }
 unsafe fn retain_range(l: L, from: i64, to: i64) {
-    unsafe { each_reference(l, from, to, |o| retain(o)) }
+    unsafe { (*l).desc.retain(at(l, from), to - from) }
 }
 
 /// Copies `count` elements to position `to` of a list that has the room, without touching references.
 unsafe fn move_elements(from: L, start: i64, dst: L, to: i64, count: i64) {
     unsafe {
-        if count > 0 && (*from).elem_bytes > 0 {
-            std::ptr::copy(at(from, start), at(dst, to), (count * (*from).elem_bytes) as usize)
+        if count > 0 && (*from).desc.size > 0 {
+            std::ptr::copy(at(from, start), at(dst, to), (count * (*from).desc.size) as usize)
         }
     }
 }
@@ -174,7 +159,7 @@ unsafe fn move_elements(from: L, start: i64, dst: L, to: i64, count: i64) {
 /// A new list with copies of the elements at `positions`.
 unsafe fn gather(l: L, count: i64, position: impl Fn(i64) -> i64) -> Res<L> {
     unsafe {
-        let new = new((*l).elem_bytes, (*l).ref_mask, count)?;
+        let new = new((*l).desc, count)?;
         for i in 0..count {
             move_elements(l, position(i), new, i, 1);
         }
@@ -189,7 +174,7 @@ unsafe fn slice(l: L, start: i64, step: i64, count: i64) -> Res<L> {
         return unsafe { gather(l, count, |i| start + i * step) };
     }
     unsafe {
-        let new = new((*l).elem_bytes, (*l).ref_mask, count)?;
+        let new = new((*l).desc, count)?;
         move_elements(l, start, new, 0, count);
         (*new).len = count;
         retain_range(new, 0, count);
@@ -243,7 +228,7 @@ unsafe fn delete(l: L, start: i64, step: i64, count: i64) -> Res<()> {
         // Going up, whatever the direction of the slice.
         let (first, step) = if step < 0 { (start + (count - 1) * step, -step) } else { (start, step) };
         // The list is consistent again before anything is released: a release may run code that looks at it.
-        let doomed = new((*l).elem_bytes, (*l).ref_mask, count)?;
+        let doomed = new((*l).desc, count)?;
         for k in 0..count {
             move_elements(l, first + k * step, doomed, k, 1);
         }
@@ -319,7 +304,7 @@ unsafe fn clear(l: L) -> Res<()> {
 unsafe fn concat(a: L, b: L) -> Res<L> {
     unsafe {
         let cap = (*a).len.checked_add((*b).len).ok_or_else(|| Error::bare(Class::MemoryError))?;
-        let l = new((*a).elem_bytes, (*a).ref_mask, cap)?;
+        let l = new((*a).desc, cap)?;
         // Room was made above, so appending cannot fail.
         append_all(l, a).and_then(|()| append_all(l, b))?;
         Ok(l)
@@ -360,23 +345,26 @@ unsafe fn repeat(l: L, n: i64) -> Res<L> {
 }
 
 unsafe fn reverse(l: L) {
+    let size = unsafe { (*l).desc.size as usize };
+    // SAFETY: elements of that size, at their natural alignment; nobody looks at what they are.
     unsafe {
-        let (n, size) = ((*l).len, (*l).elem_bytes as usize);
-        if size == 0 {
-            return;
-        }
-        let bytes = std::slice::from_raw_parts_mut(
-            if n == 0 { std::ptr::dangling_mut() } else { (*l).data },
-            n as usize * size,
-        );
         match size {
-            8 => words(bytes).reverse(),
-            1 => bytes.reverse(),
+            0 => {}
+            1 => elements::<u8>(l).reverse(),
+            8 if (*l).desc.align == 8 => elements::<u64>(l).reverse(),
             _any => {
-                let (mut i, mut j) = (0, n as usize);
+                let all = std::slice::from_raw_parts_mut(
+                    if (*l).len == 0 {
+                        std::ptr::dangling_mut()
+                    } else {
+                        (*l).data.cast::<MaybeUninit<u8>>()
+                    },
+                    (*l).len as usize * size,
+                );
+                let (mut i, mut j) = (0, (*l).len as usize);
                 while i + 1 < j {
                     j -= 1;
-                    let (left, right) = bytes.split_at_mut(j * size);
+                    let (left, right) = all.split_at_mut(j * size);
                     left[i * size..(i + 1) * size].swap_with_slice(&mut right[..size]);
                     i += 1;
                 }
@@ -384,19 +372,23 @@ unsafe fn reverse(l: L) {
         }
     }
 }
-/// List memory as 8-byte words; it comes from `malloc`, so it is aligned.
-fn words(bytes: &mut [u8]) -> &mut [u64] {
-    // SAFETY: any bits are a u64; the prefix and suffix are empty for memory from `malloc`.
-    unsafe { bytes.align_to_mut::<u64>().1 }
+
+/// # Safety
+/// Elements are one value of that type, or of its size and alignment.
+unsafe fn elements<'a, T>(l: L) -> &'a mut [T] {
+    unsafe {
+        let data = if (*l).len == 0 { std::ptr::dangling_mut() } else { (*l).data.cast() };
+        std::slice::from_raw_parts_mut(data, (*l).len as usize)
+    }
 }
 
-unsafe fn compare_lists(a: L, b: L, compare: &Compare, only_equality: bool) -> Order {
+unsafe fn compare_lists(a: L, b: L, only_equality: bool) -> Order {
     unsafe {
         if only_equality && (*a).len != (*b).len {
             return Order::Unordered;
         }
         for i in 0..(*a).len.min((*b).len) {
-            let order = compare.order(at(a, i), at(b, i));
+            let order = (*a).desc.compare(at(a, i), at(b, i));
             if order != Order::Equal {
                 return order;
             }
@@ -406,8 +398,9 @@ unsafe fn compare_lists(a: L, b: L, compare: &Compare, only_equality: bool) -> O
 }
 
 impl Helpers for Native {
-    unsafe fn list_new(ctx: Ctx, elem_bytes: i64, ref_mask: i64, cap: i64) -> L {
-        unsafe { or_raise(ctx, new(elem_bytes, ref_mask, cap)) }
+    unsafe fn list_new(ctx: Ctx, desc: *const TypeDesc, cap: i64) -> L {
+        // SAFETY: descriptors live for ever.
+        unsafe { or_raise(ctx, new(&*desc, cap)) }
     }
     unsafe fn list_reserve(ctx: Ctx, l: L, extra: i64) {
         unsafe { or_raise(ctx, reserve(l, extra)) }
@@ -448,54 +441,28 @@ impl Helpers for Native {
     unsafe fn list_repeat_in_place(ctx: Ctx, l: L, n: i64) {
         unsafe { or_raise(ctx, repeat_in_place(l, n)) }
     }
-    unsafe fn list_eq(a: L, b: L, elems: *const u8, n: i64) -> i8 {
-        unsafe {
-            (compare_lists(a, b, &Compare::new(crate::raw_slice(elems, n)), true) == Order::Equal) as i8
-        }
+    unsafe fn list_eq(a: L, b: L) -> i8 {
+        unsafe { (compare_lists(a, b, true) == Order::Equal) as i8 }
     }
-    unsafe fn list_compare(a: L, b: L, elems: *const u8, n: i64) -> i64 {
-        unsafe { compare_lists(a, b, &Compare::new(crate::raw_slice(elems, n)), false) as i64 }
+    unsafe fn list_compare(a: L, b: L) -> i64 {
+        unsafe { compare_lists(a, b, false) as i64 }
     }
-    unsafe fn list_find(l: L, value: P, elems: *const u8, n: i64, start: i64, stop: i64) -> i64 {
+    unsafe fn list_find(l: L, value: P, start: i64, stop: i64) -> i64 {
         unsafe {
-            let compare = Compare::new(crate::raw_slice(elems, n));
             let len = (*l).len;
             let (from, to) = (clamp(start, len), clamp(stop, len));
-            (from..to).find(|i| compare.order(at(l, *i), value) == Order::Equal).unwrap_or(-1)
+            (from..to).find(|i| (*l).desc.compare(at(l, *i), value) == Order::Equal).unwrap_or(-1)
         }
     }
-    unsafe fn list_count(l: L, value: P, elems: *const u8, n: i64) -> i64 {
+    unsafe fn list_count(l: L, value: P) -> i64 {
         unsafe {
-            let compare = Compare::new(crate::raw_slice(elems, n));
-            (0..(*l).len).filter(|i| compare.order(at(l, *i), value) == Order::Equal).count() as i64
+            (0..(*l).len).filter(|i| (*l).desc.compare(at(l, *i), value) == Order::Equal).count() as i64
         }
     }
-    unsafe fn list_sort(ctx: Ctx, l: L, elems: *const u8, n: i64, reverse: i8) {
-        unsafe {
-            or_raise(
-                ctx,
-                sort::sort(
-                    l,
-                    None,
-                    &Compare::new(crate::raw_slice(elems, n)),
-                    reverse != 0,
-                    &mut crate::poll::Poll::new(ctx),
-                ),
-            )
-        }
+    unsafe fn list_sort(ctx: Ctx, l: L, reverse: i8) {
+        unsafe { or_raise(ctx, sort::sort(l, None, reverse != 0, &mut crate::poll::Poll::new(ctx))) }
     }
-    unsafe fn list_sort_by_keys(ctx: Ctx, l: L, keys: L, elems: *const u8, n: i64, reverse: i8) {
-        unsafe {
-            or_raise(
-                ctx,
-                sort::sort(
-                    l,
-                    Some(keys),
-                    &Compare::new(crate::raw_slice(elems, n)),
-                    reverse != 0,
-                    &mut crate::poll::Poll::new(ctx),
-                ),
-            )
-        }
+    unsafe fn list_sort_by_keys(ctx: Ctx, l: L, keys: L, reverse: i8) {
+        unsafe { or_raise(ctx, sort::sort(l, Some(keys), reverse != 0, &mut crate::poll::Poll::new(ctx))) }
     }
 }

@@ -1,19 +1,19 @@
 //! Sorting lists: stable, and with CPython's answer where NaN makes the order none.
 
-use super::order::{Compare, Order};
 use super::timsort::timsort;
-use super::{L, at};
+use super::{L, at, elements};
 use crate::exc::{Error, Res};
 use crate::poll::Poll;
-use crate::string::Chars;
+use std::mem::MaybeUninit;
+use tierup_core::desc::order::{Order, strings};
 use tierup_core::elem::Elem;
 use tierup_core::layout::Str;
 
 /// Sorts `l`, by the list of its keys if there is one (which is sorted along).
 ///
 /// # Safety
-/// The lists are live, nobody else changes them, and `compare` describes the elements (or keys).
-pub unsafe fn sort(l: L, keys: Option<L>, compare: &Compare, reverse: bool, poll: &mut Poll) -> Res<()> {
+/// The lists are live, and nobody else changes them.
+pub unsafe fn sort(l: L, keys: Option<L>, reverse: bool, poll: &mut Poll) -> Res<()> {
     unsafe {
         if (*l).borrow != 0 {
             return Err(Error::value("list modified during sort"));
@@ -22,13 +22,13 @@ pub unsafe fn sort(l: L, keys: Option<L>, compare: &Compare, reverse: bool, poll
             if (*k).len != (*l).len {
                 return Err(Error::value("list modified during sort"));
             }
-        } else if let Some(elem) = compare.scalar()
+        } else if let Some(elem) = (*l).desc.scalar()
             && sort_scalars(l, elem, reverse, poll)
         {
             return Ok(());
         }
         let by = keys.unwrap_or(l);
-        let order = permutation(by, compare, reverse, poll);
+        let order = permutation(by, reverse, poll);
         // A sort that was left may have some positions twice.
         if poll.stopped() {
             return Ok(());
@@ -57,7 +57,7 @@ fn with_reverse<T>(v: &mut [T], reverse: bool, sort: impl FnOnce(&mut [T])) {
 unsafe fn sort_scalars(l: L, elem: Elem, reverse: bool, poll: &mut Poll) -> bool {
     macro_rules! slice {
         ($T:ty) => {
-            unsafe { std::slice::from_raw_parts_mut((*l).data.cast::<$T>(), (*l).len as usize) }
+            unsafe { elements::<$T>(l) }
         };
     }
     // Equal integers cannot be told apart, so these need not be stable.
@@ -112,7 +112,7 @@ unsafe fn sort_scalars(l: L, elem: Elem, reverse: bool, poll: &mut Poll) -> bool
             poll.sorting(v.len(), |tick| {
                 v.sort_by(|a, b| unsafe {
                     tick();
-                    Chars::of(*a).compare(Chars::of(*b))
+                    strings(&**a, &**b)
                 })
             })
         }),
@@ -122,13 +122,15 @@ unsafe fn sort_scalars(l: L, elem: Elem, reverse: bool, poll: &mut Poll) -> bool
 }
 
 /// The sorted order of the elements, as positions.
-unsafe fn permutation(l: L, compare: &Compare, reverse: bool, poll: &mut Poll) -> Vec<usize> {
+unsafe fn permutation(l: L, reverse: bool, poll: &mut Poll) -> Vec<usize> {
     let mut order: Vec<usize> = (0..unsafe { (*l).len } as usize).collect();
     // SAFETY: positions are within the list.
-    let of = |a: &usize, b: &usize| unsafe { compare.order(at(l, *a as i64), at(l, *b as i64)) };
+    let desc = unsafe { (*l).desc };
+    // SAFETY: as above.
+    let of = |a: &usize, b: &usize| unsafe { desc.compare(at(l, *a as i64), at(l, *b as i64)) };
     with_reverse(&mut order, reverse, |v| {
         poll.sorting(v.len(), |tick| {
-            if compare.has_floats() {
+            if desc.is_partly_ordered() {
                 return timsort(v, |a, b| {
                     tick();
                     of(a, b) == Order::Less
@@ -150,11 +152,12 @@ unsafe fn permutation(l: L, compare: &Compare, reverse: bool, poll: &mut Poll) -
 /// Element `i` becomes the one that was at `order[i]`; references move along.
 unsafe fn permute(l: L, order: &[usize]) {
     unsafe {
-        let size = (*l).elem_bytes as usize;
+        let size = (*l).desc.size as usize;
         if size == 0 || order.is_empty() {
             return;
         }
-        let elements = std::slice::from_raw_parts_mut((*l).data, order.len() * size);
+        let elements =
+            std::slice::from_raw_parts_mut((*l).data.cast::<MaybeUninit<u8>>(), order.len() * size);
         let old = elements.to_vec();
         for (new, from) in elements.chunks_exact_mut(size).zip(order) {
             new.copy_from_slice(&old[from * size..(from + 1) * size]);

@@ -1,17 +1,15 @@
 //! Lists from the outside: what helpers do to elements and references.
 
 use super::*;
-use crate::object::live;
+use crate::object::{live, retain};
 use crate::string::{Owned, from_text};
 use crate::testing::{Raised, with_ctx};
-use tierup_core::elem::Elem;
+use tierup_core::types::{Int, Kind};
 
-const INT: &[u8] = &[Elem::I64 as u8];
-const FLOAT: &[u8] = &[Elem::F64 as u8];
-const STR: &[u8] = &[Elem::Str as u8];
-
-fn make<T: Copy>(items: &[T], mask: i64) -> L {
-    let l = new(size_of::<T>() as i64, mask, items.len() as i64).unwrap();
+fn make<T: Copy>(items: &[T], elem: Type) -> L {
+    let desc = desc::of(elem);
+    assert_eq!((desc.size, desc.align), (size_of::<T>() as i64, align_of::<T>() as i64), "{elem}");
+    let l = new(desc, items.len() as i64).unwrap();
     unsafe {
         std::ptr::copy_nonoverlapping(items.as_ptr(), (*l).data.cast::<T>(), items.len());
         (*l).len = items.len() as i64;
@@ -19,10 +17,10 @@ fn make<T: Copy>(items: &[T], mask: i64) -> L {
     l
 }
 fn ints(items: &[i64]) -> L {
-    make(items, 0)
+    make(items, Type::int())
 }
 fn strings(items: &[&str]) -> L {
-    make(&items.iter().map(|t| from_text(t).unwrap()).collect::<Vec<_>>(), 1)
+    make(&items.iter().map(|t| from_text(t).unwrap()).collect::<Vec<_>>(), Type::str())
 }
 unsafe fn items<T: Copy>(l: L) -> Vec<T> {
     unsafe { crate::raw_slice((*l).data.cast::<T>(), (*l).len).to_vec() }
@@ -38,7 +36,7 @@ unsafe fn free(l: L) {
 fn growing_inserting_and_removing() {
     let before = live();
     with_ctx(|ctx| unsafe {
-        let l = Native::list_new(ctx, 8, 0, 0);
+        let l = Native::list_new(ctx, desc::of(Type::int()), 0);
         for i in 0..100 {
             if (*l).len == (*l).cap {
                 Native::list_reserve(ctx, l, 1);
@@ -102,7 +100,7 @@ fn elements_are_retained_and_released_with_their_lists() {
 fn impossible_sizes_are_memory_errors() {
     let before = live();
     with_ctx(|ctx| unsafe {
-        assert!(Native::list_new(ctx, 8, 0, i64::MAX).is_null());
+        assert!(Native::list_new(ctx, desc::of(Type::int()), i64::MAX).is_null());
         assert_eq!(Raised::take(ctx).class, "MemoryError");
         let l = ints(&[1, 2]);
         assert!(Native::list_repeat(ctx, l, i64::MAX).is_null());
@@ -120,7 +118,7 @@ fn a_borrowed_list_refuses_to_change() {
         (*l).borrow = 1;
         Native::list_reserve(ctx, l, 1);
         assert_eq!(Raised::take(ctx), Raised::new("RuntimeError", "list changed size while it was in use"));
-        Native::list_sort(ctx, l, INT.as_ptr(), 1, 0);
+        Native::list_sort(ctx, l, 0);
         assert_eq!(Raised::take(ctx), Raised::new("ValueError", "list modified during sort"));
         Native::list_delete(ctx, l, 0, 1, 1);
         assert_eq!(Raised::take(ctx).class, "RuntimeError");
@@ -133,18 +131,16 @@ fn a_borrowed_list_refuses_to_change() {
 fn equality_and_order_are_lexicographic() {
     unsafe {
         let (a, b, c) = (ints(&[1, 2]), ints(&[1, 2, 0]), ints(&[1, 3]));
-        let cmp = |x, y| Native::list_compare(x, y, INT.as_ptr(), 1);
+        let cmp = |x, y| Native::list_compare(x, y);
         assert_eq!((cmp(a, b), cmp(b, a), cmp(b, c), cmp(a, a)), (-1, 1, -1, 0));
-        assert_eq!((Native::list_eq(a, a, INT.as_ptr(), 1), Native::list_eq(a, b, INT.as_ptr(), 1)), (1, 0));
-        let nan = make(&[1.0, f64::NAN], 0);
-        assert_eq!(Native::list_compare(nan, nan, FLOAT.as_ptr(), 1), 2);
-        assert_eq!(Native::list_eq(nan, nan, FLOAT.as_ptr(), 1), 0);
+        assert_eq!((Native::list_eq(a, a), Native::list_eq(a, b)), (1, 0));
+        let nan = make(&[1.0, f64::NAN], Type::float());
+        assert_eq!(Native::list_compare(nan, nan), 2);
+        assert_eq!(Native::list_eq(nan, nan), 0);
         let value = 2i64;
-        let find = |start, stop| {
-            Native::list_find(b, (&raw const value).cast_mut().cast(), INT.as_ptr(), 1, start, stop)
-        };
+        let find = |start, stop| Native::list_find(b, (&raw const value).cast_mut().cast(), start, stop);
         assert_eq!((find(0, i64::MAX), find(2, i64::MAX), find(-2, -1)), (1, -1, 1));
-        assert_eq!(Native::list_count(b, (&raw const value).cast_mut().cast(), INT.as_ptr(), 1), 1);
+        assert_eq!(Native::list_count(b, (&raw const value).cast_mut().cast()), 1);
         for l in [a, b, c, nan] {
             free(l);
         }
@@ -155,20 +151,26 @@ fn equality_and_order_are_lexicographic() {
 fn sorting_is_stable_both_ways() {
     let before = live();
     with_ctx(|ctx| unsafe {
-        let l = make(&[0.0f64, 1.0, -0.0, -1.0], 0);
-        Native::list_sort(ctx, l, FLOAT.as_ptr(), 1, 1);
+        let l = make(&[0.0f64, 1.0, -0.0, -1.0], Type::float());
+        Native::list_sort(ctx, l, 1);
         assert_eq!(format!("{:?}", items::<f64>(l)), "[1.0, 0.0, -0.0, -1.0]");
         let words = strings(&["bb", "a", "cc", "ж", "d"]);
         let lengths = ints(&[2, 1, 2, 1, 1]);
-        Native::list_sort_by_keys(ctx, words, lengths, INT.as_ptr(), 1, 1);
+        Native::list_sort_by_keys(ctx, words, lengths, 1);
         assert_eq!(texts(words), ["bb", "cc", "a", "ж", "d"]);
         assert_eq!(items::<i64>(lengths), [2, 2, 1, 1, 1]);
-        Native::list_sort(ctx, words, STR.as_ptr(), 1, 0);
+        Native::list_sort(ctx, words, 0);
         assert_eq!(texts(words), ["a", "bb", "cc", "d", "ж"]);
-        // Pairs (i64, f64) in slots of 8 bytes.
-        let pairs = make(&[(2i64, 1.5f64), (1, 9.0), (2, -1.0)], 0);
-        Native::list_sort(ctx, pairs, [Elem::I64 as u8, Elem::F64 as u8].as_ptr(), 2, 0);
-        assert_eq!(items::<(i64, f64)>(pairs), [(1, 9.0), (2, -1.0), (2, 1.5)]);
+        // Pairs of two widths.
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        struct Pair(i8, f64);
+        let pair = Type::new(Kind::Tuple(vec![Type::new(Kind::Int(Int::I8)), Type::float()]));
+        let pairs = make(&[Pair(2, 1.5), Pair(1, 9.0), Pair(2, -1.0)], pair);
+        Native::list_sort(ctx, pairs, 0);
+        assert_eq!(items::<Pair>(pairs), [Pair(1, 9.0), Pair(2, -1.0), Pair(2, 1.5)]);
+        Native::list_reverse(pairs);
+        assert_eq!(items::<Pair>(pairs), [Pair(2, 1.5), Pair(2, -1.0), Pair(1, 9.0)]);
         for x in [l, words, lengths, pairs] {
             free(x);
         }
@@ -185,8 +187,8 @@ fn nan_lands_where_cpython_puts_it() {
             (vec![3.0, nan, 1.0, 2.0, nan, 0.0], 0, "[3.0, NaN, 1.0, 2.0, NaN, 0.0]"),
             (vec![5.0, 4.0, nan, 1.0, 2.0, 3.0], 1, "[5.0, 4.0, NaN, 3.0, 2.0, 1.0]"),
         ] {
-            let l = make(&input, 0);
-            Native::list_sort(ctx, l, FLOAT.as_ptr(), 1, reverse);
+            let l = make(&input, Type::float());
+            Native::list_sort(ctx, l, reverse);
             assert_eq!(format!("{:?}", items::<f64>(l)), expected);
             free(l);
         }
@@ -232,7 +234,7 @@ fn lists_own_what_strings_hold() {
     let before = live();
     let s = Owned(from_text("shared text").unwrap());
     unsafe {
-        let l = make(&[crate::string::share(s.0)], 1);
+        let l = make(&[crate::string::share(s.0)], Type::str());
         retain(l.cast());
         free(l);
         free(l);

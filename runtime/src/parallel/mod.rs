@@ -25,6 +25,7 @@ use crate::engine::promote::Cell;
 use crate::exc::{Error, Res, or_raise};
 use region::{Grid, Job, Out};
 use std::sync::atomic::{AtomicI64, Ordering};
+use tierup_core::desc::TypeDesc;
 use tierup_core::exc::Class;
 use tierup_core::layout::List;
 use tierup_core::ops::parallel::{Helpers, Together};
@@ -42,28 +43,24 @@ impl Helpers for Native {
         args: P,
         count: i64,
         draws: i8,
-        lists: i64,
+        lists: *const u8,
         own: i64,
-        elem_bytes: i64,
-        ref_mask: i64,
+        desc: *const TypeDesc,
     ) -> *mut List {
         let grid = Grid::new(first, end, step, chunk(draws)).with_room(own);
         let _inside = settings::Usual::begin();
         let run = |grid: Grid, args: &[u64]| -> Res<*mut List> {
-            let list = if elem_bytes < 0 {
-                std::ptr::null_mut()
-            } else {
-                crate::list::zeroed(elem_bytes, ref_mask, grid.pieces as i64)?
+            // SAFETY: descriptors live for ever.
+            let desc = unsafe { desc.as_ref() };
+            let list = match desc {
+                Some(desc) => crate::list::zeroed(desc, grid.pieces as i64)?,
+                None => std::ptr::null_mut(),
             };
             // SAFETY: the word is the first field of a cell, which lives as long as the code that names it;
             // the list has an element for each piece.
             let job = unsafe {
                 let cell = &*word.cast::<Cell>();
-                let out = if list.is_null() {
-                    None
-                } else {
-                    Some(Out { data: (*list).data, bytes: elem_bytes as usize, owned: ref_mask != 0 })
-                };
+                let out = desc.map(|desc| Out { data: (*list).data, desc });
                 Job {
                     cell,
                     grid,
@@ -75,7 +72,7 @@ impl Helpers for Native {
                 }
             };
             // SAFETY: slots that are marked hold live lists, which the caller keeps.
-            let _held = unsafe { Held::new(job.args, lists as u64) };
+            let _held = unsafe { Held::new(job.args, lists) };
             // SAFETY: the context is this thread's; compiled code passes what its body takes.
             match unsafe { region::run(&job, ctx) } {
                 Ok(()) => Ok(list),
@@ -140,10 +137,13 @@ struct Held(Vec<(*mut List, i64)>);
 
 impl Held {
     /// # Safety
-    /// Slots whose bits are set hold lists that live as long as this.
-    unsafe fn new(args: &[u64], marked: u64) -> Held {
+    /// `marked` is null or has a byte for each slot; slots whose bytes are set hold lists that live as long as
+    /// this.
+    unsafe fn new(args: &[u64], marked: *const u8) -> Held {
         let mut held = vec![];
-        for (k, slot) in args.iter().enumerate().take(64).filter(|(k, _)| marked >> k & 1 != 0) {
+        // SAFETY: as required of the caller.
+        let is_list = |k: usize| unsafe { !marked.is_null() && *marked.add(k) != 0 };
+        for (k, slot) in args.iter().enumerate().filter(|(k, _)| is_list(*k)) {
             let l = *slot as usize as *mut List;
             debug_assert!(!l.is_null(), "slot {k}");
             // SAFETY: as required of the caller. Regions inside of one another hold the same lists, at the

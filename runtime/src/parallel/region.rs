@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
+use tierup_core::desc::TypeDesc;
 use tierup_core::exc::Class;
 use tierup_core::interp::Interp;
 use tierup_core::layout::{POLL_SIGNALS, ThreadCtx};
@@ -91,9 +92,7 @@ impl Grid {
 #[derive(Clone, Copy)]
 pub struct Out {
     pub data: *mut u8,
-    pub bytes: usize,
-    /** Elements hold references. */
-    pub owned: bool,
+    pub desc: &'static TypeDesc,
 }
 
 /// What is to be done.
@@ -130,23 +129,20 @@ impl Job<'_> {
             // SAFETY: as required of the caller.
             return unsafe { self.call(from, to, slots, ctx, std::ptr::null_mut()) }.map_err(|e| (from, e));
         }
+        let mut words = vec![0u64; self.out.map_or(0, |out| out.desc.leaves.len())];
         for k in from..to {
             begins(k);
             // SAFETY: as required of the caller; the list has an element for each piece, which nobody else
-            // touches now.
+            // touches now. What a failed call left means nothing.
             unsafe {
-                let place = self.out.map_or(std::ptr::null_mut(), |out| out.data.add(k as usize * out.bytes));
-                let mut call = || self.call(k, k + 1, slots, ctx, place);
-                let done = match self.seed {
+                let mut call = || self.call(k, k + 1, slots, ctx, words.as_mut_ptr());
+                match self.seed {
                     Some(seed) => in_chunk(seed, 0, k, call),
                     None => call(),
-                };
-                if let Err(e) = done {
-                    // What a failed call left there means nothing.
-                    if let Some(out) = self.out {
-                        std::ptr::write_bytes(place, 0, out.bytes);
-                    }
-                    return Err((k, e));
+                }
+                .map_err(|e| (k, e))?;
+                if let Some(Out { data, desc }) = self.out {
+                    desc.scatter(words.as_ptr(), data.add(k as usize * desc.size as usize));
                 }
             }
         }
@@ -164,7 +160,7 @@ impl Job<'_> {
         to: u64,
         slots: &mut [u64],
         ctx: Ctx,
-        place: *mut u8,
+        results: *mut u64,
     ) -> Result<(), Error> {
         let (lo, hi) = self.grid.bounds(from, to);
         (slots[0], slots[1]) = (lo as u64, hi as u64);
@@ -172,8 +168,8 @@ impl Job<'_> {
         // SAFETY: the word holds the address of the body's wrapper, of the tier of the moment.
         let status = unsafe {
             match self.interp {
-                Some(i) => interpreted::call(&*i, entry, ctx, slots.as_ptr(), place.cast()),
-                None => std::mem::transmute::<*mut u8, Wrapper>(entry)(ctx, slots.as_ptr(), place.cast()),
+                Some(i) => interpreted::call(&*i, entry, ctx, slots.as_ptr(), results),
+                None => std::mem::transmute::<*mut u8, Wrapper>(entry)(ctx, slots.as_ptr(), results),
             }
         };
         let status = settle(status);

@@ -7,6 +7,7 @@ use super::{
 use crate::Native;
 use crate::exc::{Error, Exc, Res, or_raise};
 use crate::list;
+use tierup_core::desc::order::strings;
 use tierup_core::layout::{List, Obj, Str};
 use tierup_core::ops::string::Helpers;
 use tierup_core::rt::{Ctx, P};
@@ -136,7 +137,7 @@ impl Helpers for Native {
         (a == b || unsafe { view(a).equals(view(b)) }) as i8
     }
     unsafe fn str_compare(a: S, b: S) -> i64 {
-        unsafe { view(a).compare(view(b)) as i64 }
+        unsafe { strings(&*a, &*b) as i64 }
     }
     unsafe fn str_hash(s: S) -> i64 {
         unsafe { super::hash(view(s)) }

@@ -121,14 +121,6 @@ impl<'a> Chars<'a> {
     pub fn equals(self, other: Chars<'_>) -> bool {
         self.kind() == other.kind() && self.bytes() == other.bytes()
     }
-    pub fn compare(self, other: Chars<'_>) -> std::cmp::Ordering {
-        match (self, other) {
-            (Chars::One(a), Chars::One(b)) => a.cmp(b),
-            (Chars::Two(a), Chars::Two(b)) => a.cmp(b),
-            (Chars::Four(a), Chars::Four(b)) => a.cmp(b),
-            (Chars::One(_) | Chars::Two(_) | Chars::Four(_), _) => self.iter().cmp(other.iter()),
-        }
-    }
 }
 
 /// The narrowest kind for a greatest code point.

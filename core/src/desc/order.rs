@@ -1,10 +1,9 @@
-//! Equality and order of list elements, leaf by leaf.
+//! Equality and order of values in memory.
 
-use crate::string::Chars;
-use tierup_core::elem::Elem;
-use tierup_core::layout::Str;
+use crate::elem::Elem;
+use crate::layout::object::Str;
 
-/// What comparing two elements gives; the number is what helpers return.
+/// What comparing two values gives; the number is what helpers return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i64)]
 pub enum Order {
@@ -27,53 +26,13 @@ impl Order {
     }
 }
 
-/// How elements compare: their leaves with their offsets.
-pub struct Compare {
-    leaves: Vec<(Elem, usize)>,
-}
-
-impl Compare {
-    /// From the codes that a helper is given: one leaf of its own width, or several in slots of 8 bytes.
-    pub fn new(codes: &[u8]) -> Compare {
-        // An unknown code is a bug of whoever emitted it; bytes still compare as something.
-        Compare {
-            leaves: codes
-                .iter()
-                .enumerate()
-                .map(|(i, c)| (Elem::from_number(*c as i64).unwrap_or(Elem::I64), 8 * i))
-                .collect(),
-        }
-    }
-    /// The only leaf, if there is but one.
-    pub fn scalar(&self) -> Option<Elem> {
-        if let [(e, _)] = self.leaves.as_slice() { Some(*e) } else { None }
-    }
-    /// Whether some comparison may be unordered.
-    pub fn has_floats(&self) -> bool {
-        self.leaves.iter().any(|(e, _)| matches!(e, Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128))
-    }
-
-    /// Lexicographic order: that of the first leaves that are not equal.
-    ///
-    /// # Safety
-    /// Both point to live elements of this kind.
-    pub unsafe fn order(&self, a: *const u8, b: *const u8) -> Order {
-        for (elem, offset) in &self.leaves {
-            // SAFETY: the offset lies within the element.
-            let o = unsafe { leaf_order(*elem, a.add(*offset), b.add(*offset)) };
-            if o != Order::Equal {
-                return o;
-            }
-        }
-        Order::Equal
-    }
-}
-
 /// # Safety
 /// Both point to a value of that code.
-unsafe fn leaf_order(elem: Elem, a: *const u8, b: *const u8) -> Order {
+#[inline(always)]
+pub(super) unsafe fn leaf_order(elem: Elem, a: *const u8, b: *const u8) -> Order {
     macro_rules! read {
         ($T:ty) => {
+            // SAFETY: as required of the caller.
             unsafe { (a.cast::<$T>().read_unaligned(), b.cast::<$T>().read_unaligned()) }
         };
     }
@@ -116,7 +75,38 @@ unsafe fn leaf_order(elem: Elem, a: *const u8, b: *const u8) -> Order {
         Elem::Str => {
             let (x, y) = read!(*const Str);
             // SAFETY: elements hold live strings.
-            if x == y { Order::Equal } else { Order::of(unsafe { Chars::of(x).compare(Chars::of(y)) }) }
+            if x == y { Order::Equal } else { Order::of(unsafe { strings(&*x, &*y) }) }
         }
     }
+}
+
+/// The order of two strings: that of their code points.
+pub fn strings(a: &Str, b: &Str) -> std::cmp::Ordering {
+    // SAFETY: `kind` says how wide the code units are.
+    unsafe {
+        match (a.kind, b.kind) {
+            (1, 1) => units::<u8>(a).cmp(units(b)),
+            (2, 2) => units::<u16>(a).cmp(units(b)),
+            (4, 4) => units::<u32>(a).cmp(units(b)),
+            _ => points(a).cmp(points(b)),
+        }
+    }
+}
+
+/// # Safety
+/// The string has code units of this type.
+unsafe fn units<T>(s: &Str) -> &[T] {
+    // SAFETY: a live string has `len` aligned code units.
+    unsafe { std::slice::from_raw_parts(s.data.cast::<T>(), s.len as usize) }
+}
+
+fn points(s: &Str) -> impl Iterator<Item = u32> {
+    // SAFETY: `kind` says how wide the code units are.
+    (0..s.len as usize).map(move |i| unsafe {
+        match s.kind {
+            1 => u32::from(units::<u8>(s)[i]),
+            2 => u32::from(units::<u16>(s)[i]),
+            _ => units::<u32>(s)[i],
+        }
+    })
 }

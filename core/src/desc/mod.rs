@@ -1,0 +1,276 @@
+//! Type descriptors: how a value of a type lies in memory, and what can be done with it there by who knows no
+//! more than its address.
+//!
+//! A value in memory (an element of a list, what a generator keeps) lies as a C struct: every leaf at its
+//! natural alignment, every part of a value as a struct of its own ([`place`]). That is the type's only
+//! layout, so a part can be used where it lies, and nothing depends on what holds it.
+//!
+//! A descriptor is made once for what it says and lives for ever. Code names it by a symbol that is derived
+//! from what it says ([`TypeDesc::symbol`]), so cached code finds it in any process. Types that lie alike and
+//! compare alike share one.
+//!
+//! A new thing that can be done with every value in memory is a field of [`Slots`], filled in
+//! [`slots::of`].
+
+pub mod order;
+pub mod place;
+mod slots;
+
+use crate::elem::Elem;
+use crate::lir::Ty;
+use crate::types::Type;
+use order::Order;
+use place::Place;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::{LazyLock, RwLock};
+
+/// What is known of all values of a type in memory.
+#[repr(C)]
+pub struct TypeDesc {
+    /// Bytes from one element to the next: a multiple of the alignment.
+    pub size: i64,
+    pub align: i64,
+    /// The machine values, in their order.
+    pub leaves: Span<Field>,
+    /// Offsets of the leaves that are owned pointers to heap objects, or null.
+    pub refs: Span<u32>,
+    /// What is compared, in its order; says nothing where there is no [`Slots::compare`].
+    pub keys: Span<Key>,
+    pub slots: Slots,
+    symbol: &'static str,
+}
+
+/// What can be done with values in memory. Every function is given the descriptor that it is from.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Slots {
+    /// One more reference to all that `count` values, which follow one another, refer to.
+    pub retain: unsafe extern "C" fn(desc: *const TypeDesc, at: *const u8, count: i64),
+    /// Drops the references of `count` values.
+    pub release: unsafe extern "C" fn(desc: *const TypeDesc, at: *const u8, count: i64),
+    /// The order of two values, lexicographic where they have parts; none where only compiled code can tell.
+    pub compare: Option<unsafe extern "C" fn(desc: *const TypeDesc, a: *const u8, b: *const u8) -> Order>,
+}
+
+/// One machine value in memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    pub offset: u32,
+    pub ty: Ty,
+    /// See [`crate::types::leaves::Leaf`].
+    pub is_ref: bool,
+}
+
+/// One part of a value that has an order or an equality of its own.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    pub elem: Elem,
+    pub offset: u32,
+}
+
+/// A slice that lives for ever, with a layout that compiled code may rely on.
+#[repr(C)]
+pub struct Span<T: 'static> {
+    data: *const T,
+    len: usize,
+}
+
+impl<T> Span<T> {
+    fn leak(items: Vec<T>) -> Span<T> {
+        let items: &'static [T] = Vec::leak(items);
+        Span { data: items.as_ptr(), len: items.len() }
+    }
+}
+
+impl<T> std::ops::Deref for Span<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        // SAFETY: made from a leaked slice.
+        unsafe { std::slice::from_raw_parts(self.data, self.len) }
+    }
+}
+
+// SAFETY: a descriptor never changes, and nor does what its spans point to.
+unsafe impl Send for TypeDesc {}
+// SAFETY: as above.
+unsafe impl Sync for TypeDesc {}
+
+impl TypeDesc {
+    /// The name by which code refers to it: descriptors that say the same have the same.
+    pub fn symbol(&self) -> &'static str {
+        self.symbol
+    }
+    /// Whether run-time helpers can compare values.
+    pub fn is_comparable(&self) -> bool {
+        self.slots.compare.is_some()
+    }
+    /// The only part that is compared, if that is the whole value.
+    pub fn scalar(&self) -> Option<Elem> {
+        match &*self.keys {
+            [only] if self.is_comparable() => Some(only.elem),
+            _ => None,
+        }
+    }
+    /// Whether two values may have no order.
+    pub fn is_partly_ordered(&self) -> bool {
+        self.keys.iter().any(|k| matches!(k.elem, Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128))
+    }
+    /// Bytes that no leaf covers, which nobody writes.
+    pub fn has_padding(&self) -> bool {
+        self.leaves.iter().map(|l| i64::from(l.ty.bytes())).sum::<i64>() != self.size
+    }
+
+    /// # Safety
+    /// `count` live values lie at `at`.
+    pub unsafe fn retain(&self, at: *const u8, count: i64) {
+        // SAFETY: as required of the caller.
+        unsafe { (self.slots.retain)(self, at, count) }
+    }
+    /// # Safety
+    /// `count` live values lie at `at`, whose references the caller gives up.
+    pub unsafe fn release(&self, at: *const u8, count: i64) {
+        // SAFETY: as required of the caller.
+        unsafe { (self.slots.release)(self, at, count) }
+    }
+    /// What cannot be compared here has no order.
+    ///
+    /// # Safety
+    /// Live values lie at `a` and `b`.
+    #[inline]
+    pub unsafe fn compare(&self, a: *const u8, b: *const u8) -> Order {
+        // SAFETY: as required of the caller.
+        self.slots.compare.map_or(Order::Unordered, |f| unsafe { f(self, a, b) })
+    }
+
+    /// Writes a value whose leaves are given in words of 8 bytes each.
+    ///
+    /// # Safety
+    /// `words` has one for each leaf, and `to` has room for a value.
+    pub unsafe fn scatter(&self, words: *const u64, to: *mut u8) {
+        for (k, leaf) in self.leaves.iter().enumerate() {
+            // SAFETY: as required of the caller. The low bytes come first.
+            unsafe {
+                let to = to.add(leaf.offset as usize);
+                std::ptr::copy_nonoverlapping(words.add(k).cast::<u8>(), to, leaf.ty.bytes() as usize);
+            }
+        }
+    }
+    /// Reads a value into words of 8 bytes, one for each leaf; narrow ones are filled up with zeros.
+    ///
+    /// # Safety
+    /// `words` has room for one for each leaf, and a value lies at `from`.
+    pub unsafe fn gather(&self, from: *const u8, words: *mut u64) {
+        for (k, leaf) in self.leaves.iter().enumerate() {
+            // SAFETY: as required of the caller. The low bytes come first.
+            unsafe {
+                let (from, word) = (from.add(leaf.offset as usize), words.add(k));
+                word.write(0);
+                std::ptr::copy_nonoverlapping(from, word.cast::<u8>(), leaf.ty.bytes() as usize);
+            }
+        }
+    }
+    /// Whether all leaves of two values have the same bits.
+    ///
+    /// # Safety
+    /// Values lie at `a` and `b`.
+    pub unsafe fn same_bits(&self, a: *const u8, b: *const u8) -> bool {
+        self.leaves.iter().all(|leaf| {
+            let (offset, bytes) = (leaf.offset as usize, leaf.ty.bytes() as usize);
+            // SAFETY: as required of the caller; all bytes of a leaf are initialised.
+            unsafe {
+                std::slice::from_raw_parts(a.add(offset), bytes)
+                    == std::slice::from_raw_parts(b.add(offset), bytes)
+            }
+        })
+    }
+}
+
+#[derive(Default)]
+struct Table {
+    types: HashMap<Type, &'static TypeDesc>,
+    symbols: HashMap<&'static str, &'static TypeDesc>,
+}
+static TABLE: LazyLock<RwLock<Table>> = LazyLock::new(Default::default);
+
+/// The descriptor of a type.
+pub fn of(t: Type) -> &'static TypeDesc {
+    let known = TABLE.read().unwrap_or_else(|e| e.into_inner()).types.get(&t).copied();
+    known.unwrap_or_else(|| {
+        let mut place = Place::default();
+        place.add(t);
+        let desc = intern(&place, keys(t, &place));
+        TABLE.write().unwrap_or_else(|e| e.into_inner()).types.insert(t, desc);
+        desc
+    })
+}
+
+/// The descriptor of values that lie together, as the fields of a struct, and are not compared.
+pub fn of_struct(place: &Place) -> &'static TypeDesc {
+    intern(place, None)
+}
+
+fn intern(place: &Place, keys: Option<Vec<Key>>) -> &'static TypeDesc {
+    let symbol = symbol(place, keys.as_deref());
+    let mut table = TABLE.write().unwrap_or_else(|e| e.into_inner());
+    if let Some(known) = table.symbols.get(symbol.as_str()) {
+        return known;
+    }
+    let symbol: &'static str = String::leak(symbol);
+    let desc: &'static TypeDesc = Box::leak(Box::new(TypeDesc {
+        size: i64::from(place.size()),
+        align: i64::from(place.align()),
+        leaves: Span::leak(place.leaves().to_vec()),
+        refs: Span::leak(place.leaves().iter().filter(|l| l.is_ref).map(|l| l.offset).collect()),
+        slots: slots::of(place.leaves(), keys.as_deref()),
+        keys: Span::leak(keys.unwrap_or_default()),
+        symbol,
+    }));
+    table.symbols.insert(symbol, desc);
+    desc
+}
+
+/// Everything that a descriptor says.
+fn symbol(place: &Place, keys: Option<&[Key]>) -> String {
+    let mut out = format!("type {}:{}", place.size(), place.align());
+    for l in place.leaves() {
+        let what = if l.is_ref { "ref" } else { l.ty.name() };
+        // Writing to a string cannot fail.
+        let _ = write!(out, " {what}@{}", l.offset);
+    }
+    if let Some(keys) = keys {
+        out.push_str(" by");
+        for k in keys {
+            let _ = write!(out, " {}@{}", k.elem.name(), k.offset);
+        }
+    }
+    out
+}
+
+/// The parts by which values are compared, one after the other; none where only compiled code can tell.
+pub fn compared_parts(t: Type) -> Option<Vec<Elem>> {
+    match t.members() {
+        Some(members) => {
+            let parts = members.iter().map(|m| compared_parts(*m)).collect::<Option<Vec<_>>>();
+            parts.map(|all| all.concat())
+        }
+        None => Elem::of(t).map(|e| vec![e]),
+    }
+}
+
+fn keys(t: Type, place: &Place) -> Option<Vec<Key>> {
+    let mut leaves = place.leaves().iter();
+    let key = |elem| {
+        let offset = leaves.next()?.offset;
+        if matches!(elem, Elem::C64 | Elem::C128) {
+            leaves.next();
+        }
+        Some(Key { elem, offset })
+    };
+    compared_parts(t)?.into_iter().map(key).collect()
+}
+
+#[cfg(test)]
+mod tests;
