@@ -215,12 +215,27 @@ fn leaves_early(func: &Func, f: &Found) -> Result<()> {
     };
     let mut blocks: Vec<Block> = f.blocks.iter().copied().collect();
     blocks.sort();
+    // Some Pythons copy a `return` that follows the loop to where a `break` leads to it.
+    let after_the_loop: Vec<Loc> = func
+        .blocks
+        .iter()
+        .enumerate()
+        .filter(|(b, block)| matches!(block.term, Term::Return(_)) && !f.blocks.contains(&Block::new(*b)))
+        .map(|(_, block)| block.term_loc)
+        .collect();
+    let leads_out = |to: &BlockCall| {
+        let target = func.block(to.block);
+        !f.blocks.contains(&to.block)
+            || matches!(target.term, Term::Return(_)) && after_the_loop.contains(&target.term_loc)
+    };
     for b in blocks {
         let block = func.block(b);
         if let Some(i) = block.insts.iter().find(|i| func.inst(**i).op == Op::Yield) {
             return refuse(func.inst(*i).loc, "`yield` in", "use range");
         }
-        if let Term::Return(_) = block.term {
+        if let Term::Return(_) = block.term
+            && !after_the_loop.contains(&block.term_loc)
+        {
             return refuse(
                 block.term_loc,
                 "`return` leaves",
@@ -231,7 +246,7 @@ fn leaves_early(func: &Func, f: &Found) -> Result<()> {
         func.each_edge(b, &mut |edge, to| {
             leaves |= edge == Edge::Jumps
                 && to.block != f.header
-                && !f.blocks.contains(&to.block)
+                && leads_out(to)
                 && !matches!(block.term, Term::Raise { .. })
         });
         if leaves {
