@@ -13,6 +13,7 @@ use pyo3::types::{
 };
 use std::path::MAIN_SEPARATOR;
 use std::sync::Arc;
+pub use tierup_core::bytecode::decode::VERSIONS;
 use tierup_core::bytecode::decode::{Raw, decode as decode_raw};
 use tierup_core::bytecode::{Code, Constant};
 use tierup_core::diag::{Code as DiagCode, Diagnostic, Result, Span};

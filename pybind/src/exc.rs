@@ -45,6 +45,46 @@ fn code_object(py: Python<'_>, site: &Site) -> PyResult<Py<PyAny>> {
     Ok(code)
 }
 
+/// The exception that is being raised, while it is set aside.
+#[cfg(Py_3_12)]
+struct Raised(*mut ffi::PyObject);
+#[cfg(Py_3_12)]
+impl Raised {
+    /// # Safety
+    /// This thread is attached.
+    unsafe fn set_aside() -> Raised {
+        // SAFETY: as required of the caller.
+        Raised(unsafe { ffi::PyErr_GetRaisedException() })
+    }
+    /// # Safety
+    /// This thread is attached.
+    unsafe fn put_back(self) {
+        // SAFETY: as required of the caller; the reference is given back.
+        unsafe { ffi::PyErr_SetRaisedException(self.0) }
+    }
+}
+/// The exception that is being raised, while it is set aside: class, value and traceback.
+#[cfg(not(Py_3_12))]
+struct Raised([*mut ffi::PyObject; 3]);
+#[cfg(not(Py_3_12))]
+impl Raised {
+    /// # Safety
+    /// This thread is attached.
+    unsafe fn set_aside() -> Raised {
+        let [mut class, mut value, mut traceback] = [std::ptr::null_mut(); 3];
+        // SAFETY: as required of the caller.
+        unsafe { ffi::PyErr_Fetch(&mut class, &mut value, &mut traceback) };
+        Raised([class, value, traceback])
+    }
+    /// # Safety
+    /// This thread is attached.
+    unsafe fn put_back(self) {
+        let [class, value, traceback] = self.0;
+        // SAFETY: as required of the caller; the references are given back.
+        unsafe { ffi::PyErr_Restore(class, value, traceback) }
+    }
+}
+
 /// Puts one frame for each site in front of the traceback of the exception that is being raised; sites come
 /// innermost first.
 fn add_frames(py: Python<'_>, trail: &[Site], globals: &Bound<'_, PyAny>) {
@@ -55,17 +95,15 @@ fn add_frames(py: Python<'_>, trail: &[Site], globals: &Bound<'_, PyAny>) {
         // SAFETY: this thread is attached; the frame is given a code object and a dict, and released after it
         // was linked in.
         unsafe {
-            let (mut class, mut value, mut tb) =
-                (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
             // Making a frame must not see an exception set.
-            ffi::PyErr_Fetch(&mut class, &mut value, &mut tb);
+            let raised = Raised::set_aside();
             let frame = ffi::PyFrame_New(
                 ffi::PyThreadState_Get(),
                 code.as_ptr().cast(),
                 globals.as_ptr(),
                 std::ptr::null_mut(),
             );
-            ffi::PyErr_Restore(class, value, tb);
+            raised.put_back();
             if frame.is_null() {
                 return;
             }

@@ -1,9 +1,9 @@
 //! What an overload assumed about the world, checked before every call: globals by name, captured variables,
 //! defaults, global arrays.
 //!
-//! The names of one dictionary are checked by the dictionary's version tag; when that has moved, each value
-//! is compared by identity and, for immutable scalars, by value. A changed global therefore gives another
-//! overload, never a stale answer.
+//! The names of one dictionary are checked by the number of its last change ([`crate::watch`]); when that has
+//! moved, each value is compared by identity and, for immutable scalars, by value. A changed global therefore
+//! gives another overload, never a stale answer.
 //!
 //! Guards hold what they compare with, since an address means nothing without its object. Those of an
 //! overload that ends with an object (a function that was passed, say) hold objects weakly where they can
@@ -12,6 +12,7 @@
 
 use crate::identity;
 use crate::npy::{self, PyArrayObject};
+use crate::watch::Watched;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -99,28 +100,16 @@ fn same_scalar(a: Obj, b: Obj) -> bool {
 struct DictGuard {
     dict: Held,
     owner: Held,
+    /// Says when it was changed, and the number of the change that `names` were last compared after.
+    watched: Watched,
     version: AtomicU64,
     names: Vec<(Obj, Held)>,
-}
-
-#[cfg(not(Py_3_14))]
-#[allow(deprecated)]
-#[inline]
-fn version(dict: Obj) -> u64 {
-    // SAFETY: `dict` is a live dict.
-    unsafe { (*dict.cast::<ffi::PyDictObject>()).ma_version_tag }
-}
-/// Dictionaries lost their version tags; every name is compared at every call.
-#[cfg(Py_3_14)]
-#[inline]
-fn version(_dict: Obj) -> u64 {
-    0
 }
 
 impl DictGuard {
     #[inline]
     fn holds(&self) -> bool {
-        let now = version(self.dict.get());
+        let now = self.watched.version(self.dict.get());
         (now != 0 && now == self.version.load(Ordering::Relaxed)) || self.names_hold(now)
     }
     #[cold]
@@ -221,6 +210,7 @@ impl Guards {
             self.dicts.push(DictGuard {
                 dict: Held::new(dict.as_ptr()),
                 owner: Held::of(owner),
+                watched: Watched::new(dict.as_ptr()),
                 version: AtomicU64::new(0),
                 names: vec![],
             });

@@ -33,6 +33,7 @@ mod random;
 mod typeof_;
 mod ufunc;
 mod value;
+mod watch;
 
 use pyo3::prelude::*;
 
@@ -50,31 +51,16 @@ fn only_in_main_interpreter() -> PyResult<()> {
     }
 }
 
-/// Versions of Python whose structures the extension knows; bytecode of later ones is read too
-/// (`tierup_core::bytecode::decode`), but nothing has run on them.
-const RUNS_ON: [(u8, u8); 1] = [(3, 11)];
-
-fn only_known_versions(v: pyo3::PythonVersionInfo) -> PyResult<()> {
-    if RUNS_ON.contains(&(v.major, v.minor)) {
-        return Ok(());
-    }
-    let known: Vec<String> = RUNS_ON.iter().map(|(major, minor)| format!("{major}.{minor}")).collect();
-    Err(pyo3::exceptions::PyImportError::new_err(format!(
-        "tierup runs on Python {}, not on {}.{}",
-        known.join(", "),
-        v.major,
-        v.minor
-    )))
-}
-
 #[pymodule]
 fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = m.py();
     only_in_main_interpreter()?;
-    only_known_versions(py.version_info())?;
+    tierup_core::python::is(py.version_info().minor);
     errors::quiet_panics();
     exc::install();
     boxing::Memory::init(py)?;
+    // Decorators compile on these; on another one `tierup.config` leaves functions to Python.
+    m.add("PYTHONS", decode::VERSIONS.iter().map(|v| v.number).collect::<Vec<_>>())?;
     m.add("Dispatcher", dispatcher::init(py)?)?;
     cache::register(m)?;
     ufunc::register(m)?;

@@ -178,8 +178,22 @@ def reload():
 reload_config = reload
 
 
+def _leave_to_unknown_python():
+    """On a Python whose bytecode nobody knows decorated functions stay plain Python; one warning says so."""
+    if sys.version_info[:2] in _tierup.PYTHONS or _values["tier"] == "off":
+        return
+    _values["tier"] = "off"
+    import warnings
+
+    from .errors import TierupWarning
+    first, last = (".".join(map(str, version)) for version in (min(_tierup.PYTHONS), max(_tierup.PYTHONS)))
+    now = ".".join(map(str, sys.version_info[:2]))
+    warnings.warn(f"this tierup compiles on Python {first} to {last}, not on {now}: decorated functions run as plain Python; use one of those, or a later tierup", TierupWarning, stacklevel=2)
+
+
 def _tell():
     """Passes on what compilation follows."""
+    _leave_to_unknown_python()
     v = _values
     _tierup.configure(v["tier"], list(v["dump"]), v["trace"] is True, v["calls"], v["time_ms"], v["osr"], v["background"], v["compile_threads"], v["opt"])
     _tierup.set_most_threads(v["num_threads"])
