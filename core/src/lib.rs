@@ -30,6 +30,7 @@ pub mod lower;
 pub mod math;
 pub mod ops;
 pub mod pass;
+pub mod python;
 pub mod rt;
 pub mod source;
 pub mod ssa;

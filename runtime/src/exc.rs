@@ -216,7 +216,11 @@ pub type Res<T> = Result<T, Error>;
 
 impl Error {
     pub fn new(class: Class, message: impl Into<Cow<'static, str>>) -> Error {
-        Error(Exc::alloc(ExcClass::Builtin(class), vec![Arg::Text(message.into())]))
+        let message = match message.into() {
+            Cow::Borrowed(text) => Cow::Borrowed(tierup_core::python::words(text)),
+            made => made,
+        };
+        Error(Exc::alloc(ExcClass::Builtin(class), vec![Arg::Text(message)]))
     }
     /// Without arguments.
     pub fn bare(class: Class) -> Error {

@@ -239,6 +239,13 @@ impl Helpers for Native {
         };
         crate::frame::in_context(Exc::alloc(ExcClass::Builtin(class), vec![Arg::Text(message.into())]))
     }
+    unsafe fn exc_got(class: i64, text: P, len: i64, x: f64) -> *mut Obj {
+        let class = Class::from_number(class).unwrap_or(Class::SystemError);
+        // SAFETY: compiled code passes `len` bytes of UTF-8.
+        let text = String::from_utf8_lossy(unsafe { crate::raw_slice(text, len) });
+        let message = format!("{text}, got {}", crate::string::number::f64_text(x));
+        crate::frame::in_context(Exc::alloc(ExcClass::Builtin(class), vec![Arg::Text(message.into())]))
+    }
     unsafe fn exc_index(index: i64, axis: i64, size: i64) -> *mut Obj {
         let text = format!("index {index} is out of bounds for axis {axis} with size {size}");
         crate::frame::in_context(Exc::alloc(

@@ -279,6 +279,7 @@ impl<'a> LowerCx<'a> {
 
     /// A new exception with a constant message; an empty one is none.
     pub fn exception(&mut self, class: Class, message: &str) -> Value {
+        let message = crate::python::words(message);
         let text = super::constants::bytes(&mut self.b, message);
         let class = self.b.i64(class as i64);
         let len = self.b.i64(if message.is_empty() { -1 } else { message.len() as i64 });
@@ -312,8 +313,17 @@ impl<'a> LowerCx<'a> {
         self.b.switch_to(ok);
     }
 
+    /// A new exception that says what it got.
+    pub fn exception_got(&mut self, class: Class, message: &str, x: Value) -> Value {
+        let text = super::constants::bytes(&mut self.b, message);
+        let class = self.b.i64(class as i64);
+        let len = self.b.i64(message.len() as i64);
+        self.helper_value(&object::exc_got, &[class, text, len, x])
+    }
+
     /// A new exception whose message has each `{}` replaced by the next of `values`.
     pub fn formatted(&mut self, class: Class, template: &str, values: &[Value]) -> Value {
+        let template = crate::python::words(template);
         let text = super::constants::bytes(&mut self.b, template);
         let class = self.b.i64(class as i64);
         let len = self.b.i64(template.len() as i64);

@@ -17,8 +17,8 @@ use crate::lir::opt::edit::Defs;
 use crate::lir::{Alias, Func, GridOp, Inst, InstData, InstNode, Module, Op, Signature, Ty};
 use crate::math::definition;
 use crate::ops::object::{
-    exc_add_arg, exc_add_site, exc_format, exc_index, exc_new, exc_set_cause, exc_set_context, obj_release,
-    obj_retain, poll_interrupt, stack_check,
+    exc_add_arg, exc_add_site, exc_format, exc_got, exc_index, exc_new, exc_set_cause, exc_set_context,
+    obj_release, obj_retain, poll_interrupt, stack_check,
 };
 use crate::rt::{Effect, RtFn};
 use crate::types::leaves::Leaf;
@@ -226,7 +226,7 @@ fn replace(func: &mut Func, i: Inst) -> Result<bool> {
             }
             let class = if *helper == exc_index {
                 Some(Class::IndexError)
-            } else if *helper == exc_new || *helper == exc_format {
+            } else if *helper == exc_new || *helper == exc_format || *helper == exc_got {
                 Defs::new(func).constant(func, args[0]).and_then(|c| Class::from_number(c as i64))
             } else {
                 None

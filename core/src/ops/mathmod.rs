@@ -150,7 +150,13 @@ pub static OPS: &[OpDef] = &[
                 let zero = cx.b.f64(0.0);
                 let negative = cx.b.bin(Op::FcmpLt, x, zero);
                 let ok = cx.not(negative);
-                cx.check(ok, Class::ValueError, "math domain error");
+                cx.check_made(ok, |cx| {
+                    if crate::python::since(14) {
+                        cx.exception_got(Class::ValueError, "expected a nonnegative input", x)
+                    } else {
+                        cx.exception(Class::ValueError, "math domain error")
+                    }
+                });
                 Ok(vec![cx.b.un(Op::Fsqrt, x)])
             },
         ),

@@ -27,6 +27,8 @@ crate::runtime_fns! {
     /// A new exception of a built-in class; each `{}` in its message is replaced by the next of `values`, and
     /// each `{name}` too, or by that name where the value is negative.
     fn exc_format(class: i64, text: P, len: i64, values: *const i64) -> *mut Obj [Allocates, Never];
+    /// A new exception of a built-in class that says what it got: "expected a nonnegative input, got -1.0".
+    fn exc_got(class: i64, text: P, len: i64, x: f64) -> *mut Obj [Allocates, Never];
     /// IndexError "index 5 is out of bounds for axis 0 with size 3".
     fn exc_index(index: i64, axis: i64, size: i64) -> *mut Obj [Allocates, Never];
     /// A new exception of a class that the host knows by handle.

@@ -2,22 +2,50 @@
 
 use crate::exc::{Error, Res};
 use crate::number::{domain_error, range_error};
+use crate::string::number::f64_text;
+use tierup_core::python;
+
+/// What a function wants, as Python says it from 3.14 on.
+pub mod wants {
+    pub const FINITE: &str = "expected a finite input";
+    pub const POSITIVE: &str = "expected a positive input";
+    pub const NOT_NEGATIVE: &str = "expected a nonnegative input";
+    pub const ABOVE_MINUS_ONE: &str = "expected argument value > -1";
+    pub const NOT_BELOW_ONE: &str = "expected argument value not less than 1";
+    pub const UP_TO_ONE: &str = "expected a number in range from -1 up to 1";
+    pub const BELOW_ONE: &str = "expected a number between -1 and 1";
+    pub const NO_POLE: &str = "expected a noninteger or positive integer";
+    /// It is defined everywhere, or its error is that of all functions.
+    pub const ANY: &str = "";
+}
+
+/// `x` is not what a function wants.
+fn outside(x: f64, wanted: &str) -> Error {
+    if wanted.is_empty() || !python::since(14) {
+        return domain_error();
+    }
+    Error::value(format!("{wanted}, got {}", f64_text(x)))
+}
 
 /// `f(x) = r`: NaN from a number is a domain error; infinity from a finite number a range error, or a domain
 /// error where `f` has poles only.
-pub fn check(x: f64, r: f64, overflow: bool) -> Res<f64> {
+pub fn check(x: f64, r: f64, overflow: bool, wanted: &str) -> Res<f64> {
     if r.is_nan() && !x.is_nan() {
-        return Err(domain_error());
+        return Err(outside(x, wanted));
     }
     if r.is_infinite() && x.is_finite() {
-        return Err(if overflow { range_error() } else { domain_error() });
+        return Err(if overflow { range_error() } else { outside(x, wanted) });
     }
     Ok(r)
 }
 
 /// Logarithms are defined above `from`; NaN and infinity go through.
 fn logarithm(x: f64, from: f64, f: fn(f64) -> f64) -> Res<f64> {
-    if x <= from { Err(domain_error()) } else { Ok(f(x)) }
+    if x <= from {
+        Err(outside(x, if from == 0.0 { wants::POSITIVE } else { wants::ABOVE_MINUS_ONE }))
+    } else {
+        Ok(f(x))
+    }
 }
 pub fn log(x: f64) -> Res<f64> {
     logarithm(x, 0.0, super::elementary::log)
@@ -41,18 +69,18 @@ pub fn log_base(x: f64, base: f64) -> Res<f64> {
 
 pub fn gamma(x: f64) -> Res<f64> {
     if x == f64::NEG_INFINITY || x == 0.0 || (x < 0.0 && x == x.floor() && x.is_finite()) {
-        return Err(domain_error());
+        return Err(outside(x, wants::NO_POLE));
     }
-    check(x, super::elementary::gamma(x), true)
+    check(x, super::elementary::gamma(x), true, wants::NO_POLE)
 }
 pub fn lgamma(x: f64) -> Res<f64> {
     if x.is_infinite() {
         return Ok(f64::INFINITY);
     }
     if x <= 0.0 && x == x.floor() {
-        return Err(domain_error());
+        return Err(outside(x, wants::NO_POLE));
     }
-    check(x, super::elementary::lgamma(x), true)
+    check(x, super::elementary::lgamma(x), true, wants::NO_POLE)
 }
 
 pub fn pow(a: f64, b: f64) -> Res<f64> {

@@ -10,6 +10,7 @@ mod sums;
 #[cfg(test)]
 mod tests;
 
+use self::errors::wants;
 use crate::Native;
 use crate::exc::or_raise;
 use tierup_core::ops::mathfn::Helpers;
@@ -303,52 +304,52 @@ impl Helpers for Native {
     }
 
     unsafe fn math_check(ctx: Ctx, x: f64, r: f64, overflow: i8) {
-        unsafe { or_raise(ctx, errors::check(x, r, overflow != 0).map(|_| ())) }
+        unsafe { or_raise(ctx, errors::check(x, r, overflow != 0, wants::ANY).map(|_| ())) }
     }
     unsafe fn math_sin(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::sin(x), false)) }
+        unsafe { or_raise(ctx, errors::check(x, elementary::sin(x), false, wants::FINITE)) }
     }
     unsafe fn math_cos(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::cos(x), false)) }
+        unsafe { or_raise(ctx, errors::check(x, elementary::cos(x), false, wants::FINITE)) }
     }
     unsafe fn math_tan(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::tan(x), false)) }
+        unsafe { or_raise(ctx, errors::check(x, elementary::tan(x), false, wants::FINITE)) }
     }
     unsafe fn math_asin(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::asin(x), false)) }
+        unsafe { or_raise(ctx, errors::check(x, elementary::asin(x), false, wants::UP_TO_ONE)) }
     }
     unsafe fn math_acos(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::acos(x), false)) }
+        unsafe { or_raise(ctx, errors::check(x, elementary::acos(x), false, wants::UP_TO_ONE)) }
     }
     unsafe fn math_atan(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::atan(x), false)) }
+        unsafe { or_raise(ctx, errors::check(x, elementary::atan(x), false, wants::ANY)) }
     }
     unsafe fn math_sinh(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::sinh(x), true)) }
+        unsafe { or_raise(ctx, errors::check(x, elementary::sinh(x), true, wants::ANY)) }
     }
     unsafe fn math_cosh(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::cosh(x), true)) }
+        unsafe { or_raise(ctx, errors::check(x, elementary::cosh(x), true, wants::ANY)) }
     }
     unsafe fn math_tanh(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::tanh(x), false)) }
+        unsafe { or_raise(ctx, errors::check(x, elementary::tanh(x), false, wants::ANY)) }
     }
     unsafe fn math_asinh(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::asinh(x), false)) }
+        unsafe { or_raise(ctx, errors::check(x, elementary::asinh(x), false, wants::ANY)) }
     }
     unsafe fn math_acosh(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::acosh(x), true)) }
+        unsafe { or_raise(ctx, errors::check(x, elementary::acosh(x), true, wants::NOT_BELOW_ONE)) }
     }
     unsafe fn math_atanh(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::atanh(x), false)) }
+        unsafe { or_raise(ctx, errors::check(x, elementary::atanh(x), false, wants::BELOW_ONE)) }
     }
     unsafe fn math_exp(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::exp(x), true)) }
+        unsafe { or_raise(ctx, errors::check(x, elementary::exp(x), true, wants::ANY)) }
     }
     unsafe fn math_exp2(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::exp2(x), true)) }
+        unsafe { or_raise(ctx, errors::check(x, elementary::exp2(x), true, wants::ANY)) }
     }
     unsafe fn math_expm1(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::expm1(x), true)) }
+        unsafe { or_raise(ctx, errors::check(x, elementary::expm1(x), true, wants::ANY)) }
     }
     unsafe fn math_log(ctx: Ctx, x: f64) -> f64 {
         unsafe { or_raise(ctx, errors::log(x)) }
@@ -363,7 +364,7 @@ impl Helpers for Native {
         unsafe { or_raise(ctx, errors::log1p(x)) }
     }
     unsafe fn math_cbrt(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::cbrt(x), false)) }
+        unsafe { or_raise(ctx, errors::check(x, elementary::cbrt(x), false, wants::ANY)) }
     }
     unsafe fn math_gamma(ctx: Ctx, x: f64) -> f64 {
         unsafe { or_raise(ctx, errors::gamma(x)) }
@@ -372,7 +373,7 @@ impl Helpers for Native {
         unsafe { or_raise(ctx, errors::lgamma(x)) }
     }
     unsafe fn math_sqrt(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, x.sqrt(), false)) }
+        unsafe { or_raise(ctx, errors::check(x, x.sqrt(), false, wants::NOT_NEGATIVE)) }
     }
     unsafe fn math_log_base(ctx: Ctx, x: f64, base: f64) -> f64 {
         unsafe { or_raise(ctx, errors::log_base(x, base)) }

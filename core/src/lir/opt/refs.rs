@@ -10,7 +10,7 @@
 
 use crate::lir::cfg::Cfg;
 use crate::lir::{Block, Func, Inst, InstData, Value};
-use crate::ops::object::{exc_add_site, exc_index, exc_new, obj_release, obj_retain};
+use crate::ops::object::{exc_add_site, exc_got, exc_index, exc_new, obj_release, obj_retain};
 use crate::rt::{Effect, RtFn};
 
 /// Blocks that the ways from one reference may go through.
@@ -64,7 +64,8 @@ fn counts(func: &Func, i: Inst, by: &RtFn) -> Option<Value> {
 
 /// A helper that neither drops a reference nor looks at a count.
 fn minds_its_business(helper: &RtFn) -> bool {
-    helper.effect == Effect::Pure || [&exc_index, &exc_new, &exc_add_site, &obj_retain].contains(&helper)
+    helper.effect == Effect::Pure
+        || [&exc_index, &exc_new, &exc_got, &exc_add_site, &obj_retain].contains(&helper)
 }
 
 /// Removes the references that `added` adds in `b`, if every way from there drops all of them before anything

@@ -1,9 +1,16 @@
 """Built-in functions and methods whose meaning is naturally Python."""
 
 import operator
+import sys
 
 # Integers in these functions are the caller's: where overflow is checked, it is checked here too.
 _origin = "checked"
+
+# What differs from one version of Python to the next.
+_NOTHING_TO_COMPARE = "() iterable argument is empty" if sys.version_info >= (3, 12) else "() arg is an empty sequence"
+_COMPENSATED_SUMS = sys.version_info >= (3, 12)
+_COMPENSATED_COMPLEX = sys.version_info >= (3, 14)
+_NAMES_WHAT_IS_MISSING = sys.version_info < (3, 14)
 
 
 def list_sort_key(values, key, reverse):
@@ -67,7 +74,9 @@ def list_index(values, x, start, stop):
     for i in range(start, min(stop, n)):
         if values[i] == x:
             return i
-    raise ValueError(repr(x) + " is not in list")
+    if _NAMES_WHAT_IS_MISSING:
+        raise ValueError(repr(x) + " is not in list")
+    raise ValueError("list.index(x): x not in list")
 
 
 def list_remove(values, x):
@@ -143,7 +152,7 @@ def smallest(values, key, default):
     if found:
         return best
     if default is ...:
-        raise ValueError("min() arg is an empty sequence")
+        raise ValueError("min" + _NOTHING_TO_COMPARE)
     return default
 
 
@@ -159,7 +168,7 @@ def largest(values, key, default):
     if found:
         return best
     if default is ...:
-        raise ValueError("max() arg is an empty sequence")
+        raise ValueError("max" + _NOTHING_TO_COMPARE)
     return default
 
 
@@ -174,10 +183,65 @@ def largest_of(key, values):
 def sum_(values, start):
     if isinstance(values, tuple) and len(values) == 0:
         return start
+    if _COMPENSATED_SUMS:
+        return _compensated_sum(values, start)
     total = start
     for v in values:
         total = total + v
     return total
+
+
+def _lost(a, b, total):
+    """What an addition of floats has lost, exactly."""
+    if abs(a) >= abs(b):
+        return (a - total) + b
+    return (b - total) + a
+
+
+def _with_lost(total, lost):
+    # Where the sum overflowed what was lost is no number.
+    return total + lost if lost != 0.0 and lost - lost == 0.0 else total
+
+
+def _compensated_sum(values, start):
+    """As Python adds its own floats from 3.12 on, and complex numbers from 3.14 on: what each addition has lost is added in the end (Neumaier)."""
+    if isinstance(values, tuple) and len(values) <= 8:
+        return _compensated_members(values, start, 0.0)
+    total = start
+    lost, lost_imag = 0.0, 0.0
+    # Whether the additions so far were Python's own of two floats, or of complex numbers: the first one never is where the start is an int.
+    of_floats, of_complex = type(start) is float, _COMPENSATED_COMPLEX and type(start) is complex
+    for v in values:
+        before, total = total, total + v
+        if type(v) is float:
+            if of_floats:
+                lost += _lost(before, v, total)
+        elif type(v) is complex:
+            if of_complex:
+                lost += _lost(before.real, v.real, total.real)
+                lost_imag += _lost(before.imag, v.imag, total.imag)
+        of_floats = type(total) is float
+        of_complex = _COMPENSATED_COMPLEX and type(total) is complex
+    if type(total) is float:
+        return _with_lost(total, lost)
+    if type(total) is complex:
+        return complex(_with_lost(total.real, lost), _with_lost(total.imag, lost_imag))
+    return total
+
+
+def _compensated_members(values, total, lost):
+    """The same of a tuple, whose members have types of their own."""
+    if len(values) == 0:
+        return _with_lost(total, lost) if type(total) is float else total
+    v, rest = values[0], values[1:]
+    if type(total) is float:
+        if type(v) is float:
+            return _compensated_members(rest, total + v, lost + _lost(total, v, total + v))
+        if isinstance(v, int):
+            # Ints among floats count from the version on that compensates complex numbers.
+            return _compensated_members(rest, total + v, lost + _lost(total, float(v), total + v) if _COMPENSATED_COMPLEX else lost)
+        return _compensated_members(rest, _with_lost(total, lost) + v, 0.0)
+    return _compensated_members(rest, total + v, 0.0)
 
 
 def any_(values):
@@ -300,7 +364,9 @@ def range_unequal(a, b):
 def range_index(r, value):
     if value in r:
         return (value - r.start) // r.step
-    raise ValueError(f"{value} is not in range")
+    if _NAMES_WHAT_IS_MISSING:
+        raise ValueError(f"{value} is not in range")
+    raise ValueError("range.index(x): x not in range")
 
 
 def range_count(r, value):

@@ -2,6 +2,7 @@
 
 import math
 import random
+import sys
 
 import numpy as np
 
@@ -39,6 +40,18 @@ def _hash_of_float(x):
 # -- integers, choices, shuffles -----------------------------------------------------------------------------------------------------------------
 
 
+# What differs from one version of Python to the next.
+_RANGE_WITH_WIDTH = sys.version_info < (3, 12)
+_RANGE_OF_RANDINT = sys.version_info >= (3, 14)
+_NOTHING_OF_NOTHING = sys.version_info >= (3, 14)
+
+
+def _empty_range(start, stop):
+    if _RANGE_WITH_WIDTH:
+        raise ValueError(f"empty range for randrange() ({start}, {stop}, {stop - start})")
+    raise ValueError(f"empty range in randrange({start}, {stop})")
+
+
 def randrange(start, stop, step):
     if stop is None:
         if start > 0:
@@ -49,7 +62,7 @@ def randrange(start, stop, step):
         # The width may be more than a signed number holds: its bits are right.
         if stop > start:
             return start + random._below(width)
-        raise ValueError(f"empty range for randrange() ({start}, {stop}, {width})")
+        _empty_range(start, stop)
     if step > 0:
         n = (width + step - 1) // step
     elif step < 0:
@@ -57,7 +70,9 @@ def randrange(start, stop, step):
     else:
         raise ValueError("zero step for randrange()")
     if n <= 0:
-        raise ValueError("empty range for randrange()")
+        if _RANGE_WITH_WIDTH:
+            raise ValueError("empty range for randrange()")
+        raise ValueError(f"empty range in randrange({start}, {stop}, {step})")
     return start + step * random._below(n)
 
 
@@ -65,7 +80,9 @@ def randint(a, b):
     if b >= a:
         # Of all integers there are 2**64, whose bits are those of 0.
         return a + random._below(b - a + 1)
-    raise ValueError(f"empty range for randrange() ({a}, {b + 1}, {b + 1 - a})")
+    if _RANGE_OF_RANDINT:
+        raise ValueError(f"empty range in randint({a}, {b})")
+    _empty_range(a, b + 1)
 
 
 def choice(seq):
@@ -123,9 +140,13 @@ def sample_of_counted(population, k, *, counts):
         ends[i] += ends[i - 1]
     if len(ends) != len(population):
         raise ValueError("The number of counts does not match the population")
-    if len(ends) == 0 or ends[-1] <= 0:
+    total = ends[-1] if len(ends) > 0 else 0
+    if _NOTHING_OF_NOTHING:
+        if total < 0:
+            raise ValueError("Counts must be non-negative")
+    elif total <= 0:
         raise ValueError("Total of counts must be greater than zero")
-    return [population[_first_above(ends, at, len(ends) - 1)] for at in sample(range(ends[-1]), k, counts=None)]
+    return [population[_first_above(ends, at, len(ends) - 1)] for at in sample(range(total), k, counts=None)]
 
 
 def sample(population, k, *, counts):
