@@ -1,7 +1,8 @@
-# Every target sets up what it needs on a bare Debian 12 machine with Rust and Python 3.11, shows what it does, and is incremental.
+# Every target sets up what it needs on a bare Debian 12 machine with Rust and Python 3.11 or later, shows what it does, and is incremental.
 #
 #   make demo         example programs under Tierup beside plain Python
 #   make test         the tests, Rust and Python; of what is generated a sample that changes by the day
+#   make test-pythons the tests on every Python from 3.11 on: all on the newest, one of ten on the others
 #   make test-all     all of them, with LLVM and without: hours
 #   make bench-quick  ratios to Numba in about a minute
 #   make bench        every measurement; writes target/bench/report.html and report.json
@@ -13,7 +14,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: demo test test-all test-rust test-python fuzz bench bench-quick docs setup help clean-venvs
+.PHONY: demo test test-all test-pythons test-newest test-rust test-python fuzz bench bench-quick docs setup help clean-venvs
 
 VENV := .venv
 BENCH_VENV := .venv-bench
@@ -114,6 +115,14 @@ test-rust: $(VENV)/.stamp-packages
 test-python: without-llvm $(VENV)/.stamp-ext $(TIER1_WANTED) $(if $(TIER1_WANTED),$(VENV)/.stamp-gpu)
 	$(SAY) 'Python tests'
 	@$(PY) -m pytest -n $(JOBS) --dist worksteal
+
+# What the machine lacks comes from a later Debian into target/pythons.
+test-pythons: $(VENV)/.stamp-packages $(TIER1_WANTED)
+	@JOBS=$(JOBS) scripts/pythons.sh all
+
+# On the newest Python that the machine has anyway.
+test-newest: $(VENV)/.stamp-packages $(TIER1_WANTED)
+	@JOBS=$(JOBS) scripts/pythons.sh newest $(SHARE)
 
 # A long differential run, by hand: make fuzz FOR=3600 SEED=1; of another kind: KIND=identity, prange, ssa or stencil
 FOR ?= 60

