@@ -51,7 +51,8 @@ fn only_in_main_interpreter() -> PyResult<()> {
     }
 }
 
-#[pymodule]
+// Compiled code and its tables rely on the GIL, so a free-threaded Python turns it on when it loads this.
+#[pymodule(gil_used = true)]
 fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = m.py();
     only_in_main_interpreter()?;

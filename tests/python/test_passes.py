@@ -17,7 +17,7 @@ from tierup import njit
 def f(a, n):
     s = 0.0
     for i in range(n):
-        s += [a[i] * k for k in range(3)][1]
+        s += (lambda k: k * 1.0)(a[i])
     return s
 print(f(np.arange(5.0), 5))
 """

@@ -131,3 +131,43 @@ def test_an_unknown_python_runs_functions_as_they_are():
     warning, answers = run.stdout.splitlines()
     assert run.stderr == "" and warning.startswith("['TierupWarning'] this tierup compiles on Python 3.11 to ") and "not on 3.99" in warning
     assert answers == "{'anything': 1} 6 [2.5] function"
+
+
+NEW_SYNTAX = {
+    "a generic function": ((3, 12), "def f[T](x: T) -> T:\n    return x + x\n", (2.5,)),
+    "a comprehension over the name of a local": ((3, 11), "def f(n):\n    x = 10\n    ys = [x * 2 for x in range(n)]\n    return x, ys\n", (3,)),
+    "a comprehension that raises keeps the local": ((3, 11), "def f(n):\n    x = 10\n    try:\n        ys = [6 // (x - 1) for x in range(n)]\n    except ZeroDivisionError:\n        ys = [-1]\n    return x, ys\n", (3,)),
+    "nested comprehensions": ((3, 11), "def f(n):\n    return [[i * j for j in range(i)] for i in range(n)], [i for i in range(n) if i % 2 for j in range(i)]\n", (4,)),
+    "a captured comprehension variable": ((3, 11), "def f(n):\n    k = 2\n    return [(lambda: i * k)() for i in range(n)]\n", (4,)),
+    "quotes inside quotes": ((3, 12), "def f(x):\n    return f'{f'{x}'} {'a' + 'b'}'\n", (4,)),
+    "a return in finally": ((3, 11), "def f(x):\n    try:\n        return 1 // x\n    finally:\n        x += 1\n", (4,)),
+    "except groups without parentheses": ((3, 14), "def f(x):\n    try:\n        return 1 // x\n    except ZeroDivisionError, ValueError:\n        return -1\n", (0,)),
+}
+
+
+@pytest.mark.parametrize("name", NEW_SYNTAX)
+def test_what_later_versions_write_means_the_same(name):
+    since, source, arguments = NEW_SYNTAX[name]
+    if sys.version_info < since:
+        pytest.skip(f"syntax of Python {since[0]}.{since[1]}")
+    space = {}
+    exec(source, space)
+    assert repr(tierup.njit(space["f"])(*arguments)) == repr(space["f"](*arguments))
+
+
+def test_type_parameters_inside_a_function_are_refused_at_their_line():
+    if sys.version_info < (3, 12):
+        pytest.skip("syntax of Python 3.12")
+    space = {}
+    exec("def f(x):\n    def g[T](y: T) -> T:\n        return y * 2\n    return g(x)\n", space)
+    with pytest.raises(tierup.UnsupportedError, match="line 2"):
+        tierup.njit(space["f"])(1)
+
+
+def test_template_strings_are_refused_at_their_line():
+    if sys.version_info < (3, 14):
+        pytest.skip("syntax of Python 3.14")
+    space = {}
+    exec("def f(x):\n    return t'{x}'\n", space)
+    with pytest.raises(tierup.UnsupportedError, match="line 2"):
+        tierup.njit(space["f"])(1)

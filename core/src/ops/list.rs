@@ -117,7 +117,7 @@ pub static OPS: &[OpDef] = &[
         Ok(vec![cx.b.bin_imm(Op::IcmpSge, at, 0)])
     })).reads().doc("`x in list`."),
     OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Lir(sort_rule, emit_sort)).raises().writes().doc("Sorts in place; stable."),
-    OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Py("builtin.list_sort_key")).only_if(|a| matches!(*a[1].ty, Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..)) && a[2].ty.is_index()).raises().writes().doc("Sorts in place by a key function."),
+    OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Py("builtin.list_sort_key")).only_if(|a| matches!(*a[1].ty, Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..)) && a[2].ty.is_flag()).raises().writes().doc("Sorts in place by a key function."),
     OpDef::new(&["list.sort_by_keys"], "list, keys, reverse", Body::Lir(
         |cx, a| { sortable(cx, &a[1..])?; list_elem(cx, a, "sort").map(|_| Answer::of(Type::none())) },
         |cx, c| {
@@ -130,7 +130,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["list.remove"], "list, x", Body::Py("builtin.list_remove")).only_if(is_list).raises().writes().doc("Removes the first element that equals `x`; ValueError."),
     OpDef::new(&["list.count"], "list, x", Body::Py("builtin.count_of")).only_if(is_list).raises().reads().doc("How many elements equal `x`."),
     OpDef::new(&["operator.contains"], "list, x", Body::Py("builtin.list_contains")).only_if(is_list).raises().reads().doc("`x in list`."),
-    OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Py("builtin.list_sort")).only_if(|a| is_list(a) && a[1].is_none() && a[2].ty.is_index()).raises().writes().doc("Sorts in place; stable."),
+    OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Py("builtin.list_sort")).only_if(|a| is_list(a) && a[1].is_none() && a[2].ty.is_flag()).raises().writes().doc("Sorts in place; stable."),
     OpDef::new(&["list.sort_by_keys"], "list, keys, reverse", Body::Py("builtin.list_sort_by_keys")).only_if(are_lists).raises().writes().internal().doc("Sorts a list by the list of its keys (library use)."),
     OpDef::new(&["operator.getitem"], "list, i", Body::Lir(item_rule, emit_item)).raises().reads().doc("`list[i]`; IndexError."),
     OpDef::new(&["operator.getitem"], "list, s", Body::Lir(slice_rule, |cx, c| sliced(cx, c, |cx, l, s| Ok(vec![cx.helper_value(&list_slice, &[l, s.start, s.step, s.count])])))).raises().reads().doc("`list[a:b:c]`."),
@@ -342,7 +342,7 @@ fn sortable(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<()> {
 
 fn sort_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     sortable(cx, args)?;
-    if !args[1].is_none() || !args[2].ty.is_index() {
+    if !args[1].is_none() || !args[2].ty.is_flag() {
         return Err(no_match("list.sort()", args));
     }
     Ok(Answer::of(Type::none()))

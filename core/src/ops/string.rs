@@ -592,8 +592,14 @@ pub static OPS: &[OpDef] = &[
         &["str.splitlines"],
         "s, keepends=False",
         Body::Lir(
-            |_, a| method(a, "splitlines", Type::list(Type::str())),
-            |cx, c| call(cx, c, &str_splitlines),
+            |_, a| match a[1].ty.is_flag() {
+                true => method(&a[..1], "splitlines", Type::list(Type::str())),
+                false => Err(no_match("str.splitlines()", a)),
+            },
+            |cx, c| {
+                let keepends = super::compare::truth(cx, &c.args[1], c.types[1])?;
+                Ok(vec![cx.helper_value(&str_splitlines, &[c.args[0][0], keepends])])
+            },
         ),
     )
     .raises()

@@ -320,6 +320,13 @@ impl Type {
     pub fn is_index(self) -> bool {
         matches!(*self, Kind::Int(_) | Kind::Bool)
     }
+    /// What says yes or no to a built-in function (`reverse=`, `keepends`): an integer, from Python 3.12 on
+    /// whatever has a truth.
+    pub fn is_flag(self) -> bool {
+        self.is_index()
+            || crate::python::since(12)
+                && matches!(*self, Kind::None | Kind::Float(_) | Kind::Str | Kind::List(_))
+    }
     /// bool, int, float or complex.
     pub fn is_number(self) -> bool {
         matches!(*self, Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_))
