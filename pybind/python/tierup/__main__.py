@@ -1,5 +1,8 @@
 """`python -m tierup --as-numba program.py [args]`, `python -m tierup --as-numba -m module [args]`: runs a program written for Numba on Tierup.
 
+`python -m tierup info`: versions, machine and settings, to paste into an issue.
+`python -m tierup check FILE...`: runs programs once, and says what of them compiles.
+`python -m tierup explain FILE...`: runs programs once, and says what became of their functions.
 `python -m tierup cache [list | size | clear | verify | path]`: looks after the code cache.
 
 Without a program: shows versions and settings.
@@ -8,7 +11,7 @@ Without a program: shows versions and settings.
 import runpy
 import sys
 
-USAGE = "usage: python -m tierup [--as-numba] [-m module | -c code | program.py] [argument ...]\n       python -m tierup cache [list | size | clear | verify | path]"
+USAGE = "usage: python -m tierup [--as-numba] [-m module | -c code | program.py] [argument ...]\n       python -m tierup info\n       python -m tierup check FILE...\n       python -m tierup explain FILE...\n       python -m tierup cache [list | size | clear | verify | path]"
 
 
 def main(args):
@@ -18,6 +21,12 @@ def main(args):
     if args and args[0] == "cache":
         from ._cache import main
         return main(args[1:])
+    if args and args[0] == "info":
+        from ._info import main
+        return main(args[1:])
+    if args and args[0] in ("check", "explain"):
+        from ._check import explain, main
+        return (main if args[0] == "check" else explain)(args[1:])
     if args and args[0] == "--as-numba":
         from .compat import install
         install()

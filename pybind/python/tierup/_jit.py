@@ -110,6 +110,8 @@ def _fast_math(value):
 
 # Every dispatcher that is alive, for reports.
 _live = {}
+# Called with every dispatcher that is made; while there are any, Python runs what does not compile (`python -m tierup check`).
+_watchers = []
 
 
 def local_types(function, locals):
@@ -140,9 +142,11 @@ def _make(function, signatures, options, fallback, locals=None):
             _warn("types given by locals= mean nothing to a function that Python runs")
         else:
             engine["locals"] = local_types(function, locals)
-    d = _tierup.make_dispatcher(function, fallback, engine)
+    d = _tierup.make_dispatcher(function, fallback or bool(_watchers), engine)
+    for watch in _watchers:
+        watch(d)
     attributes = d.__dict__
-    for name in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
+    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
         attributes[name] = getattr(function, name)
     attributes.update(function.__dict__)
     attributes["__wrapped__"] = attributes["py_func"] = function
@@ -375,7 +379,8 @@ for _name, _value in {
     "inspect_cfg": inspect_cfg, "inspect_types": inspect_types, "explain": explain, "parallel_report": parallel_report, "parallel_diagnostics": parallel_diagnostics, "recompile": recompile,
     "disable_compile": disable_compile, "compile": compile, "stats": property(_stats), "func_code": property(lambda self: self.py_func.__code__), "get_compile_result": get_compile_result, "__reduce__": _reduce, "__copy__": _copied, "__deepcopy__": _copied,
     "__defaults__": property(lambda self: self.py_func.__defaults__), "__kwdefaults__": property(lambda self: self.py_func.__kwdefaults__),
-    "__code__": property(lambda self: self.py_func.__code__), "__globals__": property(lambda self: self.py_func.__globals__),
+    # Later Pythons evaluate annotations when they are asked for.
+    "__annotations__": property(lambda self: self.py_func.__annotations__), "__code__": property(lambda self: self.py_func.__code__), "__globals__": property(lambda self: self.py_func.__globals__),
     "__signature__": property(_signature), "is_compiling": property(lambda self: False), "_can_compile": property(_tierup.can_compile),
 }.items():
     setattr(Dispatcher, _name, _value)
