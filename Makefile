@@ -6,6 +6,7 @@
 #   make test-all     all of them, with LLVM and without: hours
 #   make bench-quick  ratios to Numba in about a minute
 #   make bench        every measurement; writes target/bench/report.html and report.json
+#   make wheel        wheels for the Pythons that are here, with LLVM and without, tried out: target/wheels
 #   make docs         documentation pages into target/docs
 #   make setup        environments and the release extension, nothing else
 #
@@ -14,7 +15,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: demo test test-all test-pythons test-newest test-rust test-python fuzz bench bench-quick docs setup help clean-venvs
+.PHONY: demo test test-all test-pythons test-newest test-rust test-python fuzz bench bench-quick docs wheel setup help clean-venvs
 
 VENV := .venv
 BENCH_VENV := .venv-bench
@@ -138,6 +139,10 @@ bench-quick: $(VENV)/.stamp-ext $(TIER1_WANTED) $(VENV)/.stamp-demo $(BENCH_VENV
 bench: $(VENV)/.stamp-ext $(TIER1_WANTED) $(VENV)/.stamp-demo $(BENCH_VENV)/.stamp-packages
 	$(SAY) 'all benchmarks, both sides in turn'
 	@$(PY) benches/harness.py
+
+# VERSIONS="3.11 3.13" makes those of two versions.
+wheel: $(VENV)/.stamp-packages $(TIER1_WANTED)
+	@scripts/wheels.sh $(VERSIONS)
 
 docs: $(VENV)/.stamp-packages
 	$(SAY) 'documentation into target/docs'

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Wheels for the Pythons that this machine has: target/wheels/slim without LLVM, target/wheels/full with it. Each is then installed into an empty environment, where the
+# README's first example must give its answer.
+#
+#   wheels.sh [VERSION...]   all versions where none is named
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+WHEELS=$PWD/target/wheels
+LIBRARY=pybind/python/tierup/libtierup_tier1.so
+MOST_FULL=40 MOST_SLIM=9 # megabytes
+
+say() { printf '\033[1m==\033[0m %s\n' "$*"; }
+die() { printf 'wheels: %s\n' "$*" >&2; exit 1; }
+
+# The first example of the README and what the text below it says that it prints.
+example() { .venv/bin/python -c "
+import re
+program, answer = re.search(r'## A first example\n\n\`\`\`python\n(.*?)\`\`\`\n\n\`\`\`text\n(.*?)\`\`\`', open('README.md', encoding='utf-8').read(), re.S).groups()
+open('$WHEELS/example.py', 'w').write(program)
+open('$WHEELS/answer.txt', 'w').write(answer)"; }
+
+try_out() {
+    local wheel=$1 python=$2 most=$3 venv
+    local size=$(($(stat -c %s "$wheel") / 1000000))
+    [ "$size" -le "$most" ] || die "$wheel has $size MB, and may have $most"
+    venv=$(mktemp -d)
+    "$python" -m venv "$venv"
+    "$venv/bin/pip" install -q --disable-pip-version-check "$wheel"
+    (cd "$venv" && ./bin/python "$WHEELS/example.py") | diff - "$WHEELS/answer.txt" || die "$wheel: the first example gives something else"
+    rm -r "$venv"
+    say "$(basename "$(dirname "$wheel")")/$(basename "$wheel"): $size MB, the first example runs"
+}
+
+build() {
+    local version=$1 python=$2 work slim full
+    work=$(mktemp -d)
+    say "Python $version: wheels"
+    PYO3_PYTHON=$python .venv/bin/maturin build --release --quiet --interpreter "$python" --out "$work/slim"
+    slim=$(echo "$work"/slim/*.whl)
+    cp "$slim" "$WHEELS/slim/"
+    try_out "$WHEELS/slim/$(basename "$slim")" "$python" "$MOST_SLIM"
+    if [ -e "$LIBRARY" ]; then
+        .venv/bin/python -m wheel unpack --dest "$work/unpacked" "$slim" >/dev/null
+        strip -o "$(echo "$work"/unpacked/*)/tierup/libtierup_tier1.so" "$LIBRARY"
+        mkdir "$work/full"
+        .venv/bin/python -m wheel pack --dest-dir "$work/full" "$work"/unpacked/* >/dev/null
+        # Puts libraries that not every machine has beside ours, and says which machines it is for.
+        PATH=$PWD/.venv/bin:$PATH .venv/bin/python -m auditwheel repair --wheel-dir "$work/repaired" "$work"/full/*.whl >/dev/null 2>&1
+        full=$(echo "$work"/repaired/*.whl)
+        cp "$full" "$WHEELS/full/"
+        try_out "$WHEELS/full/$(basename "$full")" "$python" "$MOST_FULL"
+    fi
+    rm -r "$work"
+}
+
+.venv/bin/python -m pip install -q --disable-pip-version-check -r requirements/wheel.txt
+rm -rf "$WHEELS"
+mkdir -p "$WHEELS/slim" "$WHEELS/full"
+example
+scripts/pythons.sh list | while read -r version python; do
+    if [ $# -eq 0 ] || [[ " $* " == *" $version "* ]]; then build "$version" "$python" </dev/null; fi
+done
