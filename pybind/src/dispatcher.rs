@@ -943,6 +943,17 @@ unsafe extern "C" {
     fn PyMethod_New(function: Obj, instance: Obj) -> Obj;
 }
 
+/// Those of the function, which later Pythons evaluate when they are asked for.
+unsafe extern "C" fn annotations(dispatcher: Obj, _: *mut c_void) -> Obj {
+    // SAFETY: CPython calls this on an instance; the GIL is held.
+    unsafe {
+        match (*dispatcher.cast::<Dispatcher>()).core.as_ref() {
+            Some(core) => ffi::PyObject_GetAttrString(core.py_func.as_ptr(), c"__annotations__".as_ptr()),
+            None => ffi::PyDict_New(),
+        }
+    }
+}
+
 /// Makes the class.
 pub fn init(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let member = |name: &'static std::ffi::CStr, offset: usize| ffi::PyMemberDef {
@@ -964,6 +975,14 @@ pub fn init(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
             name: c"__dict__".as_ptr(),
             get: Some(ffi::PyObject_GenericGetDict),
             set: Some(ffi::PyObject_GenericSetDict),
+            doc: std::ptr::null(),
+            closure: std::ptr::null_mut(),
+        },
+        // An attribute of that name cannot be set on a class: from 3.14 on those are the class's own.
+        ffi::PyGetSetDef {
+            name: c"__annotations__".as_ptr(),
+            get: Some(annotations),
+            set: None,
             doc: std::ptr::null(),
             closure: std::ptr::null_mut(),
         },

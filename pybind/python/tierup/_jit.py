@@ -379,8 +379,7 @@ for _name, _value in {
     "inspect_cfg": inspect_cfg, "inspect_types": inspect_types, "explain": explain, "parallel_report": parallel_report, "parallel_diagnostics": parallel_diagnostics, "recompile": recompile,
     "disable_compile": disable_compile, "compile": compile, "stats": property(_stats), "func_code": property(lambda self: self.py_func.__code__), "get_compile_result": get_compile_result, "__reduce__": _reduce, "__copy__": _copied, "__deepcopy__": _copied,
     "__defaults__": property(lambda self: self.py_func.__defaults__), "__kwdefaults__": property(lambda self: self.py_func.__kwdefaults__),
-    # Later Pythons evaluate annotations when they are asked for.
-    "__annotations__": property(lambda self: self.py_func.__annotations__), "__code__": property(lambda self: self.py_func.__code__), "__globals__": property(lambda self: self.py_func.__globals__),
+    "__code__": property(lambda self: self.py_func.__code__), "__globals__": property(lambda self: self.py_func.__globals__),
     "__signature__": property(_signature), "is_compiling": property(lambda self: False), "_can_compile": property(_tierup.can_compile),
 }.items():
     setattr(Dispatcher, _name, _value)
