@@ -125,15 +125,21 @@ impl TypeDesc {
 
     /// # Safety
     /// `count` live values lie at `at`.
+    #[inline]
     pub unsafe fn retain(&self, at: *const u8, count: i64) {
-        // SAFETY: as required of the caller.
-        unsafe { (self.slots.retain)(self, at, count) }
+        if !self.refs.is_empty() {
+            // SAFETY: as required of the caller.
+            unsafe { (self.slots.retain)(self, at, count) }
+        }
     }
     /// # Safety
     /// `count` live values lie at `at`, whose references the caller gives up.
+    #[inline]
     pub unsafe fn release(&self, at: *const u8, count: i64) {
-        // SAFETY: as required of the caller.
-        unsafe { (self.slots.release)(self, at, count) }
+        if !self.refs.is_empty() {
+            // SAFETY: as required of the caller.
+            unsafe { (self.slots.release)(self, at, count) }
+        }
     }
     /// What cannot be compared here has no order.
     ///
@@ -151,10 +157,15 @@ impl TypeDesc {
     /// `words` has one for each leaf, and `to` has room for a value.
     pub unsafe fn scatter(&self, words: *const u64, to: *mut u8) {
         for (k, leaf) in self.leaves.iter().enumerate() {
-            // SAFETY: as required of the caller. The low bytes come first.
+            // SAFETY: as required of the caller.
             unsafe {
-                let to = to.add(leaf.offset as usize);
-                std::ptr::copy_nonoverlapping(words.add(k).cast::<u8>(), to, leaf.ty.bytes() as usize);
+                let (word, to) = (words.add(k).read(), to.add(leaf.offset as usize));
+                match leaf.ty {
+                    Ty::I8 => to.write(word as u8),
+                    Ty::I16 => to.cast::<u16>().write_unaligned(word as u16),
+                    Ty::I32 | Ty::F32 => to.cast::<u32>().write_unaligned(word as u32),
+                    Ty::I64 | Ty::F64 | Ty::Ptr => to.cast::<u64>().write_unaligned(word),
+                }
             }
         }
     }
@@ -164,11 +175,15 @@ impl TypeDesc {
     /// `words` has room for one for each leaf, and a value lies at `from`.
     pub unsafe fn gather(&self, from: *const u8, words: *mut u64) {
         for (k, leaf) in self.leaves.iter().enumerate() {
-            // SAFETY: as required of the caller. The low bytes come first.
+            // SAFETY: as required of the caller.
             unsafe {
-                let (from, word) = (from.add(leaf.offset as usize), words.add(k));
-                word.write(0);
-                std::ptr::copy_nonoverlapping(from, word.cast::<u8>(), leaf.ty.bytes() as usize);
+                let from = from.add(leaf.offset as usize);
+                words.add(k).write(match leaf.ty {
+                    Ty::I8 => u64::from(from.read()),
+                    Ty::I16 => u64::from(from.cast::<u16>().read_unaligned()),
+                    Ty::I32 | Ty::F32 => u64::from(from.cast::<u32>().read_unaligned()),
+                    Ty::I64 | Ty::F64 | Ty::Ptr => from.cast::<u64>().read_unaligned(),
+                });
             }
         }
     }
