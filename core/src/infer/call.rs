@@ -2,8 +2,9 @@
 
 use super::bind::bind;
 use super::cx::Arg;
-use super::session::Key;
+use super::session::{Key, Seen};
 use super::solve::{Solver, member_type};
+use super::vars::has_unknown;
 use crate::declare::Choice;
 use crate::diag::{Code, Diagnostic, Result, Span};
 use crate::host::GlobalValue;
@@ -39,26 +40,18 @@ pub enum Source {
 #[derive(Clone, Debug)]
 pub enum Resolved {
     /// A row of the table; operands are promoted to `coerce`.
-    Apply {
-        op: &'static OpDef,
-        sources: Vec<Source>,
-        coerce: Vec<Type>,
-    },
+    Apply { op: &'static OpDef, sources: Vec<Source>, coerce: Vec<Type> },
     Instance {
         id: InstanceId,
         sources: Vec<Source>,
         coerce: Vec<Type>,
+        /// What the call gives here.
+        ret: Type,
     },
     /// The body of a parallel loop; the range is the last operand.
-    Region {
-        id: InstanceId,
-        sources: Vec<Source>,
-        coerce: Vec<Type>,
-    },
+    Region { id: InstanceId, sources: Vec<Source>, coerce: Vec<Type> },
     /// A tuple-like value made of the sources.
-    Build {
-        sources: Vec<Source>,
-    },
+    Build { sources: Vec<Source> },
     /// The same machine values under another type.
     Retype(Source),
     /// Member of a composite value.
@@ -67,10 +60,7 @@ pub enum Resolved {
     After(Source, Box<Resolved>),
     /// By which of several types `on` has when the program runs: how each is carried out, its result's type,
     /// the result if it is known.
-    Dispatch {
-        on: Source,
-        ways: Vec<(Resolved, Type, Option<Const>)>,
-    },
+    Dispatch { on: Source, ways: Vec<(Resolved, Type, Option<Const>)> },
     /// Nothing that can be done: TypeError or AttributeError with that text.
     Impossible(Code, Arc<str>),
     /// The source itself.
@@ -79,6 +69,26 @@ pub enum Resolved {
     Known(GlobalValue),
     /// Nothing happens at run time.
     Nothing,
+}
+
+impl Resolved {
+    /// The instances that are called, each with what its call gives.
+    pub fn each_instance(&mut self, f: &mut dyn FnMut(&mut InstanceId, Type) -> Result<()>) -> Result<()> {
+        match self {
+            Resolved::Instance { id, ret, .. } => f(id, *ret),
+            Resolved::After(_, how) => how.each_instance(f),
+            Resolved::Dispatch { ways, .. } => ways.iter_mut().try_for_each(|way| way.0.each_instance(f)),
+            Resolved::Apply { .. }
+            | Resolved::Region { .. }
+            | Resolved::Build { .. }
+            | Resolved::Retype(_)
+            | Resolved::Member(..)
+            | Resolved::Impossible(..)
+            | Resolved::Same(_)
+            | Resolved::Known(_)
+            | Resolved::Nothing => Ok(()),
+        }
+    }
 }
 
 impl Source {
@@ -302,7 +312,10 @@ impl Solver<'_, '_> {
                 super::hints::instead_of(&c.name)
                     .unwrap_or("use a named tuple, or functions that take what the object holds"),
             )),
-            _ => Err(Diagnostic::new(Code::BadCall, format!("a value of type {ty} cannot be called"))),
+            _ => Err(Diagnostic::new(
+                Code::BadCall,
+                format!("a value of type {} cannot be called", self.session.resolve(ty)),
+            )),
         }
     }
 
@@ -435,7 +448,7 @@ impl Solver<'_, '_> {
         }
         // What a list holds is taken as it is known by now: its type must not change under the variant.
         let known: Vec<Type> = types.iter().map(|t| self.session.resolve(*t)).collect();
-        (!known.iter().any(|t| super::vars::has_unknown(*t))).then(|| Type::one_of(&known))
+        (!known.iter().any(|t| has_unknown(*t))).then(|| Type::one_of(&known))
     }
 
     fn call_row(
@@ -476,53 +489,71 @@ impl Solver<'_, '_> {
         let mut types: Vec<Type> = args.iter().map(|a| self.session.resolve(a.ty)).collect();
         let consts: Vec<Option<Const>> =
             args.iter().map(|a| a.konst.clone().filter(|c| library && specialises(c))).collect();
-        if types.iter().any(|t| super::vars::has_unknown(*t)) {
+        let open =
+            || Key { func, args: args.iter().map(|a| a.ty).collect(), consts: consts.clone(), result: None };
+        let (site, mut seen) = ((self.id.0, i), None);
+        self.waiting.remove(&(i, func));
+        if types.iter().any(|t| has_unknown(*t)) || self.session.is_followed(site, func) {
             // An empty list that the function fills: what it puts in tells.
-            let open = Key { func, args: args.iter().map(|a| a.ty).collect(), consts: consts.clone() };
-            if let Some(ret) = self.session.look_ahead((self.id.0, i), open) {
-                self.out.resolved.insert(i, Resolved::Nothing);
-                return Ok((ret, None, true));
+            match self.session.look_ahead(site, &open()) {
+                Seen::Within(ret) => {
+                    self.out.resolved.insert(i, Resolved::Nothing);
+                    return Ok((ret, None, true));
+                }
+                Seen::Returned(ret) => seen = Some(ret),
+                Seen::Nothing => {}
             }
             types = args.iter().map(|a| self.session.resolve(a.ty)).collect();
         }
-        if types.iter().any(|t| super::vars::has_unknown(*t)) {
-            return Err(Diagnostic::new(
-                Code::UnknownElementType,
-                "an empty list is passed on before anything was put into it",
-            )
-            .help("append to it first, or make it where it is filled"));
+        if types.iter().any(|t| has_unknown(*t)) {
+            // Who has got it back may tell.
+            if let Some(ret) = seen {
+                self.waiting.insert((i, func));
+                self.out.resolved.insert(i, Resolved::Nothing);
+                return Ok((ret, None, true));
+            }
+            return Err(unknown_elements());
         }
         self.take_declared(func, &mut types)?;
-        let id = self.session.instance(Key { func, args: types.clone(), consts }).map_err(|e| {
-            let name = registry::name(func);
-            let here = self.func.span(self.func.inst(i).loc);
-            let mut e = e;
-            if here.file.is_library() {
-                return e;
+        let key = Key { func, args: types.clone(), consts: consts.clone(), result: None };
+        let id = match self.session.instance(key) {
+            Ok(id) => id,
+            Err(e) => {
+                // A list that was made here may be meant to hold more than it does so far.
+                if !library && args.iter().any(|a| self.session.vars.is_open(a.ty)) {
+                    self.session.look_ahead(site, &open());
+                }
+                return Err(self.in_call(i, func, &types, e));
             }
-            // What goes wrong inside a library function goes wrong in the call of the operation that it
-            // stands for.
-            let inside = |s: &Option<Span>| s.as_ref().is_some_and(|s| s.file.is_library());
-            e.notes.retain(|n| !inside(&n.1));
-            if inside(&e.span) {
-                e.span = Some(here);
-                return e;
-            }
-            if registry::get(func).is_some_and(|f| self.session.is_library(&f)) {
-                return e;
-            }
-            e.notes.push((
-                format!(
-                    "in the call of `{name}` with ({})",
-                    types.iter().map(|t| shortened(*t)).collect::<Vec<_>>().join(", ")
-                ),
-                Some(here),
-            ));
-            e
-        })?;
-        let ret = self.session.at(id).ret;
-        self.out.resolved.insert(i, Resolved::Instance { id, sources, coerce: types });
+        };
+        let ret = seen.unwrap_or_else(|| self.session.result_at(id, site));
+        if self.session.vars.is_open(ret) {
+            self.out.open.insert(i);
+        }
+        self.out.resolved.insert(i, Resolved::Instance { id, sources, coerce: types, ret });
         Ok((ret, None, true))
+    }
+
+    /// An error in a function that is called, with the call that leads there.
+    fn in_call(&self, i: Inst, func: FuncId, types: &[Type], mut e: Diagnostic) -> Diagnostic {
+        let here = self.func.span(self.func.inst(i).loc);
+        if here.file.is_library() {
+            return e;
+        }
+        // What goes wrong inside a library function goes wrong in the call of the operation that it stands
+        // for.
+        let inside = |s: &Option<Span>| s.as_ref().is_some_and(|s| s.file.is_library());
+        e.notes.retain(|n| !inside(&n.1));
+        if inside(&e.span) {
+            e.span = Some(here);
+            return e;
+        }
+        if registry::get(func).is_some_and(|f| self.session.is_library(&f)) {
+            return e;
+        }
+        let with = types.iter().map(|t| shortened(*t)).collect::<Vec<_>>().join(", ");
+        e.notes.push((format!("in the call of `{}` with ({with})", registry::name(func)), Some(here)));
+        e
     }
 
     /// The argument types of the signature that a call of a declared function is for, in the place of its
@@ -546,6 +577,11 @@ impl Solver<'_, '_> {
         Err(Diagnostic::new(Code::BadCall, declared.refusal(&registry::name(func), types, &several))
             .help(help))
     }
+}
+
+pub fn unknown_elements() -> Diagnostic {
+    Diagnostic::new(Code::UnknownElementType, "an empty list is passed on before anything was put into it")
+        .help("append to it first, or make it where it is filled")
 }
 
 /// A type in a note: the beginning of its name where that is long.

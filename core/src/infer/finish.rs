@@ -7,7 +7,7 @@ use super::solve::{Solved, member_type, reverse_post_order};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
 use crate::ssa::{Block, BlockCall, Func, Inst, Loc, Op, Term, Value};
-use crate::types::{Const, Kind, Type};
+use crate::types::{Const, Kind, Type, promote};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -483,9 +483,16 @@ impl Finisher<'_, '_> {
                     let args = all(self, &sources, &coerce)?;
                     self.push(Op::Apply(op), args, ty)
                 }
-                Resolved::Instance { id, sources, coerce } => {
+                Resolved::Instance { id, sources, coerce, .. } => {
                     let args = all(self, &sources, &coerce)?;
-                    self.push(Op::CallInstance(id), args, ty)
+                    // Of Python's numbers or NumPy's: what the function says.
+                    let given = self.session.resolve(self.session.at(id).ret);
+                    if given != ty && promote::same_but_weak(given, ty) {
+                        let v = self.push(Op::CallInstance(id), args, given);
+                        self.cast(v, ty)
+                    } else {
+                        self.push(Op::CallInstance(id), args, ty)
+                    }
                 }
                 Resolved::Region { id, sources, coerce } => {
                     let args = all(self, &sources, &coerce)?;

@@ -39,15 +39,16 @@ impl Solver<'_, '_> {
                 .help("make a list of what it gives before the loop"));
             }
         }
-        let (ret, _, _) = self.call_function(i, id, sources, false)?;
+        self.call_function(i, id, sources, false)?;
         let body = self.out.resolved.remove(&i);
-        let Some(Resolved::Instance { id, mut sources, mut coerce }) = body else {
+        let Some(Resolved::Instance { id, mut sources, mut coerce, .. }) = body else {
             self.out.resolved.insert(i, Resolved::Nothing);
             return Ok((Type::never(), None, true));
         };
         sources.extend([Source::Value(args[1]), Source::Value(args[2])]);
         coerce.extend([range, Type::int()]);
         self.out.resolved.insert(i, Resolved::Region { id, sources, coerce });
+        let ret = self.session.resolve(self.session.at(id).ret);
         let ret = match *ret {
             Kind::None | Kind::Never => ret,
             _ => Type::list(ret),
@@ -66,7 +67,10 @@ impl Solver<'_, '_> {
         let mut sources = vec![Source::Const(Const::Int(0)), Source::Const(Const::Int(0))];
         sources.extend((0..captures).map(|k| Source::Value(function).part(k as u32)));
         let found = self.call_function(i, id, sources, false);
+        // Nothing is called: it was only asked.
         self.out.resolved.insert(i, Resolved::Nothing);
+        self.waiting.remove(&(i, id));
+        self.out.open.remove(&i);
         let list = found.ok().and_then(|(ret, ..)| Some(self.session.resolve(*ret.members()?.first()?)));
         let element = list.and_then(|l| if let Kind::List(e) = *l { Some(e) } else { None });
         let asked = match self.func.inst(i).args.get(1) {

@@ -6,7 +6,7 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::host::Host;
 use crate::source::Origin;
 use crate::ssa::{self, Func, FuncId, InstanceId, registry};
-use crate::types::{Const, Kind, Type};
+use crate::types::{Const, Kind, Type, promote};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
@@ -17,13 +17,16 @@ pub struct Key {
     pub func: FuncId,
     pub args: Vec<Type>,
     pub consts: Vec<Option<Const>>,
+    /// What its result is to be, where it leaves open what a list in it holds and the caller says so.
+    pub result: Option<Type>,
 }
 
 /// An instance as the session knows it.
 pub struct Instance {
     pub key: Key,
     pub func: Arc<Func>,
-    /// What a call gives; of a generator function the generator.
+    /// What a call gives; of a generator function the generator. Variables in it are the instance's own, until
+    /// its code is written.
     pub ret: Type,
     /// What its results are converted to.
     pub declared: Option<Type>,
@@ -57,6 +60,24 @@ pub struct Typed {
     pub globals: HashMap<ssa::Value, crate::host::GlobalValue>,
 }
 
+/// A look into a function.
+struct Look {
+    func: FuncId,
+    /// What it returns, as far as known.
+    ret: Type,
+    /// A recursive call has asked for that.
+    asked: bool,
+}
+
+/// What a look into a function for a call has found, beside what is known of variables by now.
+pub enum Seen {
+    /// It is being looked into: this is what it returns, as far as known.
+    Within(Type),
+    /// It returns a type in which variables of its arguments stand.
+    Returned(Type),
+    Nothing,
+}
+
 pub struct Session<'h> {
     pub host: &'h dyn Host,
     pub instances: Vec<Instance>,
@@ -67,9 +88,15 @@ pub struct Session<'h> {
     by_key: HashMap<Key, InstanceId>,
     pub vars: Vars,
     depth: u32,
-    /// Functions that are looked into for what they say about variables in their arguments, with what they
-    /// return as far as known.
-    ahead: Vec<(FuncId, Type)>,
+    /// Functions that are being looked into for what they say about variables in their arguments.
+    ahead: Vec<Look>,
+    /// Looks that have found nothing, with the version of the variables and the round then: without this a
+    /// function that calls another twice would look into it twice, and each look into the next one twice again.
+    found_nothing: HashMap<Key, (u64, u64)>,
+    /// Grows when what recursive calls within looks give changes.
+    round: u64,
+    /// What was seen in functions that return lists they are given, with the arguments as they were then.
+    followed: HashMap<(Site, FuncId), (Vec<Type>, Type)>,
     /// Numbers of such looks, counted down from the top: none is that of an instance.
     look_ids: HashMap<(Site, FuncId), u32>,
 }
@@ -114,6 +141,9 @@ impl<'h> Session<'h> {
             vars: Vars::default(),
             depth: 0,
             ahead: vec![],
+            found_nothing: HashMap::new(),
+            round: 0,
+            followed: HashMap::new(),
             look_ids: HashMap::new(),
         }
     }
@@ -121,7 +151,7 @@ impl<'h> Session<'h> {
     /// Types `func` for these argument types, with everything it calls.
     pub fn infer_root(&mut self, func: FuncId, args: Vec<Type>) -> Result<InstanceId> {
         let consts = vec![None; args.len()];
-        let id = self.instance(Key { func, args, consts })?;
+        let id = self.instance(Key { func, args, consts, result: None })?;
         self.finish_all()?;
         Ok(id)
     }
@@ -133,15 +163,19 @@ impl<'h> Session<'h> {
         while next < self.instances.len() {
             if self.instances[next].typed.is_none() && self.instances[next].state == State::Done {
                 let (func, key) = (self.instances[next].func.clone(), self.instances[next].key.clone());
-                let solved = self.instances[next]
+                let mut solved = self.instances[next]
                     .solved
                     .take()
                     .ok_or_else(|| Diagnostic::internal("an instance is done but not solved"))?;
+                self.tell_results(&func, &mut solved)?;
                 let declared = self.instances[next].declared.map(|_| self.instances[next].ret);
                 self.instances[next].typed =
                     Some(super::finish::finish(self, &func, &key, solved, declared)?);
             }
             next += 1;
+        }
+        for k in 0..self.instances.len() {
+            self.instances[k].ret = self.resolve(self.instances[k].ret);
         }
         Ok(())
     }
@@ -199,35 +233,107 @@ impl<'h> Session<'h> {
         Ok(id)
     }
 
-    /// Types a function with arguments in which nothing is known of variables yet, for what it says about
-    /// them: puts into lists that are empty so far.
-    /// Inside of such a look it gives the result of the function that is looked into, as far as it is known.
-    /// What goes wrong meanwhile is found again by the call itself.
-    pub fn look_ahead(&mut self, site: Site, key: Key) -> Option<Type> {
-        if let Some((_, ret)) = self.ahead.iter().find(|(f, _)| *f == key.func) {
-            return Some(*ret);
+    /// Types a function for a call whose arguments have variables in them, for what it says about these: it
+    /// puts something into lists that are empty so far, or returns them. What goes wrong meanwhile is found
+    /// again by the call itself.
+    pub fn look_ahead(&mut self, site: Site, key: &Key) -> Seen {
+        // What an instance calls it calls for good, also where it is typed for a look.
+        let in_look = self.is_look(InstanceId(site.0));
+        if let Some(look) = self.ahead.iter_mut().rev().find(|l| in_look && l.func == key.func) {
+            look.asked = true;
+            return Seen::Within(look.ret);
         }
-        let func = registry::get(key.func)?;
-        if self.depth > 50 {
-            return None;
+        let func = match registry::get(key.func) {
+            Some(f) if self.depth <= 50 => f,
+            _ => return Seen::Nothing,
+        };
+        if self.found_nothing.get(key) == Some(&(self.vars.version, self.round)) {
+            return Seen::Nothing;
+        }
+        let known: Vec<Type> = key.args.iter().map(|t| self.resolve(*t)).collect();
+        if let Some((args, ret)) = self.followed.get(&(site, key.func))
+            && *args == known
+        {
+            return Seen::Returned(*ret);
         }
         let next = u32::MAX - self.look_ids.len() as u32;
         let id = *self.look_ids.entry((site, key.func)).or_insert(next);
-        self.ahead.push((key.func, Type::never()));
+        self.ahead.push(Look { func: key.func, ret: Type::never(), asked: false });
         self.depth += 1;
+        let mut ret = Type::never();
         // A recursive call gives nothing at first; then what the other ways out of the function give.
         for _ in 0..4 {
-            let Ok(solved) = super::solve::solve(self, InstanceId(id), &func, &key) else { break };
-            let Some((_, ret)) =
-                self.ahead.last_mut().filter(|(_, r)| *r != solved.ret && !func.is_generator)
-            else {
+            let Ok(solved) = super::solve::solve(self, InstanceId(id), &func, key) else { break };
+            if func.is_generator {
                 break;
-            };
-            *ret = solved.ret;
+            }
+            ret = solved.ret;
+            match self.ahead.last_mut() {
+                Some(look) if look.asked && look.ret != ret => look.ret = ret,
+                _ => break,
+            }
+            self.round += 1;
         }
         self.depth -= 1;
-        self.ahead.pop();
-        None
+        if self.ahead.pop().is_some_and(|look| look.asked) {
+            self.round += 1;
+        }
+        if !key.args.iter().any(|t| self.vars.share(ret, *t)) {
+            self.found_nothing.insert(key.clone(), (self.vars.version, self.round));
+            return Seen::Nothing;
+        }
+        let known = key.args.iter().map(|t| self.resolve(*t)).collect();
+        self.followed.insert((site, key.func), (known, ret));
+        Seen::Returned(ret)
+    }
+
+    /// Whether this is the number of a look.
+    pub fn is_look(&self, id: InstanceId) -> bool {
+        id.index() >= self.instances.len()
+    }
+
+    /// Whether a call was seen to return lists that it is given.
+    pub fn is_followed(&self, site: Site, func: FuncId) -> bool {
+        self.followed.contains_key(&(site, func))
+    }
+
+    /// What a call of an instance gives there. Calls within a recursion have the variables of the instance
+    /// itself: they return the same lists.
+    pub fn result_at(&mut self, id: InstanceId, site: Site) -> Type {
+        let of = &self.instances[id.index()];
+        match of.state {
+            State::Done => self.vars.instantiate(of.ret, site),
+            State::New | State::InProgress | State::Provisional => of.ret,
+        }
+    }
+
+    /// Where callers have said what lists hold that functions return empty, these are solved again as
+    /// functions that return such lists.
+    fn tell_results(&mut self, func: &Func, solved: &mut super::solve::Solved) -> Result<()> {
+        for i in std::mem::take(&mut solved.open) {
+            if let Some(how) = solved.resolved.get_mut(&i) {
+                let told = how.each_instance(&mut |id, ret| self.tell_result(id, ret));
+                told.map_err(|e| e.at(func.span(func.inst(i).loc)))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_result(&mut self, id: &mut InstanceId, ret: Type) -> Result<()> {
+        let (wanted, given) = (self.resolve(ret), self.resolve(self.at(*id).ret));
+        if promote::same_but_weak(wanted, given) {
+            return Ok(());
+        }
+        let told = self.instance(Key { result: Some(wanted), ..self.at(*id).key.clone() })?;
+        if !promote::same_but_weak(self.resolve(self.at(told).ret), wanted) {
+            let name = registry::name(self.at(told).key.func);
+            let text = format!("`{name}` returns {given}, which is used as {wanted}");
+            return Err(
+                Diagnostic::new(Code::CannotUnify, text).help("keep the elements of a list of one type")
+            );
+        }
+        *id = told;
+        Ok(())
     }
 
     fn solve_instance(&mut self, id: InstanceId) -> Result<()> {
@@ -260,14 +366,18 @@ impl<'h> Session<'h> {
             self.instances[id.index()].state = State::InProgress;
             self.instances[id.index()].read_early = false;
             let solved = super::solve::solve(self, id, func, key)?;
-            let (ret, yields) = (self.resolve(solved.ret), self.resolve(solved.yields));
-            let declared =
-                self.instances[id.index()].declared.map(|to| declared_result(func, ret, to)).transpose()?;
-            let ret = declared.unwrap_or(ret);
+            let yields = self.resolve(solved.yields);
+            let declared = self.instances[id.index()]
+                .declared
+                .map(|to| declared_result(func, self.resolve(solved.ret), to))
+                .transpose()?;
+            let ret = if func.is_generator {
+                Type::new(Kind::Generator(generator_id(key), yields))
+            } else {
+                declared.unwrap_or(solved.ret)
+            };
+            let changed = self.resolve(self.instances[id.index()].ret) != self.resolve(ret);
             let inst = &mut self.instances[id.index()];
-            let ret =
-                if func.is_generator { Type::new(Kind::Generator(generator_id(key), yields)) } else { ret };
-            let changed = inst.ret != ret;
             inst.ret = ret;
             inst.yields = yields;
             inst.solved = Some(solved);

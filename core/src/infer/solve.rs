@@ -12,9 +12,9 @@ use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
 use crate::ops::{self, Home, id};
-use crate::ssa::{Block, BlockCall, Func, Inst, InstanceId, Loc, Narrow, Op, Term, Value};
+use crate::ssa::{Block, BlockCall, Func, FuncId, Inst, InstanceId, Loc, Narrow, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// How deep types of variables that change and of arguments may nest, and how many types they may hold.
@@ -34,6 +34,8 @@ pub struct Solved {
     pub yields: Type,
     pub facts: Vec<Fact>,
     pub reached: Vec<bool>,
+    /// Calls whose results have variables in them that are the caller's to tell.
+    pub open: BTreeSet<Inst>,
     /// How each instruction is carried out.
     pub resolved: HashMap<Inst, Resolved>,
     pub globals: HashMap<Value, GlobalValue>,
@@ -60,6 +62,8 @@ pub struct Solver<'s, 'h> {
     visits: u32,
     /// Types of the captured variables, which follow the parameters in the key.
     captures: Vec<Type>,
+    /// Calls that wait for what their arguments hold; what they return is known.
+    pub waiting: HashSet<(Inst, FuncId)>,
     /// See [`only_users`]; found when first asked for.
     only_users: Option<HashMap<Value, Option<Inst>>>,
 }
@@ -81,6 +85,7 @@ pub fn solve(session: &mut Session<'_>, id: InstanceId, func: &Func, key: &Key) 
         s.out.facts[p.index()] = Fact { ty: *ty, konst: konst.clone() };
         s.seen[p.index()] = true;
     }
+    s.out.ret = key.result.unwrap_or_else(Type::never);
     s.out.reached[0] = true;
     s.work.insert(s.position[0]);
     s.run()?;
@@ -121,6 +126,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             yields: Type::never(),
             facts,
             reached: vec![false; func.blocks.len()],
+            open: BTreeSet::new(),
             resolved: HashMap::new(),
             globals: HashMap::new(),
             raises: vec![false; func.insts.len()],
@@ -140,6 +146,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             seen: vec![false; n],
             visits: 0,
             captures: vec![],
+            waiting: HashSet::new(),
             only_users: None,
         }
     }
@@ -168,20 +175,44 @@ impl<'s, 'h> Solver<'s, 'h> {
                 }
             }
         }
+        if !self.is_look() {
+            for (i, _) in &self.waiting {
+                self.errors.entry(*i).or_insert_with(call::unknown_elements);
+            }
+        }
         self.report()
+    }
+
+    /// Whether this is a look into a function, whose variables are the caller's, and no instance.
+    fn is_look(&self) -> bool {
+        self.session.is_look(self.id)
     }
 
     /// Variables that nobody says anything about have their defaults where they are passed on: lists that stay
     /// empty hold integers, `sorted([x for x in xs if DEBUG])` with the global `DEBUG` False. Whether that
     /// changed anything.
     fn settle(&mut self) -> bool {
-        // Inside a look ahead they may be the caller's, who may fill them later.
-        if self.id.index() >= self.session.instances.len()
-            || !self.errors.values().any(|e| e.code == Code::UnknownElementType)
-        {
+        let asked =
+            !self.waiting.is_empty() || self.errors.values().any(|e| e.code == Code::UnknownElementType);
+        // Variables of a caller may be told by it later.
+        if !asked || self.is_look() {
             return false;
         }
+        // One after the other: what is done with the first may say more of the rest.
+        let func = self.func;
+        for i in self.order.iter().flat_map(|b| &func.block(*b).insts) {
+            let types = func.inst(*i).args.iter().map(|a| self.out.facts[a.index()].ty);
+            if self.wants_to_know(*i) && self.session.vars.settle(types) {
+                return true;
+            }
+        }
         self.session.vars.settle(self.out.facts.iter().map(|f| f.ty))
+    }
+
+    /// Whether an instruction cannot be carried out for what is not known of a variable in its operands.
+    fn wants_to_know(&self, i: Inst) -> bool {
+        self.errors.get(&i).is_some_and(|e| e.code == Code::UnknownElementType)
+            || self.waiting.iter().any(|(w, _)| *w == i)
     }
 
     fn unsettled(&self) -> Diagnostic {
@@ -438,7 +469,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             }
             Op::SetAttr(name) => Err(Diagnostic::new(
                 Code::UnknownAttribute,
-                format!("cannot set attribute '{name}' of {}", self.ty(node.args[0])),
+                format!("cannot set attribute '{name}' of {}", self.session.resolve(self.ty(node.args[0]))),
             )),
             Op::MakeFunction { func, defaults, kwdefaults } => {
                 let split = *defaults as usize + kwdefaults.len();
@@ -467,7 +498,11 @@ impl<'s, 'h> Solver<'s, 'h> {
                 self.out.yields = self.session.unify(self.out.yields, ty).ok_or_else(|| {
                     Diagnostic::new(
                         Code::CannotUnify,
-                        format!("this yield gives {ty}, others {}", self.out.yields),
+                        format!(
+                            "this yield gives {}, others {}",
+                            self.session.resolve(ty),
+                            self.session.resolve(self.out.yields)
+                        ),
                     )
                 })?;
                 // A generator that is closed while it is suspended leaves through its handlers.

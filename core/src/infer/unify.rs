@@ -140,6 +140,7 @@ fn castable(a: Type, b: Type) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::vars::has_unknown;
     use super::*;
     use crate::ssa::Inst;
     use crate::types::Layout;
@@ -298,6 +299,36 @@ mod tests {
         vars.hold(of(a), array(Layout::C)).unwrap();
         vars.hold(of(a), array(Layout::F)).unwrap();
         assert_eq!(vars.resolve(a), Type::list(array(Layout::A)));
+    }
+
+    #[test]
+    fn each_call_tells_what_a_result_leaves_open() {
+        let mut vars = Vars::default();
+        let (empty, full) = (list(&mut vars, 1), list(&mut vars, 2));
+        vars.hold(of(full), Type::int()).unwrap();
+        let result = Type::tuple(vec![empty, empty, full]);
+        let call = |vars: &mut Vars, i| vars.instantiate(result, (1, Inst::new(i)));
+        let (x, y) = (call(&mut vars, 1), call(&mut vars, 2));
+        assert_eq!(call(&mut vars, 1), x);
+        assert_ne!(x, y);
+        let [a, b, c] = x.members().unwrap() else { panic!("{x}") };
+        assert_eq!((*a, *c), (*b, Type::list(Type::int())));
+        vars.hold(of(*a), Type::str()).unwrap();
+        vars.hold(of(y.members().unwrap()[0]), Type::float()).unwrap();
+        let known = |t| Type::tuple(vec![Type::list(t), Type::list(t), Type::list(Type::int())]);
+        assert_eq!((vars.resolve(x), vars.resolve(y)), (known(Type::str()), known(Type::float())));
+        assert_eq!(vars.resolve(result), known(Type::never()));
+        assert!(has_unknown(vars.resolve(result)) && !has_unknown(vars.resolve(x)));
+    }
+
+    #[test]
+    fn what_more_may_become_known_of_is_open() {
+        let mut vars = Vars::default();
+        let (a, b) = (list(&mut vars, 1), list(&mut vars, 2));
+        vars.hold(of(a), b).unwrap();
+        assert!(vars.is_open(a) && vars.share(Type::tuple(vec![b]), a) && !vars.share(a, Type::int()));
+        vars.unify(a, Type::list(Type::list(Type::int()))).unwrap();
+        assert!(!vars.is_open(a) && !vars.share(b, a));
     }
 
     /// A dict is a constructor of two invariant arguments, made with two variables of its place; a class

@@ -17,6 +17,15 @@ use std::collections::HashMap;
 /// An instruction of an instance.
 pub type Site = (u32, Inst);
 
+/// Which of the variables of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Slot {
+    /// An argument of what it makes.
+    Argument(u8),
+    /// What stands for a variable in the result of a function that it calls.
+    Result(u32),
+}
+
 /// What is known of a variable.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Var {
@@ -34,8 +43,7 @@ pub(super) struct Var {
 #[derive(Default)]
 pub struct Vars {
     all: Vec<Var>,
-    /// The variables of an instruction, by number.
-    made: HashMap<(Site, u8), u32>,
+    made: HashMap<(Site, Slot), u32>,
     /// Grows whenever more is known of a variable: who has asked may ask again.
     pub version: u64,
     /// How changed variables were, while types are unified that may turn out not to.
@@ -46,8 +54,12 @@ impl Vars {
     /// A variable of an instruction, the same at every visit; `default` is what it becomes if nothing says
     /// what it is.
     pub fn at(&mut self, site: Site, number: u8, default: Type) -> Type {
+        self.made_at(site, Slot::Argument(number), default)
+    }
+
+    fn made_at(&mut self, site: Site, slot: Slot, default: Type) -> Type {
         let n = self.all.len() as u32;
-        let v = *self.made.entry((site, number)).or_insert(n);
+        let v = *self.made.entry((site, slot)).or_insert(n);
         if v == n {
             self.all.push(Var { parent: n, lower: Type::never(), exact: false, default });
         }
@@ -81,6 +93,48 @@ impl Vars {
         match *t {
             Kind::Var(v) => self.resolve(self.get(self.root(v)).lower),
             _ => t.map_arguments(&mut |c| self.resolve(c)),
+        }
+    }
+
+    /// The result of a function that is solved, as a call of it sees it. What the function does not say is the
+    /// call's to say: each has variables of its own there. The rest is known.
+    pub fn instantiate(&mut self, result: Type, call: Site) -> Type {
+        match *result {
+            Kind::Var(v) => {
+                let r = self.root(v);
+                let of = self.get(r);
+                if *of.lower != Kind::Never {
+                    self.instantiate(of.lower, call)
+                } else if of.exact {
+                    of.lower
+                } else {
+                    self.made_at(call, Slot::Result(r), of.default)
+                }
+            }
+            _ => result.map_arguments(&mut |c| self.instantiate(c, call)),
+        }
+    }
+
+    /// Whether there is a variable in a type of which more may become known.
+    pub fn is_open(&self, t: Type) -> bool {
+        match *t {
+            Kind::Var(v) => {
+                let of = self.get(self.root(v));
+                !of.exact || self.is_open(of.lower)
+            }
+            _ => t.arguments().iter().any(|c| self.is_open(c)),
+        }
+    }
+
+    /// Whether a variable of which more may become known stands in both types.
+    pub fn share(&self, a: Type, b: Type) -> bool {
+        match *a {
+            Kind::Var(v) => {
+                let r = self.root(v);
+                let of = self.get(r);
+                !of.exact && self.mentions(b, r) || self.share(of.lower, b)
+            }
+            _ => a.arguments().iter().any(|c| self.share(c, b)),
         }
     }
 
@@ -158,6 +212,10 @@ impl Vars {
 /// Whether a type, variables resolved, has an argument of which nothing is known: a list that nothing was put
 /// into.
 pub fn has_unknown(t: Type) -> bool {
+    // What a generator yields is its function's to say, not that of who passes it on.
+    if let Kind::Generator(..) = *t {
+        return false;
+    }
     let of = t.arguments();
     of.iter().any(|c| has_unknown(c) || of.variance == Variance::Invariant && *c == Kind::Never)
 }

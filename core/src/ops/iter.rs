@@ -173,17 +173,17 @@ pub fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
     }
 }
 
-fn iterator(arg: &Arg) -> Result<Type> {
+fn iterator(cx: &TyCx<'_, '_>, arg: &Arg) -> Result<Type> {
     iterator_of(arg.ty).ok_or_else(|| {
         Diagnostic::new(
             Code::NoMatchingOperation,
-            format!("a value of type {} cannot be iterated over", arg.ty),
+            format!("a value of type {} cannot be iterated over", cx.session.resolve(arg.ty)),
         )
     })
 }
 
-fn iter_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    Ok(Answer::of(iterator(&args[0])?))
+fn iter_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    Ok(Answer::of(iterator(cx, &args[0])?))
 }
 
 /// Ranges that step by 1 or -1 compare the value with the stop. Others count: the value behind the last one
@@ -405,11 +405,11 @@ fn zip_step(cx: &mut LowerCx<'_>, v: &[Value], m: &[Type]) -> Result<(Val, Value
     Ok((state, has, if comes { value } else { vec![] }))
 }
 
-fn enumerate_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn enumerate_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if !args[1].ty.is_index() {
         return Err(no_match("enumerate()", args));
     }
-    Ok(Answer::of(Type::iter(IterType::Enumerate(iterator(&args[0])?))))
+    Ok(Answer::of(Type::iter(IterType::Enumerate(iterator(cx, &args[0])?))))
 }
 
 fn emit_enumerate(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -418,11 +418,12 @@ fn emit_enumerate(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(out)
 }
 
-fn zip_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn zip_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if args[0].flag("strict")? {
         return Err(no_match("zip(strict=True)", args));
     }
-    Ok(Answer::of(Type::iter(IterType::Zip(args[1..].iter().map(iterator).collect::<Result<_>>()?))))
+    let parts = args[1..].iter().map(|a| iterator(cx, a)).collect::<Result<_>>()?;
+    Ok(Answer::of(Type::iter(IterType::Zip(parts))))
 }
 
 fn emit_zip(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {

@@ -1,0 +1,301 @@
+"""Random programs over lists whose elements inference has to find out: lists that start empty, meet in branches and loops, lie in other lists and in tuples, are captured, passed to functions that fill or return them, and returned by recursive functions.
+
+    python tests/fuzz/lists_fuzz.py --seconds 600 --seed 1
+
+The oracle is CPython; a float may stand for an int of the same value, as ints and floats that meet in a list are floats. In the end every list gets one more element, so that lists that are one object
+in Python and two in compiled code differ. Programs may be refused for the types that meet, for nothing else; how many are is printed.
+"""
+
+import argparse
+import copy
+import random
+import sys
+import time
+import traceback
+
+import tierup
+
+HELPERS = """
+def empty():
+    return []
+
+def empty_rows(n):
+    out = []
+    for i in range(n):
+        out.append([])
+    return out
+
+def two():
+    return [], []
+
+def given(a):
+    return a
+
+def swapped(a, b):
+    return b, a
+
+def put(a, x):
+    a.append(x)
+
+def put_each(a, n):
+    for i in range(n):
+        a.append(i * 0.5)
+
+def put_row(rows, row):
+    rows.append(row)
+
+def countdown(a, n):
+    if n > 0:
+        a.append(n)
+        countdown(a, n - 1)
+
+def up_to(n):
+    if n == 0:
+        return []
+    a = up_to(n - 1)
+    a.append(n)
+    return a
+
+def joined(n):
+    if n == 0:
+        return []
+    return joined(n - 1) + [n]
+
+def evens(a, n):
+    if n > 0:
+        a.append(n)
+        odds(a, n - 1)
+
+def odds(a, n):
+    if n > 0:
+        evens(a, n - 1)
+
+def halves(n):
+    for i in range(n):
+        yield i * 0.5
+
+def maybe(a, c):
+    if c:
+        return None
+    return a
+"""
+
+
+class Program:
+    """`a0 …` are lists of numbers, `b0 …` lists of such lists."""
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+        self.flat, self.rows = ["p"], []
+        self.lines = []
+        self.depth = 1
+        self.count = 0
+        for _ in range(self.rng.randrange(1, 3)):
+            self.fresh_flat("[]")
+        if self.rng.random() < 0.6:
+            self.fresh_rows("[]")
+        for _ in range(self.rng.randrange(3, 9)):
+            self.statement()
+        names = self.flat + self.rows
+        for a in self.flat:
+            self.line(f"{a}.append({self.rng.randrange(90, 99)})")
+        self.line(f"return ({', '.join(names)},)")
+        self.source = HELPERS + "\ndef main(p, n, c):\n" + "\n".join(self.lines) + "\n"
+        self.arguments = (self.rng.choice([[4, 5], [2.5], [0.5, 3.0]]), self.rng.randrange(0, 4), self.rng.random() < 0.5)
+
+    def line(self, text):
+        self.lines.append("    " * self.depth + text)
+
+    def fresh_flat(self, value):
+        self.count += 1
+        self.line(f"a{self.count} = {value}")
+        self.flat.append(f"a{self.count}")
+
+    def fresh_rows(self, value):
+        self.count += 1
+        self.line(f"b{self.count} = {value}")
+        self.rows.append(f"b{self.count}")
+
+    def number(self):
+        return self.rng.choice(["1", "n", "2.5", "n * 0.5", "n + 1", "-3", "len(p)"])
+
+    def a(self):
+        return self.rng.choice(self.flat)
+
+    def flat_value(self):
+        """What gives a list of numbers."""
+        r = self.rng
+        makers = [
+            lambda: "[]", lambda: f"[{self.number()}]", lambda: f"[{self.number()}, {self.number()}]", self.a, lambda: f"{self.a()}[:]",
+            lambda: f"{self.a()} + {self.a()}", lambda: "empty()", lambda: f"given({self.a()})", lambda: "up_to(n)", lambda: "joined(n)",
+            lambda: f"[x for x in {self.a()}]", lambda: "[i * 0.5 for i in range(n)]", lambda: f"sorted({self.a()})", lambda: "list(halves(n))",
+            lambda: f"({self.a()} if c else {self.a()})", lambda: f"({self.a()} or {self.a()})", lambda: f"{self.a()}.copy()",
+        ]
+        return r.choice(makers)()
+
+    def rows_value(self):
+        r = self.rng
+        makers = [
+            lambda: "[]", lambda: f"[{self.flat_value()}]", lambda: f"[[], {self.a()}]", lambda: "empty_rows(n)", lambda: "[[] for i in range(n)]",
+            lambda: "[empty() for i in range(n)]", lambda: f"given({r.choice(self.rows)})" if self.rows else "[]", lambda: r.choice(self.rows) if self.rows else "[]",
+        ]
+        return r.choice(makers)()
+
+    def statement(self):
+        r = self.rng
+        kinds = [self.append, self.append, self.assign, self.assign, self.fill, self.fill, self.exchange, self.captured, self.row, self.row, self.in_tuple, self.optional]
+        if self.depth < 3:
+            kinds += [self.branch, self.branch, self.loop]
+        r.choice(kinds)()
+
+    def append(self):
+        self.line(f"{self.a()}.append({self.number()})")
+
+    def assign(self):
+        new = self.rng.random() < 0.4 and self.depth == 1
+        if self.rng.random() < 0.7 or not self.rows:
+            value = self.flat_value()
+            if new:
+                self.fresh_flat(value)
+            else:
+                self.line(f"{self.a()} = {value}")
+        elif new:
+            self.fresh_rows(self.rows_value())
+        else:
+            self.line(f"{self.rng.choice(self.rows)} = {self.rows_value()}")
+
+    def fill(self):
+        a = self.a()
+        self.line(self.rng.choice([
+            f"put({a}, {self.number()})", f"put_each({a}, n)", f"countdown({a}, n)", f"evens({a}, n)", f"{a}.extend({self.a()}[:])", f"{a} += {self.flat_value()}",
+            f"{a}.insert(0, {self.number()})", f"{a}.extend(halves(n))", f"put(given({a}), {self.number()})",
+        ]))
+
+    def exchange(self):
+        a, b = self.a(), self.a()
+        self.line(self.rng.choice([f"{a}, {b} = {b}, {a}", f"{a}, {b} = swapped({a}, {b})", f"{a}, {b} = two()"]))
+
+    def captured(self):
+        self.count += 1
+        k, a = self.count, self.a()
+        self.line(f"def f{k}(x):")
+        if self.rng.random() < 0.3 and a != "p" and self.depth == 1:
+            self.line(f"    nonlocal {a}")
+            self.line(f"    {a} = {self.flat_value()}")
+        self.line(f"    {a}.append(x)")
+        self.line(f"f{k}({self.number()})")
+
+    def row(self):
+        if not self.rows:
+            return self.append()
+        b = self.rng.choice(self.rows)
+        self.line(self.rng.choice([
+            f"{b}.append({self.flat_value()})", f"put_row({b}, {self.flat_value()})", f"if len({b}) > 0: {b}[0].append({self.number()})", f"if {b}: {self.a()} = {b}[-1]",
+            f"for row in {b}: row.append({self.number()})", f"for row in {b}: put(row, {self.number()})", f"{b}.append([])",
+        ]))
+
+    def in_tuple(self):
+        self.count += 1
+        t = f"t{self.count}"
+        self.line(f"{t} = ({self.a()}, {self.number()}, {self.flat_value()})")
+        self.line(f"{t}[{self.rng.choice([0, 2])}].append({self.number()})")
+        if self.rng.random() < 0.5:
+            self.line(f"{self.a()} = {t}[{self.rng.choice([0, 2])}]")
+
+    def optional(self):
+        self.count += 1
+        m = f"m{self.count}"
+        self.line(f"{m} = maybe({self.flat_value()}, c)")
+        self.line(f"if {m} is not None: {m}.append({self.number()})")
+
+    def block(self):
+        self.depth += 1
+        for _ in range(self.rng.randrange(1, 3)):
+            self.statement()
+        self.depth -= 1
+
+    def branch(self):
+        self.line(self.rng.choice(["if c:", "if n > 1:", f"if len({self.a()}) > 1:"]))
+        self.block()
+        if self.rng.random() < 0.6:
+            self.line("else:")
+            self.block()
+
+    def loop(self):
+        self.line(self.rng.choice(["for i in range(n):", "for i in range(2):"]))
+        self.block()
+
+
+def same(a, b):
+    if isinstance(a, (list, tuple)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    return a == b and not isinstance(b, (list, tuple))
+
+
+def check(seed, compiled=tierup.njit):
+    """What is wrong with a program, None where nothing is; a text that begins with "refused" where it is not compiled."""
+    program = Program(seed)
+    space = {}
+    exec(compile(program.source, f"<lists {seed}>", "exec"), space)
+    results = []
+    for f in (space["main"], compiled(space["main"])):
+        arguments = copy.deepcopy(program.arguments)
+        try:
+            results.append((f(*arguments), arguments))
+        except (IndexError, ValueError, UnboundLocalError) as e:
+            results.append((type(e), arguments[0]))
+        except TypeError as e:
+            text = str(e).splitlines()[0]
+            if "[cannot-unify]" in text or "[no-matching-operation]" in text or "[unknown-element-type]" in text or "[unknown-attribute]" in text:
+                return f"refused: {text}"
+            return f"{type(e).__name__}: {e}"
+        except Exception as e:
+            return f"{type(e).__name__}: {e}"
+    (want, left), (got, changed) = results
+    if not (same(want, got) if isinstance(want, tuple) else want == got):
+        return f"expected {want}, got {got}"
+    return None if same(list(left), list(changed)) else f"expected the arguments {left}, got {changed}"
+
+
+def run(first, last):
+    """What is wrong with programs, by seed."""
+    found = {}
+    for seed in range(first, last):
+        try:
+            what = check(seed)
+        except Exception:
+            what = traceback.format_exc()
+        if what:
+            found[seed] = what
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--show", action="store_true", help="print the program of --seed and what is wrong with it, and stop")
+    parser.add_argument("--refused", action="store_true", help="print refusals as well")
+    options = parser.parse_args()
+    if options.show:
+        program = Program(options.seed)
+        print(program.source[len(HELPERS):])
+        print(program.arguments)
+        print(check(options.seed))
+        return 0
+    tierup.config.tier = "0"
+    begin, seed, refused, wrong = time.monotonic(), options.seed, 0, 0
+    while time.monotonic() - begin < options.seconds:
+        for s, what in run(seed, seed + 10).items():
+            is_refusal = what.startswith("refused")
+            refused += is_refusal
+            wrong += not is_refusal
+            if options.refused or not is_refusal:
+                print(f"seed {s}: {what}", flush=True)
+        seed += 10
+    print(f"{seed - options.seed} programs, {refused} refused, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
