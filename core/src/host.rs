@@ -51,6 +51,8 @@ pub enum ClassAttr {
     ClassMethod(FuncId),
     /// What a function of the instance gives.
     Property(FuncId),
+    /// The member of a tuple with that number, as the fields of named tuples are.
+    Field(u32),
     /// What a descriptor gives for the class; for an instance it may be anything.
     Computed(GlobalValue),
 }

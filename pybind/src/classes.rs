@@ -356,8 +356,7 @@ pub fn shadowed(class: &Bound<'_, PyType>, fields: &[String]) -> PyResult<Vec<St
                 break;
             }
             let Ok(found) = at.getattr("__dict__")?.get_item(name) else { continue };
-            let plain = matches!(found.get_type().name()?.to_str()?, "_tuplegetter" | "property")
-                && is_field_reader(&found)?;
+            let plain = field_of(&found)?.is_some_and(|k| fields.get(k as usize).is_some_and(|f| f == name));
             if !plain {
                 out.push(name.to_string());
             }
@@ -367,11 +366,21 @@ pub fn shadowed(class: &Bound<'_, PyType>, fields: &[String]) -> PyResult<Vec<St
     Ok(out)
 }
 
-/// Whether a descriptor is the one that namedtuple makes for a field: `_tuplegetter`, or a property of
-/// `operator.itemgetter` where CPython has no such class.
-fn is_field_reader(descriptor: &Bound<'_, PyAny>) -> PyResult<bool> {
-    if descriptor.get_type().name()? == "_tuplegetter" {
-        return Ok(true);
+/// The member that a descriptor reads, where it is one that namedtuple makes for a field: `_tuplegetter`, or a
+/// property of `operator.itemgetter`.
+pub fn field_of(descriptor: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+    let class = descriptor.get_type().name()?.to_string();
+    let getter = match class.as_str() {
+        "_tuplegetter" => descriptor.clone(),
+        "property" => descriptor.getattr("fget")?,
+        _ => return Ok(None),
+    };
+    if !matches!(getter.get_type().name()?.to_str()?, "_tuplegetter" | "itemgetter") {
+        return Ok(None);
     }
-    Ok(descriptor.getattr("fget")?.get_type().name()? == "itemgetter")
+    // Both say what makes them again: the class, and the index first.
+    let (_, of): (Bound<'_, PyAny>, Bound<'_, PyTuple>) = getter.call_method0("__reduce__")?.extract()?;
+    // An itemgetter of several indices makes a tuple.
+    let one = class == "_tuplegetter" || of.len() == 1;
+    Ok(of.get_item(0)?.extract().ok().filter(|_| one))
 }

@@ -5,13 +5,14 @@ use crate::known;
 use pyo3::exceptions::{PyBaseException, PyRuntimeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyTuple, PyType};
+use pyo3::types::PyTuple;
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::{LazyLock, Mutex};
 use tierup_core::exc::Class;
 use tierup_core::layout::BitSource;
-use tierup_runtime::exc::{Arg, Error, Exc, ExcClass, Res, Site};
+use tierup_core::types::{ClassDef, ClassId};
+use tierup_runtime::exc::{Arg, Error, Exc, Res, Site};
 use tierup_runtime::host::{ArrayView, Callbacks, set_callbacks};
 
 /// Frames shown of one exception: a runaway recursion leaves a hundred thousand, and nobody reads the middle.
@@ -113,12 +114,8 @@ fn add_frames(py: Python<'_>, trail: &[Site], globals: &Bound<'_, PyAny>) {
     }
 }
 
-fn class_of<'py>(py: Python<'py>, class: ExcClass) -> PyResult<Bound<'py, PyAny>> {
-    let handle = match class {
-        ExcClass::Builtin(c) => c as u64,
-        ExcClass::Host(h) => h as u64,
-    };
-    known::class_object(py, handle)
+fn class_of<'py>(py: Python<'py>, class: &ClassDef) -> PyResult<Bound<'py, PyAny>> {
+    known::object_of_def(py, class)
         .map(|c| c.into_bound(py))
         .ok_or_else(|| PyRuntimeError::new_err("an exception of a class that is gone"))
 }
@@ -266,13 +263,8 @@ pub unsafe fn raise(py: Python<'_>, exc: *mut Exc, globals: &Bound<'_, PyAny>) -
 pub fn to_native(py: Python<'_>, e: PyErr) -> Error {
     let value = e.into_value(py);
     let class = value.bind(py).get_type();
-    let class = known::exception_class(&class).ok().flatten().map_or(
-        ExcClass::Builtin(Class::Exception),
-        |c| match c.exception() {
-            Some(c) => ExcClass::Builtin(c),
-            None => ExcClass::Host(c.handle().unwrap_or_default() as i64),
-        },
-    );
+    let class = known::exception_class(&class).ok().flatten();
+    let class = class.unwrap_or_else(|| ClassId::of_exception(Class::Exception).def());
     let text = value.bind(py).str().map(|s| s.to_string()).unwrap_or_default();
     let args = if text.is_empty() { vec![] } else { vec![Arg::Text(text.into())] };
     let exc = Error::with_args(class, args).into_raw();
@@ -283,31 +275,10 @@ pub fn to_native(py: Python<'_>, e: PyErr) -> Error {
     }
 }
 
-fn class_of_handle<'py>(py: Python<'py>, handle: i64) -> Option<Bound<'py, PyType>> {
-    known::class_object(py, handle as u64)?.into_bound(py).cast_into::<PyType>().ok()
-}
-
 /// Callbacks answer without Python when the interpreter is gone.
 fn with_python<R>(otherwise: R, body: impl FnOnce(Python<'_>) -> R) -> R {
     let _regained = crate::errors::Regained::now();
     Python::try_attach(body).unwrap_or(otherwise)
-}
-
-fn exc_is_a(e: &Exc, handle: i64) -> bool {
-    with_python(false, |py| {
-        let Some(wanted) = class_of_handle(py, handle) else { return false };
-        class_of(py, e.class)
-            .ok()
-            .and_then(|c| c.cast_into::<PyType>().ok())
-            .is_some_and(|c| c.is_subclass(&wanted).unwrap_or(false))
-    })
-}
-
-fn class_is_a(handle: i64, class: Class) -> bool {
-    with_python(false, |py| {
-        let Ok(wanted) = known::native_class(py, class) else { return false };
-        class_of_handle(py, handle).is_some_and(|c| c.is_subclass(&wanted).unwrap_or(false))
-    })
 }
 
 /// `str` or `repr`, or the class where that raises: it is for a message.
@@ -317,7 +288,7 @@ fn shown(obj: &Bound<'_, PyAny>, repr: bool) -> String {
 }
 
 fn exc_text(e: &Exc, repr: bool) -> Option<String> {
-    if e.py.is_null() && matches!(e.class, ExcClass::Builtin(_)) {
+    if e.py.is_null() && e.class.exception().is_some() {
         return None;
     }
     with_python(None, |py| bare_exception(py, e).ok().map(|e| shown(&e, repr)))
@@ -408,14 +379,6 @@ fn copy_array(a: &ArrayView<'_>) -> *mut u8 {
     })
 }
 
-fn class_name(handle: i64) -> String {
-    with_python("Exception".into(), |py| {
-        class_of_handle(py, handle)
-            .and_then(|c| c.name().ok().map(|n| n.to_string()))
-            .unwrap_or_else(|| "Exception".into())
-    })
-}
-
 /// A generator that another one spawns, or nothing where it would only be asked whether it can.
 fn spawn(generator: *mut u8, one: bool) -> Res<*mut BitSource> {
     with_python(Ok(std::ptr::null_mut()), |py| {
@@ -475,8 +438,6 @@ fn lapack(name: &str) -> *const u8 {
 pub fn install() {
     share_hash_key();
     set_callbacks(Callbacks {
-        exc_is_a,
-        class_is_a,
         exc_text,
         show_object,
         poll,
@@ -484,7 +445,6 @@ pub fn install() {
         flush: || stdout_call("flush", None),
         show_array,
         copy_array,
-        class_name,
         lapack,
         spawn,
         release,

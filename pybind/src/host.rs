@@ -163,6 +163,9 @@ impl<'py> PyHost<'py> {
         raw: &Bound<'py, PyAny>,
     ) -> std::result::Result<Option<ClassAttr>, Failure> {
         let kind = raw.get_type().name()?.to_string();
+        if let Some(k) = crate::classes::field_of(raw)? {
+            return Ok(Some(ClassAttr::Field(k)));
+        }
         if is_made_by_namedtuple(raw, &kind)? {
             return Ok(None);
         }
@@ -201,14 +204,8 @@ impl<'py> PyHost<'py> {
 
 /// What `collections.namedtuple` puts into each of its classes.
 fn is_made_by_namedtuple(raw: &Bound<'_, PyAny>, kind: &str) -> PyResult<bool> {
-    if kind == "_tuplegetter" {
-        return Ok(true);
-    }
     let function =
         if matches!(kind, "staticmethod" | "classmethod") { raw.getattr("__func__")? } else { raw.clone() };
-    if kind == "property" {
-        return Ok(raw.getattr("fget")?.get_type().name()? == "itemgetter");
-    }
     let Ok(function) = function.cast_into::<PyFunction>() else { return Ok(false) };
     let home: String =
         function.getattr("__globals__")?.get_item("__name__").and_then(|n| n.extract()).unwrap_or_default();

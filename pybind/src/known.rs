@@ -134,6 +134,15 @@ fn host_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassDef> {
             *b = ClassId::NAMED_TUPLE;
         }
     }
+    // A metaclass may say where attributes are looked for.
+    let mut order = vec![];
+    for b in class.mro().iter().skip(1) {
+        let id = base_class(&b)?;
+        if id == ClassId::TUPLE && bases.iter().any(|b| b.def().is_a(ClassId::NAMED_TUPLE)) {
+            order.push(ClassId::NAMED_TUPLE);
+        }
+        order.push(id);
+    }
     let name: String = class.getattr("__name__")?.extract()?;
     let mut table = lock(&CLASSES);
     // Reading attributes may have run code that asked for this class.
@@ -143,9 +152,10 @@ fn host_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassDef> {
     let handle = FIRST_HOST_CLASS + table.made;
     table.made += 1;
     let made = ClassDef::of_host(HostClass { handle, name, bases, fields, shadowed });
-    let made = made.map_err(|_| {
-        PyTypeError::new_err(format!("the class {class} has a method resolution order of its own"))
-    })?;
+    let Some(made) = made.ok().filter(|c| c.mro[1..] == order) else {
+        let text = format!("the class {class} has a method resolution order of its own");
+        return Err(PyTypeError::new_err(text));
+    };
     table.by_object.insert(object, made);
     table.objects.insert(handle, object);
     Ok(made)

@@ -10,14 +10,7 @@ use std::sync::atomic::AtomicI64;
 use tierup_core::exc::Class;
 use tierup_core::layout::{Obj, Str, Text};
 use tierup_core::rt::{AbiTy, Ctx};
-use tierup_core::types::ClassId;
-
-/// Class of an exception: built-in, or one that the host knows by handle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExcClass {
-    Builtin(Class),
-    Host(i64),
-}
+use tierup_core::types::{ClassDef, ClassId};
 
 /// One argument of an exception.
 pub enum Arg {
@@ -83,7 +76,7 @@ fn text(t: *const Text) -> &'static str {
 #[repr(C)]
 pub struct Exc {
     pub obj: Obj,
-    pub class: ExcClass,
+    pub class: &'static ClassDef,
     pub args: Vec<Arg>,
     /// Owned, or null.
     pub cause: *mut Exc,
@@ -128,7 +121,7 @@ unsafe extern "C" fn drop_exc(o: *mut Obj) {
 
 impl Exc {
     /// A new exception with one reference.
-    pub fn alloc(class: ExcClass, args: Vec<Arg>) -> *mut Exc {
+    pub fn alloc(class: &'static ClassDef, args: Vec<Arg>) -> *mut Exc {
         crate::object::count(1);
         Box::into_raw(Box::new(Exc {
             obj: Obj { refs: AtomicI64::new(1), drop: drop_exc },
@@ -143,17 +136,17 @@ impl Exc {
         }))
     }
 
-    pub fn is_a(&self, class: Class) -> bool {
-        match self.class {
-            ExcClass::Builtin(c) => ClassId::of_exception(c).def().is_a(ClassId::of_exception(class)),
-            ExcClass::Host(handle) => (callbacks().class_is_a)(handle, class),
-        }
+    /// A new exception of a built-in class.
+    pub fn builtin(class: Class, args: Vec<Arg>) -> *mut Exc {
+        Exc::alloc(ClassId::of_exception(class).def(), args)
     }
+
+    pub fn is_a(&self, class: Class) -> bool {
+        self.class.is_a(ClassId::of_exception(class))
+    }
+    /// Whether it is an instance of the class with that handle.
     pub fn is_a_host(&self, handle: i64) -> bool {
-        if self.class == ExcClass::Host(handle) {
-            return true;
-        }
-        (callbacks().exc_is_a)(self, handle)
+        ClassDef::of_handle(handle as u64).is_some_and(|c| self.class.is_a(c.id))
     }
 
     /// Appends an argument, into the innermost open tuple if there is one.
@@ -220,13 +213,13 @@ impl Error {
             Cow::Borrowed(text) => Cow::Borrowed(tierup_core::python::words(text)),
             made => made,
         };
-        Error(Exc::alloc(ExcClass::Builtin(class), vec![Arg::Text(message)]))
+        Error(Exc::builtin(class, vec![Arg::Text(message)]))
     }
     /// Without arguments.
     pub fn bare(class: Class) -> Error {
-        Error(Exc::alloc(ExcClass::Builtin(class), vec![]))
+        Error(Exc::builtin(class, vec![]))
     }
-    pub fn with_args(class: ExcClass, args: Vec<Arg>) -> Error {
+    pub fn with_args(class: &'static ClassDef, args: Vec<Arg>) -> Error {
         Error(Exc::alloc(class, args))
     }
     pub fn value(message: impl Into<Cow<'static, str>>) -> Error {
@@ -288,10 +281,7 @@ impl Drop for Error {
 }
 impl std::fmt::Debug for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.class {
-            ExcClass::Builtin(c) => write!(f, "{}({:?})", c.name(), self.message()),
-            ExcClass::Host(h) => write!(f, "class {h}({:?})", self.message()),
-        }
+        write!(f, "{}({:?})", self.class.name, self.message())
     }
 }
 

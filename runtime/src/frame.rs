@@ -2,7 +2,7 @@
 //! `generator`, `exception` and `real`.
 
 use crate::Native;
-use crate::exc::{Arg, Error, Exc, ExcClass, Res, or_raise};
+use crate::exc::{Arg, Error, Exc, Res, or_raise};
 use crate::host::{ArrayView, callbacks};
 use crate::object::{count, release, retain};
 use std::cell::{Cell, RefCell};
@@ -152,10 +152,7 @@ impl exception::Helpers for Native {
     unsafe fn exc_is_exactly(exc: *mut Obj, handle: i64) -> i8 {
         // SAFETY: the exception is live.
         let class = unsafe { (*exc.cast::<Exc>()).class };
-        (match class {
-            ExcClass::Builtin(c) => c as i64 == handle,
-            ExcClass::Host(h) => h == handle,
-        }) as i8
+        (class.handle() == Some(handle as u64)) as i8
     }
     unsafe fn exc_leave_generator(exc: *mut Obj) -> *mut Obj {
         // SAFETY: the exception is live, and its reference the caller's, who gives it up; the new one is ours
@@ -173,11 +170,8 @@ impl exception::Helpers for Native {
     }
     unsafe fn exc_class_name(ctx: Ctx, exc: *mut Obj) -> *mut Str {
         // SAFETY: the exception is live.
-        let name = match unsafe { (*exc.cast::<Exc>()).class } {
-            ExcClass::Builtin(c) => c.name().to_owned(),
-            ExcClass::Host(h) => (callbacks().class_name)(h),
-        };
-        unsafe { or_raise(ctx, crate::string::from_text(&name)) }
+        let class = unsafe { (*exc.cast::<Exc>()).class };
+        unsafe { or_raise(ctx, crate::string::from_text(&class.name)) }
     }
 }
 

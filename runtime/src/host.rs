@@ -19,10 +19,6 @@ pub struct ArrayView<'a> {
 /// it.
 #[derive(Clone, Copy)]
 pub struct Callbacks {
-    /// Whether the exception is an instance of the host's class `handle`.
-    pub exc_is_a: fn(&Exc, handle: i64) -> bool,
-    /// Whether the host's class `handle` derives from built-in `class`.
-    pub class_is_a: fn(handle: i64, class: Class) -> bool,
     /// `str(exc)` or `repr(exc)` of an exception of the host's own class, or one that came out of Python;
     /// None where the native text will do.
     pub exc_text: fn(&Exc, repr: bool) -> Option<String>,
@@ -36,8 +32,6 @@ pub struct Callbacks {
     pub flush: fn() -> Res<()>,
     /// `str(array)`, or `repr(array)` where asked for.
     pub show_array: fn(&ArrayView<'_>, repr: bool) -> Res<String>,
-    /// The name of the host's class `handle`.
-    pub class_name: fn(handle: i64) -> String,
     /// A copy of an array as a Python object (owned), or null.
     pub copy_array: fn(&ArrayView<'_>) -> *mut u8,
     /// The address of a routine of SciPy's LAPACK, or null.
@@ -64,8 +58,6 @@ fn native_flush() -> Res<()> {
 }
 
 const NATIVE: Callbacks = Callbacks {
-    exc_is_a: |e, handle| matches!(e.class, crate::exc::ExcClass::Host(h) if h == handle),
-    class_is_a: |_, class| matches!(class, Class::Exception | Class::BaseException),
     exc_text: |_, _| None,
     show_object: |p, _| format!("<object at {p:p}>"),
     // Whoever sets `ThreadCtx::interrupt` without a host means Ctrl-C.
@@ -73,7 +65,6 @@ const NATIVE: Callbacks = Callbacks {
     write: native_write,
     flush: native_flush,
     show_array: |a, _| Ok(format!("<array of {} with shape {:?}>", a.elem.name(), a.shape)),
-    class_name: |handle| format!("class {handle}"),
     copy_array: |_| std::ptr::null_mut(),
     lapack: |_| std::ptr::null(),
     spawn: |_, _| Ok(std::ptr::null_mut()),

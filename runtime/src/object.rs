@@ -3,12 +3,13 @@
 //! In debug builds every allocation is counted per thread ([`live`]), so tests can show that nothing leaks.
 
 use crate::Native;
-use crate::exc::{Arg, Error, Exc, ExcClass, Res, Site, or_raise, set_context};
+use crate::exc::{Arg, Error, Exc, Res, Site, or_raise, set_context};
 use std::sync::atomic::{AtomicI64, Ordering};
 use tierup_core::exc::Class;
 use tierup_core::layout::{MemBlock, Obj, POLL_SAMPLE, POLL_SIGNALS, POLL_STRESS, Str};
 use tierup_core::ops::object::Helpers;
 use tierup_core::rt::{Ctx, P};
+use tierup_core::types::{ClassDef, ClassId};
 
 pub use tierup_core::layout::{release, retain};
 
@@ -224,7 +225,7 @@ impl Helpers for Native {
                 String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(text, n) }).into_owned().into(),
             ));
         }
-        let exc = Exc::alloc(ExcClass::Builtin(class), args);
+        let exc = Exc::builtin(class, args);
         // Without a message it is an instance that a program makes, which is given its context when it is
         // raised.
         if len < 0 { exc.cast() } else { crate::frame::in_context(exc) }
@@ -237,24 +238,23 @@ impl Helpers for Native {
             let values = crate::raw_slice(values, text.matches('{').count() as i64);
             fill(&text, values)
         };
-        crate::frame::in_context(Exc::alloc(ExcClass::Builtin(class), vec![Arg::Text(message.into())]))
+        crate::frame::in_context(Exc::builtin(class, vec![Arg::Text(message.into())]))
     }
     unsafe fn exc_got(class: i64, text: P, len: i64, x: f64) -> *mut Obj {
         let class = Class::from_number(class).unwrap_or(Class::SystemError);
         // SAFETY: compiled code passes `len` bytes of UTF-8.
         let text = String::from_utf8_lossy(unsafe { crate::raw_slice(text, len) });
         let message = format!("{text}, got {}", crate::string::number::f64_text(x));
-        crate::frame::in_context(Exc::alloc(ExcClass::Builtin(class), vec![Arg::Text(message.into())]))
+        crate::frame::in_context(Exc::builtin(class, vec![Arg::Text(message.into())]))
     }
     unsafe fn exc_index(index: i64, axis: i64, size: i64) -> *mut Obj {
         let text = format!("index {index} is out of bounds for axis {axis} with size {size}");
-        crate::frame::in_context(Exc::alloc(
-            ExcClass::Builtin(Class::IndexError),
-            vec![Arg::Text(text.into())],
-        ))
+        crate::frame::in_context(Exc::builtin(Class::IndexError, vec![Arg::Text(text.into())]))
     }
     unsafe fn exc_new_host(handle: i64) -> *mut Obj {
-        Exc::alloc(ExcClass::Host(handle), vec![]).cast()
+        // As above: a handle that is no class's is a bug of whoever emitted it.
+        let class = ClassDef::of_handle(handle as u64);
+        Exc::alloc(class.unwrap_or_else(|| ClassId::of_exception(Class::SystemError).def()), vec![]).cast()
     }
     unsafe fn exc_add_arg(exc: *mut Obj, kind: i64, bits: i64) {
         // SAFETY: `exc` is a live exception of this thread.
@@ -360,6 +360,7 @@ mod tests {
     use crate::testing::{Raised, with_ctx};
     use tierup_core::intern;
     use tierup_core::layout::IMMORTAL;
+    use tierup_core::types::class::HostClass;
 
     fn exc(class: Class, text: &str) -> *mut Obj {
         unsafe { Native::exc_new(class as i64, text.as_ptr().cast_mut(), text.len() as i64) }
@@ -448,15 +449,21 @@ mod tests {
             ] {
                 assert_eq!(Native::exc_matches(e, class as i64), yes, "{class:?}");
             }
-            let h = Native::exc_new_host(42);
-            assert_eq!(
-                (
-                    Native::exc_matches_host(h, 42),
-                    Native::exc_matches_host(h, 43),
-                    Native::exc_matches_host(e, 42)
-                ),
-                (1, 0, 0)
-            );
+            // Two classes of a host's, the second derived from the first, with handles that nobody else has.
+            let of_host = |handle, bases| {
+                let (fields, shadowed) = (vec![], vec![]);
+                let class = HostClass { handle, name: "Mine".into(), bases, fields, shadowed };
+                ClassDef::of_host(class).expect("bases that agree")
+            };
+            let (base, derived) = (1 << 41, (1 << 41) + 1);
+            let first = of_host(base, vec![ClassId::of_exception(Class::ValueError)]);
+            of_host(derived, vec![first.id]);
+            let h = Native::exc_new_host(derived as i64);
+            let matches = [derived, base, derived + 1].map(|c| Native::exc_matches_host(h, c as i64));
+            assert_eq!(matches, [1, 1, 0]);
+            assert_eq!(Native::exc_matches_host(e, base as i64), 0);
+            let builtin = [Class::ValueError, Class::Exception, Class::KeyError];
+            assert_eq!(builtin.map(|c| Native::exc_matches(h, c as i64)), [1, 1, 0]);
             for (kind, bits) in [
                 (0, 0),
                 (1, 1),

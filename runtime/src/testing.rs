@@ -1,6 +1,6 @@
 //! What the unit tests of the run-time share.
 
-use crate::exc::{ExcClass, take_pending};
+use crate::exc::take_pending;
 use tierup_core::layout::ThreadCtx;
 use tierup_core::rt::Ctx;
 
@@ -30,7 +30,7 @@ impl Raised {
     pub fn take(ctx: Ctx) -> Raised {
         // SAFETY: tests pass live contexts.
         let e = unsafe { take_pending(ctx) }.expect("nothing was raised");
-        let ExcClass::Builtin(c) = e.class else { panic!("not a built-in class") };
+        let c = e.class.exception().expect("a built-in class");
         Raised::new(c.name(), &e.message())
     }
 }

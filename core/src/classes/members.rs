@@ -145,6 +145,11 @@ pub fn object(op: OpId) -> Option<ClassId> {
     TABLES.objects.get(&op).copied()
 }
 
+/// The class object of a class, where the operation table has it.
+pub fn object_of(class: ClassId) -> Option<OpId> {
+    BUILTIN.get(class.number())?.object.and_then(OpId::find)
+}
+
 /// The class of what an operation gives that is not called.
 pub(super) fn given(op: OpId) -> Option<ClassId> {
     TABLES.given.get(&op).copied()

@@ -107,7 +107,7 @@ impl Solver<'_, '_> {
     }
 
     /// An attribute that the class of a value has, of the value.
-    fn of_instance(&mut self, i: Inst, v: &Source, ty: Type, name: &str, member: Member) -> Typed {
+    pub(super) fn of_instance(&mut self, i: Inst, v: &Source, ty: Type, name: &str, member: Member) -> Typed {
         match member {
             Member::Method(op) => {
                 self.out.resolved.insert(i, Resolved::Retype(v.clone()));
@@ -121,7 +121,11 @@ impl Solver<'_, '_> {
                     _ => None,
                 };
                 let field = ty.members().and_then(|m| m.get(k as usize));
-                Ok((*field.ok_or_else(|| Diagnostic::internal("missing field"))?, konst, false))
+                let field = field.ok_or_else(|| {
+                    let text = format!("'{name}' reads member {k}, which a value of type {ty} does not have");
+                    Diagnostic::new(Code::UnknownAttribute, text)
+                })?;
+                Ok((*field, konst, false))
             }
             Member::Name => match name_of(ty) {
                 Some(text) => Ok((Type::str(), Some(Const::Str(text.into())), false)),

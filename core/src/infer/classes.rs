@@ -3,7 +3,7 @@
 
 use super::call::{Resolved, Source, refused, type_of_global};
 use super::solve::Solver;
-use crate::classes::{self, slots::Slot};
+use crate::classes::{self, Member, slots::Slot};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::{ClassAttr, GlobalValue};
 use crate::ops::id;
@@ -33,6 +33,7 @@ impl Solver<'_, '_> {
                 ),
             )
             .help("make it a property or a method of the class, or read it outside and pass it")),
+            ClassAttr::Field(k) => self.of_instance(i, v, ty, name, Member::Field(k)),
             ClassAttr::Value(g) => self.class_value(i, &g, &format!("{}.{name}", class.name)),
             ClassAttr::Method(f) => self.bound(i, v.clone(), ty, f),
             ClassAttr::Property(f) => self.call_function(i, f, vec![v.clone()], false),
@@ -60,7 +61,7 @@ impl Solver<'_, '_> {
                 self.class_value(i, &g, &format!("{}.{name}", class.name))
             }
             ClassAttr::Method(f) => self.class_value(i, &GlobalValue::Function(f), name),
-            ClassAttr::Property(_) => Err(self.of_instances(class, name)),
+            ClassAttr::Property(_) | ClassAttr::Field(_) => Err(self.of_instances(class, name)),
             ClassAttr::ClassMethod(f) => {
                 let of = match ty.kind() {
                     Kind::NamedTupleClass(c) => GlobalValue::NamedTupleClass(c),

@@ -21,8 +21,11 @@ impl Session<'_> {
         {
             return Some(Member::Field(k as u32));
         }
-        let of_host = self.class_attr(class, name).map(Member::Host);
-        of_host.or_else(|| classes::known(class, name).cloned())
+        match self.class_attr(class, name) {
+            Some(ClassAttr::Field(k)) => Some(Member::Field(k)),
+            Some(found) => Some(Member::Host(found)),
+            None => classes::known(class, name).cloned(),
+        }
     }
 
     /// What a class of the host, or one of its bases there, has under a name.

@@ -263,6 +263,7 @@ impl Solver<'_, '_> {
             }
             ClassAttr::Value(_)
             | ClassAttr::Computed(_)
+            | ClassAttr::Field(_)
             | ClassAttr::ClassMethod(_)
             | ClassAttr::Property(_) => {
                 return Err(self.cannot(class, slot, "it is no plain function of the class"));
@@ -334,6 +335,7 @@ impl Solver<'_, '_> {
             )),
             ClassAttr::Value(_)
             | ClassAttr::Computed(_)
+            | ClassAttr::Field(_)
             | ClassAttr::ClassMethod(_)
             | ClassAttr::Property(_) => {
                 Some(Err(self.cannot(class, Slot::Call, "it is no plain function of the class")))

@@ -6,13 +6,14 @@
 
 use super::number as num;
 use super::{Body, OpDef, Own, id};
+use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::Host;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
-use crate::types::{Const, Float, Int, Kind, Type};
+use crate::types::{Const, Kind, Type};
 
 super::identity::op_ids! {
     BUILTINS_ISINSTANCE = "builtins.isinstance" [keywords(Takes)],
@@ -34,17 +35,6 @@ super::identity::op_ids! {
     MATCH_MAPPING = "match.mapping",
     BUILTINS_ROUND = "builtins.round",
     BUILTINS_HASH = "builtins.hash",
-    BUILTINS_OBJECT = "builtins.object",
-    NUMPY_NDARRAY = "numpy.ndarray",
-    NUMPY_GENERIC = "numpy.generic",
-    NUMPY_NUMBER = "numpy.number",
-    NUMPY_INTEGER = "numpy.integer",
-    NUMPY_SIGNEDINTEGER = "numpy.signedinteger",
-    NUMPY_UNSIGNEDINTEGER = "numpy.unsignedinteger",
-    NUMPY_INEXACT = "numpy.inexact",
-    NUMPY_FLOATING = "numpy.floating",
-    NUMPY_COMPLEXFLOATING = "numpy.complexfloating",
-    TYPES_NONETYPE = "types.NoneType",
 }
 
 pub static OPS: &[OpDef] = &[
@@ -149,7 +139,7 @@ pub static OPS: &[OpDef] = &[
         &["builtins.type"],
         "x",
         Body::Lir(
-            |_, a| class_of(a[0].ty).map(Answer::of).ok_or_else(|| no_match("type()", a)),
+            |_, a| class_value(a[0].ty).map(Answer::of).ok_or_else(|| no_match("type()", a)),
             |_, _| Ok(vec![]),
         ),
     )
@@ -385,7 +375,11 @@ fn issubclass_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     fn holds(host: &dyn Host, class: Type, of: Type) -> Option<bool> {
         match of.members() {
             Some(m) => m.iter().try_fold(false, |yes, c| Some(yes | holds(host, class, *c)?)),
-            None => host.is_subclass(class, of),
+            // Classes that are known without the host have nothing to say of their own.
+            None => match (classes::class_named(class), classes::class_named(of)) {
+                (Some(class), Some(of)) if of.id.is_fixed() => Some(class.is_a(of.id)),
+                (_, _) => host.is_subclass(class, of),
+            },
         }
     }
     holds(cx.session.host, args[0].ty, args[1].ty)
@@ -393,24 +387,18 @@ fn issubclass_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         .ok_or_else(|| no_match("issubclass()", args))
 }
 
-/// The class of a type's values.
-fn class_of(t: Type) -> Option<Type> {
-    let builtin = |of: super::OpId| Some(Type::new(Kind::Builtin(of)));
+/// The class of a type's values, as a value.
+fn class_value(t: Type) -> Option<Type> {
     match t.kind() {
-        Kind::None => builtin(id::TYPES_NONETYPE),
-        Kind::Bool => builtin(id::BUILTINS_BOOL),
-        Kind::Int(Int::Py) => builtin(id::BUILTINS_INT),
-        Kind::Float(Float::Py) => builtin(id::BUILTINS_FLOAT),
-        Kind::Complex(Float::Py) => builtin(id::BUILTINS_COMPLEX),
-        Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) => Some(Type::new(Kind::DType(t))),
-        Kind::Str => builtin(id::BUILTINS_STR),
-        Kind::Tuple(_) => builtin(id::BUILTINS_TUPLE),
-        Kind::List(_) => builtin(id::BUILTINS_LIST),
-        Kind::Range(_) => builtin(id::BUILTINS_RANGE),
-        Kind::Slice(_) => builtin(id::BUILTINS_SLICE),
-        Kind::Array(_) => builtin(id::NUMPY_NDARRAY),
-        Kind::NamedTuple(c, _) => Some(Type::new(Kind::NamedTupleClass(c))),
-        _ => None,
+        Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) if !t.is_weak() => Some(Type::new(Kind::DType(t))),
+        Kind::NamedTuple(c, _) if !c.is_keywords() => Some(Type::new(Kind::NamedTupleClass(c))),
+        // Of these the type does not say which class it is, or whether the value is one itself.
+        Kind::DType(_) | Kind::ExcClass(_) | Kind::NamedTupleClass(_) | Kind::Class(_) | Kind::Exception => {
+            None
+        }
+        Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::Var(_) | Kind::Conflict(..) => None,
+        Kind::Optional(_) | Kind::Variant(_) => None,
+        _ => classes::object_of(classes::class_of(t).id).map(|op| Type::new(Kind::Builtin(op))),
     }
 }
 
@@ -528,31 +516,16 @@ fn emit_match_class(_: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
 fn is_a(host: &dyn Host, t: Type, class: Type) -> Option<bool> {
     Some(match class.kind() {
         Kind::DType(d) => t == *d || !t.is_weak() && t.strong() == *d,
-        Kind::NamedTupleClass(c) => {
-            matches!(t.kind(), Kind::NamedTuple(d, _) if d.is_a(c.id))
-        }
+        Kind::NamedTupleClass(c) => classes::class_of(t).is_a(c.id),
         Kind::ExcClass(_) => return if *t == Kind::Exception { None } else { Some(false) },
-        Kind::Builtin(path) => match *path {
-            id::BUILTINS_OBJECT => true,
-            id::TYPES_NONETYPE => *t == Kind::None,
-            id::BUILTINS_BOOL => *t == Kind::Bool,
-            id::BUILTINS_INT => matches!(*t, Kind::Bool | Kind::Int(Int::Py)),
-            id::BUILTINS_FLOAT => matches!(*t, Kind::Float(Float::Py | Float::F64)),
-            id::BUILTINS_COMPLEX => matches!(*t, Kind::Complex(Float::Py | Float::F64)),
-            id::BUILTINS_STR => *t == Kind::Str,
-            id::BUILTINS_TUPLE => t.members().is_some(),
-            id::BUILTINS_LIST => matches!(*t, Kind::List(_)),
-            id::BUILTINS_RANGE => matches!(*t, Kind::Range(_)),
-            id::BUILTINS_SLICE => matches!(*t, Kind::Slice(_)),
-            id::NUMPY_NDARRAY => t.as_array().is_some(),
-            id::NUMPY_GENERIC | id::NUMPY_NUMBER => t.is_number() && !t.is_weak() && *t != Kind::Bool,
-            id::NUMPY_INTEGER => t.is_int() && !t.is_weak(),
-            id::NUMPY_SIGNEDINTEGER => matches!(*t, Kind::Int(i) if i.signed() && i != Int::Py),
-            id::NUMPY_UNSIGNEDINTEGER => matches!(*t, Kind::Int(i) if !i.signed()),
-            id::NUMPY_INEXACT => (t.is_float() || t.is_complex()) && !t.is_weak(),
-            id::NUMPY_FLOATING => t.is_float() && !t.is_weak(),
-            id::NUMPY_COMPLEXFLOATING => t.is_complex() && !t.is_weak(),
-            _ => return host.is_instance(t, class),
+        // `np.float64` and `np.dtype("float64")` are one type, but not of one class; not every class object is
+        // in the table of classes.
+        Kind::Builtin(_) if matches!(*t, Kind::DType(_) | Kind::Builtin(_)) => {
+            return host.is_instance(t, class);
+        }
+        Kind::Builtin(path) => match classes::object(*path) {
+            Some(base) => classes::class_of(t).is_a(base),
+            None => return host.is_instance(t, class),
         },
         Kind::Class(_) => return host.is_instance(t, class),
         _ => return None,

@@ -11,8 +11,9 @@ mod tests;
 
 pub use helpers::{domain_error, range_error};
 
-use crate::exc::{Arg, Error, ExcClass, Res};
+use crate::exc::{Arg, Error, Res};
 use tierup_core::exc::Class;
+use tierup_core::types::ClassId;
 
 pub fn too_large() -> Error {
     Error::overflow("Python int too large to convert to C long")
@@ -183,7 +184,7 @@ pub fn float_pow(a: f64, b: f64) -> Res<f64> {
     let r = crate::mathfn::power::pow(a, b);
     if r.is_infinite() && a.is_finite() && b.is_finite() {
         let args = vec![Arg::Int(34), Arg::Text("Numerical result out of range".into())];
-        return Err(Error::with_args(ExcClass::Builtin(Class::OverflowError), args));
+        return Err(Error::with_args(ClassId::of_exception(Class::OverflowError).def(), args));
     }
     Ok(r)
 }

@@ -2,7 +2,7 @@
 //! writes them.
 
 use super::{Chars, each};
-use crate::exc::{Arg, Exc, ExcClass};
+use crate::exc::{Arg, Exc};
 use crate::host::callbacks;
 use tierup_core::exc::Class;
 
@@ -238,11 +238,7 @@ pub fn exc_repr(e: &Exc) -> Vec<u32> {
     if let Some(text) = host_text(e, true) {
         return text;
     }
-    let name = match e.class {
-        ExcClass::Builtin(c) => c.name(),
-        ExcClass::Host(_) => "Exception",
-    };
-    let mut out: Vec<u32> = name.chars().map(|c| c as u32).collect();
+    let mut out: Vec<u32> = e.class.name.chars().map(|c| c as u32).collect();
     match e.args.as_slice() {
         [one] => {
             out.push(b'(' as u32);
@@ -256,7 +252,7 @@ pub fn exc_repr(e: &Exc) -> Vec<u32> {
 
 /// What the host says about exceptions of its own classes, or that came out of Python.
 fn host_text(e: &Exc, repr: bool) -> Option<Vec<u32>> {
-    if e.py.is_null() && matches!(e.class, ExcClass::Builtin(_)) {
+    if e.py.is_null() && e.class.exception().is_some() {
         return None;
     }
     (callbacks().exc_text)(e, repr).map(|t| t.chars().map(|c| c as u32).collect())

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Native;
-use crate::exc::{Arg, Exc, ExcClass};
+use crate::exc::{Arg, Exc};
 use crate::object::{live, release};
 use crate::testing::{Raised, with_ctx};
 use tierup_core::layout::List;
@@ -342,7 +342,7 @@ fn format_specifications() {
 fn exceptions_as_text() {
     let before = live();
     let show = |class, args: Vec<Arg>| {
-        let e = Exc::alloc(ExcClass::Builtin(class), args).cast();
+        let e = Exc::builtin(class, args).cast();
         let both = (text(|c| unsafe { Native::exc_str(c, e) }), text(|c| unsafe { Native::exc_repr(c, e) }));
         unsafe { release(e) };
         both

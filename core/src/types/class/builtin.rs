@@ -72,6 +72,8 @@ builtin_classes! {
     RANDOM = "Generator", [OBJECT], ["numpy.random.Generator"];
     /// NumPy's scalars: what is computed of arrays without dimensions.
     GENERIC = "numpy.generic" at "numpy.generic", [OBJECT], ["number", "generic"];
+    /// `np.bool_` as a class; its values are bools.
+    NUMPY_BOOL = "numpy.bool", [GENERIC], ["bool"];
     NUMBER = "numpy.number" at "numpy.number", [GENERIC], [];
     INTEGER = "numpy.integer" at "numpy.integer", [NUMBER], ["int"];
     SIGNED_INTEGER = "numpy.signedinteger" at "numpy.signedinteger", [INTEGER], [];
