@@ -1,7 +1,7 @@
 //! A cursor over the text of bytecode and SSA: words, numbers, quoted strings, constants. Spaces and `;`
 //! comments are skipped.
 
-use crate::diag::{Code, Diagnostic, Result};
+use crate::diag::{Code, Diagnostic, Result, Span};
 use crate::types::Const;
 use std::sync::Arc;
 
@@ -18,9 +18,23 @@ impl<'a> Cursor<'a> {
 
     /// "expected …" with the line and what stands there.
     pub fn error(&self, wanted: &str) -> Diagnostic {
-        let line = self.text[..self.at].matches('\n').count() + 1;
         let here: String = self.text[self.at..].chars().take_while(|c| *c != '\n').take(40).collect();
-        Diagnostic::new(Code::ParseError, format!("line {line}: expected {wanted} at {here:?}"))
+        self.fault(&format!("expected {wanted} at {here:?}"))
+    }
+    /// An error at this line.
+    pub fn fault(&self, message: &str) -> Diagnostic {
+        let line = self.line(&mut (0, 1));
+        Diagnostic::new(Code::ParseError, message).at(Span { line, ..Span::default() })
+    }
+    /// The line of the cursor, counted from a place whose line is known; that place moves here.
+    pub fn line(&self, known: &mut (usize, u32)) -> u32 {
+        let (from, line) = *known;
+        *known = (self.at, line + self.text[from..self.at].matches('\n').count() as u32);
+        known.1
+    }
+    /// How much of the text lies behind.
+    pub fn taken(&self) -> usize {
+        self.at
     }
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
@@ -89,11 +103,17 @@ impl<'a> Cursor<'a> {
         self.expect(prefix)?;
         self.number()
     }
-    /// The text up to one of `stops` outside brackets, which is not taken.
+    /// The text up to one of `stops` outside brackets and strings, which is not taken.
     pub fn until(&mut self, stops: &[char]) -> Result<&'a str> {
         self.space();
         let (rest, mut depth) = (self.rest(), 0);
+        let (mut quoted, mut escaped) = (false, false);
         for (i, c) in rest.char_indices() {
+            if quoted {
+                quoted = escaped || c != '"';
+                escaped = c == '\\' && !escaped;
+                continue;
+            }
             if depth == 0 && stops.contains(&c) {
                 self.at += i;
                 return Ok(&rest[..i]);
@@ -101,6 +121,7 @@ impl<'a> Cursor<'a> {
             match c {
                 '(' | '[' => depth += 1,
                 ')' | ']' => depth -= 1,
+                '"' => quoted = true,
                 '\n' => break,
                 _ => {}
             }
@@ -249,6 +270,8 @@ mod tests {
     fn errors_name_the_line() {
         let mut cur = Cursor::new("a\n; comment\n  ?");
         assert_eq!(cur.word(), "a");
-        assert!(cur.number::<u32>().unwrap_err().message.starts_with("line 3: expected a number"));
+        let error = cur.number::<u32>().unwrap_err();
+        assert!(error.message.starts_with("expected a number"));
+        assert_eq!(error.span.map(|s| s.line), Some(3));
     }
 }

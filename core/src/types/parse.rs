@@ -1,23 +1,51 @@
-//! Reads what [`super::text`] prints: `parse(print(t)) == t` for every type that needs no Python class or
-//! function to be named.
+//! Reads what [`super::text`] prints: `exact(print(t)) == t` for what `{:#}` prints of any type, and the same
+//! of [`parse`] and `{}` for every type that needs no Python class or function to be named.
 //!
 //! `boolean`, `intp`, `void`, `float32x`-like spellings of Numba are the Python package's business, not this
 //! grammar's.
 
-use super::{Access, ArrayType, Float, Int, IterType, Kind, Layout, Type};
+use super::class::HostClass;
+use super::{Access, ArrayType, ClassDef, ClassId, Float, FuncType, Int, IterType, Kind, Layout, Type};
+use crate::lex::Cursor;
+use crate::ssa::FuncId;
+use std::collections::BTreeSet;
+use std::sync::{LazyLock, Mutex};
 
 struct Parser<'a> {
     text: &'a str,
     at: usize,
+    /// Functions, classes and generators may be named by their numbers.
+    exact: bool,
 }
 type Res<T> = Result<T, String>;
 
 /// The type that prints as `text`.
 pub fn parse(text: &str) -> Res<Type> {
-    let mut p = Parser { text, at: 0 };
+    read(text, false)
+}
+
+/// The type that `{:#}` prints as `text`. Numbers mean something in the process alone that gave them.
+pub fn exact(text: &str) -> Res<Type> {
+    read(text, true)
+}
+
+fn read(text: &str, exact: bool) -> Res<Type> {
+    let mut p = Parser { text, at: 0, exact };
     let t = p.ty()?;
     p.space();
     if p.at == text.len() { Ok(t) } else { Err(p.error("the end")) }
+}
+
+/// The name of a module, kept for ever: there are few.
+fn module(name: &str) -> &'static str {
+    static NAMES: LazyLock<Mutex<BTreeSet<&'static str>>> = LazyLock::new(Mutex::default);
+    let mut names = NAMES.lock().unwrap_or_else(|e| e.into_inner());
+    if let Some(known) = names.get(name) {
+        return known;
+    }
+    let kept: &'static str = Box::leak(name.into());
+    names.insert(kept);
+    kept
 }
 
 fn scalar(name: &str) -> Option<Type> {
@@ -94,6 +122,109 @@ impl Parser<'_> {
         self.expect(")")?;
         Ok(t)
     }
+    fn two(&mut self) -> Res<[Type; 2]> {
+        <[Type; 2]>::try_from(self.list()?).map_err(|_| self.error("two types"))
+    }
+    fn unsigned<T: std::str::FromStr>(&mut self) -> Res<T> {
+        self.space();
+        let rest = &self.text[self.at..];
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let n = rest[..digits].parse().map_err(|_| self.error("a number"))?;
+        self.at += digits;
+        Ok(n)
+    }
+    fn string(&mut self) -> Res<String> {
+        self.space();
+        let mut c = Cursor::new(&self.text[self.at..]);
+        let text = c.string().map_err(|_| self.error("a string"))?;
+        self.at += c.taken();
+        Ok(text.to_string())
+    }
+    /// Strings up to the closing parenthesis, which is taken.
+    fn strings(&mut self) -> Res<Vec<String>> {
+        let mut out = vec![];
+        while !self.eat(")") {
+            out.push(self.string()?);
+        }
+        Ok(out)
+    }
+    /// `what("a" "b")`; nothing where it does not come.
+    fn names(&mut self, what: &str) -> Res<Vec<String>> {
+        if !self.eat(what) {
+            return Ok(vec![]);
+        }
+        self.expect("(")?;
+        self.strings()
+    }
+    fn types(&mut self, what: &str) -> Res<Vec<Type>> {
+        if !self.eat(what) {
+            return Ok(vec![]);
+        }
+        self.expect("(")?;
+        self.list()
+    }
+    fn class(&mut self) -> Res<&'static ClassDef> {
+        if self.eat("keywords(") {
+            return self.strings().map(ClassDef::keywords);
+        }
+        let name = self.string()?;
+        self.space();
+        if !self.text[self.at..].starts_with(|c: char| c.is_ascii_digit()) {
+            let mut fixed = (0..ClassId::FIXED).filter_map(ClassId::of_number).map(ClassId::def);
+            return fixed.find(|c| c.name == name).ok_or_else(|| format!("no class is called {name:?}"));
+        }
+        let handle = self.unsigned()?;
+        let mut bases = vec![];
+        if self.eat("bases(") {
+            while !self.eat(")") {
+                bases.push(self.class()?.id);
+                self.eat(",");
+            }
+        } else {
+            bases.push(ClassId::OBJECT);
+        }
+        let (fields, shadowed) = (self.names("fields")?, self.names("shadowed")?);
+        let class = HostClass { handle, name, bases, fields, shadowed };
+        ClassDef::of_host(class).map_err(|_| self.error("bases that agree"))
+    }
+    fn one_class(&mut self) -> Res<&'static ClassDef> {
+        let c = self.class()?;
+        self.expect(")")?;
+        Ok(c)
+    }
+    /// What is told apart by identity; none for other names.
+    fn identified(&mut self, name: &str) -> Res<Option<Kind>> {
+        Ok(Some(match name {
+            "function" => {
+                self.expect("f")?;
+                let func = FuncId(self.unsigned()?);
+                let (captures, defaults) = (self.types("captures")?, self.types("defaults")?);
+                let (kwdefaults, bound) = (self.names("keywords")?, self.eat("bound"));
+                self.expect(")")?;
+                Kind::Function(FuncType { func, defaults, captures, kwdefaults, bound })
+            }
+            "namedtuple" => {
+                let class = self.class()?;
+                let members = if self.eat(",") { self.list()? } else { self.expect(")").map(|()| vec![])? };
+                Kind::NamedTuple(class, members)
+            }
+            "namedtuple_class" => Kind::NamedTupleClass(self.one_class()?),
+            "exception_class" => Kind::ExcClass(self.one_class()?),
+            "class" => Kind::Class(self.one_class()?),
+            "generator" => {
+                self.expect("#")?;
+                let n = self.unsigned()?;
+                self.expect(",")?;
+                Kind::Generator(n, self.one()?)
+            }
+            "module" => {
+                let name = module(self.word());
+                self.expect(")")?;
+                Kind::Module(name)
+            }
+            _ => return Ok(None),
+        }))
+    }
     fn step(&mut self) -> Res<i64> {
         self.expect("step=")?;
         let n = self.number()?;
@@ -138,8 +269,10 @@ impl Parser<'_> {
         if name == "unbound" && self.eat("?(") {
             return self.one().map(|t| Type::new(Kind::MaybeUndef(t)));
         }
+        let exact = self.exact;
         let table_path = |name: &str| {
-            crate::ops::OpId::find(name).ok_or_else(|| format!("no operation is called {name:?}"))
+            let found = if exact { crate::ops::OpId::parse(name) } else { crate::ops::OpId::find(name) };
+            found.ok_or_else(|| format!("no operation is called {name:?}"))
         };
         if !self.eat("(") {
             if let Some(t) = scalar(&name) {
@@ -150,6 +283,9 @@ impl Parser<'_> {
             }
             self.at = start;
             return Err(self.error("a type"));
+        }
+        if exact && let Some(kind) = self.identified(&name)? {
+            return Ok(Type::new(kind));
         }
         let iter = |i: IterType| Ok(Type::iter(i));
         match name.as_str() {
@@ -169,6 +305,7 @@ impl Parser<'_> {
                 let receiver = self.one()?;
                 Ok(Type::new(Kind::Method(table_path(&path)?, receiver)))
             }
+            "conflict" => self.two().map(|[a, b]| Type::new(Kind::Conflict(a, b))),
             "range_iter" => self.step().and_then(|n| iter(IterType::Range(Some(n)))),
             "array_iter" => self.one().and_then(|t| iter(IterType::Array(t))),
             "list_iter" => self.one().and_then(|t| iter(IterType::List(t))),
@@ -231,6 +368,52 @@ mod tests {
         for t in kinds {
             assert_eq!(parse(&t.to_string()), Ok(t), "{t}");
         }
+    }
+
+    #[test]
+    fn identities_are_read_back() {
+        let class = |handle, name: &str, bases: &[ClassId], fields: &[&str]| {
+            let fields = fields.iter().map(|f| f.to_string()).collect();
+            let (name, bases, shadowed) = (name.into(), bases.to_vec(), vec!["count".into()]);
+            ClassDef::of_host(HostClass { handle, name, bases, fields, shadowed }).expect("bases agree")
+        };
+        let point = class(70_000, "Point", &[ClassId::TUPLE], &["x", "y"]);
+        let own_error = class(70_001, "MyError", &[ClassId::BASE_EXCEPTION], &[]);
+        let below = class(70_002, "Below", &[own_error.id, point.id], &[]);
+        let function = |captures: Vec<Type>, defaults: Vec<Type>, kwdefaults: &[&str], bound| {
+            let kwdefaults = kwdefaults.iter().map(|n| n.to_string()).collect();
+            Type::new(Kind::Function(FuncType { func: FuncId(7), defaults, captures, kwdefaults, bound }))
+        };
+        let pair = Type::new(Kind::NamedTuple(point, vec![Type::int(), Type::str()]));
+        let plain = function(vec![], vec![], &[], false);
+        let keywords = ClassDef::keywords(vec!["a \"b\"".into()]);
+        let kinds = [
+            plain,
+            function(vec![pair], vec![plain, Type::none()], &["k"], true),
+            pair,
+            Type::new(Kind::NamedTuple(keywords, vec![Type::tuple(vec![])])),
+            Type::new(Kind::NamedTuple(ClassDef::keywords(vec![]), vec![])),
+            Type::new(Kind::NamedTupleClass(point)),
+            Type::new(Kind::ExcClass(ClassId::of_exception(crate::exc::Class::ValueError).def())),
+            Type::new(Kind::ExcClass(own_error)),
+            Type::new(Kind::Class(below)),
+            Type::new(Kind::Class(ClassId::OBJECT.def())),
+            Type::new(Kind::Generator(3, pair)),
+            Type::new(Kind::Module("numpy.linalg")),
+            Type::new(Kind::Conflict(Type::int(), pair)),
+            Type::new(Kind::Builtin(crate::ops::id::EXCEPTION_CLASS)),
+            Type::new(Kind::Method(crate::ops::id::ADD, pair)),
+            Type::list(Type::optional(pair)),
+            Type::new(Kind::Variant(vec![plain, Type::new(Kind::MaybeUndef(pair))])),
+            Type::new(Kind::Slice([pair, plain, Type::none()])),
+            Type::iter(IterType::Zip(vec![Type::iter(IterType::Reversed(Type::list(pair)))])),
+        ];
+        for t in kinds {
+            assert_eq!(exact(&format!("{t:#}")), Ok(t), "{t:#}");
+            assert_eq!(parse(&t.to_string()).ok().filter(|got| *got != t), None, "{t}");
+        }
+        assert!(exact("class(\"nobody\")").is_err());
+        assert!(parse(&format!("{plain:#}")).is_err(), "numbers are for texts of ours");
     }
 
     #[test]

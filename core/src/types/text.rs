@@ -1,9 +1,14 @@
 //! How types print: Numba's names for users (`array(float64, 2d, C)`), with the weak Python numbers as `int`,
 //! `float`, `complex`.
+//!
+//! `{}` names functions and classes as users do, `{:#}` by what they are, so that [`super::parse::exact`]
+//! reads the same type back.
 
-use super::{Float, Int, IterType, Kind, Layout, Type};
+use super::class::Origin;
+use super::{ClassDef, ClassId, Float, FuncType, Int, IterType, Kind, Layout, Type};
 use std::fmt::{Display, Formatter, Result};
 
+/// Types with commas between; they print as the formatter is told to.
 struct Join<'a>(&'a [Type]);
 impl Display for Join<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -11,18 +16,28 @@ impl Display for Join<'_> {
             if i > 0 {
                 write!(f, ", ")?;
             }
-            write!(f, "{t}")?;
+            t.fmt(f)?;
         }
         Ok(())
     }
 }
 
+/// `name(part)`, with the part as the formatter is told to.
+fn wrap(f: &mut Formatter<'_>, name: &str, part: &dyn Display) -> Result {
+    write!(f, "{name}(")?;
+    part.fmt(f)?;
+    write!(f, ")")
+}
+
 impl Display for Type {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if f.alternate() && exact(*self, f)? {
+            return Ok(());
+        }
         match self.kind() {
             Kind::Never => write!(f, "never"),
             Kind::Undef => write!(f, "unbound"),
-            Kind::MaybeUndef(t) => write!(f, "unbound?({t})"),
+            Kind::MaybeUndef(t) => wrap(f, "unbound?", t),
             Kind::None => write!(f, "none"),
             Kind::Ellipsis => write!(f, "ellipsis"),
             Kind::Bool => write!(f, "bool"),
@@ -33,9 +48,9 @@ impl Display for Type {
             Kind::Complex(Float::Py) => write!(f, "complex"),
             Kind::Complex(x) => write!(f, "complex{}", 2 * x.bits()),
             Kind::Str => write!(f, "str"),
-            Kind::Optional(t) => write!(f, "optional({t})"),
-            Kind::Tuple(m) => write!(f, "tuple({})", Join(m)),
-            Kind::NamedTuple(c, m) => write!(f, "{}({})", c.name, Join(m)),
+            Kind::Optional(t) => wrap(f, "optional", t),
+            Kind::Tuple(m) => wrap(f, "tuple", &Join(m)),
+            Kind::NamedTuple(c, m) => wrap(f, &c.name, &Join(m)),
             Kind::Array(a) => {
                 let layout = match a.layout {
                     Layout::C => "C",
@@ -54,11 +69,11 @@ impl Display for Type {
                     }
                 )
             }
-            Kind::List(t) => write!(f, "list({t})"),
+            Kind::List(t) => wrap(f, "list", t),
             Kind::Var(n) => write!(f, "?{n}"),
             Kind::Range(Some(s)) => write!(f, "range(step={s})"),
             Kind::Range(None) => write!(f, "range"),
-            Kind::Slice(p) => write!(f, "slice({})", Join(p)),
+            Kind::Slice(p) => wrap(f, "slice", &Join(p)),
             Kind::Iter(i) => fmt_iter(i, f),
             Kind::Function(x) => {
                 write!(f, "function({}", crate::ssa::registry::name(x.func))?;
@@ -68,33 +83,117 @@ impl Display for Type {
                 write!(f, ")")
             }
             Kind::Builtin(p) => write!(f, "{p}"),
-            Kind::Method(p, t) => write!(f, "method({p} of {t})"),
+            Kind::Method(p, t) => {
+                write!(f, "method({p} of ")?;
+                t.fmt(f)?;
+                write!(f, ")")
+            }
             Kind::Module(m) => write!(f, "module({m})"),
-            Kind::DType(t) => write!(f, "dtype({t})"),
+            Kind::DType(t) => wrap(f, "dtype", t),
             Kind::NamedTupleClass(c) => write!(f, "class({})", c.name),
             Kind::ExcClass(c) | Kind::Class(c) => write!(f, "class({})", c.name),
             Kind::Exception => write!(f, "exception"),
-            Kind::Variant(m) => write!(f, "variant({})", Join(m)),
-            Kind::Conflict(a, b) => write!(f, "conflict({a}, {b})"),
-            Kind::Generator(_, t) => write!(f, "generator({t})"),
+            Kind::Variant(m) => wrap(f, "variant", &Join(m)),
+            Kind::Conflict(a, b) => wrap(f, "conflict", &Join(&[*a, *b])),
+            Kind::Generator(_, t) => wrap(f, "generator", t),
             Kind::Random => write!(f, "Generator"),
         }
     }
+}
+
+/// What is told apart by identity, in full: true if the type is of that kind.
+fn exact(t: Type, f: &mut Formatter<'_>) -> std::result::Result<bool, std::fmt::Error> {
+    match t.kind() {
+        Kind::Function(x) => exact_function(x, f)?,
+        Kind::NamedTuple(c, m) => {
+            write!(f, "namedtuple(")?;
+            class(c, f)?;
+            for t in m {
+                write!(f, ", {t:#}")?;
+            }
+            write!(f, ")")?;
+        }
+        Kind::NamedTupleClass(c) => exact_class("namedtuple_class", c, f)?,
+        Kind::ExcClass(c) => exact_class("exception_class", c, f)?,
+        Kind::Class(c) => exact_class("class", c, f)?,
+        Kind::Generator(n, t) => write!(f, "generator(#{n}, {t:#})")?,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// `function(f3 captures(int) defaults(int, str) keywords("b") bound)`.
+fn exact_function(x: &FuncType, f: &mut Formatter<'_>) -> Result {
+    write!(f, "function({}", x.func)?;
+    for (name, types) in [("captures", &x.captures), ("defaults", &x.defaults)] {
+        if !types.is_empty() {
+            write!(f, " {name}({:#})", Join(types))?;
+        }
+    }
+    names("keywords", &x.kwdefaults, f)?;
+    write!(f, "{})", if x.bound { " bound" } else { "" })
+}
+
+fn exact_class(kind: &str, c: &ClassDef, f: &mut Formatter<'_>) -> Result {
+    write!(f, "{kind}(")?;
+    class(c, f)?;
+    write!(f, ")")
+}
+
+/// `"ValueError"` for a class that is known without the host, `keywords("a" "b")` for that of `**kwargs`, and
+/// `"Point" 70000 bases("tuple") fields("x" "y") shadowed("count")` for one of the host's.
+fn class(c: &ClassDef, f: &mut Formatter<'_>) -> Result {
+    let handle = match c.origin {
+        Origin::Builtin | Origin::Exception(_) => return write!(f, "{:?}", c.name),
+        Origin::Keywords => {
+            write!(f, "keywords(")?;
+            quoted(&c.fields, f)?;
+            return write!(f, ")");
+        }
+        Origin::Host(handle) => handle,
+    };
+    write!(f, "{:?} {handle}", c.name)?;
+    if c.bases != [ClassId::OBJECT] {
+        write!(f, " bases(")?;
+        for (i, b) in c.bases.iter().enumerate() {
+            write!(f, "{}", if i > 0 { ", " } else { "" })?;
+            class(b.def(), f)?;
+        }
+        write!(f, ")")?;
+    }
+    names("fields", &c.fields, f)?;
+    names("shadowed", &c.shadowed, f)
+}
+
+fn names(what: &str, names: &[String], f: &mut Formatter<'_>) -> Result {
+    if names.is_empty() {
+        return Ok(());
+    }
+    write!(f, " {what}(")?;
+    quoted(names, f)?;
+    write!(f, ")")
+}
+
+fn quoted(names: &[String], f: &mut Formatter<'_>) -> Result {
+    for (i, n) in names.iter().enumerate() {
+        write!(f, "{}{n:?}", if i > 0 { " " } else { "" })?;
+    }
+    Ok(())
 }
 
 fn fmt_iter(i: &IterType, f: &mut Formatter<'_>) -> Result {
     match i {
         IterType::Range(Some(s)) => write!(f, "range_iter(step={s})"),
         IterType::Range(None) => write!(f, "range_iter"),
-        IterType::Array(t) => write!(f, "array_iter({t})"),
-        IterType::List(t) => write!(f, "list_iter({t})"),
-        IterType::Tuple(t) => write!(f, "tuple_iter({t})"),
+        IterType::Array(t) => wrap(f, "array_iter", t),
+        IterType::List(t) => wrap(f, "list_iter", t),
+        IterType::Tuple(t) => wrap(f, "tuple_iter", t),
         IterType::Str => write!(f, "str_iter"),
-        IterType::Enumerate(t) => write!(f, "enumerate({t})"),
-        IterType::Zip(m) => write!(f, "zip({})", Join(m)),
-        IterType::Reversed(t) => write!(f, "reversed({t})"),
+        IterType::Enumerate(t) => wrap(f, "enumerate", t),
+        IterType::Zip(m) => wrap(f, "zip", &Join(m)),
+        IterType::Reversed(t) => wrap(f, "reversed", t),
         IterType::NdIndex(n) => write!(f, "ndindex({n}d)"),
-        IterType::NdEnumerate(t) => write!(f, "ndenumerate({t})"),
-        IterType::Flat(t) => write!(f, "flat({t})"),
+        IterType::NdEnumerate(t) => wrap(f, "ndenumerate", t),
+        IterType::Flat(t) => wrap(f, "flat", t),
     }
 }
