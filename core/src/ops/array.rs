@@ -53,7 +53,7 @@ pub static OF_SHAPE: OpDef = OpDef::new(
 
 /// The row of `a.shape`.
 pub fn shape_of() -> &'static OpDef {
-    &OPS[0]
+    ids::ARRAY_SHAPE.rows()[0]
 }
 
 pub static OPS: &[OpDef] = &[

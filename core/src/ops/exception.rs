@@ -243,7 +243,7 @@ const POLL: OpDef =
 
 /// The row that polls.
 pub fn poll() -> &'static OpDef {
-    &OPS[0]
+    ids::INTERRUPT_POLL.rows()[0]
 }
 
 fn emit_poll(cx: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> {

@@ -352,6 +352,17 @@ macro_rules! families {
     };
 }
 
+/// Rows that only fusion makes: steps of a chain, which no program can name.
+pub static STEPS: [&OpDef; 7] = [
+    &array::OF_SHAPE,
+    &fancy::PART,
+    &fancy::CHOSEN,
+    &fancy::PUT,
+    &reduce::SEVERAL,
+    &reduce::SMALLEST,
+    &reduce::LARGEST,
+];
+
 mod adapt;
 mod effects;
 mod identity;
@@ -433,6 +444,7 @@ families!(
     identity,
     exception,
     tuple,
+    variant,
     sequence,
     arith,
     compare,

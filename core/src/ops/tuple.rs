@@ -68,7 +68,7 @@ const BUILD: OpDef = OpDef::new(
 
 /// The row that makes tuples.
 pub fn build() -> &'static OpDef {
-    &OPS[0]
+    ids::TUPLE_BUILD.rows()[0]
 }
 
 fn unpack_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {

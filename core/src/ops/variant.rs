@@ -7,6 +7,13 @@ use crate::infer::cx::{Answer, no_match};
 use crate::lir::Op;
 use crate::types::{Const, Kind, Type};
 
+super::identity::op_ids! {
+    ATTRIBUTE_OWNER = "attribute.owner",
+    VALUE_PRESENT = "value.present",
+    VARIANT_IS = "variant.is",
+    VALUE_IMPOSSIBLE = "value.impossible",
+}
+
 pub static OPS: &[OpDef] = &[
     OpDef::new(
         &["attribute.owner"],
@@ -93,17 +100,17 @@ pub static OPS: &[OpDef] = &[
 
 /// The row that raises where nothing can be done.
 pub fn impossible() -> &'static OpDef {
-    &OPS[3]
+    ids::VALUE_IMPOSSIBLE.rows()[0]
 }
 /// The row that takes an optional value for its attribute.
 pub fn owner() -> &'static OpDef {
-    &OPS[0]
+    ids::ATTRIBUTE_OWNER.rows()[0]
 }
 /// The row that takes an optional value where None cannot stand.
 pub fn present() -> &'static OpDef {
-    &OPS[1]
+    ids::VALUE_PRESENT.rows()[0]
 }
 /// The row that asks for a type.
 pub fn is() -> &'static OpDef {
-    &OPS[2]
+    ids::VARIANT_IS.rows()[0]
 }
