@@ -4,7 +4,7 @@
 
 use tierup_core::bytecode::{self, Code, decode, recorded};
 use tierup_core::ops::{OpId, id};
-use tierup_core::ssa::{self, Func, Op, Term, build, registry, text, verify};
+use tierup_core::ssa::{self, Func, Op, Term, build, registry, verify};
 
 const FIXTURES: [(&str, &str); 3] = [
     ("statements", include_str!("../../tests/bytecode/py311/statements.raw")),
@@ -110,7 +110,7 @@ fn ssa_of_every_fixture_verifies_and_reads_back() {
         with_inner(&func, &mut |f| {
             verify::verify(f).unwrap_or_else(|e| panic!("{e}\n{f}"));
             let text = f.to_string();
-            let again = text::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let again = ssa::parse::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
             assert_eq!(again.len(), 1);
             assert_eq!(&again[0], f, "\n{text}\n{}", again[0]);
             functions += 1;
@@ -342,7 +342,7 @@ fn malformed_bytecode_is_a_diagnostic() {
 fn verifier_refuses_broken_functions() {
     let head = "func \"f\" \"f\" \"a.py\" 1 hash 0 host 0 {\n params \"a\" posonly 0 positional 1 kwonly 0\n";
     let check = |body: &str| {
-        verify::verify(&text::parse(&format!("{head}{body}\n}}")).unwrap_or_else(|e| panic!("{e}"))[0])
+        verify::verify(&ssa::parse::parse(&format!("{head}{body}\n}}")).unwrap_or_else(|e| panic!("{e}"))[0])
     };
     assert_eq!(check("b0(v0):\n return v0"), Ok(()));
     for (body, why) in [
@@ -388,11 +388,11 @@ b1(v5: exception, v6: tuple(int, array(float64, 2d, C))):
     raise v5 @9:1-2
 }
 "#;
-    let f = text::parse(text).unwrap();
+    let f = ssa::parse::parse(text).unwrap();
     assert!(f[0].is_typed());
     verify::verify(&f[0]).unwrap();
     assert_eq!(f[0].to_string(), text);
-    assert!(ssa::text::parse(&text.replace("v2: int", "v2")).is_err(), "a value without a type");
+    assert!(ssa::parse::parse(&text.replace("v2: int", "v2")).is_err(), "a value without a type");
 }
 
 #[test]

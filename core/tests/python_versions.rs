@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use tierup_core::bytecode::decode::{VERSIONS, version};
 use tierup_core::bytecode::{Arg, Code, Constant, Instr, Opcode, recorded, stack, text};
-use tierup_core::ssa::{Func, Op, build, registry, text as ssa_text, verify};
+use tierup_core::ssa::{Func, Op, build, parse as ssa_parse, registry, verify};
 
 macro_rules! recordings {
     ($($minor:literal $folder:literal),+) => {
@@ -337,7 +337,7 @@ fn ssa_of_every_version_verifies() {
             each_func(&func, &mut |f| {
                 verify::verify(f).unwrap_or_else(|e| panic!("{version:?}: {e}\n{f}"));
                 let text = f.to_string();
-                assert_eq!(ssa_text::parse(&text).unwrap(), [f.clone()], "{text}");
+                assert_eq!(ssa_parse::parse(&text).unwrap(), [f.clone()], "{text}");
                 built += 1;
             });
         }

@@ -339,7 +339,7 @@ fn parallel_loops(
             loops.push((
                 func.span(l.loc).file.to_string(),
                 line(l.loc),
-                l.serial,
+                l.serial.as_deref().map(str::to_owned),
                 l.shares.clone(),
                 doubts,
                 l.into.map(line),

@@ -36,13 +36,15 @@ pub mod together;
 pub mod wrapper;
 
 use crate::diag::{Diagnostic, Result};
-use crate::infer::session::Session;
+use crate::host::GlobalValue;
+use crate::infer::session::{Session, Typed};
 use crate::lir::explain::Place;
 use crate::lir::{Module, Signature};
-use crate::ssa::{Func, InstanceId, Op};
+use crate::ssa::{Func, InstanceId, Op, Value};
 use crate::types::Type;
 use pieces::Note;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 /// Name and signature of the LIR function of an instance.
 #[derive(Clone, Debug)]
@@ -58,6 +60,35 @@ pub fn target(session: &Session<'_>, id: InstanceId) -> Target {
     let sig = cx::signature(&i.key.args, i.ret);
     Target { name: format!("{}.{}", i.func.name, id.0), sig, params: i.key.args.clone(), ret: i.ret }
 }
+
+/// What a global that typed code reads is, by its value.
+pub type Globals = HashMap<Value, GlobalValue>;
+
+/// Something that is done to typed code before it is lowered.
+pub struct Step {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub run: fn(&mut Func, &mut Globals, &Session<'_>),
+}
+
+/// What becomes of typed code before it is lowered, in order.
+pub const STEPS: &[Step] = &[
+    Step {
+        name: "inline",
+        doc: "Library functions copied into those that call them.",
+        run: |f, globals, session| inline::inline(f, globals, session),
+    },
+    Step {
+        name: "fuse",
+        doc: "Operations on arrays that become one loop joined.",
+        run: |f, _, session| fuse::fuse(f, session),
+    },
+    Step {
+        name: "ownership",
+        doc: "References made explicit.",
+        run: |f, _, _| ownership::insert_references(f),
+    },
+];
 
 /// Lowers an instance and everything it calls.
 pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> Result<(Module, Target)> {
@@ -131,15 +162,15 @@ fn lower_noting(
             .typed
             .as_ref()
             .ok_or_else(|| Diagnostic::internal(format!("`{}` was not typed", inst.func.name)))?;
-        let mut func = Func::clone(&typed.func);
+        let Typed { func, mut globals } = typed.clone();
+        let mut func = Arc::unwrap_or_clone(func);
         func.closes = inst.func.is_generator
             && generators
                 .get(&crate::infer::session::generator_id(&inst.key))
                 .is_some_and(|g| g.close.is_some());
-        let mut globals = typed.globals.clone();
-        inline::inline(&mut func, &mut globals, session);
-        fuse::fuse(&mut func, session);
-        ownership::insert_references(&mut func);
+        for step in STEPS {
+            (step.run)(&mut func, &mut globals, session);
+        }
         for id in bodies(&func) {
             if regions.insert(id) {
                 let t = target(session, id);

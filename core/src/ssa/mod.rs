@@ -1,6 +1,6 @@
 //! SSA at Python's level: one data structure for untyped and typed code, told apart by [`Func::types`].
 //!
-//! [`func`] is the data structure, [`build`] makes it from bytecode, [`text`] prints and parses it,
+//! [`func`] is the data structure, [`build`] makes it from bytecode, [`text`] prints it, [`parse`] reads it,
 //! [`verify`] checks it, [`reads`] says what a function reads by index, [`registry`] keeps every function
 //! that a type may name.
 
@@ -8,6 +8,7 @@ pub mod analysis;
 pub mod build;
 pub mod func;
 pub mod opt;
+pub mod parse;
 pub mod parts;
 pub mod reads;
 pub mod registry;

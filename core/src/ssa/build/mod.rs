@@ -90,7 +90,7 @@ pub fn build_with(code: &Code, host: u64, parts: Parts, names: &dyn Names, local
     let mut func = build_declared(code, host, locals)?;
     func.parallel = parts;
     if parts.any() {
-        super::opt::parallel::run(&mut func, names)?;
+        super::opt::PARALLEL.apply(&mut func, names)?;
     }
     Ok(func)
 }

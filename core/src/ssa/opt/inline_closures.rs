@@ -82,6 +82,9 @@ impl Inliner<'_> {
             return None;
         }
         let defaults = *defaults as usize;
+        if make.args.len() < defaults + kwdefaults.len() + callee.free.len() {
+            return None;
+        }
         let args = bind(
             &callee,
             &node.args[1..],

@@ -39,20 +39,23 @@ struct Comprehension {
     source: Value,
 }
 
-pub fn run(func: &mut Func) {
+/// Writes the second loop where there may be one; whether there was any.
+pub fn run(func: &mut Func) -> bool {
     if func.is_generator || !func.insts.iter().any(|n| n.op == Op::Table(id::LIST_APPEND)) {
-        return;
+        return false;
     }
-    let mut seen: Vec<Loc> = vec![];
+    let (mut seen, mut changed): (Vec<Loc>, _) = (vec![], false);
     while func.insts.len() < BUDGET {
-        let Some(c) = find(func, &mut seen) else { return };
+        let Some(c) = find(func, &mut seen) else { break };
         // What is refused here stays what it was.
         let mut new = func.clone();
         if write(&mut new, &c).is_some() {
             super::super::cleanup::run(&mut new);
             *func = new;
+            changed = true;
         }
     }
+    changed
 }
 
 /// Where loops that fill arrays stand.

@@ -21,10 +21,10 @@ mod comprehension;
 mod decided;
 mod find;
 mod flags;
-mod neighbours;
+pub(super) mod neighbours;
 mod outline;
 mod places;
-mod points;
+pub(super) mod points;
 mod races;
 mod reduce;
 mod tuples;
@@ -36,6 +36,7 @@ use super::cleanup;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::ops::id;
 use crate::ssa::{Func, Loc, Op, Parts};
+use std::sync::Arc;
 
 /// Where a chain of attributes begins.
 pub enum Root<'a> {
@@ -59,7 +60,7 @@ pub trait Names {
 pub struct LoopNote {
     pub loc: Loc,
     /// Why it runs as an ordinary loop; none for a parallel one.
-    pub serial: Option<&'static str>,
+    pub serial: Option<Arc<str>>,
     /// What its iterations share, a phrase for each: `sum`, `greatest value, with 1 that goes with it`.
     pub shares: Vec<String>,
     /// Stores that may be races, with what is doubtful about them.
@@ -69,7 +70,17 @@ pub struct LoopNote {
     /// The loop that it has become a part of.
     pub into: Option<Loc>,
     /// The loop before it that it has not become a part of, and why.
-    pub apart: Option<(Loc, std::sync::Arc<str>)>,
+    pub apart: Option<(Loc, Arc<str>)>,
+}
+
+impl LoopNote {
+    /// Nothing said of the loop there yet.
+    pub fn at(loc: Loc) -> LoopNote {
+        LoopNote { loc, serial: None, shares: vec![], doubts: vec![], body: None, into: None, apart: None }
+    }
+    fn serial(loc: Loc, why: &str) -> LoopNote {
+        LoopNote { serial: Some(why.into()), ..LoopNote::at(loc) }
+    }
 }
 
 /// Makes regions of all loops over `prange` that can be; whether there were any.
@@ -79,29 +90,13 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
     }
     if func.is_generator {
         for loc in find::all(func, names) {
-            func.loops.push(LoopNote {
-                loc,
-                serial: Some("it is in a generator, whose loops run in order"),
-                shares: vec![],
-                doubts: vec![],
-                body: None,
-                into: None,
-                apart: None,
-            });
+            func.loops.push(LoopNote::serial(loc, "it is in a generator, whose loops run in order"));
         }
         return Ok(false);
     }
     if !func.parallel.has(Parts::PRANGE) {
         for loc in find::all(func, names) {
-            func.loops.push(LoopNote {
-                loc,
-                serial: Some("switched off by the dictionary"),
-                shares: vec![],
-                doubts: vec![],
-                body: None,
-                into: None,
-                apart: None,
-            });
+            func.loops.push(LoopNote::serial(loc, "switched off by the dictionary"));
         }
         return Ok(func.parallel.has(Parts::COMPREHENSION) && comprehensions(func, names));
     }
@@ -121,15 +116,7 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
             }
             find::Look::Refused(loc, why) => {
                 refused.push(loc);
-                func.loops.push(LoopNote {
-                    loc,
-                    serial: Some(why),
-                    shares: vec![],
-                    doubts: vec![],
-                    body: None,
-                    into: None,
-                    apart: None,
-                });
+                func.loops.push(LoopNote::serial(loc, why));
             }
             find::Look::Found(found) => {
                 let shared = match reduce::classify(func, &found, names) {
@@ -180,20 +167,11 @@ fn comprehensions(func: &mut Func, names: &dyn Names) -> bool {
         } else {
             *func = before;
             // One that may fill its array stands twice.
-            let said = func
-                .loops
-                .iter()
-                .any(|l| l.serial == Some(DEPENDS) && func.span(l.loc).line == func.span(loc).line);
+            let said = func.loops.iter().any(|l| {
+                l.serial.as_deref() == Some(DEPENDS) && func.span(l.loc).line == func.span(loc).line
+            });
             if !said {
-                func.loops.push(LoopNote {
-                    loc,
-                    serial: Some(DEPENDS),
-                    shares: vec![],
-                    doubts: vec![],
-                    body: None,
-                    into: None,
-                    apart: None,
-                });
+                func.loops.push(LoopNote::serial(loc, DEPENDS));
             }
         }
         refused.push(loc);

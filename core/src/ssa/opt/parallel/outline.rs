@@ -38,15 +38,7 @@ pub fn outline(func: &mut Func, found: &Found, shared: &Shared, names: &dyn Name
         shares.push("a list that is appended to".into());
     }
     shares.extend(shared.bins.iter().map(|b| b.describe().into()));
-    Ok(LoopNote {
-        loc: found.loc,
-        serial: None,
-        shares,
-        doubts: shared.doubts.clone(),
-        body: Some(id),
-        into: None,
-        apart: None,
-    })
+    Ok(LoopNote { shares, doubts: shared.doubts.clone(), body: Some(id), ..LoopNote::at(found.loc) })
 }
 
 /// What a loop appends to a list as a function of its own, for the type of that; with what it captures.

@@ -11,9 +11,13 @@ use crate::ssa::{Func, Inst, Op, Term};
 /// The numbers of the points of a shape, as a range.
 pub const PLACES: OpId = id::PARALLEL_PLACES;
 
-/// Rewrites all such loops.
-pub fn rewrite(func: &mut Func, names: &dyn Names) {
-    while rewrite_one(func, names) {}
+/// Rewrites all such loops; whether there were any.
+pub fn rewrite(func: &mut Func, names: &dyn Names) -> bool {
+    let mut changed = false;
+    while rewrite_one(func, names) {
+        changed = true;
+    }
+    changed
 }
 
 fn rewrite_one(func: &mut Func, names: &dyn Names) -> bool {

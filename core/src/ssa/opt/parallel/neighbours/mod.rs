@@ -26,15 +26,15 @@ use std::sync::Arc;
 /// Why two loops stay apart.
 type Why = Arc<str>;
 
-/// Joins neighbouring loops.
-pub fn join(func: &mut Func, names: &dyn Names) {
+/// Joins neighbouring loops; whether there were any.
+pub fn join(func: &mut Func, names: &dyn Names) -> bool {
     if !func.parallel.has(Parts::FUSION) {
-        return;
+        return false;
     }
     if func.insts.iter().filter(|n| n.op == Op::Table(id::ITER_NEXT)).count() < 2 {
-        return;
+        return false;
     }
-    let Some(loops) = loops(func, names) else { return };
+    let Some(loops) = loops(func, names) else { return false };
     let cfg = Cfg::new(func);
     let follows = |a: &Found, b: &Found| {
         a.exit.block == b.pre && a.exit.args.is_empty() && cfg.preds(b.pre) == [a.header]
@@ -70,10 +70,11 @@ pub fn join(func: &mut Func, names: &dyn Names) {
         cleanup::run(func);
     }
     func.loops.extend(notes);
+    changed
 }
 
 fn note(loc: Loc, into: Option<Loc>, apart: Option<(Loc, Why)>) -> LoopNote {
-    LoopNote { loc, serial: None, shares: vec![], doubts: vec![], body: None, into, apart }
+    LoopNote { into, apart, ..LoopNote::at(loc) }
 }
 
 /// All loops over `prange` that are not inside of one, in their order; none where one of them is refused.
