@@ -372,8 +372,8 @@ fn verifier_refuses_broken_functions() {
 
 #[test]
 fn typed_text_reads_back() {
-    let text = r#"func "f" "f" "a.py" 1 hash 0 host 0 id f3 generator {
-    params "a" posonly 0 positional 1 kwonly 0 varargs
+    let text = r#"func "f" "f" "a.py" 1 id f3 generator {
+    params "a" "rest" posonly 0 positional 1 kwonly 0 varargs
     free "x"
     inlined "b.py" "g" @3:4-5
     destructured(v0)

@@ -307,15 +307,7 @@ fn after_fork_in_parent() {
 fn parallel_loops(
     d: &Bound<'_, PyAny>,
 ) -> PyResult<
-    Vec<(
-        String,
-        u32,
-        Option<&'static str>,
-        Vec<String>,
-        Vec<(u32, String)>,
-        Option<u32>,
-        Option<(u32, String)>,
-    )>,
+    Vec<(String, u32, Option<String>, Vec<String>, Vec<(u32, String)>, Option<u32>, Option<(u32, String)>)>,
 > {
     let (py, core) = (d.py(), core_of(d)?);
     if !core.options.parallel.any() {

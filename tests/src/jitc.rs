@@ -16,6 +16,7 @@ use tierup_runtime::engine::tier1::{Codegen, Compiler, Keep};
 use tierup_tier0::Cranelift;
 
 use crate::exec::{Linked, Program, Target};
+use crate::filetests::Level;
 use crate::{filetests, fuzz, helpers, passes};
 
 pub struct Command {
@@ -34,22 +35,40 @@ pub const COMMANDS: &[Command] = &[
     },
     Command {
         name: "ssa",
-        usage: "[--keep-going] FILE.raw",
-        about: "untyped SSA of the functions of such a file, or of one in the `.bc` form",
+        usage: "[--keep-going] [--bare] FILE.raw",
+        about: "untyped SSA of the functions of such a file, or of one in the `.bc` form; `--bare` leaves out where code comes from, as in filetests",
         run: ssa,
     },
     Command {
         name: "cat",
         usage: "FILE",
-        about: "parses LIR and prints it",
-        run: |a| Ok(read(one(a)?)?.to_string()),
+        about: "parses SSA or LIR and prints it",
+        run: |a| match text(one(a)?)? {
+            Text::Ssa(text) => in_file(one(a)?, filetests::ssa::cat(&text)),
+            Text::Lir(text) => Ok(module(one(a)?, &text)?.to_string()),
+        },
     },
-    Command { name: "verify", usage: "FILE", about: "parses and verifies LIR", run: verify },
+    Command { name: "verify", usage: "FILE", about: "parses and verifies SSA or LIR", run: verify },
     Command {
         name: "opt",
         usage: "[--fuel N] [--dump] PASS… FILE",
-        about: "runs passes over LIR and prints the result; `all` is the pipeline; without arguments, lists them",
+        about: "runs passes over SSA or LIR and prints the result; `all` is the pipeline of LIR; without arguments, lists them",
         run: opt,
+    },
+    Command {
+        name: "infer",
+        usage: "FILE ['f(int, float64)' …]",
+        about: "infers functions of a file of SSA for arguments of these types, or those of its `; args:` lines; prints typed SSA",
+        run: |a| typed(a, Level::Infer),
+    },
+    Command {
+        name: "lower",
+        usage: "[STEP] FILE ['f(int, float64)' …]",
+        about: "the same down to LIR, or as far as a step before it: inline, fuse, ownership",
+        run: |a| match a.first().and_then(|word| Level::parse(word)) {
+            Some(level) => typed(&a[1..], level),
+            None => typed(a, Level::Lower),
+        },
     },
     Command {
         name: "interp",
@@ -124,12 +143,43 @@ fn one(args: &[String]) -> Result<&str, String> {
     if let [file] = args { Ok(file) } else { Err(String::new()) }
 }
 
-/// A module from a file, or from standard input where the name is `-`.
-fn read(file: &str) -> Result<Module, String> {
+/// A file's text, by what it is.
+enum Text {
+    Ssa(String),
+    Lir(String),
+}
+
+/// The text of a file, or of standard input where the name is `-`.
+fn text(file: &str) -> Result<Text, String> {
     let text =
         if file == "-" { std::io::read_to_string(std::io::stdin()) } else { std::fs::read_to_string(file) };
     let text = text.map_err(|e| format!("{file}: {e}"))?;
-    parse_module(&text, &helpers::all()).map_err(|d| format!("{file}: {}", d.message))
+    // Names of functions are quoted in SSA, and have a mark in front of them in LIR.
+    Ok(if text.lines().any(|l| l.starts_with("func \"")) { Text::Ssa(text) } else { Text::Lir(text) })
+}
+
+fn module(file: &str, text: &str) -> Result<Module, String> {
+    parse_module(text, &helpers::all()).map_err(|d| format!("{file}: {}", d.message))
+}
+
+/// The LIR of a file.
+fn read(file: &str) -> Result<Module, String> {
+    match text(file)? {
+        Text::Lir(text) => module(file, &text),
+        Text::Ssa(_) => Err(format!("{file}: this takes LIR")),
+    }
+}
+
+fn in_file(file: &str, answer: Result<String, String>) -> Result<String, String> {
+    answer.map_err(|e| format!("{file}: {e}"))
+}
+
+fn typed(args: &[String], level: Level) -> Result<String, String> {
+    let (file, calls) = args.split_first().ok_or("")?;
+    match text(file)? {
+        Text::Ssa(text) => in_file(file, filetests::ssa::typed(&text, level, calls)),
+        Text::Lir(_) => Err(format!("{file}: this takes SSA")),
+    }
 }
 
 /// Decodes every code object and follows the stack of each; the first failures are shown.
@@ -188,10 +238,15 @@ fn each_code(code: &bytecode::Code, f: &mut dyn FnMut(&bytecode::Code)) {
 /// Untyped SSA, verified; inner functions follow the function that makes them. `--keep-going` reports errors
 /// as comments.
 fn ssa(args: &[String]) -> Result<String, String> {
-    let (keep_going, rest) = match args {
-        [flag, rest @ ..] if flag == "--keep-going" => (true, rest),
-        _ => (false, args),
-    };
+    let (flags, rest) = args.split_at(args.iter().take_while(|a| a.starts_with("--")).count());
+    let (mut keep_going, mut bare) = (false, false);
+    for flag in flags {
+        match flag.as_str() {
+            "--keep-going" => keep_going = true,
+            "--bare" => bare = true,
+            _ => return Err(String::new()),
+        }
+    }
     let file = one(rest)?;
     let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
     let mut out = String::new();
@@ -202,7 +257,7 @@ fn ssa(args: &[String]) -> Result<String, String> {
         let built = build::build(&code, 0).and_then(|mut f| {
             let time = start.elapsed();
             f.id = None;
-            print_ssa(&f, &mut vec![], &mut out).map(|()| time)
+            print_ssa(&f, bare, &mut vec![], &mut out).map(|()| time)
         });
         match built {
             Ok(time) => {
@@ -217,9 +272,9 @@ fn ssa(args: &[String]) -> Result<String, String> {
     Ok(out)
 }
 
-fn print_ssa(func: &Func, seen: &mut Vec<FuncId>, out: &mut String) -> Result<(), Diagnostic> {
+fn print_ssa(func: &Func, bare: bool, seen: &mut Vec<FuncId>, out: &mut String) -> Result<(), Diagnostic> {
     ssa::verify::verify(func)?;
-    out.push_str(&func.to_string());
+    out.push_str(&if bare { filetests::ssa::bare(func).to_string() } else { func.to_string() });
     for n in &func.insts {
         let Op::MakeFunction { func: id, .. } = n.op else { continue };
         if seen.contains(&id) {
@@ -227,22 +282,39 @@ fn print_ssa(func: &Func, seen: &mut Vec<FuncId>, out: &mut String) -> Result<()
         }
         seen.push(id);
         if let Some(inner) = registry::get(id) {
-            print_ssa(&inner, seen, out)?;
+            print_ssa(&inner, bare, seen, out)?;
         }
     }
     Ok(())
 }
 
 fn verify(args: &[String]) -> Result<String, String> {
-    verify_module(&read(one(args)?)?).map_err(|d| d.to_string())?;
-    Ok(String::new())
+    let file = one(args)?;
+    match text(file)? {
+        Text::Ssa(text) => in_file(file, filetests::ssa::check_text(&text)),
+        Text::Lir(text) => {
+            verify_module(&module(file, &text)?).map_err(|d| d.to_string())?;
+            Ok(String::new())
+        }
+    }
 }
 
 fn opt(args: &[String]) -> Result<String, String> {
     let Some((file, names)) = args.split_last() else {
-        return Ok(passes::passes().map(|p| format!("{:10} {}\n", p.name, p.doc)).collect());
+        let lir: String = passes::passes().map(|p| format!("{:14} {}\n", p.name, p.doc)).collect();
+        let ssa: String = ssa::opt::PASSES.iter().map(|p| format!("{:14} {}\n", p.name, p.doc)).collect();
+        return Ok(format!("of SSA\n{ssa}of LIR\n{lir}"));
     };
-    let mut module = read(file)?;
+    let mut module = match text(file)? {
+        Text::Lir(text) => module(file, &text)?,
+        Text::Ssa(text) => {
+            let found: Result<Vec<&ssa::opt::Pass>, String> = names
+                .iter()
+                .map(|name| ssa::opt::lookup(name).ok_or_else(|| format!("unknown pass `{name}`")))
+                .collect();
+            return in_file(file, filetests::ssa::optimise(&text, &found?));
+        }
+    };
     let (mut dump, mut fuel, mut wanted) = (false, None, vec![]);
     let mut words = names.iter();
     while let Some(word) = words.next() {
@@ -397,6 +469,20 @@ mod tests {
         assert!(jitc(&["asm", &calls]).is_ok_and(|t| !t.is_empty()));
         assert!(jitc(&["generate", "5"]).is_ok_and(|t| t.contains("; run: f0(buf")));
         assert!(jitc(&["test", &calls]).is_ok_and(|t| t.contains("checks")));
+    }
+
+    #[test]
+    fn commands_take_ssa() {
+        let file = crate::root().join("tests/filetests/ssa/narrow.ssa").display().to_string();
+        assert!(jitc(&["cat", &file]).is_ok_and(|t| t.starts_with("func \"")));
+        assert_eq!(jitc(&["verify", &file]).map(|t| t.replace("; ---\n", "")), Ok(String::new()));
+        assert!(jitc(&["opt", "narrow", &file]).is_ok_and(|t| t.contains("not_none")));
+        assert!(jitc(&["opt", "licm", &file]).is_err_and(|t| t == "unknown pass `licm`"));
+        assert!(jitc(&["clif", &file]).is_err_and(|t| t.ends_with("this takes LIR")));
+        let joins = crate::root().join("tests/filetests/infer/joins.ssa").display().to_string();
+        assert!(jitc(&["infer", &joins]).is_ok_and(|t| t.contains("inst0 = ")));
+        assert!(jitc(&["lower", "fuse", &joins]).is_ok_and(|t| t.contains("inst0 = ")));
+        assert!(jitc(&["lower", &joins]).is_ok_and(|t| t.contains("func @")));
     }
 
     #[test]

@@ -68,9 +68,11 @@ def parse(text):
         if line.startswith("func "):
             functions.append(Function(line))
         elif line.startswith("    params"):
-            head, posonly, positional, kwonly = re.match(r"    params(.*) posonly (\d+) positional (\d+) kwonly (\d+)", line).groups()
             f = functions[-1]
-            f.params, f.posonly, f.positional, f.kwonly = strings(head), int(posonly), int(positional), int(kwonly)
+            f.params = strings(line)
+            counts = re.search(r' posonly (\d+) positional (\d+) kwonly (\d+)(?: varargs)?(?: varkw)?$', line)
+            # What is not said: all of them are ordinary ones.
+            f.posonly, f.positional, f.kwonly = map(int, counts.groups()) if counts else (0, len(f.params), 0)
             f.varargs, f.varkw = " varargs" in line.rpartition('"')[2], " varkw" in line.rpartition('"')[2]
         elif re.match(r"b\d+", line):
             name, params = re.match(r"(b\d+)(?:\((.*)\))?:$", line).groups()
