@@ -113,7 +113,8 @@ def test_rows_of_tables_have_as_many_cells_as_their_head(page):
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_pages_are_short_and_narrow(page):
     lines = list(prose(page))
-    words = sum(len(line.split()) for _, line in lines)
+    # Nobody reads an index from its beginning to its end.
+    words = sum(len(line.split()) for _, line in lines if not line.startswith("- ["))
     assert words <= LONGEST, f"{words} words"
     # A link or a generated line may be longer than a line should be.
     wide = [number for number, line in lines if len(line) > WIDEST and "](" not in line and not line.startswith(("#", "<!--"))]
