@@ -67,10 +67,11 @@ case "${1:-}" in
         ;;
     all)
         for version in "${VERSIONS[@]}"; do
-            python_of "$version" >/dev/null || scripts/debian_python.sh "$version" "$PWD/$FOLDER/debian-$version"
+            python_of "$version" >/dev/null || scripts/debian_python.sh "$version" "$FOLDER/debian-$version" || say "Python $version is left out"
         done
-        for version in "${VERSIONS[@]}"; do
-            [ "$version" = "${VERSIONS[-1]}" ] && share=1 || share=10
+        newest=$(list | tail -n 1 | cut -d' ' -f1)
+        for version in $(list | cut -d' ' -f1); do
+            [ "$version" = "$newest" ] && share=1 || share=10
             test_on "$version" "$share"
         done
         ;;
