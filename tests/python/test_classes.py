@@ -214,3 +214,50 @@ def test_methods_of_abstract_classes_are_found_through_their_order():
         return Base.twice(x), Sub.twice(x), Base.times(x), Sub.times(x), Sub.K
 
     assert f(5) == (10, 10, 15, 20, 4)
+
+
+@pytest.mark.parametrize("text", [
+    "int.conjugate([x, x])", "int.conjugate((1, 2))", "float.conjugate('ab')", "bool.conjugate([x])", "int.bit_length('ab')", "int.bit_length([x])", "int.bit_length(None)", "int.bit_count('ab')", "int.bit_length(1j)",
+    "float.is_integer('ab')", "float.is_integer(None)", "np.float64.item([x])", "np.float64.conjugate((1, 2))", "np.float64.is_integer('ab')", "(int.conjugate if x else int.conjugate)([x])",
+])
+def test_methods_of_numbers_taken_from_a_class_want_a_number(text):
+    space = {"np": np}
+    exec(f"def f(x):\n    return {text}\n", space)
+    with pytest.raises(TypeError):
+        space["f"](3)
+    with pytest.raises(tierup.TypingError):
+        tierup.njit(space["f"])(3)
+
+
+class Longer(namedtuple("Longer", "x y")):
+    def __len__(self):
+        return tuple.__len__(self) + 5
+
+
+@pytest.mark.parametrize("text", ["len(v)", "tuple.__len__(v)", "int.__repr__(True)", "int.__str__('ab')"])
+def test_special_methods_of_a_base_are_refused_and_never_the_overriding_ones(text):
+    space = {"tuple": tuple}
+    exec(f"def f(v):\n    return {text}\n", space)
+    with pytest.raises(tierup.TierupError):
+        tierup.njit(space["f"])(Longer(1, 2))
+
+
+CHANGES = {
+    "grows": "l.append(t); return t", "counts": "m[0] += len(l); return -t", "clears": "l.clear(); return -t", "raises": "l.append(9); return 1 // (t - 2)", "reverses": "return -t",
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_list_is_empty_while_keys_sort_it(name, reverse):
+    space = {}
+    exec(f"def f(l, reverse):\n    m = [0]\n    def key(t):\n        {CHANGES[name]}\n    l.sort(key=key, reverse=reverse)\n    return m[0]\n", space)
+
+    def outcome(f):
+        values = [3, 1, 2, 5]
+        try:
+            return f(values, reverse), values
+        except (ValueError, ZeroDivisionError) as e:
+            return str(e), values
+
+    assert outcome(tierup.njit(space["f"])) == outcome(space["f"])

@@ -69,21 +69,40 @@ def test_check_says_of_each_function_what_compiles(program):
     assert lines[2:4] == ["  line 4: good(int): compiles, and gives int", "  line 4: good(float): compiles, and gives float"]
     assert lines[4] == "  line 8: bad(int): does not compile" and "unknown-attribute" in lines[5] and "line 10" in lines[6]
     assert "  line 12: declared(float64): compiles, and gives float64" in lines
-    assert "  line 16: never: not known: it has no declared types, and the run does not call it" in lines
+    assert "  line 16: never: not known: it has no declared types, and the run does not call it with values of types that compile" in lines
     assert lines[-1] == "  line 21: local.<locals>.inside(int, float): compiles, and gives float"
 
 
 def test_check_of_a_program_in_order_ends_with_0(program):
     run = command("check", program("import tierup\n\n@tierup.njit\ndef f():\n    return 1\n\nf()\n"), program("x = 1\n", "other.py"))
     assert run.returncode == 0 and run.stderr == ""
-    assert "compiles, and gives int" in run.stdout and run.stdout.endswith("other.py\n  no function is decorated\n")
+    assert "compiles, and gives int" in run.stdout and run.stdout.endswith("other.py\n  no function is decorated with jit or njit\n")
 
 
 @pytest.mark.parametrize("last, said", [("1 / 0", "ZeroDivisionError: division by zero (line 7)"), ("raise SystemExit(3)", "it exits with 3"), ("raise KeyboardInterrupt", "KeyboardInterrupt (line 7)")])
 def test_check_says_where_a_program_ends_early(program, last, said):
     run = command("check", program(f"import tierup\n\n@tierup.njit\ndef f():\n    return 1\n\n{last}\n"))
     assert run.returncode == 1 and run.stderr == ""
-    assert run.stdout.splitlines()[1:] == ["  line 3: f: not known: it has no declared types, and the run does not call it", f"  the program did not run to its end: {said}"]
+    assert run.stdout.splitlines()[1:] == ["  line 3: f: not known: it has no declared types, and the run does not call it with values of types that compile", f"  the program did not run to its end: {said}"]
+
+
+def test_check_goes_on_behind_declared_types_that_do_not_compile(program):
+    run = command("check", program("""
+        from tierup import njit
+
+        @njit("int64(int64)")
+        def bad(x):
+            return {x}
+
+        @njit
+        def good(x):
+            return x
+
+        good(1)
+    """))
+    assert run.returncode == 1 and run.stderr == ""
+    assert run.stdout.splitlines()[1] == "  line 4: bad: does not compile for its declared types" and "line 6" in run.stdout
+    assert run.stdout.splitlines()[-1] == "  line 8: good(int): compiles, and gives int"
 
 
 def test_explain_shows_what_became_of_functions(program):

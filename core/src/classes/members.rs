@@ -35,7 +35,13 @@ struct Tables {
     objects: HashMap<OpId, ClassId>,
     /// Classes of what an operation gives that is not called: `a.flags`.
     given: HashMap<OpId, ClassId>,
+    /// Whose instances a method of numbers takes: taken from a class (`int.conjugate`) it may be given
+    /// anything, and its row reads a number's leaves.
+    receivers: HashMap<OpId, Vec<ClassId>>,
 }
+
+/// What stands before names of methods of numbers.
+const OF_NUMBERS: &[&str] = &["int", "bool", "float", "complex", "number", "generic"];
 
 /// Members that no row stands for: inference carries them out.
 const OF_INFERENCE: &[(ClassId, &str, Member)] = &[
@@ -70,6 +76,13 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     for (class, row) in builtin() {
         tables.objects.extend(row.object.and_then(OpId::find).map(|op| (op, class)));
         tables.given.extend(row.paths.iter().filter_map(|p| Some((OpId::parse(p)?, class))));
+    }
+    for op in ops::all() {
+        if let Some((path, _)) = op.name().rsplit_once('.')
+            && OF_NUMBERS.contains(&path)
+        {
+            tables.receivers.insert(op, by_path.get(path).cloned().unwrap_or_default());
+        }
     }
     let mut add = |class: ClassId, name: &'static str, op: OpId| {
         let k = class.number();
@@ -120,6 +133,11 @@ fn of_scalars(op: OpId) -> Option<&'static str> {
 pub fn known(class: &ClassDef, name: &str) -> Option<&'static Member> {
     let tables = &*TABLES;
     class.mro.iter().filter_map(|c| tables.members.get(c.number())).find_map(|own| own.get(name))
+}
+
+/// Whether an operation takes values of a class as its first operand; true where that is the row's to say.
+pub fn takes(op: OpId, class: &ClassDef) -> bool {
+    TABLES.receivers.get(&op).is_none_or(|all| class.mro.iter().any(|c| all.contains(c)))
 }
 
 /// What assigns to an attribute of values of a class.

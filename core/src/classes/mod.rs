@@ -9,7 +9,7 @@ mod members;
 mod of_type;
 pub mod slots;
 
-pub use members::{Member, known, names, object, object_of, path_of, setter};
+pub use members::{Member, known, names, object, object_of, path_of, setter, takes};
 pub use of_type::{class_named, class_of, is_class};
 
 #[cfg(test)]

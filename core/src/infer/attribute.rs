@@ -145,6 +145,8 @@ impl Solver<'_, '_> {
     /// value.
     fn of_class(&mut self, i: Inst, ty: Type, class: &'static ClassDef, name: &str, member: Member) -> Typed {
         match member {
+            // The operation behind a special method asks the value's own class, not the one that is named.
+            Member::Method(_) if name.starts_with("__") => Err(self.no_attribute(ty, class, name)),
             Member::Method(op) => {
                 self.out.resolved.insert(i, Resolved::Nothing);
                 Ok((Type::new(Kind::Builtin(op)), None, false))

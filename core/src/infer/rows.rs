@@ -7,9 +7,11 @@ use super::hints;
 use super::session::Session;
 use super::solve::Solver;
 use super::special;
+use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::ops::{self, Adapter, Body, OpDef, OpId, id};
 use crate::ssa::Inst;
+use crate::types::class::ClassId;
 use crate::types::{Const, Kind, Type, promote};
 use std::sync::Arc;
 
@@ -71,6 +73,23 @@ impl<'h> Solver<'_, 'h> {
         Ok(false)
     }
 
+    /// A method of numbers that was taken from its class has a number for its first operand.
+    fn takes_receiver(&mut self, id: OpId, positional: &[Source]) -> Result<()> {
+        let Some(first) = positional.first() else { return Ok(()) };
+        let ty = self.source_arg(first)?.ty;
+        let class = classes::class_of(ty);
+        // Each of several types is looked at by itself.
+        if class.id == ClassId::OBJECT || classes::takes(id, class) {
+            return Ok(());
+        }
+        let (class, name) = id.name().rsplit_once('.').unwrap_or_default();
+        let text = format!(
+            "descriptor '{name}' for '{class}' objects doesn't apply to a value of type {}",
+            self.session.resolve(ty)
+        );
+        Err(Diagnostic::new(Code::NoMatchingOperation, text))
+    }
+
     /// The first row of an operation that takes these operands.
     pub fn rows(
         &mut self,
@@ -79,6 +98,7 @@ impl<'h> Solver<'_, 'h> {
         mut positional: Vec<Source>,
         mut named: Vec<(Arc<str>, Source)>,
     ) -> Typed {
+        self.takes_receiver(id, &positional)?;
         self.keywords_as_dict(id, &mut positional)?;
         self.rewrite(id, &mut positional)?;
         if let Some(known) = self.without_a_row(i, id, &positional, &named) {

@@ -45,7 +45,7 @@ def _of_file(path, describe):
     for d in found:
         describe(d)
     if not found:
-        print("  no function is decorated")
+        print("  no function is decorated with jit or njit")
     if ended:
         print(f"  the program did not run to its end: {ended}")
     return ended
@@ -55,8 +55,12 @@ def _check(d):
     """Prints what of a function compiles; gives whether anything does not."""
     head, bad = f"  line {d.__code__.co_firstlineno}: {d.__qualname__}", False
     overloads = _tierup.overloads(d)
-    if not overloads:
-        print(f"{head}: not known: it has no declared types, and the run does not call it")
+    if refused := d.__dict__.get("_refused"):
+        bad = True
+        print(f"{head}: does not compile for its declared types")
+        print("\n".join("    " + line for line in str(refused).splitlines()))
+    elif not overloads:
+        print(f"{head}: not known: it has no declared types, and the run does not call it with values of types that compile")
     for args, ret, why in overloads:
         call = f"({', '.join(args)})"
         if why is None:

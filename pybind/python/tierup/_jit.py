@@ -158,7 +158,12 @@ def _make(function, signatures, options, fallback, locals=None):
         known = types.signatures(signatures)
         # What is to be compiled for a function is known when there is one.
         settled = [(args, ret) for args, ret in known if _is_settled(function, args, ret, options)]
-        declare(d, [([t._tierup_type_ for t in args], ret and ret._tierup_type_) for args, ret in settled], len(settled) < len(known))
+        try:
+            declare(d, [([t._tierup_type_ for t in args], ret and ret._tierup_type_) for args, ret in settled], len(settled) < len(known))
+        except Exception as e:
+            if not _watchers:
+                raise
+            attributes["_refused"] = e
     return d
 
 

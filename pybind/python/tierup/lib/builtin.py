@@ -14,9 +14,21 @@ _NAMES_WHAT_IS_MISSING = sys.version_info < (3, 14)
 
 
 def list_sort_key(values, key, reverse):
-    """``values.sort(key=key, reverse=reverse)``: stable, each key computed once."""
-    keys = [key(v) for v in values]
+    """``values.sort(key=key, reverse=reverse)``: stable, each key computed once. As in Python the list is empty meanwhile, whatever `key` does to it is lost, and what it puts in is an error."""
+    items = values.copy()
+    values.clear()
+    try:
+        keys = [key(v) for v in items]
+    except:  # noqa: E722  (whatever it is, the list has its elements again)
+        values.clear()
+        values.extend(items)
+        raise
+    changed = len(values) > 0
+    values.clear()
+    values.extend(items)
     values.sort_by_keys(keys, reverse)
+    if changed:
+        raise ValueError("list modified during sort")
 
 
 def sort_order(keys, reverse):
