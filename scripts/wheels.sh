@@ -45,6 +45,8 @@ build() {
         strip -o "$(echo "$work"/unpacked/*)/tierup/libtierup_tier1.so" "$LIBRARY"
         mkdir "$work/full"
         .venv/bin/python -m wheel pack --dest-dir "$work/full" "$work"/unpacked/* >/dev/null
+        # The library with LLVM may want a later C library than the extension, whose tag stands there.
+        .venv/bin/python -m wheel tags --remove --platform-tag linux_x86_64 "$work"/full/*.whl >/dev/null
         # Puts libraries that not every machine has beside ours, and says which machines it is for.
         PATH=$PWD/.venv/bin:$PATH .venv/bin/python -m auditwheel repair --wheel-dir "$work/repaired" "$work"/full/*.whl >/dev/null 2>&1
         full=$(echo "$work"/repaired/*.whl)
