@@ -12,7 +12,10 @@ command -v apt-get >/dev/null || { echo "debian_python: this is no Debian: insta
 work=$folder.$suite
 mkdir -p "$work/lists/partial" "$work/archives/partial" "$folder"
 : > "$work/status"
-echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $suite main" > "$work/sources.list"
+# From where the machine has its own packages.
+mirror=$(apt-get indextargets --format '$(REPO_URI)' | grep -v security | sed -n 1p || true)
+[ -n "$mirror" ] || { echo "debian_python: this machine has no package lists: run apt-get update" >&2; exit 1; }
+echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" > "$work/sources.list"
 # As if nothing were installed, so that the C library and all else comes along.
 apt=(apt-get -q -o "Dir::State::Lists=$work/lists" -o "Dir::State::status=$work/status" -o "Dir::Cache::archives=$work/archives" -o "Dir::Cache::pkgcache=" -o "Dir::Cache::srcpkgcache="
     -o "Dir::Etc::sourcelist=$work/sources.list" -o Dir::Etc::sourceparts=- -o APT::Sandbox::User=root -o Debug::NoLocking=1)
