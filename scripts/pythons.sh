@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-VERSIONS=(3.11 3.12 3.13 3.14)
+mapfile -t VERSIONS < <(scripts/setup.sh pythons)
 FOLDER=target/pythons
 
 say() { printf '\033[1m==\033[0m %s\n' "$*"; }

@@ -2,6 +2,7 @@
 # Brings a bare Debian 12 machine with Rust and Python 3.11 or later to where the build starts. Called by the Makefile, safe to repeat.
 #
 #   setup.sh python                 prints a Python that works: $PYTHON, else the oldest that Tierup compiles on
+#   setup.sh pythons                the versions that Tierup compiles on, oldest first
 #   setup.sh llvm                   1 where LLVM is installed or can be, else 0; brings package lists up to date where they may be why not
 #   setup.sh without-llvm           says what to do where there is none
 #   setup.sh system                 system packages: installed where we may, else one line says what to install
@@ -12,12 +13,16 @@ set -euo pipefail
 say() { printf '\033[1m==\033[0m %s\n' "$*"; }
 die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
+# The versions whose bytecode there is a decoder for, oldest first.
+known_pythons() { local file; for file in core/src/bytecode/decode/v3*.rs; do basename "$file" .rs | sed 's/^v3/3./'; done | sort -V; }
+
 find_python() {
-    local candidate
-    for candidate in "${PYTHON:-}" python3.11 /usr/bin/python3.11 /usr/local/bin/python3.11 python3.12 python3.13 python3.14 python3 python; do
+    local candidate known
+    known=$(known_pythons | tr '\n' ' ')
+    for candidate in "${PYTHON:-}" $(for version in $known; do echo "python$version /usr/bin/python$version /usr/local/bin/python$version"; done) python3 python; do
         [ -n "$candidate" ] || continue
         # A version manager's shim may exist for a version that is not there: ask it.
-        if "$candidate" -c 'import sys; raise SystemExit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' >/dev/null 2>&1; then
+        if "$candidate" -c 'import sys; raise SystemExit("%d.%d" % sys.version_info[:2] not in sys.argv[1:])' $known >/dev/null 2>&1; then
             "$candidate" -c 'import sys; print(sys.executable)'
             return
         fi
@@ -79,7 +84,7 @@ install_system() {
 make_venv() {
     local dir=$1 python
     shift
-    python=$(find_python) || die "Python 3.11, 3.12, 3.13 or 3.14 is missing"
+    python=$(find_python) || die "a Python of these versions is missing: $(known_pythons | tr '\n' ' ')"
     if ! "$dir/bin/python" -c 'import pip' >/dev/null 2>&1; then
         say "$dir: creating it with $python"
         rm -rf "$dir"
@@ -93,11 +98,12 @@ make_venv() {
 
 cd "$(dirname "$0")/.."
 case "${1:-}" in
-    python) find_python || die "Python 3.11, 3.12, 3.13 or 3.14 is missing" ;;
+    python) find_python || die "a Python of these versions is missing: $(known_pythons | tr '\n' ' ')" ;;
+    pythons) known_pythons ;;
     llvm) if can_have_llvm; then echo 1; else echo 0; fi ;;
     without-llvm) say_without_llvm ;;
     system) install_system ;;
     venv) shift; make_venv "$@" ;;
     without-deps) say "$2: installing $3"; "$2/bin/python" -m pip install -q --disable-pip-version-check --no-deps -r "$3" ;;
-    *) die "unknown command '${1:-}': python, llvm, without-llvm, system, venv or without-deps" ;;
+    *) die "unknown command '${1:-}': python, pythons, llvm, without-llvm, system, venv or without-deps" ;;
 esac
