@@ -10,7 +10,7 @@
 //! NumPy calls inner loops with the GIL or without it. Which it is matters only to what needs Python inside,
 //! so nobody asks before: PyO3 must not think that this thread has it, hence [`ctx::without_gil`]. A few
 //! turns go to an entry of their own, which needs neither a context nor arguments laid out
-//! (`tierup_core::lower::few`).
+//! (`tierup_core::lower::short_loop_entry`).
 
 use crate::marks::{Floats, Marks, Special};
 use crate::npy::{self, Descr, PyArrayObject};
@@ -30,7 +30,7 @@ use tierup_runtime::exc::Error;
 use tierup_runtime::panics::settle;
 
 type LoopFn = unsafe extern "C" fn(*mut *mut u8, *const isize, *const isize, *mut c_void);
-type FewFn = unsafe extern "C" fn(*mut *mut u8, *const isize, *const isize) -> u64;
+type ShortLoopFn = unsafe extern "C" fn(*mut *mut u8, *const isize, *const isize) -> u64;
 type Resolver = unsafe extern "C" fn(
     *mut UFunc,
     c_int,
@@ -82,7 +82,7 @@ const OUTPUT: u32 = 0x0100_0000 | 0x0200_0000 | 0x0800_0000 | 0x4000_0000;
 const SLOTS: usize = 256;
 
 /// Up to so many turns their own entry is faster than the loop that makes vectors and polls.
-const FEW: isize = 8;
+const SHORT: isize = 8;
 
 unsafe extern "C" fn never_dropped(_: *mut Obj) {}
 
@@ -211,12 +211,12 @@ unsafe extern "C" fn run_loop(
 unsafe fn run(l: &Loop, args: *mut *mut u8, dims: *const isize, steps: *const isize) {
     // SAFETY: as required of the caller.
     unsafe {
-        if *dims <= FEW
+        if *dims <= SHORT
             && let Some(unit) = &l.unit
         {
-            let few = unit.few.load(Ordering::Acquire);
-            if !few.is_null() {
-                std::mem::transmute::<*mut u8, FewFn>(few)(args, dims, steps);
+            let entry = unit.short_loop.load(Ordering::Acquire);
+            if !entry.is_null() {
+                std::mem::transmute::<*mut u8, ShortLoopFn>(entry)(args, dims, steps);
                 return;
             }
         }

@@ -5,7 +5,7 @@
 //! loops over all elements of what masks choose, [`ownership`] makes references explicit, [`func`] walks one
 //! function, [`cx`] is what an operation's emitter sees, [`pieces`] runs loops over arrays in parallel,
 //! [`generator`] turns a generator into a frame and a resume function, [`guard`] finds the lists that
-//! iterations share and change, [`gpu`] makes kernels, [`few`] entries of ufuncs' loops for few turns,
+//! iterations share and change, [`gpu`] makes kernels, [`short_loop_entry`] entries of ufuncs' loops for few turns,
 //! [`same`] tells which values are the same before there are passes.
 
 pub mod again;
@@ -16,7 +16,6 @@ pub mod cast;
 pub mod constants;
 pub mod cx;
 pub mod ends;
-pub mod few;
 pub mod fold;
 pub mod func;
 pub mod fuse;
@@ -32,6 +31,7 @@ pub mod ownership;
 pub mod pieces;
 pub mod pure;
 pub mod same;
+pub mod short_loop_entry;
 pub mod together;
 pub mod wrapper;
 

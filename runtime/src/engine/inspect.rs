@@ -1,6 +1,6 @@
 //! What tier 1 makes of a function, as text: compiled once more on the side, nothing of it is loaded or run.
 
-use super::promote::{available, library, policy, prepare, prepare_with_few};
+use super::promote::{available, library, policy, prepare, prepare_with_entry};
 use super::tier1::{Codegen, Compiler, Keep, Object};
 use super::{Request, front, guarded};
 use std::collections::BTreeSet;
@@ -62,8 +62,8 @@ pub fn parallel(request: &Request<'_>) -> Result<BTreeSet<Note>> {
 fn object(request: &Request<'_>, keep: Keep) -> Result<Object> {
     let mut front = front(request)?;
     let mut module = std::mem::take(&mut front.module);
-    let few = prepare_with_few(&mut module, &front.names)?;
-    let roots: Vec<&str> = front.names.roots().into_iter().chain(few).collect();
+    let short_loop = prepare_with_entry(&mut module, &front.names)?;
+    let roots: Vec<&str> = front.names.roots().into_iter().chain(short_loop).collect();
     library()?.object(
         &module,
         &roots,

@@ -30,7 +30,7 @@ use tierup_core::infer::session::Session;
 use tierup_core::layout::ThreadCtx;
 use tierup_core::lir::{Module, cells, legalise, opt, osr};
 use tierup_core::lower::cx::Options;
-use tierup_core::lower::{self, few, generator, wrapper};
+use tierup_core::lower::{self, generator, short_loop_entry, wrapper};
 use tierup_core::ssa::FuncId;
 use tierup_core::types::{Kind, Type};
 
@@ -46,7 +46,7 @@ pub struct Request<'a> {
     /// Whether what becomes hot may be promoted.
     pub promote: bool,
     /// It is the inner loop of a ufunc, whose operands are arrays of one dimension: tier 1 gives it an entry
-    /// for few turns ([`few`]).
+    /// for few turns ([`short_loop_entry`]).
     pub inner_loop: bool,
 }
 
@@ -193,12 +193,12 @@ fn front(request: &Request<'_>) -> Result<Front> {
     let (mut module, target) = lower::lower(&session, root, request.options)?;
     trace::span("infer", "front end", began, phases.infer, &target.name);
     module.funcs.push(wrapper::make_wrapper(&target.name, &target.sig, &target.params));
-    let few = request.inner_loop.then(|| format!("{}{}", target.name, few::FEW_SUFFIX));
+    let short_loop = request.inner_loop.then(|| format!("{}{}", target.name, short_loop_entry::SHORT_SUFFIX));
     let mut names = Names {
         function: target.name.clone(),
         wrapper: wrapper::wrapper_name(&target.name),
         resume: None,
-        few,
+        short_loop,
     };
     let mut yielded = None;
     if let Kind::Generator(id, yields) = *target.ret {

@@ -27,7 +27,7 @@ use tierup_core::backend::Code;
 use tierup_core::diag::{Code as ErrorCode, Diagnostic, Result};
 use tierup_core::lir::osr::{self, Point};
 use tierup_core::lir::{Func, InstData, Module, cells, legalise, opt};
-use tierup_core::lower::few;
+use tierup_core::lower::short_loop_entry::short_loop_entry;
 use tierup_core::math::definition;
 
 /// When what is promoted. `tierup.config` sets it; the table of variables in the documentation explains it.
@@ -176,9 +176,9 @@ pub struct Unit {
     /// Where callers enter: the wrapper, and the one that resumes a generator (else null).
     pub wrapper: AtomicPtr<u8>,
     pub resume: AtomicPtr<u8>,
-    /// Where NumPy enters for few turns (see `tierup_core::lower::few`); null where there is no such code, or
-    /// not yet.
-    pub few: AtomicPtr<u8>,
+    /// Where NumPy enters for few turns (`tierup_core::lower::short_loop_entry`); null where there is no such
+    /// code, or not yet.
+    pub short_loop: AtomicPtr<u8>,
     /// Counts down to the promotion by calls.
     calls: AtomicI64,
     /// What `calls` said when a loop was last asked.
@@ -223,7 +223,7 @@ pub struct Names {
     pub function: String,
     pub wrapper: String,
     pub resume: Option<String>,
-    pub few: Option<String>,
+    pub short_loop: Option<String>,
 }
 
 impl Names {
@@ -232,7 +232,7 @@ impl Names {
     }
     /// All that an object may be asked for: what it is found by.
     pub fn wanted(&self) -> Vec<&str> {
-        self.roots().into_iter().chain(self.few.as_deref()).collect()
+        self.roots().into_iter().chain(self.short_loop.as_deref()).collect()
     }
 }
 
@@ -298,7 +298,7 @@ impl Unit {
             name,
             wrapper: AtomicPtr::default(),
             resume: AtomicPtr::default(),
-            few: AtomicPtr::default(),
+            short_loop: AtomicPtr::default(),
             calls: AtomicI64::new(calls),
             asked: AtomicI64::new(calls),
             heat: AtomicU64::new(0),
@@ -667,8 +667,8 @@ fn compile(module: &Module, roots: &[&str], codegen: Codegen) -> Result<(Native,
 
 fn whole(unit: &Unit) -> Result<Option<(String, u32)>> {
     let mut module = snapshot(unit)?.module.clone();
-    let few = prepare_with_few(&mut module, &unit.names)?;
-    let roots: Vec<&str> = unit.roots().into_iter().chain(few).collect();
+    let short_loop = prepare_with_entry(&mut module, &unit.names)?;
+    let roots: Vec<&str> = unit.roots().into_iter().chain(short_loop).collect();
     let (native, object) = compile(&module, &roots, unit.codegen)?;
     publish(unit, native)?;
     if let Some(key) = unit.key {
@@ -679,21 +679,21 @@ fn whole(unit: &Unit) -> Result<Option<(String, u32)>> {
 
 /// Prepares a module, and adds the entry for few turns where one is wanted and can be had. What pays for many
 /// turns (tests of strides in front of the loop) is not done to that.
-pub(super) fn prepare_with_few<'n>(module: &mut Module, names: &'n Names) -> Result<Option<&'n str>> {
+pub(super) fn prepare_with_entry<'n>(module: &mut Module, names: &'n Names) -> Result<Option<&'n str>> {
     let entry = names
-        .few
+        .short_loop
         .as_deref()
-        .and_then(|name| few::few_turns(module.funcs.iter().find(|f| f.name == names.wrapper)?, name));
+        .and_then(|name| short_loop_entry(module.funcs.iter().find(|f| f.name == names.wrapper)?, name));
     prepare(module)?;
     let Some(entry) = entry else { return Ok(None) };
-    let mut few = Module { funcs: vec![entry] };
-    tierup_core::lower::blocks::settle(&mut few, false);
-    legalise::legalise(&mut few);
+    let mut entry = Module { funcs: vec![entry] };
+    tierup_core::lower::blocks::settle(&mut entry, false);
+    legalise::legalise(&mut entry);
     if cfg!(debug_assertions) {
-        tierup_core::lir::verify::verify_module(&few)?;
+        tierup_core::lir::verify::verify_module(&entry)?;
     }
-    module.funcs.append(&mut few.funcs);
-    Ok(names.few.as_deref())
+    module.funcs.append(&mut entry.funcs);
+    Ok(names.short_loop.as_deref())
 }
 
 /// What people see in the list of the cache.
@@ -713,7 +713,7 @@ fn publish(unit: &Unit, native: Native) -> Result<()> {
     };
     let (wrapper, resume) = (find(&unit.names.wrapper)?, unit.names.resume.as_deref().map(find).transpose()?);
     let inside = unit.cells.iter().map(|c| find(&c.name)).collect::<Result<Vec<_>>>()?;
-    let few = unit.names.few.as_deref().and_then(|name| native.entry(name));
+    let short_loop = unit.names.short_loop.as_deref().and_then(|name| native.entry(name));
     // Code first, addresses second: whoever sees an address may enter.
     lock(&unit.code).push(native);
     for (cell, entry) in unit.cells.iter().zip(inside) {
@@ -722,8 +722,8 @@ fn publish(unit: &Unit, native: Native) -> Result<()> {
     if let Some(r) = resume {
         unit.resume.store(r, Ordering::Release);
     }
-    if let Some(f) = few {
-        unit.few.store(f.cast_mut(), Ordering::Release);
+    if let Some(f) = short_loop {
+        unit.short_loop.store(f.cast_mut(), Ordering::Release);
     }
     unit.wrapper.store(wrapper, Ordering::Release);
     unit.calls.store(i64::MAX, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! The inner loop of a ufunc for few turns: `(pointers, lengths, strides) -> 0`, as NumPy enters it, without
+//! The inner loop of a ufunc for short loops: `(pointers, lengths, strides) -> 0`, as NumPy enters it, without
 //! a `ThreadCtx`.
 //!
 //! NumPy enters an inner loop once for each segment of `reduceat`, for each index of `at` and for each row
@@ -15,22 +15,22 @@ use crate::lir::{Alias, Func, InstData, Signature, Ty, Value};
 use crate::rt::{Effect, Raises};
 
 /// What the name of such an entry ends in.
-pub const FEW_SUFFIX: &str = ".few";
+pub const SHORT_SUFFIX: &str = ".short";
 /// Slots of one operand: an array of one dimension is its owner, the address of its elements, its length, its
 /// stride.
 const PARTS: usize = 4;
 /// What runs once the slots are gone.
 const CLEAN_UP: [&str; 7] = ["fold", "blocks", "cse", "fold", "blocks", "thread", "dce"];
 
-pub fn few_signature() -> Signature {
+pub fn entry_signature() -> Signature {
     Signature { params: vec![Ty::Ptr; 3], results: vec![Ty::I64] }
 }
 
 /// Makes the entry `name` of an optimised wrapper whose operands are arrays of one dimension, all of the
 /// length of the first; none where its code needs more than their elements.
-pub fn few_turns(wrapper: &Func, name: &str) -> Option<Func> {
+pub fn short_loop_entry(wrapper: &Func, name: &str) -> Option<Func> {
     let mut func = wrapper.clone();
-    (func.name, func.sig) = (name.to_owned(), few_signature());
+    (func.name, func.sig) = (name.to_owned(), entry_signature());
     let entry = func.entry();
     let old = std::mem::take(&mut func.blocks[entry.index()].params);
     let &[ctx, slots, _] = &old[..] else { return None };
@@ -112,7 +112,7 @@ mod tests {
 
     fn entry(text: &str) -> Option<String> {
         let module = parse_module(text, &crate::ops::helpers().collect::<Vec<_>>()).expect("the text is LIR");
-        few_turns(&module.funcs[0], "f.few").map(|f| f.renumbered().to_string())
+        short_loop_entry(&module.funcs[0], "f.short").map(|f| f.renumbered().to_string())
     }
 
     /// A wrapper of a loop over two arrays, with what is computed and what happens behind the store.
@@ -161,7 +161,7 @@ block4(v33: i64):
     fn a_loop_over_elements_is_entered_as_numpy_does() {
         let text = entry(&wrapper("v22 = fadd.f64 v19, v19\n    store.f64 array v22, v21"))
             .expect("nothing needs the context");
-        assert!(text.contains("func @f.few(ptr, ptr, ptr) -> i64"), "{text}");
+        assert!(text.contains("func @f.short(ptr, ptr, ptr) -> i64"), "{text}");
         assert!(text.contains("short:") && !text.contains("volatile") && !text.contains("poll"), "{text}");
         // One length for all, and no test whether they are equal.
         assert_eq!(text.matches("load.i64 stack v1").count(), 1, "{text}");
