@@ -1,12 +1,12 @@
 //! Lowers one typed function: blocks, values and edges one by one, operations through their own emitters.
 
-use super::again::Again;
 use super::arrays::ArrayVal;
 use super::cx::{Generators, LowerCx, OnError, OpCall, Options, Unlocked, Val, split_leaves};
 use super::ends::{self, End};
 use super::guard::Guard;
 use super::lazy::Elements;
 use super::pieces::{Note, Pieces};
+use super::sequential_retry::{self, Retry};
 use super::{cast, constants, target};
 use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
@@ -626,7 +626,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         }) {
             bound = self.cx.b.i64(i64::MAX);
         }
-        let twice = self.again(id, node, &mut all, &mut bound)?;
+        let twice = self.retry(id, node, &mut all, &mut bound)?;
         let alone = body.careful && !super::pure::is_pure(self.session, id);
         if body.careful {
             self.cx.pieces.note_region(
@@ -657,24 +657,24 @@ impl<'a, 'h> FuncLower<'a, 'h> {
 
     /// Where what pieces find decides what may raise: makes it one piece that knows so, if it must be one;
     /// whether it is to run again after an exception.
-    fn again(
+    fn retry(
         &mut self,
         id: InstanceId,
         node: &InstNode,
         all: &mut [lir::Value],
         bound: &mut lir::Value,
     ) -> Result<bool> {
-        let how = super::again::again(self.session, id);
+        let how = sequential_retry::retry(self.session, id);
         let written = match &how {
-            Again::Never => return Ok(false),
-            Again::Once { written } => written.as_slice(),
-            Again::Ordered => &[],
+            Retry::Never => return Ok(false),
+            Retry::Once { written } => written.as_slice(),
+            Retry::Ordered => &[],
         };
-        if let Again::Ordered = how {
+        if let Retry::Ordered = how {
             let why = "one thread runs all iterations in order: what depends on what was found before may raise, and doing the loop twice would change what it leaves";
             self.cx.pieces.note_region(self.func, node, "prange", Some(why));
         }
-        let mut ordered = self.cx.b.bool(matches!(how, Again::Ordered));
+        let mut ordered = self.cx.b.bool(matches!(how, Retry::Ordered));
         let array = |s: &mut Self, v: Value| -> Result<Option<ArrayVal>> {
             let (val, ty) = (s.val(v)?, s.ty(v));
             if ty.as_array().is_none() {
@@ -698,7 +698,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         if let Some(slot) = all.get_mut(2) {
             *slot = ordered;
         }
-        Ok(matches!(how, Again::Once { .. }))
+        Ok(matches!(how, Retry::Once { .. }))
     }
 
     fn suspend(&mut self, node: &InstNode) -> Result<()> {

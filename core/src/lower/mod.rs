@@ -8,7 +8,6 @@
 //! iterations share and change, [`gpu`] makes kernels, [`short_loop_entry`] entries of ufuncs' loops for few turns,
 //! [`same`] tells which values are the same before there are passes.
 
-pub mod again;
 pub mod along;
 pub mod arrays;
 pub mod blocks;
@@ -31,6 +30,7 @@ pub mod ownership;
 pub mod pieces;
 pub mod pure;
 pub mod same;
+pub mod sequential_retry;
 pub mod short_loop_entry;
 pub mod together;
 pub mod wrapper;

@@ -5,7 +5,7 @@
 //! the plain loop does, never in fewer. Then an exception may be one that the plain loop does not come by
 //! ([`Decided::More`]), and where the code is what runs when nothing is found, one may be missing
 //! ([`Decided::Fewer`]). Nothing else depends on it ([`Classifier::nothing_depends_on`]). Blocks with such
-//! code are marked here; what of it may raise shows when the types are known ([`crate::lower::again`]).
+//! code are marked here; what of it may raise shows when the types are known ([`crate::lower::sequential_retry`]).
 
 use super::best::Gate;
 use super::reduce::Classifier;

@@ -15,7 +15,7 @@ use crate::types::{Kind, Type};
 use std::collections::HashSet;
 
 /// How a loop runs.
-pub enum Again {
+pub enum Retry {
     /// In pieces.
     Never,
     /// In pieces, and after an exception again as one. The arguments that it writes to are arrays, which must
@@ -25,11 +25,11 @@ pub enum Again {
     Ordered,
 }
 
-pub fn again(session: &Session<'_>, id: InstanceId) -> Again {
+pub fn retry(session: &Session<'_>, id: InstanceId) -> Retry {
     let inst = session.at(id);
     let Some(typed) = inst.typed.as_ref().filter(|_| inst.func.body.as_ref().is_some_and(|b| b.decides))
     else {
-        return Again::Never;
+        return Retry::Never;
     };
     let f = &*typed.func;
     let raises = Raises {
@@ -42,14 +42,14 @@ pub fn again(session: &Session<'_>, id: InstanceId) -> Again {
         },
     };
     if raises.behind(Decided::Fewer) {
-        return Again::Ordered;
+        return Retry::Ordered;
     }
     let more = raises.behind(Decided::More);
     if !more && !raises.behind(Decided::Unset) {
-        return Again::Never;
+        return Retry::Never;
     }
     // A variable that is missing is an exception of its own, at a line that has been warned of.
-    let otherwise = if more { Again::Ordered } else { Again::Never };
+    let otherwise = if more { Retry::Ordered } else { Retry::Never };
     let written = written(f, &raises.defs);
     let Some(written) = written.filter(|w| w.is_empty() || others_are_plain(f)) else {
         return otherwise;
@@ -57,7 +57,7 @@ pub fn again(session: &Session<'_>, id: InstanceId) -> Again {
     let stores = |n: &InstNode| {
         is(n, id::SETITEM) && root(f, &raises.defs, n.args[0]).is_some_and(|k| written.contains(&k))
     };
-    if does_nothing_but(session, id, &stores) { Again::Once { written } } else { otherwise }
+    if does_nothing_but(session, id, &stores) { Retry::Once { written } } else { otherwise }
 }
 
 fn is(node: &InstNode, id: OpId) -> bool {
