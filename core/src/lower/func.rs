@@ -2,7 +2,7 @@
 
 use super::arrays::ArrayVal;
 use super::cx::{Generators, LowerCx, OnError, OpCall, Options, Unlocked, Val, split_leaves};
-use super::ends::{self, End};
+use super::fusion_sinks::{self, Sink};
 use super::guard::Guard;
 use super::lazy::Elements;
 use super::pieces::{Note, Pieces};
@@ -545,7 +545,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 chain.operands.push(from);
             }
             if together && of_row(step.op).is_some() {
-                reductions.push(End::new(&mut self.cx, &mut chain, step, args, types, consts)?);
+                reductions.push(Sink::new(&mut self.cx, &mut chain, step, args, types, consts)?);
                 continue;
             }
             if k + 1 < fused.steps.len() || several && step.op.lazy.is_none() {
@@ -584,7 +584,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             };
         }
         if together {
-            return ends::reduce(&mut self.cx, &chain.lazy, &reductions);
+            return fusion_sinks::reduce(&mut self.cx, &chain.lazy, &reductions);
         }
         let last =
             fused.steps.len().checked_sub(1).ok_or_else(|| Diagnostic::internal("nothing was fused"))?;

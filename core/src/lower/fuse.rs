@@ -299,9 +299,9 @@ impl Pass<'_, '_> {
     }
 
     /// What can be computed in the loop of the instruction at `at`, in the order of the block, and whether
-    /// somebody else wants what it gives. `ends` are reductions right in front of it that are done in the
+    /// somebody else wants what it gives. `sinks` are reductions right in front of it that are done in the
     /// same loop.
-    pub fn absorb(&mut self, b: Block, at: usize, operands: &[usize], ends: &[Inst]) -> Vec<(Inst, bool)> {
+    pub fn absorb(&mut self, b: Block, at: usize, operands: &[usize], sinks: &[Inst]) -> Vec<(Inst, bool)> {
         let insts = self.func.block(b).insts.clone();
         let root = self.func.inst(insts[at]).clone();
         // How often the members of the chain read each value.
@@ -318,7 +318,7 @@ impl Pass<'_, '_> {
         let mut handled = root.unwind.is_some();
         for i in insts[..at].iter().rev() {
             let node = self.func.inst(*i).clone();
-            if ends.contains(i) {
+            if sinks.contains(i) {
                 *wanted.entry(node.args[0]).or_default() += 1;
                 taken.push((*i, true));
                 continue;
@@ -329,7 +329,7 @@ impl Pass<'_, '_> {
             }) && taken.len() + 1 < MOST_STEPS;
             let also = !fits
                 && !handled
-                && ends.is_empty()
+                && sinks.is_empty()
                 && made < MOST_MADE
                 && node.result.is_some_and(|r| !read_before.contains(&r))
                 && self.joins(&root, &node, &wanted);
@@ -490,7 +490,7 @@ impl Pass<'_, '_> {
     /// instructions were put in front of it.
     pub fn rewrite(&mut self, b: Block, root: Inst, taken: &[(Inst, bool)]) -> usize {
         let mut added = 0;
-        let ends: Vec<Inst> = taken
+        let sinks: Vec<Inst> = taken
             .iter()
             .filter(|t| t.1)
             .map(|t| t.0)
@@ -569,7 +569,7 @@ impl Pass<'_, '_> {
                 InstNode { op: Op::Broadcast, args: parts, result: Some(shape), ..node };
             added += self.keep_shape(b, *i, (result, ty, shape), loc);
         }
-        for v in ends.iter().chain([&root]).flat_map(|i| self.func.inst(*i).args.clone()).collect::<Vec<_>>()
+        for v in sinks.iter().chain([&root]).flat_map(|i| self.func.inst(*i).args.clone()).collect::<Vec<_>>()
         {
             if let (Some(k), Some(shape)) = (place.get(&v), shapes.get(&v)) {
                 let FusedArg::Operand(at) = operand(&mut args, *shape) else { continue };
@@ -600,7 +600,7 @@ impl Pass<'_, '_> {
         if several {
             self.take_apart(b, root, &results, lines);
         }
-        self.func.blocks[b.index()].insts.retain(|i| !ends.contains(i));
+        self.func.blocks[b.index()].insts.retain(|i| !sinks.contains(i));
         added
     }
 

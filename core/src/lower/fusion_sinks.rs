@@ -17,7 +17,7 @@ use crate::ssa::FusedStep;
 use crate::types::{Const, Layout, Type};
 
 /// One of the reductions: what it reads, of which type and shape, and the call that it was.
-pub struct End {
+pub struct Sink {
     pub what: Reduce,
     pub of: Operand,
     pub dtype: Type,
@@ -41,26 +41,26 @@ enum Keeps {
 }
 
 /// The numbers that the reductions give, one after the other.
-pub fn reduce(cx: &mut LowerCx<'_>, lazy: &Lazy, ends: &[End]) -> Result<Val> {
-    let first = ends.first().ok_or_else(|| Diagnostic::internal("no reduction"))?;
+pub fn reduce(cx: &mut LowerCx<'_>, lazy: &Lazy, sinks: &[Sink]) -> Result<Val> {
+    let first = sinks.first().ok_or_else(|| Diagnostic::internal("no reduction"))?;
     let apart = |cx: &mut LowerCx<'_>| {
         let mut all = vec![];
-        for e in ends {
+        for e in sinks {
             all.extend(e.alone(cx, lazy)?);
         }
         Ok(all)
     };
     let Some((streams, same)) = lazy.streams(cx, &first.shape, first.layout) else { return apart(cx) };
     let n = product(cx, &first.shape);
-    let keeps = ends.iter().map(End::keeps).collect();
-    let group = Group { lazy, streams, ends, keeps };
+    let keeps = sinks.iter().map(Sink::keeps).collect();
+    let group = Group { lazy, streams, sinks, keeps };
     match same {
         None => group.all(cx, n),
         Some(same) => cx.if_else(same, |cx| group.all(cx, n), apart),
     }
 }
 
-impl End {
+impl Sink {
     pub fn new(
         cx: &mut LowerCx<'_>,
         chain: &mut Chain,
@@ -68,7 +68,7 @@ impl End {
         args: Vec<Val>,
         types: Vec<Type>,
         consts: Vec<Option<Const>>,
-    ) -> Result<End> {
+    ) -> Result<Sink> {
         let what = reduce::of_row(step.op)
             .ok_or_else(|| Diagnostic::internal(format!("{} is no reduction", step.op.name())))?;
         let array = types[0].as_array().ok_or_else(|| Diagnostic::internal("elements of no array"))?;
@@ -80,7 +80,7 @@ impl End {
                 (Operand::Array(chain.lazy.read(a)), shape)
             }
         };
-        Ok(End {
+        Ok(Sink {
             what,
             of,
             dtype: array.dtype,
@@ -141,7 +141,7 @@ impl End {
 struct Group<'a> {
     lazy: &'a Lazy,
     streams: Vec<Stream>,
-    ends: &'a [End],
+    sinks: &'a [Sink],
     keeps: Vec<Keeps>,
 }
 
@@ -153,12 +153,13 @@ impl Group<'_> {
             return self.part(cx, zero, n);
         }
         let count = cx.helper_value(&k::array_sums_parts, &[n]);
-        let tables: Vec<Value> = self.ends.iter().map(|_| cx.b.slot_addr((8 * k::SUBTREES) as u32)).collect();
+        let tables: Vec<Value> =
+            self.sinks.iter().map(|_| cx.b.slot_addr((8 * k::SUBTREES) as u32)).collect();
         let place = |cx: &mut LowerCx<'_>, e: usize, k: Value| {
             let off = cx.b.bin_imm(Op::Imul, k, 8);
             cx.b.ptr_add(tables[e], off)
         };
-        each_part(cx, self.lazy.cost() + self.ends.len() as i64, n, count, |cx, first, end, k| {
+        each_part(cx, self.lazy.cost() + self.sinks.len() as i64, n, count, |cx, first, end, k| {
             let found = self.part(cx, first, end)?;
             for (e, x) in found.into_iter().enumerate() {
                 let x = if self.is_single_sum(e) { cx.b.conv(Op::Fconvert, Ty::F64, x) } else { x };
@@ -175,7 +176,7 @@ impl Group<'_> {
     }
 
     fn is_single_sum(&self, e: usize) -> bool {
-        matches!(self.keeps[e], Keeps::Leaf) && self.ends[e].dtype.itemsize() == 4
+        matches!(self.keeps[e], Keeps::Leaf) && self.sinks[e].dtype.itemsize() == 4
     }
 
     /// What the parts give together; the first part has begun with what all begin with.
@@ -187,8 +188,8 @@ impl Group<'_> {
         table: Value,
         count: Value,
     ) -> Result<Value> {
-        let end = &self.ends[e];
-        let single = end.dtype.itemsize() == 4;
+        let sink = &self.sinks[e];
+        let single = sink.dtype.itemsize() == 4;
         let one = cx.b.i64(1);
         match keeps {
             Keeps::Leaf => {
@@ -197,7 +198,7 @@ impl Group<'_> {
                 Ok(if single { cx.b.conv(Op::Fconvert, Ty::F32, sum) } else { sum })
             }
             Keeps::Best => {
-                let (code, elem) = (cx.b.i64(end.what as i64), element_code(cx, end.dtype)?);
+                let (code, elem) = (cx.b.i64(sink.what as i64), element_code(cx, sink.dtype)?);
                 let out = cx.b.slot_addr(16);
                 cx.for_range(count, &[], |cx, k, _| {
                     let off = cx.b.bin_imm(Op::Imul, k, 8);
@@ -206,7 +207,7 @@ impl Group<'_> {
                     cx.helper(&k::array_fold, &[code, elem, p, one, done, out]);
                     Ok(vec![])
                 })?;
-                Ok(load_element(cx, out, end.dtype)[0])
+                Ok(load_element(cx, out, sink.dtype)[0])
             }
             Keeps::Whole(how, _) => {
                 let start = how.start(cx);
@@ -227,7 +228,7 @@ impl Group<'_> {
         let n = cx.b.bin(Op::Isub, end, begin);
         let start = self.start(cx, begin)?;
         let singles: Vec<bool> = self
-            .ends
+            .sinks
             .iter()
             .zip(&self.keeps)
             .filter(|(_, keeps)| matches!(keeps, Keeps::Leaf))
@@ -270,7 +271,7 @@ impl Group<'_> {
     fn start(&self, cx: &mut LowerCx<'_>, begin: Value) -> Result<Vec<Value>> {
         let mut out = vec![];
         let bests: Vec<usize> =
-            (0..self.ends.len()).filter(|e| matches!(self.keeps[*e], Keeps::Best)).collect();
+            (0..self.sinks.len()).filter(|e| matches!(self.keeps[*e], Keeps::Best)).collect();
         // Where there is a minimum there is an element; that has been checked in its place.
         let first = if bests.is_empty() {
             vec![]
@@ -282,7 +283,7 @@ impl Group<'_> {
             match keeps {
                 Keeps::Leaf => {}
                 Keeps::Best => {
-                    let zero = constant(cx, self.ends[e].dtype.itemsize() == 4, 0.0);
+                    let zero = constant(cx, self.sinks[e].dtype.itemsize() == 4, 0.0);
                     out.extend([first[e]; LANES].into_iter().chain([zero; LANES]));
                 }
                 Keeps::Whole(how, _) => {
@@ -298,17 +299,17 @@ impl Group<'_> {
     fn elements(&self, cx: &mut LowerCx<'_>, at: &[Value]) -> Result<Vec<Value>> {
         let done = self.lazy.compute(cx, at)?;
         let mut out = vec![];
-        for (end, keeps) in self.ends.iter().zip(&self.keeps) {
-            let x = match &end.of {
+        for (sink, keeps) in self.sinks.iter().zip(&self.keeps) {
+            let x = match &sink.of {
                 Operand::Step(j) => {
                     let s = &self.lazy.steps[*j];
-                    cast::cast(cx, &done[*j], s.ret, end.dtype)?
+                    cast::cast(cx, &done[*j], s.ret, sink.dtype)?
                 }
-                Operand::Array(a) => load_element(cx, at[*a], end.dtype),
+                Operand::Array(a) => load_element(cx, at[*a], sink.dtype),
                 Operand::Scalar(v) => v.clone(),
             };
             out.push(match keeps {
-                Keeps::Whole(_, ty) => cast::cast(cx, &x, end.dtype, *ty)?[0],
+                Keeps::Whole(_, ty) => cast::cast(cx, &x, sink.dtype, *ty)?[0],
                 Keeps::Leaf | Keeps::Best => x[0],
             });
         }
@@ -327,10 +328,10 @@ impl Group<'_> {
     ) -> Result<Vec<Value>> {
         // Each reduction's words, lane after lane; a best has two words in each.
         let (mut start, mut others): (Vec<Value>, &[Value]) = (vec![], carried);
-        for (end, keeps) in self.ends.iter().zip(&self.keeps) {
+        for (sink, keeps) in self.sinks.iter().zip(&self.keeps) {
             match keeps {
                 Keeps::Leaf => {
-                    let nothing = nothing(cx, end.dtype.itemsize() == 4);
+                    let nothing = nothing(cx, sink.dtype.itemsize() == 4);
                     start.extend([nothing; LANES]);
                 }
                 Keeps::Best | Keeps::Whole(..) => {
@@ -366,7 +367,7 @@ impl Group<'_> {
         })?;
         let places = self.places();
         let sums: Vec<usize> =
-            (0..self.ends.len()).filter(|e| matches!(self.keeps[*e], Keeps::Leaf)).collect();
+            (0..self.sinks.len()).filter(|e| matches!(self.keeps[*e], Keeps::Leaf)).collect();
         for (e, table) in sums.iter().zip(tables) {
             store_lanes(cx, &state[places[*e].0..][..LANES], *table, k);
         }
@@ -420,7 +421,7 @@ impl Group<'_> {
                 }
                 Keeps::Best => {
                     (state[w], state[w + LANES]) = (
-                        choose(cx, self.ends[e].what, state[w], x[e]),
+                        choose(cx, self.sinks[e].what, state[w], x[e]),
                         cx.b.bin(Op::Fadd, state[w + LANES], x[e]),
                     )
                 }
@@ -439,7 +440,7 @@ impl Group<'_> {
     ) -> Result<Val> {
         let (mut totals, mut rest, mut out) = (totals.iter(), state, vec![]);
         for (e, keeps) in self.keeps.iter().enumerate() {
-            let end = &self.ends[e];
+            let sink = &self.sinks[e];
             let own = if let Keeps::Leaf = keeps {
                 &[][..]
             } else {
@@ -452,9 +453,9 @@ impl Group<'_> {
                     totals.next().copied().ok_or_else(|| Diagnostic::internal("a sum without its tree"))?
                 }
                 Keeps::Best => {
-                    let best = best_lane(cx, own, end.what);
+                    let best = best_lane(cx, own, sink.what);
                     let doubtful = cx.b.bin(Op::FcmpUno, best, best);
-                    cx.if_else(doubtful, |cx| self.once_more(cx, end, range), |_| Ok(vec![best]))?[0]
+                    cx.if_else(doubtful, |cx| self.once_more(cx, sink, range), |_| Ok(vec![best]))?[0]
                 }
                 Keeps::Whole(how, _) => own[1..].iter().fold(own[0], |a, b| how.join(cx, a, *b)),
             });
@@ -463,26 +464,27 @@ impl Group<'_> {
     }
 
     /// A minimum or maximum where there may be NaN, by the run-time's kernel, a block at a time.
-    fn once_more(&self, cx: &mut LowerCx<'_>, end: &End, (begin, n): (Value, Value)) -> Result<Val> {
-        let (code, elem, out) = (cx.b.i64(end.what as i64), element_code(cx, end.dtype)?, cx.b.slot_addr(16));
-        let e = match end.of {
+    fn once_more(&self, cx: &mut LowerCx<'_>, sink: &Sink, (begin, n): (Value, Value)) -> Result<Val> {
+        let (code, elem, out) =
+            (cx.b.i64(sink.what as i64), element_code(cx, sink.dtype)?, cx.b.slot_addr(16));
+        let e = match sink.of {
             Operand::Step(j) => Some(Elements {
                 lazy: Lazy { arrays: self.lazy.arrays.clone(), steps: self.lazy.steps[..=j].to_vec() },
-                shape: end.shape.clone(),
-                dtype: end.dtype,
-                layout: end.layout,
+                shape: sink.shape.clone(),
+                dtype: sink.dtype,
+                layout: sink.layout,
                 kept: None,
             }),
             Operand::Array(_) | Operand::Scalar(_) => None,
         };
-        let buffer = cx.b.slot_addr((SUM_BLOCK * end.dtype.itemsize()) as u32);
+        let buffer = cx.b.slot_addr((SUM_BLOCK * sink.dtype.itemsize()) as u32);
         let (up, most) = (cx.b.bin_imm(Op::Iadd, n, SUM_BLOCK - 1), cx.b.i64(SUM_BLOCK));
         let blocks = cx.b.bin_imm(Op::Sshr, up, SUM_BLOCK.trailing_zeros().into());
         cx.for_range(blocks, &[], |cx, block, _| {
             let done = cx.b.bin_imm(Op::Ishl, block, SUM_BLOCK.trailing_zeros().into());
             let (first, left) = (cx.b.bin(Op::Iadd, begin, done), cx.b.bin(Op::Isub, n, done));
             let here = cx.b.bin(Op::Smin, left, most);
-            let data = match (&e, &end.of) {
+            let data = match (&e, &sink.of) {
                 (None, Operand::Array(a)) => Stream::at(&self.streams[*a..=*a], cx, first)[0],
                 (Some(e), _) => {
                     fill(cx, e, &self.streams, (buffer, Alias::Stack), first, here)?;
@@ -496,7 +498,7 @@ impl Group<'_> {
             cx.poll();
             Ok(vec![])
         })?;
-        Ok(load_element(cx, out, end.dtype))
+        Ok(load_element(cx, out, sink.dtype))
     }
 }
 
