@@ -44,7 +44,7 @@ pub fn fuse(func: &mut Func, session: &Session<'_>) {
         pass.masks(b);
         pass.reduce_once(b);
         pass.join_reductions(b);
-        pass.reduce_together(b);
+        pass.fuse_reductions(b);
         pass.block(b);
     }
 }

@@ -1,4 +1,4 @@
-//! Several reductions of chains in one loop ([`super::together`] finds them): eight elements a turn, with
+//! Several reductions of chains in one loop ([`super::reduction_fusion`] finds them): eight elements a turn, with
 //! accumulators for each reduction, as [`super::lanes`] has them for one. So each sum has NumPy's pairwise
 //! tree, and the bits that it has alone.
 

@@ -1,7 +1,7 @@
 //! Typed SSA to LIR: aggregates exploded, checks, exceptions and ownership made explicit.
 //!
 //! [`inline`] copies library functions into their callers, [`fuse`] joins operations on arrays, [`join`]
-//! reductions of the same array, [`together`] those of chains that read the same arrays, [`masked`] makes
+//! reductions of the same array, [`reduction_fusion`] those of chains that read the same arrays, [`masked`] makes
 //! loops over all elements of what masks choose, [`ownership`] makes references explicit, [`func`] walks one
 //! function, [`cx`] is what an operation's emitter sees, [`pieces`] runs loops over arrays in parallel,
 //! [`generator`] turns a generator into a frame and a resume function, [`guard`] finds the lists that
@@ -29,10 +29,10 @@ pub mod masked;
 pub mod ownership;
 pub mod pieces;
 pub mod pure;
+pub mod reduction_fusion;
 pub mod same;
 pub mod sequential_retry;
 pub mod short_loop_entry;
-pub mod together;
 pub mod wrapper;
 
 use crate::diag::{Diagnostic, Result};

@@ -16,7 +16,7 @@ use crate::types::{ArrayType, Const, Kind, Layout, Type};
 use std::collections::HashSet;
 
 /// Reductions in one loop: each has accumulators of its own, and there are so many registers.
-const MOST_ENDS: usize = 6;
+const MOST_SINKS: usize = 6;
 /// Operations that one loop computes for an element.
 const MOST_STEPS: usize = 12;
 
@@ -26,7 +26,7 @@ fn is_plain(t: Type) -> bool {
 }
 
 /// A reduction: what its chain reads, all arrays on the way included, and the operations.
-struct End {
+struct Sink {
     inst: Inst,
     arrays: HashSet<Value>,
     steps: HashSet<Inst>,
@@ -35,7 +35,7 @@ struct End {
 
 impl Pass<'_, '_> {
     /// Joins the reductions of a block where they read the same arrays.
-    pub fn reduce_together(&mut self, b: Block) {
+    pub fn fuse_reductions(&mut self, b: Block) {
         if self.func.parallel.any() && !self.func.parallel.has(Parts::FUSION) {
             return;
         }
@@ -43,26 +43,26 @@ impl Pass<'_, '_> {
         while at > 0 {
             at -= 1;
             let root = self.func.block(b).insts[at];
-            let Some(last) = self.end(b, root) else { continue };
+            let Some(last) = self.sink(b, root) else { continue };
             let (members, moved) = self.companions(b, at, last);
             if members.is_empty() {
                 continue;
             }
-            at = self.put_together(b, root, &members, &moved);
+            at = self.fuse_into(b, root, &members, &moved);
         }
     }
 
     /// What an instruction reduces, if it gives one number out of all elements of a chain, and can do so
     /// beside others.
-    fn end(&self, b: Block, i: Inst) -> Option<End> {
+    fn sink(&self, b: Block, i: Inst) -> Option<Sink> {
         let node = self.func.inst(i);
-        self.kind_of_end(node)?;
+        self.kind_of_sink(node)?;
         let like = self.func.types[node.args[0].index()].as_array()?;
-        let mut end = End { inst: i, arrays: HashSet::new(), steps: HashSet::new(), like };
+        let mut sink = Sink { inst: i, arrays: HashSet::new(), steps: HashSet::new(), like };
         let here: HashSet<Inst> = self.func.block(b).insts.iter().copied().collect();
         let mut open = vec![node.args[0]];
         while let Some(v) = open.pop() {
-            if !end.arrays.insert(v) {
+            if !sink.arrays.insert(v) {
                 continue;
             }
             let made = self
@@ -81,12 +81,12 @@ impl Pass<'_, '_> {
             let node = self.func.inst(d);
             // Each operation is written once for every accumulator.
             if !(op.converts || op.kernel.is_some_and(|k| !k.is_slow()))
-                || end.steps.len() == MOST_STEPS
+                || sink.steps.len() == MOST_STEPS
                 || !node.args.iter().all(|a| is_plain(self.func.types[a.index()]))
             {
                 return None;
             }
-            end.steps.insert(d);
+            sink.steps.insert(d);
             open.extend(
                 node.args[..ufunc::inputs(op)]
                     .iter()
@@ -94,11 +94,11 @@ impl Pass<'_, '_> {
                     .filter(|a| self.func.types[a.index()].as_array().is_some()),
             );
         }
-        Some(end)
+        Some(sink)
     }
 
     /// The reduction, if its accumulators are numbers of the machine.
-    pub fn kind_of_end(&self, node: &InstNode) -> Option<Reduce> {
+    pub fn kind_of_sink(&self, node: &InstNode) -> Option<Reduce> {
         let Op::Apply(op) = node.op else { return None };
         let what = of_row(op)?;
         let ty = |v: &Value| self.func.types[v.index()];
@@ -133,31 +133,31 @@ impl Pass<'_, '_> {
 
     /// The reductions above the one at `at` that can be done beside it, and what needs their numbers before
     /// it, both in the order of the block.
-    fn companions(&mut self, b: Block, at: usize, last: End) -> (Vec<Inst>, Vec<Inst>) {
+    fn companions(&mut self, b: Block, at: usize, last: Sink) -> (Vec<Inst>, Vec<Inst>) {
         let insts = self.func.block(b).insts[..at].to_vec();
         let (mut members, mut moved): (Vec<Inst>, Vec<Inst>) = (vec![], vec![]);
-        let End { inst: root, mut arrays, mut steps, like } = last;
+        let Sink { inst: root, mut arrays, mut steps, like } = last;
         // Whether something that stays between may raise: nothing that may raise too can move behind it.
         let checks = |kind| matches!(kind, Some(Reduce::Min | Reduce::Max));
-        let mut raises = checks(self.kind_of_end(self.func.inst(root)));
+        let mut raises = checks(self.kind_of_sink(self.func.inst(root)));
         for (k, i) in insts.iter().enumerate().rev() {
             let node = self.func.inst(*i).clone();
             if node.unwind.is_some() {
                 break;
             }
-            let end = self.end(b, *i).filter(|e| {
-                members.len() + 1 < MOST_ENDS
+            let sink = self.sink(b, *i).filter(|e| {
+                members.len() + 1 < MOST_SINKS
                     && (e.like.ndim, e.like.layout) == (like.ndim, like.layout)
                     && !e.arrays.is_disjoint(&arrays)
             });
-            if let Some(e) = end
+            if let Some(e) = sink
                 && e.steps.union(&steps).count() <= MOST_STEPS
                 && let Some(waits) = self.readers(&insts[k + 1..], &e, &members, root, raises)
             {
                 arrays.extend(e.arrays);
                 steps.extend(e.steps);
                 members.push(*i);
-                raises |= checks(self.kind_of_end(&node));
+                raises |= checks(self.kind_of_sink(&node));
                 for w in waits {
                     if !moved.contains(&w) {
                         moved.push(w);
@@ -179,12 +179,12 @@ impl Pass<'_, '_> {
     fn readers(
         &mut self,
         between: &[Inst],
-        end: &End,
+        sink: &Sink,
         members: &[Inst],
         root: Inst,
         raises: bool,
     ) -> Option<Vec<Inst>> {
-        let mut known: HashSet<Value> = self.func.inst(end.inst).result.into_iter().collect();
+        let mut known: HashSet<Value> = self.func.inst(sink.inst).result.into_iter().collect();
         let mut waits = vec![];
         for i in between.iter().chain([&root]) {
             let node = self.func.inst(*i).clone();
@@ -295,10 +295,10 @@ impl Pass<'_, '_> {
 
     /// Moves the reductions in front of the last of them, what waits for their numbers behind it, and makes
     /// one instruction of them; gives its place.
-    fn put_together(&mut self, b: Block, root: Inst, members: &[Inst], moved: &[Inst]) -> usize {
+    fn fuse_into(&mut self, b: Block, root: Inst, members: &[Inst], moved: &[Inst]) -> usize {
         for m in members {
             let node = self.func.inst(*m).clone();
-            let row = match self.kind_of_end(&node) {
+            let row = match self.kind_of_sink(&node) {
                 Some(Reduce::Min) => &SMALLEST,
                 Some(Reduce::Max) => &LARGEST,
                 _ => continue,
