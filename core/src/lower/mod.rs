@@ -8,8 +8,8 @@
 //! iterations share and change, [`gpu`] makes kernels, [`short_loop_entry`] entries of ufuncs' loops for few turns,
 //! [`same`] tells which values are the same before there are passes.
 
-pub mod along;
 pub mod arrays;
+pub mod axis_reduction;
 pub mod blocks;
 pub mod cast;
 pub mod constants;

@@ -17,7 +17,7 @@ use crate::elem::Elem;
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, dtype_arg, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::along::{Along, alike};
+use crate::lower::axis_reduction::{AxisReduction, alike};
 use crate::lower::arrays::{ArrayVal, contiguous_strides, load_element, product};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
@@ -664,7 +664,7 @@ fn emit_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce) -> 
     let Some(how) = Fold::of(op, e.dtype, acc, cx.pieces.wanted()) else { return in_memory(cx) };
     if let (Axes::Known(m), true) = (&axes, fine)
         && let [axis] = m[..]
-        && let Some(along) = normal_axis(axis, n).and_then(|axis| Along::of(cx, e, axis, how, acc))
+        && let Some(along) = normal_axis(axis, n).and_then(|axis| AxisReduction::of(cx, e, axis, how, acc))
     {
         return emit_along(cx, c, e, op, along, in_memory);
     }
@@ -685,7 +685,7 @@ fn emit_along(
     c: &OpCall<'_>,
     e: &Elements,
     op: Reduce,
-    along: Along,
+    along: AxisReduction,
     in_memory: impl FnOnce(&mut LowerCx<'_>) -> Result<Val>,
 ) -> Result<Val> {
     let args = args_of(c);

@@ -21,7 +21,7 @@ const COLUMNS: i64 = 256;
 
 /// A reduction that can be done so: of which axis, and how.
 #[derive(Clone, Copy)]
-pub struct Along {
+pub struct AxisReduction {
     axis: usize,
     how: Fold,
     /** What results are stored as. */
@@ -38,12 +38,12 @@ enum Put {
     InLoop(InLoop),
 }
 
-impl Along {
+impl AxisReduction {
     /// None where an array is needed, or better: few columns are one thread's work, which several can make
     /// the elements for.
-    pub fn of(cx: &LowerCx<'_>, e: &Elements, axis: usize, how: Fold, acc: Type) -> Option<Along> {
+    pub fn of(cx: &LowerCx<'_>, e: &Elements, axis: usize, how: Fold, acc: Type) -> Option<AxisReduction> {
         let n = e.shape.len();
-        let this = Along { axis, how, acc };
+        let this = AxisReduction { axis, how, acc };
         let columns =
             n >= 2 && axis == n - 2 && this.put().is_some() && !(cx.pieces.wanted() && e.lazy.cost() >= SLOW);
         (n >= 2 && e.kept.is_none() && e.layout == Layout::C && (axis == n - 1 || columns)).then_some(this)
