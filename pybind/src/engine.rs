@@ -188,7 +188,7 @@ pub fn parallel(
     args: &[Type],
     options: &Options,
     host: &dyn Host,
-) -> Result<std::collections::BTreeSet<tierup_core::lower::pieces::Note>> {
+) -> Result<std::collections::BTreeSet<tierup_core::lower::chunked_loops::Note>> {
     engine::inspect::parallel(&Request {
         func,
         args: args.to_vec(),

@@ -4,8 +4,8 @@
 //! alike as one flat loop with constant strides, and [`walk`], nested loops in C order that advance one
 //! address for each array and level.
 
+use super::chunked_loops::in_chunks;
 use super::cx::{LowerCx, Val};
-use super::pieces::in_pieces;
 use crate::diag::{Diagnostic, Result};
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
@@ -229,19 +229,19 @@ pub fn walk_polling(
 }
 
 /// [`walk_polling`] in pieces of the outermost level; elements must not depend on each other.
-pub fn walk_in_pieces(
+pub fn walk_in_chunks(
     cx: &mut LowerCx<'_>,
     shape: &[Value],
     streams: &[Stream],
     cost: i64,
     body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
 ) -> Result<()> {
-    if shape.is_empty() || !cx.pieces.wanted() {
+    if shape.is_empty() || !cx.chunks.wanted() {
         return walk_polling(cx, shape, streams, body);
     }
     let total = product(cx, shape);
     let work = cx.b.bin_imm(Op::Imul, total, cost);
-    in_pieces(cx, shape[0], work, |cx, first, end| nest(cx, shape, streams, (first, end), body))
+    in_chunks(cx, shape[0], work, |cx, first, end| nest(cx, shape, streams, (first, end), body))
 }
 
 /// [`walk`] with values that are carried from element to element; gives their last state.
@@ -346,10 +346,10 @@ pub fn elementwise_or(
     let same = same_shapes(cx, &to.shape, from);
     let Some(same) = same else {
         let work = cx.b.bin_imm(Op::Imul, total, cost);
-        return in_pieces(cx, total, work, |cx, first, end| flat(cx, first, end, body));
+        return in_chunks(cx, total, work, |cx, first, end| flat(cx, first, end, body));
     };
     let body = std::cell::RefCell::new(body);
-    if !cx.pieces.wanted() {
+    if !cx.chunks.wanted() {
         let zero = cx.b.i64(0);
         cx.if_else(
             same,
@@ -361,7 +361,7 @@ pub fn elementwise_or(
     // One region for both: over elements, or over the outermost axis.
     let Nest { shape, streams } = Nest::new(cx, to, from);
     let (count, work) = (cx.b.select(same, total, shape[0]), cx.b.bin_imm(Op::Imul, total, cost));
-    in_pieces(cx, count, work, |cx, first, end| {
+    in_chunks(cx, count, work, |cx, first, end| {
         cx.if_else(
             same,
             |cx| flat(cx, first, end, &mut **body.borrow_mut()).map(|()| vec![]),
@@ -445,7 +445,7 @@ fn nested(
     body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
 ) -> Result<()> {
     let Nest { shape, streams } = Nest::new(cx, to, from);
-    walk_in_pieces(cx, &shape, &streams, cost, &mut |cx, at| body(cx, at[0], &at[1..]))
+    walk_in_chunks(cx, &shape, &streams, cost, &mut |cx, at| body(cx, at[0], &at[1..]))
 }
 
 /// The loops for a part of the outermost level.
@@ -497,7 +497,7 @@ pub fn copy_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Re
         return copy_strided(cx, to, from);
     }
     let straight = |cx: &mut LowerCx<'_>| {
-        if cx.pieces.wanted() {
+        if cx.chunks.wanted() {
             return copy_flat(cx, to, from).map(|()| vec![]);
         }
         let bytes = to.size(cx);
@@ -516,7 +516,7 @@ pub fn copy_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Re
 fn copy_flat(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Result<()> {
     let (total, item) = (to.size(cx), cx.b.i64(to.ty.itemsize()));
     let [shape, strides] = spill_parts(cx, [&[total], &[item]]);
-    let (size, dims) = (cx.b.i64(to.ty.itemsize() | cx.pieces.flag()), cx.b.i64(1));
+    let (size, dims) = (cx.b.i64(to.ty.itemsize() | cx.chunks.flag()), cx.b.i64(1));
     cx.helper(&kernel::array_copy, &[size, dims, shape, to.data, strides, from.data, strides]);
     Ok(())
 }
@@ -536,11 +536,11 @@ fn copy_strided(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Result<
     let [shape, to_strides, from_strides] = spill_parts(cx, [&to.shape, &to.strides, &strides]);
     let dims = cx.b.i64(n as i64);
     if source == target {
-        let item = cx.b.i64(to.ty.itemsize() | cx.pieces.flag());
+        let item = cx.b.i64(to.ty.itemsize() | cx.chunks.flag());
         cx.helper(&kernel::array_copy, &[item, dims, shape, to.data, to_strides, from.data, from_strides]);
     } else {
         let (t, f) = (element_code(cx, target)?, element_code(cx, source)?);
-        let flag = cx.pieces.flag();
+        let flag = cx.chunks.flag();
         let t = if flag == 0 { t } else { cx.b.bin_imm(Op::Bor, t, flag) };
         cx.helper(&kernel::array_cast, &[t, f, dims, shape, to.data, to_strides, from.data, from_strides]);
     }
@@ -584,7 +584,7 @@ fn fill_by_kernel(cx: &mut LowerCx<'_>, to: &ArrayVal, x: &[Value]) -> Result<()
         (1, vec![to.size(cx)], vec![item])
     };
     let [shape, strides] = spill_parts(cx, [&shape, &strides]);
-    let (dims, item) = (cx.b.i64(dims as i64), cx.b.i64(to.ty.itemsize() | cx.pieces.flag()));
+    let (dims, item) = (cx.b.i64(dims as i64), cx.b.i64(to.ty.itemsize() | cx.chunks.flag()));
     cx.helper(&kernel::array_fill, &[item, value, dims, shape, to.data, strides]);
     Ok(())
 }

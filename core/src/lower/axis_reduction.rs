@@ -7,10 +7,10 @@
 
 use super::arrays::{ArrayVal, Stream, broadcast_strides, nest, product};
 use super::cast;
+use super::chunked_loops::{SLOW, in_chunks};
 use super::cx::LowerCx;
 use super::fold::{Fold, InLoop, fold_some};
 use super::lazy::Elements;
-use super::pieces::{SLOW, in_pieces};
 use crate::diag::Result;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::ops::kernel::Reduce;
@@ -45,7 +45,7 @@ impl AxisReduction {
         let n = e.shape.len();
         let this = AxisReduction { axis, how, acc };
         let columns =
-            n >= 2 && axis == n - 2 && this.put().is_some() && !(cx.pieces.wanted() && e.lazy.cost() >= SLOW);
+            n >= 2 && axis == n - 2 && this.put().is_some() && !(cx.chunks.wanted() && e.lazy.cost() >= SLOW);
         (n >= 2 && e.kept.is_none() && e.layout == Layout::C && (axis == n - 1 || columns)).then_some(this)
     }
 
@@ -91,7 +91,7 @@ impl AxisReduction {
         if self.is_rows(e) {
             self.rows(cx, e, out, &streams)
         } else if reduced == 0 {
-            self.columns_in_pieces(cx, e, out, &streams)
+            self.columns_in_chunks(cx, e, out, &streams)
         } else {
             self.columns_of_each(cx, e, out, &streams)
         }
@@ -127,7 +127,7 @@ impl AxisReduction {
         let item = cx.b.i64(self.acc.itemsize());
         let (outer, work) = (self.outer(cx, e, out, streams, item), self.work(cx, e));
         let n = e.shape[self.axis];
-        in_pieces(cx, e.shape[0], work, |cx, first, end| {
+        in_chunks(cx, e.shape[0], work, |cx, first, end| {
             nest(cx, &e.shape[..self.axis], &outer, (first, end), &mut |cx, at| {
                 let row: Vec<Stream> = at[1..]
                     .iter()
@@ -145,7 +145,7 @@ impl AxisReduction {
     }
 
     /// Columns of the only matrix, a group of them for each piece.
-    fn columns_in_pieces(
+    fn columns_in_chunks(
         self,
         cx: &mut LowerCx<'_>,
         e: &Elements,
@@ -155,7 +155,7 @@ impl AxisReduction {
         let (rows, columns, work) = (e.shape[0], e.shape[1], self.work(cx, e));
         let up = cx.b.bin_imm(Op::Iadd, columns, COLUMNS - 1);
         let groups = cx.b.bin_imm(Op::Sshr, up, COLUMNS.trailing_zeros().into());
-        in_pieces(cx, groups, work, |cx, first, end| {
+        in_chunks(cx, groups, work, |cx, first, end| {
             self.groups(cx, e, (first, end), (rows, columns), out, streams)
         })
     }
@@ -171,7 +171,7 @@ impl AxisReduction {
         let (rows, columns, work) = (e.shape[self.axis], e.shape[self.axis + 1], self.work(cx, e));
         let row = cx.b.bin_imm(Op::Imul, columns, self.acc.itemsize());
         let outer = self.outer(cx, e, out, streams, row);
-        in_pieces(cx, e.shape[0], work, |cx, first, end| {
+        in_chunks(cx, e.shape[0], work, |cx, first, end| {
             nest(cx, &e.shape[..self.axis], &outer, (first, end), &mut |cx, at| {
                 let matrix: Vec<Stream> = at[1..]
                     .iter()

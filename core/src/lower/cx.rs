@@ -53,7 +53,7 @@ pub struct LowerCx<'a> {
     /// The function resumes a generator.
     pub resumes: bool,
     /// What of it runs in parallel.
-    pub pieces: super::pieces::Pieces,
+    pub chunks: super::chunked_loops::ChunkedLoops,
 }
 
 /// Where exceptions went before locks were taken: [`LowerCx::lock`].
@@ -131,7 +131,7 @@ impl<'a> LowerCx<'a> {
             generators,
             impossible: None,
             resumes: false,
-            pieces: super::pieces::Pieces::default(),
+            chunks: super::chunked_loops::ChunkedLoops::default(),
         }
     }
 
@@ -154,7 +154,7 @@ impl<'a> LowerCx<'a> {
         let before = Unlocked(self.landing.take());
         self.b.helper(&crate::ops::parallel::parallel_lock, &[a, b]);
         self.locked = Some((a, b));
-        self.pieces.forgo();
+        self.chunks.forgo();
         Some(before)
     }
 

@@ -9,10 +9,10 @@
 
 use super::arrays::{ArrayVal, Stream, element_code, load_element, product};
 use super::cast;
+use super::chunked_loops::in_chunks;
 use super::cx::{LowerCx, Val};
 use super::lanes::{self, Mark};
 use super::lazy::Elements;
-use super::pieces::in_pieces;
 use crate::diag::Result;
 use crate::exc::Class;
 use crate::lir::{Alias, Op, Ty, Value};
@@ -153,7 +153,7 @@ fn accumulate(
             Ok(vec![what.put(cx, state[0], &x)])
         })
     };
-    if !cx.pieces.wanted() {
+    if !cx.chunks.wanted() {
         let zero = cx.b.i64(0);
         return part(cx, zero, n);
     }
@@ -216,7 +216,7 @@ pub fn each_part(
     one: impl FnOnce(&mut LowerCx<'_>, Value, Value, Value) -> Result<()>,
 ) -> Result<()> {
     let work = cx.b.bin_imm(Op::Imul, n, cost);
-    in_pieces(cx, count, work, |cx, from, to| {
+    in_chunks(cx, count, work, |cx, from, to| {
         let start = cx.helper_value(&k::array_sums_part, &[n, from]);
         let len = cx.b.bin(Op::Isub, to, from);
         cx.for_range(len, &[start], |cx, i, first| {
@@ -343,7 +343,7 @@ fn in_blocks(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, o
             Ok(())
         })
     };
-    if !cx.pieces.wanted() {
+    if !cx.chunks.wanted() {
         let (zero, place) = (cx.b.i64(0), cx.b.slot_addr(ROOM as u32));
         part(cx, zero, n, place)?;
         return Ok(load_element(cx, place, e.dtype));
@@ -385,7 +385,7 @@ fn pairwise_sum(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value
             })
         },
         |cx| {
-            if cx.pieces.wanted() {
+            if cx.chunks.wanted() {
                 sum_of_subtrees(cx, e, streams, n, cheap.get())
             } else {
                 let zero = cx.b.i64(0);

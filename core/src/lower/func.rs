@@ -1,11 +1,11 @@
 //! Lowers one typed function: blocks, values and edges one by one, operations through their own emitters.
 
 use super::arrays::ArrayVal;
+use super::chunked_loops::{ChunkedLoops, Note};
 use super::cx::{Generators, LowerCx, OnError, OpCall, Options, Unlocked, Val, split_leaves};
 use super::fusion_sinks::{self, Sink};
 use super::guard::Guard;
 use super::lazy::Elements;
-use super::pieces::{Note, Pieces};
 use super::sequential_retry::{self, Retry};
 use super::{cast, constants, target};
 use crate::diag::{Diagnostic, Result};
@@ -61,7 +61,7 @@ pub fn lower_function(
     let mut cx = LowerCx::new(b, params[0], results, options, generators);
     cx.guard = guard;
     let mut f = FuncLower::new(cx, session, func, globals, t.ret);
-    f.cx.pieces.parts = func.parallel;
+    f.cx.chunks.parts = func.parallel;
     let entry = &func.blocks[0].params;
     for (p, val) in entry.iter().zip(split_leaves(&params[1..], &t.params)) {
         f.values[p.index()] = Some(val);
@@ -73,7 +73,7 @@ pub fn lower_function(
         f.check_stack();
     }
     f.run(&[])?;
-    let Pieces { made, notes, .. } = std::mem::take(&mut f.cx.pieces);
+    let ChunkedLoops { made, notes, .. } = std::mem::take(&mut f.cx.chunks);
     Ok((std::iter::once(out).chain(made).collect(), notes))
 }
 
@@ -355,7 +355,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             return Ok(());
         };
         let ty = self.ty(result);
-        self.cx.pieces.begin(self.func, node);
+        self.cx.chunks.begin(self.func, node);
         let val = match &node.op {
             Op::Const(c) => {
                 self.consts[result.index()] = Some(c.clone());
@@ -429,7 +429,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 return Err(Diagnostic::internal(format!("{:?} in typed code", node.op)));
             }
         };
-        self.cx.pieces.note(self.func, node);
+        self.cx.chunks.note(self.func, node);
         if *ty == Kind::Never {
             return Ok(());
         }
@@ -629,7 +629,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         let twice = self.retry(id, node, &mut all, &mut bound)?;
         let alone = body.careful && !super::pure::is_pure(self.session, id);
         if body.careful {
-            self.cx.pieces.note_region(
+            self.cx.chunks.note_region(
                 self.func,
                 node,
                 "comprehension",
@@ -672,7 +672,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         };
         if let Retry::Ordered = how {
             let why = "one thread runs all iterations in order: what depends on what was found before may raise, and doing the loop twice would change what it leaves";
-            self.cx.pieces.note_region(self.func, node, "prange", Some(why));
+            self.cx.chunks.note_region(self.func, node, "prange", Some(why));
         }
         let mut ordered = self.cx.b.bool(matches!(how, Retry::Ordered));
         let array = |s: &mut Self, v: Value| -> Result<Option<ArrayVal>> {

@@ -148,7 +148,7 @@ struct Group<'a> {
 impl Group<'_> {
     /// Of all elements, in parts at the same time where that is wanted.
     fn all(&self, cx: &mut LowerCx<'_>, n: Value) -> Result<Val> {
-        if !cx.pieces.wanted() {
+        if !cx.chunks.wanted() {
             let zero = cx.b.i64(0);
             return self.part(cx, zero, n);
         }

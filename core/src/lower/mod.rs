@@ -3,7 +3,7 @@
 //! [`inline`] copies library functions into their callers, [`fuse`] joins operations on arrays, [`join`]
 //! reductions of the same array, [`reduction_fusion`] those of chains that read the same arrays, [`masked`] makes
 //! loops over all elements of what masks choose, [`ownership`] makes references explicit, [`func`] walks one
-//! function, [`cx`] is what an operation's emitter sees, [`pieces`] runs loops over arrays in parallel,
+//! function, [`cx`] is what an operation's emitter sees, [`chunked_loops`] runs loops over arrays in parallel,
 //! [`generator`] turns a generator into a frame and a resume function, [`guard`] finds the lists that
 //! iterations share and change, [`gpu`] makes kernels, [`short_loop_entry`] entries of ufuncs' loops for few turns,
 //! [`same`] tells which values are the same before there are passes.
@@ -12,6 +12,7 @@ pub mod arrays;
 pub mod axis_reduction;
 pub mod blocks;
 pub mod cast;
+pub mod chunked_loops;
 pub mod constants;
 pub mod cx;
 pub mod fold;
@@ -27,7 +28,6 @@ pub mod lanes;
 pub mod lazy;
 pub mod masked;
 pub mod ownership;
-pub mod pieces;
 pub mod pure;
 pub mod reduction_fusion;
 pub mod same;
@@ -42,7 +42,7 @@ use crate::lir::explain::Place;
 use crate::lir::{Module, Signature};
 use crate::ssa::{Func, InstanceId, Op, Value};
 use crate::types::Type;
-use pieces::Note;
+use chunked_loops::Note;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 

@@ -17,7 +17,7 @@ use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::lower::arrays::{
     ArrayVal, Stream, broadcast_strides, elementwise, fold, load_element, product, shape_text, store_element,
-    walk, walk_in_pieces,
+    walk, walk_in_chunks,
 };
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
@@ -483,7 +483,7 @@ fn get_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal) -> Result<Val
             Ok(vec![])
         };
         let by_kernel = |cx: &mut LowerCx<'_>| {
-            let (size, all) = (cx.b.i64(a.ty.dtype.itemsize() | cx.pieces.flag()), product(cx, &mask.shape));
+            let (size, all) = (cx.b.i64(a.ty.dtype.itemsize() | cx.chunks.flag()), product(cx, &mask.shape));
             cx.helper(&kernel::array_mask_take, &[size, mask.data, a.data, all, out.data, n]);
             Ok(vec![])
         };
@@ -591,7 +591,7 @@ fn set_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal, x: &[Value]) 
             })
         })
     };
-    walk_in_pieces(cx, &mask.shape, &streams, 1, &mut store)
+    walk_in_chunks(cx, &mask.shape, &streams, 1, &mut store)
 }
 
 fn copy_rest(
@@ -677,7 +677,7 @@ fn gather(cx: &mut LowerCx<'_>, p: &Plan, parts: &Parts, dtype: Type) -> Result<
         streams.push(Stream { data: c.array().data, strides: broadcast_strides(cx, c.array(), &advanced) });
     }
     cx.guarded(&[out.owner], |cx| {
-        walk_in_pieces(cx, &advanced, &streams, 2, &mut |cx, at| {
+        walk_in_chunks(cx, &advanced, &streams, 2, &mut |cx, at| {
             let from = element_address(cx, parts, &at[1..]);
             copy_rest(cx, &parts.rest.shape, from, &parts.rest.strides, at[0], &to_rest, dtype)
         })
@@ -766,7 +766,7 @@ fn resolved(cx: &mut LowerCx<'_>, parts: &Parts, advanced: &[Value]) -> Result<A
         streams.push(Stream { data: c.array().data, strides: broadcast_strides(cx, c.array(), advanced) });
     }
     cx.guarded(&[out.owner], |cx| {
-        walk_in_pieces(cx, advanced, &streams, 2, &mut |cx, at| {
+        walk_in_chunks(cx, advanced, &streams, 2, &mut |cx, at| {
             let mut total = cx.b.i64(0);
             for (c, q) in parts.chosen.iter().zip(&at[1..]) {
                 let off = c.offset(cx, *q);

@@ -557,7 +557,7 @@ fn matrix_product(
         row_stride,
         column_stride,
     ]);
-    let (elem, flag) = (element_code(cx, dtype)?, cx.pieces.flag());
+    let (elem, flag) = (element_code(cx, dtype)?, cx.chunks.flag());
     let elem = if flag == 0 { elem } else { cx.b.bin_imm(Op::Bor, elem, flag) };
     cx.helper(&linalg_matmul, &[elem, dims, a_data, b_data, c]);
     Ok(())

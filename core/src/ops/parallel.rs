@@ -649,7 +649,7 @@ pub fn emit_region(
 
 /// Runs the body whose wrapper is `wrapper` for the pieces of `0..n`; it gives nothing. The first two of its
 /// `args` are the bounds of a piece.
-pub fn emit_pieces(cx: &mut LowerCx<'_>, wrapper: &str, n: Value, args: &[Value]) {
+pub fn emit_chunks(cx: &mut LowerCx<'_>, wrapper: &str, n: Value, args: &[Value]) {
     let word = cx.b.symbol_addr(&crate::lir::cells::word(wrapper), 0);
     let (zero, one, slots) = (cx.b.i64(0), cx.b.i64(1), cx.spill(args));
     let (count, draws) = (cx.b.i64(args.len() as i64), cx.b.iconst(Ty::I8, Together::Array as i64));

@@ -634,7 +634,7 @@ fn filled(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize, shape: 
     check_dims(cx, shape);
     let out = ArrayVal::alloc(cx, given(draw).0, shape, Layout::C, false)?;
     // A generator's numbers come one after the other; the thread's own streams may be several.
-    let flag = if skip == 1 { 0 } else { cx.pieces.flag() };
+    let flag = if skip == 1 { 0 } else { cx.chunks.flag() };
     let (what, n) = (cx.b.i64(draw as i64 | flag), out.size(cx));
     cx.guarded(&[out.owner], |cx| {
         cx.helper(&random_draw, &[source, what, params, n, out.data]);

@@ -439,7 +439,7 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
     }
     let acc = computed(op, a.ty.dtype, dtype_of(&args))?;
     if let (Reduce::Sum, Axes::All, [n], true) =
-        (op, &axes, a.shape.as_slice(), !cx.pieces.wanted() && !keep && acc == a.ty.dtype && acc.is_float())
+        (op, &axes, a.shape.as_slice(), !cx.chunks.wanted() && !keep && acc == a.ty.dtype && acc.is_float())
     {
         let single = acc.itemsize() == 4;
         // NumPy too adds up to seven one after the other.
@@ -468,7 +468,7 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
             },
         );
     }
-    if let (Axes::All, false, Some(run)) = (&axes, keep || cx.pieces.wanted(), side_by_side(cx, &a)) {
+    if let (Axes::All, false, Some(run)) = (&axes, keep || cx.chunks.wanted(), side_by_side(cx, &a)) {
         if let Some(x) = emit_run(cx, op, &run, acc)? {
             return Ok(x);
         }
@@ -476,7 +476,7 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
     let chosen = choose(cx, &axes, &c.args[1], c.types[1], a.shape.len());
     let (shape, steps) = chosen.target(cx, &a.shape, acc.itemsize(), keep);
     let (op_code, elem, acc_code) =
-        (cx.b.i64(op as i64 | cx.pieces.flag()), element_code(cx, a.ty.dtype)?, element_code(cx, acc)?);
+        (cx.b.i64(op as i64 | cx.chunks.flag()), element_code(cx, a.ty.dtype)?, element_code(cx, acc)?);
     let n = cx.b.i64(a.shape.len() as i64);
     let (from_shape, from_strides, to_strides) = (cx.spill(&a.shape), cx.spill(&a.strides), cx.spill(&steps));
     let call = |cx: &mut LowerCx<'_>, out: Value| {
@@ -620,7 +620,7 @@ fn emit_several(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let Some(Const::Int(which)) = &c.consts[1] else {
         return Err(Diagnostic::internal("reductions that nobody named"));
     };
-    let (which, elem) = (cx.b.i64(*which | cx.pieces.flag()), element_code(cx, a.ty.dtype)?);
+    let (which, elem) = (cx.b.i64(*which | cx.chunks.flag()), element_code(cx, a.ty.dtype)?);
     let (n, shape, strides) = (cx.b.i64(a.shape.len() as i64), cx.spill(&a.shape), cx.spill(&a.strides));
     let count = c.ret.members().map_or(0, |m| m.len());
     let out = cx.b.slot_addr(16 * count as u32);
@@ -661,7 +661,7 @@ fn emit_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce) -> 
     let fine = axes_error(&axes, args[1].ty, n, false).is_none();
     let all = matches!(axes, Axes::All) || matches!(&axes, Axes::Known(_)) && axes.count(n) == n && fine;
     let keep = args[args.len() - 1].flag("keepdims")?;
-    let Some(how) = Fold::of(op, e.dtype, acc, cx.pieces.wanted()) else { return in_memory(cx) };
+    let Some(how) = Fold::of(op, e.dtype, acc, cx.chunks.wanted()) else { return in_memory(cx) };
     if let (Axes::Known(m), true) = (&axes, fine)
         && let [axis] = m[..]
         && let Some(along) = normal_axis(axis, n).and_then(|axis| AxisReduction::of(cx, e, axis, how, acc))

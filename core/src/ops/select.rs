@@ -292,7 +292,7 @@ fn emit_nonzero(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let n = a.shape.len();
-    let (elem, flag) = (element_code(cx, a.ty.dtype)?, cx.pieces.flag());
+    let (elem, flag) = (element_code(cx, a.ty.dtype)?, cx.chunks.flag());
     let elem = if flag == 0 { elem } else { cx.b.bin_imm(Op::Bor, elem, flag) };
     let dims = cx.b.i64(n as i64);
     let [shape, strides] = spill_parts(cx, [&a.shape, &a.strides]);

@@ -15,7 +15,7 @@ use crate::lower::blocks::by_kernels;
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::lower::lazy::{Lazy, Operand, Step};
-use crate::lower::pieces::SLOW;
+use crate::lower::chunked_loops::SLOW;
 use crate::lower::same::Made;
 use crate::types::{Access, ArrayType, Const, Int, Kind, Layout, Type};
 

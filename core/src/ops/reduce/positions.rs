@@ -41,7 +41,7 @@ pub(super) fn emit_arg(cx: &mut LowerCx<'_>, c: &OpCall<'_>, max: bool, nan: boo
     };
     let (is_max, skips_nan) = (max, nan);
     let (max, nan, elem) = (cx.b.bool(max), cx.b.bool(nan), element_code(cx, a.ty.dtype)?);
-    let flag = cx.pieces.flag();
+    let flag = cx.chunks.flag();
     let elem = if flag == 0 { elem } else { cx.b.bin_imm(Op::Bor, elem, flag) };
     let n = cx.b.i64(a.shape.len() as i64);
     let (shape, strides) = (cx.spill(&a.shape), cx.spill(&a.strides));

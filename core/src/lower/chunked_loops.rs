@@ -19,7 +19,7 @@ use std::collections::HashMap;
 
 /// What of a function runs in parallel.
 #[derive(Default)]
-pub struct Pieces {
+pub struct ChunkedLoops {
     /// What was asked for.
     pub parts: Parts,
     /// The operation in progress may run in parallel.
@@ -138,7 +138,7 @@ const ALONE: i64 = 4096;
 /// What an element costs where a function like `exp` is computed, in simple operations.
 pub const SLOW: i64 = 16;
 
-impl Pieces {
+impl ChunkedLoops {
     /// Begins an operation.
     pub fn begin(&mut self, func: &ssa::Func, node: &ssa::InstNode) {
         if !self.parts.any() {
@@ -275,19 +275,19 @@ impl Pieces {
 }
 
 /// Runs what `body` does for a part of the range `0..n`, for all of it, in pieces that run at the same time
-/// where that is worth it: there are `work` elements, times what each costs. Pieces must not depend on each
+/// where that is worth it: there are `work` elements, times what each costs. ChunkedLoops must not depend on each
 /// other.
-pub fn in_pieces(
+pub fn in_chunks(
     cx: &mut LowerCx<'_>,
     n: Value,
     work: Value,
     body: impl FnOnce(&mut LowerCx<'_>, Value, Value) -> Result<()>,
 ) -> Result<()> {
     let zero = cx.b.i64(0);
-    if !cx.pieces.wanted {
+    if !cx.chunks.wanted {
         return body(cx, zero, n);
     }
-    cx.pieces.used = true;
+    cx.chunks.used = true;
     let (name, args) = outlined(cx, body)?;
     // Exceptions have the places of the body behind them.
     let (landing, frames) = (cx.landing.take(), std::mem::take(&mut cx.on_error.frames));
@@ -302,7 +302,7 @@ pub fn in_pieces(
         },
         |cx| {
             let slots: Vec<Value> = [zero, n].into_iter().chain(args.iter().copied()).collect();
-            parallel::emit_pieces(cx, &wrapper_name(&name), n, &slots);
+            parallel::emit_chunks(cx, &wrapper_name(&name), n, &slots);
             Ok(vec![])
         },
     )?;
@@ -333,19 +333,19 @@ fn outlined(
     let (landing, impossible) = (cx.landing.take(), cx.impossible.take());
     let (cleanup, results, handler) =
         (std::mem::take(&mut cx.cleanup), std::mem::take(&mut cx.results), cx.on_error.handler.take());
-    cx.pieces.wanted = false;
+    cx.chunks.wanted = false;
     let written = body(cx, params[1], params[2]);
     let ok = cx.b.i64(0);
     cx.b.ret(vec![ok]);
-    cx.pieces.wanted = true;
+    cx.chunks.wanted = true;
     (cx.ctx, cx.landing, cx.impossible) = (ctx, landing, impossible);
     (cx.cleanup, cx.results, cx.on_error.handler) = (cleanup, results, handler);
     cx.b.switch_to(back);
     written?;
-    let name = format!("{}.part{}", cx.b.func.name, cx.pieces.made.len() / 2);
+    let name = format!("{}.part{}", cx.b.func.name, cx.chunks.made.len() / 2);
     let (func, args) = cut(cx.b.func, mark, ctx, name.clone());
-    cx.pieces.made.push(make_wrapper(&name, &func.sig, &[]));
-    cx.pieces.made.push(func);
+    cx.chunks.made.push(make_wrapper(&name, &func.sig, &[]));
+    cx.chunks.made.push(func);
     Ok((name, args))
 }
 
