@@ -18,7 +18,7 @@ mod tests {
         ("core/src/infer/hints.rs", "for_operands", "one case for each hint"),
         ("core/src/lower/func.rs", "inst", "one arm for each instruction"),
         ("core/src/lower/fuse.rs", "rewrite", "one walk over a loop nest"),
-        ("core/src/ssa/opt/parallel/bins.rs", "updates", "one pattern of instructions"),
+        ("core/src/ssa/opt/parallel/privatised_elements.rs", "updates", "one pattern of instructions"),
         ("pybind/src/plan.rs", "unbox_rest", "one arm for each kind of value"),
         ("pybind/src/boxing.rs", "to_python", "one arm for each kind of value"),
         ("runtime/src/lapack.rs", "go", "one algorithm in its published steps"),

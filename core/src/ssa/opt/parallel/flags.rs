@@ -72,7 +72,7 @@ impl Shared {
         }
         let first = self.carried.len() + self.flags().len() + self.lists.len();
         all.extend(
-            self.bins.iter().enumerate().filter(|b| b.1.several).map(|b| ((first + b.0) as u32, false)),
+            self.privatised.iter().enumerate().filter(|b| b.1.several).map(|b| ((first + b.0) as u32, false)),
         );
         all
     }

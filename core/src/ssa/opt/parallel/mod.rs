@@ -3,7 +3,7 @@
 //! the range ([`outline`]).
 //!
 //! A variable that an iteration changes and that is read afterwards is a reduction, or keeps what the last
-//! iteration left ([`reduce`]); so are the elements of an array that are only added to ([`bins`]). Any other
+//! iteration left ([`reduce`]); so are the elements of an array that are only added to ([`privatised_elements`]). Any other
 //! variable or element through which one iteration needs another is a race ([`races`]), and an error at its
 //! line. Outer loops come first; the loops inside them are looked for in the function that the outer body has
 //! become.
@@ -15,7 +15,6 @@
 
 mod alone;
 mod best;
-mod bins;
 pub mod collect;
 mod comprehension;
 mod decided;
@@ -25,6 +24,7 @@ pub(super) mod neighbours;
 mod outline;
 mod places;
 pub(super) mod points;
+mod privatised_elements;
 mod races;
 mod reduce;
 mod tuples;
@@ -186,7 +186,7 @@ fn one_comprehension(func: &mut Func, names: &dyn Names, loc: Loc, fills: bool) 
     let Ok(shared) = reduce::classify(func, &found, names) else { return false };
     if !shared.carried.is_empty()
         || shared.lists.len() != usize::from(!fills)
-        || !shared.bins.is_empty()
+        || !shared.privatised.is_empty()
         || !shared.doubts.is_empty()
     {
         return false;

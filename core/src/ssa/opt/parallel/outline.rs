@@ -37,7 +37,7 @@ pub fn outline(func: &mut Func, found: &Found, shared: &Shared, names: &dyn Name
     if !shared.lists.is_empty() {
         shares.push("a list that is appended to".into());
     }
-    shares.extend(shared.bins.iter().map(|b| b.describe().into()));
+    shares.extend(shared.privatised.iter().map(|b| b.describe().into()));
     Ok(LoopNote { shares, doubts: shared.doubts.clone(), body: Some(id), ..LoopNote::at(found.loc) })
 }
 
@@ -79,7 +79,7 @@ pub struct Body<'a> {
     pub flags: Vec<Flag>,
     /// Flags of what the block that is being copied passes on, by flag, parameter and value.
     pub passed: HashMap<(usize, Value, Value), Value>,
-    /// Which elements of bins have forgotten what came before, or have changed, for those that say so.
+    /// Which privatised elements have forgotten what came before, or have changed, for those that say so.
     resets: Vec<Value>,
     /// The constant True, for flags.
     pub yes: Value,
@@ -163,13 +163,13 @@ impl<'a> Body<'a> {
                 own
             })
             .collect();
-        let mut bins = vec![];
-        for b in &self.shared.bins {
+        let mut privatised = vec![];
+        for b in &self.shared.privatised {
             let whole = self.capture(b.of);
             let knows = self.again.filter(|_| !b.gates.is_empty() && b.start != id::PARALLEL_OWN_BINS);
             let own = self.push(ENTRY, Op::Table(b.start), [whole].into_iter().chain(knows).collect());
             self.values.insert(b.of, own);
-            bins.push(own);
+            privatised.push(own);
             if b.notes() {
                 let none = self.push(ENTRY, Op::Table(id::PARALLEL_NO_RESETS), vec![whole]);
                 self.resets.push(none);
@@ -216,7 +216,7 @@ impl<'a> Body<'a> {
         let mut parts: Vec<Value> = self.shared.carried.iter().map(|c| self.values[&c.param]).collect();
         parts.extend(self.flags.iter().map(|f| f.of[&self.shared.carried[f.leader].param]));
         parts.extend(lists);
-        parts.extend(bins);
+        parts.extend(privatised);
         parts.extend(&self.resets);
         let result = if parts.is_empty() {
             self.push(last, Op::Const(Const::None), vec![])
@@ -338,12 +338,12 @@ impl<'a> Body<'a> {
     /// `h[k] = max(x, h[k])`: notes that a NaN was taken. `if x <= h[k]: h[k] = x`: notes that there was
     /// something.
     fn note_store(&mut self, at: Block, store: &InstNode) -> Result<()> {
-        let Some((n, bins)) =
-            self.shared.bins.iter().filter(|b| b.notes()).enumerate().find(|b| b.1.of == store.args[0])
+        let Some((n, array)) =
+            self.shared.privatised.iter().filter(|b| b.notes()).enumerate().find(|b| b.1.of == store.args[0])
         else {
             return Ok(());
         };
-        if bins.changes {
+        if array.changes {
             let (args, unwind) =
                 (vec![self.resets[n], self.value(store.args[1])?, self.yes], self.handler(&store.unwind)?);
             self.func.push(at, Op::Table(id::SETITEM), args, store.loc, unwind);
@@ -395,7 +395,9 @@ impl<'a> Body<'a> {
         }
         for i in &data.insts {
             let node = self.outer.inst(*i);
-            if node.op == Op::Table(id::SETITEM) && self.shared.bins.iter().any(|b| b.of == node.args[0]) {
+            if node.op == Op::Table(id::SETITEM)
+                && self.shared.privatised.iter().any(|b| b.of == node.args[0])
+            {
                 let args = self.all(&[node.args[0], node.args[2]])?;
                 self.func.push(new, Op::Table(id::PARALLEL_CHECK_BINS), args, node.loc, None);
                 self.note_store(new, node)?;
@@ -593,14 +595,14 @@ fn replace(
 
     let function = w.push(Op::MakeFunction { func: body, defaults: 0, kwdefaults: [].into() }, captured);
     let mut bound = w.push(Op::Const(Const::Int(0)), vec![]);
-    for b in &shared.bins {
+    for b in &shared.privatised {
         let size = w.push(Op::Table(id::PARALLEL_SIZE), vec![b.of]);
         bound = w.push(Op::Table(id::ADD), vec![bound, size]);
     }
     let mut args = vec![function, found.range, bound];
     args.extend(shared.carried.iter().map(|c| c.init));
     let parts = w.push(Op::Table(id::PARALLEL_REGION), args);
-    if shared.carried.is_empty() && shared.lists.is_empty() && shared.bins.is_empty() {
+    if shared.carried.is_empty() && shared.lists.is_empty() && shared.privatised.is_empty() {
         w.end(Term::Jump(found.exit.clone()));
         return Ok(());
     }
@@ -634,24 +636,25 @@ fn replace(
         let of = w.push(Op::Member((first_list + k) as u32), vec![part]);
         w.push(Op::Table(id::LIST_EXTEND), vec![*list, of]);
     }
-    let first_bins = first_list + shared.lists.len();
-    let own: Vec<Value> =
-        (0..shared.bins.len()).map(|k| w.push(Op::Member((first_bins + k) as u32), vec![part])).collect();
-    let noting: Vec<Value> = shared.bins.iter().filter(|b| b.notes()).map(|b| b.of).collect();
+    let first_privatised = first_list + shared.lists.len();
+    let own: Vec<Value> = (0..shared.privatised.len())
+        .map(|k| w.push(Op::Member((first_privatised + k) as u32), vec![part]))
+        .collect();
+    let noting: Vec<Value> = shared.privatised.iter().filter(|b| b.notes()).map(|b| b.of).collect();
     let notes: Vec<Value> = (0..noting.len())
-        .map(|k| w.push(Op::Member((first_bins + shared.bins.len() + k) as u32), vec![part]))
+        .map(|k| w.push(Op::Member((first_privatised + shared.privatised.len() + k) as u32), vec![part]))
         .collect();
     let note_of = |of: Value| noting.iter().position(|n| *n == of).map(|k| notes[k]);
-    for (b, part) in shared.bins.iter().zip(&own) {
+    for (b, part) in shared.privatised.iter().zip(&own) {
         let mut args = vec![b.of, *part];
         if b.resets {
             args.extend(note_of(b.of));
         }
         args.extend(b.choose.map(|c| w.again(c)));
-        if let Some(k) = shared.bins.iter().position(|x| Some(x.of) == b.follows) {
-            args.extend([shared.bins[k].of, own[k]]);
-            if shared.bins[k].changes {
-                args.extend(note_of(shared.bins[k].of));
+        if let Some(k) = shared.privatised.iter().position(|x| Some(x.of) == b.follows) {
+            args.extend([shared.privatised[k].of, own[k]]);
+            if shared.privatised[k].changes {
+                args.extend(note_of(shared.privatised[k].of));
             }
         }
         w.push(Op::Table(b.merge), args);

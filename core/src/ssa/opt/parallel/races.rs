@@ -8,8 +8,8 @@
 //! condition, or on more iterations than the next ones, is doubtful, and so is what the form of an index says
 //! alone: `a[i % n]`, `a[where[i]]`.
 
-use super::bins::Bins;
 use super::places::{Class, Ix, Operator, Part, Places};
+use super::privatised_elements::Privatised;
 use super::race;
 use super::reduce::Classifier;
 use crate::diag::Result;
@@ -334,12 +334,12 @@ impl Numbers<'_> {
 }
 
 /// What is a race for certain is refused; gives what may be one.
-pub fn check(c: &Classifier<'_>, bins: &[Bins]) -> Result<Vec<Doubt>> {
+pub fn check(c: &Classifier<'_>, privatised: &[Privatised]) -> Result<Vec<Doubt>> {
     let mut trial = Trial::new(c);
     if trial.count.is_some_and(|n| n < 2) {
         return Ok(vec![]);
     }
-    let all = accesses(c, &mut trial.places, bins);
+    let all = accesses(c, &mut trial.places, privatised);
     let mut doubts: Vec<Doubt> = whole(c, &mut trial.places)?;
     captured(c)?;
     let mut doubt = |loc: Loc, why: Arc<str>| {
@@ -445,8 +445,8 @@ fn alone(
     Ok(())
 }
 
-/// Reads and writes of elements of objects from outside, in the order of blocks; bins are left out.
-fn accesses(c: &Classifier<'_>, places: &mut Places<'_>, bins: &[Bins]) -> Vec<Access> {
+/// Reads and writes of elements of objects from outside, in the order of blocks; privatised ones are left out.
+fn accesses(c: &Classifier<'_>, places: &mut Places<'_>, privatised: &[Privatised]) -> Vec<Access> {
     let mut out = vec![];
     for b in c.found.blocks.iter().copied() {
         let certain = c.is_certain(b);
@@ -470,7 +470,7 @@ fn accesses(c: &Classifier<'_>, places: &mut Places<'_>, bins: &[Bins]) -> Vec<A
                 continue;
             }
             let Some((of, mut parts)) = places.root(node.args[0]) else { continue };
-            if bins.iter().any(|b| b.of == of) {
+            if privatised.iter().any(|b| b.of == of) {
                 continue;
             }
             parts.extend(places.parts(node.args[1]));

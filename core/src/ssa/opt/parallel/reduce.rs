@@ -6,9 +6,9 @@
 //! earlier iterations did, and is a race.
 
 use super::best::{Choice, Compared, Gate, Step};
-use super::bins::Bins;
 use super::decided::Decided;
 use super::find::Found;
+use super::privatised_elements::Privatised;
 use super::races::{self, Doubt};
 use super::{Names, Root, race, unset};
 use crate::diag::{Diagnostic, Result};
@@ -60,7 +60,7 @@ pub struct Shared {
     /// Lists from outside that iterations append to and do nothing else with.
     pub lists: Vec<Value>,
     /// Arrays and lists from outside that iterations add to, element by element.
-    pub bins: Vec<Bins>,
+    pub privatised: Vec<Privatised>,
     /// Stores that may go to one element in several iterations.
     pub doubts: Vec<Doubt>,
     /// Variables that each iteration has to itself, by their places among the header's parameters.
@@ -170,12 +170,12 @@ const HELP: &str = "variables may be summed up and the like (s += x, s = max(s, 
 
 pub fn classify(func: &Func, found: &Found, names: &dyn Names) -> Result<Shared> {
     let c = Classifier::of(func, found, names);
-    let bins = c.bins();
+    let privatised = c.privatised();
     let mut shared = Shared {
         carried: vec![],
         lists: c.appended()?,
-        doubts: races::check(&c, &bins)?,
-        bins,
+        doubts: races::check(&c, &privatised)?,
+        privatised,
         own: vec![],
         decided: HashMap::new(),
     };
@@ -204,7 +204,7 @@ pub fn classify(func: &Func, found: &Found, names: &dyn Names) -> Result<Shared>
     let groups: Vec<Vec<Gate>> = reads
         .into_iter()
         .map(|r| r.gates)
-        .chain(shared.bins.iter().map(|b| b.gates.clone()))
+        .chain(shared.privatised.iter().map(|b| b.gates.clone()))
         .filter(|g| !g.is_empty())
         .collect();
     shared.decided = c.decided(&groups);

@@ -126,7 +126,7 @@ fn try_join(func: &Func, names: &dyn Names, row: &[&Found]) -> Result<Func, Why>
     let shared = reduce::classify(&new, &merged, names)
         .map_err(|d| -> Why { format!("together they would be a race: {}", d.message).into() })?;
     if !shared.doubts.is_empty()
-        || !shared.bins.is_empty()
+        || !shared.privatised.is_empty()
         || !shared.lists.is_empty()
         || !shared.decided.is_empty()
     {

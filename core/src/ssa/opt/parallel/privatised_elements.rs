@@ -14,7 +14,7 @@ use crate::ssa::{Block, Inst, Op, Value};
 
 /// What pieces have a copy of.
 #[derive(Clone, Debug)]
-pub struct Bins {
+pub struct Privatised {
     pub of: Value,
     /// Makes what a piece begins with.
     pub start: OpId,
@@ -36,7 +36,7 @@ pub struct Bins {
     pub gates: Vec<Gate>,
 }
 
-impl Bins {
+impl Privatised {
     /// Whether each piece keeps a note for each element.
     pub fn notes(&self) -> bool {
         self.resets || self.changes
@@ -71,9 +71,9 @@ enum Kind {
 impl Classifier<'_> {
     /// Values from outside of which the loop does nothing but update elements, all in one way, some of them
     /// perhaps in several iterations.
-    pub fn bins(&self) -> Vec<Bins> {
+    pub fn privatised(&self) -> Vec<Privatised> {
         let func = self.func;
-        let mut found: Vec<Bins> = vec![];
+        let mut found: Vec<Privatised> = vec![];
         let mut insts: Vec<Inst> =
             self.found.blocks.iter().flat_map(|b| func.block(*b).insts.iter().copied()).collect();
         insts.sort();
@@ -90,7 +90,7 @@ impl Classifier<'_> {
         found
     }
 
-    fn updates(&self, of: Value) -> Option<Vec<Bins>> {
+    fn updates(&self, of: Value) -> Option<Vec<Privatised>> {
         let func = self.func;
         let (mut kind, mut choose) = (None, None);
         let (mut trial, mut changed) = (Trial::new(self), vec![]);
@@ -208,7 +208,7 @@ impl Classifier<'_> {
                 _ => id::PARALLEL_WITH_GREATEST_BINS,
             };
             changes = !with.is_empty() && matches!(path, id::LE | id::GE);
-            all.extend(with.into_iter().map(|w| Bins {
+            all.extend(with.into_iter().map(|w| Privatised {
                 of: w,
                 start: id::PARALLEL_OWN_BINS,
                 merge,
@@ -220,7 +220,7 @@ impl Classifier<'_> {
                 gates: vec![],
             }));
         }
-        all.push(Bins {
+        all.push(Privatised {
             of,
             start,
             merge,
