@@ -18,7 +18,7 @@ use std::collections::HashMap;
 pub enum Decided {
     More,
     Fewer,
-    /// In as many, but a variable may be missing that an earlier iteration has set ([`super::unset`]).
+    /// In as many, but a variable may be missing that an earlier iteration has set ([`super::privatised_scalars`]).
     Unset,
 }
 

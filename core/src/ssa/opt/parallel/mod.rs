@@ -25,10 +25,10 @@ mod outline;
 mod places;
 pub(super) mod points;
 mod privatised_elements;
+mod privatised_scalars;
 mod races;
 mod reduce;
 mod tuples;
-mod unset;
 
 pub use decided::Decided;
 
@@ -126,7 +126,7 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
                         continue;
                     }
                     Err(why) => {
-                        let new = unset::forget(func, &found, names);
+                        let new = privatised_scalars::forget(func, &found, names);
                         if new.is_empty() {
                             return Err(why);
                         }

@@ -10,7 +10,7 @@ use super::decided::Decided;
 use super::find::Found;
 use super::privatised_elements::Privatised;
 use super::races::{self, Doubt};
-use super::{Names, Root, race, unset};
+use super::{Names, Root, privatised_scalars, race};
 use crate::diag::{Diagnostic, Result};
 use crate::ops::{OpId, id};
 use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge, Loop, Loops};
@@ -184,7 +184,7 @@ pub fn classify(func: &Func, found: &Found, names: &dyn Names) -> Result<Shared>
     };
     let mut reads = vec![];
     for (at, param) in func.block(found.header).params.iter().enumerate().filter(|p| p.0 != found.state) {
-        if unset::is_own(func, found, &c.defs, at) {
+        if privatised_scalars::is_own(func, found, &c.defs, at) {
             shared.own.push(at);
             continue;
         }
@@ -209,7 +209,7 @@ pub fn classify(func: &Func, found: &Found, names: &dyn Names) -> Result<Shared>
         .collect();
     shared.decided = c.decided(&groups);
     if !shared.own.is_empty() {
-        for b in unset::reads(func, found) {
+        for b in privatised_scalars::reads(func, found) {
             shared.decided.entry(b).or_insert(Decided::Unset);
         }
     }
