@@ -59,7 +59,7 @@ mod tests {
             "reductions are known by pattern: what is not understood is refused as a race",
         ),
         (
-            "core/src/ssa/opt/parallel/best.rs",
+            "core/src/ssa/opt/parallel/select_reduction.rs",
             "what chooses the best is known by pattern: what is not understood is refused",
         ),
         ("core/src/ssa/opt/parallel/places.rs", "indices are understood by pattern: any other is unknown"),

@@ -7,8 +7,8 @@
 //! ([`Decided::Fewer`]). Nothing else depends on it ([`Classifier::nothing_depends_on`]). Blocks with such
 //! code are marked here; what of it may raise shows when the types are known ([`crate::lower::sequential_retry`]).
 
-use super::best::Gate;
 use super::reduce::Classifier;
+use super::select_reduction::Gate;
 use crate::ops::{OpId, id};
 use crate::ssa::{Block, Inst, Op, Term};
 use std::collections::HashMap;

@@ -7,9 +7,9 @@
 //! is None or x > m: m = x` keeps a NaN that comes first, and passes over all others: only behind the loop it
 //! is known which piece has the first value of all, so each keeps the first one beside the best one.
 
-use super::best::Step;
 use super::outline::Body;
 use super::reduce::{Carried, Kind, Shared};
+use super::select_reduction::Step;
 use crate::diag::{Diagnostic, Result};
 use crate::ops::id;
 use crate::ssa::{Block, BlockCall, Inst, InstNode, Op, Term, Value};

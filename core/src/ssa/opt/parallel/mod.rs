@@ -14,7 +14,6 @@
 //! ```
 
 mod alone;
-mod best;
 pub mod collect;
 mod comprehension;
 mod decided;
@@ -28,6 +27,7 @@ mod privatised_elements;
 mod privatised_scalars;
 mod races;
 mod reduce;
+mod select_reduction;
 mod tuples;
 
 pub use decided::Decided;

@@ -5,11 +5,11 @@
 //! blocks where ways meet, results of the reduction's operation. Whatever else reads a version needs what
 //! earlier iterations did, and is a race.
 
-use super::best::{Choice, Compared, Gate, Step};
 use super::decided::Decided;
 use super::find::Found;
 use super::privatised_elements::Privatised;
 use super::races::{self, Doubt};
+use super::select_reduction::{Choice, Compared, Gate, Step};
 use super::{Names, Root, privatised_scalars, race};
 use crate::diag::{Diagnostic, Result};
 use crate::ops::{OpId, id};
@@ -560,7 +560,7 @@ impl Classifier<'_> {
             return Ok(Kind::Choose { callee, swapped, resets, several });
         }
         if kinds[2] {
-            let Some((kind, gates)) = self.best(r) else {
+            let Some((kind, gates)) = self.selection(r) else {
                 return Err(self.needs(clash.unwrap_or(self.found.loc), "the best of all is found by steps like `if x > m: m = x` or `m = max(m, x)`, one after the other and not inside of one another, where x is the same whatever was found before"));
             };
             r.gates = gates;

@@ -121,7 +121,7 @@ impl Classifier<'_> {
 
     /// The kind of a variable that is compared, or asked whether it is None, and the gates behind which it
     /// changes.
-    pub fn best(&self, r: &mut Reads) -> Option<(Kind, Vec<Gate>)> {
+    pub fn selection(&self, r: &mut Reads) -> Option<(Kind, Vec<Gate>)> {
         let func = self.func;
         let mut gates: Vec<Gate> = vec![];
         for i in &r.nones {
