@@ -1,5 +1,5 @@
 //! What becomes of a parallel loop whose pieces run code that the plain loop skips, or skip what it runs
-//! ([`crate::ssa::opt::parallel`], `decided.rs`).
+//! ([`crate::ssa::opt::parallel`], `speculative_raises.rs`).
 //!
 //! Mostly such code cannot raise, and there is nothing to do. Else an exception of a piece may not be one of
 //! the loop: where it does no harm to do all of it twice, the loop runs again, as one piece that knows all;
@@ -9,7 +9,7 @@ use super::pure::{Defs, definitions, does_nothing_but, is_made_here};
 use crate::infer::session::Session;
 use crate::ops::{Effect, OpDef, OpId, Own, id};
 use crate::ssa::analysis::{Cfg, Dominators, uses_of, uses_of_term};
-use crate::ssa::opt::parallel::Decided;
+use crate::ssa::opt::parallel::Speculative;
 use crate::ssa::{Block, Func, Inst, InstNode, InstanceId, Op, Term, Value};
 use crate::types::{Kind, Type};
 use std::collections::HashSet;
@@ -41,11 +41,11 @@ pub fn retry(session: &Session<'_>, id: InstanceId) -> Retry {
             Dominators::new(f, &cfg)
         },
     };
-    if raises.behind(Decided::Fewer) {
+    if raises.behind(Speculative::Fewer) {
         return Retry::Ordered;
     }
-    let more = raises.behind(Decided::More);
-    if !more && !raises.behind(Decided::Unset) {
+    let more = raises.behind(Speculative::More);
+    if !more && !raises.behind(Speculative::Unset) {
         return Retry::Never;
     }
     // A variable that is missing is an exception of its own, at a line that has been warned of.
@@ -73,7 +73,7 @@ struct Raises<'a, 's> {
 
 impl Raises<'_, '_> {
     /// Whether something may raise behind such a mark.
-    fn behind(&self, mark: Decided) -> bool {
+    fn behind(&self, mark: Speculative) -> bool {
         (0..self.f.blocks.len()).map(Block::new).any(|b| {
             let insts = &self.f.block(b).insts;
             let Some(at) = insts.iter().position(|i| is(self.f.inst(*i), mark.mark())) else { return false };

@@ -16,7 +16,6 @@
 mod alone;
 pub mod collect;
 mod comprehension;
-mod decided;
 mod find;
 mod flags;
 pub(super) mod neighbours;
@@ -28,9 +27,10 @@ mod privatised_scalars;
 mod races;
 mod reduce;
 mod select_reduction;
+mod speculative_raises;
 mod tuples;
 
-pub use decided::Decided;
+pub use speculative_raises::Speculative;
 
 use super::cleanup;
 use crate::diag::{Code, Diagnostic, Result};

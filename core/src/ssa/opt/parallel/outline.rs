@@ -93,7 +93,7 @@ const ENTRY: Block = Block(0);
 impl<'a> Body<'a> {
     fn new(outer: &'a Func, found: &'a Found, shared: &'a Shared) -> Body<'a> {
         let mut names: Vec<Arc<str>> = vec!["first".into(), "end".into()];
-        let decides = !shared.decided.is_empty();
+        let decides = !shared.speculative.is_empty();
         if decides {
             names.push("again".into());
         }
@@ -142,7 +142,7 @@ impl<'a> Body<'a> {
 
     fn write(&mut self) -> Result<()> {
         let (first, end) = (self.func.add_param(ENTRY), self.func.add_param(ENTRY));
-        self.again = (!self.shared.decided.is_empty()).then(|| self.func.add_param(ENTRY));
+        self.again = (!self.shared.speculative.is_empty()).then(|| self.func.add_param(ENTRY));
         let starts: Vec<Value> = self.shared.carried.iter().map(|_| self.func.add_param(ENTRY)).collect();
         self.starts = self
             .shared
@@ -390,7 +390,7 @@ impl<'a> Body<'a> {
     fn copy_block(&mut self, b: Block) -> Result<()> {
         let new = self.blocks[&b];
         let data = self.outer.block(b);
-        if let Some(d) = self.shared.decided.get(&b) {
+        if let Some(d) = self.shared.speculative.get(&b) {
             self.func.push(new, Op::Table(d.mark()), vec![], data.term_loc, None);
         }
         for i in &data.insts {

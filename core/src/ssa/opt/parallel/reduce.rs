@@ -5,11 +5,11 @@
 //! blocks where ways meet, results of the reduction's operation. Whatever else reads a version needs what
 //! earlier iterations did, and is a race.
 
-use super::decided::Decided;
 use super::find::Found;
 use super::privatised_elements::Privatised;
 use super::races::{self, Doubt};
 use super::select_reduction::{Choice, Compared, Gate, Step};
+use super::speculative_raises::Speculative;
 use super::{Names, Root, privatised_scalars, race};
 use crate::diag::{Diagnostic, Result};
 use crate::ops::{OpId, id};
@@ -66,7 +66,7 @@ pub struct Shared {
     /// Variables that each iteration has to itself, by their places among the header's parameters.
     pub own: Vec<usize>,
     /// Blocks that run where something is found, or where nothing is, and may raise.
-    pub decided: HashMap<Block, Decided>,
+    pub speculative: HashMap<Block, Speculative>,
 }
 
 impl Carried {
@@ -177,7 +177,7 @@ pub fn classify(func: &Func, found: &Found, names: &dyn Names) -> Result<Shared>
         doubts: races::check(&c, &privatised)?,
         privatised,
         own: vec![],
-        decided: HashMap::new(),
+        speculative: HashMap::new(),
     };
     let Term::Jump(enter) = &func.block(found.pre).term else {
         return Err(Diagnostic::internal("a loop that nothing enters"));
@@ -207,10 +207,10 @@ pub fn classify(func: &Func, found: &Found, names: &dyn Names) -> Result<Shared>
         .chain(shared.privatised.iter().map(|b| b.gates.clone()))
         .filter(|g| !g.is_empty())
         .collect();
-    shared.decided = c.decided(&groups);
+    shared.speculative = c.speculative(&groups);
     if !shared.own.is_empty() {
         for b in privatised_scalars::reads(func, found) {
-            shared.decided.entry(b).or_insert(Decided::Unset);
+            shared.speculative.entry(b).or_insert(Speculative::Unset);
         }
     }
     Ok(shared)

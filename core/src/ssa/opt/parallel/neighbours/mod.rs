@@ -128,7 +128,7 @@ fn try_join(func: &Func, names: &dyn Names, row: &[&Found]) -> Result<Func, Why>
     if !shared.doubts.is_empty()
         || !shared.privatised.is_empty()
         || !shared.lists.is_empty()
-        || !shared.decided.is_empty()
+        || !shared.speculative.is_empty()
     {
         return Err("elements, lists or decisions that iterations share are kept to one loop".into());
     }

@@ -3,8 +3,8 @@
 //!
 //! A piece begins with what the variable was before the loop, so it finds something in more iterations than
 //! the plain loop does, never in fewer. Then an exception may be one that the plain loop does not come by
-//! ([`Decided::More`]), and where the code is what runs when nothing is found, one may be missing
-//! ([`Decided::Fewer`]). Nothing else depends on it ([`Classifier::nothing_depends_on`]). Blocks with such
+//! ([`Speculative::More`]), and where the code is what runs when nothing is found, one may be missing
+//! ([`Speculative::Fewer`]). Nothing else depends on it ([`Classifier::nothing_depends_on`]). Blocks with such
 //! code are marked here; what of it may raise shows when the types are known ([`crate::lower::sequential_retry`]).
 
 use super::reduce::Classifier;
@@ -15,20 +15,20 @@ use std::collections::HashMap;
 
 /// In how many iterations a piece runs a block, compared with the plain loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decided {
+pub enum Speculative {
     More,
     Fewer,
     /// In as many, but a variable may be missing that an earlier iteration has set ([`super::privatised_scalars`]).
     Unset,
 }
 
-impl Decided {
+impl Speculative {
     /// The operation that marks the rest of a block.
     pub fn mark(self) -> OpId {
         match self {
-            Decided::More => id::PARALLEL_MORE,
-            Decided::Fewer => id::PARALLEL_FEWER,
-            Decided::Unset => id::PARALLEL_UNSET,
+            Speculative::More => id::PARALLEL_MORE,
+            Speculative::Fewer => id::PARALLEL_FEWER,
+            Speculative::Unset => id::PARALLEL_UNSET,
         }
     }
 }
@@ -36,7 +36,7 @@ impl Decided {
 impl Classifier<'_> {
     /// Blocks that may raise and run only where a variable changes or does not; the gates of each variable
     /// are one of `groups`.
-    pub fn decided(&self, groups: &[Vec<Gate>]) -> HashMap<Block, Decided> {
+    pub fn speculative(&self, groups: &[Vec<Gate>]) -> HashMap<Block, Speculative> {
         let mut out = HashMap::new();
         for gates in groups {
             for (branch, side) in gates {
@@ -48,15 +48,15 @@ impl Classifier<'_> {
                 for b in self.one_side(*branch) {
                     if groups.iter().any(|g| self.is_behind(b, g)) {
                         if self.new_ones(b, &[]).next().is_some() {
-                            out.entry(b).or_insert(Decided::More);
+                            out.entry(b).or_insert(Speculative::More);
                         }
                     } else if shut.contains(&b)
                         && !open.contains(&b)
                         && self.new_ones(b, &first).next().is_some()
                     {
-                        out.insert(b, Decided::Fewer);
+                        out.insert(b, Speculative::Fewer);
                     } else if open.contains(&b) && self.new_ones(b, &[]).next().is_some() {
-                        out.entry(b).or_insert(Decided::More);
+                        out.entry(b).or_insert(Speculative::More);
                     }
                 }
             }
