@@ -13,7 +13,7 @@ mod fold;
 mod inline;
 mod licm;
 mod memory;
-mod narrow;
+mod narrow_division;
 mod nest;
 mod range;
 mod refs;
@@ -105,9 +105,9 @@ pub const PASSES: &[Pass] = &[
         run: Run::Func(strip::strip_polls),
     },
     Pass {
-        name: "narrow",
+        name: "narrow-division",
         doc: "Divisions of Python's integers in 32 bits where both operands are small, in loops.",
-        run: Run::Func(narrow::narrow_divisions),
+        run: Run::Func(narrow_division::narrow_divisions),
     },
     Pass {
         name: "unit",
@@ -144,8 +144,19 @@ pub const PIPELINE: &[&str] = &[
 
 /// What tier 1 runs on the snapshot that both tiers share, or on a function that goes on from the middle of
 /// it.
-pub const TIER1: &[&str] =
-    &["unfold", "fold", "blocks", "thread", "cse", "unit", "strip", "narrow", "fold", "blocks", "dce"];
+pub const TIER1: &[&str] = &[
+    "unfold",
+    "fold",
+    "blocks",
+    "thread",
+    "cse",
+    "unit",
+    "strip",
+    "narrow-division",
+    "fold",
+    "blocks",
+    "dce",
+];
 
 pub fn lookup(name: &str) -> Option<&'static Pass> {
     PASSES.iter().find(|p| p.name == name)
