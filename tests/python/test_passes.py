@@ -32,13 +32,13 @@ def test_a_trace_has_the_time_of_every_pass():
     assert done.stdout == "10.0\n", done.stderr
     line = next(text for text in done.stderr.splitlines() if text.startswith("tierup: passes, in milliseconds: "))
     names = {part.split()[0] for part in line.split(": ", 2)[2].split(", ")}
-    assert {"cleanup", "inline-closures", "narrow", "inline", "fold", "licm", "range", "dce"} <= names
+    assert {"cleanup", "inline-closures", "type-narrowing", "inline", "fold", "licm", "range", "dce"} <= names
 
 
 def test_dumps_show_what_each_pass_changed():
     done = run(SMALL, TIERUP_DUMP="passes", TIERUP_TIER="0")
     assert done.stdout == "10.0\n"
-    assert "tierup: f after inline-closures\nfunc " in done.stderr and "after licm\nfunc @f.0" in done.stderr and "narrow changed nothing in f\n" in done.stderr
+    assert "tierup: f after inline-closures\nfunc " in done.stderr and "after licm\nfunc @f.0" in done.stderr and "type-narrowing changed nothing in f\n" in done.stderr
 
 
 @pytest.mark.parametrize("level, shows", {"bytecode": "code \"f\"", "cfg": "b0 (", "ssa": "func", "typed": "float64", "lir": "func @f.0", "clif": "function", "ptx": ".visible .entry"}.items())

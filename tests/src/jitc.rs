@@ -473,10 +473,10 @@ mod tests {
 
     #[test]
     fn commands_take_ssa() {
-        let file = crate::root().join("tests/filetests/ssa/narrow.ssa").display().to_string();
+        let file = crate::root().join("tests/filetests/ssa/type_narrowing.ssa").display().to_string();
         assert!(jitc(&["cat", &file]).is_ok_and(|t| t.starts_with("func \"")));
         assert_eq!(jitc(&["verify", &file]).map(|t| t.replace("; ---\n", "")), Ok(String::new()));
-        assert!(jitc(&["opt", "narrow", &file]).is_ok_and(|t| t.contains("not_none")));
+        assert!(jitc(&["opt", "type-narrowing", &file]).is_ok_and(|t| t.contains("not_none")));
         assert!(jitc(&["opt", "licm", &file]).is_err_and(|t| t == "unknown pass `licm`"));
         assert!(jitc(&["clif", &file]).is_err_and(|t| t.ends_with("this takes LIR")));
         let joins = crate::root().join("tests/filetests/infer/joins.ssa").display().to_string();

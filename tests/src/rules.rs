@@ -43,7 +43,7 @@ mod tests {
             "shapes of indices are optional: one that is not understood keeps its check",
         ),
         (
-            "core/src/ssa/opt/narrow.rs",
+            "core/src/ssa/opt/type_narrowing.rs",
             "what is found out is optional: a test that is not understood narrows nothing",
         ),
         (

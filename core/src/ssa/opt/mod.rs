@@ -3,9 +3,9 @@
 
 pub mod cleanup;
 pub mod inline_closures;
-pub mod narrow;
 pub mod parallel;
 pub mod promote_cells;
+pub mod type_narrowing;
 
 use super::Func;
 use crate::diag::Result;
@@ -29,7 +29,7 @@ pub struct Pass {
 
 /// Every pass. The order here means nothing; see [`simplify`] and [`parallel::run`].
 pub const PASSES: &[Pass] =
-    &[CLEANUP, INLINE_CLOSURES, PROMOTE_CELLS, FILL_ARRAYS, NARROW, POINTS, JOIN_LOOPS, PARALLEL];
+    &[CLEANUP, INLINE_CLOSURES, PROMOTE_CELLS, FILL_ARRAYS, TYPE_NARROWING, POINTS, JOIN_LOOPS, PARALLEL];
 
 const CLEANUP: Pass = Pass {
     name: "cleanup",
@@ -54,11 +54,11 @@ const FILL_ARRAYS: Pass = Pass {
     doc: "Comprehensions whose list becomes an array may fill the array instead.",
     run: Run::Alone(parallel::collect::run),
 };
-const NARROW: Pass = Pass {
-    name: "narrow",
+const TYPE_NARROWING: Pass = Pass {
+    name: "type-narrowing",
     doc: "Values get names of their own behind branches that find something out about them.",
     run: Run::Alone(|f| {
-        narrow::run(f);
+        type_narrowing::run(f);
         true
     }),
 };
@@ -105,7 +105,7 @@ pub fn simplify(func: &mut Func) {
         }
     }
     apply(func, &FILL_ARRAYS);
-    apply(func, &NARROW);
+    apply(func, &TYPE_NARROWING);
 }
 
 fn apply(func: &mut Func, p: &Pass) -> bool {
