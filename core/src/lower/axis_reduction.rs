@@ -1,15 +1,15 @@
 //! Reductions of a chain along one axis: its elements are put together as they are computed, and never are an
 //! array.
 //!
-//! Along the last axis each row is reduced as a chain of one dimension is ([`super::fold`]). Along the one
+//! Along the last axis each row is reduced as a chain of one dimension is ([`super::chain_reduction`]). Along the one
 //! before it, rows are added to a row of accumulators, a few columns at a time that stay in the nearest
 //! cache: the order in which NumPy adds. The results have the bits that an array in memory would give.
 
 use super::arrays::{ArrayVal, Stream, broadcast_strides, nest, product};
 use super::cast;
+use super::chain_reduction::{ChainReduction, InLoop, reduce_some};
 use super::chunked_loops::{SLOW, in_chunks};
 use super::cx::LowerCx;
-use super::fold::{Fold, InLoop, fold_some};
 use super::lazy::Elements;
 use crate::diag::Result;
 use crate::lir::{Alias, Op, Ty, Value};
@@ -23,7 +23,7 @@ const COLUMNS: i64 = 256;
 #[derive(Clone, Copy)]
 pub struct AxisReduction {
     axis: usize,
-    how: Fold,
+    how: ChainReduction,
     /** What results are stored as. */
     acc: Type,
 }
@@ -41,7 +41,13 @@ enum Put {
 impl AxisReduction {
     /// None where an array is needed, or better: few columns are one thread's work, which several can make
     /// the elements for.
-    pub fn of(cx: &LowerCx<'_>, e: &Elements, axis: usize, how: Fold, acc: Type) -> Option<AxisReduction> {
+    pub fn of(
+        cx: &LowerCx<'_>,
+        e: &Elements,
+        axis: usize,
+        how: ChainReduction,
+        acc: Type,
+    ) -> Option<AxisReduction> {
         let n = e.shape.len();
         let this = AxisReduction { axis, how, acc };
         let columns =
@@ -57,12 +63,12 @@ impl AxisReduction {
     fn put(self) -> Option<Put> {
         let real = self.acc.is_float() || self.acc.is_int();
         match self.how {
-            Fold::Sum => Some(Put::Add),
-            Fold::InLoop(what, _) => Some(Put::InLoop(what)),
-            Fold::Blocks(Reduce::Min) if real => Some(Put::Smaller),
-            Fold::Blocks(Reduce::Max) if real => Some(Put::Larger),
-            Fold::Blocks(Reduce::Prod) if self.acc.is_float() => Some(Put::Multiply),
-            Fold::Blocks(_) => None,
+            ChainReduction::Sum => Some(Put::Add),
+            ChainReduction::InLoop(what, _) => Some(Put::InLoop(what)),
+            ChainReduction::Blocks(Reduce::Min) if real => Some(Put::Smaller),
+            ChainReduction::Blocks(Reduce::Max) if real => Some(Put::Larger),
+            ChainReduction::Blocks(Reduce::Prod) if self.acc.is_float() => Some(Put::Multiply),
+            ChainReduction::Blocks(_) => None,
         }
     }
 
@@ -134,7 +140,7 @@ impl AxisReduction {
                     .zip(streams)
                     .map(|(p, s)| Stream { data: *p, strides: vec![s.strides[self.axis]] })
                     .collect();
-                let x = fold_some(cx, e, &row, n, self.how)?;
+                let x = reduce_some(cx, e, &row, n, self.how)?;
                 let size = self.acc.itemsize() as i32 / x.len() as i32;
                 for (k, v) in x.iter().enumerate() {
                     cx.b.store(*v, at[0], k as i32 * size, Alias::Array);
@@ -264,7 +270,7 @@ impl AxisReduction {
 
     /// What an element is converted to.
     fn taken(self, e: &Elements) -> Type {
-        if let Fold::InLoop(_, ty) = self.how { ty } else { e.dtype }
+        if let ChainReduction::InLoop(_, ty) = self.how { ty } else { e.dtype }
     }
 
     /// What a column begins with.

@@ -4,8 +4,8 @@
 
 use super::arrays::{ArrayVal, Stream, element_code, load_element, product};
 use super::cast;
+use super::chain_reduction::{InLoop, each_part, fill};
 use super::cx::{LowerCx, OpCall, Val};
-use super::fold::{InLoop, each_part, fill};
 use super::lanes::{LANES, best_lane, choose, constant, keep_rest, leaf_by_leaf, nothing, store_lanes};
 use super::lazy::{Elements, Lazy, Operand};
 use crate::diag::{Diagnostic, Result};
@@ -170,7 +170,7 @@ impl Group<'_> {
         })?;
         let mut all = vec![];
         for (e, keeps) in self.keeps.iter().enumerate() {
-            all.push(self.join(cx, e, *keeps, tables[e], count)?);
+            all.push(self.combine(cx, e, *keeps, tables[e], count)?);
         }
         Ok(all)
     }
@@ -180,7 +180,7 @@ impl Group<'_> {
     }
 
     /// What the parts give together; the first part has begun with what all begin with.
-    fn join(
+    fn combine(
         &self,
         cx: &mut LowerCx<'_>,
         e: usize,
@@ -216,7 +216,7 @@ impl Group<'_> {
                     let off = cx.b.bin_imm(Op::Imul, k, 8);
                     let p = cx.b.ptr_add(table, off);
                     let x = cx.b.load(ty, p, 0, Alias::Stack);
-                    Ok(vec![how.join(cx, so_far[0], x)])
+                    Ok(vec![how.combine(cx, so_far[0], x)])
                 })?;
                 Ok(all[0])
             }
@@ -457,7 +457,7 @@ impl Group<'_> {
                     let doubtful = cx.b.bin(Op::FcmpUno, best, best);
                     cx.if_else(doubtful, |cx| self.once_more(cx, sink, range), |_| Ok(vec![best]))?[0]
                 }
-                Keeps::Whole(how, _) => own[1..].iter().fold(own[0], |a, b| how.join(cx, a, *b)),
+                Keeps::Whole(how, _) => own[1..].iter().fold(own[0], |a, b| how.combine(cx, a, *b)),
             });
         }
         Ok(out)

@@ -21,7 +21,7 @@ use crate::lower::axis_reduction::{AxisReduction, alike};
 use crate::lower::arrays::{ArrayVal, contiguous_strides, load_element, product};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
-use crate::lower::fold::{Fold, fold};
+use crate::lower::chain_reduction::{ChainReduction, reduce_chain};
 use crate::lower::lazy::Elements;
 use crate::types::{ArrayType, Const, Int, Kind, Layout, Type};
 use positions::{arg_rule, emit_arg};
@@ -661,7 +661,7 @@ fn emit_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce) -> 
     let fine = axes_error(&axes, args[1].ty, n, false).is_none();
     let all = matches!(axes, Axes::All) || matches!(&axes, Axes::Known(_)) && axes.count(n) == n && fine;
     let keep = args[args.len() - 1].flag("keepdims")?;
-    let Some(how) = Fold::of(op, e.dtype, acc, cx.chunks.wanted()) else { return in_memory(cx) };
+    let Some(how) = ChainReduction::of(op, e.dtype, acc, cx.chunks.wanted()) else { return in_memory(cx) };
     if let (Axes::Known(m), true) = (&axes, fine)
         && let [axis] = m[..]
         && let Some(along) = normal_axis(axis, n).and_then(|axis| AxisReduction::of(cx, e, axis, how, acc))
@@ -672,7 +672,7 @@ fn emit_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce) -> 
         return in_memory(cx);
     }
     let Some((streams, same)) = e.lazy.streams(cx, &e.shape, e.layout) else { return in_memory(cx) };
-    let in_loop = |cx: &mut LowerCx<'_>| fold(cx, e, &streams, how);
+    let in_loop = |cx: &mut LowerCx<'_>| reduce_chain(cx, e, &streams, how);
     match same {
         None => in_loop(cx),
         Some(same) => cx.if_else(same, in_loop, in_memory),

@@ -22,7 +22,7 @@ use std::cell::Cell;
 
 /// How a reduction of a chain is done.
 #[derive(Clone, Copy)]
-pub enum Fold {
+pub enum ChainReduction {
     /// As NumPy's pairwise sum of floats.
     Sum,
     /// In the loop, as a type.
@@ -42,22 +42,22 @@ pub enum InLoop {
     CountNumbers,
 }
 
-impl Fold {
+impl ChainReduction {
     /// For elements of a type, computed in another; none where an array of them is needed, or better: several
     /// threads can make the elements of a product of floats, which is in order.
-    pub fn of(op: Reduce, dtype: Type, acc: Type, in_parallel: bool) -> Option<Fold> {
+    pub fn of(op: Reduce, dtype: Type, acc: Type, in_parallel: bool) -> Option<ChainReduction> {
         let own = acc == dtype;
         Some(match op {
-            Reduce::Sum if is_wide(acc) => Fold::InLoop(InLoop::Add, acc),
-            Reduce::Prod if is_wide(acc) => Fold::InLoop(InLoop::Multiply, acc),
-            Reduce::Sum if own && acc.is_float() => Fold::Sum,
-            Reduce::Any => Fold::InLoop(InLoop::Or, Type::bool()),
-            Reduce::All => Fold::InLoop(InLoop::And, Type::bool()),
-            Reduce::CountNonzero => Fold::InLoop(InLoop::CountTrue, Type::bool()),
-            Reduce::CountNotNan => Fold::InLoop(InLoop::CountNumbers, dtype),
-            Reduce::Min | Reduce::Max | Reduce::NanMin | Reduce::NanMax if own => Fold::Blocks(op),
+            Reduce::Sum if is_wide(acc) => ChainReduction::InLoop(InLoop::Add, acc),
+            Reduce::Prod if is_wide(acc) => ChainReduction::InLoop(InLoop::Multiply, acc),
+            Reduce::Sum if own && acc.is_float() => ChainReduction::Sum,
+            Reduce::Any => ChainReduction::InLoop(InLoop::Or, Type::bool()),
+            Reduce::All => ChainReduction::InLoop(InLoop::And, Type::bool()),
+            Reduce::CountNonzero => ChainReduction::InLoop(InLoop::CountTrue, Type::bool()),
+            Reduce::CountNotNan => ChainReduction::InLoop(InLoop::CountNumbers, dtype),
+            Reduce::Min | Reduce::Max | Reduce::NanMin | Reduce::NanMax if own => ChainReduction::Blocks(op),
             Reduce::Prod | Reduce::NanProd if own && (acc.is_float() || acc.is_complex()) && !in_parallel => {
-                Fold::Blocks(op)
+                ChainReduction::Blocks(op)
             }
             Reduce::Sum
             | Reduce::Prod
@@ -77,17 +77,28 @@ pub fn is_wide(acc: Type) -> bool {
 }
 
 /// The reduction of all elements.
-pub fn fold(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], how: Fold) -> Result<Val> {
+pub fn reduce_chain(
+    cx: &mut LowerCx<'_>,
+    e: &Elements,
+    streams: &[Stream],
+    how: ChainReduction,
+) -> Result<Val> {
     let n = product(cx, &e.shape);
-    fold_some(cx, e, streams, n, how)
+    reduce_some(cx, e, streams, n, how)
 }
 
 /// That of the first `n` elements of the streams.
-pub fn fold_some(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, how: Fold) -> Result<Val> {
+pub fn reduce_some(
+    cx: &mut LowerCx<'_>,
+    e: &Elements,
+    streams: &[Stream],
+    n: Value,
+    how: ChainReduction,
+) -> Result<Val> {
     match how {
-        Fold::Sum => pairwise_sum(cx, e, streams, n),
-        Fold::InLoop(what, ty) => accumulate(cx, e, streams, n, what, ty),
-        Fold::Blocks(op) => in_blocks(cx, e, streams, n, op),
+        ChainReduction::Sum => pairwise_sum(cx, e, streams, n),
+        ChainReduction::InLoop(what, ty) => accumulate(cx, e, streams, n, what, ty),
+        ChainReduction::Blocks(op) => in_blocks(cx, e, streams, n, op),
     }
 }
 
@@ -127,7 +138,7 @@ impl InLoop {
         }
     }
     /// What two parts give together.
-    pub fn join(self, cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
+    pub fn combine(self, cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
         match self {
             InLoop::Or | InLoop::And | InLoop::Multiply | InLoop::Add => self.put(cx, a, &[b]),
             InLoop::CountTrue | InLoop::CountNumbers => cx.b.bin(Op::Iadd, a, b),
@@ -168,7 +179,7 @@ fn accumulate(
     cx.for_range(count, &[start], |cx, k, so_far| {
         let p = parts.place(cx, k);
         let x = cx.b.load(state, p, 0, Alias::Stack);
-        Ok(vec![what.join(cx, so_far[0], x)])
+        Ok(vec![what.combine(cx, so_far[0], x)])
     })
 }
 
