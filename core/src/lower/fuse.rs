@@ -43,7 +43,7 @@ pub fn fuse(func: &mut Func, session: &Session<'_>) {
     for b in (0..pass.func.blocks.len()).map(Block::new) {
         pass.masks(b);
         pass.reduce_once(b);
-        pass.join_reductions(b);
+        pass.merge_reductions(b);
         pass.fuse_reductions(b);
         pass.block(b);
     }

@@ -1,6 +1,6 @@
 //! Typed SSA to LIR: aggregates exploded, checks, exceptions and ownership made explicit.
 //!
-//! [`inline`] copies library functions into their callers, [`fuse`] joins operations on arrays, [`join`]
+//! [`inline`] copies library functions into their callers, [`fuse`] joins operations on arrays, [`reduction_merging`]
 //! reductions of the same array, [`reduction_fusion`] those of chains that read the same arrays, [`masked`] makes
 //! loops over all elements of what masks choose, [`ownership`] makes references explicit, [`func`] walks one
 //! function, [`cx`] is what an operation's emitter sees, [`chunked_loops`] runs loops over arrays in parallel,
@@ -23,13 +23,13 @@ pub mod generator;
 pub mod gpu;
 pub mod guard;
 pub mod inline;
-pub mod join;
 pub mod lanes;
 pub mod lazy;
 pub mod masked;
 pub mod ownership;
 pub mod pure;
 pub mod reduction_fusion;
+pub mod reduction_merging;
 pub mod same;
 pub mod sequential_retry;
 pub mod short_loop_entry;

@@ -572,7 +572,7 @@ fn emit_run(cx: &mut LowerCx<'_>, op: Reduce, run: &Run, acc: Type) -> Result<Op
 }
 
 /// Several reductions of one array in one pass: the array, and a constant with a bit for each; gives a tuple
-/// ([`crate::lower::join`] makes it).
+/// ([`crate::lower::reduction_merging`] makes it).
 pub static SEVERAL: OpDef = OpDef::new(
     &["numpy._reduce_several"],
     "a, which",

@@ -13,8 +13,8 @@ use crate::types::{Const, Kind, Type};
 type Group = (Value, Vec<(Inst, Reduce)>);
 
 impl Pass<'_, '_> {
-    /// Joins what can be joined in a block.
-    pub fn join_reductions(&mut self, b: Block) {
+    /// Merges what can be merged in a block.
+    pub fn merge_reductions(&mut self, b: Block) {
         if self.func.parallel.any() && !self.func.parallel.has(Parts::FUSION) {
             return;
         }
@@ -34,7 +34,7 @@ impl Pass<'_, '_> {
         done.append(&mut open);
         for (array, members) in done {
             if members.len() > 1 {
-                self.join(b, array, &members);
+                self.merge(b, array, &members);
             }
         }
     }
@@ -59,7 +59,7 @@ impl Pass<'_, '_> {
         self.defs.get(&v).is_some_and(|i| matches!(&self.func.inst(*i).op, Op::Const(k) if k == c))
     }
 
-    fn join(&mut self, b: Block, array: Value, members: &[(Inst, Reduce)]) {
+    fn merge(&mut self, b: Block, array: Value, members: &[(Inst, Reduce)]) {
         let mut ops: Vec<Reduce> = members.iter().map(|m| m.1).collect();
         ops.sort_by_key(|op| *op as i64);
         ops.dedup();
