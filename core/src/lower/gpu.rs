@@ -197,7 +197,7 @@ pub fn check_grid_kernel(target: &Target) -> Result<Vec<Leaf>> {
 
 /// Takes out what only a host can do and a kernel does not need. Exceptions become numbers.
 pub fn take_out(module: &mut Module) -> Result<()> {
-    super::blocks::settle(module, false);
+    super::blockwise::settle(module, false);
     for func in &mut module.funcs {
         for b in func.layout.clone() {
             let mut kept = vec![];

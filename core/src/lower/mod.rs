@@ -10,7 +10,7 @@
 
 pub mod arrays;
 pub mod axis_reduction;
-pub mod blocks;
+pub mod blockwise;
 pub mod cast;
 pub mod chain_reduction;
 pub mod chunked_loops;

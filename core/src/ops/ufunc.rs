@@ -11,7 +11,7 @@ use crate::lower::arrays::{
     ArrayVal, Kernel, Whole, copy_elements, element_code, elementwise_or, load_element, shape_text,
     store_element,
 };
-use crate::lower::blocks::by_kernels;
+use crate::lower::blockwise::by_kernels;
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::lower::lazy::{Lazy, Operand, Step};

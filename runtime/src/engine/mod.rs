@@ -248,7 +248,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
         });
     }
     let unit = make_unit(request, &mut module, names.clone(), codegen, key);
-    tierup_core::lower::blocks::settle(&mut module, true);
+    tierup_core::lower::blockwise::settle(&mut module, true);
     legalise::legalise(&mut module);
     if cfg!(debug_assertions) {
         tierup_core::lir::verify::verify_module(&module)?;

@@ -637,7 +637,7 @@ fn snapshot(unit: &Unit) -> Result<Arc<Snapshot>> {
 
 /// What tier 1 does to LIR before LLVM sees it.
 pub(super) fn prepare(module: &mut Module) -> Result<()> {
-    tierup_core::lower::blocks::settle(module, false);
+    tierup_core::lower::blockwise::settle(module, false);
     for name in opt::TIER1 {
         if let Some(pass) = opt::lookup(name) {
             pass.apply(module, &opt::Options::default());
@@ -687,7 +687,7 @@ pub(super) fn prepare_with_entry<'n>(module: &mut Module, names: &'n Names) -> R
     prepare(module)?;
     let Some(entry) = entry else { return Ok(None) };
     let mut entry = Module { funcs: vec![entry] };
-    tierup_core::lower::blocks::settle(&mut entry, false);
+    tierup_core::lower::blockwise::settle(&mut entry, false);
     legalise::legalise(&mut entry);
     if cfg!(debug_assertions) {
         tierup_core::lir::verify::verify_module(&entry)?;
