@@ -138,7 +138,7 @@ pub fn settle(module: &mut Module, blocks: bool) {
         if !asked {
             continue;
         }
-        for pass in ["fold", "blocks"].into_iter().filter_map(lookup) {
+        for pass in ["fold", "simplify-cfg"].into_iter().filter_map(lookup) {
             if let crate::lir::opt::Run::Func(run) = pass.run {
                 run(func);
             }

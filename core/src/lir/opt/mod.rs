@@ -4,7 +4,6 @@
 //! linear time. Passes run before `legalise`. Start at [`PASSES`]; each pass is one file, `edit.rs` holds
 //! what they share.
 
-mod blocks;
 mod cse;
 mod dce;
 mod defer;
@@ -19,6 +18,7 @@ mod range;
 mod refs;
 pub(crate) mod region;
 mod simplify;
+mod simplify_cfg;
 mod strip;
 mod thread;
 mod unfold;
@@ -55,9 +55,9 @@ pub const PASSES: &[Pass] = &[
         run: Run::Func(fold::fold),
     },
     Pass {
-        name: "blocks",
+        name: "simplify-cfg",
         doc: "Jumps threaded through blocks that decide nothing, straight-line blocks merged, unreachable ones dropped.",
-        run: Run::Func(blocks::simplify_blocks),
+        run: Run::Func(simplify_cfg::simplify_cfg),
     },
     Pass {
         name: "dce",
@@ -132,14 +132,28 @@ pub const PASSES: &[Pass] = &[
     Pass {
         name: "assume",
         doc: "Branches that only stated a fact (one side unreachable) dropped, once nothing asks any more.",
-        run: Run::Func(blocks::drop_assumptions),
+        run: Run::Func(simplify_cfg::drop_assumptions),
     },
 ];
 
 /// What tier 0 runs, in order.
 pub const PIPELINE: &[&str] = &[
-    "inline", "fold", "blocks", "thread", "unroll", "cse", "range", "fold", "blocks", "licm", "version",
-    "unwrap", "assume", "blocks", "refs", "dce",
+    "inline",
+    "fold",
+    "simplify-cfg",
+    "thread",
+    "unroll",
+    "cse",
+    "range",
+    "fold",
+    "simplify-cfg",
+    "licm",
+    "version",
+    "unwrap",
+    "assume",
+    "simplify-cfg",
+    "refs",
+    "dce",
 ];
 
 /// What tier 1 runs on the snapshot that both tiers share, or on a function that goes on from the middle of
@@ -147,14 +161,14 @@ pub const PIPELINE: &[&str] = &[
 pub const TIER1: &[&str] = &[
     "unfold",
     "fold",
-    "blocks",
+    "simplify-cfg",
     "thread",
     "cse",
     "unit",
     "strip",
     "narrow-division",
     "fold",
-    "blocks",
+    "simplify-cfg",
     "dce",
 ];
 

@@ -22,10 +22,10 @@
 //!                                    d'(y): jump go
 //! ```
 
-use super::blocks::simplify_blocks;
 use super::edit::{Defs, for_each_call_mut};
 use super::fold::fold;
 use super::region::{Copied, copy_blocks, merge_definitions, split_switch_edges};
+use super::simplify_cfg::simplify_cfg;
 use crate::lir::cfg::{Cfg, Dominators, Loops};
 use crate::lir::{Block, Func, InstData, Op, Value};
 
@@ -43,7 +43,7 @@ pub fn thread_branches(func: &mut Func) {
     if thread_arguments(func) {
         // What is left of such a block is decided as a rule.
         fold(func);
-        simplify_blocks(func);
+        simplify_cfg(func);
     }
     let candidates = find(func);
     if candidates.is_empty() {

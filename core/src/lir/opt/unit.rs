@@ -8,11 +8,11 @@
 //!
 //! Tier 1 alone does this: in tier 0 both versions would take the same time.
 
-use super::blocks::simplify_blocks;
 use super::edit::{Defs, FastMap};
 use super::fold::fold;
 use super::licm::add_preheaders;
 use super::region::{Copied, copy_blocks, merge_definitions, split_switch_edges};
+use super::simplify_cfg::simplify_cfg;
 use crate::lir::cfg::{Cfg, Dominators, Loop, Loops};
 use crate::lir::{Block, BlockCall, Cold, Func, InstData, Loc, Op, Ty, Value};
 
@@ -42,7 +42,7 @@ pub fn ask_strides(func: &mut Func) {
     let copies: Vec<Copied> = plans.into_iter().map(|p| p.apply(func)).collect();
     merge_definitions(func, &copies);
     fold(func);
-    simplify_blocks(func);
+    simplify_cfg(func);
 }
 
 fn plans(func: &Func) -> Vec<Plan> {

@@ -5,10 +5,10 @@
 //! vectorising. A copy stands for each turn, in front of the loop itself, which is left with the last test,
 //! the one that fails; [`fold`] decides the tests. Straight code needs no poll.
 
-use super::blocks::simplify_blocks;
 use super::edit::{Defs, FastMap};
 use super::fold::fold;
 use super::region::{Copied, copy_blocks, merge_variables, split_switch_edges};
+use super::simplify_cfg::simplify_cfg;
 use crate::lir::cfg::{Cfg, Dominators, Loops};
 use crate::lir::{Alias, Block, Cold, Func, Inst, InstData, Op, Value};
 
@@ -41,7 +41,7 @@ pub fn unroll_loops(func: &mut Func) {
         variables.sort_unstable();
         merge_variables(func, &variables);
         fold(func);
-        simplify_blocks(func);
+        simplify_cfg(func);
     }
 }
 

@@ -16,11 +16,11 @@
 
 mod late;
 
-use super::blocks::simplify_blocks;
 use super::edit::{Defs, FastMap};
 use super::fold::fold;
 use super::licm::{add_preheaders, hoist_invariants};
 use super::region::{Copied, copy_blocks, merge_definitions, split_switch_edges};
+use super::simplify_cfg::simplify_cfg;
 use crate::lir::cfg::{Cfg, Dominators, Loops};
 use crate::lir::{Block, BlockCall, Cold, Func, Inst, InstData, Loc, Op, Ty, Value};
 
@@ -76,7 +76,7 @@ pub fn version_loops(func: &mut Func) {
     merge_definitions(func, &copies);
     // The tests are full of constants, and what they compute often stays the same in an outer loop.
     fold(func);
-    simplify_blocks(func);
+    simplify_cfg(func);
     hoist_invariants(func);
 }
 

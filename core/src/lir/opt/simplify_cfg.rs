@@ -12,7 +12,7 @@ use crate::lir::{Block, BlockCall, Cold, Func, InstData, Value};
 /// How many blocks one edge may skip: cycles of empty blocks exist (`while True: pass`).
 const MAX_HOPS: u32 = 8;
 
-pub fn simplify_blocks(func: &mut Func) {
+pub fn simplify_cfg(func: &mut Func) {
     if func.layout.is_empty() {
         return;
     }
