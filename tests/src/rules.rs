@@ -68,11 +68,11 @@ mod tests {
             "what changes captured variables is two instructions; any other does not",
         ),
         (
-            "core/src/ssa/opt/parallel/neighbours/mod.rs",
+            "core/src/ssa/opt/parallel/loop_fusion/mod.rs",
             "what may move in front of a loop is known by pattern: any other keeps loops apart",
         ),
         (
-            "core/src/ssa/opt/parallel/neighbours/apart.rs",
+            "core/src/ssa/opt/parallel/loop_fusion/apart.rs",
             "what only computes is known by pattern: any other keeps loops apart",
         ),
         (

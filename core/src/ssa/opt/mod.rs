@@ -29,7 +29,7 @@ pub struct Pass {
 
 /// Every pass. The order here means nothing; see [`simplify`] and [`parallel::run`].
 pub const PASSES: &[Pass] =
-    &[CLEANUP, INLINE_CLOSURES, PROMOTE_CELLS, FILL_ARRAYS, TYPE_NARROWING, POINTS, JOIN_LOOPS, PARALLEL];
+    &[CLEANUP, INLINE_CLOSURES, PROMOTE_CELLS, FILL_ARRAYS, TYPE_NARROWING, POINTS, FUSE_LOOPS, PARALLEL];
 
 const CLEANUP: Pass = Pass {
     name: "cleanup",
@@ -68,10 +68,10 @@ const POINTS: Pass = Pass {
     doc: "Loops over `pndindex` become loops over `prange`.",
     run: Run::Asking(|f, names| Ok(parallel::points::rewrite(f, names))),
 };
-const JOIN_LOOPS: Pass = Pass {
-    name: "join-loops",
+const FUSE_LOOPS: Pass = Pass {
+    name: "fuse-loops",
     doc: "Neighbouring loops over `prange` of the same length become one.",
-    run: Run::Asking(|f, names| Ok(parallel::neighbours::join(f, names))),
+    run: Run::Asking(|f, names| Ok(parallel::loop_fusion::fuse(f, names))),
 };
 pub(super) const PARALLEL: Pass = Pass {
     name: "parallel",

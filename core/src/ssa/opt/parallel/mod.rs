@@ -18,7 +18,7 @@ pub mod collect;
 mod comprehension;
 mod find;
 mod flags;
-pub(super) mod neighbours;
+pub(super) mod loop_fusion;
 mod outline;
 mod places;
 pub(super) mod points;
@@ -101,7 +101,7 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
         return Ok(func.parallel.has(Parts::COMPREHENSION) && comprehensions(func, names));
     }
     points::rewrite(func, names);
-    neighbours::join(func, names);
+    loop_fusion::fuse(func, names);
     let mut changed = false;
     // Comprehensions have their turn afterwards.
     let mut refused = collect::all(func);

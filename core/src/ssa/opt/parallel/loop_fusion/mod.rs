@@ -27,7 +27,7 @@ use std::sync::Arc;
 type Why = Arc<str>;
 
 /// Joins neighbouring loops; whether there were any.
-pub fn join(func: &mut Func, names: &dyn Names) -> bool {
+pub fn fuse(func: &mut Func, names: &dyn Names) -> bool {
     if !func.parallel.has(Parts::FUSION) {
         return false;
     }
