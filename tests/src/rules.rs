@@ -55,7 +55,7 @@ mod tests {
             "what calls are those of `prange` is asked by pattern: any other is none",
         ),
         (
-            "core/src/ssa/opt/parallel/reduce.rs",
+            "core/src/ssa/opt/parallel/carried_variables.rs",
             "reductions are known by pattern: what is not understood is refused as a race",
         ),
         (

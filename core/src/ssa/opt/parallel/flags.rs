@@ -7,8 +7,8 @@
 //! is None or x > m: m = x` keeps a NaN that comes first, and passes over all others: only behind the loop it
 //! is known which piece has the first value of all, so each keeps the first one beside the best one.
 
+use super::carried_variables::{Carried, Kind, Shared};
 use super::outline::Body;
-use super::reduce::{Carried, Kind, Shared};
 use super::select_reduction::Step;
 use crate::diag::{Diagnostic, Result};
 use crate::ops::id;

@@ -3,7 +3,7 @@
 //! the range ([`outline`]).
 //!
 //! A variable that an iteration changes and that is read afterwards is a reduction, or keeps what the last
-//! iteration left ([`reduce`]); so are the elements of an array that are only added to ([`privatised_elements`]). Any other
+//! iteration left ([`carried_variables`]); so are the elements of an array that are only added to ([`privatised_elements`]). Any other
 //! variable or element through which one iteration needs another is a race ([`races`]), and an error at its
 //! line. Outer loops come first; the loops inside them are looked for in the function that the outer body has
 //! become.
@@ -14,6 +14,7 @@
 //! ```
 
 mod alone;
+mod carried_variables;
 pub mod collect;
 mod comprehension;
 mod find;
@@ -25,7 +26,6 @@ pub(super) mod points;
 mod privatised_elements;
 mod privatised_scalars;
 mod races;
-mod reduce;
 mod select_reduction;
 mod speculative_raises;
 mod tuples;
@@ -119,7 +119,7 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
                 func.loops.push(LoopNote::serial(loc, why));
             }
             find::Look::Found(found) => {
-                let shared = match reduce::classify(func, &found, names) {
+                let shared = match carried_variables::classify(func, &found, names) {
                     Ok(shared) => shared,
                     Err(_) if tuples::split(func, &found) => {
                         cleanup::run(func);
@@ -183,7 +183,7 @@ fn one_comprehension(func: &mut Func, names: &dyn Names, loc: Loc, fills: bool) 
     if !found.careful || found.loc != loc {
         return false;
     }
-    let Ok(shared) = reduce::classify(func, &found, names) else { return false };
+    let Ok(shared) = carried_variables::classify(func, &found, names) else { return false };
     if !shared.carried.is_empty()
         || shared.lists.len() != usize::from(!fills)
         || !shared.privatised.is_empty()

@@ -7,9 +7,9 @@
 //! lists that it filled. Exceptions leave it, whatever handlers lie around the loop; there the variables are
 //! what they were before it.
 
+use super::carried_variables::{Carried, Kind, Shared};
 use super::find::Found;
 use super::flags::{Flag, What, group};
-use super::reduce::{Carried, Kind, Shared};
 use super::select_reduction::Step;
 use super::{LoopNote, Names};
 use crate::diag::{Diagnostic, Result};

@@ -6,8 +6,8 @@
 //!
 //! Where indices cannot meet in different iterations (`h[i] += x`) the elements are added to where they are.
 
+use super::carried_variables::{Classifier, family};
 use super::races::Trial;
-use super::reduce::{Classifier, family};
 use super::select_reduction::Gate;
 use crate::ops::{OpId, id};
 use crate::ssa::{Block, Inst, Op, Value};

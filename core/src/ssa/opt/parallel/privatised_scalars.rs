@@ -13,9 +13,9 @@
 //! nothing but what earlier iterations left stays a race.
 
 use super::Names;
+use super::carried_variables::Classifier;
 use super::find::Found;
 use super::races::Doubt;
-use super::reduce::Classifier;
 use crate::ops::id;
 use crate::ssa::analysis::{Definitions, Edge, uses_of, uses_of_term};
 use crate::ssa::{Block, Func, Op, Term, Value};

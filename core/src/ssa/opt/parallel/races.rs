@@ -8,10 +8,10 @@
 //! condition, or on more iterations than the next ones, is doubtful, and so is what the form of an index says
 //! alone: `a[i % n]`, `a[where[i]]`.
 
+use super::carried_variables::Classifier;
 use super::places::{Class, Ix, Operator, Part, Places};
 use super::privatised_elements::Privatised;
 use super::race;
-use super::reduce::Classifier;
 use crate::diag::Result;
 use crate::ops::id;
 use crate::ssa::{Block, FuncId, InstNode, Loc, Op, Value, registry};

@@ -10,8 +10,8 @@
 //! a[best]`). Pieces are compared in the same way. Nothing else that an iteration does may depend on what was
 //! the best so far: it would depend on which iterations came before.
 
+use super::carried_variables::{Classifier, Incoming, Kind, Reads, Use};
 use super::race;
-use super::reduce::{Classifier, Incoming, Kind, Reads, Use};
 use crate::diag::Result;
 use crate::ops::{OpId, id};
 use crate::ssa::analysis::{Edge, Loop};

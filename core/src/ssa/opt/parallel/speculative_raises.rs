@@ -7,7 +7,7 @@
 //! ([`Speculative::Fewer`]). Nothing else depends on it ([`Classifier::nothing_depends_on`]). Blocks with such
 //! code are marked here; what of it may raise shows when the types are known ([`crate::lower::sequential_retry`]).
 
-use super::reduce::Classifier;
+use super::carried_variables::Classifier;
 use super::select_reduction::Gate;
 use crate::ops::{OpId, id};
 use crate::ssa::{Block, Inst, Op, Term};

@@ -13,8 +13,8 @@
 mod apart;
 mod rerun;
 
+use super::carried_variables::{self, Classifier};
 use super::find::{self, Found};
-use super::reduce::{self, Classifier};
 use super::{LoopNote, Names, cleanup};
 use crate::ops::id;
 use crate::ssa::analysis::{Cfg, Definitions, Edge, uses_of, uses_of_term};
@@ -123,7 +123,7 @@ fn try_join(func: &Func, names: &dyn Names, row: &[&Found]) -> Result<Func, Why>
     let c = Classifier::of(&new, &merged, names);
     apart::check(&c, names, &parts)?;
     drop(c);
-    let shared = reduce::classify(&new, &merged, names)
+    let shared = carried_variables::classify(&new, &merged, names)
         .map_err(|d| -> Why { format!("together they would be a race: {}", d.message).into() })?;
     if !shared.doubts.is_empty()
         || !shared.privatised.is_empty()
