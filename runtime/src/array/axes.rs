@@ -4,7 +4,7 @@
 //! Floating-point reductions give the same bits as NumPy's only if they add in the same order, so this
 //! follows its rules exactly.
 
-use super::few::Few;
+use super::small_vec::SmallVec;
 
 /// One axis that is left, with its stride in each of `K` operands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,12 +20,12 @@ impl<const K: usize> Default for Axis<K> {
 
 /// Axes from outermost to innermost (at least one), and the byte offset of the first element of each operand.
 pub struct Plan<const K: usize> {
-    pub axes: Few<Axis<K>>,
+    pub axes: SmallVec<Axis<K>>,
     pub start: [isize; K],
 }
 
 /// Axes of operands with a common shape, the innermost first.
-fn innermost_first<const K: usize>(shape: &[i64], strides: [&[i64]; K]) -> Few<Axis<K>> {
+fn innermost_first<const K: usize>(shape: &[i64], strides: [&[i64]; K]) -> SmallVec<Axis<K>> {
     (0..shape.len())
         .rev()
         .map(|i| Axis {
@@ -56,12 +56,17 @@ pub fn plan<const K: usize>(shape: &[i64], strides: [&[i64]; K]) -> Plan<K> {
 /// The order in which a reduction of one array walks its axes: `strides` are those of the source, `kept` says
 /// which axes stay. The second operand is a new result in that very order, as NumPy allocates it, with
 /// elements of `size` bytes. Gives the plan, and the result's strides by original axis.
-pub fn plan_reduction(shape: &[i64], strides: &[i64], kept: &[bool], size: usize) -> (Plan<2>, Few<i64>) {
+pub fn plan_reduction(
+    shape: &[i64],
+    strides: &[i64],
+    kept: &[bool],
+    size: usize,
+) -> (Plan<2>, SmallVec<i64>) {
     let mut axes = innermost_first(shape, [strides]);
-    let mut numbers: Few<usize> = (0..shape.len()).rev().collect();
+    let mut numbers: SmallVec<usize> = (0..shape.len()).rev().collect();
     sort_along(&mut axes, &mut numbers);
-    let (mut out_strides, mut step) = (Few::of(0, shape.len()), size as i64);
-    let mut both: Few<Axis<2>> = Few::new();
+    let (mut out_strides, mut step) = (SmallVec::of(0, shape.len()), size as i64);
+    let mut both: SmallVec<Axis<2>> = SmallVec::new();
     for (a, i) in axes.iter().zip(numbers.iter()) {
         if kept[*i] && a.n != 1 {
             out_strides[*i] = step;
@@ -77,7 +82,7 @@ pub fn plan_reduction(shape: &[i64], strides: &[i64], kept: &[bool], size: usize
 /// Insertion sort by magnitude of strides. Operands with a zero stride have no opinion; where operands
 /// disagree, C order wins.
 fn sort<const K: usize>(axes: &mut [Axis<K>]) {
-    let mut numbers = Few::of(0, axes.len());
+    let mut numbers = SmallVec::of(0, axes.len());
     sort_along(axes, &mut numbers);
 }
 /// The same; moves the numbers of the axes along.
@@ -112,8 +117,8 @@ fn sort_along<const K: usize>(axes: &mut [Axis<K>], numbers: &mut [usize]) {
 }
 
 /// Merges neighbours that are one axis in every operand.
-fn merge<const K: usize>(axes: &mut Few<Axis<K>>) {
-    let mut out: Few<Axis<K>> = Few::new();
+fn merge<const K: usize>(axes: &mut SmallVec<Axis<K>>) {
+    let mut out: SmallVec<Axis<K>> = SmallVec::new();
     for a in axes.iter().copied() {
         if let Some(last) = out.last_mut() {
             let (l, a_one) = (*last, a.n == 1);
@@ -146,7 +151,7 @@ impl<const K: usize> Plan<K> {
     /// Calls `f` with the byte offsets of each innermost lane.
     pub fn each_lane(&self, mut f: impl FnMut([isize; K])) {
         let outer = &self.axes[..self.axes.len() - 1];
-        let mut index: Few<isize> = Few::of(0, outer.len());
+        let mut index: SmallVec<isize> = SmallVec::of(0, outer.len());
         let mut at = self.start;
         loop {
             f(at);

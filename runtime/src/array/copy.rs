@@ -2,9 +2,9 @@
 
 use super::View;
 use super::axes::plan;
-use super::few::Few;
 use super::item::{Item, To, with_item};
 use super::simd;
+use super::small_vec::SmallVec;
 use crate::poll::Poll;
 use tierup_core::elem::Elem;
 
@@ -162,7 +162,7 @@ unsafe fn lane(size: usize, to: *mut u8, ts: isize, from: *const u8, fs: isize, 
 /// # Safety
 /// `value` points to `size` bytes outside the array.
 pub unsafe fn fill(size: usize, value: *mut u8, to: View<'_>, poll: &mut Poll) {
-    let zeros = Few::of(0, to.shape.len());
+    let zeros = SmallVec::of(0, to.shape.len());
     unsafe { copy(size, to, View { shape: to.shape, strides: &zeros, data: value }, poll) }
 }
 

@@ -53,7 +53,7 @@ unsafe fn parts<const K: usize>(
     let (n, strides) = (shape[axis], arrays.map(|a| a.strides));
     let data = arrays.map(|a| Shared(a.data));
     let body = |first: i64, end: i64| {
-        let mut shape: super::few::Few<i64> = shape.iter().copied().collect();
+        let mut shape: super::small_vec::SmallVec<i64> = shape.iter().copied().collect();
         shape[axis] = end - first;
         let part = std::array::from_fn(|k| View {
             shape: &shape,

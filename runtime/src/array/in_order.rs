@@ -106,7 +106,7 @@ pub unsafe fn nonzero(
 ) -> Res<()> {
     let (data, to, shape, strides) = (Shared(from.data), Shared(out), from.shape, from.strides);
     let part = |lo: i64, hi: i64, then: &dyn Fn(View<'_>)| {
-        let mut shape: super::few::Few<i64> = shape.iter().copied().collect();
+        let mut shape: super::small_vec::SmallVec<i64> = shape.iter().copied().collect();
         shape[0] = hi - lo;
         then(View { shape: &shape, strides, data: data.get().wrapping_offset((lo * strides[0]) as isize) });
     };

@@ -9,7 +9,6 @@ pub mod chosen;
 pub mod copy;
 #[cfg(target_arch = "x86_64")]
 mod doubles;
-pub mod few;
 pub mod helpers;
 mod in_order;
 pub mod item;
@@ -21,6 +20,7 @@ pub mod reduce;
 #[cfg(target_arch = "x86_64")]
 mod rows;
 pub mod scan;
+pub mod small_vec;
 pub mod sort;
 pub mod sums;
 #[cfg(test)]
@@ -28,7 +28,7 @@ mod tests;
 #[cfg(target_arch = "x86_64")]
 mod vector_sort;
 
-use few::Few;
+use small_vec::SmallVec;
 
 /// An array in memory.
 #[derive(Clone, Copy)]
@@ -51,8 +51,8 @@ impl<'a> View<'a> {
         self.shape.iter().product()
     }
     /// Strides of an array of this shape in C order.
-    pub fn c_strides(&self, itemsize: usize) -> Few<i64> {
-        let mut out = Few::of(0, self.shape.len());
+    pub fn c_strides(&self, itemsize: usize) -> SmallVec<i64> {
+        let mut out = SmallVec::of(0, self.shape.len());
         let mut step = itemsize as i64;
         for (s, n) in out.iter_mut().zip(self.shape).rev() {
             *s = step;
@@ -70,7 +70,7 @@ pub fn each_index<const K: usize>(shape: &[i64], strides: [&[i64]; K], mut f: im
     if let [n] = *shape {
         return (0..n).for_each(|i| f(std::array::from_fn(|k| (i * strides[k][0]) as isize)));
     }
-    let mut index: Few<i64> = Few::of(0, shape.len());
+    let mut index: SmallVec<i64> = SmallVec::of(0, shape.len());
     let mut at = [0isize; K];
     loop {
         f(at);
@@ -106,9 +106,10 @@ pub fn each_lane<const K: usize>(
     if shape.len() == 1 {
         return f([0; K]);
     }
-    let without =
-        |v: &[i64]| v.iter().enumerate().filter(|(i, _)| *i != axis).map(|(_, x)| *x).collect::<Few<_>>();
-    let outer: [Few<i64>; K] = strides.map(without);
+    let without = |v: &[i64]| {
+        v.iter().enumerate().filter(|(i, _)| *i != axis).map(|(_, x)| *x).collect::<SmallVec<_>>()
+    };
+    let outer: [SmallVec<i64>; K] = strides.map(without);
     each_index(&without(shape), std::array::from_fn(|k| &*outer[k]), f);
 }
 

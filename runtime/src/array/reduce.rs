@@ -2,9 +2,9 @@
 
 use super::axes::{Axis, Plan, plan_reduction};
 use super::copy::{Convert, converter};
-use super::few::Few;
 use super::item::{Item, with_item};
 use super::lanes::{EXTREME_BLOCK, Lanes, lanes};
+use super::small_vec::SmallVec;
 use super::sums;
 use super::{View, copy, each_index};
 use crate::exc::{Error, Res};
@@ -61,9 +61,9 @@ impl Job {
 /// # Safety
 /// `from` is an array of `elem`, `out` one of the result's type with the shape of the axes that stay.
 pub unsafe fn reduce(job: Job, from: View<'_>, axes: u64, out: *mut u8, out_strides: &[i64]) -> Res<()> {
-    let kept: Few<bool> = (0..from.shape.len()).map(|i| i >= 64 || axes >> i & 1 == 0).collect();
+    let kept: SmallVec<bool> = (0..from.shape.len()).map(|i| i >= 64 || axes >> i & 1 == 0).collect();
     // The result's shape, with 1 for the axes that go.
-    let shape: Few<i64> =
+    let shape: SmallVec<i64> =
         from.shape.iter().zip(kept.iter()).map(|(n, keep)| if *keep { *n } else { 1 }).collect();
     let direct = lanes(job.op, job.elem, job.acc);
     let Some(loops) = direct.or_else(|| lanes(job.op, job.acc, job.acc)) else {
@@ -363,7 +363,7 @@ impl Whole {
         let shape = [1i64];
         let one = |data: *mut u8| View { shape: &shape, strides: &[0], data };
         let lane = Plan {
-            axes: Few::of(Axis { n: (to - at) as isize, strides: [self.stride, 0] }, 1),
+            axes: SmallVec::of(Axis { n: (to - at) as isize, strides: [self.stride, 0] }, 1),
             start: [0; 2],
         };
         let source = self.data.get().wrapping_offset(at as isize * self.stride);
@@ -450,12 +450,12 @@ pub unsafe fn several(
                 from,
                 u64::MAX,
                 out.add(k).cast(),
-                &Few::of(0, from.shape.len()),
+                &SmallVec::of(0, from.shape.len()),
             )
         };
         let empty = from.shape.contains(&0);
         let (p, _) =
-            plan_reduction(from.shape, from.strides, &Few::of(false, from.shape.len()), elem.bytes());
+            plan_reduction(from.shape, from.strides, &SmallVec::of(false, from.shape.len()), elem.bytes());
         let wholes: Option<Vec<Whole>> = ops
             .iter()
             .map(|op| {
@@ -539,8 +539,8 @@ fn aligned(elem: Elem, from: View<'_>) -> bool {
 /// Copies (and converts) the innermost axes into a buffer, a chunk at a time, and reduces that.
 unsafe fn gathered(job: Job, loops: Lanes, from: View<'_>, p: &Plan<2>, how: Chunks, out: *mut u8) {
     let (outer, inner) = p.axes.split_at(p.axes.len() - how.dims);
-    let mut shape: Few<i64> = inner.iter().map(|a| a.n as i64).collect();
-    let strides: Few<i64> = inner.iter().map(|a| a.strides[0] as i64).collect();
+    let mut shape: SmallVec<i64> = inner.iter().map(|a| a.n as i64).collect();
+    let strides: SmallVec<i64> = inner.iter().map(|a| a.strides[0] as i64).collect();
     let w = job.acc.bytes();
     // A chunk is a whole number of rows of the outermost gathered axis.
     let (rows, row) = (inner[0].n, inner[1..].iter().map(|a| a.n).product::<isize>());
@@ -549,7 +549,7 @@ unsafe fn gathered(job: Job, loops: Lanes, from: View<'_>, p: &Plan<2>, how: Chu
     let b = buffer.as_mut_ptr().cast::<u8>();
     let packed = View { shape: &shape, strides: &[], data: b }.c_strides(w);
     // A plan needs an innermost axis; one of a single element stands for those that were gathered.
-    let mut rest: Few<Axis<2>> = outer.iter().copied().collect();
+    let mut rest: SmallVec<Axis<2>> = outer.iter().copied().collect();
     rest.push(Axis::default());
     Plan { axes: rest, start: p.start }.each_lane(|[f, o]| {
         for first in (0..rows).step_by(step as usize) {
@@ -653,7 +653,7 @@ pub unsafe fn fold(op: Reduce, elem: Elem, data: *mut u8, n: i64, done: i64, out
 /// The array is as described; the team's context is this thread's.
 pub unsafe fn count_nonzero(elem: Elem, from: View<'_>, team: Option<Shared<ThreadCtx>>) -> Res<i64> {
     let mut n = 0i64;
-    let zeros = Few::of(0, from.shape.len());
+    let zeros = SmallVec::of(0, from.shape.len());
     // SAFETY: as required of the caller.
     unsafe {
         reduce(

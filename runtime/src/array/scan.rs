@@ -392,7 +392,7 @@ pub unsafe fn nonzero(
         let (n, stride) = (*n as usize, from.strides[outer.len()] as isize);
         let (mut to, mut left) = (out, count as usize);
         let (mut flags, mut found) = ([0u8; BLOCK], [0i64; BLOCK]);
-        let mut index: super::few::Few<i64> = super::few::Few::of(0, outer.len());
+        let mut index: super::small_vec::SmallVec<i64> = super::small_vec::SmallVec::of(0, outer.len());
         each_index(outer, [&from.strides[..outer.len()]], |[row]| {
             for first in (0..n).step_by(BLOCK) {
                 if poll.stopped() {

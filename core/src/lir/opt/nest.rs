@@ -3,7 +3,7 @@
 //! turns; else all is as it was.
 //!
 //! ```python
-//! for i in range(n):              # if m <= FEW: inner loops without polls
+//! for i in range(n):              # if m <= SHORT: inner loops without polls
 //!     for j in range(m): …        # else: as it was
 //! ```
 //!
@@ -26,7 +26,7 @@ use crate::lir::cfg::{Cfg, Dominators, Loop, Loops};
 use crate::lir::{Block, BlockCall, Cold, Func, InstData, Op, Ty, Value};
 
 /// The most turns of an inner loop, by how many loops lie inside each other, and of all of them together.
-const FEW: [(i64, i64); 3] = [(8, 8), (4, 16), (3, 27)];
+const SHORT: [(i64, i64); 3] = [(8, 8), (4, 16), (3, 27)];
 /// Loops inside of one.
 const MAX_INNER: usize = 4;
 /// Instructions of a nest that is small enough to stand twice, and of all such nests of a function together.
@@ -111,7 +111,7 @@ fn plans(func: &Func) -> Vec<Plan> {
         let within: Vec<usize> =
             (index + 1..loops.all.len()).filter(|k| loops.contains(index, loops.all[*k].header)).collect();
         let levels = within.iter().map(|k| loops.all[*k].depth - l.depth).max().unwrap_or(0) as usize;
-        let Some(few) = FEW.get(levels.wrapping_sub(1)) else { continue };
+        let Some(few) = SHORT.get(levels.wrapping_sub(1)) else { continue };
         if within.len() > MAX_INNER {
             continue;
         }

@@ -6,17 +6,17 @@ use std::ops::{Deref, DerefMut};
 const HERE: usize = 6;
 
 #[derive(Clone)]
-pub struct Few<T> {
+pub struct SmallVec<T> {
     len: usize,
     here: [T; HERE],
     more: Vec<T>,
 }
 
-impl<T: Copy + Default> Few<T> {
-    pub fn new() -> Few<T> {
-        Few { len: 0, here: [T::default(); HERE], more: Vec::new() }
+impl<T: Copy + Default> SmallVec<T> {
+    pub fn new() -> SmallVec<T> {
+        SmallVec { len: 0, here: [T::default(); HERE], more: Vec::new() }
     }
-    pub fn of(x: T, n: usize) -> Few<T> {
+    pub fn of(x: T, n: usize) -> SmallVec<T> {
         std::iter::repeat_n(x, n).collect()
     }
     pub fn push(&mut self, x: T) {
@@ -32,23 +32,23 @@ impl<T: Copy + Default> Few<T> {
     }
 }
 
-impl<T: Copy + Default> FromIterator<T> for Few<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Few<T> {
-        let mut few = Few::new();
+impl<T: Copy + Default> FromIterator<T> for SmallVec<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(all: I) -> SmallVec<T> {
+        let mut vec = SmallVec::new();
         for x in all {
-            few.push(x);
+            vec.push(x);
         }
-        few
+        vec
     }
 }
-impl<T> Deref for Few<T> {
+impl<T> Deref for SmallVec<T> {
     type Target = [T];
     #[inline]
     fn deref(&self) -> &[T] {
         if self.len <= HERE { &self.here[..self.len] } else { &self.more }
     }
 }
-impl<T> DerefMut for Few<T> {
+impl<T> DerefMut for SmallVec<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         if self.len <= HERE { &mut self.here[..self.len] } else { &mut self.more }
@@ -62,11 +62,11 @@ mod tests {
     #[test]
     fn few_are_as_many_as_were_pushed() {
         for n in 0..20 {
-            let mut few: Few<usize> = (0..n).collect();
-            assert_eq!(*few, *(0..n).collect::<Vec<_>>());
-            few.reverse();
-            assert_eq!(few.first().copied(), n.checked_sub(1));
-            assert_eq!(*Few::of(7u8, n), *vec![7u8; n]);
+            let mut vec: SmallVec<usize> = (0..n).collect();
+            assert_eq!(*vec, *(0..n).collect::<Vec<_>>());
+            vec.reverse();
+            assert_eq!(vec.first().copied(), n.checked_sub(1));
+            assert_eq!(*SmallVec::of(7u8, n), *vec![7u8; n]);
         }
     }
 }
