@@ -1,9 +1,10 @@
 //! Reductions of a chain along one axis: its elements are put together as they are computed, and never are an
 //! array.
 //!
-//! Along the last axis each row is reduced as a chain of one dimension is ([`super::chain_reduction`]). Along the one
-//! before it, rows are added to a row of accumulators, a few columns at a time that stay in the nearest
-//! cache: the order in which NumPy adds. The results have the bits that an array in memory would give.
+//! Along the last axis each row is reduced as a chain of one dimension is ([`super::chain_reduction`]). Along
+//! the one before it, rows are added to a row of accumulators, a few columns at a time that stay in the
+//! nearest cache: the order in which NumPy adds. The results have the bits that an array in memory would
+//! give.
 
 use super::arrays::{ArrayVal, Stream, broadcast_strides, nest, product};
 use super::cast;

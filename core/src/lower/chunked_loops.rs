@@ -275,7 +275,7 @@ impl ChunkedLoops {
 }
 
 /// Runs what `body` does for a part of the range `0..n`, for all of it, in pieces that run at the same time
-/// where that is worth it: there are `work` elements, times what each costs. ChunkedLoops must not depend on each
+/// where that is worth it: there are `work` elements, times what each costs. Chunks must not depend on each
 /// other.
 pub fn in_chunks(
     cx: &mut LowerCx<'_>,

@@ -1,6 +1,6 @@
-//! Several reductions of chains in one loop ([`super::reduction_fusion`] finds them): eight elements a turn, with
-//! accumulators for each reduction, as [`super::lanes`] has them for one. So each sum has NumPy's pairwise
-//! tree, and the bits that it has alone.
+//! Several reductions of chains in one loop ([`super::reduction_fusion`] finds them): eight elements a turn,
+//! with accumulators for each reduction, as [`super::lanes`] has them for one. So each sum has NumPy's
+//! pairwise tree, and the bits that it has alone.
 
 use super::arrays::{ArrayVal, Stream, element_code, load_element, product};
 use super::cast;

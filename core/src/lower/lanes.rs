@@ -3,8 +3,8 @@
 //!
 //! Sums of floats are cut into the leaves of NumPy's pairwise tree; what a leaf's eight accumulators are and
 //! how they are put together is NumPy's too, so the bits are those of an array in memory. Through a buffer
-//! (see [`super::chain_reduction`]) each element is written once and read once more, which took a third longer where the
-//! arrays are in the cache.
+//! (see [`super::chain_reduction`]) each element is written once and read once more, which took a third
+//! longer where the arrays are in the cache.
 
 use super::arrays::{ArrayVal, Stream};
 use super::cx::LowerCx;

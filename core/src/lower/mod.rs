@@ -1,12 +1,12 @@
 //! Typed SSA to LIR: aggregates exploded, checks, exceptions and ownership made explicit.
 //!
-//! [`inline`] copies library functions into their callers, [`fuse`] joins operations on arrays, [`reduction_merging`]
-//! reductions of the same array, [`reduction_fusion`] those of chains that read the same arrays, [`masked`] makes
-//! loops over all elements of what masks choose, [`ownership`] makes references explicit, [`func`] walks one
-//! function, [`cx`] is what an operation's emitter sees, [`chunked_loops`] runs loops over arrays in parallel,
-//! [`generator`] turns a generator into a frame and a resume function, [`guard`] finds the lists that
-//! iterations share and change, [`gpu`] makes kernels, [`short_loop_entry`] entries of ufuncs' loops for few turns,
-//! [`same`] tells which values are the same before there are passes.
+//! [`inline`] copies library functions into their callers, [`fuse`] joins operations on arrays,
+//! [`reduction_merging`] reductions of the same array, [`reduction_fusion`] those of chains that read the
+//! same arrays, [`masked`] makes loops over all elements of what masks choose, [`ownership`] makes references
+//! explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`chunked_loops`] runs
+//! loops over arrays in parallel, [`generator`] turns a generator into a frame and a resume function,
+//! [`guard`] finds the lists that iterations share and change, [`gpu`] makes kernels, [`short_loop_entry`]
+//! entries of ufuncs' loops for few turns, [`same`] tells which values are the same before there are passes.
 
 pub mod arrays;
 pub mod axis_reduction;

@@ -1,5 +1,5 @@
-//! The inner loop of a ufunc for short loops: `(pointers, lengths, strides) -> 0`, as NumPy enters it, without
-//! a `ThreadCtx`.
+//! The inner loop of a ufunc for short loops: `(pointers, lengths, strides) -> 0`, as NumPy enters it,
+//! without a `ThreadCtx`.
 //!
 //! NumPy enters an inner loop once for each segment of `reduceat`, for each index of `at` and for each row
 //! that is not side by side with the next. With a handful of turns, finding the thread's context and laying

@@ -69,13 +69,12 @@ crate::runtime_fns! {
     trait Helpers;
     /// Runs a body for the pieces of the range `first, end, step`: `word` holds its wrapper's address, `args`
     /// its `count` argument slots, of which the first two take the bounds of a piece. Gives the list of the
-    /// results, which `desc` describes, or null where that is null. Where the body `draws`
-    /// random numbers (1), each piece has streams of its own; where it is 2 this thread runs all pieces in
-    /// order; where it is 3 and one fails, all of it runs again as one piece, with 1 in the third slot,
-    /// unless that is there already; where it is 4 an operation on arrays divides itself, whatever chunk size
-    /// loops have. Each piece has `own` elements to itself, which limits how many there are. `lists` has a
-    /// byte for each slot, 1 where it is a list, which nobody may make longer or shorter meanwhile; null where
-    /// no slot is one.
+    /// results, which `desc` describes, or null where that is null. Where the body `draws` random numbers
+    /// (1), each piece has streams of its own; where it is 2 this thread runs all pieces in order; where it
+    /// is 3 and one fails, all of it runs again as one piece, with 1 in the third slot, unless that is there
+    /// already; where it is 4 an operation on arrays divides itself, whatever chunk size loops have. Each
+    /// piece has `own` elements to itself, which limits how many there are. `lists` has a byte for each slot,
+    /// 1 where it is a list, which nobody may make longer or shorter meanwhile; null where no slot is one.
     fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: *const u8, own: i64, desc: *const TypeDesc) -> *mut List [Writes, Pending];
     /// Takes the locks of one list or two (the second may be null), or of all there are where both are null,
     /// for as long as something is done with them that iterations of a parallel loop may do at the same time.

@@ -3,10 +3,10 @@
 //! the range ([`outline`]).
 //!
 //! A variable that an iteration changes and that is read afterwards is a reduction, or keeps what the last
-//! iteration left ([`carried_variables`]); so are the elements of an array that are only added to ([`privatised_elements`]). Any other
-//! variable or element through which one iteration needs another is a race ([`races`]), and an error at its
-//! line. Outer loops come first; the loops inside them are looked for in the function that the outer body has
-//! become.
+//! iteration left ([`carried_variables`]); so are the elements of an array that are only added to
+//! ([`privatised_elements`]). Any other variable or element through which one iteration needs another is a
+//! race ([`races`]), and an error at its line. Outer loops come first; the loops inside them are looked for
+//! in the function that the outer body has become.
 //!
 //! ```python
 //! for i in prange(n):          # body(lo, hi, s): for i in range(lo, hi): ...; return (s,)

@@ -8,9 +8,9 @@
 //!
 //! The plain loop would read what an earlier iteration left where there is nothing else. Iterations of the
 //! parallel one begin without the variable, so that the read raises UnboundLocalError there. Then the loop
-//! runs again as one piece, whose iterations keep the variable ([`crate::lower::sequential_retry`]); where doing it
-//! twice would change what it leaves, the exception stands, and the line is a doubt. A read that meets
-//! nothing but what earlier iterations left stays a race.
+//! runs again as one piece, whose iterations keep the variable ([`crate::lower::sequential_retry`]); where
+//! doing it twice would change what it leaves, the exception stands, and the line is a doubt. A read that
+//! meets nothing but what earlier iterations left stays a race.
 
 use super::Names;
 use super::carried_variables::Classifier;

@@ -445,7 +445,8 @@ fn alone(
     Ok(())
 }
 
-/// Reads and writes of elements of objects from outside, in the order of blocks; privatised ones are left out.
+/// Reads and writes of elements of objects from outside, in the order of blocks; privatised ones are left
+/// out.
 fn accesses(c: &Classifier<'_>, places: &mut Places<'_>, privatised: &[Privatised]) -> Vec<Access> {
     let mut out = vec![];
     for b in c.found.blocks.iter().copied() {

@@ -4,8 +4,9 @@
 //! A piece begins with what the variable was before the loop, so it finds something in more iterations than
 //! the plain loop does, never in fewer. Then an exception may be one that the plain loop does not come by
 //! ([`Speculative::More`]), and where the code is what runs when nothing is found, one may be missing
-//! ([`Speculative::Fewer`]). Nothing else depends on it ([`Classifier::nothing_depends_on`]). Blocks with such
-//! code are marked here; what of it may raise shows when the types are known ([`crate::lower::sequential_retry`]).
+//! ([`Speculative::Fewer`]). Nothing else depends on it ([`Classifier::nothing_depends_on`]). Blocks with
+//! such code are marked here; what of it may raise shows when the types are known
+//! ([`crate::lower::sequential_retry`]).
 
 use super::carried_variables::Classifier;
 use super::select_reduction::Gate;
@@ -18,7 +19,8 @@ use std::collections::HashMap;
 pub enum Speculative {
     More,
     Fewer,
-    /// In as many, but a variable may be missing that an earlier iteration has set ([`super::privatised_scalars`]).
+    /// In as many, but a variable may be missing that an earlier iteration has set
+    /// ([`super::privatised_scalars`]).
     Unset,
 }
 
