@@ -13,9 +13,9 @@ use crate::lower::arrays::{
 };
 use crate::lower::blockwise::by_kernels;
 use crate::lower::cast;
+use crate::lower::chunked_loops::SLOW;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::lower::lazy::{Lazy, Operand, Step};
-use crate::lower::chunked_loops::SLOW;
 use crate::lower::same::Made;
 use crate::types::{Access, ArrayType, Const, Int, Kind, Layout, Type};
 
