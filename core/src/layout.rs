@@ -143,9 +143,6 @@ pub struct List {
     pub desc: &'static TypeDesc,
     /// Borrow word: non-zero while somebody iterates in a way that a resize would break.
     pub borrow: i64,
-    /// The Python list that this one was made from (argument; changes are written back), a reference of its
-    /// own, or null.
-    pub py: *mut u8,
 }
 
 /// A generator's or closure's frame: what it keeps follows the header, as a struct that `desc` describes.

@@ -6,7 +6,6 @@ use crate::dispatcher::{self, Core};
 use crate::engine::Options;
 use crate::errors::{Failure, to_python};
 use crate::overload::Run;
-use crate::typeof_;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -497,7 +496,7 @@ fn indexed_parameters(
 /// The type that compiled code gives an object.
 #[pyfunction]
 fn type_text(obj: &Bound<'_, PyAny>) -> PyResult<String> {
-    typeof_::type_of(obj).map(|t| t.to_string()).map_err(|e| e.into_python(obj.py()))
+    crate::convert::type_of(obj).map(|t| t.to_string()).map_err(|e| e.into_python(obj.py()))
 }
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {

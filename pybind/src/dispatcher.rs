@@ -5,7 +5,7 @@
 //! lock). Two threads that need the same overload at once may both compile it; the first one's is kept.
 
 use crate::bind::Params;
-use crate::boxing::{cannot_box, new_ref};
+use crate::convert::{Plan, new_ref, type_of, type_of_keywords};
 use crate::ctx;
 use crate::declared::Decoration;
 use crate::engine::{self, Options};
@@ -14,7 +14,6 @@ use crate::frame::Lenience;
 use crate::guards::Guards;
 use crate::host::PyHost;
 use crate::overload::{Overload, Run};
-use crate::typeof_::{type_of, type_of_keywords};
 use crate::{functions, identity};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
@@ -495,7 +494,7 @@ impl Core {
                 eprintln!("tierup: bytecode of {}\n{}", self.params.name, crate::decode::decode(func)?);
             }
             let code = engine::compile(id, types, &self.options, &host, false)?;
-            if let Some(why) = cannot_box(code.ret()) {
+            if let Some(why) = Plan::new(code.ret(), None).convert().cannot_box(false) {
                 let kind = if let Kind::Conflict(..) = *code.ret() {
                     Code::CannotUnify
                 } else {

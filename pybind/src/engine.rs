@@ -49,7 +49,11 @@ impl Compiled {
     }
     /// What the generator that the function returns yields.
     pub fn yields(&self) -> Option<Type> {
-        self.0.yields
+        self.0.yields.map(|(t, _)| t)
+    }
+    /// Whether that generator changes lists that it may have been given.
+    pub fn changes_lists(&self) -> bool {
+        self.0.yields.is_some_and(|(_, changes)| changes)
     }
     /// Resumes that generator.
     ///

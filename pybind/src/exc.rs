@@ -390,7 +390,7 @@ fn spawn(generator: *mut u8, one: bool) -> Res<*mut BitSource> {
                 return Ok(std::ptr::null_mut());
             }
             // SAFETY: what a generator spawns are generators.
-            unsafe { crate::random::source_of(children.get_item(0)?.as_ptr()) }
+            unsafe { crate::convert::random::source_of(children.get_item(0)?.as_ptr()) }
         };
         spawn().map_err(|e| to_native(py, e))
     })

@@ -6,8 +6,8 @@
 //! it has been turned into Python objects by then. Only a generator outlives the call that made it; for such
 //! calls the stand-ins are counted objects that own a reference ([`Frame::lasting`]).
 
+use crate::convert::copies::Copies;
 use crate::errors::Failure;
-use crate::lists::ListArg;
 use crate::npy::PyArrayObject;
 use pyo3::ffi;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -37,8 +37,8 @@ union StandIn {
 #[derive(Default)]
 pub struct Extra {
     more: Vec<Box<MaybeUninit<StandIn>>>,
-    /// List arguments, for identity and for writing changes back.
-    pub lists: Vec<ListArg>,
+    /// What was copied in, for identity and for writing changes back.
+    pub copies: Copies,
     /// Why an argument that fits could not be converted.
     pub failure: Option<Failure>,
     /// References to release after the call.
@@ -154,6 +154,10 @@ impl Frame {
         self.extra.get_or_insert_default()
     }
 
+    pub fn copies(&self) -> Option<&Copies> {
+        self.extra.as_ref().map(|e| &e.copies)
+    }
+
     #[inline]
     fn stand_in(&mut self) -> *mut StandIn {
         if self.used < STAND_INS {
@@ -211,7 +215,7 @@ impl Frame {
     #[cold]
     pub unsafe fn random(&mut self, generator: *mut ffi::PyObject) -> Option<*mut BitSource> {
         // SAFETY: as required of the caller.
-        match unsafe { crate::random::source_of(generator) } {
+        match unsafe { crate::convert::random::source_of(generator) } {
             Ok(source) => {
                 self.extra().owned.push(source.cast());
                 Some(source)

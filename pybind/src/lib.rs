@@ -1,14 +1,15 @@
 //! The extension module `tierup._tierup`: converts and forwards, holds no compiler logic.
 //!
-//! A call enters in [`dispatcher`], is matched and converted by [`overload`] and [`plan`], and returns
-//! through [`boxing`] or [`exc`]. A compilation sees Python through [`host`]; what it saw becomes [`guards`].
+//! A call enters in [`dispatcher`], is matched by [`overload`], and returns there or through [`exc`]; values
+//! are converted either way by [`convert`]. A compilation sees Python through [`host`]; what it saw becomes
+//! [`guards`].
 
 mod api;
 mod bind;
-mod boxing;
 mod cache;
 mod callback;
 mod classes;
+mod convert;
 mod ctx;
 mod cuda;
 mod declared;
@@ -19,18 +20,13 @@ mod errors;
 mod exc;
 mod frame;
 mod functions;
-mod generator;
 mod guards;
 mod host;
 mod identity;
 mod known;
-mod lists;
 mod marks;
 mod npy;
 mod overload;
-mod plan;
-mod random;
-mod typeof_;
 mod ufunc;
 mod value;
 mod watch;
@@ -59,7 +55,7 @@ fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     tierup_core::python::is(py.version_info().minor);
     errors::quiet_panics();
     exc::install();
-    boxing::Memory::init(py)?;
+    convert::memory::Memory::init(py)?;
     // Decorators compile on these; on another one `tierup.config` leaves functions to Python.
     m.add("PYTHONS", decode::VERSIONS.iter().map(|v| v.number).collect::<Vec<_>>())?;
     m.add("Dispatcher", dispatcher::init(py)?)?;

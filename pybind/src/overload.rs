@@ -1,13 +1,13 @@
 //! One overload as the call path sees it: how arguments are recognised, what was assumed, where to jump.
 
-use crate::boxing::{self, BoxCx};
+use crate::convert::numbers::small_int;
+use crate::convert::{BoxCx, GeneratorOf, Plan, Purpose, new_ref};
 use crate::dispatcher::Core;
 use crate::engine::{Compiled, Wrapper};
 use crate::errors::attached;
 use crate::frame::{ARGS, Frame, Lenience, RESULTS, borrowed_block};
 use crate::guards::Guards;
-use crate::plan::{Plan, Purpose, small_int};
-use crate::{ctx, exc, identity, lists};
+use crate::{ctx, exc, identity};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::mem::MaybeUninit;
@@ -33,6 +33,7 @@ pub struct Overload {
     pub run: Run,
     pub guards: Guards,
     plans: Box<[Plan]>,
+    result: Plan,
     /// Slots for arguments and results.
     slots: (usize, usize),
     /// They do not fit into the buffers on the stack.
@@ -139,6 +140,7 @@ impl Overload {
             run,
             guards,
             plans: args.iter().map(|t| Plan::new(*t, declared.then_some(Purpose::Declared))).collect(),
+            result: Plan::new(ret, None),
             slots: (a, r),
             big,
             sole: AtomicBool::new(false),
@@ -169,7 +171,7 @@ impl Overload {
     /// what runs goes on.
     pub fn part(&self) {
         self.parted.store(true, Ordering::Relaxed);
-        self.plans.iter().for_each(Plan::part);
+        self.plans.iter().chain([&self.result]).for_each(|p| p.convert().part());
     }
     pub fn parted(&self) -> bool {
         self.parted.load(Ordering::Relaxed)
@@ -189,9 +191,7 @@ impl Overload {
     pub unsafe fn remember_units(&self, args: *const Obj) {
         // SAFETY: as required of the caller.
         for (i, p) in self.plans.iter().enumerate() {
-            if let Plan::Unit(u) = p {
-                u.remember(unsafe { *args.add(i) });
-            }
+            p.convert().remember(unsafe { *args.add(i) });
         }
     }
 
@@ -267,8 +267,8 @@ impl Overload {
                 _ if status != 0 => self.raise(core, status, &Frame::new(self.lasting)),
                 Quick::Float => ffi::PyFloat_FromDouble(f64::from_bits(*results)),
                 Quick::Int => ffi::PyLong_FromLongLong(*results as i64),
-                Quick::None => boxing::new_ref(ffi::Py_None()),
-                Quick::No => self.leave_slowly(core, results, &Frame::new(self.lasting)),
+                Quick::None => new_ref(ffi::Py_None()),
+                Quick::No => self.leave_slowly(core, results, &mut Frame::new(self.lasting)),
             };
             ctx::end();
             Some(result)
@@ -363,7 +363,7 @@ impl Overload {
                 match self.quick {
                     Quick::Float => return ffi::PyFloat_FromDouble(f64::from_bits(*results)),
                     Quick::Int => return ffi::PyLong_FromLongLong(*results as i64),
-                    Quick::None => return boxing::new_ref(ffi::Py_None()),
+                    Quick::None => return new_ref(ffi::Py_None()),
                     Quick::No => {}
                 }
             }
@@ -372,30 +372,18 @@ impl Overload {
     }
 
     #[inline(never)]
-    unsafe fn leave_slowly(&self, core: &Core, results: *const u64, frame: &Frame) -> Obj {
-        let mut cx = BoxCx::new(frame);
+    unsafe fn leave_slowly(&self, core: &Core, results: *const u64, frame: &mut Frame) -> Obj {
         let mut at = results;
         // SAFETY: as for `leave`.
         unsafe {
-            let written = lists::write_back(&mut cx);
-            // A generator keeps its lists; there is nobody to write their changes back.
-            if self.lasting
-                && let Some(extra) = &*frame.extra
-            {
-                for l in &extra.lists {
-                    l.detach();
-                }
-            }
-            let failure = if written { None } else { PyErr::take(Python::assume_attached()) };
             if let Kind::Generator(..) = self.ret.kind() {
-                Arc::increment_strong_count(self);
-                cx.code = Some((
-                    Arc::from_raw(self),
-                    core.globals(Python::assume_attached()).as_ptr(),
-                    core.name(),
-                ));
+                return self.leave_generator(core, results, frame);
             }
-            let result = boxing::to_python(self.ret, &mut at, &mut cx);
+            let copies = frame.copies();
+            let mut cx = BoxCx::new(copies);
+            let written = copies.is_none_or(|c| c.write_back(&mut cx));
+            let failure = if written { None } else { PyErr::take(Python::assume_attached()) };
+            let result = self.result.to_python(&mut at, &mut cx);
             match failure {
                 Some(e) => {
                     ffi::Py_XDECREF(result);
@@ -407,15 +395,30 @@ impl Overload {
         }
     }
 
+    /// The generator that was made keeps what was copied in. None of its code has run yet.
+    #[cold]
+    unsafe fn leave_generator(&self, core: &Core, results: *const u64, frame: &mut Frame) -> Obj {
+        let mut at = results;
+        let copies = frame.extra.as_mut().map(|e| std::mem::take(&mut e.copies)).unwrap_or_default();
+        let mut cx = BoxCx::new(None);
+        // SAFETY: as for `leave`; overloads are called where they are held by an `Arc`.
+        unsafe {
+            Arc::increment_strong_count(self);
+            let (code, globals) = (Arc::from_raw(self), core.globals(Python::assume_attached()).as_ptr());
+            cx.generator = Some(GeneratorOf { code, globals, name: core.name(), copies });
+            self.result.to_python(&mut at, &mut cx)
+        }
+    }
+
     #[cold]
     unsafe fn raise(&self, core: &Core, status: u64, frame: &Frame) -> Obj {
         // SAFETY: a status other than 0 is an owned native exception.
         attached(|py| unsafe {
             let e = exc::raise(py, status as usize as *mut _, &core.globals(py));
             // What was changed before the exception was raised is seen after it, as in Python.
-            let mut cx = BoxCx::new(frame);
-            let written = lists::write_back(&mut cx);
-            if !written {
+            if let Some(copies) = frame.copies()
+                && !copies.write_back(&mut BoxCx::new(Some(copies)))
+            {
                 PyErr::take(py);
             }
             e.restore(py);

@@ -1,7 +1,8 @@
 //! What a global, captured or attribute value means to the compiler.
 
+use crate::convert::array::array_type;
+use crate::convert::recognise::{nested, overridden, value_type};
 use crate::errors::Failure;
-use crate::typeof_::{array_type, nested, value_type};
 use crate::{functions, known, npy};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -89,7 +90,7 @@ fn scalar_const(obj: &Bound<'_, PyAny>) -> PyResult<Option<Const>> {
 
 /// What `obj` means to the compiler.
 pub fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalValue, Failure> {
-    if let Some((base, method)) = crate::typeof_::overridden(obj) {
+    if let Some((base, method)) = overridden(obj) {
         return Ok(GlobalValue::Unsupported(format!(
             "{}, a {} with {method} of its own",
             a(&class_name(obj)),

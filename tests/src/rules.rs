@@ -19,8 +19,6 @@ mod tests {
         ("core/src/lower/func.rs", "inst", "one arm for each instruction"),
         ("core/src/lower/fuse.rs", "rewrite", "one walk over a loop nest"),
         ("core/src/ssa/opt/parallel/privatised_elements.rs", "updates", "one pattern of instructions"),
-        ("pybind/src/plan.rs", "unbox_rest", "one arm for each kind of value"),
-        ("pybind/src/boxing.rs", "to_python", "one arm for each kind of value"),
         ("runtime/src/lapack.rs", "go", "one algorithm in its published steps"),
         ("runtime/src/array/scan.rs", "nonzero", "one walk for each rank"),
         ("runtime/src/random/mod.rs", "check", "one arm for each distribution's parameters"),

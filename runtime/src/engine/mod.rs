@@ -68,8 +68,8 @@ pub struct Compiled {
     /// [`wrapper`]; the same for resuming a generator that the function returns: one argument (the frame),
     /// results `has_value` and the value.
     pub unit: Arc<Unit>,
-    /// What that generator yields.
-    pub yields: Option<Type>,
+    /// What that generator yields, and whether its code changes lists.
+    pub yields: Option<(Type, bool)>,
     pub phases: Phases,
     typed: String,
     lir: String,
@@ -176,7 +176,7 @@ struct Front {
     names: Names,
     params: Vec<Type>,
     ret: Type,
-    yields: Option<Type>,
+    yields: Option<(Type, bool)>,
     typed: String,
     phases: Phases,
 }
@@ -205,7 +205,7 @@ fn front(request: &Request<'_>) -> Result<Front> {
         let (name, sig) = generator::resume_target(&session, id)?;
         module.funcs.push(wrapper::make_wrapper(&name, &sig, &[]));
         names.resume = Some(wrapper::wrapper_name(&name));
-        yielded = Some(yields);
+        yielded = Some((yields, generator::changes_lists(&session)));
     }
     phases.lower = start.elapsed();
     trace::span("lower", "front end", start, phases.lower, &target.name);

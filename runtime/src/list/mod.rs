@@ -31,9 +31,6 @@ unsafe extern "C" fn drop_list(o: *mut Obj) {
         let l = o.cast::<List>();
         (*l).desc.release((*l).data, (*l).len);
         libc::free((*l).data.cast());
-        if !(*l).py.is_null() {
-            (crate::host::callbacks().release)((*l).py);
-        }
         drop(Box::from_raw(l));
     }
 }
@@ -48,7 +45,6 @@ pub fn new(desc: &'static TypeDesc, cap: i64) -> Res<L> {
         data: std::ptr::null_mut(),
         desc,
         borrow: 0,
-        py: std::ptr::null_mut(),
     }));
     // SAFETY: `l` is a fresh list.
     if let Err(e) = unsafe { set_capacity(l, cap) } {

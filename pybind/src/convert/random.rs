@@ -1,20 +1,52 @@
 //! `numpy.random.Generator` as an argument: compiled code draws through the C interface of its bit generator,
 //! so Python and compiled code advance one state.
 
+use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, new_ref, next};
 use crate::errors::attached;
+use crate::frame::Frame;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
-use tierup_core::layout::{BitSource, Obj};
+use tierup_core::layout::{BitSource, Obj as Native};
+use tierup_core::types::{Kind, Type};
+use tierup_runtime::object::release;
 
-type Class = *mut ffi::PyTypeObject;
+pub static CONSTRUCTOR: Constructor = Constructor {
+    // SAFETY: `obj` is live.
+    recognise: |obj| Ok(is_generator(unsafe { ffi::Py_TYPE(obj.as_ptr()) }).then(|| Type::new(Kind::Random))),
+    plan: |_, _| Plan::other(Random),
+};
+
+struct Random;
+
+impl Convert for Random {
+    unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+        if !is_generator(class) {
+            return None;
+        }
+        // SAFETY: `obj` is a generator of NumPy's; there is room for the leaf.
+        unsafe {
+            out.write(frame.random(obj)? as u64);
+            Some(out.add(1))
+        }
+    }
+    unsafe fn to_python(&self, at: &mut *const u64, _: &mut BoxCx<'_>) -> Obj {
+        // SAFETY: the only leaf is an owned source, which names its generator.
+        unsafe {
+            let source = next(at) as *mut BitSource;
+            let object = new_ref((*source).py.cast());
+            release(source.cast());
+            object
+        }
+    }
+}
 
 /// The class, once an instance has been seen.
 static GENERATOR: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Whether a class is `numpy.random.Generator`, which need not have been imported.
-pub fn is_generator(class: Class) -> bool {
+fn is_generator(class: Class) -> bool {
     let known = GENERATOR.load(Ordering::Relaxed);
     if !known.is_null() {
         return class == known;
@@ -42,7 +74,7 @@ fn is_numpys(class: Class) -> bool {
     })
 }
 
-unsafe extern "C" fn drop_source(o: *mut Obj) {
+unsafe extern "C" fn drop_source(o: *mut Native) {
     // SAFETY: called once, for a source made by `source_of`.
     let source = unsafe { Box::from_raw(o.cast::<BitSource>()) };
     (tierup_runtime::host::callbacks().release)(source.py);
@@ -65,7 +97,7 @@ pub unsafe fn source_of(generator: *mut ffi::PyObject) -> PyResult<*mut BitSourc
             return Err(PyErr::fetch(py));
         }
         let source = BitSource {
-            obj: Obj { refs: AtomicI64::new(1), drop: drop_source },
+            obj: Native { refs: AtomicI64::new(1), drop: drop_source },
             bits: bits.cast(),
             py: generator.into_ptr().cast(),
         };

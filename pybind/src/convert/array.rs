@@ -1,0 +1,338 @@
+//! Arrays: borrowed as arguments; as results the argument itself, a view of it, or memory of the run-time
+//! that a [`Memory`] object owns.
+
+use super::memory::Memory;
+use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, Purpose, recognise};
+use crate::errors::{Failure, bug};
+use crate::frame::{Frame, Lenience};
+use crate::npy::{self, PyArrayObject};
+use crate::value;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::sync::atomic::Ordering;
+use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::elem::Elem;
+use tierup_core::layout::MemBlock;
+use tierup_core::types::{Access, ArrayType, Kind, Layout, Type};
+use tierup_runtime::object::release;
+
+pub static CONSTRUCTOR: Constructor = Constructor {
+    recognise: |obj| {
+        let Some(n) = npy::get(obj.py())? else { return Ok(None) };
+        // SAFETY: both are live type objects.
+        if unsafe { ffi::PyType_IsSubtype(ffi::Py_TYPE(obj.as_ptr()), n.array_type) } == 0 {
+            return Ok(None);
+        }
+        type_of_array(obj, n).map(Some)
+    },
+    plan: |t, purpose| match ArrayPlan::new(t, purpose) {
+        Some(plan) => Plan::Array(plan),
+        None => Plan::other(super::nothing::Impossible(t)),
+    },
+};
+
+/// Layout, dimensions and element type of an array object.
+///
+/// # Safety
+/// `a` must be a live array.
+pub unsafe fn array_type(a: *const npy::PyArrayObject) -> Option<ArrayType> {
+    // SAFETY: as required of the caller.
+    unsafe {
+        let dtype = npy::type_of_elem(npy::elem_code((*a).descr))?;
+        let (nd, flags) = ((*a).nd, (*a).flags);
+        Some(ArrayType {
+            dtype,
+            ndim: u8::try_from(nd).ok()?,
+            layout: layout_of(flags, nd),
+            access: if flags & npy::WRITEABLE == 0 { Access::Read } else { Access::Write },
+        })
+    }
+}
+
+/// `C` wins where an array is contiguous both ways.
+#[inline]
+pub fn layout_of(flags: i32, _nd: i32) -> Layout {
+    if flags & npy::C_CONTIGUOUS != 0 {
+        Layout::C
+    } else if flags & npy::F_CONTIGUOUS != 0 {
+        Layout::F
+    } else {
+        Layout::A
+    }
+}
+
+fn type_of_array(obj: &Bound<'_, PyAny>, n: &npy::Numpy) -> Result<Type, Failure> {
+    // SAFETY: `obj` is live.
+    let class = unsafe { ffi::Py_TYPE(obj.as_ptr()) };
+    if class != n.array_type && !is_plain_subclass(class, n) {
+        let own = crate::classes::overrides(obj.py(), class, n.array_type).map_or_else(
+            || "whose arithmetic is not that of numpy.ndarray".into(),
+            |m| format!("which has {m} of its own"),
+        );
+        return Err(recognise::unsupported(
+            format!("compiled code cannot take {}, {own}", value::a(&value::class_name(obj))),
+            "pass np.asarray(x)",
+        ));
+    }
+    // SAFETY: `obj` is an instance of ndarray.
+    if let Some(t) = unsafe { array_type(obj.as_ptr().cast()) } {
+        return Ok(t.ty());
+    }
+    let dtype = obj.getattr("dtype")?;
+    let (text, kind): (String, String) = (dtype.str()?.extract()?, dtype.getattr("kind")?.extract()?);
+    let swapped = !dtype.getattr("isnative")?.extract::<bool>()?;
+    let d = Diagnostic::new(
+        Code::UnsupportedArgument,
+        format!("compiled code cannot take an array of dtype {text}"),
+    );
+    Err(match kind.as_str() {
+        _ if swapped => d.help("its bytes are not in this machine's order; pass a.astype(a.dtype.newbyteorder('='))"),
+        "O" => d.help("an array of Python objects has no machine type; give it a numeric dtype with a.astype(float)"),
+        "f" => d.help("bool, integers, float32, float64, complex64 and complex128 are supported; a.astype(np.float64) converts"),
+        "M" | "m" => d.help("a.view(np.int64) passes the numbers behind dates and time spans"),
+        _ => d.help("bool, integers, float32, float64, complex64 and complex128 are supported"),
+    }
+    .into())
+}
+
+/// Whether instances of this subclass of ndarray (memmap, a record of provenance) calculate like arrays.
+pub fn is_plain_subclass(class: *mut ffi::PyTypeObject, n: &npy::Numpy) -> bool {
+    // SAFETY: `class` is a live type object, and so are its ancestors.
+    unsafe {
+        if ffi::PyType_IsSubtype(class, n.array_type) == 0
+            || n.strange.iter().any(|s| ffi::PyType_IsSubtype(class, *s) != 0)
+        {
+            return false;
+        }
+        // MaskedArray is recognised by name: numpy.ma is loaded lazily, and we must not load it.
+        let mut at = class;
+        while !at.is_null() && at != n.array_type {
+            if std::ffi::CStr::from_ptr((*at).tp_name).to_bytes().ends_with(b"MaskedArray") {
+                return false;
+            }
+            at = (*at).tp_base;
+        }
+        crate::errors::attached(|py| crate::classes::overrides(py, class, n.array_type).is_none())
+    }
+}
+
+pub struct ArrayPlan {
+    ty: ArrayType,
+    code: u8,
+    ndim: i32,
+    lenient: bool,
+}
+
+impl Convert for ArrayPlan {
+    #[inline(always)]
+    unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+        // SAFETY: as required of the caller.
+        unsafe {
+            if !self.admits(obj, class)
+                && !(self.lenient && frame.lenience != Lenience::Exact && self.admits_converted(obj, class))
+            {
+                return None;
+            }
+            Some(self.write(obj, frame.block(obj), out))
+        }
+    }
+    unsafe fn to_python(&self, at: &mut *const u64, _: &mut BoxCx<'_>) -> Obj {
+        let a = &self.ty;
+        let leaves =
+            2 + a.ndim() * if a.layout == Layout::A { 2 } else { 1 } + (a.access == Access::Either) as usize;
+        let from = *at;
+        // SAFETY: the leaves of such an array lie there.
+        unsafe {
+            *at = at.add(leaves);
+            array_object(a, from)
+        }
+    }
+}
+
+impl ArrayPlan {
+    fn new(t: Type, purpose: Option<Purpose>) -> Option<ArrayPlan> {
+        let Kind::Array(a) = *t else { return None };
+        Some(ArrayPlan {
+            ty: a,
+            code: Elem::of(a.dtype)? as u8,
+            ndim: a.ndim as i32,
+            lenient: purpose.is_some(),
+        })
+    }
+
+    /// Whether `obj`, of class `class`, is such an array.
+    ///
+    /// # Safety
+    /// `obj` is live.
+    #[inline(always)]
+    pub unsafe fn admits(&self, obj: Obj, class: Class) -> bool {
+        if class != npy::ARRAY_TYPE.load(Ordering::Relaxed) && !subclass(class) {
+            return false;
+        }
+        let a = obj.cast::<PyArrayObject>();
+        // SAFETY: `obj` is an ndarray.
+        unsafe {
+            if (*a).nd != self.ndim || npy::elem_code((*a).descr) != self.code {
+                return false;
+            }
+            let flags = (*a).flags;
+            layout_of(flags, self.ndim) == self.ty.layout
+                && self.ty.access.join(if flags & npy::WRITEABLE == 0 { Access::Read } else { Access::Write })
+                    == self.ty.access
+        }
+    }
+    /// Writes the leaves of an admitted array whose owner is `block`.
+    ///
+    /// # Safety
+    /// `obj` was admitted; `out` has room for the leaves.
+    #[inline(always)]
+    pub unsafe fn write(&self, obj: Obj, block: *mut MemBlock, out: *mut u64) -> *mut u64 {
+        let a = obj.cast::<PyArrayObject>();
+        // SAFETY: shape and strides of an array have `nd` members.
+        unsafe {
+            out.write(block as u64);
+            out.add(1).write((*a).data as u64);
+            let n = self.ndim as usize;
+            let mut at = out.add(2);
+            for i in 0..n {
+                at.add(i).write(*(*a).dimensions.add(i) as u64);
+            }
+            at = at.add(n);
+            if self.ty.layout == Layout::A {
+                for i in 0..n {
+                    at.add(i).write(*(*a).strides.add(i) as u64);
+                }
+                at = at.add(n);
+            }
+            if self.ty.access == Access::Either {
+                at.write(((*a).flags & npy::WRITEABLE == 0) as u64);
+                at = at.add(1);
+            }
+            at
+        }
+    }
+    /// A lenient plan takes any layout as strided, and a writable array where no writing is promised.
+    ///
+    /// # Safety
+    /// As for [`ArrayPlan::admits`].
+    #[cold]
+    unsafe fn admits_converted(&self, obj: Obj, class: Class) -> bool {
+        if class != npy::ARRAY_TYPE.load(Ordering::Relaxed) && !subclass(class) {
+            return false;
+        }
+        let a = obj.cast::<PyArrayObject>();
+        // SAFETY: `obj` is an ndarray.
+        let (ndim, code, flags) = unsafe { ((*a).nd, npy::elem_code((*a).descr), (*a).flags) };
+        ndim == self.ndim
+            && code == self.code
+            && self.admits_layout(flags)
+            && (self.ty.access != Access::Write || flags & npy::WRITEABLE != 0)
+    }
+    fn admits_layout(&self, flags: i32) -> bool {
+        match self.ty.layout {
+            Layout::A => true,
+            Layout::C => flags & npy::C_CONTIGUOUS != 0,
+            Layout::F => flags & npy::F_CONTIGUOUS != 0,
+        }
+    }
+}
+
+#[cold]
+fn subclass(class: Class) -> bool {
+    npy::loaded().is_some_and(|n| is_plain_subclass(class, n))
+}
+
+/// # Safety
+/// `l` points to the leaves of an array of that type, owned by the caller.
+unsafe fn array_object(a: &ArrayType, l: *const u64) -> Obj {
+    // SAFETY: owner, data, shape and (for layout A) strides, as `core::types::leaves` says.
+    unsafe {
+        let n = a.ndim();
+        let owner = *l as *mut MemBlock;
+        let data = *l.add(1) as *mut u8;
+        let shape = std::slice::from_raw_parts(l.add(2).cast::<i64>(), n);
+        let mut computed = [0i64; 64];
+        let strides: &[i64] = if a.layout == Layout::A {
+            std::slice::from_raw_parts(l.add(2 + n).cast::<i64>(), n)
+        } else {
+            contiguous(a, shape, &mut computed)
+        };
+        let frozen = match a.access {
+            Access::Write => false,
+            Access::Read => true,
+            Access::Either => *l.add(2 + n * if a.layout == Layout::A { 2 } else { 1 }) as u8 != 0,
+        };
+        let py = Python::assume_attached();
+        let numpy = match npy::require(py) {
+            Ok(n) => n,
+            Err(e) => {
+                release(owner.cast());
+                e.restore(py);
+                return std::ptr::null_mut();
+            }
+        };
+        let original =
+            if owner.is_null() { std::ptr::null_mut() } else { (*owner).py.cast::<ffi::PyObject>() };
+        if !original.is_null() && is_same(a, original, data, shape, strides, frozen) {
+            ffi::Py_INCREF(original);
+            release(owner.cast());
+            return original;
+        }
+        let base = if !original.is_null() {
+            ffi::Py_INCREF(original);
+            release(owner.cast());
+            original
+        } else {
+            Memory::new(owner)
+        };
+        if base.is_null() {
+            return base;
+        }
+        let Some(num) = npy::type_num(a.dtype) else {
+            ffi::Py_DECREF(base);
+            bug(&format!("an array of {} arrived", a.dtype)).restore(py);
+            return std::ptr::null_mut();
+        };
+        numpy.wrap(num, shape, strides, data, !frozen, base)
+    }
+}
+
+fn contiguous<'s>(a: &ArrayType, shape: &[i64], out: &'s mut [i64; 64]) -> &'s [i64] {
+    let n = shape.len().min(64);
+    let mut step = a.itemsize();
+    for k in 0..n {
+        let i = if a.layout == Layout::F { k } else { n - 1 - k };
+        out[i] = step;
+        step = step.saturating_mul(shape[i].max(1));
+    }
+    &out[..n]
+}
+
+/// Whether the value is all of that array object, so that the object itself can be returned.
+///
+/// # Safety
+/// `object` is a live ndarray.
+unsafe fn is_same(
+    a: &ArrayType,
+    object: Obj,
+    data: *mut u8,
+    shape: &[i64],
+    strides: &[i64],
+    frozen: bool,
+) -> bool {
+    let o = object.cast::<PyArrayObject>();
+    // The strides of an array without elements, and of a dimension of one element, mean nothing and differ
+    // between arrays.
+    let empty = shape.contains(&0);
+    // SAFETY: the shape and strides of an array have `nd` members.
+    unsafe {
+        (*o).data == data
+            && (*o).nd as usize == shape.len()
+            && npy::type_of_elem(npy::elem_code((*o).descr)) == Some(a.dtype)
+            && ((*o).flags & npy::WRITEABLE == 0) == frozen
+            && (0..shape.len()).all(|i| {
+                let d = *(*o).dimensions.add(i) as i64;
+                d == shape[i] && (d <= 1 || empty || *(*o).strides.add(i) as i64 == strides[i])
+            })
+    }
+}

@@ -1,0 +1,529 @@
+//! Lists. A list argument is copied into a native list, and its changes are written back ([`copies`]).
+//!
+//! [`copies`]: super::copies
+
+use super::copies::{Copied, Made};
+use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, Purpose, new_ref, next, recognise};
+use crate::errors::{Failure, attached};
+use crate::frame::Frame;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use std::mem::MaybeUninit;
+use tierup_core::declare::conversion;
+use tierup_core::desc::{self, TypeDesc};
+use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::layout::{List, ThreadCtx};
+use tierup_core::ops::list::Helpers;
+use tierup_core::types::constructor::common_constructor;
+use tierup_core::types::{Float, Int, Kind, Type};
+use tierup_runtime::Native as Runtime;
+use tierup_runtime::object::release;
+
+pub static CONSTRUCTOR: Constructor = Constructor {
+    recognise: |obj| {
+        let Ok(l) = obj.cast::<PyList>() else { return Ok(None) };
+        recognise::refuse_overriding(obj)?;
+        recognise::nested(obj.py(), || type_of_list(l)).map(Some)
+    },
+    plan: |t, purpose| match *t {
+        Kind::List(elem) => Plan::other(ListPlan::new(elem, t, purpose)),
+        _ => Plan::other(super::nothing::Impossible(t)),
+    },
+};
+
+// ---------------------------------------------------------------- types
+
+/// The type of a list; all elements must have a common one.
+fn type_of_list(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
+    let t = type_of_elements(l)?;
+    if tierup_core::infer::vars::has_unknown(t) {
+        return Err(Diagnostic::new(
+            Code::UnknownElementType,
+            "the element type of an empty list argument is not known",
+        )
+        .help("call the function with a list that has elements first, or pass an array")
+        .into());
+    }
+    Ok(t)
+}
+
+/// [`type_of_list`] of a list that may be empty: then it is a list of `Never`, and what stands beside it
+/// decides.
+fn type_of_elements(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
+    recognise::refuse_overriding(l.as_any())?;
+    let mut elem = Type::never();
+    let mut last_class = std::ptr::null_mut();
+    for item in l.iter() {
+        // SAFETY: `item` is live.
+        let class = unsafe { ffi::Py_TYPE(item.as_ptr()) };
+        // A run of floats, strings or bools has one type. Ints have two (those past 63 bits), containers
+        // many.
+        if class == last_class
+            && (class == &raw mut ffi::PyFloat_Type
+                || class == &raw mut ffi::PyUnicode_Type
+                || class == &raw mut ffi::PyBool_Type)
+        {
+            continue;
+        }
+        last_class = class;
+        let t = match item.cast::<PyList>() {
+            Ok(inner) => recognise::nested(l.py(), || type_of_elements(inner))?,
+            Err(_) => recognise::type_of(&item)?,
+        };
+        elem = common_type(elem, t).ok_or_else(|| -> Failure {
+            Diagnostic::new(
+                Code::UnsupportedArgument,
+                format!("the elements of a list argument have different types: {elem} and {t}"),
+            )
+            .help("a tuple may hold values of different types")
+            .into()
+        })?;
+    }
+    Ok(Type::list(elem))
+}
+
+/// The type that holds elements of both: what elements are converted to, no more.
+fn common_type(a: Type, b: Type) -> Option<Type> {
+    if a == b || *b == Kind::Never {
+        return Some(a);
+    }
+    if *a == Kind::Never {
+        return Some(b);
+    }
+    let rank = |t: Type| match *t {
+        Kind::Bool => Some(0),
+        Kind::Int(Int::Py) => Some(1),
+        Kind::Float(Float::Py) => Some(2),
+        Kind::Complex(Float::Py) => Some(3),
+        _ => None,
+    };
+    if let (Some(x), Some(y)) = (rank(a), rank(b)) {
+        return Some(if x > y { a } else { b });
+    }
+    match (a.kind(), b.kind()) {
+        (Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::Array(_) | Kind::List(_) | Kind::Optional(_), _)
+            if let Some(c) = common_constructor(a, b) =>
+        {
+            let members = a.arguments().iter().zip(b.arguments().iter());
+            let members = members.map(|(x, y)| common_type(x, y)).collect::<Option<Vec<_>>>()?;
+            Some(c.with_arguments(&members))
+        }
+        (Kind::Optional(x), _) => common_type(*x, b).map(Type::optional),
+        (_, Kind::Optional(y)) => common_type(a, *y).map(Type::optional),
+        (Kind::None, _) => Some(Type::optional(b)),
+        (_, Kind::None) => Some(Type::optional(a)),
+        // Functions and classes: one of several.
+        _ if a.leaf_count() == 0 && b.leaf_count() == 0 || matches!(*a, Kind::Variant(_)) => {
+            tierup_core::types::promote::unify(a, b)
+        }
+        _ => None,
+    }
+}
+
+// ---------------------------------------------------------------- conversion
+
+struct ListPlan {
+    ty: Type,
+    elem: Type,
+    plan: Plan,
+    /// Takes elements of exactly the element type, so that a list of nothing else needs no look at its type.
+    /// Not for lists of lists, which would be half converted where one element does not fit.
+    exact: Option<Plan>,
+    desc: &'static TypeDesc,
+    /// Every leaf of an element is a word, one behind the other: converted where it lies.
+    words: bool,
+    lenient: bool,
+    declared: bool,
+}
+
+/// Whether values of a type hold lists.
+fn holds_list(t: Type) -> bool {
+    matches!(*t, Kind::List(_)) || t.arguments().iter().any(holds_list)
+}
+
+impl ListPlan {
+    fn new(elem: Type, ty: Type, purpose: Option<Purpose>) -> ListPlan {
+        // Elements are converted: a list of ints and floats is a list of floats.
+        let exact = (purpose.is_none() && !holds_list(elem)).then(|| Plan::new(elem, None));
+        ListPlan {
+            exact,
+            ty,
+            elem,
+            plan: Plan::new(elem, Some(Purpose::Element)),
+            words: is_words(desc::of(elem)),
+            desc: desc::of(elem),
+            lenient: purpose == Some(Purpose::Element),
+            declared: purpose == Some(Purpose::Declared),
+        }
+    }
+
+    /// Whether a list has this very type. An empty list has any.
+    fn admits(&self, list: &Bound<'_, PyList>) -> bool {
+        self.lenient
+            || list.is_empty()
+            || self.all_of_one_class(list)
+            || type_of_list(list)
+                .is_ok_and(|t| t == self.ty || self.declared && conversion(t, self.ty).is_some())
+    }
+    /// The frequent case without making types: all floats, or all ints.
+    fn all_of_one_class(&self, list: &Bound<'_, PyList>) -> bool {
+        let class = match *self.elem {
+            Kind::Float(Float::F64 | Float::Py) if self.declared || self.elem.is_weak() => {
+                &raw mut ffi::PyFloat_Type
+            }
+            Kind::Int(Int::I64 | Int::Py) if self.declared || self.elem.is_weak() => {
+                &raw mut ffi::PyLong_Type
+            }
+            _ => return false,
+        };
+        let l = list.as_ptr();
+        // SAFETY: the list is live and not changed while its items are looked at.
+        unsafe { (0..ffi::PyList_GET_SIZE(l)).all(|i| ffi::Py_TYPE(ffi::PyList_GET_ITEM(l, i)) == class) }
+    }
+}
+
+impl Convert for ListPlan {
+    unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+        // SAFETY: the thread is attached.
+        unsafe {
+            if class != &raw mut ffi::PyList_Type
+                && (ffi::PyList_Check(obj) == 0
+                    || attached(|py| recognise::overridden(&Bound::from_borrowed_ptr(py, obj)).is_some()))
+            {
+                return None;
+            }
+            let native = match frame.copies().and_then(|c| c.of(obj)) {
+                Some(known) if known.ty != self.ty => return None,
+                Some(known) => known.native.cast(),
+                None => self.copy_in(obj, frame)?,
+            };
+            out.write(native as u64);
+            Some(out.add(1))
+        }
+    }
+
+    unsafe fn to_python(&self, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj {
+        // SAFETY: the only leaf is an owned list.
+        unsafe {
+            let l = next(at) as *mut List;
+            let object = match cx.known(l.cast()) {
+                Some(o) => new_ref(o),
+                None => self.new_object(l, cx),
+            };
+            release(l.cast());
+            object
+        }
+    }
+
+    fn cannot_box(&self, _: bool) -> Option<String> {
+        self.plan.convert().cannot_box(true)
+    }
+
+    fn part(&self) {
+        self.plan.convert().part();
+        if let Some(p) = &self.exact {
+            p.convert().part();
+        }
+    }
+
+    unsafe fn write_back(&self, copy: &Copied, cx: &mut BoxCx<'_>) -> bool {
+        // SAFETY: as required of the caller.
+        unsafe {
+            let before = copy.before.replace(contents(copy.native.cast()));
+            let written = self.write_changes(copy, &before, cx);
+            if written && copy.seen.borrow().is_some() {
+                self.follow(copy);
+            }
+            written
+        }
+    }
+
+    unsafe fn follow(&self, copy: &Copied) {
+        // SAFETY: as required of the caller.
+        unsafe {
+            copy.before.replace(contents(copy.native.cast()));
+            if !is_as_seen(copy) {
+                copy.see(Some(items(copy.source).iter().map(|o| new_ref(*o)).collect()));
+            }
+        }
+    }
+
+    unsafe fn read_again(&self, at: usize, frame: &mut Frame) -> Option<()> {
+        // SAFETY: as required of the caller; there is room for the elements.
+        unsafe {
+            let copy = frame.extra().copies.get(at)?;
+            if is_as_seen(copy) {
+                return Some(());
+            }
+            let (native, source) = (copy.native.cast::<List>(), copy.source);
+            // Whatever comes next is compared with what is there.
+            copy.see(None);
+            let ctx = crate::ctx::current();
+            Runtime::list_clear(ctx, native);
+            Runtime::list_reserve(ctx, native, ffi::PyList_GET_SIZE(source) as i64);
+            succeeded(ctx, frame)?;
+            if let Filled::Refused = self.fill(native, source, frame) {
+                return None;
+            }
+            self.follow(frame.extra().copies.get(at)?);
+            Some(())
+        }
+    }
+}
+
+impl ListPlan {
+    /// A native list with the elements of a Python list; known to the frame.
+    ///
+    /// # Safety
+    /// As for [`Convert::unbox`]; `obj` is a list.
+    unsafe fn copy_in(&self, obj: Obj, frame: &mut Frame) -> Option<*mut List> {
+        // SAFETY: the list is not changed meanwhile, since converting elements runs no Python code.
+        unsafe {
+            if self.exact.is_none()
+                && !attached(|py| self.admits(Bound::from_borrowed_ptr(py, obj).cast_unchecked()))
+            {
+                return None;
+            }
+            let native = new_list(self.desc, ffi::PyList_GET_SIZE(obj), frame)?;
+            // Known before its elements are converted: a list may contain itself.
+            let at = frame.extra().copies.add(new_ref(obj), native.cast(), self.ty, self);
+            match self.fill(native, obj, frame) {
+                Filled::All => {}
+                Filled::Refused if self.exact.is_none() => return None,
+                // Another overload may take it: nothing of this attempt stays.
+                Filled::Refused => {
+                    frame.extra().copies.truncate(at);
+                    return None;
+                }
+            }
+            frame.extra().copies.get(at)?.before.replace(contents(native));
+            Some(native)
+        }
+    }
+
+    /// Appends the elements of a Python list.
+    ///
+    /// # Safety
+    /// As for [`ListPlan::copy_in`].
+    unsafe fn fill(&self, native: *mut List, obj: Obj, frame: &mut Frame) -> Filled {
+        // SAFETY: as for `copy_in`; there is room for all elements.
+        unsafe {
+            let mut exact = self.exact.as_ref();
+            let mut words = Words::new(self.desc);
+            let words = words.as_mut_ptr();
+            let mut i = 0;
+            while i < ffi::PyList_GET_SIZE(obj) {
+                let plan = exact.unwrap_or(&self.plan);
+                let to = (*native).data.add(i as usize * self.desc.size as usize);
+                let leaves = if self.words { to.cast::<u64>() } else { words };
+                if plan.unbox(ffi::PyList_GET_ITEM(obj, i), leaves, frame).is_none() {
+                    // An element of another type: the list may still be one of the wanted type, if its
+                    // elements are converted.
+                    if exact.is_none()
+                        || !attached(|py| self.admits(Bound::from_borrowed_ptr(py, obj).cast_unchecked()))
+                    {
+                        return Filled::Refused;
+                    }
+                    exact = None;
+                    continue;
+                }
+                if !self.words {
+                    self.desc.scatter(words, to);
+                }
+                self.desc.retain(to, 1);
+                (*native).len = i as i64 + 1;
+                i += 1;
+            }
+            Filled::All
+        }
+    }
+
+    /// [`Convert::write_back`] of a list that held other elements before.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn write_changes(&self, copy: &Copied, before: &[MaybeUninit<u8>], cx: &mut BoxCx<'_>) -> bool {
+        // SAFETY: the native list is alive; elements are `width` bytes each, before and after.
+        unsafe {
+            let (source, desc, now) = (copy.source, self.desc, copy.before.borrow());
+            let width = desc.size as usize;
+            let len = (*copy.native.cast::<List>()).len as usize;
+            let had = before.len().checked_div(width).unwrap_or(0);
+            let unchanged = |i: usize| {
+                desc.same_bits(now.as_ptr().add(i * width).cast(), before.as_ptr().add(i * width).cast())
+            };
+            let all_unchanged = || {
+                if desc.has_padding() {
+                    (0..len).all(unchanged)
+                } else {
+                    initialised(&now) == initialised(before)
+                }
+            };
+            if width != 0 && len == had && all_unchanged() {
+                return true;
+            }
+            // `a.reverse()` of arrays: what is overwritten here is still needed there, and by the result.
+            if self.elem.is_counted() {
+                cx.held.extend(items(source).iter().map(|o| new_ref(*o)));
+            }
+            for i in 0..len {
+                if i < had && i < ffi::PyList_GET_SIZE(source) as usize && unchanged(i) {
+                    continue;
+                }
+                let item = self.element_object(now.as_ptr().add(i * width).cast(), cx);
+                if item.is_null() {
+                    return false;
+                }
+                let done = if (i as isize) < ffi::PyList_GET_SIZE(source) {
+                    ffi::PyList_SetItem(source, i as isize, item)
+                } else {
+                    let done = ffi::PyList_Append(source, item);
+                    ffi::Py_DECREF(item);
+                    done
+                };
+                if done < 0 {
+                    return false;
+                }
+            }
+            ffi::PyList_SetSlice(source, len as isize, isize::MAX, std::ptr::null_mut()) == 0
+        }
+    }
+
+    /// A new Python list; the native one is only looked at.
+    ///
+    /// # Safety
+    /// `l` is a live list of this type; the thread is attached.
+    unsafe fn new_object(&self, l: *mut List, cx: &mut BoxCx<'_>) -> Obj {
+        // SAFETY: as required of the caller.
+        unsafe {
+            let n = (*l).len;
+            let list = ffi::PyList_New(n as isize);
+            if list.is_null() {
+                return list;
+            }
+            // Known before its elements are made: a list may contain itself. The entry outlives the native
+            // list, but addresses are not taken again while one result is made, since nothing native is
+            // allocated meanwhile.
+            cx.add(Made { native: l.cast(), object: list, ty: self.ty, by: self });
+            for i in 0..n as usize {
+                let item = self.element_object((*l).data.add(i * self.desc.size as usize), cx);
+                if item.is_null() {
+                    ffi::Py_DECREF(list);
+                    return std::ptr::null_mut();
+                }
+                ffi::PyList_SET_ITEM(list, i as isize, item);
+            }
+            list
+        }
+    }
+
+    /// A new Python object for one element; the list keeps its references.
+    ///
+    /// # Safety
+    /// An element lies at `from`; the thread is attached.
+    #[inline]
+    unsafe fn element_object(&self, from: *const u8, cx: &mut BoxCx<'_>) -> Obj {
+        let plan = self.exact.as_ref().unwrap_or(&self.plan);
+        // SAFETY: boxing takes references over, so it is given some.
+        unsafe {
+            self.desc.retain(from, 1);
+            if self.words {
+                return plan.to_python(&mut from.cast(), cx);
+            }
+            let mut words = Words::new(self.desc);
+            self.desc.gather(from, words.as_mut_ptr());
+            plan.to_python(&mut words.as_mut_ptr().cast_const(), cx)
+        }
+    }
+}
+
+/// Whether a value lies in memory as its leaves do in words.
+fn is_words(desc: &TypeDesc) -> bool {
+    desc.leaves.iter().enumerate().all(|(k, l)| l.offset as usize == 8 * k && l.ty.bytes() == 8)
+        && desc.size as usize == 8 * desc.leaves.len()
+}
+
+enum Filled {
+    All,
+    Refused,
+}
+
+/// The items of a Python list.
+///
+/// # Safety
+/// `list` is a live list, which is not changed as long as they are looked at.
+unsafe fn items<'a>(list: Obj) -> &'a [Obj] {
+    // SAFETY: as required of the caller.
+    unsafe {
+        let l = &*list.cast::<ffi::PyListObject>();
+        match ffi::PyList_GET_SIZE(list) {
+            0 => &[],
+            n => std::slice::from_raw_parts(l.ob_item, n as usize),
+        }
+    }
+}
+
+/// Whether the source has the items that it had.
+///
+/// # Safety
+/// The copy is one of a list.
+unsafe fn is_as_seen(copy: &Copied) -> bool {
+    // SAFETY: as required of the caller. What was seen is kept alive, so no other object has its address.
+    copy.seen.borrow().as_ref().is_some_and(|seen| unsafe { seen.as_slice() == items(copy.source) })
+}
+
+unsafe fn new_list(desc: &'static TypeDesc, cap: isize, frame: &mut Frame) -> Option<*mut List> {
+    let ctx = crate::ctx::current();
+    // SAFETY: the context is this thread's.
+    unsafe {
+        let native = Runtime::list_new(ctx, desc, cap as i64);
+        succeeded(ctx, frame)?;
+        Some(native)
+    }
+}
+
+/// Whether the helpers that were called have raised nothing; else the frame knows what.
+///
+/// # Safety
+/// The context is this thread's, which is attached.
+unsafe fn succeeded(ctx: *mut ThreadCtx, frame: &mut Frame) -> Option<()> {
+    // SAFETY: as required of the caller.
+    unsafe {
+        let Some(e) = tierup_runtime::exc::take_pending(ctx) else { return Some(()) };
+        let e = attached(|py| crate::exc::raise(py, e.into_raw(), pyo3::types::PyDict::new(py).as_any()));
+        frame.extra().failure = Some(e.into());
+        None
+    }
+}
+
+/// A word for each leaf of an element, as plans write and boxing reads them.
+struct Words {
+    few: [u64; 8],
+    many: Vec<u64>,
+}
+
+impl Words {
+    fn new(desc: &TypeDesc) -> Words {
+        let n = desc.leaves.len();
+        Words { few: [0; 8], many: if n > 8 { vec![0; n] } else { vec![] } }
+    }
+    fn as_mut_ptr(&mut self) -> *mut u64 {
+        if self.many.is_empty() { self.few.as_mut_ptr() } else { self.many.as_mut_ptr() }
+    }
+}
+
+unsafe fn contents(l: *const List) -> Vec<MaybeUninit<u8>> {
+    // SAFETY: a live list has `len` elements at `data`.
+    unsafe {
+        let n = (*l).len as usize * (*l).desc.size as usize;
+        if n == 0 { vec![] } else { std::slice::from_raw_parts((*l).data.cast(), n).to_vec() }
+    }
+}
+
+/// # Safety
+/// All of the bytes are initialised.
+unsafe fn initialised(bytes: &[MaybeUninit<u8>]) -> &[u8] {
+    // SAFETY: as required of the caller.
+    unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
+}

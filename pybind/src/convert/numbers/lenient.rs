@@ -1,0 +1,160 @@
+//! Numbers that are converted: for declared signatures, and among the elements of a list.
+
+use super::super::{BoxCx, Class, Convert, Obj, Purpose, recognise};
+use super::{Scalar, small_int};
+use crate::errors::attached;
+use crate::frame::{Frame, Lenience};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use tierup_core::declare::conversion;
+use tierup_core::types::{Float, Int, Kind, Type};
+
+/// Any number, converted as far as the call allows, or as far as elements of a list need.
+pub struct Number {
+    pub ty: Type,
+    pub purpose: Purpose,
+    pub scalar: Scalar,
+}
+
+impl Convert for Number {
+    unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+        // SAFETY: the casts follow a check of the class; there is room for a leaf.
+        unsafe {
+            // Lists of plain floats and ints are long.
+            if class == &raw mut ffi::PyFloat_Type
+                && let Kind::Float(Float::Py | Float::F64) = *self.ty
+            {
+                out.write(ffi::PyFloat_AS_DOUBLE(obj).to_bits());
+                return Some(out.add(1));
+            }
+            if class == &raw mut ffi::PyLong_Type
+                && let Kind::Int(Int::Py | Int::I64) = *self.ty
+                && let Some(x) = small_int(obj)
+            {
+                out.write(x as u64);
+                return Some(out.add(1));
+            }
+            convert_number(self.ty, self.purpose, obj, out, frame)
+        }
+    }
+    unsafe fn to_python(&self, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj {
+        // SAFETY: as required of the caller.
+        unsafe { self.scalar.to_python(at, cx) }
+    }
+}
+
+/// Whether elements of a list, which are of type `from`, are given as ones of type `to`: ints among floats.
+fn widens(from: Type, to: Type) -> bool {
+    let rank = |t: Type| match *t {
+        Kind::Bool => Some(0),
+        Kind::Int(_) => Some(1),
+        Kind::Float(_) => Some(2),
+        Kind::Complex(_) => Some(3),
+        _ => None,
+    };
+    rank(from).is_some_and(|a| rank(to).is_some_and(|b| a <= b))
+}
+
+/// The type of a number for a declared signature. Integers beyond 64 bits have one as well: they may become
+/// floats.
+fn number_type(any: &Bound<'_, PyAny>) -> Option<Type> {
+    match recognise::type_of(any) {
+        Ok(t) => Some(t),
+        Err(_) => any.is_instance_of::<pyo3::types::PyInt>().then(Type::int),
+    }
+}
+
+/// Converts a Python or NumPy number to `t`, as Numba does for declared signatures: integers must fit into 64
+/// bits, with a sign or without as the type says, of which narrow ones keep the low; floats are truncated,
+/// complex numbers do not become real.
+///
+/// # Safety
+/// As for [`Convert::unbox`].
+unsafe fn convert_number(
+    t: Type,
+    purpose: Purpose,
+    obj: Obj,
+    out: *mut u64,
+    frame: &mut Frame,
+) -> Option<*mut u64> {
+    // SAFETY: as required of the caller.
+    attached(|py| unsafe { convert_attached(t, purpose, Bound::from_borrowed_ptr(py, obj), out, frame) })
+}
+
+/// # Safety
+/// As for [`convert_number`].
+unsafe fn convert_attached(
+    t: Type,
+    purpose: Purpose,
+    any: Bound<'_, PyAny>,
+    out: *mut u64,
+    frame: &mut Frame,
+) -> Option<*mut u64> {
+    let ty = number_type(&any)?;
+    let takes = match (purpose, frame.lenience) {
+        (Purpose::Element, _) => widens(ty, t),
+        (Purpose::Declared, Lenience::Exact) => ty.strong() == t.strong(),
+        (Purpose::Declared, Lenience::Tried | Lenience::Converted) => conversion(ty, t).is_some(),
+    };
+    if !takes {
+        return None;
+    }
+    let mut fail = |e: PyErr| -> Option<*mut u64> {
+        frame.extra().failure = Some(e.into());
+        None
+    };
+    let float = |x: f64, f: Float, out: *mut u64| {
+        let bits = if f == Float::F32 { (x as f32).to_bits() as u64 } else { x.to_bits() };
+        // SAFETY: the caller made room.
+        unsafe { out.write(bits) };
+    };
+    // SAFETY: the caller made room for the leaves of `t`.
+    unsafe {
+        match *t {
+            Kind::Bool => match any.is_truthy() {
+                Ok(b) => out.write(b as u64),
+                Err(e) => return fail(e),
+            },
+            Kind::Int(i) => {
+                let number = if ty.is_float() {
+                    any.call_method0("__int__")
+                } else {
+                    any.call_method0("__index__").or_else(|_| any.call_method0("__int__"))
+                };
+                let number = match number {
+                    Ok(n) => n,
+                    Err(e) => return fail(e),
+                };
+                let bits = if i.signed() {
+                    ffi::PyLong_AsLongLong(number.as_ptr()) as u64
+                } else {
+                    ffi::PyLong_AsUnsignedLongLong(number.as_ptr())
+                };
+                match PyErr::take(any.py()) {
+                    None => out.write(bits),
+                    Some(e) => return fail(e),
+                }
+            }
+            Kind::Float(f) => match any.extract::<f64>() {
+                Ok(x) => float(x, f, out),
+                Err(e) => return fail(e),
+            },
+            Kind::Complex(f) => {
+                let parts = any
+                    .getattr("real")
+                    .and_then(|r| r.extract::<f64>())
+                    .and_then(|r| Ok((r, any.getattr("imag")?.extract::<f64>()?)));
+                match parts {
+                    Ok((re, im)) => {
+                        float(re, f, out);
+                        float(im, f, out.add(1));
+                        return Some(out.add(2));
+                    }
+                    Err(e) => return fail(e),
+                }
+            }
+            _ => return None,
+        }
+        Some(out.add(1))
+    }
+}

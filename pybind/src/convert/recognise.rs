@@ -1,0 +1,122 @@
+//! What the recognition of all objects shares: what may contain itself, classes of the user's that change
+//! what a built-in class does, and refusals with a way out.
+
+use super::CONSTRUCTORS;
+use crate::errors::Failure;
+use crate::{known, npy, value};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
+use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::types::Type;
+
+pub use super::tuple::type_of_keywords;
+pub use super::unit::value_type;
+
+/// The type of an argument: what a compiled function is specialised for. Only asked where no overload fits at
+/// once.
+pub fn type_of(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
+    for c in CONSTRUCTORS {
+        if let Some(t) = (c.recognise)(obj)? {
+            return Ok(t);
+        }
+    }
+    Err(unsupported(format!("compiled code cannot take {}", value::a(&value::class_name(obj))), way_out(obj)))
+}
+
+/// An argument that cannot be taken, and what to pass instead.
+pub fn unsupported(text: impl Into<String>, way_out: &str) -> Failure {
+    Diagnostic::new(Code::UnsupportedArgument, text).help(way_out).into()
+}
+
+/// A class of the user's that changes what the built-in class below it does: to compiled code its instances
+/// would be that class's.
+pub fn refuse_overriding(obj: &Bound<'_, PyAny>) -> Result<(), Failure> {
+    let Some((base, method)) = overridden(obj) else { return Ok(()) };
+    let class = value::class_name(obj);
+    let name = base.name()?;
+    let way_out = if method == "__getattribute__" {
+        "pass the values that the function needs from it".to_string()
+    } else {
+        format!("pass {name}(x), or give {method} to a function that compiled code calls")
+    };
+    Err(Diagnostic::new(
+        Code::UnsupportedArgument,
+        format!(
+            "compiled code cannot take {}, {} with {method} of its own, which would be passed over",
+            value::a(&class),
+            value::a(&name.to_string())
+        ),
+    )
+    .help(way_out)
+    .into())
+}
+
+/// The built-in class that an object's class is derived from, and the method by which it changes what that
+/// does.
+pub fn overridden<'py>(obj: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyType>, String)> {
+    let py = obj.py();
+    let class = obj.get_type();
+    if class.is(py.get_type::<PyBool>())
+        || npy::loaded().is_some_and(|n| n.scalar_type(class.as_ptr().cast()).is_some())
+    {
+        return None;
+    }
+    let bases: [Bound<'py, PyType>; 6] = [
+        py.get_type::<PyInt>(),
+        py.get_type::<PyFloat>(),
+        py.get_type::<PyComplex>(),
+        py.get_type::<PyString>(),
+        py.get_type::<PyTuple>(),
+        py.get_type::<PyList>(),
+    ];
+    for base in bases {
+        if class.is(&base) {
+            return None;
+        }
+        // SAFETY: both are live type objects.
+        if unsafe { ffi::PyType_IsSubtype(class.as_ptr().cast(), base.as_ptr().cast()) } == 0 {
+            continue;
+        }
+        // Named tuples have types of their own, and what their classes define is compiled.
+        if base.is(py.get_type::<PyTuple>()) && known::namedtuple_class(&class).is_ok_and(|c| c.is_some()) {
+            return None;
+        }
+        return crate::classes::overrides(py, class.as_ptr().cast(), base.as_ptr().cast()).map(|m| (base, m));
+    }
+    None
+}
+
+/// What to pass instead of an object that has no type.
+pub fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
+    let class = value::class_name(obj);
+    match class.as_str() {
+        "numpy.float16" | "numpy.longdouble" | "fractions.Fraction" | "decimal.Decimal" => "pass float(x)",
+        "numpy.clongdouble" => "pass complex(x)",
+        "bytes" | "bytearray" | "memoryview" => "pass np.frombuffer(x, np.uint8), an array of its bytes",
+        "dict" => "pass the keys and the values as lists: list(d), list(d.values())",
+        "set" | "frozenset" | "generator" | "collections.deque" | "array.array" | "map" | "filter"
+        | "zip" => "pass list(x) or np.array(list(x))",
+        "numpy.datetime64" | "numpy.timedelta64" => "pass x.astype(np.int64), the number behind it",
+        "numpy.void" => "pass its fields one by one",
+        "functools.partial" | "method" => "pass a function written in Python, or call it outside",
+        c if c.starts_with("pandas.") || c.starts_with("polars.") || c.starts_with("xarray.") => {
+            "pass x.to_numpy()"
+        }
+        c if c.starts_with("torch.") => "pass x.numpy()",
+        _ => "pass the numbers, strings, tuples and arrays that the function needs from it",
+    }
+}
+
+/// Looks into a container, which may contain itself.
+pub fn nested<T>(py: Python<'_>, look: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    // SAFETY: the thread is attached; the two calls are paired.
+    unsafe {
+        if ffi::Py_EnterRecursiveCall(c" while the type of a value was found".as_ptr()) != 0 {
+            return Err(PyErr::fetch(py).into());
+        }
+        let answer = look();
+        ffi::Py_LeaveRecursiveCall();
+        answer
+    }
+}

@@ -1,0 +1,219 @@
+//! tuple, named tuples, and the dict of `**kwargs`, which is a tuple with names to the compiler.
+
+use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, recognise, result, unit};
+use crate::errors::{Failure, attached};
+use crate::frame::Frame;
+use crate::known;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use tierup_core::types::{ClassDef, Kind, Type};
+
+pub static CONSTRUCTOR: Constructor = Constructor {
+    recognise: |obj| {
+        let Ok(t) = obj.cast::<PyTuple>() else { return Ok(None) };
+        recognise::refuse_overriding(obj)?;
+        recognise::nested(obj.py(), || type_of_tuple(t)).map(Some)
+    },
+    plan: |t, purpose| match t.kind() {
+        Kind::NamedTuple(c, m) => {
+            let class = if c.is_keywords() { std::ptr::null_mut() } else { unit::own(t) };
+            Plan::other(Tuple {
+                members: Plan::all(m, purpose),
+                named: Some(Named { def: c, class: AtomicPtr::new(class.cast()) }),
+            })
+        }
+        Kind::Tuple(m) => Plan::other(Tuple { members: Plan::all(m, purpose), named: None }),
+        _ => Plan::other(super::nothing::Impossible(t)),
+    },
+};
+
+fn type_of_tuple(t: &Bound<'_, PyTuple>) -> Result<Type, Failure> {
+    let members = t.iter().map(|m| recognise::type_of(&m)).collect::<Result<Vec<_>, _>>()?;
+    let class = t.get_type();
+    if !t.is_exact_instance_of::<PyTuple>()
+        && let Some(c) = known::namedtuple_class(&class)?
+    {
+        return Ok(Type::new(Kind::NamedTuple(c, members)));
+    }
+    Ok(Type::tuple(members))
+}
+
+/// The type of the dict that a call makes for `**kwargs`.
+pub fn type_of_keywords(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
+    let (mut fields, mut types) = (vec![], vec![]);
+    for (k, v) in d.iter() {
+        fields.push(k.extract()?);
+        types.push(recognise::type_of(&v)?);
+    }
+    Ok(Type::new(Kind::NamedTuple(ClassDef::keywords(fields), types)))
+}
+
+struct Tuple {
+    members: Box<[Plan]>,
+    named: Option<Named>,
+}
+
+/// Members with names: a named tuple, or keyword arguments.
+struct Named {
+    def: &'static ClassDef,
+    /// The class of a named tuple, which lives without us.
+    class: AtomicPtr<ffi::PyTypeObject>,
+}
+
+impl Convert for Tuple {
+    unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+        let fits = match &self.named {
+            None => class == &raw mut ffi::PyTuple_Type || is_plain_tuple(obj),
+            // SAFETY: as required of the caller.
+            Some(n) if n.def.is_keywords() => {
+                return unsafe { unbox_keywords(&n.def.fields, &self.members, obj, class, out, frame) };
+            }
+            Some(n) => class == n.class.load(Ordering::Relaxed),
+        };
+        if !fits {
+            return None;
+        }
+        // SAFETY: `obj` is a tuple; the caller made room for all leaves.
+        unsafe { unbox_members(&self.members, obj, out, frame) }
+    }
+    unsafe fn to_python(&self, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj {
+        // SAFETY: as required of the caller; the tuple that was made is taken over.
+        unsafe {
+            let plain = tuple_object(&self.members, at, cx);
+            match &self.named {
+                Some(n) if !plain.is_null() && n.def.is_keywords() => keywords(n.def, plain),
+                Some(n) if !plain.is_null() => named_tuple(n.def, plain),
+                Some(_) | None => plain,
+            }
+        }
+    }
+    fn cannot_box(&self, _: bool) -> Option<String> {
+        self.members.iter().find_map(|p| p.convert().cannot_box(true))
+    }
+    fn part(&self) {
+        if let Some(n) = &self.named {
+            n.class.store(std::ptr::null_mut(), Ordering::Relaxed);
+        }
+        self.members.iter().for_each(|p| p.convert().part());
+    }
+}
+
+/// A tuple of a class derived from tuple that is no named tuple, which has a type of its own.
+#[cold]
+fn is_plain_tuple(obj: Obj) -> bool {
+    attached(|py| {
+        // SAFETY: `obj` is live.
+        let any = unsafe { Bound::from_borrowed_ptr(py, obj) };
+        any.is_instance_of::<pyo3::types::PyTuple>()
+            && crate::known::namedtuple_class(&any.get_type()).is_ok_and(|c| c.is_none())
+            && recognise::overridden(&any).is_none()
+    })
+}
+
+/// # Safety
+/// As for [`Convert::unbox`]; `obj` is a tuple.
+unsafe fn unbox_members(plans: &[Plan], obj: Obj, mut out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+    // SAFETY: as required of the caller.
+    unsafe {
+        if ffi::PyTuple_GET_SIZE(obj) as usize != plans.len() {
+            return None;
+        }
+        for (i, p) in plans.iter().enumerate() {
+            out = p.unbox(ffi::PyTuple_GET_ITEM(obj, i as isize), out, frame)?;
+        }
+    }
+    Some(out)
+}
+
+/// # Safety
+/// As for [`Convert::unbox`].
+unsafe fn unbox_keywords(
+    names: &[String],
+    plans: &[Plan],
+    obj: Obj,
+    class: Class,
+    mut out: *mut u64,
+    frame: &mut Frame,
+) -> Option<*mut u64> {
+    // SAFETY: `obj` is a dict, which is not changed meanwhile; the thread is attached.
+    unsafe {
+        if class != &raw mut ffi::PyDict_Type || ffi::PyDict_Size(obj) as usize != names.len() {
+            return None;
+        }
+        let (mut at, mut key, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
+        for (name, plan) in names.iter().zip(plans) {
+            if ffi::PyDict_Next(obj, &mut at, &mut key, &mut value) == 0 {
+                return None;
+            }
+            let key = Bound::from_borrowed_ptr(Python::assume_attached(), key);
+            if !key.extract::<&str>().is_ok_and(|k| k == name) {
+                return None;
+            }
+            out = plan.unbox(value, out, frame)?;
+        }
+    }
+    Some(out)
+}
+
+/// # Safety
+/// As for [`Convert::to_python`].
+unsafe fn tuple_object(members: &[Plan], at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj {
+    // SAFETY: as required of the caller. All members are boxed even when one fails, so that their references
+    // are taken over.
+    unsafe {
+        let tuple = ffi::PyTuple_New(members.len() as isize);
+        let mut failed = tuple.is_null();
+        for (i, plan) in members.iter().enumerate() {
+            // Boxing must not start with an exception set: it would be taken for the next one's.
+            let earlier = if failed { PyErr::take(Python::assume_attached()) } else { None };
+            let item = plan.to_python(at, cx);
+            if let Some(e) = earlier {
+                e.restore(Python::assume_attached());
+            }
+            failed |= item.is_null();
+            if tuple.is_null() {
+                ffi::Py_XDECREF(item)
+            } else {
+                ffi::PyTuple_SET_ITEM(tuple, i as isize, item)
+            }
+        }
+        if failed {
+            ffi::Py_XDECREF(tuple);
+            return std::ptr::null_mut();
+        }
+        tuple
+    }
+}
+
+/// `tuple.__new__(class, plain)`, which is what `class._make` does.
+///
+/// # Safety
+/// `plain` is an owned tuple.
+unsafe fn named_tuple(class: &ClassDef, plain: Obj) -> Obj {
+    result(|py| {
+        // SAFETY: `plain` is taken over.
+        let plain = unsafe { Bound::from_owned_ptr(py, plain) };
+        let class = known::object_of_def(py, class)
+            .ok_or_else(|| PyRuntimeError::new_err("a named tuple of a class that is gone"))?;
+        py.get_type::<pyo3::types::PyTuple>().call_method1("__new__", (class, plain))
+    })
+}
+
+/// The dict that `**kwargs` is in Python.
+///
+/// # Safety
+/// `plain` is an owned tuple with as many members as the class has fields.
+unsafe fn keywords(class: &ClassDef, plain: Obj) -> Obj {
+    result(|py| {
+        // SAFETY: `plain` is taken over.
+        let plain = unsafe { Bound::from_owned_ptr(py, plain) };
+        let dict = pyo3::types::PyDict::new(py);
+        for (i, name) in class.fields.iter().enumerate() {
+            dict.set_item(name, plain.get_item(i)?)?;
+        }
+        Ok(dict.into_any())
+    })
+}

@@ -1,0 +1,168 @@
+//! What has no machine value beside its type: functions, classes, modules, operations, dtypes, `...`. Objects
+//! are recognised by identity, or by their type.
+
+use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, recognise, result};
+use crate::errors::{Failure, attached, bug};
+use crate::frame::Frame;
+use crate::{functions, identity, known, npy, value};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyEllipsis;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use tierup_core::host::GlobalValue;
+use tierup_core::types::{FuncType, Kind, Type};
+
+pub static CONSTRUCTOR: Constructor = Constructor {
+    recognise: |obj| type_of_unit(obj).map(Some),
+    plan: |t, _| {
+        let only = own(t);
+        Plan::other(UnitPlan { ty: t, known: AtomicPtr::new(only), only: !only.is_null() })
+    },
+};
+
+fn type_of_unit(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
+    if obj.is_instance_of::<PyEllipsis>() {
+        return Ok(Type::new(Kind::Ellipsis));
+    }
+    let refuse = |what: String| {
+        recognise::unsupported(format!("compiled code cannot take {what}"), recognise::way_out(obj))
+    };
+    match value::classify(obj, &value::NoRecord)? {
+        GlobalValue::Unsupported(what) => Err(refuse(what)),
+        GlobalValue::Foreign(name) => Err(recognise::unsupported(
+            format!("compiled code cannot take the function {name}"),
+            "pass a function written in Python",
+        )),
+        v => value_type(&v).ok_or_else(|| refuse(value::a(&value::class_name(obj)))),
+    }
+}
+
+/// The type of a value that the host can hand to the compiler; none when it cannot be held.
+pub fn value_type(v: &GlobalValue) -> Option<Type> {
+    Some(match v {
+        GlobalValue::Const(c) => c.ty(),
+        GlobalValue::Builtin(p) => Type::new(Kind::Builtin(*p)),
+        GlobalValue::Module(m) => Type::new(Kind::Module(m)),
+        GlobalValue::Function(f) => Type::new(Kind::Function(FuncType {
+            func: *f,
+            defaults: vec![],
+            captures: vec![],
+            kwdefaults: vec![],
+            bound: false,
+        })),
+        GlobalValue::DType(t) => Type::new(Kind::DType(*t)),
+        GlobalValue::NamedTupleClass(c) => Type::new(Kind::NamedTupleClass(c)),
+        GlobalValue::ExcClass(c) => Type::new(Kind::ExcClass(c)),
+        GlobalValue::Class(c) => Type::new(Kind::Class(c)),
+        GlobalValue::Tuple(t, _) => *t,
+        GlobalValue::Array { ty, .. } => *ty,
+        GlobalValue::Foreign(_) | GlobalValue::Unsupported(_) => return None,
+    })
+}
+
+/// The object that a type is about, where it is about one.
+pub fn own(t: Type) -> Obj {
+    let mut found = vec![];
+    if !matches!(*t, Kind::Builtin(_) | Kind::DType(_) | Kind::Ellipsis) {
+        identity::objects_of(t, &mut found);
+    }
+    found.first().map_or(std::ptr::null_mut(), |n| identity::address(*n))
+}
+
+/// Something without leaves that is recognised by identity, or by its type.
+struct UnitPlan {
+    ty: Type,
+    /// An object of the type: its only one, which lives without us, or one that we hold.
+    known: AtomicPtr<ffi::PyObject>,
+    /// No other object has the type ([`identity::objects_of`]).
+    only: bool,
+}
+
+impl Convert for UnitPlan {
+    unsafe fn unbox(&self, obj: Obj, _: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+        let fits = obj == self.known.load(Ordering::Relaxed) || !self.only && self.look(obj, frame);
+        fits.then_some(out)
+    }
+    unsafe fn to_python(&self, _: &mut *const u64, _: &mut BoxCx<'_>) -> Obj {
+        result(|py| unit_object(py, self.ty))
+    }
+    fn cannot_box(&self, _: bool) -> Option<String> {
+        let Kind::Function(f) = self.ty.kind() else { return None };
+        let plain =
+            f.captures.is_empty() && f.defaults.is_empty() && functions::object_of_id(f.func).is_some();
+        (!plain).then(|| "a function that was made in compiled code cannot be returned to Python".into())
+    }
+    fn part(&self) {
+        if self.only {
+            self.known.store(std::ptr::null_mut(), Ordering::Relaxed);
+        }
+    }
+    fn remember(&self, obj: Obj) {
+        if self.only
+            || self
+                .known
+                .compare_exchange(std::ptr::null_mut(), obj, Ordering::Relaxed, Ordering::Relaxed)
+                .is_err()
+        {
+            return;
+        }
+        // SAFETY: `obj` is live, and given up by `drop`.
+        unsafe { ffi::Py_INCREF(obj) };
+    }
+}
+
+impl UnitPlan {
+    #[cold]
+    fn look(&self, obj: Obj, frame: &mut Frame) -> bool {
+        // SAFETY: `obj` is live.
+        let answer = attached(|py| recognise::type_of(&unsafe { Bound::from_borrowed_ptr(py, obj) }));
+        match answer {
+            Ok(t) => {
+                if t == self.ty {
+                    self.remember(obj);
+                }
+                t == self.ty
+            }
+            Err(e) => {
+                if let Failure::Raised(_) = e {
+                    frame.extra().failure = Some(e);
+                }
+                false
+            }
+        }
+    }
+}
+
+impl Drop for UnitPlan {
+    fn drop(&mut self) {
+        // SAFETY: what is not the type's only object was held by `remember`; overloads are dropped with the
+        // GIL held.
+        if !self.only {
+            unsafe { ffi::Py_XDECREF(*self.known.get_mut()) }
+        }
+    }
+}
+
+fn unit_object(py: Python<'_>, t: Type) -> PyResult<Bound<'_, PyAny>> {
+    let gone =
+        |what: &str| PyRuntimeError::new_err(format!("the {what} that compiled code returned is gone"));
+    match t.kind() {
+        Kind::Ellipsis => Ok(py.Ellipsis().into_bound(py)),
+        Kind::Builtin(p) => known::object_of(py, *p)?.map(|o| o.into_bound(py)).ok_or_else(|| gone(p.name())),
+        Kind::Module(m) => known::module_object(py, m).ok_or_else(|| gone(m)),
+        Kind::DType(d) => {
+            let num = npy::type_num(*d).ok_or_else(|| bug(&format!("{t} is no dtype")))?;
+            let descr = npy::require(py)?.descr(num);
+            // SAFETY: a new reference, or null with an exception.
+            unsafe { Bound::from_owned_ptr_or_err(py, descr.cast()) }
+        }
+        Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => {
+            known::object_of_def(py, c).map(|o| o.into_bound(py)).ok_or_else(|| gone(&c.name))
+        }
+        Kind::Function(f) => functions::object_of_id(f.func)
+            .and_then(|n| identity::object(py, n))
+            .ok_or_else(|| gone("function")),
+        _ => Err(bug(&format!("{t} has values"))),
+    }
+}
