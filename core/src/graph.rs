@@ -1,10 +1,12 @@
 //! Control flow of a function in any IR: predecessors, reverse post-order, dominators, natural loops.
 //!
 //! An IR implements [`FlowGraph`] and names the instances it needs (`lir::cfg`, `ssa::analysis`). All are
-//! snapshots: a pass that changes control flow computes them again. Everything is linear in the size of the
-//! function, except dominators, which iterate (once in practice, for reducible control flow).
+//! snapshots; [`Analyses`] keeps them from pass to pass until one changes control flow. Everything is linear
+//! in the size of the function, except dominators, which iterate (once in practice, for reducible control
+//! flow).
 
 use crate::entity::Entity;
+use std::cell::OnceCell;
 
 /// A function as a graph of blocks.
 pub trait FlowGraph {
@@ -17,9 +19,47 @@ pub trait FlowGraph {
     fn each_successor(&self, b: Self::Block, f: &mut dyn FnMut(Self::Block));
 }
 
+/// What is known of a function's control flow: each part is found out when it is first asked for, and kept
+/// until [`Analyses::invalidate`].
+pub struct Analyses<B> {
+    cfg: OnceCell<Cfg<B>>,
+    dominators: OnceCell<Dominators<B>>,
+    loops: OnceCell<Loops<B>>,
+}
+
+impl<B> Default for Analyses<B> {
+    fn default() -> Analyses<B> {
+        Analyses { cfg: OnceCell::new(), dominators: OnceCell::new(), loops: OnceCell::new() }
+    }
+}
+
+impl<B: Entity> Analyses<B> {
+    pub fn cfg<G: FlowGraph<Block = B>>(&self, func: &G) -> &Cfg<B> {
+        self.cfg.get_or_init(|| Cfg::new(func))
+    }
+    pub fn dominators<G: FlowGraph<Block = B>>(&self, func: &G) -> &Dominators<B> {
+        self.dominators.get_or_init(|| Dominators::new(func, self.cfg(func)))
+    }
+    pub fn loops<G: FlowGraph<Block = B>>(&self, func: &G) -> &Loops<B> {
+        self.loops.get_or_init(|| Loops::new(func, self.cfg(func), self.dominators(func)))
+    }
+    /// A block or an edge has come, gone or moved.
+    pub fn invalidate(&mut self) {
+        *self = Analyses::default();
+    }
+    /// Whether what is kept is what would be found out now.
+    pub fn hold<G: FlowGraph<Block = B>>(&self, func: &G) -> bool {
+        let now = Analyses::default();
+        self.cfg.get().is_none_or(|c| c == now.cfg(func))
+            && self.dominators.get().is_none_or(|d| d == now.dominators(func))
+            && self.loops.get().is_none_or(|l| l == now.loops(func))
+    }
+}
+
 const NONE: u32 = u32::MAX;
 
 /// Predecessors and reverse post-order of the reachable blocks.
+#[derive(PartialEq)]
 pub struct Cfg<B> {
     rpo: Vec<B>,
     position: Vec<u32>,
@@ -44,25 +84,22 @@ impl<B: Entity> Cfg<B> {
 
     /// Depth-first search with an explicit stack: functions can be deep.
     fn number<G: FlowGraph<Block = B>>(&mut self, func: &G, entry: B) {
-        let successors = |b: B| -> Vec<B> {
-            let mut out = vec![];
-            func.each_successor(b, &mut |s| out.push(s));
-            out
-        };
         let mut seen = vec![false; func.block_count()];
         seen[entry.to_index()] = true;
-        let mut stack = vec![(entry, successors(entry))];
-        while let Some((block, rest)) = stack.last_mut() {
+        // Successors that are still to be visited, and blocks with where theirs begin.
+        let (mut rest, mut stack) = (vec![], vec![(entry, 0)]);
+        func.each_successor(entry, &mut |s| rest.push(s));
+        while let Some(&(block, start)) = stack.last() {
             // Popping takes the last successor first, so that the first one comes first in reverse
             // post-order.
-            if let Some(next) = rest.pop() {
-                if !seen[next.to_index()] {
-                    seen[next.to_index()] = true;
-                    stack.push((next, successors(next)));
-                }
-            } else {
-                self.rpo.push(*block);
+            if rest.len() == start {
+                self.rpo.push(block);
                 stack.pop();
+            } else if let Some(next) = rest.pop()
+                && !std::mem::replace(&mut seen[next.to_index()], true)
+            {
+                stack.push((next, rest.len()));
+                func.each_successor(next, &mut |s| rest.push(s));
             }
         }
         self.rpo.reverse();
@@ -72,7 +109,7 @@ impl<B: Entity> Cfg<B> {
     }
 
     fn link<G: FlowGraph<Block = B>>(&mut self, func: &G) {
-        let mut edges = vec![];
+        let mut edges = Vec::with_capacity(2 * self.rpo.len());
         for &b in &self.rpo {
             func.each_successor(b, &mut |s| {
                 self.pred_start[s.to_index() + 1] += 1;
@@ -109,6 +146,7 @@ impl<B: Entity> Cfg<B> {
 }
 
 /// The dominator tree of the reachable blocks.
+#[derive(PartialEq)]
 pub struct Dominators<B> {
     idom: Vec<u32>,
     /// Depth-first intervals: `a` dominates `b` if `a`'s interval contains `b`'s.
@@ -128,22 +166,23 @@ impl<B: Entity> Dominators<B> {
         if !order.is_empty() {
             idom[0] = 0;
         }
-        let mut changed = true;
-        while changed {
-            changed = false;
+        // Another sweep is needed where a block had another dominator than now while it was asked for it:
+        // without a way back, in none.
+        let mut again = true;
+        while again {
+            again = false;
             for i in 1..order.len() {
                 let mut new = NONE;
                 for p in cfg.preds(order[i]) {
                     let p = cfg.position[p.to_index()];
                     if idom[p as usize] == NONE {
+                        again = true;
                         continue;
                     }
                     new = if new == NONE { p } else { intersect(&idom, new, p) };
                 }
-                if idom[i] != new {
-                    idom[i] = new;
-                    changed = true;
-                }
+                again |= idom[i] != NONE && idom[i] != new;
+                idom[i] = new;
             }
         }
         let mut tree = Dominators {
@@ -152,33 +191,35 @@ impl<B: Entity> Dominators<B> {
             leave: vec![0; n],
             preorder: Vec::with_capacity(order.len()),
         };
-        let mut children = vec![vec![]; order.len()];
-        for i in 1..order.len() {
+        // Children as lists: the first of each block, and the next of the same parent.
+        let (mut first, mut next) = (vec![NONE; order.len()], vec![NONE; order.len()]);
+        for i in (1..order.len()).rev() {
             tree.idom[order[i].to_index()] = order[idom[i] as usize].to_index() as u32;
-            children[idom[i] as usize].push(i as u32);
+            next[i] = std::mem::replace(&mut first[idom[i] as usize], i as u32);
         }
-        tree.number(order, &children);
+        tree.number(order, first, &next);
         tree
     }
 
-    fn number(&mut self, order: &[B], children: &[Vec<u32>]) {
+    fn number(&mut self, order: &[B], mut first: Vec<u32>, next: &[u32]) {
         let Some(root) = order.first() else { return };
         let mut clock = 1;
         self.enter[root.to_index()] = 0;
         self.preorder.push(*root);
-        let mut stack = vec![(0u32, 0usize)];
-        while let Some((at, next)) = stack.last_mut() {
-            if let Some(&child) = children[*at as usize].get(*next) {
-                *next += 1;
-                let b = order[child as usize];
-                self.enter[b.to_index()] = clock;
-                clock += 1;
-                self.preorder.push(b);
-                stack.push((child, 0));
-            } else {
-                self.leave[order[*at as usize].to_index()] = clock;
+        let mut stack = vec![0u32];
+        while let Some(&at) = stack.last() {
+            let child = first[at as usize];
+            if child == NONE {
+                self.leave[order[at as usize].to_index()] = clock;
                 stack.pop();
+                continue;
             }
+            first[at as usize] = next[child as usize];
+            let b = order[child as usize];
+            self.enter[b.to_index()] = clock;
+            clock += 1;
+            self.preorder.push(b);
+            stack.push(child);
         }
     }
 
@@ -215,7 +256,7 @@ fn intersect(idom: &[u32], mut a: u32, mut b: u32) -> u32 {
 
 /// One natural loop: all blocks from which a back edge to `header` is reached without leaving the header's
 /// dominance.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct Loop<B> {
     pub header: B,
     /// Blocks that jump back to the header, one for each edge.
@@ -231,6 +272,7 @@ pub struct Loop<B> {
 }
 
 /// Natural loops, every loop after the loops that enclose it. Irreducible cycles are not loops here.
+#[derive(PartialEq)]
 pub struct Loops<B> {
     pub all: Vec<Loop<B>>,
     innermost: Vec<u32>,

@@ -5,6 +5,7 @@
 //! (or module) takes one unit of fuel. Where there is no more, it is left out, so a wrong result that comes
 //! and goes with the fuel is the fault of the pass that took the last unit.
 
+use crate::graph::{Analyses, FlowGraph};
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -47,6 +48,29 @@ pub struct Step<'a> {
     pub pass: &'static str,
     /* what it runs on */ pub on: &'a str,
     /* it may be left out */ pub optional: bool,
+}
+
+/// What of the analyses of a function still holds behind a pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Preserves {
+    /// All: the pass moves no edge, and makes and drops no block that can be reached.
+    ControlFlow,
+    /// What the pass has not invalidated where it moved an edge: most often it finds nothing to move.
+    UnlessMoved,
+    Nothing,
+}
+
+impl Preserves {
+    /// Forgets what the pass has not preserved. Where assertions are on, all the rest is found out once more
+    /// and must be the same.
+    pub fn keep<G: FlowGraph>(self, pass: &str, func: &G, analyses: &mut Analyses<G::Block>) {
+        if self == Preserves::Nothing {
+            analyses.invalidate();
+        }
+        if cfg!(debug_assertions) {
+            assert!(analyses.hold(func), "the pass {pass} does not preserve {self:?}");
+        }
+    }
 }
 
 /// Runs a pass, if there is fuel for it; its answer, if it ran.

@@ -331,8 +331,9 @@ fn opt(args: &[String]) -> Result<String, String> {
     pass::set_dump(dump);
     pass::set_own_fuel(fuel);
     pass::take_times();
+    let mut analyses = passes::ModuleAnalyses::default();
     let done = wanted.iter().try_for_each(|p| {
-        p.apply(&mut module, &passes::opt::Options::default());
+        p.apply(&mut module, &mut analyses, &passes::opt::Options::default());
         verify_module(&module).map_err(|d| format!("after {}: {d}", p.name))
     });
     pass::set_dump(false);

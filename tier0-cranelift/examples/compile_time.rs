@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 use tierup_core::backend::Backend;
 use tierup_core::lir::builder::Builder;
-use tierup_core::lir::opt::{Options, PIPELINE, lookup};
+use tierup_core::lir::opt::{ModuleAnalyses, Options, PIPELINE, lookup};
 use tierup_core::lir::{Alias, Block, Func, Module, Op, Signature, Ty, Value};
 use tierup_core::rt::RtFn;
 use tierup_tier0::{Cranelift, Effort};
@@ -162,12 +162,13 @@ fn insts(module: &Module) -> usize {
 
 /// Runs the pipeline; the time that each pass took.
 fn optimise(module: &mut Module) -> Vec<(&'static str, Duration)> {
+    let mut analyses = ModuleAnalyses::default();
     PIPELINE
         .iter()
         .filter_map(|name| lookup(name))
         .map(|pass| {
             let start = Instant::now();
-            pass.apply(module, &Options::default());
+            pass.apply(module, &mut analyses, &Options::default());
             (pass.name, start.elapsed())
         })
         .collect()

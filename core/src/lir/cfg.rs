@@ -7,6 +7,7 @@ pub type Cfg = graph::Cfg<Block>;
 pub type Dominators = graph::Dominators<Block>;
 pub type Loop = graph::Loop<Block>;
 pub type Loops = graph::Loops<Block>;
+pub type Analyses = graph::Analyses<Block>;
 
 impl FlowGraph for Func {
     type Block = Block;

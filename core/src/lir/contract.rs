@@ -28,7 +28,7 @@ fn contract_func(func: &mut Func) {
             func.blocks[b.index()].insts.push(i);
         }
     }
-    super::opt::drop_dead_code(func);
+    super::opt::drop_dead_code(func, &mut super::cfg::Analyses::default());
 }
 
 /// The factors of a product, what is added to it, and which of the two is taken with its sign turned.

@@ -18,7 +18,7 @@
 //!         # point
 //! ```
 
-use super::cfg::{Cfg, Dominators, Loops};
+use super::cfg::{Analyses, Cfg, Dominators, Loops};
 use super::opt::edit::{Defs, FastMap, Subst, remove_unreachable};
 pub use super::opt::region::split_switch_edges;
 use super::opt::region::{Copied, copy_blocks, merge_variables};
@@ -333,11 +333,12 @@ pub fn entry(func: &Func, points: &[Point], k: usize) -> Func {
             .filter(|i| !matches!(f.insts[i.index()].data, InstData::StackAddr { .. }))
             .collect();
     }
-    let cfg = Cfg::new(&f);
-    remove_unreachable(&mut f, &cfg);
+    let analyses = Analyses::default();
+    let cfg = analyses.cfg(&f);
+    remove_unreachable(&mut f, cfg);
     let mut variables: Vec<Vec<Value>> = names.into_values().collect();
     variables.sort_unstable();
-    merge_variables(&mut f, &variables);
+    merge_variables(&mut f, &analyses, &variables);
     f
 }
 

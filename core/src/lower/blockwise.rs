@@ -8,7 +8,7 @@
 use super::arrays::{ArrayVal, Kernel, element_code, store_element};
 use super::cx::LowerCx;
 use super::lazy::{Lazy, Operand};
-use crate::lir::opt::lookup;
+use crate::lir::opt::clean_up;
 use crate::lir::{InstData, Module, Op, Ty, Value};
 use crate::ops::kernel::{Map, array_in_blocks, array_map};
 use crate::types::Type;
@@ -138,11 +138,7 @@ pub fn settle(module: &mut Module, blocks: bool) {
         if !asked {
             continue;
         }
-        for pass in ["fold", "simplify-cfg"].into_iter().filter_map(lookup) {
-            if let crate::lir::opt::Run::Func(run) = pass.run {
-                run(func);
-            }
-        }
+        clean_up(func, &["fold", "simplify-cfg"]);
     }
 }
 

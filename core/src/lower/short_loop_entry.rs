@@ -9,8 +9,8 @@
 
 use super::wrapper::SLOT;
 use crate::lir::cfg::{Cfg, Dominators, Loops};
+use crate::lir::opt::clean_up;
 use crate::lir::opt::edit::Defs;
-use crate::lir::opt::{Run, lookup};
 use crate::lir::{Alias, Func, InstData, Signature, Ty, Value};
 use crate::rt::{Effect, Raises};
 
@@ -54,11 +54,7 @@ pub fn short_loop_entry(wrapper: &Func, name: &str) -> Option<Func> {
             _nothing_of_numpy_s => continue,
         };
     }
-    for pass in CLEAN_UP {
-        if let Run::Func(run) = lookup(pass)?.run {
-            run(&mut func);
-        }
-    }
+    clean_up(&mut func, &CLEAN_UP);
     is_free(&func, &old).then(|| {
         mark_short(&mut func);
         func

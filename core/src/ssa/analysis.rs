@@ -1,8 +1,8 @@
 //! Facts about an SSA function: edges, predecessors, reverse post-order, dominators, loops
 //! ([`crate::graph`]), liveness.
 //!
-//! Handlers are successors like others. All results are snapshots: a pass that changes control flow computes
-//! them again.
+//! Handlers are successors like others. All results are snapshots, which [`Analyses`] keeps until a pass
+//! changes control flow.
 
 use super::{Block, BlockCall, Func, Inst, InstNode, Term, Value};
 use crate::bitset::BitSet;
@@ -12,6 +12,7 @@ pub type Cfg = graph::Cfg<Block>;
 pub type Dominators = graph::Dominators<Block>;
 pub type Loop = graph::Loop<Block>;
 pub type Loops = graph::Loops<Block>;
+pub type Analyses = graph::Analyses<Block>;
 
 /// What kind of edge; the target of a `Raises` edge gets the exception as its first parameter, which the
 /// arguments leave out.

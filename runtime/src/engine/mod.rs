@@ -28,6 +28,7 @@ use tierup_core::diag::{Diagnostic, Result};
 use tierup_core::host::Host;
 use tierup_core::infer::session::Session;
 use tierup_core::layout::ThreadCtx;
+use tierup_core::lir::cfg::Analyses;
 use tierup_core::lir::{Module, cells, legalise, opt, osr};
 use tierup_core::lower::cx::Options;
 use tierup_core::lower::{self, generator, short_loop_entry, wrapper};
@@ -339,7 +340,7 @@ fn make_unit(
     if !request.promote {
         return Unit::new(names.function.clone(), names, module, cells, None, codegen, None);
     }
-    module.funcs.iter_mut().for_each(osr::split_switch_edges);
+    module.funcs.iter_mut().for_each(|f| osr::split_switch_edges(f, &mut Analyses::default()));
     let points: Vec<_> = module.funcs.iter().map(osr::points).collect();
     for (func, points) in module.funcs.iter_mut().zip(&points) {
         osr::set_levels(func, points);

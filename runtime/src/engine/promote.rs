@@ -638,9 +638,10 @@ fn snapshot(unit: &Unit) -> Result<Arc<Snapshot>> {
 /// What tier 1 does to LIR before LLVM sees it.
 pub(super) fn prepare(module: &mut Module) -> Result<()> {
     tierup_core::lower::blockwise::settle(module, false);
+    let mut analyses = opt::ModuleAnalyses::default();
     for name in opt::TIER1 {
         if let Some(pass) = opt::lookup(name) {
-            pass.apply(module, &opt::Options::default());
+            pass.apply(module, &mut analyses, &opt::Options::default());
         }
         if cfg!(debug_assertions) {
             tierup_core::lir::verify::verify_module(module)

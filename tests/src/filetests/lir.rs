@@ -88,9 +88,9 @@ fn line_of(lines: &FuncLines, place: Place) -> u32 {
 }
 
 fn optimise(out: &mut Outcome, case: &Case, module: &Module, passes: &[&Pass]) {
-    let mut m = module.clone();
+    let (mut m, mut analyses) = (module.clone(), passes::ModuleAnalyses::default());
     for p in passes {
-        p.apply(&mut m, &passes::opt::Options::default());
+        p.apply(&mut m, &mut analyses, &passes::opt::Options::default());
         if let Err(d) = verify_module(&m) {
             return out.fail(case.last_line, format!("after pass {}: {d}\n{m}", p.name));
         }
@@ -117,7 +117,7 @@ fn survives_passes(out: &mut Outcome, case: &Case, module: &Module) {
     };
     for p in passes::passes() {
         let mut m = module.clone();
-        p.apply(&mut m, &passes::opt::Options::default());
+        p.apply(&mut m, &mut passes::ModuleAnalyses::default(), &passes::opt::Options::default());
         if let Err(d) = verify_module(&m) {
             return out.fail(case.last_line, format!("after pass {}: {d}\n{m}", p.name));
         }

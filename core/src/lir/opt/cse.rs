@@ -7,7 +7,7 @@
 use super::edit::{Defs, FastMap, Subst};
 use super::memory::{self, ANY, Versions};
 use super::simplify::is_commutative;
-use crate::lir::cfg::{Cfg, Dominators};
+use crate::lir::cfg::{Analyses, Cfg};
 use crate::lir::{Alias, Block, BlockCall, Func, Inst, InstData, Op, Slot, Symbol, Ty, Value};
 use crate::rt::{Effect, Raises, RtFn};
 
@@ -32,16 +32,23 @@ enum Key {
     Truth(Value),
 }
 
-pub fn reuse_values(func: &mut Func) {
+pub fn reuse_values(func: &mut Func, analyses: &mut Analyses) {
     if func.layout.is_empty() {
         return;
     }
-    let cfg = Cfg::new(func);
-    let doms = Dominators::new(func, &cfg);
-    let versions = memory::versions_at_entry(func, &cfg);
+    let (cfg, doms) = (analyses.cfg(func), analyses.dominators(func));
+    let versions = memory::versions_at_entry(func, cfg);
     let (subst, defs) = (Subst::new(func), Defs::new(func));
-    let mut cse =
-        Cse { func, subst, defs, known: FastMap::default(), undo: vec![], constants: vec![], recent: vec![] };
+    let mut cse = Cse {
+        func,
+        subst,
+        defs,
+        known: FastMap::default(),
+        undo: vec![],
+        constants: vec![],
+        recent: vec![],
+        decided: false,
+    };
     // Scopes of the blocks on the path from the root: where each begins in the undo log.
     let mut path: Vec<(Block, usize)> = vec![];
     for &b in doms.preorder() {
@@ -52,12 +59,15 @@ pub fn reuse_values(func: &mut Func) {
             path.pop();
         }
         path.push((b, cse.undo.len()));
-        cse.block(b, &cfg, versions[b.index()]);
+        cse.block(b, cfg, versions[b.index()]);
     }
-    let Cse { mut subst, constants, .. } = cse;
+    let Cse { mut subst, constants, decided, .. } = cse;
     let entry = func.entry();
     func.blocks[entry.index()].insts.splice(0..0, constants);
     subst.apply(func);
+    if decided {
+        analyses.invalidate();
+    }
 }
 
 struct Cse<'a> {
@@ -70,6 +80,8 @@ struct Cse<'a> {
     constants: Vec<Inst>,
     /// Loads and stores of the current block that a store to another offset of the same base leaves valid.
     recent: Vec<(Ty, Value, i32, Alias, Value)>,
+    /// Whether a branch was decided.
+    decided: bool,
 }
 
 /// More would make straight-line code quadratic.
@@ -236,6 +248,7 @@ impl Cse<'_> {
         let Some(holds) = holds else { return };
         let to: BlockCall = if holds { then_to.clone() } else { else_to.clone() };
         self.func.insts[i.index()].data = InstData::Jump(to);
+        self.decided = true;
     }
 
     fn remember(&mut self, access: (Ty, Value, i32, Alias, Value)) {

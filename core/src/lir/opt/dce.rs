@@ -3,7 +3,7 @@
 //! once.
 
 use super::edit::{Defs, remove_params, remove_unreachable};
-use crate::lir::cfg::Cfg;
+use crate::lir::cfg::{Analyses, Cfg};
 use crate::lir::{Alias, Func, InstData, Value};
 use crate::rt::{Effect, Raises};
 
@@ -30,13 +30,13 @@ pub fn has_effect(data: &InstData) -> bool {
     }
 }
 
-pub fn drop_dead_code(func: &mut Func) {
+pub fn drop_dead_code(func: &mut Func, analyses: &mut Analyses) {
     if func.layout.is_empty() {
         return;
     }
-    let cfg = Cfg::new(func);
-    remove_unreachable(func, &cfg);
-    let live = live_values(func, &cfg);
+    let cfg = analyses.cfg(func);
+    remove_unreachable(func, cfg);
+    let live = live_values(func, cfg);
     remove_params(func, |_, p| !live[p.index()]);
     for b in func.layout.clone() {
         let mut insts = std::mem::take(&mut func.blocks[b.index()].insts);

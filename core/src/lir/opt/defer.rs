@@ -19,7 +19,7 @@
 
 use super::edit::{Defs, FastMap, Writer, for_each_call_mut, remove_unreachable};
 use super::region::{Copied, copy_blocks, merge_variables};
-use crate::lir::cfg::{Cfg, Dominators, Loops};
+use crate::lir::cfg::{Analyses, Dominators};
 use crate::lir::{Alias, Block, BlockCall, Cold, Func, Inst, InstData, Op, Slot, Ty, Value};
 use crate::math::definition;
 use std::collections::HashSet;
@@ -57,11 +57,9 @@ struct Plan<'s> {
 }
 
 /// Gives the loops that it changed.
-pub fn defer_checks(func: &mut Func, stripped: &[Stripped]) {
+pub fn defer_checks(func: &mut Func, analyses: &mut Analyses, stripped: &[Stripped]) {
     let mut plans: Vec<(usize, Plan<'_>)> = {
-        let cfg = Cfg::new(func);
-        let doms = Dominators::new(func, &cfg);
-        let loops = Loops::new(func, &cfg, &doms);
+        let (cfg, doms, loops) = (analyses.cfg(func), analyses.dominators(func), analyses.loops(func));
         let defs = Defs::new(func);
         stripped
             .iter()
@@ -69,15 +67,8 @@ pub fn defer_checks(func: &mut Func, stripped: &[Stripped]) {
                 let l = loops.all.iter().find(|l| l.header == at.header)?;
                 Some((
                     cfg.position(at.header)?,
-                    Planner {
-                        func,
-                        defs: &defs,
-                        doms: &doms,
-                        blocks: &l.blocks,
-                        at,
-                        home: FastMap::default(),
-                    }
-                    .plan()?,
+                    Planner { func, defs: &defs, doms, blocks: &l.blocks, at, home: FastMap::default() }
+                        .plan()?,
                 ))
             })
             .collect()
@@ -96,11 +87,11 @@ pub fn defer_checks(func: &mut Func, stripped: &[Stripped]) {
         }
         names.insert(flags[0], flags);
     }
-    let cfg = Cfg::new(func);
-    remove_unreachable(func, &cfg);
+    analyses.invalidate();
+    remove_unreachable(func, analyses.cfg(func));
     let mut variables: Vec<Vec<Value>> = names.into_values().collect();
     variables.sort_unstable();
-    merge_variables(func, &variables);
+    merge_variables(func, analyses, &variables);
 }
 
 struct Planner<'a, 's> {

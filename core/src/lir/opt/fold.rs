@@ -7,7 +7,7 @@
 
 use super::edit::{Defs, Subst, remove_params, remove_unreachable};
 use super::simplify::{Better, Operand, View, simplify};
-use crate::lir::cfg::Cfg;
+use crate::lir::cfg::{Analyses, Cfg};
 use crate::lir::{Block, BlockCall, Cold, Func, Inst, InstData, Loc, Op, Ty, Value, eval};
 
 /// What a value is known to be.
@@ -29,18 +29,19 @@ impl Known {
     }
 }
 
-pub fn fold(func: &mut Func) {
+pub fn fold(func: &mut Func, analyses: &mut Analyses) {
     if func.layout.is_empty() {
         return;
     }
-    let cfg = Cfg::new(func);
-    let facts = Facts::find(func, &cfg);
+    let cfg = analyses.cfg(func);
+    let facts = Facts::find(func, cfg);
     let mut subst = Subst::new(func);
-    find_copies(func, &cfg, &facts, &mut subst);
-    rewrite(func, &cfg, &facts, subst);
+    find_copies(func, cfg, &facts, &mut subst);
+    if rewrite(func, cfg, &facts, subst) {
+        analyses.invalidate();
+    }
     // Branches that were decided have left blocks without a way in.
-    let cfg = Cfg::new(func);
-    remove_unreachable(func, &cfg);
+    remove_unreachable(func, analyses.cfg(func));
 }
 
 struct Facts {
@@ -273,7 +274,8 @@ pub fn from_type(func: &Func, op: Op, ty: Ty, args: &[Value]) -> Ty {
     if op.shape().suffix_is_result() { func.value_type(args[0]) } else { ty }
 }
 
-fn rewrite(func: &mut Func, cfg: &Cfg, facts: &Facts, mut subst: Subst) {
+/// Whether any branch was decided or turned round.
+fn rewrite(func: &mut Func, cfg: &Cfg, facts: &Facts, mut subst: Subst) -> bool {
     let mut defs = Defs::new(func);
     let known = |v: Value| facts.known.get(v.index()).copied().unwrap_or(Known::Anything);
     let mut constants = vec![];
@@ -293,20 +295,23 @@ fn rewrite(func: &mut Func, cfg: &Cfg, facts: &Facts, mut subst: Subst) {
         func.blocks[b.index()].insts.insert(0, i);
         defs.add(func, i);
     }
+    let mut moved = false;
     for &b in cfg.rpo() {
         if !facts.reached[b.index()] {
             continue;
         }
         let old = std::mem::take(&mut func.blocks[b.index()].insts);
         let mut rewriter =
-            Rewriter { func, defs: &mut defs, subst: &mut subst, out: Vec::with_capacity(old.len()) };
+            Rewriter { func, defs: &mut defs, subst: &mut subst, out: Vec::with_capacity(old.len()), moved };
         for i in old {
             rewriter.inst(i, &facts.known);
         }
         let out = rewriter.out;
+        moved = rewriter.moved;
         func.blocks[b.index()].insts = out;
     }
     subst.apply(func);
+    moved
 }
 
 struct Rewriter<'a> {
@@ -314,6 +319,8 @@ struct Rewriter<'a> {
     defs: &'a mut Defs,
     subst: &'a mut Subst,
     out: Vec<Inst>,
+    /// Whether an edge is gone, or another one first.
+    moved: bool,
 }
 
 impl Rewriter<'_> {
@@ -428,6 +435,7 @@ impl Rewriter<'_> {
             let InstData::Brif { cond, then_to, else_to, cold } = &self.func.insts[i.index()].data else {
                 return;
             };
+            let mut moved = true;
             let data = if let Some(c) = self.defs.constant(self.func, *cond) {
                 InstData::Jump(if c as i8 != 0 { then_to.clone() } else { else_to.clone() })
             } else if then_to == else_to {
@@ -440,11 +448,13 @@ impl Rewriter<'_> {
                 };
                 InstData::Brif { cond: x, then_to: else_to.clone(), else_to: then_to.clone(), cold }
             } else if let Some(x) = self.not_zero(*cond) {
+                moved = false;
                 InstData::Brif { cond: x, then_to: then_to.clone(), else_to: else_to.clone(), cold: *cold }
             } else {
                 return;
             };
             self.func.insts[i.index()].data = data;
+            self.moved |= moved;
         }
     }
     /// `x`, if `v` is `x != 0` for an i8.
@@ -466,5 +476,6 @@ impl Rewriter<'_> {
             return;
         };
         self.func.insts[i.index()].data = data;
+        self.moved = true;
     }
 }

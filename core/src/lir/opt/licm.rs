@@ -7,7 +7,7 @@
 
 use super::edit::FastMap;
 use super::memory::{self, Set};
-use crate::lir::cfg::{Cfg, Dominators, Loops};
+use crate::lir::cfg::{Analyses, Cfg, Dominators, Loops};
 use crate::lir::{Alias, Block, BlockCall, Func, Inst, InstData, Loc, Value};
 use crate::rt::{Effect, Raises};
 
@@ -50,13 +50,11 @@ fn access(func: &Func, block: Block, data: &InstData) -> Option<(Value, Access)>
     Some((addr, Access { block, start: offset, end, header }))
 }
 
-pub fn hoist_invariants(func: &mut Func) {
-    if func.layout.is_empty() || !add_preheaders(func) {
+pub fn hoist_invariants(func: &mut Func, analyses: &mut Analyses) {
+    if func.layout.is_empty() || !add_preheaders(func, analyses) {
         return;
     }
-    let cfg = Cfg::new(func);
-    let doms = Dominators::new(func, &cfg);
-    let loops = Loops::new(func, &cfg, &doms);
+    let (cfg, doms, loops) = (analyses.cfg(func), analyses.dominators(func), analyses.loops(func));
     let mut home: Vec<Option<Block>> = vec![None; func.value_types.len()];
     for &b in cfg.rpo() {
         let block = &func.blocks[b.index()];
@@ -76,8 +74,7 @@ pub fn hoist_invariants(func: &mut Func) {
             blocks_of[l].push(b);
         }
     }
-    let mut hoister =
-        Hoister { accessed: accesses(func, &cfg), func, cfg: &cfg, doms: &doms, loops: &loops, home };
+    let mut hoister = Hoister { accessed: accesses(func, cfg), func, cfg, doms, loops, home };
     for l in (0..loops.all.len()).rev() {
         hoister.hoist(l, &blocks_of[l]);
     }
@@ -85,9 +82,8 @@ pub fn hoist_invariants(func: &mut Func) {
 
 /// Gives every loop header one way in from outside, a block that does nothing but jump to it. False if there
 /// are no loops.
-pub fn add_preheaders(func: &mut Func) -> bool {
-    let cfg = Cfg::new(func);
-    let doms = Dominators::new(func, &cfg);
+pub fn add_preheaders(func: &mut Func, analyses: &mut Analyses) -> bool {
+    let (cfg, doms) = (analyses.cfg(func), analyses.dominators(func));
     let headers: Vec<Block> =
         cfg.rpo().iter().copied().filter(|b| cfg.preds(*b).iter().any(|p| doms.dominates(*b, *p))).collect();
     let mut fronts: FastMap<Block, Block> = FastMap::default();
@@ -107,6 +103,7 @@ pub fn add_preheaders(func: &mut Func) -> bool {
     if !fronts.is_empty() {
         func.layout =
             func.layout.iter().flat_map(|b| fronts.get(b).copied().into_iter().chain([*b])).collect();
+        analyses.invalidate();
     }
     !headers.is_empty()
 }

@@ -15,7 +15,7 @@
 //! they no longer protect. Divisors that are constant are left to the back end, which multiplies.
 
 use super::edit::{Defs, Subst, Writer};
-use crate::lir::cfg::{Cfg, Dominators, Loops};
+use crate::lir::cfg::{Analyses, Cfg, Dominators};
 use crate::lir::{Block, BlockCall, Cold, Func, Inst, InstData, Op, Ty, Value};
 
 /// Divisions of one function: beyond it what matters is the size of the code.
@@ -31,16 +31,17 @@ struct Division {
     n: Value,
 }
 
-pub fn narrow_divisions(func: &mut Func) {
-    let mut found = find(func);
+pub fn narrow_divisions(func: &mut Func, analyses: &mut Analyses) {
+    let mut found = find(func, analyses);
     found.truncate(MAX);
     // What stands behind a division leaves its block with it, so the last one comes first.
     for d in found.iter().rev() {
         apply(func, d);
+        analyses.invalidate();
     }
 }
 
-fn find(func: &Func) -> Vec<Division> {
+fn find(func: &Func, analyses: &Analyses) -> Vec<Division> {
     let defs = Defs::new(func);
     let candidates: Vec<Division> = func
         .layout
@@ -57,15 +58,12 @@ fn find(func: &Func) -> Vec<Division> {
     if candidates.is_empty() {
         return candidates;
     }
-    let cfg = Cfg::new(func);
-    let doms = Dominators::new(func, &cfg);
-    let loops = Loops::new(func, &cfg, &doms);
-    let in_loop = |b: Block| loops.all.iter().any(|l| l.blocks.contains(&b));
+    let (cfg, doms, loops) = (analyses.cfg(func), analyses.dominators(func), analyses.loops(func));
+    let in_loop = |b: Block| loops.of(b).is_some();
     candidates
         .into_iter()
         .filter(|d| {
-            in_loop(d.block)
-                && NotZero { func, defs: &defs, cfg: &cfg, doms: &doms, assumed: vec![] }.at(d.n, d.block)
+            in_loop(d.block) && NotZero { func, defs: &defs, cfg, doms, assumed: vec![] }.at(d.n, d.block)
         })
         .collect()
 }

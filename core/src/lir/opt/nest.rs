@@ -22,7 +22,7 @@ use super::licm::add_preheaders;
 use super::region::{Copied, copy_blocks, merge_definitions};
 use super::strip::{Counter, calls, counter_of, poll_of, test_of};
 use super::unit::{ahead, strided_loops};
-use crate::lir::cfg::{Cfg, Dominators, Loop, Loops};
+use crate::lir::cfg::{Analyses, Cfg, Dominators, Loop, Loops};
 use crate::lir::{Block, BlockCall, Cold, Func, InstData, Op, Ty, Value};
 
 /// The most turns of an inner loop, by how many loops lie inside each other, and of all of them together.
@@ -51,13 +51,14 @@ struct Plan {
 
 /// Gives the headers of loops in copies: of inner ones, which need no poll, and of those around them, each
 /// with the turns that one of its own may stand for.
-pub fn quieten(func: &mut Func) -> Vec<(Block, Option<i64>)> {
+pub fn quieten(func: &mut Func, analyses: &mut Analyses) -> Vec<(Block, Option<i64>)> {
     // Nearly all functions have no loop inside another that polls: they are left as they are, without new
     // blocks.
-    if !has_nests(func) || !add_preheaders(func) {
+    let has_nests = analyses.loops(func).all.iter().any(|l| !l.innermost);
+    if !has_nests || !add_preheaders(func, analyses) {
         return vec![];
     }
-    let plans = plans(func);
+    let plans = plans(func, analyses);
     if plans.is_empty() {
         return vec![];
     }
@@ -73,22 +74,15 @@ pub fn quieten(func: &mut Func) -> Vec<(Block, Option<i64>)> {
         }
         copies.push(copied);
     }
-    merge_definitions(func, &copies);
+    analyses.invalidate();
+    merge_definitions(func, analyses, &copies);
     headers
 }
 
-fn has_nests(func: &Func) -> bool {
-    let cfg = Cfg::new(func);
-    let doms = Dominators::new(func, &cfg);
-    Loops::new(func, &cfg, &doms).all.iter().any(|l| !l.innermost)
-}
-
-fn plans(func: &Func) -> Vec<Plan> {
-    let cfg = Cfg::new(func);
-    let doms = Dominators::new(func, &cfg);
-    let loops = Loops::new(func, &cfg, &doms);
+fn plans(func: &Func, analyses: &Analyses) -> Vec<Plan> {
+    let (cfg, doms, loops) = (analyses.cfg(func), analyses.dominators(func), analyses.loops(func));
     let defs = Defs::new(func);
-    let strided = strided_loops(func, &cfg, &loops);
+    let strided = strided_loops(func, cfg, loops);
     let is_strided = |index: usize, l: &Loop| {
         walks_unknown_rows(func, &defs, l) || strided.iter().any(|header| loops.contains(index, *header))
     };
@@ -126,8 +120,8 @@ fn plans(func: &Func) -> Vec<Plan> {
         }
         let stays = |v: Value| !inside.contains_key(&v) || defs.constant(func, v).is_some();
         let inner: Option<Vec<Inner>> =
-            within.iter().map(|k| inner_of(func, &cfg, &defs, &loops, *k, &stays)).collect();
-        let (Some(inner), Some(front)) = (inner, front_of(func, &cfg, &doms, l.header)) else { continue };
+            within.iter().map(|k| inner_of(func, cfg, &defs, loops, *k, &stays)).collect();
+        let (Some(inner), Some(front)) = (inner, front_of(func, cfg, doms, l.header)) else { continue };
         left -= size;
         // In reverse post-order, so that the text comes out the same each time.
         let mut blocks = l.blocks.clone();

@@ -11,7 +11,7 @@
 //! constraints.
 
 use super::edit::{Defs, FastMap};
-use crate::lir::cfg::{Cfg, Dominators};
+use crate::lir::cfg::{Analyses, Cfg, Dominators};
 use crate::lir::{Block, Func, Inst, InstData, Op, Shape, Ty, Value};
 
 /// Steps that one question may take, and how deep it may go.
@@ -20,15 +20,14 @@ const BUDGET: u32 = 50;
 const LARGE_BUDGET: u32 = 250;
 const MAX_DEPTH: u32 = 14;
 
-pub fn decide_comparisons(func: &mut Func) {
+pub fn decide_comparisons(func: &mut Func, analyses: &mut Analyses) {
     if func.layout.is_empty() {
         return;
     }
-    let cfg = Cfg::new(func);
-    let doms = Dominators::new(func, &cfg);
+    let (cfg, doms) = (analyses.cfg(func), analyses.dominators(func));
     let (mut decided, mut remainders) = (vec![], vec![]);
     {
-        let mut prover = Prover::new(func, &cfg, &doms);
+        let mut prover = Prover::new(func, cfg, doms);
         for &b in doms.preorder() {
             for i in &func.blocks[b.index()].insts {
                 let InstData::Op { op, ty, args } = &func.insts[i.index()].data else { continue };

@@ -8,7 +8,7 @@
 //! Without calls in its body such a loop vectorises. The object lives before it is added and after it is
 //! dropped, and nothing between can end it.
 
-use crate::lir::cfg::Cfg;
+use crate::lir::cfg::{Analyses, Cfg};
 use crate::lir::{Block, Func, Inst, InstData, Value};
 use crate::ops::object::{exc_add_site, exc_got, exc_index, exc_new, obj_release, obj_retain};
 use crate::rt::{Effect, RtFn};
@@ -16,7 +16,7 @@ use crate::rt::{Effect, RtFn};
 /// Blocks that the ways from one reference may go through.
 const MAX_BLOCKS: usize = 64;
 
-pub fn drop_counts(func: &mut Func) {
+pub fn drop_counts(func: &mut Func, analyses: &mut Analyses) {
     if !func
         .layout
         .iter()
@@ -30,7 +30,7 @@ pub fn drop_counts(func: &mut Func) {
             remove(func, b, &gone);
         }
     }
-    let cfg = Cfg::new(func);
+    let cfg = analyses.cfg(func);
     for &b in cfg.rpo() {
         let added: Vec<Inst> = func.blocks[b.index()]
             .insts
@@ -39,9 +39,9 @@ pub fn drop_counts(func: &mut Func) {
             .filter(|i| counts(func, *i, &obj_retain).is_some())
             .collect();
         // Together, since they are dropped in any order; then those that are left, one by one.
-        if !added.is_empty() && !try_dropping(func, &cfg, b, &added) && added.len() > 1 {
+        if !added.is_empty() && !try_dropping(func, cfg, b, &added) && added.len() > 1 {
             for i in added {
-                try_dropping(func, &cfg, b, &[i]);
+                try_dropping(func, cfg, b, &[i]);
             }
         }
     }

@@ -5,7 +5,7 @@
 //! frontier, and only where a use asks).
 
 use super::edit::{FastMap, for_each_call_mut};
-use crate::lir::cfg::{Cfg, Dominators};
+use crate::lir::cfg::{Analyses, Cfg, Dominators};
 use crate::lir::{Block, BlockCall, Func, Inst, InstData, InstNode, Loc, Value};
 
 /// New names of what was copied.
@@ -76,7 +76,7 @@ pub fn copy_blocks(func: &mut Func, blocks: &[Block]) -> Copied {
 /// copied, could not get parameters: a block in between can.
 ///
 /// To be called before loops are looked at: the blocks in between belong to them.
-pub fn split_switch_edges(func: &mut Func) {
+pub fn split_switch_edges(func: &mut Func, analyses: &mut Analyses) {
     let switches = |f: &Func| {
         f.layout.iter().any(|b| {
             f.terminator(*b).is_some_and(|t| matches!(f.insts[t.index()].data, InstData::Switch { .. }))
@@ -85,8 +85,7 @@ pub fn split_switch_edges(func: &mut Func) {
     if !switches(func) {
         return;
     }
-    let cfg = Cfg::new(func);
-    for &b in cfg.rpo() {
+    for &b in analyses.cfg(func).rpo() {
         let Some(t) = func.terminator(b) else { continue };
         if !matches!(func.insts[t.index()].data, InstData::Switch { .. }) {
             continue;
@@ -104,25 +103,25 @@ pub fn split_switch_edges(func: &mut Func) {
         }
         func.insts[t.index()].data.map_targets(|to| between.get(&to).copied().unwrap_or(to));
     }
+    analyses.invalidate();
 }
 
 /// Every original and its copies are definitions of one variable: rewrites the uses that another one reaches.
-pub fn merge_definitions(func: &mut Func, copies: &[Copied]) {
+pub fn merge_definitions(func: &mut Func, analyses: &Analyses, copies: &[Copied]) {
     let mut names: FastMap<Value, Vec<Value>> = FastMap::default();
     for (old, new) in copies.iter().flat_map(|c| &c.values) {
         names.entry(*old).or_insert_with(|| vec![*old]).push(*new);
     }
     let mut variables: Vec<Vec<Value>> = names.into_values().collect();
     variables.sort_unstable();
-    merge_variables(func, &variables);
+    merge_variables(func, analyses, &variables);
 }
 
 /// Each list holds the definitions of one variable: rewrites every use to the definition that reaches it.
 ///
 /// A use that its own definition dominates stays: no other definition of the variable may lie between them.
-pub fn merge_variables(func: &mut Func, variables: &[Vec<Value>]) {
-    let cfg = Cfg::new(func);
-    let doms = Dominators::new(func, &cfg);
+pub fn merge_variables(func: &mut Func, analyses: &Analyses, variables: &[Vec<Value>]) {
+    let (cfg, doms) = (analyses.cfg(func), analyses.dominators(func));
     let mut home: FastMap<Value, Block> = FastMap::default();
     let mut uses: FastMap<Value, Vec<(Block, Inst)>> =
         variables.iter().flatten().map(|v| (*v, vec![])).collect();
@@ -145,7 +144,7 @@ pub fn merge_variables(func: &mut Func, variables: &[Vec<Value>]) {
             });
         }
     }
-    let frontier = frontiers(func, &cfg, &doms);
+    let frontier = frontiers(func, cfg, doms);
     for names in variables {
         let defs: Vec<(Block, Value)> = names.iter().filter_map(|v| Some((*home.get(v)?, *v))).collect();
         let elsewhere = |v: &Value, at: Block| home.get(v).is_none_or(|h| !doms.dominates(*h, at));
@@ -160,7 +159,7 @@ pub fn merge_variables(func: &mut Func, variables: &[Vec<Value>]) {
         let blocks: Vec<Block> = defs.iter().map(|d| d.0).collect();
         let mut variable = Variable { original: names[0], defs, meetings: meetings(&frontier, &blocks) };
         for (name, at, i) in outside {
-            let reaching = variable.read(func, &cfg, &doms, at);
+            let reaching = variable.read(func, cfg, doms, at);
             func.insts[i.index()].data.map_uses(|u| if u == name { reaching } else { u });
         }
     }

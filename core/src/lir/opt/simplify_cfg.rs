@@ -6,25 +6,29 @@
 //! flags, the status of an inlined call).
 
 use super::edit::{Defs, Subst, remove_unreachable};
-use crate::lir::cfg::{Cfg, Dominators};
+use crate::lir::cfg::{Analyses, Cfg};
 use crate::lir::{Block, BlockCall, Cold, Func, InstData, Value};
 
 /// How many blocks one edge may skip: cycles of empty blocks exist (`while True: pass`).
 const MAX_HOPS: u32 = 8;
 
-pub fn simplify_cfg(func: &mut Func) {
+pub fn simplify_cfg(func: &mut Func, analyses: &mut Analyses) {
     if func.layout.is_empty() {
         return;
     }
-    thread_jumps(func);
-    let cfg = Cfg::new(func);
-    remove_unreachable(func, &cfg);
-    merge_lines(func, &cfg);
+    if thread_jumps(func, analyses) {
+        analyses.invalidate();
+    }
+    let cfg = analyses.cfg(func);
+    remove_unreachable(func, cfg);
+    if merge_lines(func, cfg) {
+        analyses.invalidate();
+    }
 }
 
 /// A branch whose one side cannot be reached only told the passes before a fact: it becomes a jump to the
 /// other side.
-pub fn drop_assumptions(func: &mut Func) {
+pub fn drop_assumptions(func: &mut Func, analyses: &mut Analyses) {
     let impossible = |func: &Func, b: Block| matches!(func.blocks[b.index()].insts[..], [only] if matches!(func.insts[only.index()].data, InstData::Unreachable));
     for b in func.layout.clone() {
         let Some(t) = func.terminator(b) else { continue };
@@ -35,6 +39,7 @@ pub fn drop_assumptions(func: &mut Func) {
             (true, true) | (false, false) => continue,
         };
         func.insts[t.index()].data = InstData::Jump(to);
+        analyses.invalidate();
     }
 }
 
@@ -68,9 +73,9 @@ fn hand_marks_on(func: &mut Func, header: &[bool]) {
     }
 }
 
-fn thread_jumps(func: &mut Func) {
-    let cfg = Cfg::new(func);
-    let doms = Dominators::new(func, &cfg);
+/// Whether any edge goes elsewhere now.
+fn thread_jumps(func: &mut Func, analyses: &Analyses) -> bool {
+    let (cfg, doms) = (analyses.cfg(func), analyses.dominators(func));
     let mut escapes = vec![false; func.value_types.len()];
     let mut header = vec![false; func.blocks.len()];
     for &b in cfg.rpo() {
@@ -93,9 +98,11 @@ fn thread_jumps(func: &mut Func) {
             edits.push((t, data));
         }
     }
+    let any = !edits.is_empty();
     for (t, data) in edits {
         func.insts[t.index()].data = data;
     }
+    any
 }
 
 impl Threader<'_> {
@@ -197,8 +204,8 @@ impl Threader<'_> {
     }
 }
 
-/// A block whose only way in is a jump is appended to where the jump was.
-fn merge_lines(func: &mut Func, cfg: &Cfg) {
+/// A block whose only way in is a jump is appended to where the jump was. Whether there was one.
+fn merge_lines(func: &mut Func, cfg: &Cfg) -> bool {
     let mut subst = Subst::new(func);
     let mut gone = vec![false; func.blocks.len()];
     for &b in cfg.rpo() {
@@ -226,9 +233,13 @@ fn merge_lines(func: &mut Func, cfg: &Cfg) {
             block.cold |= cold;
         }
     }
-    func.layout.retain(|b| !gone[b.index()]);
-    subst.apply(func);
+    let any = gone.contains(&true);
+    if any {
+        func.layout.retain(|b| !gone[b.index()]);
+        subst.apply(func);
+    }
     forget_stale_hints(func);
+    any
 }
 
 /// Merging moves the cold mark of a branch's target; the hint follows.

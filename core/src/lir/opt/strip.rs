@@ -30,7 +30,7 @@ use super::defer::{Stripped, defer_checks};
 use super::edit::{Defs, Writer};
 use super::nest::quieten;
 use super::region::{Copied, merge_definitions, split_switch_edges};
-use crate::lir::cfg::{Cfg, Dominators, Loops};
+use crate::lir::cfg::Analyses;
 use crate::lir::{Alias, Block, BlockCall, Cold, Func, Inst, InstData, Op, Ty, Value};
 use crate::math::definition;
 
@@ -61,15 +61,13 @@ pub struct Counter {
     pub step: i64,
 }
 
-pub fn strip_polls(func: &mut Func) {
-    split_switch_edges(func);
-    let quiet = quieten(func);
+pub fn strip_polls(func: &mut Func, analyses: &mut Analyses) {
+    split_switch_edges(func, analyses);
+    let quiet = quieten(func, analyses);
     let found: Vec<Polling> = {
-        let cfg = Cfg::new(func);
-        let doms = Dominators::new(func, &cfg);
-        let loops = Loops::new(func, &cfg, &doms);
         let defs = Defs::new(func);
-        loops
+        analyses
+            .loops(func)
             .all
             .iter()
             .filter(|l| {
@@ -95,10 +93,13 @@ pub fn strip_polls(func: &mut Func) {
     };
     let mut near = vec![];
     let copies: Vec<Copied> = found.iter().filter_map(|p| strip(func, p, &mut near)).collect();
-    if !copies.is_empty() {
-        merge_definitions(func, &copies);
+    if !found.is_empty() {
+        analyses.invalidate();
     }
-    defer_checks(func, &near);
+    if !copies.is_empty() {
+        merge_definitions(func, analyses, &copies);
+    }
+    defer_checks(func, analyses, &near);
 }
 
 /// For which answer the loop goes on, where the header computes and decides that and no more.

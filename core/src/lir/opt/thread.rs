@@ -26,7 +26,7 @@ use super::edit::{Defs, for_each_call_mut};
 use super::fold::fold;
 use super::region::{Copied, copy_blocks, merge_definitions, split_switch_edges};
 use super::simplify_cfg::simplify_cfg;
-use crate::lir::cfg::{Cfg, Dominators, Loops};
+use crate::lir::cfg::Analyses;
 use crate::lir::{Block, Func, InstData, Op, Value};
 
 /// Instructions of a block that is worth copying.
@@ -39,20 +39,18 @@ struct Known {
     block: Block,
 }
 
-pub fn thread_branches(func: &mut Func) {
-    if thread_arguments(func) {
+pub fn thread_branches(func: &mut Func, analyses: &mut Analyses) {
+    if thread_arguments(func, analyses) {
         // What is left of such a block is decided as a rule.
-        fold(func);
-        simplify_cfg(func);
+        fold(func, analyses);
+        simplify_cfg(func, analyses);
     }
     let candidates = find(func);
     if candidates.is_empty() {
         return;
     }
     let found: Vec<Known> = {
-        let cfg = Cfg::new(func);
-        let doms = Dominators::new(func, &cfg);
-        let loops = Loops::new(func, &cfg, &doms);
+        let (cfg, loops) = (analyses.cfg(func), analyses.loops(func));
         let header = |b: Block| loops.all.iter().any(|l| l.header == b);
         let mut taken: Vec<Block> = vec![];
         candidates
@@ -73,9 +71,10 @@ pub fn thread_branches(func: &mut Func) {
     if found.is_empty() {
         return;
     }
-    split_switch_edges(func);
+    split_switch_edges(func, analyses);
     let copies: Vec<Copied> = found.iter().map(|k| apply(func, k)).collect();
-    merge_definitions(func, &copies);
+    analyses.invalidate();
+    merge_definitions(func, analyses, &copies);
 }
 
 fn find(func: &Func) -> Vec<Known> {
@@ -111,14 +110,13 @@ struct Passed {
     truth: bool,
 }
 
-fn thread_arguments(func: &mut Func) -> bool {
+fn thread_arguments(func: &mut Func, analyses: &mut Analyses) -> bool {
     let mut found = find_passed(func);
     if found.is_empty() {
         return false;
     }
     {
-        let cfg = Cfg::new(func);
-        let doms = Dominators::new(func, &cfg);
+        let (cfg, doms) = (analyses.cfg(func), analyses.dominators(func));
         found.retain(|k| {
             cfg.is_reachable(k.block) && !cfg.preds(k.block).iter().any(|p| doms.dominates(k.block, *p))
         });
@@ -130,7 +128,7 @@ fn thread_arguments(func: &mut Func) -> bool {
     if found.is_empty() {
         return false;
     }
-    split_switch_edges(func);
+    split_switch_edges(func, analyses);
     let copies: Vec<Copied> = found
         .iter()
         .map(|k| {
@@ -148,7 +146,8 @@ fn thread_arguments(func: &mut Func) -> bool {
             copied
         })
         .collect();
-    merge_definitions(func, &copies);
+    analyses.invalidate();
+    merge_definitions(func, analyses, &copies);
     true
 }
 

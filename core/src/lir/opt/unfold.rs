@@ -7,6 +7,7 @@
 
 use super::edit::Defs;
 use super::inline::{Inliner, weight};
+use crate::lir::cfg::Analyses;
 use crate::lir::{Alias, Func, Inst, InstData, Op, Ty};
 use crate::offset;
 use std::collections::HashMap;
@@ -19,7 +20,7 @@ const LARGE: usize = 500;
 /// Calls within calls.
 const DEPTH: usize = 2;
 
-pub fn unfold_recursion(func: &mut Func) {
+pub fn unfold_recursion(func: &mut Func, analyses: &mut Analyses) {
     let calls = calls_of_itself(func);
     let size = weight(func);
     if calls == 0 || size > SMALL {
@@ -35,6 +36,7 @@ pub fn unfold_recursion(func: &mut Func) {
         }
         Inliner { func, callees: std::slice::from_ref(&body), wanted: &wanted, weights: &[size], size: now }
             .run();
+        analyses.invalidate();
     }
 }
 

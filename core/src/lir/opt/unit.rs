@@ -13,7 +13,7 @@ use super::fold::fold;
 use super::licm::add_preheaders;
 use super::region::{Copied, copy_blocks, merge_definitions, split_switch_edges};
 use super::simplify_cfg::simplify_cfg;
-use crate::lir::cfg::{Cfg, Dominators, Loop, Loops};
+use crate::lir::cfg::{Analyses, Cfg, Loop, Loops};
 use crate::lir::{Block, BlockCall, Cold, Func, InstData, Loc, Op, Ty, Value};
 
 /// Instructions of a loop that is small enough to stand twice, and of all such loops of a function together.
@@ -30,25 +30,24 @@ struct Plan {
     strides: Vec<(Value, i64)>,
 }
 
-pub fn ask_strides(func: &mut Func) {
-    if func.layout.is_empty() || !add_preheaders(func) {
+pub fn ask_strides(func: &mut Func, analyses: &mut Analyses) {
+    if func.layout.is_empty() || !add_preheaders(func, analyses) {
         return;
     }
-    split_switch_edges(func);
-    let plans = plans(func);
+    split_switch_edges(func, analyses);
+    let plans = plans(func, analyses);
     if plans.is_empty() {
         return;
     }
     let copies: Vec<Copied> = plans.into_iter().map(|p| p.apply(func)).collect();
-    merge_definitions(func, &copies);
-    fold(func);
-    simplify_cfg(func);
+    analyses.invalidate();
+    merge_definitions(func, analyses, &copies);
+    fold(func, analyses);
+    simplify_cfg(func, analyses);
 }
 
-fn plans(func: &Func) -> Vec<Plan> {
-    let cfg = Cfg::new(func);
-    let doms = Dominators::new(func, &cfg);
-    let loops = Loops::new(func, &cfg, &doms);
+fn plans(func: &Func, analyses: &Analyses) -> Vec<Plan> {
+    let (cfg, doms, loops) = (analyses.cfg(func), analyses.dominators(func), analyses.loops(func));
     let defs = Defs::new(func);
     let (mut left, mut plans) = (MAX_TOTAL, vec![]);
     for info in &loops.all {
@@ -63,7 +62,7 @@ fn plans(func: &Func) -> Vec<Plan> {
         else {
             continue;
         };
-        let blocks = ordered(info, &cfg);
+        let blocks = ordered(info, cfg);
         let strides = strides(func, &defs, &blocks);
         if strides.is_empty() || strides.len() > MAX_STRIDES {
             continue;

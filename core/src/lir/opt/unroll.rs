@@ -9,7 +9,7 @@ use super::edit::{Defs, FastMap};
 use super::fold::fold;
 use super::region::{Copied, copy_blocks, merge_variables, split_switch_edges};
 use super::simplify_cfg::simplify_cfg;
-use crate::lir::cfg::{Cfg, Dominators, Loops};
+use crate::lir::cfg::{Analyses, Cfg};
 use crate::lir::{Alias, Block, Cold, Func, Inst, InstData, Op, Value};
 
 /// Turns of a loop that is unrolled.
@@ -21,11 +21,11 @@ const MAX_TOTAL: usize = 900;
 /// Loops in loops.
 const MAX_DEPTH: usize = 3;
 
-pub fn unroll_loops(func: &mut Func) {
+pub fn unroll_loops(func: &mut Func, analyses: &mut Analyses) {
     let mut left = MAX_TOTAL;
     for _ in 0..MAX_DEPTH {
-        split_switch_edges(func);
-        let plans = find(func, &mut left);
+        split_switch_edges(func, analyses);
+        let plans = find(func, analyses, &mut left);
         if plans.is_empty() {
             return;
         }
@@ -37,11 +37,12 @@ pub fn unroll_loops(func: &mut Func) {
                 }
             }
         }
+        analyses.invalidate();
         let mut variables: Vec<Vec<Value>> = names.into_values().collect();
         variables.sort_unstable();
-        merge_variables(func, &variables);
-        fold(func);
-        simplify_cfg(func);
+        merge_variables(func, analyses, &variables);
+        fold(func, analyses);
+        simplify_cfg(func, analyses);
     }
 }
 
@@ -51,17 +52,15 @@ struct Plan {
     turns: u64,
 }
 
-fn find(func: &Func, left: &mut usize) -> Vec<Plan> {
-    let cfg = Cfg::new(func);
-    let doms = Dominators::new(func, &cfg);
-    let loops = Loops::new(func, &cfg, &doms);
+fn find(func: &Func, analyses: &Analyses, left: &mut usize) -> Vec<Plan> {
+    let (cfg, loops) = (analyses.cfg(func), analyses.loops(func));
     if loops.all.is_empty() {
         return vec![];
     }
     let defs = Defs::new(func);
     let mut plans = vec![];
     for l in loops.all.iter().filter(|l| l.innermost && l.header != func.entry()) {
-        let Some(turns) = turns(func, &cfg, &defs, l.header, &l.blocks) else { continue };
+        let Some(turns) = turns(func, cfg, &defs, l.header, &l.blocks) else { continue };
         // Constants vanish; each turn that has been copied in an inner loop brought its own.
         let weighs = |i: &&Inst| !matches!(func.insts[i.index()].data, InstData::Const { .. });
         let size: usize = l

@@ -12,7 +12,7 @@
 
 use super::edit::{Defs, Writer};
 use super::range::{Node, Prover};
-use crate::lir::cfg::{Cfg, Dominators};
+use crate::lir::cfg::{Analyses, Cfg, Dominators};
 use crate::lir::{Block, BlockCall, Cold, Func, Inst, InstData, Loc, Op, Ty, Value};
 
 /// A check at the end of `block`: of `index`, which is `raw` wrapped by `size`.
@@ -26,24 +26,26 @@ struct Check {
     else_to: BlockCall,
 }
 
-pub fn unwrap_indices(func: &mut Func) {
+pub fn unwrap_indices(func: &mut Func, analyses: &mut Analyses) {
     let defs = Defs::new(func);
     let mut checks: Vec<Check> = func.layout.iter().filter_map(|b| find(func, &defs, *b)).collect();
     if checks.is_empty() {
         return;
     }
-    let cfg = Cfg::new(func);
-    let doms = Dominators::new(func, &cfg);
+    let (cfg, doms) = (analyses.cfg(func), analyses.dominators(func));
     {
-        let mut prover = Prover::new(func, &cfg, &doms);
+        let mut prover = Prover::new(func, cfg, doms);
         checks.retain(|c| {
             cfg.is_reachable(c.block)
                 && cfg.preds(c.then_to.block).len() == 1
                 && prover.ask(Node::Zero, Node::V(c.size), 0, c.block)
         });
     }
-    for c in checks {
-        apply(func, &cfg, &doms, &c);
+    for c in &checks {
+        apply(func, cfg, doms, c);
+    }
+    if !checks.is_empty() {
+        analyses.invalidate();
     }
 }
 

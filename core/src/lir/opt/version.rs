@@ -21,7 +21,7 @@ use super::fold::fold;
 use super::licm::{add_preheaders, hoist_invariants};
 use super::region::{Copied, copy_blocks, merge_definitions, split_switch_edges};
 use super::simplify_cfg::simplify_cfg;
-use crate::lir::cfg::{Cfg, Dominators, Loops};
+use crate::lir::cfg::{Analyses, Cfg, Dominators, Loops};
 use crate::lir::{Block, BlockCall, Cold, Func, Inst, InstData, Loc, Op, Ty, Value};
 
 /// Instructions of a loop that is small enough to stand twice, and of all such loops of a function together.
@@ -32,15 +32,13 @@ const MAX_CHECKS: usize = 12;
 /// Where nothing that is checked moves, a loop stands twice if there are so few instructions to a check.
 const STILL: usize = 8;
 
-pub fn version_loops(func: &mut Func) {
-    if func.layout.is_empty() || !add_preheaders(func) {
+pub fn version_loops(func: &mut Func, analyses: &mut Analyses) {
+    if func.layout.is_empty() || !add_preheaders(func, analyses) {
         return;
     }
-    split_switch_edges(func);
+    split_switch_edges(func, analyses);
     let plans = {
-        let cfg = Cfg::new(func);
-        let doms = Dominators::new(func, &cfg);
-        let loops = Loops::new(func, &cfg, &doms);
+        let (cfg, doms, loops) = (analyses.cfg(func), analyses.dominators(func), analyses.loops(func));
         let defs = Defs::new(func);
         let mut left = MAX_TOTAL;
         let mut plans = vec![];
@@ -52,16 +50,9 @@ pub fn version_loops(func: &mut Func) {
             if size > MAX_LOOP.min(left) {
                 continue;
             }
-            let Some(plan) = (Planner {
-                func,
-                cfg: &cfg,
-                doms: &doms,
-                loops: &loops,
-                defs: &defs,
-                l,
-                home: &mut FastMap::default(),
-            })
-            .plan() else {
+            let Some(plan) =
+                (Planner { func, cfg, doms, loops, defs: &defs, l, home: &mut FastMap::default() }).plan()
+            else {
                 continue;
             };
             left -= size;
@@ -73,11 +64,12 @@ pub fn version_loops(func: &mut Func) {
         return;
     }
     let copies: Vec<Copied> = plans.into_iter().map(|p| p.apply(func)).collect();
-    merge_definitions(func, &copies);
+    analyses.invalidate();
+    merge_definitions(func, analyses, &copies);
     // The tests are full of constants, and what they compute often stays the same in an outer loop.
-    fold(func);
-    simplify_cfg(func);
-    hoist_invariants(func);
+    fold(func, analyses);
+    simplify_cfg(func, analyses);
+    hoist_invariants(func, analyses);
 }
 
 /// How the counter moves while the body runs: from `first` to `last`, both inside the loop.

@@ -2,17 +2,22 @@
 //! loop nesting): block parameters that have one value, blocks with one way in, values that nobody reads;
 //! then everything is numbered afresh in reverse post-order.
 
-use crate::ssa::analysis::{Cfg, Definitions, Edge, uses_of};
+use crate::ssa::analysis::{Analyses, Cfg, Definitions, Edge, uses_of};
 use crate::ssa::{Block, BlockCall, BlockData, Func, Inst, InstNode, Loc, Op, Term, Value};
 
 /// Runs them all.
-pub fn run(func: &mut Func) {
-    let cfg = Cfg::new(func);
-    remove_trivial_params(func, &cfg);
-    merge_blocks(func, &cfg);
-    skip_empty_blocks(func);
-    remove_dead(func);
-    renumber(func);
+pub fn run(func: &mut Func, analyses: &mut Analyses) {
+    let cfg = analyses.cfg(func);
+    remove_trivial_params(func, cfg);
+    let merged = merge_blocks(func, cfg);
+    if skip_empty_blocks(func) || merged {
+        analyses.invalidate();
+    }
+    if remove_dead(func, analyses.cfg(func)) {
+        analyses.invalidate();
+    }
+    renumber_by(func, analyses.cfg(func));
+    analyses.invalidate();
 }
 
 /// What stands for each value; itself where nothing else does.
@@ -117,9 +122,10 @@ fn drop_params(func: &mut Func, gone: &[bool]) {
     }
 }
 
-/// A block that ends in a jump takes in its target if nothing else leads there.
-fn merge_blocks(func: &mut Func, cfg: &Cfg) {
+/// A block that ends in a jump takes in its target if nothing else leads there. Whether there was one.
+fn merge_blocks(func: &mut Func, cfg: &Cfg) -> bool {
     let mut subst = Substitution::new(func);
+    let mut merged = false;
     for b in cfg.rpo() {
         while let Term::Jump(to) = &func.block(*b).term {
             let target = to.block;
@@ -128,6 +134,7 @@ fn merge_blocks(func: &mut Func, cfg: &Cfg) {
             }
             let args = to.args.clone();
             let taken = std::mem::replace(&mut func.blocks[target.index()], empty_block());
+            merged = true;
             for (p, a) in taken.params.iter().zip(args) {
                 subst.0[p.index()] = a;
             }
@@ -136,12 +143,15 @@ fn merge_blocks(func: &mut Func, cfg: &Cfg) {
             (block.term, block.term_loc) = (taken.term, taken.term_loc);
         }
     }
-    subst.apply(func);
+    if merged {
+        subst.apply(func);
+    }
+    merged
 }
 
 /// A block that does nothing but jump on is skipped by those that jump to it, if nobody else reads its
-/// parameters.
-fn skip_empty_blocks(func: &mut Func) {
+/// parameters. Whether there was one.
+fn skip_empty_blocks(func: &mut Func) -> bool {
     let reads = use_counts(func);
     let mut onward: Vec<Option<BlockCall>> = vec![None; func.blocks.len()];
     for b in (1..func.blocks.len()).map(Block::new) {
@@ -153,7 +163,7 @@ fn skip_empty_blocks(func: &mut Func) {
         }
     }
     if onward.iter().all(Option::is_none) {
-        return;
+        return false;
     }
     let params: Vec<Vec<Value>> = func
         .blocks
@@ -180,15 +190,16 @@ fn skip_empty_blocks(func: &mut Func) {
             }
         });
     }
+    true
 }
 
 fn empty_block() -> BlockData {
     BlockData { params: vec![], insts: vec![], term: Term::Unreachable, term_loc: Default::default() }
 }
 
-/// Instructions without effect whose result nobody reads, and parameters that nobody reads.
-fn remove_dead(func: &mut Func) {
-    let cfg = Cfg::new(func);
+/// Instructions without effect whose result nobody reads, and parameters that nobody reads. Whether a way to
+/// a handler went with one.
+fn remove_dead(func: &mut Func, cfg: &Cfg) -> bool {
     let defs = Definitions::new(func);
     let mut live = vec![false; func.values as usize];
     let mut work = vec![];
@@ -223,10 +234,13 @@ fn remove_dead(func: &mut Func) {
         }
     }
     let insts = &func.insts;
+    let mut handled = false;
     for block in &mut func.blocks {
         block.insts.retain(|i| {
             let n = &insts[i.index()];
-            !n.op.removable() || n.result.is_none_or(|r| live[r.index()])
+            let stays = !n.op.removable() || n.result.is_none_or(|r| live[r.index()]);
+            handled |= !stays && n.unwind.is_some();
+            stays
         });
     }
     // The entry's parameters are the function's, a handler's first one is the exception.
@@ -242,11 +256,16 @@ fn remove_dead(func: &mut Func) {
         });
     }
     drop_params(func, &gone);
+    handled
 }
 
 /// Drops what is unreachable and numbers blocks, instructions and values in reverse post-order.
 pub fn renumber(func: &mut Func) {
     let cfg = Cfg::new(func);
+    renumber_by(func, &cfg);
+}
+
+fn renumber_by(func: &mut Func, cfg: &Cfg) {
     let typed = func.is_typed();
     let old_types = std::mem::take(&mut func.types);
     let mut values = vec![Value(0); func.values as usize];

@@ -8,14 +8,15 @@ pub mod promote_cells;
 pub mod type_narrowing;
 
 use super::Func;
+use super::analysis::Analyses;
 use crate::diag::Result;
-use crate::pass::{self, Step};
+use crate::pass::{self, Preserves, Step};
 use parallel::Names;
 
 /// What a pass does; it says whether it changed anything.
 #[derive(Clone, Copy)]
 pub enum Run {
-    Alone(fn(&mut Func) -> bool),
+    Alone(fn(&mut Func, &mut Analyses) -> bool),
     /// It asks what names mean, and what it cannot do may be the user's error.
     Asking(fn(&mut Func, &dyn Names) -> Result<bool>),
 }
@@ -24,6 +25,7 @@ pub enum Run {
 pub struct Pass {
     pub name: &'static str,
     pub doc: &'static str,
+    pub preserves: Preserves,
     pub run: Run,
 }
 
@@ -34,31 +36,36 @@ pub const PASSES: &[Pass] =
 const CLEANUP: Pass = Pass {
     name: "cleanup",
     doc: "Block parameters with one value, dead instructions and unreachable blocks dropped.",
-    run: Run::Alone(|f| {
-        cleanup::run(f);
+    preserves: Preserves::UnlessMoved,
+    run: Run::Alone(|f, analyses| {
+        cleanup::run(f, analyses);
         true
     }),
 };
 const INLINE_CLOSURES: Pass = Pass {
     name: "inline-closures",
     doc: "Calls of functions made in this very function replaced by what they do.",
-    run: Run::Alone(inline_closures::run),
+    preserves: Preserves::Nothing,
+    run: Run::Alone(|f, _| inline_closures::run(f)),
 };
 const PROMOTE_CELLS: Pass = Pass {
     name: "promote-cells",
     doc: "Cells of captured variables that nobody else can see become ordinary variables.",
+    preserves: Preserves::Nothing,
     run: Run::Alone(promote_cells::run),
 };
 const FILL_ARRAYS: Pass = Pass {
     name: "fill-arrays",
     doc: "Comprehensions whose list becomes an array may fill the array instead.",
+    preserves: Preserves::UnlessMoved,
     run: Run::Alone(parallel::collect::run),
 };
 const TYPE_NARROWING: Pass = Pass {
     name: "type-narrowing",
     doc: "Values get names of their own behind branches that find something out about them.",
-    run: Run::Alone(|f| {
-        type_narrowing::run(f);
+    preserves: Preserves::UnlessMoved,
+    run: Run::Alone(|f, analyses| {
+        type_narrowing::run(f, analyses);
         true
     }),
 };
@@ -66,16 +73,19 @@ const TYPE_NARROWING: Pass = Pass {
 const POINTS: Pass = Pass {
     name: "points",
     doc: "Loops over `pndindex` become loops over `prange`.",
+    preserves: Preserves::Nothing,
     run: Run::Asking(|f, names| Ok(parallel::points::rewrite(f, names))),
 };
 const FUSE_LOOPS: Pass = Pass {
     name: "fuse-loops",
     doc: "Neighbouring loops over `prange` of the same length become one.",
+    preserves: Preserves::Nothing,
     run: Run::Asking(|f, names| Ok(parallel::loop_fusion::fuse(f, names))),
 };
 pub(super) const PARALLEL: Pass = Pass {
     name: "parallel",
     doc: "Loops over `prange` become parallel regions, with all that belongs to it.",
+    preserves: Preserves::Nothing,
     run: Run::Asking(parallel::run),
 };
 
@@ -88,7 +98,12 @@ impl Pass {
     pub fn apply(&self, func: &mut Func, names: &dyn Names) -> Result<bool> {
         let on = func.qualname.clone();
         let run = |f: &mut Func| match self.run {
-            Run::Alone(run) => Ok(run(f)),
+            Run::Alone(run) => {
+                let mut analyses = Analyses::default();
+                let changed = run(f, &mut analyses);
+                self.preserves.keep(self.name, f, &mut analyses);
+                Ok(changed)
+            }
             Run::Asking(run) => run(f, names),
         };
         pass::run(Step { pass: self.name, on: &on, optional: false }, func, run).unwrap_or(Ok(false))
@@ -97,19 +112,22 @@ impl Pass {
 
 /// What becomes of a function after it is built.
 pub fn simplify(func: &mut Func) {
-    apply(func, &CLEANUP);
-    if apply(func, &INLINE_CLOSURES) {
-        apply(func, &CLEANUP);
-        if apply(func, &PROMOTE_CELLS) {
-            apply(func, &CLEANUP);
+    let mut analyses = Analyses::default();
+    let mut apply = |p: &Pass| {
+        let Run::Alone(run) = p.run else { return false };
+        let name = func.qualname.clone();
+        let step = Step { pass: p.name, on: &name, optional: false };
+        let changed = pass::run(step, func, |f| run(f, &mut analyses)).unwrap_or(false);
+        p.preserves.keep(p.name, func, &mut analyses);
+        changed
+    };
+    apply(&CLEANUP);
+    if apply(&INLINE_CLOSURES) {
+        apply(&CLEANUP);
+        if apply(&PROMOTE_CELLS) {
+            apply(&CLEANUP);
         }
     }
-    apply(func, &FILL_ARRAYS);
-    apply(func, &TYPE_NARROWING);
-}
-
-fn apply(func: &mut Func, p: &Pass) -> bool {
-    let Run::Alone(run) = p.run else { return false };
-    let name = func.qualname.clone();
-    pass::run(Step { pass: p.name, on: &name, optional: false }, func, run).unwrap_or(false)
+    apply(&FILL_ARRAYS);
+    apply(&TYPE_NARROWING);
 }

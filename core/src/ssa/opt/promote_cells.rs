@@ -5,7 +5,7 @@
 //! an unbound cell stays an error, as a check that typing drops where it can.
 
 use crate::ops::id;
-use crate::ssa::analysis::{Cfg, Definitions, uses_of, uses_of_term};
+use crate::ssa::analysis::{Analyses, Definitions, uses_of, uses_of_term};
 use crate::ssa::{Block, Func, Inst, InstNode, Loc, Op, Value};
 use crate::types::Const;
 
@@ -18,12 +18,12 @@ const SET: Op = Op::Table(id::CELL_SET);
 const DELETE: Op = Op::Table(id::CELL_DELETE);
 
 /// Whether any cell was promoted.
-pub fn run(func: &mut Func) -> bool {
+pub fn run(func: &mut Func, analyses: &mut Analyses) -> bool {
     let cells = local_cells(func);
     if cells.is_empty() {
         return false;
     }
-    let cfg = Cfg::new(func);
+    let cfg = analyses.cfg(func);
     let defs = Definitions::new(func);
     let unbound = func.make_value();
     for b in cfg.rpo() {

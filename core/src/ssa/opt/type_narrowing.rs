@@ -11,7 +11,7 @@
 //! one walk.
 
 use crate::ops::id;
-use crate::ssa::analysis::{Cfg, Definitions, Dominators};
+use crate::ssa::analysis::{Analyses, Definitions, Dominators};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstNode, Narrow, Op, Term, Value};
 use crate::types::Const;
 use std::collections::HashMap;
@@ -30,7 +30,7 @@ impl Found {
     }
 }
 
-pub fn run(func: &mut Func) {
+pub fn run(func: &mut Func, analyses: &mut Analyses) {
     // Found out on edges into blocks that have no other way in, by block.
     let mut found: HashMap<Block, Vec<Found>> = HashMap::new();
     {
@@ -53,7 +53,8 @@ pub fn run(func: &mut Func) {
         if tests.is_empty() {
             return;
         }
-        let cfg = Cfg::new(func);
+        let cfg = analyses.cfg(func);
+        let mut moved = false;
         for (b, sides) in tests {
             if !cfg.is_reachable(b) {
                 continue;
@@ -74,12 +75,17 @@ pub fn run(func: &mut Func) {
                     *func.blocks[b.index()].term.targets_mut()[side] =
                         BlockCall { block: between, args: vec![] };
                     found.insert(between, facts);
+                    moved = true;
                 }
             }
         }
+        if moved {
+            analyses.invalidate();
+        }
     }
     if !found.is_empty() {
-        rename(func, &found);
+        rename(func, analyses.dominators(func), &found);
+        analyses.invalidate();
     }
 }
 
@@ -162,9 +168,7 @@ struct Name {
 }
 
 /// Replaces reads of the values below the blocks where something was found out.
-fn rename(func: &mut Func, found: &HashMap<Block, Vec<Found>>) {
-    let cfg = Cfg::new(func);
-    let doms = Dominators::new(func, &cfg);
+fn rename(func: &mut Func, doms: &Dominators, found: &HashMap<Block, Vec<Found>>) {
     let mut names: HashMap<Value, Vec<Name>> = HashMap::new();
     let mut made: Vec<(Block, Value, Value, Found)> = vec![];
     for b in doms.preorder() {

@@ -17,7 +17,7 @@ use super::comprehension::{INDICES, collects, insert_before, replace_element};
 use super::find::{Found, Over, is_plain, over};
 use super::outline;
 use crate::ops::id;
-use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge, Loop, Loops};
+use crate::ssa::analysis::{Analyses, Cfg, Definitions, Dominators, Edge, Loop, Loops};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstNode, Loc, Op, Term, Value};
 use crate::types::Const;
 use std::collections::{BTreeSet, HashMap};
@@ -40,18 +40,19 @@ struct Comprehension {
 }
 
 /// Writes the second loop where there may be one; whether there was any.
-pub fn run(func: &mut Func) -> bool {
+pub fn run(func: &mut Func, analyses: &mut Analyses) -> bool {
     if func.is_generator || !func.insts.iter().any(|n| n.op == Op::Table(id::LIST_APPEND)) {
         return false;
     }
     let (mut seen, mut changed): (Vec<Loc>, _) = (vec![], false);
     while func.insts.len() < BUDGET {
-        let Some(c) = find(func, &mut seen) else { break };
+        let Some(c) = find(func, analyses, &mut seen) else { break };
         // What is refused here stays what it was.
         let mut new = func.clone();
         if write(&mut new, &c).is_some() {
-            super::super::cleanup::run(&mut new);
+            super::super::cleanup::run(&mut new, &mut Analyses::default());
             *func = new;
+            analyses.invalidate();
             changed = true;
         }
     }
@@ -74,12 +75,10 @@ pub fn all(func: &Func) -> Vec<Loc> {
         .collect()
 }
 
-fn find(func: &Func, seen: &mut Vec<Loc>) -> Option<Comprehension> {
-    let cfg = Cfg::new(func);
-    let doms = Dominators::new(func, &cfg);
+fn find(func: &Func, analyses: &Analyses, seen: &mut Vec<Loc>) -> Option<Comprehension> {
+    let (cfg, doms, loops) = (analyses.cfg(func), analyses.dominators(func), &analyses.loops(func).all);
     let defs = Definitions::new(func);
-    let loops = Loops::new(func, &cfg, &doms).all;
-    loops.iter().find_map(|l| of_loop(func, (&cfg, &doms, &defs), (l, &loops), seen))
+    loops.iter().find_map(|l| of_loop(func, (cfg, doms, &defs), (l, loops), seen))
 }
 
 fn of_loop(

@@ -35,6 +35,7 @@ pub use speculative_raises::Speculative;
 use super::cleanup;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::ops::id;
+use crate::ssa::analysis::Analyses;
 use crate::ssa::{Func, Loc, Op, Parts};
 use std::sync::Arc;
 
@@ -122,7 +123,7 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
                 let shared = match carried_variables::classify(func, &found, names) {
                     Ok(shared) => shared,
                     Err(_) if tuples::split(func, &found) => {
-                        cleanup::run(func);
+                        cleanup::run(func, &mut Analyses::default());
                         continue;
                     }
                     Err(why) => {
@@ -131,14 +132,14 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
                             return Err(why);
                         }
                         doubts.extend(new);
-                        cleanup::run(func);
+                        cleanup::run(func, &mut Analyses::default());
                         continue;
                     }
                 };
                 let mut note = outline::outline(func, &found, &shared, names)?;
                 note.doubts.append(&mut doubts);
                 func.loops.push(note);
-                cleanup::run(func);
+                cleanup::run(func, &mut Analyses::default());
                 changed = true;
             }
         }
@@ -163,7 +164,7 @@ fn comprehensions(func: &mut Func, names: &dyn Names) -> bool {
         let made = one_comprehension(func, names, loc, fills.is_some());
         if made {
             changed = true;
-            cleanup::run(func);
+            cleanup::run(func, &mut Analyses::default());
         } else {
             *func = before;
             // One that may fill its array stands twice.

@@ -14,7 +14,7 @@ use super::select_reduction::Step;
 use super::{LoopNote, Names};
 use crate::diag::{Diagnostic, Result};
 use crate::ops::id;
-use crate::ssa::analysis::{Cfg, Definitions, Edge};
+use crate::ssa::analysis::{Analyses, Cfg, Definitions, Edge};
 use crate::ssa::{
     Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, LoopBody, Narrow, Op, Params, Term, Value, registry,
 };
@@ -27,7 +27,7 @@ pub fn outline(func: &mut Func, found: &Found, shared: &Shared, names: &dyn Name
     let mut body = Body::new(func, found, shared);
     body.write()?;
     let Body { func: mut outlined, captured, .. } = body;
-    super::super::cleanup::run(&mut outlined);
+    super::super::cleanup::run(&mut outlined, &mut Analyses::default());
     super::run(&mut outlined, names)?;
     let inner = std::mem::take(&mut outlined.loops);
     let id = registry::add(outlined);
@@ -48,7 +48,7 @@ pub fn probe(func: &mut Func, found: &Found, list: Value) -> Result<(FuncId, Vec
     let mut body = Body::new(func, found, &shared);
     body.write()?;
     let Body { func: mut outlined, captured, .. } = body;
-    super::super::cleanup::run(&mut outlined);
+    super::super::cleanup::run(&mut outlined, &mut Analyses::default());
     Ok((registry::add(outlined), captured))
 }
 

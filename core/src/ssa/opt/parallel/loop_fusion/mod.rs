@@ -17,7 +17,7 @@ use super::carried_variables::{self, Classifier};
 use super::find::{self, Found};
 use super::{LoopNote, Names, cleanup};
 use crate::ops::id;
-use crate::ssa::analysis::{Cfg, Definitions, Edge, uses_of, uses_of_term};
+use crate::ssa::analysis::{Analyses, Cfg, Definitions, Edge, uses_of, uses_of_term};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstNode, Loc, Op, Parts, Term, Value};
 use crate::types::Const;
 use std::collections::BTreeSet;
@@ -67,7 +67,7 @@ pub fn fuse(func: &mut Func, names: &dyn Names) -> bool {
         }
     }
     if changed {
-        cleanup::run(func);
+        cleanup::run(func, &mut Analyses::default());
     }
     func.loops.extend(notes);
     changed
