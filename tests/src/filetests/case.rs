@@ -15,6 +15,22 @@ pub enum Expect {
     Missing,
 }
 
+/// An `; error: text` or `; note: text` comment: the line that it speaks of, and its own.
+#[derive(Clone, Debug)]
+pub struct Remark {
+    pub of: u32,
+    pub line: u32,
+    pub text: String,
+}
+
+/// A line `; contains: text`, or `; lacks: text`.
+#[derive(Clone, Debug)]
+pub struct Part {
+    pub line: u32,
+    pub text: String,
+    pub there: bool,
+}
+
 /// Lines `; NAME: text` that say something of a case.
 const FACTS: [&str; 3] = ["args", "global", "options"];
 
@@ -24,9 +40,11 @@ pub(super) struct Case {
     pub runs: Vec<Run>,
     /// Line, name and text of each of [`FACTS`].
     pub facts: Vec<(u32, &'static str, String)>,
-    pub errors: Vec<(u32, String)>,
+    pub errors: Vec<Remark>,
     /// What is said of a line without being an error.
-    pub notes: Vec<(u32, String)>,
+    pub notes: Vec<Remark>,
+    /// Texts of an answer that is too long to stand here.
+    pub parts: Vec<Part>,
     pub output: Option<Vec<String>>,
     pub last_line: u32,
 }
@@ -52,6 +70,7 @@ pub(super) fn split(text: &str) -> Vec<Case> {
                 facts: vec![],
                 errors: vec![],
                 notes: vec![],
+                parts: vec![],
                 output: None,
                 last_line: to as u32,
             };
@@ -80,11 +99,13 @@ pub(super) fn split(text: &str) -> Vec<Case> {
                         case.facts.push((no, name, text.trim().to_string()));
                     }
                 }
-                if let Some((_, e)) = line.split_once("; error: ") {
-                    case.errors.push((last_code, e.trim().to_string()));
-                }
-                for n in line.split("; note: ").skip(1) {
-                    case.notes.push((last_code, n.trim().to_string()));
+                let remark = |text: &str| Remark { of: last_code, line: no, text: text.trim().to_string() };
+                case.errors.extend(line.split("; error: ").skip(1).map(remark));
+                case.notes.extend(line.split("; note: ").skip(1).map(remark));
+                for (word, there) in [("; contains: ", true), ("; lacks: ", false)] {
+                    if let Some(text) = line.strip_prefix(word) {
+                        case.parts.push(Part { line: no, text: text.trim().to_string(), there });
+                    }
                 }
                 if line.trim() == "; output:" {
                     case.output = Some(vec![]);

@@ -6,6 +6,7 @@ use tierup_core::diag::Diagnostic;
 use tierup_core::lir::text::{FuncLines, parse_module_with_lines};
 use tierup_core::lir::verify::{Place, violations};
 use tierup_core::lir::{Module, verify_module};
+use tierup_core::lower::short_loop_entry::{SHORT_SUFFIX, short_loop_entry};
 
 use super::case::{Case, Expect, Run, parse_run, split};
 use super::outcome::Outcome;
@@ -18,6 +19,7 @@ pub(super) enum Test {
     Verify,
     Print,
     Opt(Vec<&'static Pass>),
+    ShortLoop,
 }
 
 /// The test that the words of a `; test` line mean.
@@ -28,6 +30,7 @@ pub(super) fn test(words: &[&str]) -> Option<Test> {
         ["opt", names @ ..] if !names.is_empty() => {
             names.iter().map(|n| passes::lookup(n)).collect::<Option<Vec<_>>>().map(Test::Opt)
         }
+        ["short-loop-entry"] => Some(Test::ShortLoop),
         other => Target::parse(other).map(Test::Exec),
     }
 }
@@ -65,6 +68,7 @@ pub(super) fn run_case(out: &mut Outcome, tests: &[Test], case: &Case) {
             Test::Verify => {}
             Test::Print => out.compare_output(case, &module.to_string()),
             Test::Opt(passes) => optimise(out, case, &module, passes),
+            Test::ShortLoop => short_loops(out, case, &module),
         }
     }
 }
@@ -104,6 +108,18 @@ fn optimise(out: &mut Outcome, case: &Case, module: &Module, passes: &[&Pass]) {
     }
 }
 
+/// The entries for short loops of the wrappers of a module.
+fn short_loops(out: &mut Outcome, case: &Case, module: &Module) {
+    let mut text = String::new();
+    for wrapper in module.funcs.iter().filter(|f| f.wraps.is_some()) {
+        match short_loop_entry(wrapper, &format!("{}{SHORT_SUFFIX}", wrapper.name)) {
+            Some(func) => text.push_str(&func.renumbered().to_string()),
+            None => text.push_str(&format!("{} has no such entry\n", wrapper.name)),
+        }
+    }
+    out.compare_output(case, &text);
+}
+
 /// What a module computes stays the same after each pass alone and after the pipeline.
 fn survives_passes(out: &mut Outcome, case: &Case, module: &Module) {
     let case = Case {
@@ -112,6 +128,7 @@ fn survives_passes(out: &mut Outcome, case: &Case, module: &Module) {
         text: String::new(),
         errors: vec![],
         notes: vec![],
+        parts: vec![],
         output: None,
         ..*case
     };

@@ -8,12 +8,15 @@
 //! * `; test verify` expects the errors of the `; error: text` comments, each at its line (a comment alone on
 //!   a line speaks of the line above), and no others. Parse errors count; after one nothing else of the case
 //!   is checked.
+//! * `; test short-loop-entry` compares the entries that the wrappers among the functions get.
 //! * `; test print` compares the module's text with the `; output:` block; `; test opt NAME …` does so after
 //!   the named passes, and runs the `; run:` lines on the result.
 //!
 //! A file of SSA (`.ssa`, [`ssa`]):
 //!
 //! * `; test verify` and `; test print` do the same.
+//! * `; test parallel` expects what became of operations on arrays in functions whose text says what of them
+//!   is parallel, as `; note: NAMES: how` at their lines.
 //! * `; test ssa NAME …` runs passes of `core/src/ssa/opt` over the functions in the order of the file (inner
 //!   functions come first) and compares all that have changed or are new. An error of a pass is expected as
 //!   `; error: code: text`.
@@ -22,7 +25,8 @@
 //! * `; test infer` infers the function that an `; args: f(int, array(float64, 1d, C))` line names for
 //!   arguments of these types, and compares the typed code of all functions that it needs; `; test inline`,
 //!   `; test fuse` and `; test ownership` do so as far as that step of `core/src/lower`, `; test lower`
-//!   compares the LIR that it becomes, and runs `; run: f.0(ctx, 1) == 0, 2` lines on it.
+//!   compares the LIR that it becomes, and runs `; run: f.0(ctx, 1) == 0, 2` lines on it. `; test wrapper`
+//!   compares what the Python side calls, `; test gpu` what a GPU gets once LIR is optimised.
 //!   `; options: overflow_checks` says what is not as usual.
 //!
 //! Where no instruction of a case has a place in a source, its places are the file's lines.
@@ -32,8 +36,9 @@
 //!
 //! `; run: f(1, -2.5, buf) == 3, nan` calls a function and compares all results; see [`crate::exec`] for
 //! pointers. `; run: f(0) stops: text` expects the interpreter to stop, and is for it alone. A line `; ---`
-//! starts an independent module. `TIERUP_BLESS=1` rewrites what stands after `==` (with the interpreter's
-//! answer) and output blocks. Every module is also printed and parsed back, and every module that the
+//! starts an independent module. `; contains: text` and `; lacks: text` lines stand in place of the output
+//! block where the answer is long. `TIERUP_BLESS=1` rewrites what stands after `==` (with the interpreter's
+//! answer), output blocks, and `; error:` and `; note:` comments that do not say what is found. Every module is also printed and parsed back, and every module that the
 //! interpreter runs is run again after each optimisation.
 
 mod case;
@@ -143,6 +148,7 @@ mod tests {
     fn typed_files() {
         check("infer", ".ssa");
         check("lower", ".ssa");
+        check("lower", ".lir");
     }
 
     /// A new row of the table, or a new type of an old one, needs a filetest that runs it on the interpreter

@@ -23,6 +23,7 @@ pub(super) enum Test {
     Print,
     Passes(Vec<&'static Pass>),
     Loops,
+    Notes,
     Typed(Level),
 }
 
@@ -32,6 +33,7 @@ pub(super) fn test(words: &[&str]) -> Option<Test> {
         ["verify"] => Some(Test::Verify),
         ["print"] => Some(Test::Print),
         ["loops"] => Some(Test::Loops),
+        ["parallel"] => Some(Test::Notes),
         ["ssa", names @ ..] if !names.is_empty() => {
             names.iter().map(|n| opt::lookup(n)).collect::<Option<Vec<_>>>().map(Test::Passes)
         }
@@ -65,7 +67,9 @@ pub(super) fn run_case(out: &mut Outcome, tests: &[Test], case: &Case) {
             Test::Verify => continue,
             Test::Print => Ok(funcs.iter().map(|(f, _)| f.to_string()).collect()),
             Test::Passes(passes) => Program::new(funcs.clone()).and_then(|p| run_passes(case, p, passes)),
-            Test::Loops => match Program::new(funcs.clone()).and_then(|p| loops(case, p)) {
+            Test::Loops | Test::Notes => match Program::new(funcs.clone())
+                .and_then(|p| if let Test::Notes = test { typed::notes(case, &p) } else { loops(case, p) })
+            {
                 Ok(notes) => {
                     out.compare_errors(&[], &case.errors);
                     out.compare_notes(&notes, &case.notes);

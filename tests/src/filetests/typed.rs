@@ -2,16 +2,20 @@
 
 use std::collections::HashSet;
 
+use tierup_core::diag::Diagnostic;
 use tierup_core::infer::session::Session;
+use tierup_core::lir::opt;
 use tierup_core::lir::{Loc, Module, verify_module};
 use tierup_core::lower::cx::Options;
-use tierup_core::lower::{self, STEPS};
-use tierup_core::ssa::{Func, InstanceId};
+use tierup_core::lower::wrapper::make_wrapper;
+use tierup_core::lower::{self, STEPS, gpu};
+use tierup_core::ssa::opt::parallel;
+use tierup_core::ssa::{Func, InstanceId, registry};
 use tierup_core::types::{Type, parse};
 
 use super::case::Case;
 use super::host::FileHost;
-use super::program::{Fault, Program};
+use super::program::{Fault, Loaded, Program};
 use super::ssa::{check, fault};
 
 /// How far a function is taken.
@@ -21,6 +25,10 @@ pub enum Level {
     /// So many of [`STEPS`] have run.
     Step(usize),
     Lower,
+    /// What the Python side calls.
+    Wrapper,
+    /// What a GPU gets.
+    Kernel,
 }
 
 impl Level {
@@ -28,6 +36,8 @@ impl Level {
         match word {
             "infer" => Some(Level::Infer),
             "lower" => Some(Level::Lower),
+            "wrapper" => Some(Level::Wrapper),
+            "gpu" => Some(Level::Kernel),
             name => STEPS.iter().position(|s| s.name == name).map(|k| Level::Step(k + 1)),
         }
     }
@@ -41,27 +51,101 @@ pub(super) fn run(
     lowered: &mut dyn FnMut(&Module),
 ) -> Result<String, Fault> {
     let host = FileHost::new(case, &program)?;
+    outline(&program, &host)?;
     let options = options(case)?;
     let mut text = String::new();
     let mut asked = false;
     for (line, call) in case.facts("args") {
         asked = true;
-        let (name, args) = signature(call).map_err(|e| (line, e))?;
-        let of = program.funcs.iter().find(|f| *f.func.qualname == *name);
-        let id = of.ok_or_else(|| (line, format!("the file has no function {name:?}")))?.id;
+        let (func, args) = called(&program, line, call)?;
         let mut session = Session::new(&host, options.overflow_checks);
-        let root = session.infer_root(id, args).map_err(|d| fault(&program, &d))?;
-        if level != Level::Lower {
+        let header = func.lines.header;
+        let root = session.infer_root(func.id, args).map_err(|d| fault(&program, &d))?;
+        if matches!(level, Level::Infer | Level::Step(_)) {
             text.push_str(&instances(&mut program, &session, root, level).map_err(|e| (line, e))?);
             continue;
         }
-        let (mut module, _) = lower::lower(&session, root, options).map_err(|d| fault(&program, &d))?;
+        let mut module = machine_code(&session, root, options, level).map_err(|d| {
+            let (line, message) = fault(&program, &d);
+            (if line == 0 { header } else { line }, message)
+        })?;
         verify_module(&module).map_err(|d| (line, format!("{d}\n{module}")))?;
         lowered(&module);
         forget_places(&mut module);
         text.push_str(&module.to_string());
     }
     if asked { Ok(text) } else { Err((1, "no `; args:` line says what for".into())) }
+}
+
+/// An instance and everything it calls as LIR: all of it, its wrapper, or what becomes of it for a GPU.
+fn machine_code(
+    session: &Session<'_>,
+    root: InstanceId,
+    options: Options,
+    level: Level,
+) -> Result<Module, Diagnostic> {
+    let (mut module, target) = lower::lower(session, root, options)?;
+    match level {
+        Level::Infer | Level::Step(_) | Level::Lower => {}
+        Level::Wrapper => {
+            module.funcs = vec![make_wrapper(&target.name, &target.sig, &target.params)];
+        }
+        Level::Kernel => {
+            module.funcs.push(gpu::make_kernel("kernel", &target)?);
+            gpu::take_out(&mut module)?;
+            opt::optimise(&mut module, &opt::Options { roots: Some(&["kernel"]), stop: None });
+            gpu::check(&module)?;
+        }
+    }
+    Ok(module)
+}
+
+/// What became of operations on arrays in parallel code, each at its line: the operations, and why one thread
+/// does them where it does.
+pub(super) fn notes(case: &Case, program: &Program) -> Result<Vec<Fault>, Fault> {
+    let host = FileHost::new(case, program)?;
+    outline(program, &host)?;
+    let options = options(case)?;
+    let mut out = vec![];
+    for (line, call) in case.facts("args") {
+        let (func, args) = called(program, line, call)?;
+        let mut session = Session::new(&host, options.overflow_checks);
+        let root = session.infer_root(func.id, args).map_err(|d| fault(program, &d))?;
+        let notes = lower::parallel_notes(&session, root, options).map_err(|d| fault(program, &d))?;
+        for n in notes {
+            let steps: Vec<String> = n.steps.into_iter().map(|s| s.0).collect();
+            let how = match (n.serial, n.with) {
+                (Some(why), _) => format!("one thread: {why}"),
+                (None, Some(with)) => format!("with line {with}"),
+                (None, None) => {
+                    n.only.map_or("in chunks".to_string(), |only| format!("in chunks where {only}"))
+                }
+            };
+            out.push((
+                program.line(&func.func.qualname, n.place.line),
+                format!("{}: {how}", steps.join(", ")),
+            ));
+        }
+    }
+    Ok(out)
+}
+
+/// Does with the loops of parallel functions what is done when they are built.
+fn outline(program: &Program, host: &FileHost) -> Result<(), Fault> {
+    for f in program.funcs.iter().filter(|f| f.func.parallel.any() && f.func.loops.is_empty()) {
+        let mut func = f.func.clone();
+        parallel::run(&mut func, host).map_err(|d| fault(program, &d))?;
+        check(&func).map_err(|e| (f.lines.header, e))?;
+        registry::set(f.id, func);
+    }
+    Ok(())
+}
+
+/// The function of an `; args:` line, and the types of its arguments.
+fn called<'p>(program: &'p Program, line: u32, call: &str) -> Result<(&'p Loaded, Vec<Type>), Fault> {
+    let (name, args) = signature(call).map_err(|e| (line, e))?;
+    let of = program.funcs.iter().find(|f| *f.func.qualname == *name);
+    Ok((of.ok_or_else(|| (line, format!("the file has no function {name:?}")))?, args))
 }
 
 /// `f(int, array(float64, 1d, C))`.
