@@ -273,6 +273,12 @@ The portable IR that every back end and the interpreter take: machine types (`i8
 blocks with parameters, source locations. `core/src/interp.rs` defines what it means; `core/src/lir/text.rs`
 shows the text as a whole. Every instruction is total.
 
+A function begins with `func @f(ptr, i64) -> i64`, types of parameters and results. Behind them may stand
+`always_inline` (calls of it are replaced by its body, however large) and `wraps @g`: the function is the
+wrapper through which the Python side, NumPy or a parallel loop enters `@g`, so it stays, and reports name
+`@g` for it. A block may be `cold` (it rarely runs) or `short` (the header of a loop with so few iterations
+that vectors and copies of its body do not pay).
+
 Below, `T` is an integer type, `F` a float type, `X` any type; the suffix of an instruction is the type of its
 operands, or of its result where it converts.
 
