@@ -5,6 +5,7 @@ use super::analysis::{Cfg, Edge, uses_of, uses_of_term};
 use super::{Block, BlockCall, Func, Inst, InstNode, Op, Term, Value};
 use crate::bitset::BitSet;
 use crate::diag::{Code, Diagnostic, Result};
+use crate::ops::OpId;
 
 /// What a violation is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,7 +177,7 @@ impl Verifier<'_> {
             }
             Op::PopHandled => (count == 0, true, true),
             Op::SetAttr(_) => (count == 2, false, true),
-            Op::Table(_) => (true, false, true),
+            Op::Table(path) => (takes(*path, count), false, true),
             Op::Call { keywords } => (count > keywords.len(), false, true),
             Op::CallSpread { keywords } => (count == keywords.len() + 2, false, true),
             Op::MakeFunction { defaults, kwdefaults, .. } => {
@@ -274,6 +275,16 @@ impl Verifier<'_> {
         }
         uses_of_term(&block.term, &mut |v| read(&here, v, Place::Term(b), &|| "the terminator".into()));
     }
+}
+
+/// Whether some row of an operation takes so many operands; those without rows take what they get.
+fn takes(path: OpId, count: usize) -> bool {
+    let rows = path.rows();
+    rows.is_empty()
+        || rows.iter().map(|op| op.spec()).any(|s| {
+            let least = s.params.iter().filter(|p| p.default.is_none()).count();
+            count >= least && (s.varargs || count <= s.params.len())
+        })
 }
 
 /// Whether steps read operands that are there, and only steps before them.
