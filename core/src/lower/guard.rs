@@ -15,7 +15,7 @@ use super::{callees, generator};
 use crate::infer::session::Session;
 use crate::lir::Value as Machine;
 use crate::ops::{Effect, Lists, OpDef, id};
-use crate::ssa::{Func, Inst, InstanceId, Op, Value};
+use crate::ssa::{Func, Inst, InstNode, InstanceId, Op, Value};
 use crate::types::{IterType, Kind, Type};
 use std::collections::HashSet;
 
@@ -157,10 +157,12 @@ impl Guard {
     }
 }
 
-/// Whether the result is the first operand under another name.
-fn renames(op: &Op) -> bool {
-    matches!(op, Op::Narrow(_) | Op::CheckBound { .. } | Op::Cast)
-        || matches!(op, Op::Apply(op) if op.means(id::IADD) || op.means(id::IMUL))
+/// Whether the result is the first operand under another name, that of what a method is bound to included.
+fn renames(func: &Func, node: &InstNode) -> bool {
+    let bound = || node.args.first().is_some_and(|a| matches!(*func.types[a.index()], Kind::Method(..)));
+    matches!(node.op, Op::Narrow(_) | Op::CheckBound { .. } | Op::Cast)
+        || matches!(node.op, Op::Member(0)) && bound()
+        || matches!(node.op, Op::Apply(op) if op.means(id::IADD) || op.means(id::IMUL))
 }
 
 /// Whether a list was made by the function itself and nobody else has it when the instruction `at` comes.
@@ -175,7 +177,7 @@ fn is_own(func: &Func, list: Value, at: Inst) -> bool {
     let (home, maker) = loop {
         let Some((b, k)) = makes(made) else { return false };
         let node = func.inst(func.blocks[b].insts[k]);
-        if renames(&node.op) {
+        if renames(func, node) {
             made = node.args[0];
             continue;
         }
@@ -191,7 +193,7 @@ fn is_own(func: &Func, list: Value, at: Inst) -> bool {
     while found {
         found = false;
         for node in func.blocks.iter().flat_map(|b| &b.insts).map(|i| func.inst(*i)) {
-            if renames(&node.op)
+            if renames(func, node)
                 && node.args.first().is_some_and(|a| names.contains(a))
                 && let Some(r) = node.result
             {
@@ -201,7 +203,8 @@ fn is_own(func: &Func, list: Value, at: Inst) -> bool {
     }
     let gives_away = |i: Inst| {
         let node = func.inst(i);
-        let kept = renames(&node.op) || matches!(node.op, Op::Apply(op) if op.lists().any(Lists::only_looks));
+        let kept =
+            renames(func, node) || matches!(node.op, Op::Apply(op) if op.lists().any(Lists::only_looks));
         node.args.iter().enumerate().any(|(k, a)| names.contains(a) && !(kept && k == 0))
             || node.unwind.as_ref().is_some_and(|u| u.args.iter().any(|a| names.contains(a)))
     };
