@@ -5,7 +5,8 @@
 //! a new overload.
 
 use crate::diag::Result;
-use crate::ssa::{FuncId, Parts};
+use crate::handle::FuncId;
+use crate::ssa::Parts;
 use crate::types::{ClassDef, Const, Type};
 
 /// A value known when the function is compiled.
@@ -14,7 +15,7 @@ pub enum GlobalValue {
     Const(Const),
     /// A function, class or type that the operation table knows by path: `numpy.add`, `builtins.len`,
     /// `math.sin`.
-    Builtin(crate::ops::OpId),
+    Builtin(crate::handle::OpId),
     Module(&'static str),
     /// A Python function (jitted or plain); compiled where it is called.
     Function(FuncId),

@@ -266,7 +266,7 @@ pub fn host_kernel(
 
 /// `TIERUP_TRACE` and `TIERUP_DUMP`: on standard error, whatever came of it.
 fn report(request: &Request<'_>, compiled: &Result<engine::Compiled>, dump: &[String], trace: bool) {
-    let name = tierup_core::ssa::registry::name(request.func);
+    let name = request.func.name();
     let args = request.args.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
     if let Some(f) = tierup_core::ssa::registry::get(request.func) {
         for d in dump {

@@ -15,7 +15,7 @@ mod tests {
     const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
         ("core/src/ssa/build/insts.rs", "translate", "one arm for each opcode"),
         ("core/src/lir/opt/simplify.rs", "int_binary", "one arm for each identity"),
-        ("core/src/infer/hints.rs", "for_operands", "one case for each hint"),
+        ("core/src/typing/refusal.rs", "for_operands", "one case for each hint"),
         ("core/src/lower/func.rs", "inst", "one arm for each instruction"),
         ("core/src/lower/fuse.rs", "rewrite", "one walk over a loop nest"),
         ("core/src/ssa/opt/parallel/privatised_elements.rs", "updates", "one pattern of instructions"),
@@ -323,11 +323,13 @@ mod tests {
         "core/src/bytecode/",
         "core/src/ssa/",
         "core/src/types/",
+        "core/src/typing/",
         "core/src/infer/",
         "core/src/lower/",
         "pybind/src/",
     ];
-    const TEXTS: [&str; 2] = ["core/src/infer/hints.rs", "core/src/types/class/builtin.rs"];
+    const TEXTS: [&str; 3] =
+        ["core/src/typing/refusal.rs", "core/src/infer/hints.rs", "core/src/types/class/builtin.rs"];
 
     #[test]
     fn operations_are_named_by_identity() {

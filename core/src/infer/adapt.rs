@@ -3,13 +3,13 @@
 
 use super::bind::bind_op;
 use super::call::Source;
-use super::cx::Arg;
 use super::solve::Solver;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
 use crate::ops::{Adapter, Asked, OpId, Operands};
 use crate::ssa::Inst;
 use crate::types::{Const, Type};
+use crate::typing::Arg;
 use std::sync::Arc;
 
 type Typed = Result<(Type, Option<Const>, bool)>;

@@ -6,7 +6,7 @@ use super::solve::Solver;
 use crate::classes::{self, Member, slots::Slot};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::ops::OpId;
-use crate::ssa::{Inst, registry};
+use crate::ssa::Inst;
 use crate::types::{ClassDef, Const, Kind, Type};
 
 type Typed = Result<(Type, Option<Const>, bool)>;
@@ -81,7 +81,7 @@ impl Solver<'_, '_> {
             && f.defaults.is_empty()
             && let Some(g) = self.session.host.attribute_of_function(f.func, name)
         {
-            return self.class_value(i, &g, &format!("{}.{name}", registry::name(f.func)));
+            return self.class_value(i, &g, &format!("{}.{name}", f.func.name()));
         }
         let class = classes::class_of(ty);
         if let Some(d) = self.answers_itself(class) {
@@ -206,7 +206,7 @@ fn name_of(t: Type) -> Option<String> {
         Kind::Builtin(path) => path.name().rsplit('.').next().unwrap_or_default().to_string(),
         Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => c.name.clone(),
         Kind::DType(d) => d.strong().to_string(),
-        Kind::Function(f) => registry::name(f.func),
+        Kind::Function(f) => f.func.name(),
         _ => return None,
     })
 }

@@ -152,7 +152,7 @@ impl Solver<'_, '_> {
                 Code::NoMatchingOperation,
                 format!(
                     "{} does not take what a function takes as **kwargs",
-                    super::hints::spelling(path.name())
+                    crate::typing::refusal::spelling(path.name())
                 ),
             )
             .help("look arguments up by name, kwargs[\"x\"], go through them, or pass them on with **"));

@@ -1,10 +1,8 @@
 //! What is called, and how its parameters get their values.
 
 use super::bind::bind;
-use super::cx::Arg;
 use super::session::{Key, Seen};
 use super::solve::{Solver, member_type};
-use super::vars::has_unknown;
 use crate::declare::Choice;
 use crate::diag::{Code, Diagnostic, Result, Span};
 use crate::host::GlobalValue;
@@ -12,6 +10,8 @@ use crate::ops::{self, OpDef, OpId, id};
 use crate::source::Origin;
 use crate::ssa::{FuncId, Inst, InstanceId, Params, Value, registry};
 use crate::types::{ClassDef, Const, FuncType, Kind, Type, promote};
+use crate::typing::Arg;
+use crate::typing::vars::has_unknown;
 use std::sync::Arc;
 
 /// Where a parameter's value comes from.
@@ -491,7 +491,7 @@ impl Solver<'_, '_> {
             args.iter().map(|a| a.konst.clone().filter(|c| library && specialises(c))).collect();
         let open =
             || Key { func, args: args.iter().map(|a| a.ty).collect(), consts: consts.clone(), result: None };
-        let (site, mut seen) = ((self.id.0, i), None);
+        let (site, mut seen) = (self.site(i), None);
         self.waiting.remove(&(i, func));
         if types.iter().any(|t| has_unknown(*t)) || self.session.is_followed(site, func) {
             // An empty list that the function fills: what it puts in tells.
@@ -552,7 +552,7 @@ impl Solver<'_, '_> {
             return e;
         }
         let with = types.iter().map(|t| shortened(*t)).collect::<Vec<_>>().join(", ");
-        e.notes.push((format!("in the call of `{}` with ({with})", registry::name(func)), Some(here)));
+        e.notes.push((format!("in the call of `{}` with ({with})", func.name()), Some(here)));
         e
     }
 
@@ -574,8 +574,7 @@ impl Solver<'_, '_> {
         } else {
             "convert the arguments to those of one signature, or declare one for these types"
         };
-        Err(Diagnostic::new(Code::BadCall, declared.refusal(&registry::name(func), types, &several))
-            .help(help))
+        Err(Diagnostic::new(Code::BadCall, declared.refusal(&func.name(), types, &several)).help(help))
     }
 }
 

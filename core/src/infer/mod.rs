@@ -1,17 +1,17 @@
 //! Type inference: sparse, conditional, over instances (one function for one combination of argument types).
 //!
-//! [`cx`] is what a typing rule sees, [`session`] the fixed point over instances, [`vars`] what is not known
-//! yet, [`unify`] how it comes to be known, [`solve`] types one function, [`rows`] an operation by the rows of the table, [`adapt`] makes calls fit
-//! these, [`call`] resolves what is called, [`bind`] binds arguments, [`attribute`] takes attributes,
-//! [`member`] looks up what classes have, [`regions`] types parallel loops, [`origin`] says where a value comes from, [`special`] asks classes of
-//! named tuples for methods of their own, [`finish`] writes the typed function down.
+//! [`session`] is the fixed point over instances, [`solve`] types one function, [`rows`] an operation by the
+//! rows of the table, [`adapt`] makes calls fit these, [`call`] resolves what is called, [`bind`] binds
+//! arguments, [`attribute`] takes attributes, [`member`] looks up what classes have, [`regions`] types
+//! parallel loops, [`origin`] says where a value comes from, [`special`] asks classes of named tuples for
+//! methods of their own, [`finish`] writes the typed function down. What is not known yet, and how it comes to
+//! be known, is in [`crate::typing`].
 
 pub mod adapt;
 pub mod attribute;
 pub mod bind;
 pub mod call;
 pub mod classes;
-pub mod cx;
 pub mod finish;
 pub mod hints;
 mod member;
@@ -21,5 +21,3 @@ pub mod rows;
 pub mod session;
 pub mod solve;
 pub mod special;
-pub mod unify;
-pub mod vars;

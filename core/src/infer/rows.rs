@@ -2,7 +2,6 @@
 
 use super::bind::bind_op;
 use super::call::{Resolved, Source};
-use super::cx::{Answer, Arg, TyCx};
 use super::hints;
 use super::session::Session;
 use super::solve::Solver;
@@ -13,6 +12,7 @@ use crate::ops::{self, Adapter, Body, OpDef, OpId, id};
 use crate::ssa::Inst;
 use crate::types::class::ClassId;
 use crate::types::{Const, Kind, Type, promote};
+use crate::typing::{Answer, Arg, TyCx};
 use std::sync::Arc;
 
 type Typed = Result<(Type, Option<Const>, bool)>;
@@ -304,7 +304,7 @@ impl<'h> Solver<'_, 'h> {
         let args = self.source_args(positional)?;
         let by_name: Vec<(Arc<str>, Arg)> =
             named.iter().map(|(name, s)| Ok((name.clone(), self.source_arg(s)?))).collect::<Result<_>>()?;
-        Ok(super::cx::no_match_named(&hints::spelling(id.name()), &args, &by_name))
+        Ok(crate::typing::no_match_named(&crate::typing::refusal::spelling(id.name()), &args, &by_name))
     }
 
     /// The error of an operation that is library code: what that could not do with its operands is what the
@@ -338,7 +338,7 @@ impl<'h> Solver<'_, 'h> {
     pub fn apply(&mut self, i: Inst, op: &'static ops::OpDef, sources: Vec<Source>, unwrap: bool) -> Typed {
         let mut args = self.source_args(&sources)?;
         if !(op.takes)(&args) {
-            return Err(super::cx::no_match(op.name(), &args));
+            return Err(crate::typing::no_match(op.name(), &args));
         }
         if let Body::Py(path) = op.body {
             let func = self.session.host.library(path)?;
@@ -353,15 +353,17 @@ impl<'h> Solver<'_, 'h> {
                 && *id == self.id
                 && self.session.is_library(self.func)
             {
-                return Err(super::cx::no_match(&hints::spelling(op.name()), &args));
+                return Err(crate::typing::no_match(&crate::typing::refusal::spelling(op.name()), &args));
             }
             return Ok(typed);
         }
         let mut unwrapped = vec![];
-        let site = (self.id.0, i);
+        let site = self.site(i);
         let ask = |session: &mut Session<'h>, args: &[Arg]| -> Result<Answer> {
             match op.body {
-                Body::Lir(rule, _) => rule(&mut TyCx { session, site }, args),
+                Body::Lir(rule, _) => {
+                    rule(&mut TyCx { vars: &mut session.vars, host: session.host, site }, args)
+                }
                 Body::Ufunc(rule, _) => crate::ops::ufunc::type_call(op, rule, args),
                 Body::Py(path) => Err(Diagnostic::internal(format!("{path} has no rule"))),
             }

@@ -1,12 +1,12 @@
 //! The fixed point over instances: recursion, what each instance returns.
 
 use super::member::ClassAttrs;
-use super::vars::{Site, Vars};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::Host;
 use crate::source::Origin;
 use crate::ssa::{self, Func, FuncId, InstanceId, registry};
 use crate::types::{Const, Kind, Type, promote};
+use crate::typing::vars::{Site, Vars};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
@@ -238,7 +238,7 @@ impl<'h> Session<'h> {
     /// again by the call itself.
     pub fn look_ahead(&mut self, site: Site, key: &Key) -> Seen {
         // What an instance calls it calls for good, also where it is typed for a look.
-        let in_look = self.is_look(InstanceId(site.0));
+        let in_look = self.is_look(InstanceId(site.instance));
         if let Some(look) = self.ahead.iter_mut().rev().find(|l| in_look && l.func == key.func) {
             look.asked = true;
             return Seen::Within(look.ret);
@@ -326,7 +326,7 @@ impl<'h> Session<'h> {
         }
         let told = self.instance(Key { result: Some(wanted), ..self.at(*id).key.clone() })?;
         if !promote::same_but_weak(self.resolve(self.at(told).ret), wanted) {
-            let name = registry::name(self.at(told).key.func);
+            let name = self.at(told).key.func.name();
             let text = format!("`{name}` returns {given}, which is used as {wanted}");
             return Err(
                 Diagnostic::new(Code::CannotUnify, text).help("keep the elements of a list of one type")

@@ -6,7 +6,6 @@
 //! parameters, so the loop ends; errors count when it has ended.
 
 use super::call::{self, Resolved};
-use super::cx::Arg;
 use super::session::{Key, Session};
 use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
@@ -14,6 +13,8 @@ use crate::host::GlobalValue;
 use crate::ops::{self, Home, id};
 use crate::ssa::{Block, BlockCall, Func, FuncId, Inst, InstanceId, Loc, Narrow, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
+use crate::typing::Arg;
+use crate::typing::vars::Site;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -93,6 +94,11 @@ pub fn solve(session: &mut Session<'_>, id: InstanceId, func: &Func, key: &Key) 
 }
 
 impl<'s, 'h> Solver<'s, 'h> {
+    /// The place of an instruction, for type variables that are made there.
+    pub(super) fn site(&self, i: Inst) -> Site {
+        Site { instance: self.id.0, inst: i.0 }
+    }
+
     fn new(session: &'s mut Session<'h>, id: InstanceId, func: &'s Func) -> Solver<'s, 'h> {
         let order = reverse_post_order(func);
         let mut position = vec![u32::MAX; func.blocks.len()];

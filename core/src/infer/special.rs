@@ -393,7 +393,7 @@ impl Solver<'_, '_> {
     }
 
     fn passed_over(&self, class: &ClassDef, slot: Slot, by: &str) -> Diagnostic {
-        let what = super::hints::spelling(by);
+        let what = crate::typing::refusal::spelling(by);
         let what = what.trim_start_matches("numpy.");
         let what = match what {
             "unpack.sequence()" | "unpack.ex()" => "unpacking",

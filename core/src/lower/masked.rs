@@ -5,11 +5,11 @@
 //! chooses.
 
 use super::fuse::{Pass, is_slow, step};
-use crate::infer::cx::Arg;
 use crate::ops::fancy::{CHOSEN, PART, PUT};
 use crate::ops::{Body, OpDef, id, ufunc};
 use crate::ssa::{Block, Func, Inst, InstNode, Op, Value};
 use crate::types::{Const, Kind, Layout, Type};
+use crate::typing::Arg;
 use std::collections::HashMap;
 
 /// Operations between what is read and what is written; with more, computing them for elements that are not

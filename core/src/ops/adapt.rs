@@ -4,8 +4,8 @@
 use super::create::makes_array;
 use super::{Body, Home, OpDef, OpId, ufunc};
 use crate::diag::Result;
-use crate::infer::cx::Arg;
 use crate::types::Const;
+use crate::typing::Arg;
 
 /// What a row does of the operands of a call before anything else: what goes in front of them, and which of
 /// them follow; none where they stay as they are.

@@ -7,7 +7,7 @@ use super::kernel::Map;
 use super::{Body, OpDef};
 use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg};
+use crate::typing::{Answer, Arg};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};

@@ -9,7 +9,7 @@ use super::{Body, OpDef, Own, id};
 use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::Host;
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
@@ -365,7 +365,7 @@ fn isinstance_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if matches!(*args[0].ty, Kind::Optional(_) | Kind::Variant(_)) {
         return Err(no_match("isinstance()", args));
     }
-    is_instance(cx.session.host, args[0].ty, args[1].ty).map(|yes| Answer::constant(Const::Bool(yes))).ok_or_else(|| {
+    is_instance(cx.host, args[0].ty, args[1].ty).map(|yes| Answer::constant(Const::Bool(yes))).ok_or_else(|| {
         let d = no_match("isinstance()", args);
         if let Kind::Class(c) = args[1].ty.kind() { d.help(format!("compiled code knows the values that {} could be as the class below it: ask outside, and pass the answer", c.name)) } else { d }
     })
@@ -382,7 +382,7 @@ fn issubclass_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
             },
         }
     }
-    holds(cx.session.host, args[0].ty, args[1].ty)
+    holds(cx.host, args[0].ty, args[1].ty)
         .map(|yes| Answer::constant(Const::Bool(yes)))
         .ok_or_else(|| no_match("issubclass()", args))
 }
@@ -474,7 +474,7 @@ fn match_class_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         Kind::Optional(t) => (t, true),
         _ => (args[0].ty, false),
     };
-    let is = is_a(cx.session.host, inner, args[1].ty).ok_or_else(|| no_match("a class pattern", args))?;
+    let is = is_a(cx.host, inner, args[1].ty).ok_or_else(|| no_match("a class pattern", args))?;
     if !is {
         return Ok(Answer::constant(Const::None));
     }

@@ -11,7 +11,7 @@ use super::real::emit_divmod;
 use super::{Body, OpDef};
 use crate::diag::Result;
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, no_match};
+use crate::typing::{Answer, Arg, no_match};
 use crate::lir::{Op, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};

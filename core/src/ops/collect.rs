@@ -3,7 +3,7 @@
 use super::create::dtype_or;
 use super::{Body, OpDef, id};
 use crate::diag::{Diagnostic, Result};
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::Op;
 use crate::lower::arrays::{ArrayVal, store_element};
 use crate::lower::cast;

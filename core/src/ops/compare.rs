@@ -3,7 +3,7 @@
 use super::kernel::Map;
 use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
@@ -339,7 +339,7 @@ fn never_equal(a: Type, b: Type) -> bool {
 }
 
 fn structural_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let (a, b) = (cx.session.resolve(args[0].ty), cx.session.resolve(args[1].ty));
+    let (a, b) = (cx.vars.resolve(args[0].ty), cx.vars.resolve(args[1].ty));
     // Lists have rows of their own; those in tuples are compared here.
     if let (Kind::List(_), Kind::List(_)) = (a.kind(), b.kind()) {
         return Err(no_match("==", args));
@@ -374,7 +374,7 @@ fn is_unit(t: Type) -> bool {
 /// `a.dtype == np.float64` and the like.
 fn dtype_equal(a: Type, b: Type) -> Option<bool> {
     let scalar = |t: Type| match *t {
-        Kind::DType(_) | Kind::Builtin(_) => crate::infer::cx::dtype_arg(&Arg::of(t)),
+        Kind::DType(_) | Kind::Builtin(_) => crate::ops::dtype::dtype_arg(&Arg::of(t)),
         _ => None,
     };
     Some(scalar(a)? == scalar(b)?)
@@ -444,7 +444,7 @@ fn orderable(a: Type, b: Type) -> bool {
 }
 
 fn tuple_order_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let (a, b) = (cx.session.resolve(args[0].ty), cx.session.resolve(args[1].ty));
+    let (a, b) = (cx.vars.resolve(args[0].ty), cx.vars.resolve(args[1].ty));
     if a.members().is_none() || !orderable(a, b) {
         return Err(no_match("comparison", args));
     }

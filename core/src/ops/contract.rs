@@ -4,7 +4,7 @@ use super::linalg::dot_of;
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
 use crate::lower::arrays::{ArrayVal, Stream, fold, load_element, product, store_element, walk_polling};
 use crate::lower::cast;

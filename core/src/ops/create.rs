@@ -6,7 +6,8 @@ use super::sequence::{element, element_type, length};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, TyCx, dtype_arg, no_match};
+use crate::ops::dtype::dtype_arg;
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
 use crate::lower::arrays::{ArrayVal, copy_elements, store_element};
 use crate::lower::cast;
@@ -309,11 +310,11 @@ pub fn makes_array(t: Type) -> bool {
 
 /// The same before variables are resolved.
 fn nested_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<(usize, Type)> {
-    nested(cx.session.resolve(t))
+    nested(cx.vars.resolve(t))
 }
 
 fn not_an_array(args: &[Arg], cx: &TyCx<'_, '_>) -> Diagnostic {
-    let of = match *cx.session.resolve(args[0].ty) {
+    let of = match *cx.vars.resolve(args[0].ty) {
         Kind::List(e) => format!("a list of {e}"),
         _ => args[0].ty.to_string(),
     };

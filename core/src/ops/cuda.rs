@@ -6,7 +6,8 @@
 use super::index::element_address;
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::infer::cx::{Answer, Arg, TyCx, dtype_arg, no_match};
+use crate::ops::dtype::dtype_arg;
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::grid::GridOp;
 use crate::lir::{Alias, InstData, Op, Ty, Value};
 use crate::lower::arrays::ArrayVal;

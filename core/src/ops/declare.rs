@@ -4,7 +4,7 @@
 use super::{Body, OpDef};
 use crate::declare::conversion;
 use crate::diag::{Code, Diagnostic, Result};
-use crate::infer::cx::{Answer, Arg, TyCx};
+use crate::typing::{Answer, Arg, TyCx};
 use crate::lower::cast;
 use crate::types::{Kind, Type, parse};
 

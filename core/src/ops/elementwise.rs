@@ -8,7 +8,7 @@ use super::kernel::Map;
 use super::number::{int_gcd, int_lcm, np_round_f32, np_round_f64, uint_gcd, uint_lcm};
 use super::{Body, OpDef};
 use crate::diag::{Diagnostic, Result};
-use crate::infer::cx::{Answer, Arg};
+use crate::typing::{Answer, Arg};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};

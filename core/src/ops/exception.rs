@@ -4,7 +4,7 @@ use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::elem::Elem;
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::layout::{Obj, Str};
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};

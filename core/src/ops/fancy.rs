@@ -13,7 +13,7 @@ use super::ufunc::write_apart;
 use super::{Body, Divides, Division, OpDef, kernel};
 use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::lower::arrays::{
     ArrayVal, Stream, broadcast_strides, elementwise, fold, load_element, product, shape_text, store_element,

@@ -6,14 +6,10 @@
 
 use super::effects::Facts;
 use super::{Body, FACTS, FAMILIES, OpDef};
+use crate::handle::OpId;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
-
-/// An operation, by its place among the names of the table. It may have several rows: `operator.add` means
-/// one thing for numbers and another for lists.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct OpId(u16);
 
 /// Where Python has an operation, as far as that decides anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

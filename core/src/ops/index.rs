@@ -5,7 +5,7 @@ use super::ufunc::{broadcasts_to, write_apart};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
 use crate::lower::arrays::{
     ArrayVal, copy_elements, elementwise, fill_elements, load_element, shape_text, store_element,
@@ -135,7 +135,7 @@ fn get_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 /// Operands with lists of what they are known to hold so far.
 pub fn resolved(cx: &TyCx<'_, '_>, args: &[Arg]) -> Vec<Arg> {
-    args.iter().map(|a| Arg { ty: cx.session.resolve(a.ty), konst: a.konst.clone() }).collect()
+    args.iter().map(|a| Arg { ty: cx.vars.resolve(a.ty), konst: a.konst.clone() }).collect()
 }
 
 fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {

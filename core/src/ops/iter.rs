@@ -4,7 +4,7 @@ use super::sequence::{element, element_type, length};
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::constants::absent;
@@ -156,8 +156,8 @@ pub fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
             let one = members[1..].iter().try_fold(members[0], |a, b| cx.unify(a, *b));
             // Of several types otherwise, as lowering will find them: with lists as they are known by now.
             one.or_else(|| {
-                let known = cx.session.resolve(*t);
-                (!crate::infer::vars::has_unknown(known))
+                let known = cx.vars.resolve(*t);
+                (!crate::typing::vars::has_unknown(known))
                     .then(|| Type::one_of(known.members().unwrap_or_default()))
             })
         }
@@ -169,7 +169,7 @@ pub fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
             let y = value_type_in(cx, *x)?;
             cx.unify(t, y)
         }),
-        _ => value_type(t).map(|t| cx.session.vars.known(t)),
+        _ => value_type(t).map(|t| cx.vars.known(t)),
     }
 }
 
@@ -177,7 +177,7 @@ fn iterator(cx: &TyCx<'_, '_>, arg: &Arg) -> Result<Type> {
     iterator_of(arg.ty).ok_or_else(|| {
         Diagnostic::new(
             Code::NoMatchingOperation,
-            format!("a value of type {} cannot be iterated over", cx.session.resolve(arg.ty)),
+            format!("a value of type {} cannot be iterated over", cx.vars.resolve(arg.ty)),
         )
     })
 }

@@ -6,7 +6,7 @@ use super::shape::{Promised, bad_axis, normal_axis, value_error, with_ones};
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::Op;
 use crate::lower::arrays::{ArrayVal, copy_elements};
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};

@@ -7,7 +7,7 @@
 
 use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::infer::cx::{Answer, Arg, TyCx};
+use crate::typing::{Answer, Arg, TyCx};
 use crate::types::{Const, Float, Int, Kind, Type};
 
 super::identity::op_ids! {

@@ -4,7 +4,7 @@
 use super::{Body, Divides, Division, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, no_match};
+use crate::typing::{Answer, Arg, no_match};
 use crate::lapack::Routine;
 use crate::lir::{Op, Ty, Value};
 use crate::lower::arrays::{
@@ -264,7 +264,7 @@ const fn library(
     OpDef::new(paths, params, Body::Py(body)).raises().reads().doc(doc)
 }
 
-fn lapack_rule(_: &mut crate::infer::cx::TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn lapack_rule(_: &mut crate::typing::TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let known = args[0].text().and_then(Routine::from_name);
     let fits = |a: &Arg| a.ty.is_index() || a.ty.is_float() || a.ty.as_array().is_some();
     if known.is_some() && args[1..].iter().all(fits) {

@@ -9,7 +9,7 @@ use crate::desc::{self, TypeDesc};
 use crate::diag::{Diagnostic, Result};
 use crate::elem::Elem;
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::layout::List;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::lower::cx::{LowerCx, OpCall, Val};
@@ -291,7 +291,7 @@ fn are_lists(args: &[Arg]) -> bool {
 /// Element type of the first operand as far as it is known; `Never` where nothing is.
 fn known_elem(cx: &mut TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<Type> {
     let e = list_elem(cx, args, what)?;
-    Ok(cx.session.resolve(e))
+    Ok(cx.vars.resolve(e))
 }
 
 /// Helpers compare elements of one type that has codes.

@@ -6,15 +6,16 @@
 //! `array.shape` (a property).
 
 use crate::diag::Result;
-use crate::infer::cx::{Answer, Arg, TyCx};
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::lower::lazy::Elements;
+use crate::typing::{Answer, Arg, TyCx};
 use std::collections::HashMap;
 use std::sync::{LazyLock, RwLock};
 
+pub use crate::handle::OpId;
 pub use adapt::{Adapted, Adapter, Asked, Operands, Rewrite};
 pub use effects::{Divides, Division, Effect, Facts, Keywords, Lists, Own};
-pub use identity::{Home, OpId, WITHOUT_ROWS, all};
+pub use identity::{Home, WITHOUT_ROWS, all};
 
 /// The typing rule of an operation: argument types (in parameter order, defaults filled in) to result and
 /// coercions.
@@ -364,6 +365,7 @@ pub static STEPS: [&OpDef; 7] = [
 ];
 
 mod adapt;
+pub mod dtype;
 mod effects;
 mod identity;
 /// What nearly always takes a few instructions.

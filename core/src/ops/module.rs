@@ -2,7 +2,7 @@
 
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::infer::cx::{Answer, Arg, TyCx};
+use crate::typing::{Answer, Arg, TyCx};
 use crate::types::{Kind, Type};
 
 super::identity::op_ids! {

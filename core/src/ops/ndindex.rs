@@ -4,7 +4,7 @@
 
 use super::{Body, OpDef};
 use crate::diag::{Diagnostic, Result};
-use crate::infer::cx::{Answer, Arg, no_match};
+use crate::typing::{Answer, Arg, no_match};
 use crate::lir::{Op, Value};
 use crate::lower::arrays::{ArrayVal, product};
 use crate::lower::cast;

@@ -9,7 +9,7 @@ use super::create::{filled_like, zeroed_like};
 use super::{Body, OpDef};
 use crate::desc::TypeDesc;
 use crate::diag::{Code, Diagnostic, Result};
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::layout::List;
 use crate::lir::{Ty, Value};
 use crate::lower::arrays::ArrayVal;

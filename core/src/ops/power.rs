@@ -12,7 +12,7 @@ use super::number as num;
 use super::{Body, OpDef};
 use crate::diag::Result;
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, no_match};
+use crate::typing::{Answer, Arg, no_match};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};

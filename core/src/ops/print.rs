@@ -4,7 +4,7 @@
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::elem::Elem;
-use crate::infer::cx::{Answer, Arg, TyCx};
+use crate::typing::{Answer, Arg, TyCx};
 use crate::layout::Str;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::lower::arrays::ArrayVal;
@@ -283,7 +283,7 @@ pub fn array_args(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Res
 fn array_rule(args: &[Arg]) -> Result<Answer> {
     match args[0].ty.as_array() {
         Some(a) if Elem::of(a.dtype).is_some() => Ok(Answer::of(Type::str())),
-        _ => Err(crate::infer::cx::no_match("str()", args)),
+        _ => Err(crate::typing::no_match("str()", args)),
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::draw::{Draw, Gives, Param};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, no_match};
+use crate::typing::{Answer, Arg, no_match};
 use crate::layout::{BitSource, Layer, WordStream};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::arrays::{
@@ -404,7 +404,7 @@ fn typed_rule(args: &[Arg], double: Draw, single: Draw) -> Result<Answer> {
     rule(args, precision(&args[args.len() - 1], double, single)?, 1)
 }
 
-fn exponential_rule(_: &mut crate::infer::cx::TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn exponential_rule(_: &mut crate::typing::TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if args[3].text().is_none() {
         return Err(Diagnostic::new(Code::RequiresConstant, "the method must be a constant")
             .help("write method='zig' or method='inv'"));
@@ -444,7 +444,7 @@ fn no_seed(args: &[Arg], others: &str) -> Result<Answer> {
     ))
 }
 
-fn integers_rule(_: &mut crate::infer::cx::TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn integers_rule(_: &mut crate::typing::TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = dtype_or(&args[4], Type::i64())?;
     if !t.is_index() {
         return Err(Diagnostic::new(
@@ -456,7 +456,7 @@ fn integers_rule(_: &mut crate::infer::cx::TyCx<'_, '_>, args: &[Arg]) -> Result
     sized(&args[3], t, if legacy { Type::int() } else { t })
 }
 
-fn getrandbits_rule(_: &mut crate::infer::cx::TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn getrandbits_rule(_: &mut crate::typing::TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let unsigned = matches!(args[0].int(), Some(64));
     if let Some(k) = args[0].int()
         && k > 64

@@ -4,7 +4,8 @@ use super::kernel::Map;
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, TyCx, dtype_arg, no_match};
+use crate::ops::dtype::dtype_arg;
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
@@ -127,7 +128,7 @@ pub static OPS: &[OpDef] = &[
                 if a[0].ty.is_weak() {
                     Err(no_match("astype()", a))
                 } else {
-                    Ok(Answer::of(crate::infer::cx::dtype_arg(&a[1]).ok_or_else(|| no_match("astype()", a))?))
+                    Ok(Answer::of(crate::ops::dtype::dtype_arg(&a[1]).ok_or_else(|| no_match("astype()", a))?))
                 }
             },
             |cx, c| cast::cast(cx, &c.args[0], c.types[0], c.ret),

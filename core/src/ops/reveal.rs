@@ -6,7 +6,7 @@
 
 use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::infer::cx::{Answer, Arg, TyCx};
+use crate::typing::{Answer, Arg, TyCx};
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::Ctx;
 use crate::types::{Const, Kind, Type};
@@ -35,7 +35,7 @@ pub static OPS: &[OpDef] = &[
         Body::Lir(decorator_rule, |_, call| Ok(if let Kind::Function(_) = call.types[0].kind() { call.args[0].clone() } else { vec![] })),
     ).aliases().doc("In compiled code every function is compiled: the decorator gives the function itself. Its options are those of the function that Python calls."),
     OpDef::new(&["tierup._panic"], "raises", Body::Lir(
-        |_, args| if let Some(Const::Bool(_)) = args[0].konst { Ok(Answer::of(Type::int())) } else { Err(crate::infer::cx::no_match("_panic()", args)) },
+        |_, args| if let Some(Const::Bool(_)) = args[0].konst { Ok(Answer::of(Type::int())) } else { Err(crate::typing::no_match("_panic()", args)) },
         |cx, call| {
             let zero = cx.b.i64(0);
             if call.consts[0] == Some(Const::Bool(false)) { return Ok(vec![cx.helper_value(&test_panic_quietly, &[])]); }
@@ -52,7 +52,7 @@ fn decorator_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         Kind::Str => Err(Diagnostic::new(Code::UnsupportedSyntax, "a decorator in compiled code declares no types: the function is compiled for the arguments of each call")
             .help("leave the signature out, or decorate the function outside of compiled code")),
         Kind::None => Ok(Answer::of(Type::new(Kind::Builtin(id::TIERUP_NJIT)))),
-        _ => Err(crate::infer::cx::no_match("njit()", args)),
+        _ => Err(crate::typing::no_match("njit()", args)),
     }
 }
 

@@ -5,7 +5,7 @@ use super::shape::{Promised, bad_axis, normal_axis};
 use super::{Body, OpDef, kernel};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::arrays::{ArrayVal, element_code, fold, load_element, spill_parts};
 use crate::lower::cx::{LowerCx, OpCall, Val};

@@ -6,7 +6,7 @@
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::arrays::ArrayVal;
 use crate::lower::cast;
@@ -428,7 +428,7 @@ fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
                 Some(t) => t,
                 None => {
                     // Of several types, with lists as they are known by now.
-                    let known = cx.session.resolve(args[0].ty);
+                    let known = cx.vars.resolve(args[0].ty);
                     Type::one_of(known.members().unwrap_or_default())
                 }
             };
@@ -651,7 +651,7 @@ pub fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> Result<
 
 /// [`element_type`] with what is known of a variable.
 pub fn element_type_in(cx: &TyCx<'_, '_>, t: Type) -> Option<Type> {
-    element_type(t).map(|t| cx.session.vars.known(t))
+    element_type(t).map(|t| cx.vars.known(t))
 }
 
 pub fn unpack_type(cx: &mut TyCx<'_, '_>, t: Type, n: usize) -> Option<Type> {

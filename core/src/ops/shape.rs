@@ -9,7 +9,7 @@ use super::create::{shape_values, zero_d};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
 use crate::lower::arrays::{ArrayVal, load_element};
 use crate::lower::cast;

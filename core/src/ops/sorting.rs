@@ -6,7 +6,7 @@ use super::reduce::{checked_axis, element_code};
 use super::{Body, OpDef};
 use crate::diag::Result;
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
 use crate::lower::arrays::ArrayVal;
 use crate::lower::cast;

@@ -4,7 +4,7 @@
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::{Stencil, StencilKernel};
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::ssa::{FuncId, reads, registry};
 use crate::types::{Const, FuncType, Kind, Type};
 
@@ -95,9 +95,9 @@ fn loops(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         given,
         filled: !args[3].is_none(),
     };
-    cx.session.host.stencil(&Stencil::Loops(kernel)).map(function)
+    cx.host.stencil(&Stencil::Loops(kernel)).map(function)
 }
 
 fn decorator(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    cx.session.host.stencil(&Stencil::Decorator(standard(&args[0])?)).map(function)
+    cx.host.stencil(&Stencil::Decorator(standard(&args[0])?)).map(function)
 }

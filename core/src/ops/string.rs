@@ -6,7 +6,7 @@
 use super::sequence::adjust_slice;
 use super::{Body, OpDef};
 use crate::diag::Result;
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::layout::{List, Obj, Str};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;

@@ -3,7 +3,7 @@
 use super::string as st;
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Ty, Value};
 use crate::lower::cast;
 use crate::lower::constants::string;

@@ -1,7 +1,7 @@
 //! Clocks.
 
 use super::{Body, OpDef};
-use crate::infer::cx::{Answer, no_match};
+use crate::typing::{Answer, no_match};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::cx::LowerCx;

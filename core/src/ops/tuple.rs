@@ -2,7 +2,7 @@
 
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Const, Kind, Type};
 

@@ -5,7 +5,8 @@ use super::kernel::{Map, array_map};
 use super::{OpDef, UfuncRule};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, dtype_arg, no_match};
+use crate::ops::dtype::dtype_arg;
+use crate::typing::{Answer, Arg, no_match};
 use crate::lir::{Op, Value};
 use crate::lower::arrays::{
     ArrayVal, Kernel, Whole, copy_elements, element_code, elementwise_or, load_element, shape_text,

@@ -11,7 +11,7 @@ use super::number as num;
 use super::power::complex_helper;
 use super::{Body, OpDef};
 use crate::diag::Result;
-use crate::infer::cx::{Answer, Arg};
+use crate::typing::{Answer, Arg};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};

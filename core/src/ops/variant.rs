@@ -3,7 +3,7 @@
 
 use super::{Body, OpDef};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, no_match};
+use crate::typing::{Answer, no_match};
 use crate::lir::Op;
 use crate::types::{Const, Kind, Type};
 

@@ -5,7 +5,7 @@ use super::create::{shape_dims, shape_values};
 use super::{Body, OpDef};
 use crate::diag::Result;
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, no_match};
+use crate::typing::{Answer, Arg, no_match};
 use crate::lir::Op;
 use crate::lower::arrays::ArrayVal;
 use crate::lower::cx::{LowerCx, OpCall, Val};

@@ -9,7 +9,7 @@
 //!   (`operator.add`).
 
 use crate::entity;
-use crate::ops::OpId;
+use crate::handle::{FuncId, OpId};
 use crate::source::File;
 use crate::types::{Const, Type};
 use std::sync::Arc;
@@ -20,8 +20,6 @@ entity!(/// A basic block.
     Block, "b");
 entity!(/// An instruction.
     Inst, "i");
-entity!(/// A function in the registry.
-    FuncId, "f");
 entity!(/// A typed instance of a function, numbered by the inference session.
     InstanceId, "inst");
 

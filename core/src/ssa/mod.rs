@@ -15,5 +15,6 @@ pub mod registry;
 pub mod text;
 pub mod verify;
 
+pub use crate::handle::FuncId;
 pub use func::*;
 pub use parts::{PARTS, Parts};

@@ -33,6 +33,7 @@ pub fn reserve() -> FuncId {
 /// Keeps `func` under a reserved number.
 pub fn set(id: FuncId, mut func: Func) {
     func.id = Some(id);
+    id.set_name(func.name.clone());
     let mut r = REGISTRY.write().unwrap_or_else(|e| e.into_inner());
     r.by_host.entry(func.host).or_default().push(id);
     r.funcs.insert(id, Arc::new(func));
@@ -58,11 +59,7 @@ pub fn remove(host: u64) -> Vec<FuncId> {
     for id in &gone {
         r.funcs.remove(id);
         r.declared.remove(id);
+        id.forget_name();
     }
     gone
-}
-
-/// The function's name for messages.
-pub fn name(id: FuncId) -> String {
-    get(id).map_or_else(|| format!("{id}"), |f| f.name.to_string())
 }

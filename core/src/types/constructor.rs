@@ -223,7 +223,7 @@ mod tests {
         let pair = vec![Type::int(), list];
         let method = Kind::Method(crate::ops::id::BUILTINS_LEN, matrix);
         let function = FuncType {
-            func: crate::ssa::FuncId(7),
+            func: crate::handle::FuncId(7),
             defaults: pair.clone(),
             captures: vec![Type::str()],
             kwdefaults: vec!["k".into()],

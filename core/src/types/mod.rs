@@ -105,7 +105,7 @@ pub struct ArrayType {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FuncType {
     /// Key of the SSA function in [`crate::ssa::registry`].
-    pub func: crate::ssa::FuncId,
+    pub func: crate::handle::FuncId,
     /// Values for trailing positional parameters, then keyword-only ones, as given at `MAKE_FUNCTION` (empty
     /// for module-level functions, whose defaults the host knows).
     pub defaults: Vec<Type>,
@@ -173,9 +173,9 @@ pub enum Kind {
     Iter(IterType),
     Function(FuncType),
     /// An operation, class or function of the table as a value: `numpy.add`, `builtins.len`, `builtins.int`.
-    Builtin(crate::ops::OpId),
+    Builtin(crate::handle::OpId),
     /// An attribute of a value that is called later: the path in the table and the receiver.
-    Method(crate::ops::OpId, Type),
+    Method(crate::handle::OpId, Type),
     Module(&'static str),
     /// A scalar type as a value: `np.float32`, `np.dtype("f4")`, `arr.dtype`.
     DType(Type),

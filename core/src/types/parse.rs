@@ -6,8 +6,8 @@
 
 use super::class::HostClass;
 use super::{Access, ArrayType, ClassDef, ClassId, Float, FuncType, Int, IterType, Kind, Layout, Type};
+use crate::handle::FuncId;
 use crate::lex::Cursor;
-use crate::ssa::FuncId;
 use std::collections::BTreeSet;
 use std::sync::{LazyLock, Mutex};
 
@@ -271,7 +271,8 @@ impl Parser<'_> {
         }
         let exact = self.exact;
         let table_path = |name: &str| {
-            let found = if exact { crate::ops::OpId::parse(name) } else { crate::ops::OpId::find(name) };
+            let found =
+                if exact { crate::handle::OpId::parse(name) } else { crate::handle::OpId::find(name) };
             found.ok_or_else(|| format!("no operation is called {name:?}"))
         };
         if !self.eat("(") {

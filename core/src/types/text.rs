@@ -76,7 +76,7 @@ impl Display for Type {
             Kind::Slice(p) => wrap(f, "slice", &Join(p)),
             Kind::Iter(i) => fmt_iter(i, f),
             Kind::Function(x) => {
-                write!(f, "function({}", crate::ssa::registry::name(x.func))?;
+                write!(f, "function({}", x.func.name())?;
                 if !x.captures.is_empty() {
                     write!(f, "; {}", Join(&x.captures))?;
                 }

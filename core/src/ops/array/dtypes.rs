@@ -2,7 +2,8 @@
 
 use super::{Result1, array, element_type};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::infer::cx::{Answer, Arg, TyCx, dtype_arg, no_match};
+use crate::ops::dtype::dtype_arg;
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::Op;
 use crate::lower::arrays::{ArrayVal, product};
 use crate::lower::cx::{LowerCx, OpCall, Val};

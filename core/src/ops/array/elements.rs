@@ -3,7 +3,7 @@
 use super::{Result1, array};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
 use crate::lower::arrays::{ArrayVal, copy_elements, load_element, store_element};
 use crate::lower::cast;

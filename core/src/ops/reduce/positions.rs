@@ -3,7 +3,7 @@
 use super::running::refuse_tuple;
 use super::{Axes, args_of, array, axes_error, axes_of, choose, element_code, raise_axes, result_type};
 use crate::diag::Result;
-use crate::infer::cx::{Answer, Arg, no_match};
+use crate::typing::{Answer, Arg, no_match};
 use crate::lir::{Op, Value};
 use crate::lower::arrays::{ArrayVal, load_element};
 use crate::lower::cx::{LowerCx, OpCall, Val};

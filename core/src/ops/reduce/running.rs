@@ -2,7 +2,8 @@
 
 use super::{Axes, accumulator, args_of, array, axes_error, axes_of, choose, element_code, raise_axes};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::infer::cx::{Answer, Arg, dtype_arg, no_match};
+use crate::ops::dtype::dtype_arg;
+use crate::typing::{Answer, Arg, no_match};
 use crate::lower::arrays::{ArrayVal, contiguous_strides};
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::ops::kernel as k;

@@ -3,7 +3,7 @@
 use super::{always_raises, value_error};
 use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
 use crate::lower::arrays::{ArrayVal, broadcast_strides, shape_text};
 use crate::lower::cx::{LowerCx, OpCall, Val};

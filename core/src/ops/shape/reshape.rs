@@ -3,7 +3,7 @@
 use super::{permuted, permuted_type, reversed, shape_restride};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, no_match};
+use crate::typing::{Answer, Arg, no_match};
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::lower::arrays::{ArrayVal, contiguous_strides, product, shape_text};
 use crate::lower::cx::{LowerCx, OpCall, Val};

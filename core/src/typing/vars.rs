@@ -9,13 +9,18 @@
 //! out of a list has the type that is known of the variable by then, and is typed again when more is known.
 //! [`super::unify`] is how variables come to be known.
 
-use crate::ssa::Inst;
 use crate::types::constructor::Variance;
 use crate::types::{Kind, Type};
 use std::collections::HashMap;
 
-/// An instruction of an instance.
-pub type Site = (u32, Inst);
+/// A place in the code that is typed, by numbers that mean nothing here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Site {
+    /// An instance of a function.
+    pub instance: u32,
+    /// An instruction of it.
+    pub inst: u32,
+}
 
 /// Which of the variables of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -142,12 +142,16 @@ fn castable(a: Type, b: Type) -> bool {
 mod tests {
     use super::super::vars::has_unknown;
     use super::*;
-    use crate::ssa::Inst;
+    use crate::typing::vars::Site;
+
+    fn site(instance: u32, inst: usize) -> Site {
+        Site { instance, inst: inst as u32 }
+    }
     use crate::types::Layout;
 
     /// A variable of instruction `i`.
     fn var(vars: &mut Vars, i: usize) -> Type {
-        vars.at((0, Inst::new(i)), 0, Type::int())
+        vars.at(site(0, i), 0, Type::int())
     }
     fn list(vars: &mut Vars, i: usize) -> Type {
         Type::list(var(vars, i))
@@ -307,7 +311,7 @@ mod tests {
         let (empty, full) = (list(&mut vars, 1), list(&mut vars, 2));
         vars.hold(of(full), Type::int()).unwrap();
         let result = Type::tuple(vec![empty, empty, full]);
-        let call = |vars: &mut Vars, i| vars.instantiate(result, (1, Inst::new(i)));
+        let call = |vars: &mut Vars, i| vars.instantiate(result, site(1, i));
         let (x, y) = (call(&mut vars, 1), call(&mut vars, 2));
         assert_eq!(call(&mut vars, 1), x);
         assert_ne!(x, y);
@@ -337,7 +341,7 @@ mod tests {
     fn a_place_has_as_many_variables_as_its_constructor_arguments() {
         let mut vars = Vars::default();
         let made = |vars: &mut Vars, i| {
-            let site = (0, Inst::new(i));
+            let site = site(0, i);
             [vars.at(site, 0, Type::int()), vars.at(site, 1, Type::float())]
         };
         let ([k, v], [l, w]) = (made(&mut vars, 1), made(&mut vars, 2));

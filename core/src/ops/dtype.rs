@@ -1,0 +1,39 @@
+//! Scalar types as programs name them.
+
+use super::id;
+use crate::types::{Float, Int, Kind, Type};
+use crate::typing::Arg;
+
+/// The scalar type that a `dtype` argument names: a NumPy scalar class, dtype object, Python number class or
+/// constant string.
+pub fn dtype_arg(arg: &Arg) -> Option<Type> {
+    match *arg.ty {
+        Kind::DType(t) => Some(t),
+        Kind::Builtin(id::BUILTINS_INT) => Some(Type::i64()),
+        Kind::Builtin(id::BUILTINS_FLOAT) => Some(Type::f64()),
+        Kind::Builtin(id::BUILTINS_BOOL) => Some(Type::bool()),
+        Kind::Builtin(id::BUILTINS_COMPLEX) => Some(Type::complex().strong()),
+        _ => dtype_name(arg.text()?),
+    }
+}
+
+/// The scalar type of a NumPy dtype string (`f8`, `float64`, `<i4`, `?`).
+pub fn dtype_name(name: &str) -> Option<Type> {
+    let int = |i: Int| Some(Type::int_of(i));
+    match name.trim_start_matches(['<', '=', '|']) {
+        "bool" | "bool_" | "?" | "b1" => Some(Type::bool()),
+        "int8" | "i1" | "b" | "byte" => int(Int::I8),
+        "int16" | "i2" | "h" | "short" => int(Int::I16),
+        "int32" | "i4" | "i" | "intc" => int(Int::I32),
+        "int64" | "i8" | "l" | "q" | "int" | "intp" | "int_" | "p" | "longlong" => int(Int::I64),
+        "uint8" | "u1" | "B" | "ubyte" => int(Int::U8),
+        "uint16" | "u2" | "H" | "ushort" => int(Int::U16),
+        "uint32" | "u4" | "I" | "uintc" => int(Int::U32),
+        "uint64" | "u8" | "L" | "Q" | "uint" | "uintp" | "P" | "ulonglong" => int(Int::U64),
+        "float32" | "f4" | "f" | "single" => Some(Type::float_of(Float::F32)),
+        "float64" | "f8" | "d" | "float" | "double" => Some(Type::f64()),
+        "complex64" | "c8" | "F" | "csingle" => Some(Type::new(Kind::Complex(Float::F32))),
+        "complex128" | "c16" | "D" | "complex" | "cdouble" => Some(Type::new(Kind::Complex(Float::F64))),
+        _ => None,
+    }
+}

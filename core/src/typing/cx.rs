@@ -1,0 +1,126 @@
+//! What a typing rule sees and answers, and the rules' common vocabulary.
+
+use super::unify::Refusal;
+use super::vars::{Site, Vars};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::host::Host;
+use crate::types::{Const, Kind, Type};
+
+/// One operand of an operation.
+#[derive(Clone, Debug)]
+pub struct Arg {
+    pub ty: Type,
+    pub konst: Option<Const>,
+}
+
+impl Arg {
+    pub fn of(ty: Type) -> Arg {
+        Arg { ty, konst: None }
+    }
+    pub fn constant(c: Const) -> Arg {
+        Arg { ty: c.ty(), konst: Some(c) }
+    }
+    pub fn is_none(&self) -> bool {
+        *self.ty == Kind::None
+    }
+    /// Not given, where the default is `...` since None is none of the values that may be given.
+    pub fn is_omitted(&self) -> bool {
+        *self.ty == Kind::Ellipsis
+    }
+    pub fn int(&self) -> Option<i64> {
+        self.konst.as_ref().and_then(Const::as_int)
+    }
+    pub fn text(&self) -> Option<&str> {
+        self.konst.as_ref().and_then(Const::as_str)
+    }
+    /// The constant truth of a flag such as `keepdims`; anything else is an error.
+    pub fn flag(&self, what: &str) -> Result<bool> {
+        self.konst.as_ref().map(Const::truth).ok_or_else(|| {
+            Diagnostic::new(Code::RequiresConstant, format!("{what} must be a constant True or False"))
+                .help(format!("write {what}=True or {what}=False"))
+        })
+    }
+}
+
+/// What a typing rule decides.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub ret: Type,
+    /// Types that operands are promoted to before the operation; empty means "as they are".
+    pub args: Vec<Type>,
+    /// The result when it is known already.
+    pub konst: Option<Const>,
+}
+
+impl Answer {
+    pub fn of(ret: Type) -> Answer {
+        Answer { ret, args: vec![], konst: None }
+    }
+    pub fn coerced(ret: Type, args: Vec<Type>) -> Answer {
+        Answer { ret, args, konst: None }
+    }
+    pub fn constant(c: Const) -> Answer {
+        Answer { ret: c.ty(), args: vec![], konst: Some(c) }
+    }
+    pub fn known(mut self, c: Option<Const>) -> Answer {
+        self.konst = c;
+        self
+    }
+}
+
+/// The inference session as a rule sees it, at one instruction.
+pub struct TyCx<'a, 'h> {
+    pub vars: &'a mut Vars,
+    pub host: &'h dyn Host,
+    pub site: Site,
+}
+
+impl TyCx<'_, '_> {
+    /// The type that holds both, variables included.
+    pub fn unify(&mut self, a: Type, b: Type) -> Option<Type> {
+        self.vars.unify(a, b)
+    }
+
+    /// A list made here whose element type is found by use; starts with `elem` (`Never` for an empty list).
+    pub fn new_list(&mut self, elem: Type) -> Result<Type> {
+        let list = Type::list(self.vars.at(self.site, 0, Type::int()));
+        self.push_elem(list, elem)?;
+        Ok(list)
+    }
+
+    /// Element type of a list as known so far.
+    pub fn elem(&self, list: Type) -> Option<Type> {
+        if let Kind::List(e) = *list { Some(self.vars.known(e)) } else { None }
+    }
+
+    /// The list also holds values of type `elem`. An error when its element type is fixed and cannot hold
+    /// them.
+    pub fn push_elem(&mut self, list: Type, elem: Type) -> Result<()> {
+        let Kind::List(slot) = *list else { return Err(Diagnostic::internal(format!("{list} is no list"))) };
+        self.vars.hold(slot, elem).map_err(|why| self.refused(why, elem))
+    }
+
+    fn refused(&self, why: Refusal, elem: Type) -> Diagnostic {
+        let old = match why {
+            Refusal::Holds(old) => old,
+            Refusal::Itself => {
+                return Diagnostic::new(
+                    Code::CannotUnify,
+                    "a list cannot hold itself, nor a function that captures it",
+                )
+                .help("move the inner function out, and give it what it needs as arguments");
+            }
+        };
+        let help = match (old.as_array(), elem.as_array()) {
+            (Some(x), Some(y))
+                if x.dtype == y.dtype && x.ndim == y.ndim && y.layout == crate::types::Layout::A =>
+            {
+                "this list came from outside with arrays that lie without gaps: give it a copy, np.ascontiguousarray(x)"
+            }
+            _ => "keep the elements of a list of one type",
+        };
+        let [old, elem] = [old, elem].map(|t| self.vars.resolve(t));
+        Diagnostic::new(Code::CannotUnify, format!("a list of {old} cannot hold a value of type {elem}"))
+            .help(help)
+    }
+}

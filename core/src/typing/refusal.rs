@@ -1,0 +1,217 @@
+//! What an error says where an operation does not take its operands: their types as users know them, how the
+//! operation is spelt, and a way out. Texts only; nothing here decides what is compiled.
+
+use super::cx::Arg;
+use crate::diag::{Code, Diagnostic};
+use crate::types::{Kind, Type};
+
+/// "No version takes these types", without a place; inference adds it.
+pub fn no_match(what: &str, args: &[Arg]) -> Diagnostic {
+    no_match_named(what, args, &[])
+}
+
+/// [`no_match`] with arguments that were given by name.
+pub fn no_match_named(what: &str, args: &[Arg], named: &[(std::sync::Arc<str>, Arg)]) -> Diagnostic {
+    let spelt;
+    let what = if what.starts_with("operator.") || what.starts_with("numpy.") && !what.ends_with(')') {
+        spelt = spelling(what);
+        &spelt
+    } else {
+        what
+    };
+    // A method of a universal function is that function's.
+    let method;
+    let (what, args) = match (what.strip_prefix("ufunc."), args) {
+        (Some(name), [Arg { ty, .. }, rest @ ..]) if let Kind::Builtin(f) = **ty => {
+            method = format!("{f}.{name}");
+            (method.as_str(), rest)
+        }
+        _ => (what, args),
+    };
+    let by_name = named.iter().map(|(name, a)| format!("{name}={}", shown(a.ty)));
+    let all: Vec<String> =
+        [operands(what, args)].into_iter().filter(|t| !t.is_empty()).chain(by_name).collect();
+    let d = Diagnostic::new(Code::NoMatchingOperation, format!("{what} does not take ({})", all.join(", ")))
+        .generic();
+    match for_operands(what, args).or_else(|| for_named(named)) {
+        Some(h) => d.help(h),
+        None => d,
+    }
+}
+
+/// A type as messages show it: what the user would call it.
+pub fn shown(t: Type) -> String {
+    match t.kind() {
+        Kind::None => "None".into(),
+        Kind::Builtin(path) => path.name().trim_start_matches("builtins.").into(),
+        _ => t.to_string().replace("(none", "(None").replace(", none", ", None"),
+    }
+}
+
+/// The operands of a message; parameters at the end that were left out are not shown.
+pub fn operands(what: &str, args: &[Arg]) -> String {
+    let given = if what.ends_with("()") {
+        args.iter().rposition(|a| *a.ty != Kind::None).map_or(args.len().min(1), |k| k + 1)
+    } else {
+        args.len()
+    };
+    args[..given].iter().map(|a| shown(a.ty)).collect::<Vec<_>>().join(", ")
+}
+
+/// How a path is written in Python.
+pub fn spelling(path: &str) -> String {
+    let symbol = match path {
+        "operator.add" => "+",
+        "operator.sub" => "-",
+        "operator.mul" => "*",
+        "operator.truediv" => "/",
+        "operator.floordiv" => "//",
+        "operator.mod" => "%",
+        "operator.pow" => "**",
+        "operator.matmul" => "@",
+        "operator.and_" => "&",
+        "operator.or_" => "|",
+        "operator.xor" => "^",
+        "operator.lshift" => "<<",
+        "operator.rshift" => ">>",
+        "operator.eq" => "==",
+        "operator.ne" => "!=",
+        "operator.lt" => "<",
+        "operator.le" => "<=",
+        "operator.gt" => ">",
+        "operator.ge" => ">=",
+        "operator.getitem" => "indexing",
+        "operator.setitem" => "item assignment",
+        "operator.delitem" => "item deletion",
+        "operator.contains" => "in",
+        "operator.neg" => "unary -",
+        "operator.pos" => "unary +",
+        "operator.invert" => "~",
+        "operator.truth" => "a truth test",
+        "numpy.concat" => "numpy.concatenate()",
+        _ => return format!("{}()", path.trim_start_matches("builtins.")),
+    };
+    symbol.into()
+}
+
+/// A way out where an operation does not take its operands.
+pub fn for_operands(what: &str, args: &[Arg]) -> Option<&'static str> {
+    let is = |k: usize, test: fn(Type) -> bool| args.get(k).is_some_and(|a| test(a.ty));
+    let any = |test: fn(Type) -> bool| args.iter().any(|a| test(a.ty));
+    let (text, none, float) =
+        (|t: Type| *t == Kind::Str, |t: Type| *t == Kind::None, |t: Type| matches!(*t, Kind::Float(_)));
+    let tuple = |t: Type| matches!(*t, Kind::Tuple(_) | Kind::NamedTuple(..));
+    let array = |t: Type| t.as_array().is_some();
+    let fraction = |t: Type| {
+        let e = t.as_array().map_or(t, |a| a.dtype);
+        e.is_complex() || matches!(*e, Kind::Float(_))
+    };
+    let fractions =
+        |t: Type| t.as_array().is_some_and(|a| a.dtype.is_complex() || matches!(*a.dtype, Kind::Float(_)));
+    match what {
+        "+" if any(text) && any(Type::is_number) => {
+            Some("str(x) makes a string of a number, int(s) or float(s) a number of a string")
+        }
+        "%" if is(0, text) => Some("format with an f-string: f\"{x:.2f}\""),
+        "<" | "<=" | ">" | ">=" if any(|t| matches!(*t, Kind::Complex(_))) => {
+            Some("compare abs(z), z.real or z.imag")
+        }
+        "indexing" if is(1, float) => Some("an index is an int: a[int(i)]"),
+        "@" if any(Type::is_number) => Some("@ multiplies matrices and vectors; use * for a number"),
+        "&" | "|" | "^" | "<<" | ">>" | "~" if any(fraction) => Some(
+            "only bools and integers have bits: compare first, (a > 0) & (b > 0), or convert with a.astype(np.int64)",
+        ),
+        "indexing" | "item assignment" if is(1, fractions) => {
+            Some("an array of indices holds integers or bools: a[i.astype(np.int64)]")
+        }
+        "indexing" if is(1, array) && is(0, |t| t.is_sequence()) => {
+            Some("only arrays are indexed by arrays: np.array(x)[i]")
+        }
+        "numpy.take()" | "array.take()" if is(1, float) || is(1, fractions) => {
+            Some("what is taken is said by integers: np.take(a, int(i)), or i.astype(np.int64) of an array")
+        }
+        "numpy.where()"
+        | "numpy.clip()"
+        | "numpy.select()"
+        | "numpy.add()"
+        | "numpy.subtract()"
+        | "numpy.multiply()"
+        | "numpy.divide()"
+        | "numpy.maximum()"
+        | "numpy.minimum()"
+        | "numpy.dot()"
+        | "numpy.inner()"
+        | "numpy.matmul()"
+        | "array.dot()"
+        | "numpy.full()"
+        | "numpy.arange()"
+        | "numpy.linspace()"
+        | "numpy.searchsorted()"
+        | "array.searchsorted()"
+        | "numpy.sqrt()"
+        | "numpy.exp()"
+        | "numpy.log()"
+            if any(text) =>
+        {
+            Some("arrays hold numbers: int(s) or float(s) makes one of a string")
+        }
+        "numpy.matmul()" if any(Type::is_number) => {
+            Some("matmul multiplies matrices and vectors; use * for a number")
+        }
+        "array.sort()" | "numpy.sort()" | "array.argsort()" | "numpy.argsort()" => {
+            Some("the arguments are a, axis=-1, kind=None, where a kind is a string: \"stable\"")
+        }
+        "numpy.random.shuffle()" | "random.shuffle()" | "numpy.random.Generator.shuffle()" => Some(
+            "what is shuffled is a list or an array, in place; np.random.permutation(n) gives shuffled integers",
+        ),
+        "random.choice()" | "random.sample()" => {
+            Some("what is chosen from is a list, a tuple, a string or a range")
+        }
+        "random.randint()" | "random.randrange()" if any(float) => Some("the ends are integers: int(x)"),
+        "int()" | "float()" | "complex()" | "range()" if is(0, array) => {
+            Some("that takes one number: an element, a[0], or a.item() of an array of one element")
+        }
+        "numpy.concatenate()"
+        | "numpy.stack()"
+        | "numpy.block()"
+        | "numpy.vstack()"
+        | "numpy.hstack()"
+        | "numpy.dstack()"
+        | "numpy.column_stack()"
+            if is(0, array) =>
+        {
+            Some("what is joined is given in a tuple or a list: (a, b)")
+        }
+        "array.reshape()" | "numpy.reshape()" => Some(
+            "a shape is integers or a tuple of them: how many dimensions there are must be known when the function is compiled",
+        ),
+        "array.astype()" | "array.view()" => {
+            Some("pass np.float64, np.int32, ... or a constant string such as \"float32\"")
+        }
+        "indexing" if is(1, text) && is(0, |t| t.as_array().is_some()) => {
+            Some("arrays with named fields are not compiled; pass one array for each field")
+        }
+        "item assignment" if is(0, tuple) => {
+            Some("a tuple cannot be changed; use a list, or build a new tuple")
+        }
+        "item assignment" if is(0, text) => Some("a string cannot be changed; build a new one"),
+        "range()" if any(float) => Some("range() takes ints: range(int(n))"),
+        _ if any(text) && any(array) && !what.ends_with("()") => {
+            Some("arrays hold numbers: int(s) or float(s) makes one of a string")
+        }
+        _ if any(none) && !what.ends_with("()") => Some("test for None first: if x is not None"),
+        _ => None,
+    }
+}
+
+/// A way out where it is an argument given by name that an operation does not take.
+pub fn for_named(named: &[(std::sync::Arc<str>, Arg)]) -> Option<&'static str> {
+    named.iter().find_map(|(name, a)| match &**name {
+        "axis" if !a.ty.is_int() && *a.ty != Kind::None => {
+            Some("an axis is an integer, for some functions also a tuple of integers or None")
+        }
+        "dtype" => Some("pass np.float64, np.int32, ... or a constant string such as \"float32\""),
+        "out" if a.ty.as_array().is_none() => Some("out is an array of the result's shape and type"),
+        _ => None,
+    })
+}
