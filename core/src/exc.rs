@@ -83,6 +83,24 @@ impl Class {
     }
 }
 
+/// Class and text of the exception for a variable that is not bound: one of the function itself, or one that
+/// it captured.
+pub fn unbound(name: &str, captured: bool) -> (Class, String) {
+    if captured {
+        (
+            Class::NameError,
+            format!(
+                "cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+            ),
+        )
+    } else {
+        (
+            Class::UnboundLocalError,
+            format!("cannot access local variable '{name}' where it is not associated with a value"),
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,6 +14,7 @@ pub mod diag;
 pub mod door;
 pub mod draw;
 pub mod elem;
+pub mod emit;
 pub mod entity;
 pub mod exc;
 pub mod graph;

@@ -85,6 +85,14 @@ impl From<&str> for File {
     }
 }
 
+/// A Python frame as a traceback shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    pub file: File,
+    pub func: Arc<str>,
+    pub line: u32,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,9 +14,9 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 use tierup_core::backend::Backend;
 use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::emit::wrapper::SLOT;
 use tierup_core::lir::builder::Builder;
 use tierup_core::lir::{Alias, Func, Module, Signature, Ty};
-use tierup_core::lower::wrapper::SLOT;
 use tierup_core::types::{Layout, Type};
 use tierup_tier0::Cranelift;
 

@@ -593,7 +593,7 @@ impl Core {
         &self,
         py: Python<'_>,
         types: &[Type],
-    ) -> Result<std::collections::BTreeSet<tierup_core::lower::chunked_loops::Note>, Failure> {
+    ) -> Result<std::collections::BTreeSet<tierup_core::lower::notes::Note>, Failure> {
         on_compiler_stack(py, |py| {
             guard(&format!("explaining {}", self.params.name), || {
                 let id = self.func_id(py)?;

@@ -18,7 +18,7 @@ pub use engine::Wrapper;
 /// What `@jit` was told.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    pub code: tierup_core::lower::cx::Options,
+    pub code: tierup_core::emit::cx::Options,
     /// Calls release the GIL.
     pub nogil: bool,
     /// What runs in parallel.
@@ -192,7 +192,7 @@ pub fn parallel(
     args: &[Type],
     options: &Options,
     host: &dyn Host,
-) -> Result<std::collections::BTreeSet<tierup_core::lower::chunked_loops::Note>> {
+) -> Result<std::collections::BTreeSet<tierup_core::lower::notes::Note>> {
     engine::inspect::parallel(&Request {
         func,
         args: args.to_vec(),

@@ -1,5 +1,5 @@
 //! Frames of generators, the exception being handled, and remainders: small helpers of the families
-//! `generator`, `exception` and `real`.
+//! `generator`, `handled` and `real`.
 
 use crate::Native;
 use crate::exc::{Arg, Error, Exc, Res, or_raise};
@@ -11,7 +11,7 @@ use tierup_core::desc::TypeDesc;
 use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
 use tierup_core::layout::{FRAME_HEADER, Frame, Obj, Str};
-use tierup_core::ops::{exception, generator, real};
+use tierup_core::ops::{generator, handled, real};
 use tierup_core::rt::{Ctx, P};
 
 /// Frames hold frames: a recursive generator leaves a chain as deep as its recursion, and the thread that
@@ -105,7 +105,7 @@ pub fn in_context(exc: *mut Exc) -> *mut Obj {
     exc.cast()
 }
 
-impl exception::Helpers for Native {
+impl handled::Helpers for Native {
     unsafe fn exc_push_handled(ctx: Ctx, exc: *mut Obj) {
         // SAFETY: `exc` is live; the context belongs to this thread.
         unsafe {

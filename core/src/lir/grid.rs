@@ -406,15 +406,15 @@ impl Put<'_> {
                 .again(i, InstData::Load { ty, addr: ctx, offset: offset as i32, alias: Alias::Const });
         }
         if op == GridOp::Barrier {
-            let helper = &crate::ops::cuda::grid_barrier;
+            let helper = &crate::ops::grid::grid_barrier;
             return self.again(i, InstData::CallHelper { helper, args: vec![ctx] });
         }
         if op == GridOp::WarpBarrier {
-            let helper = &crate::ops::cuda::grid_warp_barrier;
+            let helper = &crate::ops::grid::grid_warp_barrier;
             return self.again(i, InstData::CallHelper { helper, args: vec![ctx, args[0]] });
         }
         if op == GridOp::Ballot {
-            let helper = &crate::ops::cuda::grid_ballot;
+            let helper = &crate::ops::grid::grid_ballot;
             return self.again(i, InstData::CallHelper { helper, args: vec![ctx, args[0], args[1]] });
         }
         if op == GridOp::Shuffle {
@@ -445,7 +445,7 @@ impl Put<'_> {
 impl Put<'_> {
     /// The helper takes and gives 64 bits.
     fn shuffle(&mut self, ty: Ty, args: &[Value], ctx: Value, i: Inst) {
-        let helper = &crate::ops::cuda::grid_shuffle;
+        let helper = &crate::ops::grid::grid_shuffle;
         let conv = |op: Op, ty: Ty, v: Value| InstData::Op { op, ty, args: vec![v] };
         let bits = match ty {
             Ty::F32 => {

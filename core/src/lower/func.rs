@@ -1,25 +1,26 @@
 //! Lowers one typed function: blocks, values and edges one by one, operations through their own emitters.
 
-use super::arrays::ArrayVal;
-use super::chunked_loops::{ChunkedLoops, Note};
-use super::cx::{Generators, LowerCx, OnError, OpCall, Options, Unlocked, Val, split_leaves};
 use super::fusion_sinks::{self, Sink};
-use super::guard::Guard;
-use super::lazy::Elements;
+use super::notes::{Note, Notes};
 use super::sequential_retry::{self, Retry};
-use super::{cast, constants, target};
+use super::target;
 use crate::diag::{Diagnostic, Result};
-use crate::exc::Class;
+use crate::emit::arrays::ArrayVal;
+use crate::emit::cx::{Generators, LowerCx, OnError, OpCall, Options, Unlocked, Val, split_leaves};
+use crate::emit::lazy::Elements;
+use crate::emit::locks::{Look, Shared};
+use crate::emit::{cast, constants};
+use crate::exc::unbound;
 use crate::host::GlobalValue;
 use crate::infer::session::Session;
 use crate::infer::solve::{member_type, reverse_post_order};
 use crate::layout::Obj;
 use crate::lir::builder::Builder;
 use crate::lir::{self, Alias, LocData, Ty};
-use crate::ops::parallel::Together;
 use crate::ops::reduce::of_row;
+use crate::ops::region::Together;
 use crate::ops::ufunc::Chain;
-use crate::ops::{Body, id};
+use crate::ops::{Body, handled, id};
 use crate::ssa::{Block, BlockCall, Func, Fused, FusedArg, InstNode, InstanceId, Loc, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
 use std::collections::HashMap;
@@ -40,6 +41,7 @@ pub struct FuncLower<'a, 'h> {
     /// Set in generators: where values live between suspensions.
     pub frame: Option<super::generator::FrameMap>,
     pub ret: Type,
+    notes: Notes,
 }
 
 /// Lowers an ordinary function; what of it runs in parallel comes after it, and what became of its operations
@@ -51,7 +53,7 @@ pub fn lower_function(
     globals: &HashMap<Value, GlobalValue>,
     options: Options,
     generators: &Generators,
-    guard: Option<&Guard>,
+    guard: Option<&Shared>,
 ) -> Result<(Vec<lir::Func>, Vec<Note>)> {
     let t = target(session, id);
     let mut out = lir::Func::new(t.name.clone(), t.sig.clone());
@@ -61,7 +63,7 @@ pub fn lower_function(
     let mut cx = LowerCx::new(b, params[0], results, options, generators);
     cx.guard = guard;
     let mut f = FuncLower::new(cx, session, func, globals, t.ret);
-    f.cx.chunks.parts = func.parallel;
+    f.notes.parts = func.parallel;
     let entry = &func.blocks[0].params;
     for (p, val) in entry.iter().zip(split_leaves(&params[1..], &t.params)) {
         f.values[p.index()] = Some(val);
@@ -73,7 +75,7 @@ pub fn lower_function(
         f.check_stack();
     }
     f.run(&[])?;
-    let ChunkedLoops { made, notes, .. } = std::mem::take(&mut f.cx.chunks);
+    let (made, notes) = (std::mem::take(&mut f.cx.chunks.made), std::mem::take(&mut f.notes.made));
     Ok((std::iter::once(out).chain(made).collect(), notes))
 }
 
@@ -132,6 +134,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
     ) -> FuncLower<'a, 'h> {
         let n = func.values as usize;
         FuncLower {
+            notes: Notes::default(),
             cx,
             session,
             func,
@@ -341,7 +344,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         self.cx.begin(on_error);
         let Some(result) = node.result else {
             if node.op == Op::PopHandled {
-                self.cx.b.helper(&crate::ops::exception::exc_pop_handled, &[self.cx.ctx]);
+                self.cx.b.helper(&handled::exc_pop_handled, &[self.cx.ctx]);
                 return Ok(());
             }
             let v = node.args[0];
@@ -355,7 +358,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             return Ok(());
         };
         let ty = self.ty(result);
-        self.cx.chunks.begin(self.func, node);
+        self.notes.begin(self.func, node, &mut self.cx.chunks);
         let val = match &node.op {
             Op::Const(c) => {
                 self.consts[result.index()] = Some(c.clone());
@@ -406,15 +409,18 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                     args.push(self.val(*a)?);
                 }
                 let types: Vec<Type> = node.args.iter().map(|a| self.ty(*a)).collect();
-                self.cx.guarded_lists(None, &args, &types, |cx| {
-                    crate::ops::ufunc::emit_broadcast(cx, &args, &types, ty.leaf_count())
-                })?
+                self.cx.guarded_lists(
+                    || Look::Deep,
+                    &args,
+                    &types,
+                    |cx| crate::ops::ufunc::emit_broadcast(cx, &args, &types, ty.leaf_count()),
+                )?
             }
             Op::CallInstance(id) => self.call_instance(*id, node)?,
             Op::Region(id) => self.region(*id, node)?,
             Op::PushHandled => {
                 let val = self.val(node.args[0])?;
-                self.cx.b.helper(&crate::ops::exception::exc_push_handled, &[self.cx.ctx, val[0]]);
+                self.cx.b.helper(&handled::exc_push_handled, &[self.cx.ctx, val[0]]);
                 vec![]
             }
             Op::Yield => return self.suspend(node),
@@ -429,7 +435,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 return Err(Diagnostic::internal(format!("{:?} in typed code", node.op)));
             }
         };
-        self.cx.chunks.note(self.func, node);
+        self.notes.note(self.func, node, &self.cx.chunks);
         if *ty == Kind::Never {
             return Ok(());
         }
@@ -483,7 +489,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         let call = OpCall { args: &args, types: &types, consts: &consts, ret, elementwise: false };
         match op.body {
             Body::Lir(_, emit) => {
-                let r = self.cx.guarded_lists(Some(op), &args, &types, |cx| emit(cx, &call))?;
+                let r = self.cx.guarded_lists(|| op.look(), &args, &types, |cx| emit(cx, &call))?;
                 if cfg!(debug_assertions)
                     && self.cx.landing_made()
                     && !op.raises
@@ -496,9 +502,12 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 }
                 Ok(r)
             }
-            Body::Ufunc(rule, emit) => self.cx.guarded_lists(Some(op), &args, &types, |cx| {
-                crate::ops::ufunc::emit_call(cx, &call, op, rule, emit, Chain::default())
-            }),
+            Body::Ufunc(rule, emit) => self.cx.guarded_lists(
+                || op.look(),
+                &args,
+                &types,
+                |cx| crate::ops::ufunc::emit_call(cx, &call, op, rule, emit, Chain::default()),
+            ),
             Body::Py(path) => Err(Diagnostic::internal(format!("{path} was not resolved to an instance"))),
         }
     }
@@ -511,7 +520,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             args.push(self.val(*a)?);
         }
         let types: Vec<Type> = node.args.iter().map(|a| self.ty(*a)).collect();
-        Ok(self.cx.lock(&guard.locks(None, &args, &types)))
+        Ok(self.cx.lock(&guard.locks(Look::Deep, &args, &types)))
     }
 
     /// Steps in one loop: each but the last adds to the chain, which the last one runs.
@@ -629,7 +638,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         let twice = self.retry(id, node, &mut all, &mut bound)?;
         let alone = body.careful && !super::pure::is_pure(self.session, id);
         if body.careful {
-            self.cx.chunks.note_region(
+            self.notes.note_region(
                 self.func,
                 node,
                 "comprehension",
@@ -647,7 +656,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         };
         crate::ops::parallel::emit_region(
             &mut self.cx,
-            &super::wrapper::wrapper_name(&t.name),
+            &crate::emit::wrapper::wrapper_name(&t.name),
             (&all, &t.params),
             (&range, ty, bound),
             how,
@@ -672,7 +681,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         };
         if let Retry::Ordered = how {
             let why = "one thread runs all iterations in order: what depends on what was found before may raise, and doing the loop twice would change what it leaves";
-            self.cx.chunks.note_region(self.func, node, "prange", Some(why));
+            self.notes.note_region(self.func, node, "prange", Some(why));
         }
         let mut ordered = self.cx.b.bool(matches!(how, Retry::Ordered));
         let array = |s: &mut Self, v: Value| -> Result<Option<ArrayVal>> {
@@ -815,24 +824,6 @@ fn global(cx: &mut LowerCx<'_>, g: &GlobalValue) -> Result<Val> {
             return Err(Diagnostic::internal(format!("{what} reached lowering")));
         }
     })
-}
-
-/// Class and text of the exception for a variable that is not bound: one of the function itself, or one that
-/// it captured.
-pub fn unbound(name: &str, captured: bool) -> (Class, String) {
-    if captured {
-        (
-            Class::NameError,
-            format!(
-                "cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
-            ),
-        )
-    } else {
-        (
-            Class::UnboundLocalError,
-            format!("cannot access local variable '{name}' where it is not associated with a value"),
-        )
-    }
 }
 
 /// An immortal header for objects that compiled code refers to but never frees.

@@ -511,7 +511,7 @@ impl Pass<'_, '_> {
             .map(|t| self.func.inst(t.0))
             .filter_map(|n| {
                 if let Op::Apply(op) = n.op {
-                    Some(Joined { name: super::chunked_loops::shown(op).into(), loc: n.loc })
+                    Some(Joined { name: super::notes::shown(op).into(), loc: n.loc })
                 } else {
                     None
                 }

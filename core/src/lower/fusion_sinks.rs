@@ -1,14 +1,14 @@
 //! Several reductions of chains in one loop ([`super::reduction_fusion`] finds them): eight elements a turn,
-//! with accumulators for each reduction, as [`super::lanes`] has them for one. So each sum has NumPy's
+//! with accumulators for each reduction, as [`crate::emit::lanes`] has them for one. So each sum has NumPy's
 //! pairwise tree, and the bits that it has alone.
 
-use super::arrays::{ArrayVal, Stream, element_code, load_element, product};
-use super::cast;
-use super::chain_reduction::{InLoop, each_part, fill};
-use super::cx::{LowerCx, OpCall, Val};
-use super::lanes::{LANES, best_lane, choose, constant, keep_rest, leaf_by_leaf, nothing, store_lanes};
-use super::lazy::{Elements, Lazy, Operand};
 use crate::diag::{Diagnostic, Result};
+use crate::emit::arrays::{ArrayVal, Stream, element_code, load_element, product};
+use crate::emit::cast;
+use crate::emit::chain_reduction::{InLoop, each_part, fill};
+use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::lanes::{LANES, best_lane, choose, constant, keep_rest, leaf_by_leaf, nothing, store_lanes};
+use crate::emit::lazy::{Elements, Lazy, Operand};
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::ops::kernel::{self as k, Reduce, SUM_BLOCK, SUM_LEAVES};
 use crate::ops::reduce;

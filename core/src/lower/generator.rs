@@ -5,12 +5,13 @@
 //! has_value, value…)`; after the last value, or an exception, the frame says "finished". Arguments are the
 //! frame's first slots and are owned by it.
 
-use super::cx::{Generators, LowerCx, Options, Resume, Val};
 use super::func::FuncLower;
-use super::guard::Guard;
 use crate::desc::place::Place;
 use crate::desc::{self, TypeDesc};
 use crate::diag::{Code, Diagnostic, Result};
+use crate::emit::cx::{Generators, LowerCx, Options, Resume, Val};
+use crate::emit::generators::close_signature;
+use crate::emit::locks::Shared;
 use crate::host::GlobalValue;
 use crate::infer::session::{Session, generator_id};
 use crate::layout::FRAME_HEADER;
@@ -149,7 +150,7 @@ pub fn lower_generator(
     globals: &HashMap<Value, GlobalValue>,
     options: Options,
     generators: &Generators,
-    guard: Option<&Guard>,
+    guard: Option<&Shared>,
 ) -> Result<Vec<lir::Func>> {
     let yields = session.at(id).yields;
     let sig = resume_signature(yields);
@@ -212,13 +213,13 @@ fn lower_maker(
     let b = Builder::start(&mut out);
     let params = b.params(lir::Block(0));
     let mut cx = LowerCx::new(b, params[0], t.sig.results[1..].to_vec(), options, generators);
-    let desc = super::constants::described(&mut cx.b, l.desc);
+    let desc = crate::emit::constants::described(&mut cx.b, l.desc);
     let frame = cx.helper_value(&frame_new, &[desc]);
     if func.closes {
         let one = cx.b.i64(1);
         cx.b.store(one, frame, offset!(Frame.closing), Alias::Frame);
     }
-    for (val, ty) in super::cx::split_leaves(&params[1..], &t.params).iter().zip(&t.params) {
+    for (val, ty) in crate::emit::cx::split_leaves(&params[1..], &t.params).iter().zip(&t.params) {
         cx.retain(val, *ty);
     }
     let places = func.blocks[0].params.iter().flat_map(|p| l.slots.get(p).into_iter().flatten());
@@ -248,7 +249,7 @@ pub fn emit_yield(f: &mut FuncLower<'_, '_>, val: Val) {
 pub fn emit_finish(f: &mut FuncLower<'_, '_>) {
     let Some(yields) = f.frame.as_ref().map(|m| m.yields) else { return };
     let (status, has) = (f.cx.b.i64(0), f.cx.b.bool(false));
-    let none = super::constants::absent(&mut f.cx.b, yields);
+    let none = crate::emit::constants::absent(&mut f.cx.b, yields);
     let all = [status, has].into_iter().chain(none).collect();
     f.cx.b.ret(all);
 }
@@ -314,32 +315,6 @@ fn holds_any(t: Type, ids: &HashSet<u32>) -> bool {
     t.arguments().iter().any(|c| holds_any(c, ids))
 }
 
-/// Closes the generators in a value whose reference is about to be dropped: those that have something to do,
-/// and that nobody else holds. (What lists hold is dropped by the run-time, which closes nothing.)
-pub fn close(cx: &mut LowerCx<'_>, val: &[lir::Value], t: Type) {
-    if let Kind::Generator(id, _) = *t {
-        let Some(close) = cx.generators.get(&id).and_then(|g| g.close.clone()) else { return };
-        cx.b.call(&close, &close_signature(), &[cx.ctx, val[0]]);
-        return;
-    }
-    if matches!(t.kind(), Kind::List(_) | Kind::Str | Kind::Array(_)) || !t.is_counted() {
-        return;
-    }
-    // The leaves of the parts follow one another, after what the whole has in front.
-    let mut at = matches!(t.kind(), Kind::Optional(_) | Kind::MaybeUndef(_) | Kind::Variant(_)) as usize;
-    for p in t.arguments().iter() {
-        let n = p.leaf_count();
-        if let Some(v) = val.get(at..at + n) {
-            close(cx, v, p);
-        }
-        at += n;
-    }
-}
-
-fn close_signature() -> Signature {
-    Signature { params: vec![Ty::Ptr, Ty::Ptr], results: vec![Ty::I64] }
-}
-
 /// `(ctx, frame) -> 0`: if the frame, which may be null, is suspended and this is its last reference, it is
 /// resumed for the last time. What goes wrong meanwhile nobody hears of, as in Python.
 fn lower_close(
@@ -401,27 +376,6 @@ pub fn emit_exit(f: &mut FuncLower<'_, '_>) {
     let closing = f.cx.b.load(Ty::I64, ptr, offset!(Frame.closing), Alias::Frame);
     let goes_on = f.cx.b.bin_imm(lir::Op::IcmpNe, closing, 2);
     f.cx.check(goes_on, crate::exc::Class::GeneratorExit, "");
-}
-
-/// One step of a generator: (the generator, whether there was a value, the value).
-pub fn step(cx: &mut LowerCx<'_>, id: u32, state: &[lir::Value]) -> Result<(Val, lir::Value, Val)> {
-    let g = cx.generators.get(&id).ok_or_else(|| {
-        Diagnostic::new(
-            Code::UnsupportedArgument,
-            "a generator made elsewhere cannot be resumed in this function",
-        )
-        .help("make the generator where it is used")
-    })?;
-    if !cx.guard.is_some_and(|g| g.generators) {
-        let r = cx.call(&g.name, &g.sig, &[cx.ctx, state[0]]);
-        return Ok((state.to_vec(), r[0], r[1..].to_vec()));
-    }
-    // Another iteration may be in the middle of it.
-    cx.helper(&crate::ops::generator::frame_enter, &[state[0]]);
-    let r = cx.b.call(&g.name, &g.sig, &[cx.ctx, state[0]]);
-    cx.b.helper(&crate::ops::generator::frame_leave, &[state[0]]);
-    cx.check_status(r[0]);
-    Ok((state.to_vec(), r[1], r[2..].to_vec()))
 }
 
 /// Name and signature of the resume function of a generator type.

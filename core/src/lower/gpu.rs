@@ -8,8 +8,8 @@
 //! exist. [`take_out`] runs before the optimiser, [`check`] after it, when what cannot be reached is gone.
 
 use super::Target;
-use super::wrapper::SLOT;
 use crate::diag::{Code, Diagnostic, Result, Span};
+use crate::emit::wrapper::SLOT;
 use crate::exc::Class;
 use crate::lir::builder::Builder;
 use crate::lir::cfg::Cfg;
@@ -197,7 +197,7 @@ pub fn check_grid_kernel(target: &Target) -> Result<Vec<Leaf>> {
 
 /// Takes out what only a host can do and a kernel does not need. Exceptions become numbers.
 pub fn take_out(module: &mut Module) -> Result<()> {
-    super::blockwise::settle(module, false);
+    crate::emit::blockwise::settle(module, false);
     for func in &mut module.funcs {
         for b in func.layout.clone() {
             let mut kept = vec![];

@@ -12,29 +12,18 @@
 //! changes, and a number that is read half is the program's own race.
 
 use super::{callees, generator};
+use crate::emit::locks::Shared;
 use crate::infer::session::Session;
-use crate::lir::Value as Machine;
-use crate::ops::{Effect, Lists, OpDef, id};
+use crate::ops::{Effect, Lists, id};
 use crate::ssa::{Func, Inst, InstNode, InstanceId, Op, Value};
-use crate::types::{IterType, Kind, Type};
+use crate::types::{Kind, Type};
 use std::collections::HashSet;
 
 /// What the parallel loops of a module change.
 pub struct Guard {
-    lists: HashSet<Type>,
-    /// Iterations share generators.
-    pub generators: bool,
+    pub shared: Shared,
     /// Code that runs in them.
     inside: HashSet<InstanceId>,
-}
-
-/// Which locks an operation takes.
-#[derive(Debug, PartialEq)]
-pub enum Locks {
-    None,
-    Lists(Vec<Machine>),
-    /** What it looks at lies too deep to be named. */
-    All,
 }
 
 /// What has to be guarded in the instances that `root` reaches; none where nothing has.
@@ -49,8 +38,7 @@ pub fn find(session: &Session<'_>) -> Option<Guard> {
         return None;
     }
     let made = generator::typed(session);
-    let mut guard =
-        Guard { lists: HashSet::new(), generators: false, inside: bodies.iter().copied().collect() };
+    let mut guard = Guard { shared: Shared::default(), inside: bodies.iter().copied().collect() };
     let mut todo = bodies.clone();
     while let Some(id) = todo.pop() {
         let Some(typed) = &session.at(id).typed else { continue };
@@ -62,8 +50,9 @@ pub fn find(session: &Session<'_>) -> Option<Guard> {
                 .filter(|c| guard.inside.insert(*c)),
         );
     }
-    guard.generators = bodies.iter().any(|b| session.at(*b).key.args.iter().any(|t| holds_generator(*t)));
-    (guard.generators || !guard.lists.is_empty()).then_some(guard)
+    guard.shared.generators =
+        bodies.iter().any(|b| session.at(*b).key.args.iter().any(|t| holds_generator(*t)));
+    (guard.shared.generators || !guard.shared.lists.is_empty()).then_some(guard)
 }
 
 fn holds_generator(t: Type) -> bool {
@@ -91,7 +80,7 @@ impl Guard {
                         && !e.is_counted()
                         && node.args.get(1).is_some_and(|k| func.types[k.index()].is_index());
                     if !number && !is_own(func, *a, *i) {
-                        self.lists.insert(t.strong_throughout());
+                        self.shared.lists.insert(t.strong_throughout());
                     }
                     // What else it takes becomes an element, or is read.
                     if !op.means(id::LIST_SORT_BY_KEYS) {
@@ -100,60 +89,6 @@ impl Guard {
                 }
             }
         }
-    }
-
-    fn is_guarded(&self, t: Type) -> bool {
-        matches!(*t, Kind::List(_)) && self.lists.contains(&t.strong_throughout())
-    }
-
-    /// Whether values of a type hold a guarded list.
-    fn holds(&self, t: Type) -> bool {
-        if matches!(*t, Kind::Function(_) | Kind::Generator(..)) {
-            return false;
-        }
-        self.is_guarded(t) || t.arguments().iter().any(|c| self.holds(c))
-    }
-
-    /// The guarded lists that a value is or goes through; whether it holds any others.
-    fn named(&self, t: Type, val: &[Machine], out: &mut Vec<Machine>) -> bool {
-        match t.kind() {
-            Kind::List(e) => {
-                if self.is_guarded(t) {
-                    out.extend(val.first());
-                }
-                self.holds(*e)
-            }
-            Kind::Iter(IterType::List(x) | IterType::Reversed(x) | IterType::Enumerate(x)) => {
-                self.named(*x, val, out)
-            }
-            Kind::Iter(IterType::Zip(all)) => {
-                let mut at = 0;
-                let mut more = false;
-                for x in all {
-                    more |= self.named(*x, val.get(at..).unwrap_or_default(), out);
-                    at += x.leaf_count();
-                }
-                more
-            }
-            _ => self.holds(t),
-        }
-    }
-
-    /// The locks for an operation on these operands.
-    pub fn locks(&self, op: Option<&OpDef>, args: &[Vec<Machine>], types: &[Type]) -> Locks {
-        if self.lists.is_empty() || op.is_some_and(|op| op.lists().any(Lists::needs_no_lock)) {
-            return Locks::None;
-        }
-        let (mut lists, mut deep) = (vec![], false);
-        for (v, t) in args.iter().zip(types) {
-            deep |= self.named(*t, v, &mut lists);
-        }
-        lists.sort_unstable();
-        lists.dedup();
-        if deep && !op.is_some_and(|op| op.lists().any(Lists::is_shallow)) || lists.len() > 2 {
-            return Locks::All;
-        }
-        if lists.is_empty() { Locks::None } else { Locks::Lists(lists) }
     }
 }
 

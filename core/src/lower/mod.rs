@@ -3,19 +3,12 @@
 //! [`inline`] copies library functions into their callers, [`fuse`] joins operations on arrays,
 //! [`reduction_merging`] reductions of the same array, [`reduction_fusion`] those of chains that read the
 //! same arrays, [`masked`] makes loops over all elements of what masks choose, [`ownership`] makes references
-//! explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`chunked_loops`] runs
-//! loops over arrays in parallel, [`generator`] turns a generator into a frame and a resume function,
-//! [`guard`] finds the lists that iterations share and change, [`gpu`] makes kernels, [`short_loop_entry`]
-//! entries of ufuncs' loops for few turns, [`same`] tells which values are the same before there are passes.
+//! explicit. [`func`] walks one function and asks the emitters of operations, which are written in
+//! [`crate::emit`]; [`fusion_sinks`] puts several reductions behind a chain, [`sequential_retry`] runs what
+//! raised again, in order. [`generator`] turns a generator into a frame and a resume function, [`guard`] finds
+//! the lists that iterations share and change, [`gpu`] makes kernels, [`short_loop_entry`] entries of ufuncs'
+//! loops for few turns, [`notes`] says what runs in parallel.
 
-pub mod arrays;
-pub mod axis_reduction;
-pub mod blockwise;
-pub mod cast;
-pub mod chain_reduction;
-pub mod chunked_loops;
-pub mod constants;
-pub mod cx;
 pub mod func;
 pub mod fuse;
 pub mod fusion_sinks;
@@ -23,17 +16,14 @@ pub mod generator;
 pub mod gpu;
 pub mod guard;
 pub mod inline;
-pub mod lanes;
-pub mod lazy;
 pub mod masked;
+pub mod notes;
 pub mod ownership;
 pub mod pure;
 pub mod reduction_fusion;
 pub mod reduction_merging;
-pub mod same;
 pub mod sequential_retry;
 pub mod short_loop_entry;
-pub mod wrapper;
 
 use crate::diag::{Diagnostic, Result};
 use crate::host::GlobalValue;
@@ -42,7 +32,7 @@ use crate::lir::explain::Place;
 use crate::lir::{Module, Signature};
 use crate::ssa::{Func, InstanceId, Op, Value};
 use crate::types::Type;
-use chunked_loops::Note;
+use notes::Note;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -57,7 +47,7 @@ pub struct Target {
 
 pub fn target(session: &Session<'_>, id: InstanceId) -> Target {
     let i = session.at(id);
-    let sig = cx::signature(&i.key.args, i.ret);
+    let sig = crate::emit::cx::signature(&i.key.args, i.ret);
     Target { name: format!("{}.{}", i.func.name, id.0), sig, params: i.key.args.clone(), ret: i.ret }
 }
 
@@ -91,7 +81,11 @@ pub const STEPS: &[Step] = &[
 ];
 
 /// Lowers an instance and everything it calls.
-pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> Result<(Module, Target)> {
+pub fn lower(
+    session: &Session<'_>,
+    root: InstanceId,
+    options: crate::emit::cx::Options,
+) -> Result<(Module, Target)> {
     lower_noting(session, root, options, &mut HashMap::new())
 }
 
@@ -100,7 +94,7 @@ pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> R
 pub fn parallel_notes(
     session: &Session<'_>,
     root: InstanceId,
-    options: cx::Options,
+    options: crate::emit::cx::Options,
 ) -> Result<BTreeSet<Note>> {
     let mut all = HashMap::new();
     lower_noting(session, root, options, &mut all)?;
@@ -148,7 +142,7 @@ pub fn parallel_notes(
 fn lower_noting(
     session: &Session<'_>,
     root: InstanceId,
-    options: cx::Options,
+    options: crate::emit::cx::Options,
     notes: &mut HashMap<InstanceId, Vec<Note>>,
 ) -> Result<(Module, Target)> {
     let mut module = Module::default();
@@ -174,7 +168,7 @@ fn lower_noting(
         for id in bodies(&func) {
             if regions.insert(id) {
                 let t = target(session, id);
-                module.funcs.push(wrapper::make_wrapper(&t.name, &t.sig, &t.params));
+                module.funcs.push(crate::emit::wrapper::make_wrapper(&t.name, &t.sig, &t.params));
             }
         }
         for callee in callees(&func).into_iter().chain(generator::mentioned(&func, &made)) {
@@ -182,7 +176,7 @@ fn lower_noting(
                 todo.push(callee);
             }
         }
-        let guard = guard.as_ref().filter(|g| g.covers(id));
+        let guard = guard.as_ref().filter(|g| g.covers(id)).map(|g| &g.shared);
         if inst.func.is_generator {
             module.funcs.extend(generator::lower_generator(
                 session,

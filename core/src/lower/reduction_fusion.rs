@@ -115,7 +115,7 @@ impl Pass<'_, '_> {
         let number = match what {
             Reduce::Sum => {
                 float && result == array.dtype
-                    || super::chain_reduction::is_wide(result)
+                    || crate::emit::chain_reduction::is_wide(result)
                         && (array.dtype.is_int() || *array.dtype == Kind::Bool)
             }
             Reduce::Min | Reduce::Max => float && result == array.dtype,

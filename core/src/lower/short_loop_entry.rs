@@ -7,7 +7,7 @@
 //! what it reads of its slots taken from where NumPy has it, and without its poll. What could still need the
 //! context (an exception, a helper that writes, a loop inside that polls) has no such entry.
 
-use super::wrapper::SLOT;
+use crate::emit::wrapper::SLOT;
 use crate::lir::cfg::{Cfg, Dominators, Loops};
 use crate::lir::opt::clean_up;
 use crate::lir::opt::edit::Defs;

@@ -9,8 +9,8 @@ use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
 use crate::typing::{Answer, Arg};
 use crate::lir::{Op, Ty, Value};
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::types::promote;
 use crate::types::{Const, Kind, Type};
 
@@ -253,9 +253,9 @@ fn check_divisor(cx: &mut LowerCx<'_>, c: &OpCall<'_>, message: &str) {
     if c.elementwise || cx.options.numpy_errors {
         return;
     }
-    let mut nonzero = crate::lower::cast::truth(cx, c.args[1][0], part_type(c.types[1]));
+    let mut nonzero = crate::emit::cast::truth(cx, c.args[1][0], part_type(c.types[1]));
     if c.types[1].is_complex() {
-        let im = crate::lower::cast::truth(cx, c.args[1][1], part_type(c.types[1]));
+        let im = crate::emit::cast::truth(cx, c.args[1][1], part_type(c.types[1]));
         nonzero = cx.or(nonzero, im);
     }
     cx.check(nonzero, Class::ZeroDivisionError, message);

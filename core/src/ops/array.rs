@@ -11,10 +11,10 @@ use crate::exc::Class;
 use crate::ops::dtype::dtype_arg;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::Op;
-use crate::lower::arrays::{ArrayVal, contiguous_strides, elementwise, store_element};
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
-use crate::lower::lazy::Elements;
+use crate::emit::arrays::{ArrayVal, contiguous_strides, elementwise, store_element};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::lazy::Elements;
 use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
 pub use dtypes::dtype_of;
 use dtypes::{

@@ -11,8 +11,8 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::host::Host;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Ty, Value};
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Const, Kind, Type};
 
 super::identity::op_ids! {

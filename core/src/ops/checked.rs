@@ -13,8 +13,8 @@ use crate::diag::Result;
 use crate::exc::Class;
 use crate::typing::{Answer, Arg, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::types::{Const, Int, Kind, Type, promote};
 
 pub static OPS: &[OpDef] = &[

@@ -5,9 +5,9 @@ use super::{Body, OpDef, id};
 use crate::diag::{Diagnostic, Result};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::Op;
-use crate::lower::arrays::{ArrayVal, store_element};
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::arrays::{ArrayVal, store_element};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::types::{Const, Kind, Layout, Type};
 
 super::identity::op_ids! {

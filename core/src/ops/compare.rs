@@ -5,8 +5,8 @@ use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Alias, Op, Ty, Value};
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::promote;
 use crate::types::{Const, Float, Int, Kind, Type};
 
@@ -695,7 +695,7 @@ pub fn truth(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
             r[0]
         }
         Kind::Array(a) => {
-            let val = crate::lower::arrays::ArrayVal::new(cx, v, t)?;
+            let val = crate::emit::arrays::ArrayVal::new(cx, v, t)?;
             let n = val.size(cx);
             let some = cx.b.bin_imm(Op::IcmpNe, n, 0);
             cx.check(some, crate::exc::Class::ValueError, "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty.");
@@ -705,7 +705,7 @@ pub fn truth(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
                 crate::exc::Class::ValueError,
                 "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()",
             );
-            let x = crate::lower::arrays::load_element(cx, v[1], a.dtype);
+            let x = crate::emit::arrays::load_element(cx, v[1], a.dtype);
             truth(cx, &x, a.dtype)?
         }
         Kind::Variant(_) => of_variant(cx, v, t, 0)?,

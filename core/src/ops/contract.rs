@@ -6,9 +6,9 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, Stream, fold, load_element, product, store_element, walk_polling};
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::arrays::{ArrayVal, Stream, fold, load_element, product, store_element, walk_polling};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::types::{ArrayType, Const, Kind, Layout, Type, promote};
 
 pub static OPS: &[OpDef] = &[
@@ -496,7 +496,7 @@ fn as_matrix(
     let copy = turned.copied(cx, dtype, Layout::C)?;
     let (r, c) = copy.shape.split_at(rows.len());
     let shape = vec![product(cx, r), product(cx, c)];
-    let strides = crate::lower::arrays::contiguous_strides(cx, &shape, copy.ty.itemsize(), Layout::C);
+    let strides = crate::emit::arrays::contiguous_strides(cx, &shape, copy.ty.itemsize(), Layout::C);
     Ok(ArrayVal { ty: ArrayType { ndim: 2, ..copy.ty }, shape, strides, ..copy })
 }
 
@@ -533,6 +533,6 @@ fn multiplied(
     })?;
     cx.b.helper(&super::object::obj_release, &[x.owner]);
     // The product lies as the result does.
-    let strides = crate::lower::arrays::contiguous_strides(cx, &shape, matrix.ty.itemsize(), Layout::C);
+    let strides = crate::emit::arrays::contiguous_strides(cx, &shape, matrix.ty.itemsize(), Layout::C);
     Ok(ArrayVal { ty: ret, shape, strides, ..matrix }.pack())
 }

@@ -9,9 +9,9 @@ use crate::exc::Class;
 use crate::ops::dtype::dtype_arg;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, copy_elements, store_element};
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::arrays::{ArrayVal, copy_elements, store_element};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Access, ArrayType, Const, Kind, Layout, Type, promote};
 
 super::identity::op_ids! {

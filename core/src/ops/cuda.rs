@@ -10,24 +10,10 @@ use crate::ops::dtype::dtype_arg;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::grid::GridOp;
 use crate::lir::{Alias, InstData, Op, Ty, Value};
-use crate::lower::arrays::ArrayVal;
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
-use crate::rt::Ctx;
+use crate::emit::arrays::ArrayVal;
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::types::{ArrayType, Const, Int, Kind, Layout, Type};
-
-crate::runtime_fns! {
-    /// What a CPU does for a kernel that it runs.
-    trait Helpers;
-    /// Lets the other threads of the block run until all wait; the context is a `GridThread`.
-    fn grid_barrier(ctx: Ctx) [Writes, Never];
-    /// The same for the threads of the warp that the bits name.
-    fn grid_warp_barrier(ctx: Ctx, mask: i32) [Writes, Never];
-    /// Waits likewise; the bits that the thread of that lane has brought.
-    fn grid_shuffle(ctx: Ctx, mask: i32, bits: i64, lane: i32) -> i64 [Writes, Never];
-    /// Waits likewise; a bit for each thread that has voted yes.
-    fn grid_ballot(ctx: Ctx, mask: i32, vote: i8) -> i32 [Writes, Never];
-}
 
 /// A number of the thread's place as a property of a module's object: `cuda.threadIdx.x`.
 macro_rules! place {

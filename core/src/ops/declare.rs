@@ -5,7 +5,7 @@ use super::{Body, OpDef};
 use crate::declare::conversion;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::typing::{Answer, Arg, TyCx};
-use crate::lower::cast;
+use crate::emit::cast;
 use crate::types::{Kind, Type, parse};
 
 super::identity::op_ids! {

@@ -3,6 +3,7 @@
 //! stands in the row ([`super::OpDef`]).
 
 use super::OpDef;
+use crate::emit::locks::Look;
 use crate::types::{ArrayType, Type};
 
 /// What an operation does to memory.
@@ -163,6 +164,16 @@ impl Division {
 }
 
 impl OpDef {
+    /// How far it looks at lists that others may change meanwhile.
+    pub fn look(&self) -> Look {
+        if self.lists().any(Lists::needs_no_lock) {
+            Look::Nowhere
+        } else if self.lists().any(Lists::is_shallow) {
+            Look::Shallow
+        } else {
+            Look::Deep
+        }
+    }
     /// The facts of the operations whose row it is: each where one of its names has it.
     pub fn lists(&self) -> impl Iterator<Item = Lists> {
         self.ids().map(|id| id.facts().lists)

@@ -10,8 +10,8 @@ use super::{Body, OpDef};
 use crate::diag::{Diagnostic, Result};
 use crate::typing::{Answer, Arg};
 use crate::lir::{Op, Ty, Value};
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::types::{Const, Float, Int, Kind, Type, promote};
 
 super::identity::op_ids! {

@@ -1,15 +1,14 @@
 //! Raising, matching and handling exceptions.
 
+use super::handled::{exc_add_array, exc_arg, exc_arg_count, exc_class_name, exc_is_exactly};
 use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::elem::Elem;
 use crate::exc::Class;
 use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::layout::{Obj, Str};
 use crate::lir::{Alias, Op, Ty, Value};
-use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::ops::object;
-use crate::rt::{Ctx, P};
 use crate::types::{ClassDef, ClassId, Float, Kind, Type};
 
 super::identity::op_ids! {
@@ -25,32 +24,6 @@ super::identity::op_ids! {
     EXC_MATCHES = "exc.matches" [total, never_none],
     EXC_ASSERTION = "exc.assertion" [total],
     INTERRUPT_POLL = "interrupt.poll",
-}
-
-crate::runtime_fns! {
-    /// What `except` blocks are handling.
-    trait Helpers;
-    /// `exc` becomes the exception that is being handled (bare `raise`, context of new ones); the caller
-    /// keeps its reference.
-    fn exc_push_handled(ctx: Ctx, exc: *mut Obj) [Writes, Never];
-    /// The exception that was being handled before becomes it again.
-    fn exc_pop_handled(ctx: Ctx) [Writes, Never];
-    /// Appends a copy of an array to the exception's arguments; `elem` is an `Elem` code, strides are in
-    /// bytes.
-    fn exc_add_array(exc: *mut Obj, elem: i64, ndim: i64, shape: *const i64, strides: *const i64, data: P) [Writes, Never];
-    /// Number of the exception's arguments.
-    fn exc_arg_count(exc: *mut Obj) -> i64 [Reads, Never];
-    /// Argument `index` of the exception: what it is (0 None, 1 bool, 2 complex, 3 float, 4 int, 5 str) and,
-    /// in `out`, its bits: one word, two for a complex number, an owned reference for a string. IndexError;
-    /// TypeError of tuples and other objects.
-    fn exc_arg(ctx: Ctx, exc: *mut Obj, index: i64, out: P) -> i64 [Writes, Pending];
-    /// Whether the exception's class is the one with that handle, no other.
-    fn exc_is_exactly(exc: *mut Obj, handle: i64) -> i8 [Reads, Never];
-    /// What leaves a generator by `exc`, whose reference it takes over: RuntimeError caused by it where it is
-    /// a StopIteration, which would look like the generator's end.
-    fn exc_leave_generator(exc: *mut Obj) -> *mut Obj [Allocates, Never];
-    /// The name of the exception's class.
-    fn exc_class_name(ctx: Ctx, exc: *mut Obj) -> *mut Str [Allocates, Pending];
 }
 
 pub static OPS: &[OpDef] = &[
@@ -306,18 +279,18 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
     let zero = cx.b.i64(0);
     let (kind, bits) = match t.kind() {
         Kind::None => (0, zero),
-        Kind::Bool => (1, crate::lower::cast::resize(cx, v[0], false, Ty::I64)),
+        Kind::Bool => (1, crate::emit::cast::resize(cx, v[0], false, Ty::I64)),
         Kind::Int(i) => {
-            (if i.signed() { 2 } else { 5 }, crate::lower::cast::resize(cx, v[0], i.signed(), Ty::I64))
+            (if i.signed() { 2 } else { 5 }, crate::emit::cast::resize(cx, v[0], i.signed(), Ty::I64))
         }
         Kind::Float(_) => {
-            let wide = crate::lower::cast::scalar(cx, v[0], t, Type::float_of(Float::F64));
+            let wide = crate::emit::cast::scalar(cx, v[0], t, Type::float_of(Float::F64));
             (3, cx.b.conv(Op::Bitcast, Ty::I64, wide))
         }
         Kind::Str => (4, cx.b.conv(Op::Bitcast, Ty::I64, v[0])),
         Kind::Complex(f) => {
             let part = Type::float_of(*f);
-            let parts = [0, 1].map(|k| crate::lower::cast::scalar(cx, v[k], part, Type::f64()));
+            let parts = [0, 1].map(|k| crate::emit::cast::scalar(cx, v[k], part, Type::f64()));
             let at = cx.spill(&parts);
             (8, cx.b.conv(Op::Bitcast, Ty::I64, at))
         }
@@ -389,7 +362,7 @@ fn any_argument() -> Type {
 }
 
 fn emit_argument(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let index = crate::lower::cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let index = crate::emit::cast::to_i64(cx, c.args[1][0], c.types[1]);
     let out = cx.b.slot_addr(16);
     let what = cx.helper_value(&exc_arg, &[c.args[0][0], index, out]);
     let (bits, more) = (cx.b.load(Ty::I64, out, 0, Alias::Stack), cx.b.load(Ty::I64, out, 8, Alias::Stack));

@@ -15,13 +15,13 @@ use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Alias, Op, Ty, Value};
-use crate::lower::arrays::{
+use crate::emit::arrays::{
     ArrayVal, Stream, broadcast_strides, elementwise, fold, load_element, product, shape_text, store_element,
     walk, walk_in_chunks,
 };
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
-use crate::lower::lazy::Elements;
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::lazy::Elements;
 use crate::types::{ArrayType, Kind, Layout, Type};
 
 pub static OPS: &[OpDef] = &[

@@ -6,8 +6,8 @@ use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Alias, Op, Ty, Value};
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::rt::P;
 use crate::types::{Kind, Type, parse};
 

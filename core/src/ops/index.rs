@@ -7,12 +7,12 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{
+use crate::emit::arrays::{
     ArrayVal, copy_elements, elementwise, fill_elements, load_element, shape_text, store_element,
 };
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
-use crate::lower::lazy::Elements;
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::lazy::Elements;
 use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
 
 super::identity::op_ids! {

@@ -6,9 +6,10 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Ty, Value};
-use crate::lower::cast;
-use crate::lower::constants::absent;
-use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::cast;
+use crate::emit::range::{range_start, steps_by_one};
+use crate::emit::constants::absent;
+use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Const, IterType, Kind, Type};
 
 super::identity::op_ids! {
@@ -186,26 +187,6 @@ fn iter_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(iterator(cx, &args[0])?))
 }
 
-/// Ranges that step by 1 or -1 compare the value with the stop. Others count: the value behind the last one
-/// may not fit.
-pub fn steps_by_one(step: Option<i64>) -> bool {
-    matches!(step, Some(1 | -1))
-}
-
-/// The first value, the number of values, and the step where it is not known.
-pub fn range_start(cx: &mut LowerCx<'_>, v: &[Value], step: Option<i64>) -> Val {
-    let by = match step {
-        Some(s) => cx.b.i64(s),
-        None => v[2],
-    };
-    let count = super::sequence::range_length(cx, v[0], v[1], by);
-    let mut out = vec![v[0], count];
-    if step.is_none() {
-        out.push(by);
-    }
-    out
-}
-
 /// Turns a value into its iterator's state.
 fn start(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Val {
     match t.kind() {
@@ -244,7 +225,7 @@ fn emit_next(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 /// One step: the next state, whether there is a value, and the value (zeros where there is none).
 pub fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<(Val, Value, Val)> {
     if let Kind::Generator(id, _) = *t {
-        return crate::lower::generator::step(cx, id, v);
+        return crate::emit::generators::step(cx, id, v);
     }
     if let Kind::Variant(m) = t.kind() {
         return variant_step(cx, v, t, m, 0);

@@ -8,8 +8,8 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::Op;
-use crate::lower::arrays::{ArrayVal, copy_elements};
-use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::arrays::{ArrayVal, copy_elements};
+use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
 
 pub static OPS: &[OpDef] = &[
@@ -297,7 +297,7 @@ fn joined(cx: &mut LowerCx<'_>, parts: &[ArrayVal], p: &Plan, ret: ArrayType, ho
             out.clone()
         };
         if p.flatten {
-            place.strides = crate::lower::arrays::contiguous_strides(cx, &a.shape, ret.itemsize(), Layout::C);
+            place.strides = crate::emit::arrays::contiguous_strides(cx, &a.shape, ret.itemsize(), Layout::C);
         } else {
             place.shape = a.shape.clone();
             let rows = if ret.layout == Layout::F { p.axis + 1 == shape.len() } else { p.axis == 0 };

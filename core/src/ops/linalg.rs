@@ -7,11 +7,11 @@ use crate::exc::Class;
 use crate::typing::{Answer, Arg, no_match};
 use crate::lapack::Routine;
 use crate::lir::{Op, Ty, Value};
-use crate::lower::arrays::{
+use crate::emit::arrays::{
     self, ArrayVal, Stream, element_code, fold, load_element, shape_text, store_element, walk,
 };
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Layout, Type, promote};
 

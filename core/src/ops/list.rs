@@ -12,8 +12,8 @@ use crate::exc::Class;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::layout::List;
 use crate::lir::{Alias, Op, Ty, Value};
-use crate::lower::cx::{LowerCx, OpCall, Val};
-use crate::lower::{cast, constants};
+use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::{cast, constants};
 use crate::offset;
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Type};
@@ -653,7 +653,7 @@ fn check_cell(cx: &mut LowerCx<'_>, c: &OpCall<'_>) {
         .unwrap_or("?")
         .to_owned();
     let own = c.consts.get(2).and_then(|k| k.as_ref()).is_some_and(crate::types::Const::truth);
-    let (class, message) = crate::lower::func::unbound(&name, !own);
+    let (class, message) = crate::exc::unbound(&name, !own);
     cx.check(bound, class, &message);
 }
 

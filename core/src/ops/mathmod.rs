@@ -9,8 +9,8 @@ use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::rt::RtFn;
 use crate::types::{Int, Kind, Type};
 
@@ -607,7 +607,7 @@ fn numbers(
     t: Type,
     packed: bool,
 ) -> Result<(Value, Value, Value, Option<Value>)> {
-    use crate::lower::arrays::ArrayVal;
+    use crate::emit::arrays::ArrayVal;
     if let Some(m) = t.members() {
         let mut all = vec![];
         for (p, t) in split_leaves(v, m).iter().zip(m) {

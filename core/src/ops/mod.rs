@@ -6,8 +6,8 @@
 //! `array.shape` (a property).
 
 use crate::diag::Result;
-use crate::lower::cx::{LowerCx, OpCall, Val};
-use crate::lower::lazy::Elements;
+use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::lazy::Elements;
 use crate::typing::{Answer, Arg, TyCx};
 use std::collections::HashMap;
 use std::sync::{LazyLock, RwLock};
@@ -373,6 +373,7 @@ pub mod quick;
 
 families!(
     object,
+    handled,
     exception,
     generator,
     tuple,
@@ -417,14 +418,16 @@ families!(
     reduce,
     sorting,
     random,
+    region,
     parallel,
     foreign,
     declare,
+    grid,
     cuda,
     ;
     helpers:
     object,
-    exception,
+    handled,
     generator,
     real,
     list,
@@ -438,9 +441,9 @@ families!(
     kernel,
     reveal,
     random,
-    parallel,
+    region,
     foreign,
-    cuda,
+    grid,
     ;
     ids:
     identity,

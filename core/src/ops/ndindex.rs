@@ -6,9 +6,9 @@ use super::{Body, OpDef};
 use crate::diag::{Diagnostic, Result};
 use crate::typing::{Answer, Arg, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, product};
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::arrays::{ArrayVal, product};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::types::{IterType, Kind, Type};
 
 super::identity::op_ids! {
@@ -116,7 +116,7 @@ pub fn step_array(cx: &mut LowerCx<'_>, v: &[Value], t: Type, with_index: bool) 
     let elem = cx.if_else(
         has,
         |cx| Ok(a.load(cx, &at)),
-        |cx| Ok(crate::lower::constants::absent(&mut cx.b, ty.dtype)),
+        |cx| Ok(crate::emit::constants::absent(&mut cx.b, ty.dtype)),
     )?;
     let value = if with_index { [index, elem].concat() } else { elem };
     Ok(([v[..leaves].to_vec(), state].concat(), has, value))

@@ -6,16 +6,17 @@
 //! and hands it the same slots that a call from Python would.
 
 use super::create::{filled_like, zeroed_like};
+use super::region::{
+    Together, parallel_chunk, parallel_region, parallel_set_chunk, parallel_set_threads, parallel_thread_id,
+    parallel_threads,
+};
 use super::{Body, OpDef};
-use crate::desc::TypeDesc;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::layout::List;
 use crate::lir::{Ty, Value};
-use crate::lower::arrays::ArrayVal;
-use crate::lower::constants;
-use crate::lower::cx::{LowerCx, OpCall, Val};
-use crate::rt::{Ctx, P};
+use crate::emit::arrays::ArrayVal;
+use crate::emit::constants;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::types::{Const, Kind, Type};
 
 super::identity::op_ids! {
@@ -64,34 +65,6 @@ super::identity::op_ids! {
     PARALLEL_CHECK_BINS = "parallel.check_bins",
 }
 
-crate::runtime_fns! {
-    /// Helpers of parallel loops.
-    trait Helpers;
-    /// Runs a body for the pieces of the range `first, end, step`: `word` holds its wrapper's address, `args`
-    /// its `count` argument slots, of which the first two take the bounds of a piece. Gives the list of the
-    /// results, which `desc` describes, or null where that is null. Where the body `draws` random numbers
-    /// (1), each piece has streams of its own; where it is 2 this thread runs all pieces in order; where it
-    /// is 3 and one fails, all of it runs again as one piece, with 1 in the third slot, unless that is there
-    /// already; where it is 4 an operation on arrays divides itself, whatever chunk size loops have. Each
-    /// piece has `own` elements to itself, which limits how many there are. `lists` has a byte for each slot,
-    /// 1 where it is a list, which nobody may make longer or shorter meanwhile; null where no slot is one.
-    fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: *const u8, own: i64, desc: *const TypeDesc) -> *mut List [Writes, Pending];
-    /// Takes the locks of one list or two (the second may be null), or of all there are where both are null,
-    /// for as long as something is done with them that iterations of a parallel loop may do at the same time.
-    fn parallel_lock(a: P, b: P) [Writes, Never];
-    /// Gives them back.
-    fn parallel_unlock(a: P, b: P) [Writes, Never];
-    /// How many threads a parallel loop of this thread may use.
-    fn parallel_threads() -> i64 [Reads, Never];
-    /// Sets that; ValueError where there are not so many.
-    fn parallel_set_threads(ctx: Ctx, n: i64) [Writes, Pending];
-    /// Which of the threads that share in a parallel loop this is, from 0.
-    fn parallel_thread_id() -> i64 [Reads, Never];
-    /// Iterations in one piece of a loop, 0 for what is usual.
-    fn parallel_chunk() -> i64 [Reads, Never];
-    /// Sets that, and gives what it was.
-    fn parallel_set_chunk(ctx: Ctx, n: i64) -> i64 [Writes, Pending];
-}
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(
@@ -418,9 +391,9 @@ fn kept_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     }))
 }
 fn emit_kept(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let all = crate::lower::cast::cast(cx, &c.args[1], c.types[1], c.ret)?;
+    let all = crate::emit::cast::cast(cx, &c.args[1], c.types[1], c.ret)?;
     let Kind::MaybeUndef(of) = c.ret.kind() else { return Ok(all) };
-    let (again, none) = (c.args[0][0], crate::lower::constants::absent(&mut cx.b, *of));
+    let (again, none) = (c.args[0][0], crate::emit::constants::absent(&mut cx.b, *of));
     let there = cx.and(all[0], again);
     let kept: Val = [there]
         .into_iter()
@@ -567,7 +540,7 @@ fn neutral(cx: &mut LowerCx<'_>, c: &OpCall<'_>, of: i64) -> Result<Val> {
     };
     Ok(match c.ret.kind() {
         Kind::Str => {
-            crate::lower::constants::scalar(&mut cx.b, &Const::Str("".into()), c.ret).unwrap_or_default()
+            crate::emit::constants::scalar(&mut cx.b, &Const::Str("".into()), c.ret).unwrap_or_default()
         }
         Kind::List(e) => {
             let cap = cx.b.i64(0);
@@ -593,18 +566,6 @@ fn emit_own(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     }
     cx.retain(&c.args[0], c.types[0]);
     Ok(c.args[0].clone())
-}
-
-/// How the pieces of a region run: at the same time, with random numbers of their own, or one after the
-/// other; or at the same time, and after an exception again as one; or at the same time, as pieces of an
-/// operation on arrays, for which the chunk size of loops means nothing.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Together {
-    Plain = 0,
-    Drawing = 1,
-    Alone = 2,
-    Twice = 3,
-    Array = 4,
 }
 
 /// Runs the body whose wrapper is `wrapper`: `args` are the machine values of all its arguments, `ret` is
@@ -644,16 +605,6 @@ pub fn emit_region(
         &[word, range[0], range[1], step, slots, count, draws, lists, own, desc],
     );
     Ok(if *ret == Kind::None { vec![] } else { vec![list] })
-}
-
-/// Runs the body whose wrapper is `wrapper` for the pieces of `0..n`; it gives nothing. The first two of its
-/// `args` are the bounds of a piece.
-pub fn emit_chunks(cx: &mut LowerCx<'_>, wrapper: &str, n: Value, args: &[Value]) {
-    let word = cx.b.symbol_addr(&crate::lir::cells::word(wrapper), 0);
-    let (zero, one, slots) = (cx.b.i64(0), cx.b.i64(1), cx.spill(args));
-    let (count, draws) = (cx.b.i64(args.len() as i64), cx.b.iconst(Ty::I8, Together::Array as i64));
-    let null = cx.b.null();
-    cx.helper(&parallel_region, &[word, zero, n, one, slots, count, draws, null, zero, null]);
 }
 
 /// Says of each machine value of a type whether it is a list.

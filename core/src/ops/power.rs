@@ -14,8 +14,8 @@ use crate::diag::Result;
 use crate::exc::Class;
 use crate::typing::{Answer, Arg, no_match};
 use crate::lir::{Op, Ty, Value};
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::types::{Const, Float, Int, Kind, Type, promote};
 
 super::identity::op_ids! {

@@ -7,9 +7,9 @@ use crate::elem::Elem;
 use crate::typing::{Answer, Arg, TyCx};
 use crate::layout::Str;
 use crate::lir::{Alias, Op, Ty, Value};
-use crate::lower::arrays::ArrayVal;
-use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
-use crate::lower::{cast, constants};
+use crate::emit::arrays::ArrayVal;
+use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::{cast, constants};
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Type};
 

@@ -4,8 +4,8 @@
 
 use super::elementwise::constant;
 use super::{arith, mathfn as m, number as num};
+use crate::emit::cx::LowerCx;
 use crate::lir::{Op, Ty, Value};
-use crate::lower::cx::LowerCx;
 use crate::rt::RtFn;
 
 /// 2^52: whole numbers below it leave room for a half.

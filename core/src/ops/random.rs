@@ -13,11 +13,11 @@ use crate::exc::Class;
 use crate::typing::{Answer, Arg, no_match};
 use crate::layout::{BitSource, Layer, WordStream};
 use crate::lir::{Op, Ty, Value};
-use crate::lower::arrays::{
+use crate::emit::arrays::{
     ArrayVal, broadcast_strides, copy_elements, element_code, load_element, shape_text,
 };
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::rt::{Ctx, P};
 use crate::types::{ArrayType, Float, Int, Kind, Layout, Type};
 

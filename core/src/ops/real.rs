@@ -7,8 +7,8 @@ use crate::exc::Class;
 use crate::ops::dtype::dtype_arg;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Ty, Value};
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::types::{Const, Kind, Type};
 
 super::identity::op_ids! {
@@ -301,7 +301,7 @@ fn dtype_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 fn emit_dtype(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if let Some(a) = c.types[1].as_array() {
-        let v = crate::lower::arrays::load_element(cx, c.args[1][1], a.dtype);
+        let v = crate::emit::arrays::load_element(cx, c.args[1][1], a.dtype);
         return cast::cast(cx, &v, a.dtype, c.ret);
     }
     cast::cast(cx, &c.args[1], c.types[1], c.ret)

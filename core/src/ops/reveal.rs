@@ -7,7 +7,7 @@
 use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::typing::{Answer, Arg, TyCx};
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::rt::Ctx;
 use crate::types::{Const, Kind, Type};
 use std::sync::Mutex;

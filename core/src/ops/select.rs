@@ -7,8 +7,8 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Ty, Value};
-use crate::lower::arrays::{ArrayVal, element_code, fold, load_element, spill_parts};
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::arrays::{ArrayVal, element_code, fold, load_element, spill_parts};
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::types::{Const, Kind, Layout, Type, promote};
 
 pub static OPS: &[OpDef] = &[

@@ -8,9 +8,10 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Ty, Value};
-use crate::lower::arrays::ArrayVal;
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::arrays::ArrayVal;
+use crate::emit::cast;
+use crate::emit::range::range_length;
+use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Const, Kind, Type, promote};
 
 super::identity::op_ids! {
@@ -268,22 +269,6 @@ pub fn length(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
         }
         _ => return Err(Diagnostic::internal(format!("length of {t}"))),
     })
-}
-
-/// Number of elements of `range(start, stop, step)`; `step` is not 0.
-pub fn range_length(cx: &mut LowerCx<'_>, start: Value, stop: Value, step: Value) -> Value {
-    let zero = cx.b.i64(0);
-    let up = cx.b.bin(Op::IcmpSgt, step, zero);
-    let (fwd, back) = (cx.b.bin(Op::Isub, stop, start), cx.b.bin(Op::Isub, start, stop));
-    let span = cx.b.select(up, fwd, back);
-    let neg = cx.b.un(Op::Ineg, step);
-    let stride = cx.b.select(up, step, neg);
-    let (lt, gt) = (cx.b.bin(Op::IcmpSlt, start, stop), cx.b.bin(Op::IcmpSgt, start, stop));
-    let some = cx.b.select(up, lt, gt);
-    let less = cx.b.bin_imm(Op::Isub, span, 1);
-    let whole = cx.b.bin(Op::Udiv, less, stride);
-    let n = cx.b.bin_imm(Op::Iadd, whole, 1);
-    cx.b.select(some, n, zero)
 }
 
 // ---- slices

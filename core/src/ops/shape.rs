@@ -11,9 +11,9 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, load_element};
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::arrays::{ArrayVal, load_element};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
 use broadcast::{
     broadcast_all_rule, broadcast_rule, broadcast_shapes_rule, emit_broadcast, emit_broadcast_all,

@@ -8,9 +8,9 @@ use crate::diag::Result;
 use crate::exc::Class;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::ArrayVal;
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::arrays::ArrayVal;
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::types::{ArrayType, Kind, Layout, Type};
 
 pub static OPS: &[OpDef] = &[

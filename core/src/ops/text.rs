@@ -5,9 +5,9 @@ use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Ty, Value};
-use crate::lower::cast;
-use crate::lower::constants::string;
-use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::cast;
+use crate::emit::constants::string;
+use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::ops::object::obj_release;
 use crate::types::{Const, Kind, Type};
 

@@ -3,8 +3,8 @@
 use super::{Body, OpDef};
 use crate::typing::{Answer, no_match};
 use crate::lir::{Op, Ty, Value};
-use crate::lower::cast;
-use crate::lower::cx::LowerCx;
+use crate::emit::cast;
+use crate::emit::cx::LowerCx;
 use crate::rt::{Ctx, RtFn};
 use crate::types::Type;
 

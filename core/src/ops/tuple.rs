@@ -3,7 +3,7 @@
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Const, Kind, Type};
 
 super::identity::op_ids! {
@@ -27,7 +27,7 @@ pub static OPS: &[OpDef] = &[
             let mut out = vec![];
             for (name, value) in class.fields.iter().zip(split_leaves(&c.args[0], m)) {
                 // Constant strings are counted by nobody.
-                out.push(crate::lower::constants::string(&mut cx.b, name));
+                out.push(crate::emit::constants::string(&mut cx.b, name));
                 out.extend(value);
             }
             Ok(out)
@@ -145,7 +145,7 @@ fn emit_unpack_ex(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
             let n = cx.b.i64(count as i64);
             let list = super::list::make(cx, e, n);
             for (v, t) in rest.iter().zip(&from[before..]) {
-                let v = crate::lower::cast::cast(cx, v, *t, e)?;
+                let v = crate::emit::cast::cast(cx, v, *t, e)?;
                 cx.retain(&v, e);
                 super::list::push_owned(cx, list, e, &v);
             }

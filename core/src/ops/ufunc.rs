@@ -8,16 +8,16 @@ use crate::exc::Class;
 use crate::ops::dtype::dtype_arg;
 use crate::typing::{Answer, Arg, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{
+use crate::emit::arrays::{
     ArrayVal, Kernel, Whole, copy_elements, element_code, elementwise_or, load_element, shape_text,
     store_element,
 };
-use crate::lower::blockwise::by_kernels;
-use crate::lower::cast;
-use crate::lower::chunked_loops::SLOW;
-use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
-use crate::lower::lazy::{Lazy, Operand, Step};
-use crate::lower::same::Made;
+use crate::emit::blockwise::by_kernels;
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::lazy::{Lazy, Operand, Step};
+use crate::emit::chunked_loops::SLOW;
+use crate::emit::same::Made;
 use crate::types::{Access, ArrayType, Const, Int, Kind, Layout, Type};
 
 /// Number of inputs: a last parameter called `out` is no input, nor is what says how to convert.

@@ -13,8 +13,8 @@ use super::{Body, OpDef};
 use crate::diag::Result;
 use crate::typing::{Answer, Arg};
 use crate::lir::{Op, Ty, Value};
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::rt::RtFn;
 use crate::types::{Float, Int, Kind, Type};
 

@@ -7,8 +7,8 @@ use crate::diag::Result;
 use crate::exc::Class;
 use crate::typing::{Answer, Arg, no_match};
 use crate::lir::Op;
-use crate::lower::arrays::ArrayVal;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::arrays::ArrayVal;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
 
 pub static OPS: &[OpDef] = &[

@@ -10,7 +10,7 @@
 
 use crate::entity;
 use crate::handle::{FuncId, OpId};
-use crate::source::File;
+use crate::source::{File, Frame};
 use crate::types::{Const, Type};
 use std::sync::Arc;
 
@@ -208,14 +208,6 @@ pub struct InlinedFrom {
     pub file: File,
     pub func: Arc<str>,
     pub call: Loc,
-}
-
-/// A Python frame as a traceback shows it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Frame {
-    pub file: File,
-    pub func: Arc<str>,
-    pub line: u32,
 }
 
 /// An operation that is done together with others: its name and where it stands.

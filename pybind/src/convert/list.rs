@@ -37,7 +37,7 @@ pub static CONSTRUCTOR: Constructor = Constructor {
 /// The type of a list; all elements must have a common one.
 fn type_of_list(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
     let t = type_of_elements(l)?;
-    if tierup_core::infer::vars::has_unknown(t) {
+    if tierup_core::typing::vars::has_unknown(t) {
         return Err(Diagnostic::new(
             Code::UnknownElementType,
             "the element type of an empty list argument is not known",

@@ -213,7 +213,7 @@ macro_rules! with_item {
 pub(crate) use with_item;
 
 /// Conversion as `astype` does it; the real part of complex numbers. What an integer does not hold becomes
-/// what the processor makes of it, as in compiled code (`core/src/lower/cast.rs`).
+/// what the processor makes of it, as in compiled code (`core/src/emit/cast.rs`).
 pub trait To<D> {
     fn to(self) -> D;
 }

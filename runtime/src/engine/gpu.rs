@@ -6,9 +6,10 @@ use super::{Request, guarded, optimise};
 use crate::gpu::simulate::HostKernel;
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Diagnostic, Result};
+use tierup_core::emit::wrapper;
 use tierup_core::infer::session::Session;
 use tierup_core::lir::{Module, contract, grid, legalise};
-use tierup_core::lower::{self, Target, gpu, wrapper};
+use tierup_core::lower::{self, Target, gpu};
 
 /// PTX of a kernel that runs the function once, for a GPU of that compute capability (90 for 9.0).
 pub fn ptx(request: &Request<'_>, capability: u32) -> Result<String> {

@@ -9,7 +9,7 @@ use tierup_core::diag::Result;
 use tierup_core::infer::session::Session;
 use tierup_core::lir::explain::{self, Facts, Place};
 use tierup_core::lower;
-use tierup_core::lower::chunked_loops::Note;
+use tierup_core::lower::notes::Note;
 
 /// LLVM's IR after its passes (`llvm`), or the assembly that comes of it (`asm1`); none for another level.
 pub fn text(request: &Request<'_>, level: &str) -> Result<Option<String>> {

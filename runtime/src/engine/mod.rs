@@ -25,13 +25,14 @@ use tier1::Codegen;
 use tierup_core::backend::{Backend, Code};
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Diagnostic, Result};
+use tierup_core::emit::cx::Options;
+use tierup_core::emit::wrapper;
 use tierup_core::host::Host;
 use tierup_core::infer::session::Session;
 use tierup_core::layout::ThreadCtx;
 use tierup_core::lir::cfg::Analyses;
 use tierup_core::lir::{Module, cells, legalise, opt, osr};
-use tierup_core::lower::cx::Options;
-use tierup_core::lower::{self, generator, short_loop_entry, wrapper};
+use tierup_core::lower::{self, generator, short_loop_entry};
 use tierup_core::ssa::FuncId;
 use tierup_core::types::{Kind, Type};
 
@@ -249,7 +250,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
         });
     }
     let unit = make_unit(request, &mut module, names.clone(), codegen, key);
-    tierup_core::lower::blockwise::settle(&mut module, true);
+    tierup_core::emit::blockwise::settle(&mut module, true);
     legalise::legalise(&mut module);
     if cfg!(debug_assertions) {
         tierup_core::lir::verify::verify_module(&module)?;

@@ -637,7 +637,7 @@ fn snapshot(unit: &Unit) -> Result<Arc<Snapshot>> {
 
 /// What tier 1 does to LIR before LLVM sees it.
 pub(super) fn prepare(module: &mut Module) -> Result<()> {
-    tierup_core::lower::blockwise::settle(module, false);
+    tierup_core::emit::blockwise::settle(module, false);
     let mut analyses = opt::ModuleAnalyses::default();
     for name in opt::TIER1 {
         if let Some(pass) = opt::lookup(name) {
@@ -688,7 +688,7 @@ pub(super) fn prepare_with_entry<'n>(module: &mut Module, names: &'n Names) -> R
     prepare(module)?;
     let Some(entry) = entry else { return Ok(None) };
     let mut entry = Module { funcs: vec![entry] };
-    tierup_core::lower::blockwise::settle(&mut entry, false);
+    tierup_core::emit::blockwise::settle(&mut entry, false);
     legalise::legalise(&mut entry);
     if cfg!(debug_assertions) {
         tierup_core::lir::verify::verify_module(&entry)?;

@@ -25,7 +25,7 @@ pub struct Object {
 /// What changes the code that LLVM makes of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Codegen {
-    /// LLVM's bits, in the order of `core::lower::cx::FAST_MATH`; 0 is strict.
+    /// LLVM's bits, in the order of `core::emit::cx::FAST_MATH`; 0 is strict.
     pub fast_math: u8,
     /// Optimisation level, 0 to 3.
     pub opt: u8,

@@ -17,7 +17,7 @@ use tierup_core::lir::grid::OnCpu;
 use tierup_core::lower::gpu;
 use tierup_core::rt::Ctx;
 
-impl tierup_core::ops::cuda::Helpers for crate::Native {
+impl tierup_core::ops::grid::Helpers for crate::Native {
     unsafe fn grid_barrier(ctx: Ctx) {
         // SAFETY: as required of the caller.
         unsafe { wait(ctx, Wait::Block) };

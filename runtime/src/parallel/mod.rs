@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use tierup_core::desc::TypeDesc;
 use tierup_core::exc::Class;
 use tierup_core::layout::List;
-use tierup_core::ops::parallel::{Helpers, Together};
+use tierup_core::ops::region::{Helpers, Together};
 use tierup_core::rt::{Ctx, P};
 
 pub use region::poll;

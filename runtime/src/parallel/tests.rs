@@ -2,7 +2,7 @@
 
 use super::region::{Grid, Share};
 use super::{chunk, settings};
-use tierup_core::ops::parallel::Together;
+use tierup_core::ops::region::Together;
 
 fn iterations(first: i64, end: i64, step: i64, chunk: u64) -> Vec<i64> {
     let g = Grid::new(first, end, step, chunk);

@@ -5,8 +5,8 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::ops::dtype::dtype_arg;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::Op;
-use crate::lower::arrays::{ArrayVal, product};
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::arrays::{ArrayVal, product};
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::ops::index::extents_meet;
 use crate::types::{Const, Float, Int, Kind, Type};
 

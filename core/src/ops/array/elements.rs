@@ -5,9 +5,9 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, copy_elements, load_element, store_element};
-use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::arrays::{ArrayVal, copy_elements, load_element, store_element};
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::ops::index::{check_writable, checked, refuse_readonly, written};
 use crate::types::{Access, ArrayType, Int, IterType, Kind, Layout, Type};
 
@@ -167,7 +167,7 @@ pub fn contiguous_or_copy(cx: &mut LowerCx<'_>, a: &ArrayVal, order: Layout) -> 
             Ok(vec![out.owner, out.data])
         },
     )?;
-    let strides = crate::lower::arrays::contiguous_strides(cx, &a.shape, a.ty.itemsize(), order);
+    let strides = crate::emit::arrays::contiguous_strides(cx, &a.shape, a.ty.itemsize(), order);
     let (access, frozen) = (access_of_version(a.ty, order), frozen_version(cx, a, fits));
     Ok(ArrayVal {
         ty: ArrayType { layout: order, access, ..a.ty },

@@ -5,8 +5,8 @@ use super::{Axes, args_of, array, axes_error, axes_of, choose, element_code, rai
 use crate::diag::Result;
 use crate::typing::{Answer, Arg, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, load_element};
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::arrays::{ArrayVal, load_element};
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::ops::kernel as k;
 use crate::types::{Kind, Layout, Type};
 

@@ -4,8 +4,8 @@ use super::{Axes, accumulator, args_of, array, axes_error, axes_of, choose, elem
 use crate::diag::{Code, Diagnostic, Result};
 use crate::ops::dtype::dtype_arg;
 use crate::typing::{Answer, Arg, no_match};
-use crate::lower::arrays::{ArrayVal, contiguous_strides};
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::emit::arrays::{ArrayVal, contiguous_strides};
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::ops::kernel as k;
 use crate::types::{ArrayType, Layout, Type};
 

@@ -4,6 +4,7 @@
 use super::arrays::ArrayVal;
 use super::constants;
 use super::cx::{LowerCx, Val, split_leaves};
+use super::range;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
@@ -54,8 +55,8 @@ pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result
             };
             let mut out = val.to_vec();
             // What compares with its stop begins to count.
-            if matches!(from.kind(), Kind::Iter(_)) && crate::ops::iter::steps_by_one(step) {
-                out = crate::ops::iter::range_start(cx, val, step);
+            if matches!(from.kind(), Kind::Iter(_)) && range::steps_by_one(step) {
+                out = range::range_start(cx, val, step);
             }
             if let Some(s) = step {
                 out.push(cx.b.i64(s));

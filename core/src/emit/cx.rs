@@ -1,14 +1,15 @@
 //! What an operation's emitter sees: a LIR builder, checks that raise, helper calls, references, loops.
 
-use super::guard::{Guard, Locks};
+use super::generators;
+use super::locks::{Locks, Look, Shared};
 use crate::diag::Result;
 use crate::exc::Class;
 use crate::lir::builder::Builder;
 use crate::lir::{self, Alias, Block, Op, Signature, Ty, Value};
 use crate::offset;
-use crate::ops::object;
+use crate::ops::{handled, object, region};
 use crate::rt::{Raises, RtFn};
-use crate::ssa::Frame;
+use crate::source::Frame;
 use crate::types::{Const, Type};
 
 /// The exploded machine values of one Python value, in the order of [`Type::leaves`].
@@ -33,11 +34,11 @@ pub struct LowerCx<'a> {
     /// What the current instruction does with an exception.
     pub on_error: OnError,
     /// Cold block of the current instruction that takes an exception; made when first needed.
-    pub(super) landing: Option<Block>,
+    pub(crate) landing: Option<Block>,
     /// Owned objects of the current instruction that an exception drops; see [`LowerCx::guarded`].
-    pub(super) cleanup: Vec<Value>,
+    pub(crate) cleanup: Vec<Value>,
     /// What the parallel loops around this function share and change.
-    pub guard: Option<&'a Guard>,
+    pub guard: Option<&'a Shared>,
     /// Lists whose locks the code that is being written holds; null and null for all there are.
     locked: Option<(Value, Value)>,
     /// Whether what is pushed onto a list takes its lock: the operation as a whole runs code of the user's in
@@ -49,7 +50,7 @@ pub struct LowerCx<'a> {
     /// Resume functions of the generator types of this module.
     pub generators: &'a Generators,
     /// A block that is never reached: see [`LowerCx::assume_not_negative`].
-    pub(super) impossible: Option<Block>,
+    pub(crate) impossible: Option<Block>,
     /// The function resumes a generator.
     pub resumes: bool,
     /// What of it runs in parallel.
@@ -152,7 +153,7 @@ impl<'a> LowerCx<'a> {
             Locks::All => (null, null),
         };
         let before = Unlocked(self.landing.take());
-        self.b.helper(&crate::ops::parallel::parallel_lock, &[a, b]);
+        self.b.helper(&region::parallel_lock, &[a, b]);
         self.locked = Some((a, b));
         self.chunks.forgo();
         Some(before)
@@ -161,14 +162,14 @@ impl<'a> LowerCx<'a> {
     pub fn unlock(&mut self, before: Option<Unlocked>) {
         let Some(before) = before else { return };
         let Some((a, b)) = self.locked.take() else { return };
-        self.b.helper(&crate::ops::parallel::parallel_unlock, &[a, b]);
+        self.b.helper(&region::parallel_unlock, &[a, b]);
         self.landing = before.0;
     }
 
     /// Carries out an operation on lists that iterations may share.
     pub fn guarded_lists<R>(
         &mut self,
-        op: Option<&crate::ops::OpDef>,
+        look: impl FnOnce() -> Look,
         args: &[Val],
         types: &[Type],
         body: impl FnOnce(&mut Self) -> Result<R>,
@@ -181,7 +182,7 @@ impl<'a> LowerCx<'a> {
             self.locks_pushes = false;
             return result;
         }
-        let before = self.lock(&guard.locks(op, args, types));
+        let before = self.lock(&guard.locks(look(), args, types));
         let result = body(self);
         self.unlock(before);
         result
@@ -216,7 +217,7 @@ impl<'a> LowerCx<'a> {
         self.b.switch_to(block);
         let exc = self.b.params(block)[0];
         if let Some((a, b)) = self.locked {
-            self.b.helper(&crate::ops::parallel::parallel_unlock, &[a, b]);
+            self.b.helper(&region::parallel_unlock, &[a, b]);
         }
         self.add_sites(exc, usize::MAX);
         for o in self.cleanup.clone() {
@@ -261,7 +262,7 @@ impl<'a> LowerCx<'a> {
     /// Leaves the function with an owned exception.
     pub fn return_error(&mut self, exc: Value) {
         let exc = if self.resumes {
-            self.b.helper(&crate::ops::exception::exc_leave_generator, &[exc]).unwrap_or(exc)
+            self.b.helper(&handled::exc_leave_generator, &[exc]).unwrap_or(exc)
         } else {
             exc
         };
@@ -433,7 +434,7 @@ impl<'a> LowerCx<'a> {
     }
     pub fn release(&mut self, val: &[Value], ty: Type) {
         if self.generators.values().any(|g| g.close.is_some()) {
-            super::generator::close(self, val, ty);
+            generators::close(self, val, ty);
         }
         self.each_ref(val, ty, &object::obj_release);
     }
