@@ -2,6 +2,7 @@
 //! comments are skipped.
 
 use crate::diag::{Code, Diagnostic, Result, Span};
+use crate::source::{File, Origin};
 use crate::types::Const;
 use std::sync::Arc;
 
@@ -175,6 +176,15 @@ impl<'a> Cursor<'a> {
         Ok(x)
     }
 
+    /// A source file as its [`std::fmt::Debug`] prints it: `"path"`, `library "path"`.
+    pub fn file(&mut self) -> Result<File> {
+        let origin = Origin::named(self.peek_word());
+        if origin.is_some() {
+            self.word();
+        }
+        Ok(File::new(self.string()?, origin.unwrap_or_default()))
+    }
+
     /// A constant as it prints.
     pub fn constant(&mut self) -> Result<Const> {
         if self.peek("\"") {
@@ -235,6 +245,15 @@ impl<'a> Cursor<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_read_as_it_is_printed() {
+        for origin in [Origin::User, Origin::Library, Origin::Checked, Origin::Stencil] {
+            let file = File::new("a \"b\".py", origin);
+            let text = format!("{file:?}");
+            assert_eq!(Cursor::new(&text).file(), Ok(file));
+        }
+    }
 
     #[test]
     fn constants_are_read_as_they_print() {

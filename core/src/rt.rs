@@ -11,7 +11,7 @@
 
 use crate::layout::ThreadCtx;
 use crate::lir::Ty;
-use crate::lir::inst::Bits;
+use crate::lir::ty::Bits;
 
 /// The `ThreadCtx` argument of a helper.
 pub type Ctx = *mut ThreadCtx;

@@ -1,7 +1,5 @@
 //! Where code comes from: a file's path, and whose code it is.
 
-use crate::diag::Result;
-use crate::lex::Cursor;
 use std::fmt::{self, Debug, Display, Formatter};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -50,14 +48,6 @@ impl File {
     pub fn is_library(&self) -> bool {
         self.origin.is_library()
     }
-    /// What [`Debug`] prints: `"path"`, `library "path"`.
-    pub fn parse(c: &mut Cursor<'_>) -> Result<File> {
-        let origin = Origin::named(c.peek_word());
-        if origin.is_some() {
-            c.word();
-        }
-        Ok(File { path: c.string()?, origin: origin.unwrap_or_default() })
-    }
 }
 
 impl Deref for File {
@@ -96,15 +86,6 @@ pub struct Frame {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_file_is_read_as_it_is_printed() {
-        for origin in [Origin::User, Origin::Library, Origin::Checked, Origin::Stencil] {
-            let file = File::new("a \"b\".py", origin);
-            let text = format!("{file:?}");
-            assert_eq!(File::parse(&mut Cursor::new(&text)), Ok(file));
-        }
-    }
 
     #[test]
     fn a_path_alone_makes_no_library() {

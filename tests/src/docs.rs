@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use tierup_core::lir::grid::{GridOp, GridShape};
+use tierup_core::lir::grid_op::{GridOp, GridShape};
 use tierup_core::lir::text::spelling;
 use tierup_core::lir::{Alias, Op, Shape, Ty};
 use tierup_core::ops::OpId;

@@ -15,7 +15,6 @@ use super::inst::{BINARY, common, special};
 use super::{Arg, Code, Constant, Handler, Instr, Opcode, Position};
 use crate::diag::Result;
 use crate::lex::Cursor;
-use crate::source::File;
 use crate::types::Const;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
@@ -145,7 +144,7 @@ pub(super) fn code(c: &mut Cursor<'_>, depth: usize, raw: ReadRaw<'_>) -> Result
     let mut out = Code {
         name: c.string()?,
         qualname: c.string()?,
-        file: File::parse(c)?,
+        file: c.file()?,
         first_line: c.number()?,
         ..Code::default()
     };

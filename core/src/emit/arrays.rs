@@ -1,116 +1,19 @@
-//! Arrays in LIR: exploded views, element addresses, allocation, loops over all elements.
+//! Arrays in LIR: loops over all elements, copies, fills. What an array is in LIR is in [`super::view`].
 //!
 //! Loops come in two shapes: [`elementwise`] where the order does not matter, which runs arrays that lie
 //! alike as one flat loop with constant strides, and [`walk`], nested loops in C order that advance one
 //! address for each array and level.
 
+use super::cast;
 use super::chunked_loops::in_chunks;
-use super::cx::{LowerCx, Val};
+use super::cx::LowerCx;
+pub use super::view::{ArrayVal, Stream, contiguous_strides, load_element, product, store_element};
 use crate::diag::{Diagnostic, Result};
-use crate::lir::{Alias, Op, Ty, Value};
-use crate::offset;
+use crate::lir::{Op, Value};
 use crate::ops::{kernel, object};
-use crate::types::{Access, ArrayType, Kind, Layout, Type};
-
-/// An exploded array: every stride is at hand, computed from the shape where the type implies it.
-#[derive(Clone, Debug)]
-pub struct ArrayVal {
-    pub ty: ArrayType,
-    pub owner: Value,
-    pub data: Value,
-    pub shape: Vec<Value>,
-    pub strides: Vec<Value>,
-    /// Whether it is read-only, where the type leaves that open.
-    pub frozen: Option<Value>,
-}
+use crate::types::{Layout, Type};
 
 impl ArrayVal {
-    /// From the machine values of a value of array type.
-    pub fn new(cx: &mut LowerCx<'_>, val: &[Value], ty: Type) -> Result<ArrayVal> {
-        let Kind::Array(a) = *ty else { return Err(Diagnostic::internal(format!("{ty} is no array"))) };
-        let n = a.ndim();
-        let shape = val[2..2 + n].to_vec();
-        let strides = if a.layout == Layout::A {
-            val[2 + n..2 + 2 * n].to_vec()
-        } else {
-            contiguous_strides(cx, &shape, a.itemsize(), a.layout)
-        };
-        let flag = 2 + if a.layout == Layout::A { 2 * n } else { n };
-        let frozen = if a.access == Access::Either { Some(val[flag]) } else { None };
-        Ok(ArrayVal { ty: a, owner: val[0], data: val[1], shape, strides, frozen })
-    }
-
-    /// Machine values in the order of the type's leaves.
-    pub fn pack(&self) -> Val {
-        if self.ty.layout == Layout::A {
-            return self.pack_strided();
-        }
-        [self.owner, self.data].into_iter().chain(self.shape.iter().copied()).chain(self.flag()).collect()
-    }
-    /// Machine values for layout `A`.
-    pub fn pack_strided(&self) -> Val {
-        [self.owner, self.data]
-            .into_iter()
-            .chain(self.shape.iter().copied())
-            .chain(self.strides.iter().copied())
-            .chain(self.flag())
-            .collect()
-    }
-    fn flag(&self) -> Option<Value> {
-        self.frozen.filter(|_| self.ty.access == Access::Either)
-    }
-
-    /// Address of the element at in-range, non-negative indices; fewer indices than dimensions give the start
-    /// of a sub-array.
-    pub fn address(&self, cx: &mut LowerCx<'_>, index: &[Value]) -> Value {
-        let mut p = self.data;
-        for (i, s) in index.iter().zip(&self.strides) {
-            let off = cx.b.bin(Op::Imul, *i, *s);
-            p = cx.b.ptr_add(p, off);
-        }
-        p
-    }
-
-    pub fn load(&self, cx: &mut LowerCx<'_>, index: &[Value]) -> Val {
-        let p = self.address(cx, index);
-        load_element(cx, p, self.ty.dtype)
-    }
-    pub fn store(&self, cx: &mut LowerCx<'_>, index: &[Value], val: &[Value]) {
-        let p = self.address(cx, index);
-        store_element(cx, p, self.ty.dtype, val);
-    }
-
-    /// Number of elements.
-    pub fn size(&self, cx: &mut LowerCx<'_>) -> Value {
-        product(cx, &self.shape)
-    }
-
-    /// A new array, uninitialised or zeroed; ValueError for a negative member of the shape, MemoryError when
-    /// it is too large.
-    pub fn alloc(
-        cx: &mut LowerCx<'_>,
-        dtype: Type,
-        shape: &[Value],
-        layout: Layout,
-        zeroed: bool,
-    ) -> Result<ArrayVal> {
-        let Kind::Array(ty) = *Type::array(dtype, shape.len(), layout) else {
-            return Err(Diagnostic::internal("array type"));
-        };
-        let spilled = cx.spill(shape);
-        let (n, item) = (cx.b.i64(shape.len() as i64), cx.b.i64(ty.itemsize()));
-        let bytes = cx.helper_value(&object::mem_array_bytes, &[n, spilled, item]);
-        let owner =
-            cx.helper_value(if zeroed { &object::mem_alloc_zeroed } else { &object::mem_alloc }, &[bytes]);
-        let data = cx.b.load(Ty::Ptr, owner, offset!(MemBlock.data), Alias::Const);
-        // A negative one has raised.
-        for n in shape {
-            cx.assume_not_negative(*n);
-        }
-        let strides = contiguous_strides(cx, shape, ty.itemsize(), ty.layout);
-        Ok(ArrayVal { ty, owner, data, shape: shape.to_vec(), strides, frozen: None })
-    }
-
     /// Runs `body` for the index of every element, in C order.
     pub fn for_each(
         &self,
@@ -120,69 +23,11 @@ impl ArrayVal {
         for_each_index(cx, &self.shape.clone(), body)
     }
 
-    /// The same elements under another layout type; strides stay as they are.
-    pub fn with_layout(&self, layout: Layout) -> ArrayVal {
-        ArrayVal { ty: ArrayType { layout, ..self.ty }, ..self.clone() }
-    }
-
-    /// The address of every element in C order, and nothing that the loop has to compute for it but
-    /// additions.
-    pub fn stream(&self) -> Stream {
-        Stream { data: self.data, strides: self.strides.clone() }
-    }
-
-    /// Whether the elements lie without gaps in that order, as NumPy's flags say: dimensions of length 1 and
-    /// empty arrays do not count.
-    pub fn is_contiguous(&self, cx: &mut LowerCx<'_>, order: Layout) -> Value {
-        if self.ty.layout == order || self.shape.is_empty() {
-            return cx.b.bool(true);
-        }
-        let mut step = cx.b.i64(self.ty.itemsize());
-        let mut fits = cx.b.bool(true);
-        let dims: Vec<usize> = if order == Layout::F {
-            (0..self.shape.len()).collect()
-        } else {
-            (0..self.shape.len()).rev().collect()
-        };
-        for (i, d) in dims.iter().enumerate() {
-            let exact = cx.b.bin(Op::IcmpEq, self.strides[*d], step);
-            let one = cx.b.bin_imm(Op::IcmpEq, self.shape[*d], 1);
-            let ok = cx.or(exact, one);
-            fits = cx.and(fits, ok);
-            if i + 1 < dims.len() {
-                step = cx.b.bin(Op::Imul, step, self.shape[*d]);
-            }
-        }
-        let size = self.size(cx);
-        let empty = cx.b.bin_imm(Op::IcmpEq, size, 0);
-        cx.or(fits, empty)
-    }
-
     /// A new array with the elements of this one, converted to `dtype`.
     pub fn copied(&self, cx: &mut LowerCx<'_>, dtype: Type, layout: Layout) -> Result<ArrayVal> {
         let out = ArrayVal::alloc(cx, dtype, &self.shape, layout, false)?;
         cx.guarded(&[out.owner], |cx| copy_elements(cx, &out, self))?;
         Ok(out)
-    }
-}
-
-/// An array in a loop: the address of its first element and a stride for each level of the loop.
-#[derive(Clone, Debug)]
-pub struct Stream {
-    pub data: Value,
-    pub strides: Vec<Value>,
-}
-
-impl Stream {
-    /// The address of element `i` of each of some streams with one level.
-    pub fn at(streams: &[Stream], cx: &mut LowerCx<'_>, i: Value) -> Vec<Value> {
-        streams
-            .iter()
-            .map(|s| {
-                let off = cx.b.bin(Op::Imul, i, s.strides[0]);
-                cx.b.ptr_add(s.data, off)
-            })
-            .collect()
     }
 }
 
@@ -527,7 +372,7 @@ fn copy_strided(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Result<
     if n == 0 || n == 1 && source == target {
         return nested(cx, to, std::slice::from_ref(from), 1, &mut |cx, p, q| {
             let x = load_element(cx, q[0], source);
-            let x = super::cast::cast(cx, &x, source, target)?;
+            let x = cast::cast(cx, &x, source, target)?;
             store_element(cx, p, target, &x);
             Ok(())
         });
@@ -634,58 +479,4 @@ pub fn for_each_index(
         Ok(())
     }
     nest(cx, shape, &mut vec![], body)
-}
-
-pub fn product(cx: &mut LowerCx<'_>, shape: &[Value]) -> Value {
-    match shape.split_first() {
-        None => cx.b.i64(1),
-        Some((first, rest)) => rest.iter().fold(*first, |p, n| cx.b.bin(Op::Imul, p, *n)),
-    }
-}
-
-/// Strides of a contiguous array in bytes.
-pub fn contiguous_strides(
-    cx: &mut LowerCx<'_>,
-    shape: &[Value],
-    itemsize: i64,
-    layout: Layout,
-) -> Vec<Value> {
-    let mut strides = vec![];
-    let mut step = cx.b.i64(itemsize);
-    let mut dims: Vec<Value> = shape.to_vec();
-    if layout != Layout::F {
-        dims.reverse();
-    }
-    for n in &dims {
-        strides.push(step);
-        if strides.len() < dims.len() {
-            step = cx.b.bin(Op::Imul, step, *n);
-        }
-    }
-    if layout != Layout::F {
-        strides.reverse();
-    }
-    strides
-}
-
-/// Loads an element of a scalar type.
-pub fn load_element(cx: &mut LowerCx<'_>, p: Value, dtype: Type) -> Val {
-    element_parts(dtype).into_iter().map(|(ty, off)| cx.b.load(ty, p, off, Alias::Array)).collect()
-}
-pub fn store_element(cx: &mut LowerCx<'_>, p: Value, dtype: Type, val: &[Value]) {
-    for ((_, off), v) in element_parts(dtype).into_iter().zip(val) {
-        cx.b.store(*v, p, off, Alias::Array);
-    }
-}
-fn element_parts(dtype: Type) -> Vec<(Ty, i32)> {
-    match *dtype {
-        Kind::Complex(f) => {
-            if f.bits() == 32 {
-                vec![(Ty::F32, 0), (Ty::F32, 4)]
-            } else {
-                vec![(Ty::F64, 0), (Ty::F64, 8)]
-            }
-        }
-        _ => vec![(dtype.scalar_ty().unwrap_or(Ty::I64), 0)],
-    }
 }

@@ -1,10 +1,10 @@
 //! Explicit promotions: numbers to wider numbers, values into optionals, tuples member by member, arrays to a
 //! looser layout.
 
-use super::arrays::ArrayVal;
 use super::constants;
 use super::cx::{LowerCx, Val, split_leaves};
 use super::range;
+use super::view::ArrayVal;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};

@@ -9,49 +9,13 @@ use super::cut::{Mark, cut};
 use super::cx::LowerCx;
 use super::wrapper::{make_wrapper, wrapper_name};
 use crate::diag::Result;
-use crate::lir::{Func, Op, Signature, Ty, Value};
-use crate::ops::kernel::IN_PIECES;
+use crate::lir::{Op, Signature, Ty, Value};
 use crate::ops::region::{Together, parallel_region};
-
-/// What of the code that is being written runs in parallel.
-#[derive(Default)]
-pub struct ChunkedLoops {
-    /// The operation in progress may run in parallel.
-    wanted: bool,
-    /// It does, in code or in a kernel.
-    used: bool,
-    /// The functions made so far: bodies and their wrappers.
-    pub made: Vec<Func>,
-}
 
 /// Elements, times what each of them costs, that are done before a region would have begun.
 const ALONE: i64 = 4096;
 /// What an element costs where a function like `exp` is computed, in simple operations.
 pub const SLOW: i64 = 16;
-
-impl ChunkedLoops {
-    /// Begins an operation, which may run in parallel or not.
-    pub fn begin(&mut self, wanted: bool) {
-        (self.wanted, self.used) = (wanted, false);
-    }
-    /// The operation in progress holds locks, which those who help with it would not.
-    pub fn forgo(&mut self) {
-        self.wanted = false;
-    }
-    /// Whether the operation in progress may run in parallel.
-    pub fn wanted(&self) -> bool {
-        self.wanted
-    }
-    /// Whether the operation in progress runs in parallel, as far as it has been written.
-    pub fn used(&self) -> bool {
-        self.used
-    }
-    /// What a kernel of the run-time is told, beside its first number.
-    pub fn flag(&mut self) -> i64 {
-        self.used |= self.wanted;
-        if self.wanted { IN_PIECES } else { 0 }
-    }
-}
 
 /// Runs what `body` does for a part of the range `0..n`, for all of it, in pieces that run at the same time
 /// where that is worth it: there are `work` elements, times what each costs. Pieces must not depend on each

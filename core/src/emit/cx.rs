@@ -1,6 +1,6 @@
 //! What an operation's emitter sees: a LIR builder, checks that raise, helper calls, references, loops.
 
-use super::generators;
+use super::chunks::ChunkedLoops;
 use super::locks::{Locks, Look, Shared};
 use crate::diag::Result;
 use crate::exc::Class;
@@ -10,7 +10,7 @@ use crate::offset;
 use crate::ops::{handled, object, region};
 use crate::rt::{Raises, RtFn};
 use crate::source::Frame;
-use crate::types::{Const, Type};
+use crate::types::{Const, Kind, Type};
 
 /// The exploded machine values of one Python value, in the order of [`Type::leaves`].
 pub type Val = Vec<Value>;
@@ -25,6 +25,9 @@ pub struct OpCall<'a> {
     /// One element of an array operation: NumPy's answers instead of Python's exceptions.
     pub elementwise: bool,
 }
+
+/// Emits LIR for one typed call.
+pub type Emit = fn(&mut LowerCx<'_>, &OpCall<'_>) -> Result<Val>;
 
 /// The function being lowered.
 pub struct LowerCx<'a> {
@@ -54,7 +57,7 @@ pub struct LowerCx<'a> {
     /// The function resumes a generator.
     pub resumes: bool,
     /// What of it runs in parallel.
-    pub chunks: super::chunked_loops::ChunkedLoops,
+    pub chunks: ChunkedLoops,
 }
 
 /// Where exceptions went before locks were taken: [`LowerCx::lock`].
@@ -62,6 +65,11 @@ pub struct Unlocked(Option<Block>);
 
 /// Name and signature of the resume function of each generator type.
 pub type Generators = std::collections::HashMap<u32, Resume>;
+
+/// Signature of the functions that close a generator: `(ctx, frame) -> 0`.
+pub fn close_signature() -> Signature {
+    Signature { params: vec![Ty::Ptr, Ty::Ptr], results: vec![Ty::I64] }
+}
 
 /// How a generator is resumed.
 #[derive(Clone, Debug)]
@@ -132,7 +140,7 @@ impl<'a> LowerCx<'a> {
             generators,
             impossible: None,
             resumes: false,
-            chunks: super::chunked_loops::ChunkedLoops::default(),
+            chunks: ChunkedLoops::default(),
         }
     }
 
@@ -434,9 +442,31 @@ impl<'a> LowerCx<'a> {
     }
     pub fn release(&mut self, val: &[Value], ty: Type) {
         if self.generators.values().any(|g| g.close.is_some()) {
-            generators::close(self, val, ty);
+            self.close(val, ty);
         }
         self.each_ref(val, ty, &object::obj_release);
+    }
+
+    /// Closes the generators in a value whose reference is about to be dropped: those that have something to
+    /// do, and that nobody else holds. (What lists hold is dropped by the run-time, which closes nothing.)
+    fn close(&mut self, val: &[Value], t: Type) {
+        if let Kind::Generator(id, _) = *t {
+            let Some(close) = self.generators.get(&id).and_then(|g| g.close.clone()) else { return };
+            self.b.call(&close, &close_signature(), &[self.ctx, val[0]]);
+            return;
+        }
+        if matches!(t.kind(), Kind::List(_) | Kind::Str | Kind::Array(_)) || !t.is_counted() {
+            return;
+        }
+        // The leaves of the parts follow one another, after what the whole has in front.
+        let mut at = matches!(t.kind(), Kind::Optional(_) | Kind::MaybeUndef(_) | Kind::Variant(_)) as usize;
+        for p in t.arguments().iter() {
+            let n = p.leaf_count();
+            if let Some(v) = val.get(at..at + n) {
+                self.close(v, p);
+            }
+            at += n;
+        }
     }
     fn each_ref(&mut self, val: &[Value], ty: Type, helper: &'static RtFn) {
         for (v, leaf) in val.iter().zip(ty.leaves()) {

@@ -3,10 +3,9 @@
 
 use super::arrays::{ArrayVal, Stream, elementwise, load_element, same_shapes, store_element};
 use super::cast;
-use super::cx::{LowerCx, OpCall, Val};
+use super::cx::{Emit, LowerCx, OpCall, Val};
 use crate::diag::{Diagnostic, Result};
 use crate::lir::Value;
-use crate::ops::Emit;
 use crate::ops::kernel::Map;
 use crate::types::{Const, Layout, Type};
 

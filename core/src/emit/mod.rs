@@ -2,7 +2,7 @@
 //! elementwise operations become LIR.
 //!
 //! [`cx`] is what an emitter sees, [`cast`] converts values, [`constants`] makes them, [`range`] walks ranges,
-//! [`generators`] resumes generators. [`arrays`] walks arrays, [`lazy`] computes chains of elementwise
+//! [`generators`] resumes generators. [`view`] is an array in LIR, [`arrays`] walks it, [`lazy`] computes chains of elementwise
 //! operations in one loop, [`blockwise`] a block of elements at a time, [`chain_reduction`], [`lanes`] and [`axis_reduction`] reduce
 //! them. [`chunked_loops`] runs loops over arrays in parallel, [`cut`] makes functions of them, [`locks`] guards lists
 //! that iterations share, [`wrapper`] is how functions are entered from outside, [`same`] tells which values
@@ -17,6 +17,7 @@ pub mod blockwise;
 pub mod cast;
 pub mod chain_reduction;
 pub mod chunked_loops;
+pub mod chunks;
 pub mod constants;
 pub mod cut;
 pub mod cx;
@@ -26,4 +27,5 @@ pub mod lazy;
 pub mod locks;
 pub mod range;
 pub mod same;
+pub mod view;
 pub mod wrapper;

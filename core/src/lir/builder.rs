@@ -2,6 +2,7 @@
 
 use super::func::*;
 use super::inst::Op;
+use super::ty::Ty;
 use crate::rt::RtFn;
 
 /// A cursor at the end of one block of `func`.

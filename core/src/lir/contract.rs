@@ -5,6 +5,7 @@
 use super::func::*;
 use super::inst::Op;
 use super::opt::edit::Defs;
+use super::ty::Ty;
 
 /// Fuses products and sums in every function.
 pub fn contract(module: &mut Module) {

@@ -5,71 +5,11 @@
 //! then the exploded result scalars. `legalise` turns more than one result scalar into stores through an
 //! out-pointer just before a back end.
 
-use super::grid::GridOp;
+use super::grid_op::GridOp;
 use super::inst::{Op, Shape};
+use super::ty::Ty;
 use crate::entity;
 use crate::rt::RtFn;
-
-/// A machine type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Ty {
-    I8,
-    I16,
-    I32,
-    I64,
-    F32,
-    F64,
-    Ptr,
-}
-
-impl Ty {
-    pub const ALL: &'static [Ty] = &[Ty::I8, Ty::I16, Ty::I32, Ty::I64, Ty::F32, Ty::F64, Ty::Ptr];
-    pub fn name(self) -> &'static str {
-        match self {
-            Ty::I8 => "i8",
-            Ty::I16 => "i16",
-            Ty::I32 => "i32",
-            Ty::I64 => "i64",
-            Ty::F32 => "f32",
-            Ty::F64 => "f64",
-            Ty::Ptr => "ptr",
-        }
-    }
-    pub fn bytes(self) -> u32 {
-        match self {
-            Ty::I8 => 1,
-            Ty::I16 => 2,
-            Ty::I32 | Ty::F32 => 4,
-            Ty::I64 | Ty::F64 | Ty::Ptr => 8,
-        }
-    }
-    pub fn is_int(self) -> bool {
-        matches!(self, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64)
-    }
-    pub fn is_float(self) -> bool {
-        matches!(self, Ty::F32 | Ty::F64)
-    }
-    /// The one form in which bits of this type are held: integers sign-extended to 64 bits, f32
-    /// zero-extended.
-    pub fn canonical(self, bits: u64) -> u64 {
-        match self {
-            Ty::I8 => bits as i8 as i64 as u64,
-            Ty::I16 => bits as i16 as i64 as u64,
-            Ty::I32 => bits as i32 as i64 as u64,
-            Ty::F32 => bits as u32 as u64,
-            Ty::I64 | Ty::F64 | Ty::Ptr => bits,
-        }
-    }
-    pub fn parse(s: &str) -> Option<Ty> {
-        Ty::ALL.iter().copied().find(|t| t.name() == s)
-    }
-}
-impl std::fmt::Display for Ty {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 entity!(/// A value.
     Value, "v");

@@ -8,7 +8,7 @@
 //! Inside a meaning the operands have the signed type `S` of the operand class; `U` is its unsigned twin,
 //! `BITS` its width.
 
-use super::func::Ty;
+use super::ty::{Bits, Ty};
 
 /// Groups rows by shape. `int` operands range over i8 … i64 (and `ptr` for comparisons), `float` over f32 and
 /// f64.
@@ -278,35 +278,6 @@ macro_rules! define_ops {
             match op { $($(Op::$Op => meaning!($shape, from, to, args $(, |$($p),+| $sem)?)),+),+ }
         }
     };
-}
-
-/// Raw bits of a value of each machine type, as the interpreter and the folder hold them.
-pub trait Bits: Copy {
-    fn from_bits64(b: u64) -> Self;
-    fn to_bits64(self) -> u64;
-}
-macro_rules! int_bits {
-    ($($t:ty),*) => {$(impl Bits for $t {
-        fn from_bits64(b: u64) -> Self { b as $t }
-        fn to_bits64(self) -> u64 { self as i64 as u64 }
-    })*};
-}
-int_bits!(i8, i16, i32, i64);
-impl Bits for f32 {
-    fn from_bits64(b: u64) -> Self {
-        f32::from_bits(b as u32)
-    }
-    fn to_bits64(self) -> u64 {
-        self.to_bits() as u64
-    }
-}
-impl Bits for f64 {
-    fn from_bits64(b: u64) -> Self {
-        f64::from_bits(b)
-    }
-    fn to_bits64(self) -> u64 {
-        self.to_bits()
-    }
 }
 
 macro_rules! with_int {

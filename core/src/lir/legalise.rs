@@ -7,6 +7,7 @@
 //! after.
 
 use super::func::*;
+use super::ty::Ty;
 
 /// The signature that back ends see, and the size of what the extra pointer points to (results 1, 2 …, 8
 /// bytes each) where there is one.

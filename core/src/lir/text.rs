@@ -25,8 +25,9 @@ use std::collections::HashMap;
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::func::*;
-use super::grid::GridOp;
+use super::grid_op::GridOp;
 use super::inst::{Op, Shape};
+use super::ty::Ty;
 use crate::diag::{Code, Diagnostic, Span};
 use crate::rt::RtFn;
 use crate::source::{File, Origin};

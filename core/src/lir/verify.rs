@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::cfg::{Cfg, Dominators};
 use super::func::*;
+use super::ty::Ty;
 use crate::diag::{Code, Diagnostic};
 
 /// What a violation is about.

@@ -1,7 +1,7 @@
 //! What of a function's operations on arrays may run in parallel, and what became of each, for reports.
 
 use super::inline::user_place;
-use crate::emit::chunked_loops::ChunkedLoops;
+use crate::emit::chunks::ChunkedLoops;
 use crate::lir::explain::Place;
 use crate::ops::{self, Body, Divides, Division, Effect, OpDef, Own, id, random, ufunc};
 use crate::ssa::{self, FusedArg, Parts};

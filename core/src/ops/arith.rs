@@ -6,13 +6,13 @@
 use super::kernel::Map;
 use super::{Body, OpDef};
 use crate::diag::{Diagnostic, Result};
-use crate::exc::Class;
-use crate::typing::{Answer, Arg};
-use crate::lir::{Op, Ty, Value};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
+use crate::lir::{Op, Ty, Value};
 use crate::types::promote;
 use crate::types::{Const, Kind, Type};
+use crate::typing::{Answer, Arg};
 
 super::identity::op_ids! {
     MUL = "operator.mul" [makes_list, lists(Shallow)],

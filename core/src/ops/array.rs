@@ -7,15 +7,15 @@ mod elements;
 use super::index::{assign, check_writable, fill, refuse_readonly, written};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::exc::Class;
-use crate::ops::dtype::dtype_arg;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::Op;
 use crate::emit::arrays::{ArrayVal, contiguous_strides, elementwise, store_element};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::emit::lazy::Elements;
+use crate::exc::Class;
+use crate::lir::Op;
+use crate::ops::dtype::dtype_arg;
 use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 pub use dtypes::dtype_of;
 use dtypes::{
     char_code, check_cast_rule, check_casting, dtype_fact, emit_share, float_limit, info, info_rule,

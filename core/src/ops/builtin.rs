@@ -8,12 +8,12 @@ use super::number as num;
 use super::{Body, OpDef, Own, id};
 use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
-use crate::host::Host;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Op, Ty, Value};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::host::Host;
+use crate::lir::{Op, Ty, Value};
 use crate::types::{Const, Kind, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     BUILTINS_ISINSTANCE = "builtins.isinstance" [keywords(Takes)],

@@ -10,12 +10,12 @@ use super::power::{emit_power, power_rule};
 use super::real::emit_divmod;
 use super::{Body, OpDef};
 use crate::diag::Result;
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, no_match};
-use crate::lir::{Op, Value};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
+use crate::lir::{Op, Value};
 use crate::types::{Const, Int, Kind, Type, promote};
+use crate::typing::{Answer, Arg, no_match};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["checked.add"], "x1, x2", Body::Lir(|_, a| both(a, "+", i64::checked_add), emit_add))

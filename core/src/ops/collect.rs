@@ -3,12 +3,12 @@
 use super::create::dtype_or;
 use super::{Body, OpDef, id};
 use crate::diag::{Diagnostic, Result};
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::Op;
 use crate::emit::arrays::{ArrayVal, store_element};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::lir::Op;
 use crate::types::{Const, Kind, Layout, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     ARRAY_HAS_PLACES = "array.has_places",

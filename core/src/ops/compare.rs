@@ -3,12 +3,12 @@
 use super::kernel::Map;
 use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Alias, Op, Ty, Value};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::lir::{Alias, Op, Ty, Value};
 use crate::types::promote;
 use crate::types::{Const, Float, Int, Kind, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     IS_NOT = "operator.is_not" [total, never_none, lists(Passes), keywords(Takes)],

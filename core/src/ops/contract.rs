@@ -3,13 +3,13 @@
 use super::linalg::dot_of;
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Op, Value};
 use crate::emit::arrays::{ArrayVal, Stream, fold, load_element, product, store_element, walk_polling};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
+use crate::lir::{Op, Value};
 use crate::types::{ArrayType, Const, Kind, Layout, Type, promote};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(

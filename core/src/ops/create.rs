@@ -5,14 +5,14 @@ use super::index::{assign, fill};
 use super::sequence::{element, element_type, length};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::exc::Class;
-use crate::ops::dtype::dtype_arg;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Op, Value};
 use crate::emit::arrays::{ArrayVal, copy_elements, store_element};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::exc::Class;
+use crate::lir::{Op, Value};
+use crate::ops::dtype::dtype_arg;
 use crate::types::{Access, ArrayType, Const, Kind, Layout, Type, promote};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     NUMPY_EMPTY = "numpy.empty",

@@ -6,14 +6,14 @@
 use super::index::element_address;
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::ops::dtype::dtype_arg;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::grid::GridOp;
-use crate::lir::{Alias, InstData, Op, Ty, Value};
 use crate::emit::arrays::ArrayVal;
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::lir::grid_op::GridOp;
+use crate::lir::{Alias, InstData, Op, Ty, Value};
+use crate::ops::dtype::dtype_arg;
 use crate::types::{ArrayType, Const, Int, Kind, Layout, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 /// A number of the thread's place as a property of a module's object: `cuda.threadIdx.x`.
 macro_rules! place {

@@ -4,9 +4,9 @@
 use super::{Body, OpDef};
 use crate::declare::conversion;
 use crate::diag::{Code, Diagnostic, Result};
-use crate::typing::{Answer, Arg, TyCx};
 use crate::emit::cast;
 use crate::types::{Kind, Type, parse};
+use crate::typing::{Answer, Arg, TyCx};
 
 super::identity::op_ids! {
     DECLARE_LOCAL = "declare.local",

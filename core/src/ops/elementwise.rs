@@ -8,11 +8,11 @@ use super::kernel::Map;
 use super::number::{int_gcd, int_lcm, np_round_f32, np_round_f64, uint_gcd, uint_lcm};
 use super::{Body, OpDef};
 use crate::diag::{Diagnostic, Result};
-use crate::typing::{Answer, Arg};
-use crate::lir::{Op, Ty, Value};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::lir::{Op, Ty, Value};
 use crate::types::{Const, Float, Int, Kind, Type, promote};
+use crate::typing::{Answer, Arg};
 
 super::identity::op_ids! {
     NUMPY_FLOOR = "numpy.floor",

@@ -4,12 +4,12 @@ use super::handled::{exc_add_array, exc_arg, exc_arg_count, exc_class_name, exc_
 use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::elem::Elem;
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Alias, Op, Ty, Value};
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::exc::Class;
+use crate::lir::{Alias, Op, Ty, Value};
 use crate::ops::object;
 use crate::types::{ClassDef, ClassId, Float, Kind, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     NAME_MISSING = "name.missing",

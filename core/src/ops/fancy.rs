@@ -12,9 +12,6 @@ use super::sequence::adjust_slice;
 use super::ufunc::write_apart;
 use super::{Body, Divides, Division, OpDef, kernel};
 use crate::diag::{Diagnostic, Result};
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Alias, Op, Ty, Value};
 use crate::emit::arrays::{
     ArrayVal, Stream, broadcast_strides, elementwise, fold, load_element, product, shape_text, store_element,
     walk, walk_in_chunks,
@@ -22,7 +19,10 @@ use crate::emit::arrays::{
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::emit::lazy::Elements;
+use crate::exc::Class;
+use crate::lir::{Alias, Op, Ty, Value};
 use crate::types::{ArrayType, Kind, Layout, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.getitem"], "a, index", Body::Lir(get_rule, emit_get))

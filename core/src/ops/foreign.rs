@@ -4,12 +4,12 @@
 
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Alias, Op, Ty, Value};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::lir::{Alias, Op, Ty, Value};
 use crate::rt::P;
 use crate::types::{Kind, Type, parse};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     ARRAY_CTYPES = "array.ctypes",

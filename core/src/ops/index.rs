@@ -4,16 +4,16 @@ use super::sequence::adjust_slice;
 use super::ufunc::{broadcasts_to, write_apart};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Op, Value};
 use crate::emit::arrays::{
     ArrayVal, copy_elements, elementwise, fill_elements, load_element, shape_text, store_element,
 };
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::emit::lazy::Elements;
+use crate::exc::Class;
+use crate::lir::{Op, Value};
 use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     GETITEM = "operator.getitem" [lists(Shallow), keywords(Finds)],

@@ -3,14 +3,14 @@
 use super::sequence::{element, element_type, length};
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Op, Ty, Value};
 use crate::emit::cast;
-use crate::emit::range::{range_start, steps_by_one};
 use crate::emit::constants::absent;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::range::{range_start, steps_by_one};
+use crate::exc::Class;
+use crate::lir::{Op, Ty, Value};
 use crate::types::{Const, IterType, Kind, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     BUILTINS_ITER = "builtins.iter" [lists(Keeps), keywords(Goes)],

@@ -5,12 +5,12 @@ use super::create::{from_nested, nested};
 use super::shape::{Promised, bad_axis, normal_axis, value_error, with_ones};
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::Op;
 use crate::emit::arrays::{ArrayVal, copy_elements};
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::exc::Class;
+use crate::lir::Op;
 use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(

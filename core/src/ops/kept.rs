@@ -7,8 +7,8 @@
 
 use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::typing::{Answer, Arg, TyCx};
 use crate::types::{Const, Float, Int, Kind, Type};
+use crate::typing::{Answer, Arg, TyCx};
 
 super::identity::op_ids! {
     PARALLEL_CHECK_KEPT = "parallel.check_kept",

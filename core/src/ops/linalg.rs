@@ -3,17 +3,17 @@
 
 use super::{Body, Divides, Division, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, no_match};
-use crate::lapack::Routine;
-use crate::lir::{Op, Ty, Value};
 use crate::emit::arrays::{
     self, ArrayVal, Stream, element_code, fold, load_element, shape_text, store_element, walk,
 };
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
+use crate::lapack::Routine;
+use crate::lir::{Op, Ty, Value};
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Layout, Type, promote};
+use crate::typing::{Answer, Arg, no_match};
 
 super::identity::op_ids! {
     NUMPY_MATMUL = "numpy.matmul",

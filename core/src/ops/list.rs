@@ -8,15 +8,15 @@ use super::{Body, OpDef};
 use crate::desc::{self, TypeDesc};
 use crate::diag::{Diagnostic, Result};
 use crate::elem::Elem;
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::layout::List;
-use crate::lir::{Alias, Op, Ty, Value};
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::emit::{cast, constants};
+use crate::exc::Class;
+use crate::layout::List;
+use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     LIST_BUILD = "list.build" [makes_list, lists(Keeps), keywords(Takes)],

@@ -6,13 +6,13 @@ use super::number as num;
 use super::power::complex_helper;
 use super::{Body, OpDef, quick};
 use crate::diag::{Diagnostic, Result};
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Op, Value};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::exc::Class;
+use crate::lir::{Op, Value};
 use crate::rt::RtFn;
 use crate::types::{Int, Kind, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     MATH_FLOOR = "math.floor",

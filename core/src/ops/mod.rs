@@ -6,6 +6,7 @@
 //! `array.shape` (a property).
 
 use crate::diag::Result;
+pub use crate::emit::cx::Emit;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::emit::lazy::Elements;
 use crate::typing::{Answer, Arg, TyCx};
@@ -23,9 +24,6 @@ pub type Rule = fn(&mut TyCx<'_, '_>, &[Arg]) -> Result<Answer>;
 /// The typing rule of a scalar loop. `elementwise` asks for NumPy's promotion between arrays, else Python's
 /// arithmetic on scalars.
 pub type UfuncRule = fn(args: &[Arg], elementwise: bool) -> Option<Answer>;
-/// Emits LIR for one typed call.
-pub type Emit = fn(&mut LowerCx<'_>, &OpCall<'_>) -> Result<Val>;
-
 /// Emits LIR for one typed call whose operand of that number is not in memory; its machine values are empty.
 pub type LazyEmit = fn(&mut LowerCx<'_>, &OpCall<'_>, &Elements) -> Result<Val>;
 

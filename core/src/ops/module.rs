@@ -2,8 +2,8 @@
 
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::typing::{Answer, Arg, TyCx};
 use crate::types::{Kind, Type};
+use crate::typing::{Answer, Arg, TyCx};
 
 super::identity::op_ids! {
     IMPORT_MODULE = "import.module",

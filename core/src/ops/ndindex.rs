@@ -4,12 +4,12 @@
 
 use super::{Body, OpDef};
 use crate::diag::{Diagnostic, Result};
-use crate::typing::{Answer, Arg, no_match};
-use crate::lir::{Op, Value};
 use crate::emit::arrays::{ArrayVal, product};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::lir::{Op, Value};
 use crate::types::{IterType, Kind, Type};
+use crate::typing::{Answer, Arg, no_match};
 
 super::identity::op_ids! {
     TIERUP_PNDINDEX = "tierup.pndindex",

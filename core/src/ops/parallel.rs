@@ -12,12 +12,12 @@ use super::region::{
 };
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Ty, Value};
 use crate::emit::arrays::ArrayVal;
 use crate::emit::constants;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::lir::{Ty, Value};
 use crate::types::{Const, Kind, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     TIERUP_PRANGE = "tierup.prange",
@@ -64,7 +64,6 @@ super::identity::op_ids! {
     PARALLEL_KEPT = "parallel.kept",
     PARALLEL_CHECK_BINS = "parallel.check_bins",
 }
-
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(

@@ -11,12 +11,12 @@ use super::mathfn::{f32_pow, f64_pow};
 use super::number as num;
 use super::{Body, OpDef};
 use crate::diag::Result;
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, no_match};
-use crate::lir::{Op, Ty, Value};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
+use crate::lir::{Op, Ty, Value};
 use crate::types::{Const, Float, Int, Kind, Type, promote};
+use crate::typing::{Answer, Arg, no_match};
 
 super::identity::op_ids! {
     POW = "operator.pow",

@@ -4,14 +4,14 @@
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::elem::Elem;
-use crate::typing::{Answer, Arg, TyCx};
-use crate::layout::Str;
-use crate::lir::{Alias, Op, Ty, Value};
 use crate::emit::arrays::ArrayVal;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::emit::{cast, constants};
+use crate::layout::Str;
+use crate::lir::{Alias, Op, Ty, Value};
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Type};
+use crate::typing::{Answer, Arg, TyCx};
 
 super::identity::op_ids! {
     BUILTINS_PRINT = "builtins.print",

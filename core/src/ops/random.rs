@@ -9,17 +9,17 @@ use super::create::{check_dims, dtype_or, shape_dims, shape_values};
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::draw::{Draw, Gives, Param};
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, no_match};
-use crate::layout::{BitSource, Layer, WordStream};
-use crate::lir::{Op, Ty, Value};
 use crate::emit::arrays::{
     ArrayVal, broadcast_strides, copy_elements, element_code, load_element, shape_text,
 };
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
+use crate::layout::{BitSource, Layer, WordStream};
+use crate::lir::{Op, Ty, Value};
 use crate::rt::{Ctx, P};
 use crate::types::{ArrayType, Float, Int, Kind, Layout, Type};
+use crate::typing::{Answer, Arg, no_match};
 
 super::identity::op_ids! {
     NUMPY_RANDOM_GENERATOR_SHUFFLE = "numpy.random.Generator.shuffle",

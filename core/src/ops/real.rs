@@ -3,13 +3,13 @@
 use super::kernel::Map;
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::exc::Class;
-use crate::ops::dtype::dtype_arg;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Op, Ty, Value};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
+use crate::lir::{Op, Ty, Value};
+use crate::ops::dtype::dtype_arg;
 use crate::types::{Const, Kind, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     BUILTINS_ABS = "builtins.abs",
@@ -128,7 +128,9 @@ pub static OPS: &[OpDef] = &[
                 if a[0].ty.is_weak() {
                     Err(no_match("astype()", a))
                 } else {
-                    Ok(Answer::of(crate::ops::dtype::dtype_arg(&a[1]).ok_or_else(|| no_match("astype()", a))?))
+                    Ok(Answer::of(
+                        crate::ops::dtype::dtype_arg(&a[1]).ok_or_else(|| no_match("astype()", a))?,
+                    ))
                 }
             },
             |cx, c| cast::cast(cx, &c.args[0], c.types[0], c.ret),

@@ -6,10 +6,10 @@
 
 use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::typing::{Answer, Arg, TyCx};
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::rt::Ctx;
 use crate::types::{Const, Kind, Type};
+use crate::typing::{Answer, Arg, TyCx};
 use std::sync::Mutex;
 
 super::identity::op_ids! {

@@ -4,12 +4,12 @@ use super::array::array;
 use super::shape::{Promised, bad_axis, normal_axis};
 use super::{Body, OpDef, kernel};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Op, Ty, Value};
 use crate::emit::arrays::{ArrayVal, element_code, fold, load_element, spill_parts};
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
+use crate::lir::{Op, Ty, Value};
 use crate::types::{Const, Kind, Layout, Type, promote};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.where"], "condition, x, y", Body::Ufunc(where_rule, emit_where))

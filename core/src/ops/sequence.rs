@@ -5,14 +5,14 @@
 
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Op, Ty, Value};
 use crate::emit::arrays::ArrayVal;
 use crate::emit::cast;
-use crate::emit::range::range_length;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::range::range_length;
+use crate::exc::Class;
+use crate::lir::{Op, Ty, Value};
 use crate::types::{Const, Kind, Type, promote};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     UNPACK_EX = "unpack.ex" [keywords(Goes)],

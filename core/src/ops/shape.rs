@@ -8,13 +8,13 @@ use super::array::array;
 use super::create::{shape_values, zero_d};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Op, Value};
 use crate::emit::arrays::{ArrayVal, load_element};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
+use crate::lir::{Op, Value};
 use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use broadcast::{
     broadcast_all_rule, broadcast_rule, broadcast_shapes_rule, emit_broadcast, emit_broadcast_all,
     emit_broadcast_shapes,

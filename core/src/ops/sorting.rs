@@ -5,13 +5,13 @@ use super::kernel as k;
 use super::reduce::{checked_axis, element_code};
 use super::{Body, OpDef};
 use crate::diag::Result;
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Op, Value};
 use crate::emit::arrays::ArrayVal;
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
+use crate::lir::{Op, Value};
 use crate::types::{ArrayType, Kind, Layout, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy._sort"], "a, axis, stable", Body::Lir(|_, a| sort_rule(a), |cx, c| {

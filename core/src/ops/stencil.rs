@@ -4,9 +4,9 @@
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::{Stencil, StencilKernel};
-use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::ssa::{FuncId, reads, registry};
 use crate::types::{Const, FuncType, Kind, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     NUMPY_STENCIL_PLACE = "numpy._stencil_place",

@@ -6,14 +6,14 @@
 use super::sequence::adjust_slice;
 use super::{Body, OpDef};
 use crate::diag::Result;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::layout::{List, Obj, Str};
-use crate::lir::{Op, Ty, Value};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::layout::{List, Obj, Str};
+use crate::lir::{Op, Ty, Value};
 use crate::rt::RtFn;
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     STR_JOIN = "str.join",

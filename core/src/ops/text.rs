@@ -3,13 +3,13 @@
 use super::string as st;
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Ty, Value};
 use crate::emit::cast;
 use crate::emit::constants::string;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::lir::{Ty, Value};
 use crate::ops::object::obj_release;
 use crate::types::{Const, Kind, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     BUILTINS_STR = "builtins.str",

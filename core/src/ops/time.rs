@@ -1,12 +1,12 @@
 //! Clocks.
 
 use super::{Body, OpDef};
-use crate::typing::{Answer, no_match};
-use crate::lir::{Op, Ty, Value};
 use crate::emit::cast;
 use crate::emit::cx::LowerCx;
+use crate::lir::{Op, Ty, Value};
 use crate::rt::{Ctx, RtFn};
 use crate::types::Type;
+use crate::typing::{Answer, no_match};
 
 crate::runtime_fns! {
     /// Clocks. A reading depends on nothing but the moment, so none may be moved or dropped.

@@ -2,9 +2,9 @@
 
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::typing::{Answer, Arg, TyCx, no_match};
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Const, Kind, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     CONTAINS = "operator.contains" [never_none, keywords(FindsOrGoes)],

@@ -4,21 +4,21 @@
 use super::kernel::{Map, array_map};
 use super::{OpDef, UfuncRule};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::exc::Class;
-use crate::ops::dtype::dtype_arg;
-use crate::typing::{Answer, Arg, no_match};
-use crate::lir::{Op, Value};
 use crate::emit::arrays::{
     ArrayVal, Kernel, Whole, copy_elements, element_code, elementwise_or, load_element, shape_text,
     store_element,
 };
 use crate::emit::blockwise::by_kernels;
 use crate::emit::cast;
+use crate::emit::chunked_loops::SLOW;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::emit::lazy::{Lazy, Operand, Step};
-use crate::emit::chunked_loops::SLOW;
 use crate::emit::same::Made;
+use crate::exc::Class;
+use crate::lir::{Op, Value};
+use crate::ops::dtype::dtype_arg;
 use crate::types::{Access, ArrayType, Const, Int, Kind, Layout, Type};
+use crate::typing::{Answer, Arg, no_match};
 
 /// Number of inputs: a last parameter called `out` is no input, nor is what says how to convert.
 pub fn inputs(op: &OpDef) -> usize {

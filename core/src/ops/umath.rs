@@ -11,12 +11,12 @@ use super::number as num;
 use super::power::complex_helper;
 use super::{Body, OpDef};
 use crate::diag::Result;
-use crate::typing::{Answer, Arg};
-use crate::lir::{Op, Ty, Value};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::lir::{Op, Ty, Value};
 use crate::rt::RtFn;
 use crate::types::{Float, Int, Kind, Type};
+use crate::typing::{Answer, Arg};
 
 super::identity::op_ids! {
     NUMPY_ROUND = "numpy.round",

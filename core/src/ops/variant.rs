@@ -3,9 +3,9 @@
 
 use super::{Body, OpDef};
 use crate::exc::Class;
-use crate::typing::{Answer, no_match};
 use crate::lir::Op;
 use crate::types::{Const, Kind, Type};
+use crate::typing::{Answer, no_match};
 
 super::identity::op_ids! {
     ATTRIBUTE_OWNER = "attribute.owner",

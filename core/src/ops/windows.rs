@@ -4,12 +4,12 @@
 use super::create::{shape_dims, shape_values};
 use super::{Body, OpDef};
 use crate::diag::Result;
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, no_match};
-use crate::lir::Op;
 use crate::emit::arrays::ArrayVal;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
+use crate::lir::Op;
 use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
+use crate::typing::{Answer, Arg, no_match};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(

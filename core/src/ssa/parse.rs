@@ -8,7 +8,6 @@ use super::{
 use crate::diag::Result;
 use crate::lex::Cursor;
 use crate::ops::{OpDef, OpId, STEPS};
-use crate::source::File;
 use crate::types::{self, Type};
 use std::sync::Arc;
 
@@ -67,7 +66,7 @@ impl<'a> Parser<'a> {
         let mut f = Func { qualname: name.clone(), name, ..Func::default() };
         if c.peek("\"") {
             f.qualname = c.string()?;
-            f.file = File::parse(c)?;
+            f.file = c.file()?;
             f.first_line = c.number()?;
         }
         if c.eat_word("hash") {
@@ -125,11 +124,7 @@ impl<'a> Parser<'a> {
         }
         f.closes = self.c.eat_word("closes");
         while self.c.eat_word("inlined") {
-            f.inlined.push(InlinedFrom {
-                file: File::parse(&mut self.c)?,
-                func: self.c.string()?,
-                call: self.loc()?,
-            });
+            f.inlined.push(InlinedFrom { file: self.c.file()?, func: self.c.string()?, call: self.loc()? });
         }
         while self.c.eat_word("loop") {
             let note = self.loop_note()?;

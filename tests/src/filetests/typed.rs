@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use tierup_core::diag::Diagnostic;
+use tierup_core::emit::cx::Options;
+use tierup_core::emit::wrapper::make_wrapper;
 use tierup_core::infer::session::Session;
 use tierup_core::lir::opt;
 use tierup_core::lir::{Loc, Module, verify_module};
-use tierup_core::emit::cx::Options;
-use tierup_core::emit::wrapper::make_wrapper;
 use tierup_core::lower::{self, STEPS, gpu};
 use tierup_core::ssa::opt::parallel;
 use tierup_core::ssa::{Func, InstanceId, registry};

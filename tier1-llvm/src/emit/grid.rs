@@ -6,7 +6,7 @@ use inkwell::types::AsTypeRef;
 use inkwell::values::{AsValueRef, BasicValueEnum, PointerValue};
 use inkwell::{AddressSpace, AtomicOrdering, llvm_sys};
 use tierup_core::diag::Result;
-use tierup_core::lir::grid::GridOp;
+use tierup_core::lir::grid_op::GridOp;
 use tierup_core::lir::{Ty, Value};
 
 /// Where the memory of a block lies.

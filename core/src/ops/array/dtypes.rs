@@ -2,13 +2,13 @@
 
 use super::{Result1, array, element_type};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::ops::dtype::dtype_arg;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::Op;
 use crate::emit::arrays::{ArrayVal, product};
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::lir::Op;
+use crate::ops::dtype::dtype_arg;
 use crate::ops::index::extents_meet;
 use crate::types::{Const, Float, Int, Kind, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 pub(super) fn dtype_fact(args: &[Arg], fact: impl FnOnce(Type) -> Const) -> Result1 {
     Ok(Answer::constant(fact(dtype_arg(&args[0]).ok_or_else(|| no_match("a dtype's attribute", args))?)))

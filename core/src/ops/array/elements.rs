@@ -2,14 +2,14 @@
 
 use super::{Result1, array};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Op, Value};
 use crate::emit::arrays::{ArrayVal, copy_elements, load_element, store_element};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
+use crate::lir::{Op, Value};
 use crate::ops::index::{check_writable, checked, refuse_readonly, written};
 use crate::types::{Access, ArrayType, Int, IterType, Kind, Layout, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 pub(super) fn fill_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
     let a = array(args)?;

@@ -3,12 +3,12 @@
 use super::running::refuse_tuple;
 use super::{Axes, args_of, array, axes_error, axes_of, choose, element_code, raise_axes, result_type};
 use crate::diag::Result;
-use crate::typing::{Answer, Arg, no_match};
-use crate::lir::{Op, Value};
 use crate::emit::arrays::{ArrayVal, load_element};
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::lir::{Op, Value};
 use crate::ops::kernel as k;
 use crate::types::{Kind, Layout, Type};
+use crate::typing::{Answer, Arg, no_match};
 
 pub(super) fn arg_rule(args: &[Arg]) -> Result<Answer> {
     let a = array(args)?;

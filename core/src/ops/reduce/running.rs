@@ -2,12 +2,12 @@
 
 use super::{Axes, accumulator, args_of, array, axes_error, axes_of, choose, element_code, raise_axes};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::ops::dtype::dtype_arg;
-use crate::typing::{Answer, Arg, no_match};
 use crate::emit::arrays::{ArrayVal, contiguous_strides};
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::ops::dtype::dtype_arg;
 use crate::ops::kernel as k;
 use crate::types::{ArrayType, Layout, Type};
+use crate::typing::{Answer, Arg, no_match};
 
 pub(super) fn running_dtype(a: ArrayType, given: &Arg) -> Result<Type> {
     if given.is_none() {

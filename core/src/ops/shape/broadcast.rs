@@ -2,14 +2,14 @@
 
 use super::{always_raises, value_error};
 use crate::diag::{Diagnostic, Result};
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Op, Value};
 use crate::emit::arrays::{ArrayVal, broadcast_strides, shape_text};
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
+use crate::lir::{Op, Value};
 use crate::ops::create::{shape_dims, shape_values, zero_d};
 use crate::ops::ufunc::{broadcast_shapes, broadcasts_to};
 use crate::types::{Access, ArrayType, Kind, Layout, Type};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 
 pub(super) fn stretched(dtype: Type, n: usize) -> Type {
     Type::new(Kind::Array(ArrayType {

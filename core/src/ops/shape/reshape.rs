@@ -2,14 +2,14 @@
 
 use super::{permuted, permuted_type, reversed, shape_restride};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::exc::Class;
-use crate::typing::{Answer, Arg, no_match};
-use crate::lir::{Alias, Op, Ty, Value};
 use crate::emit::arrays::{ArrayVal, contiguous_strides, product, shape_text};
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
+use crate::lir::{Alias, Op, Ty, Value};
 use crate::ops::array::{array, contiguous_or_copy};
 use crate::ops::create::{shape_dims, shape_values};
 use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
+use crate::typing::{Answer, Arg, no_match};
 
 /// The new shape's arguments: where they start, and where `order` is.
 pub(super) fn reshape_parts(args: &[Arg], order: usize, first: usize) -> Option<usize> {
