@@ -3,6 +3,7 @@
 use super::fusion_sinks::{self, Sink};
 use super::notes::{Note, Notes};
 use super::sequential_retry::{self, Retry};
+use super::suspension::FrameMap;
 use super::target;
 use crate::diag::{Diagnostic, Result};
 use crate::emit::arrays::ArrayVal;
@@ -39,7 +40,7 @@ pub struct FuncLower<'a, 'h> {
     /// them on.
     released: HashMap<Value, Val>,
     /// Set in generators: where values live between suspensions.
-    pub frame: Option<super::generator::FrameMap>,
+    pub frame: Option<FrameMap>,
     pub ret: Type,
     notes: Notes,
 }
@@ -106,20 +107,6 @@ fn is_recursive(session: &Session<'_>, id: InstanceId) -> bool {
                 todo.push(c);
             }
         }
-    }
-    false
-}
-
-/// Whether an instance, or something that it calls, draws random numbers.
-pub fn draws(session: &Session<'_>, id: InstanceId) -> bool {
-    let is_random = |n: &InstNode| matches!(n.op, Op::Apply(op) if crate::ops::random::draws(op));
-    let (mut seen, mut todo) = (std::collections::HashSet::from([id]), vec![id]);
-    while let Some(at) = todo.pop() {
-        let Some(t) = &session.at(at).typed else { continue };
-        if t.func.insts.iter().any(is_random) {
-            return true;
-        }
-        todo.extend(super::callees(&t.func).into_iter().filter(|c| seen.insert(*c)));
     }
     false
 }
@@ -649,7 +636,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             Together::Twice
         } else if alone {
             Together::Alone
-        } else if draws(self.session, id) {
+        } else if super::pure::draws(self.session, id) {
             Together::Drawing
         } else {
             Together::Plain
@@ -712,13 +699,17 @@ impl<'a, 'h> FuncLower<'a, 'h> {
 
     fn suspend(&mut self, node: &InstNode) -> Result<()> {
         let val = self.val(node.args[0])?;
-        super::generator::emit_yield(self, val);
+        if let Some(frame) = &mut self.frame {
+            frame.suspend(&mut self.cx, val);
+        }
         if self.func.closes {
             // Where an exception goes is looked up again: what was loaded before belongs to the activation
             // that has ended.
             let on_error = self.on_error(node)?;
             self.cx.begin(on_error);
-            super::generator::emit_exit(self);
+            if let Some(frame) = &self.frame {
+                frame.exit(&mut self.cx);
+            }
         }
         // What `send` would give: None.
         if let Some(r) = node.result {
@@ -762,8 +753,8 @@ impl<'a, 'h> FuncLower<'a, 'h> {
     }
 
     fn finish_return(&mut self, val: Val) {
-        if self.frame.is_some() {
-            return super::generator::emit_finish(self);
+        if let Some(frame) = &self.frame {
+            return frame.finish(&mut self.cx);
         }
         let status = self.cx.b.i64(0);
         let all = std::iter::once(status).chain(val).collect();

@@ -28,7 +28,7 @@ const MOST_ARRAYS: usize = 10;
 const MOST_MADE: usize = 4;
 
 pub fn fuse(func: &mut Func, session: &Session<'_>) {
-    if !func.insts.iter().any(|n| step(func, n).is_some() || super::masked::assigns(func, n).is_some()) {
+    if !func.insts.iter().any(|n| step(func, n).is_some() || assigns(func, n).is_some()) {
         return;
     }
     look_through_methods(func);
@@ -211,6 +211,19 @@ fn roots(func: &Func, node: &InstNode) -> Vec<usize> {
         return vec![];
     }
     (0..ufunc::inputs(op)).collect()
+}
+
+/// The mask and the value of an assignment of an array through a mask for every element, and the dimensions
+/// of these.
+pub fn assigns(func: &Func, node: &InstNode) -> Option<(Value, Value, u8)> {
+    let (Op::Apply(op), &[a, mask, value]) = (&node.op, node.args.as_slice()) else { return None };
+    if !op.is(id::SETITEM) || node.result.is_some_and(|r| *func.types[r.index()] == Kind::Never) {
+        return None;
+    }
+    let array = |v: Value| func.types[v.index()].as_array();
+    let (target, m) = (array(a)?, array(mask)?);
+    (*m.dtype == Kind::Bool && m.ndim > 0 && m.ndim == target.ndim && array(value)?.ndim == 1)
+        .then_some((mask, value, m.ndim))
 }
 
 impl Pass<'_, '_> {

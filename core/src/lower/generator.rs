@@ -6,10 +6,11 @@
 //! frame's first slots and are owned by it.
 
 use super::func::FuncLower;
+use super::suspension::FrameMap;
 use crate::desc::place::Place;
 use crate::desc::{self, TypeDesc};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::emit::cx::{Generators, LowerCx, Options, Resume, Val, close_signature};
+use crate::emit::cx::{Generators, LowerCx, Options, Resume, close_signature};
 use crate::emit::locks::Shared;
 use crate::host::GlobalValue;
 use crate::infer::session::{Session, generator_id};
@@ -22,19 +23,6 @@ use crate::ops::generator::frame_new;
 use crate::ssa::{Func, InstanceId, Op, Value};
 use crate::types::{Kind, Type};
 use std::collections::{HashMap, HashSet};
-
-/// Where values live in a frame, and the resume points made so far.
-pub struct FrameMap {
-    pub ptr: lir::Value,
-    slots: HashMap<Value, Vec<(i32, Ty)>>,
-    resume_blocks: Vec<lir::Block>,
-    yields: Type,
-}
-impl FrameMap {
-    pub fn slots_of(&self, v: Value) -> Option<&[(i32, Ty)]> {
-        self.slots.get(&v).map(Vec::as_slice)
-    }
-}
 
 /// What a frame keeps, and where.
 struct Layout {
@@ -169,7 +157,7 @@ pub fn lower_generator(
     cx.b.store(done, params[1], offset!(Frame.resume), Alias::Frame);
     cx.b.switch_to(start);
     let mut f = FuncLower::new(cx, session, func, globals, Type::none());
-    f.frame = Some(FrameMap { ptr: params[1], slots: l.slots, resume_blocks: vec![start], yields });
+    f.frame = Some(FrameMap::new(params[1], l.slots, start, yields));
     // Resuming is a call too, and the generators that a body drives are not among its callees.
     if may_recurse(func) {
         f.cx.b.switch_to(entry);
@@ -178,10 +166,12 @@ pub fn lower_generator(
         f.cx.b.switch_to(start);
     }
     f.run(&[])?;
-    let cases = f.frame.as_ref().map(|m| m.resume_blocks.clone()).unwrap_or_default();
+    let cases = f.frame.as_ref().map(FrameMap::resume_blocks).unwrap_or_default();
     let finished = f.cx.b.new_block(&[]);
     f.cx.b.switch_to(finished);
-    emit_finish(&mut f);
+    if let Some(frame) = &f.frame {
+        frame.finish(&mut f.cx);
+    }
     f.cx.b.switch_to(entry);
     f.cx.b.switch(index, cases, finished);
     let mut all = vec![maker, out];
@@ -228,29 +218,6 @@ fn lower_maker(
     let status = cx.b.i64(0);
     cx.b.ret(vec![status, frame]);
     out
-}
-
-/// `yield`: hands the value out and goes on in a new block at the next resumption.
-pub fn emit_yield(f: &mut FuncLower<'_, '_>, val: Val) {
-    let next = f.cx.b.new_block(&[]);
-    let Some(frame) = &mut f.frame else { return };
-    frame.resume_blocks.push(next);
-    let (n, ptr) = (frame.resume_blocks.len() as i64 - 1, frame.ptr);
-    let n = f.cx.b.i64(n);
-    f.cx.b.store(n, ptr, offset!(Frame.resume), Alias::Frame);
-    let (status, has) = (f.cx.b.i64(0), f.cx.b.bool(true));
-    let all = [status, has].into_iter().chain(val).collect();
-    f.cx.b.ret(all);
-    f.cx.b.switch_to(next);
-}
-
-/// The end of a generator: no value.
-pub fn emit_finish(f: &mut FuncLower<'_, '_>) {
-    let Some(yields) = f.frame.as_ref().map(|m| m.yields) else { return };
-    let (status, has) = (f.cx.b.i64(0), f.cx.b.bool(false));
-    let none = crate::emit::constants::absent(&mut f.cx.b, yields);
-    let all = [status, has].into_iter().chain(none).collect();
-    f.cx.b.ret(all);
 }
 
 /// Resume functions of all generators of a session.
@@ -367,14 +334,6 @@ fn lower_close(
     let zero = cx.b.i64(0);
     cx.b.ret(vec![zero]);
     out
-}
-
-/// After a resumption: GeneratorExit where it was for the generator's end.
-pub fn emit_exit(f: &mut FuncLower<'_, '_>) {
-    let Some(ptr) = f.frame.as_ref().map(|m| m.ptr) else { return };
-    let closing = f.cx.b.load(Ty::I64, ptr, offset!(Frame.closing), Alias::Frame);
-    let goes_on = f.cx.b.bin_imm(lir::Op::IcmpNe, closing, 2);
-    f.cx.check(goes_on, crate::exc::Class::GeneratorExit, "");
 }
 
 /// Name and signature of the resume function of a generator type.

@@ -4,11 +4,11 @@
 //! making checks the mask), the operations are done with these, and [`fancy::PUT`] writes what the mask
 //! chooses.
 
-use super::fuse::{Pass, is_slow, step};
+use super::fuse::{Pass, assigns, is_slow, step};
 use crate::ops::fancy::{CHOSEN, PART, PUT};
 use crate::ops::{Body, OpDef, id, ufunc};
 use crate::ssa::{Block, Func, Inst, InstNode, Op, Value};
-use crate::types::{Const, Kind, Layout, Type};
+use crate::types::{Const, Layout, Type};
 use crate::typing::Arg;
 use std::collections::HashMap;
 
@@ -21,19 +21,6 @@ struct Chain {
     mask: Value,
     parts: Vec<Inst>,
     steps: Vec<Inst>,
-}
-
-/// The mask and the value of an assignment of an array through a mask for every element, and the dimensions
-/// of these.
-pub fn assigns(func: &Func, node: &InstNode) -> Option<(Value, Value, u8)> {
-    let (Op::Apply(op), &[a, mask, value]) = (&node.op, node.args.as_slice()) else { return None };
-    if !op.is(id::SETITEM) || node.result.is_some_and(|r| *func.types[r.index()] == Kind::Never) {
-        return None;
-    }
-    let array = |v: Value| func.types[v.index()].as_array();
-    let (target, m) = (array(a)?, array(mask)?);
-    (*m.dtype == Kind::Bool && m.ndim > 0 && m.ndim == target.ndim && array(value)?.ndim == 1)
-        .then_some((mask, value, m.ndim))
 }
 
 impl Pass<'_, '_> {

@@ -5,7 +5,8 @@
 //! same arrays, [`masked`] makes loops over all elements of what masks choose, [`ownership`] makes references
 //! explicit. [`func`] walks one function and asks the emitters of operations, which are written in
 //! [`crate::emit`]; [`fusion_sinks`] puts several reductions behind a chain, [`sequential_retry`] runs what
-//! raised again, in order. [`generator`] turns a generator into a frame and a resume function, [`guard`] finds
+//! raised again, in order. [`generator`] turns a generator into a frame and a resume function,
+//! [`suspension`] is that frame in its own code, [`guard`] finds
 //! the lists that iterations share and change, [`gpu`] makes kernels, [`short_loop_entry`] entries of ufuncs'
 //! loops for few turns, [`notes`] says what runs in parallel.
 
@@ -24,6 +25,7 @@ pub mod reduction_fusion;
 pub mod reduction_merging;
 pub mod sequential_retry;
 pub mod short_loop_entry;
+pub mod suspension;
 
 use crate::diag::{Diagnostic, Result};
 use crate::host::GlobalValue;

@@ -1,7 +1,6 @@
 //! Whether a function does nothing but compute: what it writes to it has made itself, it draws no random
 //! numbers, and nobody can tell in which order its calls ran.
 
-use super::func::draws;
 use crate::infer::session::Session;
 use crate::ops::{Effect, Own, id};
 use crate::ssa::{Func, InstNode, InstanceId, Op, Value};
@@ -134,6 +133,20 @@ pub fn is_made_here(f: &Func, defs: &Defs<'_>, mut v: Value) -> bool {
             | Op::SetAttr(_) => return false,
         }
         v = node.args[0];
+    }
+    false
+}
+
+/// Whether an instance, or something that it calls, draws random numbers.
+pub fn draws(session: &Session<'_>, id: InstanceId) -> bool {
+    let is_random = |n: &InstNode| matches!(n.op, Op::Apply(op) if crate::ops::random::draws(op));
+    let (mut seen, mut todo) = (std::collections::HashSet::from([id]), vec![id]);
+    while let Some(at) = todo.pop() {
+        let Some(t) = &session.at(at).typed else { continue };
+        if t.func.insts.iter().any(is_random) {
+            return true;
+        }
+        todo.extend(super::callees(&t.func).into_iter().filter(|c| seen.insert(*c)));
     }
     false
 }

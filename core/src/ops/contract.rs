@@ -1,6 +1,6 @@
 //! Sums of products over named axes: `einsum` as nested loops, `tensordot` as one product of matrices.
 
-use super::linalg::dot_of;
+use super::linalg::{add_product, dot_of};
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::arrays::{ArrayVal, Stream, fold, load_element, product, store_element, walk_polling};
@@ -211,32 +211,6 @@ fn seen(of: Type, ndim: usize) -> Type {
         Kind::Array(a) => ArrayType { ndim: ndim as u8, layout: Layout::A, ..a }.ty(),
         _ => of,
     }
-}
-
-/// `s + x y …` for elements of a type.
-pub fn add_product(cx: &mut LowerCx<'_>, dtype: Type, sum: &[Value], factors: &[Val]) -> Val {
-    let times = |cx: &mut LowerCx<'_>, x: &[Value], y: &[Value]| -> Val {
-        match dtype.kind() {
-            Kind::Complex(_) => {
-                let [ac, bd, ad, bc] = [(0, 0), (1, 1), (0, 1), (1, 0)]
-                    .map(|(i, j): (usize, usize)| cx.b.bin(Op::Fmul, x[i], y[j]));
-                vec![cx.b.bin(Op::Fsub, ac, bd), cx.b.bin(Op::Fadd, ad, bc)]
-            }
-            Kind::Float(_) => vec![cx.b.bin(Op::Fmul, x[0], y[0])],
-            Kind::Bool => vec![cx.b.bin(Op::Band, x[0], y[0])],
-            _integer => vec![cx.b.bin(Op::Imul, x[0], y[0])],
-        }
-    };
-    let mut all = factors[0].clone();
-    for f in &factors[1..] {
-        all = times(cx, &all, f);
-    }
-    let plus = match dtype.kind() {
-        Kind::Complex(_) | Kind::Float(_) => Op::Fadd,
-        Kind::Bool => Op::Bor,
-        _integer => Op::Iadd,
-    };
-    sum.iter().zip(&all).map(|(s, x)| cx.b.bin(plus, *s, *x)).collect()
 }
 
 fn emit_einsum(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {

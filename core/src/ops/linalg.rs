@@ -506,7 +506,7 @@ fn small_or_not(
         ];
         let sum = fold(cx, &[a.columns], &inner, &zero, &mut |cx, at, sum| {
             let factors = [load_element(cx, at[0], dtype), load_element(cx, at[1], dtype)];
-            Ok(super::contract::add_product(cx, dtype, sum, &factors))
+            Ok(add_product(cx, dtype, sum, &factors))
         })?;
         store_element(cx, at[2], dtype, &sum);
         Ok(())
@@ -519,6 +519,32 @@ fn small_or_not(
     cx.b.jump(done, &[]);
     cx.b.switch_to(done);
     Ok(())
+}
+
+/// `s + x y …` for elements of a type.
+pub fn add_product(cx: &mut LowerCx<'_>, dtype: Type, sum: &[Value], factors: &[Val]) -> Val {
+    let times = |cx: &mut LowerCx<'_>, x: &[Value], y: &[Value]| -> Val {
+        match dtype.kind() {
+            Kind::Complex(_) => {
+                let [ac, bd, ad, bc] = [(0, 0), (1, 1), (0, 1), (1, 0)]
+                    .map(|(i, j): (usize, usize)| cx.b.bin(Op::Fmul, x[i], y[j]));
+                vec![cx.b.bin(Op::Fsub, ac, bd), cx.b.bin(Op::Fadd, ad, bc)]
+            }
+            Kind::Float(_) => vec![cx.b.bin(Op::Fmul, x[0], y[0])],
+            Kind::Bool => vec![cx.b.bin(Op::Band, x[0], y[0])],
+            _integer => vec![cx.b.bin(Op::Imul, x[0], y[0])],
+        }
+    };
+    let mut all = factors[0].clone();
+    for f in &factors[1..] {
+        all = times(cx, &all, f);
+    }
+    let plus = match dtype.kind() {
+        Kind::Complex(_) | Kind::Float(_) => Op::Fadd,
+        Kind::Bool => Op::Bor,
+        _integer => Op::Iadd,
+    };
+    sum.iter().zip(&all).map(|(s, x)| cx.b.bin(plus, *s, *x)).collect()
 }
 
 /// The product of two matrices of one type, as a new array.

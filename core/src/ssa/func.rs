@@ -8,6 +8,7 @@
 //! * Python's operators, iteration and built-in conversions are operations of the table
 //!   (`operator.add`).
 
+use super::loc::Loc;
 use crate::entity;
 use crate::handle::{FuncId, OpId};
 use crate::source::{File, Frame};
@@ -150,16 +151,6 @@ pub struct InstNode {
     pub unwind: Option<BlockCall>,
 }
 
-/// Where in the source: line counts from 1, columns from 0; line 0 is unknown. The file is the function's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct Loc {
-    pub line: u32,
-    pub col: u32,
-    pub end_col: u32,
-    /// Index + 1 into [`Func::inlined`] when the code came from another function.
-    pub inlined: u32,
-}
-
 #[derive(Clone, Debug, PartialEq)]
 pub enum Term {
     /// Not yet filled in (only while building).
@@ -247,7 +238,7 @@ pub struct Func {
     /// That it is the body of a parallel loop.
     pub body: Option<LoopBody>,
     /// What became of the loops over `prange`, where they were to be parallel.
-    pub loops: Vec<super::opt::parallel::LoopNote>,
+    pub loops: Vec<super::loops::LoopNote>,
     pub blocks: Vec<BlockData>,
     pub insts: Vec<InstNode>,
     /// Number of values; the type of each in typed code.

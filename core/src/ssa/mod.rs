@@ -7,6 +7,8 @@
 pub mod analysis;
 pub mod build;
 pub mod func;
+pub mod loc;
+pub mod loops;
 pub mod opt;
 pub mod parse;
 pub mod parts;
@@ -17,4 +19,5 @@ pub mod verify;
 
 pub use crate::handle::FuncId;
 pub use func::*;
+pub use loc::Loc;
 pub use parts::{PARTS, Parts};

@@ -1,6 +1,6 @@
 //! Reads the text of SSA, as [`super::text`] prints it.
 
-use super::opt::parallel::LoopNote;
+use super::loops::LoopNote;
 use super::{
     Block, BlockCall, Func, FuncId, Fused, FusedArg, FusedStep, InlinedFrom, Inst, InstNode, InstanceId,
     Joined, Loc, LoopBody, Narrow, Op, PARTS, Params, Term, Value,

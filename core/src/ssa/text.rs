@@ -21,7 +21,7 @@
 //! In typed code every value that is defined carries its type: `v3: int = apply operator.add(v0, v2)`.
 //! Functions, classes and generators are named by numbers, which another process gives anew.
 
-use super::opt::parallel::LoopNote;
+use super::loops::LoopNote;
 use super::{Block, BlockCall, BlockData, Func, FusedArg, Loc, Narrow, Op, PARTS, Term, Value};
 use crate::ops::{OpDef, STEPS};
 use std::fmt::{self, Display, Formatter};

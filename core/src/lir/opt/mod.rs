@@ -14,6 +14,7 @@ mod licm;
 mod memory;
 mod narrow_division;
 mod nest;
+mod polling;
 mod range;
 mod refs;
 pub(crate) mod region;

@@ -19,8 +19,8 @@
 
 use super::edit::{Defs, FastMap};
 use super::licm::add_preheaders;
+use super::polling::{Counter, calls, counter_of, poll_of, test_of};
 use super::region::{Copied, copy_blocks, merge_definitions};
-use super::strip::{Counter, calls, counter_of, poll_of, test_of};
 use super::unit::{ahead, strided_loops};
 use crate::lir::cfg::{Analyses, Cfg, Dominators, Loop, Loops};
 use crate::lir::{Block, BlockCall, Cold, Func, InstData, Op, Ty, Value};

@@ -10,7 +10,7 @@
 //! * the store is the one that gives a function the name by which it, or a function that it calls, refers to
 //!   it; see [`super::families`].
 
-use super::families::Family;
+use super::family::Family;
 use super::flow::{Bb, Flow};
 use crate::bitset::BitSet;
 use crate::bytecode::{Code, Constant, Opcode, Variable, stack};

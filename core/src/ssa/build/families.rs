@@ -7,6 +7,7 @@
 //! bound there between two definitions are cells like any that are bound after they were captured.
 
 use super::cells::{block_of, code_of, inner_functions, rebinds};
+use super::family::{Family, Member};
 use super::flow::Flow;
 use crate::bytecode::inst::function;
 use crate::bytecode::{Code, Constant, Opcode, Variable};
@@ -15,18 +16,6 @@ use crate::types::Const;
 use std::sync::Arc;
 
 const ANY_DEFAULTS: u32 = function::DEFAULTS | function::KWDEFAULTS;
-
-/// A definition: the instruction that makes the function, the local variable that names it.
-pub struct Member {
-    pub made: usize,
-    pub local: usize,
-}
-
-/// Definitions in program order, and the variables that their functions capture, their own names left out.
-pub struct Family {
-    pub members: Vec<Member>,
-    pub names: Vec<Arc<str>>,
-}
 
 /// A function of a family, as its relatives know it. Its defaults are free values from `first_default` on,
 /// positional ones first.

@@ -16,6 +16,7 @@
 mod calls;
 mod cells;
 mod families;
+mod family;
 mod flow;
 mod insts;
 mod reraise;
@@ -27,7 +28,8 @@ use crate::bytecode::{self, Code};
 use crate::diag::{Code as DiagCode, Diagnostic, Result, Span};
 use crate::ops::{OpId, id};
 use crate::types::Const;
-use families::{Family, Relatives};
+use families::Relatives;
+use family::Family;
 use flow::{Bb, Flow};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -5,8 +5,8 @@
 //! what was found before: which steps there are and what `x` is depends on the iteration alone. `if x > m: m
 //! = x elif y > m: m = y` is none, for whether `y` is looked at depends on `m`.
 
-use super::carried_variables::{Classifier, Reads};
-use super::select_reduction::Gate;
+use super::classifier::{Classifier, Reads};
+use super::shared::Gate;
 use crate::ops::id;
 use crate::ssa::analysis::Edge;
 use crate::ssa::{Block, Op, Term, Value};

@@ -95,8 +95,8 @@ pub fn find_one(func: &Func, names: &dyn Names, wanted: &dyn Fn(Loc) -> bool) ->
         }
         let range = func.inst(iter).args[0];
         let Some(call) = defs.inst(range).map(|i| func.inst(i)) else { continue };
-        let careful = call.op == Op::Table(super::comprehension::INDICES);
-        let asked = call.op == Op::Table(super::points::PLACES)
+        let careful = call.op == Op::Table(id::PARALLEL_INDICES);
+        let asked = call.op == Op::Table(id::PARALLEL_PLACES)
             || matches!(&call.op, Op::Call { keywords } if keywords.is_empty() && is_ours(func, &defs, names, call.args[0], "prange"));
         if !careful && !asked {
             continue;

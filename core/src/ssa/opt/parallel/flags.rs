@@ -7,32 +7,12 @@
 //! is None or x > m: m = x` keeps a NaN that comes first, and passes over all others: only behind the loop it
 //! is known which piece has the first value of all, so each keeps the first one beside the best one.
 
-use super::carried_variables::{Carried, Kind, Shared};
 use super::outline::Body;
-use super::select_reduction::Step;
+use super::shared::{Kind, Shared, Step, What, group};
 use crate::diag::{Diagnostic, Result};
 use crate::ops::id;
 use crate::ssa::{Block, BlockCall, Inst, InstNode, Op, Term, Value};
 use crate::types::Const;
-use std::collections::HashMap;
-
-/// What goes with the versions of a variable.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum What {
-    /// Whether the piece changed it.
-    Changed,
-    /// Whether what came before does not matter.
-    Reset,
-    /// The first value of the piece, of the variable itself or of one that follows it.
-    First(usize),
-}
-
-/// One of them: for which variable, and its value by version.
-pub struct Flag {
-    pub leader: usize,
-    pub what: What,
-    pub of: HashMap<Value, Value>,
-}
 
 impl Shared {
     /// What pieces give beside the values of their variables, in that order.
@@ -76,11 +56,6 @@ impl Shared {
         );
         all
     }
-}
-
-/// A variable that decides, and those that follow it.
-pub fn group(all: &[Carried], leader: usize) -> Vec<usize> {
-    (0..all.len()).filter(|j| *j == leader || all[*j].kind == Kind::Follow { leader }).collect()
 }
 
 impl Body<'_> {

@@ -15,6 +15,7 @@
 
 mod alone;
 mod carried_variables;
+mod classifier;
 pub mod collect;
 mod comprehension;
 mod find;
@@ -27,17 +28,18 @@ mod privatised_elements;
 mod privatised_scalars;
 mod races;
 mod select_reduction;
+mod shared;
 mod speculative_raises;
 mod tuples;
 
-pub use speculative_raises::Speculative;
+pub use shared::Speculative;
 
 use super::cleanup;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::ops::id;
 use crate::ssa::analysis::Analyses;
+use crate::ssa::loops::LoopNote;
 use crate::ssa::{Func, Loc, Op, Parts};
-use std::sync::Arc;
 
 /// Where a chain of attributes begins.
 pub enum Root<'a> {
@@ -54,34 +56,6 @@ pub trait Names {
     fn is_module(&self, root: Root<'_>, name: &str) -> bool;
     /// Whether a global name is the builtin of that name.
     fn is_builtin(&self, name: &str) -> bool;
-}
-
-/// What became of a loop over `prange`, for reports.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LoopNote {
-    pub loc: Loc,
-    /// Why it runs as an ordinary loop; none for a parallel one.
-    pub serial: Option<Arc<str>>,
-    /// What its iterations share, a phrase for each: `sum`, `greatest value, with 1 that goes with it`.
-    pub shares: Vec<String>,
-    /// Stores that may be races, with what is doubtful about them.
-    pub doubts: Vec<races::Doubt>,
-    /// The body, when it is parallel.
-    pub body: Option<crate::ssa::FuncId>,
-    /// The loop that it has become a part of.
-    pub into: Option<Loc>,
-    /// The loop before it that it has not become a part of, and why.
-    pub apart: Option<(Loc, Arc<str>)>,
-}
-
-impl LoopNote {
-    /// Nothing said of the loop there yet.
-    pub fn at(loc: Loc) -> LoopNote {
-        LoopNote { loc, serial: None, shares: vec![], doubts: vec![], body: None, into: None, apart: None }
-    }
-    fn serial(loc: Loc, why: &str) -> LoopNote {
-        LoopNote { serial: Some(why.into()), ..LoopNote::at(loc) }
-    }
 }
 
 /// Makes regions of all loops over `prange` that can be; whether there were any.

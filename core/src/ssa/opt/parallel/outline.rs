@@ -7,14 +7,13 @@
 //! lists that it filled. Exceptions leave it, whatever handlers lie around the loop; there the variables are
 //! what they were before it.
 
-use super::carried_variables::{Carried, Kind, Shared};
+use super::Names;
 use super::find::Found;
-use super::flags::{Flag, What, group};
-use super::select_reduction::Step;
-use super::{LoopNote, Names};
+use super::shared::{Carried, Flag, Kind, Shared, Step, What, group};
 use crate::diag::{Diagnostic, Result};
 use crate::ops::id;
 use crate::ssa::analysis::{Analyses, Cfg, Definitions, Edge};
+use crate::ssa::loops::LoopNote;
 use crate::ssa::{
     Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, LoopBody, Narrow, Op, Params, Term, Value, registry,
 };

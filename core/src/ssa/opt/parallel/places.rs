@@ -5,7 +5,7 @@
 //! iteration ([`Ix::Symbol`]), of the variables of inner loops and of elements of arrays. Its [`Class`] says
 //! by its form how the indices of two iterations relate; [`super::races`] puts numbers in and compares.
 
-use super::carried_variables::Classifier;
+use super::classifier::Classifier;
 use crate::ops::{OpId, id};
 use crate::ssa::{Inst, Op, Value};
 use crate::types::Const;

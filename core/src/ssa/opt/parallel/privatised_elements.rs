@@ -6,58 +6,11 @@
 //!
 //! Where indices cannot meet in different iterations (`h[i] += x`) the elements are added to where they are.
 
-use super::carried_variables::{Classifier, family};
+use super::classifier::{Classifier, family};
 use super::races::Trial;
-use super::select_reduction::Gate;
+use super::shared::Privatised;
 use crate::ops::{OpId, id};
 use crate::ssa::{Block, Inst, Op, Value};
-
-/// What pieces have a copy of.
-#[derive(Clone, Debug)]
-pub struct Privatised {
-    pub of: Value,
-    /// Makes what a piece begins with.
-    pub start: OpId,
-    /// Takes what a piece has into the whole: `merge(whole, part)`, or with `choose` or what it follows as
-    /// further operands.
-    pub merge: OpId,
-    /// `min` or `max`.
-    pub choose: Option<Value>,
-    /// Elements change with those of this one, which are the best of all.
-    pub follows: Option<Value>,
-    /// A NaN is taken, and forgotten at the next value: `h[k] = max(x, h[k])`. Each piece says where it was.
-    pub resets: bool,
-    /// Of equal ones the last counts, and others follow: `if x <= h[k]: h[k] = x; w[k] = i`. Each piece says
-    /// where something was taken.
-    pub changes: bool,
-    /// Sometimes the old one is the first argument, sometimes the new one.
-    pub several: bool,
-    /// What leads to a new one, where it is the best that counts.
-    pub gates: Vec<Gate>,
-}
-
-impl Privatised {
-    /// Whether each piece keeps a note for each element.
-    pub fn notes(&self) -> bool {
-        self.resets || self.changes
-    }
-    pub fn describe(&self) -> &'static str {
-        if self.follows.is_some() {
-            "elements that belong to the least or greatest"
-        } else if matches!(
-            self.merge,
-            id::PARALLEL_LESSER_BINS
-                | id::PARALLEL_GREATER_BINS
-                | id::PARALLEL_LEAST_BINS
-                | id::PARALLEL_GREATEST_BINS
-        ) || self.choose.is_some()
-        {
-            "elements that are the least or greatest"
-        } else {
-            "elements that are added up"
-        }
-    }
-}
 
 /// What an update does: the family of its operation, or the function that chooses.
 #[derive(Clone, PartialEq)]

@@ -13,11 +13,11 @@
 //! meets nothing but what earlier iterations left stays a race.
 
 use super::Names;
-use super::carried_variables::Classifier;
+use super::classifier::Classifier;
 use super::find::Found;
-use super::races::Doubt;
 use crate::ops::id;
 use crate::ssa::analysis::{Definitions, Edge, uses_of, uses_of_term};
+use crate::ssa::loops::Doubt;
 use crate::ssa::{Block, Func, Op, Term, Value};
 use std::collections::{HashMap, HashSet};
 

@@ -8,18 +8,16 @@
 //! condition, or on more iterations than the next ones, is doubtful, and so is what the form of an index says
 //! alone: `a[i % n]`, `a[where[i]]`.
 
-use super::carried_variables::Classifier;
+use super::classifier::Classifier;
 use super::places::{Class, Ix, Operator, Part, Places};
-use super::privatised_elements::Privatised;
 use super::race;
+use super::shared::Privatised;
 use crate::diag::Result;
 use crate::ops::id;
+use crate::ssa::loops::Doubt;
 use crate::ssa::{Block, FuncId, InstNode, Loc, Op, Value, registry};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// A store that may be a race, and what is doubtful about it.
-pub type Doubt = (Loc, Arc<str>);
 
 /// What unknown values are while indices are compared: large and far apart, small, all the same, zero,
 /// negative.

@@ -10,48 +10,15 @@
 //! a[best]`). Pieces are compared in the same way. Nothing else that an iteration does may depend on what was
 //! the best so far: it would depend on which iterations came before.
 
-use super::carried_variables::{Classifier, Incoming, Kind, Reads, Use};
+use super::classifier::{Classifier, Incoming, Reads, Use};
 use super::race;
+use super::shared::{Gate, Kind, Step};
 use crate::diag::Result;
 use crate::ops::{OpId, id};
 use crate::ssa::analysis::{Edge, Loop};
 use crate::ssa::{Block, Inst, Op, Term, Value};
 use crate::types::Const;
-use std::collections::{HashMap, HashSet};
-
-/// A branch, and which of its sides it is: 0 where the condition holds.
-pub type Gate = (Block, usize);
-
-/// From a variable to what is compared.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Step {
-    /** `best[0]`, with the index. */
-    Part(Value),
-    /** `a[best]`, with the array. */
-    Of(Value),
-}
-
-/// A comparison of a version: its operand, the way from the version to it, and the version.
-#[derive(Clone)]
-pub struct Compared {
-    pub inst: Inst,
-    pub side: usize,
-    pub via: Vec<Step>,
-    pub of: Value,
-}
-
-/// Where a variable is chosen.
-#[derive(Clone, Debug, Default)]
-pub struct Choice {
-    /// Branches on a comparison, with the version that is compared and what is found from it.
-    pub branches: Vec<(Block, Value, Value)>,
-    /// The version that a new value takes the place of, by the block that it comes from.
-    pub before: HashMap<Block, Value>,
-    /// Calls of `min` or `max`, and which argument the version is.
-    pub calls: Vec<(Inst, usize)>,
-    /// Calls through which a new value goes before it is kept: `if x > m: m = int(x)`.
-    pub conversions: Vec<Inst>,
-}
+use std::collections::HashSet;
 
 impl Classifier<'_> {
     /// The step that an operation is which reads a version as operand `k`.

@@ -8,32 +8,11 @@
 //! such code are marked here; what of it may raise shows when the types are known
 //! ([`crate::lower::sequential_retry`]).
 
-use super::carried_variables::Classifier;
-use super::select_reduction::Gate;
-use crate::ops::{OpId, id};
+use super::classifier::Classifier;
+use super::shared::{Gate, Speculative};
+use crate::ops::id;
 use crate::ssa::{Block, Inst, Op, Term};
 use std::collections::HashMap;
-
-/// In how many iterations a piece runs a block, compared with the plain loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speculative {
-    More,
-    Fewer,
-    /// In as many, but a variable may be missing that an earlier iteration has set
-    /// ([`super::privatised_scalars`]).
-    Unset,
-}
-
-impl Speculative {
-    /// The operation that marks the rest of a block.
-    pub fn mark(self) -> OpId {
-        match self {
-            Speculative::More => id::PARALLEL_MORE,
-            Speculative::Fewer => id::PARALLEL_FEWER,
-            Speculative::Unset => id::PARALLEL_UNSET,
-        }
-    }
-}
 
 impl Classifier<'_> {
     /// Blocks that may raise and run only where a variable changes or does not; the gates of each variable

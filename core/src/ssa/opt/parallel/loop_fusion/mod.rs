@@ -13,11 +13,13 @@
 mod apart;
 mod rerun;
 
-use super::carried_variables::{self, Classifier};
+use super::carried_variables;
+use super::classifier::Classifier;
 use super::find::{self, Found};
-use super::{LoopNote, Names, cleanup};
+use super::{Names, cleanup};
 use crate::ops::id;
 use crate::ssa::analysis::{Analyses, Cfg, Definitions, Edge, uses_of, uses_of_term};
+use crate::ssa::loops::LoopNote;
 use crate::ssa::{Block, BlockCall, Func, Inst, InstNode, Loc, Op, Parts, Term, Value};
 use crate::types::Const;
 use std::collections::BTreeSet;
