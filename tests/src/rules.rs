@@ -29,7 +29,7 @@ mod tests {
 
     /// Enums that a `_ =>` arm must not stand for: a new member has to be looked at wherever one is matched.
     const EXHAUSTIVE: &[&str] =
-        &["InstData::", "Op::", "Shape::", "Body::", "Effect::", "Raises::", "InstKind::"];
+        &["InstData::", "Op::", "GridOp::", "Shape::", "Body::", "Effect::", "Raises::", "InstKind::"];
 
     /// Files whose matches may have a default, each with the reason.
     const OPTIONAL: &[(&str, &str)] = &[
@@ -195,10 +195,15 @@ mod tests {
         }
     }
 
-    /// Whether the line's arm is `_` alone, with or without a guard.
+    /// Whether an arm of the line is `_` or a name that begins so, alone, with or without a guard.
     fn wildcard_at(line: &str) -> bool {
-        let Some(at) = line.find("_ =>").or_else(|| line.find("_ if ")) else { return false };
-        !line[..at].trim_end().ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '(' | '|'))
+        let in_name = |c: char| c.is_alphanumeric() || c == '_';
+        line.match_indices('_').any(|(at, _)| {
+            let behind = line[at..].trim_start_matches(in_name).trim_start();
+            !line[..at].ends_with(in_name)
+                && !line[..at].trim_end().ends_with(|c: char| in_name(c) || matches!(c, '(' | '|'))
+                && (behind.starts_with("=>") || behind.starts_with("if "))
+        })
     }
 
     /// Lines with a wildcard arm whose sibling arms are members of the enums above. An arm's siblings are the
@@ -250,6 +255,8 @@ mod tests {
         let hidden = "//! x\nfn f() {\n    match d {\n        InstData::Jump(_) => {\n            1\n        }\n        _ => 2,\n    }\n}\n";
         assert_eq!(hiding_arms(hidden), [(7, "_ => 2,".to_string())]);
         assert_eq!(hiding_arms("    let x = match op { Op::Iadd => 1, _ => 2 };").len(), 1);
+        assert_eq!(hiding_arms("    let x = match op { Op::Iadd => 1, _other if y => 2 };").len(), 1);
+        assert_eq!(hiding_arms(&hidden.replace("_ =>", "_rest =>")).len(), 1);
         let fine = "    match text {\n        \"a\" => Some(Op::Iadd),\n        _ => None,\n    }\n    match d {\n        InstData::Jump(_) => 1,\n    }\n";
         assert_eq!(hiding_arms(fine), []);
     }

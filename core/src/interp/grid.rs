@@ -74,7 +74,34 @@ pub(super) fn step(op: GridOp, ty: Ty, args: &[u64], at: Option<&Place<'_>>) -> 
             return Ok(Stepped::Wait(Wait::Shuffle { mask, bits: args[1], lane: args[2] as u32 }));
         }
         GridOp::Ballot => return Ok(Stepped::Wait(Wait::Ballot { mask, vote: args[1] != 0 })),
-        _update => {}
+        GridOp::ThreadIndexX
+        | GridOp::ThreadIndexY
+        | GridOp::ThreadIndexZ
+        | GridOp::BlockIndexX
+        | GridOp::BlockIndexY
+        | GridOp::BlockIndexZ
+        | GridOp::BlockSizeX
+        | GridOp::BlockSizeY
+        | GridOp::BlockSizeZ
+        | GridOp::GridSizeX
+        | GridOp::GridSizeY
+        | GridOp::GridSizeZ
+        | GridOp::SharedBytes
+        | GridOp::LaneIndex
+        | GridOp::SharedMemory
+        | GridOp::FenceBlock
+        | GridOp::FenceDevice
+        | GridOp::FenceSystem
+        | GridOp::AtomicAdd
+        | GridOp::AtomicExchange
+        | GridOp::AtomicAnd
+        | GridOp::AtomicOr
+        | GridOp::AtomicXor
+        | GridOp::AtomicSmin
+        | GridOp::AtomicSmax
+        | GridOp::AtomicUmin
+        | GridOp::AtomicUmax
+        | GridOp::AtomicCas => {}
     }
     let Some((addr, operands)) = args.split_first() else { return Ok(Stepped::Nothing) };
     // SAFETY: as for loads and stores.

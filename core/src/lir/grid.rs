@@ -74,7 +74,24 @@ pub fn on_cpu(module: &mut Module) -> OnCpu {
                         let at = put.value(InstData::Const { ty: Ty::I64, bits: at as u64 });
                         put.again(i, InstData::Op { op: Op::PtrAdd, ty: Ty::Ptr, args: vec![base, at] });
                     }
-                    _unchanged => put.func.blocks[b.index()].insts.push(i),
+                    (
+                        InstData::Const { .. }
+                        | InstData::Op { .. }
+                        | InstData::Load { .. }
+                        | InstData::Store { .. }
+                        | InstData::StackAddr { .. }
+                        | InstData::SymbolAddr { .. }
+                        | InstData::Call { .. }
+                        | InstData::CallIndirect { .. }
+                        | InstData::CallHelper { .. }
+                        | InstData::Grid { .. }
+                        | InstData::Jump(_)
+                        | InstData::Brif { .. }
+                        | InstData::Switch { .. }
+                        | InstData::Return(_)
+                        | InstData::Unreachable,
+                        _,
+                    ) => put.func.blocks[b.index()].insts.push(i),
                 }
             }
         }

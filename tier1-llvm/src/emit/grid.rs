@@ -180,7 +180,29 @@ impl<'c> Emitter<'c, '_, '_> {
             GridOp::AtomicSmax => Bin::LLVMAtomicRMWBinOpMax,
             GridOp::AtomicUmin => Bin::LLVMAtomicRMWBinOpUMin,
             GridOp::AtomicUmax => Bin::LLVMAtomicRMWBinOpUMax,
-            _other => return Err(bug(format!("{} is no update", op.mnemonic()))),
+            GridOp::ThreadIndexX
+            | GridOp::ThreadIndexY
+            | GridOp::ThreadIndexZ
+            | GridOp::BlockIndexX
+            | GridOp::BlockIndexY
+            | GridOp::BlockIndexZ
+            | GridOp::BlockSizeX
+            | GridOp::BlockSizeY
+            | GridOp::BlockSizeZ
+            | GridOp::GridSizeX
+            | GridOp::GridSizeY
+            | GridOp::GridSizeZ
+            | GridOp::SharedBytes
+            | GridOp::LaneIndex
+            | GridOp::SharedMemory
+            | GridOp::Barrier
+            | GridOp::FenceBlock
+            | GridOp::FenceDevice
+            | GridOp::FenceSystem
+            | GridOp::WarpBarrier
+            | GridOp::Shuffle
+            | GridOp::Ballot
+            | GridOp::AtomicCas => return Err(bug(format!("{} is no update", op.mnemonic()))),
         };
         // SAFETY: a builder in a block, and two values of this context; the result is an instruction of the
         // operand's type. inkwell's own function takes no floats.
@@ -226,6 +248,24 @@ fn register(op: GridOp) -> Option<&'static str> {
         GridOp::GridSizeY => "llvm.nvvm.read.ptx.sreg.nctaid.y",
         GridOp::GridSizeZ => "llvm.nvvm.read.ptx.sreg.nctaid.z",
         GridOp::LaneIndex => "llvm.nvvm.read.ptx.sreg.laneid",
-        _other => return None,
+        GridOp::SharedBytes
+        | GridOp::SharedMemory
+        | GridOp::Barrier
+        | GridOp::FenceBlock
+        | GridOp::FenceDevice
+        | GridOp::FenceSystem
+        | GridOp::AtomicAdd
+        | GridOp::AtomicExchange
+        | GridOp::AtomicAnd
+        | GridOp::AtomicOr
+        | GridOp::AtomicXor
+        | GridOp::AtomicSmin
+        | GridOp::AtomicSmax
+        | GridOp::AtomicUmin
+        | GridOp::AtomicUmax
+        | GridOp::WarpBarrier
+        | GridOp::Shuffle
+        | GridOp::Ballot
+        | GridOp::AtomicCas => return None,
     })
 }
