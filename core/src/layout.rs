@@ -143,7 +143,16 @@ pub struct List {
     pub desc: &'static TypeDesc,
     /// Borrow word: non-zero while somebody iterates in a way that a resize would break.
     pub borrow: i64,
+    /// [`SHOWN`] where Python sees the list itself, not a copy of it; and [`USER`] for each call that was
+    /// given it and does not change it.
+    pub users: AtomicI64,
+    /// The frame of the call that was given it and may change it, or 0.
+    pub changer: AtomicUsize,
 }
+
+/// See [`List::users`].
+pub const SHOWN: i64 = 1;
+pub const USER: i64 = 2;
 
 /// A generator's or closure's frame: what it keeps follows the header, as a struct that `desc` describes.
 #[repr(C)]

@@ -49,11 +49,11 @@ impl Compiled {
     }
     /// What the generator that the function returns yields.
     pub fn yields(&self) -> Option<Type> {
-        self.0.yields.map(|(t, _)| t)
+        self.0.yields
     }
-    /// Whether that generator changes lists that it may have been given.
+    /// Whether the code, a generator's included, may change lists that it was given.
     pub fn changes_lists(&self) -> bool {
-        self.0.yields.is_some_and(|(_, changes)| changes)
+        self.0.changes_lists
     }
     /// Resumes that generator.
     ///

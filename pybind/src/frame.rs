@@ -3,8 +3,9 @@
 //!
 //! A stand-in is a [`MemBlock`] or [`Str`] whose reference count is immortal, so compiled code never frees
 //! it, and whose `py` names the Python object. It dies with the call: everything native that could point to
-//! it has been turned into Python objects by then. Only a generator outlives the call that made it; for such
-//! calls the stand-ins are counted objects that own a reference ([`Frame::lasting`]).
+//! it has been turned into Python objects by then. A generator outlives the call that made it, and lists that
+//! Python sees themselves outlive those that put something into them; for such calls the stand-ins are
+//! counted objects that own a reference ([`Frame::lasting`]).
 
 use crate::convert::copies::Copies;
 use crate::errors::Failure;
@@ -12,7 +13,8 @@ use crate::npy::PyArrayObject;
 use pyo3::ffi;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::sync::atomic::AtomicI64;
-use tierup_core::layout::{BitSource, IMMORTAL, MemBlock, Obj, Str};
+use tierup_core::layout::{BitSource, IMMORTAL, List, MemBlock, Obj, Str};
+use tierup_runtime::list::use_word;
 
 /// Leaves of arguments, stand-ins and leaves of results that fit without an allocation.
 pub const ARGS: usize = 32;
@@ -43,6 +45,8 @@ pub struct Extra {
     pub failure: Option<Failure>,
     /// References to release after the call.
     pub owned: Vec<*mut Obj>,
+    /// Lists that Python sees itself, each with a reference, and those in them.
+    used: Vec<*mut List>,
 }
 
 /// Whether arguments are of the declared types exactly, or converted to them: that is for the overload which
@@ -62,6 +66,8 @@ pub struct Frame {
     lasting: bool,
     /// How far arguments are converted to a declared signature.
     pub lenience: Lenience,
+    /// What is called may change lists that it is given.
+    pub changes_lists: bool,
     /// Dropped by hand, so that calls without it pay one comparison.
     pub extra: ManuallyDrop<Option<Box<Extra>>>,
 }
@@ -146,6 +152,7 @@ impl Frame {
             used: 0,
             lasting,
             lenience: Lenience::Exact,
+            changes_lists: false,
             extra: ManuallyDrop::new(None),
         }
     }
@@ -156,6 +163,35 @@ impl Frame {
 
     pub fn copies(&self) -> Option<&Copies> {
         self.extra.as_ref().map(|e| &e.copies)
+    }
+
+    /// What is called was given a list that Python sees itself: nobody else is to disturb it, nor the lists
+    /// in it, until this frame is dropped. None where somebody uses one of them already (then this frame knows).
+    ///
+    /// # Safety
+    /// The list is alive, and this frame is not moved any more.
+    pub unsafe fn uses(&mut self, list: *mut List, holds_lists: bool) -> Option<()> {
+        let (by, changes) = (std::ptr::from_ref(self) as usize, self.changes_lists);
+        let (used, mut free) = (&mut self.extra().used, true);
+        // SAFETY: as required of the caller; what is used is kept alive.
+        let mut begin = |l| unsafe {
+            free = free && use_word::begin(l, changes, by);
+            if free {
+                tierup_runtime::object::retain(l.cast());
+                used.push(l);
+            }
+        };
+        if holds_lists {
+            // SAFETY: as required of the caller.
+            unsafe { use_word::each(list, &mut begin) };
+        } else {
+            begin(list);
+        }
+        if free {
+            return Some(());
+        }
+        self.extra().failure = Some(crate::convert::typed_list::in_use().into());
+        None
     }
 
     #[inline]
@@ -253,6 +289,13 @@ impl Frame {
     #[cold]
     fn release(&mut self) {
         if let Some(e) = self.extra.take() {
+            for l in &e.used {
+                // SAFETY: the use was begun with these, and the reference is owned.
+                unsafe {
+                    use_word::end(*l, self.changes_lists);
+                    tierup_runtime::object::release(l.cast());
+                }
+            }
             // SAFETY: the references were put there as owned ones.
             for o in &e.owned {
                 unsafe { tierup_runtime::object::release(*o) };

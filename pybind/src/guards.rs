@@ -283,6 +283,10 @@ impl Guards {
             address
         }
     }
+    /// Has captured arrays live for ever: what refers to them may outlive the code.
+    pub fn keep_arrays(&mut self) {
+        std::mem::forget(std::mem::take(&mut self.arrays));
+    }
     /// Calls `visit` on every reference owned, until one call gives something other than 0.
     pub fn traverse(&self, visit: &dyn Fn(Obj) -> i32) -> i32 {
         let dicts = self.dicts.iter().flat_map(|d| {

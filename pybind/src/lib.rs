@@ -62,6 +62,7 @@ fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     cache::register(m)?;
     ufunc::register(m)?;
     callback::register(m)?;
+    convert::typed_list::register(m)?;
     cuda::register(m)?;
     api::register(m)
 }

@@ -39,8 +39,12 @@ pub struct Overload {
     /// They do not fit into the buffers on the stack.
     big: bool,
     quick: Quick,
-    /// The result is a generator, which outlives the call.
+    /// The result may outlive the call in native memory: it is a generator, or holds a list with references.
     lasting: bool,
+    /// Parameters that are, or hold, lists with references: what the call puts into one that Python sees
+    /// itself outlives the call.
+    keepers: Box<[usize]>,
+    changes_lists: bool,
     nogil: bool,
     /// Positional arguments of a call that fill all parameters; `usize::MAX` where that needs a look at more
     /// than their number.
@@ -118,6 +122,44 @@ pub unsafe fn enter(unit: &Arc<Unit>) -> Wrapper {
     unsafe { std::mem::transmute::<*mut u8, Wrapper>(unit.wrapper.load(Ordering::Acquire)) }
 }
 
+impl Drop for Overload {
+    fn drop(&mut self) {
+        // A list that Python sees itself may hold arrays that the code captured.
+        if keeps(self.ret) || !self.keepers.is_empty() {
+            self.guards.keep_arrays();
+        }
+    }
+}
+
+/// Whether an object that is passed as a type that [`keeps`] may be, or hold, such a list that Python sees
+/// itself.
+///
+/// # Safety
+/// It is live.
+unsafe fn may_be_shown(obj: Obj, t: Type) -> bool {
+    // SAFETY: as required of the caller; members and items of live objects are live.
+    unsafe {
+        match t.kind() {
+            Kind::List(elem) if ffi::PyList_Check(obj) != 0 => {
+                keeps(*elem)
+                    && (0..ffi::PyList_GET_SIZE(obj))
+                        .any(|i| may_be_shown(ffi::PyList_GET_ITEM(obj, i), *elem))
+            }
+            Kind::Tuple(m) | Kind::NamedTuple(_, m) if ffi::PyTuple_Check(obj) != 0 => {
+                let members = (0..ffi::PyTuple_GET_SIZE(obj)).zip(m).filter(|(_, t)| keeps(**t));
+                members.into_iter().any(|(i, t)| may_be_shown(ffi::PyTuple_GET_ITEM(obj, i), *t))
+            }
+            Kind::Optional(t) => may_be_shown(obj, *t),
+            _ => true,
+        }
+    }
+}
+
+/// Whether values of a type are, or hold, lists with references in them.
+fn keeps(t: Type) -> bool {
+    matches!(*t, Kind::List(elem) if elem.is_counted()) || t.arguments().iter().any(keeps)
+}
+
 /// Slots that an overload needs.
 fn leaves(types: &[Type]) -> usize {
     types.iter().map(|t| t.leaf_count()).sum()
@@ -132,6 +174,9 @@ impl Overload {
             Run::Compiled(_) | Run::Python(_) => None,
         };
         let unguarded = guards.is_empty();
+        let lasting = keeps(ret) || matches!(*ret, Kind::Generator(..));
+        let keepers = (0..args.len()).filter(|i| keeps(args[*i])).collect();
+        let changes_lists = matches!(&run, Run::Compiled(code) if code.changes_lists());
         let mut objects = vec![];
         args.iter().for_each(|t| identity::objects_of(*t, &mut objects));
         Overload {
@@ -145,11 +190,13 @@ impl Overload {
             big,
             sole: AtomicBool::new(false),
             quick: quick(ret),
-            lasting: matches!(*ret, Kind::Generator(..)),
+            lasting,
+            keepers,
+            changes_lists,
             nogil,
             declared,
             positional: core.simple.unwrap_or(usize::MAX),
-            small: plain.is_some() && is_small(args) && !declared && !matches!(*ret, Kind::Generator(..)),
+            small: plain.is_some() && is_small(args) && !declared && !lasting,
             plain,
             unguarded,
             objects: objects.into(),
@@ -291,8 +338,12 @@ impl Overload {
         slots: *mut u64,
         results: *mut u64,
     ) -> Option<Obj> {
-        let mut frame = Frame::new(self.lasting);
+        // SAFETY: as for `call`.
+        let shown = |i: &usize| unsafe { may_be_shown(*args.add(*i), self.args[*i]) };
+        let lasting = self.lasting || self.keepers.iter().any(shown);
+        let mut frame = Frame::new(lasting);
         frame.lenience = lenience;
+        frame.changes_lists = self.changes_lists;
         let mut at = slots;
         // SAFETY: as for `call`; `frame` stays where it is until the end of this function.
         unsafe {

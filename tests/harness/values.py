@@ -16,6 +16,11 @@ def _is_generator(value):
     return type(value).__module__ == "numpy.random._generator"
 
 
+def _is_typed(value):
+    """A container of `tierup.typed`."""
+    return type(value).__module__ == "tierup.typed"
+
+
 def clone(value, memo=None):
     """A copy with the same layout, alignment, flags and sharing: what `copy.deepcopy` would lose."""
     memo = {} if memo is None else memo
@@ -34,7 +39,7 @@ def clone(value, memo=None):
         out = {k: clone(v, memo) for k, v in value.items()}
     elif isinstance(value, set):
         out = set(value)
-    elif _is_generator(value):
+    elif _is_generator(value) or _is_typed(value):
         out = copy.deepcopy(value)
     else:
         out = value
@@ -100,6 +105,8 @@ def freeze(value):
         return (kind, tuple(freeze(v) for v in value))
     if isinstance(value, list):
         return ("list", tuple(freeze(v) for v in value))
+    if _is_typed(value):
+        return (type(value).__name__, tuple(freeze(v) for v in value))
     if isinstance(value, (set, frozenset)):
         return ("set", tuple(sorted((freeze(v) for v in value), key=repr)))
     if isinstance(value, dict):

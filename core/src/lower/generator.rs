@@ -18,7 +18,6 @@ use crate::layout::FRAME_HEADER;
 use crate::lir::builder::Builder;
 use crate::lir::{self, Alias, Signature, Ty};
 use crate::offset;
-use crate::ops::Effect;
 use crate::ops::generator::frame_new;
 use crate::ssa::{Func, InstanceId, Op, Value};
 use crate::types::{Kind, Type};
@@ -114,19 +113,6 @@ fn live_across_yield(func: &Func) -> Vec<Value> {
         across.into_iter().filter(|v| !is_const.contains(v) && !params.contains(v)).collect();
     out.sort_unstable();
     out
-}
-
-/// Whether the code of a session changes lists that it may have been given.
-pub fn changes_lists(session: &Session<'_>) -> bool {
-    let typed = session.instances.iter().filter_map(|i| i.typed.as_ref());
-    typed.flat_map(|t| t.func.insts.iter().map(|node| (&t.func, node))).any(|(func, node)| {
-        let Op::Apply(op) = node.op else { return matches!(node.op, Op::Region(_)) };
-        op.effect == Effect::Writes && node.args.iter().any(|a| holds_list(func.types[a.index()]))
-    })
-}
-
-fn holds_list(t: Type) -> bool {
-    matches!(*t, Kind::List(_)) || t.arguments().iter().any(holds_list)
 }
 
 /// The function that makes a generator, and the one that resumes it.

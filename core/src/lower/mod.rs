@@ -10,6 +10,7 @@
 //! the lists that iterations share and change, [`gpu`] makes kernels, [`short_loop_entry`] entries of ufuncs'
 //! loops for few turns, [`notes`] says what runs in parallel.
 
+pub mod changes;
 pub mod func;
 pub mod fuse;
 pub mod fusion_sinks;

@@ -398,6 +398,7 @@ families!(
     linalg,
     contract,
     list,
+    typed,
     string,
     text,
     module,

@@ -167,6 +167,11 @@ impl Type {
         !fits(self, levels, &mut { parts })
     }
 
+    /// Whether values of the type are lists or hold some.
+    pub fn holds_list(self) -> bool {
+        matches!(*self, Kind::List(_)) || self.arguments().iter().any(Type::holds_list)
+    }
+
     /// The type with NumPy's numbers in place of Python's, on every level. Two types that agree in this lie in
     /// memory alike: `[0.5]` and `[v for v in a]`.
     pub fn strong_throughout(self) -> Type {

@@ -97,7 +97,11 @@ impl TyCx<'_, '_> {
     /// them.
     pub fn push_elem(&mut self, list: Type, elem: Type) -> Result<()> {
         let Kind::List(slot) = *list else { return Err(Diagnostic::internal(format!("{list} is no list"))) };
-        self.vars.hold(slot, elem).map_err(|why| self.refused(why, elem))
+        match self.vars.hold(slot, elem) {
+            // Python's numbers take the width of the elements that they come among, as in arrays.
+            Err(Refusal::Holds(old)) if takes_weak(old, elem) => Ok(()),
+            held => held.map_err(|why| self.refused(why, elem)),
+        }
     }
 
     fn refused(&self, why: Refusal, elem: Type) -> Diagnostic {
@@ -122,5 +126,15 @@ impl TyCx<'_, '_> {
         let [old, elem] = [old, elem].map(|t| self.vars.resolve(t));
         Diagnostic::new(Code::CannotUnify, format!("a list of {old} cannot hold a value of type {elem}"))
             .help(help)
+    }
+}
+
+/// Whether elements of a narrow type may be given as Python's numbers of the same kind.
+fn takes_weak(elem: Type, given: Type) -> bool {
+    use crate::types::{Float, Int};
+    match *given {
+        Kind::Int(Int::Py) => elem.is_int() || elem.is_float(),
+        Kind::Float(Float::Py) => elem.is_float(),
+        _ => false,
     }
 }

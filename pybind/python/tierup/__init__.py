@@ -23,14 +23,14 @@ from ._tierup import get_num_threads, get_parallel_chunksize, get_thread_id, set
 
 __version__ = "0.1.0"
 
-_MODULES = {"types", "errors", "extending", "testing", "compat", "cuda"}
+_MODULES = {"typed", "types", "errors", "extending", "testing", "compat", "cuda"}
 _EXTENDING = {"parallel_chunksize", "threading_layer", "literal_unroll", "jit_module"}
 _ERRORS = {"TierupError", "TypingError", "UnsupportedError", "CompilerError", "TierupWarning"}
 # Numba exports its scalar types at top level; these come from `tierup.types` when they are first asked for.
 _UFUNCS = {"vectorize", "guvectorize"}
 _CALLBACKS = {"cfunc", "carray", "farray"}
 _NOT_YET = {
-    "typed", "objmode", "literally", "jitclass", "experimental", "gdb",
+    "objmode", "literally", "jitclass", "experimental", "gdb",
     "generated_jit", "overload", "parfors", "np",
 }
 

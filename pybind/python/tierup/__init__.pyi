@@ -1,7 +1,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
-from . import config as config, errors as errors, extending as extending, testing as testing, types as types
+from . import config as config, errors as errors, extending as extending, testing as testing, typed as typed, types as types
 from .errors import CompilerError as CompilerError, TierupError as TierupError, TierupWarning as TierupWarning, TypingError as TypingError, UnsupportedError as UnsupportedError
 
 __version__: str

@@ -240,6 +240,10 @@ class List(Type):
         self.dtype, self.reflected = as_type(dtype), reflected
         super().__init__(f"list({_text(dtype)})")
 
+    @property
+    def item_type(self):
+        return self.dtype
+
     def _parts(self):
         return *super()._parts(), self.reflected
 

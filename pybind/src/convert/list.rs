@@ -3,7 +3,8 @@
 //! [`copies`]: super::copies
 
 use super::copies::{Copied, Made};
-use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, Purpose, new_ref, next, recognise};
+use super::native::Words;
+use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, Purpose, new_ref, next, recognise, typed_list};
 use crate::errors::{Failure, attached};
 use crate::frame::Frame;
 use pyo3::ffi;
@@ -18,10 +19,20 @@ use tierup_core::ops::list::Helpers;
 use tierup_core::types::constructor::common_constructor;
 use tierup_core::types::{Float, Int, Kind, Type};
 use tierup_runtime::Native as Runtime;
+use tierup_runtime::list::use_word;
 use tierup_runtime::object::release;
 
 pub static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
+        // SAFETY: `obj` is live.
+        if typed_list::is_class(unsafe { ffi::Py_TYPE(obj.as_ptr()) }) {
+            return match typed_list::of(obj) {
+                Some((_, part)) => Ok(Some(typed_list::type_of(part))),
+                None => {
+                    Err(unknown_elements("give it an element first, or make it with List.empty_list(type)"))
+                }
+            };
+        }
         let Ok(l) = obj.cast::<PyList>() else { return Ok(None) };
         recognise::refuse_overriding(obj)?;
         recognise::nested(obj.py(), || type_of_list(l)).map(Some)
@@ -38,14 +49,17 @@ pub static CONSTRUCTOR: Constructor = Constructor {
 fn type_of_list(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
     let t = type_of_elements(l)?;
     if tierup_core::typing::vars::has_unknown(t) {
-        return Err(Diagnostic::new(
-            Code::UnknownElementType,
-            "the element type of an empty list argument is not known",
-        )
-        .help("call the function with a list that has elements first, or pass an array")
-        .into());
+        return Err(unknown_elements(
+            "call the function with a list that has elements first, or pass an array",
+        ));
     }
     Ok(t)
+}
+
+fn unknown_elements(way_out: &str) -> Failure {
+    Diagnostic::new(Code::UnknownElementType, "the element type of an empty list argument is not known")
+        .help(way_out)
+        .into()
 }
 
 /// [`type_of_list`] of a list that may be empty: then it is a list of `Never`, and what stands beside it
@@ -137,15 +151,10 @@ struct ListPlan {
     declared: bool,
 }
 
-/// Whether values of a type hold lists.
-fn holds_list(t: Type) -> bool {
-    matches!(*t, Kind::List(_)) || t.arguments().iter().any(holds_list)
-}
-
 impl ListPlan {
     fn new(elem: Type, ty: Type, purpose: Option<Purpose>) -> ListPlan {
         // Elements are converted: a list of ints and floats is a list of floats.
-        let exact = (purpose.is_none() && !holds_list(elem)).then(|| Plan::new(elem, None));
+        let exact = (purpose.is_none() && !elem.holds_list()).then(|| Plan::new(elem, None));
         ListPlan {
             exact,
             ty,
@@ -187,6 +196,10 @@ impl Convert for ListPlan {
     unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
         // SAFETY: the thread is attached.
         unsafe {
+            if class != &raw mut ffi::PyList_Type && typed_list::is_class(class) {
+                out.write(self.shown(obj, frame)? as u64);
+                return Some(out.add(1));
+            }
             if class != &raw mut ffi::PyList_Type
                 && (ffi::PyList_Check(obj) == 0
                     || attached(|py| recognise::overridden(&Bound::from_borrowed_ptr(py, obj)).is_some()))
@@ -209,6 +222,7 @@ impl Convert for ListPlan {
             let l = next(at) as *mut List;
             let object = match cx.known(l.cast()) {
                 Some(o) => new_ref(o),
+                None if cx.shares || use_word::is_shown(l) => return typed_list::object(self.elem, l),
                 None => self.new_object(l, cx),
             };
             release(l.cast());
@@ -273,6 +287,23 @@ impl Convert for ListPlan {
 }
 
 impl ListPlan {
+    /// The list of an object that Python sees itself.
+    ///
+    /// # Safety
+    /// As for [`Convert::unbox`]; `obj` is of such a class.
+    unsafe fn shown(&self, obj: Obj, frame: &mut Frame) -> Option<*mut List> {
+        // SAFETY: as required of the caller.
+        let obj = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), obj) };
+        let (l, part) = typed_list::of(&obj)?;
+        let ours = if self.lenient || self.declared { self.elem.strong_throughout() } else { self.elem };
+        if part.ty != ours {
+            return None;
+        }
+        // SAFETY: the object keeps the list alive.
+        unsafe { frame.uses(l, self.elem.holds_list())? };
+        Some(l)
+    }
+
     /// A native list with the elements of a Python list; known to the frame.
     ///
     /// # Safety
@@ -494,22 +525,6 @@ unsafe fn succeeded(ctx: *mut ThreadCtx, frame: &mut Frame) -> Option<()> {
         let e = attached(|py| crate::exc::raise(py, e.into_raw(), pyo3::types::PyDict::new(py).as_any()));
         frame.extra().failure = Some(e.into());
         None
-    }
-}
-
-/// A word for each leaf of an element, as plans write and boxing reads them.
-struct Words {
-    few: [u64; 8],
-    many: Vec<u64>,
-}
-
-impl Words {
-    fn new(desc: &TypeDesc) -> Words {
-        let n = desc.leaves.len();
-        Words { few: [0; 8], many: if n > 8 { vec![0; n] } else { vec![] } }
-    }
-    fn as_mut_ptr(&mut self) -> *mut u64 {
-        if self.many.is_empty() { self.few.as_mut_ptr() } else { self.many.as_mut_ptr() }
     }
 }
 

@@ -18,6 +18,7 @@ mod exceptions;
 pub mod generator;
 mod list;
 pub mod memory;
+pub mod native;
 mod none;
 mod nothing;
 pub mod numbers;
@@ -26,6 +27,7 @@ mod ranges;
 pub mod recognise;
 mod text;
 mod tuple;
+pub mod typed_list;
 mod unit;
 mod variant;
 
@@ -230,6 +232,8 @@ pub struct BoxCx<'f> {
     made: Vec<Made>,
     /// What is made is followed: it has references to both sides.
     follows: bool,
+    /// Lists are those of an object that Python sees itself, and so are seen themselves.
+    shares: bool,
     /// For a generator: its code, the globals and the name of its function, and the copies that it keeps.
     pub generator: Option<GeneratorOf<'f>>,
     /// What copied objects held when they were passed. Native values refer to these objects without owning
@@ -246,7 +250,7 @@ pub struct GeneratorOf<'f> {
 
 impl<'f> BoxCx<'f> {
     pub fn new(copies: Option<&'f Copies>) -> BoxCx<'f> {
-        BoxCx { copies, made: vec![], follows: false, generator: None, held: vec![] }
+        BoxCx { copies, made: vec![], follows: false, shares: false, generator: None, held: vec![] }
     }
     /// The Python object of a native one, if there is one already.
     fn known(&self, native: *mut Native) -> Option<Obj> {

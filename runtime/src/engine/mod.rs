@@ -70,8 +70,10 @@ pub struct Compiled {
     /// [`wrapper`]; the same for resuming a generator that the function returns: one argument (the frame),
     /// results `has_value` and the value.
     pub unit: Arc<Unit>,
-    /// What that generator yields, and whether its code changes lists.
-    pub yields: Option<(Type, bool)>,
+    /// What that generator yields.
+    pub yields: Option<Type>,
+    /// Whether the code, the generator's included, may change lists that it was given.
+    pub changes_lists: bool,
     pub phases: Phases,
     typed: String,
     lir: String,
@@ -178,7 +180,8 @@ struct Front {
     names: Names,
     params: Vec<Type>,
     ret: Type,
-    yields: Option<(Type, bool)>,
+    yields: Option<Type>,
+    changes_lists: bool,
     typed: String,
     phases: Phases,
 }
@@ -207,8 +210,10 @@ fn front(request: &Request<'_>) -> Result<Front> {
         let (name, sig) = generator::resume_target(&session, id)?;
         module.funcs.push(wrapper::make_wrapper(&name, &sig, &[]));
         names.resume = Some(wrapper::wrapper_name(&name));
-        yielded = Some((yields, generator::changes_lists(&session)));
+        yielded = Some(yields);
     }
+    let changes_lists = (yielded.is_some() || target.params.iter().any(|t| t.holds_list()))
+        && lower::changes::changes_lists(&session);
     phases.lower = start.elapsed();
     trace::span("lower", "front end", start, phases.lower, &target.name);
 
@@ -219,11 +224,12 @@ fn front(request: &Request<'_>) -> Result<Front> {
     phases.optimise = start.elapsed();
     trace::span("optimise", "front end", start, phases.optimise, &target.name);
     let typed = if request.keep_text { typed_text(&session) } else { String::new() };
-    Ok(Front { module, names, params: target.params, ret: target.ret, yields: yielded, typed, phases })
+    let (params, ret) = (target.params, target.ret);
+    Ok(Front { module, names, params, ret, yields: yielded, changes_lists, typed, phases })
 }
 
 fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
-    let Front { mut module, names, params, ret, yields, typed, mut phases } = front(request)?;
+    let Front { mut module, names, params, ret, yields, changes_lists, typed, mut phases } = front(request)?;
     let start = Instant::now();
     let codegen =
         Codegen { fast_math: request.options.fast_math, opt: promote::policy().opt, cpu: Cpu::chosen() };
@@ -244,6 +250,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
             ret,
             unit,
             yields,
+            changes_lists,
             phases,
             typed,
             lir: String::new(),
@@ -274,7 +281,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
         unit.promote_now();
     }
     let lir = if request.keep_text { module.to_string() } else { String::new() };
-    Ok(Compiled { code, params, ret, unit, yields, phases, typed, lir })
+    Ok(Compiled { code, params, ret, unit, yields, changes_lists, phases, typed, lir })
 }
 
 /// LIR instructions from which on a back end may need seconds.

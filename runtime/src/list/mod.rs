@@ -8,12 +8,13 @@ pub mod sort;
 #[cfg(test)]
 mod tests;
 mod timsort;
+pub mod use_word;
 
 use crate::Native;
 use crate::exc::{Error, Res, or_raise};
 use crate::object::{count as count_object, release};
 use std::mem::MaybeUninit;
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicI64, AtomicUsize};
 use tierup_core::desc::order::Order;
 use tierup_core::desc::{self, TypeDesc};
 use tierup_core::exc::Class;
@@ -45,6 +46,8 @@ pub fn new(desc: &'static TypeDesc, cap: i64) -> Res<L> {
         data: std::ptr::null_mut(),
         desc,
         borrow: 0,
+        users: AtomicI64::new(0),
+        changer: AtomicUsize::new(0),
     }));
     // SAFETY: `l` is a fresh list.
     if let Err(e) = unsafe { set_capacity(l, cap) } {
@@ -414,7 +417,14 @@ impl Helpers for Native {
         unsafe { or_raise(ctx, delete(l, start, step, count)) }
     }
     unsafe fn list_slice(ctx: Ctx, l: L, start: i64, step: i64, count: i64) -> L {
-        unsafe { or_raise(ctx, slice(l, start, step, count)) }
+        unsafe {
+            let part = or_raise(ctx, slice(l, start, step, count));
+            // What is taken from a typed list is one.
+            if !part.is_null() && use_word::is_shown(l) {
+                use_word::show(part);
+            }
+            part
+        }
     }
     unsafe fn list_assign_slice(ctx: Ctx, l: L, start: i64, step: i64, count: i64, other: L) {
         unsafe { or_raise(ctx, assign_slice(l, start, step, count, other)) }

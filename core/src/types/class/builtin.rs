@@ -46,6 +46,7 @@ builtin_classes! {
     COMPLEX = "complex" at "builtins.complex", [OBJECT], ["complex", "number"];
     STR = "str" at "builtins.str", [OBJECT], ["str"];
     LIST = "list" at "builtins.list", [OBJECT], ["list"];
+    TYPED_LIST = "List" at "tierup.typed.List", [LIST], ["typed_list"];
     TUPLE = "tuple" at "builtins.tuple", [OBJECT], ["tuple"];
     /// What every class of named tuples has; Python puts it into each of them.
     NAMED_TUPLE = "namedtuple", [TUPLE], ["namedtuple"];

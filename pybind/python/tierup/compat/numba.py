@@ -29,7 +29,7 @@ SETTINGS = {
 MODULES = {
     "numba": {
         **_DECORATORS, "carray": "tierup:carray", "farray": "tierup:farray", "prange": "tierup:prange", "pndindex": "tierup:pndindex", "typeof": "tierup:typeof", "types": "numba.types", "errors": "tierup.errors", "config": "tierup.config", "core": "numba.core",
-        "extending": "numba.extending", "np": "numba.np", "misc": "numba.misc", "stencils": "numba.stencils", "cuda": "tierup.cuda", **_THREADS,
+        "typed": "numba.typed", "extending": "numba.extending", "np": "numba.np", "misc": "numba.misc", "stencils": "numba.stencils", "cuda": "tierup.cuda", **_THREADS,
         "literal_unroll": "tierup:literal_unroll", "jit_module": "tierup:jit_module", "threading_layer": "tierup.extending:threading_layer", "parallel_chunksize": "tierup.extending:parallel_chunksize", "from_dtype": "tierup.types:from_dtype",
         "__version__": "=0.61.2", "version_info": "tierup.extending:numba_version", "*": "tierup.types tierup.errors", "warnings": "warnings",
     },
@@ -54,6 +54,8 @@ MODULES = {
     "numba.core.extending": {"register_jitable": "tierup.extending:register_jitable"},
     "numba.extending": {"register_jitable": "tierup.extending:register_jitable", "is_jitted": "tierup.extending:is_jitted",
                         "get_cython_function_address": "tierup.extending:get_cython_function_address"},
+    "numba.typed": {"List": "tierup.typed:List", "typedlist": "numba.typed.typedlist"},
+    "numba.typed.typedlist": {"List": "tierup.typed:List"},
     "numba.np": {"numpy_support": "numba.np.numpy_support", "ufunc": "numba.np.ufunc"},
     "numba.np.ufunc": {"DUFunc": "tierup._ufunc:DUFunc", "GUFunc": "tierup._ufunc:GUFunc", "vectorize": "tierup:vectorize", "guvectorize": "tierup:guvectorize",
                        "dufunc": "numba.np.ufunc.dufunc", "gufunc": "numba.np.ufunc.gufunc", "Vectorize": "tierup._builders:Vectorize", "GUVectorize": "tierup._builders:GUVectorize"},

@@ -1,0 +1,191 @@
+//! Objects that live in native memory and that Python sees there: the base of their Python classes. Python
+//! and compiled code have one object, so what one changes the other sees; nothing is copied, and nothing is
+//! compiled to look at a part of it.
+//!
+//! A native object has one Python object at most, which is found again by its address as long as it lives.
+//! A part (an element; a field) lies where the descriptor of its type says, and is read and written through
+//! [`Part`].
+//!
+//! While compiled code that was given an object runs, other threads and signal handlers run Python code now
+//! and then. Who calls it therefore says that it uses the object ([`crate::frame::Frame::uses`]); changing it
+//! meanwhile is a RuntimeError.
+
+use super::{BoxCx, Obj, Plan, Purpose};
+use crate::frame::{Frame, Lenience};
+use crate::{identity, npy};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use tierup_core::desc::{self, TypeDesc};
+use tierup_core::layout::Obj as Native;
+use tierup_core::types::Type;
+use tierup_runtime::object::release;
+
+/// An object in native memory.
+#[pyclass(name = "Native", module = "tierup", subclass, weakref, frozen)]
+#[derive(Default)]
+pub struct Object {
+    /// Owned; null as long as its type is not known.
+    native: AtomicPtr<Native>,
+    part: OnceLock<Arc<Part>>,
+}
+
+/// The Python objects of native ones, by their addresses. Neither side is owned: entries end with the Python
+/// object, which keeps the native one alive.
+static OBJECTS: LazyLock<Mutex<HashMap<usize, usize>>> = LazyLock::new(Default::default);
+
+fn objects() -> MutexGuard<'static, HashMap<usize, usize>> {
+    OBJECTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The Python object of a native one, with a reference of its own; null where there is none.
+pub fn object_of(native: *mut Native) -> Obj {
+    let found = objects().get(&(native as usize)).map_or(std::ptr::null_mut(), |o| *o as Obj);
+    // SAFETY: who is in the table has not been freed; one that is being freed has no references.
+    unsafe {
+        if found.is_null() || ffi::Py_REFCNT(found) <= 0 {
+            return std::ptr::null_mut();
+        }
+        super::new_ref(found)
+    }
+}
+
+impl Object {
+    /// The native object, if its type is known.
+    pub fn get(&self) -> Option<(*mut Native, &Arc<Part>)> {
+        let part = self.part.get()?;
+        Some((self.native.load(Ordering::Acquire), part))
+    }
+    /// Makes `this`, whose base this is, the Python object of a native one.
+    ///
+    /// # Safety
+    /// `native` is an owned reference, which is taken over, to an object of parts like `part`.
+    pub unsafe fn bind(&self, this: Obj, native: *mut Native, part: Arc<Part>) {
+        objects().insert(native as usize, this as usize);
+        self.native.store(native, Ordering::Release);
+        // It is bound once: who binds it holds the GIL and has asked.
+        let _ = self.part.set(part);
+    }
+}
+
+impl Drop for Object {
+    fn drop(&mut self) {
+        let native = *self.native.get_mut();
+        if !native.is_null() {
+            objects().remove(&(native as usize));
+            // SAFETY: the reference was owned.
+            unsafe { release(native) }
+        }
+    }
+}
+
+/// How parts of one type are read and written where they lie.
+pub struct Part {
+    pub ty: Type,
+    pub desc: &'static TypeDesc,
+    plan: Plan,
+    has_arrays: bool,
+    #[allow(dead_code, reason = "keeps the classes alive by whose addresses the plan recognises objects")]
+    classes: Vec<Py<PyAny>>,
+}
+
+/// Parts by their types: there are as many as types.
+static PARTS: LazyLock<Mutex<HashMap<Type, Arc<Part>>>> = LazyLock::new(Default::default);
+
+impl Part {
+    pub fn of(py: Python<'_>, ty: Type) -> Arc<Part> {
+        if let Some(known) = PARTS.lock().unwrap_or_else(PoisonError::into_inner).get(&ty) {
+            return known.clone();
+        }
+        let mut found = vec![];
+        identity::objects_of(ty, &mut found);
+        let classes = found.iter().filter_map(|n| identity::object(py, *n).map(Bound::unbind)).collect();
+        let plan = Plan::new(ty, Some(Purpose::Element));
+        let part = Arc::new(Part { ty, desc: desc::of(ty), plan, has_arrays: has_arrays(ty), classes });
+        PARTS.lock().unwrap_or_else(PoisonError::into_inner).entry(ty).or_insert(part).clone()
+    }
+
+    /// The Python object of the part at `at`.
+    ///
+    /// # Safety
+    /// Such a value lies there; the thread is attached.
+    pub unsafe fn read(&self, at: *const u8) -> Obj {
+        let mut words = Words::new(self.desc);
+        let words = words.as_mut_ptr();
+        let mut cx = BoxCx::new(None);
+        cx.shares = true;
+        // SAFETY: boxing takes references over, so it is given some.
+        unsafe {
+            self.desc.gather(at, words);
+            self.desc.retain(at, 1);
+            self.plan.to_python(&mut words.cast_const(), &mut cx)
+        }
+    }
+
+    /// The value of a Python object, ready to be written.
+    pub fn value(&self, obj: &Bound<'_, PyAny>) -> PyResult<Value<'_>> {
+        // Plans compare classes with NumPy's, which nobody may have asked for yet.
+        if self.has_arrays && npy::loaded().is_none() {
+            npy::get(obj.py())?;
+        }
+        let mut value = Value { part: self, words: Words::new(self.desc), frame: Box::new(Frame::new(true)) };
+        value.frame.lenience = Lenience::Converted;
+        // SAFETY: the object lives as long as it is looked at; the frame stays where it is.
+        if unsafe { self.plan.unbox(obj.as_ptr(), value.words.as_mut_ptr(), &mut value.frame) }.is_some() {
+            return Ok(value);
+        }
+        let py = obj.py();
+        match value.frame.extra().failure.take() {
+            Some(e) => Err(e.into_python(py)),
+            None => {
+                let class = py.import("tierup.errors")?.getattr("TypingError")?;
+                let text = format!("{} is no element of type {}", obj.repr()?, self.ty);
+                Err(PyErr::from_value(class.call1((text,))?))
+            }
+        }
+    }
+}
+
+fn has_arrays(t: Type) -> bool {
+    t.as_array().is_some() || t.arguments().iter().any(has_arrays)
+}
+
+/// A value on its way into native memory.
+pub struct Value<'p> {
+    part: &'p Part,
+    words: Words,
+    /// Holds what the words refer to.
+    frame: Box<Frame>,
+}
+
+impl Value<'_> {
+    /// Writes it at `to`, with references of its own.
+    ///
+    /// # Safety
+    /// There is room.
+    pub unsafe fn write(&mut self, to: *mut u8) {
+        // SAFETY: as required of the caller.
+        unsafe {
+            self.part.desc.scatter(self.words.as_mut_ptr(), to);
+            self.part.desc.retain(to, 1);
+        }
+    }
+}
+
+/// A word for each leaf of a value, as plans write and boxing reads them.
+pub struct Words {
+    few: [u64; 8],
+    many: Vec<u64>,
+}
+
+impl Words {
+    pub fn new(desc: &TypeDesc) -> Words {
+        let n = desc.leaves.len();
+        Words { few: [0; 8], many: if n > 8 { vec![0; n] } else { vec![] } }
+    }
+    pub fn as_mut_ptr(&mut self) -> *mut u64 {
+        if self.many.is_empty() { self.few.as_mut_ptr() } else { self.many.as_mut_ptr() }
+    }
+}

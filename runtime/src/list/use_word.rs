@@ -1,0 +1,90 @@
+//! Who uses a list that Python sees itself. Calls that were given one say so while they run, with all lists
+//! in it: those that may change it want it for themselves. Nothing here is asked by compiled code.
+//!
+//! Whoever calls these holds the GIL; the words are atomic since compiled code may run without it.
+
+use super::L;
+use std::sync::atomic::Ordering::Relaxed;
+use tierup_core::layout::{List, Obj, SHOWN, USER};
+
+/// Python sees the list itself from now on.
+///
+/// # Safety
+/// Of all functions here: the list is alive.
+pub unsafe fn show(l: L) {
+    unsafe { (*l).users.fetch_or(SHOWN, Relaxed) };
+}
+/// Whether Python sees the list itself.
+///
+/// # Safety
+/// See [`show`].
+pub unsafe fn is_shown(l: L) -> bool {
+    unsafe { (*l).users.load(Relaxed) & SHOWN != 0 }
+}
+/// Whether a call runs that may change the list.
+///
+/// # Safety
+/// See [`show`].
+pub unsafe fn is_changed(l: L) -> bool {
+    unsafe { (*l).changer.load(Relaxed) != 0 }
+}
+/// Whether a call runs that was given the list.
+///
+/// # Safety
+/// See [`show`].
+pub unsafe fn is_used(l: L) -> bool {
+    unsafe { is_changed(l) || (*l).users.load(Relaxed) >= USER }
+}
+
+/// Begins a use by the call whose frame lies at `by`; false where another use forbids it.
+///
+/// # Safety
+/// See [`show`].
+pub unsafe fn begin(l: L, changes: bool, by: usize) -> bool {
+    unsafe {
+        let changer = (*l).changer.load(Relaxed);
+        if changer != 0 && changer != by || changes && (*l).users.load(Relaxed) >= USER {
+            return false;
+        }
+        if changes {
+            (*l).changer.store(by, Relaxed);
+        } else {
+            (*l).users.fetch_add(USER, Relaxed);
+        }
+        true
+    }
+}
+/// Ends a use that was begun.
+///
+/// # Safety
+/// See [`show`].
+pub unsafe fn end(l: L, changes: bool) {
+    unsafe {
+        if changes {
+            (*l).changer.store(0, Relaxed);
+        } else {
+            (*l).users.fetch_sub(USER, Relaxed);
+        }
+    }
+}
+
+/// Every list in a list, and the list itself.
+///
+/// # Safety
+/// See [`show`].
+pub unsafe fn each(l: L, f: &mut dyn FnMut(L)) {
+    f(l);
+    unsafe {
+        let desc = (*l).desc;
+        for i in 0..(*l).len {
+            for offset in desc.refs.iter() {
+                let o = super::at(l, i).add(*offset as usize).cast::<*mut Obj>().read();
+                if !o.is_null()
+                    && std::ptr::fn_addr_eq((*o).drop, super::drop_list as unsafe extern "C" fn(*mut Obj))
+                {
+                    each(o.cast::<List>(), f);
+                }
+            }
+        }
+    }
+}
