@@ -120,7 +120,7 @@ pub struct ArrayPlan {
     ty: ArrayType,
     code: u8,
     ndim: i32,
-    lenient: bool,
+    purpose: Option<Purpose>,
 }
 
 impl Convert for ArrayPlan {
@@ -129,7 +129,7 @@ impl Convert for ArrayPlan {
         // SAFETY: as required of the caller.
         unsafe {
             if !self.admits(obj, class)
-                && !(self.lenient && frame.lenience != Lenience::Exact && self.admits_converted(obj, class))
+                && !(self.is_lenient(frame.lenience) && self.admits_converted(obj, class))
             {
                 return None;
             }
@@ -152,12 +152,7 @@ impl Convert for ArrayPlan {
 impl ArrayPlan {
     fn new(t: Type, purpose: Option<Purpose>) -> Option<ArrayPlan> {
         let Kind::Array(a) = *t else { return None };
-        Some(ArrayPlan {
-            ty: a,
-            code: Elem::of(a.dtype)? as u8,
-            ndim: a.ndim as i32,
-            lenient: purpose.is_some(),
-        })
+        Some(ArrayPlan { ty: a, code: Elem::of(a.dtype)? as u8, ndim: a.ndim as i32, purpose })
     }
 
     /// Whether `obj`, of class `class`, is such an array.
@@ -209,6 +204,15 @@ impl ArrayPlan {
                 at = at.add(1);
             }
             at
+        }
+    }
+    /// Elements of a list meet in a type that holds all of them. A declared array takes others only where
+    /// arguments are converted at all.
+    fn is_lenient(&self, lenience: Lenience) -> bool {
+        match self.purpose {
+            Some(Purpose::Element) => true,
+            Some(Purpose::Declared) => lenience != Lenience::Exact,
+            None => false,
         }
     }
     /// A lenient plan takes any layout as strided, and a writable array where no writing is promised.
