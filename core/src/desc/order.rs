@@ -21,8 +21,19 @@ impl Order {
             std::cmp::Ordering::Greater => Order::Greater,
         }
     }
-    fn partial<T: PartialOrd>(a: T, b: T) -> Order {
-        a.partial_cmp(&b).map_or(Order::Unordered, Order::of)
+    /// A NaN is every NaN, as an element of a container that is one object is equal to itself.
+    #[allow(clippy::eq_op, reason = "only NaN is not equal to itself")]
+    fn partial<T: PartialOrd + Copy>(a: T, b: T) -> Order {
+        match a.partial_cmp(&b) {
+            Some(o) => Order::of(o),
+            None if a != a && b != b => Order::Equal,
+            None => Order::Unordered,
+        }
+    }
+    /// Complex numbers have no order, only equality.
+    fn equal_parts<T: PartialOrd + Copy>(a: [T; 2], b: [T; 2]) -> Order {
+        let same = (0..2).all(|k| Order::partial(a[k], b[k]) == Order::Equal);
+        if same { Order::Equal } else { Order::Unordered }
     }
 }
 
@@ -63,14 +74,13 @@ pub(super) unsafe fn leaf_order(elem: Elem, a: *const u8, b: *const u8) -> Order
         Elem::U64 => total!(u64),
         Elem::F32 => float!(f32),
         Elem::F64 => float!(f64),
-        // Complex numbers have no order, only equality.
         Elem::C64 => {
             let (x, y) = read!([f32; 2]);
-            if x == y { Order::Equal } else { Order::Unordered }
+            Order::equal_parts(x, y)
         }
         Elem::C128 => {
             let (x, y) = read!([f64; 2]);
-            if x == y { Order::Equal } else { Order::Unordered }
+            Order::equal_parts(x, y)
         }
         Elem::Str => {
             let (x, y) = read!(*const Str);

@@ -257,10 +257,10 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.concat"], "a, b", Body::Py("builtin.concat"))
         .raises()
         .doc("`a + b` of sequences."),
-    OpDef::new(&["operator.countOf"], "a, b", Body::Py("builtin.count_of"))
+    OpDef::new(&["operator.countOf"], "a, b", Body::Py("containers.count_of"))
         .raises()
         .doc("How many values equal `b`."),
-    OpDef::new(&["operator.indexOf"], "a, b", Body::Py("builtin.index_of"))
+    OpDef::new(&["operator.indexOf"], "a, b", Body::Py("containers.index_of"))
         .raises()
         .doc("Position of the first value that equals `b`; ValueError."),
     // Classes that are only asked about.

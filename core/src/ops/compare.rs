@@ -103,10 +103,10 @@ pub static OPS: &[OpDef] = &[
         ),
     )
     .doc("`a != b` of tuples, None, optionals and types."),
-    OpDef::new(&["operator.eq"], "a, b", Body::Py("builtin.range_equal"))
+    OpDef::new(&["operator.eq"], "a, b", Body::Py("containers.range_equal"))
         .only_if(both_ranges)
         .doc("Whether two ranges give the same numbers."),
-    OpDef::new(&["operator.ne"], "a, b", Body::Py("builtin.range_unequal"))
+    OpDef::new(&["operator.ne"], "a, b", Body::Py("containers.range_unequal"))
         .only_if(both_ranges)
         .doc("Whether two ranges give different numbers."),
     OpDef::new(&["operator.lt"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, LT, false)))
@@ -119,6 +119,55 @@ pub static OPS: &[OpDef] = &[
         .raises()
         .doc("`a > b` of tuples."),
     OpDef::new(&["operator.ge"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, GT, true)))
+        .raises()
+        .doc("`a >= b` of tuples."),
+    OpDef::new(&["operator.eq"], "a, b", Body::Py("containers.slice_equal"))
+        .only_if(both_slices)
+        .raises()
+        .doc("`a == b` of slices, as of their three members."),
+    OpDef::new(&["operator.ne"], "a, b", Body::Py("containers.slice_unequal"))
+        .only_if(both_slices)
+        .raises()
+        .doc("`a != b` of slices, as of their three members."),
+    OpDef::new(&["operator.lt"], "a, b", Body::Py("containers.slice_less"))
+        .only_if(both_slices)
+        .raises()
+        .doc("`a < b` of slices, as of their three members."),
+    OpDef::new(&["operator.le"], "a, b", Body::Py("containers.slice_less_equal"))
+        .only_if(both_slices)
+        .raises()
+        .doc("`a <= b` of slices, as of their three members."),
+    OpDef::new(&["operator.gt"], "a, b", Body::Py("containers.slice_greater"))
+        .only_if(both_slices)
+        .raises()
+        .doc("`a > b` of slices, as of their three members."),
+    OpDef::new(&["operator.ge"], "a, b", Body::Py("containers.slice_greater_equal"))
+        .only_if(both_slices)
+        .raises()
+        .doc("`a >= b` of slices, as of their three members."),
+    // Members that lowering does not compare (ranges, lists of tuples): one after the other, in Python.
+    OpDef::new(&["operator.eq"], "a, b", Body::Py("containers.tuple_equal"))
+        .only_if(both_tuples)
+        .raises()
+        .doc("`a == b` of tuples."),
+    OpDef::new(&["operator.ne"], "a, b", Body::Py("containers.tuple_unequal"))
+        .only_if(both_tuples)
+        .raises()
+        .doc("`a != b` of tuples."),
+    OpDef::new(&["operator.lt"], "a, b", Body::Py("containers.tuple_less"))
+        .only_if(both_tuples)
+        .raises()
+        .doc("`a < b` of tuples."),
+    OpDef::new(&["operator.le"], "a, b", Body::Py("containers.tuple_less_equal"))
+        .only_if(both_tuples)
+        .raises()
+        .doc("`a <= b` of tuples."),
+    OpDef::new(&["operator.gt"], "a, b", Body::Py("containers.tuple_greater"))
+        .only_if(both_tuples)
+        .raises()
+        .doc("`a > b` of tuples."),
+    OpDef::new(&["operator.ge"], "a, b", Body::Py("containers.tuple_greater_equal"))
+        .only_if(both_tuples)
         .raises()
         .doc("`a >= b` of tuples."),
     OpDef::new(&["operator.is_"], "a, b", Body::Lir(is_rule, |cx, c| emit_is(cx, c).map(|v| vec![v])))
@@ -163,6 +212,14 @@ pub static OPS: &[OpDef] = &[
     .doc("`not x`."),
 ];
 
+fn both_tuples(a: &[Arg]) -> bool {
+    a.iter().all(|a| a.ty.members().is_some())
+}
+
+fn both_slices(a: &[Arg]) -> bool {
+    a.iter().all(|a| matches!(*a.ty, Kind::Slice(_)))
+}
+
 fn both_ranges(a: &[Arg]) -> bool {
     a.iter().all(|a| matches!(*a.ty, Kind::Range(_)))
 }
@@ -203,7 +260,17 @@ fn ordered(args: &[Arg], elementwise: bool, holds: fn(std::cmp::Ordering) -> boo
 }
 
 fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, cmp: Cmp) -> Result<Val> {
-    Ok(vec![numbers(cx, &c.args[0], c.types[0], &c.args[1], c.types[1], cmp)?])
+    let r = numbers(cx, &c.args[0], c.types[0], &c.args[1], c.types[1], cmp)?;
+    let t = promote::result_type(c.types[0], c.types[1]);
+    if !c.elementwise || !t.is_complex() || matches!(cmp.float, Op::FcmpEq | Op::FcmpNe) {
+        return Ok(vec![r]);
+    }
+    // In loops of NumPy's an imaginary part that is NaN is before and after nothing; its scalars ask for it only
+    // where the real parts are equal.
+    let (a, b) = (cast::cast(cx, &c.args[0], c.types[0], t)?, cast::cast(cx, &c.args[1], c.types[1], t)?);
+    let nan = cx.b.bin(Op::FcmpUno, a[1], b[1]);
+    let ordered = cx.not(nan);
+    Ok(vec![cx.and(r, ordered)])
 }
 
 fn numbers(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type, cmp: Cmp) -> Result<Value> {
@@ -225,14 +292,9 @@ fn numbers(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type, c
     if cmp.float == Op::FcmpNe {
         return Ok(cx.or(re, im));
     }
-    // NumPy orders complex numbers by real part, then imaginary part; a NaN is before and after nothing.
+    // NumPy orders complex numbers by real part, then imaginary part.
     let differ = cx.b.bin(Op::FcmpNe, a[0], b[0]);
-    let ordered = {
-        let nan = cx.b.bin(Op::FcmpUno, a[1], b[1]);
-        cx.not(nan)
-    };
-    let first = cx.and(re, ordered);
-    Ok(cx.b.select(differ, first, im))
+    Ok(cx.b.select(differ, re, im))
 }
 
 fn is_int_and_float(a: Type, b: Type) -> bool {
@@ -302,7 +364,7 @@ fn integers(cx: &mut LowerCx<'_>, a: Value, at: Type, b: Value, bt: Type, cmp: C
     }
 }
 
-fn comparable(a: Type, b: Type) -> bool {
+pub fn comparable(a: Type, b: Type) -> bool {
     if a.is_number() && b.is_number() {
         return true;
     }
@@ -333,6 +395,7 @@ fn never_equal(a: Type, b: Type) -> bool {
         _ if t.is_number() => 3,
         Kind::List(_) => 4,
         Kind::Range(_) => 5,
+        Kind::Slice(_) => 6,
         _ => 0,
     };
     class(a) != class(b) && class(a) * class(b) > 0
@@ -413,7 +476,7 @@ pub fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type)
                 let mut all = cx.b.bool(true);
                 let (av, bv) = (split_leaves(a, x), split_leaves(b, y));
                 for k in 0..x.len() {
-                    let same = equal(cx, &av[k], x[k], &bv[k], y[k])?;
+                    let same = super::order::equal(cx, &av[k], x[k], &bv[k], y[k])?;
                     all = cx.and(all, same);
                 }
                 Ok(all)
@@ -423,29 +486,27 @@ pub fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type)
     }
 }
 
+/// Whether lowering orders values of two types, or raises where they have no order.
 fn orderable(a: Type, b: Type) -> bool {
-    // None raises when it is compared.
     if let Kind::Optional(x) = *a {
         return orderable(x, b);
     }
     if let Kind::Optional(y) = *b {
         return orderable(a, y);
     }
-    if a.is_real() && b.is_real()
-        || (*a == Kind::Str && *b == Kind::Str)
-        || (a == b && super::list::comparable(a))
-    {
-        return true;
+    if !super::order::has_order(a, b) {
+        return comparable(a, b);
     }
     match (a.members(), b.members()) {
         (Some(x), Some(y)) => x.iter().zip(y).all(|(p, q)| orderable(*p, *q)),
-        _ => false,
+        _ if a.is_number() && b.is_number() => true,
+        _ => matches!(*a, Kind::Str) || a == b && super::list::orderable(a),
     }
 }
 
 fn tuple_order_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (a, b) = (cx.vars.resolve(args[0].ty), cx.vars.resolve(args[1].ty));
-    if a.members().is_none() || !orderable(a, b) {
+    if a.members().is_none() || b.members().is_none() || !orderable(a, b) {
         return Err(no_match("comparison", args));
     }
     Ok(Answer::of(Type::bool()))
@@ -464,13 +525,21 @@ fn order(
     or_equal: bool,
 ) -> Result<Value> {
     let ((av, at), (bv, bt)) = (a, b);
+    let sign = match (strict.signed, or_equal) {
+        (Op::IcmpSlt, false) => "<",
+        (Op::IcmpSlt, true) => "<=",
+        (_, false) => ">",
+        (_, true) => ">=",
+    };
+    super::order::require(cx, a, b, sign)?;
     if let Kind::Optional(x) = *at {
-        cx.check(av[0], crate::exc::Class::TypeError, "None cannot be ordered");
         return order(cx, (&av[1..], x), b, strict, or_equal);
     }
     if let Kind::Optional(y) = *bt {
-        cx.check(bv[0], crate::exc::Class::TypeError, "None cannot be ordered");
         return order(cx, a, (&bv[1..], y), strict, or_equal);
+    }
+    if !super::order::has_order(at, bt) {
+        return Ok(cx.b.bool(false));
     }
     if at.is_number() {
         let cmp = match (strict.signed, or_equal) {
@@ -496,28 +565,27 @@ fn order(
         return Err(Diagnostic::new(Code::InternalError, "order of unordered types"));
     };
     let (av, bv) = (split_leaves(av, x), split_leaves(bv, y));
-    let by_length = if strict.signed == Op::IcmpSlt { x.len() < y.len() } else { x.len() > y.len() };
-    let tie = by_length || (or_equal && x.len() == y.len());
-    lexicographic(cx, (&av, x), (&bv, y), strict, tie, 0)
+    lexicographic(cx, (&av, x), (&bv, y), (strict, or_equal), 0)
 }
 
-/// Members from `k` on; a member is only ordered where all before it are equal, since ordering None raises.
+/// Members from `k` on; a member is only ordered where all before it are equal, since it may have no order.
 fn lexicographic(
     cx: &mut LowerCx<'_>,
     a: (&[Val], &[Type]),
     b: (&[Val], &[Type]),
-    strict: Cmp,
-    tie: bool,
+    (strict, or_equal): (Cmp, bool),
     k: usize,
 ) -> Result<Value> {
-    if k == a.0.len().min(b.0.len()) {
-        return Ok(cx.b.bool(tie));
+    let (m, n) = (a.0.len(), b.0.len());
+    if k == m.min(n) {
+        let by_length = if strict.signed == Op::IcmpSlt { m < n } else { m > n };
+        return Ok(cx.b.bool(by_length || (or_equal && m == n)));
     }
-    let same = equal(cx, &a.0[k], a.1[k], &b.0[k], b.1[k])?;
+    let same = super::order::equal(cx, &a.0[k], a.1[k], &b.0[k], b.1[k])?;
     let r = cx.if_else(
         same,
-        |cx| Ok(vec![lexicographic(cx, a, b, strict, tie, k + 1)?]),
-        |cx| Ok(vec![order(cx, (&a.0[k], a.1[k]), (&b.0[k], b.1[k]), strict, false)?]),
+        |cx| Ok(vec![lexicographic(cx, a, b, (strict, or_equal), k + 1)?]),
+        |cx| Ok(vec![order(cx, (&a.0[k], a.1[k]), (&b.0[k], b.1[k]), strict, or_equal)?]),
     )?;
     Ok(r[0])
 }
@@ -567,7 +635,7 @@ fn emit_is(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> {
     identical(cx, &c.args[0], c.types[0], &c.args[1], c.types[1])
 }
 
-fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type) -> Result<Value> {
+pub fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type) -> Result<Value> {
     if let Some(Some(known)) = known_identity(at, bt) {
         return Ok(cx.b.bool(known));
     }

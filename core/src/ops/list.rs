@@ -109,7 +109,11 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["list.index"], "list, x, start=0, stop=9223372036854775807", Body::Lir(index_rule, emit_index)).raises().reads().doc("Position of the first element that equals `x`; ValueError."),
     // What run-time helpers cannot compare (lists of lists, optional values, elements and values of different
     // types) is compared in Python.
-    OpDef::new(&["list.index"], "list, x, start=0, stop=9223372036854775807", Body::Py("builtin.list_index")).only_if(|a| is_list(a) && a[2..].iter().all(|a| a.ty.is_index())).raises().reads().doc("Position of the first element that equals `x`; ValueError."),
+    OpDef::new(&["list.index"], "list, x, start=0, stop=9223372036854775807", Body::Py("containers.list_index")).only_if(|a| is_list(a) && a[2..].iter().all(|a| a.ty.is_index())).raises().reads().doc("Position of the first element that equals `x`; ValueError."),
+    OpDef::new(&["list.index"], "list, x, start=0, stop=9223372036854775807", Body::Lir(
+        |cx, a| list_elem(cx, a, "index").map(|_| Answer::of(Type::never())),
+        |cx, _| { cx.raise_and_continue(Class::TypeError, "slice indices must be integers or have an __index__ method"); Ok(vec![]) },
+    )).only_if(|a| !a[2..].iter().all(|a| a.ty.is_index())).raises().internal().doc("TypeError where `start` or `stop` is no integer."),
     OpDef::new(&["list.count"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::int()), |cx, c| { let v = searched(cx, c, &list_count, &[])?; Ok(vec![v]) })).reads().doc("How many elements equal `x`."),
     OpDef::new(&["operator.contains"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::bool()), |cx, c| {
         let (zero, end) = (cx.b.i64(0), cx.b.i64(i64::MAX));
@@ -127,9 +131,9 @@ pub static OPS: &[OpDef] = &[
             Ok(vec![])
         },
     )).raises().writes().internal().doc("Sorts a list by the list of its keys (library use)."),
-    OpDef::new(&["list.remove"], "list, x", Body::Py("builtin.list_remove")).only_if(is_list).raises().writes().doc("Removes the first element that equals `x`; ValueError."),
-    OpDef::new(&["list.count"], "list, x", Body::Py("builtin.count_of")).only_if(is_list).raises().reads().doc("How many elements equal `x`."),
-    OpDef::new(&["operator.contains"], "list, x", Body::Py("builtin.list_contains")).only_if(is_list).raises().reads().doc("`x in list`."),
+    OpDef::new(&["list.remove"], "list, x", Body::Py("containers.list_remove")).only_if(is_list).raises().writes().doc("Removes the first element that equals `x`; ValueError."),
+    OpDef::new(&["list.count"], "list, x", Body::Py("containers.count_of")).only_if(is_list).raises().reads().doc("How many elements equal `x`."),
+    OpDef::new(&["operator.contains"], "list, x", Body::Py("containers.list_contains")).only_if(is_list).raises().reads().doc("`x in list`."),
     OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Py("builtin.list_sort")).only_if(|a| is_list(a) && a[1].is_none() && a[2].ty.is_flag()).raises().writes().doc("Sorts in place; stable."),
     OpDef::new(&["list.sort_by_keys"], "list, keys, reverse", Body::Py("builtin.list_sort_by_keys")).only_if(are_lists).raises().writes().internal().doc("Sorts a list by the list of its keys (library use)."),
     OpDef::new(&["operator.getitem"], "list, i", Body::Lir(item_rule, emit_item)).raises().reads().doc("`list[i]`; IndexError."),
@@ -162,16 +166,16 @@ pub static OPS: &[OpDef] = &[
     })).raises().writes().doc("`list *= n`."),
     OpDef::new(&["operator.eq"], "a, b", Body::Lir(compare_rule, |cx, c| Ok(vec![equal(cx, c.args[0][0], c.args[1][0], c.types[0])?]))).reads().doc("`a == b` of lists."),
     OpDef::new(&["operator.ne"], "a, b", Body::Lir(compare_rule, |cx, c| { let v = equal(cx, c.args[0][0], c.args[1][0], c.types[0])?; Ok(vec![cx.not(v)]) })).reads().doc("`a != b` of lists."),
-    OpDef::new(&["operator.lt"], "a, b", Body::Lir(compare_rule, |cx, c| ordered(cx, c, &[-1]))).reads().doc("`a < b` of lists."),
-    OpDef::new(&["operator.le"], "a, b", Body::Lir(compare_rule, |cx, c| ordered(cx, c, &[-1, 0]))).reads().doc("`a <= b` of lists."),
-    OpDef::new(&["operator.gt"], "a, b", Body::Lir(compare_rule, |cx, c| ordered(cx, c, &[1]))).reads().doc("`a > b` of lists."),
-    OpDef::new(&["operator.ge"], "a, b", Body::Lir(compare_rule, |cx, c| ordered(cx, c, &[1, 0]))).reads().doc("`a >= b` of lists."),
-    OpDef::new(&["operator.eq"], "a, b", Body::Py("builtin.list_equal")).only_if(are_lists).raises().reads().doc("`a == b` of lists."),
-    OpDef::new(&["operator.ne"], "a, b", Body::Py("builtin.list_unequal")).only_if(are_lists).raises().reads().doc("`a != b` of lists."),
-    OpDef::new(&["operator.lt"], "a, b", Body::Py("builtin.list_less")).only_if(are_lists).raises().reads().doc("`a < b` of lists."),
-    OpDef::new(&["operator.le"], "a, b", Body::Py("builtin.list_less_equal")).only_if(are_lists).raises().reads().doc("`a <= b` of lists."),
-    OpDef::new(&["operator.gt"], "a, b", Body::Py("builtin.list_greater")).only_if(are_lists).raises().reads().doc("`a > b` of lists."),
-    OpDef::new(&["operator.ge"], "a, b", Body::Py("builtin.list_greater_equal")).only_if(are_lists).raises().reads().doc("`a >= b` of lists."),
+    OpDef::new(&["operator.lt"], "a, b", Body::Lir(order_rule, |cx, c| ordered(cx, c, &[-1]))).reads().doc("`a < b` of lists."),
+    OpDef::new(&["operator.le"], "a, b", Body::Lir(order_rule, |cx, c| ordered(cx, c, &[-1, 0]))).reads().doc("`a <= b` of lists."),
+    OpDef::new(&["operator.gt"], "a, b", Body::Lir(order_rule, |cx, c| ordered(cx, c, &[1]))).reads().doc("`a > b` of lists."),
+    OpDef::new(&["operator.ge"], "a, b", Body::Lir(order_rule, |cx, c| ordered(cx, c, &[1, 0]))).reads().doc("`a >= b` of lists."),
+    OpDef::new(&["operator.eq"], "a, b", Body::Py("containers.list_equal")).only_if(are_lists).raises().reads().doc("`a == b` of lists."),
+    OpDef::new(&["operator.ne"], "a, b", Body::Py("containers.list_unequal")).only_if(are_lists).raises().reads().doc("`a != b` of lists."),
+    OpDef::new(&["operator.lt"], "a, b", Body::Py("containers.list_less")).only_if(are_lists).raises().reads().doc("`a < b` of lists."),
+    OpDef::new(&["operator.le"], "a, b", Body::Py("containers.list_less_equal")).only_if(are_lists).raises().reads().doc("`a <= b` of lists."),
+    OpDef::new(&["operator.gt"], "a, b", Body::Py("containers.list_greater")).only_if(are_lists).raises().reads().doc("`a > b` of lists."),
+    OpDef::new(&["operator.ge"], "a, b", Body::Py("containers.list_greater_equal")).only_if(are_lists).raises().reads().doc("`a >= b` of lists."),
     // Captured variables that are rebound live in lists of one element.
     OpDef::new(&["cell.new"], "*init", Body::Lir(build_rule, emit_build)).raises().reads().doc("A cell for a captured variable."),
     OpDef::new(&["cell.get"], "cell, name=None, own=False", Body::Lir(|cx, a| list_elem(cx, a, "cell").map(Answer::of), emit_cell_get)).raises().reads().doc("The captured variable's value; NameError, or UnboundLocalError in the function whose variable it is."),
@@ -308,12 +312,21 @@ fn compare_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(Type::bool()))
 }
 
+/// Helpers order elements that have an order; complex numbers raise, or are NumPy's, which have one.
+fn order_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let answer = compare_rule(cx, args)?;
+    let e = known_elem(cx, args, "<")?;
+    if *e == Kind::Never || ordered_by_helpers(e) { Ok(answer) } else { Err(no_match("<", args)) }
+}
+
 /// A search for a value gives a fixed type, whatever the elements are. Helpers look for a value of the
 /// elements' type.
 fn search(cx: &mut TyCx<'_, '_>, args: &[Arg], ret: Type) -> Result<Answer> {
     let e = known_elem(cx, args, "search")?;
+    // A float of Python is never one object with one of NumPy, which a NaN has to be to be found.
+    let may_be_nan = e.is_float() || e.is_complex();
     let fits = e == args[1].ty
-        || (e.strong() == args[1].ty.strong())
+        || (e.strong() == args[1].ty.strong() && !may_be_nan)
         || (e.strong() == Type::i64() && matches!(*args[1].ty, Kind::Bool));
     if *e != Kind::Never && !(fits && desc::compared_parts(e).is_some()) {
         return Err(no_match("search in a list", args));
@@ -323,7 +336,7 @@ fn search(cx: &mut TyCx<'_, '_>, args: &[Arg], ret: Type) -> Result<Answer> {
 
 /// The message of `index` shows the value, which a helper can for integers.
 fn index_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if !args[1..].iter().all(|a| a.ty.is_index()) {
+    if *args[1].ty == Kind::Bool || !args[1..].iter().all(|a| a.ty.is_index()) {
         return Err(no_match("list.index()", args));
     }
     search(cx, args, Type::int())
@@ -332,8 +345,7 @@ fn index_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 /// Whether a helper can sort the first operand.
 fn sortable(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<()> {
     let e = known_elem(cx, args, "sort")?;
-    let complex = |parts: &[Elem]| parts.iter().any(|p| matches!(p, Elem::C64 | Elem::C128));
-    if *e == Kind::Never || desc::compared_parts(e).is_some_and(|parts| !complex(&parts)) {
+    if *e == Kind::Never || ordered_by_helpers(e) {
         Ok(())
     } else {
         Err(no_match("sort", args))
@@ -353,6 +365,16 @@ fn sort_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 /// Whether helpers can compare lists of this type.
 pub fn comparable(list: Type) -> bool {
     matches!(*list, Kind::List(e) if desc::compared_parts(e).is_some())
+}
+
+/// Whether helpers can order lists of this type.
+pub fn orderable(list: Type) -> bool {
+    matches!(*list, Kind::List(e) if ordered_by_helpers(e))
+}
+
+fn ordered_by_helpers(elem: Type) -> bool {
+    let is_complex = |p: &Elem| matches!(p, Elem::C64 | Elem::C128);
+    desc::compared_parts(elem).is_some_and(|parts| !parts.iter().any(is_complex))
 }
 
 /// Helpers compare the elements. The rules have seen to it that they can, as far as the type was known then. A
@@ -536,12 +558,8 @@ fn emit_index(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         (cast::to_i64(cx, c.args[2][0], c.types[2]), cast::to_i64(cx, c.args[3][0], c.types[3]));
     let at = searched(cx, c, &list_find, &[start, stop])?;
     let found = cx.b.bin_imm(Op::IcmpSge, at, 0);
-    if matches!(*c.types[1], Kind::Bool | Kind::Int(_)) {
-        let x = cast::to_i64(cx, c.args[1][0], c.types[1]);
-        cx.check_format(found, Class::ValueError, "{} is not in list", &[x]);
-    } else {
-        cx.check(found, Class::ValueError, "list.index(x): x not in list");
-    }
+    let x = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    cx.check_format(found, Class::ValueError, "{} is not in list", &[x]);
     Ok(vec![at])
 }
 

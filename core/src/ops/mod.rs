@@ -380,6 +380,7 @@ families!(
     arith,
     checked,
     compare,
+    order,
     real,
     iter,
     kept,

@@ -164,19 +164,25 @@ pub static OPS: &[OpDef] = &[
         &["tuple.index"],
         "t, value",
         Body::Lir(
-            |_, a| {
-                if a[0].ty.members().is_some() {
-                    Ok(Answer::of(Type::int()))
-                } else {
-                    Err(no_match("index", a))
-                }
-            },
+            |cx, a| searched(cx, a).map(|()| Answer::of(Type::int())),
             emit_tuple_index,
         ),
     )
     .raises()
     .doc("Position of the first member that equals `value`."),
-    OpDef::new(&["tuple.count"], "t, value", Body::Lir(|_, _| Ok(Answer::of(Type::int())), emit_tuple_count))
+    OpDef::new(&["tuple.index"], "t, value", Body::Py("containers.tuple_index"))
+        .only_if(in_tuple)
+        .raises()
+        .doc("Position of the first member that equals `value`."),
+    OpDef::new(
+        &["tuple.count"],
+        "t, value",
+        Body::Lir(|cx, a| searched(cx, a).map(|()| Answer::of(Type::int())), emit_tuple_count),
+    )
+    .doc("How many members equal `value`."),
+    OpDef::new(&["tuple.count"], "t, value", Body::Py("containers.tuple_count"))
+        .only_if(in_tuple)
+        .raises()
         .doc("How many members equal `value`."),
     OpDef::new(
         &["match.sequence"],
@@ -193,12 +199,11 @@ pub static OPS: &[OpDef] = &[
         &["operator.contains"],
         "t, value",
         Body::Lir(
-            |_, a| match (a[0].ty.kind(), a[1].text()) {
+            |cx, a| match (a[0].ty.kind(), a[1].text()) {
                 (Kind::NamedTuple(c, _), Some(key)) if c.is_keywords() => {
                     Ok(Answer::constant(Const::Bool(c.fields.iter().any(|f| f == key))))
                 }
-                _ if a[0].ty.members().is_some() => Ok(Answer::of(Type::bool())),
-                _ => Err(no_match("in", a)),
+                _ => searched(cx, a).map(|()| Answer::of(Type::bool())),
             },
             |cx, c| {
                 let n = emit_tuple_count(cx, c)?;
@@ -207,10 +212,14 @@ pub static OPS: &[OpDef] = &[
         ),
     )
     .doc("`value in t` of a tuple."),
-    OpDef::new(&["range.index"], "r, value", Body::Py("builtin.range_index"))
+    OpDef::new(&["operator.contains"], "t, value", Body::Py("containers.tuple_contains"))
+        .only_if(in_tuple)
+        .raises()
+        .doc("`value in t` of a tuple."),
+    OpDef::new(&["range.index"], "r, value", Body::Py("containers.range_index"))
         .raises()
         .doc("Position of a number; ValueError."),
-    OpDef::new(&["range.count"], "r, value", Body::Py("builtin.range_count")).doc("1 or 0."),
+    OpDef::new(&["range.count"], "r, value", Body::Py("containers.range_count")).doc("1 or 0."),
     OpDef::new(
         &["operator.contains"],
         "r, value",
@@ -226,6 +235,10 @@ pub static OPS: &[OpDef] = &[
         ),
     )
     .doc("`value in range(...)`."),
+    OpDef::new(&["operator.contains"], "r, value", Body::Py("containers.range_contains"))
+        .only_if(|a| matches!(*a[0].ty, Kind::Range(_)) && !super::builtin::is_variant(a[1].ty))
+        .raises()
+        .doc("`value in range(...)`, asked number by number as of what is no integer."),
 ];
 
 fn match_sequence_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -507,10 +520,24 @@ fn tuple_repeat_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(Type::tuple(m.repeat(n.clamp(0, 1000) as usize))))
 }
 
+fn in_tuple(args: &[Arg]) -> bool {
+    matches!(args[0].ty.kind(), Kind::Tuple(_)) || matches!(args[0].ty.kind(), Kind::NamedTuple(c, _) if !c.is_keywords())
+}
+
+/// Whether lowering can compare each member of a tuple with a value.
+fn searched(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<()> {
+    let (t, x) = (cx.vars.resolve(args[0].ty), cx.vars.resolve(args[1].ty));
+    let array = |t: Type| t.as_array().is_some();
+    let all = t.members().is_some_and(|m| {
+        m.iter().all(|t| super::compare::comparable(*t, x) && !array(*t) && !array(x))
+    });
+    if all { Ok(()) } else { Err(no_match("in", args)) }
+}
+
 fn tuple_equal_flags(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Vec<Value>> {
     let m = c.types[0].members().unwrap_or_default();
     let parts = split_leaves(&c.args[0], m);
-    parts.iter().zip(m).map(|(p, t)| super::compare::equal(cx, p, *t, &c.args[1], c.types[1])).collect()
+    parts.iter().zip(m).map(|(p, t)| super::order::equal(cx, p, *t, &c.args[1], c.types[1])).collect()
 }
 
 fn emit_tuple_count(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {

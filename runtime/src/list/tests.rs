@@ -134,14 +134,19 @@ fn equality_and_order_are_lexicographic() {
         let cmp = |x, y| Native::list_compare(x, y);
         assert_eq!((cmp(a, b), cmp(b, a), cmp(b, c), cmp(a, a)), (-1, 1, -1, 0));
         assert_eq!((Native::list_eq(a, a), Native::list_eq(a, b)), (1, 0));
-        let nan = make(&[1.0, f64::NAN], Type::float());
-        assert_eq!(Native::list_compare(nan, nan), 2);
-        assert_eq!(Native::list_eq(nan, nan), 0);
+        // A NaN is every NaN, and has no order beside a number.
+        let (nan, same) = (make(&[1.0, f64::NAN], Type::float()), make(&[1.0, -f64::NAN], Type::float()));
+        let other = make(&[1.0, 2.0], Type::float());
+        assert_eq!((cmp(nan, nan), cmp(nan, same), cmp(nan, other)), (0, 0, 2));
+        assert_eq!(
+            (Native::list_eq(nan, nan), Native::list_eq(nan, same), Native::list_eq(nan, other)),
+            (1, 1, 0)
+        );
         let value = 2i64;
         let find = |start, stop| Native::list_find(b, (&raw const value).cast_mut().cast(), start, stop);
         assert_eq!((find(0, i64::MAX), find(2, i64::MAX), find(-2, -1)), (1, -1, 1));
         assert_eq!(Native::list_count(b, (&raw const value).cast_mut().cast()), 1);
-        for l in [a, b, c, nan] {
+        for l in [a, b, c, nan, same, other] {
             free(l);
         }
     }

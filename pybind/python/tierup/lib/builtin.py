@@ -10,7 +10,6 @@ _origin = "checked"
 _NOTHING_TO_COMPARE = "() iterable argument is empty" if sys.version_info >= (3, 12) else "() arg is an empty sequence"
 _COMPENSATED_SUMS = sys.version_info >= (3, 12)
 _COMPENSATED_COMPLEX = sys.version_info >= (3, 14)
-_NAMES_WHAT_IS_MISSING = sys.version_info < (3, 14)
 
 
 def list_sort_key(values, key, reverse):
@@ -44,7 +43,7 @@ def sort_order(keys, reverse):
             middle, high = min(low + width, n), min(low + 2 * width, n)
             i, j = low, middle
             for k in range(low, high):
-                if i < middle and (j >= high or not keys[order[j]] < keys[order[i]]):
+                if i < middle and (j >= high or not (operator._orders("<", keys[order[j]], keys[order[i]]) and keys[order[j]] < keys[order[i]])):
                     spare[k] = order[i]
                     i += 1
                 else:
@@ -67,71 +66,6 @@ def list_sort_by_keys(values, keys, reverse):
 def list_sort(values, key, reverse):
     """``values.sort()`` of elements that only compiled code can compare."""
     list_sort_by_keys(values, values.copy(), reverse)
-
-
-def list_contains(values, x):
-    for v in values:
-        if v == x:
-            return True
-    return False
-
-
-def list_index(values, x, start, stop):
-    """``values.index(x, start, stop)``."""
-    n = len(values)
-    if start < 0:
-        start = max(start + n, 0)
-    if stop < 0:
-        stop += n
-    for i in range(start, min(stop, n)):
-        if values[i] == x:
-            return i
-    if _NAMES_WHAT_IS_MISSING:
-        raise ValueError(repr(x) + " is not in list")
-    raise ValueError("list.index(x): x not in list")
-
-
-def list_remove(values, x):
-    for i in range(len(values)):
-        if values[i] == x:
-            del values[i]
-            return
-    raise ValueError("list.remove(x): x not in list")
-
-
-def list_equal(a, b):
-    if len(a) != len(b):
-        return False
-    for i in range(len(a)):
-        if not a[i] == b[i]:
-            return False
-    return True
-
-
-def list_unequal(a, b):
-    return not list_equal(a, b)
-
-
-def list_less(a, b):
-    for i in range(min(len(a), len(b))):
-        if not a[i] == b[i]:
-            return a[i] < b[i]
-    return len(a) < len(b)
-
-
-def list_less_equal(a, b):
-    for i in range(min(len(a), len(b))):
-        if not a[i] == b[i]:
-            return a[i] <= b[i]
-    return len(a) <= len(b)
-
-
-def list_greater(a, b):
-    return list_less(b, a)
-
-
-def list_greater_equal(a, b):
-    return list_less_equal(b, a)
 
 
 def list_repr(values):
@@ -159,7 +93,7 @@ def smallest(values, key, default):
             rank = v
         else:
             rank = key(v)
-        if not found or rank < best_rank:  # noqa: F821
+        if not found or operator._orders("<", rank, best_rank) and rank < best_rank:  # noqa: F821
             best, best_rank, found = v, rank, True
     if found:
         return best
@@ -175,7 +109,7 @@ def largest(values, key, default):
             rank = v
         else:
             rank = key(v)
-        if not found or rank > best_rank:  # noqa: F821
+        if not found or operator._orders(">", rank, best_rank) and rank > best_rank:  # noqa: F821
             best, best_rank, found = v, rank, True
     if found:
         return best
@@ -324,21 +258,6 @@ def concat(a, b):
     return a + b
 
 
-def count_of(values, x):
-    n = 0
-    for v in values:
-        if v == x:
-            n += 1
-    return n
-
-
-def index_of(values, x):
-    for i, v in enumerate(values):
-        if v == x:
-            return i
-    raise ValueError("sequence.index(x): x not in sequence")
-
-
 def zip_strict(strict, xs):
     """``zip(*xs, strict=True)`` of sequences: the lengths are compared when the shortest has ended."""
     for t in zip(*xs):
@@ -360,29 +279,6 @@ def _same_length(a, b, position):
         raise ValueError(f"zip() argument {position} is longer than argument 1")
     if len(a) > len(b):
         raise ValueError(f"zip() argument {position} is shorter than argument 1")
-
-
-def range_equal(a, b):
-    n = len(a)
-    if n != len(b):
-        return False
-    return n == 0 or (a[0] == b[0] and (n == 1 or a.step == b.step))
-
-
-def range_unequal(a, b):
-    return not range_equal(a, b)
-
-
-def range_index(r, value):
-    if value in r:
-        return (value - r.start) // r.step
-    if _NAMES_WHAT_IS_MISSING:
-        raise ValueError(f"{value} is not in range")
-    raise ValueError("range.index(x): x not in range")
-
-
-def range_count(r, value):
-    return 1 if value in r else 0
 
 
 def range_repr(r):
@@ -471,7 +367,7 @@ def same_args(args, other):
         return False
     i = 0
     for x in other:
-        if not args[i] == x:
+        if not (operator._one_object(args[i], x) or args[i] == x):
             return False
         i += 1
     return True
@@ -487,7 +383,7 @@ def list_set_slice(xs, s, other):
 
 def in_iterator(it, x):
     for v in it:
-        if v == x:
+        if operator._one_object(v, x) or v == x:
             return True
     return False
 
