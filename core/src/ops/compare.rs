@@ -591,6 +591,9 @@ fn lexicographic(
 }
 
 fn is_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if let (Some(a), Some(b)) = (args[0].text(), args[1].text()) {
+        return Ok(Answer::constant(Const::Bool(a == b)));
+    }
     let known = known_identity(args[0].ty, args[1].ty).ok_or_else(|| no_match("is", args))?;
     Ok(Answer::of(Type::bool()).known(known.map(Const::Bool)))
 }
@@ -632,6 +635,11 @@ fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
 }
 
 fn emit_is(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> {
+    // Python has one object for all strings in programs that are equal.
+    let in_text = |k: usize| c.consts.get(k).is_some_and(|c| matches!(c, Some(Const::Str(_))));
+    if (in_text(0) || in_text(1)) && c.types.iter().all(|t| **t == Kind::Str) {
+        return super::string::emit_equal(cx, c.args[0][0], c.args[1][0]);
+    }
     identical(cx, &c.args[0], c.types[0], &c.args[1], c.types[1])
 }
 
@@ -661,7 +669,8 @@ pub fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: T
             Ok(r[0])
         }
         (_, Kind::Optional(_)) => identical(cx, b, bt, a, at),
-        (Kind::Str | Kind::List(_) | Kind::Exception | Kind::Generator(..), _) => {
+        (Kind::Str, _) => same_string(cx, a[0], b[0]),
+        (Kind::List(_) | Kind::Exception | Kind::Generator(..), _) => {
             Ok(cx.b.bin(Op::IcmpEq, a[0], b[0]))
         }
         // One generator that was passed twice has two sources.
@@ -673,6 +682,28 @@ pub fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: T
         (Kind::Array(_), Kind::Array(_)) => Ok(same_array(cx, a, b)),
         _ => equal(cx, a, at, b, bt),
     }
+}
+
+/// Whether two strings are one object: one string of Python's that was passed twice lies at one place. Of
+/// Latin-1 characters, and of the empty string, Python has one object each.
+fn same_string(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Result<Value> {
+    let part = |cx: &mut LowerCx<'_>, s: Value| {
+        let data = cx.b.load(Ty::Ptr, s, crate::offset!(Str.data), Alias::Object);
+        let len = cx.b.load(Ty::I64, s, crate::offset!(Str.len), Alias::Object);
+        let kind = cx.b.load(Ty::I64, s, crate::offset!(Str.kind), Alias::Object);
+        (data, len, kind)
+    };
+    let ((p, m, kind), (q, n, _)) = (part(cx, a), part(cx, b));
+    let (place, len) = (cx.b.bin(Op::IcmpEq, p, q), cx.b.bin(Op::IcmpEq, m, n));
+    let same = cx.and(place, len);
+    let (short, latin) = (cx.b.bin_imm(Op::IcmpSle, m, 1), cx.b.bin_imm(Op::IcmpEq, kind, 1));
+    let shared = cx.and(short, latin);
+    let r = cx.if_else(
+        shared,
+        |cx| Ok(vec![super::string::emit_equal(cx, a, b)?]),
+        |_| Ok(vec![same]),
+    )?;
+    Ok(r[0])
 }
 
 /// Whether two arrays are one object: one view of memory that one block, or one Python array, owns. (Where
