@@ -2,7 +2,7 @@
 
     python tests/fuzz/lists_fuzz.py --seconds 600 --seed 1
 
-The oracle is CPython; a float may stand for an int of the same value, as ints and floats that meet in a list are floats. In the end every list gets one more element, so that lists that are one object
+Lists of numbers, of bools, of strings or of tuples, one kind in each program. The oracle is CPython; a float may stand for an int of the same value, as ints and floats that meet in a list are floats. Elements of the other kinds are of the very same type. In the end every list gets one more element, so that lists that are one object
 in Python and two in compiled code differ. Programs may be refused for the types that meet, for nothing else; how many are is printed.
 """
 
@@ -78,7 +78,35 @@ def maybe(a, c):
     if c:
         return None
     return a
+
+def copied(a):
+    return a[:]
+
+def both(a, b):
+    return a + b
+
+def each(a):
+    for x in a:
+        yield x
+
+def first(a, x):
+    return a[0] if a else x
+
+def paired(a):
+    return [(x, x) for x in a]
+
+def turned(a):
+    a.reverse()
+    return len(a)
 """
+
+# What elements are, by kind: expressions, and what the argument `p` may be. Helpers that put in numbers are for those alone.
+KINDS = {
+    "number": (["1", "n", "2.5", "n * 0.5", "n + 1", "-3", "len(p)"], [[4, 5], [2.5], [0.5, 3.0]]),
+    "bool": (["True", "n > 1", "c", "len(p) > 1", "not c"], [[True, False], [False]]),
+    "str": (["'x'", "str(n)", "'ab' * n", "'c' if c else 'd'"], [["p", "q"], ["é"]]),
+    "tuple": (["('x', n)", "(str(n), 2)", "('y', len(p))"], [[("p", 1)], [("q", 2), ("r", 3)]]),
+}
 
 
 class Program:
@@ -86,6 +114,7 @@ class Program:
 
     def __init__(self, seed):
         self.rng = random.Random(seed)
+        self.kind = self.rng.choice(["number", "number", "bool", "str", "tuple"])
         self.flat, self.rows = ["p"], []
         self.lines = []
         self.depth = 1
@@ -98,10 +127,10 @@ class Program:
             self.statement()
         names = self.flat + self.rows
         for a in self.flat:
-            self.line(f"{a}.append({self.rng.randrange(90, 99)})")
+            self.line(f"{a}.append({self.rng.randrange(90, 99) if self.numbers else self.element()})")
         self.line(f"return ({', '.join(names)},)")
         self.source = HELPERS + "\ndef main(p, n, c):\n" + "\n".join(self.lines) + "\n"
-        self.arguments = (self.rng.choice([[4, 5], [2.5], [0.5, 3.0]]), self.rng.randrange(0, 4), self.rng.random() < 0.5)
+        self.arguments = (self.rng.choice(KINDS[self.kind][1]), self.rng.randrange(0, 4), self.rng.random() < 0.5)
 
     def line(self, text):
         self.lines.append("    " * self.depth + text)
@@ -116,21 +145,29 @@ class Program:
         self.line(f"b{self.count} = {value}")
         self.rows.append(f"b{self.count}")
 
-    def number(self):
-        return self.rng.choice(["1", "n", "2.5", "n * 0.5", "n + 1", "-3", "len(p)"])
+    @property
+    def numbers(self):
+        return self.kind == "number"
+
+    def element(self):
+        return self.rng.choice(KINDS[self.kind][0])
 
     def a(self):
         return self.rng.choice(self.flat)
 
     def flat_value(self):
-        """What gives a list of numbers."""
+        """What gives a list of elements."""
         r = self.rng
         makers = [
-            lambda: "[]", lambda: f"[{self.number()}]", lambda: f"[{self.number()}, {self.number()}]", self.a, lambda: f"{self.a()}[:]",
-            lambda: f"{self.a()} + {self.a()}", lambda: "empty()", lambda: f"given({self.a()})", lambda: "up_to(n)", lambda: "joined(n)",
-            lambda: f"[x for x in {self.a()}]", lambda: "[i * 0.5 for i in range(n)]", lambda: f"sorted({self.a()})", lambda: "list(halves(n))",
-            lambda: f"({self.a()} if c else {self.a()})", lambda: f"({self.a()} or {self.a()})", lambda: f"{self.a()}.copy()",
+            lambda: "[]", lambda: f"[{self.element()}]", lambda: f"[{self.element()}, {self.element()}]", self.a, lambda: f"{self.a()}[:]",
+            lambda: f"{self.a()} + {self.a()}", lambda: "empty()", lambda: f"given({self.a()})", lambda: f"[x for x in {self.a()}]", lambda: f"sorted({self.a()})",
+            lambda: f"({self.a()} if c else {self.a()})", lambda: f"({self.a()} or {self.a()})", lambda: f"{self.a()}.copy()", lambda: f"list({self.a()})",
+            lambda: f"list(reversed({self.a()}))", lambda: f"copied({self.a()})", lambda: f"both({self.a()}, {self.a()})", lambda: f"list(each({self.a()}))",
+            lambda: f"[first({self.a()}, {self.element()})]", lambda: f"[x for x, y in paired({self.a()})]", lambda: f"list(filter(None, {self.a()}))",
+            lambda: f"[x for x, y in zip({self.a()}, sorted({self.a()}))]", lambda: f"sorted({self.a()}, key=lambda x: x, reverse=c)", lambda: f"{self.a()} * 2",
         ]
+        if self.numbers:
+            makers += [lambda: "up_to(n)", lambda: "joined(n)", lambda: "[i * 0.5 for i in range(n)]", lambda: "list(halves(n))"]
         return r.choice(makers)()
 
     def rows_value(self):
@@ -149,7 +186,7 @@ class Program:
         r.choice(kinds)()
 
     def append(self):
-        self.line(f"{self.a()}.append({self.number()})")
+        self.line(f"{self.a()}.append({self.element()})")
 
     def assign(self):
         new = self.rng.random() < 0.4 and self.depth == 1
@@ -166,10 +203,14 @@ class Program:
 
     def fill(self):
         a = self.a()
-        self.line(self.rng.choice([
-            f"put({a}, {self.number()})", f"put_each({a}, n)", f"countdown({a}, n)", f"evens({a}, n)", f"{a}.extend({self.a()}[:])", f"{a} += {self.flat_value()}",
-            f"{a}.insert(0, {self.number()})", f"{a}.extend(halves(n))", f"put(given({a}), {self.number()})",
-        ]))
+        ways = [
+            f"put({a}, {self.element()})", f"{a}.extend({self.a()}[:])", f"{a} += {self.flat_value()}", f"{a}.insert(0, {self.element()})", f"put(given({a}), {self.element()})",
+            f"turned({a})", f"{a}.append(first({self.a()}, {self.element()}))", f"for x in each({self.a()}[:]): {a}.append(x)", f"{a}.append(max({self.a()}, default={self.element()}))",
+            f"{a} = {a} if {a} == sorted({a}) else {self.a()}",
+        ]
+        if self.numbers:
+            ways += [f"put_each({a}, n)", f"countdown({a}, n)", f"evens({a}, n)", f"{a}.extend(halves(n))"]
+        self.line(self.rng.choice(ways))
 
     def exchange(self):
         a, b = self.a(), self.a()
@@ -183,22 +224,22 @@ class Program:
             self.line(f"    nonlocal {a}")
             self.line(f"    {a} = {self.flat_value()}")
         self.line(f"    {a}.append(x)")
-        self.line(f"f{k}({self.number()})")
+        self.line(f"f{k}({self.element()})")
 
     def row(self):
         if not self.rows:
             return self.append()
         b = self.rng.choice(self.rows)
         self.line(self.rng.choice([
-            f"{b}.append({self.flat_value()})", f"put_row({b}, {self.flat_value()})", f"if len({b}) > 0: {b}[0].append({self.number()})", f"if {b}: {self.a()} = {b}[-1]",
-            f"for row in {b}: row.append({self.number()})", f"for row in {b}: put(row, {self.number()})", f"{b}.append([])",
+            f"{b}.append({self.flat_value()})", f"put_row({b}, {self.flat_value()})", f"if len({b}) > 0: {b}[0].append({self.element()})", f"if {b}: {self.a()} = {b}[-1]",
+            f"for row in {b}: row.append({self.element()})", f"for row in {b}: put(row, {self.element()})", f"{b}.append([])",
         ]))
 
     def in_tuple(self):
         self.count += 1
         t = f"t{self.count}"
-        self.line(f"{t} = ({self.a()}, {self.number()}, {self.flat_value()})")
-        self.line(f"{t}[{self.rng.choice([0, 2])}].append({self.number()})")
+        self.line(f"{t} = ({self.a()}, {self.element()}, {self.flat_value()})")
+        self.line(f"{t}[{self.rng.choice([0, 2])}].append({self.element()})")
         if self.rng.random() < 0.5:
             self.line(f"{self.a()} = {t}[{self.rng.choice([0, 2])}]")
 
@@ -206,7 +247,7 @@ class Program:
         self.count += 1
         m = f"m{self.count}"
         self.line(f"{m} = maybe({self.flat_value()}, c)")
-        self.line(f"if {m} is not None: {m}.append({self.number()})")
+        self.line(f"if {m} is not None: {m}.append({self.element()})")
 
     def block(self):
         self.depth += 1
@@ -229,7 +270,8 @@ class Program:
 def same(a, b):
     if isinstance(a, (list, tuple)):
         return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
-    return a == b and not isinstance(b, (list, tuple))
+    numbers = type(a) in (int, float) and type(b) in (int, float)
+    return a == b and (numbers or type(a) is type(b))
 
 
 def check(seed, compiled=tierup.njit):

@@ -3,6 +3,7 @@
 use super::bind::bind;
 use super::session::{Key, Seen};
 use super::solve::{Solver, member_type};
+use super::unknown::unknown_elements;
 use crate::declare::Choice;
 use crate::diag::{Code, Diagnostic, Result, Span};
 use crate::host::GlobalValue;
@@ -11,7 +12,7 @@ use crate::source::Origin;
 use crate::ssa::{FuncId, Inst, InstanceId, Params, Value, registry};
 use crate::types::{ClassDef, Const, FuncType, Kind, Type, promote};
 use crate::typing::Arg;
-use crate::typing::vars::has_unknown;
+use crate::typing::vars::{has_unknown, has_variable};
 use std::sync::Arc;
 
 /// Where a parameter's value comes from.
@@ -101,7 +102,7 @@ impl Source {
     }
 }
 
-type Typed = Result<(Type, Option<Const>, bool)>;
+pub type Typed = Result<(Type, Option<Const>, bool)>;
 
 /// Type and constant of a value that the host knows; the text says what cannot be held.
 pub fn type_of_global(g: &GlobalValue) -> std::result::Result<(Type, Option<Const>), String> {
@@ -491,8 +492,7 @@ impl Solver<'_, '_> {
             args.iter().map(|a| a.konst.clone().filter(|c| library && specialises(c))).collect();
         let open =
             || Key { func, args: args.iter().map(|a| a.ty).collect(), consts: consts.clone(), result: None };
-        let (site, mut seen) = (self.site(i), None);
-        self.waiting.remove(&(i, func));
+        let (site, mut seen, mut given) = (self.site(i), None, None);
         if types.iter().any(|t| has_unknown(*t)) || self.session.is_followed(site, func) {
             // An empty list that the function fills: what it puts in tells.
             match self.session.look_ahead(site, &open()) {
@@ -501,23 +501,21 @@ impl Solver<'_, '_> {
                     return Ok((ret, None, true));
                 }
                 Seen::Returned(ret) => seen = Some(ret),
+                Seen::Given(ret) => given = Some(ret),
                 Seen::Nothing => {}
             }
             types = args.iter().map(|a| self.session.resolve(a.ty)).collect();
         }
-        if types.iter().any(|t| has_unknown(*t)) {
-            // Who has got it back may tell.
-            if let Some(ret) = seen {
-                self.waiting.insert((i, func));
-                self.out.resolved.insert(i, Resolved::Nothing);
-                return Ok((ret, None, true));
-            }
-            return Err(unknown_elements());
+        let unknown = types.iter().any(|t| has_unknown(*t));
+        if unknown && !self.waiting.is_in_vain((i, func)) {
+            return self.await_elements(i, func, seen.or(given), &types, consts);
         }
         self.take_declared(func, &mut types)?;
         let key = Key { func, args: types.clone(), consts: consts.clone(), result: None };
         let id = match self.session.instance(key) {
             Ok(id) => id,
+            // It wants elements of some type, if only to say what it gives: those by default.
+            Err(_) if unknown => return Err(unknown_elements()),
             Err(e) => {
                 // A list that was made here may be meant to hold more than it does so far.
                 if !library && args.iter().any(|a| self.session.vars.is_open(a.ty)) {
@@ -527,7 +525,7 @@ impl Solver<'_, '_> {
             }
         };
         let ret = seen.unwrap_or_else(|| self.session.result_at(id, site));
-        if self.session.vars.is_open(ret) {
+        if has_variable(ret) {
             self.out.open.insert(i);
         }
         self.out.resolved.insert(i, Resolved::Instance { id, sources, coerce: types, ret });
@@ -576,11 +574,6 @@ impl Solver<'_, '_> {
         };
         Err(Diagnostic::new(Code::BadCall, declared.refusal(&func.name(), types, &several)).help(help))
     }
-}
-
-pub fn unknown_elements() -> Diagnostic {
-    Diagnostic::new(Code::UnknownElementType, "an empty list is passed on before anything was put into it")
-        .help("append to it first, or make it where it is filled")
 }
 
 /// A type in a note: the beginning of its name where that is long.

@@ -5,7 +5,7 @@
 //! arguments, [`attribute`] takes attributes, [`member`] looks up what classes have, [`regions`] types
 //! parallel loops, [`origin`] says where a value comes from, [`special`] asks classes of named tuples for
 //! methods of their own, [`finish`] writes the typed function down. What is not known yet, and how it comes to
-//! be known, is in [`crate::typing`].
+//! be known, is in [`crate::typing`]; what is done until then, in [`unknown`].
 
 pub mod adapt;
 pub mod attribute;
@@ -21,3 +21,4 @@ pub mod rows;
 pub mod session;
 pub mod solve;
 pub mod special;
+mod unknown;

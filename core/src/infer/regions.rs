@@ -39,16 +39,21 @@ impl Solver<'_, '_> {
                 .help("make a list of what it gives before the loop"));
             }
         }
-        self.call_function(i, id, sources, false)?;
+        let (given, ..) = self.call_function(i, id, sources, false)?;
         let body = self.out.resolved.remove(&i);
-        let Some(Resolved::Instance { id, mut sources, mut coerce, .. }) = body else {
-            self.out.resolved.insert(i, Resolved::Nothing);
-            return Ok((Type::never(), None, true));
+        let given = match body {
+            Some(Resolved::Instance { id, mut sources, mut coerce, .. }) => {
+                sources.extend([Source::Value(args[1]), Source::Value(args[2])]);
+                coerce.extend([range, Type::int()]);
+                self.out.resolved.insert(i, Resolved::Region { id, sources, coerce });
+                self.session.at(id).ret
+            }
+            _ => {
+                self.out.resolved.insert(i, Resolved::Nothing);
+                given
+            }
         };
-        sources.extend([Source::Value(args[1]), Source::Value(args[2])]);
-        coerce.extend([range, Type::int()]);
-        self.out.resolved.insert(i, Resolved::Region { id, sources, coerce });
-        let ret = self.session.resolve(self.session.at(id).ret);
+        let ret = self.session.resolve(given);
         let ret = match *ret {
             Kind::None | Kind::Never => ret,
             _ => Type::list(ret),
@@ -69,7 +74,7 @@ impl Solver<'_, '_> {
         let found = self.call_function(i, id, sources, false);
         // Nothing is called: it was only asked.
         self.out.resolved.insert(i, Resolved::Nothing);
-        self.waiting.remove(&(i, id));
+        self.waiting.never_mind(i);
         self.out.open.remove(&i);
         let list = found.ok().and_then(|(ret, ..)| Some(self.session.resolve(*ret.members()?.first()?)));
         let element = list.and_then(|l| if let Kind::List(e) = *l { Some(e) } else { None });

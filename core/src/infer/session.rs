@@ -75,6 +75,9 @@ pub enum Seen {
     Within(Type),
     /// It returns a type in which variables of its arguments stand.
     Returned(Type),
+    /// It says nothing of its arguments. This is what it returns while nothing is known of them.
+    Given(Type),
+    /// It cannot be typed while nothing is known of them.
     Nothing,
 }
 
@@ -88,11 +91,14 @@ pub struct Session<'h> {
     by_key: HashMap<Key, InstanceId>,
     pub vars: Vars,
     depth: u32,
+    /// What is being solved and looked into now, the innermost last.
+    stack: Vec<InstanceId>,
     /// Functions that are being looked into for what they say about variables in their arguments.
     ahead: Vec<Look>,
-    /// Looks that have found nothing, with the version of the variables and the round then: without this a
-    /// function that calls another twice would look into it twice, and each look into the next one twice again.
-    found_nothing: HashMap<Key, (u64, u64)>,
+    /// Looks that have found nothing of the arguments, with the version of the variables and the round then, and
+    /// what is returned: without this a function that calls another twice would look into it twice, and each
+    /// look into the next one twice again.
+    found_nothing: HashMap<Key, (u64, u64, Option<Type>)>,
     /// Grows when what recursive calls within looks give changes.
     round: u64,
     /// What was seen in functions that return lists they are given, with the arguments as they were then.
@@ -140,6 +146,7 @@ impl<'h> Session<'h> {
             by_key: HashMap::new(),
             vars: Vars::default(),
             depth: 0,
+            stack: vec![],
             ahead: vec![],
             found_nothing: HashMap::new(),
             round: 0,
@@ -247,8 +254,10 @@ impl<'h> Session<'h> {
             Some(f) if self.depth <= 50 => f,
             _ => return Seen::Nothing,
         };
-        if self.found_nothing.get(key) == Some(&(self.vars.version, self.round)) {
-            return Seen::Nothing;
+        if let Some((version, round, ret)) = self.found_nothing.get(key)
+            && (*version, *round) == (self.vars.version, self.round)
+        {
+            return self.given(*ret, site);
         }
         let known: Vec<Type> = key.args.iter().map(|t| self.resolve(*t)).collect();
         if let Some((args, ret)) = self.followed.get(&(site, key.func))
@@ -260,10 +269,13 @@ impl<'h> Session<'h> {
         let id = *self.look_ids.entry((site, key.func)).or_insert(next);
         self.ahead.push(Look { func: key.func, ret: Type::never(), asked: false });
         self.depth += 1;
-        let mut ret = Type::never();
+        self.stack.push(InstanceId(id));
+        let (mut ret, mut typed) = (Type::never(), false);
         // A recursive call gives nothing at first; then what the other ways out of the function give.
         for _ in 0..4 {
-            let Ok(solved) = super::solve::solve(self, InstanceId(id), &func, key) else { break };
+            let solved = super::solve::solve(self, InstanceId(id), &func, key);
+            typed = solved.is_ok();
+            let Ok(solved) = solved else { break };
             if func.is_generator {
                 break;
             }
@@ -275,16 +287,32 @@ impl<'h> Session<'h> {
             self.round += 1;
         }
         self.depth -= 1;
+        self.stack.pop();
         if self.ahead.pop().is_some_and(|look| look.asked) {
             self.round += 1;
         }
         if !key.args.iter().any(|t| self.vars.share(ret, *t)) {
-            self.found_nothing.insert(key.clone(), (self.vars.version, self.round));
-            return Seen::Nothing;
+            let ret = typed.then_some(ret);
+            self.found_nothing.insert(key.clone(), (self.vars.version, self.round, ret));
+            return self.given(ret, site);
         }
         let known = key.args.iter().map(|t| self.resolve(*t)).collect();
         self.followed.insert((site, key.func), (known, ret));
         Seen::Returned(ret)
+    }
+
+    /// What a look gives that has found nothing of the arguments: the lists in it are those of the call.
+    fn given(&mut self, ret: Option<Type>, site: Site) -> Seen {
+        match ret {
+            Some(ret) => Seen::Given(self.vars.instantiate(ret, site)),
+            None => Seen::Nothing,
+        }
+    }
+
+    /// Whether an instance asks for itself through functions of the library alone.
+    pub fn library_asks_for_itself(&self, id: InstanceId) -> bool {
+        let Some(at) = self.stack.iter().rposition(|x| *x == id) else { return false };
+        self.stack[at..].iter().all(|x| !self.is_look(*x) && self.is_library(&self.at(*x).func))
     }
 
     /// Whether this is the number of a look.
@@ -351,9 +379,11 @@ impl<'h> Session<'h> {
             .help("give the recursive call arguments of the types that the function was called with"));
         }
         self.depth += 1;
+        self.stack.push(id);
         let (func, key) = (self.instances[id.index()].func.clone(), self.instances[id.index()].key.clone());
         let result = self.solve_to_fixpoint(id, &func, &key);
         self.depth -= 1;
+        self.stack.pop();
         if let Err(e) = &result {
             self.instances[id.index()].state = State::New;
             self.instances[id.index()].failed = Some((self.vars.version, e.clone()));

@@ -7,15 +7,16 @@
 
 use super::call::{self, Resolved};
 use super::session::{Key, Session};
+use super::unknown::{Waiting, unknown_elements};
 use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
 use crate::ops::{self, Home, id};
-use crate::ssa::{Block, BlockCall, Func, FuncId, Inst, InstanceId, Loc, Narrow, Op, Term, Value};
+use crate::ssa::{Block, BlockCall, Func, Inst, InstanceId, Loc, Narrow, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
 use crate::typing::Arg;
 use crate::typing::vars::Site;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// How deep types of variables that change and of arguments may nest, and how many types they may hold.
@@ -50,12 +51,12 @@ pub struct Solver<'s, 'h> {
     pub id: InstanceId,
     pub func: &'s Func,
     pub out: Solved,
-    errors: HashMap<Inst, Diagnostic>,
+    pub errors: HashMap<Inst, Diagnostic>,
     term_errors: HashMap<Block, Diagnostic>,
     /// Blocks to visit, by position in reverse post-order.
     work: BTreeSet<u32>,
     position: Vec<u32>,
-    order: Vec<Block>,
+    pub order: Vec<Block>,
     /// Blocks that use a value.
     users: Vec<Vec<Block>>,
     /// Whether a block parameter has been reached by an argument yet.
@@ -63,34 +64,27 @@ pub struct Solver<'s, 'h> {
     visits: u32,
     /// Types of the captured variables, which follow the parameters in the key.
     captures: Vec<Type>,
-    /// Calls that wait for what their arguments hold; what they return is known.
-    pub waiting: HashSet<(Inst, FuncId)>,
+    pub waiting: Waiting,
     /// See [`only_users`]; found when first asked for.
     only_users: Option<HashMap<Value, Option<Inst>>>,
 }
 
 pub fn solve(session: &mut Session<'_>, id: InstanceId, func: &Func, key: &Key) -> Result<Solved> {
-    let mut s = Solver::new(session, id, func);
-    let entry = &func.blocks[0];
-    let n = entry.params.len();
-    s.captures = key.args.get(n..).unwrap_or_default().to_vec();
-    if key.args.len() < n {
-        return Err(Diagnostic::internal(format!(
-            "`{}` has {} parameters, the instance {}",
-            func.name,
-            entry.params.len(),
-            key.args.len()
-        )));
+    // What values were while lists seemed empty is forgotten once more is known: what a generator over nothing
+    // gives must not meet what it gives later, nor an array of nothing one of bools.
+    let mut rounds = 8;
+    loop {
+        let known = session.vars.version;
+        let mut s = Solver::new(session, id, func);
+        s.enter(key)?;
+        s.run()?;
+        let failed_early = s.has_failed() && s.session.vars.version != known;
+        if rounds == 0 || !(s.waiting.has_ended() || failed_early) {
+            s.report()?;
+            return Ok(s.out);
+        }
+        rounds -= 1;
     }
-    for ((p, ty), konst) in entry.params.iter().zip(&key.args).zip(&key.consts) {
-        s.out.facts[p.index()] = Fact { ty: *ty, konst: konst.clone() };
-        s.seen[p.index()] = true;
-    }
-    s.out.ret = key.result.unwrap_or_else(Type::never);
-    s.out.reached[0] = true;
-    s.work.insert(s.position[0]);
-    s.run()?;
-    Ok(s.out)
 }
 
 impl<'s, 'h> Solver<'s, 'h> {
@@ -152,9 +146,32 @@ impl<'s, 'h> Solver<'s, 'h> {
             seen: vec![false; n],
             visits: 0,
             captures: vec![],
-            waiting: HashSet::new(),
+            waiting: Waiting::default(),
             only_users: None,
         }
+    }
+
+    fn has_failed(&self) -> bool {
+        !self.errors.is_empty() || !self.term_errors.is_empty()
+    }
+
+    /// What the arguments say.
+    fn enter(&mut self, key: &Key) -> Result<()> {
+        let (func, entry) = (self.func, &self.func.blocks[0]);
+        let n = entry.params.len();
+        self.captures = key.args.get(n..).unwrap_or_default().to_vec();
+        if key.args.len() < n {
+            let (name, given) = (&func.name, key.args.len());
+            return Err(Diagnostic::internal(format!("`{name}` has {n} parameters, the instance {given}")));
+        }
+        for ((p, ty), konst) in entry.params.iter().zip(&key.args).zip(&key.consts) {
+            self.out.facts[p.index()] = Fact { ty: *ty, konst: konst.clone() };
+            self.seen[p.index()] = true;
+        }
+        self.out.ret = key.result.unwrap_or_else(Type::never);
+        self.out.reached[0] = true;
+        self.work.insert(self.position[0]);
+        Ok(())
     }
 
     fn run(&mut self) -> Result<()> {
@@ -182,43 +199,16 @@ impl<'s, 'h> Solver<'s, 'h> {
             }
         }
         if !self.is_look() {
-            for (i, _) in &self.waiting {
-                self.errors.entry(*i).or_insert_with(call::unknown_elements);
+            for i in self.waiting.calls() {
+                self.errors.entry(i).or_insert_with(unknown_elements);
             }
         }
-        self.report()
+        Ok(())
     }
 
     /// Whether this is a look into a function, whose variables are the caller's, and no instance.
-    fn is_look(&self) -> bool {
+    pub fn is_look(&self) -> bool {
         self.session.is_look(self.id)
-    }
-
-    /// Variables that nobody says anything about have their defaults where they are passed on: lists that stay
-    /// empty hold integers, `sorted([x for x in xs if DEBUG])` with the global `DEBUG` False. Whether that
-    /// changed anything.
-    fn settle(&mut self) -> bool {
-        let asked =
-            !self.waiting.is_empty() || self.errors.values().any(|e| e.code == Code::UnknownElementType);
-        // Variables of a caller may be told by it later.
-        if !asked || self.is_look() {
-            return false;
-        }
-        // One after the other: what is done with the first may say more of the rest.
-        let func = self.func;
-        for i in self.order.iter().flat_map(|b| &func.block(*b).insts) {
-            let types = func.inst(*i).args.iter().map(|a| self.out.facts[a.index()].ty);
-            if self.wants_to_know(*i) && self.session.vars.settle(types) {
-                return true;
-            }
-        }
-        self.session.vars.settle(self.out.facts.iter().map(|f| f.ty))
-    }
-
-    /// Whether an instruction cannot be carried out for what is not known of a variable in its operands.
-    fn wants_to_know(&self, i: Inst) -> bool {
-        self.errors.get(&i).is_some_and(|e| e.code == Code::UnknownElementType)
-            || self.waiting.iter().any(|(w, _)| *w == i)
     }
 
     fn unsettled(&self) -> Diagnostic {
@@ -402,6 +392,7 @@ impl<'s, 'h> Solver<'s, 'h> {
 
     /// Types one instruction; says whether it may raise.
     fn transfer(&mut self, i: Inst) -> Result<bool> {
+        self.waiting.forget(i);
         let node = self.func.inst(i);
         for a in &node.args {
             let t = self.ty(*a);

@@ -15,7 +15,7 @@ use crate::layout::List;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
 use crate::rt::{Ctx, P};
-use crate::types::{Kind, Type};
+use crate::types::{Kind, Type, promote};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -98,7 +98,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["list.pop"], "list, i=-1", Body::Lir(|cx, a| { let e = list_elem(cx, a, "pop")?; if a[1].ty.is_index() { Ok(Answer::of(e)) } else { Err(no_match("list.pop()", a)) } }, emit_pop)).raises().writes().doc("Removes and returns an element."),
     OpDef::new(&["list.clear"], "list", Body::Lir(|cx, a| list_elem(cx, a, "clear").map(|_| Answer::of(Type::none())), |cx, c| unit(cx, &list_clear, c))).raises().writes().doc("Removes all elements."),
     OpDef::new(&["list.reverse"], "list", Body::Lir(|cx, a| list_elem(cx, a, "reverse").map(|_| Answer::of(Type::none())), |cx, c| unit(cx, &list_reverse, c))).writes().doc("Reverses in place."),
-    OpDef::new(&["list.copy"], "list", Body::Lir(|cx, a| list_elem(cx, a, "copy").map(|_| Answer::of(a[0].ty)), emit_copy)).raises().reads().doc("A shallow copy."),
+    OpDef::new(&["list.copy"], "list", Body::Lir(|cx, a| { list_elem(cx, a, "copy")?; made_of(cx, a[0].ty) }, emit_copy)).raises().reads().doc("A shallow copy."),
     OpDef::new(&["list.extend"], "list, other", Body::Lir(|cx, a| extend_rule(cx, a).map(|_| Answer::of(Type::none())), |cx, c| extend(cx, c).map(|()| vec![]))).raises().writes().doc("Adds the elements of another sequence."),
     OpDef::new(&["operator.iadd"], "list, other", Body::Lir(extend_rule, |cx, c| {
         extend(cx, c)?;
@@ -137,7 +137,10 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Py("builtin.list_sort")).only_if(|a| is_list(a) && a[1].is_none() && a[2].ty.is_flag()).raises().writes().doc("Sorts in place; stable."),
     OpDef::new(&["list.sort_by_keys"], "list, keys, reverse", Body::Py("builtin.list_sort_by_keys")).only_if(are_lists).raises().writes().internal().doc("Sorts a list by the list of its keys (library use)."),
     OpDef::new(&["operator.getitem"], "list, i", Body::Lir(item_rule, emit_item)).raises().reads().doc("`list[i]`; IndexError."),
-    OpDef::new(&["operator.getitem"], "list, s", Body::Lir(slice_rule, |cx, c| sliced(cx, c, |cx, l, s| Ok(vec![cx.helper_value(&list_slice, &[l, s.start, s.step, s.count])])))).raises().reads().doc("`list[a:b:c]`."),
+    OpDef::new(&["operator.getitem"], "list, s", Body::Lir(slice_rule, |cx, c| sliced(cx, c, |cx, l, s| {
+        let part = cx.helper_value(&list_slice, &[l, s.start, s.step, s.count]);
+        retyped(cx, part, c.types[0], c.ret)
+    }))).raises().reads().doc("`list[a:b:c]`."),
     OpDef::new(&["operator.setitem"], "list, i, x", Body::Lir(set_rule, emit_set)).raises().writes().doc("`list[i] = x`; IndexError."),
     OpDef::new(&["operator.setitem"], "list, s, other", Body::Lir(set_slice_rule, |cx, c| {
         let other = c.args[2][0];
@@ -146,17 +149,19 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.setitem"], "list, s, other", Body::Py("builtin.list_set_slice")).only_if(|a| is_list(a) && matches!(*a[1].ty, Kind::Slice(_)) && !is_list(&a[2..])).raises().writes()
         .doc("`list[a:b] = other` for a tuple, a range or an iterator."),
     OpDef::new(&["operator.delitem"], "list, i", Body::Lir(|cx, a| { list_elem(cx, a, "del")?; index_only(a) }, emit_delete)).raises().writes().doc("`del list[i]`."),
-    OpDef::new(&["operator.delitem"], "list, s", Body::Lir(|cx, a| slice_rule(cx, a).map(|_| Answer::of(Type::none())), |cx, c| {
+    OpDef::new(&["operator.delitem"], "list, s", Body::Lir(|cx, a| slice_only(cx, a).map(|()| Answer::of(Type::none())), |cx, c| {
         sliced(cx, c, |cx, l, s| { cx.helper(&list_delete, &[l, s.start, s.step, s.count]); Ok(vec![]) })
     })).raises().writes().doc("`del list[a:b]`."),
     OpDef::new(&["operator.add"], "a, b", Body::Lir(same_lists_rule, emit_concat)).raises().reads().doc("Concatenation of lists."),
-    OpDef::new(&["operator.mul"], "list, n", Body::Lir(|cx, a| { list_elem(cx, a, "*")?; if a[1].ty.is_index() { Ok(Answer::of(a[0].ty)) } else { Err(no_match("*", a)) } }, |cx, c| {
+    OpDef::new(&["operator.mul"], "list, n", Body::Lir(|cx, a| repeat_rule(cx, a, 0), |cx, c| {
         let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
-        Ok(vec![cx.helper_value(&list_repeat, &[c.args[0][0], n])])
+        let all = cx.helper_value(&list_repeat, &[c.args[0][0], n]);
+        retyped(cx, all, c.types[0], c.ret)
     })).raises().reads().doc("`list * n`."),
-    OpDef::new(&["operator.mul"], "n, list", Body::Lir(|cx, a| { list_elem(cx, &a[1..], "*")?; if a[0].ty.is_index() { Ok(Answer::of(a[1].ty)) } else { Err(no_match("*", a)) } }, |cx, c| {
+    OpDef::new(&["operator.mul"], "n, list", Body::Lir(|cx, a| repeat_rule(cx, a, 1), |cx, c| {
         let n = cast::to_i64(cx, c.args[0][0], c.types[0]);
-        Ok(vec![cx.helper_value(&list_repeat, &[c.args[1][0], n])])
+        let all = cx.helper_value(&list_repeat, &[c.args[1][0], n]);
+        retyped(cx, all, c.types[1], c.ret)
     })).raises().reads().doc("`n * list`."),
     OpDef::new(&["operator.imul"], "list, n", Body::Lir(|cx, a| { list_elem(cx, a, "*=")?; if a[1].ty.is_index() { Ok(Answer::of(a[0].ty)) } else { Err(no_match("*=", a)) } }, |cx, c| {
         let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
@@ -233,9 +238,34 @@ fn index_only(args: &[Arg]) -> Result<Answer> {
     if args[1].ty.is_index() { Ok(Answer::of(Type::none())) } else { Err(no_match("[]", args)) }
 }
 
-fn slice_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn slice_only(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<()> {
     list_elem(cx, args, "[]")?;
-    if matches!(*args[1].ty, Kind::Slice(_)) { Ok(Answer::of(args[0].ty)) } else { Err(no_match("[]", args)) }
+    if matches!(*args[1].ty, Kind::Slice(_)) { Ok(()) } else { Err(no_match("[]", args)) }
+}
+
+fn slice_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    slice_only(cx, args)?;
+    made_of(cx, args[0].ty)
+}
+
+/// A list with the elements of another: it may come to hold more than that one.
+fn made_of(cx: &mut TyCx<'_, '_>, list: Type) -> Result<Answer> {
+    let e = cx.elem(list).ok_or_else(|| Diagnostic::internal(format!("{list} is no list")))?;
+    cx.new_list(e).map(Answer::of)
+}
+
+fn repeat_rule(cx: &mut TyCx<'_, '_>, args: &[Arg], list: usize) -> Result<Answer> {
+    list_elem(cx, &args[list..], "*")?;
+    if !args[1 - list].ty.is_index() {
+        return Err(no_match("*", args));
+    }
+    made_of_open(cx, args[list].ty)
+}
+
+/// [`made_of`] where that list was made here and may still come to hold more: both hold it then, and nothing
+/// has to be converted (`[0] * n`, into which floats are put).
+fn made_of_open(cx: &mut TyCx<'_, '_>, list: Type) -> Result<Answer> {
+    if cx.vars.is_open(list) { Ok(Answer::of(list)) } else { made_of(cx, list) }
 }
 
 fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -246,7 +276,7 @@ fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn set_slice_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    slice_rule(cx, args)?;
+    slice_only(cx, args)?;
     let t = cx.unify(args[0].ty, args[2].ty).ok_or_else(|| no_match("[] =", args))?;
     if cx.elem(t).is_none() {
         return Err(no_match("[] =", args));
@@ -257,7 +287,7 @@ fn set_slice_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 fn same_lists_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (a, b) = (list_elem(cx, args, "+")?, list_elem(cx, &args[1..], "+")?);
     if args[0].ty == args[1].ty {
-        return Ok(Answer::of(args[0].ty));
+        return made_of_open(cx, args[0].ty);
     }
     // The result holds what both hold, whatever they are themselves.
     let e = cx.unify(a, b).ok_or_else(|| no_match("+", args))?;
@@ -273,14 +303,7 @@ fn emit_concat(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let total = cx.b.bin(Op::Iadd, m, n);
     let out = make(cx, e, total);
     for (v, t) in c.args.iter().zip(c.types) {
-        let from = list_of(*t)?;
-        let n = len(cx, v[0]);
-        cx.for_range(n, &[], |cx, i, _| {
-            let x = element(cx, v[0], from, i);
-            let x = cast::cast(cx, &x, from, e)?;
-            push_owned(cx, out, e, &x);
-            Ok(vec![])
-        })?;
+        push_all(cx, out, e, (v[0], list_of(*t)?))?;
     }
     Ok(vec![out])
 }
@@ -509,7 +532,33 @@ fn unit(cx: &mut LowerCx<'_>, helper: &'static crate::rt::RtFn, c: &OpCall<'_>) 
 fn emit_copy(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (zero, one) = (cx.b.i64(0), cx.b.i64(1));
     let n = len(cx, c.args[0][0]);
-    Ok(vec![cx.helper_value(&list_slice, &[c.args[0][0], zero, one, n])])
+    let copy = cx.helper_value(&list_slice, &[c.args[0][0], zero, one, n]);
+    retyped(cx, copy, c.types[0], c.ret)
+}
+
+/// A new list as one of another type, where that is wanted: its elements are converted.
+fn retyped(cx: &mut LowerCx<'_>, list: Value, from: Type, to: Type) -> Result<Val> {
+    if promote::same_but_weak(from, to) {
+        return Ok(vec![list]);
+    }
+    let (x, y) = (list_of(from)?, list_of(to)?);
+    let n = len(cx, list);
+    let out = make(cx, y, n);
+    push_all(cx, out, y, (list, x))?;
+    cx.release(&[list], from);
+    Ok(vec![out])
+}
+
+/// Appends the elements of another list, converted.
+fn push_all(cx: &mut LowerCx<'_>, out: Value, elem: Type, (list, from): (Value, Type)) -> Result<()> {
+    let n = len(cx, list);
+    cx.for_range(n, &[], |cx, i, _| {
+        let x = element(cx, list, from, i);
+        let x = cast::cast(cx, &x, from, elem)?;
+        push_owned(cx, out, elem, &x);
+        Ok(vec![])
+    })
+    .map(|_| ())
 }
 
 fn extend(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<()> {

@@ -214,6 +214,11 @@ impl Vars {
     }
 }
 
+/// Whether a variable stands in a type, whatever is known of it.
+pub fn has_variable(t: Type) -> bool {
+    matches!(*t, Kind::Var(_)) || t.arguments().iter().any(has_variable)
+}
+
 /// Whether a type, variables resolved, has an argument of which nothing is known: a list that nothing was put
 /// into.
 pub fn has_unknown(t: Type) -> bool {
