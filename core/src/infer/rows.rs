@@ -348,10 +348,10 @@ impl<'h> Solver<'_, 'h> {
                 sources.push(Source::Pack(rest));
             }
             let typed = self.call_function(i, func, sources, true)?;
-            // A row that asks for itself with the very same types has found nothing that takes them.
+            // A row that asks for itself with the very same types, be it through other rows, has found nothing
+            // that takes them.
             if let Some(Resolved::Instance { id, .. }) = self.out.resolved.get(&i)
-                && *id == self.id
-                && self.session.is_library(self.func)
+                && self.session.library_asks_for_itself(*id)
             {
                 return Err(crate::typing::no_match(&crate::typing::refusal::spelling(op.name()), &args));
             }
