@@ -30,7 +30,7 @@ def linspace(start, stop, num, endpoint, retstep, dtype, axis):
     out = np.empty(num, point)
     first = point.type(start)
     delta = np.subtract(point.type(stop), first)
-    step = np.multiply(delta, math.nan)
+    step = math.nan
     if div > 0:
         step = np.true_divide(delta, div)
         if step == 0:
@@ -67,7 +67,7 @@ def _linspace_of_arrays(start, stop, num, endpoint, retstep, dtype, axis):
     div = num - 1 if endpoint else num
     first = np.multiply(start, 1.0)
     delta = np.multiply(stop, 1.0) - first
-    step = np.multiply(delta, math.nan)
+    step = np.full_like(delta, math.nan)
     if div > 0:
         step = np.true_divide(delta, div)
     out = np.empty((num,) + delta.shape, delta.dtype)

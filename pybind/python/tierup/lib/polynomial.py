@@ -31,6 +31,9 @@ def _with_zeros(found, zeros):
 
 
 def poly(seq_of_zeros):
+    # Of an array without elements NumPy gives the number as well; that it has none is not known here.
+    if isinstance(seq_of_zeros, tuple) and len(seq_of_zeros) == 0:
+        return 1.0
     zeros = _coefficients(seq_of_zeros)
     if zeros.ndim != 1:
         raise ValueError("input must be 1d")
