@@ -123,6 +123,17 @@ def test_more_signatures_are_noticed_by_callers():
     assert half(np.float32(5)) == call(np.float32(5)) == 2.5
 
 
+def test_an_overload_is_called_by_its_types():
+    f = njit(lambda x: x + 1)
+    f(1), f(1.5), f(np.arange(3))
+    for signature in f.signatures[:2]:
+        assert f.get_overload(signature)(2) == 3
+    assert type(f.get_overload(f.signatures[1])(2)) is float
+    assert f.get_overload("(int64[::1],)")(np.arange(2)).tolist() == [1, 2]
+    with pytest.raises(KeyError):
+        f.get_overload("(float32,)")
+
+
 def test_callbacks_take_no_float_for_an_integer():
     c = cfunc("int64(int64)")(lambda x: x + 1)
     assert njit(lambda x: c(x))(2) == 3 and njit(lambda f, x: f(x))(c, np.int8(2)) == 3

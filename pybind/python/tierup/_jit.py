@@ -358,6 +358,13 @@ def get_compile_result(self, sig):
     return self.overloads[tuple(types.signatures(sig)[0][0])]
 
 
+def get_overload(self, sig):
+    """What to call for argument types that are compiled: arguments are converted to these. KeyError for others."""
+    from . import types
+    made = self.overloads[tuple(types.signatures(sig)[0][0])]
+    return jit(made.signature, **self.targetoptions)(self.py_func)
+
+
 def _stats(self):
     """Where the code cache is, and for which signatures code came out of it or had to be made."""
     from . import types
@@ -382,7 +389,7 @@ def _signature(self):
 for _name, _value in {
     "signatures": property(_signatures), "nopython_signatures": property(_nopython_signatures), "overloads": property(_overloads), "inspect": inspect, "inspect_llvm": inspect_llvm, "inspect_asm": inspect_asm,
     "inspect_cfg": inspect_cfg, "inspect_types": inspect_types, "explain": explain, "parallel_report": parallel_report, "parallel_diagnostics": parallel_diagnostics, "recompile": recompile,
-    "disable_compile": disable_compile, "compile": compile, "stats": property(_stats), "func_code": property(lambda self: self.py_func.__code__), "get_compile_result": get_compile_result, "__reduce__": _reduce, "__copy__": _copied, "__deepcopy__": _copied,
+    "disable_compile": disable_compile, "compile": compile, "stats": property(_stats), "func_code": property(lambda self: self.py_func.__code__), "get_compile_result": get_compile_result, "get_overload": get_overload, "__reduce__": _reduce, "__copy__": _copied, "__deepcopy__": _copied,
     "__defaults__": property(lambda self: self.py_func.__defaults__), "__kwdefaults__": property(lambda self: self.py_func.__kwdefaults__),
     "__code__": property(lambda self: self.py_func.__code__), "__globals__": property(lambda self: self.py_func.__globals__),
     "__signature__": property(_signature), "is_compiling": property(lambda self: False), "_can_compile": property(_tierup.can_compile),
