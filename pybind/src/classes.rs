@@ -183,11 +183,36 @@ pub fn is_instance(py: Python<'_>, value: Type, class: Type) -> Option<bool> {
             return None;
         }
     }
+    // So are members of enumerations that are ints or strings.
+    let enumerations: &[&str] = match value.kind() {
+        Kind::Int(_) => &["IntEnum", "IntFlag"],
+        Kind::Str => &["StrEnum"],
+        _ => &[],
+    };
+    if is_base_of_enums(py, &class, enumerations).ok()? {
+        return None;
+    }
     // An exception may be of any class.
     if let Kind::Exception = value.kind() {
         return None;
     }
     Some(false)
+}
+
+/// Whether one of these classes of the module `enum` is derived from a class.
+fn is_base_of_enums(py: Python<'_>, class: &Bound<'_, PyType>, names: &[&str]) -> PyResult<bool> {
+    if names.is_empty() {
+        return Ok(false);
+    }
+    let Ok(module) = py.import("sys")?.getattr("modules")?.get_item("enum") else { return Ok(false) };
+    for name in names {
+        if let Ok(c) = module.getattr(*name)
+            && c.cast::<PyType>()?.mro().contains(class)?
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether one class is a subclass of another.
