@@ -670,9 +670,7 @@ pub fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: T
         }
         (_, Kind::Optional(_)) => identical(cx, b, bt, a, at),
         (Kind::Str, _) => same_string(cx, a[0], b[0]),
-        (Kind::List(_) | Kind::Exception | Kind::Generator(..), _) => {
-            Ok(cx.b.bin(Op::IcmpEq, a[0], b[0]))
-        }
+        (Kind::List(_) | Kind::Exception | Kind::Generator(..), _) => Ok(cx.b.bin(Op::IcmpEq, a[0], b[0])),
         // One generator that was passed twice has two sources.
         (Kind::Random, _) => {
             let [x, y] =
@@ -698,11 +696,7 @@ fn same_string(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Result<Value> {
     let same = cx.and(place, len);
     let (short, latin) = (cx.b.bin_imm(Op::IcmpSle, m, 1), cx.b.bin_imm(Op::IcmpEq, kind, 1));
     let shared = cx.and(short, latin);
-    let r = cx.if_else(
-        shared,
-        |cx| Ok(vec![super::string::emit_equal(cx, a, b)?]),
-        |_| Ok(vec![same]),
-    )?;
+    let r = cx.if_else(shared, |cx| Ok(vec![super::string::emit_equal(cx, a, b)?]), |_| Ok(vec![same]))?;
     Ok(r[0])
 }
 

@@ -368,11 +368,7 @@ fn index_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 /// Whether a helper can sort the first operand.
 fn sortable(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<()> {
     let e = known_elem(cx, args, "sort")?;
-    if *e == Kind::Never || ordered_by_helpers(e) {
-        Ok(())
-    } else {
-        Err(no_match("sort", args))
-    }
+    if *e == Kind::Never || ordered_by_helpers(e) { Ok(()) } else { Err(no_match("sort", args)) }
 }
 
 fn sort_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {

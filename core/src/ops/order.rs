@@ -7,9 +7,9 @@
 use super::{Body, OpDef};
 use crate::classes;
 use crate::diag::{Diagnostic, Result};
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::exc::Class;
 use crate::lir::{Op, Value};
-use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::types::{Const, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 

@@ -163,10 +163,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(
         &["tuple.index"],
         "t, value",
-        Body::Lir(
-            |cx, a| searched(cx, a).map(|()| Answer::of(Type::int())),
-            emit_tuple_index,
-        ),
+        Body::Lir(|cx, a| searched(cx, a).map(|()| Answer::of(Type::int())), emit_tuple_index),
     )
     .raises()
     .doc("Position of the first member that equals `value`."),
@@ -521,16 +518,17 @@ fn tuple_repeat_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn in_tuple(args: &[Arg]) -> bool {
-    matches!(args[0].ty.kind(), Kind::Tuple(_)) || matches!(args[0].ty.kind(), Kind::NamedTuple(c, _) if !c.is_keywords())
+    matches!(args[0].ty.kind(), Kind::Tuple(_))
+        || matches!(args[0].ty.kind(), Kind::NamedTuple(c, _) if !c.is_keywords())
 }
 
 /// Whether lowering can compare each member of a tuple with a value.
 fn searched(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<()> {
     let (t, x) = (cx.vars.resolve(args[0].ty), cx.vars.resolve(args[1].ty));
     let array = |t: Type| t.as_array().is_some();
-    let all = t.members().is_some_and(|m| {
-        m.iter().all(|t| super::compare::comparable(*t, x) && !array(*t) && !array(x))
-    });
+    let all = t
+        .members()
+        .is_some_and(|m| m.iter().all(|t| super::compare::comparable(*t, x) && !array(*t) && !array(x)));
     if all { Ok(()) } else { Err(no_match("in", args)) }
 }
 
