@@ -4,7 +4,7 @@
 //! Written out, since a compiler makes vectors of what the additions at a leaf's end pair, unless the
 //! accumulators go through memory in between: that costs a quarter more where the array is in a cache.
 
-use super::lanes::{BLOCK, half};
+use super::lane_tree::{BLOCK, half};
 use std::arch::x86_64::*;
 
 /// How far ahead of an element memory is asked for, in bytes: the processor itself looks no further than the

@@ -4,6 +4,7 @@
 //! that. Everything else that depends on the order (products of floats) goes from front to back.
 
 use super::item::{Bool, Complex, Item, To, with_item};
+use super::lane_tree::{BLOCK, half};
 use super::simd;
 use tierup_core::elem::Elem;
 use tierup_core::ops::kernel::Reduce;
@@ -313,12 +314,6 @@ impl Real for f64 {
     fn plus(self, o: f64) -> f64 {
         self + o
     }
-}
-
-pub const BLOCK: isize = 128;
-/// Half of a long lane, rounded down to a multiple of eight numbers.
-pub fn half(n: isize) -> isize {
-    n / 2 - n / 2 % 8
 }
 
 #[inline(always)]

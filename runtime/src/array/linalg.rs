@@ -6,6 +6,7 @@
 
 use super::View;
 use super::copy;
+use super::dots::Dots;
 use super::item::{Complex, Item, with_item};
 use super::simd;
 use crate::exc::Res;
@@ -297,20 +298,6 @@ unsafe fn matrix_vector<T: Item, const L: usize>(
 /// Sums side by side, enough to hide how long an addition takes.
 const fn width<T>() -> usize {
     if size_of::<T>() >= 8 { 128 / size_of::<T>() } else { 32 }
-}
-
-/// Products of rows with a vector of `n` elements; steps are in bytes.
-#[derive(Clone, Copy)]
-pub struct Dots {
-    pub rows: isize,
-    pub n: isize,
-    pub a: *const u8,
-    pub row: isize,
-    pub step: isize,
-    pub b: *const u8,
-    pub b_step: isize,
-    pub out: *mut u8,
-    pub out_step: isize,
 }
 
 /// All of them, with the instructions that the processor has. A row's sum is the same whichever rows stand

@@ -8,10 +8,12 @@ pub mod axes;
 pub mod chosen;
 pub mod copy;
 #[cfg(target_arch = "x86_64")]
+mod dots;
 mod doubles;
 pub mod helpers;
 mod in_order;
 pub mod item;
+mod lane_tree;
 pub mod lanes;
 pub mod linalg;
 pub mod map;

@@ -1,7 +1,7 @@
 //! Products of float64 rows with a vector in registers of 512 bits. Compilers add up rows that stand in an
 //! array of sums in narrower ones, which takes more than twice as long.
 
-use super::linalg::Dots;
+use super::dots::Dots;
 use std::arch::x86_64::*;
 
 /// Elements of a turn: two registers.

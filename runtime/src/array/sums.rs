@@ -1,7 +1,8 @@
 //! The tree of a pairwise sum whose elements are computed block by block by the caller: subtrees of up to
 //! [`SUM_BLOCK`] elements, and the same additions, as [`super::lanes::pairwise`] makes of an array in memory.
 
-use super::lanes::{Real, half};
+use super::lane_tree::half;
+use super::lanes::Real;
 use std::mem::MaybeUninit;
 use tierup_core::ops::kernel::{
     LEAF, LEAVES, LEAVES_BYTES, LEAVES_LANES, LEAVES_REST, LEAVES_ROW, SUBTREES, SUMS,

@@ -1,41 +1,10 @@
 //! Distributions over the integers.
 
 use super::bits::Source;
-use super::legacy::{floor, to_int};
 use super::memory::{last, log_gamma_of, remembered};
 use super::normal::{exponential, gamma, libm_expm1, libm_log1p};
+use super::whole::{floor, to_int};
 use std::cell::Cell;
-
-/// `ln Γ(x)` as these methods have it; not the one to ask for itself.
-pub fn log_gamma(x: f64) -> f64 {
-    const A: [f64; 10] = [
-        8.333333333333333e-02,
-        -2.777777777777778e-03,
-        7.936507936507937e-04,
-        -5.952380952380952e-04,
-        8.417508417508418e-04,
-        -1.917526917526918e-03,
-        6.410256410256410e-03,
-        -2.955065359477124e-02,
-        1.796443723688307e-01,
-        -1.39243221690590e+00,
-    ];
-    if x == 1.0 || x == 2.0 {
-        return 0.0;
-    }
-    let n = if x < 7.0 { (7.0 - x) as i64 } else { 0 };
-    let mut x0 = x + n as f64;
-    let x2 = 1.0 / x0 * (1.0 / x0);
-    let series = A[..9].iter().rev().fold(A[9], |s, a| s * x2 + a);
-    let mut out = series / x0 + 0.5 * 1.8378770664093453 + (x0 - 0.5) * x0.ln() - x0;
-    if x < 7.0 {
-        for _ in 0..n {
-            out -= (x0 - 1.0).ln();
-            x0 -= 1.0;
-        }
-    }
-    out
-}
 
 pub fn poisson(bits: &impl Source, lam: f64) -> i64 {
     if lam >= 10.0 {

@@ -14,6 +14,7 @@ mod memory;
 mod normal;
 mod python;
 pub mod state;
+mod whole;
 mod ziggurat;
 
 use crate::Native;
