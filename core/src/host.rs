@@ -58,35 +58,6 @@ pub enum ClassAttr {
     Computed(GlobalValue),
 }
 
-/// What of a stencil's kernel says how its loops are written.
-#[derive(Clone, Debug)]
-pub struct StencilKernel {
-    pub name: String,
-    /// Its parameters, and whether that is all it takes.
-    pub names: Vec<String>,
-    pub plain: bool,
-    /// Every indexing of a parameter: its number, whether it is written to, and the index where it is
-    /// constant.
-    pub found: Vec<(usize, bool, Option<Vec<i64>>)>,
-    /// Parameters that are indexed as usual.
-    pub standard: Vec<String>,
-    /// Dimensions of a neighborhood that is given.
-    pub given: Option<usize>,
-    /// Whether there is a number for elements near the border.
-    pub filled: bool,
-}
-
-/// A function that compiled code calls where it makes a stencil.
-#[derive(Clone, Debug)]
-pub enum Stencil {
-    /// Takes a kernel, a neighborhood or None, and the number for elements near the border or None; gives the
-    /// stencil.
-    Loops(StencilKernel),
-    /// Takes a neighborhood and that number; gives the decorator for kernels whose parameters of these names
-    /// are indexed as usual.
-    Decorator(Vec<String>),
-}
-
 pub trait Host {
     /// The global or builtin `name` of the function that the host knows as `host`.
     fn global(&self, host: u64, name: &str) -> Option<GlobalValue>;
@@ -133,9 +104,10 @@ pub trait Host {
     fn in_parallel(&self, func: FuncId, _parts: Parts) -> FuncId {
         func
     }
-    /// A function that makes stencils.
-    fn stencil(&self, _: &Stencil) -> Result<FuncId> {
-        Err(crate::diag::Diagnostic::internal("a host that knows no stencils"))
+    /// A library function that the host writes for these constants: what the function `module.name` of its
+    /// package gives for them. A `ValueError` of that is the user's mistake.
+    fn written(&self, maker: &str, _args: &[Const]) -> Result<FuncId> {
+        Err(crate::diag::Diagnostic::internal(format!("a host that cannot ask {maker}")))
     }
     /// A library function written in Python, by `module.name` below `tierup.lib`.
     fn library(&self, path: &str) -> Result<FuncId>;

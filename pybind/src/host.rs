@@ -7,12 +7,12 @@ use crate::value::{self, Record};
 use crate::{dispatcher, functions, known};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFunction, PyString, PyTuple, PyType, PyTypeMethods};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFunction, PyString, PyTuple, PyType, PyTypeMethods};
 use std::cell::{Cell, RefCell};
 use tierup_core::diag::{Code, Diagnostic, Result};
-use tierup_core::host::{ClassAttr, GlobalValue, Host, Stencil};
+use tierup_core::host::{ClassAttr, GlobalValue, Host};
 use tierup_core::ssa::{FuncId, Parts};
-use tierup_core::types::{ClassDef, Type};
+use tierup_core::types::{ClassDef, Const, Type};
 
 pub struct PyHost<'py> {
     py: Python<'py>,
@@ -325,44 +325,27 @@ impl Host for PyHost<'_> {
         functions::in_parallel(self.py, func, parts).unwrap_or(func)
     }
 
-    fn stencil(&self, wanted: &Stencil) -> Result<FuncId> {
+    fn written(&self, maker: &str, args: &[Const]) -> Result<FuncId> {
         let find = || -> std::result::Result<FuncId, Failure> {
-            let module = self.py.import("tierup._stencil")?;
-            let f = match wanted {
-                Stencil::Decorator(standard) => {
-                    module.getattr("decorator_for")?.call1((PyTuple::new(self.py, standard)?,))?
-                }
-                Stencil::Loops(k) => {
-                    let found = k.found.iter().map(|(param, writes, index)| {
-                        (*param, *writes, index.as_ref().map(|i| PyTuple::new(self.py, i).ok()))
-                    });
-                    let found = found.map(|f| f.into_pyobject(self.py)).collect::<PyResult<Vec<_>>>()?;
-                    let (names, standard, found) = (
-                        PyTuple::new(self.py, &k.names)?,
-                        PyTuple::new(self.py, &k.standard)?,
-                        PyTuple::new(self.py, found)?,
-                    );
-                    module
-                        .getattr("loops_for")?
-                        .call1((&k.name, names, k.plain, found, standard, k.given, k.filled))?
-                }
-            };
+            let (module, name) = maker
+                .rsplit_once('.')
+                .ok_or_else(|| Diagnostic::internal(format!("{maker} is no function")))?;
+            let args = args.iter().map(|a| object(self.py, a)).collect::<PyResult<Vec<_>>>()?;
+            let maker = self.py.import(format!("tierup.{module}"))?.getattr(name)?;
+            let f = maker.call1(PyTuple::new(self.py, args)?)?;
             let f = f
                 .cast::<PyFunction>()
-                .map_err(|_| Diagnostic::internal("the loops of a stencil are no Python function"))?;
+                .map_err(|_| Diagnostic::internal(format!("{name} gives no Python function")))?;
             functions::library_func_id(f)
         };
         find().map_err(|e| match e {
             Failure::Diagnostic(d) => *d,
-            // What is wrong with the kernel is said where the stencil is made.
+            // What is wrong with the arguments is said where the function is wanted.
             Failure::Raised(e) if e.is_instance_of::<pyo3::exceptions::PyValueError>(self.py) => {
                 Diagnostic::new(Code::BadCall, e.value(self.py).to_string())
             }
             Failure::Raised(e) => {
-                let d = Diagnostic::new(
-                    Code::InternalError,
-                    format!("the loops of a stencil could not be made: {e}"),
-                );
+                let d = Diagnostic::new(Code::InternalError, format!("{maker} failed: {e}"));
                 self.raised.borrow_mut().get_or_insert(e);
                 d
             }
@@ -414,4 +397,22 @@ fn default_of<'py>(f: &Bound<'py, PyFunction>, param: &str) -> PyResult<Option<B
         Some(i) => defaults.get_item(i).map(Some),
         None => Ok(None),
     }
+}
+
+/// A constant of the compiler as an object.
+fn object<'py>(py: Python<'py>, value: &Const) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Const::None => py.None().into_bound(py),
+        Const::Ellipsis => py.Ellipsis().into_bound(py),
+        Const::Bool(x) => PyBool::new(py, *x).to_owned().into_any(),
+        Const::Int(x) => x.into_pyobject(py)?.into_any(),
+        Const::UInt(x) => x.into_pyobject(py)?.into_any(),
+        Const::Float(x) => x.into_pyobject(py)?.into_any(),
+        Const::Complex(re, im) => PyComplex::from_doubles(py, *re, *im).into_any(),
+        Const::Str(x) => PyString::new(py, x).into_any(),
+        Const::Tuple(all) => {
+            let all = all.iter().map(|a| object(py, a)).collect::<PyResult<Vec<_>>>()?;
+            PyTuple::new(py, all)?.into_any()
+        }
+    })
 }

@@ -3,8 +3,7 @@
 
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::host::{Stencil, StencilKernel};
-use crate::ssa::{FuncId, reads, registry};
+use crate::ssa::{Func, FuncId, reads, registry};
 use crate::types::{Const, FuncType, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
@@ -54,8 +53,8 @@ fn from_place(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(Type::new(Kind::Function(FuncType { func, ..f.clone() }))))
 }
 
-/// Names of arrays that are indexed as usual.
-fn standard(arg: &Arg) -> Result<Vec<String>> {
+/// Names of arrays that are indexed as usual, as a tuple.
+fn standard(arg: &Arg) -> Result<Const> {
     let unknown = || {
         Diagnostic::new(
             Code::BadCall,
@@ -63,14 +62,23 @@ fn standard(arg: &Arg) -> Result<Vec<String>> {
         )
     };
     match &arg.konst {
-        Some(Const::None) => Ok(vec![]),
-        Some(Const::Str(name)) => Ok(vec![name.to_string()]),
-        Some(Const::Tuple(names)) => names
-            .iter()
-            .map(|n| if let Const::Str(n) = n { Ok(n.to_string()) } else { Err(unknown()) })
-            .collect(),
+        Some(Const::None) => Ok(Const::Tuple(vec![])),
+        Some(name @ Const::Str(_)) => Ok(Const::Tuple(vec![name.clone()])),
+        Some(names @ Const::Tuple(all)) if all.iter().all(|n| matches!(n, Const::Str(_))) => {
+            Ok(names.clone())
+        }
         Some(_) | None => Err(unknown()),
     }
+}
+
+/// Every indexing of a parameter, as tuples: its number, whether it is written to, and the index where it is
+/// constant.
+fn found(func: &Func) -> Const {
+    let all = reads::accesses(func).into_iter().map(|a| {
+        let index = a.index.map_or(Const::None, |i| Const::Tuple(i.into_iter().map(Const::Int).collect()));
+        Const::Tuple(vec![Const::Int(a.param as i64), Const::Bool(a.writes), index])
+    });
+    Const::Tuple(all.collect())
 }
 
 fn loops(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -86,18 +94,18 @@ fn loops(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         return Err(Diagnostic::new(Code::BadCall, format!("cval is a number, not {}", args[3].ty)));
     }
     let p = &func.params;
-    let kernel = StencilKernel {
-        name: func.name.to_string(),
-        names: p.names.iter().map(|n| n.to_string()).collect(),
-        plain: p.positional == p.names.len(),
-        found: reads::accesses(&func).into_iter().map(|a| (a.param, a.writes, a.index)).collect(),
-        standard: standard(&args[2])?,
-        given,
-        filled: !args[3].is_none(),
-    };
-    cx.host.stencil(&Stencil::Loops(kernel)).map(function)
+    let kernel = [
+        Const::Str(func.name.clone()),
+        Const::Tuple(p.names.iter().cloned().map(Const::Str).collect()),
+        Const::Bool(p.positional == p.names.len()),
+        found(&func),
+        standard(&args[2])?,
+        given.map_or(Const::None, |n| Const::Int(n as i64)),
+        Const::Bool(!args[3].is_none()),
+    ];
+    cx.host.written("_stencil.loops_for", &kernel).map(function)
 }
 
 fn decorator(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    cx.host.stencil(&Stencil::Decorator(standard(&args[0])?)).map(function)
+    cx.host.written("_stencil.decorator_for", &[standard(&args[0])?]).map(function)
 }
