@@ -4,6 +4,7 @@
 //! [`docs`] keeps generated documentation current, [`rules`] checks the repository itself. All run under
 //! `cargo test -p tierup-tests`; `TIERUP_BLESS=1` rewrites expected output and generated files.
 
+mod circles;
 pub mod docs;
 pub mod exec;
 pub mod filetests;

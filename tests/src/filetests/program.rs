@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use tierup_core::diag::Diagnostic;
 use tierup_core::ssa::opt::cleanup::renumber;
 use tierup_core::ssa::parse::{FuncLines, parse, parse_with_lines};
+use tierup_core::ssa::verify::verify;
 use tierup_core::ssa::{Func, FuncId, Loc, Op, registry};
 use tierup_core::types::{FuncType, Kind, Type};
 
@@ -186,4 +188,16 @@ pub(super) fn round_trip(func: &Func) -> Result<(), String> {
         }
         Err(d) => Err(format!("the printed text does not parse: {d}\n{text}")),
     }
+}
+
+/// A diagnostic as `; error:` comments write it, with its line in the file.
+pub(super) fn fault(program: &Program, d: &Diagnostic) -> Fault {
+    let line = d.span.as_ref().map_or(0, |s| program.line(&s.func, s.line));
+    (line, format!("{}: {}", d.code.name(), d.message))
+}
+
+/// Whether a function is well-formed, and is read as it is printed.
+pub(super) fn check(func: &Func) -> Result<(), String> {
+    verify(func).map_err(|d| format!("{}\n{func}", d.message))?;
+    round_trip(func)
 }

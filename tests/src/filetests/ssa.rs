@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use tierup_core::diag::Diagnostic;
 use tierup_core::ssa::opt::{self, Pass, parallel};
 use tierup_core::ssa::parse::FuncLines;
 use tierup_core::ssa::verify::{Place, verify, violations};
@@ -13,7 +12,7 @@ use super::host::FileHost;
 use super::lir::run_lines;
 use super::outcome::Outcome;
 pub use super::program::bare;
-use super::program::{Fault, Program, read, round_trip};
+use super::program::{Fault, Program, check, fault, read, round_trip};
 use super::typed::{self, Level};
 use crate::exec::Target;
 
@@ -150,12 +149,6 @@ fn line_of(lines: &FuncLines, place: Place) -> u32 {
     }
 }
 
-/// A diagnostic as `; error:` comments write it, with its line in the file.
-pub(super) fn fault(program: &Program, d: &Diagnostic) -> Fault {
-    let line = d.span.as_ref().map_or(0, |s| program.line(&s.func, s.line));
-    (line, format!("{}: {}", d.code.name(), d.message))
-}
-
 /// The functions that passes change or make.
 fn run_passes(case: &Case, mut program: Program, passes: &[&Pass]) -> Result<String, Fault> {
     let host = FileHost::new(case, &program)?;
@@ -221,9 +214,4 @@ fn loops(case: &Case, program: Program) -> Result<Vec<Fault>, Fault> {
         }
     }
     Ok(out)
-}
-
-pub(super) fn check(func: &Func) -> Result<(), String> {
-    verify(func).map_err(|d| format!("{}\n{func}", d.message))?;
-    round_trip(func)
 }

@@ -15,8 +15,7 @@ use tierup_core::types::{Type, parse};
 
 use super::case::Case;
 use super::host::FileHost;
-use super::program::{Fault, Loaded, Program};
-use super::ssa::{check, fault};
+use super::program::{Fault, Loaded, Program, check, fault};
 
 /// How far a function is taken.
 #[derive(Clone, Copy, PartialEq)]
