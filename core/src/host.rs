@@ -70,8 +70,8 @@ pub trait Host {
         None
     }
     /// What a class of the host has under that name, its bases included.
-    fn class_attr(&self, _class: &ClassDef, _name: &str) -> Option<ClassAttr> {
-        None
+    fn class_attr(&self, class: &ClassDef, name: &str) -> Option<ClassAttr> {
+        class.fields.iter().position(|f| f == name).map(|k| ClassAttr::Field(k as u32))
     }
     /// Whether values of a type are instances of a class that the types themselves say nothing about; none
     /// where that cannot be told.

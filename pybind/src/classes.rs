@@ -282,10 +282,15 @@ const HARMLESS: [&str; 38] = [
     "__type_params__",
 ];
 
-/// What was found out about classes, by their numbers ([`identity`]) and what they are derived from.
-static LOOKED_AT: LazyLock<Mutex<HashMap<(u64, usize), Option<String>>>> = LazyLock::new(Default::default);
+/// What was found out about a class, and the number that Python gave the class as it was; 0 for none.
+struct Found {
+    version: std::ffi::c_uint,
+    method: Option<String>,
+}
+/// By the numbers of classes ([`identity`]) and what they are derived from.
+static LOOKED_AT: LazyLock<Mutex<HashMap<(u64, usize), Found>>> = LazyLock::new(Default::default);
 
-fn looked_at() -> MutexGuard<'static, HashMap<(u64, usize), Option<String>>> {
+fn looked_at() -> MutexGuard<'static, HashMap<(u64, usize), Found>> {
     LOOKED_AT.lock().unwrap_or_else(|e| e.into_inner())
 }
 
@@ -296,12 +301,20 @@ pub fn overrides(py: Python<'_>, class: Class, base: Class) -> Option<String> {
     let [of, from] =
         [class, base].map(|c| unsafe { Bound::from_borrowed_ptr(py, c.cast::<ffi::PyObject>()) });
     let key = (identity::number_of(&of).ok()?, base as usize);
-    if let Some(found) = looked_at().get(&key) {
-        return found.clone();
+    // A change of the class or of its bases takes its number away; the look-up of an attribute gives it one.
+    // SAFETY: a live class.
+    let version = || unsafe { (*class).tp_version_tag };
+    if let Some(found) = looked_at().get(&key)
+        && found.version != 0
+        && found.version == version()
+    {
+        return found.method.clone();
     }
-    let found = look(&of, &from).unwrap_or_else(|_| Some("an attribute that cannot be read".into()));
-    looked_at().insert(key, found.clone());
-    found
+    let _ = of.getattr(pyo3::intern!(py, "__doc__"));
+    let before = version();
+    let method = look(&of, &from).unwrap_or_else(|_| Some("an attribute that cannot be read".into()));
+    looked_at().insert(key, Found { version: before, method: method.clone() });
+    method
 }
 
 /// Forgets a class that is gone.
@@ -371,24 +384,48 @@ fn of_enum(py: Python<'_>, value: &Bound<'_, PyAny>, name: &str) -> PyResult<boo
     Ok(false)
 }
 
-/// Fields that a named tuple class has something else for under their names, and `__getattribute__` where it
-/// has one of its own.
-pub fn shadowed(class: &Bound<'_, PyType>, fields: &[String]) -> PyResult<Vec<String>> {
-    let mut out = vec![];
-    for name in fields.iter().map(String::as_str).chain(["__getattribute__"]) {
+unsafe extern "C" {
+    // PyO3 does not declare it. The place of an instance's dictionary, which may hold null; null where
+    // instances of the class have none.
+    fn _PyObject_GetDictPtr(obj: *mut ffi::PyObject) -> *mut *mut ffi::PyObject;
+}
+
+/// Whether an instance has attributes in a dictionary of its own.
+///
+/// # Safety
+/// A live object; the thread is attached.
+pub unsafe fn has_own(obj: *mut ffi::PyObject) -> bool {
+    // SAFETY: as required of the caller; the dictionary, where there is one, is one.
+    unsafe {
+        let place = _PyObject_GetDictPtr(obj);
+        !place.is_null() && !(*place).is_null() && ffi::PyDict_Size(*place) != 0
+    }
+}
+
+/// An attribute that an instance has in its own dictionary under the name of a method or constant of its
+/// class: compiled code, which knows the class alone, would take that of the class.
+pub fn hidden(obj: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    // SAFETY: a live object, which has a dictionary.
+    let own = unsafe {
+        if !has_own(obj.as_ptr()) {
+            return Ok(None);
+        }
+        Bound::from_borrowed_ptr(obj.py(), *_PyObject_GetDictPtr(obj.as_ptr())).cast_into::<PyDict>()?
+    };
+    let class = obj.get_type();
+    for name in own.keys() {
         for at in class.mro().iter() {
-            if at.is_instance_of::<PyType>() && at.is(class.py().get_type::<PyTuple>()) {
-                break;
-            }
-            let Ok(found) = at.getattr("__dict__")?.get_item(name) else { continue };
-            let plain = field_of(&found)?.is_some_and(|k| fields.get(k as usize).is_some_and(|f| f == name));
-            if !plain {
-                out.push(name.to_string());
+            let Ok(found) = at.getattr("__dict__")?.get_item(&name) else { continue };
+            let kind = found.get_type().name()?.to_string();
+            let computed = found.get_type().hasattr("__get__")?
+                && !matches!(kind.as_str(), "function" | "staticmethod" | "classmethod");
+            if !computed {
+                return Ok(Some(name.to_string()));
             }
             break;
         }
     }
-    Ok(out)
+    Ok(None)
 }
 
 /// The member that a descriptor reads, where it is one that namedtuple makes for a field: `_tuplegetter`, or a

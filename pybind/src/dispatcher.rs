@@ -485,6 +485,7 @@ impl Core {
         let func = self.function(py);
         let host = PyHost::new(py);
         note(&host);
+        host.depends_on_classes(types);
         let compiled = guard(&format!("compiling {}", self.params.name), || {
             let id = self.func_id(py).map_err(|e| match e {
                 Failure::Diagnostic(d) => d.at(self.span(py)).into(),
@@ -651,6 +652,7 @@ impl Core {
                 let id = self.func_id(py)?;
                 let host = PyHost::new(py);
                 host.depends_on(&self.object(py));
+                host.depends_on_classes(types);
                 let answer = compile(id, types, &self.options, &host);
                 let (guards, raised) = host.finish();
                 match (answer, raised) {

@@ -1,5 +1,5 @@
 //! What an overload assumed about the world, checked before every call: globals by name, captured variables,
-//! defaults, global arrays.
+//! defaults, global arrays, the bases of classes.
 //!
 //! The names of one dictionary are checked by the number of its last change ([`crate::watch`]); when that has
 //! moved, each value is compared by identity and, for immutable scalars, by value. A changed global therefore
@@ -15,6 +15,7 @@ use crate::npy::{self, PyArrayObject};
 use crate::watch::Watched;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::{PyType, PyTypeMethods};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use tierup_core::layout::MemBlock;
@@ -47,8 +48,24 @@ impl Held {
         // SAFETY: the reference was owned, and is given up once; the GIL is held.
         unsafe { ffi::Py_XDECREF(owned) };
     }
+    /// Holds nothing from now on.
+    fn clear(&self) {
+        self.loosen();
+        self.object.store(std::ptr::null_mut(), Ordering::Relaxed);
+    }
     fn get(&self) -> Obj {
         self.object.load(Ordering::Relaxed)
+    }
+    /// Holds `now` instead, where it holds anything.
+    fn exchange(&self, now: Obj) {
+        if self.loose.load(Ordering::Relaxed) {
+            return;
+        }
+        // SAFETY: `now` is live, what was held is owned, and the GIL is held.
+        unsafe {
+            ffi::Py_INCREF(now);
+            ffi::Py_XDECREF(self.object.swap(now, Ordering::Relaxed));
+        }
     }
     /// Whether `now` is the same value; an equal scalar replaces the one held, so that the next look is
     /// quick.
@@ -60,13 +77,8 @@ impl Held {
         if held.is_null() || now.is_null() || !same_scalar(held, now) {
             return false;
         }
-        // SAFETY: both are live; this thread holds the GIL, and the old object's destructor (a number's or a
-        // string's) runs no Python code.
-        unsafe {
-            ffi::Py_INCREF(now);
-            let old = self.object.swap(now, Ordering::Relaxed);
-            ffi::Py_DECREF(old);
-        }
+        // The old object's destructor (a number's or a string's) runs no Python code.
+        self.exchange(now);
         true
     }
 }
@@ -161,6 +173,15 @@ struct ArrayGuard {
     block: Box<MemBlock>,
 }
 
+/// The MRO of a class that can change (`C.__bases__ = …`).
+struct OrderGuard {
+    class: Held,
+    /// The tuple that the class had as its MRO when `order` was last compared. Python makes another one where
+    /// anything changes. Null where the classes are held weakly, for the tuple holds them.
+    tuple: Held,
+    order: Vec<Held>,
+}
+
 /// Everything one overload assumed. Made and dropped with the GIL held.
 #[derive(Default)]
 pub struct Guards {
@@ -169,6 +190,9 @@ pub struct Guards {
     functions: Vec<FunctionGuard>,
     decorations: Vec<DecorationGuard>,
     arrays: Vec<ArrayGuard>,
+    orders: Vec<OrderGuard>,
+    /// There are cells, arrays or orders, which few functions have.
+    rest: bool,
 }
 
 // SAFETY: the references are only touched by threads that hold the GIL (or, without one, by atomic operations
@@ -183,6 +207,7 @@ impl Guards {
             && self.cells.is_empty()
             && self.arrays.is_empty()
             && self.decorations.is_empty()
+            && self.orders.is_empty()
     }
     /// Whether everything is as it was. Runs no Python code.
     #[inline]
@@ -190,11 +215,13 @@ impl Guards {
         self.functions.iter().all(FunctionGuard::holds)
             && self.decorations.iter().all(DecorationGuard::holds)
             && self.dicts.iter().all(DictGuard::holds)
-            && (self.cells.is_empty() && self.arrays.is_empty() || self.rest_holds())
+            && (!self.rest || self.rest_holds())
     }
     #[inline(never)]
     fn rest_holds(&self) -> bool {
-        self.cells.iter().all(|c| c.holds()) && self.arrays.iter().all(ArrayGuard::holds)
+        self.orders.iter().all(OrderGuard::holds)
+            && self.cells.iter().all(|c| c.holds())
+            && self.arrays.iter().all(ArrayGuard::holds)
     }
 
     /// `dict[name]` was read; no `value` says that it was absent. `owner` keeps the dictionary.
@@ -233,6 +260,7 @@ impl Guards {
         if self.cells.iter().any(|c| c.cell.get() == cell.as_ptr()) {
             return;
         }
+        self.rest = true;
         self.cells.push(CellGuard {
             cell: Held::new(cell.as_ptr()),
             owner: Held::new(owner.as_ptr()),
@@ -273,6 +301,7 @@ impl Guards {
             let dims = (0..(*a).nd as usize).map(|i| *(*a).dimensions.add(i)).collect();
             let block = Box::new(crate::frame::borrowed_block(array.as_ptr()));
             let address = std::ptr::from_ref(&*block) as usize;
+            self.rest = true;
             self.arrays.push(ArrayGuard {
                 array: Held::new(array.as_ptr()),
                 data: (*a).data as usize,
@@ -287,6 +316,21 @@ impl Guards {
     pub fn keep_arrays(&mut self) {
         std::mem::forget(std::mem::take(&mut self.arrays));
     }
+    /// What a class derives from, and where its attributes are looked for.
+    pub fn order(&mut self, class: &Bound<'_, PyType>) {
+        // SAFETY: a live class; only classes made in Python can change.
+        let fixed = unsafe { ffi::PyType_GetFlags(class.as_ptr().cast()) & ffi::Py_TPFLAGS_HEAPTYPE == 0 };
+        if fixed || self.orders.iter().any(|o| o.class.get() == class.as_ptr()) {
+            return;
+        }
+        let tuple = class.mro();
+        self.rest = true;
+        self.orders.push(OrderGuard {
+            class: Held::new(class.as_ptr()),
+            order: tuple.iter().map(|c| Held::new(c.as_ptr())).collect(),
+            tuple: Held::new(tuple.as_ptr()),
+        });
+    }
     /// Calls `visit` on every reference owned, until one call gives something other than 0.
     pub fn traverse(&self, visit: &dyn Fn(Obj) -> i32) -> i32 {
         let dicts = self.dicts.iter().flat_map(|d| {
@@ -299,7 +343,11 @@ impl Guards {
             .functions
             .iter()
             .flat_map(|f| [f.func.owned(), f.code.owned(), f.defaults.owned(), f.kwdefaults.owned()]);
-        let rest = self.arrays.iter().map(|a| a.array.owned());
+        let orders = self
+            .orders
+            .iter()
+            .flat_map(|o| [&o.class, &o.tuple].into_iter().chain(&o.order).map(Held::owned));
+        let rest = self.arrays.iter().map(|a| a.array.owned()).chain(orders);
         dicts.chain(cells).chain(functions).chain(rest).map(visit).find(|r| *r != 0).unwrap_or(0)
     }
 
@@ -331,6 +379,7 @@ impl Guards {
         values
             .chain(self.cells.iter().flat_map(|c| [&c.owner, &c.content]))
             .chain(self.functions.iter().map(|f| &f.func))
+            .chain(self.orders.iter().flat_map(|o| std::iter::once(&o.class).chain(&o.order)))
             .filter(|h| has_life(h.get()))
     }
 
@@ -343,6 +392,9 @@ impl Guards {
         }
         for c in &self.cells {
             c.cell.loosen();
+        }
+        for o in &self.orders {
+            o.tuple.clear();
         }
         self.loosened().for_each(Held::loosen);
     }
@@ -378,6 +430,32 @@ impl CellGuard {
     fn holds(&self) -> bool {
         // SAFETY: the cell is alive, and only its slot is read.
         unsafe { self.content.admits((*self.cell.get().cast::<ffi::PyCellObject>()).ob_ref) }
+    }
+}
+impl OrderGuard {
+    #[inline]
+    fn holds(&self) -> bool {
+        // SAFETY: the class is alive, and its MRO is null or a live tuple.
+        let now = unsafe { (*self.class.get().cast::<ffi::PyTypeObject>()).tp_mro };
+        (now == self.tuple.get() && !now.is_null()) || self.order_holds(now)
+    }
+    #[cold]
+    fn order_holds(&self, now: Obj) -> bool {
+        // SAFETY: null or a live tuple with that many members. A tuple that is let go of drops references to
+        // classes that its class still has.
+        unsafe {
+            let same = !now.is_null()
+                && ffi::PyTuple_GET_SIZE(now) as usize == self.order.len()
+                && self
+                    .order
+                    .iter()
+                    .enumerate()
+                    .all(|(i, c)| c.get() == ffi::PyTuple_GET_ITEM(now, i as isize));
+            if same {
+                self.tuple.exchange(now);
+            }
+            same
+        }
     }
 }
 impl DecorationGuard {

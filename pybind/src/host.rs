@@ -4,7 +4,7 @@
 use crate::errors::Failure;
 use crate::guards::Guards;
 use crate::value::{self, Record};
-use crate::{dispatcher, functions, known};
+use crate::{dispatcher, functions, identity, known};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyFunction, PyString, PyTuple, PyType, PyTypeMethods};
@@ -27,6 +27,9 @@ pub struct PyHost<'py> {
 impl Record for PyHost<'_> {
     fn array(&self, array: &Bound<'_, PyAny>) -> usize {
         self.guards.borrow_mut().array(array)
+    }
+    fn class(&self, class: &Bound<'_, PyType>) {
+        self.guards.borrow_mut().order(class);
     }
 }
 
@@ -55,6 +58,17 @@ impl<'py> PyHost<'py> {
         self.guards.borrow_mut().function(f.as_any());
         if let Some(core) = dispatcher::core(obj) {
             self.guards.borrow_mut().decoration(&core.decorated);
+        }
+    }
+
+    /// Guards the bases of the classes that types are of.
+    pub fn depends_on_classes(&self, types: &[Type]) {
+        let mut found = vec![];
+        types.iter().for_each(|t| identity::objects_of(*t, &mut found));
+        for object in found.into_iter().filter_map(|n| identity::object(self.py, n)) {
+            if let Ok(class) = object.cast::<PyType>() {
+                self.class(class);
+            }
         }
     }
 
@@ -279,6 +293,7 @@ impl Host for PyHost<'_> {
 
     fn class_attr(&self, class: &ClassDef, name: &str) -> Option<ClassAttr> {
         let class = known::object_of_def(self.py, class)?.into_bound(self.py).cast_into::<PyType>().ok()?;
+        self.class(&class);
         let found = self.lookup_in_class(&class, &PyString::intern(self.py, name));
         match found {
             Ok(raw) => raw.and_then(|raw| {

@@ -8,9 +8,9 @@ use crate::identity;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyModule, PyTuple, PyType};
+use pyo3::types::{PyModule, PyTuple, PyType, PyTypeMethods};
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{LazyLock, Mutex, MutexGuard};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use tierup_core::exc::{Class, FIRST_HOST_CLASS};
 use tierup_core::ops::{self, OpId};
 use tierup_core::types::class::{ClassDef, ClassId, HostClass};
@@ -107,58 +107,109 @@ fn scan_new_modules(py: Python<'_>) -> PyResult<()> {
 
 // ---------------------------------------------------------------- classes
 
+/// A class, and what its definition was made of.
+struct Known {
+    def: &'static ClassDef,
+    handle: u64,
+    /// The classes of its MRO by their numbers ([`crate::identity`]).
+    order: Vec<u64>,
+    /// `_fields` of a class of named tuples.
+    fields: Option<Py<PyAny>>,
+}
+
 /// Classes by the numbers of [`crate::identity`], and those numbers by handle. Handles count classes alone:
 /// code in the cache may hold one, and finds what it finds here.
 #[derive(Default)]
 struct Classes {
-    by_object: HashMap<u64, &'static ClassDef>,
+    by_object: HashMap<u64, Arc<Known>>,
     objects: HashMap<u64, u64>,
     made: u64,
 }
 static CLASSES: LazyLock<Mutex<Classes>> = LazyLock::new(Default::default);
 
+/// The definition that a class has, if it is still of the bases and fields that it was made of.
+fn known_class(class: &Bound<'_, PyType>) -> Option<&'static ClassDef> {
+    let object = identity::known_number(class.as_any())?;
+    let known = lock(&CLASSES).by_object.get(&object)?.clone();
+    let order = class.mro();
+    let same_order = order.len() == known.order.len()
+        && order.iter().zip(&known.order).all(|(c, n)| identity::known_number(&c) == Some(*n));
+    let same_fields = match &known.fields {
+        None => true,
+        Some(f) => class.getattr(pyo3::intern!(class.py(), "_fields")).is_ok_and(|now| now.is(f)),
+    };
+    (same_order && same_fields && known.def.constructed == constructed(class)).then_some(known.def)
+}
+
 /// The definition of a class that the compiler does not know by itself.
 fn host_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassDef> {
-    let object = identity::number_of(class.as_any())?;
-    if let Some(c) = lock(&CLASSES).by_object.get(&object) {
+    if let Some(c) = known_class(class) {
         return Ok(c);
     }
+    let object = identity::number_of(class.as_any())?;
     let mut bases = class.bases().iter().map(|b| base_class(&b)).collect::<PyResult<Vec<_>>>()?;
-    let (mut fields, mut shadowed) = (vec![], vec![]);
-    if let Some(of_tuple) = tuple_fields(class)? {
-        shadowed = crate::classes::shadowed(class, &of_tuple)?;
-        fields = of_tuple;
+    let of_tuple = tuple_fields(class)?;
+    if of_tuple.is_some() {
         // What is directly below tuple got its fields and the methods of a named tuple from Python's
         // machinery.
         for b in bases.iter_mut().filter(|b| **b == ClassId::TUPLE) {
             *b = ClassId::NAMED_TUPLE;
         }
     }
-    // A metaclass may say where attributes are looked for.
+    let mro = class.mro();
+    if !mro.get_item(0)?.is(class) {
+        let text = format!("{class} does not come first in its own method resolution order");
+        return Err(PyTypeError::new_err(text));
+    }
     let mut order = vec![];
-    for b in class.mro().iter().skip(1) {
+    for b in mro.iter().skip(1) {
         let id = base_class(&b)?;
         if id == ClassId::TUPLE && bases.iter().any(|b| b.def().is_a(ClassId::NAMED_TUPLE)) {
             order.push(ClassId::NAMED_TUPLE);
         }
         order.push(id);
     }
+    let numbers = mro.iter().map(|c| identity::number_of(&c)).collect::<PyResult<Vec<_>>>()?;
     let name: String = class.getattr("__name__")?.extract()?;
+    let (fields, read_of) = of_tuple.unzip();
     let mut table = lock(&CLASSES);
-    // Reading attributes may have run code that asked for this class.
-    if let Some(c) = table.by_object.get(&object) {
-        return Ok(c);
-    }
-    let handle = FIRST_HOST_CLASS + table.made;
-    table.made += 1;
-    let made = ClassDef::of_host(HostClass { handle, name, bases, fields, shadowed });
-    let Some(made) = made.ok().filter(|c| c.mro[1..] == order) else {
-        let text = format!("the class {class} has a method resolution order of its own");
-        return Err(PyTypeError::new_err(text));
+    let handle = match table.by_object.get(&object) {
+        Some(known) => known.handle,
+        None => {
+            table.made += 1;
+            FIRST_HOST_CLASS + table.made - 1
+        }
     };
-    table.by_object.insert(object, made);
+    let fields = fields.unwrap_or_default();
+    let (order, constructed) = (Some(order), constructed(class));
+    let def = ClassDef::of_host(HostClass { handle, name, bases, order, fields, constructed })
+        .map_err(|_| PyTypeError::new_err(format!("{class} has bases that contradict each other")))?;
+    let known = Arc::new(Known { def, handle, order: numbers, fields: read_of });
+    let before = table.by_object.insert(object, known);
     table.objects.insert(handle, object);
-    Ok(made)
+    drop(table);
+    // It may have the last reference to a tuple of names.
+    drop(before);
+    Ok(def)
+}
+
+/// Whether an exception class makes its instances in another way than BaseException does: it, a base or its
+/// class has code of its own for that.
+fn constructed(class: &Bound<'_, PyType>) -> bool {
+    // SAFETY: a live class; that of BaseException and `type` live for ever. Their slots are only compared.
+    unsafe {
+        if ffi::PyExceptionClass_Check(class.as_ptr()) == 0 {
+            return false;
+        }
+        let class = class.as_ptr().cast::<ffi::PyTypeObject>();
+        let base = ffi::PyExc_BaseException.cast::<ffi::PyTypeObject>();
+        let address = |f: Option<ffi::initproc>| f.map(|f| f as usize);
+        let new = |f: Option<ffi::newfunc>| f.map(|f| f as usize);
+        let call = |c: *mut ffi::PyTypeObject| (*c).tp_call.map(|f| f as usize);
+        address((*class).tp_init) != address((*base).tp_init)
+            || new((*class).tp_new) != new((*base).tp_new)
+            || call(ffi::Py_TYPE(class.cast())) != call(&raw mut ffi::PyType_Type)
+    }
 }
 
 /// The class that another one is derived from.
@@ -173,23 +224,24 @@ fn base_class(base: &Bound<'_, PyAny>) -> PyResult<ClassId> {
     })
 }
 
-/// The field names of a class of named tuples.
-fn tuple_fields(class: &Bound<'_, PyType>) -> PyResult<Option<Vec<String>>> {
+/// The field names of a class of named tuples, and the object that they were read of.
+fn tuple_fields(class: &Bound<'_, PyType>) -> PyResult<Option<(Vec<String>, Py<PyAny>)>> {
     if !class.is_subclass_of::<PyTuple>()? {
         return Ok(None);
     }
-    Ok(class.getattr("_fields").ok().and_then(|f| f.extract().ok()))
+    Ok(class.getattr("_fields").ok().and_then(|f| Some((f.extract().ok()?, f.unbind()))))
 }
 
 /// Forgets a class or module that is gone.
 pub fn forget(object: u64) {
     crate::classes::forget(object);
-    {
+    let gone = {
         let mut table = lock(&CLASSES);
-        if let Some(c) = table.by_object.remove(&object) {
-            c.handle().map(|h| table.objects.remove(&h));
-        }
-    }
+        let gone = table.by_object.remove(&object);
+        gone.as_ref().map(|c| table.objects.remove(&c.handle));
+        gone
+    };
+    drop(gone);
     let mut table = lock(&MODULES);
     if let Some(name) = table.by_object.remove(&object) {
         table.by_name.insert(name, None);
@@ -222,9 +274,7 @@ pub fn object_of_class(handle: u64) -> Option<u64> {
 
 /// A class made by `collections.namedtuple` or `typing.NamedTuple`.
 pub fn namedtuple_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassDef>> {
-    let known =
-        identity::known_number(class.as_any()).and_then(|n| lock(&CLASSES).by_object.get(&n).copied());
-    if let Some(c) = known {
+    if let Some(c) = known_class(class) {
         return Ok(Some(c).filter(|c| c.is_a(ClassId::NAMED_TUPLE)));
     }
     if tuple_fields(class)?.is_none() {

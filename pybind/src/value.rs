@@ -8,7 +8,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyComplex, PyDict, PyEllipsis, PyFloat, PyFunction, PyInt, PyList, PyModule, PySet, PyString,
-    PyTuple, PyType,
+    PyTuple, PyType, PyTypeMethods,
 };
 use tierup_core::host::GlobalValue;
 use tierup_core::ops::id;
@@ -19,6 +19,8 @@ pub trait Record {
     /// Address of a `MemBlock` that stands for `array` as long as the code lives; 0 when the value is only
     /// wanted for its type.
     fn array(&self, array: &Bound<'_, PyAny>) -> usize;
+    /// A class whose bases and fields the compiler will know.
+    fn class(&self, class: &Bound<'_, PyType>);
 }
 /// For a look at types alone.
 pub struct NoRecord;
@@ -26,6 +28,7 @@ impl Record for NoRecord {
     fn array(&self, _: &Bound<'_, PyAny>) -> usize {
         0
     }
+    fn class(&self, _: &Bound<'_, PyType>) {}
 }
 
 /// The class of an object as the user calls it.
@@ -118,6 +121,14 @@ pub fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalVal
         return Ok(GlobalValue::Builtin(p));
     }
     if let Ok(c) = obj.cast::<PyType>() {
+        if !c.mro().get_item(0)?.is(c) {
+            let text = format!(
+                "{}, a class that does not come first in its own method resolution order",
+                c.getattr("__name__")?
+            );
+            return Ok(GlobalValue::Unsupported(text));
+        }
+        record.class(c);
         if let Some(c) = known::exception_class(c)? {
             return Ok(GlobalValue::ExcClass(c));
         }
@@ -234,8 +245,16 @@ fn classify_tuple(t: &Bound<'_, PyTuple>, record: &dyn Record) -> Result<GlobalV
     {
         return Ok(GlobalValue::Unsupported(format!("a tuple with {what}")));
     }
-    let named =
-        if t.is_exact_instance_of::<PyTuple>() { None } else { known::namedtuple_class(&t.get_type())? };
+    let named = if t.is_exact_instance_of::<PyTuple>() {
+        None
+    } else {
+        record.class(&t.get_type());
+        known::namedtuple_class(&t.get_type())?
+    };
+    if let Some(name) = named.map_or(Ok(None), |_| crate::classes::hidden(t.as_any()))? {
+        let class = a(&class_name(t.as_any()));
+        return Ok(GlobalValue::Unsupported(format!("{class} with an attribute '{name}' of its own")));
+    }
     if named.is_none() && members.iter().all(|m| matches!(m, GlobalValue::Const(_))) {
         return Ok(GlobalValue::Const(Const::Tuple(
             members

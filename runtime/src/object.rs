@@ -451,8 +451,8 @@ mod tests {
             }
             // Two classes of a host's, the second derived from the first, with handles that nobody else has.
             let of_host = |handle, bases| {
-                let (fields, shadowed) = (vec![], vec![]);
-                let class = HostClass { handle, name: "Mine".into(), bases, fields, shadowed };
+                let (order, fields, constructed) = (None, vec![], false);
+                let class = HostClass { handle, name: "Mine".into(), bases, order, fields, constructed };
                 ClassDef::of_host(class).expect("bases that agree")
             };
             let (base, derived) = (1 << 41, (1 << 41) + 1);

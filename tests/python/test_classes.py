@@ -172,28 +172,6 @@ def test_keywords_are_a_dict():
     assert njit(f)(2) == f(2)
 
 
-def test_a_metaclass_with_an_order_of_its_own_is_refused():
-    class Meta(type):
-        def mro(cls):
-            return [cls, *reversed(super().mro()[1:-1]), object]
-
-    class A:
-        V = 1
-
-    class B:
-        V = 2
-
-    class C(A, B, metaclass=Meta):
-        pass
-
-    @njit
-    def f():
-        return C.V
-
-    with pytest.raises(TypeError, match="method resolution order of its own"):
-        f()
-
-
 def test_methods_of_abstract_classes_are_found_through_their_order():
     class Base(abc.ABC):
         K = 3

@@ -91,7 +91,7 @@ impl Solver<'_, '_> {
 
     /// Why no attribute of a class's instances can be read by its name.
     pub(super) fn answers_itself(&self, class: &ClassDef) -> Option<Diagnostic> {
-        class.shadowed.iter().find(|s| *s == "__getattribute__")?;
+        self.session.class_attr(class, "__getattribute__")?;
         Some(
             Diagnostic::new(
                 Code::UnknownAttribute,

@@ -14,13 +14,6 @@ pub type ClassAttrs = RefCell<HashMap<ClassId, HashMap<Box<str>, Option<ClassAtt
 impl Session<'_> {
     /// What a class has under a name, itself or from a base.
     pub fn member(&self, class: &ClassDef, name: &str) -> Option<Member> {
-        // Fields of named tuples stand in the class, but for those that something else hides.
-        if !class.is_keywords()
-            && let Some(k) = class.fields.iter().position(|f| f == name)
-            && !class.shadowed.iter().any(|s| s == name)
-        {
-            return Some(Member::Field(k as u32));
-        }
         match self.class_attr(class, name) {
             Some(ClassAttr::Field(k)) => Some(Member::Field(k)),
             Some(found) => Some(Member::Host(found)),

@@ -174,18 +174,22 @@ impl Parser<'_> {
             return fixed.find(|c| c.name == name).ok_or_else(|| format!("no class is called {name:?}"));
         }
         let handle = self.unsigned()?;
-        let mut bases = vec![];
-        if self.eat("bases(") {
-            while !self.eat(")") {
-                bases.push(self.class()?.id);
-                self.eat(",");
-            }
-        } else {
-            bases.push(ClassId::OBJECT);
-        }
-        let (fields, shadowed) = (self.names("fields")?, self.names("shadowed")?);
-        let class = HostClass { handle, name, bases, fields, shadowed };
+        let bases = self.classes("bases(")?.unwrap_or_else(|| vec![ClassId::OBJECT]);
+        let order = self.classes("order(")?;
+        let (fields, constructed) = (self.names("fields")?, self.eat("constructed"));
+        let class = HostClass { handle, name, bases, order, fields, constructed };
         ClassDef::of_host(class).map_err(|_| self.error("bases that agree"))
+    }
+    fn classes(&mut self, what: &str) -> Res<Option<Vec<ClassId>>> {
+        if !self.eat(what) {
+            return Ok(None);
+        }
+        let mut all = vec![];
+        while !self.eat(")") {
+            all.push(self.class()?.id);
+            self.eat(",");
+        }
+        Ok(Some(all))
     }
     fn one_class(&mut self) -> Res<&'static ClassDef> {
         let c = self.class()?;
@@ -375,12 +379,21 @@ mod tests {
     fn identities_are_read_back() {
         let class = |handle, name: &str, bases: &[ClassId], fields: &[&str]| {
             let fields = fields.iter().map(|f| f.to_string()).collect();
-            let (name, bases, shadowed) = (name.into(), bases.to_vec(), vec!["count".into()]);
-            ClassDef::of_host(HostClass { handle, name, bases, fields, shadowed }).expect("bases agree")
+            let (name, bases, constructed) = (name.into(), bases.to_vec(), handle == 70_001);
+            let class = HostClass { handle, name, bases, order: None, fields, constructed };
+            ClassDef::of_host(class).expect("bases agree")
         };
         let point = class(70_000, "Point", &[ClassId::TUPLE], &["x", "y"]);
         let own_error = class(70_001, "MyError", &[ClassId::BASE_EXCEPTION], &[]);
         let below = class(70_002, "Below", &[own_error.id, point.id], &[]);
+        // A class as it was is another one than as it is, and both are read back.
+        let before = class(70_003, "Changed", &[own_error.id], &[]);
+        let after = class(70_003, "Changed", &[ClassId::BASE_EXCEPTION], &[]);
+        assert_ne!(before, after);
+        let order = Some(vec![point.id, own_error.id, ClassId::OBJECT]);
+        let (name, bases) = ("Backwards".into(), vec![own_error.id, point.id]);
+        let backwards = HostClass { handle: 70_004, name, bases, order, fields: vec![], constructed: false };
+        let backwards = ClassDef::of_host(backwards).expect("an order that is given");
         let function = |captures: Vec<Type>, defaults: Vec<Type>, kwdefaults: &[&str], bound| {
             let kwdefaults = kwdefaults.iter().map(|n| n.to_string()).collect();
             Type::new(Kind::Function(FuncType { func: FuncId(7), defaults, captures, kwdefaults, bound }))
@@ -398,6 +411,9 @@ mod tests {
             Type::new(Kind::ExcClass(ClassId::of_exception(crate::exc::Class::ValueError).def())),
             Type::new(Kind::ExcClass(own_error)),
             Type::new(Kind::Class(below)),
+            Type::new(Kind::Class(backwards)),
+            Type::new(Kind::ExcClass(before)),
+            Type::new(Kind::ExcClass(after)),
             Type::new(Kind::Class(ClassId::OBJECT.def())),
             Type::new(Kind::Generator(3, pair)),
             Type::new(Kind::Module("numpy.linalg")),

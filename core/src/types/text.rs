@@ -141,7 +141,8 @@ fn exact_class(kind: &str, c: &ClassDef, f: &mut Formatter<'_>) -> Result {
 }
 
 /// `"ValueError"` for a class that is known without the host, `keywords("a" "b")` for that of `**kwargs`, and
-/// `"Point" 70000 bases("tuple") fields("x" "y") shadowed("count")` for one of the host's.
+/// `"Point" 70000 bases("tuple") order("tuple", "object") fields("x" "y") constructed` for one of the
+/// host's, the order where its bases do not say it.
 fn class(c: &ClassDef, f: &mut Formatter<'_>) -> Result {
     let handle = match c.origin {
         Origin::Builtin | Origin::Exception(_) => return write!(f, "{:?}", c.name),
@@ -161,8 +162,16 @@ fn class(c: &ClassDef, f: &mut Formatter<'_>) -> Result {
         }
         write!(f, ")")?;
     }
+    if c.has_own_order() {
+        write!(f, " order(")?;
+        for (i, b) in c.mro[1..].iter().enumerate() {
+            write!(f, "{}", if i > 0 { ", " } else { "" })?;
+            class(b.def(), f)?;
+        }
+        write!(f, ")")?;
+    }
     names("fields", &c.fields, f)?;
-    names("shadowed", &c.shadowed, f)
+    write!(f, "{}", if c.constructed { " constructed" } else { "" })
 }
 
 fn names(what: &str, names: &[String], f: &mut Formatter<'_>) -> Result {

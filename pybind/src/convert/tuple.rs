@@ -3,12 +3,13 @@
 use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, recognise, result, unit};
 use crate::errors::{Failure, attached};
 use crate::frame::Frame;
-use crate::known;
+use crate::{known, value};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::atomic::{AtomicPtr, Ordering};
+use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::types::{ClassDef, Kind, Type};
 
 pub static CONSTRUCTOR: Constructor = Constructor {
@@ -36,6 +37,17 @@ fn type_of_tuple(t: &Bound<'_, PyTuple>) -> Result<Type, Failure> {
     if !t.is_exact_instance_of::<PyTuple>()
         && let Some(c) = known::namedtuple_class(&class)?
     {
+        if let Some(name) = crate::classes::hidden(t.as_any())? {
+            let class = value::a(&value::class_name(t.as_any()));
+            return Err(Diagnostic::new(
+                Code::UnsupportedArgument,
+                format!(
+                    "compiled code cannot take {class} that has an attribute '{name}' of its own, which stands in front of that of its class"
+                ),
+            )
+            .help("make it a field, or give it another name")
+            .into());
+        }
         return Ok(Type::new(Kind::NamedTuple(c, members)));
     }
     Ok(Type::tuple(members))
@@ -71,7 +83,11 @@ impl Convert for Tuple {
             Some(n) if n.def.is_keywords() => {
                 return unsafe { unbox_keywords(&n.def.fields, &self.members, obj, class, out, frame) };
             }
-            Some(n) => class == n.class.load(Ordering::Relaxed),
+            Some(n) => {
+                class == n.class.load(Ordering::Relaxed)
+                    // SAFETY: the class of a live object, and that object.
+                    && unsafe { (*class).tp_dictoffset == 0 || !crate::classes::has_own(obj) || !hides(obj) }
+            }
         };
         if !fits {
             return None;
@@ -110,6 +126,16 @@ fn is_plain_tuple(obj: Obj) -> bool {
         any.is_instance_of::<pyo3::types::PyTuple>()
             && crate::known::namedtuple_class(&any.get_type()).is_ok_and(|c| c.is_none())
             && recognise::overridden(&any).is_none()
+    })
+}
+
+/// Whether a named tuple has an attribute of its own in front of one of its class, or raises when asked.
+#[cold]
+fn hides(obj: Obj) -> bool {
+    attached(|py| {
+        // SAFETY: `obj` is live.
+        let any = unsafe { Bound::from_borrowed_ptr(py, obj) };
+        crate::classes::hidden(&any).map_or(true, |name| name.is_some())
     })
 }
 

@@ -1,6 +1,7 @@
 //! Classes: who they are. A [`ClassDef`] is one class of Python's, of NumPy's or of the user's: its name, its
 //! bases, the order in which attributes are looked for, its fields. Made once and never changed, so a
-//! `&'static ClassDef` is the class.
+//! `&'static ClassDef` is the class; one of the user's whose bases change gets another definition, and code
+//! that was compiled for the old one ends by the guards of the host.
 //!
 //! What a class has under a name, and which class the values of a type have, is in [`crate::classes`].
 
@@ -45,9 +46,10 @@ pub struct ClassDef {
     pub mro: Vec<ClassId>,
     /// Field names of a named tuple; empty otherwise.
     pub fields: Vec<String>,
-    /// Fields of a named tuple that its class has something else for under their names, and
-    /// `__getattribute__` where it has one of its own.
-    pub shadowed: Vec<String>,
+    /// Its instances are made by code of its own and not as BaseException makes them.
+    pub constructed: bool,
+    /// Which of the states it is that the host has told of under this handle, counted from 0.
+    pub state: u32,
 }
 
 impl PartialEq for ClassDef {
@@ -75,7 +77,8 @@ static FIXED: LazyLock<Vec<ClassDef>> = LazyLock::new(|| {
         let id = ClassId(k as u32);
         let mro = linearise(id, &bases, &|b| &all[b.0 as usize].mro);
         let mro = mro.expect("the tables of classes name bases that agree");
-        all.push(ClassDef { id, name: name.into(), origin, bases, mro, fields: vec![], shadowed: vec![] });
+        let name = name.into();
+        all.push(ClassDef { id, name, origin, bases, mro, fields: vec![], constructed: false, state: 0 });
     }
     all
 });
@@ -86,8 +89,15 @@ static MADE: LazyLock<RwLock<Made>> = LazyLock::new(Default::default);
 #[derive(Default)]
 struct Made {
     all: Vec<&'static ClassDef>,
-    by_handle: HashMap<u64, &'static ClassDef>,
+    by_handle: HashMap<u64, States>,
     keywords: HashMap<Vec<String>, &'static ClassDef>,
+}
+
+/// What the host has told of a class, whose bases may change, and what it told last.
+#[derive(Default)]
+struct States {
+    all: Vec<&'static ClassDef>,
+    now: usize,
 }
 
 impl Made {
@@ -133,36 +143,55 @@ pub struct HostClass {
     pub handle: u64,
     pub name: String,
     pub bases: Vec<ClassId>,
+    /// Its MRO behind itself, where the bases do not say it: a metaclass may have an order of its own.
+    pub order: Option<Vec<ClassId>>,
     pub fields: Vec<String>,
-    pub shadowed: Vec<String>,
+    pub constructed: bool,
 }
 
 impl ClassDef {
-    /// The class of the host with that handle, made when it is first told of.
+    /// The class of the host with that handle as it is now. A class whose bases change has a definition for
+    /// each of its states, and the same one again where it goes back.
     pub fn of_host(class: HostClass) -> Result<&'static ClassDef, Conflict> {
-        let HostClass { handle, name, bases, fields, shadowed } = class;
+        let HostClass { handle, name, bases, order, fields, constructed } = class;
         let mut made = MADE.write().unwrap_or_else(|e| e.into_inner());
-        if let Some(c) = made.by_handle.get(&handle)
-            && (&c.name, &c.bases, &c.fields, &c.shadowed) == (&name, &bases, &fields, &shadowed)
-        {
-            return Ok(c);
-        }
         let next = ClassId((ClassId::FIXED + made.all.len()) as u32);
-        let mro = linearise(next, &bases, &|b| match FIXED.get(b.0 as usize) {
-            Some(c) => &c.mro,
-            None => &made.all[b.0 as usize - ClassId::FIXED].mro,
-        })?;
-        let origin = Origin::Host(handle);
-        let class = made.add(|id| ClassDef { id, name, origin, bases, mro, fields, shadowed });
-        made.by_handle.insert(handle, class);
+        let mro = match order {
+            Some(behind) => [&[next], &*behind].concat(),
+            None => linearise(next, &bases, &|b| match FIXED.get(b.0 as usize) {
+                Some(c) => &c.mro,
+                None => &made.all[b.0 as usize - ClassId::FIXED].mro,
+            })?,
+        };
+        let known = made.by_handle.entry(handle).or_default();
+        let same = |c: &&ClassDef| {
+            (&c.name, &c.bases, &c.fields, &c.mro[1..], c.constructed)
+                == (&name, &bases, &fields, &mro[1..], constructed)
+        };
+        if let Some(at) = known.all.iter().position(same) {
+            known.now = at;
+            return Ok(known.all[at]);
+        }
+        known.now = known.all.len();
+        let (origin, state) = (Origin::Host(handle), known.now as u32);
+        let class = made.add(|id| ClassDef { id, name, origin, bases, mro, fields, constructed, state });
+        made.by_handle.entry(handle).or_default().all.push(class);
         Ok(class)
     }
-    /// The class behind a handle: a built-in exception, or one that the host told of.
+    /// The class behind a handle: a built-in exception, or one that the host told of, as it told last.
     pub fn of_handle(handle: u64) -> Option<&'static ClassDef> {
         match exc::Class::from_handle(handle) {
             Some(c) => Some(ClassId::of_exception(c).def()),
-            None => MADE.read().unwrap_or_else(|e| e.into_inner()).by_handle.get(&handle).copied(),
+            None => {
+                let made = MADE.read().unwrap_or_else(|e| e.into_inner());
+                made.by_handle.get(&handle).map(|known| known.all[known.now])
+            }
         }
+    }
+    /// The class behind a handle in one of its states.
+    pub fn of_state(handle: u64, state: u32) -> Option<&'static ClassDef> {
+        let made = MADE.read().unwrap_or_else(|e| e.into_inner());
+        made.by_handle.get(&handle).and_then(|known| known.all.get(state as usize).copied())
     }
     /// What `**kwargs` holds: values by name, in the order of the call. It is a tuple whose class nobody can
     /// name.
@@ -182,7 +211,8 @@ impl ClassDef {
             mro: [&[id], &*ClassId::DICT.def().mro].concat(),
             bases,
             fields: fields.clone(),
-            shadowed: vec![],
+            constructed: false,
+            state: 0,
         });
         made.keywords.insert(fields, class);
         class
@@ -208,6 +238,14 @@ impl ClassDef {
     /// Whether it is that class or derived from it.
     pub fn is_a(&self, base: ClassId) -> bool {
         self.mro.contains(&base)
+    }
+    /// Whether it is the class with that handle or derived from it, in whatever state the host told of them.
+    pub fn is_a_host(&self, handle: u64) -> bool {
+        self.mro.iter().any(|c| !c.is_fixed() && c.def().handle() == Some(handle))
+    }
+    /// Whether its MRO is another one than its bases say.
+    pub fn has_own_order(&self) -> bool {
+        linearise(self.id, &self.bases, &|b| &b.def().mro).is_ok_and(|mro| mro != self.mro)
     }
     /// The first class of its MRO that is known without the host: what that has, the class has too.
     pub fn fixed_base(&self) -> ClassId {

@@ -6,7 +6,8 @@ fn host(handle: u64, name: &str, bases: &[ClassId]) -> Result<ClassId, Conflict>
     // Handles that no other test has.
     let handle = (1 << 40) + handle;
     let (name, bases) = (name.into(), bases.to_vec());
-    ClassDef::of_host(HostClass { handle, name, bases, fields: vec![], shadowed: vec![] }).map(|c| c.id)
+    let class = HostClass { handle, name, bases, order: None, fields: vec![], constructed: false };
+    ClassDef::of_host(class).map(|c| c.id)
 }
 
 fn names(c: ClassId) -> Vec<&'static str> {
@@ -47,6 +48,37 @@ fn a_class_is_made_once_for_a_handle() {
     assert_eq!(host(30, "A", &[ClassId::OBJECT]), Ok(a));
     assert_eq!(ClassDef::of_handle((1 << 40) + 30).map(|c| c.id), Some(a));
     assert_eq!(ClassDef::of_handle((1 << 40) + 31), None);
+}
+
+#[test]
+fn a_class_whose_bases_change_has_a_definition_for_each_state() {
+    let [x, y] = [40, 41].map(|k| host(k, "Base", &[ClassId::OBJECT]).unwrap());
+    let first = host(42, "C", &[x]).unwrap();
+    let below = host(43, "D", &[first]).unwrap();
+    let second = host(42, "C", &[y]).unwrap();
+    assert_ne!(first, second);
+    let of = |handle: u64| (1 << 40) + handle;
+    assert_eq!(ClassDef::of_handle(of(42)).map(|c| c.id), Some(second));
+    assert!(second.def().is_a_host(of(41)) && !second.def().is_a_host(of(40)));
+    // What derives from it in one state derives from the class.
+    assert!(below.def().is_a_host(of(42)) && !below.def().is_a(second));
+    assert_eq!(host(42, "C", &[x]), Ok(first));
+    assert_eq!(
+        [0, 1, 2].map(|k| ClassDef::of_state(of(42), k).map(|c| c.id)),
+        [Some(first), Some(second), None]
+    );
+    assert_eq!(ClassDef::of_handle(of(42)).map(|c| c.id), Some(first));
+}
+
+#[test]
+fn a_host_may_give_an_order_of_its_own() {
+    let [x, y] = [50, 51].map(|k| host(k, "Base", &[ClassId::OBJECT]).unwrap());
+    let order = Some(vec![y, x, ClassId::OBJECT]);
+    let (handle, name, bases) = ((1 << 40) + 52, "C".into(), vec![x, y]);
+    let class = HostClass { handle, name, bases, order, fields: vec![], constructed: false };
+    let c = ClassDef::of_host(class).unwrap();
+    assert_eq!(c.mro, [c.id, y, x, ClassId::OBJECT]);
+    assert!(c.has_own_order() && !x.def().has_own_order());
 }
 
 #[test]
