@@ -5,7 +5,7 @@ use crate::known;
 use pyo3::exceptions::{PyBaseException, PyRuntimeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyFloat, PyInt, PyString, PyTuple, PyType};
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::{LazyLock, Mutex};
@@ -160,13 +160,11 @@ fn bare_exception<'py>(py: Python<'py>, exc: &Exc) -> PyResult<Bound<'py, PyAny>
         return Ok(unsafe { Bound::from_borrowed_ptr(py, exc.py.cast()) });
     }
     let e = class_of(py, exc.class)?.call1(tuple_of(py, &exc.args)?)?;
-    // A class whose `__new__` gives something else cannot be raised; Python says so in these words.
+    // A class whose `__new__` gives something else cannot be raised.
     if e.is_instance_of::<PyBaseException>() {
         Ok(e)
     } else {
-        Err(pyo3::exceptions::PyTypeError::new_err(
-            "calling an exception class should have returned an instance of BaseException",
-        ))
+        Err(pyo3::exceptions::PyTypeError::new_err("exceptions must derive from BaseException"))
     }
 }
 
@@ -196,15 +194,17 @@ fn linked<'py>(
     if made.len() < 32 {
         // SAFETY: links are null or live exceptions.
         unsafe {
-            if let Some(cause) = exc.cause.as_ref() {
+            if exc.own_cause {
+                e.setattr("__cause__", &e)?;
+            } else if let Some(cause) = exc.cause.as_ref() {
                 e.setattr("__cause__", linked(py, cause, globals, made)?)?;
             }
             match exc.context.as_ref() {
                 Some(context) => e.setattr("__context__", linked(py, context, globals, made)?)?,
                 // The first that was raised in compiled code was raised while the caller handled another one,
                 // if it did.
-                None if exc.py.is_null() && !exc.trail.is_empty() => {
-                    if let Some(handled) = handled(py) {
+                None if !exc.trail.is_empty() && e.getattr("__context__")?.is_none() => {
+                    if let Some(handled) = handled(py).filter(|h| !h.is(&e)) {
                         e.setattr("__context__", handled)?;
                     }
                 }
@@ -261,18 +261,62 @@ pub unsafe fn raise(py: Python<'_>, exc: *mut Exc, globals: &Bound<'_, PyAny>) -
 
 /// A Python exception as a native one that remembers it.
 pub fn to_native(py: Python<'_>, e: PyErr) -> Error {
-    let value = e.into_value(py);
-    let class = value.bind(py).get_type();
-    let class = known::exception_class(&class).ok().flatten();
-    let class = class.unwrap_or_else(|| ClassId::of_exception(Class::Exception).def());
-    let text = value.bind(py).str().map(|s| s.to_string()).unwrap_or_default();
-    let args = if text.is_empty() { vec![] } else { vec![Arg::Text(text.into())] };
-    let exc = Error::with_args(class, args).into_raw();
+    let exc = Exc::builtin(Class::Exception, vec![]);
     // SAFETY: the exception was just made, and nobody else has it.
     unsafe {
-        (*exc).py = value.into_ptr().cast();
+        stand_for(&mut *exc, e.into_value(py).into_bound(py).into_any());
         Error::from_raw(exc)
     }
+}
+
+/// Has a native exception, which nobody else holds, be a Python one: its class, its arguments, the object.
+fn stand_for(exc: &mut Exc, value: Bound<'_, PyAny>) {
+    let class = known::exception_class(&value.get_type()).ok().flatten();
+    exc.class = class.unwrap_or_else(|| ClassId::of_exception(Class::Exception).def());
+    let args = value.getattr("args").ok().and_then(|a| a.cast_into::<PyTuple>().ok());
+    exc.args = args.map(|a| a.iter().map(native_arg).collect()).unwrap_or_default();
+    let old = std::mem::replace(&mut exc.py, value.into_ptr().cast());
+    release(old);
+}
+
+/// An argument of a Python exception for compiled code: by value what it can hold by value.
+fn native_arg(arg: Bound<'_, PyAny>) -> Arg {
+    let exact = |class: &Bound<'_, PyType>| arg.get_type().is(class);
+    let py = arg.py();
+    let by_value = || -> PyResult<Option<Arg>> {
+        Ok(Some(if arg.is_none() {
+            Arg::None
+        } else if exact(&py.get_type::<PyBool>()) {
+            Arg::Bool(arg.extract()?)
+        } else if exact(&py.get_type::<PyInt>()) {
+            arg.extract().map(Arg::Int).or_else(|_| arg.extract().map(Arg::UInt))?
+        } else if exact(&py.get_type::<PyFloat>()) {
+            Arg::Float(arg.extract()?)
+        } else if exact(&py.get_type::<PyComplex>()) {
+            let z = arg.cast::<PyComplex>()?;
+            Arg::Complex(z.real(), z.imag())
+        } else if exact(&py.get_type::<PyString>()) {
+            Arg::Text(arg.extract::<String>()?.into())
+        } else if let Ok(t) = arg.cast_exact::<PyTuple>() {
+            Arg::Tuple(t.iter().map(native_arg).collect())
+        } else {
+            return Ok(None);
+        }))
+    };
+    match by_value() {
+        Ok(Some(a)) => a,
+        // An int of more than 64 bits, a string with lone surrogates.
+        Ok(None) | Err(_) => Arg::Py(arg.into_ptr().cast()),
+    }
+}
+
+/// Has the class of an exception make it of its arguments.
+fn construct(exc: &mut Exc) -> Res<()> {
+    with_python(Ok(()), |py| {
+        let value = bare_exception(py, exc).map_err(|e| to_native(py, e))?;
+        stand_for(exc, value);
+        Ok(())
+    })
 }
 
 /// Callbacks answer without Python when the interpreter is gone.
@@ -439,6 +483,7 @@ pub fn install() {
     share_hash_key();
     set_callbacks(Callbacks {
         exc_text,
+        construct,
         show_object,
         poll,
         write: |t| stdout_call("write", Some(t)),

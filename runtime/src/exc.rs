@@ -80,6 +80,8 @@ pub struct Exc {
     pub args: Vec<Arg>,
     /// Owned, or null.
     pub cause: *mut Exc,
+    /// `raise e from e`: a reference to itself would keep it for ever.
+    pub own_cause: bool,
     /// Owned, or null.
     pub context: *mut Exc,
     /// `raise … from …` was used, so that the context is not shown.
@@ -128,6 +130,7 @@ impl Exc {
             class,
             args,
             cause: std::ptr::null_mut(),
+            own_cause: false,
             context: std::ptr::null_mut(),
             suppress_context: false,
             trail: vec![],
@@ -137,7 +140,12 @@ impl Exc {
     }
 
     /// A new exception of a built-in class.
-    pub fn builtin(class: Class, args: Vec<Arg>) -> *mut Exc {
+    pub fn builtin(class: Class, mut args: Vec<Arg>) -> *mut Exc {
+        if let (Class::AxisError, [Arg::Text(text)]) = (class, &*args)
+            && let Some(said) = axis_args(text)
+        {
+            args = said;
+        }
         Exc::alloc(ClassId::of_exception(class).def(), args)
     }
 
@@ -146,7 +154,7 @@ impl Exc {
     }
     /// Whether it is an instance of the class with that handle.
     pub fn is_a_host(&self, handle: i64) -> bool {
-        ClassDef::of_handle(handle as u64).is_some_and(|c| self.class.is_a(c.id))
+        self.class.is_a_host(handle as u64)
     }
 
     /// Appends an argument, into the innermost open tuple if there is one.
@@ -178,8 +186,40 @@ impl Exc {
             [Arg::Text(t)] => t.to_string(),
             // SAFETY: the argument owns a live string.
             [Arg::Str(s)] => unsafe { crate::exc::str_text(*s) },
+            args if self.is_a(Class::AxisError) => axis_text(args).unwrap_or_default(),
             args => format!("{} arguments", args.len()),
         }
+    }
+}
+
+/// What NumPy says of an axis that an array does not have.
+const AXIS: [&str; 2] = ["axis ", " is out of bounds for array of dimension "];
+
+/// The arguments of NumPy's AxisError that says this: the axis, the number of dimensions, and what stands in
+/// front.
+fn axis_args(text: &str) -> Option<Vec<Arg>> {
+    let (front, rest) = match text.split_once(": ") {
+        Some((front, rest)) => (Arg::Text(front.to_string().into()), rest),
+        None => (Arg::None, text),
+    };
+    let (axis, dims) = rest.strip_prefix(AXIS[0])?.split_once(AXIS[1])?;
+    Some(vec![Arg::Int(axis.parse().ok()?), Arg::Int(dims.parse().ok()?), front])
+}
+
+/// `str(AxisError(axis, dims, front))`; none for other arguments.
+pub fn axis_text(args: &[Arg]) -> Option<String> {
+    let (axis, dims, front) = match args {
+        [Arg::Int(axis), Arg::Int(dims)] => (axis, dims, &Arg::None),
+        [Arg::Int(axis), Arg::Int(dims), front] => (axis, dims, front),
+        _ => return None,
+    };
+    let said = format!("{}{axis}{}{dims}", AXIS[0], AXIS[1]);
+    match front {
+        Arg::None => Some(said),
+        Arg::Text(front) => Some(format!("{front}: {said}")),
+        // SAFETY: the argument owns a live string.
+        Arg::Str(front) => Some(format!("{}: {said}", unsafe { str_text(*front) })),
+        _ => None,
     }
 }
 

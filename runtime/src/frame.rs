@@ -142,6 +142,17 @@ impl handled::Helpers for Native {
             (*exc.cast::<Exc>()).push_arg(if copy.is_null() { Arg::None } else { Arg::Py(copy) });
         }
     }
+    unsafe fn exc_new_python(ctx: Ctx, exc: *mut Obj) -> *mut Obj {
+        // SAFETY: the exception is live and nobody else's; its reference is given up here, or handed back.
+        unsafe {
+            let made = (callbacks().construct)(&mut *exc.cast::<Exc>());
+            let answer = made.map(|()| exc);
+            if answer.is_err() {
+                release(exc);
+            }
+            or_raise(ctx, answer)
+        }
+    }
     unsafe fn exc_arg_count(exc: *mut Obj) -> i64 {
         unsafe { (*exc.cast::<Exc>()).args.len() as i64 }
     }
@@ -218,7 +229,7 @@ fn argument(exc: &Exc, index: i64, out: &mut [u64; 2]) -> Res<i64> {
         Arg::UInt(_) => return other("an int past 63 bits"),
         Arg::Tuple(_) => return other("a tuple"),
         Arg::List(_) => return other("a list"),
-        Arg::Py(_) => return other("an array"),
+        Arg::Py(_) => return other("an array or an object of Python's"),
     })
 }
 

@@ -22,6 +22,9 @@ pub struct Callbacks {
     /// `str(exc)` or `repr(exc)` of an exception of the host's own class, or one that came out of Python;
     /// None where the native text will do.
     pub exc_text: fn(&Exc, repr: bool) -> Option<String>,
+    /// Has the class of an exception make it of its arguments: what the class says is then its class, its
+    /// arguments, and the object that it stands for.
+    pub construct: fn(&mut Exc) -> Res<()>,
     /// `str` or `repr` of a Python object.
     pub show_object: fn(*mut u8, repr: bool) -> String,
     /// Runs pending signal handlers; an error is what they raised (KeyboardInterrupt).
@@ -59,6 +62,7 @@ fn native_flush() -> Res<()> {
 
 const NATIVE: Callbacks = Callbacks {
     exc_text: |_, _| None,
+    construct: |_| Ok(()),
     show_object: |p, _| format!("<object at {p:p}>"),
     // Whoever sets `ThreadCtx::interrupt` without a host means Ctrl-C.
     poll: || Err(Error::bare(Class::KeyboardInterrupt)),

@@ -251,9 +251,9 @@ impl Helpers for Native {
         let text = format!("index {index} is out of bounds for axis {axis} with size {size}");
         crate::frame::in_context(Exc::builtin(Class::IndexError, vec![Arg::Text(text.into())]))
     }
-    unsafe fn exc_new_host(handle: i64) -> *mut Obj {
+    unsafe fn exc_new_host(handle: i64, state: i64) -> *mut Obj {
         // As above: a handle that is no class's is a bug of whoever emitted it.
-        let class = ClassDef::of_handle(handle as u64);
+        let class = ClassDef::of_state(handle as u64, state as u32);
         Exc::alloc(class.unwrap_or_else(|| ClassId::of_exception(Class::SystemError).def()), vec![]).cast()
     }
     unsafe fn exc_add_arg(exc: *mut Obj, kind: i64, bits: i64) {
@@ -304,9 +304,8 @@ impl Helpers for Native {
         unsafe {
             let old = crate::exc::alone(exc.cast(), || {
                 (*exc).suppress_context = true;
-                if std::ptr::eq(exc, cause.cast()) {
-                    return std::ptr::null_mut();
-                }
+                (*exc).own_cause = std::ptr::eq(exc, cause.cast());
+                let cause = if (*exc).own_cause { std::ptr::null_mut() } else { cause };
                 retain(cause);
                 std::mem::replace(&mut (*exc).cause, cause.cast())
             });
@@ -458,7 +457,7 @@ mod tests {
             let (base, derived) = (1 << 41, (1 << 41) + 1);
             let first = of_host(base, vec![ClassId::of_exception(Class::ValueError)]);
             of_host(derived, vec![first.id]);
-            let h = Native::exc_new_host(derived as i64);
+            let h = Native::exc_new_host(derived as i64, 0);
             let matches = [derived, base, derived + 1].map(|c| Native::exc_matches_host(h, c as i64));
             assert_eq!(matches, [1, 1, 0]);
             assert_eq!(Native::exc_matches_host(e, base as i64), 0);

@@ -189,6 +189,11 @@ impl Solver<'_, '_> {
             format!("a value of type {} has no attribute '{name}'", self.session.resolve(ty)),
         )
         .generic();
+        if *ty == Kind::Exception {
+            return d.help(
+                "compiled code reads e.args, str(e), repr(e) and type(e); what else an exception has is for the Python code that catches it",
+            );
+        }
         let path = format!("{}.{name}", classes::path_of(class));
         match hints::instead_of(&path) {
             Some(h) => d.help(h),

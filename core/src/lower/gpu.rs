@@ -312,6 +312,10 @@ fn objection(data: &InstData) -> Option<Diagnostic> {
 
 /// Why a GPU cannot call a helper.
 fn about(helper: &RtFn) -> Diagnostic {
+    if helper.name == "exc_new_python" {
+        return refuse("only Python can make this exception, and a GPU cannot ask it")
+            .help("raise one whose class makes nothing of its arguments, such as ValueError(2)");
+    }
     if helper.name.starts_with("exc_new") {
         return refuse("an exception class of your own cannot be raised on a GPU")
             .help("raise a built-in exception");

@@ -1,6 +1,6 @@
 //! Raising, matching and handling exceptions.
 
-use super::handled::{exc_add_array, exc_arg, exc_arg_count, exc_class_name, exc_is_exactly};
+use super::handled::{exc_add_array, exc_arg, exc_arg_count, exc_class_name, exc_is_exactly, exc_new_python};
 use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::elem::Elem;
@@ -49,9 +49,11 @@ pub static OPS: &[OpDef] = &[
         .writes()
         .doc("An exception instance: `ValueError(\"text\", 3)`."),
     OpDef::new(&["exc.make"], "value", Body::Lir(make_rule, emit_make))
+        .raises()
         .writes()
         .doc("What `raise value` raises: an instance, or a class called without arguments."),
     OpDef::new(&["exc.with_cause"], "exc, cause", Body::Lir(cause_rule, emit_cause))
+        .raises()
         .writes()
         .doc("`raise exc from cause`."),
     OpDef::new(
@@ -174,26 +176,12 @@ pub static OPS: &[OpDef] = &[
         .only_if(is_args)
         .raises()
         .doc("`a, b = e.args`."),
-    OpDef::new(
-        &["exc.leave"],
-        "exc",
-        Body::Lir(
-            |_, _| Ok(Answer::of(Type::none())),
-            |cx, c| {
-                cx.site(c.args[0][0]);
-                Ok(vec![])
-            },
-        ),
-    )
-    .writes()
-    .doc("An exception leaves an inlined function: adds the calls that it passes to its trail."),
-    OpDef::new(
-        &["exc.matches", "builtins.isinstance"],
-        "exc, classes",
-        Body::Lir(matches_rule, emit_matches),
-    )
-    .reads()
-    .doc("Whether `except classes` catches the exception."),
+    OpDef::new(&["exc.matches"], "exc, classes", Body::Lir(caught_rule, emit_matches))
+        .reads()
+        .doc("Whether `except classes` catches the exception."),
+    OpDef::new(&["builtins.isinstance"], "exc, classes", Body::Lir(matches_rule, emit_matches))
+        .reads()
+        .doc("Whether an exception is of one of the classes."),
     OpDef::new(
         &["exc.assertion"],
         "",
@@ -224,17 +212,43 @@ fn emit_poll(cx: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> {
     Ok(vec![])
 }
 
-fn new_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn new_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    depends_on_making(cx, args[0].ty);
     for a in &args[1..] {
         if !argument_ok(a.ty) {
-            return Err(Diagnostic::new(
-                Code::NoMatchingOperation,
-                format!("an exception cannot carry a value of type {}", a.ty),
-            )
-            .help("pass numbers, strings, arrays, and tuples and lists of them"));
+            return Err(cannot_carry(a.ty));
         }
     }
     Ok(Answer::of(Type::new(Kind::Exception)))
+}
+
+/// How the class makes its instances is looked up, so that the host sees it change.
+fn depends_on_making(cx: &TyCx<'_, '_>, t: Type) {
+    if let Kind::ExcClass(class) = t.kind()
+        && class.exception().is_none()
+    {
+        for name in ["__init__", "__new__"] {
+            cx.host.class_attr(class, name);
+        }
+    }
+}
+
+/// Whether only Python can make an exception of these arguments: its class has code of its own for that, or
+/// what comes of them is another class (OSError picks one by the number of the error) or other arguments.
+fn made_by_python(class: &ClassDef, args: &[Type]) -> bool {
+    match class.exception() {
+        None => class.constructed,
+        Some(Class::AxisError) => !matches!(
+            args.iter().map(|t| t.kind()).collect::<Vec<_>>()[..],
+            [Kind::Str] | [Kind::Int(_), Kind::Int(_)] | [Kind::Int(_), Kind::Int(_), Kind::Str | Kind::None]
+        ),
+        Some(_) => class.is_a(ClassId::of_exception(Class::OSError)) && (2..=5).contains(&args.len()),
+    }
+}
+
+fn cannot_carry(t: Type) -> Diagnostic {
+    Diagnostic::new(Code::NoMatchingOperation, format!("an exception cannot carry a value of type {t}"))
+        .help("pass numbers, strings, arrays, and tuples and lists of them")
 }
 
 fn argument_ok(t: Type) -> bool {
@@ -248,16 +262,24 @@ fn argument_ok(t: Type) -> bool {
     }
 }
 
-fn class_value(cx: &mut LowerCx<'_>, ty: Type) -> Result<Value> {
+/// A new exception of a class with these arguments.
+fn new_exception(cx: &mut LowerCx<'_>, ty: Type, args: &[Vec<Value>], types: &[Type]) -> Result<Value> {
     let Kind::ExcClass(class) = *ty else { return Err(Diagnostic::internal("no exception class")) };
     let handle = handle_of(cx, class)?;
-    Ok(match class.exception() {
+    let exc = match class.exception() {
         Some(_) => {
             let (null, none) = (cx.b.null(), cx.b.i64(-1));
             cx.helper_value(&object::exc_new, &[handle, null, none])
         }
-        None => cx.helper_value(&object::exc_new_host, &[handle]),
-    })
+        None => {
+            let state = cx.b.i64(class.state.into());
+            cx.helper_value(&object::exc_new_host, &[handle, state])
+        }
+    };
+    for (v, t) in args.iter().zip(types) {
+        add_argument(cx, exc, v, *t)?;
+    }
+    Ok(if made_by_python(class, types) { cx.helper_value(&exc_new_python, &[exc]) } else { exc })
 }
 
 /// The number by which the run-time knows a class.
@@ -267,11 +289,7 @@ fn handle_of(cx: &mut LowerCx<'_>, class: &ClassDef) -> Result<Value> {
 }
 
 fn emit_new(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
-    let exc = class_value(cx, call.types[0])?;
-    for (v, t) in call.args.iter().zip(call.types).skip(1) {
-        add_argument(cx, exc, v, *t)?;
-    }
-    Ok(vec![exc])
+    new_exception(cx, call.types[0], &call.args[1..], &call.types[1..]).map(|exc| vec![exc])
 }
 
 /// Appends a value to the exception's arguments.
@@ -323,7 +341,8 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
             return Ok(());
         }
         _ => {
-            let members = t.members().unwrap_or_default();
+            // Of a list that is filled later nothing was known when the call was typed.
+            let members = t.members().ok_or_else(|| cannot_carry(t))?;
             let (open, close) = (cx.b.i64(6), cx.b.i64(7));
             cx.b.helper(&object::exc_add_arg, &[exc, open, zero]);
             for (v, t) in split_leaves(v, members).iter().zip(members) {
@@ -395,23 +414,38 @@ fn same_class(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(vec![cx.helper_value(&exc_is_exactly, &[exc, handle])])
 }
 
-fn make_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    // Raising anything else is a TypeError, which Python too finds when it happens.
-    if args.is_empty() {
+fn make_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    // Each of several types is looked at by itself. Raising what is no exception is a TypeError, which Python
+    // too finds when it happens.
+    if args.is_empty() || super::builtin::is_variant(args[0].ty) {
         return Err(no_match("raise", args));
     }
+    depends_on_making(cx, args[0].ty);
     Ok(Answer::of(Type::new(Kind::Exception)))
 }
 
-fn emit_make(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
-    let exc = match *call.types[0] {
+/// What `raise value` raises, as an owned reference.
+fn made(cx: &mut LowerCx<'_>, value: &[Value], ty: Type) -> Result<Value> {
+    Ok(match *ty {
         Kind::Exception => {
-            cx.retain(&call.args[0], call.types[0]);
-            call.args[0][0]
+            cx.retain(value, ty);
+            value[0]
         }
-        Kind::ExcClass(_) => class_value(cx, call.types[0])?,
+        Kind::ExcClass(_) => new_exception(cx, ty, &[], &[])?,
+        Kind::Optional(inner) => {
+            let exc = cx.if_else(
+                value[0],
+                |cx| made(cx, &value[1..], inner).map(|e| vec![e]),
+                |cx| made(cx, &[], Type::none()).map(|e| vec![e]),
+            )?;
+            exc[0]
+        }
         _ => cx.exception(Class::TypeError, "exceptions must derive from BaseException"),
-    };
+    })
+}
+
+fn emit_make(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
+    let exc = made(cx, &call.args[0], call.types[0])?;
     let handled = cx.b.load(Ty::Ptr, cx.ctx, crate::offset!(ThreadCtx.handled), crate::lir::Alias::Ctx);
     cx.b.helper(&object::exc_set_context, &[exc, handled]);
     // Raising adds this line to the trail.
@@ -419,7 +453,8 @@ fn emit_make(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
     Ok(vec![exc])
 }
 
-fn cause_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn cause_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    depends_on_making(cx, args[1].ty);
     // Each of several types is looked at by itself. What is no exception is a TypeError, which Python too
     // finds when it happens.
     let ok = *args[0].ty == Kind::Exception && !super::builtin::is_variant(args[1].ty);
@@ -435,7 +470,7 @@ fn caused(cx: &mut LowerCx<'_>, exc: Value, cause: &[Value], ty: Type) -> Result
     let (cause, made) = match *ty {
         Kind::None => (cx.b.null(), false),
         Kind::Exception => (cause[0], false),
-        Kind::ExcClass(_) => (class_value(cx, ty)?, true),
+        Kind::ExcClass(_) => (new_exception(cx, ty, &[], &[])?, true),
         Kind::Optional(inner) => {
             let exc = cx.if_else(
                 cause[0],
@@ -461,6 +496,7 @@ fn caused(cx: &mut LowerCx<'_>, exc: Value, cause: &[Value], ty: Type) -> Result
     Ok(exc)
 }
 
+/// The exception classes that a value is: one, or a tuple of them.
 fn classes(t: Type) -> Option<Vec<&'static ClassDef>> {
     match t.kind() {
         Kind::ExcClass(c) => Some(vec![c]),
@@ -469,15 +505,33 @@ fn classes(t: Type) -> Option<Vec<&'static ClassDef>> {
     }
 }
 
+/// What `except` takes. Python refuses a tuple in a tuple, which isinstance takes, when an exception comes by.
+fn caught_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let nested = |t: &Type| matches!(t.kind(), Kind::Tuple(_));
+    if args[1].ty.members().is_some_and(|m| m.iter().any(nested)) {
+        return Err(Diagnostic::new(
+            Code::NoMatchingOperation,
+            "catching classes that do not inherit from BaseException is not allowed: a tuple in a tuple is no class",
+        )
+        .help("write the classes in one tuple: except (A, B, C)"));
+    }
+    if *args[0].ty == Kind::Exception && classes(args[1].ty).is_none() {
+        return Err(Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("catching {} is not allowed: it is no exception class", args[1].ty),
+        ));
+    }
+    matches_rule(cx, args)
+}
+
 fn matches_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if *args[0].ty != Kind::Exception {
         return Err(no_match("isinstance()", args));
     }
     if classes(args[1].ty).is_none() {
-        return Err(Diagnostic::new(
-            Code::NoMatchingOperation,
-            format!("catching {} is not allowed: it is no exception class", args[1].ty),
-        ));
+        let text = format!("whether an exception is of {} is not known to compiled code", args[1].ty);
+        return Err(Diagnostic::new(Code::NoMatchingOperation, text)
+            .help("ask for exception classes, one or a tuple of them"));
     }
     Ok(Answer::of(Type::bool()))
 }

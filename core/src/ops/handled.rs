@@ -15,6 +15,9 @@ crate::runtime_fns! {
     /// Appends a copy of an array to the exception's arguments; `elem` is an `Elem` code, strides are in
     /// bytes.
     fn exc_add_array(exc: *mut Obj, elem: i64, ndim: i64, shape: *const i64, strides: *const i64, data: P) [Writes, Never];
+    /// Has the class of a new exception, whose reference it takes over, make it of its arguments, as only
+    /// Python can; gives what it made.
+    fn exc_new_python(ctx: Ctx, exc: *mut Obj) -> *mut Obj [Allocates, Pending];
     /// Number of the exception's arguments.
     fn exc_arg_count(exc: *mut Obj) -> i64 [Reads, Never];
     /// Argument `index` of the exception: what it is (0 None, 1 bool, 2 complex, 3 float, 4 int, 5 str) and,

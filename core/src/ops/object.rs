@@ -31,8 +31,8 @@ crate::runtime_fns! {
     fn exc_got(class: i64, text: P, len: i64, x: f64) -> *mut Obj [Allocates, Never];
     /// IndexError "index 5 is out of bounds for axis 0 with size 3".
     fn exc_index(index: i64, axis: i64, size: i64) -> *mut Obj [Allocates, Never];
-    /// A new exception of a class that the host knows by handle.
-    fn exc_new_host(handle: i64) -> *mut Obj [Allocates, Never];
+    /// A new exception of a class that the host knows by handle, in the state that the code was compiled for.
+    fn exc_new_host(handle: i64, state: i64) -> *mut Obj [Allocates, Never];
     /// Appends an argument of the exception: kind 0 None, 1 bool, 2 int64, 3 float64 (bits), 4 str (the
     /// exception takes a reference of its own), 5 uint64, 6 opens a tuple that later arguments go into, 7
     /// closes it, 8 complex (address of two float64), 9 Python object (owned, from the host), 10 opens a

@@ -2,7 +2,7 @@
 //! writes them.
 
 use super::{Chars, each};
-use crate::exc::{Arg, Exc};
+use crate::exc::{Arg, Exc, axis_text};
 use crate::host::callbacks;
 use tierup_core::exc::Class;
 
@@ -228,7 +228,10 @@ pub fn exc_str(e: &Exc) -> Vec<u32> {
             out.extend("] ".chars().map(|c| c as u32));
             push_arg(text, false, &mut out);
         }
-        many => push_tuple(many, &mut out),
+        many => match axis_text(many).filter(|_| e.is_a(Class::AxisError)) {
+            Some(text) => out.extend(text.chars().map(|c| c as u32)),
+            None => push_tuple(many, &mut out),
+        },
     }
     out
 }

@@ -15,7 +15,7 @@ def concatenate(arrays, axis):
     if x[0].ndim == 0:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     if not -x[0].ndim <= axis < x[0].ndim:
-        raise AxisError(f"axis {axis} is out of bounds for array of dimension {x[0].ndim}")
+        raise AxisError(axis, x[0].ndim, None)
     return _along(x, axis % x[0].ndim)
 
 
@@ -55,7 +55,7 @@ def stack(arrays, axis):
         if a.shape != x[0].shape:
             raise ValueError("all input arrays must have the same shape")
     if not -x[0].ndim - 1 <= axis <= x[0].ndim:
-        raise AxisError(f"axis {axis} is out of bounds for array of dimension {x[0].ndim + 1}")
+        raise AxisError(axis, x[0].ndim + 1, None)
     return concatenate([np.expand_dims(a, axis) for a in x], axis)
 
 

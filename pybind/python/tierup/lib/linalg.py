@@ -248,7 +248,7 @@ def _axes_first(a, axes):
     """The axes of a tuple as one first axis."""
     for k in axes:
         if not -a.ndim <= k < a.ndim:
-            raise AxisError(f"axis {k} is out of bounds for array of dimension {a.ndim}")
+            raise AxisError(k, a.ndim, None)
     for i in range(len(axes)):
         for j in range(i):
             if axes[i] % a.ndim == axes[j] % a.ndim:

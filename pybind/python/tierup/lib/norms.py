@@ -92,7 +92,7 @@ def _norm(a, ord, axis, keepdims):
 
 def _check_axis(axis, ndim):
     if not -ndim <= axis < ndim:
-        raise AxisError(f"axis {axis} is out of bounds for array of dimension {ndim}")
+        raise AxisError(axis, ndim, None)
 
 
 def _kept(x, a, keepdims):

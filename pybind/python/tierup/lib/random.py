@@ -173,7 +173,7 @@ def _check_axis(axis, ndim):
     if axis is None:
         raise TypeError("'NoneType' object cannot be interpreted as an integer")
     if not -ndim <= axis < ndim:
-        raise AxisError(f"axis {axis} is out of bounds for array of dimension {ndim}")
+        raise AxisError(axis, ndim, None)
 
 
 def _shuffle(rng, x):
@@ -250,7 +250,7 @@ def generator_permutation(rng, x, axis):
     if axis is None:
         raise TypeError("'NoneType' object cannot be interpreted as an integer")
     if axis + a.ndim < 0 or axis >= a.ndim:
-        raise AxisError(f"axis {axis} is out of bounds for array of dimension {a.ndim}")
+        raise AxisError(axis, a.ndim, None)
     return _permutation(rng, a, axis)
 
 

@@ -101,7 +101,7 @@ def partition(a, kth, axis, kind, order):
 def partition_in_place(a, kth, axis, kind, order):
     _check_introselect(kind, order)
     if not -a.ndim <= axis < a.ndim:
-        raise AxisError(f"axis {axis} is out of bounds for array of dimension {a.ndim}")
+        raise AxisError(axis, a.ndim, None)
     if isinstance(kth, float) or isinstance(kth, str) or kth is None:
         raise TypeError("Partition index must be integer")
     places = _places(kth, _length_along(a, axis))
@@ -137,7 +137,7 @@ def lexsort(keys, axis):
     if np.ndim(keys[0]) != 1:
         raise NotImplementedError("compiled code sorts by keys of one dimension: call lexsort() for each row")
     if not -1 <= axis < 1:
-        raise AxisError(f"axis {axis} is out of bounds for array of dimension 1")
+        raise AxisError(axis, 1, None)
     order = np.arange(len(keys[0]))
     if isinstance(keys, tuple):
         return _by_keys(order, keys)

@@ -36,5 +36,5 @@ def _over(a, sizes, axes, ndim):
         return a
     k = axes[0]
     if k < -ndim or k >= ndim:
-        raise AxisError(f"axis {k} is out of bounds for array of dimension {ndim}")
+        raise AxisError(k, ndim, None)
     return _over(np._windows(a, sizes[0], k + ndim if k < 0 else k), sizes[1:], axes[1:], ndim)
