@@ -36,7 +36,20 @@ impl Solver<'_, '_> {
             ClassAttr::Field(k) => self.of_instance(i, v, ty, name, Member::Field(k)),
             ClassAttr::Value(g) => self.class_value(i, &g, &format!("{}.{name}", class.name)),
             ClassAttr::Method(f) => self.bound(i, v.clone(), ty, f),
-            ClassAttr::Property(f) => self.call_function(i, f, vec![v.clone()], false),
+            ClassAttr::Property(f) => {
+                let typed = self.call_function(i, f, vec![v.clone()], false)?;
+                if typed.2 && self.has_own(class, Slot::GetAttr).is_some() {
+                    return Err(Diagnostic::new(
+                        Code::UnknownAttribute,
+                        format!(
+                            "{}.{name} is a property beside {0}.__getattr__, which Python asks where the property raises AttributeError",
+                            class.name
+                        ),
+                    )
+                    .help("call a method in place of the property"));
+                }
+                Ok(typed)
+            }
             ClassAttr::ClassMethod(f) => {
                 let Kind::NamedTuple(class, _) = ty.kind() else {
                     return Err(self.no_attribute(ty, class, name));
@@ -234,11 +247,22 @@ impl Solver<'_, '_> {
                 Diagnostic::new(Code::RequiresConstant, "the name of an attribute must be a constant")
             })?;
         let found = self.attribute(i, of, &name);
-        let Err(e) = found else {
-            if asks {
+        let e = match found {
+            Err(e) => e,
+            // A property may raise AttributeError; what may be None, or of several types, may not have it.
+            Ok((.., true)) if asks || default.is_some() => {
                 self.out.resolved.remove(&i);
+                let mut sources = vec![of.clone(), Source::Const(Const::Str(name.as_str().into()))];
+                sources.extend(default.cloned());
+                let path = if asks { "builtin.has_attribute" } else { "builtin.attribute_or" };
+                let func = self.session.host.library(path)?;
+                return self.call_function(i, func, sources, true);
             }
-            return if asks { Ok((Type::bool(), Some(Const::Bool(true)), false)) } else { found };
+            Ok(_) if asks => {
+                self.out.resolved.remove(&i);
+                return Ok((Type::bool(), Some(Const::Bool(true)), false));
+            }
+            Ok(typed) => return Ok(typed),
         };
         let there = self.exists(of, &name, &e)?;
         match (there, default) {
@@ -271,6 +295,14 @@ impl Solver<'_, '_> {
         if computed || !asked {
             return Ok(None);
         }
-        Ok(self.session.host.has_attribute(self.session.resolve(ty), name).filter(|there| *there || absent))
+        // What may be None has it where None has it, and the value.
+        let ty = self.session.resolve(ty);
+        let each = match *ty {
+            Kind::Optional(inner) => vec![Type::none(), inner],
+            _ => vec![ty],
+        };
+        let mut answers = each.into_iter().map(|t| self.session.host.has_attribute(t, name));
+        let first = answers.next().flatten();
+        Ok(first.filter(|there| (*there || absent) && answers.all(|a| a == first)))
     }
 }

@@ -3,9 +3,9 @@
 //! [`session`] is the fixed point over instances, [`solve`] types one function, [`rows`] an operation by the
 //! rows of the table, [`adapt`] makes calls fit these, [`call`] resolves what is called, [`bind`] binds
 //! arguments, [`attribute`] takes attributes, [`member`] looks up what classes have, [`regions`] types
-//! parallel loops, [`origin`] says where a value comes from, [`special`] asks classes of named tuples for
-//! methods of their own, [`finish`] writes the typed function down. What is not known yet, and how it comes to
-//! be known, is in [`crate::typing`]; what is done until then, in [`unknown`].
+//! parallel loops, [`pattern`] class patterns, [`origin`] says where a value comes from, [`special`] asks
+//! classes of named tuples for methods of their own, [`finish`] writes the typed function down. What is not
+//! known yet, and how it comes to be known, is in [`crate::typing`]; what is done until then, in [`unknown`].
 
 pub mod adapt;
 pub mod attribute;
@@ -16,6 +16,7 @@ pub mod finish;
 pub mod hints;
 mod member;
 pub mod origin;
+mod pattern;
 pub mod regions;
 pub mod rows;
 pub mod session;

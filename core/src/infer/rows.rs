@@ -172,6 +172,11 @@ impl<'h> Solver<'_, 'h> {
                 other => return Some(other),
             }
         }
+        if id == id::MATCH_CLASS
+            && let Some(typed) = self.class_pattern(i, positional)
+        {
+            return Some(typed);
+        }
         if let id::IS | id::IS_NOT = id
             && let Some(known) = self.known_identity(positional)
         {

@@ -357,6 +357,51 @@ def itemgetter(item, items):
     return lambda x: (x[item], x[items[0]], x[items[1]])
 
 
+def match_class(x, cls, names):
+    """What a class pattern looks at: None where ``x`` is no ``cls``, or has no such attribute."""
+    if not isinstance(x, cls):
+        return None
+    try:
+        return _attributes(x, names)
+    except AttributeError:
+        return None
+
+
+def _attributes(x, names):
+    if len(names) == 0:
+        return ()
+    if len(names) == 1:
+        return (getattr(x, names[0]),)
+    if len(names) == 2:
+        return getattr(x, names[0]), getattr(x, names[1])
+    if len(names) == 3:
+        return getattr(x, names[0]), getattr(x, names[1]), getattr(x, names[2])
+    if len(names) == 4:
+        return getattr(x, names[0]), getattr(x, names[1]), getattr(x, names[2]), getattr(x, names[3])
+    if len(names) == 5:
+        return getattr(x, names[0]), getattr(x, names[1]), getattr(x, names[2]), getattr(x, names[3]), getattr(x, names[4])
+    return getattr(x, names[0]), getattr(x, names[1]), getattr(x, names[2]), getattr(x, names[3]), getattr(x, names[4]), getattr(x, names[5])
+
+
+def has_attribute(x, name):
+    if x is None:
+        return hasattr(None, name)
+    try:
+        getattr(x, name)
+    except AttributeError:
+        return False
+    return True
+
+
+def attribute_or(x, name, default):
+    if x is None:
+        return getattr(None, name, default)
+    try:
+        return getattr(x, name)
+    except AttributeError:
+        return default
+
+
 def exception_args(args):
     for i in range(len(args)):
         yield args[i]
