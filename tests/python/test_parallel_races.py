@@ -659,3 +659,28 @@ def test_elements_that_iterations_share(want, args, function):
     assert ("elements that are added up" in str(compiled.parallel_report())) == (want == "shared")
     for got, plain in zip(results, run(function, args)):
         assert np.array_equal(got, plain) if isinstance(plain, np.ndarray) else got == plain
+
+
+@pytest.mark.parametrize("bounds", [lambda n, s: (0, n, s), lambda n, s: (n - 1, 0, -s), lambda n, s: (s, n, s)])
+def test_an_unknown_step_may_be_short(bounds):
+    up = bounds(9, 2)[2] > 0
+    first = bounds(9, 2)[0]
+
+    def neighbours(h, n, s):
+        if up:
+            for i in prange(s if first else 0, n, s):
+                h[i] += 1.5
+                h[i + 1] -= i
+        else:
+            for i in prange(n - 1, 0, -s):
+                h[i] += 1.5
+                h[i + 1] -= i
+
+    compiled = tierup.njit(parallel=True)(neighbours)
+    got, want = np.zeros(302), np.zeros(302)
+    compiled(got, 300, 1)
+    for i in range(*bounds(300, 1)):
+        want[i] += 1.5
+        want[i + 1] -= i
+    assert np.array_equal(got, want)
+    assert "elements that are added up" in str(compiled.parallel_report())

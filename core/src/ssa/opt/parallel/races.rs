@@ -20,9 +20,25 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What unknown values are while indices are compared: large and far apart, small, all the same, zero,
-/// negative.
-const SAMPLES: [fn(i64) -> i64; 7] =
-    [|k| 1_000_003 + 104_729 * k, |_| 1, |k| 5 + k, |k| 64 + 3 * k, |_| 17, |_| 0, |k| -1 - k];
+/// negative; and one of the first, which are those of the range, 1 or -1 while the others are large: a loop of
+/// many short steps.
+const SAMPLES: [fn(i64) -> i64; 13] = [
+    |k| 1_000_003 + 104_729 * k,
+    |_| 1,
+    |k| 5 + k,
+    |k| 64 + 3 * k,
+    |_| 17,
+    |_| 0,
+    |k| -1 - k,
+    |k| if k == 0 { 1 } else { 997 + 31 * k },
+    |k| if k == 1 { 1 } else { 997 + 31 * k },
+    |k| if k == 2 { 1 } else { 997 + 31 * k },
+    |k| if k == 0 { -1 } else { 997 + 31 * k },
+    |k| if k == 1 { -1 } else { 997 + 31 * k },
+    |k| if k == 2 { -1 } else { 997 + 31 * k },
+];
+/// Those of them for which a race must show to be one whatever is unknown.
+const SURE: usize = 7;
 /// Iterations that are looked at.
 const FIRST: u64 = 64;
 /// So far apart are iterations that a loop is thought to have whose length is not known.
@@ -96,7 +112,7 @@ impl<'a> Trial<'a> {
     /// The iterations in which two accesses meet whatever is unknown, those that are nearest to one another.
     fn proof(&self, p: &[Part], q: &[Part]) -> Option<(u64, u64)> {
         let mut worst: Option<(u64, u64)> = None;
-        for s in 0..SAMPLES.len() {
+        for s in 0..SURE {
             // Some numbers leave inner loops without turns, but not the first ones.
             let Some(found) = self.meeting(p, q, s) else { if s == 0 { return None } else { continue } };
             let found = found?;
