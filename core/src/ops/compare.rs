@@ -581,7 +581,7 @@ fn lexicographic(
         let by_length = if strict.signed == Op::IcmpSlt { m < n } else { m > n };
         return Ok(cx.b.bool(by_length || (or_equal && m == n)));
     }
-    let same = super::order::equal(cx, &a.0[k], a.1[k], &b.0[k], b.1[k])?;
+    let same = super::order::equal_in_order(cx, &a.0[k], a.1[k], &b.0[k], b.1[k])?;
     let r = cx.if_else(
         same,
         |cx| Ok(vec![lexicographic(cx, a, b, (strict, or_equal), k + 1)?]),
