@@ -286,16 +286,23 @@ impl Frame {
         }
     }
 
+    /// Gives the lists back that are used: what is called is Python after all, or has ended.
+    #[cold]
+    pub fn end_uses(&mut self) {
+        let changes = self.changes_lists;
+        for l in self.extra.iter_mut().flat_map(|e| e.used.drain(..)) {
+            // SAFETY: the use was begun with these, and the reference is owned.
+            unsafe {
+                use_word::end(l, changes);
+                tierup_runtime::object::release(l.cast());
+            }
+        }
+    }
+
     #[cold]
     fn release(&mut self) {
+        self.end_uses();
         if let Some(e) = self.extra.take() {
-            for l in &e.used {
-                // SAFETY: the use was begun with these, and the reference is owned.
-                unsafe {
-                    use_word::end(*l, self.changes_lists);
-                    tierup_runtime::object::release(l.cast());
-                }
-            }
             // SAFETY: the references were put there as owned ones.
             for o in &e.owned {
                 unsafe { tierup_runtime::object::release(*o) };

@@ -388,7 +388,10 @@ impl Overload {
         // SAFETY: the slots hold what the overload's types say; Python objects that they borrow from outlive
         // the call.
         unsafe {
-            let Run::Compiled(code) = &self.run else { return core.call_python(args, self.plans.len()) };
+            let Run::Compiled(code) = &self.run else {
+                frame.end_uses();
+                return core.call_python(args, self.plans.len());
+            };
             let ctx = ctx::current();
             if let Some(unit) = code.native() {
                 unit.called();

@@ -13,7 +13,7 @@ import pytest
 
 tierup = pytest.importorskip("tierup")
 
-from tierup import njit, types, typeof  # noqa: E402
+from tierup import jit, njit, types, typeof  # noqa: E402
 from tierup.typed import List  # noqa: E402
 
 
@@ -428,3 +428,16 @@ def test_pythons_numbers_take_the_width_of_elements_that_are_said():
         return xs, ys
     xs, ys = f(3)
     assert repr(xs) == "ListType[int32]([7, 9, 1, 2, 1, 2])" and repr(ys) == "ListType[float32]([0.0, 0.5, 1.0])"
+
+
+def test_python_that_runs_instead_may_change_a_list():
+    @jit
+    def not_compiled(given):
+        given.append(1)
+        return {1: len(given)}
+
+    given = List([0])
+    with pytest.warns(tierup.TierupWarning):
+        assert not_compiled(given) == {1: 2}
+    assert not_compiled(given) == {1: 3}
+    assert given == [0, 1, 1]
