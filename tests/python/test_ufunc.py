@@ -459,7 +459,7 @@ def test_segments_of_any_length(tier, dtype):
 @needs_llvm
 def test_which_loops_have_an_entry_for_few_turns():
     def entries(kernel, *signature):
-        return vectorize(list(signature))(kernel).inspect("llvm").count(".few(")
+        return vectorize(list(signature))(kernel).inspect("llvm").count(".short(")
     table = np.arange(8.0)
 
     def inner(x):
