@@ -2,6 +2,7 @@
 
 import linecache
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -123,7 +124,9 @@ def test_an_exception_of_the_first_loop_comes_before_all_of_the_second_one():
                         f(a, b, z, n, x)
                     line = e.traceback[-1].lineno + 1
                     assert line == (7 if x == 0.0 else 5), (zeros, x, line)
-                    assert "float division" in str(e.value) if x else "integer" in str(e.value), e.value
+                    # Python 3.14 has the same words for both.
+                    if sys.version_info < (3, 14):
+                        assert "float division" in str(e.value) if x else "integer" in str(e.value), e.value
     finally:
         tierup.set_num_threads(before)
     assert [into for into, _ in loops(f)] == [4]
