@@ -38,9 +38,10 @@ union StandIn {
 /// What is not needed by calls with scalars and a few arrays.
 #[derive(Default)]
 pub struct Extra {
-    more: Vec<Box<MaybeUninit<StandIn>>>,
-    /// What was copied in, for identity and for writing changes back.
+    /// What was copied in, for identity and for writing changes back. Dropped before the stand-ins that
+    /// copied lists hold.
     pub copies: Copies,
+    more: Vec<Box<MaybeUninit<StandIn>>>,
     /// Why an argument that fits could not be converted.
     pub failure: Option<Failure>,
     /// References to release after the call.
