@@ -1,6 +1,9 @@
 """What compiled code changes in a Python object that it got is seen in that object: after a call, after an exception, whenever a generator yields."""
 
 import gc
+import os
+import subprocess
+import sys
 import weakref
 
 import numpy as np
@@ -260,3 +263,27 @@ def test_a_generator_frees_what_it_was_given():
     del xs, row, g
     gc.collect()
     assert gone() is None
+
+
+def test_many_strings_in_lists_outlive_the_lists_that_were_copied():
+    # More strings than a call has room for on its stack; the C library looks at its heap after each.
+    code = """
+from tierup import njit
+
+@njit
+def first(names, more):
+    return names[0] + more[-1][0]
+
+@njit
+def added(names):
+    names.append(names[3] + "!")
+    return names
+
+for n in range(10, 60):
+    names = [f"n{i}" for i in range(n)]
+    assert first(names, [names, names[::-1]]) == "n0" + names[-1]
+    assert added(list(names)) == names + ["n3!"]
+"""
+    env = {**os.environ, "MALLOC_CHECK_": "3", "GLIBC_TUNABLES": "glibc.malloc.check=3", "MALLOC_PERTURB_": "165"}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
