@@ -4,12 +4,7 @@
 mod tests {
     use std::path::PathBuf;
 
-    /// Files that may have more than [`MAX_LINES`] lines, each with the reason.
-    const LONG_FILES: &[(&str, &str)] = &[
-        ("core/src/lir/text.rs", "a printer and its parser, read side by side"),
-        ("pybind/src/dispatcher.rs", "one Python class, whose methods PyO3 wants in one block"),
-    ];
-    const MAX_LINES: usize = 900;
+    const MAX_LINES: usize = 850;
 
     /// Functions that may have more than [`MAX_FUNCTION`] lines: file, name, reason.
     const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
@@ -21,7 +16,7 @@ mod tests {
         ("core/src/ssa/opt/parallel/privatised_elements.rs", "updates", "one pattern of instructions"),
         ("runtime/src/lapack.rs", "go", "one algorithm in its published steps"),
         ("runtime/src/array/scan.rs", "nonzero", "one walk for each rank"),
-        ("runtime/src/random/mod.rs", "check", "one arm for each distribution's parameters"),
+        ("runtime/src/random/params.rs", "check", "one arm for each distribution's parameters"),
         ("tier0-cranelift/src/emit.rs", "op", "one arm for each operation"),
         ("tier1-llvm/src/emit/ops.rs", "op", "one arm for each operation"),
     ];
@@ -81,6 +76,10 @@ mod tests {
             "core/src/lir/opt/range.rs",
             "facts are optional: an operation about which nothing is known is right",
         ),
+        (
+            "core/src/lir/opt/range/definitions.rs",
+            "facts are optional: an operation about which nothing is known is right",
+        ),
     ];
 
     fn sources() -> Vec<(String, String)> {
@@ -121,18 +120,10 @@ mod tests {
     }
 
     #[test]
-    fn no_file_grows_without_a_reason() {
+    fn no_file_is_long() {
         let long = sources().into_iter().map(|(p, t)| (p, t.lines().count())).filter(|(_, n)| *n > MAX_LINES);
-        let broken: Vec<String> = long
-            .filter(|(p, _)| !LONG_FILES.iter().any(|(f, _)| f == p))
-            .map(|(p, n)| format!("{p}: {n} lines"))
-            .collect();
-        assert_none("files over 900 lines need a reason in LONG_FILES, or a split", broken);
-        let sources = sources();
-        for (file, _) in LONG_FILES {
-            let lines = sources.iter().find(|(p, _)| p == file).map_or(0, |(_, t)| t.lines().count());
-            assert!(lines > MAX_LINES, "{file} has {lines} lines: it needs no reason any more");
-        }
+        let broken: Vec<String> = long.map(|(p, n)| format!("{p}: {n} lines")).collect();
+        assert_none(&format!("files over {MAX_LINES} lines want a split by meaning"), broken);
     }
 
     /// Functions with a body of their own: name and number of lines, by the indentation of the closing brace.

@@ -5,27 +5,29 @@
 //! lock). Two threads that need the same overload at once may both compile it; the first one's is kept.
 
 use crate::bind::Params;
-use crate::convert::{Plan, new_ref, type_of, type_of_keywords};
+use crate::convert::{type_of, type_of_keywords};
 use crate::ctx;
 use crate::declared::Decoration;
-use crate::engine::{self, Options};
+use crate::engine::Options;
 use crate::errors::{Failure, attached, guard};
 use crate::frame::Lenience;
-use crate::guards::Guards;
-use crate::host::PyHost;
-use crate::overload::{Overload, Run};
+use crate::overload::Overload;
 use crate::{functions, identity};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple};
-use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use tierup_core::declare::{Choice, Declared};
-use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::diag::Diagnostic;
 use tierup_core::ssa::FuncId;
 use tierup_core::types::{Kind, Type};
+
+mod class;
+mod compile;
+
+pub use class::init;
 
 type Obj = *mut ffi::PyObject;
 
@@ -445,260 +447,8 @@ impl Core {
         }
     }
 
-    /// Compiles for argument types, which may be declared ones.
-    pub fn compile(
-        &self,
-        py: Python<'_>,
-        types: &[Type],
-        declared: bool,
-        note: impl FnOnce(&PyHost<'_>),
-    ) -> Result<Arc<Overload>, Failure> {
-        let params = self.params.names.len();
-        if types.len() != params {
-            let names =
-                self.params.names.iter().map(|n| n.bind(py).to_string()).collect::<Vec<_>>().join(", ");
-            let text = format!(
-                "the signature gives types of {} argument{}, but {}({names}) takes {params}",
-                types.len(),
-                if types.len() == 1 { "" } else { "s" },
-                self.params.name
-            );
-            return Err(Diagnostic::new(Code::BadSignature, text)
-                .at(self.span(py))
-                .help("write one type for each parameter, those with defaults included")
-                .into());
-        }
-        on_compiler_stack(py, |py| self.compile_here(py, types, declared, note))
-    }
-
-    fn compile_here(
-        &self,
-        py: Python<'_>,
-        types: &[Type],
-        declared: bool,
-        note: impl FnOnce(&PyHost<'_>),
-    ) -> Result<Arc<Overload>, Failure> {
-        if self.options.force_python {
-            let run = Run::Python("object mode was asked for".into());
-            return Ok(Arc::new(Overload::new(types, Type::none(), run, Guards::default(), self, declared)));
-        }
-        let func = self.function(py);
-        let host = PyHost::new(py);
-        note(&host);
-        host.depends_on_classes(types);
-        let compiled = guard(&format!("compiling {}", self.params.name), || {
-            let id = self.func_id(py).map_err(|e| match e {
-                Failure::Diagnostic(d) => d.at(self.span(py)).into(),
-                other => other,
-            })?;
-            if engine::dumps("bytecode") {
-                eprintln!("tierup: bytecode of {}\n{}", self.params.name, crate::decode::decode(func)?);
-            }
-            let code = engine::compile(id, types, &self.options, &host, false)?;
-            if let Some(why) = Plan::new(code.ret(), None).convert().cannot_box(false) {
-                let kind = if let Kind::Conflict(..) = *code.ret() {
-                    Code::CannotUnify
-                } else {
-                    Code::UnsupportedSyntax
-                };
-                return Err(Diagnostic::new(kind, why)
-                    .at(self.span(py))
-                    .help("return values of one type that Python knows from every path")
-                    .into());
-            }
-            ctx::start_ticker();
-            Ok(code)
-        });
-        let (guards, raised) = host.finish();
-        let run = match (compiled, raised) {
-            // Ctrl-C, or an import that failed, while globals were read.
-            (Err(_), Some(e)) => return Err(e.into()),
-            (Ok(code), _) => Run::Compiled(Arc::new(code)),
-            (Err(Failure::Diagnostic(d)), None) if self.fallback && !declared => {
-                self.warn(py, &d)?;
-                Run::Python(crate::errors::render(py, &d))
-            }
-            (Err(e), None) => return Err(e),
-        };
-        let ret = match &run {
-            Run::Compiled(code) => code.ret(),
-            Run::Python(_) => Type::none(),
-        };
-        Ok(Arc::new(Overload::new(types, ret, run, guards, self, declared)))
-    }
-
     pub fn name(&self) -> &str {
         &self.params.name
-    }
-
-    /// The type of the result for these argument types; nothing is compiled.
-    pub fn result_type(&self, py: Python<'_>, types: &[Type]) -> Result<Type, Failure> {
-        on_compiler_stack(py, |py| {
-            guard(&format!("typing {}", self.params.name), || {
-                let id = self.func_id(py).map_err(|e| match e {
-                    Failure::Diagnostic(d) => d.at(self.span(py)).into(),
-                    other => other,
-                })?;
-                let host = PyHost::new(py);
-                let answer = engine::result_type(id, types, &host);
-                host.settle(answer)
-            })
-        })
-    }
-
-    /// The text of one level of the overload for these types, compiled anew with texts kept.
-    pub fn text(&self, py: Python<'_>, types: &[Type], level: &str) -> Result<Option<String>, Failure> {
-        on_compiler_stack(py, |py| self.text_here(py, types, level))
-    }
-
-    fn text_here(&self, py: Python<'_>, types: &[Type], level: &str) -> Result<Option<String>, Failure> {
-        guard(&format!("printing {}", self.params.name), || {
-            let id = self.func_id(py)?;
-            if level == "ssa" {
-                return Ok(tierup_core::ssa::registry::get(id).map(|f| f.to_string()));
-            }
-            if level == "cfg" {
-                return Ok(tierup_core::ssa::registry::get(id).map(|f| f.control_flow()));
-            }
-            if level == "bytecode" {
-                return Ok(Some(crate::decode::decode(self.function(py))?.to_string()));
-            }
-            let host = PyHost::new(py);
-            let text =
-                engine::tier1_text(id, types, &self.options, &host, level).and_then(|text| match text {
-                    Some(text) => Ok(Some(text)),
-                    None => engine::compile(id, types, &self.options, &host, true).map(|c| c.text(level)),
-                });
-            host.settle(text)
-        })
-    }
-
-    /// What became of the overload for these types in tier 1.
-    pub fn explain(
-        &self,
-        py: Python<'_>,
-        types: &[Type],
-    ) -> Result<tierup_runtime::engine::inspect::Explanation, Failure> {
-        on_compiler_stack(py, |py| {
-            guard(&format!("explaining {}", self.params.name), || {
-                let id = self.func_id(py)?;
-                let host = PyHost::new(py);
-                let answer = engine::explain(id, types, &self.options, &host);
-                host.settle(answer)
-            })
-        })
-    }
-
-    /// What became of the operations on arrays of the overload for these types.
-    pub fn parallel_notes(
-        &self,
-        py: Python<'_>,
-        types: &[Type],
-    ) -> Result<std::collections::BTreeSet<tierup_core::lower::notes::Note>, Failure> {
-        on_compiler_stack(py, |py| {
-            guard(&format!("explaining {}", self.params.name), || {
-                let id = self.func_id(py)?;
-                let host = PyHost::new(py);
-                let answer = engine::parallel(id, types, &self.options, &host);
-                host.settle(answer)
-            })
-        })
-    }
-
-    /// PTX of a kernel that runs the overload for these types.
-    pub fn ptx(&self, py: Python<'_>, types: &[Type], capability: u32) -> Result<String, Failure> {
-        on_compiler_stack(py, |py| {
-            guard(&format!("printing {}", self.params.name), || {
-                let id = self.func_id(py)?;
-                let host = PyHost::new(py);
-                let answer =
-                    engine::ptx(id, types, &self.options, &host, capability).map_err(|d| d.at(self.span(py)));
-                host.settle(answer)
-            })
-        })
-    }
-
-    /// The function as a grid kernel for these types, and what that assumes; the rest needs no Python.
-    pub fn kernel(
-        &self,
-        py: Python<'_>,
-        types: &[Type],
-    ) -> Result<(tierup_runtime::engine::gpu::Kernel, Guards), Failure> {
-        self.as_kernel(py, types, engine::kernel)
-    }
-
-    /// The same for this machine's CPU.
-    pub fn host_kernel(
-        &self,
-        py: Python<'_>,
-        types: &[Type],
-    ) -> Result<(tierup_runtime::gpu::simulate::HostKernel, Guards), Failure> {
-        self.as_kernel(py, types, engine::host_kernel)
-    }
-
-    fn as_kernel<T: Send>(
-        &self,
-        py: Python<'_>,
-        types: &[Type],
-        compile: fn(FuncId, &[Type], &Options, &PyHost<'_>) -> tierup_core::diag::Result<T>,
-    ) -> Result<(T, Guards), Failure> {
-        let params = self.params.names.len();
-        if types.len() != params {
-            let text = format!("{}() takes {params} arguments, not {}", self.params.name, types.len());
-            return Err(PyTypeError::new_err(text).into());
-        }
-        on_compiler_stack(py, |py| {
-            guard(&format!("compiling {}", self.params.name), || {
-                let id = self.func_id(py)?;
-                let host = PyHost::new(py);
-                host.depends_on(&self.object(py));
-                host.depends_on_classes(types);
-                let answer = compile(id, types, &self.options, &host);
-                let (guards, raised) = host.finish();
-                match (answer, raised) {
-                    (Ok(kernel), _) => Ok((kernel, guards)),
-                    (Err(_), Some(e)) => Err(e.into()),
-                    (Err(d), None) => Err(d.at(self.span(py)).into()),
-                }
-            })
-        })
-    }
-
-    fn span(&self, py: Python<'_>) -> tierup_core::diag::Span {
-        let code = self.function(py).getattr("__code__");
-        let file = code
-            .as_ref()
-            .ok()
-            .and_then(|c| c.getattr("co_filename").ok()?.extract::<String>().ok())
-            .unwrap_or_default();
-        let first =
-            code.ok().and_then(|c| c.getattr("co_firstlineno").ok()?.extract::<u32>().ok()).unwrap_or(0);
-        // The code starts at its decorators; what the reader looks for is the line with the name.
-        let name = self.params.name.rsplit('.').next().unwrap_or_default();
-        let find = |line: u32| {
-            let text = crate::errors::source_line(py, &file, line)?;
-            let at = text.find(&format!("def {name}")).map(|at| at + 4).or_else(|| text.find("lambda"))?;
-            Some((line, at as u32, (at + name.trim_start_matches('<').trim_end_matches('>').len()) as u32))
-        };
-        let (line, col, end_col) = (first..first + 20).find_map(find).unwrap_or((first, 0, 0));
-        tierup_core::diag::Span {
-            file: file.as_str().into(),
-            func: self.params.name.as_str().into(),
-            line,
-            col,
-            end_col,
-        }
-    }
-
-    /// One note for each function that is not compiled.
-    fn warn(&self, py: Python<'_>, d: &Diagnostic) -> PyResult<()> {
-        if self.warned.swap(true, Ordering::AcqRel) {
-            return Ok(());
-        }
-        py.import("tierup.errors")?
-            .getattr("warn_fallback")?
-            .call1((self.function(py), crate::errors::render(py, d)))?;
-        Ok(())
     }
 
     /// Adds an overload, or finds the one that another thread has just made, and makes it the first to be
@@ -750,18 +500,6 @@ impl Core {
         }
         Ok(())
     }
-}
-
-/// Runs the compiler where it has stack enough. What it says is made an exception there: that reads source
-/// lines, which takes stack as well.
-fn on_compiler_stack<R>(
-    py: Python<'_>,
-    body: impl FnOnce(Python<'_>) -> Result<R, Failure>,
-) -> Result<R, Failure> {
-    let answer = ctx::with_compiler_stack(py, |py| body(py).map_err(|e| Failure::Raised(e.into_python(py))));
-    answer.unwrap_or_else(|| {
-        Err(pyo3::exceptions::PyMemoryError::new_err("no thread can be started to compile in").into())
-    })
 }
 
 /// Overloads that were given up while code of some overload was running.
@@ -857,169 +595,4 @@ pub fn make<'py>(
         (*d).core = Box::into_raw(core);
         Ok(object)
     }
-}
-
-// ---------------------------------------------------------------- the class
-
-unsafe extern "C" fn dealloc(o: Obj) {
-    // SAFETY: called once by Python for an object made by `make`.
-    unsafe {
-        ffi::PyObject_GC_UnTrack(o.cast());
-        let d = o.cast::<Dispatcher>();
-        if !(*d).weakrefs.is_null() {
-            ffi::PyObject_ClearWeakRefs(o);
-        }
-        ffi::Py_CLEAR(&raw mut (*d).dict);
-        if !(*d).core.is_null() {
-            attached(|_| drop(Box::from_raw((*d).core)));
-        }
-        let class = ffi::Py_TYPE(o);
-        ffi::PyObject_GC_Del(o.cast());
-        ffi::Py_DECREF(class.cast());
-    }
-}
-
-unsafe extern "C" fn traverse(o: Obj, visit: ffi::visitproc, arg: *mut c_void) -> c_int {
-    // SAFETY: called by the collector on a live object; what is visited are references that the object owns.
-    // The lock is free, for nobody holds it while objects are made; if it is not, the object is kept for this
-    // round.
-    unsafe {
-        let d = o.cast::<Dispatcher>();
-        let call = |p: Obj| if p.is_null() { 0 } else { visit(p, arg) };
-        let r = call(ffi::Py_TYPE(o).cast());
-        if r != 0 {
-            return r;
-        }
-        let r = call((*d).dict);
-        if r != 0 || (*d).core.is_null() {
-            return r;
-        }
-        let core = &*(*d).core;
-        let r = call(core.py_func.as_ptr());
-        if r != 0 {
-            return r;
-        }
-        if let Ok(list) = core.overloads.try_lock() {
-            for o in list.iter().filter(|o| Arc::strong_count(o) == 1) {
-                let r = o.guards.traverse(&call);
-                if r != 0 {
-                    return r;
-                }
-            }
-        }
-        0
-    }
-}
-
-unsafe extern "C" fn clear(o: Obj) -> c_int {
-    // SAFETY: called by the collector on an unreachable, still live object. The function stays: others of the
-    // cycle may be called once more.
-    unsafe {
-        let d = o.cast::<Dispatcher>();
-        ffi::Py_CLEAR(&raw mut (*d).dict);
-        if !(*d).core.is_null() {
-            attached(|_| (*(*d).core).clear());
-        }
-    }
-    0
-}
-
-unsafe extern "C" fn descr_get(o: Obj, instance: Obj, _owner: Obj) -> Obj {
-    // SAFETY: called by Python with live objects; instance may be null.
-    unsafe {
-        if instance.is_null() || instance == ffi::Py_None() { new_ref(o) } else { PyMethod_New(o, instance) }
-    }
-}
-
-unsafe extern "C" fn repr(o: Obj) -> Obj {
-    // SAFETY: called by Python with a live dispatcher.
-    unsafe {
-        let core = &*(*o.cast::<Dispatcher>()).core;
-        let text = format!("<tierup function {}>", core.params.name);
-        ffi::PyUnicode_FromStringAndSize(text.as_ptr().cast(), text.len() as isize)
-    }
-}
-
-unsafe extern "C" {
-    fn PyMethod_New(function: Obj, instance: Obj) -> Obj;
-}
-
-/// Those of the function, which later Pythons evaluate when they are asked for.
-unsafe extern "C" fn annotations(dispatcher: Obj, _: *mut c_void) -> Obj {
-    // SAFETY: CPython calls this on an instance; the GIL is held.
-    unsafe {
-        match (*dispatcher.cast::<Dispatcher>()).core.as_ref() {
-            Some(core) => ffi::PyObject_GetAttrString(core.py_func.as_ptr(), c"__annotations__".as_ptr()),
-            None => ffi::PyDict_New(),
-        }
-    }
-}
-
-/// Makes the class.
-pub fn init(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    let member = |name: &'static std::ffi::CStr, offset: usize| ffi::PyMemberDef {
-        name: name.as_ptr(),
-        type_code: ffi::Py_T_PYSSIZET,
-        offset: offset as isize,
-        flags: ffi::Py_READONLY,
-        doc: std::ptr::null(),
-    };
-    let members = Box::leak(Box::new([
-        member(c"__vectorcalloffset__", std::mem::offset_of!(Dispatcher, vectorcall)),
-        member(c"__dictoffset__", std::mem::offset_of!(Dispatcher, dict)),
-        member(c"__weaklistoffset__", std::mem::offset_of!(Dispatcher, weakrefs)),
-        // SAFETY: an all-zero entry ends the list.
-        unsafe { std::mem::zeroed() },
-    ]));
-    let getset = Box::leak(Box::new([
-        ffi::PyGetSetDef {
-            name: c"__dict__".as_ptr(),
-            get: Some(ffi::PyObject_GenericGetDict),
-            set: Some(ffi::PyObject_GenericSetDict),
-            doc: std::ptr::null(),
-            closure: std::ptr::null_mut(),
-        },
-        // An attribute of that name cannot be set on a class: from 3.14 on those are the class's own.
-        ffi::PyGetSetDef {
-            name: c"__annotations__".as_ptr(),
-            get: Some(annotations),
-            set: None,
-            doc: std::ptr::null(),
-            closure: std::ptr::null_mut(),
-        },
-        // SAFETY: an all-zero entry ends the list.
-        unsafe { std::mem::zeroed() },
-    ]));
-    let slot = |slot: c_int, pfunc: *mut c_void| ffi::PyType_Slot { slot, pfunc };
-    let mut slots = [
-        slot(ffi::Py_tp_dealloc, dealloc as *mut c_void),
-        slot(ffi::Py_tp_traverse, traverse as *mut c_void),
-        slot(ffi::Py_tp_clear, clear as *mut c_void),
-        slot(ffi::Py_tp_call, ffi::PyVectorcall_Call as *mut c_void),
-        slot(ffi::Py_tp_descr_get, descr_get as *mut c_void),
-        slot(ffi::Py_tp_repr, repr as *mut c_void),
-        slot(ffi::Py_tp_members, members.as_mut_ptr().cast()),
-        slot(ffi::Py_tp_getset, getset.as_mut_ptr().cast()),
-        slot(
-            ffi::Py_tp_doc,
-            c"A Python function that is compiled for the types of its arguments.".as_ptr().cast_mut().cast(),
-        ),
-        slot(0, std::ptr::null_mut()),
-    ];
-    let flags = ffi::Py_TPFLAGS_DEFAULT
-        | ffi::Py_TPFLAGS_HAVE_GC
-        | ffi::Py_TPFLAGS_HAVE_VECTORCALL
-        | ffi::Py_TPFLAGS_METHOD_DESCRIPTOR
-        | ffi::Py_TPFLAGS_DISALLOW_INSTANTIATION;
-    let mut spec = ffi::PyType_Spec {
-        name: c"tierup.Dispatcher".as_ptr(),
-        basicsize: size_of::<Dispatcher>() as c_int,
-        itemsize: 0,
-        flags: flags as _,
-        slots: slots.as_mut_ptr(),
-    };
-    // SAFETY: the specification is complete; members and getset live for ever, the rest is copied.
-    let class = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpec(&mut spec))? };
-    TYPE.get_or_init(|| class.clone().into_ptr() as usize);
-    Ok(class)
 }

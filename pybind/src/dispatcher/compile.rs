@@ -1,0 +1,283 @@
+//! What a dispatcher asks of the compiler: code for argument types, texts of each level, kernels.
+
+use super::Core;
+use crate::convert::Plan;
+use crate::ctx;
+use crate::engine::{self, Options};
+use crate::errors::{Failure, guard};
+use crate::guards::Guards;
+use crate::host::PyHost;
+use crate::overload::{Overload, Run};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::ssa::FuncId;
+use tierup_core::types::{Kind, Type};
+
+impl Core {
+    /// Compiles for argument types, which may be declared ones.
+    pub fn compile(
+        &self,
+        py: Python<'_>,
+        types: &[Type],
+        declared: bool,
+        note: impl FnOnce(&PyHost<'_>),
+    ) -> Result<Arc<Overload>, Failure> {
+        let params = self.params.names.len();
+        if types.len() != params {
+            let names =
+                self.params.names.iter().map(|n| n.bind(py).to_string()).collect::<Vec<_>>().join(", ");
+            let text = format!(
+                "the signature gives types of {} argument{}, but {}({names}) takes {params}",
+                types.len(),
+                if types.len() == 1 { "" } else { "s" },
+                self.params.name
+            );
+            return Err(Diagnostic::new(Code::BadSignature, text)
+                .at(self.span(py))
+                .help("write one type for each parameter, those with defaults included")
+                .into());
+        }
+        on_compiler_stack(py, |py| self.compile_here(py, types, declared, note))
+    }
+
+    fn compile_here(
+        &self,
+        py: Python<'_>,
+        types: &[Type],
+        declared: bool,
+        note: impl FnOnce(&PyHost<'_>),
+    ) -> Result<Arc<Overload>, Failure> {
+        if self.options.force_python {
+            let run = Run::Python("object mode was asked for".into());
+            return Ok(Arc::new(Overload::new(types, Type::none(), run, Guards::default(), self, declared)));
+        }
+        let func = self.function(py);
+        let host = PyHost::new(py);
+        note(&host);
+        host.depends_on_classes(types);
+        let compiled = guard(&format!("compiling {}", self.params.name), || {
+            let id = self.func_id(py).map_err(|e| match e {
+                Failure::Diagnostic(d) => d.at(self.span(py)).into(),
+                other => other,
+            })?;
+            if engine::dumps("bytecode") {
+                eprintln!("tierup: bytecode of {}\n{}", self.params.name, crate::decode::decode(func)?);
+            }
+            let code = engine::compile(id, types, &self.options, &host, false)?;
+            if let Some(why) = Plan::new(code.ret(), None).convert().cannot_box(false) {
+                let kind = if let Kind::Conflict(..) = *code.ret() {
+                    Code::CannotUnify
+                } else {
+                    Code::UnsupportedSyntax
+                };
+                return Err(Diagnostic::new(kind, why)
+                    .at(self.span(py))
+                    .help("return values of one type that Python knows from every path")
+                    .into());
+            }
+            ctx::start_ticker();
+            Ok(code)
+        });
+        let (guards, raised) = host.finish();
+        let run = match (compiled, raised) {
+            // Ctrl-C, or an import that failed, while globals were read.
+            (Err(_), Some(e)) => return Err(e.into()),
+            (Ok(code), _) => Run::Compiled(Arc::new(code)),
+            (Err(Failure::Diagnostic(d)), None) if self.fallback && !declared => {
+                self.warn(py, &d)?;
+                Run::Python(crate::errors::render(py, &d))
+            }
+            (Err(e), None) => return Err(e),
+        };
+        let ret = match &run {
+            Run::Compiled(code) => code.ret(),
+            Run::Python(_) => Type::none(),
+        };
+        Ok(Arc::new(Overload::new(types, ret, run, guards, self, declared)))
+    }
+
+    /// The type of the result for these argument types; nothing is compiled.
+    pub fn result_type(&self, py: Python<'_>, types: &[Type]) -> Result<Type, Failure> {
+        on_compiler_stack(py, |py| {
+            guard(&format!("typing {}", self.params.name), || {
+                let id = self.func_id(py).map_err(|e| match e {
+                    Failure::Diagnostic(d) => d.at(self.span(py)).into(),
+                    other => other,
+                })?;
+                let host = PyHost::new(py);
+                let answer = engine::result_type(id, types, &host);
+                host.settle(answer)
+            })
+        })
+    }
+
+    /// The text of one level of the overload for these types, compiled anew with texts kept.
+    pub fn text(&self, py: Python<'_>, types: &[Type], level: &str) -> Result<Option<String>, Failure> {
+        on_compiler_stack(py, |py| self.text_here(py, types, level))
+    }
+
+    fn text_here(&self, py: Python<'_>, types: &[Type], level: &str) -> Result<Option<String>, Failure> {
+        guard(&format!("printing {}", self.params.name), || {
+            let id = self.func_id(py)?;
+            if level == "ssa" {
+                return Ok(tierup_core::ssa::registry::get(id).map(|f| f.to_string()));
+            }
+            if level == "cfg" {
+                return Ok(tierup_core::ssa::registry::get(id).map(|f| f.control_flow()));
+            }
+            if level == "bytecode" {
+                return Ok(Some(crate::decode::decode(self.function(py))?.to_string()));
+            }
+            let host = PyHost::new(py);
+            let text =
+                engine::tier1_text(id, types, &self.options, &host, level).and_then(|text| match text {
+                    Some(text) => Ok(Some(text)),
+                    None => engine::compile(id, types, &self.options, &host, true).map(|c| c.text(level)),
+                });
+            host.settle(text)
+        })
+    }
+
+    /// What became of the overload for these types in tier 1.
+    pub fn explain(
+        &self,
+        py: Python<'_>,
+        types: &[Type],
+    ) -> Result<tierup_runtime::engine::inspect::Explanation, Failure> {
+        on_compiler_stack(py, |py| {
+            guard(&format!("explaining {}", self.params.name), || {
+                let id = self.func_id(py)?;
+                let host = PyHost::new(py);
+                let answer = engine::explain(id, types, &self.options, &host);
+                host.settle(answer)
+            })
+        })
+    }
+
+    /// What became of the operations on arrays of the overload for these types.
+    pub fn parallel_notes(
+        &self,
+        py: Python<'_>,
+        types: &[Type],
+    ) -> Result<std::collections::BTreeSet<tierup_core::lower::notes::Note>, Failure> {
+        on_compiler_stack(py, |py| {
+            guard(&format!("explaining {}", self.params.name), || {
+                let id = self.func_id(py)?;
+                let host = PyHost::new(py);
+                let answer = engine::parallel(id, types, &self.options, &host);
+                host.settle(answer)
+            })
+        })
+    }
+
+    /// PTX of a kernel that runs the overload for these types.
+    pub fn ptx(&self, py: Python<'_>, types: &[Type], capability: u32) -> Result<String, Failure> {
+        on_compiler_stack(py, |py| {
+            guard(&format!("printing {}", self.params.name), || {
+                let id = self.func_id(py)?;
+                let host = PyHost::new(py);
+                let answer =
+                    engine::ptx(id, types, &self.options, &host, capability).map_err(|d| d.at(self.span(py)));
+                host.settle(answer)
+            })
+        })
+    }
+
+    /// The function as a grid kernel for these types, and what that assumes; the rest needs no Python.
+    pub fn kernel(
+        &self,
+        py: Python<'_>,
+        types: &[Type],
+    ) -> Result<(tierup_runtime::engine::gpu::Kernel, Guards), Failure> {
+        self.as_kernel(py, types, engine::kernel)
+    }
+
+    /// The same for this machine's CPU.
+    pub fn host_kernel(
+        &self,
+        py: Python<'_>,
+        types: &[Type],
+    ) -> Result<(tierup_runtime::gpu::simulate::HostKernel, Guards), Failure> {
+        self.as_kernel(py, types, engine::host_kernel)
+    }
+
+    fn as_kernel<T: Send>(
+        &self,
+        py: Python<'_>,
+        types: &[Type],
+        compile: fn(FuncId, &[Type], &Options, &PyHost<'_>) -> tierup_core::diag::Result<T>,
+    ) -> Result<(T, Guards), Failure> {
+        let params = self.params.names.len();
+        if types.len() != params {
+            let text = format!("{}() takes {params} arguments, not {}", self.params.name, types.len());
+            return Err(PyTypeError::new_err(text).into());
+        }
+        on_compiler_stack(py, |py| {
+            guard(&format!("compiling {}", self.params.name), || {
+                let id = self.func_id(py)?;
+                let host = PyHost::new(py);
+                host.depends_on(&self.object(py));
+                host.depends_on_classes(types);
+                let answer = compile(id, types, &self.options, &host);
+                let (guards, raised) = host.finish();
+                match (answer, raised) {
+                    (Ok(kernel), _) => Ok((kernel, guards)),
+                    (Err(_), Some(e)) => Err(e.into()),
+                    (Err(d), None) => Err(d.at(self.span(py)).into()),
+                }
+            })
+        })
+    }
+
+    pub(super) fn span(&self, py: Python<'_>) -> tierup_core::diag::Span {
+        let code = self.function(py).getattr("__code__");
+        let file = code
+            .as_ref()
+            .ok()
+            .and_then(|c| c.getattr("co_filename").ok()?.extract::<String>().ok())
+            .unwrap_or_default();
+        let first =
+            code.ok().and_then(|c| c.getattr("co_firstlineno").ok()?.extract::<u32>().ok()).unwrap_or(0);
+        // The code starts at its decorators; what the reader looks for is the line with the name.
+        let name = self.params.name.rsplit('.').next().unwrap_or_default();
+        let find = |line: u32| {
+            let text = crate::errors::source_line(py, &file, line)?;
+            let at = text.find(&format!("def {name}")).map(|at| at + 4).or_else(|| text.find("lambda"))?;
+            Some((line, at as u32, (at + name.trim_start_matches('<').trim_end_matches('>').len()) as u32))
+        };
+        let (line, col, end_col) = (first..first + 20).find_map(find).unwrap_or((first, 0, 0));
+        tierup_core::diag::Span {
+            file: file.as_str().into(),
+            func: self.params.name.as_str().into(),
+            line,
+            col,
+            end_col,
+        }
+    }
+
+    /// One note for each function that is not compiled.
+    pub(super) fn warn(&self, py: Python<'_>, d: &Diagnostic) -> PyResult<()> {
+        if self.warned.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        py.import("tierup.errors")?
+            .getattr("warn_fallback")?
+            .call1((self.function(py), crate::errors::render(py, d)))?;
+        Ok(())
+    }
+}
+
+/// Runs the compiler where it has stack enough. What it says is made an exception there: that reads source
+/// lines, which takes stack as well.
+fn on_compiler_stack<R>(
+    py: Python<'_>,
+    body: impl FnOnce(Python<'_>) -> Result<R, Failure>,
+) -> Result<R, Failure> {
+    let answer = ctx::with_compiler_stack(py, |py| body(py).map_err(|e| Failure::Raised(e.into_python(py))));
+    answer.unwrap_or_else(|| {
+        Err(pyo3::exceptions::PyMemoryError::new_err("no thread can be started to compile in").into())
+    })
+}
