@@ -1,18 +1,15 @@
-//! Frames of generators, the exception being handled, and remainders: small helpers of the families
-//! `generator`, `handled` and `real`.
+//! Frames of generators, and remainders: helpers of the families `generator` and `real`.
 
 use crate::Native;
-use crate::exc::{Arg, Error, Exc, Res, or_raise};
-use crate::host::{ArrayView, callbacks};
-use crate::object::{count, release, retain};
-use std::cell::{Cell, RefCell};
+use crate::exc::Error;
+use crate::object::count;
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicI64, Ordering};
 use tierup_core::desc::TypeDesc;
-use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
-use tierup_core::layout::{FRAME_HEADER, Frame, Obj, Str};
-use tierup_core::ops::{generator, handled, real};
-use tierup_core::rt::{Ctx, P};
+use tierup_core::layout::{FRAME_HEADER, Frame, Obj};
+use tierup_core::ops::{generator, real};
+use tierup_core::rt::Ctx;
 
 /// Frames hold frames: a recursive generator leaves a chain as deep as its recursion, and the thread that
 /// drops it may have little stack.
@@ -90,149 +87,6 @@ impl generator::Helpers for Native {
     }
 }
 
-thread_local! {
-    /// What was being handled before, outermost first.
-    static HANDLED: RefCell<Vec<*mut Obj>> = const { RefCell::new(Vec::new()) };
-    /// What is being handled now: `handled` of this thread's context, for helpers that are not given the
-    /// context.
-    static CURRENT: Cell<*mut Obj> = const { Cell::new(std::ptr::null_mut()) };
-}
-
-/// The exception that a check just made, with the one being handled as its context.
-pub fn in_context(exc: *mut Exc) -> *mut Obj {
-    // SAFETY: the exception is new, and what is being handled lives until its handler is left.
-    unsafe { crate::exc::set_context(exc, CURRENT.get().cast()) };
-    exc.cast()
-}
-
-impl handled::Helpers for Native {
-    unsafe fn exc_push_handled(ctx: Ctx, exc: *mut Obj) {
-        // SAFETY: `exc` is live; the context belongs to this thread.
-        unsafe {
-            retain(exc);
-            HANDLED.with(|h| h.borrow_mut().push((*ctx).handled));
-            (*ctx).handled = exc;
-            CURRENT.set(exc);
-        }
-    }
-    unsafe fn exc_pop_handled(ctx: Ctx) {
-        // SAFETY: pairs with a push on this thread, whose reference is dropped.
-        unsafe {
-            let old = (*ctx).handled;
-            (*ctx).handled = HANDLED.with(|h| h.borrow_mut().pop()).unwrap_or(std::ptr::null_mut());
-            CURRENT.set((*ctx).handled);
-            release(old);
-        }
-    }
-    unsafe fn exc_add_array(
-        exc: *mut Obj,
-        elem: i64,
-        ndim: i64,
-        shape: *const i64,
-        strides: *const i64,
-        data: P,
-    ) {
-        // SAFETY: the caller describes a live array; shape and strides have `ndim` members.
-        unsafe {
-            let n = ndim as usize;
-            let (shape, strides) =
-                (std::slice::from_raw_parts(shape, n), std::slice::from_raw_parts(strides, n));
-            let Some(elem) = Elem::from_number(elem) else { return };
-            let copy = (callbacks().copy_array)(&ArrayView { elem, shape, strides, data });
-            (*exc.cast::<Exc>()).push_arg(if copy.is_null() { Arg::None } else { Arg::Py(copy) });
-        }
-    }
-    unsafe fn exc_new_python(ctx: Ctx, exc: *mut Obj) -> *mut Obj {
-        // SAFETY: the exception is live and nobody else's; its reference is given up here, or handed back.
-        unsafe {
-            let made = (callbacks().construct)(&mut *exc.cast::<Exc>());
-            let answer = made.map(|()| exc);
-            if answer.is_err() {
-                release(exc);
-            }
-            or_raise(ctx, answer)
-        }
-    }
-    unsafe fn exc_arg_count(exc: *mut Obj) -> i64 {
-        unsafe { (*exc.cast::<Exc>()).args.len() as i64 }
-    }
-    unsafe fn exc_arg(ctx: Ctx, exc: *mut Obj, index: i64, out: P) -> i64 {
-        // SAFETY: the exception is live; `out` has room for two words.
-        unsafe { or_raise(ctx, argument(&*exc.cast::<Exc>(), index, &mut *(out.cast::<[u64; 2]>()))) }
-    }
-    unsafe fn exc_is_exactly(exc: *mut Obj, handle: i64) -> i8 {
-        // SAFETY: the exception is live.
-        let class = unsafe { (*exc.cast::<Exc>()).class };
-        (class.handle() == Some(handle as u64)) as i8
-    }
-    unsafe fn exc_leave_generator(exc: *mut Obj) -> *mut Obj {
-        // SAFETY: the exception is live, and its reference the caller's, who gives it up; the new one is ours
-        // alone.
-        unsafe {
-            if !(*exc.cast::<Exc>()).is_a(Class::StopIteration) {
-                return exc;
-            }
-            let new = Error::new(Class::RuntimeError, "generator raised StopIteration").into_raw().cast();
-            <Native as tierup_core::ops::object::Helpers>::exc_set_cause(new, exc);
-            <Native as tierup_core::ops::object::Helpers>::exc_set_context(new, exc);
-            release(exc);
-            new
-        }
-    }
-    unsafe fn exc_class_name(ctx: Ctx, exc: *mut Obj) -> *mut Str {
-        // SAFETY: the exception is live.
-        let class = unsafe { (*exc.cast::<Exc>()).class };
-        unsafe { or_raise(ctx, crate::string::from_text(&class.name)) }
-    }
-}
-
-/// An argument of an exception for compiled code: what it is, and its bits.
-fn argument(exc: &Exc, index: i64, out: &mut [u64; 2]) -> Res<i64> {
-    let n = exc.args.len() as i64;
-    let at = if index < 0 { index + n } else { index };
-    let arg = usize::try_from(at)
-        .ok()
-        .and_then(|k| exc.args.get(k))
-        .ok_or_else(|| Error::index("tuple index out of range"))?;
-    let other = |what: &str| {
-        Err(Error::type_error(format!("compiled code cannot take {what} out of an exception's arguments")))
-    };
-    *out = [0; 2];
-    Ok(match arg {
-        Arg::None => 0,
-        Arg::Bool(b) => {
-            out[0] = *b as u64;
-            1
-        }
-        Arg::Complex(re, im) => {
-            *out = [re.to_bits(), im.to_bits()];
-            2
-        }
-        Arg::Float(x) => {
-            out[0] = x.to_bits();
-            3
-        }
-        Arg::Int(i) => {
-            out[0] = *i as u64;
-            4
-        }
-        Arg::Text(t) => {
-            out[0] = crate::string::from_text(t)? as u64;
-            5
-        }
-        Arg::Str(s) => {
-            // SAFETY: the argument owns a live string.
-            unsafe { retain((*s).cast()) };
-            out[0] = *s as u64;
-            5
-        }
-        Arg::UInt(_) => return other("an int past 63 bits"),
-        Arg::Tuple(_) => return other("a tuple"),
-        Arg::List(_) => return other("a list"),
-        Arg::Py(_) => return other("an array or an object of Python's"),
-    })
-}
-
 impl real::Helpers for Native {
     unsafe fn real_fmod(a: f64, b: f64) -> f64 {
         a % b
@@ -242,6 +96,7 @@ impl real::Helpers for Native {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::object::release;
     use tierup_core::desc::{of_struct, place::Place};
     use tierup_core::ops::generator::Helpers;
     use tierup_core::types::Type;

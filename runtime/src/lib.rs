@@ -23,6 +23,7 @@ pub mod panics;
 pub mod parallel;
 pub mod poll;
 pub mod print;
+mod raising;
 pub mod random;
 mod shape;
 pub mod string;

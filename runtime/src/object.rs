@@ -3,13 +3,12 @@
 //! In debug builds every allocation is counted per thread ([`live`]), so tests can show that nothing leaks.
 
 use crate::Native;
-use crate::exc::{Arg, Error, Exc, Res, Site, or_raise, set_context};
+use crate::exc::{Error, Res, or_raise};
 use std::sync::atomic::{AtomicI64, Ordering};
 use tierup_core::exc::Class;
-use tierup_core::layout::{MemBlock, Obj, POLL_SAMPLE, POLL_SIGNALS, POLL_STRESS, Str};
+use tierup_core::layout::{MemBlock, Obj, POLL_SAMPLE, POLL_SIGNALS, POLL_STRESS};
 use tierup_core::ops::object::Helpers;
 use tierup_core::rt::{Ctx, P};
-use tierup_core::types::{ClassDef, ClassId};
 
 pub use tierup_core::layout::{release, retain};
 
@@ -153,28 +152,6 @@ pub fn array_bytes(shape: &[i64], itemsize: i64) -> Res<i64> {
     Ok(if shape.contains(&0) { 0 } else { bytes })
 }
 
-/// The template with each `{}` replaced by the next value; a negative one is called by a name in the braces
-/// (`{newaxis}`), if there is one.
-fn fill(template: &str, values: &[i64]) -> String {
-    let mut parts = template.split('{');
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for (value, part) in values.iter().zip(parts) {
-        let (name, rest) = part.split_once('}').unwrap_or(("", part));
-        // NumPy leaves out what stands in front: `a.reshape(-1, 2)` says `(2)`.
-        if *value < 0 && !name.is_empty() && out.ends_with('(') {
-            out += rest.strip_prefix(',').unwrap_or(rest);
-            continue;
-        }
-        if *value < 0 && !name.is_empty() {
-            out += name
-        } else {
-            out += &value.to_string()
-        }
-        out += rest;
-    }
-    out
-}
-
 /// Polls; whether the helper that asks is to return at once, with an exception pending.
 ///
 /// # Safety
@@ -212,120 +189,6 @@ impl Helpers for Native {
         let shape = unsafe { crate::raw_slice(shape, ndim) };
         unsafe { or_raise(ctx, array_bytes(shape, itemsize)) }
     }
-
-    unsafe fn exc_new(class: i64, text: P, len: i64) -> *mut Obj {
-        // A number that is no class is a bug of whoever emitted it; the exception still arrives, as a
-        // SystemError.
-        let class = Class::from_number(class).unwrap_or(Class::SystemError);
-        let mut args = vec![];
-        if let Ok(n) = usize::try_from(len) {
-            // SAFETY: compiled code passes `len` bytes of UTF-8. They are copied, for the code may be freed
-            // before the exception is.
-            args.push(Arg::Text(
-                String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(text, n) }).into_owned().into(),
-            ));
-        }
-        let exc = Exc::builtin(class, args);
-        // Without a message it is an instance that a program makes, which is given its context when it is
-        // raised.
-        if len < 0 { exc.cast() } else { crate::frame::in_context(exc) }
-    }
-    unsafe fn exc_format(class: i64, text: P, len: i64, values: *const i64) -> *mut Obj {
-        let class = Class::from_number(class).unwrap_or(Class::SystemError);
-        // SAFETY: compiled code passes `len` bytes of UTF-8 and a value for each pair of braces.
-        let message = unsafe {
-            let text = String::from_utf8_lossy(crate::raw_slice(text, len));
-            let values = crate::raw_slice(values, text.matches('{').count() as i64);
-            fill(&text, values)
-        };
-        crate::frame::in_context(Exc::builtin(class, vec![Arg::Text(message.into())]))
-    }
-    unsafe fn exc_got(class: i64, text: P, len: i64, x: f64) -> *mut Obj {
-        let class = Class::from_number(class).unwrap_or(Class::SystemError);
-        // SAFETY: compiled code passes `len` bytes of UTF-8.
-        let text = String::from_utf8_lossy(unsafe { crate::raw_slice(text, len) });
-        let message = format!("{text}, got {}", crate::string::number::f64_text(x));
-        crate::frame::in_context(Exc::builtin(class, vec![Arg::Text(message.into())]))
-    }
-    unsafe fn exc_index(index: i64, axis: i64, size: i64) -> *mut Obj {
-        let text = format!("index {index} is out of bounds for axis {axis} with size {size}");
-        crate::frame::in_context(Exc::builtin(Class::IndexError, vec![Arg::Text(text.into())]))
-    }
-    unsafe fn exc_new_host(handle: i64, state: i64) -> *mut Obj {
-        // As above: a handle that is no class's is a bug of whoever emitted it.
-        let class = ClassDef::of_state(handle as u64, state as u32);
-        Exc::alloc(class.unwrap_or_else(|| ClassId::of_exception(Class::SystemError).def()), vec![]).cast()
-    }
-    unsafe fn exc_add_arg(exc: *mut Obj, kind: i64, bits: i64) {
-        // SAFETY: `exc` is a live exception of this thread.
-        let exc = unsafe { &mut *exc.cast::<Exc>() };
-        let arg = match kind {
-            0 => Arg::None,
-            1 => Arg::Bool(bits != 0),
-            2 => Arg::Int(bits),
-            3 => Arg::Float(f64::from_bits(bits as u64)),
-            4 => {
-                // SAFETY: kind 4 passes a live string.
-                unsafe { retain(bits as usize as *mut Obj) };
-                Arg::Str(bits as usize as *mut Str)
-            }
-            5 => Arg::UInt(bits as u64),
-            6 => return exc.open_tuple(),
-            7 => return exc.close_tuple(),
-            8 => {
-                // SAFETY: kind 8 passes the address of two f64.
-                let [re, im] = unsafe { (bits as usize as *const [f64; 2]).read_unaligned() };
-                Arg::Complex(re, im)
-            }
-            10 => return exc.open_list(),
-            9 => Arg::Py(bits as usize as *mut u8),
-            unknown => Arg::Text(format!("<argument of unknown kind {unknown}>").into()),
-        };
-        exc.push_arg(arg);
-    }
-    unsafe fn exc_add_site(exc: *mut Obj, file: P, func: P, line: i64) {
-        // SAFETY: `exc` is a live exception; the texts are interned.
-        unsafe {
-            crate::exc::alone(exc, || {
-                (*exc.cast::<Exc>()).trail.push(Site { file: file.cast(), func: func.cast(), line })
-            })
-        }
-    }
-    unsafe fn exc_matches(exc: *mut Obj, class: i64) -> i8 {
-        // SAFETY: `exc` is a live exception.
-        Class::from_number(class).is_some_and(|c| unsafe { (*exc.cast::<Exc>()).is_a(c) }) as i8
-    }
-    unsafe fn exc_matches_host(exc: *mut Obj, handle: i64) -> i8 {
-        unsafe { (*exc.cast::<Exc>()).is_a_host(handle) as i8 }
-    }
-    unsafe fn exc_set_cause(exc: *mut Obj, cause: *mut Obj) {
-        let exc = exc.cast::<Exc>();
-        // SAFETY: both are null or live exceptions; the link gets a reference of its own.
-        unsafe {
-            let old = crate::exc::alone(exc.cast(), || {
-                (*exc).suppress_context = true;
-                (*exc).own_cause = std::ptr::eq(exc, cause.cast());
-                let cause = if (*exc).own_cause { std::ptr::null_mut() } else { cause };
-                retain(cause);
-                std::mem::replace(&mut (*exc).cause, cause.cast())
-            });
-            release(old.cast());
-        }
-    }
-    unsafe fn exc_set_context(exc: *mut Obj, handled: *mut Obj) {
-        unsafe { set_context(exc.cast(), handled.cast()) }
-    }
-    unsafe fn exc_reraise(ctx: Ctx) -> *mut Obj {
-        // SAFETY: `ctx` is live; `handled` is null or an owned exception.
-        unsafe {
-            let handled = (*ctx).handled;
-            if handled.is_null() {
-                return Error::new(Class::RuntimeError, "No active exception to reraise").into_raw().cast();
-            }
-            retain(handled);
-            handled
-        }
-    }
     unsafe fn stack_check(ctx: Ctx, here: P) {
         // SAFETY: `ctx` is the live context of this thread.
         unsafe {
@@ -359,11 +222,6 @@ mod tests {
     use crate::testing::{Raised, with_ctx};
     use tierup_core::intern;
     use tierup_core::layout::IMMORTAL;
-    use tierup_core::types::class::HostClass;
-
-    fn exc(class: Class, text: &str) -> *mut Obj {
-        unsafe { Native::exc_new(class as i64, text.as_ptr().cast_mut(), text.len() as i64) }
-    }
 
     #[test]
     fn blocks_are_aligned_usable_and_freed() {
@@ -382,13 +240,6 @@ mod tests {
             }
         });
         assert_eq!(live(), before);
-    }
-
-    #[test]
-    fn templates_are_filled_in_order() {
-        assert_eq!(fill("no numbers", &[]), "no numbers");
-        assert_eq!(fill("shapes ({},) ({},{})", &[3, -1, 20]), "shapes (3,) (-1,20)");
-        assert_eq!(fill("into ({newaxis},{newaxis})", &[4, -1]), "into (4,newaxis)");
     }
 
     #[test]
@@ -432,114 +283,6 @@ mod tests {
         ] {
             assert_eq!(human_bytes(n), text);
         }
-    }
-
-    #[test]
-    fn exceptions_match_by_class_and_free_what_they_hold() {
-        let before = live();
-        unsafe {
-            let e = exc(Class::KeyError, "k");
-            for (class, yes) in [
-                (Class::KeyError, 1),
-                (Class::LookupError, 1),
-                (Class::Exception, 1),
-                (Class::IndexError, 0),
-                (Class::KeyboardInterrupt, 0),
-            ] {
-                assert_eq!(Native::exc_matches(e, class as i64), yes, "{class:?}");
-            }
-            // Two classes of a host's, the second derived from the first, with handles that nobody else has.
-            let of_host = |handle, bases| {
-                let (order, fields, constructed) = (None, vec![], false);
-                let class = HostClass { handle, name: "Mine".into(), bases, order, fields, constructed };
-                ClassDef::of_host(class).expect("bases that agree")
-            };
-            let (base, derived) = (1 << 41, (1 << 41) + 1);
-            let first = of_host(base, vec![ClassId::of_exception(Class::ValueError)]);
-            of_host(derived, vec![first.id]);
-            let h = Native::exc_new_host(derived as i64, 0);
-            let matches = [derived, base, derived + 1].map(|c| Native::exc_matches_host(h, c as i64));
-            assert_eq!(matches, [1, 1, 0]);
-            assert_eq!(Native::exc_matches_host(e, base as i64), 0);
-            let builtin = [Class::ValueError, Class::Exception, Class::KeyError];
-            assert_eq!(builtin.map(|c| Native::exc_matches(h, c as i64)), [1, 1, 0]);
-            for (kind, bits) in [
-                (0, 0),
-                (1, 1),
-                (2, -5),
-                (3, 1.5f64.to_bits() as i64),
-                (5, -1),
-                (4, intern::string("s") as i64),
-                (6, 0),
-                (2, 1),
-                (6, 0),
-                (7, 0),
-                (7, 0),
-                (2, 9),
-            ] {
-                Native::exc_add_arg(h, kind, bits);
-            }
-            let args = &(*h.cast::<Exc>()).args;
-            assert_eq!(args.len(), 8);
-            assert!(
-                matches!(&args[6], Arg::Tuple(m) if matches!(m.as_slice(), [Arg::Int(1), Arg::Tuple(inner)] if inner.is_empty()))
-            );
-            assert!(matches!((&args[4], &args[7]), (Arg::UInt(u64::MAX), Arg::Int(9))));
-            Native::exc_set_cause(h, e);
-            Native::exc_add_site(
-                h,
-                intern::text("f.py").cast_mut().cast(),
-                intern::text("f").cast_mut().cast(),
-                3,
-            );
-            let site = (&(*h.cast::<Exc>()).trail)[0];
-            assert_eq!((site.file(), site.func(), site.line), ("f.py", "f", 3));
-            release(e);
-            release(h);
-        }
-        assert_eq!(live(), before);
-    }
-
-    #[test]
-    fn contexts_never_form_a_cycle_and_long_chains_are_freed() {
-        let before = live();
-        unsafe {
-            let (a, b) = (exc(Class::ValueError, "a"), exc(Class::ValueError, "b"));
-            Native::exc_set_context(b, a);
-            Native::exc_set_context(a, b);
-            assert!((*b.cast::<Exc>()).context.is_null(), "the old link is cut");
-            Native::exc_set_context(a, a);
-            release(a);
-            release(b);
-            let mut last = exc(Class::ValueError, "0");
-            for _ in 0..200_000 {
-                let next = exc(Class::ValueError, "n");
-                // Not `set_context`, which walks the chain.
-                (*next.cast::<Exc>()).context = last.cast();
-                last = next;
-            }
-            release(last);
-        }
-        assert_eq!(live(), before);
-    }
-
-    #[test]
-    fn helpers_errors_take_the_handled_exception_as_context() {
-        with_ctx(|ctx| unsafe {
-            let none = Native::exc_reraise(ctx);
-            assert_eq!((*none.cast::<Exc>()).message(), "No active exception to reraise");
-            release(none);
-            (*ctx).handled = exc(Class::ValueError, "first");
-            let again = Native::exc_reraise(ctx);
-            assert_eq!(again, (*ctx).handled);
-            release(again);
-            Error::index("second").raise(ctx);
-            let e = crate::exc::take_pending(ctx).unwrap();
-            assert_eq!((*e.context).message(), "first");
-            drop(e);
-            release((*ctx).handled);
-            (*ctx).handled = std::ptr::null_mut();
-        });
     }
 
     #[test]

@@ -315,6 +315,24 @@ mod tests {
         assert_none("parts of the compiler that use what is built on them", broken);
     }
 
+    /// Where helpers are called past the platform: it does so itself, and mathematics is the same on each.
+    const CALLS_HELPERS: [&str; 2] = ["core/src/emit/platform.rs", "core/src/math/emit.rs"];
+
+    #[test]
+    fn emitters_ask_the_platform_for_helpers() {
+        let mut broken = vec![];
+        for (path, text) in &sources() {
+            let emits = ["core/src/emit/", "core/src/lower/", "core/src/ops/", "core/src/math/"];
+            if !emits.iter().any(|p| path.starts_with(p)) || CALLS_HELPERS.contains(&path.as_str()) {
+                continue;
+            }
+            for (no, line) in code_lines(text).filter(|(_, l)| l.contains("b.helper(")) {
+                broken.push(format!("{path}:{no}: {}", line.trim()));
+            }
+        }
+        assert_none("code is for the host alone where it calls helpers past the platform", broken);
+    }
+
     /// Parts of the sources that name operations by their identities. Texts for messages hold names, and the
     /// table of classes says which names are theirs.
     const NAMES_NO_OPERATION: [&str; 8] = [

@@ -155,6 +155,7 @@ pub fn elementwise_or(
     body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
     whole: Option<&Whole<'_>>,
 ) -> Result<()> {
+    let whole = whole.filter(|_| cx.options.platform.array_kernels());
     let n = to.shape.len();
     if n == 0 {
         return nested(cx, to, from, cost, body);
@@ -347,7 +348,7 @@ pub fn copy_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Re
         }
         let bytes = to.size(cx);
         let bytes = cx.b.bin_imm(Op::Imul, bytes, to.ty.itemsize());
-        cx.b.helper(&object::mem_copy, &[to.data, from.data, bytes]);
+        cx.helper(&object::mem_copy, &[to.data, from.data, bytes]);
         Ok(vec![])
     };
     match same_shapes(cx, &to.shape, std::slice::from_ref(from)) {

@@ -2,12 +2,13 @@
 
 use super::chunks::ChunkedLoops;
 use super::locks::{Locks, Look, Shared};
+use super::platform::{Host, NewException, Platform};
 use crate::diag::Result;
 use crate::exc::Class;
 use crate::lir::builder::Builder;
 use crate::lir::{self, Alias, Block, Op, Signature, Ty, Value};
 use crate::offset;
-use crate::ops::{handled, object, region};
+use crate::ops::{object, raising, region};
 use crate::rt::{Raises, RtFn};
 use crate::source::Frame;
 use crate::types::{Const, Kind, Type};
@@ -104,6 +105,8 @@ pub struct Options {
     pub kernel: bool,
     /// Products are fused with sums ([`crate::lir::contract`]); only in kernels.
     pub contract: bool,
+    /// What it runs on.
+    pub platform: &'static dyn Platform,
 }
 impl Default for Options {
     fn default() -> Self {
@@ -114,6 +117,7 @@ impl Default for Options {
             fast_math: 0,
             kernel: false,
             contract: false,
+            platform: &Host,
         }
     }
 }
@@ -161,7 +165,7 @@ impl<'a> LowerCx<'a> {
             Locks::All => (null, null),
         };
         let before = Unlocked(self.landing.take());
-        self.b.helper(&region::parallel_lock, &[a, b]);
+        self.helper(&region::parallel_lock, &[a, b]);
         self.locked = Some((a, b));
         self.chunks.forgo();
         Some(before)
@@ -170,7 +174,7 @@ impl<'a> LowerCx<'a> {
     pub fn unlock(&mut self, before: Option<Unlocked>) {
         let Some(before) = before else { return };
         let Some((a, b)) = self.locked.take() else { return };
-        self.b.helper(&region::parallel_unlock, &[a, b]);
+        self.helper(&region::parallel_unlock, &[a, b]);
         self.landing = before.0;
     }
 
@@ -225,11 +229,11 @@ impl<'a> LowerCx<'a> {
         self.b.switch_to(block);
         let exc = self.b.params(block)[0];
         if let Some((a, b)) = self.locked {
-            self.b.helper(&region::parallel_unlock, &[a, b]);
+            self.helper(&region::parallel_unlock, &[a, b]);
         }
         self.add_sites(exc, usize::MAX);
         for o in self.cleanup.clone() {
-            self.b.helper(&object::obj_release, &[o]);
+            self.release_object(o);
         }
         match self.on_error.handler.clone() {
             Some((handler, args)) => {
@@ -260,17 +264,14 @@ impl<'a> LowerCx<'a> {
         // What a builtin function is made of is no business of the user's: in Python it has no frame either.
         let frames = self.on_error.frames.iter().take(most).filter(|f| !f.file.is_library());
         for frame in frames.cloned().collect::<Vec<_>>() {
-            let file = super::constants::text_pair(&mut self.b, &frame.file);
-            let func = super::constants::text_pair(&mut self.b, &frame.func);
-            let line = self.b.i64(frame.line as i64);
-            self.b.helper(&object::exc_add_site, &[exc, file, func, line]);
+            self.options.platform.add_site(&mut self.b, exc, &frame);
         }
     }
 
     /// Leaves the function with an owned exception.
     pub fn return_error(&mut self, exc: Value) {
         let exc = if self.resumes {
-            self.b.helper(&handled::exc_leave_generator, &[exc]).unwrap_or(exc)
+            self.helper(&raising::exc_leave_generator, &[exc]).unwrap_or(exc)
         } else {
             exc
         };
@@ -286,13 +287,13 @@ impl<'a> LowerCx<'a> {
         self.b.constant(ty, 0)
     }
 
+    pub fn new_exception(&mut self, new: &NewException<'_>) -> Value {
+        self.options.platform.exception(&mut self.b, new)
+    }
+
     /// A new exception with a constant message; an empty one is none.
     pub fn exception(&mut self, class: Class, message: &str) -> Value {
-        let message = crate::python::words(message);
-        let text = super::constants::bytes(&mut self.b, message);
-        let class = self.b.i64(class as i64);
-        let len = self.b.i64(if message.is_empty() { -1 } else { message.len() as i64 });
-        self.helper_value(&object::exc_new, &[class, text, len])
+        self.new_exception(&NewException::Message(class, message))
     }
 
     /// Raises where `cond` (i8) is zero; goes on where it is not.
@@ -324,20 +325,26 @@ impl<'a> LowerCx<'a> {
 
     /// A new exception that says what it got.
     pub fn exception_got(&mut self, class: Class, message: &str, x: Value) -> Value {
-        let text = super::constants::bytes(&mut self.b, message);
-        let class = self.b.i64(class as i64);
-        let len = self.b.i64(message.len() as i64);
-        self.helper_value(&object::exc_got, &[class, text, len, x])
+        self.new_exception(&NewException::Got(class, message, x))
     }
 
     /// A new exception whose message has each `{}` replaced by the next of `values`.
     pub fn formatted(&mut self, class: Class, template: &str, values: &[Value]) -> Value {
-        let template = crate::python::words(template);
-        let text = super::constants::bytes(&mut self.b, template);
-        let class = self.b.i64(class as i64);
-        let len = self.b.i64(template.len() as i64);
-        let values = self.spill(values);
-        self.helper_value(&object::exc_format, &[class, text, len, values])
+        self.new_exception(&NewException::Format(class, template, values))
+    }
+
+    /// Appends an argument to an exception; see `exc_add_arg`.
+    pub fn add_argument(&mut self, exc: Value, kind: Value, bits: Value) {
+        self.options.platform.add_argument(&mut self.b, exc, kind, bits);
+    }
+
+    /// Makes the exception that is being handled the context of a new one.
+    pub fn set_context(&mut self, exc: Value) {
+        self.options.platform.set_context(&mut self.b, self.ctx, exc);
+    }
+
+    pub fn set_cause(&mut self, exc: Value, cause: Value) {
+        self.options.platform.set_cause(&mut self.b, exc, cause);
     }
 
     /// Raises an exception made here; the current block ends.
@@ -382,6 +389,9 @@ impl<'a> LowerCx<'a> {
 
     /// Looks whether somebody wants this thread to stop (Ctrl-C).
     pub fn poll(&mut self) {
+        if !self.options.platform.polls() {
+            return;
+        }
         // Volatile: other threads write it, so no two looks at it are the same look. Which level the loop has
         // is known once calls are inlined ([`crate::lir::osr::set_levels`]).
         let flag = self.b.load(Ty::I32, self.ctx, offset!(ThreadCtx.interrupt), Alias::Volatile);
@@ -398,11 +408,12 @@ impl<'a> LowerCx<'a> {
 
     /// Calls a helper; one that may raise gets the context as its first argument and is checked.
     pub fn helper(&mut self, helper: &'static RtFn, args: &[Value]) -> Option<Value> {
+        let platform = self.options.platform;
         match helper.raises {
-            Raises::Never => self.b.helper(helper, args),
+            Raises::Never => platform.helper(&mut self.b, helper, args),
             Raises::Pending => {
                 let all: Vec<Value> = std::iter::once(self.ctx).chain(args.iter().copied()).collect();
-                let r = self.b.helper(helper, &all);
+                let r = platform.helper(&mut self.b, helper, &all);
                 let pending = self.b.load(Ty::Ptr, self.ctx, offset!(ThreadCtx.pending), Alias::Ctx);
                 let null = self.b.null();
                 let bad = self.b.bin(Op::IcmpNe, pending, null);
@@ -438,13 +449,21 @@ impl<'a> LowerCx<'a> {
     // ---- references
 
     pub fn retain(&mut self, val: &[Value], ty: Type) {
-        self.each_ref(val, ty, &object::obj_retain);
+        self.each_ref(val, ty, Self::retain_object);
     }
     pub fn release(&mut self, val: &[Value], ty: Type) {
         if self.generators.values().any(|g| g.close.is_some()) {
             self.close(val, ty);
         }
-        self.each_ref(val, ty, &object::obj_release);
+        self.each_ref(val, ty, Self::release_object);
+    }
+    /// Adds a reference to an object, which may be null.
+    pub fn retain_object(&mut self, object: Value) {
+        self.options.platform.retain(&mut self.b, object);
+    }
+    /// Drops a reference to an object, which may be null.
+    pub fn release_object(&mut self, object: Value) {
+        self.options.platform.release(&mut self.b, object);
     }
 
     /// Closes the generators in a value whose reference is about to be dropped: those that have something to
@@ -468,10 +487,10 @@ impl<'a> LowerCx<'a> {
             at += n;
         }
     }
-    fn each_ref(&mut self, val: &[Value], ty: Type, helper: &'static RtFn) {
+    fn each_ref(&mut self, val: &[Value], ty: Type, with: fn(&mut Self, Value)) {
         for (v, leaf) in val.iter().zip(ty.leaves()) {
             if leaf.is_ref {
-                self.b.helper(helper, &[*v]);
+                with(self, *v);
             }
         }
     }
@@ -664,11 +683,7 @@ impl<'a> LowerCx<'a> {
 
     /// Values spilled to consecutive 8-byte words of a stack slot; gives its address.
     pub fn spill(&mut self, values: &[Value]) -> Value {
-        let slot = self.b.slot_addr(8 * values.len().max(1) as u32);
-        for (i, v) in values.iter().enumerate() {
-            self.b.store(*v, slot, 8 * i as i32, Alias::Stack);
-        }
-        slot
+        self.b.spill(values)
     }
 }
 

@@ -21,7 +21,7 @@ pub fn step(cx: &mut LowerCx<'_>, id: u32, state: &[lir::Value]) -> Result<(Val,
     // Another iteration may be in the middle of it.
     cx.helper(&frame_enter, &[state[0]]);
     let r = cx.b.call(&g.name, &g.sig, &[cx.ctx, state[0]]);
-    cx.b.helper(&frame_leave, &[state[0]]);
+    cx.helper(&frame_leave, &[state[0]]);
     cx.check_status(r[0]);
     Ok((state.to_vec(), r[1], r[2..].to_vec()))
 }

@@ -132,6 +132,14 @@ impl<'a> Builder<'a> {
         let slot = self.func.add_slot(bytes);
         self.value(InstData::StackAddr { slot })
     }
+    /// Values in consecutive 8-byte words of a stack slot; gives its address.
+    pub fn spill(&mut self, values: &[Value]) -> Value {
+        let slot = self.slot_addr(8 * values.len().max(1) as u32);
+        for (i, v) in values.iter().enumerate() {
+            self.store(*v, slot, 8 * i as i32, Alias::Stack);
+        }
+        slot
+    }
     pub fn symbol_addr(&mut self, name: &str, addr: usize) -> Value {
         let symbol = self.func.symbol(name, addr);
         self.value(InstData::SymbolAddr { symbol })

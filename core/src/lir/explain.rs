@@ -3,7 +3,7 @@
 
 use super::cfg::{Cfg, Dominators, Loops};
 use super::{Block, Func, InstData, Module};
-use crate::ops::object::exc_index;
+use crate::ops::raising::{about_exceptions, exc_index};
 use crate::rt::Effect;
 use std::collections::BTreeSet;
 
@@ -88,8 +88,7 @@ fn of_func(func: &Func, out: &mut Facts) {
                     out.checks.insert((here, cfg.preds(b).iter().all(|p| cold(*p) && !aside(*p))));
                 }
                 InstData::CallHelper { helper, .. } => {
-                    let makes =
-                        helper.effect == Effect::Allocates && !helper.name.starts_with("exc_") && !cold(b);
+                    let makes = helper.effect == Effect::Allocates && !about_exceptions(helper) && !cold(b);
                     if makes {
                         out.allocations.insert((here, helper.name.to_owned(), loops.depth(b) > 0));
                     }

@@ -21,7 +21,7 @@ use crate::lir::{self, Alias, LocData, Ty};
 use crate::ops::reduce::of_row;
 use crate::ops::region::Together;
 use crate::ops::ufunc::Chain;
-use crate::ops::{Body, handled, id};
+use crate::ops::{Body, id, raising};
 use crate::ssa::{Block, BlockCall, Func, Fused, FusedArg, InstNode, InstanceId, Loc, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
 use std::collections::HashMap;
@@ -73,7 +73,7 @@ pub fn lower_function(
         assume_shapes(&mut f.cx, *ty, &val);
     }
     if is_recursive(session, id) {
-        f.check_stack();
+        f.check_stack()?;
     }
     f.run(&[])?;
     let (made, notes) = (std::mem::take(&mut f.cx.chunks.made), std::mem::take(&mut f.notes.made));
@@ -165,22 +165,22 @@ impl<'a, 'h> FuncLower<'a, 'h> {
     }
 
     /// RecursionError when the stack has no room left; also where recursion without loops polls.
-    pub fn check_stack(&mut self) {
+    pub fn check_stack(&mut self) -> Result<()> {
+        let place = Loc { line: self.func.first_line, ..Loc::default() };
+        self.cx.options.platform.recursion().map_err(|d| d.at(self.func.span(place)))?;
         let here = self.cx.b.slot_addr(8);
         // Volatile: other threads raise the limit to have a word with this one.
         let limit =
             self.cx.b.load(Ty::Ptr, self.cx.ctx, crate::offset!(ThreadCtx.stack_limit), Alias::Volatile);
         let ok = self.cx.b.bin(lir::Op::IcmpUle, limit, here);
-        self.cx.begin(OnError {
-            handler: None,
-            frames: self.func.frames(Loc { line: self.func.first_line, ..Loc::default() }, 0),
-        });
+        self.cx.begin(OnError { handler: None, frames: self.func.frames(place, 0) });
         let (cold, on) = (self.cx.b.new_cold_block(&[]), self.cx.b.new_block(&[]));
         self.cx.b.brif(ok, on, &[], cold, &[]);
         self.cx.b.switch_to(cold);
         self.cx.helper(&crate::ops::object::stack_check, &[here]);
         self.cx.b.jump(on, &[]);
         self.cx.b.switch_to(on);
+        Ok(())
     }
 
     fn block(&mut self, b: Block) -> Result<()> {
@@ -331,7 +331,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         self.cx.begin(on_error);
         let Some(result) = node.result else {
             if node.op == Op::PopHandled {
-                self.cx.b.helper(&handled::exc_pop_handled, &[self.cx.ctx]);
+                self.cx.helper(&raising::exc_pop_handled, &[self.cx.ctx]);
                 return Ok(());
             }
             let v = node.args[0];
@@ -407,7 +407,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             Op::Region(id) => self.region(*id, node)?,
             Op::PushHandled => {
                 let val = self.val(node.args[0])?;
-                self.cx.b.helper(&handled::exc_push_handled, &[self.cx.ctx, val[0]]);
+                self.cx.helper(&raising::exc_push_handled, &[self.cx.ctx, val[0]]);
                 vec![]
             }
             Op::Yield => return self.suspend(node),

@@ -147,7 +147,7 @@ pub fn lower_generator(
     // Resuming is a call too, and the generators that a body drives are not among its callees.
     if may_recurse(func) {
         f.cx.b.switch_to(entry);
-        f.check_stack();
+        f.check_stack()?;
         entry = f.cx.b.block;
         f.cx.b.switch_to(start);
     }
@@ -308,7 +308,7 @@ fn lower_close(
     cx.b.brif(ok, fine, &[], failed, &[]);
     cx.b.switch_to(failed);
     let exc = cx.b.conv(lir::Op::Bitcast, Ty::Ptr, r[0]);
-    cx.b.helper(&crate::ops::object::obj_release, &[exc]);
+    cx.release_object(exc);
     cx.b.jump(done, &[]);
     cx.b.switch_to(fine);
     // It may have yielded instead of ending.

@@ -1,39 +1,25 @@
-//! GPU kernels: what the host does for compiled code is taken out of LIR, and what cannot run on a GPU is
-//! refused at its line.
+//! GPU kernels: what a GPU does in the host's place ([`Gpu`]), and how kernels are entered.
 //!
 //! A kernel runs the function once, in one thread: `(arguments…, results, status)`, the arguments exploded as
 //! everywhere but without the owners of arrays; or once in every thread of a grid: `(arguments…, failure)`,
-//! see [`make_grid_kernel`]. Nothing polls, since nobody can interrupt it. An exception
-//! that leaves the function becomes a status, see [`status`]; the object, its message and its trail do not
-//! exist. [`take_out`] runs before the optimiser, [`check`] after it, when what cannot be reached is gone.
+//! see [`make_grid_kernel`]. Nothing polls, since nobody can interrupt it, and nothing counts references,
+//! since the host holds the arrays while it runs. An exception that leaves the function becomes a status, see
+//! [`status`]; the object, its message and its trail do not exist.
 
 use super::Target;
-use crate::diag::{Code, Diagnostic, Result, Span};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::emit::platform::{Host, NewException, Platform};
 use crate::emit::wrapper::SLOT;
 use crate::exc::Class;
 use crate::lir::builder::Builder;
-use crate::lir::cfg::Cfg;
-use crate::lir::opt::edit::Defs;
-use crate::lir::{Alias, Func, GridOp, Inst, InstData, InstNode, Module, Op, Signature, Ty};
+use crate::lir::{Alias, Func, GridOp, InstData, Op, Signature, Ty, Value};
 use crate::math::definition;
-use crate::ops::object::{
-    exc_add_arg, exc_add_site, exc_format, exc_got, exc_index, exc_new, exc_set_cause, exc_set_context,
-    obj_release, obj_retain, poll_interrupt, stack_check,
-};
+use crate::ops::object::mem_array_bytes;
+use crate::ops::raising::{about_exceptions, exc_new_host, exc_new_python};
 use crate::rt::{Effect, RtFn};
+use crate::source::Frame;
 use crate::types::leaves::Leaf;
 use crate::types::{Kind, Type};
-
-/// Helpers that keep something up to date which a GPU does not have: calls of them vanish.
-static NOT_NEEDED: [&RtFn; 7] = [
-    &obj_retain,
-    &obj_release,
-    &poll_interrupt,
-    &exc_add_site,
-    &exc_add_arg,
-    &exc_set_cause,
-    &exc_set_context,
-];
 
 /// What a kernel stores when an exception leaves it: the line in the low half, above it the number of the
 /// class (`core::exc::Class`) plus 1.
@@ -46,15 +32,6 @@ fn refuse(message: impl Into<String>) -> Diagnostic {
 }
 
 const ELSEWHERE: &str = "do this part on the CPU, before or after the kernel";
-
-fn at(d: Diagnostic, func: &Func, node: &InstNode) -> Diagnostic {
-    match func.loc(node.loc) {
-        Some(l) => {
-            d.at(Span { file: l.file.clone(), func: l.func.clone(), line: l.line, col: l.col, end_col: 0 })
-        }
-        None => d,
-    }
-}
 
 /// Whether values of this type consist of numbers, or of arrays of them where `arrays` allows those.
 fn fits(t: Type, arrays: bool) -> bool {
@@ -195,139 +172,88 @@ pub fn check_grid_kernel(target: &Target) -> Result<Vec<Leaf>> {
     Ok(target.params.iter().flat_map(|t| t.leaves()).collect())
 }
 
-/// Takes out what only a host can do and a kernel does not need. Exceptions become numbers.
-pub fn take_out(module: &mut Module) -> Result<()> {
-    crate::emit::blockwise::settle(module, false);
-    for func in &mut module.funcs {
-        for b in func.layout.clone() {
-            let mut kept = vec![];
-            for i in func.blocks[b.index()].insts.clone() {
-                if replace(func, i)? {
-                    kept.push(i);
+/// A GPU, on which one thread of a grid runs.
+pub struct Gpu;
+impl Platform for Gpu {
+    fn name(&self) -> &'static str {
+        "gpu"
+    }
+    fn polls(&self) -> bool {
+        false
+    }
+    fn recursion(&self) -> Result<()> {
+        Err(refuse("a function that calls itself cannot run on a GPU: nobody knows how much stack it takes")
+            .help(ELSEWHERE))
+    }
+    fn array_kernels(&self) -> bool {
+        false
+    }
+    fn retain(&self, _: &mut Builder<'_>, _: Value) {}
+    fn release(&self, _: &mut Builder<'_>, _: Value) {}
+
+    fn exception(&self, b: &mut Builder<'_>, new: &NewException<'_>) -> Value {
+        let Some(class) = new.class() else { return Host.exception(b, new) };
+        let line = b.func.loc(b.loc).map_or(0, |l| l.line);
+        b.constant(Ty::Ptr, status(class, line))
+    }
+    fn add_argument(&self, _: &mut Builder<'_>, _exc: Value, _kind: Value, _bits: Value) {}
+    fn set_context(&self, _: &mut Builder<'_>, _ctx: Value, _exc: Value) {}
+    fn set_cause(&self, _: &mut Builder<'_>, _exc: Value, _cause: Value) {}
+    fn add_site(&self, _: &mut Builder<'_>, _exc: Value, _: &Frame) {}
+
+    fn objection(&self, to: &InstData) -> Option<Diagnostic> {
+        let d = match to {
+            InstData::CallHelper { helper, .. } => {
+                if definition(helper).is_some() {
+                    return None;
                 }
+                about(helper)
             }
-            func.blocks[b.index()].insts = kept;
-        }
-    }
-    Ok(())
-}
-
-/// Rewrites one instruction; whether it stays.
-fn replace(func: &mut Func, i: Inst) -> Result<bool> {
-    let node = &func.insts[i.index()];
-    match &node.data {
-        InstData::CallHelper { helper, args } => {
-            let helper: &RtFn = helper;
-            if NOT_NEEDED.contains(&helper) {
-                return Ok(false);
+            InstData::CallIndirect { .. } => {
+                refuse("a GPU kernel cannot call a function that is only known when it runs")
             }
-            if *helper == stack_check {
-                return Err(at(refuse("a function that calls itself cannot run on a GPU: nobody knows how much stack it takes").help(ELSEWHERE), func, node));
+            InstData::SymbolAddr { .. } => {
+                refuse("a GPU kernel cannot reach memory of the host, such as a global array or a string")
+                    .help("pass the array as an argument")
             }
-            let class = if *helper == exc_index {
-                Some(Class::IndexError)
-            } else if *helper == exc_new || *helper == exc_format || *helper == exc_got {
-                Defs::new(func).constant(func, args[0]).and_then(|c| Class::from_number(c as i64))
-            } else {
-                None
-            };
-            let line = func.loc(node.loc).map_or(0, |l| l.line);
-            if let Some(class) = class {
-                func.insts[i.index()].data = InstData::Const { ty: Ty::Ptr, bits: status(class, line) };
+            InstData::Load { alias: Alias::Ctx, .. } | InstData::Store { alias: Alias::Ctx, .. } => {
+                refuse("exceptions cannot be handled on a GPU")
             }
-            Ok(true)
-        }
-        // Flags that other threads of the host raise.
-        InstData::Load { ty, alias: Alias::Volatile, .. } => {
-            let ty = *ty;
-            func.insts[i.index()].data = InstData::Const { ty, bits: 0 };
-            Ok(true)
-        }
-        InstData::Load { .. }
-        | InstData::Store { .. }
-        | InstData::Const { .. }
-        | InstData::Op { .. }
-        | InstData::StackAddr { .. }
-        | InstData::SymbolAddr { .. }
-        | InstData::Call { .. }
-        | InstData::CallIndirect { .. }
-        | InstData::Grid { .. }
-        | InstData::Jump(_)
-        | InstData::Brif { .. }
-        | InstData::Switch { .. }
-        | InstData::Return(_)
-        | InstData::Unreachable => Ok(true),
-    }
-}
-
-/// Refuses what is left and cannot run on a GPU, the first one in the order of the program.
-pub fn check(module: &Module) -> Result<()> {
-    for func in &module.funcs {
-        let cfg = Cfg::new(func);
-        for b in cfg.rpo() {
-            for i in &func.blocks[b.index()].insts {
-                let node = &func.insts[i.index()];
-                if let Some(d) = objection(&node.data) {
-                    return Err(at(d, func, node).help(ELSEWHERE));
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-fn objection(data: &InstData) -> Option<Diagnostic> {
-    match data {
-        InstData::CallHelper { helper, .. } => {
-            if definition(helper).is_some() {
-                None
-            } else {
-                Some(about(helper))
-            }
-        }
-        InstData::CallIndirect { .. } => {
-            Some(refuse("a GPU kernel cannot call a function that is only known when it runs"))
-        }
-        InstData::SymbolAddr { .. } => Some(
-            refuse("a GPU kernel cannot reach memory of the host, such as a global array or a string")
-                .help("pass the array as an argument"),
-        ),
-        InstData::Load { alias: Alias::Ctx, .. } | InstData::Store { alias: Alias::Ctx, .. } => {
-            Some(refuse("exceptions cannot be handled on a GPU"))
-        }
-        InstData::Load { .. }
-        | InstData::Store { .. }
-        | InstData::Const { .. }
-        | InstData::Op { .. }
-        | InstData::StackAddr { .. }
-        | InstData::Call { .. }
-        | InstData::Grid { .. }
-        | InstData::Jump(_)
-        | InstData::Brif { .. }
-        | InstData::Switch { .. }
-        | InstData::Return(_)
-        | InstData::Unreachable => None,
+            InstData::Load { .. }
+            | InstData::Store { .. }
+            | InstData::Const { .. }
+            | InstData::Op { .. }
+            | InstData::StackAddr { .. }
+            | InstData::Call { .. }
+            | InstData::Grid { .. }
+            | InstData::Jump(_)
+            | InstData::Brif { .. }
+            | InstData::Switch { .. }
+            | InstData::Return(_)
+            | InstData::Unreachable => return None,
+        };
+        Some(d.help(ELSEWHERE))
     }
 }
 
 /// Why a GPU cannot call a helper.
 fn about(helper: &RtFn) -> Diagnostic {
-    if helper.name == "exc_new_python" {
+    if *helper == exc_new_python {
         return refuse("only Python can make this exception, and a GPU cannot ask it")
             .help("raise one whose class makes nothing of its arguments, such as ValueError(2)");
     }
-    if helper.name.starts_with("exc_new") {
+    if *helper == exc_new_host {
         return refuse("an exception class of your own cannot be raised on a GPU")
             .help("raise a built-in exception");
     }
-    if helper.name.starts_with("exc_") {
+    if about_exceptions(helper) {
         return refuse("exceptions cannot be handled on a GPU: one that is raised ends the kernel");
     }
     let new_object = || {
         refuse("this makes a new object, and a GPU kernel has no memory for it")
             .help("pass an array for the results and store them there")
     };
-    if helper.name.starts_with("mem_array") {
+    if *helper == mem_array_bytes {
         return new_object();
     }
     match helper.effect {
@@ -342,39 +268,25 @@ fn about(helper: &RtFn) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::emit::platform::check;
     use crate::lir::text::parse_module;
-
-    fn module(text: &str) -> Module {
-        parse_module(text, &crate::ops::helpers().collect::<Vec<_>>()).expect("parses")
-    }
-
-    #[test]
-    fn exceptions_become_numbers_and_polls_vanish() {
-        let mut m = module(
-            "func @f(ptr, i64) -> i64 {\nblock0(v0: ptr, v1: i64):\n v2 = const.i64 10\n v3 = load.i32 volatile v0+24\n call_helper @poll_interrupt(v0)
- v4 = call_helper @exc_index(v1, v1, v2) !1\n v5 = bitcast.i64 v4\n return v5\n !1 = \"x.py\" \"f\" 7:1\n}",
-        );
-        take_out(&mut m).expect("is taken out");
-        check(&m).expect("nothing is left");
-        let text = m.to_string();
-        assert!(!text.contains("call_helper") && !text.contains("volatile"), "{text}");
-        assert!(text.contains(&format!("const.ptr 0x{:x}", status(Class::IndexError, 7))), "{text}");
-    }
 
     #[test]
     fn what_needs_the_host_is_refused_at_its_line() {
         let refused = |body: &str| {
-            let mut m = module(&format!(
+            let text = format!(
                 "func @f(ptr, i64) -> i64 {{\n sym0 = symbol \"s\" 0x10\nblock0(v0: ptr, v1: i64):\n{body}\n return v1\n !1 = \"x.py\" \"f\" 9:4\n}}"
-            ));
-            let d = take_out(&mut m).and_then(|()| check(&m)).expect_err("is refused");
+            );
+            let m = parse_module(&text, &crate::ops::helpers().collect::<Vec<_>>()).expect("parses");
+            let d = check(&m, &Gpu).expect_err("is refused");
             assert_eq!((d.code, d.span.as_ref().map(|s| s.line)), (Code::GpuUnsupported, Some(9)), "{d}");
+            assert!(d.help.is_some(), "{d}");
             d.message
         };
         assert!(refused("v2 = call_helper @mem_alloc(v0, v1) !1").contains("new object"));
         assert!(refused("v2 = symbol_addr sym0 !1").contains("memory of the host"));
         assert!(refused("v2 = call_helper @exc_matches(v0, v1) !1").contains("handled"));
         assert!(refused("v2 = bitcast.f64 v1\n v3 = call_helper @f64_ulp(v2) !1").contains("f64_ulp"));
-        assert!(refused("call_helper @stack_check(v0, v0) !1").contains("calls itself"));
+        assert!(refused("v2 = load.ptr ctx v0 !1").contains("handled"));
     }
 }

@@ -29,6 +29,7 @@ pub mod short_loop_entry;
 pub mod suspension;
 
 use crate::diag::{Diagnostic, Result};
+use crate::emit::platform::{Host, Platform};
 use crate::host::GlobalValue;
 use crate::infer::session::{Session, Typed};
 use crate::lir::explain::Place;
@@ -82,6 +83,9 @@ pub const STEPS: &[Step] = &[
         run: |f, _, _| ownership::insert_references(f),
     },
 ];
+
+/// What code can be made for.
+pub static PLATFORMS: &[&dyn Platform] = &[&Host, &gpu::Gpu];
 
 /// Lowers an instance and everything it calls.
 pub fn lower(

@@ -361,7 +361,7 @@ fn looped(
     }
     if s.is_view() {
         let Kind::Array(ty) = *ret else { return Err(Diagnostic::internal("einsum gives an array")) };
-        cx.b.helper(&super::object::obj_retain, &[operands[0].owner]);
+        cx.helper(&super::object::obj_retain, &[operands[0].owner]);
         return Ok(ArrayVal { ty, shape, strides: outer[0].strides.clone(), ..operands[0].clone() }.pack());
     }
     let types: Vec<Type> = operands.iter().map(|a| a.ty.dtype).collect();
@@ -502,10 +502,10 @@ fn multiplied(
     let matrix = cx.guarded(&[x.owner], |cx| {
         let y = as_matrix(cx, b, right, other, ret.dtype)?;
         let r = cx.guarded(&[y.owner], |cx| dot_of(cx, &x, &y))?;
-        cx.b.helper(&super::object::obj_release, &[y.owner]);
+        cx.release_object(y.owner);
         Ok(r)
     })?;
-    cx.b.helper(&super::object::obj_release, &[x.owner]);
+    cx.release_object(x.owner);
     // The product lies as the result does.
     let strides = crate::emit::arrays::contiguous_strides(cx, &shape, matrix.ty.itemsize(), Layout::C);
     Ok(ArrayVal { ty: ret, shape, strides, ..matrix }.pack())

@@ -1,13 +1,15 @@
 //! Raising, matching and handling exceptions.
 
-use super::handled::{exc_add_array, exc_arg, exc_arg_count, exc_class_name, exc_is_exactly, exc_new_python};
+use super::raising::{
+    self, exc_add_array, exc_arg, exc_arg_count, exc_class_name, exc_is_exactly, exc_new_python,
+};
 use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::elem::Elem;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::platform::NewException;
 use crate::exc::Class;
 use crate::lir::{Alias, Op, Ty, Value};
-use crate::ops::object;
 use crate::types::{ClassDef, ClassId, Float, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
@@ -68,7 +70,7 @@ pub static OPS: &[OpDef] = &[
                 let some = cx.b.bin(Op::IcmpNe, handled, null);
                 cx.check(some, Class::RuntimeError, "No active exception to reraise");
                 Ok(vec![
-                    cx.b.helper(&object::exc_reraise, &[cx.ctx])
+                    cx.helper(&raising::exc_reraise, &[cx.ctx])
                         .ok_or_else(|| Diagnostic::internal("helper result"))?,
                 ])
             },
@@ -265,17 +267,14 @@ fn argument_ok(t: Type) -> bool {
 /// A new exception of a class with these arguments.
 fn new_exception(cx: &mut LowerCx<'_>, ty: Type, args: &[Vec<Value>], types: &[Type]) -> Result<Value> {
     let Kind::ExcClass(class) = *ty else { return Err(Diagnostic::internal("no exception class")) };
-    let handle = handle_of(cx, class)?;
-    let exc = match class.exception() {
-        Some(_) => {
-            let (null, none) = (cx.b.null(), cx.b.i64(-1));
-            cx.helper_value(&object::exc_new, &[handle, null, none])
-        }
+    let new = match class.exception() {
+        Some(class) => NewException::Instance(class),
         None => {
-            let state = cx.b.i64(class.state.into());
-            cx.helper_value(&object::exc_new_host, &[handle, state])
+            let handle = class.handle().ok_or_else(no_handle)?;
+            NewException::OfHost { handle, state: class.state }
         }
     };
+    let exc = cx.new_exception(&new);
     for (v, t) in args.iter().zip(types) {
         add_argument(cx, exc, v, *t)?;
     }
@@ -284,8 +283,10 @@ fn new_exception(cx: &mut LowerCx<'_>, ty: Type, args: &[Vec<Value>], types: &[T
 
 /// The number by which the run-time knows a class.
 fn handle_of(cx: &mut LowerCx<'_>, class: &ClassDef) -> Result<Value> {
-    let handle = class.handle().ok_or_else(|| Diagnostic::internal("a class without a handle"))?;
-    Ok(cx.b.i64(handle as i64))
+    Ok(cx.b.i64(class.handle().ok_or_else(no_handle)? as i64))
+}
+fn no_handle() -> Diagnostic {
+    Diagnostic::internal("a class without a handle")
 }
 
 fn emit_new(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
@@ -322,7 +323,7 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
         }
         Kind::List(e) => {
             let (open, close) = (cx.b.i64(10), cx.b.i64(7));
-            cx.b.helper(&object::exc_add_arg, &[exc, open, zero]);
+            cx.add_argument(exc, open, zero);
             if **e != Kind::Never {
                 let n = super::list::len(cx, v[0]);
                 cx.for_range(n, &[], |cx, i, _| {
@@ -332,28 +333,28 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
                     Ok(vec![])
                 })?;
             }
-            cx.b.helper(&object::exc_add_arg, &[exc, close, zero]);
+            cx.add_argument(exc, close, zero);
             return Ok(());
         }
         Kind::Array(_) => {
             let args = super::print::array_args(cx, v, t, false)?;
-            cx.b.helper(&exc_add_array, &[&[exc], &args[..5]].concat());
+            cx.helper(&exc_add_array, &[&[exc], &args[..5]].concat());
             return Ok(());
         }
         _ => {
             // Of a list that is filled later nothing was known when the call was typed.
             let members = t.members().ok_or_else(|| cannot_carry(t))?;
             let (open, close) = (cx.b.i64(6), cx.b.i64(7));
-            cx.b.helper(&object::exc_add_arg, &[exc, open, zero]);
+            cx.add_argument(exc, open, zero);
             for (v, t) in split_leaves(v, members).iter().zip(members) {
                 add_argument(cx, exc, v, *t)?;
             }
-            cx.b.helper(&object::exc_add_arg, &[exc, close, zero]);
+            cx.add_argument(exc, close, zero);
             return Ok(());
         }
     };
     let kind = cx.b.i64(kind);
-    cx.b.helper(&object::exc_add_arg, &[exc, kind, bits]);
+    cx.add_argument(exc, kind, bits);
     Ok(())
 }
 
@@ -446,8 +447,7 @@ fn made(cx: &mut LowerCx<'_>, value: &[Value], ty: Type) -> Result<Value> {
 
 fn emit_make(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
     let exc = made(cx, &call.args[0], call.types[0])?;
-    let handled = cx.b.load(Ty::Ptr, cx.ctx, crate::offset!(ThreadCtx.handled), crate::lir::Alias::Ctx);
-    cx.b.helper(&object::exc_set_context, &[exc, handled]);
+    cx.set_context(exc);
     // Raising adds this line to the trail.
     cx.site(exc);
     Ok(vec![exc])
@@ -481,18 +481,16 @@ fn caused(cx: &mut LowerCx<'_>, exc: Value, cause: &[Value], ty: Type) -> Result
         }
         _ => {
             let wrong = cx.exception(Class::TypeError, "exception causes must derive from BaseException");
-            let handled =
-                cx.b.load(Ty::Ptr, cx.ctx, crate::offset!(ThreadCtx.handled), crate::lir::Alias::Ctx);
-            cx.b.helper(&object::exc_set_context, &[wrong, handled]);
+            cx.set_context(wrong);
             cx.site(wrong);
             return Ok(wrong);
         }
     };
-    cx.b.helper(&object::exc_set_cause, &[exc, cause]);
+    cx.set_cause(exc, cause);
     if made {
-        cx.b.helper(&object::obj_release, &[cause]);
+        cx.release_object(cause);
     }
-    cx.b.helper(&object::obj_retain, &[exc]);
+    cx.retain_object(exc);
     Ok(exc)
 }
 
@@ -541,8 +539,8 @@ fn emit_matches(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
     for c in classes(call.types[1]).unwrap_or_default() {
         let n = handle_of(cx, c)?;
         let helper = match c.exception() {
-            Some(_) => &object::exc_matches,
-            None => &object::exc_matches_host,
+            Some(_) => &raising::exc_matches,
+            None => &raising::exc_matches_host,
         };
         let hit = cx.helper_value(helper, &[call.args[0][0], n]);
         any = cx.or(any, hit);

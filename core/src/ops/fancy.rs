@@ -356,7 +356,7 @@ fn parts(cx: &mut LowerCx<'_>, a: &ArrayVal, p: &Plan, index: &[Value], t: Type)
 
 fn release_all(cx: &mut LowerCx<'_>, made: &[Value]) {
     for o in made {
-        cx.b.helper(&super::object::obj_release, &[*o]);
+        cx.release_object(*o);
     }
 }
 
@@ -417,7 +417,7 @@ fn emit_set_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<V
     let made = e.array(cx)?;
     let operands = [c.args[0].clone(), made.pack(), c.args[2].clone()];
     cx.guarded(&[made.owner], |cx| emit_set(cx, &OpCall { args: &operands, ..*c }))?;
-    cx.b.helper(&super::object::obj_release, &[made.owner]);
+    cx.release_object(made.owner);
     Ok(vec![])
 }
 

@@ -10,6 +10,7 @@ use crate::emit::arrays::{
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::emit::lazy::Elements;
+use crate::emit::platform::NewException;
 use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
@@ -278,10 +279,7 @@ pub fn checked(cx: &mut LowerCx<'_>, i: Value, signed: bool, n: Value, dim: usiz
     let at = if signed { cx.wrap_index(i, n) } else { i };
     if cx.options.boundscheck {
         let ok = cx.b.bin(Op::IcmpUlt, at, n);
-        cx.check_made(ok, |cx| {
-            let axis = cx.b.i64(dim as i64);
-            cx.helper_value(&super::object::exc_index, &[i, axis, n])
-        });
+        cx.check_made(ok, |cx| cx.new_exception(&NewException::Index { index: i, axis: dim, size: n }));
     }
     at
 }
@@ -325,7 +323,7 @@ fn emit_set_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<V
         // Stretched along a new dimension, elements would be computed again and again.
         let made = e.array(cx)?;
         cx.guarded(&[made.owner], |cx| assign_array(cx, &v, &made))?;
-        cx.b.helper(&super::object::obj_release, &[made.owner]);
+        cx.release_object(made.owner);
         return Ok(vec![]);
     }
     if let Some(fits) = broadcasts_to(cx, &e.shape, &v.shape) {
@@ -357,7 +355,7 @@ pub fn assign(cx: &mut LowerCx<'_>, v: &ArrayVal, value: &[Value], t: Type) -> R
     if let Some(e) = row(t) {
         let src = row_array(cx, value, t, if e.is_weak() { dtype } else { e })?;
         cx.guarded(&[src.owner], |cx| assign_array(cx, v, &src))?;
-        cx.b.helper(&super::object::obj_release, &[src.owner]);
+        cx.release_object(src.owner);
         return Ok(());
     }
     let x = cast::element(cx, value, t, dtype)?;
@@ -431,7 +429,7 @@ fn copy_apart(cx: &mut LowerCx<'_>, v: &ArrayVal, src: ArrayVal) -> Result<()> {
     let strides = if src.ty.layout == Layout::A { copied[2..].to_vec() } else { src.strides.clone() };
     let from = ArrayVal { data: copied[1], strides, ..src };
     cx.guarded(&[copied[0]], |cx| copy_elements(cx, v, &from))?;
-    cx.b.helper(&super::object::obj_release, &[copied[0]]);
+    cx.release_object(copied[0]);
     Ok(())
 }
 

@@ -270,7 +270,7 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, how: Join) -> Result<Val> {
     }
     let out = cx.guarded(&temporary, |cx| joined(cx, &parts, &p, ret, how))?;
     for o in temporary {
-        cx.b.helper(&super::object::obj_release, &[o]);
+        cx.release_object(o);
     }
     Ok(out.pack())
 }

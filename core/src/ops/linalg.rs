@@ -387,7 +387,7 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, how: Product) -> Result<Val> {
     }
     let out = cx.guarded(&temporary, |cx| product(cx, &operands[0], &operands[1], c.ret, how))?;
     for o in temporary {
-        cx.b.helper(&super::object::obj_release, &[o]);
+        cx.release_object(o);
     }
     Ok(out)
 }
@@ -427,7 +427,7 @@ fn product(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal, ret: Type, how: Pro
         let data = cx.b.slot_addr(16);
         let elem = element_code(cx, dtype)?;
         let plain = cx.b.bool(false);
-        cx.b.helper(
+        cx.helper(
             &super::kernel::array_dot,
             &[elem, left.columns, a.data, left.column_stride, b.data, right.row_stride, plain, data],
         );

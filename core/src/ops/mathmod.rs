@@ -636,7 +636,7 @@ fn numbers(
 
 fn release(cx: &mut LowerCx<'_>, made: Option<Value>) {
     if let Some(owner) = made {
-        cx.b.helper(&super::object::obj_release, &[owner]);
+        cx.release_object(owner);
     }
 }
 

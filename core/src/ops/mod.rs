@@ -371,7 +371,7 @@ pub mod quick;
 
 families!(
     object,
-    handled,
+    raising,
     exception,
     generator,
     tuple,
@@ -427,7 +427,7 @@ families!(
     ;
     helpers:
     object,
-    handled,
+    raising,
     generator,
     real,
     list,

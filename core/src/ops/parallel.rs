@@ -76,7 +76,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(
         &["tierup.get_num_threads"],
         "",
-        Body::Lir(int_rule, |cx, _| Ok(cx.b.helper(&parallel_threads, &[]).into_iter().collect())),
+        Body::Lir(int_rule, |cx, _| Ok(cx.helper(&parallel_threads, &[]).into_iter().collect())),
     )
     .reads()
     .doc("Threads that parallel loops of this thread use."),
@@ -94,14 +94,14 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(
         &["tierup.get_thread_id"],
         "",
-        Body::Lir(int_rule, |cx, _| Ok(cx.b.helper(&parallel_thread_id, &[]).into_iter().collect())),
+        Body::Lir(int_rule, |cx, _| Ok(cx.helper(&parallel_thread_id, &[]).into_iter().collect())),
     )
     .reads()
     .doc("Which of the threads in a parallel loop this is."),
     OpDef::new(
         &["tierup.get_parallel_chunksize"],
         "",
-        Body::Lir(int_rule, |cx, _| Ok(cx.b.helper(&parallel_chunk, &[]).into_iter().collect())),
+        Body::Lir(int_rule, |cx, _| Ok(cx.helper(&parallel_chunk, &[]).into_iter().collect())),
     )
     .reads()
     .doc("Iterations in a piece of a parallel loop; 0 for what is usual."),

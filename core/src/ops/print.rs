@@ -132,12 +132,12 @@ fn send_text(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize, default: &str) {
         return constant(cx, default);
     }
     let no = cx.b.bool(false);
-    cx.b.helper(&print_str, &[c.args[k][0], no]);
+    cx.helper(&print_str, &[c.args[k][0], no]);
 }
 
 fn constant(cx: &mut LowerCx<'_>, text: &str) {
     let (at, n) = (constants::bytes(&mut cx.b, text), cx.b.i64(text.len() as i64));
-    cx.b.helper(&print_text, &[at, n]);
+    cx.helper(&print_text, &[at, n]);
 }
 
 /// Sends the text of one value.
@@ -146,27 +146,27 @@ fn send(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<()> {
         Kind::None => constant(cx, "None"),
         Kind::Ellipsis => constant(cx, "Ellipsis"),
         Kind::Bool => {
-            cx.b.helper(&print_bool, v);
+            cx.helper(&print_bool, v);
         }
         Kind::Int(i) => {
             let x = cast::to_i64(cx, v[0], t);
-            cx.b.helper(if i.signed() { &print_i64 } else { &print_u64 }, &[x]);
+            cx.helper(if i.signed() { &print_i64 } else { &print_u64 }, &[x]);
         }
         Kind::Float(_) => {
-            cx.b.helper(if cx.b.ty(v[0]) == Ty::F32 { &print_f32 } else { &print_f64 }, v);
+            cx.helper(if cx.b.ty(v[0]) == Ty::F32 { &print_f32 } else { &print_f64 }, v);
         }
         Kind::Complex(_) => {
-            cx.b.helper(if cx.b.ty(v[0]) == Ty::F32 { &print_complex64 } else { &print_complex }, v);
+            cx.helper(if cx.b.ty(v[0]) == Ty::F32 { &print_complex64 } else { &print_complex }, v);
         }
         Kind::Str => {
             let quoted = cx.b.bool(repr);
-            cx.b.helper(&print_str, &[v[0], quoted]);
+            cx.helper(&print_str, &[v[0], quoted]);
         }
         Kind::Exception => {
             let s = super::text::text(cx, v, t, repr)?;
             let no = cx.b.bool(false);
-            cx.b.helper(&print_str, &[s, no]);
-            cx.b.helper(&super::object::obj_release, &[s]);
+            cx.helper(&print_str, &[s, no]);
+            cx.release_object(s);
         }
         Kind::DType(d) => constant(cx, &if repr { format!("dtype('{d}')") } else { d.to_string() }),
         Kind::Optional(inner) => {
@@ -192,16 +192,16 @@ fn send(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<()> {
                 None => v[2],
             };
             constant(cx, "range(");
-            cx.b.helper(&print_i64, &[v[0]]);
+            cx.helper(&print_i64, &[v[0]]);
             constant(cx, ", ");
-            cx.b.helper(&print_i64, &[v[1]]);
+            cx.helper(&print_i64, &[v[1]]);
             let plain = cx.b.bin_imm(Op::IcmpEq, by, 1);
             cx.if_else(
                 plain,
                 |_| Ok(vec![]),
                 |cx| {
                     constant(cx, ", ");
-                    cx.b.helper(&print_i64, &[by]);
+                    cx.helper(&print_i64, &[by]);
                     Ok(vec![])
                 },
             )?;

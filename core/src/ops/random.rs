@@ -577,7 +577,7 @@ fn each(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result
         Ok(out)
     })?;
     for o in temporary {
-        cx.b.helper(&super::object::obj_release, &[o]);
+        cx.release_object(o);
     }
     Ok(out.pack())
 }

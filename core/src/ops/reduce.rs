@@ -740,7 +740,7 @@ pub fn emit_keeping(cx: &mut LowerCx<'_>, c: &OpCall<'_>, mut e: Elements) -> Re
 
 fn release_all(cx: &mut LowerCx<'_>, owners: &[Value]) {
     for o in owners {
-        cx.b.helper(&super::object::obj_release, &[*o]);
+        cx.release_object(*o);
     }
 }
 

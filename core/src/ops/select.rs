@@ -307,7 +307,7 @@ fn emit_nonzero(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let mut out = vec![];
     for k in 0..n {
         if k > 0 {
-            cx.b.helper(&super::object::obj_retain, &[all.owner]);
+            cx.retain_object(all.owner);
         }
         let off = cx.b.bin_imm(Op::Imul, count, 8 * k as i64);
         out.extend([all.owner, cx.b.ptr_add(all.data, off), count]);
@@ -398,7 +398,7 @@ fn emit_take(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let out = cx.guarded(&[whole.owner], |cx| {
         pick(cx, &[whole.owner, whole.data, n], flat, &c.args[1], index, c.ret)
     })?;
-    cx.b.helper(&super::object::obj_release, &[whole.owner]);
+    cx.release_object(whole.owner);
     Ok(out)
 }
 

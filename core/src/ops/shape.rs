@@ -374,7 +374,7 @@ fn emit_at_least(cx: &mut LowerCx<'_>, c: &OpCall<'_>, n: usize) -> Result<Val> 
                 let a = ArrayVal::new(cx, v, *t)?;
                 // Alone it is a view that borrows, beside others it holds references like them.
                 if c.args.len() > 1 {
-                    cx.b.helper(&super::object::obj_retain, &[a.owner]);
+                    cx.retain_object(a.owner);
                 }
                 a
             }

@@ -8,7 +8,7 @@ use super::{Body, OpDef};
 use crate::diag::Result;
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
-use crate::layout::{List, Obj, Str};
+use crate::layout::{List, Str};
 use crate::lir::{Op, Ty, Value};
 use crate::rt::RtFn;
 use crate::rt::{Ctx, P};
@@ -176,10 +176,6 @@ crate::runtime_fns! {
     fn str_format_complex(ctx: Ctx, re: f64, im: f64, spec: *mut Str) -> *mut Str [Allocates, Pending];
     /// `format(s, spec)`; ValueError.
     fn str_format_str(ctx: Ctx, s: *mut Str, spec: *mut Str) -> *mut Str [Allocates, Pending];
-    /// `str(exc)`.
-    fn exc_str(ctx: Ctx, exc: *mut Obj) -> *mut Str [Allocates, Pending];
-    /// `repr(exc)`.
-    fn exc_repr(ctx: Ctx, exc: *mut Obj) -> *mut Str [Allocates, Pending];
 }
 
 pub static OPS: &[OpDef] = &[

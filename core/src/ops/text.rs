@@ -7,7 +7,7 @@ use crate::emit::cast;
 use crate::emit::constants::string;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::lir::{Ty, Value};
-use crate::ops::object::obj_release;
+use crate::ops::raising;
 use crate::types::{Const, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
@@ -52,7 +52,7 @@ pub static OPS: &[OpDef] = &[
                     return Ok(vec![s]);
                 }
                 let r = cx.helper_value(&st::str_ascii, &[s]);
-                cx.b.helper(&obj_release, &[s]);
+                cx.release_object(s);
                 Ok(vec![r])
             },
         ),
@@ -253,7 +253,7 @@ pub fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<Va
             cx.retain(v, t);
             v[0]
         }
-        Kind::Exception => cx.helper_value(if repr { &st::exc_repr } else { &st::exc_str }, v),
+        Kind::Exception => cx.helper_value(if repr { &raising::exc_repr } else { &raising::exc_str }, v),
         Kind::Optional(inner) => {
             let r = cx.if_else(
                 v[0],
@@ -292,7 +292,7 @@ fn tuple_text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, m: &[Type]) -> Result<
     let (at, n) = (cx.spill(&parts), cx.b.i64(parts.len() as i64));
     let all = cx.helper_value(&st::str_concat_all, &[at, n]);
     for s in made {
-        cx.b.helper(&obj_release, &[s]);
+        cx.release_object(s);
     }
     Ok(all)
 }
@@ -328,14 +328,14 @@ fn emit_format(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let mut s = text(cx, &c.args[0], c.types[0], conversion >= 2)?;
     if conversion == 3 && *c.types[0] == Kind::Str {
         let r = cx.helper_value(&st::str_ascii, &[c.args[0][0]]);
-        cx.b.helper(&obj_release, &[s]);
+        cx.release_object(s);
         s = r;
     }
     if plain {
         return Ok(vec![s]);
     }
     let r = format(cx, &[s], Type::str(), &c.args[2], c.types[2])?;
-    cx.b.helper(&obj_release, &[s]);
+    cx.release_object(s);
     Ok(vec![r])
 }
 

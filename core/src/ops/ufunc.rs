@@ -624,7 +624,7 @@ pub fn write_apart(
     let to = ArrayVal { owner: chosen[0], data: chosen[1], strides, ..target.clone() };
     cx.guarded(&[to.owner], |cx| run(cx, &to, &reads(&to)))?;
     cx.guarded(&[to.owner], |cx| cx.if_then(shared, |cx| copy_elements(cx, target, &to)))?;
-    cx.b.helper(&super::object::obj_release, &[to.owner]);
+    cx.release_object(to.owner);
     Ok(())
 }
 

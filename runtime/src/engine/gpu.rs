@@ -6,6 +6,8 @@ use super::{Request, guarded, optimise};
 use crate::gpu::simulate::HostKernel;
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Diagnostic, Result};
+use tierup_core::emit::cx::Options;
+use tierup_core::emit::platform;
 use tierup_core::emit::wrapper;
 use tierup_core::infer::session::Session;
 use tierup_core::lir::{Module, contract, grid, legalise};
@@ -84,17 +86,16 @@ pub fn host_kernel(request: &Request<'_>) -> Result<HostKernel> {
 fn lowered(request: &Request<'_>) -> Result<(Module, Target)> {
     let mut session = Session::new(request.host, request.options.overflow_checks);
     let root = session.infer_root(request.func, request.args.clone())?;
-    lower::lower(&session, root, request.options)
+    lower::lower(&session, root, Options { platform: &gpu::Gpu, ..request.options })
 }
 
-/// Takes the host out of a module, optimises it and refuses what is left of the host.
+/// Optimises a module and refuses what of the host it still asks.
 fn finish(module: &mut Module, entry: &str, request: &Request<'_>) -> Result<()> {
-    gpu::take_out(module)?;
     optimise(module, &[entry], request.host)?;
     if request.options.contract {
         contract::contract(module);
     }
-    gpu::check(module)
+    platform::check(module, &gpu::Gpu)
 }
 
 fn to_ptx(module: &Module, entry: &str, capability: u32, fast_math: u8) -> Result<String> {

@@ -5,10 +5,10 @@ use super::{
     Chars, case, empty, format, from_chars, from_text, number, parse, search, share, single, slice, split,
 };
 use crate::Native;
-use crate::exc::{Error, Exc, Res, or_raise};
+use crate::exc::{Error, Res, or_raise};
 use crate::list;
 use tierup_core::desc::order::strings;
-use tierup_core::layout::{List, Obj, Str};
+use tierup_core::layout::{List, Str};
 use tierup_core::ops::string::Helpers;
 use tierup_core::rt::{Ctx, P};
 
@@ -435,12 +435,5 @@ impl Helpers for Native {
                 or_raise(ctx, format::string_text(view(s), view(spec)))
             }
         }
-    }
-
-    unsafe fn exc_str(ctx: Ctx, exc: *mut Obj) -> S {
-        unsafe { or_raise(ctx, units(number::exc_str(&*exc.cast::<Exc>()))) }
-    }
-    unsafe fn exc_repr(ctx: Ctx, exc: *mut Obj) -> S {
-        unsafe { or_raise(ctx, units(number::exc_repr(&*exc.cast::<Exc>()))) }
     }
 }

@@ -6,6 +6,7 @@ use crate::exc::{Arg, Exc};
 use crate::object::{live, release};
 use crate::testing::{Raised, with_ctx};
 use tierup_core::layout::List;
+use tierup_core::ops::raising::Helpers as _;
 use tierup_core::ops::string::Helpers;
 use tierup_core::rt::Ctx;
 

@@ -32,7 +32,7 @@ pub struct Part {
 }
 
 /// Lines `; NAME: text` that say something of a case.
-const FACTS: [&str; 3] = ["args", "global", "options"];
+const FACTS: [&str; 4] = ["args", "global", "options", "platform"];
 
 /// One module of a file; lines of other modules are blank, so that line numbers are the file's.
 pub(super) struct Case {

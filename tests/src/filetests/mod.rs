@@ -27,7 +27,8 @@
 //!   `; test fuse` and `; test ownership` do so as far as that step of `core/src/lower`, `; test lower`
 //!   compares the LIR that it becomes, and runs `; run: f.0(ctx, 1) == 0, 2` lines on it. `; test wrapper`
 //!   compares what the Python side calls, `; test gpu` what a GPU gets once LIR is optimised.
-//!   `; options: overflow_checks` says what is not as usual.
+//!   `; options: overflow_checks` says what is not as usual, `; platform: gpu` what the code is to run on, which
+//!   objects once LIR is optimised.
 //!
 //! Where no instruction of a case has a place in a source, its places are the file's lines.
 //!

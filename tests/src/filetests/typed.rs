@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use tierup_core::diag::Diagnostic;
 use tierup_core::emit::cx::Options;
+use tierup_core::emit::platform;
 use tierup_core::emit::wrapper::make_wrapper;
 use tierup_core::infer::session::Session;
 use tierup_core::lir::opt;
 use tierup_core::lir::{Loc, Module, verify_module};
-use tierup_core::lower::{self, STEPS, gpu};
+use tierup_core::lower::{self, PLATFORMS, STEPS, gpu};
 use tierup_core::ssa::opt::parallel;
 use tierup_core::ssa::{Func, InstanceId, registry};
 use tierup_core::types::{Type, parse};
@@ -83,18 +84,24 @@ fn machine_code(
     options: Options,
     level: Level,
 ) -> Result<Module, Diagnostic> {
+    let options = if level == Level::Kernel { Options { platform: &gpu::Gpu, ..options } } else { options };
     let (mut module, target) = lower::lower(session, root, options)?;
     match level {
         Level::Infer | Level::Step(_) | Level::Lower => {}
         Level::Wrapper => {
             module.funcs = vec![make_wrapper(&target.name, &target.sig, &target.params)];
         }
-        Level::Kernel => {
-            module.funcs.push(gpu::make_kernel("kernel", &target)?);
-            gpu::take_out(&mut module)?;
-            opt::optimise(&mut module, &opt::Options { roots: Some(&["kernel"]), stop: None });
-            gpu::check(&module)?;
-        }
+        Level::Kernel => module.funcs.push(gpu::make_kernel("kernel", &target)?),
+    }
+    let objected = |m: &mut Module, roots: &[&str]| {
+        opt::optimise(m, &opt::Options { roots: Some(roots), stop: None });
+        platform::check(m, options.platform)
+    };
+    match level {
+        Level::Kernel => objected(&mut module, &["kernel"])?,
+        // Shown as it is lowered.
+        Level::Lower => objected(&mut module.clone(), &[&target.name])?,
+        Level::Infer | Level::Step(_) | Level::Wrapper => {}
     }
     Ok(module)
 }
@@ -166,6 +173,12 @@ fn options(case: &Case) -> Result<Options, Fault> {
                 _ => return Err((line, format!("unknown option {word:?}"))),
             }
         }
+    }
+    for (line, name) in case.facts("platform") {
+        options.platform = *PLATFORMS
+            .iter()
+            .find(|p| p.name() == name.trim())
+            .ok_or_else(|| (line, format!("unknown platform {name:?}")))?;
     }
     Ok(options)
 }

@@ -10,7 +10,8 @@
 
 use crate::lir::cfg::{Analyses, Cfg};
 use crate::lir::{Block, Func, Inst, InstData, Value};
-use crate::ops::object::{exc_add_site, exc_got, exc_index, exc_new, obj_release, obj_retain};
+use crate::ops::object::{obj_release, obj_retain};
+use crate::ops::raising::{exc_add_site, exc_got, exc_index, exc_new};
 use crate::rt::{Effect, RtFn};
 
 /// Blocks that the ways from one reference may go through.

@@ -158,7 +158,7 @@ pub fn contiguous_or_copy(cx: &mut LowerCx<'_>, a: &ArrayVal, order: Layout) -> 
     let v = cx.if_else(
         fits,
         |cx| {
-            cx.b.helper(&crate::ops::object::obj_retain, &[a.owner]);
+            cx.retain_object(a.owner);
             Ok(vec![a.owner, a.data])
         },
         |cx| {

@@ -95,7 +95,7 @@ pub(super) fn emit_broadcast_all(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result
     for ((v, t), ret) in c.args[1..].iter().zip(&c.types[1..]).zip(members) {
         let a = source(cx, v, *t)?;
         if t.as_array().is_some() {
-            cx.b.helper(&crate::ops::object::obj_retain, &[a.owner]);
+            cx.retain_object(a.owner);
         }
         out.extend(stretch(cx, &a, &shape, *ret)?.pack());
     }

@@ -155,7 +155,7 @@ pub(super) fn reshaped(
 ) -> Result<ArrayVal> {
     let plain = contiguous_strides(cx, shape, ty.itemsize(), Layout::C);
     if a.ty.layout == Layout::C {
-        cx.b.helper(&crate::ops::object::obj_retain, &[a.owner]);
+        cx.retain_object(a.owner);
         return Ok(ArrayVal {
             ty,
             owner: a.owner,
@@ -173,7 +173,7 @@ pub(super) fn reshaped(
     let v = cx.if_else(
         can,
         |cx| {
-            cx.b.helper(&crate::ops::object::obj_retain, &[a.owner]);
+            cx.retain_object(a.owner);
             let strides: Vec<Value> = (0..shape.len())
                 .map(|k| cx.b.load(Ty::I64, room, 8 * (shape.len() + k) as i32, Alias::Stack))
                 .collect();
