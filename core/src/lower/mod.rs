@@ -19,7 +19,6 @@ pub mod gpu;
 pub mod guard;
 pub mod inline;
 pub mod masked;
-pub mod no_alloc;
 pub mod notes;
 pub mod ownership;
 pub mod pure;
@@ -86,7 +85,7 @@ pub const STEPS: &[Step] = &[
 ];
 
 /// What code can be made for.
-pub static PLATFORMS: &[&dyn Platform] = &[&Host, &gpu::Gpu, &no_alloc::NoAlloc];
+pub static PLATFORMS: &[&dyn Platform] = &[&Host, &gpu::Gpu];
 
 /// Lowers an instance and everything it calls.
 pub fn lower(
