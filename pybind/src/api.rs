@@ -46,6 +46,7 @@ fn make_dispatcher<'py>(
         fast_math: options.get_item("fast_math")?.map_or(Ok(0), |v| v.extract())?,
         kernel: flag(options, "kernel")?,
         contract: flag(options, "contract")?,
+        platform: &tierup_core::emit::platform::Host,
     };
     let engine = Options {
         code,
