@@ -127,6 +127,10 @@ pub fn conversion(from: Type, to: Type) -> Option<Conversion> {
         (Kind::List(a), Kind::List(b)) => {
             (**a == Kind::Never || promote::same_but_weak(*a, *b)).then_some(Exact)
         }
+        (Kind::Container(c, a), Kind::Container(d, b)) if c == d => {
+            let held = |(x, y): (&Type, &Type)| **x == Kind::Never || promote::same_but_weak(*x, *y);
+            a.iter().zip(b).all(held).then_some(Exact)
+        }
         (Kind::Variant(m), _) if to.is_number() && m.iter().all(|t| t.is_number()) => {
             members(m, &vec![to; m.len()])
         }

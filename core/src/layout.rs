@@ -150,6 +150,35 @@ pub struct List {
     pub changer: AtomicUsize,
 }
 
+/// How every container begins: a list and a dict as well.
+#[repr(C)]
+pub struct Counted {
+    pub obj: Obj,
+    pub len: i64,
+}
+
+/// A dict. Entry `i` lies at `entries + i * entry.size`, in the order in which keys came; where the entry of a
+/// key that was removed lies, all bytes are zero.
+#[repr(C)]
+pub struct Dict {
+    pub obj: Obj,
+    /// Entries that are there.
+    pub len: i64,
+    /// Places of entries that are taken, those of removed keys included.
+    pub used: i64,
+    /// Where entries have to grow: `used` comes up to it. There is memory for as many.
+    pub cap: i64,
+    /// The size that CPython's table of the dict has, which says when entries grow; 0 as long as it has none.
+    pub table: i64,
+    pub entries: *mut u8,
+    /// An entry: the hash of its key, which is not 0, the key and the value, laid out as a tuple of the three.
+    pub entry: &'static TypeDesc,
+    pub key: &'static TypeDesc,
+    pub value: &'static TypeDesc,
+    /// Finds places of entries by hash; the run-time's.
+    pub index: *mut u8,
+}
+
 /// See [`List::users`].
 pub const SHOWN: i64 = 1;
 pub const USER: i64 = 2;
@@ -206,6 +235,9 @@ pub struct WordStream {
 macro_rules! offset {
     ($T:ident . $($field:ident).+) => { std::mem::offset_of!($crate::layout::$T, $($field).+) as i32 };
 }
+
+const _: () = assert!(std::mem::offset_of!(Counted, len) == std::mem::offset_of!(List, len));
+const _: () = assert!(std::mem::offset_of!(Counted, len) == std::mem::offset_of!(Dict, len));
 
 /// Size of [`Frame`]'s header: where its leaves start.
 pub const FRAME_HEADER: i32 = std::mem::size_of::<Frame>() as i32;

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyString, PyTuple, PyType, PyTypeMethods};
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard};
-use tierup_core::types::{IterType, Kind, Type};
+use tierup_core::types::{Container, IterType, Kind, Type};
 
 type Class = *mut ffi::PyTypeObject;
 
@@ -63,6 +63,7 @@ fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
         Kind::NamedTuple(c, _) if !c.is_keywords() => Some(vec![known::object_of_def(py, c)?.into_bound(py)]),
         Kind::NamedTuple(..) => names(&["dict"]),
         Kind::List(_) => names(&["list"]),
+        Kind::Container(c, _) => class_of(c.empty()).map(|c| vec![c]),
         Kind::Range(_) => names(&["range"]),
         Kind::Slice(_) => names(&["slice"]),
         Kind::Array(_) => Some(vec![py.import("numpy").ok()?.getattr("ndarray").ok()?]),
@@ -83,6 +84,10 @@ fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
             all.extend(names(&["map", "filter", "zip", "enumerate", "reversed"])?);
             for made in [c"iter([])", c"iter(())", c"iter('')", c"iter(range(0))", c"reversed([])"] {
                 all.push(class_of(made)?);
+            }
+            for c in Container::ALL {
+                let iterator = py.eval(c.empty(), None, None).ok()?.try_iter().ok()?;
+                all.push(iterator.get_type().into_any());
             }
             Some(all)
         }

@@ -7,6 +7,7 @@
 pub mod array;
 mod blocks;
 pub mod cpu;
+pub mod dict;
 pub mod engine;
 pub mod exc;
 mod foreign;

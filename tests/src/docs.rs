@@ -115,6 +115,7 @@ const NAMES: &[(&str, Belongs)] = &[
     ("builtins", |p| p.starts_with("builtins.")),
     ("str", |p| p.starts_with("str.")),
     ("list", |p| p.starts_with("list.")),
+    ("dict", |p| p.starts_with("dict.")),
     ("tuple", |p| p.starts_with("tuple.")),
     ("operator", |p| p.starts_with("operator.")),
     ("others", |p| p.starts_with("time.") || p.starts_with("functools.")),

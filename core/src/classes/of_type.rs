@@ -23,6 +23,7 @@ pub fn class_of(t: Type) -> &'static ClassDef {
         Kind::NamedTuple(c, _) => return c,
         Kind::Array(_) => ClassId::NDARRAY,
         Kind::List(_) => ClassId::LIST,
+        Kind::Container(c, _) => c.class(),
         Kind::Range(_) => ClassId::RANGE,
         Kind::Slice(_) => ClassId::SLICE,
         Kind::Iter(IterType::Flat(_)) => ClassId::FLAT_ITERATOR,

@@ -12,6 +12,7 @@
 //! A new thing that can be done with every value in memory is a field of [`Slots`], filled in
 //! [`slots::of`].
 
+pub mod hash;
 pub mod order;
 pub mod place;
 mod slots;
@@ -51,6 +52,8 @@ pub struct Slots {
     pub release: unsafe extern "C" fn(desc: *const TypeDesc, at: *const u8, count: i64),
     /// The order of two values, lexicographic where they have parts; none where only compiled code can tell.
     pub compare: Option<unsafe extern "C" fn(desc: *const TypeDesc, a: *const u8, b: *const u8) -> Order>,
+    /// A number that equal values share, in this process; there where values can be compared.
+    pub hash: Option<unsafe extern "C" fn(desc: *const TypeDesc, at: *const u8) -> u64>,
 }
 
 /// One machine value in memory.
@@ -149,6 +152,16 @@ impl TypeDesc {
     pub unsafe fn compare(&self, a: *const u8, b: *const u8) -> Order {
         // SAFETY: as required of the caller.
         self.slots.compare.map_or(Order::Unordered, |f| unsafe { f(self, a, b) })
+    }
+
+    /// What equal values share.
+    ///
+    /// # Safety
+    /// A live value lies at `at`.
+    #[inline]
+    pub unsafe fn hash(&self, at: *const u8) -> u64 {
+        // SAFETY: as required of the caller.
+        self.slots.hash.map_or(0, |f| unsafe { f(self, at) })
     }
 
     /// Writes a value whose leaves are given in words of 8 bytes each.

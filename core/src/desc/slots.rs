@@ -1,5 +1,6 @@
 //! The functions in the slots of descriptors.
 
+use super::hash::leaf_hash;
 use super::order::{Order, leaf_order};
 use super::{Field, Key, Slots, TypeDesc};
 use crate::elem::Elem;
@@ -14,6 +15,10 @@ pub fn of(leaves: &[Field], keys: Option<&[Key]>) -> Slots {
         compare: keys.map(|keys| match keys {
             [only] => scalar_order(only.elem),
             _ => lexicographic,
+        }),
+        hash: keys.map(|keys| match keys {
+            [only] => scalar_hash(only.elem),
+            _ => combined_hash,
         }),
     }
 }
@@ -67,6 +72,34 @@ fn scalar_order(elem: Elem) -> unsafe extern "C" fn(*const TypeDesc, *const u8, 
                         unsafe { leaf_order(Elem::$Name, a, b) }
                     }
                     order
+                })*
+            }
+        };
+    }
+    functions!(Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, C64, C128, Str)
+}
+
+unsafe extern "C" fn combined_hash(desc: *const TypeDesc, at: *const u8) -> u64 {
+    // SAFETY: descriptors live for ever, and keys lie within values.
+    unsafe {
+        (*desc)
+            .keys
+            .iter()
+            .fold(0, |sum, key| super::hash::mix(sum ^ leaf_hash(key.elem, at.add(key.offset as usize))))
+    }
+}
+
+/// A function of its own for each code.
+fn scalar_hash(elem: Elem) -> unsafe extern "C" fn(*const TypeDesc, *const u8) -> u64 {
+    macro_rules! functions {
+        ($($Name:ident),*) => {
+            match elem {
+                $(Elem::$Name => {
+                    unsafe extern "C" fn hash(_: *const TypeDesc, at: *const u8) -> u64 {
+                        // SAFETY: the only leaf is the whole value.
+                        unsafe { leaf_hash(Elem::$Name, at) }
+                    }
+                    hash
                 })*
             }
         };

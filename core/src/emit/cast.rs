@@ -207,6 +207,7 @@ fn iterator(cx: &mut LowerCx<'_>, val: &[Value], from: &IterType, to: &IterType)
     let inner = |i: &IterType| match i {
         IterType::Array(t)
         | IterType::List(t)
+        | IterType::Container(t)
         | IterType::Tuple(t)
         | IterType::Enumerate(t)
         | IterType::Reversed(t)

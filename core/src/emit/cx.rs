@@ -474,7 +474,9 @@ impl<'a> LowerCx<'a> {
             self.b.call(&close, &close_signature(), &[self.ctx, val[0]]);
             return;
         }
-        if matches!(t.kind(), Kind::List(_) | Kind::Str | Kind::Array(_)) || !t.is_counted() {
+        if matches!(t.kind(), Kind::List(_) | Kind::Container(..) | Kind::Str | Kind::Array(_))
+            || !t.is_counted()
+        {
             return;
         }
         // The leaves of the parts follow one another, after what the whole has in front.

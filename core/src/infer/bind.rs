@@ -31,11 +31,12 @@ pub fn bind_op(
         if i < spec.positional { slots[i] = Some(s) } else { rest.push(s) }
     }
     for (key, s) in named {
-        let at = spec
-            .params
-            .iter()
-            .position(|p| p.name == &*key)
-            .ok_or_else(|| bad(format!("{name}() got an unexpected keyword argument '{key}'")))?;
+        let at = spec.params.iter().position(|p| p.name == &*key);
+        if at.is_none() && spec.names {
+            rest.extend([Source::Const(Const::Str(key)), s]);
+            continue;
+        }
+        let at = at.ok_or_else(|| bad(format!("{name}() got an unexpected keyword argument '{key}'")))?;
         if slots[at].replace(s).is_some() {
             return Err(bad(format!("{name}() got multiple values for argument '{key}'")));
         }

@@ -45,9 +45,6 @@ fn distance(a: &str, b: &str) -> usize {
 /// What to use instead of a construct or function that is not compiled.
 pub fn instead_of(path: &str) -> Option<&'static str> {
     Some(match path {
-        "dict.build" | "dict" => {
-            "use a named tuple, or two lists or arrays for keys and values; @jit instead of @njit runs the function in Python"
-        }
         "set.build" | "set" | "frozenset" => {
             "use a sorted array or np.unique; @jit instead of @njit runs the function in Python"
         }

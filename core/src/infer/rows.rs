@@ -64,7 +64,12 @@ impl<'h> Solver<'_, 'h> {
             let t = self.source_arg(s)?.ty;
             let contains = matches!(
                 t.kind(),
-                Kind::NamedTuple(..) | Kind::Tuple(_) | Kind::List(_) | Kind::Optional(_) | Kind::Variant(_)
+                Kind::NamedTuple(..)
+                    | Kind::Tuple(_)
+                    | Kind::List(_)
+                    | Kind::Container(..)
+                    | Kind::Optional(_)
+                    | Kind::Variant(_)
             );
             if contains && super::special::has_classes(self.session.resolve(t)) {
                 return Ok(true);
@@ -255,7 +260,6 @@ impl<'h> Solver<'_, 'h> {
         let own_reason = first.as_ref().is_some_and(|(reached, _)| *reached != 1);
         let e = first.map(|(_, e)| e).unwrap_or_else(|| {
             let what = match id {
-                id::DICT_BUILD => "a dict is not compiled yet".into(),
                 id::SET_BUILD => "a set is not compiled yet".into(),
                 _ => format!("`{}` is not compiled", id.name().trim_start_matches("builtins.")),
             };

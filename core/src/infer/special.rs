@@ -106,7 +106,7 @@ fn class_of(t: Type) -> Option<&'static ClassDef> {
 fn classes_inside(t: Type, out: &mut Vec<&'static ClassDef>) {
     let parts = match t.kind() {
         Kind::Optional(x) | Kind::List(x) => std::slice::from_ref(x),
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Variant(m) => m,
+        Kind::Container(_, m) | Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Variant(m) => m,
         _ => &[],
     };
     for part in parts {
@@ -120,7 +120,7 @@ pub fn has_classes(t: Type) -> bool {
     match t.kind() {
         Kind::NamedTuple(c, m) => !c.is_keywords() || m.iter().any(|t| has_classes(*t)),
         Kind::Optional(x) | Kind::List(x) => has_classes(*x),
-        Kind::Tuple(m) | Kind::Variant(m) => m.iter().any(|t| has_classes(*t)),
+        Kind::Tuple(m) | Kind::Variant(m) | Kind::Container(_, m) => m.iter().any(|t| has_classes(*t)),
         _ => false,
     }
 }

@@ -59,6 +59,7 @@ fn fits(t: Type, arrays: bool) -> bool {
         | Kind::MaybeUndef(_)
         | Kind::Str
         | Kind::List(_)
+        | Kind::Container(..)
         | Kind::Var(_)
         | Kind::Iter(_)
         | Kind::Method(..)

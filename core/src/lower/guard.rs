@@ -12,6 +12,7 @@
 //! changes, and a number that is read half is the program's own race.
 
 use super::{callees, generator};
+use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::locks::Shared;
 use crate::infer::session::Session;
 use crate::ops::{Effect, Lists, id};
@@ -27,7 +28,7 @@ pub struct Guard {
 }
 
 /// What has to be guarded in the instances that `root` reaches; none where nothing has.
-pub fn find(session: &Session<'_>) -> Option<Guard> {
+pub fn find(session: &Session<'_>) -> Result<Option<Guard>> {
     let bodies: Vec<InstanceId> = session
         .instances
         .iter()
@@ -35,14 +36,14 @@ pub fn find(session: &Session<'_>) -> Option<Guard> {
         .flat_map(|t| super::bodies(&t.func))
         .collect();
     if bodies.is_empty() {
-        return None;
+        return Ok(None);
     }
     let made = generator::typed(session);
     let mut guard = Guard { shared: Shared::default(), inside: bodies.iter().copied().collect() };
     let mut todo = bodies.clone();
     while let Some(id) = todo.pop() {
         let Some(typed) = &session.at(id).typed else { continue };
-        guard.collect(&typed.func);
+        guard.collect(&typed.func)?;
         todo.extend(
             callees(&typed.func)
                 .into_iter()
@@ -52,7 +53,7 @@ pub fn find(session: &Session<'_>) -> Option<Guard> {
     }
     guard.shared.generators =
         bodies.iter().any(|b| session.at(*b).key.args.iter().any(|t| holds_generator(*t)));
-    (guard.shared.generators || !guard.shared.lists.is_empty()).then_some(guard)
+    Ok((guard.shared.generators || !guard.shared.lists.is_empty()).then_some(guard))
 }
 
 fn holds_generator(t: Type) -> bool {
@@ -65,7 +66,7 @@ impl Guard {
     }
 
     /// Adds the types of the lists that a function changes, but for its own.
-    fn collect(&mut self, func: &Func) {
+    fn collect(&mut self, func: &Func) -> Result<()> {
         for b in &func.blocks {
             for i in &b.insts {
                 let node = func.inst(*i);
@@ -75,6 +76,16 @@ impl Guard {
                 }
                 for a in &node.args {
                     let t = func.types[a.index()];
+                    if let Kind::Container(c, _) = t.kind()
+                        && !is_own(func, *a, *i)
+                    {
+                        return Err(Diagnostic::new(
+                            Code::ParallelRace,
+                            format!("iterations of a prange loop change a {} that they may share", c.name()),
+                        )
+                        .help("use range, or give each iteration one of its own")
+                        .at(func.span(node.loc)));
+                    }
                     let Kind::List(e) = *t else { continue };
                     let number = op.means(id::SETITEM)
                         && !e.is_counted()
@@ -89,6 +100,7 @@ impl Guard {
                 }
             }
         }
+        Ok(())
     }
 }
 

@@ -154,7 +154,7 @@ fn lower_noting(
 ) -> Result<(Module, Target)> {
     let mut module = Module::default();
     let (generators, made) = (generator::all(session), generator::typed(session));
-    let guard = guard::find(session);
+    let guard = guard::find(session)?;
     let (mut seen, mut regions) = (HashSet::from([root]), HashSet::new());
     let mut todo = vec![root];
     while let Some(id) = todo.pop() {

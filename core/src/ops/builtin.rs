@@ -161,12 +161,9 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["match.class"], "x, cls, names, count", Body::Lir(match_class_rule, emit_match_class))
         .aliases()
         .doc("`case int(i)`, `case Point(x, y=0)`: a tuple of what the patterns inside look at, or None."),
-    OpDef::new(
-        &["match.mapping"],
-        "x",
-        Body::Lir(|_, _| Ok(Answer::constant(Const::Bool(false))), |cx, _| Ok(vec![cx.b.bool(false)])),
-    )
-    .doc("Whether a mapping pattern may match: there are no dictionaries yet."),
+    OpDef::new(&["match.mapping"], "x", Body::Lir(mapping_rule, |cx, _| Ok(vec![cx.b.bool(false)]))).doc(
+        "Whether a mapping pattern may match: no value but a dict, which patterns do not look into yet.",
+    ),
     OpDef::new(&["builtins.round"], "number, ndigits=None", Body::Lir(round_rule, emit_round))
         .raises()
         .doc("To the nearest integer, ties to even, or to a number of decimals."),
@@ -571,6 +568,24 @@ fn emit_round(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 // ---- hashes
+
+fn mapping_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    fn may_be_dict(t: Type) -> bool {
+        match t.kind() {
+            Kind::Optional(t) => may_be_dict(*t),
+            Kind::Variant(m) => m.iter().any(|t| may_be_dict(*t)),
+            _ => t.container().is_some(),
+        }
+    }
+    if may_be_dict(args[0].ty) {
+        return Err(Diagnostic::new(
+            Code::UnsupportedSyntax,
+            "patterns that look into a dict are not compiled",
+        )
+        .help("ask with `in`, and take the values with []"));
+    }
+    Ok(Answer::constant(Const::Bool(false)))
+}
 
 fn hashable(t: Type) -> bool {
     t.is_number() || *t == Kind::Str || t.members().is_some_and(|m| m.iter().all(|t| hashable(*t)))

@@ -400,6 +400,8 @@ fn never_equal(a: Type, b: Type) -> bool {
         Kind::List(_) => 4,
         Kind::Range(_) => 5,
         Kind::Slice(_) => 6,
+        // Views of keys and pairs are compared as sets are.
+        Kind::Container(c, _) => 7 + *c as i32,
         _ => 0,
     };
     class(a) != class(b) && class(a) * class(b) > 0
@@ -408,7 +410,8 @@ fn never_equal(a: Type, b: Type) -> bool {
 fn structural_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (a, b) = (cx.vars.resolve(args[0].ty), cx.vars.resolve(args[1].ty));
     // Lists have rows of their own; those in tuples are compared here.
-    if let (Kind::List(_), Kind::List(_)) = (a.kind(), b.kind()) {
+    if let (Kind::List(_), Kind::List(_)) | (Kind::Container(..), Kind::Container(..)) = (a.kind(), b.kind())
+    {
         return Err(no_match("==", args));
     }
     if never_equal(a, b) {
@@ -635,6 +638,7 @@ fn known_truth(t: Type) -> Option<Option<bool>> {
         | Kind::Complex(_)
         | Kind::Str
         | Kind::List(_)
+        | Kind::Container(..)
         | Kind::Range(_)
         | Kind::Array(_) => Some(None),
         Kind::Optional(t) => known_truth(*t).map(|known| known.filter(|k| !k)),

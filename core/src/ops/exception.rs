@@ -281,6 +281,12 @@ fn new_exception(cx: &mut LowerCx<'_>, ty: Type, args: &[Vec<Value>], types: &[T
     Ok(if made_by_python(class, types) { cx.helper_value(&exc_new_python, &[exc]) } else { exc })
 }
 
+/// A new exception of a built-in class with one argument, which is borrowed.
+pub fn with_argument(cx: &mut LowerCx<'_>, class: Class, v: &[Value], t: Type) -> Result<Value> {
+    let of = Type::new(Kind::ExcClass(ClassId::of_exception(class).def()));
+    new_exception(cx, of, &[v.to_vec()], &[t])
+}
+
 /// The number by which the run-time knows a class.
 fn handle_of(cx: &mut LowerCx<'_>, class: &ClassDef) -> Result<Value> {
     Ok(cx.b.i64(class.handle().ok_or_else(no_handle)? as i64))

@@ -41,10 +41,7 @@ pub static WITHOUT_ROWS: &[(&str, &str)] = &[
     ("array.element", "inference types it: the type of what an array gives"),
     ("namedtuple._replace", "inference carries it out: it makes a tuple of members"),
     ("namedtuple._make", "inference carries it out: it makes a tuple of members"),
-    ("dict.build", "there are no dictionaries yet: refused where it is used"),
-    ("dict.set_item", "there are no dictionaries yet: refused where it is used"),
-    ("dict.update", "there are no dictionaries yet: refused where it is used"),
-    ("match.keys", "there are no dictionaries yet: refused where it is used"),
+    ("match.keys", "patterns do not look into dicts yet: refused where it is used"),
     ("set.build", "there are no sets yet: refused where it is used"),
     ("set.add", "there are no sets yet: refused where it is used"),
     ("set.update", "there are no sets yet: refused where it is used"),
@@ -94,9 +91,6 @@ op_ids! {
     ARRAY_ELEMENT = "array.element",
     NAMEDTUPLE_REPLACE = "namedtuple._replace",
     NAMEDTUPLE_MAKE = "namedtuple._make",
-    DICT_BUILD = "dict.build",
-    DICT_SET_ITEM = "dict.set_item",
-    DICT_UPDATE = "dict.update",
     MATCH_KEYS = "match.keys",
     SET_BUILD = "set.build",
     SET_ADD = "set.add",
@@ -344,7 +338,7 @@ mod tests {
             assert_eq!(OpId::of(name).name(), name);
         }
         assert_eq!(OpId::find("operator.add"), Some(id::ADD));
-        assert_eq!(OpId::find("dict.build"), None);
+        assert_eq!(OpId::find("set.build"), None);
         assert_eq!(OpId::find("numpy.nothing"), None);
         assert_eq!(id::IADD.plain(), Some(id::ADD));
         assert_eq!(id::IAND.plain(), Some(id::AND));

@@ -9,7 +9,7 @@ use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::emit::range::{range_start, steps_by_one};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
-use crate::types::{Const, IterType, Kind, Type};
+use crate::types::{Const, Container, IterType, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -104,6 +104,7 @@ pub fn iterator_of(t: Type) -> Option<Type> {
         Kind::Range(step) => Type::iter(IterType::Range(*step)),
         Kind::Array(a) if a.ndim > 0 => Type::iter(IterType::Array(t)),
         Kind::List(_) => Type::iter(IterType::List(t)),
+        Kind::Container(c, _) => c.iterator(t, false),
         Kind::Str => Type::iter(IterType::Str),
         Kind::Tuple(_) | Kind::NamedTuple(..) => Type::iter(IterType::Tuple(t)),
         _ => return None,
@@ -124,6 +125,8 @@ pub fn value_type(t: Type) -> Option<Type> {
         }
         Kind::Iter(i) => match i {
             IterType::Range(_) => Type::int(),
+            IterType::Container(t) | IterType::Reversed(t) if let Some((c, m)) = t.container() => c.gives(m),
+            IterType::Container(_) => return None,
             IterType::Array(t) | IterType::List(t) | IterType::Reversed(t) => element_type(*t)?,
             IterType::Tuple(t) => {
                 if t.members()?.is_empty() {
@@ -162,6 +165,9 @@ pub fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
                     .then(|| Type::one_of(known.members().unwrap_or_default()))
             })
         }
+        Kind::Iter(IterType::Container(t) | IterType::Reversed(t)) if let Some((c, m)) = t.container() => {
+            Some(c.gives(&m.iter().map(|t| cx.vars.known(*t)).collect::<Vec<_>>()))
+        }
         Kind::Iter(IterType::Enumerate(t)) => Some(together(vec![Type::int(), value_type_in(cx, *t)?])),
         Kind::Iter(IterType::Zip(m)) => {
             Some(together(m.iter().map(|t| value_type_in(cx, *t)).collect::<Option<_>>()?))
@@ -187,11 +193,26 @@ fn iter_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(iterator(cx, &args[0])?))
 }
 
+/// How a container is gone through.
+pub struct Walk {
+    /// The state at the start, or behind the end where it is reversed.
+    pub start: fn(&mut LowerCx<'_>, &[Value], bool) -> Val,
+    /// As [`step`], for a container of that type.
+    pub step: fn(&mut LowerCx<'_>, &[Value], Type, bool) -> Result<(Val, Value, Val)>,
+}
+
+fn walk(c: Container) -> &'static Walk {
+    match c {
+        Container::Dict | Container::Keys | Container::Values | Container::Items => &super::dict::WALK,
+    }
+}
+
 /// Turns a value into its iterator's state.
 fn start(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Val {
     match t.kind() {
         Kind::Range(step) if !steps_by_one(*step) => range_start(cx, v, *step),
         Kind::Iter(_) | Kind::Generator(..) | Kind::Range(_) | Kind::Variant(_) => v.to_vec(),
+        Kind::Container(c, _) => (walk(*c).start)(cx, v, false),
         _ => {
             let mut out = v.to_vec();
             out.push(cx.b.i64(0));
@@ -246,6 +267,10 @@ pub fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<(Val, Value, V
             }
             Ok((state, has, vec![v[0]]))
         }
+        IterType::Container(s) | IterType::Reversed(s) if let Some((c, _)) = s.container() => {
+            (walk(c).step)(cx, v, *s, matches!(i, IterType::Reversed(_)))
+        }
+        IterType::Container(_) => Err(Diagnostic::internal(format!("a step of {t}"))),
         IterType::Array(s) | IterType::List(s) | IterType::Reversed(s) | IterType::Tuple(s) => {
             indexed(cx, v, *s, value_ty, matches!(i, IterType::Reversed(_)))
         }
@@ -423,12 +448,16 @@ fn reversed_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         Kind::List(_) | Kind::Str | Kind::Tuple(_) | Kind::NamedTuple(..) => {
             Type::iter(IterType::Reversed(t))
         }
+        Kind::Container(c, _) => c.iterator(t, true),
         _ => return Err(no_match("reversed()", args)),
     }))
 }
 
 fn emit_reversed(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = &c.args[0];
+    if let Some((of, _)) = c.types[0].container() {
+        return Ok((walk(of).start)(cx, v, true));
+    }
     let n = length(cx, v, c.types[0])?;
     if let Kind::Range(step) = *c.types[0] {
         let by = match step {

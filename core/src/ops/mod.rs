@@ -44,7 +44,8 @@ pub enum Body {
 pub struct OpDef {
     /// Python paths that mean this operation; the first names it in texts.
     pub paths: &'static [&'static str],
-    /// Parameters as in a `def`: `a, axis=None, *, dtype=None`; `*rest` takes any number.
+    /// Parameters as in a `def`: `a, axis=None, *, dtype=None`; `*rest` takes any number, `**names` those by
+    /// other names, as names and values in turn.
     pub params: &'static str,
     pub body: Body,
     pub effect: Effect,
@@ -271,6 +272,8 @@ pub struct ParamSpec {
     pub params: Vec<Param>,
     pub positional: usize,
     pub varargs: bool,
+    /// Takes arguments by any name, as names and values in turn behind the others.
+    pub names: bool,
 }
 #[derive(Debug)]
 pub struct Param {
@@ -286,6 +289,10 @@ impl ParamSpec {
         for p in text.split(',').map(|p| p.trim_start_matches(' ')).filter(|p| !p.is_empty()) {
             if p == "*" {
                 keyword_only = true;
+                continue;
+            }
+            if p.starts_with("**") {
+                spec.names = true;
                 continue;
             }
             if p.starts_with('*') {
@@ -418,6 +425,7 @@ families!(
     reduce,
     sorting,
     random,
+    dict,
     region,
     parallel,
     foreign,
@@ -431,6 +439,7 @@ families!(
     generator,
     real,
     list,
+    dict,
     string,
     number,
     mathfn,
@@ -464,6 +473,7 @@ families!(
     collect,
     linalg,
     list,
+    dict,
     string,
     text,
     module,

@@ -496,6 +496,13 @@ fn own_bins_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn size_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if args[0].ty.container().is_some() {
+        return Err(Diagnostic::new(
+            Code::ParallelRace,
+            "iterations of a prange loop change a dict that they share",
+        )
+        .help("use range, or give each iteration one of its own"));
+    }
     if args[0].ty.as_array().is_none() && cx.elem(args[0].ty).is_none() {
         return Err(no_match("an update in a prange loop", args));
     }

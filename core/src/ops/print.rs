@@ -10,7 +10,7 @@ use crate::emit::{cast, constants};
 use crate::layout::Str;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::rt::{Ctx, P};
-use crate::types::{Kind, Type};
+use crate::types::{Container, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx};
 
 super::identity::op_ids! {
@@ -78,6 +78,7 @@ fn printable(t: Type) -> bool {
         | Kind::Exception => true,
         Kind::Array(a) => Elem::of(a.dtype).is_some(),
         Kind::Optional(t) | Kind::List(t) => printable(*t),
+        Kind::Container(_, m) => m.iter().all(|t| printable(*t)),
         Kind::Var(_) | Kind::Range(_) | Kind::DType(_) => true,
         Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Variant(m) => m.iter().all(|t| printable(*t)),
         Kind::Never => true,
@@ -186,6 +187,7 @@ fn send(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<()> {
         Kind::Variant(m) => send_variant(cx, v, m, 0, repr)?,
         Kind::List(e) if **e == Kind::Never => constant(cx, "[]"),
         Kind::List(e) => send_list(cx, v[0], *e)?,
+        Kind::Container(c, m) => send_container(cx, v, *c, m)?,
         Kind::Range(step) => {
             let by = match step {
                 Some(s) => cx.b.i64(*s),
@@ -263,6 +265,39 @@ fn send_list(cx: &mut LowerCx<'_>, list: Value, e: Type) -> Result<()> {
         Ok(vec![])
     })?;
     constant(cx, "]");
+    Ok(())
+}
+
+/// A dict, or a view of one.
+fn send_container(cx: &mut LowerCx<'_>, v: &[Value], c: Container, m: &[Type]) -> Result<()> {
+    let ([open, close], shown) = (c.around(), c.shown());
+    constant(cx, open);
+    if m.iter().all(|t| **t != Kind::Never) {
+        let sent = cx.b.slot_addr(8);
+        let zero = cx.b.i64(0);
+        cx.b.store(zero, sent, 0, Alias::Stack);
+        super::iter::for_each(cx, v, Type::new(Kind::Container(shown, m.to_vec())), |cx, x, t| {
+            let n = cx.b.load(Ty::I64, sent, 0, Alias::Stack);
+            let more = cx.b.bin_imm(Op::Iadd, n, 1);
+            cx.b.store(more, sent, 0, Alias::Stack);
+            let later = cx.b.bin_imm(Op::IcmpNe, n, 0);
+            cx.if_then(later, |cx| {
+                constant(cx, ", ");
+                Ok(())
+            })?;
+            if shown != c {
+                let (key, value) = x.split_at(m[0].leaf_count());
+                send(cx, key, m[0], true)?;
+                constant(cx, ": ");
+                send(cx, value, m[1], true)?;
+            } else {
+                send(cx, &x, t, true)?;
+            }
+            cx.release(&x, t);
+            Ok(())
+        })?;
+    }
+    constant(cx, close);
     Ok(())
 }
 

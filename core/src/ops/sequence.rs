@@ -255,7 +255,7 @@ fn len_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let known = match args[0].ty.kind() {
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => Some(Const::Int(m.len() as i64)),
         Kind::Str => args[0].text().map(|s| Const::Int(s.chars().count() as i64)),
-        Kind::List(_) | Kind::Range(_) => None,
+        Kind::List(_) | Kind::Container(..) | Kind::Range(_) => None,
         Kind::Array(a) if a.ndim > 0 => None,
         Kind::Array(_) => return Err(Diagnostic::new(Code::NoMatchingOperation, "len() of unsized object")),
         _ => return Err(no_match("len()", args)),
@@ -270,6 +270,9 @@ pub fn length(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
         Kind::Array(_) => ArrayVal::new(cx, v, t)?.shape[0],
         Kind::Str => cx.b.load(Ty::I64, v[0], crate::offset!(Str.len), crate::lir::Alias::Const),
         Kind::List(_) => cx.b.load(Ty::I64, v[0], crate::offset!(List.len), crate::lir::Alias::Object),
+        Kind::Container(..) => {
+            cx.b.load(Ty::I64, v[0], crate::offset!(Counted.len), crate::lir::Alias::Object)
+        }
         Kind::Range(step) => {
             let step = match step {
                 Some(s) => cx.b.i64(*s),

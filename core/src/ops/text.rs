@@ -36,6 +36,11 @@ pub static OPS: &[OpDef] = &[
     .raises()
     .reads()
     .doc("`repr(x)`."),
+    OpDef::new(&["builtins.str", "builtins.repr"], "x", Body::Py("builtin.optional_repr"))
+        .only_if(|a| is_perhaps_of_parts(a[0].ty))
+        .raises()
+        .reads()
+        .doc("`repr` of a list or another value without a text of its own, or of None."),
     OpDef::new(&["builtins.str", "builtins.repr"], "x", Body::Py("builtin.list_repr"))
         .only_if(|a| matches!(*a[0].ty, Kind::List(_)))
         .raises()
@@ -202,8 +207,14 @@ fn prefixed(cx: &mut LowerCx<'_>, c: &OpCall<'_>, base: i64) -> Result<Val> {
 
 /// Types whose text is put together by a function in Python.
 fn made_of_parts(t: Type) -> bool {
-    matches!(t.kind(), Kind::List(_) | Kind::Range(_) | Kind::Slice(_) | Kind::Array(_))
+    matches!(t.kind(), Kind::List(_) | Kind::Container(..) | Kind::Range(_) | Kind::Slice(_) | Kind::Array(_))
         || t.members().is_some() && !printable(t)
+        || is_perhaps_of_parts(t)
+}
+
+/// None, or a value whose text is put together by a function in Python.
+fn is_perhaps_of_parts(t: Type) -> bool {
+    matches!(*t, Kind::Optional(t) if made_of_parts(t))
 }
 
 /// Types with a text of their own here.

@@ -41,6 +41,7 @@ impl Type {
         let one = |t: &'static Type| covariant(std::slice::from_ref(t), &[]);
         match self.kind() {
             Kind::List(x) => Arguments { variance: Variance::Invariant, ..one(x) },
+            Kind::Container(_, m) => Arguments { variance: Variance::Invariant, ..covariant(m, &[]) },
             Kind::Array(a) => Arguments { variance: Variance::Invariant, ..one(&a.dtype) },
             Kind::MaybeUndef(x) | Kind::Optional(x) | Kind::Method(_, x) | Kind::Generator(_, x) => one(x),
             Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Variant(m) => covariant(m, &[]),
@@ -49,6 +50,7 @@ impl Type {
             Kind::Iter(i) => match i {
                 IterType::Array(x)
                 | IterType::List(x)
+                | IterType::Container(x)
                 | IterType::Tuple(x)
                 | IterType::Enumerate(x)
                 | IterType::Reversed(x)
@@ -84,6 +86,7 @@ impl Type {
     pub fn with_arguments(self, new: &[Type]) -> Type {
         match self.kind() {
             Kind::List(_) => Type::list(new[0]),
+            Kind::Container(c, _) => Type::new(Kind::Container(*c, new.to_vec())),
             Kind::Array(a) => Type::new(Kind::Array(ArrayType { dtype: new[0], ..*a })),
             Kind::MaybeUndef(_) => Type::new(Kind::MaybeUndef(new[0])),
             Kind::Optional(_) => Type::optional(new[0]),
@@ -107,6 +110,7 @@ impl Type {
             Kind::Iter(i) => Type::iter(match i {
                 IterType::Array(_) => IterType::Array(new[0]),
                 IterType::List(_) => IterType::List(new[0]),
+                IterType::Container(_) => IterType::Container(new[0]),
                 IterType::Tuple(_) => IterType::Tuple(new[0]),
                 IterType::Enumerate(_) => IterType::Enumerate(new[0]),
                 IterType::Reversed(_) => IterType::Reversed(new[0]),
@@ -167,9 +171,9 @@ impl Type {
         !fits(self, levels, &mut { parts })
     }
 
-    /// Whether values of the type are lists or hold some.
+    /// Whether values of the type are containers that may change, or hold some.
     pub fn holds_list(self) -> bool {
-        matches!(*self, Kind::List(_)) || self.arguments().iter().any(Type::holds_list)
+        matches!(*self, Kind::List(_) | Kind::Container(..)) || self.arguments().iter().any(Type::holds_list)
     }
 
     /// The type with NumPy's numbers in place of Python's, on every level. Two types that agree in this lie in
@@ -188,6 +192,7 @@ pub fn common_constructor(a: Type, b: Type) -> Option<Type> {
         | (Kind::MaybeUndef(_), Kind::MaybeUndef(_))
         | (Kind::Optional(_), Kind::Optional(_))
         | (Kind::Slice(_), Kind::Slice(_)) => true,
+        (Kind::Container(c, _), Kind::Container(d, _)) => c == d,
         (Kind::Tuple(x), Kind::Tuple(y)) => x.len() == y.len(),
         (Kind::NamedTuple(c, x), Kind::NamedTuple(d, y)) => c == d && x.len() == y.len(),
         (Kind::Method(p, _), Kind::Method(q, _)) => p == q,
@@ -221,6 +226,7 @@ pub fn common_constructor(a: Type, b: Type) -> Option<Type> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::Container;
 
     fn samples() -> Vec<Type> {
         let matrix = Type::array(Type::f64(), 2, Layout::F);
@@ -239,6 +245,8 @@ mod tests {
             Kind::Str,
             Kind::Var(3),
             Kind::List(Type::new(Kind::Var(3))),
+            Kind::Container(Container::Dict, pair.clone()),
+            Kind::Container(Container::Items, pair.clone()),
             Kind::MaybeUndef(list),
             Kind::Optional(matrix),
             Kind::Tuple(vec![]),
@@ -258,6 +266,7 @@ mod tests {
             matrix,
             Type::iter(IterType::Array(matrix)),
             Type::iter(IterType::List(list)),
+            Type::iter(IterType::Container(Type::dict(Type::int(), list))),
             Type::iter(IterType::Tuple(Type::tuple(pair))),
             Type::iter(IterType::Enumerate(Type::iter(IterType::Str))),
             Type::iter(IterType::Zip(vec![Type::iter(IterType::Range(Some(1))); 2])),

@@ -98,7 +98,12 @@ impl Type {
                 out.push(plain(Ty::I8));
                 t.push_leaves(out);
             }
-            Kind::Str | Kind::List(_) | Kind::Exception | Kind::Generator(..) | Kind::Random => out.push(REF),
+            Kind::Str
+            | Kind::List(_)
+            | Kind::Container(..)
+            | Kind::Exception
+            | Kind::Generator(..)
+            | Kind::Random => out.push(REF),
             Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().for_each(|t| t.push_leaves(out)),
             Kind::Slice(m) => m.iter().for_each(|t| t.push_leaves(out)),
             Kind::Array(a) => {
@@ -130,11 +135,19 @@ fn push_iter_leaves(i: &IterType, out: &mut impl LeafSink) {
     let index = plain(Ty::I64);
     match i {
         IterType::Range(step) => out.extend(std::iter::repeat_n(index, if step.is_some() { 2 } else { 3 })),
-        IterType::Array(t) | IterType::List(t) | IterType::Enumerate(t) | IterType::Reversed(t) => {
+        IterType::Tuple(t) => {
             t.push_leaves(out);
             out.push(index);
         }
-        IterType::Tuple(t) => {
+        IterType::Container(t) => {
+            t.push_leaves(out);
+            out.extend([index; 3]);
+        }
+        IterType::Reversed(t) if t.container().is_some() => {
+            t.push_leaves(out);
+            out.extend([index; 3]);
+        }
+        IterType::Array(t) | IterType::List(t) | IterType::Enumerate(t) | IterType::Reversed(t) => {
             t.push_leaves(out);
             out.push(index);
         }

@@ -8,6 +8,7 @@
 pub mod class;
 pub mod constructor;
 pub mod consts;
+pub mod container;
 pub mod leaves;
 pub mod parse;
 pub mod promote;
@@ -19,6 +20,7 @@ use std::sync::{LazyLock, RwLock};
 
 pub use class::{ClassDef, ClassId};
 pub use consts::Const;
+pub use container::Container;
 
 /// An interned type.
 #[derive(Clone, Copy)]
@@ -126,6 +128,8 @@ pub enum IterType {
     Array(Type),
     /// (list, index).
     List(Type),
+    /// (container, place of the next entry, entries that it had, entries still to come).
+    Container(Type),
     /// (tuple, index); all members have this type.
     Tuple(Type),
     /// (string, index).
@@ -163,6 +167,8 @@ pub enum Kind {
     NamedTuple(&'static ClassDef, Vec<Type>),
     Array(ArrayType),
     List(Type),
+    /// A container whose entries are found by hash, or a view of one, with the types of what it holds.
+    Container(Container, Vec<Type>),
     /// What stands here is being inferred: an invariant argument of the type around it. Gone when inference
     /// ends.
     Var(u32),
@@ -262,6 +268,9 @@ impl Type {
     pub fn list(elem: Type) -> Type {
         Type::new(Kind::List(elem))
     }
+    pub fn dict(key: Type, value: Type) -> Type {
+        Type::new(Kind::Container(Container::Dict, vec![key, value]))
+    }
     pub fn optional(t: Type) -> Type {
         match *t {
             Kind::None | Kind::Optional(_) => t,
@@ -302,6 +311,10 @@ impl Type {
     pub fn is_int(self) -> bool {
         matches!(*self, Kind::Int(_))
     }
+    /// Which container it is, with the types of what it holds.
+    pub fn container(self) -> Option<(Container, &'static [Type])> {
+        if let Kind::Container(c, m) = self.kind() { Some((*c, m)) } else { None }
+    }
     pub fn is_float(self) -> bool {
         matches!(*self, Kind::Float(_))
     }
@@ -325,7 +338,10 @@ impl Type {
     pub fn is_flag(self) -> bool {
         self.is_index()
             || crate::python::since(12)
-                && matches!(*self, Kind::None | Kind::Float(_) | Kind::Str | Kind::List(_))
+                && matches!(
+                    *self,
+                    Kind::None | Kind::Float(_) | Kind::Str | Kind::List(_) | Kind::Container(..)
+                )
     }
     /// bool, int, float or complex.
     pub fn is_number(self) -> bool {

@@ -5,7 +5,9 @@
 //! grammar's.
 
 use super::class::HostClass;
-use super::{Access, ArrayType, ClassDef, ClassId, Float, FuncType, Int, IterType, Kind, Layout, Type};
+use super::{
+    Access, ArrayType, ClassDef, ClassId, Container, Float, FuncType, Int, IterType, Kind, Layout, Type,
+};
 use crate::handle::FuncId;
 use crate::lex::Cursor;
 use std::collections::BTreeSet;
@@ -299,6 +301,13 @@ impl Parser<'_> {
             "variant" => self.list().map(|m| Type::new(Kind::Variant(m))),
             "array" => self.array(),
             "list" => self.one().map(Type::list),
+            _ if let Some(c) = Container::ALL.iter().find(|c| c.name() == name) => {
+                let arguments = self.list()?;
+                if arguments.len() != c.arguments() {
+                    return Err(self.error("another number of types"));
+                }
+                Ok(Type::new(Kind::Container(*c, arguments)))
+            }
             "range" => self.step().map(|n| Type::new(Kind::Range(Some(n)))),
             "slice" => <[Type; 3]>::try_from(self.list()?)
                 .map(|p| Type::new(Kind::Slice(p)))
@@ -313,6 +322,7 @@ impl Parser<'_> {
             "conflict" => self.two().map(|[a, b]| Type::new(Kind::Conflict(a, b))),
             "range_iter" => self.step().and_then(|n| iter(IterType::Range(Some(n)))),
             "array_iter" => self.one().and_then(|t| iter(IterType::Array(t))),
+            "iter" => self.one().and_then(|t| iter(IterType::Container(t))),
             "list_iter" => self.one().and_then(|t| iter(IterType::List(t))),
             "tuple_iter" => self.one().and_then(|t| iter(IterType::Tuple(t))),
             "enumerate" => self.one().and_then(|t| iter(IterType::Enumerate(t))),

@@ -309,7 +309,8 @@ pub fn as_float(t: Type) -> Type {
     }
 }
 
-/// Whether a step of an iterator of this type runs a generator, which may raise anything.
+/// Whether a step of an iterator of this type runs a generator, which may raise anything, or goes through a
+/// container, which raises where it has changed.
 pub fn runs_generator(t: Type) -> bool {
     if let Kind::Generator(..) = *t {
         return true;
@@ -317,5 +318,6 @@ pub fn runs_generator(t: Type) -> bool {
     if !matches!(*t, Kind::Iter(_) | Kind::Variant(_)) {
         return false;
     }
-    t.arguments().iter().any(runs_generator)
+    matches!(t.kind(), Kind::Iter(IterType::Container(c) | IterType::Reversed(c)) if c.container().is_some())
+        || t.arguments().iter().any(runs_generator)
 }

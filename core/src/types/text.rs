@@ -70,6 +70,7 @@ impl Display for Type {
                 )
             }
             Kind::List(t) => wrap(f, "list", t),
+            Kind::Container(c, m) => wrap(f, c.name(), &Join(m)),
             Kind::Var(n) => write!(f, "?{n}"),
             Kind::Range(Some(s)) => write!(f, "range(step={s})"),
             Kind::Range(None) => write!(f, "range"),
@@ -196,6 +197,7 @@ fn fmt_iter(i: &IterType, f: &mut Formatter<'_>) -> Result {
         IterType::Range(None) => write!(f, "range_iter"),
         IterType::Array(t) => wrap(f, "array_iter", t),
         IterType::List(t) => wrap(f, "list_iter", t),
+        IterType::Container(t) => wrap(f, "iter", t),
         IterType::Tuple(t) => wrap(f, "tuple_iter", t),
         IterType::Str => write!(f, "str_iter"),
         IterType::Enumerate(t) => wrap(f, "enumerate", t),

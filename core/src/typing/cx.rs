@@ -68,6 +68,30 @@ impl Answer {
     }
 }
 
+/// What a value is in the container that is to hold it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    Element,
+    Key,
+    Value,
+}
+
+impl Held {
+    fn container(self) -> &'static str {
+        match self {
+            Held::Element => "a list",
+            Held::Key | Held::Value => "a dict",
+        }
+    }
+    fn way_out(self) -> &'static str {
+        match self {
+            Held::Element => "keep the elements of a list of one type",
+            Held::Key => "keep the keys of a dict of one type",
+            Held::Value => "keep the values of a dict of one type",
+        }
+    }
+}
+
 /// The inference session as a rule sees it, at one instruction.
 pub struct TyCx<'a, 'h> {
     pub vars: &'a mut Vars,
@@ -97,20 +121,27 @@ impl TyCx<'_, '_> {
     /// them.
     pub fn push_elem(&mut self, list: Type, elem: Type) -> Result<()> {
         let Kind::List(slot) = *list else { return Err(Diagnostic::internal(format!("{list} is no list"))) };
-        match self.vars.hold(slot, elem) {
-            // Python's numbers take the width of the elements that they come among, as in arrays.
-            Err(Refusal::Holds(old)) if takes_weak(old, elem) => Ok(()),
-            held => held.map_err(|why| self.refused(why, elem)),
+        self.hold(slot, elem, Held::Element)
+    }
+
+    /// An invariant argument of a container's type also holds values of a type. An error when it is fixed and
+    /// cannot hold them.
+    pub fn hold(&mut self, argument: Type, value: Type, as_what: Held) -> Result<()> {
+        match self.vars.hold(argument, value) {
+            // Python's numbers take the width of the elements that they come among, as in arrays. A key stays
+            // the number that it is.
+            Err(Refusal::Holds(old)) if as_what != Held::Key && takes_weak(old, value) => Ok(()),
+            held => held.map_err(|why| self.refused(why, value, as_what)),
         }
     }
 
-    fn refused(&self, why: Refusal, elem: Type) -> Diagnostic {
+    fn refused(&self, why: Refusal, elem: Type, as_what: Held) -> Diagnostic {
         let old = match why {
             Refusal::Holds(old) => old,
             Refusal::Itself => {
                 return Diagnostic::new(
                     Code::CannotUnify,
-                    "a list cannot hold itself, nor a function that captures it",
+                    format!("{} cannot hold itself, nor a function that captures it", as_what.container()),
                 )
                 .help("move the inner function out, and give it what it needs as arguments");
             }
@@ -121,11 +152,15 @@ impl TyCx<'_, '_> {
             {
                 "this list came from outside with arrays that lie without gaps: give it a copy, np.ascontiguousarray(x)"
             }
-            _ => "keep the elements of a list of one type",
+            _ => as_what.way_out(),
         };
         let [old, elem] = [old, elem].map(|t| self.vars.resolve(t));
-        Diagnostic::new(Code::CannotUnify, format!("a list of {old} cannot hold a value of type {elem}"))
-            .help(help)
+        let text = match as_what {
+            Held::Element => format!("a list of {old} cannot hold a value of type {elem}"),
+            Held::Key => format!("a dict with keys of type {old} cannot have one of type {elem}"),
+            Held::Value => format!("a dict with values of type {old} cannot hold one of type {elem}"),
+        };
+        Diagnostic::new(Code::CannotUnify, text).help(help)
     }
 }
 

@@ -8,5 +8,5 @@ pub mod refusal;
 pub mod unify;
 pub mod vars;
 
-pub use cx::{Answer, Arg, TyCx};
+pub use cx::{Answer, Arg, Held, TyCx};
 pub use refusal::{no_match, no_match_named};

@@ -28,14 +28,15 @@ pub static CONSTRUCTOR: Constructor = Constructor {
         if typed_list::is_class(unsafe { ffi::Py_TYPE(obj.as_ptr()) }) {
             return match typed_list::of(obj) {
                 Some((_, part)) => Ok(Some(typed_list::type_of(part))),
-                None => {
-                    Err(unknown_elements("give it an element first, or make it with List.empty_list(type)"))
-                }
+                None => Err(recognise::unknown_elements(
+                    "element type of an empty list",
+                    "give it an element first, or make it with List.empty_list(type)",
+                )),
             };
         }
         let Ok(l) = obj.cast::<PyList>() else { return Ok(None) };
         recognise::refuse_overriding(obj)?;
-        recognise::nested(obj.py(), || type_of_list(l)).map(Some)
+        recognise::nested(obj.py(), || type_of_elements(l)).map(Some)
     },
     plan: |t, purpose| match *t {
         Kind::List(elem) => Plan::other(ListPlan::new(elem, t, purpose)),
@@ -47,19 +48,7 @@ pub static CONSTRUCTOR: Constructor = Constructor {
 
 /// The type of a list; all elements must have a common one.
 fn type_of_list(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
-    let t = type_of_elements(l)?;
-    if tierup_core::typing::vars::has_unknown(t) {
-        return Err(unknown_elements(
-            "call the function with a list that has elements first, or pass an array",
-        ));
-    }
-    Ok(t)
-}
-
-fn unknown_elements(way_out: &str) -> Failure {
-    Diagnostic::new(Code::UnknownElementType, "the element type of an empty list argument is not known")
-        .help(way_out)
-        .into()
+    recognise::known(type_of_elements(l)?)
 }
 
 /// [`type_of_list`] of a list that may be empty: then it is a list of `Never`, and what stands beside it
@@ -81,10 +70,7 @@ fn type_of_elements(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
             continue;
         }
         last_class = class;
-        let t = match item.cast::<PyList>() {
-            Ok(inner) => recognise::nested(l.py(), || type_of_elements(inner))?,
-            Err(_) => recognise::type_of(&item)?,
-        };
+        let t = recognise::part_type(&item)?;
         elem = common_type(elem, t).ok_or_else(|| -> Failure {
             Diagnostic::new(
                 Code::UnsupportedArgument,
@@ -98,7 +84,7 @@ fn type_of_elements(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
 }
 
 /// The type that holds elements of both: what elements are converted to, no more.
-fn common_type(a: Type, b: Type) -> Option<Type> {
+pub(super) fn common_type(a: Type, b: Type) -> Option<Type> {
     if a == b || *b == Kind::Never {
         return Some(a);
     }
@@ -116,9 +102,15 @@ fn common_type(a: Type, b: Type) -> Option<Type> {
         return Some(if x > y { a } else { b });
     }
     match (a.kind(), b.kind()) {
-        (Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::Array(_) | Kind::List(_) | Kind::Optional(_), _)
-            if let Some(c) = common_constructor(a, b) =>
-        {
+        (
+            Kind::Tuple(_)
+            | Kind::NamedTuple(..)
+            | Kind::Array(_)
+            | Kind::List(_)
+            | Kind::Container(..)
+            | Kind::Optional(_),
+            _,
+        ) if let Some(c) = common_constructor(a, b) => {
             let members = a.arguments().iter().zip(b.arguments().iter());
             let members = members.map(|(x, y)| common_type(x, y)).collect::<Option<Vec<_>>>()?;
             Some(c.with_arguments(&members))
@@ -222,7 +214,14 @@ impl Convert for ListPlan {
             let l = next(at) as *mut List;
             let object = match cx.known(l.cast()) {
                 Some(o) => new_ref(o),
-                None if cx.shares || use_word::is_shown(l) => return typed_list::object(self.elem, l),
+                None if cx.shares || use_word::is_shown(l) => {
+                    if let Err(e) = typed_list::refuse_containers(self.elem) {
+                        e.restore(Python::assume_attached());
+                        release(l.cast());
+                        return std::ptr::null_mut();
+                    }
+                    return typed_list::object(self.elem, l);
+                }
                 None => self.new_object(l, cx),
             };
             release(l.cast());
@@ -475,7 +474,7 @@ fn is_words(desc: &TypeDesc) -> bool {
         && desc.size as usize == 8 * desc.leaves.len()
 }
 
-enum Filled {
+pub(super) enum Filled {
     All,
     Refused,
 }
@@ -518,7 +517,7 @@ unsafe fn new_list(desc: &'static TypeDesc, cap: isize, frame: &mut Frame) -> Op
 ///
 /// # Safety
 /// The context is this thread's, which is attached.
-unsafe fn succeeded(ctx: *mut ThreadCtx, frame: &mut Frame) -> Option<()> {
+pub(super) unsafe fn succeeded(ctx: *mut ThreadCtx, frame: &mut Frame) -> Option<()> {
     // SAFETY: as required of the caller.
     unsafe {
         let Some(e) = tierup_runtime::exc::take_pending(ctx) else { return Some(()) };

@@ -14,6 +14,7 @@
 
 pub mod array;
 pub mod copies;
+mod dict;
 mod exceptions;
 pub mod generator;
 mod list;
@@ -40,7 +41,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use std::sync::Arc;
 use tierup_core::layout::Obj as Native;
-use tierup_core::types::{Kind, Type};
+use tierup_core::types::{Container, Kind, Type};
 use tierup_runtime::object::retain;
 
 pub use recognise::{type_of, type_of_keywords};
@@ -75,6 +76,7 @@ constructors! {
     Kind::Str => text,
     Kind::Tuple(_) | Kind::NamedTuple(..) => tuple,
     Kind::List(_) => list,
+    Kind::Container(Container::Dict, _) => dict,
     Kind::Range(_) | Kind::Slice(_) => ranges,
     Kind::Variant(_) => variant,
     Kind::Generator(..) => generator,
@@ -84,6 +86,7 @@ constructors! {
     | Kind::MaybeUndef(_)
     | Kind::Var(_)
     | Kind::Iter(_)
+    | Kind::Container(Container::Keys | Container::Values | Container::Items, _)
     | Kind::Conflict(..) => nothing,
     // Takes whatever is none of the others.
     Kind::Ellipsis

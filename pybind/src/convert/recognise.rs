@@ -8,7 +8,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 use tierup_core::diag::{Code, Diagnostic};
-use tierup_core::types::Type;
+use tierup_core::types::{Kind, Type};
 
 pub use super::tuple::type_of_keywords;
 pub use super::unit::value_type;
@@ -16,12 +16,49 @@ pub use super::unit::value_type;
 /// The type of an argument: what a compiled function is specialised for. Only asked where no overload fits at
 /// once.
 pub fn type_of(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
+    known(part_type(obj)?)
+}
+
+/// [`type_of`] of what is part of another object: where it is an empty container, what stands beside it may
+/// say of what (until then, of `Never`).
+pub fn part_type(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
     for c in CONSTRUCTORS {
         if let Some(t) = (c.recognise)(obj)? {
             return Ok(t);
         }
     }
     Err(unsupported(format!("compiled code cannot take {}", value::a(&value::class_name(obj))), way_out(obj)))
+}
+
+/// The type of an argument, if it says of what its containers are.
+pub fn known(t: Type) -> Result<Type, Failure> {
+    fn unknown(t: Type) -> Option<&'static str> {
+        match t.kind() {
+            Kind::List(e) if **e == Kind::Never => Some("element type of an empty list"),
+            Kind::Container(_, m) if m.iter().any(|t| **t == Kind::Never) => {
+                Some("types of keys and values of an empty dict")
+            }
+            Kind::List(_) | Kind::Container(..) | Kind::Optional(_) => t.arguments().iter().find_map(unknown),
+            _ => t.members()?.iter().find_map(|t| unknown(*t)),
+        }
+    }
+    match unknown(t) {
+        Some(what) if what.ends_with("dict") => {
+            Err(unknown_elements(what, "call the function with a dict that has entries first"))
+        }
+        Some(what) => Err(unknown_elements(
+            what,
+            "call the function with a list that has elements first, or pass an array",
+        )),
+        None => Ok(t),
+    }
+}
+
+pub fn unknown_elements(what: &str, way_out: &str) -> Failure {
+    let verb = if what.starts_with("types") { "are" } else { "is" };
+    Diagnostic::new(Code::UnknownElementType, format!("the {what} argument {verb} not known"))
+        .help(way_out)
+        .into()
 }
 
 /// An argument that cannot be taken, and what to pass instead.
@@ -94,7 +131,7 @@ pub fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
         "numpy.float16" | "numpy.longdouble" | "fractions.Fraction" | "decimal.Decimal" => "pass float(x)",
         "numpy.clongdouble" => "pass complex(x)",
         "bytes" | "bytearray" | "memoryview" => "pass np.frombuffer(x, np.uint8), an array of its bytes",
-        "dict" => "pass the keys and the values as lists: list(d), list(d.values())",
+        "collections.defaultdict" | "collections.OrderedDict" | "collections.Counter" => "pass dict(x)",
         "set" | "frozenset" | "generator" | "collections.deque" | "array.array" | "map" | "filter"
         | "zip" => "pass list(x) or np.array(list(x))",
         "numpy.datetime64" | "numpy.timedelta64" => "pass x.astype(np.int64), the number behind it",

@@ -32,7 +32,7 @@ pub static CONSTRUCTOR: Constructor = Constructor {
 };
 
 fn type_of_tuple(t: &Bound<'_, PyTuple>) -> Result<Type, Failure> {
-    let members = t.iter().map(|m| recognise::type_of(&m)).collect::<Result<Vec<_>, _>>()?;
+    let members = t.iter().map(|m| recognise::part_type(&m)).collect::<Result<Vec<_>, _>>()?;
     let class = t.get_type();
     if !t.is_exact_instance_of::<PyTuple>()
         && let Some(c) = known::namedtuple_class(&class)?

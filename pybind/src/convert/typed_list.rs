@@ -269,9 +269,25 @@ fn listed<'py>(iterable: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
 /// The type that elements of a list have.
 fn common_type(items: &Bound<'_, PyList>) -> PyResult<Type> {
     match recognise::type_of(items.as_any()).map_err(|e| e.into_python(items.py()))?.kind() {
-        Kind::List(elem) => Ok(elem.strong_throughout()),
+        Kind::List(elem) => {
+            refuse_containers(*elem)?;
+            Ok(elem.strong_throughout())
+        }
         _ => Err(untyped()),
     }
+}
+
+/// Elements are read where they lie, but of a dict Python sees copies: what it changes there would be lost.
+pub fn refuse_containers(elem: Type) -> PyResult<()> {
+    fn holds_any(t: Type) -> bool {
+        t.container().is_some() || t.arguments().iter().any(holds_any)
+    }
+    if holds_any(elem) {
+        return Err(PyTypeError::new_err(format!(
+            "a typed list cannot hold values of type {elem} (not yet)"
+        )));
+    }
+    Ok(())
 }
 
 /// Gives a list without a type its elements.

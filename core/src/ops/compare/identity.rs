@@ -5,7 +5,7 @@ use super::{equal, is_unit};
 use crate::diag::Result;
 use crate::emit::cx::{LowerCx, OpCall};
 use crate::lir::{Alias, Op, Ty, Value};
-use crate::types::{Const, Kind, Type};
+use crate::types::{Const, Container, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 pub(super) fn is_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -36,6 +36,7 @@ fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
         (Kind::Ellipsis, Kind::Ellipsis) => Some(true),
         (Kind::Str, Kind::Str)
         | (Kind::List(_), Kind::List(_))
+        | (Kind::Container(Container::Dict, _), Kind::Container(Container::Dict, _))
         | (Kind::Exception, Kind::Exception)
         | (Kind::Generator(..), Kind::Generator(..))
         | (Kind::Random, Kind::Random) => None,
@@ -48,6 +49,8 @@ fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
                 Some(false)
             }
         }
+        // Which view is which object, nobody knows.
+        (Kind::Container(c, _), Kind::Container(d, _)) if c == d => return None,
         _ => Some(false),
     })
 }
@@ -88,7 +91,9 @@ pub fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: T
         }
         (_, Kind::Optional(_)) => identical(cx, b, bt, a, at),
         (Kind::Str, _) => same_string(cx, a[0], b[0]),
-        (Kind::List(_) | Kind::Exception | Kind::Generator(..), _) => Ok(cx.b.bin(Op::IcmpEq, a[0], b[0])),
+        (Kind::List(_) | Kind::Container(..) | Kind::Exception | Kind::Generator(..), _) => {
+            Ok(cx.b.bin(Op::IcmpEq, a[0], b[0]))
+        }
         // One generator that was passed twice has two sources.
         (Kind::Random, _) => {
             let [x, y] =

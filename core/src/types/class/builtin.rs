@@ -50,8 +50,12 @@ builtin_classes! {
     TUPLE = "tuple" at "builtins.tuple", [OBJECT], ["tuple"];
     /// What every class of named tuples has; Python puts it into each of them.
     NAMED_TUPLE = "namedtuple", [TUPLE], ["namedtuple"];
-    /// Of dictionaries there is only what a function takes as `**kwargs`.
-    DICT = "dict", [OBJECT], ["kwargs"];
+    DICT = "dict" at "builtins.dict", [OBJECT], ["dict"];
+    DICT_KEYS = "dict_keys", [OBJECT], ["dict_keys"];
+    DICT_VALUES = "dict_values", [OBJECT], ["dict_values"];
+    DICT_ITEMS = "dict_items", [OBJECT], ["dict_items"];
+    /// What a function takes as `**kwargs`.
+    KEYWORDS = "dict", [DICT], ["kwargs"];
     RANGE = "range" at "builtins.range", [OBJECT], ["range"];
     SLICE = "slice" at "builtins.slice", [OBJECT], ["slice"];
     ITERATOR = "iterator", [OBJECT], [];

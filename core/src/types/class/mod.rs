@@ -203,12 +203,12 @@ impl ClassDef {
         if let Some(c) = made.keywords.get(&fields) {
             return c;
         }
-        let bases = vec![ClassId::DICT];
+        let bases = vec![ClassId::KEYWORDS];
         let class = made.add(|id| ClassDef {
             id,
             name: "kwargs".into(),
             origin: Origin::Keywords,
-            mro: [&[id], &*ClassId::DICT.def().mro].concat(),
+            mro: [&[id], &*ClassId::KEYWORDS.def().mro].concat(),
             bases,
             fields: fields.clone(),
             constructed: false,

@@ -68,6 +68,12 @@ def list_sort(values, key, reverse):
     list_sort_by_keys(values, values.copy(), reverse)
 
 
+def optional_repr(x):
+    if x is None:
+        return "None"
+    return repr(x)
+
+
 def list_repr(values):
     """``repr`` of a list."""
     return "[" + ", ".join([repr(v) for v in values]) + "]"

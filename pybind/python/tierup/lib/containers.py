@@ -226,3 +226,59 @@ def range_index(r, value):
 
 def range_count(r, value):
     return 1 if value in r else 0
+
+
+def dict_of_pairs(pairs):
+    """``dict(pairs)``."""
+    d = {}
+    for k, v in pairs:
+        d[k] = v
+    return d
+
+
+def dict_update(d, pairs):
+    for k, v in pairs:
+        d[k] = v
+
+
+def dict_updated(d, pairs):
+    """``d |= pairs``."""
+    for k, v in pairs:
+        d[k] = v
+    return d
+
+
+def dict_union(a, b):
+    d = a.copy()
+    d.update(b)
+    return d
+
+
+def dict_equal(a, b):
+    if len(a) != len(b):
+        return False
+    for k, v in a.items():
+        if k not in b:
+            return False
+        if not (operator._one_object(v, b[k]) or v == b[k]):
+            return False
+    return True
+
+
+def dict_unequal(a, b):
+    return not dict_equal(a, b)
+
+
+def dict_repr(d):
+    return "{" + ", ".join([repr(k) + ": " + repr(v) for k, v in d.items()]) + "}"
+
+
+def view_repr(view):
+    return operator._view_name(view) + "([" + ", ".join([repr(x) for x in view]) + "])"
+
+
+def view_contains(view, x):
+    for v in view:
+        if operator._one_object(v, x) or v == x:
+            return True
+    return False

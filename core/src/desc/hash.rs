@@ -1,0 +1,111 @@
+//! Hashes of values in memory: what tables of the run-time use inside. They are not what `hash(x)` gives, and
+//! nobody sees them: containers keep the order in which keys came.
+//!
+//! Numbers are hashed fast. Strings are hashed with a key that each process draws, so that nobody who chooses
+//! strings can make them meet in one place.
+
+use crate::elem::Elem;
+use crate::layout::object::Str;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::LazyLock;
+
+/// Spreads what differs in any bit over all bits.
+#[inline(always)]
+pub fn mix(x: u64) -> u64 {
+    let wide = u128::from(x ^ 0x9e37_79b9_7f4a_7c15) * 0xd1b5_4a32_d192_ed03_u128;
+    (wide as u64) ^ (wide >> 64) as u64
+}
+
+/// The hash of a 64-bit integer.
+#[inline(always)]
+pub fn integer(x: i64) -> u64 {
+    mix(x as u64)
+}
+
+/// Zeros of both signs are one key, and so are all NaN (see [`super::order`]).
+#[inline(always)]
+fn float(x: f64) -> u64 {
+    if x == 0.0 {
+        mix(0)
+    } else if x.is_nan() {
+        mix(u64::MAX)
+    } else {
+        mix(x.to_bits())
+    }
+}
+
+/// # Safety
+/// A value of that code lies at `at`.
+#[inline(always)]
+pub(super) unsafe fn leaf_hash(elem: Elem, at: *const u8) -> u64 {
+    macro_rules! read {
+        ($T:ty) => {
+            // SAFETY: as required of the caller.
+            (unsafe { at.cast::<$T>().read_unaligned() })
+        };
+    }
+    match elem {
+        Elem::Bool => mix(u64::from(read!(u8) != 0)),
+        Elem::I8 => mix(read!(i8) as u64),
+        Elem::I16 => mix(read!(i16) as u64),
+        Elem::I32 => mix(read!(i32) as u64),
+        Elem::I64 | Elem::U64 => mix(read!(u64)),
+        Elem::U8 => mix(u64::from(read!(u8))),
+        Elem::U16 => mix(u64::from(read!(u16))),
+        Elem::U32 => mix(u64::from(read!(u32))),
+        Elem::F32 => float(f64::from(read!(f32))),
+        Elem::F64 => float(read!(f64)),
+        Elem::C64 => {
+            let [re, im] = read!([f32; 2]);
+            mix(float(f64::from(re)) ^ float(f64::from(im)).rotate_left(1))
+        }
+        Elem::C128 => {
+            let [re, im] = read!([f64; 2]);
+            mix(float(re) ^ float(im).rotate_left(1))
+        }
+        Elem::Str => {
+            let s = read!(*const Str);
+            // SAFETY: values hold live strings.
+            string(unsafe { &*s })
+        }
+    }
+}
+
+static KEYED: LazyLock<(RandomState, u64)> = LazyLock::new(|| {
+    let state = RandomState::new();
+    (state.clone(), state.hash_one(0u8))
+});
+
+/// The hash of a string. Short ones are mixed word by word, beginning with the key; long ones, of which there
+/// are few keys, by the standard library's hash.
+pub fn string(s: &Str) -> u64 {
+    let all = bytes_of(s);
+    let bytes = all.len();
+    let (state, key) = &*KEYED;
+    if bytes > 256 {
+        let mut hasher = state.build_hasher();
+        hasher.write(all);
+        return hasher.finish();
+    }
+    let (words, rest) = all.as_chunks::<8>();
+    let mut sum = words
+        .iter()
+        .fold(mix(*key ^ bytes as u64), |sum, w| mix((sum ^ u64::from_le_bytes(*w)).wrapping_add(*key)));
+    if !rest.is_empty() {
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        sum = mix((sum ^ u64::from_le_bytes(last)).wrapping_add(*key));
+    }
+    sum
+}
+
+fn bytes_of(s: &Str) -> &[u8] {
+    // SAFETY: a live string has that many bytes.
+    unsafe { std::slice::from_raw_parts(s.data, s.len as usize * s.kind as usize) }
+}
+
+/// Whether two strings are equal.
+pub fn same_string(a: &Str, b: &Str) -> bool {
+    // Equal strings have the same kind: the narrowest that holds their code points.
+    std::ptr::eq(a, b) || a.len == b.len && a.kind == b.kind && bytes_of(a) == bytes_of(b)
+}

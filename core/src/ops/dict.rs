@@ -1,0 +1,829 @@
+//! Dicts and their views: helpers that make, search, grow and change them, and the operations.
+//!
+//! A dict knows what its keys and values are ([`crate::desc`]). Compiled code knows it too and reads and
+//! writes values itself; helpers find a key and make room for one. What needs no more than other operations
+//! (texts, comparisons, `update` from pairs) is library code.
+
+use super::iter::Walk;
+use super::{Body, OpDef};
+use crate::desc::{self, Field, TypeDesc};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::emit::cast;
+use crate::emit::constants::{absent, descriptor};
+use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
+use crate::layout::Dict;
+use crate::lir::{Alias, Op, Ty, Value};
+use crate::offset;
+use crate::rt::{Ctx, P};
+use crate::types::{Container, Kind, Type, promote};
+use crate::typing::{Answer, Arg, Held, TyCx, no_match};
+
+super::identity::op_ids! {
+    DICT_BUILD = "dict.build" [makes_list, lists(Keeps)],
+    DICT_SET_ITEM = "dict.set_item" [lists(Shallow)],
+    DICT_UPDATE = "dict.update" [lists(Shallow)],
+    DICT_GET = "dict.get" [lists(Shallow)],
+    DICT_POP = "dict.pop" [lists(Shallow)],
+    DICT_POPITEM = "dict.popitem" [lists(Shallow)],
+    DICT_SETDEFAULT = "dict.setdefault" [lists(Shallow)],
+    DICT_CLEAR = "dict.clear" [lists(Shallow)],
+    DICT_COPY = "dict.copy" [makes_list, lists(Shallow)],
+    BUILTINS_DICT = "builtins.dict",
+}
+
+/// Where the key lies in an entry.
+pub const KEY_AT: i32 = 8;
+
+crate::runtime_fns! {
+    /// Dict objects.
+    trait Helpers;
+    /// An empty dict, with room for so many, of the keys and values that the descriptors describe; `entry` is
+    /// a hash and both.
+    fn dict_new(ctx: Ctx, entry: *const TypeDesc, key: *const TypeDesc, value: *const TypeDesc, room: i64) -> *mut Dict [Allocates, Pending];
+    /// The place of the entry whose key equals the one at `key`; -1 where there is none.
+    fn dict_find(d: *mut Dict, key: P) -> i64 [Reads, Never];
+    /// The same; where there is none, that of a new entry, whose value is all zeros.
+    fn dict_place(ctx: Ctx, d: *mut Dict, key: P) -> i64 [Writes, Pending];
+    /// Takes an entry out, whose value was moved out: only its key is released.
+    fn dict_remove(d: *mut Dict, at: i64) [Writes, Never];
+    /// The same of the last entry, whose place is free then.
+    fn dict_drop_last(d: *mut Dict, at: i64) [Writes, Never];
+    /// `d.clear()`.
+    fn dict_clear(d: *mut Dict) [Writes, Never];
+    /// `d.copy()`.
+    fn dict_copy(ctx: Ctx, d: *mut Dict) -> *mut Dict [Allocates, Pending];
+    /// `d.update(other)` with a dict of the same type.
+    fn dict_update(ctx: Ctx, d: *mut Dict, other: *mut Dict) [Writes, Pending];
+    /// `a == b`.
+    fn dict_eq(a: *mut Dict, b: *mut Dict) -> i8 [Reads, Never];
+    /// The first place from `at` on that has an entry; where there is none, that behind all.
+    fn dict_live(d: *mut Dict, at: i64) -> i64 [Reads, Never];
+    /// The last place before `at` that has an entry; -1 where there is none.
+    fn dict_live_before(d: *mut Dict, at: i64) -> i64 [Reads, Never];
+}
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["dict.build"], "*items", Body::Lir(build_rule, emit_build))
+        .raises()
+        .reads()
+        .internal()
+        .doc("`{key: value}`."),
+    OpDef::new(&["builtins.dict"], "**names", Body::Lir(build_rule, emit_build))
+        .raises()
+        .reads()
+        .doc("A dict of names and values; an empty one."),
+    OpDef::new(&["builtins.dict", "dict.copy"], "d", Body::Lir(copy_rule, emit_copy))
+        .raises()
+        .reads()
+        .doc("A shallow copy."),
+    OpDef::new(&["builtins.dict"], "pairs", Body::Py("containers.dict_of_pairs"))
+        .only_if(|a| !is_dict(a))
+        .raises()
+        .reads()
+        .doc("A dict of an iterable's pairs."),
+    OpDef::new(&["operator.getitem"], "dict, key", Body::Lir(item_rule, emit_item))
+        .raises()
+        .reads()
+        .doc("`dict[key]`; KeyError."),
+    OpDef::new(&["operator.setitem"], "dict, key, value", Body::Lir(set_rule, emit_set))
+        .raises()
+        .writes()
+        .doc("`dict[key] = value`."),
+    OpDef::new(&["dict.set_item"], "dict, key, value", Body::Lir(set_rule, emit_set))
+        .raises()
+        .writes()
+        .internal()
+        .doc("An entry of a comprehension."),
+    OpDef::new(
+        &["operator.delitem"],
+        "dict, key",
+        Body::Lir(
+            |cx, a| {
+                looked_up(cx, a, "del")?;
+                Ok(Answer::of(Type::none()))
+            },
+            emit_delete,
+        ),
+    )
+    .raises()
+    .writes()
+    .doc("`del dict[key]`; KeyError."),
+    OpDef::new(
+        &["operator.contains"],
+        "dict, key",
+        Body::Lir(contains_rule, |cx, c| {
+            let at = find(cx, c, 1)?;
+            Ok(vec![cx.b.bin_imm(Op::IcmpSge, at, 0)])
+        }),
+    )
+    .reads()
+    .doc("`key in dict`, `key in dict.keys()`."),
+    OpDef::new(&["operator.contains"], "view, x", Body::Py("containers.view_contains"))
+        .only_if(|a| matches!(a[0].ty.container(), Some((Container::Values | Container::Items, _))))
+        .raises()
+        .reads()
+        .doc("`x in dict.values()`, `x in dict.items()`."),
+    OpDef::new(&["dict.get"], "dict, key, default=None", Body::Lir(get_rule, emit_get))
+        .reads()
+        .raises()
+        .doc("The value of a key, or `default`."),
+    OpDef::new(&["dict.pop"], "dict, key, default=...", Body::Lir(pop_rule, emit_pop))
+        .raises()
+        .writes()
+        .doc("Removes a key and returns its value; `default`, or KeyError."),
+    OpDef::new(
+        &["dict.popitem"],
+        "dict",
+        Body::Lir(
+            |cx, a| {
+                let (k, v) = known_parts(cx, a, "popitem")?;
+                Ok(Answer::of(Container::Items.gives(&[k, v])))
+            },
+            emit_popitem,
+        ),
+    )
+    .raises()
+    .writes()
+    .doc("Removes and returns the last pair; KeyError."),
+    OpDef::new(&["dict.setdefault"], "dict, key, default=None", Body::Lir(setdefault_rule, emit_setdefault))
+        .raises()
+        .writes()
+        .doc("The value of a key, which is `default` from now on where there was none."),
+    OpDef::new(
+        &["dict.clear"],
+        "dict",
+        Body::Lir(
+            |cx, a| {
+                known_parts(cx, a, "clear")?;
+                Ok(Answer::of(Type::none()))
+            },
+            |cx, c| {
+                cx.helper(&dict_clear, &[c.args[0][0]]);
+                Ok(vec![])
+            },
+        ),
+    )
+    .writes()
+    .doc("Removes all keys."),
+    OpDef::new(
+        &["dict.update"],
+        "dict, other",
+        Body::Lir(update_rule, |cx, c| {
+            update(cx, (c.args[0][0], c.types[0]), (c.args[1][0], c.types[1]))?;
+            Ok(vec![])
+        }),
+    )
+    .raises()
+    .writes()
+    .doc("Sets all keys of another dict."),
+    OpDef::new(&["dict.update"], "dict, pairs", Body::Py("containers.dict_update"))
+        .only_if(|a| is_dict(a) && !is_dict(&a[1..]))
+        .raises()
+        .writes()
+        .doc("Sets the keys of an iterable's pairs."),
+    OpDef::new(
+        &["dict.update"],
+        "dict, **names",
+        Body::Lir(
+            |cx, a| {
+                dict_parts(a, "dict.update()")?;
+                a[1..].chunks(2).try_for_each(|pair| hold(cx, a[0].ty, pair[0].ty, pair[1].ty))?;
+                Ok(Answer::of(Type::none()))
+            },
+            |cx, c| {
+                let dict = (c.args[0][0], c.types[0]);
+                for (pair, types) in c.args[1..].chunks(2).zip(c.types[1..].chunks(2)) {
+                    set(cx, dict, (&pair[0], types[0]), (&pair[1], types[1]))?;
+                }
+                Ok(vec![])
+            },
+        ),
+    )
+    .raises()
+    .writes()
+    .doc("Sets names to values."),
+    OpDef::new(&["operator.or_"], "a, b", Body::Py("containers.dict_union"))
+        .only_if(|a| is_dict(a) && is_dict(&a[1..]))
+        .raises()
+        .reads()
+        .doc("`a | b` of dicts."),
+    OpDef::new(
+        &["operator.ior"],
+        "dict, other",
+        Body::Lir(
+            |cx, a| {
+                update_rule(cx, a)?;
+                Ok(Answer::of(a[0].ty))
+            },
+            |cx, c| {
+                update(cx, (c.args[0][0], c.types[0]), (c.args[1][0], c.types[1]))?;
+                cx.retain(&c.args[0], c.types[0]);
+                Ok(c.args[0].clone())
+            },
+        ),
+    )
+    .raises()
+    .writes()
+    .doc("`dict |= other`."),
+    OpDef::new(&["operator.ior"], "dict, pairs", Body::Py("containers.dict_updated"))
+        .only_if(|a| is_dict(a) && !is_dict(&a[1..]))
+        .raises()
+        .writes()
+        .doc("`dict |= pairs`."),
+    OpDef::new(
+        &["dict.keys"],
+        "dict",
+        Body::Lir(|_, a| view(a, Container::Keys), |_, c| Ok(c.args[0].clone())),
+    )
+    .consumes()
+    .doc("A view of the keys."),
+    OpDef::new(
+        &["dict.values"],
+        "dict",
+        Body::Lir(|_, a| view(a, Container::Values), |_, c| Ok(c.args[0].clone())),
+    )
+    .consumes()
+    .doc("A view of the values."),
+    OpDef::new(
+        &["dict.items"],
+        "dict",
+        Body::Lir(|_, a| view(a, Container::Items), |_, c| Ok(c.args[0].clone())),
+    )
+    .consumes()
+    .doc("A view of the pairs."),
+    OpDef::new(
+        &["operator.eq"],
+        "a, b",
+        Body::Lir(equal_rule, |cx, c| Ok(vec![cx.helper_value(&dict_eq, &[c.args[0][0], c.args[1][0]])])),
+    )
+    .reads()
+    .doc("`a == b` of dicts."),
+    OpDef::new(
+        &["operator.ne"],
+        "a, b",
+        Body::Lir(equal_rule, |cx, c| {
+            let v = cx.helper_value(&dict_eq, &[c.args[0][0], c.args[1][0]]);
+            Ok(vec![cx.not(v)])
+        }),
+    )
+    .reads()
+    .doc("`a != b` of dicts."),
+    OpDef::new(&["operator.eq"], "a, b", Body::Py("containers.dict_equal"))
+        .only_if(|a| is_dict(a) && is_dict(&a[1..]))
+        .raises()
+        .reads()
+        .doc("`a == b` of dicts."),
+    OpDef::new(&["operator.ne"], "a, b", Body::Py("containers.dict_unequal"))
+        .only_if(|a| is_dict(a) && is_dict(&a[1..]))
+        .raises()
+        .reads()
+        .doc("`a != b` of dicts."),
+    OpDef::new(&["builtins.str", "builtins.repr"], "x", Body::Py("containers.dict_repr"))
+        .only_if(is_dict)
+        .raises()
+        .reads()
+        .doc("`repr` of a dict."),
+    OpDef::new(&["builtins.str", "builtins.repr"], "x", Body::Py("containers.view_repr"))
+        .only_if(|a| a[0].ty.container().is_some_and(|(c, _)| c.is_view()))
+        .raises()
+        .reads()
+        .doc("`repr` of a view."),
+    OpDef::new(
+        &["operator._view_name"],
+        "x",
+        Body::Lir(
+            |_, a| match a[0].ty.container() {
+                Some((c, _)) => Ok(Answer::constant(crate::types::Const::Str(c.name().into()))),
+                None => Err(no_match("a view", a)),
+            },
+            |cx, c| {
+                Ok(vec![crate::emit::constants::string(
+                    &mut cx.b,
+                    c.types[0].container().map_or("", |(c, _)| c.name()),
+                )])
+            },
+        ),
+    )
+    .internal()
+    .doc("What Python calls a view (library use)."),
+];
+
+// ---- types
+
+fn is_dict(args: &[Arg]) -> bool {
+    matches!(args[0].ty.container(), Some((Container::Dict, _)))
+}
+
+/// The arguments of a dict's type, or of a view's.
+fn parts(t: Type) -> Result<(Type, Type)> {
+    match t.container() {
+        Some((_, m)) => Ok((m[0], m[1])),
+        None => Err(Diagnostic::internal(format!("{t} is no dict"))),
+    }
+}
+
+/// The arguments of the type of the first operand, which must be a dict.
+fn dict_parts(args: &[Arg], what: &str) -> Result<(Type, Type)> {
+    if is_dict(args) { parts(args[0].ty) } else { Err(no_match(what, args)) }
+}
+
+/// The same, as far as they are known.
+fn known_parts(cx: &TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<(Type, Type)> {
+    let (k, v) = dict_parts(args, what)?;
+    Ok((cx.vars.known(k), cx.vars.known(v)))
+}
+
+/// A dict that is made here, whose keys and values are found out by use.
+fn new_dict(cx: &mut TyCx<'_, '_>) -> Type {
+    let [k, v] = [0, 1].map(|n| cx.vars.at(cx.site, n, Type::int()));
+    Type::dict(k, v)
+}
+
+/// A dict also has such keys and values.
+fn hold(cx: &mut TyCx<'_, '_>, dict: Type, key: Type, value: Type) -> Result<()> {
+    let (k, v) = parts(dict)?;
+    check_hashable(cx, key)?;
+    cx.hold(k, key, Held::Key)?;
+    check_hashable(cx, k)?;
+    cx.hold(v, value, Held::Value)
+}
+
+/// Whether values can be keys, as far as their type is known.
+fn check_hashable(cx: &TyCx<'_, '_>, t: Type) -> Result<()> {
+    let t = cx.vars.resolve(t);
+    if *t == Kind::Never || desc::compared_parts(t).is_some() {
+        return Ok(());
+    }
+    Err(match unhashable(t) {
+        Some(class) => Diagnostic::new(Code::NoMatchingOperation, format!("unhashable type: '{class}'"))
+            .help("a tuple can be a key: tuple(x)"),
+        None => Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("a dict with keys of type {t} is not compiled"),
+        )
+        .help("keys are numbers, strings, and tuples of them"),
+    })
+}
+
+/// The class of what Python cannot hash in a value.
+fn unhashable(t: Type) -> Option<String> {
+    match t.kind() {
+        Kind::List(_) | Kind::Array(_) => Some(crate::classes::class_of(t).name.clone()),
+        Kind::Container(c, _) => Some(c.name().into()),
+        Kind::Slice(_) if !crate::python::since(12) => Some("slice".into()),
+        Kind::Optional(t) => unhashable(*t),
+        _ => t.members()?.iter().find_map(|t| unhashable(*t)),
+    }
+}
+
+/// Whether a value of type `key` may be equal to a key of type `held`.
+fn may_be_key(key: Type, held: Type) -> bool {
+    match (key.members(), held.members()) {
+        (Some(x), Some(y)) => x.len() == y.len() && x.iter().zip(y).all(|(x, y)| may_be_key(*x, *y)),
+        (None, None) => key.is_number() && held.is_number() || key == held,
+        _ => false,
+    }
+}
+
+/// The known parts of a dict, or a view of keys, in which the second operand is looked up.
+fn looked_up(cx: &mut TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<(Type, Type)> {
+    let (k, v) = known_parts(cx, args, what)?;
+    check_key(cx, args[1].ty, k)?;
+    Ok((k, v))
+}
+
+fn check_key(cx: &TyCx<'_, '_>, key: Type, held: Type) -> Result<()> {
+    check_hashable(cx, key)?;
+    let [key, held] = [key, held].map(|t| cx.vars.resolve(t));
+    if *held == Kind::Never || *key == Kind::Never || may_be_key(key, held) {
+        return Ok(());
+    }
+    Err(Diagnostic::new(
+        Code::NoMatchingOperation,
+        format!("a value of type {key} is never a key of a dict with keys of type {held}"),
+    ))
+}
+
+// ---- rules
+
+fn build_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let dict = new_dict(cx);
+    for pair in args.chunks(2) {
+        hold(cx, dict, pair[0].ty, pair[1].ty)?;
+    }
+    Ok(Answer::of(dict))
+}
+
+fn copy_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let (k, v) = known_parts(cx, args, "dict()")?;
+    let dict = new_dict(cx);
+    hold(cx, dict, k, v)?;
+    Ok(Answer::of(dict))
+}
+
+fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    dict_parts(args, "[] =")?;
+    hold(cx, args[0].ty, args[1].ty, args[2].ty)?;
+    Ok(Answer::of(Type::none()))
+}
+
+fn item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    looked_up(cx, args, "[]").map(|(_, v)| Answer::of(v))
+}
+
+fn contains_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let Some((Container::Dict | Container::Keys, m)) = args[0].ty.container() else {
+        return Err(no_match("in", args));
+    };
+    check_key(cx, args[1].ty, cx.vars.known(m[0]))?;
+    Ok(Answer::of(Type::bool()))
+}
+
+/// The type of a value of the dict or another one.
+fn or_else(cx: &mut TyCx<'_, '_>, v: Type, other: Type) -> Result<Answer> {
+    match cx.unify(v, other) {
+        Some(t) => Ok(Answer::of(t)),
+        None => {
+            let [v, other] = [v, other].map(|t| cx.vars.resolve(t));
+            Err(Diagnostic::new(
+                Code::CannotUnify,
+                format!("this is a value of type {v}, or the default, which is one of type {other}"),
+            )
+            .help("give a default of the type of the values"))
+        }
+    }
+}
+
+fn get_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let (_, v) = looked_up(cx, args, "dict.get()")?;
+    or_else(cx, v, args[2].ty)
+}
+
+fn pop_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let (_, v) = looked_up(cx, args, "dict.pop()")?;
+    if args[2].is_omitted() { Ok(Answer::of(v)) } else { or_else(cx, v, args[2].ty) }
+}
+
+fn setdefault_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let (_, v) = dict_parts(args, "dict.setdefault()")?;
+    hold(cx, args[0].ty, args[1].ty, args[2].ty)?;
+    Ok(Answer::of(cx.vars.known(v)))
+}
+
+fn update_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    dict_parts(args, "dict.update()")?;
+    let (k, v) = known_parts(cx, &args[1..], "dict.update()")?;
+    hold(cx, args[0].ty, k, v)?;
+    Ok(Answer::of(Type::none()))
+}
+
+fn view(args: &[Arg], of: Container) -> Result<Answer> {
+    let (k, v) = dict_parts(args, of.name())?;
+    Ok(Answer::of(Type::new(Kind::Container(of, vec![k, v]))))
+}
+
+/// Helpers compare dicts of one type whose values they can compare.
+fn equal_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    dict_parts(args, "==")?;
+    dict_parts(&args[1..], "==")?;
+    let [a, b] = [0, 1].map(|k| cx.vars.resolve(args[k].ty));
+    let (k, v) = parts(a)?;
+    let known = [k, v].iter().all(|t| **t != Kind::Never && desc::compared_parts(*t).is_some());
+    if a == b && known { Ok(Answer::of(Type::bool())) } else { Err(no_match("==", args)) }
+}
+
+// ---- entries in memory
+
+/// Leaves of the keys and of the values in entries.
+struct Entry {
+    desc: &'static TypeDesc,
+    keys: usize,
+}
+
+impl Entry {
+    fn of(t: Type) -> Result<Entry> {
+        let (k, v) = parts(t)?;
+        Ok(Entry { desc: desc::of(Type::tuple(vec![Type::i64(), k, v])), keys: k.leaf_count() })
+    }
+    fn key(&self) -> &'static [Field] {
+        &self.desc.leaves[1..1 + self.keys]
+    }
+    fn value(&self) -> &'static [Field] {
+        &self.desc.leaves[1 + self.keys..]
+    }
+    fn address(&self, cx: &mut LowerCx<'_>, dict: Value, at: Value) -> Value {
+        let entries = cx.b.load(Ty::Ptr, dict, offset!(Dict.entries), Alias::Object);
+        let off = cx.b.bin_imm(Op::Imul, at, self.desc.size);
+        cx.b.ptr_add(entries, off)
+    }
+}
+
+fn load(cx: &mut LowerCx<'_>, p: Value, leaves: &[Field]) -> Val {
+    leaves.iter().map(|l| cx.b.load(l.ty, p, l.offset as i32, Alias::Object)).collect()
+}
+
+/// The value at a place, whose references stay the dict's.
+fn value_at(cx: &mut LowerCx<'_>, dict: Value, t: Type, at: Value) -> Result<Val> {
+    let entry = Entry::of(t)?;
+    let p = entry.address(cx, dict, at);
+    Ok(load(cx, p, entry.value()))
+}
+
+/// A new empty dict with room for so many.
+fn make(cx: &mut LowerCx<'_>, t: Type, room: usize) -> Result<Value> {
+    let (k, v) = parts(t)?;
+    let entry = descriptor(&mut cx.b, Type::tuple(vec![Type::i64(), k, v]));
+    let (k, v) = (descriptor(&mut cx.b, k), descriptor(&mut cx.b, v));
+    let room = cx.b.i64(room as i64);
+    Ok(cx.helper_value(&dict_new, &[entry, k, v, room]))
+}
+
+/// The address of a key in memory.
+fn spill_key(cx: &mut LowerCx<'_>, key: &[Value], t: Type) -> Value {
+    let desc = desc::of(t);
+    let at = cx.b.slot_addr(desc.size.max(8) as u32);
+    for (v, l) in key.iter().zip(desc.leaves.iter()) {
+        cx.b.store(*v, at, l.offset as i32, Alias::Stack);
+    }
+    at
+}
+
+/// The place of operand `k` in the dict that is the first operand, or -1.
+fn find(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Value> {
+    let (held, _) = parts(c.types[0])?;
+    // There is nothing in a dict that stays empty.
+    if *held == Kind::Never || *c.types[k] == Kind::Never {
+        return Ok(cx.b.i64(-1));
+    }
+    let key = cast::cast(cx, &c.args[k], c.types[k], held)?;
+    let at = spill_key(cx, &key, held);
+    let place = cx.helper_value(&dict_find, &[c.args[0][0], at]);
+    if promote::same_but_weak(c.types[k], held) {
+        return Ok(place);
+    }
+    // Of another type it may have become another number.
+    let same = super::compare::equal(cx, &c.args[k], c.types[k], &key, held)?;
+    let none = cx.b.i64(-1);
+    Ok(cx.b.select(same, place, none))
+}
+
+/// Raises KeyError with the key where `found` is false.
+fn check_found(cx: &mut LowerCx<'_>, found: Value, key: &[Value], t: Type) -> Result<()> {
+    let (ok, bad) = (cx.b.new_block(&[]), cx.b.new_cold_block(&[]));
+    cx.b.brif(found, ok, &[], bad, &[]);
+    cx.b.switch_to(bad);
+    let exc = super::exception::with_argument(cx, Class::KeyError, key, t)?;
+    cx.end_raising(exc);
+    cx.b.switch_to(ok);
+    Ok(())
+}
+
+/// Puts a value, whose references move, at a place, and drops what was there.
+fn put(cx: &mut LowerCx<'_>, (dict, t): (Value, Type), at: Value, value: &[Value]) -> Result<()> {
+    let (_, v) = parts(t)?;
+    let entry = Entry::of(t)?;
+    let p = entry.address(cx, dict, at);
+    let old = if v.is_counted() { load(cx, p, entry.value()) } else { vec![] };
+    for (x, l) in value.iter().zip(entry.value()) {
+        cx.b.store(*x, p, l.offset as i32, Alias::Object);
+    }
+    if v.is_counted() {
+        cx.release(&old, v);
+    }
+    Ok(())
+}
+
+/// `dict[key] = value`, both borrowed and converted.
+fn set(
+    cx: &mut LowerCx<'_>,
+    (dict, t): (Value, Type),
+    (key, kt): (&[Value], Type),
+    (value, vt): (&[Value], Type),
+) -> Result<()> {
+    let (k, v) = parts(t)?;
+    let (key, value) = (cast::cast(cx, key, kt, k)?, cast::cast(cx, value, vt, v)?);
+    let key = spill_key(cx, &key, k);
+    let at = cx.helper_value(&dict_place, &[dict, key]);
+    cx.retain(&value, v);
+    put(cx, (dict, t), at, &value)
+}
+
+// ---- iteration
+
+pub static WALK: Walk = Walk { start, step };
+
+/// How an iterator starts: at the first entry, or behind the last.
+fn start(cx: &mut LowerCx<'_>, v: &[Value], reversed: bool) -> Val {
+    let n = cx.b.load(Ty::I64, v[0], offset!(Dict.len), Alias::Object);
+    let at = if reversed { cx.b.load(Ty::I64, v[0], offset!(Dict.used), Alias::Object) } else { cx.b.i64(0) };
+    vec![v[0], at, n, n]
+}
+
+/// One step of an iterator; RuntimeError where the dict has changed as CPython notices it.
+fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type, reversed: bool) -> Result<(Val, Value, Val)> {
+    let [dict, at, had, left] = *v else { return Err(Diagnostic::internal("an iterator over a dict")) };
+    let n = cx.b.load(Ty::I64, dict, offset!(Dict.len), Alias::Object);
+    let same = cx.b.bin(Op::IcmpEq, n, had);
+    cx.check(same, Class::RuntimeError, "dictionary changed size during iteration");
+    let used = cx.b.load(Ty::I64, dict, offset!(Dict.used), Alias::Object);
+    let dense = cx.b.bin(Op::IcmpEq, n, used);
+    let (here, has) = if reversed {
+        let here = cx.if_else(
+            dense,
+            |cx| {
+                let first = cx.b.bin(Op::Smin, at, used);
+                Ok(vec![cx.b.bin_imm(Op::Isub, first, 1)])
+            },
+            |cx| Ok(vec![cx.helper_value(&dict_live_before, &[dict, at])]),
+        )?[0];
+        (here, cx.b.bin_imm(Op::IcmpSge, here, 0))
+    } else {
+        let here =
+            cx.if_else(dense, |_| Ok(vec![at]), |cx| Ok(vec![cx.helper_value(&dict_live, &[dict, at])]))?[0];
+        (here, cx.b.bin(Op::IcmpSlt, here, used))
+    };
+    if !reversed {
+        let (ends, comes) = (cx.not(has), cx.b.bin_imm(Op::IcmpNe, left, 0));
+        let ok = cx.or(ends, comes);
+        cx.check(ok, Class::RuntimeError, "dictionary keys changed during iteration");
+    }
+    let (container, m) = t.container().ok_or_else(|| Diagnostic::internal("no container"))?;
+    let gives = container.gives(m);
+    let entry = Entry::of(t)?;
+    let leaves = match container {
+        Container::Dict | Container::Keys => entry.key(),
+        Container::Values => entry.value(),
+        Container::Items => &entry.desc.leaves[1..],
+    };
+    let value = if *gives == Kind::Never {
+        vec![]
+    } else {
+        cx.if_else(
+            has,
+            |cx| {
+                let p = entry.address(cx, dict, here);
+                let x = load(cx, p, leaves);
+                cx.retain(&x, gives);
+                Ok(x)
+            },
+            |cx| Ok(absent(&mut cx.b, gives)),
+        )?
+    };
+    let next = if reversed { here } else { cx.b.bin_imm(Op::Iadd, here, 1) };
+    let left = cx.b.bin_imm(Op::Isub, left, 1);
+    Ok((vec![dict, next, had, left], has, value))
+}
+
+// ---- emitters
+
+fn emit_build(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let dict = make(cx, c.ret, c.args.len() / 2)?;
+    cx.guarded(&[dict], |cx| {
+        for (pair, types) in c.args.chunks(2).zip(c.types.chunks(2)) {
+            set(cx, (dict, c.ret), (&pair[0], types[0]), (&pair[1], types[1]))?;
+        }
+        Ok(vec![dict])
+    })
+}
+
+fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    set(cx, (c.args[0][0], c.types[0]), (&c.args[1], c.types[1]), (&c.args[2], c.types[2]))?;
+    Ok(vec![])
+}
+
+fn emit_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let at = find(cx, c, 1)?;
+    let found = cx.b.bin_imm(Op::IcmpSge, at, 0);
+    check_found(cx, found, &c.args[1], c.types[1])?;
+    let x = value_at(cx, c.args[0][0], c.types[0], at)?;
+    cx.retain(&x, c.ret);
+    Ok(x)
+}
+
+fn emit_delete(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (_, v) = parts(c.types[0])?;
+    let at = find(cx, c, 1)?;
+    let found = cx.b.bin_imm(Op::IcmpSge, at, 0);
+    check_found(cx, found, &c.args[1], c.types[1])?;
+    let old = value_at(cx, c.args[0][0], c.types[0], at)?;
+    cx.helper(&dict_remove, &[c.args[0][0], at]);
+    cx.release(&old, v);
+    Ok(vec![])
+}
+
+/// Operand `k` as a value of the result's type, with references of its own.
+fn other(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Val> {
+    let x = cast::cast(cx, &c.args[k], c.types[k], c.ret)?;
+    cx.retain(&x, c.ret);
+    Ok(x)
+}
+
+fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (_, v) = parts(c.types[0])?;
+    let at = find(cx, c, 1)?;
+    let found = cx.b.bin_imm(Op::IcmpSge, at, 0);
+    if *v == Kind::Never {
+        return other(cx, c, 2);
+    }
+    cx.if_else(
+        found,
+        |cx| {
+            let x = value_at(cx, c.args[0][0], c.types[0], at)?;
+            let x = cast::cast(cx, &x, v, c.ret)?;
+            cx.retain(&x, c.ret);
+            Ok(x)
+        },
+        |cx| other(cx, c, 2),
+    )
+}
+
+fn emit_pop(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (_, v) = parts(c.types[0])?;
+    let at = find(cx, c, 1)?;
+    let found = cx.b.bin_imm(Op::IcmpSge, at, 0);
+    // The value's references move out with it.
+    let taken = |cx: &mut LowerCx<'_>| {
+        let x = value_at(cx, c.args[0][0], c.types[0], at)?;
+        cx.helper(&dict_remove, &[c.args[0][0], at]);
+        cast::cast(cx, &x, v, c.ret)
+    };
+    if *c.types[2] == Kind::Ellipsis {
+        check_found(cx, found, &c.args[1], c.types[1])?;
+        return taken(cx);
+    }
+    if *v == Kind::Never {
+        return other(cx, c, 2);
+    }
+    cx.if_else(found, taken, |cx| other(cx, c, 2))
+}
+
+fn emit_popitem(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let dict = c.args[0][0];
+    let used = cx.b.load(Ty::I64, dict, offset!(Dict.used), Alias::Object);
+    let at = cx.helper_value(&dict_live_before, &[dict, used]);
+    let some = cx.b.bin_imm(Op::IcmpSge, at, 0);
+    let empty = "popitem(): dictionary is empty";
+    let text = crate::emit::constants::string(&mut cx.b, empty);
+    check_found(cx, some, &[text], Type::str())?;
+    if *c.ret == Kind::Never {
+        return Ok(vec![]);
+    }
+    let (k, _) = parts(c.types[0])?;
+    let entry = Entry::of(c.types[0])?;
+    let p = entry.address(cx, dict, at);
+    let key = load(cx, p, entry.key());
+    let value = load(cx, p, entry.value());
+    cx.retain(&key, k);
+    cx.helper(&dict_drop_last, &[dict, at]);
+    Ok([key, value].concat())
+}
+
+fn emit_setdefault(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let at = find(cx, c, 1)?;
+    let found = cx.b.bin_imm(Op::IcmpSge, at, 0);
+    let t = c.types[0];
+    cx.if_else(
+        found,
+        |cx| {
+            let x = value_at(cx, c.args[0][0], t, at)?;
+            cx.retain(&x, c.ret);
+            Ok(x)
+        },
+        |cx| {
+            set(cx, (c.args[0][0], t), (&c.args[1], c.types[1]), (&c.args[2], c.types[2]))?;
+            other(cx, c, 2)
+        },
+    )
+}
+
+/// Sets all keys of another dict, converted.
+fn update(cx: &mut LowerCx<'_>, (to, to_ty): (Value, Type), (from, from_ty): (Value, Type)) -> Result<()> {
+    if promote::same_but_weak(to_ty, from_ty) {
+        cx.helper(&dict_update, &[to, from]);
+        return Ok(());
+    }
+    let (k, v) = parts(from_ty)?;
+    if *k == Kind::Never || *v == Kind::Never {
+        return Ok(());
+    }
+    let items = Type::new(Kind::Container(Container::Items, vec![k, v]));
+    super::iter::for_each(cx, &[from], items, |cx, pair, _| {
+        let (key, value) = pair.split_at(k.leaf_count());
+        set(cx, (to, to_ty), (key, k), (value, v))?;
+        cx.release(key, k);
+        cx.release(value, v);
+        Ok(())
+    })
+}
+
+fn emit_copy(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if promote::same_but_weak(c.types[0], c.ret) {
+        return Ok(vec![cx.helper_value(&dict_copy, &[c.args[0][0]])]);
+    }
+    let dict = make(cx, c.ret, 0)?;
+    cx.guarded(&[dict], |cx| {
+        update(cx, (dict, c.ret), (c.args[0][0], c.types[0]))?;
+        Ok(vec![dict])
+    })
+}

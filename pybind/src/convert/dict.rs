@@ -1,0 +1,501 @@
+//! Dicts. A dict argument is copied into a native dict, and its changes are written back ([`copies`]).
+//!
+//! [`copies`]: super::copies
+
+use super::copies::{Copied, Made};
+use super::list::{Filled, common_type, succeeded};
+use super::native::Words;
+use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, Purpose, new_ref, next, recognise};
+use crate::errors::{Failure, attached};
+use crate::frame::Frame;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::mem::MaybeUninit;
+use tierup_core::declare::conversion;
+use tierup_core::desc::{self, TypeDesc};
+use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::layout::Dict;
+use tierup_core::ops::dict::{Helpers, KEY_AT};
+use tierup_core::types::promote::same_but_weak;
+use tierup_core::types::{Container, Kind, Type};
+use tierup_runtime::Native as Runtime;
+use tierup_runtime::dict;
+use tierup_runtime::object::release;
+
+pub static CONSTRUCTOR: Constructor = Constructor {
+    recognise: |obj| {
+        // Classes derived from dict have meanings of their own: a default, another order.
+        if !obj.is_exact_instance_of::<PyDict>() {
+            return Ok(None);
+        }
+        let Ok(d) = obj.cast::<PyDict>() else { return Ok(None) };
+        recognise::nested(obj.py(), || type_of_entries(d)).map(Some)
+    },
+    plan: |t, purpose| match t.kind() {
+        Kind::Container(Container::Dict, m) => Plan::other(DictPlan::new(m[0], m[1], t, purpose)),
+        _ => Plan::other(super::nothing::Impossible(t)),
+    },
+};
+
+// ---------------------------------------------------------------- types
+
+/// The type of a dict; of an empty one, `dict(never, never)`.
+fn type_of_entries(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
+    let (mut key, mut value) = (Type::never(), Type::never());
+    let mut last = (std::ptr::null_mut(), std::ptr::null_mut());
+    // Ints have two types (those past 63 bits), floats, strings and bools one.
+    let plain = |class: Class| {
+        class == &raw mut ffi::PyFloat_Type
+            || class == &raw mut ffi::PyUnicode_Type
+            || class == &raw mut ffi::PyBool_Type
+    };
+    for (k, v) in d.iter() {
+        // SAFETY: both are live.
+        let classes = unsafe { (ffi::Py_TYPE(k.as_ptr()), ffi::Py_TYPE(v.as_ptr())) };
+        if !(classes.0 == last.0 && plain(classes.0)) {
+            let t = recognise::part_type(&k)?;
+            key = common_key(key, t)?;
+        }
+        if !(classes.1 == last.1 && plain(classes.1)) {
+            let t = recognise::part_type(&v)?;
+            value = common_type(value, t).ok_or_else(|| {
+                refused(format!("the values of a dict argument have different types: {value} and {t}"))
+            })?;
+        }
+        last = classes;
+    }
+    Ok(Type::dict(key, value))
+}
+
+fn refused(text: String) -> Failure {
+    Diagnostic::new(Code::UnsupportedArgument, text)
+        .help("pass two dicts, or lists of keys and values")
+        .into()
+}
+
+/// Keys stay the objects that they are: an int is no float.
+fn common_key(a: Type, b: Type) -> Result<Type, Failure> {
+    if desc::compared_parts(b).is_none() {
+        return Err(refused(format!("compiled code cannot take a dict with keys of type {b}")));
+    }
+    if *a == Kind::Never || same_but_weak(a, b) {
+        return Ok(if *a == Kind::Never { b } else { a });
+    }
+    Err(refused(format!("the keys of a dict argument have different types: {a} and {b}")))
+}
+
+// ---------------------------------------------------------------- conversion
+
+/// Converts one half of the entries.
+struct Half {
+    plan: Plan,
+    desc: &'static TypeDesc,
+}
+
+impl Half {
+    fn new(t: Type, purpose: Option<Purpose>) -> Half {
+        Half { plan: Plan::new(t, purpose), desc: desc::of(t) }
+    }
+    /// The value of an object, laid out in memory that has room for it; its references are borrowed.
+    ///
+    /// # Safety
+    /// As for [`Convert::unbox`].
+    unsafe fn read(&self, obj: Obj, words: &mut Words, to: *mut u8, frame: &mut Frame) -> Option<()> {
+        // SAFETY: as required of the caller; there is a word for each leaf.
+        unsafe {
+            self.plan.unbox(obj, words.as_mut_ptr(), frame)?;
+            self.desc.scatter(words.as_mut_ptr(), to);
+        }
+        Some(())
+    }
+    /// A new Python object of a value, which keeps its references.
+    ///
+    /// # Safety
+    /// A value lies at `from`; the thread is attached.
+    unsafe fn object(&self, from: *const u8, cx: &mut BoxCx<'_>) -> Obj {
+        // SAFETY: boxing takes references over, so it is given some.
+        unsafe {
+            self.desc.retain(from, 1);
+            let mut words = Words::new(self.desc);
+            self.desc.gather(from, words.as_mut_ptr());
+            self.plan.to_python(&mut words.as_mut_ptr().cast_const(), cx)
+        }
+    }
+    /// Memory for a value.
+    fn room(&self) -> Vec<u64> {
+        vec![0; (self.desc.size as usize).div_ceil(8)]
+    }
+}
+
+struct DictPlan {
+    ty: Type,
+    key: Half,
+    value: Half,
+    /// Take keys and values of exactly their types, so that a dict of nothing else needs no look at its type.
+    /// Not for what holds lists or dicts, which would be half converted where one part does not fit.
+    exact: Option<(Half, Half)>,
+    entry: &'static TypeDesc,
+    lenient: bool,
+    declared: bool,
+}
+
+impl DictPlan {
+    fn new(key: Type, value: Type, ty: Type, purpose: Option<Purpose>) -> DictPlan {
+        let exact = purpose.is_none() && !value.holds_list();
+        let element = Some(Purpose::Element);
+        DictPlan {
+            ty,
+            key: Half::new(key, element),
+            value: Half::new(value, element),
+            exact: exact.then(|| (Half::new(key, None), Half::new(value, None))),
+            entry: desc::of(Type::tuple(vec![Type::i64(), key, value])),
+            lenient: purpose == element,
+            declared: purpose == Some(Purpose::Declared),
+        }
+    }
+
+    /// Whether a dict has this very type. An empty dict has any.
+    fn admits(&self, d: &Bound<'_, PyDict>) -> bool {
+        self.lenient
+            || d.is_empty()
+            || type_of_entries(d)
+                .is_ok_and(|t| t == self.ty || self.declared && conversion(t, self.ty).is_some())
+    }
+    unsafe fn admits_object(&self, obj: Obj) -> bool {
+        attached(|py| {
+            // SAFETY: `obj` is a live dict.
+            let d = unsafe { Bound::from_borrowed_ptr(py, obj) };
+            // SAFETY: as above.
+            self.admits(unsafe { d.cast_unchecked() })
+        })
+    }
+
+    /// How keys and values become Python objects.
+    fn back(&self) -> (&Half, &Half) {
+        self.exact.as_ref().map_or((&self.key, &self.value), |(k, v)| (k, v))
+    }
+
+    /// A native dict with the entries of a Python dict; known to the frame.
+    ///
+    /// # Safety
+    /// As for [`Convert::unbox`]; `obj` is a dict.
+    unsafe fn copy_in(&self, obj: Obj, frame: &mut Frame) -> Option<*mut Dict> {
+        // SAFETY: the dict is not changed meanwhile, since converting its parts runs no Python code.
+        unsafe {
+            if self.exact.is_none() && !self.admits_object(obj) {
+                return None;
+            }
+            let native = dict::new(self.entry, self.key.desc, self.value.desc);
+            // Known before its values are converted: a dict may contain itself.
+            let at = frame.extra().copies.add(new_ref(obj), native.cast(), self.ty, self);
+            match self.fill(native, obj, frame) {
+                Filled::All => {}
+                Filled::Refused if self.exact.is_none() => return None,
+                // Another overload may take it: nothing of this attempt stays.
+                Filled::Refused => {
+                    frame.extra().copies.truncate(at);
+                    return None;
+                }
+            }
+            frame.extra().copies.get(at)?.before.replace(contents(native));
+            Some(native)
+        }
+    }
+
+    /// Sets the entries of a Python dict in an empty native one.
+    ///
+    /// # Safety
+    /// As for [`DictPlan::copy_in`].
+    unsafe fn fill(&self, native: *mut Dict, obj: Obj, frame: &mut Frame) -> Filled {
+        let ctx = crate::ctx::current();
+        let mut halves = self.exact.as_ref().map_or((&self.key, &self.value), |(k, v)| (k, v));
+        let mut converts = self.exact.is_none();
+        let (mut key, mut value) = (self.key.room(), self.value.room());
+        let (mut key_words, mut value_words) = (Words::new(self.key.desc), Words::new(self.value.desc));
+        let (mut at, mut k, mut v) = (0, std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: as required of the caller.
+        unsafe {
+            while ffi::PyDict_Next(obj, &raw mut at, &raw mut k, &raw mut v) != 0 {
+                let (to_key, to_value) = (key.as_mut_ptr().cast::<u8>(), value.as_mut_ptr().cast::<u8>());
+                loop {
+                    let read = halves
+                        .0
+                        .read(k, &mut key_words, to_key, frame)
+                        .and_then(|()| halves.1.read(v, &mut value_words, to_value, frame));
+                    if read.is_some() {
+                        break;
+                    }
+                    // A part of another type: the dict may still be one of the wanted type, if its parts are
+                    // converted.
+                    if converts || !self.admits_object(obj) {
+                        return Filled::Refused;
+                    }
+                    (converts, halves) = (true, (&self.key, &self.value));
+                }
+                let i = Runtime::dict_place(ctx, native, to_key);
+                if succeeded(ctx, frame).is_none() {
+                    return Filled::Refused;
+                }
+                dict::set(native, i, to_value);
+            }
+            Filled::All
+        }
+    }
+
+    /// A new Python dict; the native one is only looked at.
+    ///
+    /// # Safety
+    /// `d` is a live dict of this type; the thread is attached.
+    unsafe fn new_object(&self, d: *mut Dict, cx: &mut BoxCx<'_>) -> Obj {
+        // SAFETY: as required of the caller.
+        unsafe {
+            let object = ffi::PyDict_New();
+            if object.is_null() {
+                return object;
+            }
+            // Known before its values are made: a dict may contain itself. See lists.
+            cx.add(Made { native: d.cast(), object, ty: self.ty, by: self });
+            for i in dict::live(d) {
+                if !self.set(
+                    object,
+                    std::ptr::null_mut(),
+                    entry_key(dict::at(d, i)),
+                    dict::value_at(d, i),
+                    cx,
+                ) {
+                    ffi::Py_DECREF(object);
+                    return std::ptr::null_mut();
+                }
+            }
+            object
+        }
+    }
+
+    /// Sets a value in a Python dict; `known` is the object of the key, if there is one already. False means
+    /// that a Python exception is set.
+    ///
+    /// # Safety
+    /// A key and a value lie at `key` and `value`; the thread is attached.
+    unsafe fn set(
+        &self,
+        object: Obj,
+        known: Obj,
+        key: *const u8,
+        value: *const u8,
+        cx: &mut BoxCx<'_>,
+    ) -> bool {
+        let (keys, values) = self.back();
+        // SAFETY: as required of the caller.
+        unsafe {
+            let k = if known.is_null() { keys.object(key, cx) } else { new_ref(known) };
+            if k.is_null() {
+                return false;
+            }
+            let v = values.object(value, cx);
+            let done = if v.is_null() { -1 } else { ffi::PyDict_SetItem(object, k, v) };
+            ffi::Py_DECREF(k);
+            ffi::Py_XDECREF(v);
+            done == 0
+        }
+    }
+
+    /// [`Convert::write_back`] of a dict that had other entries before. Keys that are still there keep their
+    /// order, others come behind them: what was removed goes first, so a key that was removed and set again
+    /// comes last.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn write_changes(&self, copy: &Copied, before: &[MaybeUninit<u8>], cx: &mut BoxCx<'_>) -> bool {
+        let now = copy.before.borrow();
+        let (source, size) = (copy.source, self.entry.size as usize);
+        let (had, len) = (before.len() / size, now.len() / size);
+        let entry = |of: &[MaybeUninit<u8>], i: usize| of[i * size..].as_ptr().cast::<u8>();
+        let value_of = |entry: *const u8| {
+            // SAFETY: the native dict is alive.
+            entry.wrapping_offset(unsafe { dict::value_offset(&*copy.native.cast()) } as isize)
+        };
+        // SAFETY: entries lie in both; the native dict is alive.
+        unsafe {
+            let same_key = |x: *const u8, y: *const u8| self.key.desc.same_bits(entry_key(x), entry_key(y));
+            let same_value = |x, y| self.value.desc.same_bits(value_of(x), value_of(y));
+            if had == len
+                && (0..len).all(|i| {
+                    let (x, y) = (entry(&now, i), entry(before, i));
+                    same_key(x, y) && same_value(x, y)
+                })
+            {
+                return true;
+            }
+            // The objects of keys, and all values, as long as what is overwritten here may be needed there.
+            let items = items(source);
+            cx.held.extend(items.iter().map(|o| new_ref(*o)));
+            let known = |i: usize| if items.len() == 2 * had { items[2 * i] } else { std::ptr::null_mut() };
+            let mut kept = vec![None; len];
+            let (mut i, mut j) = (0, 0);
+            while i < had {
+                if j < len && same_key(entry(before, i), entry(&now, j)) {
+                    kept[j] = Some(i);
+                    j += 1;
+                } else if !self.delete(source, known(i), entry_key(entry(before, i)), cx) {
+                    return false;
+                }
+                i += 1;
+            }
+            for (j, kept) in kept.into_iter().enumerate() {
+                let new = entry(&now, j);
+                let key = match kept {
+                    Some(i) if same_value(entry(before, i), new) => continue,
+                    Some(i) => known(i),
+                    None => std::ptr::null_mut(),
+                };
+                if !self.set(source, key, entry_key(new), value_of(new), cx) {
+                    return false;
+                }
+            }
+            true
+        }
+    }
+
+    /// Removes a key from a Python dict, if it is there.
+    ///
+    /// # Safety
+    /// A key lies at `key` if none is `known`; the thread is attached.
+    unsafe fn delete(&self, source: Obj, known: Obj, key: *const u8, cx: &mut BoxCx<'_>) -> bool {
+        // SAFETY: as required of the caller.
+        unsafe {
+            let k = if known.is_null() { self.back().0.object(key, cx) } else { new_ref(known) };
+            if k.is_null() {
+                return false;
+            }
+            let there = ffi::PyDict_Contains(source, k);
+            let done = if there == 1 { ffi::PyDict_DelItem(source, k) } else { there };
+            ffi::Py_DECREF(k);
+            done == 0
+        }
+    }
+}
+
+impl Convert for DictPlan {
+    unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+        if class != &raw mut ffi::PyDict_Type {
+            return None;
+        }
+        // SAFETY: the thread is attached.
+        unsafe {
+            let native = match frame.copies().and_then(|c| c.of(obj)) {
+                Some(known) if known.ty != self.ty => return None,
+                Some(known) => known.native.cast(),
+                None => self.copy_in(obj, frame)?,
+            };
+            out.write(native as u64);
+            Some(out.add(1))
+        }
+    }
+
+    unsafe fn to_python(&self, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj {
+        // SAFETY: the only leaf is an owned dict.
+        unsafe {
+            let d = next(at) as *mut Dict;
+            let object = match cx.known(d.cast()) {
+                Some(o) => new_ref(o),
+                None => self.new_object(d, cx),
+            };
+            release(d.cast());
+            object
+        }
+    }
+
+    fn cannot_box(&self, _: bool) -> Option<String> {
+        let of = |half: &Half| half.plan.convert().cannot_box(true);
+        of(&self.key).or_else(|| of(&self.value))
+    }
+
+    fn part(&self) {
+        let exact = self.exact.iter().flat_map(|(k, v)| [k, v]);
+        [&self.key, &self.value].into_iter().chain(exact).for_each(|half| half.plan.convert().part());
+    }
+
+    unsafe fn write_back(&self, copy: &Copied, cx: &mut BoxCx<'_>) -> bool {
+        // SAFETY: as required of the caller.
+        unsafe {
+            let before = copy.before.replace(contents(copy.native.cast()));
+            let written = self.write_changes(copy, &before, cx);
+            if written && copy.seen.borrow().is_some() {
+                self.follow(copy);
+            }
+            written
+        }
+    }
+
+    unsafe fn follow(&self, copy: &Copied) {
+        // SAFETY: as required of the caller.
+        unsafe {
+            copy.before.replace(contents(copy.native.cast()));
+            let now = items(copy.source);
+            if copy.seen.borrow().as_ref() != Some(&now) {
+                copy.see(Some(now.into_iter().map(|o| new_ref(o)).collect()));
+            }
+        }
+    }
+
+    unsafe fn read_again(&self, at: usize, frame: &mut Frame) -> Option<()> {
+        // SAFETY: as required of the caller.
+        unsafe {
+            let copy = frame.extra().copies.get(at)?;
+            let (native, source) = (copy.native.cast::<Dict>(), copy.source);
+            if copy.seen.borrow().as_ref() == Some(&items(source)) {
+                return Some(());
+            }
+            // Whatever comes next is compared with what is there.
+            copy.see(None);
+            dict::clear(native);
+            if let Filled::Refused = self.fill(native, source, frame) {
+                return None;
+            }
+            self.follow(frame.extra().copies.get(at)?);
+            Some(())
+        }
+    }
+}
+
+fn entry_key(entry: *const u8) -> *const u8 {
+    entry.wrapping_offset(KEY_AT as isize)
+}
+
+/// The keys and values of a Python dict, in turn.
+///
+/// # Safety
+/// `d` is a live dict; the thread is attached.
+unsafe fn items(d: Obj) -> Vec<Obj> {
+    let mut all = vec![];
+    let (mut at, mut k, mut v) = (0, std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: as required of the caller.
+    unsafe {
+        while ffi::PyDict_Next(d, &raw mut at, &raw mut k, &raw mut v) != 0 {
+            all.extend([k, v]);
+        }
+    }
+    all
+}
+
+/// The entries of a native dict, without gaps.
+///
+/// # Safety
+/// It is live.
+unsafe fn contents(d: *mut Dict) -> Vec<MaybeUninit<u8>> {
+    // SAFETY: as required of the caller.
+    unsafe {
+        let size = (*d).entry.size as usize;
+        if (*d).len == (*d).used {
+            let bytes = (*d).len as usize * size;
+            return if bytes == 0 {
+                vec![]
+            } else {
+                std::slice::from_raw_parts((*d).entries.cast(), bytes).to_vec()
+            };
+        }
+        let entry = |i| std::slice::from_raw_parts(dict::at(d, i).cast::<MaybeUninit<u8>>(), size);
+        dict::live(d).flat_map(|i| entry(i).iter().copied()).collect()
+    }
+}

@@ -1,0 +1,196 @@
+"""Dicts at the edge to Python: whose objects stay, which are new, in what order, and that nothing is kept."""
+
+import collections
+import gc
+import math
+import sys
+
+import numpy as np
+import pytest
+
+tierup = pytest.importorskip("tierup")
+pytestmark = pytest.mark.isolated
+njit = tierup.njit
+
+
+@njit
+def same(d):
+    return d
+
+
+@njit
+def touch(d, k, v):
+    d[k] = v
+
+
+@njit
+def replace(d, k):
+    v = d.pop(k)
+    d[k] = v
+
+
+@njit
+def nothing(d):
+    return len(d)
+
+
+def resident():
+    with open("/proc/self/status") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("VmRSS"))
+
+
+def test_the_same_dict_comes_back_with_the_same_objects():
+    keys, values = ["key one", "key two"], [[1], [2]]
+    d = dict(zip(keys, values))
+    assert same(d) is d
+    assert all(a is b for a, b in zip(d, keys)) and all(a is b for a, b in zip(d.values(), values))
+    touch(d, "key three", [3])
+    assert all(a is b for a, b in zip(d, keys)) and all(a is b for a, b in zip(d.values(), values))
+    assert list(d) == [*keys, "key three"]
+
+
+def test_what_was_not_changed_keeps_its_place_and_identity():
+    class Loud(dict):
+        pass
+
+    d = {float(i): 1000.5 + i for i in range(10)}
+    before = {k: (k, v) for k, v in d.items()}
+    replace(d, 3.0)
+    touch(d, 5.0, 7.25)
+    assert list(d) == [0.0, 1.0, 2.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 3.0] and d[5.0] == 7.25 and d[3.0] == 1003.5
+    for k, v in d.items():
+        if k not in (3.0, 5.0):
+            assert k is before[k][0] and v is before[k][1]
+    assert next(k for k in d if k == 5.0) is before[5.0][0]
+    with pytest.raises(TypeError, match=r"pass dict\(x\)|compiled code cannot take"):
+        nothing(Loud(a=1))
+
+
+def test_a_dict_that_was_only_read_is_not_written():
+    d = {i: (i, str(i)) for i in range(100)}
+    values = list(d.values())
+    assert nothing(d) == 100
+    assert all(a is b for a, b in zip(d.values(), values))
+
+
+def test_one_dict_is_one_dict_wherever_it_stands():
+    @njit
+    def set_in_all(d, ds, e):
+        d[1] = 10
+        ds[0][2] = 20
+        e["x"][3] = 30
+        return d is ds[0] and d is e["x"]
+
+    d = {0: 0}
+    assert set_in_all(d, [d, {5: 5}], {"x": d})
+    assert d == {0: 0, 1: 10, 2: 20, 3: 30}
+
+
+def test_derived_classes_are_refused_with_a_way_out():
+    for made in (collections.OrderedDict(a=1), collections.Counter("a"), collections.defaultdict(int, a=1)):
+        with pytest.raises(TypeError, match=r"pass dict\(x\)"):
+            nothing(made)
+
+
+def test_dicts_that_have_no_type_are_refused():
+    for bad, text in (
+        ({}, "empty dict"),
+        ({1: 2, "a": 3}, "keys of a dict argument have different types"),
+        ({1: 2, 1.5: 3}, "keys of a dict argument have different types"),
+        ({1: 2, 2: "a"}, "values of a dict argument have different types"),
+        ({None: 1}, "keys of type none"),
+        ({1: []}, "empty list"),
+        ({2**70: 1}, ""),
+    ):
+        with pytest.raises((TypeError, OverflowError), match=text):
+            njit(lambda d: len(d))(bad)
+    # Once it is known what it is of, it may be empty; and what is empty gets its type from what is not.
+    f = njit(lambda d: len(d))
+    assert f({1: 2}) == 1 and f({}) == 0
+    assert njit(lambda d: len(d[1]) + len(d[2]))({1: [], 2: [5]}) == 1
+    assert njit(lambda d: len(d[1]) + len(d[2]))({1: {}, 2: {5: 6}}) == 1
+
+
+def test_another_type_is_another_overload():
+    f = njit(lambda d, k: d[k])
+    assert f({1: 2}, 1) == 2 and f({1: 2.5}, 1) == 2.5 and f({"a": 2}, "a") == 2 and f({1: 2}, 1) == 2
+    d = {1: 2, 3: 4.5}
+    assert f(d, 1) == 2.0 and f(d, 3) == 4.5 and type(d[1]) is int
+
+
+def test_numpys_numbers_are_keys():
+    @njit
+    def count(a):
+        d = {}
+        for x in a:
+            d[x] = d.get(x, 0) + 1
+        return d
+
+    for a in (np.array([1, 2, 1]), np.array([1.5, -0.0, 0.0]), np.array([1, 2, 1], np.int8), np.array([True, False])):
+        assert count(a) == count.py_func(a)
+    assert len(count(np.array([math.nan, math.nan]))) == 1
+
+
+def test_nothing_is_kept():
+    @njit
+    def churn(n):
+        total = 0
+        for i in range(n):
+            d = {}
+            for j in range(40):
+                d[str(j)] = [j]
+            e = d.copy()
+            del e["3"]
+            e.update(d)
+            e.pop("4")
+            e.setdefault("4", [9])
+            e.popitem()
+            f = {k: v for k, v in e.items()}
+            try:
+                total += len(d["not there" + str(i)])
+            except KeyError:
+                total += 1
+            try:
+                for k in d:
+                    d[k + "x"] = [1]
+            except RuntimeError:
+                total += 1
+            d.clear()
+            total += len(f)
+        return total
+
+    @njit
+    def grow(d):
+        d["n" + str(len(d))] = ["x"]
+        return d
+
+    @njit
+    def made(n):
+        return {str(i): (i, str(i)) for i in range(n)}
+
+    def round_of_calls():
+        churn(500)
+        for _ in range(500):
+            grow({str(i): [str(i)] for i in range(20)})
+            made(50)
+            with pytest.raises(TypeError):
+                grow({1: 2})
+        gc.collect()
+
+    for _ in range(3):
+        round_of_calls()
+    before = resident()
+    for _ in range(5):
+        round_of_calls()
+    assert resident() - before < 2000
+
+
+def test_counts_of_arguments_stay():
+    key, value = "a key of its own", ["a value"]
+    d = {key: value}
+    for f, args in ((same, ()), (nothing, ()), (touch, (key, ["other"])), (replace, (key,))):
+        f({"x": ["y"]}, *(("x", *args[1:]) if args else ()))
+        counts = sys.getrefcount(d), sys.getrefcount(key)
+        for _ in range(100):
+            f(d, *args)
+        assert (sys.getrefcount(d), sys.getrefcount(key)) in (counts, (counts[0], counts[1] - 1))
