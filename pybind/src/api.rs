@@ -261,7 +261,7 @@ fn choose_cpu(name: &str) -> PyResult<()> {
     if !tierup_runtime::cpu::supports(cpu) {
         return Err(PyValueError::new_err("this machine's processor lacks features of that level"));
     }
-    tierup_runtime::cpu::choose(cpu);
+    tierup_runtime::choose_cpu(cpu);
     Ok(())
 }
 

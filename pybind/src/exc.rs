@@ -13,7 +13,7 @@ use tierup_core::exc::Class;
 use tierup_core::layout::BitSource;
 use tierup_core::types::{ClassDef, ClassId};
 use tierup_runtime::exc::{Arg, Error, Exc, Res, Site};
-use tierup_runtime::host::{ArrayView, Callbacks, set_callbacks};
+use tierup_runtime::host::{ArrayView, Callbacks, Quiet, set_callbacks};
 
 /// Frames shown of one exception: a runaway recursion leaves a hundred thousand, and nobody reads the middle.
 const FRAMES: usize = 1000;
@@ -481,7 +481,7 @@ fn lapack(name: &str) -> *const u8 {
 /// Tells the run-time how to reach Python.
 pub fn install() {
     share_hash_key();
-    set_callbacks(Callbacks {
+    let callbacks = Callbacks {
         exc_text,
         construct,
         show_object,
@@ -492,8 +492,6 @@ pub fn install() {
         copy_array,
         lapack,
         spawn,
-        release,
-        without_lock,
-        context: crate::ctx::current_without_gil,
-    });
+    };
+    set_callbacks(callbacks, Quiet { release, without_lock, context: crate::ctx::current_without_gil });
 }

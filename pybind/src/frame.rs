@@ -122,12 +122,12 @@ unsafe fn borrowed_str(
 unsafe extern "C" fn drop_lasting_block(o: *mut Obj) {
     // SAFETY: called once, for a block made by `lasting_block`.
     let block = unsafe { Box::from_raw(o.cast::<MemBlock>()) };
-    (tierup_runtime::host::callbacks().release)(block.py);
+    (tierup_runtime::host::quiet().release)(block.py);
 }
 unsafe extern "C" fn drop_lasting_str(o: *mut Obj) {
     // SAFETY: called once, for a string made by `lasting_text`.
     let text = unsafe { Box::from_raw(o.cast::<BorrowedStr>()) };
-    (tierup_runtime::host::callbacks().release)(text.py.cast());
+    (tierup_runtime::host::quiet().release)(text.py.cast());
 }
 
 /// The Python string that a native one stands for.

@@ -74,7 +74,7 @@ pub unsafe fn without_gil<R>(body: impl FnOnce() -> R) -> R {
     // SAFETY: body and answer stay on this thread.
     unsafe impl<T> Send for Here<T> {}
     let body = Here(body);
-    let _unlocked = tierup_runtime::random::Unlocked::begin();
+    let _unlocked = tierup_runtime::random::held::Unlocked::begin();
     // SAFETY: as required of the caller.
     let py = unsafe { Python::assume_attached() };
     py.detach(move || {

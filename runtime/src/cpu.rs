@@ -43,10 +43,3 @@ pub fn supports(cpu: Cpu) -> bool {
         Cpu::V4 => v3() && all!("avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl"),
     }
 }
-
-/// Makes code, and chooses kernels, for `cpu` from now on.
-pub fn choose(cpu: Cpu) {
-    cpu.choose();
-    #[cfg(target_arch = "x86_64")]
-    crate::mathfn::elementary::find_out();
-}

@@ -3,8 +3,8 @@
 //! [`Exc`] is the heap object. [`Error`] is an owned one on its way through Rust code, so helpers are written
 //! with `?` and end in [`or_raise`]. What several threads may hold is changed through [`alone`].
 
-use crate::host::callbacks;
-use crate::object::{release, retain};
+use crate::counted::{count, release, retain};
+use crate::host::quiet;
 use std::borrow::Cow;
 use std::sync::atomic::AtomicI64;
 use tierup_core::exc::Class;
@@ -35,7 +35,7 @@ impl Drop for Arg {
         match self {
             // SAFETY: the reference is owned and dropped once.
             Arg::Str(s) => unsafe { release(s.cast()) },
-            Arg::Py(p) => (callbacks().release)(*p),
+            Arg::Py(p) => (quiet().release)(*p),
             Arg::None
             | Arg::Bool(_)
             | Arg::Int(_)
@@ -97,13 +97,13 @@ pub struct Exc {
 unsafe extern "C" fn drop_exc(o: *mut Obj) {
     // SAFETY: called once, by `release`, with the pointer that `Exc::alloc` made.
     let mut e = unsafe { Box::from_raw(o.cast::<Exc>()) };
-    crate::object::count(-1);
+    count(-1);
     // Long chains are unlinked one by one: a program that raises in a handler a million times must not
     // overflow the stack here.
     let mut rest = vec![e.cause, e.context];
     (e.cause, e.context) = (std::ptr::null_mut(), std::ptr::null_mut());
     if !e.py.is_null() {
-        (callbacks().release)(e.py);
+        (quiet().release)(e.py);
     }
     drop(e);
     while let Some(p) = rest.pop() {
@@ -124,7 +124,7 @@ unsafe extern "C" fn drop_exc(o: *mut Obj) {
 impl Exc {
     /// A new exception with one reference.
     pub fn alloc(class: &'static ClassDef, args: Vec<Arg>) -> *mut Exc {
-        crate::object::count(1);
+        count(1);
         Box::into_raw(Box::new(Exc {
             obj: Obj { refs: AtomicI64::new(1), drop: drop_exc },
             class,

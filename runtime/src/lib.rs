@@ -6,6 +6,7 @@
 
 pub mod array;
 mod blocks;
+mod counted;
 pub mod cpu;
 pub mod dict;
 pub mod engine;
@@ -36,6 +37,13 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 use tierup_core::ops::Runtime;
 use tierup_core::rt::RtFn;
+
+/// Makes code, and chooses kernels, for `cpu` from now on.
+pub fn choose_cpu(cpu: tierup_core::cpu::Cpu) {
+    cpu.choose();
+    #[cfg(target_arch = "x86_64")]
+    mathfn::elementary::find_out();
+}
 
 /// Implements every helper family natively.
 pub struct Native;

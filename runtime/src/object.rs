@@ -1,6 +1,4 @@
-//! Reference counts, array memory, and the helpers that make and inspect native exceptions.
-//!
-//! In debug builds every allocation is counted per thread ([`live`]), so tests can show that nothing leaks.
+//! Memory of objects and arrays, and what compiled code asks about the thread that runs it.
 
 use crate::Native;
 use crate::exc::{Error, Res, or_raise};
@@ -10,29 +8,7 @@ use tierup_core::layout::{MemBlock, Obj, POLL_SAMPLE, POLL_SIGNALS, POLL_STRESS}
 use tierup_core::ops::object::Helpers;
 use tierup_core::rt::{Ctx, P};
 
-pub use tierup_core::layout::{release, retain};
-
-#[cfg(debug_assertions)]
-thread_local! { static LIVE: std::cell::Cell<i64> = const { std::cell::Cell::new(0) }; }
-
-/// Counts objects made (1) and freed (-1) by this thread; free of cost in release builds.
-#[inline]
-pub fn count(_delta: i64) {
-    #[cfg(debug_assertions)]
-    LIVE.with(|c| c.set(c.get() + _delta));
-}
-/// Objects that this thread made and nobody freed yet, less those that it freed for others; 0 in release
-/// builds.
-pub fn live() -> i64 {
-    #[cfg(debug_assertions)]
-    {
-        LIVE.with(|c| c.get())
-    }
-    #[cfg(not(debug_assertions))]
-    {
-        0
-    }
-}
+pub use crate::counted::{count, live, release, retain};
 
 /// Memory for an object that Rust does not box; aborts when there is none, so use it for small sizes and
 /// [`try_allocate`] for the user's.

@@ -23,29 +23,6 @@ mod tests {
             &["pybind/src/"],
             "what a call may meet is Python's: a function holds overloads, these hold functions",
         ),
-        (
-            &[
-                "runtime/src/exc.rs",
-                "runtime/src/frame.rs",
-                "runtime/src/host.rs",
-                "runtime/src/object.rs",
-                "runtime/src/parallel/lock.rs",
-                "runtime/src/string/number.rs",
-            ],
-            "exceptions hold objects of the host, which frees them; what the host is asked may raise",
-        ),
-        (
-            &["runtime/src/parallel/", "runtime/src/random/mod.rs"],
-            "a region seeds its pieces, and draws of whole arrays are regions",
-        ),
-        (
-            &["runtime/src/cpu.rs", "runtime/src/mathfn/elementary.rs"],
-            "functions that are called for every element are told once what the processor can do",
-        ),
-        (
-            &["runtime/src/engine/promote.rs", "runtime/src/engine/queue.rs"],
-            "the queue runs what promotion asks",
-        ),
     ];
 
     struct File {

@@ -77,7 +77,7 @@ fn is_numpys(class: Class) -> bool {
 unsafe extern "C" fn drop_source(o: *mut Native) {
     // SAFETY: called once, for a source made by `source_of`.
     let source = unsafe { Box::from_raw(o.cast::<BitSource>()) };
-    (tierup_runtime::host::callbacks().release)(source.py);
+    (tierup_runtime::host::quiet().release)(source.py);
 }
 
 /// A new source with one reference, which keeps the generator alive.

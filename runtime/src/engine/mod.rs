@@ -9,6 +9,7 @@ pub mod inspect;
 pub mod interpreted;
 pub mod loader;
 pub mod perf;
+pub mod policy;
 pub mod promote;
 mod queue;
 pub mod tier1;

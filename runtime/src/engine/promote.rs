@@ -14,14 +14,15 @@
 //! unit that fails to compile stays in tier 0 and says so once.
 
 use super::cache::{self, Key};
-use super::queue::{self, Class, submit};
+pub use super::policy::{Osr, Policy, policy, set_policy};
+use super::queue::{self, Class, Job, lock, submit};
 pub use super::queue::{after_fork, helped, pause, resume, staff};
 use super::tier1::{self, Codegen, Compiler, Keep, Library, Native, Object};
 use super::{perf, trace};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 use tierup_core::backend::Code;
 use tierup_core::diag::{Code as ErrorCode, Diagnostic, Result};
@@ -30,61 +31,10 @@ use tierup_core::lir::{Func, InstData, Module, cells, legalise, opt};
 use tierup_core::lower::short_loop_entry::short_loop_entry;
 use tierup_core::math::definition;
 
-/// When what is promoted. `tierup.config` sets it; the table of variables in the documentation explains it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Policy {
-    /// Nothing is promoted.
-    pub off: bool,
-    /// Calls from Python after which a unit is hot.
-    pub calls: i64,
-    /// Time in tier 0 after which a unit is hot.
-    pub time: Duration,
-    /// Running loops may go over.
-    pub osr: Osr,
-    /// In the background; else the caller that makes a unit hot waits for it.
-    pub background: bool,
-    /// Tier 1 from the first call on: the caller waits.
-    pub eager: bool,
-    pub threads: usize,
-    /// Optimisation level of LLVM, 0 to 3.
-    pub opt: u8,
-}
-
-/// Whether running loops go over to tier 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Osr {
-    Off,
-    On,
-    /** At every point, at a turn chosen at random. */
-    Stress,
-}
-
-impl Default for Policy {
-    fn default() -> Policy {
-        Policy {
-            off: false,
-            calls: 1_000,
-            time: Duration::from_millis(2),
-            osr: Osr::On,
-            background: true,
-            eager: false,
-            threads: 1,
-            opt: 3,
-        }
-    }
-}
-
-static POLICY: RwLock<Option<Policy>> = RwLock::new(None);
 /// The shared library with LLVM, set once by the host.
 static LIBRARY_PATH: OnceLock<PathBuf> = OnceLock::new();
 static LIBRARY: OnceLock<std::result::Result<Library, String>> = OnceLock::new();
 
-pub fn policy() -> Policy {
-    POLICY.read().unwrap_or_else(PoisonError::into_inner).unwrap_or_default()
-}
-pub fn set_policy(p: Policy) {
-    *POLICY.write().unwrap_or_else(PoisonError::into_inner) = Some(p);
-}
 /// Says where the library is; without one nothing is promoted.
 pub fn set_library(path: PathBuf) {
     cache::set_library(path.clone());
@@ -240,10 +190,6 @@ impl Names {
 pub struct Snapshot {
     pub module: Module,
     pub points: Vec<Vec<Point>>,
-}
-
-pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether code of a function calls one of those that are defined in `tierup_core::math`.
@@ -416,7 +362,7 @@ impl Unit {
             self.note_queued();
         }
         if due && self.state.compare_exchange(state, wanted, Ordering::AcqRel, Ordering::Acquire).is_ok() {
-            submit(Work::Whole(Arc::downgrade(self), class), heat, class);
+            submit(Box::new(Work::Whole(Arc::downgrade(self), class)), heat, class);
         }
     }
 
@@ -496,7 +442,8 @@ pub fn sample(site: &Site) -> *mut u8 {
         && !better
         && site.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     {
-        submit(Work::Loop(Arc::downgrade(&unit), std::ptr::from_ref(site) as usize), heat + 1, Class::Soon);
+        let work = Work::Loop(Arc::downgrade(&unit), std::ptr::from_ref(site) as usize);
+        submit(Box::new(work), heat + 1, Class::Soon);
     }
     unit.request(heat, if loops { Class::Later } else { Class::Soon });
     site.entry.load(Ordering::Acquire)
@@ -552,7 +499,7 @@ fn stress_sample(site: &Site, unit: &Arc<Unit>) -> *mut u8 {
 
 /// One thing to compile. It keeps nothing alive: a program that makes and drops functions faster than they
 /// are compiled must not grow.
-pub(super) enum Work {
+enum Work {
     /// Everything, entered from the start; the class in which it waits.
     Whole(Weak<Unit>, Class),
     /// The rest of a running loop: the unit and the address of its site.
@@ -571,12 +518,14 @@ impl Work {
             Work::Whole(u, _) | Work::Loop(u, _) => u,
         }
     }
-    /// Whether it is still wanted.
-    pub(super) fn is_alive(&self) -> bool {
+}
+
+impl Job for Work {
+    fn is_alive(&self) -> bool {
         self.unit().strong_count() > 0
     }
 
-    pub(super) fn run(self) {
+    fn run(&self) {
         let begin = Instant::now();
         let Some(unit) = self.unit().upgrade() else { return };
         let unit = &*unit;
@@ -584,19 +533,19 @@ impl Work {
         if matches!(self, Work::Whole(_, Class::Later)) && unit.state.load(Ordering::Acquire) != POSTPONED {
             return;
         }
-        let done = match &self {
+        let done = match self {
             Work::Whole(..) => whole(unit),
             Work::Loop(_, site) => running_loop(unit, *site),
         };
         let took = begin.elapsed();
-        let what = match &self {
+        let what = match self {
             Work::Whole(..) => "promote",
             Work::Loop(..) => "promote a running loop",
         };
         trace::span(what, "tier 1", begin, took, &unit.name);
         let mut history = lock(&unit.history);
         let since = history.made.map_or(Duration::ZERO, |m| m.elapsed());
-        match (&self, done) {
+        match (self, done) {
             (Work::Whole(..), Ok(_)) => {
                 unit.state.store(DONE, Ordering::Release);
                 history.promoted = Some((since, took));

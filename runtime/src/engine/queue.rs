@@ -10,11 +10,18 @@
 //! probably go on for long, and then waits for it ([`wait`]): whatever it does meanwhile it would do faster
 //! afterwards.
 
-use super::promote::{Work, lock, policy};
+use super::policy::policy;
 use super::trace;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::Duration;
+
+/// Something to compile.
+pub(super) trait Job: Send {
+    /// Whether it is still wanted.
+    fn is_alive(&self) -> bool;
+    fn run(&self);
+}
 
 /// How urgent it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +58,12 @@ pub(super) fn alone() -> bool {
     one || ONE_ALLOWED.load(Ordering::Relaxed)
 }
 
+pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 struct Lane {
-    waiting: Mutex<Vec<(u64, Work)>>,
+    waiting: Mutex<Vec<(u64, Box<dyn Job>)>>,
     more: Condvar,
     threads: AtomicUsize,
     /** Threads without work. */
@@ -119,7 +130,7 @@ fn queue() -> &'static Queue {
 }
 
 /// Puts work into a queue; where nothing is compiled in the background, does it.
-pub fn submit(work: Work, heat: u64, class: Class) {
+pub(super) fn submit(work: Box<dyn Job>, heat: u64, class: Class) {
     let policy = policy();
     if !policy.background {
         return work.run();

@@ -4,7 +4,7 @@
 //! Nobody who holds locks asks for more. Whoever waits for long lets go of the GIL, which the holder may
 //! need: to print, for one.
 
-use crate::host::callbacks;
+use crate::host::quiet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tierup_core::rt::P;
 
@@ -77,7 +77,7 @@ impl Lock {
             }
             std::hint::spin_loop();
         }
-        (callbacks().without_lock)(&mut || {
+        (quiet().without_lock)(&mut || {
             while !self.free() {
                 std::thread::yield_now();
             }

@@ -5,17 +5,33 @@
 //! and wakes sleepers. After a fork the child has none of the threads: it starts with a pool of its own, and
 //! what it inherited is left as it is.
 
-use super::region::Region;
 use super::seat::{self, Seat};
-use super::{region, settings};
+use super::settings;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
+use tierup_core::rt::Ctx;
+
+thread_local! { static WORKER: Cell<bool> = const { Cell::new(false) }; }
+
+/// Whether this is a thread of the pool.
+pub fn is_worker() -> bool {
+    WORKER.get()
+}
+
+/// What threads of the pool help with.
+pub trait Shared: Send + Sync {
+    /// Whether one more could help.
+    fn wants_help(&self) -> bool;
+    /// Helps as long as there is something to do; whether there was.
+    fn help(&self, ctx: Ctx, worker: usize) -> bool;
+}
 
 struct Pool {
-    /// Regions that somebody may help with.
-    open: Mutex<Vec<Arc<Region>>>,
+    /// What somebody may help with.
+    open: Mutex<Vec<Arc<dyn Shared>>>,
     /// Grows with every region.
     epoch: AtomicU64,
     asleep: Mutex<Vec<(Thread, Arc<Seat>)>>,
@@ -73,10 +89,10 @@ pub fn is_hot() -> bool {
 }
 
 /// Offers a region to up to `helpers` threads.
-pub fn announce(region: &Arc<Region>, helpers: usize) {
+pub fn announce(region: Arc<dyn Shared>, helpers: usize) {
     let p = pool();
     p.staff();
-    lock(&p.open).push(region.clone());
+    lock(&p.open).push(region);
     p.epoch.fetch_add(1, Ordering::SeqCst);
     let here = seat::here();
     // One that is awake and was last seen here cannot run as long as we do.
@@ -100,7 +116,7 @@ pub fn announce(region: &Arc<Region>, helpers: usize) {
 }
 
 /// Takes a region back.
-pub fn forget(region: &Arc<Region>) {
+pub fn forget(region: &Arc<dyn Shared>) {
     lock(&pool().open).retain(|r| !Arc::ptr_eq(r, region));
 }
 
@@ -132,20 +148,20 @@ impl Pool {
         self.started.fetch_add(missing, Ordering::Relaxed);
     }
 
-    fn find(&self) -> Option<Arc<Region>> {
+    fn find(&self) -> Option<Arc<dyn Shared>> {
         lock(&self.open).iter().find(|r| r.wants_help()).cloned()
     }
 
     /// The life of a thread of the pool.
     fn serve(&self) {
-        region::be_worker();
+        WORKER.set(true);
         let seat = Arc::new(Seat::take());
         let number = {
             let mut seats = lock(&self.seats);
             seats.push(seat.clone());
             seats.len() - 1
         };
-        let ctx = (crate::host::callbacks().context)();
+        let ctx = (crate::host::quiet().context)();
         let mut seen = u64::MAX;
         let mut busy = Instant::now();
         loop {

@@ -1,12 +1,13 @@
 //! One parallel loop in progress: the grid of its pieces, who runs which, and what goes wrong.
 
-use super::pool;
+use super::pool::{self, Shared};
 use super::settings::{self, Settings};
 use crate::engine::promote::Cell as Word;
 use crate::engine::{Wrapper, interpreted};
 use crate::exc::{Error, Exc, Res};
-use crate::host::callbacks;
+use crate::host::{callbacks, quiet};
 use crate::panics::settle;
+use crate::random::held::Unlocked;
 use crate::random::state::in_chunk;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -227,7 +228,7 @@ fn worth(begin: Instant) -> Duration {
 /// # Safety
 /// `ctx` is the live context of this thread; the job's arguments are what its body takes.
 pub unsafe fn run(job: &Job<'_>, ctx: Ctx) -> Res<()> {
-    let _unlocked = crate::random::Unlocked::begin();
+    let _unlocked = Unlocked::begin();
     let pieces = job.grid.pieces;
     if pieces == 0 {
         return Ok(());
@@ -312,13 +313,14 @@ unsafe fn together(
         settings: Settings::here(),
         mode: float_mode(),
     });
-    pool::announce(&region, helpers);
+    let shared: Arc<dyn Shared> = region.clone();
+    pool::announce(shared.clone(), helpers);
     let begin = Instant::now();
     // SAFETY: as required of the caller.
     let done = unsafe { region.work(0, 0, &mut slots, ctx) };
     let took = so_far + begin.elapsed();
     region.close();
-    pool::forget(&region);
+    pool::forget(&shared);
     let failure = region.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
     ((done, took), failure.map_or(Ok(()), |f| Err(f.1)))
 }
@@ -395,13 +397,6 @@ struct Here {
 }
 thread_local! {
     static HERE: Cell<*const Here> = const { Cell::new(std::ptr::null()) };
-    /// A thread of the pool: it has nothing to do with Python.
-    static WORKER: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Says that this thread belongs to the pool.
-pub fn be_worker() {
-    WORKER.set(true)
 }
 
 /// Which of the threads in the innermost region this is.
@@ -429,19 +424,37 @@ pub fn poll() -> Res<()> {
     if is_unwanted() {
         return Err(super::stop());
     }
-    if WORKER.get() { Ok(()) } else { (callbacks().poll)() }
+    // A thread of the pool has nothing to do with Python.
+    if pool::is_worker() { Ok(()) } else { (callbacks().poll)() }
+}
+
+impl Shared for Region {
+    /// Whether there is something left to begin, and room for one more thread.
+    fn wants_help(&self) -> bool {
+        self.inside.load(Ordering::Relaxed) & CLOSED == 0
+            && self.joined.load(Ordering::Relaxed) <= self.helpers
+    }
+
+    /// Helps until nothing is left to begin; whether there was anything to do. `worker` is the number of the
+    /// thread among those of the pool.
+    fn help(&self, ctx: Ctx, worker: usize) -> bool {
+        let Some(id) = self.join() else { return false };
+        let mut slots = self.job().args.to_vec();
+        let (outer, mode) = (self.settings.enter(), float_mode());
+        set_float_mode(self.mode);
+        // SAFETY: the context is this thread's; the region's owner vouches for the rest.
+        unsafe { self.work(id, 1 + worker % self.helpers.max(1) as usize, &mut slots, ctx) };
+        set_float_mode(mode);
+        outer.enter();
+        self.leave();
+        true
+    }
 }
 
 impl Region {
     /// SAFETY of use: only by threads inside the region.
     fn job(&self) -> &Job<'static> {
         unsafe { &*self.job }
-    }
-
-    /// Whether there is something left to begin, and room for one more thread.
-    pub fn wants_help(&self) -> bool {
-        self.inside.load(Ordering::Relaxed) & CLOSED == 0
-            && self.joined.load(Ordering::Relaxed) <= self.helpers
     }
 
     /// Lets a thread in; it must [`Region::leave`].
@@ -468,21 +481,6 @@ impl Region {
         if self.inside.fetch_sub(1, Ordering::AcqRel) == CLOSED | 1 {
             self.owner.unpark();
         }
-    }
-
-    /// Helps until nothing is left to begin; whether there was anything to do. `worker` is the number of the
-    /// thread among those of the pool.
-    pub fn help(&self, ctx: Ctx, worker: usize) -> bool {
-        let Some(id) = self.join() else { return false };
-        let mut slots = self.job().args.to_vec();
-        let (outer, mode) = (self.settings.enter(), float_mode());
-        set_float_mode(self.mode);
-        // SAFETY: the context is this thread's; the region's owner vouches for the rest.
-        unsafe { self.work(id, 1 + worker % self.helpers.max(1) as usize, &mut slots, ctx) };
-        set_float_mode(mode);
-        outer.enter();
-        self.leave();
-        true
     }
 
     /// Runs pieces until there are no more, first those of the thread's own share; how many iterations.
@@ -555,7 +553,7 @@ impl Region {
             std::hint::spin_loop();
         }
         while !empty() {
-            (callbacks().without_lock)(&mut || {
+            (quiet().without_lock)(&mut || {
                 let until = Instant::now() + LOOK;
                 while !empty() {
                     let left = until.saturating_duration_since(Instant::now());

@@ -11,6 +11,7 @@ mod bounded;
 mod continuous;
 mod discrete;
 mod factorials;
+pub mod held;
 mod legacy;
 mod memory;
 mod normal;
@@ -25,10 +26,10 @@ use crate::host::callbacks;
 use crate::parallel::native::{self, Shared};
 use crate::poll::Poll;
 use bits::{Bits, Own, Source};
+use held::Held;
 use normal::Legacy;
 use params::{LARGEST_LAM, Params, check};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tierup_core::draw::{Draw, Gives, Must, Param};
 use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
@@ -37,73 +38,10 @@ use tierup_core::ops::kernel::IN_PIECES;
 use tierup_core::ops::random::Helpers;
 use tierup_core::rt::{Ctx, P};
 
-/// Generators share these few locks. Each is held for a short while, and nobody takes two.
-static LOCKS: [AtomicBool; 64] = [const { AtomicBool::new(false) }; 64];
-
 /// In a forked child: streams begin anew, and what other threads of the parent held is free.
 pub fn after_fork() {
     state::after_fork();
-    for l in &LOCKS {
-        l.store(false, Ordering::Release);
-    }
-}
-
-/// How many runs of compiled code are under way without the interpreter's lock. Where there are none, that
-/// lock keeps others from a generator.
-static UNLOCKED: AtomicUsize = AtomicUsize::new(0);
-
-/// Compiled code that runs without the interpreter's lock, or in several threads, for as long as this lives.
-/// It is made before the lock is given up. (Loops of ufuncs and callbacks run without it too, but have no way
-/// to a generator.)
-pub struct Unlocked(());
-impl Unlocked {
-    pub fn begin() -> Unlocked {
-        UNLOCKED.fetch_add(1, Ordering::SeqCst);
-        Unlocked(())
-    }
-}
-impl Drop for Unlocked {
-    fn drop(&mut self) {
-        UNLOCKED.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-/// Bits of a generator, held by one thread at a time: threads that share a generator get their numbers in
-/// some order, but whole ones.
-struct Held {
-    bits: *const Bits,
-    lock: Option<&'static AtomicBool>,
-}
-
-impl Held {
-    /// # Safety
-    /// `source` is live.
-    unsafe fn new(source: *mut BitSource) -> Held {
-        // SAFETY: as required of the caller.
-        let bits = unsafe { (*source).bits }.cast::<Bits>();
-        if UNLOCKED.load(Ordering::Relaxed) == 0 {
-            return Held { bits, lock: None };
-        }
-        let lock = &LOCKS[(bits as usize >> 4) % LOCKS.len()];
-        while lock.swap(true, Ordering::Acquire) {
-            std::thread::yield_now();
-        }
-        Held { bits, lock: Some(lock) }
-    }
-}
-impl std::ops::Deref for Held {
-    type Target = Bits;
-    fn deref(&self) -> &Bits {
-        // SAFETY: NumPy's `bitgen_t` lives as long as its generator, which the source keeps alive.
-        unsafe { &*self.bits }
-    }
-}
-impl Drop for Held {
-    fn drop(&mut self) {
-        if let Some(l) = self.lock {
-            l.store(false, Ordering::Release);
-        }
-    }
+    held::after_fork();
 }
 
 /// Runs `f` with the thread's stream as the legacy functions see it.
@@ -550,7 +488,7 @@ impl Helpers for Native {
     }
     unsafe fn random_next(source: *mut BitSource) -> i64 {
         // Nothing is left to do behind the call, so it is a jump.
-        if UNLOCKED.load(Ordering::Relaxed) == 0 {
+        if held::is_locked() {
             // SAFETY: compiled code passes a live generator.
             let bits = unsafe { &*(*source).bits.cast::<Bits>() };
             return unsafe { (bits.next_u64)(bits.state) } as i64;

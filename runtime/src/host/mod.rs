@@ -1,11 +1,15 @@
 //! Callbacks to the host (Python): the few things that only it knows. Without a host everything has a
 //! sensible native answer.
 
+mod quiet;
+
 use crate::exc::{Error, Exc, Res};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
 use tierup_core::layout::BitSource;
+
+pub use quiet::{Quiet, quiet};
 
 /// An array in memory, to be shown. Strides are in bytes.
 pub struct ArrayView<'a> {
@@ -42,13 +46,6 @@ pub struct Callbacks {
     /// A new source of random numbers (owned) that a Python generator spawns; null where none is asked for,
     /// or where there is no host.
     pub spawn: fn(*mut u8, one: bool) -> Res<*mut BitSource>,
-    /// Drops a reference to a Python object.
-    pub release: fn(*mut u8),
-    /// Runs something that waits, without the lock that other threads may need (the GIL) if this one holds
-    /// it.
-    pub without_lock: fn(&mut dyn FnMut()),
-    /// The context of a thread that is none of the host's.
-    pub context: fn() -> tierup_core::rt::Ctx,
 }
 
 fn native_write(text: &str) -> Res<()> {
@@ -72,16 +69,13 @@ const NATIVE: Callbacks = Callbacks {
     copy_array: |_| std::ptr::null_mut(),
     lapack: |_| std::ptr::null(),
     spawn: |_, _| Ok(std::ptr::null_mut()),
-    release: |_| {},
-    without_lock: |body| body(),
-    // Once for each thread, which lives for ever.
-    context: || Box::into_raw(Box::default()),
 };
 
 static CURRENT: AtomicPtr<Callbacks> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Installs the host's callbacks, for the rest of the process or until others are installed.
-pub fn set_callbacks(callbacks: Callbacks) {
+pub fn set_callbacks(callbacks: Callbacks, what_never_raises: Quiet) {
+    quiet::set(what_never_raises);
     // Leaked on purpose: another thread may be using the old ones, and this happens once per process.
     CURRENT.store(Box::into_raw(Box::new(callbacks)), Ordering::Release);
 }
