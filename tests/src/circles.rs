@@ -18,7 +18,6 @@ mod tests {
             &["core/src/ops/"],
             "families of operations are one folder: an emitter asks those of other families",
         ),
-        (&["core/src/infer/"], "one solver, whose methods stand in a file for each concern"),
         (
             &["pybind/src/"],
             "what a call may meet is Python's: a function holds overloads, these hold functions",

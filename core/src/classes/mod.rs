@@ -3,7 +3,7 @@
 //!
 //! Nothing is listed here that the operation table says: a row whose path is `list.append` is what `list` has
 //! under the name `append`. The tables are made of the rows once, at the first look-up. What a class of the
-//! user's has, its host is asked ([`crate::infer::session::Session::member`]).
+//! user's has, its host is asked ([`crate::infer::state::Session::member`]).
 
 mod members;
 mod of_type;

@@ -2,8 +2,8 @@
 //! functions, and library functions that make of operands what rows take.
 
 use super::bind::bind_op;
-use super::call::Source;
-use super::solve::Solver;
+use super::resolved::Source;
+use super::state::Solver;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
 use crate::ops::{Adapter, Asked, OpId, Operands};

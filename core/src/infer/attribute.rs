@@ -1,8 +1,9 @@
 //! `value.name`: attributes of modules, and what classes give their instances and themselves.
 
-use super::call::{Resolved, Source, refused, type_of_global};
+use super::call::{refused, type_of_global};
 use super::hints;
-use super::solve::Solver;
+use super::resolved::{Resolved, Source};
+use super::state::Solver;
 use crate::classes::{self, Member, slots::Slot};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::ops::OpId;

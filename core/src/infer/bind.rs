@@ -1,7 +1,7 @@
 //! How the operands of a call get to the parameters of a row of the table or of a function.
 
-use super::call::Source;
-use super::solve::Solver;
+use super::resolved::Source;
+use super::state::Solver;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::ops::{Home, Keywords, OpDef, OpId};
 use crate::ssa::{Func, Params};

@@ -1,8 +1,9 @@
 //! Attributes of classes, and of named tuples through their class: constants, methods, properties, and what
 //! every named tuple has. Attributes that are asked for by name (`getattr`, `hasattr`).
 
-use super::call::{Resolved, Source, refused, type_of_global};
-use super::solve::Solver;
+use super::call::{refused, type_of_global};
+use super::resolved::{Resolved, Source};
+use super::state::Solver;
 use crate::classes::{self, Member, slots::Slot};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::{ClassAttr, GlobalValue};

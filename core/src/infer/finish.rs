@@ -1,9 +1,8 @@
 //! Writes the solved function down as typed SSA: reached blocks only, calls resolved, promotions explicit,
 //! constants in place.
 
-use super::call::{Resolved, Source};
-use super::session::{Key, Session, Typed};
-use super::solve::{Solved, member_type, reverse_post_order};
+use super::resolved::{Resolved, Source};
+use super::state::{Key, Session, Solved, Typed};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
 use crate::ssa::{Block, BlockCall, Func, Inst, Loc, Op, Term, Value};
@@ -77,7 +76,7 @@ pub fn finish(
         latches: HashMap::new(),
     };
     let order: Vec<Block> =
-        reverse_post_order(old).into_iter().filter(|b| f.solved.reached[b.index()]).collect();
+        old.reverse_post_order().into_iter().filter(|b| f.solved.reached[b.index()]).collect();
     for b in &order {
         f.make_block(*b, key);
     }
@@ -168,7 +167,8 @@ impl Finisher<'_, '_> {
             Source::Member(v, k) => self.member(*v, *k)?,
             Source::Part(of, k) => {
                 let v = self.source(of)?;
-                let ty = member_type(self.new.types[v.index()], *k)
+                let ty = self.new.types[v.index()]
+                    .member(*k)
                     .ok_or_else(|| Diagnostic::internal("missing member"))?;
                 self.push(Op::Member(*k), vec![v], ty)
             }
@@ -214,7 +214,7 @@ impl Finisher<'_, '_> {
     }
 
     fn member(&mut self, old: Value, k: u32) -> Result<Value> {
-        let ty = member_type(self.ty(old), k).ok_or_else(|| Diagnostic::internal("missing member"))?;
+        let ty = self.ty(old).member(k).ok_or_else(|| Diagnostic::internal("missing member"))?;
         let konst = match &self.solved.facts[old.index()].konst {
             Some(Const::Tuple(m)) => m.get(k as usize).cloned(),
             _ => None,

@@ -1,15 +1,10 @@
 //! What a class has under a name: the one look-up that attributes, method calls, special methods and hints
 //! share.
 
-use super::session::Session;
+use super::state::Session;
 use crate::classes::{self, Member};
 use crate::host::ClassAttr;
-use crate::types::class::{ClassDef, ClassId, Origin};
-use std::cell::RefCell;
-use std::collections::HashMap;
-
-/// Answers of the host, each asked for once in a compilation: by class and name.
-pub type ClassAttrs = RefCell<HashMap<ClassId, HashMap<Box<str>, Option<ClassAttr>>>>;
+use crate::types::class::{ClassDef, Origin};
 
 impl Session<'_> {
     /// What a class has under a name, itself or from a base.

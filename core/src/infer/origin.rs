@@ -5,8 +5,8 @@
 //! array's own machine values. `~b`: a bool of Python's is an int then, -1 or -2, one of NumPy's stays a
 //! bool; both are of one type.
 
-use super::call::Source;
-use super::solve::Solver;
+use super::resolved::Source;
+use super::state::Solver;
 use crate::diag::{Code, Diagnostic};
 use crate::ops::{Home, OpId, id};
 use crate::ssa::analysis::Definitions;

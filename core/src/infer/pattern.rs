@@ -5,8 +5,8 @@
 //! the class hides, and every other attribute, is read by a function of the library, where no attribute means
 //! no match.
 
-use super::call::Source;
-use super::solve::Solver;
+use super::resolved::Source;
+use super::state::Solver;
 use crate::classes::{self, Member};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::{ClassAttr, GlobalValue};

@@ -1,7 +1,7 @@
 //! Bodies of parallel loops, and of comprehensions that fill an array at once.
 
-use super::call::{Resolved, Source};
-use super::solve::Solver;
+use super::resolved::{Resolved, Source};
+use super::state::Solver;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::ssa::{Inst, registry};
 use crate::types::{Const, Kind, Type};

@@ -1,11 +1,10 @@
 //! Which row of the table carries out an operation, and what is said where none does.
 
 use super::bind::bind_op;
-use super::call::{Resolved, Source};
 use super::hints;
-use super::session::Session;
-use super::solve::Solver;
+use super::resolved::{Resolved, Source};
 use super::special;
+use super::state::{Session, Solver};
 use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::ops::{self, Adapter, Body, OpDef, OpId, id};

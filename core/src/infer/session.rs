@@ -1,111 +1,14 @@
 //! The fixed point over instances: recursion, what each instance returns.
 
-use super::member::ClassAttrs;
+use super::state::{ClassAttrs, DEEPEST, Instance, Key, LARGEST, Look, Seen, Session, Solved, State};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::Host;
 use crate::source::Origin;
 use crate::ssa::{self, Func, FuncId, InstanceId, registry};
-use crate::types::{Const, Kind, Type, promote};
+use crate::types::{Kind, Type, promote};
 use crate::typing::vars::{Site, Vars};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
-
-/// One function for one combination of argument types. Constants are part of the key for library functions
-/// only.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Key {
-    pub func: FuncId,
-    pub args: Vec<Type>,
-    pub consts: Vec<Option<Const>>,
-    /// What its result is to be, where it leaves open what a list in it holds and the caller says so.
-    pub result: Option<Type>,
-}
-
-/// An instance as the session knows it.
-pub struct Instance {
-    pub key: Key,
-    pub func: Arc<Func>,
-    /// What a call gives; of a generator function the generator. Variables in it are the instance's own, until
-    /// its code is written.
-    pub ret: Type,
-    /// What its results are converted to.
-    pub declared: Option<Type>,
-    /// What a generator's body yields.
-    pub yields: Type,
-    state: State,
-    /// Read while it was still being solved; its readers are solved again when `ret` changes.
-    read_early: bool,
-    /// The types of its values, from the last round.
-    solved: Option<super::solve::Solved>,
-    /// Typed code, once solved.
-    pub typed: Option<Typed>,
-    /// Why it could not be solved, and the version of the variables then: asked again, it says so at once.
-    /// Without this a chain of calls whose last one fails would be tried anew from every link, and again from
-    /// every link of those.
-    failed: Option<(u64, Diagnostic)>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    New,
-    InProgress,
-    Provisional,
-    Done,
-}
-
-/// The typed function and what its `Global` instructions mean.
-#[derive(Clone, Debug)]
-pub struct Typed {
-    pub func: Arc<Func>,
-    pub globals: HashMap<ssa::Value, crate::host::GlobalValue>,
-}
-
-/// A look into a function.
-struct Look {
-    func: FuncId,
-    /// What it returns, as far as known.
-    ret: Type,
-    /// A recursive call has asked for that.
-    asked: bool,
-}
-
-/// What a look into a function for a call has found, beside what is known of variables by now.
-pub enum Seen {
-    /// It is being looked into: this is what it returns, as far as known.
-    Within(Type),
-    /// It returns a type in which variables of its arguments stand.
-    Returned(Type),
-    /// It says nothing of its arguments. This is what it returns while nothing is known of them.
-    Given(Type),
-    /// It cannot be typed while nothing is known of them.
-    Nothing,
-}
-
-pub struct Session<'h> {
-    pub host: &'h dyn Host,
-    pub instances: Vec<Instance>,
-    /// Integers that do not fit raise.
-    overflow_checks: bool,
-    /// What the host said of its classes.
-    pub(super) class_attrs: ClassAttrs,
-    by_key: HashMap<Key, InstanceId>,
-    pub vars: Vars,
-    depth: u32,
-    /// What is being solved and looked into now, the innermost last.
-    stack: Vec<InstanceId>,
-    /// Functions that are being looked into for what they say about variables in their arguments.
-    ahead: Vec<Look>,
-    /// Looks that have found nothing of the arguments, with the version of the variables and the round then, and
-    /// what is returned: without this a function that calls another twice would look into it twice, and each
-    /// look into the next one twice again.
-    found_nothing: HashMap<Key, (u64, u64, Option<Type>)>,
-    /// Grows when what recursive calls within looks give changes.
-    round: u64,
-    /// What was seen in functions that return lists they are given, with the arguments as they were then.
-    followed: HashMap<(Site, FuncId), (Vec<Type>, Type)>,
-    /// Numbers of such looks, counted down from the top: none is that of an instance.
-    look_ids: HashMap<(Site, FuncId), u32>,
-}
 
 /// Generators are numbered for the whole process, since types are: the numbers of each function's.
 #[derive(Default)]
@@ -337,7 +240,7 @@ impl<'h> Session<'h> {
 
     /// Where callers have said what lists hold that functions return empty, these are solved again as
     /// functions that return such lists.
-    fn tell_results(&mut self, func: &Func, solved: &mut super::solve::Solved) -> Result<()> {
+    fn tell_results(&mut self, func: &Func, solved: &mut Solved) -> Result<()> {
         for i in std::mem::take(&mut solved.open) {
             if let Some(how) = solved.resolved.get_mut(&i) {
                 let told = how.each_instance(&mut |id, ret| self.tell_result(id, ret));
@@ -366,11 +269,7 @@ impl<'h> Session<'h> {
 
     fn solve_instance(&mut self, id: InstanceId) -> Result<()> {
         if self.depth > 200
-            || self.instances[id.index()]
-                .key
-                .args
-                .iter()
-                .any(|t| t.is_larger_than(super::solve::DEEPEST, super::solve::LARGEST))
+            || self.instances[id.index()].key.args.iter().any(|t| t.is_larger_than(DEEPEST, LARGEST))
         {
             return Err(Diagnostic::new(
                 Code::RunawayRecursion,

@@ -5,9 +5,11 @@
 //! an instance that is still being solved gives what is known of its result. Types only grow at block
 //! parameters, so the loop ends; errors count when it has ended.
 
-use super::call::{self, Resolved};
-use super::session::{Key, Session};
-use super::unknown::{Waiting, unknown_elements};
+use super::call;
+use super::resolved::Source;
+use super::state::{DEEPEST, Fact, Key, LARGEST, Session, Solved, Solver};
+use super::unknown::unknown_elements;
+use super::waiting::Waiting;
 use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
@@ -18,56 +20,6 @@ use crate::typing::Arg;
 use crate::typing::vars::Site;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-
-/// How deep types of variables that change and of arguments may nest, and how many types they may hold.
-pub const DEEPEST: usize = 64;
-pub const LARGEST: usize = 10_000;
-
-/// What is known of one value.
-#[derive(Clone, Debug)]
-pub struct Fact {
-    pub ty: Type,
-    pub konst: Option<Const>,
-}
-
-/// Types of one function.
-pub struct Solved {
-    pub ret: Type,
-    pub yields: Type,
-    pub facts: Vec<Fact>,
-    pub reached: Vec<bool>,
-    /// Calls whose results have variables in them that are the caller's to tell.
-    pub open: BTreeSet<Inst>,
-    /// How each instruction is carried out.
-    pub resolved: HashMap<Inst, Resolved>,
-    pub globals: HashMap<Value, GlobalValue>,
-    /// Which instructions may raise: only their edges to handlers were taken, so only what those pass has a
-    /// type there.
-    pub raises: Vec<bool>,
-}
-
-pub struct Solver<'s, 'h> {
-    pub session: &'s mut Session<'h>,
-    pub id: InstanceId,
-    pub func: &'s Func,
-    pub out: Solved,
-    pub errors: HashMap<Inst, Diagnostic>,
-    term_errors: HashMap<Block, Diagnostic>,
-    /// Blocks to visit, by position in reverse post-order.
-    work: BTreeSet<u32>,
-    position: Vec<u32>,
-    pub order: Vec<Block>,
-    /// Blocks that use a value.
-    users: Vec<Vec<Block>>,
-    /// Whether a block parameter has been reached by an argument yet.
-    seen: Vec<bool>,
-    visits: u32,
-    /// Types of the captured variables, which follow the parameters in the key.
-    captures: Vec<Type>,
-    pub waiting: Waiting,
-    /// See [`only_users`]; found when first asked for.
-    only_users: Option<HashMap<Value, Option<Inst>>>,
-}
 
 pub fn solve(session: &mut Session<'_>, id: InstanceId, func: &Func, key: &Key) -> Result<Solved> {
     // What values were while lists seemed empty is forgotten once more is known: what a generator over nothing
@@ -94,7 +46,7 @@ impl<'s, 'h> Solver<'s, 'h> {
     }
 
     fn new(session: &'s mut Session<'h>, id: InstanceId, func: &'s Func) -> Solver<'s, 'h> {
-        let order = reverse_post_order(func);
+        let order = func.reverse_post_order();
         let mut position = vec![u32::MAX; func.blocks.len()];
         for (i, b) in order.iter().enumerate() {
             position[b.index()] = i as u32;
@@ -430,39 +382,36 @@ impl<'s, 'h> Solver<'s, 'h> {
                 match host.global(self.func.host, name) {
                     Some(value) => self.global(node.result, value, name),
                     // NameError when it is reached, as in Python.
-                    None => self.rows(
-                        i,
-                        id::NAME_MISSING,
-                        vec![call::Source::Const(Const::Str(name.clone()))],
-                        vec![],
-                    ),
+                    None => {
+                        self.rows(i, id::NAME_MISSING, vec![Source::Const(Const::Str(name.clone()))], vec![])
+                    }
                 }
             }
             Op::Free(n) => self.captured(node.result, *n),
             Op::Table(id::PARALLEL_REGION) => self.region(i),
             Op::Table(id::ARRAY_ELEMENT) => self.element_of(i),
             Op::Table(path) => {
-                let args: Vec<call::Source> = node.args.iter().map(|v| call::Source::Value(*v)).collect();
+                let args: Vec<Source> = node.args.iter().map(|v| Source::Value(*v)).collect();
                 let path =
                     if *path == id::LIST_BUILD && self.serves_as_tuple(i) { id::TUPLE_BUILD } else { *path };
                 self.operation(i, path, args)
             }
             Op::Call { keywords } => {
                 let split = node.args.len() - keywords.len();
-                let positional = node.args[1..split].iter().map(|v| call::Source::Value(*v)).collect();
+                let positional = node.args[1..split].iter().map(|v| Source::Value(*v)).collect();
                 let named = keywords
                     .iter()
                     .cloned()
-                    .zip(node.args[split..].iter().map(|v| call::Source::Value(*v)))
+                    .zip(node.args[split..].iter().map(|v| Source::Value(*v)))
                     .collect();
-                self.call(i, &call::Source::Value(node.args[0]), positional, named)
+                self.call(i, &Source::Value(node.args[0]), positional, named)
             }
             Op::CallSpread { keywords } => self.call_spread(i, keywords),
-            Op::Attr(name) => self.attribute(i, &call::Source::Value(node.args[0]), name),
+            Op::Attr(name) => self.attribute(i, &Source::Value(node.args[0]), name),
             Op::SetAttr(name)
                 if let Some(set) = classes::setter(classes::class_of(self.ty(node.args[0])), name) =>
             {
-                self.rows(i, set, node.args.iter().map(|v| call::Source::Value(*v)).collect(), vec![])
+                self.rows(i, set, node.args.iter().map(|v| Source::Value(*v)).collect(), vec![])
             }
             Op::SetAttr(name) => Err(Diagnostic::new(
                 Code::UnknownAttribute,
@@ -553,13 +502,13 @@ impl<'s, 'h> Solver<'s, 'h> {
         let spread = node.args[1];
         let (all, ty) = match *self.ty(spread) {
             Kind::Optional(t) => (
-                call::Source::Present(
-                    Box::new(call::Source::Value(spread)),
+                Source::Present(
+                    Box::new(Source::Value(spread)),
                     "argument after * must be an iterable, not NoneType",
                 ),
                 t,
             ),
-            _ => (call::Source::Value(spread), self.ty(spread)),
+            _ => (Source::Value(spread), self.ty(spread)),
         };
         if let Some(d) = self.special_spread(ty) {
             return Err(d);
@@ -572,7 +521,7 @@ impl<'s, 'h> Solver<'s, 'h> {
         let mut named = vec![];
         for (key, v) in keywords.iter().zip(&node.args[2..]) {
             if &**key != "**" {
-                named.push((key.clone(), call::Source::Value(*v)));
+                named.push((key.clone(), Source::Value(*v)));
                 continue;
             }
             let Kind::NamedTuple(class, _) = self.ty(*v).kind() else {
@@ -593,10 +542,10 @@ impl<'s, 'h> Solver<'s, 'h> {
                     .fields
                     .iter()
                     .enumerate()
-                    .map(|(k, f)| (f.as_str().into(), call::Source::Member(*v, k as u32))),
+                    .map(|(k, f)| (f.as_str().into(), Source::Member(*v, k as u32))),
             );
         }
-        self.call(i, &call::Source::Value(node.args[0]), positional, named)
+        self.call(i, &Source::Value(node.args[0]), positional, named)
     }
 
     /// Whether a list is made for nothing but one call of a NumPy function: `np.concatenate([a, b])`. Those
@@ -648,8 +597,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             Some(Const::Tuple(m)) => m.get(k as usize).cloned(),
             _ => None,
         };
-        let ty = member_type(f.ty, k)
-            .ok_or_else(|| Diagnostic::internal(format!("{} has no member {k}", f.ty)))?;
+        let ty = f.ty.member(k).ok_or_else(|| Diagnostic::internal(format!("{} has no member {k}", f.ty)))?;
         Ok((ty, konst, false))
     }
 }
@@ -713,30 +661,6 @@ fn only_users(func: &Func) -> HashMap<Value, Option<Inst>> {
     users
 }
 
-/// Number of members of a composite value.
-pub fn member_count(t: Type) -> usize {
-    match t.kind() {
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.len(),
-        Kind::Slice(_) => 3,
-        Kind::Method(..) => 1,
-        Kind::Function(f) => f.defaults.len() + f.captures.len(),
-        _ => 0,
-    }
-}
-
-/// Type of member `k` of a composite value.
-pub fn member_type(t: Type, k: u32) -> Option<Type> {
-    let k = k as usize;
-    match t.kind() {
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.get(k).copied(),
-        Kind::Slice(m) => m.get(k).copied(),
-        Kind::Method(_, t) => (k == 0).then_some(*t),
-        Kind::Function(f) => f.defaults.iter().chain(&f.captures).nth(k).copied(),
-        Kind::Variant(m) => m.get(k).copied(),
-        _ => None,
-    }
-}
-
 /// A variable of two types that no type holds: harmless until it is read.
 fn conflict(a: Type, b: Type) -> Type {
     match (as_conflict(a), as_conflict(b)) {
@@ -747,35 +671,4 @@ fn conflict(a: Type, b: Type) -> Type {
 }
 fn as_conflict(t: Type) -> Option<(Type, Type)> {
     if let Kind::Conflict(a, b) = *t { Some((a, b)) } else { None }
-}
-
-pub fn reverse_post_order(func: &Func) -> Vec<Block> {
-    let mut seen = vec![false; func.blocks.len()];
-    let mut post = Vec::with_capacity(func.blocks.len());
-    let mut stack = vec![(Block(0), false)];
-    while let Some((b, done)) = stack.pop() {
-        if done {
-            post.push(b);
-            continue;
-        }
-        if std::mem::replace(&mut seen[b.index()], true) {
-            continue;
-        }
-        stack.push((b, true));
-        let data = func.block(b);
-        for i in &data.insts {
-            if let Some(u) = &func.inst(*i).unwind
-                && !seen[u.block.index()]
-            {
-                stack.push((u.block, false));
-            }
-        }
-        for t in data.term.targets() {
-            if !seen[t.block.index()] {
-                stack.push((t.block, false));
-            }
-        }
-    }
-    post.reverse();
-    post
 }

@@ -5,8 +5,8 @@
 //! members of a tuple where Python would ask is not done to such a value: another row of the table is tried,
 //! and else the operation is refused. Nothing a class defines is passed over.
 
-use super::call::Source;
-use super::solve::Solver;
+use super::resolved::Source;
+use super::state::Solver;
 use crate::classes::slots::{self, How, Slot};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::{ClassAttr, GlobalValue};

@@ -1,6 +1,6 @@
 //! What the code of a compilation may do to lists that it is given.
 
-use crate::infer::session::Session;
+use crate::infer::state::Session;
 use crate::ops::Effect;
 use crate::ssa::Op;
 

@@ -13,8 +13,7 @@ use crate::emit::locks::{Look, Shared};
 use crate::emit::{cast, constants};
 use crate::exc::unbound;
 use crate::host::GlobalValue;
-use crate::infer::session::Session;
-use crate::infer::solve::{member_type, reverse_post_order};
+use crate::infer::state::Session;
 use crate::layout::Obj;
 use crate::lir::builder::Builder;
 use crate::lir::{self, Alias, LocData, Ty};
@@ -138,7 +137,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
     /// Lowers every reached block. `jump_to_entry` passes the entry block's arguments when it is not the LIR
     /// entry.
     pub fn run(&mut self, skip: &[Block]) -> Result<()> {
-        let order = reverse_post_order(self.func);
+        let order = self.func.reverse_post_order();
         let entry = self.cx.b.block;
         self.blocks[0] = Some(entry);
         for b in &order {
@@ -765,7 +764,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
 /// Leaves of member `k`.
 fn member(val: &[lir::Value], ty: Type, k: u32) -> Result<Val> {
     let leaves = |k| {
-        member_type(ty, k)
+        ty.member(k)
             .map(Type::leaf_count)
             .ok_or_else(|| Diagnostic::internal(format!("{ty} has no member {k}")))
     };

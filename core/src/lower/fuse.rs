@@ -6,7 +6,7 @@
 //! shapes which do not go together are found when and where they were. It runs on typed SSA in front of the
 //! ownership pass, which then sees that the loop reads what the operation read.
 
-use crate::infer::session::Session;
+use crate::infer::state::Session;
 use crate::lir::explain::Place;
 use crate::ops::array::OF_SHAPE;
 use crate::ops::fancy::CHOSEN;

@@ -13,7 +13,8 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cx::{Generators, LowerCx, Options, Resume, close_signature};
 use crate::emit::locks::Shared;
 use crate::host::GlobalValue;
-use crate::infer::session::{Session, generator_id};
+use crate::infer::session::generator_id;
+use crate::infer::state::Session;
 use crate::layout::FRAME_HEADER;
 use crate::lir::builder::Builder;
 use crate::lir::{self, Alias, Signature, Ty};
@@ -60,7 +61,7 @@ fn layout(func: &Func) -> Layout {
 
 /// Values that some path carries over a `yield`: live after it, by a plain backward analysis.
 fn live_across_yield(func: &Func) -> Vec<Value> {
-    let order = crate::infer::solve::reverse_post_order(func);
+    let order = func.reverse_post_order();
     let mut live_in: Vec<HashSet<Value>> = vec![HashSet::new(); func.blocks.len()];
     let mut across: HashSet<Value> = HashSet::new();
     loop {

@@ -14,7 +14,7 @@
 use super::{callees, generator};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::locks::Shared;
-use crate::infer::session::Session;
+use crate::infer::state::Session;
 use crate::ops::{Effect, Lists, id};
 use crate::ssa::{Func, Inst, InstNode, InstanceId, Op, Value};
 use crate::types::{Kind, Type};

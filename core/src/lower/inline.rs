@@ -6,7 +6,7 @@
 //! and reports name the user's lines.
 
 use crate::host::GlobalValue;
-use crate::infer::session::Session;
+use crate::infer::state::Session;
 use crate::ops::id;
 use crate::ssa::{Block, Func, InlinedFrom, Inst, InstNode, InstanceId, Loc, Op, Term, Value};
 use crate::types::{Kind, Type};

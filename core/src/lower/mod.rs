@@ -31,7 +31,7 @@ pub mod suspension;
 use crate::diag::{Diagnostic, Result};
 use crate::emit::platform::{Host, Platform};
 use crate::host::GlobalValue;
-use crate::infer::session::{Session, Typed};
+use crate::infer::state::{Session, Typed};
 use crate::lir::explain::Place;
 use crate::lir::{Module, Signature};
 use crate::ssa::{Func, InstanceId, Op, Value};

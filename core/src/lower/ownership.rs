@@ -183,14 +183,12 @@ fn destructure(func: &mut Func) {
             let Some(members) = moved.get(&r) else { continue };
             out.extend(members);
             // Members that nobody takes still hold references.
-            let count = crate::infer::solve::member_count(func.types[r.index()]);
+            let count = func.types[r.index()].member_count();
             for k in 0..count as u32 {
                 if members.iter().any(|m| func.insts[m.index()].op == Op::Member(k)) {
                     continue;
                 }
-                let Some(ty) =
-                    crate::infer::solve::member_type(func.types[r.index()], k).filter(|t| t.is_counted())
-                else {
+                let Some(ty) = func.types[r.index()].member(k).filter(|t| t.is_counted()) else {
                     continue;
                 };
                 let v = func.make_value();
@@ -274,7 +272,7 @@ struct Liveness {
 impl Liveness {
     fn new(func: &Func, roots: &[Root]) -> Liveness {
         let mut l = Liveness { live_in: vec![Set::new(); func.blocks.len()] };
-        let order: Vec<Block> = crate::infer::solve::reverse_post_order(func);
+        let order: Vec<Block> = func.reverse_post_order();
         loop {
             let mut changed = false;
             for b in order.iter().rev() {

@@ -1,7 +1,7 @@
 //! Whether a function does nothing but compute: what it writes to it has made itself, it draws no random
 //! numbers, and nobody can tell in which order its calls ran.
 
-use crate::infer::session::Session;
+use crate::infer::state::Session;
 use crate::ops::{Effect, Own, id};
 use crate::ssa::{Func, InstNode, InstanceId, Op, Value};
 use crate::types::promote::runs_generator;

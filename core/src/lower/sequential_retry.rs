@@ -6,7 +6,7 @@
 //! where it would, it is one piece from the start.
 
 use super::pure::{Defs, definitions, does_nothing_but, is_made_here};
-use crate::infer::session::Session;
+use crate::infer::state::Session;
 use crate::ops::{Effect, OpDef, OpId, Own, id};
 use crate::ssa::analysis::{Cfg, Dominators, uses_of, uses_of_term};
 use crate::ssa::opt::parallel::Speculative;

@@ -33,6 +33,38 @@ impl Edge {
 }
 
 impl Func {
+    /// Reached blocks in reverse post-order, those that handlers begin included.
+    pub fn reverse_post_order(&self) -> Vec<Block> {
+        let mut seen = vec![false; self.blocks.len()];
+        let mut post = Vec::with_capacity(self.blocks.len());
+        let mut stack = vec![(Block(0), false)];
+        while let Some((b, done)) = stack.pop() {
+            if done {
+                post.push(b);
+                continue;
+            }
+            if std::mem::replace(&mut seen[b.index()], true) {
+                continue;
+            }
+            stack.push((b, true));
+            let data = self.block(b);
+            for i in &data.insts {
+                if let Some(u) = &self.inst(*i).unwind
+                    && !seen[u.block.index()]
+                {
+                    stack.push((u.block, false));
+                }
+            }
+            for t in data.term.targets() {
+                if !seen[t.block.index()] {
+                    stack.push((t.block, false));
+                }
+            }
+        }
+        post.reverse();
+        post
+    }
+
     /// Every edge out of `b`: instructions' handlers in order, then the terminator's targets.
     pub fn each_edge(&self, b: Block, f: &mut dyn FnMut(Edge, &BlockCall)) {
         let block = self.block(b);

@@ -181,6 +181,30 @@ impl Type {
     pub fn strong_throughout(self) -> Type {
         self.map_arguments(&mut Type::strong_throughout).strong()
     }
+
+    /// How many members a composite value has.
+    pub fn member_count(self) -> usize {
+        match self.kind() {
+            Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.len(),
+            Kind::Slice(_) => 3,
+            Kind::Method(..) => 1,
+            Kind::Function(f) => f.defaults.len() + f.captures.len(),
+            _ => 0,
+        }
+    }
+
+    /// The type of member `k` of a composite value.
+    pub fn member(self, k: u32) -> Option<Type> {
+        let k = k as usize;
+        match self.kind() {
+            Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.get(k).copied(),
+            Kind::Slice(m) => m.get(k).copied(),
+            Kind::Method(_, t) => (k == 0).then_some(*t),
+            Kind::Function(f) => f.defaults.iter().chain(&f.captures).nth(k).copied(),
+            Kind::Variant(m) => m.get(k).copied(),
+            _ => None,
+        }
+    }
 }
 
 /// A type of the constructor that holds values of both, whatever their arguments: one of the two, with a

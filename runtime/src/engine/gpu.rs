@@ -9,7 +9,7 @@ use tierup_core::diag::{Diagnostic, Result};
 use tierup_core::emit::cx::Options;
 use tierup_core::emit::platform;
 use tierup_core::emit::wrapper;
-use tierup_core::infer::session::Session;
+use tierup_core::infer::state::Session;
 use tierup_core::lir::{Module, contract, grid, legalise};
 use tierup_core::lower::{self, Target, gpu};
 

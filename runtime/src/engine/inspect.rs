@@ -6,7 +6,7 @@ use super::{Request, front, guarded};
 use std::collections::BTreeSet;
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::Result;
-use tierup_core::infer::session::Session;
+use tierup_core::infer::state::Session;
 use tierup_core::lir::explain::{self, Facts, Place};
 use tierup_core::lower;
 use tierup_core::lower::notes::Note;

@@ -29,7 +29,7 @@ use tierup_core::diag::{Diagnostic, Result};
 use tierup_core::emit::cx::Options;
 use tierup_core::emit::wrapper;
 use tierup_core::host::Host;
-use tierup_core::infer::session::Session;
+use tierup_core::infer::state::Session;
 use tierup_core::layout::ThreadCtx;
 use tierup_core::lir::cfg::Analyses;
 use tierup_core::lir::{Module, cells, legalise, opt, osr};

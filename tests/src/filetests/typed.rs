@@ -6,7 +6,7 @@ use tierup_core::diag::Diagnostic;
 use tierup_core::emit::cx::Options;
 use tierup_core::emit::platform;
 use tierup_core::emit::wrapper::make_wrapper;
-use tierup_core::infer::session::Session;
+use tierup_core::infer::state::Session;
 use tierup_core::lir::opt;
 use tierup_core::lir::{Loc, Module, verify_module};
 use tierup_core::lower::{self, PLATFORMS, STEPS, gpu};

@@ -1,0 +1,97 @@
+//! How an instruction is carried out, and where its operands come from.
+
+use crate::diag::{Code, Result};
+use crate::host::GlobalValue;
+use crate::ops::OpDef;
+use crate::ssa::{InstanceId, Value};
+use crate::types::{ClassDef, Const, Type};
+use std::sync::Arc;
+
+/// Where a parameter's value comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    Value(Value),
+    /// Member of a composite value: of a spread tuple, a method's receiver, a function's default or captured
+    /// value.
+    Member(Value, u32),
+    /// Member of another source.
+    Part(Box<Source>, u32),
+    /// An optional source that is known not to be None.
+    NotNone(Box<Source>),
+    /// What an optional source is, or TypeError with that message.
+    Present(Box<Source>, &'static str),
+    Const(Const),
+    /// A default that the host knows.
+    Global(GlobalValue),
+    /// The tuple for `*args`.
+    Pack(Vec<Source>),
+    /// The values for `**kwargs`.
+    Keywords(&'static ClassDef, Vec<Source>),
+}
+
+/// How an instruction is carried out.
+#[derive(Clone, Debug)]
+pub enum Resolved {
+    /// A row of the table; operands are promoted to `coerce`.
+    Apply { op: &'static OpDef, sources: Vec<Source>, coerce: Vec<Type> },
+    Instance {
+        id: InstanceId,
+        sources: Vec<Source>,
+        coerce: Vec<Type>,
+        /// What the call gives here.
+        ret: Type,
+    },
+    /// The body of a parallel loop; the range is the last operand.
+    Region { id: InstanceId, sources: Vec<Source>, coerce: Vec<Type> },
+    /// A tuple-like value made of the sources.
+    Build { sources: Vec<Source> },
+    /// The same machine values under another type.
+    Retype(Source),
+    /// Member of a composite value.
+    Member(Source, u32),
+    /// Once the source is known to be a value.
+    After(Source, Box<Resolved>),
+    /// By which of several types `on` has when the program runs: how each is carried out, its result's type,
+    /// the result if it is known.
+    Dispatch { on: Source, ways: Vec<(Resolved, Type, Option<Const>)> },
+    /// Nothing that can be done: TypeError or AttributeError with that text.
+    Impossible(Code, Arc<str>),
+    /// The source itself.
+    Same(Source),
+    /// A value that the host knows.
+    Known(GlobalValue),
+    /// Nothing happens at run time.
+    Nothing,
+}
+
+impl Resolved {
+    /// The instances that are called, each with what its call gives.
+    pub fn each_instance(&mut self, f: &mut dyn FnMut(&mut InstanceId, Type) -> Result<()>) -> Result<()> {
+        match self {
+            Resolved::Instance { id, ret, .. } => f(id, *ret),
+            Resolved::After(_, how) => how.each_instance(f),
+            Resolved::Dispatch { ways, .. } => ways.iter_mut().try_for_each(|way| way.0.each_instance(f)),
+            Resolved::Apply { .. }
+            | Resolved::Region { .. }
+            | Resolved::Build { .. }
+            | Resolved::Retype(_)
+            | Resolved::Member(..)
+            | Resolved::Impossible(..)
+            | Resolved::Same(_)
+            | Resolved::Known(_)
+            | Resolved::Nothing => Ok(()),
+        }
+    }
+}
+
+impl Source {
+    /// Member `k` of the value.
+    pub fn part(&self, k: u32) -> Source {
+        match self {
+            Source::Value(v) => Source::Member(*v, k),
+            _ => Source::Part(Box::new(self.clone()), k),
+        }
+    }
+}
+
+pub type Typed = Result<(Type, Option<Const>, bool)>;
