@@ -101,8 +101,19 @@ pub struct Diagnostic {
     /// What the user can do.
     pub help: Option<String>,
     /// It says that an operation is not for such operands and nothing else, so that whoever knows more of the
-    /// operation may say it better.
-    pub generic: bool,
+    /// operation may say it better: what it speaks of.
+    pub generic: Option<Subject>,
+}
+
+/// What refuses its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// An operator that is written as a sign.
+    Sign,
+    /// `%`, which with a string in front formats it.
+    Percent,
+    /// What is called or named.
+    Name,
 }
 
 pub type Result<T> = std::result::Result<T, Diagnostic>;
@@ -115,7 +126,7 @@ impl Diagnostic {
             span: None,
             notes: vec![],
             help: None,
-            generic: false,
+            generic: None,
         }
     }
     /// The user stopped the compilation; whoever started it knows, and says so in the user's terms.
@@ -139,8 +150,8 @@ impl Diagnostic {
         self
     }
     /// See [`Diagnostic::generic`].
-    pub fn generic(mut self) -> Diagnostic {
-        self.generic = true;
+    pub fn generic(mut self, subject: Subject) -> Diagnostic {
+        self.generic = Some(subject);
         self
     }
     pub fn note(mut self, text: impl Into<String>) -> Diagnostic {

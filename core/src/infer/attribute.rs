@@ -5,7 +5,7 @@ use super::hints;
 use super::resolved::{Resolved, Source};
 use super::state::Solver;
 use crate::classes::{self, Member, slots::Slot};
-use crate::diag::{Code, Diagnostic, Result};
+use crate::diag::{Code, Diagnostic, Result, Subject};
 use crate::ops::OpId;
 use crate::ssa::Inst;
 use crate::types::{ClassDef, Const, Kind, Type};
@@ -189,7 +189,7 @@ impl Solver<'_, '_> {
             Code::UnknownAttribute,
             format!("a value of type {} has no attribute '{name}'", self.session.resolve(ty)),
         )
-        .generic();
+        .generic(Subject::Name);
         if *ty == Kind::Exception {
             return d.help(
                 "compiled code reads e.args, str(e), repr(e) and type(e); what else an exception has is for the Python code that catches it",

@@ -284,7 +284,7 @@ impl Solver<'_, '_> {
     /// could tell.
     fn exists(&mut self, of: &Source, name: &str, why: &Diagnostic) -> Result<Option<bool>> {
         let ty = self.source_arg(of)?.ty;
-        let absent = why.generic || matches!(*ty, Kind::Module(_));
+        let absent = why.generic.is_some() || matches!(*ty, Kind::Module(_));
         let computed = self.answers_itself(classes::class_of(ty)).is_some();
         let asked = matches!(
             why.code,

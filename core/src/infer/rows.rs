@@ -6,7 +6,7 @@ use super::resolved::{Resolved, Source};
 use super::special;
 use super::state::{Session, Solver};
 use crate::classes;
-use crate::diag::{Code, Diagnostic, Result};
+use crate::diag::{Code, Diagnostic, Result, Subject};
 use crate::ops::{self, Adapter, Body, OpDef, OpId, id};
 use crate::ssa::Inst;
 use crate::types::class::ClassId;
@@ -19,7 +19,7 @@ type Named = [(Arc<str>, Source)];
 
 /// Whether a row says only that it does not take operands of these types.
 fn not_taken(e: &Diagnostic) -> bool {
-    e.generic && e.code == Code::NoMatchingOperation
+    e.generic.is_some() && e.code == Code::NoMatchingOperation
 }
 
 /// An operation on operands, and what is known before any row has seen them.
@@ -327,15 +327,17 @@ impl<'h> Solver<'_, 'h> {
         named: &Named,
     ) -> Option<Diagnostic> {
         let here = self.func.span(self.func.inst(i).loc);
-        if !e.generic || self.session.is_library(self.func) || e.span.as_ref() != Some(&here) {
+        if e.generic.is_none() || self.session.is_library(self.func) || e.span.as_ref() != Some(&here) {
             return None;
         }
         let mut d = self.does_not_take(id, positional, named).ok()?;
         // An operator says something, and with it what to do instead.
-        if !e.message.starts_with(char::is_alphanumeric) && d.help.is_none() {
+        if let Some(Subject::Sign | Subject::Percent) = e.generic
+            && d.help.is_none()
+        {
             d.message = format!("{}: {}", d.message, e.message);
             // Nobody has written that operator, which with a string in front would format it.
-            if !e.message.starts_with('%') {
+            if e.generic != Some(Subject::Percent) {
                 d.help = e.help.clone();
             }
         }

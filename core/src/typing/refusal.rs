@@ -2,7 +2,7 @@
 //! operation is spelt, and a way out. Texts only; nothing here decides what is compiled.
 
 use super::cx::Arg;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, Subject};
 use crate::types::{Kind, Type};
 
 /// "No version takes these types", without a place; inference adds it.
@@ -32,7 +32,7 @@ pub fn no_match_named(what: &str, args: &[Arg], named: &[(std::sync::Arc<str>, A
     let all: Vec<String> =
         [operands(what, args)].into_iter().filter(|t| !t.is_empty()).chain(by_name).collect();
     let d = Diagnostic::new(Code::NoMatchingOperation, format!("{what} does not take ({})", all.join(", ")))
-        .generic();
+        .generic(subject(what));
     match for_operands(what, args).or_else(|| for_named(named)) {
         Some(h) => d.help(h),
         None => d,
@@ -58,40 +58,56 @@ pub fn operands(what: &str, args: &[Arg]) -> String {
     args[..given].iter().map(|a| shown(a.ty)).collect::<Vec<_>>().join(", ")
 }
 
+/// Operators that are written as signs.
+const SIGNS: [(&str, &str); 20] = [
+    ("operator.add", "+"),
+    ("operator.sub", "-"),
+    ("operator.mul", "*"),
+    ("operator.truediv", "/"),
+    ("operator.floordiv", "//"),
+    ("operator.mod", "%"),
+    ("operator.pow", "**"),
+    ("operator.matmul", "@"),
+    ("operator.and_", "&"),
+    ("operator.or_", "|"),
+    ("operator.xor", "^"),
+    ("operator.lshift", "<<"),
+    ("operator.rshift", ">>"),
+    ("operator.eq", "=="),
+    ("operator.ne", "!="),
+    ("operator.lt", "<"),
+    ("operator.le", "<="),
+    ("operator.gt", ">"),
+    ("operator.ge", ">="),
+    ("operator.invert", "~"),
+];
+
+/// What a message speaks of that begins with this: a path, or how it is written.
+fn subject(what: &str) -> Subject {
+    match SIGNS.iter().find(|(path, sign)| *path == what || *sign == what) {
+        Some((_, "%")) => Subject::Percent,
+        Some(_) => Subject::Sign,
+        None => Subject::Name,
+    }
+}
+
 /// How a path is written in Python.
 pub fn spelling(path: &str) -> String {
-    let symbol = match path {
-        "operator.add" => "+",
-        "operator.sub" => "-",
-        "operator.mul" => "*",
-        "operator.truediv" => "/",
-        "operator.floordiv" => "//",
-        "operator.mod" => "%",
-        "operator.pow" => "**",
-        "operator.matmul" => "@",
-        "operator.and_" => "&",
-        "operator.or_" => "|",
-        "operator.xor" => "^",
-        "operator.lshift" => "<<",
-        "operator.rshift" => ">>",
-        "operator.eq" => "==",
-        "operator.ne" => "!=",
-        "operator.lt" => "<",
-        "operator.le" => "<=",
-        "operator.gt" => ">",
-        "operator.ge" => ">=",
+    if let Some((_, sign)) = SIGNS.iter().find(|(p, _)| *p == path) {
+        return (*sign).into();
+    }
+    let words = match path {
         "operator.getitem" => "indexing",
         "operator.setitem" => "item assignment",
         "operator.delitem" => "item deletion",
         "operator.contains" => "in",
         "operator.neg" => "unary -",
         "operator.pos" => "unary +",
-        "operator.invert" => "~",
         "operator.truth" => "a truth test",
         "numpy.concat" => "numpy.concatenate()",
         _ => return format!("{}()", path.trim_start_matches("builtins.")),
     };
-    symbol.into()
+    words.into()
 }
 
 /// A way out where an operation does not take its operands.

@@ -2,7 +2,7 @@
 
 use super::dtypes::check_casting;
 use super::{Result1, access_of_version, array, contiguous_or_copy};
-use crate::diag::{Code, Diagnostic, Result};
+use crate::diag::{Code, Diagnostic, Result, Subject};
 use crate::emit::arrays::{ArrayVal, elementwise, store_element};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
@@ -117,7 +117,7 @@ pub(super) fn no_view(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
         Code::UnknownAttribute,
         format!("a value of type {} has no attribute 'view'", args[0].ty),
     )
-    .generic()
+    .generic(Subject::Name)
     .help("np.int64(x), np.float64(x) and the like have one"))
 }
 
