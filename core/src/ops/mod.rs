@@ -244,6 +244,10 @@ impl OpDef {
     pub fn means(&self, id: OpId) -> bool {
         self.paths.contains(&id.name())
     }
+    /// Whether its last parameter takes an array for the result.
+    pub fn has_out(&self) -> bool {
+        self.spec().params.last().is_some_and(|p| p.name == "out")
+    }
     /// The parameters, parsed once for each spelling.
     pub fn spec(&self) -> &'static ParamSpec {
         static PARSED: LazyLock<RwLock<HashMap<&'static str, &'static ParamSpec>>> =

@@ -22,16 +22,7 @@ use crate::typing::{Answer, Arg, no_match};
 
 /// Number of inputs: a last parameter called `out` is no input, nor is what says how to convert.
 pub fn inputs(op: &OpDef) -> usize {
-    if op.converts { 1 } else { op.spec().params.len() - has_out(op) as usize }
-}
-
-/// Whether a path names what NumPy calls a ufunc: one with `out`.
-pub fn is_ufunc(path: super::OpId) -> bool {
-    path.rows().iter().any(|op| matches!(op.body, super::Body::Ufunc(..)) && has_out(op))
-}
-
-fn has_out(op: &OpDef) -> bool {
-    op.spec().params.last().is_some_and(|p| p.name == "out")
+    if op.converts { 1 } else { op.spec().params.len() - op.has_out() as usize }
 }
 
 /// What stands behind the parameters of the row where a call has `where=` or `dtype=`: both, in this order.
@@ -131,7 +122,7 @@ fn type_operands(op: &'static OpDef, rule: UfuncRule, args: &[Arg], options: Opt
         .iter()
         .enumerate()
         .map(|(i, a)| match a.ty.as_array() {
-            None if !(a.ty.is_weak() && has_out(op)) => answer.args.get(i).copied().unwrap_or(a.ty),
+            None if !(a.ty.is_weak() && op.has_out()) => answer.args.get(i).copied().unwrap_or(a.ty),
             _ => a.ty,
         })
         .collect();
@@ -174,7 +165,7 @@ fn type_operands(op: &'static OpDef, rule: UfuncRule, args: &[Arg], options: Opt
 /// for operators, whose integers have 64 bits.
 fn checks(op: &OpDef, from: Type, to: Type) -> bool {
     op.name().starts_with("numpy.")
-        && has_out(op)
+        && op.has_out()
         && *from == Kind::Int(Int::Py)
         && matches!(*to, Kind::Int(i) if i != Int::Py && i != Int::I64)
 }
@@ -356,7 +347,7 @@ impl Chain {
                     (Operand::Array(self.lazy.read(a)), Some(shape))
                 }
                 // `np.where` takes any Python int, a ufunc only one that its type holds.
-                (None, None) if has_out(op) => (Operand::Scalar(cast::element(cx, v, *t, want)?), None),
+                (None, None) if op.has_out() => (Operand::Scalar(cast::element(cx, v, *t, want)?), None),
                 (None, None) => (Operand::Scalar(cast::cast(cx, v, *t, want)?), None),
             };
             operands.push(operand);
