@@ -701,7 +701,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         if let Some(frame) = &mut self.frame {
             frame.suspend(&mut self.cx, val);
         }
-        if self.func.closes {
+        if self.func.side.closes {
             // Where an exception goes is looked up again: what was loaded before belongs to the activation
             // that has ended.
             let on_error = self.on_error(node)?;

@@ -623,7 +623,7 @@ impl Pass<'_, '_> {
         self.func.types.push(Type::tuple(results.iter().map(|r| self.func.types[r.index()]).collect()));
         self.uses.push(results.len() as u32);
         self.defs.insert(all, root);
-        self.func.joined.insert(all, lines);
+        self.func.side.joined.insert(all, lines);
         let loc = self.func.inst(root).loc;
         self.func.insts[root.index()].result = Some(all);
         let mut at = self.func.block(b).insts.iter().position(|k| *k == root).unwrap_or(0);

@@ -191,7 +191,7 @@ fn lower_maker(
     let mut cx = LowerCx::new(b, params[0], t.sig.results[1..].to_vec(), options, generators);
     let desc = crate::emit::constants::described(&mut cx.b, l.desc);
     let frame = cx.helper_value(&frame_new, &[desc]);
-    if func.closes {
+    if func.side.closes {
         let one = cx.b.i64(1);
         cx.b.store(one, frame, offset!(Frame.closing), Alias::Frame);
     }

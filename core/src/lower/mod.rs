@@ -165,7 +165,7 @@ fn lower_noting(
             .ok_or_else(|| Diagnostic::internal(format!("`{}` was not typed", inst.func.name)))?;
         let Typed { func, mut globals } = typed.clone();
         let mut func = Arc::unwrap_or_clone(func);
-        func.closes = inst.func.is_generator
+        func.side.closes = inst.func.is_generator
             && generators
                 .get(&crate::infer::session::generator_id(&inst.key))
                 .is_some_and(|g| g.close.is_some());

@@ -198,7 +198,7 @@ impl Notes {
             let span = func.span(loc);
             Place { file: span.file.to_string(), line: span.line }
         };
-        let joined = node.result.and_then(|r| func.joined.get(&r)).map_or(&[][..], |j| j);
+        let joined = node.result.and_then(|r| func.side.joined.get(&r)).map_or(&[][..], |j| j);
         if !joined.is_empty() && chain.is_none() {
             steps = joined.iter().map(|j| (j.name.to_string(), vec![])).collect();
         }

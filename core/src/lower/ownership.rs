@@ -81,7 +81,7 @@ pub fn may_raise(func: &Func, node: &InstNode) -> bool {
         | Op::Retain
         | Op::Release => false,
         // The generator is closed while it is suspended here.
-        Op::Yield => func.closes,
+        Op::Yield => func.side.closes,
     }
 }
 
@@ -206,7 +206,7 @@ fn destructure(func: &mut Func) {
         }
         func.blocks[b].insts = out;
     }
-    func.destructured = moved.into_keys().collect();
+    func.side.destructured = moved.into_keys().collect();
 }
 
 fn find_roots(func: &Func) -> Vec<Root> {
@@ -224,7 +224,7 @@ fn find_roots(func: &Func) -> Vec<Root> {
                 continue;
             }
             roots[r.index()] = match (&node.op, ownership(func, node)) {
-                (Op::Member(_), _) if func.destructured.contains(&node.args[0]) => Root::Owned,
+                (Op::Member(_), _) if func.side.destructured.contains(&node.args[0]) => Root::Owned,
                 (_, Own::Aliases) if !counted(func, node.args[0]) => Root::Borrowed,
                 (op, Own::Aliases) => Root::Alias {
                     of: node.args[0],
@@ -236,7 +236,7 @@ fn find_roots(func: &Func) -> Vec<Root> {
             };
         }
     }
-    for v in &func.destructured {
+    for v in &func.side.destructured {
         roots[v.index()] = Root::Borrowed;
     }
     roots

@@ -105,7 +105,7 @@ impl Pass<'_, '_> {
                 | Reduce::CountNotNan => (Op::Cast, vec![value]),
             };
         }
-        self.func.joined.insert(all, joined);
+        self.func.side.joined.insert(all, joined);
         self.recount();
     }
 

@@ -9,6 +9,7 @@
 //!   (`operator.add`).
 
 use super::loc::Loc;
+use super::side::Side;
 use crate::entity;
 use crate::handle::{FuncId, OpId};
 use crate::source::{File, Frame};
@@ -201,13 +202,6 @@ pub struct InlinedFrom {
     pub call: Loc,
 }
 
-/// An operation that is done together with others: its name and where it stands.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Joined {
-    pub name: Arc<str>,
-    pub loc: Loc,
-}
-
 /// The body of a parallel loop: what iterations of one piece of its range do.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoopBody {
@@ -245,14 +239,8 @@ pub struct Func {
     pub values: u32,
     pub types: Vec<Type>,
     pub inlined: Vec<InlinedFrom>,
-    /// Composite results that are only taken apart: their members hold the references (set by the ownership
-    /// pass).
-    pub destructured: std::collections::HashSet<Value>,
-    /// What was put together in one pass over an array, by the result (set where operations are fused); for
-    /// reports.
-    pub joined: std::collections::HashMap<Value, Vec<Joined>>,
-    /// A generator that has something to do when it is dropped before its end (set where it is lowered).
-    pub closes: bool,
+    /// What steps of lowering have found out about its values.
+    pub side: Side,
     /// A fingerprint of the code and its constants, stable between processes.
     pub hash: u64,
     /// Handle by which the host finds the Python function's globals, defaults and closure; 0 for code without

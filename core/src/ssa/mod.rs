@@ -14,6 +14,7 @@ pub mod parse;
 pub mod parts;
 pub mod reads;
 pub mod registry;
+pub mod side;
 pub mod text;
 pub mod verify;
 
@@ -21,3 +22,4 @@ pub use crate::handle::FuncId;
 pub use func::*;
 pub use loc::Loc;
 pub use parts::{PARTS, Parts};
+pub use side::{Joined, Side};

@@ -122,7 +122,7 @@ impl<'a> Parser<'a> {
             body.decides = self.c.eat_word("decides");
             f.body = Some(body);
         }
-        f.closes = self.c.eat_word("closes");
+        f.side.closes = self.c.eat_word("closes");
         while self.c.eat_word("inlined") {
             f.inlined.push(InlinedFrom { file: self.c.file()?, func: self.c.string()?, call: self.loc()? });
         }
@@ -131,14 +131,14 @@ impl<'a> Parser<'a> {
             f.loops.push(note);
         }
         if self.c.eat_word("destructured") {
-            f.destructured = self.values()?.into_iter().collect();
+            f.side.destructured = self.values()?.into_iter().collect();
         }
         while self.c.eat_word("joined") {
             let (v, mut parts) = (self.value()?, vec![]);
             while self.c.peek("\"") {
                 parts.push(Joined { name: self.c.string()?, loc: self.loc()? });
             }
-            f.joined.insert(v, parts);
+            f.side.joined.insert(v, parts);
         }
         Ok(())
     }

@@ -226,7 +226,7 @@ impl Func {
             }
             writeln!(f, "{}", if body.decides { " decides" } else { "" })?;
         }
-        if self.closes {
+        if self.side.closes {
             writeln!(f, "    closes")?;
         }
         for i in &self.inlined {
@@ -235,12 +235,12 @@ impl Func {
         for note in &self.loops {
             writeln!(f, "    {note}")?;
         }
-        let mut destructured: Vec<&Value> = self.destructured.iter().collect();
+        let mut destructured: Vec<&Value> = self.side.destructured.iter().collect();
         destructured.sort();
         if !destructured.is_empty() {
             writeln!(f, "    destructured({})", Commas(&destructured))?;
         }
-        let mut joined: Vec<_> = self.joined.iter().collect();
+        let mut joined: Vec<_> = self.side.joined.iter().collect();
         joined.sort_by_key(|(v, _)| **v);
         for (v, parts) in joined {
             write!(f, "    joined {v}")?;

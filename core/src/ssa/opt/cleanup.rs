@@ -298,7 +298,7 @@ fn renumber_by(func: &mut Func, cfg: &Cfg) {
         blocks.push(block);
     }
     (func.values, func.insts, func.blocks) = (count, insts, blocks);
-    func.destructured = func.destructured.iter().map(|v| values[v.index()]).collect();
+    func.side.renumber(|v| values[v.index()]);
     for node in &mut func.insts {
         for v in node.args.iter_mut().chain(node.unwind.iter_mut().flat_map(|u| &mut u.args)) {
             *v = values[v.index()];
