@@ -1,4 +1,4 @@
-//! Frames of generators, and remainders: helpers of the families `generator` and `real`.
+//! Frames of generators.
 
 use crate::Native;
 use crate::exc::Error;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use tierup_core::desc::TypeDesc;
 use tierup_core::exc::Class;
 use tierup_core::layout::{FRAME_HEADER, Frame, Obj};
-use tierup_core::ops::{generator, real};
+use tierup_core::ops::generator;
 use tierup_core::rt::Ctx;
 
 /// Frames hold frames: a recursive generator leaves a chain as deep as its recursion, and the thread that
@@ -84,12 +84,6 @@ impl generator::Helpers for Native {
     }
     unsafe fn frame_leave(f: *mut Frame) {
         unsafe { (*f).busy.store(0, Ordering::Release) }
-    }
-}
-
-impl real::Helpers for Native {
-    unsafe fn real_fmod(a: f64, b: f64) -> f64 {
-        a % b
     }
 }
 

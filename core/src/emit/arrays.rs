@@ -481,3 +481,11 @@ pub fn for_each_index(
     }
     nest(cx, shape, &mut vec![], body)
 }
+
+/// A 0-d array that holds a number.
+pub fn zero_d(cx: &mut LowerCx<'_>, v: &[Value], t: Type, dtype: Type) -> Result<ArrayVal> {
+    let x = cast::element(cx, v, t, dtype)?;
+    let out = ArrayVal::alloc(cx, dtype, &[], Layout::C, false)?;
+    store_element(cx, out.data, dtype, &x);
+    Ok(out)
+}

@@ -411,3 +411,13 @@ pub fn resize(cx: &mut LowerCx<'_>, v: Value, signed: bool, to: Ty) -> Value {
 pub fn to_i64(cx: &mut LowerCx<'_>, v: Value, ty: Type) -> Value {
     scalar(cx, v, ty, Type::i64())
 }
+
+/// A float of that machine type.
+pub fn constant(cx: &mut LowerCx<'_>, t: Ty, x: f64) -> Value {
+    if t == Ty::F32 { cx.b.f32(x as f32) } else { cx.b.f64(x) }
+}
+
+/// A value widened to f64 for helpers that know nothing else.
+pub fn widen(cx: &mut LowerCx<'_>, v: Value) -> Value {
+    if cx.b.ty(v) == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F64, v) } else { v }
+}

@@ -57,7 +57,7 @@ impl Solver<'_, '_> {
         };
         // Of which class an exception is, is known when the program runs.
         let exception = *ty == Kind::Exception && matches!(class.ty.kind(), Kind::ExcClass(_));
-        if ops::builtin::is_variant(value.ty)
+        if crate::types::promote::is_variant(value.ty)
             || !exception && ops::builtin::is_instance(self.session.host, ty, class.ty) != Some(true)
         {
             return Ok(None);

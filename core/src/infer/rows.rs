@@ -129,8 +129,9 @@ impl<'h> Solver<'_, 'h> {
             }
         }
         // Where none takes an operand that may be of several types, each is looked at by itself.
-        let variant =
-            positional.iter().position(|s| self.source_arg(s).is_ok_and(|a| ops::builtin::is_variant(a.ty)));
+        let variant = positional
+            .iter()
+            .position(|s| self.source_arg(s).is_ok_and(|a| crate::types::promote::is_variant(a.ty)));
         // Functions of NumPy and of the library ask what an operand is, which one of several arrays cannot
         // answer.
         let library = id.is_numpys() || id.rows().iter().any(|op| matches!(op.body, Body::Py(_)));
@@ -197,7 +198,7 @@ impl<'h> Solver<'_, 'h> {
         let optional = self
             .source_args(wanted.positional)?
             .iter()
-            .any(|a| without_none(a.ty) != a.ty && !ops::builtin::is_variant(a.ty));
+            .any(|a| without_none(a.ty) != a.ty && !crate::types::promote::is_variant(a.ty));
         let again: &[&'static OpDef] = if optional { all } else { &[] };
         let allowed = |op: &OpDef| match wanted.allowed {
             special::Rows::All => true,

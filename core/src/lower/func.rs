@@ -684,7 +684,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                     continue;
                 }
                 let Some(from) = array(self, *v)? else { continue };
-                let meet = crate::ops::index::extents_meet(&mut self.cx, &to, &from);
+                let meet = crate::emit::writing::extents_meet(&mut self.cx, &to, &from);
                 ordered = self.cx.or(ordered, meet);
             }
         }

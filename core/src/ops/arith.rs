@@ -283,7 +283,7 @@ pub fn complex_div(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value], numpy: bool) 
     let (abs_re, abs_im) = (cx.b.un(Op::Fabs, b[0]), cx.b.un(Op::Fabs, b[1]));
     let re_larger = cx.b.bin(Op::FcmpGe, abs_re, abs_im);
     let t = cx.b.ty(a[0]);
-    let one = super::elementwise::constant(cx, t, 1.0);
+    let one = crate::emit::cast::constant(cx, t, 1.0);
     let scaled = |cx: &mut LowerCx<'_>, big: Value, small: Value, x: [Value; 4], sub_first: bool| {
         let ratio = cx.b.bin(Op::Fdiv, small, big);
         let t = cx.b.bin(Op::Fmul, small, ratio);
@@ -323,7 +323,7 @@ pub fn emit_floordiv(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (a, b) = (c.args[0][0], c.args[1][0]);
     if c.types[0].is_float() {
         check_divisor(cx, c, "float floor division by zero");
-        return Ok(vec![super::real::float_floordiv(cx, a, b)]);
+        return Ok(vec![super::quick::float_floordiv(cx, a, b)]);
     }
     // Rounding down is what an arithmetic shift does.
     if let Some(k) = power_of_two(c) {
@@ -380,7 +380,7 @@ pub fn emit_mod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (a, b) = (c.args[0][0], c.args[1][0]);
     if c.types[0].is_float() {
         check_divisor(cx, c, "float modulo");
-        return Ok(vec![super::real::float_mod(cx, a, b)]);
+        return Ok(vec![super::quick::float_mod(cx, a, b)]);
     }
     if let Some(k) = power_of_two(c) {
         return Ok(vec![cx.b.bin_imm(Op::Band, a, (1i64 << k) - 1)]);
@@ -443,11 +443,6 @@ fn emit_neg(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn emit_invert(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = c.args[0][0];
     Ok(vec![if *c.types[0] == Kind::Bool { cx.not(v) } else { cx.b.un(Op::Bnot, v) }])
-}
-
-/// A value widened to f64 for helpers that know nothing else.
-pub fn widen(cx: &mut LowerCx<'_>, v: Value) -> Value {
-    if cx.b.ty(v) == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F64, v) } else { v }
 }
 
 /// Missing helper results are bugs, reported as such.

@@ -4,11 +4,12 @@ mod copies;
 mod dtypes;
 mod elements;
 
-use super::index::{assign, check_writable, fill, refuse_readonly, written};
+use super::index::{assign, fill, refuse_readonly, written};
 use super::{Body, OpDef, Own};
 use crate::diag::{Diagnostic, Result};
 use crate::emit::arrays::{ArrayVal, contiguous_strides};
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::writing::check_writable;
 use crate::exc::Class;
 use crate::lir::Op;
 use crate::ops::dtype::dtype_arg;
@@ -21,7 +22,7 @@ use dtypes::{
     char_code, check_cast_rule, dtype_fact, emit_share, float_limit, info, info_rule, int_limits,
     kind_letter, result_type_rule, share_rule, takes_rule,
 };
-pub use elements::{access_of_version, contiguous_or_copy, frozen_version, python_number, scalar_of};
+pub use elements::{access_of_version, contiguous_or_copy, frozen_version, scalar_of};
 use elements::{emit_flat_get, emit_flat_set, emit_item, fill_rule, flat_rule, flat_set_rule, item_rule};
 
 super::identity::op_ids! {
@@ -531,7 +532,7 @@ fn is_scalar(t: Type) -> bool {
 }
 
 fn has_complex(t: Type) -> bool {
-    super::create::nested(t).is_some_and(|(_, e)| e.is_complex())
+    crate::ops::sequence::nested(t).is_some_and(|(_, e)| e.is_complex())
 }
 
 /// The answer is in the type but for what may be None.

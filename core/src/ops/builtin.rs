@@ -330,7 +330,7 @@ fn extreme(cx: &mut LowerCx<'_>, c: &OpCall<'_>, largest: bool) -> Result<Val> {
 // ---- classes
 
 fn callable_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if is_variant(args[0].ty) {
+    if crate::types::promote::is_variant(args[0].ty) {
         return Err(no_match("callable()", args));
     }
     let yes = matches!(
@@ -399,16 +399,6 @@ fn class_value(t: Type) -> Option<Type> {
     }
 }
 
-/// Whether a value is of one of several types, None being one of them or not: such a value is looked at by
-/// each type.
-pub fn is_variant(t: Type) -> bool {
-    match t.kind() {
-        Kind::Variant(_) => true,
-        Kind::Optional(t) => matches!(**t, Kind::Variant(_)),
-        _ => false,
-    }
-}
-
 /// Whether values of a type are instances of a class, or of one of a tuple of classes; none for what is no
 /// class.
 pub fn is_instance(host: &dyn Host, t: Type, classes: Type) -> Option<bool> {
@@ -464,7 +454,7 @@ fn matched_members(args: &[Arg]) -> Result<Option<Vec<usize>>> {
 }
 
 fn match_class_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if is_variant(args[0].ty) {
+    if crate::types::promote::is_variant(args[0].ty) {
         return Err(no_match("a class pattern", args));
     }
     let (inner, optional) = match *args[0].ty {
@@ -554,7 +544,7 @@ fn emit_round(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     }
     let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
     if t.is_float() {
-        let wide = super::arith::widen(cx, v);
+        let wide = crate::emit::cast::widen(cx, v);
         let known = c.consts[1].as_ref().and_then(Const::as_int);
         let r = match known.and_then(|n| super::quick::decimals(cx, wide, n)) {
             Some(r) => r,
@@ -601,11 +591,11 @@ fn hash(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
     Ok(match *t {
         Kind::Str => cx.helper_value(&super::string::str_hash, &[v[0]]),
         Kind::Float(_) => {
-            let x = super::arith::widen(cx, v[0]);
+            let x = crate::emit::cast::widen(cx, v[0]);
             cx.helper_value(&num::float_hash, &[x])
         }
         Kind::Complex(_) => {
-            let (re, im) = (super::arith::widen(cx, v[0]), super::arith::widen(cx, v[1]));
+            let (re, im) = (crate::emit::cast::widen(cx, v[0]), crate::emit::cast::widen(cx, v[1]));
             cx.helper_value(&num::complex_hash, &[re, im])
         }
         _ => {

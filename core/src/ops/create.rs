@@ -2,16 +2,18 @@
 
 use super::array::{contiguous_or_copy, ordered, scalar_of};
 use super::index::{assign, fill};
+use super::sequence::nested;
 use super::sequence::{element, element_type, length};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
+use crate::emit::arrays::zero_d;
 use crate::emit::arrays::{ArrayVal, copy_elements, store_element};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::ops::dtype::dtype_arg;
-use crate::types::{Access, ArrayType, Const, Kind, Layout, Type, promote};
+use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -265,43 +267,7 @@ pub fn filled_like(cx: &mut LowerCx<'_>, c: &OpCall<'_>, element: &[Value]) -> R
     Ok(a.pack())
 }
 
-/// A 0-d array that holds a number.
-pub fn zero_d(cx: &mut LowerCx<'_>, v: &[Value], t: Type, dtype: Type) -> Result<ArrayVal> {
-    let x = cast::element(cx, v, t, dtype)?;
-    let out = ArrayVal::alloc(cx, dtype, &[], Layout::C, false)?;
-    store_element(cx, out.data, dtype, &x);
-    Ok(out)
-}
-
 // ---- from nested sequences
-
-/// Dimensions and element type of nested sequences; arrays in them count with all of theirs.
-pub fn nested(t: Type) -> Option<(usize, Type)> {
-    if t.is_number() {
-        return Some((0, t));
-    }
-    if let Some(a) = t.as_array() {
-        return Some((a.ndim(), a.dtype));
-    }
-    if let Some(m) = t.members() {
-        if m.is_empty() {
-            return Some((1, Type::f64()));
-        }
-        let parts: Vec<(usize, Type)> = m.iter().map(|t| nested(*t)).collect::<Option<_>>()?;
-        let dims = parts[0].0;
-        // Each member is an array of its own first, so Python numbers count as float64 and int64 here.
-        let t = parts.iter().skip(1).fold(parts[0].1, |t, p| promote::result_type(t.strong(), p.1.strong()));
-        return parts.iter().all(|p| p.0 == dims).then_some((dims + 1, t));
-    }
-    match t.kind() {
-        Kind::List(e) if *e == Type::never() => Some((1, Type::f64())),
-        Kind::List(_) | Kind::Range(_) => {
-            let (n, e) = nested(element_type(t)?)?;
-            Some((n + 1, e))
-        }
-        _ => None,
-    }
-}
 
 /// Whether values of a type become arrays.
 pub fn makes_array(t: Type) -> bool {

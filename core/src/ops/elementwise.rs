@@ -9,6 +9,7 @@ use super::number::{int_gcd, int_lcm, np_round_f32, np_round_f64, uint_gcd, uint
 use super::{Body, OpDef};
 use crate::diag::{Diagnostic, Result};
 use crate::emit::cast;
+use crate::emit::cast::constant;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::lir::{Op, Ty, Value};
 use crate::types::{Const, Float, Int, Kind, Type, promote};
@@ -446,10 +447,6 @@ fn wins(cx: &mut LowerCx<'_>, e: Extreme, a: &[Value], b: &[Value]) -> Value {
     cx.or(re, im)
 }
 
-pub fn constant(cx: &mut LowerCx<'_>, t: Ty, x: f64) -> Value {
-    if t == Ty::F32 { cx.b.f32(x as f32) } else { cx.b.f64(x) }
-}
-
 fn emit_sign(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = c.args[0][0];
     let t = cx.b.ty(v);
@@ -563,7 +560,7 @@ fn emit_fmod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (a, b) = (c.args[0][0], c.args[1][0]);
     Ok(vec![match *c.types[0] {
         Kind::Int(i) => cx.b.bin(if i.signed() { Op::Srem } else { Op::Urem }, a, b),
-        _ => super::quick::fmod(cx, a, b, &super::real::real_fmod).0,
+        _ => super::quick::fmod(cx, a, b, &super::number::real_fmod).0,
     }])
 }
 

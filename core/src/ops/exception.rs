@@ -424,7 +424,7 @@ fn same_class(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn make_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     // Each of several types is looked at by itself. Raising what is no exception is a TypeError, which Python
     // too finds when it happens.
-    if args.is_empty() || super::builtin::is_variant(args[0].ty) {
+    if args.is_empty() || crate::types::promote::is_variant(args[0].ty) {
         return Err(no_match("raise", args));
     }
     depends_on_making(cx, args[0].ty);
@@ -463,7 +463,7 @@ fn cause_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     depends_on_making(cx, args[1].ty);
     // Each of several types is looked at by itself. What is no exception is a TypeError, which Python too
     // finds when it happens.
-    let ok = *args[0].ty == Kind::Exception && !super::builtin::is_variant(args[1].ty);
+    let ok = *args[0].ty == Kind::Exception && !crate::types::promote::is_variant(args[1].ty);
     if ok { Ok(Answer::of(args[0].ty)) } else { Err(no_match("raise … from", args)) }
 }
 

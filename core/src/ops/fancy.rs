@@ -9,9 +9,8 @@
 
 mod masks;
 
-use super::index::{assignable, checked, overlaps, row_array};
+use super::index::{assignable, checked, row_array};
 use super::sequence::adjust_slice;
-use super::ufunc::write_apart;
 use super::{Body, Divides, Division, OpDef};
 use crate::diag::{Diagnostic, Result};
 use crate::emit::arrays::{
@@ -21,6 +20,8 @@ use crate::emit::arrays::{
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::emit::lazy::Elements;
+use crate::emit::writing::overlaps;
+use crate::emit::writing::write_apart;
 use crate::exc::Class;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::types::{ArrayType, Kind, Layout, Type};
@@ -96,7 +97,7 @@ pub static PUT: OpDef = OpDef::new(
 
 fn emit_put(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    super::index::check_writable(cx, &a, "assignment destination is read-only");
+    crate::emit::writing::check_writable(cx, &a, "assignment destination is read-only");
     set_chosen(cx, &a, &e.shape, &e.lazy.arrays, e.lazy.cost(), &|cx, at| {
         let mut both = e.lazy.element(cx, at)?;
         let chosen = both.remove(0);
@@ -407,7 +408,7 @@ fn emit_set_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<V
     }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     if *e.dtype == Kind::Bool && e.shape.len() == a.shape.len() && c.types[2].is_number() {
-        super::index::check_writable(cx, &a, "assignment destination is read-only");
+        crate::emit::writing::check_writable(cx, &a, "assignment destination is read-only");
         let x = cast::element(cx, &c.args[2], c.types[2], a.ty.dtype)?;
         set_chosen(cx, &a, &e.shape, &e.lazy.arrays, e.lazy.cost(), &|cx, at| {
             Ok((e.element(cx, at)?[0], x.clone(), a.ty.dtype))
@@ -534,7 +535,7 @@ fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         return Ok(vec![]);
     }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    super::index::check_writable(cx, &a, "assignment destination is read-only");
+    crate::emit::writing::check_writable(cx, &a, "assignment destination is read-only");
     let p = plan(a.ty, c.types[1]).ok_or_else(|| Diagnostic::internal("advanced index"))?;
     let number = c.types[2].is_number();
     if only_mask(&p) && number && (*a.ty.dtype != Kind::Bool || p.gap == 0) {

@@ -1,7 +1,6 @@
 //! Basic indexing of arrays: integers, slices, ellipsis and new axes, read and written, with broadcasting.
 
 use super::sequence::adjust_slice;
-use super::ufunc::{broadcasts_to, write_apart};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::arrays::{
@@ -11,6 +10,7 @@ use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::emit::lazy::Elements;
 use crate::emit::platform::NewException;
+use crate::emit::writing::{broadcasts_to, check_writable, extents_meet, same_view, write_apart};
 use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
@@ -159,14 +159,6 @@ pub fn refuse_readonly(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> bool {
         cx.raise_and_continue(Class::ValueError, "assignment destination is read-only");
     }
     refused
-}
-
-/// ValueError where an array that may be read-only is.
-pub fn check_writable(cx: &mut LowerCx<'_>, a: &ArrayVal, text: &str) {
-    if let (Access::Either, Some(frozen)) = (a.ty.access, a.frozen) {
-        let ok = cx.not(frozen);
-        cx.check(ok, Class::ValueError, text);
-    }
 }
 
 /// An error unless a value of that type can be written to a part of type `view` of the array.
@@ -462,58 +454,4 @@ pub fn fitted(
         strides: src.strides[extra..].to_vec(),
         frozen: src.frozen,
     }
-}
-
-/// Whether two arrays may share bytes without being the very same view, whose elements are read before they
-/// are written at the same place.
-pub fn overlaps(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Value {
-    let meet = extents_meet(cx, a, b);
-    match same_view(cx, a, b) {
-        None => meet,
-        Some(same) => {
-            let differ = cx.not(same);
-            cx.and(meet, differ)
-        }
-    }
-}
-
-/// Whether the address ranges of two arrays meet.
-pub fn extents_meet(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Value {
-    let (a_low, a_high) = bounds(cx, a);
-    let (b_low, b_high) = bounds(cx, b);
-    let x = cx.b.bin(Op::IcmpUlt, a_low, b_high);
-    let y = cx.b.bin(Op::IcmpUlt, b_low, a_high);
-    cx.and(x, y)
-}
-
-/// Whether two arrays are the very same elements in the same order; none when their types say no.
-fn same_view(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Option<Value> {
-    if a.shape.len() != b.shape.len() || a.ty.dtype != b.ty.dtype {
-        return None;
-    }
-    let mut same = cx.b.bin(Op::IcmpEq, a.data, b.data);
-    for (s, t) in a.strides.iter().zip(&b.strides).chain(a.shape.iter().zip(&b.shape)) {
-        if s == t {
-            continue;
-        }
-        let eq = cx.b.bin(Op::IcmpEq, *s, *t);
-        same = cx.and(same, eq);
-    }
-    Some(same)
-}
-
-/// First byte and the one behind the last byte of an array's elements, as `ptr`s.
-fn bounds(cx: &mut LowerCx<'_>, a: &ArrayVal) -> (Value, Value) {
-    let (mut low, mut high) = (a.data, a.data);
-    let zero = cx.b.i64(0);
-    for (n, s) in a.shape.iter().zip(&a.strides) {
-        let last = cx.b.bin_imm(Op::Isub, *n, 1);
-        let last = cx.b.bin(Op::Smax, last, zero);
-        let span = cx.b.bin(Op::Imul, last, *s);
-        let (neg, pos) = (cx.b.bin(Op::Smin, span, zero), cx.b.bin(Op::Smax, span, zero));
-        low = cx.b.ptr_add(low, neg);
-        high = cx.b.ptr_add(high, pos);
-    }
-    let item = cx.b.i64(a.ty.itemsize());
-    (low, cx.b.ptr_add(high, item))
 }

@@ -1,7 +1,8 @@
 //! Arrays joined: `concatenate`, `stack` and their relatives. Tuples are joined here, member by member,
 //! whatever their types; lists in Python.
 
-use super::create::{from_nested, nested};
+use super::create::from_nested;
+use super::sequence::nested;
 use super::shape::{Promised, bad_axis, normal_axis, value_error, with_ones};
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};

@@ -441,7 +441,6 @@ families!(
     object,
     raising,
     generator,
-    real,
     list,
     dict,
     string,

@@ -60,6 +60,8 @@ crate::runtime_fns! {
     /// `a ** b`; ZeroDivisionError, OverflowError. A negative base with a fractional exponent gives NaN, for
     /// the type is float.
     fn float_pow(ctx: Ctx, a: f64, b: f64) -> f64 [Pure, Pending];
+    /// Remainder of truncating division, exact; NaN for a zero divisor.
+    fn real_fmod(a: f64, b: f64) -> f64 [Pure, Never];
     /// `a // b`; ZeroDivisionError.
     fn float_floordiv(ctx: Ctx, a: f64, b: f64) -> f64 [Pure, Pending];
     /// `a % b`; ZeroDivisionError.

@@ -64,7 +64,7 @@ fn class_name(t: Type) -> String {
 
 fn orders_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (a, b) = (cx.vars.resolve(args[1].ty), cx.vars.resolve(args[2].ty));
-    if super::builtin::is_variant(a) || super::builtin::is_variant(b) {
+    if crate::types::promote::is_variant(a) || crate::types::promote::is_variant(b) {
         return Err(no_match("a comparison", args));
     }
     let all: Vec<bool> =
@@ -131,7 +131,7 @@ fn may_be_one(a: Type, b: Type) -> bool {
 
 fn one_object_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (a, b) = (cx.vars.resolve(args[0].ty), cx.vars.resolve(args[1].ty));
-    if super::builtin::is_variant(a) || super::builtin::is_variant(b) {
+    if crate::types::promote::is_variant(a) || crate::types::promote::is_variant(b) {
         return Err(no_match("a comparison", args));
     }
     Ok(if may_be_one(a, b) { Answer::of(Type::bool()) } else { Answer::constant(Const::Bool(false)) })

@@ -8,7 +8,7 @@ pub static OPS: &[OpDef] = &[
         .reads()
         .doc("Zeros of a polynomial, those that are 0 last."),
     OpDef::new(&["numpy.poly"], "seq_of_zeros", Body::Py("polynomial.poly"))
-        .only_if(|a| !super::create::nested(a[0].ty).is_some_and(|(_, e)| e.is_complex()))
+        .only_if(|a| !crate::ops::sequence::nested(a[0].ty).is_some_and(|(_, e)| e.is_complex()))
         .raises()
         .reads()
         .doc("Coefficients of the polynomial with these real zeros."),

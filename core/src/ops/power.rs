@@ -5,13 +5,14 @@
 //! integer. Constant exponents whose results multiplication gives exactly rounded (-1, 0, 1, 2 and ½) call
 //! nothing, and the cube of an array's elements neither.
 
-use super::elementwise::{constant, number};
+use super::elementwise::number;
 use super::kernel::Map;
 use super::mathfn::{f32_pow, f64_pow};
 use super::number as num;
 use super::{Body, OpDef};
 use crate::diag::Result;
 use crate::emit::cast;
+use crate::emit::cast::constant;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
@@ -335,7 +336,8 @@ fn complex_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Re
         return Ok(c.args[0].clone());
     }
     let quiet = c.elementwise || cx.options.numpy_errors;
-    let parts: Vec<Value> = c.args[..2].concat().into_iter().map(|v| super::arith::widen(cx, v)).collect();
+    let parts: Vec<Value> =
+        c.args[..2].concat().into_iter().map(|v| crate::emit::cast::widen(cx, v)).collect();
     Ok(complex_helper(cx, if quiet { &num::np_complex_pow } else { &num::complex_pow }, &parts, c.ret))
 }
 
@@ -347,7 +349,7 @@ fn emit_complex_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
             &OpCall { args: &c.args[..1], types: &c.types[..1], ..*c },
         );
     }
-    let parts: Vec<Value> = c.args[0].iter().map(|v| super::arith::widen(cx, *v)).collect();
+    let parts: Vec<Value> = c.args[0].iter().map(|v| crate::emit::cast::widen(cx, *v)).collect();
     Ok(complex_helper(cx, &num::np_complex_sqrt, &parts, c.ret))
 }
 

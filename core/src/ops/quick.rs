@@ -2,8 +2,8 @@
 //! where that does not reach a helper is asked, on a way that is hardly ever taken (`lir/opt/defer.rs` takes
 //! it out of loops). Both ways give the same bits where both are right.
 
-use super::elementwise::constant;
-use super::{arith, mathfn as m, number as num};
+use super::{mathfn as m, number as num};
+use crate::emit::cast::constant;
 use crate::emit::cx::LowerCx;
 use crate::lir::{Op, Ty, Value};
 use crate::rt::RtFn;
@@ -61,7 +61,7 @@ pub fn log_base(cx: &mut LowerCx<'_>, x: Value, base: Value) -> Value {
 /// The remainder of truncating division, exactly, and the rounded quotient. Where the quotient is not too
 /// large, its whole part is right or one too many, and what is left of `a` is a float either way.
 pub fn fmod(cx: &mut LowerCx<'_>, a: Value, b: Value, slow: &'static RtFn) -> (Value, Value) {
-    let (x, y) = (arith::widen(cx, a), arith::widen(cx, b));
+    let (x, y) = (crate::emit::cast::widen(cx, a), crate::emit::cast::widen(cx, b));
     let plain = cx.b.bin(Op::Fdiv, x, y);
     let whole = cx.b.un(Op::Ftrunc, plain);
     let down = cx.b.un(Op::Fneg, whole);
@@ -172,7 +172,7 @@ pub fn frexp(cx: &mut LowerCx<'_>, x: Value) -> [Value; 2] {
 /// hardly ever shows.
 pub fn cube(cx: &mut LowerCx<'_>, x: Value, checked: impl FnOnce(&mut LowerCx<'_>) -> Value) -> Value {
     if cx.b.ty(x) == Ty::F32 {
-        let wide = arith::widen(cx, x);
+        let wide = crate::emit::cast::widen(cx, x);
         let square = cx.b.bin(Op::Fmul, wide, wide);
         let cube = cx.b.bin(Op::Fmul, square, wide);
         return cx.b.conv(Op::Fconvert, Ty::F32, cube);
@@ -184,4 +184,44 @@ pub fn cube(cx: &mut LowerCx<'_>, x: Value, checked: impl FnOnce(&mut LowerCx<'_
     let result = cx.b.ternary(Op::Fma, square, x, small);
     let good = finite(cx, result);
     or_slowly(cx, good, result, checked)
+}
+
+/// `a // b` of floats as CPython computes it.
+pub fn float_floordiv(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
+    float_divmod(cx, a, b).0
+}
+
+/// `a % b` of floats as CPython computes it.
+pub fn float_mod(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
+    float_divmod(cx, a, b).1
+}
+
+/// Quotient rounded down and remainder with the divisor's sign; a zero divisor gives NumPy's answers.
+pub fn float_divmod(cx: &mut LowerCx<'_>, a: Value, b: Value) -> (Value, Value) {
+    let t = cx.b.ty(a);
+    let zero = cx.zero(t);
+    let one = if t == Ty::F32 { cx.b.f32(1.0) } else { cx.b.f64(1.0) };
+    let half = if t == Ty::F32 { cx.b.f32(0.5) } else { cx.b.f64(0.5) };
+    let (rem, plain) = fmod(cx, a, b, &num::real_fmod);
+    let whole = cx.b.bin(Op::Fsub, a, rem);
+    let quot = cx.b.bin(Op::Fdiv, whole, b);
+    let inexact = cx.b.bin(Op::FcmpNe, rem, zero);
+    let (rem_neg, b_neg) = (cx.b.bin(Op::FcmpLt, rem, zero), cx.b.bin(Op::FcmpLt, b, zero));
+    let differ = cx.b.bin(Op::IcmpNe, rem_neg, b_neg);
+    let adjust = cx.and(inexact, differ);
+    let (rem_up, quot_down) = (cx.b.bin(Op::Fadd, rem, b), cx.b.bin(Op::Fsub, quot, one));
+    let adjusted_rem = cx.b.select(adjust, rem_up, rem);
+    let quot = cx.b.select(adjust, quot_down, quot);
+    let signed_zero = cx.b.bin(Op::Fcopysign, zero, b);
+    let modulo = cx.b.select(inexact, adjusted_rem, signed_zero);
+    let floor = cx.b.un(Op::Ffloor, quot);
+    let frac = cx.b.bin(Op::Fsub, quot, floor);
+    let round_up = cx.b.bin(Op::FcmpGt, frac, half);
+    let floor_up = cx.b.bin(Op::Fadd, floor, one);
+    let rounded = cx.b.select(round_up, floor_up, floor);
+    let zero_quot = cx.b.bin(Op::Fcopysign, zero, plain);
+    let nonzero = cx.b.bin(Op::FcmpNe, quot, zero);
+    let floordiv = cx.b.select(nonzero, rounded, zero_quot);
+    let b_zero = cx.b.bin(Op::FcmpEq, b, zero);
+    (cx.b.select(b_zero, plain, floordiv), cx.b.select(b_zero, rem, modulo))
 }

@@ -22,13 +22,6 @@ super::identity::op_ids! {
     BUILTINS_DIVMOD = "builtins.divmod",
 }
 
-crate::runtime_fns! {
-    /// Remainders that no machine instruction gives.
-    trait Helpers;
-    /// Remainder of truncating division, exact; NaN for a zero divisor.
-    fn real_fmod(a: f64, b: f64) -> f64 [Pure, Never];
-}
-
 pub static OPS: &[OpDef] = &[
     // Python's complex numbers overflow loudly, NumPy's do not.
     OpDef::new(
@@ -115,7 +108,7 @@ pub static OPS: &[OpDef] = &[
         &["number.item", "number.tolist"],
         "x",
         Body::Lir(
-            |_, a| Ok(Answer::of(super::array::python_number(a[0].ty))),
+            |_, a| Ok(Answer::of(crate::types::promote::python_number(a[0].ty))),
             |cx, c| cast::cast(cx, &c.args[0], c.types[0], c.ret),
         ),
     )
@@ -141,45 +134,6 @@ pub static OPS: &[OpDef] = &[
         .raises()
         .doc("`(a // b, a % b)`."),
 ];
-
-/// `a // b` of floats as CPython computes it.
-pub fn float_floordiv(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
-    float_divmod(cx, a, b).0
-}
-/// `a % b` of floats as CPython computes it.
-pub fn float_mod(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
-    float_divmod(cx, a, b).1
-}
-
-/// Quotient rounded down and remainder with the divisor's sign; a zero divisor gives NumPy's answers.
-pub fn float_divmod(cx: &mut LowerCx<'_>, a: Value, b: Value) -> (Value, Value) {
-    let t = cx.b.ty(a);
-    let zero = cx.zero(t);
-    let one = if t == Ty::F32 { cx.b.f32(1.0) } else { cx.b.f64(1.0) };
-    let half = if t == Ty::F32 { cx.b.f32(0.5) } else { cx.b.f64(0.5) };
-    let (rem, plain) = super::quick::fmod(cx, a, b, &real_fmod);
-    let whole = cx.b.bin(Op::Fsub, a, rem);
-    let quot = cx.b.bin(Op::Fdiv, whole, b);
-    let inexact = cx.b.bin(Op::FcmpNe, rem, zero);
-    let (rem_neg, b_neg) = (cx.b.bin(Op::FcmpLt, rem, zero), cx.b.bin(Op::FcmpLt, b, zero));
-    let differ = cx.b.bin(Op::IcmpNe, rem_neg, b_neg);
-    let adjust = cx.and(inexact, differ);
-    let (rem_up, quot_down) = (cx.b.bin(Op::Fadd, rem, b), cx.b.bin(Op::Fsub, quot, one));
-    let adjusted_rem = cx.b.select(adjust, rem_up, rem);
-    let quot = cx.b.select(adjust, quot_down, quot);
-    let signed_zero = cx.b.bin(Op::Fcopysign, zero, b);
-    let modulo = cx.b.select(inexact, adjusted_rem, signed_zero);
-    let floor = cx.b.un(Op::Ffloor, quot);
-    let frac = cx.b.bin(Op::Fsub, quot, floor);
-    let round_up = cx.b.bin(Op::FcmpGt, frac, half);
-    let floor_up = cx.b.bin(Op::Fadd, floor, one);
-    let rounded = cx.b.select(round_up, floor_up, floor);
-    let zero_quot = cx.b.bin(Op::Fcopysign, zero, plain);
-    let nonzero = cx.b.bin(Op::FcmpNe, quot, zero);
-    let floordiv = cx.b.select(nonzero, rounded, zero_quot);
-    let b_zero = cx.b.bin(Op::FcmpEq, b, zero);
-    (cx.b.select(b_zero, plain, floordiv), cx.b.select(b_zero, rem, modulo))
-}
 
 fn abs_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     let t = args[0].ty;
@@ -209,7 +163,7 @@ fn emit_abs(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 /// `sqrt(re² + im²)` without overflow on the way.
 pub fn hypot(cx: &mut LowerCx<'_>, re: Value, im: Value) -> Value {
     let single = cx.b.ty(re) == Ty::F32;
-    let (a, b) = (super::arith::widen(cx, re), super::arith::widen(cx, im));
+    let (a, b) = (crate::emit::cast::widen(cx, re), crate::emit::cast::widen(cx, im));
     let h = cx.helper_value(&super::mathfn::f64_hypot, &[a, b]);
     if single { cx.b.conv(Op::Fconvert, Ty::F32, h) } else { h }
 }
@@ -337,7 +291,7 @@ pub fn emit_divmod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if c.types[0].is_float() {
         let ok = cast::truth(cx, b, c.types[1]);
         cx.check(ok, Class::ZeroDivisionError, "float divmod()");
-        let (q, r) = float_divmod(cx, a, b);
+        let (q, r) = super::quick::float_divmod(cx, a, b);
         return Ok(vec![q, r]);
     }
     let ok = cast::truth(cx, b, c.types[1]);

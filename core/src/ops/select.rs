@@ -263,7 +263,7 @@ fn magnitude(cx: &mut LowerCx<'_>, v: &[Value]) -> Result<Value> {
     if let [one] = v {
         return Ok(cx.b.un(Op::Fabs, *one));
     }
-    let (re, im) = (super::arith::widen(cx, v[0]), super::arith::widen(cx, v[1]));
+    let (re, im) = (crate::emit::cast::widen(cx, v[0]), crate::emit::cast::widen(cx, v[1]));
     let h = cx.helper_value(&super::mathfn::f64_hypot, &[re, im]);
     Ok(if cx.b.ty(v[0]) == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F32, h) } else { h })
 }

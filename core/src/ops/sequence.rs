@@ -233,13 +233,13 @@ pub static OPS: &[OpDef] = &[
     )
     .doc("`value in range(...)`."),
     OpDef::new(&["operator.contains"], "r, value", Body::Py("containers.range_contains"))
-        .only_if(|a| matches!(*a[0].ty, Kind::Range(_)) && !super::builtin::is_variant(a[1].ty))
+        .only_if(|a| matches!(*a[0].ty, Kind::Range(_)) && !crate::types::promote::is_variant(a[1].ty))
         .raises()
         .doc("`value in range(...)`, asked number by number as of what is no integer."),
 ];
 
 fn match_sequence_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if super::builtin::is_variant(args[0].ty) {
+    if crate::types::promote::is_variant(args[0].ty) {
         return Err(no_match("a sequence pattern", args));
     }
     let is = |t: Type| matches!(*t, Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::List(_) | Kind::Range(_));
@@ -736,4 +736,32 @@ pub fn emit_unpack_ex(
         out.extend(element(cx, v, t, at)?);
     }
     Ok(out)
+}
+
+/// Dimensions and element type of nested sequences; arrays in them count with all of theirs.
+pub fn nested(t: Type) -> Option<(usize, Type)> {
+    if t.is_number() {
+        return Some((0, t));
+    }
+    if let Some(a) = t.as_array() {
+        return Some((a.ndim(), a.dtype));
+    }
+    if let Some(m) = t.members() {
+        if m.is_empty() {
+            return Some((1, Type::f64()));
+        }
+        let parts: Vec<(usize, Type)> = m.iter().map(|t| nested(*t)).collect::<Option<_>>()?;
+        let dims = parts[0].0;
+        // Each member is an array of its own first, so Python numbers count as float64 and int64 here.
+        let t = parts.iter().skip(1).fold(parts[0].1, |t, p| promote::result_type(t.strong(), p.1.strong()));
+        return parts.iter().all(|p| p.0 == dims).then_some((dims + 1, t));
+    }
+    match t.kind() {
+        Kind::List(e) if *e == Type::never() => Some((1, Type::f64())),
+        Kind::List(_) | Kind::Range(_) => {
+            let (n, e) = nested(element_type(t)?)?;
+            Some((n + 1, e))
+        }
+        _ => None,
+    }
 }

@@ -5,9 +5,10 @@ mod broadcast;
 mod reshape;
 
 use super::array::array;
-use super::create::{shape_values, zero_d};
+use super::create::shape_values;
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
+use crate::emit::arrays::zero_d;
 use crate::emit::arrays::{ArrayVal, load_element};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};

@@ -110,7 +110,7 @@ fn sort_call(
     }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     if *c.ret == Kind::None {
-        super::index::check_writable(cx, &a, &format!("{what} array is read-only"));
+        crate::emit::writing::check_writable(cx, &a, &format!("{what} array is read-only"));
     }
     let axis = checked_axis(cx, c.args[1][0], c.types[1], a.shape.len());
     let (elem, n) = (element_code(cx, a.ty.dtype)?, cx.b.i64(a.shape.len() as i64));

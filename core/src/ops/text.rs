@@ -358,11 +358,11 @@ fn format(cx: &mut LowerCx<'_>, v: &[Value], t: Type, spec: &[Value], _: Type) -
             cx.helper_value(if i.signed() { &st::str_format_i64 } else { &st::str_format_u64 }, &[x, spec[0]])
         }
         Kind::Float(_) => {
-            let x = super::arith::widen(cx, v[0]);
+            let x = crate::emit::cast::widen(cx, v[0]);
             cx.helper_value(&st::str_format_f64, &[x, spec[0]])
         }
         Kind::Complex(_) => {
-            let (re, im) = (super::arith::widen(cx, v[0]), super::arith::widen(cx, v[1]));
+            let (re, im) = (crate::emit::cast::widen(cx, v[0]), crate::emit::cast::widen(cx, v[1]));
             cx.helper_value(&st::str_format_complex, &[re, im, spec[0]])
         }
         Kind::Str => cx.helper_value(&st::str_format_str, &[v[0], spec[0]]),

@@ -5,15 +5,14 @@ use super::kernel::{Map, array_map};
 use super::{OpDef, UfuncRule};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::arrays::{
-    ArrayVal, Kernel, Whole, copy_elements, element_code, elementwise_or, load_element, shape_text,
-    store_element,
+    ArrayVal, Kernel, Whole, element_code, elementwise_or, load_element, shape_text, store_element,
 };
 use crate::emit::blockwise::by_kernels;
 use crate::emit::cast;
 use crate::emit::chunked_loops::SLOW;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::emit::lazy::{Lazy, Operand, Step};
-use crate::emit::same::Made;
+use crate::emit::writing::{broadcasts_to, write_apart};
 use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::ops::dtype::dtype_arg;
@@ -537,7 +536,7 @@ fn into(cx: &mut LowerCx<'_>, mut body: Loop<'_>, out: &[Value]) -> Result<Val> 
     let out_type = body.call.types[body.shapes.len()];
     let target = ArrayVal::new(cx, out, out_type)?;
     let arrays = body.arrays();
-    super::index::check_writable(cx, &target, "output array is read-only");
+    crate::emit::writing::check_writable(cx, &target, "output array is read-only");
     if target.ty.access == Access::Read {
         cx.raise_and_continue(Class::ValueError, "output array is read-only");
         return Ok(vec![]);
@@ -567,56 +566,6 @@ fn into(cx: &mut LowerCx<'_>, mut body: Loop<'_>, out: &[Value]) -> Result<Val> 
     })?;
     cx.retain(out, out_type);
     Ok(out.to_vec())
-}
-
-/// Lets `run` write to the target, or to a temporary where the target shares memory with one of the arrays
-/// that are read, other than element with element; it gets the arrays that it is to read too. `partly` where
-/// some elements are to stay as they are.
-pub fn write_apart(
-    cx: &mut LowerCx<'_>,
-    target: &ArrayVal,
-    read: &[ArrayVal],
-    partly: bool,
-    run: &mut dyn FnMut(&mut LowerCx<'_>, &ArrayVal, &[ArrayVal]) -> Result<()>,
-) -> Result<()> {
-    let own: Vec<bool> = {
-        let made = Made::new(cx.b.func);
-        read.iter().map(|a| made.same_view(a, target)).collect()
-    };
-    let mut shared = None;
-    for (a, _) in read.iter().zip(&own).filter(|(_, own)| !**own) {
-        let meet = super::index::overlaps(cx, target, a);
-        shared = Some(match shared {
-            Some(s) => cx.or(s, meet),
-            None => meet,
-        });
-    }
-    // The target itself is read where it is written: with two addresses LLVM would make no vectors.
-    let reads = |to: &ArrayVal| -> Vec<ArrayVal> {
-        read.iter().zip(&own).map(|(a, own)| if *own { to.clone() } else { a.clone() }).collect()
-    };
-    let Some(shared) = shared else { return run(cx, target, &reads(target)) };
-    let partly = partly || own.contains(&true);
-    // One loop serves both: it writes to the temporary or to the target.
-    let chosen = cx.if_else(
-        shared,
-        |cx| {
-            let layout = if target.ty.layout == Layout::F { Layout::F } else { Layout::C };
-            let t = ArrayVal::alloc(cx, target.ty.dtype, &target.shape, layout, false)?;
-            // What a mask leaves out is to stay.
-            if partly {
-                cx.guarded(&[t.owner], |cx| copy_elements(cx, &t, target))?;
-            }
-            Ok([vec![t.owner, t.data], t.strides].concat())
-        },
-        |cx| Ok([vec![cx.b.null(), target.data], target.strides.clone()].concat()),
-    )?;
-    let strides = if target.ty.layout == Layout::A { chosen[2..].to_vec() } else { target.strides.clone() };
-    let to = ArrayVal { owner: chosen[0], data: chosen[1], strides, ..target.clone() };
-    cx.guarded(&[to.owner], |cx| run(cx, &to, &reads(&to)))?;
-    cx.guarded(&[to.owner], |cx| cx.if_then(shared, |cx| copy_elements(cx, target, &to)))?;
-    cx.release_object(to.owner);
-    Ok(())
 }
 
 fn too_few_dimensions(cx: &mut LowerCx<'_>, body: &Loop<'_>, target: &ArrayVal) -> Result<Val> {
@@ -764,25 +713,6 @@ fn stretched_shape(cx: &mut LowerCx<'_>, shapes: &[Vec<Value>], ndim: usize) -> 
             None => cx.b.i64(1),
         })
         .collect()
-}
-
-/// Whether `from` broadcasts to exactly `to`; none when that is known.
-pub fn broadcasts_to(cx: &mut LowerCx<'_>, from: &[Value], to: &[Value]) -> Option<Value> {
-    let lead = to.len().saturating_sub(from.len());
-    let mut fits = None;
-    for (f, t) in from.iter().zip(&to[lead..]) {
-        if f == t {
-            continue;
-        }
-        let same = cx.b.bin(Op::IcmpEq, *f, *t);
-        let one = cx.b.bin_imm(Op::IcmpEq, *f, 1);
-        let ok = cx.or(same, one);
-        fits = Some(match fits {
-            Some(x) => cx.and(x, ok),
-            None => ok,
-        });
-    }
-    fits
 }
 
 pub static OPS: &[OpDef] = &[];

@@ -35,7 +35,7 @@ struct Fns {
 fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, f: &Fns) -> Result<Val> {
     let operands = c.args.concat();
     if let (Some(complex), true) = (f.complex, c.types[0].is_complex()) {
-        let wide: Vec<Value> = operands.iter().map(|v| super::arith::widen(cx, *v)).collect();
+        let wide: Vec<Value> = operands.iter().map(|v| crate::emit::cast::widen(cx, *v)).collect();
         return Ok(complex_helper(cx, complex, &wide, c.ret));
     }
     let single = cx.b.ty(operands[0]) == Ty::F32;
@@ -252,7 +252,7 @@ fn ldexp_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
 
 fn emit_sqrt(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if let Kind::Complex(_) = *c.types[0] {
-        let wide: Vec<Value> = c.args[0].iter().map(|v| super::arith::widen(cx, *v)).collect();
+        let wide: Vec<Value> = c.args[0].iter().map(|v| crate::emit::cast::widen(cx, *v)).collect();
         return Ok(complex_helper(cx, &num::np_complex_sqrt, &wide, c.ret));
     }
     Ok(vec![cx.b.un(Op::Fsqrt, c.args[0][0])])
@@ -263,7 +263,7 @@ pub fn fraction(cx: &mut LowerCx<'_>, x: Value) -> Value {
     let t = cx.b.ty(x);
     let whole = cx.b.un(Op::Ftrunc, x);
     let rest = cx.b.bin(Op::Fsub, x, whole);
-    let inf = super::elementwise::constant(cx, t, f64::INFINITY);
+    let inf = crate::emit::cast::constant(cx, t, f64::INFINITY);
     let size = cx.b.un(Op::Fabs, x);
     let infinite = cx.b.bin(Op::FcmpEq, size, inf);
     let zero = cx.zero(t);

@@ -321,3 +321,24 @@ pub fn runs_generator(t: Type) -> bool {
     matches!(t.kind(), Kind::Iter(IterType::Container(c) | IterType::Reversed(c)) if c.container().is_some())
         || t.arguments().iter().any(runs_generator)
 }
+
+/// The Python number that holds an element.
+pub fn python_number(t: Type) -> Type {
+    match *t {
+        Kind::Int(i) if i == Int::U64 => t,
+        Kind::Int(_) => Type::int(),
+        Kind::Float(_) => Type::float(),
+        Kind::Complex(_) => Type::complex(),
+        _ => t,
+    }
+}
+
+/// Whether a value is of one of several types, None being one of them or not: such a value is looked at by
+/// each type.
+pub fn is_variant(t: Type) -> bool {
+    match t.kind() {
+        Kind::Variant(_) => true,
+        Kind::Optional(t) => matches!(**t, Kind::Variant(_)),
+        _ => false,
+    }
+}

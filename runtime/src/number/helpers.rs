@@ -57,6 +57,9 @@ fn quiet(f: fn(Complex) -> Answer) -> impl Fn(Complex) -> Complex {
 }
 
 impl Helpers for Native {
+    unsafe fn real_fmod(a: f64, b: f64) -> f64 {
+        a % b
+    }
     unsafe fn int_pow(base: i64, exp: i64) -> i64 {
         super::int_pow(base, exp)
     }

@@ -60,7 +60,7 @@ fn result_array(t: Type) -> Result<ArrayType> {
 pub fn emit_copy(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let r = result_array(c.ret)?;
     if c.types[0].as_array().is_none() {
-        return Ok(crate::ops::create::zero_d(cx, &c.args[0], c.types[0], r.dtype)?.pack());
+        return Ok(crate::emit::arrays::zero_d(cx, &c.args[0], c.types[0], r.dtype)?.pack());
     }
     Ok(ArrayVal::new(cx, &c.args[0], c.types[0])?.copied(cx, r.dtype, r.layout)?.pack())
 }

@@ -4,9 +4,9 @@ use super::{Result1, array, element_type};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::arrays::{ArrayVal, product};
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::writing::extents_meet;
 use crate::lir::Op;
 use crate::ops::dtype::dtype_arg;
-use crate::ops::index::extents_meet;
 use crate::types::{Const, Float, Int, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 

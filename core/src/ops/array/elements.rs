@@ -5,10 +5,12 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::arrays::{ArrayVal, copy_elements, load_element, store_element};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::writing::check_writable;
 use crate::exc::Class;
 use crate::lir::{Op, Value};
-use crate::ops::index::{check_writable, checked, refuse_readonly, written};
-use crate::types::{Access, ArrayType, Int, IterType, Kind, Layout, Type};
+use crate::ops::index::{checked, refuse_readonly, written};
+use crate::types::promote::python_number;
+use crate::types::{Access, ArrayType, IterType, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 pub(super) fn fill_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
@@ -25,17 +27,6 @@ pub fn scalar_of(cx: &mut LowerCx<'_>, v: &[Value], t: Type, to: Type) -> Result
     let Some(a) = t.as_array() else { return cast::element(cx, v, t, to) };
     let x = load_element(cx, v[1], a.dtype);
     cast::cast(cx, &x, a.dtype, to)
-}
-
-/// The Python number that holds an element.
-pub fn python_number(t: Type) -> Type {
-    match *t {
-        Kind::Int(i) if i == Int::U64 => t,
-        Kind::Int(_) => Type::int(),
-        Kind::Float(_) => Type::float(),
-        Kind::Complex(_) => Type::complex(),
-        _ => t,
-    }
 }
 
 pub(super) fn item_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {

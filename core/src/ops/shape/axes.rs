@@ -1,6 +1,5 @@
 //! Order of axes: which of them an argument names, `transpose`, `swapaxes`, `moveaxis`, `roll` of axes.
 
-use super::super::array::array;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::arrays::ArrayVal;
 use crate::emit::cast;
@@ -133,7 +132,7 @@ fn permutation(axes: &[i64], n: usize) -> std::result::Result<Vec<usize>, Promis
 }
 
 pub(super) fn transpose_rule(args: &[Arg]) -> Result<Answer> {
-    let a = array(args)?;
+    let a = array_of(args)?;
     let n = a.ndim();
     Ok(Answer::of(match axes_of(args).ok_or_else(|| no_match("transpose()", args))? {
         Axes::Reversed => permuted_type(a, &reversed(n)),
@@ -209,7 +208,7 @@ pub(super) fn checked_axis(cx: &mut LowerCx<'_>, k: Value, n: usize, what: &str)
 }
 
 pub(super) fn swapaxes_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let a = array(args)?;
+    let a = array_of(args)?;
     if !args[1..].iter().all(|x| x.ty.is_index()) {
         return Err(no_match("swapaxes()", args));
     }
@@ -286,7 +285,7 @@ pub(super) fn constants(args: &[Arg], k: usize, what: &str) -> Result<Vec<i64>> 
 }
 
 pub(super) fn moved(args: &[Arg]) -> Moved {
-    let a = array(args)?;
+    let a = array_of(args)?;
     let n = a.ndim();
     let (source, target) = (constants(args, 1, "moveaxis")?, constants(args, 2, "moveaxis")?);
     let found = (|| {
@@ -325,7 +324,7 @@ fn moves_one(args: &[Arg]) -> bool {
 
 pub(super) fn moveaxis_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if moves_one(args) {
-        array(args).map(|a| Answer::of(dynamic_type(a)))
+        array_of(args).map(|a| Answer::of(dynamic_type(a)))
     } else {
         moved(args).map(moved_type)
     }
@@ -363,7 +362,7 @@ pub(super) fn emit_moveaxis(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val>
 }
 
 pub(super) fn rolled(args: &[Arg]) -> Moved {
-    let a = array(args)?;
+    let a = array_of(args)?;
     let n = a.ndim();
     let (axis, start) = (constants(args, 1, "rollaxis")?, constants(args, 2, "rollaxis")?);
     let found = (|| {
@@ -389,4 +388,9 @@ pub(super) fn emit_moved(cx: &mut LowerCx<'_>, c: &OpCall<'_>, which: fn(&[Arg])
         Ok(p) => Ok(permuted(&ArrayVal::new(cx, &c.args[0], c.types[0])?, &p, c.ret)?.pack()),
         Err(e) => always_raises(cx, &e),
     }
+}
+
+/// The array type of the first operand.
+fn array_of(args: &[Arg]) -> Result<ArrayType> {
+    args[0].ty.as_array().ok_or_else(|| no_match("an array's attribute", args))
 }

@@ -2,12 +2,14 @@
 
 use super::{always_raises, value_error};
 use crate::diag::{Diagnostic, Result};
+use crate::emit::arrays::zero_d;
 use crate::emit::arrays::{ArrayVal, broadcast_strides, shape_text};
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::writing::broadcasts_to;
 use crate::exc::Class;
 use crate::lir::{Op, Value};
-use crate::ops::create::{shape_dims, shape_values, zero_d};
-use crate::ops::ufunc::{broadcast_shapes, broadcasts_to};
+use crate::ops::create::{shape_dims, shape_values};
+use crate::ops::ufunc::broadcast_shapes;
 use crate::types::{Access, ArrayType, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
