@@ -26,8 +26,8 @@ struct Slot {
     /// First, so that whoever has its address has the slot's.
     ctx: UnsafeCell<ThreadCtx>,
     top: Cell<usize>,
-    /// Calls in progress that began without the GIL: loops that NumPy runs, callbacks of C. Written by this
-    /// thread alone.
+    /// Calls in progress that began without the GIL: loops that NumPy runs, callbacks of C; where there is no
+    /// GIL, all. Written by this thread alone.
     inside: AtomicU32,
     /// Somebody else (NumPy, around its loops) has let go of the GIL without PyO3's knowledge, which may
     /// still believe that this thread is attached.
@@ -115,7 +115,8 @@ thread_local! {
     };
 }
 
-/// The thread that asked last: the ends of its stack, and its context.
+/// The thread that asked last: the ends of its stack, and its context. Not where there is no GIL: threads
+/// would ask in turns.
 struct Last {
     low: AtomicUsize,
     high: AtomicUsize,
@@ -142,11 +143,14 @@ pub fn current() -> *mut ThreadCtx {
     look_up()
 }
 
-#[cold]
+#[cfg_attr(not(Py_GIL_DISABLED), cold)]
 #[inline(never)]
 fn look_up() -> *mut ThreadCtx {
     SLOT.with(|s| {
         let ctx = prepared(s);
+        if cfg!(Py_GIL_DISABLED) {
+            return ctx;
+        }
         // SAFETY: the context belongs to this thread.
         LAST.low.store(
             if s.top.get() == 0 { usize::MAX } else { unsafe { (*ctx).stack_floor } },
@@ -258,10 +262,11 @@ pub fn with_compiler_stack<R>(py: Python<'_>, body: impl FnOnce(Python<'_>) -> R
 
 // ---------------------------------------------------------------- calls in progress
 
-/// Calls of compiled code in progress, in all threads.
+/// Calls of compiled code in progress that hold the GIL, in all threads.
 static ACTIVE: AtomicU32 = AtomicU32::new(0);
 
-// With the GIL, calls are counted while it is held, so plain arithmetic does.
+// With the GIL, calls are counted while it is held, so plain arithmetic does. Without one each thread counts
+// its own: it would wait for the word otherwise.
 #[cfg(not(Py_GIL_DISABLED))]
 #[inline(always)]
 pub fn begin() {
@@ -277,14 +282,14 @@ pub fn end() {
 }
 #[cfg(Py_GIL_DISABLED)]
 pub fn begin() {
-    ACTIVE.fetch_add(1, Ordering::Acquire);
+    SLOT.with(|s| s.inside.store(s.inside.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed));
     if ASLEEP.load(Ordering::Relaxed) {
         wake();
     }
 }
 #[cfg(Py_GIL_DISABLED)]
 pub fn end() {
-    ACTIVE.fetch_sub(1, Ordering::Release);
+    SLOT.with(|s| s.inside.store(s.inside.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Release));
 }
 
 /// Runs `body`, which begins without the GIL although PyO3 may not know that: what needs Python inside takes

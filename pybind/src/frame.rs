@@ -181,12 +181,13 @@ impl Frame {
                 tierup_runtime::object::retain(l.cast());
                 used.push(l);
             }
+            free
         };
         if holds_lists {
             // SAFETY: as required of the caller.
             unsafe { use_word::each(list, &mut begin) };
         } else {
-            begin(list);
+            _ = begin(list);
         }
         if free {
             return Some(());

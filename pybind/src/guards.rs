@@ -22,17 +22,83 @@ use tierup_core::layout::MemBlock;
 
 type Obj = *mut ffi::PyObject;
 
+/// What was read where other threads may store something else: with a reference, if no GIL keeps them from
+/// it.
+struct Read(Obj);
+
+impl Read {
+    /// # Safety
+    /// Of all: the thread is attached, and what is looked into is live.
+    unsafe fn item(dict: Obj, name: Obj) -> Read {
+        // SAFETY: as required of the caller.
+        unsafe {
+            #[cfg(not(Py_GIL_DISABLED))]
+            return Read(ffi::PyDict_GetItemWithError(dict, name));
+            #[cfg(Py_GIL_DISABLED)]
+            {
+                let mut found = std::ptr::null_mut();
+                ffi::PyDict_GetItemRef(dict, name, &raw mut found);
+                Read(found)
+            }
+        }
+    }
+    /// # Safety
+    /// See [`Read::item`].
+    unsafe fn content(cell: Obj) -> Read {
+        // SAFETY: as required of the caller.
+        unsafe {
+            #[cfg(not(Py_GIL_DISABLED))]
+            return Read((*cell.cast::<ffi::PyCellObject>()).ob_ref);
+            #[cfg(Py_GIL_DISABLED)]
+            Read(ffi::PyCell_Get(cell))
+        }
+    }
+    /// The MRO of a class.
+    ///
+    /// # Safety
+    /// See [`Read::item`].
+    unsafe fn order(class: Obj) -> Read {
+        // SAFETY: as required of the caller.
+        unsafe {
+            #[cfg(not(Py_GIL_DISABLED))]
+            return Read((*class.cast::<ffi::PyTypeObject>()).tp_mro);
+            #[cfg(Py_GIL_DISABLED)]
+            {
+                let order = ffi::PyObject_GetAttrString(class, c"__mro__".as_ptr());
+                if order.is_null() {
+                    ffi::PyErr_Clear();
+                }
+                Read(order)
+            }
+        }
+    }
+}
+
+#[cfg(Py_GIL_DISABLED)]
+impl Drop for Read {
+    fn drop(&mut self) {
+        // SAFETY: the reference is owned. Should it be the last one, Python code may run; overloads are not
+        // dropped there, so those that are being asked stay.
+        unsafe { ffi::Py_XDECREF(self.0) }
+    }
+}
+
 /// A reference that may be exchanged for an equal object. It is owned until it is loosened.
 struct Held {
     object: AtomicPtr<ffi::PyObject>,
+    /// A number or a string, which may be exchanged.
+    scalar: bool,
     loose: AtomicBool,
 }
 impl Held {
     /// Takes a new reference; null is allowed.
     fn new(p: Obj) -> Held {
         // SAFETY: null or live.
-        unsafe { ffi::Py_XINCREF(p) };
-        Held { object: AtomicPtr::new(p), loose: AtomicBool::new(false) }
+        unsafe {
+            ffi::Py_XINCREF(p);
+            let scalar = !p.is_null() && is_scalar(ffi::Py_TYPE(p));
+            Held { object: AtomicPtr::new(p), scalar, loose: AtomicBool::new(false) }
+        }
     }
     fn of(obj: Option<&Bound<'_, PyAny>>) -> Held {
         Held::new(obj.map_or(std::ptr::null_mut(), |o| o.as_ptr()))
@@ -56,9 +122,10 @@ impl Held {
     fn get(&self) -> Obj {
         self.object.load(Ordering::Relaxed)
     }
-    /// Holds `now` instead, where it holds anything.
+    /// Holds `now` instead, where it holds anything. Without a GIL another thread may be looking at what is
+    /// held, which therefore stays.
     fn exchange(&self, now: Obj) {
-        if self.loose.load(Ordering::Relaxed) {
+        if cfg!(Py_GIL_DISABLED) || self.loose.load(Ordering::Relaxed) {
             return;
         }
         // SAFETY: `now` is live, what was held is owned, and the GIL is held.
@@ -74,7 +141,8 @@ impl Held {
         if held == now {
             return true;
         }
-        if held.is_null() || now.is_null() || !same_scalar(held, now) {
+        // What is no scalar may be held weakly, and be gone: it is not looked at.
+        if !self.scalar || now.is_null() || !same_scalar(held, now) {
             return false;
         }
         // The old object's destructor (a number's or a string's) runs no Python code.
@@ -87,6 +155,11 @@ impl Drop for Held {
     fn drop(&mut self) {
         unsafe { ffi::Py_XDECREF(self.owned()) }
     }
+}
+
+/// Numbers and strings of the built-in classes themselves.
+fn is_scalar(class: *mut ffi::PyTypeObject) -> bool {
+    [&raw mut ffi::PyFloat_Type, &raw mut ffi::PyLong_Type, &raw mut ffi::PyUnicode_Type].contains(&class)
 }
 
 /// Equal numbers or strings of exactly the same built-in class; 0.0 and -0.0 differ, NaN equals itself.
@@ -127,9 +200,9 @@ impl DictGuard {
     #[cold]
     fn names_hold(&self, now: u64) -> bool {
         for (name, value) in &self.names {
-            // SAFETY: dict and name are kept alive by this guard; the result is borrowed and not kept.
-            let current = unsafe { ffi::PyDict_GetItemWithError(self.dict.get(), *name) };
-            if !value.admits(current) {
+            // SAFETY: dict and name are kept alive by this guard; what is read is not kept.
+            let current = unsafe { Read::item(self.dict.get(), *name) };
+            if !value.admits(current.0) {
                 return false;
             }
         }
@@ -428,22 +501,24 @@ unsafe fn has_managed_weakrefs(_: *mut ffi::PyTypeObject) -> bool {
 impl CellGuard {
     #[inline]
     fn holds(&self) -> bool {
-        // SAFETY: the cell is alive, and only its slot is read.
-        unsafe { self.content.admits((*self.cell.get().cast::<ffi::PyCellObject>()).ob_ref) }
+        // SAFETY: the cell is alive, and what is read is not kept.
+        unsafe { self.content.admits(Read::content(self.cell.get()).0) }
     }
 }
 impl OrderGuard {
     #[inline]
     fn holds(&self) -> bool {
-        // SAFETY: the class is alive, and its MRO is null or a live tuple.
+        // SAFETY: the class is alive, and only the address of its MRO is read.
         let now = unsafe { (*self.class.get().cast::<ffi::PyTypeObject>()).tp_mro };
-        (now == self.tuple.get() && !now.is_null()) || self.order_holds(now)
+        (now == self.tuple.get() && !now.is_null()) || self.order_holds()
     }
     #[cold]
-    fn order_holds(&self, now: Obj) -> bool {
-        // SAFETY: null or a live tuple with that many members. A tuple that is let go of drops references to
-        // classes that its class still has.
+    fn order_holds(&self) -> bool {
+        // SAFETY: the class is alive. Its MRO is null or a live tuple with that many members; a tuple that is
+        // let go of drops references to classes that its class still has.
         unsafe {
+            let read = Read::order(self.class.get());
+            let now = read.0;
             let same = !now.is_null()
                 && ffi::PyTuple_GET_SIZE(now) as usize == self.order.len()
                 && self

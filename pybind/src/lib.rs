@@ -47,11 +47,16 @@ fn only_in_main_interpreter() -> PyResult<()> {
     }
 }
 
-// Compiled code and its tables rely on the GIL, so a free-threaded Python turns it on when it loads this.
+// A free-threaded Python turns its GIL on when it loads this, for ufuncs still need it; all else does without
+// (`docs/decisions/free-threads.md`).
 #[pymodule(gil_used = true)]
 fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = m.py();
     only_in_main_interpreter()?;
+    if cfg!(Py_GIL_DISABLED) {
+        // As if some compiled code always ran in several threads.
+        std::mem::forget(tierup_runtime::random::Unlocked::begin());
+    }
     tierup_core::python::is(py.version_info().minor);
     errors::quiet_panics();
     exc::install();

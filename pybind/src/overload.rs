@@ -1,7 +1,7 @@
 //! One overload as the call path sees it: how arguments are recognised, what was assumed, where to jump.
 
 use crate::convert::numbers::small_int;
-use crate::convert::{BoxCx, GeneratorOf, Plan, Purpose, new_ref};
+use crate::convert::{BoxCx, GeneratorOf, Items, Plan, Purpose, new_ref};
 use crate::dispatcher::Core;
 use crate::engine::{Compiled, Wrapper};
 use crate::errors::attached;
@@ -141,9 +141,11 @@ unsafe fn may_be_shown(obj: Obj, t: Type) -> bool {
     unsafe {
         match t.kind() {
             Kind::List(elem) if ffi::PyList_Check(obj) != 0 => {
+                // Where there is no memory to look, it is taken to be one.
                 keeps(*elem)
-                    && (0..ffi::PyList_GET_SIZE(obj))
-                        .any(|i| may_be_shown(ffi::PyList_GET_ITEM(obj, i), *elem))
+                    && Items::of(obj).is_none_or(|items| {
+                        items.get().iter().any(|item| may_be_shown(*item, *elem))
+                    })
             }
             Kind::Tuple(m) | Kind::NamedTuple(_, m) if ffi::PyTuple_Check(obj) != 0 => {
                 let members = (0..ffi::PyTuple_GET_SIZE(obj)).zip(m).filter(|(_, t)| keeps(**t));

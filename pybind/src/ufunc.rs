@@ -24,7 +24,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::ffi::{CString, c_char, c_int, c_void};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use tierup_core::layout::{IMMORTAL, MemBlock, Obj};
 use tierup_core::types::{Layout, Type};
@@ -316,11 +316,11 @@ fn below_ufunc<'py>(body: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: a live type object; the flag is only read where classes are made. Objects of the new class are
     // made by NumPy, whose `dealloc` frees them.
     unsafe {
-        let flags = &raw mut (*at).tp_flags;
-        let before = flags.read();
-        flags.write(before | ffi::Py_TPFLAGS_BASETYPE);
+        // An atomic word already where there is no GIL.
+        let flags = AtomicU64::from_ptr((&raw mut (*at).tp_flags).cast());
+        let before = flags.fetch_or(ffi::Py_TPFLAGS_BASETYPE, Ordering::Relaxed);
         let class = body.call0();
-        flags.write(before);
+        flags.store(before, Ordering::Relaxed);
         let class = class?;
         let made = class.as_ptr().cast::<ffi::PyTypeObject>();
         if (*made).tp_basicsize != (*at).tp_basicsize {

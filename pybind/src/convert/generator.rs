@@ -257,8 +257,9 @@ impl Generator {
             return Err(PyValueError::new_err("generator already executing"));
         }
         let answer = self.finish(py);
-        self.running.store(false, Ordering::Release);
+        // Before another thread may run it.
         self.drop_frame();
+        self.running.store(false, Ordering::Release);
         answer
     }
 

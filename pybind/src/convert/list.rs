@@ -160,11 +160,11 @@ impl ListPlan {
     }
 
     /// Whether a list has this very type. An empty list has any.
-    fn admits(&self, list: &Bound<'_, PyList>) -> bool {
+    fn admits(&self, list: Borrowed<'_, '_, PyList>) -> bool {
         self.lenient
             || list.is_empty()
-            || self.all_of_one_class(list)
-            || type_of_list(list)
+            || self.all_of_one_class(&list)
+            || type_of_list(&list)
                 .is_ok_and(|t| t == self.ty || self.declared && conversion(t, self.ty).is_some())
     }
     /// The frequent case without making types: all floats, or all ints.
@@ -179,7 +179,7 @@ impl ListPlan {
             _ => return false,
         };
         let l = list.as_ptr();
-        // SAFETY: the list is live and not changed while its items are looked at.
+        // SAFETY: the list is live and not changed while its items are looked at: without a GIL it is a copy.
         unsafe { (0..ffi::PyList_GET_SIZE(l)).all(|i| ffi::Py_TYPE(ffi::PyList_GET_ITEM(l, i)) == class) }
     }
 }
@@ -256,8 +256,14 @@ impl Convert for ListPlan {
         // SAFETY: as required of the caller.
         unsafe {
             copy.before.replace(contents(copy.native.cast()));
-            if !is_as_seen(copy) {
-                copy.see(Some(items(copy.source).iter().map(|o| new_ref(*o)).collect()));
+            match Items::of(copy.source) {
+                Some(items) if is_as_seen(copy, &items) => {}
+                Some(items) => copy.see(Some(items.get().iter().map(|o| new_ref(*o)).collect())),
+                // No memory to look at it: it is read again.
+                None => {
+                    ffi::PyErr_Clear();
+                    copy.see(None);
+                }
             }
         }
     }
@@ -265,18 +271,22 @@ impl Convert for ListPlan {
     unsafe fn read_again(&self, at: usize, frame: &mut Frame) -> Option<()> {
         // SAFETY: as required of the caller; there is room for the elements.
         unsafe {
+            let (native, source) = {
+                let copy = frame.extra().copies.get(at)?;
+                (copy.native.cast::<List>(), copy.source)
+            };
+            let items = Items::of_argument(source, frame)?;
             let copy = frame.extra().copies.get(at)?;
-            if is_as_seen(copy) {
+            if is_as_seen(copy, &items) {
                 return Some(());
             }
-            let (native, source) = (copy.native.cast::<List>(), copy.source);
             // Whatever comes next is compared with what is there.
             copy.see(None);
             let ctx = crate::ctx::current();
             Runtime::list_clear(ctx, native);
-            Runtime::list_reserve(ctx, native, ffi::PyList_GET_SIZE(source) as i64);
+            Runtime::list_reserve(ctx, native, items.len() as i64);
             succeeded(ctx, frame)?;
-            if let Filled::Refused = self.fill(native, source, frame) {
+            if let Filled::Refused = self.fill(native, &items, frame) {
                 return None;
             }
             self.follow(frame.extra().copies.get(at)?);
@@ -308,17 +318,16 @@ impl ListPlan {
     /// # Safety
     /// As for [`Convert::unbox`]; `obj` is a list.
     unsafe fn copy_in(&self, obj: Obj, frame: &mut Frame) -> Option<*mut List> {
-        // SAFETY: the list is not changed meanwhile, since converting elements runs no Python code.
+        // SAFETY: as required of the caller.
         unsafe {
-            if self.exact.is_none()
-                && !attached(|py| self.admits(Bound::from_borrowed_ptr(py, obj).cast_unchecked()))
-            {
+            let items = Items::of_argument(obj, frame)?;
+            if self.exact.is_none() && !attached(|py| self.admits(items.list(py))) {
                 return None;
             }
-            let native = new_list(self.desc, ffi::PyList_GET_SIZE(obj), frame)?;
+            let native = new_list(self.desc, items.len() as isize, frame)?;
             // Known before its elements are converted: a list may contain itself.
             let at = frame.extra().copies.add(new_ref(obj), native.cast(), self.ty, self);
-            match self.fill(native, obj, frame) {
+            match self.fill(native, &items, frame) {
                 Filled::All => {}
                 Filled::Refused if self.exact.is_none() => return None,
                 // Another overload may take it: nothing of this attempt stays.
@@ -335,24 +344,22 @@ impl ListPlan {
     /// Appends the elements of a Python list.
     ///
     /// # Safety
-    /// As for [`ListPlan::copy_in`].
-    unsafe fn fill(&self, native: *mut List, obj: Obj, frame: &mut Frame) -> Filled {
-        // SAFETY: as for `copy_in`; there is room for all elements.
+    /// As for [`ListPlan::copy_in`]; there is room for them.
+    unsafe fn fill(&self, native: *mut List, items: &Items, frame: &mut Frame) -> Filled {
+        // SAFETY: as for `copy_in`; the items are live, and converting them runs no Python code.
         unsafe {
             let mut exact = self.exact.as_ref();
             let mut words = Words::new(self.desc);
             let words = words.as_mut_ptr();
             let mut i = 0;
-            while i < ffi::PyList_GET_SIZE(obj) {
+            while i < items.len() {
                 let plan = exact.unwrap_or(&self.plan);
-                let to = (*native).data.add(i as usize * self.desc.size as usize);
+                let to = (*native).data.add(i * self.desc.size as usize);
                 let leaves = if self.words { to.cast::<u64>() } else { words };
-                if plan.unbox(ffi::PyList_GET_ITEM(obj, i), leaves, frame).is_none() {
+                if plan.unbox(items.get()[i], leaves, frame).is_none() {
                     // An element of another type: the list may still be one of the wanted type, if its
                     // elements are converted.
-                    if exact.is_none()
-                        || !attached(|py| self.admits(Bound::from_borrowed_ptr(py, obj).cast_unchecked()))
-                    {
+                    if exact.is_none() || !attached(|py| self.admits(items.list(py))) {
                         return Filled::Refused;
                     }
                     exact = None;
@@ -395,7 +402,8 @@ impl ListPlan {
             }
             // `a.reverse()` of arrays: what is overwritten here is still needed there, and by the result.
             if self.elem.is_counted() {
-                cx.held.extend(items(source).iter().map(|o| new_ref(*o)));
+                let Some(items) = Items::of(source) else { return false };
+                cx.held.extend(items.get().iter().map(|o| new_ref(*o)));
             }
             for i in 0..len {
                 if i < had && i < ffi::PyList_GET_SIZE(source) as usize && unchanged(i) {
@@ -479,28 +487,66 @@ pub(super) enum Filled {
     Refused,
 }
 
-/// The items of a Python list.
-///
-/// # Safety
-/// `list` is a live list, which is not changed as long as they are looked at.
-unsafe fn items<'a>(list: Obj) -> &'a [Obj] {
-    // SAFETY: as required of the caller.
-    unsafe {
-        let l = &*list.cast::<ffi::PyListObject>();
-        match ffi::PyList_GET_SIZE(list) {
-            0 => &[],
-            n => std::slice::from_raw_parts(l.ob_item, n as usize),
+/// The items of a Python list as they are at one moment. Where no GIL keeps other threads from changing the
+/// list, they are those of a copy.
+pub struct Items(Obj);
+
+impl Items {
+    /// None with a Python exception where there is no memory.
+    ///
+    /// # Safety
+    /// `list` is a live list, the thread is attached, and as long as this is used Python code runs in other
+    /// threads only.
+    pub unsafe fn of(list: Obj) -> Option<Items> {
+        #[cfg(Py_GIL_DISABLED)]
+        // SAFETY: as required of the caller.
+        let list = unsafe { ffi::PyList_GetSlice(list, 0, isize::MAX) };
+        (!list.is_null()).then_some(Items(list))
+    }
+    /// The same for a frame that is told why there are none.
+    ///
+    /// # Safety
+    /// As for [`Items::of`].
+    unsafe fn of_argument(list: Obj, frame: &mut Frame) -> Option<Items> {
+        // SAFETY: as required of the caller.
+        let items = unsafe { Items::of(list) };
+        if items.is_none() {
+            frame.extra().failure = attached(|py| PyErr::take(py)).map(Failure::from);
         }
+        items
+    }
+    pub fn get(&self) -> &[Obj] {
+        // SAFETY: the list is live and not changed, as was required when this was made.
+        unsafe {
+            let l = &*self.0.cast::<ffi::PyListObject>();
+            match ffi::PyList_GET_SIZE(self.0) {
+                0 => &[],
+                n => std::slice::from_raw_parts(l.ob_item, n as usize),
+            }
+        }
+    }
+    fn len(&self) -> usize {
+        self.get().len()
+    }
+    /// A list that holds them.
+    fn list<'a>(&'a self, py: Python<'a>) -> Borrowed<'a, 'a, PyList> {
+        // SAFETY: a live list.
+        unsafe { Borrowed::from_ptr(py, self.0).cast_unchecked() }
     }
 }
 
-/// Whether the source has the items that it had.
-///
-/// # Safety
-/// The copy is one of a list.
-unsafe fn is_as_seen(copy: &Copied) -> bool {
-    // SAFETY: as required of the caller. What was seen is kept alive, so no other object has its address.
-    copy.seen.borrow().as_ref().is_some_and(|seen| unsafe { seen.as_slice() == items(copy.source) })
+#[cfg(Py_GIL_DISABLED)]
+impl Drop for Items {
+    fn drop(&mut self) {
+        // SAFETY: the copy is ours; whoever looks at items is attached.
+        unsafe { ffi::Py_DECREF(self.0) }
+    }
+}
+
+/// Whether the source, which holds these now, has the items that it had.
+fn is_as_seen(copy: &Copied, now: &Items) -> bool {
+    // What was seen is kept alive, so no other object has its address.
+    copy.seen.borrow().as_ref().is_some_and(|seen| seen.as_slice() == now.get())
 }
 
 unsafe fn new_list(desc: &'static TypeDesc, cap: isize, frame: &mut Frame) -> Option<*mut List> {

@@ -44,6 +44,7 @@ use tierup_core::layout::Obj as Native;
 use tierup_core::types::{Container, Kind, Type};
 use tierup_runtime::object::retain;
 
+pub use list::Items;
 pub use recognise::{type_of, type_of_keywords};
 
 pub type Obj = *mut ffi::PyObject;

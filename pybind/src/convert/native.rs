@@ -30,10 +30,12 @@ pub struct Object {
     /// Owned; null as long as its type is not known.
     native: AtomicPtr<Native>,
     part: OnceLock<Arc<Part>>,
+    /// A weak reference to this, owned; null as long as there is no native object.
+    weak: AtomicPtr<ffi::PyObject>,
 }
 
-/// The Python objects of native ones, by their addresses. Neither side is owned: entries end with the Python
-/// object, which keeps the native one alive.
+/// Weak references to the Python objects of native ones, by the addresses of these. An entry ends with the
+/// Python object, which owns the weak reference and keeps the native object alive.
 static OBJECTS: LazyLock<Mutex<HashMap<usize, usize>>> = LazyLock::new(Default::default);
 
 fn objects() -> MutexGuard<'static, HashMap<usize, usize>> {
@@ -42,13 +44,30 @@ fn objects() -> MutexGuard<'static, HashMap<usize, usize>> {
 
 /// The Python object of a native one, with a reference of its own; null where there is none.
 pub fn object_of(native: *mut Native) -> Obj {
-    let found = objects().get(&(native as usize)).map_or(std::ptr::null_mut(), |o| *o as Obj);
-    // SAFETY: who is in the table has not been freed; one that is being freed has no references.
+    let all = objects();
+    let Some(weak) = all.get(&(native as usize)) else { return std::ptr::null_mut() };
+    // SAFETY: the weak reference lives as long as its entry, and asking it runs no Python code.
+    unsafe { alive(*weak as Obj) }
+}
+
+/// The object of a weak reference, with a reference of its own; null where it is gone.
+///
+/// # Safety
+/// The weak reference is live.
+unsafe fn alive(weak: Obj) -> Obj {
+    // SAFETY: as required of the caller.
     unsafe {
-        if found.is_null() || ffi::Py_REFCNT(found) <= 0 {
-            return std::ptr::null_mut();
+        #[cfg(Py_3_13)]
+        {
+            let mut found = std::ptr::null_mut();
+            ffi::PyWeakref_GetRef(weak, &raw mut found);
+            found
         }
-        super::new_ref(found)
+        #[cfg(not(Py_3_13))]
+        {
+            let found = ffi::PyWeakref_GetObject(weak);
+            if found == ffi::Py_None() { std::ptr::null_mut() } else { super::new_ref(found) }
+        }
     }
 }
 
@@ -58,25 +77,63 @@ impl Object {
         let part = self.part.get()?;
         Some((self.native.load(Ordering::Acquire), part))
     }
-    /// Makes `this`, whose base this is, the Python object of a native one.
+    /// Makes `this`, whose base this is, the Python object of a native one, unless that has one or this is
+    /// another one's.
     ///
     /// # Safety
-    /// `native` is an owned reference, which is taken over, to an object of parts like `part`.
-    pub unsafe fn bind(&self, this: Obj, native: *mut Native, part: Arc<Part>) {
-        objects().insert(native as usize, this as usize);
-        self.native.store(native, Ordering::Release);
-        // It is bound once: who binds it holds the GIL and has asked.
-        let _ = self.part.set(part);
+    /// `native` is a reference to an object of parts like `part`, which is taken over if the answer is true.
+    pub unsafe fn bind(
+        &self,
+        this: &Bound<'_, PyAny>,
+        native: *mut Native,
+        part: Arc<Part>,
+    ) -> PyResult<bool> {
+        // SAFETY: `this` is live, and of a class that allows weak references.
+        let weak = unsafe {
+            Bound::from_owned_ptr_or_err(
+                this.py(),
+                ffi::PyWeakref_NewRef(this.as_ptr(), std::ptr::null_mut()),
+            )?
+        };
+        let mut all = objects();
+        // One that is being freed may still have an entry, which is no longer of any use.
+        // SAFETY: as for `object_of`.
+        let other = all.get(&(native as usize)).map_or(std::ptr::null_mut(), |w| unsafe { alive(*w as Obj) });
+        let free = other.is_null()
+            && self
+                .native
+                .compare_exchange(other.cast(), native, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok();
+        if free {
+            all.insert(native as usize, weak.as_ptr() as usize);
+            self.weak.store(weak.into_ptr(), Ordering::Relaxed);
+            // Nobody finds it before it knows its parts.
+            let first = self.part.set(part).is_ok();
+            debug_assert!(first, "who has set the native object sets its parts");
+        }
+        drop(all);
+        // SAFETY: null, or a reference of our own; its last one may be freed here, where no lock is held.
+        unsafe { ffi::Py_XDECREF(other) };
+        Ok(free)
     }
 }
 
 impl Drop for Object {
     fn drop(&mut self) {
         let native = *self.native.get_mut();
-        if !native.is_null() {
-            objects().remove(&(native as usize));
-            // SAFETY: the reference was owned.
-            unsafe { release(native) }
+        if native.is_null() {
+            return;
+        }
+        let (weak, mut all) = (*self.weak.get_mut(), objects());
+        // Another one may have been made since this could no longer be found.
+        if all.get(&(native as usize)) == Some(&(weak as usize)) {
+            all.remove(&(native as usize));
+        }
+        drop(all);
+        // SAFETY: the references were owned; Python frees objects in threads that are attached.
+        unsafe {
+            ffi::Py_XDECREF(weak);
+            release(native);
         }
     }
 }

@@ -66,44 +66,78 @@ pub fn type_of(part: &Part) -> Type {
 /// # Safety
 /// `l` is an owned reference to a list of such elements, which is taken over; the thread is attached.
 pub unsafe fn object(elem: Type, l: *mut List) -> Obj {
-    // SAFETY: as required of the caller.
+    // SAFETY: as required of the caller; the reference is given up at the end.
     unsafe {
-        let known = object_of(l.cast());
-        if !known.is_null() {
-            release(l.cast());
-            return known;
-        }
-        super::result(|py| Ok(wrap(py, l, Part::of(py, elem.strong_throughout()))?.into_any()))
+        let object = super::result(|py| object_in(py, elem, l));
+        release(l.cast());
+        object
     }
 }
 
 /// # Safety
-/// As for [`object`]; there is no Python object yet.
-unsafe fn wrap<'py>(py: Python<'py>, l: *mut List, part: Arc<Part>) -> PyResult<Bound<'py, TypedList>> {
-    let made = Bound::new(py, PyClassInitializer::from(Object::default()).add_subclass(TypedList));
-    // SAFETY: as required of the caller.
-    unsafe {
-        match made {
-            Ok(new) => {
-                bind(new.as_any(), l, part);
-                Ok(new)
+/// As for [`object`], but that the reference stays the caller's.
+unsafe fn object_in<'py>(py: Python<'py>, elem: Type, l: *mut List) -> PyResult<Bound<'py, PyAny>> {
+    loop {
+        // SAFETY: as required of the caller.
+        unsafe {
+            let known = object_of(l.cast());
+            if !known.is_null() {
+                return Ok(Bound::from_owned_ptr(py, known));
             }
-            Err(e) => {
-                release(l.cast());
-                Err(e)
+            // Another thread may make it meanwhile, and that one may be gone again.
+            let new = unbound(py)?;
+            retain(l.cast());
+            if bind(new.as_any(), l, Part::of(py, elem.strong_throughout()))? {
+                return Ok(new.into_any());
             }
         }
     }
 }
 
+fn unbound(py: Python<'_>) -> PyResult<Bound<'_, TypedList>> {
+    Bound::new(py, PyClassInitializer::from(Object::default()).add_subclass(TypedList))
+}
+
+/// A new object for a new list, whose reference is taken over.
+///
 /// # Safety
 /// As for [`Object::bind`].
-unsafe fn bind(this: &Bound<'_, PyAny>, l: *mut List, part: Arc<Part>) {
+unsafe fn wrap<'py>(py: Python<'py>, l: *mut List, part: Arc<Part>) -> PyResult<Bound<'py, TypedList>> {
+    let list = Owned(l, Use(None));
+    let new = unbound(py)?;
+    // SAFETY: as required of the caller.
+    unsafe { bind_new(new.as_any(), list, part)? };
+    Ok(new)
+}
+
+/// Makes `this` the object of a list; false where that has one or `this` is another one's. Takes the
+/// reference over.
+///
+/// # Safety
+/// As for [`Object::bind`].
+unsafe fn bind(this: &Bound<'_, PyAny>, l: *mut List, part: Arc<Part>) -> PyResult<bool> {
     // SAFETY: as required of the caller; `this` is of a class whose base is `Object`.
     unsafe {
         use_word::show(l);
-        this.cast_unchecked::<Object>().get().bind(this.as_ptr(), l.cast(), part);
+        let bound = this.cast_unchecked::<Object>().get().bind(this, l.cast(), part);
+        if !matches!(bound, Ok(true)) {
+            release(l.cast());
+        }
+        bound
     }
+}
+
+/// The same for a list that nobody else has.
+///
+/// # Safety
+/// As for [`Object::bind`].
+unsafe fn bind_new(this: &Bound<'_, PyAny>, list: Owned, part: Arc<Part>) -> PyResult<()> {
+    // SAFETY: as required of the caller; `list` keeps its reference.
+    let bound = unsafe {
+        retain(list.0.cast());
+        bind(this, list.0, part)?
+    };
+    if bound { Ok(()) } else { Err(PyRuntimeError::new_err("the list was given a type meanwhile")) }
 }
 
 // ---------------------------------------------------------------- parts of methods
@@ -159,14 +193,14 @@ impl Elements<'_> {
         unsafe { (*self.l).data.wrapping_offset((i * self.part.desc.size) as isize) }
     }
     /// Refuses while somebody who may change the list runs.
-    fn readable(&self) -> PyResult<()> {
+    fn readable(&self) -> PyResult<Use> {
         // SAFETY: as above.
-        if unsafe { use_word::is_changed(self.l) } { Err(in_use()) } else { Ok(()) }
+        Use::begin(self.l, false, unsafe { use_word::is_changed(self.l) })
     }
     /// Refuses while anybody runs who has been given the list.
-    fn changeable(&self) -> PyResult<()> {
+    fn changeable(&self) -> PyResult<Use> {
         // SAFETY: as above.
-        if unsafe { use_word::is_used(self.l) } { Err(in_use()) } else { Ok(()) }
+        Use::begin(self.l, true, unsafe { use_word::is_used(self.l) })
     }
     fn object<'py>(&self, py: Python<'py>, i: i64) -> PyResult<Bound<'py, PyAny>> {
         // SAFETY: an element lies there.
@@ -174,7 +208,7 @@ impl Elements<'_> {
     }
     /// All elements as Python's objects.
     fn objects<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.readable()?;
+        let _use = self.readable()?;
         let all = PyList::empty(py);
         let mut i = 0;
         while i < self.len() {
@@ -211,12 +245,39 @@ impl Elements<'_> {
         if let Some(e) = elements_of(other)
             && e.part.ty == self.part.ty
         {
-            e.readable()?;
+            // Whoever gives a list to itself uses it once.
+            let used = if e.l == self.l { Use(None) } else { e.readable()? };
             // SAFETY: the list is alive.
             unsafe { retain(e.l.cast()) };
-            return Ok(Owned(e.l));
+            return Ok(Owned(e.l, used));
         }
         self.list_of(&listed(other)?)
+    }
+}
+
+/// A method that looks at a list or changes it. With a GIL nothing else does meanwhile; without one others
+/// have to see it.
+#[must_use]
+struct Use(Option<(*mut List, bool)>);
+
+impl Use {
+    fn begin(l: *mut List, changes: bool, forbidden: bool) -> PyResult<Use> {
+        if !cfg!(Py_GIL_DISABLED) {
+            return if forbidden { Err(in_use()) } else { Ok(Use(None)) };
+        }
+        // No frame has this address.
+        let by = crate::ctx::current() as usize | 1;
+        // SAFETY: the list is alive as long as its Python object, whose method this is for.
+        if unsafe { use_word::begin(l, changes, by) } { Ok(Use(Some((l, changes)))) } else { Err(in_use()) }
+    }
+}
+
+impl Drop for Use {
+    fn drop(&mut self) {
+        if let Some((l, changes)) = self.0 {
+            // SAFETY: as above; the use was begun with these.
+            unsafe { use_word::end(l, changes) }
+        }
     }
 }
 
@@ -224,8 +285,8 @@ pub fn in_use() -> PyErr {
     PyRuntimeError::new_err("the list is in use: compiled code that was given it is running")
 }
 
-/// A reference to a native list.
-struct Owned(*mut List);
+/// A reference to a native list, and the use of one that others may have.
+struct Owned(*mut List, #[allow(dead_code, reason = "ends with this")] Use);
 
 impl Drop for Owned {
     fn drop(&mut self) {
@@ -236,7 +297,8 @@ impl Drop for Owned {
 
 fn list_of(items: &Bound<'_, PyList>, part: &Arc<Part>) -> PyResult<Owned> {
     let py = items.py();
-    let list = Owned(run(py, |ctx| unsafe { Runtime::list_new(ctx, part.desc, items.len() as i64) })?);
+    let new = run(py, |ctx| unsafe { Runtime::list_new(ctx, part.desc, items.len() as i64) })?;
+    let list = Owned(new, Use(None));
     let new = Elements { l: list.0, part };
     for item in items.iter() {
         let mut value = part.value(&item)?;
@@ -301,11 +363,7 @@ fn fill(this: &This<'_>, items: &Bound<'_, PyList>) -> PyResult<()> {
         return Err(PyRuntimeError::new_err("the list was given a type meanwhile"));
     }
     // SAFETY: the list is live, and has no Python object yet.
-    unsafe {
-        retain(list.0.cast());
-        bind(this.as_any(), list.0, part);
-    }
-    Ok(())
+    unsafe { bind_new(this.as_any(), list, part) }
 }
 
 fn type_name(t: Type) -> String {
@@ -353,11 +411,10 @@ impl TypedList {
         }
         let Ok(iterable) = args.get_item(0) else { return Ok(()) };
         if let Some(e) = elements_of(&iterable) {
-            e.readable()?;
+            let _use = e.readable()?;
             let copy = run(this.py(), |ctx| unsafe { Runtime::list_slice(ctx, e.l, 0, 1, e.len()) })?;
             // SAFETY: the copy is new.
-            unsafe { bind(this.as_any(), copy, e.part.clone()) };
-            return Ok(());
+            return unsafe { bind_new(this.as_any(), Owned(copy, Use(None)), e.part.clone()) };
         }
         if iterable.getattr("ndim").is_ok_and(|n| n.extract::<i64>().is_ok_and(|n| n == 0)) {
             return fill(this, &PyList::new(this.py(), [iterable.call_method0("item")?])?);
@@ -399,7 +456,7 @@ impl TypedList {
             }
             Err(e) => return Err(e),
         };
-        e.readable()?;
+        let _use = e.readable()?;
         let Ok(s) = i.cast::<PySlice>() else {
             let at = e.position(i, READ)?;
             return e.object(py, at);
@@ -414,14 +471,14 @@ impl TypedList {
         let e = elements(this)?;
         if let Ok(s) = i.cast::<PySlice>() {
             let other = e.given(value)?;
-            e.changeable()?;
+            let _use = e.changeable()?;
             let (start, step, count) = e.range(s)?;
             return run(this.py(), |ctx| unsafe {
                 Runtime::list_assign_slice(ctx, e.l, start, step, count, other.0)
             });
         }
         let mut value = e.part.value(value)?;
-        e.changeable()?;
+        let _use = e.changeable()?;
         let (at, size) = (e.at(e.position(i, WRITTEN)?), e.part.desc.size as usize);
         let mut old = vec![0u64; size.div_ceil(8)];
         // SAFETY: an element lies there; it is moved out, and its references are given up when the new one is
@@ -436,7 +493,7 @@ impl TypedList {
 
     fn __delitem__(this: &This<'_>, i: &Bound<'_, PyAny>) -> PyResult<()> {
         let e = elements(this)?;
-        e.changeable()?;
+        let _use = e.changeable()?;
         let (start, step, count) = match i.cast::<PySlice>() {
             Ok(s) => e.range(s)?,
             Err(_) => (e.position(i, WRITTEN)?, 1, 1),
@@ -480,7 +537,7 @@ impl TypedList {
             Some((l, part)) => {
                 let e = Elements { l, part };
                 let mut value = e.part.value(item)?;
-                e.changeable()?;
+                let _use = e.changeable()?;
                 run(this.py(), |ctx| unsafe { Runtime::list_reserve(ctx, e.l, 1) })?;
                 // SAFETY: there is room for one more.
                 unsafe {
@@ -496,7 +553,7 @@ impl TypedList {
     fn extend(this: &This<'_>, iterable: &Bound<'_, PyAny>) -> PyResult<()> {
         let Ok(e) = elements(this) else { return fill(this, &listed(iterable)?) };
         let other = e.given(iterable)?;
-        e.changeable()?;
+        let _use = e.changeable()?;
         run(this.py(), |ctx| unsafe { Runtime::list_extend(ctx, e.l, other.0) })
     }
 
@@ -504,7 +561,7 @@ impl TypedList {
     fn insert(this: &This<'_>, i: i64, item: &Bound<'_, PyAny>) -> PyResult<()> {
         let Ok(e) = elements(this) else { return fill(this, &PyList::new(this.py(), [item])?) };
         let mut value = e.part.value(item)?;
-        e.changeable()?;
+        let _use = e.changeable()?;
         let gap = run(this.py(), |ctx| unsafe { Runtime::list_insert_gap(ctx, e.l, i) })?;
         // SAFETY: the gap is for one element.
         unsafe { value.write(gap) };
@@ -515,7 +572,7 @@ impl TypedList {
     #[pyo3(signature = (i = -1))]
     fn pop<'py>(this: &This<'py>, i: i64) -> PyResult<Bound<'py, PyAny>> {
         let (py, e) = (this.py(), elements(this)?);
-        e.changeable()?;
+        let _use = e.changeable()?;
         let at = run(py, |ctx| unsafe { Runtime::list_pop_index(ctx, e.l, i) })?;
         let object = e.object(py, at)?;
         run(py, |ctx| unsafe { Runtime::list_delete(ctx, e.l, at, 1, 1) })?;
@@ -529,7 +586,7 @@ impl TypedList {
         let n = all.len();
         for i in 0..n {
             if all.get_item(i)?.eq(item)? {
-                e.changeable()?;
+                let _use = e.changeable()?;
                 return run(py, |ctx| unsafe { Runtime::list_delete(ctx, e.l, i as i64, 1, 1) });
             }
         }
@@ -556,14 +613,14 @@ impl TypedList {
     /// Removes all elements.
     fn clear(this: &This<'_>) -> PyResult<()> {
         let e = elements(this)?;
-        e.changeable()?;
+        let _use = e.changeable()?;
         run(this.py(), |ctx| unsafe { Runtime::list_clear(ctx, e.l) })
     }
 
     /// Reverses the list in place.
     fn reverse(this: &This<'_>) -> PyResult<()> {
         let e = elements(this)?;
-        e.changeable()?;
+        let _use = e.changeable()?;
         // SAFETY: the list is alive.
         unsafe { Runtime::list_reverse(e.l) };
         Ok(())
@@ -582,11 +639,13 @@ impl TypedList {
     #[pyo3(signature = (key = None, reverse = false))]
     fn sort(this: &This<'_>, key: Option<&Bound<'_, PyAny>>, reverse: bool) -> PyResult<()> {
         let (py, e) = (this.py(), elements(this)?);
-        e.changeable()?;
+        let used = e.changeable()?;
         let complex = e.part.desc.keys.iter().any(|k| matches!(k.elem, Elem::C64 | Elem::C128));
         if key.is_none() && e.part.desc.is_comparable() && !complex {
             return run(py, |ctx| unsafe { Runtime::list_sort(ctx, e.l, i8::from(reverse)) });
         }
+        // Keys are asked of Python, which may look at the list.
+        drop(used);
         let keys = e.objects(py)?;
         if let Some(key) = key {
             for i in 0..keys.len() {
@@ -599,7 +658,7 @@ impl TypedList {
         let builtins = py.import("builtins")?;
         let order = builtins.getattr("range")?.call1((keys.len(),))?;
         let order: Vec<i64> = builtins.getattr("sorted")?.call((order,), Some(&by))?.extract()?;
-        e.changeable()?;
+        let _use = e.changeable()?;
         if e.len() as usize != order.len() {
             return Err(pyo3::exceptions::PyValueError::new_err("list modified during sort"));
         }
@@ -684,8 +743,7 @@ fn make_empty(this: &This<'_>, item_type: &Bound<'_, PyAny>, allocated: i64) -> 
     let part = Part::of(py, ty);
     let list = run(py, |ctx| unsafe { Runtime::list_new(ctx, part.desc, allocated.max(0)) })?;
     // SAFETY: the list is new.
-    unsafe { bind(this.as_any(), list, part) };
-    Ok(())
+    unsafe { bind_new(this.as_any(), Owned(list, Use(None)), part) }
 }
 
 /// The elements of such a list, of whatever type; none of one that has no type.
@@ -711,7 +769,7 @@ impl ListIterator {
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Some((l, part)) = of(self.list.bind(py).as_any()) else { return Ok(None) };
         let e = Elements { l, part };
-        e.readable()?;
+        let _use = e.readable()?;
         let i = self.at.load(Ordering::Relaxed);
         if i as i64 >= e.len() {
             // As with Python's own: one that has ended stays so.

@@ -408,6 +408,10 @@ impl Core {
     /// As for a vectorcall without keywords.
     #[inline(never)]
     unsafe fn call_with_defaults(&self, args: *const Obj, n: usize) -> Option<Obj> {
+        // Where another thread may be setting `__defaults__`, the slow path asks for them.
+        if cfg!(Py_GIL_DISABLED) {
+            return None;
+        }
         let count = self.simple.filter(|c| *c <= DEFAULTED && n < *c)?;
         let mut all = [std::ptr::null_mut(); DEFAULTED];
         // SAFETY: the function is alive; its defaults are null or a tuple, held while the call runs.

@@ -330,14 +330,16 @@ impl Unit {
         self.names.roots().into_iter().chain(self.cells.iter().map(|c| c.name.as_str())).collect()
     }
 
-    /// To be called at each call from Python, by one thread at a time (it holds the GIL); a lost count does
-    /// no harm.
+    /// To be called at each call from Python. A count that is lost among threads does no harm; code that is
+    /// promoted counts no more, so that threads do not write to one line of memory.
     #[inline(always)]
     pub fn called(self: &Arc<Unit>) {
-        let left = self.calls.load(Ordering::Relaxed) - 1;
-        self.calls.store(left, Ordering::Relaxed);
-        if left == 0 {
-            self.hot_by_calls();
+        let left = self.calls.load(Ordering::Relaxed);
+        if left != i64::MAX {
+            self.calls.store(left - 1, Ordering::Relaxed);
+            if left == 1 {
+                self.hot_by_calls();
+            }
         }
     }
 

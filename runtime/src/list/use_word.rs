@@ -1,10 +1,11 @@
 //! Who uses a list that Python sees itself. Calls that were given one say so while they run, with all lists
 //! in it: those that may change it want it for themselves. Nothing here is asked by compiled code.
 //!
-//! Whoever calls these holds the GIL; the words are atomic since compiled code may run without it.
+//! Threads may begin uses at the same time where there is no GIL. Each says first what it wants and looks then
+//! whether another one stands against it, so that two never go on; it may be that both give up.
 
 use super::L;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use tierup_core::layout::{List, Obj, SHOWN, USER};
 
 /// Python sees the list itself from now on.
@@ -42,16 +43,23 @@ pub unsafe fn is_used(l: L) -> bool {
 /// See [`show`].
 pub unsafe fn begin(l: L, changes: bool, by: usize) -> bool {
     unsafe {
-        let changer = (*l).changer.load(Relaxed);
-        if changer != 0 && changer != by || changes && (*l).users.load(Relaxed) >= USER {
-            return false;
+        if !changes {
+            (*l).users.fetch_add(USER, SeqCst);
+            let changer = (*l).changer.load(SeqCst);
+            let free = changer == 0 || changer == by;
+            if !free {
+                (*l).users.fetch_sub(USER, Release);
+            }
+            return free;
         }
-        if changes {
-            (*l).changer.store(by, Relaxed);
-        } else {
-            (*l).users.fetch_add(USER, Relaxed);
+        match (*l).changer.compare_exchange(0, by, SeqCst, SeqCst) {
+            Ok(_) if (*l).users.load(SeqCst) < USER => true,
+            Ok(_) => {
+                (*l).changer.store(0, Release);
+                false
+            }
+            Err(changer) => changer == by && (*l).users.load(SeqCst) < USER,
         }
-        true
     }
 }
 /// Ends a use that was begun.
@@ -61,19 +69,21 @@ pub unsafe fn begin(l: L, changes: bool, by: usize) -> bool {
 pub unsafe fn end(l: L, changes: bool) {
     unsafe {
         if changes {
-            (*l).changer.store(0, Relaxed);
+            (*l).changer.store(0, Release);
         } else {
-            (*l).users.fetch_sub(USER, Relaxed);
+            (*l).users.fetch_sub(USER, Release);
         }
     }
 }
 
-/// Every list in a list, and the list itself.
+/// A list and every list in it, the lists in one only where `f` says so of it.
 ///
 /// # Safety
-/// See [`show`].
-pub unsafe fn each(l: L, f: &mut dyn FnMut(L)) {
-    f(l);
+/// See [`show`]; nobody changes a list of which `f` says so.
+pub unsafe fn each(l: L, f: &mut dyn FnMut(L) -> bool) {
+    if !f(l) {
+        return;
+    }
     unsafe {
         let desc = (*l).desc;
         for i in 0..(*l).len {
