@@ -55,7 +55,7 @@ fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     only_in_main_interpreter()?;
     if cfg!(Py_GIL_DISABLED) {
         // As if some compiled code always ran in several threads.
-        std::mem::forget(tierup_runtime::random::Unlocked::begin());
+        std::mem::forget(tierup_runtime::random::held::Unlocked::begin());
     }
     tierup_core::python::is(py.version_info().minor);
     errors::quiet_panics();
