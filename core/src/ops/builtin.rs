@@ -510,6 +510,8 @@ fn is_a(host: &dyn Host, t: Type, class: Type) -> Option<bool> {
         Kind::Builtin(_) if matches!(*t, Kind::DType(_) | Kind::Builtin(_)) => {
             return host.is_instance(t, class);
         }
+        // One type for lists of both classes: which of them it is shows when the program runs.
+        Kind::Builtin(_) if matches!(*t, Kind::List(_)) && super::typed::is_list_class(class) => return None,
         Kind::Builtin(path) => match classes::object(*path) {
             Some(base) => classes::class_of(t).is_a(base),
             None => return host.is_instance(t, class),

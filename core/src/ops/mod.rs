@@ -477,6 +477,7 @@ families!(
     linalg,
     list,
     dict,
+    typed,
     string,
     text,
     module,

@@ -3,15 +3,19 @@
 //! ([`crate::layout::List::users`]).
 
 use super::dtype::dtype_arg;
-use super::{Body, OpDef, list};
+use super::{Body, OpDef, id, list};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::layout::SHOWN;
-use crate::lir::{self, Alias};
+use crate::lir::{self, Alias, Ty};
 use crate::offset;
 use crate::types::{Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
+
+super::identity::op_ids! {
+    TYPED_LIST = "tierup.typed.List",
+}
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(
@@ -38,7 +42,26 @@ pub static OPS: &[OpDef] = &[
     .raises()
     .reads()
     .doc("An empty list of elements of a type, with room for some, that Python sees itself."),
+    OpDef::new(
+        &["builtins.isinstance"],
+        "x, classes",
+        Body::Lir(|_, _| Ok(Answer::of(Type::bool())), |cx, c| Ok(vec![is_shown(cx, c.args[0][0])])),
+    )
+    .only_if(|a| matches!(*a[0].ty, Kind::List(_)) && is_list_class(a[1].ty))
+    .reads()
+    .doc("Whether a list is one that Python sees itself; known when the program runs."),
 ];
+
+/// Whether a type is the class of typed lists.
+pub fn is_list_class(t: Type) -> bool {
+    matches!(t.kind(), Kind::Builtin(p) if *p == id::TYPED_LIST)
+}
+
+fn is_shown(cx: &mut LowerCx<'_>, list: lir::Value) -> lir::Value {
+    let users = cx.b.load(Ty::I64, list, offset!(List.users), Alias::Object);
+    let shown = cx.b.bin_imm(lir::Op::Band, users, SHOWN);
+    cx.b.bin_imm(lir::Op::IcmpNe, shown, 0)
+}
 
 fn empty_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if !args[1].ty.is_index() {
