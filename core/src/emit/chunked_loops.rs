@@ -99,5 +99,5 @@ fn emit_chunks(cx: &mut LowerCx<'_>, wrapper: &str, n: Value, args: &[Value]) {
     let (zero, one, slots) = (cx.b.i64(0), cx.b.i64(1), cx.spill(args));
     let (count, draws) = (cx.b.i64(args.len() as i64), cx.b.iconst(Ty::I8, Together::Array as i64));
     let null = cx.b.null();
-    cx.helper(&parallel_region, &[word, zero, n, one, slots, count, draws, null, zero, null]);
+    cx.helper(&parallel_region, &[word, zero, n, one, slots, count, draws, null, zero, null, null]);
 }

@@ -640,10 +640,18 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         } else {
             Together::Plain
         };
+        // A loop that runs alone may do with its operands what it likes.
+        let (operands, globals) = match how {
+            Together::Alone => Default::default(),
+            _ => super::apart::operands(self.session, id, self.func, args),
+        };
+        for g in &globals {
+            all.extend(global(&mut self.cx, g)?);
+        }
         crate::ops::parallel::emit_region(
             &mut self.cx,
             &crate::emit::wrapper::wrapper_name(&t.name),
-            (&all, &t.params),
+            (&all, &t.params, &operands),
             (&range, ty, bound),
             how,
             t.ret,

@@ -5,11 +5,12 @@
 //! same arrays, [`masked`] makes loops over all elements of what masks choose, [`ownership`] makes references
 //! explicit. [`func`] walks one function and asks the emitters of operations, which are written in
 //! [`crate::emit`]; [`fusion_sinks`] puts several reductions behind a chain, [`sequential_retry`] runs what
-//! raised again, in order. [`generator`] turns a generator into a frame and a resume function,
+//! raised again, in order, [`apart`] finds what must not share memory. [`generator`] turns a generator into a frame and a resume function,
 //! [`suspension`] is that frame in its own code, [`guard`] finds
 //! the lists that iterations share and change, [`gpu`] makes kernels, [`short_loop_entry`] entries of ufuncs'
 //! loops for few turns, [`notes`] says what runs in parallel.
 
+pub mod apart;
 pub mod changes;
 pub mod func;
 pub mod fuse;

@@ -92,9 +92,14 @@ fn computes(f: &Func, defs: &Defs<'_>, node: &InstNode) -> bool {
 }
 
 /// Whether a value is, or is a view of, an array or a list that this function has made.
-pub fn is_made_here(f: &Func, defs: &Defs<'_>, mut v: Value) -> bool {
+pub fn is_made_here(f: &Func, defs: &Defs<'_>, v: Value) -> bool {
+    maker(f, defs, v).is_some()
+}
+
+/// The array or the list that this function has made which a value is, or is a view of.
+pub fn maker(f: &Func, defs: &Defs<'_>, mut v: Value) -> Option<Value> {
     for _ in 0..64 {
-        let Some(node) = defs.get(&v) else { return false };
+        let node = defs.get(&v)?;
         match &node.op {
             Op::Cast | Op::Narrow(_) | Op::CheckBound { .. } => {}
             Op::Apply(op) => {
@@ -103,12 +108,12 @@ pub fn is_made_here(f: &Func, defs: &Defs<'_>, mut v: Value) -> bool {
                 // What a list gives is not the list's own.
                 let given = types.iter().any(|t| matches!(t.kind(), Kind::List(_)));
                 if (op.own)(&types, made) == Own::Fresh {
-                    return op.is(id::LIST_BUILD) || made.as_array().is_some() && !given;
+                    return (op.is(id::LIST_BUILD) || made.as_array().is_some() && !given).then_some(v);
                 }
                 if made.as_array().is_none()
                     || node.args.first().is_none_or(|a| f.types[a.index()].as_array().is_none())
                 {
-                    return false;
+                    return None;
                 }
             }
             Op::Const(_)
@@ -130,11 +135,11 @@ pub fn is_made_here(f: &Func, defs: &Defs<'_>, mut v: Value) -> bool {
             | Op::Call { .. }
             | Op::CallSpread { .. }
             | Op::Attr(_)
-            | Op::SetAttr(_) => return false,
+            | Op::SetAttr(_) => return None,
         }
         v = node.args[0];
     }
-    false
+    None
 }
 
 /// Whether an instance, or something that it calls, draws random numbers.

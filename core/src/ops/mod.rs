@@ -374,6 +374,7 @@ pub static STEPS: [&OpDef; 7] = [
 ];
 
 mod adapt;
+pub mod apart;
 pub mod dtype;
 mod effects;
 mod identity;

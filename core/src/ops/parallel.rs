@@ -5,6 +5,7 @@
 //! the body's wrapper for each piece: it finds its address in a word of the unit, which promotion changes,
 //! and hands it the same slots that a call from Python would.
 
+use super::apart::Operands;
 use super::create::{filled_like, zeroed_like};
 use super::region::{
     Together, parallel_chunk, parallel_region, parallel_set_chunk, parallel_set_threads, parallel_thread_id,
@@ -574,50 +575,45 @@ fn emit_own(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(c.args[0].clone())
 }
 
-/// Runs the body whose wrapper is `wrapper`: `args` are the machine values of all its arguments, `ret` is
+/// Runs the body whose wrapper is `wrapper`: `args` are the machine values of all its arguments, and of other
+/// arrays behind these, with their types and what of them must not share memory ([`super::apart`]); `ret` is
 /// what it gives, and it may draw random numbers.
 pub fn emit_region(
     cx: &mut LowerCx<'_>,
     wrapper: &str,
-    args: (&[Value], &[Type]),
+    args: (&[Value], &[Type], &Operands),
     range: (&[Value], Type, Value),
     how: Together,
     ret: Type,
 ) -> Result<Val> {
     let word = cx.b.symbol_addr(&crate::lir::cells::word(wrapper), 0);
-    let ((range, range_ty, own), (args, types)) = (range, args);
+    let ((range, range_ty, own), (args, types, operands)) = (range, args);
     let step = match *range_ty {
         Kind::Range(Some(s)) => cx.b.i64(s),
         _ => range[2],
     };
     let slots = cx.spill(args);
-    let count = cx.b.i64(args.len() as i64);
+    let slot_count: usize = types.iter().map(|t| t.leaf_count()).sum();
+    let count = cx.b.i64(slot_count as i64);
     let desc = if *ret == Kind::None { cx.b.null() } else { constants::descriptor(&mut cx.b, ret) };
     let draws = cx.b.iconst(Ty::I8, how as i64);
-    let mut shared = vec![];
-    // A loop that runs alone may do with its lists what it likes.
-    if how != Together::Alone {
-        types.iter().for_each(|t| mark_lists(*t, &mut shared));
-    }
-    let lists = if shared.contains(&true) {
-        shared.resize(args.len(), false);
-        let marks: String = shared.iter().map(|is| if *is { '\u{1}' } else { '\0' }).collect();
-        constants::bytes(&mut cx.b, &marks)
-    } else {
+    let lists = if operands.changed_lists.is_empty() {
         cx.b.null()
+    } else {
+        let mark = |k| if operands.changed_lists.contains(&k) { '\u{1}' } else { '\0' };
+        let marks: String = (0..slot_count).map(mark).collect();
+        constants::bytes(&mut cx.b, &marks)
+    };
+    let apart = match &operands.table {
+        Some(table) => {
+            let text = table.encode().ok_or_else(|| Diagnostic::internal("a region of many arrays"))?;
+            constants::bytes(&mut cx.b, &text)
+        }
+        None => cx.b.null(),
     };
     let list = cx.helper_value(
         &parallel_region,
-        &[word, range[0], range[1], step, slots, count, draws, lists, own, desc],
+        &[word, range[0], range[1], step, slots, count, draws, lists, own, apart, desc],
     );
     Ok(if *ret == Kind::None { vec![] } else { vec![list] })
-}
-
-/// Says of each machine value of a type whether it is a list.
-fn mark_lists(t: Type, out: &mut Vec<bool>) {
-    match (t.kind(), t.members()) {
-        (Kind::List(_), _) => out.push(true),
-        (_, Some(m)) => m.iter().for_each(|t| mark_lists(*t, out)),
-        (_, None) => out.extend(std::iter::repeat_n(false, t.leaf_count())),
-    }
 }

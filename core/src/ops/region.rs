@@ -29,8 +29,9 @@ crate::runtime_fns! {
     /// unless that is there already; where it is 4 an operation on arrays divides itself, whatever chunk size
     /// loops have. Each piece has `own` elements to itself, which limits how many there are. `lists` has a
     /// byte for each slot, 1 where it is a list, which nobody may make longer or shorter meanwhile; null where
-    /// no slot is one.
-    fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: *const u8, own: i64, desc: *const TypeDesc) -> *mut List [Writes, Pending];
+    /// no slot is one. What must not share memory is said in `apart` ([`super::apart`]), null where nothing
+    /// is; where it does, all of it is one piece, and its third slot says so if it may.
+    fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: *const u8, own: i64, apart: *const u8, desc: *const TypeDesc) -> *mut List [Writes, Pending];
     /// Takes the locks of one list or two (the second may be null), or of all there are where both are null,
     /// for as long as something is done with them that iterations of a parallel loop may do at the same time.
     fn parallel_lock(a: P, b: P) [Writes, Never];

@@ -213,6 +213,8 @@ pub struct LoopBody {
     /// What was found before decides what runs; its third argument says that this is one piece that begins
     /// with what the plain loop has there.
     pub decides: bool,
+    /// The arguments whose elements change behind the loop, by what pieces give.
+    pub behind: Vec<u32>,
 }
 
 /// An SSA function. Entry is `Block(0)`; its parameters are the Python parameters.

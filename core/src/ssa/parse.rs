@@ -120,6 +120,9 @@ impl<'a> Parser<'a> {
                 body.in_order.push((n, self.c.eat_word("rest")));
             }
             body.decides = self.c.eat_word("decides");
+            while self.c.eat_word("behind") {
+                body.behind.push(self.c.number()?);
+            }
             f.body = Some(body);
         }
         f.side.closes = self.c.eat_word("closes");

@@ -224,7 +224,11 @@ impl Func {
             for (n, rest) in &body.in_order {
                 write!(f, " in_order {n}{}", if *rest { " rest" } else { "" })?;
             }
-            writeln!(f, "{}", if body.decides { " decides" } else { "" })?;
+            write!(f, "{}", if body.decides { " decides" } else { "" })?;
+            for n in &body.behind {
+                write!(f, " behind {n}")?;
+            }
+            writeln!(f)?;
         }
         if self.side.closes {
             writeln!(f, "    closes")?;

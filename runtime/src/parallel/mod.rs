@@ -12,6 +12,7 @@
 
 pub mod lock;
 pub mod native;
+mod overlap;
 pub mod pool;
 pub mod region;
 mod seat;
@@ -45,6 +46,7 @@ impl Helpers for Native {
         draws: i8,
         lists: *const u8,
         own: i64,
+        apart: *const u8,
         desc: *const TypeDesc,
     ) -> *mut List {
         let grid = Grid::new(first, end, step, chunk(draws)).with_room(own);
@@ -85,6 +87,23 @@ impl Helpers for Native {
         };
         // SAFETY: compiled code passes so many slots.
         let args = unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) };
+        let (mut grid, mut known) = (grid, vec![]);
+        // SAFETY: the table was made for these slots, and stays.
+        match unsafe { overlap::verdict(apart, args) } {
+            overlap::Verdict::Apart => {}
+            overlap::Verdict::Ordered { knows } => {
+                grid = grid.with_room(i64::MAX);
+                if knows {
+                    known.extend_from_slice(args);
+                    known[2] = 1;
+                }
+            }
+            overlap::Verdict::Refused => {
+                // SAFETY: as above.
+                return unsafe { or_raise(ctx, Err(Error::value(overlap::REFUSED))) };
+            }
+        }
+        let args = if known.is_empty() { args } else { &known };
         let mut result = run(grid, args);
         if draws == 3 && args[2] & 1 == 0 && result.as_ref().is_err_and(|e| !e.is_a(Class::KeyboardInterrupt))
         {

@@ -9,10 +9,11 @@
 
 use super::Names;
 use super::find::Found;
+use super::repair::repair;
 use super::shared::{Carried, Flag, Kind, Shared, Step, What, group};
 use crate::diag::{Diagnostic, Result};
 use crate::ops::id;
-use crate::ssa::analysis::{Analyses, Cfg, Definitions, Edge};
+use crate::ssa::analysis::{Analyses, Definitions, Edge};
 use crate::ssa::loops::LoopNote;
 use crate::ssa::{
     Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, LoopBody, Narrow, Op, Params, Term, Value, registry,
@@ -89,6 +90,12 @@ pub struct Body<'a> {
 
 const ENTRY: Block = Block(0);
 
+/// The variables whose values take in what the pieces give, rather than being replaced, if they are arrays.
+fn changed_in_place(shared: &Shared) -> impl Iterator<Item = u32> {
+    let is = |c: &Carried| matches!(c.kind, Kind::Binary { path, .. } if path.plain().is_some());
+    shared.carried.iter().enumerate().filter(move |(_, c)| is(c)).map(|(k, _)| k as u32)
+}
+
 impl<'a> Body<'a> {
     fn new(outer: &'a Func, found: &'a Found, shared: &'a Shared) -> Body<'a> {
         let mut names: Vec<Arc<str>> = vec!["first".into(), "end".into()];
@@ -109,7 +116,12 @@ impl<'a> Body<'a> {
             // Loops in it may be parallel; its operations on arrays are small ones as a rule, of which each
             // would ask anew.
             parallel: crate::ssa::Parts(outer.parallel.0 & crate::ssa::Parts::PRANGE.0),
-            body: Some(LoopBody { careful: found.careful, in_order: shared.in_order(), decides }),
+            body: Some(LoopBody {
+                careful: found.careful,
+                in_order: shared.in_order(),
+                decides,
+                behind: changed_in_place(shared).map(|k| 2 + u32::from(decides) + k).collect(),
+            }),
             ..Func::default()
         };
         func.make_block();
@@ -165,6 +177,8 @@ impl<'a> Body<'a> {
         let mut privatised = vec![];
         for b in &self.shared.privatised {
             let whole = self.capture(b.of);
+            let behind = self.func.params.positional + self.captured.len() - 1;
+            self.func.body.iter_mut().for_each(|body| body.behind.push(behind as u32));
             let knows = self.again.filter(|_| !b.gates.is_empty() && b.start != id::PARALLEL_OWN_BINS);
             let own = self.push(ENTRY, Op::Table(b.start), [whole].into_iter().chain(knows).collect());
             self.values.insert(b.of, own);
@@ -659,7 +673,7 @@ fn replace(
         w.push(Op::Table(b.merge), args);
     }
     w.end(Term::Jump(BlockCall { block: head, args: [state].into_iter().chain(merged).collect() }));
-    Repair { func, head, pre: found.pre, found, shared, now, cfg: None, known: HashMap::new() }.run();
+    repair(func, head, found, shared, now);
     Ok(())
 }
 
@@ -749,96 +763,4 @@ fn merge(w: &mut Writer<'_>, shared: &Shared, part: Value, now: &HashMap<Value, 
         }
     }
     out
-}
-
-/// Outside the loop its variables now have two definitions: before the region, and behind the parts. Reads
-/// find theirs; where both meet, a block parameter is made, which the clean-ups remove where it was not
-/// needed.
-struct Repair<'a> {
-    func: &'a mut Func,
-    head: Block,
-    pre: Block,
-    found: &'a Found,
-    shared: &'a Shared,
-    /// Behind the parts, by the header's parameter.
-    now: HashMap<Value, Value>,
-    cfg: Option<Cfg>,
-    known: HashMap<(usize, Block), Value>,
-}
-
-impl Repair<'_> {
-    fn run(mut self) {
-        let cfg = Cfg::new(self.func);
-        let order: Vec<Block> = cfg.rpo().to_vec();
-        self.cfg = Some(cfg);
-        let params: HashMap<Value, usize> =
-            self.shared.carried.iter().enumerate().map(|(k, c)| (c.param, k)).collect();
-        for b in order {
-            let mut used: Vec<Value> = vec![];
-            for i in &self.func.block(b).insts {
-                crate::ssa::analysis::uses_of(self.func.inst(*i), &mut |v| used.push(v));
-            }
-            crate::ssa::analysis::uses_of_term(&self.func.block(b).term, &mut |v| used.push(v));
-            used.retain(|v| params.contains_key(v));
-            used.sort();
-            used.dedup();
-            for v in used {
-                let new = self.at_start(params[&v], b);
-                for i in self.func.block(b).insts.clone() {
-                    let node = &mut self.func.insts[i.index()];
-                    for a in node.args.iter_mut().chain(node.unwind.iter_mut().flat_map(|u| &mut u.args)) {
-                        if *a == v {
-                            *a = new;
-                        }
-                    }
-                }
-                let term = &mut self.func.blocks[b.index()].term;
-                if let Some(a) = term.operand_mut()
-                    && *a == v
-                {
-                    *a = new;
-                }
-                for a in term.targets_mut().into_iter().flat_map(|t| &mut t.args) {
-                    if *a == v {
-                        *a = new;
-                    }
-                }
-            }
-        }
-    }
-
-    /// The value of a variable where a block begins, which is what it has where it ends: nothing changes
-    /// inside of one.
-    fn at_start(&mut self, k: usize, b: Block) -> Value {
-        let c = &self.shared.carried[k];
-        if b == self.head {
-            return self.now[&c.param];
-        }
-        if b == self.pre || b == Block(0) {
-            return c.init;
-        }
-        if let Some(v) = self.known.get(&(k, b)) {
-            return *v;
-        }
-        let mut preds: Vec<Block> = self.cfg.as_ref().map(|cfg| cfg.preds(b).to_vec()).unwrap_or_default();
-        preds.sort();
-        preds.dedup();
-        debug_assert!(!self.found.blocks.contains(&b));
-        if let [one] = preds[..] {
-            let v = self.at_start(k, one);
-            self.known.insert((k, b), v);
-            return v;
-        }
-        let param = self.func.add_param(b);
-        self.known.insert((k, b), param);
-        for p in preds {
-            let v = self.at_start(k, p);
-            self.func.each_edge_mut(p, &mut |_, to| {
-                if to.block == b {
-                    to.args.push(v)
-                }
-            });
-        }
-        param
-    }
 }
