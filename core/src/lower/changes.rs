@@ -1,11 +1,22 @@
 //! What the code of a compilation may do to lists that it is given.
 
+use super::apart::summary;
 use crate::infer::state::Session;
 use crate::ops::Effect;
-use crate::ssa::Op;
+use crate::ssa::{InstanceId, Op};
+use std::collections::HashMap;
 
-/// Whether it may change any.
-pub fn changes_lists(session: &Session<'_>) -> bool {
+/// Whether it may change any that `root` is given.
+pub fn changes_lists(session: &Session<'_>, root: InstanceId) -> bool {
+    let args = &session.at(root).key.args;
+    match summary(session, root, &mut HashMap::new()) {
+        Some(does) => does.written.iter().any(|k| args[*k].holds_list()),
+        None => changes_any(session),
+    }
+}
+
+/// Whether it may change any list at all.
+fn changes_any(session: &Session<'_>) -> bool {
     let typed = session.instances.iter().filter_map(|i| i.typed.as_ref());
     typed.flat_map(|t| t.func.insts.iter().map(|node| (&t.func, node))).any(|(func, node)| {
         let Op::Apply(op) = node.op else { return matches!(node.op, Op::Region(_)) };

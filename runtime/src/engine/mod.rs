@@ -214,7 +214,7 @@ fn front(request: &Request<'_>) -> Result<Front> {
         yielded = Some(yields);
     }
     let changes_lists = (yielded.is_some() || target.params.iter().any(|t| t.holds_list()))
-        && lower::changes::changes_lists(&session);
+        && lower::changes::changes_lists(&session, root);
     phases.lower = start.elapsed();
     trace::span("lower", "front end", start, phases.lower, &target.name);
 
