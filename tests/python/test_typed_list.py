@@ -13,7 +13,7 @@ import pytest
 
 tierup = pytest.importorskip("tierup")
 
-from tierup import jit, njit, types, typeof  # noqa: E402
+from tierup import jit, njit, prange, types, typeof  # noqa: E402
 from tierup.typed import List  # noqa: E402
 
 
@@ -372,6 +372,172 @@ def test_a_list_in_use_is_not_changed():
     while_running(look, xs, looked_at)
     xs.append(3)
     assert list(xs) == [4, 2, 3]
+
+
+def smallest(xs):
+    return sorted(xs)[0]
+
+
+def parallel_sum(xs):
+    s = 0
+    for i in prange(len(xs)):
+        s += xs[i]
+    return s
+
+
+def copied(xs):
+    ys = xs[1:] + list(xs)
+    ys.append(5)
+    ys.sort()
+    return len(ys)
+
+
+def in_a_function(xs):
+    return _changed_copy(xs) + len(xs)
+
+
+def histogram(xs):
+    h = [0] * 10
+    for x in xs:
+        h[x] += 1
+    return h
+
+
+@njit
+def _changed_copy(xs):
+    ys = xs.copy()
+    ys[0] = 7
+    return ys.pop()
+
+
+@pytest.mark.parametrize("reader", [smallest, parallel_sum, copied, in_a_function, histogram], ids=lambda f: f.__name__)
+def test_what_only_reads_a_list_shares_it(reader):
+    """Its copies, and other lists that it fills, are its own affair."""
+    @njit(nogil=True)
+    def look(xs, state):
+        state[0] = 1
+        while state[1] == 0:
+            time.sleep(0.001)
+        return xs[0]
+    compiled = njit(parallel=reader is parallel_sum)(reader)
+    xs = List([3, 1, 2])
+    expected = reader([3, 1, 2])
+    assert compiled(xs) == expected
+
+    def body():
+        assert compiled(xs) == expected
+    while_running(look, xs, body)
+    assert list(xs) == [3, 1, 2]
+
+
+def changed_through_a_view(xs):
+    ys = xs if len(xs) > 1 else xs.copy()
+    ys.append(4)
+
+
+def changed_in_a_tuple(xs):
+    t = (xs, 1)
+    t[0].append(t[1])
+
+
+def changed_in_a_closure(xs):
+    def put():
+        xs.append(3)
+    put()
+
+
+@njit
+def _put(rows, xs):
+    rows.append(xs)
+
+
+def changed_in_a_list_that_a_function_filled(xs):
+    rows = [[1]]
+    _put(rows, xs)
+    rows[1].append(3)
+
+
+@njit
+def _same(xs, ys):
+    return ys if len(xs) > 100 else xs
+
+
+def changed_as_a_result(xs):
+    _same(xs, [1]).append(3)
+
+
+def changed_by_iterations(xs):
+    for i in prange(len(xs)):
+        xs[i] = xs[i] + 1
+
+
+def changed_behind_iterations(xs):
+    for i in prange(5):
+        xs.append(i)
+
+
+def sorted_in_place(xs):
+    xs.sort()
+
+
+@pytest.mark.parametrize("writer", [changed_through_a_view, changed_in_a_tuple, changed_in_a_closure, changed_in_a_list_that_a_function_filled, changed_as_a_result, changed_by_iterations, changed_behind_iterations, sorted_in_place], ids=lambda f: f.__name__)
+def test_what_changes_a_list_does_not_share_it(writer):
+    @njit(nogil=True)
+    def look(xs, state):
+        state[0] = 1
+        while state[1] == 0:
+            time.sleep(0.001)
+        return xs[0]
+    compiled = njit(parallel="iterations" in writer.__name__)(writer)
+    xs = List([3, 1, 2])
+    compiled(List([3, 1, 2]))
+
+    def body():
+        with pytest.raises(RuntimeError, match="in use"):
+            compiled(xs)
+    while_running(look, xs, body)
+    assert list(xs) == [3, 1, 2]
+
+
+def test_a_list_that_a_generator_has_yielded_is_kept_alike():
+    @njit
+    def gen(rows):
+        c = [1]
+        rows.append(c)
+        yield c
+        c.append(5)
+        yield c
+    rows = List([List([0])])
+    it = gen(rows)
+    c = next(it)
+    c.append(2)
+    assert next(it) is c
+    assert list(c) == [1, 2, 5] and [list(r) for r in rows] == [[0], [1, 2, 5]]
+
+
+def test_a_list_that_takes_none_of_new_elements_keeps_its_own():
+    @njit
+    def gen(rows):
+        c = [1]
+        rows.append(c)
+        yield c
+        yield c
+    rows = List([List([0])])
+    it = gen(rows)
+    c = next(it)
+    c.append("two")
+    with pytest.raises(TypeError, match="elements of another type"):
+        next(it)
+    assert [list(r) for r in rows] == [[0], [1]]
+
+
+def test_isinstance_tells_typed_lists_from_copies():
+    @njit
+    def kinds(xs):
+        made, copied = List([1]), [1]
+        return isinstance(xs, List), isinstance(made, List), isinstance(copied, List), isinstance(xs, (list, List)), isinstance(3, List)
+    assert kinds(List([1])) == (True, True, False, True, False)
+    assert kinds([1]) == (False, True, False, True, False)
 
 
 def test_lists_in_a_list_in_use_are_not_changed():

@@ -8,7 +8,7 @@
 
 use super::pure::{Defs, definitions, maker};
 use crate::host::GlobalValue;
-use crate::infer::session::Session;
+use crate::infer::state::Session;
 use crate::ops::apart::{Operand, Operands, Order, Rule, Shape, Table};
 use crate::ops::{Body, Effect, OpDef, Own, id};
 use crate::ssa::{Block, Func, InstNode, InstanceId, Op, Term, Value};

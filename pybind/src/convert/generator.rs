@@ -4,7 +4,7 @@
 
 use super::copies::{self, Copies};
 use super::nothing::Impossible;
-use super::{BoxCx, Class, Constructor, Convert, GeneratorOf, Obj, Plan, next, result};
+use super::{BoxCx, Class, Constructor, Convert, GeneratorOf, Obj, Plan, Purpose, next, result};
 use crate::errors::bug;
 use crate::frame::Frame;
 use crate::overload::Overload;
@@ -101,7 +101,8 @@ impl Generator {
             globals: unsafe { Bound::from_borrowed_ptr(py, globals) }.unbind(),
             name: name.to_owned(),
             copies: Mutex::new(copies),
-            plan: Plan::new(yields, None),
+            // What is read again of a list that it has yielded are Python's numbers, whatever the elements are.
+            plan: Plan::new(yields, Some(Purpose::Element)),
         };
         Ok(Py::new(py, g)?.into_any())
     }

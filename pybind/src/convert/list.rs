@@ -282,13 +282,14 @@ impl Convert for ListPlan {
             }
             // Whatever comes next is compared with what is there.
             copy.see(None);
-            let ctx = crate::ctx::current();
-            Runtime::list_clear(ctx, native);
-            Runtime::list_reserve(ctx, native, items.len() as i64);
-            succeeded(ctx, frame)?;
-            if let Filled::Refused = self.fill(native, &items, frame) {
-                return None;
-            }
+            // One that takes none of the elements keeps those that it has.
+            let new = new_list(self.desc, items.len() as isize, frame)?;
+            let filled = match self.fill(new, &items, frame) {
+                Filled::All => Self::replace(native, new, frame),
+                Filled::Refused => None,
+            };
+            release(new.cast());
+            filled?;
             self.follow(frame.extra().copies.get(at)?);
             Some(())
         }
@@ -296,6 +297,21 @@ impl Convert for ListPlan {
 }
 
 impl ListPlan {
+    /// Gives a list the elements of another one.
+    ///
+    /// # Safety
+    /// Both are live lists of the same elements; the thread is attached.
+    unsafe fn replace(to: *mut List, from: *mut List, frame: &mut Frame) -> Option<()> {
+        let ctx = crate::ctx::current();
+        // SAFETY: as required of the caller.
+        unsafe {
+            Runtime::list_clear(ctx, to);
+            succeeded(ctx, frame)?;
+            Runtime::list_extend(ctx, to, from);
+            succeeded(ctx, frame)
+        }
+    }
+
     /// The list of an object that Python sees itself.
     ///
     /// # Safety
