@@ -179,8 +179,21 @@ impl ListPlan {
             _ => return false,
         };
         let l = list.as_ptr();
+        // An int past 63 bits is of another type; where a type was declared it does not fit.
+        let fits = |item| {
+            self.declared || class != &raw mut ffi::PyLong_Type || {
+                let mut overflow = 0;
+                // SAFETY: an int.
+                unsafe { ffi::PyLong_AsLongLongAndOverflow(item, &mut overflow) };
+                overflow == 0
+            }
+        };
         // SAFETY: the list is live and not changed while its items are looked at: without a GIL it is a copy.
-        unsafe { (0..ffi::PyList_GET_SIZE(l)).all(|i| ffi::Py_TYPE(ffi::PyList_GET_ITEM(l, i)) == class) }
+        unsafe {
+            (0..ffi::PyList_GET_SIZE(l))
+                .map(|i| ffi::PyList_GET_ITEM(l, i))
+                .all(|item| ffi::Py_TYPE(item) == class && fits(item))
+        }
     }
 }
 
