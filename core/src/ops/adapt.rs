@@ -2,9 +2,10 @@
 //! gets the operation and the operands, makes of these what the rows take, and calls the operation.
 
 use super::create::makes_array;
+use super::id::MUL;
 use super::{Body, Home, OpDef, OpId, ufunc};
 use crate::diag::Result;
-use crate::types::Const;
+use crate::types::{Const, Kind};
 use crate::typing::Arg;
 
 /// What a row does of the operands of a call before anything else: what goes in front of them, and which of
@@ -15,7 +16,8 @@ pub type Rewrite = fn(&[Arg]) -> Result<Option<(Const, Vec<usize>)>>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adapter {
     /// Lists and tuples among the operands of a universal function become arrays; those of an operator do so
-    /// only beside an array.
+    /// only beside an array or a scalar of NumPy's. `*` repeats them beside a scalar, and what is changed in
+    /// place stays a list.
     Sequences,
     /// Lists and tuples that are parameters of a distribution become arrays.
     Parameters,
@@ -68,6 +70,10 @@ fn becomes_array(a: &Arg) -> bool {
     a.ty.is_sequence() && makes_array(a.ty)
 }
 
+fn is_scalar_of_numpys(a: &Arg) -> bool {
+    a.ty.is_number() && *a.ty != Kind::Bool && !a.ty.is_weak()
+}
+
 fn has_no_dimensions(a: &Arg) -> bool {
     a.ty.as_array().is_some_and(|t| t.ndim == 0)
 }
@@ -92,7 +98,9 @@ impl Adapter {
         match self {
             Adapter::Sequences => {
                 given.iter().any(becomes_array)
-                    && (id.is_numpys() || given.iter().any(|a| a.ty.as_array().is_some()))
+                    && (id.is_numpys()
+                        || given.iter().any(|a| a.ty.as_array().is_some())
+                        || id != MUL && id.plain().is_none() && given.iter().any(is_scalar_of_numpys))
             }
             Adapter::Parameters => matches!(id.home(), Home::NumpyRandom | Home::Generator),
             // What makes arrays of sequences itself has said why it does not take this one.
