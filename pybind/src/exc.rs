@@ -120,6 +120,15 @@ fn class_of<'py>(py: Python<'py>, class: &ClassDef) -> PyResult<Bound<'py, PyAny
         .ok_or_else(|| PyRuntimeError::new_err("an exception of a class that is gone"))
 }
 
+/// Of the classes whose text is not that of the Python number of the same value.
+fn numpy_scalar<'py>(
+    py: Python<'py>,
+    class: &str,
+    value: impl IntoPyObject<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    py.import("numpy")?.getattr(class)?.call1((value,))
+}
+
 fn arg_object<'py>(py: Python<'py>, arg: &Arg) -> PyResult<Bound<'py, PyAny>> {
     Ok(match arg {
         Arg::None => py.None().into_bound(py),
@@ -127,6 +136,11 @@ fn arg_object<'py>(py: Python<'py>, arg: &Arg) -> PyResult<Bound<'py, PyAny>> {
         Arg::Int(i) => i.into_pyobject(py)?.into_any(),
         Arg::UInt(u) => u.into_pyobject(py)?.into_any(),
         Arg::Float(x) => x.into_pyobject(py)?.into_any(),
+        Arg::Float32(x) => numpy_scalar(py, "float32", x)?,
+        Arg::Complex64(a, b) => {
+            let z = pyo3::types::PyComplex::from_doubles(py, f64::from(*a), f64::from(*b));
+            numpy_scalar(py, "complex64", z)?
+        }
         Arg::Complex(a, b) => pyo3::types::PyComplex::from_doubles(py, *a, *b).into_any(),
         Arg::Text(t) => t.as_ref().into_pyobject(py)?.into_any(),
         // SAFETY: the argument owns a live string, and its text has `len` units of `kind` bytes.

@@ -19,7 +19,10 @@ pub enum Arg {
     Int(i64),
     UInt(u64),
     Float(f64),
+    /** `np.float32`, whose text is shorter than that of the same number with more bits. */
+    Float32(f32),
     Complex(f64, f64),
+    Complex64(f32, f32),
     /// A constant message, or one that a helper made.
     Text(Cow<'static, str>),
     /// An owned reference to a string object.
@@ -41,6 +44,8 @@ impl Drop for Arg {
             | Arg::Int(_)
             | Arg::UInt(_)
             | Arg::Float(_)
+            | Arg::Float32(_)
+            | Arg::Complex64(..)
             | Arg::Complex(..)
             | Arg::Text(_)
             | Arg::Tuple(_)

@@ -110,11 +110,12 @@ impl Helpers for Native {
             5 => Arg::UInt(bits as u64),
             6 => return exc.open_tuple(),
             7 => return exc.close_tuple(),
-            8 => {
-                // SAFETY: kind 8 passes the address of two f64.
+            8 | 12 => {
+                // SAFETY: these kinds pass the address of two f64.
                 let [re, im] = unsafe { (bits as usize as *const [f64; 2]).read_unaligned() };
-                Arg::Complex(re, im)
+                if kind == 8 { Arg::Complex(re, im) } else { Arg::Complex64(re as f32, im as f32) }
             }
+            11 => Arg::Float32(f64::from_bits(bits as u64) as f32),
             10 => return exc.open_list(),
             9 => Arg::Py(bits as usize as *mut u8),
             unknown => Arg::Text(format!("<argument of unknown kind {unknown}>").into()),
@@ -272,8 +273,16 @@ fn argument(exc: &Exc, index: i64, out: &mut [u64; 2]) -> Res<i64> {
             *out = [re.to_bits(), im.to_bits()];
             2
         }
+        Arg::Complex64(re, im) => {
+            *out = [f64::from(*re).to_bits(), f64::from(*im).to_bits()];
+            2
+        }
         Arg::Float(x) => {
             out[0] = x.to_bits();
+            3
+        }
+        Arg::Float32(x) => {
+            out[0] = f64::from(*x).to_bits();
             3
         }
         Arg::Int(i) => {

@@ -308,16 +308,16 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
         Kind::Int(i) => {
             (if i.signed() { 2 } else { 5 }, crate::emit::cast::resize(cx, v[0], i.signed(), Ty::I64))
         }
-        Kind::Float(_) => {
+        Kind::Float(f) => {
             let wide = crate::emit::cast::scalar(cx, v[0], t, Type::float_of(Float::F64));
-            (3, cx.b.conv(Op::Bitcast, Ty::I64, wide))
+            (if f.bits() == 32 { 11 } else { 3 }, cx.b.conv(Op::Bitcast, Ty::I64, wide))
         }
         Kind::Str => (4, cx.b.conv(Op::Bitcast, Ty::I64, v[0])),
         Kind::Complex(f) => {
             let part = Type::float_of(*f);
             let parts = [0, 1].map(|k| crate::emit::cast::scalar(cx, v[k], part, Type::f64()));
             let at = cx.spill(&parts);
-            (8, cx.b.conv(Op::Bitcast, Ty::I64, at))
+            (if f.bits() == 32 { 12 } else { 8 }, cx.b.conv(Op::Bitcast, Ty::I64, at))
         }
         Kind::Optional(inner) => {
             cx.if_else(

@@ -164,7 +164,9 @@ fn push_arg(arg: &Arg, repr: bool, out: &mut Vec<u32>) {
         Arg::Int(i) => i.to_string(),
         Arg::UInt(u) => u.to_string(),
         Arg::Float(x) => f64_text(*x),
+        Arg::Float32(x) => f32_text(*x),
         Arg::Complex(re, im) => complex_text(*re, *im),
+        Arg::Complex64(re, im) => complex64_text(*re, *im),
         Arg::Text(t) => {
             let units: Vec<u32> = t.chars().map(|c| c as u32).collect();
             return if repr {
