@@ -76,9 +76,10 @@ struct UFunc {
 /// NumPy's NPY_ITER_READWRITE, NPY_ITER_UPDATEIFCOPY and NPY_ITER_ALIGNED.
 const READ_AND_WRITE: u32 = 0x0001_0000 | 0x0080_0000 | 0x0010_0000;
 
-/// What else NumPy asks for an output: NPY_ITER_ALLOCATE, NPY_ITER_NO_SUBTYPE, NPY_ITER_NO_BROADCAST and
-/// NPY_ITER_OVERLAP_ASSUME_ELEMENTWISE. Flags of an operand take the place of NumPy's.
-const OUTPUT: u32 = 0x0100_0000 | 0x0200_0000 | 0x0800_0000 | 0x4000_0000;
+/// What else NumPy asks for an output: NPY_ITER_ALLOCATE, NPY_ITER_NO_SUBTYPE and NPY_ITER_NO_BROADCAST. Flags
+/// of an operand take the place of NumPy's. A kernel may read elements after it has written others, so one that
+/// is an input as well has to be copied: no NPY_ITER_OVERLAP_ASSUME_ELEMENTWISE.
+const OUTPUT: u32 = 0x0100_0000 | 0x0200_0000 | 0x0800_0000;
 
 /// Slots of the arguments of one turn: NumPy's 64 operands of a ufunc with 4 words each; kernels of gufuncs
 /// may need more and take a vector.

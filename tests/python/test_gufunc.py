@@ -305,3 +305,28 @@ def test_nan_becomes_an_integer_with_numpys_warning(tier):
             whole(x)
         with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
             whole(x)
+
+
+def test_an_output_that_is_an_input_as_well_is_written_behind_the_kernel():
+    @guvectorize(["(float64[:], float64[:])"], "(n)->(n)")
+    def sums(a, out):
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i]
+            out[i] = s + a[a.shape[0] - 1 - i]
+
+    @njit
+    def inside(a, out):
+        sums(a, out)
+
+    base = np.arange(40.0)
+    for call in (lambda a, out: sums(a, out=out), sums, inside):
+        for first, second in ((slice(8), slice(8)), (slice(8), slice(1, 9)), (slice(1, 9), slice(8)), (slice(8), slice(8, 16)), (slice(8, 0, -1), slice(1, 9))):
+            x = base.copy()
+            expected = sums(base[first].copy())
+            call(x[first], x[second])
+            assert np.array_equal(x[second], expected), (first, second)
+        m = base.reshape(5, 8).copy()
+        expected = sums(m.copy())
+        call(m, m)
+        assert np.array_equal(m, expected)

@@ -215,7 +215,7 @@ def compiled_gufunc(b):
             element = [_dtype(t.dtype if isinstance(t, types.Array) else t) for t in args]
             space |= {f"loop{k}": _gufunc_loop(b, k, args)} | {f"d{k}_{j}": t for j, t in enumerate(element)}
             test = " and ".join(f"np._takes(d{k}_{j}, {x}, {ins})" for j, x in enumerate(names[:b.nin]))
-            outs = ", ".join(f"elementwise.output({n}, d{k}_{b.nin + j})" for j, n in enumerate(names[b.nin:]))
+            outs = ", ".join(f"elementwise.output({n}, d{k}_{b.nin + j}, ({ins},))" for j, n in enumerate(names[b.nin:]))
             made_outs = [f"y{j}" for j in range(b.nout)]
             exact = " and ".join(f"np.result_type({x}) == d{k}_{j}" for j, x in enumerate(names[:b.nin]))
             body = [f"        ({', '.join(made_outs)},) = ({outs},)"] if made_outs else []

@@ -130,17 +130,33 @@ def of_type(x, dtype):
     return dtype(x)
 
 
-def output(y, dtype):
-    """An output of the type that a loop was declared for: itself, or a converted copy, for a kernel may leave elements alone."""
+def output(y, dtype, inputs):
+    """An output of the type that a loop was declared for: itself, or a converted copy, for a kernel may leave elements alone. A copy too where it shares memory with an input, which a kernel may read later."""
     if np.result_type(y) == dtype:
+        if meets(y, inputs):
+            return y.copy()
         return y
     np._check_cast(dtype(0), y, "same_kind")
     return y.astype(dtype)
 
 
+def meets(y, inputs):
+    if len(inputs) == 0:
+        return False
+    x = inputs[0]
+    if isinstance(y, np.ndarray) and isinstance(x, np.ndarray) and np.may_share_memory(x, y):
+        return True
+    return meets(y, inputs[1:])
+
+
 def written(y, made):
-    if isinstance(y, np.ndarray) and np.result_type(y) != np.result_type(made):
+    if isinstance(y, np.ndarray) and not same(y, made):
         y[...] = made
+
+
+def same(y, made):
+    """Whether what was written to is the output itself."""
+    return np.result_type(y) == np.result_type(made) and y is made
 
 
 def check_dimensions(x, core, name, k, nin, layout):
