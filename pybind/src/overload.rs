@@ -143,9 +143,8 @@ unsafe fn may_be_shown(obj: Obj, t: Type) -> bool {
             Kind::List(elem) if ffi::PyList_Check(obj) != 0 => {
                 // Where there is no memory to look, it is taken to be one.
                 keeps(*elem)
-                    && Items::of(obj).is_none_or(|items| {
-                        items.get().iter().any(|item| may_be_shown(*item, *elem))
-                    })
+                    && Items::of(obj)
+                        .is_none_or(|items| items.get().iter().any(|item| may_be_shown(*item, *elem)))
             }
             Kind::Tuple(m) | Kind::NamedTuple(_, m) if ffi::PyTuple_Check(obj) != 0 => {
                 let members = (0..ffi::PyTuple_GET_SIZE(obj)).zip(m).filter(|(_, t)| keeps(**t));
