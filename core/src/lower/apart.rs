@@ -73,6 +73,10 @@ pub fn operands(
     for a in 0..places.len() {
         for b in a + 1..places.len() {
             let refused = behind.contains(&a) || behind.contains(&b);
+            let dtype = |k: usize| places[k].ty.as_array().map(|a| a.dtype);
+            if body.adds && behind.contains(&a) && behind.contains(&b) && dtype(a) == dtype(b) {
+                continue;
+            }
             let changed = refused || uses.written.contains(&a) || uses.written.contains(&b);
             let used = |k| uses.touched.contains(&k) || behind.contains(&k);
             let comparable = match (places[a].ty.kind(), places[b].ty.kind()) {

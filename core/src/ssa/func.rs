@@ -215,6 +215,8 @@ pub struct LoopBody {
     pub decides: bool,
     /// The arguments whose elements change behind the loop, by what pieces give.
     pub behind: Vec<u32>,
+    /// What pieces give is added to all of these, so two of them may share memory.
+    pub adds: bool,
 }
 
 /// An SSA function. Entry is `Block(0)`; its parameters are the Python parameters.

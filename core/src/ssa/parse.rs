@@ -123,6 +123,7 @@ impl<'a> Parser<'a> {
             while self.c.eat_word("behind") {
                 body.behind.push(self.c.number()?);
             }
+            body.adds = self.c.eat_word("adds");
             f.body = Some(body);
         }
         f.side.closes = self.c.eat_word("closes");

@@ -228,6 +228,7 @@ impl Func {
             for n in &body.behind {
                 write!(f, " behind {n}")?;
             }
+            write!(f, "{}", if body.adds { " adds" } else { "" })?;
             writeln!(f)?;
         }
         if self.side.closes {

@@ -121,6 +121,9 @@ impl<'a> Body<'a> {
                 in_order: shared.in_order(),
                 decides,
                 behind: changed_in_place(shared).map(|k| 2 + u32::from(decides) + k).collect(),
+                adds: changed_in_place(shared).next().is_none()
+                    && shared.privatised.len() > 1
+                    && shared.privatised.iter().all(|p| p.merge == id::PARALLEL_ADD_BINS),
             }),
             ..Func::default()
         };
