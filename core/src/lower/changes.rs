@@ -15,8 +15,8 @@ pub fn changes_lists(session: &Session<'_>, root: InstanceId) -> bool {
     }
 }
 
-/// Whether it may change any list at all.
-fn changes_any(session: &Session<'_>) -> bool {
+/// Whether it may change any list at all: also one that it made and a generator has yielded.
+pub fn changes_any(session: &Session<'_>) -> bool {
     let typed = session.instances.iter().filter_map(|i| i.typed.as_ref());
     typed.flat_map(|t| t.func.insts.iter().map(|node| (&t.func, node))).any(|(func, node)| {
         let Op::Apply(op) = node.op else { return matches!(node.op, Op::Region(_)) };

@@ -213,8 +213,11 @@ fn front(request: &Request<'_>) -> Result<Front> {
         names.resume = Some(wrapper::wrapper_name(&name));
         yielded = Some(yields);
     }
-    let changes_lists = (yielded.is_some() || target.params.iter().any(|t| t.holds_list()))
-        && lower::changes::changes_lists(&session, root);
+    let changes_lists = if yielded.is_some() {
+        lower::changes::changes_any(&session)
+    } else {
+        target.params.iter().any(|t| t.holds_list()) && lower::changes::changes_lists(&session, root)
+    };
     phases.lower = start.elapsed();
     trace::span("lower", "front end", start, phases.lower, &target.name);
 
