@@ -1,15 +1,15 @@
 //! A set of small numbers as words of bits.
 
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct BitSet(Vec<u64>);
+pub(crate) struct BitSet(Vec<u64>);
 
 impl BitSet {
     /// An empty set of numbers below `n`.
-    pub fn new(n: usize) -> BitSet {
+    pub(crate) fn new(n: usize) -> BitSet {
         BitSet(vec![0; n.div_ceil(64)])
     }
     /// All numbers below `n`.
-    pub fn full(n: usize) -> BitSet {
+    pub(crate) fn full(n: usize) -> BitSet {
         let mut s = BitSet(vec![!0; n.div_ceil(64)]);
         if n % 64 != 0
             && let Some(last) = s.0.last_mut()
@@ -18,29 +18,29 @@ impl BitSet {
         }
         s
     }
-    pub fn contains(&self, i: usize) -> bool {
+    pub(crate) fn contains(&self, i: usize) -> bool {
         self.0.get(i / 64).is_some_and(|w| w >> (i % 64) & 1 != 0)
     }
     /// Whether `i` is new.
-    pub fn insert(&mut self, i: usize) -> bool {
+    pub(crate) fn insert(&mut self, i: usize) -> bool {
         let new = !self.contains(i);
         self.0[i / 64] |= 1 << (i % 64);
         new
     }
-    pub fn remove(&mut self, i: usize) {
+    pub(crate) fn remove(&mut self, i: usize) {
         if let Some(w) = self.0.get_mut(i / 64) {
             *w &= !(1 << (i % 64));
         }
     }
     /// Whether anything was added.
-    pub fn union(&mut self, other: &BitSet) -> bool {
+    pub(crate) fn union(&mut self, other: &BitSet) -> bool {
         self.merge(other, |a, b| a | b)
     }
     /// Whether anything was removed.
-    pub fn intersect(&mut self, other: &BitSet) -> bool {
+    pub(crate) fn intersect(&mut self, other: &BitSet) -> bool {
         self.merge(other, |a, b| a & b)
     }
-    pub fn subtract(&mut self, other: &BitSet) -> bool {
+    pub(crate) fn subtract(&mut self, other: &BitSet) -> bool {
         self.merge(other, |a, b| a & !b)
     }
     fn merge(&mut self, other: &BitSet, op: impl Fn(u64, u64) -> u64) -> bool {
@@ -52,14 +52,8 @@ impl BitSet {
         }
         changed
     }
-    pub fn is_empty(&self) -> bool {
-        self.0.iter().all(|w| *w == 0)
-    }
-    pub fn len(&self) -> usize {
-        self.0.iter().map(|w| w.count_ones() as usize).sum()
-    }
     /// In ascending order.
-    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().enumerate().flat_map(|(i, w)| {
             let mut rest = *w;
             std::iter::from_fn(move || {
@@ -88,7 +82,7 @@ mod tests {
         a.remove(63);
         assert_eq!(a.iter().collect::<Vec<_>>(), [0, 64, 129]);
         let mut all = BitSet::full(130);
-        assert_eq!(all.len(), 130);
+        assert_eq!(all.iter().count(), 130);
         assert!(all.subtract(&a) && !all.contains(129) && all.contains(1));
         assert!(!a.clone().intersect(&a.clone()) && !a.union(&a.clone()));
     }

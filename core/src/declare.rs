@@ -162,7 +162,7 @@ fn keeps_kind(from: Type, to: Type) -> bool {
 
 /// The type of the result of a function that gives `from` and declares `to`; none where the two do not go
 /// together. An array's layout stays its own where the one that is declared would have to be looked for.
-pub fn result(from: Type, to: Type) -> Option<Type> {
+pub(crate) fn result(from: Type, to: Type) -> Option<Type> {
     if conversion(from, to).is_some() {
         return Some(to);
     }
@@ -216,7 +216,7 @@ impl Declared {
     }
 
     /// The declared result for exactly these argument types.
-    pub fn ret(&self, args: &[Type]) -> Option<Type> {
+    pub(crate) fn ret(&self, args: &[Type]) -> Option<Type> {
         self.signatures.iter().find(|s| s.args == args).and_then(|s| s.ret)
     }
 

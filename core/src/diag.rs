@@ -12,10 +12,8 @@ macro_rules! codes {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Code { $( $(#[doc = $doc])+ $Code, )+ }
         impl Code {
-            pub const ALL: &'static [Code] = &[$(Code::$Code),+];
             /// The kebab-case name users see and tests assert.
             pub fn name(self) -> &'static str { match self { $(Code::$Code => $name),+ } }
-            pub fn summary(self) -> &'static str { match self { $(Code::$Code => concat!($($doc),+)),+ } }
             /// The Python exception class of `tierup.errors` that reports it.
             pub fn exception(self) -> &'static str { match self { $(Code::$Code => stringify!($exception)),+ } }
         }
@@ -150,7 +148,7 @@ impl Diagnostic {
         self
     }
     /// See [`Diagnostic::generic`].
-    pub fn generic(mut self, subject: Subject) -> Diagnostic {
+    pub(crate) fn generic(mut self, subject: Subject) -> Diagnostic {
         self.generic = Some(subject);
         self
     }

@@ -9,7 +9,7 @@ macro_rules! elems {
         #[repr(i64)]
         pub enum Elem { $($(#[doc = $doc])* $Name = $n),* }
         impl Elem {
-            pub const ALL: &'static [Elem] = &[$(Elem::$Name),*];
+            pub(crate) const ALL: &'static [Elem] = &[$(Elem::$Name),*];
             /// NumPy's name of the dtype (`str` for strings, which are pointers).
             pub fn name(self) -> &'static str { match self { $(Elem::$Name => $text),* } }
             pub fn bytes(self) -> usize { match self { $(Elem::$Name => $bytes),* } }

@@ -9,13 +9,13 @@ pub trait Entity: Copy + Eq {
 /// Declares a `u32` index type that prints with a prefix (`v3`, `block0`).
 #[macro_export]
 macro_rules! entity {
-    ($(#[$doc:meta])* $Name:ident, $prefix:literal) => {
+    ($(#[$doc:meta])* $vis:vis $Name:ident, $prefix:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $Name(pub u32);
+        $vis struct $Name(pub u32);
         impl $Name {
-            pub fn new(i: usize) -> Self { $Name(i as u32) }
-            pub fn index(self) -> usize { self.0 as usize }
+            $vis fn new(i: usize) -> Self { $Name(i as u32) }
+            $vis fn index(self) -> usize { self.0 as usize }
         }
         impl $crate::entity::Entity for $Name {
             fn from_index(i: usize) -> Self { $Name(i as u32) }

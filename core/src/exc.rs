@@ -7,10 +7,10 @@ macro_rules! classes {
         #[repr(i64)]
         pub enum Class { $($(#[doc = $doc])* $Name = $n),* }
         impl Class {
-            pub const ALL: &'static [Class] = &[$(Class::$Name),*];
+            pub(crate) const ALL: &'static [Class] = &[$(Class::$Name),*];
             pub fn name(self) -> &'static str { match self { $(Class::$Name => stringify!($Name)),* } }
             /// The classes that it derives from directly; none of the one that all derive from.
-            pub fn bases(self) -> &'static [Class] {
+            pub(crate) fn bases(self) -> &'static [Class] {
                 match self {
                     $(Class::$Name if Class::$Base as i64 == $n => &[],
                     Class::$Name => &[Class::$Base $(, Class::$Second)?]),*
@@ -85,7 +85,7 @@ impl Class {
 
 /// Class and text of the exception for a variable that is not bound: one of the function itself, or one that
 /// it captured.
-pub fn unbound(name: &str, captured: bool) -> (Class, String) {
+pub(crate) fn unbound(name: &str, captured: bool) -> (Class, String) {
     if captured {
         (
             Class::NameError,

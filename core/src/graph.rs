@@ -34,21 +34,21 @@ impl<B> Default for Analyses<B> {
 }
 
 impl<B: Entity> Analyses<B> {
-    pub fn cfg<G: FlowGraph<Block = B>>(&self, func: &G) -> &Cfg<B> {
+    pub(crate) fn cfg<G: FlowGraph<Block = B>>(&self, func: &G) -> &Cfg<B> {
         self.cfg.get_or_init(|| Cfg::new(func))
     }
-    pub fn dominators<G: FlowGraph<Block = B>>(&self, func: &G) -> &Dominators<B> {
+    pub(crate) fn dominators<G: FlowGraph<Block = B>>(&self, func: &G) -> &Dominators<B> {
         self.dominators.get_or_init(|| Dominators::new(func, self.cfg(func)))
     }
-    pub fn loops<G: FlowGraph<Block = B>>(&self, func: &G) -> &Loops<B> {
+    pub(crate) fn loops<G: FlowGraph<Block = B>>(&self, func: &G) -> &Loops<B> {
         self.loops.get_or_init(|| Loops::new(func, self.cfg(func), self.dominators(func)))
     }
     /// A block or an edge has come, gone or moved.
-    pub fn invalidate(&mut self) {
+    pub(crate) fn invalidate(&mut self) {
         *self = Analyses::default();
     }
     /// Whether what is kept is what would be found out now.
-    pub fn hold<G: FlowGraph<Block = B>>(&self, func: &G) -> bool {
+    pub(crate) fn hold<G: FlowGraph<Block = B>>(&self, func: &G) -> bool {
         let now = Analyses::default();
         self.cfg.get().is_none_or(|c| c == now.cfg(func))
             && self.dominators.get().is_none_or(|d| d == now.dominators(func))
@@ -133,7 +133,7 @@ impl<B: Entity> Cfg<B> {
         &self.rpo
     }
     /// Index in [`Cfg::rpo`].
-    pub fn position(&self, b: B) -> Option<usize> {
+    pub(crate) fn position(&self, b: B) -> Option<usize> {
         Some(self.position[b.to_index()]).filter(|p| *p != NONE).map(|p| p as usize)
     }
     pub fn is_reachable(&self, b: B) -> bool {
@@ -224,7 +224,7 @@ impl<B: Entity> Dominators<B> {
     }
 
     /// Immediate dominator; none for the entry and for unreachable blocks.
-    pub fn idom(&self, b: B) -> Option<B> {
+    pub(crate) fn idom(&self, b: B) -> Option<B> {
         Some(self.idom[b.to_index()]).filter(|d| *d != NONE).map(|d| B::from_index(d as usize))
     }
     /// Whether every path to `b` goes through `a`. A block dominates itself; unreachable blocks dominate
@@ -237,7 +237,7 @@ impl<B: Entity> Dominators<B> {
             && self.enter[b] < self.leave[a]
     }
     /// Reachable blocks, every block after its dominators and directly before what it alone dominates.
-    pub fn preorder(&self) -> &[B] {
+    pub(crate) fn preorder(&self) -> &[B] {
         &self.preorder
     }
 }
@@ -315,14 +315,14 @@ impl<B: Entity> Loops<B> {
     }
 
     /// The innermost loop that contains `b`.
-    pub fn of(&self, b: B) -> Option<usize> {
+    pub(crate) fn of(&self, b: B) -> Option<usize> {
         Some(self.innermost[b.to_index()]).filter(|l| *l != NONE).map(|l| l as usize)
     }
     pub fn depth(&self, b: B) -> u32 {
         self.of(b).map_or(0, |l| self.all[l].depth)
     }
     /// Whether loop `l` contains `b`.
-    pub fn contains(&self, l: usize, b: B) -> bool {
+    pub(crate) fn contains(&self, l: usize, b: B) -> bool {
         let mut at = self.of(b);
         while let Some(i) = at {
             if i == l {

@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock, RwLock};
 pub struct OpId(pub(crate) u16);
 
 entity!(/// A function in the registry ([`crate::ssa::registry`]).
-    FuncId, "f");
+    pub FuncId, "f");
 
 static NAMES: LazyLock<RwLock<HashMap<FuncId, Arc<str>>>> = LazyLock::new(Default::default);
 

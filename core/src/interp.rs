@@ -6,7 +6,7 @@
 //! address of a slot with `ThreadCtx::stack_limit` needs a limit of 0; a helper that calls back through a
 //! function pointer cannot call an interpreted function.
 
-pub mod grid;
+pub(crate) mod grid;
 
 use std::collections::HashMap;
 

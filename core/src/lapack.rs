@@ -12,7 +12,7 @@ macro_rules! routines {
             /// Its name in LAPACK, for float64 and complex128.
             pub fn names(self) -> [&'static str; 2] { match self { $(Routine::$Name => [$real, $complex]),* } }
             /// By its real name.
-            pub fn from_name(name: &str) -> Option<Routine> { Routine::ALL.iter().copied().find(|r| r.names()[0] == name) }
+            pub(crate) fn from_name(name: &str) -> Option<Routine> { Routine::ALL.iter().copied().find(|r| r.names()[0] == name) }
             pub fn from_number(n: i64) -> Option<Routine> { usize::try_from(n).ok().and_then(|i| Routine::ALL.get(i).copied()) }
         }
     };

@@ -5,7 +5,7 @@
 //! Structs are `repr(C)`; compiled code takes offsets with `std::mem::offset_of!` through the constants
 //! generated here.
 
-pub mod object;
+pub(crate) mod object;
 
 use crate::desc::TypeDesc;
 pub use object::{IMMORTAL, Obj, Str, release, retain};
@@ -104,7 +104,7 @@ impl Default for ThreadCtx {
 }
 
 /// Levels of loop nests that are asked one after the other.
-pub const LEVELS: usize = 4;
+pub(crate) const LEVELS: usize = 4;
 
 /// Look for signals and cancellation.
 pub const POLL_SIGNALS: u32 = 1;
@@ -152,7 +152,7 @@ pub struct List {
 
 /// How every container begins: a list and a dict as well.
 #[repr(C)]
-pub struct Counted {
+pub(crate) struct Counted {
     pub obj: Obj,
     pub len: i64,
 }

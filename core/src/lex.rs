@@ -18,23 +18,23 @@ impl<'a> Cursor<'a> {
     }
 
     /// "expected …" with the line and what stands there.
-    pub fn error(&self, wanted: &str) -> Diagnostic {
+    pub(crate) fn error(&self, wanted: &str) -> Diagnostic {
         let here: String = self.text[self.at..].chars().take_while(|c| *c != '\n').take(40).collect();
         self.fault(&format!("expected {wanted} at {here:?}"))
     }
     /// An error at this line.
-    pub fn fault(&self, message: &str) -> Diagnostic {
+    pub(crate) fn fault(&self, message: &str) -> Diagnostic {
         let line = self.line(&mut (0, 1));
         Diagnostic::new(Code::ParseError, message).at(Span { line, ..Span::default() })
     }
     /// The line of the cursor, counted from a place whose line is known; that place moves here.
-    pub fn line(&self, known: &mut (usize, u32)) -> u32 {
+    pub(crate) fn line(&self, known: &mut (usize, u32)) -> u32 {
         let (from, line) = *known;
         *known = (self.at, line + self.text[from..self.at].matches('\n').count() as u32);
         known.1
     }
     /// How much of the text lies behind.
-    pub fn taken(&self) -> usize {
+    pub(crate) fn taken(&self) -> usize {
         self.at
     }
     fn rest(&self) -> &'a str {
@@ -42,7 +42,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Skips spaces, line ends and comments.
-    pub fn space(&mut self) {
+    pub(crate) fn space(&mut self) {
         loop {
             self.at = self.text.len() - self.rest().trim_start().len();
             if !self.rest().starts_with(';') {
@@ -51,46 +51,46 @@ impl<'a> Cursor<'a> {
             self.at += self.rest().find('\n').unwrap_or(self.rest().len());
         }
     }
-    pub fn at_end(&mut self) -> bool {
+    pub(crate) fn at_end(&mut self) -> bool {
         self.space();
         self.rest().is_empty()
     }
-    pub fn peek(&mut self, s: &str) -> bool {
+    pub(crate) fn peek(&mut self, s: &str) -> bool {
         self.space();
         self.rest().starts_with(s)
     }
     /// Takes `s` if it comes next.
-    pub fn eat(&mut self, s: &str) -> bool {
+    pub(crate) fn eat(&mut self, s: &str) -> bool {
         let hit = self.peek(s);
         if hit {
             self.at += s.len();
         }
         hit
     }
-    pub fn expect(&mut self, s: &str) -> Result<()> {
+    pub(crate) fn expect(&mut self, s: &str) -> Result<()> {
         if self.eat(s) { Ok(()) } else { Err(self.error(&format!("{s:?}"))) }
     }
 
     /// Letters, digits, `_`, `.`; empty if something else comes next.
-    pub fn word(&mut self) -> &'a str {
+    pub(crate) fn word(&mut self) -> &'a str {
         self.space();
         let rest = self.rest();
         let end = rest.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '.')).unwrap_or(rest.len());
         self.at += end;
         &rest[..end]
     }
-    pub fn peek_word(&mut self) -> &'a str {
+    pub(crate) fn peek_word(&mut self) -> &'a str {
         self.clone().word()
     }
     /// Takes the whole word `w`.
-    pub fn eat_word(&mut self, w: &str) -> bool {
+    pub(crate) fn eat_word(&mut self, w: &str) -> bool {
         let hit = self.peek_word() == w;
         if hit {
             self.word();
         }
         hit
     }
-    pub fn number<T: std::str::FromStr>(&mut self) -> Result<T> {
+    pub(crate) fn number<T: std::str::FromStr>(&mut self) -> Result<T> {
         self.space();
         let start = self.clone();
         let negative = self.eat("-");
@@ -100,12 +100,12 @@ impl<'a> Cursor<'a> {
         self.text[from..self.at].parse().map_err(|_| start.error("a number"))
     }
     /// A prefix followed by a number: `v12`.
-    pub fn entity(&mut self, prefix: &str) -> Result<u32> {
+    pub(crate) fn entity(&mut self, prefix: &str) -> Result<u32> {
         self.expect(prefix)?;
         self.number()
     }
     /// The text up to one of `stops` outside brackets and strings, which is not taken.
-    pub fn until(&mut self, stops: &[char]) -> Result<&'a str> {
+    pub(crate) fn until(&mut self, stops: &[char]) -> Result<&'a str> {
         self.space();
         let (rest, mut depth) = (self.rest(), 0);
         let (mut quoted, mut escaped) = (false, false);
@@ -129,7 +129,7 @@ impl<'a> Cursor<'a> {
         }
         Err(self.error(&format!("one of {stops:?}")))
     }
-    pub fn string(&mut self) -> Result<Arc<str>> {
+    pub(crate) fn string(&mut self) -> Result<Arc<str>> {
         self.space();
         let start = self.clone();
         self.expect("\"")?;
@@ -177,7 +177,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A source file as its [`std::fmt::Debug`] prints it: `"path"`, `library "path"`.
-    pub fn file(&mut self) -> Result<File> {
+    pub(crate) fn file(&mut self) -> Result<File> {
         let origin = Origin::named(self.peek_word());
         if origin.is_some() {
             self.word();

@@ -7,7 +7,7 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 pub mod backend;
-pub mod bitset;
+pub(crate) mod bitset;
 pub mod bytecode;
 pub mod classes;
 pub mod cpu;
@@ -18,11 +18,11 @@ pub mod door;
 pub mod draw;
 pub mod elem;
 pub mod emit;
-pub mod entity;
+pub(crate) mod entity;
 pub mod exc;
-pub mod graph;
+pub(crate) mod graph;
 pub mod grid;
-pub mod handle;
+pub(crate) mod handle;
 pub mod host;
 pub mod infer;
 pub mod intern;
@@ -40,4 +40,4 @@ pub mod rt;
 pub mod source;
 pub mod ssa;
 pub mod types;
-pub mod typing;
+pub(crate) mod typing;

@@ -22,7 +22,7 @@ thread_local! {
 }
 
 /// Time by pass, in the order in which they first ran.
-pub type Times = Vec<(&'static str, Duration)>;
+pub(crate) type Times = Vec<(&'static str, Duration)>;
 
 /// Fuel for all that is compiled from now on; none for as much as is wanted.
 pub fn set_fuel(units: Option<u64>) {
@@ -44,7 +44,7 @@ pub fn take_times() -> Times {
 
 /// A pass as it is run.
 #[derive(Clone, Copy)]
-pub struct Step<'a> {
+pub(crate) struct Step<'a> {
     pub pass: &'static str,
     /* what it runs on */ pub on: &'a str,
     /* it may be left out */ pub optional: bool,
@@ -63,7 +63,7 @@ pub enum Preserves {
 impl Preserves {
     /// Forgets what the pass has not preserved. Where assertions are on, all the rest is found out once more
     /// and must be the same.
-    pub fn keep<G: FlowGraph>(self, pass: &str, func: &G, analyses: &mut Analyses<G::Block>) {
+    pub(crate) fn keep<G: FlowGraph>(self, pass: &str, func: &G, analyses: &mut Analyses<G::Block>) {
         if self == Preserves::Nothing {
             analyses.invalidate();
         }
@@ -74,7 +74,7 @@ impl Preserves {
 }
 
 /// Runs a pass, if there is fuel for it; its answer, if it ran.
-pub fn run<T: Display, R>(step: Step<'_>, ir: &mut T, pass: impl FnOnce(&mut T) -> R) -> Option<R> {
+pub(crate) fn run<T: Display, R>(step: Step<'_>, ir: &mut T, pass: impl FnOnce(&mut T) -> R) -> Option<R> {
     if step.optional && !burn(step) {
         return None;
     }

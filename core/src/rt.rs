@@ -146,7 +146,7 @@ pub struct Bound {
 
 /// What the run-time does about a panic: the context where the helper has one, else null; the helper's name;
 /// the panic's text.
-pub type PanicHandler = fn(Ctx, &'static str, &str);
+pub(crate) type PanicHandler = fn(Ctx, &'static str, &str);
 static ON_PANIC: std::sync::OnceLock<PanicHandler> = std::sync::OnceLock::new();
 /// Sets what happens after a panic in a helper, once per process.
 pub fn on_panic(handler: PanicHandler) {
@@ -211,7 +211,7 @@ macro_rules! runtime_fns {
         /// Every helper of this family, in declaration order.
         pub const HELPERS: &[&$crate::rt::RtFn] = &[$(&$name),+];
         /// Pairs every helper of this family with the shim that runs `R`'s implementation.
-        pub fn bind<R: $Trait>() -> Vec<$crate::rt::Bound> {
+        pub(crate) fn bind<R: $Trait>() -> Vec<$crate::rt::Bound> {
             vec![$({
                 unsafe extern "C" fn shim<R: $Trait>($($p: $ty),*) $(-> $ret)? {
                     // SAFETY: forwarded from compiled code, which obeys the declaration.

@@ -22,7 +22,7 @@ impl Origin {
     const NAMED: [(&'static str, Origin); 3] =
         [("library", Origin::Library), ("checked", Origin::Checked), ("stencil", Origin::Stencil)];
 
-    pub fn is_library(self) -> bool {
+    pub(crate) fn is_library(self) -> bool {
         self != Origin::User
     }
     /// The origin of that name; `User` has none.
@@ -45,7 +45,7 @@ impl File {
     pub fn new(path: impl Into<Arc<str>>, origin: Origin) -> File {
         File { path: path.into(), origin }
     }
-    pub fn is_library(&self) -> bool {
+    pub(crate) fn is_library(&self) -> bool {
         self.origin.is_library()
     }
 }

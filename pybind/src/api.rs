@@ -19,11 +19,11 @@ use tierup_runtime::engine::promote::{self, Osr, Policy};
 use tierup_runtime::engine::{perf, trace};
 use tierup_runtime::parallel::settings;
 
-pub fn core_of<'a>(d: &'a Bound<'_, PyAny>) -> PyResult<&'a Core> {
+pub(crate) fn core_of<'a>(d: &'a Bound<'_, PyAny>) -> PyResult<&'a Core> {
     dispatcher::core(d).ok_or_else(|| PyTypeError::new_err("expected a function decorated with tierup.jit"))
 }
 
-pub fn parse_type(py: Python<'_>, text: &str) -> PyResult<Type> {
+pub(crate) fn parse_type(py: Python<'_>, text: &str) -> PyResult<Type> {
     parse::parse(text).map_err(|e| to_python(py, &Diagnostic::new(Code::BadSignature, e)))
 }
 
@@ -500,7 +500,7 @@ fn type_text(obj: &Bound<'_, PyAny>) -> PyResult<String> {
     crate::convert::type_of(obj).map(|t| t.to_string()).map_err(|e| e.into_python(obj.py()))
 }
 
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(make_dispatcher, m)?)?;
     m.add_function(wrap_pyfunction!(set_fuel, m)?)?;
     m.add_function(wrap_pyfunction!(indexed_parameters, m)?)?;

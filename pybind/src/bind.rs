@@ -13,7 +13,7 @@ const CO_VARARGS: u32 = 4;
 const CO_VARKEYWORDS: u32 = 8;
 
 /// Parameters as the code object declares them.
-pub struct Params {
+pub(crate) struct Params {
     pub name: String,
     pub names: Vec<Py<PyString>>,
     pub positional_only: usize,
@@ -24,12 +24,12 @@ pub struct Params {
 }
 
 /// Bound arguments, one for each parameter: positional, keyword-only, `*args`, `**kwargs`.
-pub struct Arguments<'py> {
+pub(crate) struct Arguments<'py> {
     pub values: Vec<Bound<'py, PyAny>>,
 }
 
 impl Params {
-    pub fn of(func: &Bound<'_, PyAny>) -> PyResult<Params> {
+    pub(crate) fn of(func: &Bound<'_, PyAny>) -> PyResult<Params> {
         let code = func.getattr("__code__")?;
         let get = |name: &str| code.getattr(name)?.extract::<usize>();
         let (positional, keyword_only, flags) =
@@ -49,7 +49,7 @@ impl Params {
     }
 
     /// How many positional arguments fill every parameter, where nothing else is needed.
-    pub fn simple_count(&self) -> Option<usize> {
+    pub(crate) fn simple_count(&self) -> Option<usize> {
         (self.keyword_only == 0 && !self.varargs && !self.varkw).then_some(self.positional)
     }
 
@@ -69,7 +69,7 @@ impl Params {
     ///
     /// # Safety
     /// `args` points to that many live objects; `keywords` is null or a tuple of str.
-    pub unsafe fn bind<'py>(
+    pub(crate) unsafe fn bind<'py>(
         &self,
         py: Python<'py>,
         func: &Bound<'py, PyAny>,

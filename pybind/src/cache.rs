@@ -65,7 +65,7 @@ fn cache_key(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Option<(String, boo
     Ok(code.unit().key.map(|k| (k.to_string(), cached)))
 }
 
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(configure_cache, m)?)?;
     m.add_function(wrap_pyfunction!(cache_path, m)?)?;
     m.add_function(wrap_pyfunction!(cache_entries, m)?)?;

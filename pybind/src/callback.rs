@@ -145,6 +145,6 @@ fn callback_address(d: &Bound<'_, PyAny>) -> PyResult<usize> {
     entry(callback).map(|p| p as usize).map_err(|e| e.into_python(d.py()))
 }
 
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(callback_address, m)?)
 }

@@ -106,7 +106,7 @@ fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
 }
 
 /// Whether values of a type have an attribute; none where they may differ in that.
-pub fn has_attribute(py: Python<'_>, value: Type, name: &str) -> Option<bool> {
+pub(crate) fn has_attribute(py: Python<'_>, value: Type, name: &str) -> Option<bool> {
     let all = match value.kind() {
         // A class of NumPy's or an object that names one: compiled code does not tell them apart.
         Kind::DType(_) => return None,
@@ -146,7 +146,7 @@ fn asks_code(class: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// Whether values of a type are instances of a class; none where only the value could tell.
-pub fn is_instance(py: Python<'_>, value: Type, class: Type) -> Option<bool> {
+pub(crate) fn is_instance(py: Python<'_>, value: Type, class: Type) -> Option<bool> {
     let class = class_object(py, class)?;
     if asks_code(&class).ok()? {
         return None;
@@ -221,7 +221,7 @@ fn is_base_of_enums(py: Python<'_>, class: &Bound<'_, PyType>, names: &[&str]) -
 }
 
 /// Whether one class is a subclass of another.
-pub fn is_subclass(py: Python<'_>, class: Type, of: Type) -> Option<bool> {
+pub(crate) fn is_subclass(py: Python<'_>, class: Type, of: Type) -> Option<bool> {
     let (class, of) = (class_object(py, class)?, class_object(py, of)?);
     if asks_code(&of).ok()? {
         return None;
@@ -230,7 +230,10 @@ pub fn is_subclass(py: Python<'_>, class: Type, of: Type) -> Option<bool> {
 }
 
 /// An attribute of a Python function that compiled code may read: its names, its text, what was put on it.
-pub fn attribute_of_function<'py>(f: &Bound<'py, PyFunction>, name: &str) -> Option<Bound<'py, PyAny>> {
+pub(crate) fn attribute_of_function<'py>(
+    f: &Bound<'py, PyFunction>,
+    name: &str,
+) -> Option<Bound<'py, PyAny>> {
     if matches!(name, "__name__" | "__qualname__" | "__doc__" | "__module__") {
         return f.getattr(name).ok();
     }
@@ -301,7 +304,7 @@ fn looked_at() -> MutexGuard<'static, HashMap<(u64, usize), Found>> {
 
 /// The method by which a class derived from a built-in one (or ndarray) changes what that does with its
 /// instances; none where there is no such method.
-pub fn overrides(py: Python<'_>, class: Class, base: Class) -> Option<String> {
+pub(crate) fn overrides(py: Python<'_>, class: Class, base: Class) -> Option<String> {
     // SAFETY: the class of a live object, and one that lives for ever.
     let [of, from] =
         [class, base].map(|c| unsafe { Bound::from_borrowed_ptr(py, c.cast::<ffi::PyObject>()) });
@@ -323,7 +326,7 @@ pub fn overrides(py: Python<'_>, class: Class, base: Class) -> Option<String> {
 }
 
 /// Forgets a class that is gone.
-pub fn forget(object: u64) {
+pub(crate) fn forget(object: u64) {
     looked_at().retain(|(number, _), _| *number != object);
 }
 
@@ -399,7 +402,7 @@ unsafe extern "C" {
 ///
 /// # Safety
 /// A live object; the thread is attached.
-pub unsafe fn has_own(obj: *mut ffi::PyObject) -> bool {
+pub(crate) unsafe fn has_own(obj: *mut ffi::PyObject) -> bool {
     // SAFETY: as required of the caller; the dictionary, where there is one, is one.
     unsafe {
         let place = _PyObject_GetDictPtr(obj);
@@ -409,7 +412,7 @@ pub unsafe fn has_own(obj: *mut ffi::PyObject) -> bool {
 
 /// An attribute that an instance has in its own dictionary under the name of a method or constant of its
 /// class: compiled code, which knows the class alone, would take that of the class.
-pub fn hidden(obj: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+pub(crate) fn hidden(obj: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     // SAFETY: a live object, which has a dictionary.
     let own = unsafe {
         if !has_own(obj.as_ptr()) {
@@ -435,7 +438,7 @@ pub fn hidden(obj: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
 
 /// The member that a descriptor reads, where it is one that namedtuple makes for a field: `_tuplegetter`, or a
 /// property of `operator.itemgetter`.
-pub fn field_of(descriptor: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+pub(crate) fn field_of(descriptor: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     let class = descriptor.get_type().name()?.to_string();
     let getter = match class.as_str() {
         "_tuplegetter" => descriptor.clone(),

@@ -130,7 +130,7 @@ static LAST: Last = Last {
 
 /// This thread's context. The thread holds the GIL.
 #[inline(always)]
-pub fn current() -> *mut ThreadCtx {
+pub(crate) fn current() -> *mut ThreadCtx {
     // Without a GIL another thread may be changing the three words.
     #[cfg(not(Py_GIL_DISABLED))]
     {
@@ -163,7 +163,7 @@ fn look_up() -> *mut ThreadCtx {
 }
 
 /// This thread's context, for a thread that may not hold the GIL.
-pub fn current_without_gil() -> *mut ThreadCtx {
+pub(crate) fn current_without_gil() -> *mut ThreadCtx {
     SLOT.with(prepared)
 }
 
@@ -230,7 +230,7 @@ const COMPILER_STACK: usize = if cfg!(debug_assertions) { 6 << 20 } else { 2 << 
 
 /// Runs the compiler: here where the stack has room for it, else in a thread with a stack of its own
 /// (`threading.stack_size` may say 32 KiB). None where there is no such thread to be had.
-pub fn with_compiler_stack<R>(py: Python<'_>, body: impl FnOnce(Python<'_>) -> R) -> Option<R> {
+pub(crate) fn with_compiler_stack<R>(py: Python<'_>, body: impl FnOnce(Python<'_>) -> R) -> Option<R> {
     let here = 0u8;
     // SAFETY: the context belongs to this thread.
     let limit = unsafe { (*current()).stack_floor };
@@ -269,7 +269,7 @@ static ACTIVE: AtomicU32 = AtomicU32::new(0);
 // its own: it would wait for the word otherwise.
 #[cfg(not(Py_GIL_DISABLED))]
 #[inline(always)]
-pub fn begin() {
+pub(crate) fn begin() {
     ACTIVE.store(ACTIVE.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     if ASLEEP.load(Ordering::Relaxed) {
         wake();
@@ -277,18 +277,18 @@ pub fn begin() {
 }
 #[cfg(not(Py_GIL_DISABLED))]
 #[inline(always)]
-pub fn end() {
+pub(crate) fn end() {
     ACTIVE.store(ACTIVE.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Relaxed)
 }
 #[cfg(Py_GIL_DISABLED)]
-pub fn begin() {
+pub(crate) fn begin() {
     SLOT.with(|s| s.inside.store(s.inside.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed));
     if ASLEEP.load(Ordering::Relaxed) {
         wake();
     }
 }
 #[cfg(Py_GIL_DISABLED)]
-pub fn end() {
+pub(crate) fn end() {
     SLOT.with(|s| s.inside.store(s.inside.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Release));
 }
 
@@ -298,7 +298,7 @@ pub fn end() {
 /// The thread is looked up once and no word is shared with others: NumPy enters a loop a million times a
 /// second where segments are short.
 #[inline(always)]
-pub fn without_gil<R>(body: impl FnOnce(*mut ThreadCtx) -> R) -> R {
+pub(crate) fn without_gil<R>(body: impl FnOnce(*mut ThreadCtx) -> R) -> R {
     struct Inside<'a>(&'a Slot, bool);
     impl Drop for Inside<'_> {
         fn drop(&mut self) {
@@ -318,7 +318,7 @@ pub fn without_gil<R>(body: impl FnOnce(*mut ThreadCtx) -> R) -> R {
 }
 
 /// Says whether somebody else has let go of this thread's GIL; gives what was said before.
-pub fn set_lost(lost: bool) -> bool {
+pub(crate) fn set_lost(lost: bool) -> bool {
     SLOT.try_with(|s| s.lost.replace(lost)).unwrap_or(false)
 }
 
@@ -331,7 +331,7 @@ fn busy(order: Ordering) -> bool {
 }
 
 /// Whether no thread is in compiled code, so that code may be freed. The caller holds the GIL.
-pub fn idle() -> bool {
+pub(crate) fn idle() -> bool {
     !cfg!(Py_GIL_DISABLED) && !busy(Ordering::Acquire)
 }
 
@@ -340,7 +340,7 @@ pub fn idle() -> bool {
 static STRESS: AtomicBool = AtomicBool::new(false);
 
 /// Makes every loop of every thread poll at every turn, or no longer.
-pub fn set_stress(on: bool) {
+pub(crate) fn set_stress(on: bool) {
     STRESS.store(on, Ordering::Relaxed);
     for c in all().iter() {
         // SAFETY: contexts leave the list, under this lock, before their thread's storage goes.
@@ -376,7 +376,7 @@ fn wake() {
 }
 
 /// Starts the ticker, once per process.
-pub fn start_ticker() {
+pub(crate) fn start_ticker() {
     if TICKING.swap(true, Ordering::AcqRel) {
         return wake();
     }
@@ -426,7 +426,7 @@ fn tick() {
 }
 
 /// In a forked child: only the forking thread is left, and no ticker.
-pub fn after_fork() {
+pub(crate) fn after_fork() {
     let me = SLOT.with(|s| s.ctx.get());
     // SAFETY: the context belongs to this thread.
     let used = unsafe { (*me).stack_floor != 0 };

@@ -607,7 +607,7 @@ impl Kernel {
     }
 }
 
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<DeviceMemory>()?;
     m.add_class::<DeviceArrayBase>()?;
     m.add_class::<Kernel>()?;

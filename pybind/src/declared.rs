@@ -14,7 +14,7 @@ use tierup_core::types::Type;
 
 /// What is said of one function.
 #[derive(Clone, Default)]
-pub struct Decoration {
+pub(crate) struct Decoration {
     /// 0 where nothing is said: the function is then what it is without a decorator.
     pub id: u64,
     pub declared: Arc<Declared>,
@@ -25,20 +25,20 @@ pub struct Decoration {
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl Decoration {
-    pub fn new(declared: Declared, locals: Arc<[(Arc<str>, Arc<str>)]>) -> Decoration {
+    pub(crate) fn new(declared: Declared, locals: Arc<[(Arc<str>, Arc<str>)]>) -> Decoration {
         let nothing = declared == Declared::default() && locals.is_empty();
         let id = if nothing { 0 } else { NEXT.fetch_add(1, Ordering::Relaxed) };
         Decoration { id, declared: Arc::new(declared), locals }
     }
     /// Whether calls have to choose.
-    pub fn declares(&self) -> bool {
+    pub(crate) fn declares(&self) -> bool {
         !self.declared.open || !self.declared.signatures.is_empty()
     }
 }
 
 /// Adds signatures; those of argument types that are declared or compiled already add nothing, as in Numba.
 /// Gives the others.
-pub fn add(core: &Core, signatures: Vec<(Vec<Type>, Option<Type>)>) -> Vec<Vec<Type>> {
+pub(crate) fn add(core: &Core, signatures: Vec<(Vec<Type>, Option<Type>)>) -> Vec<Vec<Type>> {
     let before = core.decoration();
     let mut declared = (*before.declared).clone();
     let mut added = vec![];
@@ -59,7 +59,7 @@ pub fn add(core: &Core, signatures: Vec<(Vec<Type>, Option<Type>)>) -> Vec<Vec<T
 
 /// Takes other argument types than those that are declared, or not: what is compiled by then is declared as
 /// well.
-pub fn set_open(core: &Core, open: bool) {
+pub(crate) fn set_open(core: &Core, open: bool) {
     let before = core.decoration();
     if before.declared.open == open {
         return;
@@ -79,12 +79,12 @@ fn same(a: &[Type], b: &[Type]) -> bool {
 }
 
 /// Declares nothing any more; types of variables stay.
-pub fn forget(core: &Core) {
+pub(crate) fn forget(core: &Core) {
     core.decorate(Decoration::new(Declared::default(), core.decoration().locals));
 }
 
 /// Takes numbers only where they lose nothing.
-pub fn set_careful(core: &Core) {
+pub(crate) fn set_careful(core: &Core) {
     let before = core.decoration();
     core.decorate(Decoration::new(
         Declared { careful: true, ..(*before.declared).clone() },
@@ -93,7 +93,7 @@ pub fn set_careful(core: &Core) {
 }
 
 /// Types of variables, by name.
-pub fn locals_of(given: Option<Bound<'_, PyAny>>) -> PyResult<Arc<[(Arc<str>, Arc<str>)]>> {
+pub(crate) fn locals_of(given: Option<Bound<'_, PyAny>>) -> PyResult<Arc<[(Arc<str>, Arc<str>)]>> {
     let all: Vec<(String, String)> = match &given {
         Some(g) => g.extract()?,
         None => vec![],

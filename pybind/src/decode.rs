@@ -13,7 +13,7 @@ use pyo3::types::{
 };
 use std::path::MAIN_SEPARATOR;
 use std::sync::Arc;
-pub use tierup_core::bytecode::decode::VERSIONS;
+pub(crate) use tierup_core::bytecode::decode::VERSIONS;
 use tierup_core::bytecode::decode::{Raw, decode as decode_raw};
 use tierup_core::bytecode::{Code, Constant};
 use tierup_core::diag::{Code as DiagCode, Diagnostic, Result, Span};
@@ -24,7 +24,7 @@ use tierup_core::types::Const;
 const MAX_DEPTH: usize = 200;
 
 /// Decodes the code of a function and every code object among its constants.
-pub fn decode(f: &Bound<'_, PyFunction>) -> Result<Code> {
+pub(crate) fn decode(f: &Bound<'_, PyFunction>) -> Result<Code> {
     let v = f.py().version_info();
     let code = f.getattr(intern!(f.py(), "__code__")).map_err(failed)?;
     nested(&code, (v.major, v.minor), origin_of(f).map_err(failed)?, 0)

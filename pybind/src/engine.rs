@@ -13,11 +13,11 @@ use tierup_runtime::engine::{self, Interpreted, Phases, Request};
 use tierup_runtime::panics::settle;
 use tierup_tier0::Cranelift;
 
-pub use engine::Wrapper;
+pub(crate) use engine::Wrapper;
 
 /// What `@jit` was told.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub(crate) struct Options {
     pub code: tierup_core::emit::cx::Options,
     /// Calls release the GIL.
     pub nogil: bool,
@@ -30,48 +30,48 @@ pub struct Options {
 }
 
 /// Code of one overload; dropping it frees the code.
-pub struct Compiled(engine::Compiled);
+pub(crate) struct Compiled(engine::Compiled);
 
 impl Compiled {
     /// The unit whose cells hold the addresses to jump to; none where the code is interpreted.
-    pub fn native(&self) -> Option<&Arc<Unit>> {
+    pub(crate) fn native(&self) -> Option<&Arc<Unit>> {
         self.0.is_native().then_some(&self.0.unit)
     }
-    pub fn unit(&self) -> &Arc<Unit> {
+    pub(crate) fn unit(&self) -> &Arc<Unit> {
         &self.0.unit
     }
     /// Calls the function.
     ///
     /// # Safety
     /// As for `engine::Compiled::call`.
-    pub unsafe fn call(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
+    pub(crate) unsafe fn call(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
         settle(unsafe { self.0.call(&self.0.unit.wrapper, ctx, args, results) })
     }
     /// What the generator that the function returns yields.
-    pub fn yields(&self) -> Option<Type> {
+    pub(crate) fn yields(&self) -> Option<Type> {
         self.0.yields
     }
     /// Whether the code, a generator's included, may change lists that it was given.
-    pub fn changes_lists(&self) -> bool {
+    pub(crate) fn changes_lists(&self) -> bool {
         self.0.changes_lists
     }
     /// Resumes that generator.
     ///
     /// # Safety
     /// As for `engine::Compiled::call`, with the frame as the argument; the function returns a generator.
-    pub unsafe fn resume(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
+    pub(crate) unsafe fn resume(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
         settle(unsafe { self.0.call(&self.0.unit.resume, ctx, args, results) })
     }
-    pub fn ret(&self) -> Type {
+    pub(crate) fn ret(&self) -> Type {
         self.0.ret
     }
-    pub fn text(&self, level: &str) -> Option<String> {
+    pub(crate) fn text(&self, level: &str) -> Option<String> {
         self.0.text(level)
     }
-    pub fn phases(&self) -> Phases {
+    pub(crate) fn phases(&self) -> Phases {
         self.0.phases
     }
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.0.size()
     }
 }
@@ -86,7 +86,7 @@ struct Settings {
 static SETTINGS: RwLock<Settings> =
     RwLock::new(Settings { interpret: false, promote: true, dump: vec![], trace: false });
 
-pub fn configure(tier: &str, dump: Vec<String>, trace: bool, policy: Policy) {
+pub(crate) fn configure(tier: &str, dump: Vec<String>, trace: bool, policy: Policy) {
     promote::set_stress(policy.osr == Osr::Stress);
     crate::ctx::set_stress(policy.osr == Osr::Stress);
     promote::set_policy(policy);
@@ -96,12 +96,12 @@ pub fn configure(tier: &str, dump: Vec<String>, trace: bool, policy: Policy) {
 }
 
 /// Whether a level is printed while compiling.
-pub fn dumps(level: &str) -> bool {
+pub(crate) fn dumps(level: &str) -> bool {
     SETTINGS.read().unwrap_or_else(|e| e.into_inner()).dump.iter().any(|d| d == level)
 }
 
 /// Compiles one overload; `keep_text` keeps what [`Compiled::text`] prints.
-pub fn compile(
+pub(crate) fn compile(
     func: FuncId,
     args: &[Type],
     options: &Options,
@@ -141,12 +141,12 @@ pub fn compile(
 }
 
 /// The type of what the function gives for these types.
-pub fn result_type(func: FuncId, args: &[Type], host: &dyn Host) -> Result<Type> {
+pub(crate) fn result_type(func: FuncId, args: &[Type], host: &dyn Host) -> Result<Type> {
     engine::result_type(func, args, host)
 }
 
 /// What tier 1 makes of the function for these types: `llvm` or `asm1`.
-pub fn tier1_text(
+pub(crate) fn tier1_text(
     func: FuncId,
     args: &[Type],
     options: &Options,
@@ -167,7 +167,7 @@ pub fn tier1_text(
 }
 
 /// What became of the function in tier 1.
-pub fn explain(
+pub(crate) fn explain(
     func: FuncId,
     args: &[Type],
     options: &Options,
@@ -187,7 +187,7 @@ pub fn explain(
 }
 
 /// What became of the operations on arrays of a function with parallel parts.
-pub fn parallel(
+pub(crate) fn parallel(
     func: FuncId,
     args: &[Type],
     options: &Options,
@@ -206,7 +206,7 @@ pub fn parallel(
 }
 
 /// PTX of a kernel that runs the function.
-pub fn ptx(
+pub(crate) fn ptx(
     func: FuncId,
     args: &[Type],
     options: &Options,
@@ -227,7 +227,7 @@ pub fn ptx(
 }
 
 /// The function as a grid kernel, typed and lowered.
-pub fn kernel(
+pub(crate) fn kernel(
     func: FuncId,
     args: &[Type],
     options: &Options,
@@ -246,7 +246,7 @@ pub fn kernel(
 }
 
 /// The function as a grid kernel for this machine's CPU.
-pub fn host_kernel(
+pub(crate) fn host_kernel(
     func: FuncId,
     args: &[Type],
     options: &Options,

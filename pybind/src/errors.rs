@@ -7,19 +7,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tierup_core::diag::{Code, Diagnostic};
 
 /// A line of the user's source, through `linecache`, so that notebooks, zip files and doctests have theirs.
-pub fn source_line(py: Python<'_>, file: &str, line: u32) -> Option<String> {
+pub(crate) fn source_line(py: Python<'_>, file: &str, line: u32) -> Option<String> {
     let text: String =
         py.import("linecache").ok()?.call_method1("getline", (file, line)).ok()?.extract().ok()?;
     if text.is_empty() { None } else { Some(text.trim_end_matches('\n').to_string()) }
 }
 
 /// The diagnostic in about ten lines.
-pub fn render(py: Python<'_>, d: &Diagnostic) -> String {
+pub(crate) fn render(py: Python<'_>, d: &Diagnostic) -> String {
     d.render(&|file, line| source_line(py, file, line))
 }
 
 /// A TierupWarning about code that compiles.
-pub fn warn(py: Python<'_>, d: &Diagnostic) -> PyResult<()> {
+pub(crate) fn warn(py: Python<'_>, d: &Diagnostic) -> PyResult<()> {
     py.import("tierup.errors")?.getattr("warn_doubt")?.call1((
         render(py, d),
         d.span.as_ref().map(|s| s.file.to_string()),
@@ -30,7 +30,7 @@ pub fn warn(py: Python<'_>, d: &Diagnostic) -> PyResult<()> {
 
 /// The exception that reports a diagnostic: class and text; its attributes `code`, `line`, `file` serve tools
 /// and tests.
-pub fn to_python(py: Python<'_>, d: &Diagnostic) -> PyErr {
+pub(crate) fn to_python(py: Python<'_>, d: &Diagnostic) -> PyErr {
     let make = || -> PyResult<PyErr> {
         let class = py.import("tierup.errors")?.getattr(d.code.exception())?;
         let exc = class.call1((render(py, d),))?;
@@ -47,7 +47,7 @@ pub fn to_python(py: Python<'_>, d: &Diagnostic) -> PyErr {
 
 /// A panic is reported once, as a diagnostic or an exception, by whoever catches it; its own text is for us.
 /// `RUST_BACKTRACE` shows it.
-pub fn quiet_panics() {
+pub(crate) fn quiet_panics() {
     let loud = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if std::env::var_os("RUST_BACKTRACE").is_some() {
@@ -57,7 +57,7 @@ pub fn quiet_panics() {
 }
 
 /// Runs `body`; a panic (a bug of ours) becomes a diagnostic that names what was being done.
-pub fn guard<T>(doing: &str, body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+pub(crate) fn guard<T>(doing: &str, body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let text = panic
             .downcast_ref::<&str>()
@@ -72,7 +72,7 @@ pub fn guard<T>(doing: &str, body: impl FnOnce() -> Result<T, Failure>) -> Resul
 
 /// Runs `body` on a thread that Python has attached already. PyO3 must know that it is, or it puts off
 /// dropping references; while the interpreter shuts down it refuses to, and then they are put off.
-pub fn attached<R>(body: impl FnOnce(Python<'_>) -> R) -> R {
+pub(crate) fn attached<R>(body: impl FnOnce(Python<'_>) -> R) -> R {
     let _regained = Regained::now();
     let mut body = Some(body);
     let answer = Python::try_attach(|py| body.take().map(|b| b(py))).flatten();
@@ -85,10 +85,10 @@ pub fn attached<R>(body: impl FnOnce(Python<'_>) -> R) -> R {
 }
 
 /// Holds the GIL where it was lost, until it is dropped.
-pub struct Regained(Option<pyo3::ffi::PyGILState_STATE>);
+pub(crate) struct Regained(Option<pyo3::ffi::PyGILState_STATE>);
 
 impl Regained {
-    pub fn now() -> Regained {
+    pub(crate) fn now() -> Regained {
         // SAFETY: the thread has a Python thread state, and lost the GIL by NumPy's hand.
         Regained(crate::ctx::set_lost(false).then(|| unsafe { pyo3::ffi::PyGILState_Ensure() }))
     }
@@ -104,7 +104,7 @@ impl Drop for Regained {
 
 /// Why something did not work: a diagnostic, or a Python exception that passes through (from a property, an
 /// import, a signal handler).
-pub enum Failure {
+pub(crate) enum Failure {
     Diagnostic(Box<Diagnostic>),
     Raised(PyErr),
 }
@@ -120,7 +120,7 @@ impl From<PyErr> for Failure {
     }
 }
 impl Failure {
-    pub fn into_python(self, py: Python<'_>) -> PyErr {
+    pub(crate) fn into_python(self, py: Python<'_>) -> PyErr {
         match self {
             Failure::Diagnostic(d) => to_python(py, &d),
             Failure::Raised(e) => e,
@@ -129,6 +129,6 @@ impl Failure {
 }
 
 /// An exception for a state that cannot be.
-pub fn bug(text: &str) -> PyErr {
+pub(crate) fn bug(text: &str) -> PyErr {
     PySystemError::new_err(format!("tierup: {text}; please report this"))
 }

@@ -183,7 +183,7 @@ fn bare_exception<'py>(py: Python<'py>, exc: &Exc) -> PyResult<Bound<'py, PyAny>
 }
 
 /// A native exception as a Python object: with frames, cause and context.
-pub fn exception_object<'py>(
+pub(crate) fn exception_object<'py>(
     py: Python<'py>,
     exc: &Exc,
     globals: &Bound<'_, PyAny>,
@@ -256,7 +256,7 @@ fn handled(py: Python<'_>) -> Option<Bound<'_, PyAny>> {
 ///
 /// # Safety
 /// `exc` must be an owned reference to a live exception.
-pub unsafe fn raise(py: Python<'_>, exc: *mut Exc, globals: &Bound<'_, PyAny>) -> PyErr {
+pub(crate) unsafe fn raise(py: Python<'_>, exc: *mut Exc, globals: &Bound<'_, PyAny>) -> PyErr {
     // SAFETY: as required of the caller; dropping `e` releases it.
     let e = unsafe { Error::from_raw(exc) };
     match exception_object(py, &e, globals) {
@@ -274,7 +274,7 @@ pub unsafe fn raise(py: Python<'_>, exc: *mut Exc, globals: &Bound<'_, PyAny>) -
 // ---------------------------------------------------------------- what the run-time asks
 
 /// A Python exception as a native one that remembers it.
-pub fn to_native(py: Python<'_>, e: PyErr) -> Error {
+pub(crate) fn to_native(py: Python<'_>, e: PyErr) -> Error {
     let exc = Exc::builtin(Class::Exception, vec![]);
     // SAFETY: the exception was just made, and nobody else has it.
     unsafe {
@@ -493,7 +493,7 @@ fn lapack(name: &str) -> *const u8 {
 }
 
 /// Tells the run-time how to reach Python.
-pub fn install() {
+pub(crate) fn install() {
     share_hash_key();
     let callbacks = Callbacks {
         exc_text,

@@ -17,13 +17,13 @@ use tierup_core::layout::{BitSource, IMMORTAL, List, MemBlock, Obj, Str};
 use tierup_runtime::list::use_word;
 
 /// Leaves of arguments, stand-ins and leaves of results that fit without an allocation.
-pub const ARGS: usize = 32;
-pub const STAND_INS: usize = 8;
-pub const RESULTS: usize = 16;
+pub(crate) const ARGS: usize = 32;
+pub(crate) const STAND_INS: usize = 8;
+pub(crate) const RESULTS: usize = 16;
 
 /// A string argument without a copy.
 #[repr(C)]
-pub struct BorrowedStr {
+pub(crate) struct BorrowedStr {
     pub str: Str,
     pub py: *mut ffi::PyObject,
 }
@@ -37,7 +37,7 @@ union StandIn {
 
 /// What is not needed by calls with scalars and a few arrays.
 #[derive(Default)]
-pub struct Extra {
+pub(crate) struct Extra {
     /// What was copied in, for identity and for writing changes back. Dropped before the stand-ins that
     /// copied lists hold.
     pub copies: Copies,
@@ -54,13 +54,13 @@ pub struct Extra {
 /// was chosen (`core::declare`). One that is only tried, since it is the sole one, raises nothing: whether it
 /// is for all the arguments is asked before what one of them raises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lenience {
+pub(crate) enum Lenience {
     Exact,
     Tried,
     Converted,
 }
 
-pub struct Frame {
+pub(crate) struct Frame {
     stand_ins: [MaybeUninit<StandIn>; STAND_INS],
     used: usize,
     /// Stand-ins outlive the call.
@@ -89,7 +89,7 @@ fn never_dropped_impl(o: *mut Obj) {
 /// # Safety
 /// `array` must be a live ndarray.
 #[inline]
-pub unsafe fn borrowed_block(array: *mut ffi::PyObject) -> MemBlock {
+pub(crate) unsafe fn borrowed_block(array: *mut ffi::PyObject) -> MemBlock {
     // SAFETY: as required of the caller. The number of bytes is not known for a view, and nobody asks.
     let data = unsafe { (*array.cast::<PyArrayObject>()).data };
     MemBlock {
@@ -134,7 +134,7 @@ unsafe extern "C" fn drop_lasting_str(o: *mut Obj) {
 ///
 /// # Safety
 /// `s` must be a live string.
-pub unsafe fn python_str(s: *mut Str) -> Option<*mut ffi::PyObject> {
+pub(crate) unsafe fn python_str(s: *mut Str) -> Option<*mut ffi::PyObject> {
     // SAFETY: strings with one of these drop functions are the first field of a `BorrowedStr`.
     unsafe {
         let drop = (*s).obj.drop;
@@ -147,7 +147,7 @@ pub unsafe fn python_str(s: *mut Str) -> Option<*mut ffi::PyObject> {
 
 impl Frame {
     #[inline]
-    pub fn new(lasting: bool) -> Frame {
+    pub(crate) fn new(lasting: bool) -> Frame {
         Frame {
             stand_ins: [const { MaybeUninit::uninit() }; STAND_INS],
             used: 0,
@@ -158,11 +158,11 @@ impl Frame {
         }
     }
 
-    pub fn extra(&mut self) -> &mut Extra {
+    pub(crate) fn extra(&mut self) -> &mut Extra {
         self.extra.get_or_insert_default()
     }
 
-    pub fn copies(&self) -> Option<&Copies> {
+    pub(crate) fn copies(&self) -> Option<&Copies> {
         self.extra.as_ref().map(|e| &e.copies)
     }
 
@@ -171,7 +171,7 @@ impl Frame {
     ///
     /// # Safety
     /// The list is alive, and this frame is not moved any more.
-    pub unsafe fn uses(&mut self, list: *mut List, holds_lists: bool) -> Option<()> {
+    pub(crate) unsafe fn uses(&mut self, list: *mut List, holds_lists: bool) -> Option<()> {
         let (by, changes) = (std::ptr::from_ref(self) as usize, self.changes_lists);
         let (used, mut free) = (&mut self.extra().used, true);
         // SAFETY: as required of the caller; what is used is kept alive.
@@ -216,7 +216,7 @@ impl Frame {
     /// # Safety
     /// `array` must be a live ndarray that outlives the call.
     #[inline]
-    pub unsafe fn block(&mut self, array: *mut ffi::PyObject) -> *mut MemBlock {
+    pub(crate) unsafe fn block(&mut self, array: *mut ffi::PyObject) -> *mut MemBlock {
         // SAFETY: as required of the caller.
         if self.lasting {
             return unsafe { self.lasting_block(array) };
@@ -233,7 +233,7 @@ impl Frame {
     /// # Safety
     /// `text` must be a live, ready str that outlives the call.
     #[inline]
-    pub unsafe fn text(&mut self, text: *mut ffi::PyObject) -> *mut Str {
+    pub(crate) unsafe fn text(&mut self, text: *mut ffi::PyObject) -> *mut Str {
         // SAFETY: as required of the caller; there is room at the stand-in.
         unsafe {
             if self.lasting {
@@ -251,7 +251,7 @@ impl Frame {
     /// # Safety
     /// `generator` must be a live `numpy.random.Generator`.
     #[cold]
-    pub unsafe fn random(&mut self, generator: *mut ffi::PyObject) -> Option<*mut BitSource> {
+    pub(crate) unsafe fn random(&mut self, generator: *mut ffi::PyObject) -> Option<*mut BitSource> {
         // SAFETY: as required of the caller.
         match unsafe { crate::convert::random::source_of(generator) } {
             Ok(source) => {
@@ -290,7 +290,7 @@ impl Frame {
 
     /// Gives the lists back that are used: what is called is Python after all, or has ended.
     #[cold]
-    pub fn end_uses(&mut self) {
+    pub(crate) fn end_uses(&mut self) {
         let changes = self.changes_lists;
         for l in self.extra.iter_mut().flat_map(|e| e.used.drain(..)) {
             // SAFETY: the use was begun with these, and the reference is owned.

@@ -51,7 +51,7 @@ fn table() -> MutexGuard<'static, Table> {
 
 /// The Python function behind a plain function, a dispatcher, or an object whose class names what compiled
 /// code calls in its place (`_tierup_function_`).
-pub fn python_function<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyFunction>> {
+pub(crate) fn python_function<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyFunction>> {
     if let Ok(f) = obj.cast::<PyFunction>() {
         return Some(f.clone());
     }
@@ -91,7 +91,7 @@ fn is_from(class: &Bound<'_, PyType>, modules: &[&str]) -> bool {
 
 /// The Python function that calls a function of C, or whose attributes are those of a library of C functions;
 /// none for other objects.
-pub fn function_of_c<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyFunction>>> {
+pub(crate) fn function_of_c<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyFunction>>> {
     let class = obj.get_type();
     // What may be one is told by its class, so that the module that knows more is loaded for these alone.
     let cython = matches!(class.name()?.to_str()?, "cython_function_or_method" | "fused_cython_function");
@@ -143,7 +143,7 @@ fn handle_of(
 }
 
 /// Forgets what ends with an object that is gone.
-pub fn forget(object: u64) {
+pub(crate) fn forget(object: u64) {
     let mut gone = vec![];
     {
         let mut t = table();
@@ -174,7 +174,7 @@ pub fn forget(object: u64) {
 
 /// The number of a Python function in the compiler, decoded at the first request; and what of it is parallel
 /// and declared. `object` is what stands for it: itself, a dispatcher, a ufunc.
-pub fn func_id(
+pub(crate) fn func_id(
     object: &Bound<'_, PyAny>,
     f: &Bound<'_, PyFunction>,
     parallel: Parts,
@@ -184,7 +184,7 @@ pub fn func_id(
 }
 /// The number of the function behind a plain function, a dispatcher or an object that has one, made as that
 /// says.
-pub fn func_id_of(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> {
+pub(crate) fn func_id_of(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> {
     let target = target(object);
     match dispatcher::core(target.as_ref().unwrap_or(object)) {
         Some(c) => func_id(object, f, c.options.parallel, &c.decoration()),
@@ -192,7 +192,7 @@ pub fn func_id_of(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>) -> Resul
     }
 }
 /// The same for a function of `tierup.lib`, whose globals never change.
-pub fn library_func_id(f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> {
+pub(crate) fn library_func_id(f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> {
     func_id_as(f.as_any(), f, true, Parts::NONE, &Decoration::default())
 }
 
@@ -276,14 +276,14 @@ impl<'py> PrangeNames<'_, 'py> {
 }
 
 /// The function of a handle, and whether it belongs to the library.
-pub fn function_of<'py>(py: Python<'py>, handle: u64) -> Option<(Bound<'py, PyFunction>, bool)> {
+pub(crate) fn function_of<'py>(py: Python<'py>, handle: u64) -> Option<(Bound<'py, PyFunction>, bool)> {
     let (function, library) = table().entries.get(&handle).map(|e| (e.function, e.library))?;
     identity::object(py, function)?.cast_into::<PyFunction>().ok().map(|f| (f, library))
 }
 
 /// The function of a handle, if it is called that and declares its types: what its own name means in it
 /// before that is bound.
-pub fn itself(py: Python<'_>, handle: u64, name: &str) -> Option<FuncId> {
+pub(crate) fn itself(py: Python<'_>, handle: u64, name: &str) -> Option<FuncId> {
     let (func, decorated) = table().entries.get(&handle).map(|e| (e.func, e.made.1 != 0))?;
     let (f, _) = function_of(py, handle).filter(|_| decorated)?;
     (f.getattr("__name__").ok()?.extract::<String>().ok()? == name).then_some(func)?
@@ -294,32 +294,32 @@ fn handle_of_id(id: FuncId) -> Option<u64> {
 }
 
 /// The number of the same library function with these parts in parallel.
-pub fn in_parallel(py: Python<'_>, id: FuncId, parts: Parts) -> Option<FuncId> {
+pub(crate) fn in_parallel(py: Python<'_>, id: FuncId, parts: Parts) -> Option<FuncId> {
     let (f, library) = function_of(py, handle_of_id(id)?)?;
     func_id_as(f.as_any(), &f, library, parts, &Decoration::default()).ok()
 }
 
 /// The Python function whose code has this number.
-pub fn function_of_id<'py>(py: Python<'py>, id: FuncId) -> Option<Bound<'py, PyFunction>> {
+pub(crate) fn function_of_id<'py>(py: Python<'py>, id: FuncId) -> Option<Bound<'py, PyFunction>> {
     function_of(py, handle_of_id(id)?).map(|(f, _)| f)
 }
 
 /// What Python has in the place of the function of this number ([`crate::identity`]); functions made inside
 /// compiled code have none.
-pub fn object_of_id(id: FuncId) -> Option<u64> {
+pub(crate) fn object_of_id(id: FuncId) -> Option<u64> {
     let t = table();
     t.by_func.get(&id).and_then(|h| t.entries.get(h)).map(|e| e.object)
 }
 
 /// Whether this is what the package has under a name: `prange`.
-pub fn is_ours(obj: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
+pub(crate) fn is_ours(obj: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
     let Ok(module) = obj.py().import("sys")?.getattr("modules")?.get_item("tierup") else { return Ok(false) };
     Ok(module.getattr(name).is_ok_and(|p| p.is(obj)))
 }
 
 /// The scalar type that an object of `tierup.types` stands for (`tierup.float64` as a cast or dtype in
 /// compiled code).
-pub fn scalar_type_object(obj: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
+pub(crate) fn scalar_type_object(obj: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
     let Ok(text) = obj.getattr(pyo3::intern!(obj.py(), "_tierup_type_")) else { return Ok(None) };
     let Ok(text) = text.cast::<PyString>() else { return Ok(None) };
     let Ok(t) = tierup_core::types::parse::parse(text.to_str()?) else { return Ok(None) };
@@ -327,7 +327,7 @@ pub fn scalar_type_object(obj: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
 }
 
 /// A diagnostic for something that is no Python function (a class, a builtin, a C function).
-pub fn not_a_function(obj: &Bound<'_, PyAny>) -> Diagnostic {
+pub(crate) fn not_a_function(obj: &Bound<'_, PyAny>) -> Diagnostic {
     let what = match obj.cast::<pyo3::types::PyType>() {
         Ok(class) => format!("the class {}", class.name().map_or_else(|_| "?".into(), |n| n.to_string())),
         Err(_) => crate::value::a(&crate::value::class_name(obj)),

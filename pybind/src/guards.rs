@@ -257,7 +257,7 @@ struct OrderGuard {
 
 /// Everything one overload assumed. Made and dropped with the GIL held.
 #[derive(Default)]
-pub struct Guards {
+pub(crate) struct Guards {
     dicts: Vec<DictGuard>,
     cells: Vec<CellGuard>,
     functions: Vec<FunctionGuard>,
@@ -274,7 +274,7 @@ unsafe impl Send for Guards {}
 unsafe impl Sync for Guards {}
 
 impl Guards {
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.functions.is_empty()
             && self.dicts.is_empty()
             && self.cells.is_empty()
@@ -284,7 +284,7 @@ impl Guards {
     }
     /// Whether everything is as it was. Runs no Python code.
     #[inline]
-    pub fn hold(&self) -> bool {
+    pub(crate) fn hold(&self) -> bool {
         self.functions.iter().all(FunctionGuard::holds)
             && self.decorations.iter().all(DecorationGuard::holds)
             && self.dicts.iter().all(DictGuard::holds)
@@ -298,7 +298,7 @@ impl Guards {
     }
 
     /// `dict[name]` was read; no `value` says that it was absent. `owner` keeps the dictionary.
-    pub fn name(
+    pub(crate) fn name(
         &mut self,
         dict: &Bound<'_, PyAny>,
         owner: Option<&Bound<'_, PyAny>>,
@@ -324,7 +324,7 @@ impl Guards {
         names.push((name.clone().into_ptr(), Held::of(value)));
     }
     /// The content of a cell of `owner` was read; none when it was empty.
-    pub fn cell(
+    pub(crate) fn cell(
         &mut self,
         cell: &Bound<'_, PyAny>,
         owner: &Bound<'_, PyAny>,
@@ -341,7 +341,7 @@ impl Guards {
         });
     }
     /// The code of a function was compiled in, and its defaults may have been read.
-    pub fn function(&mut self, func: &Bound<'_, PyAny>) {
+    pub(crate) fn function(&mut self, func: &Bound<'_, PyAny>) {
         if self.functions.iter().any(|f| f.func.get() == func.as_ptr()) {
             return;
         }
@@ -357,14 +357,14 @@ impl Guards {
         }
     }
     /// A dispatcher was called in compiled code, or passed to it.
-    pub fn decoration(&mut self, now: &Arc<AtomicU64>) {
+    pub(crate) fn decoration(&mut self, now: &Arc<AtomicU64>) {
         if self.decorations.iter().any(|d| Arc::ptr_eq(&d.now, now)) {
             return;
         }
         self.decorations.push(DecorationGuard { now: now.clone(), id: now.load(Ordering::Relaxed) });
     }
     /// A global array; the answer is the address of the block that stands for it in compiled code.
-    pub fn array(&mut self, array: &Bound<'_, PyAny>) -> usize {
+    pub(crate) fn array(&mut self, array: &Bound<'_, PyAny>) -> usize {
         if let Some(a) = self.arrays.iter().find(|a| a.array.get() == array.as_ptr()) {
             return std::ptr::from_ref(&*a.block) as usize;
         }
@@ -386,11 +386,11 @@ impl Guards {
         }
     }
     /// Has captured arrays live for ever: what refers to them may outlive the code.
-    pub fn keep_arrays(&mut self) {
+    pub(crate) fn keep_arrays(&mut self) {
         std::mem::forget(std::mem::take(&mut self.arrays));
     }
     /// What a class derives from, and where its attributes are looked for.
-    pub fn order(&mut self, class: &Bound<'_, PyType>) {
+    pub(crate) fn order(&mut self, class: &Bound<'_, PyType>) {
         // SAFETY: a live class; only classes made in Python can change.
         let fixed = unsafe { ffi::PyType_GetFlags(class.as_ptr().cast()) & ffi::Py_TPFLAGS_HEAPTYPE == 0 };
         if fixed || self.orders.iter().any(|o| o.class.get() == class.as_ptr()) {
@@ -405,7 +405,7 @@ impl Guards {
         });
     }
     /// Calls `visit` on every reference owned, until one call gives something other than 0.
-    pub fn traverse(&self, visit: &dyn Fn(Obj) -> i32) -> i32 {
+    pub(crate) fn traverse(&self, visit: &dyn Fn(Obj) -> i32) -> i32 {
         let dicts = self.dicts.iter().flat_map(|d| {
             [d.dict.owned(), d.owner.owned()]
                 .into_iter()
@@ -426,7 +426,7 @@ impl Guards {
 
     /// What may be held weakly, by its numbers: whoever calls [`Guards::loosen`] sees to it that the guards
     /// are asked no more once one of these is gone.
-    pub fn mortals(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
+    pub(crate) fn mortals(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
         let mut numbers = vec![];
         for held in self.loosened() {
             let obj = held.get();
@@ -457,7 +457,7 @@ impl Guards {
     }
 
     /// Holds weakly what [`Guards::mortals`] has named, and what that keeps.
-    pub fn loosen(&self) {
+    pub(crate) fn loosen(&self) {
         for d in &self.dicts {
             if has_life(d.owner.get()) {
                 d.dict.loosen();

@@ -14,7 +14,7 @@ use tierup_core::host::{ClassAttr, GlobalValue, Host};
 use tierup_core::ssa::{FuncId, Parts};
 use tierup_core::types::{ClassDef, Const, Type};
 
-pub struct PyHost<'py> {
+pub(crate) struct PyHost<'py> {
     py: Python<'py>,
     guards: RefCell<Guards>,
     /// The first Python exception that an answer met (an import that failed, Ctrl-C); the compilation's own
@@ -34,17 +34,17 @@ impl Record for PyHost<'_> {
 }
 
 impl<'py> PyHost<'py> {
-    pub fn new(py: Python<'py>) -> PyHost<'py> {
+    pub(crate) fn new(py: Python<'py>) -> PyHost<'py> {
         PyHost { py, guards: RefCell::default(), raised: RefCell::default(), stopped: Cell::new(false) }
     }
 
     /// What the compilation assumed, and the Python exception that it met.
-    pub fn finish(self) -> (Guards, Option<PyErr>) {
+    pub(crate) fn finish(self) -> (Guards, Option<PyErr>) {
         (self.guards.into_inner(), self.raised.into_inner())
     }
 
     /// The answer of a compilation that this served, or the Python exception that it met.
-    pub fn settle<T>(self, answer: Result<T>) -> std::result::Result<T, Failure> {
+    pub(crate) fn settle<T>(self, answer: Result<T>) -> std::result::Result<T, Failure> {
         match (answer, self.raised.into_inner()) {
             (Err(_), Some(e)) => Err(e.into()),
             (answer, _) => Ok(answer?),
@@ -53,7 +53,7 @@ impl<'py> PyHost<'py> {
 
     /// Guards the code and defaults of a function that is compiled in or passed as an argument, and what is
     /// declared of it.
-    pub fn depends_on(&self, obj: &Bound<'py, PyAny>) {
+    pub(crate) fn depends_on(&self, obj: &Bound<'py, PyAny>) {
         let Some(f) = functions::python_function(obj) else { return };
         self.guards.borrow_mut().function(f.as_any());
         if let Some(core) = dispatcher::core(obj) {
@@ -62,7 +62,7 @@ impl<'py> PyHost<'py> {
     }
 
     /// Guards the bases of the classes that types are of.
-    pub fn depends_on_classes(&self, types: &[Type]) {
+    pub(crate) fn depends_on_classes(&self, types: &[Type]) {
         let mut found = vec![];
         types.iter().for_each(|t| identity::objects_of(*t, &mut found));
         for object in found.into_iter().filter_map(|n| identity::object(self.py, n)) {

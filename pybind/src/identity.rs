@@ -78,7 +78,7 @@ fn weak_reference(obj: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
 }
 
 /// The number of an object that has one already.
-pub fn known_number(obj: &Bound<'_, PyAny>) -> Option<u64> {
+pub(crate) fn known_number(obj: &Bound<'_, PyAny>) -> Option<u64> {
     table().by_address.get(&(obj.as_ptr() as usize)).copied()
 }
 
@@ -101,7 +101,7 @@ fn add(obj: &Bound<'_, PyAny>, hold: Hold) -> u64 {
 }
 
 /// The number of an object.
-pub fn number_of(obj: &Bound<'_, PyAny>) -> PyResult<u64> {
+pub(crate) fn number_of(obj: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Some(n) = known_number(obj) {
         return Ok(n);
     }
@@ -113,7 +113,7 @@ pub fn number_of(obj: &Bound<'_, PyAny>) -> PyResult<u64> {
 }
 
 /// The number of an object that need not be kept alive for that.
-pub fn number_of_mortal(obj: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+pub(crate) fn number_of_mortal(obj: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
     if let Some(n) = known_number(obj) {
         return Ok(matches!(table().entries.get(&n), Some(Entry { hold: Hold::Weak(_), .. })).then_some(n));
     }
@@ -121,7 +121,7 @@ pub fn number_of_mortal(obj: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
 }
 
 /// The object of a number, while it lives.
-pub fn object(py: Python<'_>, number: u64) -> Option<Bound<'_, PyAny>> {
+pub(crate) fn object(py: Python<'_>, number: u64) -> Option<Bound<'_, PyAny>> {
     let (address, weak) = {
         let t = table();
         let e = t.entries.get(&number)?;
@@ -142,13 +142,13 @@ pub fn object(py: Python<'_>, number: u64) -> Option<Bound<'_, PyAny>> {
 
 /// Where the object of a number lies, to compare with; null when it is gone. Whoever keeps this clears it
 /// when told ([`Overload::part`]).
-pub fn address(number: u64) -> *mut ffi::PyObject {
+pub(crate) fn address(number: u64) -> *mut ffi::PyObject {
     table().entries.get(&number).map_or(std::ptr::null_mut(), |e| e.address as *mut ffi::PyObject)
 }
 
 /// The objects that a type is about: functions, classes and modules, each of which is the only object of its
 /// type.
-pub fn objects_of(t: Type, found: &mut Vec<u64>) {
+pub(crate) fn objects_of(t: Type, found: &mut Vec<u64>) {
     let here = match t.kind() {
         Kind::Function(f) => functions::object_of_id(f.func),
         Kind::NamedTuple(c, _) | Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => {
@@ -166,7 +166,7 @@ pub fn objects_of(t: Type, found: &mut Vec<u64>) {
 }
 
 /// Has an overload end with any of these objects; false when one of them has gone already.
-pub fn end_with(numbers: &[u64], dispatcher: &Bound<'_, PyAny>, overload: &Arc<Overload>) -> bool {
+pub(crate) fn end_with(numbers: &[u64], dispatcher: &Bound<'_, PyAny>, overload: &Arc<Overload>) -> bool {
     let references: Vec<Py<PyAny>> = numbers.iter().map(|_| dispatcher.clone().unbind()).collect();
     let mut gone = vec![];
     let mut all = true;

@@ -56,7 +56,7 @@ static ROOTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
 });
 
 /// The operation of the table that an object means.
-pub fn operation_of(obj: &Bound<'_, PyAny>) -> PyResult<Option<OpId>> {
+pub(crate) fn operation_of(obj: &Bound<'_, PyAny>) -> PyResult<Option<OpId>> {
     if let Some(p) = lock(&PATHS).by_id.get(&id(obj)) {
         return Ok(Some(*p));
     }
@@ -65,7 +65,7 @@ pub fn operation_of(obj: &Bound<'_, PyAny>) -> PyResult<Option<OpId>> {
 }
 
 /// The object that means an operation, for results that are functions or classes.
-pub fn object_of(py: Python<'_>, op: OpId) -> PyResult<Option<Py<PyAny>>> {
+pub(crate) fn object_of(py: Python<'_>, op: OpId) -> PyResult<Option<Py<PyAny>>> {
     scan_new_modules(py)?;
     Ok(lock(&PATHS).objects.get(&op).map(|o| o.clone_ref(py)))
 }
@@ -233,7 +233,7 @@ fn tuple_fields(class: &Bound<'_, PyType>) -> PyResult<Option<(Vec<String>, Py<P
 }
 
 /// Forgets a class or module that is gone.
-pub fn forget(object: u64) {
+pub(crate) fn forget(object: u64) {
     crate::classes::forget(object);
     let gone = {
         let mut table = lock(&CLASSES);
@@ -249,18 +249,18 @@ pub fn forget(object: u64) {
 }
 
 /// The Python class behind a native one.
-pub fn native_class(py: Python<'_>, c: Class) -> PyResult<Bound<'_, PyAny>> {
+pub(crate) fn native_class(py: Python<'_>, c: Class) -> PyResult<Bound<'_, PyAny>> {
     let home = if c == Class::AxisError { "numpy.exceptions" } else { "builtins" };
     py.import(home)?.getattr(c.name())
 }
 
 /// The Python class of a definition.
-pub fn object_of_def(py: Python<'_>, class: &ClassDef) -> Option<Py<PyAny>> {
+pub(crate) fn object_of_def(py: Python<'_>, class: &ClassDef) -> Option<Py<PyAny>> {
     class_object(py, class.handle()?)
 }
 
 /// The class with that handle.
-pub fn class_object(py: Python<'_>, handle: u64) -> Option<Py<PyAny>> {
+pub(crate) fn class_object(py: Python<'_>, handle: u64) -> Option<Py<PyAny>> {
     if let Some(c) = Class::from_handle(handle) {
         return native_class(py, c).ok().map(Bound::unbind);
     }
@@ -268,12 +268,12 @@ pub fn class_object(py: Python<'_>, handle: u64) -> Option<Py<PyAny>> {
 }
 
 /// The number of a class of the host ([`crate::identity`]).
-pub fn object_of_class(handle: u64) -> Option<u64> {
+pub(crate) fn object_of_class(handle: u64) -> Option<u64> {
     lock(&CLASSES).objects.get(&handle).copied()
 }
 
 /// A class made by `collections.namedtuple` or `typing.NamedTuple`.
-pub fn namedtuple_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassDef>> {
+pub(crate) fn namedtuple_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassDef>> {
     if let Some(c) = known_class(class) {
         return Ok(Some(c).filter(|c| c.is_a(ClassId::NAMED_TUPLE)));
     }
@@ -284,7 +284,7 @@ pub fn namedtuple_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static C
 }
 
 /// An exception class.
-pub fn exception_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassDef>> {
+pub(crate) fn exception_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassDef>> {
     // SAFETY: the macro reads the flags of a live type object.
     if unsafe { ffi::PyExceptionClass_Check(class.as_ptr()) } == 0 {
         return Ok(None);
@@ -301,7 +301,7 @@ pub fn exception_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static Cl
 }
 
 /// A class that is neither of these: compiled code reads its attributes.
-pub fn plain_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassDef> {
+pub(crate) fn plain_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassDef> {
     host_class(class)
 }
 
@@ -318,7 +318,7 @@ static MODULES: LazyLock<Mutex<Modules>> = LazyLock::new(Default::default);
 
 /// The name under which compiled code knows a module: its `__name__`, made unique when another module has it
 /// or had it.
-pub fn module_name(module: &Bound<'_, PyAny>) -> PyResult<&'static str> {
+pub(crate) fn module_name(module: &Bound<'_, PyAny>) -> PyResult<&'static str> {
     let object = identity::number_of(module)?;
     if let Some(n) = lock(&MODULES).by_object.get(&object) {
         return Ok(n);
@@ -334,12 +334,12 @@ pub fn module_name(module: &Bound<'_, PyAny>) -> PyResult<&'static str> {
 }
 
 /// The number of a module that has a name from [`module_name`].
-pub fn object_of_module(name: &str) -> Option<u64> {
+pub(crate) fn object_of_module(name: &str) -> Option<u64> {
     lock(&MODULES).by_name.get(name).copied().flatten()
 }
 
 /// The module that [`module_name`] gave this name, or else the imported module of that name.
-pub fn module_object<'py>(py: Python<'py>, name: &str) -> Option<Bound<'py, PyAny>> {
+pub(crate) fn module_object<'py>(py: Python<'py>, name: &str) -> Option<Bound<'py, PyAny>> {
     let known = lock(&MODULES).by_name.get(name).copied();
     match known {
         Some(object) => identity::object(py, object?),

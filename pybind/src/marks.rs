@@ -10,7 +10,7 @@ use std::ops::BitOr;
 
 /// A set of marks, as the processor keeps them.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Marks(u32);
+pub(crate) struct Marks(u32);
 
 impl BitOr for Marks {
     type Output = Marks;
@@ -21,12 +21,12 @@ impl BitOr for Marks {
 
 #[cfg(target_arch = "x86_64")]
 mod cpu {
-    pub const INVALID: u32 = 1;
-    pub const DIVIDED: u32 = 4;
-    pub const OVERFLOW: u32 = 8;
-    pub const UNDERFLOW: u32 = 16;
+    pub(crate) const INVALID: u32 = 1;
+    pub(crate) const DIVIDED: u32 = 4;
+    pub(crate) const OVERFLOW: u32 = 8;
+    pub(crate) const UNDERFLOW: u32 = 16;
 
-    pub fn read() -> u32 {
+    pub(crate) fn read() -> u32 {
         let mut word = 0u32;
         // SAFETY: stores the control and status word of vector registers.
         unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut word, options(nostack, preserves_flags)) };
@@ -34,7 +34,7 @@ mod cpu {
     }
 
     /// Takes marks away.
-    pub fn clear(marks: u32) {
+    pub(crate) fn clear(marks: u32) {
         let word = read() & !marks;
         // SAFETY: the word differs from the one that is there only by marks.
         unsafe {
@@ -45,12 +45,12 @@ mod cpu {
 
 #[cfg(target_arch = "aarch64")]
 mod cpu {
-    pub const INVALID: u32 = 1;
-    pub const DIVIDED: u32 = 2;
-    pub const OVERFLOW: u32 = 4;
-    pub const UNDERFLOW: u32 = 8;
+    pub(crate) const INVALID: u32 = 1;
+    pub(crate) const DIVIDED: u32 = 2;
+    pub(crate) const OVERFLOW: u32 = 4;
+    pub(crate) const UNDERFLOW: u32 = 8;
 
-    pub fn read() -> u32 {
+    pub(crate) fn read() -> u32 {
         let word: u64;
         // SAFETY: reads the status register of floats.
         unsafe { std::arch::asm!("mrs {}, fpsr", out(reg) word, options(nomem, nostack, preserves_flags)) };
@@ -58,7 +58,7 @@ mod cpu {
     }
 
     /// Takes marks away.
-    pub fn clear(marks: u32) {
+    pub(crate) fn clear(marks: u32) {
         let word = u64::from(read() & !marks);
         // SAFETY: the word differs from the one that is there only by marks.
         unsafe { std::arch::asm!("msr fpsr, {}", in(reg) word, options(nomem, nostack, preserves_flags)) };
@@ -66,18 +66,18 @@ mod cpu {
 }
 
 impl Marks {
-    pub const NONE: Marks = Marks(0);
-    pub const INVALID: Marks = Marks(cpu::INVALID);
+    pub(crate) const NONE: Marks = Marks(0);
+    pub(crate) const INVALID: Marks = Marks(cpu::INVALID);
     /// A division by zero, or a value that is infinite by a finite operand.
-    pub const INFINITE: Marks = Marks(cpu::DIVIDED | cpu::OVERFLOW);
+    pub(crate) const INFINITE: Marks = Marks(cpu::DIVIDED | cpu::OVERFLOW);
     const ALL: Marks = Marks(cpu::INVALID | cpu::DIVIDED | cpu::OVERFLOW | cpu::UNDERFLOW);
 
-    pub fn now() -> Marks {
+    pub(crate) fn now() -> Marks {
         Marks(cpu::read() & Marks::ALL.0)
     }
 
     /// Runs something; of the marks that are new after it, `credible` says which to keep.
-    pub fn judged(body: impl FnOnce(), credible: impl FnOnce() -> Marks) {
+    pub(crate) fn judged(body: impl FnOnce(), credible: impl FnOnce() -> Marks) {
         let before = Marks::now();
         body();
         let new = Marks::now().0 & !before.0;
@@ -87,21 +87,21 @@ impl Marks {
     }
 
     /// Those that nobody doubts.
-    pub fn every() -> Marks {
+    pub(crate) fn every() -> Marks {
         Marks::ALL
     }
 }
 
 /// What numbers in memory may be: NaN, infinite.
 #[derive(Clone, Copy, Default)]
-pub struct Special {
+pub(crate) struct Special {
     pub nan: bool,
     pub infinite: bool,
 }
 
 /// The floats that an element consists of: none, one, or the two of a complex number.
 #[derive(Clone, Copy)]
-pub struct Floats {
+pub(crate) struct Floats {
     pub count: u8,
     pub bytes: u8,
 }
@@ -109,7 +109,7 @@ pub struct Floats {
 impl Floats {
     /// # Safety
     /// `at` is such an element.
-    pub unsafe fn special(self, at: *const u8) -> Special {
+    pub(crate) unsafe fn special(self, at: *const u8) -> Special {
         let mut found = Special::default();
         for k in 0..usize::from(self.count) {
             // SAFETY: as required of the caller.

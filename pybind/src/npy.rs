@@ -13,7 +13,7 @@ use tierup_core::elem::Elem;
 use tierup_core::types::{Float, Int, Kind, Type};
 
 #[repr(C)]
-pub struct PyArrayObject {
+pub(crate) struct PyArrayObject {
     pub ob_base: ffi::PyObject,
     pub data: *mut u8,
     pub nd: c_int,
@@ -26,7 +26,7 @@ pub struct PyArrayObject {
 
 /// The head of `PyArray_Descr`.
 #[repr(C)]
-pub struct Descr {
+pub(crate) struct Descr {
     pub ob_base: ffi::PyObject,
     pub typeobj: *mut ffi::PyTypeObject,
     pub kind: c_char,
@@ -36,12 +36,12 @@ pub struct Descr {
     pub type_num: c_int,
 }
 
-pub const C_CONTIGUOUS: c_int = 0x1;
-pub const F_CONTIGUOUS: c_int = 0x2;
-pub const WRITEABLE: c_int = 0x400;
+pub(crate) const C_CONTIGUOUS: c_int = 0x1;
+pub(crate) const F_CONTIGUOUS: c_int = 0x2;
+pub(crate) const WRITEABLE: c_int = 0x400;
 
 /// Where the value of a NumPy scalar lies in its object: right after the header, for every type that we take.
-pub const SCALAR_VALUE: usize = size_of::<ffi::PyObject>();
+pub(crate) const SCALAR_VALUE: usize = size_of::<ffi::PyObject>();
 
 /// Element codes by NumPy's type number; 255 is a dtype that compiled code cannot hold.
 static ELEM_OF_NUM: [u8; 17] = {
@@ -76,7 +76,7 @@ static ELEM_OF_NUM: [u8; 17] = {
 /// # Safety
 /// `d` must be a live dtype object.
 #[inline]
-pub unsafe fn elem_code(d: *const Descr) -> u8 {
+pub(crate) unsafe fn elem_code(d: *const Descr) -> u8 {
     // SAFETY: as required of the caller.
     let (num, order) = unsafe { ((*d).type_num, (*d).byteorder as u8) };
     let swapped = if cfg!(target_endian = "little") { b'>' } else { b'<' };
@@ -87,7 +87,7 @@ pub unsafe fn elem_code(d: *const Descr) -> u8 {
 }
 
 /// The scalar type of an element code.
-pub fn type_of_elem(code: u8) -> Option<Type> {
+pub(crate) fn type_of_elem(code: u8) -> Option<Type> {
     Some(match Elem::from_number(code as i64)? {
         Elem::Bool => Type::bool(),
         Elem::I8 => Type::int_of(Int::I8),
@@ -107,7 +107,7 @@ pub fn type_of_elem(code: u8) -> Option<Type> {
 }
 
 /// NumPy's type number for a scalar type.
-pub fn type_num(ty: Type) -> Option<c_int> {
+pub(crate) fn type_num(ty: Type) -> Option<c_int> {
     Some(match *ty {
         Kind::Bool => 0,
         Kind::Int(i) => match i {
@@ -151,7 +151,7 @@ pub fn type_num(ty: Type) -> Option<c_int> {
 }
 
 /// What we need of a NumPy that is loaded.
-pub struct Numpy {
+pub(crate) struct Numpy {
     pub array_type: *mut ffi::PyTypeObject,
     pub dtype_type: *mut ffi::PyTypeObject,
     /// Exact scalar classes with the types of their values.
@@ -163,16 +163,16 @@ pub struct Numpy {
 
 static NUMPY: AtomicPtr<Numpy> = AtomicPtr::new(std::ptr::null_mut());
 /// `numpy.ndarray`, or null while NumPy is not loaded; what the call path compares with.
-pub static ARRAY_TYPE: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(std::ptr::null_mut());
+pub(crate) static ARRAY_TYPE: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(std::ptr::null_mut());
 
 /// NumPy, if this process has imported it and we have looked.
-pub fn loaded() -> Option<&'static Numpy> {
+pub(crate) fn loaded() -> Option<&'static Numpy> {
     // SAFETY: null, or a box that `load` leaked.
     unsafe { NUMPY.load(Ordering::Acquire).as_ref() }
 }
 
 /// NumPy, if this process has imported it.
-pub fn get(py: Python<'_>) -> PyResult<Option<&'static Numpy>> {
+pub(crate) fn get(py: Python<'_>) -> PyResult<Option<&'static Numpy>> {
     if let Some(n) = loaded() {
         return Ok(Some(n));
     }
@@ -185,7 +185,7 @@ pub fn get(py: Python<'_>) -> PyResult<Option<&'static Numpy>> {
 }
 
 /// NumPy, imported when it is not yet.
-pub fn require(py: Python<'_>) -> PyResult<&'static Numpy> {
+pub(crate) fn require(py: Python<'_>) -> PyResult<&'static Numpy> {
     match get(py)? {
         Some(n) => Ok(n),
         None => load(py.import("numpy")?.as_any()),
@@ -275,7 +275,7 @@ impl Numpy {
     }
 
     /// `PyArray_DescrFromType`: a new reference.
-    pub fn descr(&self, num: c_int) -> *mut Descr {
+    pub(crate) fn descr(&self, num: c_int) -> *mut Descr {
         // SAFETY: slot 45 is `PyArray_Descr *PyArray_DescrFromType(int)`.
         unsafe { self.function::<unsafe extern "C" fn(c_int) -> *mut Descr>(45)(num) }
     }
@@ -286,7 +286,7 @@ impl Numpy {
     /// # Safety
     /// `data` must hold an array of that shape, strides and type for as long as `base` lives; at most 64
     /// dimensions.
-    pub unsafe fn wrap(
+    pub(crate) unsafe fn wrap(
         &self,
         ty: c_int,
         shape: &[i64],
@@ -334,7 +334,7 @@ impl Numpy {
         }
     }
 
-    pub fn scalar_type(&self, tp: *mut ffi::PyTypeObject) -> Option<Type> {
+    pub(crate) fn scalar_type(&self, tp: *mut ffi::PyTypeObject) -> Option<Type> {
         self.scalars.iter().find(|(p, _)| *p == tp).map(|(_, t)| *t)
     }
 }

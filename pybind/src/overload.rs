@@ -21,13 +21,13 @@ use tierup_runtime::panics::settle;
 type Obj = *mut ffi::PyObject;
 
 /// What a call of the overload runs.
-pub enum Run {
+pub(crate) enum Run {
     Compiled(Arc<Compiled>),
     /// The Python function itself, since it cannot be compiled for these types; and why.
     Python(String),
 }
 
-pub struct Overload {
+pub(crate) struct Overload {
     pub args: Box<[Type]>,
     pub ret: Type,
     pub run: Run,
@@ -69,7 +69,7 @@ pub struct Overload {
 ///
 /// # Safety
 /// The thread is attached.
-pub unsafe fn without_gil<R>(body: impl FnOnce() -> R) -> R {
+pub(crate) unsafe fn without_gil<R>(body: impl FnOnce() -> R) -> R {
     struct Here<T>(T);
     // SAFETY: body and answer stay on this thread.
     unsafe impl<T> Send for Here<T> {}
@@ -116,7 +116,7 @@ fn is_small(args: &[Type]) -> bool {
 /// # Safety
 /// The unit's code is native; the caller runs what it gets before it lets go of the unit.
 #[inline(always)]
-pub unsafe fn enter(unit: &Arc<Unit>) -> Wrapper {
+pub(crate) unsafe fn enter(unit: &Arc<Unit>) -> Wrapper {
     unit.called();
     // SAFETY: the cell of native code holds the address of a wrapper.
     unsafe { std::mem::transmute::<*mut u8, Wrapper>(unit.wrapper.load(Ordering::Acquire)) }
@@ -167,7 +167,14 @@ fn leaves(types: &[Type]) -> usize {
 }
 
 impl Overload {
-    pub fn new(args: &[Type], ret: Type, run: Run, guards: Guards, core: &Core, declared: bool) -> Overload {
+    pub(crate) fn new(
+        args: &[Type],
+        ret: Type,
+        run: Run,
+        guards: Guards,
+        core: &Core,
+        declared: bool,
+    ) -> Overload {
         let (a, r) = (leaves(args), ret.leaf_count());
         let (big, nogil) = (a > ARGS || r > RESULTS, core.options.nogil);
         let plain = match &run {
@@ -206,27 +213,27 @@ impl Overload {
     }
 
     #[inline]
-    pub fn arity(&self) -> usize {
+    pub(crate) fn arity(&self) -> usize {
         self.plans.len()
     }
     /// Whether what was assumed still holds.
     #[inline(always)]
-    pub fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         self.unguarded || self.guards.hold()
     }
 
     /// Forgets the objects that it was compiled for, for one of them will be gone. No call takes it any more;
     /// what runs goes on.
-    pub fn part(&self) {
+    pub(crate) fn part(&self) {
         self.parted.store(true, Ordering::Relaxed);
         self.plans.iter().chain([&self.result]).for_each(|p| p.convert().part());
     }
-    pub fn parted(&self) -> bool {
+    pub(crate) fn parted(&self) -> bool {
         self.parted.load(Ordering::Relaxed)
     }
 
     /// The code of a generator function, and what its generators yield.
-    pub fn generator(&self) -> Option<(&Arc<Compiled>, Type)> {
+    pub(crate) fn generator(&self) -> Option<(&Arc<Compiled>, Type)> {
         let Run::Compiled(code) = &self.run else { return None };
         Some((code, code.yields()?))
     }
@@ -236,7 +243,7 @@ impl Overload {
     ///
     /// # Safety
     /// `args` points to as many live objects as there are parameters.
-    pub unsafe fn remember_units(&self, args: *const Obj) {
+    pub(crate) unsafe fn remember_units(&self, args: *const Obj) {
         // SAFETY: as required of the caller.
         for (i, p) in self.plans.iter().enumerate() {
             p.convert().remember(unsafe { *args.add(i) });
@@ -249,7 +256,7 @@ impl Overload {
     /// # Safety
     /// `args` points to [`Overload::arity`] live objects; the thread is attached; guards were checked.
     #[inline(never)]
-    pub unsafe fn call(&self, core: &Core, args: *const Obj, lenience: Lenience) -> Option<Obj> {
+    pub(crate) unsafe fn call(&self, core: &Core, args: *const Obj, lenience: Lenience) -> Option<Obj> {
         // SAFETY: the buffers have room for what they are used for, or `call_big` makes room.
         unsafe {
             // Recognising arguments may run Python code, which may drop overloads that nobody calls.
@@ -272,7 +279,7 @@ impl Overload {
     /// # Safety
     /// As for [`Overload::call`]; the overload is small.
     #[inline(always)]
-    pub unsafe fn call_small(&self, core: &Core, args: *const Obj) -> Option<Obj> {
+    pub(crate) unsafe fn call_small(&self, core: &Core, args: *const Obj) -> Option<Obj> {
         let mut slots = [const { MaybeUninit::<u64>::uninit() }; ARGS];
         let mut results = [const { MaybeUninit::<u64>::uninit() }; RESULTS];
         let mut blocks = [const { MaybeUninit::<MemBlock>::uninit() }; SMALL_ARRAYS];

@@ -100,7 +100,7 @@ static BORROWED: Borrowed = Borrowed(MemBlock {
     bytes: 0,
     py: std::ptr::null_mut(),
 });
-pub fn owner() -> u64 {
+pub(crate) fn owner() -> u64 {
     &raw const BORROWED as u64
 }
 
@@ -422,7 +422,7 @@ fn table_of<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Table>> {
 
 /// An object that a ufunc made here owns alone, so that both live equally long; it has weak references, which
 /// NumPy's ufuncs have not.
-pub fn owned_by<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+pub(crate) fn owned_by<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     npy::loaded()?;
     table_of(obj).ok().map(Bound::into_any)
 }
@@ -713,7 +713,7 @@ fn result_type(d: &Bound<'_, PyAny>, args: Vec<String>) -> PyResult<String> {
     core.result_type(py, &args).map(|t| t.to_string()).map_err(|e| e.into_python(py))
 }
 
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(below_ufunc, m)?)?;
     m.add_function(wrap_pyfunction!(make_ufunc, m)?)?;
     m.add_function(wrap_pyfunction!(ufunc_builder, m)?)?;

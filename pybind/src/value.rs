@@ -15,7 +15,7 @@ use tierup_core::ops::id;
 use tierup_core::types::{Const, Kind, Layout, Type};
 
 /// Who is told about values that compiled code will depend on beyond their identity.
-pub trait Record {
+pub(crate) trait Record {
     /// Address of a `MemBlock` that stands for `array` as long as the code lives; 0 when the value is only
     /// wanted for its type.
     fn array(&self, array: &Bound<'_, PyAny>) -> usize;
@@ -23,7 +23,7 @@ pub trait Record {
     fn class(&self, class: &Bound<'_, PyType>);
 }
 /// For a look at types alone.
-pub struct NoRecord;
+pub(crate) struct NoRecord;
 impl Record for NoRecord {
     fn array(&self, _: &Bound<'_, PyAny>) -> usize {
         0
@@ -32,7 +32,7 @@ impl Record for NoRecord {
 }
 
 /// The class of an object as the user calls it.
-pub fn class_name(obj: &Bound<'_, PyAny>) -> String {
+pub(crate) fn class_name(obj: &Bound<'_, PyAny>) -> String {
     let class = obj.get_type();
     let name = class.qualname().map_or_else(|_| "object".into(), |n| n.to_string());
     match class.module().map(|m| m.to_string()) {
@@ -42,12 +42,12 @@ pub fn class_name(obj: &Bound<'_, PyAny>) -> String {
 }
 
 /// With the article that English wants.
-pub fn a(noun: &str) -> String {
+pub(crate) fn a(noun: &str) -> String {
     format!("{} {noun}", if noun.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" })
 }
 
 /// An integer as a constant; `Const::None` when it does not fit into 64 bits.
-pub fn int_const(i: &Bound<'_, PyAny>) -> PyResult<Const> {
+pub(crate) fn int_const(i: &Bound<'_, PyAny>) -> PyResult<Const> {
     let mut overflow = 0;
     // SAFETY: `i` is a live int.
     let x = unsafe { ffi::PyLong_AsLongLongAndOverflow(i.as_ptr(), &mut overflow) };
@@ -92,7 +92,7 @@ fn scalar_const(obj: &Bound<'_, PyAny>) -> PyResult<Option<Const>> {
 }
 
 /// What `obj` means to the compiler.
-pub fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalValue, Failure> {
+pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalValue, Failure> {
     if let Some((base, method)) = overridden(obj) {
         return Ok(GlobalValue::Unsupported(format!(
             "{}, a {} with {method} of its own",

@@ -6,25 +6,25 @@ use pyo3::ffi;
 type Obj = *mut ffi::PyObject;
 
 #[cfg(not(Py_3_12))]
-pub use tag::Watched;
+pub(crate) use tag::Watched;
 #[cfg(Py_3_12)]
-pub use watcher::Watched;
+pub(crate) use watcher::Watched;
 
 #[cfg(not(Py_3_12))]
 mod tag {
     use super::{Obj, ffi};
 
     /// A dictionary whose changes are seen.
-    pub struct Watched;
+    pub(crate) struct Watched;
 
     impl Watched {
-        pub fn new(_dict: Obj) -> Watched {
+        pub(crate) fn new(_dict: Obj) -> Watched {
             Watched
         }
         /// The number of the last change of `dict`, which is the dictionary that this was made for.
         #[allow(deprecated)]
         #[inline]
-        pub fn version(&self, dict: Obj) -> u64 {
+        pub(crate) fn version(&self, dict: Obj) -> u64 {
             // SAFETY: `dict` is a live dict.
             unsafe { (*dict.cast::<ffi::PyDictObject>()).ma_version_tag }
         }
@@ -84,10 +84,10 @@ mod watcher {
     }
 
     /// A dictionary whose changes are seen.
-    pub struct Watched(Option<Arc<AtomicU64>>);
+    pub(crate) struct Watched(Option<Arc<AtomicU64>>);
 
     impl Watched {
-        pub fn new(dict: Obj) -> Watched {
+        pub(crate) fn new(dict: Obj) -> Watched {
             let Some(id) = watcher() else { return Watched(None) };
             // SAFETY: attached; `dict` is a live dict. Watching it twice changes nothing.
             if unsafe { PyDict_Watch(id, dict) } != 0 {
@@ -101,7 +101,7 @@ mod watcher {
         }
         /// The number of the last change; 0 where it is not known, and every name has to be compared.
         #[inline]
-        pub fn version(&self, _dict: Obj) -> u64 {
+        pub(crate) fn version(&self, _dict: Obj) -> u64 {
             self.0.as_ref().map_or(0, |count| count.load(Ordering::Acquire))
         }
     }

@@ -37,7 +37,7 @@ thread_local! { static KEPT: RefCell<Kept> = RefCell::default(); }
 
 /// A block of at least `total` bytes, its size, and whether the C library has just given it; null when there
 /// is no memory.
-pub fn take(total: usize, zeroed: bool) -> (*mut libc::c_void, usize, bool) {
+pub(crate) fn take(total: usize, zeroed: bool) -> (*mut libc::c_void, usize, bool) {
     if let Some(b) = (total >= SMALLEST).then(|| find(total)).flatten() {
         // SAFETY: the block is ours and has at least `total` bytes.
         if zeroed {
@@ -67,7 +67,7 @@ fn find(total: usize) -> Option<Block> {
 ///
 /// # Safety
 /// The block must not be used any more.
-pub unsafe fn give(raw: *mut libc::c_void, total: usize) {
+pub(crate) unsafe fn give(raw: *mut libc::c_void, total: usize) {
     let kept = (SMALLEST..=BYTES).contains(&total)
         && KEPT.try_with(|k| keep(&mut k.borrow_mut(), Block { raw, total })).is_ok();
     // SAFETY: as required of the caller.

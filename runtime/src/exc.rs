@@ -128,7 +128,7 @@ unsafe extern "C" fn drop_exc(o: *mut Obj) {
 
 impl Exc {
     /// A new exception with one reference.
-    pub fn alloc(class: &'static ClassDef, args: Vec<Arg>) -> *mut Exc {
+    pub(crate) fn alloc(class: &'static ClassDef, args: Vec<Arg>) -> *mut Exc {
         count(1);
         Box::into_raw(Box::new(Exc {
             obj: Obj { refs: AtomicI64::new(1), drop: drop_exc },
@@ -154,16 +154,16 @@ impl Exc {
         Exc::alloc(ClassId::of_exception(class).def(), args)
     }
 
-    pub fn is_a(&self, class: Class) -> bool {
+    pub(crate) fn is_a(&self, class: Class) -> bool {
         self.class.is_a(ClassId::of_exception(class))
     }
     /// Whether it is an instance of the class with that handle.
-    pub fn is_a_host(&self, handle: i64) -> bool {
+    pub(crate) fn is_a_host(&self, handle: i64) -> bool {
         self.class.is_a_host(handle as u64)
     }
 
     /// Appends an argument, into the innermost open tuple if there is one.
-    pub fn push_arg(&mut self, arg: Arg) {
+    pub(crate) fn push_arg(&mut self, arg: Arg) {
         let mut to = &mut self.args;
         for _ in 0..self.open {
             match to.last_mut() {
@@ -173,15 +173,15 @@ impl Exc {
         }
         to.push(arg);
     }
-    pub fn open_tuple(&mut self) {
+    pub(crate) fn open_tuple(&mut self) {
         self.push_arg(Arg::Tuple(vec![]));
         self.open += 1;
     }
-    pub fn open_list(&mut self) {
+    pub(crate) fn open_list(&mut self) {
         self.push_arg(Arg::List(vec![]));
         self.open += 1;
     }
-    pub fn close_tuple(&mut self) {
+    pub(crate) fn close_tuple(&mut self) {
         self.open = self.open.saturating_sub(1);
     }
 
@@ -212,7 +212,7 @@ fn axis_args(text: &str) -> Option<Vec<Arg>> {
 }
 
 /// `str(AxisError(axis, dims, front))`; none for other arguments.
-pub fn axis_text(args: &[Arg]) -> Option<String> {
+pub(crate) fn axis_text(args: &[Arg]) -> Option<String> {
     let (axis, dims, front) = match args {
         [Arg::Int(axis), Arg::Int(dims)] => (axis, dims, &Arg::None),
         [Arg::Int(axis), Arg::Int(dims), front] => (axis, dims, front),
@@ -232,7 +232,7 @@ pub fn axis_text(args: &[Arg]) -> Option<String> {
 ///
 /// # Safety
 /// `s` must be a live string.
-pub unsafe fn str_text(s: *const Str) -> String {
+pub(crate) unsafe fn str_text(s: *const Str) -> String {
     // SAFETY: a live string has `len` code units of `kind` bytes at `data`.
     unsafe {
         let n = (*s).len as usize;
@@ -253,7 +253,7 @@ pub struct Error(*mut Exc);
 pub type Res<T> = Result<T, Error>;
 
 impl Error {
-    pub fn new(class: Class, message: impl Into<Cow<'static, str>>) -> Error {
+    pub(crate) fn new(class: Class, message: impl Into<Cow<'static, str>>) -> Error {
         let message = match message.into() {
             Cow::Borrowed(text) => Cow::Borrowed(tierup_core::python::words(text)),
             made => made,
@@ -261,25 +261,25 @@ impl Error {
         Error(Exc::builtin(class, vec![Arg::Text(message)]))
     }
     /// Without arguments.
-    pub fn bare(class: Class) -> Error {
+    pub(crate) fn bare(class: Class) -> Error {
         Error(Exc::builtin(class, vec![]))
     }
-    pub fn with_args(class: &'static ClassDef, args: Vec<Arg>) -> Error {
+    pub(crate) fn with_args(class: &'static ClassDef, args: Vec<Arg>) -> Error {
         Error(Exc::alloc(class, args))
     }
-    pub fn value(message: impl Into<Cow<'static, str>>) -> Error {
+    pub(crate) fn value(message: impl Into<Cow<'static, str>>) -> Error {
         Error::new(Class::ValueError, message)
     }
-    pub fn overflow(message: impl Into<Cow<'static, str>>) -> Error {
+    pub(crate) fn overflow(message: impl Into<Cow<'static, str>>) -> Error {
         Error::new(Class::OverflowError, message)
     }
-    pub fn index(message: impl Into<Cow<'static, str>>) -> Error {
+    pub(crate) fn index(message: impl Into<Cow<'static, str>>) -> Error {
         Error::new(Class::IndexError, message)
     }
-    pub fn type_error(message: impl Into<Cow<'static, str>>) -> Error {
+    pub(crate) fn type_error(message: impl Into<Cow<'static, str>>) -> Error {
         Error::new(Class::TypeError, message)
     }
-    pub fn zero_division(message: impl Into<Cow<'static, str>>) -> Error {
+    pub(crate) fn zero_division(message: impl Into<Cow<'static, str>>) -> Error {
         Error::new(Class::ZeroDivisionError, message)
     }
 
@@ -301,7 +301,7 @@ impl Error {
     ///
     /// # Safety
     /// `ctx` must be the live context of this thread.
-    pub unsafe fn raise(self, ctx: Ctx) {
+    pub(crate) unsafe fn raise(self, ctx: Ctx) {
         let exc = self.into_raw();
         // SAFETY: `ctx` is live; `pending` and `handled` are null or owned exceptions.
         unsafe {
@@ -334,7 +334,7 @@ impl std::fmt::Debug for Error {
 ///
 /// # Safety
 /// `ctx` must be the live context of this thread.
-pub unsafe fn or_raise<T: AbiTy>(ctx: Ctx, result: Res<T>) -> T {
+pub(crate) unsafe fn or_raise<T: AbiTy>(ctx: Ctx, result: Res<T>) -> T {
     match result {
         Ok(v) => v,
         Err(e) => {
@@ -362,7 +362,7 @@ pub unsafe fn take_pending(ctx: Ctx) -> Option<Error> {
 ///
 /// # Safety
 /// Both are null or live exceptions.
-pub unsafe fn set_context(exc: *mut Exc, context: *mut Exc) {
+pub(crate) unsafe fn set_context(exc: *mut Exc, context: *mut Exc) {
     // SAFETY: links are null or owned references to live exceptions, and change under the lock.
     unsafe {
         if exc.is_null() || context.is_null() || exc == context {
@@ -394,7 +394,7 @@ pub unsafe fn set_context(exc: *mut Exc, context: *mut Exc) {
 ///
 /// # Safety
 /// The exception is live.
-pub unsafe fn alone<R>(exc: *mut Obj, change: impl FnOnce() -> R) -> R {
+pub(crate) unsafe fn alone<R>(exc: *mut Obj, change: impl FnOnce() -> R) -> R {
     // SAFETY: as required of the caller.
     if unsafe { (*exc).refs.load(std::sync::atomic::Ordering::Acquire) } == 1 {
         change()

@@ -23,7 +23,7 @@ static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
 
 /// Looks for a library, once; whoever compiles code that needs it does, since the host may have to import
 /// something.
-pub fn prepare() {
+pub(crate) fn prepare() {
     LIBRARY.get_or_init(|| numpys().or_else(scipys));
 }
 
@@ -411,7 +411,7 @@ impl Call<'_> {
 ///
 /// # Safety
 /// The operands are those of the routine, and large enough.
-pub unsafe fn call(routine: i64, complex: bool, args: *const i64) -> Res<i64> {
+pub(crate) unsafe fn call(routine: i64, complex: bool, args: *const i64) -> Res<i64> {
     prepare();
     let Some(Some(library)) = LIBRARY.get() else {
         return Err(Error::new(

@@ -4,7 +4,7 @@
 //! Start with [`object`] (reference counts, memory) and [`exc`] (native exceptions). [`host`] holds the
 //! callbacks to Python, the only way out; everything else works without Python.
 
-pub mod array;
+pub(crate) mod array;
 mod blocks;
 mod counted;
 pub mod cpu;
@@ -18,20 +18,20 @@ pub mod host;
 mod lapack;
 mod linalg;
 pub mod list;
-pub mod mathfn;
-pub mod number;
+pub(crate) mod mathfn;
+pub(crate) mod number;
 pub mod object;
 pub mod panics;
 pub mod parallel;
-pub mod poll;
-pub mod print;
+pub(crate) mod poll;
+pub(crate) mod print;
 mod raising;
 pub mod random;
 mod shape;
 pub mod string;
 #[cfg(test)]
 mod testing;
-pub mod time;
+pub(crate) mod time;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

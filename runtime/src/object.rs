@@ -12,7 +12,7 @@ pub use crate::counted::{count, live, release, retain};
 
 /// Memory for an object that Rust does not box; aborts when there is none, so use it for small sizes and
 /// [`try_allocate`] for the user's.
-pub fn allocate(bytes: usize) -> *mut u8 {
+pub(crate) fn allocate(bytes: usize) -> *mut u8 {
     // SAFETY: `malloc` takes any size.
     let p = unsafe { libc::malloc(bytes.max(1)) }.cast::<u8>();
     if p.is_null() {
@@ -23,7 +23,7 @@ pub fn allocate(bytes: usize) -> *mut u8 {
     p
 }
 /// The same with MemoryError, which carries no text in CPython.
-pub fn try_allocate(bytes: Option<usize>) -> Res<*mut u8> {
+pub(crate) fn try_allocate(bytes: Option<usize>) -> Res<*mut u8> {
     let bytes = bytes.filter(|b| *b <= isize::MAX as usize).ok_or_else(|| Error::bare(Class::MemoryError))?;
     // SAFETY: `malloc` takes any size.
     let p = unsafe { libc::malloc(bytes.max(1)) }.cast::<u8>();
@@ -52,7 +52,7 @@ unsafe extern "C" fn drop_owned(o: *mut Obj) {
 }
 
 /// A new block of `bytes` bytes, 64-byte aligned.
-pub fn mem_block(bytes: i64, zeroed: bool) -> Res<*mut MemBlock> {
+pub(crate) fn mem_block(bytes: i64, zeroed: bool) -> Res<*mut MemBlock> {
     let size = usize::try_from(bytes).map_err(|_| Error::value("negative dimensions are not allowed"))?;
     let no_memory =
         || Error::new(Class::MemoryError, format!("Unable to allocate {} for an array", human_bytes(bytes)));
@@ -112,7 +112,7 @@ fn human_bytes(bytes: i64) -> String {
 }
 
 /// Bytes of an array of that shape.
-pub fn array_bytes(shape: &[i64], itemsize: i64) -> Res<i64> {
+pub(crate) fn array_bytes(shape: &[i64], itemsize: i64) -> Res<i64> {
     if shape.iter().any(|d| *d < 0) {
         return Err(Error::value("negative dimensions are not allowed"));
     }
@@ -132,7 +132,7 @@ pub fn array_bytes(shape: &[i64], itemsize: i64) -> Res<i64> {
 ///
 /// # Safety
 /// `ctx` is the live context of this thread.
-pub unsafe fn wants_to_stop(ctx: Ctx) -> bool {
+pub(crate) unsafe fn wants_to_stop(ctx: Ctx) -> bool {
     // SAFETY: as required of the caller.
     unsafe {
         Native::poll_interrupt(ctx);

@@ -9,7 +9,7 @@ use tierup_core::rt::Ctx;
 /// Elements between two looks: about a tenth of a millisecond where memory is slow.
 const WORK: i64 = 1 << 16;
 
-pub struct Poll {
+pub(crate) struct Poll {
     ctx: Ctx,
     left: i64,
     stop: bool,
@@ -18,17 +18,17 @@ pub struct Poll {
 impl Poll {
     /// # Safety
     /// `ctx` is the live context of this thread for as long as this is used.
-    pub unsafe fn new(ctx: Ctx) -> Poll {
+    pub(crate) unsafe fn new(ctx: Ctx) -> Poll {
         Poll { ctx, left: WORK, stop: false }
     }
     /// For work that is short, or that nobody may stop.
-    pub fn never() -> Poll {
+    pub(crate) fn never() -> Poll {
         Poll { ctx: std::ptr::null_mut(), left: i64::MAX, stop: false }
     }
 
     /// Notes work on some elements; whether to stop.
     #[inline]
-    pub fn worked(&mut self, elements: usize) -> bool {
+    pub(crate) fn worked(&mut self, elements: usize) -> bool {
         self.left -= elements as i64;
         if self.left > 0 {
             return false;
@@ -44,13 +44,13 @@ impl Poll {
         self.stop
     }
 
-    pub fn stopped(&self) -> bool {
+    pub(crate) fn stopped(&self) -> bool {
         self.stop
     }
 
     /// Calls `f` for pieces of `n` elements, each by its start and length, until there are no more or it is
     /// time to stop.
-    pub fn in_pieces(&mut self, n: usize, mut f: impl FnMut(usize, usize)) {
+    pub(crate) fn in_pieces(&mut self, n: usize, mut f: impl FnMut(usize, usize)) {
         let mut at = 0;
         while at < n && !self.stop {
             let piece = (n - at).min(WORK as usize);
@@ -63,7 +63,7 @@ impl Poll {
     /// Runs a sort of `n` elements whose comparisons call `tick`; it is left in the middle when it is time to
     /// stop. (Sorts of the standard library may be left by a panic: the slice then holds its elements in some
     /// order.)
-    pub fn sorting(&mut self, n: usize, sort: impl FnOnce(&mut dyn FnMut())) {
+    pub(crate) fn sorting(&mut self, n: usize, sort: impl FnOnce(&mut dyn FnMut())) {
         struct Stop;
         if n < WORK as usize || self.ctx.is_null() {
             return sort(&mut || {});

@@ -44,7 +44,7 @@ thread_local! {
 }
 
 /// The exception that a check just made, with the one being handled as its context.
-pub fn in_context(exc: *mut Exc) -> *mut Obj {
+pub(crate) fn in_context(exc: *mut Exc) -> *mut Obj {
     // SAFETY: the exception is new, and what is being handled lives until its handler is left.
     unsafe { crate::exc::set_context(exc, CURRENT.get().cast()) };
     exc.cast()

@@ -5,7 +5,7 @@ use tierup_core::layout::ThreadCtx;
 use tierup_core::rt::Ctx;
 
 /// Runs `f` with a fresh context and checks that it leaves nothing pending.
-pub fn with_ctx<T>(f: impl FnOnce(Ctx) -> T) -> T {
+pub(crate) fn with_ctx<T>(f: impl FnOnce(Ctx) -> T) -> T {
     let mut ctx = ThreadCtx::new();
     let result = f(&mut ctx);
     // SAFETY: the context is live.
@@ -17,17 +17,17 @@ pub fn with_ctx<T>(f: impl FnOnce(Ctx) -> T) -> T {
 
 /// Class and text of an exception.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Raised {
+pub(crate) struct Raised {
     pub class: String,
     pub text: String,
 }
 
 impl Raised {
-    pub fn new(class: &str, text: &str) -> Raised {
+    pub(crate) fn new(class: &str, text: &str) -> Raised {
         Raised { class: class.into(), text: text.into() }
     }
     /// Takes what is pending.
-    pub fn take(ctx: Ctx) -> Raised {
+    pub(crate) fn take(ctx: Ctx) -> Raised {
         // SAFETY: tests pass live contexts.
         let e = unsafe { take_pending(ctx) }.expect("nothing was raised");
         let c = e.class.exception().expect("a built-in class");

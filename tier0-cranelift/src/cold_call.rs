@@ -102,15 +102,15 @@ mod stubs {
         "mov rsi, [rbp-24]\nmov [rsi], rax\nmov [rsi+8], rdx\nmovsd [rsi+16], xmm0\nmovsd [rsi+24], xmm1"
     );
     unsafe extern "C" {
-        pub fn tierup_cold_call_results();
-        pub fn tierup_cold_call();
-        pub fn tierup_cold_call_unit();
+        pub(crate) fn tierup_cold_call_results();
+        pub(crate) fn tierup_cold_call();
+        pub(crate) fn tierup_cold_call_unit();
     }
 }
 
 /// The stub for a helper, or none where it cannot be called through one.
 #[cfg(target_arch = "x86_64")]
-pub fn stub(helper: &RtFn) -> Option<*const u8> {
+pub(crate) fn stub(helper: &RtFn) -> Option<*const u8> {
     let places = 1 + helper.ret.ty().is_some() as usize;
     let ints = helper.params.len() + places <= REGISTERS && helper.params.iter().all(|t| !t.is_float());
     match helper.ret.ty() {
@@ -121,24 +121,24 @@ pub fn stub(helper: &RtFn) -> Option<*const u8> {
     }
 }
 #[cfg(not(target_arch = "x86_64"))]
-pub fn stub(_: &RtFn) -> Option<*const u8> {
+pub(crate) fn stub(_: &RtFn) -> Option<*const u8> {
     None
 }
 
 /// The stub for a call of an address, which leaves all results in 32 bytes: two integers, then two
 /// floating-point numbers. None where it cannot be called through one.
 #[cfg(target_arch = "x86_64")]
-pub fn stub_for(sig: &Signature) -> Option<*const u8> {
+pub(crate) fn stub_for(sig: &Signature) -> Option<*const u8> {
     (sig.params.len() + 2 <= REGISTERS && sig.params.iter().all(|t| !t.is_float()))
         .then_some(stubs::tierup_cold_call_results as *const u8)
 }
 #[cfg(not(target_arch = "x86_64"))]
-pub fn stub_for(_: &Signature) -> Option<*const u8> {
+pub(crate) fn stub_for(_: &Signature) -> Option<*const u8> {
     None
 }
 
 /// Where in those 32 bytes each result lies.
-pub fn places(results: &[Ty]) -> Vec<i32> {
+pub(crate) fn places(results: &[Ty]) -> Vec<i32> {
     let (mut int, mut float) = (0, 16);
     results
         .iter()
@@ -151,7 +151,7 @@ pub fn places(results: &[Ty]) -> Vec<i32> {
 }
 
 /// The signature of a call through a stub; `answers` says whether there is a place for results.
-pub fn signature(answers: bool, native: &ir::Signature) -> ir::Signature {
+pub(crate) fn signature(answers: bool, native: &ir::Signature) -> ir::Signature {
     let mut sig = ir::Signature::new(CallConv::PreserveAll);
     let places = 1 + answers as usize;
     sig.params.extend(std::iter::repeat_n(ir::AbiParam::new(types::I64), places));

@@ -10,19 +10,19 @@ use tierup_core::lir::{Block, Func, InstData, Shape, Ty, Value, eval};
 
 /// What is known about a divisor at one place.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Known {
+pub(crate) struct Known {
     pub not_zero: bool,
     pub not_minus_one: bool,
 }
 
 /// Facts that hold in a block and in everything it dominates.
-pub struct Divisors {
+pub(crate) struct Divisors {
     doms: Dominators,
     facts: HashMap<Value, Vec<(Block, Known)>>,
 }
 
 impl Divisors {
-    pub fn new(func: &Func, cfg: &Cfg) -> Divisors {
+    pub(crate) fn new(func: &Func, cfg: &Cfg) -> Divisors {
         let mut divisors = Divisors { doms: Dominators::new(func, cfg), facts: HashMap::new() };
         let mut defs: HashMap<Value, &InstData> = HashMap::new();
         // Definitions come before their uses in reverse post-order.
@@ -63,7 +63,7 @@ impl Divisors {
     }
 
     /// What holds for `value` wherever `block` runs.
-    pub fn known(&self, value: Value, block: Block) -> Known {
+    pub(crate) fn known(&self, value: Value, block: Block) -> Known {
         let mut all = Known::default();
         for (at, known) in self.facts.get(&value).into_iter().flatten() {
             if self.doms.dominates(*at, block) {

@@ -29,7 +29,7 @@ use tierup_core::lir::{
 use tierup_core::rt::RtFn;
 
 /// What emission needs to know about the world around one function.
-pub struct Env<'a> {
+pub(crate) struct Env<'a> {
     /// Position in the module of the functions that may be called directly.
     pub index: &'a HashMap<&'a str, u32>,
     pub helpers: HelperAddress<'a>,
@@ -40,7 +40,7 @@ pub struct Env<'a> {
 }
 
 /// The Cranelift type of a machine type.
-pub fn clif_type(ty: Ty) -> ir::Type {
+pub(crate) fn clif_type(ty: Ty) -> ir::Type {
     match ty {
         Ty::I8 => types::I8,
         Ty::I16 => types::I16,
@@ -81,7 +81,7 @@ fn bug(message: String) -> Diagnostic {
 }
 
 /// Writes `func` as Cranelift IR into `out`, which must be empty.
-pub fn emit(
+pub(crate) fn emit(
     func: &Func,
     env: &Env<'_>,
     scratch: &mut FunctionBuilderContext,

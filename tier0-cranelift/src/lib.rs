@@ -42,7 +42,7 @@ pub enum Effort {
 }
 
 /// LIR instructions above which a function is compiled quickly instead of well.
-pub const QUICK_ABOVE: usize = 5_000;
+pub(crate) const QUICK_ABOVE: usize = 5_000;
 
 /// Scratch memory that has grown past this many LIR instructions is given back.
 const KEEP_SCRATCH_BELOW: usize = 50_000;

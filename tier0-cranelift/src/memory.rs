@@ -11,7 +11,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The mapping. Whoever drops the last reference promises that no thread runs the code any more.
-pub struct CodePages(Mutex<Pages>);
+pub(crate) struct CodePages(Mutex<Pages>);
 
 struct Pages {
     arena: ArenaMemoryProvider,
@@ -22,7 +22,7 @@ struct Pages {
 
 impl CodePages {
     /// Reserves `bytes` bytes, writable until the module is finalised.
-    pub fn new(bytes: usize) -> io::Result<Arc<CodePages>> {
+    pub(crate) fn new(bytes: usize) -> io::Result<Arc<CodePages>> {
         let mut arena = ArenaMemoryProvider::new_with_size(bytes.max(1)).map_err(io::Error::other)?;
         // One allocation, so that the arena changes protections once and not for every function.
         let base = arena.allocate(bytes.max(1), 64, JITMemoryKind::Executable)?;
@@ -40,7 +40,7 @@ impl Drop for CodePages {
 }
 
 /// What a `JITModule` allocates from.
-pub struct Provider(pub Arc<CodePages>);
+pub(crate) struct Provider(pub Arc<CodePages>);
 
 impl JITMemoryProvider for Provider {
     fn allocate(&mut self, size: usize, align: u64, _kind: JITMemoryKind) -> io::Result<*mut u8> {

@@ -13,12 +13,12 @@ use tierup_core::lir::cfg::{Cfg, Dominators, Loops};
 use tierup_core::lir::{Block, Func};
 
 /// Where each block belongs: loops around it, and whether it is seldom run.
-pub struct Order {
+pub(crate) struct Order {
     depth: Vec<u32>,
 }
 
 impl Order {
-    pub fn of(func: &Func, cfg: &Cfg) -> Order {
+    pub(crate) fn of(func: &Func, cfg: &Cfg) -> Order {
         let mut place = vec![usize::MAX; func.blocks.len()];
         for (k, b) in cfg.rpo().iter().enumerate() {
             place[b.index()] = k;
@@ -40,7 +40,7 @@ impl Order {
     }
 
     /// Whether a branch should name `other` before `first`.
-    pub fn swaps(&self, first: Block, other: Block, cold: &[bool]) -> bool {
+    pub(crate) fn swaps(&self, first: Block, other: Block, cold: &[bool]) -> bool {
         let Some((a, b)) = self.depth.get(first.index()).zip(self.depth.get(other.index())) else {
             return false;
         };
@@ -49,7 +49,7 @@ impl Order {
 }
 
 /// The opposite of a condition.
-pub fn inverse(b: &mut FunctionBuilder<'_>, cond: ir::Value) -> ir::Value {
+pub(crate) fn inverse(b: &mut FunctionBuilder<'_>, cond: ir::Value) -> ir::Value {
     let made = b.func.dfg.value_def(b.func.dfg.resolve_aliases(cond)).inst().map(|i| b.func.dfg.insts[i]);
     match made {
         Some(InstructionData::IntCompare { cond, args, .. }) => {

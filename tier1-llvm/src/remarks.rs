@@ -18,12 +18,12 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 static ON: RwLock<bool> = RwLock::new(false);
 
 /// Keeps the switch as it is.
-pub struct Switch {
+pub(crate) struct Switch {
     _guard: RwLockReadGuard<'static, bool>,
 }
 
 /// To be called before a compilation; with `wanted` LLVM makes remarks from now on.
-pub fn begin(wanted: bool) -> Switch {
+pub(crate) fn begin(wanted: bool) -> Switch {
     let on = |guard: &bool| *guard || !wanted;
     let guard = ON.read().unwrap_or_else(PoisonError::into_inner);
     if on(&guard) {
@@ -60,7 +60,7 @@ const SAYINGS: [&str; 6] = [
 
 /// What LLVM said of one context.
 #[derive(Default)]
-pub struct Told {
+pub(crate) struct Told {
     pub remarks: Vec<String>,
     pub errors: Vec<String>,
 }
@@ -87,7 +87,7 @@ extern "C" fn take(info: LLVMDiagnosticInfoRef, sink: *mut c_void) {
 }
 
 /// From now on what LLVM says of the context goes to `told`, which must live as long as the context.
-pub fn collect(context: &Context, told: &mut Told) {
+pub(crate) fn collect(context: &Context, told: &mut Told) {
     // SAFETY: the handler has the type that LLVM calls.
     unsafe { LLVMContextSetDiagnosticHandler(context.raw(), Some(take), std::ptr::from_mut(told).cast()) }
 }

@@ -32,11 +32,10 @@ macro_rules! opcodes {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Opcode { $($(#[doc = $doc])* $Name),+ }
         impl Opcode {
-            pub const ALL: &'static [Opcode] = &[$(Opcode::$Name),+];
             pub fn name(self) -> &'static str { match self { $(Opcode::$Name => $text),+ } }
             /// What the argument indexes.
             pub fn arg(self) -> Arg { match self { $(Opcode::$Name => opcodes!(@arg $($arg)?)),+ } }
-            pub fn from_name(name: &str) -> Option<Opcode> { match name { $($text => Some(Opcode::$Name),)+ _ => None } }
+            pub(crate) fn from_name(name: &str) -> Option<Opcode> { match name { $($text => Some(Opcode::$Name),)+ _ => None } }
         }
     };
 }
@@ -199,33 +198,33 @@ opcodes! {
 }
 
 /// Operators by the argument of [`Opcode::Binary`], then the same in place.
-pub const BINARY: [&str; 26] = [
+pub(crate) const BINARY: [&str; 26] = [
     "+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^", "+=", "&=", "//=", "<<=", "@=",
     "*=", "%=", "|=", "**=", ">>=", "-=", "/=", "^=",
 ];
 
 /// What [`Opcode::LoadCommon`] pushes, by argument.
-pub mod common {
-    pub const NAMES: [&str; 5] = ["AssertionError", "NotImplementedError", "tuple", "all", "any"];
-    pub const ASSERTION_ERROR: u32 = 0;
+pub(crate) mod common {
+    pub(crate) const NAMES: [&str; 5] = ["AssertionError", "NotImplementedError", "tuple", "all", "any"];
+    pub(crate) const ASSERTION_ERROR: u32 = 0;
 }
 
 /// Which method [`Opcode::LoadSpecial`] pushes, by argument.
-pub mod special {
-    pub const NAMES: [&str; 4] = ["__enter__", "__exit__", "__aenter__", "__aexit__"];
-    pub const ENTER: u32 = 0;
-    pub const EXIT: u32 = 1;
-    pub const ASYNC_ENTER: u32 = 2;
-    pub const ASYNC_EXIT: u32 = 3;
+pub(crate) mod special {
+    pub(crate) const NAMES: [&str; 4] = ["__enter__", "__exit__", "__aenter__", "__aexit__"];
+    pub(crate) const ENTER: u32 = 0;
+    pub(crate) const EXIT: u32 = 1;
+    pub(crate) const ASYNC_ENTER: u32 = 2;
+    pub(crate) const ASYNC_EXIT: u32 = 3;
 }
 
 /// Flags of [`Opcode::MakeFunction`].
-pub mod function {
-    pub const DEFAULTS: u32 = 1;
-    pub const KWDEFAULTS: u32 = 2;
-    pub const ANNOTATIONS: u32 = 4;
-    pub const CAPTURED: u32 = 8;
-    pub const ANNOTATE: u32 = 16;
+pub(crate) mod function {
+    pub(crate) const DEFAULTS: u32 = 1;
+    pub(crate) const KWDEFAULTS: u32 = 2;
+    pub(crate) const ANNOTATIONS: u32 = 4;
+    pub(crate) const CAPTURED: u32 = 8;
+    pub(crate) const ANNOTATE: u32 = 16;
 }
 
 impl Opcode {

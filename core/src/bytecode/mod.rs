@@ -5,7 +5,7 @@
 //! recorded.
 
 pub mod decode;
-pub mod inst;
+pub(crate) mod inst;
 pub mod recorded;
 pub mod stack;
 pub mod text;
@@ -41,12 +41,12 @@ pub struct Code {
     pub handlers: Vec<Handler>,
 }
 
-pub const VARARGS: u32 = 0x04;
-pub const VARKEYWORDS: u32 = 0x08;
-pub const GENERATOR: u32 = 0x20;
-pub const COROUTINE: u32 = 0x80;
-pub const ITERABLE_COROUTINE: u32 = 0x100;
-pub const ASYNC_GENERATOR: u32 = 0x200;
+pub(crate) const VARARGS: u32 = 0x04;
+pub(crate) const VARKEYWORDS: u32 = 0x08;
+pub(crate) const GENERATOR: u32 = 0x20;
+pub(crate) const COROUTINE: u32 = 0x80;
+pub(crate) const ITERABLE_COROUTINE: u32 = 0x100;
+pub(crate) const ASYNC_GENERATOR: u32 = 0x200;
 
 /// An entry of `co_consts`.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +91,7 @@ pub struct Handler {
 
 /// What the index of a shared variable means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variable {
+pub(crate) enum Variable {
     /// A local variable or a cell of this function: index of all variables, parameters and locals first.
     Local(u32),
     /// The n-th captured variable.
@@ -104,31 +104,31 @@ impl Code {
         self.cellvars.iter().filter(|c| !self.varnames.contains(c))
     }
     /// Local variables and cells.
-    pub fn local_count(&self) -> usize {
+    pub(crate) fn local_count(&self) -> usize {
         self.varnames.len() + self.extra_cells().count()
     }
     /// Names of local variables and cells by index.
-    pub fn local_names(&self) -> Vec<Arc<str>> {
+    pub(crate) fn local_names(&self) -> Vec<Arc<str>> {
         self.varnames.iter().chain(self.extra_cells()).cloned().collect()
     }
     /// The name of a variable by the index that instructions have for it.
-    pub fn variable_name(&self, arg: u32) -> Option<&Arc<str>> {
+    pub(crate) fn variable_name(&self, arg: u32) -> Option<&Arc<str>> {
         let at = arg as usize;
         let names = self.varnames.iter().chain(self.extra_cells()).chain(&self.freevars);
         if at < self.varnames.len() { self.varnames.get(at) } else { names.skip(at).next() }
     }
     /// What the argument of an instruction on a shared variable means.
-    pub fn variable(&self, arg: u32) -> Variable {
+    pub(crate) fn variable(&self, arg: u32) -> Variable {
         let locals = self.local_count() as u32;
         if arg < locals { Variable::Local(arg) } else { Variable::Free(arg - locals) }
     }
     /// Entries of `varnames` that are parameters.
-    pub fn param_count(&self) -> usize {
+    pub(crate) fn param_count(&self) -> usize {
         let stars = (self.flags & VARARGS != 0) as usize + (self.flags & VARKEYWORDS != 0) as usize;
         self.args as usize + self.keyword_only as usize + stars
     }
     /// The same in every process for the same source, positions included.
-    pub fn fingerprint(&self) -> u64 {
+    pub(crate) fn fingerprint(&self) -> u64 {
         // Fixed keys: the same in every process of one build, which is as far as anything compiled is kept.
         let mut h = std::collections::hash_map::DefaultHasher::new();
         self.feed(&mut h);

@@ -5,7 +5,7 @@ use crate::diag::{Code as DiagCode, Diagnostic, Result};
 
 /// Slots popped and pushed where control goes on to the next instruction. Values that an instruction only
 /// looks at stay where they are.
-pub fn effect(op: Opcode, arg: u32) -> (usize, usize) {
+pub(crate) fn effect(op: Opcode, arg: u32) -> (usize, usize) {
     use Opcode::*;
     let n = arg as usize;
     match op {
@@ -54,7 +54,7 @@ enum Slot {
 }
 
 /// A `store_local` that puts back what a `save_local` took, both by index of the instruction.
-pub type Restore = (usize, usize);
+pub(crate) type Restore = (usize, usize);
 
 /// Follows the stack along every path.
 ///

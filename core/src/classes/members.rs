@@ -175,7 +175,7 @@ pub(super) fn given(op: OpId) -> Option<ClassId> {
 
 impl Member {
     /// Whether only the compiler and its library ask for it.
-    pub fn is_internal(&self) -> bool {
+    pub(crate) fn is_internal(&self) -> bool {
         match self {
             Member::Method(op) | Member::ClassMethod(op) | Member::Property(op) => op.is_internal(),
             Member::Field(_) | Member::Name | Member::AsDict | Member::Host(_) => false,

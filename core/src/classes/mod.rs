@@ -7,10 +7,10 @@
 
 mod members;
 mod of_type;
-pub mod slots;
+pub(crate) mod slots;
 
 pub use members::{Member, known, names, object, object_of, path_of, setter, takes};
-pub use of_type::{class_named, class_of, is_class};
+pub(crate) use of_type::{class_named, class_of, is_class};
 
 #[cfg(test)]
 mod tests;

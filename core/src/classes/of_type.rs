@@ -5,7 +5,7 @@ use crate::types::class::{ClassDef, ClassId};
 use crate::types::{Float, Int, IterType, Kind, Type};
 
 /// The class of values of a type; of an optional type, of what is there.
-pub fn class_of(t: Type) -> &'static ClassDef {
+pub(crate) fn class_of(t: Type) -> &'static ClassDef {
     let id = match t.kind() {
         Kind::None => ClassId::NONE_TYPE,
         Kind::Ellipsis => ClassId::ELLIPSIS,
@@ -66,12 +66,12 @@ fn of_int(i: Int) -> ClassId {
 }
 
 /// Whether a value of this type is a class.
-pub fn is_class(t: Type) -> bool {
+pub(crate) fn is_class(t: Type) -> bool {
     class_named(t).is_some()
 }
 
 /// The class that a value of this type is: of class objects, each of which has a type of its own.
-pub fn class_named(t: Type) -> Option<&'static ClassDef> {
+pub(crate) fn class_named(t: Type) -> Option<&'static ClassDef> {
     match t.kind() {
         Kind::Builtin(op) => members::object(*op).map(ClassId::def),
         Kind::DType(t) if **t == Kind::Bool => Some(ClassId::NUMPY_BOOL.def()),

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 /// What is done with the answer of a special method: it is the operation's, or a function of
 /// `tierup.lib.special` asks and makes one of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub(crate) enum How {
     Direct,
     Library(&'static str),
 }
@@ -32,7 +32,7 @@ macro_rules! slots {
     ($($Slot:ident $(/ $Reflected:ident)? = $name:literal: [$($op:ident $($lib:literal)?),*] $(of $of:ident)?;)*) => {
         /// A special method.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Slot { $($Slot),* }
+        pub(crate) enum Slot { $($Slot),* }
         /// In the order in which an operation asks that has several.
         static SLOTS: &[Row] = &[$(Row {
             slot: Slot::$Slot,
@@ -181,12 +181,12 @@ static ASKED: LazyLock<HashMap<OpId, Asked>> = LazyLock::new(|| {
 });
 
 /// Methods of the first operand, the first of which is asked that its class has.
-pub fn of_first(op: OpId) -> &'static [(Slot, How)] {
+pub(crate) fn of_first(op: OpId) -> &'static [(Slot, How)] {
     ASKED.get(&op).map_or(&[], |a| &a.of_first)
 }
 
 /// The method of the left operand of an operator and that of the right one.
-pub fn of_two(op: OpId) -> Option<(Slot, Slot)> {
+pub(crate) fn of_two(op: OpId) -> Option<(Slot, Slot)> {
     ASKED.get(&op)?.of_two
 }
 
@@ -200,11 +200,11 @@ impl Slot {
     fn row(self) -> &'static Row {
         &SLOTS[self as usize]
     }
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         self.row().name
     }
     /// Whether it compares: each of two operands may answer for the other.
-    pub fn compares(self) -> bool {
+    pub(crate) fn compares(self) -> bool {
         self.row().reflected.is_some_and(|r| r.row().reflected.is_some())
     }
 }

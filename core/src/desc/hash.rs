@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 /// Spreads what differs in any bit over all bits.
 #[inline(always)]
-pub fn mix(x: u64) -> u64 {
+pub(crate) fn mix(x: u64) -> u64 {
     let wide = u128::from(x ^ 0x9e37_79b9_7f4a_7c15) * 0xd1b5_4a32_d192_ed03_u128;
     (wide as u64) ^ (wide >> 64) as u64
 }

@@ -103,7 +103,7 @@ unsafe impl Sync for TypeDesc {}
 
 impl TypeDesc {
     /// The name by which code refers to it: descriptors that say the same have the same.
-    pub fn symbol(&self) -> &'static str {
+    pub(crate) fn symbol(&self) -> &'static str {
         self.symbol
     }
     /// Whether run-time helpers can compare values.

@@ -51,10 +51,10 @@ impl Place {
     pub fn leaves(&self) -> &[Field] {
         &self.leaves
     }
-    pub fn size(&self) -> u32 {
+    pub(crate) fn size(&self) -> u32 {
         self.whole.size.next_multiple_of(self.whole.align)
     }
-    pub fn align(&self) -> u32 {
+    pub(crate) fn align(&self) -> u32 {
         self.whole.align
     }
     fn innermost(&mut self) -> &mut Extent {

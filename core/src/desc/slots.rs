@@ -7,7 +7,7 @@ use crate::elem::Elem;
 use crate::layout::object::{Obj, release, retain};
 
 /// The functions for values that lie and compare like this: the only place that fills slots.
-pub fn of(leaves: &[Field], keys: Option<&[Key]>) -> Slots {
+pub(crate) fn of(leaves: &[Field], keys: Option<&[Key]>) -> Slots {
     let counted = leaves.iter().any(|l| l.is_ref);
     Slots {
         retain: if counted { retain_values } else { nothing },

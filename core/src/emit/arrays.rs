@@ -7,7 +7,7 @@
 use super::cast;
 use super::chunked_loops::in_chunks;
 use super::cx::LowerCx;
-pub use super::view::{ArrayVal, Stream, contiguous_strides, load_element, product, store_element};
+pub(crate) use super::view::{ArrayVal, Stream, contiguous_strides, load_element, product, store_element};
 use crate::diag::{Diagnostic, Result};
 use crate::lir::{Op, Value};
 use crate::ops::{kernel, object};
@@ -15,7 +15,7 @@ use crate::types::{Layout, Type};
 
 impl ArrayVal {
     /// Runs `body` for the index of every element, in C order.
-    pub fn for_each(
+    pub(crate) fn for_each(
         &self,
         cx: &mut LowerCx<'_>,
         body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
@@ -24,7 +24,7 @@ impl ArrayVal {
     }
 
     /// A new array with the elements of this one, converted to `dtype`.
-    pub fn copied(&self, cx: &mut LowerCx<'_>, dtype: Type, layout: Layout) -> Result<ArrayVal> {
+    pub(crate) fn copied(&self, cx: &mut LowerCx<'_>, dtype: Type, layout: Layout) -> Result<ArrayVal> {
         let out = ArrayVal::alloc(cx, dtype, &self.shape, layout, false)?;
         cx.guarded(&[out.owner], |cx| copy_elements(cx, &out, self))?;
         Ok(out)
@@ -32,7 +32,7 @@ impl ArrayVal {
 }
 
 /// Nested loops over a shape in C order; the body gets the address of the current element of each stream.
-pub fn walk(
+pub(crate) fn walk(
     cx: &mut LowerCx<'_>,
     shape: &[Value],
     streams: &[Stream],
@@ -43,7 +43,7 @@ pub fn walk(
 }
 
 /// [`walk`] that polls after each run of the innermost loop, or in the middle of the only one.
-pub fn walk_polling(
+pub(crate) fn walk_polling(
     cx: &mut LowerCx<'_>,
     shape: &[Value],
     streams: &[Stream],
@@ -74,7 +74,7 @@ pub fn walk_polling(
 }
 
 /// [`walk_polling`] in pieces of the outermost level; elements must not depend on each other.
-pub fn walk_in_chunks(
+pub(crate) fn walk_in_chunks(
     cx: &mut LowerCx<'_>,
     shape: &[Value],
     streams: &[Stream],
@@ -90,7 +90,7 @@ pub fn walk_in_chunks(
 }
 
 /// [`walk`] with values that are carried from element to element; gives their last state.
-pub fn fold(
+pub(crate) fn fold(
     cx: &mut LowerCx<'_>,
     shape: &[Value],
     streams: &[Stream],
@@ -126,7 +126,7 @@ fn fold_level(
 
 /// Runs `body` with the address of each element of `to` and of what each of `from`, broadcast to its shape,
 /// has there; in any order.
-pub fn elementwise(
+pub(crate) fn elementwise(
     cx: &mut LowerCx<'_>,
     to: &ArrayVal,
     from: &[ArrayVal],
@@ -137,17 +137,17 @@ pub fn elementwise(
 }
 
 /// What does elements of contiguous arrays: the first, and how many.
-pub type Kernel<'a> = dyn Fn(&mut LowerCx<'_>, Value, Value) -> Result<()> + 'a;
+pub(crate) type Kernel<'a> = dyn Fn(&mut LowerCx<'_>, Value, Value) -> Result<()> + 'a;
 
 /// How contiguous arrays are done other than by a loop over elements: always, or where a tier asks for it.
-pub enum Whole<'a> {
+pub(crate) enum Whole<'a> {
     Kernel(Box<Kernel<'a>>),
     InBlocks(Box<Kernel<'a>>),
 }
 
 /// [`elementwise`] where contiguous arrays of one shape are left to a kernel. An element is about so many
 /// simple operations.
-pub fn elementwise_or(
+pub(crate) fn elementwise_or(
     cx: &mut LowerCx<'_>,
     to: &ArrayVal,
     from: &[ArrayVal],
@@ -221,7 +221,7 @@ pub fn elementwise_or(
 }
 
 /// Whether all shapes are `to`; none when that is known.
-pub fn same_shapes(cx: &mut LowerCx<'_>, to: &[Value], from: &[ArrayVal]) -> Option<Value> {
+pub(crate) fn same_shapes(cx: &mut LowerCx<'_>, to: &[Value], from: &[ArrayVal]) -> Option<Value> {
     let mut same = None;
     for a in from {
         for (m, n) in a.shape.iter().zip(to) {
@@ -295,7 +295,7 @@ fn nested(
 }
 
 /// The loops for a part of the outermost level.
-pub fn nest(
+pub(crate) fn nest(
     cx: &mut LowerCx<'_>,
     shape: &[Value],
     streams: &[Stream],
@@ -315,7 +315,7 @@ pub fn nest(
 }
 
 /// Strides for reading `a` broadcast to a shape: 0 where it is stretched.
-pub fn broadcast_strides(cx: &mut LowerCx<'_>, a: &ArrayVal, to: &[Value]) -> Vec<Value> {
+pub(crate) fn broadcast_strides(cx: &mut LowerCx<'_>, a: &ArrayVal, to: &[Value]) -> Vec<Value> {
     let lead = to.len() - a.shape.len();
     let zero = cx.b.i64(0);
     let mut out = vec![zero; lead];
@@ -332,7 +332,7 @@ pub fn broadcast_strides(cx: &mut LowerCx<'_>, a: &ArrayVal, to: &[Value]) -> Ve
 
 /// Writes the elements of `from`, broadcast and converted, into `to`. They must not overlap, or be the very
 /// same.
-pub fn copy_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Result<()> {
+pub(crate) fn copy_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Result<()> {
     let n = to.shape.len();
     let alike = from.ty.dtype == to.ty.dtype
         && n > 0
@@ -394,7 +394,7 @@ fn copy_strided(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Result<
 }
 
 /// Writes one element, of the array's type, everywhere.
-pub fn fill_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, x: &[Value]) -> Result<()> {
+pub(crate) fn fill_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, x: &[Value]) -> Result<()> {
     let n = to.shape.len();
     if n == 0 {
         store_element(cx, to.data, to.ty.dtype, x);
@@ -436,7 +436,7 @@ fn fill_by_kernel(cx: &mut LowerCx<'_>, to: &ArrayVal, x: &[Value]) -> Result<()
 }
 
 /// Lists of i64 in one stack slot, and where each starts.
-pub fn spill_parts<const N: usize>(cx: &mut LowerCx<'_>, parts: [&[Value]; N]) -> [Value; N] {
+pub(crate) fn spill_parts<const N: usize>(cx: &mut LowerCx<'_>, parts: [&[Value]; N]) -> [Value; N] {
     let slot = cx.spill(&parts.concat());
     let mut at = 0;
     parts.map(|p| {
@@ -447,19 +447,19 @@ pub fn spill_parts<const N: usize>(cx: &mut LowerCx<'_>, parts: [&[Value]; N]) -
 }
 
 /// The number by which helpers know an element type.
-pub fn element_code(cx: &mut LowerCx<'_>, dtype: Type) -> Result<Value> {
+pub(crate) fn element_code(cx: &mut LowerCx<'_>, dtype: Type) -> Result<Value> {
     let e = crate::elem::Elem::of(dtype)
         .ok_or_else(|| Diagnostic::internal(format!("{dtype} is no element type")))?;
     Ok(cx.b.i64(e as i64))
 }
 
 /// Text of a shape for [`LowerCx::check_format`].
-pub fn shape_text(ndim: usize) -> String {
+pub(crate) fn shape_text(ndim: usize) -> String {
     if ndim == 1 { "({},)".into() } else { format!("({})", vec!["{}"; ndim].join(",")) }
 }
 
 /// Nested loops over all indices of a shape, in C order.
-pub fn for_each_index(
+pub(crate) fn for_each_index(
     cx: &mut LowerCx<'_>,
     shape: &[Value],
     body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
@@ -483,7 +483,7 @@ pub fn for_each_index(
 }
 
 /// A 0-d array that holds a number.
-pub fn zero_d(cx: &mut LowerCx<'_>, v: &[Value], t: Type, dtype: Type) -> Result<ArrayVal> {
+pub(crate) fn zero_d(cx: &mut LowerCx<'_>, v: &[Value], t: Type, dtype: Type) -> Result<ArrayVal> {
     let x = cast::element(cx, v, t, dtype)?;
     let out = ArrayVal::alloc(cx, dtype, &[], Layout::C, false)?;
     store_element(cx, out.data, dtype, &x);

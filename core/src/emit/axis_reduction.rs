@@ -22,7 +22,7 @@ const COLUMNS: i64 = 256;
 
 /// A reduction that can be done so: of which axis, and how.
 #[derive(Clone, Copy)]
-pub struct AxisReduction {
+pub(crate) struct AxisReduction {
     axis: usize,
     how: ChainReduction,
     /** What results are stored as. */
@@ -42,7 +42,7 @@ enum Put {
 impl AxisReduction {
     /// None where an array is needed, or better: few columns are one thread's work, which several can make
     /// the elements for.
-    pub fn of(
+    pub(crate) fn of(
         cx: &LowerCx<'_>,
         e: &Elements,
         axis: usize,
@@ -74,7 +74,7 @@ impl AxisReduction {
     }
 
     /// Where an array is needed after all: NumPy takes a single column as one row.
-    pub fn only_if(self, cx: &mut LowerCx<'_>, e: &Elements) -> Option<Value> {
+    pub(crate) fn only_if(self, cx: &mut LowerCx<'_>, e: &Elements) -> Option<Value> {
         if self.is_rows(e) {
             return None;
         }
@@ -84,7 +84,7 @@ impl AxisReduction {
 
     /// Writes the results to `out`, an array in C order of the axes that stay; the axis that goes has
     /// elements, or its reduction begins with something.
-    pub fn emit(self, cx: &mut LowerCx<'_>, e: &Elements, out: Value, alike: bool) -> Result<()> {
+    pub(crate) fn emit(self, cx: &mut LowerCx<'_>, e: &Elements, out: Value, alike: bool) -> Result<()> {
         let reduced = self.axis;
         let streams: Vec<Stream> = e
             .lazy
@@ -335,7 +335,7 @@ impl AxisReduction {
 
 /// Whether all arrays of a chain lie as its result would, in C order and without stretching; none when that
 /// is known, and an error of false when it is known that they do not.
-pub fn alike(cx: &mut LowerCx<'_>, e: &Elements) -> std::result::Result<Option<Value>, ()> {
+pub(crate) fn alike(cx: &mut LowerCx<'_>, e: &Elements) -> std::result::Result<Option<Value>, ()> {
     if e.lazy.arrays.iter().any(|a: &ArrayVal| a.shape.len() != e.shape.len() || a.ty.layout != Layout::C) {
         return Err(());
     }

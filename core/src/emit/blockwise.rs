@@ -26,7 +26,7 @@ enum Place {
 
 /// What does elements of contiguous arrays of one shape in blocks, if all steps are of float64 and have
 /// kernels, and one of them is worth it.
-pub fn by_kernels(cx: &mut LowerCx<'_>, lazy: &Lazy, to: &ArrayVal) -> Option<Box<Kernel<'static>>> {
+pub(crate) fn by_kernels(cx: &mut LowerCx<'_>, lazy: &Lazy, to: &ArrayVal) -> Option<Box<Kernel<'static>>> {
     let double = Type::f64();
     let worth = lazy.steps.len() > 1 && lazy.steps.iter().any(|s| s.kernel.is_some_and(Map::is_slow));
     if !worth || to.ty.dtype != double || lazy.arrays.iter().any(|a| a.ty.dtype != double) {

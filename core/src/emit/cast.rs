@@ -12,7 +12,7 @@ use crate::types::{Access, Float, Int, IterType, Kind, Layout, Type, promote};
 
 /// Converts a value between types. `None` inside an optional raises TypeError when the target has no room for
 /// it.
-pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
+pub(crate) fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
     if from == to {
         return Ok(val.to_vec());
     }
@@ -149,7 +149,7 @@ fn one_number(cx: &mut LowerCx<'_>, val: &[Value], from: &[Type], to: Type) -> R
 }
 
 /// The part of a value that is left when it is known to be of a narrower type: nothing is checked.
-pub fn narrow(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
+pub(crate) fn narrow(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
     if from == to {
         return Ok(val.to_vec());
     }
@@ -225,7 +225,7 @@ fn iterator(cx: &mut LowerCx<'_>, val: &[Value], from: &IterType, to: &IterType)
 
 /// Converts a number; narrowing wraps integers. Floats that an integer does not hold become what NumPy makes
 /// of them on x86.
-pub fn number(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
+pub(crate) fn number(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
     Ok(match (from.kind(), to.kind()) {
         (_, Kind::Complex(f)) => {
             let part = Type::float_of(*f);
@@ -254,7 +254,7 @@ pub fn number(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Resu
 /// A number that is written into an array or computes with one. As in NumPy a Python number that becomes an
 /// integer must be one that the element's type holds: OverflowError, or ValueError of NaN. NumPy's own
 /// numbers wrap.
-pub fn element(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
+pub(crate) fn element(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
     match (from.kind(), to.kind()) {
         (Kind::Int(Int::Py), Kind::Int(i)) => check_python_int(cx, val[0], *i, to),
         (Kind::Float(Float::Py), Kind::Int(i)) => check_python_float(cx, val[0], *i, to),
@@ -314,7 +314,7 @@ fn check_python_float(cx: &mut LowerCx<'_>, v: Value, to: Int, name: Type) {
 }
 
 /// Truth of a real scalar.
-pub fn truth(cx: &mut LowerCx<'_>, v: Value, ty: Type) -> Value {
+pub(crate) fn truth(cx: &mut LowerCx<'_>, v: Value, ty: Type) -> Value {
     match *ty {
         Kind::Bool => v,
         Kind::Float(_) => {
@@ -327,7 +327,7 @@ pub fn truth(cx: &mut LowerCx<'_>, v: Value, ty: Type) -> Value {
 }
 
 /// Converts a real scalar.
-pub fn scalar(cx: &mut LowerCx<'_>, v: Value, from: Type, to: Type) -> Value {
+pub(crate) fn scalar(cx: &mut LowerCx<'_>, v: Value, from: Type, to: Type) -> Value {
     let signed = |t: Type| matches!(*t, Kind::Int(i) if i.signed());
     match (from.kind(), to.kind()) {
         (_, Kind::Bool) => truth(cx, v, from),
@@ -385,7 +385,7 @@ fn whole(cx: &mut LowerCx<'_>, v: Value) -> Value {
     cx.b.select(below, near, least)
 }
 
-pub fn int_ty(i: Int) -> Ty {
+pub(crate) fn int_ty(i: Int) -> Ty {
     match i.bits() {
         8 => Ty::I8,
         16 => Ty::I16,
@@ -393,12 +393,12 @@ pub fn int_ty(i: Int) -> Ty {
         _ => Ty::I64,
     }
 }
-pub fn float_ty(f: Float) -> Ty {
+pub(crate) fn float_ty(f: Float) -> Ty {
     if f.bits() == 32 { Ty::F32 } else { Ty::F64 }
 }
 
 /// Widens by sign or zero extension, or keeps the low bits.
-pub fn resize(cx: &mut LowerCx<'_>, v: Value, signed: bool, to: Ty) -> Value {
+pub(crate) fn resize(cx: &mut LowerCx<'_>, v: Value, signed: bool, to: Ty) -> Value {
     let from = cx.b.ty(v);
     match from.bytes().cmp(&to.bytes()) {
         std::cmp::Ordering::Equal => v,
@@ -408,16 +408,16 @@ pub fn resize(cx: &mut LowerCx<'_>, v: Value, signed: bool, to: Ty) -> Value {
 }
 
 /// An integer or bool as i64, by its own signedness.
-pub fn to_i64(cx: &mut LowerCx<'_>, v: Value, ty: Type) -> Value {
+pub(crate) fn to_i64(cx: &mut LowerCx<'_>, v: Value, ty: Type) -> Value {
     scalar(cx, v, ty, Type::i64())
 }
 
 /// A float of that machine type.
-pub fn constant(cx: &mut LowerCx<'_>, t: Ty, x: f64) -> Value {
+pub(crate) fn constant(cx: &mut LowerCx<'_>, t: Ty, x: f64) -> Value {
     if t == Ty::F32 { cx.b.f32(x as f32) } else { cx.b.f64(x) }
 }
 
 /// A value widened to f64 for helpers that know nothing else.
-pub fn widen(cx: &mut LowerCx<'_>, v: Value) -> Value {
+pub(crate) fn widen(cx: &mut LowerCx<'_>, v: Value) -> Value {
     if cx.b.ty(v) == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F64, v) } else { v }
 }

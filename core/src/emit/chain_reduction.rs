@@ -22,7 +22,7 @@ use std::cell::Cell;
 
 /// How a reduction of a chain is done.
 #[derive(Clone, Copy)]
-pub enum ChainReduction {
+pub(crate) enum ChainReduction {
     /// As NumPy's pairwise sum of floats.
     Sum,
     /// In the loop, as a type.
@@ -33,7 +33,7 @@ pub enum ChainReduction {
 
 /// What is put together in the loop.
 #[derive(Clone, Copy)]
-pub enum InLoop {
+pub(crate) enum InLoop {
     Add,
     Multiply,
     Or,
@@ -45,7 +45,7 @@ pub enum InLoop {
 impl ChainReduction {
     /// For elements of a type, computed in another; none where an array of them is needed, or better: several
     /// threads can make the elements of a product of floats, which is in order.
-    pub fn of(op: Reduce, dtype: Type, acc: Type, in_parallel: bool) -> Option<ChainReduction> {
+    pub(crate) fn of(op: Reduce, dtype: Type, acc: Type, in_parallel: bool) -> Option<ChainReduction> {
         let own = acc == dtype;
         Some(match op {
             Reduce::Sum if is_wide(acc) => ChainReduction::InLoop(InLoop::Add, acc),
@@ -72,12 +72,12 @@ impl ChainReduction {
 }
 
 /// Whether integers are put together as they are: narrower ones, which only `dtype` asks for, wrap.
-pub fn is_wide(acc: Type) -> bool {
+pub(crate) fn is_wide(acc: Type) -> bool {
     matches!(*acc, Kind::Int(i) if i.bits() == 64)
 }
 
 /// The reduction of all elements.
-pub fn reduce_chain(
+pub(crate) fn reduce_chain(
     cx: &mut LowerCx<'_>,
     e: &Elements,
     streams: &[Stream],
@@ -88,7 +88,7 @@ pub fn reduce_chain(
 }
 
 /// That of the first `n` elements of the streams.
-pub fn reduce_some(
+pub(crate) fn reduce_some(
     cx: &mut LowerCx<'_>,
     e: &Elements,
     streams: &[Stream],
@@ -103,7 +103,7 @@ pub fn reduce_some(
 }
 
 impl InLoop {
-    pub fn start(self, cx: &mut LowerCx<'_>) -> Value {
+    pub(crate) fn start(self, cx: &mut LowerCx<'_>) -> Value {
         match self {
             InLoop::Or => cx.b.bool(false),
             InLoop::And => cx.b.bool(true),
@@ -111,7 +111,7 @@ impl InLoop {
             InLoop::Add | InLoop::CountTrue | InLoop::CountNumbers => cx.b.i64(0),
         }
     }
-    pub fn put(self, cx: &mut LowerCx<'_>, so_far: Value, x: &[Value]) -> Value {
+    pub(crate) fn put(self, cx: &mut LowerCx<'_>, so_far: Value, x: &[Value]) -> Value {
         match self {
             InLoop::Or => cx.or(so_far, x[0]),
             InLoop::And => cx.and(so_far, x[0]),
@@ -138,7 +138,7 @@ impl InLoop {
         }
     }
     /// What two parts give together.
-    pub fn combine(self, cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
+    pub(crate) fn combine(self, cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
         match self {
             InLoop::Or | InLoop::And | InLoop::Multiply | InLoop::Add => self.put(cx, a, &[b]),
             InLoop::CountTrue | InLoop::CountNumbers => cx.b.bin(Op::Iadd, a, b),
@@ -219,7 +219,7 @@ impl Parts {
 
 /// Runs `one` for each of `count` parts of `n` elements, each about so many simple operations, with its
 /// bounds and its number.
-pub fn each_part(
+pub(crate) fn each_part(
     cx: &mut LowerCx<'_>,
     cost: i64,
     n: Value,
@@ -244,7 +244,7 @@ pub fn each_part(
 // ---- blocks
 
 /// Computes `len` elements from `first` on into memory.
-pub fn fill(
+pub(crate) fn fill(
     cx: &mut LowerCx<'_>,
     e: &Elements,
     streams: &[Stream],

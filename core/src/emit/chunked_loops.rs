@@ -15,12 +15,12 @@ use crate::ops::region::{Together, parallel_region};
 /// Elements, times what each of them costs, that are done before a region would have begun.
 const ALONE: i64 = 4096;
 /// What an element costs where a function like `exp` is computed, in simple operations.
-pub const SLOW: i64 = 16;
+pub(crate) const SLOW: i64 = 16;
 
 /// Runs what `body` does for a part of the range `0..n`, for all of it, in pieces that run at the same time
 /// where that is worth it: there are `work` elements, times what each costs. Pieces must not depend on each
 /// other.
-pub fn in_chunks(
+pub(crate) fn in_chunks(
     cx: &mut LowerCx<'_>,
     n: Value,
     work: Value,

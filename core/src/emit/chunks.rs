@@ -16,23 +16,23 @@ pub struct ChunkedLoops {
 
 impl ChunkedLoops {
     /// Begins an operation, which may run in parallel or not.
-    pub fn begin(&mut self, wanted: bool) {
+    pub(crate) fn begin(&mut self, wanted: bool) {
         (self.wanted, self.used) = (wanted, false);
     }
     /// The operation in progress holds locks, which those who help with it would not.
-    pub fn forgo(&mut self) {
+    pub(crate) fn forgo(&mut self) {
         self.wanted = false;
     }
     /// Whether the operation in progress may run in parallel.
-    pub fn wanted(&self) -> bool {
+    pub(crate) fn wanted(&self) -> bool {
         self.wanted
     }
     /// Whether the operation in progress runs in parallel, as far as it has been written.
-    pub fn used(&self) -> bool {
+    pub(crate) fn used(&self) -> bool {
         self.used
     }
     /// What a kernel of the run-time is told, beside its first number.
-    pub fn flag(&mut self) -> i64 {
+    pub(crate) fn flag(&mut self) -> i64 {
         self.used |= self.wanted;
         if self.wanted { IN_PIECES } else { 0 }
     }

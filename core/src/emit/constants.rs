@@ -7,33 +7,37 @@ use crate::lir::builder::Builder;
 use crate::lir::{Ty, Value};
 
 /// Address of UTF-8 bytes.
-pub fn bytes(b: &mut Builder<'_>, text: &str) -> Value {
+pub(crate) fn bytes(b: &mut Builder<'_>, text: &str) -> Value {
     // SAFETY: interned texts live for ever.
     let addr = unsafe { (*intern::text(text)).ptr } as usize;
     b.symbol_addr(&format!("bytes {text:?}"), addr)
 }
 
 /// Address of a `(pointer, length)` pair of UTF-8 bytes.
-pub fn text_pair(b: &mut Builder<'_>, text: &str) -> Value {
+pub(crate) fn text_pair(b: &mut Builder<'_>, text: &str) -> Value {
     b.symbol_addr(&format!("text {text:?}"), intern::text(text) as usize)
 }
 
 /// A string object that is never freed.
-pub fn string(b: &mut Builder<'_>, text: &str) -> Value {
+pub(crate) fn string(b: &mut Builder<'_>, text: &str) -> Value {
     b.symbol_addr(&format!("str {text:?}"), intern::string(text) as usize)
 }
 
 /// The descriptor of a type.
-pub fn descriptor(b: &mut Builder<'_>, t: crate::types::Type) -> Value {
+pub(crate) fn descriptor(b: &mut Builder<'_>, t: crate::types::Type) -> Value {
     described(b, desc::of(t))
 }
 /// A descriptor that is at hand.
-pub fn described(b: &mut Builder<'_>, desc: &'static desc::TypeDesc) -> Value {
+pub(crate) fn described(b: &mut Builder<'_>, desc: &'static desc::TypeDesc) -> Value {
     b.symbol_addr(desc.symbol(), std::ptr::from_ref(desc) as usize)
 }
 
 /// A constant of a scalar type. Numbers are converted to the type at hand.
-pub fn scalar(b: &mut Builder<'_>, c: &crate::types::Const, ty: crate::types::Type) -> Option<Vec<Value>> {
+pub(crate) fn scalar(
+    b: &mut Builder<'_>,
+    c: &crate::types::Const,
+    ty: crate::types::Type,
+) -> Option<Vec<Value>> {
     use crate::types::{Const, Kind};
     let as_f64 = |c: &Const| match c {
         Const::Bool(x) => Some(*x as i64 as f64),
@@ -92,6 +96,6 @@ pub fn scalar(b: &mut Builder<'_>, c: &crate::types::Const, ty: crate::types::Ty
 }
 
 /// Zero of every leaf: what stands for a value that is not there.
-pub fn absent(b: &mut Builder<'_>, ty: crate::types::Type) -> Vec<Value> {
+pub(crate) fn absent(b: &mut Builder<'_>, ty: crate::types::Type) -> Vec<Value> {
     ty.leaves().iter().map(|l| if l.ty == Ty::Ptr { b.null() } else { b.constant(l.ty, 0) }).collect()
 }

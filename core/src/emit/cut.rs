@@ -5,7 +5,7 @@ use crate::lir::{Block, BlockData, Func, Inst, InstData, InstNode, Loc, Signatur
 use std::collections::HashMap;
 
 /// How long a function's tables were.
-pub struct Mark {
+pub(crate) struct Mark {
     blocks: usize,
     layout: usize,
     insts: usize,
@@ -14,7 +14,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    pub fn here(f: &Func) -> Mark {
+    pub(crate) fn here(f: &Func) -> Mark {
         Mark {
             blocks: f.blocks.len(),
             layout: f.layout.len(),
@@ -27,7 +27,7 @@ impl Mark {
 
 /// Takes everything made since `mark` out of a function; gives it as a function, and the values that it takes
 /// behind its three own parameters.
-pub fn cut(from: &mut Func, mark: Mark, ctx: Value, name: String) -> (Func, Vec<Value>) {
+pub(crate) fn cut(from: &mut Func, mark: Mark, ctx: Value, name: String) -> (Func, Vec<Value>) {
     let mut out = Func::new(name, Signature { params: vec![], results: vec![Ty::I64] });
     let (blocks, insts) = (from.blocks.split_off(mark.blocks), from.insts.split_off(mark.insts));
     out.value_types = from.value_types.split_off(mark.values);

@@ -14,7 +14,7 @@ use crate::source::Frame;
 use crate::types::{Const, Kind, Type};
 
 /// The exploded machine values of one Python value, in the order of [`Type::leaves`].
-pub type Val = Vec<Value>;
+pub(crate) type Val = Vec<Value>;
 
 /// One typed call of an operation.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ pub struct OpCall<'a> {
 }
 
 /// Emits LIR for one typed call.
-pub type Emit = fn(&mut LowerCx<'_>, &OpCall<'_>) -> Result<Val>;
+pub(crate) type Emit = fn(&mut LowerCx<'_>, &OpCall<'_>) -> Result<Val>;
 
 /// The function being lowered.
 pub struct LowerCx<'a> {
@@ -62,13 +62,13 @@ pub struct LowerCx<'a> {
 }
 
 /// Where exceptions went before locks were taken: [`LowerCx::lock`].
-pub struct Unlocked(Option<Block>);
+pub(crate) struct Unlocked(Option<Block>);
 
 /// Name and signature of the resume function of each generator type.
-pub type Generators = std::collections::HashMap<u32, Resume>;
+pub(crate) type Generators = std::collections::HashMap<u32, Resume>;
 
 /// Signature of the functions that close a generator: `(ctx, frame) -> 0`.
-pub fn close_signature() -> Signature {
+pub(crate) fn close_signature() -> Signature {
     Signature { params: vec![Ty::Ptr, Ty::Ptr], results: vec![Ty::I64] }
 }
 
@@ -90,16 +90,14 @@ pub struct OnError {
     pub frames: Vec<Frame>,
 }
 
-/// Names of the fast-math flags, as in LLVM and Numba; the place is the bit.
-pub const FAST_MATH: [&str; 7] = ["reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"];
-
 /// Options of a compilation that change code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
     pub boundscheck: bool,
     pub numpy_errors: bool,
     pub overflow_checks: bool,
-    /// What tier 1 may do with floats, as the bits of [`FAST_MATH`]; 0 is strict.
+    /// What tier 1 may do with floats, a bit for each of `reassoc nnan ninf nsz arcp contract afn`, from the lowest;
+    /// 0 is strict.
     pub fast_math: u8,
     /// The code is a kernel's: its threads have places in a grid.
     pub kernel: bool,
@@ -123,7 +121,7 @@ impl Default for Options {
 }
 
 impl<'a> LowerCx<'a> {
-    pub fn new(
+    pub(crate) fn new(
         b: Builder<'a>,
         ctx: Value,
         results: Vec<Ty>,
@@ -149,7 +147,7 @@ impl<'a> LowerCx<'a> {
     }
 
     /// Begins an instruction: its errors go to `on_error`.
-    pub fn begin(&mut self, on_error: OnError) {
+    pub(crate) fn begin(&mut self, on_error: OnError) {
         self.on_error = on_error;
         self.landing = None;
         self.cleanup.clear();
@@ -157,7 +155,7 @@ impl<'a> LowerCx<'a> {
 
     /// Begins code that holds the locks of lists, until [`LowerCx::unlock`] gets what this gives; an
     /// exception gives them back.
-    pub fn lock(&mut self, locks: &Locks) -> Option<Unlocked> {
+    pub(crate) fn lock(&mut self, locks: &Locks) -> Option<Unlocked> {
         let null = self.b.null();
         let (a, b) = match locks {
             Locks::None => return None,
@@ -171,7 +169,7 @@ impl<'a> LowerCx<'a> {
         Some(before)
     }
 
-    pub fn unlock(&mut self, before: Option<Unlocked>) {
+    pub(crate) fn unlock(&mut self, before: Option<Unlocked>) {
         let Some(before) = before else { return };
         let Some((a, b)) = self.locked.take() else { return };
         self.helper(&region::parallel_unlock, &[a, b]);
@@ -179,7 +177,7 @@ impl<'a> LowerCx<'a> {
     }
 
     /// Carries out an operation on lists that iterations may share.
-    pub fn guarded_lists<R>(
+    pub(crate) fn guarded_lists<R>(
         &mut self,
         look: impl FnOnce() -> Look,
         args: &[Val],
@@ -201,13 +199,17 @@ impl<'a> LowerCx<'a> {
     }
 
     /// The lock for pushing onto a list, where that takes one.
-    pub fn push_lock(&self, list: Value) -> Locks {
+    pub(crate) fn push_lock(&self, list: Value) -> Locks {
         if self.locks_pushes { Locks::Lists(vec![list]) } else { Locks::None }
     }
 
     /// Emits code that holds these objects: an exception raised in it drops them. Afterwards they are the
     /// caller's again.
-    pub fn guarded<R>(&mut self, owners: &[Value], body: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+    pub(crate) fn guarded<R>(
+        &mut self,
+        owners: &[Value],
+        body: impl FnOnce(&mut Self) -> Result<R>,
+    ) -> Result<R> {
         let landing = self.landing.take();
         let held = self.cleanup.len();
         self.cleanup.extend(owners);
@@ -220,7 +222,7 @@ impl<'a> LowerCx<'a> {
     // ---- exceptions
 
     /// The cold block that takes an owned exception (`ptr`), adds this place to its trail and leaves.
-    pub fn landing(&mut self) -> Block {
+    pub(crate) fn landing(&mut self) -> Block {
         if let Some(b) = self.landing {
             return b;
         }
@@ -248,13 +250,13 @@ impl<'a> LowerCx<'a> {
     }
 
     /// Whether the current instruction has raised something so far.
-    pub fn landing_made(&self) -> bool {
+    pub(crate) fn landing_made(&self) -> bool {
         self.landing.is_some()
     }
 
     /// Adds the current line to the exception's trail. Where it leaves a function that was inlined is said
     /// there, if it does (`exc.leave`).
-    pub fn site(&mut self, exc: Value) {
+    pub(crate) fn site(&mut self, exc: Value) {
         self.add_sites(exc, 1);
     }
 
@@ -269,7 +271,7 @@ impl<'a> LowerCx<'a> {
     }
 
     /// Leaves the function with an owned exception.
-    pub fn return_error(&mut self, exc: Value) {
+    pub(crate) fn return_error(&mut self, exc: Value) {
         let exc = if self.resumes {
             self.helper(&raising::exc_leave_generator, &[exc]).unwrap_or(exc)
         } else {
@@ -283,21 +285,21 @@ impl<'a> LowerCx<'a> {
         self.b.ret(all);
     }
 
-    pub fn zero(&mut self, ty: Ty) -> Value {
+    pub(crate) fn zero(&mut self, ty: Ty) -> Value {
         self.b.constant(ty, 0)
     }
 
-    pub fn new_exception(&mut self, new: &NewException<'_>) -> Value {
+    pub(crate) fn new_exception(&mut self, new: &NewException<'_>) -> Value {
         self.options.platform.exception(&mut self.b, new)
     }
 
     /// A new exception with a constant message; an empty one is none.
-    pub fn exception(&mut self, class: Class, message: &str) -> Value {
+    pub(crate) fn exception(&mut self, class: Class, message: &str) -> Value {
         self.new_exception(&NewException::Message(class, message))
     }
 
     /// Raises where `cond` (i8) is zero; goes on where it is not.
-    pub fn check(&mut self, cond: Value, class: Class, message: &str) {
+    pub(crate) fn check(&mut self, cond: Value, class: Class, message: &str) {
         let ok = self.b.new_block(&[]);
         let bad = self.b.new_cold_block(&[]);
         self.b.brif(cond, ok, &[], bad, &[]);
@@ -307,12 +309,12 @@ impl<'a> LowerCx<'a> {
     }
 
     /// The same with a message that holds numbers: each `{}` stands for the next of `values` (i64).
-    pub fn check_format(&mut self, cond: Value, class: Class, template: &str, values: &[Value]) {
+    pub(crate) fn check_format(&mut self, cond: Value, class: Class, template: &str, values: &[Value]) {
         self.check_made(cond, |cx| cx.formatted(class, template, values));
     }
 
     /// Raises what `make` gives where `cond` is zero.
-    pub fn check_made(&mut self, cond: Value, make: impl FnOnce(&mut Self) -> Value) {
+    pub(crate) fn check_made(&mut self, cond: Value, make: impl FnOnce(&mut Self) -> Value) {
         let ok = self.b.new_block(&[]);
         let bad = self.b.new_cold_block(&[]);
         self.b.brif(cond, ok, &[], bad, &[]);
@@ -324,58 +326,58 @@ impl<'a> LowerCx<'a> {
     }
 
     /// A new exception that says what it got.
-    pub fn exception_got(&mut self, class: Class, message: &str, x: Value) -> Value {
+    pub(crate) fn exception_got(&mut self, class: Class, message: &str, x: Value) -> Value {
         self.new_exception(&NewException::Got(class, message, x))
     }
 
     /// A new exception whose message has each `{}` replaced by the next of `values`.
-    pub fn formatted(&mut self, class: Class, template: &str, values: &[Value]) -> Value {
+    pub(crate) fn formatted(&mut self, class: Class, template: &str, values: &[Value]) -> Value {
         self.new_exception(&NewException::Format(class, template, values))
     }
 
     /// Appends an argument to an exception; see `exc_add_arg`.
-    pub fn add_argument(&mut self, exc: Value, kind: Value, bits: Value) {
+    pub(crate) fn add_argument(&mut self, exc: Value, kind: Value, bits: Value) {
         self.options.platform.add_argument(&mut self.b, exc, kind, bits);
     }
 
     /// Makes the exception that is being handled the context of a new one.
-    pub fn set_context(&mut self, exc: Value) {
+    pub(crate) fn set_context(&mut self, exc: Value) {
         self.options.platform.set_context(&mut self.b, self.ctx, exc);
     }
 
-    pub fn set_cause(&mut self, exc: Value, cause: Value) {
+    pub(crate) fn set_cause(&mut self, exc: Value, cause: Value) {
         self.options.platform.set_cause(&mut self.b, exc, cause);
     }
 
     /// Raises an exception made here; the current block ends.
-    pub fn end_raising(&mut self, exc: Value) {
+    pub(crate) fn end_raising(&mut self, exc: Value) {
         let landing = self.landing();
         self.b.jump(landing, &[exc]);
     }
 
     /// Raises an exception made here and goes on in a block that is never reached.
-    pub fn raise_made(&mut self, exc: Value) {
+    pub(crate) fn raise_made(&mut self, exc: Value) {
         self.end_raising(exc);
         let dead = self.b.new_cold_block(&[]);
         self.b.switch_to(dead);
     }
 
     /// Raises; the current block ends.
-    pub fn raise(&mut self, class: Class, message: &str) {
+    pub(crate) fn raise(&mut self, class: Class, message: &str) {
         let exc = self.exception(class, message);
         let landing = self.landing();
         self.b.jump(landing, &[exc]);
     }
 
     /// Raises and goes on in a block that is never reached, for emitters that must give a value.
-    pub fn raise_and_continue(&mut self, class: Class, message: &str) {
+    pub(crate) fn raise_and_continue(&mut self, class: Class, message: &str) {
         self.raise(class, message);
         let dead = self.b.new_cold_block(&[]);
         self.b.switch_to(dead);
     }
 
     /// Leaves for the landing place when `status` (i64) is not zero.
-    pub fn check_status(&mut self, status: Value) {
+    pub(crate) fn check_status(&mut self, status: Value) {
         let zero = self.b.i64(0);
         let bad = self.b.bin(Op::IcmpNe, status, zero);
         let (ok, cold) = (self.b.new_block(&[]), self.b.new_cold_block(&[]));
@@ -388,7 +390,7 @@ impl<'a> LowerCx<'a> {
     }
 
     /// Looks whether somebody wants this thread to stop (Ctrl-C).
-    pub fn poll(&mut self) {
+    pub(crate) fn poll(&mut self) {
         if !self.options.platform.polls() {
             return;
         }
@@ -407,7 +409,7 @@ impl<'a> LowerCx<'a> {
     // ---- helpers
 
     /// Calls a helper; one that may raise gets the context as its first argument and is checked.
-    pub fn helper(&mut self, helper: &'static RtFn, args: &[Value]) -> Option<Value> {
+    pub(crate) fn helper(&mut self, helper: &'static RtFn, args: &[Value]) -> Option<Value> {
         let platform = self.options.platform;
         match helper.raises {
             Raises::Never => platform.helper(&mut self.b, helper, args),
@@ -431,7 +433,7 @@ impl<'a> LowerCx<'a> {
     }
 
     /// [`LowerCx::helper`] of one that returns something.
-    pub fn helper_value(&mut self, helper: &'static RtFn, args: &[Value]) -> Value {
+    pub(crate) fn helper_value(&mut self, helper: &'static RtFn, args: &[Value]) -> Value {
         debug_assert!(helper.ret.ty().is_some(), "{} returns nothing", helper.name);
         match self.helper(helper, args) {
             Some(v) => v,
@@ -440,7 +442,7 @@ impl<'a> LowerCx<'a> {
     }
 
     /// Direct call of a LIR function with status; gives the results after it.
-    pub fn call(&mut self, name: &str, sig: &Signature, args: &[Value]) -> Vec<Value> {
+    pub(crate) fn call(&mut self, name: &str, sig: &Signature, args: &[Value]) -> Vec<Value> {
         let r = self.b.call(name, sig, args);
         self.check_status(r[0]);
         r[1..].to_vec()
@@ -448,21 +450,21 @@ impl<'a> LowerCx<'a> {
 
     // ---- references
 
-    pub fn retain(&mut self, val: &[Value], ty: Type) {
+    pub(crate) fn retain(&mut self, val: &[Value], ty: Type) {
         self.each_ref(val, ty, Self::retain_object);
     }
-    pub fn release(&mut self, val: &[Value], ty: Type) {
+    pub(crate) fn release(&mut self, val: &[Value], ty: Type) {
         if self.generators.values().any(|g| g.close.is_some()) {
             self.close(val, ty);
         }
         self.each_ref(val, ty, Self::release_object);
     }
     /// Adds a reference to an object, which may be null.
-    pub fn retain_object(&mut self, object: Value) {
+    pub(crate) fn retain_object(&mut self, object: Value) {
         self.options.platform.retain(&mut self.b, object);
     }
     /// Drops a reference to an object, which may be null.
-    pub fn release_object(&mut self, object: Value) {
+    pub(crate) fn release_object(&mut self, object: Value) {
         self.options.platform.release(&mut self.b, object);
     }
 
@@ -500,7 +502,7 @@ impl<'a> LowerCx<'a> {
     // ---- control flow
 
     /// `cond ? then() : other()`, both giving values of the same machine types.
-    pub fn if_else(
+    pub(crate) fn if_else(
         &mut self,
         cond: Value,
         then: impl FnOnce(&mut Self) -> Result<Val>,
@@ -521,14 +523,14 @@ impl<'a> LowerCx<'a> {
     }
 
     /// Runs `then` where `cond` holds.
-    pub fn if_then(&mut self, cond: Value, then: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+    pub(crate) fn if_then(&mut self, cond: Value, then: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         self.if_else(cond, |cx| then(cx).map(|()| vec![]), |_| Ok(vec![]))?;
         Ok(())
     }
 
     /// `for i in 0..n`, with values carried from round to round; gives their last state. `n` is i64; a
     /// negative one runs no round.
-    pub fn for_range(
+    pub(crate) fn for_range(
         &mut self,
         n: Value,
         carried: &[Value],
@@ -540,7 +542,7 @@ impl<'a> LowerCx<'a> {
 
     /// [`LowerCx::for_range`] of a loop that is best left as it is written: vectors and more copies of its
     /// body are not worth it.
-    pub fn for_range_short(
+    pub(crate) fn for_range_short(
         &mut self,
         n: Value,
         carried: &[Value],
@@ -557,7 +559,7 @@ impl<'a> LowerCx<'a> {
 
     /// [`LowerCx::for_range`] of a loop that may run for seconds: in chunks, with a poll after each, so that
     /// the inner loop stays as it is.
-    pub fn for_range_polling(
+    pub(crate) fn for_range_polling(
         &mut self,
         n: Value,
         carried: &[Value],
@@ -568,7 +570,7 @@ impl<'a> LowerCx<'a> {
     }
 
     /// The same for `i in from..n`.
-    pub fn for_range_polling_from(
+    pub(crate) fn for_range_polling_from(
         &mut self,
         from: Value,
         n: Value,
@@ -616,7 +618,7 @@ impl<'a> LowerCx<'a> {
     }
 
     /// Loop with values carried until `test` says no: `while test(state): state = body(state)`.
-    pub fn while_loop(
+    pub(crate) fn while_loop(
         &mut self,
         start: &[Value],
         test: impl FnOnce(&mut Self, &[Value]) -> Result<Value>,
@@ -638,18 +640,18 @@ impl<'a> LowerCx<'a> {
 
     // ---- integers
 
-    pub fn and(&mut self, a: Value, b: Value) -> Value {
+    pub(crate) fn and(&mut self, a: Value, b: Value) -> Value {
         self.b.bin(Op::Band, a, b)
     }
-    pub fn or(&mut self, a: Value, b: Value) -> Value {
+    pub(crate) fn or(&mut self, a: Value, b: Value) -> Value {
         self.b.bin(Op::Bor, a, b)
     }
-    pub fn not(&mut self, a: Value) -> Value {
+    pub(crate) fn not(&mut self, a: Value) -> Value {
         self.b.bin_imm(Op::Bxor, a, 1)
     }
 
     /// `i + n` where `i` is negative, else `i`.
-    pub fn wrap_index(&mut self, i: Value, n: Value) -> Value {
+    pub(crate) fn wrap_index(&mut self, i: Value, n: Value) -> Value {
         let zero = self.b.i64(0);
         let negative = self.b.bin(Op::IcmpSlt, i, zero);
         let wrapped = self.b.bin(Op::Iadd, i, n);
@@ -659,7 +661,7 @@ impl<'a> LowerCx<'a> {
     /// Tells the optimiser that `n` (the length of an axis) is not negative: a branch whose other side is
     /// never reached, which leaves no code behind. `a[i + 1]` in `range(len(a) - 1)` needs it, since `len(a)
     /// - 1` could wrap otherwise.
-    pub fn assume_not_negative(&mut self, n: Value) {
+    pub(crate) fn assume_not_negative(&mut self, n: Value) {
         let fine = self.b.bin_imm(Op::IcmpSge, n, 0);
         let on = self.b.new_block(&[]);
         let never = *self.impossible.get_or_insert_with(|| {
@@ -674,7 +676,7 @@ impl<'a> LowerCx<'a> {
     }
 
     /// A wrapped index inside `0..n`, or IndexError.
-    pub fn checked_index(&mut self, i: Value, n: Value, message: &str) -> Value {
+    pub(crate) fn checked_index(&mut self, i: Value, n: Value, message: &str) -> Value {
         let at = self.wrap_index(i, n);
         if self.options.boundscheck {
             let ok = self.b.bin(Op::IcmpUlt, at, n);
@@ -684,13 +686,13 @@ impl<'a> LowerCx<'a> {
     }
 
     /// Values spilled to consecutive 8-byte words of a stack slot; gives its address.
-    pub fn spill(&mut self, values: &[Value]) -> Value {
+    pub(crate) fn spill(&mut self, values: &[Value]) -> Value {
         self.b.spill(values)
     }
 }
 
 /// The LIR signature of a function with these Python parameter and result types.
-pub fn signature(params: &[Type], ret: Type) -> Signature {
+pub(crate) fn signature(params: &[Type], ret: Type) -> Signature {
     let mut sig = Signature { params: vec![Ty::Ptr], results: vec![Ty::I64] };
     for p in params {
         sig.params.extend(p.leaves().iter().map(|l| l.ty));
@@ -700,7 +702,7 @@ pub fn signature(params: &[Type], ret: Type) -> Signature {
 }
 
 /// Splits machine values into Python values of these types.
-pub fn split_leaves(values: &[lir::Value], types: &[Type]) -> Vec<Val> {
+pub(crate) fn split_leaves(values: &[lir::Value], types: &[Type]) -> Vec<Val> {
     let mut at = 0;
     types
         .iter()

@@ -6,7 +6,7 @@ use crate::lir;
 use crate::ops::generator::{frame_enter, frame_leave};
 
 /// One step of a generator: (the generator, whether there was a value, the value).
-pub fn step(cx: &mut LowerCx<'_>, id: u32, state: &[lir::Value]) -> Result<(Val, lir::Value, Val)> {
+pub(crate) fn step(cx: &mut LowerCx<'_>, id: u32, state: &[lir::Value]) -> Result<(Val, lir::Value, Val)> {
     let g = cx.generators.get(&id).ok_or_else(|| {
         Diagnostic::new(
             Code::UnsupportedArgument,

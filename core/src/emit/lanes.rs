@@ -16,22 +16,22 @@ use crate::ops::kernel::{
 };
 
 /// Accumulators.
-pub const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
 /// The most instructions that an element may be, since they are written for each accumulator.
 const CHEAP: usize = 24;
 
 /// Where the code of one element begins, to say afterwards whether it is cheap.
-pub struct Mark {
+pub(crate) struct Mark {
     insts: usize,
     blocks: usize,
 }
 
 impl Mark {
-    pub fn here(cx: &LowerCx<'_>) -> Mark {
+    pub(crate) fn here(cx: &LowerCx<'_>) -> Mark {
         Mark { insts: cx.b.func.insts.len(), blocks: cx.b.func.blocks.len() }
     }
     /// Whether what was written since is a few instructions without branches and calls.
-    pub fn is_cheap(&self, cx: &LowerCx<'_>) -> bool {
+    pub(crate) fn is_cheap(&self, cx: &LowerCx<'_>) -> bool {
         let new = &cx.b.func.insts[self.insts..];
         let calls = |n: &crate::lir::InstNode| {
             matches!(
@@ -49,7 +49,7 @@ impl Mark {
 }
 
 /// Whether elements are floats whose operands lie side by side, so that eight of them are vectors.
-pub fn suits(cx: &LowerCx<'_>, e: &Elements, streams: &[Stream]) -> bool {
+pub(crate) fn suits(cx: &LowerCx<'_>, e: &Elements, streams: &[Stream]) -> bool {
     let item = e.dtype.itemsize();
     let step = |v: Value| {
         cx.b.func.insts.iter().find_map(|n| {
@@ -139,13 +139,13 @@ fn rest(
     })
 }
 
-pub fn constant(cx: &mut LowerCx<'_>, single: bool, x: f64) -> Value {
+pub(crate) fn constant(cx: &mut LowerCx<'_>, single: bool, x: f64) -> Value {
     if single { cx.b.f32(x as f32) } else { cx.b.f64(x) }
 }
 
 /// Writes accumulators to row `k` of the table, where the run-time puts them together. LLVM makes vectors of
 /// what is stored side by side; were they added up here it would make vectors of what these additions pair.
-pub fn store_lanes(cx: &mut LowerCx<'_>, lanes: &[Value], table: Value, k: Value) {
+pub(crate) fn store_lanes(cx: &mut LowerCx<'_>, lanes: &[Value], table: Value, k: Value) {
     let item = i64::from(cx.b.ty(lanes[0]).bytes());
     let off = cx.b.bin_imm(Op::Imul, k, LEAVES_ROW);
     let p = cx.b.ptr_add(table, off);
@@ -155,14 +155,14 @@ pub fn store_lanes(cx: &mut LowerCx<'_>, lanes: &[Value], table: Value, k: Value
 }
 
 /// Element `i` of those that are left of the last leaf, in the table.
-pub fn keep_rest(cx: &mut LowerCx<'_>, x: Value, leaves: Value, i: Value) {
+pub(crate) fn keep_rest(cx: &mut LowerCx<'_>, x: Value, leaves: Value, i: Value) {
     let off = cx.b.bin_imm(Op::Imul, i, i64::from(cx.b.ty(x).bytes()));
     let p = cx.b.ptr_add(leaves, off);
     cx.b.store(x, p, LEAVES_REST as i32, Alias::Stack);
 }
 
 /// What accumulators of sums begin with: negative zero changes nothing that is added to it.
-pub fn nothing(cx: &mut LowerCx<'_>, single: bool) -> Value {
+pub(crate) fn nothing(cx: &mut LowerCx<'_>, single: bool) -> Value {
     constant(cx, single, -0.0)
 }
 
@@ -189,12 +189,12 @@ fn leaf(
 
 /// What adds a leaf to the table of each sum: its elements, its number, the tables; and the state of what
 /// goes along with the sums.
-pub type Leaf<'a> =
+pub(crate) type Leaf<'a> =
     dyn FnMut(&mut LowerCx<'_>, (Value, Value), Value, &[Value], &[Value]) -> Result<Vec<Value>> + 'a;
 
 /// Pairwise sums of `n` elements from `begin` on, each in float32 or not, leaf by leaf of a tree for each,
 /// which all look alike; and the last state of what goes along.
-pub fn leaf_by_leaf(
+pub(crate) fn leaf_by_leaf(
     cx: &mut LowerCx<'_>,
     (begin, n): (Value, Value),
     singles: &[bool],
@@ -273,7 +273,13 @@ pub fn leaf_by_leaf(
 }
 
 /// The pairwise sum of `n` elements from `begin` on.
-pub fn sum(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], begin: Value, n: Value) -> Result<Value> {
+pub(crate) fn sum(
+    cx: &mut LowerCx<'_>,
+    e: &Elements,
+    streams: &[Stream],
+    begin: Value,
+    n: Value,
+) -> Result<Value> {
     let (totals, _) =
         leaf_by_leaf(cx, (begin, n), &[e.dtype.itemsize() == 4], &[], &mut |cx, range, k, tables, _| {
             leaf(cx, e, streams, range, tables[0], k)?;
@@ -283,7 +289,7 @@ pub fn sum(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], begin: Value,
 }
 
 /// The best of eight accumulators; NaN where eight more, sums of what they have seen, add up to NaN.
-pub fn best_lane(cx: &mut LowerCx<'_>, lanes: &[Value], op: Reduce) -> Value {
+pub(crate) fn best_lane(cx: &mut LowerCx<'_>, lanes: &[Value], op: Reduce) -> Value {
     let table = cx.b.slot_addr(LEAVES_BYTES as u32);
     let (row, next) = (cx.b.i64(0), cx.b.i64(1));
     store_lanes(cx, &lanes[..LANES], table, row);
@@ -295,7 +301,7 @@ pub fn best_lane(cx: &mut LowerCx<'_>, lanes: &[Value], op: Reduce) -> Value {
 }
 
 /// The smaller (larger) of two numbers.
-pub fn choose(cx: &mut LowerCx<'_>, op: Reduce, so_far: Value, x: Value) -> Value {
+pub(crate) fn choose(cx: &mut LowerCx<'_>, op: Reduce, so_far: Value, x: Value) -> Value {
     let wins = cx.b.bin(if op == Reduce::Max { Op::FcmpGt } else { Op::FcmpLt }, x, so_far);
     cx.b.select(wins, x, so_far)
 }
@@ -303,7 +309,7 @@ pub fn choose(cx: &mut LowerCx<'_>, op: Reduce, so_far: Value, x: Value) -> Valu
 /// Goes on with the smallest (largest) number: that of `so_far` and `len` elements from `first` on, and
 /// whether there may be NaN among them. The sum is NaN wherever an element is; where it is for another reason
 /// (infinities) the answer is only slow to come by.
-pub fn extreme(
+pub(crate) fn extreme(
     cx: &mut LowerCx<'_>,
     e: &Elements,
     streams: &[Stream],

@@ -53,7 +53,7 @@ pub struct Elements {
 
 impl Lazy {
     /// The place of an array among those that are read.
-    pub fn read(&mut self, a: ArrayVal) -> usize {
+    pub(crate) fn read(&mut self, a: ArrayVal) -> usize {
         let same = |b: &ArrayVal| {
             (a.data, &a.shape, &a.strides, a.ty.dtype) == (b.data, &b.shape, &b.strides, b.ty.dtype)
         };
@@ -67,7 +67,7 @@ impl Lazy {
     /// The arrays as streams with one level, if that may read their elements in the order in which a result
     /// of that shape and layout lies in memory; it does where the second result holds, or always where there
     /// is none.
-    pub fn streams(
+    pub(crate) fn streams(
         &self,
         cx: &mut LowerCx<'_>,
         shape: &[Value],
@@ -92,13 +92,13 @@ impl Lazy {
     }
 
     /// About how many simple operations an element is.
-    pub fn cost(&self) -> i64 {
+    pub(crate) fn cost(&self) -> i64 {
         self.steps.iter().map(|s| s.cost).sum::<i64>().max(1)
     }
 
     /// What each step gives for one element, before it is converted to the type of its array, from the
     /// addresses of the arrays' elements.
-    pub fn compute(&self, cx: &mut LowerCx<'_>, at: &[Value]) -> Result<Vec<Val>> {
+    pub(crate) fn compute(&self, cx: &mut LowerCx<'_>, at: &[Value]) -> Result<Vec<Val>> {
         let mut loaded: Vec<Option<Val>> = vec![None; self.arrays.len()];
         let mut done: Vec<Val> = vec![];
         let mut converted: Vec<Option<Val>> = vec![None; self.steps.len()];
@@ -142,7 +142,7 @@ impl Lazy {
     }
 
     /// The chain that ends in step `last`: what that one needs, directly or not.
-    pub fn up_to(&self, last: usize) -> Lazy {
+    pub(crate) fn up_to(&self, last: usize) -> Lazy {
         let mut needed = vec![false; last + 1];
         needed[last] = true;
         let mut at = last + 1;
@@ -176,12 +176,12 @@ impl Lazy {
     }
 
     /// One element: what the last step gives, from the addresses of the arrays' elements.
-    pub fn element(&self, cx: &mut LowerCx<'_>, at: &[Value]) -> Result<Val> {
+    pub(crate) fn element(&self, cx: &mut LowerCx<'_>, at: &[Value]) -> Result<Val> {
         self.compute(cx, at)?.pop().ok_or_else(|| Diagnostic::internal("a chain without steps"))
     }
 
     /// New arrays of what some steps give, each with its shape: in one loop where they have the same one.
-    pub fn arrays(
+    pub(crate) fn arrays(
         &self,
         cx: &mut LowerCx<'_>,
         wanted: &[(usize, Vec<Value>, Layout)],
@@ -233,14 +233,14 @@ impl Lazy {
 
 impl Elements {
     /// One element, in its type.
-    pub fn element(&self, cx: &mut LowerCx<'_>, at: &[Value]) -> Result<Val> {
+    pub(crate) fn element(&self, cx: &mut LowerCx<'_>, at: &[Value]) -> Result<Val> {
         let ret = self.lazy.steps.last().map_or(self.dtype, |s| s.ret);
         let v = self.lazy.element(cx, at)?;
         cast::cast(cx, &v, ret, self.dtype)
     }
 
     /// A new array of the elements, or the one that is to hold them.
-    pub fn array(&self, cx: &mut LowerCx<'_>) -> Result<ArrayVal> {
+    pub(crate) fn array(&self, cx: &mut LowerCx<'_>) -> Result<ArrayVal> {
         let out = match &self.kept {
             Some(kept) => kept.clone(),
             None => ArrayVal::alloc(cx, self.dtype, &self.shape, self.layout, false)?,

@@ -16,7 +16,7 @@ pub struct Shared {
 
 /// How far an operation looks at lists among its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub(crate) enum Look {
     /// It needs no lock: what it reads is one word.
     Nowhere,
     /// At no list in a list.
@@ -26,7 +26,7 @@ pub enum Look {
 
 /// Which locks an operation takes.
 #[derive(Debug, PartialEq)]
-pub enum Locks {
+pub(crate) enum Locks {
     None,
     Lists(Vec<Machine>),
     /** What it looks at lies too deep to be named. */
@@ -72,7 +72,7 @@ impl Shared {
     }
 
     /// The locks for an operation on these operands that looks at lists so.
-    pub fn locks(&self, look: Look, args: &[Vec<Machine>], types: &[Type]) -> Locks {
+    pub(crate) fn locks(&self, look: Look, args: &[Vec<Machine>], types: &[Type]) -> Locks {
         if self.lists.is_empty() || look == Look::Nowhere {
             return Locks::None;
         }

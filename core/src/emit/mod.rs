@@ -13,23 +13,23 @@
 //! Operations ([`crate::ops`]) stand above this module, lowering ([`crate::lower`]), which asks their
 //! emitters, above operations.
 
-pub mod arrays;
-pub mod axis_reduction;
+pub(crate) mod arrays;
+pub(crate) mod axis_reduction;
 pub mod blockwise;
-pub mod cast;
-pub mod chain_reduction;
-pub mod chunked_loops;
-pub mod chunks;
-pub mod constants;
-pub mod cut;
+pub(crate) mod cast;
+pub(crate) mod chain_reduction;
+pub(crate) mod chunked_loops;
+pub(crate) mod chunks;
+pub(crate) mod constants;
+pub(crate) mod cut;
 pub mod cx;
-pub mod generators;
-pub mod lanes;
-pub mod lazy;
-pub mod locks;
+pub(crate) mod generators;
+pub(crate) mod lanes;
+pub(crate) mod lazy;
+pub(crate) mod locks;
 pub mod platform;
-pub mod range;
-pub mod same;
-pub mod view;
+pub(crate) mod range;
+pub(crate) mod same;
+pub(crate) mod view;
 pub mod wrapper;
-pub mod writing;
+pub(crate) mod writing;

@@ -35,7 +35,7 @@ pub enum NewException<'a> {
 }
 impl NewException<'_> {
     /// Its class, where the host is not needed to know it.
-    pub fn class(&self) -> Option<Class> {
+    pub(crate) fn class(&self) -> Option<Class> {
         match self {
             NewException::Instance(class)
             | NewException::Message(class, _)

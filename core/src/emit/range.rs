@@ -4,7 +4,7 @@ use super::cx::{LowerCx, Val};
 use crate::lir::{Op, Value};
 
 /// Number of elements of `range(start, stop, step)`; `step` is not 0.
-pub fn range_length(cx: &mut LowerCx<'_>, start: Value, stop: Value, step: Value) -> Value {
+pub(crate) fn range_length(cx: &mut LowerCx<'_>, start: Value, stop: Value, step: Value) -> Value {
     let zero = cx.b.i64(0);
     let up = cx.b.bin(Op::IcmpSgt, step, zero);
     let (fwd, back) = (cx.b.bin(Op::Isub, stop, start), cx.b.bin(Op::Isub, start, stop));
@@ -21,12 +21,12 @@ pub fn range_length(cx: &mut LowerCx<'_>, start: Value, stop: Value, step: Value
 
 /// Ranges that step by 1 or -1 compare the value with the stop. Others count: the value behind the last one
 /// may not fit.
-pub fn steps_by_one(step: Option<i64>) -> bool {
+pub(crate) fn steps_by_one(step: Option<i64>) -> bool {
     matches!(step, Some(1 | -1))
 }
 
 /// The first value, the number of values, and the step where it is not known.
-pub fn range_start(cx: &mut LowerCx<'_>, v: &[Value], step: Option<i64>) -> Val {
+pub(crate) fn range_start(cx: &mut LowerCx<'_>, v: &[Value], step: Option<i64>) -> Val {
     let by = match step {
         Some(s) => cx.b.i64(s),
         None => v[2],

@@ -11,13 +11,13 @@ use std::collections::HashMap;
 const FUEL: u32 = 128;
 
 /// How the values of a function are made.
-pub struct Made<'a> {
+pub(crate) struct Made<'a> {
     func: &'a Func,
     by: HashMap<Value, &'a InstData>,
 }
 
 impl<'a> Made<'a> {
-    pub fn new(func: &'a Func) -> Made<'a> {
+    pub(crate) fn new(func: &'a Func) -> Made<'a> {
         let by = func
             .insts
             .iter()
@@ -27,7 +27,7 @@ impl<'a> Made<'a> {
     }
 
     /// Whether two values are the same for sure.
-    pub fn same(&self, v: Value, w: Value) -> bool {
+    pub(crate) fn same(&self, v: Value, w: Value) -> bool {
         self.compare(v, w, &mut FUEL.clone())
     }
 
@@ -57,7 +57,7 @@ impl<'a> Made<'a> {
     }
 
     /// Whether two arrays are the same elements in the same order for sure.
-    pub fn same_view(&self, a: &ArrayVal, b: &ArrayVal) -> bool {
+    pub(crate) fn same_view(&self, a: &ArrayVal, b: &ArrayVal) -> bool {
         let all = |v: &[Value], w: &[Value]| v.iter().zip(w).all(|(x, y)| self.same(*x, *y));
         a.ty.dtype == b.ty.dtype
             && a.shape.len() == b.shape.len()

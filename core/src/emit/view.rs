@@ -21,7 +21,7 @@ pub struct ArrayVal {
 
 impl ArrayVal {
     /// From the machine values of a value of array type.
-    pub fn new(cx: &mut LowerCx<'_>, val: &[Value], ty: Type) -> Result<ArrayVal> {
+    pub(crate) fn new(cx: &mut LowerCx<'_>, val: &[Value], ty: Type) -> Result<ArrayVal> {
         let Kind::Array(a) = *ty else { return Err(Diagnostic::internal(format!("{ty} is no array"))) };
         let n = a.ndim();
         let shape = val[2..2 + n].to_vec();
@@ -36,14 +36,14 @@ impl ArrayVal {
     }
 
     /// Machine values in the order of the type's leaves.
-    pub fn pack(&self) -> Val {
+    pub(crate) fn pack(&self) -> Val {
         if self.ty.layout == Layout::A {
             return self.pack_strided();
         }
         [self.owner, self.data].into_iter().chain(self.shape.iter().copied()).chain(self.flag()).collect()
     }
     /// Machine values for layout `A`.
-    pub fn pack_strided(&self) -> Val {
+    pub(crate) fn pack_strided(&self) -> Val {
         [self.owner, self.data]
             .into_iter()
             .chain(self.shape.iter().copied())
@@ -57,7 +57,7 @@ impl ArrayVal {
 
     /// Address of the element at in-range, non-negative indices; fewer indices than dimensions give the start
     /// of a sub-array.
-    pub fn address(&self, cx: &mut LowerCx<'_>, index: &[Value]) -> Value {
+    pub(crate) fn address(&self, cx: &mut LowerCx<'_>, index: &[Value]) -> Value {
         let mut p = self.data;
         for (i, s) in index.iter().zip(&self.strides) {
             let off = cx.b.bin(Op::Imul, *i, *s);
@@ -66,23 +66,23 @@ impl ArrayVal {
         p
     }
 
-    pub fn load(&self, cx: &mut LowerCx<'_>, index: &[Value]) -> Val {
+    pub(crate) fn load(&self, cx: &mut LowerCx<'_>, index: &[Value]) -> Val {
         let p = self.address(cx, index);
         load_element(cx, p, self.ty.dtype)
     }
-    pub fn store(&self, cx: &mut LowerCx<'_>, index: &[Value], val: &[Value]) {
+    pub(crate) fn store(&self, cx: &mut LowerCx<'_>, index: &[Value], val: &[Value]) {
         let p = self.address(cx, index);
         store_element(cx, p, self.ty.dtype, val);
     }
 
     /// Number of elements.
-    pub fn size(&self, cx: &mut LowerCx<'_>) -> Value {
+    pub(crate) fn size(&self, cx: &mut LowerCx<'_>) -> Value {
         product(cx, &self.shape)
     }
 
     /// A new array, uninitialised or zeroed; ValueError for a negative member of the shape, MemoryError when
     /// it is too large.
-    pub fn alloc(
+    pub(crate) fn alloc(
         cx: &mut LowerCx<'_>,
         dtype: Type,
         shape: &[Value],
@@ -107,19 +107,19 @@ impl ArrayVal {
     }
 
     /// The same elements under another layout type; strides stay as they are.
-    pub fn with_layout(&self, layout: Layout) -> ArrayVal {
+    pub(crate) fn with_layout(&self, layout: Layout) -> ArrayVal {
         ArrayVal { ty: ArrayType { layout, ..self.ty }, ..self.clone() }
     }
 
     /// The address of every element in C order, and nothing that the loop has to compute for it but
     /// additions.
-    pub fn stream(&self) -> Stream {
+    pub(crate) fn stream(&self) -> Stream {
         Stream { data: self.data, strides: self.strides.clone() }
     }
 
     /// Whether the elements lie without gaps in that order, as NumPy's flags say: dimensions of length 1 and
     /// empty arrays do not count.
-    pub fn is_contiguous(&self, cx: &mut LowerCx<'_>, order: Layout) -> Value {
+    pub(crate) fn is_contiguous(&self, cx: &mut LowerCx<'_>, order: Layout) -> Value {
         if self.ty.layout == order || self.shape.is_empty() {
             return cx.b.bool(true);
         }
@@ -147,14 +147,14 @@ impl ArrayVal {
 
 /// An array in a loop: the address of its first element and a stride for each level of the loop.
 #[derive(Clone, Debug)]
-pub struct Stream {
+pub(crate) struct Stream {
     pub data: Value,
     pub strides: Vec<Value>,
 }
 
 impl Stream {
     /// The address of element `i` of each of some streams with one level.
-    pub fn at(streams: &[Stream], cx: &mut LowerCx<'_>, i: Value) -> Vec<Value> {
+    pub(crate) fn at(streams: &[Stream], cx: &mut LowerCx<'_>, i: Value) -> Vec<Value> {
         streams
             .iter()
             .map(|s| {
@@ -165,7 +165,7 @@ impl Stream {
     }
 }
 
-pub fn product(cx: &mut LowerCx<'_>, shape: &[Value]) -> Value {
+pub(crate) fn product(cx: &mut LowerCx<'_>, shape: &[Value]) -> Value {
     match shape.split_first() {
         None => cx.b.i64(1),
         Some((first, rest)) => rest.iter().fold(*first, |p, n| cx.b.bin(Op::Imul, p, *n)),
@@ -173,7 +173,7 @@ pub fn product(cx: &mut LowerCx<'_>, shape: &[Value]) -> Value {
 }
 
 /// Strides of a contiguous array in bytes.
-pub fn contiguous_strides(
+pub(crate) fn contiguous_strides(
     cx: &mut LowerCx<'_>,
     shape: &[Value],
     itemsize: i64,
@@ -198,11 +198,11 @@ pub fn contiguous_strides(
 }
 
 /// Loads an element of a scalar type.
-pub fn load_element(cx: &mut LowerCx<'_>, p: Value, dtype: Type) -> Val {
+pub(crate) fn load_element(cx: &mut LowerCx<'_>, p: Value, dtype: Type) -> Val {
     element_parts(dtype).into_iter().map(|(ty, off)| cx.b.load(ty, p, off, Alias::Array)).collect()
 }
 
-pub fn store_element(cx: &mut LowerCx<'_>, p: Value, dtype: Type, val: &[Value]) {
+pub(crate) fn store_element(cx: &mut LowerCx<'_>, p: Value, dtype: Type, val: &[Value]) {
     for ((_, off), v) in element_parts(dtype).into_iter().zip(val) {
         cx.b.store(*v, p, off, Alias::Array);
     }

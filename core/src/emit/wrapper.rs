@@ -15,7 +15,7 @@ use crate::types::leaves::Leaf;
 pub const SLOT: i32 = 8;
 
 /// The machine signature of every wrapper.
-pub fn wrapper_signature() -> Signature {
+pub(crate) fn wrapper_signature() -> Signature {
     Signature { params: vec![Ty::Ptr, Ty::Ptr, Ty::Ptr], results: vec![Ty::I64] }
 }
 

@@ -9,7 +9,7 @@ use crate::lir::{Op, Value};
 use crate::types::{Access, Layout};
 
 /// ValueError where an array that may be read-only is.
-pub fn check_writable(cx: &mut LowerCx<'_>, a: &ArrayVal, text: &str) {
+pub(crate) fn check_writable(cx: &mut LowerCx<'_>, a: &ArrayVal, text: &str) {
     if let (Access::Either, Some(frozen)) = (a.ty.access, a.frozen) {
         let ok = cx.not(frozen);
         cx.check(ok, Class::ValueError, text);
@@ -17,7 +17,7 @@ pub fn check_writable(cx: &mut LowerCx<'_>, a: &ArrayVal, text: &str) {
 }
 
 /// Whether `from` broadcasts to exactly `to`; none when that is known.
-pub fn broadcasts_to(cx: &mut LowerCx<'_>, from: &[Value], to: &[Value]) -> Option<Value> {
+pub(crate) fn broadcasts_to(cx: &mut LowerCx<'_>, from: &[Value], to: &[Value]) -> Option<Value> {
     let lead = to.len().saturating_sub(from.len());
     let mut fits = None;
     for (f, t) in from.iter().zip(&to[lead..]) {
@@ -37,7 +37,7 @@ pub fn broadcasts_to(cx: &mut LowerCx<'_>, from: &[Value], to: &[Value]) -> Opti
 
 /// Whether two arrays may share bytes without being the very same view, whose elements are read before they
 /// are written at the same place.
-pub fn overlaps(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Value {
+pub(crate) fn overlaps(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Value {
     let meet = extents_meet(cx, a, b);
     match same_view(cx, a, b) {
         None => meet,
@@ -49,7 +49,7 @@ pub fn overlaps(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Value {
 }
 
 /// Whether the address ranges of two arrays meet.
-pub fn extents_meet(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Value {
+pub(crate) fn extents_meet(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Value {
     let (a_low, a_high) = bounds(cx, a);
     let (b_low, b_high) = bounds(cx, b);
     let x = cx.b.bin(Op::IcmpUlt, a_low, b_high);
@@ -58,7 +58,7 @@ pub fn extents_meet(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Value {
 }
 
 /// Whether two arrays are the very same elements in the same order; none when their types say no.
-pub fn same_view(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Option<Value> {
+pub(crate) fn same_view(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Option<Value> {
     if a.shape.len() != b.shape.len() || a.ty.dtype != b.ty.dtype {
         return None;
     }
@@ -92,7 +92,7 @@ fn bounds(cx: &mut LowerCx<'_>, a: &ArrayVal) -> (Value, Value) {
 /// Lets `run` write to the target, or to a temporary where the target shares memory with one of the arrays
 /// that are read, other than element with element; it gets the arrays that it is to read too. `partly` where
 /// some elements are to stay as they are.
-pub fn write_apart(
+pub(crate) fn write_apart(
     cx: &mut LowerCx<'_>,
     target: &ArrayVal,
     read: &[ArrayVal],

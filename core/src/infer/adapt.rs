@@ -17,7 +17,7 @@ type Named = [(Arc<str>, Source)];
 
 impl Solver<'_, '_> {
     /// Puts the operands in place of those of a call that a row of the operation wants instead.
-    pub fn rewrite(&mut self, id: OpId, operands: &mut Vec<Source>) -> Result<()> {
+    pub(crate) fn rewrite(&mut self, id: OpId, operands: &mut Vec<Source>) -> Result<()> {
         let Some(rewrite) = id.rows().iter().find_map(|op| op.rewrites) else { return Ok(()) };
         if let Some((front, rest)) = rewrite(&self.source_args(operands)?)? {
             let rest = rest.into_iter().map(|k| operands[k].clone());
@@ -29,7 +29,7 @@ impl Solver<'_, '_> {
     /// Takes the keyword arguments that every universal function has out of `named`: `where` and `dtype`, in
     /// that order, if either is given, to go behind the operands; `casting`, `order` and `subok` as far as
     /// they change nothing. `out` may be a tuple of one array.
-    pub fn ufunc_options(
+    pub(crate) fn ufunc_options(
         &mut self,
         id: OpId,
         positional: &[Source],
@@ -81,7 +81,7 @@ impl Solver<'_, '_> {
 
     /// The call as a library function carries it out, by the first of these adapters that a row declares and
     /// that takes the operands.
-    pub fn adapted(
+    pub(crate) fn adapted(
         &mut self,
         i: Inst,
         id: OpId,

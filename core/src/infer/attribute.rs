@@ -14,7 +14,7 @@ type Typed = Result<(Type, Option<Const>, bool)>;
 
 impl Solver<'_, '_> {
     /// `value.name`.
-    pub fn attribute(&mut self, i: Inst, v: &Source, name: &str) -> Typed {
+    pub(crate) fn attribute(&mut self, i: Inst, v: &Source, name: &str) -> Typed {
         let ty = self.source_arg(v)?.ty;
         if let Kind::Function(f) = ty.kind()
             && let Some(g) = self.session.host.function_attr(f.func, name)

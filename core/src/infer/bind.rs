@@ -9,7 +9,7 @@ use crate::types::{ClassDef, Const, FuncType, Kind};
 use std::sync::Arc;
 
 /// Puts the sources of a call of a table row into parameter order.
-pub fn bind_op(
+pub(crate) fn bind_op(
     op: &'static OpDef,
     positional: Vec<Source>,
     named: Vec<(Arc<str>, Source)>,
@@ -54,7 +54,7 @@ pub fn bind_op(
 }
 
 /// Binds arguments to a Python function's parameters with Python's rules and messages.
-pub fn bind(
+pub(crate) fn bind(
     name: &str,
     p: &Params,
     positional: Vec<Source>,
@@ -104,7 +104,7 @@ pub fn bind(
 }
 
 impl Solver<'_, '_> {
-    pub fn bind_function(
+    pub(crate) fn bind_function(
         &mut self,
         func: &Func,
         f: &FuncType,
@@ -130,7 +130,7 @@ impl Solver<'_, '_> {
 
     /// What a function takes as `**kwargs` is a tuple with names to us and a dict to its reader: what goes
     /// through it sees the names; what is no business of a dict's, or not of ours, is refused.
-    pub fn keywords_as_dict(&mut self, path: OpId, operands: &mut [Source]) -> Result<()> {
+    pub(crate) fn keywords_as_dict(&mut self, path: OpId, operands: &mut [Source]) -> Result<()> {
         for k in 0..operands.len() {
             let Kind::NamedTuple(class, _) = self.source_arg(&operands[k])?.ty.kind() else { continue };
             if !class.is_keywords() || path.home() == Home::Keywords {

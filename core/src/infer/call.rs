@@ -16,7 +16,7 @@ use crate::typing::vars::{has_unknown, has_variable};
 use std::sync::Arc;
 
 /// Type and constant of a value that the host knows; the text says what cannot be held.
-pub fn type_of_global(g: &GlobalValue) -> std::result::Result<(Type, Option<Const>), String> {
+pub(crate) fn type_of_global(g: &GlobalValue) -> std::result::Result<(Type, Option<Const>), String> {
     Ok(match g {
         GlobalValue::Const(c) => (c.ty(), Some(c.clone())),
         GlobalValue::Builtin(p) => (Type::new(Kind::Builtin(*p)), None),
@@ -48,7 +48,7 @@ pub fn type_of_global(g: &GlobalValue) -> std::result::Result<(Type, Option<Cons
 }
 
 /// The error for a value that compiled code cannot hold; `subject` is how the code calls it, `what` it is.
-pub fn refused(g: &GlobalValue, subject: &str, what: &str) -> Diagnostic {
+pub(crate) fn refused(g: &GlobalValue, subject: &str, what: &str) -> Diagnostic {
     // `np.random.rand` is a method of an object that nobody sees.
     if matches!(g, GlobalValue::Foreign(_)) || what == "a method" {
         let global = subject.strip_prefix("global '").and_then(|s| s.strip_suffix('\''));
@@ -82,11 +82,11 @@ pub fn refused(g: &GlobalValue, subject: &str, what: &str) -> Diagnostic {
 }
 
 impl Solver<'_, '_> {
-    pub fn source_args(&mut self, sources: &[Source]) -> Result<Vec<Arg>> {
+    pub(crate) fn source_args(&mut self, sources: &[Source]) -> Result<Vec<Arg>> {
         sources.iter().map(|s| self.source_arg(s)).collect()
     }
 
-    pub fn source_arg(&mut self, s: &Source) -> Result<Arg> {
+    pub(crate) fn source_arg(&mut self, s: &Source) -> Result<Arg> {
         Ok(match s {
             Source::Value(v) => self.arg(*v),
             Source::Member(v, k) => {
@@ -127,7 +127,7 @@ impl Solver<'_, '_> {
     }
 
     /// `callee(*positional, **named)`.
-    pub fn call(
+    pub(crate) fn call(
         &mut self,
         i: Inst,
         callee: &Source,
@@ -249,7 +249,7 @@ impl Solver<'_, '_> {
     /// Types an instruction once for each type that `on` may have when the program runs (None first, if it is
     /// optional), and unifies the results; where no type holds them all, the result is of one of several
     /// types as well.
-    pub fn dispatch(
+    pub(crate) fn dispatch(
         &mut self,
         i: Inst,
         on: &Source,
@@ -389,7 +389,13 @@ impl Solver<'_, '_> {
     }
 
     /// Calls a Python function with sources for each parameter, captured values included.
-    pub fn call_function(&mut self, i: Inst, func: FuncId, sources: Vec<Source>, library: bool) -> Typed {
+    pub(crate) fn call_function(
+        &mut self,
+        i: Inst,
+        func: FuncId,
+        sources: Vec<Source>,
+        library: bool,
+    ) -> Typed {
         let func = self.in_parallel(func);
         let args = self.source_args(&sources)?;
         let mut types: Vec<Type> = args.iter().map(|a| self.session.resolve(a.ty)).collect();

@@ -145,7 +145,7 @@ impl Solver<'_, '_> {
     }
 
     /// `t._replace(x=1)`.
-    pub fn replace_fields(
+    pub(crate) fn replace_fields(
         &mut self,
         i: Inst,
         ty: Type,
@@ -175,7 +175,7 @@ impl Solver<'_, '_> {
     }
 
     /// `Class._make(values)` of a tuple.
-    pub fn make_from(&mut self, i: Inst, ty: Type, positional: Vec<Source>) -> Typed {
+    pub(crate) fn make_from(&mut self, i: Inst, ty: Type, positional: Vec<Source>) -> Typed {
         let Kind::NamedTupleClass(class) = ty.kind() else {
             return Err(Diagnostic::internal("_make of no named tuple"));
         };
@@ -227,7 +227,7 @@ impl Solver<'_, '_> {
 
     /// `getattr(x, "name")`, with a default or without, and `hasattr(x, "name")`: the attribute itself, known
     /// when it is compiled.
-    pub fn get_attribute(&mut self, i: Inst, callee: &Source, positional: &[Source]) -> Typed {
+    pub(crate) fn get_attribute(&mut self, i: Inst, callee: &Source, positional: &[Source]) -> Typed {
         let asks = matches!(self.source_arg(callee)?.ty.kind(), Kind::Builtin(id::BUILTINS_HASATTR));
         let (of, name, default) = match positional {
             [of, name] => (of, name, None),

@@ -31,7 +31,7 @@ struct Finisher<'a, 'h> {
     latches: HashMap<Block, Option<Block>>,
 }
 
-pub fn finish(
+pub(crate) fn finish(
     session: &Session<'_>,
     old: &Arc<Func>,
     key: &Key,

@@ -4,7 +4,7 @@
 use crate::ops;
 
 /// The known name that a misspelt one is closest to, if one is close.
-pub fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = 1 + name.len() / 4;
     known
         .filter(|k| !k.starts_with('_'))
@@ -15,7 +15,7 @@ pub fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
 }
 
 /// [`closest`] among the rows of the table that stand under a prefix: attributes of a module or class.
-pub fn closest_row(prefix: &str, name: &str) -> Option<&'static str> {
+pub(crate) fn closest_row(prefix: &str, name: &str) -> Option<&'static str> {
     let members = ops::all()
         .filter_map(|p| p.name().strip_prefix(prefix)?.strip_prefix('.'))
         .filter(|rest| !rest.contains('.'));
@@ -43,7 +43,7 @@ fn distance(a: &str, b: &str) -> usize {
 }
 
 /// What to use instead of a construct or function that is not compiled.
-pub fn instead_of(path: &str) -> Option<&'static str> {
+pub(crate) fn instead_of(path: &str) -> Option<&'static str> {
     Some(match path {
         "set.build" | "set" | "frozenset" => {
             "use a sorted array or np.unique; @jit instead of @njit runs the function in Python"

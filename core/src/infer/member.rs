@@ -8,7 +8,7 @@ use crate::types::class::{ClassDef, Origin};
 
 impl Session<'_> {
     /// What a class has under a name, itself or from a base.
-    pub fn member(&self, class: &ClassDef, name: &str) -> Option<Member> {
+    pub(crate) fn member(&self, class: &ClassDef, name: &str) -> Option<Member> {
         match self.class_attr(class, name) {
             Some(ClassAttr::Field(k)) => Some(Member::Field(k)),
             Some(found) => Some(Member::Host(found)),
@@ -17,7 +17,7 @@ impl Session<'_> {
     }
 
     /// What a class of the host, or one of its bases there, has under a name.
-    pub fn class_attr(&self, class: &ClassDef, name: &str) -> Option<ClassAttr> {
+    pub(crate) fn class_attr(&self, class: &ClassDef, name: &str) -> Option<ClassAttr> {
         let Origin::Host(_) = class.origin else { return None };
         if let Some(known) = self.class_attrs.borrow().get(&class.id).and_then(|c| c.get(name)) {
             return known.clone();

@@ -9,22 +9,22 @@
 //! known yet, and how it comes to be known, is in [`crate::typing`]; what is done until then, in [`unknown`] and
 //! [`waiting`].
 
-pub mod adapt;
-pub mod attribute;
-pub mod bind;
-pub mod call;
-pub mod classes;
-pub mod finish;
-pub mod hints;
+pub(crate) mod adapt;
+pub(crate) mod attribute;
+pub(crate) mod bind;
+pub(crate) mod call;
+pub(crate) mod classes;
+pub(crate) mod finish;
+pub(crate) mod hints;
 mod member;
-pub mod origin;
+pub(crate) mod origin;
 mod pattern;
-pub mod regions;
-pub mod resolved;
-pub mod rows;
+pub(crate) mod regions;
+pub(crate) mod resolved;
+pub(crate) mod rows;
 pub mod session;
-pub mod solve;
-pub mod special;
+pub(crate) mod solve;
+pub(crate) mod special;
 pub mod state;
 mod unknown;
 mod waiting;

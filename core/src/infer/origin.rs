@@ -32,7 +32,7 @@ enum Origin {
 impl Solver<'_, '_> {
     /// Whether two operands of `is` are one object, where the code says so; an error where neither it nor the
     /// machine values can.
-    pub fn known_identity(&self, args: &[Source]) -> Option<Result<bool, Diagnostic>> {
+    pub(crate) fn known_identity(&self, args: &[Source]) -> Option<Result<bool, Diagnostic>> {
         let [Source::Value(a), Source::Value(b)] = args else { return None };
         let defs = Definitions::new(self.func);
         let [x, y] = [*a, *b].map(|v| self.origin(&defs, v, 0));
@@ -128,7 +128,7 @@ impl Solver<'_, '_> {
 
     /// `~b` of a bool that is known to be Python's: an int. One of unknown origin (a parameter, an element of
     /// a list) is NumPy's to it, as it is to Numba.
-    pub fn inverted(
+    pub(crate) fn inverted(
         &mut self,
         i: Inst,
         path: OpId,

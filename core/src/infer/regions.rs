@@ -12,7 +12,7 @@ impl Solver<'_, '_> {
     /// A parallel loop: its body as a function value, its range, how many elements each piece has of its own,
     /// and what the body's variables start with. Gives a list of what the pieces give, None where they give
     /// nothing.
-    pub fn region(&mut self, i: Inst) -> Typed {
+    pub(crate) fn region(&mut self, i: Inst) -> Typed {
         let args = self.func.inst(i).args.clone();
         let Kind::Function(f) = self.ty(args[0]).kind() else {
             return Err(Diagnostic::internal("a region without a body"));
@@ -63,7 +63,7 @@ impl Solver<'_, '_> {
 
     /// The dtype of an array of what a function like the body of a parallel loop puts into its list, if it
     /// may be filled with that at once; else None. What is wrong with it is said where its code is reached.
-    pub fn element_of(&mut self, i: Inst) -> Typed {
+    pub(crate) fn element_of(&mut self, i: Inst) -> Typed {
         let function = self.func.inst(i).args[0];
         let Kind::Function(f) = self.ty(function).kind() else {
             return Err(Diagnostic::internal("a comprehension without a body"));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Where a parameter's value comes from.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub(crate) enum Source {
     Value(Value),
     /// Member of a composite value: of a spread tuple, a method's receiver, a function's default or captured
     /// value.
@@ -31,7 +31,7 @@ pub enum Source {
 
 /// How an instruction is carried out.
 #[derive(Clone, Debug)]
-pub enum Resolved {
+pub(crate) enum Resolved {
     /// A row of the table; operands are promoted to `coerce`.
     Apply { op: &'static OpDef, sources: Vec<Source>, coerce: Vec<Type> },
     Instance {
@@ -66,7 +66,10 @@ pub enum Resolved {
 
 impl Resolved {
     /// The instances that are called, each with what its call gives.
-    pub fn each_instance(&mut self, f: &mut dyn FnMut(&mut InstanceId, Type) -> Result<()>) -> Result<()> {
+    pub(crate) fn each_instance(
+        &mut self,
+        f: &mut dyn FnMut(&mut InstanceId, Type) -> Result<()>,
+    ) -> Result<()> {
         match self {
             Resolved::Instance { id, ret, .. } => f(id, *ret),
             Resolved::After(_, how) => how.each_instance(f),
@@ -86,7 +89,7 @@ impl Resolved {
 
 impl Source {
     /// Member `k` of the value.
-    pub fn part(&self, k: u32) -> Source {
+    pub(crate) fn part(&self, k: u32) -> Source {
         match self {
             Source::Value(v) => Source::Member(*v, k),
             _ => Source::Part(Box::new(self.clone()), k),
@@ -94,4 +97,4 @@ impl Source {
     }
 }
 
-pub type Typed = Result<(Type, Option<Const>, bool)>;
+pub(crate) type Typed = Result<(Type, Option<Const>, bool)>;

@@ -38,7 +38,7 @@ struct Wanted<'a> {
 
 impl<'h> Solver<'_, 'h> {
     /// Types an operation that the language itself asks for.
-    pub fn operation(&mut self, i: Inst, id: OpId, args: Vec<Source>) -> Typed {
+    pub(crate) fn operation(&mut self, i: Inst, id: OpId, args: Vec<Source>) -> Typed {
         let Some(plain) = id.plain() else { return self.rows(i, id, args, vec![]) };
         // Augmented assignment: into the array itself, by a meaning of its own (`list += ...`), or as the
         // plain operator.
@@ -95,7 +95,7 @@ impl<'h> Solver<'_, 'h> {
     }
 
     /// The first row of an operation that takes these operands.
-    pub fn rows(
+    pub(crate) fn rows(
         &mut self,
         i: Inst,
         id: OpId,
@@ -346,7 +346,13 @@ impl<'h> Solver<'_, 'h> {
     }
 
     /// Types a row of the table for operands in parameter order.
-    pub fn apply(&mut self, i: Inst, op: &'static ops::OpDef, sources: Vec<Source>, unwrap: bool) -> Typed {
+    pub(crate) fn apply(
+        &mut self,
+        i: Inst,
+        op: &'static ops::OpDef,
+        sources: Vec<Source>,
+        unwrap: bool,
+    ) -> Typed {
         let mut args = self.source_args(&sources)?;
         if !(op.takes)(&args) {
             return Err(crate::typing::no_match(op.name(), &args));

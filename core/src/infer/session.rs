@@ -23,7 +23,7 @@ fn generators() -> MutexGuard<'static, Generators> {
 }
 
 /// The number of the generator type of an instance.
-pub fn generator_id(key: &Key) -> u32 {
+pub(crate) fn generator_id(key: &Key) -> u32 {
     let all = &mut *generators();
     let known = all.of.entry(key.func).or_default();
     if let Some((_, id)) = known.iter().find(|(k, _)| k == key) {
@@ -95,7 +95,7 @@ impl<'h> Session<'h> {
     }
 
     /// The instance for this key, solved as far as recursion allows.
-    pub fn instance(&mut self, key: Key) -> Result<InstanceId> {
+    pub(crate) fn instance(&mut self, key: Key) -> Result<InstanceId> {
         let id = match self.by_key.get(&key) {
             Some(id) => *id,
             None => {
@@ -146,7 +146,7 @@ impl<'h> Session<'h> {
     /// Types a function for a call whose arguments have variables in them, for what it says about these: it
     /// puts something into lists that are empty so far, or returns them. What goes wrong meanwhile is found
     /// again by the call itself.
-    pub fn look_ahead(&mut self, site: Site, key: &Key) -> Seen {
+    pub(crate) fn look_ahead(&mut self, site: Site, key: &Key) -> Seen {
         // What an instance calls it calls for good, also where it is typed for a look.
         let in_look = self.is_look(InstanceId(site.instance));
         if let Some(look) = self.ahead.iter_mut().rev().find(|l| in_look && l.func == key.func) {
@@ -213,24 +213,24 @@ impl<'h> Session<'h> {
     }
 
     /// Whether an instance asks for itself through functions of the library alone.
-    pub fn library_asks_for_itself(&self, id: InstanceId) -> bool {
+    pub(crate) fn library_asks_for_itself(&self, id: InstanceId) -> bool {
         let Some(at) = self.stack.iter().rposition(|x| *x == id) else { return false };
         self.stack[at..].iter().all(|x| !self.is_look(*x) && self.is_library(&self.at(*x).func))
     }
 
     /// Whether this is the number of a look.
-    pub fn is_look(&self, id: InstanceId) -> bool {
+    pub(crate) fn is_look(&self, id: InstanceId) -> bool {
         id.index() >= self.instances.len()
     }
 
     /// Whether a call was seen to return lists that it is given.
-    pub fn is_followed(&self, site: Site, func: FuncId) -> bool {
+    pub(crate) fn is_followed(&self, site: Site, func: FuncId) -> bool {
         self.followed.contains_key(&(site, func))
     }
 
     /// What a call of an instance gives there. Calls within a recursion have the variables of the instance
     /// itself: they return the same lists.
-    pub fn result_at(&mut self, id: InstanceId, site: Site) -> Type {
+    pub(crate) fn result_at(&mut self, id: InstanceId, site: Site) -> Type {
         let of = &self.instances[id.index()];
         match of.state {
             State::Done => self.vars.instantiate(of.ret, site),
@@ -351,23 +351,23 @@ impl<'h> Session<'h> {
     }
 
     /// The type that holds both, variables included.
-    pub fn unify(&mut self, a: Type, b: Type) -> Option<Type> {
+    pub(crate) fn unify(&mut self, a: Type, b: Type) -> Option<Type> {
         self.vars.unify(a, b)
     }
 
     /// A type with what is known by now in place of variables.
-    pub fn resolve(&self, t: Type) -> Type {
+    pub(crate) fn resolve(&self, t: Type) -> Type {
         self.vars.resolve(t)
     }
 
     /// Library functions are specialised for constant arguments too.
-    pub fn is_library(&self, func: &Func) -> bool {
+    pub(crate) fn is_library(&self, func: &Func) -> bool {
         func.file.is_library()
     }
 
     /// Whether integers of a function are checked: the user's, and the library's where they are (`sum`,
     /// `math.prod`).
-    pub fn checks_overflow(&self, func: &Func) -> bool {
+    pub(crate) fn checks_overflow(&self, func: &Func) -> bool {
         self.overflow_checks && matches!(func.file.origin, Origin::User | Origin::Checked)
     }
 }

@@ -21,7 +21,7 @@ use crate::typing::vars::Site;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-pub fn solve(session: &mut Session<'_>, id: InstanceId, func: &Func, key: &Key) -> Result<Solved> {
+pub(crate) fn solve(session: &mut Session<'_>, id: InstanceId, func: &Func, key: &Key) -> Result<Solved> {
     // What values were while lists seemed empty is forgotten once more is known: what a generator over nothing
     // gives must not meet what it gives later, nor an array of nothing one of bools.
     let mut rounds = 8;
@@ -159,7 +159,7 @@ impl<'s, 'h> Solver<'s, 'h> {
     }
 
     /// Whether this is a look into a function, whose variables are the caller's, and no instance.
-    pub fn is_look(&self) -> bool {
+    pub(crate) fn is_look(&self) -> bool {
         self.session.is_look(self.id)
     }
 
@@ -187,13 +187,13 @@ impl<'s, 'h> Solver<'s, 'h> {
         Ok(())
     }
 
-    pub fn fact(&self, v: Value) -> &Fact {
+    pub(crate) fn fact(&self, v: Value) -> &Fact {
         &self.out.facts[v.index()]
     }
-    pub fn ty(&self, v: Value) -> Type {
+    pub(crate) fn ty(&self, v: Value) -> Type {
         self.out.facts[v.index()].ty
     }
-    pub fn arg(&self, v: Value) -> Arg {
+    pub(crate) fn arg(&self, v: Value) -> Arg {
         let f = self.fact(v);
         Arg { ty: f.ty, konst: f.konst.clone() }
     }

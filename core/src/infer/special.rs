@@ -116,7 +116,7 @@ fn classes_inside(t: Type, out: &mut Vec<&'static ClassDef>) {
 }
 
 /// Whether a type is that of a named tuple, or has one in it.
-pub fn has_classes(t: Type) -> bool {
+pub(crate) fn has_classes(t: Type) -> bool {
     match t.kind() {
         Kind::NamedTuple(c, m) => !c.is_keywords() || m.iter().any(|t| has_classes(*t)),
         Kind::Optional(x) | Kind::List(x) => has_classes(*x),
@@ -127,7 +127,7 @@ pub fn has_classes(t: Type) -> bool {
 
 /// Which rows may carry out an operation.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Rows {
+pub(crate) enum Rows {
     All,
     Library,
     None,
@@ -145,7 +145,7 @@ impl Solver<'_, '_> {
     }
 
     /// An operation as the classes of its operands define it; none where they say nothing.
-    pub fn special(&mut self, i: Inst, path: OpId, args: &[Source]) -> Option<Typed> {
+    pub(crate) fn special(&mut self, i: Inst, path: OpId, args: &[Source]) -> Option<Typed> {
         let types: Vec<Type> =
             args.iter().take(2).map(|s| self.source_arg(s).map_or(Type::never(), |a| a.ty)).collect();
         let first = *types.first()?;
@@ -318,7 +318,7 @@ impl Solver<'_, '_> {
     }
 
     /// `x(...)` of a named tuple.
-    pub fn special_call(
+    pub(crate) fn special_call(
         &mut self,
         i: Inst,
         class: &'static ClassDef,
@@ -344,7 +344,7 @@ impl Solver<'_, '_> {
     }
 
     /// What rows may do with these operands, and why no more than that.
-    pub fn rows_for(&mut self, path: OpId, args: &[Source]) -> Result<(Rows, Option<Diagnostic>)> {
+    pub(crate) fn rows_for(&mut self, path: OpId, args: &[Source]) -> Result<(Rows, Option<Diagnostic>)> {
         let (of_tuple, in_library) = asked_of_tuple(path);
         let inside = asked_of_elements(path);
         if of_tuple.is_empty() && inside.is_empty() {
@@ -375,7 +375,7 @@ impl Solver<'_, '_> {
     }
 
     /// Library functions that take a named tuple apart count on its members being where a tuple has them.
-    pub fn taken_apart(&self, path: OpId, args: &[Source], types: &[Type]) -> Option<Diagnostic> {
+    pub(crate) fn taken_apart(&self, path: OpId, args: &[Source], types: &[Type]) -> Option<Diagnostic> {
         let slot = match path {
             id::BUILTINS_LEN => Slot::Len,
             id::GETITEM => Slot::GetItem,
@@ -387,7 +387,7 @@ impl Solver<'_, '_> {
     }
 
     /// Why a named tuple cannot be spread into arguments.
-    pub fn special_spread(&self, t: Type) -> Option<Diagnostic> {
+    pub(crate) fn special_spread(&self, t: Type) -> Option<Diagnostic> {
         let class = class_of(t)?;
         self.has_own(class, Slot::Iter).map(|_| self.passed_over(class, Slot::Iter, "f(*t)"))
     }

@@ -73,7 +73,7 @@ pub(super) struct Look {
 }
 
 /// What a look into a function for a call has found, beside what is known of variables by now.
-pub enum Seen {
+pub(crate) enum Seen {
     /// It is being looked into: this is what it returns, as far as known.
     Within(Type),
     /// It returns a type in which variables of its arguments stand.
@@ -111,21 +111,21 @@ pub struct Session<'h> {
 }
 
 /// Answers of the host, each asked for once in a compilation: by class and name.
-pub type ClassAttrs = RefCell<HashMap<ClassId, HashMap<Box<str>, Option<ClassAttr>>>>;
+pub(crate) type ClassAttrs = RefCell<HashMap<ClassId, HashMap<Box<str>, Option<ClassAttr>>>>;
 
 /// How deep types of variables that change and of arguments may nest, and how many types they may hold.
-pub const DEEPEST: usize = 64;
-pub const LARGEST: usize = 10_000;
+pub(crate) const DEEPEST: usize = 64;
+pub(crate) const LARGEST: usize = 10_000;
 
 /// What is known of one value.
 #[derive(Clone, Debug)]
-pub struct Fact {
+pub(crate) struct Fact {
     pub ty: Type,
     pub konst: Option<Const>,
 }
 
 /// Types of one function.
-pub struct Solved {
+pub(crate) struct Solved {
     pub ret: Type,
     pub yields: Type,
     pub facts: Vec<Fact>,
@@ -140,7 +140,7 @@ pub struct Solved {
     pub raises: Vec<bool>,
 }
 
-pub struct Solver<'s, 'h> {
+pub(crate) struct Solver<'s, 'h> {
     pub session: &'s mut Session<'h>,
     pub id: InstanceId,
     pub func: &'s Func,

@@ -14,7 +14,7 @@ use crate::types::{Const, Type};
 impl Solver<'_, '_> {
     /// What a call gives as long as nothing is known of lists among its arguments; `given` is what it gives for
     /// empty ones.
-    pub fn await_elements(
+    pub(crate) fn await_elements(
         &mut self,
         i: Inst,
         func: FuncId,
@@ -37,7 +37,7 @@ impl Solver<'_, '_> {
     /// Nothing more becomes known by itself. Calls that wait are for lists that stay empty; where a callee
     /// wants elements of some type, these have their defaults: `[x for x in xs if DEBUG]` with the global
     /// `DEBUG` False, of which an array is made. Whether that changed anything.
-    pub fn settle(&mut self) -> bool {
+    pub(crate) fn settle(&mut self) -> bool {
         // Variables of a caller may be told by it later.
         if self.is_look() {
             return false;
@@ -65,7 +65,7 @@ impl Solver<'_, '_> {
     }
 }
 
-pub fn unknown_elements() -> Diagnostic {
+pub(crate) fn unknown_elements() -> Diagnostic {
     Diagnostic::new(Code::UnknownElementType, "an empty list is passed on before anything was put into it")
         .help("append to it first, or make it where it is filled")
 }

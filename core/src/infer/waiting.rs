@@ -7,7 +7,7 @@ type Calls = HashSet<(Inst, FuncId)>;
 
 /// Calls that wait for what their arguments hold.
 #[derive(Default)]
-pub struct Waiting {
+pub(crate) struct Waiting {
     pub(super) now: Calls,
     pub(super) ever: Calls,
     /// Nothing in the function says what these are given.
@@ -16,28 +16,28 @@ pub struct Waiting {
 
 impl Waiting {
     /// The instruction is looked at again.
-    pub fn forget(&mut self, i: Inst) {
+    pub(crate) fn forget(&mut self, i: Inst) {
         if !self.now.is_empty() {
             self.now.retain(|(at, _)| *at != i);
         }
     }
 
     /// The instruction calls nothing after all.
-    pub fn never_mind(&mut self, i: Inst) {
+    pub(crate) fn never_mind(&mut self, i: Inst) {
         self.forget(i);
         self.ever.retain(|(at, _)| *at != i);
     }
 
-    pub fn is_in_vain(&self, call: (Inst, FuncId)) -> bool {
+    pub(crate) fn is_in_vain(&self, call: (Inst, FuncId)) -> bool {
         self.in_vain.contains(&call)
     }
 
-    pub fn calls(&self) -> impl Iterator<Item = Inst> + '_ {
+    pub(crate) fn calls(&self) -> impl Iterator<Item = Inst> + '_ {
         self.now.iter().map(|(i, _)| *i)
     }
 
     /// Whether some call has waited that does not any more.
-    pub fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.ever.iter().any(|c| !self.now.contains(c) && !self.in_vain.contains(c))
     }
 

@@ -51,7 +51,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Whether the current block already ends in a terminator.
-    pub fn is_filled(&self) -> bool {
+    pub(crate) fn is_filled(&self) -> bool {
         self.func.terminator(self.block).is_some_and(|i| self.func.insts[i.index()].data.is_terminator())
     }
 
@@ -78,7 +78,7 @@ impl<'a> Builder<'a> {
     pub fn i64(&mut self, x: i64) -> Value {
         self.constant(Ty::I64, x as u64)
     }
-    pub fn bool(&mut self, x: bool) -> Value {
+    pub(crate) fn bool(&mut self, x: bool) -> Value {
         self.constant(Ty::I8, x as u64)
     }
     pub fn f64(&mut self, x: f64) -> Value {
@@ -87,7 +87,7 @@ impl<'a> Builder<'a> {
     pub fn f32(&mut self, x: f32) -> Value {
         self.constant(Ty::F32, x.to_bits() as u64)
     }
-    pub fn null(&mut self) -> Value {
+    pub(crate) fn null(&mut self) -> Value {
         self.constant(Ty::Ptr, 0)
     }
 
@@ -114,7 +114,7 @@ impl<'a> Builder<'a> {
         let ty = self.ty(a);
         self.value(InstData::Op { op: Op::Select, ty, args: vec![cond, a, b] })
     }
-    pub fn ternary(&mut self, op: Op, a: Value, b: Value, c: Value) -> Value {
+    pub(crate) fn ternary(&mut self, op: Op, a: Value, b: Value, c: Value) -> Value {
         let ty = self.ty(a);
         self.value(InstData::Op { op, ty, args: vec![a, b, c] })
     }
@@ -133,7 +133,7 @@ impl<'a> Builder<'a> {
         self.value(InstData::StackAddr { slot })
     }
     /// Values in consecutive 8-byte words of a stack slot; gives its address.
-    pub fn spill(&mut self, values: &[Value]) -> Value {
+    pub(crate) fn spill(&mut self, values: &[Value]) -> Value {
         let slot = self.slot_addr(8 * values.len().max(1) as u32);
         for (i, v) in values.iter().enumerate() {
             self.store(*v, slot, 8 * i as i32, Alias::Stack);

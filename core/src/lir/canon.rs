@@ -17,7 +17,7 @@ use super::*;
 use std::collections::HashMap;
 
 /// Names of the symbols of a module in the order of their first use; those that nobody uses come last.
-pub struct Symbols {
+pub(crate) struct Symbols {
     order: HashMap<String, u32>,
 }
 

@@ -49,11 +49,11 @@ pub fn names(module: &Module) -> Vec<String> {
 }
 
 /// The name of the symbol for the word that holds a function's address.
-pub fn word(function: &str) -> String {
+pub(crate) fn word(function: &str) -> String {
     format!("{WORD}{function}")
 }
 const WORD: &str = "cell ";
-pub fn is_word(symbol: &str) -> bool {
+pub(crate) fn is_word(symbol: &str) -> bool {
     symbol.starts_with(WORD)
 }
 

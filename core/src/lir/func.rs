@@ -12,19 +12,19 @@ use crate::entity;
 use crate::rt::RtFn;
 
 entity!(/// A value.
-    Value, "v");
+    pub Value, "v");
 entity!(/// A basic block.
-    Block, "block");
+    pub Block, "block");
 entity!(/// An instruction.
-    Inst, "inst");
+    pub Inst, "inst");
 entity!(/// A fixed-size piece of the frame.
-    Slot, "slot");
+    pub Slot, "slot");
 entity!(/// A function that this one calls.
-    FuncRef, "fn");
+    pub FuncRef, "fn");
 entity!(/// An address that is known when the code is made: an entry cell, a string, a constant array.
-    Symbol, "sym");
+    pub Symbol, "sym");
 entity!(/// A source location; 0 is "unknown".
-    Loc, "loc");
+    pub Loc, "loc");
 
 /// What memory an access touches. Accesses of different classes never alias.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,7 +59,7 @@ impl Alias {
         Alias::Const,
         Alias::Volatile,
     ];
-    pub fn parse(s: &str) -> Option<Alias> {
+    pub(crate) fn parse(s: &str) -> Option<Alias> {
         Alias::ALL.iter().copied().find(|a| a.name() == s)
     }
     pub fn name(self) -> &'static str {
@@ -335,7 +335,7 @@ impl InstData {
     }
 
     /// Replaces every jump target.
-    pub fn map_targets(&mut self, mut f: impl FnMut(Block) -> Block) {
+    pub(crate) fn map_targets(&mut self, mut f: impl FnMut(Block) -> Block) {
         match self {
             InstData::Jump(to) => to.block = f(to.block),
             InstData::Brif { then_to, else_to, .. } => {
@@ -398,7 +398,7 @@ impl InstData {
     }
 
     /// Successor blocks, in order.
-    pub fn successors(&self) -> Vec<Block> {
+    pub(crate) fn successors(&self) -> Vec<Block> {
         let mut out = vec![];
         self.for_each_successor(|b| out.push(b));
         out
@@ -427,34 +427,34 @@ impl Func {
     }
 
     /// A new block, not yet in the layout.
-    pub fn make_block(&mut self) -> Block {
+    pub(crate) fn make_block(&mut self) -> Block {
         self.blocks.push(BlockData::default());
         Block::new(self.blocks.len() - 1)
     }
 
     /// The same that stands for a copy of another one, of this function or not: marked alike, still without
     /// parameters and instructions.
-    pub fn make_block_like(&mut self, old: &BlockData) -> Block {
+    pub(crate) fn make_block_like(&mut self, old: &BlockData) -> Block {
         // Named one by one, so that a mark that is added is copied too.
         let BlockData { params: _, insts: _, cold, short } = *old;
         self.blocks.push(BlockData { params: vec![], insts: vec![], cold, short });
         Block::new(self.blocks.len() - 1)
     }
 
-    pub fn add_param(&mut self, b: Block, ty: Ty) -> Value {
+    pub(crate) fn add_param(&mut self, b: Block, ty: Ty) -> Value {
         let v = self.make_value(ty);
         self.blocks[b.index()].params.push(v);
         v
     }
 
     /// A new instruction with its results, not yet in a block.
-    pub fn make_inst(&mut self, data: InstData, loc: Loc) -> Inst {
+    pub(crate) fn make_inst(&mut self, data: InstData, loc: Loc) -> Inst {
         let results = self.result_types(&data).into_iter().map(|t| self.make_value(t)).collect();
         self.insts.push(InstNode { data, results, loc });
         Inst::new(self.insts.len() - 1)
     }
 
-    pub fn result_types(&self, data: &InstData) -> Vec<Ty> {
+    pub(crate) fn result_types(&self, data: &InstData) -> Vec<Ty> {
         match data {
             InstData::Const { ty, .. } | InstData::Load { ty, .. } => vec![*ty],
             InstData::Op { op, ty, .. } => vec![match op.shape() {
@@ -493,7 +493,7 @@ impl Func {
     }
 
     /// A piece of memory that the threads of a block share.
-    pub fn add_shared_slot(&mut self, bytes: u32) -> Slot {
+    pub(crate) fn add_shared_slot(&mut self, bytes: u32) -> Slot {
         self.slots.push(SlotData { bytes, shared: true });
         Slot::new(self.slots.len() - 1)
     }
@@ -506,7 +506,7 @@ impl Func {
         FuncRef::new(at)
     }
 
-    pub fn symbol(&mut self, name: &str, addr: usize) -> Symbol {
+    pub(crate) fn symbol(&mut self, name: &str, addr: usize) -> Symbol {
         let at = self.symbols.iter().position(|s| s.name == name).unwrap_or_else(|| {
             self.symbols.push(SymbolData { name: name.into(), addr });
             self.symbols.len() - 1

@@ -12,21 +12,6 @@ use super::inst::Op;
 use super::ty::Ty;
 use crate::layout::GridThread;
 
-/// Whether the module is a kernel's: something in it means nothing to a thread of the host.
-pub fn is_kernel(module: &Module) -> bool {
-    module.funcs.iter().any(|f| {
-        f.slots.iter().any(|s| s.shared)
-            || f.layout
-                .iter()
-                .flat_map(|b| &f.blocks[b.index()].insts)
-                .any(|i| is_grid(&f.insts[i.index()].data))
-    })
-}
-
-fn is_grid(data: &InstData) -> bool {
-    matches!(data, InstData::Grid { .. })
-}
-
 /// What [`on_cpu`] found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OnCpu {
@@ -197,7 +182,7 @@ impl Put<'_> {
 
 impl Builder<'_> {
     /// An instruction of kernels for memory of type `ty`; its result, where it has one.
-    pub fn grid(&mut self, op: GridOp, ty: Ty, args: &[Value]) -> Option<Value> {
+    pub(crate) fn grid(&mut self, op: GridOp, ty: Ty, args: &[Value]) -> Option<Value> {
         let inst = self.inst(InstData::Grid { op, ty, args: args.to_vec() });
         self.func.insts[inst.index()].results.first().copied()
     }

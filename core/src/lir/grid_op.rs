@@ -133,7 +133,7 @@ grid_ops! {
 
 impl GridOp {
     /// Depends on nothing but the thread, and does nothing.
-    pub fn is_pure(self) -> bool {
+    pub(crate) fn is_pure(self) -> bool {
         match self.shape() {
             GridShape::Index | GridShape::Memory => true,
             GridShape::Order
@@ -147,7 +147,7 @@ impl GridOp {
     }
 
     /// Whether threads wait for others there.
-    pub fn waits(self) -> bool {
+    pub(crate) fn waits(self) -> bool {
         match self.shape() {
             GridShape::Warp | GridShape::Shuffle | GridShape::Vote => true,
             GridShape::Order => self == GridOp::Barrier,
@@ -170,11 +170,11 @@ impl GridOp {
     }
 
     /// The type that stands in an instruction whose text names none.
-    pub fn own_type(self) -> Ty {
+    pub(crate) fn own_type(self) -> Ty {
         if self.shape() == GridShape::Memory { Ty::Ptr } else { Ty::I32 }
     }
 
-    pub fn result(self, ty: Ty) -> Option<Ty> {
+    pub(crate) fn result(self, ty: Ty) -> Option<Ty> {
         match self.shape() {
             GridShape::Index | GridShape::Vote => Some(Ty::I32),
             GridShape::Memory => Some(Ty::Ptr),
@@ -245,7 +245,7 @@ impl GridOp {
     }
 
     /// What an update puts into memory where `old` is; all as canonical bits of `ty`.
-    pub fn updated(self, ty: Ty, old: u64, operands: &[u64]) -> u64 {
+    pub(crate) fn updated(self, ty: Ty, old: u64, operands: &[u64]) -> u64 {
         match self.combines(ty) {
             Some(op) => eval(op, ty, ty, &[old, operands[0]]),
             None if self == GridOp::AtomicCas => {
@@ -261,12 +261,12 @@ impl GridOp {
 
     /// Which of the numbers of a thread's place answers a question, counted as the fields of a
     /// [`GridThread`] lie; none for what is no question.
-    pub fn number(self) -> Option<usize> {
+    pub(crate) fn number(self) -> Option<usize> {
         if self.shape() == GridShape::Index { self.field().map(|at| at / 4) } else { None }
     }
 
     /// Where a [`GridThread`] holds the answer to a question.
-    pub fn field(self) -> Option<usize> {
+    pub(crate) fn field(self) -> Option<usize> {
         use std::mem::offset_of;
         let at = |base: usize, axis: usize| Some(base + 4 * axis);
         match self {

@@ -373,7 +373,7 @@ fn list(types: &[Ty]) -> String {
 }
 
 impl Shape {
-    pub fn arity(self) -> usize {
+    pub(crate) fn arity(self) -> usize {
         match self {
             Shape::IntBinary
             | Shape::IntCompare

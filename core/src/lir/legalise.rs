@@ -11,7 +11,7 @@ use super::ty::Ty;
 
 /// The signature that back ends see, and the size of what the extra pointer points to (results 1, 2 …, 8
 /// bytes each) where there is one.
-pub fn legal_signature(sig: &Signature) -> (Signature, Option<u32>) {
+pub(crate) fn legal_signature(sig: &Signature) -> (Signature, Option<u32>) {
     if sig.results.len() <= 2 {
         return (sig.clone(), None);
     }
@@ -25,7 +25,7 @@ pub fn legalise(module: &mut Module) {
     module.funcs.iter_mut().for_each(legalise_func);
 }
 
-pub fn legalise_func(func: &mut Func) {
+pub(crate) fn legalise_func(func: &mut Func) {
     let (sig, out) = legal_signature(&func.sig);
     let out = out.map(|_| {
         let entry = func.entry();

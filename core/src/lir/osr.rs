@@ -130,7 +130,7 @@ pub fn set_levels(func: &mut Func, points: &[Point]) {
 }
 
 /// Whether the function has a loop that polls.
-pub fn polls(func: &Func) -> bool {
+pub(crate) fn polls(func: &Func) -> bool {
     func.layout.iter().any(|b| poll_position(func, *b).is_some())
 }
 

@@ -121,7 +121,7 @@ impl Display for Address {
 
 impl Func {
     /// One instruction with its results, without location or indentation.
-    pub fn inst_text(&self, inst: Inst) -> String {
+    pub(crate) fn inst_text(&self, inst: Inst) -> String {
         let node = &self.insts[inst.index()];
         let mut s = String::new();
         if !node.results.is_empty() {

@@ -51,7 +51,7 @@ impl Ty {
             Ty::I64 | Ty::F64 | Ty::Ptr => bits,
         }
     }
-    pub fn parse(s: &str) -> Option<Ty> {
+    pub(crate) fn parse(s: &str) -> Option<Ty> {
         Ty::ALL.iter().copied().find(|t| t.name() == s)
     }
 }
@@ -62,7 +62,7 @@ impl std::fmt::Display for Ty {
 }
 
 /// Raw bits of a value of each machine type, as the interpreter and the folder hold them.
-pub trait Bits: Copy {
+pub(crate) trait Bits: Copy {
     fn from_bits64(b: u64) -> Self;
     fn to_bits64(self) -> u64;
 }

@@ -31,7 +31,7 @@ type Places = BTreeSet<usize>;
 /// What the run-time is to know of the operands of the loop with the body `id`, and the arrays among these that
 /// are no arguments, in the order in which they stand behind them; `outer` makes what `args` are, its
 /// arguments.
-pub fn operands(
+pub(crate) fn operands(
     session: &Session<'_>,
     id: InstanceId,
     outer: &Func,
@@ -399,7 +399,7 @@ impl<'a> Uses<'a> {
 
 /// What a function does with its arguments.
 #[derive(Clone)]
-pub struct Summary {
+pub(crate) struct Summary {
     /// Those that it may write to.
     pub written: Vec<usize>,
     /// Those that its result may lead to.
@@ -407,10 +407,10 @@ pub struct Summary {
 }
 
 /// What functions do; none of one that is being looked at.
-pub type Known = HashMap<InstanceId, Option<Summary>>;
+pub(crate) type Known = HashMap<InstanceId, Option<Summary>>;
 
 /// What a function does with its arguments; none where that is not known (yet).
-pub fn summary(session: &Session<'_>, id: InstanceId, known: &mut Known) -> Option<Summary> {
+pub(crate) fn summary(session: &Session<'_>, id: InstanceId, known: &mut Known) -> Option<Summary> {
     if let Some(known) = known.get(&id) {
         return known.clone();
     }

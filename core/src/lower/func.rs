@@ -14,7 +14,6 @@ use crate::emit::{cast, constants};
 use crate::exc::unbound;
 use crate::host::GlobalValue;
 use crate::infer::state::Session;
-use crate::layout::Obj;
 use crate::lir::builder::Builder;
 use crate::lir::{self, Alias, LocData, Ty};
 use crate::ops::reduce::of_row;
@@ -24,10 +23,9 @@ use crate::ops::{Body, id, raising};
 use crate::ssa::{Block, BlockCall, Func, Fused, FusedArg, InstNode, InstanceId, Loc, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
 use std::collections::HashMap;
-use std::sync::atomic::AtomicI64;
 
 /// State of lowering one function.
-pub struct FuncLower<'a, 'h> {
+pub(crate) struct FuncLower<'a, 'h> {
     pub cx: LowerCx<'a>,
     pub session: &'a Session<'h>,
     pub func: &'a Func,
@@ -40,13 +38,12 @@ pub struct FuncLower<'a, 'h> {
     released: HashMap<Value, Val>,
     /// Set in generators: where values live between suspensions.
     pub frame: Option<FrameMap>,
-    pub ret: Type,
     notes: Notes,
 }
 
 /// Lowers an ordinary function; what of it runs in parallel comes after it, and what became of its operations
 /// on arrays.
-pub fn lower_function(
+pub(crate) fn lower_function(
     session: &Session<'_>,
     id: InstanceId,
     func: &Func,
@@ -62,7 +59,7 @@ pub fn lower_function(
     let params = b.params(lir::Block(0));
     let mut cx = LowerCx::new(b, params[0], results, options, generators);
     cx.guard = guard;
-    let mut f = FuncLower::new(cx, session, func, globals, t.ret);
+    let mut f = FuncLower::new(cx, session, func, globals);
     f.notes.parts = func.parallel;
     let entry = &func.blocks[0].params;
     for (p, val) in entry.iter().zip(split_leaves(&params[1..], &t.params)) {
@@ -111,12 +108,11 @@ fn is_recursive(session: &Session<'_>, id: InstanceId) -> bool {
 }
 
 impl<'a, 'h> FuncLower<'a, 'h> {
-    pub fn new(
+    pub(crate) fn new(
         cx: LowerCx<'a>,
         session: &'a Session<'h>,
         func: &'a Func,
         globals: &'a HashMap<Value, GlobalValue>,
-        ret: Type,
     ) -> FuncLower<'a, 'h> {
         let n = func.values as usize;
         FuncLower {
@@ -130,13 +126,12 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             blocks: vec![None; func.blocks.len()],
             released: HashMap::new(),
             frame: None,
-            ret,
         }
     }
 
     /// Lowers every reached block. `jump_to_entry` passes the entry block's arguments when it is not the LIR
     /// entry.
-    pub fn run(&mut self, skip: &[Block]) -> Result<()> {
+    pub(crate) fn run(&mut self, skip: &[Block]) -> Result<()> {
         let order = self.func.reverse_post_order();
         let entry = self.cx.b.block;
         self.blocks[0] = Some(entry);
@@ -164,7 +159,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
     }
 
     /// RecursionError when the stack has no room left; also where recursion without loops polls.
-    pub fn check_stack(&mut self) -> Result<()> {
+    pub(crate) fn check_stack(&mut self) -> Result<()> {
         let place = Loc { line: self.func.first_line, ..Loc::default() };
         self.cx.options.platform.recursion().map_err(|d| d.at(self.func.span(place)))?;
         let here = self.cx.b.slot_addr(8);
@@ -234,7 +229,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
     }
 
     /// Machine values of a value; in a generator read back from its frame.
-    pub fn val(&mut self, v: Value) -> Result<Val> {
+    pub(crate) fn val(&mut self, v: Value) -> Result<Val> {
         if let Some(val) = self.released.get(&v) {
             return Ok(val.clone());
         }
@@ -256,7 +251,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
     }
 
     /// Gives a value its machine values; in a generator also stores those that live across a suspension.
-    pub fn define(&mut self, v: Value, val: Val) {
+    pub(crate) fn define(&mut self, v: Value, val: Val) {
         if let Some(frame) = &self.frame
             && let Some(slots) = frame.slots_of(v)
         {
@@ -822,10 +817,4 @@ fn global(cx: &mut LowerCx<'_>, g: &GlobalValue) -> Result<Val> {
             return Err(Diagnostic::internal(format!("{what} reached lowering")));
         }
     })
-}
-
-/// An immortal header for objects that compiled code refers to but never frees.
-pub fn immortal() -> Obj {
-    unsafe extern "C" fn never(_: *mut Obj) {}
-    Obj { refs: AtomicI64::new(i64::MAX / 2), drop: never }
 }

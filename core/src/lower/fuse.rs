@@ -27,7 +27,7 @@ const MOST_ARRAYS: usize = 10;
 /// Arrays that a loop makes beside its result.
 const MOST_MADE: usize = 4;
 
-pub fn fuse(func: &mut Func, session: &Session<'_>) {
+pub(crate) fn fuse(func: &mut Func, session: &Session<'_>) {
     if !func.insts.iter().any(|n| step(func, n).is_some() || assigns(func, n).is_some()) {
         return;
     }
@@ -117,7 +117,7 @@ fn look_through_methods(func: &mut Func) {
     }
 }
 
-pub struct Pass<'a, 'h> {
+pub(crate) struct Pass<'a, 'h> {
     pub func: &'a mut Func,
     pub session: &'a Session<'h>,
     /// How often each value is read.
@@ -157,7 +157,7 @@ fn definitions(func: &Func) -> HashMap<Value, Inst> {
 }
 
 /// The operation, if it makes an array element by element and that never fails but for shapes.
-pub fn step(func: &Func, node: &InstNode) -> Option<&'static OpDef> {
+pub(crate) fn step(func: &Func, node: &InstNode) -> Option<&'static OpDef> {
     let Op::Apply(op) = node.op else { return None };
     if *op == CHOSEN {
         return Some(op);
@@ -194,7 +194,7 @@ pub fn step(func: &Func, node: &InstNode) -> Option<&'static OpDef> {
 }
 
 /// Whether an operation is an elementary function.
-pub fn is_slow(op: &OpDef) -> bool {
+pub(crate) fn is_slow(op: &OpDef) -> bool {
     op.kernel.is_some_and(|k| k.is_slow())
 }
 
@@ -215,7 +215,7 @@ fn roots(func: &Func, node: &InstNode) -> Vec<usize> {
 
 /// The mask and the value of an assignment of an array through a mask for every element, and the dimensions
 /// of these.
-pub fn assigns(func: &Func, node: &InstNode) -> Option<(Value, Value, u8)> {
+pub(crate) fn assigns(func: &Func, node: &InstNode) -> Option<(Value, Value, u8)> {
     let (Op::Apply(op), &[a, mask, value]) = (&node.op, node.args.as_slice()) else { return None };
     if !op.is(id::SETITEM) || node.result.is_some_and(|r| *func.types[r.index()] == Kind::Never) {
         return None;
@@ -291,7 +291,7 @@ impl Pass<'_, '_> {
     }
 
     /// Looks again at who makes and who reads each value.
-    pub fn recount(&mut self) {
+    pub(crate) fn recount(&mut self) {
         (self.uses, self.shapes, self.defs) =
             (count_uses(self.func), shape_readers(self.func), definitions(self.func));
     }
@@ -314,7 +314,13 @@ impl Pass<'_, '_> {
     /// What can be computed in the loop of the instruction at `at`, in the order of the block, and whether
     /// somebody else wants what it gives. `sinks` are reductions right in front of it that are done in the
     /// same loop.
-    pub fn absorb(&mut self, b: Block, at: usize, operands: &[usize], sinks: &[Inst]) -> Vec<(Inst, bool)> {
+    pub(crate) fn absorb(
+        &mut self,
+        b: Block,
+        at: usize,
+        operands: &[usize],
+        sinks: &[Inst],
+    ) -> Vec<(Inst, bool)> {
         let insts = self.func.block(b).insts.clone();
         let root = self.func.inst(insts[at]).clone();
         // How often the members of the chain read each value.
@@ -431,7 +437,7 @@ impl Pass<'_, '_> {
     }
 
     /// Whether an instruction may change what a chain reads.
-    pub fn writes(&mut self, node: &InstNode) -> bool {
+    pub(crate) fn writes(&mut self, node: &InstNode) -> bool {
         match &node.op {
             Op::Apply(op) => {
                 writes_operand(self.func, op, node)
@@ -501,7 +507,7 @@ impl Pass<'_, '_> {
 
     /// Replaces a chain by one instruction, and its members by what checks their shapes; gives how many
     /// instructions were put in front of it.
-    pub fn rewrite(&mut self, b: Block, root: Inst, taken: &[(Inst, bool)]) -> usize {
+    pub(crate) fn rewrite(&mut self, b: Block, root: Inst, taken: &[(Inst, bool)]) -> usize {
         let mut added = 0;
         let sinks: Vec<Inst> = taken
             .iter()

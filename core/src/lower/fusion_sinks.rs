@@ -17,7 +17,7 @@ use crate::ssa::FusedStep;
 use crate::types::{Const, Layout, Type};
 
 /// One of the reductions: what it reads, of which type and shape, and the call that it was.
-pub struct Sink {
+pub(crate) struct Sink {
     pub what: Reduce,
     pub of: Operand,
     pub dtype: Type,
@@ -41,7 +41,7 @@ enum Keeps {
 }
 
 /// The numbers that the reductions give, one after the other.
-pub fn reduce(cx: &mut LowerCx<'_>, lazy: &Lazy, sinks: &[Sink]) -> Result<Val> {
+pub(crate) fn reduce(cx: &mut LowerCx<'_>, lazy: &Lazy, sinks: &[Sink]) -> Result<Val> {
     let first = sinks.first().ok_or_else(|| Diagnostic::internal("no reduction"))?;
     let apart = |cx: &mut LowerCx<'_>| {
         let mut all = vec![];
@@ -61,7 +61,7 @@ pub fn reduce(cx: &mut LowerCx<'_>, lazy: &Lazy, sinks: &[Sink]) -> Result<Val> 
 }
 
 impl Sink {
-    pub fn new(
+    pub(crate) fn new(
         cx: &mut LowerCx<'_>,
         chain: &mut Chain,
         step: &FusedStep,

@@ -117,7 +117,7 @@ fn live_across_yield(func: &Func) -> Vec<Value> {
 }
 
 /// The function that makes a generator, and the one that resumes it.
-pub fn lower_generator(
+pub(crate) fn lower_generator(
     session: &Session<'_>,
     id: InstanceId,
     func: &Func,
@@ -143,7 +143,7 @@ pub fn lower_generator(
     let done = cx.b.i64(-1);
     cx.b.store(done, params[1], offset!(Frame.resume), Alias::Frame);
     cx.b.switch_to(start);
-    let mut f = FuncLower::new(cx, session, func, globals, Type::none());
+    let mut f = FuncLower::new(cx, session, func, globals);
     f.frame = Some(FrameMap::new(params[1], l.slots, start, yields));
     // Resuming is a call too, and the generators that a body drives are not among its callees.
     if may_recurse(func) {
@@ -208,7 +208,7 @@ fn lower_maker(
 }
 
 /// Resume functions of all generators of a session.
-pub fn all(session: &Session<'_>) -> Generators {
+pub(crate) fn all(session: &Session<'_>) -> Generators {
     let made: Vec<InstanceId> = (0..session.instances.len())
         .map(InstanceId::new)
         .filter(|i| session.at(*i).func.is_generator)

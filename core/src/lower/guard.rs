@@ -21,14 +21,14 @@ use crate::types::{Kind, Type};
 use std::collections::HashSet;
 
 /// What the parallel loops of a module change.
-pub struct Guard {
+pub(crate) struct Guard {
     pub shared: Shared,
     /// Code that runs in them.
     inside: HashSet<InstanceId>,
 }
 
 /// What has to be guarded in the instances that `root` reaches; none where nothing has.
-pub fn find(session: &Session<'_>) -> Result<Option<Guard>> {
+pub(crate) fn find(session: &Session<'_>) -> Result<Option<Guard>> {
     let bodies: Vec<InstanceId> = session
         .instances
         .iter()
@@ -61,7 +61,7 @@ fn holds_generator(t: Type) -> bool {
 }
 
 impl Guard {
-    pub fn covers(&self, id: InstanceId) -> bool {
+    pub(crate) fn covers(&self, id: InstanceId) -> bool {
         self.inside.contains(&id)
     }
 

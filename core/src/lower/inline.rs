@@ -18,7 +18,7 @@ const MOST_INSTS: usize = 80;
 /// Instructions that are copied into one function.
 const BUDGET: usize = 600;
 
-pub fn inline(func: &mut Func, globals: &mut HashMap<Value, GlobalValue>, session: &Session<'_>) {
+pub(crate) fn inline(func: &mut Func, globals: &mut HashMap<Value, GlobalValue>, session: &Session<'_>) {
     let mut budget = BUDGET;
     for b in (0..func.blocks.len()).map(Block::new) {
         let mut at = 0;
@@ -39,7 +39,7 @@ pub fn inline(func: &mut Func, globals: &mut HashMap<Value, GlobalValue>, sessio
 
 /// The place of the user's code at which an instruction stands, and the library function called there that it
 /// came from.
-pub fn user_place(func: &Func, mut loc: Loc) -> (Loc, Option<Arc<str>>) {
+pub(crate) fn user_place(func: &Func, mut loc: Loc) -> (Loc, Option<Arc<str>>) {
     let mut name = None;
     while let Some(from) =
         loc.inlined.checked_sub(1).and_then(|k| func.inlined.get(k as usize)).filter(|f| f.file.is_library())
@@ -198,7 +198,7 @@ fn copy(
 }
 
 /// Reads other values in the place of some, everywhere.
-pub fn replace(func: &mut Func, by: &HashMap<Value, Value>) {
+pub(crate) fn replace(func: &mut Func, by: &HashMap<Value, Value>) {
     let new = |v: &mut Value| {
         while let Some(n) = by.get(v) {
             *v = *n;

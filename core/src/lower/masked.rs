@@ -25,7 +25,7 @@ struct Chain {
 
 impl Pass<'_, '_> {
     /// Rewrites what a block writes through masks.
-    pub fn masks(&mut self, b: Block) {
+    pub(crate) fn masks(&mut self, b: Block) {
         for root in self.func.block(b).insts.clone() {
             let Some(chain) = self.chosen(b, root) else { continue };
             let Some(types) = self.types_of_all(&chain) else { continue };
@@ -198,7 +198,7 @@ impl Pass<'_, '_> {
     }
 
     /// A new instruction in front of another.
-    pub fn add(
+    pub(crate) fn add(
         &mut self,
         b: Block,
         before: Inst,

@@ -10,24 +10,24 @@
 //! the lists that iterations share and change, [`gpu`] makes kernels, [`short_loop_entry`] entries of ufuncs'
 //! loops for few turns, [`notes`] says what runs in parallel.
 
-pub mod apart;
+pub(crate) mod apart;
 pub mod changes;
-pub mod func;
+pub(crate) mod func;
 pub mod fuse;
-pub mod fusion_sinks;
+pub(crate) mod fusion_sinks;
 pub mod generator;
 pub mod gpu;
-pub mod guard;
-pub mod inline;
-pub mod masked;
+pub(crate) mod guard;
+pub(crate) mod inline;
+pub(crate) mod masked;
 pub mod notes;
-pub mod ownership;
-pub mod pure;
-pub mod reduction_fusion;
-pub mod reduction_merging;
-pub mod sequential_retry;
+pub(crate) mod ownership;
+pub(crate) mod pure;
+pub(crate) mod reduction_fusion;
+pub(crate) mod reduction_merging;
+pub(crate) mod sequential_retry;
 pub mod short_loop_entry;
-pub mod suspension;
+pub(crate) mod suspension;
 
 use crate::diag::{Diagnostic, Result};
 use crate::emit::platform::{Host, Platform};
@@ -50,14 +50,14 @@ pub struct Target {
     pub ret: Type,
 }
 
-pub fn target(session: &Session<'_>, id: InstanceId) -> Target {
+pub(crate) fn target(session: &Session<'_>, id: InstanceId) -> Target {
     let i = session.at(id);
     let sig = crate::emit::cx::signature(&i.key.args, i.ret);
     Target { name: format!("{}.{}", i.func.name, id.0), sig, params: i.key.args.clone(), ret: i.ret }
 }
 
 /// What a global that typed code reads is, by its value.
-pub type Globals = HashMap<Value, GlobalValue>;
+pub(crate) type Globals = HashMap<Value, GlobalValue>;
 
 /// Something that is done to typed code before it is lowered.
 pub struct Step {

@@ -33,7 +33,7 @@ fn operation(node: &ssa::InstNode) -> Option<(&'static OpDef, Option<&ssa::Fused
 }
 
 /// An operation's name as reports have it.
-pub fn shown(op: &OpDef) -> String {
+pub(crate) fn shown(op: &OpDef) -> String {
     op.name()
         .trim_start_matches("operator.")
         .trim_start_matches("numpy.")
@@ -110,7 +110,7 @@ fn divides(
 
 /// The notes of a function that is being lowered.
 #[derive(Default)]
-pub struct Notes {
+pub(crate) struct Notes {
     /// What of it was asked to run in parallel.
     pub parts: Parts,
     /// What became of the operations on arrays so far.
@@ -119,7 +119,7 @@ pub struct Notes {
 
 impl Notes {
     /// Begins an operation: says whether it may run in parallel.
-    pub fn begin(&self, func: &ssa::Func, node: &ssa::InstNode, chunks: &mut ChunkedLoops) {
+    pub(crate) fn begin(&self, func: &ssa::Func, node: &ssa::InstNode, chunks: &mut ChunkedLoops) {
         if !self.parts.any() {
             return;
         }
@@ -147,7 +147,7 @@ impl Notes {
     }
 
     /// Notes what became of a loop or a comprehension.
-    pub fn note_region(
+    pub(crate) fn note_region(
         &mut self,
         func: &ssa::Func,
         node: &ssa::InstNode,
@@ -166,7 +166,7 @@ impl Notes {
 
     /// Notes what became of the operation that has just been lowered, if it is one that somebody would ask
     /// about.
-    pub fn note(&mut self, func: &ssa::Func, node: &ssa::InstNode, chunks: &ChunkedLoops) {
+    pub(crate) fn note(&mut self, func: &ssa::Func, node: &ssa::InstNode, chunks: &ChunkedLoops) {
         if !self.parts.any() {
             return;
         }

@@ -24,7 +24,7 @@ enum Root {
     Alias { of: Value, full: bool },
 }
 
-pub fn insert_references(func: &mut Func) {
+pub(crate) fn insert_references(func: &mut Func) {
     destructure(func);
     let roots = find_roots(func);
     if !roots.iter().any(|r| *r == Root::Owned) && !needs_retains(func) {
@@ -45,7 +45,7 @@ fn needs_retains(func: &Func) -> bool {
 }
 
 /// Whether an instruction of typed code may raise.
-pub fn may_raise(func: &Func, node: &InstNode) -> bool {
+pub(crate) fn may_raise(func: &Func, node: &InstNode) -> bool {
     match &node.op {
         Op::Apply(op) => {
             let mut types = node.args.iter().map(|a| func.types[a.index()]);
@@ -243,7 +243,7 @@ fn find_roots(func: &Func) -> Vec<Root> {
 }
 
 /// Which values hold references of their own, rather than show those of another.
-pub fn holders(func: &Func) -> Vec<bool> {
+pub(crate) fn holders(func: &Func) -> Vec<bool> {
     find_roots(func).iter().map(|r| *r == Root::Owned).collect()
 }
 

@@ -9,9 +9,9 @@ use crate::types::{Kind, Type};
 use std::collections::{HashMap, HashSet};
 
 /// Where the values of a function come from.
-pub type Defs<'a> = HashMap<Value, &'a InstNode>;
+pub(crate) type Defs<'a> = HashMap<Value, &'a InstNode>;
 
-pub fn definitions(f: &Func) -> Defs<'_> {
+pub(crate) fn definitions(f: &Func) -> Defs<'_> {
     f.blocks
         .iter()
         .flat_map(|b| &b.insts)
@@ -22,12 +22,16 @@ pub fn definitions(f: &Func) -> Defs<'_> {
         .collect()
 }
 
-pub fn is_pure(session: &Session<'_>, id: InstanceId) -> bool {
+pub(crate) fn is_pure(session: &Session<'_>, id: InstanceId) -> bool {
     does_nothing_but(session, id, &|_| false)
 }
 
 /// Whether a function is pure but for what it does itself that is `allowed`.
-pub fn does_nothing_but(session: &Session<'_>, id: InstanceId, allowed: &dyn Fn(&InstNode) -> bool) -> bool {
+pub(crate) fn does_nothing_but(
+    session: &Session<'_>,
+    id: InstanceId,
+    allowed: &dyn Fn(&InstNode) -> bool,
+) -> bool {
     if draws(session, id) {
         return false;
     }
@@ -92,12 +96,12 @@ fn computes(f: &Func, defs: &Defs<'_>, node: &InstNode) -> bool {
 }
 
 /// Whether a value is, or is a view of, an array or a list that this function has made.
-pub fn is_made_here(f: &Func, defs: &Defs<'_>, v: Value) -> bool {
+pub(crate) fn is_made_here(f: &Func, defs: &Defs<'_>, v: Value) -> bool {
     maker(f, defs, v).is_some()
 }
 
 /// The array or the list that this function has made which a value is, or is a view of.
-pub fn maker(f: &Func, defs: &Defs<'_>, mut v: Value) -> Option<Value> {
+pub(crate) fn maker(f: &Func, defs: &Defs<'_>, mut v: Value) -> Option<Value> {
     for _ in 0..64 {
         let node = defs.get(&v)?;
         match &node.op {
@@ -143,7 +147,7 @@ pub fn maker(f: &Func, defs: &Defs<'_>, mut v: Value) -> Option<Value> {
 }
 
 /// Whether an instance, or something that it calls, draws random numbers.
-pub fn draws(session: &Session<'_>, id: InstanceId) -> bool {
+pub(crate) fn draws(session: &Session<'_>, id: InstanceId) -> bool {
     let is_random = |n: &InstNode| matches!(n.op, Op::Apply(op) if crate::ops::random::draws(op));
     let (mut seen, mut todo) = (std::collections::HashSet::from([id]), vec![id]);
     while let Some(at) = todo.pop() {

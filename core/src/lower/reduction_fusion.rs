@@ -35,7 +35,7 @@ struct Sink {
 
 impl Pass<'_, '_> {
     /// Joins the reductions of a block where they read the same arrays.
-    pub fn fuse_reductions(&mut self, b: Block) {
+    pub(crate) fn fuse_reductions(&mut self, b: Block) {
         if self.func.parallel.any() && !self.func.parallel.has(Parts::FUSION) {
             return;
         }
@@ -98,7 +98,7 @@ impl Pass<'_, '_> {
     }
 
     /// The reduction, if its accumulators are numbers of the machine.
-    pub fn kind_of_sink(&self, node: &InstNode) -> Option<Reduce> {
+    pub(crate) fn kind_of_sink(&self, node: &InstNode) -> Option<Reduce> {
         let Op::Apply(op) = node.op else { return None };
         let what = of_row(op)?;
         let ty = |v: &Value| self.func.types[v.index()];

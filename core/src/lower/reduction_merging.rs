@@ -14,7 +14,7 @@ type Group = (Value, Vec<(Inst, Reduce)>);
 
 impl Pass<'_, '_> {
     /// Merges what can be merged in a block.
-    pub fn merge_reductions(&mut self, b: Block) {
+    pub(crate) fn merge_reductions(&mut self, b: Block) {
         if self.func.parallel.any() && !self.func.parallel.has(Parts::FUSION) {
             return;
         }
@@ -40,7 +40,7 @@ impl Pass<'_, '_> {
     }
 
     /// What an instruction computes, if it makes a number of the type of its array out of all elements.
-    pub fn whole_reduction(&self, node: &InstNode) -> Option<Reduce> {
+    pub(crate) fn whole_reduction(&self, node: &InstNode) -> Option<Reduce> {
         let Op::Apply(op) = node.op else { return None };
         let what = of_row(op).filter(|r| matches!(r, Reduce::Sum | Reduce::Min | Reduce::Max))?;
         let (result, ty) = (self.func.types[node.result?.index()], |v: &Value| self.func.types[v.index()]);
@@ -55,7 +55,7 @@ impl Pass<'_, '_> {
         (plain && dtype && falls && *ty(&axis) == Kind::None).then_some(what)
     }
 
-    pub fn is_const(&self, v: Value, c: &Const) -> bool {
+    pub(crate) fn is_const(&self, v: Value, c: &Const) -> bool {
         self.defs.get(&v).is_some_and(|i| matches!(&self.func.inst(*i).op, Op::Const(k) if k == c))
     }
 

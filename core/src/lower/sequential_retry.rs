@@ -15,7 +15,7 @@ use crate::types::{Kind, Type};
 use std::collections::HashSet;
 
 /// How a loop runs.
-pub enum Retry {
+pub(crate) enum Retry {
     /// In pieces.
     Never,
     /// In pieces, and after an exception again as one. The arguments that it writes to are arrays, which must
@@ -25,7 +25,7 @@ pub enum Retry {
     Ordered,
 }
 
-pub fn retry(session: &Session<'_>, id: InstanceId) -> Retry {
+pub(crate) fn retry(session: &Session<'_>, id: InstanceId) -> Retry {
     let inst = session.at(id);
     let Some(typed) = inst.typed.as_ref().filter(|_| inst.func.body.as_ref().is_some_and(|b| b.decides))
     else {

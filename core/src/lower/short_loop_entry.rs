@@ -22,7 +22,7 @@ const PARTS: usize = 4;
 /// What runs once the slots are gone.
 const CLEAN_UP: [&str; 7] = ["fold", "simplify-cfg", "cse", "fold", "simplify-cfg", "thread", "dce"];
 
-pub fn entry_signature() -> Signature {
+pub(crate) fn entry_signature() -> Signature {
     Signature { params: vec![Ty::Ptr; 3], results: vec![Ty::I64] }
 }
 

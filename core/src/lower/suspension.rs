@@ -11,7 +11,7 @@ use crate::types::Type;
 use std::collections::HashMap;
 
 /// Where values live in a frame, and the resume points made so far.
-pub struct FrameMap {
+pub(crate) struct FrameMap {
     pub ptr: Machine,
     slots: HashMap<Value, Vec<(i32, Ty)>>,
     resume_blocks: Vec<Block>,
@@ -19,21 +19,26 @@ pub struct FrameMap {
 }
 
 impl FrameMap {
-    pub fn new(ptr: Machine, slots: HashMap<Value, Vec<(i32, Ty)>>, start: Block, yields: Type) -> FrameMap {
+    pub(crate) fn new(
+        ptr: Machine,
+        slots: HashMap<Value, Vec<(i32, Ty)>>,
+        start: Block,
+        yields: Type,
+    ) -> FrameMap {
         FrameMap { ptr, slots, resume_blocks: vec![start], yields }
     }
 
-    pub fn slots_of(&self, v: Value) -> Option<&[(i32, Ty)]> {
+    pub(crate) fn slots_of(&self, v: Value) -> Option<&[(i32, Ty)]> {
         self.slots.get(&v).map(Vec::as_slice)
     }
 
     /// Where the code goes on, by the number that the frame holds.
-    pub fn resume_blocks(&self) -> Vec<Block> {
+    pub(crate) fn resume_blocks(&self) -> Vec<Block> {
         self.resume_blocks.clone()
     }
 
     /// `yield`: hands the value out and goes on in a new block at the next resumption.
-    pub fn suspend(&mut self, cx: &mut LowerCx<'_>, val: Val) {
+    pub(crate) fn suspend(&mut self, cx: &mut LowerCx<'_>, val: Val) {
         let next = cx.b.new_block(&[]);
         self.resume_blocks.push(next);
         let n = cx.b.i64(self.resume_blocks.len() as i64 - 1);
@@ -45,7 +50,7 @@ impl FrameMap {
     }
 
     /// The end of a generator: no value.
-    pub fn finish(&self, cx: &mut LowerCx<'_>) {
+    pub(crate) fn finish(&self, cx: &mut LowerCx<'_>) {
         let (status, has) = (cx.b.i64(0), cx.b.bool(false));
         let none = absent(&mut cx.b, self.yields);
         let all = [status, has].into_iter().chain(none).collect();
@@ -53,7 +58,7 @@ impl FrameMap {
     }
 
     /// After a resumption: GeneratorExit where it was for the generator's end.
-    pub fn exit(&self, cx: &mut LowerCx<'_>) {
+    pub(crate) fn exit(&self, cx: &mut LowerCx<'_>) {
         let closing = cx.b.load(Ty::I64, self.ptr, offset!(Frame.closing), Alias::Frame);
         let goes_on = cx.b.bin_imm(Op::IcmpNe, closing, 2);
         cx.check(goes_on, Class::GeneratorExit, "");

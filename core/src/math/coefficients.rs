@@ -4,17 +4,17 @@
 #![allow(clippy::excessive_precision, clippy::approx_constant, clippy::unreadable_literal)]
 
 /// log 2, the first with 32 bits, in three parts.
-pub const LN2: [f64; 3] = [0.6931471806019545, -4.2009150726810846e-11, -1.3124698417785255e-27];
+pub(crate) const LN2: [f64; 3] = [0.6931471806019545, -4.2009150726810846e-11, -1.3124698417785255e-27];
 /// π/2, in three parts.
-pub const HALF_PI: [f64; 3] = [1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33];
+pub(crate) const HALF_PI: [f64; 3] = [1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33];
 /// 1 / log 2, in three parts.
-pub const LOG2_E: [f64; 3] = [1.4426950408889634, 2.0355273740931033e-17, -1.0614659956117258e-33];
+pub(crate) const LOG2_E: [f64; 3] = [1.4426950408889634, 2.0355273740931033e-17, -1.0614659956117258e-33];
 /// 1 / log 10, in three parts.
-pub const LOG10_E: [f64; 3] = [0.4342944819032518, 1.098319650216765e-17, 3.717181233110959e-34];
+pub(crate) const LOG10_E: [f64; 3] = [0.4342944819032518, 1.098319650216765e-17, 3.717181233110959e-34];
 /// log 2 / log 10, the first with 32 bits, in three parts.
-pub const LOG10_2: [f64; 3] = [0.3010299956658855, -1.9043128467164274e-12, -1.2593457841405295e-28];
+pub(crate) const LOG10_2: [f64; 3] = [0.3010299956658855, -1.9043128467164274e-12, -1.2593457841405295e-28];
 /// (exp x - 1 - x) / x² for |x| below half of log 2; error 1.4e-18.
-pub const EXP: [f64; 11] = [
+pub(crate) const EXP: [f64; 11] = [
     0.5,
     0.1666666666666667,
     0.04166666666666667,
@@ -28,7 +28,7 @@ pub const EXP: [f64; 11] = [
     2.0914686968086876e-09,
 ];
 /// (2 atanh s - 2 s) / s³ by s², where s is (m - 1) / (m + 1) for m from √½ to √2; error 3.1e-16.
-pub const LOG: [f64; 7] = [
+pub(crate) const LOG: [f64; 7] = [
     0.666666666666667,
     0.3999999999989938,
     0.28571428626031065,
@@ -38,7 +38,7 @@ pub const LOG: [f64; 7] = [
     0.14616721179861816,
 ];
 /// (sin x - x) / x³ by x² for |x| below π/4; error 2.0e-17.
-pub const SIN: [f64; 6] = [
+pub(crate) const SIN: [f64; 6] = [
     -0.16666666666666666,
     0.008333333333330948,
     -0.00019841269836758213,
@@ -47,7 +47,7 @@ pub const SIN: [f64; 6] = [
     1.5918126488531496e-10,
 ];
 /// (cos x - 1 + x²/2) / x⁴ by x² for |x| below π/4; error 1.3e-18.
-pub const COS: [f64; 6] = [
+pub(crate) const COS: [f64; 6] = [
     0.041666666666666664,
     -0.0013888888888887398,
     2.4801587298765462e-05,
@@ -56,14 +56,14 @@ pub const COS: [f64; 6] = [
     -1.1382630669902987e-11,
 ];
 /// π/4, π/2, 3π/4 and π as sums of two.
-pub const QUARTERS: [[f64; 2]; 4] = [
+pub(crate) const QUARTERS: [[f64; 2]; 4] = [
     [0.7853981633974483, 3.061616997868383e-17],
     [1.5707963267948966, 6.123233995736766e-17],
     [2.356194490192345, 9.184850993605148e-17],
     [3.141592653589793, 1.2246467991473532e-16],
 ];
 /// The bits of 2/π, after a word of zeros.
-pub const TWO_OVER_PI: [u64; 22] = [
+pub(crate) const TWO_OVER_PI: [u64; 22] = [
     0x0,
     0xa2f9836e4e441529,
     0xfc2757d1f534ddc0,
@@ -88,7 +88,7 @@ pub const TWO_OVER_PI: [u64; 22] = [
     0xa9e391615ee61b08,
 ];
 /// (atan x - x) / x³ by x² for |x| below tan(π/8); error 3.1e-17.
-pub const ATAN: [f64; 11] = [
+pub(crate) const ATAN: [f64; 11] = [
     -0.3333333333333333,
     0.19999999999995519,
     -0.1428571428466637,
@@ -102,7 +102,7 @@ pub const ATAN: [f64; 11] = [
     -0.019176590625538004,
 ];
 /// (asin x - x) / x³ by x² for |x| up to ½; error 1.5e-17.
-pub const ASIN: [f64; 13] = [
+pub(crate) const ASIN: [f64; 13] = [
     0.16666666666666669,
     0.07499999999998425,
     0.04464285714637338,
@@ -118,7 +118,7 @@ pub const ASIN: [f64; 13] = [
     0.02877844261259304,
 ];
 /// x to the power -1/3 from 1 to 8, roughly; error 0.0041.
-pub const CBRT: [f64; 6] = [
+pub(crate) const CBRT: [f64; 6] = [
     1.3994427296412673,
     -0.5538784978606232,
     0.1792104144854146,
@@ -127,9 +127,10 @@ pub const CBRT: [f64; 6] = [
     -0.00010790352720438857,
 ];
 /// 2 / √π, in three parts.
-pub const TWO_OVER_ROOT_PI: [f64; 3] = [1.1283791670955126, 1.533545961316588e-17, -4.765684596693686e-34];
+pub(crate) const TWO_OVER_ROOT_PI: [f64; 3] =
+    [1.1283791670955126, 1.533545961316588e-17, -4.765684596693686e-34];
 /// (erf x - 2 x / √π) / x³ by x² for |x| up to 0.7; error 1.6e-18.
-pub const ERF: [f64; 10] = [
+pub(crate) const ERF: [f64; 10] = [
     -0.37612638903183754,
     0.11283791670955061,
     -0.026866170645087853,
@@ -142,9 +143,9 @@ pub const ERF: [f64; 10] = [
     1.2092996281613821e-08,
 ];
 /// Halfway between 1 / 31 and 1 / 3.7.
-pub const ERFC_MIDDLE: f64 = 0.15130070027644787;
+pub(crate) const ERFC_MIDDLE: f64 = 0.15130070027644787;
 /// (1 + 2 x) e^(x²) erfc x by 1 / (x + 3) less that, for x from 0.7 to 28; error 4.8e-19.
-pub const ERFC: [f64; 23] = [
+pub(crate) const ERFC: [f64; 23] = [
     1.2401935014910777,
     0.8486121793008081,
     -0.6219773431735348,
@@ -170,7 +171,7 @@ pub const ERFC: [f64; 23] = [
     -176093948.58056605,
 ];
 /// (2 atanh s - 2 s) / s³ / log 2 by s² for |s| up to 0.0745; error 2.8e-18.
-pub const LOG2_SERIES: [f64; 6] = [
+pub(crate) const LOG2_SERIES: [f64; 6] = [
     0.9617966939259756,
     0.5770780163556215,
     0.41219858303518314,
@@ -179,15 +180,15 @@ pub const LOG2_SERIES: [f64; 6] = [
     0.22518564322226373,
 ];
 /// 2 / log 2, in three parts.
-pub const LOG2_TWO: [f64; 3] = [2.8853900817779268, 4.0710547481862066e-17, -2.1229319912234516e-33];
+pub(crate) const LOG2_TWO: [f64; 3] = [2.8853900817779268, 4.0710547481862066e-17, -2.1229319912234516e-33];
 /// What the factors of `pow` take away from the logarithm to base 2, with 38 bits behind the point, and the
 /// rest.
-pub const LOG2_FACTORS: [[f64; 3]; 2] =
+pub(crate) const LOG2_FACTORS: [[f64; 3]; 2] =
     [[-0.32192809488697094, 0.0, 0.4150374992786965], [-3.914087556296025e-13, 0.0, 1.4733181985781966e-13]];
 /// log 2, in three parts.
-pub const LN_2: [f64; 3] = [0.6931471805599453, 2.3190468138462996e-17, 5.707708438416212e-34];
+pub(crate) const LN_2: [f64; 3] = [0.6931471805599453, 2.3190468138462996e-17, 5.707708438416212e-34];
 /// (2^x - 1 - x log 2) / x² for |x| up to ½; error 6.7e-19.
-pub const EXP2: [f64; 11] = [
+pub(crate) const EXP2: [f64; 11] = [
     0.24022650695910072,
     0.0555041086648216,
     0.009618129107628479,
@@ -201,7 +202,7 @@ pub const EXP2: [f64; 11] = [
     2.5725099252888687e-11,
 ];
 /// 2^x for |x| up to ½, for float32; error 4.2e-11.
-pub const EXP2_SINGLE: [f64; 8] = [
+pub(crate) const EXP2_SINGLE: [f64; 8] = [
     0.999999999959497,
     0.6931471805568274,
     0.24022651214120053,
@@ -212,11 +213,12 @@ pub const EXP2_SINGLE: [f64; 8] = [
     1.5303721130801367e-05,
 ];
 /// π, in three parts.
-pub const PI: [f64; 3] = [3.141592653589793, 1.2246467991473532e-16, -2.9947698097183397e-33];
+pub(crate) const PI: [f64; 3] = [3.141592653589793, 1.2246467991473532e-16, -2.9947698097183397e-33];
 /// Half of log 2π / log 2, in three parts.
-pub const HALF_LOG2_TWO_PI: [f64; 3] = [1.3257480647361595, -7.153413670427599e-17, 8.555552342513786e-34];
+pub(crate) const HALF_LOG2_TWO_PI: [f64; 3] =
+    [1.3257480647361595, -7.153413670427599e-17, 8.555552342513786e-34];
 /// Stirling's series of log Γ by 1 / x², times 1 / x.
-pub const STIRLING: [f64; 10] = [
+pub(crate) const STIRLING: [f64; 10] = [
     0.08333333333333333,
     -0.002777777777777778,
     0.0007936507936507937,
@@ -229,7 +231,7 @@ pub const STIRLING: [f64; 10] = [
     -1.3924322169059011,
 ];
 /// log Γ(1 + x) / x for |x| up to 1/8.
-pub const LOG_GAMMA_1: [f64; 19] = [
+pub(crate) const LOG_GAMMA_1: [f64; 19] = [
     -0.5772156649015329,
     0.8224670334241132,
     -0.40068563438653143,
@@ -251,7 +253,7 @@ pub const LOG_GAMMA_1: [f64; 19] = [
     -0.05263167937961666,
 ];
 /// log Γ(2 + x) / x for |x| up to 1/8.
-pub const LOG_GAMMA_2: [f64; 16] = [
+pub(crate) const LOG_GAMMA_2: [f64; 16] = [
     0.42278433509846713,
     0.3224670334241132,
     -0.0673523010531981,

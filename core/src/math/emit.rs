@@ -9,7 +9,7 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Shl, Shr, Sub};
 
 /// A value of the function that is being written: a float, 64 bits, or a truth.
 #[derive(Clone, Copy)]
-pub struct Node<'a, 'f> {
+pub(crate) struct Node<'a, 'f> {
     pub value: Value,
     pub to: &'a RefCell<Builder<'f>>,
 }
@@ -41,7 +41,7 @@ impl Node<'_, '_> {
     }
 
     /// What a helper gives where `unusual` holds, else what `usual` writes.
-    pub fn or_from_helper(
+    pub(crate) fn or_from_helper(
         self,
         unusual: Self,
         helper: &'static RtFn,

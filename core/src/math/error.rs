@@ -56,7 +56,7 @@ pub fn erf_near<R: Real>(x: R) -> R {
 }
 
 /// Where numbers come one by one.
-pub struct Alone;
+pub(crate) struct Alone;
 impl Rare for Alone {
     #[inline(always)]
     fn usual<R: Real>(x: R) -> R {

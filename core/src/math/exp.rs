@@ -9,7 +9,7 @@ use crate::ops::mathfn as m;
 use crate::rt::RtFn;
 
 /// `2^n`, and `e^r` as `1 + r + (lo + r² curve)`.
-pub struct Parts<R: Real> {
+pub(crate) struct Parts<R: Real> {
     /// `n` as a number that holds it in its low bits.
     pub shifted: R,
     pub r: R,
@@ -19,7 +19,7 @@ pub struct Parts<R: Real> {
 
 /// Of a number small enough for `n` to fit (a few thousand).
 #[inline(always)]
-pub fn parts<R: Real>(x: R) -> Parts<R> {
+pub(crate) fn parts<R: Real>(x: R) -> Parts<R> {
     let (shifted, n, r) = reduced(x);
     let low = n * -LN2[1];
     // Where `r` is the smaller one, what is lost is far below the last bit of the result.
@@ -28,7 +28,7 @@ pub fn parts<R: Real>(x: R) -> Parts<R> {
 
 /// Of a sum.
 #[inline(always)]
-pub fn parts_of<R: Real>(x: Sum<R>) -> Parts<R> {
+pub(crate) fn parts_of<R: Real>(x: Sum<R>) -> Parts<R> {
     let (shifted, n, r) = reduced(x.hi);
     series(shifted, Sum::ordered(r, n.fma(r.of(-LN2[1]), x.lo)))
 }
@@ -49,7 +49,7 @@ fn series<R: Real>(shifted: R, r: Sum<R>) -> Parts<R> {
 
 /// `m * 2^n` with one rounding, whatever `n` below a few thousand, from the number that holds `n`.
 #[inline(always)]
-pub fn scale<R: Real>(m: R, shifted: R) -> R {
+pub(crate) fn scale<R: Real>(m: R, shifted: R) -> R {
     // Two factors, so that results without full precision are rounded once, and none overflows before its
     // time.
     let n = shifted.bits() - SHIFT.to_bits() as i64;
@@ -66,26 +66,26 @@ impl<R: Real> Parts<R> {
     }
     /// `e^r`, rounded.
     #[inline(always)]
-    pub fn value(&self) -> R {
+    pub(crate) fn value(&self) -> R {
         let one = Sum::ordered(self.r.of(1.0), self.r);
         one.hi + (self.r * self.r).fma(self.curve, one.lo + self.lo)
     }
     /// `e^r` as a sum.
     #[inline(always)]
-    pub fn sum(&self) -> Sum<R> {
+    pub(crate) fn sum(&self) -> Sum<R> {
         let one = Sum::ordered(self.r.of(1.0), self.r);
         Sum { hi: one.hi, lo: one.lo + self.rest() }
     }
     /// `2^(n + more)`, an ordinary number.
     #[inline(always)]
-    pub fn power(&self, more: i64) -> R {
+    pub(crate) fn power(&self, more: i64) -> R {
         ((self.shifted.bits() + (1023 + more - SHIFT.to_bits() as i64)) << 52).real()
     }
 }
 
 /// Keeps NaN; beyond these limits results are 0 and infinite.
 #[inline(always)]
-pub fn clamped<R: Real>(x: R, low: f64, high: f64) -> R {
+pub(crate) fn clamped<R: Real>(x: R, low: f64, high: f64) -> R {
     let x = R::pick(x.over(high), x.of(high), x);
     R::pick(x.under(low), x.of(low), x)
 }
@@ -105,7 +105,7 @@ pub fn exp_ordinary<R: Real>(x: R) -> R {
 }
 
 /// Where numbers come one by one.
-pub struct Alone;
+pub(crate) struct Alone;
 impl Rare for Alone {
     #[inline(always)]
     fn usual<R: Real>(x: R) -> R {
@@ -135,7 +135,7 @@ pub fn exp2<R: Real>(x: R) -> R {
 
 /// A quarter of `e^x - 1` for `x` from -40 to 712, with an error far below its last bit.
 #[inline(always)]
-pub fn quarter_expm1<R: Real>(x: R) -> Sum<R> {
+pub(crate) fn quarter_expm1<R: Real>(x: R) -> Sum<R> {
     let p = parts(x);
     let factor = p.power(-2);
     let whole = Sum::exact(factor, x.of(-0.25));

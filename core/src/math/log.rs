@@ -14,7 +14,7 @@ const EXPONENT: i64 = 0xfff << 52;
 const LARGE: f64 = 4_503_599_627_370_496.0;
 
 /// A positive number as `2^k m`.
-pub struct Split<R: Real> {
+pub(crate) struct Split<R: Real> {
     pub k: R,
     pub m: R,
     /// `k` in the bits of the exponent.
@@ -23,7 +23,7 @@ pub struct Split<R: Real> {
 
 /// Of a normal number.
 #[inline(always)]
-pub fn split_normal<R: Real>(x: R) -> Split<R> {
+pub(crate) fn split_normal<R: Real>(x: R) -> Split<R> {
     let bits = x.bits();
     let from = bits - ROOT_HALF;
     let shift = from & EXPONENT;
@@ -32,7 +32,7 @@ pub fn split_normal<R: Real>(x: R) -> Split<R> {
 }
 
 #[inline(always)]
-pub fn split<R: Real>(x: R) -> Split<R> {
+pub(crate) fn split<R: Real>(x: R) -> Split<R> {
     // All choices are between integers: LLVM chooses between floats by way of a byte register, whose old
     // value is waited for, so numbers that come one by one would wait for each other.
     let bits = x.bits();
@@ -65,7 +65,7 @@ pub fn log_ordinary<R: Real>(x: R) -> R {
 }
 
 /// Where numbers come one by one.
-pub struct Alone;
+pub(crate) struct Alone;
 impl Rare for Alone {
     #[inline(always)]
     fn usual<R: Real>(x: R) -> R {
@@ -86,7 +86,7 @@ impl Rare for Alone {
 
 /// Whether [`log_ordinary`] serves.
 #[inline(always)]
-pub fn is_normal<R: Real>(x: R) -> R::Truth {
+pub(crate) fn is_normal<R: Real>(x: R) -> R::Truth {
     !x.under(f64::MIN_POSITIVE) & x.under(f64::INFINITY)
 }
 
@@ -116,7 +116,7 @@ fn near_one<R: Real>(m: R) -> Sum<R> {
 
 /// `log(2^more (1 + h.hi + h.lo))` for a sum above -1.
 #[inline(always)]
-pub fn log1p_of<R: Real>(h: Sum<R>, more: R) -> R {
+pub(crate) fn log1p_of<R: Real>(h: Sum<R>, more: R) -> R {
     let u = Sum::exact(h.hi.of(1.0), h.hi);
     let Split { k, m, shift } = split_normal(u.hi);
     // 2^-k, or where that is too small a number, nothing: the sum has no second part there.
@@ -143,7 +143,7 @@ fn scaled<R: Real>(x: Sum<R>, c: &[f64; 3]) -> Sum<R> {
 }
 
 #[inline(always)]
-pub fn log2_of<R: Real>(Split { k, m, .. }: Split<R>) -> R {
+pub(crate) fn log2_of<R: Real>(Split { k, m, .. }: Split<R>) -> R {
     let log = scaled(near_one(m), &LOG2_E);
     let whole = Sum::ordered(k, log.hi);
     whole.hi + (whole.lo + log.lo)

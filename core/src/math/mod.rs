@@ -13,7 +13,7 @@
 #[allow(clippy::all)]
 mod coefficients;
 mod definitions;
-pub mod emit;
+pub(crate) mod emit;
 pub mod error;
 pub mod exp;
 pub mod gamma;
@@ -127,7 +127,7 @@ pub(crate) const SHIFT: f64 = 6_755_399_441_055_744.0;
 
 /// A polynomial, constant first: four terms at a time, so that few multiplications wait for each other.
 #[inline(always)]
-pub fn poly<R: Real, const N: usize>(x: R, c: &[f64; N]) -> R {
+pub(crate) fn poly<R: Real, const N: usize>(x: R, c: &[f64; N]) -> R {
     let x2 = x * x;
     let x4 = x2 * x2;
     let (mut sum, mut from) = (None, N.next_multiple_of(4));
@@ -155,80 +155,80 @@ pub fn poly<R: Real, const N: usize>(x: R, c: &[f64; N]) -> R {
 
 /// A number as the sum of two, the second far smaller.
 #[derive(Clone, Copy)]
-pub struct Sum<R> {
+pub(crate) struct Sum<R> {
     pub hi: R,
     pub lo: R,
 }
 
 impl<R: Real> Sum<R> {
     #[inline(always)]
-    pub fn of(hi: R) -> Self {
+    pub(crate) fn of(hi: R) -> Self {
         Sum { hi, lo: hi.of(0.0) }
     }
     /// `a + b` exactly.
     #[inline(always)]
-    pub fn exact(a: R, b: R) -> Self {
+    pub(crate) fn exact(a: R, b: R) -> Self {
         let hi = a + b;
         let from_b = hi - a;
         Sum { hi, lo: (a - (hi - from_b)) + (b - from_b) }
     }
     /// `a + b` exactly, where the magnitude of `a` is not below that of `b`, or `a` is zero.
     #[inline(always)]
-    pub fn ordered(a: R, b: R) -> Self {
+    pub(crate) fn ordered(a: R, b: R) -> Self {
         let hi = a + b;
         Sum { hi, lo: (a - hi) + b }
     }
     /// `a * b` exactly, as long as nothing underflows.
     #[inline(always)]
-    pub fn product(a: R, b: R) -> Self {
+    pub(crate) fn product(a: R, b: R) -> Self {
         let hi = a * b;
         Sum { hi, lo: a.fma(b, -hi) }
     }
     #[inline(always)]
-    pub fn value(self) -> R {
+    pub(crate) fn value(self) -> R {
         self.hi + self.lo
     }
     /// A multiple of a constant that is itself given in parts.
     #[inline(always)]
-    pub fn times(self, c: &[f64; 3]) -> Self {
+    pub(crate) fn times(self, c: &[f64; 3]) -> Self {
         let p = Self::product(self.hi, self.hi.of(c[0]));
         Self::ordered(p.hi, self.lo.fma(self.hi.of(c[0]), self.hi.fma(self.hi.of(c[1]), p.lo)))
     }
     #[inline(always)]
-    pub fn mul(self, o: Self) -> Self {
+    pub(crate) fn mul(self, o: Self) -> Self {
         let p = Self::product(self.hi, o.hi);
         Self::ordered(p.hi, self.lo.fma(o.hi, self.hi.fma(o.lo, p.lo)))
     }
     #[inline(always)]
-    pub fn add(self, o: Self) -> Self {
+    pub(crate) fn add(self, o: Self) -> Self {
         let s = Self::exact(self.hi, o.hi);
         Self::ordered(s.hi, s.lo + (self.lo + o.lo))
     }
     /// A quotient, with one division.
     #[inline(always)]
-    pub fn over(self, d: Self) -> Self {
+    pub(crate) fn over(self, d: Self) -> Self {
         let inverse = d.hi.of(1.0) / d.hi;
         let hi = self.hi * inverse;
         let rest = (-hi).fma(d.hi, self.hi) + (-hi).fma(d.lo, self.lo);
         Self::ordered(hi, rest * inverse)
     }
     #[inline(always)]
-    pub fn scaled(self, by: R) -> Self {
+    pub(crate) fn scaled(self, by: R) -> Self {
         Sum { hi: self.hi * by, lo: self.lo * by }
     }
     #[inline(always)]
-    pub fn negated(self) -> Self {
+    pub(crate) fn negated(self) -> Self {
         Sum { hi: -self.hi, lo: -self.lo }
     }
     #[inline(always)]
-    pub fn pick(c: R::Truth, a: Self, b: Self) -> Self {
+    pub(crate) fn pick(c: R::Truth, a: Self, b: Self) -> Self {
         Sum { hi: R::pick(c, a.hi, b.hi), lo: R::pick(c, a.lo, b.lo) }
     }
 }
 
 /// The root of a sum that is not negative.
 #[inline(always)]
-pub fn root<R: Real>(s: Sum<R>) -> Sum<R> {
+pub(crate) fn root<R: Real>(s: Sum<R>) -> Sum<R> {
     let r = s.hi.root();
     let rest = ((-r).fma(r, s.hi) + s.lo) / (r * 2.0);
     Sum { hi: r, lo: R::pick(s.hi.equals(0.0), s.hi, rest) }

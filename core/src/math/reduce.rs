@@ -11,13 +11,13 @@ use super::{Bits, Real, SHIFT, Sum};
 pub const LARGE: f64 = 1_073_741_824.0;
 
 /// The angle that is left, at most π/4, and the number of quarter turns in the low bits.
-pub struct Reduced<R: Real> {
+pub(crate) struct Reduced<R: Real> {
     pub r: Sum<R>,
     pub turns: R::Bits,
 }
 
 #[inline(always)]
-pub fn small<R: Real>(x: R) -> Reduced<R> {
+pub(crate) fn small<R: Real>(x: R) -> Reduced<R> {
     let shifted = x.fma_of(std::f64::consts::FRAC_2_PI, SHIFT);
     let n = shifted - SHIFT;
     // Exact, since the two are so near each other.
@@ -41,7 +41,7 @@ fn wide<B: Bits>(a: B, b: B) -> (B, B) {
 
 /// Of a finite number that is not negative and [`LARGE`].
 #[inline(always)]
-pub fn large<R: Real>(x: R) -> Reduced<R> {
+pub(crate) fn large<R: Real>(x: R) -> Reduced<R> {
     let bits = x.bits();
     let whole = (bits & ((1 << 52) - 1)) | 1 << 52;
     // x is whole * 2^e, and bits of 2/π above the one of weight 2^-(e - 2) make whole turns. The table begins

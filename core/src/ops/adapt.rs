@@ -10,7 +10,7 @@ use crate::typing::Arg;
 
 /// What a row does of the operands of a call before anything else: what goes in front of them, and which of
 /// them follow; none where they stay as they are.
-pub type Rewrite = fn(&[Arg]) -> Result<Option<(Const, Vec<usize>)>>;
+pub(crate) type Rewrite = fn(&[Arg]) -> Result<Option<(Const, Vec<usize>)>>;
 
 /// The ways to adapt a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum Adapter {
 }
 
 /// A call as it was written, for one row.
-pub struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     pub op: &'static OpDef,
     /// Operands by position.
     pub given: &'a [Arg],
@@ -39,13 +39,13 @@ pub struct Asked<'a> {
 
 /// The function of the library that carries a call out, and which operands it gets behind the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Adapted {
+pub(crate) struct Adapted {
     pub library: &'static str,
     pub operands: Operands,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operands {
+pub(crate) enum Operands {
     /// Those by position.
     Given,
     /// The first ones in the order of the parameters.
@@ -80,12 +80,12 @@ fn has_no_dimensions(a: &Arg) -> bool {
 
 impl Adapter {
     /// Those that are tried before the rows themselves.
-    pub const BEFORE: &[Adapter] = &[Adapter::Sequences];
+    pub(crate) const BEFORE: &[Adapter] = &[Adapter::Sequences];
     /// Those that are tried where no row takes the operands.
-    pub const AFTER: &[Adapter] = &[Adapter::Parameters, Adapter::FirstSequence, Adapter::Numbers];
+    pub(crate) const AFTER: &[Adapter] = &[Adapter::Parameters, Adapter::FirstSequence, Adapter::Numbers];
 
     /// What rows of a kind are adapted by, unless they say otherwise.
-    pub const fn of_body(body: &Body) -> &'static [Adapter] {
+    pub(crate) const fn of_body(body: &Body) -> &'static [Adapter] {
         match body {
             Body::Ufunc(..) => &[Adapter::Sequences, Adapter::Numbers],
             Body::Lir(..) => &[Adapter::Parameters, Adapter::FirstSequence, Adapter::Numbers],
@@ -94,7 +94,7 @@ impl Adapter {
     }
 
     /// Whether it may have to do with a call of an operation, by what is given by position.
-    pub fn concerns(self, id: OpId, given: &[Arg], named: bool) -> bool {
+    pub(crate) fn concerns(self, id: OpId, given: &[Arg], named: bool) -> bool {
         match self {
             Adapter::Sequences => {
                 given.iter().any(becomes_array)
@@ -115,7 +115,7 @@ impl Adapter {
     }
 
     /// How a call that it concerns is carried out, where it is by this row.
-    pub fn adapt(self, asked: &Asked<'_>) -> Option<Adapted> {
+    pub(crate) fn adapt(self, asked: &Asked<'_>) -> Option<Adapted> {
         let first = |library, n| Some(Adapted { library, operands: Operands::First(n) });
         match self {
             Adapter::Sequences => {

@@ -6,7 +6,7 @@
 
 /// What the run-time is told of the operands of a loop.
 #[derive(Default)]
-pub struct Operands {
+pub(crate) struct Operands {
     /// What the iterations must find apart; none where there is nothing.
     pub table: Option<Table>,
     /// The machine values that are lists which iterations may change.
@@ -56,7 +56,7 @@ const DIGITS: usize = 2;
 
 /// The whole table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
+pub(crate) struct Table {
     pub operands: Vec<Operand>,
     /** Two operands by their places, and what they may share. */
     pub pairs: Vec<(usize, usize, Rule)>,
@@ -66,7 +66,7 @@ pub struct Table {
 
 impl Table {
     /// None where a number has too many digits.
-    pub fn encode(&self) -> Option<String> {
+    pub(crate) fn encode(&self) -> Option<String> {
         let mut all = vec![usize::from(self.decides), self.operands.len(), self.pairs.len()];
         for o in &self.operands {
             all.extend(match o.shape {

@@ -5,7 +5,7 @@
 
 use super::kernel::Map;
 use super::{Body, OpDef};
-use crate::diag::{Diagnostic, Result};
+use crate::diag::Result;
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::exc::Class;
@@ -40,7 +40,7 @@ const UN: &str = "x, out=None";
 /// dimension and never raises for a zero divisor.
 macro_rules! operators {
     ($( [$($operator:literal),+], [$($numpy:literal),+], $params:ident, $rule:expr, $emit:expr, $doc:literal $(, $raises:ident)? $(=> $kernel:ident)?; )+) => {
-        pub static OPS: &[OpDef] = &[$(
+        pub(crate) static OPS: &[OpDef] = &[$(
             OpDef::new(&[$($operator),+], $params, Body::Ufunc($rule, $emit))$(.$raises())?$(.kernel(Map::$kernel))?.doc($doc),
             OpDef::new(&[$($numpy),+], $params, Body::Ufunc(|a, _| { let rule: super::UfuncRule = $rule; rule(a, true).map(strong) }, |cx, c| {
                 let emit: super::Emit = $emit;
@@ -81,7 +81,7 @@ fn number(a: &Arg) -> bool {
 }
 
 /// Both operands become the promoted type, which is also the result's.
-pub fn common(args: &[Arg], elementwise: bool) -> Option<Type> {
+pub(crate) fn common(args: &[Arg], elementwise: bool) -> Option<Type> {
     if !args.iter().all(number) {
         return None;
     }
@@ -189,7 +189,7 @@ fn shift_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
 
 /// Of a number that is shifted its own sign decides, as in Numba: `t` is the type of arithmetic with the
 /// count.
-pub fn shifted_type(of: Type, t: Type) -> Type {
+pub(crate) fn shifted_type(of: Type, t: Type) -> Type {
     match *of {
         Kind::Int(i) if !i.signed() => Type::int_of(crate::types::Int::U64),
         Kind::Int(_) if is_unsigned(t) => Type::i64(),
@@ -198,7 +198,7 @@ pub fn shifted_type(of: Type, t: Type) -> Type {
 }
 
 /// How far is counted in the number's own sign.
-pub fn count_type(of: Type) -> Type {
+pub(crate) fn count_type(of: Type) -> Type {
     if is_unsigned(of) { Type::int_of(crate::types::Int::U64) } else { Type::int() }
 }
 
@@ -233,7 +233,7 @@ fn field(cx: &mut LowerCx<'_>, c: &OpCall<'_>, int: Op, float: Op, bits: Op) -> 
     Ok(c.args[0].iter().zip(&c.args[1]).map(|(a, b)| cx.b.bin(op, *a, *b)).collect())
 }
 
-pub fn emit_mul(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub(crate) fn emit_mul(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if !c.types[0].is_complex() {
         return field(cx, c, Op::Imul, Op::Fmul, Op::Band);
     }
@@ -242,7 +242,7 @@ pub fn emit_mul(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// `(a.re + a.im i) (b.re + b.im i)` as C and NumPy compute it.
-pub fn complex_mul(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value]) -> Val {
+pub(crate) fn complex_mul(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value]) -> Val {
     let (ac, bd) = (cx.b.bin(Op::Fmul, a[0], b[0]), cx.b.bin(Op::Fmul, a[1], b[1]));
     let (ad, bc) = (cx.b.bin(Op::Fmul, a[0], b[1]), cx.b.bin(Op::Fmul, a[1], b[0]));
     vec![cx.b.bin(Op::Fsub, ac, bd), cx.b.bin(Op::Fadd, ad, bc)]
@@ -279,7 +279,7 @@ fn emit_true_div(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// Complex division by Smith's method: scaled by the larger part of the divisor. CPython divides by the
 /// scaled divisor, NumPy multiplies by its reciprocal and takes a zero divisor as a real one.
-pub fn complex_div(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value], numpy: bool) -> Val {
+pub(crate) fn complex_div(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value], numpy: bool) -> Val {
     let (abs_re, abs_im) = (cx.b.un(Op::Fabs, b[0]), cx.b.un(Op::Fabs, b[1]));
     let re_larger = cx.b.bin(Op::FcmpGe, abs_re, abs_im);
     let t = cx.b.ty(a[0]);
@@ -319,7 +319,7 @@ fn is_unsigned(t: Type) -> bool {
     matches!(*t, Kind::Int(i) if !i.signed())
 }
 
-pub fn emit_floordiv(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub(crate) fn emit_floordiv(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (a, b) = (c.args[0][0], c.args[1][0]);
     if c.types[0].is_float() {
         check_divisor(cx, c, "float floor division by zero");
@@ -376,7 +376,7 @@ fn needs_adjustment(cx: &mut LowerCx<'_>, r: Value, b: Value) -> Value {
     cx.b.select(negative, above, below)
 }
 
-pub fn emit_mod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub(crate) fn emit_mod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (a, b) = (c.args[0][0], c.args[1][0]);
     if c.types[0].is_float() {
         check_divisor(cx, c, "float modulo");
@@ -415,7 +415,7 @@ fn shift(
     Ok(vec![cx.b.select(inside, shifted, other)])
 }
 
-pub fn emit_lshift(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub(crate) fn emit_lshift(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     shift(cx, c, Op::Ishl, |cx, a| {
         let t = cx.b.ty(a);
         cx.zero(t)
@@ -443,9 +443,4 @@ fn emit_neg(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn emit_invert(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = c.args[0][0];
     Ok(vec![if *c.types[0] == Kind::Bool { cx.not(v) } else { cx.b.un(Op::Bnot, v) }])
-}
-
-/// Missing helper results are bugs, reported as such.
-pub fn expect(v: Option<Value>) -> Result<Value> {
-    v.ok_or_else(|| Diagnostic::internal("helper without a result"))
 }

@@ -15,14 +15,14 @@ use crate::lir::Op;
 use crate::ops::dtype::dtype_arg;
 use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
-pub use copies::{any_order, emit_copy, ordered};
+pub(crate) use copies::{any_order, emit_copy, ordered};
 use copies::{astype_rule, copy_rule, emit_astype, emit_astype_lazy, emit_view, no_view, view_rule};
-pub use dtypes::dtype_of;
+pub(crate) use dtypes::dtype_of;
 use dtypes::{
     char_code, check_cast_rule, dtype_fact, emit_share, float_limit, info, info_rule, int_limits,
     kind_letter, result_type_rule, share_rule, takes_rule,
 };
-pub use elements::{access_of_version, contiguous_or_copy, frozen_version, scalar_of};
+pub(crate) use elements::{access_of_version, contiguous_or_copy, frozen_version, scalar_of};
 use elements::{emit_flat_get, emit_flat_set, emit_item, fill_rule, flat_rule, flat_set_rule, item_rule};
 
 super::identity::op_ids! {
@@ -39,7 +39,7 @@ type Result1 = Result<Answer>;
 
 /// An array that is nothing but a shape, for those who ask an array for that alone: it has no elements to
 /// read ([`crate::lower::fuse`] makes it).
-pub static OF_SHAPE: OpDef = OpDef::new(
+pub(crate) static OF_SHAPE: OpDef = OpDef::new(
     &["numpy._of_shape"],
     "shape",
     Body::Lir(
@@ -54,11 +54,11 @@ pub static OF_SHAPE: OpDef = OpDef::new(
 );
 
 /// The row of `a.shape`.
-pub fn shape_of() -> &'static OpDef {
+pub(crate) fn shape_of() -> &'static OpDef {
     ids::ARRAY_SHAPE.rows()[0]
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     // What an array is; the first is [`shape_of`].
     OpDef::new(
         &["array.shape", "numpy.shape"],
@@ -502,7 +502,7 @@ fn nothing(_: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> {
 }
 
 /// The array type of the first operand.
-pub fn array(args: &[Arg]) -> Result<ArrayType> {
+pub(crate) fn array(args: &[Arg]) -> Result<ArrayType> {
     args[0].ty.as_array().ok_or_else(|| no_match("an array's attribute", args))
 }
 

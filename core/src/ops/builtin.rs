@@ -37,7 +37,7 @@ super::identity::op_ids! {
     BUILTINS_HASH = "builtins.hash",
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["builtins.min"],
         "*values",
@@ -401,7 +401,7 @@ fn class_value(t: Type) -> Option<Type> {
 
 /// Whether values of a type are instances of a class, or of one of a tuple of classes; none for what is no
 /// class.
-pub fn is_instance(host: &dyn Host, t: Type, classes: Type) -> Option<bool> {
+pub(crate) fn is_instance(host: &dyn Host, t: Type, classes: Type) -> Option<bool> {
     match classes.members() {
         // What is an instance of one of them is not asked about the others.
         Some(m) => {

@@ -17,7 +17,7 @@ use crate::lir::{Op, Value};
 use crate::types::{Const, Int, Kind, Type, promote};
 use crate::typing::{Answer, Arg, no_match};
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["checked.add"], "x1, x2", Body::Lir(|_, a| both(a, "+", i64::checked_add), emit_add))
         .raises()
         .doc("`x1 + x2`; OverflowError."),

@@ -16,7 +16,7 @@ super::identity::op_ids! {
     ARRAY_PUT = "array.put",
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["array.has_places"],
         "source, function",
@@ -48,7 +48,7 @@ fn has_places(args: &[Arg]) -> bool {
 
 /// What an array holds that is made of a list of such elements; none where something else than converting
 /// them one by one has to be done.
-pub fn dtype(element: Type, asked: Option<&Arg>) -> Option<Type> {
+pub(crate) fn dtype(element: Type, asked: Option<&Arg>) -> Option<Type> {
     if !element.is_number() {
         return None;
     }

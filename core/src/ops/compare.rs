@@ -11,7 +11,7 @@ use crate::lir::{Op, Ty, Value};
 use crate::types::promote;
 use crate::types::{Const, Float, Int, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
-pub use identity::identical;
+pub(crate) use identity::identical;
 use identity::{emit_is, is_rule};
 
 super::identity::op_ids! {
@@ -44,7 +44,7 @@ const LE: Cmp = Cmp { signed: Op::IcmpSle, unsigned: (Op::IcmpUle, false), float
 const GT: Cmp = Cmp { signed: Op::IcmpSgt, unsigned: (Op::IcmpUlt, true), float: Op::FcmpGt };
 const GE: Cmp = Cmp { signed: Op::IcmpSge, unsigned: (Op::IcmpUle, true), float: Op::FcmpGe };
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["operator.eq", "numpy.equal"],
         BIN,
@@ -368,7 +368,7 @@ fn integers(cx: &mut LowerCx<'_>, a: Value, at: Type, b: Value, bt: Type, cmp: C
     }
 }
 
-pub fn comparable(a: Type, b: Type) -> bool {
+pub(crate) fn comparable(a: Type, b: Type) -> bool {
     if a.is_number() && b.is_number() {
         return true;
     }
@@ -451,7 +451,7 @@ fn dtype_equal(a: Type, b: Type) -> Option<bool> {
 }
 
 /// Equality of values that are made of numbers, strings, None and tuples.
-pub fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type) -> Result<Value> {
+pub(crate) fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type) -> Result<Value> {
     if at.is_number() && bt.is_number() {
         return numbers(cx, a, at, b, bt, EQ);
     }
@@ -653,7 +653,7 @@ fn known_truth(t: Type) -> Option<Option<bool>> {
 }
 
 /// Python's truth of a value.
-pub fn truth(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
+pub(crate) fn truth(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
     if let Some(Some(known)) = known_truth(t) {
         return Ok(cx.b.bool(known));
     }

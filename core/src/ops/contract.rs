@@ -11,7 +11,7 @@ use crate::lir::{Op, Value};
 use crate::types::{ArrayType, Const, Kind, Layout, Type, promote};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["numpy.einsum", "numpy._einsum"],
         "subscripts, *operands",

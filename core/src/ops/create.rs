@@ -27,7 +27,7 @@ super::identity::op_ids! {
     NUMPY_ZEROS_LIKE = "numpy.zeros_like",
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.empty"], "shape, dtype=None, order='C'", Body::Lir(new_rule, |cx, c| new(cx, c, false))).raises().reads().makes().doc("A new array, not initialised."),
     OpDef::new(&["numpy.zeros"], "shape, dtype=None, order='C'", Body::Lir(new_rule, |cx, c| new(cx, c, true))).raises().reads().makes().doc("A new array of zeros."),
     OpDef::new(&["numpy.ones"], "shape, dtype=None, order='C'", Body::Lir(new_rule, |cx, c| {
@@ -94,7 +94,7 @@ fn kept(args: &[Type], ret: Type) -> Own {
 // ---- of a shape
 
 /// Number of dimensions that a shape argument names.
-pub fn shape_dims(t: Type) -> Option<usize> {
+pub(crate) fn shape_dims(t: Type) -> Option<usize> {
     match t.members() {
         Some(m) => m
             .iter()
@@ -105,7 +105,7 @@ pub fn shape_dims(t: Type) -> Option<usize> {
 }
 
 /// The lengths that a shape argument names.
-pub fn shape_values(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Vec<Value>> {
+pub(crate) fn shape_values(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Vec<Value>> {
     let types = t.members().map_or_else(|| vec![t], <[Type]>::to_vec);
     let mut out = vec![];
     for (v, t) in split_leaves(v, &types).iter().zip(&types) {
@@ -115,7 +115,7 @@ pub fn shape_values(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Vec<Va
 }
 
 /// A dtype argument, or the default where there is none.
-pub fn dtype_or(arg: &Arg, default: Type) -> Result<Type> {
+pub(crate) fn dtype_or(arg: &Arg, default: Type) -> Result<Type> {
     if arg.is_none() {
         return Ok(default.strong());
     }
@@ -168,7 +168,7 @@ fn made(cx: &mut LowerCx<'_>, c: &OpCall<'_>, zeroed: bool) -> Result<ArrayVal> 
 }
 
 /// ValueError for a negative length.
-pub fn check_dims(cx: &mut LowerCx<'_>, shape: &[Value]) {
+pub(crate) fn check_dims(cx: &mut LowerCx<'_>, shape: &[Value]) {
     for n in shape {
         let ok = cx.b.bin_imm(Op::IcmpSge, *n, 0);
         cx.check(ok, Class::ValueError, "negative dimensions are not allowed");
@@ -242,14 +242,14 @@ fn like(cx: &mut LowerCx<'_>, c: &OpCall<'_>, zeroed: bool) -> Result<ArrayVal> 
 }
 
 /// An array like one of type `t`, for a sum of such arrays.
-pub fn like_type(t: Type) -> Type {
+pub(crate) fn like_type(t: Type) -> Type {
     t.as_array().map_or(t, |a| {
         Type::array(a.dtype, a.ndim(), if a.layout == Layout::F { Layout::F } else { Layout::C })
     })
 }
 
 /// Zeros or ones like the first operand.
-pub fn zeroed_like(cx: &mut LowerCx<'_>, c: &OpCall<'_>, ones: bool) -> Result<Val> {
+pub(crate) fn zeroed_like(cx: &mut LowerCx<'_>, c: &OpCall<'_>, ones: bool) -> Result<Val> {
     let (t, like) = (array_type(c.ret)?, ArrayVal::new(cx, &c.args[0], c.types[0])?);
     let a = ArrayVal::alloc(cx, t.dtype, &like.shape, t.layout, !ones)?;
     if ones {
@@ -260,7 +260,7 @@ pub fn zeroed_like(cx: &mut LowerCx<'_>, c: &OpCall<'_>, ones: bool) -> Result<V
 }
 
 /// A new array like the first operand, all of one element.
-pub fn filled_like(cx: &mut LowerCx<'_>, c: &OpCall<'_>, element: &[Value]) -> Result<Val> {
+pub(crate) fn filled_like(cx: &mut LowerCx<'_>, c: &OpCall<'_>, element: &[Value]) -> Result<Val> {
     let (t, like) = (array_type(c.ret)?, ArrayVal::new(cx, &c.args[0], c.types[0])?);
     let a = ArrayVal::alloc(cx, t.dtype, &like.shape, t.layout, false)?;
     cx.guarded(&[a.owner], |cx| fill(cx, &a, element))?;
@@ -270,7 +270,7 @@ pub fn filled_like(cx: &mut LowerCx<'_>, c: &OpCall<'_>, element: &[Value]) -> R
 // ---- from nested sequences
 
 /// Whether values of a type become arrays.
-pub fn makes_array(t: Type) -> bool {
+pub(crate) fn makes_array(t: Type) -> bool {
     nested(t).is_some()
 }
 
@@ -318,7 +318,7 @@ fn emit_array(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// A new array of the elements of an array, a number or nested sequences.
-pub fn from_nested(cx: &mut LowerCx<'_>, v: &[Value], t: Type, to: ArrayType) -> Result<ArrayVal> {
+pub(crate) fn from_nested(cx: &mut LowerCx<'_>, v: &[Value], t: Type, to: ArrayType) -> Result<ArrayVal> {
     if t.is_number() {
         return zero_d(cx, v, t, to.dtype);
     }
@@ -427,7 +427,7 @@ fn check_even(cx: &mut LowerCx<'_>, len: Value, expected: Value, outer: &[Value]
 }
 
 /// `a[i]` for an index in range.
-pub fn sub_array(cx: &mut LowerCx<'_>, a: &ArrayVal, i: Value) -> ArrayVal {
+pub(crate) fn sub_array(cx: &mut LowerCx<'_>, a: &ArrayVal, i: Value) -> ArrayVal {
     let data = a.address(cx, &[i]);
     let layout = if a.ty.layout == Layout::C || a.shape.len() <= 2 && a.ty.layout == Layout::C {
         Layout::C

@@ -85,7 +85,7 @@ macro_rules! order {
     };
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     place!("threadIdx.x", ThreadIndexX, "Which thread of its block this is, along x."),
     place!("threadIdx.y", ThreadIndexY, "The same along y."),
     place!("threadIdx.z", ThreadIndexZ, "The same along z."),

@@ -12,7 +12,7 @@ super::identity::op_ids! {
     DECLARE_LOCAL = "declare.local",
 }
 
-pub static OPS: &[OpDef] = &[OpDef::new(
+pub(crate) static OPS: &[OpDef] = &[OpDef::new(
     &["declare.local"],
     "value, type, name",
     Body::Lir(rule, |cx, call| {

@@ -63,7 +63,7 @@ crate::runtime_fns! {
     fn dict_live_before(d: *mut Dict, at: i64) -> i64 [Reads, Never];
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["dict.build"], "*items", Body::Lir(build_rule, emit_build))
         .raises()
         .reads()
@@ -611,7 +611,7 @@ fn set(
 
 // ---- iteration
 
-pub static WALK: Walk = Walk { start, step };
+pub(crate) static WALK: Walk = Walk { start, step };
 
 /// How an iterator starts: at the first entry, or behind the last.
 fn start(cx: &mut LowerCx<'_>, v: &[Value], reversed: bool) -> Val {

@@ -6,7 +6,7 @@ use crate::typing::Arg;
 
 /// The scalar type that a `dtype` argument names: a NumPy scalar class, dtype object, Python number class or
 /// constant string.
-pub fn dtype_arg(arg: &Arg) -> Option<Type> {
+pub(crate) fn dtype_arg(arg: &Arg) -> Option<Type> {
     match *arg.ty {
         Kind::DType(t) => Some(t),
         Kind::Builtin(id::BUILTINS_INT) => Some(Type::i64()),

@@ -30,7 +30,7 @@ pub enum Own {
 
 /// What an operation does with lists among its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lists {
+pub(crate) enum Lists {
     /// Looks at lists in them as well.
     Deep,
     /// Looks at them, but not at lists in them.
@@ -46,7 +46,7 @@ pub enum Lists {
 /// What an operation does with what a function takes as `**kwargs`, which is a tuple with names to the
 /// compiler and a dict to who reads the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keywords {
+pub(crate) enum Keywords {
     /// It is no business of a dict's, or not of ours.
     Refuses,
     /// Takes it as it is.
@@ -61,7 +61,7 @@ pub enum Keywords {
 
 /// What holds of an operation whatever it is applied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub(crate) struct Facts {
     /// Never raises, and may be dropped when unused.
     pub total: bool,
     /// Gives an answer to a test, or a composite value: never None.
@@ -75,7 +75,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub const NONE: Facts = Facts {
+    pub(crate) const NONE: Facts = Facts {
         total: false,
         never_none: false,
         makes_list: false,
@@ -83,27 +83,27 @@ impl Facts {
         lists: Lists::Deep,
         keywords: Keywords::Refuses,
     };
-    pub const fn total(mut self) -> Facts {
+    pub(crate) const fn total(mut self) -> Facts {
         self.total = true;
         self
     }
-    pub const fn never_none(mut self) -> Facts {
+    pub(crate) const fn never_none(mut self) -> Facts {
         self.never_none = true;
         self
     }
-    pub const fn makes_list(mut self) -> Facts {
+    pub(crate) const fn makes_list(mut self) -> Facts {
         self.makes_list = true;
         self
     }
-    pub const fn takes_sequences(mut self) -> Facts {
+    pub(crate) const fn takes_sequences(mut self) -> Facts {
         self.takes_sequences = true;
         self
     }
-    pub const fn lists(mut self, lists: Lists) -> Facts {
+    pub(crate) const fn lists(mut self, lists: Lists) -> Facts {
         self.lists = lists;
         self
     }
-    pub const fn keywords(mut self, keywords: Keywords) -> Facts {
+    pub(crate) const fn keywords(mut self, keywords: Keywords) -> Facts {
         self.keywords = keywords;
         self
     }
@@ -111,21 +111,21 @@ impl Facts {
 
 impl Lists {
     /// Whether it needs no lock on lists that others may change meanwhile: what it reads is one word.
-    pub fn needs_no_lock(self) -> bool {
+    pub(crate) fn needs_no_lock(self) -> bool {
         match self {
             Lists::Length | Lists::Keeps | Lists::Passes => true,
             Lists::Deep | Lists::Shallow => false,
         }
     }
     /// Whether it looks at no list in a list.
-    pub fn is_shallow(self) -> bool {
+    pub(crate) fn is_shallow(self) -> bool {
         match self {
             Lists::Shallow | Lists::Keeps => true,
             Lists::Deep | Lists::Length | Lists::Passes => false,
         }
     }
     /// Whether nobody else has its first operand afterwards who did not have it before.
-    pub fn only_looks(self) -> bool {
+    pub(crate) fn only_looks(self) -> bool {
         match self {
             Lists::Shallow | Lists::Length => true,
             Lists::Deep | Lists::Keeps | Lists::Passes => false,
@@ -154,18 +154,18 @@ pub struct Division {
 
 impl Division {
     /// Whether all of the array gives one number.
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.ret.is_some_and(|t| t.is_number())
     }
     /// Whether results depend on the order of additions.
-    pub fn rounds(&self) -> bool {
+    pub(crate) fn rounds(&self) -> bool {
         self.ret.is_some_and(|t| t.is_float() || t.is_complex())
     }
 }
 
 impl OpDef {
     /// How far it looks at lists that others may change meanwhile.
-    pub fn look(&self) -> Look {
+    pub(crate) fn look(&self) -> Look {
         if self.lists().any(Lists::needs_no_lock) {
             Look::Nowhere
         } else if self.lists().any(Lists::is_shallow) {
@@ -175,11 +175,11 @@ impl OpDef {
         }
     }
     /// The facts of the operations whose row it is: each where one of its names has it.
-    pub fn lists(&self) -> impl Iterator<Item = Lists> {
+    pub(crate) fn lists(&self) -> impl Iterator<Item = Lists> {
         self.ids().map(|id| id.facts().lists)
     }
     /// Whether it makes a list that nobody else has yet, where its result is one.
-    pub fn makes_list(&self) -> bool {
+    pub(crate) fn makes_list(&self) -> bool {
         self.ids().any(|id| id.facts().makes_list)
     }
 }

@@ -25,7 +25,7 @@ super::identity::op_ids! {
 const UN: &str = "x, out=None";
 const BIN: &str = "x1, x2, out=None";
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     // Extremes: of equal values (zeros of either sign) the second, as vector instructions choose.
     OpDef::new(
         &["numpy.maximum"],
@@ -292,12 +292,12 @@ pub static OPS: &[OpDef] = &[
 // ---- typing
 
 /// Loop types by what a function takes: the type to compute in, or none.
-pub type Loop = fn(Type) -> Option<Type>;
+pub(crate) type Loop = fn(Type) -> Option<Type>;
 
-pub fn number(t: Type) -> Option<Type> {
+pub(crate) fn number(t: Type) -> Option<Type> {
     t.is_number().then_some(t)
 }
-pub fn real(t: Type) -> Option<Type> {
+pub(crate) fn real(t: Type) -> Option<Type> {
     t.is_real().then_some(t)
 }
 fn not_bool(t: Type) -> Option<Type> {
@@ -306,13 +306,13 @@ fn not_bool(t: Type) -> Option<Type> {
 fn integer(t: Type) -> Option<Type> {
     t.is_int().then_some(t)
 }
-pub fn bool_as_i8(t: Type) -> Type {
+pub(crate) fn bool_as_i8(t: Type) -> Type {
     if *t == Kind::Bool { Type::int_of(Int::I8) } else { t }
 }
 
 /// The float (or complex) type in which NumPy computes a function of integers; where it would be float16,
 /// float32.
-pub fn float(t: Type) -> Option<Type> {
+pub(crate) fn float(t: Type) -> Option<Type> {
     Some(match *t {
         Kind::Bool | Kind::Int(Int::I8 | Int::U8 | Int::I16 | Int::U16) => Type::float_of(Float::F32),
         Kind::Int(_) => Type::f64(),
@@ -321,12 +321,12 @@ pub fn float(t: Type) -> Option<Type> {
     })
 }
 /// [`float`] of functions that take no complex numbers.
-pub fn real_float(t: Type) -> Option<Type> {
+pub(crate) fn real_float(t: Type) -> Option<Type> {
     float(t).filter(|t| t.is_float())
 }
 
 /// NumPy's common type of all operands.
-pub fn common(args: &[Arg]) -> Option<Type> {
+pub(crate) fn common(args: &[Arg]) -> Option<Type> {
     if !args.iter().all(|a| a.ty.is_number()) {
         return None;
     }
@@ -334,7 +334,7 @@ pub fn common(args: &[Arg]) -> Option<Type> {
 }
 
 /// All operands and the result have the loop's type.
-pub fn same(args: &[Arg], of: Loop) -> Option<Answer> {
+pub(crate) fn same(args: &[Arg], of: Loop) -> Option<Answer> {
     let all = common(args)?;
     let mut t = of(all)?;
     let boolean = args.iter().all(|a| a.ty.is_weak() || *a.ty == crate::types::Kind::Bool);
@@ -503,7 +503,7 @@ fn complex_sign(cx: &mut LowerCx<'_>, z: &[Value]) -> Result<Val> {
         .collect())
 }
 
-pub fn emit_reciprocal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub(crate) fn emit_reciprocal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = c.args[0][0];
     let t = cx.b.ty(v);
     match *c.types[0] {
@@ -696,7 +696,7 @@ fn emit_count(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// The next float after `x` towards `y`.
-pub fn next_after(cx: &mut LowerCx<'_>, x: Value, y: Value) -> Value {
+pub(crate) fn next_after(cx: &mut LowerCx<'_>, x: Value, y: Value) -> Value {
     let t = cx.b.ty(x);
     let i = int_twin(t);
     let zero = cx.zero(t);
@@ -720,7 +720,7 @@ pub fn next_after(cx: &mut LowerCx<'_>, x: Value, y: Value) -> Value {
 }
 
 /// Distance from `x` to the next float away from 0, with the sign of `x`.
-pub fn spacing(cx: &mut LowerCx<'_>, x: Value) -> Value {
+pub(crate) fn spacing(cx: &mut LowerCx<'_>, x: Value) -> Value {
     let t = cx.b.ty(x);
     let size = cx.b.un(Op::Fabs, x);
     let bits = cx.b.conv(Op::Bitcast, int_twin(t), size);

@@ -28,7 +28,7 @@ super::identity::op_ids! {
     INTERRUPT_POLL = "interrupt.poll",
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     POLL,
     OpDef::new(
         &["name.missing"],
@@ -205,7 +205,7 @@ const POLL: OpDef =
         .doc("Looks whether somebody wants this thread to stop (Ctrl-C); at every loop back edge.");
 
 /// The row that polls.
-pub fn poll() -> &'static OpDef {
+pub(crate) fn poll() -> &'static OpDef {
     ids::INTERRUPT_POLL.rows()[0]
 }
 
@@ -282,7 +282,7 @@ fn new_exception(cx: &mut LowerCx<'_>, ty: Type, args: &[Vec<Value>], types: &[T
 }
 
 /// A new exception of a built-in class with one argument, which is borrowed.
-pub fn with_argument(cx: &mut LowerCx<'_>, class: Class, v: &[Value], t: Type) -> Result<Value> {
+pub(crate) fn with_argument(cx: &mut LowerCx<'_>, class: Class, v: &[Value], t: Type) -> Result<Value> {
     let of = Type::new(Kind::ExcClass(ClassId::of_exception(class).def()));
     new_exception(cx, of, &[v.to_vec()], &[t])
 }

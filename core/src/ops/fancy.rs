@@ -26,10 +26,9 @@ use crate::exc::Class;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::types::{ArrayType, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
-pub use masks::count_true;
 use masks::{Choice, check_mask, get_masked, mask_offsets, only_mask, set_masked};
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["operator.getitem"], "a, index", Body::Lir(get_rule, emit_get))
         .raises()
         .reads()
@@ -44,7 +43,7 @@ pub static OPS: &[OpDef] = &[
 
 /// All of an array whose elements a mask of the given shape chooses from: a view of that shape, which is
 /// another one only where the mask has no elements. [`crate::lower::masked`] makes this and the next two.
-pub static PART: OpDef = OpDef::new(
+pub(crate) static PART: OpDef = OpDef::new(
     &["array._part"],
     "a, shape",
     Body::Lir(
@@ -60,7 +59,7 @@ pub static PART: OpDef = OpDef::new(
 .aliases();
 
 /// Whether an element is chosen and what it is, side by side. It is always part of a chain that [`PUT`] ends.
-pub static CHOSEN: OpDef = OpDef::new(
+pub(crate) static CHOSEN: OpDef = OpDef::new(
     &["operator.getitem"],
     "mask, a",
     Body::Ufunc(
@@ -83,7 +82,7 @@ fn divides_chosen(d: &Division) -> Divides {
 }
 
 /// Writes what [`CHOSEN`] says.
-pub static PUT: OpDef = OpDef::new(
+pub(crate) static PUT: OpDef = OpDef::new(
     &["operator.setitem"],
     "a, chosen",
     Body::Lir(
@@ -220,7 +219,7 @@ fn get_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 /// Type of `a[index]` where the index is an advanced one.
-pub fn result_type(a: ArrayType, index: Type) -> Option<Type> {
+pub(crate) fn result_type(a: ArrayType, index: Type) -> Option<Type> {
     plan(a, index).map(|p| Type::array(a.dtype, p.ndim, Layout::C))
 }
 
@@ -444,7 +443,7 @@ fn copy_rest(
 
 // ---- reading
 
-pub fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub(crate) fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let p = plan(a.ty, c.types[1]).ok_or_else(|| Diagnostic::internal("advanced index"))?;
     if only_mask(&p) {

@@ -237,7 +237,7 @@ fn address_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     }
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy._c_call"], "address, signature, *args", Body::Lir(rule, emit))
         .writes()
         .doc("Calls a C function by its address (library use)."),

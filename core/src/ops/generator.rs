@@ -16,4 +16,4 @@ crate::runtime_fns! {
     fn frame_leave(f: *mut Frame) [Writes, Never];
 }
 
-pub static OPS: &[OpDef] = &[];
+pub(crate) static OPS: &[OpDef] = &[];

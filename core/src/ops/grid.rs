@@ -16,4 +16,4 @@ crate::runtime_fns! {
     fn grid_ballot(ctx: Ctx, mask: i32, vote: i8) -> i32 [Writes, Never];
 }
 
-pub static OPS: &[OpDef] = &[];
+pub(crate) static OPS: &[OpDef] = &[];

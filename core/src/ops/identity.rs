@@ -75,7 +75,7 @@ static IN_PLACE: &[&str] = &[
 /// it whatever it is applied to ([`Facts`]); all of them are found in [`crate::ops::id`].
 macro_rules! op_ids {
     ($($name:ident = $path:literal $([$($fact:ident $(($how:ident))?),+])?),* $(,)?) => {
-        pub mod ids {
+        pub(crate) mod ids {
             #[allow(unused_imports)]
             use $crate::ops::effects::{Facts, Keywords::*, Lists::*};
             $(pub const $name: $crate::ops::OpId = $crate::ops::OpId::of($path);)*
@@ -207,7 +207,7 @@ const fn same(a: &str, b: &str) -> bool {
 impl OpId {
     /// The operation of that name, for constants: a name that the table does not have is an error when this
     /// is compiled.
-    pub const fn of(name: &str) -> OpId {
+    pub(crate) const fn of(name: &str) -> OpId {
         let (mut number, mut f) = (0, 0);
         while f < FAMILIES.len() {
             let mut row = 0;
@@ -250,7 +250,7 @@ impl OpId {
     }
 
     /// The operation of a name, also of one that only the compiler knows: for texts of its own.
-    pub fn parse(name: &str) -> Option<OpId> {
+    pub(crate) fn parse(name: &str) -> Option<OpId> {
         TABLE.by_name.get(name).copied()
     }
 
@@ -269,27 +269,27 @@ impl OpId {
     }
 
     /// What holds of it whatever it is applied to.
-    pub fn facts(self) -> &'static Facts {
+    pub(crate) fn facts(self) -> &'static Facts {
         &self.entry().facts
     }
 
-    pub fn home(self) -> Home {
+    pub(crate) fn home(self) -> Home {
         self.entry().home
     }
 
     /// Whether it is NumPy's, as a function or as a generator's method.
-    pub fn is_numpys(self) -> bool {
+    pub(crate) fn is_numpys(self) -> bool {
         matches!(self.home(), Home::Numpy | Home::NumpyRandom | Home::Generator)
     }
 
     /// The operator behind an augmented assignment.
-    pub fn plain(self) -> Option<OpId> {
+    pub(crate) fn plain(self) -> Option<OpId> {
         self.entry().plain
     }
 
     /// The row that stands in for an operator, a builtin or a function of `math` where overflow raises: that
     /// of its name in the family `checked`.
-    pub fn checked(self) -> Option<&'static OpDef> {
+    pub(crate) fn checked(self) -> Option<&'static OpDef> {
         self.entry().checked
     }
 
@@ -299,12 +299,12 @@ impl OpId {
     }
 
     /// Whether it is a universal function of NumPy's, with the methods of one.
-    pub fn is_ufunc(self) -> bool {
+    pub(crate) fn is_ufunc(self) -> bool {
         self.is_numpys() && self.rows().iter().any(|op| matches!(op.body, Body::Ufunc(..)) && op.has_out())
     }
 
     /// Whether a row of it is a loop over scalars, which broadcasts.
-    pub fn is_elementwise(self) -> bool {
+    pub(crate) fn is_elementwise(self) -> bool {
         self.rows().iter().any(|op| matches!(op.body, Body::Ufunc(..)))
     }
 }

@@ -21,7 +21,7 @@ super::identity::op_ids! {
     SETITEM = "operator.setitem" [lists(Shallow)],
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["operator.getitem"], "a, index", Body::Lir(get_rule, emit_get))
         .raises()
         .reads()
@@ -110,7 +110,7 @@ fn keeps_order<'a>(items: impl Iterator<Item = &'a &'a (Item, Type)>) -> bool {
 }
 
 /// Type of `a[index]` where the index is a basic one.
-pub fn result_type(a: ArrayType, index: Type) -> Option<Type> {
+pub(crate) fn result_type(a: ArrayType, index: Type) -> Option<Type> {
     view_type(a, &items(index)?)
 }
 
@@ -135,7 +135,7 @@ fn get_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 /// Operands with lists of what they are known to hold so far.
-pub fn resolved(cx: &TyCx<'_, '_>, args: &[Arg]) -> Vec<Arg> {
+pub(crate) fn resolved(cx: &TyCx<'_, '_>, args: &[Arg]) -> Vec<Arg> {
     args.iter().map(|a| Arg { ty: cx.vars.resolve(a.ty), konst: a.konst.clone() }).collect()
 }
 
@@ -148,12 +148,12 @@ fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 /// What writing to an array gives: None, or nothing at all where it is read-only and writing always raises.
-pub fn written(a: ArrayType) -> Type {
+pub(crate) fn written(a: ArrayType) -> Type {
     if a.access == Access::Read { Type::never() } else { Type::none() }
 }
 
 /// Raises what NumPy raises where a call writes to a read-only array; true when it does.
-pub fn refuse_readonly(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> bool {
+pub(crate) fn refuse_readonly(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> bool {
     let refused = *c.ret == Kind::Never;
     if refused {
         cx.raise_and_continue(Class::ValueError, "assignment destination is read-only");
@@ -162,7 +162,7 @@ pub fn refuse_readonly(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> bool {
 }
 
 /// An error unless a value of that type can be written to a part of type `view` of the array.
-pub fn assignable(a: ArrayType, view: Type, value: Type) -> Result<()> {
+pub(crate) fn assignable(a: ArrayType, view: Type, value: Type) -> Result<()> {
     let fits = match value.as_array() {
         Some(v) => view.as_array().is_some() || v.ndim == 0,
         None => value.is_number() || row(value).is_some_and(|_| view.as_array().is_some()),
@@ -185,7 +185,7 @@ pub fn assignable(a: ArrayType, view: Type, value: Type) -> Result<()> {
 }
 
 /// Element type of a tuple or list of numbers that is assigned like a 1-d array.
-pub fn row(t: Type) -> Option<Type> {
+pub(crate) fn row(t: Type) -> Option<Type> {
     match t.kind() {
         Kind::List(e) if e.is_number() => Some(*e),
         _ => t
@@ -262,12 +262,12 @@ fn view(
 }
 
 /// The address of the element at an index of integers, which are checked.
-pub fn element_address(cx: &mut LowerCx<'_>, a: &ArrayVal, index: &[Value], t: Type) -> Result<Value> {
+pub(crate) fn element_address(cx: &mut LowerCx<'_>, a: &ArrayVal, index: &[Value], t: Type) -> Result<Value> {
     Ok(view(cx, a, index, t, 0, Layout::C)?.data)
 }
 
 /// The position that index `i` means in a dimension of length `n`; IndexError with NumPy's text.
-pub fn checked(cx: &mut LowerCx<'_>, i: Value, signed: bool, n: Value, dim: usize) -> Value {
+pub(crate) fn checked(cx: &mut LowerCx<'_>, i: Value, signed: bool, n: Value, dim: usize) -> Value {
     let at = if signed { cx.wrap_index(i, n) } else { i };
     if cx.options.boundscheck {
         let ok = cx.b.bin(Op::IcmpUlt, at, n);
@@ -276,7 +276,7 @@ pub fn checked(cx: &mut LowerCx<'_>, i: Value, signed: bool, n: Value, dim: usiz
     at
 }
 
-pub fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub(crate) fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     match c.ret.as_array() {
         Some(r) => Ok(view(cx, &a, &c.args[1], c.types[1], r.ndim(), r.layout)?.pack()),
@@ -338,7 +338,7 @@ fn emit_set_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<V
 }
 
 /// Writes a number, array, tuple or list of numbers into every element of a view, broadcast.
-pub fn assign(cx: &mut LowerCx<'_>, v: &ArrayVal, value: &[Value], t: Type) -> Result<()> {
+pub(crate) fn assign(cx: &mut LowerCx<'_>, v: &ArrayVal, value: &[Value], t: Type) -> Result<()> {
     let dtype = v.ty.dtype;
     if let Kind::Array(_) = *t {
         let src = ArrayVal::new(cx, value, t)?;
@@ -355,12 +355,12 @@ pub fn assign(cx: &mut LowerCx<'_>, v: &ArrayVal, value: &[Value], t: Type) -> R
 }
 
 /// Writes one element, of the array's type, everywhere.
-pub fn fill(cx: &mut LowerCx<'_>, v: &ArrayVal, x: &[Value]) -> Result<()> {
+pub(crate) fn fill(cx: &mut LowerCx<'_>, v: &ArrayVal, x: &[Value]) -> Result<()> {
     fill_elements(cx, v, x)
 }
 
 /// A new 1-d array of elements `e` with the members of a tuple or list of numbers.
-pub fn row_array(cx: &mut LowerCx<'_>, value: &[Value], t: Type, e: Type) -> Result<ArrayVal> {
+pub(crate) fn row_array(cx: &mut LowerCx<'_>, value: &[Value], t: Type, e: Type) -> Result<ArrayVal> {
     let n = super::sequence::length(cx, value, t)?;
     let out = ArrayVal::alloc(cx, e.strong(), &[n], Layout::C, false)?;
     if let Some(m) = t.members() {
@@ -384,7 +384,7 @@ pub fn row_array(cx: &mut LowerCx<'_>, value: &[Value], t: Type, e: Type) -> Res
 }
 
 /// Element by element, through a copy where source and target share memory.
-pub fn assign_array(cx: &mut LowerCx<'_>, v: &ArrayVal, src: &ArrayVal) -> Result<()> {
+pub(crate) fn assign_array(cx: &mut LowerCx<'_>, v: &ArrayVal, src: &ArrayVal) -> Result<()> {
     let src = fitted(cx, src, &v.shape, |cx, fits| {
         let text = format!(
             "could not broadcast input array from shape {} into shape {}",
@@ -427,7 +427,7 @@ fn copy_apart(cx: &mut LowerCx<'_>, v: &ArrayVal, src: ArrayVal) -> Result<()> {
 
 /// A source that is assigned to a part of shape `to`: dimensions of length 1 in front of all of the target's
 /// are dropped, as in `a[0:2] = np.ones((1, 2))`. `check` gets whether the rest broadcasts.
-pub fn fitted(
+pub(crate) fn fitted(
     cx: &mut LowerCx<'_>,
     src: &ArrayVal,
     to: &[Value],

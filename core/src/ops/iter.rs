@@ -21,7 +21,7 @@ super::identity::op_ids! {
     BUILTINS_REVERSED = "builtins.reversed" [keywords(Goes)],
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.range"], "start, stop=..., step=...", Body::Lir(range_rule, emit_range))
         .raises()
         .doc("`range(stop)`, `range(start, stop, step)`; ValueError for a zero step."),
@@ -71,7 +71,7 @@ fn range_attr(args: &[Arg]) -> Result<Answer> {
     if let Kind::Range(_) = *args[0].ty { Ok(Answer::of(Type::int())) } else { Err(no_match("range", args)) }
 }
 
-pub fn range_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+pub(crate) fn range_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if args.iter().any(|a| !a.is_omitted() && !a.ty.is_index()) || args[0].is_omitted() {
         return Err(no_match("range()", args));
     }
@@ -80,7 +80,7 @@ pub fn range_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(Type::new(Kind::Range(step))))
 }
 
-pub fn emit_range(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub(crate) fn emit_range(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let int = |cx: &mut LowerCx<'_>, k: usize| cast::to_i64(cx, c.args[k][0], c.types[k]);
     let mut out = if *c.types[1] == Kind::Ellipsis {
         vec![cx.b.i64(0), int(cx, 0)]
@@ -97,7 +97,7 @@ pub fn emit_range(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// The iterator type over a type, or none.
-pub fn iterator_of(t: Type) -> Option<Type> {
+pub(crate) fn iterator_of(t: Type) -> Option<Type> {
     Some(match t.kind() {
         Kind::Iter(_) | Kind::Generator(..) => t,
         Kind::Variant(m) if m.iter().all(|t| matches!(**t, Kind::Generator(..))) => t,
@@ -117,7 +117,7 @@ fn together(types: Vec<Type>) -> Type {
 }
 
 /// What an iterator type gives, for types without variables.
-pub fn value_type(t: Type) -> Option<Type> {
+pub(crate) fn value_type(t: Type) -> Option<Type> {
     Some(match t.kind() {
         Kind::Generator(_, y) => *y,
         Kind::Variant(m) => {
@@ -150,7 +150,7 @@ pub fn value_type(t: Type) -> Option<Type> {
 }
 
 /// [`value_type`] with what is known of variables.
-pub fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
+pub(crate) fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
     match t.kind() {
         Kind::Iter(IterType::Tuple(t) | IterType::Reversed(t))
             if t.members().is_some_and(|m| !m.is_empty()) =>
@@ -194,7 +194,7 @@ fn iter_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 /// How a container is gone through.
-pub struct Walk {
+pub(crate) struct Walk {
     /// The state at the start, or behind the end where it is reversed.
     pub start: fn(&mut LowerCx<'_>, &[Value], bool) -> Val,
     /// As [`step`], for a container of that type.
@@ -244,7 +244,7 @@ fn emit_next(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// One step: the next state, whether there is a value, and the value (zeros where there is none).
-pub fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<(Val, Value, Val)> {
+pub(crate) fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<(Val, Value, Val)> {
     if let Kind::Generator(id, _) = *t {
         return crate::emit::generators::step(cx, id, v);
     }
@@ -482,7 +482,7 @@ fn emit_reversed(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// Runs `body` for each value of an iterable; values come with references of their own. The iterable is only
 /// borrowed.
-pub fn for_each(
+pub(crate) fn for_each(
     cx: &mut LowerCx<'_>,
     v: &[Value],
     t: Type,

@@ -13,7 +13,7 @@ use crate::lir::Op;
 use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["numpy.concatenate", "numpy.concat"],
         "arrays, axis=0, out=None, *, dtype=None",

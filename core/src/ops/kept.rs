@@ -14,7 +14,7 @@ super::identity::op_ids! {
     PARALLEL_CHECK_KEPT = "parallel.check_kept",
 }
 
-pub static OPS: &[OpDef] = &[OpDef::new(
+pub(crate) static OPS: &[OpDef] = &[OpDef::new(
     &["parallel.check_kept"],
     "start, function, x, kept, followed",
     Body::Lir(rule, |_, _| Ok(vec![])),

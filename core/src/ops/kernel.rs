@@ -181,7 +181,7 @@ impl Map {
 
     /// Whether it is an elementary function: an element takes longer than it takes to read one from memory,
     /// and alone several times as long as in vectors.
-    pub fn is_slow(self) -> bool {
+    pub(crate) fn is_slow(self) -> bool {
         matches!(
             self,
             Map::Exp
@@ -375,4 +375,4 @@ crate::runtime_fns! {
     fn array_overlap(itemsize: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, itemsize2: i64, ndim2: i64, shape2: *const i64, data2: P, strides2: *const i64) -> i8 [Reads, Never];
 }
 
-pub static OPS: &[OpDef] = &[];
+pub(crate) static OPS: &[OpDef] = &[];

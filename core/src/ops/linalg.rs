@@ -35,7 +35,7 @@ crate::runtime_fns! {
 
 const IN_ORDER: &str = "the products of two vectors are added up in order";
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["numpy.matmul", "operator.matmul", "numpy.linalg.matmul"],
         "a, b",
@@ -522,7 +522,7 @@ fn small_or_not(
 }
 
 /// `s + x y …` for elements of a type.
-pub fn add_product(cx: &mut LowerCx<'_>, dtype: Type, sum: &[Value], factors: &[Val]) -> Val {
+pub(crate) fn add_product(cx: &mut LowerCx<'_>, dtype: Type, sum: &[Value], factors: &[Val]) -> Val {
     let times = |cx: &mut LowerCx<'_>, x: &[Value], y: &[Value]| -> Val {
         match dtype.kind() {
             Kind::Complex(_) => {
@@ -548,7 +548,7 @@ pub fn add_product(cx: &mut LowerCx<'_>, dtype: Type, sum: &[Value], factors: &[
 }
 
 /// The product of two matrices of one type, as a new array.
-pub fn dot_of(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Result<ArrayVal> {
+pub(crate) fn dot_of(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Result<ArrayVal> {
     let ret = Type::array(a.ty.dtype, 2, Layout::C);
     let v = product(cx, a, b, ret, Product::Dot)?;
     ArrayVal::new(cx, &v, ret)

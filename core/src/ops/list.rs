@@ -91,7 +91,7 @@ crate::runtime_fns! {
     fn list_sort_by_keys(ctx: Ctx, l: *mut List, keys: *mut List, reverse: i8) [Writes, Pending];
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["list.build"], "*items", Body::Lir(build_rule, emit_build)).raises().reads().internal().doc("`[a, b, c]`."),
     OpDef::new(&["list.append"], "list, x", Body::Lir(append_rule, emit_append)).raises().writes().doc("Adds an element at the end."),
     OpDef::new(&["list.insert"], "list, i, x", Body::Lir(insert_rule, emit_insert)).raises().writes().doc("Inserts an element before position `i`."),
@@ -382,12 +382,12 @@ fn sort_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 // ---- elements in memory
 
 /// Whether helpers can compare lists of this type.
-pub fn comparable(list: Type) -> bool {
+pub(crate) fn comparable(list: Type) -> bool {
     matches!(*list, Kind::List(e) if desc::compared_parts(e).is_some())
 }
 
 /// Whether helpers can order lists of this type.
-pub fn orderable(list: Type) -> bool {
+pub(crate) fn orderable(list: Type) -> bool {
     matches!(*list, Kind::List(e) if ordered_by_helpers(e))
 }
 
@@ -428,25 +428,25 @@ fn store_leaves(cx: &mut LowerCx<'_>, p: Value, elem: Type, val: &[Value], alias
 }
 
 /// The element at an index known to be in range, with references of its own.
-pub fn element(cx: &mut LowerCx<'_>, list: Value, elem: Type, at: Value) -> Val {
+pub(crate) fn element(cx: &mut LowerCx<'_>, list: Value, elem: Type, at: Value) -> Val {
     let p = address(cx, list, elem, at);
     let val = load(cx, p, elem);
     cx.retain(&val, elem);
     val
 }
 
-pub fn len(cx: &mut LowerCx<'_>, list: Value) -> Value {
+pub(crate) fn len(cx: &mut LowerCx<'_>, list: Value) -> Value {
     cx.b.load(Ty::I64, list, offset!(List.len), Alias::Object)
 }
 
 /// A new empty list with room for `cap` elements.
-pub fn make(cx: &mut LowerCx<'_>, elem: Type, cap: Value) -> Value {
+pub(crate) fn make(cx: &mut LowerCx<'_>, elem: Type, cap: Value) -> Value {
     let desc = constants::descriptor(&mut cx.b, elem);
     cx.helper_value(&list_new, &[desc, cap])
 }
 
 /// Appends a value whose references move into the list.
-pub fn push_owned(cx: &mut LowerCx<'_>, list: Value, elem: Type, val: &[Value]) {
+pub(crate) fn push_owned(cx: &mut LowerCx<'_>, list: Value, elem: Type, val: &[Value]) {
     let lock = cx.push_lock(list);
     let before = cx.lock(&lock);
     push_in_place(cx, list, elem, val);
@@ -479,7 +479,7 @@ fn owned_elem(cx: &mut LowerCx<'_>, val: &[Value], from: Type, elem: Type) -> Re
 
 // ---- emitters
 
-pub fn emit_build(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub(crate) fn emit_build(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let e = list_of(c.ret)?;
     let cap = cx.b.i64(c.args.len() as i64);
     let list = make(cx, e, cap);
@@ -671,7 +671,7 @@ fn sliced(
 }
 
 /// Whether two lists of one type are equal.
-pub fn equal(cx: &mut LowerCx<'_>, a: Value, b: Value, list: Type) -> Result<Value> {
+pub(crate) fn equal(cx: &mut LowerCx<'_>, a: Value, b: Value, list: Type) -> Result<Value> {
     check_comparable(list_of(list)?)?;
     Ok(cx.helper_value(&list_eq, &[a, b]))
 }
@@ -681,7 +681,7 @@ fn ordered(cx: &mut LowerCx<'_>, c: &OpCall<'_>, accepted: &[i64]) -> Result<Val
 }
 
 /// Whether the order of two lists of one type is among `accepted` (see [`list_compare`]).
-pub fn order(cx: &mut LowerCx<'_>, a: Value, b: Value, list: Type, accepted: &[i64]) -> Result<Value> {
+pub(crate) fn order(cx: &mut LowerCx<'_>, a: Value, b: Value, list: Type, accepted: &[i64]) -> Result<Value> {
     check_comparable(list_of(list)?)?;
     let o = cx.helper_value(&list_compare, &[a, b]);
     let mut any = cx.b.bool(false);

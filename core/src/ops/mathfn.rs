@@ -226,4 +226,4 @@ crate::runtime_fns! {
     fn math_fsum(ctx: Ctx, p: *const f64, n: i64, stride: i64) -> f64 [Reads, Pending];
 }
 
-pub static OPS: &[OpDef] = &[];
+pub(crate) static OPS: &[OpDef] = &[];

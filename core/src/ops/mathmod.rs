@@ -70,7 +70,7 @@ macro_rules! complex {
     };
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     finite!("math.sin", f64_sin, math_sin, "Sine; ValueError of an infinity."),
     finite!("math.cos", f64_cos, math_cos, "Cosine; ValueError of an infinity."),
     finite!("math.tan", f64_tan, math_tan, "Tangent; ValueError of an infinity."),
@@ -493,7 +493,7 @@ fn complex_rule(args: &[Arg], ret: Type) -> Result<Answer> {
     }
 }
 
-pub fn ints(args: &[Arg]) -> Result<Answer> {
+pub(crate) fn ints(args: &[Arg]) -> Result<Answer> {
     if args.iter().all(|a| a.ty.is_index()) {
         Ok(Answer::of(Type::int()))
     } else {
@@ -502,7 +502,7 @@ pub fn ints(args: &[Arg]) -> Result<Answer> {
 }
 
 /// Whether one of the integers may be more than a signed one holds.
-pub fn is_wide(args: &[Arg]) -> bool {
+pub(crate) fn is_wide(args: &[Arg]) -> bool {
     args.iter().any(|a| *a.ty == Kind::Int(Int::U64))
 }
 
@@ -528,7 +528,7 @@ fn int_call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Resu
 }
 
 /// An associative function of any number of integers, whose signs do not count.
-pub fn folded(
+pub(crate) fn folded(
     cx: &mut LowerCx<'_>,
     c: &OpCall<'_>,
     empty: i64,

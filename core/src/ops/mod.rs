@@ -6,7 +6,7 @@
 //! `array.shape` (a property).
 
 use crate::diag::Result;
-pub use crate::emit::cx::Emit;
+pub(crate) use crate::emit::cx::Emit;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::emit::lazy::Elements;
 use crate::typing::{Answer, Arg, TyCx};
@@ -14,18 +14,18 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, RwLock};
 
 pub use crate::handle::OpId;
-pub use adapt::{Adapted, Adapter, Asked, Operands, Rewrite};
-pub use effects::{Divides, Division, Effect, Facts, Keywords, Lists, Own};
+pub(crate) use adapt::{Adapter, Asked, Operands, Rewrite};
+pub(crate) use effects::{Divides, Division, Effect, Keywords, Lists, Own};
 pub use identity::{Home, WITHOUT_ROWS, all};
 
 /// The typing rule of an operation: argument types (in parameter order, defaults filled in) to result and
 /// coercions.
-pub type Rule = fn(&mut TyCx<'_, '_>, &[Arg]) -> Result<Answer>;
+pub(crate) type Rule = fn(&mut TyCx<'_, '_>, &[Arg]) -> Result<Answer>;
 /// The typing rule of a scalar loop. `elementwise` asks for NumPy's promotion between arrays, else Python's
 /// arithmetic on scalars.
-pub type UfuncRule = fn(args: &[Arg], elementwise: bool) -> Option<Answer>;
+pub(crate) type UfuncRule = fn(args: &[Arg], elementwise: bool) -> Option<Answer>;
 /// Emits LIR for one typed call whose operand of that number is not in memory; its machine values are empty.
-pub type LazyEmit = fn(&mut LowerCx<'_>, &OpCall<'_>, &Elements) -> Result<Val>;
+pub(crate) type LazyEmit = fn(&mut LowerCx<'_>, &OpCall<'_>, &Elements) -> Result<Val>;
 
 /// The ways to implement an operation.
 #[derive(Clone, Copy)]
@@ -91,7 +91,7 @@ pub struct OpDef {
 }
 
 impl OpDef {
-    pub const fn new(paths: &'static [&'static str], params: &'static str, body: Body) -> OpDef {
+    pub(crate) const fn new(paths: &'static [&'static str], params: &'static str, body: Body) -> OpDef {
         OpDef {
             paths,
             params,
@@ -119,133 +119,132 @@ impl OpDef {
         }
     }
     /// May raise.
-    pub const fn raises(mut self) -> OpDef {
+    pub(crate) const fn raises(mut self) -> OpDef {
         self.raises = true;
         self
     }
     /// May raise for whole elements of arrays as well.
-    pub const fn raises_for_elements(mut self) -> OpDef {
+    pub(crate) const fn raises_for_elements(mut self) -> OpDef {
         self.raises = true;
         self.raises_for_elements = true;
         self
     }
-    pub const fn reads(mut self) -> OpDef {
+    pub(crate) const fn reads(mut self) -> OpDef {
         self.effect = Effect::Reads;
         self
     }
-    pub const fn writes(mut self) -> OpDef {
+    pub(crate) const fn writes(mut self) -> OpDef {
         self.effect = Effect::Writes;
         self
     }
-    pub const fn property(mut self) -> OpDef {
+    pub(crate) const fn property(mut self) -> OpDef {
         self.property = true;
         self
     }
     /// The references of all operands move into the result.
-    pub const fn consumes(mut self) -> OpDef {
+    pub(crate) const fn consumes(mut self) -> OpDef {
         self.own = |_, _| Own::Consumes;
         self
     }
     /// The result borrows from the first operand.
-    pub const fn aliases(mut self) -> OpDef {
+    pub(crate) const fn aliases(mut self) -> OpDef {
         self.own = |_, _| Own::Aliases;
         self
     }
-    pub const fn owned_by(mut self, own: fn(&[crate::types::Type], crate::types::Type) -> Own) -> OpDef {
+    pub(crate) const fn owned_by(
+        mut self,
+        own: fn(&[crate::types::Type], crate::types::Type) -> Own,
+    ) -> OpDef {
         self.own = own;
         self
     }
     /// Limits a row in Python to operands of certain types.
-    pub const fn only_if(mut self, takes: fn(&[Arg]) -> bool) -> OpDef {
+    pub(crate) const fn only_if(mut self, takes: fn(&[Arg]) -> bool) -> OpDef {
         self.takes = takes;
         self
     }
     /// Over contiguous memory the run-time's kernel does the same; where it takes the types.
-    pub const fn kernel(mut self, map: kernel::Map) -> OpDef {
+    pub(crate) const fn kernel(mut self, map: kernel::Map) -> OpDef {
         self.kernel = Some(map);
         self
     }
     /// The operand need not be in memory: `emit` gets what computes its elements.
-    pub const fn lazy(mut self, operand: usize, emit: LazyEmit) -> OpDef {
+    pub(crate) const fn lazy(mut self, operand: usize, emit: LazyEmit) -> OpDef {
         self.lazy = Some((operand, emit));
         self
     }
     /// Other operands stand for those of a call.
-    pub const fn rewrites(mut self, rewrite: Rewrite) -> OpDef {
+    pub(crate) const fn rewrites(mut self, rewrite: Rewrite) -> OpDef {
         self.rewrites = Some(rewrite);
         self
     }
-    pub const fn adapters(mut self, adapters: &'static [Adapter]) -> OpDef {
-        self.adapters = adapters;
-        self
-    }
-    pub const fn of_shape(mut self) -> OpDef {
+    pub(crate) const fn of_shape(mut self) -> OpDef {
         self.of_shape = true;
         self
     }
-    pub const fn makes(mut self) -> OpDef {
+    pub(crate) const fn makes(mut self) -> OpDef {
         self.makes = true;
         self
     }
-    pub const fn unordered(mut self) -> OpDef {
+    pub(crate) const fn unordered(mut self) -> OpDef {
         self.unordered = true;
         self
     }
-    pub const fn alone(mut self, why: &'static str) -> OpDef {
+    pub(crate) const fn alone(mut self, why: &'static str) -> OpDef {
         self.alone = Some(why);
         self
     }
-    pub const fn chooses(mut self) -> OpDef {
+    pub(crate) const fn chooses(mut self) -> OpDef {
         self.chooses = true;
         self
     }
-    pub const fn divides(mut self, divides: fn(&Division) -> Divides) -> OpDef {
+    pub(crate) const fn divides(mut self, divides: fn(&Division) -> Divides) -> OpDef {
         self.divides = divides;
         self
     }
-    pub const fn converts(mut self) -> OpDef {
+    pub(crate) const fn converts(mut self) -> OpDef {
         self.converts = true;
         self
     }
     /// What it computes of an array it computes of a scalar of NumPy's, which has the method too.
-    pub const fn of_scalars(mut self) -> OpDef {
+    pub(crate) const fn of_scalars(mut self) -> OpDef {
         self.of_scalars = true;
         self
     }
     /// No program's text means it.
-    pub const fn internal(mut self) -> OpDef {
+    pub(crate) const fn internal(mut self) -> OpDef {
         self.internal = true;
         self
     }
-    pub const fn doc(mut self, text: &'static str) -> OpDef {
+    pub(crate) const fn doc(mut self, text: &'static str) -> OpDef {
         self.doc = text;
         self
     }
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         self.paths[0]
     }
     /// The operation whose row it is, by the first of its paths.
-    pub fn id(&self) -> OpId {
+    pub(crate) fn id(&self) -> OpId {
         OpId::parse(self.paths[0]).expect("the name of a row is in the table")
     }
     /// The operations whose row it is, by all of its paths.
-    pub fn ids(&self) -> impl Iterator<Item = OpId> {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = OpId> {
         self.paths.iter().filter_map(|p| OpId::parse(p))
     }
     /// Whether it is a row of that operation, which names it in texts.
-    pub fn is(&self, id: OpId) -> bool {
+    pub(crate) fn is(&self, id: OpId) -> bool {
         self.paths[0] == id.name()
     }
     /// Whether it is one of Python's operators, which in place are augmented assignments.
-    pub fn is_operator(&self) -> bool {
+    pub(crate) fn is_operator(&self) -> bool {
         self.paths[0].starts_with("operator.")
     }
     /// Whether it is a row of that operation, by any of its paths.
-    pub fn means(&self, id: OpId) -> bool {
+    pub(crate) fn means(&self, id: OpId) -> bool {
         self.paths.contains(&id.name())
     }
     /// Whether its last parameter takes an array for the result.
-    pub fn has_out(&self) -> bool {
+    pub(crate) fn has_out(&self) -> bool {
         self.spec().params.last().is_some_and(|p| p.name == "out")
     }
     /// The parameters, parsed once for each spelling.
@@ -344,7 +343,7 @@ macro_rules! families {
         /// What families say of their operations.
         static FACTS: &[&[(OpId, effects::Facts)]] = &[$($named::ids::FACTS),*];
         /// Every family, in lookup order.
-        pub static FAMILIES: &[&[OpDef]] = &[$($family::OPS),*];
+        pub(crate) static FAMILIES: &[&[OpDef]] = &[$($family::OPS),*];
         /// Every helper of every family.
         pub fn helpers() -> impl Iterator<Item = &'static crate::rt::RtFn> {
             let all: &[&[&'static crate::rt::RtFn]] = &[$($with::HELPERS),*];
@@ -363,7 +362,7 @@ macro_rules! families {
 }
 
 /// Rows that only fusion makes: steps of a chain, which no program can name.
-pub static STEPS: [&OpDef; 7] = [
+pub(crate) static STEPS: [&OpDef; 7] = [
     &array::OF_SHAPE,
     &fancy::PART,
     &fancy::CHOSEN,
@@ -379,7 +378,7 @@ pub mod dtype;
 mod effects;
 mod identity;
 /// What nearly always takes a few instructions.
-pub mod quick;
+pub(crate) mod quick;
 
 families!(
     object,

@@ -9,12 +9,12 @@ super::identity::op_ids! {
     IMPORT_MODULE = "import.module",
 }
 
-pub static OPS: &[OpDef] =
+pub(crate) static OPS: &[OpDef] =
     &[OpDef::new(&["import.module"], "name, *rest", Body::Lir(import_rule, |_, _| Ok(vec![])))
         .doc("`import math` inside a function.")];
 
 /// Modules with rows in the table.
-pub const KNOWN: &[&str] = &["numpy", "math", "cmath", "operator", "builtins", "time", "random"];
+pub(crate) const KNOWN: &[&str] = &["numpy", "math", "cmath", "operator", "builtins", "time", "random"];
 
 fn import_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let name = args[0].text().unwrap_or_default();

@@ -15,7 +15,7 @@ super::identity::op_ids! {
     TIERUP_PNDINDEX = "tierup.pndindex",
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.ndindex", "tierup.pndindex"], "*shape", Body::Lir(|_, a| ndindex_type(a), emit_ndindex)).doc("All indices of a shape, as tuples."),
     OpDef::new(&["numpy.ndenumerate"], "a", Body::Lir(|_, a| over(a, IterType::NdEnumerate), emit_over)).consumes().doc("Pairs of index and element."),
     OpDef::new(&["array.flat"], "a", Body::Lir(|_, a| over(a, IterType::Flat), emit_over)).consumes().property().doc("All elements in C order."),
@@ -88,7 +88,7 @@ fn emit_over(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// One step over the indices of a shape of `n` dimensions.
-pub fn step(cx: &mut LowerCx<'_>, v: &[Value], n: usize) -> Result<(Val, Value, Val)> {
+pub(crate) fn step(cx: &mut LowerCx<'_>, v: &[Value], n: usize) -> Result<(Val, Value, Val)> {
     let (shape, index, left) = (&v[..n], &v[n..2 * n], v[2 * n]);
     let has = cx.b.bin_imm(Op::IcmpSgt, left, 0);
     let mut next = index.to_vec();
@@ -107,7 +107,12 @@ pub fn step(cx: &mut LowerCx<'_>, v: &[Value], n: usize) -> Result<(Val, Value, 
 }
 
 /// One step over the elements of an array; with the index in front when asked for.
-pub fn step_array(cx: &mut LowerCx<'_>, v: &[Value], t: Type, with_index: bool) -> Result<(Val, Value, Val)> {
+pub(crate) fn step_array(
+    cx: &mut LowerCx<'_>,
+    v: &[Value],
+    t: Type,
+    with_index: bool,
+) -> Result<(Val, Value, Val)> {
     let Kind::Array(ty) = *t else { return Err(Diagnostic::internal("no array")) };
     let leaves = t.leaf_count();
     let (state, has, index) = step(cx, &v[leaves..], ty.ndim())?;

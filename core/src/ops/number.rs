@@ -172,4 +172,4 @@ crate::runtime_fns! {
     fn np_complex_tanh(re: f64, im: f64, out: *mut f64) [Writes, Never];
 }
 
-pub static OPS: &[OpDef] = &[];
+pub(crate) static OPS: &[OpDef] = &[];

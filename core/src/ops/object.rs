@@ -34,4 +34,4 @@ crate::runtime_fns! {
     fn tier_sample(ctx: Ctx, site: P) -> P [Writes, Never];
 }
 
-pub static OPS: &[OpDef] = &[];
+pub(crate) static OPS: &[OpDef] = &[];

@@ -13,7 +13,7 @@ use crate::lir::{Op, Value};
 use crate::types::{Const, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["operator._orders"], "sign, a, b", Body::Lir(orders_rule, emit_orders))
         .raises()
         .internal()
@@ -41,7 +41,7 @@ fn family(t: Type) -> Option<u8> {
 }
 
 /// Whether values of two types, neither of them optional, have an order.
-pub fn has_order(a: Type, b: Type) -> bool {
+pub(crate) fn has_order(a: Type, b: Type) -> bool {
     let (Some(x), Some(y)) = (family(a), family(b)) else { return true };
     if a.is_number() && b.is_number() {
         // NumPy orders its complex scalars, Python has no order for its own.
@@ -86,7 +86,12 @@ fn emit_orders(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// TypeError where two values have no order, None among them.
-pub fn require(cx: &mut LowerCx<'_>, a: (&[Value], Type), b: (&[Value], Type), sign: &str) -> Result<()> {
+pub(crate) fn require(
+    cx: &mut LowerCx<'_>,
+    a: (&[Value], Type),
+    b: (&[Value], Type),
+    sign: &str,
+) -> Result<()> {
     if let Kind::Optional(x) = *a.1 {
         return cx
             .if_else(
@@ -176,7 +181,7 @@ fn both_nan(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
 }
 
 /// Equality of elements: `a is b or a == b`.
-pub fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type) -> Result<Value> {
+pub(crate) fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type) -> Result<Value> {
     let same = super::compare::equal(cx, a, at, b, bt)?;
     if !may_be_one(at, bt) {
         return Ok(same);
@@ -187,7 +192,13 @@ pub fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type)
 
 /// Equality of members of tuples that are ordered. A NaN is itself only where both are one value of the code:
 /// what tuples are ordered by is mostly computed or read anew, `max((a[i], i), best)`.
-pub fn equal_in_order(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type) -> Result<Value> {
+pub(crate) fn equal_in_order(
+    cx: &mut LowerCx<'_>,
+    a: &[Value],
+    at: Type,
+    b: &[Value],
+    bt: Type,
+) -> Result<Value> {
     if a != b && matches!(at.kind(), Kind::Float(_) | Kind::Complex(_)) {
         return super::compare::equal(cx, a, at, b, bt);
     }

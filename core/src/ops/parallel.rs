@@ -66,7 +66,7 @@ super::identity::op_ids! {
     PARALLEL_CHECK_BINS = "parallel.check_bins",
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["tierup.prange"],
         "start, stop=..., step=...",
@@ -456,7 +456,7 @@ fn order_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 /// Whether there may be a NaN in a value, or only behind the first member of a tuple.
-pub fn keeps_order(t: Type, behind_first: bool) -> bool {
+pub(crate) fn keeps_order(t: Type, behind_first: bool) -> bool {
     match (t.kind(), t.members()) {
         (_, Some(m)) => m.iter().skip(usize::from(behind_first)).any(|t| keeps_order(*t, false)),
         (_, None) if behind_first => false,
@@ -578,7 +578,7 @@ fn emit_own(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 /// Runs the body whose wrapper is `wrapper`: `args` are the machine values of all its arguments, and of other
 /// arrays behind these, with their types and what of them must not share memory ([`super::apart`]); `ret` is
 /// what it gives, and it may draw random numbers.
-pub fn emit_region(
+pub(crate) fn emit_region(
     cx: &mut LowerCx<'_>,
     wrapper: &str,
     args: (&[Value], &[Type], &Operands),

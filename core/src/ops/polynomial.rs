@@ -2,7 +2,7 @@
 
 use super::{Body, OpDef};
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.roots"], "p", Body::Py("polynomial.roots"))
         .raises()
         .reads()

@@ -26,7 +26,7 @@ super::identity::op_ids! {
 
 const BIN: &str = "x1, x2, out=None";
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     // NumPy squares here, and a bool squared is an int8.
     OpDef::new(
         &["operator.pow"],
@@ -147,7 +147,7 @@ fn exponent(konst: &Option<Const>) -> Option<f64> {
     }
 }
 
-pub fn power_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
+pub(crate) fn power_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     if !args.iter().all(|a| number(a.ty).is_some()) {
         return None;
     }
@@ -184,7 +184,7 @@ fn float_power_rule(args: &[Arg], _: bool) -> Option<Answer> {
     Some(Answer::coerced(t, vec![t, t]))
 }
 
-pub fn emit_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub(crate) fn emit_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let known = exponent(&c.consts[1]);
     match *c.types[0] {
         Kind::Bool | Kind::Int(_) => integer_power(cx, c, known),
@@ -354,7 +354,7 @@ fn emit_complex_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// Calls a helper that writes a complex number to the address after its operands.
-pub fn complex_helper(
+pub(crate) fn complex_helper(
     cx: &mut LowerCx<'_>,
     helper: &'static crate::rt::RtFn,
     operands: &[Value],

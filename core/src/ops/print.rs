@@ -47,7 +47,7 @@ crate::runtime_fns! {
     fn print_end(ctx: Ctx, flush: i8) [Writes, Pending];
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["builtins.print"],
         "*values, sep=' ', end='\n', flush=False, file=None",
@@ -302,7 +302,7 @@ fn send_container(cx: &mut LowerCx<'_>, v: &[Value], c: Container, m: &[Type]) -
 }
 
 /// Arguments of the helpers that print arrays.
-pub fn array_args(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<Vec<Value>> {
+pub(crate) fn array_args(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<Vec<Value>> {
     let a = ArrayVal::new(cx, v, t)?;
     let elem = Elem::of(a.ty.dtype).ok_or_else(|| Diagnostic::internal("element code"))?;
     let n = a.shape.len();

@@ -14,7 +14,7 @@ const EXACT: f64 = 4_503_599_627_370_496.0;
 const EXACT_TENS: i64 = 22;
 
 /// `quick` where the condition holds, else what `slow` makes.
-pub fn or_slowly(
+pub(crate) fn or_slowly(
     cx: &mut LowerCx<'_>,
     good: Value,
     quick: Value,
@@ -31,14 +31,14 @@ pub fn or_slowly(
 }
 
 /// Whether a float is neither infinite nor NaN.
-pub fn finite(cx: &mut LowerCx<'_>, x: Value) -> Value {
+pub(crate) fn finite(cx: &mut LowerCx<'_>, x: Value) -> Value {
     let t = cx.b.ty(x);
     let (size, infinity) = (cx.b.un(Op::Fabs, x), constant(cx, t, f64::INFINITY));
     cx.b.bin(Op::FcmpLt, size, infinity)
 }
 
 /// What one helper gives where that is finite, and else another, which raises.
-pub fn finite_or(
+pub(crate) fn finite_or(
     cx: &mut LowerCx<'_>,
     args: &[Value],
     quick: &'static RtFn,
@@ -50,7 +50,7 @@ pub fn finite_or(
 }
 
 /// `log(x) / log(base)`.
-pub fn log_base(cx: &mut LowerCx<'_>, x: Value, base: Value) -> Value {
+pub(crate) fn log_base(cx: &mut LowerCx<'_>, x: Value, base: Value) -> Value {
     let (a, b) = (cx.helper_value(&m::f64_log, &[x]), cx.helper_value(&m::f64_log, &[base]));
     let result = cx.b.bin(Op::Fdiv, a, b);
     let (good, below) = (finite(cx, result), finite(cx, b));
@@ -60,7 +60,7 @@ pub fn log_base(cx: &mut LowerCx<'_>, x: Value, base: Value) -> Value {
 
 /// The remainder of truncating division, exactly, and the rounded quotient. Where the quotient is not too
 /// large, its whole part is right or one too many, and what is left of `a` is a float either way.
-pub fn fmod(cx: &mut LowerCx<'_>, a: Value, b: Value, slow: &'static RtFn) -> (Value, Value) {
+pub(crate) fn fmod(cx: &mut LowerCx<'_>, a: Value, b: Value, slow: &'static RtFn) -> (Value, Value) {
     let (x, y) = (crate::emit::cast::widen(cx, a), crate::emit::cast::widen(cx, b));
     let plain = cx.b.bin(Op::Fdiv, x, y);
     let whole = cx.b.un(Op::Ftrunc, plain);
@@ -87,7 +87,7 @@ pub fn fmod(cx: &mut LowerCx<'_>, a: Value, b: Value, slow: &'static RtFn) -> (V
 /// `round(x, n)` of Python: the decimal nearest to the exact value, and the float nearest to that. The
 /// product with 10^n is a sum of two floats, exactly, whose second says where halves go; a whole number by
 /// 10^n is rounded once.
-pub fn decimals(cx: &mut LowerCx<'_>, x: Value, n: i64) -> Option<Value> {
+pub(crate) fn decimals(cx: &mut LowerCx<'_>, x: Value, n: i64) -> Option<Value> {
     if !(0..=EXACT_TENS).contains(&n) {
         return None;
     }
@@ -119,7 +119,7 @@ pub fn decimals(cx: &mut LowerCx<'_>, x: Value, n: i64) -> Option<Value> {
 }
 
 /// `np.round(x, n)`: scaled, rounded, scaled back.
-pub fn np_decimals(cx: &mut LowerCx<'_>, x: Value, n: i64) -> Option<Value> {
+pub(crate) fn np_decimals(cx: &mut LowerCx<'_>, x: Value, n: i64) -> Option<Value> {
     if n.abs() > EXACT_TENS {
         return None;
     }
@@ -135,7 +135,7 @@ pub fn np_decimals(cx: &mut LowerCx<'_>, x: Value, n: i64) -> Option<Value> {
 }
 
 /// `x * 2^n`.
-pub fn ldexp(cx: &mut LowerCx<'_>, x: Value, n: Value) -> Value {
+pub(crate) fn ldexp(cx: &mut LowerCx<'_>, x: Value, n: Value) -> Value {
     let exponent = cx.b.bin_imm(Op::Iadd, n, 1023);
     let bits = cx.b.bin_imm(Op::Ishl, exponent, 52);
     let power = cx.b.conv(Op::Bitcast, Ty::F64, bits);
@@ -148,7 +148,7 @@ pub fn ldexp(cx: &mut LowerCx<'_>, x: Value, n: Value) -> Value {
 }
 
 /// Mantissa and exponent.
-pub fn frexp(cx: &mut LowerCx<'_>, x: Value) -> [Value; 2] {
+pub(crate) fn frexp(cx: &mut LowerCx<'_>, x: Value) -> [Value; 2] {
     let (zero, least, infinity) = (cx.b.f64(0.0), cx.b.f64(f64::MIN_POSITIVE), cx.b.f64(f64::INFINITY));
     let is_zero = cx.b.bin(Op::FcmpEq, x, zero);
     let bits = cx.b.conv(Op::Bitcast, Ty::I64, x);
@@ -170,7 +170,7 @@ pub fn frexp(cx: &mut LowerCx<'_>, x: Value) -> [Value; 2] {
 
 /// `x ** 3` of Python's floats: nothing of the square is lost, so the power is rounded once but for what
 /// hardly ever shows.
-pub fn cube(cx: &mut LowerCx<'_>, x: Value, checked: impl FnOnce(&mut LowerCx<'_>) -> Value) -> Value {
+pub(crate) fn cube(cx: &mut LowerCx<'_>, x: Value, checked: impl FnOnce(&mut LowerCx<'_>) -> Value) -> Value {
     if cx.b.ty(x) == Ty::F32 {
         let wide = crate::emit::cast::widen(cx, x);
         let square = cx.b.bin(Op::Fmul, wide, wide);
@@ -187,17 +187,17 @@ pub fn cube(cx: &mut LowerCx<'_>, x: Value, checked: impl FnOnce(&mut LowerCx<'_
 }
 
 /// `a // b` of floats as CPython computes it.
-pub fn float_floordiv(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
+pub(crate) fn float_floordiv(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
     float_divmod(cx, a, b).0
 }
 
 /// `a % b` of floats as CPython computes it.
-pub fn float_mod(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
+pub(crate) fn float_mod(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
     float_divmod(cx, a, b).1
 }
 
 /// Quotient rounded down and remainder with the divisor's sign; a zero divisor gives NumPy's answers.
-pub fn float_divmod(cx: &mut LowerCx<'_>, a: Value, b: Value) -> (Value, Value) {
+pub(crate) fn float_divmod(cx: &mut LowerCx<'_>, a: Value, b: Value) -> (Value, Value) {
     let t = cx.b.ty(a);
     let zero = cx.zero(t);
     let one = if t == Ty::F32 { cx.b.f32(1.0) } else { cx.b.f64(1.0) };

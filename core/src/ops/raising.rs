@@ -70,8 +70,8 @@ crate::runtime_fns! {
 }
 
 /// Whether a helper makes an exception or asks one.
-pub fn about_exceptions(helper: &RtFn) -> bool {
+pub(crate) fn about_exceptions(helper: &RtFn) -> bool {
     HELPERS.iter().any(|h| *h == helper)
 }
 
-pub static OPS: &[OpDef] = &[];
+pub(crate) static OPS: &[OpDef] = &[];

@@ -88,9 +88,6 @@ crate::runtime_fns! {
     fn random_seed_from_system(which: i64) [Writes, Never];
 }
 
-/// The class of NumPy's generators, as the prefix of their methods.
-pub const GENERATOR: &str = "numpy.random.Generator";
-
 /// The table: distributions that are a legacy function and a method of `Generator` alike, then the rest.
 macro_rules! rows {
     ({ $($legacy:literal, $method:literal, $params:literal, $Draw:ident, $doc:literal;)* } $($rest:expr),* $(,)?) => {
@@ -160,11 +157,11 @@ const fn lib(
 }
 
 /// Whether a row may draw from, or seed, a stream of the thread.
-pub fn draws(op: &OpDef) -> bool {
+pub(crate) fn draws(op: &OpDef) -> bool {
     op.paths.iter().any(|p| p.starts_with("numpy.random.") || p.starts_with("random."))
 }
 
-pub static OPS: &[OpDef] = rows! {
+pub(crate) static OPS: &[OpDef] = rows! {
     {
         "numpy.random.uniform", "numpy.random.Generator.uniform", "low=0.0, high=1.0, ", Uniform, "Numbers of [low, high).";
         "numpy.random.normal", "numpy.random.Generator.normal", "loc=0.0, scale=1.0, ", Normal, "Normal distribution.";

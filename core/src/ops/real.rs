@@ -22,7 +22,7 @@ super::identity::op_ids! {
     BUILTINS_DIVMOD = "builtins.divmod",
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     // Python's complex numbers overflow loudly, NumPy's do not.
     OpDef::new(
         &["builtins.abs", "operator.abs"],
@@ -161,7 +161,7 @@ fn emit_abs(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// `sqrt(re² + im²)` without overflow on the way.
-pub fn hypot(cx: &mut LowerCx<'_>, re: Value, im: Value) -> Value {
+pub(crate) fn hypot(cx: &mut LowerCx<'_>, re: Value, im: Value) -> Value {
     let single = cx.b.ty(re) == Ty::F32;
     let (a, b) = (crate::emit::cast::widen(cx, re), crate::emit::cast::widen(cx, im));
     let h = cx.helper_value(&super::mathfn::f64_hypot, &[a, b]);
@@ -188,7 +188,7 @@ fn int_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     .known(konst))
 }
 
-pub fn emit_int(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub(crate) fn emit_int(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if c.types[0].is_float() {
         return Ok(vec![int_of_float(cx, c.args[0][0])]);
     }
@@ -286,7 +286,7 @@ fn divmod_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::coerced(Type::tuple(vec![t, t]), vec![t, t]))
 }
 
-pub fn emit_divmod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub(crate) fn emit_divmod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (a, b) = (c.args[0][0], c.args[1][0]);
     if c.types[0].is_float() {
         let ok = cast::truth(cx, b, c.types[1]);

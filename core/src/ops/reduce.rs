@@ -54,7 +54,7 @@ const CHOSEN_VAR: &str =
 /// of other kinds.
 macro_rules! reductions {
     ($( [$($path:literal),+], $params:ident, $op:ident, $lib:literal, $doc:literal; )+ others: $($other:expr),+ $(,)?) => {
-        pub static OPS: &[OpDef] = &[
+        pub(crate) static OPS: &[OpDef] = &[
             $(
                 OpDef::new(&[$($path),+], $params, Body::Lir(|_, a| rule(a, Reduce::$op), |cx, c| emit(cx, c, Reduce::$op))).only_if(is_direct).raises().reads()
                     .lazy(0, |cx, c, e| emit_lazy(cx, c, e, Reduce::$op)).divides(|d| divides(d, Reduce::$op)).doc($doc),
@@ -184,7 +184,7 @@ fn divides_positions(d: &Division) -> Divides {
 }
 
 /// The reduction that a row with a loop of its own computes.
-pub fn of_row(op: &OpDef) -> Option<Reduce> {
+pub(crate) fn of_row(op: &OpDef) -> Option<Reduce> {
     op.lazy?;
     KINDS.iter().find(|k| k.0 == op.name()).map(|k| k.1)
 }
@@ -313,7 +313,7 @@ fn choose(cx: &mut LowerCx<'_>, axes: &Axes, arg: &[Value], ty: Type, n: usize) 
 }
 
 /// An axis counted from 0; ValueError out of bounds.
-pub fn checked_axis(cx: &mut LowerCx<'_>, v: Value, ty: Type, n: usize) -> Value {
+pub(crate) fn checked_axis(cx: &mut LowerCx<'_>, v: Value, ty: Type, n: usize) -> Value {
     let given = cast::to_i64(cx, v, ty);
     let count = cx.b.i64(n as i64);
     let at = cx.wrap_index(given, count);
@@ -425,7 +425,7 @@ fn args_of(c: &OpCall<'_>) -> Vec<Arg> {
     c.types.iter().zip(c.consts).map(|(t, k)| Arg { ty: *t, konst: k.clone() }).collect()
 }
 
-pub fn element_code(cx: &mut LowerCx<'_>, t: Type) -> Result<Value> {
+pub(crate) fn element_code(cx: &mut LowerCx<'_>, t: Type) -> Result<Value> {
     let elem = Elem::of(t).ok_or_else(|| Diagnostic::internal(format!("{t} is no element type")))?;
     Ok(cx.b.i64(elem as i64))
 }
@@ -574,7 +574,7 @@ fn emit_run(cx: &mut LowerCx<'_>, op: Reduce, run: &Run, acc: Type) -> Result<Op
 
 /// Several reductions of one array in one pass: the array, and a constant with a bit for each; gives a tuple
 /// ([`crate::lower::reduction_merging`] makes it).
-pub static SEVERAL: OpDef = OpDef::new(
+pub(crate) static SEVERAL: OpDef = OpDef::new(
     &["numpy._reduce_several"],
     "a, which",
     Body::Lir(|_, a| Err(no_match("_reduce_several()", a)), emit_several),
@@ -582,7 +582,7 @@ pub static SEVERAL: OpDef = OpDef::new(
 .raises()
 .reads();
 /// Its minimum, which an array without elements has none of.
-pub static SMALLEST: OpDef = OpDef::new(
+pub(crate) static SMALLEST: OpDef = OpDef::new(
     &["numpy._smallest"],
     "a, x",
     Body::Lir(|_, a| Err(no_match("_smallest()", a)), |cx, c| some(cx, c, "minimum")),
@@ -590,7 +590,7 @@ pub static SMALLEST: OpDef = OpDef::new(
 .raises()
 .of_shape();
 /// Its maximum.
-pub static LARGEST: OpDef = OpDef::new(
+pub(crate) static LARGEST: OpDef = OpDef::new(
     &["numpy._largest"],
     "a, x",
     Body::Lir(|_, a| Err(no_match("_largest()", a)), |cx, c| some(cx, c, "maximum")),
@@ -599,7 +599,7 @@ pub static LARGEST: OpDef = OpDef::new(
 .of_shape();
 
 /// What reports call a reduction.
-pub fn shown_reduction(op: Reduce) -> &'static str {
+pub(crate) fn shown_reduction(op: Reduce) -> &'static str {
     match op {
         Reduce::Sum => "sum",
         Reduce::Prod => "prod",
@@ -723,7 +723,12 @@ fn emit_along(
 }
 
 /// A reduction of an array that was made for it alone, or of one that somebody else has.
-pub fn emit_in_memory(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce, own: Option<Value>) -> Result<Val> {
+pub(crate) fn emit_in_memory(
+    cx: &mut LowerCx<'_>,
+    c: &OpCall<'_>,
+    op: Reduce,
+    own: Option<Value>,
+) -> Result<Val> {
     let own: Vec<Value> = own.into_iter().collect();
     let r = cx.guarded(&own, |cx| emit(cx, c, op))?;
     release_all(cx, &own);
@@ -731,7 +736,7 @@ pub fn emit_in_memory(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce, own: Opt
 }
 
 /// The sum of elements that somebody else wants as an array: that, and the sum.
-pub fn emit_keeping(cx: &mut LowerCx<'_>, c: &OpCall<'_>, mut e: Elements) -> Result<(Val, Val)> {
+pub(crate) fn emit_keeping(cx: &mut LowerCx<'_>, c: &OpCall<'_>, mut e: Elements) -> Result<(Val, Val)> {
     let kept = ArrayVal::alloc(cx, e.dtype, &e.shape, e.layout, false)?;
     e.kept = Some(kept.clone());
     let sum = cx.guarded(&[kept.owner], |cx| emit_lazy(cx, c, &e, Reduce::Sum))?;

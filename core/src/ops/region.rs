@@ -49,4 +49,4 @@ crate::runtime_fns! {
     fn parallel_set_chunk(ctx: Ctx, n: i64) -> i64 [Writes, Pending];
 }
 
-pub static OPS: &[OpDef] = &[];
+pub(crate) static OPS: &[OpDef] = &[];

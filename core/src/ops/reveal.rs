@@ -26,7 +26,7 @@ crate::runtime_fns! {
     fn test_panic_quietly() -> i64 [Writes, Never];
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     // "Writes" keeps a call whose result nobody uses.
     OpDef::new(&["tierup.reveal_type"], "x", Body::Lir(rule, emit)).writes().aliases().doc("The argument; its type is noted when the function is compiled."),
     OpDef::new(

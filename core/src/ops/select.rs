@@ -11,7 +11,7 @@ use crate::lir::{Op, Ty, Value};
 use crate::types::{Const, Kind, Layout, Type, promote};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.where"], "condition, x, y", Body::Ufunc(where_rule, emit_where))
         .doc("`x` where the condition holds, else `y`."),
     OpDef::new(&["numpy.where"], "condition", Body::Lir(|_, a| nonzero_rule(a), emit_nonzero))
@@ -191,7 +191,7 @@ fn emit_where(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// A choice without a branch, for loops in which the condition is hard to predict. Floats are chosen as the
 /// integers of their bits, for processors have no conditional move for them.
-pub fn choose(cx: &mut LowerCx<'_>, cond: Value, x: Value, y: Value) -> Value {
+pub(crate) fn choose(cx: &mut LowerCx<'_>, cond: Value, x: Value, y: Value) -> Value {
     let ty = cx.b.ty(x);
     let bits = match ty {
         Ty::F32 => Ty::I32,

@@ -26,7 +26,7 @@ super::identity::op_ids! {
     MATCH_SEQUENCE = "match.sequence" [total, never_none],
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["builtins.len"],
         "x",
@@ -264,7 +264,7 @@ fn len_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 /// Number of elements.
-pub fn length(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
+pub(crate) fn length(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
     Ok(match t.kind() {
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => cx.b.i64(m.len() as i64),
         Kind::Array(_) => ArrayVal::new(cx, v, t)?.shape[0],
@@ -321,7 +321,7 @@ fn slice_value(c: &OpCall<'_>, k: usize) -> Result<Val> {
 }
 
 /// A slice fitted to a length: `count` elements from `start` in steps of `step`.
-pub struct Adjusted {
+pub(crate) struct Adjusted {
     pub start: Value,
     pub stop: Value,
     pub step: Value,
@@ -329,7 +329,7 @@ pub struct Adjusted {
 }
 
 /// Fits a slice to a length as Python's `slice.indices` does; ValueError for a zero step.
-pub fn adjust_slice(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: Value) -> Result<Adjusted> {
+pub(crate) fn adjust_slice(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: Value) -> Result<Adjusted> {
     let Kind::Slice(m) = *t else { return Err(Diagnostic::internal("no slice")) };
     let parts = split_leaves(v, &m);
     let zero = cx.b.i64(0);
@@ -496,7 +496,7 @@ fn emit_tuple_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// Member number `at` of members of one type, by comparing the index with each.
-pub fn pick(cx: &mut LowerCx<'_>, parts: &[Val], at: Value) -> Val {
+pub(crate) fn pick(cx: &mut LowerCx<'_>, parts: &[Val], at: Value) -> Val {
     let mut out = parts.last().cloned().unwrap_or_default();
     for (k, p) in parts.iter().enumerate().rev().skip(1) {
         let here = cx.b.bin_imm(Op::IcmpEq, at, k as i64);
@@ -596,7 +596,7 @@ fn emit_range_contains(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 // ---- elements of any sequence
 
 /// Element type of a sequence that can be indexed from 0.
-pub fn element_type(t: Type) -> Option<Type> {
+pub(crate) fn element_type(t: Type) -> Option<Type> {
     Some(match t.kind() {
         Kind::Array(a) if a.ndim > 1 => {
             use crate::types::{ArrayType, Layout};
@@ -615,7 +615,7 @@ pub fn element_type(t: Type) -> Option<Type> {
 }
 
 /// The element at an index known to be in range, with references of its own.
-pub fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> Result<Val> {
+pub(crate) fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> Result<Val> {
     let elem = element_type(t).ok_or_else(|| Diagnostic::internal(format!("elements of {t}")))?;
     Ok(match t.kind() {
         Kind::Array(a) => {
@@ -663,16 +663,16 @@ pub fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> Result<
 // ---- unpacking
 
 /// [`element_type`] with what is known of a variable.
-pub fn element_type_in(cx: &TyCx<'_, '_>, t: Type) -> Option<Type> {
+pub(crate) fn element_type_in(cx: &TyCx<'_, '_>, t: Type) -> Option<Type> {
     element_type(t).map(|t| cx.vars.known(t))
 }
 
-pub fn unpack_type(cx: &mut TyCx<'_, '_>, t: Type, n: usize) -> Option<Type> {
+pub(crate) fn unpack_type(cx: &mut TyCx<'_, '_>, t: Type, n: usize) -> Option<Type> {
     Some(Type::tuple(vec![element_type_in(cx, t)?; n]))
 }
 
 /// `a, b = seq` for a sequence whose length is checked at run time.
-pub fn emit_unpack(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: usize) -> Result<Val> {
+pub(crate) fn emit_unpack(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: usize) -> Result<Val> {
     let len = length(cx, v, t)?;
     let enough = cx.b.bin_imm(Op::IcmpSge, len, n as i64);
     cx.check_format(
@@ -692,7 +692,7 @@ pub fn emit_unpack(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: usize) -> Resu
 }
 
 /// `a, *b, c = seq`: the middle is a list.
-pub fn unpack_ex_type(cx: &mut TyCx<'_, '_>, t: Type, before: usize, after: usize) -> Option<Type> {
+pub(crate) fn unpack_ex_type(cx: &mut TyCx<'_, '_>, t: Type, before: usize, after: usize) -> Option<Type> {
     let e = element_type_in(cx, t)?;
     let mut m = vec![e; before];
     m.push(cx.new_list(e).ok()?);
@@ -700,7 +700,7 @@ pub fn unpack_ex_type(cx: &mut TyCx<'_, '_>, t: Type, before: usize, after: usiz
     Some(Type::tuple(m))
 }
 
-pub fn emit_unpack_ex(
+pub(crate) fn emit_unpack_ex(
     cx: &mut LowerCx<'_>,
     v: &[Value],
     t: Type,
@@ -739,7 +739,7 @@ pub fn emit_unpack_ex(
 }
 
 /// Dimensions and element type of nested sequences; arrays in them count with all of theirs.
-pub fn nested(t: Type) -> Option<(usize, Type)> {
+pub(crate) fn nested(t: Type) -> Option<(usize, Type)> {
     if t.is_number() {
         return Some((0, t));
     }

@@ -16,7 +16,7 @@ use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::types::{Access, ArrayType, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
-pub use axes::{Promised, bad_axis, constant_axis, constant_ints, normal_axis, value_error};
+pub(crate) use axes::{Promised, bad_axis, constant_axis, normal_axis, value_error};
 use axes::{
     always_raises, args_of, checked_axis, constants, emit_moveaxis, emit_moved, emit_swapaxes,
     emit_transpose, moveaxis_rule, moved_type, permuted, permuted_type, reversed, rolled, swapaxes_rule,
@@ -37,7 +37,7 @@ crate::runtime_fns! {
     fn shape_restride(old_n: i64, old: *const i64, new_n: i64, new: *mut i64, itemsize: i64) -> i8 [Writes, Never];
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["array.T"],
         "a",
@@ -320,7 +320,7 @@ fn emit_expand(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// The array with dimensions of length 1 at these places of the result; its layout stays.
-pub fn with_ones(cx: &mut LowerCx<'_>, a: &ArrayVal, new: &[usize]) -> ArrayVal {
+pub(crate) fn with_ones(cx: &mut LowerCx<'_>, a: &ArrayVal, new: &[usize]) -> ArrayVal {
     let n = a.shape.len() + new.len();
     let mut old = a.shape.iter().zip(&a.strides);
     let (mut shape, mut strides) = (vec![], vec![]);

@@ -13,7 +13,7 @@ use crate::lir::{Op, Value};
 use crate::types::{ArrayType, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy._sort"], "a, axis, stable", Body::Lir(|_, a| sort_rule(a), |cx, c| {
         let stable = cx.b.bin_imm(Op::IcmpNe, c.args[2][0], 0);
         sort_call(cx, c, "sort", |cx, a, elem, n, shape, strides, axis| { cx.helper(&k::array_sort, &[elem, n, shape, a.data, strides, axis, stable]); Ok(vec![]) })

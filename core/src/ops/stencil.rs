@@ -11,7 +11,7 @@ super::identity::op_ids! {
     NUMPY_STENCIL_PLACE = "numpy._stencil_place",
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["tierup.stencil"], "func_or_mode='constant', *, neighborhood=None, cval=None, standard_indexing=None", Body::Py("stencils.stencil")).raises()
         .doc("A function of whole arrays, out of a kernel that computes one element; in compiled code too, where the neighborhood may be computed."),
     OpDef::new(&["numpy._stencil_place"], "x, k, at", Body::Py("stencils.place")).raises().reads().doc("For library use: the index of a whole array that an index from an element is."),

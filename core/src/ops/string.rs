@@ -178,7 +178,7 @@ crate::runtime_fns! {
     fn str_format_str(ctx: Ctx, s: *mut Str, spec: *mut Str) -> *mut Str [Allocates, Pending];
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["operator.add"],
         "a, b",
@@ -747,12 +747,18 @@ fn three(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<
 }
 
 /// `a == b`.
-pub fn emit_equal(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Result<Value> {
+pub(crate) fn emit_equal(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Result<Value> {
     Ok(cx.helper_value(&str_eq, &[a, b]))
 }
 
 /// `a < b` (`less`) or `a > b`, with or without equality.
-pub fn emit_order(cx: &mut LowerCx<'_>, a: Value, b: Value, less: bool, or_equal: bool) -> Result<Value> {
+pub(crate) fn emit_order(
+    cx: &mut LowerCx<'_>,
+    a: Value,
+    b: Value,
+    less: bool,
+    or_equal: bool,
+) -> Result<Value> {
     let order = cx.helper_value(&str_compare, &[a, b]);
     let op = match (less, or_equal) {
         (true, false) => Op::IcmpSlt,

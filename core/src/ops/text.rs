@@ -19,7 +19,7 @@ super::identity::op_ids! {
     STR_CONCAT_ALL = "str.concat_all",
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["builtins.str"],
         "x=''",
@@ -246,7 +246,7 @@ fn to_text(args: &[Arg], what: &str) -> Result<Answer> {
 }
 
 /// The text of a value, as an owned string.
-pub fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<Value> {
+pub(crate) fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<Value> {
     Ok(match t.kind() {
         Kind::None => string(&mut cx.b, "None"),
         Kind::Ellipsis => string(&mut cx.b, "Ellipsis"),

@@ -40,7 +40,7 @@ fn seconds(cx: &mut LowerCx<'_>, ns: Value) -> Value {
     cx.b.bin(Op::Fdiv, x, unit)
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     clock!(
         "time.perf_counter" | "time.monotonic",
         float,

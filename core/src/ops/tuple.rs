@@ -11,7 +11,7 @@ super::identity::op_ids! {
     TUPLE_BUILD = "tuple.build" [total, lists(Keeps), keywords(Takes)],
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     BUILD,
     OpDef::new(&["unpack.sequence"], "seq, count", Body::Lir(unpack_rule, emit_unpack)).raises()
         .owned_by(|t, _| if t[0].members().is_some() { Own::Aliases } else { Own::Fresh })
@@ -67,7 +67,7 @@ const BUILD: OpDef = OpDef::new(
 .doc("A tuple of the operands.");
 
 /// The row that makes tuples.
-pub fn build() -> &'static OpDef {
+pub(crate) fn build() -> &'static OpDef {
     ids::TUPLE_BUILD.rows()[0]
 }
 

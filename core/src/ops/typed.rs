@@ -17,7 +17,7 @@ super::identity::op_ids! {
     TYPED_LIST = "tierup.typed.List",
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["tierup.typed.List"],
         "",
@@ -53,7 +53,7 @@ pub static OPS: &[OpDef] = &[
 ];
 
 /// Whether a type is the class of typed lists.
-pub fn is_list_class(t: Type) -> bool {
+pub(crate) fn is_list_class(t: Type) -> bool {
     matches!(t.kind(), Kind::Builtin(p) if *p == id::TYPED_LIST)
 }
 

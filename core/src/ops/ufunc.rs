@@ -20,7 +20,7 @@ use crate::types::{Access, ArrayType, Const, Int, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, no_match};
 
 /// Number of inputs: a last parameter called `out` is no input, nor is what says how to convert.
-pub fn inputs(op: &OpDef) -> usize {
+pub(crate) fn inputs(op: &OpDef) -> usize {
     if op.converts { 1 } else { op.spec().params.len() - op.has_out() as usize }
 }
 
@@ -84,7 +84,7 @@ fn chosen_loop(
 }
 
 /// Types a call on scalars and arrays.
-pub fn type_call(op: &'static OpDef, rule: UfuncRule, args: &[Arg]) -> Result<Answer> {
+pub(crate) fn type_call(op: &'static OpDef, rule: UfuncRule, args: &[Arg]) -> Result<Answer> {
     let options = Options::of(op, args)?;
     let mut answer = type_operands(op, rule, &args[..op.spec().params.len().min(args.len())], options)?;
     // Where operands are converted, the options stay as they are.
@@ -171,7 +171,7 @@ fn checks(op: &OpDef, from: Type, to: Type) -> bool {
 
 /// Whether a call may raise although its row says nothing of it: operands that do not go together, no memory,
 /// a Python int that does not fit.
-pub fn may_raise(op: &OpDef, types: &mut dyn Iterator<Item = Type>) -> bool {
+pub(crate) fn may_raise(op: &OpDef, types: &mut dyn Iterator<Item = Type>) -> bool {
     if !matches!(op.body, super::Body::Ufunc(..)) {
         return false;
     }
@@ -187,7 +187,7 @@ pub fn may_raise(op: &OpDef, types: &mut dyn Iterator<Item = Type>) -> bool {
 }
 
 /// NumPy's casting rule `same_kind`.
-pub fn same_kind(from: Type, to: Type) -> bool {
+pub(crate) fn same_kind(from: Type, to: Type) -> bool {
     let rank = |t: Type| match *t {
         Kind::Bool => 0,
         Kind::Int(i) if !i.signed() => 1,
@@ -316,7 +316,7 @@ impl Loop<'_> {
 /// The results of operations that this one reads although they were never in memory: the chain so far, and
 /// for each operand the step and the shape.
 #[derive(Default)]
-pub struct Chain {
+pub(crate) struct Chain {
     pub lazy: Lazy,
     pub operands: Vec<Option<(usize, Vec<Value>)>>,
 }
@@ -368,7 +368,7 @@ impl Chain {
     }
 
     /// A step in the middle of a chain: an operation that makes an array of type `result`.
-    pub fn step(
+    pub(crate) fn step(
         &mut self,
         cx: &mut LowerCx<'_>,
         op: &'static OpDef,
@@ -404,7 +404,7 @@ impl Chain {
 }
 
 /// The shape of operands together, for [`crate::ssa::Op::Broadcast`]: arrays and shapes; numbers have none.
-pub fn emit_broadcast(cx: &mut LowerCx<'_>, args: &[Val], types: &[Type], ndim: usize) -> Result<Val> {
+pub(crate) fn emit_broadcast(cx: &mut LowerCx<'_>, args: &[Val], types: &[Type], ndim: usize) -> Result<Val> {
     let named = args.len() == 3;
     let shapes: Vec<Vec<Value>> = args
         .iter()
@@ -419,7 +419,7 @@ pub fn emit_broadcast(cx: &mut LowerCx<'_>, args: &[Val], types: &[Type], ndim: 
 }
 
 /// Emits a call on scalars and arrays.
-pub fn emit_call(
+pub(crate) fn emit_call(
     cx: &mut LowerCx<'_>,
     call: &OpCall<'_>,
     op: &'static OpDef,
@@ -661,7 +661,11 @@ fn broadcasts_together(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value]) -> Option
 }
 
 /// The shape that the given shapes broadcast to; ValueError where they do not.
-pub fn broadcast_shapes(cx: &mut LowerCx<'_>, shapes: &[Vec<Value>], ndim: usize) -> Result<Vec<Value>> {
+pub(crate) fn broadcast_shapes(
+    cx: &mut LowerCx<'_>,
+    shapes: &[Vec<Value>],
+    ndim: usize,
+) -> Result<Vec<Value>> {
     let full = shapes.iter().find(|s| s.len() == ndim);
     // Most arrays that meet are of one shape: then nothing is computed but that.
     if let Some(first) = full.filter(|_| ndim > 0 && shapes.iter().all(|s| s.len() == ndim || s.is_empty())) {
@@ -715,4 +719,4 @@ fn stretched_shape(cx: &mut LowerCx<'_>, shapes: &[Vec<Value>], ndim: usize) -> 
         .collect()
 }
 
-pub static OPS: &[OpDef] = &[];
+pub(crate) static OPS: &[OpDef] = &[];

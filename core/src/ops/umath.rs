@@ -55,7 +55,7 @@ macro_rules! analytic {
     };
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     analytic!("numpy.sin", f64_sin, f32_sin, np_complex_sin, "Sine.").kernel(Map::Sin),
     analytic!("numpy.cos", f64_cos, f32_cos, np_complex_cos, "Cosine.").kernel(Map::Cos),
     analytic!("numpy.tan", f64_tan, f32_tan, np_complex_tan, "Tangent.").kernel(Map::Tan),
@@ -259,7 +259,7 @@ fn emit_sqrt(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// What `trunc` cuts off, with the sign of `x`; 0 of an infinity.
-pub fn fraction(cx: &mut LowerCx<'_>, x: Value) -> Value {
+pub(crate) fn fraction(cx: &mut LowerCx<'_>, x: Value) -> Value {
     let t = cx.b.ty(x);
     let whole = cx.b.un(Op::Ftrunc, x);
     let rest = cx.b.bin(Op::Fsub, x, whole);

@@ -14,7 +14,7 @@ super::identity::op_ids! {
     VALUE_IMPOSSIBLE = "value.impossible",
 }
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["attribute.owner"],
         "x, name",
@@ -99,18 +99,18 @@ pub static OPS: &[OpDef] = &[
 ];
 
 /// The row that raises where nothing can be done.
-pub fn impossible() -> &'static OpDef {
+pub(crate) fn impossible() -> &'static OpDef {
     ids::VALUE_IMPOSSIBLE.rows()[0]
 }
 /// The row that takes an optional value for its attribute.
-pub fn owner() -> &'static OpDef {
+pub(crate) fn owner() -> &'static OpDef {
     ids::ATTRIBUTE_OWNER.rows()[0]
 }
 /// The row that takes an optional value where None cannot stand.
-pub fn present() -> &'static OpDef {
+pub(crate) fn present() -> &'static OpDef {
     ids::VALUE_PRESENT.rows()[0]
 }
 /// The row that asks for a type.
-pub fn is() -> &'static OpDef {
+pub(crate) fn is() -> &'static OpDef {
     ids::VARIANT_IS.rows()[0]
 }

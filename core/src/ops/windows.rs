@@ -11,7 +11,7 @@ use crate::lir::Op;
 use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, no_match};
 
-pub static OPS: &[OpDef] = &[
+pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["numpy.lib.stride_tricks.as_strided"],
         "x, shape=None, strides=None, subok=False, writeable=True",

@@ -17,13 +17,13 @@ use crate::types::{Const, Type};
 use std::sync::Arc;
 
 entity!(/// A value.
-    Value, "v");
+    pub Value, "v");
 entity!(/// A basic block.
-    Block, "b");
+    pub Block, "b");
 entity!(/// An instruction.
-    Inst, "i");
+    pub Inst, "i");
 entity!(/// A typed instance of a function, numbered by the inference session.
-    InstanceId, "inst");
+    pub InstanceId, "inst");
 
 /// A jump target with its arguments.
 #[derive(Clone, Debug, PartialEq)]
@@ -254,7 +254,7 @@ pub struct Func {
 
 impl Op {
     /// No exception can come from here, whatever the operands are; needs no handler.
-    pub fn never_raises(&self) -> bool {
+    pub(crate) fn never_raises(&self) -> bool {
         match self {
             Op::Const(_)
             | Op::Undef
@@ -283,7 +283,7 @@ impl Op {
         }
     }
     /// Whether the instruction can go when nobody uses its result.
-    pub fn removable(&self) -> bool {
+    pub(crate) fn removable(&self) -> bool {
         match self {
             Op::Const(_)
             | Op::Undef
@@ -349,11 +349,11 @@ impl Func {
     pub fn is_typed(&self) -> bool {
         self.types.len() == self.values as usize && self.values > 0
     }
-    pub fn make_value(&mut self) -> Value {
+    pub(crate) fn make_value(&mut self) -> Value {
         self.values += 1;
         Value(self.values - 1)
     }
-    pub fn make_block(&mut self) -> Block {
+    pub(crate) fn make_block(&mut self) -> Block {
         self.blocks.push(BlockData {
             params: vec![],
             insts: vec![],
@@ -362,19 +362,26 @@ impl Func {
         });
         Block::new(self.blocks.len() - 1)
     }
-    pub fn block(&self, b: Block) -> &BlockData {
+    pub(crate) fn block(&self, b: Block) -> &BlockData {
         &self.blocks[b.index()]
     }
     pub fn inst(&self, i: Inst) -> &InstNode {
         &self.insts[i.index()]
     }
-    pub fn add_param(&mut self, b: Block) -> Value {
+    pub(crate) fn add_param(&mut self, b: Block) -> Value {
         let v = self.make_value();
         self.blocks[b.index()].params.push(v);
         v
     }
     /// Appends an instruction with a result.
-    pub fn push(&mut self, b: Block, op: Op, args: Vec<Value>, loc: Loc, unwind: Option<BlockCall>) -> Value {
+    pub(crate) fn push(
+        &mut self,
+        b: Block,
+        op: Op,
+        args: Vec<Value>,
+        loc: Loc,
+        unwind: Option<BlockCall>,
+    ) -> Value {
         let result = self.make_value();
         self.insts.push(InstNode { op, args, result: Some(result), loc, unwind });
         let inst = Inst::new(self.insts.len() - 1);
@@ -384,7 +391,7 @@ impl Func {
     /// File, function and line of every Python frame at a location, innermost first, up to the frame that
     /// `outermost` belongs to (0: this function's own). Traceback entries name functions without what
     /// encloses them.
-    pub fn frames(&self, loc: Loc, outermost: u32) -> Vec<Frame> {
+    pub(crate) fn frames(&self, loc: Loc, outermost: u32) -> Vec<Frame> {
         let name = |qualname: &str| qualname.rsplit('.').next().unwrap_or_default().into();
         let (mut out, mut at) = (vec![], loc);
         loop {
@@ -412,7 +419,7 @@ impl Func {
 
 impl Term {
     /// Jump targets, the handler of a raise included.
-    pub fn targets(&self) -> Vec<&BlockCall> {
+    pub(crate) fn targets(&self) -> Vec<&BlockCall> {
         match self {
             Term::Jump(to) => vec![to],
             Term::Branch { then_to, else_to, .. } => vec![then_to, else_to],
@@ -420,7 +427,7 @@ impl Term {
             Term::None | Term::Return(_) | Term::Unreachable => vec![],
         }
     }
-    pub fn targets_mut(&mut self) -> Vec<&mut BlockCall> {
+    pub(crate) fn targets_mut(&mut self) -> Vec<&mut BlockCall> {
         match self {
             Term::Jump(to) => vec![to],
             Term::Branch { then_to, else_to, .. } => vec![then_to, else_to],

@@ -5,7 +5,7 @@ use crate::handle::FuncId;
 use std::sync::Arc;
 
 /// A store that may go to one element in several iterations, and what is doubtful about it.
-pub type Doubt = (Loc, Arc<str>);
+pub(crate) type Doubt = (Loc, Arc<str>);
 
 /// What became of a loop over `prange`, for reports.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct LoopNote {
 
 impl LoopNote {
     /// Nothing said of the loop there yet.
-    pub fn at(loc: Loc) -> LoopNote {
+    pub(crate) fn at(loc: Loc) -> LoopNote {
         LoopNote { loc, serial: None, shares: vec![], doubts: vec![], body: None, into: None, apart: None }
     }
     pub(crate) fn serial(loc: Loc, why: &str) -> LoopNote {

@@ -4,22 +4,22 @@
 //! [`verify`] checks it, [`reads`] says what a function reads by index, [`registry`] keeps every function
 //! that a type may name.
 
-pub mod analysis;
+pub(crate) mod analysis;
 pub mod build;
-pub mod func;
-pub mod loc;
-pub mod loops;
+pub(crate) mod func;
+pub(crate) mod loc;
+pub(crate) mod loops;
 pub mod opt;
 pub mod parse;
-pub mod parts;
+pub(crate) mod parts;
 pub mod reads;
 pub mod registry;
-pub mod side;
-pub mod text;
+pub(crate) mod side;
+pub(crate) mod text;
 pub mod verify;
 
 pub use crate::handle::FuncId;
 pub use func::*;
 pub use loc::Loc;
 pub use parts::{PARTS, Parts};
-pub use side::{Joined, Side};
+pub(crate) use side::Joined;

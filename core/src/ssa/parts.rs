@@ -21,23 +21,22 @@ pub struct Parts(pub u16);
 impl Parts {
     pub const NONE: Parts = Parts(0);
     /// Loops over `prange`.
-    pub const PRANGE: Parts = Parts(1);
+    pub(crate) const PRANGE: Parts = Parts(1);
     /// Array expressions, NumPy's functions, fills.
-    pub const NUMPY: Parts = Parts(1 << 1);
+    pub(crate) const NUMPY: Parts = Parts(1 << 1);
     /// Augmented assignment to arrays.
-    pub const INPLACE: Parts = Parts(1 << 2);
+    pub(crate) const INPLACE: Parts = Parts(1 << 2);
     /// Assignment to slices and masks.
-    pub const SETITEM: Parts = Parts(1 << 3);
-    pub const REDUCTION: Parts = Parts(1 << 4);
-    pub const COMPREHENSION: Parts = Parts(1 << 5);
-    pub const STENCIL: Parts = Parts(1 << 6);
+    pub(crate) const SETITEM: Parts = Parts(1 << 3);
+    pub(crate) const REDUCTION: Parts = Parts(1 << 4);
+    pub(crate) const COMPREHENSION: Parts = Parts(1 << 5);
+    pub(crate) const STENCIL: Parts = Parts(1 << 6);
     /// Neighbouring regions become one.
-    pub const FUSION: Parts = Parts(1 << 7);
-    pub const HOISTING: Parts = Parts(1 << 8);
+    pub(crate) const FUSION: Parts = Parts(1 << 7);
 
     /// What a function of the library runs in parallel for one that asks for these parts: its loops over
     /// `prange` are a stencil's, or what a function of NumPy does.
-    pub fn of_library(self, stencil: bool) -> Parts {
+    pub(crate) fn of_library(self, stencil: bool) -> Parts {
         let loops = self.has(if stencil { Parts::STENCIL } else { Parts::NUMPY });
         Parts(self.0 & !Parts::PRANGE.0 | if loops { Parts::PRANGE.0 } else { 0 })
     }
@@ -45,7 +44,7 @@ impl Parts {
     pub fn any(self) -> bool {
         self.0 != 0
     }
-    pub fn has(self, part: Parts) -> bool {
+    pub(crate) fn has(self, part: Parts) -> bool {
         self.0 & part.0 != 0
     }
 }

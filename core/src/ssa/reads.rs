@@ -91,7 +91,7 @@ static FROM_PLACE: LazyLock<Mutex<HashMap<(FuncId, u64, usize), FuncId>>> = Lazy
 /// The function with `ndim` parameters more, the place of the element that is being computed: from there
 /// count the indices of those parameters whose bit is set in `relative`. All else that the function does with
 /// them is done with the whole arrays, as in Numba.
-pub fn from_place(id: FuncId, relative: u64, ndim: usize) -> Option<FuncId> {
+pub(crate) fn from_place(id: FuncId, relative: u64, ndim: usize) -> Option<FuncId> {
     let key = (id, relative, ndim);
     if let Some(known) = FROM_PLACE.lock().unwrap_or_else(|e| e.into_inner()).get(&key) {
         return Some(*known);

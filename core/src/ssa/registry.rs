@@ -48,7 +48,7 @@ pub fn declare(id: FuncId, declared: Arc<Declared>) {
     REGISTRY.write().unwrap_or_else(|e| e.into_inner()).declared.insert(id, declared);
 }
 
-pub fn declared(id: FuncId) -> Option<Arc<Declared>> {
+pub(crate) fn declared(id: FuncId) -> Option<Arc<Declared>> {
     REGISTRY.read().unwrap_or_else(|e| e.into_inner()).declared.get(&id).cloned()
 }
 

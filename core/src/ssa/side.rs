@@ -20,7 +20,7 @@ pub struct Side {
 
 impl Side {
     /// Values have got other numbers.
-    pub fn renumber(&mut self, new: impl Fn(Value) -> Value) {
+    pub(crate) fn renumber(&mut self, new: impl Fn(Value) -> Value) {
         self.destructured = self.destructured.iter().map(|v| new(*v)).collect();
         self.joined = self.joined.drain().map(|(v, joined)| (new(v), joined)).collect();
     }

@@ -30,7 +30,7 @@ impl Arguments {
     pub fn iter(self) -> impl Iterator<Item = Type> {
         self.first.iter().chain(self.then).copied()
     }
-    pub fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.first.is_empty() && self.then.is_empty()
     }
 }
@@ -161,7 +161,7 @@ impl Type {
     }
 
     /// Whether there are more than `levels` types one inside the other, or more than `parts` in all.
-    pub fn is_larger_than(self, levels: usize, parts: usize) -> bool {
+    pub(crate) fn is_larger_than(self, levels: usize, parts: usize) -> bool {
         fn fits(t: Type, levels: usize, parts: &mut usize) -> bool {
             t.arguments().iter().all(|c| {
                 *parts = parts.saturating_sub(1);
@@ -183,7 +183,7 @@ impl Type {
     }
 
     /// How many members a composite value has.
-    pub fn member_count(self) -> usize {
+    pub(crate) fn member_count(self) -> usize {
         match self.kind() {
             Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.len(),
             Kind::Slice(_) => 3,
@@ -194,7 +194,7 @@ impl Type {
     }
 
     /// The type of member `k` of a composite value.
-    pub fn member(self, k: u32) -> Option<Type> {
+    pub(crate) fn member(self, k: u32) -> Option<Type> {
         let k = k as usize;
         match self.kind() {
             Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.get(k).copied(),

@@ -34,18 +34,18 @@ impl Const {
             Const::Tuple(m) => Type::tuple(m.iter().map(Const::ty).collect()),
         }
     }
-    pub fn as_int(&self) -> Option<i64> {
+    pub(crate) fn as_int(&self) -> Option<i64> {
         match self {
             Const::Int(i) => Some(*i),
             Const::Bool(b) => Some(*b as i64),
             _ => None,
         }
     }
-    pub fn as_str(&self) -> Option<&str> {
+    pub(crate) fn as_str(&self) -> Option<&str> {
         if let Const::Str(s) = self { Some(s) } else { None }
     }
     /// Python's truth value.
-    pub fn truth(&self) -> bool {
+    pub(crate) fn truth(&self) -> bool {
         match self {
             Const::None => false,
             Const::Ellipsis => true,

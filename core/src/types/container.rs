@@ -16,14 +16,14 @@ macro_rules! containers {
         impl Container {
             pub const ALL: &'static [Container] = &[$(Container::$Name),*];
             /// What its types are called.
-            pub fn name(self) -> &'static str { match self { $(Container::$Name => $text),* } }
-            pub fn class(self) -> ClassId { match self { $(Container::$Name => ClassId::$class),* } }
+            pub(crate) fn name(self) -> &'static str { match self { $(Container::$Name => $text),* } }
+            pub(crate) fn class(self) -> ClassId { match self { $(Container::$Name => ClassId::$class),* } }
             /// How many types stand in one of its types.
-            pub fn arguments(self) -> usize { match self { $(Container::$Name => $arguments),* } }
+            pub(crate) fn arguments(self) -> usize { match self { $(Container::$Name => $arguments),* } }
             /// Python's expression for an empty one.
             pub fn empty(self) -> &'static CStr { match self { $(Container::$Name => $empty),* } }
             /// What stands around the entries in its text.
-            pub fn around(self) -> [&'static str; 2] { match self { $(Container::$Name => $around),* } }
+            pub(crate) fn around(self) -> [&'static str; 2] { match self { $(Container::$Name => $around),* } }
         }
     };
 }
@@ -39,7 +39,7 @@ containers! {
 
 impl Container {
     /// What going through one gives, made of its arguments.
-    pub fn gives(self, arguments: &[Type]) -> Type {
+    pub(crate) fn gives(self, arguments: &[Type]) -> Type {
         match self {
             Container::Dict | Container::Keys => arguments[0],
             Container::Values => arguments[1],
@@ -48,21 +48,21 @@ impl Container {
         }
     }
     /// What its text shows: the pairs of a dict, of others what going through them gives.
-    pub fn shown(self) -> Container {
+    pub(crate) fn shown(self) -> Container {
         match self {
             Container::Dict => Container::Items,
             Container::Keys | Container::Values | Container::Items => self,
         }
     }
     /// Whether it is a view of another one.
-    pub fn is_view(self) -> bool {
+    pub(crate) fn is_view(self) -> bool {
         match self {
             Container::Dict => false,
             Container::Keys | Container::Values | Container::Items => true,
         }
     }
     /// The iterator over one, from its end where it is reversed.
-    pub fn iterator(self, t: Type, reversed: bool) -> Type {
+    pub(crate) fn iterator(self, t: Type, reversed: bool) -> Type {
         Type::iter(if reversed { IterType::Reversed(t) } else { IterType::Container(t) })
     }
 }

@@ -7,12 +7,12 @@
 
 pub mod class;
 pub mod constructor;
-pub mod consts;
-pub mod container;
-pub mod leaves;
+pub(crate) mod consts;
+pub(crate) mod container;
+pub(crate) mod leaves;
 pub mod parse;
 pub mod promote;
-pub mod text;
+pub(crate) mod text;
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
@@ -227,7 +227,7 @@ impl Type {
     pub fn never() -> Type {
         cached(&CACHE.never)
     }
-    pub fn undef() -> Type {
+    pub(crate) fn undef() -> Type {
         Type::new(Kind::Undef)
     }
     pub fn none() -> Type {
@@ -277,7 +277,7 @@ impl Type {
             _ => Type::new(Kind::Optional(t)),
         }
     }
-    pub fn array(dtype: Type, ndim: usize, layout: Layout) -> Type {
+    pub(crate) fn array(dtype: Type, ndim: usize, layout: Layout) -> Type {
         // A 1-d (or 0-d) array is C-contiguous and F-contiguous at once; `C` stands for both.
         let layout = if ndim <= 1 && layout == Layout::F { Layout::C } else { layout };
         Type::new(Kind::Array(ArrayType {
@@ -287,15 +287,15 @@ impl Type {
             access: Access::Write,
         }))
     }
-    pub fn iter(i: IterType) -> Type {
+    pub(crate) fn iter(i: IterType) -> Type {
         Type::new(Kind::Iter(i))
     }
 
-    pub fn var(n: u32) -> Type {
+    pub(crate) fn var(n: u32) -> Type {
         Type::new(Kind::Var(n))
     }
     /// The type of values of any of these types; with None among them an optional one.
-    pub fn one_of(types: &[Type]) -> Type {
+    pub(crate) fn one_of(types: &[Type]) -> Type {
         promote::one_of(types)
     }
     pub fn as_array(self) -> Option<ArrayType> {
@@ -308,7 +308,7 @@ impl Type {
             _ => None,
         }
     }
-    pub fn is_int(self) -> bool {
+    pub(crate) fn is_int(self) -> bool {
         matches!(*self, Kind::Int(_))
     }
     /// Which container it is, with the types of what it holds.
@@ -322,11 +322,11 @@ impl Type {
         matches!(*self, Kind::Complex(_))
     }
     /// A tuple or a list.
-    pub fn is_sequence(self) -> bool {
+    pub(crate) fn is_sequence(self) -> bool {
         matches!(*self, Kind::Tuple(_) | Kind::List(_))
     }
     /// `a.flat`.
-    pub fn is_flat(self) -> bool {
+    pub(crate) fn is_flat(self) -> bool {
         matches!(self.kind(), Kind::Iter(IterType::Flat(_)))
     }
     /// int or bool: what may stand as an index.
@@ -335,7 +335,7 @@ impl Type {
     }
     /// What says yes or no to a built-in function (`reverse=`, `keepends`): an integer, from Python 3.12 on
     /// whatever has a truth.
-    pub fn is_flag(self) -> bool {
+    pub(crate) fn is_flag(self) -> bool {
         self.is_index()
             || crate::python::since(12)
                 && matches!(
@@ -344,10 +344,10 @@ impl Type {
                 )
     }
     /// bool, int, float or complex.
-    pub fn is_number(self) -> bool {
+    pub(crate) fn is_number(self) -> bool {
         matches!(*self, Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_))
     }
-    pub fn is_real(self) -> bool {
+    pub(crate) fn is_real(self) -> bool {
         matches!(*self, Kind::Bool | Kind::Int(_) | Kind::Float(_))
     }
     /// The NumPy scalar type of a weak Python number; others unchanged.
@@ -385,9 +385,9 @@ fn cached(t: &Type) -> Type {
 }
 
 impl Int {
-    pub const ALL: [Int; 9] =
+    pub(crate) const ALL: [Int; 9] =
         [Int::I8, Int::I16, Int::I32, Int::I64, Int::U8, Int::U16, Int::U32, Int::U64, Int::Py];
-    pub fn bits(self) -> u32 {
+    pub(crate) fn bits(self) -> u32 {
         match self {
             Int::I8 | Int::U8 => 8,
             Int::I16 | Int::U16 => 16,
@@ -398,7 +398,7 @@ impl Int {
     pub fn signed(self) -> bool {
         matches!(self, Int::I8 | Int::I16 | Int::I32 | Int::I64 | Int::Py)
     }
-    pub fn of(bits: u32, signed: bool) -> Int {
+    pub(crate) fn of(bits: u32, signed: bool) -> Int {
         match (bits, signed) {
             (8, true) => Int::I8,
             (16, true) => Int::I16,

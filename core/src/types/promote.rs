@@ -21,7 +21,7 @@ fn meet(variance: Variance, x: Type, y: Type) -> Option<Type> {
 }
 
 /// [`unify`] that asks `meet` about the arguments of constructors.
-pub fn unify_with(a: Type, b: Type, meet: Meet<'_>) -> Option<Type> {
+pub(crate) fn unify_with(a: Type, b: Type, meet: Meet<'_>) -> Option<Type> {
     if a == b {
         return Some(a);
     }
@@ -91,7 +91,7 @@ fn same_elements(a: Type, b: Type) -> bool {
 
 /// Whether values of the type are one of several numbers or arrays, or methods or iterators of them: what
 /// `np.linalg.eig` gives for a real matrix.
-pub fn is_numeric_variant(t: Type) -> bool {
+pub(crate) fn is_numeric_variant(t: Type) -> bool {
     fn numeric(t: Type) -> bool {
         match *t {
             Kind::Array(_) => true,
@@ -142,7 +142,7 @@ fn add_alternative(all: &mut Vec<Type>, t: Type, meet: Meet<'_>) {
 }
 
 /// The type of values of any of these types; with None among them an optional one.
-pub fn one_of(types: &[Type]) -> Type {
+pub(crate) fn one_of(types: &[Type]) -> Type {
     let (mut flat, mut none) = (vec![], false);
     for t in types {
         flatten(*t, &mut flat, &mut none);
@@ -160,7 +160,7 @@ pub fn one_of(types: &[Type]) -> Type {
 }
 
 /// Takes optional types and variants apart.
-pub fn flatten(t: Type, out: &mut Vec<Type>, none: &mut bool) {
+pub(crate) fn flatten(t: Type, out: &mut Vec<Type>, none: &mut bool) {
     match t.kind() {
         Kind::None => *none = true,
         Kind::Optional(t) => {
@@ -173,7 +173,7 @@ pub fn flatten(t: Type, out: &mut Vec<Type>, none: &mut bool) {
 }
 
 /// Whether a value of type `t` is held by the alternative `x` of a variant.
-pub fn is_alternative_for(x: Type, t: Type) -> bool {
+pub(crate) fn is_alternative_for(x: Type, t: Type) -> bool {
     x == t || unify(x, t) == Some(x)
 }
 
@@ -211,7 +211,7 @@ fn rank(t: Type) -> u8 {
 }
 
 /// NumPy 2's `result_type` of two scalar types, weak Python numbers by NEP 50. Both weak gives weak.
-pub fn result_type(a: Type, b: Type) -> Type {
+pub(crate) fn result_type(a: Type, b: Type) -> Type {
     if a == b {
         return a;
     }
@@ -268,7 +268,7 @@ fn promote_strong(a: Type, b: Type) -> Type {
 
 /// Type of Python-level arithmetic (`+ - * // % ** & | ^`) on two scalars: integers widen to at least 64 bits
 /// as in Numba; floats and complex numbers follow NumPy 2.
-pub fn arith(a: Type, b: Type) -> Option<Type> {
+pub(crate) fn arith(a: Type, b: Type) -> Option<Type> {
     match (a.kind(), b.kind()) {
         (Kind::Bool | Kind::Int(_), Kind::Bool | Kind::Int(_)) => Some(int_arith(a, b)),
         _ if a.is_number() && b.is_number() => Some(result_type(a, b)),
@@ -289,29 +289,9 @@ fn int_arith(a: Type, b: Type) -> Type {
     Type::i64()
 }
 
-/// Type of true division on two scalars.
-pub fn true_div(a: Type, b: Type) -> Option<Type> {
-    let t = arith(a, b)?;
-    Some(match *t {
-        Kind::Int(Int::Py) => Type::float(),
-        Kind::Int(_) | Kind::Bool => Type::f64(),
-        _ => t,
-    })
-}
-
-/// The float type in which a float-only function of a scalar is computed: integers and bool become float64
-/// (NumPy: small integers would become narrower floats, which only arrays of them show).
-pub fn as_float(t: Type) -> Type {
-    match *t {
-        Kind::Float(_) | Kind::Complex(_) => t,
-        Kind::Int(Int::Py) => Type::float(),
-        _ => Type::f64(),
-    }
-}
-
 /// Whether a step of an iterator of this type runs a generator, which may raise anything, or goes through a
 /// container, which raises where it has changed.
-pub fn runs_generator(t: Type) -> bool {
+pub(crate) fn runs_generator(t: Type) -> bool {
     if let Kind::Generator(..) = *t {
         return true;
     }
@@ -323,7 +303,7 @@ pub fn runs_generator(t: Type) -> bool {
 }
 
 /// The Python number that holds an element.
-pub fn python_number(t: Type) -> Type {
+pub(crate) fn python_number(t: Type) -> Type {
     match *t {
         Kind::Int(i) if i == Int::U64 => t,
         Kind::Int(_) => Type::int(),
@@ -335,7 +315,7 @@ pub fn python_number(t: Type) -> Type {
 
 /// Whether a value is of one of several types, None being one of them or not: such a value is looked at by
 /// each type.
-pub fn is_variant(t: Type) -> bool {
+pub(crate) fn is_variant(t: Type) -> bool {
     match t.kind() {
         Kind::Variant(_) => true,
         Kind::Optional(t) => matches!(**t, Kind::Variant(_)),

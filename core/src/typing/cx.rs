@@ -14,27 +14,27 @@ pub struct Arg {
 }
 
 impl Arg {
-    pub fn of(ty: Type) -> Arg {
+    pub(crate) fn of(ty: Type) -> Arg {
         Arg { ty, konst: None }
     }
-    pub fn constant(c: Const) -> Arg {
+    pub(crate) fn constant(c: Const) -> Arg {
         Arg { ty: c.ty(), konst: Some(c) }
     }
-    pub fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         *self.ty == Kind::None
     }
     /// Not given, where the default is `...` since None is none of the values that may be given.
-    pub fn is_omitted(&self) -> bool {
+    pub(crate) fn is_omitted(&self) -> bool {
         *self.ty == Kind::Ellipsis
     }
-    pub fn int(&self) -> Option<i64> {
+    pub(crate) fn int(&self) -> Option<i64> {
         self.konst.as_ref().and_then(Const::as_int)
     }
-    pub fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         self.konst.as_ref().and_then(Const::as_str)
     }
     /// The constant truth of a flag such as `keepdims`; anything else is an error.
-    pub fn flag(&self, what: &str) -> Result<bool> {
+    pub(crate) fn flag(&self, what: &str) -> Result<bool> {
         self.konst.as_ref().map(Const::truth).ok_or_else(|| {
             Diagnostic::new(Code::RequiresConstant, format!("{what} must be a constant True or False"))
                 .help(format!("write {what}=True or {what}=False"))
@@ -53,16 +53,16 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub fn of(ret: Type) -> Answer {
+    pub(crate) fn of(ret: Type) -> Answer {
         Answer { ret, args: vec![], konst: None }
     }
-    pub fn coerced(ret: Type, args: Vec<Type>) -> Answer {
+    pub(crate) fn coerced(ret: Type, args: Vec<Type>) -> Answer {
         Answer { ret, args, konst: None }
     }
-    pub fn constant(c: Const) -> Answer {
+    pub(crate) fn constant(c: Const) -> Answer {
         Answer { ret: c.ty(), args: vec![], konst: Some(c) }
     }
-    pub fn known(mut self, c: Option<Const>) -> Answer {
+    pub(crate) fn known(mut self, c: Option<Const>) -> Answer {
         self.konst = c;
         self
     }
@@ -70,7 +70,7 @@ impl Answer {
 
 /// What a value is in the container that is to hold it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub(crate) enum Held {
     Element,
     Key,
     Value,
@@ -101,32 +101,32 @@ pub struct TyCx<'a, 'h> {
 
 impl TyCx<'_, '_> {
     /// The type that holds both, variables included.
-    pub fn unify(&mut self, a: Type, b: Type) -> Option<Type> {
+    pub(crate) fn unify(&mut self, a: Type, b: Type) -> Option<Type> {
         self.vars.unify(a, b)
     }
 
     /// A list made here whose element type is found by use; starts with `elem` (`Never` for an empty list).
-    pub fn new_list(&mut self, elem: Type) -> Result<Type> {
+    pub(crate) fn new_list(&mut self, elem: Type) -> Result<Type> {
         let list = Type::list(self.vars.at(self.site, 0, Type::int()));
         self.push_elem(list, elem)?;
         Ok(list)
     }
 
     /// Element type of a list as known so far.
-    pub fn elem(&self, list: Type) -> Option<Type> {
+    pub(crate) fn elem(&self, list: Type) -> Option<Type> {
         if let Kind::List(e) = *list { Some(self.vars.known(e)) } else { None }
     }
 
     /// The list also holds values of type `elem`. An error when its element type is fixed and cannot hold
     /// them.
-    pub fn push_elem(&mut self, list: Type, elem: Type) -> Result<()> {
+    pub(crate) fn push_elem(&mut self, list: Type, elem: Type) -> Result<()> {
         let Kind::List(slot) = *list else { return Err(Diagnostic::internal(format!("{list} is no list"))) };
         self.hold(slot, elem, Held::Element)
     }
 
     /// An invariant argument of a container's type also holds values of a type. An error when it is fixed and
     /// cannot hold them.
-    pub fn hold(&mut self, argument: Type, value: Type, as_what: Held) -> Result<()> {
+    pub(crate) fn hold(&mut self, argument: Type, value: Type, as_what: Held) -> Result<()> {
         match self.vars.hold(argument, value) {
             // Python's numbers take the width of the elements that they come among, as in arrays. A key stays
             // the number that it is.

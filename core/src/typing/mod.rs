@@ -3,10 +3,10 @@
 //! Operations ([`crate::ops`]) stand above this module, inference ([`crate::infer`]), which asks their rules,
 //! above operations.
 
-pub mod cx;
-pub mod refusal;
-pub mod unify;
-pub mod vars;
+pub(crate) mod cx;
+pub(crate) mod refusal;
+pub(crate) mod unify;
+pub(crate) mod vars;
 
-pub use cx::{Answer, Arg, Held, TyCx};
-pub use refusal::{no_match, no_match_named};
+pub(crate) use cx::{Answer, Arg, Held, TyCx};
+pub(crate) use refusal::{no_match, no_match_named};

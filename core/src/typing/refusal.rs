@@ -6,12 +6,12 @@ use crate::diag::{Code, Diagnostic, Subject};
 use crate::types::{Kind, Type};
 
 /// "No version takes these types", without a place; inference adds it.
-pub fn no_match(what: &str, args: &[Arg]) -> Diagnostic {
+pub(crate) fn no_match(what: &str, args: &[Arg]) -> Diagnostic {
     no_match_named(what, args, &[])
 }
 
 /// [`no_match`] with arguments that were given by name.
-pub fn no_match_named(what: &str, args: &[Arg], named: &[(std::sync::Arc<str>, Arg)]) -> Diagnostic {
+pub(crate) fn no_match_named(what: &str, args: &[Arg], named: &[(std::sync::Arc<str>, Arg)]) -> Diagnostic {
     let spelt;
     let what = if what.starts_with("operator.") || what.starts_with("numpy.") && !what.ends_with(')') {
         spelt = spelling(what);
@@ -40,7 +40,7 @@ pub fn no_match_named(what: &str, args: &[Arg], named: &[(std::sync::Arc<str>, A
 }
 
 /// A type as messages show it: what the user would call it.
-pub fn shown(t: Type) -> String {
+pub(crate) fn shown(t: Type) -> String {
     match t.kind() {
         Kind::None => "None".into(),
         Kind::Builtin(path) => path.name().trim_start_matches("builtins.").into(),
@@ -49,7 +49,7 @@ pub fn shown(t: Type) -> String {
 }
 
 /// The operands of a message; parameters at the end that were left out are not shown.
-pub fn operands(what: &str, args: &[Arg]) -> String {
+pub(crate) fn operands(what: &str, args: &[Arg]) -> String {
     let given = if what.ends_with("()") {
         args.iter().rposition(|a| *a.ty != Kind::None).map_or(args.len().min(1), |k| k + 1)
     } else {
@@ -92,7 +92,7 @@ fn subject(what: &str) -> Subject {
 }
 
 /// How a path is written in Python.
-pub fn spelling(path: &str) -> String {
+pub(crate) fn spelling(path: &str) -> String {
     if let Some((_, sign)) = SIGNS.iter().find(|(p, _)| *p == path) {
         return (*sign).into();
     }
@@ -111,7 +111,7 @@ pub fn spelling(path: &str) -> String {
 }
 
 /// A way out where an operation does not take its operands.
-pub fn for_operands(what: &str, args: &[Arg]) -> Option<&'static str> {
+pub(crate) fn for_operands(what: &str, args: &[Arg]) -> Option<&'static str> {
     let is = |k: usize, test: fn(Type) -> bool| args.get(k).is_some_and(|a| test(a.ty));
     let any = |test: fn(Type) -> bool| args.iter().any(|a| test(a.ty));
     let (text, none, float) =
@@ -221,7 +221,7 @@ pub fn for_operands(what: &str, args: &[Arg]) -> Option<&'static str> {
 }
 
 /// A way out where it is an argument given by name that an operation does not take.
-pub fn for_named(named: &[(std::sync::Arc<str>, Arg)]) -> Option<&'static str> {
+pub(crate) fn for_named(named: &[(std::sync::Arc<str>, Arg)]) -> Option<&'static str> {
     named.iter().find_map(|(name, a)| match &**name {
         "axis" if !a.ty.is_int() && *a.ty != Kind::None => {
             Some("an axis is an integer, for some functions also a tuple of integers or None")

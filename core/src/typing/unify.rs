@@ -11,7 +11,7 @@ use crate::types::{Kind, Type, promote};
 
 /// Why an argument cannot hold values of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub(crate) enum Refusal {
     /// It would stand in itself.
     Itself,
     /// It is known to be this, which does not go together with the type.
@@ -20,7 +20,7 @@ pub enum Refusal {
 
 impl Vars {
     /// The type that holds values of both, or none: [`promote::unify`] with variables.
-    pub fn unify(&mut self, a: Type, b: Type) -> Option<Type> {
+    pub(crate) fn unify(&mut self, a: Type, b: Type) -> Option<Type> {
         if a == b {
             return Some(a);
         }
@@ -29,7 +29,7 @@ impl Vars {
 
     /// What an invariant argument is also holds values of type `value`. Where it is known exactly, these must
     /// be such that they can be converted.
-    pub fn hold(&mut self, argument: Type, value: Type) -> Result<(), Refusal> {
+    pub(crate) fn hold(&mut self, argument: Type, value: Type) -> Result<(), Refusal> {
         self.attempt(|vars| vars.held(argument, value))
     }
 

@@ -58,7 +58,7 @@ pub struct Vars {
 impl Vars {
     /// A variable of an instruction, the same at every visit; `default` is what it becomes if nothing says
     /// what it is.
-    pub fn at(&mut self, site: Site, number: u8, default: Type) -> Type {
+    pub(crate) fn at(&mut self, site: Site, number: u8, default: Type) -> Type {
         self.made_at(site, Slot::Argument(number), default)
     }
 
@@ -83,7 +83,7 @@ impl Vars {
     }
 
     /// What is known of an argument by now, its own arguments left as they are.
-    pub fn known(&self, argument: Type) -> Type {
+    pub(crate) fn known(&self, argument: Type) -> Type {
         match *argument {
             Kind::Var(v) => self.get(self.root(v)).lower,
             _ => argument,
@@ -91,7 +91,7 @@ impl Vars {
     }
 
     /// A type with what is known by now in place of variables.
-    pub fn resolve(&self, t: Type) -> Type {
+    pub(crate) fn resolve(&self, t: Type) -> Type {
         if self.all.is_empty() {
             return t;
         }
@@ -103,7 +103,7 @@ impl Vars {
 
     /// The result of a function that is solved, as a call of it sees it. What the function does not say is the
     /// call's to say: each has variables of its own there. The rest is known.
-    pub fn instantiate(&mut self, result: Type, call: Site) -> Type {
+    pub(crate) fn instantiate(&mut self, result: Type, call: Site) -> Type {
         match *result {
             Kind::Var(v) => {
                 let r = self.root(v);
@@ -121,7 +121,7 @@ impl Vars {
     }
 
     /// Whether there is a variable in a type of which more may become known.
-    pub fn is_open(&self, t: Type) -> bool {
+    pub(crate) fn is_open(&self, t: Type) -> bool {
         match *t {
             Kind::Var(v) => {
                 let of = self.get(self.root(v));
@@ -132,7 +132,7 @@ impl Vars {
     }
 
     /// Whether a variable of which more may become known stands in both types.
-    pub fn share(&self, a: Type, b: Type) -> bool {
+    pub(crate) fn share(&self, a: Type, b: Type) -> bool {
         match *a {
             Kind::Var(v) => {
                 let r = self.root(v);
@@ -155,7 +155,7 @@ impl Vars {
     }
 
     /// Gives the variables in these types of which nothing is known their defaults. Whether there were any.
-    pub fn settle(&mut self, types: impl Iterator<Item = Type>) -> bool {
+    pub(crate) fn settle(&mut self, types: impl Iterator<Item = Type>) -> bool {
         let mut open = vec![];
         types.for_each(|t| self.collect_open(t, &mut open));
         for r in &open {
@@ -215,13 +215,13 @@ impl Vars {
 }
 
 /// Whether a variable stands in a type, whatever is known of it.
-pub fn has_variable(t: Type) -> bool {
+pub(crate) fn has_variable(t: Type) -> bool {
     matches!(*t, Kind::Var(_)) || t.arguments().iter().any(has_variable)
 }
 
 /// Whether a type, variables resolved, has an argument of which nothing is known: a list that nothing was put
 /// into.
-pub fn has_unknown(t: Type) -> bool {
+pub(crate) fn has_unknown(t: Type) -> bool {
     // What a generator yields is its function's to say, not that of who passes it on.
     if let Kind::Generator(..) = *t {
         return false;

@@ -16,7 +16,7 @@ use tierup_core::layout::MemBlock;
 use tierup_core::types::{Access, ArrayType, Kind, Layout, Type};
 use tierup_runtime::object::release;
 
-pub static CONSTRUCTOR: Constructor = Constructor {
+pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
         let Some(n) = npy::get(obj.py())? else { return Ok(None) };
         // SAFETY: both are live type objects.
@@ -35,7 +35,7 @@ pub static CONSTRUCTOR: Constructor = Constructor {
 ///
 /// # Safety
 /// `a` must be a live array.
-pub unsafe fn array_type(a: *const npy::PyArrayObject) -> Option<ArrayType> {
+pub(crate) unsafe fn array_type(a: *const npy::PyArrayObject) -> Option<ArrayType> {
     // SAFETY: as required of the caller.
     unsafe {
         let dtype = npy::type_of_elem(npy::elem_code((*a).descr))?;
@@ -51,7 +51,7 @@ pub unsafe fn array_type(a: *const npy::PyArrayObject) -> Option<ArrayType> {
 
 /// `C` wins where an array is contiguous both ways.
 #[inline]
-pub fn layout_of(flags: i32, _nd: i32) -> Layout {
+pub(crate) fn layout_of(flags: i32, _nd: i32) -> Layout {
     if flags & npy::C_CONTIGUOUS != 0 {
         Layout::C
     } else if flags & npy::F_CONTIGUOUS != 0 {
@@ -96,7 +96,7 @@ fn type_of_array(obj: &Bound<'_, PyAny>, n: &npy::Numpy) -> Result<Type, Failure
 }
 
 /// Whether instances of this subclass of ndarray (memmap, a record of provenance) calculate like arrays.
-pub fn is_plain_subclass(class: *mut ffi::PyTypeObject, n: &npy::Numpy) -> bool {
+pub(crate) fn is_plain_subclass(class: *mut ffi::PyTypeObject, n: &npy::Numpy) -> bool {
     // SAFETY: `class` is a live type object, and so are its ancestors.
     unsafe {
         if ffi::PyType_IsSubtype(class, n.array_type) == 0
@@ -116,7 +116,7 @@ pub fn is_plain_subclass(class: *mut ffi::PyTypeObject, n: &npy::Numpy) -> bool 
     }
 }
 
-pub struct ArrayPlan {
+pub(crate) struct ArrayPlan {
     ty: ArrayType,
     code: u8,
     ndim: i32,
@@ -160,7 +160,7 @@ impl ArrayPlan {
     /// # Safety
     /// `obj` is live.
     #[inline(always)]
-    pub unsafe fn admits(&self, obj: Obj, class: Class) -> bool {
+    pub(crate) unsafe fn admits(&self, obj: Obj, class: Class) -> bool {
         if class != npy::ARRAY_TYPE.load(Ordering::Relaxed) && !subclass(class) {
             return false;
         }
@@ -181,7 +181,7 @@ impl ArrayPlan {
     /// # Safety
     /// `obj` was admitted; `out` has room for the leaves.
     #[inline(always)]
-    pub unsafe fn write(&self, obj: Obj, block: *mut MemBlock, out: *mut u64) -> *mut u64 {
+    pub(crate) unsafe fn write(&self, obj: Obj, block: *mut MemBlock, out: *mut u64) -> *mut u64 {
         let a = obj.cast::<PyArrayObject>();
         // SAFETY: shape and strides of an array have `nd` members.
         unsafe {

@@ -18,7 +18,7 @@ use tierup_core::types::Type;
 use tierup_runtime::object::release;
 
 /// One object that is on both sides.
-pub struct Copied {
+pub(crate) struct Copied {
     /// Both with a reference.
     pub source: Obj,
     pub native: *mut Native,
@@ -45,7 +45,7 @@ impl Drop for Copied {
 
 impl Copied {
     /// Keeps the parts of the source, each given with a reference, to compare with.
-    pub fn see(&self, parts: Option<Vec<Obj>>) {
+    pub(crate) fn see(&self, parts: Option<Vec<Obj>>) {
         for o in self.seen.replace(parts).into_iter().flatten() {
             // SAFETY: a reference that was kept.
             unsafe { ffi::Py_DECREF(o) };
@@ -57,14 +57,14 @@ impl Copied {
 const FEW: usize = 8;
 
 #[derive(Default)]
-pub struct Copies {
+pub(crate) struct Copies {
     all: Vec<Copied>,
     /// By the address of either side, which live as long as this; where there are more than a few.
     table: HashMap<usize, usize>,
 }
 
 impl Copies {
-    pub fn get(&self, at: usize) -> Option<&Copied> {
+    pub(crate) fn get(&self, at: usize) -> Option<&Copied> {
         self.all.get(at)
     }
 
@@ -78,11 +78,11 @@ impl Copies {
         self.table.get(&address).copied()
     }
     /// The copy of a Python object.
-    pub fn of(&self, source: Obj) -> Option<&Copied> {
+    pub(crate) fn of(&self, source: Obj) -> Option<&Copied> {
         self.position(source as usize).map(|k| &self.all[k])
     }
     /// The Python object that a native one is a copy of.
-    pub fn source_of(&self, native: *mut Native) -> Option<Obj> {
+    pub(crate) fn source_of(&self, native: *mut Native) -> Option<Obj> {
         self.position(native as usize).map(|k| self.all[k].source)
     }
 
@@ -91,7 +91,7 @@ impl Copies {
     /// # Safety
     /// Both sides are given with a reference, which is taken over; `by` lives as long as the overload that is
     /// called.
-    pub unsafe fn add(
+    pub(crate) unsafe fn add(
         &mut self,
         source: Obj,
         native: *mut Native,
@@ -115,7 +115,7 @@ impl Copies {
         }
     }
     /// Forgets all from `at` on.
-    pub fn truncate(&mut self, at: usize) {
+    pub(crate) fn truncate(&mut self, at: usize) {
         self.table.retain(|_, k| *k < at);
         drop(self.all.split_off(at.min(self.all.len())));
     }
@@ -124,7 +124,7 @@ impl Copies {
     ///
     /// # Safety
     /// Compiled code does not run, the frame of its call is intact, and the thread is attached.
-    pub unsafe fn write_back(&self, cx: &mut BoxCx<'_>) -> bool {
+    pub(crate) unsafe fn write_back(&self, cx: &mut BoxCx<'_>) -> bool {
         // SAFETY: as required of the caller; whoever converts is alive.
         self.all.iter().all(|c| unsafe { (*c.by).write_back(c, cx) })
     }
@@ -133,7 +133,7 @@ impl Copies {
     ///
     /// # Safety
     /// As for [`Copies::write_back`].
-    pub unsafe fn follow(&self) {
+    pub(crate) unsafe fn follow(&self) {
         // SAFETY: as required of the caller.
         self.all.iter().for_each(|c| unsafe { (*c.by).follow(c) });
     }
@@ -144,7 +144,7 @@ impl Copies {
     /// # Safety
     /// As for [`Copies::write_back`]; both sides of what was made are given with a reference, which is taken
     /// over.
-    pub unsafe fn adopt(&mut self, made: Vec<Made>) {
+    pub(crate) unsafe fn adopt(&mut self, made: Vec<Made>) {
         for m in made {
             // SAFETY: as required of the caller.
             unsafe {
@@ -168,7 +168,7 @@ impl Copies {
 }
 
 /// A Python object that was made for a native one.
-pub struct Made {
+pub(crate) struct Made {
     pub native: *mut Native,
     pub object: Obj,
     pub ty: Type,
@@ -180,7 +180,7 @@ pub struct Made {
 ///
 /// # Safety
 /// Compiled code does not run; the thread is attached.
-pub unsafe fn read_again(frame: &mut Frame) -> Option<()> {
+pub(crate) unsafe fn read_again(frame: &mut Frame) -> Option<()> {
     let mut at = 0;
     // There may be more of them on the way: what is new in a source.
     while let Some(by) = frame.extra().copies.get(at).map(|c| c.by) {

@@ -23,7 +23,7 @@ use tierup_runtime::Native as Runtime;
 use tierup_runtime::dict;
 use tierup_runtime::object::release;
 
-pub static CONSTRUCTOR: Constructor = Constructor {
+pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
         // Classes derived from dict have meanings of their own: a default, another order.
         if !obj.is_exact_instance_of::<PyDict>() {

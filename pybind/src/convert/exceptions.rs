@@ -8,7 +8,7 @@ use tierup_core::ops::id;
 use tierup_core::types::Kind;
 use tierup_runtime::exc::{Error, Exc};
 
-pub static CONSTRUCTOR: Constructor = Constructor {
+pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |_| Ok(None),
     plan: |t, _| match t.kind() {
         Kind::Exception => Plan::other(Exception { attribute: None }),

@@ -18,7 +18,7 @@ use tierup_core::layout::Obj as Native;
 use tierup_core::types::{Kind, Type};
 use tierup_runtime::object::release;
 
-pub static CONSTRUCTOR: Constructor = Constructor {
+pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |_| Ok(None),
     plan: |t, _| match *t {
         Kind::Generator(_, yields) => Plan::other(Yields(t, yields)),
@@ -60,7 +60,7 @@ unsafe impl Send for Copies {}
 
 /// Iterator over what a compiled generator function yields.
 #[pyclass(module = "tierup", name = "generator", frozen)]
-pub struct Generator {
+pub(crate) struct Generator {
     /// Owned; null when closed or finished.
     frame: AtomicPtr<Native>,
     /// What its code has assumed lives as long as the generator: arrays that it was compiled with lie at

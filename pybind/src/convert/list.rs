@@ -22,7 +22,7 @@ use tierup_runtime::Native as Runtime;
 use tierup_runtime::list::use_word;
 use tierup_runtime::object::release;
 
-pub static CONSTRUCTOR: Constructor = Constructor {
+pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
         // SAFETY: `obj` is live.
         if typed_list::is_class(unsafe { ffi::Py_TYPE(obj.as_ptr()) }) {
@@ -518,7 +518,7 @@ pub(super) enum Filled {
 
 /// The items of a Python list as they are at one moment. Where no GIL keeps other threads from changing the
 /// list, they are those of a copy.
-pub struct Items(Obj);
+pub(crate) struct Items(Obj);
 
 impl Items {
     /// None with a Python exception where there is no memory.
@@ -526,7 +526,7 @@ impl Items {
     /// # Safety
     /// `list` is a live list, the thread is attached, and as long as this is used Python code runs in other
     /// threads only.
-    pub unsafe fn of(list: Obj) -> Option<Items> {
+    pub(crate) unsafe fn of(list: Obj) -> Option<Items> {
         #[cfg(Py_GIL_DISABLED)]
         // SAFETY: as required of the caller.
         let list = unsafe { ffi::PyList_GetSlice(list, 0, isize::MAX) };
@@ -544,7 +544,7 @@ impl Items {
         }
         items
     }
-    pub fn get(&self) -> &[Obj] {
+    pub(crate) fn get(&self) -> &[Obj] {
         // SAFETY: the list is live and not changed, as was required when this was made.
         unsafe {
             let l = &*self.0.cast::<ffi::PyListObject>();

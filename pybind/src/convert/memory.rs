@@ -11,7 +11,7 @@ use tierup_runtime::object::release;
 
 /// The Python object that owns a block of the run-time: the base of arrays that compiled code made.
 #[repr(C)]
-pub struct Memory {
+pub(crate) struct Memory {
     head: ffi::PyObject,
     block: *mut MemBlock,
 }
@@ -45,7 +45,7 @@ impl Memory {
     ///
     /// # Safety
     /// The thread is attached; `block` is an owned reference or null.
-    pub unsafe fn new(block: *mut MemBlock) -> Obj {
+    pub(crate) unsafe fn new(block: *mut MemBlock) -> Obj {
         // SAFETY: the class was made by `init`; the new object's field is set before anyone sees it.
         unsafe {
             let class = MEMORY_TYPE.get().copied().unwrap_or(0) as *mut ffi::PyTypeObject;
@@ -60,7 +60,7 @@ impl Memory {
     }
 
     /// Makes the class.
-    pub fn init(py: Python<'_>) -> PyResult<()> {
+    pub(crate) fn init(py: Python<'_>) -> PyResult<()> {
         let refcount = ffi::PyGetSetDef {
             name: c"refcount".as_ptr(),
             get: Some(memory_refcount),

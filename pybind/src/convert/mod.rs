@@ -12,23 +12,23 @@
 //!
 //! A new type constructor is a file here and a line in `constructors!`.
 
-pub mod array;
-pub mod copies;
+pub(crate) mod array;
+pub(crate) mod copies;
 mod dict;
 mod exceptions;
-pub mod generator;
+pub(crate) mod generator;
 mod list;
-pub mod memory;
-pub mod native;
+pub(crate) mod memory;
+pub(crate) mod native;
 mod none;
 mod nothing;
-pub mod numbers;
-pub mod random;
+pub(crate) mod numbers;
+pub(crate) mod random;
 mod ranges;
-pub mod recognise;
+pub(crate) mod recognise;
 mod text;
 mod tuple;
-pub mod typed_list;
+pub(crate) mod typed_list;
 mod unit;
 mod variant;
 
@@ -44,14 +44,14 @@ use tierup_core::layout::Obj as Native;
 use tierup_core::types::{Container, Kind, Type};
 use tierup_runtime::object::retain;
 
-pub use list::Items;
-pub use recognise::{type_of, type_of_keywords};
+pub(crate) use list::Items;
+pub(crate) use recognise::{type_of, type_of_keywords};
 
-pub type Obj = *mut ffi::PyObject;
-pub type Class = *mut ffi::PyTypeObject;
+pub(crate) type Obj = *mut ffi::PyObject;
+pub(crate) type Class = *mut ffi::PyTypeObject;
 
 /// What is known of the types of one constructor.
-pub struct Constructor {
+pub(crate) struct Constructor {
     /// The type of an object that its types stand for; none of any other object.
     recognise: fn(&Bound<'_, PyAny>) -> Result<Option<Type>, Failure>,
     /// How values of one of its types are converted.
@@ -101,7 +101,7 @@ constructors! {
 }
 
 /// Converts values of one type.
-pub trait Convert: Send + Sync {
+pub(crate) trait Convert: Send + Sync {
     /// Writes the leaves of `obj`, which is of class `class`, at `out` and gives the place behind them; none
     /// when it does not fit, or could not be converted (then `frame` knows why).
     ///
@@ -160,12 +160,12 @@ pub trait Convert: Send + Sync {
 
 /// What a lenient plan is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub(crate) enum Purpose {
     Declared,
     Element,
 }
 
-pub enum Plan {
+pub(crate) enum Plan {
     PyInt,
     PyFloat,
     Array(ArrayPlan),
@@ -173,7 +173,7 @@ pub enum Plan {
 }
 
 impl Plan {
-    pub fn new(t: Type, purpose: Option<Purpose>) -> Plan {
+    pub(crate) fn new(t: Type, purpose: Option<Purpose>) -> Plan {
         (constructor(t).plan)(t, purpose)
     }
     fn other(convert: impl Convert + 'static) -> Plan {
@@ -184,7 +184,7 @@ impl Plan {
         types.iter().map(|t| Plan::new(*t, purpose)).collect()
     }
 
-    pub fn convert(&self) -> &dyn Convert {
+    pub(crate) fn convert(&self) -> &dyn Convert {
         match self {
             Plan::PyInt => &numbers::PyInt,
             Plan::PyFloat => &numbers::PyFloat,
@@ -198,7 +198,7 @@ impl Plan {
     /// # Safety
     /// As there.
     #[inline(always)]
-    pub unsafe fn unbox(&self, obj: Obj, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+    pub(crate) unsafe fn unbox(&self, obj: Obj, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
         // SAFETY: as required of the caller.
         unsafe {
             let class = ffi::Py_TYPE(obj);
@@ -216,7 +216,7 @@ impl Plan {
     /// # Safety
     /// As there.
     #[inline]
-    pub unsafe fn to_python(&self, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj {
+    pub(crate) unsafe fn to_python(&self, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj {
         // SAFETY: as required of the caller.
         unsafe {
             match self {
@@ -231,7 +231,7 @@ impl Plan {
 
 /// What the boxing of one result knows: what was made already, so that a list that occurs twice stays one
 /// list, and what was copied in.
-pub struct BoxCx<'f> {
+pub(crate) struct BoxCx<'f> {
     copies: Option<&'f Copies>,
     made: Vec<Made>,
     /// What is made is followed: it has references to both sides.
@@ -245,7 +245,7 @@ pub struct BoxCx<'f> {
     held: Vec<Obj>,
 }
 
-pub struct GeneratorOf<'f> {
+pub(crate) struct GeneratorOf<'f> {
     pub code: Arc<Overload>,
     pub globals: Obj,
     pub name: &'f str,
@@ -253,7 +253,7 @@ pub struct GeneratorOf<'f> {
 }
 
 impl<'f> BoxCx<'f> {
-    pub fn new(copies: Option<&'f Copies>) -> BoxCx<'f> {
+    pub(crate) fn new(copies: Option<&'f Copies>) -> BoxCx<'f> {
         BoxCx { copies, made: vec![], follows: false, shares: false, generator: None, held: vec![] }
     }
     /// The Python object of a native one, if there is one already.
@@ -291,7 +291,7 @@ impl Drop for BoxCx<'_> {
 /// # Safety
 /// `o` must be live.
 #[inline]
-pub unsafe fn new_ref(o: Obj) -> Obj {
+pub(crate) unsafe fn new_ref(o: Obj) -> Obj {
     // SAFETY: as required of the caller.
     unsafe { ffi::Py_INCREF(o) };
     o

@@ -26,7 +26,7 @@ use tierup_runtime::object::release;
 /// An object in native memory.
 #[pyclass(name = "Native", module = "tierup", subclass, weakref, frozen)]
 #[derive(Default)]
-pub struct Object {
+pub(crate) struct Object {
     /// Owned; null as long as its type is not known.
     native: AtomicPtr<Native>,
     part: OnceLock<Arc<Part>>,
@@ -43,7 +43,7 @@ fn objects() -> MutexGuard<'static, HashMap<usize, usize>> {
 }
 
 /// The Python object of a native one, with a reference of its own; null where there is none.
-pub fn object_of(native: *mut Native) -> Obj {
+pub(crate) fn object_of(native: *mut Native) -> Obj {
     let all = objects();
     let Some(weak) = all.get(&(native as usize)) else { return std::ptr::null_mut() };
     // SAFETY: the weak reference lives as long as its entry, and asking it runs no Python code.
@@ -73,7 +73,7 @@ unsafe fn alive(weak: Obj) -> Obj {
 
 impl Object {
     /// The native object, if its type is known.
-    pub fn get(&self) -> Option<(*mut Native, &Arc<Part>)> {
+    pub(crate) fn get(&self) -> Option<(*mut Native, &Arc<Part>)> {
         let part = self.part.get()?;
         Some((self.native.load(Ordering::Acquire), part))
     }
@@ -82,7 +82,7 @@ impl Object {
     ///
     /// # Safety
     /// `native` is a reference to an object of parts like `part`, which is taken over if the answer is true.
-    pub unsafe fn bind(
+    pub(crate) unsafe fn bind(
         &self,
         this: &Bound<'_, PyAny>,
         native: *mut Native,
@@ -139,7 +139,7 @@ impl Drop for Object {
 }
 
 /// How parts of one type are read and written where they lie.
-pub struct Part {
+pub(crate) struct Part {
     pub ty: Type,
     pub desc: &'static TypeDesc,
     plan: Plan,
@@ -152,7 +152,7 @@ pub struct Part {
 static PARTS: LazyLock<Mutex<HashMap<Type, Arc<Part>>>> = LazyLock::new(Default::default);
 
 impl Part {
-    pub fn of(py: Python<'_>, ty: Type) -> Arc<Part> {
+    pub(crate) fn of(py: Python<'_>, ty: Type) -> Arc<Part> {
         if let Some(known) = PARTS.lock().unwrap_or_else(PoisonError::into_inner).get(&ty) {
             return known.clone();
         }
@@ -168,7 +168,7 @@ impl Part {
     ///
     /// # Safety
     /// Such a value lies there; the thread is attached.
-    pub unsafe fn read(&self, at: *const u8) -> Obj {
+    pub(crate) unsafe fn read(&self, at: *const u8) -> Obj {
         let mut words = Words::new(self.desc);
         let words = words.as_mut_ptr();
         let mut cx = BoxCx::new(None);
@@ -182,7 +182,7 @@ impl Part {
     }
 
     /// The value of a Python object, ready to be written.
-    pub fn value(&self, obj: &Bound<'_, PyAny>) -> PyResult<Value<'_>> {
+    pub(crate) fn value(&self, obj: &Bound<'_, PyAny>) -> PyResult<Value<'_>> {
         // Plans compare classes with NumPy's, which nobody may have asked for yet.
         if self.has_arrays && npy::loaded().is_none() {
             npy::get(obj.py())?;
@@ -210,7 +210,7 @@ fn has_arrays(t: Type) -> bool {
 }
 
 /// A value on its way into native memory.
-pub struct Value<'p> {
+pub(crate) struct Value<'p> {
     part: &'p Part,
     words: Words,
     /// Holds what the words refer to.
@@ -222,7 +222,7 @@ impl Value<'_> {
     ///
     /// # Safety
     /// There is room.
-    pub unsafe fn write(&mut self, to: *mut u8) {
+    pub(crate) unsafe fn write(&mut self, to: *mut u8) {
         // SAFETY: as required of the caller.
         unsafe {
             self.part.desc.scatter(self.words.as_mut_ptr(), to);
@@ -232,17 +232,17 @@ impl Value<'_> {
 }
 
 /// A word for each leaf of a value, as plans write and boxing reads them.
-pub struct Words {
+pub(crate) struct Words {
     few: [u64; 8],
     many: Vec<u64>,
 }
 
 impl Words {
-    pub fn new(desc: &TypeDesc) -> Words {
+    pub(crate) fn new(desc: &TypeDesc) -> Words {
         let n = desc.leaves.len();
         Words { few: [0; 8], many: if n > 8 { vec![0; n] } else { vec![] } }
     }
-    pub fn as_mut_ptr(&mut self) -> *mut u64 {
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut u64 {
         if self.many.is_empty() { self.few.as_mut_ptr() } else { self.many.as_mut_ptr() }
     }
 }

@@ -6,7 +6,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use tierup_core::types::{Kind, Type};
 
-pub static CONSTRUCTOR: Constructor = Constructor {
+pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| Ok(obj.is_none().then(Type::none)),
     plan: |t, purpose| match *t {
         Kind::Optional(inner) => Plan::other(Optional {

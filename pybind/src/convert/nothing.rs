@@ -6,11 +6,11 @@ use crate::frame::Frame;
 use pyo3::prelude::*;
 use tierup_core::types::{Kind, Type};
 
-pub static CONSTRUCTOR: Constructor =
+pub(crate) static CONSTRUCTOR: Constructor =
     Constructor { recognise: |_| Ok(None), plan: |t, _| Plan::other(Impossible(t)) };
 
 /// A type that no argument has.
-pub struct Impossible(pub Type);
+pub(crate) struct Impossible(pub Type);
 
 impl Convert for Impossible {
     unsafe fn unbox(&self, _: Obj, _: Class, _: *mut u64, _: &mut Frame) -> Option<*mut u64> {

@@ -12,9 +12,9 @@ use pyo3::types;
 use tierup_core::elem::Elem;
 use tierup_core::types::{Const, Float, Int, Kind, Type};
 
-pub mod lenient;
+pub(crate) mod lenient;
 
-pub static CONSTRUCTOR: Constructor = Constructor {
+pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: type_of_number,
     plan: |t, purpose| match (t.kind(), purpose) {
         (_, Some(purpose)) => Plan::other(lenient::Number { ty: t, purpose, scalar: Scalar::new(t) }),
@@ -64,7 +64,7 @@ fn type_of_int(i: &Bound<'_, types::PyInt>) -> Result<Type, Failure> {
 /// Layout, dimensions and element type of an array object.
 
 /// A Python int of at most 64 bits, signed.
-pub struct PyInt;
+pub(crate) struct PyInt;
 
 impl Convert for PyInt {
     #[inline(always)]
@@ -85,7 +85,7 @@ impl Convert for PyInt {
     }
 }
 
-pub struct PyFloat;
+pub(crate) struct PyFloat;
 
 impl Convert for PyFloat {
     #[inline(always)]
@@ -175,7 +175,7 @@ impl Convert for U64 {
 }
 
 /// A NumPy scalar class, where two names have different classes (int64 and longlong) both.
-pub struct Scalar {
+pub(crate) struct Scalar {
     classes: [Class; 2],
     elem: Elem,
 }
@@ -247,7 +247,7 @@ unsafe fn elem_object(elem: Elem, at: &mut *const u64) -> Obj {
 /// # Safety
 /// `obj` must be a live int.
 #[inline]
-pub unsafe fn small_int(obj: Obj) -> Option<i64> {
+pub(crate) unsafe fn small_int(obj: Obj) -> Option<i64> {
     // SAFETY: as required of the caller; the structs are CPython's.
     unsafe {
         #[cfg(not(Py_3_12))]
@@ -292,7 +292,7 @@ fn derives_from_int(class: Class) -> bool {
 /// A class of the user's that is a float or complex to compiled code. NumPy's scalars, which derive from
 /// these too, are their own types.
 #[cold]
-pub fn derives_from(class: Class, base: Class) -> bool {
+pub(crate) fn derives_from(class: Class, base: Class) -> bool {
     // SAFETY: both are live type objects.
     let derived = unsafe { ffi::PyType_IsSubtype(class, base) != 0 }
         && npy::loaded().is_none_or(|n| n.scalar_type(class).is_none());
@@ -305,7 +305,7 @@ pub fn derives_from(class: Class, base: Class) -> bool {
 /// # Safety
 /// `p` points to an element, `out` has room for two slots.
 #[inline]
-pub unsafe fn read_elem(elem: Elem, p: *const u8, out: *mut u64) -> *mut u64 {
+pub(crate) unsafe fn read_elem(elem: Elem, p: *const u8, out: *mut u64) -> *mut u64 {
     // SAFETY: as required of the caller; any alignment.
     unsafe {
         let bits = match elem {

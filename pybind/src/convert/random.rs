@@ -12,7 +12,7 @@ use tierup_core::layout::{BitSource, Obj as Native};
 use tierup_core::types::{Kind, Type};
 use tierup_runtime::object::release;
 
-pub static CONSTRUCTOR: Constructor = Constructor {
+pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     // SAFETY: `obj` is live.
     recognise: |obj| Ok(is_generator(unsafe { ffi::Py_TYPE(obj.as_ptr()) }).then(|| Type::new(Kind::Random))),
     plan: |_, _| Plan::other(Random),
@@ -84,7 +84,7 @@ unsafe extern "C" fn drop_source(o: *mut Native) {
 ///
 /// # Safety
 /// `generator` is a live `numpy.random.Generator`.
-pub unsafe fn source_of(generator: *mut ffi::PyObject) -> PyResult<*mut BitSource> {
+pub(crate) unsafe fn source_of(generator: *mut ffi::PyObject) -> PyResult<*mut BitSource> {
     attached(|py| {
         // SAFETY: as required of the caller.
         let generator = unsafe { Bound::from_borrowed_ptr(py, generator) };

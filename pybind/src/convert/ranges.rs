@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyRange, PySlice};
 use tierup_core::types::{Kind, Type};
 
-pub static CONSTRUCTOR: Constructor = Constructor {
+pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
         if obj.is_instance_of::<PyRange>() {
             return type_of_range(obj).map(Some);

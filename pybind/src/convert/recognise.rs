@@ -10,18 +10,18 @@ use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple, 
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::types::{Kind, Type};
 
-pub use super::tuple::type_of_keywords;
-pub use super::unit::value_type;
+pub(crate) use super::tuple::type_of_keywords;
+pub(crate) use super::unit::value_type;
 
 /// The type of an argument: what a compiled function is specialised for. Only asked where no overload fits at
 /// once.
-pub fn type_of(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
+pub(crate) fn type_of(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
     known(part_type(obj)?)
 }
 
 /// [`type_of`] of what is part of another object: where it is an empty container, what stands beside it may
 /// say of what (until then, of `Never`).
-pub fn part_type(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
+pub(crate) fn part_type(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
     for c in CONSTRUCTORS {
         if let Some(t) = (c.recognise)(obj)? {
             return Ok(t);
@@ -31,7 +31,7 @@ pub fn part_type(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
 }
 
 /// The type of an argument, if it says of what its containers are.
-pub fn known(t: Type) -> Result<Type, Failure> {
+pub(crate) fn known(t: Type) -> Result<Type, Failure> {
     fn unknown(t: Type) -> Option<&'static str> {
         match t.kind() {
             Kind::List(e) if **e == Kind::Never => Some("element type of an empty list"),
@@ -54,7 +54,7 @@ pub fn known(t: Type) -> Result<Type, Failure> {
     }
 }
 
-pub fn unknown_elements(what: &str, way_out: &str) -> Failure {
+pub(crate) fn unknown_elements(what: &str, way_out: &str) -> Failure {
     let verb = if what.starts_with("types") { "are" } else { "is" };
     Diagnostic::new(Code::UnknownElementType, format!("the {what} argument {verb} not known"))
         .help(way_out)
@@ -62,13 +62,13 @@ pub fn unknown_elements(what: &str, way_out: &str) -> Failure {
 }
 
 /// An argument that cannot be taken, and what to pass instead.
-pub fn unsupported(text: impl Into<String>, way_out: &str) -> Failure {
+pub(crate) fn unsupported(text: impl Into<String>, way_out: &str) -> Failure {
     Diagnostic::new(Code::UnsupportedArgument, text).help(way_out).into()
 }
 
 /// A class of the user's that changes what the built-in class below it does: to compiled code its instances
 /// would be that class's.
-pub fn refuse_overriding(obj: &Bound<'_, PyAny>) -> Result<(), Failure> {
+pub(crate) fn refuse_overriding(obj: &Bound<'_, PyAny>) -> Result<(), Failure> {
     let Some((base, method)) = overridden(obj) else { return Ok(()) };
     let class = value::class_name(obj);
     let name = base.name()?;
@@ -91,7 +91,7 @@ pub fn refuse_overriding(obj: &Bound<'_, PyAny>) -> Result<(), Failure> {
 
 /// The built-in class that an object's class is derived from, and the method by which it changes what that
 /// does.
-pub fn overridden<'py>(obj: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyType>, String)> {
+pub(crate) fn overridden<'py>(obj: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyType>, String)> {
     let py = obj.py();
     let class = obj.get_type();
     if class.is(py.get_type::<PyBool>())
@@ -125,7 +125,7 @@ pub fn overridden<'py>(obj: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyType>, S
 }
 
 /// What to pass instead of an object that has no type.
-pub fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
+pub(crate) fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
     let class = value::class_name(obj);
     match class.as_str() {
         "numpy.float16" | "numpy.longdouble" | "fractions.Fraction" | "decimal.Decimal" => "pass float(x)",
@@ -146,7 +146,7 @@ pub fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
 }
 
 /// Looks into a container, which may contain itself.
-pub fn nested<T>(py: Python<'_>, look: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+pub(crate) fn nested<T>(py: Python<'_>, look: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     // SAFETY: the thread is attached; the two calls are paired.
     unsafe {
         if ffi::Py_EnterRecursiveCall(c" while the type of a value was found".as_ptr()) != 0 {

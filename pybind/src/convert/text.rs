@@ -11,7 +11,7 @@ use tierup_core::layout::Str;
 use tierup_core::types::Type;
 use tierup_runtime::object::release;
 
-pub static CONSTRUCTOR: Constructor = Constructor {
+pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
         if !obj.is_instance_of::<PyString>() {
             return Ok(None);

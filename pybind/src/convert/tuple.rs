@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::types::{ClassDef, Kind, Type};
 
-pub static CONSTRUCTOR: Constructor = Constructor {
+pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
         let Ok(t) = obj.cast::<PyTuple>() else { return Ok(None) };
         recognise::refuse_overriding(obj)?;
@@ -54,7 +54,7 @@ fn type_of_tuple(t: &Bound<'_, PyTuple>) -> Result<Type, Failure> {
 }
 
 /// The type of the dict that a call makes for `**kwargs`.
-pub fn type_of_keywords(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
+pub(crate) fn type_of_keywords(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
     let (mut fields, mut types) = (vec![], vec![]);
     for (k, v) in d.iter() {
         fields.push(k.extract()?);

@@ -27,11 +27,11 @@ use tierup_runtime::object::{release, retain};
 /// it changes is changed here.
 #[pyclass(name = "List", module = "tierup.typed", extends = Object, subclass, frozen, sequence)]
 #[derive(Default)]
-pub struct TypedList;
+pub(crate) struct TypedList;
 
 static CLASS: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(std::ptr::null_mut());
 
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Object>()?;
     m.add_class::<TypedList>()?;
     // Both live as long as the module, which is never unloaded.
@@ -43,21 +43,21 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Whether objects of a class are such lists.
 #[inline]
-pub fn is_class(class: Class) -> bool {
+pub(crate) fn is_class(class: Class) -> bool {
     let ours = CLASS.load(Ordering::Relaxed);
     // SAFETY: both are live type objects; ours is not null once the module is loaded.
     class == ours || !ours.is_null() && unsafe { ffi::PyType_IsSubtype(class, ours) != 0 }
 }
 
 /// The list of an object of such a class, and its elements; none as long as they have no type.
-pub fn of<'a>(obj: &'a Bound<'_, PyAny>) -> Option<(*mut List, &'a Arc<Part>)> {
+pub(crate) fn of<'a>(obj: &'a Bound<'_, PyAny>) -> Option<(*mut List, &'a Arc<Part>)> {
     // SAFETY: the class has been looked at.
     let object = unsafe { obj.cast_unchecked::<Object>() };
     object.get().get().map(|(l, part)| (l.cast(), part))
 }
 
 /// The type of such a list as compiled code has it.
-pub fn type_of(part: &Part) -> Type {
+pub(crate) fn type_of(part: &Part) -> Type {
     Type::list(part.ty)
 }
 
@@ -65,7 +65,7 @@ pub fn type_of(part: &Part) -> Type {
 ///
 /// # Safety
 /// `l` is an owned reference to a list of such elements, which is taken over; the thread is attached.
-pub unsafe fn object(elem: Type, l: *mut List) -> Obj {
+pub(crate) unsafe fn object(elem: Type, l: *mut List) -> Obj {
     // SAFETY: as required of the caller; the reference is given up at the end.
     unsafe {
         let object = super::result(|py| object_in(py, elem, l));
@@ -281,7 +281,7 @@ impl Drop for Use {
     }
 }
 
-pub fn in_use() -> PyErr {
+pub(crate) fn in_use() -> PyErr {
     PyRuntimeError::new_err("the list is in use: compiled code that was given it is running")
 }
 
@@ -340,7 +340,7 @@ fn common_type(items: &Bound<'_, PyList>) -> PyResult<Type> {
 }
 
 /// Elements are read where they lie, but of a dict Python sees copies: what it changes there would be lost.
-pub fn refuse_containers(elem: Type) -> PyResult<()> {
+pub(crate) fn refuse_containers(elem: Type) -> PyResult<()> {
     fn holds_any(t: Type) -> bool {
         t.container().is_some() || t.arguments().iter().any(holds_any)
     }

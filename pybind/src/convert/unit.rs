@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use tierup_core::host::GlobalValue;
 use tierup_core::types::{FuncType, Kind, Type};
 
-pub static CONSTRUCTOR: Constructor = Constructor {
+pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| type_of_unit(obj).map(Some),
     plan: |t, _| {
         let only = own(t);
@@ -39,7 +39,7 @@ fn type_of_unit(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
 }
 
 /// The type of a value that the host can hand to the compiler; none when it cannot be held.
-pub fn value_type(v: &GlobalValue) -> Option<Type> {
+pub(crate) fn value_type(v: &GlobalValue) -> Option<Type> {
     Some(match v {
         GlobalValue::Const(c) => c.ty(),
         GlobalValue::Builtin(p) => Type::new(Kind::Builtin(*p)),
@@ -62,7 +62,7 @@ pub fn value_type(v: &GlobalValue) -> Option<Type> {
 }
 
 /// The object that a type is about, where it is about one.
-pub fn own(t: Type) -> Obj {
+pub(crate) fn own(t: Type) -> Obj {
     let mut found = vec![];
     if !matches!(*t, Kind::Builtin(_) | Kind::DType(_) | Kind::Ellipsis) {
         identity::objects_of(t, &mut found);

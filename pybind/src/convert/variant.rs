@@ -4,7 +4,7 @@ use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, next};
 use crate::frame::Frame;
 use tierup_core::types::Kind;
 
-pub static CONSTRUCTOR: Constructor = Constructor {
+pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |_| Ok(None),
     plan: |t, _| match t.kind() {
         Kind::Variant(m) => {

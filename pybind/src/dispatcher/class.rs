@@ -103,7 +103,7 @@ unsafe extern "C" fn annotations(dispatcher: Obj, _: *mut c_void) -> Obj {
 }
 
 /// Makes the class.
-pub fn init(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+pub(crate) fn init(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let member = |name: &'static std::ffi::CStr, offset: usize| ffi::PyMemberDef {
         name: name.as_ptr(),
         type_code: ffi::Py_T_PYSSIZET,

@@ -18,7 +18,7 @@ use tierup_core::types::{Kind, Type};
 
 impl Core {
     /// Compiles for argument types, which may be declared ones.
-    pub fn compile(
+    pub(crate) fn compile(
         &self,
         py: Python<'_>,
         types: &[Type],
@@ -100,7 +100,7 @@ impl Core {
     }
 
     /// The type of the result for these argument types; nothing is compiled.
-    pub fn result_type(&self, py: Python<'_>, types: &[Type]) -> Result<Type, Failure> {
+    pub(crate) fn result_type(&self, py: Python<'_>, types: &[Type]) -> Result<Type, Failure> {
         on_compiler_stack(py, |py| {
             guard(&format!("typing {}", self.params.name), || {
                 let id = self.func_id(py).map_err(|e| match e {
@@ -115,7 +115,12 @@ impl Core {
     }
 
     /// The text of one level of the overload for these types, compiled anew with texts kept.
-    pub fn text(&self, py: Python<'_>, types: &[Type], level: &str) -> Result<Option<String>, Failure> {
+    pub(crate) fn text(
+        &self,
+        py: Python<'_>,
+        types: &[Type],
+        level: &str,
+    ) -> Result<Option<String>, Failure> {
         on_compiler_stack(py, |py| self.text_here(py, types, level))
     }
 
@@ -142,7 +147,7 @@ impl Core {
     }
 
     /// What became of the overload for these types in tier 1.
-    pub fn explain(
+    pub(crate) fn explain(
         &self,
         py: Python<'_>,
         types: &[Type],
@@ -158,7 +163,7 @@ impl Core {
     }
 
     /// What became of the operations on arrays of the overload for these types.
-    pub fn parallel_notes(
+    pub(crate) fn parallel_notes(
         &self,
         py: Python<'_>,
         types: &[Type],
@@ -174,7 +179,7 @@ impl Core {
     }
 
     /// PTX of a kernel that runs the overload for these types.
-    pub fn ptx(&self, py: Python<'_>, types: &[Type], capability: u32) -> Result<String, Failure> {
+    pub(crate) fn ptx(&self, py: Python<'_>, types: &[Type], capability: u32) -> Result<String, Failure> {
         on_compiler_stack(py, |py| {
             guard(&format!("printing {}", self.params.name), || {
                 let id = self.func_id(py)?;
@@ -187,7 +192,7 @@ impl Core {
     }
 
     /// The function as a grid kernel for these types, and what that assumes; the rest needs no Python.
-    pub fn kernel(
+    pub(crate) fn kernel(
         &self,
         py: Python<'_>,
         types: &[Type],
@@ -196,7 +201,7 @@ impl Core {
     }
 
     /// The same for this machine's CPU.
-    pub fn host_kernel(
+    pub(crate) fn host_kernel(
         &self,
         py: Python<'_>,
         types: &[Type],

@@ -27,7 +27,7 @@ use tierup_core::types::{Kind, Type};
 mod class;
 mod compile;
 
-pub use class::init;
+pub(crate) use class::init;
 
 type Obj = *mut ffi::PyObject;
 
@@ -41,7 +41,7 @@ const RECENT: usize = 4;
 const DEFAULTED: usize = 12;
 
 /// What the object holds besides Python's header.
-pub struct Core {
+pub(crate) struct Core {
     /// The object that this is the core of.
     me: Obj,
     py_func: Py<PyFunction>,
@@ -63,7 +63,7 @@ pub struct Core {
 }
 
 #[repr(C)]
-pub struct Dispatcher {
+pub(crate) struct Dispatcher {
     head: ffi::PyObject,
     vectorcall: Option<ffi::vectorcallfunc>,
     dict: Obj,
@@ -73,12 +73,12 @@ pub struct Dispatcher {
 
 static TYPE: OnceLock<usize> = OnceLock::new();
 
-pub fn type_object() -> *mut ffi::PyTypeObject {
+pub(crate) fn type_object() -> *mut ffi::PyTypeObject {
     TYPE.get().copied().unwrap_or(0) as *mut ffi::PyTypeObject
 }
 
 /// The part of a dispatcher object that is ours; none for another object.
-pub fn core<'a>(obj: &'a Bound<'_, PyAny>) -> Option<&'a Core> {
+pub(crate) fn core<'a>(obj: &'a Bound<'_, PyAny>) -> Option<&'a Core> {
     // SAFETY: only `make` creates objects of this class, with a core that lives as long as they do.
     unsafe {
         (ffi::Py_TYPE(obj.as_ptr()) == type_object()).then(|| &*(*obj.as_ptr().cast::<Dispatcher>()).core)
@@ -86,15 +86,15 @@ pub fn core<'a>(obj: &'a Bound<'_, PyAny>) -> Option<&'a Core> {
 }
 
 /// The Python function of a dispatcher.
-pub fn py_func<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+pub(crate) fn py_func<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     core(obj).map(|c| c.py_func.bind(obj.py()).clone().into_any())
 }
 
 impl Core {
-    pub fn function<'py>(&self, py: Python<'py>) -> &Bound<'py, PyFunction> {
+    pub(crate) fn function<'py>(&self, py: Python<'py>) -> &Bound<'py, PyFunction> {
         self.py_func.bind(py)
     }
-    pub fn globals<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+    pub(crate) fn globals<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         // SAFETY: a function has a dict of globals.
         unsafe { Bound::from_borrowed_ptr(py, ffi::PyFunction_GetGlobals(self.py_func.as_ptr())) }
     }
@@ -104,19 +104,19 @@ impl Core {
         // SAFETY: a core lives in its object, and whoever has it has a reference to that.
         unsafe { Bound::from_borrowed_ptr(py, self.me) }
     }
-    pub fn decoration(&self) -> Decoration {
+    pub(crate) fn decoration(&self) -> Decoration {
         self.decoration.lock().unwrap_or_else(|e| e.into_inner()).clone()
     }
     /// Declares something else. What was compiled for the old declarations stays, and is good for calls that
     /// are under way.
-    pub fn decorate(&self, decoration: Decoration) {
+    pub(crate) fn decorate(&self, decoration: Decoration) {
         self.decorated.store(decoration.id, Ordering::Relaxed);
         *self.decoration.lock().unwrap_or_else(|e| e.into_inner()) = decoration;
         let list = self.lock();
         self.mark_sole(&list);
     }
     /// The function's number in the compiler.
-    pub fn func_id(&self, py: Python<'_>) -> Result<FuncId, Failure> {
+    pub(crate) fn func_id(&self, py: Python<'_>) -> Result<FuncId, Failure> {
         functions::func_id(&self.object(py), self.function(py), self.options.parallel, &self.decoration())
     }
     fn mark_sole(&self, list: &[Arc<Overload>]) {
@@ -130,11 +130,11 @@ impl Core {
         self.overloads.lock().unwrap_or_else(|e| e.into_inner())
     }
     /// Every overload, in the order of their making.
-    pub fn overloads(&self) -> Vec<Arc<Overload>> {
+    pub(crate) fn overloads(&self) -> Vec<Arc<Overload>> {
         self.lock().clone()
     }
     /// Forgets every overload.
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         for r in &self.recent {
             r.store(std::ptr::null_mut(), Ordering::Release);
         }
@@ -142,7 +142,7 @@ impl Core {
         discard(gone);
     }
     /// Forgets one, whose arguments nobody can pass any more.
-    pub fn forget(&self, gone: Arc<Overload>) {
+    pub(crate) fn forget(&self, gone: Arc<Overload>) {
         {
             let mut list = self.lock();
             let Some(at) = list.iter().position(|x| Arc::ptr_eq(x, &gone)) else { return };
@@ -162,7 +162,7 @@ impl Core {
     ///
     /// # Safety
     /// `args` points to `n` live objects; the thread is attached.
-    pub unsafe fn call_python(&self, args: *const Obj, n: usize) -> Obj {
+    pub(crate) unsafe fn call_python(&self, args: *const Obj, n: usize) -> Obj {
         let p = &self.params;
         // SAFETY: as required of the caller; a function is callable.
         unsafe {
@@ -451,13 +451,13 @@ impl Core {
         }
     }
 
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.params.name
     }
 
     /// Adds an overload, or finds the one that another thread has just made, and makes it the first to be
     /// tried.
-    pub fn insert(&self, py: Python<'_>, o: Arc<Overload>) -> PyResult<Arc<Overload>> {
+    pub(crate) fn insert(&self, py: Python<'_>, o: Arc<Overload>) -> PyResult<Arc<Overload>> {
         self.end_with_objects(py, &o)?;
         let candidates = self.overloads();
         // Guards are checked outside the lock, though they run no Python code, because a concurrent `clear`
@@ -564,7 +564,7 @@ unsafe fn slow(core: &Core, args: *const Obj, n: usize, keywords: Obj) -> Obj {
 }
 
 /// A dispatcher for a Python function.
-pub fn make<'py>(
+pub(crate) fn make<'py>(
     func: &Bound<'py, PyAny>,
     fallback: bool,
     options: Options,

@@ -8,7 +8,7 @@ use super::small_vec::SmallVec;
 
 /// One axis that is left, with its stride in each of `K` operands.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Axis<const K: usize> {
+pub(crate) struct Axis<const K: usize> {
     pub n: isize,
     pub strides: [isize; K],
 }
@@ -19,7 +19,7 @@ impl<const K: usize> Default for Axis<K> {
 }
 
 /// Axes from outermost to innermost (at least one), and the byte offset of the first element of each operand.
-pub struct Plan<const K: usize> {
+pub(crate) struct Plan<const K: usize> {
     pub axes: SmallVec<Axis<K>>,
     pub start: [isize; K],
 }
@@ -36,7 +36,7 @@ fn innermost_first<const K: usize>(shape: &[i64], strides: [&[i64]; K]) -> Small
 }
 
 /// Orders the axes of operands with a common shape, none of whose members is 0.
-pub fn plan<const K: usize>(shape: &[i64], strides: [&[i64]; K]) -> Plan<K> {
+pub(crate) fn plan<const K: usize>(shape: &[i64], strides: [&[i64]; K]) -> Plan<K> {
     let mut axes = innermost_first(shape, strides);
     let mut start = [0; K];
     for a in axes.iter_mut() {
@@ -56,7 +56,7 @@ pub fn plan<const K: usize>(shape: &[i64], strides: [&[i64]; K]) -> Plan<K> {
 /// The order in which a reduction of one array walks its axes: `strides` are those of the source, `kept` says
 /// which axes stay. The second operand is a new result in that very order, as NumPy allocates it, with
 /// elements of `size` bytes. Gives the plan, and the result's strides by original axis.
-pub fn plan_reduction(
+pub(crate) fn plan_reduction(
     shape: &[i64],
     strides: &[i64],
     kept: &[bool],
@@ -145,11 +145,11 @@ fn merge<const K: usize>(axes: &mut SmallVec<Axis<K>>) {
 }
 
 impl<const K: usize> Plan<K> {
-    pub fn inner(&self) -> Axis<K> {
+    pub(crate) fn inner(&self) -> Axis<K> {
         self.axes[self.axes.len() - 1]
     }
     /// Calls `f` with the byte offsets of each innermost lane.
-    pub fn each_lane(&self, mut f: impl FnMut([isize; K])) {
+    pub(crate) fn each_lane(&self, mut f: impl FnMut([isize; K])) {
         let outer = &self.axes[..self.axes.len() - 1];
         let mut index: SmallVec<isize> = SmallVec::of(0, outer.len());
         let mut at = self.start;

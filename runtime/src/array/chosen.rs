@@ -13,7 +13,7 @@ const WORD: usize = 64;
 ///
 /// # Safety
 /// The mask has `n` bytes.
-pub unsafe fn count(mask: *const u8, n: usize) -> usize {
+pub(crate) unsafe fn count(mask: *const u8, n: usize) -> usize {
     // SAFETY: as required of the caller.
     unsafe { super::lanes::count_true(mask, n) }
 }
@@ -25,7 +25,7 @@ pub unsafe fn count(mask: *const u8, n: usize) -> usize {
 /// # Safety
 /// There are `n` elements of that size and as many bytes of a mask, and `out` has room for one element more
 /// than `most`.
-pub unsafe fn take(
+pub(crate) unsafe fn take(
     itemsize: usize,
     mask: *const u8,
     from: *const u8,
@@ -81,7 +81,7 @@ pub unsafe fn take(
 ///
 /// # Safety
 /// As for [`take`], but that `out` has room for `most` elements.
-pub unsafe fn take_within(
+pub(crate) unsafe fn take_within(
     itemsize: usize,
     mask: *const u8,
     from: *const u8,
@@ -169,7 +169,7 @@ unsafe fn one_by_one<T: Copy>(
 ///
 /// # Safety
 /// The bytes are there, and `out` has room for `most` numbers.
-pub unsafe fn positions(flags: *const u8, n: usize, base: i64, out: *mut i64, most: usize) -> usize {
+pub(crate) unsafe fn positions(flags: *const u8, n: usize, base: i64, out: *mut i64, most: usize) -> usize {
     // SAFETY: as required of the caller.
     unsafe {
         #[cfg(target_arch = "x86_64")]
@@ -197,13 +197,13 @@ mod wide {
     use super::{BLOCK, Poll, WORD};
     use std::arch::x86_64::*;
 
-    pub fn available() -> bool {
+    pub(crate) fn available() -> bool {
         crate::cpu::has!("avx512f", "avx512bw", "popcnt")
     }
 
     /// Calls `block` for the first element and the number of some, and how many have been found so far; gives
     /// how many there are then.
-    pub unsafe fn blocks(
+    pub(crate) unsafe fn blocks(
         n: usize,
         poll: &mut Poll,
         mut block: impl FnMut(usize, usize, usize) -> usize,
@@ -235,7 +235,7 @@ mod wide {
         ($name:ident, $T:ty, $Mask:ty, $lanes:literal, $load:ident, $store:ident, $mask_store:ident, $compress:ident) => {
             /// Goes on behind the first `done` elements found; how many there are then.
             #[target_feature(enable = "avx512f,avx512bw,popcnt")]
-            pub unsafe fn $name(mask: *const u8, from: *const $T, n: usize, out: *mut $T, mut done: usize, most: usize) -> usize {
+            pub(crate) unsafe fn $name(mask: *const u8, from: *const $T, n: usize, out: *mut $T, mut done: usize, most: usize) -> usize {
                 // SAFETY: elements that are not there are not read, and nothing is written behind the first
                 // `most`.
                 unsafe {
@@ -295,7 +295,13 @@ mod wide {
 
     /// See [`super::positions`].
     #[target_feature(enable = "avx512f,avx512bw,popcnt")]
-    pub unsafe fn positions(flags: *const u8, n: usize, base: i64, out: *mut i64, most: usize) -> usize {
+    pub(crate) unsafe fn positions(
+        flags: *const u8,
+        n: usize,
+        base: i64,
+        out: *mut i64,
+        most: usize,
+    ) -> usize {
         // SAFETY: as required of the caller.
         unsafe {
             let mut done = 0;

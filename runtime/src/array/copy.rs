@@ -13,7 +13,7 @@ use tierup_core::elem::Elem;
 ///
 /// # Safety
 /// Both arrays are as described and do not overlap.
-pub unsafe fn copy(size: usize, to: View<'_>, from: View<'_>, poll: &mut Poll) {
+pub(crate) unsafe fn copy(size: usize, to: View<'_>, from: View<'_>, poll: &mut Poll) {
     if to.shape.contains(&0) {
         return;
     }
@@ -161,7 +161,7 @@ unsafe fn lane(size: usize, to: *mut u8, ts: isize, from: *const u8, fs: isize, 
 ///
 /// # Safety
 /// `value` points to `size` bytes outside the array.
-pub unsafe fn fill(size: usize, value: *mut u8, to: View<'_>, poll: &mut Poll) {
+pub(crate) unsafe fn fill(size: usize, value: *mut u8, to: View<'_>, poll: &mut Poll) {
     let zeros = SmallVec::of(0, to.shape.len());
     unsafe { copy(size, to, View { shape: to.shape, strides: &zeros, data: value }, poll) }
 }
@@ -173,7 +173,7 @@ simd! {
     }
 }
 /// An item that converts to another: one bound for [`simd!`].
-pub trait Pair<D>: Item + To<D> {}
+pub(crate) trait Pair<D>: Item + To<D> {}
 impl<S: Item + To<D>, D> Pair<D> for S {}
 
 unsafe fn convert<S: Pair<D>, D: Item>(to: *mut u8, ts: isize, from: *const u8, fs: isize, n: isize) {
@@ -190,9 +190,9 @@ unsafe fn convert<S: Pair<D>, D: Item>(to: *mut u8, ts: isize, from: *const u8, 
 }
 
 /// Converts a lane of `n` elements.
-pub type Convert = unsafe fn(to: *mut u8, ts: isize, from: *const u8, fs: isize, n: isize);
+pub(crate) type Convert = unsafe fn(to: *mut u8, ts: isize, from: *const u8, fs: isize, n: isize);
 /// The function that converts one element type into another; None for strings.
-pub fn converter(to: Elem, from: Elem) -> Option<Convert> {
+pub(crate) fn converter(to: Elem, from: Elem) -> Option<Convert> {
     with_item!(from, S => with_item!(to, D => Some(convert::<S, D> as Convert), else None), else None)
 }
 
@@ -200,7 +200,7 @@ pub fn converter(to: Elem, from: Elem) -> Option<Convert> {
 ///
 /// # Safety
 /// Both arrays are as described and do not overlap.
-pub unsafe fn cast(to_elem: Elem, to: View<'_>, from_elem: Elem, from: View<'_>, poll: &mut Poll) {
+pub(crate) unsafe fn cast(to_elem: Elem, to: View<'_>, from_elem: Elem, from: View<'_>, poll: &mut Poll) {
     if to_elem == from_elem {
         return unsafe { copy(to_elem.bytes(), to, from, poll) };
     }
@@ -228,7 +228,7 @@ pub unsafe fn cast(to_elem: Elem, to: View<'_>, from_elem: Elem, from: View<'_>,
 ///
 /// # Safety
 /// The elements are the caller's.
-pub unsafe fn reverse(size: usize, data: *mut u8, n: i64, stride: i64) {
+pub(crate) unsafe fn reverse(size: usize, data: *mut u8, n: i64, stride: i64) {
     for i in 0..n / 2 {
         // SAFETY: the two are different elements.
         unsafe {
@@ -243,7 +243,7 @@ pub unsafe fn reverse(size: usize, data: *mut u8, n: i64, stride: i64) {
 
 /// Whether two arrays may share memory. Extents decide, but for two arrays of lanes with one common stride
 /// that lie between each other's elements.
-pub fn overlap(size: usize, a: View<'_>, size2: usize, b: View<'_>) -> bool {
+pub(crate) fn overlap(size: usize, a: View<'_>, size2: usize, b: View<'_>) -> bool {
     if a.shape.contains(&0) || b.shape.contains(&0) {
         return false;
     }

@@ -2,7 +2,7 @@
 
 /// Products of rows with a vector of `n` elements; steps are in bytes.
 #[derive(Clone, Copy)]
-pub struct Dots {
+pub(crate) struct Dots {
     pub rows: isize,
     pub n: isize,
     pub a: *const u8,

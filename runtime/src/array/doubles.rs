@@ -13,7 +13,7 @@ const AHEAD: usize = 2048;
 
 /// The sum of `n` numbers, eight at least, that can be read; none where the processor lacks the instructions.
 /// `far`: they are longer than the nearest cache.
-pub unsafe fn pairwise(p: *const f64, n: isize, far: bool) -> Option<f64> {
+pub(crate) unsafe fn pairwise(p: *const f64, n: isize, far: bool) -> Option<f64> {
     // SAFETY: the processor has been asked; the rest is required of the caller.
     unsafe {
         if crate::cpu::has!("avx512f") {

@@ -63,7 +63,7 @@ unsafe fn run(
 ///
 /// # Safety
 /// As there, and `ctx` is the live context of this thread.
-pub unsafe fn take(
+pub(crate) unsafe fn take(
     ctx: Ctx,
     itemsize: usize,
     mask: *const u8,
@@ -96,7 +96,7 @@ pub unsafe fn take(
 ///
 /// # Safety
 /// As there, and `ctx` is the live context of this thread.
-pub unsafe fn nonzero(
+pub(crate) unsafe fn nonzero(
     ctx: Ctx,
     elem: Elem,
     from: View<'_>,

@@ -5,16 +5,16 @@ use std::cmp::Ordering;
 /// A boolean element: any non-zero byte is true, results are 0 or 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Bool(pub u8);
+pub(crate) struct Bool(pub u8);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
-pub struct Complex<T> {
+pub(crate) struct Complex<T> {
     pub re: T,
     pub im: T,
 }
 
-pub trait Item: Copy + PartialEq + Send + Sync + 'static {
+pub(crate) trait Item: Copy + PartialEq + Send + Sync + 'static {
     const ZERO: Self;
     const ONE: Self;
     /// Whether NaN exists among the values.
@@ -214,7 +214,7 @@ pub(crate) use with_item;
 
 /// Conversion as `astype` does it; the real part of complex numbers. What an integer does not hold becomes
 /// what the processor makes of it, as in compiled code (`core/src/emit/cast.rs`).
-pub trait To<D> {
+pub(crate) trait To<D> {
     fn to(self) -> D;
 }
 

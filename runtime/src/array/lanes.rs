@@ -10,12 +10,12 @@ use tierup_core::elem::Elem;
 use tierup_core::ops::kernel::Reduce;
 
 /// `acc = acc op reduce(n elements)`.
-pub type LaneFn = unsafe fn(acc: *mut u8, from: *const u8, n: isize, stride: isize);
+pub(crate) type LaneFn = unsafe fn(acc: *mut u8, from: *const u8, n: isize, stride: isize);
 /// `acc[i] = acc[i] op element[i]`.
-pub type RowFn = unsafe fn(acc: *mut u8, acc_stride: isize, from: *const u8, stride: isize, n: isize);
+pub(crate) type RowFn = unsafe fn(acc: *mut u8, acc_stride: isize, from: *const u8, stride: isize, n: isize);
 /// Both, for one operation and element type.
 #[derive(Clone, Copy)]
-pub struct Lanes {
+pub(crate) struct Lanes {
     pub lane: LaneFn,
     pub row: RowFn,
 }
@@ -30,7 +30,7 @@ macro_rules! by_stride {
 }
 
 /// How an accumulator takes an element.
-pub trait Fold<S, A> {
+pub(crate) trait Fold<S, A> {
     fn fold(a: A, s: S) -> A;
 }
 struct Add;
@@ -128,7 +128,7 @@ simd! {
 }
 
 /// Elements of a block that is looked through again where it holds NaN.
-pub const EXTREME_BLOCK: isize = 4096;
+pub(crate) const EXTREME_BLOCK: isize = 4096;
 
 simd! {
     /// The smallest (largest) of `start` and the elements, in `L` accumulators, if none of them is NaN; and
@@ -178,7 +178,7 @@ impl<S: Item> Fold<S, S> for Larger {
 ///
 /// # Safety
 /// The elements can be read.
-pub unsafe fn extreme<S: Item, const L: usize>(
+pub(crate) unsafe fn extreme<S: Item, const L: usize>(
     max: bool,
     start: S,
     from: *const u8,
@@ -219,7 +219,7 @@ unsafe fn extreme_lane<S: Item, const MAX: bool, const L: usize>(
     unsafe { acc.write_unaligned(extreme::<S, L>(MAX, acc.read_unaligned(), from, n, stride)) }
 }
 /// Accumulators that fill eight vector registers, or four where another four are needed for NaN.
-pub const fn width<S: Item>() -> usize {
+pub(crate) const fn width<S: Item>() -> usize {
     if S::HAS_NAN { 128 / size_of::<S>() } else { 256 / size_of::<S>() }
 }
 
@@ -249,7 +249,7 @@ simd! {
 ///
 /// # Safety
 /// The bytes are there.
-pub unsafe fn count_true(flags: *const u8, n: usize) -> usize {
+pub(crate) unsafe fn count_true(flags: *const u8, n: usize) -> usize {
     let mut total = 0i64;
     // SAFETY: as required of the caller; the accumulator is one.
     unsafe { count::<Bool, false>((&raw mut total).cast(), flags, n as isize, 1) };
@@ -296,7 +296,7 @@ unsafe fn decide_row<S: Item, const STOP: bool>(
 }
 
 /// A floating-point number as pairwise sums see it.
-pub trait Real: Item + To<Self> {
+pub(crate) trait Real: Item + To<Self> {
     /// Changes nothing when added to, not even the sign of zero.
     const NEG_ZERO: Self;
     fn plus(self, other: Self) -> Self;
@@ -389,7 +389,7 @@ tree! { #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2,fma")] wi
 ///
 /// # Safety
 /// The elements can be read.
-pub unsafe fn pairwise<T: Real, const SKIP: bool>(p: *const u8, n: isize, stride: isize) -> T {
+pub(crate) unsafe fn pairwise<T: Real, const SKIP: bool>(p: *const u8, n: isize, stride: isize) -> T {
     let far = n >= LONG && stride == size_of::<T>() as isize;
     // SAFETY: as required of the caller; the processor has been asked; a real number of eight bytes is a
     // float64.
@@ -539,7 +539,7 @@ fn widening_sum(elem: Elem) -> Option<Lanes> {
 }
 
 /// The loops that compute `op` in `acc` from `elem`; None where the source must be converted first.
-pub fn lanes(op: Reduce, elem: Elem, acc: Elem) -> Option<Lanes> {
+pub(crate) fn lanes(op: Reduce, elem: Elem, acc: Elem) -> Option<Lanes> {
     match op {
         Reduce::Any => {
             with_item!(elem, T => Some(Lanes { lane: decide::<T, true>, row: decide_row::<T, true> }), else None)

@@ -16,7 +16,7 @@ use tierup_core::rt::Ctx;
 
 /// A matrix in memory, with strides in bytes.
 #[derive(Clone, Copy)]
-pub struct Matrix {
+pub(crate) struct Matrix {
     pub data: *mut u8,
     pub row: i64,
     pub col: i64,
@@ -29,7 +29,7 @@ const SMALL: i64 = 512;
 ///
 /// # Safety
 /// The matrices are as described; `c` overlaps neither of the others.
-pub unsafe fn matmul(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Matrix) {
+pub(crate) unsafe fn matmul(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Matrix) {
     // SAFETY: as required of the caller.
     unsafe { matmul_as(elem, [m, k, n], a, b, c, m * n * k > SMALL) }
 }
@@ -42,7 +42,7 @@ const STRIPE: i64 = 64;
 ///
 /// # Safety
 /// As for [`matmul`]; `ctx` is the live context of this thread.
-pub unsafe fn matmul_in_pieces(
+pub(crate) unsafe fn matmul_in_pieces(
     ctx: Ctx,
     elem: Elem,
     [m, k, n]: [i64; 3],
@@ -383,7 +383,14 @@ unsafe fn lanes<T: Item, const L: usize, const FUSED: bool>(
 ///
 /// # Safety
 /// The lanes can be read and `out` has room for an element.
-pub unsafe fn dot(elem: Elem, n: i64, a: (*const u8, i64), b: (*const u8, i64), conj: bool, out: *mut u8) {
+pub(crate) unsafe fn dot(
+    elem: Elem,
+    n: i64,
+    a: (*const u8, i64),
+    b: (*const u8, i64),
+    conj: bool,
+    out: *mut u8,
+) {
     unsafe fn conjugated<T: Item>(n: i64, a: (*const u8, i64), b: (*const u8, i64)) -> T {
         let mut s = T::ZERO;
         for i in 0..n as isize {

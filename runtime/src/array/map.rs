@@ -192,7 +192,7 @@ fn chosen(op: Map, elem: Elem) -> Option<Run> {
 /// # Safety
 /// `n` elements of the operands, or one where a step is 0, and room for as many results, which are an operand
 /// or do not overlap them.
-pub unsafe fn map(
+pub(crate) unsafe fn map(
     op: Map,
     elem: Elem,
     n: i64,

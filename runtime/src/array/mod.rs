@@ -4,27 +4,27 @@
 //! contiguous memory is a stride that the compiler knows. [`item`] is what kernels ask of an element,
 //! [`axes`] the order in which axes are walked (NumPy's, since floating-point sums depend on it).
 
-pub mod axes;
-pub mod chosen;
-pub mod copy;
+pub(crate) mod axes;
+pub(crate) mod chosen;
+pub(crate) mod copy;
 #[cfg(target_arch = "x86_64")]
 mod dots;
 mod doubles;
-pub mod helpers;
+pub(crate) mod helpers;
 mod in_order;
-pub mod item;
+pub(crate) mod item;
 mod lane_tree;
-pub mod lanes;
-pub mod linalg;
-pub mod map;
+pub(crate) mod lanes;
+pub(crate) mod linalg;
+pub(crate) mod map;
 mod radix;
-pub mod reduce;
+pub(crate) mod reduce;
 #[cfg(target_arch = "x86_64")]
 mod rows;
-pub mod scan;
-pub mod small_vec;
-pub mod sort;
-pub mod sums;
+pub(crate) mod scan;
+pub(crate) mod small_vec;
+pub(crate) mod sort;
+pub(crate) mod sums;
 #[cfg(test)]
 mod tests;
 #[cfg(target_arch = "x86_64")]
@@ -34,7 +34,7 @@ use small_vec::SmallVec;
 
 /// An array in memory.
 #[derive(Clone, Copy)]
-pub struct View<'a> {
+pub(crate) struct View<'a> {
     pub shape: &'a [i64],
     pub strides: &'a [i64],
     pub data: *mut u8,
@@ -43,17 +43,17 @@ pub struct View<'a> {
 impl<'a> View<'a> {
     /// # Safety
     /// Shape and strides have `ndim` members.
-    pub unsafe fn new(ndim: i64, shape: *const i64, data: *mut u8, strides: *const i64) -> View<'a> {
+    pub(crate) unsafe fn new(ndim: i64, shape: *const i64, data: *mut u8, strides: *const i64) -> View<'a> {
         // SAFETY: as required of the caller.
         unsafe {
             View { shape: crate::raw_slice(shape, ndim), strides: crate::raw_slice(strides, ndim), data }
         }
     }
-    pub fn size(&self) -> i64 {
+    pub(crate) fn size(&self) -> i64 {
         self.shape.iter().product()
     }
     /// Strides of an array of this shape in C order.
-    pub fn c_strides(&self, itemsize: usize) -> SmallVec<i64> {
+    pub(crate) fn c_strides(&self, itemsize: usize) -> SmallVec<i64> {
         let mut out = SmallVec::of(0, self.shape.len());
         let mut step = itemsize as i64;
         for (s, n) in out.iter_mut().zip(self.shape).rev() {
@@ -65,7 +65,7 @@ impl<'a> View<'a> {
 }
 
 /// Calls `f` with the byte offsets, in each of `K` arrays, of every index of `shape` in C order.
-pub fn each_index<const K: usize>(shape: &[i64], strides: [&[i64]; K], mut f: impl FnMut([isize; K])) {
+pub(crate) fn each_index<const K: usize>(shape: &[i64], strides: [&[i64]; K], mut f: impl FnMut([isize; K])) {
     if shape.contains(&0) {
         return;
     }
@@ -99,7 +99,7 @@ pub fn each_index<const K: usize>(shape: &[i64], strides: [&[i64]; K], mut f: im
 
 /// The lanes along `axis`: calls `f` with the byte offsets of each lane's first element, in C order of the
 /// other axes.
-pub fn each_lane<const K: usize>(
+pub(crate) fn each_lane<const K: usize>(
     shape: &[i64],
     strides: [&[i64]; K],
     axis: usize,

@@ -4,7 +4,7 @@
 use crate::poll::Poll;
 
 /// What sorts by digits.
-pub trait Digits: Copy + Default {
+pub(crate) trait Digits: Copy + Default {
     /// Number of key bits.
     const BITS: u32;
     /// `width` bits of the key from bit `shift` on, counted from the least significant one.
@@ -26,19 +26,19 @@ digits! {
 }
 /// A key of 32 bits above a position of 32 bits, which stays out of it: sorting is stable.
 #[derive(Clone, Copy, Default)]
-pub struct Narrow(pub u64);
+pub(crate) struct Narrow(pub u64);
 digits! {
     Narrow: 32, |x| (x.0 >> 32) as u32;
 }
 
 /// From this length on, sorting by digits pays.
-pub fn pays<T: Digits>(n: usize) -> bool {
+pub(crate) fn pays<T: Digits>(n: usize) -> bool {
     n >= if T::BITS <= 16 { 256 } else { 1500 }
 }
 
 /// Sorts by the key; false when there is no memory for a copy, and then nothing has changed. Where it is time
 /// to stop, the elements lie in some order.
-pub fn sort<T: Digits>(v: &mut [T], poll: &mut Poll) -> bool {
+pub(crate) fn sort<T: Digits>(v: &mut [T], poll: &mut Poll) -> bool {
     let n = v.len();
     let mut copy: Vec<T> = vec![];
     if copy.try_reserve_exact(n).is_err() {

@@ -21,7 +21,7 @@ const BUFFER: isize = 8192;
 
 /// What to compute: from `elem` in `acc`.
 #[derive(Clone, Copy)]
-pub struct Job {
+pub(crate) struct Job {
     pub op: Reduce,
     pub elem: Elem,
     pub acc: Elem,
@@ -60,7 +60,13 @@ impl Job {
 ///
 /// # Safety
 /// `from` is an array of `elem`, `out` one of the result's type with the shape of the axes that stay.
-pub unsafe fn reduce(job: Job, from: View<'_>, axes: u64, out: *mut u8, out_strides: &[i64]) -> Res<()> {
+pub(crate) unsafe fn reduce(
+    job: Job,
+    from: View<'_>,
+    axes: u64,
+    out: *mut u8,
+    out_strides: &[i64],
+) -> Res<()> {
     let kept: SmallVec<bool> = (0..from.shape.len()).map(|i| i >= 64 || axes >> i & 1 == 0).collect();
     // The result's shape, with 1 for the axes that go.
     let shape: SmallVec<i64> =
@@ -435,7 +441,7 @@ unsafe fn whole_lane(
 ///
 /// # Safety
 /// The array is as described; `out` has the places.
-pub unsafe fn several(
+pub(crate) unsafe fn several(
     ops: &[Reduce],
     elem: Elem,
     team: Option<Shared<ThreadCtx>>,
@@ -627,7 +633,7 @@ unsafe fn start(job: Job, from: View<'_>, to: View<'_>) -> Res<()> {
 ///
 /// # Safety
 /// The elements can be read, and `out` holds one.
-pub unsafe fn fold(op: Reduce, elem: Elem, data: *mut u8, n: i64, done: i64, out: *mut u8) {
+pub(crate) unsafe fn fold(op: Reduce, elem: Elem, data: *mut u8, n: i64, done: i64, out: *mut u8) {
     let (shape, size) = ([1i64], elem.bytes());
     let Some(loops) = lanes(op, elem, elem) else { return };
     let one = |data: *mut u8| View { shape: &shape, strides: &[0], data };
@@ -651,7 +657,7 @@ pub unsafe fn fold(op: Reduce, elem: Elem, data: *mut u8, n: i64, done: i64, out
 ///
 /// # Safety
 /// The array is as described; the team's context is this thread's.
-pub unsafe fn count_nonzero(elem: Elem, from: View<'_>, team: Option<Shared<ThreadCtx>>) -> Res<i64> {
+pub(crate) unsafe fn count_nonzero(elem: Elem, from: View<'_>, team: Option<Shared<ThreadCtx>>) -> Res<i64> {
     let mut n = 0i64;
     let zeros = SmallVec::of(0, from.shape.len());
     // SAFETY: as required of the caller.

@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 const TURN: usize = 16;
 
 /// Whether the processor can, and rows and vector lie side by side.
-pub fn fits(d: &Dots) -> bool {
+pub(crate) fn fits(d: &Dots) -> bool {
     d.step == 8 && d.b_step == 8 && crate::cpu::has!("avx512f")
 }
 
@@ -18,7 +18,7 @@ pub fn fits(d: &Dots) -> bool {
 /// # Safety
 /// [`fits`] says so; rows and vector can be read, and there is room for the results.
 #[target_feature(enable = "avx512f")]
-pub unsafe fn dots(d: Dots) {
+pub(crate) unsafe fn dots(d: Dots) {
     // SAFETY: as required of the caller.
     unsafe {
         let to = |i: isize| d.out.offset(i * d.out_step).cast::<f64>();

@@ -12,7 +12,7 @@ use tierup_core::rt::Ctx;
 ///
 /// # Safety
 /// Both arrays are as described; they are the same or do not overlap.
-pub unsafe fn accumulate(
+pub(crate) unsafe fn accumulate(
     op: i64,
     elem: Elem,
     from: View<'_>,
@@ -71,7 +71,7 @@ pub unsafe fn accumulate(
 
 /// Which position is looked for.
 #[derive(Clone, Copy)]
-pub struct Extreme {
+pub(crate) struct Extreme {
     pub max: bool,
     pub skip_nan: bool,
 }
@@ -81,7 +81,7 @@ pub struct Extreme {
 ///
 /// # Safety
 /// The array is as described and `out` has room.
-pub unsafe fn arg(
+pub(crate) unsafe fn arg(
     what: Extreme,
     elem: Elem,
     from: View<'_>,
@@ -134,7 +134,7 @@ pub unsafe fn arg(
 ///
 /// # Safety
 /// As for [`arg`]; `ctx` is the live context of this thread.
-pub unsafe fn arg_in_pieces(
+pub(crate) unsafe fn arg_in_pieces(
     ctx: Ctx,
     what: Extreme,
     elem: Elem,
@@ -323,7 +323,7 @@ simd! {
 /// # Safety
 /// The array is as described and `out` has room for an index of each axis of `count` elements. (There may be
 /// more by now: another thread may have changed the array since they were counted.)
-pub unsafe fn nonzero(
+pub(crate) unsafe fn nonzero(
     elem: Elem,
     from: View<'_>,
     base: i64,

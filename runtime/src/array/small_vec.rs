@@ -6,20 +6,20 @@ use std::ops::{Deref, DerefMut};
 const HERE: usize = 6;
 
 #[derive(Clone)]
-pub struct SmallVec<T> {
+pub(crate) struct SmallVec<T> {
     len: usize,
     here: [T; HERE],
     more: Vec<T>,
 }
 
 impl<T: Copy + Default> SmallVec<T> {
-    pub fn new() -> SmallVec<T> {
+    pub(crate) fn new() -> SmallVec<T> {
         SmallVec { len: 0, here: [T::default(); HERE], more: Vec::new() }
     }
-    pub fn of(x: T, n: usize) -> SmallVec<T> {
+    pub(crate) fn of(x: T, n: usize) -> SmallVec<T> {
         std::iter::repeat_n(x, n).collect()
     }
-    pub fn push(&mut self, x: T) {
+    pub(crate) fn push(&mut self, x: T) {
         if self.len < HERE {
             self.here[self.len] = x;
         } else {

@@ -71,33 +71,33 @@ fn vectors<K: 'static>(keys: &mut [K]) -> Vectors<'_> {
 #[cfg(not(target_arch = "x86_64"))]
 mod vector_sort {
     use crate::poll::Poll;
-    pub fn available() -> bool {
+    pub(crate) fn available() -> bool {
         false
     }
-    pub mod wide {
+    pub(crate) mod wide {
         use super::Poll;
-        pub fn sort(_: &mut [i64], _: &mut Poll) -> bool {
+        pub(crate) fn sort(_: &mut [i64], _: &mut Poll) -> bool {
             false
         }
-        pub fn select(_: &mut [i64], _: usize, _: &mut Poll) -> bool {
+        pub(crate) fn select(_: &mut [i64], _: usize, _: &mut Poll) -> bool {
             false
         }
     }
-    pub mod narrow {
+    pub(crate) mod narrow {
         use super::Poll;
-        pub fn sort(_: &mut [i32], _: &mut Poll) -> bool {
+        pub(crate) fn sort(_: &mut [i32], _: &mut Poll) -> bool {
             false
         }
-        pub fn select(_: &mut [i32], _: usize, _: &mut Poll) -> bool {
+        pub(crate) fn select(_: &mut [i32], _: usize, _: &mut Poll) -> bool {
             false
         }
     }
-    pub mod pairs {
+    pub(crate) mod pairs {
         use super::Poll;
-        pub fn sort(_: &mut [i64], _: &mut [i64], _: &mut Poll) -> bool {
+        pub(crate) fn sort(_: &mut [i64], _: &mut [i64], _: &mut Poll) -> bool {
             false
         }
-        pub fn select(_: &mut [i64], _: &mut [i64], _: usize, _: &mut Poll) -> bool {
+        pub(crate) fn select(_: &mut [i64], _: &mut [i64], _: usize, _: &mut Poll) -> bool {
             false
         }
     }
@@ -304,7 +304,7 @@ fn sort_slice<T: Keyed>(v: &mut [T], stable: bool, poll: &mut Poll) {
 ///
 /// # Safety
 /// The array is as described.
-pub unsafe fn sort(elem: Elem, a: View<'_>, axis: usize, stable: bool, poll: &mut Poll) {
+pub(crate) unsafe fn sort(elem: Elem, a: View<'_>, axis: usize, stable: bool, poll: &mut Poll) {
     let (n, stride) = (a.shape[axis] as usize, a.strides[axis]);
     each_lane(a.shape, [a.strides], axis, |[o]| unsafe {
         if poll.stopped() {
@@ -439,7 +439,7 @@ unsafe fn arg_lanes(elem: Elem, a: View<'_>, axis: usize, out: *mut i64, arrange
 ///
 /// # Safety
 /// The array is as described and `out` has room for as many int64.
-pub unsafe fn argsort(elem: Elem, a: View<'_>, axis: usize, out: *mut i64, poll: &mut Poll) {
+pub(crate) unsafe fn argsort(elem: Elem, a: View<'_>, axis: usize, out: *mut i64, poll: &mut Poll) {
     unsafe { arg_lanes(elem, a, axis, out, Arrange::Sorted, poll) }
 }
 
@@ -453,7 +453,7 @@ fn check_kth(n: i64, kth: i64) -> Res<usize> {
 
 /// # Safety
 /// The array is as described.
-pub unsafe fn partition(elem: Elem, a: View<'_>, axis: usize, kth: i64, poll: &mut Poll) -> Res<()> {
+pub(crate) unsafe fn partition(elem: Elem, a: View<'_>, axis: usize, kth: i64, poll: &mut Poll) -> Res<()> {
     let (n, stride) = (a.shape[axis] as usize, a.strides[axis]);
     if n == 0 {
         return Ok(());
@@ -472,7 +472,7 @@ pub unsafe fn partition(elem: Elem, a: View<'_>, axis: usize, kth: i64, poll: &m
 
 /// # Safety
 /// The array is as described and `out` has room for as many int64.
-pub unsafe fn argpartition(
+pub(crate) unsafe fn argpartition(
     elem: Elem,
     a: View<'_>,
     axis: usize,
@@ -490,7 +490,7 @@ pub unsafe fn argpartition(
 
 /// A lane of elements.
 #[derive(Clone, Copy)]
-pub struct Lane {
+pub(crate) struct Lane {
     pub data: *const u8,
     pub n: i64,
     pub stride: i64,
@@ -500,7 +500,7 @@ pub struct Lane {
 ///
 /// # Safety
 /// Both lanes can be read and `out` has room for a position for each key.
-pub unsafe fn search(elem: Elem, sorted: Lane, keys: Lane, right: bool, out: *mut i64) {
+pub(crate) unsafe fn search(elem: Elem, sorted: Lane, keys: Lane, right: bool, out: *mut i64) {
     /// Branch-free bisection; neighbouring keys that go up start where the last one ended.
     unsafe fn run<K: PartialOrd + Copy>(
         sorted: Lane,

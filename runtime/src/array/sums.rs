@@ -30,7 +30,7 @@ struct Cut {
 }
 
 #[repr(C)]
-pub struct Sums {
+pub(crate) struct Sums {
     depth: usize,
     /// Elements in a block.
     most: i64,
@@ -47,7 +47,7 @@ const _: () = assert!(COUNT.is_multiple_of(4));
 
 /// The leaves of a block: how many elements each has, what is left of the last of all, and accumulators.
 #[repr(C)]
-pub struct Leaves {
+pub(crate) struct Leaves {
     pub len: [i64; COUNT],
     pub rest: [u64; 8],
     pub lanes: [[u64; 8]; COUNT],
@@ -73,7 +73,7 @@ impl Leaves {
     }
 
     /// The sum of leaf `k`, of `n` elements.
-    pub fn sum(&self, k: usize, n: i64, single: bool) -> f64 {
+    pub(crate) fn sum(&self, k: usize, n: i64, single: bool) -> f64 {
         let left = n as usize % 8;
         // SAFETY: eight words hold eight numbers of either type, and any bits are one.
         unsafe {
@@ -135,7 +135,7 @@ impl Leaves {
     }
 
     /// The best of the first row; NaN where the second adds up to NaN.
-    pub fn extreme(&self, max: bool, single: bool) -> f64 {
+    pub(crate) fn extreme(&self, max: bool, single: bool) -> f64 {
         let wide = |k: usize| if single { self.singles(k).map(f64::from) } else { self.doubles(k) };
         let [first, others @ ..] = wide(0);
         let better = |x: f64, a: f64| if max { x > a } else { x < a };
@@ -157,7 +157,7 @@ impl Sums {
     ///
     /// # Safety
     /// `state` has room for [`SUMS`] bytes.
-    pub unsafe fn begin(state: *mut Sums, n: i64, most: i64) -> i64 {
+    pub(crate) unsafe fn begin(state: *mut Sums, n: i64, most: i64) -> i64 {
         fn blocks(n: isize, most: isize) -> i64 {
             if n <= most { 1 } else { blocks(half(n), most) + blocks(n - half(n), most) }
         }
@@ -182,7 +182,7 @@ impl Sums {
     }
 
     /// The number of elements in the next block.
-    pub fn next_block(&mut self) -> i64 {
+    pub(crate) fn next_block(&mut self) -> i64 {
         loop {
             let Some(Level::Right(n)) = self.depth.checked_sub(1).map(|d| self.level(d)) else { return 0 };
             if n <= self.most {
@@ -197,7 +197,7 @@ impl Sums {
     }
 
     /// The leaves of the next block, in a table that nobody else writes to; how many.
-    pub fn next_leaves(&mut self, leaves: &mut Leaves) -> i64 {
+    pub(crate) fn next_leaves(&mut self, leaves: &mut Leaves) -> i64 {
         let n = self.next_block();
         if n != self.cuts[self.now].block {
             self.now ^= 1;
@@ -211,7 +211,7 @@ impl Sums {
     }
 
     /// Takes the leaves of the block.
-    pub fn push_leaves(&mut self, leaves: &Leaves, single: bool) {
+    pub(crate) fn push_leaves(&mut self, leaves: &Leaves, single: bool) {
         fn add(n: i64, sums: &mut impl Iterator<Item = f64>, single: bool) -> f64 {
             if n <= LEAF {
                 return sums.next().unwrap_or(0.0);
@@ -240,7 +240,7 @@ impl Sums {
     }
 
     /// Takes the sum of a block and adds up what it completes.
-    pub fn push(&mut self, mut sum: f64, single: bool) {
+    pub(crate) fn push(&mut self, mut sum: f64, single: bool) {
         while let Some(d) = self.depth.checked_sub(1) {
             match self.level(d) {
                 Level::Left(left) => {
@@ -299,12 +299,12 @@ fn cut_unevenly(n: i64, len: &mut [i64; COUNT], count: &mut usize) {
 const SUBTREE: i64 = 8192;
 
 /// How many levels of the tree are divided: a function of the length alone.
-pub fn depth(n: i64) -> u32 {
+pub(crate) fn depth(n: i64) -> u32 {
     (n / SUBTREE).clamp(1, SUBTREES).ilog2()
 }
 
 /// The first element of subtree `k` on the lowest divided level.
-pub fn part(n: i64, k: i64) -> i64 {
+pub(crate) fn part(n: i64, k: i64) -> i64 {
     let levels = depth(n);
     if k >> levels != 0 {
         return n;
@@ -322,7 +322,7 @@ pub fn part(n: i64, k: i64) -> i64 {
 }
 
 /// The sum of subtrees.
-pub fn join(parts: &mut [f64], single: bool) -> f64 {
+pub(crate) fn join(parts: &mut [f64], single: bool) -> f64 {
     let mut count = parts.len();
     while count > 1 {
         count /= 2;

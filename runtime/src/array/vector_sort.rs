@@ -8,13 +8,13 @@ use crate::poll::Poll;
 use std::arch::x86_64::*;
 
 /// Whether this machine can.
-pub fn available() -> bool {
+pub(crate) fn available() -> bool {
     crate::cpu::has!("avx512f")
 }
 
 macro_rules! vector_sort {
     ($module:ident, $T:ty, $V:ty, $Mask:ty, $lanes:literal, $set:ident, $load:ident, $maskz_load:ident, $mask_store:ident, $compress:ident, $permute:ident, $min:ident, $max:ident, $mask_max:ident, $blend:ident, $less:ident, $less_equal:ident, $index:expr) => {
-        pub mod $module {
+        pub(crate) mod $module {
             use super::*;
 
             const LANES: usize = $lanes;
@@ -24,7 +24,7 @@ macro_rules! vector_sort {
 
             /// Sorts; what it is in when it is time to stop is some order. False when there is no memory for
             /// a copy, and then nothing has changed.
-            pub fn sort(v: &mut [$T], poll: &mut Poll) -> bool {
+            pub(crate) fn sort(v: &mut [$T], poll: &mut Poll) -> bool {
                 let mut copy: Vec<$T> = vec![];
                 if v.len() > BLOCK && copy.try_reserve_exact(v.len() + LANES).is_err() {
                     return false;
@@ -70,7 +70,7 @@ macro_rules! vector_sort {
 
             /// Puts the key that belongs at `k` there, no greater ones before it and no smaller ones behind.
             /// False when there is no memory for a copy.
-            pub fn select(v: &mut [$T], k: usize, poll: &mut Poll) -> bool {
+            pub(crate) fn select(v: &mut [$T], k: usize, poll: &mut Poll) -> bool {
                 let mut copy: Vec<$T> = vec![];
                 if v.len() > BLOCK && copy.try_reserve_exact(v.len() + LANES).is_err() {
                     return false;
@@ -291,7 +291,7 @@ macro_rules! vector_sort {
 }
 
 /// Keys of 64 bits, each with the position it came from: sorted by key, then by position.
-pub mod pairs {
+pub(crate) mod pairs {
     use super::*;
 
     const LANES: usize = 8;
@@ -307,13 +307,13 @@ pub mod pairs {
 
     /// Sorts; positions ascend to begin with. False when there is no memory for copies, and then nothing has
     /// changed.
-    pub fn sort(keys: &mut [i64], places: &mut [i64], poll: &mut Poll) -> bool {
+    pub(crate) fn sort(keys: &mut [i64], places: &mut [i64], poll: &mut Poll) -> bool {
         arranged(keys, places, None, poll)
     }
 
     /// Puts the key that belongs at `k` there, with its position, no greater ones before it and no smaller
     /// ones behind.
-    pub fn select(keys: &mut [i64], places: &mut [i64], k: usize, poll: &mut Poll) -> bool {
+    pub(crate) fn select(keys: &mut [i64], places: &mut [i64], k: usize, poll: &mut Poll) -> bool {
         arranged(keys, places, Some(k), poll)
     }
 

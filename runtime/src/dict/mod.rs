@@ -21,7 +21,7 @@ use tierup_core::layout::{Dict, Obj, Str};
 use tierup_core::ops::dict::{Helpers, KEY_AT};
 use tierup_core::rt::{Ctx, P};
 
-pub type D = *mut Dict;
+pub(crate) type D = *mut Dict;
 type Index = HashTable<u32>;
 
 unsafe extern "C" fn drop_dict(o: *mut Obj) {
@@ -81,7 +81,7 @@ unsafe fn index<'a>(d: D) -> &'a mut Index {
 ///
 /// # Safety
 /// See [`at`].
-pub unsafe fn live_from(d: D, mut i: i64) -> i64 {
+pub(crate) unsafe fn live_from(d: D, mut i: i64) -> i64 {
     unsafe {
         while i < (*d).used && hash_at(d, i) == 0 {
             i += 1;
@@ -123,7 +123,7 @@ unsafe fn search(d: D, h: u64, is: impl Fn(*const u8) -> bool) -> Option<i64> {
 ///
 /// # Safety
 /// See [`at`].
-pub unsafe fn find(d: D, key: *const u8) -> (u64, Option<i64>) {
+pub(crate) unsafe fn find(d: D, key: *const u8) -> (u64, Option<i64>) {
     unsafe {
         match (*d).key.scalar() {
             Some(Elem::I64) => {
@@ -207,7 +207,7 @@ unsafe fn compact(d: D) {
 ///
 /// # Safety
 /// See [`at`].
-pub unsafe fn place(d: D, key: *const u8) -> Res<i64> {
+pub(crate) unsafe fn place(d: D, key: *const u8) -> Res<i64> {
     unsafe {
         let (h, found) = find(d, key);
         if let Some(i) = found {

@@ -64,7 +64,7 @@ thread_local! {
 }
 
 /// The interpreter whose function `address` stands for, if this thread runs in it.
-pub fn running(address: *const u8) -> Option<*const Interp<'static>> {
+pub(crate) fn running(address: *const u8) -> Option<*const Interp<'static>> {
     let interp = RUNNING.get();
     // SAFETY: null, or the interpreter of a call that has not ended.
     unsafe { interp.as_ref() }.filter(|i| i.has_address(address as u64)).map(std::ptr::from_ref)
@@ -74,7 +74,7 @@ pub fn running(address: *const u8) -> Option<*const Interp<'static>> {
 ///
 /// # Safety
 /// `ctx` is the live context of this thread; `args` and `results` are as the function expects.
-pub unsafe fn call(
+pub(crate) unsafe fn call(
     interp: &Interp<'static>,
     address: *const u8,
     ctx: *mut ThreadCtx,

@@ -72,7 +72,7 @@ fn library(name: &str) -> Option<usize> {
 }
 
 /// Code in executable memory; dropping it unmaps it, so it must outlive every call.
-pub struct Loaded {
+pub(crate) struct Loaded {
     base: *mut u8,
     bytes: usize,
     entries: HashMap<String, usize>,
@@ -95,17 +95,14 @@ impl Drop for Loaded {
 
 impl Loaded {
     /// Address of a function that the object defines for others.
-    pub fn entry(&self, name: &str) -> Option<usize> {
+    pub(crate) fn entry(&self, name: &str) -> Option<usize> {
         self.entries.get(name).copied()
     }
-    pub fn entries(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.entries.iter().map(|(n, a)| (n.as_str(), *a))
-    }
     /// Name, address and bytes of all functions, also those that only the object itself calls.
-    pub fn functions(&self) -> &[(String, usize, usize)] {
+    pub(crate) fn functions(&self) -> &[(String, usize, usize)] {
         &self.functions
     }
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.bytes
     }
 }
@@ -121,7 +118,7 @@ const PAGE: usize = 4096;
 const LARGEST: usize = 1 << 28;
 
 /// Loads `bytes`. `resolve` gives the addresses of names that the object does not define.
-pub fn load(bytes: &[u8], resolve: &dyn Fn(&str) -> Option<usize>) -> Result<Loaded> {
+pub(crate) fn load(bytes: &[u8], resolve: &dyn Fn(&str) -> Option<usize>) -> Result<Loaded> {
     let file: ElfFile64<'_, LittleEndian> = ElfFile64::parse(bytes).map_err(|e| refuse(e.to_string()))?;
     if file.architecture() != object::Architecture::X86_64 {
         return Err(refuse("it is for another processor"));

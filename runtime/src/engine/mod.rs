@@ -6,10 +6,10 @@
 pub mod cache;
 pub mod gpu;
 pub mod inspect;
-pub mod interpreted;
-pub mod loader;
+pub(crate) mod interpreted;
+pub(crate) mod loader;
 pub mod perf;
-pub mod policy;
+pub(crate) mod policy;
 pub mod promote;
 mod queue;
 pub mod tier1;

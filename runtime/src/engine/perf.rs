@@ -17,7 +17,7 @@ pub fn set(on: bool) {
 
 /// Notes the functions of fresh code. What cannot be written is left out: a profile without names is no
 /// reason to stop.
-pub fn note(code: &dyn Code, module: &Module, tier: u8) {
+pub(crate) fn note(code: &dyn Code, module: &Module, tier: u8) {
     if !ON.load(Ordering::Acquire) {
         return;
     }

@@ -46,7 +46,7 @@ pub fn available() -> bool {
 }
 
 /// The library, opened at the first need.
-pub fn library() -> Result<&'static Library> {
+pub(crate) fn library() -> Result<&'static Library> {
     let error = |m: &str| Diagnostic::new(ErrorCode::BackendError, m.to_owned());
     let path =
         LIBRARY_PATH.get().ok_or_else(|| error("this build of Tierup has no LLVM: only tier 0 is there"))?;
@@ -87,7 +87,7 @@ const POSTPONED: u8 = 4;
 /// Where tier 0 enters a function of the unit that others call, and the run-time the bodies of parallel
 /// loops: the code of the moment.
 #[repr(C)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// First, since words are known by this address.
     pub entry: AtomicPtr<u8>,
     /// What an iteration of a parallel loop took the last time (see [`crate::parallel::region`]); 0 is
@@ -98,14 +98,14 @@ pub struct Cell {
 
 impl Cell {
     /// A cell for code that is never promoted.
-    pub fn fixed(entry: *mut u8, cost: u64) -> Cell {
+    pub(crate) fn fixed(entry: *mut u8, cost: u64) -> Cell {
         Cell { entry: AtomicPtr::new(entry), cost: AtomicU64::new(cost), name: String::new() }
     }
 }
 
 /// The cells of a module, which learns where they lie. Only what may be promoted calls through cells; bodies
 /// of parallel loops have one always.
-pub fn make_cells(module: &mut Module, promotes: bool) -> Box<[Cell]> {
+pub(crate) fn make_cells(module: &mut Module, promotes: bool) -> Box<[Cell]> {
     let called = if promotes { cells::names(module) } else { vec![] };
     let cells: Box<[Cell]> = called
         .into_iter()
@@ -169,7 +169,7 @@ pub struct History {
 
 /// Names of the two wrappers, and of the entry for few turns where one is wanted.
 #[derive(Clone, Debug, Default)]
-pub struct Names {
+pub(crate) struct Names {
     pub function: String,
     pub wrapper: String,
     pub resume: Option<String>,
@@ -177,17 +177,17 @@ pub struct Names {
 }
 
 impl Names {
-    pub fn roots(&self) -> Vec<&str> {
+    pub(crate) fn roots(&self) -> Vec<&str> {
         std::iter::once(self.wrapper.as_str()).chain(self.resume.as_deref()).collect()
     }
     /// All that an object may be asked for: what it is found by.
-    pub fn wanted(&self) -> Vec<&str> {
+    pub(crate) fn wanted(&self) -> Vec<&str> {
         self.roots().into_iter().chain(self.short_loop.as_deref()).collect()
     }
 }
 
 /// The optimised module before it is legalised, with the points of its functions.
-pub struct Snapshot {
+pub(crate) struct Snapshot {
     pub module: Module,
     pub points: Vec<Vec<Point>>,
 }
@@ -199,7 +199,7 @@ fn calls_elementary(f: &Func) -> bool {
 
 impl Unit {
     /// A unit of a module; the cells are filled by whoever compiles it.
-    pub fn new(
+    pub(crate) fn new(
         name: String,
         names: Names,
         module: &Module,
@@ -269,7 +269,7 @@ impl Unit {
 
     /// A unit that begins in tier 1, with an object from the cache. None if the object is not what it says;
     /// it is then forgotten.
-    pub fn cached(
+    pub(crate) fn cached(
         name: String,
         names: Names,
         key: Key,
@@ -297,28 +297,28 @@ impl Unit {
     }
 
     /// Bytes of tier 1's code.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         lock(&self.code).iter().map(|c| c.size()).sum()
     }
 
     /// Name and address of the word of a point.
-    pub fn site(&self, func: usize, point: usize) -> (String, usize) {
+    pub(crate) fn site(&self, func: usize, point: usize) -> (String, usize) {
         let at = self.sites.iter().position(|s| (s.func, s.point) == (func, point));
         (format!("site {func}.{point}"), at.map_or(0, |k| std::ptr::from_ref(&self.sites[k]) as usize))
     }
 
     /// Name and address of the word of a recursive function.
-    pub fn whole_site(&self, func: usize) -> Option<(String, usize)> {
+    pub(crate) fn whole_site(&self, func: usize) -> Option<(String, usize)> {
         Some(self.site(func, WHOLE)).filter(|s| s.1 != 0)
     }
 
     /// The address of the cell of a function.
-    pub fn cell(&self, name: &str) -> Option<usize> {
+    pub(crate) fn cell(&self, name: &str) -> Option<usize> {
         self.cells.iter().find(|c| c.name == name).map(|c| std::ptr::from_ref(&c.entry) as usize)
     }
 
     /// Tier 0's code is there: calls inside of it find it.
-    pub fn fill_cells(&self, entry: impl Fn(&str) -> Result<*const u8>) -> Result<()> {
+    pub(crate) fn fill_cells(&self, entry: impl Fn(&str) -> Result<*const u8>) -> Result<()> {
         for c in &self.cells {
             c.entry.store(entry(&c.name)?.cast_mut(), Ordering::Release);
         }
@@ -392,7 +392,7 @@ impl Unit {
     }
 
     /// Compiles now, on this thread.
-    pub fn promote_now(self: &Arc<Unit>) {
+    pub(crate) fn promote_now(self: &Arc<Unit>) {
         if self.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
             Work::Whole(Arc::downgrade(self), Class::Soon).run();
         }
@@ -400,7 +400,7 @@ impl Unit {
 }
 
 /// A running loop, or a recursive function, says where it is. Gives the code to go on with, or null.
-pub fn sample(site: &Site) -> *mut u8 {
+pub(crate) fn sample(site: &Site) -> *mut u8 {
     let entry = site.entry.load(Ordering::Acquire);
     let stress = stressed();
     if !entry.is_null() && !stress {

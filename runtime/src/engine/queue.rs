@@ -25,7 +25,7 @@ pub(super) trait Job: Send {
 
 /// How urgent it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub(crate) enum Class {
     Soon,
     Later,
 }

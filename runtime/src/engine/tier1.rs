@@ -54,7 +54,7 @@ pub trait Compiler: Send + Sync {
 }
 
 /// Code of one loaded object.
-pub struct Native {
+pub(crate) struct Native {
     loaded: Loaded,
     llvm: String,
     asm: String,
@@ -85,7 +85,7 @@ impl Code for Native {
 
 /// Loads an object that was made of `module`: helpers by name, symbols by the names that the module gives
 /// them.
-pub fn load(object: Object, module: &Module, helpers: HelperAddress<'_>) -> Result<Native> {
+pub(crate) fn load(object: Object, module: &Module, helpers: HelperAddress<'_>) -> Result<Native> {
     let symbols: HashMap<&str, usize> =
         module.funcs.iter().flat_map(|f| &f.symbols).map(|s| (s.name.as_str(), s.addr)).collect();
     let called = |n: &InstNode| {
@@ -132,18 +132,18 @@ fn error(message: impl Into<String>) -> Diagnostic {
 }
 
 /// The shared library with LLVM in it.
-pub struct Library {
+pub(crate) struct Library {
     compile: Compile,
 }
 
 impl Library {
     /// An address in the library: which file it was made of.
-    pub fn address(&self) -> usize {
+    pub(crate) fn address(&self) -> usize {
         self.compile as usize
     }
 
     /// Opens the library, which stays open for the life of the process.
-    pub fn open(path: &std::path::Path) -> Result<Library> {
+    pub(crate) fn open(path: &std::path::Path) -> Result<Library> {
         use std::os::unix::ffi::OsStrExt;
         let name = std::ffi::CString::new(path.as_os_str().as_bytes())
             .map_err(|_| error("the path of the LLVM library has a NUL in it"))?;
@@ -173,7 +173,13 @@ impl Library {
     }
 
     /// PTX of a legalised module for a GPU of that compute capability.
-    pub fn ptx(&self, module: &Module, roots: &[&str], capability: u32, codegen: Codegen) -> Result<String> {
+    pub(crate) fn ptx(
+        &self,
+        module: &Module,
+        roots: &[&str],
+        capability: u32,
+        codegen: Codegen,
+    ) -> Result<String> {
         Ok(String::from_utf8_lossy(&self.call(module, roots, capability, codegen, Keep::default())?.bytes)
             .into_owned())
     }

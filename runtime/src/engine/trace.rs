@@ -43,18 +43,18 @@ pub fn set(on: bool) {
     ON.store(on, Ordering::Release);
 }
 #[inline]
-pub fn on() -> bool {
+pub(crate) fn on() -> bool {
     ON.load(Ordering::Relaxed)
 }
 
 /// Something that took `took` from `start` on, on this thread.
-pub fn span(name: &str, category: &'static str, start: Instant, took: Duration, about: &str) {
+pub(crate) fn span(name: &str, category: &'static str, start: Instant, took: Duration, about: &str) {
     if on() {
         add(name, category, start, Some(took), about);
     }
 }
 /// Something that has just happened on this thread.
-pub fn instant(name: &str, category: &'static str, about: &str) {
+pub(crate) fn instant(name: &str, category: &'static str, about: &str) {
     if on() {
         add(name, category, Instant::now(), None, about);
     }
@@ -84,7 +84,7 @@ fn add(name: &str, category: &'static str, start: Instant, took: Option<Duration
 }
 
 /// Forgets everything, in a forked child.
-pub fn after_fork() {
+pub(crate) fn after_fork() {
     match EVENTS.try_lock() {
         Ok(mut e) => *e = Events::default(),
         // Some thread of the parent was adding an event: here nobody will ever let go of the list.

@@ -92,7 +92,12 @@ impl HostKernel {
     /// # Safety
     /// `entry` is the wrapper of a kernel in `code`, made by `core::lir::grid::on_cpu`, which gave `memory`;
     /// no thread needs more than `frames` bytes for arrays of its own.
-    pub unsafe fn new(code: Box<dyn Code>, entry: *const u8, memory: OnCpu, frames: usize) -> HostKernel {
+    pub(crate) unsafe fn new(
+        code: Box<dyn Code>,
+        entry: *const u8,
+        memory: OnCpu,
+        frames: usize,
+    ) -> HostKernel {
         // SAFETY: as required of the caller.
         let entry = unsafe { std::mem::transmute::<*const u8, Wrapper>(entry) };
         HostKernel { _code: code, entry, memory, stack: STACK + frames }

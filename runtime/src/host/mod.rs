@@ -81,7 +81,7 @@ pub fn set_callbacks(callbacks: Callbacks, what_never_raises: Quiet) {
 }
 
 /// The callbacks in force.
-pub fn callbacks() -> &'static Callbacks {
+pub(crate) fn callbacks() -> &'static Callbacks {
     // SAFETY: null, or a pointer that `set_callbacks` leaked.
     unsafe { CURRENT.load(Ordering::Acquire).as_ref() }.unwrap_or(&NATIVE)
 }

@@ -4,7 +4,7 @@
 //! Every change of length checks the borrow word first, so that whoever iterates or sorts never sees freed
 //! memory. [`sort`] sorts elements.
 
-pub mod sort;
+pub(crate) mod sort;
 #[cfg(test)]
 mod tests;
 mod timsort;
@@ -37,7 +37,7 @@ unsafe extern "C" fn drop_list(o: *mut Obj) {
 }
 
 /// An empty list with room for `cap` elements.
-pub fn new(desc: &'static TypeDesc, cap: i64) -> Res<L> {
+pub(crate) fn new(desc: &'static TypeDesc, cap: i64) -> Res<L> {
     count_object(1);
     let l = Box::into_raw(Box::new(List {
         obj: Obj { refs: AtomicI64::new(1), drop: drop_list },
@@ -58,7 +58,7 @@ pub fn new(desc: &'static TypeDesc, cap: i64) -> Res<L> {
 }
 
 /// A list of `len` elements, all zero.
-pub fn zeroed(desc: &'static TypeDesc, len: i64) -> Res<L> {
+pub(crate) fn zeroed(desc: &'static TypeDesc, len: i64) -> Res<L> {
     let l = new(desc, len)?;
     // SAFETY: the list has the room.
     unsafe {
@@ -71,7 +71,7 @@ pub fn zeroed(desc: &'static TypeDesc, len: i64) -> Res<L> {
 }
 
 /// A list of owned strings; frees what was made when one of them fails.
-pub fn of_strings(n: usize, strings: impl Iterator<Item = Res<*mut Str>>) -> Res<L> {
+pub(crate) fn of_strings(n: usize, strings: impl Iterator<Item = Res<*mut Str>>) -> Res<L> {
     let l = new(desc::of(Type::str()), n as i64)?;
     for s in strings {
         match s {

@@ -13,7 +13,7 @@ use tierup_core::layout::Str;
 ///
 /// # Safety
 /// The lists are live, and nobody else changes them.
-pub unsafe fn sort(l: L, keys: Option<L>, reverse: bool, poll: &mut Poll) -> Res<()> {
+pub(crate) unsafe fn sort(l: L, keys: Option<L>, reverse: bool, poll: &mut Poll) -> Res<()> {
     unsafe {
         if (*l).borrow != 0 {
             return Err(Error::value("list modified during sort"));

@@ -20,7 +20,7 @@ struct Sorter<'a, T, F> {
 }
 
 /// Sorts stably by `less`, which need not be an order.
-pub fn timsort<T: Copy, F: FnMut(&T, &T) -> bool>(v: &mut [T], less: F) {
+pub(crate) fn timsort<T: Copy, F: FnMut(&T, &T) -> bool>(v: &mut [T], less: F) {
     if v.len() < 2 {
         return;
     }

@@ -47,35 +47,35 @@ pub(crate) fn find_out() {
 }
 
 fused! {
-    pub fn exp(x: f64) -> f64 { if x.abs() < 700.0 { e::exp_ordinary(x) } else { e::exp(x) } }
-    pub fn exp2(x: f64) -> f64 { e::exp2(x) }
-    pub fn expm1(x: f64) -> f64 { e::expm1(x) }
-    pub fn log(x: f64) -> f64 { if (f64::MIN_POSITIVE..=f64::MAX).contains(&x) { l::log_ordinary(x) } else { l::log(x) } }
-    pub fn log2(x: f64) -> f64 { l::log2(x) }
-    pub fn log10(x: f64) -> f64 { l::log10(x) }
-    pub fn log1p(x: f64) -> f64 { l::log1p(x) }
-    pub fn sin(x: f64) -> f64 { t::sin(x) }
-    pub fn cos(x: f64) -> f64 { t::cos(x) }
-    pub fn tan(x: f64) -> f64 { t::tan(x) }
-    pub fn asin(x: f64) -> f64 { i::asin(x) }
-    pub fn acos(x: f64) -> f64 { i::acos(x) }
-    pub fn atan(x: f64) -> f64 { i::atan(x) }
-    pub fn sinh(x: f64) -> f64 { h::sinh(x) }
-    pub fn cosh(x: f64) -> f64 { h::cosh(x) }
-    pub fn tanh(x: f64) -> f64 { h::tanh(x) }
-    pub fn asinh(x: f64) -> f64 { h::asinh(x) }
-    pub fn acosh(x: f64) -> f64 { h::acosh(x) }
-    pub fn atanh(x: f64) -> f64 { h::atanh(x) }
-    pub fn cbrt(x: f64) -> f64 { r::cbrt(x) }
-    pub fn erf(x: f64) -> f64 { if x.abs() <= error::NEAR { error::erf_near(x) } else { error::erf(x) } }
-    pub fn erfc(x: f64) -> f64 { error::erfc(x) }
-    pub fn gamma(x: f64) -> f64 { g::gamma(x) }
-    pub fn lgamma(x: f64) -> f64 { g::lgamma(x) }
-    pub fn atan2(x: f64, y: f64) -> f64 { i::atan2(x, y) }
-    pub fn hypot(x: f64, y: f64) -> f64 { r::hypot(x, y) }
-    pub fn sin_large(x: f64) -> f64 { <t::Sin as Rare>::rare(x) }
-    pub fn cos_large(x: f64) -> f64 { <t::Cos as Rare>::rare(x) }
-    pub fn tan_large(x: f64) -> f64 { <t::Tan as Rare>::rare(x) }
+    pub(crate) fn exp(x: f64) -> f64 { if x.abs() < 700.0 { e::exp_ordinary(x) } else { e::exp(x) } }
+    pub(crate) fn exp2(x: f64) -> f64 { e::exp2(x) }
+    pub(crate) fn expm1(x: f64) -> f64 { e::expm1(x) }
+    pub(crate) fn log(x: f64) -> f64 { if (f64::MIN_POSITIVE..=f64::MAX).contains(&x) { l::log_ordinary(x) } else { l::log(x) } }
+    pub(crate) fn log2(x: f64) -> f64 { l::log2(x) }
+    pub(crate) fn log10(x: f64) -> f64 { l::log10(x) }
+    pub(crate) fn log1p(x: f64) -> f64 { l::log1p(x) }
+    pub(crate) fn sin(x: f64) -> f64 { t::sin(x) }
+    pub(crate) fn cos(x: f64) -> f64 { t::cos(x) }
+    pub(crate) fn tan(x: f64) -> f64 { t::tan(x) }
+    pub(crate) fn asin(x: f64) -> f64 { i::asin(x) }
+    pub(crate) fn acos(x: f64) -> f64 { i::acos(x) }
+    pub(crate) fn atan(x: f64) -> f64 { i::atan(x) }
+    pub(crate) fn sinh(x: f64) -> f64 { h::sinh(x) }
+    pub(crate) fn cosh(x: f64) -> f64 { h::cosh(x) }
+    pub(crate) fn tanh(x: f64) -> f64 { h::tanh(x) }
+    pub(crate) fn asinh(x: f64) -> f64 { h::asinh(x) }
+    pub(crate) fn acosh(x: f64) -> f64 { h::acosh(x) }
+    pub(crate) fn atanh(x: f64) -> f64 { h::atanh(x) }
+    pub(crate) fn cbrt(x: f64) -> f64 { r::cbrt(x) }
+    pub(crate) fn erf(x: f64) -> f64 { if x.abs() <= error::NEAR { error::erf_near(x) } else { error::erf(x) } }
+    pub(crate) fn erfc(x: f64) -> f64 { error::erfc(x) }
+    pub(crate) fn gamma(x: f64) -> f64 { g::gamma(x) }
+    pub(crate) fn lgamma(x: f64) -> f64 { g::lgamma(x) }
+    pub(crate) fn atan2(x: f64, y: f64) -> f64 { i::atan2(x, y) }
+    pub(crate) fn hypot(x: f64, y: f64) -> f64 { r::hypot(x, y) }
+    pub(crate) fn sin_large(x: f64) -> f64 { <t::Sin as Rare>::rare(x) }
+    pub(crate) fn cos_large(x: f64) -> f64 { <t::Cos as Rare>::rare(x) }
+    pub(crate) fn tan_large(x: f64) -> f64 { <t::Tan as Rare>::rare(x) }
 }
 
 /// Elements that are computed together: read whole before any result is written, so the result may be the
@@ -85,7 +85,7 @@ pub(super) const BLOCK: usize = 64;
 /// Compiles a loop over arrays for several kinds of processor.
 macro_rules! for_each_processor { ($(#[$meta:meta])* $name:ident($($p:ident: $t:ty),*) $body:block) => {
     $(#[$meta])*
-    pub unsafe fn $name($($p: $t),*) {
+    pub(crate) unsafe fn $name($($p: $t),*) {
         #[inline(always)]
         unsafe fn any($($p: $t),*) $body
         #[cfg(target_arch = "x86_64")]

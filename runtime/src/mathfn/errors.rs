@@ -6,17 +6,17 @@ use crate::string::number::f64_text;
 use tierup_core::python;
 
 /// What a function wants, as Python says it from 3.14 on.
-pub mod wants {
-    pub const FINITE: &str = "expected a finite input";
-    pub const POSITIVE: &str = "expected a positive input";
-    pub const NOT_NEGATIVE: &str = "expected a nonnegative input";
-    pub const ABOVE_MINUS_ONE: &str = "expected argument value > -1";
-    pub const NOT_BELOW_ONE: &str = "expected argument value not less than 1";
-    pub const UP_TO_ONE: &str = "expected a number in range from -1 up to 1";
-    pub const BELOW_ONE: &str = "expected a number between -1 and 1";
-    pub const NO_POLE: &str = "expected a noninteger or positive integer";
+pub(crate) mod wants {
+    pub(crate) const FINITE: &str = "expected a finite input";
+    pub(crate) const POSITIVE: &str = "expected a positive input";
+    pub(crate) const NOT_NEGATIVE: &str = "expected a nonnegative input";
+    pub(crate) const ABOVE_MINUS_ONE: &str = "expected argument value > -1";
+    pub(crate) const NOT_BELOW_ONE: &str = "expected argument value not less than 1";
+    pub(crate) const UP_TO_ONE: &str = "expected a number in range from -1 up to 1";
+    pub(crate) const BELOW_ONE: &str = "expected a number between -1 and 1";
+    pub(crate) const NO_POLE: &str = "expected a noninteger or positive integer";
     /// It is defined everywhere, or its error is that of all functions.
-    pub const ANY: &str = "";
+    pub(crate) const ANY: &str = "";
 }
 
 /// `x` is not what a function wants.
@@ -29,7 +29,7 @@ fn outside(x: f64, wanted: &str) -> Error {
 
 /// `f(x) = r`: NaN from a number is a domain error; infinity from a finite number a range error, or a domain
 /// error where `f` has poles only.
-pub fn check(x: f64, r: f64, overflow: bool, wanted: &str) -> Res<f64> {
+pub(crate) fn check(x: f64, r: f64, overflow: bool, wanted: &str) -> Res<f64> {
     if r.is_nan() && !x.is_nan() {
         return Err(outside(x, wanted));
     }
@@ -47,19 +47,19 @@ fn logarithm(x: f64, from: f64, f: fn(f64) -> f64) -> Res<f64> {
         Ok(f(x))
     }
 }
-pub fn log(x: f64) -> Res<f64> {
+pub(crate) fn log(x: f64) -> Res<f64> {
     logarithm(x, 0.0, super::elementary::log)
 }
-pub fn log2(x: f64) -> Res<f64> {
+pub(crate) fn log2(x: f64) -> Res<f64> {
     logarithm(x, 0.0, super::elementary::log2)
 }
-pub fn log10(x: f64) -> Res<f64> {
+pub(crate) fn log10(x: f64) -> Res<f64> {
     logarithm(x, 0.0, super::elementary::log10)
 }
-pub fn log1p(x: f64) -> Res<f64> {
+pub(crate) fn log1p(x: f64) -> Res<f64> {
     logarithm(x, -1.0, super::elementary::log1p)
 }
-pub fn log_base(x: f64, base: f64) -> Res<f64> {
+pub(crate) fn log_base(x: f64, base: f64) -> Res<f64> {
     let (a, b) = (log(x)?, log(base)?);
     if b == 0.0 {
         return Err(Error::zero_division("float division by zero"));
@@ -67,13 +67,13 @@ pub fn log_base(x: f64, base: f64) -> Res<f64> {
     Ok(a / b)
 }
 
-pub fn gamma(x: f64) -> Res<f64> {
+pub(crate) fn gamma(x: f64) -> Res<f64> {
     if x == f64::NEG_INFINITY || x == 0.0 || (x < 0.0 && x == x.floor() && x.is_finite()) {
         return Err(outside(x, wants::NO_POLE));
     }
     check(x, super::elementary::gamma(x), true, wants::NO_POLE)
 }
-pub fn lgamma(x: f64) -> Res<f64> {
+pub(crate) fn lgamma(x: f64) -> Res<f64> {
     if x.is_infinite() {
         return Ok(f64::INFINITY);
     }
@@ -83,7 +83,7 @@ pub fn lgamma(x: f64) -> Res<f64> {
     check(x, super::elementary::lgamma(x), true, wants::NO_POLE)
 }
 
-pub fn pow(a: f64, b: f64) -> Res<f64> {
+pub(crate) fn pow(a: f64, b: f64) -> Res<f64> {
     let r = super::power::pow(a, b);
     if !a.is_finite() || !b.is_finite() {
         return Ok(r);
@@ -96,7 +96,7 @@ pub fn pow(a: f64, b: f64) -> Res<f64> {
     }
     Ok(r)
 }
-pub fn fmod(a: f64, b: f64) -> Res<f64> {
+pub(crate) fn fmod(a: f64, b: f64) -> Res<f64> {
     if b.is_infinite() && a.is_finite() {
         return Ok(a);
     }
@@ -104,7 +104,7 @@ pub fn fmod(a: f64, b: f64) -> Res<f64> {
     if r.is_nan() && !a.is_nan() && !b.is_nan() { Err(domain_error()) } else { Ok(r) }
 }
 /// IEEE remainder: the quotient is rounded to nearest, ties to even.
-pub fn remainder(a: f64, b: f64) -> Res<f64> {
+pub(crate) fn remainder(a: f64, b: f64) -> Res<f64> {
     if a.is_nan() {
         return Ok(a);
     }
@@ -130,7 +130,7 @@ pub fn remainder(a: f64, b: f64) -> Res<f64> {
     };
     Ok(1f64.copysign(a) * r)
 }
-pub fn ldexp(x: f64, n: i64) -> Res<f64> {
+pub(crate) fn ldexp(x: f64, n: i64) -> Res<f64> {
     if x == 0.0 || !x.is_finite() {
         return Ok(x);
     }

@@ -3,9 +3,9 @@
 //!
 //! [`errors`] is the error behaviour of Python's `math`; [`sums`] holds exact summation and accurate norms.
 
-pub mod elementary;
+pub(crate) mod elementary;
 mod errors;
-pub mod power;
+pub(crate) mod power;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -19,9 +19,9 @@ use tierup_core::rt::Ctx;
 /// Functions that are the same for both widths but for the names of what they call.
 macro_rules! per_width {
     ($F:ident, $exp:ident, $log1p:ident, $exp2:ident, $nextafter:ident) => {
-        pub mod $F {
+        pub(crate) mod $F {
             /// NumPy's formula, which neither overflows nor cancels.
-            pub fn logaddexp(a: $F, b: $F) -> $F {
+            pub(crate) fn logaddexp(a: $F, b: $F) -> $F {
                 if a == b {
                     return a + std::$F::consts::LN_2;
                 }
@@ -34,7 +34,7 @@ macro_rules! per_width {
                     d
                 }
             }
-            pub fn logaddexp2(a: $F, b: $F) -> $F {
+            pub(crate) fn logaddexp2(a: $F, b: $F) -> $F {
                 if a == b {
                     return a + 1.0;
                 }
@@ -48,7 +48,7 @@ macro_rules! per_width {
                     d
                 }
             }
-            pub fn heaviside(a: $F, b: $F) -> $F {
+            pub(crate) fn heaviside(a: $F, b: $F) -> $F {
                 if a.is_nan() {
                     a
                 } else if a == 0.0 {
@@ -59,7 +59,7 @@ macro_rules! per_width {
                     1.0
                 }
             }
-            pub fn spacing(x: $F) -> $F {
+            pub(crate) fn spacing(x: $F) -> $F {
                 if x.is_infinite() {
                     return $F::NAN;
                 }

@@ -30,8 +30,8 @@ for_each_processor! {
 }
 
 fused! {
-    pub fn pow(x: f64, y: f64) -> f64 { if p::is_ordinary(x, y) { p::pow_ordinary(x, y) } else { p::pow(x, y) } }
-    pub fn powf(x: f32, y: f32) -> f32 { p::pow_single(f64::from(x), f64::from(y)) as f32 }
+    pub(crate) fn pow(x: f64, y: f64) -> f64 { if p::is_ordinary(x, y) { p::pow_ordinary(x, y) } else { p::pow(x, y) } }
+    pub(crate) fn powf(x: f32, y: f32) -> f32 { p::pow_single(f64::from(x), f64::from(y)) as f32 }
 }
 
 #[cfg(test)]

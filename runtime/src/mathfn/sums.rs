@@ -2,7 +2,7 @@
 
 use crate::exc::{Error, Res};
 
-pub fn ulp(x: f64) -> f64 {
+pub(crate) fn ulp(x: f64) -> f64 {
     if x.is_nan() {
         return x;
     }
@@ -40,7 +40,7 @@ fn split(x: f64) -> (f64, f64) {
 }
 
 /// Euclidean length, correctly rounded nearly always; infinity wins over NaN.
-pub fn norm(v: &[f64]) -> f64 {
+pub(crate) fn norm(v: &[f64]) -> f64 {
     let max = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
     if max.is_infinite() {
         return max;
@@ -75,7 +75,7 @@ pub fn norm(v: &[f64]) -> f64 {
 }
 
 /// The exact sum, rounded once (Shewchuk): `partials` do not overlap and grow in magnitude.
-pub fn fsum(numbers: impl Iterator<Item = f64>) -> Res<f64> {
+pub(crate) fn fsum(numbers: impl Iterator<Item = f64>) -> Res<f64> {
     let mut partials: Vec<f64> = vec![];
     let (mut special, mut infinities) = (0.0, 0.0);
     for number in numbers {

@@ -7,22 +7,22 @@ use super::special::{self as table, Table, lookup};
 use std::f64::consts::{FRAC_PI_2, LN_2, LN_10};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Complex {
+pub(crate) struct Complex {
     pub re: f64,
     pub im: f64,
 }
-pub fn complex(re: f64, im: f64) -> Complex {
+pub(crate) fn complex(re: f64, im: f64) -> Complex {
     Complex { re, im }
 }
 
 /// What a function would set `errno` to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub(crate) enum Trouble {
     None,
     Domain,
     Range,
 }
-pub type Answer = (Complex, Trouble);
+pub(crate) type Answer = (Complex, Trouble);
 
 impl std::ops::Neg for Complex {
     type Output = Complex;
@@ -85,7 +85,7 @@ fn log_twice(z: Complex) -> f64 {
     log(hypot(z.re / 2.0, z.im / 2.0)) + LN_2 * 2.0
 }
 
-pub fn acos(z: Complex) -> Answer {
+pub(crate) fn acos(z: Complex) -> Answer {
     if let Some(s) = special(&table::ACOS, z) {
         return s;
     }
@@ -97,7 +97,7 @@ pub fn acos(z: Complex) -> Answer {
     fine(2.0 * atan2(s1.re, s2.re), libm::asinh(s2.re * s1.im - s2.im * s1.re))
 }
 
-pub fn acosh(z: Complex) -> Answer {
+pub(crate) fn acosh(z: Complex) -> Answer {
     if let Some(s) = special(&table::ACOSH, z) {
         return s;
     }
@@ -108,11 +108,11 @@ pub fn acosh(z: Complex) -> Answer {
     fine(libm::asinh(s1.re * s2.re + s1.im * s2.im), 2.0 * atan2(s1.im, s2.re))
 }
 
-pub fn asin(z: Complex) -> Answer {
+pub(crate) fn asin(z: Complex) -> Answer {
     map(asinh(z.times_i()), Complex::over_i)
 }
 
-pub fn asinh(z: Complex) -> Answer {
+pub(crate) fn asinh(z: Complex) -> Answer {
     if let Some(s) = special(&table::ASINH, z) {
         return s;
     }
@@ -124,11 +124,11 @@ pub fn asinh(z: Complex) -> Answer {
     fine(libm::asinh(s1.re * s2.im - s2.re * s1.im), atan2(z.im, s1.re * s2.re - s1.im * s2.im))
 }
 
-pub fn atan(z: Complex) -> Answer {
+pub(crate) fn atan(z: Complex) -> Answer {
     map(atanh(z.times_i()), Complex::over_i)
 }
 
-pub fn atanh(z: Complex) -> Answer {
+pub(crate) fn atanh(z: Complex) -> Answer {
     if let Some(s) = special(&table::ATANH, z) {
         return s;
     }
@@ -151,7 +151,7 @@ pub fn atanh(z: Complex) -> Answer {
     fine(re, -atan2(-2.0 * z.im, (1.0 - z.re) * (1.0 + z.re) - ay * ay) / 2.0)
 }
 
-pub fn cos(z: Complex) -> Answer {
+pub(crate) fn cos(z: Complex) -> Answer {
     cosh(z.times_i())
 }
 
@@ -178,7 +178,7 @@ fn times_exp(mut part: f64, mut x: f64) -> f64 {
     if x > 0.0 { part * f64::MAX } else { part }
 }
 
-pub fn cosh(z: Complex) -> Answer {
+pub(crate) fn cosh(z: Complex) -> Answer {
     if !z.is_finite() {
         return growing_special(&table::COSH, z, |w| complex(w.re, -w.im), !z.re.is_nan());
     }
@@ -193,7 +193,7 @@ pub fn cosh(z: Complex) -> Answer {
     checked(cos * libm::cosh(z.re), sin * libm::sinh(z.re))
 }
 
-pub fn exp(z: Complex) -> Answer {
+pub(crate) fn exp(z: Complex) -> Answer {
     if !z.is_finite() {
         let shrink = |w: Complex| complex(0f64.copysign(w.re), 0f64.copysign(w.im));
         return growing_special(&table::EXP, z, shrink, z.re.is_finite() || z.re == f64::INFINITY);
@@ -206,7 +206,7 @@ pub fn exp(z: Complex) -> Answer {
     checked(l * cos, l * sin)
 }
 
-pub fn log_complex(z: Complex) -> Answer {
+pub(crate) fn log_complex(z: Complex) -> Answer {
     if let Some(s) = special(&table::LOG, z) {
         return s;
     }
@@ -229,15 +229,15 @@ pub fn log_complex(z: Complex) -> Answer {
     }
     fine(log(h), im)
 }
-pub fn log10(z: Complex) -> Answer {
+pub(crate) fn log10(z: Complex) -> Answer {
     map(log_complex(z), |w| complex(w.re / LN_10, w.im / LN_10))
 }
 
-pub fn sin(z: Complex) -> Answer {
+pub(crate) fn sin(z: Complex) -> Answer {
     map(sinh(z.times_i()), Complex::over_i)
 }
 
-pub fn sinh(z: Complex) -> Answer {
+pub(crate) fn sinh(z: Complex) -> Answer {
     if !z.is_finite() {
         return growing_special(&table::SINH, z, |w| complex(-w.re, w.im), !z.re.is_nan());
     }
@@ -251,7 +251,7 @@ pub fn sinh(z: Complex) -> Answer {
     checked(cos * libm::sinh(z.re), sin * libm::cosh(z.re))
 }
 
-pub fn sqrt(z: Complex) -> Answer {
+pub(crate) fn sqrt(z: Complex) -> Answer {
     if let Some(s) = special(&table::SQRT, z) {
         return s;
     }
@@ -271,11 +271,11 @@ pub fn sqrt(z: Complex) -> Answer {
     if z.re >= 0.0 { fine(s, d.copysign(z.im)) } else { fine(d, s.copysign(z.im)) }
 }
 
-pub fn tan(z: Complex) -> Answer {
+pub(crate) fn tan(z: Complex) -> Answer {
     map(tanh(z.times_i()), Complex::over_i)
 }
 
-pub fn tanh(z: Complex) -> Answer {
+pub(crate) fn tanh(z: Complex) -> Answer {
     if !z.is_finite() {
         let value = if z.re.is_infinite() && z.im.is_finite() && z.im != 0.0 {
             complex(1f64.copysign(z.re), 0f64.copysign(2.0 * libm::sin(z.im) * libm::cos(z.im)))
@@ -297,7 +297,7 @@ pub fn tanh(z: Complex) -> Answer {
     fine(tx * (1.0 + ty * ty) / denom, ty / denom * cx * cx)
 }
 
-pub fn rect(r: f64, phi: f64) -> Answer {
+pub(crate) fn rect(r: f64, phi: f64) -> Answer {
     if !r.is_finite() || !phi.is_finite() {
         let value = if r.is_infinite() && phi.is_finite() && phi != 0.0 {
             let sign = 1f64.copysign(r);
@@ -321,7 +321,7 @@ pub fn rect(r: f64, phi: f64) -> Answer {
     fine(r * libm::cos(phi), r * libm::sin(phi))
 }
 
-pub fn abs(z: Complex) -> (f64, Trouble) {
+pub(crate) fn abs(z: Complex) -> (f64, Trouble) {
     if !z.is_finite() {
         // Infinite whatever the other part is.
         return (
@@ -333,12 +333,12 @@ pub fn abs(z: Complex) -> (f64, Trouble) {
     (h, if h.is_finite() { Trouble::None } else { Trouble::Range })
 }
 
-pub fn mul(a: Complex, b: Complex) -> Complex {
+pub(crate) fn mul(a: Complex, b: Complex) -> Complex {
     complex(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re)
 }
 
 /// Python's quotient; division by zero is a domain error.
-pub fn div(a: Complex, b: Complex) -> Answer {
+pub(crate) fn div(a: Complex, b: Complex) -> Answer {
     let (x, y) = (b.re.abs(), b.im.abs());
     if x >= y {
         if x == 0.0 {
@@ -357,7 +357,7 @@ pub fn div(a: Complex, b: Complex) -> Answer {
 }
 
 /// NumPy's quotient (Smith's method with one reciprocal).
-pub fn np_div(a: Complex, b: Complex) -> Complex {
+pub(crate) fn np_div(a: Complex, b: Complex) -> Complex {
     let (x, y) = (b.re.abs(), b.im.abs());
     if x >= y {
         if x == 0.0 && y == 0.0 {
@@ -399,7 +399,7 @@ fn pow_general(a: Complex, b: Complex) -> Answer {
 }
 
 /// Python's `a ** b`; a zero base with a negative or complex exponent is a domain error.
-pub fn pow(a: Complex, b: Complex) -> Answer {
+pub(crate) fn pow(a: Complex, b: Complex) -> Answer {
     if b.im == 0.0 && b.re == b.re.floor() && b.re.abs() <= 100.0 {
         let n = b.re as i64;
         let p = pow_unsigned(a, n.unsigned_abs());
@@ -413,7 +413,7 @@ pub fn pow(a: Complex, b: Complex) -> Answer {
 }
 
 /// NumPy's `a ** b`.
-pub fn np_pow(a: Complex, b: Complex) -> Complex {
+pub(crate) fn np_pow(a: Complex, b: Complex) -> Complex {
     if b.re == 0.0 && b.im == 0.0 {
         return complex(1.0, 0.0);
     }
@@ -471,29 +471,29 @@ fn c_mul(a: Complex, b: Complex) -> Complex {
 }
 
 /// C's `catanh` and `cacosh` know one part of these.
-pub fn np_tanh(z: Complex) -> Complex {
+pub(crate) fn np_tanh(z: Complex) -> Complex {
     if z.re == 0.0 && z.im.is_nan() { z } else { tanh(z).0 }
 }
-pub fn np_tan(z: Complex) -> Complex {
+pub(crate) fn np_tan(z: Complex) -> Complex {
     np_tanh(z.times_i()).over_i()
 }
-pub fn np_acosh(z: Complex) -> Complex {
+pub(crate) fn np_acosh(z: Complex) -> Complex {
     if z.re == 0.0 && z.im.is_nan() { complex(f64::NAN, std::f64::consts::FRAC_PI_2) } else { acosh(z).0 }
 }
 
 /// exp(z) - 1 without cancellation for small z.
-pub fn expm1(z: Complex) -> Complex {
+pub(crate) fn expm1(z: Complex) -> Complex {
     let a = libm::sin(z.im / 2.0);
     complex(libm::expm1(z.re) * libm::cos(z.im) - 2.0 * a * a, libm::exp(z.re) * libm::sin(z.im))
 }
 /// log(1 + z), as NumPy computes it.
-pub fn log1p(z: Complex) -> Complex {
+pub(crate) fn log1p(z: Complex) -> Complex {
     complex(log(hypot(z.re + 1.0, z.im)), atan2(z.im, z.re + 1.0))
 }
-pub fn log2(z: Complex) -> Complex {
+pub(crate) fn log2(z: Complex) -> Complex {
     let w = log_complex(z).0;
     complex(w.re * std::f64::consts::LOG2_E, w.im * std::f64::consts::LOG2_E)
 }
-pub fn exp2(z: Complex) -> Complex {
+pub(crate) fn exp2(z: Complex) -> Complex {
     exp(complex(z.re * LN_2, z.im * LN_2)).0
 }

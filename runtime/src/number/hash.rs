@@ -8,15 +8,15 @@ fn finish(h: i64) -> i64 {
     if h == -1 { -2 } else { h }
 }
 
-pub fn int(n: i64) -> i64 {
+pub(crate) fn int(n: i64) -> i64 {
     let m = (n.unsigned_abs() % MODULUS) as i64;
     finish(if n < 0 { -m } else { m })
 }
-pub fn uint(n: u64) -> i64 {
+pub(crate) fn uint(n: u64) -> i64 {
     (n % MODULUS) as i64
 }
 
-pub fn float(x: f64) -> i64 {
+pub(crate) fn float(x: f64) -> i64 {
     if x.is_nan() {
         return 0;
     }
@@ -33,12 +33,12 @@ pub fn float(x: f64) -> i64 {
     finish(if x < 0.0 { -(h as i64) } else { h as i64 })
 }
 
-pub fn complex(re: f64, im: f64) -> i64 {
+pub(crate) fn complex(re: f64, im: f64) -> i64 {
     finish(float(re).wrapping_add(1000003i64.wrapping_mul(float(im))))
 }
 
 /// xxHash over the members' hashes.
-pub fn tuple(hashes: &[i64]) -> i64 {
+pub(crate) fn tuple(hashes: &[i64]) -> i64 {
     const P1: u64 = 11400714785074694791;
     const P2: u64 = 14029467366897019727;
     const P5: u64 = 2870177450012600261;

@@ -35,10 +35,10 @@ unsafe fn put_or_raise(
         }
     }
 }
-pub fn domain_error() -> Error {
+pub(crate) fn domain_error() -> Error {
     Error::value("math domain error")
 }
-pub fn range_error() -> Error {
+pub(crate) fn range_error() -> Error {
     Error::overflow("math range error")
 }
 fn in_range((x, trouble): (f64, Trouble), error: fn() -> Error) -> Res<f64> {

@@ -1,25 +1,25 @@
 //! Arithmetic on numbers: integer functions and Python's float division and powers here, [`round`]ing,
 //! [`hash`]es, complex functions in [`cmath`].
 
-pub mod cmath;
-pub mod hash;
+pub(crate) mod cmath;
+pub(crate) mod hash;
 mod helpers;
-pub mod round;
+pub(crate) mod round;
 mod special;
 #[cfg(test)]
 mod tests;
 
-pub use helpers::{domain_error, range_error};
+pub(crate) use helpers::{domain_error, range_error};
 
 use crate::exc::{Arg, Error, Res};
 use tierup_core::exc::Class;
 use tierup_core::types::ClassId;
 
-pub fn too_large() -> Error {
+pub(crate) fn too_large() -> Error {
     Error::overflow("Python int too large to convert to C long")
 }
 
-pub fn int_pow(base: i64, exp: i64) -> i64 {
+pub(crate) fn int_pow(base: i64, exp: i64) -> i64 {
     if exp >= 0 {
         return uint_pow(base as u64, exp as u64) as i64;
     }
@@ -35,7 +35,7 @@ pub fn int_pow(base: i64, exp: i64) -> i64 {
         _other => 0,
     }
 }
-pub fn uint_pow(mut base: u64, mut exp: u64) -> u64 {
+pub(crate) fn uint_pow(mut base: u64, mut exp: u64) -> u64 {
     let mut r = 1u64;
     while exp != 0 {
         if exp & 1 != 0 {
@@ -48,7 +48,7 @@ pub fn uint_pow(mut base: u64, mut exp: u64) -> u64 {
 }
 /// Whether a power does not fit in 64 bits, of numbers that are unsigned or not. A negative exponent gives 0,
 /// 1 or -1.
-pub fn pow_overflows(base: i64, exp: i64, unsigned_base: bool, unsigned_exp: bool) -> bool {
+pub(crate) fn pow_overflows(base: i64, exp: i64, unsigned_base: bool, unsigned_exp: bool) -> bool {
     if exp < 0 && !unsigned_exp {
         return false;
     }
@@ -65,7 +65,7 @@ pub fn pow_overflows(base: i64, exp: i64, unsigned_base: bool, unsigned_exp: boo
         }
     }
 }
-pub fn int_pow_checked(base: i64, exp: i64) -> Res<i64> {
+pub(crate) fn int_pow_checked(base: i64, exp: i64) -> Res<i64> {
     if exp < 0 {
         Err(Error::value("Integers to negative integer powers are not allowed."))
     } else {
@@ -74,7 +74,7 @@ pub fn int_pow_checked(base: i64, exp: i64) -> Res<i64> {
 }
 
 /// `pow(base, exp, modulus)`: the result has the sign of the modulus; a negative exponent inverts.
-pub fn pow_mod(base: i64, exp: i64, modulus: i64) -> Res<i64> {
+pub(crate) fn pow_mod(base: i64, exp: i64, modulus: i64) -> Res<i64> {
     if modulus == 0 {
         return Err(Error::value("pow() 3rd argument cannot be 0"));
     }
@@ -104,7 +104,7 @@ fn inverse(a: i128, m: i128) -> Option<i128> {
     (old == 1).then(|| old_x.rem_euclid(m))
 }
 
-pub fn gcd(mut a: u64, mut b: u64) -> u64 {
+pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
     if a == 0 || b == 0 {
         return a | b;
     }
@@ -121,11 +121,11 @@ pub fn gcd(mut a: u64, mut b: u64) -> u64 {
         }
     }
 }
-pub fn lcm(a: u64, b: u64) -> u64 {
+pub(crate) fn lcm(a: u64, b: u64) -> u64 {
     if a == 0 || b == 0 { 0 } else { (a / gcd(a, b)).wrapping_mul(b) }
 }
 
-pub fn isqrt(n: i64) -> Res<i64> {
+pub(crate) fn isqrt(n: i64) -> Res<i64> {
     let n = u64::try_from(n).map_err(|_| Error::value("isqrt() argument must be nonnegative"))?;
     Ok(n.isqrt() as i64)
 }
@@ -134,7 +134,7 @@ fn too_big() -> Error {
     Error::overflow("integer result does not fit in 64 bits")
 }
 
-pub fn factorial(n: i64) -> Res<i64> {
+pub(crate) fn factorial(n: i64) -> Res<i64> {
     if n < 0 {
         return Err(Error::value("factorial() not defined for negative values"));
     }
@@ -149,7 +149,7 @@ fn check_choice(n: i64, k: i64) -> Res<()> {
     }
     Ok(())
 }
-pub fn comb(n: i64, k: i64) -> Res<i64> {
+pub(crate) fn comb(n: i64, k: i64) -> Res<i64> {
     check_choice(n, k)?;
     if k > n {
         return Ok(0);
@@ -165,7 +165,7 @@ pub fn comb(n: i64, k: i64) -> Res<i64> {
     }
     Ok(r as i64)
 }
-pub fn perm(n: i64, k: i64) -> Res<i64> {
+pub(crate) fn perm(n: i64, k: i64) -> Res<i64> {
     check_choice(n, k)?;
     if k > n {
         return Ok(0);
@@ -174,7 +174,7 @@ pub fn perm(n: i64, k: i64) -> Res<i64> {
 }
 
 /// Python's `a ** b` of floats.
-pub fn float_pow(a: f64, b: f64) -> Res<f64> {
+pub(crate) fn float_pow(a: f64, b: f64) -> Res<f64> {
     if b == 0.0 || a == 1.0 {
         return Ok(1.0);
     }
@@ -192,7 +192,7 @@ pub fn float_pow(a: f64, b: f64) -> Res<f64> {
 /// Quotient and remainder of floats with the remainder's sign that of the divisor, which is not zero.
 macro_rules! float_divmod {
     ($name:ident, $F:ty) => {
-        pub fn $name(a: $F, b: $F) -> ($F, $F) {
+        pub(crate) fn $name(a: $F, b: $F) -> ($F, $F) {
             let mut m = a % b;
             let mut div = (a - m) / b;
             if m != 0.0 {

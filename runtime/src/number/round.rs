@@ -5,7 +5,7 @@ use super::too_large;
 use crate::exc::{Error, Res};
 
 /// An integral float as an int.
-pub fn to_int(x: f64) -> Res<i64> {
+pub(crate) fn to_int(x: f64) -> Res<i64> {
     if x.is_nan() {
         return Err(Error::value("cannot convert float NaN to integer"));
     }
@@ -17,7 +17,7 @@ pub fn to_int(x: f64) -> Res<i64> {
 }
 
 /// `round(x, ndigits)`: the decimal nearest to the exact value, ties to even.
-pub fn decimals(x: f64, ndigits: i64) -> Res<f64> {
+pub(crate) fn decimals(x: f64, ndigits: i64) -> Res<f64> {
     if !x.is_finite() || x == 0.0 || ndigits > 323 {
         return Ok(x);
     }
@@ -83,7 +83,7 @@ fn integral(x: f64, n: usize) -> String {
 }
 
 /// `round(n, ndigits)` of an int: to the nearest multiple of a power of ten, ties to even.
-pub fn int(n: i64, ndigits: i64) -> Res<i64> {
+pub(crate) fn int(n: i64, ndigits: i64) -> Res<i64> {
     if ndigits >= 0 {
         return Ok(n);
     }
@@ -107,7 +107,7 @@ fn power_of_ten(n: u64) -> f64 {
 }
 
 /// `np.round(x, decimals)`.
-pub fn np_f64(x: f64, decimals: i64) -> f64 {
+pub(crate) fn np_f64(x: f64, decimals: i64) -> f64 {
     let f = power_of_ten(decimals.unsigned_abs());
     match decimals {
         0 => x.round_ties_even(),
@@ -116,7 +116,7 @@ pub fn np_f64(x: f64, decimals: i64) -> f64 {
     }
 }
 /// `np.round(x, decimals)` of float32.
-pub fn np_f32(x: f32, decimals: i64) -> f32 {
+pub(crate) fn np_f32(x: f32, decimals: i64) -> f32 {
     let f = power_of_ten(decimals.unsigned_abs()) as f32;
     match decimals {
         0 => x.round_ties_even(),

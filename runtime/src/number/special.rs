@@ -11,7 +11,7 @@ const P14: f64 = std::f64::consts::FRAC_PI_4;
 const P34: f64 = 3.0 * P14;
 const U: (f64, f64) = (N, N);
 
-pub type Table = [[(f64, f64); 7]; 7];
+pub(crate) type Table = [[(f64, f64); 7]; 7];
 
 fn class(x: f64) -> usize {
     match (x.is_nan(), x.is_infinite(), x == 0.0, x.is_sign_negative()) {
@@ -39,11 +39,11 @@ fn class(x: f64) -> usize {
         }
     }
 }
-pub fn lookup(table: &Table, re: f64, im: f64) -> (f64, f64) {
+pub(crate) fn lookup(table: &Table, re: f64, im: f64) -> (f64, f64) {
     table[class(re)][class(im)]
 }
 
-pub static ACOS: Table = [
+pub(crate) static ACOS: Table = [
     [(P34, I), (P, I), (P, I), (P, -I), (P, -I), (P34, -I), (N, I)],
     [(P12, I), U, U, U, U, (P12, -I), (N, N)],
     [(P12, I), U, U, U, U, (P12, -I), (P12, N)],
@@ -52,7 +52,7 @@ pub static ACOS: Table = [
     [(P14, I), (0.0, I), (0.0, I), (0.0, -I), (0.0, -I), (P14, -I), (N, I)],
     [(N, I), (N, N), (N, N), (N, N), (N, N), (N, -I), (N, N)],
 ];
-pub static ACOSH: Table = [
+pub(crate) static ACOSH: Table = [
     [(I, -P34), (I, -P), (I, -P), (I, P), (I, P), (I, P34), (I, N)],
     [(I, -P12), U, U, U, U, (I, P12), (N, N)],
     [(I, -P12), U, U, U, U, (I, P12), (N, N)],
@@ -61,7 +61,7 @@ pub static ACOSH: Table = [
     [(I, -P14), (I, -0.0), (I, -0.0), (I, 0.0), (I, 0.0), (I, P14), (I, N)],
     [(I, N), (N, N), (N, N), (N, N), (N, N), (I, N), (N, N)],
 ];
-pub static ASINH: Table = [
+pub(crate) static ASINH: Table = [
     [(-I, -P14), (-I, -0.0), (-I, -0.0), (-I, 0.0), (-I, 0.0), (-I, P14), (-I, N)],
     [(-I, -P12), U, U, U, U, (-I, P12), (N, N)],
     [(-I, -P12), U, U, U, U, (-I, P12), (N, N)],
@@ -70,7 +70,7 @@ pub static ASINH: Table = [
     [(I, -P14), (I, -0.0), (I, -0.0), (I, 0.0), (I, 0.0), (I, P14), (I, N)],
     [(I, N), (N, N), (N, -0.0), (N, 0.0), (N, N), (I, N), (N, N)],
 ];
-pub static ATANH: Table = [
+pub(crate) static ATANH: Table = [
     [(-0.0, -P12), (-0.0, -P12), (-0.0, -P12), (-0.0, P12), (-0.0, P12), (-0.0, P12), (-0.0, N)],
     [(-0.0, -P12), U, U, U, U, (-0.0, P12), (N, N)],
     [(-0.0, -P12), U, U, U, U, (-0.0, P12), (-0.0, N)],
@@ -79,7 +79,7 @@ pub static ATANH: Table = [
     [(0.0, -P12), (0.0, -P12), (0.0, -P12), (0.0, P12), (0.0, P12), (0.0, P12), (0.0, N)],
     [(0.0, -P12), (N, N), (N, N), (N, N), (N, N), (0.0, P12), (N, N)],
 ];
-pub static COSH: Table = [
+pub(crate) static COSH: Table = [
     [(I, N), (I, I), (I, 0.0), (I, -0.0), (I, -I), (I, N), (I, N)],
     [(N, N), U, U, U, U, (N, N), (N, N)],
     [(N, 0.0), U, U, U, U, (N, 0.0), (N, 0.0)],
@@ -88,7 +88,7 @@ pub static COSH: Table = [
     [(I, N), (I, -I), (I, -0.0), (I, 0.0), (I, I), (I, N), (I, N)],
     [(N, N), (N, N), (N, 0.0), (N, 0.0), (N, N), (N, N), (N, N)],
 ];
-pub static EXP: Table = [
+pub(crate) static EXP: Table = [
     [(0.0, 0.0), (0.0, -0.0), (0.0, -0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)],
     [(N, N), U, U, U, U, (N, N), (N, N)],
     [(N, N), U, U, U, U, (N, N), (N, N)],
@@ -97,7 +97,7 @@ pub static EXP: Table = [
     [(I, N), (I, -I), (I, -0.0), (I, 0.0), (I, I), (I, N), (I, N)],
     [(N, N), (N, N), (N, -0.0), (N, 0.0), (N, N), (N, N), (N, N)],
 ];
-pub static LOG: Table = [
+pub(crate) static LOG: Table = [
     [(I, -P34), (I, -P), (I, -P), (I, P), (I, P), (I, P34), (I, N)],
     [(I, -P12), U, U, U, U, (I, P12), (N, N)],
     [(I, -P12), U, U, U, U, (I, P12), (N, N)],
@@ -106,7 +106,7 @@ pub static LOG: Table = [
     [(I, -P14), (I, -0.0), (I, -0.0), (I, 0.0), (I, 0.0), (I, P14), (I, N)],
     [(I, N), (N, N), (N, N), (N, N), (N, N), (I, N), (N, N)],
 ];
-pub static SINH: Table = [
+pub(crate) static SINH: Table = [
     [(I, N), (-I, -I), (-I, -0.0), (-I, 0.0), (-I, I), (I, N), (I, N)],
     [(N, N), U, U, U, U, (N, N), (N, N)],
     [(-0.0, N), U, U, U, U, (-0.0, N), (0.0, N)],
@@ -115,7 +115,7 @@ pub static SINH: Table = [
     [(I, N), (I, -I), (I, -0.0), (I, 0.0), (I, I), (I, N), (I, N)],
     [(N, N), (N, N), (N, -0.0), (N, 0.0), (N, N), (N, N), (N, N)],
 ];
-pub static SQRT: Table = [
+pub(crate) static SQRT: Table = [
     [(I, -I), (0.0, -I), (0.0, -I), (0.0, I), (0.0, I), (I, I), (N, I)],
     [(I, -I), U, U, U, U, (I, I), (N, N)],
     [(I, -I), U, U, U, U, (I, I), (N, N)],
@@ -124,7 +124,7 @@ pub static SQRT: Table = [
     [(I, -I), (I, -0.0), (I, -0.0), (I, 0.0), (I, 0.0), (I, I), (I, N)],
     [(I, -I), (N, N), (N, N), (N, N), (N, N), (I, I), (N, N)],
 ];
-pub static TANH: Table = [
+pub(crate) static TANH: Table = [
     [(-1.0, 0.0), (-1.0, -0.0), (-1.0, -0.0), (-1.0, 0.0), (-1.0, 0.0), (-1.0, 0.0), (-1.0, 0.0)],
     [(N, N), U, U, U, U, (N, N), (N, N)],
     [(-0.0, N), U, U, U, U, (-0.0, N), (N, N)],
@@ -133,7 +133,7 @@ pub static TANH: Table = [
     [(1.0, 0.0), (1.0, -0.0), (1.0, -0.0), (1.0, 0.0), (1.0, 0.0), (1.0, 0.0), (1.0, 0.0)],
     [(N, N), (N, N), (N, -0.0), (N, 0.0), (N, N), (N, N), (N, N)],
 ];
-pub static RECT: Table = [
+pub(crate) static RECT: Table = [
     [(I, N), (-I, I), (-I, 0.0), (-I, -0.0), (-I, -I), (I, N), (I, N)],
     [(N, N), U, U, U, U, (N, N), (N, N)],
     [(0.0, 0.0), U, U, U, U, (0.0, 0.0), (0.0, 0.0)],

@@ -35,16 +35,16 @@ fn each(a: P, b: P, f: impl FnMut(usize)) {
     if a == b { std::iter::once(a).for_each(f) } else { [a.min(b), a.max(b)].into_iter().for_each(f) }
 }
 
-pub fn take(a: P, b: P) {
+pub(crate) fn take(a: P, b: P) {
     each(a, b, |k| LOCKS[k].take())
 }
-pub fn give(a: P, b: P) {
+pub(crate) fn give(a: P, b: P) {
     each(a, b, |k| LOCKS[k].0.store(false, Ordering::Release))
 }
 
 /// Runs something short, while nobody else does that changes the links or the trail of an exception that
 /// several threads hold.
-pub fn exceptions<R>(f: impl FnOnce() -> R) -> R {
+pub(crate) fn exceptions<R>(f: impl FnOnce() -> R) -> R {
     LINKS.take();
     let result = f();
     LINKS.0.store(false, Ordering::Release);
@@ -52,7 +52,7 @@ pub fn exceptions<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// In a forked child: whoever held them is not there.
-pub fn after_fork() {
+pub(crate) fn after_fork() {
     give(std::ptr::null_mut(), std::ptr::null_mut());
     LINKS.0.store(false, Ordering::Release);
 }

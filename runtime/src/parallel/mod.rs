@@ -10,10 +10,10 @@
 //! * Workers never touch Python of their own accord. The caller waits for them without the GIL, so that what
 //!   they call may take it.
 
-pub mod lock;
-pub mod native;
+pub(crate) mod lock;
+pub(crate) mod native;
 mod overlap;
-pub mod pool;
+pub(crate) mod pool;
 pub mod region;
 mod seat;
 pub mod settings;
@@ -32,7 +32,7 @@ use tierup_core::layout::List;
 use tierup_core::ops::region::{Helpers, Together};
 use tierup_core::rt::{Ctx, P};
 
-pub use region::poll;
+pub(crate) use region::poll;
 
 impl Helpers for Native {
     unsafe fn parallel_region(

@@ -7,14 +7,14 @@ use crate::exc::Res;
 use tierup_core::rt::Ctx;
 
 /// Elements from which on a kernel may be worth more than one thread: some ten microseconds.
-pub const MANY: i64 = 1 << 14;
+pub(crate) const MANY: i64 = 1 << 14;
 
 /// Calls `body` for the pieces of `0..n`, each by its bounds, at the same time where that is worth it. One of
 /// the `n` is about so many elements of simple work.
 ///
 /// # Safety
 /// `ctx` is the live context of this thread.
-pub unsafe fn in_pieces(ctx: Ctx, n: i64, elements: i64, body: &(dyn Fn(i64, i64) + Sync)) -> Res<()> {
+pub(crate) unsafe fn in_pieces(ctx: Ctx, n: i64, elements: i64, body: &(dyn Fn(i64, i64) + Sync)) -> Res<()> {
     // SAFETY: as required of the caller.
     unsafe { pieces(ctx, n, elements, None, body) }
 }
@@ -24,7 +24,7 @@ pub unsafe fn in_pieces(ctx: Ctx, n: i64, elements: i64, body: &(dyn Fn(i64, i64
 ///
 /// # Safety
 /// As for [`in_pieces`].
-pub unsafe fn drawing(ctx: Ctx, n: i64, elements: i64, body: &(dyn Fn(i64, i64) + Sync)) -> Res<()> {
+pub(crate) unsafe fn drawing(ctx: Ctx, n: i64, elements: i64, body: &(dyn Fn(i64, i64) + Sync)) -> Res<()> {
     // SAFETY: as required of the caller.
     unsafe { pieces(ctx, n, elements, Some(crate::random::state::region_seed()), body) }
 }
@@ -63,7 +63,7 @@ unsafe fn pieces(
 }
 
 /// A pointer that pieces share: each writes to a part of its own.
-pub struct Shared<T>(pub *mut T);
+pub(crate) struct Shared<T>(pub *mut T);
 impl<T> Clone for Shared<T> {
     fn clone(&self) -> Self {
         *self
@@ -76,7 +76,7 @@ unsafe impl<T> Send for Shared<T> {}
 unsafe impl<T> Sync for Shared<T> {}
 impl<T> Shared<T> {
     /// The pointer; a method, so that closures take the whole.
-    pub fn get(&self) -> *mut T {
+    pub(crate) fn get(&self) -> *mut T {
         self.0
     }
 }

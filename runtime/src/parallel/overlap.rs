@@ -8,7 +8,7 @@ use tierup_core::ops::apart::{Encoded, Operand, Order, Rule, Shape};
 
 /// What becomes of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// Its pieces may run at the same time.
     Apart,
     /// It is one piece, whose iterations run in order; `knows` where its third slot is to say so.
@@ -18,7 +18,7 @@ pub enum Verdict {
 }
 
 /// What is said to who shares with an array whose elements pieces add up on their own.
-pub const REFUSED: &str = "an array or a list that the iterations of this prange loop add to shares memory with another one that they use: give the loop a copy, or use range";
+pub(crate) const REFUSED: &str = "an array or a list that the iterations of this prange loop add to shares memory with another one that they use: give the loop a copy, or use range";
 
 /// What two arrays share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ enum Shared {
 
 /// # Safety
 /// `table` is null or what the compiler wrote for the operands that begin at `args`, which are live.
-pub unsafe fn verdict(table: *const u8, args: &[u64]) -> Verdict {
+pub(crate) unsafe fn verdict(table: *const u8, args: &[u64]) -> Verdict {
     if table.is_null() {
         return Verdict::Apart;
     }

@@ -17,12 +17,12 @@ use tierup_core::rt::Ctx;
 thread_local! { static WORKER: Cell<bool> = const { Cell::new(false) }; }
 
 /// Whether this is a thread of the pool.
-pub fn is_worker() -> bool {
+pub(crate) fn is_worker() -> bool {
     WORKER.get()
 }
 
 /// What threads of the pool help with.
-pub trait Shared: Send + Sync {
+pub(crate) trait Shared: Send + Sync {
     /// Whether one more could help.
     fn wants_help(&self) -> bool;
     /// Helps as long as there is something to do; whether there was.
@@ -84,12 +84,12 @@ fn pool() -> &'static Pool {
 }
 
 /// Whether some thread of the pool is looking for work right now, so that handing over costs next to nothing.
-pub fn is_hot() -> bool {
+pub(crate) fn is_hot() -> bool {
     current().is_some_and(|p| p.started.load(Ordering::Relaxed) > p.sleepers.load(Ordering::Relaxed))
 }
 
 /// Offers a region to up to `helpers` threads.
-pub fn announce(region: Arc<dyn Shared>, helpers: usize) {
+pub(crate) fn announce(region: Arc<dyn Shared>, helpers: usize) {
     let p = pool();
     p.staff();
     lock(&p.open).push(region);
@@ -116,12 +116,12 @@ pub fn announce(region: Arc<dyn Shared>, helpers: usize) {
 }
 
 /// Takes a region back.
-pub fn forget(region: &Arc<dyn Shared>) {
+pub(crate) fn forget(region: &Arc<dyn Shared>) {
     lock(&pool().open).retain(|r| !Arc::ptr_eq(r, region));
 }
 
 /// In a forked child: no thread of the pool is left.
-pub fn after_fork() {
+pub(crate) fn after_fork() {
     POOL.store(std::ptr::null_mut(), Ordering::Release)
 }
 

@@ -26,7 +26,7 @@ const PIECES: u64 = 128;
 
 /// The pieces of a range: a function of its length alone, and of the chunk size where one is set.
 #[derive(Clone, Copy, Debug)]
-pub struct Grid {
+pub(crate) struct Grid {
     first: i64,
     end: i64,
     step: i64,
@@ -36,7 +36,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    pub fn new(first: i64, end: i64, step: i64, chunk: u64) -> Grid {
+    pub(crate) fn new(first: i64, end: i64, step: i64, chunk: u64) -> Grid {
         let (a, b, s) = (first as i128, end as i128, step as i128);
         let span = if step > 0 { b - a } else { a - b };
         let count = if step == 0 || span <= 0 { 0 } else { ((span - 1) / s.abs() + 1) as u64 };
@@ -46,7 +46,7 @@ impl Grid {
 
     /// With fewer pieces where each has so many elements to itself that they would cost more than the
     /// iterations do.
-    pub fn with_room(self, own: i64) -> Grid {
+    pub(crate) fn with_room(self, own: i64) -> Grid {
         if own <= 0 || self.pieces == 0 {
             return self;
         }
@@ -84,20 +84,20 @@ impl Grid {
         }
     }
     /// The bounds of the pieces `from..to`.
-    pub fn bounds(&self, from: u64, to: u64) -> (i64, i64) {
+    pub(crate) fn bounds(&self, from: u64, to: u64) -> (i64, i64) {
         (self.value(self.start(from)), self.value(self.start(to)))
     }
 }
 
 /// Where results go: an element for each piece.
 #[derive(Clone, Copy)]
-pub struct Out {
+pub(crate) struct Out {
     pub data: *mut u8,
     pub desc: &'static TypeDesc,
 }
 
 /// What is to be done.
-pub struct Job<'a> {
+pub(crate) struct Job<'a> {
     pub cell: &'a Word,
     pub grid: Grid,
     /// Slots of the body's arguments; the first two are the bounds.
@@ -191,7 +191,7 @@ const SOON: Duration = Duration::from_millis(1);
 /// So few pieces may each take long: nobody waits to see how long the first one takes.
 const FEW: u64 = 32;
 /// Fractions of a nanosecond that an iteration is measured in.
-pub const COST_UNIT: u128 = 64;
+pub(crate) const COST_UNIT: u128 = 64;
 
 thread_local! {
     /// When this thread last came out of a region that it ran alone although others might have helped, and
@@ -227,7 +227,7 @@ fn worth(begin: Instant) -> Duration {
 ///
 /// # Safety
 /// `ctx` is the live context of this thread; the job's arguments are what its body takes.
-pub unsafe fn run(job: &Job<'_>, ctx: Ctx) -> Res<()> {
+pub(crate) unsafe fn run(job: &Job<'_>, ctx: Ctx) -> Res<()> {
     let _unlocked = Unlocked::begin();
     let pieces = job.grid.pieces;
     if pieces == 0 {
@@ -336,7 +336,7 @@ struct Place {
 /// So in loops that follow each other a thread comes by the memory that lies in its own cache. On a line of
 /// its own.
 #[repr(align(64))]
-pub struct Share {
+pub(crate) struct Share {
     /** The first piece that nobody has begun. */
     next: AtomicU64,
     end: u64,
@@ -344,7 +344,7 @@ pub struct Share {
 
 impl Share {
     /// The pieces from `at` on; where stretches meet depends on all of them.
-    pub fn divide(at: u64, pieces: u64, count: u64) -> Box<[Share]> {
+    pub(crate) fn divide(at: u64, pieces: u64, count: u64) -> Box<[Share]> {
         let start = |k: u64| (u128::from(pieces) * u128::from(k) / u128::from(count)) as u64;
         (0..count).map(|k| Share { next: AtomicU64::new(start(k).max(at)), end: start(k + 1) }).collect()
     }
@@ -355,7 +355,7 @@ impl Share {
 
     /// Some pieces that nobody else runs: a part of what is left, and the parts get smaller, so that nobody
     /// waits long for the last.
-    pub fn take(&self) -> Option<(u64, u64)> {
+    pub(crate) fn take(&self) -> Option<(u64, u64)> {
         let left = self.end.checked_sub(self.next.load(Ordering::Relaxed)).filter(|left| *left > 0)?;
         let some = (left / 4).max(1);
         let from = self.next.fetch_add(some, Ordering::AcqRel);
@@ -363,7 +363,7 @@ impl Share {
     }
 }
 
-pub struct Region {
+pub(crate) struct Region {
     job: *const Job<'static>,
     shares: Box<[Share]>,
     /// The first piece that failed; -1 where all is to stop. Those behind it are not wanted.
@@ -420,7 +420,7 @@ fn is_unwanted() -> bool {
 }
 
 /// What a poll does: a piece that is not wanted ends, and who may runs pending signal handlers.
-pub fn poll() -> Res<()> {
+pub(crate) fn poll() -> Res<()> {
     if is_unwanted() {
         return Err(super::stop());
     }

@@ -7,9 +7,9 @@
 //! where they are.
 
 #[cfg(target_os = "linux")]
-pub use linux::{Seat, here};
+pub(crate) use linux::{Seat, here};
 #[cfg(not(target_os = "linux"))]
-pub use other::{Seat, here};
+pub(crate) use other::{Seat, here};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -18,7 +18,7 @@ mod linux {
     use std::sync::{Mutex, PoisonError};
 
     /// Where a thread of the pool was last seen, and where it may run.
-    pub struct Seat {
+    pub(crate) struct Seat {
         thread: libc::pid_t,
         /// A processor; -1 where it is not known.
         seen: AtomicI32,
@@ -28,7 +28,7 @@ mod linux {
     }
 
     /// The processor that this thread runs on; -1 where that is not known.
-    pub fn here() -> i32 {
+    pub(crate) fn here() -> i32 {
         // SAFETY: no conditions.
         unsafe { libc::sched_getcpu() }
     }
@@ -49,7 +49,7 @@ mod linux {
 
     impl Seat {
         /// Of this thread.
-        pub fn take() -> Seat {
+        pub(crate) fn take() -> Seat {
             // SAFETY: no conditions.
             Seat {
                 thread: unsafe { libc::gettid() },
@@ -60,7 +60,7 @@ mod linux {
         }
 
         /// By the seat's own thread: it runs here, and may run wherever it might before it was sent away.
-        pub fn settle(&self) {
+        pub(crate) fn settle(&self) {
             if self.is_moved.load(Ordering::Acquire) {
                 let mut allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some(set) = allowed.take() {
@@ -72,12 +72,12 @@ mod linux {
         }
 
         /// Whether the thread was last seen on a processor.
-        pub fn is_on(&self, processor: i32) -> bool {
+        pub(crate) fn is_on(&self, processor: i32) -> bool {
             processor >= 0 && self.seen.load(Ordering::Relaxed) == processor
         }
 
         /// Sends the thread away from a processor, if it may use another.
-        pub fn keep_off(&self, processor: i32) {
+        pub(crate) fn keep_off(&self, processor: i32) {
             let mut allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
             let Some(before) = allowed.or_else(|| processors(self.thread)) else { return };
             let mut without = before;
@@ -125,18 +125,18 @@ mod linux {
 #[cfg(not(target_os = "linux"))]
 mod other {
     /// Nothing is known of processors here.
-    pub struct Seat;
-    pub fn here() -> i32 {
+    pub(crate) struct Seat;
+    pub(crate) fn here() -> i32 {
         -1
     }
     impl Seat {
-        pub fn take() -> Seat {
+        pub(crate) fn take() -> Seat {
             Seat
         }
-        pub fn settle(&self) {}
-        pub fn is_on(&self, _processor: i32) -> bool {
+        pub(crate) fn settle(&self) {}
+        pub(crate) fn is_on(&self, _processor: i32) -> bool {
             false
         }
-        pub fn keep_off(&self, _processor: i32) {}
+        pub(crate) fn keep_off(&self, _processor: i32) {}
     }
 }

@@ -15,7 +15,7 @@ thread_local! {
 }
 
 /// Threads that parallel loops may use at most.
-pub fn most() -> usize {
+pub(crate) fn most() -> usize {
     match MOST.load(Ordering::Relaxed) {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         n => n,
@@ -53,9 +53,9 @@ pub fn set_chunk(n: i64) -> Res<i64> {
 
 /// While this lives, loops of this thread have pieces of the usual size: those inside of a loop whose pieces
 /// were chosen.
-pub struct Usual(u64);
+pub(crate) struct Usual(u64);
 impl Usual {
-    pub fn begin() -> Usual {
+    pub(crate) fn begin() -> Usual {
         Usual(CHUNK.replace(0))
     }
 }
@@ -67,17 +67,17 @@ impl Drop for Usual {
 
 /// The settings of a thread, for one that helps it.
 #[derive(Clone, Copy)]
-pub struct Settings {
+pub(crate) struct Settings {
     threads: usize,
     chunk: u64,
 }
 
 impl Settings {
-    pub fn here() -> Settings {
+    pub(crate) fn here() -> Settings {
         Settings { threads: THREADS.get(), chunk: CHUNK.get() }
     }
     /// Makes them this thread's; gives those before.
-    pub fn enter(self) -> Settings {
+    pub(crate) fn enter(self) -> Settings {
         Settings { threads: THREADS.replace(self.threads), chunk: CHUNK.replace(self.chunk) }
     }
 }

@@ -6,7 +6,7 @@ use tierup_core::layout::{STREAM_WORDS, WordStream};
 
 /// NumPy's `bitgen_t`: the functions that every bit generator offers.
 #[repr(C)]
-pub struct Bits {
+pub(crate) struct Bits {
     pub state: *mut c_void,
     pub next_u64: unsafe extern "C" fn(*mut c_void) -> u64,
     pub next_u32: unsafe extern "C" fn(*mut c_void) -> u32,
@@ -16,7 +16,7 @@ pub struct Bits {
 
 /// What draws bits. Each is a way to a state that changes behind a shared reference, since distributions
 /// borrow it in several places at once.
-pub trait Source {
+pub(crate) trait Source {
     fn u64(&self) -> u64;
     fn u32(&self) -> u32;
     /// Of [0, 1), 53 bits.
@@ -46,10 +46,10 @@ impl Source for Bits {
 }
 
 /// A twister that is borrowed for as long as this lives.
-pub struct Own<'a>(*mut Twister, std::marker::PhantomData<&'a mut Twister>);
+pub(crate) struct Own<'a>(*mut Twister, std::marker::PhantomData<&'a mut Twister>);
 impl<'a> Own<'a> {
     #[inline]
-    pub fn new(t: &'a mut Twister) -> Own<'a> {
+    pub(crate) fn new(t: &'a mut Twister) -> Own<'a> {
         Own(t, std::marker::PhantomData)
     }
 }
@@ -75,28 +75,28 @@ const M: usize = 397;
 /// MT19937, as in CPython and NumPy. Its words are tempered all at once, which vectors do, and read by
 /// compiled code.
 #[repr(C)]
-pub struct Twister {
+pub(crate) struct Twister {
     stream: WordStream,
     key: [u32; N],
 }
 
 impl Twister {
-    pub const fn new() -> Twister {
+    pub(crate) const fn new() -> Twister {
         Twister { stream: WordStream { at: STREAM_WORDS, ready: [0; N] }, key: [0; N] }
     }
 
     /// What compiled code reads; it lies at the twister's start.
-    pub fn stream(&mut self) -> *mut WordStream {
+    pub(crate) fn stream(&mut self) -> *mut WordStream {
         &raw mut self.stream
     }
 
     /// Whoever reads next comes to the run-time first.
-    pub fn forget_ready(&mut self) {
+    pub(crate) fn forget_ready(&mut self) {
         self.stream.at = STREAM_WORDS;
     }
 
     /// Seeding by one number: `np.random.seed(n)`.
-    pub fn seed(&mut self, mut seed: u32) {
+    pub(crate) fn seed(&mut self, mut seed: u32) {
         for (i, k) in self.key.iter_mut().enumerate() {
             *k = seed;
             seed = 1_812_433_253u32.wrapping_mul(seed ^ seed >> 30).wrapping_add(i as u32 + 1);
@@ -105,7 +105,7 @@ impl Twister {
     }
 
     /// Seeding by any number of words: `random.seed(n)`. `words` is not empty.
-    pub fn seed_by_array(&mut self, words: &[u32]) {
+    pub(crate) fn seed_by_array(&mut self, words: &[u32]) {
         self.seed(19_650_218);
         let key = &mut self.key;
         let (mut i, mut j) = (1, 0);
@@ -159,7 +159,7 @@ impl Twister {
     }
 
     #[inline]
-    pub fn u32(&mut self) -> u32 {
+    pub(crate) fn u32(&mut self) -> u32 {
         if self.stream.at as usize >= N {
             self.refill();
         }
@@ -169,12 +169,12 @@ impl Twister {
         y
     }
     #[inline]
-    pub fn u64(&mut self) -> u64 {
+    pub(crate) fn u64(&mut self) -> u64 {
         let high = self.u32() as u64;
         high << 32 | self.u32() as u64
     }
     #[inline]
-    pub fn f64(&mut self) -> f64 {
+    pub(crate) fn f64(&mut self) -> f64 {
         let (a, b) = (self.u32() >> 5, self.u32() >> 6);
         ((a as i64) << 26 | b as i64) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }

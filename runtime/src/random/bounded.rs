@@ -9,7 +9,7 @@ fn mask_of(max: u64) -> u64 {
 }
 
 /// Of 0 to `max`, both included; what the legacy functions use, and shuffles of both families.
-pub fn masked(bits: &impl Source, max: u64) -> u64 {
+pub(crate) fn masked(bits: &impl Source, max: u64) -> u64 {
     if max == 0 {
         return 0;
     }
@@ -109,7 +109,7 @@ impl Buffer {
 ///
 /// # Safety
 /// `out` has room for `n` elements of that type, which is an integer's or bool.
-pub unsafe fn fill(
+pub(crate) unsafe fn fill(
     bits: &impl Source,
     elem: Elem,
     ends: impl Fn(usize) -> (u64, u64),

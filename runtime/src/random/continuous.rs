@@ -6,7 +6,7 @@ use super::discrete::poisson;
 use super::normal::{exponential, gamma, libm_expm1, libm_log1p, normal};
 use std::f64::consts::PI;
 
-pub fn beta(bits: &impl Source, a: f64, b: f64) -> f64 {
+pub(crate) fn beta(bits: &impl Source, a: f64, b: f64) -> f64 {
     if a <= 1.0 && b <= 1.0 {
         // Both so small that the result is 0 or 1.
         if a < 3e-103 && b < 3e-103 {
@@ -32,16 +32,16 @@ fn beta_of_logs(u: f64, v: f64, a: f64, b: f64) -> f64 {
     if delta > 0.0 { (-libm_log1p((-delta).exp())).exp() } else { (delta - libm_log1p(delta.exp())).exp() }
 }
 
-pub fn chisquare(bits: &impl Source, df: f64) -> f64 {
+pub(crate) fn chisquare(bits: &impl Source, df: f64) -> f64 {
     2.0 * gamma(bits, df / 2.0)
 }
 
-pub fn f(bits: &impl Source, dfnum: f64, dfden: f64) -> f64 {
+pub(crate) fn f(bits: &impl Source, dfnum: f64, dfden: f64) -> f64 {
     let above = chisquare(bits, dfnum) * dfden;
     above / (chisquare(bits, dfden) * dfnum)
 }
 
-pub fn noncentral_chisquare(bits: &impl Source, df: f64, nonc: f64) -> f64 {
+pub(crate) fn noncentral_chisquare(bits: &impl Source, df: f64, nonc: f64) -> f64 {
     if nonc.is_nan() {
         return f64::NAN;
     }
@@ -57,36 +57,36 @@ pub fn noncentral_chisquare(bits: &impl Source, df: f64, nonc: f64) -> f64 {
     chisquare(bits, df + (2 * i) as f64)
 }
 
-pub fn noncentral_f(bits: &impl Source, dfnum: f64, dfden: f64, nonc: f64) -> f64 {
+pub(crate) fn noncentral_f(bits: &impl Source, dfnum: f64, dfden: f64, nonc: f64) -> f64 {
     let t = noncentral_chisquare(bits, dfnum, nonc) * dfden;
     t / (chisquare(bits, dfden) * dfnum)
 }
 
-pub fn cauchy(bits: &impl Source) -> f64 {
+pub(crate) fn cauchy(bits: &impl Source) -> f64 {
     let x = normal(bits);
     x / normal(bits)
 }
 
-pub fn pareto(bits: &impl Source, a: f64) -> f64 {
+pub(crate) fn pareto(bits: &impl Source, a: f64) -> f64 {
     libm_expm1(exponential(bits) / a)
 }
-pub fn weibull(bits: &impl Source, a: f64) -> f64 {
+pub(crate) fn weibull(bits: &impl Source, a: f64) -> f64 {
     if a == 0.0 { 0.0 } else { exponential(bits).powf(1.0 / a) }
 }
-pub fn power(bits: &impl Source, a: f64) -> f64 {
+pub(crate) fn power(bits: &impl Source, a: f64) -> f64 {
     (-libm_expm1(-exponential(bits))).powf(1.0 / a)
 }
-pub fn rayleigh(bits: &impl Source, scale: f64) -> f64 {
+pub(crate) fn rayleigh(bits: &impl Source, scale: f64) -> f64 {
     scale * (2.0 * exponential(bits)).sqrt()
 }
 
-pub fn student(bits: &impl Source, df: f64) -> f64 {
+pub(crate) fn student(bits: &impl Source, df: f64) -> f64 {
     let x = normal(bits);
     let y = gamma(bits, df / 2.0);
     (df / 2.0).sqrt() * x / y.sqrt()
 }
 
-pub fn laplace(bits: &impl Source, loc: f64, scale: f64) -> f64 {
+pub(crate) fn laplace(bits: &impl Source, loc: f64, scale: f64) -> f64 {
     loop {
         let u = bits.f64();
         if u >= 0.5 {
@@ -98,7 +98,7 @@ pub fn laplace(bits: &impl Source, loc: f64, scale: f64) -> f64 {
     }
 }
 
-pub fn gumbel(bits: &impl Source, loc: f64, scale: f64) -> f64 {
+pub(crate) fn gumbel(bits: &impl Source, loc: f64, scale: f64) -> f64 {
     loop {
         let u = 1.0 - bits.f64();
         if u < 1.0 {
@@ -107,7 +107,7 @@ pub fn gumbel(bits: &impl Source, loc: f64, scale: f64) -> f64 {
     }
 }
 
-pub fn logistic(bits: &impl Source, loc: f64, scale: f64) -> f64 {
+pub(crate) fn logistic(bits: &impl Source, loc: f64, scale: f64) -> f64 {
     loop {
         let u = bits.f64();
         if u > 0.0 {
@@ -116,7 +116,7 @@ pub fn logistic(bits: &impl Source, loc: f64, scale: f64) -> f64 {
     }
 }
 
-pub fn wald(bits: &impl Source, mean: f64, scale: f64) -> f64 {
+pub(crate) fn wald(bits: &impl Source, mean: f64, scale: f64) -> f64 {
     let y = normal(bits);
     let y = mean * y * y;
     let d = 1.0 + (1.0 + 4.0 * scale / y).sqrt();
@@ -125,7 +125,7 @@ pub fn wald(bits: &impl Source, mean: f64, scale: f64) -> f64 {
     if u <= mean / (mean + x) { x } else { mean * mean / x }
 }
 
-pub fn triangular(bits: &impl Source, left: f64, mode: f64, right: f64) -> f64 {
+pub(crate) fn triangular(bits: &impl Source, left: f64, mode: f64, right: f64) -> f64 {
     let base = right - left;
     let leftbase = mode - left;
     let ratio = leftbase / base;
@@ -137,7 +137,7 @@ pub fn triangular(bits: &impl Source, left: f64, mode: f64, right: f64) -> f64 {
 
 /// An angle by Best and Fisher; `wrapped` says what becomes of large concentrations, where the method loses
 /// all precision.
-pub fn vonmises<S: Source>(bits: &S, mu: f64, kappa: f64, wrapped: Option<fn(&S) -> f64>) -> f64 {
+pub(crate) fn vonmises<S: Source>(bits: &S, mu: f64, kappa: f64, wrapped: Option<fn(&S) -> f64>) -> f64 {
     if kappa.is_nan() {
         return f64::NAN;
     }

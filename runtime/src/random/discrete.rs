@@ -6,7 +6,7 @@ use super::normal::{exponential, gamma, libm_expm1, libm_log1p};
 use super::whole::{floor, to_int};
 use std::cell::Cell;
 
-pub fn poisson(bits: &impl Source, lam: f64) -> i64 {
+pub(crate) fn poisson(bits: &impl Source, lam: f64) -> i64 {
     if lam >= 10.0 {
         return poisson_large(bits, lam);
     }
@@ -47,17 +47,17 @@ fn poisson_large(bits: &impl Source, lam: f64) -> i64 {
     }
 }
 
-pub fn negative_binomial(bits: &impl Source, n: f64, p: f64) -> i64 {
+pub(crate) fn negative_binomial(bits: &impl Source, n: f64, p: f64) -> i64 {
     let y = (1.0 - p) / p * gamma(bits, n);
     poisson(bits, y)
 }
 
-pub fn binomial(bits: &impl Source, n: i64, p: f64) -> i64 {
+pub(crate) fn binomial(bits: &impl Source, n: i64, p: f64) -> i64 {
     if n == 0 || p == 0.0 { 0 } else { binomial_legacy(bits, n, p) }
 }
 
 /// The same, which draws also where the answer is known.
-pub fn binomial_legacy(bits: &impl Source, n: i64, p: f64) -> i64 {
+pub(crate) fn binomial_legacy(bits: &impl Source, n: i64, p: f64) -> i64 {
     let draw = |p: f64| {
         if p * n as f64 <= 30.0 { binomial_inversion(bits, n, p) } else { binomial_btpe(bits, n, p) }
     };
@@ -192,7 +192,7 @@ fn accepts(n: i64, m: i64, y: i64, v: f64, (r, q, xm, nrq): (f64, f64, f64, f64)
         + stirling(w)
 }
 
-pub fn logseries(bits: &impl Source, p: f64) -> i64 {
+pub(crate) fn logseries(bits: &impl Source, p: f64) -> i64 {
     last!(LOG, 1);
     let [r] = remembered(&LOG, p, || [libm_log1p(-p)]);
     loop {
@@ -213,7 +213,7 @@ pub fn logseries(bits: &impl Source, p: f64) -> i64 {
     }
 }
 
-pub fn geometric_search(bits: &impl Source, p: f64) -> i64 {
+pub(crate) fn geometric_search(bits: &impl Source, p: f64) -> i64 {
     let (mut x, mut sum, mut product) = (1, p, p);
     let q = 1.0 - p;
     let u = bits.f64();
@@ -225,7 +225,7 @@ pub fn geometric_search(bits: &impl Source, p: f64) -> i64 {
     x
 }
 
-pub fn geometric(bits: &impl Source, p: f64) -> i64 {
+pub(crate) fn geometric(bits: &impl Source, p: f64) -> i64 {
     if p >= 0.333333333333333333333333 {
         return geometric_search(bits, p);
     }
@@ -235,7 +235,7 @@ pub fn geometric(bits: &impl Source, p: f64) -> i64 {
     if z >= 9.223372036854776e+18 { i64::MAX } else { z as i64 }
 }
 
-pub fn zipf(bits: &impl Source, a: f64) -> i64 {
+pub(crate) fn zipf(bits: &impl Source, a: f64) -> i64 {
     // Where even 2 has a probability below 2^-1024.
     if a >= 1025.0 {
         return 1;
@@ -267,7 +267,7 @@ fn log_factorial(k: i64) -> f64 {
     (x + 0.5) * x.ln() - x + (0.9189385332046728 + 1.0 / x * (1.0 / 12.0 - 1.0 / (360.0 * x * x)))
 }
 
-pub fn hypergeometric(bits: &impl Source, good: i64, bad: i64, sample: i64) -> i64 {
+pub(crate) fn hypergeometric(bits: &impl Source, good: i64, bad: i64, sample: i64) -> i64 {
     if sample >= 10 && sample <= good + bad - 10 {
         hypergeometric_ratio(bits, good, bad, sample)
     } else {

@@ -9,7 +9,7 @@ use super::normal::{Legacy, libm_log1p};
 use super::whole::{floor, to_int};
 
 impl Legacy<'_> {
-    pub fn beta(&self, a: f64, b: f64) -> f64 {
+    pub(crate) fn beta(&self, a: f64, b: f64) -> f64 {
         if a <= 1.0 && b <= 1.0 {
             loop {
                 let (u, v) = (self.f64(), self.f64());
@@ -30,16 +30,16 @@ impl Legacy<'_> {
         x / (x + y)
     }
 
-    pub fn chisquare(&self, df: f64) -> f64 {
+    pub(crate) fn chisquare(&self, df: f64) -> f64 {
         2.0 * self.gamma(df / 2.0)
     }
 
-    pub fn f(&self, dfnum: f64, dfden: f64) -> f64 {
+    pub(crate) fn f(&self, dfnum: f64, dfden: f64) -> f64 {
         let above = self.chisquare(dfnum) * dfden;
         above / (self.chisquare(dfden) * dfnum)
     }
 
-    pub fn noncentral_chisquare(&self, df: f64, nonc: f64) -> f64 {
+    pub(crate) fn noncentral_chisquare(&self, df: f64, nonc: f64) -> f64 {
         if nonc == 0.0 {
             return self.chisquare(df);
         }
@@ -53,36 +53,36 @@ impl Legacy<'_> {
         if nonc.is_nan() { f64::NAN } else { out }
     }
 
-    pub fn noncentral_f(&self, dfnum: f64, dfden: f64, nonc: f64) -> f64 {
+    pub(crate) fn noncentral_f(&self, dfnum: f64, dfden: f64, nonc: f64) -> f64 {
         let t = self.noncentral_chisquare(dfnum, nonc) * dfden;
         t / (self.chisquare(dfden) * dfnum)
     }
 
-    pub fn cauchy(&self) -> f64 {
+    pub(crate) fn cauchy(&self) -> f64 {
         let x = self.normal();
         x / self.normal()
     }
 
-    pub fn pareto(&self, a: f64) -> f64 {
+    pub(crate) fn pareto(&self, a: f64) -> f64 {
         (self.exponential() / a).exp() - 1.0
     }
-    pub fn weibull(&self, a: f64) -> f64 {
+    pub(crate) fn weibull(&self, a: f64) -> f64 {
         if a == 0.0 { 0.0 } else { self.exponential().powf(1.0 / a) }
     }
-    pub fn power(&self, a: f64) -> f64 {
+    pub(crate) fn power(&self, a: f64) -> f64 {
         (1.0 - (-self.exponential()).exp()).powf(1.0 / a)
     }
-    pub fn rayleigh(&self, scale: f64) -> f64 {
+    pub(crate) fn rayleigh(&self, scale: f64) -> f64 {
         scale * (-2.0 * libm_log1p(-self.f64())).sqrt()
     }
 
-    pub fn student(&self, df: f64) -> f64 {
+    pub(crate) fn student(&self, df: f64) -> f64 {
         let x = self.normal();
         let y = self.gamma(df / 2.0);
         (df / 2.0).sqrt() * x / y.sqrt()
     }
 
-    pub fn wald(&self, mean: f64, scale: f64) -> f64 {
+    pub(crate) fn wald(&self, mean: f64, scale: f64) -> f64 {
         let half = mean / (2.0 * scale);
         let y = self.normal();
         let y = mean * y * y;
@@ -91,16 +91,16 @@ impl Legacy<'_> {
         if u <= mean / (mean + x) { x } else { mean * mean / x }
     }
 
-    pub fn vonmises(&self, mu: f64, kappa: f64) -> f64 {
+    pub(crate) fn vonmises(&self, mu: f64, kappa: f64) -> f64 {
         vonmises_of(&self.bits, mu, kappa, None::<fn(&Own<'_>) -> f64>)
     }
 
-    pub fn negative_binomial(&self, n: f64, p: f64) -> i64 {
+    pub(crate) fn negative_binomial(&self, n: f64, p: f64) -> i64 {
         let y = (1.0 - p) / p * self.gamma(n);
         poisson(&self.bits, y)
     }
 
-    pub fn logseries(&self, p: f64) -> i64 {
+    pub(crate) fn logseries(&self, p: f64) -> i64 {
         last!(LOG, 1);
         let [r] = remembered(&LOG, p, || [(1.0 - p).ln()]);
         loop {
@@ -121,7 +121,7 @@ impl Legacy<'_> {
         }
     }
 
-    pub fn geometric(&self, p: f64) -> i64 {
+    pub(crate) fn geometric(&self, p: f64) -> i64 {
         if p >= 0.333333333333333333333333 {
             return geometric_search(&self.bits, p);
         }
@@ -130,7 +130,7 @@ impl Legacy<'_> {
         to_int(((1.0 - self.f64()).ln() / log).ceil())
     }
 
-    pub fn zipf(&self, a: f64) -> i64 {
+    pub(crate) fn zipf(&self, a: f64) -> i64 {
         // NumPy does not come back from these.
         if a >= 1025.0 {
             return 1;
@@ -170,7 +170,7 @@ impl Legacy<'_> {
         if good > bad { sample - z } else { z }
     }
 
-    pub fn hypergeometric(&self, good: i64, bad: i64, sample: i64) -> i64 {
+    pub(crate) fn hypergeometric(&self, good: i64, bad: i64, sample: i64) -> i64 {
         if sample <= 10 {
             return if sample > 0 { self.hypergeometric_few(good, bad, sample) } else { 0 };
         }

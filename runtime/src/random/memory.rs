@@ -6,11 +6,11 @@ use std::sync::LazyLock;
 use std::thread::LocalKey;
 
 /// Parameters and what comes of them; bits that no parameters have mean nothing yet.
-pub type Last<const N: usize> = LocalKey<Cell<(u64, [f64; N])>>;
+pub(crate) type Last<const N: usize> = LocalKey<Cell<(u64, [f64; N])>>;
 
 /// What `make` gives for `x`, remembered until another number comes.
 #[inline]
-pub fn remembered<const N: usize>(
+pub(crate) fn remembered<const N: usize>(
     last: &'static Last<N>,
     x: f64,
     make: impl FnOnce() -> [f64; N],
@@ -31,7 +31,7 @@ macro_rules! last { ($name:ident, $n:literal) => {
 pub(crate) use last;
 
 /// [`log_gamma`] of whole numbers.
-pub fn log_gamma_of(n: i64) -> f64 {
+pub(crate) fn log_gamma_of(n: i64) -> f64 {
     static FIRST: LazyLock<Vec<f64>> = LazyLock::new(|| (0..1024).map(|n| log_gamma(f64::from(n))).collect());
     match FIRST.get(n as usize) {
         Some(x) if n > 0 => *x,
@@ -40,7 +40,7 @@ pub fn log_gamma_of(n: i64) -> f64 {
 }
 
 /// `ln Γ(x)` as these methods have it; not the one to ask for itself.
-pub fn log_gamma(x: f64) -> f64 {
+pub(crate) fn log_gamma(x: f64) -> f64 {
     const A: [f64; 10] = [
         8.333333333333333e-02,
         -2.777777777777778e-03,

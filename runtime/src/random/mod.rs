@@ -16,7 +16,7 @@ mod legacy;
 mod memory;
 mod normal;
 mod python;
-pub mod state;
+pub(crate) mod state;
 mod whole;
 mod ziggurat;
 

@@ -22,7 +22,7 @@ unsafe extern "C" {
 }
 // NumPy calls the C library for these, so bits are the same only if we do; `f64::ln`, `exp` and `powf` are
 // calls of it already.
-pub fn libm_log1p(x: f64) -> f64 {
+pub(crate) fn libm_log1p(x: f64) -> f64 {
     // SAFETY: a function of the C library without preconditions.
     unsafe { log1p(x) }
 }
@@ -30,18 +30,18 @@ fn libm_log1pf(x: f32) -> f32 {
     // SAFETY: as above.
     unsafe { log1pf(x) }
 }
-pub fn libm_expm1(x: f64) -> f64 {
+pub(crate) fn libm_expm1(x: f64) -> f64 {
     // SAFETY: as above.
     unsafe { expm1(x) }
 }
 
-pub fn normal(bits: &impl Source) -> f64 {
+pub(crate) fn normal(bits: &impl Source) -> f64 {
     normal_from(bits, bits.u64())
 }
 
 /// The same from its first 64 bits.
 #[inline]
-pub fn normal_from(bits: &impl Source, mut r: u64) -> f64 {
+pub(crate) fn normal_from(bits: &impl Source, mut r: u64) -> f64 {
     loop {
         let layer = (r & 0xff) as usize;
         let sign = r >> 8 & 1;
@@ -70,7 +70,7 @@ pub fn normal_from(bits: &impl Source, mut r: u64) -> f64 {
     }
 }
 
-pub fn normal_f32(bits: &impl Source) -> f32 {
+pub(crate) fn normal_f32(bits: &impl Source) -> f32 {
     let (inv_r, tail) = (z::NORMAL_INV_R as f32, z::NORMAL_R as f32);
     loop {
         let r = bits.u32();
@@ -98,13 +98,13 @@ pub fn normal_f32(bits: &impl Source) -> f32 {
     }
 }
 
-pub fn exponential(bits: &impl Source) -> f64 {
+pub(crate) fn exponential(bits: &impl Source) -> f64 {
     exponential_from(bits, bits.u64())
 }
 
 /// The same from its first 64 bits.
 #[inline]
-pub fn exponential_from(bits: &impl Source, mut first: u64) -> f64 {
+pub(crate) fn exponential_from(bits: &impl Source, mut first: u64) -> f64 {
     loop {
         let layer = (first >> 3 & 0xff) as usize;
         let r = first >> 11;
@@ -122,7 +122,7 @@ pub fn exponential_from(bits: &impl Source, mut first: u64) -> f64 {
     }
 }
 
-pub fn exponential_f32(bits: &impl Source) -> f32 {
+pub(crate) fn exponential_f32(bits: &impl Source) -> f32 {
     loop {
         let r = bits.u32() >> 1;
         let layer = (r & 0xff) as usize;
@@ -141,18 +141,18 @@ pub fn exponential_f32(bits: &impl Source) -> f32 {
 }
 
 /// `method="inv"`.
-pub fn exponential_inverse(bits: &impl Source) -> f64 {
+pub(crate) fn exponential_inverse(bits: &impl Source) -> f64 {
     minus_log1p(bits)
 }
-pub fn exponential_inverse_f32(bits: &impl Source) -> f32 {
+pub(crate) fn exponential_inverse_f32(bits: &impl Source) -> f32 {
     -libm_log1p(-bits.f32() as f64) as f32
 }
 
-pub fn gamma(bits: &impl Source, shape: f64) -> f64 {
+pub(crate) fn gamma(bits: &impl Source, shape: f64) -> f64 {
     gamma_of(shape, || bits.f64(), || exponential(bits), || normal(bits))
 }
 
-pub fn gamma_f32(bits: &impl Source, shape: f32) -> f32 {
+pub(crate) fn gamma_f32(bits: &impl Source, shape: f32) -> f32 {
     if shape == 1.0 {
         return exponential_f32(bits);
     }
@@ -256,17 +256,17 @@ fn gamma_of(
 // ---- legacy
 
 /// What the legacy functions draw from: bits, and the second number of a pair of normal ones.
-pub struct Legacy<'a> {
+pub(crate) struct Legacy<'a> {
     pub bits: Own<'a>,
     pub spare: &'a Cell<Option<f64>>,
 }
 
 impl Legacy<'_> {
-    pub fn f64(&self) -> f64 {
+    pub(crate) fn f64(&self) -> f64 {
         self.bits.f64()
     }
 
-    pub fn normal(&self) -> f64 {
+    pub(crate) fn normal(&self) -> f64 {
         if let Some(x) = self.spare.take() {
             return x;
         }
@@ -282,11 +282,11 @@ impl Legacy<'_> {
         }
     }
 
-    pub fn exponential(&self) -> f64 {
+    pub(crate) fn exponential(&self) -> f64 {
         -(1.0 - self.f64()).ln()
     }
 
-    pub fn gamma(&self, shape: f64) -> f64 {
+    pub(crate) fn gamma(&self, shape: f64) -> f64 {
         gamma_of(shape, || self.f64(), || self.exponential(), || self.normal())
     }
 }

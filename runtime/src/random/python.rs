@@ -5,18 +5,18 @@ use super::bits::Twister;
 use std::f64::consts::{E, PI};
 
 /// `random.random` and what it is the basis of.
-pub struct Python<'a> {
+pub(crate) struct Python<'a> {
     pub twister: &'a mut Twister,
     pub spare: &'a mut Option<f64>,
 }
 
 impl Python<'_> {
-    pub fn random(&mut self) -> f64 {
+    pub(crate) fn random(&mut self) -> f64 {
         self.twister.f64()
     }
 
     /// `k` random bits, `k` from 0 to 64.
-    pub fn bits(&mut self, k: u32) -> u64 {
+    pub(crate) fn bits(&mut self, k: u32) -> u64 {
         if k == 0 {
             return 0;
         }
@@ -28,7 +28,7 @@ impl Python<'_> {
     }
 
     /// Of 0 to `n`, without it; 0 stands for 2⁶⁴.
-    pub fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         while n == 0 {
             // 65 bits, of which the last must be zero.
             let low = self.bits(64);
@@ -45,12 +45,12 @@ impl Python<'_> {
         }
     }
 
-    pub fn uniform(&mut self, a: f64, b: f64) -> f64 {
+    pub(crate) fn uniform(&mut self, a: f64, b: f64) -> f64 {
         a + (b - a) * self.random()
     }
 
     /// `mode` is NaN for the middle.
-    pub fn triangular(&mut self, mut low: f64, mut high: f64, mode: f64, has_mode: bool) -> f64 {
+    pub(crate) fn triangular(&mut self, mut low: f64, mut high: f64, mode: f64, has_mode: bool) -> f64 {
         let mut u = self.random();
         let mut c = if !has_mode {
             0.5
@@ -67,7 +67,7 @@ impl Python<'_> {
         low + (high - low) * (u * c).sqrt()
     }
 
-    pub fn normalvariate(&mut self, mu: f64, sigma: f64) -> f64 {
+    pub(crate) fn normalvariate(&mut self, mu: f64, sigma: f64) -> f64 {
         // Kinderman and Monahan's ratio of uniforms.
         let magic = 4.0 * (-0.5f64).exp() / 2f64.sqrt();
         loop {
@@ -80,11 +80,11 @@ impl Python<'_> {
         }
     }
 
-    pub fn lognormvariate(&mut self, mu: f64, sigma: f64) -> f64 {
+    pub(crate) fn lognormvariate(&mut self, mu: f64, sigma: f64) -> f64 {
         self.normalvariate(mu, sigma).exp()
     }
 
-    pub fn gauss(&mut self, mu: f64, sigma: f64) -> f64 {
+    pub(crate) fn gauss(&mut self, mu: f64, sigma: f64) -> f64 {
         let z = match self.spare.take() {
             Some(z) => z,
             None => {
@@ -97,11 +97,11 @@ impl Python<'_> {
         mu + z * sigma
     }
 
-    pub fn expovariate(&mut self, lambd: f64) -> f64 {
+    pub(crate) fn expovariate(&mut self, lambd: f64) -> f64 {
         -(1.0 - self.random()).ln() / lambd
     }
 
-    pub fn vonmisesvariate(&mut self, mu: f64, kappa: f64) -> f64 {
+    pub(crate) fn vonmisesvariate(&mut self, mu: f64, kappa: f64) -> f64 {
         if kappa <= 1e-6 {
             return 2.0 * PI * self.random();
         }
@@ -129,7 +129,7 @@ impl Python<'_> {
         }
     }
 
-    pub fn gammavariate(&mut self, alpha: f64, beta: f64) -> f64 {
+    pub(crate) fn gammavariate(&mut self, alpha: f64, beta: f64) -> f64 {
         if alpha > 1.0 {
             // Cheng.
             let ainv = (2.0 * alpha - 1.0).sqrt();
@@ -167,16 +167,16 @@ impl Python<'_> {
         }
     }
 
-    pub fn betavariate(&mut self, alpha: f64, beta: f64) -> f64 {
+    pub(crate) fn betavariate(&mut self, alpha: f64, beta: f64) -> f64 {
         let y = self.gammavariate(alpha, 1.0);
         if y == 0.0 { 0.0 } else { y / (y + self.gammavariate(beta, 1.0)) }
     }
 
-    pub fn paretovariate(&mut self, alpha: f64) -> f64 {
+    pub(crate) fn paretovariate(&mut self, alpha: f64) -> f64 {
         (1.0 - self.random()).powf(-1.0 / alpha)
     }
 
-    pub fn weibullvariate(&mut self, alpha: f64, beta: f64) -> f64 {
+    pub(crate) fn weibullvariate(&mut self, alpha: f64, beta: f64) -> f64 {
         alpha * (-(1.0 - self.random()).ln()).powf(1.0 / beta)
     }
 }

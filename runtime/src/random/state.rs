@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tierup_core::layout::WordStream;
 
 /// A twister and the second number of a pair of normal ones.
-pub struct Stream {
+pub(crate) struct Stream {
     pub twister: Twister,
     pub spare: Option<f64>,
     origin: Origin,
@@ -81,8 +81,8 @@ struct Streams {
 }
 
 /// Which stream.
-pub const NUMPY: usize = 0;
-pub const PYTHON: usize = 1;
+pub(crate) const NUMPY: usize = 0;
+pub(crate) const PYTHON: usize = 1;
 
 static EPOCH: AtomicU32 = AtomicU32::new(0);
 
@@ -126,7 +126,7 @@ fn renew() {
 }
 
 /// In a forked child: every stream begins anew. Code that is under way here has the address of this thread's.
-pub fn after_fork() {
+pub(crate) fn after_fork() {
     EPOCH.fetch_add(1, Ordering::Relaxed);
     if !CURRENT.get().is_null() {
         renew();
@@ -135,7 +135,7 @@ pub fn after_fork() {
 
 /// Where compiled code reads words of one of this thread's streams. The address holds for as long as the
 /// thread is in the function that asked, since parallel regions put the streams back that they take away.
-pub fn stream(which: usize) -> *mut WordStream {
+pub(crate) fn stream(which: usize) -> *mut WordStream {
     if CURRENT.get().is_null() {
         renew();
     }
@@ -145,7 +145,7 @@ pub fn stream(which: usize) -> *mut WordStream {
 
 /// Runs `f` with one of this thread's streams; `f` asks for no stream itself.
 #[inline]
-pub fn with<R>(which: usize, f: impl FnOnce(&mut Stream) -> R) -> R {
+pub(crate) fn with<R>(which: usize, f: impl FnOnce(&mut Stream) -> R) -> R {
     let mut all = CURRENT.get();
     // SAFETY: the address is null or that of the owner's streams, which nobody else has while `f` runs.
     unsafe {
@@ -162,7 +162,7 @@ pub fn with<R>(which: usize, f: impl FnOnce(&mut Stream) -> R) -> R {
 }
 
 /// Begins a stream anew: `np.random.seed(n)` and `random.seed(n)`.
-pub fn seed(which: usize, seed: Option<i64>) {
+pub(crate) fn seed(which: usize, seed: Option<i64>) {
     // SAFETY: null or the owner's streams, which nobody uses now.
     if seed.is_none()
         && let Some(all) = unsafe { CURRENT.get().as_mut() }
@@ -184,7 +184,7 @@ pub fn seed(which: usize, seed: Option<i64>) {
 }
 
 /// Begins a stream anew with several words, as `np.random.seed([…])` does. There is at least one.
-pub fn seed_by_words(which: usize, words: &[u32]) {
+pub(crate) fn seed_by_words(which: usize, words: &[u32]) {
     with(which, |s| {
         s.spare = None;
         s.twister.seed_by_array(words);
@@ -193,13 +193,13 @@ pub fn seed_by_words(which: usize, words: &[u32]) {
 
 /// A number to derive the streams of a parallel region from: the next of this thread's stream, so that a
 /// seeded program has the same regions at every run.
-pub fn region_seed() -> u64 {
+pub(crate) fn region_seed() -> u64 {
     with(NUMPY, |s| s.twister.u64())
 }
 
 /// Runs a chunk of a parallel region with streams of its own, which depend on nothing but these numbers, and
 /// gives the thread its own back.
-pub fn in_chunk<R>(seed: u64, region: u64, chunk: u64, body: impl FnOnce() -> R) -> R {
+pub(crate) fn in_chunk<R>(seed: u64, region: u64, chunk: u64, body: impl FnOnce() -> R) -> R {
     struct Back(Option<Box<Streams>>);
     impl Drop for Back {
         fn drop(&mut self) {

@@ -16,31 +16,31 @@ const fn ascii(c: u32) -> Option<u8> {
     if c < 128 { Some(c as u8) } else { None }
 }
 
-pub fn is_alpha(c: u32) -> bool {
+pub(crate) fn is_alpha(c: u32) -> bool {
     ascii(c).map_or_else(|| within(unidata::ALPHA, c), |b| b.is_ascii_alphabetic())
 }
-pub fn is_digit(c: u32) -> bool {
+pub(crate) fn is_digit(c: u32) -> bool {
     ascii(c).map_or_else(|| within(unidata::DIGIT, c), |b| b.is_ascii_digit())
 }
-pub fn is_numeric(c: u32) -> bool {
+pub(crate) fn is_numeric(c: u32) -> bool {
     ascii(c).map_or_else(|| within(unidata::NUMERIC, c), |b| b.is_ascii_digit())
 }
-pub fn is_alnum(c: u32) -> bool {
+pub(crate) fn is_alnum(c: u32) -> bool {
     is_alpha(c) || is_numeric(c)
 }
-pub fn is_space(c: u32) -> bool {
+pub(crate) fn is_space(c: u32) -> bool {
     ascii(c).map_or_else(|| within(unidata::SPACE, c), |b| matches!(b, 9..=13 | 28..=32))
 }
-pub fn is_printable(c: u32) -> bool {
+pub(crate) fn is_printable(c: u32) -> bool {
     ascii(c).map_or_else(|| within(unidata::PRINTABLE, c), |b| matches!(b, 32..=126))
 }
-pub fn is_lower(c: u32) -> bool {
+pub(crate) fn is_lower(c: u32) -> bool {
     ascii(c).map_or_else(|| within(unidata::LOWER, c), |b| b.is_ascii_lowercase())
 }
-pub fn is_upper(c: u32) -> bool {
+pub(crate) fn is_upper(c: u32) -> bool {
     ascii(c).map_or_else(|| within(unidata::UPPER, c), |b| b.is_ascii_uppercase())
 }
-pub fn is_title(c: u32) -> bool {
+pub(crate) fn is_title(c: u32) -> bool {
     c >= 128 && within(unidata::TITLE, c)
 }
 fn is_cased(c: u32) -> bool {
@@ -53,7 +53,7 @@ fn continues_identifier(c: u32) -> bool {
     ascii(c).map_or_else(|| within(unidata::IDENT_CONTINUE, c), |b| b.is_ascii_alphanumeric() || b == b'_')
 }
 /// The value of a decimal digit of any script.
-pub fn decimal(c: u32) -> Option<u32> {
+pub(crate) fn decimal(c: u32) -> Option<u32> {
     if c < 128 {
         return (c as u8 as char).to_digit(10);
     }
@@ -63,11 +63,11 @@ pub fn decimal(c: u32) -> Option<u32> {
 }
 
 /// Non-empty, and every character is of the class.
-pub fn all(s: Chars<'_>, class: fn(u32) -> bool) -> bool {
+pub(crate) fn all(s: Chars<'_>, class: fn(u32) -> bool) -> bool {
     !s.is_empty() && s.iter().all(class)
 }
 
-pub fn is_identifier(s: Chars<'_>) -> bool {
+pub(crate) fn is_identifier(s: Chars<'_>) -> bool {
     !s.is_empty() && starts_identifier(s.get(0)) && s.iter().skip(1).all(continues_identifier)
 }
 
@@ -82,14 +82,14 @@ fn all_cased(s: Chars<'_>, right: fn(u32) -> bool, wrong: fn(u32) -> bool) -> bo
     }
     any
 }
-pub fn all_lower(s: Chars<'_>) -> bool {
+pub(crate) fn all_lower(s: Chars<'_>) -> bool {
     all_cased(s, is_lower, is_upper)
 }
-pub fn all_upper(s: Chars<'_>) -> bool {
+pub(crate) fn all_upper(s: Chars<'_>) -> bool {
     all_cased(s, is_upper, is_lower)
 }
 /// Upper case only after uncased characters, lower case only after cased ones, and at least one of them.
-pub fn all_title(s: Chars<'_>) -> bool {
+pub(crate) fn all_title(s: Chars<'_>) -> bool {
     let (mut any, mut after_cased) = (false, false);
     for c in s.iter() {
         if is_upper(c) || is_title(c) {
@@ -152,13 +152,13 @@ fn build(s: Chars<'_>, mut f: impl FnMut(&mut Vec<u32>, usize, u32)) -> Res<*mut
     from_chars(Chars::Four(&out))
 }
 
-pub fn lower(s: Chars<'_>) -> Res<*mut Str> {
+pub(crate) fn lower(s: Chars<'_>) -> Res<*mut Str> {
     ascii_map(s, u8::to_ascii_lowercase).unwrap_or_else(|| build(s, |out, i, _| push_lower(out, s, i)))
 }
-pub fn upper(s: Chars<'_>) -> Res<*mut Str> {
+pub(crate) fn upper(s: Chars<'_>) -> Res<*mut Str> {
     ascii_map(s, u8::to_ascii_uppercase).unwrap_or_else(|| build(s, |out, _, c| push_upper(out, c)))
 }
-pub fn casefold(s: Chars<'_>) -> Res<*mut Str> {
+pub(crate) fn casefold(s: Chars<'_>) -> Res<*mut Str> {
     ascii_map(s, u8::to_ascii_lowercase).unwrap_or_else(|| {
         build(s, |out, i, c| match mapped(unidata::FOLD_MAP, c) {
             Some(m) => out.extend(m.into_iter().filter(|x| *x != 0)),
@@ -166,10 +166,10 @@ pub fn casefold(s: Chars<'_>) -> Res<*mut Str> {
         })
     })
 }
-pub fn capitalize(s: Chars<'_>) -> Res<*mut Str> {
+pub(crate) fn capitalize(s: Chars<'_>) -> Res<*mut Str> {
     build(s, |out, i, c| if i == 0 { push_title(out, c) } else { push_lower(out, s, i) })
 }
-pub fn swapcase(s: Chars<'_>) -> Res<*mut Str> {
+pub(crate) fn swapcase(s: Chars<'_>) -> Res<*mut Str> {
     build(s, |out, i, c| {
         if is_upper(c) {
             push_lower(out, s, i)
@@ -180,7 +180,7 @@ pub fn swapcase(s: Chars<'_>) -> Res<*mut Str> {
         }
     })
 }
-pub fn title(s: Chars<'_>) -> Res<*mut Str> {
+pub(crate) fn title(s: Chars<'_>) -> Res<*mut Str> {
     let mut after_cased = false;
     build(s, |out, i, c| {
         if after_cased {

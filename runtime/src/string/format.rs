@@ -246,7 +246,12 @@ fn padded(pieces: &[(usize, u32, Chars<'_>)]) -> Res<*mut Str> {
 }
 
 /// `format(int, spec)`; `type_name` is `int` or `bool`.
-pub fn integer_text(negative: bool, magnitude: u64, text: Chars<'_>, type_name: &str) -> Res<*mut Str> {
+pub(crate) fn integer_text(
+    negative: bool,
+    magnitude: u64,
+    text: Chars<'_>,
+    type_name: &str,
+) -> Res<*mut Str> {
     let spec = Spec::parse(text, ch('d'), ch('>'), type_name)?;
     let kind = char::from_u32(spec.kind).unwrap_or('\u{FFFD}');
     match kind {
@@ -298,7 +303,7 @@ pub fn integer_text(negative: bool, magnitude: u64, text: Chars<'_>, type_name: 
 }
 
 /// `format(float, spec)`.
-pub fn float_text(x: f64, text: Chars<'_>) -> Res<*mut Str> {
+pub(crate) fn float_text(x: f64, text: Chars<'_>) -> Res<*mut Str> {
     let spec = Spec::parse(text, 0, ch('>'), "float")?;
     match char::from_u32(spec.kind) {
         Some('\0' | 'e' | 'E' | 'f' | 'F' | 'g' | 'G' | 'n' | '%') => float_with(x, &spec),
@@ -427,7 +432,7 @@ fn float_with(x: f64, spec: &Spec) -> Res<*mut Str> {
 }
 
 /// `format(complex, spec)`.
-pub fn complex_text(re: f64, im: f64, text: Chars<'_>) -> Res<*mut Str> {
+pub(crate) fn complex_text(re: f64, im: f64, text: Chars<'_>) -> Res<*mut Str> {
     let spec = Spec::parse(text, 0, ch('>'), "complex")?;
     match char::from_u32(spec.kind) {
         Some('\0' | 'e' | 'E' | 'f' | 'F' | 'g' | 'G' | 'n') => {}
@@ -464,7 +469,7 @@ pub fn complex_text(re: f64, im: f64, text: Chars<'_>) -> Res<*mut Str> {
 }
 
 /// `format(str, spec)`.
-pub fn string_text(s: Chars<'_>, text: Chars<'_>) -> Res<*mut Str> {
+pub(crate) fn string_text(s: Chars<'_>, text: Chars<'_>) -> Res<*mut Str> {
     let spec = Spec::parse(text, ch('s'), ch('<'), "str")?;
     if spec.kind != ch('s') {
         return Err(unknown(spec.kind, "str"));

@@ -5,13 +5,13 @@
 //! and [`format`] are written on these two, and [`helpers`] binds them to the declared names. [`unidata`]
 //! holds Unicode properties.
 
-pub mod case;
-pub mod format;
-pub mod helpers;
-pub mod number;
-pub mod parse;
-pub mod search;
-pub mod split;
+pub(crate) mod case;
+pub(crate) mod format;
+pub(crate) mod helpers;
+pub(crate) mod number;
+pub(crate) mod parse;
+pub(crate) mod search;
+pub(crate) mod split;
 #[cfg(test)]
 mod tests;
 mod unidata;
@@ -25,7 +25,7 @@ use tierup_core::layout::{Obj, Str};
 
 /// A borrowed string, by the width of its code units.
 #[derive(Clone, Copy, Debug)]
-pub enum Chars<'a> {
+pub(crate) enum Chars<'a> {
     One(&'a [u8]),
     Two(&'a [u16]),
     Four(&'a [u32]),
@@ -48,7 +48,7 @@ impl<'a> Chars<'a> {
     ///
     /// # Safety
     /// `s` must stay alive for `'a`.
-    pub unsafe fn of(s: *const Str) -> Chars<'a> {
+    pub(crate) unsafe fn of(s: *const Str) -> Chars<'a> {
         // SAFETY: a live string has `len` aligned code units of `kind` bytes.
         unsafe {
             let (data, n) = ((*s).data, (*s).len as usize);
@@ -59,30 +59,30 @@ impl<'a> Chars<'a> {
             }
         }
     }
-    pub fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         each!(self, |s| s.len())
     }
-    pub fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.len() == 0
     }
-    pub fn kind(self) -> usize {
+    pub(crate) fn kind(self) -> usize {
         match self {
             Chars::One(_) => 1,
             Chars::Two(_) => 2,
             Chars::Four(_) => 4,
         }
     }
-    pub fn get(self, i: usize) -> u32 {
+    pub(crate) fn get(self, i: usize) -> u32 {
         match self {
             Chars::One(s) => s[i] as u32,
             Chars::Two(s) => s[i] as u32,
             Chars::Four(s) => s[i],
         }
     }
-    pub fn iter(self) -> impl DoubleEndedIterator<Item = u32> + ExactSizeIterator + Clone + 'a {
+    pub(crate) fn iter(self) -> impl DoubleEndedIterator<Item = u32> + ExactSizeIterator + Clone + 'a {
         (0..self.len()).map(move |i| self.get(i))
     }
-    pub fn slice(self, r: std::ops::Range<usize>) -> Chars<'a> {
+    pub(crate) fn slice(self, r: std::ops::Range<usize>) -> Chars<'a> {
         match self {
             Chars::One(s) => Chars::One(&s[r]),
             Chars::Two(s) => Chars::Two(&s[r]),
@@ -90,7 +90,7 @@ impl<'a> Chars<'a> {
         }
     }
     /// The bytes of the code units.
-    pub fn bytes(self) -> &'a [u8] {
+    pub(crate) fn bytes(self) -> &'a [u8] {
         // SAFETY: integers may be read as bytes.
         each!(self, |s| unsafe { std::slice::from_raw_parts(s.as_ptr().cast(), size_of_val(s)) })
     }
@@ -108,23 +108,20 @@ impl<'a> Chars<'a> {
             Chars::Four(s) => kind_for(s.iter().copied().max().unwrap_or(0)),
         }
     }
-    pub fn is_ascii(self) -> bool {
+    pub(crate) fn is_ascii(self) -> bool {
         matches!(self, Chars::One(s) if s.is_ascii())
     }
-    pub fn to_vec(self) -> Vec<u32> {
-        self.iter().collect()
-    }
     /// UTF-8 text; lone surrogates become U+FFFD.
-    pub fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         self.iter().map(|c| char::from_u32(c).unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
     }
-    pub fn equals(self, other: Chars<'_>) -> bool {
+    pub(crate) fn equals(self, other: Chars<'_>) -> bool {
         self.kind() == other.kind() && self.bytes() == other.bytes()
     }
 }
 
 /// The narrowest kind for a greatest code point.
-pub fn kind_for(max: u32) -> usize {
+pub(crate) fn kind_for(max: u32) -> usize {
     if max < 0x100 {
         1
     } else if max < 0x10000 {
@@ -171,11 +168,11 @@ static SINGLES: LazyLock<Singles> = LazyLock::new(|| {
     Singles { chars: std::array::from_fn(one), empty: tierup_core::intern::string("") as usize }
 });
 
-pub fn empty() -> *mut Str {
+pub(crate) fn empty() -> *mut Str {
     SINGLES.empty as *mut Str
 }
 /// A string of one character.
-pub fn single(c: u32) -> *mut Str {
+pub(crate) fn single(c: u32) -> *mut Str {
     if let Some(s) = SINGLES.chars.get(c as usize) {
         return *s as *mut Str;
     }
@@ -185,13 +182,13 @@ pub fn single(c: u32) -> *mut Str {
 }
 
 /// A string under construction: of known length and kind, filled from the front.
-pub struct Buf {
+pub(crate) struct Buf {
     s: *mut Str,
     at: usize,
 }
 
 impl Buf {
-    pub fn new(len: usize, kind: usize) -> Res<Buf> {
+    pub(crate) fn new(len: usize, kind: usize) -> Res<Buf> {
         Ok(Buf { s: new_raw(len, kind)?, at: 0 })
     }
     fn room(&self) -> usize {
@@ -199,10 +196,10 @@ impl Buf {
         unsafe { (*self.s).len as usize - self.at }
     }
     /// Appends a character, which the kind must hold.
-    pub fn push(&mut self, c: u32) {
+    pub(crate) fn push(&mut self, c: u32) {
         self.fill(c, 1);
     }
-    pub fn fill(&mut self, c: u32, n: usize) {
+    pub(crate) fn fill(&mut self, c: u32, n: usize) {
         assert!(n <= self.room(), "string buffer overrun");
         // SAFETY: there is room for `n` code units from `at`.
         unsafe {
@@ -216,7 +213,7 @@ impl Buf {
         self.at += n;
     }
     /// Appends characters of the same or a narrower kind, or such that fit although their kind is wider.
-    pub fn extend(&mut self, chars: Chars<'_>) {
+    pub(crate) fn extend(&mut self, chars: Chars<'_>) {
         assert!(chars.len() <= self.room(), "string buffer overrun");
         // SAFETY: there is room for all code units from `at`.
         unsafe {
@@ -236,7 +233,7 @@ impl Buf {
         }
         self.at += chars.len();
     }
-    pub fn finish(self) -> *mut Str {
+    pub(crate) fn finish(self) -> *mut Str {
         assert_eq!(self.room(), 0, "string buffer not filled");
         let s = self.s;
         std::mem::forget(self);
@@ -251,7 +248,7 @@ impl Drop for Buf {
 }
 
 /// A new string of these characters, in the narrowest kind.
-pub fn from_chars(chars: Chars<'_>) -> Res<*mut Str> {
+pub(crate) fn from_chars(chars: Chars<'_>) -> Res<*mut Str> {
     match chars.len() {
         0 => return Ok(empty()),
         1 => return Ok(single(chars.get(0))),
@@ -262,7 +259,7 @@ pub fn from_chars(chars: Chars<'_>) -> Res<*mut Str> {
     Ok(b.finish())
 }
 /// A new string of UTF-8 text.
-pub fn from_text(text: &str) -> Res<*mut Str> {
+pub(crate) fn from_text(text: &str) -> Res<*mut Str> {
     if text.is_ascii() {
         return from_chars(Chars::One(text.as_bytes()));
     }
@@ -270,10 +267,10 @@ pub fn from_text(text: &str) -> Res<*mut Str> {
 }
 
 /// An owned reference that is dropped at the end of a scope.
-pub struct Owned(pub *mut Str);
+pub(crate) struct Owned(pub *mut Str);
 impl Owned {
     // SAFETY: the reference keeps the string alive.
-    pub fn chars(&self) -> Chars<'_> {
+    pub(crate) fn chars(&self) -> Chars<'_> {
         unsafe { Chars::of(self.0) }
     }
 }
@@ -288,14 +285,14 @@ impl Drop for Owned {
 ///
 /// # Safety
 /// `s` must be live.
-pub unsafe fn share(s: *mut Str) -> *mut Str {
+pub(crate) unsafe fn share(s: *mut Str) -> *mut Str {
     // SAFETY: as required of the caller.
     unsafe { crate::object::retain(s.cast()) };
     s
 }
 
 /// The parts, one after the other.
-pub fn concat(parts: &[Chars<'_>]) -> Res<*mut Str> {
+pub(crate) fn concat(parts: &[Chars<'_>]) -> Res<*mut Str> {
     let mut len = 0usize;
     for p in parts {
         len = len.checked_add(p.len()).ok_or_else(|| Error::bare(Class::MemoryError))?;
@@ -311,7 +308,7 @@ pub fn concat(parts: &[Chars<'_>]) -> Res<*mut Str> {
     Ok(b.finish())
 }
 
-pub fn repeat(chars: Chars<'_>, n: i64) -> Res<*mut Str> {
+pub(crate) fn repeat(chars: Chars<'_>, n: i64) -> Res<*mut Str> {
     if n <= 0 || chars.is_empty() {
         return Ok(empty());
     }
@@ -326,7 +323,7 @@ pub fn repeat(chars: Chars<'_>, n: i64) -> Res<*mut Str> {
 }
 
 /// The characters of an adjusted slice.
-pub fn slice(chars: Chars<'_>, start: i64, step: i64, count: i64) -> Res<*mut Str> {
+pub(crate) fn slice(chars: Chars<'_>, start: i64, step: i64, count: i64) -> Res<*mut Str> {
     if count <= 0 {
         return Ok(empty());
     }
@@ -343,7 +340,7 @@ pub fn slice(chars: Chars<'_>, start: i64, step: i64, count: i64) -> Res<*mut St
 }
 
 /// Bounds of a search as Python adjusts them. The start may lie past the end.
-pub fn adjust(start: i64, end: i64, len: usize) -> (usize, usize) {
+pub(crate) fn adjust(start: i64, end: i64, len: usize) -> (usize, usize) {
     let len = len as i64;
     let wrap = |i: i64| if i < 0 { (i + len).max(0) } else { i };
     (wrap(start) as usize, wrap(end).min(len) as usize)
@@ -357,7 +354,7 @@ pub fn set_hash_key(k0: u64, k1: u64) {
 }
 
 /// CPython's `hash(str)`: SipHash-1-3 over the code units; the empty string hashes to 0, and -1 is taken.
-pub fn hash(chars: Chars<'_>) -> i64 {
+pub(crate) fn hash(chars: Chars<'_>) -> i64 {
     if chars.is_empty() {
         return 0;
     }
@@ -405,7 +402,7 @@ fn siphash13(k0: u64, k1: u64, bytes: &[u8]) -> u64 {
 }
 
 /// `repr` of a string, with `ascii` also escaping everything past ASCII.
-pub fn repr(chars: Chars<'_>, ascii: bool) -> Vec<u32> {
+pub(crate) fn repr(chars: Chars<'_>, ascii: bool) -> Vec<u32> {
     let (single, double) =
         chars.iter().fold((false, false), |(s, d), c| (s || c == b'\'' as u32, d || c == b'"' as u32));
     let quote = if single && !double { b'"' } else { b'\'' } as u32;

@@ -9,14 +9,14 @@ use tierup_core::exc::Class;
 /// Decimal digits without leading or trailing zeros (`0` for zero) and the position of the point: `0.d₁d₂… ×
 /// 10^point`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Decimal {
+pub(crate) struct Decimal {
     pub digits: Vec<u8>,
     pub point: i32,
 }
 
 impl Decimal {
     /// From text such as `12.5`, `0.00125`, `1.25e-7`, without a sign.
-    pub fn parse(text: &str) -> Decimal {
+    pub(crate) fn parse(text: &str) -> Decimal {
         let (mantissa, exp) = text.split_once('e').map_or((text, 0), |(m, e)| (m, e.parse().unwrap_or(0)));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let mut digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
@@ -31,15 +31,15 @@ impl Decimal {
         Decimal { digits, point: whole.len() as i32 + exp - zeros as i32 }
     }
     /// The shortest digits that give the same float64.
-    pub fn shortest(x: f64) -> Decimal {
+    pub(crate) fn shortest(x: f64) -> Decimal {
         Decimal::parse(ryu::Buffer::new().format_finite(x.abs()))
     }
     /// The shortest digits that give the same float32.
-    pub fn shortest32(x: f32) -> Decimal {
+    pub(crate) fn shortest32(x: f32) -> Decimal {
         Decimal::parse(ryu::Buffer::new().format_finite(x.abs()))
     }
 
-    pub fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         self.digits == b"0"
     }
     fn digit(&self, i: i32) -> char {
@@ -47,7 +47,7 @@ impl Decimal {
     }
 
     /// Fixed notation with `decimals` digits after the point (which is left out when there are none).
-    pub fn fixed(&self, decimals: usize, out: &mut String) {
+    pub(crate) fn fixed(&self, decimals: usize, out: &mut String) {
         if self.point <= 0 {
             out.push('0');
         }
@@ -58,7 +58,7 @@ impl Decimal {
         }
     }
     /// Scientific notation with `decimals` digits after the point.
-    pub fn scientific(&self, decimals: usize, point_always: bool, upper: bool, out: &mut String) {
+    pub(crate) fn scientific(&self, decimals: usize, point_always: bool, upper: bool, out: &mut String) {
         out.push(self.digit(0));
         if decimals > 0 || point_always {
             out.push('.');
@@ -74,7 +74,7 @@ impl Decimal {
     }
     /// As `repr` writes it: scientific from 1e16 and below 1e-4. `dot_zero` says whether an integral value
     /// ends in `.0`.
-    pub fn repr(&self, dot_zero: bool, out: &mut String) {
+    pub(crate) fn repr(&self, dot_zero: bool, out: &mut String) {
         let n = self.digits.len();
         if self.point > 16 || self.point <= -4 {
             return self.scientific(n - 1, false, false, out);
@@ -101,18 +101,18 @@ fn write_float(
     }
     if infinite { out.push_str("inf") } else { finite().repr(dot_zero, out) }
 }
-pub fn write_f64(x: f64, dot_zero: bool, out: &mut String) {
+pub(crate) fn write_f64(x: f64, dot_zero: bool, out: &mut String) {
     write_float(x.is_sign_negative(), x.is_nan(), x.is_infinite(), || Decimal::shortest(x), dot_zero, out);
 }
-pub fn write_f32(x: f32, dot_zero: bool, out: &mut String) {
+pub(crate) fn write_f32(x: f32, dot_zero: bool, out: &mut String) {
     write_float(x.is_sign_negative(), x.is_nan(), x.is_infinite(), || Decimal::shortest32(x), dot_zero, out);
 }
-pub fn f64_text(x: f64) -> String {
+pub(crate) fn f64_text(x: f64) -> String {
     let mut out = String::new();
     write_f64(x, true, &mut out);
     out
 }
-pub fn f32_text(x: f32) -> String {
+pub(crate) fn f32_text(x: f32) -> String {
     let mut out = String::new();
     write_f32(x, true, &mut out);
     out
@@ -135,19 +135,19 @@ fn complex<T: Copy>(re: T, im: T, skip_re: bool, im_plus: bool, write: fn(T, boo
     out.push_str("j)");
     out
 }
-pub fn complex_text(re: f64, im: f64) -> String {
+pub(crate) fn complex_text(re: f64, im: f64) -> String {
     complex(re, im, re.to_bits() == 0, im.is_nan() || im.is_sign_positive(), write_f64)
 }
-pub fn complex64_text(re: f32, im: f32) -> String {
+pub(crate) fn complex64_text(re: f32, im: f32) -> String {
     complex(re, im, re.to_bits() == 0, im.is_nan() || im.is_sign_positive(), write_f32)
 }
 
-pub fn bool_text(b: bool) -> &'static str {
+pub(crate) fn bool_text(b: bool) -> &'static str {
     if b { "True" } else { "False" }
 }
 
 /// `bin`, `oct` or `hex`.
-pub fn prefixed(negative: bool, magnitude: u64, base: i64) -> String {
+pub(crate) fn prefixed(negative: bool, magnitude: u64, base: i64) -> String {
     let sign = if negative { "-" } else { "" };
     match base {
         2 => format!("{sign}0b{magnitude:b}"),
@@ -215,7 +215,7 @@ fn push_tuple(members: &[Arg], out: &mut Vec<u32>) {
 }
 
 /// `str(exc)`.
-pub fn exc_str(e: &Exc) -> Vec<u32> {
+pub(crate) fn exc_str(e: &Exc) -> Vec<u32> {
     if let Some(text) = host_text(e, false) {
         return text;
     }
@@ -239,7 +239,7 @@ pub fn exc_str(e: &Exc) -> Vec<u32> {
 }
 
 /// `repr(exc)`.
-pub fn exc_repr(e: &Exc) -> Vec<u32> {
+pub(crate) fn exc_repr(e: &Exc) -> Vec<u32> {
     if let Some(text) = host_text(e, true) {
         return text;
     }

@@ -25,7 +25,7 @@ fn quoted(s: Chars<'_>) -> String {
 }
 
 /// `int(s, base)` within 64 bits.
-pub fn to_int(s: Chars<'_>, base: i64) -> Res<i64> {
+pub(crate) fn to_int(s: Chars<'_>, base: i64) -> Res<i64> {
     if base != 0 && !(2..=36).contains(&base) {
         return Err(Error::value("int() base must be >= 2 and <= 36, or 0"));
     }
@@ -133,7 +133,7 @@ fn take_float(text: &[u8]) -> Option<(f64, &[u8])> {
     Some((value, &text[n..]))
 }
 
-pub fn to_float(s: Chars<'_>) -> Res<f64> {
+pub(crate) fn to_float(s: Chars<'_>) -> Res<f64> {
     let invalid = || {
         Error::value(format!("could not convert string to float: {}", Chars::Four(&repr(s, false)).text()))
     };
@@ -144,7 +144,7 @@ pub fn to_float(s: Chars<'_>) -> Res<f64> {
     }
 }
 
-pub fn to_complex(s: Chars<'_>) -> Res<(f64, f64)> {
+pub(crate) fn to_complex(s: Chars<'_>) -> Res<(f64, f64)> {
     let text = without_underscores(&ascii(s))
         .ok_or_else(|| Error::value(format!("could not convert string to complex: {}", quoted(s))))?;
     complex(&text).ok_or_else(|| Error::value("complex() arg is a malformed string"))

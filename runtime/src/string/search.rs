@@ -19,7 +19,7 @@ fn widened(needle: Chars<'_>, kind: usize) -> Option<std::borrow::Cow<'_, [u8]>>
 }
 
 /// Position of the first occurrence; an empty needle occurs at 0.
-pub fn find(hay: Chars<'_>, needle: Chars<'_>) -> Option<usize> {
+pub(crate) fn find(hay: Chars<'_>, needle: Chars<'_>) -> Option<usize> {
     if needle.is_empty() {
         return Some(0);
     }
@@ -46,7 +46,7 @@ pub fn find(hay: Chars<'_>, needle: Chars<'_>) -> Option<usize> {
 }
 
 /// Position of the last occurrence; an empty needle occurs at the end.
-pub fn rfind(hay: Chars<'_>, needle: Chars<'_>) -> Option<usize> {
+pub(crate) fn rfind(hay: Chars<'_>, needle: Chars<'_>) -> Option<usize> {
     if needle.is_empty() {
         return Some(hay.len());
     }
@@ -70,7 +70,7 @@ pub fn rfind(hay: Chars<'_>, needle: Chars<'_>) -> Option<usize> {
 }
 
 /// `find` or `rfind` within Python bounds; -1 where there is no occurrence.
-pub fn find_in(
+pub(crate) fn find_in(
     hay: Chars<'_>,
     needle: Chars<'_>,
     start: i64,
@@ -84,12 +84,12 @@ pub fn find_in(
     search(hay.slice(start..end), needle).map_or(-1, |i| (start + i) as i64)
 }
 
-pub fn not_found() -> Error {
+pub(crate) fn not_found() -> Error {
     Error::value("substring not found")
 }
 
 /// Positions of the occurrences that do not overlap, at most `max` of them.
-pub fn occurrences(hay: Chars<'_>, needle: Chars<'_>, max: usize) -> Vec<usize> {
+pub(crate) fn occurrences(hay: Chars<'_>, needle: Chars<'_>, max: usize) -> Vec<usize> {
     let (mut out, mut from) = (vec![], 0);
     while out.len() < max
         && let Some(i) = find(hay.slice(from..hay.len()), needle)
@@ -100,7 +100,7 @@ pub fn occurrences(hay: Chars<'_>, needle: Chars<'_>, max: usize) -> Vec<usize> 
     out
 }
 
-pub fn count_in(hay: Chars<'_>, needle: Chars<'_>, start: i64, end: i64) -> i64 {
+pub(crate) fn count_in(hay: Chars<'_>, needle: Chars<'_>, start: i64, end: i64) -> i64 {
     let (start, end) = adjust(start, end, hay.len());
     if start > end {
         return 0;
@@ -119,17 +119,17 @@ fn same(a: Chars<'_>, b: Chars<'_>) -> bool {
     a.len() == b.len() && if a.kind() == b.kind() { a.bytes() == b.bytes() } else { a.iter().eq(b.iter()) }
 }
 
-pub fn starts_with(s: Chars<'_>, prefix: Chars<'_>, start: i64, end: i64) -> bool {
+pub(crate) fn starts_with(s: Chars<'_>, prefix: Chars<'_>, start: i64, end: i64) -> bool {
     let (start, end) = adjust(start, end, s.len());
     start <= end && end - start >= prefix.len() && same(s.slice(start..start + prefix.len()), prefix)
 }
-pub fn ends_with(s: Chars<'_>, suffix: Chars<'_>, start: i64, end: i64) -> bool {
+pub(crate) fn ends_with(s: Chars<'_>, suffix: Chars<'_>, start: i64, end: i64) -> bool {
     let (start, end) = adjust(start, end, s.len());
     start <= end && end - start >= suffix.len() && same(s.slice(end - suffix.len()..end), suffix)
 }
 
 /// `s.replace(old, new, max)`; None means that nothing changes.
-pub fn replace(s: Chars<'_>, old: Chars<'_>, new: Chars<'_>, max: i64) -> Res<Option<*mut Str>> {
+pub(crate) fn replace(s: Chars<'_>, old: Chars<'_>, new: Chars<'_>, max: i64) -> Res<Option<*mut Str>> {
     let max = usize::try_from(max).unwrap_or(usize::MAX);
     if max == 0 || s.len() < old.len() || same(old, new) {
         return Ok(None);

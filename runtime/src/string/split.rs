@@ -8,17 +8,17 @@ use std::ops::Range;
 use tierup_core::exc::Class;
 use tierup_core::layout::Str;
 
-pub type Parts = Vec<Range<usize>>;
+pub(crate) type Parts = Vec<Range<usize>>;
 
 fn limit(maxsplit: i64) -> usize {
     usize::try_from(maxsplit).unwrap_or(usize::MAX)
 }
-pub fn empty_separator() -> Error {
+pub(crate) fn empty_separator() -> Error {
     Error::value("empty separator")
 }
 
 /// Parts of `s.split(sep, maxsplit)`.
-pub fn split_on(s: Chars<'_>, sep: Chars<'_>, maxsplit: i64) -> Res<Parts> {
+pub(crate) fn split_on(s: Chars<'_>, sep: Chars<'_>, maxsplit: i64) -> Res<Parts> {
     if sep.is_empty() {
         return Err(empty_separator());
     }
@@ -32,7 +32,7 @@ pub fn split_on(s: Chars<'_>, sep: Chars<'_>, maxsplit: i64) -> Res<Parts> {
 }
 
 /// Parts of `s.rsplit(sep, maxsplit)`.
-pub fn rsplit_on(s: Chars<'_>, sep: Chars<'_>, maxsplit: i64) -> Res<Parts> {
+pub(crate) fn rsplit_on(s: Chars<'_>, sep: Chars<'_>, maxsplit: i64) -> Res<Parts> {
     if sep.is_empty() {
         return Err(empty_separator());
     }
@@ -50,7 +50,7 @@ pub fn rsplit_on(s: Chars<'_>, sep: Chars<'_>, maxsplit: i64) -> Res<Parts> {
 
 /// Parts of `s.split(None, maxsplit)`: runs of whitespace separate; the rest after the last split keeps its
 /// trailing whitespace.
-pub fn split_space(s: Chars<'_>, maxsplit: i64) -> Parts {
+pub(crate) fn split_space(s: Chars<'_>, maxsplit: i64) -> Parts {
     let (mut out, mut i, n) = (vec![], 0, s.len());
     loop {
         while i < n && is_space(s.get(i)) {
@@ -72,7 +72,7 @@ pub fn split_space(s: Chars<'_>, maxsplit: i64) -> Parts {
 }
 
 /// Parts of `s.rsplit(None, maxsplit)`.
-pub fn rsplit_space(s: Chars<'_>, maxsplit: i64) -> Parts {
+pub(crate) fn rsplit_space(s: Chars<'_>, maxsplit: i64) -> Parts {
     let (mut out, mut i) = (vec![], s.len());
     loop {
         while i > 0 && is_space(s.get(i - 1)) {
@@ -99,7 +99,7 @@ fn is_line_break(c: u32) -> bool {
     matches!(c, 10..=13 | 0x1c..=0x1e | 0x85 | 0x2028 | 0x2029)
 }
 
-pub fn split_lines(s: Chars<'_>, keep_ends: bool) -> Parts {
+pub(crate) fn split_lines(s: Chars<'_>, keep_ends: bool) -> Parts {
     let (mut out, mut i, n) = (vec![], 0, s.len());
     while i < n {
         let from = i;
@@ -116,14 +116,14 @@ pub fn split_lines(s: Chars<'_>, keep_ends: bool) -> Parts {
 }
 
 /// Where `s.partition(sep)` (or `rpartition`) finds the separator.
-pub fn partition_at(s: Chars<'_>, sep: Chars<'_>, last: bool) -> Res<Option<usize>> {
+pub(crate) fn partition_at(s: Chars<'_>, sep: Chars<'_>, last: bool) -> Res<Option<usize>> {
     if sep.is_empty() {
         return Err(empty_separator());
     }
     Ok(if last { rfind(s, sep) } else { find(s, sep) })
 }
 
-pub fn join(sep: Chars<'_>, parts: &[Chars<'_>]) -> Res<*mut Str> {
+pub(crate) fn join(sep: Chars<'_>, parts: &[Chars<'_>]) -> Res<*mut Str> {
     if sep.is_empty() || parts.len() < 2 {
         return concat(parts);
     }
@@ -138,7 +138,7 @@ pub fn join(sep: Chars<'_>, parts: &[Chars<'_>]) -> Res<*mut Str> {
 }
 
 /// What is left after stripping characters of `chars` (None: whitespace) at the chosen sides.
-pub fn strip(s: Chars<'_>, chars: Option<Chars<'_>>, left: bool, right: bool) -> Range<usize> {
+pub(crate) fn strip(s: Chars<'_>, chars: Option<Chars<'_>>, left: bool, right: bool) -> Range<usize> {
     let stripped = |c: u32| chars.map_or_else(|| is_space(c), |set| set.iter().any(|x| x == c));
     let (mut from, mut to) = (0, s.len());
     while left && from < to && stripped(s.get(from)) {
@@ -165,14 +165,19 @@ fn pad(s: Chars<'_>, left: usize, right: usize, fill: u32) -> Res<*mut Str> {
 
 /// How to pad to a width.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Justify {
+pub(crate) enum Justify {
     Left,
     Center,
     Right,
 }
 
 /// `ljust`, `center` and `rjust`; None means that nothing changes.
-pub fn justify(s: Chars<'_>, width: i64, fill: Option<Chars<'_>>, how: Justify) -> Res<Option<*mut Str>> {
+pub(crate) fn justify(
+    s: Chars<'_>,
+    width: i64,
+    fill: Option<Chars<'_>>,
+    how: Justify,
+) -> Res<Option<*mut Str>> {
     if fill.is_some_and(|f| f.len() != 1) {
         return Err(Error::type_error("The fill character must be exactly one character long"));
     }
@@ -189,7 +194,7 @@ pub fn justify(s: Chars<'_>, width: i64, fill: Option<Chars<'_>>, how: Justify) 
     pad(s, left as usize, (missing - left) as usize, fill.map_or(b' ' as u32, |f| f.get(0))).map(Some)
 }
 
-pub fn zfill(s: Chars<'_>, width: i64) -> Res<Option<*mut Str>> {
+pub(crate) fn zfill(s: Chars<'_>, width: i64) -> Res<Option<*mut Str>> {
     let missing = width.saturating_sub(s.len() as i64);
     if missing <= 0 {
         return Ok(None);
@@ -204,7 +209,7 @@ pub fn zfill(s: Chars<'_>, width: i64) -> Res<Option<*mut Str>> {
     Ok(Some(b.finish()))
 }
 
-pub fn expand_tabs(s: Chars<'_>, tab_size: i64) -> Res<*mut Str> {
+pub(crate) fn expand_tabs(s: Chars<'_>, tab_size: i64) -> Res<*mut Str> {
     let size = usize::try_from(tab_size).unwrap_or(0);
     let (mut pieces, mut column, mut from) = (vec![], 0usize, 0);
     for (i, c) in s.iter().enumerate() {

@@ -2,14 +2,14 @@
 
 /// One `; run:` line.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub(crate) struct Run {
     pub line: u32,
     pub func: String,
     pub args: Vec<String>,
     pub expect: Expect,
 }
 #[derive(Clone, Debug, PartialEq)]
-pub enum Expect {
+pub(crate) enum Expect {
     Results(Vec<String>),
     Stops(String),
     Missing,
@@ -17,7 +17,7 @@ pub enum Expect {
 
 /// An `; error: text` or `; note: text` comment: the line that it speaks of, and its own.
 #[derive(Clone, Debug)]
-pub struct Remark {
+pub(crate) struct Remark {
     pub of: u32,
     pub line: u32,
     pub text: String,
@@ -25,7 +25,7 @@ pub struct Remark {
 
 /// A line `; contains: text`, or `; lacks: text`.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub(crate) struct Part {
     pub line: u32,
     pub text: String,
     pub there: bool,
@@ -51,7 +51,7 @@ pub(super) struct Case {
 
 impl Case {
     /// Lines and texts of the facts of that name.
-    pub fn facts(&self, name: &str) -> impl Iterator<Item = (u32, &str)> {
+    pub(crate) fn facts(&self, name: &str) -> impl Iterator<Item = (u32, &str)> {
         self.facts.iter().filter(move |f| f.1 == name).map(|f| (f.0, f.2.as_str()))
     }
 }

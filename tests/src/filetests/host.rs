@@ -29,7 +29,7 @@ pub(super) struct FileHost {
 }
 
 impl FileHost {
-    pub fn new(case: &Case, program: &Program) -> std::result::Result<FileHost, Fault> {
+    pub(crate) fn new(case: &Case, program: &Program) -> std::result::Result<FileHost, Fault> {
         let mut given = HashMap::new();
         for (line, text) in case.facts("global") {
             let (name, value) = text.split_once('=').ok_or((line, "expected NAME = value".to_string()))?;
@@ -42,7 +42,7 @@ impl FileHost {
 
     /// What functions that are called so mean by names.
     #[cfg(test)]
-    pub fn of(funcs: HashMap<String, FuncId>) -> FileHost {
+    pub(crate) fn of(funcs: HashMap<String, FuncId>) -> FileHost {
         FileHost { given: HashMap::new(), funcs }
     }
 

@@ -19,7 +19,7 @@ pub(super) struct Outcome {
 const GONE: &str = "\0";
 
 impl Outcome {
-    pub fn new(path: &Path, text: &str, bless: bool) -> Outcome {
+    pub(crate) fn new(path: &Path, text: &str, bless: bool) -> Outcome {
         Outcome {
             path: path.strip_prefix(crate::root()).unwrap_or(path).display().to_string(),
             failures: vec![],
@@ -30,12 +30,12 @@ impl Outcome {
         }
     }
 
-    pub fn fail(&mut self, line: u32, message: impl Display) {
+    pub(crate) fn fail(&mut self, line: u32, message: impl Display) {
         self.failures.push(format!("{}:{line}: {message}", self.path));
     }
 
     /// The file with what was blessed.
-    pub fn blessed(self) -> String {
+    pub(crate) fn blessed(self) -> String {
         let mut lines = self.lines;
         for (after, block) in self.outputs.into_iter().rev() {
             replace_output(&mut lines, after, block);
@@ -45,11 +45,11 @@ impl Outcome {
     }
 
     /// Each error found is expected at its line, and each one expected is found.
-    pub fn compare_errors(&mut self, found: &[(u32, String)], want: &[Remark]) {
+    pub(crate) fn compare_errors(&mut self, found: &[(u32, String)], want: &[Remark]) {
         self.compare_at_lines("error", found, want);
     }
     /// The same for notes.
-    pub fn compare_notes(&mut self, found: &[(u32, String)], want: &[Remark]) {
+    pub(crate) fn compare_notes(&mut self, found: &[(u32, String)], want: &[Remark]) {
         self.compare_at_lines("note", found, want);
     }
 
@@ -102,7 +102,7 @@ impl Outcome {
     }
 
     /// Compares a text with the case's output block.
-    pub fn compare_output(&mut self, case: &Case, got: &str) {
+    pub(crate) fn compare_output(&mut self, case: &Case, got: &str) {
         self.checks += 1;
         if !case.parts.is_empty() {
             for p in &case.parts {

@@ -88,7 +88,7 @@ pub fn bare(func: &Func) -> Func {
 
 impl Program {
     /// Registers functions that were [`read`].
-    pub fn new(mut all: Vec<(Func, FuncLines)>) -> Result<Program, Fault> {
+    pub(crate) fn new(mut all: Vec<(Func, FuncLines)>) -> Result<Program, Fault> {
         let mut bare = true;
         for (f, _) in &mut all {
             each_loc(f, &mut |loc| bare &= *loc == Loc::default());
@@ -124,7 +124,7 @@ impl Program {
     }
 
     /// The line of this text that a place of the source means.
-    pub fn line(&self, func: &str, line: u32) -> u32 {
+    pub(crate) fn line(&self, func: &str, line: u32) -> u32 {
         let of = self.funcs.iter().find(|f| *f.func.qualname == *func);
         of.and_then(|f| {
             if self.bare {
@@ -142,7 +142,7 @@ impl Program {
     }
 
     /// A type with the file's numbers.
-    pub fn ty(&mut self, t: Type) -> Type {
+    pub(crate) fn ty(&mut self, t: Type) -> Type {
         let t = t.map_arguments(&mut |c| self.ty(c));
         if let Kind::Function(x) = t.kind() {
             return Type::new(Kind::Function(FuncType { func: self.number(x.func), ..x.clone() }));
@@ -159,7 +159,7 @@ impl Program {
     }
 
     /// A function's text, and the functions that it names, by their numbers in the registry.
-    pub fn show(&mut self, func: &Func) -> (String, BTreeSet<FuncId>) {
+    pub(crate) fn show(&mut self, func: &Func) -> (String, BTreeSet<FuncId>) {
         let (mut func, mut named) = (func.clone(), BTreeSet::new());
         func.id = func.id.and_then(|id| self.numbers.get(&id).copied());
         each_named(&mut func, &mut |id| {

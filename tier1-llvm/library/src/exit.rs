@@ -6,6 +6,6 @@
 
 /// Takes note of a destructor that is to run at exit; here it never does.
 #[unsafe(no_mangle)]
-pub extern "C" fn __cxa_atexit(_destructor: *const u8, _object: *mut u8, _library: *mut u8) -> i32 {
+pub(crate) extern "C" fn __cxa_atexit(_destructor: *const u8, _object: *mut u8, _library: *mut u8) -> i32 {
     0
 }

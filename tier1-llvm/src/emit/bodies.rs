@@ -38,7 +38,7 @@ fn calls<'f>(func: &'f Func, block: Block) -> impl Iterator<Item = (&'static Def
 }
 
 /// A definition that a module asks for, in one of its forms.
-pub struct Wanted {
+pub(crate) struct Wanted {
     pub helper: &'static RtFn,
     pub func: Func,
     pub alone: bool,
@@ -46,13 +46,13 @@ pub struct Wanted {
 
 /// Where definitions of elementary functions take the place of helpers: in these blocks, and of what calls
 /// with these results the form for numbers that come one by one.
-pub struct Copies {
+pub(crate) struct Copies {
     blocks: HashSet<Block>,
     alone: HashSet<Value>,
 }
 
 impl Copies {
-    pub fn of(func: &Func, cfg: &Cfg, options: &crate::Options<'_>) -> Copies {
+    pub(crate) fn of(func: &Func, cfg: &Cfg, options: &crate::Options<'_>) -> Copies {
         let blocks = blocks(func, cfg, options);
         let alone = if blocks.is_empty() || options.target.is_gpu() {
             HashSet::new()
@@ -132,7 +132,7 @@ fn blocks(func: &Func, cfg: &Cfg, options: &crate::Options<'_>) -> HashSet<Block
 }
 
 /// The definitions that the functions of a module ask for, and those that these ask for in turn.
-pub fn wanted(module: &Module, options: &crate::Options<'_>) -> Vec<Wanted> {
+pub(crate) fn wanted(module: &Module, options: &crate::Options<'_>) -> Vec<Wanted> {
     let mut found: Vec<Wanted> = vec![];
     let mut asked: Vec<(&'static Definition, bool)> = vec![];
     let look = |func: &Func| {
@@ -267,7 +267,7 @@ impl<'c> Shared<'c, '_> {
 }
 
 /// What is left to do when LLVM's pipeline has run: the passes that copy the versions in, if there are any.
-pub fn finish(module: &inkwell::module::Module<'_>) -> Option<&'static str> {
+pub(crate) fn finish(module: &inkwell::module::Module<'_>) -> Option<&'static str> {
     let used = module.get_global(USED)?;
     // SAFETY: nothing refers to it.
     unsafe { used.delete() };

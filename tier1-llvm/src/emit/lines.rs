@@ -14,20 +14,20 @@ use std::collections::HashMap;
 use tierup_core::lir::{Func, Loc};
 
 /// What the functions of one module share.
-pub struct Lines<'c> {
+pub(crate) struct Lines<'c> {
     info: DebugInfoBuilder<'c>,
     unit: DIFile<'c>,
     files: RefCell<HashMap<String, DIFile<'c>>>,
 }
 
 /// The scopes of one function: one for each file that its code came from.
-pub struct FuncLines<'c> {
+pub(crate) struct FuncLines<'c> {
     sub: DISubprogram<'c>,
     scopes: HashMap<String, DIScope<'c>>,
 }
 
 impl<'c> Lines<'c> {
-    pub fn new(context: &'c Context, module: &Module<'c>) -> Lines<'c> {
+    pub(crate) fn new(context: &'c Context, module: &Module<'c>) -> Lines<'c> {
         let version =
             context.i32_type().const_int(u64::from(inkwell::debug_info::debug_metadata_version()), false);
         module.add_basic_value_flag("Debug Info Version", FlagBehavior::Warning, version);
@@ -56,7 +56,7 @@ impl<'c> Lines<'c> {
     }
 
     /// Begins a function.
-    pub fn func(&self, func: &Func, llvm: FunctionValue<'c>) -> FuncLines<'c> {
+    pub(crate) fn func(&self, func: &Func, llvm: FunctionValue<'c>) -> FuncLines<'c> {
         let ty = self.info.create_subroutine_type(self.unit, None, &[], DIFlags::ZERO);
         let sub = self.info.create_function(
             self.unit.as_debug_info_scope(),
@@ -76,7 +76,7 @@ impl<'c> Lines<'c> {
     }
 
     /// What is built next came from there.
-    pub fn at(
+    pub(crate) fn at(
         &self,
         context: &'c Context,
         builder: &Builder<'c>,
@@ -97,7 +97,7 @@ impl<'c> Lines<'c> {
         builder.set_current_debug_location(self.info.create_debug_location(context, line, col, scope, None));
     }
 
-    pub fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.info.finalize();
     }
 }

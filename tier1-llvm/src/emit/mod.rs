@@ -12,7 +12,7 @@ mod lines;
 mod loops;
 mod ops;
 
-pub use bodies::finish;
+pub(crate) use bodies::finish;
 
 use crate::Options;
 use inkwell::AddressSpace;
@@ -66,7 +66,7 @@ struct Kinds {
 }
 
 /// Writes `module` into the empty `out`; our own remarks, where remarks are asked for.
-pub fn emit_module<'c>(
+pub(crate) fn emit_module<'c>(
     module: &lir::Module,
     options: &Options<'_>,
     context: &'c Context,

@@ -50,7 +50,7 @@ fn host() -> &'static (String, String) {
 
 /// Position-independent code of the small model: code and constants lie in one mapping, everything else is
 /// reached through tables beside it.
-pub fn machine(cpu: Cpu, level: OptimizationLevel) -> Result<TargetMachine> {
+pub(crate) fn machine(cpu: Cpu, level: OptimizationLevel) -> Result<TargetMachine> {
     let (cpu, features) = named(cpu);
     let triple = TargetMachine::get_default_triple();
     let target = Target::from_triple(&triple)
@@ -60,11 +60,11 @@ pub fn machine(cpu: Cpu, level: OptimizationLevel) -> Result<TargetMachine> {
         .ok_or_else(|| error(format!("LLVM makes no code for {cpu}")))
 }
 
-pub fn fuses(cpu: Cpu) -> bool {
+pub(crate) fn fuses(cpu: Cpu) -> bool {
     if cpu == Cpu::Native { host().1.split(',').any(|f| f == "+fma") } else { cpu >= Cpu::V3 }
 }
 
-pub fn function_attributes(cpu: Cpu) -> Vec<(&'static str, String)> {
+pub(crate) fn function_attributes(cpu: Cpu) -> Vec<(&'static str, String)> {
     let (cpu, features) = named(cpu);
     vec![
         ("target-cpu", cpu.into()),

@@ -18,7 +18,7 @@ pub enum Target {
 }
 
 impl Target {
-    pub fn is_gpu(self) -> bool {
+    pub(crate) fn is_gpu(self) -> bool {
         matches!(self, Target::Nvptx { .. })
     }
 

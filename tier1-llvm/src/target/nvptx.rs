@@ -6,9 +6,9 @@ use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, Targe
 use tierup_core::diag::Result;
 
 /// LLVM's number of the calling convention `ptx_kernel`.
-pub const KERNEL: u32 = 71;
+pub(crate) const KERNEL: u32 = 71;
 
-pub fn machine(capability: u32, level: OptimizationLevel) -> Result<TargetMachine> {
+pub(crate) fn machine(capability: u32, level: OptimizationLevel) -> Result<TargetMachine> {
     Target::initialize_nvptx(&InitializationConfig::default());
     let triple = TargetTriple::create("nvptx64-nvidia-cuda");
     let target = Target::from_triple(&triple)

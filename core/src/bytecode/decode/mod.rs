@@ -325,7 +325,7 @@ fn without_own(mut handlers: Vec<Handler>, insts: &[Instr]) -> Vec<Handler> {
 }
 
 /// What `dis` would say of the same bytes, in the form of `listing` in tests/tools/dump_bytecode.py.
-pub fn listing(raw: &Raw<'_>) -> Result<String> {
+pub(crate) fn listing(raw: &Raw<'_>) -> Result<String> {
     use std::fmt::Write as _;
     let positions = tables::positions(raw.locations, raw.first_line, raw.code.len() / 2);
     let mut out = String::new();

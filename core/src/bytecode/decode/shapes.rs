@@ -10,7 +10,7 @@ use crate::diag::Result;
 const TESTS: [&str; 3] = ["POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE", "UNARY_NOT"];
 
 /// Bit 0: NULL comes first, for a call of this or of an attribute of it.
-pub fn null_global(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+pub(crate) fn null_global(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     if arg & 1 != 0 {
         w.push(PushNull, 0);
     }
@@ -19,7 +19,7 @@ pub fn null_global(w: &mut Writer<'_>, arg: u32) -> Result<()> {
 }
 
 /// Bit 0: a call follows that has no object before its operands.
-pub fn global(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+pub(crate) fn global(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     w.push(LoadGlobal, arg >> 1);
     if arg & 1 != 0 {
         w.push(PushNull, 0);
@@ -28,7 +28,7 @@ pub fn global(w: &mut Writer<'_>, arg: u32) -> Result<()> {
 }
 
 /// Bit 0: a method, which a call follows. Bound, it is a callable like any.
-pub fn attr(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+pub(crate) fn attr(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     w.push(LoadAttr, arg >> 1);
     if arg & 1 != 0 {
         w.push(PushNull, 0);
@@ -37,7 +37,7 @@ pub fn attr(w: &mut Writer<'_>, arg: u32) -> Result<()> {
 }
 
 /// Bit 0: a call follows; bit 1: `super` was called with two arguments, which lie there either way.
-pub fn super_attr(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+pub(crate) fn super_attr(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     w.push(LoadSuperAttr, arg >> 2);
     if arg & 1 != 0 {
         w.push(PushNull, 0);
@@ -45,43 +45,43 @@ pub fn super_attr(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     Ok(())
 }
 
-pub fn assertion_error(w: &mut Writer<'_>, _: u32) -> Result<()> {
+pub(crate) fn assertion_error(w: &mut Writer<'_>, _: u32) -> Result<()> {
     w.push(LoadCommon, common::ASSERTION_ERROR);
     Ok(())
 }
 
-pub fn return_const(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+pub(crate) fn return_const(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     w.push(LoadConst, arg);
     w.push(Return, 0);
     Ok(())
 }
 
 /// The argument only concerns the interpreter.
-pub fn yield_value(w: &mut Writer<'_>, _: u32) -> Result<()> {
+pub(crate) fn yield_value(w: &mut Writer<'_>, _: u32) -> Result<()> {
     w.push(Yield, 0);
     Ok(())
 }
 
-pub fn end_async_for(w: &mut Writer<'_>, _: u32) -> Result<()> {
+pub(crate) fn end_async_for(w: &mut Writer<'_>, _: u32) -> Result<()> {
     w.push(EndAsyncFor, 0);
     Ok(())
 }
 
 // ---- two local variables in one argument: the first in the upper bits ----
 
-pub fn load_load(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+pub(crate) fn load_load(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     w.push(LoadLocal, arg >> 4);
     w.push(LoadLocal, arg & 15);
     Ok(())
 }
 
-pub fn store_load(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+pub(crate) fn store_load(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     w.push(StoreLocal, arg >> 4);
     w.push(LoadLocal, arg & 15);
     Ok(())
 }
 
-pub fn store_store(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+pub(crate) fn store_store(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     w.push(StoreLocal, arg >> 4);
     w.push(StoreLocal, arg & 15);
     Ok(())
@@ -95,7 +95,7 @@ fn is_tested(w: &Writer<'_>) -> bool {
 
 /// The jump is written along with it, for it is here that finding the truth may fail: the jump itself need
 /// not lie in the protected range.
-pub fn to_bool(w: &mut Writer<'_>, _: u32) -> Result<()> {
+pub(crate) fn to_bool(w: &mut Writer<'_>, _: u32) -> Result<()> {
     if is_tested(w) {
         w.take()?;
         return w.translate();
@@ -105,20 +105,20 @@ pub fn to_bool(w: &mut Writer<'_>, _: u32) -> Result<()> {
 }
 
 /// The comparison from bit 5 on; bit 4: its truth is wanted.
-pub fn compare(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+pub(crate) fn compare(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     w.push(Compare, arg >> 5);
     if arg & 16 != 0 { to_bool(w, 0) } else { Ok(()) }
 }
 
 // ---- slices ----
 
-pub fn slice(w: &mut Writer<'_>, _: u32) -> Result<()> {
+pub(crate) fn slice(w: &mut Writer<'_>, _: u32) -> Result<()> {
     w.push(BuildSlice, 2);
     w.push(Subscript, 0);
     Ok(())
 }
 
-pub fn store_slice(w: &mut Writer<'_>, _: u32) -> Result<()> {
+pub(crate) fn store_slice(w: &mut Writer<'_>, _: u32) -> Result<()> {
     w.push(BuildSlice, 2);
     w.push(StoreSubscript, 0);
     Ok(())
@@ -127,7 +127,7 @@ pub fn store_slice(w: &mut Writer<'_>, _: u32) -> Result<()> {
 // ---- formatted strings ----
 
 /// A conversion together with the format behind it, where nothing runs between them.
-pub fn convert(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+pub(crate) fn convert(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     if w.follows(&["FORMAT_SIMPLE"]) {
         w.take()?;
         w.push(Format, arg);
@@ -142,12 +142,12 @@ pub fn convert(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     Ok(())
 }
 
-pub fn format_simple(w: &mut Writer<'_>, _: u32) -> Result<()> {
+pub(crate) fn format_simple(w: &mut Writer<'_>, _: u32) -> Result<()> {
     w.push(Format, 0);
     Ok(())
 }
 
-pub fn format_with_spec(w: &mut Writer<'_>, _: u32) -> Result<()> {
+pub(crate) fn format_with_spec(w: &mut Writer<'_>, _: u32) -> Result<()> {
     w.push(Format, 4);
     Ok(())
 }
@@ -155,13 +155,13 @@ pub fn format_with_spec(w: &mut Writer<'_>, _: u32) -> Result<()> {
 // ---- calls and functions ----
 
 /// The names of keywords are put aside for the next call.
-pub fn keywords(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+pub(crate) fn keywords(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     w.push(LoadConst, arg);
     w.keywords = true;
     Ok(())
 }
 
-pub fn call_after_keywords(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+pub(crate) fn call_after_keywords(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     let named = std::mem::take(&mut w.keywords);
     w.push(if named { CallNamed } else { Call }, arg);
     Ok(())
@@ -169,7 +169,7 @@ pub fn call_after_keywords(w: &mut Writer<'_>, arg: u32) -> Result<()> {
 
 /// One attribute of the function that was just made: the flag of MAKE_FUNCTION that older versions have for
 /// it. Cells that the function takes were read as if they were variables.
-pub fn function_attribute(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+pub(crate) fn function_attribute(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     match w.insts.last_mut() {
         Some(made) if made.op == MakeFunction => made.arg |= arg,
         _ => return Err(w.malformed("an attribute of something that is no new function")),
@@ -189,11 +189,11 @@ pub fn function_attribute(w: &mut Writer<'_>, arg: u32) -> Result<()> {
 // ---- `with` ----
 
 /// The manager becomes its `__exit__` and what its `__enter__` gives.
-pub fn with(w: &mut Writer<'_>, _: u32) -> Result<()> {
+pub(crate) fn with(w: &mut Writer<'_>, _: u32) -> Result<()> {
     enter(w, special::ENTER, special::EXIT)
 }
 
-pub fn async_with(w: &mut Writer<'_>, _: u32) -> Result<()> {
+pub(crate) fn async_with(w: &mut Writer<'_>, _: u32) -> Result<()> {
     enter(w, special::ASYNC_ENTER, special::ASYNC_EXIT)
 }
 
@@ -212,14 +212,14 @@ fn enter(w: &mut Writer<'_>, enter: u32, exit: u32) -> Result<()> {
 }
 
 /// `__exit__`, the index of the raising instruction, what was handled before, the exception.
-pub fn call_exit(w: &mut Writer<'_>, _: u32) -> Result<()> {
+pub(crate) fn call_exit(w: &mut Writer<'_>, _: u32) -> Result<()> {
     w.push(CallExit, 4);
     Ok(())
 }
 
 // ---- functions of the interpreter, by number ----
 
-pub fn intrinsic_1(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+pub(crate) fn intrinsic_1(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     match arg {
         // These give None, which is dropped.
         1 | 2 => {
@@ -239,7 +239,7 @@ pub fn intrinsic_1(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     Ok(())
 }
 
-pub fn intrinsic_2(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+pub(crate) fn intrinsic_2(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     match arg {
         1 => w.push(JoinGroup, 0),
         2..=5 => w.push(TypeParameter, 16 + arg),

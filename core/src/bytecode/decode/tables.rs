@@ -9,7 +9,7 @@ use crate::diag::Result;
 
 /// Code units `start..end` send exceptions to `target`, with the stack cut to `depth`.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub(crate) struct Entry {
     pub start: usize,
     pub end: usize,
     pub target: usize,
@@ -18,7 +18,7 @@ pub struct Entry {
 }
 
 /// Big-endian groups of six bits; bit 6 says that more follow, bit 7 marks the start of an entry.
-pub fn exceptions(bytes: &[u8]) -> Result<Vec<Entry>> {
+pub(crate) fn exceptions(bytes: &[u8]) -> Result<Vec<Entry>> {
     let bad = || unsupported("malformed exception table".into());
     let mut it = bytes.iter().copied().peekable();
     let mut out = vec![];
@@ -41,7 +41,7 @@ pub fn exceptions(bytes: &[u8]) -> Result<Vec<Entry>> {
 }
 
 /// The position of every code unit; unknown where the table ends early.
-pub fn positions(bytes: &[u8], first_line: u32, units: usize) -> Vec<Position> {
+pub(crate) fn positions(bytes: &[u8], first_line: u32, units: usize) -> Vec<Position> {
     let mut out = Vec::with_capacity(units);
     let mut it = bytes.iter().copied();
     let mut line = first_line as i64;

@@ -5,7 +5,7 @@ use super::{Row, Version, Writer, row, shapes};
 use crate::bytecode::Opcode::*;
 use crate::diag::Result;
 
-pub static VERSION: Version = Version::new((3, 11), &ROWS);
+pub(crate) static VERSION: Version = Version::new((3, 11), &ROWS);
 
 #[rustfmt::skip]
 static ROWS: [Row; 110] = [

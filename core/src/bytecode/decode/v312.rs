@@ -6,7 +6,7 @@ use super::{Row, Version, Writer, row, shapes};
 use crate::bytecode::Opcode::*;
 use crate::diag::Result;
 
-pub static VERSION: Version = Version::new((3, 12), &ROWS);
+pub(crate) static VERSION: Version = Version::new((3, 12), &ROWS);
 
 #[rustfmt::skip]
 static ROWS: [Row; 109] = [

@@ -7,7 +7,7 @@ use crate::bytecode::Instr;
 use crate::bytecode::Opcode::*;
 use crate::diag::Result;
 
-pub static VERSION: Version = Version::new((3, 13), &ROWS);
+pub(crate) static VERSION: Version = Version::new((3, 13), &ROWS);
 
 #[rustfmt::skip]
 static ROWS: [Row; 115] = [

@@ -32,7 +32,7 @@ enum Key {
     Truth(Value),
 }
 
-pub fn reuse_values(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn reuse_values(func: &mut Func, analyses: &mut Analyses) {
     if func.layout.is_empty() {
         return;
     }

@@ -8,7 +8,7 @@ use crate::lir::{Alias, Func, InstData, Value};
 use crate::rt::{Effect, Raises};
 
 /// Whether the instruction must stay even if nothing uses its results.
-pub fn has_effect(data: &InstData) -> bool {
+pub(crate) fn has_effect(data: &InstData) -> bool {
     match data {
         InstData::Const { .. }
         | InstData::Op { .. }
@@ -30,7 +30,7 @@ pub fn has_effect(data: &InstData) -> bool {
     }
 }
 
-pub fn drop_dead_code(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn drop_dead_code(func: &mut Func, analyses: &mut Analyses) {
     if func.layout.is_empty() {
         return;
     }

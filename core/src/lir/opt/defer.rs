@@ -25,7 +25,7 @@ use crate::math::definition;
 use std::collections::HashSet;
 
 /// What is done once more where a check fails, and what an undo log has room for.
-pub const TURNS: i64 = 256;
+pub(crate) const TURNS: i64 = 256;
 /// Stores in a turn, each with a log of its own.
 const MAX_STORES: usize = 4;
 /// Instructions of a loop that is worth copying.
@@ -35,7 +35,7 @@ const MAX_DEPTH: u32 = 8;
 
 /// A loop that counts to a near bound, as `strip.rs` leaves it: `near` enters it, and `latch` leaves it for
 /// `look`.
-pub struct Stripped {
+pub(crate) struct Stripped {
     pub header: Block,
     pub latch: Block,
     pub near: Block,
@@ -57,7 +57,7 @@ struct Plan<'s> {
 }
 
 /// Gives the loops that it changed.
-pub fn defer_checks(func: &mut Func, analyses: &mut Analyses, stripped: &[Stripped]) {
+pub(crate) fn defer_checks(func: &mut Func, analyses: &mut Analyses, stripped: &[Stripped]) {
     let mut plans: Vec<(usize, Plan<'_>)> = {
         let (cfg, doms, loops) = (analyses.cfg(func), analyses.dominators(func), analyses.loops(func));
         let defs = Defs::new(func);

@@ -4,18 +4,18 @@ use crate::lir::{Block, BlockCall, Func, Inst, InstData, Loc, Op, Ty, Value};
 
 /// Values to be replaced by others. Chains are followed, so the order of registration is free; cycles are the
 /// caller's bug.
-pub struct Subst {
+pub(crate) struct Subst {
     to: Vec<u32>,
     any: bool,
 }
 
 impl Subst {
-    pub fn new(func: &Func) -> Subst {
+    pub(crate) fn new(func: &Func) -> Subst {
         Subst { to: (0..func.value_types.len() as u32).collect(), any: false }
     }
 
     /// Replaces `from` by `to`, both values of the same type.
-    pub fn set(&mut self, from: Value, to: Value) {
+    pub(crate) fn set(&mut self, from: Value, to: Value) {
         let len = self.to.len().max(from.index().max(to.index()) + 1);
         self.to.extend(self.to.len() as u32..len as u32);
         debug_assert_ne!(self.get(to), from, "a value cannot stand for itself");
@@ -23,7 +23,7 @@ impl Subst {
         self.any = true;
     }
 
-    pub fn get(&mut self, v: Value) -> Value {
+    pub(crate) fn get(&mut self, v: Value) -> Value {
         let mut at = v.0;
         while let Some(&next) = self.to.get(at as usize) {
             if next == at {
@@ -39,7 +39,7 @@ impl Subst {
     }
 
     /// Rewrites every use in the function.
-    pub fn apply(&mut self, func: &mut Func) {
+    pub(crate) fn apply(&mut self, func: &mut Func) {
         if !self.any {
             return;
         }
@@ -52,14 +52,14 @@ impl Subst {
 }
 
 /// Which instruction defines a value, where that is an instruction and no block parameter.
-pub struct Defs {
+pub(crate) struct Defs {
     inst: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl Defs {
-    pub fn new(func: &Func) -> Defs {
+    pub(crate) fn new(func: &Func) -> Defs {
         let mut defs = Defs { inst: vec![NONE; func.value_types.len()] };
         for b in &func.layout {
             for i in &func.blocks[b.index()].insts {
@@ -69,7 +69,7 @@ impl Defs {
         defs
     }
     /// Records the results of an instruction made since.
-    pub fn add(&mut self, func: &Func, i: Inst) {
+    pub(crate) fn add(&mut self, func: &Func, i: Inst) {
         for r in &func.insts[i.index()].results {
             if r.index() >= self.inst.len() {
                 self.inst.resize(r.index() + 1, NONE);
@@ -77,38 +77,38 @@ impl Defs {
             self.inst[r.index()] = i.0;
         }
     }
-    pub fn inst(&self, v: Value) -> Option<Inst> {
+    pub(crate) fn inst(&self, v: Value) -> Option<Inst> {
         self.inst.get(v.index()).copied().filter(|i| *i != NONE).map(Inst)
     }
-    pub fn data<'f>(&self, func: &'f Func, v: Value) -> Option<&'f InstData> {
+    pub(crate) fn data<'f>(&self, func: &'f Func, v: Value) -> Option<&'f InstData> {
         self.inst(v).map(|i| &func.insts[i.index()].data)
     }
     /// Bits of a constant.
-    pub fn constant(&self, func: &Func, v: Value) -> Option<u64> {
+    pub(crate) fn constant(&self, func: &Func, v: Value) -> Option<u64> {
         let InstData::Const { bits, .. } = self.data(func, v)? else { return None };
         Some(*bits)
     }
 }
 
 /// Appends instructions to blocks.
-pub struct Writer<'f> {
+pub(crate) struct Writer<'f> {
     pub func: &'f mut Func,
     pub loc: Loc,
 }
 
 impl Writer<'_> {
-    pub fn put(&mut self, block: Block, data: InstData) -> Vec<Value> {
+    pub(crate) fn put(&mut self, block: Block, data: InstData) -> Vec<Value> {
         let i = self.func.make_inst(data, self.loc);
         self.func.blocks[block.index()].insts.push(i);
         self.func.insts[i.index()].results.clone()
     }
-    pub fn value(&mut self, block: Block, data: InstData) -> Value {
+    pub(crate) fn value(&mut self, block: Block, data: InstData) -> Value {
         self.put(block, data)[0]
     }
-    pub fn int(&mut self, block: Block, ty: Ty, x: i64) -> Value {
+    pub(crate) fn int(&mut self, block: Block, ty: Ty, x: i64) -> Value {
         self.value(block, InstData::Const { ty, bits: x as u64 })
     }
-    pub fn bin(&mut self, block: Block, op: Op, a: Value, b: Value) -> Value {
+    pub(crate) fn bin(&mut self, block: Block, op: Op, a: Value, b: Value) -> Value {
         let ty = self.func.value_type(a);
         self.value(block, InstData::Op { op, ty, args: vec![a, b] })
     }
@@ -116,7 +116,7 @@ impl Writer<'_> {
 
 /// A fast hash for small keys made of numbers; not for keys that an attacker chooses.
 #[derive(Default)]
-pub struct FastHasher(u64);
+pub(crate) struct FastHasher(u64);
 impl std::hash::Hasher for FastHasher {
     fn finish(&self) -> u64 {
         self.0.rotate_left(26)
@@ -145,10 +145,10 @@ impl std::hash::Hasher for FastHasher {
         self.write_u64(x as u64);
     }
 }
-pub type FastMap<K, V> = std::collections::HashMap<K, V, std::hash::BuildHasherDefault<FastHasher>>;
+pub(crate) type FastMap<K, V> = std::collections::HashMap<K, V, std::hash::BuildHasherDefault<FastHasher>>;
 
 /// Removes block parameters for which `drop` says so, and the arguments passed for them on every edge.
-pub fn remove_params(func: &mut Func, mut drop: impl FnMut(&Func, Value) -> bool) -> bool {
+pub(crate) fn remove_params(func: &mut Func, mut drop: impl FnMut(&Func, Value) -> bool) -> bool {
     let mut dropped: Vec<Option<Vec<bool>>> = vec![None; func.blocks.len()];
     let mut any = false;
     for &b in func.layout.iter().skip(1) {
@@ -181,7 +181,7 @@ fn keep_unflagged(list: &mut Vec<Value>, flags: &[bool]) {
 }
 
 /// Jump targets that carry arguments.
-pub fn for_each_call_mut(data: &mut InstData, mut f: impl FnMut(&mut BlockCall)) {
+pub(crate) fn for_each_call_mut(data: &mut InstData, mut f: impl FnMut(&mut BlockCall)) {
     match data {
         InstData::Jump(to) => f(to),
         InstData::Brif { then_to, else_to, .. } => {
@@ -205,7 +205,7 @@ pub fn for_each_call_mut(data: &mut InstData, mut f: impl FnMut(&mut BlockCall))
 }
 
 /// Drops unreachable blocks from the layout.
-pub fn remove_unreachable(func: &mut Func, cfg: &crate::lir::cfg::Cfg) -> bool {
+pub(crate) fn remove_unreachable(func: &mut Func, cfg: &crate::lir::cfg::Cfg) -> bool {
     let before = func.layout.len();
     func.layout.retain(|b| cfg.is_reachable(*b));
     func.layout.len() != before

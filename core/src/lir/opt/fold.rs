@@ -29,7 +29,7 @@ impl Known {
     }
 }
 
-pub fn fold(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn fold(func: &mut Func, analyses: &mut Analyses) {
     if func.layout.is_empty() {
         return;
     }
@@ -270,7 +270,7 @@ fn switch_target(index: u64, cases: &[Block], default: Block) -> Block {
 }
 
 /// The operand type that `eval` wants.
-pub fn from_type(func: &Func, op: Op, ty: Ty, args: &[Value]) -> Ty {
+pub(crate) fn from_type(func: &Func, op: Op, ty: Ty, args: &[Value]) -> Ty {
     if op.shape().suffix_is_result() { func.value_type(args[0]) } else { ty }
 }
 

@@ -14,13 +14,13 @@ const SMALL: usize = 40;
 /// Callers stop growing here; the back end compiles larger functions less well.
 const LARGE: usize = 4_000;
 
-pub fn inline_calls(module: &mut Module) {
+pub(crate) fn inline_calls(module: &mut Module) {
     inline_with_roots(module, None)
 }
 
 /// With `roots`, the functions that somebody outside calls by name: the others are copied also where their
 /// only call is, and leave the module when no call is left.
-pub fn inline_with_roots(module: &mut Module, roots: Option<&[&str]>) {
+pub(crate) fn inline_with_roots(module: &mut Module, roots: Option<&[&str]>) {
     let graph = CallGraph::new(module);
     let calls = graph.count_calls();
     // Who has a private copy of something large may not be copied as if it were small.

@@ -50,7 +50,7 @@ fn access(func: &Func, block: Block, data: &InstData) -> Option<(Value, Access)>
     Some((addr, Access { block, start: offset, end, header }))
 }
 
-pub fn hoist_invariants(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn hoist_invariants(func: &mut Func, analyses: &mut Analyses) {
     if func.layout.is_empty() || !add_preheaders(func, analyses) {
         return;
     }
@@ -82,7 +82,7 @@ pub fn hoist_invariants(func: &mut Func, analyses: &mut Analyses) {
 
 /// Gives every loop header one way in from outside, a block that does nothing but jump to it. False if there
 /// are no loops.
-pub fn add_preheaders(func: &mut Func, analyses: &mut Analyses) -> bool {
+pub(crate) fn add_preheaders(func: &mut Func, analyses: &mut Analyses) -> bool {
     let (cfg, doms) = (analyses.cfg(func), analyses.dominators(func));
     let headers: Vec<Block> =
         cfg.rpo().iter().copied().filter(|b| cfg.preds(*b).iter().any(|p| doms.dominates(*b, *p))).collect();

@@ -10,16 +10,16 @@ use crate::rt::{Effect, Raises, RtFn};
 
 /// Classes that have versions of their own; the last stands for "any of them". `Const` never changes,
 /// `Volatile` always does.
-pub const CLASSES: usize = 7;
-pub const ANY: usize = CLASSES - 1;
+pub(crate) const CLASSES: usize = 7;
+pub(crate) const ANY: usize = CLASSES - 1;
 
 /// One bit for each class.
-pub type Set = u8;
+pub(crate) type Set = u8;
 
-pub type Versions = [u32; CLASSES];
+pub(crate) type Versions = [u32; CLASSES];
 
 /// The class's number, or nothing where caching makes no sense or needs no version.
-pub fn class(alias: Alias) -> Option<usize> {
+pub(crate) fn class(alias: Alias) -> Option<usize> {
     match alias {
         Alias::Array => Some(0),
         Alias::Object => Some(1),
@@ -34,7 +34,7 @@ pub fn class(alias: Alias) -> Option<usize> {
 const EVERYTHING: Set = (1 << CLASSES) - 1;
 
 /// Classes that a helper may write to. An exception is left in a field of the context.
-pub fn clobbered_by(helper: &RtFn) -> Set {
+pub(crate) fn clobbered_by(helper: &RtFn) -> Set {
     let pending = if helper.raises == Raises::Pending { set_of(Alias::Ctx) } else { 0 };
     match helper.effect {
         Effect::Pure | Effect::Reads | Effect::Allocates => pending,
@@ -47,7 +47,7 @@ fn set_of(alias: Alias) -> Set {
 }
 
 /// Classes that an instruction may write to.
-pub fn clobbers(data: &InstData) -> Set {
+pub(crate) fn clobbers(data: &InstData) -> Set {
     match data {
         InstData::Store { alias, .. } => set_of(*alias),
         InstData::Call { .. } | InstData::CallIndirect { .. } => EVERYTHING,
@@ -74,7 +74,7 @@ pub fn clobbers(data: &InstData) -> Set {
 }
 
 /// Brings `versions` past an instruction.
-pub fn step(versions: &mut Versions, i: Inst, data: &InstData) {
+pub(crate) fn step(versions: &mut Versions, i: Inst, data: &InstData) {
     let set = clobbers(data);
     if set == 0 {
         return;
@@ -98,7 +98,7 @@ fn meeting_at(b: Block) -> u32 {
 const UNKNOWN: u32 = u32::MAX;
 
 /// Versions at the start of every reachable block.
-pub fn versions_at_entry(func: &Func, cfg: &Cfg) -> Vec<Versions> {
+pub(crate) fn versions_at_entry(func: &Func, cfg: &Cfg) -> Vec<Versions> {
     let mut written: Vec<Versions> = vec![[UNKNOWN; CLASSES]; func.blocks.len()];
     for &b in cfg.rpo() {
         for i in &func.blocks[b.index()].insts {

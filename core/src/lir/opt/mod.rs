@@ -28,7 +28,7 @@ mod unroll;
 mod unwrap;
 mod version;
 
-pub use dce::drop_dead_code;
+pub(crate) use dce::drop_dead_code;
 pub use unit::strided_loops;
 
 use crate::lir::cfg::Analyses;
@@ -241,7 +241,7 @@ impl Pass {
 
 /// Runs passes of one function over it, by their names: what a function needs that is made behind the
 /// pipeline, whatever the fuel.
-pub fn clean_up(func: &mut Func, passes: &[&str]) {
+pub(crate) fn clean_up(func: &mut Func, passes: &[&str]) {
     let mut analyses = Analyses::default();
     for pass in passes.iter().filter_map(|name| lookup(name)) {
         if let Run::Func(run) = pass.run {
@@ -261,7 +261,7 @@ pub struct Options<'a> {
     pub stop: Option<&'a dyn Fn() -> bool>,
 }
 impl Options<'_> {
-    pub fn stops(&self) -> bool {
+    pub(crate) fn stops(&self) -> bool {
         self.stop.is_some_and(|stop| stop())
     }
 }

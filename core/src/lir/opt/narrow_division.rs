@@ -31,7 +31,7 @@ struct Division {
     n: Value,
 }
 
-pub fn narrow_divisions(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn narrow_divisions(func: &mut Func, analyses: &mut Analyses) {
     let mut found = find(func, analyses);
     found.truncate(MAX);
     // What stands behind a division leaves its block with it, so the last one comes first.

@@ -51,7 +51,7 @@ struct Plan {
 
 /// Gives the headers of loops in copies: of inner ones, which need no poll, and of those around them, each
 /// with the turns that one of its own may stand for.
-pub fn quieten(func: &mut Func, analyses: &mut Analyses) -> Vec<(Block, Option<i64>)> {
+pub(crate) fn quieten(func: &mut Func, analyses: &mut Analyses) -> Vec<(Block, Option<i64>)> {
     // Nearly all functions have no loop inside another that polls: they are left as they are, without new
     // blocks.
     let has_nests = analyses.loops(func).all.iter().any(|l| !l.innermost);

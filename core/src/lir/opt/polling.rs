@@ -12,7 +12,7 @@ const MAX_TEST: usize = 16;
 
 /// A loop that polls: header, the block that polls, the load of the flag; and where the header is a test that
 /// may move, for which answer the loop goes on.
-pub struct Polling {
+pub(crate) struct Polling {
     pub header: Block,
     pub latch: Block,
     pub load: Inst,
@@ -24,7 +24,7 @@ pub struct Polling {
 
 /// The loop goes on while `param compare bound`, and `param` moves by `step` towards the bound.
 #[derive(Clone, Copy)]
-pub struct Counter {
+pub(crate) struct Counter {
     pub param: usize,
     pub(super) compare: Op,
     pub bound: Value,
@@ -32,7 +32,7 @@ pub struct Counter {
 }
 
 /// For which answer the loop goes on, where the header computes and decides that and no more.
-pub fn test_of(func: &Func, blocks: &[Block], p: &Polling) -> Option<bool> {
+pub(crate) fn test_of(func: &Func, blocks: &[Block], p: &Polling) -> Option<bool> {
     let insts = &func.blocks[p.header.index()].insts;
     let Some((branch, rest)) = insts.split_last() else { return None };
     let InstData::Brif { then_to, else_to, .. } = &func.insts[branch.index()].data else { return None };
@@ -63,7 +63,7 @@ pub fn test_of(func: &Func, blocks: &[Block], p: &Polling) -> Option<bool> {
 }
 
 /// What the header's test counts, where it is a comparison that a nearer bound can stand in for.
-pub fn counter_of(
+pub(crate) fn counter_of(
     func: &Func,
     defs: &Defs,
     blocks: &[Block],
@@ -99,7 +99,7 @@ pub fn counter_of(
 }
 
 /// Whether a block that is not cold calls anything that stays a call.
-pub fn calls(func: &Func, blocks: &[Block]) -> bool {
+pub(crate) fn calls(func: &Func, blocks: &[Block]) -> bool {
     blocks.iter().filter(|b| !func.blocks[b.index()].cold).flat_map(|b| &func.blocks[b.index()].insts).any(
         |i| match &func.insts[i.index()].data {
             InstData::CallHelper { helper, .. } => definition(helper).is_none(),
@@ -121,7 +121,7 @@ pub fn calls(func: &Func, blocks: &[Block]) -> bool {
 }
 
 /// `flag = load volatile; brif flag ≠ 0, cold poll, header`.
-pub fn poll_of(func: &Func, defs: &Defs, latch: Block, header: Block) -> Option<Polling> {
+pub(crate) fn poll_of(func: &Func, defs: &Defs, latch: Block, header: Block) -> Option<Polling> {
     let InstData::Brif { cond, else_to, cold: Cold::Then, .. } =
         &func.insts[func.terminator(latch)?.index()].data
     else {

@@ -22,7 +22,7 @@ const BUDGET: u32 = 50;
 const LARGE_BUDGET: u32 = 250;
 const MAX_DEPTH: u32 = 14;
 
-pub fn decide_comparisons(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn decide_comparisons(func: &mut Func, analyses: &mut Analyses) {
     if func.layout.is_empty() {
         return;
     }
@@ -150,7 +150,7 @@ impl Remainder {
 
 /// A value, or the number 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Node {
+pub(crate) enum Node {
     Zero,
     V(Value),
 }
@@ -193,7 +193,7 @@ struct Goal {
     c: i128,
 }
 
-pub struct Prover<'a> {
+pub(crate) struct Prover<'a> {
     func: &'a Func,
     cfg: &'a Cfg,
     doms: &'a Dominators,
@@ -223,7 +223,7 @@ fn recent(list: Option<&Vec<Bound>>, f: impl FnMut(&Bound)) {
 }
 
 impl<'a> Prover<'a> {
-    pub fn new(func: &'a Func, cfg: &'a Cfg, doms: &'a Dominators) -> Prover<'a> {
+    pub(crate) fn new(func: &'a Func, cfg: &'a Cfg, doms: &'a Dominators) -> Prover<'a> {
         let mut home = vec![None; func.value_types.len()];
         for &b in cfg.rpo() {
             let block = &func.blocks[b.index()];
@@ -366,7 +366,7 @@ impl<'a> Prover<'a> {
     }
 
     /// Whether the comparison has the same answer whenever `b` runs.
-    pub fn compare(&mut self, op: Op, x: Value, y: Value, b: Block) -> Option<bool> {
+    pub(crate) fn compare(&mut self, op: Op, x: Value, y: Value, b: Block) -> Option<bool> {
         let (vx, vy) = (Node::V(x), Node::V(y));
         let between = |p: &mut Self, low: Value, high: Node, c: i128| {
             p.ask(Node::Zero, Node::V(low), 0, b) && p.ask(Node::V(low), high, c, b)
@@ -416,7 +416,7 @@ impl<'a> Prover<'a> {
     }
 
     /// Whether `x <= y + c` wherever `b` runs.
-    pub fn ask(&mut self, x: Node, y: Node, c: i128, b: Block) -> bool {
+    pub(crate) fn ask(&mut self, x: Node, y: Node, c: i128, b: Block) -> bool {
         self.start();
         self.le(x, y, c, Place { at: b, assumed: None }, 0)
     }

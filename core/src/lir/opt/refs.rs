@@ -17,7 +17,7 @@ use crate::rt::{Effect, RtFn};
 /// Blocks that the ways from one reference may go through.
 const MAX_BLOCKS: usize = 64;
 
-pub fn drop_counts(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn drop_counts(func: &mut Func, analyses: &mut Analyses) {
     if !func
         .layout
         .iter()

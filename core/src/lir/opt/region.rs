@@ -10,7 +10,7 @@ use crate::lir::{Block, BlockCall, Func, Inst, InstData, InstNode, Loc, Value};
 
 /// New names of what was copied.
 #[derive(Default)]
-pub struct Copied {
+pub(crate) struct Copied {
     pub blocks: FastMap<Block, Block>,
     pub values: FastMap<Value, Value>,
 }
@@ -18,7 +18,7 @@ pub struct Copied {
 /// Copies blocks; edges among them lead to copies, edges out of them to where the originals lead. The blocks
 /// that [`split_switch_edges`] has put behind a switch are copied with it, for what they jump to may come to
 /// need arguments.
-pub fn copy_blocks(func: &mut Func, blocks: &[Block]) -> Copied {
+pub(crate) fn copy_blocks(func: &mut Func, blocks: &[Block]) -> Copied {
     let mut copied = Copied::default();
     let mut all = blocks.to_vec();
     for &b in blocks {
@@ -107,7 +107,7 @@ pub fn split_switch_edges(func: &mut Func, analyses: &mut Analyses) {
 }
 
 /// Every original and its copies are definitions of one variable: rewrites the uses that another one reaches.
-pub fn merge_definitions(func: &mut Func, analyses: &Analyses, copies: &[Copied]) {
+pub(crate) fn merge_definitions(func: &mut Func, analyses: &Analyses, copies: &[Copied]) {
     let mut names: FastMap<Value, Vec<Value>> = FastMap::default();
     for (old, new) in copies.iter().flat_map(|c| &c.values) {
         names.entry(*old).or_insert_with(|| vec![*old]).push(*new);
@@ -120,7 +120,7 @@ pub fn merge_definitions(func: &mut Func, analyses: &Analyses, copies: &[Copied]
 /// Each list holds the definitions of one variable: rewrites every use to the definition that reaches it.
 ///
 /// A use that its own definition dominates stays: no other definition of the variable may lie between them.
-pub fn merge_variables(func: &mut Func, analyses: &Analyses, variables: &[Vec<Value>]) {
+pub(crate) fn merge_variables(func: &mut Func, analyses: &Analyses, variables: &[Vec<Value>]) {
     let (cfg, doms) = (analyses.cfg(func), analyses.dominators(func));
     let mut home: FastMap<Value, Block> = FastMap::default();
     let mut uses: FastMap<Value, Vec<(Block, Inst)>> =

@@ -9,7 +9,7 @@ use crate::lir::{Func, InstData, Op, Shape, Ty, Value, eval};
 
 /// An operand of a replacement.
 #[derive(Clone, Copy, Debug)]
-pub enum Operand {
+pub(crate) enum Operand {
     Old(Value),
     Const(Ty, u64),
 }
@@ -17,14 +17,14 @@ use Operand::{Const, Old};
 
 /// What an operation may be replaced by.
 #[derive(Debug)]
-pub enum Better {
+pub(crate) enum Better {
     Same(Value),
     Const(u64),
     Op(Op, Ty, Vec<Operand>),
 }
 
 /// The function around an operation. Operands must have been simplified before.
-pub struct View<'a> {
+pub(crate) struct View<'a> {
     pub func: &'a Func,
     pub defs: &'a Defs,
 }
@@ -57,7 +57,7 @@ impl View<'_> {
     }
 
     /// Whether `v` is 0 or 1 always.
-    pub fn is_bool(&self, v: Value, depth: u32) -> bool {
+    pub(crate) fn is_bool(&self, v: Value, depth: u32) -> bool {
         if let Some(c) = self.constant(v) {
             return c <= 1;
         }
@@ -84,7 +84,7 @@ impl View<'_> {
         }
     }
     /// `x`, if `v` is true exactly where the boolean (or any i8, for a comparison with 0) `x` is zero.
-    pub fn negated(&self, v: Value) -> Option<Value> {
+    pub(crate) fn negated(&self, v: Value) -> Option<Value> {
         if let Some((x, 0)) = self.with_constant(v, Op::IcmpEq)
             && self.ty(x) == Ty::I8
         {
@@ -122,7 +122,7 @@ impl View<'_> {
 }
 
 /// Whether the operands may change places.
-pub fn is_commutative(op: Op) -> bool {
+pub(crate) fn is_commutative(op: Op) -> bool {
     matches!(
         op,
         Op::Iadd
@@ -163,7 +163,7 @@ fn mirrored(op: Op) -> Option<Op> {
 
 /// A replacement that is simpler, or nothing. Operations on constants alone are not looked at: `fold`
 /// evaluates them before.
-pub fn simplify(view: &View<'_>, op: Op, ty: Ty, args: &[Value]) -> Option<Better> {
+pub(crate) fn simplify(view: &View<'_>, op: Op, ty: Ty, args: &[Value]) -> Option<Better> {
     match op.shape() {
         Shape::IntBinary | Shape::IntCompare | Shape::FloatBinary | Shape::FloatCompare => {
             // Constants go to the right, where the rules look for them.

@@ -12,7 +12,7 @@ use crate::lir::{Block, BlockCall, Cold, Func, InstData, Value};
 /// How many blocks one edge may skip: cycles of empty blocks exist (`while True: pass`).
 const MAX_HOPS: u32 = 8;
 
-pub fn simplify_cfg(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn simplify_cfg(func: &mut Func, analyses: &mut Analyses) {
     if func.layout.is_empty() {
         return;
     }
@@ -28,7 +28,7 @@ pub fn simplify_cfg(func: &mut Func, analyses: &mut Analyses) {
 
 /// A branch whose one side cannot be reached only told the passes before a fact: it becomes a jump to the
 /// other side.
-pub fn drop_assumptions(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn drop_assumptions(func: &mut Func, analyses: &mut Analyses) {
     let impossible = |func: &Func, b: Block| matches!(func.blocks[b.index()].insts[..], [only] if matches!(func.insts[only.index()].data, InstData::Unreachable));
     for b in func.layout.clone() {
         let Some(t) = func.terminator(b) else { continue };

@@ -34,7 +34,7 @@ use super::region::{Copied, merge_definitions, split_switch_edges};
 use crate::lir::cfg::Analyses;
 use crate::lir::{Block, BlockCall, Cold, Func, Inst, InstData, Op, Ty, Value};
 
-pub fn strip_polls(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn strip_polls(func: &mut Func, analyses: &mut Analyses) {
     split_switch_edges(func, analyses);
     let quiet = quieten(func, analyses);
     let found: Vec<Polling> = {

@@ -39,7 +39,7 @@ struct Known {
     block: Block,
 }
 
-pub fn thread_branches(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn thread_branches(func: &mut Func, analyses: &mut Analyses) {
     if thread_arguments(func, analyses) {
         // What is left of such a block is decided as a rule.
         fold(func, analyses);

@@ -20,7 +20,7 @@ const LARGE: usize = 500;
 /// Calls within calls.
 const DEPTH: usize = 2;
 
-pub fn unfold_recursion(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn unfold_recursion(func: &mut Func, analyses: &mut Analyses) {
     let calls = calls_of_itself(func);
     let size = weight(func);
     if calls == 0 || size > SMALL {

@@ -30,7 +30,7 @@ struct Plan {
     strides: Vec<(Value, i64)>,
 }
 
-pub fn ask_strides(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn ask_strides(func: &mut Func, analyses: &mut Analyses) {
     if func.layout.is_empty() || !add_preheaders(func, analyses) {
         return;
     }
@@ -201,7 +201,7 @@ impl Plan {
 }
 
 /// Writes an instruction in front of a block's last one; its result.
-pub fn ahead(func: &mut Func, block: Block, data: InstData) -> Value {
+pub(crate) fn ahead(func: &mut Func, block: Block, data: InstData) -> Value {
     let i = func.make_inst(data, Loc(0));
     let insts = &mut func.blocks[block.index()].insts;
     let at = insts.len() - 1;

@@ -21,7 +21,7 @@ const MAX_TOTAL: usize = 900;
 /// Loops in loops.
 const MAX_DEPTH: usize = 3;
 
-pub fn unroll_loops(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn unroll_loops(func: &mut Func, analyses: &mut Analyses) {
     let mut left = MAX_TOTAL;
     for _ in 0..MAX_DEPTH {
         split_switch_edges(func, analyses);

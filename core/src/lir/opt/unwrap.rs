@@ -26,7 +26,7 @@ struct Check {
     else_to: BlockCall,
 }
 
-pub fn unwrap_indices(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn unwrap_indices(func: &mut Func, analyses: &mut Analyses) {
     let defs = Defs::new(func);
     let mut checks: Vec<Check> = func.layout.iter().filter_map(|b| find(func, &defs, *b)).collect();
     if checks.is_empty() {

@@ -32,7 +32,7 @@ const MAX_CHECKS: usize = 12;
 /// Where nothing that is checked moves, a loop stands twice if there are so few instructions to a check.
 const STILL: usize = 8;
 
-pub fn version_loops(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn version_loops(func: &mut Func, analyses: &mut Analyses) {
     if func.layout.is_empty() || !add_preheaders(func, analyses) {
         return;
     }

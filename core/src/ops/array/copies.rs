@@ -14,7 +14,7 @@ use crate::types::{ArrayType, Const, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 /// The layout of a copy in the order that an argument names: C, F, A or K.
-pub fn ordered(a: ArrayType, order: &Arg) -> Result<Layout> {
+pub(crate) fn ordered(a: ArrayType, order: &Arg) -> Result<Layout> {
     let text = if order.is_none() {
         "K"
     } else {
@@ -57,7 +57,7 @@ fn result_array(t: Type) -> Result<ArrayType> {
     t.as_array().ok_or_else(|| Diagnostic::internal(format!("{t} is no array")))
 }
 
-pub fn emit_copy(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub(crate) fn emit_copy(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let r = result_array(c.ret)?;
     if c.types[0].as_array().is_none() {
         return Ok(crate::emit::arrays::zero_d(cx, &c.args[0], c.types[0], r.dtype)?.pack());
@@ -80,7 +80,7 @@ pub(super) fn astype_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
 }
 
 /// Whether an argument `order` leaves the array as it lies.
-pub fn any_order(order: &Arg) -> bool {
+pub(crate) fn any_order(order: &Arg) -> bool {
     order.is_none() || order.text().is_some_and(|o| matches!(o, "K" | "A" | "k" | "a"))
 }
 

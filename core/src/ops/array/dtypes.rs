@@ -114,7 +114,7 @@ pub(super) fn can_cast(from: Type, to: Type, rule: &str) -> Option<bool> {
 }
 
 /// A type as a dtype object.
-pub fn dtype_of(t: Type) -> Type {
+pub(crate) fn dtype_of(t: Type) -> Type {
     Type::new(Kind::DType(t.strong()))
 }
 

@@ -23,7 +23,7 @@ pub(super) fn fill_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
 }
 
 /// A number, or the element of a 0-d array, as `to`.
-pub fn scalar_of(cx: &mut LowerCx<'_>, v: &[Value], t: Type, to: Type) -> Result<Val> {
+pub(crate) fn scalar_of(cx: &mut LowerCx<'_>, v: &[Value], t: Type, to: Type) -> Result<Val> {
     let Some(a) = t.as_array() else { return cast::element(cx, v, t, to) };
     let x = load_element(cx, v[1], a.dtype);
     cast::cast(cx, &x, a.dtype, to)
@@ -138,13 +138,13 @@ pub(super) fn emit_flat_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val>
 
 /// The access of a version of an array in another layout, which is the array's own where it is a view, and
 /// free where it is a copy.
-pub fn access_of_version(a: ArrayType, layout: Layout) -> Access {
+pub(crate) fn access_of_version(a: ArrayType, layout: Layout) -> Access {
     if a.access == Access::Write || a.layout == layout { a.access } else { Access::Either }
 }
 
 /// A contiguous version of an array in that order: itself where it already is (with a reference of its own),
 /// else a copy.
-pub fn contiguous_or_copy(cx: &mut LowerCx<'_>, a: &ArrayVal, order: Layout) -> Result<ArrayVal> {
+pub(crate) fn contiguous_or_copy(cx: &mut LowerCx<'_>, a: &ArrayVal, order: Layout) -> Result<ArrayVal> {
     let fits = a.is_contiguous(cx, order);
     let v = cx.if_else(
         fits,
@@ -171,7 +171,7 @@ pub fn contiguous_or_copy(cx: &mut LowerCx<'_>, a: &ArrayVal, order: Layout) -> 
 }
 
 /// Whether a version of an array is read-only, which it is where it is a view of a read-only array.
-pub fn frozen_version(cx: &mut LowerCx<'_>, a: &ArrayVal, is_view: Value) -> Option<Value> {
+pub(crate) fn frozen_version(cx: &mut LowerCx<'_>, a: &ArrayVal, is_view: Value) -> Option<Value> {
     match (a.ty.access, a.frozen) {
         (Access::Write, _) => None,
         (_, Some(f)) => Some(cx.and(f, is_view)),

@@ -64,7 +64,7 @@ pub(super) fn emit_is(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> {
     identical(cx, &c.args[0], c.types[0], &c.args[1], c.types[1])
 }
 
-pub fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type) -> Result<Value> {
+pub(crate) fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type) -> Result<Value> {
     if let Some(Some(known)) = known_identity(at, bt) {
         return Ok(cx.b.bool(known));
     }

@@ -29,7 +29,7 @@ pub(super) fn check_mask(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &[Value], dim
 }
 
 /// Number of true elements.
-pub fn count_true(cx: &mut LowerCx<'_>, mask: &ArrayVal) -> Result<Value> {
+pub(crate) fn count_true(cx: &mut LowerCx<'_>, mask: &ArrayVal) -> Result<Value> {
     if matches!(mask.ty.layout, Layout::C | Layout::F) {
         let all = product(cx, &mask.shape);
         return Ok(cx.helper_value(&kernel::array_mask_count, &[mask.data, all]));

@@ -11,8 +11,8 @@ use crate::offset;
 use crate::rt::RtFn;
 
 /// Streams of a thread.
-pub const NUMPY: i64 = 0;
-pub const PYTHON: i64 = 1;
+pub(crate) const NUMPY: i64 = 0;
+pub(crate) const PYTHON: i64 = 1;
 
 /// The next `count` words of a stream as bits of one number, the first lowest, where they are ready; else
 /// what `empty` gives for the whole number that `ready` makes of them.
@@ -52,7 +52,7 @@ fn read(
 }
 
 /// A number of [0, 1): 27 bits of a word, then 26 of the next.
-pub fn uniform(cx: &mut LowerCx<'_>, which: i64) -> Value {
+pub(crate) fn uniform(cx: &mut LowerCx<'_>, which: i64) -> Value {
     let ready = |cx: &mut LowerCx<'_>, words: Value| {
         let high = cx.b.bin_imm(Op::Band, words, 0xffff_ffe0);
         let high = cx.b.bin_imm(Op::Ishl, high, 21);
@@ -112,7 +112,7 @@ fn until(
 
 /// An integer of `low` to `low + range`, as the legacy functions draw it: as many bits as `range` has, until
 /// they do not exceed it.
-pub fn masked(cx: &mut LowerCx<'_>, low: Value, range: Value) -> Result<Value> {
+pub(crate) fn masked(cx: &mut LowerCx<'_>, low: Value, range: Value) -> Result<Value> {
     // Of one word, and not of none.
     let below = cx.b.bin_imm(Op::Isub, range, 1);
     let limit = cx.b.i64(0xffff_ffff);
@@ -137,7 +137,7 @@ pub fn masked(cx: &mut LowerCx<'_>, low: Value, range: Value) -> Result<Value> {
 }
 
 /// `random._randbelow(n)`.
-pub fn below(cx: &mut LowerCx<'_>, n: Value) -> Result<Value> {
+pub(crate) fn below(cx: &mut LowerCx<'_>, n: Value) -> Result<Value> {
     let less = cx.b.bin_imm(Op::Isub, n, 1);
     let limit = cx.b.i64(0xffff_ffff);
     let small = cx.b.bin(Op::IcmpUlt, less, limit);
@@ -156,7 +156,7 @@ pub fn below(cx: &mut LowerCx<'_>, n: Value) -> Result<Value> {
 }
 
 /// `random.getrandbits(k)`, for `k` of 0 to 64.
-pub fn some_bits(cx: &mut LowerCx<'_>, k: Value) -> Result<Value> {
+pub(crate) fn some_bits(cx: &mut LowerCx<'_>, k: Value) -> Result<Value> {
     let less = cx.b.bin_imm(Op::Isub, k, 1);
     let limit = cx.b.i64(32);
     let small = cx.b.bin(Op::IcmpUlt, less, limit);
@@ -347,7 +347,7 @@ fn fine(cx: &mut LowerCx<'_>, draw: Draw, from: From, p: &[Value]) -> Option<Val
 
 /// One number of a distribution that is little more than a formula; none of another. `words` are the bits of
 /// the parameters; `called` asks the helper.
-pub fn simple(
+pub(crate) fn simple(
     cx: &mut LowerCx<'_>,
     draw: Draw,
     generator: Option<Value>,
@@ -562,7 +562,7 @@ fn geometric_search(cx: &mut LowerCx<'_>, from: From, p: Value) -> Value {
 
 /// A number of the geometric distribution; its helper knows what NumPy says of other parameters. Below a
 /// third it is a logarithm, and that of the parameter is the same for a whole loop.
-pub fn geometric(
+pub(crate) fn geometric(
     cx: &mut LowerCx<'_>,
     generator: Option<Value>,
     p: Value,

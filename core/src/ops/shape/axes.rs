@@ -10,7 +10,7 @@ use crate::types::{ArrayType, Const, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 /// A constant axis of `n` dimensions, counted from 0.
-pub fn constant_axis(arg: &Arg, n: usize, what: &str) -> Result<usize> {
+pub(crate) fn constant_axis(arg: &Arg, n: usize, what: &str) -> Result<usize> {
     let k = arg.int().ok_or_else(|| {
         Diagnostic::new(Code::RequiresConstant, format!("the axis of {what}() must be a constant"))
             .help("write the number in the call")
@@ -19,25 +19,25 @@ pub fn constant_axis(arg: &Arg, n: usize, what: &str) -> Result<usize> {
 }
 
 /// An axis counted from 0; none when it is out of bounds.
-pub fn normal_axis(k: i64, n: usize) -> Option<usize> {
+pub(crate) fn normal_axis(k: i64, n: usize) -> Option<usize> {
     let at = if k < 0 { k + n as i64 } else { k };
     usize::try_from(at).ok().filter(|k| *k < n)
 }
 
 /// An exception that the types promise: its class and what it says.
-pub type Promised = (Class, String);
+pub(crate) type Promised = (Class, String);
 
-pub fn value_error(text: impl Into<String>) -> Promised {
+pub(crate) fn value_error(text: impl Into<String>) -> Promised {
     (Class::ValueError, text.into())
 }
 
 /// What NumPy says of an axis that an array of `n` dimensions has not; `what` stands in front.
-pub fn bad_axis(what: &str, k: i64, n: usize) -> Promised {
+pub(crate) fn bad_axis(what: &str, k: i64, n: usize) -> Promised {
     (Class::AxisError, format!("{what}axis {k} is out of bounds for array of dimension {n}"))
 }
 
 /// Constant integers: one, or a tuple of them.
-pub fn constant_ints(arg: &Arg) -> Option<Vec<i64>> {
+pub(crate) fn constant_ints(arg: &Arg) -> Option<Vec<i64>> {
     match &arg.konst {
         Some(Const::Tuple(m)) => m.iter().map(Const::as_int).collect(),
         Some(c) => Some(vec![c.as_int()?]),

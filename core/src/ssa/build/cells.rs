@@ -22,7 +22,7 @@ const LAZY: [&str; 7] = ["map", "filter", "zip", "enumerate", "reversed", "iter"
 const KEEPING: [&str; 5] = ["append", "insert", "add", "setdefault", "appendleft"];
 
 /// The local variables of `code` that need a cell.
-pub fn find_cells(code: &Code, flow: &Flow, families: &[Family]) -> BitSet {
+pub(crate) fn find_cells(code: &Code, flow: &Flow, families: &[Family]) -> BitSet {
     let mut cells = BitSet::new(code.local_count());
     if code.cellvars.is_empty() {
         return cells;
@@ -40,7 +40,7 @@ pub fn find_cells(code: &Code, flow: &Flow, families: &[Family]) -> BitSet {
 }
 
 /// Functions of `code`'s constants that capture `name`.
-pub fn inner_functions<'a>(code: &'a Code, name: &'a Arc<str>) -> impl Iterator<Item = &'a Code> {
+pub(crate) fn inner_functions<'a>(code: &'a Code, name: &'a Arc<str>) -> impl Iterator<Item = &'a Code> {
     code.consts.iter().filter_map(move |c| match c {
         Constant::Code(f) if f.freevars.contains(name) => Some(&**f),
         _ => None,
@@ -48,7 +48,7 @@ pub fn inner_functions<'a>(code: &'a Code, name: &'a Arc<str>) -> impl Iterator<
 }
 
 /// Whether `code` or a function inside it binds or deletes its captured variable `name`.
-pub fn rebinds(code: &Code, name: &Arc<str>) -> bool {
+pub(crate) fn rebinds(code: &Code, name: &Arc<str>) -> bool {
     let Some(free) = code.freevars.iter().position(|n| n == name) else { return false };
     let stores = |op: Opcode| op == Opcode::StoreCell || op == Opcode::DeleteCell;
     code.insts.iter().any(|i| stores(i.op) && code.variable(i.arg) == Variable::Free(free as u32))
@@ -89,7 +89,7 @@ fn rebound_after_capture(
 }
 
 /// The code that `make_function` at `made` takes.
-pub fn code_of(code: &Code, made: usize) -> Option<&Code> {
+pub(crate) fn code_of(code: &Code, made: usize) -> Option<&Code> {
     let load = code.insts[made.checked_sub(1)?];
     match code.consts.get(load.arg as usize)? {
         Constant::Code(c) if load.op == Opcode::LoadConst => Some(c),
@@ -97,7 +97,7 @@ pub fn code_of(code: &Code, made: usize) -> Option<&Code> {
     }
 }
 
-pub fn block_of(flow: &Flow, inst: usize) -> usize {
+pub(crate) fn block_of(flow: &Flow, inst: usize) -> usize {
     flow.blocks.partition_point(|b| b.end <= inst)
 }
 

@@ -19,7 +19,7 @@ const ANY_DEFAULTS: u32 = function::DEFAULTS | function::KWDEFAULTS;
 
 /// A function of a family, as its relatives know it. Its defaults are free values from `first_default` on,
 /// positional ones first.
-pub struct Relative {
+pub(crate) struct Relative {
     pub name: Arc<str>,
     pub id: FuncId,
     pub defaults: u32,
@@ -29,7 +29,7 @@ pub struct Relative {
 
 /// What the functions of a family share: each of them, and the names of the free values that all of them
 /// take.
-pub struct Relatives {
+pub(crate) struct Relatives {
     pub all: Vec<Relative>,
     pub free: Vec<Arc<str>>,
 }
@@ -44,7 +44,7 @@ struct Candidate<'a> {
 }
 
 /// The families among the functions that `code` makes.
-pub fn find_families(code: &Code, flow: &Flow) -> Vec<Family> {
+pub(crate) fn find_families(code: &Code, flow: &Flow) -> Vec<Family> {
     let all = candidates(code);
     let n = all.len();
     let mut reaches: Vec<Vec<bool>> =
@@ -119,7 +119,7 @@ fn candidates(code: &Code) -> Vec<Candidate<'_>> {
 
 /// The positional defaults of the function made there, where they are constants: below them lie the captured
 /// variables and the code.
-pub fn constant_defaults(code: &Code, made: usize) -> Option<&[Const]> {
+pub(crate) fn constant_defaults(code: &Code, made: usize) -> Option<&[Const]> {
     let closure = code.insts.get(made.checked_sub(2)?).filter(|i| i.op == Opcode::BuildTuple)?;
     let load =
         code.insts.get(made.checked_sub(3 + closure.arg as usize)?).filter(|i| i.op == Opcode::LoadConst)?;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 /// A definition: the instruction that makes the function, the local variable that names it.
-pub struct Member {
+pub(crate) struct Member {
     pub made: usize,
     pub local: usize,
 }
 
 /// Definitions in program order, and the variables that their functions capture, their own names left out.
-pub struct Family {
+pub(crate) struct Family {
     pub members: Vec<Member>,
     pub names: Vec<Arc<str>>,
 }

@@ -12,9 +12,9 @@ use crate::diag::Result;
 use crate::graph::{Cfg, FlowGraph};
 
 crate::entity!(/// A basic block of bytecode.
-    Bb, "bb");
+    pub(crate) Bb, "bb");
 
-pub struct BasicBlock {
+pub(crate) struct BasicBlock {
     pub start: usize,
     pub end: usize,
     /// Index into [`Code::handlers`].
@@ -29,7 +29,7 @@ pub struct BasicBlock {
     pub bound_in: BitSet,
 }
 
-pub struct Flow {
+pub(crate) struct Flow {
     pub blocks: Vec<BasicBlock>,
     /// The block of an instruction that starts one.
     starts: Vec<Option<Bb>>,
@@ -44,7 +44,7 @@ pub struct Flow {
 }
 
 /// How an instruction touches a local variable, by index.
-pub enum Touch {
+pub(crate) enum Touch {
     None,
     Read(usize),
     /// Afterwards the variable is bound, or an exception was raised.
@@ -95,7 +95,7 @@ fn touch_captured(code: &Code, is_cell: bool, op: Opcode, i: usize) -> Touch {
 }
 
 impl Flow {
-    pub fn new(code: &Code, cells: &BitSet) -> Result<Flow> {
+    pub(crate) fn new(code: &Code, cells: &BitSet) -> Result<Flow> {
         let mut flow = Flow::cut(code);
         flow.find_saves(code)?;
         let cfg = Cfg::new(&flow);
@@ -128,11 +128,11 @@ impl Flow {
     }
     /// The fact whether the variable that instruction `i` saves is bound, among those of
     /// [`BasicBlock::bound_in`].
-    pub fn saved(&self, i: usize) -> Option<usize> {
+    pub(crate) fn saved(&self, i: usize) -> Option<usize> {
         self.saves.binary_search(&i).ok().map(|k| self.variables + k)
     }
     /// The same for an instruction that stores what was saved.
-    pub fn restored(&self, i: usize) -> Option<usize> {
+    pub(crate) fn restored(&self, i: usize) -> Option<usize> {
         let at = self.restores.binary_search_by_key(&i, |r| r.0).ok()?;
         Some(self.variables + self.restores[at].1)
     }
@@ -146,15 +146,15 @@ impl Flow {
     }
 
     /// The block that starts with instruction `i`.
-    pub fn block_at(&self, i: usize) -> Option<Bb> {
+    pub(crate) fn block_at(&self, i: usize) -> Option<Bb> {
         self.starts.get(i).copied().flatten()
     }
     /// Where exceptions of a block go.
-    pub fn handler_of(&self, b: Bb) -> Option<Bb> {
+    pub(crate) fn handler_of(&self, b: Bb) -> Option<Bb> {
         self.blocks[b.index()].handler.and_then(|h| self.handler_targets[h])
     }
     /// Reachable blocks, every block after one that leads to it.
-    pub fn order(&self) -> Vec<Bb> {
+    pub(crate) fn order(&self) -> Vec<Bb> {
         Cfg::new(self).rpo().to_vec()
     }
 

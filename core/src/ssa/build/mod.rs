@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 /// How a captured variable reaches a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Capture {
+pub(crate) enum Capture {
     Value,
     /// A value that may be missing: the variable need not have been bound when it was captured.
     MaybeUnbound,
@@ -57,7 +57,7 @@ struct Outside<'a> {
 }
 
 /// Variables whose types `locals=` gives, with the texts of these types.
-pub type Locals = [(Arc<str>, Arc<str>)];
+pub(crate) type Locals = [(Arc<str>, Arc<str>)];
 
 /// A family of inner functions: what they share, and the free values that they take, once the first of them
 /// is made.

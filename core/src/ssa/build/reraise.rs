@@ -9,7 +9,7 @@ use crate::ssa::{Block, BlockCall, Func, Term, Value};
 /// Where a handler sends what it caught: out of the function, or on to another one.
 type Onward = Option<BlockCall>;
 
-pub fn skip(func: &mut Func) {
+pub(crate) fn skip(func: &mut Func) {
     // A handler may send to another one of the kind: as many rounds as they are nested.
     for _ in 0..func.blocks.len() {
         let onward: Vec<Option<Onward>> = (0..func.blocks.len()).map(|b| onward(func, b)).collect();

@@ -6,7 +6,7 @@ use crate::ssa::analysis::{Analyses, Cfg, Definitions, Edge, uses_of};
 use crate::ssa::{Block, BlockCall, BlockData, Func, Inst, InstNode, Loc, Op, Term, Value};
 
 /// Runs them all.
-pub fn run(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn run(func: &mut Func, analyses: &mut Analyses) {
     let cfg = analyses.cfg(func);
     remove_trivial_params(func, cfg);
     let merged = merge_blocks(func, cfg);
@@ -321,7 +321,7 @@ fn renumber_by(func: &mut Func, cfg: &Cfg) {
 }
 
 /// Reads of each value, arguments included.
-pub fn use_counts(func: &Func) -> Vec<u32> {
+pub(crate) fn use_counts(func: &Func) -> Vec<u32> {
     let mut counts = vec![0; func.values as usize];
     for block in &func.blocks {
         for i in &block.insts {

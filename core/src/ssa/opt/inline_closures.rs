@@ -21,7 +21,7 @@ const SMALL: usize = 60;
 const BUDGET: usize = 4000;
 
 /// Whether anything was inlined.
-pub fn run(func: &mut Func) -> bool {
+pub(crate) fn run(func: &mut Func) -> bool {
     let mut made = HashMap::new();
     for (i, n) in func.insts.iter().enumerate() {
         if let (Op::MakeFunction { .. }, Some(r)) = (&n.op, n.result) {

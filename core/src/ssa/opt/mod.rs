@@ -2,10 +2,10 @@
 //! may be left out.
 
 pub mod cleanup;
-pub mod inline_closures;
+pub(crate) mod inline_closures;
 pub mod parallel;
-pub mod promote_cells;
-pub mod type_narrowing;
+pub(crate) mod promote_cells;
+pub(crate) mod type_narrowing;
 
 use super::Func;
 use super::analysis::Analyses;
@@ -111,7 +111,7 @@ impl Pass {
 }
 
 /// What becomes of a function after it is built.
-pub fn simplify(func: &mut Func) {
+pub(crate) fn simplify(func: &mut Func) {
     let mut analyses = Analyses::default();
     let mut apply = |p: &Pass| {
         let Run::Alone(run) = p.run else { return false };

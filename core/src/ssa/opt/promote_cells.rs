@@ -18,7 +18,7 @@ const SET: Op = Op::Table(id::CELL_SET);
 const DELETE: Op = Op::Table(id::CELL_DELETE);
 
 /// Whether any cell was promoted.
-pub fn run(func: &mut Func, analyses: &mut Analyses) -> bool {
+pub(crate) fn run(func: &mut Func, analyses: &mut Analyses) -> bool {
     let cells = local_cells(func);
     if cells.is_empty() {
         return false;

@@ -30,7 +30,7 @@ impl Found {
     }
 }
 
-pub fn run(func: &mut Func, analyses: &mut Analyses) {
+pub(crate) fn run(func: &mut Func, analyses: &mut Analyses) {
     // Found out on edges into blocks that have no other way in, by block.
     let mut found: HashMap<Block, Vec<Found>> = HashMap::new();
     {

@@ -14,7 +14,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{LazyLock, RwLock};
 
 pub use builtin::{BUILTIN, Row};
-pub use mro::{Conflict, linearise};
+pub(crate) use mro::{Conflict, linearise};
 
 /// Identity of a class: those of the compiler's own table, then exceptions, then those that the host tells
 /// of.
@@ -123,17 +123,18 @@ impl ClassId {
         }
     }
     /// How many classes are known without the host; their numbers come first.
-    pub const FIXED: usize = BUILTIN.len() + exc::Class::ALL.len();
-    pub const BASE_EXCEPTION: ClassId = ClassId(BUILTIN.len() as u32 + exc::Class::BaseException as u32);
+    pub(crate) const FIXED: usize = BUILTIN.len() + exc::Class::ALL.len();
+    pub(crate) const BASE_EXCEPTION: ClassId =
+        ClassId(BUILTIN.len() as u32 + exc::Class::BaseException as u32);
 
-    pub fn number(self) -> usize {
+    pub(crate) fn number(self) -> usize {
         self.0 as usize
     }
     /// The class with that number, of those that are known without the host.
-    pub fn of_number(k: usize) -> Option<ClassId> {
+    pub(crate) fn of_number(k: usize) -> Option<ClassId> {
         (k < ClassId::FIXED).then_some(ClassId(k as u32))
     }
-    pub fn is_fixed(self) -> bool {
+    pub(crate) fn is_fixed(self) -> bool {
         self.number() < ClassId::FIXED
     }
 }
@@ -244,11 +245,11 @@ impl ClassDef {
         self.mro.iter().any(|c| !c.is_fixed() && c.def().handle() == Some(handle))
     }
     /// Whether its MRO is another one than its bases say.
-    pub fn has_own_order(&self) -> bool {
+    pub(crate) fn has_own_order(&self) -> bool {
         linearise(self.id, &self.bases, &|b| &b.def().mro).is_ok_and(|mro| mro != self.mro)
     }
     /// The first class of its MRO that is known without the host: what that has, the class has too.
-    pub fn fixed_base(&self) -> ClassId {
+    pub(crate) fn fixed_base(&self) -> ClassId {
         self.mro.iter().copied().find(|c| c.is_fixed()).unwrap_or(ClassId::OBJECT)
     }
 }

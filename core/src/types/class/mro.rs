@@ -9,7 +9,7 @@ pub struct Conflict(pub Vec<ClassId>);
 
 /// The order for a class with these bases: itself, then the orders of its bases merged such that each class
 /// stands before its own bases, and bases in the order in which they were written.
-pub fn linearise<'a>(
+pub(crate) fn linearise<'a>(
     class: ClassId,
     bases: &[ClassId],
     order_of: &dyn Fn(ClassId) -> &'a [ClassId],

@@ -10,7 +10,7 @@ use tierup_core::declare::conversion;
 use tierup_core::types::{Float, Int, Kind, Type};
 
 /// Any number, converted as far as the call allows, or as far as elements of a list need.
-pub struct Number {
+pub(crate) struct Number {
     pub ty: Type,
     pub purpose: Purpose,
     pub scalar: Scalar,

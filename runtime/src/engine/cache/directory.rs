@@ -28,7 +28,7 @@ const ABANDONED: i64 = 3600;
 
 /// The chosen directory: empty means the user's. None where there is none: no home, or a program that runs
 /// with other rights than its user's.
-pub fn base(chosen: &str) -> Option<PathBuf> {
+pub(crate) fn base(chosen: &str) -> Option<PathBuf> {
     // SAFETY: a plain question to the C library.
     if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
         return None;
@@ -111,7 +111,7 @@ fn key_of(name: &str) -> Option<Key> {
 }
 
 impl Directory {
-    pub fn new(base: PathBuf, most: u64) -> Directory {
+    pub(crate) fn new(base: PathBuf, most: u64) -> Directory {
         Directory { path: base.join(format!("code-{}", user())), most, credit: Arc::default() }
     }
 
@@ -153,7 +153,7 @@ impl Directory {
 
     /// The object of a key; none where there is no entry. What is not as it should be is removed, and says
     /// why.
-    pub fn get(&self, key: Key) -> Result<Option<Vec<u8>>, Wrong> {
+    pub(crate) fn get(&self, key: Key) -> Result<Option<Vec<u8>>, Wrong> {
         let Some(dir) = self.open()? else { return Ok(None) };
         let name = entry_name(key);
         let Some((mut file, state)) = open_file(&dir, &name)? else { return Ok(None) };
@@ -168,7 +168,7 @@ impl Directory {
     }
 
     /// Writes an entry; whether it was done.
-    pub fn put(&self, key: Key, label: &str, object: &[u8]) -> bool {
+    pub(crate) fn put(&self, key: Key, label: &str, object: &[u8]) -> bool {
         let bytes = entry::write(key, label, object);
         // What would push out most of the others is not worth it.
         if bytes.len() as u64 > (self.most / 4).min(entry::LARGEST) {
@@ -179,7 +179,7 @@ impl Directory {
         write_file(&dir, &entry_name(key), &bytes).is_some()
     }
 
-    pub fn forget(&self, key: Key) {
+    pub(crate) fn forget(&self, key: Key) {
         if let Ok(Some(dir)) = self.open() {
             remove(&dir, &entry_name(key));
         }

@@ -23,17 +23,17 @@ const SUM: usize = 32;
 /// Longer labels are cut.
 const LONGEST_LABEL: usize = 200;
 /// The loader takes no larger object, and nobody has to read a larger file.
-pub const LARGEST: u64 = 1 << 28;
+pub(crate) const LARGEST: u64 = 1 << 28;
 
 /// What a file says.
 #[derive(Debug, PartialEq)]
-pub struct Entry<'a> {
+pub(crate) struct Entry<'a> {
     pub label: &'a str,
     pub object: &'a [u8],
 }
 
 /// The bytes of an entry.
-pub fn write(key: Key, label: &str, object: &[u8]) -> Vec<u8> {
+pub(crate) fn write(key: Key, label: &str, object: &[u8]) -> Vec<u8> {
     let cut = (0..=LONGEST_LABEL.min(label.len())).rev().find(|n| label.is_char_boundary(*n)).unwrap_or(0);
     let label = &label[..cut];
     let mut out = Vec::with_capacity(HEADER + label.len() + object.len() + SUM);
@@ -50,7 +50,7 @@ pub fn write(key: Key, label: &str, object: &[u8]) -> Vec<u8> {
 }
 
 /// What the bytes of an entry say, or what is wrong with them.
-pub fn read(key: Key, bytes: &[u8]) -> Result<Entry<'_>, &'static str> {
+pub(crate) fn read(key: Key, bytes: &[u8]) -> Result<Entry<'_>, &'static str> {
     let (body, sum) = bytes.split_last_chunk::<SUM>().ok_or("it is too short")?;
     let (header, rest) = body.split_first_chunk::<HEADER>().ok_or("it is too short")?;
     let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);

@@ -12,12 +12,12 @@ static LIBRARY: RwLock<Option<PathBuf>> = RwLock::new(None);
 static LIBRARY_ID: OnceLock<Option<Vec<u8>>> = OnceLock::new();
 static IDENTITY: [OnceLock<Option<[u8; 32]>>; Cpu::ALL.len()] = [const { OnceLock::new() }; Cpu::ALL.len()];
 
-pub fn set_library(path: PathBuf) {
+pub(crate) fn set_library(path: PathBuf) {
     *LIBRARY.write().unwrap_or_else(PoisonError::into_inner) = Some(path);
 }
 
 /// A hash of all of it, worked out once for each processor that code is made for.
-pub fn identity(target: Cpu) -> Option<&'static [u8; 32]> {
+pub(crate) fn identity(target: Cpu) -> Option<&'static [u8; 32]> {
     IDENTITY[target as usize]
         .get_or_init(|| {
             let mut hash = blake3::Hasher::new();
@@ -37,7 +37,7 @@ pub fn identity(target: Cpu) -> Option<&'static [u8; 32]> {
 }
 
 /// Whether the code at `address` belongs to the library that keys were made for.
-pub fn is_library(address: usize) -> bool {
+pub(crate) fn is_library(address: usize) -> bool {
     library_id().is_some_and(|id| loaded_id(address).as_ref() == Some(id))
 }
 

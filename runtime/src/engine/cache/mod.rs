@@ -30,7 +30,7 @@ pub struct Key(pub [u8; 32]);
 
 impl Key {
     /// What the code is found by that goes on at a point of the unit with this key.
-    pub fn of_point(self, func: usize, point: usize) -> Key {
+    pub(crate) fn of_point(self, func: usize, point: usize) -> Key {
         let mut hash = blake3::Hasher::new();
         hash.update(b"from a loop on");
         hash.update(&self.0);
@@ -72,7 +72,7 @@ pub fn configure(on: bool, base: &str, most: u64) {
 }
 
 /// The directory in force.
-pub fn directory() -> Option<Directory> {
+pub(crate) fn directory() -> Option<Directory> {
     DIRECTORY.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
@@ -82,13 +82,13 @@ pub fn place(base: &str, most: u64) -> Option<Directory> {
 }
 
 /// Says where the library with LLVM is: entries belong to it.
-pub fn set_library(path: PathBuf) {
+pub(crate) fn set_library(path: PathBuf) {
     identity::set_library(path)
 }
 
 /// The key of a module, and its symbols named by number, as the object will ask for them. None where there is
 /// no cache.
-pub fn key(module: &mut Module, roots: &[&str], codegen: Codegen) -> Option<Key> {
+pub(crate) fn key(module: &mut Module, roots: &[&str], codegen: Codegen) -> Option<Key> {
     if DIRECTORY.read().unwrap_or_else(PoisonError::into_inner).is_none() {
         return None;
     }
@@ -108,7 +108,7 @@ pub fn key(module: &mut Module, roots: &[&str], codegen: Codegen) -> Option<Key>
 }
 
 /// The object of a key.
-pub fn get(key: Key) -> Option<Vec<u8>> {
+pub(crate) fn get(key: Key) -> Option<Vec<u8>> {
     let found = directory()?.get(key);
     let count = match &found {
         Ok(Some(_)) => &COUNTS.hits,
@@ -121,7 +121,7 @@ pub fn get(key: Key) -> Option<Vec<u8>> {
 
 /// Keeps the object of a key. `label` tells people what it is. `compiler` is an address in the library that
 /// made the object.
-pub fn put(key: Key, label: &str, object: &[u8], compiler: usize) {
+pub(crate) fn put(key: Key, label: &str, object: &[u8], compiler: usize) {
     // The file may have been replaced between the making of the key and the opening of the library.
     if !identity::is_library(compiler) {
         return;
@@ -132,7 +132,7 @@ pub fn put(key: Key, label: &str, object: &[u8], compiler: usize) {
 }
 
 /// Forgets an entry that could not be loaded.
-pub fn forget(key: Key) {
+pub(crate) fn forget(key: Key) {
     COUNTS.refused.fetch_add(1, Ordering::Relaxed);
     if let Some(d) = directory() {
         d.forget(key);

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 
 impl Classifier<'_> {
     /// A version under the name that it has where ways meet.
-    pub fn original(&self, mut v: Value) -> Value {
+    pub(crate) fn original(&self, mut v: Value) -> Value {
         while let Some(n) = self.inst_of(v).filter(|n| matches!(n.op, Op::Narrow(_) | Op::CheckBound { .. }))
         {
             v = n.args[0];
@@ -24,7 +24,7 @@ impl Classifier<'_> {
 
     /// The version that a variable is at the end of a block: the one that was made last; none where that
     /// cannot be told.
-    pub fn current(&self, r: &Reads, b: Block) -> Option<Value> {
+    pub(crate) fn current(&self, r: &Reads, b: Block) -> Option<Value> {
         let mut at = Some(b);
         while let Some(b) = at {
             let mut here = self.func.block(b).params.iter().copied().filter(|p| r.versions.contains(p));
@@ -41,7 +41,7 @@ impl Classifier<'_> {
 
     /// Whether each comparison looks at what the variable is at that time, whatever others have found, and
     /// new values are those that were compared there.
-    pub fn stand_alone(&self, r: &Reads, branches: &[(Block, Value)], taken: bool) -> bool {
+    pub(crate) fn stand_alone(&self, r: &Reads, branches: &[(Block, Value)], taken: bool) -> bool {
         let sides: Vec<HashSet<Block>> =
             branches.iter().map(|b| self.one_side(b.0).into_iter().collect()).collect();
         let within = |k: usize, b: Block| b == branches[k].0 || sides[k].contains(&b);
@@ -75,7 +75,13 @@ impl Classifier<'_> {
 
     /// Whether what is new is taken where there is none yet under the same conditions as where there is one:
     /// both ways lead to the same block, and there is no way around the comparison.
-    pub fn asks_the_same(&self, r: &Reads, none: Gate, branches: &[(Block, Value)], taken: bool) -> bool {
+    pub(crate) fn asks_the_same(
+        &self,
+        r: &Reads,
+        none: Gate,
+        branches: &[(Block, Value)],
+        taken: bool,
+    ) -> bool {
         let target = |b: Block, side: usize| match &self.func.block(b).term {
             Term::Branch { then_to, else_to, .. } => Some(if side == 0 { then_to } else { else_to }),
             _ => None,
@@ -116,7 +122,7 @@ impl Classifier<'_> {
 
     /// Whether a value may be another one when it is computed again: elements that the loop stores to, random
     /// numbers, what is taken out of something.
-    pub fn may_differ(&self, v: Value, depth: u32) -> bool {
+    pub(crate) fn may_differ(&self, v: Value, depth: u32) -> bool {
         let Some(node) = self.inst_of(v) else { return false };
         let here = if let Op::Attr(name) | Op::Global(name) = &node.op {
             let takes = matches!(&**name, "next" | "pop" | "popitem" | "popleft");

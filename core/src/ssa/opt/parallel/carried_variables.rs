@@ -15,7 +15,7 @@ use crate::ssa::{Block, Func, Inst, Loc, Op, Term, Value};
 use crate::types::Const;
 use std::collections::{HashMap, HashSet};
 
-pub fn classify(func: &Func, found: &Found, names: &dyn Names) -> Result<Shared> {
+pub(crate) fn classify(func: &Func, found: &Found, names: &dyn Names) -> Result<Shared> {
     let c = Classifier::of(func, found, names);
     let privatised = c.privatised();
     let mut shared = Shared {
@@ -195,7 +195,7 @@ impl Classifier<'_> {
         Ok(r)
     }
 
-    pub fn is_choice(&self, callee: Value) -> bool {
+    pub(crate) fn is_choice(&self, callee: Value) -> bool {
         match self.inst_of(callee).map(|n| &n.op) {
             Some(Op::Global(name)) => matches!(&**name, "min" | "max") && self.names.is_builtin(name),
             Some(Op::Attr(name)) => {
@@ -224,7 +224,7 @@ impl Classifier<'_> {
     }
 
     /// Whether iterations need what others leave in a variable, by what is done with it alone.
-    pub fn is_race(&self, param: Value) -> bool {
+    pub(crate) fn is_race(&self, param: Value) -> bool {
         self.reads(param).and_then(|mut r| self.kind(&mut r)).is_err()
     }
 
@@ -320,7 +320,7 @@ impl Classifier<'_> {
     }
 
     /// Whether two values are written the same way: `if a[i] > m: m = a[i]`.
-    pub fn is_equal(&self, a: Value, b: Value, depth: u32) -> bool {
+    pub(crate) fn is_equal(&self, a: Value, b: Value, depth: u32) -> bool {
         if a == b {
             return true;
         }

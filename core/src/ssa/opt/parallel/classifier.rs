@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Who reads a value inside of the loop.
 #[derive(Clone, Copy)]
-pub enum Use {
+pub(crate) enum Use {
     Operand(Inst, usize),
     /// Passed to a parameter of a block.
     Passed {
@@ -26,7 +26,7 @@ pub enum Use {
 /// One edge into a block, with what it passes to one of its parameters; `side` is which target of the
 /// terminator it is.
 #[derive(Clone, Copy)]
-pub struct Incoming {
+pub(crate) struct Incoming {
     pub from: Block,
     pub side: usize,
     pub raises: bool,
@@ -35,7 +35,7 @@ pub struct Incoming {
     pub to: Value,
 }
 
-pub struct Classifier<'a> {
+pub(crate) struct Classifier<'a> {
     pub func: &'a Func,
     pub found: &'a Found,
     pub(super) names: &'a dyn Names,
@@ -49,7 +49,7 @@ pub struct Classifier<'a> {
 
 /// How versions of one variable are read.
 #[derive(Default)]
-pub struct Reads {
+pub(crate) struct Reads {
     pub versions: HashSet<Value>,
     pub(super) operations: Vec<(Inst, usize)>,
     pub(super) choices: Vec<(Inst, usize)>,
@@ -67,7 +67,7 @@ pub struct Reads {
 pub(super) const HELP: &str = "variables may be summed up and the like (s += x, s = max(s, x), if x > s: s = x); where an iteration needs the one before it, use range";
 
 impl<'a> Classifier<'a> {
-    pub fn of(func: &'a Func, found: &'a Found, names: &'a dyn Names) -> Classifier<'a> {
+    pub(crate) fn of(func: &'a Func, found: &'a Found, names: &'a dyn Names) -> Classifier<'a> {
         let cfg = Cfg::new(func);
         let doms = Dominators::new(func, &cfg);
         let loops = Loops::new(func, &cfg, &doms).all;
@@ -87,7 +87,7 @@ impl<'a> Classifier<'a> {
     }
 
     /// Blocks that run when the loop is over, exceptions apart.
-    pub fn reach_behind(&self) -> BTreeSet<Block> {
+    pub(crate) fn reach_behind(&self) -> BTreeSet<Block> {
         let (mut seen, mut work) = (BTreeSet::new(), vec![self.found.exit.block]);
         while let Some(b) = work.pop() {
             if !self.is_inside(b) && seen.insert(b) {
@@ -147,11 +147,11 @@ impl Classifier<'_> {
         }
     }
 
-    pub fn definition(&self, v: Value) -> Option<Inst> {
+    pub(crate) fn definition(&self, v: Value) -> Option<Inst> {
         self.defs.inst(v)
     }
     /// What reads a value in the loop, and as which operand; none where it is passed on or decides something.
-    pub fn operands(&self, v: Value) -> Option<Vec<(Inst, usize)>> {
+    pub(crate) fn operands(&self, v: Value) -> Option<Vec<(Inst, usize)>> {
         self.uses
             .get(&v)
             .into_iter()
@@ -159,27 +159,27 @@ impl Classifier<'_> {
             .map(|u| if let Use::Operand(i, k) = *u { Some((i, k)) } else { None })
             .collect()
     }
-    pub fn is_read_once(&self, v: Value) -> bool {
+    pub(crate) fn is_read_once(&self, v: Value) -> bool {
         self.uses.get(&v).is_some_and(|u| u.len() == 1)
     }
-    pub fn inst_of(&self, v: Value) -> Option<&crate::ssa::InstNode> {
+    pub(crate) fn inst_of(&self, v: Value) -> Option<&crate::ssa::InstNode> {
         self.defs.inst(v).map(|i| self.func.inst(i))
     }
-    pub fn uses_of(&self, v: Value) -> &[Use] {
+    pub(crate) fn uses_of(&self, v: Value) -> &[Use] {
         self.uses.get(&v).map_or(&[], Vec::as_slice)
     }
-    pub fn incoming_of(&self, param: Value) -> &[Incoming] {
+    pub(crate) fn incoming_of(&self, param: Value) -> &[Incoming] {
         self.incoming.get(&param).map_or(&[], Vec::as_slice)
     }
     pub(super) fn loc_of(&self, v: Value) -> Loc {
         self.inst_of(v).map_or(self.found.loc, |n| n.loc)
     }
-    pub fn is_outside(&self, v: Value) -> bool {
+    pub(crate) fn is_outside(&self, v: Value) -> bool {
         self.defs.block(v).is_none_or(|b| b != self.found.header && !self.found.blocks.contains(&b))
     }
 
     /// The race that a read of a version is.
-    pub fn needs_earlier(&self, loc: Loc) -> Diagnostic {
+    pub(crate) fn needs_earlier(&self, loc: Loc) -> Diagnostic {
         self.needs(loc, HELP)
     }
     pub(super) fn needs(&self, loc: Loc, help: &str) -> Diagnostic {
@@ -187,18 +187,18 @@ impl Classifier<'_> {
     }
 
     /// What is passed to a parameter of a block within an iteration.
-    pub fn passed_to(&self, param: Value) -> Vec<Value> {
+    pub(crate) fn passed_to(&self, param: Value) -> Vec<Value> {
         self.incoming.get(&param).into_iter().flatten().map(|i| i.value).collect()
     }
 
     /// Whether a block runs in every iteration: all ways back go through it, or it is in an inner `for` loop
     /// of which that is true and all turns go through it.
-    pub fn is_certain(&self, b: Block) -> bool {
+    pub(crate) fn is_certain(&self, b: Block) -> bool {
         self.is_sure(b, false)
     }
     /// The same; `once`: for inner loops it is enough that the first turn goes through it, whatever leaves
     /// the loop behind it.
-    pub fn is_sure(&self, mut b: Block, once: bool) -> bool {
+    pub(crate) fn is_sure(&self, mut b: Block, once: bool) -> bool {
         let back: Vec<Block> = self
             .cfg
             .preds(self.found.header)
@@ -235,7 +235,7 @@ impl Classifier<'_> {
     }
 }
 
-pub struct Family {
+pub(crate) struct Family {
     pub name: &'static str,
     pub(super) plain: OpId,
     pub(super) in_place: OpId,
@@ -245,7 +245,7 @@ pub struct Family {
 }
 
 /// The reduction that an operation belongs to.
-pub fn family(path: OpId) -> Option<Family> {
+pub(crate) fn family(path: OpId) -> Option<Family> {
     let either = !matches!(path, id::SUB | id::ISUB | id::TRUEDIV | id::ITRUEDIV | id::NEG | id::LSHIFT)
         && path.plain().is_none();
     let of = |name, plain, in_place, neutral| Some(Family { name, plain, in_place, neutral, either });

@@ -40,7 +40,7 @@ struct Comprehension {
 }
 
 /// Writes the second loop where there may be one; whether there was any.
-pub fn run(func: &mut Func, analyses: &mut Analyses) -> bool {
+pub(crate) fn run(func: &mut Func, analyses: &mut Analyses) -> bool {
     if func.is_generator || !func.insts.iter().any(|n| n.op == Op::Table(id::LIST_APPEND)) {
         return false;
     }
@@ -60,7 +60,7 @@ pub fn run(func: &mut Func, analyses: &mut Analyses) -> bool {
 }
 
 /// Where loops that fill arrays stand.
-pub fn all(func: &Func) -> Vec<Loc> {
+pub(crate) fn all(func: &Func) -> Vec<Loc> {
     let (cfg, defs) = (Cfg::new(func), Definitions::new(func));
     let doms = Dominators::new(func, &cfg);
     let is_one = |o: &Over| {

@@ -12,10 +12,10 @@ use crate::ssa::analysis::{Cfg, Definitions, Dominators, Loops, uses_of, uses_of
 use crate::ssa::{Block, Func, Inst, InstNode, Loc, Op, Term, Value};
 
 /// The positions of a sequence, as a range.
-pub const INDICES: OpId = id::PARALLEL_INDICES;
+pub(crate) const INDICES: OpId = id::PARALLEL_INDICES;
 
 /// Rewrites the first such loop that has not been refused; its place.
-pub fn rewrite(func: &mut Func, refused: &[Loc]) -> Option<Loc> {
+pub(crate) fn rewrite(func: &mut Func, refused: &[Loc]) -> Option<Loc> {
     let cfg = Cfg::new(func);
     let doms = Dominators::new(func, &cfg);
     let defs = Definitions::new(func);
@@ -46,7 +46,7 @@ pub fn rewrite(func: &mut Func, refused: &[Loc]) -> Option<Loc> {
 
 /// The list that a loop appends to and does nothing else with, which is then what an array is made of; with
 /// the first place that appends, and the call that makes the array.
-pub fn collects(func: &Func, defs: &Definitions, blocks: &[Block]) -> Option<(Value, Inst, Inst)> {
+pub(crate) fn collects(func: &Func, defs: &Definitions, blocks: &[Block]) -> Option<(Value, Inst, Inst)> {
     let mut lists: Vec<(Value, Inst)> = vec![];
     for i in blocks.iter().flat_map(|b| &func.block(*b).insts) {
         let node = func.inst(*i);
@@ -105,7 +105,7 @@ fn over_positions(func: &mut Func, pre: Block, iter: Inst, first: Block, item: O
 }
 
 /// Writes an instruction in front of another one, with its place and its handler.
-pub fn insert_before(func: &mut Func, b: Block, before: Inst, op: Op, args: Vec<Value>) -> Value {
+pub(crate) fn insert_before(func: &mut Func, b: Block, before: Inst, op: Op, args: Vec<Value>) -> Value {
     let (loc, unwind, result) = (func.inst(before).loc, func.inst(before).unwind.clone(), func.make_value());
     func.insts.push(InstNode { op, args, result: Some(result), loc, unwind });
     let new = Inst::new(func.insts.len() - 1);
@@ -116,7 +116,7 @@ pub fn insert_before(func: &mut Func, b: Block, before: Inst, op: Op, args: Vec<
 }
 
 /// What the loop read as the element keeps its name and is `op(of, position)`; the position gets a new one.
-pub fn replace_element(func: &mut Func, first: Block, item: Inst, op: OpId, of: Value) {
+pub(crate) fn replace_element(func: &mut Func, first: Block, item: Inst, op: OpId, of: Value) {
     let like = InstNode { unwind: unwind_inside(func, first, item), ..func.inst(item).clone() };
     let position = func.make_value();
     let element = func.insts[item.index()].result.replace(position);

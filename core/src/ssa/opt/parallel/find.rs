@@ -9,7 +9,7 @@ use crate::types::Const;
 
 /// A loop over `prange`.
 #[derive(Clone)]
-pub struct Found {
+pub(crate) struct Found {
     /// The block that asks for the next value; its other parameters are what the loop carries.
     pub header: Block,
     /// The only block that leads into the loop.
@@ -30,14 +30,14 @@ pub struct Found {
     pub careful: bool,
 }
 
-pub enum Look {
+pub(crate) enum Look {
     Nothing,
     Refused(Loc, &'static str),
     Found(Box<Found>),
 }
 
 /// A loop over what something gives; the members are those of [`Found`].
-pub struct Over {
+pub(crate) struct Over {
     pub next: Inst,
     pub state: usize,
     pub loc: Loc,
@@ -46,7 +46,7 @@ pub struct Over {
 }
 
 /// A loop over what `builtins.iter` gives, with one way in, unless it has been refused.
-pub fn over(func: &Func, cfg: &Cfg, defs: &Definitions, l: &Loop, refused: &[Loc]) -> Option<Over> {
+pub(crate) fn over(func: &Func, cfg: &Cfg, defs: &Definitions, l: &Loop, refused: &[Loc]) -> Option<Over> {
     let (next, state) = asks_for_next(func, defs, l.header)?;
     let loc = func.inst(next).loc;
     if refused.contains(&loc) {
@@ -60,7 +60,7 @@ pub fn over(func: &Func, cfg: &Cfg, defs: &Definitions, l: &Loop, refused: &[Loc
 }
 
 /// Where loops over `prange` are.
-pub fn all(func: &Func, names: &dyn Names) -> Vec<Loc> {
+pub(crate) fn all(func: &Func, names: &dyn Names) -> Vec<Loc> {
     let (cfg, defs) = (Cfg::new(func), Definitions::new(func));
     let doms = Dominators::new(func, &cfg);
     let is_one = |o: &Over| {
@@ -79,12 +79,12 @@ pub fn all(func: &Func, names: &dyn Names) -> Vec<Loc> {
 }
 
 /// The first loop over `prange` that has not been refused, outer ones first.
-pub fn find(func: &Func, names: &dyn Names, refused: &[Loc]) -> Result<Look> {
+pub(crate) fn find(func: &Func, names: &dyn Names, refused: &[Loc]) -> Result<Look> {
     find_one(func, names, &|loc| !refused.contains(&loc))
 }
 
 /// The first one whose place is `wanted`.
-pub fn find_one(func: &Func, names: &dyn Names, wanted: &dyn Fn(Loc) -> bool) -> Result<Look> {
+pub(crate) fn find_one(func: &Func, names: &dyn Names, wanted: &dyn Fn(Loc) -> bool) -> Result<Look> {
     let cfg = Cfg::new(func);
     let doms = Dominators::new(func, &cfg);
     let defs = Definitions::new(func);
@@ -143,7 +143,7 @@ fn asks_for_next(func: &Func, defs: &Definitions, header: Block) -> Option<(Inst
 }
 
 /// Whether a callee is `prange` or `pndindex`, whatever it is called here.
-pub fn is_ours(func: &Func, defs: &Definitions, names: &dyn Names, callee: Value, what: &str) -> bool {
+pub(crate) fn is_ours(func: &Func, defs: &Definitions, names: &dyn Names, callee: Value, what: &str) -> bool {
     let (mut at, mut attributes) = (callee, vec![]);
     loop {
         let Some(node) = defs.inst(at).map(|i| func.inst(i)) else { return false };
@@ -167,7 +167,7 @@ pub fn is_ours(func: &Func, defs: &Definitions, names: &dyn Names, callee: Value
 
 /// The iterator and what `iter.next` gives are used by the loop alone, as the builder writes it, and every
 /// edge back steps on.
-pub fn is_plain(func: &Func, defs: &Definitions, f: &Found) -> bool {
+pub(crate) fn is_plain(func: &Func, defs: &Definitions, f: &Found) -> bool {
     let (Some(next), iterator) = (func.inst(f.next).result, func.block(f.header).params[f.state]) else {
         return false;
     };

@@ -16,7 +16,7 @@ use crate::types::Const;
 
 impl Shared {
     /// What pieces give beside the values of their variables, in that order.
-    pub fn flags(&self) -> Vec<(usize, What)> {
+    pub(crate) fn flags(&self) -> Vec<(usize, What)> {
         let mut all = vec![];
         for (k, c) in self.carried.iter().enumerate() {
             if c.flag() {
@@ -36,7 +36,7 @@ impl Shared {
 impl Shared {
     /// What cannot be found piece by piece where it is NaN somewhere: the places among what a piece gives,
     /// and whether that holds for tuples alone, which may be equal but for a NaN.
-    pub fn in_order(&self) -> Vec<(u32, bool)> {
+    pub(crate) fn in_order(&self) -> Vec<(u32, bool)> {
         let tuples = |k: &Kind| match k {
             Kind::Choose { several: false, .. } => true,
             Kind::Select { path: Some(_), via, .. } => via.is_empty(),
@@ -69,7 +69,7 @@ impl Body<'_> {
     }
 
     /// Makes room for the flags of a block's parameters and of what its calls give.
-    pub fn make_flags(&mut self, b: Block, new: Block) {
+    pub(crate) fn make_flags(&mut self, b: Block, new: Block) {
         let data = self.outer.block(b);
         for k in 0..self.flags.len() {
             let c = &self.shared.carried[self.flags[k].leader];
@@ -87,7 +87,7 @@ impl Body<'_> {
     }
 
     /// Versions under other names have the flags of what they name.
-    pub fn name_flags(&mut self) {
+    pub(crate) fn name_flags(&mut self) {
         for flag in &mut self.flags {
             for v in &self.shared.carried[flag.leader].versions {
                 let mut at = *v;
@@ -106,7 +106,7 @@ impl Body<'_> {
 
     /// A call of `min` or `max` that takes what comes before at last: its first value is the one that is new.
     /// Whether it was one.
-    pub fn choose(&mut self, at: Block, i: Inst, unwind: Option<BlockCall>) -> Result<bool> {
+    pub(crate) fn choose(&mut self, at: Block, i: Inst, unwind: Option<BlockCall>) -> Result<bool> {
         let Some((k, arg)) = self
             .shared
             .carried
@@ -162,7 +162,7 @@ impl Body<'_> {
     }
 
     /// The condition of a branch on a comparison: what comes first is taken.
-    pub fn condition(&mut self, b: Block, cond: Value) -> Result<Value> {
+    pub(crate) fn condition(&mut self, b: Block, cond: Value) -> Result<Value> {
         let Some((k, version, old)) = self
             .shared
             .carried
@@ -192,7 +192,7 @@ impl Body<'_> {
     }
 
     /// The flags of new values that a block passes on.
-    pub fn flags_from(&mut self, b: Block, term: &Term) -> Result<()> {
+    pub(crate) fn flags_from(&mut self, b: Block, term: &Term) -> Result<()> {
         self.passed.clear();
         let targets: Vec<&BlockCall> = match term {
             Term::Jump(to) => vec![to],

@@ -16,7 +16,7 @@
 mod alone;
 mod carried_variables;
 mod classifier;
-pub mod collect;
+pub(crate) mod collect;
 mod comprehension;
 mod find;
 mod flags;
@@ -33,7 +33,7 @@ mod shared;
 mod speculative_raises;
 mod tuples;
 
-pub use shared::Speculative;
+pub(crate) use shared::Speculative;
 
 use super::cleanup;
 use crate::diag::{Code, Diagnostic, Result};

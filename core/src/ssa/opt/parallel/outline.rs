@@ -22,7 +22,12 @@ use crate::types::Const;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-pub fn outline(func: &mut Func, found: &Found, shared: &Shared, names: &dyn Names) -> Result<LoopNote> {
+pub(crate) fn outline(
+    func: &mut Func,
+    found: &Found,
+    shared: &Shared,
+    names: &dyn Names,
+) -> Result<LoopNote> {
     hoist_captured(func, found);
     let mut body = Body::new(func, found, shared);
     body.write()?;
@@ -42,7 +47,7 @@ pub fn outline(func: &mut Func, found: &Found, shared: &Shared, names: &dyn Name
 }
 
 /// What a loop appends to a list as a function of its own, for the type of that; with what it captures.
-pub fn probe(func: &mut Func, found: &Found, list: Value) -> Result<(FuncId, Vec<Value>)> {
+pub(crate) fn probe(func: &mut Func, found: &Found, list: Value) -> Result<(FuncId, Vec<Value>)> {
     hoist_captured(func, found);
     let shared = Shared { lists: vec![list], ..Shared::default() };
     let mut body = Body::new(func, found, &shared);
@@ -65,7 +70,7 @@ fn hoist_captured(func: &mut Func, found: &Found) {
 }
 
 /// The function of an iteration on its way: values and blocks of the outer function, and what they are in it.
-pub struct Body<'a> {
+pub(crate) struct Body<'a> {
     pub outer: &'a Func,
     found: &'a Found,
     pub shared: &'a Shared,
@@ -150,7 +155,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    pub fn push(&mut self, b: Block, op: Op, args: Vec<Value>) -> Value {
+    pub(crate) fn push(&mut self, b: Block, op: Op, args: Vec<Value>) -> Value {
         self.func.push(b, op, args, self.found.loc, None)
     }
 
@@ -290,7 +295,7 @@ impl<'a> Body<'a> {
         self.push(ENTRY, Op::Free(self.captured.len() as u32 - 1), vec![])
     }
 
-    pub fn is_inside(&self, b: Block) -> bool {
+    pub(crate) fn is_inside(&self, b: Block) -> bool {
         b == self.found.header || self.found.blocks.contains(&b)
     }
 
@@ -319,13 +324,13 @@ impl<'a> Body<'a> {
         self.name_flags();
     }
 
-    pub fn value(&self, v: Value) -> Result<Value> {
+    pub(crate) fn value(&self, v: Value) -> Result<Value> {
         self.values
             .get(&v)
             .copied()
             .ok_or_else(|| Diagnostic::internal(format!("{v} is not known in the body of a parallel loop")))
     }
-    pub fn all(&self, vs: &[Value]) -> Result<Vec<Value>> {
+    pub(crate) fn all(&self, vs: &[Value]) -> Result<Vec<Value>> {
         vs.iter().map(|v| self.value(*v)).collect()
     }
 

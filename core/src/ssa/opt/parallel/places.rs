@@ -12,7 +12,7 @@ use crate::types::Const;
 
 /// An index as a function of the iteration.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ix {
+pub(crate) enum Ix {
     /// The loop's variable.
     Iter,
     Const(i64),
@@ -27,7 +27,7 @@ pub enum Ix {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Operator {
+pub(crate) enum Operator {
     Add,
     Sub,
     Mul,
@@ -44,7 +44,7 @@ pub enum Operator {
 
 /// How the values of an index in different iterations relate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Class {
+pub(crate) enum Class {
     Same,
     /// Each iteration goes through the same values.
     Sweep,
@@ -65,7 +65,7 @@ pub enum Class {
 
 /// One of the indices between the brackets.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part {
+pub(crate) enum Part {
     At(Ix),
     /** From, to. */
     Slice(Option<Ix>, Option<Ix>),
@@ -73,7 +73,7 @@ pub enum Part {
 }
 
 /// Reads indices of one loop.
-pub struct Places<'a> {
+pub(crate) struct Places<'a> {
     c: &'a Classifier<'a>,
     symbols: Vec<Value>,
     /// Of inner loops: start, stop, step.
@@ -84,12 +84,12 @@ pub struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    pub fn new(c: &'a Classifier<'a>) -> Places<'a> {
+    pub(crate) fn new(c: &'a Classifier<'a>) -> Places<'a> {
         Places { c, symbols: vec![], ranges: vec![], open: vec![], is_around: false }
     }
 
     /// The range of the parallel loop itself.
-    pub fn range(&mut self) -> [Ix; 3] {
+    pub(crate) fn range(&mut self) -> [Ix; 3] {
         let args = self.c.inst_of(self.c.found.range).map_or(vec![], |n| n.args.clone());
         self.bounds(&args)
     }
@@ -105,7 +105,7 @@ impl<'a> Places<'a> {
     }
 
     /// What lies between brackets.
-    pub fn parts(&mut self, index: Value) -> Vec<Part> {
+    pub(crate) fn parts(&mut self, index: Value) -> Vec<Part> {
         match self.c.inst_of(index).map(|n| (n.op.clone(), n.args.clone())) {
             Some((Op::Table(id::TUPLE_BUILD), args)) => args.iter().map(|a| self.part(*a)).collect(),
             Some((Op::Const(Const::Tuple(m)), _)) => m
@@ -139,7 +139,7 @@ impl<'a> Places<'a> {
     }
 
     /// The object from outside that a value is, or is a part of, and where in it.
-    pub fn root(&mut self, v: Value) -> Option<(Value, Vec<Part>)> {
+    pub(crate) fn root(&mut self, v: Value) -> Option<(Value, Vec<Part>)> {
         if self.c.is_outside(v) {
             return Some((self.representative(v), vec![]));
         }
@@ -172,7 +172,7 @@ impl<'a> Places<'a> {
         self.symbols.len() - 1
     }
 
-    pub fn ix(&mut self, v: Value, depth: u32) -> Ix {
+    pub(crate) fn ix(&mut self, v: Value, depth: u32) -> Ix {
         let c = self.c;
         let node = c.inst_of(v);
         if let Some(Op::Const(Const::Int(n))) = node.map(|n| &n.op) {
@@ -373,7 +373,7 @@ impl<'a> Places<'a> {
         })
     }
 
-    pub fn class(&self, ix: &Ix) -> Class {
+    pub(crate) fn class(&self, ix: &Ix) -> Class {
         match ix {
             Ix::Iter => Class::Distinct,
             Ix::Const(_) | Ix::Symbol(_) => Class::Same,
@@ -399,7 +399,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    pub fn part_class(&self, p: &Part) -> Class {
+    pub(crate) fn part_class(&self, p: &Part) -> Class {
         match p {
             Part::At(ix) => self.class(ix),
             Part::Slice(lo, hi) => {
@@ -414,12 +414,12 @@ impl<'a> Places<'a> {
     }
 
     /// Whether it is a slice between places that were read or computed of what was.
-    pub fn is_looked_up(&self, p: &Part) -> bool {
+    pub(crate) fn is_looked_up(&self, p: &Part) -> bool {
         matches!(p, Part::Slice(lo, hi) if [lo, hi].into_iter().flatten().any(|x| matches!(self.class(x), Class::Looked | Class::Computed)))
     }
 
     /// All indices between the brackets together.
-    pub fn class_of(&self, parts: &[Part]) -> Class {
+    pub(crate) fn class_of(&self, parts: &[Part]) -> Class {
         let all: Vec<Class> = parts.iter().map(|p| self.part_class(p)).collect();
         let any = |f: &dyn Fn(&Class) -> bool| all.iter().any(f);
         if any(&|c| *c == Class::Distinct) {

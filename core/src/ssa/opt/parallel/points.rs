@@ -9,10 +9,10 @@ use crate::ssa::analysis::{Cfg, Definitions, Dominators, Loops};
 use crate::ssa::{Func, Inst, Op, Term};
 
 /// The numbers of the points of a shape, as a range.
-pub const PLACES: OpId = id::PARALLEL_PLACES;
+pub(crate) const PLACES: OpId = id::PARALLEL_PLACES;
 
 /// Rewrites all such loops; whether there were any.
-pub fn rewrite(func: &mut Func, names: &dyn Names) -> bool {
+pub(crate) fn rewrite(func: &mut Func, names: &dyn Names) -> bool {
     let mut changed = false;
     while rewrite_one(func, names) {
         changed = true;

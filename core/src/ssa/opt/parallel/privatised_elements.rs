@@ -24,7 +24,7 @@ enum Kind {
 impl Classifier<'_> {
     /// Values from outside of which the loop does nothing but update elements, all in one way, some of them
     /// perhaps in several iterations.
-    pub fn privatised(&self) -> Vec<Privatised> {
+    pub(crate) fn privatised(&self) -> Vec<Privatised> {
         let func = self.func;
         let mut found: Vec<Privatised> = vec![];
         let mut insts: Vec<Inst> =

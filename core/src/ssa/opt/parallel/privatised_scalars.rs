@@ -22,7 +22,7 @@ use crate::ssa::{Block, Func, Op, Term, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Whether iterations begin without the header's parameter number `at`, unless the loop runs again.
-pub fn is_own(func: &Func, found: &Found, defs: &Definitions, at: usize) -> bool {
+pub(crate) fn is_own(func: &Func, found: &Found, defs: &Definitions, at: usize) -> bool {
     let mut own = false;
     for b in inside(found) {
         func.each_edge(b, &mut |edge, to| {
@@ -36,7 +36,7 @@ pub fn is_own(func: &Func, found: &Found, defs: &Definitions, at: usize) -> bool
 }
 
 /// Blocks of the loop that ask whether a variable is there.
-pub fn reads<'a>(func: &'a Func, found: &'a Found) -> impl Iterator<Item = Block> + 'a {
+pub(crate) fn reads<'a>(func: &'a Func, found: &'a Found) -> impl Iterator<Item = Block> + 'a {
     let asks =
         |b: &Block| func.block(*b).insts.iter().any(|i| matches!(func.inst(*i).op, Op::CheckBound { .. }));
     found.blocks.iter().copied().filter(asks)
@@ -44,7 +44,7 @@ pub fn reads<'a>(func: &'a Func, found: &'a Found) -> impl Iterator<Item = Block
 
 /// Takes what earlier iterations leave away from a variable without a value in front of the loop that would
 /// be a race by it; what is doubtful about it, nothing where there is none.
-pub fn forget(func: &mut Func, found: &Found, names: &dyn Names) -> Vec<Doubt> {
+pub(crate) fn forget(func: &mut Func, found: &Found, names: &dyn Names) -> Vec<Doubt> {
     let Term::Jump(enter) = &func.block(found.pre).term else { return vec![] };
     let (inits, defs) = (enter.args.clone(), Definitions::new(func));
     let params: Vec<(usize, Value)> =

@@ -68,7 +68,7 @@ type Spot = Vec<(i64, i64)>;
 const EVERYWHERE: (i64, i64) = (i64::MIN, i64::MAX);
 
 /// Tries indices out.
-pub struct Trial<'a> {
+pub(crate) struct Trial<'a> {
     pub places: Places<'a>,
     range: [Ix; 3],
     /** How many iterations there are, where that is known. */
@@ -76,7 +76,7 @@ pub struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    pub fn new(c: &'a Classifier<'a>) -> Trial<'a> {
+    pub(crate) fn new(c: &'a Classifier<'a>) -> Trial<'a> {
         let mut places = Places::new(c);
         let range = places.range();
         let count = match range {
@@ -87,7 +87,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Whether iterations may change the same element through `a[parts]` of the one or the other place.
-    pub fn may_meet(&self, p: &[Part], q: &[Part]) -> bool {
+    pub(crate) fn may_meet(&self, p: &[Part], q: &[Part]) -> bool {
         let class = self.places.class_of(p);
         if p == q && !matches!(class, Class::Distinct | Class::Other) {
             return true;
@@ -348,7 +348,7 @@ impl Numbers<'_> {
 }
 
 /// What is a race for certain is refused; gives what may be one.
-pub fn check(c: &Classifier<'_>, privatised: &[Privatised]) -> Result<Vec<Doubt>> {
+pub(crate) fn check(c: &Classifier<'_>, privatised: &[Privatised]) -> Result<Vec<Doubt>> {
     let mut trial = Trial::new(c);
     if trial.count.is_some_and(|n| n < 2) {
         return Ok(vec![]);

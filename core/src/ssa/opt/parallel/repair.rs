@@ -8,7 +8,13 @@ use std::collections::HashMap;
 
 /// Values of the loop's variables behind it are those of `head`, the block that goes through the parts; `now`
 /// says which.
-pub fn repair(func: &mut Func, head: Block, found: &Found, shared: &Shared, now: HashMap<Value, Value>) {
+pub(crate) fn repair(
+    func: &mut Func,
+    head: Block,
+    found: &Found,
+    shared: &Shared,
+    now: HashMap<Value, Value>,
+) {
     Repair { func, head, pre: found.pre, found, shared, now, cfg: None, known: HashMap::new() }.run();
 }
 

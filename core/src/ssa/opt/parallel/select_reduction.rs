@@ -22,7 +22,7 @@ use std::collections::HashSet;
 
 impl Classifier<'_> {
     /// The step that an operation is which reads a version as operand `k`.
-    pub fn step(&self, inst: Inst, k: usize) -> Option<Step> {
+    pub(crate) fn step(&self, inst: Inst, k: usize) -> Option<Step> {
         let node = self.func.inst(inst);
         if node.op != Op::Table(id::GETITEM) {
             return None;
@@ -42,7 +42,7 @@ impl Classifier<'_> {
     }
 
     /// Whether `new` is to the value `fresh` what was compared is to the variable.
-    pub fn shows(&self, fresh: Value, new: Value, via: &[Step]) -> bool {
+    pub(crate) fn shows(&self, fresh: Value, new: Value, via: &[Step]) -> bool {
         let Some((step, rest)) = via.split_first() else { return self.conversions(fresh, new).is_some() };
         match step {
             Step::Part(k) => {
@@ -88,7 +88,7 @@ impl Classifier<'_> {
 
     /// The kind of a variable that is compared, or asked whether it is None, and the gates behind which it
     /// changes.
-    pub fn selection(&self, r: &mut Reads) -> Option<(Kind, Vec<Gate>)> {
+    pub(crate) fn selection(&self, r: &mut Reads) -> Option<(Kind, Vec<Gate>)> {
         let func = self.func;
         let mut gates: Vec<Gate> = vec![];
         for i in &r.nones {
@@ -169,14 +169,14 @@ impl Classifier<'_> {
     }
 
     /// The block that branches on the truth of a comparison and on nothing else.
-    pub fn branch_on(&self, compared: Option<Value>) -> Option<Block> {
+    pub(crate) fn branch_on(&self, compared: Option<Value>) -> Option<Block> {
         let [Use::Operand(truth, 0)] = self.uses_of(compared?)[..] else { return None };
         if self.func.inst(truth).op != Op::Table(id::TRUTH) {
             return None;
         }
         self.branch_of(self.func.inst(truth).result)
     }
-    pub fn branch_of(&self, truth: Option<Value>) -> Option<Block> {
+    pub(crate) fn branch_of(&self, truth: Option<Value>) -> Option<Block> {
         if let [Use::Term(b)] = self.uses_of(truth?)[..] { Some(b) } else { None }
     }
 
@@ -187,7 +187,7 @@ impl Classifier<'_> {
 
     /// Blocks of an iteration that are reached from one without going through gates or beyond `stop`, nor on
     /// to the next turn of a loop that `stop` is in.
-    pub fn reach(&self, from: Block, gates: &[Gate], stop: Option<Block>) -> HashSet<Block> {
+    pub(crate) fn reach(&self, from: Block, gates: &[Gate], stop: Option<Block>) -> HashSet<Block> {
         let around = stop.map_or(vec![], |b| self.around(b));
         let (mut seen, mut work) = (HashSet::new(), vec![from]);
         while let Some(b) = work.pop() {
@@ -239,16 +239,16 @@ impl Classifier<'_> {
     }
 
     /// Whether an iteration gets along an edge through gates only.
-    pub fn is_gated(&self, edge: &Incoming, gates: &[Gate]) -> bool {
+    pub(crate) fn is_gated(&self, edge: &Incoming, gates: &[Gate]) -> bool {
         !edge.raises && gates.contains(&(edge.from, edge.side)) || self.is_behind(edge.from, gates)
     }
     /// Whether an iteration gets into a block through gates only.
-    pub fn is_behind(&self, b: Block, gates: &[Gate]) -> bool {
+    pub(crate) fn is_behind(&self, b: Block, gates: &[Gate]) -> bool {
         !gates.is_empty() && !self.reach(self.entry(), gates, None).contains(&b)
     }
 
     /// Blocks that an iteration gets to from one side of a branch alone.
-    pub fn one_side(&self, branch: Block) -> Vec<Block> {
+    pub(crate) fn one_side(&self, branch: Block) -> Vec<Block> {
         let Term::Branch { then_to, else_to, .. } = &self.func.block(branch).term else { return vec![] };
         let [yes, no] = [then_to.block, else_to.block].map(|to| self.reach(to, &[], Some(branch)));
         let mut one: Vec<Block> = yes.symmetric_difference(&no).copied().filter(|b| *b != branch).collect();
@@ -257,7 +257,7 @@ impl Classifier<'_> {
     }
 
     /// Whether what a parameter becomes depends on which side of a branch is taken.
-    pub fn is_chosen(&self, param: Value, branch: Block) -> bool {
+    pub(crate) fn is_chosen(&self, param: Value, branch: Block) -> bool {
         let one = self.one_side(branch);
         let mut values: Vec<Value> = self
             .incoming_of(param)
@@ -278,7 +278,7 @@ impl Classifier<'_> {
     /// Refuses what depends on which side of a branch is taken: stores but those to what `may_store` names,
     /// and variables of the iteration that `is_known` does not know; those that the loop carries as well
     /// where it knows none.
-    pub fn nothing_depends_on(
+    pub(crate) fn nothing_depends_on(
         &self,
         branch: Block,
         is_known: Option<&dyn Fn(Value) -> bool>,
@@ -353,7 +353,11 @@ impl Classifier<'_> {
 
     /// A store to an element that is the best of all that were stored there: how the new value is compared
     /// with the old one, which comes second, where the old one is read, and the branch.
-    pub fn better_element(&self, at: Block, store: &crate::ssa::InstNode) -> Option<(OpId, Inst, Block)> {
+    pub(crate) fn better_element(
+        &self,
+        at: Block,
+        store: &crate::ssa::InstNode,
+    ) -> Option<(OpId, Inst, Block)> {
         let reads = self
             .operands(store.args[0])?
             .into_iter()
@@ -383,7 +387,7 @@ impl Classifier<'_> {
 
     /// Arrays and lists to which iterations store behind a gate alone, at an index, and with which they do
     /// nothing else.
-    pub fn followers(&self, gate: Gate, index: Value) -> Vec<Value> {
+    pub(crate) fn followers(&self, gate: Gate, index: Value) -> Vec<Value> {
         let mut all: Vec<Value> = vec![];
         for b in &self.found.blocks {
             for i in &self.func.block(*b).insts {
@@ -409,7 +413,7 @@ impl Classifier<'_> {
         all
     }
 
-    pub fn block_of(&self, inst: Inst) -> Option<Block> {
+    pub(crate) fn block_of(&self, inst: Inst) -> Option<Block> {
         self.found.blocks.iter().copied().find(|b| self.func.block(*b).insts.contains(&inst))
     }
 }

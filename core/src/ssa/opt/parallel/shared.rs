@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 /// How the results of two pieces of the range become one.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// `acc = path(acc, part)`; pieces begin with what `neutral` makes of the first value. `swapped`: the
     /// part comes first.
     Binary { path: OpId, neutral: OpId, swapped: bool },
@@ -29,7 +29,7 @@ pub enum Kind {
 
 /// A variable that the loop carries.
 #[derive(Clone, Debug)]
-pub struct Carried {
+pub(crate) struct Carried {
     /// Its place among the header's parameters.
     pub at: usize,
     pub param: Value,
@@ -43,7 +43,7 @@ pub struct Carried {
 
 /// What iterations share.
 #[derive(Default)]
-pub struct Shared {
+pub(crate) struct Shared {
     pub carried: Vec<Carried>,
     /// Lists from outside that iterations append to and do nothing else with.
     pub lists: Vec<Value>,
@@ -59,7 +59,7 @@ pub struct Shared {
 
 impl Carried {
     /// Whether the pieces say whether they changed it.
-    pub fn flag(&self) -> bool {
+    pub(crate) fn flag(&self) -> bool {
         matches!(
             self.kind,
             Kind::Select { flag: true, .. }
@@ -69,17 +69,17 @@ impl Carried {
         )
     }
     /// Whether a NaN is taken, and forgotten at the next value.
-    pub fn resets(&self) -> bool {
+    pub(crate) fn resets(&self) -> bool {
         matches!(
             self.kind,
             Kind::Select { path: Some(_), taken: false, .. } | Kind::Choose { resets: true, .. }
         )
     }
     /// Whether the first value of all counts although it is NaN, and stays.
-    pub fn keeps_first(&self) -> bool {
+    pub(crate) fn keeps_first(&self) -> bool {
         matches!(self.kind, Kind::Select { path: Some(_), taken: true, none: true, .. })
     }
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match &self.kind {
             Kind::Binary { path, .. } => match *path {
                 id::ADD | id::IADD => "a sum",
@@ -101,11 +101,11 @@ impl Carried {
 }
 
 /// A branch, and which of its sides it is: 0 where the condition holds.
-pub type Gate = (Block, usize);
+pub(crate) type Gate = (Block, usize);
 
 /// From a variable to what is compared.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub(crate) enum Step {
     /** `best[0]`, with the index. */
     Part(Value),
     /** `a[best]`, with the array. */
@@ -114,7 +114,7 @@ pub enum Step {
 
 /// A comparison of a version: its operand, the way from the version to it, and the version.
 #[derive(Clone)]
-pub struct Compared {
+pub(crate) struct Compared {
     pub inst: Inst,
     pub side: usize,
     pub via: Vec<Step>,
@@ -123,7 +123,7 @@ pub struct Compared {
 
 /// Where a variable is chosen.
 #[derive(Clone, Debug, Default)]
-pub struct Choice {
+pub(crate) struct Choice {
     /// Branches on a comparison, with the version that is compared and what is found from it.
     pub branches: Vec<(Block, Value, Value)>,
     /// The version that a new value takes the place of, by the block that it comes from.
@@ -136,7 +136,7 @@ pub struct Choice {
 
 /// What pieces have a copy of.
 #[derive(Clone, Debug)]
-pub struct Privatised {
+pub(crate) struct Privatised {
     pub of: Value,
     /// Makes what a piece begins with.
     pub start: OpId,
@@ -160,10 +160,10 @@ pub struct Privatised {
 
 impl Privatised {
     /// Whether each piece keeps a note for each element.
-    pub fn notes(&self) -> bool {
+    pub(crate) fn notes(&self) -> bool {
         self.resets || self.changes
     }
-    pub fn describe(&self) -> &'static str {
+    pub(crate) fn describe(&self) -> &'static str {
         if self.follows.is_some() {
             "elements that belong to the least or greatest"
         } else if matches!(
@@ -183,7 +183,7 @@ impl Privatised {
 
 /// In how many iterations a piece runs a block, compared with the plain loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speculative {
+pub(crate) enum Speculative {
     More,
     Fewer,
     /// In as many, but a variable may be missing that an earlier iteration has set
@@ -193,7 +193,7 @@ pub enum Speculative {
 
 impl Speculative {
     /// The operation that marks the rest of a block.
-    pub fn mark(self) -> OpId {
+    pub(crate) fn mark(self) -> OpId {
         match self {
             Speculative::More => id::PARALLEL_MORE,
             Speculative::Fewer => id::PARALLEL_FEWER,
@@ -204,7 +204,7 @@ impl Speculative {
 
 /// What goes with the versions of a variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum What {
+pub(crate) enum What {
     /// Whether the piece changed it.
     Changed,
     /// Whether what came before does not matter.
@@ -214,13 +214,13 @@ pub enum What {
 }
 
 /// One of them: for which variable, and its value by version.
-pub struct Flag {
+pub(crate) struct Flag {
     pub leader: usize,
     pub what: What,
     pub of: HashMap<Value, Value>,
 }
 
 /// A variable that decides, and those that follow it.
-pub fn group(all: &[Carried], leader: usize) -> Vec<usize> {
+pub(crate) fn group(all: &[Carried], leader: usize) -> Vec<usize> {
     (0..all.len()).filter(|j| *j == leader || all[*j].kind == Kind::Follow { leader }).collect()
 }

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 impl Classifier<'_> {
     /// Blocks that may raise and run only where a variable changes or does not; the gates of each variable
     /// are one of `groups`.
-    pub fn speculative(&self, groups: &[Vec<Gate>]) -> HashMap<Block, Speculative> {
+    pub(crate) fn speculative(&self, groups: &[Vec<Gate>]) -> HashMap<Block, Speculative> {
         let mut out = HashMap::new();
         for gates in groups {
             for (branch, side) in gates {

@@ -20,7 +20,7 @@ struct Plan {
 
 /// Takes apart tuples of which the loop makes new ones and reads members, and does nothing else with them.
 /// Whether there was one.
-pub fn split(func: &mut Func, found: &Found) -> bool {
+pub(crate) fn split(func: &mut Func, found: &Found) -> bool {
     let params: Vec<Value> = func
         .block(found.header)
         .params

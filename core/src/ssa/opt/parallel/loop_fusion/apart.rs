@@ -20,7 +20,7 @@ const COMPUTE: &[&str] = &[
 const BUILTINS: &[&str] = &["abs", "min", "max", "int", "float", "bool", "round", "len", "range", "divmod"];
 
 /// Whether a value is the module NumPy.
-pub fn is_numpy(func: &Func, defs: &Definitions, names: &dyn Names, v: Value) -> bool {
+pub(crate) fn is_numpy(func: &Func, defs: &Definitions, names: &dyn Names, v: Value) -> bool {
     match defs.inst(v).map(|i| &func.inst(i).op) {
         Some(Op::Global(n)) => names.is_module(Root::Global(n), "numpy"),
         Some(Op::Free(n)) => names.is_module(Root::Free(*n), "numpy"),
@@ -29,7 +29,7 @@ pub fn is_numpy(func: &Func, defs: &Definitions, names: &dyn Names, v: Value) ->
 }
 
 /// Whether a call makes a new array.
-pub fn makes(func: &Func, defs: &Definitions, names: &dyn Names, call: &InstNode) -> bool {
+pub(crate) fn makes(func: &Func, defs: &Definitions, names: &dyn Names, call: &InstNode) -> bool {
     if !matches!(call.op, Op::Call { .. }) {
         return false;
     }
@@ -39,7 +39,7 @@ pub fn makes(func: &Func, defs: &Definitions, names: &dyn Names, call: &InstNode
 }
 
 /// Whether a loop does nothing but compute and write to elements.
-pub fn is_plain(func: &Func, defs: &Definitions, names: &dyn Names, f: &Found) -> Result<(), Why> {
+pub(crate) fn is_plain(func: &Func, defs: &Definitions, names: &dyn Names, f: &Found) -> Result<(), Why> {
     let line = |loc| func.span(loc).line;
     for b in f.blocks.iter().copied().chain([f.header]) {
         let mut leaves = false;
@@ -118,7 +118,7 @@ struct Access {
 
 /// Whether what joined loops write to has no other name, and whether they meet there in the same iteration
 /// alone; `parts` are the blocks of each loop.
-pub fn check(c: &Classifier<'_>, names: &dyn Names, parts: &[BTreeSet<Block>]) -> Result<(), Why> {
+pub(crate) fn check(c: &Classifier<'_>, names: &dyn Names, parts: &[BTreeSet<Block>]) -> Result<(), Why> {
     let all = accesses(c, parts)?;
     let mut written: Vec<Value> = all.iter().filter(|a| a.writes).map(|a| a.of).collect();
     written.sort();

@@ -29,7 +29,7 @@ use std::sync::Arc;
 type Why = Arc<str>;
 
 /// Joins neighbouring loops; whether there were any.
-pub fn fuse(func: &mut Func, names: &dyn Names) -> bool {
+pub(crate) fn fuse(func: &mut Func, names: &dyn Names) -> bool {
     if !func.parallel.has(Parts::FUSION) {
         return false;
     }

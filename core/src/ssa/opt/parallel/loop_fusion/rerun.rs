@@ -11,7 +11,7 @@ use crate::ssa::{Block, BlockCall, Func, Inst, InstNode, Op, Term, Value};
 use std::collections::HashMap;
 
 /// Writes the handler; it takes the exception.
-pub fn write(func: &mut Func, earlier: &[&Found]) -> Block {
+pub(crate) fn write(func: &mut Func, earlier: &[&Found]) -> Block {
     let handler = func.make_block();
     let exc = func.add_param(handler);
     let loc = earlier[0].loc;
