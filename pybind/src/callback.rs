@@ -63,7 +63,7 @@ unsafe fn failed(c: &Callback, status: u64, results: *mut u64) {
     unsafe {
         results.write(0);
         let held = ffi::PyGILState_Ensure();
-        crate::errors::attached(|py| {
+        crate::gil::attached(|py| {
             let Ok(core) = api::core_of(c.dispatcher.bind(py)) else { return };
             exc::raise(py, status as usize as *mut _, &core.globals(py))
                 .write_unraisable(py, Some(core.function(py).as_any()));

@@ -293,7 +293,7 @@ pub(crate) fn end() {
 }
 
 /// Runs `body`, which begins without the GIL although PyO3 may not know that: what needs Python inside takes
-/// the GIL by [`crate::errors::Regained`].
+/// the GIL by [`crate::gil::Regained`].
 ///
 /// The thread is looked up once and no word is shared with others: NumPy enters a loop a million times a
 /// second where segments are short.

@@ -70,38 +70,6 @@ pub(crate) fn guard<T>(doing: &str, body: impl FnOnce() -> Result<T, Failure>) -
     })
 }
 
-/// Runs `body` on a thread that Python has attached already. PyO3 must know that it is, or it puts off
-/// dropping references; while the interpreter shuts down it refuses to, and then they are put off.
-pub(crate) fn attached<R>(body: impl FnOnce(Python<'_>) -> R) -> R {
-    let _regained = Regained::now();
-    let mut body = Some(body);
-    let answer = Python::try_attach(|py| body.take().map(|b| b(py))).flatten();
-    match (answer, body) {
-        (Some(r), _) => r,
-        // SAFETY: as the caller says.
-        (None, Some(b)) => b(unsafe { Python::assume_attached() }),
-        (None, None) => unreachable!("the body ran, and gave its answer"),
-    }
-}
-
-/// Holds the GIL where it was lost, until it is dropped.
-pub(crate) struct Regained(Option<pyo3::ffi::PyGILState_STATE>);
-
-impl Regained {
-    pub(crate) fn now() -> Regained {
-        // SAFETY: the thread has a Python thread state, and lost the GIL by NumPy's hand.
-        Regained(crate::ctx::set_lost(false).then(|| unsafe { pyo3::ffi::PyGILState_Ensure() }))
-    }
-}
-impl Drop for Regained {
-    fn drop(&mut self) {
-        let Some(state) = self.0.take() else { return };
-        // SAFETY: the other half of `now`.
-        unsafe { pyo3::ffi::PyGILState_Release(state) };
-        crate::ctx::set_lost(true);
-    }
-}
-
 /// Why something did not work: a diagnostic, or a Python exception that passes through (from a property, an
 /// import, a signal handler).
 pub(crate) enum Failure {

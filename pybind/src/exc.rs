@@ -335,7 +335,7 @@ fn construct(exc: &mut Exc) -> Res<()> {
 
 /// Callbacks answer without Python when the interpreter is gone.
 fn with_python<R>(otherwise: R, body: impl FnOnce(Python<'_>) -> R) -> R {
-    let _regained = crate::errors::Regained::now();
+    let _regained = crate::gil::Regained::now();
     Python::try_attach(body).unwrap_or(otherwise)
 }
 
@@ -364,7 +364,7 @@ fn without_lock(wait: &mut dyn FnMut()) {
         return wait();
     }
     // SAFETY: the thread is attached, as was just asked.
-    unsafe { crate::overload::without_gil(wait) }
+    unsafe { crate::gil::without_gil(wait) }
 }
 
 fn poll() -> Res<()> {

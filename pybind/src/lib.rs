@@ -20,6 +20,7 @@ mod errors;
 mod exc;
 mod frame;
 mod functions;
+mod gil;
 mod guards;
 mod host;
 mod identity;

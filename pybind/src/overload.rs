@@ -4,8 +4,8 @@ use crate::convert::numbers::small_int;
 use crate::convert::{BoxCx, GeneratorOf, Items, Plan, Purpose, new_ref};
 use crate::dispatcher::Core;
 use crate::engine::{Compiled, Wrapper};
-use crate::errors::attached;
 use crate::frame::{ARGS, Frame, Lenience, RESULTS, borrowed_block};
+use crate::gil::{attached, without_gil};
 use crate::guards::Guards;
 use crate::{ctx, exc, identity};
 use pyo3::ffi;
@@ -63,25 +63,6 @@ pub(crate) struct Overload {
     pub objects: Box<[u64]>,
     /// One of them is gone, and what the guards compare with perhaps as well: it must not be asked any more.
     parted: AtomicBool,
-}
-
-/// Runs `body` without the GIL. PyO3 must know, for callbacks take it again when they need it.
-///
-/// # Safety
-/// The thread is attached.
-pub(crate) unsafe fn without_gil<R>(body: impl FnOnce() -> R) -> R {
-    struct Here<T>(T);
-    // SAFETY: body and answer stay on this thread.
-    unsafe impl<T> Send for Here<T> {}
-    let body = Here(body);
-    let _unlocked = tierup_runtime::random::held::Unlocked::begin();
-    // SAFETY: as required of the caller.
-    let py = unsafe { Python::assume_attached() };
-    py.detach(move || {
-        let body = { body }.0;
-        Here(body())
-    })
-    .0
 }
 
 /// Results that are boxed in line.

@@ -174,7 +174,7 @@ unsafe fn failed(l: &Loop, status: u64) {
     // SAFETY: the status is an owned exception; the thread has a thread state.
     unsafe {
         let held = ffi::PyGILState_Ensure();
-        crate::errors::attached(|py| {
+        crate::gil::attached(|py| {
             if ffi::PyErr_Occurred().is_null() {
                 let globals = api::core_of(l.dispatcher.bind(py)).map(|c| c.globals(py));
                 match globals {
@@ -594,7 +594,7 @@ unsafe extern "C" fn resolve(
     asked: *mut ffi::PyObject,
     out: *mut *mut Descr,
 ) -> c_int {
-    crate::errors::attached(|py| {
+    crate::gil::attached(|py| {
         // SAFETY: NumPy calls with live objects: an array or null for each operand, and null or a tuple for
         // what was asked for.
         let answer = crate::errors::guard("choosing a loop", || unsafe {
@@ -619,7 +619,7 @@ unsafe extern "C" fn resolve_exactly(
     asked: *mut ffi::PyObject,
     out: *mut *mut Descr,
 ) -> c_int {
-    crate::errors::attached(|py| {
+    crate::gil::attached(|py| {
         // SAFETY: as for `resolve`; `types` has a number for each operand of each loop.
         unsafe {
             let (nin, nargs) = ((*u).nin as usize, (*u).nargs as usize);

@@ -112,7 +112,7 @@ pub(crate) fn is_plain_subclass(class: *mut ffi::PyTypeObject, n: &npy::Numpy) -
             }
             at = (*at).tp_base;
         }
-        crate::errors::attached(|py| crate::classes::overrides(py, class, n.array_type).is_none())
+        crate::gil::attached(|py| crate::classes::overrides(py, class, n.array_type).is_none())
     }
 }
 

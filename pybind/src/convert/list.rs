@@ -5,8 +5,9 @@
 use super::copies::{Copied, Made};
 use super::native::Words;
 use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, Purpose, new_ref, next, recognise, typed_list};
-use crate::errors::{Failure, attached};
+use crate::errors::Failure;
 use crate::frame::Frame;
+use crate::gil::attached;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyList;

@@ -32,8 +32,9 @@ pub(crate) mod typed_list;
 mod unit;
 mod variant;
 
-use crate::errors::{Failure, attached};
+use crate::errors::Failure;
 use crate::frame::Frame;
+use crate::gil::attached;
 use crate::overload::Overload;
 use array::ArrayPlan;
 use copies::{Copied, Copies, Made};

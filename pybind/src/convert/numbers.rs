@@ -2,8 +2,9 @@
 //! elements is in [`lenient`].
 
 use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, next, recognise};
-use crate::errors::{Failure, attached};
+use crate::errors::Failure;
 use crate::frame::Frame;
+use crate::gil::attached;
 use crate::{npy, value};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;

@@ -2,8 +2,8 @@
 //! so Python and compiled code advance one state.
 
 use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, new_ref, next};
-use crate::errors::attached;
 use crate::frame::Frame;
+use crate::gil::attached;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;

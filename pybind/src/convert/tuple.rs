@@ -1,8 +1,9 @@
 //! tuple, named tuples, and the dict of `**kwargs`, which is a tuple with names to the compiler.
 
 use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, recognise, result, unit};
-use crate::errors::{Failure, attached};
+use crate::errors::Failure;
 use crate::frame::Frame;
+use crate::gil::attached;
 use crate::{known, value};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;

@@ -2,8 +2,9 @@
 //! are recognised by identity, or by their type.
 
 use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, recognise, result};
-use crate::errors::{Failure, attached, bug};
+use crate::errors::{Failure, bug};
 use crate::frame::Frame;
+use crate::gil::attached;
 use crate::{functions, identity, known, npy, value};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;

@@ -2,7 +2,7 @@
 
 use super::{Dispatcher, Obj, TYPE};
 use crate::convert::new_ref;
-use crate::errors::attached;
+use crate::gil::attached;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ffi::{c_int, c_void};

@@ -2,8 +2,8 @@
 
 use super::super::{BoxCx, Class, Convert, Obj, Purpose, recognise};
 use super::{Scalar, small_int};
-use crate::errors::attached;
 use crate::frame::{Frame, Lenience};
+use crate::gil::attached;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use tierup_core::declare::conversion;
