@@ -1,31 +1,21 @@
-//! Functions of the extension module that the Python package builds its interface on. Types travel as text
-//! (`core::types::text`).
+//! Functions of the extension module that the Python package builds its interface on.
 
 use crate::declared;
-use crate::dispatcher::{self, Core};
+use crate::dispatcher::{self, core_of};
 use crate::engine::Options;
-use crate::errors::{Failure, to_python};
+use crate::errors::Failure;
 use crate::overload::Run;
-use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use crate::texts::{parse_type, parse_types};
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tierup_core::cpu::Cpu;
-use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::emit::cx::Options as CodeOptions;
 use tierup_core::lir::explain::Place;
 use tierup_core::ssa::Parts;
-use tierup_core::types::{Type, parse};
 use tierup_runtime::engine::promote::{self, Osr, Policy};
 use tierup_runtime::engine::{perf, trace};
 use tierup_runtime::parallel::settings;
-
-pub(crate) fn core_of<'a>(d: &'a Bound<'_, PyAny>) -> PyResult<&'a Core> {
-    dispatcher::core(d).ok_or_else(|| PyTypeError::new_err("expected a function decorated with tierup.jit"))
-}
-
-pub(crate) fn parse_type(py: Python<'_>, text: &str) -> PyResult<Type> {
-    parse::parse(text).map_err(|e| to_python(py, &Diagnostic::new(Code::BadSignature, e)))
-}
 
 fn flag(options: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> {
     options.get_item(name)?.map_or(Ok(false), |v| v.is_truthy())
@@ -68,18 +58,10 @@ fn py_func<'py>(d: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 #[pyfunction]
 fn compile_for(d: &Bound<'_, PyAny>, args: Vec<String>) -> PyResult<()> {
     let (py, core) = (d.py(), core_of(d)?);
-    let args = types_of(py, &args)?;
+    let args = parse_types(py, &args)?;
     let o = core.compile(py, &args, true, |_| {}).map_err(|e: Failure| e.into_python(py))?;
     core.insert(py, o)?;
     Ok(())
-}
-
-fn types_of(py: Python<'_>, texts: &[String]) -> PyResult<Vec<Type>> {
-    // Plans compare classes with NumPy's, which no array has brought in yet.
-    if texts.iter().any(|a| a.contains("array")) {
-        crate::npy::require(py)?;
-    }
-    texts.iter().map(|t| parse_type(py, t)).collect()
 }
 
 /// Declares signatures, and compiles for them; arguments of calls are converted to what they say, results
@@ -90,7 +72,7 @@ fn declare(d: &Bound<'_, PyAny>, signatures: Vec<(Vec<String>, Option<String>)>,
     let (py, core) = (d.py(), core_of(d)?);
     let known = signatures
         .iter()
-        .map(|(args, ret)| Ok((types_of(py, args)?, ret.as_ref().map(|t| parse_type(py, t)).transpose()?)))
+        .map(|(args, ret)| Ok((parse_types(py, args)?, ret.as_ref().map(|t| parse_type(py, t)).transpose()?)))
         .collect::<PyResult<Vec<_>>>()?;
     let was = core.decoration();
     declared::set_open(core, open);

@@ -1,7 +1,7 @@
 //! The code cache as Python sees it: `tierup.config` chooses the directory, `python -m tierup cache` looks
 //! after it.
 
-use crate::api::core_of;
+use crate::dispatcher::core_of;
 use crate::overload::Run;
 use pyo3::exceptions::{PyKeyError, PyOSError};
 use pyo3::prelude::*;

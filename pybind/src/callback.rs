@@ -5,9 +5,10 @@
 //! a callback that C holds for ever is promoted like any other function. The address is good for the life of
 //! the process.
 
+use crate::dispatcher::core_of;
 use crate::errors::Failure;
 use crate::overload::{Overload, Run};
-use crate::{api, ctx, exc};
+use crate::{ctx, exc};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -64,7 +65,7 @@ unsafe fn failed(c: &Callback, status: u64, results: *mut u64) {
         results.write(0);
         let held = ffi::PyGILState_Ensure();
         crate::gil::attached(|py| {
-            let Ok(core) = api::core_of(c.dispatcher.bind(py)) else { return };
+            let Ok(core) = core_of(c.dispatcher.bind(py)) else { return };
             exc::raise(py, status as usize as *mut _, &core.globals(py))
                 .write_unraisable(py, Some(core.function(py).as_any()));
         });
@@ -135,11 +136,8 @@ fn entry(callback: &'static Callback) -> Result<*const u8, Failure> {
 /// The address by which C calls the overload of `d` that was compiled last.
 #[pyfunction]
 fn callback_address(d: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let overload = api::core_of(d)?
-        .overloads()
-        .last()
-        .cloned()
-        .ok_or_else(|| PyTypeError::new_err("nothing is compiled"))?;
+    let overload =
+        core_of(d)?.overloads().last().cloned().ok_or_else(|| PyTypeError::new_err("nothing is compiled"))?;
     let callback: &'static Callback =
         Box::leak(Box::new(Callback { overload, dispatcher: d.clone().unbind() }));
     entry(callback).map(|p| p as usize).map_err(|e| e.into_python(d.py()))

@@ -480,14 +480,14 @@ impl Kernel {
     /// Compiles for types of arguments, given as texts.
     fn compile(&self, py: Python<'_>, types: Vec<String>) -> PyResult<()> {
         crate::npy::require(py)?;
-        let types = types.iter().map(|t| crate::api::parse_type(py, t)).collect::<PyResult<Vec<_>>>()?;
+        let types = crate::texts::parse_types(py, &types)?;
         self.code_for(py, types).map(drop)
     }
 
     /// PTX for types of arguments and a compute capability.
     fn ptx(&self, py: Python<'_>, types: Vec<String>, capability: u32) -> PyResult<String> {
         crate::npy::require(py)?;
-        let types = types.iter().map(|t| crate::api::parse_type(py, t)).collect::<PyResult<Vec<_>>>()?;
+        let types = crate::texts::parse_types(py, &types)?;
         let core = self.core(py)?;
         let (kernel, _) = core.kernel(py, &types).map_err(|e| e.into_python(py))?;
         py.detach(|| kernel.ptx(capability)).map_err(|d| Trouble::from(d).into_python(py))

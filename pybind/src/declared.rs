@@ -100,7 +100,7 @@ pub(crate) fn locals_of(given: Option<Bound<'_, PyAny>>) -> PyResult<Arc<[(Arc<s
     };
     if let Some(g) = &given {
         for (_, ty) in &all {
-            crate::api::parse_type(g.py(), ty)?;
+            crate::texts::parse_type(g.py(), ty)?;
         }
     }
     Ok(all.into_iter().map(|(name, ty)| (Arc::from(name), Arc::from(ty))).collect())

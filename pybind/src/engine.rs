@@ -231,7 +231,7 @@ pub(crate) fn kernel(
     func: FuncId,
     args: &[Type],
     options: &Options,
-    host: &crate::host::PyHost<'_>,
+    host: &dyn Host,
 ) -> Result<engine::gpu::Kernel> {
     engine::gpu::kernel(&Request {
         func,
@@ -250,7 +250,7 @@ pub(crate) fn host_kernel(
     func: FuncId,
     args: &[Type],
     options: &Options,
-    host: &crate::host::PyHost<'_>,
+    host: &dyn Host,
 ) -> Result<tierup_runtime::gpu::simulate::HostKernel> {
     engine::gpu::host_kernel(&Request {
         func,

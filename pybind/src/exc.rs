@@ -1,7 +1,7 @@
 //! Native exceptions as Python ones, with a traceback that shows the user's file, line and function for every
 //! compiled frame; and what the run-time asks of Python: signals, printing, classes of exceptions.
 
-use crate::known;
+use crate::{known, wording};
 use pyo3::exceptions::{PyBaseException, PyRuntimeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -342,7 +342,7 @@ fn with_python<R>(otherwise: R, body: impl FnOnce(Python<'_>) -> R) -> R {
 /// `str` or `repr`, or the class where that raises: it is for a message.
 fn shown(obj: &Bound<'_, PyAny>, repr: bool) -> String {
     let text = if repr { obj.repr() } else { obj.str() };
-    text.map_or_else(|_| format!("<{}>", crate::value::class_name(obj)), |t| t.to_string_lossy().into_owned())
+    text.map_or_else(|_| format!("<{}>", wording::class_name(obj)), |t| t.to_string_lossy().into_owned())
 }
 
 fn exc_text(e: &Exc, repr: bool) -> Option<String> {

@@ -6,7 +6,7 @@
 
 use crate::declared::Decoration;
 use crate::errors::Failure;
-use crate::{dispatcher, identity};
+use crate::{dispatcher, identity, wording};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyFunction, PyString, PyType};
@@ -330,7 +330,7 @@ pub(crate) fn scalar_type_object(obj: &Bound<'_, PyAny>) -> PyResult<Option<Type
 pub(crate) fn not_a_function(obj: &Bound<'_, PyAny>) -> Diagnostic {
     let what = match obj.cast::<pyo3::types::PyType>() {
         Ok(class) => format!("the class {}", class.name().map_or_else(|_| "?".into(), |n| n.to_string())),
-        Err(_) => crate::value::a(&crate::value::class_name(obj)),
+        Err(_) => wording::a(&wording::class_name(obj)),
     };
     Diagnostic::new(
         Code::UnsupportedSyntax,

@@ -28,9 +28,11 @@ mod known;
 mod marks;
 mod npy;
 mod overload;
+mod texts;
 mod ufunc;
 mod value;
 mod watch;
+mod wording;
 
 use pyo3::prelude::*;
 

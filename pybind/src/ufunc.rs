@@ -14,10 +14,12 @@
 
 mod operands;
 
+use crate::dispatcher::core_of;
 use crate::marks::{Floats, Marks};
 use crate::npy::{self, Descr, PyArrayObject};
 use crate::overload::{Overload, Run, enter};
-use crate::{api, ctx, exc};
+use crate::texts::parse_types;
+use crate::{ctx, exc};
 use operands::{credible, independent};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -176,7 +178,7 @@ unsafe fn failed(l: &Loop, status: u64) {
         let held = ffi::PyGILState_Ensure();
         crate::gil::attached(|py| {
             if ffi::PyErr_Occurred().is_null() {
-                let globals = api::core_of(l.dispatcher.bind(py)).map(|c| c.globals(py));
+                let globals = core_of(l.dispatcher.bind(py)).map(|c| c.globals(py));
                 match globals {
                     Ok(g) => exc::raise(py, status as usize as *mut _, &g).restore(py),
                     Err(e) => e.restore(py),
@@ -506,10 +508,10 @@ fn add_loop(
 ) -> PyResult<()> {
     let table = table_of(ufunc)?;
     let parallel = match parallel {
-        Some(p) => api::core_of(p)?.overloads().last().cloned(),
+        Some(p) => core_of(p)?.overloads().last().cloned(),
         None => None,
     };
-    let overloads = api::core_of(d)?.overloads();
+    let overloads = core_of(d)?.overloads();
     let overload = overloads.last().ok_or_else(|| PyRuntimeError::new_err("nothing is compiled"))?.clone();
     if overload.ret.leaf_count() != 0 {
         return Err(PyTypeError::new_err("a loop returns nothing"));
@@ -707,9 +709,9 @@ unsafe fn resolve_in(
 /// The type that the function of a dispatcher gives for these argument types; nothing is compiled.
 #[pyfunction]
 fn result_type(d: &Bound<'_, PyAny>, args: Vec<String>) -> PyResult<String> {
-    let (py, core) = (d.py(), api::core_of(d)?);
+    let (py, core) = (d.py(), core_of(d)?);
     npy::require(py)?;
-    let args = args.iter().map(|t| api::parse_type(py, t)).collect::<PyResult<Vec<_>>>()?;
+    let args = parse_types(py, &args)?;
     core.result_type(py, &args).map(|t| t.to_string()).map_err(|e| e.into_python(py))
 }
 

@@ -3,6 +3,7 @@
 use crate::convert::array::array_type;
 use crate::convert::recognise::{nested, overridden, value_type};
 use crate::errors::Failure;
+use crate::wording::{a, class_name};
 use crate::{functions, known, npy};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -29,21 +30,6 @@ impl Record for NoRecord {
         0
     }
     fn class(&self, _: &Bound<'_, PyType>) {}
-}
-
-/// The class of an object as the user calls it.
-pub(crate) fn class_name(obj: &Bound<'_, PyAny>) -> String {
-    let class = obj.get_type();
-    let name = class.qualname().map_or_else(|_| "object".into(), |n| n.to_string());
-    match class.module().map(|m| m.to_string()) {
-        Ok(m) if m != "builtins" && m != "__main__" => format!("{m}.{name}"),
-        Ok(_) | Err(_) => name,
-    }
-}
-
-/// With the article that English wants.
-pub(crate) fn a(noun: &str) -> String {
-    format!("{} {noun}", if noun.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" })
 }
 
 /// An integer as a constant; `Const::None` when it does not fit into 64 bits.

@@ -6,7 +6,7 @@ use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, Purpose, recognise};
 use crate::errors::{Failure, bug};
 use crate::frame::{Frame, Lenience};
 use crate::npy::{self, PyArrayObject};
-use crate::value;
+use crate::wording;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::sync::atomic::Ordering;
@@ -70,7 +70,7 @@ fn type_of_array(obj: &Bound<'_, PyAny>, n: &npy::Numpy) -> Result<Type, Failure
             |m| format!("which has {m} of its own"),
         );
         return Err(recognise::unsupported(
-            format!("compiled code cannot take {}, {own}", value::a(&value::class_name(obj))),
+            format!("compiled code cannot take {}, {own}", wording::a(&wording::class_name(obj))),
             "pass np.asarray(x)",
         ));
     }

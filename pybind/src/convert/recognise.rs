@@ -3,7 +3,7 @@
 
 use super::CONSTRUCTORS;
 use crate::errors::Failure;
-use crate::{known, npy, value};
+use crate::{known, npy, wording};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
@@ -27,7 +27,10 @@ pub(crate) fn part_type(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
             return Ok(t);
         }
     }
-    Err(unsupported(format!("compiled code cannot take {}", value::a(&value::class_name(obj))), way_out(obj)))
+    Err(unsupported(
+        format!("compiled code cannot take {}", wording::a(&wording::class_name(obj))),
+        way_out(obj),
+    ))
 }
 
 /// The type of an argument, if it says of what its containers are.
@@ -70,7 +73,7 @@ pub(crate) fn unsupported(text: impl Into<String>, way_out: &str) -> Failure {
 /// would be that class's.
 pub(crate) fn refuse_overriding(obj: &Bound<'_, PyAny>) -> Result<(), Failure> {
     let Some((base, method)) = overridden(obj) else { return Ok(()) };
-    let class = value::class_name(obj);
+    let class = wording::class_name(obj);
     let name = base.name()?;
     let way_out = if method == "__getattribute__" {
         "pass the values that the function needs from it".to_string()
@@ -81,8 +84,8 @@ pub(crate) fn refuse_overriding(obj: &Bound<'_, PyAny>) -> Result<(), Failure> {
         Code::UnsupportedArgument,
         format!(
             "compiled code cannot take {}, {} with {method} of its own, which would be passed over",
-            value::a(&class),
-            value::a(&name.to_string())
+            wording::a(&class),
+            wording::a(&name.to_string())
         ),
     )
     .help(way_out)
@@ -126,7 +129,7 @@ pub(crate) fn overridden<'py>(obj: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyT
 
 /// What to pass instead of an object that has no type.
 pub(crate) fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
-    let class = value::class_name(obj);
+    let class = wording::class_name(obj);
     match class.as_str() {
         "numpy.float16" | "numpy.longdouble" | "fractions.Fraction" | "decimal.Decimal" => "pass float(x)",
         "numpy.clongdouble" => "pass complex(x)",

@@ -4,7 +4,7 @@ use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, recognise, result, un
 use crate::errors::Failure;
 use crate::frame::Frame;
 use crate::gil::attached;
-use crate::{known, value};
+use crate::{known, wording};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -39,7 +39,7 @@ fn type_of_tuple(t: &Bound<'_, PyTuple>) -> Result<Type, Failure> {
         && let Some(c) = known::namedtuple_class(&class)?
     {
         if let Some(name) = crate::classes::hidden(t.as_any())? {
-            let class = value::a(&value::class_name(t.as_any()));
+            let class = wording::a(&wording::class_name(t.as_any()));
             return Err(Diagnostic::new(
                 Code::UnsupportedArgument,
                 format!(

@@ -736,7 +736,7 @@ fn make_empty(this: &This<'_>, item_type: &Bound<'_, PyAny>, allocated: i64) -> 
         .call1((item_type,))?
         .getattr("_tierup_type_")?
         .extract()?;
-    let ty = crate::api::parse_type(py, &text)?.strong_throughout();
+    let ty = crate::texts::parse_type(py, &text)?.strong_throughout();
     if let Some(why) = Plan::new(ty, None).convert().cannot_box(true) {
         return Err(PyTypeError::new_err(why));
     }

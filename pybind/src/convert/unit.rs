@@ -5,7 +5,7 @@ use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, recognise, result};
 use crate::errors::{Failure, bug};
 use crate::frame::Frame;
 use crate::gil::attached;
-use crate::{functions, identity, known, npy, value};
+use crate::{functions, identity, known, npy, value, wording};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -35,7 +35,7 @@ fn type_of_unit(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
             format!("compiled code cannot take the function {name}"),
             "pass a function written in Python",
         )),
-        v => value_type(&v).ok_or_else(|| refuse(value::a(&value::class_name(obj)))),
+        v => value_type(&v).ok_or_else(|| refuse(wording::a(&wording::class_name(obj)))),
     }
 }
 

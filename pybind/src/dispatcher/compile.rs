@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::host::Host;
 use tierup_core::ssa::FuncId;
 use tierup_core::types::{Kind, Type};
 
@@ -213,7 +214,7 @@ impl Core {
         &self,
         py: Python<'_>,
         types: &[Type],
-        compile: fn(FuncId, &[Type], &Options, &PyHost<'_>) -> tierup_core::diag::Result<T>,
+        compile: fn(FuncId, &[Type], &Options, &dyn Host) -> tierup_core::diag::Result<T>,
     ) -> Result<(T, Guards), Failure> {
         let params = self.params.names.len();
         if types.len() != params {

@@ -86,6 +86,11 @@ pub(crate) fn core<'a>(obj: &'a Bound<'_, PyAny>) -> Option<&'a Core> {
     }
 }
 
+/// The same for an object that has to be one.
+pub(crate) fn core_of<'a>(obj: &'a Bound<'_, PyAny>) -> PyResult<&'a Core> {
+    core(obj).ok_or_else(|| PyTypeError::new_err("expected a function decorated with tierup.jit"))
+}
+
 /// The Python function of a dispatcher.
 pub(crate) fn py_func<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     core(obj).map(|c| c.py_func.bind(obj.py()).clone().into_any())

@@ -1,0 +1,22 @@
+//! Types as texts, which is how they travel between the Python package and this module
+//! (`core::types::parse`).
+
+use crate::errors::to_python;
+use crate::npy;
+use pyo3::prelude::*;
+use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::types::{Type, parse};
+
+/// The type that a text means.
+pub(crate) fn parse_type(py: Python<'_>, text: &str) -> PyResult<Type> {
+    parse::parse(text).map_err(|e| to_python(py, &Diagnostic::new(Code::BadSignature, e)))
+}
+
+/// The types that code is compiled for.
+pub(crate) fn parse_types(py: Python<'_>, texts: &[String]) -> PyResult<Vec<Type>> {
+    // Plans compare classes with NumPy's, which no array has brought in yet.
+    if texts.iter().any(|a| a.contains("array")) {
+        npy::require(py)?;
+    }
+    texts.iter().map(|t| parse_type(py, t)).collect()
+}
