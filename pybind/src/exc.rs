@@ -145,7 +145,7 @@ fn arg_object<'py>(py: Python<'py>, arg: &Arg) -> PyResult<Bound<'py, PyAny>> {
         Arg::Text(t) => t.as_ref().into_pyobject(py)?.into_any(),
         // SAFETY: the argument owns a live string, and its text has `len` units of `kind` bytes.
         Arg::Str(s) => unsafe {
-            match crate::frame::python_str(*s) {
+            match crate::stand_in::python_str(*s) {
                 Some(p) => Bound::from_borrowed_ptr(py, p),
                 None => Bound::from_owned_ptr_or_err(
                     py,
@@ -448,7 +448,7 @@ fn spawn(generator: *mut u8, one: bool) -> Res<*mut BitSource> {
                 return Ok(std::ptr::null_mut());
             }
             // SAFETY: what a generator spawns are generators.
-            unsafe { crate::convert::random::source_of(children.get_item(0)?.as_ptr()) }
+            unsafe { crate::stand_in::source_of(children.get_item(0)?.as_ptr()) }
         };
         spawn().map_err(|e| to_native(py, e))
     })

@@ -1,32 +1,22 @@
 //! What one call holds on its stack: machine arguments, and stand-ins for the Python objects that they borrow
 //! from.
 //!
-//! A stand-in is a [`MemBlock`] or [`Str`] whose reference count is immortal, so compiled code never frees
-//! it, and whose `py` names the Python object. It dies with the call: everything native that could point to
-//! it has been turned into Python objects by then. A generator outlives the call that made it, and lists that
-//! Python sees themselves outlive those that put something into them; for such calls the stand-ins are
-//! counted objects that own a reference ([`Frame::lasting`]).
+//! A stand-in ([`stand_in`]) dies with the call: everything native that could point to it has been turned into
+//! Python objects by then. A generator outlives the call that made it, and lists that Python sees themselves
+//! outlive those that put something into them; for such calls the stand-ins are lasting ones.
 
 use crate::convert::copies::Copies;
 use crate::errors::Failure;
-use crate::npy::PyArrayObject;
+use crate::stand_in::{self, BorrowedStr, borrowed_block, borrowed_str};
 use pyo3::ffi;
 use std::mem::{ManuallyDrop, MaybeUninit};
-use std::sync::atomic::AtomicI64;
-use tierup_core::layout::{BitSource, IMMORTAL, List, MemBlock, Obj, Str};
+use tierup_core::layout::{BitSource, List, MemBlock, Obj, Str};
 use tierup_runtime::list::use_word;
 
 /// Leaves of arguments, stand-ins and leaves of results that fit without an allocation.
 pub(crate) const ARGS: usize = 32;
 pub(crate) const STAND_INS: usize = 8;
 pub(crate) const RESULTS: usize = 16;
-
-/// A string argument without a copy.
-#[repr(C)]
-pub(crate) struct BorrowedStr {
-    pub str: Str,
-    pub py: *mut ffi::PyObject,
-}
 
 /// Room for either stand-in.
 #[repr(C)]
@@ -71,78 +61,6 @@ pub(crate) struct Frame {
     pub changes_lists: bool,
     /// Dropped by hand, so that calls without it pay one comparison.
     pub extra: ManuallyDrop<Option<Box<Extra>>>,
-}
-
-unsafe extern "C" fn never_dropped(_: *mut Obj) {}
-unsafe extern "C" fn never_dropped_str(o: *mut Obj) {
-    never_dropped_impl(o)
-}
-// Two functions that differ, or the linker would fold them into one and strings could not be told from
-// blocks.
-#[inline(never)]
-fn never_dropped_impl(o: *mut Obj) {
-    std::hint::black_box(o);
-}
-
-/// A block that stands for the memory of an array object, which the caller keeps alive.
-///
-/// # Safety
-/// `array` must be a live ndarray.
-#[inline]
-pub(crate) unsafe fn borrowed_block(array: *mut ffi::PyObject) -> MemBlock {
-    // SAFETY: as required of the caller. The number of bytes is not known for a view, and nobody asks.
-    let data = unsafe { (*array.cast::<PyArrayObject>()).data };
-    MemBlock {
-        obj: Obj { refs: AtomicI64::new(IMMORTAL), drop: never_dropped },
-        data,
-        bytes: 0,
-        py: array.cast(),
-    }
-}
-
-/// # Safety
-/// `text` must be a live, ready str.
-unsafe fn borrowed_str(
-    text: *mut ffi::PyObject,
-    refs: i64,
-    drop: unsafe extern "C" fn(*mut Obj),
-) -> BorrowedStr {
-    // SAFETY: the accessors read the header of a ready string.
-    unsafe {
-        let str = Str {
-            obj: Obj { refs: AtomicI64::new(refs), drop },
-            len: ffi::PyUnicode_GET_LENGTH(text) as i64,
-            kind: ffi::PyUnicode_KIND(text) as i64,
-            data: ffi::PyUnicode_DATA(text).cast(),
-        };
-        BorrowedStr { str, py: text }
-    }
-}
-
-unsafe extern "C" fn drop_lasting_block(o: *mut Obj) {
-    // SAFETY: called once, for a block made by `lasting_block`.
-    let block = unsafe { Box::from_raw(o.cast::<MemBlock>()) };
-    (tierup_runtime::host::quiet().release)(block.py);
-}
-unsafe extern "C" fn drop_lasting_str(o: *mut Obj) {
-    // SAFETY: called once, for a string made by `lasting_text`.
-    let text = unsafe { Box::from_raw(o.cast::<BorrowedStr>()) };
-    (tierup_runtime::host::quiet().release)(text.py.cast());
-}
-
-/// The Python string that a native one stands for.
-///
-/// # Safety
-/// `s` must be a live string.
-pub(crate) unsafe fn python_str(s: *mut Str) -> Option<*mut ffi::PyObject> {
-    // SAFETY: strings with one of these drop functions are the first field of a `BorrowedStr`.
-    unsafe {
-        let drop = (*s).obj.drop;
-        let ours = [never_dropped_str as unsafe extern "C" fn(*mut Obj), drop_lasting_str]
-            .iter()
-            .any(|d| std::ptr::fn_addr_eq(drop, *d));
-        ours.then(|| (*s.cast::<BorrowedStr>()).py)
-    }
 }
 
 impl Frame {
@@ -240,7 +158,7 @@ impl Frame {
                 return self.lasting_text(text);
             }
             let p = self.stand_in().cast::<BorrowedStr>();
-            p.write(borrowed_str(text, IMMORTAL, never_dropped_str));
+            p.write(borrowed_str(text));
             p.cast()
         }
     }
@@ -253,7 +171,7 @@ impl Frame {
     #[cold]
     pub(crate) unsafe fn random(&mut self, generator: *mut ffi::PyObject) -> Option<*mut BitSource> {
         // SAFETY: as required of the caller.
-        match unsafe { crate::convert::random::source_of(generator) } {
+        match unsafe { stand_in::source_of(generator) } {
             Ok(source) => {
                 self.extra().owned.push(source.cast());
                 Some(source)
@@ -267,25 +185,17 @@ impl Frame {
 
     #[cold]
     unsafe fn lasting_block(&mut self, array: *mut ffi::PyObject) -> *mut MemBlock {
-        // SAFETY: as for `block`; the new reference belongs to the block.
-        unsafe {
-            let mut block = borrowed_block(array);
-            ffi::Py_INCREF(array);
-            block.obj = Obj { refs: AtomicI64::new(1), drop: drop_lasting_block };
-            let p = Box::into_raw(Box::new(block));
-            self.extra().owned.push(p.cast());
-            p
-        }
+        // SAFETY: as for `block`.
+        let p = unsafe { stand_in::lasting_block(array) };
+        self.extra().owned.push(p.cast());
+        p
     }
     #[cold]
     unsafe fn lasting_text(&mut self, text: *mut ffi::PyObject) -> *mut Str {
-        // SAFETY: as for `text`; the new reference belongs to the string.
-        unsafe {
-            ffi::Py_INCREF(text);
-            let p = Box::into_raw(Box::new(borrowed_str(text, 1, drop_lasting_str)));
-            self.extra().owned.push(p.cast());
-            p.cast()
-        }
+        // SAFETY: as for `text`.
+        let p = unsafe { stand_in::lasting_str(text) };
+        self.extra().owned.push(p.cast());
+        p
     }
 
     /// Gives the lists back that are used: what is called is Python after all, or has ended.

@@ -12,6 +12,7 @@
 
 use crate::identity;
 use crate::npy::{self, PyArrayObject};
+use crate::stand_in::borrowed_block;
 use crate::watch::Watched;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -372,7 +373,7 @@ impl Guards {
         // SAFETY: the caller gives an ndarray.
         unsafe {
             let dims = (0..(*a).nd as usize).map(|i| *(*a).dimensions.add(i)).collect();
-            let block = Box::new(crate::frame::borrowed_block(array.as_ptr()));
+            let block = Box::new(borrowed_block(array.as_ptr()));
             let address = std::ptr::from_ref(&*block) as usize;
             self.rest = true;
             self.arrays.push(ArrayGuard {

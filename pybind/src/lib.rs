@@ -28,6 +28,7 @@ mod known;
 mod marks;
 mod npy;
 mod overload;
+mod stand_in;
 mod texts;
 mod ufunc;
 mod value;

@@ -6,9 +6,8 @@ use crate::frame::Frame;
 use crate::gil::attached;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
-use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
-use tierup_core::layout::{BitSource, Obj as Native};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use tierup_core::layout::BitSource;
 use tierup_core::types::{Kind, Type};
 use tierup_runtime::object::release;
 
@@ -71,36 +70,5 @@ fn is_numpys(class: Class) -> bool {
         }
         GENERATOR.store(found.into_ptr().cast(), Ordering::Relaxed);
         true
-    })
-}
-
-unsafe extern "C" fn drop_source(o: *mut Native) {
-    // SAFETY: called once, for a source made by `source_of`.
-    let source = unsafe { Box::from_raw(o.cast::<BitSource>()) };
-    (tierup_runtime::host::quiet().release)(source.py);
-}
-
-/// A new source with one reference, which keeps the generator alive.
-///
-/// # Safety
-/// `generator` is a live `numpy.random.Generator`.
-pub(crate) unsafe fn source_of(generator: *mut ffi::PyObject) -> PyResult<*mut BitSource> {
-    attached(|py| {
-        // SAFETY: as required of the caller.
-        let generator = unsafe { Bound::from_borrowed_ptr(py, generator) };
-        let capsule =
-            generator.getattr(pyo3::intern!(py, "bit_generator"))?.getattr(pyo3::intern!(py, "capsule"))?;
-        let capsule = capsule.cast::<PyCapsule>()?;
-        // SAFETY: a capsule; the name is the one that NumPy documents for `bitgen_t`.
-        let bits = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), c"BitGenerator".as_ptr()) };
-        if bits.is_null() {
-            return Err(PyErr::fetch(py));
-        }
-        let source = BitSource {
-            obj: Native { refs: AtomicI64::new(1), drop: drop_source },
-            bits: bits.cast(),
-            py: generator.into_ptr().cast(),
-        };
-        Ok(Box::into_raw(Box::new(source)))
     })
 }

@@ -2,7 +2,8 @@
 
 use super::numbers::derives_from;
 use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, new_ref, next, recognise};
-use crate::frame::{self, Frame};
+use crate::frame::Frame;
+use crate::stand_in::python_str;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -41,7 +42,7 @@ impl Convert for Text {
         // SAFETY: a string has `len` units of `kind` bytes; an argument's stand-in names the Python string.
         unsafe {
             let s = next(at) as *mut Str;
-            let text = match frame::python_str(s) {
+            let text = match python_str(s) {
                 Some(py) => new_ref(py),
                 None => {
                     ffi::PyUnicode_FromKindAndData((*s).kind as c_int, (*s).data.cast(), (*s).len as isize)
