@@ -234,7 +234,7 @@ fn tuple_fields(class: &Bound<'_, PyType>) -> PyResult<Option<(Vec<String>, Py<P
 
 /// Forgets a class or module that is gone.
 pub(crate) fn forget(object: u64) {
-    crate::classes::forget(object);
+    crate::overrides::forget(object);
     let gone = {
         let mut table = lock(&CLASSES);
         let gone = table.by_object.remove(&object);

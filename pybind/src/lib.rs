@@ -28,6 +28,7 @@ mod known;
 mod marks;
 mod npy;
 mod overload;
+mod overrides;
 mod stand_in;
 mod texts;
 mod ufunc;

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use tierup_core::elem::Elem;
-use tierup_core::types::{Float, Int, Kind, Type};
+use tierup_core::types::{Access, ArrayType, Float, Int, Kind, Layout, Type};
 
 #[repr(C)]
 pub(crate) struct PyArrayObject {
@@ -104,6 +104,36 @@ pub(crate) fn type_of_elem(code: u8) -> Option<Type> {
         Elem::C128 => Type::new(Kind::Complex(Float::F64)),
         Elem::Str => return None,
     })
+}
+
+/// Layout, dimensions and element type of an array object.
+///
+/// # Safety
+/// `a` must be a live array.
+pub(crate) unsafe fn array_type(a: *const PyArrayObject) -> Option<ArrayType> {
+    // SAFETY: as required of the caller.
+    unsafe {
+        let dtype = type_of_elem(elem_code((*a).descr))?;
+        let (nd, flags) = ((*a).nd, (*a).flags);
+        Some(ArrayType {
+            dtype,
+            ndim: u8::try_from(nd).ok()?,
+            layout: layout_of(flags),
+            access: if flags & WRITEABLE == 0 { Access::Read } else { Access::Write },
+        })
+    }
+}
+
+/// `C` wins where an array is contiguous both ways.
+#[inline]
+pub(crate) fn layout_of(flags: i32) -> Layout {
+    if flags & C_CONTIGUOUS != 0 {
+        Layout::C
+    } else if flags & F_CONTIGUOUS != 0 {
+        Layout::F
+    } else {
+        Layout::A
+    }
 }
 
 /// NumPy's type number for a scalar type.

@@ -1,8 +1,7 @@
 //! What a global, captured or attribute value means to the compiler.
 
-use crate::convert::array::array_type;
-use crate::convert::recognise::{nested, overridden, value_type};
 use crate::errors::Failure;
+use crate::overrides::{hidden, overridden};
 use crate::wording::{a, class_name};
 use crate::{functions, known, npy};
 use pyo3::ffi;
@@ -13,7 +12,7 @@ use pyo3::types::{
 };
 use tierup_core::host::GlobalValue;
 use tierup_core::ops::id;
-use tierup_core::types::{Const, Kind, Layout, Type};
+use tierup_core::types::{Const, FuncType, Kind, Layout, Type};
 
 /// Who is told about values that compiled code will depend on beyond their identity.
 pub(crate) trait Record {
@@ -144,6 +143,29 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
     Ok(GlobalValue::Unsupported(describe(obj)))
 }
 
+/// The type of a value that the host can hand to the compiler; none when it cannot be held.
+pub(crate) fn value_type(v: &GlobalValue) -> Option<Type> {
+    Some(match v {
+        GlobalValue::Const(c) => c.ty(),
+        GlobalValue::Builtin(p) => Type::new(Kind::Builtin(*p)),
+        GlobalValue::Module(m) => Type::new(Kind::Module(m)),
+        GlobalValue::Function(f) => Type::new(Kind::Function(FuncType {
+            func: *f,
+            defaults: vec![],
+            captures: vec![],
+            kwdefaults: vec![],
+            bound: false,
+        })),
+        GlobalValue::DType(t) => Type::new(Kind::DType(*t)),
+        GlobalValue::NamedTupleClass(c) => Type::new(Kind::NamedTupleClass(c)),
+        GlobalValue::ExcClass(c) => Type::new(Kind::ExcClass(c)),
+        GlobalValue::Class(c) => Type::new(Kind::Class(c)),
+        GlobalValue::Tuple(t, _) => *t,
+        GlobalValue::Array { ty, .. } => *ty,
+        GlobalValue::Foreign(_) | GlobalValue::Unsupported(_) => return None,
+    })
+}
+
 /// The name of a function that is not the user's: written in C, or in Python inside NumPy, whose insides are
 /// not for compiling.
 fn foreign_function(obj: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
@@ -208,7 +230,7 @@ fn classify_array(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalV
     let a = obj.as_ptr().cast::<npy::PyArrayObject>();
     // SAFETY: `obj` is an ndarray; its shape and strides have `nd` members.
     unsafe {
-        let Some(t) = array_type(a) else {
+        let Some(t) = npy::array_type(a) else {
             return Ok(GlobalValue::Unsupported(format!("an array of dtype {}", obj.getattr("dtype")?)));
         };
         let nd = t.ndim();
@@ -237,7 +259,7 @@ fn classify_tuple(t: &Bound<'_, PyTuple>, record: &dyn Record) -> Result<GlobalV
         record.class(&t.get_type());
         known::namedtuple_class(&t.get_type())?
     };
-    if let Some(name) = named.map_or(Ok(None), |_| crate::classes::hidden(t.as_any()))? {
+    if let Some(name) = named.map_or(Ok(None), |_| hidden(t.as_any()))? {
         let class = a(&class_name(t.as_any()));
         return Ok(GlobalValue::Unsupported(format!("{class} with an attribute '{name}' of its own")));
     }
@@ -272,4 +294,17 @@ fn is_decorator(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(name
         .cast::<PyString>()
         .is_ok_and(|n| matches!(n.to_str(), Ok("stencil" | "vectorize" | "guvectorize" | "cfunc"))))
+}
+
+/// Looks into a container, which may contain itself.
+pub(crate) fn nested<T>(py: Python<'_>, look: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    // SAFETY: the thread is attached; the two calls are paired.
+    unsafe {
+        if ffi::Py_EnterRecursiveCall(c" while the type of a value was found".as_ptr()) != 0 {
+            return Err(PyErr::fetch(py).into());
+        }
+        let answer = look();
+        ffi::Py_LeaveRecursiveCall();
+        answer
+    }
 }

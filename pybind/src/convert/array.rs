@@ -6,7 +6,7 @@ use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, Purpose, recognise};
 use crate::errors::{Failure, bug};
 use crate::frame::{Frame, Lenience};
 use crate::npy::{self, PyArrayObject};
-use crate::wording;
+use crate::{overrides, wording};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::sync::atomic::Ordering;
@@ -31,41 +31,11 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     },
 };
 
-/// Layout, dimensions and element type of an array object.
-///
-/// # Safety
-/// `a` must be a live array.
-pub(crate) unsafe fn array_type(a: *const npy::PyArrayObject) -> Option<ArrayType> {
-    // SAFETY: as required of the caller.
-    unsafe {
-        let dtype = npy::type_of_elem(npy::elem_code((*a).descr))?;
-        let (nd, flags) = ((*a).nd, (*a).flags);
-        Some(ArrayType {
-            dtype,
-            ndim: u8::try_from(nd).ok()?,
-            layout: layout_of(flags, nd),
-            access: if flags & npy::WRITEABLE == 0 { Access::Read } else { Access::Write },
-        })
-    }
-}
-
-/// `C` wins where an array is contiguous both ways.
-#[inline]
-pub(crate) fn layout_of(flags: i32, _nd: i32) -> Layout {
-    if flags & npy::C_CONTIGUOUS != 0 {
-        Layout::C
-    } else if flags & npy::F_CONTIGUOUS != 0 {
-        Layout::F
-    } else {
-        Layout::A
-    }
-}
-
 fn type_of_array(obj: &Bound<'_, PyAny>, n: &npy::Numpy) -> Result<Type, Failure> {
     // SAFETY: `obj` is live.
     let class = unsafe { ffi::Py_TYPE(obj.as_ptr()) };
     if class != n.array_type && !is_plain_subclass(class, n) {
-        let own = crate::classes::overrides(obj.py(), class, n.array_type).map_or_else(
+        let own = overrides::method(obj.py(), class, n.array_type).map_or_else(
             || "whose arithmetic is not that of numpy.ndarray".into(),
             |m| format!("which has {m} of its own"),
         );
@@ -75,7 +45,7 @@ fn type_of_array(obj: &Bound<'_, PyAny>, n: &npy::Numpy) -> Result<Type, Failure
         ));
     }
     // SAFETY: `obj` is an instance of ndarray.
-    if let Some(t) = unsafe { array_type(obj.as_ptr().cast()) } {
+    if let Some(t) = unsafe { npy::array_type(obj.as_ptr().cast()) } {
         return Ok(t.ty());
     }
     let dtype = obj.getattr("dtype")?;
@@ -112,7 +82,7 @@ pub(crate) fn is_plain_subclass(class: *mut ffi::PyTypeObject, n: &npy::Numpy) -
             }
             at = (*at).tp_base;
         }
-        crate::gil::attached(|py| crate::classes::overrides(py, class, n.array_type).is_none())
+        crate::gil::attached(|py| overrides::method(py, class, n.array_type).is_none())
     }
 }
 
@@ -171,7 +141,7 @@ impl ArrayPlan {
                 return false;
             }
             let flags = (*a).flags;
-            layout_of(flags, self.ndim) == self.ty.layout
+            npy::layout_of(flags) == self.ty.layout
                 && self.ty.access.join(if flags & npy::WRITEABLE == 0 { Access::Read } else { Access::Write })
                     == self.ty.access
         }

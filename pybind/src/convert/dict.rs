@@ -9,6 +9,7 @@ use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, Purpose, new_ref, nex
 use crate::errors::Failure;
 use crate::frame::Frame;
 use crate::gil::attached;
+use crate::value;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -31,7 +32,7 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
             return Ok(None);
         }
         let Ok(d) = obj.cast::<PyDict>() else { return Ok(None) };
-        recognise::nested(obj.py(), || type_of_entries(d)).map(Some)
+        value::nested(obj.py(), || type_of_entries(d)).map(Some)
     },
     plan: |t, purpose| match t.kind() {
         Kind::Container(Container::Dict, m) => Plan::other(DictPlan::new(m[0], m[1], t, purpose)),

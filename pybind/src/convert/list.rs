@@ -8,6 +8,7 @@ use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, Purpose, new_ref, nex
 use crate::errors::Failure;
 use crate::frame::Frame;
 use crate::gil::attached;
+use crate::{overrides, value};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -37,7 +38,7 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         }
         let Ok(l) = obj.cast::<PyList>() else { return Ok(None) };
         recognise::refuse_overriding(obj)?;
-        recognise::nested(obj.py(), || type_of_elements(l)).map(Some)
+        value::nested(obj.py(), || type_of_elements(l)).map(Some)
     },
     plan: |t, purpose| match *t {
         Kind::List(elem) => Plan::other(ListPlan::new(elem, t, purpose)),
@@ -208,7 +209,7 @@ impl Convert for ListPlan {
             }
             if class != &raw mut ffi::PyList_Type
                 && (ffi::PyList_Check(obj) == 0
-                    || attached(|py| recognise::overridden(&Bound::from_borrowed_ptr(py, obj)).is_some()))
+                    || attached(|py| overrides::overridden(&Bound::from_borrowed_ptr(py, obj)).is_some()))
             {
                 return None;
             }

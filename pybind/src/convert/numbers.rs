@@ -5,7 +5,7 @@ use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, next, recognise};
 use crate::errors::Failure;
 use crate::frame::Frame;
 use crate::gil::attached;
-use crate::{npy, value};
+use crate::{npy, overrides, value};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -298,7 +298,7 @@ pub(crate) fn derives_from(class: Class, base: Class) -> bool {
     let derived = unsafe { ffi::PyType_IsSubtype(class, base) != 0 }
         && npy::loaded().is_none_or(|n| n.scalar_type(class).is_none());
     // Whose methods are its own is no number of that kind to compiled code.
-    derived && attached(|py| crate::classes::overrides(py, class, base).is_none())
+    derived && attached(|py| overrides::method(py, class, base).is_none())
 }
 
 /// Copies one element into slots.

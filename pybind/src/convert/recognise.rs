@@ -1,17 +1,14 @@
-//! What the recognition of all objects shares: what may contain itself, classes of the user's that change
-//! what a built-in class does, and refusals with a way out.
+//! What the recognition of all objects shares: classes of the user's that change what a built-in class does,
+//! and refusals with a way out.
 
 use super::CONSTRUCTORS;
 use crate::errors::Failure;
-use crate::{known, npy, wording};
-use pyo3::ffi;
+use crate::{overrides, wording};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::types::{Kind, Type};
 
 pub(crate) use super::tuple::type_of_keywords;
-pub(crate) use super::unit::value_type;
 
 /// The type of an argument: what a compiled function is specialised for. Only asked where no overload fits at
 /// once.
@@ -72,7 +69,7 @@ pub(crate) fn unsupported(text: impl Into<String>, way_out: &str) -> Failure {
 /// A class of the user's that changes what the built-in class below it does: to compiled code its instances
 /// would be that class's.
 pub(crate) fn refuse_overriding(obj: &Bound<'_, PyAny>) -> Result<(), Failure> {
-    let Some((base, method)) = overridden(obj) else { return Ok(()) };
+    let Some((base, method)) = overrides::overridden(obj) else { return Ok(()) };
     let class = wording::class_name(obj);
     let name = base.name()?;
     let way_out = if method == "__getattribute__" {
@@ -90,41 +87,6 @@ pub(crate) fn refuse_overriding(obj: &Bound<'_, PyAny>) -> Result<(), Failure> {
     )
     .help(way_out)
     .into())
-}
-
-/// The built-in class that an object's class is derived from, and the method by which it changes what that
-/// does.
-pub(crate) fn overridden<'py>(obj: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyType>, String)> {
-    let py = obj.py();
-    let class = obj.get_type();
-    if class.is(py.get_type::<PyBool>())
-        || npy::loaded().is_some_and(|n| n.scalar_type(class.as_ptr().cast()).is_some())
-    {
-        return None;
-    }
-    let bases: [Bound<'py, PyType>; 6] = [
-        py.get_type::<PyInt>(),
-        py.get_type::<PyFloat>(),
-        py.get_type::<PyComplex>(),
-        py.get_type::<PyString>(),
-        py.get_type::<PyTuple>(),
-        py.get_type::<PyList>(),
-    ];
-    for base in bases {
-        if class.is(&base) {
-            return None;
-        }
-        // SAFETY: both are live type objects.
-        if unsafe { ffi::PyType_IsSubtype(class.as_ptr().cast(), base.as_ptr().cast()) } == 0 {
-            continue;
-        }
-        // Named tuples have types of their own, and what their classes define is compiled.
-        if base.is(py.get_type::<PyTuple>()) && known::namedtuple_class(&class).is_ok_and(|c| c.is_some()) {
-            return None;
-        }
-        return crate::classes::overrides(py, class.as_ptr().cast(), base.as_ptr().cast()).map(|m| (base, m));
-    }
-    None
 }
 
 /// What to pass instead of an object that has no type.
@@ -145,18 +107,5 @@ pub(crate) fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
         }
         c if c.starts_with("torch.") => "pass x.numpy()",
         _ => "pass the numbers, strings, tuples and arrays that the function needs from it",
-    }
-}
-
-/// Looks into a container, which may contain itself.
-pub(crate) fn nested<T>(py: Python<'_>, look: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    // SAFETY: the thread is attached; the two calls are paired.
-    unsafe {
-        if ffi::Py_EnterRecursiveCall(c" while the type of a value was found".as_ptr()) != 0 {
-            return Err(PyErr::fetch(py).into());
-        }
-        let answer = look();
-        ffi::Py_LeaveRecursiveCall();
-        answer
     }
 }

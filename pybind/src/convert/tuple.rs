@@ -4,7 +4,7 @@ use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, recognise, result, un
 use crate::errors::Failure;
 use crate::frame::Frame;
 use crate::gil::attached;
-use crate::{known, wording};
+use crate::{known, overrides, value, wording};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
         let Ok(t) = obj.cast::<PyTuple>() else { return Ok(None) };
         recognise::refuse_overriding(obj)?;
-        recognise::nested(obj.py(), || type_of_tuple(t)).map(Some)
+        value::nested(obj.py(), || type_of_tuple(t)).map(Some)
     },
     plan: |t, purpose| match t.kind() {
         Kind::NamedTuple(c, m) => {
@@ -38,7 +38,7 @@ fn type_of_tuple(t: &Bound<'_, PyTuple>) -> Result<Type, Failure> {
     if !t.is_exact_instance_of::<PyTuple>()
         && let Some(c) = known::namedtuple_class(&class)?
     {
-        if let Some(name) = crate::classes::hidden(t.as_any())? {
+        if let Some(name) = overrides::hidden(t.as_any())? {
             let class = wording::a(&wording::class_name(t.as_any()));
             return Err(Diagnostic::new(
                 Code::UnsupportedArgument,
@@ -87,7 +87,7 @@ impl Convert for Tuple {
             Some(n) => {
                 class == n.class.load(Ordering::Relaxed)
                     // SAFETY: the class of a live object, and that object.
-                    && unsafe { (*class).tp_dictoffset == 0 || !crate::classes::has_own(obj) || !hides(obj) }
+                    && unsafe { (*class).tp_dictoffset == 0 || !overrides::has_own(obj) || !hides(obj) }
             }
         };
         if !fits {
@@ -126,7 +126,7 @@ fn is_plain_tuple(obj: Obj) -> bool {
         let any = unsafe { Bound::from_borrowed_ptr(py, obj) };
         any.is_instance_of::<pyo3::types::PyTuple>()
             && crate::known::namedtuple_class(&any.get_type()).is_ok_and(|c| c.is_none())
-            && recognise::overridden(&any).is_none()
+            && overrides::overridden(&any).is_none()
     })
 }
 
@@ -136,7 +136,7 @@ fn hides(obj: Obj) -> bool {
     attached(|py| {
         // SAFETY: `obj` is live.
         let any = unsafe { Bound::from_borrowed_ptr(py, obj) };
-        crate::classes::hidden(&any).map_or(true, |name| name.is_some())
+        overrides::hidden(&any).map_or(true, |name| name.is_some())
     })
 }
 

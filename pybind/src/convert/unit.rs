@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyEllipsis;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use tierup_core::host::GlobalValue;
-use tierup_core::types::{FuncType, Kind, Type};
+use tierup_core::types::{Kind, Type};
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| type_of_unit(obj).map(Some),
@@ -35,31 +35,8 @@ fn type_of_unit(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
             format!("compiled code cannot take the function {name}"),
             "pass a function written in Python",
         )),
-        v => value_type(&v).ok_or_else(|| refuse(wording::a(&wording::class_name(obj)))),
+        v => value::value_type(&v).ok_or_else(|| refuse(wording::a(&wording::class_name(obj)))),
     }
-}
-
-/// The type of a value that the host can hand to the compiler; none when it cannot be held.
-pub(crate) fn value_type(v: &GlobalValue) -> Option<Type> {
-    Some(match v {
-        GlobalValue::Const(c) => c.ty(),
-        GlobalValue::Builtin(p) => Type::new(Kind::Builtin(*p)),
-        GlobalValue::Module(m) => Type::new(Kind::Module(m)),
-        GlobalValue::Function(f) => Type::new(Kind::Function(FuncType {
-            func: *f,
-            defaults: vec![],
-            captures: vec![],
-            kwdefaults: vec![],
-            bound: false,
-        })),
-        GlobalValue::DType(t) => Type::new(Kind::DType(*t)),
-        GlobalValue::NamedTupleClass(c) => Type::new(Kind::NamedTupleClass(c)),
-        GlobalValue::ExcClass(c) => Type::new(Kind::ExcClass(c)),
-        GlobalValue::Class(c) => Type::new(Kind::Class(c)),
-        GlobalValue::Tuple(t, _) => *t,
-        GlobalValue::Array { ty, .. } => *ty,
-        GlobalValue::Foreign(_) | GlobalValue::Unsupported(_) => return None,
-    })
 }
 
 /// The object that a type is about, where it is about one.

@@ -1,0 +1,238 @@
+//! Classes of the user's that change what the built-in class below them does, so that their instances are not
+//! values of that class to compiled code; and instances that hide what their class has.
+
+use crate::{identity, known, npy};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{
+    PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType, PyTypeMethods,
+};
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, MutexGuard};
+
+type Class = *mut ffi::PyTypeObject;
+
+/// Attributes of a class that do not change what its instances are to an operation.
+const HARMLESS: [&str; 38] = [
+    "__module__",
+    "__doc__",
+    "__dict__",
+    "__weakref__",
+    "__slots__",
+    "__qualname__",
+    "__annotations__",
+    "__orig_bases__",
+    "__parameters__",
+    "__init__",
+    "__new__",
+    "__init_subclass__",
+    "__class_getitem__",
+    "__reduce__",
+    "__reduce_ex__",
+    "__getnewargs__",
+    "__getnewargs_ex__",
+    "__copy__",
+    "__deepcopy__",
+    "__getstate__",
+    "__setstate__",
+    "__del__",
+    "__set_name__",
+    "__abstractmethods__",
+    "__match_args__",
+    "__sizeof__",
+    "__dir__",
+    "__subclasshook__",
+    "__setattr__",
+    "__delattr__",
+    "__getattr__",
+    "__firstlineno__",
+    "__static_attributes__",
+    "__array_finalize__",
+    "__array_priority__",
+    "__class_getitem__",
+    "__annotate__",
+    "__type_params__",
+];
+
+/// What was found out about a class, and the number that Python gave the class as it was; 0 for none.
+struct Found {
+    version: std::ffi::c_uint,
+    method: Option<String>,
+}
+/// By the numbers of classes ([`identity`]) and what they are derived from.
+static LOOKED_AT: LazyLock<Mutex<HashMap<(u64, usize), Found>>> = LazyLock::new(Default::default);
+
+fn looked_at() -> MutexGuard<'static, HashMap<(u64, usize), Found>> {
+    LOOKED_AT.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// The method by which a class derived from a built-in one (or ndarray) changes what that does with its
+/// instances; none where there is no such method.
+pub(crate) fn method(py: Python<'_>, class: Class, base: Class) -> Option<String> {
+    // SAFETY: the class of a live object, and one that lives for ever.
+    let [of, from] =
+        [class, base].map(|c| unsafe { Bound::from_borrowed_ptr(py, c.cast::<ffi::PyObject>()) });
+    let key = (identity::number_of(&of).ok()?, base as usize);
+    // A change of the class or of its bases takes its number away; the look-up of an attribute gives it one.
+    // SAFETY: a live class.
+    let version = || unsafe { (*class).tp_version_tag };
+    if let Some(found) = looked_at().get(&key)
+        && found.version != 0
+        && found.version == version()
+    {
+        return found.method.clone();
+    }
+    let _ = of.getattr(pyo3::intern!(py, "__doc__"));
+    let before = version();
+    let method = look(&of, &from).unwrap_or_else(|_| Some("an attribute that cannot be read".into()));
+    looked_at().insert(key, Found { version: before, method: method.clone() });
+    method
+}
+
+/// Forgets a class that is gone.
+pub(crate) fn forget(object: u64) {
+    looked_at().retain(|(number, _), _| *number != object);
+}
+
+fn look(class: &Bound<'_, PyAny>, base: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    let py = class.py();
+    for at in class.cast::<PyType>()?.mro().iter() {
+        if at.is(base) {
+            break;
+        }
+        // SAFETY: the members of an `mro` are live classes.
+        let made_in_c = unsafe { ffi::PyType_GetFlags(at.as_ptr().cast()) & ffi::Py_TPFLAGS_HEAPTYPE == 0 };
+        let home: String = at.getattr("__module__")?.extract().unwrap_or_default();
+        // NumPy's own subclasses of its arrays that calculate otherwise are known; memmap and the like do
+        // not.
+        if home == "numpy" || home.starts_with("numpy.") {
+            // A string of NumPy is one of Python; its numbers are not.
+            if made_in_c && !base.is(py.get_type::<PyString>()) {
+                return Ok(Some(format!("arithmetic of {}", at.getattr("__name__")?)));
+            }
+            continue;
+        }
+        for item in at.getattr("__dict__")?.call_method0("items")?.try_iter()? {
+            let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
+            let Ok(name) = name.extract::<String>() else { continue };
+            let name = name.as_str();
+            let special = name.starts_with("__") && name.ends_with("__");
+            if HARMLESS.contains(&name) || name.starts_with("_abc_") || made_in_c && name == "__repr__" {
+                continue;
+            }
+            let of_base = base.getattr(name).ok();
+            if !special && of_base.is_none() {
+                continue;
+            }
+            if of_base.as_ref().is_some_and(|b| b.is(&value)) {
+                continue;
+            }
+            // `__hash__ = int.__hash__`, and what the machinery of enumerations puts there.
+            let by: String = value.getattr("__module__").and_then(|m| m.extract()).unwrap_or_default();
+            let text = matches!(name, "__str__" | "__format__" | "__repr__");
+            let number = !base.cast::<PyType>()?.is_subclass_of::<PyString>()?;
+            if by == "enum" && (number || !text || name == "__repr__") {
+                continue;
+            }
+            if special && of_enum(py, &value, name)? && (number || name == "__repr__") {
+                continue;
+            }
+            return Ok(Some(name.to_string()));
+        }
+    }
+    Ok(None)
+}
+
+/// A method that the machinery of enumerations copied from one of its classes.
+fn of_enum(py: Python<'_>, value: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
+    let Ok(module) = py.import("sys")?.getattr("modules")?.get_item("enum") else { return Ok(false) };
+    for class in ["Enum", "IntEnum", "Flag", "IntFlag", "ReprEnum", "StrEnum"] {
+        if let Ok(c) = module.getattr(class)
+            && c.getattr(name).is_ok_and(|m| m.is(value))
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The built-in class that an object's class is derived from, and the method by which it changes what that
+/// does.
+pub(crate) fn overridden<'py>(obj: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyType>, String)> {
+    let py = obj.py();
+    let class = obj.get_type();
+    if class.is(py.get_type::<PyBool>())
+        || npy::loaded().is_some_and(|n| n.scalar_type(class.as_ptr().cast()).is_some())
+    {
+        return None;
+    }
+    let bases: [Bound<'py, PyType>; 6] = [
+        py.get_type::<PyInt>(),
+        py.get_type::<PyFloat>(),
+        py.get_type::<PyComplex>(),
+        py.get_type::<PyString>(),
+        py.get_type::<PyTuple>(),
+        py.get_type::<PyList>(),
+    ];
+    for base in bases {
+        if class.is(&base) {
+            return None;
+        }
+        // SAFETY: both are live type objects.
+        if unsafe { ffi::PyType_IsSubtype(class.as_ptr().cast(), base.as_ptr().cast()) } == 0 {
+            continue;
+        }
+        // Named tuples have types of their own, and what their classes define is compiled.
+        if base.is(py.get_type::<PyTuple>()) && known::namedtuple_class(&class).is_ok_and(|c| c.is_some()) {
+            return None;
+        }
+        return method(py, class.as_ptr().cast(), base.as_ptr().cast()).map(|m| (base, m));
+    }
+    None
+}
+
+// ---------------------------------------------------------------- attributes of instances
+
+unsafe extern "C" {
+    // PyO3 does not declare it. The place of an instance's dictionary, which may hold null; null where
+    // instances of the class have none.
+    fn _PyObject_GetDictPtr(obj: *mut ffi::PyObject) -> *mut *mut ffi::PyObject;
+}
+
+/// Whether an instance has attributes in a dictionary of its own.
+///
+/// # Safety
+/// A live object; the thread is attached.
+pub(crate) unsafe fn has_own(obj: *mut ffi::PyObject) -> bool {
+    // SAFETY: as required of the caller; the dictionary, where there is one, is one.
+    unsafe {
+        let place = _PyObject_GetDictPtr(obj);
+        !place.is_null() && !(*place).is_null() && ffi::PyDict_Size(*place) != 0
+    }
+}
+
+/// An attribute that an instance has in its own dictionary under the name of a method or constant of its
+/// class: compiled code, which knows the class alone, would take that of the class.
+pub(crate) fn hidden(obj: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    // SAFETY: a live object, which has a dictionary.
+    let own = unsafe {
+        if !has_own(obj.as_ptr()) {
+            return Ok(None);
+        }
+        Bound::from_borrowed_ptr(obj.py(), *_PyObject_GetDictPtr(obj.as_ptr())).cast_into::<PyDict>()?
+    };
+    let class = obj.get_type();
+    for name in own.keys() {
+        for at in class.mro().iter() {
+            let Ok(found) = at.getattr("__dict__")?.get_item(&name) else { continue };
+            let kind = found.get_type().name()?.to_string();
+            let computed = found.get_type().hasattr("__get__")?
+                && !matches!(kind.as_str(), "function" | "staticmethod" | "classmethod");
+            if !computed {
+                return Ok(Some(name.to_string()));
+            }
+            break;
+        }
+    }
+    Ok(None)
+}
