@@ -64,7 +64,7 @@ impl<'py> PyHost<'py> {
     /// Guards the bases of the classes that types are of.
     pub(crate) fn depends_on_classes(&self, types: &[Type]) {
         let mut found = vec![];
-        types.iter().for_each(|t| identity::objects_of(*t, &mut found));
+        types.iter().for_each(|t| known::objects_of(*t, &mut found));
         for object in found.into_iter().filter_map(|n| identity::object(self.py, n)) {
             if let Ok(class) = object.cast::<PyType>() {
                 self.class(class);

@@ -6,19 +6,19 @@
 //! memory can become another one, and with it what was known of it and the overloads that were compiled for
 //! it. Nothing here keeps an object alive; who asks for a number has the object at hand.
 //!
+//! This is below all that knows something of objects: who does says so ([`install`], [`Dependent`]).
+//!
 //! The lock is never held while Python code may run: making and dropping Python objects may start the
 //! collector, which calls back here.
 
-use crate::overload::Overload;
-use crate::{dispatcher, functions, known, ufunc};
+use crate::ufunc::object::owned_by;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyWeakrefMethods;
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, Weak};
-use tierup_core::types::{Kind, Type};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, Weak};
 
 /// How an object is held.
 enum Hold {
@@ -29,16 +29,25 @@ enum Hold {
     Strong(Py<PyAny>),
 }
 
-/// An overload that ends with an object, and the dispatcher that has it (a weak reference).
-struct Dependent {
-    dispatcher: Py<PyAny>,
-    overload: Weak<Overload>,
+/// What ends with the objects that it was made for: an overload.
+pub(crate) trait Dependent: Send + Sync {
+    /// One of the objects is gone, and what was known of it will be: no address of theirs is compared with any
+    /// more.
+    fn part(&self);
+    /// Leaves the Python object that has it.
+    fn leave(self: Arc<Self>, owner: &Bound<'_, PyAny>);
+}
+
+/// A dependent of an object, and a weak reference to what has it.
+struct Link {
+    owner: Py<PyAny>,
+    dependent: Weak<dyn Dependent>,
 }
 
 struct Entry {
     hold: Hold,
     address: usize,
-    dependents: Vec<Dependent>,
+    dependents: Vec<Link>,
     /** Dependents that are gone are looked for when there are so many. */
     sweep_at: usize,
 }
@@ -70,7 +79,7 @@ fn weak_reference(obj: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
     match made(obj) {
         Ok(w) => Ok(Some(w.unbind())),
         // NumPy's ufuncs have none; ours own something that has.
-        Err(e) => match ufunc::owned_by(obj) {
+        Err(e) => match owned_by(obj) {
             Some(owned) => made(&owned).map(|w| Some(w.unbind())).or_else(without),
             None => without(e),
         },
@@ -141,56 +150,52 @@ pub(crate) fn object(py: Python<'_>, number: u64) -> Option<Bound<'_, PyAny>> {
 }
 
 /// Where the object of a number lies, to compare with; null when it is gone. Whoever keeps this clears it
-/// when told ([`Overload::part`]).
+/// when told ([`Dependent::part`]).
 pub(crate) fn address(number: u64) -> *mut ffi::PyObject {
     table().entries.get(&number).map_or(std::ptr::null_mut(), |e| e.address as *mut ffi::PyObject)
 }
 
-/// The objects that a type is about: functions, classes and modules, each of which is the only object of its
-/// type.
-pub(crate) fn objects_of(t: Type, found: &mut Vec<u64>) {
-    let here = match t.kind() {
-        Kind::Function(f) => functions::object_of_id(f.func),
-        Kind::NamedTuple(c, _) | Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => {
-            c.handle().and_then(known::object_of_class)
-        }
-        Kind::Module(m) => known::object_of_module(m),
-        _ => None,
-    };
-    if let Some(n) = here
-        && !found.contains(&n)
-    {
-        found.push(n);
-    }
-    t.arguments().iter().for_each(|c| objects_of(c, found));
-}
-
-/// Has an overload end with any of these objects; false when one of them has gone already.
-pub(crate) fn end_with(numbers: &[u64], dispatcher: &Bound<'_, PyAny>, overload: &Arc<Overload>) -> bool {
-    let references: Vec<Py<PyAny>> = numbers.iter().map(|_| dispatcher.clone().unbind()).collect();
+/// Has a dependent of `owner` end with any of these objects; false when one of them has gone already.
+pub(crate) fn end_with<D: Dependent + 'static>(
+    numbers: &[u64],
+    owner: &Bound<'_, PyAny>,
+    dependent: &Arc<D>,
+) -> bool {
+    let links: Vec<Link> = numbers
+        .iter()
+        .map(|_| Link { owner: owner.clone().unbind(), dependent: Arc::downgrade(dependent) as Weak<_> })
+        .collect();
     let mut gone = vec![];
     let mut all = true;
     {
         let mut t = table();
-        for (n, dispatcher) in numbers.iter().zip(references) {
+        for (n, link) in numbers.iter().zip(links) {
             let Some(e) = t.entries.get_mut(n) else {
                 all = false;
-                gone.push(Dependent { dispatcher, overload: Weak::new() });
+                gone.push(link);
                 continue;
             };
             if e.dependents.len() >= e.sweep_at {
                 let (kept, dead) = std::mem::take(&mut e.dependents)
                     .into_iter()
-                    .partition::<Vec<_>, _>(|d| d.overload.strong_count() > 0);
+                    .partition::<Vec<_>, _>(|l| l.dependent.strong_count() > 0);
                 e.sweep_at = (2 * kept.len()).max(8);
                 e.dependents = kept;
                 gone.extend(dead);
             }
-            e.dependents.push(Dependent { dispatcher, overload: Arc::downgrade(overload) });
+            e.dependents.push(link);
         }
     }
     drop(gone);
     all
+}
+
+/// Who knows something of objects by their numbers, each with the function that forgets one.
+static KNOWN_BY: OnceLock<&'static [fn(u64)]> = OnceLock::new();
+
+/// Says who that is.
+pub(crate) fn install(known_by: &'static [fn(u64)]) {
+    KNOWN_BY.get_or_init(|| known_by);
 }
 
 /// Called by a weak reference: forgets its object, with all that was known of it.
@@ -203,23 +208,18 @@ fn forget(weak: &Bound<'_, PyAny>) {
         t.by_address.remove(&e.address);
         (n, e)
     };
-    for d in &entry.dependents {
-        if let Some(o) = d.overload.upgrade() {
-            o.part();
-        }
+    for d in entry.dependents.iter().filter_map(|l| l.dependent.upgrade()) {
+        d.part();
     }
-    functions::forget(number);
-    known::forget(number);
-    for d in &entry.dependents {
-        let Some(o) = d.overload.upgrade() else { continue };
-        let owner = d
-            .dispatcher
-            .bind(weak.py())
-            .cast::<pyo3::types::PyWeakrefReference>()
-            .ok()
-            .and_then(|w| w.upgrade());
-        if let Some(core) = owner.as_ref().and_then(dispatcher::core) {
-            core.forget(o);
+    for forget in KNOWN_BY.get().into_iter().copied().flatten() {
+        forget(number);
+    }
+    for l in &entry.dependents {
+        let Some(d) = l.dependent.upgrade() else { continue };
+        let owner =
+            l.owner.bind(weak.py()).cast::<pyo3::types::PyWeakrefReference>().ok().and_then(|w| w.upgrade());
+        if let Some(owner) = owner {
+            d.leave(&owner);
         }
     }
 }

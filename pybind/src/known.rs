@@ -1,10 +1,10 @@
 //! Python objects that the compiler knows by name or number: rows of the operation table, exception and named
-//! tuple classes, modules.
+//! tuple classes, modules; and those that a type is about.
 //!
 //! What rows of the operation table name lives as long as the process. Classes and modules of the user's live
 //! as long as they do without us.
 
-use crate::identity;
+use crate::{functions, identity};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -14,6 +14,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use tierup_core::exc::{Class, FIRST_HOST_CLASS};
 use tierup_core::ops::{self, OpId};
 use tierup_core::types::class::{ClassDef, ClassId, HostClass};
+use tierup_core::types::{Kind, Type};
 
 /// A Python object's address; only ever compared.
 type Id = usize;
@@ -234,7 +235,6 @@ fn tuple_fields(class: &Bound<'_, PyType>) -> PyResult<Option<(Vec<String>, Py<P
 
 /// Forgets a class or module that is gone.
 pub(crate) fn forget(object: u64) {
-    crate::overrides::forget(object);
     let gone = {
         let mut table = lock(&CLASSES);
         let gone = table.by_object.remove(&object);
@@ -345,4 +345,25 @@ pub(crate) fn module_object<'py>(py: Python<'py>, name: &str) -> Option<Bound<'p
         Some(object) => identity::object(py, object?),
         None => py.import("sys").ok()?.getattr("modules").ok()?.get_item(name).ok(),
     }
+}
+
+// ---------------------------------------------------------------- types
+
+/// The objects that a type is about: functions, classes and modules, each of which is the only object of its
+/// type.
+pub(crate) fn objects_of(t: Type, found: &mut Vec<u64>) {
+    let here = match t.kind() {
+        Kind::Function(f) => functions::object_of_id(f.func),
+        Kind::NamedTuple(c, _) | Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => {
+            c.handle().and_then(object_of_class)
+        }
+        Kind::Module(m) => object_of_module(m),
+        _ => None,
+    };
+    if let Some(n) = here
+        && !found.contains(&n)
+    {
+        found.push(n);
+    }
+    t.arguments().iter().for_each(|c| objects_of(c, found));
 }

@@ -65,6 +65,7 @@ fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     tierup_core::python::is(py.version_info().minor);
     errors::quiet_panics();
     exc::install();
+    identity::install(&[functions::forget, known::forget, overrides::forget]);
     convert::memory::Memory::init(py)?;
     // Decorators compile on these; on another one `tierup.config` leaves functions to Python.
     m.add("PYTHONS", decode::VERSIONS.iter().map(|v| v.number).collect::<Vec<_>>())?;

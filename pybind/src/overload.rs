@@ -8,7 +8,7 @@ use crate::frame::{ARGS, Frame, Lenience, RESULTS};
 use crate::gil::{attached, without_gil};
 use crate::guards::Guards;
 use crate::stand_in::borrowed_block;
-use crate::{ctx, exc, identity};
+use crate::{ctx, exc, known};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::mem::MaybeUninit;
@@ -168,7 +168,7 @@ impl Overload {
         let keepers = (0..args.len()).filter(|i| keeps(args[*i])).collect();
         let changes_lists = matches!(&run, Run::Compiled(code) if code.changes_lists());
         let mut objects = vec![];
-        args.iter().for_each(|t| identity::objects_of(*t, &mut objects));
+        args.iter().for_each(|t| known::objects_of(*t, &mut objects));
         Overload {
             args: args.into(),
             ret,

@@ -12,6 +12,7 @@
 //! turns go to an entry of their own, which needs neither a context nor arguments laid out
 //! (`tierup_core::lower::short_loop_entry`).
 
+pub(crate) mod object;
 mod operands;
 
 use crate::dispatcher::core_of;
@@ -20,6 +21,7 @@ use crate::npy::{self, Descr, PyArrayObject};
 use crate::overload::{Overload, Run, enter};
 use crate::texts::parse_types;
 use crate::{ctx, exc};
+use object::{LoopFn, Owned, Resolver, UFunc, owned_by};
 use operands::{credible, independent};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -34,46 +36,7 @@ use tierup_runtime::engine::promote::Unit;
 use tierup_runtime::exc::Error;
 use tierup_runtime::panics::settle;
 
-type LoopFn = unsafe extern "C" fn(*mut *mut u8, *const isize, *const isize, *mut c_void);
 type ShortLoopFn = unsafe extern "C" fn(*mut *mut u8, *const isize, *const isize) -> u64;
-type Resolver = unsafe extern "C" fn(
-    *mut UFunc,
-    c_int,
-    *mut *mut PyArrayObject,
-    *mut ffi::PyObject,
-    *mut *mut Descr,
-) -> c_int;
-
-/// The head of NumPy's `PyUFuncObject`: equal in all of 2.x.
-#[repr(C)]
-struct UFunc {
-    ob_base: ffi::PyObject,
-    nin: c_int,
-    nout: c_int,
-    nargs: c_int,
-    identity: c_int,
-    functions: *const LoopFn,
-    data: *const *mut c_void,
-    ntypes: c_int,
-    reserved1: c_int,
-    name: *const c_char,
-    types: *const c_char,
-    doc: *const c_char,
-    ptr: *mut c_void,
-    obj: *mut ffi::PyObject,
-    userloops: *mut ffi::PyObject,
-    core_enabled: c_int,
-    core_num_dim_ix: c_int,
-    core_num_dims: *const c_int,
-    core_dim_ixs: *const c_int,
-    core_offsets: *const c_int,
-    core_signature: *const c_char,
-    type_resolver: Option<Resolver>,
-    dict: *mut ffi::PyObject,
-    vectorcall: *mut c_void,
-    reserved3: *mut c_void,
-    op_flags: *mut u32,
-}
 
 /// NumPy's NPY_ITER_READWRITE, NPY_ITER_UPDATEIFCOPY and NPY_ITER_ALIGNED.
 const READ_AND_WRITE: u32 = 0x0001_0000 | 0x0080_0000 | 0x0010_0000;
@@ -291,8 +254,8 @@ struct Contents {
     room: usize,
 }
 
-/// What a ufunc holds as its `obj`: its loops, its texts, and the object that answers for it.
-#[pyclass(module = "tierup._tierup", frozen, weakref)]
+/// What a ufunc owns: its loops, its texts, and the object that answers for it.
+#[pyclass(module = "tierup._tierup", extends = Owned, frozen)]
 struct Table {
     contents: Mutex<Contents>,
     builder: Py<PyAny>,
@@ -398,8 +361,8 @@ fn make_ufunc<'py>(
         );
         let made = Bound::from_owned_ptr_or_err(py, made)?;
         let u = made.as_ptr().cast::<UFunc>();
-        let owned =
-            Bound::new(py, Table { contents: Mutex::default(), builder: builder.clone().unbind(), texts })?;
+        let table = Table { contents: Mutex::default(), builder: builder.clone().unbind(), texts };
+        let owned = Bound::new(py, PyClassInitializer::from(Owned).add_subclass(table))?;
         (*u).obj = owned.into_ptr();
         // NumPy asks no resolver of a ufunc that has neither loops nor loops of users.
         (*u).userloops = pyo3::types::PyDict::new(py).into_ptr();
@@ -412,21 +375,9 @@ fn make_ufunc<'py>(
 
 /// The table of a ufunc made here.
 fn table_of<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Table>> {
-    let base = ufunc.py().import("numpy")?.getattr("ufunc")?;
-    if !ufunc.is_instance(&base)? {
-        return Err(PyTypeError::new_err("expected a ufunc"));
-    }
-    // SAFETY: an instance of `numpy.ufunc` starts with this struct.
-    let obj = unsafe { Bound::from_borrowed_ptr_or_opt(ufunc.py(), (*ufunc.as_ptr().cast::<UFunc>()).obj) };
-    obj.and_then(|o| o.cast_into::<Table>().ok())
+    owned_by(ufunc)
+        .and_then(|o| o.into_any().cast_into::<Table>().ok())
         .ok_or_else(|| PyTypeError::new_err("expected a ufunc made by tierup"))
-}
-
-/// An object that a ufunc made here owns alone, so that both live equally long; it has weak references, which
-/// NumPy's ufuncs have not.
-pub(crate) fn owned_by<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    npy::loaded()?;
-    table_of(obj).ok().map(Bound::into_any)
 }
 
 /// Inputs that the kernel of a gufunc changes, and its outputs, of which it may leave elements alone: where

@@ -12,7 +12,7 @@
 
 use super::{BoxCx, Obj, Plan, Purpose};
 use crate::frame::{Frame, Lenience};
-use crate::{identity, npy};
+use crate::{identity, known, npy};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::collections::HashMap;
@@ -157,7 +157,7 @@ impl Part {
             return known.clone();
         }
         let mut found = vec![];
-        identity::objects_of(ty, &mut found);
+        known::objects_of(ty, &mut found);
         let classes = found.iter().filter_map(|n| identity::object(py, *n).map(Bound::unbind)).collect();
         let plan = Plan::new(ty, Some(Purpose::Element));
         let part = Arc::new(Part { ty, desc: desc::of(ty), plan, has_arrays: has_arrays(ty), classes });

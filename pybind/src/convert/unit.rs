@@ -43,7 +43,7 @@ fn type_of_unit(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
 pub(crate) fn own(t: Type) -> Obj {
     let mut found = vec![];
     if !matches!(*t, Kind::Builtin(_) | Kind::DType(_) | Kind::Ellipsis) {
-        identity::objects_of(t, &mut found);
+        known::objects_of(t, &mut found);
     }
     found.first().map_or(std::ptr::null_mut(), |n| identity::address(*n))
 }
@@ -53,7 +53,7 @@ struct UnitPlan {
     ty: Type,
     /// An object of the type: its only one, which lives without us, or one that we hold.
     known: AtomicPtr<ffi::PyObject>,
-    /// No other object has the type ([`identity::objects_of`]).
+    /// No other object has the type ([`known::objects_of`]).
     only: bool,
 }
 

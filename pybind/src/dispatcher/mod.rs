@@ -13,7 +13,7 @@ use crate::errors::{Failure, guard};
 use crate::frame::Lenience;
 use crate::gil::attached;
 use crate::overload::Overload;
-use crate::{functions, identity};
+use crate::{functions, identity, known};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -347,7 +347,7 @@ impl Core {
             .collect::<Result<Vec<_>, _>>()?;
         let o = self.compile(py, &types, false, |host| {
             let mut passed = vec![];
-            types.iter().for_each(|t| identity::objects_of(*t, &mut passed));
+            types.iter().for_each(|t| known::objects_of(*t, &mut passed));
             for f in passed.into_iter().filter_map(|n| identity::object(py, n)) {
                 host.depends_on(&f);
             }
@@ -509,6 +509,17 @@ impl Core {
             o.part()
         }
         Ok(())
+    }
+}
+
+impl identity::Dependent for Overload {
+    fn part(&self) {
+        Overload::part(self)
+    }
+    fn leave(self: Arc<Self>, owner: &Bound<'_, PyAny>) {
+        if let Some(core) = core(owner) {
+            core.forget(self);
+        }
     }
 }
 
