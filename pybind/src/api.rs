@@ -1,7 +1,6 @@
 //! Functions of the extension module that the Python package builds its interface on.
 
-use crate::declared;
-use crate::dispatcher::{self, core_of};
+use crate::dispatcher::{self, Core, core_of};
 use crate::engine::Options;
 use crate::errors::Failure;
 use crate::overload::Run;
@@ -9,6 +8,7 @@ use crate::texts::{parse_type, parse_types};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::sync::Arc;
 use tierup_core::cpu::Cpu;
 use tierup_core::emit::cx::Options as CodeOptions;
 use tierup_core::lir::explain::Place;
@@ -45,13 +45,27 @@ fn make_dispatcher<'py>(
         force_python: flag(options, "force_python")?,
         inner_loop: flag(options, "inner_loop")?,
     };
-    dispatcher::make(func, fallback, engine, declared::locals_of(options.get_item("locals")?)?)
+    dispatcher::make(func, fallback, engine, locals_of(options.get_item("locals")?)?)
         .map_err(|e| e.into_python(func.py()))
+}
+
+/// Types of variables, by name.
+fn locals_of(given: Option<Bound<'_, PyAny>>) -> PyResult<Arc<[(Arc<str>, Arc<str>)]>> {
+    let all: Vec<(String, String)> = match &given {
+        Some(g) => g.extract()?,
+        None => vec![],
+    };
+    if let Some(g) = &given {
+        for (_, ty) in &all {
+            parse_type(g.py(), ty)?;
+        }
+    }
+    Ok(all.into_iter().map(|(name, ty)| (Arc::from(name), Arc::from(ty))).collect())
 }
 
 #[pyfunction]
 fn py_func<'py>(d: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    core_of(d).map(|c| c.function(d.py()).clone().into_any())
+    core_of(d).map(|c| c.decorated.function(d.py()).clone().into_any())
 }
 
 /// Compiles for argument types: a loop of a ufunc, a callback's function.
@@ -74,9 +88,9 @@ fn declare(d: &Bound<'_, PyAny>, signatures: Vec<(Vec<String>, Option<String>)>,
         .iter()
         .map(|(args, ret)| Ok((parse_types(py, args)?, ret.as_ref().map(|t| parse_type(py, t)).transpose()?)))
         .collect::<PyResult<Vec<_>>>()?;
-    let was = core.decoration();
-    declared::set_open(core, open);
-    let added = declared::add(core, known);
+    let was = core.decorated.decoration();
+    core.set_open(open);
+    let added = core.declare(known);
     for args in added {
         match core.compile(py, &args, true, |_| {}) {
             Ok(o) => {
@@ -94,7 +108,7 @@ fn declare(d: &Bound<'_, PyAny>, signatures: Vec<(Vec<String>, Option<String>)>,
 /// From now on numbers are converted only to types that hold them.
 #[pyfunction]
 fn set_careful(d: &Bound<'_, PyAny>) -> PyResult<()> {
-    core_of(d).map(declared::set_careful)
+    core_of(d).map(Core::set_careful)
 }
 
 /// `(argument types, result type, reason why it is not compiled or None)` of each overload.
@@ -292,7 +306,7 @@ fn parallel_loops(
     Vec<(String, u32, Option<String>, Vec<String>, Vec<(u32, String)>, Option<u32>, Option<(u32, String)>)>,
 > {
     let (py, core) = (d.py(), core_of(d)?);
-    if !core.options.parallel.any() {
+    if !core.decorated.options.parallel.any() {
         return Ok(vec![]);
     }
     let id = core.func_id(py).map_err(|e| e.into_python(py))?;
@@ -339,7 +353,7 @@ fn parallel_arrays(
     let (py, core) = (d.py(), core_of(d)?);
     let list = core.overloads();
     let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
-    let (Run::Compiled(_), true) = (&o.run, core.options.parallel.any()) else { return Ok(vec![]) };
+    let (Run::Compiled(_), true) = (&o.run, core.decorated.options.parallel.any()) else { return Ok(vec![]) };
     let notes = core.parallel_notes(py, &o.args).map_err(|e| e.into_python(py))?;
     Ok(notes.into_iter().map(|n| (n.place.file, n.place.line, n.steps, n.serial, n.with, n.only)).collect())
 }
@@ -449,18 +463,18 @@ fn after_fork() {
 fn clear_overloads(d: &Bound<'_, PyAny>) -> PyResult<()> {
     let core = core_of(d)?;
     core.clear();
-    declared::forget(core);
+    core.declare_nothing();
     Ok(())
 }
 
 /// Whether calls may compile new overloads.
 #[pyfunction]
 fn set_can_compile(d: &Bound<'_, PyAny>, yes: bool) -> PyResult<()> {
-    core_of(d).map(|c| declared::set_open(c, yes))
+    core_of(d).map(|c| c.set_open(yes))
 }
 #[pyfunction]
 fn can_compile(d: &Bound<'_, PyAny>) -> PyResult<bool> {
-    core_of(d).map(|c| c.decoration().declared.open)
+    core_of(d).map(|c| c.decorated.decoration().declared.open)
 }
 
 /// Every indexing of a parameter in a Python function: the parameter's number, whether it is written to, and

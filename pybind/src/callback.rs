@@ -66,8 +66,8 @@ unsafe fn failed(c: &Callback, status: u64, results: *mut u64) {
         let held = ffi::PyGILState_Ensure();
         crate::gil::attached(|py| {
             let Ok(core) = core_of(c.dispatcher.bind(py)) else { return };
-            exc::raise(py, status as usize as *mut _, &core.globals(py))
-                .write_unraisable(py, Some(core.function(py).as_any()));
+            exc::raise(py, status as usize as *mut _, &core.decorated.globals(py))
+                .write_unraisable(py, Some(core.decorated.function(py).as_any()));
         });
         ffi::PyGILState_Release(held);
     }

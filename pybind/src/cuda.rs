@@ -460,7 +460,7 @@ impl Kernel {
     fn new(dispatcher: &Bound<'_, PyAny>) -> PyResult<Kernel> {
         let core = dispatcher::core(dispatcher).ok_or_else(|| PyTypeError::new_err("not a dispatcher"))?;
         Ok(Kernel {
-            name: core.name().to_owned(),
+            name: core.decorated.name().to_owned(),
             dispatcher: dispatcher.clone().unbind(),
             compiled: Mutex::default(),
         })

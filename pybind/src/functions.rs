@@ -4,9 +4,9 @@
 //! The table keeps no function alive, so a closure made in a loop can die; its entries go with it
 //! ([`crate::identity`]). Whoever needs a function alive holds it itself.
 
-use crate::declared::Decoration;
+use crate::decorated::{self, Decorated, Decoration};
 use crate::errors::Failure;
-use crate::{dispatcher, identity, wording};
+use crate::{identity, wording};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyFunction, PyString, PyType};
@@ -55,11 +55,14 @@ pub(crate) fn python_function<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py,
     if let Ok(f) = obj.cast::<PyFunction>() {
         return Some(f.clone());
     }
-    if let Some(f) = dispatcher::py_func(obj) {
-        return f.cast_into::<PyFunction>().ok();
+    if let Some(d) = decorated::of(obj) {
+        return Some(d.function(obj.py()).clone());
     }
     let target = target(obj)?;
-    dispatcher::py_func(&target).unwrap_or(target).cast_into::<PyFunction>().ok()
+    match decorated::of(&target) {
+        Some(d) => Some(d.function(obj.py()).clone()),
+        None => target.cast_into::<PyFunction>().ok(),
+    }
 }
 
 /// The function or dispatcher that compiled code calls in the place of an object whose class has one
@@ -172,23 +175,18 @@ pub(crate) fn forget(object: u64) {
     }
 }
 
-/// The number of a Python function in the compiler, decoded at the first request; and what of it is parallel
-/// and declared. `object` is what stands for it: itself, a dispatcher, a ufunc.
-pub(crate) fn func_id(
-    object: &Bound<'_, PyAny>,
-    f: &Bound<'_, PyFunction>,
-    parallel: Parts,
-    decoration: &Decoration,
-) -> Result<FuncId, Failure> {
-    func_id_as(object, f, false, parallel, decoration)
+/// The number of a decorated function in the compiler, decoded at the first request; and what of it is
+/// parallel and declared. `object` is what stands for it: itself, a dispatcher, a ufunc.
+pub(crate) fn func_id(object: &Bound<'_, PyAny>, f: &Decorated) -> Result<FuncId, Failure> {
+    func_id_as(object, f.function(object.py()), false, f.options.parallel, &f.decoration())
 }
 /// The number of the function behind a plain function, a dispatcher or an object that has one, made as that
 /// says.
 pub(crate) fn func_id_of(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> {
     let target = target(object);
-    match dispatcher::core(target.as_ref().unwrap_or(object)) {
-        Some(c) => func_id(object, f, c.options.parallel, &c.decoration()),
-        None => func_id(object, f, Parts::NONE, &Decoration::default()),
+    match decorated::of(target.as_ref().unwrap_or(object)) {
+        Some(d) => func_id_as(object, f, false, d.options.parallel, &d.decoration()),
+        None => func_id_as(object, f, false, Parts::NONE, &Decoration::default()),
     }
 }
 /// The same for a function of `tierup.lib`, whose globals never change.

@@ -4,7 +4,7 @@
 use crate::errors::Failure;
 use crate::guards::Guards;
 use crate::value::{self, Record};
-use crate::{dispatcher, functions, identity, known};
+use crate::{decorated, functions, identity, known};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyFunction, PyString, PyTuple, PyType, PyTypeMethods};
@@ -56,8 +56,8 @@ impl<'py> PyHost<'py> {
     pub(crate) fn depends_on(&self, obj: &Bound<'py, PyAny>) {
         let Some(f) = functions::python_function(obj) else { return };
         self.guards.borrow_mut().function(f.as_any());
-        if let Some(core) = dispatcher::core(obj) {
-            self.guards.borrow_mut().decoration(&core.decorated);
+        if let Some(d) = decorated::of(obj) {
+            self.guards.borrow_mut().decoration(&d.now);
         }
     }
 

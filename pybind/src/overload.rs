@@ -2,7 +2,7 @@
 
 use crate::convert::numbers::small_int;
 use crate::convert::{BoxCx, GeneratorOf, Items, Plan, Purpose, new_ref};
-use crate::dispatcher::Core;
+use crate::decorated::Decorated;
 use crate::engine::{Compiled, Wrapper};
 use crate::frame::{ARGS, Frame, Lenience, RESULTS};
 use crate::gil::{attached, without_gil};
@@ -154,11 +154,11 @@ impl Overload {
         ret: Type,
         run: Run,
         guards: Guards,
-        core: &Core,
+        of: &Decorated,
         declared: bool,
     ) -> Overload {
         let (a, r) = (leaves(args), ret.leaf_count());
-        let (big, nogil) = (a > ARGS || r > RESULTS, core.options.nogil);
+        let (big, nogil) = (a > ARGS || r > RESULTS, of.options.nogil);
         let plain = match &run {
             Run::Compiled(code) if !big && !nogil => code.native().cloned(),
             Run::Compiled(_) | Run::Python(_) => None,
@@ -185,7 +185,7 @@ impl Overload {
             changes_lists,
             nogil,
             declared,
-            positional: core.simple.unwrap_or(usize::MAX),
+            positional: of.simple.unwrap_or(usize::MAX),
             small: plain.is_some() && is_small(args) && !declared && !lasting,
             plain,
             unguarded,
@@ -238,17 +238,17 @@ impl Overload {
     /// # Safety
     /// `args` points to [`Overload::arity`] live objects; the thread is attached; guards were checked.
     #[inline(never)]
-    pub(crate) unsafe fn call(&self, core: &Core, args: *const Obj, lenience: Lenience) -> Option<Obj> {
+    pub(crate) unsafe fn call(&self, of: &Decorated, args: *const Obj, lenience: Lenience) -> Option<Obj> {
         // SAFETY: the buffers have room for what they are used for, or `call_big` makes room.
         unsafe {
             // Recognising arguments may run Python code, which may drop overloads that nobody calls.
             ctx::begin();
             let answer = if self.big {
-                self.call_big(core, args, lenience)
+                self.call_big(of, args, lenience)
             } else {
                 let mut slots = [const { MaybeUninit::<u64>::uninit() }; ARGS];
                 let mut results = [const { MaybeUninit::<u64>::uninit() }; RESULTS];
-                self.call_in(core, args, lenience, slots.as_mut_ptr().cast(), results.as_mut_ptr().cast())
+                self.call_in(of, args, lenience, slots.as_mut_ptr().cast(), results.as_mut_ptr().cast())
             };
             ctx::end();
             answer
@@ -261,7 +261,7 @@ impl Overload {
     /// # Safety
     /// As for [`Overload::call`]; the overload is small.
     #[inline(always)]
-    pub(crate) unsafe fn call_small(&self, core: &Core, args: *const Obj) -> Option<Obj> {
+    pub(crate) unsafe fn call_small(&self, of: &Decorated, args: *const Obj) -> Option<Obj> {
         let mut slots = [const { MaybeUninit::<u64>::uninit() }; ARGS];
         let mut results = [const { MaybeUninit::<u64>::uninit() }; RESULTS];
         let mut blocks = [const { MaybeUninit::<MemBlock>::uninit() }; SMALL_ARRAYS];
@@ -301,11 +301,11 @@ impl Overload {
             let results = results.as_mut_ptr().cast::<u64>();
             let status = settle(wrapper(ctx::current(), slots.as_ptr().cast(), results));
             let result = match self.quick {
-                _ if status != 0 => self.raise(core, status, &Frame::new(self.lasting)),
+                _ if status != 0 => self.raise(of, status, &Frame::new(self.lasting)),
                 Quick::Float => ffi::PyFloat_FromDouble(f64::from_bits(*results)),
                 Quick::Int => ffi::PyLong_FromLongLong(*results as i64),
                 Quick::None => new_ref(ffi::Py_None()),
-                Quick::No => self.leave_slowly(core, results, &mut Frame::new(self.lasting)),
+                Quick::No => self.leave_slowly(of, results, &mut Frame::new(self.lasting)),
             };
             ctx::end();
             Some(result)
@@ -313,16 +313,16 @@ impl Overload {
     }
 
     #[cold]
-    unsafe fn call_big(&self, core: &Core, args: *const Obj, lenience: Lenience) -> Option<Obj> {
+    unsafe fn call_big(&self, of: &Decorated, args: *const Obj, lenience: Lenience) -> Option<Obj> {
         let (mut slots, mut results) = (vec![0u64; self.slots.0 + 1], vec![0u64; self.slots.1 + 1]);
         // SAFETY: as for `call`.
-        unsafe { self.call_in(core, args, lenience, slots.as_mut_ptr(), results.as_mut_ptr()) }
+        unsafe { self.call_in(of, args, lenience, slots.as_mut_ptr(), results.as_mut_ptr()) }
     }
 
     #[inline(always)]
     unsafe fn call_in(
         &self,
-        core: &Core,
+        of: &Decorated,
         args: *const Obj,
         lenience: Lenience,
         slots: *mut u64,
@@ -346,9 +346,9 @@ impl Overload {
             let result = match &self.plain {
                 Some(unit) => {
                     let status = settle(enter(unit)(ctx::current(), slots, results));
-                    self.leave(core, status, results, &mut frame)
+                    self.leave(of, status, results, &mut frame)
                 }
-                None => self.run_other(core, args, slots, results, &mut frame),
+                None => self.run_other(of, args, slots, results, &mut frame),
             };
             Some(result)
         }
@@ -369,7 +369,7 @@ impl Overload {
     #[inline(never)]
     unsafe fn run_other(
         &self,
-        core: &Core,
+        of: &Decorated,
         args: *const Obj,
         slots: *const u64,
         results: *mut u64,
@@ -380,7 +380,7 @@ impl Overload {
         unsafe {
             let Run::Compiled(code) = &self.run else {
                 frame.end_uses();
-                return core.call_python(args, self.plans.len());
+                return of.call_python(args, self.plans.len());
             };
             let ctx = ctx::current();
             if let Some(unit) = code.native() {
@@ -391,17 +391,17 @@ impl Overload {
             } else {
                 code.call(ctx, slots, results)
             };
-            self.leave(core, status, results, frame)
+            self.leave(of, status, results, frame)
         }
     }
 
     /// Turns what came back into a Python object or exception.
     #[inline(always)]
-    unsafe fn leave(&self, core: &Core, status: u64, results: *const u64, frame: &mut Frame) -> Obj {
+    unsafe fn leave(&self, of: &Decorated, status: u64, results: *const u64, frame: &mut Frame) -> Obj {
         // SAFETY: status 0 says that the results hold a value of type `ret`, now ours.
         unsafe {
             if status != 0 {
-                return self.raise(core, status, frame);
+                return self.raise(of, status, frame);
             }
             if frame.extra.is_none() {
                 match self.quick {
@@ -411,17 +411,17 @@ impl Overload {
                     Quick::No => {}
                 }
             }
-            self.leave_slowly(core, results, frame)
+            self.leave_slowly(of, results, frame)
         }
     }
 
     #[inline(never)]
-    unsafe fn leave_slowly(&self, core: &Core, results: *const u64, frame: &mut Frame) -> Obj {
+    unsafe fn leave_slowly(&self, of: &Decorated, results: *const u64, frame: &mut Frame) -> Obj {
         let mut at = results;
         // SAFETY: as for `leave`.
         unsafe {
             if let Kind::Generator(..) = self.ret.kind() {
-                return self.leave_generator(core, results, frame);
+                return self.leave_generator(of, results, frame);
             }
             let copies = frame.copies();
             let mut cx = BoxCx::new(copies);
@@ -441,24 +441,24 @@ impl Overload {
 
     /// The generator that was made keeps what was copied in. None of its code has run yet.
     #[cold]
-    unsafe fn leave_generator(&self, core: &Core, results: *const u64, frame: &mut Frame) -> Obj {
+    unsafe fn leave_generator(&self, of: &Decorated, results: *const u64, frame: &mut Frame) -> Obj {
         let mut at = results;
         let copies = frame.extra.as_mut().map(|e| std::mem::take(&mut e.copies)).unwrap_or_default();
         let mut cx = BoxCx::new(None);
         // SAFETY: as for `leave`; overloads are called where they are held by an `Arc`.
         unsafe {
             Arc::increment_strong_count(self);
-            let (code, globals) = (Arc::from_raw(self), core.globals(Python::assume_attached()).as_ptr());
-            cx.generator = Some(GeneratorOf { code, globals, name: core.name(), copies });
+            let (code, globals) = (Arc::from_raw(self), of.globals(Python::assume_attached()).as_ptr());
+            cx.generator = Some(GeneratorOf { code, globals, name: of.name(), copies });
             self.result.to_python(&mut at, &mut cx)
         }
     }
 
     #[cold]
-    unsafe fn raise(&self, core: &Core, status: u64, frame: &Frame) -> Obj {
+    unsafe fn raise(&self, of: &Decorated, status: u64, frame: &Frame) -> Obj {
         // SAFETY: a status other than 0 is an owned native exception.
         attached(|py| unsafe {
-            let e = exc::raise(py, status as usize as *mut _, &core.globals(py));
+            let e = exc::raise(py, status as usize as *mut _, &of.globals(py));
             // What was changed before the exception was raised is seen after it, as in Python.
             if let Some(copies) = frame.copies()
                 && !copies.write_back(&mut BoxCx::new(Some(copies)))

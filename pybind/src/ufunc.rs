@@ -141,7 +141,7 @@ unsafe fn failed(l: &Loop, status: u64) {
         let held = ffi::PyGILState_Ensure();
         crate::gil::attached(|py| {
             if ffi::PyErr_Occurred().is_null() {
-                let globals = core_of(l.dispatcher.bind(py)).map(|c| c.globals(py));
+                let globals = core_of(l.dispatcher.bind(py)).map(|c| c.decorated.globals(py));
                 match globals {
                     Ok(g) => exc::raise(py, status as usize as *mut _, &g).restore(py),
                     Err(e) => e.restore(py),

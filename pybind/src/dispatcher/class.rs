@@ -1,7 +1,8 @@
 //! The Python class of dispatchers: its slots, and how it is made.
 
-use super::{Dispatcher, Obj, TYPE};
+use super::{Dispatcher, Obj};
 use crate::convert::new_ref;
+use crate::decorated;
 use crate::gil::attached;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -13,10 +14,10 @@ unsafe extern "C" fn dealloc(o: Obj) {
     unsafe {
         ffi::PyObject_GC_UnTrack(o.cast());
         let d = o.cast::<Dispatcher>();
-        if !(*d).weakrefs.is_null() {
+        if !(*d).head.weakrefs.is_null() {
             ffi::PyObject_ClearWeakRefs(o);
         }
-        ffi::Py_CLEAR(&raw mut (*d).dict);
+        ffi::Py_CLEAR(&raw mut (*d).head.dict);
         if !(*d).core.is_null() {
             attached(|_| drop(Box::from_raw((*d).core)));
         }
@@ -37,12 +38,12 @@ unsafe extern "C" fn traverse(o: Obj, visit: ffi::visitproc, arg: *mut c_void) -
         if r != 0 {
             return r;
         }
-        let r = call((*d).dict);
+        let r = call((*d).head.dict);
         if r != 0 || (*d).core.is_null() {
             return r;
         }
         let core = &*(*d).core;
-        let r = call(core.py_func.as_ptr());
+        let r = call(core.decorated.function_ptr());
         if r != 0 {
             return r;
         }
@@ -63,7 +64,7 @@ unsafe extern "C" fn clear(o: Obj) -> c_int {
     // cycle may be called once more.
     unsafe {
         let d = o.cast::<Dispatcher>();
-        ffi::Py_CLEAR(&raw mut (*d).dict);
+        ffi::Py_CLEAR(&raw mut (*d).head.dict);
         if !(*d).core.is_null() {
             attached(|_| (*(*d).core).clear());
         }
@@ -82,7 +83,7 @@ unsafe extern "C" fn repr(o: Obj) -> Obj {
     // SAFETY: called by Python with a live dispatcher.
     unsafe {
         let core = &*(*o.cast::<Dispatcher>()).core;
-        let text = format!("<tierup function {}>", core.params.name);
+        let text = format!("<tierup function {}>", core.decorated.name());
         ffi::PyUnicode_FromStringAndSize(text.as_ptr().cast(), text.len() as isize)
     }
 }
@@ -96,7 +97,9 @@ unsafe extern "C" fn annotations(dispatcher: Obj, _: *mut c_void) -> Obj {
     // SAFETY: CPython calls this on an instance; the GIL is held.
     unsafe {
         match (*dispatcher.cast::<Dispatcher>()).core.as_ref() {
-            Some(core) => ffi::PyObject_GetAttrString(core.py_func.as_ptr(), c"__annotations__".as_ptr()),
+            Some(core) => {
+                ffi::PyObject_GetAttrString(core.decorated.function_ptr(), c"__annotations__".as_ptr())
+            }
             None => ffi::PyDict_New(),
         }
     }
@@ -112,9 +115,9 @@ pub(crate) fn init(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         doc: std::ptr::null(),
     };
     let members = Box::leak(Box::new([
-        member(c"__vectorcalloffset__", std::mem::offset_of!(Dispatcher, vectorcall)),
-        member(c"__dictoffset__", std::mem::offset_of!(Dispatcher, dict)),
-        member(c"__weaklistoffset__", std::mem::offset_of!(Dispatcher, weakrefs)),
+        member(c"__vectorcalloffset__", std::mem::offset_of!(Dispatcher, head.vectorcall)),
+        member(c"__dictoffset__", std::mem::offset_of!(Dispatcher, head.dict)),
+        member(c"__weaklistoffset__", std::mem::offset_of!(Dispatcher, head.weakrefs)),
         // SAFETY: an all-zero entry ends the list.
         unsafe { std::mem::zeroed() },
     ]));
@@ -167,6 +170,6 @@ pub(crate) fn init(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     };
     // SAFETY: the specification is complete; members and getset live for ever, the rest is copied.
     let class = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpec(&mut spec))? };
-    TYPE.get_or_init(|| class.clone().into_ptr() as usize);
+    decorated::set_class(class.clone());
     Ok(class)
 }

@@ -26,15 +26,15 @@ impl Core {
         declared: bool,
         note: impl FnOnce(&PyHost<'_>),
     ) -> Result<Arc<Overload>, Failure> {
-        let params = self.params.names.len();
+        let of = &self.decorated;
+        let params = of.params.names.len();
         if types.len() != params {
-            let names =
-                self.params.names.iter().map(|n| n.bind(py).to_string()).collect::<Vec<_>>().join(", ");
+            let names = of.params.names.iter().map(|n| n.bind(py).to_string()).collect::<Vec<_>>().join(", ");
             let text = format!(
                 "the signature gives types of {} argument{}, but {}({names}) takes {params}",
                 types.len(),
                 if types.len() == 1 { "" } else { "s" },
-                self.params.name
+                of.name()
             );
             return Err(Diagnostic::new(Code::BadSignature, text)
                 .at(self.span(py))
@@ -51,23 +51,23 @@ impl Core {
         declared: bool,
         note: impl FnOnce(&PyHost<'_>),
     ) -> Result<Arc<Overload>, Failure> {
-        if self.options.force_python {
+        let of = &self.decorated;
+        if of.options.force_python {
             let run = Run::Python("object mode was asked for".into());
-            return Ok(Arc::new(Overload::new(types, Type::none(), run, Guards::default(), self, declared)));
+            return Ok(Arc::new(Overload::new(types, Type::none(), run, Guards::default(), of, declared)));
         }
-        let func = self.function(py);
         let host = PyHost::new(py);
         note(&host);
         host.depends_on_classes(types);
-        let compiled = guard(&format!("compiling {}", self.params.name), || {
+        let compiled = guard(&format!("compiling {}", of.name()), || {
             let id = self.func_id(py).map_err(|e| match e {
                 Failure::Diagnostic(d) => d.at(self.span(py)).into(),
                 other => other,
             })?;
             if engine::dumps("bytecode") {
-                eprintln!("tierup: bytecode of {}\n{}", self.params.name, crate::decode::decode(func)?);
+                eprintln!("tierup: bytecode of {}\n{}", of.name(), crate::decode::decode(of.function(py))?);
             }
-            let code = engine::compile(id, types, &self.options, &host, false)?;
+            let code = engine::compile(id, types, &of.options, &host, false)?;
             if let Some(why) = Plan::new(code.ret(), None).convert().cannot_box(false) {
                 let kind = if let Kind::Conflict(..) = *code.ret() {
                     Code::CannotUnify
@@ -97,13 +97,13 @@ impl Core {
             Run::Compiled(code) => code.ret(),
             Run::Python(_) => Type::none(),
         };
-        Ok(Arc::new(Overload::new(types, ret, run, guards, self, declared)))
+        Ok(Arc::new(Overload::new(types, ret, run, guards, of, declared)))
     }
 
     /// The type of the result for these argument types; nothing is compiled.
     pub(crate) fn result_type(&self, py: Python<'_>, types: &[Type]) -> Result<Type, Failure> {
         on_compiler_stack(py, |py| {
-            guard(&format!("typing {}", self.params.name), || {
+            guard(&format!("typing {}", self.decorated.name()), || {
                 let id = self.func_id(py).map_err(|e| match e {
                     Failure::Diagnostic(d) => d.at(self.span(py)).into(),
                     other => other,
@@ -126,7 +126,7 @@ impl Core {
     }
 
     fn text_here(&self, py: Python<'_>, types: &[Type], level: &str) -> Result<Option<String>, Failure> {
-        guard(&format!("printing {}", self.params.name), || {
+        guard(&format!("printing {}", self.decorated.name()), || {
             let id = self.func_id(py)?;
             if level == "ssa" {
                 return Ok(tierup_core::ssa::registry::get(id).map(|f| f.to_string()));
@@ -135,13 +135,16 @@ impl Core {
                 return Ok(tierup_core::ssa::registry::get(id).map(|f| f.control_flow()));
             }
             if level == "bytecode" {
-                return Ok(Some(crate::decode::decode(self.function(py))?.to_string()));
+                return Ok(Some(crate::decode::decode(self.decorated.function(py))?.to_string()));
             }
             let host = PyHost::new(py);
             let text =
-                engine::tier1_text(id, types, &self.options, &host, level).and_then(|text| match text {
-                    Some(text) => Ok(Some(text)),
-                    None => engine::compile(id, types, &self.options, &host, true).map(|c| c.text(level)),
+                engine::tier1_text(id, types, &self.decorated.options, &host, level).and_then(|text| {
+                    match text {
+                        Some(text) => Ok(Some(text)),
+                        None => engine::compile(id, types, &self.decorated.options, &host, true)
+                            .map(|c| c.text(level)),
+                    }
                 });
             host.settle(text)
         })
@@ -154,10 +157,10 @@ impl Core {
         types: &[Type],
     ) -> Result<tierup_runtime::engine::inspect::Explanation, Failure> {
         on_compiler_stack(py, |py| {
-            guard(&format!("explaining {}", self.params.name), || {
+            guard(&format!("explaining {}", self.decorated.name()), || {
                 let id = self.func_id(py)?;
                 let host = PyHost::new(py);
-                let answer = engine::explain(id, types, &self.options, &host);
+                let answer = engine::explain(id, types, &self.decorated.options, &host);
                 host.settle(answer)
             })
         })
@@ -170,10 +173,10 @@ impl Core {
         types: &[Type],
     ) -> Result<std::collections::BTreeSet<tierup_core::lower::notes::Note>, Failure> {
         on_compiler_stack(py, |py| {
-            guard(&format!("explaining {}", self.params.name), || {
+            guard(&format!("explaining {}", self.decorated.name()), || {
                 let id = self.func_id(py)?;
                 let host = PyHost::new(py);
-                let answer = engine::parallel(id, types, &self.options, &host);
+                let answer = engine::parallel(id, types, &self.decorated.options, &host);
                 host.settle(answer)
             })
         })
@@ -182,11 +185,11 @@ impl Core {
     /// PTX of a kernel that runs the overload for these types.
     pub(crate) fn ptx(&self, py: Python<'_>, types: &[Type], capability: u32) -> Result<String, Failure> {
         on_compiler_stack(py, |py| {
-            guard(&format!("printing {}", self.params.name), || {
+            guard(&format!("printing {}", self.decorated.name()), || {
                 let id = self.func_id(py)?;
                 let host = PyHost::new(py);
-                let answer =
-                    engine::ptx(id, types, &self.options, &host, capability).map_err(|d| d.at(self.span(py)));
+                let answer = engine::ptx(id, types, &self.decorated.options, &host, capability)
+                    .map_err(|d| d.at(self.span(py)));
                 host.settle(answer)
             })
         })
@@ -216,18 +219,18 @@ impl Core {
         types: &[Type],
         compile: fn(FuncId, &[Type], &Options, &dyn Host) -> tierup_core::diag::Result<T>,
     ) -> Result<(T, Guards), Failure> {
-        let params = self.params.names.len();
+        let params = self.decorated.params.names.len();
         if types.len() != params {
-            let text = format!("{}() takes {params} arguments, not {}", self.params.name, types.len());
+            let text = format!("{}() takes {params} arguments, not {}", self.decorated.name(), types.len());
             return Err(PyTypeError::new_err(text).into());
         }
         on_compiler_stack(py, |py| {
-            guard(&format!("compiling {}", self.params.name), || {
+            guard(&format!("compiling {}", self.decorated.name()), || {
                 let id = self.func_id(py)?;
                 let host = PyHost::new(py);
                 host.depends_on(&self.object(py));
                 host.depends_on_classes(types);
-                let answer = compile(id, types, &self.options, &host);
+                let answer = compile(id, types, &self.decorated.options, &host);
                 let (guards, raised) = host.finish();
                 match (answer, raised) {
                     (Ok(kernel), _) => Ok((kernel, guards)),
@@ -239,7 +242,7 @@ impl Core {
     }
 
     pub(super) fn span(&self, py: Python<'_>) -> tierup_core::diag::Span {
-        let code = self.function(py).getattr("__code__");
+        let code = self.decorated.function(py).getattr("__code__");
         let file = code
             .as_ref()
             .ok()
@@ -248,7 +251,7 @@ impl Core {
         let first =
             code.ok().and_then(|c| c.getattr("co_firstlineno").ok()?.extract::<u32>().ok()).unwrap_or(0);
         // The code starts at its decorators; what the reader looks for is the line with the name.
-        let name = self.params.name.rsplit('.').next().unwrap_or_default();
+        let name = self.decorated.name().rsplit('.').next().unwrap_or_default();
         let find = |line: u32| {
             let text = crate::errors::source_line(py, &file, line)?;
             let at = text.find(&format!("def {name}")).map(|at| at + 4).or_else(|| text.find("lambda"))?;
@@ -257,7 +260,7 @@ impl Core {
         let (line, col, end_col) = (first..first + 20).find_map(find).unwrap_or((first, 0, 0));
         tierup_core::diag::Span {
             file: file.as_str().into(),
-            func: self.params.name.as_str().into(),
+            func: self.decorated.name().into(),
             line,
             col,
             end_col,
@@ -271,7 +274,7 @@ impl Core {
         }
         py.import("tierup.errors")?
             .getattr("warn_fallback")?
-            .call1((self.function(py), crate::errors::render(py, d)))?;
+            .call1((self.decorated.function(py), crate::errors::render(py, d)))?;
         Ok(())
     }
 }

@@ -4,10 +4,8 @@
 //! Locks are never held while Python code may run (it may wait for the GIL, whose holder may wait for the
 //! lock). Two threads that need the same overload at once may both compile it; the first one's is kept.
 
-use crate::bind::Params;
 use crate::convert::{type_of, type_of_keywords};
-use crate::ctx;
-use crate::declared::Decoration;
+use crate::decorated::{self, Decorated, Decoration, Head};
 use crate::engine::Options;
 use crate::errors::{Failure, guard};
 use crate::frame::Lenience;
@@ -17,9 +15,9 @@ use crate::{functions, identity, known};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFunction, PyTuple};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use pyo3::types::{PyDict, PyFunction};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex};
 use tierup_core::declare::{Choice, Declared};
 use tierup_core::diag::Diagnostic;
 use tierup_core::ssa::FuncId;
@@ -27,14 +25,12 @@ use tierup_core::types::{Kind, Type};
 
 mod class;
 mod compile;
+mod declare;
+mod overloads;
 
 pub(crate) use class::init;
 
 type Obj = *mut ffi::PyObject;
-
-/// Overloads of one dispatcher whose guards no longer hold; they may hold again (a global that is toggled),
-/// but not all are kept.
-const STALE: usize = 16;
 
 /// Overloads that a call tries before it takes the slow path.
 const RECENT: usize = 4;
@@ -45,18 +41,10 @@ const DEFAULTED: usize = 12;
 pub(crate) struct Core {
     /// The object that this is the core of.
     me: Obj,
-    py_func: Py<PyFunction>,
-    params: Params,
-    /// That many positional arguments fill all parameters; none where there are keyword-only ones, `*args` or
-    /// `**kwargs`.
-    pub simple: Option<usize>,
-    pub options: Options,
+    pub decorated: Decorated,
     /// Call the Python function where compiling fails.
     fallback: bool,
     warned: AtomicBool,
-    /// What is declared of the function, and the number of that for those who depend on it.
-    decoration: Mutex<Decoration>,
-    pub decorated: Arc<AtomicU64>,
     /// The overload compiled or found by the slow path last, and those before it: tried in this order without
     /// a lock.
     recent: [AtomicPtr<Overload>; RECENT],
@@ -65,24 +53,16 @@ pub(crate) struct Core {
 
 #[repr(C)]
 pub(crate) struct Dispatcher {
-    head: ffi::PyObject,
-    vectorcall: Option<ffi::vectorcallfunc>,
-    dict: Obj,
-    weakrefs: Obj,
+    head: Head,
     core: *mut Core,
-}
-
-static TYPE: OnceLock<usize> = OnceLock::new();
-
-pub(crate) fn type_object() -> *mut ffi::PyTypeObject {
-    TYPE.get().copied().unwrap_or(0) as *mut ffi::PyTypeObject
 }
 
 /// The part of a dispatcher object that is ours; none for another object.
 pub(crate) fn core<'a>(obj: &'a Bound<'_, PyAny>) -> Option<&'a Core> {
     // SAFETY: only `make` creates objects of this class, with a core that lives as long as they do.
     unsafe {
-        (ffi::Py_TYPE(obj.as_ptr()) == type_object()).then(|| &*(*obj.as_ptr().cast::<Dispatcher>()).core)
+        (ffi::Py_TYPE(obj.as_ptr()) == decorated::class())
+            .then(|| &*(*obj.as_ptr().cast::<Dispatcher>()).core)
     }
 }
 
@@ -91,114 +71,15 @@ pub(crate) fn core_of<'a>(obj: &'a Bound<'_, PyAny>) -> PyResult<&'a Core> {
     core(obj).ok_or_else(|| PyTypeError::new_err("expected a function decorated with tierup.jit"))
 }
 
-/// The Python function of a dispatcher.
-pub(crate) fn py_func<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    core(obj).map(|c| c.py_func.bind(obj.py()).clone().into_any())
-}
-
 impl Core {
-    pub(crate) fn function<'py>(&self, py: Python<'py>) -> &Bound<'py, PyFunction> {
-        self.py_func.bind(py)
-    }
-    pub(crate) fn globals<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        // SAFETY: a function has a dict of globals.
-        unsafe { Bound::from_borrowed_ptr(py, ffi::PyFunction_GetGlobals(self.py_func.as_ptr())) }
-    }
-
     /// What Python calls.
     fn object<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         // SAFETY: a core lives in its object, and whoever has it has a reference to that.
         unsafe { Bound::from_borrowed_ptr(py, self.me) }
     }
-    pub(crate) fn decoration(&self) -> Decoration {
-        self.decoration.lock().unwrap_or_else(|e| e.into_inner()).clone()
-    }
-    /// Declares something else. What was compiled for the old declarations stays, and is good for calls that
-    /// are under way.
-    pub(crate) fn decorate(&self, decoration: Decoration) {
-        self.decorated.store(decoration.id, Ordering::Relaxed);
-        *self.decoration.lock().unwrap_or_else(|e| e.into_inner()) = decoration;
-        let list = self.lock();
-        self.mark_sole(&list);
-    }
     /// The function's number in the compiler.
     pub(crate) fn func_id(&self, py: Python<'_>) -> Result<FuncId, Failure> {
-        functions::func_id(&self.object(py), self.function(py), self.options.parallel, &self.decoration())
-    }
-    fn mark_sole(&self, list: &[Arc<Overload>]) {
-        let d = self.decoration().declared;
-        for o in list {
-            o.sole.store(!d.open && d.signatures.len() == 1 && o.declared, Ordering::Relaxed);
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Overload>>> {
-        self.overloads.lock().unwrap_or_else(|e| e.into_inner())
-    }
-    /// Every overload, in the order of their making.
-    pub(crate) fn overloads(&self) -> Vec<Arc<Overload>> {
-        self.lock().clone()
-    }
-    /// Forgets every overload.
-    pub(crate) fn clear(&self) {
-        for r in &self.recent {
-            r.store(std::ptr::null_mut(), Ordering::Release);
-        }
-        let gone = std::mem::take(&mut *self.lock());
-        discard(gone);
-    }
-    /// Forgets one, whose arguments nobody can pass any more.
-    pub(crate) fn forget(&self, gone: Arc<Overload>) {
-        {
-            let mut list = self.lock();
-            let Some(at) = list.iter().position(|x| Arc::ptr_eq(x, &gone)) else { return };
-            self.pass_over(&gone);
-            list.remove(at);
-        }
-        discard(vec![gone]);
-    }
-    /// No longer tries an overload without a lock.
-    fn pass_over(&self, o: &Arc<Overload>) {
-        for r in self.recent.iter().filter(|r| std::ptr::eq(r.load(Ordering::Relaxed), Arc::as_ptr(o))) {
-            r.store(std::ptr::null_mut(), Ordering::Release);
-        }
-    }
-
-    /// Calls the Python function with one argument for each parameter.
-    ///
-    /// # Safety
-    /// `args` points to `n` live objects; the thread is attached.
-    pub(crate) unsafe fn call_python(&self, args: *const Obj, n: usize) -> Obj {
-        let p = &self.params;
-        // SAFETY: as required of the caller; a function is callable.
-        unsafe {
-            if self.simple == Some(n) {
-                return ffi::PyObject_Vectorcall(self.py_func.as_ptr(), args, n, std::ptr::null_mut());
-            }
-            let py = Python::assume_attached();
-            let call = || -> PyResult<Py<PyAny>> {
-                let arg = |i: usize| Bound::from_borrowed_ptr(py, *args.add(i));
-                let mut positional: Vec<_> = (0..p.positional).map(arg).collect();
-                if p.varargs {
-                    positional.extend(arg(p.positional + p.keyword_only).cast_into::<PyTuple>()?.iter());
-                }
-                let keywords = PyDict::new(py);
-                for i in p.positional..p.positional + p.keyword_only {
-                    keywords.set_item(&p.names[i], arg(i))?;
-                }
-                if p.varkw {
-                    keywords.update(arg(n - 1).cast::<pyo3::types::PyMapping>()?)?;
-                }
-                Ok(self.function(py).call(PyTuple::new(py, positional)?, Some(&keywords))?.unbind())
-            };
-            match call() {
-                Ok(r) => r.into_ptr(),
-                Err(e) => {
-                    e.restore(py);
-                    std::ptr::null_mut()
-                }
-            }
-        }
+        functions::func_id(&self.object(py), &self.decorated)
     }
 
     /// Everything but the quick case: other overloads, keywords and defaults, compilation.
@@ -213,31 +94,32 @@ impl Core {
         n: usize,
         keywords: Obj,
     ) -> Result<Obj, Failure> {
+        let of = &self.decorated;
         // SAFETY: arguments are live during the call; bound ones are held by `bound`.
         unsafe {
             let bound;
             let mut pointers: Vec<Obj> = vec![];
             let mut args = args;
-            if !(keywords.is_null() && self.simple == Some(n)) {
-                bound = self.params.bind(py, self.function(py).as_any(), args, n, keywords)?;
+            if !(keywords.is_null() && of.simple == Some(n)) {
+                bound = of.params.bind(py, of.function(py).as_any(), args, n, keywords)?;
                 pointers.extend(bound.values.iter().map(|v| v.as_ptr()));
                 args = pointers.as_ptr();
             }
-            let n = self.params.names.len();
-            let decoration = self.decoration();
+            let n = of.params.names.len();
+            let decoration = of.decoration();
             // What Python runs takes whatever it is given.
-            if self.options.force_python && decoration.declares() {
-                return Ok(self.call_python(args, n));
+            if of.options.force_python && decoration.declares() {
+                return Ok(of.call_python(args, n));
             }
             for o in self.overloads().iter().filter(|o| o.arity() == n && !o.parted() && o.holds()) {
-                let Some(r) = o.call(self, args, Lenience::Exact) else { continue };
+                let Some(r) = o.call(of, args, Lenience::Exact) else { continue };
                 self.remember(o);
                 return Ok(r);
             }
             if decoration.declares()
                 && let Some(o) = self.declared_overload(py, &decoration, args, n)?
             {
-                if let Some(r) = o.call(self, args, Lenience::Converted) {
+                if let Some(r) = o.call(of, args, Lenience::Converted) {
                     return Ok(r);
                 }
             }
@@ -245,11 +127,11 @@ impl Core {
                 Ok(o) => o,
                 Err(Failure::Diagnostic(d)) if self.fallback => {
                     self.warn(py, &d)?;
-                    return Ok(self.call_python(args, n));
+                    return Ok(of.call_python(args, n));
                 }
                 Err(e) => return Err(e),
             };
-            o.call(self, args, Lenience::Exact).ok_or_else(|| {
+            o.call(of, args, Lenience::Exact).ok_or_else(|| {
                 Diagnostic::internal(format!(
                     "an overload for ({}) does not take its own arguments",
                     show(&o.args)
@@ -273,7 +155,7 @@ impl Core {
         // SAFETY: as required of the caller.
         let arg = unsafe { Bound::from_borrowed_ptr(py, *args.add(i)) };
         match arg.cast::<PyDict>() {
-            Ok(d) if self.params.varkw && i + 1 == n => type_of_keywords(d),
+            Ok(d) if self.decorated.params.varkw && i + 1 == n => type_of_keywords(d),
             Ok(_) | Err(_) => type_of(&arg),
         }
     }
@@ -328,7 +210,7 @@ impl Core {
             Choice::Nothing => vec![],
             Choice::Several(k) => k,
         };
-        Err(PyTypeError::new_err(declared.refusal(&self.params.name, &types, &several)).into())
+        Err(PyTypeError::new_err(declared.refusal(self.decorated.name(), &types, &several)).into())
     }
 
     /// Types the arguments and compiles for them.
@@ -357,24 +239,6 @@ impl Core {
         Ok(self.insert(py, o)?)
     }
 
-    /// Makes an overload one of those that are tried first, if it is still ours.
-    fn remember(&self, o: &Arc<Overload>) {
-        let list = self.lock();
-        let p = Arc::as_ptr(o).cast_mut();
-        if !list.iter().any(|x| Arc::ptr_eq(x, o))
-            || self.recent.iter().any(|r| r.load(Ordering::Relaxed) == p)
-        {
-            return;
-        }
-        // An empty place, or the last one's: an overload that is used much stays where it is.
-        let free = self
-            .recent
-            .iter()
-            .find(|r| r.load(Ordering::Relaxed).is_null())
-            .unwrap_or(&self.recent[RECENT - 1]);
-        free.store(p, Ordering::Release);
-    }
-
     /// Calls one of the overloads used before, if the arguments fit.
     ///
     /// # Safety
@@ -394,11 +258,11 @@ impl Core {
                     continue;
                 }
                 let answer = if (*o).small {
-                    (*o).call_small(self, args)
+                    (*o).call_small(&self.decorated, args)
                 } else {
                     let lenience =
                         if (*o).sole.load(Ordering::Relaxed) { Lenience::Tried } else { Lenience::Exact };
-                    (*o).call(self, args, lenience)
+                    (*o).call(&self.decorated, args, lenience)
                 };
                 if answer.is_some() {
                     return answer;
@@ -418,11 +282,11 @@ impl Core {
         if cfg!(Py_GIL_DISABLED) {
             return None;
         }
-        let count = self.simple.filter(|c| *c <= DEFAULTED && n < *c)?;
+        let count = self.decorated.simple.filter(|c| *c <= DEFAULTED && n < *c)?;
         let mut all = [std::ptr::null_mut(); DEFAULTED];
         // SAFETY: the function is alive; its defaults are null or a tuple, held while the call runs.
         unsafe {
-            let defaults = (*self.py_func.as_ptr().cast::<ffi::PyFunctionObject>()).func_defaults;
+            let defaults = (*self.decorated.function_ptr().cast::<ffi::PyFunctionObject>()).func_defaults;
             if defaults.is_null() {
                 return None;
             }
@@ -446,98 +310,17 @@ impl Core {
 
     /// Says in a diagnostic which parameter it is about.
     fn name_argument(&self, py: Python<'_>, e: Failure, i: usize) -> Failure {
-        let name = self.params.names.get(i).map_or_else(|| format!("{i}"), |n| n.bind(py).to_string());
+        let of = &self.decorated;
+        let name = of.params.names.get(i).map_or_else(|| format!("{i}"), |n| n.bind(py).to_string());
         match e {
             Failure::Diagnostic(d) => {
                 let mut d = *d;
-                d.message = format!("argument '{name}' of {}(): {}", self.params.name, d.message);
+                d.message = format!("argument '{name}' of {}(): {}", of.name(), d.message);
                 d.at(self.span(py)).into()
             }
             Failure::Raised(e) => Failure::Raised(e),
         }
     }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.params.name
-    }
-
-    /// Adds an overload, or finds the one that another thread has just made, and makes it the first to be
-    /// tried.
-    pub(crate) fn insert(&self, py: Python<'_>, o: Arc<Overload>) -> PyResult<Arc<Overload>> {
-        self.end_with_objects(py, &o)?;
-        let candidates = self.overloads();
-        // Guards are checked outside the lock, though they run no Python code, because a concurrent `clear`
-        // may drop what they hold.
-        let (same, stale): (Vec<_>, Vec<_>) =
-            candidates.iter().filter(|x| x.args == o.args && !x.parted()).partition(|x| x.guards.hold());
-        let chosen = same.first().map_or(o, |x| (*x).clone());
-        let mut dropped = vec![];
-        let mut list = self.lock();
-        if !list.iter().any(|x| Arc::ptr_eq(x, &chosen)) {
-            list.push(chosen.clone());
-        }
-        for old in stale.iter().take(stale.len().saturating_sub(STALE)) {
-            let at = list.iter().position(|x| Arc::ptr_eq(x, old));
-            if let Some(at) = at {
-                self.pass_over(old);
-                dropped.push(list.remove(at));
-            }
-        }
-        self.mark_sole(&list);
-        drop(list);
-        self.remember(&chosen);
-        drop(candidates);
-        discard(dropped);
-        Ok(chosen)
-    }
-
-    /// An overload for certain objects, a function that was passed for one, ends with them, and keeps none of
-    /// them alive.
-    fn end_with_objects(&self, py: Python<'_>, o: &Arc<Overload>) -> PyResult<()> {
-        if o.objects.is_empty() {
-            return Ok(());
-        }
-        let mut objects = o.objects.to_vec();
-        objects.extend(o.guards.mortals(py)?);
-        // SAFETY: a live object; the answer is a new reference, or null with an exception.
-        let me = unsafe {
-            Bound::from_owned_ptr_or_err(py, ffi::PyWeakref_NewRef(self.me, std::ptr::null_mut()))?
-        };
-        if identity::end_with(&objects, &me, o) {
-            o.guards.loosen()
-        } else {
-            o.part()
-        }
-        Ok(())
-    }
-}
-
-impl identity::Dependent for Overload {
-    fn part(&self) {
-        Overload::part(self)
-    }
-    fn leave(self: Arc<Self>, owner: &Bound<'_, PyAny>) {
-        if let Some(core) = core(owner) {
-            core.forget(self);
-        }
-    }
-}
-
-/// Overloads that were given up while code of some overload was running.
-static GIVEN_UP: Mutex<Vec<Arc<Overload>>> = Mutex::new(vec![]);
-
-/// Drops overloads, now or as soon as no compiled code runs: a thread may be in one of them. Without a GIL
-/// one may also be about to enter, and nobody can tell, so there they stay.
-fn discard(mut gone: Vec<Arc<Overload>>) {
-    let mut waiting = GIVEN_UP.lock().unwrap_or_else(|e| e.into_inner());
-    if ctx::idle() {
-        gone.append(&mut waiting)
-    } else {
-        waiting.append(&mut gone)
-    }
-    drop(waiting);
-    // Dropping guards may run destructors of the user's objects: no lock is held.
-    drop(gone);
 }
 
 fn show(types: &[Type]) -> String {
@@ -553,7 +336,7 @@ unsafe extern "C" fn vectorcall(callable: Obj, args: *const Obj, nargsf: usize, 
             if let Some(r) = core.call_recent(args, n) {
                 return r;
             }
-            if core.simple.is_some_and(|c| n < c)
+            if core.decorated.simple.is_some_and(|c| n < c)
                 && let Some(r) = core.call_with_defaults(args, n)
             {
                 return r;
@@ -568,7 +351,7 @@ unsafe extern "C" fn vectorcall(callable: Obj, args: *const Obj, nargsf: usize, 
 unsafe fn slow(core: &Core, args: *const Obj, n: usize, keywords: Obj) -> Obj {
     attached(|py| {
         // SAFETY: as for `vectorcall`.
-        match guard(&format!("calling {}", core.params.name), || unsafe {
+        match guard(&format!("calling {}", core.decorated.name()), || unsafe {
             core.call_slowly(py, args, n, keywords)
         }) {
             Ok(r) => r,
@@ -589,31 +372,25 @@ pub(crate) fn make<'py>(
 ) -> Result<Bound<'py, PyAny>, Failure> {
     let py = func.py();
     let Ok(function) = func.cast::<PyFunction>() else { return Err(functions::not_a_function(func).into()) };
-    let params = Params::of(func)?;
-    let decoration = Decoration::new(Declared::default(), locals);
-    let core = Box::new(Core {
+    let decorated = Decorated::new(function, options, Decoration::new(Declared::default(), locals))?;
+    let mut core = Box::new(Core {
         me: std::ptr::null_mut(),
-        py_func: function.clone().unbind(),
-        simple: params.simple_count(),
-        params,
-        options,
+        decorated,
         fallback,
         warned: AtomicBool::new(options.force_python),
-        decorated: Arc::new(AtomicU64::new(decoration.id)),
-        decoration: Mutex::new(decoration),
         recent: [const { AtomicPtr::new(std::ptr::null_mut()) }; RECENT],
         overloads: Mutex::default(),
     });
     // SAFETY: the class was made by `init`; memory comes zeroed, and every field is set before anyone sees
     // the object.
     unsafe {
-        let object = ffi::PyType_GenericAlloc(type_object(), 0);
+        let object = ffi::PyType_GenericAlloc(decorated::class(), 0);
         let object = Bound::from_owned_ptr_or_err(py, object)?;
         let d = object.as_ptr().cast::<Dispatcher>();
-        (*d).vectorcall = Some(vectorcall);
-        let mut core = core;
+        (*d).head.vectorcall = Some(vectorcall);
         core.me = object.as_ptr();
         (*d).core = Box::into_raw(core);
+        (*d).head.decorated = &raw const (*(*d).core).decorated;
         Ok(object)
     }
 }

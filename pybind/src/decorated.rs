@@ -1,0 +1,161 @@
+//! A Python function with what its decorator says of it: all of a dispatcher that those below it ask for, who
+//! compile the function where another one calls it, or run it in Python.
+//!
+//! The decoration belongs to the function's identity in the compiler: with another one it is another function,
+//! so compiled code that calls it, and values that hold it, keep to what is declared. The number of the
+//! decoration tells them apart; code that depends on one guards it.
+
+use crate::bind::Params;
+use crate::engine::Options;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyFunction, PyTuple};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use tierup_core::declare::Declared;
+
+type Obj = *mut ffi::PyObject;
+
+/// What a decorator says beside options: signatures, and the types of variables.
+#[derive(Clone, Default)]
+pub(crate) struct Decoration {
+    /// 0 where nothing is said: the function is then what it is without a decorator.
+    pub id: u64,
+    pub declared: Arc<Declared>,
+    /// Variables with their types, as text.
+    pub locals: Arc<[(Arc<str>, Arc<str>)]>,
+}
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+impl Decoration {
+    pub(crate) fn new(declared: Declared, locals: Arc<[(Arc<str>, Arc<str>)]>) -> Decoration {
+        let nothing = declared == Declared::default() && locals.is_empty();
+        let id = if nothing { 0 } else { NEXT.fetch_add(1, Ordering::Relaxed) };
+        Decoration { id, declared: Arc::new(declared), locals }
+    }
+    /// Whether calls have to choose.
+    pub(crate) fn declares(&self) -> bool {
+        !self.declared.open || !self.declared.signatures.is_empty()
+    }
+}
+
+pub(crate) struct Decorated {
+    function: Py<PyFunction>,
+    pub params: Params,
+    /// That many positional arguments fill all parameters; none where there are keyword-only ones, `*args` or
+    /// `**kwargs`.
+    pub simple: Option<usize>,
+    pub options: Options,
+    decoration: Mutex<Decoration>,
+    /// The number of the decoration, for those who depend on it.
+    pub now: Arc<AtomicU64>,
+}
+
+impl Decorated {
+    pub(crate) fn new(
+        function: &Bound<'_, PyFunction>,
+        options: Options,
+        decoration: Decoration,
+    ) -> PyResult<Decorated> {
+        let params = Params::of(function.as_any())?;
+        Ok(Decorated {
+            function: function.clone().unbind(),
+            simple: params.simple_count(),
+            params,
+            options,
+            now: Arc::new(AtomicU64::new(decoration.id)),
+            decoration: Mutex::new(decoration),
+        })
+    }
+    pub(crate) fn function<'py>(&self, py: Python<'py>) -> &Bound<'py, PyFunction> {
+        self.function.bind(py)
+    }
+    /// The same where nobody has said that this thread is attached.
+    pub(crate) fn function_ptr(&self) -> Obj {
+        self.function.as_ptr()
+    }
+    pub(crate) fn globals<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        // SAFETY: a function has a dict of globals.
+        unsafe { Bound::from_borrowed_ptr(py, ffi::PyFunction_GetGlobals(self.function.as_ptr())) }
+    }
+    pub(crate) fn name(&self) -> &str {
+        &self.params.name
+    }
+    pub(crate) fn decoration(&self) -> Decoration {
+        self.decoration.lock().unwrap_or_else(|e| e.into_inner()).clone()
+    }
+    /// Says something else of the function.
+    pub(crate) fn decorate(&self, decoration: Decoration) {
+        self.now.store(decoration.id, Ordering::Relaxed);
+        *self.decoration.lock().unwrap_or_else(|e| e.into_inner()) = decoration;
+    }
+
+    /// Calls the Python function with one argument for each parameter.
+    ///
+    /// # Safety
+    /// `args` points to `n` live objects; the thread is attached.
+    pub(crate) unsafe fn call_python(&self, args: *const Obj, n: usize) -> Obj {
+        let p = &self.params;
+        // SAFETY: as required of the caller; a function is callable.
+        unsafe {
+            if self.simple == Some(n) {
+                return ffi::PyObject_Vectorcall(self.function.as_ptr(), args, n, std::ptr::null_mut());
+            }
+            let py = Python::assume_attached();
+            let call = || -> PyResult<Py<PyAny>> {
+                let arg = |i: usize| Bound::from_borrowed_ptr(py, *args.add(i));
+                let mut positional: Vec<_> = (0..p.positional).map(arg).collect();
+                if p.varargs {
+                    positional.extend(arg(p.positional + p.keyword_only).cast_into::<PyTuple>()?.iter());
+                }
+                let keywords = PyDict::new(py);
+                for i in p.positional..p.positional + p.keyword_only {
+                    keywords.set_item(&p.names[i], arg(i))?;
+                }
+                if p.varkw {
+                    keywords.update(arg(n - 1).cast::<pyo3::types::PyMapping>()?)?;
+                }
+                Ok(self.function(py).call(PyTuple::new(py, positional)?, Some(&keywords))?.unbind())
+            };
+            match call() {
+                Ok(r) => r.into_ptr(),
+                Err(e) => {
+                    e.restore(py);
+                    std::ptr::null_mut()
+                }
+            }
+        }
+    }
+}
+
+// ---------------------------------------------------------------- objects that have one
+
+/// What a dispatcher object begins with.
+#[repr(C)]
+pub(crate) struct Head {
+    ob_base: ffi::PyObject,
+    pub vectorcall: Option<ffi::vectorcallfunc>,
+    pub dict: Obj,
+    pub weakrefs: Obj,
+    /// Lives as long as the object.
+    pub decorated: *const Decorated,
+}
+
+static CLASS: OnceLock<usize> = OnceLock::new();
+
+/// The class of dispatchers; null before it is made.
+pub(crate) fn class() -> *mut ffi::PyTypeObject {
+    CLASS.get().copied().unwrap_or(0) as *mut ffi::PyTypeObject
+}
+
+/// Says which class begins with [`Head`]; it lives for ever.
+pub(crate) fn set_class(class: Bound<'_, PyAny>) {
+    CLASS.get_or_init(|| class.into_ptr() as usize);
+}
+
+/// The function behind a dispatcher; none behind another object.
+pub(crate) fn of<'a>(obj: &'a Bound<'_, PyAny>) -> Option<&'a Decorated> {
+    // SAFETY: objects of this class begin with a head, and get their function before anybody sees them.
+    unsafe { (ffi::Py_TYPE(obj.as_ptr()) == class()).then(|| &*(*obj.as_ptr().cast::<Head>()).decorated) }
+}
