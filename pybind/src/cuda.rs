@@ -3,10 +3,10 @@
 //! Which of the two is decided once ([`cuda_open`]). Nothing of the compiler is here: a kernel is a
 //! dispatcher whose function is compiled as one ([`Kernel`]).
 
+use crate::convert::Frame;
 use crate::convert::{Plan, type_of};
 use crate::dispatcher;
 use crate::errors::Failure as Trouble;
-use crate::frame::Frame;
 use crate::guards::Guards;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

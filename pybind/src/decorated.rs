@@ -40,6 +40,7 @@ impl Decoration {
     }
 }
 
+/// The function, and what is said of it.
 pub(crate) struct Decorated {
     function: Py<PyFunction>,
     pub params: Params,

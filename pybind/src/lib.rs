@@ -3,6 +3,11 @@
 //! A call enters in [`dispatcher`], is matched by [`overload`], and returns there or through [`exc`]; values
 //! are converted either way by [`convert`]. A compilation sees Python through [`host`]; what it saw becomes
 //! [`guards`].
+//!
+//! Files import downwards: what the package calls ([`api`], [`ufunc`], [`callback`], [`cuda`]), dispatchers,
+//! overloads, conversion, the host, the meaning of values ([`value`]), the objects that the compiler knows
+//! ([`known`], [`functions`], [`decorated`]), their numbers ([`identity`]), and what all need ([`errors`],
+//! [`gil`], [`npy`], [`stand_in`]).
 
 mod api;
 mod bind;
@@ -18,7 +23,6 @@ mod dispatcher;
 mod engine;
 mod errors;
 mod exc;
-mod frame;
 mod functions;
 mod gil;
 mod guards;

@@ -1,10 +1,9 @@
 //! One overload as the call path sees it: how arguments are recognised, what was assumed, where to jump.
 
 use crate::convert::numbers::small_int;
-use crate::convert::{BoxCx, GeneratorOf, Items, Plan, Purpose, new_ref};
+use crate::convert::{ARGS, BoxCx, Frame, GeneratorOf, Items, Lenience, Plan, Purpose, RESULTS, new_ref};
 use crate::decorated::Decorated;
 use crate::engine::{Compiled, Wrapper};
-use crate::frame::{ARGS, Frame, Lenience, RESULTS};
 use crate::gil::{attached, without_gil};
 use crate::guards::Guards;
 use crate::stand_in::borrowed_block;
@@ -212,12 +211,6 @@ impl Overload {
     }
     pub(crate) fn parted(&self) -> bool {
         self.parted.load(Ordering::Relaxed)
-    }
-
-    /// The code of a generator function, and what its generators yield.
-    pub(crate) fn generator(&self) -> Option<(&Arc<Compiled>, Type)> {
-        let Run::Compiled(code) = &self.run else { return None };
-        Some((code, code.yields()?))
     }
 
     /// Objects without machine values that this overload is called with: remembered, so that the next call
@@ -447,9 +440,20 @@ impl Overload {
         let mut cx = BoxCx::new(None);
         // SAFETY: as for `leave`; overloads are called where they are held by an `Arc`.
         unsafe {
-            Arc::increment_strong_count(self);
-            let (code, globals) = (Arc::from_raw(self), of.globals(Python::assume_attached()).as_ptr());
-            cx.generator = Some(GeneratorOf { code, globals, name: of.name(), copies });
+            if let Run::Compiled(code) = &self.run
+                && let Some(yields) = code.yields()
+            {
+                Arc::increment_strong_count(self);
+                cx.generator = Some(GeneratorOf {
+                    code: code.clone(),
+                    yields,
+                    overload: Arc::from_raw(self),
+                    objects: &self.objects,
+                    globals: of.globals(Python::assume_attached()).as_ptr(),
+                    name: of.name(),
+                    copies,
+                });
+            }
             self.result.to_python(&mut at, &mut cx)
         }
     }

@@ -2,9 +2,9 @@
 //! that a [`Memory`] object owns.
 
 use super::memory::Memory;
-use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, Purpose, recognise};
+use super::protocol::{BoxCx, Class, Convert, Frame, Lenience, Obj};
+use super::{Constructor, Plan, Purpose, recognise};
 use crate::errors::{Failure, bug};
-use crate::frame::{Frame, Lenience};
 use crate::npy::{self, PyArrayObject};
 use crate::{overrides, wording};
 use pyo3::ffi;

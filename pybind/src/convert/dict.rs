@@ -1,13 +1,12 @@
 //! Dicts. A dict argument is copied into a native dict, and its changes are written back ([`copies`]).
 //!
-//! [`copies`]: super::copies
+//! [`copies`]: super::protocol
 
-use super::copies::{Copied, Made};
 use super::list::{Filled, common_type, succeeded};
 use super::native::Words;
-use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, Purpose, new_ref, next, recognise};
+use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, new_ref, next};
+use super::{Constructor, Plan, Purpose};
 use crate::errors::Failure;
-use crate::frame::Frame;
 use crate::gil::attached;
 use crate::value;
 use pyo3::ffi;
@@ -56,11 +55,11 @@ fn type_of_entries(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
         // SAFETY: both are live.
         let classes = unsafe { (ffi::Py_TYPE(k.as_ptr()), ffi::Py_TYPE(v.as_ptr())) };
         if !(classes.0 == last.0 && plain(classes.0)) {
-            let t = recognise::part_type(&k)?;
+            let t = super::part_type(&k)?;
             key = common_key(key, t)?;
         }
         if !(classes.1 == last.1 && plain(classes.1)) {
-            let t = recognise::part_type(&v)?;
+            let t = super::part_type(&v)?;
             value = common_type(value, t).ok_or_else(|| {
                 refused(format!("the values of a dict argument have different types: {value} and {t}"))
             })?;

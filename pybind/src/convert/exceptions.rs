@@ -1,8 +1,8 @@
 //! Exceptions that compiled code caught and gives back, and what was taken from one: its class, its `args`.
 
 use super::nothing::Impossible;
-use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, next, result};
-use crate::frame::Frame;
+use super::protocol::{BoxCx, Class, Convert, Frame, Obj, next, result};
+use super::{Constructor, Plan};
 use pyo3::prelude::*;
 use tierup_core::ops::id;
 use tierup_core::types::Kind;

@@ -2,12 +2,11 @@
 //! generator still needs; and the copies of what it was called with ([`Copies`]), which it keeps in step with
 //! their sources where its code changes any.
 
-use super::copies::{self, Copies};
 use super::nothing::Impossible;
-use super::{BoxCx, Class, Constructor, Convert, GeneratorOf, Obj, Plan, Purpose, next, result};
+use super::protocol::{BoxCx, Class, Convert, Copies, Frame, GeneratorOf, Obj, next, result};
+use super::{Constructor, Plan, Purpose};
+use crate::engine::Compiled;
 use crate::errors::bug;
-use crate::frame::Frame;
-use crate::overload::Overload;
 use crate::{ctx, exc, identity};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -63,9 +62,13 @@ unsafe impl Send for Copies {}
 pub(crate) struct Generator {
     /// Owned; null when closed or finished.
     frame: AtomicPtr<Native>,
-    /// What its code has assumed lives as long as the generator: arrays that it was compiled with lie at
-    /// fixed addresses.
-    overload: Arc<Overload>,
+    code: Arc<Compiled>,
+    yields: Type,
+    #[allow(
+        dead_code,
+        reason = "what its code has assumed lives as long as the generator: arrays that it was compiled with lie at fixed addresses"
+    )]
+    overload: Arc<dyn Send + Sync>,
     #[allow(
         dead_code,
         reason = "keeps the functions and classes alive that were passed, for which a frame has no room"
@@ -83,18 +86,17 @@ pub(crate) struct Generator {
 impl Generator {
     /// Takes over a reference to the frame.
     fn object(py: Python<'_>, frame: *mut Native, of: GeneratorOf<'_>) -> PyResult<Py<PyAny>> {
-        let GeneratorOf { code, globals, name, copies } = of;
-        let passed =
-            code.objects.iter().filter_map(|n| identity::object(py, *n).map(Bound::unbind)).collect();
-        let (changes, yields) =
-            code.generator().map_or((false, Type::never()), |(code, yields)| (code.changes_lists(), yields));
-        if changes {
+        let GeneratorOf { code, yields, overload, objects, globals, name, copies } = of;
+        let passed = objects.iter().filter_map(|n| identity::object(py, *n).map(Bound::unbind)).collect();
+        if code.changes_lists() {
             // SAFETY: nothing has run yet, so nothing is written: what the sources hold is remembered.
             unsafe { copies.follow() };
         }
         let g = Generator {
             frame: AtomicPtr::new(frame),
-            overload: code,
+            code,
+            yields,
+            overload,
             passed,
             running: AtomicBool::new(false),
             // SAFETY: the globals of the function, which is being called.
@@ -112,7 +114,7 @@ impl Generator {
         let mut frame = Frame::new(true);
         std::mem::swap(&mut frame.extra().copies, copies);
         // SAFETY: the generator is suspended.
-        let done = unsafe { copies::read_again(&mut frame) };
+        let done = unsafe { frame.read_again() };
         std::mem::swap(&mut frame.extra().copies, copies);
         match (done, frame.extra().failure.take()) {
             (Some(()), _) => Ok(()),
@@ -131,20 +133,19 @@ impl Generator {
 
     fn resume(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let frame = self.frame.load(Ordering::Acquire);
-        let Some((code, yields)) = self.overload.generator() else { return Ok(None) };
         if frame.is_null() {
             return Ok(None);
         }
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
-        let in_step = code.changes_lists();
+        let in_step = self.code.changes_lists();
         if in_step {
             self.read_again(py, &mut copies)?;
         }
         let args = [frame as u64];
-        let mut results = vec![0u64; 1 + yields.leaf_count()];
+        let mut results = vec![0u64; 1 + self.yields.leaf_count()];
         ctx::begin();
         // SAFETY: the wrapper takes the frame, which is alive, and writes "has a value" and the value.
-        let status = unsafe { code.resume(ctx::current(), args.as_ptr(), results.as_mut_ptr()) };
+        let status = unsafe { self.code.resume(ctx::current(), args.as_ptr(), results.as_mut_ptr()) };
         ctx::end();
         let mut cx = BoxCx::new(Some(&copies));
         cx.follows = in_step;

@@ -1,12 +1,11 @@
 //! Lists. A list argument is copied into a native list, and its changes are written back ([`copies`]).
 //!
-//! [`copies`]: super::copies
+//! [`copies`]: super::protocol
 
-use super::copies::{Copied, Made};
 use super::native::Words;
-use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, Purpose, new_ref, next, recognise, typed_list};
+use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, new_ref, next};
+use super::{Constructor, Plan, Purpose, recognise, typed_list};
 use crate::errors::Failure;
-use crate::frame::Frame;
 use crate::gil::attached;
 use crate::{overrides, value};
 use pyo3::ffi;
@@ -72,7 +71,7 @@ fn type_of_elements(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
             continue;
         }
         last_class = class;
-        let t = recognise::part_type(&item)?;
+        let t = super::part_type(&item)?;
         elem = common_type(elem, t).ok_or_else(|| -> Failure {
             Diagnostic::new(
                 Code::UnsupportedArgument,

@@ -1,6 +1,6 @@
 //! The Python object that owns memory of the run-time: the base of arrays that compiled code made.
 
-use super::Obj;
+use super::protocol::Obj;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ffi::{c_int, c_void};

@@ -1,7 +1,7 @@
 //! How values cross between Python and compiled code: one file for each type constructor, and nothing about
 //! it elsewhere. A file says which Python objects its types stand for ([`Constructor::recognise`]), and makes
 //! what [`Convert`]s values of one type: it unboxes arguments, boxes results, and writes back what compiled
-//! code changed in a copy of a Python object ([`copies`]).
+//! code changed in a copy of a Python object. What files are written in is [`protocol`].
 //!
 //! A [`Plan`] is made once for each type at each place: a parameter of an overload, its result, the elements
 //! of a list. The call path walks plans; the most frequent ones are members of the enum, so that they are run
@@ -10,10 +10,10 @@
 //! A *strict* plan takes exactly the objects whose type it is for; a *lenient* one (declared signatures,
 //! elements) converts as well.
 //!
-//! A new type constructor is a file here and a line in `constructors!`.
+//! A new type constructor is a file here and a line in `constructors!`. Types stand in types, so files ask this
+//! table in turn: what [`part_type`] an object has, and the [`Plan::new`] of a type.
 
 pub(crate) mod array;
-pub(crate) mod copies;
 mod dict;
 mod exceptions;
 pub(crate) mod generator;
@@ -23,9 +23,10 @@ pub(crate) mod native;
 mod none;
 mod nothing;
 pub(crate) mod numbers;
+mod protocol;
 pub(crate) mod random;
 mod ranges;
-pub(crate) mod recognise;
+mod recognise;
 mod text;
 mod tuple;
 pub(crate) mod typed_list;
@@ -33,23 +34,15 @@ mod unit;
 mod variant;
 
 use crate::errors::Failure;
-use crate::frame::Frame;
-use crate::gil::attached;
-use crate::overload::Overload;
+use crate::wording;
 use array::ArrayPlan;
-use copies::{Copied, Copies, Made};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use std::sync::Arc;
-use tierup_core::layout::Obj as Native;
 use tierup_core::types::{Container, Kind, Type};
-use tierup_runtime::object::retain;
 
 pub(crate) use list::Items;
-pub(crate) use recognise::{type_of, type_of_keywords};
-
-pub(crate) type Obj = *mut ffi::PyObject;
-pub(crate) type Class = *mut ffi::PyTypeObject;
+pub(crate) use protocol::{ARGS, BoxCx, Convert, Frame, GeneratorOf, Lenience, Obj, RESULTS, new_ref};
+pub(crate) use tuple::type_of_keywords;
 
 /// What is known of the types of one constructor.
 pub(crate) struct Constructor {
@@ -101,62 +94,22 @@ constructors! {
     | Kind::Class(_) => unit,
 }
 
-/// Converts values of one type.
-pub(crate) trait Convert: Send + Sync {
-    /// Writes the leaves of `obj`, which is of class `class`, at `out` and gives the place behind them; none
-    /// when it does not fit, or could not be converted (then `frame` knows why).
-    ///
-    /// # Safety
-    /// `obj` is live and outlives the call; `out` has room for the leaves; `frame` is not moved any more.
-    unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64>;
+/// The type of an argument: what a compiled function is specialised for. Only asked where no overload fits at
+/// once.
+pub(crate) fn type_of(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
+    recognise::known(part_type(obj)?)
+}
 
-    /// Makes the Python object of the value whose leaves start at `*at`, and moves `at` behind them. Null
-    /// means that a Python exception is set. The references of the leaves are taken over, whatever happens.
-    ///
-    /// # Safety
-    /// The slots hold a value of the type that the caller owns; the thread is attached.
-    unsafe fn to_python(&self, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj;
-
-    /// Why a value of the type cannot become a Python object, `inside` another one or by itself; asked once,
-    /// when a function is compiled.
-    fn cannot_box(&self, _inside: bool) -> Option<String> {
-        None
+/// [`type_of`] of what is part of another object: where it is an empty container, what stands beside it may
+/// say of what (until then, of `Never`).
+fn part_type(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
+    for c in CONSTRUCTORS {
+        if let Some(t) = (c.recognise)(obj)? {
+            return Ok(t);
+        }
     }
-
-    /// Forgets objects that live without us, for one of them will be gone; nothing is taken any more that is
-    /// recognised by one.
-    fn part(&self) {}
-
-    /// `obj` is one of the type's objects: where it has no value beside that, it is recognised at once from
-    /// now on.
-    fn remember(&self, _obj: Obj) {}
-
-    /// Writes what compiled code changed in a copy into its source, where both sides were alike before. False
-    /// means that a Python exception is set.
-    ///
-    /// # Safety
-    /// Of this and those below: the copy was made by this conversion, and compiled code does not run; the
-    /// thread is attached.
-    unsafe fn write_back(&self, copy: &Copied, _cx: &mut BoxCx<'_>) -> bool {
-        unreachable!("nobody copies a {}", copy.ty)
-    }
-
-    /// Remembers what both sides of a copy hold, which are alike.
-    ///
-    /// # Safety
-    /// See [`Convert::write_back`].
-    unsafe fn follow(&self, copy: &Copied) {
-        unreachable!("nobody copies a {}", copy.ty)
-    }
-
-    /// Brings copy `at` of the frame, which is followed, up to what its source is now. None means that the
-    /// frame knows why it cannot be.
-    ///
-    /// # Safety
-    /// See [`Convert::write_back`].
-    unsafe fn read_again(&self, at: usize, _frame: &mut Frame) -> Option<()> {
-        unreachable!("nobody copied number {at}")
-    }
+    let class = wording::a(&wording::class_name(obj));
+    Err(recognise::unsupported(format!("compiled code cannot take {class}"), recognise::way_out(obj)))
 }
 
 /// What a lenient plan is for.
@@ -228,97 +181,4 @@ impl Plan {
             }
         }
     }
-}
-
-/// What the boxing of one result knows: what was made already, so that a list that occurs twice stays one
-/// list, and what was copied in.
-pub(crate) struct BoxCx<'f> {
-    copies: Option<&'f Copies>,
-    made: Vec<Made>,
-    /// What is made is followed: it has references to both sides.
-    follows: bool,
-    /// Lists are those of an object that Python sees itself, and so are seen themselves.
-    shares: bool,
-    /// For a generator: its code, the globals and the name of its function, and the copies that it keeps.
-    pub generator: Option<GeneratorOf<'f>>,
-    /// What copied objects held when they were passed. Native values refer to these objects without owning
-    /// them.
-    held: Vec<Obj>,
-}
-
-pub(crate) struct GeneratorOf<'f> {
-    pub code: Arc<Overload>,
-    pub globals: Obj,
-    pub name: &'f str,
-    pub copies: Copies,
-}
-
-impl<'f> BoxCx<'f> {
-    pub(crate) fn new(copies: Option<&'f Copies>) -> BoxCx<'f> {
-        BoxCx { copies, made: vec![], follows: false, shares: false, generator: None, held: vec![] }
-    }
-    /// The Python object of a native one, if there is one already.
-    fn known(&self, native: *mut Native) -> Option<Obj> {
-        let copied = self.copies.and_then(|c| c.source_of(native));
-        copied.or_else(|| self.made.iter().find(|m| m.native == native).map(|m| m.object))
-    }
-    /// `by` made a Python object for a native one.
-    ///
-    /// # Safety
-    /// Both are live.
-    unsafe fn add(&mut self, made: Made) {
-        if self.follows {
-            // SAFETY: as required of the caller.
-            unsafe {
-                retain(made.native);
-                ffi::Py_INCREF(made.object);
-            }
-        }
-        self.made.push(made);
-    }
-}
-impl Drop for BoxCx<'_> {
-    fn drop(&mut self) {
-        // SAFETY: each was put there with a reference of its own; results are boxed by threads that are
-        // attached.
-        for o in &self.held {
-            unsafe { ffi::Py_DECREF(*o) }
-        }
-    }
-}
-
-/// One more reference to a live object.
-///
-/// # Safety
-/// `o` must be live.
-#[inline]
-pub(crate) unsafe fn new_ref(o: Obj) -> Obj {
-    // SAFETY: as required of the caller.
-    unsafe { ffi::Py_INCREF(o) };
-    o
-}
-
-/// The next leaf.
-///
-/// # Safety
-/// There is one.
-#[inline]
-unsafe fn next(at: &mut *const u64) -> u64 {
-    // SAFETY: as required of the caller.
-    unsafe {
-        let bits = **at;
-        *at = at.add(1);
-        bits
-    }
-}
-
-/// A new reference, or null with the exception set.
-fn result(make: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyAny>>) -> Obj {
-    attached(|py| match make(py) {
-        Ok(o) => o.into_ptr(),
-        Err(e) => {
-            e.restore(py);
-            std::ptr::null_mut()
-        }
-    })
 }

@@ -10,8 +10,8 @@
 //! and then. Who calls it therefore says that it uses the object ([`crate::frame::Frame::uses`]); changing it
 //! meanwhile is a RuntimeError.
 
-use super::{BoxCx, Obj, Plan, Purpose};
-use crate::frame::{Frame, Lenience};
+use super::protocol::{BoxCx, Frame, Lenience, Obj};
+use super::{Plan, Purpose};
 use crate::{identity, known, npy};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -66,7 +66,7 @@ unsafe fn alive(weak: Obj) -> Obj {
         #[cfg(not(Py_3_13))]
         {
             let found = ffi::PyWeakref_GetObject(weak);
-            if found == ffi::Py_None() { std::ptr::null_mut() } else { super::new_ref(found) }
+            if found == ffi::Py_None() { std::ptr::null_mut() } else { super::protocol::new_ref(found) }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! None, and values that may be None.
 
-use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, Purpose, new_ref, next};
-use crate::frame::{Frame, Lenience};
+use super::protocol::{BoxCx, Class, Convert, Frame, Lenience, Obj, new_ref, next};
+use super::{Constructor, Plan, Purpose};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use tierup_core::types::{Kind, Type};

@@ -1,8 +1,8 @@
 //! Types whose values do not cross: what inference alone uses, and states of iterators.
 
-use super::{BoxCx, Class, Constructor, Convert, Obj, Plan};
+use super::protocol::{BoxCx, Class, Convert, Frame, Obj};
+use super::{Constructor, Plan};
 use crate::errors::bug;
-use crate::frame::Frame;
 use pyo3::prelude::*;
 use tierup_core::types::{Kind, Type};
 

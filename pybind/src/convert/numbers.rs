@@ -1,9 +1,9 @@
 //! bool, int, float and complex, and NumPy's scalars. What is converted for declared signatures and among
 //! elements is in [`lenient`].
 
-use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, next, recognise};
+use super::protocol::{BoxCx, Class, Convert, Frame, Obj, next};
+use super::{Constructor, Plan, recognise};
 use crate::errors::Failure;
-use crate::frame::Frame;
 use crate::gil::attached;
 use crate::{npy, overrides, value};
 use pyo3::exceptions::PyOverflowError;

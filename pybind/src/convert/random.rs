@@ -1,8 +1,8 @@
 //! `numpy.random.Generator` as an argument: compiled code draws through the C interface of its bit generator,
 //! so Python and compiled code advance one state.
 
-use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, new_ref, next};
-use crate::frame::Frame;
+use super::protocol::{BoxCx, Class, Convert, Frame, Obj, new_ref, next};
+use super::{Constructor, Plan};
 use crate::gil::attached;
 use pyo3::ffi;
 use pyo3::prelude::*;

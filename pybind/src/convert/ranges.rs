@@ -1,9 +1,9 @@
 //! range and slice.
 
 use super::numbers::small_int;
-use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, next, recognise, result};
+use super::protocol::{BoxCx, Class, Convert, Frame, Obj, next, result};
+use super::{Constructor, Plan, recognise};
 use crate::errors::Failure;
-use crate::frame::Frame;
 use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -38,7 +38,7 @@ fn type_of_range(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
 fn type_of_slice(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
     let mut parts = [Type::none(); 3];
     for (part, name) in parts.iter_mut().zip(["start", "stop", "step"]) {
-        *part = recognise::type_of(&obj.getattr(name)?)?;
+        *part = super::type_of(&obj.getattr(name)?)?;
     }
     if parts.iter().all(|t| t.is_index() || **t == Kind::None) {
         return Ok(Type::new(Kind::Slice(parts)));

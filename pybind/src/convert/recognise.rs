@@ -1,34 +1,11 @@
 //! What the recognition of all objects shares: classes of the user's that change what a built-in class does,
 //! and refusals with a way out.
 
-use super::CONSTRUCTORS;
 use crate::errors::Failure;
 use crate::{overrides, wording};
 use pyo3::prelude::*;
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::types::{Kind, Type};
-
-pub(crate) use super::tuple::type_of_keywords;
-
-/// The type of an argument: what a compiled function is specialised for. Only asked where no overload fits at
-/// once.
-pub(crate) fn type_of(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
-    known(part_type(obj)?)
-}
-
-/// [`type_of`] of what is part of another object: where it is an empty container, what stands beside it may
-/// say of what (until then, of `Never`).
-pub(crate) fn part_type(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
-    for c in CONSTRUCTORS {
-        if let Some(t) = (c.recognise)(obj)? {
-            return Ok(t);
-        }
-    }
-    Err(unsupported(
-        format!("compiled code cannot take {}", wording::a(&wording::class_name(obj))),
-        way_out(obj),
-    ))
-}
 
 /// The type of an argument, if it says of what its containers are.
 pub(crate) fn known(t: Type) -> Result<Type, Failure> {

@@ -1,8 +1,8 @@
 //! str.
 
 use super::numbers::derives_from;
-use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, new_ref, next, recognise};
-use crate::frame::Frame;
+use super::protocol::{BoxCx, Class, Convert, Frame, Obj, new_ref, next};
+use super::{Constructor, Plan, recognise};
 use crate::stand_in::python_str;
 use pyo3::ffi;
 use pyo3::prelude::*;

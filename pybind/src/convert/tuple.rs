@@ -1,8 +1,8 @@
 //! tuple, named tuples, and the dict of `**kwargs`, which is a tuple with names to the compiler.
 
-use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, recognise, result, unit};
+use super::protocol::{BoxCx, Class, Convert, Frame, Obj, result};
+use super::{Constructor, Plan, recognise, unit};
 use crate::errors::Failure;
-use crate::frame::Frame;
 use crate::gil::attached;
 use crate::{known, overrides, value, wording};
 use pyo3::exceptions::PyRuntimeError;
@@ -33,7 +33,7 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
 };
 
 fn type_of_tuple(t: &Bound<'_, PyTuple>) -> Result<Type, Failure> {
-    let members = t.iter().map(|m| recognise::part_type(&m)).collect::<Result<Vec<_>, _>>()?;
+    let members = t.iter().map(|m| super::part_type(&m)).collect::<Result<Vec<_>, _>>()?;
     let class = t.get_type();
     if !t.is_exact_instance_of::<PyTuple>()
         && let Some(c) = known::namedtuple_class(&class)?
@@ -59,7 +59,7 @@ pub(crate) fn type_of_keywords(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
     let (mut fields, mut types) = (vec![], vec![]);
     for (k, v) in d.iter() {
         fields.push(k.extract()?);
-        types.push(recognise::type_of(&v)?);
+        types.push(super::type_of(&v)?);
     }
     Ok(Type::new(Kind::NamedTuple(ClassDef::keywords(fields), types)))
 }

@@ -6,8 +6,9 @@
 //!
 //! [`native`]: super::native
 
+use super::Plan;
 use super::native::{Object, Part, object_of};
-use super::{Class, Obj, Plan, recognise};
+use super::protocol::{Class, Obj, in_use};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -68,7 +69,7 @@ pub(crate) fn type_of(part: &Part) -> Type {
 pub(crate) unsafe fn object(elem: Type, l: *mut List) -> Obj {
     // SAFETY: as required of the caller; the reference is given up at the end.
     unsafe {
-        let object = super::result(|py| object_in(py, elem, l));
+        let object = super::protocol::result(|py| object_in(py, elem, l));
         release(l.cast());
         object
     }
@@ -281,10 +282,6 @@ impl Drop for Use {
     }
 }
 
-pub(crate) fn in_use() -> PyErr {
-    PyRuntimeError::new_err("the list is in use: compiled code that was given it is running")
-}
-
 /// A reference to a native list, and the use of one that others may have.
 struct Owned(*mut List, #[allow(dead_code, reason = "ends with this")] Use);
 
@@ -330,7 +327,7 @@ fn listed<'py>(iterable: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
 
 /// The type that elements of a list have.
 fn common_type(items: &Bound<'_, PyList>) -> PyResult<Type> {
-    match recognise::type_of(items.as_any()).map_err(|e| e.into_python(items.py()))?.kind() {
+    match super::type_of(items.as_any()).map_err(|e| e.into_python(items.py()))?.kind() {
         Kind::List(elem) => {
             refuse_containers(*elem)?;
             Ok(elem.strong_throughout())

@@ -1,9 +1,9 @@
 //! What has no machine value beside its type: functions, classes, modules, operations, dtypes, `...`. Objects
 //! are recognised by identity, or by their type.
 
-use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, recognise, result};
+use super::protocol::{BoxCx, Class, Convert, Frame, Obj, result};
+use super::{Constructor, Plan, recognise};
 use crate::errors::{Failure, bug};
-use crate::frame::Frame;
 use crate::gil::attached;
 use crate::{functions, identity, known, npy, value, wording};
 use pyo3::exceptions::PyRuntimeError;
@@ -94,7 +94,7 @@ impl UnitPlan {
     #[cold]
     fn look(&self, obj: Obj, frame: &mut Frame) -> bool {
         // SAFETY: `obj` is live.
-        let answer = attached(|py| recognise::type_of(&unsafe { Bound::from_borrowed_ptr(py, obj) }));
+        let answer = attached(|py| super::type_of(&unsafe { Bound::from_borrowed_ptr(py, obj) }));
         match answer {
             Ok(t) => {
                 if t == self.ty {

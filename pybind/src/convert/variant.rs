@@ -1,7 +1,7 @@
 //! One of several types: which of them it is, then room for each.
 
-use super::{BoxCx, Class, Constructor, Convert, Obj, Plan, next};
-use crate::frame::Frame;
+use super::protocol::{BoxCx, Class, Convert, Frame, Obj, next};
+use super::{Constructor, Plan};
 use tierup_core::types::Kind;
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {

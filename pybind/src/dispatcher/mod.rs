@@ -4,11 +4,11 @@
 //! Locks are never held while Python code may run (it may wait for the GIL, whose holder may wait for the
 //! lock). Two threads that need the same overload at once may both compile it; the first one's is kept.
 
+use crate::convert::Lenience;
 use crate::convert::{type_of, type_of_keywords};
 use crate::decorated::{self, Decorated, Decoration, Head};
 use crate::engine::Options;
 use crate::errors::{Failure, guard};
-use crate::frame::Lenience;
 use crate::gil::attached;
 use crate::overload::Overload;
 use crate::{functions, identity, known};

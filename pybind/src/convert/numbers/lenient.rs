@@ -1,8 +1,8 @@
 //! Numbers that are converted: for declared signatures, and among the elements of a list.
 
-use super::super::{BoxCx, Class, Convert, Obj, Purpose, recognise};
+use super::super::protocol::{BoxCx, Class, Convert, Frame, Lenience, Obj};
+use super::super::{Purpose, type_of};
 use super::{Scalar, small_int};
-use crate::frame::{Frame, Lenience};
 use crate::gil::attached;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -58,7 +58,7 @@ fn widens(from: Type, to: Type) -> bool {
 /// The type of a number for a declared signature. Integers beyond 64 bits have one as well: they may become
 /// floats.
 fn number_type(any: &Bound<'_, PyAny>) -> Option<Type> {
-    match recognise::type_of(any) {
+    match type_of(any) {
         Ok(t) => Some(t),
         Err(_) => any.is_instance_of::<pyo3::types::PyInt>().then(Type::int),
     }

@@ -5,7 +5,7 @@
 //! Python objects by then. A generator outlives the call that made it, and lists that Python sees themselves
 //! outlive those that put something into them; for such calls the stand-ins are lasting ones.
 
-use crate::convert::copies::Copies;
+use super::Copies;
 use crate::errors::Failure;
 use crate::stand_in::{self, BorrowedStr, borrowed_block, borrowed_str};
 use pyo3::ffi;
@@ -63,6 +63,13 @@ pub(crate) struct Frame {
     pub extra: ManuallyDrop<Option<Box<Extra>>>,
 }
 
+/// Somebody uses a list, or something in it, that this would disturb.
+pub(crate) fn in_use() -> pyo3::PyErr {
+    pyo3::exceptions::PyRuntimeError::new_err(
+        "the list is in use: compiled code that was given it is running",
+    )
+}
+
 impl Frame {
     #[inline]
     pub(crate) fn new(lasting: bool) -> Frame {
@@ -110,8 +117,23 @@ impl Frame {
         if free {
             return Some(());
         }
-        self.extra().failure = Some(crate::convert::typed_list::in_use().into());
+        self.extra().failure = Some(in_use().into());
         None
+    }
+
+    /// Brings copies up to what their sources are now; none means that this frame knows why they cannot be.
+    ///
+    /// # Safety
+    /// Compiled code does not run; the thread is attached.
+    pub(in crate::convert) unsafe fn read_again(&mut self) -> Option<()> {
+        let mut at = 0;
+        // There may be more of them on the way: what is new in a source.
+        while let Some(by) = self.extra().copies.get(at).map(|c| c.by) {
+            // SAFETY: as required of the caller; whoever converts is alive.
+            unsafe { (*by).read_again(at, self)? };
+            at += 1;
+        }
+        Some(())
     }
 
     #[inline]

@@ -7,7 +7,6 @@
 //! are kept alike whenever it is resumed and whenever it yields.
 
 use super::{BoxCx, Convert, Obj};
-use crate::frame::Frame;
 use pyo3::ffi;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -28,7 +27,7 @@ pub(crate) struct Copied {
     /// The parts of the source then, each with a reference, where somebody looks for changes there.
     pub seen: RefCell<Option<Vec<Obj>>>,
     /// Converts between the two. It belongs to the overload that was called.
-    by: *const dyn Convert,
+    pub(super) by: *const dyn Convert,
 }
 
 impl Drop for Copied {
@@ -173,20 +172,4 @@ pub(crate) struct Made {
     pub object: Obj,
     pub ty: Type,
     pub by: *const dyn Convert,
-}
-
-/// Brings the copies of a frame up to what their sources are now; none means that the frame knows why they
-/// cannot be.
-///
-/// # Safety
-/// Compiled code does not run; the thread is attached.
-pub(crate) unsafe fn read_again(frame: &mut Frame) -> Option<()> {
-    let mut at = 0;
-    // There may be more of them on the way: what is new in a source.
-    while let Some(by) = frame.extra().copies.get(at).map(|c| c.by) {
-        // SAFETY: as required of the caller; whoever converts is alive.
-        unsafe { (*by).read_again(at, frame)? };
-        at += 1;
-    }
-    Some(())
 }
