@@ -145,15 +145,9 @@ pub(crate) fn result_type(func: FuncId, args: &[Type], host: &dyn Host) -> Resul
     engine::result_type(func, args, host)
 }
 
-/// What tier 1 makes of the function for these types: `llvm` or `asm1`.
-pub(crate) fn tier1_text(
-    func: FuncId,
-    args: &[Type],
-    options: &Options,
-    host: &dyn Host,
-    level: &str,
-) -> Result<Option<String>> {
-    let request = Request {
+/// A request for what is looked at and not run.
+fn to_look_at<'a>(func: FuncId, args: &[Type], options: &Options, host: &'a dyn Host) -> Request<'a> {
+    Request {
         func,
         args: args.to_vec(),
         host,
@@ -162,8 +156,18 @@ pub(crate) fn tier1_text(
         keep_text: false,
         promote: false,
         inner_loop: options.inner_loop,
-    };
-    engine::inspect::text(&request, level)
+    }
+}
+
+/// What tier 1 makes of the function for these types: `llvm` or `asm1`.
+pub(crate) fn tier1_text(
+    func: FuncId,
+    args: &[Type],
+    options: &Options,
+    host: &dyn Host,
+    level: &str,
+) -> Result<Option<String>> {
+    engine::inspect::text(&to_look_at(func, args, options, host), level)
 }
 
 /// What became of the function in tier 1.
@@ -173,17 +177,7 @@ pub(crate) fn explain(
     options: &Options,
     host: &dyn Host,
 ) -> Result<engine::inspect::Explanation> {
-    let request = Request {
-        func,
-        args: args.to_vec(),
-        host,
-        backend: &Interpreted,
-        options: options.code,
-        keep_text: false,
-        promote: false,
-        inner_loop: options.inner_loop,
-    };
-    engine::inspect::explain(&request)
+    engine::inspect::explain(&to_look_at(func, args, options, host))
 }
 
 /// What became of the operations on arrays of a function with parallel parts.
@@ -193,16 +187,7 @@ pub(crate) fn parallel(
     options: &Options,
     host: &dyn Host,
 ) -> Result<std::collections::BTreeSet<tierup_core::lower::notes::Note>> {
-    engine::inspect::parallel(&Request {
-        func,
-        args: args.to_vec(),
-        host,
-        backend: &Interpreted,
-        options: options.code,
-        keep_text: false,
-        promote: false,
-        inner_loop: options.inner_loop,
-    })
+    engine::inspect::parallel(&to_look_at(func, args, options, host))
 }
 
 /// PTX of a kernel that runs the function.
@@ -213,17 +198,7 @@ pub(crate) fn ptx(
     host: &dyn Host,
     capability: u32,
 ) -> Result<String> {
-    let request = Request {
-        func,
-        args: args.to_vec(),
-        host,
-        backend: &Interpreted,
-        options: options.code,
-        keep_text: false,
-        promote: false,
-        inner_loop: options.inner_loop,
-    };
-    engine::gpu::ptx(&request, capability)
+    engine::gpu::ptx(&to_look_at(func, args, options, host), capability)
 }
 
 /// The function as a grid kernel, typed and lowered.
@@ -233,16 +208,8 @@ pub(crate) fn kernel(
     options: &Options,
     host: &dyn Host,
 ) -> Result<engine::gpu::Kernel> {
-    engine::gpu::kernel(&Request {
-        func,
-        args: args.to_vec(),
-        host,
-        backend: &Interpreted,
-        options: options.code,
-        keep_text: false,
-        promote: false,
-        inner_loop: false,
-    })
+    let request = to_look_at(func, args, options, host);
+    engine::gpu::kernel(&Request { inner_loop: false, ..request })
 }
 
 /// The function as a grid kernel for this machine's CPU.
@@ -252,16 +219,9 @@ pub(crate) fn host_kernel(
     options: &Options,
     host: &dyn Host,
 ) -> Result<tierup_runtime::gpu::simulate::HostKernel> {
-    engine::gpu::host_kernel(&Request {
-        func,
-        args: args.to_vec(),
-        host,
-        backend: &Cranelift::new(),
-        options: options.code,
-        keep_text: false,
-        promote: false,
-        inner_loop: false,
-    })
+    let cranelift = Cranelift::new();
+    let request = to_look_at(func, args, options, host);
+    engine::gpu::host_kernel(&Request { inner_loop: false, backend: &cranelift, ..request })
 }
 
 /// `TIERUP_TRACE` and `TIERUP_DUMP`: on standard error, whatever came of it.

@@ -7,7 +7,7 @@
 //! [`Part`].
 //!
 //! While compiled code that was given an object runs, other threads and signal handlers run Python code now
-//! and then. Who calls it therefore says that it uses the object ([`crate::frame::Frame::uses`]); changing it
+//! and then. Who calls it therefore says that it uses the object ([`Frame::uses`]); changing it
 //! meanwhile is a RuntimeError.
 
 use super::protocol::{BoxCx, Frame, Lenience, Obj};
