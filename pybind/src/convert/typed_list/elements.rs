@@ -1,0 +1,203 @@
+//! The elements of a list in native memory, as methods of its Python class see them.
+
+use super::{is_class, of};
+use crate::convert::native::Part;
+use crate::convert::protocol::in_use;
+use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PySlice};
+use std::sync::Arc;
+use tierup_core::layout::{List, ThreadCtx};
+use tierup_core::ops::list::Helpers;
+use tierup_runtime::Native as Runtime;
+use tierup_runtime::list::use_word;
+use tierup_runtime::object::{release, retain};
+
+/// A list whose elements have a type, as methods see it.
+pub(super) struct Elements<'a> {
+    pub(super) l: *mut List,
+    pub(super) part: &'a Arc<Part>,
+}
+
+/// Those of an object that is such a list too.
+pub(super) fn elements_of<'a>(obj: &'a Bound<'_, PyAny>) -> Option<Elements<'a>> {
+    // SAFETY: `obj` is live.
+    if !is_class(unsafe { ffi::Py_TYPE(obj.as_ptr()) }) {
+        return None;
+    }
+    of(obj).map(|(l, part)| Elements { l, part })
+}
+
+/// Runs helpers; what they raise.
+pub(super) fn run<R>(py: Python<'_>, body: impl FnOnce(*mut ThreadCtx) -> R) -> PyResult<R> {
+    let ctx = crate::ctx::current();
+    let answer = body(ctx);
+    // SAFETY: the context is this thread's, and the thread is attached.
+    unsafe {
+        match tierup_runtime::exc::take_pending(ctx) {
+            Some(e) => Err(crate::exc::raise(py, e.into_raw(), PyDict::new(py).as_any())),
+            None => Ok(answer),
+        }
+    }
+}
+
+impl Elements<'_> {
+    pub(super) fn len(&self) -> i64 {
+        // SAFETY: the list is alive as long as its Python object.
+        unsafe { (*self.l).len }
+    }
+    pub(super) fn at(&self, i: i64) -> *mut u8 {
+        // SAFETY: as above; the caller has an index in range.
+        unsafe { (*self.l).data.wrapping_offset((i * self.part.desc.size) as isize) }
+    }
+    /// Refuses while somebody who may change the list runs.
+    pub(super) fn readable(&self) -> PyResult<Use> {
+        // SAFETY: as above.
+        Use::begin(self.l, false, unsafe { use_word::is_changed(self.l) })
+    }
+    /// Refuses while anybody runs who has been given the list.
+    pub(super) fn changeable(&self) -> PyResult<Use> {
+        // SAFETY: as above.
+        Use::begin(self.l, true, unsafe { use_word::is_used(self.l) })
+    }
+    pub(super) fn object<'py>(&self, py: Python<'py>, i: i64) -> PyResult<Bound<'py, PyAny>> {
+        // SAFETY: an element lies there.
+        unsafe { Bound::from_owned_ptr_or_err(py, self.part.read(self.at(i))) }
+    }
+    /// All elements as Python's objects.
+    pub(super) fn objects<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let _use = self.readable()?;
+        let all = PyList::empty(py);
+        let mut i = 0;
+        while i < self.len() {
+            all.append(self.object(py, i)?)?;
+            i += 1;
+        }
+        Ok(all)
+    }
+    /// The position of a Python index; `outside` is what is said of one that is out of range.
+    pub(super) fn position(&self, i: &Bound<'_, PyAny>, outside: &'static str) -> PyResult<i64> {
+        let i: isize = i.extract().map_err(|e: PyErr| {
+            let class = i.get_type().name().map_or_else(|_| "object".into(), |n| n.to_string());
+            if e.is_instance_of::<PyTypeError>(i.py()) {
+                PyTypeError::new_err(format!("list indices must be integers or slices, not {class}"))
+            } else {
+                PyIndexError::new_err(format!("cannot fit '{class}' into an index-sized integer"))
+            }
+        })?;
+        let (i, len) = (i as i64, self.len());
+        let at = if i < 0 { i + len } else { i };
+        if (0..len).contains(&at) { Ok(at) } else { Err(PyIndexError::new_err(outside)) }
+    }
+    /// Start, step and count of a slice.
+    pub(super) fn range(&self, s: &Bound<'_, PySlice>) -> PyResult<(i64, i64, i64)> {
+        let s = s.indices(self.len() as isize)?;
+        Ok((s.start as i64, s.step as i64, s.slicelength as i64))
+    }
+    /// Puts element `order[k]` in place `k`.
+    pub(super) fn permute(&self, order: &[i64]) {
+        let size = self.part.desc.size as usize;
+        let mut bytes = vec![0u8; size * order.len()];
+        // SAFETY: as many elements lie there; each is moved to another place, with what it refers to.
+        unsafe {
+            for (k, i) in order.iter().enumerate() {
+                std::ptr::copy_nonoverlapping(self.at(*i), bytes.as_mut_ptr().add(k * size), size);
+            }
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at(0), bytes.len());
+        }
+    }
+    /// A new native list of Python's objects.
+    pub(super) fn list_of(&self, items: &Bound<'_, PyList>) -> PyResult<Owned> {
+        list_of(items, self.part)
+    }
+    /// A native list of what an object gives: itself, if it is one of the same type.
+    pub(super) fn given(&self, other: &Bound<'_, PyAny>) -> PyResult<Owned> {
+        if let Some(e) = elements_of(other)
+            && e.part.ty == self.part.ty
+        {
+            // Whoever gives a list to itself uses it once.
+            let used = if e.l == self.l { Use(None) } else { e.readable()? };
+            // SAFETY: the list is alive.
+            unsafe { retain(e.l.cast()) };
+            return Ok(Owned(e.l, used));
+        }
+        self.list_of(&listed(other)?)
+    }
+}
+
+/// A method that looks at a list or changes it. With a GIL nothing else does meanwhile; without one others
+/// have to see it.
+#[must_use]
+pub(super) struct Use(Option<(*mut List, bool)>);
+
+impl Use {
+    fn begin(l: *mut List, changes: bool, forbidden: bool) -> PyResult<Use> {
+        if !cfg!(Py_GIL_DISABLED) {
+            return if forbidden { Err(in_use()) } else { Ok(Use(None)) };
+        }
+        // No frame has this address.
+        let by = crate::ctx::current() as usize | 1;
+        // SAFETY: the list is alive as long as its Python object, whose method this is for.
+        if unsafe { use_word::begin(l, changes, by) } { Ok(Use(Some((l, changes)))) } else { Err(in_use()) }
+    }
+}
+
+impl Drop for Use {
+    fn drop(&mut self) {
+        if let Some((l, changes)) = self.0 {
+            // SAFETY: as above; the use was begun with these.
+            unsafe { use_word::end(l, changes) }
+        }
+    }
+}
+
+/// A reference to a native list, and the use of one that others may have.
+pub(super) struct Owned(pub(super) *mut List, #[allow(dead_code, reason = "ends with this")] Use);
+
+impl Owned {
+    /// A reference that is taken over, to a list that nobody else has.
+    pub(super) fn new(l: *mut List) -> Owned {
+        Owned(l, Use(None))
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: the reference is owned.
+        unsafe { release(self.0.cast()) }
+    }
+}
+
+pub(super) fn list_of(items: &Bound<'_, PyList>, part: &Arc<Part>) -> PyResult<Owned> {
+    let py = items.py();
+    let new = run(py, |ctx| unsafe { Runtime::list_new(ctx, part.desc, items.len() as i64) })?;
+    let list = Owned::new(new);
+    let new = Elements { l: list.0, part };
+    for item in items.iter() {
+        let mut value = part.value(&item)?;
+        // Converting may run Python code that makes the list longer.
+        run(py, |ctx| unsafe { Runtime::list_reserve(ctx, list.0, 1) })?;
+        // SAFETY: there is room for one more.
+        unsafe {
+            value.write(new.at(new.len()));
+            (*list.0).len += 1;
+        }
+    }
+    Ok(list)
+}
+
+/// What an iterable gives.
+pub(super) fn listed<'py>(iterable: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+    if let Ok(l) = iterable.cast_exact::<PyList>() {
+        return Ok(l.clone());
+    }
+    let values = iterable
+        .try_iter()
+        .map_err(|e| match e.is_instance_of::<PyTypeError>(iterable.py()) {
+            true => PyTypeError::new_err("List() argument must be iterable"),
+            false => e,
+        })?
+        .collect::<PyResult<Vec<_>>>()?;
+    PyList::new(iterable.py(), values)
+}
