@@ -7,6 +7,7 @@ use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::truth::{known_truth, truth};
 use crate::lir::{Op, Ty, Value};
 use crate::types::promote;
 use crate::types::{Const, Float, Int, Kind, Type};
@@ -614,87 +615,3 @@ fn truth_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(Type::bool()).known(known.map(Const::Bool)))
 }
 
-/// The truth of all values of a type, where it is the same, if they have one.
-fn known_truth(t: Type) -> Option<Option<bool>> {
-    match t.kind() {
-        Kind::None => Some(Some(false)),
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) => Some(Some(!m.is_empty())),
-        Kind::Function(_)
-        | Kind::Builtin(_)
-        | Kind::Module(_)
-        | Kind::DType(_)
-        | Kind::Method(..)
-        | Kind::Ellipsis
-        | Kind::Exception
-        | Kind::ExcClass(_)
-        | Kind::NamedTupleClass(_)
-        | Kind::Class(_)
-        | Kind::Generator(..)
-        | Kind::Random
-        | Kind::Slice(_) => Some(Some(true)),
-        Kind::Bool
-        | Kind::Int(_)
-        | Kind::Float(_)
-        | Kind::Complex(_)
-        | Kind::Str
-        | Kind::List(_)
-        | Kind::Container(..)
-        | Kind::Range(_)
-        | Kind::Array(_) => Some(None),
-        Kind::Optional(t) => known_truth(*t).map(|known| known.filter(|k| !k)),
-        Kind::Variant(m) => m.iter().map(|t| known_truth(*t)).collect::<Option<Vec<_>>>().map(|_| None),
-        Kind::Never
-        | Kind::Undef
-        | Kind::MaybeUndef(_)
-        | Kind::Var(_)
-        | Kind::Iter(_)
-        | Kind::Conflict(..) => None,
-    }
-}
-
-/// Python's truth of a value.
-pub(crate) fn truth(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
-    if let Some(Some(known)) = known_truth(t) {
-        return Ok(cx.b.bool(known));
-    }
-    Ok(match *t {
-        Kind::Bool | Kind::Int(_) | Kind::Float(_) => cast::truth(cx, v[0], t),
-        Kind::Complex(_) => cast::cast(cx, v, t, Type::bool())?[0],
-        Kind::Optional(inner) => {
-            let r =
-                cx.if_else(v[0], |cx| Ok(vec![truth(cx, &v[1..], inner)?]), |cx| Ok(vec![cx.b.bool(false)]))?;
-            r[0]
-        }
-        Kind::Array(a) => {
-            let val = crate::emit::arrays::ArrayVal::new(cx, v, t)?;
-            let n = val.size(cx);
-            let some = cx.b.bin_imm(Op::IcmpNe, n, 0);
-            cx.check(some, crate::exc::Class::ValueError, "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty.");
-            let one = cx.b.bin_imm(Op::IcmpEq, n, 1);
-            cx.check(
-                one,
-                crate::exc::Class::ValueError,
-                "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()",
-            );
-            let x = crate::emit::arrays::load_element(cx, v[1], a.dtype);
-            truth(cx, &x, a.dtype)?
-        }
-        Kind::Variant(_) => of_variant(cx, v, t, 0)?,
-        _ => {
-            let n = super::sequence::length(cx, v, t)?;
-            cx.b.bin_imm(Op::IcmpNe, n, 0)
-        }
-    })
-}
-
-/// The truth of whichever of several types it is; from the `k`-th on.
-fn of_variant(cx: &mut LowerCx<'_>, v: &[Value], t: Type, k: usize) -> Result<Value> {
-    let Kind::Variant(m) = t.kind() else { return truth(cx, v, t) };
-    let part = split_leaves(&v[1..], m).swap_remove(k);
-    if k + 1 == m.len() {
-        return truth(cx, &part, m[k]);
-    }
-    let is = cx.b.bin_imm(Op::IcmpEq, v[0], k as i64);
-    Ok(cx.if_else(is, |cx| Ok(vec![truth(cx, &part, m[k])?]), |cx| Ok(vec![of_variant(cx, v, t, k + 1)?]))?
-        [0])
-}

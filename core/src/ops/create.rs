@@ -2,14 +2,14 @@
 
 use super::array::{contiguous_or_copy, ordered, scalar_of};
 use super::index::{assign, fill};
-use super::sequence::nested;
-use super::sequence::{element, element_type, length};
+use super::sequence::{element, element_type, nested};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::arrays::zero_d;
 use crate::emit::arrays::{ArrayVal, copy_elements, store_element};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::length::length;
 use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::ops::dtype::dtype_arg;

@@ -10,7 +10,6 @@
 mod masks;
 
 use super::index::{assignable, checked, row_array};
-use super::sequence::adjust_slice;
 use super::{Body, Divides, Division, OpDef};
 use crate::diag::{Diagnostic, Result};
 use crate::emit::arrays::{
@@ -20,6 +19,7 @@ use crate::emit::arrays::{
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::emit::lazy::Elements;
+use crate::emit::slice::adjust_slice;
 use crate::emit::writing::overlaps;
 use crate::emit::writing::write_apart;
 use crate::exc::Class;

@@ -1,6 +1,5 @@
 //! Basic indexing of arrays: integers, slices, ellipsis and new axes, read and written, with broadcasting.
 
-use super::sequence::adjust_slice;
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::arrays::{
@@ -9,7 +8,9 @@ use crate::emit::arrays::{
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::emit::lazy::Elements;
+use crate::emit::length::length;
 use crate::emit::platform::NewException;
+use crate::emit::slice::adjust_slice;
 use crate::emit::writing::{broadcasts_to, check_writable, extents_meet, same_view, write_apart};
 use crate::exc::Class;
 use crate::lir::{Op, Value};
@@ -361,7 +362,7 @@ pub(crate) fn fill(cx: &mut LowerCx<'_>, v: &ArrayVal, x: &[Value]) -> Result<()
 
 /// A new 1-d array of elements `e` with the members of a tuple or list of numbers.
 pub(crate) fn row_array(cx: &mut LowerCx<'_>, value: &[Value], t: Type, e: Type) -> Result<ArrayVal> {
-    let n = super::sequence::length(cx, value, t)?;
+    let n = length(cx, value, t)?;
     let out = ArrayVal::alloc(cx, e.strong(), &[n], Layout::C, false)?;
     if let Some(m) = t.members() {
         for (k, (p, x)) in split_leaves(value, m).iter().zip(m).enumerate() {

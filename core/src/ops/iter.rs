@@ -1,11 +1,12 @@
 //! Iteration: iterators are values, `next` gives the next state, whether there was a value, and the value.
 
-use super::sequence::{element, element_type, length};
+use super::sequence::{element, element_type};
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::constants::absent;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::length::length;
 use crate::emit::range::{range_start, steps_by_one};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};

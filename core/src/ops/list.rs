@@ -3,12 +3,15 @@
 //! A list knows what its elements are ([`crate::desc`]). Compiled code knows it too and reads and writes
 //! elements itself; it calls helpers for everything that changes the length, allocates or compares.
 
-use super::sequence::{self, adjust_slice};
+use super::sequence;
 use super::{Body, OpDef};
 use crate::desc::{self, TypeDesc};
 use crate::diag::{Diagnostic, Result};
 use crate::elem::Elem;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::length::length;
+use crate::emit::slice::{Adjusted, adjust_slice};
+use crate::emit::truth::truth;
 use crate::emit::{cast, constants};
 use crate::exc::Class;
 use crate::layout::List;
@@ -126,7 +129,7 @@ pub(crate) static OPS: &[OpDef] = &[
         |cx, a| { sortable(cx, &a[1..])?; list_elem(cx, a, "sort").map(|_| Answer::of(Type::none())) },
         |cx, c| {
             check_comparable(list_of(c.types[1])?)?;
-            let reverse = super::compare::truth(cx, &c.args[2], c.types[2])?;
+            let reverse = truth(cx, &c.args[2], c.types[2])?;
             cx.helper(&list_sort_by_keys, &[c.args[0][0], c.args[1][0], reverse]);
             Ok(vec![])
         },
@@ -563,7 +566,7 @@ fn extend(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<()> {
     if c.types[1] == c.types[0] {
         cx.helper(&list_extend, &[list, c.args[1][0]]);
     } else if let Some(from) = sequence::element_type(c.types[1]) {
-        let n = sequence::length(cx, &c.args[1], c.types[1])?;
+        let n = length(cx, &c.args[1], c.types[1])?;
         cx.for_range(n, &[], |cx, i, _| {
             let x = sequence::element(cx, &c.args[1], c.types[1], i)?;
             let x = cast::cast(cx, &x, from, e)?;
@@ -620,7 +623,7 @@ fn emit_remove(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn emit_sort(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     check_comparable(list_of(c.types[0])?)?;
-    let reverse = super::compare::truth(cx, &c.args[2], c.types[2])?;
+    let reverse = truth(cx, &c.args[2], c.types[2])?;
     cx.helper(&list_sort, &[c.args[0][0], reverse]);
     Ok(vec![])
 }
@@ -663,7 +666,7 @@ fn emit_delete(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn sliced(
     cx: &mut LowerCx<'_>,
     c: &OpCall<'_>,
-    f: impl FnOnce(&mut LowerCx<'_>, Value, sequence::Adjusted) -> Result<Val>,
+    f: impl FnOnce(&mut LowerCx<'_>, Value, Adjusted) -> Result<Val>,
 ) -> Result<Val> {
     let n = len(cx, c.args[0][0]);
     let s = adjust_slice(cx, &c.args[1], c.types[1], n)?;

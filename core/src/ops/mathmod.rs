@@ -8,6 +8,7 @@ use super::{Body, OpDef, quick};
 use crate::diag::{Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::length::length;
 use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::rt::RtFn;
@@ -622,7 +623,7 @@ fn numbers(
         let a = ArrayVal::new(cx, v, t)?;
         return Ok((a.data, a.shape[0], a.strides[0], None));
     }
-    let n = super::sequence::length(cx, v, t)?;
+    let n = length(cx, v, t)?;
     let elem = super::sequence::element_type(t).ok_or_else(|| Diagnostic::internal("elements"))?;
     let out = ArrayVal::alloc(cx, Type::f64(), &[n], crate::types::Layout::C, false)?;
     cx.for_range(n, &[], |cx, i, _| {
@@ -642,8 +643,8 @@ fn release(cx: &mut LowerCx<'_>, made: Option<Value>) {
 
 fn emit_dist(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let lengths = [
-        super::sequence::length(cx, &c.args[0], c.types[0])?,
-        super::sequence::length(cx, &c.args[1], c.types[1])?,
+        length(cx, &c.args[0], c.types[0])?,
+        length(cx, &c.args[1], c.types[1])?,
     ];
     let same = cx.b.bin(Op::IcmpEq, lengths[0], lengths[1]);
     cx.check(same, Class::ValueError, "both points must have the same number of dimensions");

@@ -6,6 +6,7 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::elem::Elem;
 use crate::emit::arrays::ArrayVal;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::truth::truth;
 use crate::emit::{cast, constants};
 use crate::layout::Str;
 use crate::lir::{Alias, Op, Ty, Value};
@@ -122,7 +123,7 @@ fn emit_print(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         send(cx, v, *t, false)?;
     }
     send_text(cx, c, 1, "\n");
-    let flush = super::compare::truth(cx, &c.args[2], c.types[2])?;
+    let flush = truth(cx, &c.args[2], c.types[2])?;
     cx.helper(&print_end, &[flush]);
     Ok(vec![])
 }

@@ -3,11 +3,13 @@
 //! Optional strings are null where a parameter says so. Indices of searches follow Python (negative counts
 //! from the end, past the end is the end); pass 0 and `i64::MAX` for the whole string.
 
-use super::sequence::adjust_slice;
 use super::{Body, OpDef};
 use crate::diag::Result;
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::length::length;
+use crate::emit::slice::adjust_slice;
+use crate::emit::truth::truth;
 use crate::layout::{List, Str};
 use crate::lir::{Op, Ty, Value};
 use crate::rt::RtFn;
@@ -593,7 +595,7 @@ pub(crate) static OPS: &[OpDef] = &[
                 false => Err(no_match("str.splitlines()", a)),
             },
             |cx, c| {
-                let keepends = super::compare::truth(cx, &c.args[1], c.types[1])?;
+                let keepends = truth(cx, &c.args[1], c.types[1])?;
                 Ok(vec![cx.helper_value(&str_splitlines, &[c.args[0][0], keepends])])
             },
         ),
@@ -717,7 +719,7 @@ fn call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<V
 }
 
 fn emit_slice(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let n = super::sequence::length(cx, &c.args[0], c.types[0])?;
+    let n = length(cx, &c.args[0], c.types[0])?;
     let s = adjust_slice(cx, &c.args[1], c.types[1], n)?;
     Ok(vec![cx.helper_value(&str_slice, &[c.args[0][0], s.start, s.step, s.count])])
 }

@@ -1,0 +1,28 @@
+//! How many elements a value has.
+
+use super::arrays::ArrayVal;
+use super::cx::LowerCx;
+use super::range::range_length;
+use crate::diag::{Diagnostic, Result};
+use crate::lir::{Alias, Ty, Value};
+use crate::offset;
+use crate::types::{Kind, Type};
+
+/// Number of elements.
+pub(crate) fn length(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
+    Ok(match t.kind() {
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) => cx.b.i64(m.len() as i64),
+        Kind::Array(_) => ArrayVal::new(cx, v, t)?.shape[0],
+        Kind::Str => cx.b.load(Ty::I64, v[0], offset!(Str.len), Alias::Const),
+        Kind::List(_) => cx.b.load(Ty::I64, v[0], offset!(List.len), Alias::Object),
+        Kind::Container(..) => cx.b.load(Ty::I64, v[0], offset!(Counted.len), Alias::Object),
+        Kind::Range(step) => {
+            let step = match step {
+                Some(s) => cx.b.i64(*s),
+                None => v[2],
+            };
+            range_length(cx, v[0], v[1], step)
+        }
+        _ => return Err(Diagnostic::internal(format!("length of {t}"))),
+    })
+}
