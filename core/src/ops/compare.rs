@@ -614,4 +614,3 @@ fn truth_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     };
     Ok(Answer::of(Type::bool()).known(known.map(Const::Bool)))
 }
-

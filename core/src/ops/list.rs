@@ -3,13 +3,11 @@
 //! A list knows what its elements are ([`crate::desc`]). Compiled code knows it too and reads and writes
 //! elements itself; it calls helpers for everything that changes the length, allocates or compares.
 
-use super::sequence;
 use super::{Body, OpDef};
 use crate::desc::{self, TypeDesc};
 use crate::diag::{Diagnostic, Result};
 use crate::elem::Elem;
 use crate::emit::cx::{LowerCx, OpCall, Val};
-use crate::emit::length::length;
 use crate::emit::slice::{Adjusted, adjust_slice};
 use crate::emit::truth::truth;
 use crate::emit::{cast, constants};
@@ -29,8 +27,6 @@ super::identity::op_ids! {
     LIST_CLEAR = "list.clear" [lists(Shallow)],
     LIST_REVERSE = "list.reverse" [lists(Shallow)],
     LIST_COPY = "list.copy" [makes_list, lists(Shallow)],
-    LIST_EXTEND = "list.extend" [lists(Shallow), keywords(Goes)],
-    IADD = "operator.iadd" [lists(Shallow)],
     LIST_REMOVE = "list.remove",
     LIST_INDEX = "list.index",
     LIST_COUNT = "list.count",
@@ -102,12 +98,6 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["list.clear"], "list", Body::Lir(|cx, a| list_elem(cx, a, "clear").map(|_| Answer::of(Type::none())), |cx, c| unit(cx, &list_clear, c))).raises().writes().doc("Removes all elements."),
     OpDef::new(&["list.reverse"], "list", Body::Lir(|cx, a| list_elem(cx, a, "reverse").map(|_| Answer::of(Type::none())), |cx, c| unit(cx, &list_reverse, c))).writes().doc("Reverses in place."),
     OpDef::new(&["list.copy"], "list", Body::Lir(|cx, a| { list_elem(cx, a, "copy")?; made_of(cx, a[0].ty) }, emit_copy)).raises().reads().doc("A shallow copy."),
-    OpDef::new(&["list.extend"], "list, other", Body::Lir(|cx, a| extend_rule(cx, a).map(|_| Answer::of(Type::none())), |cx, c| extend(cx, c).map(|()| vec![]))).raises().writes().doc("Adds the elements of another sequence."),
-    OpDef::new(&["operator.iadd"], "list, other", Body::Lir(extend_rule, |cx, c| {
-        extend(cx, c)?;
-        cx.retain(&c.args[0], c.types[0]);
-        Ok(c.args[0].clone())
-    })).raises().writes().doc("`list += other`."),
     OpDef::new(&["list.remove"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::none()), emit_remove)).raises().writes().doc("Removes the first element that equals `x`; ValueError."),
     OpDef::new(&["list.index"], "list, x, start=0, stop=9223372036854775807", Body::Lir(index_rule, emit_index)).raises().reads().doc("Position of the first element that equals `x`; ValueError."),
     // What run-time helpers cannot compare (lists of lists, optional values, elements and values of different
@@ -191,12 +181,12 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["cell.set"], "cell, x", Body::Lir(append_rule, emit_cell_set)).raises().writes().doc("Binds a captured variable."),
 ];
 
-fn list_of(t: Type) -> Result<Type> {
+pub(super) fn list_of(t: Type) -> Result<Type> {
     if let Kind::List(e) = *t { Ok(e) } else { Err(Diagnostic::internal(format!("{t} is no list"))) }
 }
 
 /// Element type of the first operand, which must be a list.
-fn list_elem(cx: &mut TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<Type> {
+pub(super) fn list_elem(cx: &mut TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<Type> {
     cx.elem(args[0].ty).ok_or_else(|| no_match(what, args))
 }
 
@@ -221,15 +211,6 @@ fn insert_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     }
     cx.push_elem(args[0].ty, args[2].ty)?;
     Ok(Answer::of(Type::none()))
-}
-
-fn extend_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    list_elem(cx, args, "extend")?;
-    let other = sequence::element_type_in(cx, args[1].ty)
-        .or_else(|| super::iter::value_type_in(cx, super::iter::iterator_of(args[1].ty)?))
-        .ok_or_else(|| no_match("extend", args))?;
-    cx.push_elem(args[0].ty, other)?;
-    Ok(Answer::of(args[0].ty))
 }
 
 fn item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -558,29 +539,6 @@ fn push_all(cx: &mut LowerCx<'_>, out: Value, elem: Type, (list, from): (Value, 
         Ok(vec![])
     })
     .map(|_| ())
-}
-
-fn extend(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<()> {
-    let e = list_of(c.types[0])?;
-    let list = c.args[0][0];
-    if c.types[1] == c.types[0] {
-        cx.helper(&list_extend, &[list, c.args[1][0]]);
-    } else if let Some(from) = sequence::element_type(c.types[1]) {
-        let n = length(cx, &c.args[1], c.types[1])?;
-        cx.for_range(n, &[], |cx, i, _| {
-            let x = sequence::element(cx, &c.args[1], c.types[1], i)?;
-            let x = cast::cast(cx, &x, from, e)?;
-            push_owned(cx, list, e, &x);
-            Ok(vec![])
-        })?;
-    } else {
-        super::iter::for_each(cx, &c.args[1], c.types[1], |cx, x, from| {
-            let x = cast::cast(cx, &x, from, e)?;
-            push_owned(cx, list, e, &x);
-            Ok(())
-        })?;
-    }
-    Ok(())
 }
 
 /// A search helper called with the address of a copy of the value.

@@ -642,10 +642,7 @@ fn release(cx: &mut LowerCx<'_>, made: Option<Value>) {
 }
 
 fn emit_dist(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let lengths = [
-        length(cx, &c.args[0], c.types[0])?,
-        length(cx, &c.args[1], c.types[1])?,
-    ];
+    let lengths = [length(cx, &c.args[0], c.types[0])?, length(cx, &c.args[1], c.types[1])?];
     let same = cx.b.bin(Op::IcmpEq, lengths[0], lengths[1]);
     cx.check(same, Class::ValueError, "both points must have the same number of dimensions");
     let (p, n, _, p_made) = numbers(cx, &c.args[0], c.types[0], true)?;

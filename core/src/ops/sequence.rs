@@ -1,9 +1,9 @@
-//! What all sequences share: length, indices and slices, unpacking, and indexing of tuples and ranges.
+//! What all sequences share: length, indices and slices, unpacking, and indexing of ranges.
 //!
 //! A family with elements of its own (lists, strings, arrays) adds rows for `operator.getitem` in its own
 //! file; this one knows how to take an element of any of them, for unpacking and iteration.
 
-use super::{Body, OpDef, Own};
+use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::arrays::ArrayVal;
 use crate::emit::cast;
@@ -12,7 +12,7 @@ use crate::emit::length::length;
 use crate::emit::range::range_length;
 use crate::emit::slice::adjust_slice;
 use crate::exc::Class;
-use crate::lir::{Op, Ty, Value};
+use crate::lir::{Op, Value};
 use crate::types::{Const, Kind, Type, promote};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
@@ -21,10 +21,6 @@ super::identity::op_ids! {
     UNPACK_SEQUENCE = "unpack.sequence" [keywords(Goes)],
     BUILTINS_LEN = "builtins.len" [lists(Length), keywords(Takes)],
     BUILTINS_SLICE = "builtins.slice" [total],
-    SPREAD_APPEND = "spread.append",
-    SPREAD_EXTEND = "spread.extend",
-    TUPLE_INDEX = "tuple.index",
-    TUPLE_COUNT = "tuple.count",
     MATCH_SEQUENCE = "match.sequence" [total, never_none],
 }
 
@@ -41,10 +37,6 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.slice"], "a, b=..., step=None", Body::Lir(slice_rule, emit_slice))
         .consumes()
         .doc("`slice(start, stop, step)`."),
-    OpDef::new(&["operator.getitem"], "seq, index", Body::Lir(tuple_item_rule, emit_tuple_item))
-        .raises()
-        .owned_by(|_, _| Own::Aliases)
-        .doc("`t[i]` and `t[a:b]` of a tuple."),
     OpDef::new(&["operator.getitem"], "seq, index", Body::Lir(range_item_rule, emit_range_item))
         .raises()
         .doc("`range(...)[i]`."),
@@ -108,82 +100,6 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .doc("`(start, stop, step)` for a sequence of that length."),
     OpDef::new(
-        &["operator.add"],
-        "a, b",
-        Body::Lir(
-            |_, a| match (a[0].ty.kind(), a[1].ty.kind()) {
-                (Kind::Tuple(x), Kind::Tuple(y)) => {
-                    Ok(Answer::of(Type::tuple([x.as_slice(), y.as_slice()].concat())))
-                }
-                _ => match (a[0].ty.members(), a[1].ty.members()) {
-                    (Some(x), Some(y)) => Ok(Answer::of(Type::tuple([x, y].concat()))),
-                    _ => Err(no_match("+", a)),
-                },
-            },
-            |_, c| Ok(c.args.concat()),
-        ),
-    )
-    .consumes()
-    .doc("Concatenation of tuples."),
-    OpDef::new(
-        &["operator.mul"],
-        "n, a",
-        Body::Lir(|cx, a| tuple_repeat_rule(cx, &[a[1].clone(), a[0].clone()]), |cx, c| repeated(cx, c, 1)),
-    )
-    .doc("`3 * t` with a constant count."),
-    OpDef::new(
-        &["spread.append"],
-        "t, x",
-        Body::Lir(
-            |_, a| match a[0].ty.members() {
-                Some(m) => Ok(Answer::of(Type::tuple([m, &[a[1].ty]].concat()))),
-                None => Err(no_match("a tuple", a)),
-            },
-            |_, c| Ok(c.args.concat()),
-        ),
-    )
-    .consumes()
-    .doc("`(*t, x)`."),
-    OpDef::new(
-        &["spread.extend"],
-        "t, other",
-        Body::Lir(
-            |_, a| match (a[0].ty.members(), a[1].ty.members()) {
-                (Some(x), Some(y)) => Ok(Answer::of(Type::tuple([x, y].concat()))),
-                _ => Err(Diagnostic::new(
-                    Code::NoMatchingOperation,
-                    format!("only a tuple can be spread into a tuple, not {}", a[1].ty),
-                )),
-            },
-            |_, c| Ok(c.args.concat()),
-        ),
-    )
-    .consumes()
-    .doc("`(*t, *other)`."),
-    OpDef::new(&["operator.mul"], "a, n", Body::Lir(tuple_repeat_rule, |cx, c| repeated(cx, c, 0)))
-        .doc("`t * 3` with a constant count."),
-    OpDef::new(
-        &["tuple.index"],
-        "t, value",
-        Body::Lir(|cx, a| searched(cx, a).map(|()| Answer::of(Type::int())), emit_tuple_index),
-    )
-    .raises()
-    .doc("Position of the first member that equals `value`."),
-    OpDef::new(&["tuple.index"], "t, value", Body::Py("containers.tuple_index"))
-        .only_if(in_tuple)
-        .raises()
-        .doc("Position of the first member that equals `value`."),
-    OpDef::new(
-        &["tuple.count"],
-        "t, value",
-        Body::Lir(|cx, a| searched(cx, a).map(|()| Answer::of(Type::int())), emit_tuple_count),
-    )
-    .doc("How many members equal `value`."),
-    OpDef::new(&["tuple.count"], "t, value", Body::Py("containers.tuple_count"))
-        .only_if(in_tuple)
-        .raises()
-        .doc("How many members equal `value`."),
-    OpDef::new(
         &["match.sequence"],
         "x",
         Body::Lir(match_sequence_rule, |cx, c| {
@@ -194,27 +110,6 @@ pub(crate) static OPS: &[OpDef] = &[
         }),
     )
     .doc("Whether a sequence pattern may match."),
-    OpDef::new(
-        &["operator.contains"],
-        "t, value",
-        Body::Lir(
-            |cx, a| match (a[0].ty.kind(), a[1].text()) {
-                (Kind::NamedTuple(c, _), Some(key)) if c.is_keywords() => {
-                    Ok(Answer::constant(Const::Bool(c.fields.iter().any(|f| f == key))))
-                }
-                _ => searched(cx, a).map(|()| Answer::of(Type::bool())),
-            },
-            |cx, c| {
-                let n = emit_tuple_count(cx, c)?;
-                Ok(vec![cx.b.bin_imm(Op::IcmpNe, n[0], 0)])
-            },
-        ),
-    )
-    .doc("`value in t` of a tuple."),
-    OpDef::new(&["operator.contains"], "t, value", Body::Py("containers.tuple_contains"))
-        .only_if(in_tuple)
-        .raises()
-        .doc("`value in t` of a tuple."),
     OpDef::new(&["range.index"], "r, value", Body::Py("containers.range_index"))
         .raises()
         .doc("Position of a number; ValueError."),
@@ -299,174 +194,6 @@ fn slice_part(args: &[Arg], k: usize) -> Result<Answer> {
 fn slice_value(c: &OpCall<'_>, k: usize) -> Result<Val> {
     let Kind::Slice(m) = *c.types[0] else { return Err(Diagnostic::internal("slice")) };
     Ok(split_leaves(&c.args[0], &m)[k].clone())
-}
-
-// ---- tuples
-
-fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let m = args[0].ty.members().ok_or_else(|| no_match("[]", args))?;
-    if let (Kind::NamedTuple(c, _), Some(key)) = (args[0].ty.kind(), args[1].text())
-        && c.is_keywords()
-    {
-        let at = c.fields.iter().position(|f| f == key).ok_or_else(|| {
-            Diagnostic::new(Code::BadCall, format!("no keyword argument is called '{key}'"))
-        })?;
-        return Ok(Answer::of(m[at]));
-    }
-    let konst = |k: usize| match &args[0].konst {
-        Some(Const::Tuple(c)) => c.get(k).cloned(),
-        _ => None,
-    };
-    if args[1].ty.is_index() {
-        if let Some(i) = args[1].int() {
-            let at = if i < 0 { i + m.len() as i64 } else { i };
-            let t = usize::try_from(at).ok().and_then(|k| m.get(k)).ok_or_else(|| {
-                Diagnostic::new(
-                    Code::BadCall,
-                    format!("tuple index {i} is out of range for {} members", m.len()),
-                )
-            })?;
-            return Ok(Answer::of(*t).known(konst(at as usize)));
-        }
-        let mut t = Type::never();
-        for x in m {
-            t = match cx.unify(t, *x) {
-                Some(t) => t,
-                None => {
-                    // Of several types, with lists as they are known by now.
-                    let known = cx.vars.resolve(args[0].ty);
-                    Type::one_of(known.members().unwrap_or_default())
-                }
-            };
-        }
-        if m.is_empty() {
-            return Err(Diagnostic::new(Code::BadCall, "an empty tuple has no members"));
-        }
-        return Ok(Answer::coerced(t, vec![Type::tuple(vec![t; m.len()]), args[1].ty]));
-    }
-    if !matches!(*args[1].ty, Kind::Slice(_)) {
-        return Err(no_match("[]", args));
-    }
-    match const_slice(&args[1], m.len()) {
-        Some(picks) => Ok(Answer::of(Type::tuple(picks.iter().map(|k| m[*k]).collect()))),
-        None => Err(Diagnostic::new(Code::RequiresConstant, "a tuple is sliced by constants only")
-            .help("write the bounds as literals")),
-    }
-}
-
-/// Positions that a constant slice picks.
-fn const_slice(a: &Arg, n: usize) -> Option<Vec<usize>> {
-    let Kind::Slice(_) = *a.ty else { return None };
-    let Some(Const::Tuple(parts)) = &a.konst else { return None };
-    let part = |k: usize| match &parts[k] {
-        Const::None => Some(None),
-        c => c.as_int().map(Some),
-    };
-    let (n, step) = (n as i64, part(2)?.unwrap_or(1));
-    if step == 0 {
-        return None;
-    }
-    let (low, high) = if step < 0 { (-1, n - 1) } else { (0, n) };
-    let fit = |i: i64| (if i < 0 { i + n } else { i }).clamp(low, high);
-    let start = part(0)?.map_or(if step < 0 { n - 1 } else { 0 }, fit);
-    let stop = part(1)?.map_or(if step < 0 { -1 } else { n }, fit);
-    let mut out = vec![];
-    let mut i = start;
-    while if step > 0 { i < stop } else { i > stop } {
-        out.push(i as usize);
-        i += step;
-    }
-    Some(out)
-}
-
-fn emit_tuple_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let m = c.types[0].members().ok_or_else(|| Diagnostic::internal("tuple"))?;
-    let parts = split_leaves(&c.args[0], m);
-    let known = Arg { ty: c.types[1], konst: c.consts[1].clone() };
-    if let (Kind::NamedTuple(class, _), Some(key)) = (c.types[0].kind(), known.text()) {
-        let at = class
-            .fields
-            .iter()
-            .position(|f| f == key)
-            .ok_or_else(|| Diagnostic::internal("keyword argument"))?;
-        return Ok(parts[at].clone());
-    }
-    if let Some(i) = known.int() {
-        return Ok(parts[if i < 0 { i + m.len() as i64 } else { i } as usize].clone());
-    }
-    if let Some(picks) = const_slice(&known, m.len()) {
-        return Ok(picks.iter().flat_map(|k| parts[*k].clone()).collect());
-    }
-    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
-    let n = cx.b.i64(m.len() as i64);
-    let at = cx.checked_index(i, n, "tuple index out of range");
-    Ok(pick(cx, &parts, at))
-}
-
-/// Member number `at` of members of one type, by comparing the index with each.
-pub(crate) fn pick(cx: &mut LowerCx<'_>, parts: &[Val], at: Value) -> Val {
-    let mut out = parts.last().cloned().unwrap_or_default();
-    for (k, p) in parts.iter().enumerate().rev().skip(1) {
-        let here = cx.b.bin_imm(Op::IcmpEq, at, k as i64);
-        out = out.iter().zip(p).map(|(o, v)| cx.b.select(here, *v, *o)).collect();
-    }
-    out
-}
-
-/// The members of operand `k` over and over, each time with references of their own.
-fn repeated(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Val> {
-    let all = c.args[k].repeat(c.ret.leaf_count() / c.args[k].len().max(1));
-    cx.retain(&all, c.ret);
-    Ok(all)
-}
-
-fn tuple_repeat_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let m = args[0].ty.members().ok_or_else(|| no_match("*", args))?;
-    let n = args[1].int().ok_or_else(|| {
-        Diagnostic::new(Code::RequiresConstant, "a tuple is repeated a constant number of times only")
-    })?;
-    Ok(Answer::of(Type::tuple(m.repeat(n.clamp(0, 1000) as usize))))
-}
-
-fn in_tuple(args: &[Arg]) -> bool {
-    matches!(args[0].ty.kind(), Kind::Tuple(_))
-        || matches!(args[0].ty.kind(), Kind::NamedTuple(c, _) if !c.is_keywords())
-}
-
-/// Whether lowering can compare each member of a tuple with a value.
-fn searched(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<()> {
-    let (t, x) = (cx.vars.resolve(args[0].ty), cx.vars.resolve(args[1].ty));
-    let array = |t: Type| t.as_array().is_some();
-    let all = t
-        .members()
-        .is_some_and(|m| m.iter().all(|t| super::compare::comparable(*t, x) && !array(*t) && !array(x)));
-    if all { Ok(()) } else { Err(no_match("in", args)) }
-}
-
-fn tuple_equal_flags(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Vec<Value>> {
-    let m = c.types[0].members().unwrap_or_default();
-    let parts = split_leaves(&c.args[0], m);
-    parts.iter().zip(m).map(|(p, t)| super::order::equal(cx, p, *t, &c.args[1], c.types[1])).collect()
-}
-
-fn emit_tuple_count(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let mut n = cx.b.i64(0);
-    for f in tuple_equal_flags(cx, c)? {
-        let one = cx.b.conv(Op::Zext, Ty::I64, f);
-        n = cx.b.bin(Op::Iadd, n, one);
-    }
-    Ok(vec![n])
-}
-
-fn emit_tuple_index(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let mut at = cx.b.i64(-1);
-    for (k, f) in tuple_equal_flags(cx, c)?.into_iter().enumerate().rev() {
-        let here = cx.b.i64(k as i64);
-        at = cx.b.select(f, here, at);
-    }
-    let found = cx.b.bin_imm(Op::IcmpSge, at, 0);
-    cx.check(found, Class::ValueError, "tuple.index(x): x not in tuple");
-    Ok(vec![at])
 }
 
 // ---- ranges
@@ -566,6 +293,16 @@ pub(crate) fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> 
         }
         _ => return Err(Diagnostic::internal(format!("elements of {t}"))),
     })
+}
+
+/// Member number `at` of members of one type, by comparing the index with each.
+pub(crate) fn pick(cx: &mut LowerCx<'_>, parts: &[Val], at: Value) -> Val {
+    let mut out = parts.last().cloned().unwrap_or_default();
+    for (k, p) in parts.iter().enumerate().rev().skip(1) {
+        let here = cx.b.bin_imm(Op::IcmpEq, at, k as i64);
+        out = out.iter().zip(p).map(|(o, v)| cx.b.select(here, *v, *o)).collect();
+    }
+    out
 }
 
 // ---- unpacking

@@ -1,14 +1,21 @@
 //! Tuples and named tuples: their members are scalars in registers, so most operations move no data at all.
 
-use super::{Body, OpDef, Own};
+use super::{Body, OpDef, Own, compare, list, order, sequence};
 use crate::diag::{Code, Diagnostic, Result};
+use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::exc::Class;
+use crate::lir::{Op, Ty, Value};
 use crate::types::{Const, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     CONTAINS = "operator.contains" [never_none, keywords(FindsOrGoes)],
     TUPLE_BUILD = "tuple.build" [total, lists(Keeps), keywords(Takes)],
+    SPREAD_APPEND = "spread.append",
+    SPREAD_EXTEND = "spread.extend",
+    TUPLE_INDEX = "tuple.index",
+    TUPLE_COUNT = "tuple.count",
 }
 
 pub(crate) static OPS: &[OpDef] = &[
@@ -38,6 +45,107 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["unpack.ex"], "it, before, after", Body::Py("builtin.unpack_rest")).only_if(is_iterator).raises().doc("`a, *b, c = iterator`."),
     OpDef::new(&["unpack.ex"], "seq, before, after", Body::Lir(unpack_ex_rule, emit_unpack_ex)).raises()
         .doc("`a, *b, c = seq`: the middle is a list in Python; of a tuple it stays a tuple here unless its members are of one type."),
+    OpDef::new(&["operator.getitem"], "seq, index", Body::Lir(tuple_item_rule, emit_tuple_item))
+        .raises()
+        .owned_by(|_, _| Own::Aliases)
+        .doc("`t[i]` and `t[a:b]` of a tuple."),
+    OpDef::new(
+        &["operator.add"],
+        "a, b",
+        Body::Lir(
+            |_, a| match (a[0].ty.kind(), a[1].ty.kind()) {
+                (Kind::Tuple(x), Kind::Tuple(y)) => {
+                    Ok(Answer::of(Type::tuple([x.as_slice(), y.as_slice()].concat())))
+                }
+                _ => match (a[0].ty.members(), a[1].ty.members()) {
+                    (Some(x), Some(y)) => Ok(Answer::of(Type::tuple([x, y].concat()))),
+                    _ => Err(no_match("+", a)),
+                },
+            },
+            |_, c| Ok(c.args.concat()),
+        ),
+    )
+    .consumes()
+    .doc("Concatenation of tuples."),
+    OpDef::new(
+        &["operator.mul"],
+        "n, a",
+        Body::Lir(|cx, a| tuple_repeat_rule(cx, &[a[1].clone(), a[0].clone()]), |cx, c| repeated(cx, c, 1)),
+    )
+    .doc("`3 * t` with a constant count."),
+    OpDef::new(
+        &["spread.append"],
+        "t, x",
+        Body::Lir(
+            |_, a| match a[0].ty.members() {
+                Some(m) => Ok(Answer::of(Type::tuple([m, &[a[1].ty]].concat()))),
+                None => Err(no_match("a tuple", a)),
+            },
+            |_, c| Ok(c.args.concat()),
+        ),
+    )
+    .consumes()
+    .doc("`(*t, x)`."),
+    OpDef::new(
+        &["spread.extend"],
+        "t, other",
+        Body::Lir(
+            |_, a| match (a[0].ty.members(), a[1].ty.members()) {
+                (Some(x), Some(y)) => Ok(Answer::of(Type::tuple([x, y].concat()))),
+                _ => Err(Diagnostic::new(
+                    Code::NoMatchingOperation,
+                    format!("only a tuple can be spread into a tuple, not {}", a[1].ty),
+                )),
+            },
+            |_, c| Ok(c.args.concat()),
+        ),
+    )
+    .consumes()
+    .doc("`(*t, *other)`."),
+    OpDef::new(&["operator.mul"], "a, n", Body::Lir(tuple_repeat_rule, |cx, c| repeated(cx, c, 0)))
+        .doc("`t * 3` with a constant count."),
+    OpDef::new(
+        &["tuple.index"],
+        "t, value",
+        Body::Lir(|cx, a| searched(cx, a).map(|()| Answer::of(Type::int())), emit_tuple_index),
+    )
+    .raises()
+    .doc("Position of the first member that equals `value`."),
+    OpDef::new(&["tuple.index"], "t, value", Body::Py("containers.tuple_index"))
+        .only_if(in_tuple)
+        .raises()
+        .doc("Position of the first member that equals `value`."),
+    OpDef::new(
+        &["tuple.count"],
+        "t, value",
+        Body::Lir(|cx, a| searched(cx, a).map(|()| Answer::of(Type::int())), emit_tuple_count),
+    )
+    .doc("How many members equal `value`."),
+    OpDef::new(&["tuple.count"], "t, value", Body::Py("containers.tuple_count"))
+        .only_if(in_tuple)
+        .raises()
+        .doc("How many members equal `value`."),
+    OpDef::new(
+        &["operator.contains"],
+        "t, value",
+        Body::Lir(
+            |cx, a| match (a[0].ty.kind(), a[1].text()) {
+                (Kind::NamedTuple(c, _), Some(key)) if c.is_keywords() => {
+                    Ok(Answer::constant(Const::Bool(c.fields.iter().any(|f| f == key))))
+                }
+                _ => searched(cx, a).map(|()| Answer::of(Type::bool())),
+            },
+            |cx, c| {
+                let n = emit_tuple_count(cx, c)?;
+                Ok(vec![cx.b.bin_imm(Op::IcmpNe, n[0], 0)])
+            },
+        ),
+    )
+    .doc("`value in t` of a tuple."),
+    OpDef::new(&["operator.contains"], "t, value", Body::Py("containers.tuple_contains"))
+        .only_if(in_tuple)
+        .raises()
+        .doc("`value in t` of a tuple."),
 ];
 
 fn keywords(args: &[Arg]) -> Result<(&'static crate::types::ClassDef, &[Type])> {
@@ -84,21 +192,14 @@ fn unpack_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         };
         return Err(Diagnostic::new(Code::BadCall, what));
     }
-    super::sequence::unpack_type(cx, args[0].ty, n)
-        .ok_or_else(|| no_match("unpacking", &args[..1]))
-        .map(Answer::of)
+    sequence::unpack_type(cx, args[0].ty, n).ok_or_else(|| no_match("unpacking", &args[..1])).map(Answer::of)
 }
 
 fn emit_unpack(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
     if call.types[0].members().is_some() {
         return Ok(call.args[0].clone());
     }
-    super::sequence::emit_unpack(
-        cx,
-        &call.args[0],
-        call.types[0],
-        call.ret.members().map_or(0, <[Type]>::len),
-    )
+    sequence::emit_unpack(cx, &call.args[0], call.types[0], call.ret.members().map_or(0, <[Type]>::len))
 }
 
 fn unpack_ex_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -127,7 +228,7 @@ fn unpack_ex_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         out.extend(&m[m.len() - after..]);
         return Ok(Answer::of(Type::tuple(out)));
     }
-    super::sequence::unpack_ex_type(cx, args[0].ty, before, after)
+    sequence::unpack_ex_type(cx, args[0].ty, before, after)
         .ok_or_else(|| no_match("unpacking with *", &args[..1]))
         .map(Answer::of)
 }
@@ -143,11 +244,11 @@ fn emit_unpack_ex(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
         let (rest, tail) = (&parts[before..before + count], parts[before + count..].concat());
         if let Kind::List(e) = *to[before] {
             let n = cx.b.i64(count as i64);
-            let list = super::list::make(cx, e, n);
+            let list = list::make(cx, e, n);
             for (v, t) in rest.iter().zip(&from[before..]) {
-                let v = crate::emit::cast::cast(cx, v, *t, e)?;
+                let v = cast::cast(cx, v, *t, e)?;
                 cx.retain(&v, e);
-                super::list::push_owned(cx, list, e, &v);
+                list::push_owned(cx, list, e, &v);
             }
             out.push(list);
         } else {
@@ -160,5 +261,162 @@ fn emit_unpack_ex(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
         return Ok(out);
     }
     let count = |k: usize| call.consts[k].as_ref().and_then(Const::as_int).unwrap_or(0) as usize;
-    super::sequence::emit_unpack_ex(cx, &call.args[0], call.types[0], count(1), count(2))
+    sequence::emit_unpack_ex(cx, &call.args[0], call.types[0], count(1), count(2))
+}
+
+// ---- members
+
+fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let m = args[0].ty.members().ok_or_else(|| no_match("[]", args))?;
+    if let (Kind::NamedTuple(c, _), Some(key)) = (args[0].ty.kind(), args[1].text())
+        && c.is_keywords()
+    {
+        let at = c.fields.iter().position(|f| f == key).ok_or_else(|| {
+            Diagnostic::new(Code::BadCall, format!("no keyword argument is called '{key}'"))
+        })?;
+        return Ok(Answer::of(m[at]));
+    }
+    let konst = |k: usize| match &args[0].konst {
+        Some(Const::Tuple(c)) => c.get(k).cloned(),
+        _ => None,
+    };
+    if args[1].ty.is_index() {
+        if let Some(i) = args[1].int() {
+            let at = if i < 0 { i + m.len() as i64 } else { i };
+            let t = usize::try_from(at).ok().and_then(|k| m.get(k)).ok_or_else(|| {
+                Diagnostic::new(
+                    Code::BadCall,
+                    format!("tuple index {i} is out of range for {} members", m.len()),
+                )
+            })?;
+            return Ok(Answer::of(*t).known(konst(at as usize)));
+        }
+        let mut t = Type::never();
+        for x in m {
+            t = match cx.unify(t, *x) {
+                Some(t) => t,
+                None => {
+                    // Of several types, with lists as they are known by now.
+                    let known = cx.vars.resolve(args[0].ty);
+                    Type::one_of(known.members().unwrap_or_default())
+                }
+            };
+        }
+        if m.is_empty() {
+            return Err(Diagnostic::new(Code::BadCall, "an empty tuple has no members"));
+        }
+        return Ok(Answer::coerced(t, vec![Type::tuple(vec![t; m.len()]), args[1].ty]));
+    }
+    if !matches!(*args[1].ty, Kind::Slice(_)) {
+        return Err(no_match("[]", args));
+    }
+    match const_slice(&args[1], m.len()) {
+        Some(picks) => Ok(Answer::of(Type::tuple(picks.iter().map(|k| m[*k]).collect()))),
+        None => Err(Diagnostic::new(Code::RequiresConstant, "a tuple is sliced by constants only")
+            .help("write the bounds as literals")),
+    }
+}
+
+/// Positions that a constant slice picks.
+fn const_slice(a: &Arg, n: usize) -> Option<Vec<usize>> {
+    let Kind::Slice(_) = *a.ty else { return None };
+    let Some(Const::Tuple(parts)) = &a.konst else { return None };
+    let part = |k: usize| match &parts[k] {
+        Const::None => Some(None),
+        c => c.as_int().map(Some),
+    };
+    let (n, step) = (n as i64, part(2)?.unwrap_or(1));
+    if step == 0 {
+        return None;
+    }
+    let (low, high) = if step < 0 { (-1, n - 1) } else { (0, n) };
+    let fit = |i: i64| (if i < 0 { i + n } else { i }).clamp(low, high);
+    let start = part(0)?.map_or(if step < 0 { n - 1 } else { 0 }, fit);
+    let stop = part(1)?.map_or(if step < 0 { -1 } else { n }, fit);
+    let mut out = vec![];
+    let mut i = start;
+    while if step > 0 { i < stop } else { i > stop } {
+        out.push(i as usize);
+        i += step;
+    }
+    Some(out)
+}
+
+fn emit_tuple_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let m = c.types[0].members().ok_or_else(|| Diagnostic::internal("tuple"))?;
+    let parts = split_leaves(&c.args[0], m);
+    let known = Arg { ty: c.types[1], konst: c.consts[1].clone() };
+    if let (Kind::NamedTuple(class, _), Some(key)) = (c.types[0].kind(), known.text()) {
+        let at = class
+            .fields
+            .iter()
+            .position(|f| f == key)
+            .ok_or_else(|| Diagnostic::internal("keyword argument"))?;
+        return Ok(parts[at].clone());
+    }
+    if let Some(i) = known.int() {
+        return Ok(parts[if i < 0 { i + m.len() as i64 } else { i } as usize].clone());
+    }
+    if let Some(picks) = const_slice(&known, m.len()) {
+        return Ok(picks.iter().flat_map(|k| parts[*k].clone()).collect());
+    }
+    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let n = cx.b.i64(m.len() as i64);
+    let at = cx.checked_index(i, n, "tuple index out of range");
+    Ok(sequence::pick(cx, &parts, at))
+}
+
+/// The members of operand `k` over and over, each time with references of their own.
+fn repeated(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Val> {
+    let all = c.args[k].repeat(c.ret.leaf_count() / c.args[k].len().max(1));
+    cx.retain(&all, c.ret);
+    Ok(all)
+}
+
+fn tuple_repeat_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let m = args[0].ty.members().ok_or_else(|| no_match("*", args))?;
+    let n = args[1].int().ok_or_else(|| {
+        Diagnostic::new(Code::RequiresConstant, "a tuple is repeated a constant number of times only")
+    })?;
+    Ok(Answer::of(Type::tuple(m.repeat(n.clamp(0, 1000) as usize))))
+}
+
+fn in_tuple(args: &[Arg]) -> bool {
+    matches!(args[0].ty.kind(), Kind::Tuple(_))
+        || matches!(args[0].ty.kind(), Kind::NamedTuple(c, _) if !c.is_keywords())
+}
+
+/// Whether lowering can compare each member of a tuple with a value.
+fn searched(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<()> {
+    let (t, x) = (cx.vars.resolve(args[0].ty), cx.vars.resolve(args[1].ty));
+    let array = |t: Type| t.as_array().is_some();
+    let all =
+        t.members().is_some_and(|m| m.iter().all(|t| compare::comparable(*t, x) && !array(*t) && !array(x)));
+    if all { Ok(()) } else { Err(no_match("in", args)) }
+}
+
+fn tuple_equal_flags(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Vec<Value>> {
+    let m = c.types[0].members().unwrap_or_default();
+    let parts = split_leaves(&c.args[0], m);
+    parts.iter().zip(m).map(|(p, t)| order::equal(cx, p, *t, &c.args[1], c.types[1])).collect()
+}
+
+fn emit_tuple_count(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let mut n = cx.b.i64(0);
+    for f in tuple_equal_flags(cx, c)? {
+        let one = cx.b.conv(Op::Zext, Ty::I64, f);
+        n = cx.b.bin(Op::Iadd, n, one);
+    }
+    Ok(vec![n])
+}
+
+fn emit_tuple_index(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let mut at = cx.b.i64(-1);
+    for (k, f) in tuple_equal_flags(cx, c)?.into_iter().enumerate().rev() {
+        let here = cx.b.i64(k as i64);
+        at = cx.b.select(f, here, at);
+    }
+    let found = cx.b.bin_imm(Op::IcmpSge, at, 0);
+    cx.check(found, Class::ValueError, "tuple.index(x): x not in tuple");
+    Ok(vec![at])
 }
