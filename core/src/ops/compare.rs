@@ -1,8 +1,10 @@
 //! Comparison, identity and truth.
 
+mod elements;
 mod identity;
 
 use super::kernel::Map;
+use super::order::{has_order, require_order};
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
@@ -12,7 +14,8 @@ use crate::lir::{Op, Ty, Value};
 use crate::types::promote;
 use crate::types::{Const, Float, Int, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
-pub(crate) use identity::identical;
+pub(super) use elements::equal as equal_elements;
+use elements::{emit_one_object, one_object_rule};
 use identity::{emit_is, is_rule};
 
 super::identity::op_ids! {
@@ -215,6 +218,10 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .raises()
     .doc("`not x`."),
+    OpDef::new(&["operator._one_object"], "a, b", Body::Lir(one_object_rule, emit_one_object))
+        .reads()
+        .internal()
+        .doc("Whether two elements are one object that may not be equal to itself."),
 ];
 
 fn both_tuples(a: &[Arg]) -> bool {
@@ -484,7 +491,7 @@ pub(crate) fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt
                 let mut all = cx.b.bool(true);
                 let (av, bv) = (split_leaves(a, x), split_leaves(b, y));
                 for k in 0..x.len() {
-                    let same = super::order::equal(cx, &av[k], x[k], &bv[k], y[k])?;
+                    let same = elements::equal(cx, &av[k], x[k], &bv[k], y[k])?;
                     all = cx.and(all, same);
                 }
                 Ok(all)
@@ -502,7 +509,7 @@ fn orderable(a: Type, b: Type) -> bool {
     if let Kind::Optional(y) = *b {
         return orderable(a, y);
     }
-    if !super::order::has_order(a, b) {
+    if !has_order(a, b) {
         return comparable(a, b);
     }
     match (a.members(), b.members()) {
@@ -539,14 +546,14 @@ fn order(
         (_, false) => ">",
         (_, true) => ">=",
     };
-    super::order::require(cx, a, b, sign)?;
+    require_order(cx, a, b, sign)?;
     if let Kind::Optional(x) = *at {
         return order(cx, (&av[1..], x), b, strict, or_equal);
     }
     if let Kind::Optional(y) = *bt {
         return order(cx, a, (&bv[1..], y), strict, or_equal);
     }
-    if !super::order::has_order(at, bt) {
+    if !has_order(at, bt) {
         return Ok(cx.b.bool(false));
     }
     if at.is_number() {
@@ -589,7 +596,7 @@ fn lexicographic(
         let by_length = if strict.signed == Op::IcmpSlt { m < n } else { m > n };
         return Ok(cx.b.bool(by_length || (or_equal && m == n)));
     }
-    let same = super::order::equal_in_order(cx, &a.0[k], a.1[k], &b.0[k], b.1[k])?;
+    let same = elements::equal_in_order(cx, &a.0[k], a.1[k], &b.0[k], b.1[k])?;
     let r = cx.if_else(
         same,
         |cx| Ok(vec![lexicographic(cx, a, b, (strict, or_equal), k + 1)?]),

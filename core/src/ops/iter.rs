@@ -10,7 +10,7 @@ use crate::emit::length::length;
 use crate::emit::range::{range_start, steps_by_one};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
-use crate::types::{Const, Container, IterType, Kind, Type};
+use crate::types::{Const, IterType, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -194,7 +194,7 @@ fn iter_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(iterator(cx, &args[0])?))
 }
 
-/// How a container is gone through.
+/// How a container is gone through. Its family says it (`WALK`), [`super::walk`] finds it.
 pub(crate) struct Walk {
     /// The state at the start, or behind the end where it is reversed.
     pub start: fn(&mut LowerCx<'_>, &[Value], bool) -> Val,
@@ -202,18 +202,12 @@ pub(crate) struct Walk {
     pub step: fn(&mut LowerCx<'_>, &[Value], Type, bool) -> Result<(Val, Value, Val)>,
 }
 
-fn walk(c: Container) -> &'static Walk {
-    match c {
-        Container::Dict | Container::Keys | Container::Values | Container::Items => &super::dict::WALK,
-    }
-}
-
 /// Turns a value into its iterator's state.
 fn start(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Val {
     match t.kind() {
         Kind::Range(step) if !steps_by_one(*step) => range_start(cx, v, *step),
         Kind::Iter(_) | Kind::Generator(..) | Kind::Range(_) | Kind::Variant(_) => v.to_vec(),
-        Kind::Container(c, _) => (walk(*c).start)(cx, v, false),
+        Kind::Container(c, _) => (super::walk(*c).start)(cx, v, false),
         _ => {
             let mut out = v.to_vec();
             out.push(cx.b.i64(0));
@@ -269,7 +263,7 @@ pub(crate) fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<(Val, V
             Ok((state, has, vec![v[0]]))
         }
         IterType::Container(s) | IterType::Reversed(s) if let Some((c, _)) = s.container() => {
-            (walk(c).step)(cx, v, *s, matches!(i, IterType::Reversed(_)))
+            (super::walk(c).step)(cx, v, *s, matches!(i, IterType::Reversed(_)))
         }
         IterType::Container(_) => Err(Diagnostic::internal(format!("a step of {t}"))),
         IterType::Array(s) | IterType::List(s) | IterType::Reversed(s) | IterType::Tuple(s) => {
@@ -457,7 +451,7 @@ fn reversed_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 fn emit_reversed(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = &c.args[0];
     if let Some((of, _)) = c.types[0].container() {
-        return Ok((walk(of).start)(cx, v, true));
+        return Ok((super::walk(of).start)(cx, v, true));
     }
     let n = length(cx, v, c.types[0])?;
     if let Kind::Range(step) = *c.types[0] {

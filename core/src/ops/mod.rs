@@ -9,6 +9,7 @@ use crate::diag::Result;
 pub(crate) use crate::emit::cx::Emit;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::emit::lazy::Elements;
+use crate::types::Container;
 use crate::typing::{Answer, Arg, TyCx};
 use std::collections::HashMap;
 use std::sync::{LazyLock, RwLock};
@@ -371,6 +372,13 @@ pub(crate) static STEPS: [&OpDef; 7] = [
     &reduce::SMALLEST,
     &reduce::LARGEST,
 ];
+
+/// How a container is gone through, as its family says.
+pub(crate) fn walk(c: Container) -> &'static iter::Walk {
+    match c {
+        Container::Dict | Container::Keys | Container::Values | Container::Items => &dict::WALK,
+    }
+}
 
 mod adapt;
 pub mod apart;

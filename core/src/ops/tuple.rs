@@ -1,6 +1,6 @@
 //! Tuples and named tuples: their members are scalars in registers, so most operations move no data at all.
 
-use super::{Body, OpDef, Own, compare, list, order, sequence};
+use super::{Body, OpDef, Own, compare, list, sequence};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
@@ -398,7 +398,7 @@ fn searched(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<()> {
 fn tuple_equal_flags(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Vec<Value>> {
     let m = c.types[0].members().unwrap_or_default();
     let parts = split_leaves(&c.args[0], m);
-    parts.iter().zip(m).map(|(p, t)| order::equal(cx, p, *t, &c.args[1], c.types[1])).collect()
+    parts.iter().zip(m).map(|(p, t)| compare::equal_elements(cx, p, *t, &c.args[1], c.types[1])).collect()
 }
 
 fn emit_tuple_count(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
