@@ -238,8 +238,8 @@ pub(crate) fn attribute_of_function<'py>(
     Some(found)
 }
 
-/// The member that a descriptor reads, where it is one that namedtuple makes for a field: `_tuplegetter`, or a
-/// property of `operator.itemgetter`.
+/// The member that a descriptor reads, where it is one that namedtuple makes for a field: `_tuplegetter`, or
+/// a property of `operator.itemgetter`.
 pub(crate) fn field_of(descriptor: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     let class = descriptor.get_type().name()?.to_string();
     let getter = match class.as_str() {

@@ -1,9 +1,9 @@
 //! A Python function with what its decorator says of it: all of a dispatcher that those below it ask for, who
 //! compile the function where another one calls it, or run it in Python.
 //!
-//! The decoration belongs to the function's identity in the compiler: with another one it is another function,
-//! so compiled code that calls it, and values that hold it, keep to what is declared. The number of the
-//! decoration tells them apart; code that depends on one guards it.
+//! The decoration belongs to the function's identity in the compiler: with another one it is another
+//! function, so compiled code that calls it, and values that hold it, keep to what is declared. The number of
+//! the decoration tells them apart; code that depends on one guards it.
 
 use crate::bind::Params;
 use crate::engine::Options;

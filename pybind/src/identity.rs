@@ -31,8 +31,8 @@ enum Hold {
 
 /// What ends with the objects that it was made for: an overload.
 pub(crate) trait Dependent: Send + Sync {
-    /// One of the objects is gone, and what was known of it will be: no address of theirs is compared with any
-    /// more.
+    /// One of the objects is gone, and what was known of it will be: no address of theirs is compared with
+    /// any more.
     fn part(&self);
     /// Leaves the Python object that has it.
     fn leave(self: Arc<Self>, owner: &Bound<'_, PyAny>);

@@ -49,6 +49,23 @@ pub(crate) unsafe fn lasting_block(array: *mut ffi::PyObject) -> *mut MemBlock {
     Box::into_raw(Box::new(block))
 }
 
+/// A block for memory that somebody else holds as long as it is used.
+struct Held(#[allow(dead_code, reason = "compiled code takes its address")] MemBlock);
+// SAFETY: nothing of it is ever written; its count is that of an immortal object.
+unsafe impl Sync for Held {}
+static HELD: Held = Held(MemBlock {
+    obj: Obj { refs: AtomicI64::new(IMMORTAL), drop: never_dropped },
+    data: std::ptr::null_mut(),
+    bytes: 0,
+    py: std::ptr::null_mut(),
+});
+
+/// The address of that block: NumPy holds the operands of a loop while it runs, C what it passes to a
+/// callback.
+pub(crate) fn held_block() -> u64 {
+    &raw const HELD as u64
+}
+
 /// A string that has its text in a Python one.
 #[repr(C)]
 pub(crate) struct BorrowedStr {

@@ -103,7 +103,8 @@ impl Generator {
             globals: unsafe { Bound::from_borrowed_ptr(py, globals) }.unbind(),
             name: name.to_owned(),
             copies: Mutex::new(copies),
-            // What is read again of a list that it has yielded are Python's numbers, whatever the elements are.
+            // What is read again of a list that it has yielded are Python's numbers, whatever the elements
+            // are.
             plan: Plan::new(yields, Some(Purpose::Element)),
         };
         Ok(Py::new(py, g)?.into_any())

@@ -10,8 +10,8 @@
 //! A *strict* plan takes exactly the objects whose type it is for; a *lenient* one (declared signatures,
 //! elements) converts as well.
 //!
-//! A new type constructor is a file here and a line in `constructors!`. Types stand in types, so files ask this
-//! table in turn: what [`part_type`] an object has, and the [`Plan::new`] of a type.
+//! A new type constructor is a file here and a line in `constructors!`. Types stand in types, so files ask
+//! this table in turn: what [`part_type`] an object has, and the [`Plan::new`] of a type.
 
 pub(crate) mod array;
 mod dict;

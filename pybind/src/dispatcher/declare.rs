@@ -23,8 +23,8 @@ impl Core {
         }
     }
 
-    /// Adds signatures; those of argument types that are declared or compiled already add nothing, as in Numba.
-    /// Gives the others.
+    /// Adds signatures; those of argument types that are declared or compiled already add nothing, as in
+    /// Numba. Gives the others.
     pub(crate) fn declare(&self, signatures: Vec<(Vec<Type>, Option<Type>)>) -> Vec<Vec<Type>> {
         let before = self.decorated.decoration();
         let mut declared = (*before.declared).clone();
@@ -44,8 +44,8 @@ impl Core {
         added
     }
 
-    /// Takes other argument types than those that are declared, or not: what is compiled by then is declared as
-    /// well.
+    /// Takes other argument types than those that are declared, or not: what is compiled by then is declared
+    /// as well.
     pub(crate) fn set_open(&self, open: bool) {
         let before = self.decorated.decoration();
         if before.declared.open == open {

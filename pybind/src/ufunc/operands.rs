@@ -1,7 +1,41 @@
-//! Memory of the operands of one call of an inner loop: which lie apart, and what the loop may take for granted.
+//! Operands of an inner loop, and their memory in one call: which lie apart, and what the loop may take for
+//! granted.
 
-use super::{AXES, Loop};
+use super::object::UFunc;
 use crate::marks::{Floats, Marks, Special};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use tierup_core::types::{ArrayType, Layout, Type};
+
+/// What a loop takes for one operand: an array with an axis that it runs along.
+pub(super) struct Operand {
+    /// The core dimensions of the axes behind that one.
+    pub(super) axes: Vec<usize>,
+    /// An element that the kernel gets as an array of one: behind that axis there is one of length 1.
+    pub(super) boxed: bool,
+    pub(super) bytes: isize,
+    floats: Floats,
+}
+impl Operand {
+    pub(super) fn ndim(&self) -> usize {
+        1 + self.axes.len() + self.boxed as usize
+    }
+}
+
+/// The operands of a loop.
+pub(super) struct Operands {
+    pub(super) all: Vec<Operand>,
+    /// How many of them are inputs.
+    nin: usize,
+}
+
+fn floats_of(t: Type) -> Floats {
+    let count = if t.is_complex() { 2 } else { t.is_float() as u8 };
+    Floats { count, bytes: if count == 0 { 0 } else { t.itemsize() as u8 / count } }
+}
+
+/// The most axes of an operand whose memory is looked at.
+const AXES: usize = 8;
 
 /// The memory of one operand: where it starts, and the length and stride of each axis, the one that the loop
 /// runs along first.
@@ -63,114 +97,158 @@ impl Memory {
     }
 }
 
-/// The memory of operand `o`.
-///
-/// # Safety
-/// As for a loop function; the operand has less than [`AXES`] core dimensions.
-pub(super) unsafe fn memory(
-    l: &Loop,
-    args: *const *mut u8,
-    dims: *const isize,
-    steps: *const isize,
-    o: usize,
-) -> Memory {
-    let operand = &l.operands[o];
-    // SAFETY: as required of the caller. Strides of core axes lie one behind the other.
-    unsafe {
-        let strides =
-            steps.add(l.operands.len() + l.operands[..o].iter().map(|x| x.axes.len()).sum::<usize>());
-        let mut axes = [(1, 0); AXES];
-        axes[0] = (*dims, *steps.add(o));
-        for (k, axis) in operand.axes.iter().enumerate() {
-            let length = *dims.add(1 + axis);
-            axes[1 + k] = (length, if length > 1 { *strides.add(k) } else { 0 });
-        }
-        Memory { at: *args.add(o) as isize, axes, bytes: operand.bytes }
+impl Operands {
+    /// Those of a loop with arguments of these types: arrays of the core dimensions of each and one more, or
+    /// of one element each.
+    ///
+    /// # Safety
+    /// A live ufunc.
+    pub(super) unsafe fn of(u: *const UFunc, generalised: bool, types: &[Type]) -> PyResult<Operands> {
+        let all = types
+            .iter()
+            .enumerate()
+            .map(|(i, t)| {
+                // SAFETY: the arrays have a member for each operand, and one for each of its core dimensions.
+                // To NumPy a layout without core dimensions is none.
+                let axes: Vec<usize> = unsafe {
+                    let known = generalised && (*u).core_enabled != 0;
+                    let (first, n) = if known {
+                        (*(*u).core_offsets.add(i) as usize, *(*u).core_num_dims.add(i) as usize)
+                    } else {
+                        (0, 0)
+                    };
+                    (first..first + n).map(|k| *(*u).core_dim_ixs.add(k) as usize).collect()
+                };
+                let (has, array) = (axes.len(), t.as_array());
+                let fits = |a: &ArrayType| {
+                    a.layout == Layout::A && (a.ndim() == 1 + has || generalised && has == 0 && a.ndim() == 2)
+                };
+                match array.filter(fits) {
+                    Some(a) => Ok(Operand {
+                        boxed: a.ndim() > 1 + has,
+                        axes,
+                        bytes: a.itemsize() as isize,
+                        floats: floats_of(a.dtype),
+                    }),
+                    None => Err(PyTypeError::new_err(format!(
+                        "operand {i} has {has} core dimensions and cannot be of type {t}"
+                    ))),
+                }
+            })
+            .collect::<PyResult<Vec<_>>>()?;
+        // SAFETY: as required of the caller.
+        Ok(Operands { all, nin: unsafe { (*u).nin } as usize })
     }
-}
 
-fn has_many_axes(l: &Loop) -> bool {
-    l.operands.iter().any(|o| o.axes.len() >= AXES)
-}
-
-/// Whether the turns of a loop may run at the same time: the elements of outputs are distinct, and an
-/// output's memory is no input's but for one that lies in the same places, turn by turn. In a reduction the
-/// output stays where it is and is an input as well.
-///
-/// # Safety
-/// As for a loop function.
-pub(super) unsafe fn independent(
-    l: &Loop,
-    args: *const *mut u8,
-    dims: *const isize,
-    steps: *const isize,
-) -> bool {
-    let nargs = l.operands.len();
-    // SAFETY: as required of the caller.
-    unsafe {
-        let n = *dims;
-        if n == 1 || has_many_axes(l) {
-            return n == 1;
+    /// The memory of operand `o`.
+    ///
+    /// # Safety
+    /// As for a loop function; the operand has less than [`AXES`] core dimensions.
+    unsafe fn memory(
+        &self,
+        args: *const *mut u8,
+        dims: *const isize,
+        steps: *const isize,
+        o: usize,
+    ) -> Memory {
+        let operand = &self.all[o];
+        // SAFETY: as required of the caller. Strides of core axes lie one behind the other.
+        unsafe {
+            let strides =
+                steps.add(self.all.len() + self.all[..o].iter().map(|x| x.axes.len()).sum::<usize>());
+            let mut axes = [(1, 0); AXES];
+            axes[0] = (*dims, *steps.add(o));
+            for (k, axis) in operand.axes.iter().enumerate() {
+                let length = *dims.add(1 + axis);
+                axes[1 + k] = (length, if length > 1 { *strides.add(k) } else { 0 });
+            }
+            Memory { at: *args.add(o) as isize, axes, bytes: operand.bytes }
         }
-        (l.nin..nargs).all(|o| {
-            let out = memory(l, args, dims, steps, o);
-            out.axes.iter().any(|a| a.0 == 0)
-                || out.distinct()
-                    && (0..nargs).filter(|i| *i != o).all(|i| {
-                        let other = memory(l, args, dims, steps, i);
-                        out.apart(&other) || i < l.nin && other == out
-                    })
-        })
     }
-}
 
-/// Which new marks are true after a loop that calls elementary functions. All, where operands were finite. A
-/// result that is no number, out of operands that are, is a reason for some, and one that is not finite, out
-/// of finite ones; without a reason operands that are not finite have left them. Where a result lies on an
-/// operand nobody knows what that was.
-///
-/// # Safety
-/// As for a loop function.
-#[cold]
-#[inline(never)]
-pub(super) unsafe fn credible(
-    l: &Loop,
-    args: *const *mut u8,
-    dims: *const isize,
-    steps: *const isize,
-) -> Marks {
-    let (n, nargs) = (*unsafe { &*dims }, l.operands.len());
-    // SAFETY: as required of the caller.
-    unsafe {
-        if has_many_axes(l) {
-            return Marks::every();
-        }
-        let places: Vec<Memory> = (0..nargs).map(|o| memory(l, args, dims, steps, o)).collect();
-        if places[l.nin..].iter().any(|out| places[..l.nin].iter().any(|given| !out.apart(given))) {
-            return Marks::every();
-        }
-        let (mut finite, mut reasons) = (true, Marks::NONE);
-        for i in 0..n {
-            let special = |operands: std::ops::Range<usize>| {
-                operands.map(|o| places[o].special(i, l.operands[o].floats)).fold(
-                    Special::default(),
-                    |a, b| Special { nan: a.nan | b.nan, infinite: a.infinite | b.infinite },
-                )
-            };
-            let given = special(0..l.nin);
-            if given.nan {
-                finite = false;
-                continue;
+    fn has_many_axes(&self) -> bool {
+        self.all.iter().any(|o| o.axes.len() >= AXES)
+    }
+
+    /// Whether the turns of a loop may run at the same time: the elements of outputs are distinct, and an
+    /// output's memory is no input's but for one that lies in the same places, turn by turn. In a reduction
+    /// the output stays where it is and is an input as well.
+    ///
+    /// # Safety
+    /// As for a loop function.
+    pub(super) unsafe fn independent(
+        &self,
+        args: *const *mut u8,
+        dims: *const isize,
+        steps: *const isize,
+    ) -> bool {
+        let nargs = self.all.len();
+        // SAFETY: as required of the caller.
+        unsafe {
+            let n = *dims;
+            if n == 1 || self.has_many_axes() {
+                return n == 1;
             }
-            let made = special(l.nin..nargs);
-            finite &= !given.infinite;
-            if made.nan {
-                reasons = reasons | Marks::INVALID;
-            }
-            if (made.nan || made.infinite) && !given.infinite {
-                reasons = reasons | Marks::INFINITE;
-            }
+            (self.nin..nargs).all(|o| {
+                let out = self.memory(args, dims, steps, o);
+                out.axes.iter().any(|a| a.0 == 0)
+                    || out.distinct()
+                        && (0..nargs).filter(|i| *i != o).all(|i| {
+                            let other = self.memory(args, dims, steps, i);
+                            out.apart(&other) || i < self.nin && other == out
+                        })
+            })
         }
-        if finite { Marks::every() } else { reasons }
+    }
+
+    /// Which new marks are true after a loop that calls elementary functions. All, where operands were
+    /// finite. A result that is no number, out of operands that are, is a reason for some, and one that is
+    /// not finite, out of finite ones; without a reason operands that are not finite have left them. Where a
+    /// result lies on an operand nobody knows what that was.
+    ///
+    /// # Safety
+    /// As for a loop function.
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn credible(
+        &self,
+        args: *const *mut u8,
+        dims: *const isize,
+        steps: *const isize,
+    ) -> Marks {
+        let (n, nargs) = (*unsafe { &*dims }, self.all.len());
+        // SAFETY: as required of the caller.
+        unsafe {
+            if self.has_many_axes() {
+                return Marks::every();
+            }
+            let places: Vec<Memory> = (0..nargs).map(|o| self.memory(args, dims, steps, o)).collect();
+            if places[self.nin..].iter().any(|out| places[..self.nin].iter().any(|given| !out.apart(given))) {
+                return Marks::every();
+            }
+            let (mut finite, mut reasons) = (true, Marks::NONE);
+            for i in 0..n {
+                let special = |operands: std::ops::Range<usize>| {
+                    operands.map(|o| places[o].special(i, self.all[o].floats)).fold(
+                        Special::default(),
+                        |a, b| Special { nan: a.nan | b.nan, infinite: a.infinite | b.infinite },
+                    )
+                };
+                let given = special(0..self.nin);
+                if given.nan {
+                    finite = false;
+                    continue;
+                }
+                let made = special(self.nin..nargs);
+                finite &= !given.infinite;
+                if made.nan {
+                    reasons = reasons | Marks::INVALID;
+                }
+                if (made.nan || made.infinite) && !given.infinite {
+                    reasons = reasons | Marks::INFINITE;
+                }
+            }
+            if finite { Marks::every() } else { reasons }
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! What one call holds on its stack: machine arguments, and stand-ins for the Python objects that they borrow
 //! from.
 //!
-//! A stand-in ([`stand_in`]) dies with the call: everything native that could point to it has been turned into
-//! Python objects by then. A generator outlives the call that made it, and lists that Python sees themselves
-//! outlive those that put something into them; for such calls the stand-ins are lasting ones.
+//! A stand-in ([`stand_in`]) dies with the call: everything native that could point to it has been turned
+//! into Python objects by then. A generator outlives the call that made it, and lists that Python sees
+//! themselves outlive those that put something into them; for such calls the stand-ins are lasting ones.
 
 use super::Copies;
 use crate::errors::Failure;
@@ -92,7 +92,8 @@ impl Frame {
     }
 
     /// What is called was given a list that Python sees itself: nobody else is to disturb it, nor the lists
-    /// in it, until this frame is dropped. None where somebody uses one of them already (then this frame knows).
+    /// in it, until this frame is dropped. None where somebody uses one of them already (then this frame
+    /// knows).
     ///
     /// # Safety
     /// The list is alive, and this frame is not moved any more.

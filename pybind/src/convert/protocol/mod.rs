@@ -1,5 +1,5 @@
-//! What conversions are written in. A [`Convert`] unboxes arguments for the call of a [`Frame`], boxes results
-//! with what a [`BoxCx`] knows, and writes back what compiled code changed in a copy ([`copies`]).
+//! What conversions are written in. A [`Convert`] unboxes arguments for the call of a [`Frame`], boxes
+//! results with what a [`BoxCx`] knows, and writes back what compiled code changed in a copy ([`copies`]).
 
 mod copies;
 mod frame;
