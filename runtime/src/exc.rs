@@ -313,14 +313,15 @@ impl Error {
 }
 impl std::ops::Deref for Error {
     type Target = Exc;
-    // SAFETY: `self.0` is an owned reference.
     fn deref(&self) -> &Exc {
+        // SAFETY: `self.0` is an owned reference, so the exception lives as long as `self`. What others who
+        // hold it change is changed by [`alone`].
         unsafe { &*self.0 }
     }
 }
 impl Drop for Error {
-    // SAFETY: the reference is owned.
     fn drop(&mut self) {
+        // SAFETY: the reference is owned, and this is its end.
         unsafe { release(self.0.cast()) }
     }
 }
@@ -344,6 +345,18 @@ pub(crate) unsafe fn or_raise<T: AbiTy>(ctx: Ctx, result: Res<T>) -> T {
         }
     }
 }
+
+/// Helpers that only compute: each is a safe expression of its arguments, whose error is left pending.
+macro_rules! raising {
+    ($(fn $name:ident($($p:ident: $t:ty),*) -> $r:ty = $e:expr;)*) => {$(
+        unsafe fn $name(ctx: tierup_core::rt::Ctx, $($p: $t),*) -> $r {
+            let answer: $crate::exc::Res<$r> = $e;
+            // SAFETY: compiled code passes the live context of its thread.
+            unsafe { $crate::exc::or_raise(ctx, answer) }
+        }
+    )*};
+}
+pub(crate) use raising;
 
 /// Takes the pending exception out of the context.
 ///

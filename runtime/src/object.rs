@@ -1,7 +1,7 @@
 //! Memory of objects and arrays, and what compiled code asks about the thread that runs it.
 
 use crate::Native;
-use crate::exc::{Error, Res, or_raise};
+use crate::exc::{Error, Res, or_raise, raising};
 use std::sync::atomic::{AtomicI64, Ordering};
 use tierup_core::exc::Class;
 use tierup_core::layout::{MemBlock, Obj, POLL_SAMPLE, POLL_SIGNALS, POLL_STRESS};
@@ -142,27 +142,28 @@ pub(crate) unsafe fn wants_to_stop(ctx: Ctx) -> bool {
 
 impl Helpers for Native {
     unsafe fn obj_retain(o: *mut Obj) {
+        // SAFETY: compiled code passes null or an object to which it holds a reference.
         unsafe { retain(o) }
     }
     unsafe fn obj_release(o: *mut Obj) {
+        // SAFETY: compiled code passes null, or gives up a reference that it holds.
         unsafe { release(o) }
     }
-    unsafe fn mem_alloc(ctx: Ctx, bytes: i64) -> *mut MemBlock {
-        unsafe { or_raise(ctx, mem_block(bytes, false)) }
-    }
-    unsafe fn mem_alloc_zeroed(ctx: Ctx, bytes: i64) -> *mut MemBlock {
-        unsafe { or_raise(ctx, mem_block(bytes, true)) }
+    raising! {
+        fn mem_alloc(bytes: i64) -> *mut MemBlock = mem_block(bytes, false);
+        fn mem_alloc_zeroed(bytes: i64) -> *mut MemBlock = mem_block(bytes, true);
     }
     unsafe fn mem_copy(to: P, from: P, bytes: i64) {
-        // SAFETY: compiled code passes blocks of that size, the very same one at times; an array of no
-        // elements may lie anywhere.
+        // An array of no elements may lie anywhere.
         if bytes > 0 {
+            // SAFETY: compiled code passes blocks of that size, the very same one at times.
             unsafe { std::ptr::copy(from, to, bytes as usize) }
         }
     }
     unsafe fn mem_array_bytes(ctx: Ctx, ndim: i64, shape: *const i64, itemsize: i64) -> i64 {
         // SAFETY: compiled code passes `ndim` members.
         let shape = unsafe { crate::raw_slice(shape, ndim) };
+        // SAFETY: and the live context of its thread.
         unsafe { or_raise(ctx, array_bytes(shape, itemsize)) }
     }
     unsafe fn stack_check(ctx: Ctx, here: P) {
@@ -202,6 +203,7 @@ mod tests {
     #[test]
     fn blocks_are_aligned_usable_and_freed() {
         let before = live();
+        // SAFETY: a block has the bytes asked for, and is the test's until its last release.
         with_ctx(|ctx| unsafe {
             for bytes in [0, 1, 63, 4096, (HUGE + 12345) as i64] {
                 let b = Native::mem_alloc_zeroed(ctx, bytes);
@@ -220,6 +222,7 @@ mod tests {
 
     #[test]
     fn impossible_sizes_raise_what_numpy_raises() {
+        // SAFETY: the context is live, and shapes have the lengths given.
         with_ctx(|ctx| unsafe {
             assert!(Native::mem_alloc(ctx, -1).is_null());
             assert_eq!(Raised::take(ctx), Raised::new("ValueError", "negative dimensions are not allowed"));
@@ -264,6 +267,7 @@ mod tests {
     #[test]
     fn constants_are_immortal() {
         let s = intern::string("constant").cast::<Obj>();
+        // SAFETY: a constant lives for ever, however often it is released.
         unsafe {
             for _ in 0..3 {
                 release(s);
@@ -275,6 +279,7 @@ mod tests {
 
     #[test]
     fn a_poll_without_a_host_means_ctrl_c() {
+        // SAFETY: the context is live.
         with_ctx(|ctx| unsafe {
             Native::poll_interrupt(ctx);
             assert!((*ctx).pending.is_null());
@@ -292,6 +297,7 @@ mod tests {
             for _ in 0..4 {
                 s.spawn(move || {
                     for _ in 0..10_000 {
+                        // SAFETY: the test holds a reference until all threads have ended.
                         unsafe {
                             retain(b as *mut Obj);
                             release(b as *mut Obj)
@@ -300,6 +306,7 @@ mod tests {
                 });
             }
         });
+        // SAFETY: it is the last reference.
         unsafe {
             assert_eq!((*(b as *mut Obj)).refs.load(Ordering::Relaxed), 1);
             release(b as *mut Obj);

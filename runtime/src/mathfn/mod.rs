@@ -12,7 +12,7 @@ mod tests;
 
 use self::errors::wants;
 use crate::Native;
-use crate::exc::or_raise;
+use crate::exc::{or_raise, raising};
 use tierup_core::ops::mathfn::Helpers;
 use tierup_core::rt::Ctx;
 
@@ -303,94 +303,40 @@ impl Helpers for Native {
         sums::ulp(x)
     }
 
-    unsafe fn math_check(ctx: Ctx, x: f64, r: f64, overflow: i8) {
-        unsafe { or_raise(ctx, errors::check(x, r, overflow != 0, wants::ANY).map(|_| ())) }
-    }
-    unsafe fn math_sin(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::sin(x), false, wants::FINITE)) }
-    }
-    unsafe fn math_cos(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::cos(x), false, wants::FINITE)) }
-    }
-    unsafe fn math_tan(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::tan(x), false, wants::FINITE)) }
-    }
-    unsafe fn math_asin(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::asin(x), false, wants::UP_TO_ONE)) }
-    }
-    unsafe fn math_acos(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::acos(x), false, wants::UP_TO_ONE)) }
-    }
-    unsafe fn math_atan(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::atan(x), false, wants::ANY)) }
-    }
-    unsafe fn math_sinh(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::sinh(x), true, wants::ANY)) }
-    }
-    unsafe fn math_cosh(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::cosh(x), true, wants::ANY)) }
-    }
-    unsafe fn math_tanh(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::tanh(x), false, wants::ANY)) }
-    }
-    unsafe fn math_asinh(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::asinh(x), false, wants::ANY)) }
-    }
-    unsafe fn math_acosh(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::acosh(x), true, wants::NOT_BELOW_ONE)) }
-    }
-    unsafe fn math_atanh(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::atanh(x), false, wants::BELOW_ONE)) }
-    }
-    unsafe fn math_exp(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::exp(x), true, wants::ANY)) }
-    }
-    unsafe fn math_exp2(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::exp2(x), true, wants::ANY)) }
-    }
-    unsafe fn math_expm1(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::expm1(x), true, wants::ANY)) }
-    }
-    unsafe fn math_log(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::log(x)) }
-    }
-    unsafe fn math_log2(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::log2(x)) }
-    }
-    unsafe fn math_log10(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::log10(x)) }
-    }
-    unsafe fn math_log1p(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::log1p(x)) }
-    }
-    unsafe fn math_cbrt(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, elementary::cbrt(x), false, wants::ANY)) }
-    }
-    unsafe fn math_gamma(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::gamma(x)) }
-    }
-    unsafe fn math_lgamma(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::lgamma(x)) }
-    }
-    unsafe fn math_sqrt(ctx: Ctx, x: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::check(x, x.sqrt(), false, wants::NOT_NEGATIVE)) }
-    }
-    unsafe fn math_log_base(ctx: Ctx, x: f64, base: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::log_base(x, base)) }
-    }
-    unsafe fn math_pow(ctx: Ctx, a: f64, b: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::pow(a, b)) }
-    }
-    unsafe fn math_fmod(ctx: Ctx, a: f64, b: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::fmod(a, b)) }
-    }
-    unsafe fn math_remainder(ctx: Ctx, a: f64, b: f64) -> f64 {
-        unsafe { or_raise(ctx, errors::remainder(a, b)) }
-    }
-    unsafe fn math_ldexp(ctx: Ctx, x: f64, n: i64) -> f64 {
-        unsafe { or_raise(ctx, errors::ldexp(x, n)) }
+    raising! {
+        fn math_check(x: f64, r: f64, overflow: i8) -> () =
+            errors::check(x, r, overflow != 0, wants::ANY).map(|_| ());
+        fn math_sin(x: f64) -> f64 = errors::check(x, elementary::sin(x), false, wants::FINITE);
+        fn math_cos(x: f64) -> f64 = errors::check(x, elementary::cos(x), false, wants::FINITE);
+        fn math_tan(x: f64) -> f64 = errors::check(x, elementary::tan(x), false, wants::FINITE);
+        fn math_asin(x: f64) -> f64 = errors::check(x, elementary::asin(x), false, wants::UP_TO_ONE);
+        fn math_acos(x: f64) -> f64 = errors::check(x, elementary::acos(x), false, wants::UP_TO_ONE);
+        fn math_atan(x: f64) -> f64 = errors::check(x, elementary::atan(x), false, wants::ANY);
+        fn math_sinh(x: f64) -> f64 = errors::check(x, elementary::sinh(x), true, wants::ANY);
+        fn math_cosh(x: f64) -> f64 = errors::check(x, elementary::cosh(x), true, wants::ANY);
+        fn math_tanh(x: f64) -> f64 = errors::check(x, elementary::tanh(x), false, wants::ANY);
+        fn math_asinh(x: f64) -> f64 = errors::check(x, elementary::asinh(x), false, wants::ANY);
+        fn math_acosh(x: f64) -> f64 = errors::check(x, elementary::acosh(x), true, wants::NOT_BELOW_ONE);
+        fn math_atanh(x: f64) -> f64 = errors::check(x, elementary::atanh(x), false, wants::BELOW_ONE);
+        fn math_exp(x: f64) -> f64 = errors::check(x, elementary::exp(x), true, wants::ANY);
+        fn math_exp2(x: f64) -> f64 = errors::check(x, elementary::exp2(x), true, wants::ANY);
+        fn math_expm1(x: f64) -> f64 = errors::check(x, elementary::expm1(x), true, wants::ANY);
+        fn math_log(x: f64) -> f64 = errors::log(x);
+        fn math_log2(x: f64) -> f64 = errors::log2(x);
+        fn math_log10(x: f64) -> f64 = errors::log10(x);
+        fn math_log1p(x: f64) -> f64 = errors::log1p(x);
+        fn math_cbrt(x: f64) -> f64 = errors::check(x, elementary::cbrt(x), false, wants::ANY);
+        fn math_gamma(x: f64) -> f64 = errors::gamma(x);
+        fn math_lgamma(x: f64) -> f64 = errors::lgamma(x);
+        fn math_sqrt(x: f64) -> f64 = errors::check(x, x.sqrt(), false, wants::NOT_NEGATIVE);
+        fn math_log_base(x: f64, base: f64) -> f64 = errors::log_base(x, base);
+        fn math_pow(a: f64, b: f64) -> f64 = errors::pow(a, b);
+        fn math_fmod(a: f64, b: f64) -> f64 = errors::fmod(a, b);
+        fn math_remainder(a: f64, b: f64) -> f64 = errors::remainder(a, b);
+        fn math_ldexp(x: f64, n: i64) -> f64 = errors::ldexp(x, n);
     }
     unsafe fn math_hypot_n(p: *const f64, n: i64) -> f64 {
+        // SAFETY: compiled code passes `n` coordinates.
         sums::norm(unsafe { crate::raw_slice(p, n) })
     }
     unsafe fn math_dist(p: *const f64, q: *const f64, n: i64) -> f64 {
@@ -401,6 +347,7 @@ impl Helpers for Native {
     unsafe fn math_fsum(ctx: Ctx, p: *const f64, n: i64, stride: i64) -> f64 {
         // SAFETY: compiled code passes `n` numbers at that distance.
         let numbers = (0..n).map(|i| unsafe { p.byte_offset((i * stride) as isize).read_unaligned() });
+        // SAFETY: compiled code passes the live context of its thread.
         unsafe { or_raise(ctx, sums::fsum(numbers)) }
     }
 }

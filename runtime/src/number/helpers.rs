@@ -3,7 +3,7 @@
 use super::cmath::{self, Answer, Complex, Trouble, complex};
 use super::{hash, round};
 use crate::Native;
-use crate::exc::{Error, Res, or_raise};
+use crate::exc::{Error, Res, raising};
 use tierup_core::ops::number::Helpers;
 use tierup_core::rt::Ctx;
 
@@ -12,6 +12,7 @@ use tierup_core::rt::Ctx;
 /// # Safety
 /// `out` has room for two numbers.
 unsafe fn put(out: *mut f64, z: Complex) {
+    // SAFETY: as required of the caller; the room may lie anyhow.
     unsafe { out.cast::<[f64; 2]>().write_unaligned([z.re, z.im]) }
 }
 
@@ -26,6 +27,7 @@ unsafe fn put_or_raise(
     domain: fn() -> Error,
     range: fn() -> Error,
 ) {
+    // SAFETY: as required of the caller.
     unsafe {
         put(out, z);
         match trouble {
@@ -45,11 +47,24 @@ fn in_range((x, trouble): (f64, Trouble), error: fn() -> Error) -> Res<f64> {
     if trouble == Trouble::None { Ok(x) } else { Err(error()) }
 }
 
+/// Quotient and remainder as Python has them.
+fn floor_division(a: f64, b: f64, by_zero: &'static str) -> Res<(f64, f64)> {
+    if b == 0.0 { Err(Error::zero_division(by_zero)) } else { Ok(super::divmod_f64(a, b)) }
+}
+
 /// `cmath` functions with their errors, and NumPy's without.
 macro_rules! complex_functions {
     (raising { $($name:ident = $f:expr;)* } quiet { $($np:ident = $g:expr;)* }) => {
-        $(unsafe fn $name(ctx: Ctx, re: f64, im: f64, out: *mut f64) { unsafe { put_or_raise(ctx, out, $f(complex(re, im)), domain_error, range_error) } })*
-        $(unsafe fn $np(re: f64, im: f64, out: *mut f64) { unsafe { put(out, $g(complex(re, im))) } })*
+        $(unsafe fn $name(ctx: Ctx, re: f64, im: f64, out: *mut f64) {
+            let answer = $f(complex(re, im));
+            // SAFETY: compiled code passes its live context, and room for a complex number.
+            unsafe { put_or_raise(ctx, out, answer, domain_error, range_error) }
+        })*
+        $(unsafe fn $np(re: f64, im: f64, out: *mut f64) {
+            let answer = $g(complex(re, im));
+            // SAFETY: compiled code passes room for a complex number.
+            unsafe { put(out, answer) }
+        })*
     };
 }
 fn quiet(f: fn(Complex) -> Answer) -> impl Fn(Complex) -> Complex {
@@ -69,11 +84,9 @@ impl Helpers for Native {
     unsafe fn int_pow_overflows(base: i64, exp: i64, unsigned: i64) -> i64 {
         i64::from(super::pow_overflows(base, exp, unsigned & 1 != 0, unsigned & 2 != 0))
     }
-    unsafe fn int_pow_checked(ctx: Ctx, base: i64, exp: i64) -> i64 {
-        unsafe { or_raise(ctx, super::int_pow_checked(base, exp)) }
-    }
-    unsafe fn int_pow_mod(ctx: Ctx, base: i64, exp: i64, modulus: i64) -> i64 {
-        unsafe { or_raise(ctx, super::pow_mod(base, exp, modulus)) }
+    raising! {
+        fn int_pow_checked(base: i64, exp: i64) -> i64 = super::int_pow_checked(base, exp);
+        fn int_pow_mod(base: i64, exp: i64, modulus: i64) -> i64 = super::pow_mod(base, exp, modulus);
     }
     unsafe fn int_gcd(a: i64, b: i64) -> i64 {
         super::gcd(a.unsigned_abs(), b.unsigned_abs()) as i64
@@ -90,38 +103,22 @@ impl Helpers for Native {
     unsafe fn uint_lcm(a: i64, b: i64) -> i64 {
         super::lcm(a as u64, b as u64) as i64
     }
-    unsafe fn int_isqrt(ctx: Ctx, n: i64) -> i64 {
-        unsafe { or_raise(ctx, super::isqrt(n)) }
-    }
-    unsafe fn int_factorial(ctx: Ctx, n: i64) -> i64 {
-        unsafe { or_raise(ctx, super::factorial(n)) }
-    }
-    unsafe fn int_comb(ctx: Ctx, n: i64, k: i64) -> i64 {
-        unsafe { or_raise(ctx, super::comb(n, k)) }
-    }
-    unsafe fn int_perm(ctx: Ctx, n: i64, k: i64) -> i64 {
-        unsafe { or_raise(ctx, super::perm(n, k)) }
+    raising! {
+        fn int_isqrt(n: i64) -> i64 = super::isqrt(n);
+        fn int_factorial(n: i64) -> i64 = super::factorial(n);
+        fn int_comb(n: i64, k: i64) -> i64 = super::comb(n, k);
+        fn int_perm(n: i64, k: i64) -> i64 = super::perm(n, k);
     }
     unsafe fn int_bit_length(n: i64) -> i64 {
         64 - n.unsigned_abs().leading_zeros() as i64
     }
-    unsafe fn int_round(ctx: Ctx, n: i64, ndigits: i64) -> i64 {
-        unsafe { or_raise(ctx, round::int(n, ndigits)) }
-    }
-    unsafe fn float_to_int(ctx: Ctx, x: f64) -> i64 {
-        unsafe { or_raise(ctx, round::to_int(x.trunc())) }
-    }
-    unsafe fn float_round_to_int(ctx: Ctx, x: f64) -> i64 {
-        unsafe { or_raise(ctx, round::to_int(x.round_ties_even())) }
-    }
-    unsafe fn float_floor_to_int(ctx: Ctx, x: f64) -> i64 {
-        unsafe { or_raise(ctx, round::to_int(x.floor())) }
-    }
-    unsafe fn float_ceil_to_int(ctx: Ctx, x: f64) -> i64 {
-        unsafe { or_raise(ctx, round::to_int(x.ceil())) }
-    }
-    unsafe fn float_round(ctx: Ctx, x: f64, ndigits: i64) -> f64 {
-        unsafe { or_raise(ctx, round::decimals(x, ndigits)) }
+    raising! {
+        fn int_round(n: i64, ndigits: i64) -> i64 = round::int(n, ndigits);
+        fn float_to_int(x: f64) -> i64 = round::to_int(x.trunc());
+        fn float_round_to_int(x: f64) -> i64 = round::to_int(x.round_ties_even());
+        fn float_floor_to_int(x: f64) -> i64 = round::to_int(x.floor());
+        fn float_ceil_to_int(x: f64) -> i64 = round::to_int(x.ceil());
+        fn float_round(x: f64, ndigits: i64) -> f64 = round::decimals(x, ndigits);
     }
     unsafe fn np_round_f64(x: f64, decimals: i64) -> f64 {
         round::np_f64(x, decimals)
@@ -129,32 +126,12 @@ impl Helpers for Native {
     unsafe fn np_round_f32(x: f32, decimals: i64) -> f32 {
         round::np_f32(x, decimals)
     }
-    unsafe fn float_pow(ctx: Ctx, a: f64, b: f64) -> f64 {
-        unsafe { or_raise(ctx, super::float_pow(a, b)) }
-    }
-    unsafe fn float_floordiv(ctx: Ctx, a: f64, b: f64) -> f64 {
-        unsafe {
-            or_raise(
-                ctx,
-                if b == 0.0 {
-                    Err(Error::zero_division("float floor division by zero"))
-                } else {
-                    Ok(super::divmod_f64(a, b).0)
-                },
-            )
-        }
-    }
-    unsafe fn float_mod(ctx: Ctx, a: f64, b: f64) -> f64 {
-        unsafe {
-            or_raise(
-                ctx,
-                if b == 0.0 {
-                    Err(Error::zero_division("float modulo"))
-                } else {
-                    Ok(super::divmod_f64(a, b).1)
-                },
-            )
-        }
+    raising! {
+        fn float_pow(a: f64, b: f64) -> f64 = super::float_pow(a, b);
+        fn float_floordiv(a: f64, b: f64) -> f64 =
+            floor_division(a, b, "float floor division by zero").map(|(quotient, _)| quotient);
+        fn float_mod(a: f64, b: f64) -> f64 =
+            floor_division(a, b, "float modulo").map(|(_, remainder)| remainder);
     }
     unsafe fn np_floordiv_f64(a: f64, b: f64) -> f64 {
         if b == 0.0 { a / b } else { super::divmod_f64(a, b).0 }
@@ -181,36 +158,38 @@ impl Helpers for Native {
         hash::complex(re, im)
     }
     unsafe fn tuple_hash(hashes: *const i64, n: i64) -> i64 {
+        // SAFETY: compiled code passes `n` hashes.
         hash::tuple(unsafe { crate::raw_slice(hashes, n) })
     }
 
     unsafe fn complex_div(ctx: Ctx, ar: f64, ai: f64, br: f64, bi: f64, out: *mut f64) {
         let by_zero = || Error::zero_division("complex division by zero");
-        unsafe { put_or_raise(ctx, out, cmath::div(complex(ar, ai), complex(br, bi)), by_zero, range_error) }
+        let answer = cmath::div(complex(ar, ai), complex(br, bi));
+        // SAFETY: compiled code passes its live context, and room for the quotient.
+        unsafe { put_or_raise(ctx, out, answer, by_zero, range_error) }
     }
     unsafe fn np_complex_div(ar: f64, ai: f64, br: f64, bi: f64, out: *mut f64) {
+        // SAFETY: compiled code passes room for the quotient.
         unsafe { put(out, cmath::np_div(complex(ar, ai), complex(br, bi))) }
     }
     unsafe fn complex_pow(ctx: Ctx, ar: f64, ai: f64, br: f64, bi: f64, out: *mut f64) {
         let zero = || Error::zero_division("0.0 to a negative or complex power");
         let overflow = || Error::overflow("complex exponentiation");
-        unsafe { put_or_raise(ctx, out, cmath::pow(complex(ar, ai), complex(br, bi)), zero, overflow) }
+        let answer = cmath::pow(complex(ar, ai), complex(br, bi));
+        // SAFETY: compiled code passes its live context, and room for the power.
+        unsafe { put_or_raise(ctx, out, answer, zero, overflow) }
     }
     unsafe fn np_complex_pow(ar: f64, ai: f64, br: f64, bi: f64, out: *mut f64) {
+        // SAFETY: compiled code passes room for the power.
         unsafe { put(out, cmath::np_pow(complex(ar, ai), complex(br, bi))) }
     }
-    unsafe fn complex_abs(ctx: Ctx, re: f64, im: f64) -> f64 {
-        unsafe {
-            or_raise(
-                ctx,
-                in_range(cmath::abs(complex(re, im)), || Error::overflow("absolute value too large")),
-            )
-        }
-    }
-    unsafe fn cmath_modulus(ctx: Ctx, re: f64, im: f64) -> f64 {
-        unsafe { or_raise(ctx, in_range(cmath::abs(complex(re, im)), range_error)) }
+    raising! {
+        fn complex_abs(re: f64, im: f64) -> f64 =
+            in_range(cmath::abs(complex(re, im)), || Error::overflow("absolute value too large"));
+        fn cmath_modulus(re: f64, im: f64) -> f64 = in_range(cmath::abs(complex(re, im)), range_error);
     }
     unsafe fn cmath_rect(ctx: Ctx, r: f64, phi: f64, out: *mut f64) {
+        // SAFETY: compiled code passes its live context, and room for a complex number.
         unsafe { put_or_raise(ctx, out, cmath::rect(r, phi), domain_error, range_error) }
     }
 

@@ -23,7 +23,7 @@ mod tests;
 use crate::Native;
 use crate::engine::interpreted;
 use crate::engine::promote::Cell;
-use crate::exc::{Error, Res, or_raise};
+use crate::exc::{Error, Res, or_raise, raising};
 use region::{Grid, Job, Out};
 use std::sync::atomic::{AtomicI64, Ordering};
 use tierup_core::desc::TypeDesc;
@@ -124,17 +124,15 @@ impl Helpers for Native {
     unsafe fn parallel_threads() -> i64 {
         settings::threads() as i64
     }
-    unsafe fn parallel_set_threads(ctx: Ctx, n: i64) {
-        unsafe { or_raise(ctx, settings::set_threads(n)) }
-    }
     unsafe fn parallel_thread_id() -> i64 {
         region::thread_id()
     }
     unsafe fn parallel_chunk() -> i64 {
         settings::chunk() as i64
     }
-    unsafe fn parallel_set_chunk(ctx: Ctx, n: i64) -> i64 {
-        unsafe { or_raise(ctx, settings::set_chunk(n)) }
+    raising! {
+        fn parallel_set_threads(n: i64) -> () = settings::set_threads(n);
+        fn parallel_set_chunk(n: i64) -> i64 = settings::set_chunk(n);
     }
 }
 
