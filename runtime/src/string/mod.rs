@@ -241,8 +241,8 @@ impl Buf {
     }
 }
 impl Drop for Buf {
-    // SAFETY: an unfinished buffer owns its string.
     fn drop(&mut self) {
+        // SAFETY: an unfinished buffer owns its string, of which nobody else knows.
         unsafe { crate::object::release(self.s.cast()) }
     }
 }
@@ -269,14 +269,14 @@ pub(crate) fn from_text(text: &str) -> Res<*mut Str> {
 /// An owned reference that is dropped at the end of a scope.
 pub(crate) struct Owned(pub *mut Str);
 impl Owned {
-    // SAFETY: the reference keeps the string alive.
     pub(crate) fn chars(&self) -> Chars<'_> {
+        // SAFETY: the reference keeps the string alive as long as this is borrowed.
         unsafe { Chars::of(self.0) }
     }
 }
 impl Drop for Owned {
-    // SAFETY: the reference is owned.
     fn drop(&mut self) {
+        // SAFETY: the reference is owned, and this is its end.
         unsafe { crate::object::release(self.0.cast()) }
     }
 }
