@@ -57,6 +57,7 @@ pub fn new(entry: &'static TypeDesc, key: &'static TypeDesc, value: &'static Typ
 /// Of all functions below: dicts are live, nobody else changes them during the call, and keys and values are
 /// of the dict's types.
 pub unsafe fn at(d: D, i: i64) -> *mut u8 {
+    // SAFETY: the dict is live; the address is only computed, and lies among the entries where there is one.
     unsafe { (*d).entries.wrapping_offset((i * (*d).entry.size) as isize) }
 }
 /// Where the value of an entry lies.
@@ -64,6 +65,7 @@ pub unsafe fn at(d: D, i: i64) -> *mut u8 {
 /// # Safety
 /// See [`at`].
 pub unsafe fn value_at(d: D, i: i64) -> *mut u8 {
+    // SAFETY: the dict is live.
     unsafe { at(d, i).wrapping_offset(value_offset(&*d) as isize) }
 }
 /// Where values lie in entries.
@@ -71,9 +73,17 @@ pub fn value_offset(d: &Dict) -> i64 {
     (KEY_AT as usize + d.key.size as usize).next_multiple_of(d.value.align as usize) as i64
 }
 unsafe fn hash_at(d: D, i: i64) -> u64 {
+    // SAFETY: the entry is one of the dict's; entries begin with their hash, which is aligned.
     unsafe { at(d, i).cast::<u64>().read() }
 }
-unsafe fn index<'a>(d: D) -> &'a mut Index {
+/// To look in: threads of a parallel loop may do so at once.
+unsafe fn index<'a>(d: D) -> &'a Index {
+    // SAFETY: the dict is live, and nobody changes it during the call.
+    unsafe { &*(*d).index.cast::<Index>() }
+}
+unsafe fn index_mut<'a>(d: D) -> &'a mut Index {
+    // SAFETY: the dict is live, and nobody else uses it while it changes; callers hold one of these at a
+    // time.
     unsafe { &mut *(*d).index.cast::<Index>() }
 }
 
@@ -82,6 +92,7 @@ unsafe fn index<'a>(d: D) -> &'a mut Index {
 /// # Safety
 /// See [`at`].
 pub(crate) unsafe fn live_from(d: D, mut i: i64) -> i64 {
+    // SAFETY: entries below `used` have a hash.
     unsafe {
         while i < (*d).used && hash_at(d, i) == 0 {
             i += 1;
@@ -101,6 +112,8 @@ pub unsafe fn live(d: D) -> impl Iterator<Item = i64> {
 /// Runs `f` with the hash of a key, which is not 0, and what tells whether a key is that.
 #[inline(always)]
 unsafe fn with_key<R>(d: D, key: *const u8, f: impl FnOnce(u64, &dyn Fn(*const u8) -> bool) -> R) -> R {
+    // SAFETY: the key is one of the dict's type, as required of the caller, and so is what it is compared
+    // with.
     unsafe {
         let h = (*d).key.hash(key);
         let desc = (*d).key;
@@ -110,6 +123,7 @@ unsafe fn with_key<R>(d: D, key: *const u8, f: impl FnOnce(u64, &dyn Fn(*const u
 
 #[inline(always)]
 unsafe fn search(d: D, h: u64, is: impl Fn(*const u8) -> bool) -> Option<i64> {
+    // SAFETY: the index holds numbers of entries that are there.
     unsafe {
         let found = index(d).find(h, |i| {
             let entry = at(d, i64::from(*i));
@@ -124,6 +138,7 @@ unsafe fn search(d: D, h: u64, is: impl Fn(*const u8) -> bool) -> Option<i64> {
 /// # Safety
 /// See [`at`].
 pub(crate) unsafe fn find(d: D, key: *const u8) -> (u64, Option<i64>) {
+    // SAFETY: the key is of the type that the descriptor says, and so are those of all entries.
     unsafe {
         match (*d).key.scalar() {
             Some(Elem::I64) => {
@@ -159,6 +174,8 @@ fn table_for(entries: i64) -> i64 {
 /// empty.
 unsafe fn resize(d: D, size: i64) -> Res<()> {
     let no_memory = || Error::bare(Class::MemoryError);
+    // SAFETY: nobody else changes the dict; entries are moved as plain memory, and the index finds by the
+    // hashes in them.
     unsafe {
         let cap = usable(size);
         // The index counts entries in 32 bits.
@@ -176,12 +193,13 @@ unsafe fn resize(d: D, size: i64) -> Res<()> {
         (*d).entries = moved.cast();
         ((*d).cap, (*d).table) = (cap, size);
         let room = (cap - (*d).used) as usize;
-        index(d).try_reserve(room, |i| hash_at(d, i64::from(*i))).map_err(|_| no_memory())
+        index_mut(d).try_reserve(room, |i| hash_at(d, i64::from(*i))).map_err(|_| no_memory())
     }
 }
 
 /// Closes the gaps that removed keys left.
 unsafe fn compact(d: D) {
+    // SAFETY: entries below `used` are there; they only move down, and what they hold moves with them.
     unsafe {
         let size = (*d).entry.size as usize;
         let mut to = 0;
@@ -195,10 +213,10 @@ unsafe fn compact(d: D) {
             to += 1;
         }
         (*d).used = to;
-        index(d).clear();
+        index_mut(d).clear();
         for i in 0..to {
             // There was room for more of them before.
-            index(d).insert_unique(hash_at(d, i), i as u32, |i| hash_at(d, i64::from(*i)));
+            index_mut(d).insert_unique(hash_at(d, i), i as u32, |i| hash_at(d, i64::from(*i)));
         }
     }
 }
@@ -208,6 +226,7 @@ unsafe fn compact(d: D) {
 /// # Safety
 /// See [`at`].
 pub(crate) unsafe fn place(d: D, key: *const u8) -> Res<i64> {
+    // SAFETY: the entry at `used` has room, and gets a reference of its own to what the key holds.
     unsafe {
         let (h, found) = find(d, key);
         if let Some(i) = found {
@@ -222,7 +241,7 @@ pub(crate) unsafe fn place(d: D, key: *const u8) -> Res<i64> {
         entry.cast::<u64>().write(h);
         std::ptr::copy_nonoverlapping(key, entry.add(KEY_AT as usize), (*d).key.size as usize);
         (*d).key.retain(key, 1);
-        index(d).insert_unique(h, i as u32, |i| hash_at(d, i64::from(*i)));
+        index_mut(d).insert_unique(h, i as u32, |i| hash_at(d, i64::from(*i)));
         (*d).used += 1;
         (*d).len += 1;
         Ok(i)
@@ -231,9 +250,11 @@ pub(crate) unsafe fn place(d: D, key: *const u8) -> Res<i64> {
 
 /// Takes an entry out. Its key is released, its value not.
 unsafe fn remove(d: D, i: i64) {
+    // SAFETY: the entry is there, as required of the caller; its key is copied out before its place is
+    // zeroed.
     unsafe {
         let h = hash_at(d, i);
-        if let Ok(found) = index(d).find_entry(h, |k| i64::from(*k) == i) {
+        if let Ok(found) = index_mut(d).find_entry(h, |k| i64::from(*k) == i) {
             found.remove();
         }
         (*d).len -= 1;
@@ -251,11 +272,13 @@ unsafe fn remove(d: D, i: i64) {
 /// # Safety
 /// See [`at`].
 pub unsafe fn clear(d: D) {
+    // SAFETY: the dict forgets its entries before any is released, so whoever looks meanwhile sees an empty
+    // one.
     unsafe {
         let (entries, used) = ((*d).entries, (*d).used);
         ((*d).entries, (*d).len, (*d).used) = (std::ptr::null_mut(), 0, 0);
         ((*d).cap, (*d).table) = (0, 0);
-        *index(d) = Index::new();
+        *index_mut(d) = Index::new();
         (*d).entry.release(entries, used);
         libc::free(entries.cast());
     }
@@ -266,6 +289,8 @@ pub unsafe fn clear(d: D) {
 /// # Safety
 /// See [`at`].
 pub unsafe fn set(d: D, i: i64, value: *const u8) {
+    // SAFETY: the entry is there, and the value of the dict's type; what was there is released when the entry
+    // is whole.
     unsafe {
         let (to, size) = (value_at(d, i), (*d).value.size as usize);
         let mut old = vec![0u64; size.div_ceil(8)];
@@ -278,6 +303,7 @@ pub unsafe fn set(d: D, i: i64, value: *const u8) {
 
 /// Makes an empty dict hold what another one does, empty entries included.
 unsafe fn clone_into(d: D, other: D) -> Res<()> {
+    // SAFETY: both are live and of one type; what the copied entries hold gets references of its own.
     unsafe {
         let bytes = ((*other).cap * (*other).entry.size) as usize;
         let entries = libc::malloc(bytes.max(1));
@@ -295,13 +321,15 @@ unsafe fn clone_into(d: D, other: D) -> Res<()> {
         (*d).entries = entries.cast();
         ((*d).len, (*d).used) = ((*other).len, (*other).used);
         ((*d).cap, (*d).table) = ((*other).cap, (*other).table);
-        *index(d) = index(other).clone();
+        *index_mut(d) = index(other).clone();
         (*d).entry.retain((*d).entries, (*d).used);
         Ok(())
     }
 }
 
 unsafe fn update(d: D, other: D) -> Res<()> {
+    // SAFETY: both are live and of one type, and are not the same where `d` changes; places of `other` stay
+    // as they are.
     unsafe {
         let (n, table) = ((*other).len, (*other).table);
         if d == other || n == 0 {
@@ -322,6 +350,7 @@ unsafe fn update(d: D, other: D) -> Res<()> {
 }
 
 unsafe fn copy(d: D) -> Res<D> {
+    // SAFETY: the new dict is nobody else's.
     unsafe {
         let new = new((*d).entry, (*d).key, (*d).value);
         let few_gaps = (*d).len > 0 && (*d).len >= (*d).used * 2 / 3;
@@ -336,6 +365,7 @@ unsafe fn copy(d: D) -> Res<D> {
 }
 
 unsafe fn equal(a: D, b: D) -> bool {
+    // SAFETY: both are live and of one type, and `find` gives entries that are there.
     unsafe {
         if a == b {
             return true;
@@ -369,33 +399,44 @@ impl Helpers for Native {
         }
     }
     unsafe fn dict_find(d: D, key: P) -> i64 {
+        // SAFETY: compiled code holds a reference to the dict, which nobody changes meanwhile, and passes a
+        // key of its type.
         unsafe { find(d, key).1.unwrap_or(-1) }
     }
     unsafe fn dict_place(ctx: Ctx, d: D, key: P) -> i64 {
+        // SAFETY: the dict is live and nobody else's now, the key of its type; the context is the thread's.
         unsafe { or_raise(ctx, place(d, key)) }
     }
     unsafe fn dict_remove(d: D, i: i64) {
+        // SAFETY: compiled code has just found the entry there.
         unsafe { remove(d, i) }
     }
     unsafe fn dict_clear(d: D) {
+        // SAFETY: the dict is live and nobody else's now.
         unsafe { clear(d) }
     }
     unsafe fn dict_copy(ctx: Ctx, d: D) -> D {
+        // SAFETY: the dict is live and nobody changes it; the context is the thread's own.
         unsafe { or_raise(ctx, copy(d)) }
     }
     unsafe fn dict_update(ctx: Ctx, d: D, other: D) {
+        // SAFETY: both are live and of one type, and nobody else changes them; the context is the thread's.
         unsafe { or_raise(ctx, update(d, other)) }
     }
     unsafe fn dict_eq(a: D, b: D) -> i8 {
+        // SAFETY: both are live and of one type, and nobody changes them.
         unsafe { i8::from(equal(a, b)) }
     }
     unsafe fn dict_live(d: D, i: i64) -> i64 {
+        // SAFETY: the dict is live; iteration begins at 0.
         unsafe { live_from(d, i) }
     }
     unsafe fn dict_live_before(d: D, i: i64) -> i64 {
+        // SAFETY: the dict is live, and entries below `used` have a hash.
         unsafe { (0..i.min((*d).used)).rev().find(|i| hash_at(d, *i) != 0).unwrap_or(-1) }
     }
     unsafe fn dict_drop_last(d: D, i: i64) {
+        // SAFETY: compiled code has just found the last entry there.
         unsafe {
             remove(d, i);
             // The places behind are not to be had again.
