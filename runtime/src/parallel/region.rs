@@ -408,8 +408,9 @@ pub fn thread_id() -> i64 {
 /// Whether a piece that this thread is in is not wanted any more.
 fn is_unwanted() -> bool {
     let mut at = HERE.get();
-    // SAFETY: null, or a frame of this thread that is still there, with its region.
+    // SAFETY: null, or a frame of this thread that is still there.
     while let Some(h) = unsafe { at.as_ref() } {
+        // SAFETY: a region lives until every thread has left it.
         let region = unsafe { &*h.region };
         if region.places[h.id].piece.load(Ordering::Relaxed) as i64 > region.limit.load(Ordering::Acquire) {
             return true;
@@ -439,7 +440,8 @@ impl Shared for Region {
     /// thread among those of the pool.
     fn help(&self, ctx: Ctx, worker: usize) -> bool {
         let Some(id) = self.join() else { return false };
-        let mut slots = self.job().args.to_vec();
+        // SAFETY: the thread has joined.
+        let mut slots = unsafe { self.job() }.args.to_vec();
         let (outer, mode) = (self.settings.enter(), float_mode());
         set_float_mode(self.mode);
         // SAFETY: the context is this thread's; the region's owner vouches for the rest.
@@ -452,8 +454,10 @@ impl Shared for Region {
 }
 
 impl Region {
-    /// SAFETY of use: only by threads inside the region.
-    fn job(&self) -> &Job<'static> {
+    /// # Safety
+    /// The thread is inside the region.
+    unsafe fn job(&self) -> &Job<'static> {
+        // SAFETY: the owner keeps the job until all have left.
         unsafe { &*self.job }
     }
 
@@ -484,10 +488,14 @@ impl Region {
     }
 
     /// Runs pieces until there are no more, first those of the thread's own share; how many iterations.
+    ///
+    /// # Safety
+    /// The thread is inside the region as `id`; the slots are its own and `ctx` its context.
     unsafe fn work(&self, id: usize, share: usize, slots: &mut [u64], ctx: Ctx) -> u64 {
         let here = Here { region: self, id, outer: HERE.get() };
         HERE.set(&raw const here);
-        let (job, place) = (self.job(), &self.places[id]);
+        // SAFETY: the thread is inside the region.
+        let (job, place) = (unsafe { self.job() }, &self.places[id]);
         place.ctx.store(ctx, Ordering::Release);
         let mut done = 0;
         // Of what is behind the first failure nothing is wanted, in any share.
@@ -495,10 +503,9 @@ impl Region {
         let (before, own) = self.shares.split_at(share);
         for share in own.iter().chain(before) {
             while let Some((from, to)) = share.take().filter(|(from, _)| wanted(*from)) {
+                let begin = |k| place.piece.store(k, Ordering::Relaxed);
                 // SAFETY: as required of the caller.
-                if let Err((piece, e)) =
-                    unsafe { job.run(from, to, slots, ctx, |k| place.piece.store(k, Ordering::Relaxed)) }
-                {
+                if let Err((piece, e)) = unsafe { job.run(from, to, slots, ctx, begin) } {
                     self.fail(piece as i64, e);
                     break;
                 }
@@ -529,10 +536,11 @@ impl Region {
     fn ask_to_stop(&self) {
         let limit = self.limit.load(Ordering::Acquire);
         for p in &self.places {
-            // SAFETY: contexts of threads in the region are live: workers live for ever, and the owner waits.
-            if p.piece.load(Ordering::Relaxed) as i64 > limit
-                && let Some(ctx) = unsafe { p.ctx.load(Ordering::Acquire).as_ref() }
-            {
+            if p.piece.load(Ordering::Relaxed) as i64 <= limit {
+                continue;
+            }
+            // SAFETY: null, or the context of a thread in the region: workers live for ever, the owner waits.
+            if let Some(ctx) = unsafe { p.ctx.load(Ordering::Acquire).as_ref() } {
                 ctx.ask_for_poll(POLL_SIGNALS);
             }
         }
