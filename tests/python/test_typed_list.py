@@ -136,6 +136,42 @@ def test_iteration_sees_changes():
     assert seen == [1, 2, 3, 10, 20, 30]
 
 
+class Calls:
+    """An index, or an object to be found, that changes the list while it is asked."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def __index__(self):
+        self.change()
+        return 1
+
+    def __eq__(self, other):
+        self.change()
+        return other == 9
+
+
+def set_slice(xs, at):
+    xs[at:50] = type(xs)([7, 7])
+
+
+@pytest.mark.parametrize("step", [
+    lambda xs, at: xs[at:], lambda xs, at: xs[:at], lambda xs, at: xs[at], lambda xs, at: xs.__setitem__(at, 5), lambda xs, at: xs.__delitem__(at),
+    lambda xs, at: xs.__delitem__(slice(at, 60)), set_slice, lambda xs, at: xs.pop(at), lambda xs, at: xs.insert(at, 4), lambda xs, at: xs.remove(at),
+])
+@pytest.mark.parametrize("change", [lambda xs: xs.clear(), lambda xs: xs.__delitem__(slice(2, None)), lambda xs: xs.extend(type(xs)([1, 2, 3]))])
+def test_what_is_asked_for_an_index_may_change_the_list(step, change):
+    def result(xs):
+        at = Calls(lambda: change(xs))
+        try:
+            answer = step(xs, at)
+        except (IndexError, ValueError) as e:
+            answer = str(e)
+        return (list(answer) if isinstance(answer, (list, List)) else answer), list(xs)
+    start = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] * 7
+    assert result(List(start)) == result(list(start))
+
+
 # -- shared with compiled code -------------------------------------------------------------------------------------------------------------------
 
 

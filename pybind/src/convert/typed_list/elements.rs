@@ -42,6 +42,36 @@ pub(super) fn run<R>(py: Python<'_>, body: impl FnOnce(*mut ThreadCtx) -> R) -> 
     }
 }
 
+/// What an index or a slice says. Asking it may run Python code that changes the list, or lets others do so:
+/// that comes before the list is looked at.
+pub(super) struct Slice {
+    start: isize,
+    stop: isize,
+    step: isize,
+}
+
+impl Slice {
+    pub(super) fn of(s: &Bound<'_, PySlice>) -> PyResult<Slice> {
+        let (mut start, mut stop, mut step) = (0, 0, 0);
+        // SAFETY: `s` is a slice; the numbers are ours.
+        if unsafe { ffi::PySlice_Unpack(s.as_ptr(), &mut start, &mut stop, &mut step) } < 0 {
+            return Err(PyErr::fetch(s.py()));
+        }
+        Ok(Slice { start, stop, step })
+    }
+}
+
+pub(super) fn index(i: &Bound<'_, PyAny>) -> PyResult<i64> {
+    i.extract::<isize>().map(|i| i as i64).map_err(|e| {
+        let class = i.get_type().name().map_or_else(|_| "object".into(), |n| n.to_string());
+        if e.is_instance_of::<PyTypeError>(i.py()) {
+            PyTypeError::new_err(format!("list indices must be integers or slices, not {class}"))
+        } else {
+            PyIndexError::new_err(format!("cannot fit '{class}' into an index-sized integer"))
+        }
+    })
+}
+
 impl Elements<'_> {
     pub(super) fn len(&self) -> i64 {
         // SAFETY: the list is alive as long as its Python object.
@@ -76,24 +106,17 @@ impl Elements<'_> {
         }
         Ok(all)
     }
-    /// The position of a Python index; `outside` is what is said of one that is out of range.
-    pub(super) fn position(&self, i: &Bound<'_, PyAny>, outside: &'static str) -> PyResult<i64> {
-        let i: isize = i.extract().map_err(|e: PyErr| {
-            let class = i.get_type().name().map_or_else(|_| "object".into(), |n| n.to_string());
-            if e.is_instance_of::<PyTypeError>(i.py()) {
-                PyTypeError::new_err(format!("list indices must be integers or slices, not {class}"))
-            } else {
-                PyIndexError::new_err(format!("cannot fit '{class}' into an index-sized integer"))
-            }
-        })?;
-        let (i, len) = (i as i64, self.len());
+    /// The position of an index; `outside` is what is said of one that is out of range.
+    pub(super) fn position(&self, i: i64, outside: &'static str) -> PyResult<i64> {
+        let len = self.len();
         let at = if i < 0 { i + len } else { i };
         if (0..len).contains(&at) { Ok(at) } else { Err(PyIndexError::new_err(outside)) }
     }
-    /// Start, step and count of a slice.
-    pub(super) fn range(&self, s: &Bound<'_, PySlice>) -> PyResult<(i64, i64, i64)> {
-        let s = s.indices(self.len() as isize)?;
-        Ok((s.start as i64, s.step as i64, s.slicelength as i64))
+    /// Start, step and count of the elements that a slice has of this list.
+    pub(super) fn range(&self, Slice { mut start, mut stop, step }: Slice) -> (i64, i64, i64) {
+        // SAFETY: the numbers are ours, and the step of a slice is not 0.
+        let count = unsafe { ffi::PySlice_AdjustIndices(self.len() as isize, &mut start, &mut stop, step) };
+        (start as i64, step as i64, count as i64)
     }
     /// Puts element `order[k]` in place `k`.
     pub(super) fn permute(&self, order: &[i64]) {
@@ -136,6 +159,10 @@ impl Use {
         if !cfg!(Py_GIL_DISABLED) {
             return if forbidden { Err(in_use()) } else { Ok(Use(None)) };
         }
+        Use::hold(l, changes)
+    }
+    /// Others see the use with a GIL too: signal handlers run before it ends.
+    pub(super) fn hold(l: *mut List, changes: bool) -> PyResult<Use> {
         // No frame has this address.
         let by = crate::ctx::current() as usize | 1;
         // SAFETY: the list is alive as long as its Python object, whose method this is for.
@@ -171,12 +198,14 @@ impl Drop for Owned {
 
 pub(super) fn list_of(items: &Bound<'_, PyList>, part: &Arc<Part>) -> PyResult<Owned> {
     let py = items.py();
+    // SAFETY: the descriptor lives for ever, and the context is this thread's.
     let new = run(py, |ctx| unsafe { Runtime::list_new(ctx, part.desc, items.len() as i64) })?;
     let list = Owned::new(new);
     let new = Elements { l: list.0, part };
     for item in items.iter() {
         let mut value = part.value(&item)?;
         // Converting may run Python code that makes the list longer.
+        // SAFETY: the list is nobody else's.
         run(py, |ctx| unsafe { Runtime::list_reserve(ctx, list.0, 1) })?;
         // SAFETY: there is room for one more.
         unsafe {

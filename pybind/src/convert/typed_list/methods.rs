@@ -1,10 +1,10 @@
 //! What Python's programs see of the class.
 
-use super::elements::{Elements, Owned, elements_of, list_of, listed, run};
+use super::elements::{Elements, Owned, Slice, Use, elements_of, index, list_of, listed, run};
 use super::{TypedList, bind, is_class, of, refuse_containers, type_of, unbound};
 use crate::convert::native::{Object, Part};
 use crate::convert::{self, Plan};
-use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
@@ -125,6 +125,7 @@ impl TypedList {
         let Ok(iterable) = args.get_item(0) else { return Ok(()) };
         if let Some(e) = elements_of(&iterable) {
             let _use = e.readable()?;
+            // SAFETY: the list is alive, and the slice is all of it.
             let copy = run(this.py(), |ctx| unsafe { Runtime::list_slice(ctx, e.l, 0, 1, e.len()) })?;
             // SAFETY: the copy is new.
             return unsafe { bind_new(this.as_any(), Owned::new(copy), e.part.clone()) };
@@ -169,12 +170,15 @@ impl TypedList {
             }
             Err(e) => return Err(e),
         };
-        let _use = e.readable()?;
         let Ok(s) = i.cast::<PySlice>() else {
-            let at = e.position(i, READ)?;
-            return e.object(py, at);
+            let i = index(i)?;
+            let _use = e.readable()?;
+            return e.object(py, e.position(i, READ)?);
         };
-        let (start, step, count) = e.range(s)?;
+        let s = Slice::of(s)?;
+        let _use = e.readable()?;
+        let (start, step, count) = e.range(s);
+        // SAFETY: the list is alive, and the slice adjusted to it.
         let new = run(py, |ctx| unsafe { Runtime::list_slice(ctx, e.l, start, step, count) })?;
         // SAFETY: the list is new.
         unsafe { Ok(wrap(py, new, e.part.clone())?.into_any()) }
@@ -183,14 +187,15 @@ impl TypedList {
     fn __setitem__(this: &This<'_>, i: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let e = elements(this)?;
         if let Ok(s) = i.cast::<PySlice>() {
-            let other = e.given(value)?;
+            let (s, other) = (Slice::of(s)?, e.given(value)?);
             let _use = e.changeable()?;
-            let (start, step, count) = e.range(s)?;
+            let (start, step, count) = e.range(s);
+            // SAFETY: both lists are alive and of one type, and the slice is adjusted.
             return run(this.py(), |ctx| unsafe {
                 Runtime::list_assign_slice(ctx, e.l, start, step, count, other.0)
             });
         }
-        let mut value = e.part.value(value)?;
+        let (i, mut value) = (index(i)?, e.part.value(value)?);
         let _use = e.changeable()?;
         let (at, size) = (e.at(e.position(i, WRITTEN)?), e.part.desc.size as usize);
         let mut old = vec![0u64; size.div_ceil(8)];
@@ -206,12 +211,18 @@ impl TypedList {
 
     fn __delitem__(this: &This<'_>, i: &Bound<'_, PyAny>) -> PyResult<()> {
         let e = elements(this)?;
-        let _use = e.changeable()?;
-        let (start, step, count) = match i.cast::<PySlice>() {
-            Ok(s) => e.range(s)?,
-            Err(_) => (e.position(i, WRITTEN)?, 1, 1),
+        let delete = |(start, step, count)| {
+            // SAFETY: the list is alive, and nothing ran since the position or the slice was adjusted to it.
+            run(this.py(), |ctx| unsafe { Runtime::list_delete(ctx, e.l, start, step, count) })
         };
-        run(this.py(), |ctx| unsafe { Runtime::list_delete(ctx, e.l, start, step, count) })
+        if let Ok(s) = i.cast::<PySlice>() {
+            let s = Slice::of(s)?;
+            let _use = e.changeable()?;
+            return delete(e.range(s));
+        }
+        let i = index(i)?;
+        let _use = e.changeable()?;
+        delete((e.position(i, WRITTEN)?, 1, 1))
     }
 
     fn __iter__(this: This<'_>) -> ListIterator {
@@ -251,6 +262,7 @@ impl TypedList {
                 let e = Elements { l, part };
                 let mut value = e.part.value(item)?;
                 let _use = e.changeable()?;
+                // SAFETY: the list is alive.
                 run(this.py(), |ctx| unsafe { Runtime::list_reserve(ctx, e.l, 1) })?;
                 // SAFETY: there is room for one more.
                 unsafe {
@@ -267,6 +279,7 @@ impl TypedList {
         let Ok(e) = elements(this) else { return fill(this, &listed(iterable)?) };
         let other = e.given(iterable)?;
         let _use = e.changeable()?;
+        // SAFETY: both lists are alive and of one type.
         run(this.py(), |ctx| unsafe { Runtime::list_extend(ctx, e.l, other.0) })
     }
 
@@ -275,6 +288,7 @@ impl TypedList {
         let Ok(e) = elements(this) else { return fill(this, &PyList::new(this.py(), [item])?) };
         let mut value = e.part.value(item)?;
         let _use = e.changeable()?;
+        // SAFETY: the list is alive; the helper clamps the position.
         let gap = run(this.py(), |ctx| unsafe { Runtime::list_insert_gap(ctx, e.l, i) })?;
         // SAFETY: the gap is for one element.
         unsafe { value.write(gap) };
@@ -286,24 +300,36 @@ impl TypedList {
     fn pop<'py>(this: &This<'py>, i: i64) -> PyResult<Bound<'py, PyAny>> {
         let (py, e) = (this.py(), elements(this)?);
         let _use = e.changeable()?;
+        // SAFETY: the list is alive.
         let at = run(py, |ctx| unsafe { Runtime::list_pop_index(ctx, e.l, i) })?;
-        let object = e.object(py, at)?;
+        // Making an object may run Python code, so the element leaves the list before.
+        // SAFETY: the position is that of an element.
+        let one = run(py, |ctx| unsafe { Runtime::list_slice(ctx, e.l, at, 1, 1) })?;
+        let one = Owned::new(one);
+        // SAFETY: as above; nothing ran in between.
         run(py, |ctx| unsafe { Runtime::list_delete(ctx, e.l, at, 1, 1) })?;
-        Ok(object)
+        Elements { l: one.0, part: e.part }.object(py, 0)
     }
 
     /// Removes the first element that equals `item`; ValueError when there is none.
     fn remove(this: &This<'_>, item: &Bound<'_, PyAny>) -> PyResult<()> {
         let (py, e) = (this.py(), elements(this)?);
-        let all = e.objects(py)?;
-        let n = all.len();
-        for i in 0..n {
-            if all.get_item(i)?.eq(item)? {
+        let mut i = 0;
+        while i < e.len() {
+            let element = {
+                let _use = e.readable()?;
+                e.object(py, i)?
+            };
+            if element.eq(item)? {
                 let _use = e.changeable()?;
-                return run(py, |ctx| unsafe { Runtime::list_delete(ctx, e.l, i as i64, 1, 1) });
+                // Comparing may have run Python code that made the list shorter. CPython removes nothing then.
+                let count = i64::from(i < e.len());
+                // SAFETY: the list is alive, and the position that of an element, if there is one.
+                return run(py, |ctx| unsafe { Runtime::list_delete(ctx, e.l, i, 1, count) });
             }
+            i += 1;
         }
-        all.call_method1("remove", (item,)).map(|_| ())
+        Err(PyValueError::new_err("list.remove(x): x not in list"))
     }
 
     /// The position of the first element that equals `item`; ValueError when there is none.
@@ -327,6 +353,7 @@ impl TypedList {
     fn clear(this: &This<'_>) -> PyResult<()> {
         let e = elements(this)?;
         let _use = e.changeable()?;
+        // SAFETY: the list is alive.
         run(this.py(), |ctx| unsafe { Runtime::list_clear(ctx, e.l) })
     }
 
@@ -355,6 +382,9 @@ impl TypedList {
         let used = e.changeable()?;
         let complex = e.part.desc.keys.iter().any(|k| matches!(k.elem, Elem::C64 | Elem::C128));
         if key.is_none() && e.part.desc.is_comparable() && !complex {
+            drop(used);
+            let _use = Use::hold(e.l, true)?;
+            // SAFETY: the list is alive; who would change it meanwhile sees that it is in use.
             return run(py, |ctx| unsafe { Runtime::list_sort(ctx, e.l, i8::from(reverse)) });
         }
         // Keys are asked of Python, which may look at the list.
@@ -373,7 +403,7 @@ impl TypedList {
         let order: Vec<i64> = builtins.getattr("sorted")?.call((order,), Some(&by))?.extract()?;
         let _use = e.changeable()?;
         if e.len() as usize != order.len() {
-            return Err(pyo3::exceptions::PyValueError::new_err("list modified during sort"));
+            return Err(PyValueError::new_err("list modified during sort"));
         }
         e.permute(&order);
         Ok(())
@@ -439,6 +469,7 @@ fn make_empty(this: &This<'_>, item_type: &Bound<'_, PyAny>, allocated: i64) -> 
         return Err(PyTypeError::new_err(why));
     }
     let part = Part::of(py, ty);
+    // SAFETY: the descriptor lives for ever, and the context is this thread's.
     let list = run(py, |ctx| unsafe { Runtime::list_new(ctx, part.desc, allocated.max(0)) })?;
     // SAFETY: the list is new.
     unsafe { bind_new(this.as_any(), Owned::new(list), part) }
