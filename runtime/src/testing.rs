@@ -15,6 +15,22 @@ pub(crate) fn with_ctx<T>(f: impl FnOnce(Ctx) -> T) -> T {
     result
 }
 
+/// Calls a helper on objects and memory of the test.
+macro_rules! call {
+    ($helper:ident($($arg:expr),* $(,)?)) => {
+        // SAFETY: the test passes its live context, live objects or null where the helper takes it, and
+        // memory as long as it says.
+        unsafe { Native::$helper($($arg),*) }
+    };
+}
+pub(crate) use call;
+
+/// Whether something is pending.
+pub(crate) fn has_raised(ctx: Ctx) -> bool {
+    // SAFETY: tests pass live contexts.
+    unsafe { !(*ctx).pending.is_null() }
+}
+
 /// Class and text of an exception.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Raised {

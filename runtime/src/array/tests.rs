@@ -3,12 +3,13 @@
 
 use super::linalg::{Matrix, matmul};
 use crate::Native;
-use crate::testing::{Raised, with_ctx};
+use crate::testing::{Raised, call, has_raised, with_ctx};
 use tierup_core::elem::Elem;
 use tierup_core::ops::kernel::{Helpers, Reduce};
 use tierup_core::rt::Ctx;
 
 type P = *mut u8;
+/// Where elements lie that nobody writes to.
 fn p<T>(v: &[T]) -> P {
     v.as_ptr().cast_mut().cast()
 }
@@ -37,7 +38,8 @@ fn reduce<T, R: Copy + Default>(
         strides[i] = n;
         n *= s.shape[i];
     }
-    let out = vec![R::default(); n as usize / size_of::<R>()];
+    let mut out = vec![R::default(); n as usize / size_of::<R>()];
+    // SAFETY: the source has the shape and strides given, and the result an element for each that stays.
     with_ctx(|ctx| unsafe {
         let data = p(s.data).wrapping_add(s.offset * size_of::<T>());
         Native::array_reduce(
@@ -50,10 +52,10 @@ fn reduce<T, R: Copy + Default>(
             data,
             s.strides.as_ptr(),
             axes,
-            p(&out),
+            out.as_mut_ptr().cast(),
             strides.as_ptr(),
         );
-        if (*ctx).pending.is_null() { Ok(out) } else { Err(Raised::take(ctx)) }
+        if has_raised(ctx) { Err(Raised::take(ctx)) } else { Ok(out) }
     })
 }
 fn flat<T>(data: &[T], elem: Elem) -> (Vec<i64>, Vec<i64>) {
@@ -100,16 +102,16 @@ fn sums_are_pairwise_at_every_length() {
             expected.to_bits(),
             "{n}"
         );
-        assert_eq!(unsafe { Native::array_sum_f64(p(&v), n as i64, 8) }.to_bits(), expected.to_bits());
+        assert_eq!(call!(array_sum_f64(p(&v), n as i64, 8)).to_bits(), expected.to_bits());
         let spread: Vec<f64> = v.iter().flat_map(|x| [*x, 99.0]).collect();
-        assert_eq!(unsafe { Native::array_sum_f64(p(&spread), n as i64, 16) }.to_bits(), expected.to_bits());
+        assert_eq!(call!(array_sum_f64(p(&spread), n as i64, 16)).to_bits(), expected.to_bits());
     }
     assert_eq!(
         all::<f64, f64>(Reduce::Sum, &[-0.0], Elem::F64, Elem::F64).to_bits(),
         0,
         "the identity is a positive zero"
     );
-    assert_eq!(unsafe { Native::array_sum_f32(p(&[0.1f32; 1000]), 1000, 4) }, 100.000015);
+    assert_eq!(call!(array_sum_f32(p(&[0.1f32; 1000]), 1000, 4)), 100.000015);
 }
 
 /// A chain's elements come in blocks: what they give together is what an array of them gives.
@@ -253,6 +255,7 @@ fn reductions_of_nothing() {
             "zero-size array to reduction operation maximum which has no identity"
         ))
     );
+    // SAFETY: shapes and strides have as many members as said, and no element is read where there is none.
     with_ctx(|ctx| unsafe {
         let mut at = 0;
         Native::array_arg(ctx, 1, 0, F64, 1, [0i64].as_ptr(), p(&none), [8i64].as_ptr(), 0, &mut at);
@@ -279,8 +282,9 @@ fn reductions_of_nothing() {
 
 /// Result of `array_arg` on a vector or matrix of float64 with C layout.
 fn arg(ctx: Ctx, max: i8, nan: i8, v: &[f64], shape: &[i64], axis: i64, n: usize) -> Vec<i64> {
-    let out = vec![-1i64; n];
+    let mut out = vec![-1i64; n];
     let strides: Vec<i64> = if shape.len() == 2 { vec![8 * shape[1], 8] } else { vec![8] };
+    // SAFETY: the array has that shape, and there is room for `n` positions.
     unsafe {
         Native::array_arg(
             ctx,
@@ -292,7 +296,7 @@ fn arg(ctx: Ctx, max: i8, nan: i8, v: &[f64], shape: &[i64], axis: i64, n: usize
             p(v),
             strides.as_ptr(),
             axis,
-            out.as_ptr().cast_mut(),
+            out.as_mut_ptr(),
         )
     };
     out
@@ -323,6 +327,7 @@ fn positions_of_extremes() {
 fn copies_casts_and_fills_any_layout() {
     let a: Vec<i16> = (0..2000).collect();
     let mut t = vec![0i16; 2000];
+    // SAFETY: the arrays have the shapes and strides given, and none overlaps another.
     unsafe {
         // 40 x 50 transposed into C order, large enough to go in blocks.
         Native::array_copy(
@@ -330,7 +335,7 @@ fn copies_casts_and_fills_any_layout() {
             2,
             2,
             [50i64, 40].as_ptr(),
-            p(&t),
+            t.as_mut_ptr().cast(),
             [80i64, 2].as_ptr(),
             p(&a),
             [2i64, 100].as_ptr(),
@@ -382,6 +387,7 @@ fn sorting_puts_nan_last() {
     let n = f64::NAN;
     let mut v = [2.0, n, -0.0, f64::NEG_INFINITY, 0.0, -n, 1.0];
     let mut order = [0i64; 7];
+    // SAFETY: arrays and positions have the lengths given.
     unsafe {
         Native::array_argsort(
             std::ptr::null_mut(),
@@ -451,6 +457,7 @@ fn sorting_puts_nan_last() {
 
 #[test]
 fn selecting_and_searching() {
+    // SAFETY: arrays and positions have the lengths given.
     with_ctx(|ctx| unsafe {
         let mut v = [5i64, 1, 4, 2, 3];
         let mut order = [0i64; 5];
@@ -483,6 +490,7 @@ fn selecting_and_searching() {
 fn running_sums_and_indices_of_true_elements() {
     let m = [1i64, 2, 3, 4, 5, 6];
     let (mut out, mut at) = ([0i64; 6], [0i64; 8]);
+    // SAFETY: arrays and results have the shapes and strides given.
     unsafe {
         Native::array_accumulate(
             std::ptr::null_mut(),
@@ -559,6 +567,7 @@ fn products_of_matrices() {
         let (a, b) = (wild((m * k) as usize), wild((k * n) as usize));
         let mut c = vec![f64::NAN; (m * n) as usize];
         // `a` in Fortran order.
+        // SAFETY: `a` is `m` by `k`, `b` is `k` by `n`, and `c`, which is neither, `m` by `n`.
         unsafe {
             matmul(
                 Elem::F64,
@@ -583,6 +592,7 @@ fn products_of_matrices() {
     }
     // Misaligned operands, past the size that is computed without packing.
     let (bytes, mut c) = ([0x3fu8; 4 * 20 * 20 + 1], [0f32; 400]);
+    // SAFETY: four bytes for each of twenty by twenty elements, of the operand from the second byte on.
     unsafe {
         let odd = Matrix { data: p(&bytes).wrapping_add(1), row: 80, col: 4 };
         matmul(Elem::F32, [20, 20, 20], odd, odd, Matrix { data: c.as_mut_ptr().cast(), row: 80, col: 4 });
@@ -601,6 +611,7 @@ fn products_of_matrices() {
 fn overlap_sees_extents_and_interleaving() {
     let base = [0u8; 100];
     let lane = |offset: usize, n: i64, stride: i64| (p(&base).wrapping_add(offset), [n], [stride]);
+    // SAFETY: shapes and strides have one member each.
     let overlap = |a: (P, [i64; 1], [i64; 1]), b: (P, [i64; 1], [i64; 1])| unsafe {
         Native::array_overlap(4, 1, a.1.as_ptr(), a.0, a.2.as_ptr(), 4, 1, b.1.as_ptr(), b.0, b.2.as_ptr())
     };

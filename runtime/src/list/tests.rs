@@ -10,6 +10,7 @@ fn make<T: Copy>(items: &[T], elem: Type) -> L {
     let desc = desc::of(elem);
     assert_eq!((desc.size, desc.align), (size_of::<T>() as i64, align_of::<T>() as i64), "{elem}");
     let l = new(desc, items.len() as i64).unwrap();
+    // SAFETY: the new list has room for the items, which its type describes.
     unsafe {
         std::ptr::copy_nonoverlapping(items.as_ptr(), (*l).data.cast::<T>(), items.len());
         (*l).len = items.len() as i64;
@@ -23,18 +24,22 @@ fn strings(items: &[&str]) -> L {
     make(&items.iter().map(|t| from_text(t).unwrap()).collect::<Vec<_>>(), Type::str())
 }
 unsafe fn items<T: Copy>(l: L) -> Vec<T> {
+    // SAFETY: tests ask for elements of the list's type.
     unsafe { crate::raw_slice((*l).data.cast::<T>(), (*l).len).to_vec() }
 }
 unsafe fn texts(l: L) -> Vec<String> {
+    // SAFETY: the elements are live strings, which the list holds.
     unsafe { items::<*mut Str>(l).into_iter().map(|s| crate::string::Chars::of(s).text()).collect() }
 }
 unsafe fn free(l: L) {
+    // SAFETY: tests give up the reference that they have.
     unsafe { release(l.cast()) }
 }
 
 #[test]
 fn growing_inserting_and_removing() {
     let before = live();
+    // SAFETY: the list is live until the test frees it, and nobody else has it.
     with_ctx(|ctx| unsafe {
         let l = Native::list_new(ctx, desc::of(Type::int()), 0);
         for i in 0..100 {
@@ -68,6 +73,7 @@ fn growing_inserting_and_removing() {
 #[test]
 fn elements_are_retained_and_released_with_their_lists() {
     let before = live();
+    // SAFETY: lists are live until the test frees them, and nobody else has them.
     with_ctx(|ctx| unsafe {
         let l = strings(&["aa", "bb", "cc", "dd"]);
         let every_other = Native::list_slice(ctx, l, 3, -2, 2);
@@ -99,6 +105,7 @@ fn elements_are_retained_and_released_with_their_lists() {
 #[test]
 fn impossible_sizes_are_memory_errors() {
     let before = live();
+    // SAFETY: the list is live until the test frees it, and nobody else has it.
     with_ctx(|ctx| unsafe {
         assert!(Native::list_new(ctx, desc::of(Type::int()), i64::MAX).is_null());
         assert_eq!(Raised::take(ctx).class, "MemoryError");
@@ -113,6 +120,7 @@ fn impossible_sizes_are_memory_errors() {
 
 #[test]
 fn a_borrowed_list_refuses_to_change() {
+    // SAFETY: the list is live until the test frees it, and nobody else has it.
     with_ctx(|ctx| unsafe {
         let l = ints(&[3, 1, 2]);
         (*l).borrow = 1;
@@ -129,6 +137,7 @@ fn a_borrowed_list_refuses_to_change() {
 
 #[test]
 fn equality_and_order_are_lexicographic() {
+    // SAFETY: both lists are live until the test frees them, and have one type.
     unsafe {
         let (a, b, c) = (ints(&[1, 2]), ints(&[1, 2, 0]), ints(&[1, 3]));
         let cmp = |x, y| Native::list_compare(x, y);
@@ -155,6 +164,7 @@ fn equality_and_order_are_lexicographic() {
 #[test]
 fn sorting_is_stable_both_ways() {
     let before = live();
+    // SAFETY: lists are live until the test frees them, and nobody else has them.
     with_ctx(|ctx| unsafe {
         let l = make(&[0.0f64, 1.0, -0.0, -1.0], Type::float());
         Native::list_sort(ctx, l, 1);
@@ -186,6 +196,7 @@ fn sorting_is_stable_both_ways() {
 #[test]
 fn nan_lands_where_cpython_puts_it() {
     // `sorted([3, nan, 1, 2, nan, 0])` and `sorted([5, 4, nan, 1, 2, 3], reverse=True)` of CPython 3.11.
+    // SAFETY: lists are live until the test frees them, and nobody else has them.
     with_ctx(|ctx| unsafe {
         let nan = f64::NAN;
         for (input, reverse, expected) in [
@@ -238,6 +249,7 @@ fn the_own_timsort_agrees_with_the_standard_one() {
 fn lists_own_what_strings_hold() {
     let before = live();
     let s = Owned(from_text("shared text").unwrap());
+    // SAFETY: the list of strings is nobody else's until it is released.
     unsafe {
         let l = make(&[crate::string::share(s.0)], Type::str());
         retain(l.cast());

@@ -3,7 +3,7 @@
 use super::cmath::{Complex, Trouble, complex};
 use super::*;
 use crate::Native;
-use crate::testing::{Raised, with_ctx};
+use crate::testing::{Raised, call, has_raised, with_ctx};
 use tierup_core::ops::number::Helpers;
 use tierup_core::rt::Ctx;
 
@@ -11,7 +11,7 @@ use tierup_core::rt::Ctx;
 fn run<T>(f: impl FnOnce(Ctx) -> T) -> Result<T, (String, String)> {
     with_ctx(|ctx| {
         let v = f(ctx);
-        if unsafe { (*ctx).pending.is_null() } {
+        if !has_raised(ctx) {
             return Ok(v);
         }
         let r = Raised::take(ctx);
@@ -39,10 +39,10 @@ fn integer_powers_wrap() {
         assert_eq!(int_pow(b, e), r, "{b} ** {e}");
     }
     assert_eq!(
-        run(|c| unsafe { Native::int_pow_checked(c, 2, -1) }),
+        run(|c| call!(int_pow_checked(c, 2, -1))),
         raises("ValueError", "Integers to negative integer powers are not allowed.")
     );
-    assert_eq!(unsafe { Native::uint_pow(3, -1) }, uint_pow(3, u64::MAX) as i64);
+    assert_eq!(call!(uint_pow(3, -1)), uint_pow(3, u64::MAX) as i64);
 }
 
 #[test]
@@ -56,20 +56,21 @@ fn modular_powers() {
         (i64::MAX, i64::MAX, i64::MIN, -1),
         (2, 5, -1, 0),
     ] {
-        assert_eq!(run(|c| unsafe { Native::int_pow_mod(c, b, e, m) }), Ok(r), "pow({b}, {e}, {m})");
+        assert_eq!(run(|c| call!(int_pow_mod(c, b, e, m))), Ok(r), "pow({b}, {e}, {m})");
     }
     assert_eq!(
-        run(|c| unsafe { Native::int_pow_mod(c, 2, 1, 0) }),
+        run(|c| call!(int_pow_mod(c, 2, 1, 0))),
         raises("ValueError", "pow() 3rd argument cannot be 0")
     );
     assert_eq!(
-        run(|c| unsafe { Native::int_pow_mod(c, 2, -1, 4) }),
+        run(|c| call!(int_pow_mod(c, 2, -1, 4))),
         raises("ValueError", "base is not invertible for the given modulus")
     );
 }
 
 #[test]
 fn divisors_roots_and_choices() {
+    // SAFETY: these helpers take nothing but numbers, and a live context where they raise.
     unsafe {
         assert_eq!(
             (
@@ -88,16 +89,16 @@ fn divisors_roots_and_choices() {
     }
     assert_eq!((isqrt(i64::MAX).ok(), isqrt(24).ok(), isqrt(25).ok()), (Some(3037000499), Some(4), Some(5)));
     assert_eq!(
-        run(|c| unsafe { Native::int_isqrt(c, -1) }),
+        run(|c| call!(int_isqrt(c, -1))),
         raises("ValueError", "isqrt() argument must be nonnegative")
     );
     assert_eq!((factorial(0).ok(), factorial(20).ok()), (Some(1), Some(2432902008176640000)));
     assert_eq!(
-        run(|c| unsafe { Native::int_factorial(c, 21) }),
+        run(|c| call!(int_factorial(c, 21))),
         raises("OverflowError", "integer result does not fit in 64 bits")
     );
     assert_eq!(
-        run(|c| unsafe { Native::int_factorial(c, -1) }),
+        run(|c| call!(int_factorial(c, -1))),
         raises("ValueError", "factorial() not defined for negative values")
     );
     assert_eq!(
@@ -105,21 +106,15 @@ fn divisors_roots_and_choices() {
         (Some(7219428434016265740), Some(0), Some(i64::MAX), Some(i64::MAX))
     );
     assert_eq!(
-        run(|c| unsafe { Native::int_comb(c, 68, 34) }),
+        run(|c| call!(int_comb(c, 68, 34))),
         raises("OverflowError", "integer result does not fit in 64 bits")
     );
-    assert_eq!(
-        run(|c| unsafe { Native::int_comb(c, 1, -1) }),
-        raises("ValueError", "k must be a non-negative integer")
-    );
+    assert_eq!(run(|c| call!(int_comb(c, 1, -1))), raises("ValueError", "k must be a non-negative integer"));
     assert_eq!(
         (perm(i64::MAX, 0).ok(), perm(20, 20).ok(), perm(2, 3).ok()),
         (Some(1), Some(2432902008176640000), Some(0))
     );
-    assert_eq!(
-        run(|c| unsafe { Native::int_perm(c, -1, 1) }),
-        raises("ValueError", "n must be a non-negative integer")
-    );
+    assert_eq!(run(|c| call!(int_perm(c, -1, 1))), raises("ValueError", "n must be a non-negative integer"));
 }
 
 #[test]
@@ -141,12 +136,12 @@ fn rounding_is_correct_for_the_exact_value() {
         (1e22, -400, 0.0),
         (9.995, 2, 9.99),
     ] {
-        assert_eq!(run(|c| unsafe { Native::float_round(c, x, n) }), Ok(r), "round({x}, {n})");
+        assert_eq!(run(|c| call!(float_round(c, x, n))), Ok(r), "round({x}, {n})");
     }
     assert!(round::decimals(-0.1, 0).unwrap().is_sign_negative());
     assert!(round::decimals(f64::NAN, 2).unwrap().is_nan());
     assert_eq!(
-        run(|c| unsafe { Native::float_round(c, 1.7e308, -308) }),
+        run(|c| call!(float_round(c, 1.7e308, -308))),
         raises("OverflowError", "rounded value too large to represent")
     );
     for (n, d, r) in
@@ -155,9 +150,10 @@ fn rounding_is_correct_for_the_exact_value() {
         assert_eq!(round::int(n, d).ok(), Some(r));
     }
     assert_eq!(
-        run(|c| unsafe { Native::int_round(c, i64::MAX, -19) }),
+        run(|c| call!(int_round(c, i64::MAX, -19))),
         raises("OverflowError", "Python int too large to convert to C long")
     );
+    // SAFETY: these helpers take nothing but numbers.
     unsafe {
         assert_eq!(
             (Native::np_round_f64(2.675, 2), Native::np_round_f64(1250.0, -2), Native::np_round_f32(0.5, 0)),
@@ -168,6 +164,7 @@ fn rounding_is_correct_for_the_exact_value() {
 
 #[test]
 fn floats_become_ints_or_raise() {
+    // SAFETY: `run` passes a live context; beside it there are only numbers.
     unsafe {
         assert_eq!(run(|c| Native::float_to_int(c, -2.9)), Ok(-2));
         assert_eq!(run(|c| Native::float_round_to_int(c, 2.5)), Ok(2));
@@ -202,6 +199,7 @@ fn float_division_floors() {
     }
     let (q, r) = divmod_f64(-0.0, 3.0);
     assert!(q.is_sign_negative() && r.is_sign_positive());
+    // SAFETY: `run` passes a live context; beside it there are only numbers.
     unsafe {
         assert_eq!(
             run(|c| Native::float_floordiv(c, 1.0, 0.0)),
@@ -219,6 +217,7 @@ fn float_division_floors() {
 
 #[test]
 fn float_powers_raise_what_python_raises() {
+    // SAFETY: `run` passes a live context; beside it there are only numbers.
     unsafe {
         assert_eq!(run(|c| Native::float_pow(c, 2.0, 0.5)), Ok(std::f64::consts::SQRT_2));
         assert_eq!(run(|c| Native::float_pow(c, f64::NAN, 0.0)), Ok(1.0));
@@ -268,6 +267,7 @@ fn answer(f: impl FnOnce(Ctx, *mut f64)) -> Result<Complex, (String, String)> {
 
 #[test]
 fn complex_arithmetic() {
+    // SAFETY: results have room for two numbers, and contexts are live.
     unsafe {
         assert_eq!(answer(|c, o| Native::complex_div(c, 1.0, 2.0, 3.0, -4.0, o)), Ok(complex(-0.2, 0.4)));
         assert_eq!(
@@ -319,6 +319,7 @@ fn complex_functions_keep_their_branches() {
     assert_eq!(cmath::atanh(complex(1.0, 0.0)), (complex(f64::INFINITY, 0.0), Trouble::Domain));
     // The product does not overflow although cosh(710.5) does.
     assert_eq!(cmath::cosh(complex(710.5, 0.785)).1, Trouble::None);
+    // SAFETY: results have room for two numbers, and contexts are live.
     unsafe {
         assert_eq!(
             answer(|c, o| Native::cmath_log(c, 0.0, 0.0, o)),

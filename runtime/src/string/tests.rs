@@ -4,7 +4,7 @@ use super::*;
 use crate::Native;
 use crate::exc::{Arg, Exc};
 use crate::object::{live, release};
-use crate::testing::{Raised, with_ctx};
+use crate::testing::{Raised, call, has_raised, with_ctx};
 use tierup_core::layout::List;
 use tierup_core::ops::raising::Helpers as _;
 use tierup_core::ops::string::Helpers;
@@ -32,6 +32,7 @@ fn s(t: &str) -> Owned {
     Owned(from_text(t).unwrap())
 }
 fn list(l: *mut List) -> Vec<String> {
+    // SAFETY: the list is live, holds strings, and is released once they have been copied.
     unsafe {
         let out =
             crate::raw_slice((*l).data.cast::<S>(), (*l).len).iter().map(|s| Chars::of(*s).text()).collect();
@@ -47,6 +48,7 @@ fn results_have_the_narrowest_kind() {
     for (text, kind) in [("", 1), ("é", 1), ("éж", 2), ("ж😀", 4)] {
         assert_eq!(s(text).chars().kind(), kind, "{text}");
     }
+    // SAFETY: strings and context are live.
     with_ctx(|ctx| unsafe {
         let part = Owned(Native::str_slice(ctx, wide.0, 2, -2, 2));
         assert_eq!(part.chars().text(), "ba");
@@ -60,6 +62,7 @@ fn results_have_the_narrowest_kind() {
 
 #[test]
 fn single_latin1_characters_are_shared() {
+    // SAFETY: strings and context are live.
     with_ctx(|ctx| unsafe {
         let word = s("aba");
         assert_eq!(Native::str_getitem(ctx, word.0, 0), Native::str_getitem(ctx, word.0, -1));
@@ -80,7 +83,7 @@ fn hash_is_siphash13_of_the_code_units() {
 
 #[test]
 fn searching_across_widths() {
-    let find = |h: &str, n: &str, a, b| unsafe { Native::str_find(s(h).0, s(n).0, a, b) };
+    let find = |h: &str, n: &str, a, b| call!(str_find(s(h).0, s(n).0, a, b));
     // `жa` has bytes 36 04 61 00: a hit in the middle of a code unit must not count.
     assert_eq!(find("ж\u{6136}a\u{3600}", "\u{3600}", 0, i64::MAX), 3);
     assert_eq!(find("abcж", "c", 0, i64::MAX), 2);
@@ -88,6 +91,7 @@ fn searching_across_widths() {
     assert_eq!(find("abc", "", 3, i64::MAX), 3);
     assert_eq!(find("abc", "", 4, i64::MAX), -1);
     assert_eq!(find("hello", "l", -2, i64::MAX), 3);
+    // SAFETY: strings live until the end of the statement that makes them.
     unsafe {
         assert_eq!(Native::str_rfind(s("хабаба").0, s("аба").0, 0, i64::MAX), 3);
         assert_eq!(Native::str_count(s("aaaa").0, s("aa").0, 0, i64::MAX), 2);
@@ -103,6 +107,7 @@ fn searching_across_widths() {
 #[test]
 fn splitting_and_joining() {
     let before = live();
+    // SAFETY: strings, lists and context are live.
     with_ctx(|ctx| unsafe {
         let null = std::ptr::null_mut();
         let none: [&str; 0] = [];
@@ -130,6 +135,7 @@ fn splitting_and_joining() {
 
 #[test]
 fn case_follows_the_full_rules() {
+    // SAFETY: the string lives until the end of the call, and the context is live.
     let of = |f: unsafe fn(Ctx, S) -> S, t: &str| text(|ctx| unsafe { f(ctx, s(t).0) });
     assert_eq!(of(Native::str_upper, "straße ŉ"), "STRASSE ʼN");
     assert_eq!(of(Native::str_lower, "ΑΣ ΑΣΑ İ"), "ας ασα i̇");
@@ -137,6 +143,7 @@ fn case_follows_the_full_rules() {
     assert_eq!(of(Native::str_capitalize, "ǆABC"), "ǅabc");
     assert_eq!(of(Native::str_swapcase, "aBß"), "AbSS");
     assert_eq!(of(Native::str_casefold, "Straße ς"), "strasse σ");
+    // SAFETY: strings live until the end of the statement that makes them.
     unsafe {
         assert_eq!(
             (
@@ -169,17 +176,17 @@ fn case_follows_the_full_rules() {
 #[test]
 fn padding_and_tabs() {
     let null = std::ptr::null_mut();
-    assert_eq!(text(|c| unsafe { Native::str_center(c, s("ab").0, 5, null) }), "  ab ");
-    assert_eq!(text(|c| unsafe { Native::str_center(c, s("abc").0, 6, s("*").0) }), "*abc**");
-    assert_eq!(text(|c| unsafe { Native::str_zfill(c, s("-7").0, 4) }), "-007");
-    assert_eq!(text(|c| unsafe { Native::str_expandtabs(c, s("a\tbc\t\nd\t").0, 4) }), "a   bc  \nd   ");
+    assert_eq!(text(|c| call!(str_center(c, s("ab").0, 5, null))), "  ab ");
+    assert_eq!(text(|c| call!(str_center(c, s("abc").0, 6, s("*").0))), "*abc**");
+    assert_eq!(text(|c| call!(str_zfill(c, s("-7").0, 4))), "-007");
+    assert_eq!(text(|c| call!(str_expandtabs(c, s("a\tbc\t\nd\t").0, 4))), "a   bc  \nd   ");
     assert_eq!(
-        result(|c| unsafe { Native::str_ljust(c, s("a").0, 5, s("xy").0) }),
+        result(|c| call!(str_ljust(c, s("a").0, 5, s("xy").0))),
         Err(Raised::new("TypeError", "The fill character must be exactly one character long"))
     );
     let huge = |r: Result<String, Raised>| assert_eq!(r.unwrap_err().class, "MemoryError");
-    huge(result(|c| unsafe { Native::str_repeat(c, s("ab").0, i64::MAX) }));
-    huge(result(|c| unsafe { Native::str_rjust(c, s("ab").0, i64::MAX, null) }));
+    huge(result(|c| call!(str_repeat(c, s("ab").0, i64::MAX))));
+    huge(result(|c| call!(str_rjust(c, s("ab").0, i64::MAX, null))));
 }
 
 #[test]
@@ -189,9 +196,9 @@ fn repr_quotes_and_escapes() {
         ("'\"", "'\\'\"'"),
         ("a\n\t\\\x07é\u{ad}\u{2028}😀\u{e000}", "'a\\n\\t\\\\\\x07é\\xad\\u2028😀\\ue000'"),
     ] {
-        assert_eq!(text(|c| unsafe { Native::str_repr(c, s(t).0) }), r);
+        assert_eq!(text(|c| call!(str_repr(c, s(t).0))), r);
     }
-    assert_eq!(text(|c| unsafe { Native::str_ascii(c, s("é😀").0) }), "'\\xe9\\U0001f600'");
+    assert_eq!(text(|c| call!(str_ascii(c, s("é😀").0))), "'\\xe9\\U0001f600'");
 }
 
 #[test]
@@ -211,10 +218,10 @@ fn floats_print_as_cpython_prints_them() {
         (-f64::INFINITY, "-inf"),
         (f64::NAN, "nan"),
     ] {
-        assert_eq!(text(|_| unsafe { Native::str_from_f64(x) }), t);
+        assert_eq!(text(|_| call!(str_from_f64(x))), t);
     }
-    assert_eq!(text(|_| unsafe { Native::str_from_f32(0.1) }), "0.1");
-    assert_eq!(text(|_| unsafe { Native::str_from_f32(1e16) }), "1e+16");
+    assert_eq!(text(|_| call!(str_from_f32(0.1))), "0.1");
+    assert_eq!(text(|_| call!(str_from_f32(1e16))), "1e+16");
     for (re, im, t) in [
         (1.0, 2.0, "(1+2j)"),
         (0.0, -1.5, "-1.5j"),
@@ -222,7 +229,7 @@ fn floats_print_as_cpython_prints_them() {
         (f64::NAN, f64::NEG_INFINITY, "(nan-infj)"),
         (1e16, -0.0, "(1e+16-0j)"),
     ] {
-        assert_eq!(text(|_| unsafe { Native::str_from_complex(re, im) }), t);
+        assert_eq!(text(|_| call!(str_from_complex(re, im))), t);
     }
 }
 
@@ -230,8 +237,8 @@ fn floats_print_as_cpython_prints_them() {
 fn text_becomes_numbers() {
     let int = |t: &str, base| {
         with_ctx(|ctx| {
-            let v = unsafe { Native::str_to_int(ctx, s(t).0, base) };
-            if unsafe { (*ctx).pending.is_null() } { Ok(v) } else { Err(Raised::take(ctx).text) }
+            let v = call!(str_to_int(ctx, s(t).0, base));
+            if has_raised(ctx) { Err(Raised::take(ctx).text) } else { Ok(v) }
         })
     };
     assert_eq!(int(" -1_0\n", 10), Ok(-10));
@@ -247,8 +254,8 @@ fn text_becomes_numbers() {
     assert_eq!(int("1", 1), Err("int() base must be >= 2 and <= 36, or 0".into()));
     let float = |t: &str| {
         with_ctx(|ctx| {
-            let v = unsafe { Native::str_to_float(ctx, s(t).0) };
-            if unsafe { (*ctx).pending.is_null() } { Ok(v) } else { Err(Raised::take(ctx).text) }
+            let v = call!(str_to_float(ctx, s(t).0));
+            if has_raised(ctx) { Err(Raised::take(ctx).text) } else { Ok(v) }
         })
     };
     assert_eq!(float(" 1_0.5e-1_0 "), Ok(1.05e-9));
@@ -265,7 +272,7 @@ fn text_becomes_numbers() {
     ] {
         with_ctx(|ctx| {
             let mut out = [0.0; 2];
-            unsafe { Native::str_to_complex(ctx, s(t).0, out.as_mut_ptr()) };
+            call!(str_to_complex(ctx, s(t).0, out.as_mut_ptr()));
             assert_eq!(out, [re, im], "{t}");
         });
     }
@@ -273,7 +280,7 @@ fn text_becomes_numbers() {
 
 #[test]
 fn format_specifications() {
-    let int = |v, spec: &str| result(|c| unsafe { Native::str_format_i64(c, v, s(spec).0) });
+    let int = |v, spec: &str| result(|c| call!(str_format_i64(c, v, s(spec).0)));
     for (v, spec, t) in [
         (42, "5", "   42"),
         (-42, "=+6", "-   42"),
@@ -299,7 +306,7 @@ fn format_specifications() {
     assert_eq!(int(1, "9999999999999999999999"), value("Too many decimal digits in format string"));
     assert_eq!(int(1, "999999999999999").unwrap_err().class, "MemoryError");
     assert_eq!(int(-1, "c"), Err(Raised::new("OverflowError", "%c arg not in range(0x110000)")));
-    let float = |v, spec: &str| result(|c| unsafe { Native::str_format_f64(c, v, s(spec).0) });
+    let float = |v, spec: &str| result(|c| call!(str_format_f64(c, v, s(spec).0)));
     for (v, spec, t) in [
         (3.14159, ".2f", "3.14"),
         (2.5, ".0f", "2"),
@@ -321,22 +328,19 @@ fn format_specifications() {
     assert_eq!(float(1.0, "."), value("Format specifier missing precision"));
     assert_eq!(float(1.0, ".99999999999f"), value("precision too big"));
     assert_eq!(
-        result(|c| unsafe { Native::str_format_complex(c, 1.5, -2.0, s(">+12.1f").0) }).as_deref(),
+        result(|c| call!(str_format_complex(c, 1.5, -2.0, s(">+12.1f").0))).as_deref(),
         Ok("   +1.5-2.0j")
     );
     assert_eq!(
-        result(|c| unsafe { Native::str_format_complex(c, 1.0, 1.0, s("05").0) }),
+        result(|c| call!(str_format_complex(c, 1.0, 1.0, s("05").0))),
         value("Zero padding is not allowed in complex format specifier")
     );
+    assert_eq!(result(|c| call!(str_format_str(c, s("héllo").0, s("*^7.3").0))).as_deref(), Ok("**hél**"));
     assert_eq!(
-        result(|c| unsafe { Native::str_format_str(c, s("héllo").0, s("*^7.3").0) }).as_deref(),
-        Ok("**hél**")
-    );
-    assert_eq!(
-        result(|c| unsafe { Native::str_format_str(c, s("a").0, s("=5").0) }),
+        result(|c| call!(str_format_str(c, s("a").0, s("=5").0))),
         value("'=' alignment not allowed in string format specifier")
     );
-    assert_eq!(result(|c| unsafe { Native::str_format_bool(c, 1, s("5").0) }).as_deref(), Ok("    1"));
+    assert_eq!(result(|c| call!(str_format_bool(c, 1, s("5").0))).as_deref(), Ok("    1"));
 }
 
 #[test]
@@ -344,7 +348,8 @@ fn exceptions_as_text() {
     let before = live();
     let show = |class, args: Vec<Arg>| {
         let e = Exc::builtin(class, args).cast();
-        let both = (text(|c| unsafe { Native::exc_str(c, e) }), text(|c| unsafe { Native::exc_repr(c, e) }));
+        let both = (text(|c| call!(exc_str(c, e))), text(|c| call!(exc_repr(c, e))));
+        // SAFETY: the exception was made here, and nobody else has it.
         unsafe { release(e) };
         both
     };
