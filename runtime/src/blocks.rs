@@ -26,8 +26,8 @@ struct Kept {
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        // SAFETY: the list owns what it holds.
         for b in &self.blocks {
+            // SAFETY: the list owns what it holds, and goes.
             unsafe { libc::free(b.raw) }
         }
     }
@@ -39,8 +39,8 @@ thread_local! { static KEPT: RefCell<Kept> = RefCell::default(); }
 /// is no memory.
 pub(crate) fn take(total: usize, zeroed: bool) -> (*mut libc::c_void, usize, bool) {
     if let Some(b) = (total >= SMALLEST).then(|| find(total)).flatten() {
-        // SAFETY: the block is ours and has at least `total` bytes.
         if zeroed {
+            // SAFETY: the block is ours and has at least `total` bytes.
             unsafe { libc::memset(b.raw, 0, total) };
         }
         return (b.raw, b.total, false);
@@ -70,8 +70,8 @@ fn find(total: usize) -> Option<Block> {
 pub(crate) unsafe fn give(raw: *mut libc::c_void, total: usize) {
     let kept = (SMALLEST..=BYTES).contains(&total)
         && KEPT.try_with(|k| keep(&mut k.borrow_mut(), Block { raw, total })).is_ok();
-    // SAFETY: as required of the caller.
     if !kept {
+        // SAFETY: the C library gave it, and as required of the caller nobody uses it.
         unsafe { libc::free(raw) }
     }
 }
@@ -95,6 +95,7 @@ mod tests {
     #[test]
     fn a_freed_block_serves_the_next_of_its_size() {
         let (a, size, fresh) = take(100_000, false);
+        // SAFETY: blocks have the sizes that `take` said, and are not used once given back.
         unsafe {
             libc::memset(a, 7, size);
             give(a, size);
@@ -112,6 +113,7 @@ mod tests {
     fn what_is_kept_is_bounded() {
         let all: Vec<_> = (0..40).map(|i| take(SMALLEST * (i + 1), false)).collect();
         for (raw, total, _) in all {
+            // SAFETY: nobody uses the blocks.
             unsafe { give(raw, total) }
         }
         KEPT.with(|k| {

@@ -83,6 +83,7 @@ impl generator::Helpers for Native {
         }
     }
     unsafe fn frame_leave(f: *mut Frame) {
+        // SAFETY: who leaves a frame holds a reference to it.
         unsafe { (*f).busy.store(0, Ordering::Release) }
     }
 }

@@ -68,14 +68,12 @@ fn numpys() -> Option<Library> {
         let forms: [(&str, &str, bool); 4] =
             [("scipy_", "_64_", true), ("", "_64_", true), ("scipy_", "_", false), ("", "_", false)];
         forms.iter().find_map(|(before, after, wide)| {
-            // SAFETY: a live handle.
-            library(
-                |routine| {
-                    CString::new(format!("{before}{routine}{after}"))
-                        .map_or(0, |n| unsafe { libc::dlsym(handle, n.as_ptr()) } as usize)
-                },
-                *wide,
-            )
+            let address = |routine: &str| {
+                let name = CString::new(format!("{before}{routine}{after}")).ok()?;
+                // SAFETY: a live handle, and a name that ends in a zero.
+                Some(unsafe { libc::dlsym(handle, name.as_ptr()) } as usize)
+            };
+            library(|routine| address(routine).unwrap_or(0), *wide)
         })
     })
 }

@@ -18,6 +18,7 @@ impl Helpers for Native {
         match unsafe { crate::lapack::call(routine, complex != 0, args) } {
             Ok(info) => info,
             Err(e) => {
+                // SAFETY: compiled code passes the live context of its thread.
                 unsafe { or_raise(ctx, Err(e)) }
                 0
             }
@@ -86,6 +87,7 @@ mod tests {
             // The right operand is read in columns: stored transposed.
             let bt: Vec<f64> = (0..n * k).map(|i| b[i % k.max(1) * n + i / k.max(1)]).collect();
             let dims = [m, k, n, 8 * k, 8, 8, 8 * k, 8 * n, 8].map(|x| x as i64);
+            // SAFETY: the matrices have the dimensions and strides given.
             with_ctx(|ctx| unsafe {
                 Native::linalg_matmul(
                     ctx,
@@ -109,6 +111,7 @@ mod tests {
     fn bools_and_bytes_have_arithmetic_of_their_own() {
         let (a, b, mut c) = ([1u8, 1, 0, 1], [1u8, 0, 1, 0], [9u8; 4]);
         let dims = [2i64, 2, 2, 2, 1, 2, 1, 2, 1];
+        // SAFETY: three matrices of two by two, of bytes.
         with_ctx(|ctx| unsafe {
             Native::linalg_matmul(
                 ctx,
@@ -121,6 +124,7 @@ mod tests {
         });
         assert_eq!(c, [1, 0, 1, 0]);
         let (a, mut c) = ([100u8, 200, 3, 255], [0u8; 4]);
+        // SAFETY: as above.
         with_ctx(|ctx| unsafe {
             Native::linalg_matmul(
                 ctx,

@@ -51,8 +51,8 @@ fn settle_slowly(status: u64) -> u64 {
         return status;
     }
     UNREPORTED.fetch_sub(1, Ordering::Relaxed);
-    // SAFETY: a status other than 0 is an owned exception, which this one replaces.
     if status != 0 {
+        // SAFETY: a status other than 0 is an owned exception, which this one replaces.
         drop(unsafe { Error::from_raw(status as usize as *mut Exc) });
     }
     e as u64

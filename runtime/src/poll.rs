@@ -17,7 +17,7 @@ pub(crate) struct Poll {
 
 impl Poll {
     /// # Safety
-    /// `ctx` is the live context of this thread for as long as this is used.
+    /// `ctx` is null, or the live context of this thread for as long as this is used.
     pub(crate) unsafe fn new(ctx: Ctx) -> Poll {
         Poll { ctx, left: WORK, stop: false }
     }

@@ -83,6 +83,7 @@ impl Helpers for Native {
         data: P,
         repr: i8,
     ) {
+        // SAFETY: compiled code describes a live array, and passes its context.
         unsafe { or_raise(ctx, array(elem, ndim, shape, strides, data, repr).map(show)) }
     }
     unsafe fn array_text(
@@ -94,6 +95,7 @@ impl Helpers for Native {
         data: P,
         repr: i8,
     ) -> *mut Str {
+        // SAFETY: compiled code describes a live array, and passes its context.
         unsafe { or_raise(ctx, array(elem, ndim, shape, strides, data, repr).and_then(|t| from_text(&t))) }
     }
     unsafe fn print_end(ctx: Ctx, flush: i8) {
@@ -101,6 +103,7 @@ impl Helpers for Native {
         let text = BUFFER.take();
         let host = callbacks();
         let result = (host.write)(&text).and_then(|()| if flush != 0 { (host.flush)() } else { Ok(()) });
+        // SAFETY: compiled code passes the live context of its thread.
         unsafe { or_raise(ctx, result) }
     }
 }
@@ -119,6 +122,7 @@ mod tests {
     #[test]
     fn pieces_print_as_python_prints_them() {
         let s = Owned(from_text("it's").unwrap());
+        // SAFETY: texts have the lengths given, and the string is live.
         let text = sent(|| unsafe {
             Native::print_i64(-3);
             Native::print_text(c" ".as_ptr().cast_mut().cast(), 1);
@@ -136,6 +140,7 @@ mod tests {
 
     #[test]
     fn arrays_go_through_the_host() {
+        // SAFETY: the array lives as long as the test, and the context as long as this runs.
         with_ctx(|ctx| unsafe {
             let (shape, strides, data) = ([2i64], [8i64], [1.0f64, 2.0]);
             let s = Owned(Native::array_text(
@@ -163,6 +168,7 @@ mod tests {
 
     #[test]
     fn the_end_empties_the_buffer() {
+        // SAFETY: no byte is read of an empty text, and the context is live.
         with_ctx(|ctx| unsafe {
             Native::print_text(c"".as_ptr().cast_mut().cast(), 0);
             Native::print_end(ctx, 1);

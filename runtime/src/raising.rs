@@ -135,6 +135,7 @@ impl Helpers for Native {
         Class::from_number(class).is_some_and(|c| unsafe { (*exc.cast::<Exc>()).is_a(c) }) as i8
     }
     unsafe fn exc_matches_host(exc: *mut Obj, handle: i64) -> i8 {
+        // SAFETY: compiled code holds a reference to the exception.
         unsafe { (*exc.cast::<Exc>()).is_a_host(handle) as i8 }
     }
     unsafe fn exc_set_cause(exc: *mut Obj, cause: *mut Obj) {
@@ -152,6 +153,7 @@ impl Helpers for Native {
         }
     }
     unsafe fn exc_set_context(exc: *mut Obj, handled: *mut Obj) {
+        // SAFETY: compiled code passes null or exceptions to which it holds references.
         unsafe { set_context(exc.cast(), handled.cast()) }
     }
     unsafe fn exc_reraise(ctx: Ctx) -> *mut Obj {
@@ -213,6 +215,7 @@ impl Helpers for Native {
         }
     }
     unsafe fn exc_arg_count(exc: *mut Obj) -> i64 {
+        // SAFETY: compiled code holds a reference to the exception.
         unsafe { (*exc.cast::<Exc>()).args.len() as i64 }
     }
     unsafe fn exc_arg(ctx: Ctx, exc: *mut Obj, index: i64, out: P) -> i64 {
@@ -241,12 +244,15 @@ impl Helpers for Native {
     unsafe fn exc_class_name(ctx: Ctx, exc: *mut Obj) -> *mut Str {
         // SAFETY: the exception is live.
         let class = unsafe { (*exc.cast::<Exc>()).class };
+        // SAFETY: compiled code passes the live context of its thread.
         unsafe { or_raise(ctx, from_text(&class.name)) }
     }
     unsafe fn exc_str(ctx: Ctx, exc: *mut Obj) -> *mut Str {
+        // SAFETY: compiled code holds a reference to the exception, and passes its live context.
         unsafe { or_raise(ctx, from_chars(Chars::Four(&number::exc_str(&*exc.cast::<Exc>())))) }
     }
     unsafe fn exc_repr(ctx: Ctx, exc: *mut Obj) -> *mut Str {
+        // SAFETY: compiled code holds a reference to the exception, and passes its live context.
         unsafe { or_raise(ctx, from_chars(Chars::Four(&number::exc_repr(&*exc.cast::<Exc>())))) }
     }
 }
@@ -315,6 +321,7 @@ mod tests {
     use tierup_core::types::class::HostClass;
 
     fn exc(class: Class, text: &str) -> *mut Obj {
+        // SAFETY: the text has that length.
         unsafe { Native::exc_new(class as i64, text.as_ptr().cast_mut(), text.len() as i64) }
     }
 
@@ -328,6 +335,7 @@ mod tests {
     #[test]
     fn exceptions_match_by_class_and_free_what_they_hold() {
         let before = live();
+        // SAFETY: the exceptions are the test's own until it releases them.
         unsafe {
             let e = exc(Class::KeyError, "k");
             for (class, yes) in [
@@ -394,6 +402,7 @@ mod tests {
     #[test]
     fn contexts_never_form_a_cycle_and_long_chains_are_freed() {
         let before = live();
+        // SAFETY: the exceptions are the test's own until it releases them.
         unsafe {
             let (a, b) = (exc(Class::ValueError, "a"), exc(Class::ValueError, "b"));
             Native::exc_set_context(b, a);
@@ -416,6 +425,8 @@ mod tests {
 
     #[test]
     fn helpers_errors_take_the_handled_exception_as_context() {
+        // SAFETY: the context is live, and the exceptions are the test's own until it releases them or leaves
+        // them there.
         with_ctx(|ctx| unsafe {
             let none = Native::exc_reraise(ctx);
             assert_eq!((*none.cast::<Exc>()).message(), "No active exception to reraise");

@@ -36,6 +36,7 @@ unsafe fn sleep(ctx: Ctx, s: f64) -> Res<()> {
     let (start, slice) = (std::time::Instant::now(), std::time::Duration::from_millis(50));
     while let Some(left) = length.checked_sub(start.elapsed()).filter(|d| !d.is_zero()) {
         std::thread::sleep(left.min(slice));
+        // SAFETY: as required of the caller, the context is this thread's.
         unsafe {
             <Native as tierup_core::ops::object::Helpers>::poll_interrupt(ctx);
             if !(*ctx).pending.is_null() {
@@ -66,6 +67,7 @@ impl Helpers for Native {
         clock(libc::CLOCK_PROCESS_CPUTIME_ID)
     }
     unsafe fn time_sleep(ctx: Ctx, seconds: f64) {
+        // SAFETY: compiled code passes the live context of its thread.
         unsafe { or_raise(ctx, sleep(ctx, seconds)) }
     }
 }
@@ -77,6 +79,7 @@ mod tests {
 
     #[test]
     fn clocks_advance_and_sleeping_takes_time() {
+        // SAFETY: the context is live.
         with_ctx(|ctx| unsafe {
             let (a, wall) = (Native::time_perf_counter_ns(), Native::time_time());
             Native::time_sleep(ctx, 0.002);
@@ -90,6 +93,7 @@ mod tests {
 
     #[test]
     fn bad_lengths_raise_and_an_interrupt_ends_the_sleep() {
+        // SAFETY: the context is live.
         with_ctx(|ctx| unsafe {
             Native::time_sleep(ctx, -1.0);
             assert_eq!(Raised::take(ctx), Raised::new("ValueError", "sleep length must be non-negative"));

@@ -24,6 +24,8 @@ pub(crate) unsafe fn copy(size: usize, to: View<'_>, from: View<'_>, poll: &mut 
     let p = plan(to.shape, [to.strides, from.strides]);
     let inner = p.inner();
     let [ts, fs] = inner.strides;
+    // SAFETY: offsets of a plan over the shape lie within both arrays, which as required of the caller do not
+    // overlap.
     unsafe {
         // Rows against columns: two nested axes where the source's small stride is the outer one.
         if let [.., outer, _] = &*p.axes
@@ -94,6 +96,7 @@ unsafe fn blocks(
     poll: &mut Poll,
 ) {
     const B: isize = 32;
+    // SAFETY: as required of `copy`'s caller; `ii` and `j` stay below the lengths of the two axes.
     unsafe {
         for i in (0..n).step_by(B as usize) {
             for j in (0..m).step_by(B as usize) {
@@ -123,6 +126,7 @@ unsafe fn blocks(
 unsafe fn lane(size: usize, to: *mut u8, ts: isize, from: *const u8, fs: isize, n: isize) {
     unsafe fn typed<T: Copy>(to: *mut u8, ts: isize, from: *const u8, fs: isize, n: isize) {
         let w = size_of::<T>() as isize;
+        // SAFETY: both lanes have `n` elements of the size of `T`, which are read and written unaligned.
         unsafe {
             if ts == w && fs == 0 {
                 let v = from.cast::<T>().read_unaligned();
@@ -138,6 +142,7 @@ unsafe fn lane(size: usize, to: *mut u8, ts: isize, from: *const u8, fs: isize, 
             }
         }
     }
+    // SAFETY: as required of the caller; a type that is only copied may stand for elements of its size.
     unsafe {
         if ts == size as isize && fs == size as isize {
             return std::ptr::copy_nonoverlapping(from, to, n as usize * size);
@@ -163,6 +168,7 @@ unsafe fn lane(size: usize, to: *mut u8, ts: isize, from: *const u8, fs: isize, 
 /// `value` points to `size` bytes outside the array.
 pub(crate) unsafe fn fill(size: usize, value: *mut u8, to: View<'_>, poll: &mut Poll) {
     let zeros = SmallVec::of(0, to.shape.len());
+    // SAFETY: as required of the caller; with strides of zero every element is read from `value`.
     unsafe { copy(size, to, View { shape: to.shape, strides: &zeros, data: value }, poll) }
 }
 
@@ -177,6 +183,7 @@ pub(crate) trait Pair<D>: Item + To<D> {}
 impl<S: Item + To<D>, D> Pair<D> for S {}
 
 unsafe fn convert<S: Pair<D>, D: Item>(to: *mut u8, ts: isize, from: *const u8, fs: isize, n: isize) {
+    // SAFETY: as required of whoever calls a `Convert`: both lanes have `n` elements, and do not overlap.
     unsafe {
         if ts == size_of::<D>() as isize && fs == size_of::<S>() as isize {
             return convert_contiguous::<S, D>(to, from, n);
@@ -202,6 +209,7 @@ pub(crate) fn converter(to: Elem, from: Elem) -> Option<Convert> {
 /// Both arrays are as described and do not overlap.
 pub(crate) unsafe fn cast(to_elem: Elem, to: View<'_>, from_elem: Elem, from: View<'_>, poll: &mut Poll) {
     if to_elem == from_elem {
+        // SAFETY: as required of the caller; the elements are of one type.
         return unsafe { copy(to_elem.bytes(), to, from, poll) };
     }
     let Some(convert) = converter(to_elem, from_elem) else { return };

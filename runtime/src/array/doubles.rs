@@ -28,8 +28,8 @@ pub(crate) unsafe fn pairwise(p: *const f64, n: isize, far: bool) -> Option<f64>
 
 #[inline(always)]
 fn ask_for<const FAR: bool>(p: *const f64) {
-    // SAFETY: it is only a hint, at any address.
     if FAR {
+        // SAFETY: it is only a hint, at any address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast::<i8>().wrapping_add(AHEAD)) }
     }
 }

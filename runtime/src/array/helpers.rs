@@ -48,6 +48,7 @@ unsafe fn parts<const K: usize>(
     let longest = (0..shape.len()).rev().max_by_key(|k| shape[*k]);
     // SAFETY: as required of the caller.
     let Some(axis) = longest.filter(|_| team && total >= MANY) else {
+        // SAFETY: as required of the caller, the context is this thread's.
         return run(arrays, &mut unsafe { Poll::new(ctx) });
     };
     let (n, strides) = (shape[axis], arrays.map(|a| a.strides));
@@ -179,6 +180,8 @@ impl Helpers for Native {
                 .ok_or_else(|| Error::new(Class::SystemError, format!("no reduction has number {op}")))?;
             let job =
                 reduce::Job { op, elem: elem(elem_code), acc: elem(acc), team: team.then_some(Shared(ctx)) };
+            // SAFETY: shape and strides have `ndim` members, and the result has an element for each that is
+            // left.
             unsafe {
                 reduce::reduce(
                     job,
@@ -189,6 +192,7 @@ impl Helpers for Native {
                 )
             }
         };
+        // SAFETY: compiled code passes the live context of its thread.
         unsafe { or_raise(ctx, run()) }
     }
     unsafe fn array_reduce_several(
@@ -205,6 +209,7 @@ impl Helpers for Native {
             let (ops, team) = team(ops);
             let all: Vec<Reduce> =
                 Reduce::ALL.iter().copied().filter(|op| ops >> *op as i64 & 1 != 0).collect();
+            // SAFETY: shape and strides have `ndim` members, and `out` has a place for each reduction.
             unsafe {
                 reduce::several(
                     &all,
@@ -215,35 +220,46 @@ impl Helpers for Native {
                 )
             }
         };
+        // SAFETY: compiled code passes the live context of its thread.
         unsafe { or_raise(ctx, run()) }
     }
     unsafe fn array_fold(op: i64, elem_code: i64, data: P, n: i64, done: i64, out: P) {
         if let Some(op) = Reduce::from_number(op) {
+            // SAFETY: compiled code passes `n` elements that lie side by side, and an accumulator of their
+            // type.
             unsafe { reduce::fold(op, elem(elem_code), data, n, done, out) }
         }
     }
     unsafe fn array_sums_begin(state: P, n: i64, most: i64) -> i64 {
+        // SAFETY: the state is memory of compiled code's frame, as large and aligned as [`Sums`].
         unsafe { Sums::begin(state.cast(), n, most) }
     }
     unsafe fn array_sums_next(state: P) -> i64 {
+        // SAFETY: the state is compiled code's own, and was begun.
         unsafe { (*state.cast::<Sums>()).next_block() }
     }
     unsafe fn array_sums_push(state: P, sum: f64, single: i8) {
+        // SAFETY: the state is compiled code's own, and was begun.
         unsafe { (*state.cast::<Sums>()).push(sum, single != 0) }
     }
     unsafe fn array_sums_leaves(state: P, leaves: P) -> i64 {
+        // SAFETY: state and leaves are compiled code's own and do not overlap; any bits are leaves.
         unsafe { (*state.cast::<Sums>()).next_leaves(&mut *leaves.cast()) }
     }
     unsafe fn array_sums_join_leaves(state: P, leaves: P, single: i8) {
+        // SAFETY: as for `array_sums_leaves`, which filled in what leaves there are.
         unsafe { (*state.cast::<Sums>()).push_leaves(&*leaves.cast(), single != 0) }
     }
     unsafe fn array_sums_leaf(leaves: P, n: i64, single: i8) -> f64 {
+        // SAFETY: the leaves are compiled code's own, and filled.
         unsafe { (*leaves.cast::<sums::Leaves>()).sum(0, n, single != 0) }
     }
     unsafe fn array_lanes_extreme(table: P, max: i8, single: i8) -> f64 {
+        // SAFETY: the table is compiled code's own, and filled.
         unsafe { (*table.cast::<sums::Leaves>()).extreme(max != 0, single != 0) }
     }
     unsafe fn array_sums_end(state: P) -> f64 {
+        // SAFETY: the state is compiled code's own, and was begun.
         unsafe { (*state.cast::<Sums>()).total }
     }
     unsafe fn array_sums_parts(n: i64) -> i64 {
@@ -253,13 +269,15 @@ impl Helpers for Native {
         sums::part(n, k)
     }
     unsafe fn array_sums_join(parts: P, count: i64, single: i8) -> f64 {
-        // SAFETY: as described.
+        // SAFETY: `count` sums of parts lie there, and nobody else uses them.
         sums::join(unsafe { std::slice::from_raw_parts_mut(parts.cast(), count as usize) }, single != 0)
     }
     unsafe fn array_sum_f64(data: P, n: i64, stride: i64) -> f64 {
+        // SAFETY: compiled code passes `n` numbers at that distance.
         unsafe { 0.0 + lanes::pairwise::<f64, false>(data, n as isize, stride as isize) }
     }
     unsafe fn array_sum_f32(data: P, n: i64, stride: i64) -> f32 {
+        // SAFETY: compiled code passes `n` numbers at that distance.
         unsafe { 0.0 + lanes::pairwise::<f32, false>(data, n as isize, stride as isize) }
     }
     unsafe fn array_arg(
@@ -307,6 +325,7 @@ impl Helpers for Native {
         out_strides: *const i64,
     ) {
         let Some(axis) = axis(along, ndim) else { return };
+        // SAFETY: both arrays have the shape, and are the same or do not overlap; the context is live.
         unsafe {
             scan::accumulate(
                 op,
@@ -328,6 +347,7 @@ impl Helpers for Native {
         strides: *const i64,
     ) -> i64 {
         let (code, team) = team(elem_code);
+        // SAFETY: shape and strides have `ndim` members; the context is this thread's.
         unsafe {
             or_raise(
                 ctx,
@@ -352,6 +372,8 @@ impl Helpers for Native {
         axis_step: i64,
     ) {
         let ((code, team), steps) = (team(elem_code), (item_step, axis_step));
+        // SAFETY: `out` has room for `count` positions, which is how many true elements compiled code has
+        // counted.
         unsafe {
             let from = View::new(ndim, shape, data, strides);
             if team && from.size() >= MANY && from.shape[0] > 1 {
@@ -361,10 +383,12 @@ impl Helpers for Native {
         }
     }
     unsafe fn array_mask_count(mask: P, n: i64) -> i64 {
+        // SAFETY: compiled code passes `n` flags.
         unsafe { chosen::count(mask, n.max(0) as usize) as i64 }
     }
     unsafe fn array_mask_take(ctx: Ctx, itemsize: i64, mask: P, from: P, n: i64, out: P, most: i64) {
         let ((itemsize, team), n, most) = (team(itemsize), n.max(0) as usize, most.max(0) as usize);
+        // SAFETY: compiled code passes `n` flags and elements that lie side by side, and room for `most`.
         unsafe {
             if team && n as i64 >= MANY {
                 return or_raise(ctx, in_order::take(ctx, itemsize as usize, mask, from, n, out, most));
@@ -383,6 +407,7 @@ impl Helpers for Native {
         stable: i8,
     ) {
         let Some(axis) = axis(along, ndim) else { return };
+        // SAFETY: the array is the caller's to change, and the axis one of its own; the context is live.
         unsafe {
             sort::sort(
                 elem(elem_code),
@@ -404,6 +429,7 @@ impl Helpers for Native {
         out: *mut i64,
     ) {
         let Some(axis) = axis(along, ndim) else { return };
+        // SAFETY: the axis is one of the array's, and `out` has room for as many positions as elements.
         unsafe {
             sort::argsort(
                 elem(elem_code),
@@ -424,7 +450,9 @@ impl Helpers for Native {
         along: i64,
         kth: i64,
     ) {
+        // SAFETY: shape and strides have `ndim` members.
         let view = unsafe { View::new(ndim, shape, data, strides) };
+        // SAFETY: the array is the caller's to change, and the context is live.
         unsafe {
             or_raise(
                 ctx,
@@ -445,7 +473,9 @@ impl Helpers for Native {
         kth: i64,
         out: *mut i64,
     ) {
+        // SAFETY: shape and strides have `ndim` members.
         let view = unsafe { View::new(ndim, shape, data, strides) };
+        // SAFETY: `out` has room for as many positions as elements, and the context is live.
         unsafe {
             or_raise(
                 ctx,
@@ -488,9 +518,11 @@ impl Helpers for Native {
         }
     }
     unsafe fn array_reverse(itemsize: i64, data: P, n: i64, stride: i64) {
+        // SAFETY: compiled code passes the `n` elements of an array that it may change.
         unsafe { copy::reverse(itemsize as usize, data, n, stride) }
     }
     unsafe fn array_dot(elem_code: i64, n: i64, a: P, a_stride: i64, b: P, b_stride: i64, conj: i8, out: P) {
+        // SAFETY: both operands have `n` elements, and `out` room for one.
         unsafe {
             linalg::dot(
                 elem(elem_code),
@@ -515,6 +547,7 @@ impl Helpers for Native {
         strides2: *const i64,
     ) -> i8 {
         let (a, b) =
+            // SAFETY: shapes and strides have as many members as is said; data is not read.
             unsafe { (View::new(ndim, shape, data, strides), View::new(ndim2, shape2, data2, strides2)) };
         copy::overlap(itemsize as usize, a, itemsize2 as usize, b) as i8
     }

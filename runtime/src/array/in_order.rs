@@ -112,11 +112,11 @@ pub(crate) unsafe fn nonzero(
     };
     let tally = |lo: i64, hi: i64| {
         let n = std::cell::Cell::new(0);
-        // SAFETY: the part lies within the array. Counting cannot fail.
         part(lo, hi, &|v| {
-            if let Ok(k) = unsafe { reduce::count_nonzero(elem, v, None) } {
-                n.set(k)
-            }
+            // SAFETY: the part lies within the array.
+            let counted = unsafe { reduce::count_nonzero(elem, v, None) };
+            // Without a context it cannot fail.
+            n.set(counted.unwrap_or(0));
         });
         n.get()
     };

@@ -22,6 +22,7 @@ pub(crate) struct Lanes {
 
 #[inline(always)]
 unsafe fn load<T: Copy>(p: *const u8, i: isize, stride: isize) -> T {
+    // SAFETY: callers ask for elements that the lane has; they may lie anyhow.
     unsafe { p.offset(i * stride).cast::<T>().read_unaligned() }
 }
 /// Runs an expression with the stride as a constant where elements lie side by side.
@@ -205,6 +206,7 @@ pub(crate) unsafe fn extreme<S: Item, const L: usize>(
 }
 unsafe fn in_order_extreme<S: Item>(max: bool, a: &mut S, from: *const u8, n: isize, stride: isize) {
     for i in 0..n {
+        // SAFETY: as required of the caller, the lane has `n` elements.
         let s = unsafe { load::<S>(from, i, stride) };
         *a = if max { <Max as Fold<S, S>>::fold(*a, s) } else { <Min as Fold<S, S>>::fold(*a, s) };
     }
@@ -216,6 +218,7 @@ unsafe fn extreme_lane<S: Item, const MAX: bool, const L: usize>(
     stride: isize,
 ) {
     let acc = acc.cast::<S>();
+    // SAFETY: as for every `LaneFn`: the accumulator is one element, and the lane has `n`.
     unsafe { acc.write_unaligned(extreme::<S, L>(MAX, acc.read_unaligned(), from, n, stride)) }
 }
 /// Accumulators that fill eight vector registers, or four where another four are needed for NaN.
@@ -258,6 +261,7 @@ pub(crate) unsafe fn count_true(flags: *const u8, n: usize) -> usize {
 
 /// `any` (`STOP` true) and `all` (false): stops at the first block that decides.
 unsafe fn decide<S: Item, const STOP: bool>(acc: *mut u8, from: *const u8, n: isize, stride: isize) {
+    // SAFETY: as for every `LaneFn`; a block ends where the lane does.
     unsafe {
         if (*acc != 0) == STOP {
             return;
@@ -286,6 +290,7 @@ unsafe fn decide_row<S: Item, const STOP: bool>(
     stride: isize,
     n: isize,
 ) {
+    // SAFETY: as for every `RowFn`: there are `n` accumulators of a byte, and as many elements.
     unsafe {
         for i in 0..n {
             let a = acc.offset(i * acc_stride);
@@ -318,6 +323,7 @@ impl Real for f64 {
 
 #[inline(always)]
 unsafe fn number<T: Real, const SKIP: bool>(p: *const u8, i: isize, stride: isize) -> T {
+    // SAFETY: as required of the caller, the lane has the element.
     let x = unsafe { load::<T>(p, i, stride) };
     if SKIP && x.is_nan() { T::ZERO } else { x }
 }
@@ -341,6 +347,7 @@ fn ask_for(p: *const u8) {
 
 #[inline(always)]
 unsafe fn leaf<T: Real, const SKIP: bool, const FAR: bool>(p: *const u8, n: isize, stride: isize) -> T {
+    // SAFETY: the lane has `n` elements, and no index reaches `n`.
     unsafe {
         by_stride!(stride, T, {
             let get = |i| number::<T, SKIP>(p, i, stride);
@@ -374,6 +381,8 @@ macro_rules! tree {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
         unsafe fn $name<T: Real, const SKIP: bool, const FAR: bool>(p: *const u8, n: isize, stride: isize) -> T {
+            // SAFETY: both halves lie within the lane; where wider instructions are asked for, the caller has
+            // them.
             unsafe {
                 if n <= BLOCK { return leaf::<T, SKIP, FAR>(p, n, stride); }
                 let h = half(n);
@@ -442,6 +451,7 @@ simd! {
     }
 }
 unsafe fn complex_pairwise<T: Real, const SKIP: bool>(p: *const u8, n: isize, stride: isize) -> (T, T) {
+    // SAFETY: both halves lie within the lane, whose `n` numbers are parts of complex ones, two by two.
     unsafe {
         if n <= BLOCK {
             return complex_block::<T, SKIP>(p, n, stride);
@@ -456,12 +466,14 @@ unsafe fn complex_pairwise<T: Real, const SKIP: bool>(p: *const u8, n: isize, st
 }
 
 unsafe fn sum_real<T: Real, const SKIP: bool>(acc: *mut u8, from: *const u8, n: isize, stride: isize) {
+    // SAFETY: as for every `LaneFn`; the accumulator is a `T`.
     unsafe {
         let acc = acc.cast::<T>();
         acc.write_unaligned(acc.read_unaligned().plus(pairwise::<T, SKIP>(from, n, stride)));
     }
 }
 unsafe fn sum_complex<T: Real, const SKIP: bool>(acc: *mut u8, from: *const u8, n: isize, stride: isize) {
+    // SAFETY: as for every `LaneFn`; the accumulator is two of `T`, as each of the `n` elements is.
     unsafe {
         let acc = acc.cast::<(T, T)>();
         let (a, s) = (acc.read_unaligned(), complex_pairwise::<T, SKIP>(from, 2 * n, stride));

@@ -84,6 +84,8 @@ unsafe fn matmul_as(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Ma
     if m == 0 || n == 0 {
         return;
     }
+    // SAFETY: as required of the caller, the matrices have these dimensions, and `c` overlaps neither
+    // operand.
     unsafe {
         if k > 0 && n == 1 {
             return with_item!(elem, T => matrix_vector::<T, { width::<T>() }>(m, k, a, b.data, b.row, c.data, c.row), else ());
@@ -128,6 +130,7 @@ unsafe fn gemm(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Matrix)
     use matrixmultiply::CGemmOption::Standard;
     let (mu, ku, nu) = (m as usize, k as usize, n as usize);
     let s = |x: i64| (x / elem.bytes() as i64) as isize;
+    // SAFETY: the caller has seen to it that elements are aligned and strides are multiples of their size.
     unsafe {
         match elem {
             Elem::F32 => matrixmultiply::sgemm(
@@ -214,6 +217,7 @@ unsafe fn copied(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Matri
     };
     let (pa, pb, pc) = (packed(&mut ta, k), packed(&mut tb, n), packed(&mut tc, n));
     unsafe fn move_matrix(size: usize, rows: i64, cols: i64, to: Matrix, from: Matrix) {
+        // SAFETY: both matrices are `rows` by `cols` of elements of that size, and do not overlap.
         unsafe {
             copy::copy(
                 size,
@@ -223,6 +227,7 @@ unsafe fn copied(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Matri
             )
         }
     }
+    // SAFETY: the copies have the dimensions of what is copied, and are aligned for the largest element.
     unsafe {
         move_matrix(size, m, k, pa, a);
         move_matrix(size, k, n, pb, b);
@@ -233,6 +238,7 @@ unsafe fn copied(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Matri
 
 #[inline(always)]
 unsafe fn at<T: Copy>(x: Matrix, i: i64, j: i64) -> T {
+    // SAFETY: callers ask for elements that the matrix has.
     unsafe { x.data.offset((i * x.row + j * x.col) as isize).cast::<T>().read_unaligned() }
 }
 
@@ -273,6 +279,7 @@ unsafe fn matrix_vector<T: Item, const L: usize>(
     y: *mut u8,
     ys: i64,
 ) {
+    // SAFETY: as required of the caller: the matrix is `m` by `k`, the vectors have `k` and `m` elements.
     unsafe {
         if a.col.abs() <= a.row.abs() {
             dots::<T, L>(Dots {
@@ -312,6 +319,8 @@ unsafe fn dots<T: Item, const L: usize>(d: Dots) {
         {
             #[target_feature(enable = "avx2,fma")]
             unsafe fn of_256<T: Item, const L: usize>(d: Dots) {
+                // SAFETY: as required of the caller; the function is called where the processor has these
+                // instructions.
                 unsafe { dots_by::<T, L, true>(d) }
             }
             if std::any::TypeId::of::<T>() == std::any::TypeId::of::<f64>() && super::rows::fits(&d) {
@@ -327,6 +336,7 @@ unsafe fn dots<T: Item, const L: usize>(d: Dots) {
 
 #[inline(always)]
 unsafe fn dots_by<T: Item, const L: usize, const FUSED: bool>(d: Dots) {
+    // SAFETY: rows below `rows` and the results are there, as required of the caller.
     unsafe {
         let w = size_of::<T>() as isize;
         let contiguous = d.step == w && d.b_step == w;
@@ -349,6 +359,7 @@ unsafe fn lanes<T: Item, const L: usize, const FUSED: bool>(
     step: isize,
     b_step: isize,
 ) -> T {
+    // SAFETY: the row and the vector have `n` elements each, and no index reaches `n`.
     unsafe {
         let a = |i: isize| d.a.offset(row * d.row + i * step).cast::<T>().read_unaligned();
         let b = |i: isize| d.b.offset(i * b_step).cast::<T>().read_unaligned();
@@ -405,6 +416,7 @@ pub(crate) unsafe fn dot(
         }
         s
     }
+    // SAFETY: the operands have `n` elements and `out` has room for one, as required of the caller.
     unsafe {
         match elem {
             Elem::C64 if conj => {

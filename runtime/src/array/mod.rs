@@ -122,14 +122,22 @@ macro_rules! simd {
         $(#[$meta])*
         $vis unsafe fn $name $(<$($g: $bound),* $(, const $C: $CT)?>)? ($($p: $t),*) $(-> $ret)? {
             #[inline(always)]
-            unsafe fn plain $(<$($g: $bound),* $(, const $C: $CT)?>)? ($($p: $t),*) $(-> $ret)? { #[allow(unused_unsafe)] unsafe { $body } }
+            unsafe fn plain $(<$($g: $bound),* $(, const $C: $CT)?>)? ($($p: $t),*) $(-> $ret)? {
+                // SAFETY: as the function requires of its caller.
+                #[allow(unused_unsafe)]
+                unsafe { $body }
+            }
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2,fma")]
-                unsafe fn wide $(<$($g: $bound),* $(, const $C: $CT)?>)? ($($p: $t),*) $(-> $ret)? { unsafe { plain $(::<$($g),* $(, $C)?>)? ($($p),*) } }
+                unsafe fn wide $(<$($g: $bound),* $(, const $C: $CT)?>)? ($($p: $t),*) $(-> $ret)? {
+                    // SAFETY: as the function requires of its caller.
+                    unsafe { plain $(::<$($g),* $(, $C)?>)? ($($p),*) }
+                }
                 // SAFETY: the processor has been asked.
                 if crate::cpu::has!("avx2", "fma") { return unsafe { wide $(::<$($g),* $(, $C)?>)? ($($p),*) }; }
             }
+            // SAFETY: as the function requires of its caller.
             unsafe { plain $(::<$($g),* $(, $C)?>)? ($($p),*) }
         }
     };

@@ -90,15 +90,18 @@ pub(crate) unsafe fn reduce(
     }
     // NumPy's functions that leave out NaN reduce a contiguous copy.
     let mut copied = vec![];
+    // SAFETY: as required of the caller; what is copied lives as long as the view of it.
     let from = if job.skips_nan() { unsafe { compact(job.elem, from, &mut copied) } } else { from };
     let to = View { shape: &shape, strides: out_strides, data: out };
-    // SAFETY: as required of the caller.
-    if let Some(loops) = direct
-        && unsafe { small_matrix(job, loops, from, axes, to) }
-    {
-        return Ok(());
+    if let Some(loops) = direct {
+        // SAFETY: as required of the caller; the loops are those of the job's types.
+        if unsafe { small_matrix(job, loops, from, axes, to) } {
+            return Ok(());
+        }
     }
     let (p, strides) = plan_reduction(from.shape, from.strides, &kept, job.result().bytes());
+    // SAFETY: as required of the caller; the temporary has the shape and the strides that the plan gives to
+    // the result.
     unsafe {
         if from.shape.contains(&0) {
             return start(job, from, to);
@@ -431,6 +434,7 @@ unsafe fn whole_lane(
     } {
         return Some(Err(e));
     }
+    // SAFETY: all parts have been summed, and the result of a lane lies where the plan starts.
     unsafe { whole.join(&mut sums, out.offset(p.start[1]))? };
     Some(Ok(()))
 }
@@ -507,6 +511,8 @@ unsafe fn run(job: Job, loops: Lanes, how: How, from: View<'_>, p: &Plan<2>, out
     let inner = p.inner();
     let [fs, os] = inner.strides;
     let converter = how.convert;
+    // SAFETY: offsets of the plan lie within the array and the result, and the loops are those of the job's
+    // types.
     unsafe {
         if let Some(how) = how.chunks {
             let reduced = p.axes.iter().rev().take_while(|a| a.strides[1] == 0).count();
@@ -598,6 +604,8 @@ unsafe fn converted(
     let b = buffer.as_mut_ptr().cast::<u8>();
     for i in (0..n).step_by(BUFFER as usize) {
         let m = BUFFER.min(n - i);
+        // SAFETY: the piece lies within the lane, and the buffer holds `m` elements of the accumulator's
+        // type.
         unsafe {
             convert(b, w, from.offset(i * stride), stride, m);
             if acc_stride == 0 {
@@ -613,10 +621,13 @@ unsafe fn converted(
 /// axes.
 unsafe fn start(job: Job, from: View<'_>, to: View<'_>) -> Res<()> {
     unsafe fn put<T: Item>(to: View<'_>, one: bool) {
+        // SAFETY: the offset lies within the array, whose elements are of type `T`.
         each_index(to.shape, [to.strides], |[o]| unsafe {
             to.data.offset(o).cast::<T>().write_unaligned(if one { T::ONE } else { T::ZERO })
         });
     }
+    // SAFETY: the result has this shape; where there is no identity, each of its elements has one in the
+    // array to start from.
     unsafe {
         if job.op.no_identity().is_some() {
             copy::cast(job.acc, to, job.elem, View { shape: to.shape, ..from }, &mut Poll::never());

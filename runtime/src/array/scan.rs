@@ -39,6 +39,7 @@ pub(crate) unsafe fn accumulate(
             poll: &mut Poll,
             f: impl Fn(T, T) -> T,
         ) {
+            // SAFETY: both lanes have `n` elements, at least one; each is read before its place is written.
             unsafe {
                 let mut a = from.cast::<T>().read_unaligned();
                 to.cast::<T>().write_unaligned(a);
@@ -50,6 +51,7 @@ pub(crate) unsafe fn accumulate(
                 });
             }
         }
+        // SAFETY: as required of the caller.
         unsafe {
             match op {
                 0 => lane::<T>(from, fs, to, ts, n, poll, T::add),
@@ -101,9 +103,8 @@ pub(crate) unsafe fn arg(
             return Err(empty());
         }
         // SAFETY: as required of the caller.
-        let found =
-            with_item!(elem, T => unsafe { whole::<T, { lanes::width::<T>() }>(what, from) }, else None);
         unsafe {
+            let found = with_item!(elem, T => whole::<T, { lanes::width::<T>() }>(what, from), else None);
             *out = found.ok_or_else(all_nan)?;
         }
         return Ok(());
@@ -233,6 +234,7 @@ fn better<T: Item>(what: Extreme, x: T, best: T) -> bool {
 
 /// Position of the extreme of a lane that is not empty; None where all of it is NaN and that is left out.
 unsafe fn lane<T: Item, const L: usize>(what: Extreme, p: *const u8, n: isize, stride: isize) -> Option<i64> {
+    // SAFETY: callers ask for positions below `n`.
     let get = |i: isize| unsafe { p.offset(i * stride).cast::<T>().read_unaligned() };
     let first = if what.skip_nan { (0..n).find(|i| !get(*i).is_nan())? } else { 0 };
     let (mut at, mut best) = (first, get(first));
@@ -242,15 +244,17 @@ unsafe fn lane<T: Item, const L: usize>(what: Extreme, p: *const u8, n: isize, s
         }
         // Most blocks hold nothing better, which is quick to see.
         let end = n.min(block + 2048);
-        let top =
-            unsafe { lanes::extreme::<T, L>(what.max, best, p.offset(block * stride), end - block, stride) };
+        // SAFETY: the block lies within the lane.
+        let (place, n) = (unsafe { p.offset(block * stride) }, end - block);
+        // SAFETY: its elements can be read.
+        let top = unsafe { lanes::extreme::<T, L>(what.max, best, place, n, stride) };
         if !top.is_nan() && !better(what, top, best) {
             continue;
         }
         if !top.is_nan() {
             // The first that is equal to the extreme of the block.
-            (at, best) =
-                (block + unsafe { first_equal(top, p.offset(block * stride), end - block, stride) }, top);
+            // SAFETY: as above.
+            (at, best) = (block + unsafe { first_equal(top, place, n, stride) }, top);
             continue;
         }
         for i in block..end {
@@ -292,6 +296,7 @@ simd! {
 unsafe fn whole<T: Item, const L: usize>(what: Extreme, from: View<'_>) -> Option<i64> {
     let p = from.c_strides(size_of::<T>());
     if from.shape.iter().zip(from.strides.iter().zip(p.iter())).all(|(n, (s, c))| *n == 1 || s == c) {
+        // SAFETY: the strides are those of an array in C order, so it is one lane.
         return unsafe { lane::<T, L>(what, from.data, from.size() as isize, size_of::<T>() as isize) };
     }
     let (mut found, mut i) = (None::<(i64, T)>, 0);
@@ -385,8 +390,8 @@ pub(crate) unsafe fn nonzero(
         poll: &mut Poll,
     ) {
         let Some((n, outer)) = from.shape.split_last() else { return };
-        // SAFETY: as required of the caller.
         if !outer.is_empty() && *n < SHORT && *from.strides == *from.c_strides(size_of::<T>()) {
+            // SAFETY: as required of the caller; the rows lie one behind the other.
             return unsafe { short_rows::<T>(from, base, out, count, item_step, axis_step, poll) };
         }
         let (n, stride) = (*n as usize, from.strides[outer.len()] as isize);
@@ -444,5 +449,6 @@ pub(crate) unsafe fn nonzero(
             }
         });
     }
+    // SAFETY: as required of the caller.
     with_item!(elem, T => unsafe { run::<T>(from, base, out, count, item_step as isize, axis_step as isize, poll) }, else ());
 }

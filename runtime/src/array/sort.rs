@@ -56,12 +56,12 @@ fn vectors<K: 'static>(keys: &mut [K]) -> Vectors<'_> {
     use std::any::TypeId;
     let (p, n) = (keys.as_mut_ptr(), keys.len());
     let is = |t: TypeId| TypeId::of::<K>() == t && vector_sort::available();
-    // SAFETY: the types are the same.
     if is(TypeId::of::<i64>()) {
+        // SAFETY: the keys are of this very type, and borrowed as long as the answer.
         return Vectors::Wide(unsafe { std::slice::from_raw_parts_mut(p.cast(), n) });
     }
-    // SAFETY: as above.
     if is(TypeId::of::<i32>()) {
+        // SAFETY: as above.
         return Vectors::Narrow(unsafe { std::slice::from_raw_parts_mut(p.cast(), n) });
     }
     Vectors::None
@@ -248,6 +248,8 @@ simd! {
 
 /// Runs `f` on a lane as an aligned slice, which is copied and written back where the lane is none.
 unsafe fn as_slice<T: Copy>(p: *mut u8, n: usize, stride: i64, f: impl FnOnce(&mut [T])) {
+    // SAFETY: as required of the caller, the lane is the caller's to change; as a slice it is aligned and
+    // without gaps.
     unsafe {
         if n == 0 {
             return;
@@ -306,6 +308,7 @@ fn sort_slice<T: Keyed>(v: &mut [T], stable: bool, poll: &mut Poll) {
 /// The array is as described.
 pub(crate) unsafe fn sort(elem: Elem, a: View<'_>, axis: usize, stable: bool, poll: &mut Poll) {
     let (n, stride) = (a.shape[axis] as usize, a.strides[axis]);
+    // SAFETY: offsets of lanes lie within the array, and so do the `n` elements of each.
     each_lane(a.shape, [a.strides], axis, |[o]| unsafe {
         if poll.stopped() {
             return;
@@ -330,6 +333,7 @@ unsafe fn positions<T: Keyed>(
     poll: &mut Poll,
 ) {
     let bits =
+        // SAFETY: callers ask for positions below `n`.
         |i: usize| unsafe { p.offset(i as isize * stride as isize).cast::<T>().read_unaligned().bits() };
     if vector_sort::available() && vector_positions(bits, T::NARROW, out, arrange, poll) {
         return;
@@ -417,6 +421,8 @@ unsafe fn arg_lanes(elem: Elem, a: View<'_>, axis: usize, out: *mut i64, arrange
     let (n, stride) = (a.shape[axis] as usize, a.strides[axis]);
     let out_strides = a.c_strides(8);
     let mut lane = vec![0i64; n];
+    // SAFETY: lanes lie within the array, and `out` has its shape in C order; positions in `lane` are below
+    // `n`.
     each_lane(a.shape, [a.strides, &out_strides], axis, |[o, r]| unsafe {
         if poll.stopped() {
             return;
@@ -440,6 +446,7 @@ unsafe fn arg_lanes(elem: Elem, a: View<'_>, axis: usize, out: *mut i64, arrange
 /// # Safety
 /// The array is as described and `out` has room for as many int64.
 pub(crate) unsafe fn argsort(elem: Elem, a: View<'_>, axis: usize, out: *mut i64, poll: &mut Poll) {
+    // SAFETY: as required of the caller.
     unsafe { arg_lanes(elem, a, axis, out, Arrange::Sorted, poll) }
 }
 
@@ -459,6 +466,7 @@ pub(crate) unsafe fn partition(elem: Elem, a: View<'_>, axis: usize, kth: i64, p
         return Ok(());
     }
     let k = check_kth(n as i64, kth)?;
+    // SAFETY: offsets of lanes lie within the array, and so do the `n` elements of each.
     each_lane(a.shape, [a.strides], axis, |[o]| unsafe {
         if poll.stopped() || poll.worked(n) {
             return;
@@ -484,6 +492,7 @@ pub(crate) unsafe fn argpartition(
         return Ok(());
     }
     let k = check_kth(a.shape[axis], kth)?;
+    // SAFETY: as required of the caller.
     unsafe { arg_lanes(elem, a, axis, out, Arrange::Nth(k), poll) };
     Ok(())
 }
@@ -524,6 +533,7 @@ pub(crate) unsafe fn search(elem: Elem, sorted: Lane, keys: Lane, right: bool, o
                 len = if below { len - half - 1 } else { half };
             }
             (from, last) = (lo, Some(key));
+            // SAFETY: there is room for a position for each key.
             unsafe { out.offset(i as isize).write_unaligned(lo) };
         }
     }
@@ -536,8 +546,11 @@ pub(crate) unsafe fn search(elem: Elem, sorted: Lane, keys: Lane, right: bool, o
         }
     }
     unsafe fn read<T: Copy>(l: Lane, i: i64) -> T {
+        // SAFETY: callers ask for elements that the lane has.
         unsafe { l.data.offset((i * l.stride) as isize).cast::<T>().read_unaligned() }
     }
+    // SAFETY: as required of the caller; the bisection stays below the number of sorted elements.
     by_key!(elem, T => unsafe { run(sorted, keys, right, out, |l, i| read::<T>(l, i).bits()) },
+        // SAFETY: as above.
         complex C => unsafe { run(sorted, keys, right, out, |l, i| Ordered(read::<C>(l, i))) });
 }

@@ -67,8 +67,8 @@ impl Leaves {
     fn doubles(&self, k: usize) -> [f64; 8] {
         self.lanes[k].map(f64::from_bits)
     }
-    // SAFETY: four words hold eight numbers, and any bits are one.
     fn singles(&self, k: usize) -> [f32; 8] {
+        // SAFETY: the first four of the eight words hold eight numbers, and any bits are one.
         unsafe { self.lanes[k].as_ptr().cast::<[f32; 8]>().read() }
     }
 
@@ -176,8 +176,8 @@ impl Sums {
         blocks(n as isize, most as isize)
     }
 
-    // SAFETY: what is below `depth` has been written.
     fn level(&self, at: usize) -> Level {
+        // SAFETY: callers ask for what is below `depth`, which has been written.
         unsafe { self.levels[at].assume_init() }
     }
 

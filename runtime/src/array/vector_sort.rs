@@ -210,8 +210,8 @@ macro_rules! vector_sort {
                     merge::<V, 128>(&mut x);
                     merge::<V, 256>(&mut x);
                 }
-                // SAFETY: masked lanes are not touched.
                 for (i, x) in x.iter().enumerate() {
+                    // SAFETY: the keys are there, and masked lanes are not touched.
                     unsafe { $mask_store(p.wrapping_add(i * LANES).cast(), bits(i * LANES), *x) };
                 }
             }
@@ -350,8 +350,8 @@ pub(crate) mod pairs {
         poll: &mut Poll,
     ) {
         loop {
-            // SAFETY: the feature is there.
             if keys.len() <= BLOCK {
+                // SAFETY: the feature is there, and there are as many places as keys.
                 return unsafe { in_registers(keys, places) };
             }
             if poll.worked(keys.len()) {

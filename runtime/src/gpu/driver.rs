@@ -399,9 +399,9 @@ impl DeviceKernel {
         const MAX_DYNAMIC: c_int = 8;
         let mut dynamic = self.dynamic.lock().unwrap_or_else(PoisonError::into_inner);
         if bytes > *dynamic {
-            // SAFETY: the function is loaded.
-            self.driver
-                .check(unsafe { (f.set_function_attribute)(self.function, MAX_DYNAMIC, bytes as c_int) })?;
+            // SAFETY: the function is loaded, and stays so as long as this.
+            let status = unsafe { (f.set_function_attribute)(self.function, MAX_DYNAMIC, bytes as c_int) };
+            self.driver.check(status)?;
             *dynamic = bytes;
         }
         Ok(())

@@ -13,6 +13,7 @@ pub mod use_word;
 use crate::Native;
 use crate::exc::{Error, Res, or_raise};
 use crate::object::{count as count_object, release};
+use crate::poll::Poll;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicI64, AtomicUsize};
 use tierup_core::desc::order::Order;
@@ -49,12 +50,8 @@ pub(crate) fn new(desc: &'static TypeDesc, cap: i64) -> Res<L> {
         users: AtomicI64::new(0),
         changer: AtomicUsize::new(0),
     }));
-    // SAFETY: `l` is a fresh list.
-    if let Err(e) = unsafe { set_capacity(l, cap) } {
-        unsafe { release(l.cast()) };
-        return Err(e);
-    }
-    Ok(l)
+    // SAFETY: `l` is a fresh list, of which nobody else knows.
+    unsafe { set_capacity(l, cap).map(|()| l).inspect_err(|_| release(l.cast())) }
 }
 
 /// A list of `len` elements, all zero.
@@ -75,12 +72,13 @@ pub(crate) fn of_strings(n: usize, strings: impl Iterator<Item = Res<*mut Str>>)
     let l = new(desc::of(Type::str()), n as i64)?;
     for s in strings {
         match s {
-            // SAFETY: `l` has room for `n` pointers.
+            // SAFETY: `l` has room for `n` pointers, and there are no more strings than that.
             Ok(s) => unsafe {
                 (*l).data.cast::<*mut Str>().add((*l).len as usize).write(s);
                 (*l).len += 1;
             },
             Err(e) => {
+                // SAFETY: the list is nobody else's.
                 unsafe { release(l.cast()) };
                 return Err(e);
             }
@@ -92,6 +90,7 @@ pub(crate) fn of_strings(n: usize, strings: impl Iterator<Item = Res<*mut Str>>)
 /// # Safety
 /// Of all functions below: lists are live, and nobody else changes them during the call.
 unsafe fn set_capacity(l: L, cap: i64) -> Res<()> {
+    // SAFETY: the list is live and nobody else's; its memory came from `realloc`.
     unsafe {
         if cap <= (*l).cap {
             return Ok(());
@@ -112,6 +111,7 @@ unsafe fn set_capacity(l: L, cap: i64) -> Res<()> {
 }
 
 unsafe fn check_borrow(l: L) -> Res<()> {
+    // SAFETY: the list is live.
     if unsafe { (*l).borrow } != 0 {
         return Err(Error::new(Class::RuntimeError, "list changed size while it was in use"));
     }
@@ -120,6 +120,7 @@ unsafe fn check_borrow(l: L) -> Res<()> {
 
 /// Makes room for `extra` more elements, growing by half.
 unsafe fn reserve(l: L, extra: i64) -> Res<()> {
+    // SAFETY: the list is live and nobody else changes it.
     unsafe {
         check_borrow(l)?;
         let need = (*l).len.checked_add(extra).ok_or_else(|| Error::bare(Class::MemoryError))?;
@@ -136,18 +137,23 @@ unsafe fn reserve(l: L, extra: i64) -> Res<()> {
 }
 
 unsafe fn at(l: L, i: i64) -> *mut u8 {
+    // SAFETY: the list is live; the address is only computed.
     unsafe { (*l).data.wrapping_offset((i * (*l).desc.size) as isize) }
 }
 
 unsafe fn release_range(l: L, from: i64, to: i64) {
+    // SAFETY: the caller gives up references that elements in the range hold.
     unsafe { (*l).desc.release(at(l, from), to - from) }
 }
 unsafe fn retain_range(l: L, from: i64, to: i64) {
+    // SAFETY: elements in the range are initialised.
     unsafe { (*l).desc.retain(at(l, from), to - from) }
 }
 
 /// Copies `count` elements to position `to` of a list that has the room, without touching references.
 unsafe fn move_elements(from: L, start: i64, dst: L, to: i64, count: i64) {
+    // SAFETY: the elements are there, and the other list has the room and elements of the same size; both may
+    // be one list.
     unsafe {
         if count > 0 && (*from).desc.size > 0 {
             std::ptr::copy(at(from, start), at(dst, to), (count * (*from).desc.size) as usize)
@@ -157,6 +163,7 @@ unsafe fn move_elements(from: L, start: i64, dst: L, to: i64, count: i64) {
 
 /// A new list with copies of the elements at `positions`.
 unsafe fn gather(l: L, count: i64, position: impl Fn(i64) -> i64) -> Res<L> {
+    // SAFETY: positions are those of elements, and the new list has room for as many.
     unsafe {
         let new = new((*l).desc, count)?;
         for i in 0..count {
@@ -170,8 +177,10 @@ unsafe fn gather(l: L, count: i64, position: impl Fn(i64) -> i64) -> Res<L> {
 unsafe fn slice(l: L, start: i64, step: i64, count: i64) -> Res<L> {
     let count = count.max(0);
     if step != 1 {
+        // SAFETY: the caller has adjusted the slice to the list.
         return unsafe { gather(l, count, |i| start + i * step) };
     }
+    // SAFETY: the caller has adjusted the slice to the list; the new list has room for as many elements.
     unsafe {
         let new = new((*l).desc, count)?;
         move_elements(l, start, new, 0, count);
@@ -187,6 +196,7 @@ fn clamp(i: i64, len: i64) -> i64 {
 }
 
 unsafe fn insert_gap(l: L, i: i64) -> Res<P> {
+    // SAFETY: there is room for one more, and the position is clamped to the list.
     unsafe {
         reserve(l, 1)?;
         let i = clamp(i, (*l).len);
@@ -197,6 +207,7 @@ unsafe fn insert_gap(l: L, i: i64) -> Res<P> {
 }
 
 unsafe fn pop_index(l: L, i: i64) -> Res<i64> {
+    // SAFETY: the list is live.
     let len = unsafe { (*l).len };
     if len == 0 {
         return Err(Error::index("pop from empty list"));
@@ -210,6 +221,7 @@ unsafe fn pop_index(l: L, i: i64) -> Res<i64> {
 
 /// Removes positions without releasing what they held.
 unsafe fn close_gap(l: L, i: i64, count: i64) -> Res<()> {
+    // SAFETY: the caller's positions are those of elements, whose references it has taken over.
     unsafe {
         check_borrow(l)?;
         move_elements(l, i + count, l, i, (*l).len - i - count);
@@ -222,6 +234,8 @@ unsafe fn delete(l: L, start: i64, step: i64, count: i64) -> Res<()> {
     if count <= 0 {
         return Ok(());
     }
+    // SAFETY: the caller has adjusted the slice to the list, so every position is that of an element, in
+    // ascending order here.
     unsafe {
         check_borrow(l)?;
         // Going up, whatever the direction of the slice.
@@ -244,6 +258,7 @@ unsafe fn delete(l: L, start: i64, step: i64, count: i64) -> Res<()> {
 }
 
 unsafe fn assign_slice(l: L, start: i64, step: i64, count: i64, other: L) -> Res<()> {
+    // SAFETY: both lists are live, the slice is adjusted to `l`, and room is made before elements move.
     unsafe {
         let (count, n) = (count.max(0), (*other).len);
         if step != 1 && n != count {
@@ -286,6 +301,7 @@ unsafe fn assign_slice(l: L, start: i64, step: i64, count: i64, other: L) -> Res
 }
 
 unsafe fn append_all(l: L, other: L) -> Res<()> {
+    // SAFETY: room was made; where both are one list, its length is read before it changes.
     unsafe {
         let (old, n) = ((*l).len, (*other).len);
         reserve(l, n)?;
@@ -297,10 +313,12 @@ unsafe fn append_all(l: L, other: L) -> Res<()> {
 }
 
 unsafe fn clear(l: L) -> Res<()> {
+    // SAFETY: the slice is all of the list.
     unsafe { delete(l, 0, 1, (*l).len) }
 }
 
 unsafe fn concat(a: L, b: L) -> Res<L> {
+    // SAFETY: both lists are live and of one type.
     unsafe {
         let cap = (*a).len.checked_add((*b).len).ok_or_else(|| Error::bare(Class::MemoryError))?;
         let l = new((*a).desc, cap)?;
@@ -311,6 +329,7 @@ unsafe fn concat(a: L, b: L) -> Res<L> {
 }
 
 unsafe fn repeat_in_place(l: L, n: i64) -> Res<()> {
+    // SAFETY: there is room for all copies, each of which goes behind those before it.
     unsafe {
         if n <= 0 {
             return clear(l);
@@ -331,6 +350,7 @@ unsafe fn repeat_in_place(l: L, n: i64) -> Res<()> {
     }
 }
 unsafe fn repeat(l: L, n: i64) -> Res<L> {
+    // SAFETY: the list is live, and the copy is nobody else's.
     unsafe {
         let copy = slice(l, 0, 1, if n <= 0 { 0 } else { (*l).len })?;
         match repeat_in_place(copy, n) {
@@ -344,6 +364,7 @@ unsafe fn repeat(l: L, n: i64) -> Res<L> {
 }
 
 unsafe fn reverse(l: L) {
+    // SAFETY: the list is live.
     let size = unsafe { (*l).desc.size as usize };
     // SAFETY: elements of that size, at their natural alignment; nobody looks at what they are.
     unsafe {
@@ -375,6 +396,8 @@ unsafe fn reverse(l: L) {
 /// # Safety
 /// Elements are one value of that type, or of its size and alignment.
 unsafe fn elements<'a, T>(l: L) -> &'a mut [T] {
+    // SAFETY: as required of the caller; nobody else uses the elements, and an empty list's memory may be
+    // null.
     unsafe {
         let data = if (*l).len == 0 { std::ptr::dangling_mut() } else { (*l).data.cast() };
         std::slice::from_raw_parts_mut(data, (*l).len as usize)
@@ -382,6 +405,7 @@ unsafe fn elements<'a, T>(l: L) -> &'a mut [T] {
 }
 
 unsafe fn compare_lists(a: L, b: L, only_equality: bool) -> Order {
+    // SAFETY: both lists are live and of one type, and positions are below both lengths.
     unsafe {
         // Each element is itself.
         if a == b {
@@ -400,64 +424,57 @@ unsafe fn compare_lists(a: L, b: L, only_equality: bool) -> Order {
     }
 }
 
+/// Helpers that forward to a function of the same contract and leave its error pending.
+macro_rules! forward {
+    ($(fn $name:ident($($p:ident: $t:ty),*) -> $r:ty = $e:expr;)*) => {$(
+        unsafe fn $name(ctx: Ctx, $($p: $t),*) -> $r {
+            // SAFETY: compiled code holds references to the lists, and locks what threads of a parallel loop
+            // share; the context is the thread's own.
+            unsafe { or_raise(ctx, $e) }
+        }
+    )*};
+}
+
 impl Helpers for Native {
     unsafe fn list_new(ctx: Ctx, desc: *const TypeDesc, cap: i64) -> L {
-        // SAFETY: descriptors live for ever.
+        // SAFETY: descriptors live for ever, and the context is the thread's own.
         unsafe { or_raise(ctx, new(&*desc, cap)) }
     }
-    unsafe fn list_reserve(ctx: Ctx, l: L, extra: i64) {
-        unsafe { or_raise(ctx, reserve(l, extra)) }
-    }
-    unsafe fn list_insert_gap(ctx: Ctx, l: L, i: i64) -> P {
-        unsafe { or_raise(ctx, insert_gap(l, i)) }
-    }
-    unsafe fn list_pop_index(ctx: Ctx, l: L, i: i64) -> i64 {
-        unsafe { or_raise(ctx, pop_index(l, i)) }
-    }
-    unsafe fn list_close_gap(ctx: Ctx, l: L, i: i64) {
-        unsafe { or_raise(ctx, close_gap(l, i, 1)) }
-    }
-    unsafe fn list_delete(ctx: Ctx, l: L, start: i64, step: i64, count: i64) {
-        unsafe { or_raise(ctx, delete(l, start, step, count)) }
-    }
-    unsafe fn list_slice(ctx: Ctx, l: L, start: i64, step: i64, count: i64) -> L {
-        unsafe {
-            let part = or_raise(ctx, slice(l, start, step, count));
-            // What is taken from a typed list is one.
-            if !part.is_null() && use_word::is_shown(l) {
-                use_word::show(part);
-            }
-            part
-        }
-    }
-    unsafe fn list_assign_slice(ctx: Ctx, l: L, start: i64, step: i64, count: i64, other: L) {
-        unsafe { or_raise(ctx, assign_slice(l, start, step, count, other)) }
-    }
-    unsafe fn list_extend(ctx: Ctx, l: L, other: L) {
-        unsafe { or_raise(ctx, append_all(l, other)) }
-    }
-    unsafe fn list_clear(ctx: Ctx, l: L) {
-        unsafe { or_raise(ctx, clear(l)) }
+    forward! {
+        fn list_reserve(l: L, extra: i64) -> () = reserve(l, extra);
+        fn list_insert_gap(l: L, i: i64) -> P = insert_gap(l, i);
+        fn list_pop_index(l: L, i: i64) -> i64 = pop_index(l, i);
+        fn list_close_gap(l: L, i: i64) -> () = close_gap(l, i, 1);
+        fn list_delete(l: L, start: i64, step: i64, count: i64) -> () = delete(l, start, step, count);
+        fn list_slice(l: L, start: i64, step: i64, count: i64) -> L =
+            slice(l, start, step, count).inspect(|part| {
+                // What is taken from a typed list is one.
+                if use_word::is_shown(l) {
+                    use_word::show(*part);
+                }
+            });
+        fn list_assign_slice(l: L, start: i64, step: i64, count: i64, other: L) -> () =
+            assign_slice(l, start, step, count, other);
+        fn list_extend(l: L, other: L) -> () = append_all(l, other);
+        fn list_clear(l: L) -> () = clear(l);
+        fn list_concat(a: L, b: L) -> L = concat(a, b);
+        fn list_repeat(l: L, n: i64) -> L = repeat(l, n);
+        fn list_repeat_in_place(l: L, n: i64) -> () = repeat_in_place(l, n);
     }
     unsafe fn list_reverse(l: L) {
+        // SAFETY: compiled code holds a reference, and nobody else changes the list meanwhile.
         unsafe { reverse(l) }
     }
-    unsafe fn list_concat(ctx: Ctx, a: L, b: L) -> L {
-        unsafe { or_raise(ctx, concat(a, b)) }
-    }
-    unsafe fn list_repeat(ctx: Ctx, l: L, n: i64) -> L {
-        unsafe { or_raise(ctx, repeat(l, n)) }
-    }
-    unsafe fn list_repeat_in_place(ctx: Ctx, l: L, n: i64) {
-        unsafe { or_raise(ctx, repeat_in_place(l, n)) }
-    }
     unsafe fn list_eq(a: L, b: L) -> i8 {
+        // SAFETY: compiled code holds references to both, which have one type.
         unsafe { (compare_lists(a, b, true) == Order::Equal) as i8 }
     }
     unsafe fn list_compare(a: L, b: L) -> i64 {
+        // SAFETY: compiled code holds references to both, which have one type.
         unsafe { compare_lists(a, b, false) as i64 }
     }
     unsafe fn list_find(l: L, value: P, start: i64, stop: i64) -> i64 {
+        // SAFETY: the list is live, and the value is one of its element type.
         unsafe {
             let len = (*l).len;
             let (from, to) = (clamp(start, len), clamp(stop, len));
@@ -465,14 +482,18 @@ impl Helpers for Native {
         }
     }
     unsafe fn list_count(l: L, value: P) -> i64 {
+        // SAFETY: the list is live, and the value is one of its element type.
         unsafe {
             (0..(*l).len).filter(|i| (*l).desc.compare(at(l, *i), value) == Order::Equal).count() as i64
         }
     }
     unsafe fn list_sort(ctx: Ctx, l: L, reverse: i8) {
-        unsafe { or_raise(ctx, sort::sort(l, None, reverse != 0, &mut crate::poll::Poll::new(ctx))) }
+        // SAFETY: the list and the context are live; who else changes the list while signals are handled is
+        // kept off by the use that the call has of it.
+        unsafe { or_raise(ctx, sort::sort(l, None, reverse != 0, &mut Poll::new(ctx))) }
     }
     unsafe fn list_sort_by_keys(ctx: Ctx, l: L, keys: L, reverse: i8) {
-        unsafe { or_raise(ctx, sort::sort(l, Some(keys), reverse != 0, &mut crate::poll::Poll::new(ctx))) }
+        // SAFETY: as in `list_sort`; the keys are the sort's own.
+        unsafe { or_raise(ctx, sort::sort(l, Some(keys), reverse != 0, &mut Poll::new(ctx))) }
     }
 }

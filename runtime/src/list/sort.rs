@@ -14,6 +14,7 @@ use tierup_core::layout::Str;
 /// # Safety
 /// The lists are live, and nobody else changes them.
 pub(crate) unsafe fn sort(l: L, keys: Option<L>, reverse: bool, poll: &mut Poll) -> Res<()> {
+    // SAFETY: as required of the caller.
     unsafe {
         if (*l).borrow != 0 {
             return Err(Error::value("list modified during sort"));
@@ -57,6 +58,8 @@ fn with_reverse<T>(v: &mut [T], reverse: bool, sort: impl FnOnce(&mut [T])) {
 unsafe fn sort_scalars(l: L, elem: Elem, reverse: bool, poll: &mut Poll) -> bool {
     macro_rules! slice {
         ($T:ty) => {
+            // SAFETY: the descriptor says that elements are of this type or one of its size, and nobody else
+            // uses them.
             unsafe { elements::<$T>(l) }
         };
     }
@@ -93,6 +96,7 @@ unsafe fn sort_scalars(l: L, elem: Elem, reverse: bool, poll: &mut Poll) -> bool
             })
         };
     }
+    // SAFETY: the list is live.
     if unsafe { (*l).len } < 2 {
         return true;
     }
@@ -110,6 +114,7 @@ unsafe fn sort_scalars(l: L, elem: Elem, reverse: bool, poll: &mut Poll) -> bool
         // SAFETY: elements hold live strings.
         Elem::Str => with_reverse(slice!(*const Str), reverse, |v| {
             poll.sorting(v.len(), |tick| {
+                // SAFETY: elements hold live strings.
                 v.sort_by(|a, b| unsafe {
                     tick();
                     strings(&**a, &**b)
@@ -123,6 +128,7 @@ unsafe fn sort_scalars(l: L, elem: Elem, reverse: bool, poll: &mut Poll) -> bool
 
 /// The sorted order of the elements, as positions.
 unsafe fn permutation(l: L, reverse: bool, poll: &mut Poll) -> Vec<usize> {
+    // SAFETY: the list is live.
     let mut order: Vec<usize> = (0..unsafe { (*l).len } as usize).collect();
     // SAFETY: positions are within the list.
     let desc = unsafe { (*l).desc };
@@ -151,6 +157,8 @@ unsafe fn permutation(l: L, reverse: bool, poll: &mut Poll) -> Vec<usize> {
 
 /// Element `i` becomes the one that was at `order[i]`; references move along.
 unsafe fn permute(l: L, order: &[usize]) {
+    // SAFETY: elements are `size` bytes each, and there are as many as positions; they are only moved,
+    // padding and all.
     unsafe {
         let size = (*l).desc.size as usize;
         if size == 0 || order.is_empty() {

@@ -13,6 +13,7 @@ use tierup_core::layout::{List, Obj, SHOWN, USER};
 /// # Safety
 /// Of all functions here: the list is alive.
 pub unsafe fn show(l: L) {
+    // SAFETY: the list is alive, and its words are atomic.
     unsafe { (*l).users.fetch_or(SHOWN, Relaxed) };
 }
 /// Whether Python sees the list itself.
@@ -20,6 +21,7 @@ pub unsafe fn show(l: L) {
 /// # Safety
 /// See [`show`].
 pub unsafe fn is_shown(l: L) -> bool {
+    // SAFETY: the list is alive, and its words are atomic.
     unsafe { (*l).users.load(Relaxed) & SHOWN != 0 }
 }
 /// Whether a call runs that may change the list.
@@ -27,6 +29,7 @@ pub unsafe fn is_shown(l: L) -> bool {
 /// # Safety
 /// See [`show`].
 pub unsafe fn is_changed(l: L) -> bool {
+    // SAFETY: the list is alive, and its words are atomic.
     unsafe { (*l).changer.load(Relaxed) != 0 }
 }
 /// Whether a call runs that was given the list.
@@ -34,6 +37,7 @@ pub unsafe fn is_changed(l: L) -> bool {
 /// # Safety
 /// See [`show`].
 pub unsafe fn is_used(l: L) -> bool {
+    // SAFETY: as required of the caller.
     unsafe { is_changed(l) || (*l).users.load(Relaxed) >= USER }
 }
 
@@ -42,6 +46,7 @@ pub unsafe fn is_used(l: L) -> bool {
 /// # Safety
 /// See [`show`].
 pub unsafe fn begin(l: L, changes: bool, by: usize) -> bool {
+    // SAFETY: the list is alive, and its words are atomic.
     unsafe {
         if !changes {
             (*l).users.fetch_add(USER, SeqCst);
@@ -67,6 +72,7 @@ pub unsafe fn begin(l: L, changes: bool, by: usize) -> bool {
 /// # Safety
 /// See [`show`].
 pub unsafe fn end(l: L, changes: bool) {
+    // SAFETY: the list is alive, and its words are atomic.
     unsafe {
         if changes {
             (*l).changer.store(0, Release);
@@ -84,6 +90,8 @@ pub unsafe fn each(l: L, f: &mut dyn FnMut(L) -> bool) {
     if !f(l) {
         return;
     }
+    // SAFETY: nobody changes the list, so elements below its length are there; what they refer to is null or
+    // an object, and one with that destructor is a list.
     unsafe {
         let desc = (*l).desc;
         for i in 0..(*l).len {

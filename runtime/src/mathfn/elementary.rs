@@ -91,9 +91,15 @@ macro_rules! for_each_processor { ($(#[$meta:meta])* $name:ident($($p:ident: $t:
         #[cfg(target_arch = "x86_64")]
         {
             #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,fma")]
-            unsafe fn widest($($p: $t),*) { unsafe { any($($p),*) } }
+            unsafe fn widest($($p: $t),*) {
+                // SAFETY: as required of the caller.
+                unsafe { any($($p),*) }
+            }
             #[target_feature(enable = "avx2,fma")]
-            unsafe fn wide($($p: $t),*) { unsafe { any($($p),*) } }
+            unsafe fn wide($($p: $t),*) {
+                // SAFETY: as required of the caller.
+                unsafe { any($($p),*) }
+            }
             // SAFETY: the processor has been asked.
             unsafe {
                 if $crate::cpu::has!("avx512f", "avx512dq", "avx512vl", "avx512bw", "fma") { return widest($($p),*); }
@@ -125,8 +131,8 @@ impl<const OPERANDS: usize> Blocks<OPERANDS> {
     pub(super) unsafe fn new(n: usize, out: *mut f64, from: [(*const f64, usize); OPERANDS]) -> Self {
         let mut copies = [[1.0; BLOCK]; OPERANDS];
         for k in 0..OPERANDS {
-            // SAFETY: as required of the caller.
             if from[k].1 == 0 {
+                // SAFETY: as required of the caller, there is one to read.
                 copies[k] = [unsafe { from[k].0.read_unaligned() }; BLOCK];
             }
         }
@@ -163,8 +169,8 @@ impl<const OPERANDS: usize> Blocks<OPERANDS> {
     /// Those of `new`.
     #[inline(always)]
     pub(super) unsafe fn done(&self, at: usize) {
-        // SAFETY: as required of the caller.
         if self.n - at < BLOCK {
+            // SAFETY: as required of the caller, there is room for `n` results.
             unsafe {
                 std::ptr::copy_nonoverlapping(
                     self.results.as_ptr().cast::<u8>(),
@@ -182,6 +188,7 @@ impl<const OPERANDS: usize> Blocks<OPERANDS> {
 /// It can be read.
 #[inline(always)]
 pub(super) unsafe fn read(block: *const f64, k: usize) -> f64 {
+    // SAFETY: as required of the caller.
     unsafe { block.add(k).read_unaligned() }
 }
 
@@ -192,6 +199,7 @@ pub(super) unsafe fn read(block: *const f64, k: usize) -> f64 {
 #[inline(always)]
 pub(super) unsafe fn write(out: *mut f64, results: &[f64; BLOCK]) {
     for (k, r) in results.iter().enumerate() {
+        // SAFETY: as required of the caller, there is room for as many as there are results.
         unsafe { out.add(k).write_unaligned(*r) }
     }
 }

@@ -50,8 +50,8 @@ mod linux {
     impl Seat {
         /// Of this thread.
         pub(crate) fn take() -> Seat {
-            // SAFETY: no conditions.
             Seat {
+                // SAFETY: the call has no conditions.
                 thread: unsafe { libc::gettid() },
                 seen: AtomicI32::new(here()),
                 is_moved: AtomicBool::new(false),
@@ -117,6 +117,7 @@ mod linux {
             };
             assert_eq!(has_left, count > 1, "it leaves where it may run elsewhere");
             seat.settle();
+            // SAFETY: sets of their size.
             assert!(processors(0).is_some_and(|now| unsafe { libc::CPU_EQUAL(&now, &before) }));
         }
     }

@@ -33,14 +33,18 @@ pub(crate) trait Source {
 impl Source for Bits {
     #[inline]
     fn u64(&self) -> u64 {
+        // SAFETY: who makes a `Bits` gives a function that goes with the state, and keeps others away from
+        // it.
         unsafe { (self.next_u64)(self.state) }
     }
     #[inline]
     fn u32(&self) -> u32 {
+        // SAFETY: as above.
         unsafe { (self.next_u32)(self.state) }
     }
     #[inline]
     fn f64(&self) -> f64 {
+        // SAFETY: as above.
         unsafe { (self.next_double)(self.state) }
     }
 }
@@ -57,14 +61,17 @@ impl<'a> Own<'a> {
 impl Source for Own<'_> {
     #[inline]
     fn u64(&self) -> u64 {
+        // SAFETY: the twister is lent to this alone, and its method calls nothing back that could use it.
         unsafe { (*self.0).u64() }
     }
     #[inline]
     fn u32(&self) -> u32 {
+        // SAFETY: as above.
         unsafe { (*self.0).u32() }
     }
     #[inline]
     fn f64(&self) -> f64 {
+        // SAFETY: as above.
         unsafe { (*self.0).f64() }
     }
 }

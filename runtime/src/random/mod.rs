@@ -466,21 +466,26 @@ impl Helpers for Native {
         match unsafe { one_of(source, what, [a, b, c]) } {
             Ok(x) => x,
             Err(e) => {
+                // SAFETY: compiled code passes the live context of its thread.
                 unsafe { or_raise(ctx, Err(e)) }
                 0
             }
         }
     }
     unsafe fn random_each(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) {
+        // SAFETY: the source is null or live; there are `n` numbers of each parameter's, and room for as many
+        // results.
         unsafe { or_raise(ctx, each(ctx, source, what, params, n, out)) }
     }
     unsafe fn random_draw(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) {
+        // SAFETY: as in `random_each`.
         unsafe { or_raise(ctx, draw(ctx, source, what, params, n, out)) }
     }
     unsafe fn random_uniform(source: *mut BitSource) -> f64 {
         if source.is_null() {
             return state::with(state::NUMPY, |s| s.twister.f64());
         }
+        // SAFETY: compiled code holds a reference to the generator.
         unsafe { Held::new(source) }.f64()
     }
     unsafe fn random_normal() -> f64 {
@@ -491,6 +496,8 @@ impl Helpers for Native {
         if held::is_locked() {
             // SAFETY: compiled code passes a live generator.
             let bits = unsafe { &*(*source).bits.cast::<Bits>() };
+            // SAFETY: the functions go with the state, which the lock of all generators keeps for this
+            // thread.
             return unsafe { (bits.next_u64)(bits.state) } as i64;
         }
         next_of_many(source)
@@ -501,9 +508,11 @@ impl Helpers for Native {
             .cast()
     }
     unsafe fn random_normal_from(source: *mut BitSource, first: i64) -> f64 {
+        // SAFETY: compiled code holds a reference to the generator.
         normal::normal_from(&*unsafe { Held::new(source) }, first as u64)
     }
     unsafe fn random_exponential_from(source: *mut BitSource, first: i64) -> f64 {
+        // SAFETY: compiled code holds a reference to the generator.
         normal::exponential_from(&*unsafe { Held::new(source) }, first as u64)
     }
     unsafe fn random_log(x: f64) -> f64 {
@@ -574,6 +583,7 @@ impl Helpers for Native {
         if source.is_null() {
             return with_legacy(|l| bounded::masked(&l.bits, max as u64) as i64);
         }
+        // SAFETY: compiled code holds a reference to the generator.
         let bits = unsafe { Held::new(source) };
         bounded::masked(&*bits, max as u64) as i64
     }

@@ -163,11 +163,11 @@ pub(crate) fn with<R>(which: usize, f: impl FnOnce(&mut Stream) -> R) -> R {
 
 /// Begins a stream anew: `np.random.seed(n)` and `random.seed(n)`.
 pub(crate) fn seed(which: usize, seed: Option<i64>) {
-    // SAFETY: null or the owner's streams, which nobody uses now.
-    if seed.is_none()
-        && let Some(all) = unsafe { CURRENT.get().as_mut() }
-    {
-        all.of[which].forget();
+    if seed.is_none() {
+        // SAFETY: null or the owner's streams, which nobody uses now.
+        if let Some(all) = unsafe { CURRENT.get().as_mut() } {
+            all.of[which].forget();
+        }
     }
     with(which, |s| {
         s.spare = None;

@@ -159,6 +159,7 @@ fn cpu() -> Vec<u8> {
     if model.ecx & OSXSAVE != 0 {
         #[target_feature(enable = "xsave")]
         unsafe fn saved() -> u64 {
+            // SAFETY: the register that says what is saved is there wherever the instruction is.
             unsafe { _xgetbv(0) }
         }
         // SAFETY: the feature bit says that the instruction is there.
