@@ -152,10 +152,8 @@ fn look_up() -> *mut ThreadCtx {
             return ctx;
         }
         // SAFETY: the context belongs to this thread.
-        LAST.low.store(
-            if s.top.get() == 0 { usize::MAX } else { unsafe { (*ctx).stack_floor } },
-            Ordering::Relaxed,
-        );
+        let floor = unsafe { (*ctx).stack_floor };
+        LAST.low.store(if s.top.get() == 0 { usize::MAX } else { floor }, Ordering::Relaxed);
         LAST.high.store(s.top.get(), Ordering::Relaxed);
         LAST.ctx.store(ctx, Ordering::Relaxed);
         ctx

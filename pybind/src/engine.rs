@@ -45,6 +45,7 @@ impl Compiled {
     /// # Safety
     /// As for `engine::Compiled::call`.
     pub(crate) unsafe fn call(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
+        // SAFETY: as required of the caller.
         settle(unsafe { self.0.call(&self.0.unit.wrapper, ctx, args, results) })
     }
     /// What the generator that the function returns yields.
@@ -60,6 +61,7 @@ impl Compiled {
     /// # Safety
     /// As for `engine::Compiled::call`, with the frame as the argument; the function returns a generator.
     pub(crate) unsafe fn resume(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
+        // SAFETY: as required of the caller; resuming takes the frame.
         settle(unsafe { self.0.call(&self.0.unit.resume, ctx, args, results) })
     }
     pub(crate) fn ret(&self) -> Type {

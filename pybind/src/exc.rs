@@ -169,8 +169,8 @@ fn tuple_of<'py>(py: Python<'py>, args: &[Arg]) -> PyResult<Bound<'py, PyTuple>>
 
 /// The Python exception for a native one, without its traceback and links.
 fn bare_exception<'py>(py: Python<'py>, exc: &Exc) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: a non-null `py` is an owned reference to a Python exception.
     if !exc.py.is_null() {
+        // SAFETY: a non-null `py` is an owned reference to a Python exception.
         return Ok(unsafe { Bound::from_borrowed_ptr(py, exc.py.cast()) });
     }
     let e = class_of(py, exc.class)?.call1(tuple_of(py, &exc.args)?)?;
@@ -456,8 +456,8 @@ fn spawn(generator: *mut u8, one: bool) -> Res<*mut BitSource> {
 
 /// Drops a reference to a Python object, from whatever thread.
 fn release(p: *mut u8) {
-    // SAFETY: the run-time hands over an owned reference. Without the GIL, PyO3 queues it.
     if !p.is_null() {
+        // SAFETY: the run-time hands over an owned reference. Without the GIL, PyO3 queues it.
         with_python((), |py| drop(unsafe { Bound::from_owned_ptr(py, p.cast()) }));
     }
 }

@@ -152,8 +152,8 @@ impl Held {
     }
 }
 impl Drop for Held {
-    // SAFETY: guards are dropped with the GIL held (overloads are owned by dispatchers).
     fn drop(&mut self) {
+        // SAFETY: guards are dropped with the GIL held (overloads are owned by dispatchers).
         unsafe { ffi::Py_XDECREF(self.owned()) }
     }
 }
@@ -213,8 +213,8 @@ impl DictGuard {
 }
 impl Drop for DictGuard {
     fn drop(&mut self) {
-        // SAFETY: the references are owned; the GIL is held.
         for (name, _) in &self.names {
+            // SAFETY: the references are owned; the GIL is held.
             unsafe { ffi::Py_DECREF(*name) }
         }
     }
@@ -272,6 +272,7 @@ pub(crate) struct Guards {
 // SAFETY: the references are only touched by threads that hold the GIL (or, without one, by atomic operations
 // on live objects).
 unsafe impl Send for Guards {}
+// SAFETY: as above.
 unsafe impl Sync for Guards {}
 
 impl Guards {

@@ -219,8 +219,8 @@ impl Overload {
     /// # Safety
     /// `args` points to as many live objects as there are parameters.
     pub(crate) unsafe fn remember_units(&self, args: *const Obj) {
-        // SAFETY: as required of the caller.
         for (i, p) in self.plans.iter().enumerate() {
+            // SAFETY: as required of the caller; there is a plan for each parameter.
             p.convert().remember(unsafe { *args.add(i) });
         }
     }

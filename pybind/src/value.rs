@@ -211,8 +211,9 @@ fn classify_numpy(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Option<
     if n.scalar_type(class).is_some() {
         return Ok(scalar_const(&obj.call_method0("item")?)?.map(GlobalValue::Const));
     }
-    // SAFETY: both are live type objects; an instance of `numpy.dtype` starts with the struct read.
+    // SAFETY: both are live type objects.
     if unsafe { ffi::PyType_IsSubtype(class, n.dtype_type) } != 0 {
+        // SAFETY: an instance of `numpy.dtype` starts with the struct that is read.
         let t = npy::type_of_elem(unsafe { npy::elem_code(obj.as_ptr().cast()) });
         return Ok(Some(
             t.map_or_else(|| GlobalValue::Unsupported(format!("the dtype {obj}")), GlobalValue::DType),

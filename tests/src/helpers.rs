@@ -88,8 +88,8 @@ impl Helpers for Impl {
         (0..n as usize).fold(0, |sum, i| sum.wrapping_add(unsafe { p.add(i).read_unaligned() }))
     }
     unsafe fn test_raise(ctx: Ctx, x: i64) -> i64 {
-        // SAFETY: tests pass the context that the runner made; nothing dereferences the pretended exception.
         if x != 0 {
+            // SAFETY: tests pass the context that the runner made; nothing dereferences the pretended exception.
             unsafe { (*ctx).pending = (0x1000 + x) as usize as *mut Obj }
         }
         x

@@ -184,8 +184,8 @@ impl TestFns for Impl {
     unsafe fn t_narrow(a: i64) -> i8 {
         a as i8
     }
-    // SAFETY: the test passes a live cell.
     unsafe fn t_bump(cell: *mut i64) {
+        // SAFETY: the test passes a live cell.
         unsafe { *cell += 1 }
     }
 }

@@ -31,12 +31,10 @@ fn compile_call_drop(i: i64) {
     b.ret(vec![y]);
     let code = Cranelift::new().compile(&Module { funcs: vec![func] }, &no_helpers, false).unwrap();
     // SAFETY: the signature is the one just declared, and `code` lives until the call returns.
-    assert_eq!(
-        unsafe {
-            std::mem::transmute::<*const u8, unsafe extern "C" fn(i64) -> i64>(code.entry("f").unwrap())(1)
-        },
-        i + 1
-    );
+    let result = unsafe {
+        std::mem::transmute::<*const u8, unsafe extern "C" fn(i64) -> i64>(code.entry("f").unwrap())(1)
+    };
+    assert_eq!(result, i + 1);
 }
 
 #[test]

@@ -39,9 +39,11 @@ impl Convert for Yields {
             Some(of) => result(|py| Generator::object(py, frame, of).map(|g| g.into_bound(py))),
             None => {
                 // SAFETY: as above.
-                unsafe { release(frame) };
-                bug(&format!("a result of type {} arrived", self.0))
-                    .restore(unsafe { Python::assume_attached() });
+                let py = unsafe {
+                    release(frame);
+                    Python::assume_attached()
+                };
+                bug(&format!("a result of type {} arrived", self.0)).restore(py);
                 std::ptr::null_mut()
             }
         }

@@ -80,8 +80,8 @@ impl Convert for Tuple {
     unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
         let fits = match &self.named {
             None => class == &raw mut ffi::PyTuple_Type || is_plain_tuple(obj),
-            // SAFETY: as required of the caller.
             Some(n) if n.def.is_keywords() => {
+                // SAFETY: as required of the caller.
                 return unsafe { unbox_keywords(&n.def.fields, &self.members, obj, class, out, frame) };
             }
             Some(n) => {

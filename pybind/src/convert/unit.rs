@@ -114,9 +114,9 @@ impl UnitPlan {
 
 impl Drop for UnitPlan {
     fn drop(&mut self) {
-        // SAFETY: what is not the type's only object was held by `remember`; overloads are dropped with the
-        // GIL held.
         if !self.only {
+            // SAFETY: what is not the type's only object was held by `remember`; overloads are dropped with the
+            // GIL held.
             unsafe { ffi::Py_XDECREF(*self.known.get_mut()) }
         }
     }

@@ -216,7 +216,8 @@ impl Operands {
         dims: *const isize,
         steps: *const isize,
     ) -> Marks {
-        let (n, nargs) = (*unsafe { &*dims }, self.all.len());
+        // SAFETY: as required of the caller; the first dimension is that of the loop.
+        let (n, nargs) = (unsafe { *dims }, self.all.len());
         // SAFETY: as required of the caller.
         unsafe {
             if self.has_many_axes() {

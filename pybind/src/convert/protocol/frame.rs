@@ -158,8 +158,8 @@ impl Frame {
     /// `array` must be a live ndarray that outlives the call.
     #[inline]
     pub(crate) unsafe fn block(&mut self, array: *mut ffi::PyObject) -> *mut MemBlock {
-        // SAFETY: as required of the caller.
         if self.lasting {
+            // SAFETY: as required of the caller.
             return unsafe { self.lasting_block(array) };
         }
         let p = self.stand_in().cast::<MemBlock>();
@@ -238,8 +238,8 @@ impl Frame {
     fn release(&mut self) {
         self.end_uses();
         if let Some(e) = self.extra.take() {
-            // SAFETY: the references were put there as owned ones.
             for o in &e.owned {
+                // SAFETY: the references were put there as owned ones.
                 unsafe { tierup_runtime::object::release(*o) };
             }
             drop(e);

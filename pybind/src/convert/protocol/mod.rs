@@ -133,9 +133,9 @@ impl<'f> BoxCx<'f> {
 }
 impl Drop for BoxCx<'_> {
     fn drop(&mut self) {
-        // SAFETY: each was put there with a reference of its own; results are boxed by threads that are
-        // attached.
         for o in &self.held {
+            // SAFETY: each was put there with a reference of its own; results are boxed by threads that are
+            // attached.
             unsafe { ffi::Py_DECREF(*o) }
         }
     }
