@@ -112,7 +112,7 @@ JOBS ?= $(shell nproc)
 test-rust: $(VENV)/.stamp-packages
 	$(SAY) 'Rust tests'
 	@cargo test $(RUST_TESTED) $(CARGO_FEATURES)
-	@if [ $(SHARE) = 1 ] && cargo clippy --version > /dev/null 2>&1; then cargo clippy -q -p tierup-core -- -A clippy::all; fi
+	@if [ $(SHARE) = 1 ] && cargo clippy --version > /dev/null 2>&1; then cargo clippy -q --workspace --all-targets $(CARGO_FEATURES) -- -A clippy::all; fi
 
 test-python: without-llvm $(VENV)/.stamp-ext $(TIER1_WANTED) $(if $(TIER1_WANTED),$(VENV)/.stamp-gpu)
 	$(SAY) 'Python tests'

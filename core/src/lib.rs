@@ -3,9 +3,6 @@
 //! Start reading in the order of the pipeline: [`bytecode`], [`ssa`], [`infer`], [`lower`], [`lir`].
 //! Operations live in [`ops`], what a helper may look like in [`rt`], heap layouts in [`layout`].
 
-// `make test` runs clippy for this lint, where it is installed: each `unsafe` block has a reason of its own.
-#![deny(clippy::undocumented_unsafe_blocks)]
-
 pub mod backend;
 pub(crate) mod bitset;
 pub mod bytecode;
