@@ -237,7 +237,13 @@ macro_rules! offset {
 }
 
 const _: () = assert!(std::mem::offset_of!(Counted, len) == std::mem::offset_of!(List, len));
-const _: () = assert!(std::mem::offset_of!(Counted, len) == std::mem::offset_of!(Dict, len));
+
+macro_rules! begin_as_counted {
+    ({} objects { $($name:ident: $Object:ident),* } $($families:tt)*) => {
+        $(const _: () = assert!(std::mem::offset_of!(Counted, len) == std::mem::offset_of!($Object, len));)*
+    };
+}
+crate::containers!(begin_as_counted! {});
 
 /// Size of [`Frame`]'s header: where its leaves start.
 pub const FRAME_HEADER: i32 = std::mem::size_of::<Frame>() as i32;

@@ -345,8 +345,12 @@ mod tests {
         "core/src/lower/",
         "pybind/src/",
     ];
-    const TEXTS: [&str; 3] =
-        ["core/src/typing/refusal.rs", "core/src/infer/hints.rs", "core/src/types/class/builtin.rs"];
+    const TEXTS: [&str; 4] = [
+        "core/src/typing/refusal.rs",
+        "core/src/infer/hints.rs",
+        "core/src/types/class/builtin.rs",
+        "core/src/types/container.rs",
+    ];
 
     #[test]
     fn operations_are_named_by_identity() {

@@ -194,7 +194,7 @@ fn iter_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(iterator(cx, &args[0])?))
 }
 
-/// How a container is gone through. Its family says it (`WALK`), [`super::walk`] finds it.
+/// How a container is gone through. The family of its objects says it (`WALK`), [`super::walk`] finds it.
 pub(crate) struct Walk {
     /// The state at the start, or behind the end where it is reversed.
     pub start: fn(&mut LowerCx<'_>, &[Value], bool) -> Val,

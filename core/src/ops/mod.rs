@@ -334,8 +334,25 @@ impl ParamSpec {
 
 /// Declares the families; each is a file of this folder with `pub static OPS: &[OpDef]` and, if it has
 /// helpers, `runtime_fns!` with `trait Helpers`; if code of the compiler asks for its operations, `op_ids!`.
+/// Families of containers have operations and identities; those of their objects have helpers, and say how one
+/// is gone through (`WALK`).
 macro_rules! families {
-    ($($family:ident,)* ; helpers: $($with:ident,)* ; ids: $($named:ident,)*) => {
+    (
+        { $($family:ident,)* ; helpers: $($with:ident,)* ; ids: $($named:ident,)* }
+        objects { $($object:ident: $Object:ident),* }
+        $($container:ident of $kind:ident { $($(#[doc = $doc:literal])* $Name:ident = $row:tt;)* })*
+    ) => {
+        families! {
+            all: $($family,)* $($container,)*;
+            helpers: $($with,)* $($object,)*;
+            ids: $($named,)* $($container,)*;
+        }
+        /// How a container is gone through, as the family of its objects says.
+        pub(crate) fn walk(c: Container) -> &'static iter::Walk {
+            match c { $($(Container::$Name)|* => &$kind::WALK,)* }
+        }
+    };
+    (all: $($family:ident,)* ; helpers: $($with:ident,)* ; ids: $($named:ident,)* ;) => {
         $(pub mod $family;)*
         /// Identities of operations that code of the compiler asks for.
         pub mod id {
@@ -373,13 +390,6 @@ pub(crate) static STEPS: [&OpDef; 7] = [
     &reduce::LARGEST,
 ];
 
-/// How a container is gone through, as its family says.
-pub(crate) fn walk(c: Container) -> &'static iter::Walk {
-    match c {
-        Container::Dict | Container::Keys | Container::Values | Container::Items => &dict::WALK,
-    }
-}
-
 mod adapt;
 pub mod apart;
 pub mod dtype;
@@ -388,7 +398,7 @@ mod identity;
 /// What nearly always takes a few instructions.
 pub(crate) mod quick;
 
-families!(
+crate::containers!(families! {
     object,
     raising,
     exception,
@@ -438,7 +448,6 @@ families!(
     reduce,
     sorting,
     random,
-    dict,
     region,
     parallel,
     foreign,
@@ -451,7 +460,6 @@ families!(
     raising,
     generator,
     list,
-    dict,
     string,
     number,
     mathfn,
@@ -486,7 +494,6 @@ families!(
     linalg,
     list,
     extend,
-    dict,
     typed,
     string,
     text,
@@ -503,4 +510,4 @@ families!(
     parallel,
     foreign,
     declare,
-);
+});

@@ -2,39 +2,68 @@
 //! wherever types are walked over. A value of one is a reference to an object that begins as
 //! [`crate::layout::Counted`] does. Its operations are rows (`core/src/ops/dict.rs`).
 //!
-//! A new container is a member here.
+//! A new container is a family here; what lists containers elsewhere is made of this table.
 
 use super::class::ClassId;
-use super::{IterType, Type};
+use super::{IterType, Kind, Type};
 use std::ffi::CStr;
 
+/// The table. It begins with the kinds of objects: the name by which their helpers are found (`core/src/ops/`,
+/// `runtime/src/`), and their struct ([`crate::layout`]). A family of containers has a name, by which its
+/// operations (`core/src/ops/`) and its conversions (`pybind/src/convert/`) are found, the kind of its objects,
+/// and members: the container itself and views of it. Of each it says the class, what that and its types are
+/// called, which is also what paths of its methods begin with, where Python has the class; how many types stand
+/// in one of its types; Python's expression for an empty one; and what stands around the entries in its text.
+///
+/// The table is passed to the macro `$then`, behind what that is given of its own.
+#[macro_export]
 macro_rules! containers {
-    ($($(#[doc = $doc:literal])* $Name:ident = $text:literal, $class:ident, $arguments:literal, $empty:literal, $around:expr;)*) => {
-        /// Which container, or view.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Container { $($(#[doc = $doc])* $Name),* }
-        impl Container {
-            pub const ALL: &'static [Container] = &[$(Container::$Name),*];
-            /// What its types are called.
-            pub(crate) fn name(self) -> &'static str { match self { $(Container::$Name => $text),* } }
-            pub(crate) fn class(self) -> ClassId { match self { $(Container::$Name => ClassId::$class),* } }
-            /// How many types stand in one of its types.
-            pub(crate) fn arguments(self) -> usize { match self { $(Container::$Name => $arguments),* } }
-            /// Python's expression for an empty one.
-            pub fn empty(self) -> &'static CStr { match self { $(Container::$Name => $empty),* } }
-            /// What stands around the entries in its text.
-            pub(crate) fn around(self) -> [&'static str; 2] { match self { $(Container::$Name => $around),* } }
+    ($then:ident! { $($own:tt)* }) => {
+        $then! {
+            { $($own)* }
+            objects { dict: Dict }
+            dict of dict {
+                /// Of keys and values.
+                Dict = (DICT = "dict" at "builtins.dict", 2, c"{}", ["{", "}"]);
+                /// Views: the same object, seen as its keys, its values, its pairs.
+                Keys = (DICT_KEYS = "dict_keys", 2, c"{}.keys()", ["dict_keys([", "])"]);
+                Values = (DICT_VALUES = "dict_values", 2, c"{}.values()", ["dict_values([", "])"]);
+                Items = (DICT_ITEMS = "dict_items", 2, c"{}.items()", ["dict_items([", "])"]);
+            }
         }
     };
 }
 
-containers! {
-    /// Of keys and values.
-    Dict = "dict", DICT, 2, c"{}", ["{", "}"];
-    /// Views: the same object, seen as its keys, its values, its pairs.
-    Keys = "dict_keys", DICT_KEYS, 2, c"{}.keys()", ["dict_keys([", "])"];
-    Values = "dict_values", DICT_VALUES, 2, c"{}.values()", ["dict_values([", "])"];
-    Items = "dict_items", DICT_ITEMS, 2, c"{}.items()", ["dict_items([", "])"];
+macro_rules! define {
+    ({} objects $objects:tt $($family:ident of $object:ident { $(
+        $(#[doc = $doc:literal])*
+        $Name:ident = (
+            $class:ident = $text:literal $(at $path:literal)?, $arguments:literal, $empty:literal, $around:expr
+        );
+    )* })*) => {
+        /// Which container, or view.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Container { $($($(#[doc = $doc])* $Name,)*)* }
+        impl Container {
+            pub const ALL: &'static [Container] = &[$($(Container::$Name,)*)*];
+            /// What its types are called.
+            pub(crate) fn name(self) -> &'static str { match self { $($(Container::$Name => $text,)*)* } }
+            pub(crate) fn class(self) -> ClassId { match self { $($(Container::$Name => ClassId::$class,)*)* } }
+            /// How many types stand in one of its types.
+            pub(crate) fn arguments(self) -> usize { match self { $($(Container::$Name => $arguments,)*)* } }
+            /// Python's expression for an empty one.
+            pub fn empty(self) -> &'static CStr { match self { $($(Container::$Name => $empty,)*)* } }
+            /// What stands around the entries in its text.
+            pub(crate) fn around(self) -> [&'static str; 2] { match self { $($(Container::$Name => $around,)*)* } }
+        }
+    };
+}
+containers!(define! {});
+
+impl Type {
+    pub fn dict(key: Type, value: Type) -> Type {
+        Type::new(Kind::Container(Container::Dict, vec![key, value]))
+    }
 }
 
 impl Container {

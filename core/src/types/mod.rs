@@ -268,9 +268,6 @@ impl Type {
     pub fn list(elem: Type) -> Type {
         Type::new(Kind::List(elem))
     }
-    pub fn dict(key: Type, value: Type) -> Type {
-        Type::new(Kind::Container(Container::Dict, vec![key, value]))
-    }
     pub fn optional(t: Type) -> Type {
         match *t {
             Kind::None | Kind::Optional(_) => t,

@@ -10,8 +10,9 @@
 //! A *strict* plan takes exactly the objects whose type it is for; a *lenient* one (declared signatures,
 //! elements) converts as well.
 //!
-//! A new type constructor is a file here and a line in `constructors!`. Types stand in types, so files ask
-//! this table in turn: what [`part_type`] an object has, and the [`Plan::new`] of a type.
+//! A new type constructor is a file here and a line in `constructors!`, a new container a file of its family's
+//! name. Types stand in types, so files ask this table in turn: what [`part_type`] an object has, and the
+//! [`Plan::new`] of a type.
 
 pub(crate) mod array;
 mod dict;
@@ -52,47 +53,57 @@ pub(crate) struct Constructor {
     plan: fn(Type, Option<Purpose>) -> Plan,
 }
 
-/// Constructors in the order in which an object is offered to them, with the kinds of type that each makes.
+/// Constructors in the order in which an object is offered to them, with the kinds of type that each makes;
+/// containers stand between the `first` and the `last`.
 macro_rules! constructors {
-    ($($kind:pat => $file:ident,)*) => {
-        static CONSTRUCTORS: &[&Constructor] = &[$(&$file::CONSTRUCTOR),*];
+    (
+        { first { $($first:pat => $file:ident,)* } last { $($last:pat => $behind:ident,)* } }
+        objects $objects:tt
+        $($family:ident of $object:ident { $($(#[doc = $doc:literal])* $Name:ident = $row:tt;)* })*
+    ) => {
+        static CONSTRUCTORS: &[&Constructor] =
+            &[$(&$file::CONSTRUCTOR,)* $(&$family::CONSTRUCTOR,)* $(&$behind::CONSTRUCTOR,)*];
         fn constructor(t: Type) -> &'static Constructor {
             match t.kind() {
-                $($kind => &$file::CONSTRUCTOR,)*
+                $($first => &$file::CONSTRUCTOR,)*
+                Kind::Container(c, _) => match c { $($(Container::$Name)|* => &$family::CONSTRUCTOR,)* },
+                $($last => &$behind::CONSTRUCTOR,)*
             }
         }
     };
 }
-constructors! {
-    Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) => numbers,
-    Kind::Array(_) => array,
-    Kind::Random => random,
-    Kind::None | Kind::Optional(_) => none,
-    Kind::Str => text,
-    Kind::Tuple(_) | Kind::NamedTuple(..) => tuple,
-    Kind::List(_) => list,
-    Kind::Container(Container::Dict, _) => dict,
-    Kind::Range(_) | Kind::Slice(_) => ranges,
-    Kind::Variant(_) => variant,
-    Kind::Generator(..) => generator,
-    Kind::Exception | Kind::Method(..) => exceptions,
-    Kind::Never
-    | Kind::Undef
-    | Kind::MaybeUndef(_)
-    | Kind::Var(_)
-    | Kind::Iter(_)
-    | Kind::Container(Container::Keys | Container::Values | Container::Items, _)
-    | Kind::Conflict(..) => nothing,
-    // Takes whatever is none of the others.
-    Kind::Ellipsis
-    | Kind::Function(_)
-    | Kind::Builtin(_)
-    | Kind::Module(_)
-    | Kind::DType(_)
-    | Kind::NamedTupleClass(_)
-    | Kind::ExcClass(_)
-    | Kind::Class(_) => unit,
-}
+tierup_core::containers!(constructors! {
+    first {
+        Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) => numbers,
+        Kind::Array(_) => array,
+        Kind::Random => random,
+        Kind::None | Kind::Optional(_) => none,
+        Kind::Str => text,
+        Kind::Tuple(_) | Kind::NamedTuple(..) => tuple,
+        Kind::List(_) => list,
+    }
+    last {
+        Kind::Range(_) | Kind::Slice(_) => ranges,
+        Kind::Variant(_) => variant,
+        Kind::Generator(..) => generator,
+        Kind::Exception | Kind::Method(..) => exceptions,
+        Kind::Never
+        | Kind::Undef
+        | Kind::MaybeUndef(_)
+        | Kind::Var(_)
+        | Kind::Iter(_)
+        | Kind::Conflict(..) => nothing,
+        // Takes whatever is none of the others.
+        Kind::Ellipsis
+        | Kind::Function(_)
+        | Kind::Builtin(_)
+        | Kind::Module(_)
+        | Kind::DType(_)
+        | Kind::NamedTupleClass(_)
+        | Kind::ExcClass(_)
+        | Kind::Class(_) => unit,
+    }
+});
 
 /// The type of an argument: what a compiled function is specialised for. Only asked where no overload fits at
 /// once.

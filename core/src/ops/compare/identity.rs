@@ -5,7 +5,7 @@ use super::{equal, is_unit};
 use crate::diag::Result;
 use crate::emit::cx::{LowerCx, OpCall};
 use crate::lir::{Alias, Op, Ty, Value};
-use crate::types::{Const, Container, Kind, Type};
+use crate::types::{Const, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 pub(super) fn is_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -36,7 +36,6 @@ fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
         (Kind::Ellipsis, Kind::Ellipsis) => Some(true),
         (Kind::Str, Kind::Str)
         | (Kind::List(_), Kind::List(_))
-        | (Kind::Container(Container::Dict, _), Kind::Container(Container::Dict, _))
         | (Kind::Exception, Kind::Exception)
         | (Kind::Generator(..), Kind::Generator(..))
         | (Kind::Random, Kind::Random) => None,
@@ -50,7 +49,7 @@ fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
             }
         }
         // Which view is which object, nobody knows.
-        (Kind::Container(c, _), Kind::Container(d, _)) if c == d => return None,
+        (Kind::Container(c, _), Kind::Container(d, _)) if c == d => return (!c.is_view()).then_some(None),
         _ => Some(false),
     })
 }

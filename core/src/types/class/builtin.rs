@@ -34,68 +34,82 @@ macro_rules! builtin_classes {
     };
 }
 
-builtin_classes! {
-    OBJECT = "object" at "builtins.object", [], [];
-    TYPE = "type" at "builtins.type", [OBJECT], [];
-    NONE_TYPE = "NoneType" at "types.NoneType", [OBJECT], [];
-    ELLIPSIS = "ellipsis", [OBJECT], [];
-    INT = "int" at "builtins.int", [OBJECT], ["int", "number"];
-    /// NumPy's bools are bools of Python's to compiled code: it does not tell them apart.
-    BOOL = "bool" at "builtins.bool", [INT], ["bool", "generic"];
-    FLOAT = "float" at "builtins.float", [OBJECT], ["float", "number"];
-    COMPLEX = "complex" at "builtins.complex", [OBJECT], ["complex", "number"];
-    STR = "str" at "builtins.str", [OBJECT], ["str"];
-    LIST = "list" at "builtins.list", [OBJECT], ["list"];
-    TYPED_LIST = "List" at "tierup.typed.List", [LIST], ["typed_list"];
-    TUPLE = "tuple" at "builtins.tuple", [OBJECT], ["tuple"];
-    /// What every class of named tuples has; Python puts it into each of them.
-    NAMED_TUPLE = "namedtuple", [TUPLE], ["namedtuple"];
-    DICT = "dict" at "builtins.dict", [OBJECT], ["dict"];
-    DICT_KEYS = "dict_keys", [OBJECT], ["dict_keys"];
-    DICT_VALUES = "dict_values", [OBJECT], ["dict_values"];
-    DICT_ITEMS = "dict_items", [OBJECT], ["dict_items"];
-    /// What a function takes as `**kwargs`.
-    KEYWORDS = "dict", [DICT], ["kwargs"];
-    RANGE = "range" at "builtins.range", [OBJECT], ["range"];
-    SLICE = "slice" at "builtins.slice", [OBJECT], ["slice"];
-    ITERATOR = "iterator", [OBJECT], [];
-    GENERATOR = "generator", [ITERATOR], ["generator"];
-    FUNCTION = "function", [OBJECT], [];
-    METHOD = "method", [OBJECT], [];
-    BUILTIN_FUNCTION = "builtin_function_or_method", [OBJECT], [];
-    MODULE = "module", [OBJECT], [];
-    /// The class of an exception as a value: which one it is, is known at run time.
-    EXCEPTION_CLASS = "type", [TYPE], ["exception.__class__"];
-    NDARRAY = "numpy.ndarray" at "numpy.ndarray", [OBJECT], ["array"];
-    FLAGS = "flagsobj", [OBJECT], ["array.flags"];
-    CTYPES = "_ctypes", [OBJECT], ["array.ctypes"];
-    FLAT_ITERATOR = "flatiter", [ITERATOR], ["flat"];
-    DTYPE = "dtype" at "numpy.dtype", [OBJECT], ["dtype"];
-    FINFO = "finfo" at "numpy.finfo", [OBJECT], ["numpy.finfo"];
-    IINFO = "iinfo" at "numpy.iinfo", [OBJECT], ["numpy.iinfo"];
-    UFUNC = "ufunc", [OBJECT], ["ufunc"];
-    RANDOM = "Generator", [OBJECT], ["numpy.random.Generator"];
-    /// NumPy's scalars: what is computed of arrays without dimensions.
-    GENERIC = "numpy.generic" at "numpy.generic", [OBJECT], ["number", "generic"];
-    /// `np.bool_` as a class; its values are bools.
-    NUMPY_BOOL = "numpy.bool", [GENERIC], ["bool"];
-    NUMBER = "numpy.number" at "numpy.number", [GENERIC], [];
-    INTEGER = "numpy.integer" at "numpy.integer", [NUMBER], ["int"];
-    SIGNED_INTEGER = "numpy.signedinteger" at "numpy.signedinteger", [INTEGER], [];
-    UNSIGNED_INTEGER = "numpy.unsignedinteger" at "numpy.unsignedinteger", [INTEGER], [];
-    INEXACT = "numpy.inexact" at "numpy.inexact", [NUMBER], [];
-    FLOATING = "numpy.floating" at "numpy.floating", [INEXACT], ["float"];
-    COMPLEX_FLOATING = "numpy.complexfloating" at "numpy.complexfloating", [INEXACT], ["complex"];
-    INT8 = "numpy.int8", [SIGNED_INTEGER], [];
-    INT16 = "numpy.int16", [SIGNED_INTEGER], [];
-    INT32 = "numpy.int32", [SIGNED_INTEGER], [];
-    INT64 = "numpy.int64", [SIGNED_INTEGER], [];
-    UINT8 = "numpy.uint8", [UNSIGNED_INTEGER], [];
-    UINT16 = "numpy.uint16", [UNSIGNED_INTEGER], [];
-    UINT32 = "numpy.uint32", [UNSIGNED_INTEGER], [];
-    UINT64 = "numpy.uint64", [UNSIGNED_INTEGER], [];
-    FLOAT32 = "numpy.float32", [FLOATING], [];
-    FLOAT64 = "numpy.float64", [FLOATING, FLOAT], [];
-    COMPLEX64 = "numpy.complex64", [COMPLEX_FLOATING], [];
-    COMPLEX128 = "numpy.complex128", [COMPLEX_FLOATING, COMPLEX], [];
+/// The classes `before` those of containers, these, and those `after` them.
+macro_rules! with_containers {
+    ({ before { $($before:tt)* } after { $($after:tt)* } } objects $objects:tt $($family:ident of $object:ident { $(
+        $(#[doc = $doc:literal])*
+        $Name:ident = ($class:ident = $text:literal $(at $path:literal)?, $($rest:tt)*);
+    )* })*) => {
+        builtin_classes! {
+            $($before)*
+            $($($class = $text $(at $path)?, [OBJECT], [$text];)*)*
+            $($after)*
+        }
+    };
 }
+
+crate::containers!(with_containers! {
+    before {
+        OBJECT = "object" at "builtins.object", [], [];
+        TYPE = "type" at "builtins.type", [OBJECT], [];
+        NONE_TYPE = "NoneType" at "types.NoneType", [OBJECT], [];
+        ELLIPSIS = "ellipsis", [OBJECT], [];
+        INT = "int" at "builtins.int", [OBJECT], ["int", "number"];
+        /// NumPy's bools are bools of Python's to compiled code: it does not tell them apart.
+        BOOL = "bool" at "builtins.bool", [INT], ["bool", "generic"];
+        FLOAT = "float" at "builtins.float", [OBJECT], ["float", "number"];
+        COMPLEX = "complex" at "builtins.complex", [OBJECT], ["complex", "number"];
+        STR = "str" at "builtins.str", [OBJECT], ["str"];
+        LIST = "list" at "builtins.list", [OBJECT], ["list"];
+        TYPED_LIST = "List" at "tierup.typed.List", [LIST], ["typed_list"];
+        TUPLE = "tuple" at "builtins.tuple", [OBJECT], ["tuple"];
+        /// What every class of named tuples has; Python puts it into each of them.
+        NAMED_TUPLE = "namedtuple", [TUPLE], ["namedtuple"];
+    }
+    after {
+        /// What a function takes as `**kwargs`.
+        KEYWORDS = "dict", [DICT], ["kwargs"];
+        RANGE = "range" at "builtins.range", [OBJECT], ["range"];
+        SLICE = "slice" at "builtins.slice", [OBJECT], ["slice"];
+        ITERATOR = "iterator", [OBJECT], [];
+        GENERATOR = "generator", [ITERATOR], ["generator"];
+        FUNCTION = "function", [OBJECT], [];
+        METHOD = "method", [OBJECT], [];
+        BUILTIN_FUNCTION = "builtin_function_or_method", [OBJECT], [];
+        MODULE = "module", [OBJECT], [];
+        /// The class of an exception as a value: which one it is, is known at run time.
+        EXCEPTION_CLASS = "type", [TYPE], ["exception.__class__"];
+        NDARRAY = "numpy.ndarray" at "numpy.ndarray", [OBJECT], ["array"];
+        FLAGS = "flagsobj", [OBJECT], ["array.flags"];
+        CTYPES = "_ctypes", [OBJECT], ["array.ctypes"];
+        FLAT_ITERATOR = "flatiter", [ITERATOR], ["flat"];
+        DTYPE = "dtype" at "numpy.dtype", [OBJECT], ["dtype"];
+        FINFO = "finfo" at "numpy.finfo", [OBJECT], ["numpy.finfo"];
+        IINFO = "iinfo" at "numpy.iinfo", [OBJECT], ["numpy.iinfo"];
+        UFUNC = "ufunc", [OBJECT], ["ufunc"];
+        RANDOM = "Generator", [OBJECT], ["numpy.random.Generator"];
+        /// NumPy's scalars: what is computed of arrays without dimensions.
+        GENERIC = "numpy.generic" at "numpy.generic", [OBJECT], ["number", "generic"];
+        /// `np.bool_` as a class; its values are bools.
+        NUMPY_BOOL = "numpy.bool", [GENERIC], ["bool"];
+        NUMBER = "numpy.number" at "numpy.number", [GENERIC], [];
+        INTEGER = "numpy.integer" at "numpy.integer", [NUMBER], ["int"];
+        SIGNED_INTEGER = "numpy.signedinteger" at "numpy.signedinteger", [INTEGER], [];
+        UNSIGNED_INTEGER = "numpy.unsignedinteger" at "numpy.unsignedinteger", [INTEGER], [];
+        INEXACT = "numpy.inexact" at "numpy.inexact", [NUMBER], [];
+        FLOATING = "numpy.floating" at "numpy.floating", [INEXACT], ["float"];
+        COMPLEX_FLOATING = "numpy.complexfloating" at "numpy.complexfloating", [INEXACT], ["complex"];
+        INT8 = "numpy.int8", [SIGNED_INTEGER], [];
+        INT16 = "numpy.int16", [SIGNED_INTEGER], [];
+        INT32 = "numpy.int32", [SIGNED_INTEGER], [];
+        INT64 = "numpy.int64", [SIGNED_INTEGER], [];
+        UINT8 = "numpy.uint8", [UNSIGNED_INTEGER], [];
+        UINT16 = "numpy.uint16", [UNSIGNED_INTEGER], [];
+        UINT32 = "numpy.uint32", [UNSIGNED_INTEGER], [];
+        UINT64 = "numpy.uint64", [UNSIGNED_INTEGER], [];
+        FLOAT32 = "numpy.float32", [FLOATING], [];
+        FLOAT64 = "numpy.float64", [FLOATING, FLOAT], [];
+        COMPLEX64 = "numpy.complex64", [COMPLEX_FLOATING], [];
+        COMPLEX128 = "numpy.complex128", [COMPLEX_FLOATING, COMPLEX], [];
+    }
+});
