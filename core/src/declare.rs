@@ -73,6 +73,7 @@ const NUMBERS: [&[u8; 13]; 13] = [
     b"-----------u=",
 ];
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "only numbers have a place among promotions")]
 fn place(t: Type) -> Option<usize> {
     Some(match *t {
         Kind::Bool => 0,
@@ -146,6 +147,7 @@ fn members(a: &[Type], b: &[Type]) -> Option<Conversion> {
 }
 
 /// Whether a number becomes one of the same kind or a wider one: bool, integer, float, complex.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only numbers have kinds in this sense")]
 fn keeps_kind(from: Type, to: Type) -> bool {
     let rank = |t: Type| match *t {
         Kind::Bool => Some(0),

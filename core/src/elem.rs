@@ -40,6 +40,7 @@ impl Elem {
         usize::try_from(n).ok().and_then(|i| Elem::ALL.get(i).copied())
     }
     /// The code of a scalar type.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only numbers and strings are elements")]
     pub fn of(ty: Type) -> Option<Elem> {
         Some(match ty.kind() {
             Kind::Bool => Elem::Bool,

@@ -178,6 +178,7 @@ fn labels(code: &Code, i: &Instr) -> Vec<String> {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "what does not jump goes on")]
 fn program(code: &Code) -> Program {
     let all: Vec<Vec<String>> = code.insts.iter().map(|i| labels(code, i)).collect();
     let start: Vec<usize> = all

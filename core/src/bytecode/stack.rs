@@ -112,6 +112,10 @@ impl Walk<'_> {
     }
 
     /// One instruction, and what may come after it.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "only two instructions leave less on the way that a jump takes"
+    )]
     fn follow(&mut self, at: usize) -> Result<()> {
         let Some(mut stack) = self.entries[at].clone() else { return Ok(()) };
         let inst = self.code.insts[at];
@@ -146,6 +150,10 @@ impl Walk<'_> {
     }
 
     /// What lay on top, if anything did.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what moves values is listed: any other instruction takes and gives by its numbers"
+    )]
     fn apply(&self, at: usize, inst: Instr, stack: &mut Vec<Slot>) -> Result<Option<Slot>> {
         let (pops, pushes) = effect(inst.op, inst.arg);
         let (top, n, height) = (stack.last().copied(), inst.arg as usize, stack.len());
@@ -160,10 +168,9 @@ impl Walk<'_> {
             Opcode::PushNull => stack.push(Slot::Null),
             _ => {
                 let marks = stack[height - pops..].iter().filter(|s| **s == Slot::Null).count();
-                let allowed = match inst.op {
-                    Opcode::Call | Opcode::CallNamed | Opcode::CallSpread | Opcode::Pop => 1,
-                    _ => 0,
-                };
+                let takes_null =
+                    matches!(inst.op, Opcode::Call | Opcode::CallNamed | Opcode::CallSpread | Opcode::Pop);
+                let allowed = usize::from(takes_null);
                 if marks > allowed || inst.op == Opcode::CallExit && self.is_mark(stack, n) {
                     return Err(self.malformed(at, "NULL where a value is needed"));
                 }

@@ -82,6 +82,7 @@ fn constant(k: &Constant, f: &mut Formatter<'_>, indent: usize) -> fmt::Result {
 }
 
 /// What an argument stands for, as a comment.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only some arguments are numbers of names")]
 pub fn meaning(c: &Code, i: &Instr) -> Option<String> {
     let arg = i.arg as usize;
     let name = |n: Option<&Arc<str>>| n.map(|n| n.escape_debug().to_string());

@@ -71,6 +71,10 @@ pub(crate) fn is_class(t: Type) -> bool {
 }
 
 /// The class that a value of this type is: of class objects, each of which has a type of its own.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what stands for a class is listed: any other type is one of values"
+)]
 pub(crate) fn class_named(t: Type) -> Option<&'static ClassDef> {
     match t.kind() {
         Kind::Builtin(op) => members::object(*op).map(ClassId::def),

@@ -6,9 +6,10 @@ use crate::types::class::{BUILTIN, ClassId};
 use crate::types::{Float, Int, Kind, Layout, Type};
 
 fn method(t: Type, name: &str) -> Option<&'static str> {
-    match known(class_of(t), name)? {
-        Member::Method(op) | Member::Property(op) => Some(op.name()),
-        _ => None,
+    if let Member::Method(op) | Member::Property(op) = known(class_of(t), name)? {
+        Some(op.name())
+    } else {
+        None
     }
 }
 

@@ -183,6 +183,7 @@ impl Type {
     }
 
     /// How many members a composite value has.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only what has members is listed")]
     pub(crate) fn member_count(self) -> usize {
         match self.kind() {
             Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.len(),
@@ -194,6 +195,7 @@ impl Type {
     }
 
     /// The type of member `k` of a composite value.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only what has members is listed")]
     pub(crate) fn member(self, k: u32) -> Option<Type> {
         let k = k as usize;
         match self.kind() {
@@ -326,9 +328,12 @@ mod tests {
         let all = samples();
         for a in &all {
             for b in &all {
-                let kind_of = |t: &Type| match t.kind() {
-                    Kind::Iter(i) => (std::mem::discriminant(t.kind()), Some(std::mem::discriminant(i))),
-                    _ => (std::mem::discriminant(t.kind()), None),
+                let kind_of = |t: &Type| {
+                    if let Kind::Iter(i) = t.kind() {
+                        (std::mem::discriminant(t.kind()), Some(std::mem::discriminant(i)))
+                    } else {
+                        (std::mem::discriminant(t.kind()), None)
+                    }
                 };
                 if let Some(c) = common_constructor(*a, *b) {
                     assert_eq!(kind_of(a), kind_of(b), "{a} and {b}");

@@ -38,7 +38,13 @@ impl Const {
         match self {
             Const::Int(i) => Some(*i),
             Const::Bool(b) => Some(*b as i64),
-            _ => None,
+            Const::None
+            | Const::Ellipsis
+            | Const::UInt(_)
+            | Const::Float(_)
+            | Const::Complex(..)
+            | Const::Str(_)
+            | Const::Tuple(_) => None,
         }
     }
     pub(crate) fn as_str(&self) -> Option<&str> {
@@ -90,7 +96,13 @@ impl Hash for Const {
         match self {
             Const::Str(s) => s.hash(h),
             Const::Tuple(m) => m.hash(h),
-            _ => {}
+            Const::None
+            | Const::Ellipsis
+            | Const::Bool(_)
+            | Const::Int(_)
+            | Const::UInt(_)
+            | Const::Float(_)
+            | Const::Complex(..) => {}
         }
     }
 }

@@ -39,6 +39,10 @@ const LENGTH: Leaf = Leaf { ty: Ty::I64, is_ref: false, is_length: true };
 
 impl Type {
     /// The machine type of a one-leaf scalar.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "only real numbers are one machine value that computes"
+    )]
     pub fn scalar_ty(self) -> Option<Ty> {
         Some(match *self {
             Kind::Bool => Ty::I8,

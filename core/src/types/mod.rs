@@ -269,10 +269,7 @@ impl Type {
         Type::new(Kind::List(elem))
     }
     pub fn optional(t: Type) -> Type {
-        match *t {
-            Kind::None | Kind::Optional(_) => t,
-            _ => Type::new(Kind::Optional(t)),
-        }
+        if matches!(*t, Kind::None | Kind::Optional(_)) { t } else { Type::new(Kind::Optional(t)) }
     }
     pub(crate) fn array(dtype: Type, ndim: usize, layout: Layout) -> Type {
         // A 1-d (or 0-d) array is C-contiguous and F-contiguous at once; `C` stands for both.
@@ -300,10 +297,7 @@ impl Type {
     }
     /// Members of a tuple or named tuple.
     pub fn members(self) -> Option<&'static [Type]> {
-        match self.kind() {
-            Kind::Tuple(m) | Kind::NamedTuple(_, m) => Some(m),
-            _ => None,
-        }
+        if let Kind::Tuple(m) | Kind::NamedTuple(_, m) = self.kind() { Some(m) } else { None }
     }
     pub(crate) fn is_int(self) -> bool {
         matches!(*self, Kind::Int(_))
@@ -348,6 +342,7 @@ impl Type {
         matches!(*self, Kind::Bool | Kind::Int(_) | Kind::Float(_))
     }
     /// The NumPy scalar type of a weak Python number; others unchanged.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only Python's numbers are weak")]
     pub fn strong(self) -> Type {
         match *self {
             Kind::Int(Int::Py) => Type::i64(),
@@ -427,6 +422,7 @@ impl ArrayType {
 }
 impl Type {
     /// Bytes of a scalar as an array element.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "numbers have widths, any other element is a pointer")]
     pub fn itemsize(self) -> i64 {
         match *self {
             Kind::Bool => 1,

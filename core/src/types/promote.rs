@@ -1,6 +1,11 @@
 //! Rules between types: what holds two values that meet ([`unify`]), what arithmetic on two numbers gives
 //! ([`arith`], [`result_type`]).
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "rules are for numbers and alternatives: any other type is taken as it is"
+)]
+
 use super::constructor::{Variance, common_constructor};
 use super::{Float, Int, IterType, Kind, Type};
 
@@ -103,13 +108,11 @@ pub(crate) fn is_numeric_variant(t: Type) -> bool {
 }
 
 fn alternatives(a: Type, b: Type, meet: Meet<'_>) -> Type {
-    let mut all = match a.kind() {
-        Kind::Variant(m) => m.clone(),
-        _ => vec![a],
-    };
-    match b.kind() {
-        Kind::Variant(m) => m.iter().for_each(|t| add_alternative(&mut all, *t, meet)),
-        _ => add_alternative(&mut all, b, meet),
+    let mut all = if let Kind::Variant(m) = a.kind() { m.clone() } else { vec![a] };
+    if let Kind::Variant(m) = b.kind() {
+        m.iter().for_each(|t| add_alternative(&mut all, *t, meet))
+    } else {
+        add_alternative(&mut all, b, meet)
     }
     if all.len() == 1 { all[0] } else { Type::new(Kind::Variant(all)) }
 }

@@ -165,6 +165,7 @@ impl TyCx<'_, '_> {
 }
 
 /// Whether elements of a narrow type may be given as Python's numbers of the same kind.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only Python's numbers are weak")]
 fn takes_weak(elem: Type, given: Type) -> bool {
     use crate::types::{Float, Int};
     match *given {

@@ -40,6 +40,10 @@ pub(crate) fn no_match_named(what: &str, args: &[Arg], named: &[(std::sync::Arc<
 }
 
 /// A type as messages show it: what the user would call it.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "some names are shortened for people: any other is shown as it is"
+)]
 pub(crate) fn shown(t: Type) -> String {
     match t.kind() {
         Kind::None => "None".into(),

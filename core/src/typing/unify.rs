@@ -35,10 +35,7 @@ impl Vars {
 
     fn held(&mut self, argument: Type, value: Type) -> Result<(), Refusal> {
         let old = self.known(argument);
-        let open = match *argument {
-            Kind::Var(v) => Some(self.root(v)),
-            _ => None,
-        };
+        let open = if let Kind::Var(v) = *argument { Some(self.root(v)) } else { None };
         if open.is_some_and(|r| self.mentions(value, r)) {
             return Err(Refusal::Itself);
         }

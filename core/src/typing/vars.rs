@@ -84,10 +84,7 @@ impl Vars {
 
     /// What is known of an argument by now, its own arguments left as they are.
     pub(crate) fn known(&self, argument: Type) -> Type {
-        match *argument {
-            Kind::Var(v) => self.get(self.root(v)).lower,
-            _ => argument,
-        }
+        if let Kind::Var(v) = *argument { self.get(self.root(v)).lower } else { argument }
     }
 
     /// A type with what is known by now in place of variables.
@@ -95,62 +92,59 @@ impl Vars {
         if self.all.is_empty() {
             return t;
         }
-        match *t {
-            Kind::Var(v) => self.resolve(self.get(self.root(v)).lower),
-            _ => t.map_arguments(&mut |c| self.resolve(c)),
+        if let Kind::Var(v) = *t {
+            self.resolve(self.get(self.root(v)).lower)
+        } else {
+            t.map_arguments(&mut |c| self.resolve(c))
         }
     }
 
     /// The result of a function that is solved, as a call of it sees it. What the function does not say is the
     /// call's to say: each has variables of its own there. The rest is known.
     pub(crate) fn instantiate(&mut self, result: Type, call: Site) -> Type {
-        match *result {
-            Kind::Var(v) => {
-                let r = self.root(v);
-                let of = self.get(r);
-                if *of.lower != Kind::Never {
-                    self.instantiate(of.lower, call)
-                } else if of.exact {
-                    of.lower
-                } else {
-                    self.made_at(call, Slot::Result(r), of.default)
-                }
+        if let Kind::Var(v) = *result {
+            let r = self.root(v);
+            let of = self.get(r);
+            if *of.lower != Kind::Never {
+                self.instantiate(of.lower, call)
+            } else if of.exact {
+                of.lower
+            } else {
+                self.made_at(call, Slot::Result(r), of.default)
             }
-            _ => result.map_arguments(&mut |c| self.instantiate(c, call)),
+        } else {
+            result.map_arguments(&mut |c| self.instantiate(c, call))
         }
     }
 
     /// Whether there is a variable in a type of which more may become known.
     pub(crate) fn is_open(&self, t: Type) -> bool {
-        match *t {
-            Kind::Var(v) => {
-                let of = self.get(self.root(v));
-                !of.exact || self.is_open(of.lower)
-            }
-            _ => t.arguments().iter().any(|c| self.is_open(c)),
+        if let Kind::Var(v) = *t {
+            let of = self.get(self.root(v));
+            !of.exact || self.is_open(of.lower)
+        } else {
+            t.arguments().iter().any(|c| self.is_open(c))
         }
     }
 
     /// Whether a variable of which more may become known stands in both types.
     pub(crate) fn share(&self, a: Type, b: Type) -> bool {
-        match *a {
-            Kind::Var(v) => {
-                let r = self.root(v);
-                let of = self.get(r);
-                !of.exact && self.mentions(b, r) || self.share(of.lower, b)
-            }
-            _ => a.arguments().iter().any(|c| self.share(c, b)),
+        if let Kind::Var(v) = *a {
+            let r = self.root(v);
+            let of = self.get(r);
+            !of.exact && self.mentions(b, r) || self.share(of.lower, b)
+        } else {
+            a.arguments().iter().any(|c| self.share(c, b))
         }
     }
 
     /// Whether a variable stands in a type.
     pub(super) fn mentions(&self, t: Type, root: u32) -> bool {
-        match *t {
-            Kind::Var(v) => {
-                let r = self.root(v);
-                r == root || self.mentions(self.get(r).lower, root)
-            }
-            _ => t.arguments().iter().any(|c| self.mentions(c, root)),
+        if let Kind::Var(v) = *t {
+            let r = self.root(v);
+            r == root || self.mentions(self.get(r).lower, root)
+        } else {
+            t.arguments().iter().any(|c| self.mentions(c, root))
         }
     }
 
@@ -166,19 +160,18 @@ impl Vars {
     }
 
     fn collect_open(&self, t: Type, out: &mut Vec<u32>) {
-        match *t {
-            Kind::Var(v) => {
-                let r = self.root(v);
-                match self.get(r).lower {
-                    t if *t == Kind::Never => {
-                        if !out.contains(&r) {
-                            out.push(r)
-                        }
+        if let Kind::Var(v) = *t {
+            let r = self.root(v);
+            match self.get(r).lower {
+                t if *t == Kind::Never => {
+                    if !out.contains(&r) {
+                        out.push(r)
                     }
-                    t => self.collect_open(t, out),
                 }
+                t => self.collect_open(t, out),
             }
-            _ => t.arguments().iter().for_each(|c| self.collect_open(c, out)),
+        } else {
+            t.arguments().iter().for_each(|c| self.collect_open(c, out))
         }
     }
 

@@ -117,7 +117,7 @@ impl Unit {
         match self.row.meaning {
             Meaning::Forward(_) | Meaning::ForwardBy(_) => Some(Ok(self.next + self.arg as usize)),
             Meaning::Backward(_) => Some(self.next.checked_sub(self.arg as usize).ok_or_else(out)),
-            _ => None,
+            Meaning::Skip | Meaning::Extend | Meaning::Plain(_) | Meaning::By(_) => None,
         }
     }
 }
