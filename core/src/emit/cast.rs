@@ -49,10 +49,7 @@ pub(crate) fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) ->
         (Kind::Slice(a), Kind::Slice(b)) => members(cx, val, a, b),
         (Kind::Range(_), Kind::Range(None))
         | (Kind::Iter(IterType::Range(_)), Kind::Iter(IterType::Range(None))) => {
-            let step = match *from {
-                Kind::Range(s) | Kind::Iter(IterType::Range(s)) => s,
-                _ => None,
-            };
+            let step = if let Kind::Range(s) | Kind::Iter(IterType::Range(s)) = *from { s } else { None };
             let mut out = val.to_vec();
             // What compares with its stop begins to count.
             if matches!(from.kind(), Kind::Iter(_)) && range::steps_by_one(step) {
@@ -97,10 +94,7 @@ fn variant(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: &[Type]) -> Resu
             .or_else(|| to.iter().position(|x| promote::is_alternative_for(*x, t)))
             .ok_or_else(|| Diagnostic::internal(format!("no {t} among {to:?}")))
     };
-    let from_types = match from.kind() {
-        Kind::Variant(m) => m.as_slice(),
-        _ => &[],
-    };
+    let from_types = if let Kind::Variant(m) = from.kind() { m.as_slice() } else { &[] };
     if from_types.is_empty() {
         let k = place(from)?;
         let mut out = vec![cx.b.i64(k as i64)];
@@ -229,15 +223,11 @@ pub(crate) fn number(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) 
     Ok(match (from.kind(), to.kind()) {
         (_, Kind::Complex(f)) => {
             let part = Type::float_of(*f);
-            let (re, im) = match *from {
-                Kind::Complex(g) => {
-                    let from = Type::float_of(g);
-                    (scalar(cx, val[0], from, part), scalar(cx, val[1], from, part))
-                }
-                _ => (
-                    scalar(cx, val[0], from, part),
-                    if f.bits() == 32 { cx.b.f32(0.0) } else { cx.b.f64(0.0) },
-                ),
+            let (re, im) = if let Kind::Complex(g) = *from {
+                let from = Type::float_of(g);
+                (scalar(cx, val[0], from, part), scalar(cx, val[1], from, part))
+            } else {
+                (scalar(cx, val[0], from, part), if f.bits() == 32 { cx.b.f32(0.0) } else { cx.b.f64(0.0) })
             };
             vec![re, im]
         }
@@ -314,6 +304,10 @@ fn check_python_float(cx: &mut LowerCx<'_>, v: Value, to: Int, name: Type) {
 }
 
 /// Truth of a real scalar.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "numbers that are not bool or float are compared with 0 as integers"
+)]
 pub(crate) fn truth(cx: &mut LowerCx<'_>, v: Value, ty: Type) -> Value {
     match *ty {
         Kind::Bool => v,

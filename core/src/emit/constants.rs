@@ -33,6 +33,7 @@ pub(crate) fn described(b: &mut Builder<'_>, desc: &'static desc::TypeDesc) -> V
 }
 
 /// A constant of a scalar type. Numbers are converted to the type at hand.
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other type is made of members, or has no constants")]
 pub(crate) fn scalar(
     b: &mut Builder<'_>,
     c: &crate::types::Const,
@@ -44,7 +45,7 @@ pub(crate) fn scalar(
         Const::Int(i) => Some(*i as f64),
         Const::UInt(u) => Some(*u as f64),
         Const::Float(x) => Some(*x),
-        _ => None,
+        Const::None | Const::Ellipsis | Const::Complex(..) | Const::Str(_) | Const::Tuple(_) => None,
     };
     let float = |b: &mut Builder<'_>, x: f64, bits: u32| if bits == 32 { b.f32(x as f32) } else { b.f64(x) };
     Some(match *ty {
@@ -62,10 +63,7 @@ pub(crate) fn scalar(
         }
         Kind::Float(f) => vec![float(b, as_f64(c)?, f.bits())],
         Kind::Complex(f) => {
-            let (re, im) = match c {
-                Const::Complex(re, im) => (*re, *im),
-                _ => (as_f64(c)?, 0.0),
-            };
+            let (re, im) = if let Const::Complex(re, im) = c { (*re, *im) } else { (as_f64(c)?, 0.0) };
             vec![float(b, re, f.bits()), float(b, im, f.bits())]
         }
         Kind::Str => vec![string(b, c.as_str()?)],
@@ -81,10 +79,7 @@ pub(crate) fn scalar(
             out
         }
         _ => {
-            let types: &[crate::types::Type] = match ty.kind() {
-                Kind::Slice(m) => m,
-                _ => ty.members()?,
-            };
+            let types: &[crate::types::Type] = if let Kind::Slice(m) = ty.kind() { m } else { ty.members()? };
             let Const::Tuple(m) = c else { return None };
             let mut out = vec![];
             for (c, t) in m.iter().zip(types) {

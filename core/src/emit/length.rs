@@ -9,6 +9,10 @@ use crate::offset;
 use crate::types::{Kind, Type};
 
 /// Number of elements.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "any other type has no length, which its rules have refused"
+)]
 pub(crate) fn length(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
     Ok(match t.kind() {
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => cx.b.i64(m.len() as i64),

@@ -47,6 +47,10 @@ impl Shared {
     }
 
     /// The guarded lists that a value is or goes through; whether it holds any others.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what has parts is gone through, any other type is asked for itself"
+    )]
     fn named(&self, t: Type, val: &[Machine], out: &mut Vec<Machine>) -> bool {
         match t.kind() {
             Kind::List(e) => {

@@ -1,5 +1,7 @@
 //! Slices, fitted to what they are taken of.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "a bound is None, perhaps None, or a number")]
+
 use super::cast;
 use super::cx::{LowerCx, split_leaves};
 use super::range::range_length;

@@ -48,6 +48,7 @@ pub(crate) fn known_truth(t: Type) -> Option<Option<bool>> {
 }
 
 /// Python's truth of a value.
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other type is true where it is not empty")]
 pub(crate) fn truth(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
     if let Some(Some(known)) = known_truth(t) {
         return Ok(cx.b.bool(known));

@@ -209,14 +209,9 @@ pub(crate) fn store_element(cx: &mut LowerCx<'_>, p: Value, dtype: Type, val: &[
 }
 
 fn element_parts(dtype: Type) -> Vec<(Ty, i32)> {
-    match *dtype {
-        Kind::Complex(f) => {
-            if f.bits() == 32 {
-                vec![(Ty::F32, 0), (Ty::F32, 4)]
-            } else {
-                vec![(Ty::F64, 0), (Ty::F64, 8)]
-            }
-        }
-        _ => vec![(dtype.scalar_ty().unwrap_or(Ty::I64), 0)],
+    if let Kind::Complex(f) = *dtype {
+        if f.bits() == 32 { vec![(Ty::F32, 0), (Ty::F32, 4)] } else { vec![(Ty::F64, 0), (Ty::F64, 8)] }
+    } else {
+        vec![(dtype.scalar_ty().unwrap_or(Ty::I64), 0)]
     }
 }

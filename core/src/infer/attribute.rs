@@ -207,6 +207,7 @@ impl Solver<'_, '_> {
 }
 
 /// The name of a class or function as `__name__` gives it.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only some types have a name of their own")]
 fn name_of(t: Type) -> Option<String> {
     Some(match t.kind() {
         Kind::Builtin(path) => path.name().rsplit('.').next().unwrap_or_default().to_string(),

@@ -52,9 +52,13 @@ pub(crate) fn refused(g: &GlobalValue, subject: &str, what: &str) -> Diagnostic 
     // `np.random.rand` is a method of an object that nobody sees.
     if matches!(g, GlobalValue::Foreign(_)) || what == "a method" {
         let global = subject.strip_prefix("global '").and_then(|s| s.strip_suffix('\''));
-        let name = match g {
-            GlobalValue::Foreign(name) if global.is_none() && subject.contains(' ') => name,
-            _ => global.unwrap_or(subject),
+        let name = if let GlobalValue::Foreign(name) = g
+            && global.is_none()
+            && subject.contains(' ')
+        {
+            name
+        } else {
+            global.unwrap_or(subject)
         };
         let d = Diagnostic::new(Code::UnknownFunction, format!("`{name}` is not compiled by Tierup yet"));
         return match super::hints::instead_of(name) {
@@ -127,6 +131,10 @@ impl Solver<'_, '_> {
     }
 
     /// `callee(*positional, **named)`.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what can be called is listed: any other type is refused"
+    )]
     pub(crate) fn call(
         &mut self,
         i: Inst,
@@ -249,6 +257,7 @@ impl Solver<'_, '_> {
     /// Types an instruction once for each type that `on` may have when the program runs (None first, if it is
     /// optional), and unifies the results; where no type holds them all, the result is of one of several
     /// types as well.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only these types are more than one")]
     pub(crate) fn dispatch(
         &mut self,
         i: Inst,

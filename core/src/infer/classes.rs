@@ -62,6 +62,10 @@ impl Solver<'_, '_> {
     }
 
     /// An attribute of a class that the host found in it; `ty` is the type of the class as a value.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what can be a class's attribute is listed: any other is refused"
+    )]
     pub(super) fn of_user_class(
         &mut self,
         i: Inst,
@@ -298,10 +302,7 @@ impl Solver<'_, '_> {
         }
         // What may be None has it where None has it, and the value.
         let ty = self.session.resolve(ty);
-        let each = match *ty {
-            Kind::Optional(inner) => vec![Type::none(), inner],
-            _ => vec![ty],
-        };
+        let each = if let Kind::Optional(inner) = *ty { vec![Type::none(), inner] } else { vec![ty] };
         let mut answers = each.into_iter().map(|t| self.session.host.has_attribute(t, name));
         let first = answers.next().flatten();
         Ok(first.filter(|there| (*there || absent) && answers.all(|a| a == first)))

@@ -174,19 +174,19 @@ impl Finisher<'_, '_> {
             }
             Source::NotNone(of) => {
                 let v = self.source(of)?;
-                match *self.new.types[v.index()] {
-                    Kind::Optional(t) => self.push(Op::Narrow(crate::ssa::Narrow::NotNone), vec![v], t),
-                    _ => v,
+                if let Kind::Optional(t) = *self.new.types[v.index()] {
+                    self.push(Op::Narrow(crate::ssa::Narrow::NotNone), vec![v], t)
+                } else {
+                    v
                 }
             }
             Source::Present(of, message) => {
                 let v = self.source(of)?;
                 let message = self.constant(Const::Str((*message).into()), Type::str());
-                match *self.new.types[v.index()] {
-                    Kind::Optional(t) => {
-                        self.push(Op::Apply(crate::ops::variant::present()), vec![v, message], t)
-                    }
-                    _ => v,
+                if let Kind::Optional(t) = *self.new.types[v.index()] {
+                    self.push(Op::Apply(crate::ops::variant::present()), vec![v, message], t)
+                } else {
+                    v
                 }
             }
             Source::Const(c) => self.constant(c.clone(), c.ty()),

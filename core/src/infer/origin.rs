@@ -5,6 +5,11 @@
 //! array's own machine values. `~b`: a bool of Python's is an int then, -1 or -2, one of NumPy's stays a
 //! bool; both are of one type.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "where a value comes from is known by pattern: any other origin is open"
+)]
+
 use super::resolved::Source;
 use super::state::Solver;
 use crate::diag::{Code, Diagnostic};

@@ -17,9 +17,10 @@ use crate::types::{Const, Kind, Type};
 type Typed = Result<(Type, Option<Const>, bool)>;
 
 fn class_name(class: Type) -> &'static str {
-    match class.kind() {
-        Kind::NamedTupleClass(c) | Kind::Class(c) | Kind::ExcClass(c) => &c.name,
-        _ => "the class",
+    if let Kind::NamedTupleClass(c) | Kind::Class(c) | Kind::ExcClass(c) = class.kind() {
+        &c.name
+    } else {
+        "the class"
     }
 }
 
@@ -51,10 +52,7 @@ impl Solver<'_, '_> {
     fn pattern_names(&mut self, positional: &[Source]) -> Result<Option<Vec<String>>> {
         let args = self.source_args(positional)?;
         let [value, class, names, count] = args.as_slice() else { return Ok(None) };
-        let ty = match *value.ty {
-            Kind::Optional(t) => t,
-            _ => value.ty,
-        };
+        let ty = if let Kind::Optional(t) = *value.ty { t } else { value.ty };
         // Of which class an exception is, is known when the program runs.
         let exception = *ty == Kind::Exception && matches!(class.ty.kind(), Kind::ExcClass(_));
         if crate::types::promote::is_variant(value.ty)

@@ -54,10 +54,7 @@ impl Solver<'_, '_> {
             }
         };
         let ret = self.session.resolve(given);
-        let ret = match *ret {
-            Kind::None | Kind::Never => ret,
-            _ => Type::list(ret),
-        };
+        let ret = if let Kind::None | Kind::Never = *ret { ret } else { Type::list(ret) };
         Ok((ret, None, true))
     }
 

@@ -90,9 +90,10 @@ impl Resolved {
 impl Source {
     /// Member `k` of the value.
     pub(crate) fn part(&self, k: u32) -> Source {
-        match self {
-            Source::Value(v) => Source::Member(*v, k),
-            _ => Source::Part(Box::new(self.clone()), k),
+        if let Source::Value(v) = self {
+            Source::Member(*v, k)
+        } else {
+            Source::Part(Box::new(self.clone()), k)
         }
     }
 }

@@ -480,6 +480,7 @@ impl<'s, 'h> Solver<'s, 'h> {
     }
 
     /// A variable where it is read, which may not be bound or have two types that no type holds.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "any other type is that of a variable with a value")]
     fn read_variable(&mut self, v: Value, name: &str) -> Result<(Type, Option<Const>, bool)> {
         let f = self.fact(v).clone();
         match *f.ty {
@@ -500,15 +501,16 @@ impl<'s, 'h> Solver<'s, 'h> {
     fn call_spread(&mut self, i: Inst, keywords: &[Arc<str>]) -> Result<(Type, Option<Const>, bool)> {
         let node = self.func.inst(i);
         let spread = node.args[1];
-        let (all, ty) = match *self.ty(spread) {
-            Kind::Optional(t) => (
+        let (all, ty) = if let Kind::Optional(t) = *self.ty(spread) {
+            (
                 Source::Present(
                     Box::new(Source::Value(spread)),
                     "argument after * must be an iterable, not NoneType",
                 ),
                 t,
-            ),
-            _ => (Source::Value(spread), self.ty(spread)),
+            )
+        } else {
+            (Source::Value(spread), self.ty(spread))
         };
         if let Some(d) = self.special_spread(ty) {
             return Err(d);
@@ -550,6 +552,10 @@ impl<'s, 'h> Solver<'s, 'h> {
 
     /// Whether a list is made for nothing but one call of a NumPy function: `np.concatenate([a, b])`. Those
     /// take tuples as well, whose members may be of different types and need no memory.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "only operations that are known to read no list may have a tuple instead"
+    )]
     fn serves_as_tuple(&mut self, list: Inst) -> bool {
         let node = self.func.inst(list);
         let Some(value) = node.result.filter(|_| node.args.len() <= 64) else { return false };
@@ -603,6 +609,7 @@ impl<'s, 'h> Solver<'s, 'h> {
 }
 
 /// What is left of a type where something was found out about its value.
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other type is one, which a test takes or leaves")]
 fn narrowed(host: &dyn crate::host::Host, t: Type, n: Narrow, class: Option<Type>) -> Type {
     let is_a = |t: Type| class.and_then(|c| ops::builtin::is_instance(host, t, c));
     let keep = |t: Type| match n {

@@ -96,13 +96,17 @@ fn asked_of_elements(path: OpId) -> &'static [Slot] {
 
 /// The class of a named tuple.
 fn class_of(t: Type) -> Option<&'static ClassDef> {
-    match t.kind() {
-        Kind::NamedTuple(c, _) if !c.is_keywords() => Some(c),
-        _ => None,
+    if let Kind::NamedTuple(c, _) = t.kind()
+        && !c.is_keywords()
+    {
+        Some(c)
+    } else {
+        None
     }
 }
 
 /// Classes of named tuples in a type, the outermost not among them.
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other type has no parts with special methods")]
 fn classes_inside(t: Type, out: &mut Vec<&'static ClassDef>) {
     let parts = match t.kind() {
         Kind::Optional(x) | Kind::List(x) => std::slice::from_ref(x),
@@ -116,6 +120,7 @@ fn classes_inside(t: Type, out: &mut Vec<&'static ClassDef>) {
 }
 
 /// Whether a type is that of a named tuple, or has one in it.
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other type has no parts with special methods")]
 pub(crate) fn has_classes(t: Type) -> bool {
     match t.kind() {
         Kind::NamedTuple(c, m) => !c.is_keywords() || m.iter().any(|t| has_classes(*t)),
@@ -218,6 +223,7 @@ impl Solver<'_, '_> {
     }
 
     /// Whether what may stand at operand `k` has a method that an operation asks for.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "any other type is one")]
     fn may_be_asked(&self, path: OpId, t: Type, k: usize) -> bool {
         let of_two = slots::of_two(path);
         let mut slots: Vec<Slot> =
@@ -232,10 +238,8 @@ impl Solver<'_, '_> {
             return false;
         }
         let direct: Vec<Type> = match t.kind() {
-            Kind::Optional(t) => match t.kind() {
-                Kind::Variant(m) => m.clone(),
-                _ => vec![*t],
-            },
+            Kind::Optional(t) if let Kind::Variant(m) = t.kind() => m.clone(),
+            Kind::Optional(t) => vec![*t],
             Kind::Variant(m) => m.clone(),
             _ => vec![],
         };
@@ -392,6 +396,7 @@ impl Solver<'_, '_> {
         self.has_own(class, Slot::Iter).map(|_| self.passed_over(class, Slot::Iter, "f(*t)"))
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "some slots have better advice than the general one")]
     fn passed_over(&self, class: &ClassDef, slot: Slot, by: &str) -> Diagnostic {
         let what = crate::typing::refusal::spelling(by);
         let what = what.trim_start_matches("numpy.");

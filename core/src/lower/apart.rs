@@ -6,6 +6,11 @@
 //! piece. Most loops use all their arrays under the index of the iteration, and may be given the very same
 //! array twice: these are told apart here. What is inside of a list is not looked at.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "only what lies in memory may overlap: any other type holds none"
+)]
+
 use super::pure::{Defs, definitions, maker};
 use crate::host::GlobalValue;
 use crate::infer::state::Session;
@@ -128,8 +133,8 @@ fn globals(session: &Session<'_>, id: InstanceId, mut count: usize) -> Vec<(Plac
 }
 
 fn operand(p: &Place) -> Operand {
-    let shape = match p.ty.kind() {
-        Kind::Array(a) => Shape::Array {
+    let shape = if let Kind::Array(a) = p.ty.kind() {
+        Shape::Array {
             order: match a.layout {
                 Layout::C => Order::C,
                 Layout::F => Order::Fortran,
@@ -137,8 +142,9 @@ fn operand(p: &Place) -> Operand {
             },
             ndim: a.ndim(),
             itemsize: ArrayType::itemsize(*a) as usize,
-        },
-        _ => Shape::List,
+        }
+    } else {
+        Shape::List
     };
     Operand { slot: p.leaf, shape }
 }

@@ -448,15 +448,12 @@ impl<'a, 'h> FuncLower<'a, 'h> {
 
     fn check_bound(&mut self, val: &[lir::Value], ty: Type, name: &str, captured: bool) -> Val {
         let (class, message) = unbound(name, captured);
-        match *ty {
-            Kind::MaybeUndef(_) => {
-                self.cx.check(val[0], class, &message);
-                val[1..].to_vec()
-            }
-            _ => {
-                self.cx.raise_and_continue(class, &message);
-                vec![]
-            }
+        if let Kind::MaybeUndef(_) = *ty {
+            self.cx.check(val[0], class, &message);
+            val[1..].to_vec()
+        } else {
+            self.cx.raise_and_continue(class, &message);
+            vec![]
         }
     }
 
@@ -638,7 +635,9 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         // A loop that runs alone may do with its operands what it likes.
         let (operands, globals) = match how {
             Together::Alone => Default::default(),
-            _ => super::apart::operands(self.session, id, self.func, args),
+            Together::Plain | Together::Drawing | Together::Twice | Together::Array => {
+                super::apart::operands(self.session, id, self.func, args)
+            }
         };
         for g in &globals {
             all.extend(global(&mut self.cx, g)?);
