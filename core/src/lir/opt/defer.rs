@@ -17,6 +17,11 @@
 //! so checks of indices do not qualify (those that move with the loop are gone by now, see `version.rs`), and
 //! of divisors only those that have nothing to do with an address.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "conditions are optional: one that is not understood keeps its branch"
+)]
+
 use super::edit::{Defs, FastMap, Writer, for_each_call_mut, remove_unreachable};
 use super::region::{Copied, copy_blocks, merge_variables};
 use crate::lir::cfg::{Analyses, Dominators};

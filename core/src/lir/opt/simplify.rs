@@ -4,6 +4,11 @@
 //! 1.0` is. Rules are optional, so a default arm here means "no rule": a new row of the table is right
 //! without one.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "identities are optional: an operation without one is right"
+)]
+
 use super::edit::Defs;
 use crate::lir::{Func, InstData, Op, Shape, Ty, Value, eval};
 

@@ -41,9 +41,14 @@ pub(crate) fn find_cells(code: &Code, flow: &Flow, families: &[Family]) -> BitSe
 
 /// Functions of `code`'s constants that capture `name`.
 pub(crate) fn inner_functions<'a>(code: &'a Code, name: &'a Arc<str>) -> impl Iterator<Item = &'a Code> {
-    code.consts.iter().filter_map(move |c| match c {
-        Constant::Code(f) if f.freevars.contains(name) => Some(&**f),
-        _ => None,
+    code.consts.iter().filter_map(move |c| {
+        if let Constant::Code(f) = c
+            && f.freevars.contains(name)
+        {
+            Some(&**f)
+        } else {
+            None
+        }
     })
 }
 
@@ -91,9 +96,12 @@ fn rebound_after_capture(
 /// The code that `make_function` at `made` takes.
 pub(crate) fn code_of(code: &Code, made: usize) -> Option<&Code> {
     let load = code.insts[made.checked_sub(1)?];
-    match code.consts.get(load.arg as usize)? {
-        Constant::Code(c) if load.op == Opcode::LoadConst => Some(c),
-        _ => None,
+    if let Constant::Code(c) = code.consts.get(load.arg as usize)?
+        && load.op == Opcode::LoadConst
+    {
+        Some(c)
+    } else {
+        None
     }
 }
 
@@ -152,6 +160,10 @@ fn hands_on(code: &Code, name: &Arc<str>) -> bool {
 
 /// Whether the function made at `made` is gone when the statement ends, and used by nothing that would show a
 /// later change.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what may become of a function is known by pattern: any other use keeps it"
+)]
 fn consumed_at_once(code: &Code, flow: &Flow, made: usize, inner: &Code) -> bool {
     if ["<listcomp>", "<setcomp>", "<dictcomp>"].contains(&&*inner.name) {
         return true;

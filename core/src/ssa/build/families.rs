@@ -123,8 +123,5 @@ pub(crate) fn constant_defaults(code: &Code, made: usize) -> Option<&[Const]> {
     let closure = code.insts.get(made.checked_sub(2)?).filter(|i| i.op == Opcode::BuildTuple)?;
     let load =
         code.insts.get(made.checked_sub(3 + closure.arg as usize)?).filter(|i| i.op == Opcode::LoadConst)?;
-    match code.consts.get(load.arg as usize)? {
-        Constant::Value(Const::Tuple(c)) => Some(c),
-        _ => None,
-    }
+    if let Constant::Value(Const::Tuple(c)) = code.consts.get(load.arg as usize)? { Some(c) } else { None }
 }

@@ -496,9 +496,14 @@ impl<'a> Builder<'a> {
         let mut args: Vec<Value> = stack
             .iter()
             .zip(&fixed)
-            .filter_map(|(s, fixed)| match s {
-                Slot::Value(v) if !fixed => Some(*v),
-                _ => None,
+            .filter_map(|(s, fixed)| {
+                if let Slot::Value(v) = s
+                    && !fixed
+                {
+                    Some(*v)
+                } else {
+                    None
+                }
             })
             .collect();
         for i in &live {

@@ -1,5 +1,10 @@
 //! Bounds that follow from what a value is: minimum, remainder, masks, widening, sums, selects.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "facts are optional: an operation about which nothing is known is right"
+)]
+
 use super::{Assumed, Node, Place, Prover, recent};
 use crate::lir::{Op, Value};
 

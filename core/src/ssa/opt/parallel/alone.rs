@@ -82,9 +82,12 @@ impl Classifier<'_> {
         branches: &[(Block, Value)],
         taken: bool,
     ) -> bool {
-        let target = |b: Block, side: usize| match &self.func.block(b).term {
-            Term::Branch { then_to, else_to, .. } => Some(if side == 0 { then_to } else { else_to }),
-            _ => None,
+        let target = |b: Block, side: usize| {
+            if let Term::Branch { then_to, else_to, .. } = &self.func.block(b).term {
+                Some(if side == 0 { then_to } else { else_to })
+            } else {
+                None
+            }
         };
         let (Some(take), Some(go_on)) = (target(none.0, none.1), target(none.0, 1 - none.1)) else {
             return false;

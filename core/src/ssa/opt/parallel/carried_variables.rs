@@ -5,6 +5,11 @@
 //! blocks where ways meet, results of the reduction's operation. Whatever else reads a version needs what
 //! earlier iterations did, and is a race.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "reductions are known by pattern: what is not understood is refused as a race"
+)]
+
 use super::classifier::{Classifier, HELP, Reads, Use, family};
 use super::find::Found;
 use super::shared::{Carried, Compared, Gate, Kind, Shared, Speculative, Step};

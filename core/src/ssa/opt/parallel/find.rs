@@ -1,5 +1,10 @@
 //! Finds loops over `prange` and checks their shape: one way in, one way out, through the header.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what calls are those of `prange` is asked by pattern: any other is none"
+)]
+
 use super::{Names, Root};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::ops::id;

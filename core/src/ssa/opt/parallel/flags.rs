@@ -38,9 +38,9 @@ impl Shared {
     /// and whether that holds for tuples alone, which may be equal but for a NaN.
     pub(crate) fn in_order(&self) -> Vec<(u32, bool)> {
         let tuples = |k: &Kind| match k {
-            Kind::Choose { several: false, .. } => true,
-            Kind::Select { path: Some(_), via, .. } => via.is_empty(),
-            _ => false,
+            Kind::Choose { several, .. } => !several,
+            Kind::Select { path, via, .. } => path.is_some() && via.is_empty(),
+            Kind::Binary { .. } | Kind::Truth { .. } | Kind::Follow { .. } | Kind::Last { .. } => false,
         };
         let mut all: Vec<(u32, bool)> = vec![];
         for (k, c) in self.carried.iter().enumerate() {

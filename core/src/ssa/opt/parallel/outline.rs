@@ -7,6 +7,11 @@
 //! lists that it filled. Exceptions leave it, whatever handlers lie around the loop; there the variables are
 //! what they were before it.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "only globals and their attributes are made again: any other value is at hand"
+)]
+
 use super::Names;
 use super::find::Found;
 use super::repair::repair;

@@ -5,6 +5,11 @@
 //! iteration ([`Ix::Symbol`]), of the variables of inner loops and of elements of arrays. Its [`Class`] says
 //! by its form how the indices of two iterations relate; [`super::races`] puts numbers in and compares.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "indices are understood by pattern: any other is unknown"
+)]
+
 use super::classifier::Classifier;
 use crate::ops::{OpId, id};
 use crate::ssa::{Inst, Op, Value};

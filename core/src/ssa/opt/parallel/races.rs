@@ -430,11 +430,13 @@ fn alone(
             Class::Sweep => {
                 "every iteration of this prange loop writes to the same elements, at the same time".into()
             }
-            _ => format!(
-                "several iterations of this prange loop write to the same element, at the same time: those of number {} and {}, for one",
-                s.min(t),
-                s.max(t)
-            ),
+            Class::Meets { .. } | Class::Looked | Class::Computed | Class::Distinct | Class::Other => {
+                format!(
+                    "several iterations of this prange loop write to the same element, at the same time: those of number {} and {}, for one",
+                    s.min(t),
+                    s.max(t)
+                )
+            }
         };
         return Err(race(c.func, a.loc, &message).help("use the loop's variable as an index, or a variable that the iterations sum up, and store that behind the loop"));
     }
@@ -610,6 +612,10 @@ fn captured(c: &Classifier<'_>) -> Result<()> {
 }
 
 /// Whether a function, or one that it makes, changes its `k`-th captured variable.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what changes captured variables is two instructions: any other does not"
+)]
 fn sets_captured(f: FuncId, k: u32, seen: &mut Vec<(FuncId, u32)>) -> bool {
     if seen.contains(&(f, k)) {
         return false;

@@ -10,6 +10,11 @@
 //! a[best]`). Pieces are compared in the same way. Nothing else that an iteration does may depend on what was
 //! the best so far: it would depend on which iterations came before.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what chooses the best is known by pattern: what is not understood is refused"
+)]
+
 use super::classifier::{Classifier, Incoming, Reads, Use};
 use super::race;
 use super::shared::{Gate, Kind, Step};

@@ -51,10 +51,7 @@ impl Classifier<'_> {
         let (mut at, mut all) = (if side == 0 { then_to.block } else { else_to.block }, vec![]);
         while self.found.blocks.contains(&at) && !all.contains(&at) {
             all.push(at);
-            match &self.func.block(at).term {
-                Term::Jump(to) => at = to.block,
-                _ => break,
-            }
+            if let Term::Jump(to) = &self.func.block(at).term { at = to.block } else { break }
         }
         all
     }

@@ -1,6 +1,11 @@
 //! What neighbouring loops do to arrays: whether each iteration of the one needs of the other at most what
 //! its own iteration does.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what only computes is known by pattern: any other keeps loops apart"
+)]
+
 use super::super::places::{Class, Part, Places};
 use super::super::{Names, Root};
 use super::{Classifier, Found, Why};

@@ -83,10 +83,7 @@ fn copy(func: &mut Func, f: &Found, at: Block) -> Block {
         }
         (func.blocks[new.index()].term, func.blocks[new.index()].term_loc) = (term, data.term_loc);
     }
-    let mut args = match &func.block(f.pre).term {
-        Term::Jump(to) => to.args.clone(),
-        _ => vec![],
-    };
+    let mut args = if let Term::Jump(to) = &func.block(f.pre).term { to.args.clone() } else { vec![] };
     if let Some(a) = args.get_mut(f.state) {
         *a = iterator;
     }
