@@ -212,6 +212,7 @@ fn axis_args(text: &str) -> Option<Vec<Arg>> {
 }
 
 /// `str(AxisError(axis, dims, front))`; none for other arguments.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the exception has no other first argument")]
 pub(crate) fn axis_text(args: &[Arg]) -> Option<String> {
     let (axis, dims, front) = match args {
         [Arg::Int(axis), Arg::Int(dims)] => (axis, dims, &Arg::None),

@@ -126,6 +126,7 @@ unsafe fn matmul_as(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Ma
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the caller has four types of elements for it")]
 unsafe fn gemm(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Matrix) {
     use matrixmultiply::CGemmOption::Standard;
     let (mu, ku, nu) = (m as usize, k as usize, n as usize);
@@ -394,6 +395,7 @@ unsafe fn lanes<T: Item, const L: usize, const FUSED: bool>(
 ///
 /// # Safety
 /// The lanes can be read and `out` has room for an element.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only complex numbers are conjugated")]
 pub(crate) unsafe fn dot(
     elem: Elem,
     n: i64,

@@ -280,6 +280,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "four types stand for their kinds")]
     fn every_operation_that_rows_may_ask_for_is_there() {
         use tierup_core::types::{Int, Type};
         let of = |e: Elem| match e {

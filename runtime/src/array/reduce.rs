@@ -385,6 +385,10 @@ impl Whole {
     }
 
     /// Joins neighbours of the tree first, and adds what they give to what `out` starts from.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "any other reduction joins its parts as it joins elements"
+    )]
     unsafe fn join(&self, sums: &mut [[u64; 2]], out: *mut u8) -> Option<()> {
         let result = self.job.result();
         let op = match self.job.op {
@@ -539,6 +543,7 @@ unsafe fn run(job: Job, loops: Lanes, how: How, from: View<'_>, p: &Plan<2>, out
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other element is aligned to its size")]
 fn aligned(elem: Elem, from: View<'_>) -> bool {
     let unit = match elem {
         Elem::C64 => 4,

@@ -124,7 +124,7 @@ pub(crate) fn load(bytes: &[u8], resolve: &dyn Fn(&str) -> Option<usize>) -> Res
         return Err(refuse("it is for another processor"));
     }
     let layout = Layout::of(&file)?;
-    let outside = Outside::of(&file, &layout, resolve)?;
+    let outside = Outside::of(&file, resolve)?;
     let table = layout.bytes.next_multiple_of(8);
     let stubs = table + 8 * outside.addresses.len();
     let total = (stubs + STUB * outside.addresses.len()).next_multiple_of(PAGE);
@@ -184,28 +184,21 @@ struct Outside {
 }
 
 impl Outside {
-    fn of(
-        file: &ElfFile64<'_, LittleEndian>,
-        layout: &Layout,
-        resolve: &dyn Fn(&str) -> Option<usize>,
-    ) -> Result<Outside> {
+    fn of(file: &ElfFile64<'_, LittleEndian>, resolve: &dyn Fn(&str) -> Option<usize>) -> Result<Outside> {
         let mut outside = Outside { index: HashMap::new(), addresses: vec![] };
         for symbol in file.symbols() {
-            let address = match symbol.section() {
-                SymbolSection::Undefined => {
-                    let name = symbol.name().map_err(|e| refuse(e.to_string()))?;
-                    if name.is_empty() || name == "_GLOBAL_OFFSET_TABLE_" {
-                        continue;
-                    }
-                    resolve(name)
-                        .or_else(|| library(name))
-                        .ok_or_else(|| refuse(format!("it asks for `{name}`")))?
-                }
-                // Of code of its own a table entry may be asked for as well; the address is added when the
-                // base is known.
-                SymbolSection::Section(s) if layout.sections.contains_key(&s) => continue,
-                _ => continue,
-            };
+            // Of code of its own a table entry may be asked for as well; the address is added when the base is
+            // known.
+            if symbol.section() != SymbolSection::Undefined {
+                continue;
+            }
+            let name = symbol.name().map_err(|e| refuse(e.to_string()))?;
+            if name.is_empty() || name == "_GLOBAL_OFFSET_TABLE_" {
+                continue;
+            }
+            let address = resolve(name)
+                .or_else(|| library(name))
+                .ok_or_else(|| refuse(format!("it asks for `{name}`")))?;
             outside.index.insert(symbol.index().0, outside.addresses.len());
             outside.addresses.push(address);
         }
@@ -297,19 +290,18 @@ impl Image {
             return Err(refuse("a relocation has no symbol"));
         };
         let symbol = file.symbol_by_index(index).map_err(|e| refuse(e.to_string()))?;
-        let inside = match symbol.section() {
-            SymbolSection::Section(s) => {
-                let at = layout
-                    .sections
-                    .get(&s)
-                    .ok_or_else(|| refuse("a relocation asks for a section that is not loaded"))?;
-                let at = *at as u64 + symbol.address();
-                if at > layout.bytes as u64 {
-                    return Err(refuse("a symbol lies outside of the object"));
-                }
-                Some(at as i64)
+        let inside = if let SymbolSection::Section(s) = symbol.section() {
+            let at = layout
+                .sections
+                .get(&s)
+                .ok_or_else(|| refuse("a relocation asks for a section that is not loaded"))?;
+            let at = *at as u64 + symbol.address();
+            if at > layout.bytes as u64 {
+                return Err(refuse("a symbol lies outside of the object"));
             }
-            _ => None,
+            Some(at as i64)
+        } else {
+            None
         };
         let entry = outside.index.get(&index.0).copied();
         let addend = relocation.addend();

@@ -241,6 +241,7 @@ unsafe fn old(l: &Legacy<'_>, draw: Draw, p: Params<'_>, out: &Out, at: usize, n
 
 /// A function of the module `random`; none where it is no such distribution.
 #[inline(always)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other distribution is NumPy's")]
 fn python_draw(draw: Draw, p: Params<'_>) -> Option<Res<f64>> {
     let with = |f: &dyn Fn(&mut python::Python<'_>) -> f64| {
         state::with(state::PYTHON, |s| {

@@ -17,6 +17,7 @@ impl Params<'_> {
 
 /// What NumPy refuses, in its words; of arrays it speaks a little differently.
 #[cold]
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other distribution takes all parameters")]
 pub(super) fn check(draw: Draw, modern: bool, p: Params<'_>, arrays: bool) -> Res<()> {
     let refuse =
         |text: String| Err(Error::value(if arrays { text.replace("is NaN", "contains NaNs") } else { text }));
