@@ -118,13 +118,15 @@ impl Vars {
             return None;
         }
         let of = self.get(v);
+        if of.exact {
+            // It stays what it was first: of Python's numbers and NumPy's each could take the other's place.
+            return (of.lower == to || self.agree(of.lower, to)).then_some(Type::var(v));
+        }
         let both = if of.lower == to { to } else { self.join(of.lower, to)? };
         if !self.agree(both, to) {
             return None;
         }
-        if of.lower != to || !of.exact {
-            self.set(v, to, true);
-        }
+        self.set(v, to, true);
         Some(Type::var(v))
     }
 }
@@ -242,6 +244,22 @@ mod tests {
         let c = list(&mut vars, 3);
         vars.unify(c, Type::list(Type::f64())).unwrap();
         assert!(vars.unify(b, c).is_some());
+    }
+
+    #[test]
+    fn a_list_meets_two_from_outside_whose_numbers_are_alike() {
+        let mut vars = Vars::default();
+        let a = list(&mut vars, 1);
+        vars.hold(of(a), Type::int()).unwrap();
+        let (python, numpy) = (Type::list(Type::int()), Type::list(Type::i64()));
+        vars.unify(a, numpy).unwrap();
+        let version = vars.version;
+        // More would be known of it at every round.
+        vars.unify(a, python).unwrap();
+        vars.unify(a, numpy).unwrap();
+        assert_eq!((vars.version, vars.resolve(a)), (version, numpy));
+        assert_eq!(vars.unify(a, Type::list(Type::float())), None);
+        assert_eq!(vars.resolve(a), numpy);
     }
 
     #[test]
