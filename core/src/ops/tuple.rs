@@ -40,9 +40,9 @@ pub(crate) static OPS: &[OpDef] = &[
             Ok(out)
         },
     )).aliases().doc("Names and values."),
-    OpDef::new(&["unpack.sequence"], "it, count", Body::Py("builtin.unpack_iterator")).only_if(is_iterator).raises().doc("The first values of an iterator, which must be all of them: `a, b = map(int, words)`."),
+    OpDef::new(&["unpack.sequence"], "it, count", Body::Py("builtin.unpack_iterator")).only_if(is_gone_through).raises().doc("The first values of an iterator or a dict, which must be all of them: `a, b = map(int, words)`."),
     OpDef::new(&["operator.contains"], "it, x", Body::Py("builtin.in_iterator")).only_if(is_iterator).raises().doc("Whether an iterator comes to a value that is equal; what it came by is gone."),
-    OpDef::new(&["unpack.ex"], "it, before, after", Body::Py("builtin.unpack_rest")).only_if(is_iterator).raises().doc("`a, *b, c = iterator`."),
+    OpDef::new(&["unpack.ex"], "it, before, after", Body::Py("builtin.unpack_rest")).only_if(is_gone_through).raises().doc("`a, *b, c = iterator`, or of a dict."),
     OpDef::new(&["unpack.ex"], "seq, before, after", Body::Lir(unpack_ex_rule, emit_unpack_ex)).raises()
         .doc("`a, *b, c = seq`: the middle is a list in Python; of a tuple it stays a tuple here unless its members are of one type."),
     OpDef::new(&["operator.getitem"], "seq, index", Body::Lir(tuple_item_rule, emit_tuple_item))
@@ -157,6 +157,10 @@ fn keywords(args: &[Arg]) -> Result<(&'static crate::types::ClassDef, &[Type])> 
 
 fn is_iterator(args: &[Arg]) -> bool {
     matches!(args[0].ty.kind(), Kind::Iter(_) | Kind::Generator(..))
+}
+
+fn is_gone_through(args: &[Arg]) -> bool {
+    is_iterator(args) || matches!(args[0].ty.kind(), Kind::Container(..))
 }
 
 const BUILD: OpDef = OpDef::new(
