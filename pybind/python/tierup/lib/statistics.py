@@ -143,6 +143,9 @@ def gradient(f, spacing):
     y = np.asarray(f)
     if y.ndim != 1:
         raise NotImplementedError("gradient() of several dimensions is not compiled")
+    if not np._is_inexact(y) and y.dtype != np.bool_:
+        # Differences of unsigned integers would wrap.
+        return gradient(y.astype(np.float64), spacing)
     if len(y) < 2:
         raise ValueError("Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required.")
     out = np.empty(len(y), np._float_dtype(y))
