@@ -411,6 +411,7 @@ crate::containers!(families! {
     compare,
     order,
     real,
+    scalar,
     iter,
     kept,
     ndindex,
