@@ -4,6 +4,8 @@
 //! writes values itself; helpers find a key and make room for one. What needs no more than other operations
 //! (texts, comparisons, `update` from pairs) is library code.
 
+mod exact;
+
 use super::iter::Walk;
 use super::{Body, OpDef};
 use crate::desc::{self, Field, TypeDesc};
@@ -602,8 +604,9 @@ fn set(
     (value, vt): (&[Value], Type),
 ) -> Result<()> {
     let (k, v) = parts(t)?;
-    let (key, value) = (cast::cast(cx, key, kt, k)?, cast::cast(cx, value, vt, v)?);
-    let key = spill_key(cx, &key, k);
+    let (held, value) = (cast::cast(cx, key, kt, k)?, cast::cast(cx, value, vt, v)?);
+    exact::check_exact(cx, (key, kt), (&held, k))?;
+    let key = spill_key(cx, &held, k);
     let at = cx.helper_value(&dict_place, &[dict, key]);
     cx.retain(&value, v);
     put(cx, (dict, t), at, &value)
