@@ -52,6 +52,37 @@ def gen_that_raises(x):
 
 
 @njit
+def gen_that_only_raises(x):
+    if x is None:
+        yield x
+    raise KeyError("k")
+
+
+@njit
+def zip_that_raises(x):
+    return [y for y, z in zip([x], gen_that_only_raises(1))]
+
+
+@njit
+def zip_with_a_dict_that_grows(x):
+    d = {1: x}
+    for y, z in zip([x, x], d):
+        d[z + 1] = y
+
+
+@njit
+def unpacked_dict(x):
+    a, b = {1: x}.values()
+    return a
+
+
+@njit
+def int_among_floats(x):
+    d = {0.5: x}
+    d[2**53 + 1] = x
+
+
+@njit
 def out_of_range(x):
     ys = [x]
     return ys[3]
@@ -116,6 +147,8 @@ CALLED = {
     "result": same, "tuple result": njit(lambda x: (x, x, 1)), "list result": njit(lambda x: [x, x]), "caught": caught, "an index error": fails(out_of_range, IndexError),
     "a chained error": fails(chained, KeyError), "a generator to the end": lambda x: list(gen(x)), "a generator half-way": half, "a closed generator": closed,
     "a generator that raises": fails(lambda x: list(gen_that_raises(x)), KeyError), "keywords": lambda x: njit_keywords(x, k=x), "defaults": lambda x: default(x, y=x),
+    "a zip that raises": fails(zip_that_raises, KeyError), "a zip with a dict that grows": fails(zip_with_a_dict_that_grows, RuntimeError),
+    "a dict that is too short to unpack": fails(unpacked_dict, ValueError), "an int that is no key among floats": fails(int_among_floats, OverflowError),
     "plain Python": lambda x: interpreted(x, Thing()), "too many arguments": fails(same, TypeError, 1), "an argument that is refused": fails(njit(lambda x, y: 1), TypeError, Thing()),
 }
 

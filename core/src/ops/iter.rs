@@ -368,14 +368,18 @@ fn indexed(
 fn zip_step(cx: &mut LowerCx<'_>, v: &[Value], m: &[Type]) -> Result<(Val, Value, Val)> {
     let states = split_leaves(v, m);
     let mut has = cx.b.bool(!m.is_empty());
-    let (mut state, mut value) = (vec![], vec![]);
+    let (mut state, mut value, mut held) = (vec![], vec![], vec![]);
     for (s, t) in states.iter().zip(m) {
         let value_ty = value_type(*t).ok_or_else(|| Diagnostic::internal("zip"))?;
         let n = s.len();
         let r = cx.if_else(
             has,
             |cx| {
-                let (s, h, x) = step(cx, s, *t)?;
+                // Values taken before one iterator raises are nobody's yet.
+                let (s, h, x) = match &held[..] {
+                    [] => step(cx, s, *t)?,
+                    held => cx.guarded(held, |cx| step(cx, s, *t))?,
+                };
                 Ok([s, vec![h], x].concat())
             },
             |cx| {
@@ -385,7 +389,9 @@ fn zip_step(cx: &mut LowerCx<'_>, v: &[Value], m: &[Type]) -> Result<(Val, Value
         )?;
         state.extend(&r[..n]);
         has = r[n];
-        value.extend(&r[n + 1..]);
+        let taken = &r[n + 1..];
+        held.extend(taken.iter().zip(value_ty.leaves()).filter(|(_, leaf)| leaf.is_ref).map(|(v, _)| *v));
+        value.extend(taken);
     }
     // Values taken before one iterator ended are dropped.
     let types: Vec<Type> = m.iter().filter_map(|t| value_type(*t)).collect();
