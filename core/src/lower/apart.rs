@@ -15,7 +15,7 @@ use super::pure::{Defs, definitions, maker};
 use crate::host::GlobalValue;
 use crate::infer::state::Session;
 use crate::ops::apart::{Operand, Operands, Order, Rule, Shape, Table};
-use crate::ops::{Body, Effect, OpDef, Own, id};
+use crate::ops::{Body, Effect, OpDef, id};
 use crate::ssa::{Block, Func, InstNode, InstanceId, Op, Term, Value};
 use crate::types::promote::runs_generator;
 use crate::types::{ArrayType, Kind, Layout, Type};
@@ -23,8 +23,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// An array or a list in an argument, or what goes through one.
 #[derive(Clone, Copy)]
-struct Place {
-    argument: usize,
+pub(super) struct Place {
+    pub argument: usize,
     /// The first of its machine values, among those of all arguments.
     leaf: usize,
     ty: Type,
@@ -150,7 +150,7 @@ fn operand(p: &Place) -> Operand {
 }
 
 /// The places in the arguments of a function, and how many machine values these have.
-fn places_of(f: &Func) -> (Vec<Place>, usize) {
+pub(super) fn places_of(f: &Func) -> (Vec<Place>, usize) {
     let (mut out, mut leaf) = (vec![], 0);
     for (argument, p) in f.block(Block(0)).params.iter().enumerate() {
         collect(f.types[p.index()], argument, &mut leaf, &mut out);
@@ -253,8 +253,10 @@ impl<'a> Uses<'a> {
         for node in nodes() {
             let written = uses.written_by(session, f, node, known);
             for (k, v) in node.args.iter().enumerate() {
-                let of = flow.of_value(*v);
                 if written.contains(&k) {
+                    // Arrays that a list holds stay as they are when it changes.
+                    let store = is_store(f.types[v.index()]);
+                    let of = flow.of_value(*v).filter(|p| !store || places[**p].ty.as_array().is_none());
                     uses.written.extend(of);
                 }
                 uses.use_of(f, &flow, node, k);
@@ -323,7 +325,9 @@ impl<'a> Uses<'a> {
                     (crate::ops::ufunc::inputs(op)..node.args.len()).collect()
                 } else if op.effect != Effect::Writes {
                     vec![]
-                } else if op.is(id::SETITEM) {
+                } else if op.is(id::SETITEM)
+                    || node.args.first().is_some_and(|a| is_store(f.types[a.index()]))
+                {
                     vec![0]
                 } else {
                     all()
@@ -381,7 +385,7 @@ impl<'a> Uses<'a> {
                 || self.defs.get(&v).is_some_and(|n| matches!(n.op, Op::Const(_)))
         };
         sums && match node.args[..] {
-            [x, y] => {
+            [x, y, ..] => {
                 self.is_distinct(f, x, depth - 1) && fixed(y) || fixed(x) && self.is_distinct(f, y, depth - 1)
             }
             _ => false,
@@ -441,20 +445,25 @@ pub(crate) fn summary(session: &Session<'_>, id: InstanceId, known: &mut Known) 
     Some(all)
 }
 
+/// Whether what changes values of a type changes nothing else: what is put into a list stays as it is.
+fn is_store(t: Type) -> bool {
+    matches!(t.kind(), Kind::List(_) | Kind::Container(..))
+}
+
 /// Whether the result is the operand under another name.
 fn renames(op: &Op) -> bool {
     matches!(op, Op::Narrow(_) | Op::CheckBound { .. } | Op::Cast | Op::Member(_))
         || matches!(op, Op::Apply(op) if op.is(id::TUPLE_BUILD))
 }
 
-fn asks_for_its_shape(op: &OpDef) -> bool {
+pub(super) fn asks_for_its_shape(op: &OpDef) -> bool {
     op.is(id::BUILTINS_LEN) || op.is(id::ARRAY_SHAPE) || op.is(id::ARRAY_SIZE) || op.is(id::ARRAY_NDIM)
 }
 
 /// Which places values may lead to.
-struct Flow {
+pub(super) struct Flow {
     /// Those that it is, in order, for values that are an argument, or members of one.
-    exact: HashMap<Value, Vec<usize>>,
+    pub exact: HashMap<Value, Vec<usize>>,
     /// Those that it is, or a view of, or holds.
     leads: HashMap<Value, Places>,
     /// What functions do that are called, by the result, where that is known.
@@ -462,11 +471,11 @@ struct Flow {
 }
 
 impl Flow {
-    fn of_value(&self, v: Value) -> impl Iterator<Item = &usize> {
+    pub(super) fn of_value(&self, v: Value) -> impl Iterator<Item = &usize> {
         self.leads.get(&v).into_iter().flatten()
     }
 
-    fn of(session: &Session<'_>, f: &Func, places: &[Place], known: &mut Known) -> Flow {
+    pub(super) fn of(session: &Session<'_>, f: &Func, places: &[Place], known: &mut Known) -> Flow {
         let mut flow = Flow { exact: HashMap::new(), leads: HashMap::new(), calls: HashMap::new() };
         for node in f.blocks.iter().flat_map(|b| &b.insts).map(|i| f.inst(*i)) {
             if let (Op::CallInstance(callee), Some(result)) = (&node.op, node.result)
@@ -492,6 +501,9 @@ impl Flow {
                 f.each_edge(b, &mut |edge, to| {
                     for (p, a) in f.block(to.block).params.iter().skip(edge.skip()).zip(&to.args) {
                         changed |= flow.lead(*p, *a);
+                        if stores(f.types[p.index()]) {
+                            changed |= flow.lead(*a, *p);
+                        }
                     }
                 });
             }
@@ -527,23 +539,26 @@ impl Flow {
             let types: Vec<Type> = node.args.iter().map(|a| f.types[a.index()]).collect();
             let made = f.types[result.index()];
             let inside = types.iter().any(|t| matches!(t.kind(), Kind::List(_) | Kind::Container(..)));
-            let new_array = made.as_array().is_some() && !inside && (op.own)(&types, made) == Own::Fresh;
+            let new_array = made.as_array().is_some() && !inside && op.allocates(&types, made);
             let sliced = || op.is(id::GETITEM) && matches!(types[1].kind(), Kind::Slice(_));
             let new_list = matches!(*made, Kind::List(e) if !holds(e)) && (op.makes_list() || sliced());
             if new_array || new_list {
                 return changed;
             }
         }
-        match self.calls.get(&result).cloned() {
-            Some(called) => {
-                for k in called.given_back {
-                    changed |= self.lead(result, node.args[k]);
-                }
-            }
-            None => {
-                for v in &node.args {
-                    changed |= self.lead(result, *v);
-                }
+        let called = self.calls.get(&result).cloned();
+        // What is put into a list under one of its names is found under the others.
+        let names =
+            called.is_some() || renames(&node.op) || matches!(node.op, Op::Apply(op) if op.is(id::GETITEM));
+        let shared = names && stores(f.types[result.index()]);
+        let from = match called {
+            Some(called) => called.given_back.iter().map(|k| node.args[*k]).collect(),
+            None => node.args.clone(),
+        };
+        for v in from {
+            changed |= self.lead(result, v);
+            if shared && stores(f.types[v.index()]) {
+                changed |= self.lead(v, result);
             }
         }
         if let Some(exact) = self.exactly(f, node)
@@ -614,8 +629,17 @@ fn holds(t: Type) -> bool {
     }
 }
 
+/// Whether something of a type may lead to a list into which arrays or lists can be put.
+fn stores(t: Type) -> bool {
+    match t.kind() {
+        Kind::List(_) | Kind::Container(..) => t.arguments().iter().any(|of| holds(of)),
+        Kind::Optional(of) | Kind::MaybeUndef(of) | Kind::Method(_, of) => stores(*of),
+        _ => t.members().is_some_and(|m| m.iter().any(|t| stores(*t))),
+    }
+}
+
 /// The variable of the loop that a body begins with.
-fn loop_variable(f: &Func) -> Option<Value> {
+pub(super) fn loop_variable(f: &Func) -> Option<Value> {
     let Term::Jump(to) = &f.block(Block(0)).term else { return None };
     let defs = definitions(f);
     let is = |v: &Value, op| defs.get(v).is_some_and(|n| matches!(n.op, Op::Apply(o) if o.is(op)));

@@ -613,6 +613,11 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         }) {
             bound = self.cx.b.i64(i64::MAX);
         }
+        if super::hidden_writes::need_order(self.session, id) {
+            let why = "one thread runs all iterations in order: an iteration changes elements that another one uses, under another name";
+            self.notes.note_region(self.func, node, "prange", Some(why));
+            bound = self.cx.b.i64(i64::MAX);
+        }
         let twice = self.retry(id, node, &mut all, &mut bound)?;
         let alone = body.careful && !super::pure::is_pure(self.session, id);
         if body.careful {

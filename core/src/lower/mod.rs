@@ -5,8 +5,9 @@
 //! same arrays, [`masked`] makes loops over all elements of what masks choose, [`ownership`] makes references
 //! explicit. [`func`] walks one function and asks the emitters of operations, which are written in
 //! [`crate::emit`]; [`fusion_sinks`] puts several reductions behind a chain, [`sequential_retry`] runs what
-//! raised again, in order, [`apart`] finds what must not share memory. [`generator`] turns a generator into a frame and a resume function,
-//! [`suspension`] is that frame in its own code, [`guard`] finds
+//! raised again, in order, [`apart`] finds what must not share memory, [`hidden_writes`] loops that change
+//! arrays under names of which only types tell. [`generator`] turns a generator into a frame and a resume
+//! function, [`suspension`] is that frame in its own code, [`guard`] finds
 //! the lists that iterations share and change, [`gpu`] makes kernels, [`short_loop_entry`] entries of ufuncs'
 //! loops for few turns, [`notes`] says what runs in parallel.
 
@@ -18,6 +19,7 @@ pub(crate) mod fusion_sinks;
 pub mod generator;
 pub mod gpu;
 pub(crate) mod guard;
+mod hidden_writes;
 pub(crate) mod inline;
 pub(crate) mod masked;
 pub mod notes;

@@ -2,7 +2,7 @@
 //! numbers, and nobody can tell in which order its calls ran.
 
 use crate::infer::state::Session;
-use crate::ops::{Effect, Own, id};
+use crate::ops::{Effect, id};
 use crate::ssa::{Func, InstNode, InstanceId, Op, Value};
 use crate::types::promote::runs_generator;
 use crate::types::{Kind, Type};
@@ -111,7 +111,7 @@ pub(crate) fn maker(f: &Func, defs: &Defs<'_>, mut v: Value) -> Option<Value> {
                 let made = f.types[v.index()];
                 // What a list gives is not the list's own.
                 let given = types.iter().any(|t| matches!(t.kind(), Kind::List(_)));
-                if (op.own)(&types, made) == Own::Fresh {
+                if op.allocates(&types, made) {
                     return (op.is(id::LIST_BUILD) || made.as_array().is_some() && !given).then_some(v);
                 }
                 if made.as_array().is_none()

@@ -423,6 +423,7 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .raises()
     .reads()
+    .may_share()
     .converts()
     .lazy(0, emit_astype_lazy)
     .doc("A copy with elements converted to another type."),

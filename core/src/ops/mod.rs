@@ -72,6 +72,8 @@ pub struct OpDef {
     pub of_shape: bool,
     /// Whether it makes its array anew, rather than handing on one that it was given.
     pub makes: bool,
+    /// Whether the array that it gives may lie in the memory of its first operand, where that fits.
+    pub may_share: bool,
     /// Whether what it changes is nobody else's business, whoever runs at the same time: nobody can tell the
     /// order in which it is done.
     pub unordered: bool,
@@ -109,6 +111,7 @@ impl OpDef {
             adapters: Adapter::of_body(&body),
             of_shape: false,
             makes: false,
+            may_share: false,
             unordered: false,
             alone: None,
             chooses: false,
@@ -207,6 +210,11 @@ impl OpDef {
         self.converts = true;
         self
     }
+    /// The array that it gives may be its first operand, or lie in the same memory.
+    pub(crate) const fn may_share(mut self) -> OpDef {
+        self.may_share = true;
+        self
+    }
     /// What it computes of an array it computes of a scalar of NumPy's, which has the method too.
     pub(crate) const fn of_scalars(mut self) -> OpDef {
         self.of_scalars = true;
@@ -223,6 +231,14 @@ impl OpDef {
     }
     pub(crate) fn name(&self) -> &'static str {
         self.paths[0]
+    }
+    /// Whether what it gives lies in memory of its own, for operand types and result type.
+    pub(crate) fn allocates(&self, types: &[crate::types::Type], made: crate::types::Type) -> bool {
+        let dtype = |t: crate::types::Type| t.as_array().map(|a| a.dtype);
+        let fits = self.may_share
+            && dtype(made).is_some()
+            && types.first().is_some_and(|t| dtype(*t) == dtype(made));
+        (self.own)(types, made) == Own::Fresh && !fits
     }
     /// The operation whose row it is, by the first of its paths.
     pub(crate) fn id(&self) -> OpId {

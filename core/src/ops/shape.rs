@@ -101,6 +101,7 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .raises()
     .reads()
+    .may_share()
     .doc("The same elements in another shape."),
     OpDef::new(
         &["numpy.reshape"],
@@ -109,6 +110,7 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .raises()
     .reads()
+    .may_share()
     .doc("The same elements in another shape."),
     OpDef::new(
         &["numpy.ravel", "array.ravel", "array.flatten"],
@@ -126,6 +128,7 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .raises()
     .reads()
+    .may_share()
     .of_scalars()
     .doc("All elements in one dimension; a view where possible."),
     OpDef::new(&["numpy.ravel"], "a, order='C'", Body::Py("array.ravel"))

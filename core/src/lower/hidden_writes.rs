@@ -1,0 +1,513 @@
+//! Parallel loops whose iterations change an array under a name that nobody could follow while types were
+//! unknown: `[x][0][i] = x[i - 1]`, `np.split(x, 1)[0][i] = y`, `x[i:i + 1].fill(x[i - 1])`, `put(x, i)`. Such
+//! a loop is one piece.
+//!
+//! What untyped code follows ([`crate::ssa::opt::parallel`]) is judged there, and here only beside something
+//! else. Two accesses to one array are apart where the index of the one in an iteration is never that of the
+//! other in another iteration. Names of which the view depends on the iteration (`np.split(x, n)[i]`), and
+//! indices of the array's own name that say nothing (`x[k[i]]` in a function that is called), are the
+//! program's affair.
+
+use super::apart::{Flow, Known, Place, asks_for_its_shape, loop_variable, places_of, summary};
+use super::pure::{Defs, definitions};
+use crate::infer::state::Session;
+use crate::ops::{Body, Effect, OpDef, id};
+use crate::ssa::{Block, Func, InstNode, InstanceId, Op, Value};
+use crate::types::{Const, Kind, Type};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// So deep are values looked into, and calls.
+const DEPTH: u32 = 16;
+const CALLS: u32 = 3;
+/// Pairs of accesses that are compared; a loop with more of them is taken as it is.
+const MOST: usize = 20_000;
+
+/// Whether the iterations of the loop with the body `id` have to run in order.
+pub(super) fn need_order(session: &Session<'_>, id: InstanceId) -> bool {
+    let inst = session.at(id);
+    let (Some(typed), Some(body)) = (&inst.typed, &inst.func.body) else { return false };
+    if body.careful {
+        return false;
+    }
+    let mut known = HashMap::from([(id, None)]);
+    let Some(code) = Code::of(session, &typed.func, &mut known) else { return false };
+    let mut all = code.accesses(session, &mut known, 0);
+    all.retain(|a| a.leads.iter().all(|k| !body.behind.contains(&(code.places[*k].argument as u32))));
+    if !all.iter().any(|a| a.write) || all.len().saturating_mul(all.len()) > MOST {
+        return false;
+    }
+    all.iter().any(|a| a.write && all.iter().any(|b| code.meet(a, b)))
+}
+
+/// What is added up to an index: the loop's variable, values that are the same in all iterations, a constant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Sum {
+    iteration: bool,
+    terms: Vec<(Value, bool)>,
+    constant: i64,
+}
+
+/// What an index takes of one dimension. What is not known is none.
+#[derive(Clone, Debug, PartialEq)]
+enum Part {
+    At(Option<Sum>),
+    /// From, to.
+    Range(Option<Sum>, Option<Sum>),
+    All,
+}
+
+/// What a name means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Base {
+    /// An array that came in.
+    Place(usize),
+    /// What some value is a view of, or may be.
+    Of(Value),
+}
+
+/// A part of an object from outside.
+#[derive(Clone)]
+struct View {
+    base: Base,
+    parts: Vec<Part>,
+    /// Untyped code finds out as much.
+    followed: bool,
+    /// It is another one in each iteration.
+    varies: bool,
+}
+
+/// Something that is done to elements.
+struct Access {
+    leads: BTreeSet<usize>,
+    view: View,
+    write: bool,
+}
+
+/// How the indices of two accesses relate in one dimension.
+#[derive(Clone, Copy, PartialEq)]
+enum Relation {
+    Apart,
+    Meet,
+    Unknown,
+}
+
+/// A function, as far as it has to do with what it was given.
+struct Code<'a> {
+    f: &'a Func,
+    defs: Defs<'a>,
+    flow: Flow,
+    places: Vec<Place>,
+    variable: Option<Value>,
+    /// By how much the variable differs in two iterations, at least.
+    step: Option<i64>,
+    /// Values that are not the same in all iterations.
+    varying: HashSet<Value>,
+}
+
+impl<'a> Code<'a> {
+    fn of(session: &Session<'_>, f: &'a Func, known: &mut Known) -> Option<Code<'a>> {
+        let (places, _) = places_of(f);
+        if places.is_empty() {
+            return None;
+        }
+        let flow = Flow::of(session, f, &places, known);
+        let defs = definitions(f);
+        let variable = loop_variable(f);
+        let step = step(f, &defs);
+        let mut code = Code { f, defs, flow, places, variable, step, varying: HashSet::new() };
+        code.varying = code.varying_values();
+        Some(code)
+    }
+
+    fn ty(&self, v: Value) -> Type {
+        self.f.types[v.index()]
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = &'a InstNode> {
+        let f = self.f;
+        f.blocks.iter().flat_map(|b| &b.insts).map(|i| f.inst(*i))
+    }
+
+    /// Values that are computed of the loop's variable, or by something that may give another value each time.
+    fn varying_values(&self) -> HashSet<Value> {
+        let mut out: HashSet<Value> = self.variable.into_iter().collect();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for node in self.nodes() {
+                let Some(result) = node.result else { continue };
+                let may_differ = matches!(node.op, Op::CallInstance(_))
+                    || matches!(node.op, Op::Apply(op) if op.effect != Effect::Pure);
+                let anew = node.args.is_empty() && may_differ;
+                if anew || node.args.iter().any(|a| out.contains(a)) {
+                    changed |= out.insert(result);
+                }
+            }
+            for b in (0..self.f.blocks.len()).map(Block::new) {
+                self.f.each_edge(b, &mut |edge, to| {
+                    for (p, a) in self.f.block(to.block).params.iter().skip(edge.skip()).zip(&to.args) {
+                        if out.contains(a) {
+                            changed |= out.insert(*p);
+                        }
+                    }
+                });
+            }
+        }
+        out
+    }
+
+    fn leads(&self, v: Value) -> BTreeSet<usize> {
+        self.flow.of_value(v).copied().collect()
+    }
+
+    /// The same in all iterations, and at all times.
+    fn is_fixed(&self, v: Value, depth: u32) -> bool {
+        if self.varying.contains(&v) {
+            return false;
+        }
+        if self.f.block(Block(0)).params.contains(&v) {
+            return true;
+        }
+        self.defs.get(&v).is_some_and(|n| {
+            let repeats = matches!(n.op, Op::Const(_) | Op::Member(_) | Op::Cast | Op::Narrow(_))
+                || matches!(n.op, Op::Apply(op) if op.effect == Effect::Pure);
+            depth > 0 && repeats && n.args.iter().all(|a| self.is_fixed(*a, depth - 1))
+        })
+    }
+
+    fn sum(&self, v: Value, depth: u32) -> Option<Sum> {
+        if Some(v) == self.variable {
+            return Some(Sum { iteration: true, ..Sum::default() });
+        }
+        let node = self.defs.get(&v).filter(|_| depth > 0);
+        if let Some(Op::Const(Const::Int(n))) = node.map(|n| &n.op) {
+            return Some(Sum { constant: *n, ..Sum::default() });
+        }
+        if let Some(of) = self.renamed(v).filter(|_| depth > 0) {
+            return self.sum(of, depth - 1);
+        }
+        if let Some((Op::Apply(op), [a, b, ..])) = node.map(|n| (&n.op, &n.args[..]))
+            && (op.is(id::ADD) || op.is(id::SUB))
+        {
+            return self.sum(*a, depth - 1)?.plus(&self.sum(*b, depth - 1)?, op.is(id::SUB));
+        }
+        (self.ty(v).is_int() && self.is_fixed(v, DEPTH))
+            .then(|| Sum { terms: vec![(v, false)], ..Sum::default() })
+    }
+
+    /// What lies between brackets; none where that is no number or slice of step 1.
+    fn items(&self, index: Value) -> Option<Vec<Part>> {
+        let node = self.defs.get(&index);
+        if let Some(Op::Const(Const::Tuple(m))) = node.map(|n| &n.op) {
+            let at = |n: i64| Part::At((n >= 0).then(|| Sum { constant: n, ..Sum::default() }));
+            return m.iter().map(|c| if let Const::Int(n) = c { Some(at(*n)) } else { None }).collect();
+        }
+        let builds = |n: &&&InstNode| matches!(n.op, Op::Apply(op) if op.is(id::TUPLE_BUILD));
+        let all = node.filter(builds).map_or_else(|| vec![index], |n| n.args.clone());
+        all.into_iter().map(|v| self.item(v)).collect()
+    }
+
+    fn item(&self, v: Value) -> Option<Part> {
+        // Counted from the end.
+        let known =
+            |v: Value| self.sum(v, DEPTH).filter(|s| s.iteration || !s.terms.is_empty() || s.constant >= 0);
+        if self.ty(v).is_int() {
+            return Some(Part::At(known(v)));
+        }
+        let node = self.defs.get(&v)?;
+        let is_none = |v: &Value| *self.ty(*v) == Kind::None;
+        let is_one = |v: &Value| {
+            is_none(v) || matches!(self.defs.get(v).map(|n| &n.op), Some(Op::Const(Const::Int(1))))
+        };
+        let (Op::Apply(op), [lo, hi, step @ ..]) = (&node.op, &node.args[..]) else { return None };
+        if !op.is(id::BUILTINS_SLICE) || !step.iter().all(is_one) {
+            return None;
+        }
+        if is_none(lo) && is_none(hi) {
+            return Some(Part::All);
+        }
+        let lo = if is_none(lo) { Some(Sum::default()) } else { known(*lo) };
+        Some(Part::Range(lo, if is_none(hi) { None } else { known(*hi) }))
+    }
+
+    fn view(&self, v: Value, depth: u32) -> View {
+        let of =
+            || View { base: Base::Of(v), parts: vec![], followed: false, varies: self.varying.contains(&v) };
+        let given = self.f.block(Block(0)).params.contains(&v);
+        if let Some([k]) = self.flow.exact.get(&v).map(|e| &e[..])
+            && is_object(self.ty(v))
+        {
+            let followed =
+                given || depth > 0 && self.renamed(v).is_some_and(|w| self.view(w, depth - 1).followed);
+            return View { base: Base::Place(*k), parts: vec![], followed, varies: false };
+        }
+        let Some(node) = self.defs.get(&v).filter(|_| depth > 0) else {
+            return View { followed: given, ..of() };
+        };
+        if let Some(w) = self.renamed(v) {
+            return self.view(w, depth - 1);
+        }
+        if !matches!(node.op, Op::Apply(op) if op.is(id::GETITEM)) {
+            return of();
+        }
+        let view = self.view(node.args[0], depth - 1);
+        let items = self.items(node.args[1]);
+        let numbers = items.as_ref().is_some_and(|i| i.iter().all(|p| matches!(p, Part::At(_))));
+        let followed = view.followed && numbers;
+        // What is in a list may be there twice.
+        match items.filter(|_| self.ty(node.args[0]).as_array().is_some()) {
+            Some(items) => View { parts: within(&view.parts, items), followed, ..view },
+            None => View { followed, ..of() },
+        }
+    }
+
+    /// The same object under another name.
+    fn renamed(&self, v: Value) -> Option<Value> {
+        let node = self.defs.get(&v)?;
+        let of_a_method =
+            matches!(node.op, Op::Member(_)) && matches!(self.ty(node.args[0]).kind(), Kind::Method(..));
+        let renames = of_a_method || matches!(node.op, Op::Narrow(_) | Op::CheckBound { .. } | Op::Cast);
+        renames.then(|| node.args[0])
+    }
+
+    /// The elements of `v` that an index chooses.
+    fn chosen(&self, v: Value, index: Value) -> View {
+        let view = self.view(v, DEPTH);
+        let items = self.items(index).unwrap_or_else(|| vec![Part::Range(None, None)]);
+        View { parts: within(&view.parts, items), ..view }
+    }
+
+    fn accesses(&self, session: &Session<'_>, known: &mut Known, depth: u32) -> Vec<Access> {
+        let mut out = vec![];
+        for node in self.nodes() {
+            if let Op::Apply(op) = node.op {
+                self.applied(op, node, &mut out);
+            } else if let Op::CallInstance(callee) = node.op {
+                self.called(session, callee, node, known, depth, &mut out);
+            }
+        }
+        out
+    }
+
+    fn push(&self, of: Value, view: View, write: bool, out: &mut Vec<Access>) {
+        let leads = self.leads(of);
+        if !leads.is_empty() {
+            out.push(Access { leads, view, write });
+        }
+    }
+
+    fn applied(&self, op: &'static OpDef, node: &InstNode, out: &mut Vec<Access>) {
+        let leads_on = node.result.is_some_and(|r| !self.leads(r).is_empty());
+        let args = &node.args;
+        let chooses = op.is(id::GETITEM) && !leads_on || op.is(id::SETITEM);
+        if chooses && is_object(self.ty(args[0])) {
+            self.push(args[0], self.chosen(args[0], args[1]), op.is(id::SETITEM), out);
+        }
+        let outs = if let Body::Ufunc(..) = op.body { crate::ops::ufunc::inputs(op) } else { usize::MAX };
+        let method = op.effect == Effect::Writes
+            && op.paths.iter().any(|p| p.starts_with("array."))
+            && !crate::ops::random::draws(op);
+        for (k, v) in args.iter().enumerate() {
+            if k == 0 && (chooses || op.is(id::GETITEM) || asks_for_its_shape(op)) {
+                continue;
+            }
+            let write = k >= outs || k == 0 && method;
+            if self.ty(*v).as_array().is_some() && (write || !leads_on) {
+                self.push(*v, View { followed: false, ..self.view(*v, DEPTH) }, write, out);
+            }
+        }
+    }
+
+    fn called(
+        &self,
+        session: &Session<'_>,
+        callee: InstanceId,
+        node: &InstNode,
+        known: &mut Known,
+        depth: u32,
+        out: &mut Vec<Access>,
+    ) {
+        let leads_on = node.result.is_some_and(|r| !self.leads(r).is_empty());
+        let inst = session.at(callee);
+        if session.is_library(&inst.func) {
+            let written = summary(session, callee, known).map_or(vec![], |s| s.written);
+            for (k, v) in node.args.iter().enumerate() {
+                let write = written.contains(&k);
+                if self.ty(*v).as_array().is_some() && (write || !leads_on) {
+                    self.push(*v, View { followed: false, ..self.view(*v, DEPTH) }, write, out);
+                }
+            }
+            return;
+        }
+        let Some(typed) = inst.typed.as_ref().filter(|_| !inst.func.is_generator && depth < CALLS) else {
+            return;
+        };
+        let Some(mut code) = Code::of(session, &typed.func, known) else { return };
+        // The loop that it may begin with is not this one.
+        code.variable = None;
+        code.varying = code.varying_values();
+        let params = &typed.func.block(Block(0)).params;
+        for access in code.accesses(session, known, depth + 1) {
+            let Base::Place(k) = access.view.base else { continue };
+            let argument = code.places[k].argument;
+            let Some(v) = node.args.get(argument).filter(|v| is_object(self.ty(**v))) else { continue };
+            let given = |s: &Sum| self.translated(s, params, &node.args);
+            let items = access.view.parts.iter().map(|p| match p {
+                Part::At(s) => Part::At(s.as_ref().and_then(given)),
+                Part::Range(lo, hi) => Part::Range(lo.as_ref().and_then(given), hi.as_ref().and_then(given)),
+                Part::All => Part::All,
+            });
+            let view = self.view(*v, DEPTH);
+            let parts = within(&view.parts, items.collect());
+            self.push(*v, View { parts, followed: false, ..view }, access.write, out);
+        }
+    }
+
+    /// A sum of a function's parameters, for what these are in a call.
+    fn translated(&self, s: &Sum, params: &[Value], args: &[Value]) -> Option<Sum> {
+        let mut out = Sum { constant: s.constant, ..Sum::default() };
+        for (v, minus) in &s.terms {
+            let k = params.iter().position(|p| p == v)?;
+            out = out.plus(&self.sum(*args.get(k)?, DEPTH)?, *minus)?;
+        }
+        Some(out)
+    }
+
+    /// Whether one iteration may come by where another one has been.
+    fn meet(&self, a: &Access, b: &Access) -> bool {
+        if a.leads.is_disjoint(&b.leads)
+            || a.view.followed && b.view.followed
+            || a.view.varies
+            || b.view.varies
+        {
+            return false;
+        }
+        let same = match (a.view.base, b.view.base) {
+            (Base::Of(v), Base::Of(w)) => self.same(v, w, DEPTH),
+            (x, y) => x == y,
+        };
+        if !same {
+            return true;
+        }
+        let width = a.view.parts.len().max(b.view.parts.len());
+        let relations: Vec<Relation> = (0..width)
+            .map(|d| {
+                let part = |v: &View| v.parts.get(d).cloned().unwrap_or(Part::All);
+                relation(&part(&a.view), &part(&b.view), self.step)
+            })
+            .collect();
+        !relations.contains(&Relation::Apart)
+            && (!relations.contains(&Relation::Unknown) || matches!(a.view.base, Base::Of(_)))
+    }
+
+    /// Whether two values are the same view of the same object.
+    fn same(&self, v: Value, w: Value, depth: u32) -> bool {
+        if v == w {
+            return true;
+        }
+        let (Some(x), Some(y)) = (self.defs.get(&v), self.defs.get(&w)) else { return false };
+        let repeats = matches!(x.op, Op::Const(_) | Op::Member(_) | Op::CallInstance(_) | Op::Apply(_));
+        depth > 0
+            && repeats
+            && x.op == y.op
+            && x.args.len() == y.args.len()
+            && x.args.iter().zip(&y.args).all(|(a, b)| self.same(*a, *b, depth - 1))
+    }
+}
+
+impl Sum {
+    fn plus(mut self, other: &Sum, minus: bool) -> Option<Sum> {
+        if other.iteration && (self.iteration || minus) {
+            return None;
+        }
+        self.iteration |= other.iteration;
+        self.constant = if minus {
+            self.constant.checked_sub(other.constant)?
+        } else {
+            self.constant.checked_add(other.constant)?
+        };
+        for (v, m) in &other.terms {
+            let m = *m != minus;
+            match self.terms.iter().position(|t| *t == (*v, !m)) {
+                Some(k) => drop(self.terms.remove(k)),
+                None => self.terms.push((*v, m)),
+            }
+        }
+        self.terms.sort();
+        Some(self)
+    }
+
+    fn is_beside(&self, other: &Sum) -> bool {
+        self.iteration == other.iteration && self.terms == other.terms
+    }
+}
+
+/// An array, or what has elements as one has.
+fn is_object(t: Type) -> bool {
+    matches!(t.kind(), Kind::Array(_) | Kind::List(_) | Kind::Container(..) | Kind::Iter(_))
+}
+
+/// What indices choose of what others have chosen.
+fn within(parts: &[Part], items: Vec<Part>) -> Vec<Part> {
+    let mut items = items.into_iter();
+    let mut out: Vec<Part> = parts
+        .iter()
+        .map(|p| match p {
+            Part::At(_) => p.clone(),
+            Part::All => items.next().unwrap_or(Part::All),
+            Part::Range(lo, hi) => {
+                let from = |s: &Option<Sum>| lo.clone().zip(s.as_ref()).and_then(|(lo, s)| lo.plus(s, false));
+                match items.next() {
+                    None | Some(Part::All) => p.clone(),
+                    Some(Part::At(s)) => Part::At(from(&s)),
+                    Some(Part::Range(l, None)) => Part::Range(from(&l), hi.clone()),
+                    Some(Part::Range(l, h)) => Part::Range(from(&l), from(&h)),
+                }
+            }
+        })
+        .collect();
+    out.extend(items);
+    out
+}
+
+/// How two parts of one dimension relate in different iterations.
+fn relation(p: &Part, q: &Part, step: Option<i64>) -> Relation {
+    let extent = |p: &Part| match p {
+        Part::At(Some(s)) => Some((s.clone(), 1)),
+        Part::Range(Some(lo), Some(hi)) if lo.is_beside(hi) => {
+            Some((lo.clone(), hi.constant.checked_sub(lo.constant)?.max(0)))
+        }
+        Part::At(None) | Part::Range(..) | Part::All => None,
+    };
+    if *p == Part::All || *q == Part::All {
+        return Relation::Meet;
+    }
+    let (Some((a, m)), Some((b, n))) = (extent(p), extent(q)) else { return Relation::Unknown };
+    if !a.is_beside(&b) {
+        return Relation::Unknown;
+    }
+    // They meet where the one is moved by more than `low` and less than `high`.
+    let Some(between) = a.constant.checked_sub(b.constant) else { return Relation::Unknown };
+    let (low, high) = (between.saturating_sub(n), between.saturating_add(m));
+    if !a.iteration {
+        return if low < 0 && 0 < high { Relation::Meet } else { Relation::Apart };
+    }
+    if low == -1 && high == 1 {
+        return Relation::Apart;
+    }
+    let Some(step) = step else { return Relation::Unknown };
+    let first = low.div_euclid(step).saturating_add(1).saturating_mul(step);
+    let first = if first == 0 { step } else { first };
+    if first < high { Relation::Meet } else { Relation::Apart }
+}
+
+/// The step of the range that a body goes through, where it is known.
+fn step(f: &Func, defs: &Defs<'_>) -> Option<i64> {
+    let bounds = f.block(Block(0)).params.get(..2)?;
+    let range = defs.values().find(|n| {
+        matches!(n.op, Op::Apply(o) if o.is(id::BUILTINS_RANGE)) && n.args.get(..2) == Some(bounds)
+    })?;
+    let Some(v) = range.args.get(2) else { return Some(1) };
+    let Some(Op::Const(Const::Int(n))) = defs.get(v).map(|n| &n.op) else { return None };
+    n.checked_abs().filter(|n| *n != 0)
+}
