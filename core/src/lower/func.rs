@@ -1,14 +1,13 @@
 //! Lowers one typed function: blocks, values and edges one by one, operations through their own emitters.
 
-use super::fusion_sinks::{self, Sink};
+mod calls;
+mod operations;
+
 use super::notes::{Note, Notes};
-use super::sequential_retry::{self, Retry};
 use super::suspension::FrameMap;
 use super::target;
 use crate::diag::{Diagnostic, Result};
-use crate::emit::arrays::ArrayVal;
-use crate::emit::cx::{Generators, LowerCx, OnError, OpCall, Options, Unlocked, Val, split_leaves};
-use crate::emit::lazy::Elements;
+use crate::emit::cx::{Generators, LowerCx, OnError, Options, Val, split_leaves};
 use crate::emit::locks::{Look, Shared};
 use crate::emit::{cast, constants};
 use crate::exc::unbound;
@@ -16,11 +15,8 @@ use crate::host::GlobalValue;
 use crate::infer::state::Session;
 use crate::lir::builder::Builder;
 use crate::lir::{self, Alias, LocData, Ty};
-use crate::ops::reduce::of_row;
-use crate::ops::region::Together;
-use crate::ops::ufunc::Chain;
-use crate::ops::{Body, id, raising};
-use crate::ssa::{Block, BlockCall, Func, Fused, FusedArg, InstNode, InstanceId, Loc, Op, Term, Value};
+use crate::ops::{id, raising};
+use crate::ssa::{Block, BlockCall, Func, InstNode, InstanceId, Loc, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
 use std::collections::HashMap;
 
@@ -455,252 +451,6 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             self.cx.raise_and_continue(class, &message);
             vec![]
         }
-    }
-
-    fn apply(&mut self, op: &'static crate::ops::OpDef, node: &InstNode, ret: Type) -> Result<Val> {
-        let mut args = vec![];
-        for a in &node.args {
-            args.push(self.val(*a)?);
-        }
-        let types: Vec<Type> = node.args.iter().map(|a| self.ty(*a)).collect();
-        let consts: Vec<Option<Const>> = node.args.iter().map(|a| self.consts[a.index()].clone()).collect();
-        let call = OpCall { args: &args, types: &types, consts: &consts, ret, elementwise: false };
-        match op.body {
-            Body::Lir(_, emit) => {
-                let r = self.cx.guarded_lists(|| op.look(), &args, &types, |cx| emit(cx, &call))?;
-                if cfg!(debug_assertions)
-                    && self.cx.landing_made()
-                    && !op.raises
-                    && !types.iter().any(|t| crate::types::promote::runs_generator(*t))
-                {
-                    return Err(Diagnostic::internal(format!(
-                        "{} raises, which its row does not say",
-                        op.name()
-                    )));
-                }
-                Ok(r)
-            }
-            Body::Ufunc(rule, emit) => self.cx.guarded_lists(
-                || op.look(),
-                &args,
-                &types,
-                |cx| crate::ops::ufunc::emit_call(cx, &call, op, rule, emit, Chain::default()),
-            ),
-            Body::Py(path) => Err(Diagnostic::internal(format!("{path} was not resolved to an instance"))),
-        }
-    }
-
-    /// The locks of lists that are joined into one loop with arrays.
-    fn lock_operands(&mut self, node: &InstNode) -> Result<Option<Unlocked>> {
-        let Some(guard) = self.cx.guard else { return Ok(None) };
-        let mut args = vec![];
-        for a in &node.args {
-            args.push(self.val(*a)?);
-        }
-        let types: Vec<Type> = node.args.iter().map(|a| self.ty(*a)).collect();
-        Ok(self.cx.lock(&guard.locks(Look::Deep, &args, &types)))
-    }
-
-    /// Steps in one loop: each but the last adds to the chain, which the last one runs.
-    fn fused(&mut self, fused: &Fused, node: &InstNode, ret: Type) -> Result<Val> {
-        let mut chain = Chain::default();
-        let several = fused.steps.iter().any(|s| s.made);
-        let ret = if several { fused.steps.last().map_or(ret, |s| s.ty) } else { ret };
-        let together = fused.steps.iter().filter(|s| of_row(s.op).is_some()).count() > 1;
-        let mut reductions = vec![];
-        for (k, step) in fused.steps.iter().enumerate() {
-            let (mut args, mut types, mut consts) = (vec![], vec![], vec![]);
-            chain.operands.clear();
-            for a in &step.args {
-                let (v, t, c, from) = match *a {
-                    FusedArg::Operand(i) => {
-                        let v = node.args[i as usize];
-                        (self.val(v)?, self.ty(v), self.consts[v.index()].clone(), None)
-                    }
-                    FusedArg::Step(j) => {
-                        let before = &fused.steps[j as usize];
-                        let shape = match before.shape {
-                            Some(i) => self.val(node.args[i as usize])?,
-                            None => vec![],
-                        };
-                        (vec![], before.ty, None, Some((j as usize, shape)))
-                    }
-                };
-                args.push(v);
-                types.push(t);
-                consts.push(c);
-                chain.operands.push(from);
-            }
-            if together && of_row(step.op).is_some() {
-                reductions.push(Sink::new(&mut self.cx, &mut chain, step, args, types, consts)?);
-                continue;
-            }
-            if k + 1 < fused.steps.len() || several && step.op.lazy.is_none() {
-                chain.step(&mut self.cx, step.op, &args, &types, &consts, step.ty)?;
-                continue;
-            }
-            let call = OpCall { args: &args, types: &types, consts: &consts, ret, elementwise: false };
-            return match (step.op.body, step.op.lazy) {
-                (Body::Ufunc(rule, emit), _) => {
-                    crate::ops::ufunc::emit_call(&mut self.cx, &call, step.op, rule, emit, chain)
-                }
-                (_, Some((operand, emit))) => {
-                    let array = types[operand]
-                        .as_array()
-                        .ok_or_else(|| Diagnostic::internal("elements of no array"))?;
-                    let shape = chain.operands[operand]
-                        .take()
-                        .ok_or_else(|| Diagnostic::internal("elements without a shape"))?
-                        .1;
-                    let elements = Elements {
-                        lazy: chain.lazy,
-                        shape,
-                        dtype: array.dtype,
-                        layout: array.layout,
-                        kept: None,
-                    };
-                    if !several {
-                        return emit(&mut self.cx, &call, &elements);
-                    }
-                    let (made, sum) = crate::ops::reduce::emit_keeping(&mut self.cx, &call, elements)?;
-                    Ok([made, sum].concat())
-                }
-                (Body::Lir(..) | Body::Py(_), None) => {
-                    Err(Diagnostic::internal(format!("{} takes no elements", step.op.name())))
-                }
-            };
-        }
-        if together {
-            return fusion_sinks::reduce(&mut self.cx, &chain.lazy, &reductions);
-        }
-        let last =
-            fused.steps.len().checked_sub(1).ok_or_else(|| Diagnostic::internal("nothing was fused"))?;
-        let mut wanted = vec![];
-        for (k, step) in fused.steps.iter().enumerate().filter(|(k, s)| s.made || *k == last) {
-            let (Some(shape), Some(array)) = (step.shape, step.ty.as_array()) else {
-                return Err(Diagnostic::internal("an array without a shape"));
-            };
-            wanted.push((k, self.val(node.args[shape as usize])?, array.layout));
-        }
-        Ok(chain.lazy.arrays(&mut self.cx, &wanted)?.iter().flat_map(|a| a.pack()).collect())
-    }
-
-    fn call_instance(&mut self, id: InstanceId, node: &InstNode) -> Result<Val> {
-        let t = target(self.session, id);
-        let mut args = vec![self.cx.ctx];
-        for a in &node.args {
-            args.extend(self.val(*a)?);
-        }
-        Ok(self.cx.call(&t.name, &t.sig, &args))
-    }
-
-    /// Nothing is added to the trail of an exception: the body's own sites name the lines.
-    fn region(&mut self, id: InstanceId, node: &InstNode) -> Result<Val> {
-        self.cx.on_error.frames.clear();
-        let t = target(self.session, id);
-        let [args @ .., range, bound] = &node.args[..] else {
-            return Err(Diagnostic::internal("a region without a range"));
-        };
-        let mut all = vec![];
-        for a in args {
-            all.extend(self.val(*a)?);
-        }
-        let (range, ty, mut bound) = (self.val(*range)?, self.ty(*range), self.val(*bound)?[0]);
-        let given = t.ret.members().unwrap_or_default();
-        let body = self.session.at(id).func.body.clone().unwrap_or_default();
-        if body.in_order.iter().any(|(k, tuples)| {
-            given.get(*k as usize).is_some_and(|t| crate::ops::parallel::keeps_order(*t, *tuples))
-        }) {
-            bound = self.cx.b.i64(i64::MAX);
-        }
-        if super::hidden_writes::need_order(self.session, id) {
-            let why = "one thread runs all iterations in order: an iteration changes elements that another one uses, under another name";
-            self.notes.note_region(self.func, node, "prange", Some(why));
-            bound = self.cx.b.i64(i64::MAX);
-        }
-        let twice = self.retry(id, node, &mut all, &mut bound)?;
-        let alone = body.careful && !super::pure::is_pure(self.session, id);
-        if body.careful {
-            self.notes.note_region(
-                self.func,
-                node,
-                "comprehension",
-                alone.then_some("its iterations do more than compute, and run in order"),
-            );
-        }
-        let how = if twice {
-            Together::Twice
-        } else if alone {
-            Together::Alone
-        } else if super::pure::draws(self.session, id) {
-            Together::Drawing
-        } else {
-            Together::Plain
-        };
-        // A loop that runs alone may do with its operands what it likes.
-        let (operands, globals) = match how {
-            Together::Alone => Default::default(),
-            Together::Plain | Together::Drawing | Together::Twice | Together::Array => {
-                super::apart::operands(self.session, id, self.func, args)
-            }
-        };
-        for g in &globals {
-            all.extend(global(&mut self.cx, g)?);
-        }
-        crate::ops::parallel::emit_region(
-            &mut self.cx,
-            &crate::emit::wrapper::wrapper_name(&t.name),
-            (&all, &t.params, &operands),
-            (&range, ty, bound),
-            how,
-            t.ret,
-        )
-    }
-
-    /// Where what pieces find decides what may raise: makes it one piece that knows so, if it must be one;
-    /// whether it is to run again after an exception.
-    fn retry(
-        &mut self,
-        id: InstanceId,
-        node: &InstNode,
-        all: &mut [lir::Value],
-        bound: &mut lir::Value,
-    ) -> Result<bool> {
-        let how = sequential_retry::retry(self.session, id);
-        let written = match &how {
-            Retry::Never => return Ok(false),
-            Retry::Once { written } => written.as_slice(),
-            Retry::Ordered => &[],
-        };
-        if let Retry::Ordered = how {
-            let why = "one thread runs all iterations in order: what depends on what was found before may raise, and doing the loop twice would change what it leaves";
-            self.notes.note_region(self.func, node, "prange", Some(why));
-        }
-        let mut ordered = self.cx.b.bool(matches!(how, Retry::Ordered));
-        let array = |s: &mut Self, v: Value| -> Result<Option<ArrayVal>> {
-            let (val, ty) = (s.val(v)?, s.ty(v));
-            if ty.as_array().is_none() {
-                return Ok(None);
-            }
-            ArrayVal::new(&mut s.cx, &val, ty).map(Some)
-        };
-        for k in written {
-            let Some(to) = array(self, node.args[*k])? else { continue };
-            for (j, v) in node.args.iter().enumerate() {
-                if written.contains(&j) {
-                    continue;
-                }
-                let Some(from) = array(self, *v)? else { continue };
-                let meet = crate::emit::writing::extents_meet(&mut self.cx, &to, &from);
-                ordered = self.cx.or(ordered, meet);
-            }
-        }
-        let one = self.cx.b.i64(i64::MAX);
-        *bound = self.cx.b.select(ordered, one, *bound);
-        if let Some(slot) = all.get_mut(2) {
-            *slot = ordered;
-        }
-        Ok(matches!(how, Retry::Once { .. }))
     }
 
     fn suspend(&mut self, node: &InstNode) -> Result<()> {
