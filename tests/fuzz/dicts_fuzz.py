@@ -5,14 +5,10 @@
 Keys and values of one kind each in a program. The oracle is CPython: result, exceptions, order, and what became of the argument. In the end every dict gets one more entry, so that dicts that are one object in Python and two in compiled code differ. Programs may be refused for types that nothing says, for nothing else; how many are is printed.
 """
 
-import argparse
 import copy
 import random
-import sys
-import time
-import traceback
 
-import tierup
+from containers_driver import Fuzzer, exit_with
 
 HELPERS = """
 def empty():
@@ -238,71 +234,8 @@ def same(a, b):
     return a == b and str(a) == str(b)
 
 
-REFUSALS = ("[cannot-unify]", "[no-matching-operation]", "[unknown-element-type]", "[unknown-attribute]")
-
-
-def check(seed, compiled=tierup.njit):
-    """What is wrong with a program, None where nothing is; a text that begins with "refused" where it is not compiled."""
-    program = Program(seed)
-    space = {}
-    exec(compile(program.source, f"<dicts {seed}>", "exec"), space)
-    results = []
-    for f in (space["main"], compiled(space["main"])):
-        arguments = copy.deepcopy(program.arguments)
-        try:
-            results.append((f(*arguments), arguments))
-        except (KeyError, IndexError, ValueError, RuntimeError) as e:
-            results.append((repr(e), arguments))
-        except TypeError as e:
-            text = str(e).splitlines()[0]
-            return f"refused: {text}" if any(r in text for r in REFUSALS) else f"{type(e).__name__}: {e}"
-        except Exception as e:
-            return f"{type(e).__name__}: {e}"
-    (want, left), (got, changed) = results
-    if not same(want, got):
-        return f"expected {want}, got {got}"
-    return None if same(list(left), list(changed)) else f"expected the arguments {left}, got {changed}"
-
-
-def run(first, last):
-    """What is wrong with programs, by seed."""
-    found = {}
-    for seed in range(first, last):
-        try:
-            what = check(seed)
-        except Exception:
-            what = traceback.format_exc()
-        if what:
-            found[seed] = what
-    return found
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", action="store_true", help="print the program of --seed and what is wrong with it, and stop")
-    parser.add_argument("--refused", action="store_true", help="print refusals as well")
-    options = parser.parse_args()
-    if options.show:
-        program = Program(options.seed)
-        print(program.source[len(HELPERS):])
-        print(program.arguments)
-        print(check(options.seed))
-        return 0
-    tierup.config.tier = "0"
-    begin, seed, refused, wrong = time.monotonic(), options.seed, 0, 0
-    while time.monotonic() - begin < options.seconds:
-        for s, what in run(seed, seed + 10).items():
-            is_refusal = what.startswith("refused")
-            refused += is_refusal
-            wrong += not is_refusal
-            if options.refused or not is_refusal:
-                print(f"seed {s}: {what}", flush=True)
-        seed += 10
-    print(f"{seed - options.seed} programs, {refused} refused, {wrong} wrong")
-    return 1 if wrong else 0
-
+FUZZER = Fuzzer("dicts", Program, same, (KeyError, IndexError, ValueError, RuntimeError), repr)
+check, run = FUZZER.check, FUZZER.run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(FUZZER, __doc__)

@@ -6,14 +6,9 @@ Lists of numbers, of bools, of strings or of tuples, one kind in each program. T
 in Python and two in compiled code differ. Programs may be refused for the types that meet, for nothing else; how many are is printed.
 """
 
-import argparse
-import copy
 import random
-import sys
-import time
-import traceback
 
-import tierup
+from containers_driver import Fuzzer, exit_with
 
 HELPERS = """
 def empty():
@@ -274,70 +269,8 @@ def same(a, b):
     return a == b and (numbers or type(a) is type(b))
 
 
-def check(seed, compiled=tierup.njit):
-    """What is wrong with a program, None where nothing is; a text that begins with "refused" where it is not compiled."""
-    program = Program(seed)
-    space = {}
-    exec(compile(program.source, f"<lists {seed}>", "exec"), space)
-    results = []
-    for f in (space["main"], compiled(space["main"])):
-        arguments = copy.deepcopy(program.arguments)
-        try:
-            results.append((f(*arguments), arguments))
-        except (IndexError, ValueError, UnboundLocalError) as e:
-            results.append((type(e), arguments[0]))
-        except TypeError as e:
-            text = str(e).splitlines()[0]
-            if "[cannot-unify]" in text or "[no-matching-operation]" in text or "[unknown-element-type]" in text or "[unknown-attribute]" in text:
-                return f"refused: {text}"
-            return f"{type(e).__name__}: {e}"
-        except Exception as e:
-            return f"{type(e).__name__}: {e}"
-    (want, left), (got, changed) = results
-    if not (same(want, got) if isinstance(want, tuple) else want == got):
-        return f"expected {want}, got {got}"
-    return None if same(list(left), list(changed)) else f"expected the arguments {left}, got {changed}"
-
-
-def run(first, last):
-    """What is wrong with programs, by seed."""
-    found = {}
-    for seed in range(first, last):
-        try:
-            what = check(seed)
-        except Exception:
-            what = traceback.format_exc()
-        if what:
-            found[seed] = what
-    return found
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", action="store_true", help="print the program of --seed and what is wrong with it, and stop")
-    parser.add_argument("--refused", action="store_true", help="print refusals as well")
-    options = parser.parse_args()
-    if options.show:
-        program = Program(options.seed)
-        print(program.source[len(HELPERS):])
-        print(program.arguments)
-        print(check(options.seed))
-        return 0
-    tierup.config.tier = "0"
-    begin, seed, refused, wrong = time.monotonic(), options.seed, 0, 0
-    while time.monotonic() - begin < options.seconds:
-        for s, what in run(seed, seed + 10).items():
-            is_refusal = what.startswith("refused")
-            refused += is_refusal
-            wrong += not is_refusal
-            if options.refused or not is_refusal:
-                print(f"seed {s}: {what}", flush=True)
-        seed += 10
-    print(f"{seed - options.seed} programs, {refused} refused, {wrong} wrong")
-    return 1 if wrong else 0
-
+FUZZER = Fuzzer("lists", Program, same, (IndexError, ValueError, UnboundLocalError), type)
+check, run = FUZZER.check, FUZZER.run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_with(FUZZER, __doc__)

@@ -116,6 +116,8 @@ const NAMES: &[(&str, Belongs)] = &[
     ("str", |p| p.starts_with("str.")),
     ("list", |p| p.starts_with("list.")),
     ("dict", |p| p.starts_with("dict.")),
+    ("set", |p| p.starts_with("set.")),
+    ("frozenset", |p| p.starts_with("frozenset.")),
     ("tuple", |p| p.starts_with("tuple.")),
     ("operator", |p| p.starts_with("operator.")),
     ("others", |p| p.starts_with("time.") || p.starts_with("functools.")),

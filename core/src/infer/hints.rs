@@ -45,9 +45,6 @@ fn distance(a: &str, b: &str) -> usize {
 /// What to use instead of a construct or function that is not compiled.
 pub(crate) fn instead_of(path: &str) -> Option<&'static str> {
     Some(match path {
-        "set.build" | "set" | "frozenset" => {
-            "use a sorted array or np.unique; @jit instead of @njit runs the function in Python"
-        }
         "open" | "input" => "read and write outside, and pass what was read",
         "eval" | "exec" | "compile" => "write the code out, or pass a function",
         "float16" | "half" => "there are no numbers of 16 bits with a fraction: use np.float32",

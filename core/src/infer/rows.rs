@@ -259,10 +259,7 @@ impl<'h> Solver<'_, 'h> {
     ) -> Diagnostic {
         let own_reason = first.as_ref().is_some_and(|(reached, _)| *reached != 1);
         let e = first.map(|(_, e)| e).unwrap_or_else(|| {
-            let what = match id {
-                id::SET_BUILD => "a set is not compiled yet".into(),
-                _ => format!("`{}` is not compiled", id.name().trim_start_matches("builtins.")),
-            };
+            let what = format!("`{}` is not compiled", id.name().trim_start_matches("builtins."));
             let d = Diagnostic::new(Code::UnsupportedSyntax, what);
             match hints::instead_of(id.name()) {
                 Some(h) => d.help(h),

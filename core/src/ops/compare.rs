@@ -408,8 +408,8 @@ fn never_equal(a: Type, b: Type) -> bool {
         Kind::List(_) => 4,
         Kind::Range(_) => 5,
         Kind::Slice(_) => 6,
-        // Views of keys and pairs are compared as sets are.
-        Kind::Container(c, _) => 7 + *c as i32,
+        Kind::Container(c, _) if c.is_set_like() => 7,
+        Kind::Container(c, _) => 8 + *c as i32,
         _ => 0,
     };
     class(a) != class(b) && class(a) * class(b) > 0

@@ -4,7 +4,7 @@
 //! writes values itself; helpers find a key and make room for one. What needs no more than other operations
 //! (texts, comparisons, `update` from pairs) is library code.
 
-mod exact;
+pub(super) mod exact;
 
 use super::iter::Walk;
 use super::{Body, OpDef};
@@ -317,10 +317,10 @@ fn is_dict(args: &[Arg]) -> bool {
     matches!(args[0].ty.container(), Some((Container::Dict, _)))
 }
 
-/// The arguments of a dict's type, or of a view's.
-fn parts(t: Type) -> Result<(Type, Type)> {
+/// The types of keys and values in a dict, which may be seen through a view; a set's values are nothing.
+pub(super) fn parts(t: Type) -> Result<(Type, Type)> {
     match t.container() {
-        Some((_, m)) => Ok((m[0], m[1])),
+        Some((_, m)) => Ok((m[0], m.get(1).copied().unwrap_or_else(|| Type::tuple(vec![])))),
         None => Err(Diagnostic::internal(format!("{t} is no dict"))),
     }
 }
@@ -345,14 +345,14 @@ fn new_dict(cx: &mut TyCx<'_, '_>) -> Type {
 /// A dict also has such keys and values.
 fn hold(cx: &mut TyCx<'_, '_>, dict: Type, key: Type, value: Type) -> Result<()> {
     let (k, v) = parts(dict)?;
-    check_hashable(cx, key)?;
+    check_hashable(cx, key, Held::Key)?;
     cx.hold(k, key, Held::Key)?;
-    check_hashable(cx, k)?;
+    check_hashable(cx, k, Held::Key)?;
     cx.hold(v, value, Held::Value)
 }
 
 /// Whether values can be keys, as far as their type is known.
-fn check_hashable(cx: &TyCx<'_, '_>, t: Type) -> Result<()> {
+pub(super) fn check_hashable(cx: &TyCx<'_, '_>, t: Type, as_what: Held) -> Result<()> {
     let t = cx.vars.resolve(t);
     if *t == Kind::Never || desc::compared_parts(t).is_some() {
         return Ok(());
@@ -360,11 +360,11 @@ fn check_hashable(cx: &TyCx<'_, '_>, t: Type) -> Result<()> {
     Err(match unhashable(t) {
         Some(class) => Diagnostic::new(Code::NoMatchingOperation, format!("unhashable type: '{class}'"))
             .help("a tuple can be a key: tuple(x)"),
-        None => Diagnostic::new(
-            Code::NoMatchingOperation,
-            format!("a dict with keys of type {t} is not compiled"),
-        )
-        .help("keys are numbers, strings, and tuples of them"),
+        None => {
+            let container = if as_what == Held::Member { "a set of" } else { "a dict with keys of type" };
+            Diagnostic::new(Code::NoMatchingOperation, format!("{container} {t} is not compiled"))
+                .help("what is found by hash are numbers, strings, and tuples of them")
+        }
     })
 }
 
@@ -380,7 +380,7 @@ fn unhashable(t: Type) -> Option<String> {
 }
 
 /// Whether a value of type `key` may be equal to a key of type `held`.
-fn may_be_key(key: Type, held: Type) -> bool {
+pub(super) fn may_be_key(key: Type, held: Type) -> bool {
     match (key.members(), held.members()) {
         (Some(x), Some(y)) => x.len() == y.len() && x.iter().zip(y).all(|(x, y)| may_be_key(*x, *y)),
         (None, None) => key.is_number() && held.is_number() || key == held,
@@ -396,7 +396,7 @@ fn looked_up(cx: &mut TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<(Type, T
 }
 
 fn check_key(cx: &TyCx<'_, '_>, key: Type, held: Type) -> Result<()> {
-    check_hashable(cx, key)?;
+    check_hashable(cx, key, Held::Key)?;
     let [key, held] = [key, held].map(|t| cx.vars.resolve(t));
     if *held == Kind::Never || *key == Kind::Never || may_be_key(key, held) {
         return Ok(());
@@ -498,30 +498,30 @@ fn equal_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 // ---- entries in memory
 
 /// Leaves of the keys and of the values in entries.
-struct Entry {
+pub(super) struct Entry {
     desc: &'static TypeDesc,
     keys: usize,
 }
 
 impl Entry {
-    fn of(t: Type) -> Result<Entry> {
+    pub(super) fn of(t: Type) -> Result<Entry> {
         let (k, v) = parts(t)?;
         Ok(Entry { desc: desc::of(Type::tuple(vec![Type::i64(), k, v])), keys: k.leaf_count() })
     }
-    fn key(&self) -> &'static [Field] {
+    pub(super) fn key(&self) -> &'static [Field] {
         &self.desc.leaves[1..1 + self.keys]
     }
     fn value(&self) -> &'static [Field] {
         &self.desc.leaves[1 + self.keys..]
     }
-    fn address(&self, cx: &mut LowerCx<'_>, dict: Value, at: Value) -> Value {
+    pub(super) fn address(&self, cx: &mut LowerCx<'_>, dict: Value, at: Value) -> Value {
         let entries = cx.b.load(Ty::Ptr, dict, offset!(Dict.entries), Alias::Object);
         let off = cx.b.bin_imm(Op::Imul, at, self.desc.size);
         cx.b.ptr_add(entries, off)
     }
 }
 
-fn load(cx: &mut LowerCx<'_>, p: Value, leaves: &[Field]) -> Val {
+pub(super) fn load(cx: &mut LowerCx<'_>, p: Value, leaves: &[Field]) -> Val {
     leaves.iter().map(|l| cx.b.load(l.ty, p, l.offset as i32, Alias::Object)).collect()
 }
 
@@ -533,7 +533,7 @@ fn value_at(cx: &mut LowerCx<'_>, dict: Value, t: Type, at: Value) -> Result<Val
 }
 
 /// A new empty dict with room for so many.
-fn make(cx: &mut LowerCx<'_>, t: Type, room: usize) -> Result<Value> {
+pub(super) fn make(cx: &mut LowerCx<'_>, t: Type, room: usize) -> Result<Value> {
     let (k, v) = parts(t)?;
     let entry = descriptor(&mut cx.b, Type::tuple(vec![Type::i64(), k, v]));
     let (k, v) = (descriptor(&mut cx.b, k), descriptor(&mut cx.b, v));
@@ -542,7 +542,7 @@ fn make(cx: &mut LowerCx<'_>, t: Type, room: usize) -> Result<Value> {
 }
 
 /// The address of a key in memory.
-fn spill_key(cx: &mut LowerCx<'_>, key: &[Value], t: Type) -> Value {
+pub(super) fn spill_key(cx: &mut LowerCx<'_>, key: &[Value], t: Type) -> Value {
     let desc = desc::of(t);
     let at = cx.b.slot_addr(desc.size.max(8) as u32);
     for (v, l) in key.iter().zip(desc.leaves.iter()) {
@@ -552,7 +552,7 @@ fn spill_key(cx: &mut LowerCx<'_>, key: &[Value], t: Type) -> Value {
 }
 
 /// The place of operand `k` in the dict that is the first operand, or -1.
-fn find(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Value> {
+pub(super) fn find(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Value> {
     let (held, _) = parts(c.types[0])?;
     // There is nothing in a dict that stays empty.
     if *held == Kind::Never || *c.types[k] == Kind::Never {
@@ -571,7 +571,7 @@ fn find(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Value> {
 }
 
 /// Raises KeyError with the key where `found` is false.
-fn check_found(cx: &mut LowerCx<'_>, found: Value, key: &[Value], t: Type) -> Result<()> {
+pub(super) fn check_found(cx: &mut LowerCx<'_>, found: Value, key: &[Value], t: Type) -> Result<()> {
     let (ok, bad) = (cx.b.new_block(&[]), cx.b.new_cold_block(&[]));
     cx.b.brif(found, ok, &[], bad, &[]);
     cx.b.switch_to(bad);
@@ -605,7 +605,7 @@ fn set(
 ) -> Result<()> {
     let (k, v) = parts(t)?;
     let (held, value) = (cast::cast(cx, key, kt, k)?, cast::cast(cx, value, vt, v)?);
-    exact::check_exact(cx, (key, kt), (&held, k))?;
+    exact::check_exact(cx, Held::Key, (key, kt), (&held, k))?;
     let key = spill_key(cx, &held, k);
     let at = cx.helper_value(&dict_place, &[dict, key]);
     cx.retain(&value, v);
@@ -623,12 +623,16 @@ fn start(cx: &mut LowerCx<'_>, v: &[Value], reversed: bool) -> Val {
     vec![v[0], at, n, n]
 }
 
-/// One step of an iterator; RuntimeError where the dict has changed as CPython notices it.
+/// One step of an iterator; RuntimeError where the dict, or the set, has changed as CPython notices it.
 fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type, reversed: bool) -> Result<(Val, Value, Val)> {
     let [dict, at, had, left] = *v else { return Err(Diagnostic::internal("an iterator over a dict")) };
+    let (container, m) = t.container().ok_or_else(|| Diagnostic::internal("no container"))?;
+    let is_set = matches!(container, Container::Set | Container::FrozenSet);
     let n = cx.b.load(Ty::I64, dict, offset!(Dict.len), Alias::Object);
     let same = cx.b.bin(Op::IcmpEq, n, had);
-    cx.check(same, Class::RuntimeError, "dictionary changed size during iteration");
+    let changed =
+        if is_set { "Set changed size during iteration" } else { "dictionary changed size during iteration" };
+    cx.check(same, Class::RuntimeError, changed);
     let used = cx.b.load(Ty::I64, dict, offset!(Dict.used), Alias::Object);
     let dense = cx.b.bin(Op::IcmpEq, n, used);
     let (here, has) = if reversed {
@@ -646,16 +650,15 @@ fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type, reversed: bool) -> Result<(V
             cx.if_else(dense, |_| Ok(vec![at]), |cx| Ok(vec![cx.helper_value(&dict_live, &[dict, at])]))?[0];
         (here, cx.b.bin(Op::IcmpSlt, here, used))
     };
-    if !reversed {
+    if !reversed && !is_set {
         let (ends, comes) = (cx.not(has), cx.b.bin_imm(Op::IcmpNe, left, 0));
         let ok = cx.or(ends, comes);
         cx.check(ok, Class::RuntimeError, "dictionary keys changed during iteration");
     }
-    let (container, m) = t.container().ok_or_else(|| Diagnostic::internal("no container"))?;
     let gives = container.gives(m);
     let entry = Entry::of(t)?;
     let leaves = match container {
-        Container::Dict | Container::Keys => entry.key(),
+        Container::Dict | Container::Keys | Container::Set | Container::FrozenSet => entry.key(),
         Container::Values => entry.value(),
         Container::Items => &entry.desc.leaves[1..],
     };

@@ -10,7 +10,7 @@ use crate::emit::length::length;
 use crate::emit::range::{range_start, steps_by_one};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
-use crate::types::{Const, IterType, Kind, Type};
+use crate::types::{Const, Container, IterType, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -448,6 +448,9 @@ fn reversed_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         Kind::Array(a) if a.ndim > 0 => Type::iter(IterType::Reversed(t)),
         Kind::List(_) | Kind::Str | Kind::Tuple(_) | Kind::NamedTuple(..) => {
             Type::iter(IterType::Reversed(t))
+        }
+        Kind::Container(Container::Set | Container::FrozenSet, _) => {
+            return Err(no_match("reversed()", args));
         }
         Kind::Container(c, _) => c.iterator(t, true),
         _ => return Err(no_match("reversed()", args)),

@@ -271,6 +271,23 @@ fn send_list(cx: &mut LowerCx<'_>, list: Value, e: Type) -> Result<()> {
 
 /// A dict, or a view of one.
 fn send_container(cx: &mut LowerCx<'_>, v: &[Value], c: Container, m: &[Type]) -> Result<()> {
+    if let Some(empty) = c.text_when_empty() {
+        let n = crate::emit::length::length(cx, v, Type::new(Kind::Container(c, m.to_vec())))?;
+        let none = cx.b.bin_imm(Op::IcmpEq, n, 0);
+        cx.if_else(
+            none,
+            |cx| {
+                constant(cx, empty);
+                Ok(vec![])
+            },
+            |cx| send_entries(cx, v, c, m).map(|()| vec![]),
+        )?;
+        return Ok(());
+    }
+    send_entries(cx, v, c, m)
+}
+
+fn send_entries(cx: &mut LowerCx<'_>, v: &[Value], c: Container, m: &[Type]) -> Result<()> {
     let ([open, close], shown) = (c.around(), c.shown());
     constant(cx, open);
     if m.iter().all(|t| **t != Kind::Never) {

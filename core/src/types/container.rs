@@ -30,6 +30,12 @@ macro_rules! containers {
                 Values = (DICT_VALUES = "dict_values", 2, c"{}.values()", ["dict_values([", "])"]);
                 Items = (DICT_ITEMS = "dict_items", 2, c"{}.items()", ["dict_items([", "])"]);
             }
+            set of dict {
+                /// Of keys alone: the object is a dict whose values are empty tuples.
+                Set = (SET = "set" at "builtins.set", 1, c"set()", ["{", "}"]);
+                /// One that nobody changes.
+                FrozenSet = (FROZENSET = "frozenset" at "builtins.frozenset", 1, c"frozenset()", ["frozenset({", "})"]);
+            }
         }
     };
 }
@@ -70,7 +76,7 @@ impl Container {
     /// What going through one gives, made of its arguments.
     pub(crate) fn gives(self, arguments: &[Type]) -> Type {
         match self {
-            Container::Dict | Container::Keys => arguments[0],
+            Container::Dict | Container::Keys | Container::Set | Container::FrozenSet => arguments[0],
             Container::Values => arguments[1],
             Container::Items if arguments.iter().any(|t| *t == Type::never()) => Type::never(),
             Container::Items => Type::tuple(arguments.to_vec()),
@@ -80,14 +86,33 @@ impl Container {
     pub(crate) fn shown(self) -> Container {
         match self {
             Container::Dict => Container::Items,
-            Container::Keys | Container::Values | Container::Items => self,
+            Container::Keys
+            | Container::Values
+            | Container::Items
+            | Container::Set
+            | Container::FrozenSet => self,
         }
     }
     /// Whether it is a view of another one.
     pub(crate) fn is_view(self) -> bool {
         match self {
-            Container::Dict => false,
+            Container::Dict | Container::Set | Container::FrozenSet => false,
             Container::Keys | Container::Values | Container::Items => true,
+        }
+    }
+    /// Whether it is compared as sets are, with any of these.
+    pub(crate) fn is_set_like(self) -> bool {
+        match self {
+            Container::Set | Container::FrozenSet | Container::Keys | Container::Items => true,
+            Container::Dict | Container::Values => false,
+        }
+    }
+    /// The text of an empty one, where it is not what stands around the entries.
+    pub(crate) fn text_when_empty(self) -> Option<&'static str> {
+        match self {
+            Container::Set => Some("set()"),
+            Container::FrozenSet => Some("frozenset()"),
+            Container::Dict | Container::Keys | Container::Values | Container::Items => None,
         }
     }
     /// The iterator over one, from its end where it is reversed.

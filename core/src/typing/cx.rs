@@ -74,6 +74,7 @@ pub(crate) enum Held {
     Element,
     Key,
     Value,
+    Member,
 }
 
 impl Held {
@@ -81,6 +82,7 @@ impl Held {
         match self {
             Held::Element => "a list",
             Held::Key | Held::Value => "a dict",
+            Held::Member => "a set",
         }
     }
     fn way_out(self) -> &'static str {
@@ -88,6 +90,7 @@ impl Held {
             Held::Element => "keep the elements of a list of one type",
             Held::Key => "keep the keys of a dict of one type",
             Held::Value => "keep the values of a dict of one type",
+            Held::Member => "keep the elements of a set of one type",
         }
     }
 }
@@ -130,7 +133,11 @@ impl TyCx<'_, '_> {
         match self.vars.hold(argument, value) {
             // Python's numbers take the width of the elements that they come among, as in arrays. A key stays
             // the number that it is.
-            Err(Refusal::Holds(old)) if as_what != Held::Key && takes_weak(old, value) => Ok(()),
+            Err(Refusal::Holds(old))
+                if !matches!(as_what, Held::Key | Held::Member) && takes_weak(old, value) =>
+            {
+                Ok(())
+            }
             held => held.map_err(|why| self.refused(why, value, as_what)),
         }
     }
@@ -159,6 +166,7 @@ impl TyCx<'_, '_> {
             Held::Element => format!("a list of {old} cannot hold a value of type {elem}"),
             Held::Key => format!("a dict with keys of type {old} cannot have one of type {elem}"),
             Held::Value => format!("a dict with values of type {old} cannot hold one of type {elem}"),
+            Held::Member => format!("a set of {old} cannot hold a value of type {elem}"),
         };
         Diagnostic::new(Code::CannotUnify, text).help(help)
     }

@@ -69,7 +69,7 @@ fn type_of_entries(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
     Ok(Type::dict(key, value))
 }
 
-fn refused(text: String) -> Failure {
+pub(super) fn refused(text: String) -> Failure {
     Diagnostic::new(Code::UnsupportedArgument, text)
         .help("pass two dicts, or lists of keys and values")
         .into()
@@ -89,20 +89,26 @@ fn common_key(a: Type, b: Type) -> Result<Type, Failure> {
 // ---------------------------------------------------------------- conversion
 
 /// Converts one half of the entries.
-struct Half {
-    plan: Plan,
-    desc: &'static TypeDesc,
+pub(super) struct Half {
+    pub(super) plan: Plan,
+    pub(super) desc: &'static TypeDesc,
 }
 
 impl Half {
-    fn new(t: Type, purpose: Option<Purpose>) -> Half {
+    pub(super) fn new(t: Type, purpose: Option<Purpose>) -> Half {
         Half { plan: Plan::new(t, purpose), desc: desc::of(t) }
     }
     /// The value of an object, laid out in memory that has room for it; its references are borrowed.
     ///
     /// # Safety
     /// As for [`Convert::unbox`].
-    unsafe fn read(&self, obj: Obj, words: &mut Words, to: *mut u8, frame: &mut Frame) -> Option<()> {
+    pub(super) unsafe fn read(
+        &self,
+        obj: Obj,
+        words: &mut Words,
+        to: *mut u8,
+        frame: &mut Frame,
+    ) -> Option<()> {
         // SAFETY: as required of the caller; there is a word for each leaf.
         unsafe {
             self.plan.unbox(obj, words.as_mut_ptr(), frame)?;
@@ -114,7 +120,7 @@ impl Half {
     ///
     /// # Safety
     /// A value lies at `from`; the thread is attached.
-    unsafe fn object(&self, from: *const u8, cx: &mut BoxCx<'_>) -> Obj {
+    pub(super) unsafe fn object(&self, from: *const u8, cx: &mut BoxCx<'_>) -> Obj {
         // SAFETY: boxing takes references over, so it is given some.
         unsafe {
             self.desc.retain(from, 1);
@@ -124,7 +130,7 @@ impl Half {
         }
     }
     /// Memory for a value.
-    fn room(&self) -> Vec<u64> {
+    pub(super) fn room(&self) -> Vec<u64> {
         vec![0; (self.desc.size as usize).div_ceil(8)]
     }
 }
@@ -460,7 +466,7 @@ impl Convert for DictPlan {
     }
 }
 
-fn entry_key(entry: *const u8) -> *const u8 {
+pub(super) fn entry_key(entry: *const u8) -> *const u8 {
     entry.wrapping_offset(KEY_AT as isize)
 }
 
@@ -484,7 +490,7 @@ unsafe fn items(d: Obj) -> Vec<Obj> {
 ///
 /// # Safety
 /// It is live.
-unsafe fn contents(d: *mut Dict) -> Vec<MaybeUninit<u8>> {
+pub(super) unsafe fn contents(d: *mut Dict) -> Vec<MaybeUninit<u8>> {
     // SAFETY: as required of the caller.
     unsafe {
         let size = (*d).entry.size as usize;

@@ -28,6 +28,7 @@ mod protocol;
 pub(crate) mod random;
 mod ranges;
 mod recognise;
+mod set;
 mod text;
 mod tuple;
 pub(crate) mod typed_list;

@@ -74,8 +74,9 @@ pub(crate) fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
         "numpy.clongdouble" => "pass complex(x)",
         "bytes" | "bytearray" | "memoryview" => "pass np.frombuffer(x, np.uint8), an array of its bytes",
         "collections.defaultdict" | "collections.OrderedDict" | "collections.Counter" => "pass dict(x)",
-        "set" | "frozenset" | "generator" | "collections.deque" | "array.array" | "map" | "filter"
-        | "zip" => "pass list(x) or np.array(list(x))",
+        "generator" | "collections.deque" | "array.array" | "map" | "filter" | "zip" => {
+            "pass list(x) or np.array(list(x))"
+        }
         "numpy.datetime64" | "numpy.timedelta64" => "pass x.astype(np.int64), the number behind it",
         "numpy.void" => "pass its fields one by one",
         "functools.partial" | "method" => "pass a function written in Python, or call it outside",

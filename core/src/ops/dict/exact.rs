@@ -1,4 +1,4 @@
-//! Keys that become numbers of the type that a dict's keys have.
+//! Keys that become numbers of the type that a dict's keys, or the elements of a set, have.
 
 use crate::diag::Result;
 use crate::emit::cast;
@@ -6,17 +6,19 @@ use crate::emit::cx::{LowerCx, split_leaves};
 use crate::exc::Class;
 use crate::lir::Value;
 use crate::types::{Type, promote};
+use crate::typing::Held;
 
 /// Raises OverflowError where an integer that became a key of the dict's type is not that number: two keys
 /// would be one.
-pub(super) fn check_exact(
+pub(in crate::ops) fn check_exact(
     cx: &mut LowerCx<'_>,
+    as_what: Held,
     (key, kt): (&[Value], Type),
     (held, t): (&[Value], Type),
 ) -> Result<()> {
     if let (Some(from), Some(to)) = (kt.members(), t.members()) {
         for (k, (a, b)) in split_leaves(key, from).iter().zip(split_leaves(held, to)).enumerate() {
-            check_exact(cx, (a, from[k]), (&b, to[k]))?;
+            check_exact(cx, as_what, (a, from[k]), (&b, to[k]))?;
         }
         return Ok(());
     }
@@ -25,7 +27,11 @@ pub(super) fn check_exact(
         let (plain, plain_held) = (promote::python_number(kt), promote::python_number(t));
         let (key, held) = (cast::cast(cx, key, kt, plain)?, cast::cast(cx, held, t, plain_held)?);
         let same = crate::ops::compare::equal(cx, &key, plain, &held, plain_held)?;
-        let why = format!("this key is no {t}, as the keys of this dict are");
+        let why = if as_what == Held::Member {
+            format!("this value is no {t}, as the elements of this set are")
+        } else {
+            format!("this key is no {t}, as the keys of this dict are")
+        };
         cx.check(same, Class::OverflowError, &why);
     }
     Ok(())

@@ -1,0 +1,348 @@
+//! Sets and frozen sets. An argument is copied into a native set, and what compiled code puts in and takes out
+//! is done to it afterwards ([`copies`]).
+//!
+//! [`copies`]: super::copies
+
+use super::dict::{Half, contents, entry_key};
+use super::list::{Filled, succeeded};
+use super::native::Words;
+use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, new_ref, next};
+use super::{Constructor, Plan, Purpose};
+use crate::errors::Failure;
+use crate::gil::attached;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyFrozenSet, PySet};
+use std::mem::MaybeUninit;
+use tierup_core::declare::conversion;
+use tierup_core::desc::{self, TypeDesc};
+use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::layout::Dict;
+use tierup_core::ops::dict::Helpers;
+use tierup_core::types::promote::same_but_weak;
+use tierup_core::types::{Container, Kind, Type};
+use tierup_runtime::Native as Runtime;
+use tierup_runtime::dict;
+use tierup_runtime::object::release;
+
+pub(crate) static CONSTRUCTOR: Constructor = Constructor {
+    recognise: |obj| {
+        let which = if obj.is_exact_instance_of::<PySet>() {
+            Container::Set
+        } else if obj.is_exact_instance_of::<PyFrozenSet>() {
+            Container::FrozenSet
+        } else {
+            return Ok(None);
+        };
+        type_of_elements(obj).map(|t| Some(Type::new(Kind::Container(which, vec![t]))))
+    },
+    plan: |t, purpose| match t.kind() {
+        Kind::Container(which @ (Container::Set | Container::FrozenSet), m) => {
+            Plan::other(SetPlan::new(*which, m[0], t, purpose))
+        }
+        _ => Plan::other(super::nothing::Impossible(t)),
+    },
+};
+
+/// The type of the elements; `never` where there are none. Elements stay the objects that they are: an int is
+/// no float.
+fn type_of_elements(set: &Bound<'_, PyAny>) -> Result<Type, Failure> {
+    let mut held = Type::never();
+    for x in elements(set.as_ptr()) {
+        // SAFETY: the set has it.
+        let x = unsafe { Bound::from_borrowed_ptr(set.py(), x) };
+        let t = super::part_type(&x)?;
+        if desc::compared_parts(t).is_none() {
+            return Err(refused(format!("compiled code cannot take a set of values of type {t}")));
+        }
+        if *held == Kind::Never {
+            held = t;
+        } else if !same_but_weak(held, t) {
+            return Err(refused(format!(
+                "the elements of a set argument have different types: {held} and {t}"
+            )));
+        }
+    }
+    Ok(held)
+}
+
+fn refused(text: String) -> Failure {
+    Diagnostic::new(Code::UnsupportedArgument, text).help("pass a set for each type of elements").into()
+}
+
+/// The elements in the order of the set, which has them.
+fn elements(set: Obj) -> Vec<Obj> {
+    let mut all = vec![];
+    attached(|py| {
+        // SAFETY: a live set.
+        let set = unsafe { Bound::from_borrowed_ptr(py, set) };
+        // Sets give their elements without an error as long as nobody changes them.
+        all.extend(set.try_iter().into_iter().flatten().flatten().map(|x| x.as_ptr()));
+    });
+    all
+}
+
+struct SetPlan {
+    which: Container,
+    ty: Type,
+    held: Half,
+    /// Takes elements of exactly their type, so that a set of nothing else needs no look at its type.
+    exact: Option<Half>,
+    entry: &'static TypeDesc,
+    value: &'static TypeDesc,
+    lenient: bool,
+    declared: bool,
+}
+
+impl SetPlan {
+    fn new(which: Container, held: Type, ty: Type, purpose: Option<Purpose>) -> SetPlan {
+        let nothing = Type::tuple(vec![]);
+        let element = Some(Purpose::Element);
+        SetPlan {
+            which,
+            ty,
+            held: Half::new(held, element),
+            exact: purpose.is_none().then(|| Half::new(held, None)),
+            entry: desc::of(Type::tuple(vec![Type::i64(), held, nothing])),
+            value: desc::of(nothing),
+            lenient: purpose == element,
+            declared: purpose == Some(Purpose::Declared),
+        }
+    }
+
+    fn class(&self) -> Class {
+        if self.which == Container::Set { &raw mut ffi::PySet_Type } else { &raw mut ffi::PyFrozenSet_Type }
+    }
+
+    /// Whether a set has elements of this very type. An empty set has any.
+    fn admits(&self, set: Obj) -> bool {
+        self.lenient
+            || attached(|py| {
+                // SAFETY: a live set.
+                let set = unsafe { Bound::from_borrowed_ptr(py, set) };
+                type_of_elements(&set).is_ok_and(|t| {
+                    let t = Type::new(Kind::Container(self.which, vec![t]));
+                    t == self.ty
+                        || *t == Kind::Container(self.which, vec![Type::never()])
+                        || self.declared && conversion(t, self.ty).is_some()
+                })
+            })
+    }
+
+    /// A native set with the elements of a Python set; known to the frame.
+    ///
+    /// # Safety
+    /// As for [`Convert::unbox`]; `obj` is a set.
+    unsafe fn copy_in(&self, obj: Obj, frame: &mut Frame) -> Option<*mut Dict> {
+        if self.exact.is_none() && !self.admits(obj) {
+            return None;
+        }
+        let native = dict::new(self.entry, self.held.desc, self.value);
+        // SAFETY: both references are new; the plan belongs to the overload.
+        let at = unsafe { frame.extra().copies.add(new_ref(obj), native.cast(), self.ty, self) };
+        // SAFETY: as required of the caller.
+        match unsafe { self.fill(native, obj, frame) } {
+            Filled::All => {}
+            Filled::Refused if self.exact.is_none() => return None,
+            // Another overload may take it: nothing of this attempt stays.
+            Filled::Refused => {
+                frame.extra().copies.truncate(at);
+                return None;
+            }
+        }
+        // SAFETY: it is live.
+        frame.extra().copies.get(at)?.before.replace(unsafe { contents(native) });
+        Some(native)
+    }
+
+    /// Puts the elements of a Python set into an empty native one.
+    ///
+    /// # Safety
+    /// As for [`SetPlan::copy_in`].
+    unsafe fn fill(&self, native: *mut Dict, obj: Obj, frame: &mut Frame) -> Filled {
+        let ctx = crate::ctx::current();
+        let mut half = self.exact.as_ref().unwrap_or(&self.held);
+        let mut converts = self.exact.is_none();
+        let (mut key, mut words) = (self.held.room(), Words::new(self.held.desc));
+        for x in elements(obj) {
+            let to = key.as_mut_ptr().cast::<u8>();
+            // SAFETY: as required of the caller; there is room for a value.
+            while unsafe { half.read(x, &mut words, to, frame) }.is_none() {
+                // Of another type: it may still be one that is converted.
+                if converts || !self.admits(obj) {
+                    return Filled::Refused;
+                }
+                (converts, half) = (true, &self.held);
+            }
+            // SAFETY: a value lies there; the context is this thread's.
+            let placed = unsafe {
+                Runtime::dict_place(ctx, native, to);
+                succeeded(ctx, frame)
+            };
+            if placed.is_none() {
+                return Filled::Refused;
+            }
+        }
+        Filled::All
+    }
+
+    fn back(&self) -> &Half {
+        self.exact.as_ref().unwrap_or(&self.held)
+    }
+
+    /// A new Python set; the native one is only looked at.
+    ///
+    /// # Safety
+    /// `s` is a live set of this type; the thread is attached.
+    unsafe fn new_object(&self, s: *mut Dict, cx: &mut BoxCx<'_>) -> Obj {
+        // SAFETY: as required of the caller. A frozen set that nobody else has may be added to.
+        unsafe {
+            let object = if self.which == Container::Set {
+                ffi::PySet_New(std::ptr::null_mut())
+            } else {
+                ffi::PyFrozenSet_New(std::ptr::null_mut())
+            };
+            if object.is_null() {
+                return object;
+            }
+            for i in dict::live(s) {
+                if !self.add(object, entry_key(dict::at(s, i)), cx) {
+                    ffi::Py_DECREF(object);
+                    return std::ptr::null_mut();
+                }
+            }
+            cx.add(Made { native: s.cast(), object, ty: self.ty, by: self });
+            object
+        }
+    }
+
+    /// Puts a value into a Python set. False means that a Python exception is set.
+    ///
+    /// # Safety
+    /// A value lies at `from`; the thread is attached.
+    unsafe fn add(&self, set: Obj, from: *const u8, cx: &mut BoxCx<'_>) -> bool {
+        // SAFETY: as required of the caller.
+        unsafe {
+            let x = self.back().object(from, cx);
+            let done = if x.is_null() { -1 } else { ffi::PySet_Add(set, x) };
+            ffi::Py_XDECREF(x);
+            done == 0
+        }
+    }
+
+    /// [`Convert::write_back`] of a set that had other elements before. What was taken out goes first, so an
+    /// element that was put in again is the new object.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn write_changes(&self, copy: &Copied, before: &[MaybeUninit<u8>], cx: &mut BoxCx<'_>) -> bool {
+        let now = copy.before.borrow();
+        let size = self.entry.size as usize;
+        let (had, len) = (before.len() / size, now.len() / size);
+        let key = |of: &[MaybeUninit<u8>], i: usize| entry_key(of[i * size..].as_ptr().cast::<u8>());
+        // SAFETY: entries lie in both, which are in the order in which elements came.
+        unsafe {
+            let mut new = vec![];
+            let (mut i, mut j) = (0, 0);
+            while i < had {
+                if j < len && self.held.desc.same_bits(key(before, i), key(&now, j)) {
+                    j += 1;
+                } else {
+                    let x = self.back().object(key(before, i), cx);
+                    let done = if x.is_null() { -1 } else { ffi::PySet_Discard(copy.source, x) };
+                    ffi::Py_XDECREF(x);
+                    if done < 0 {
+                        return false;
+                    }
+                }
+                i += 1;
+            }
+            new.extend(j..len);
+            new.into_iter().all(|j| self.add(copy.source, key(&now, j), cx))
+        }
+    }
+}
+
+impl Convert for SetPlan {
+    unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+        if class != self.class() {
+            return None;
+        }
+        // SAFETY: the thread is attached.
+        unsafe {
+            let native = match frame.copies().and_then(|c| c.of(obj)) {
+                Some(known) if known.ty != self.ty => return None,
+                Some(known) => known.native.cast(),
+                None => self.copy_in(obj, frame)?,
+            };
+            out.write(native as u64);
+            Some(out.add(1))
+        }
+    }
+
+    unsafe fn to_python(&self, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj {
+        // SAFETY: the only leaf is an owned set.
+        unsafe {
+            let s = next(at) as *mut Dict;
+            let object = match cx.known(s.cast()) {
+                Some(o) => new_ref(o),
+                None => self.new_object(s, cx),
+            };
+            release(s.cast());
+            object
+        }
+    }
+
+    fn cannot_box(&self, _: bool) -> Option<String> {
+        self.held.plan.convert().cannot_box(true)
+    }
+
+    fn part(&self) {
+        [Some(&self.held), self.exact.as_ref()].into_iter().flatten().for_each(|h| h.plan.convert().part());
+    }
+
+    unsafe fn write_back(&self, copy: &Copied, cx: &mut BoxCx<'_>) -> bool {
+        if self.which == Container::FrozenSet {
+            return true;
+        }
+        // SAFETY: as required of the caller.
+        unsafe {
+            let before = copy.before.replace(contents(copy.native.cast()));
+            let written = self.write_changes(copy, &before, cx);
+            if written && copy.seen.borrow().is_some() {
+                self.follow(copy);
+            }
+            written
+        }
+    }
+
+    unsafe fn follow(&self, copy: &Copied) {
+        // SAFETY: as required of the caller.
+        unsafe {
+            copy.before.replace(contents(copy.native.cast()));
+            let now = elements(copy.source);
+            if copy.seen.borrow().as_ref() != Some(&now) {
+                copy.see(Some(now.into_iter().map(|o| new_ref(o)).collect()));
+            }
+        }
+    }
+
+    unsafe fn read_again(&self, at: usize, frame: &mut Frame) -> Option<()> {
+        // SAFETY: as required of the caller.
+        unsafe {
+            let copy = frame.extra().copies.get(at)?;
+            let (native, source) = (copy.native.cast::<Dict>(), copy.source);
+            if copy.seen.borrow().as_ref() == Some(&elements(source)) {
+                return Some(());
+            }
+            // Whatever comes next is compared with what is there.
+            copy.see(None);
+            dict::clear(native);
+            if let Filled::Refused = self.fill(native, source, frame) {
+                return None;
+            }
+            self.follow(frame.extra().copies.get(at)?);
+            Some(())
+        }
+    }
+}

@@ -1,0 +1,85 @@
+"""Runs random programs over containers, compiled and by CPython, and compares: what fuzzers of lists, dicts and sets share.
+
+A program is an object with `source`, which defines `main`, and `arguments`. Results, exceptions and what became of the arguments must agree. A program may be refused for types that nothing says, for nothing else.
+"""
+
+import argparse
+import copy
+import sys
+import time
+import traceback
+
+import tierup
+
+REFUSALS = ("[cannot-unify]", "[no-matching-operation]", "[unknown-element-type]", "[unknown-attribute]")
+
+
+class Fuzzer:
+    """`make` makes the program of a seed, `same` compares two values, `raises` says which exceptions a program may raise and what of one is compared."""
+
+    def __init__(self, name, make, same, raises, of_exception):
+        self.name, self.make, self.same, self.raises, self.of_exception = name, make, same, raises, of_exception
+
+    def check(self, seed, compiled=tierup.njit):
+        """What is wrong with a program, None where nothing is; a text that begins with "refused" where it is not compiled."""
+        program = self.make(seed)
+        space = {}
+        exec(compile(program.source, f"<{self.name} {seed}>", "exec"), space)
+        results = []
+        for f in (space["main"], compiled(space["main"])):
+            arguments = copy.deepcopy(program.arguments)
+            try:
+                results.append((f(*arguments), arguments))
+            except self.raises as e:
+                results.append((self.of_exception(e), arguments))
+            except TypeError as e:
+                text = str(e).splitlines()[0]
+                return f"refused: {text}" if any(r in text for r in REFUSALS) else f"{type(e).__name__}: {e}"
+            except Exception as e:
+                return f"{type(e).__name__}: {e}"
+        (want, left), (got, changed) = results
+        if not self.same(want, got):
+            return f"expected {want}, got {got}"
+        return None if self.same(list(left), list(changed)) else f"expected the arguments {left}, got {changed}"
+
+    def run(self, first, last):
+        """What is wrong with programs, by seed."""
+        found = {}
+        for seed in range(first, last):
+            try:
+                what = self.check(seed)
+            except Exception:
+                what = traceback.format_exc()
+            if what:
+                found[seed] = what
+        return found
+
+    def main(self, description):
+        parser = argparse.ArgumentParser(description=description.splitlines()[0])
+        parser.add_argument("--seconds", type=float, default=60)
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--show", action="store_true", help="print the program of --seed and what is wrong with it, and stop")
+        parser.add_argument("--refused", action="store_true", help="print refusals as well")
+        options = parser.parse_args()
+        if options.show:
+            program = self.make(options.seed)
+            print(program.source)
+            print(program.arguments)
+            print(self.check(options.seed))
+            return 0
+        tierup.config.tier = "0"
+        begin, seed, refused, wrong = time.monotonic(), options.seed, 0, 0
+        while time.monotonic() - begin < options.seconds:
+            for s, what in self.run(seed, seed + 10).items():
+                is_refusal = what.startswith("refused")
+                refused += is_refusal
+                wrong += not is_refusal
+                if options.refused or not is_refusal:
+                    print(f"seed {s}: {what}", flush=True)
+            seed += 10
+        print(f"{seed - options.seed} programs, {refused} refused, {wrong} wrong")
+        return 1 if wrong else 0
+
+
+def exit_with(fuzzer, description):
+    sys.exit(fuzzer.main(description))
