@@ -9,7 +9,7 @@ use crate::diag::Result;
 pub(crate) static VERSION: Version = Version::new((3, 14), &ROWS);
 
 #[rustfmt::skip]
-static ROWS: [Row; 119] = [
+static ROWS: [Row; 118] = [
     row(0, "CACHE", 0, Skip),
     row(1, "BINARY_SLICE", 0, By(shapes::slice)),
     row(2, "BUILD_TEMPLATE", 0, By(template)),
@@ -127,7 +127,6 @@ static ROWS: [Row; 119] = [
     row(118, "UNPACK_EX", 0, Plain(UnpackRest)),
     row(119, "UNPACK_SEQUENCE", 1, Plain(Unpack)),
     row(120, "YIELD_VALUE", 0, By(shapes::yield_value)),
-    row(121, "LOAD_FAST_RETURN_VALUE", 0, By(load_return)),
     row(128, "RESUME", 0, Skip),
 ];
 
@@ -137,12 +136,6 @@ fn end_for(w: &mut Writer<'_>, _: u32) -> Result<()> {
         return Err(w.malformed("no POP_ITER follows"));
     }
     w.take().map(drop)
-}
-
-fn load_return(w: &mut Writer<'_>, arg: u32) -> Result<()> {
-    w.push(LoadLocal, arg);
-    w.push(Return, 0);
-    Ok(())
 }
 
 fn binary(w: &mut Writer<'_>, arg: u32) -> Result<()> {
