@@ -4,22 +4,26 @@
 //! writes values itself; helpers find a key and make room for one. What needs no more than other operations
 //! (texts, comparisons, `update` from pairs) is library code.
 
+pub(super) mod entries;
 pub(super) mod exact;
+pub(super) mod keys;
+mod walk;
 
-use super::iter::Walk;
+pub(crate) use walk::WALK;
+
 use super::{Body, OpDef};
-use crate::desc::{self, Field, TypeDesc};
+use crate::desc::{self, TypeDesc};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
-use crate::emit::constants::{absent, descriptor};
 use crate::emit::cx::{LowerCx, OpCall, Val};
-use crate::exc::Class;
 use crate::layout::Dict;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
 use crate::rt::{Ctx, P};
 use crate::types::{Container, Kind, Type, promote};
 use crate::typing::{Answer, Arg, Held, TyCx, no_match};
+use entries::{Entry, check_found, find, load, make, set, value_at};
+use keys::{check_hashable, may_be_key};
 
 super::identity::op_ids! {
     DICT_BUILD = "dict.build" [makes_list, lists(Keeps)],
@@ -351,43 +355,6 @@ fn hold(cx: &mut TyCx<'_, '_>, dict: Type, key: Type, value: Type) -> Result<()>
     cx.hold(v, value, Held::Value)
 }
 
-/// Whether values can be keys, as far as their type is known.
-pub(super) fn check_hashable(cx: &TyCx<'_, '_>, t: Type, as_what: Held) -> Result<()> {
-    let t = cx.vars.resolve(t);
-    if *t == Kind::Never || desc::compared_parts(t).is_some() {
-        return Ok(());
-    }
-    Err(match unhashable(t) {
-        Some(class) => Diagnostic::new(Code::NoMatchingOperation, format!("unhashable type: '{class}'"))
-            .help("a tuple can be a key: tuple(x)"),
-        None => {
-            let container = if as_what == Held::Member { "a set of" } else { "a dict with keys of type" };
-            Diagnostic::new(Code::NoMatchingOperation, format!("{container} {t} is not compiled"))
-                .help("what is found by hash are numbers, strings, and tuples of them")
-        }
-    })
-}
-
-/// The class of what Python cannot hash in a value.
-fn unhashable(t: Type) -> Option<String> {
-    match t.kind() {
-        Kind::List(_) | Kind::Array(_) => Some(crate::classes::class_of(t).name.clone()),
-        Kind::Container(c, _) => Some(c.name().into()),
-        Kind::Slice(_) if !crate::python::since(12) => Some("slice".into()),
-        Kind::Optional(t) => unhashable(*t),
-        _ => t.members()?.iter().find_map(|t| unhashable(*t)),
-    }
-}
-
-/// Whether a value of type `key` may be equal to a key of type `held`.
-pub(super) fn may_be_key(key: Type, held: Type) -> bool {
-    match (key.members(), held.members()) {
-        (Some(x), Some(y)) => x.len() == y.len() && x.iter().zip(y).all(|(x, y)| may_be_key(*x, *y)),
-        (None, None) => key.is_number() && held.is_number() || key == held,
-        _ => false,
-    }
-}
-
 /// The known parts of a dict, or a view of keys, in which the second operand is looked up.
 fn looked_up(cx: &mut TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<(Type, Type)> {
     let (k, v) = known_parts(cx, args, what)?;
@@ -493,192 +460,6 @@ fn equal_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (k, v) = parts(a)?;
     let known = [k, v].iter().all(|t| **t != Kind::Never && desc::compared_parts(*t).is_some());
     if a == b && known { Ok(Answer::of(Type::bool())) } else { Err(no_match("==", args)) }
-}
-
-// ---- entries in memory
-
-/// Leaves of the keys and of the values in entries.
-pub(super) struct Entry {
-    desc: &'static TypeDesc,
-    keys: usize,
-}
-
-impl Entry {
-    pub(super) fn of(t: Type) -> Result<Entry> {
-        let (k, v) = parts(t)?;
-        Ok(Entry { desc: desc::of(Type::tuple(vec![Type::i64(), k, v])), keys: k.leaf_count() })
-    }
-    pub(super) fn key(&self) -> &'static [Field] {
-        &self.desc.leaves[1..1 + self.keys]
-    }
-    fn value(&self) -> &'static [Field] {
-        &self.desc.leaves[1 + self.keys..]
-    }
-    pub(super) fn address(&self, cx: &mut LowerCx<'_>, dict: Value, at: Value) -> Value {
-        let entries = cx.b.load(Ty::Ptr, dict, offset!(Dict.entries), Alias::Object);
-        let off = cx.b.bin_imm(Op::Imul, at, self.desc.size);
-        cx.b.ptr_add(entries, off)
-    }
-}
-
-pub(super) fn load(cx: &mut LowerCx<'_>, p: Value, leaves: &[Field]) -> Val {
-    leaves.iter().map(|l| cx.b.load(l.ty, p, l.offset as i32, Alias::Object)).collect()
-}
-
-/// The value at a place, whose references stay the dict's.
-fn value_at(cx: &mut LowerCx<'_>, dict: Value, t: Type, at: Value) -> Result<Val> {
-    let entry = Entry::of(t)?;
-    let p = entry.address(cx, dict, at);
-    Ok(load(cx, p, entry.value()))
-}
-
-/// A new empty dict with room for so many.
-pub(super) fn make(cx: &mut LowerCx<'_>, t: Type, room: usize) -> Result<Value> {
-    let (k, v) = parts(t)?;
-    let entry = descriptor(&mut cx.b, Type::tuple(vec![Type::i64(), k, v]));
-    let (k, v) = (descriptor(&mut cx.b, k), descriptor(&mut cx.b, v));
-    let room = cx.b.i64(room as i64);
-    Ok(cx.helper_value(&dict_new, &[entry, k, v, room]))
-}
-
-/// The address of a key in memory.
-pub(super) fn spill_key(cx: &mut LowerCx<'_>, key: &[Value], t: Type) -> Value {
-    let desc = desc::of(t);
-    let at = cx.b.slot_addr(desc.size.max(8) as u32);
-    for (v, l) in key.iter().zip(desc.leaves.iter()) {
-        cx.b.store(*v, at, l.offset as i32, Alias::Stack);
-    }
-    at
-}
-
-/// The place of operand `k` in the dict that is the first operand, or -1.
-pub(super) fn find(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Value> {
-    let (held, _) = parts(c.types[0])?;
-    // There is nothing in a dict that stays empty.
-    if *held == Kind::Never || *c.types[k] == Kind::Never {
-        return Ok(cx.b.i64(-1));
-    }
-    let key = cast::cast(cx, &c.args[k], c.types[k], held)?;
-    let at = spill_key(cx, &key, held);
-    let place = cx.helper_value(&dict_find, &[c.args[0][0], at]);
-    if promote::same_but_weak(c.types[k], held) {
-        return Ok(place);
-    }
-    // Of another type it may have become another number.
-    let same = super::compare::equal(cx, &c.args[k], c.types[k], &key, held)?;
-    let none = cx.b.i64(-1);
-    Ok(cx.b.select(same, place, none))
-}
-
-/// Raises KeyError with the key where `found` is false.
-pub(super) fn check_found(cx: &mut LowerCx<'_>, found: Value, key: &[Value], t: Type) -> Result<()> {
-    let (ok, bad) = (cx.b.new_block(&[]), cx.b.new_cold_block(&[]));
-    cx.b.brif(found, ok, &[], bad, &[]);
-    cx.b.switch_to(bad);
-    let exc = super::exception::with_argument(cx, Class::KeyError, key, t)?;
-    cx.end_raising(exc);
-    cx.b.switch_to(ok);
-    Ok(())
-}
-
-/// Puts a value, whose references move, at a place, and drops what was there.
-fn put(cx: &mut LowerCx<'_>, (dict, t): (Value, Type), at: Value, value: &[Value]) -> Result<()> {
-    let (_, v) = parts(t)?;
-    let entry = Entry::of(t)?;
-    let p = entry.address(cx, dict, at);
-    let old = if v.is_counted() { load(cx, p, entry.value()) } else { vec![] };
-    for (x, l) in value.iter().zip(entry.value()) {
-        cx.b.store(*x, p, l.offset as i32, Alias::Object);
-    }
-    if v.is_counted() {
-        cx.release(&old, v);
-    }
-    Ok(())
-}
-
-/// `dict[key] = value`, both borrowed and converted.
-fn set(
-    cx: &mut LowerCx<'_>,
-    (dict, t): (Value, Type),
-    (key, kt): (&[Value], Type),
-    (value, vt): (&[Value], Type),
-) -> Result<()> {
-    let (k, v) = parts(t)?;
-    let (held, value) = (cast::cast(cx, key, kt, k)?, cast::cast(cx, value, vt, v)?);
-    exact::check_exact(cx, Held::Key, (key, kt), (&held, k))?;
-    let key = spill_key(cx, &held, k);
-    let at = cx.helper_value(&dict_place, &[dict, key]);
-    cx.retain(&value, v);
-    put(cx, (dict, t), at, &value)
-}
-
-// ---- iteration
-
-pub(crate) static WALK: Walk = Walk { start, step };
-
-/// How an iterator starts: at the first entry, or behind the last.
-fn start(cx: &mut LowerCx<'_>, v: &[Value], reversed: bool) -> Val {
-    let n = cx.b.load(Ty::I64, v[0], offset!(Dict.len), Alias::Object);
-    let at = if reversed { cx.b.load(Ty::I64, v[0], offset!(Dict.used), Alias::Object) } else { cx.b.i64(0) };
-    vec![v[0], at, n, n]
-}
-
-/// One step of an iterator; RuntimeError where the dict, or the set, has changed as CPython notices it.
-fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type, reversed: bool) -> Result<(Val, Value, Val)> {
-    let [dict, at, had, left] = *v else { return Err(Diagnostic::internal("an iterator over a dict")) };
-    let (container, m) = t.container().ok_or_else(|| Diagnostic::internal("no container"))?;
-    let is_set = matches!(container, Container::Set | Container::FrozenSet);
-    let n = cx.b.load(Ty::I64, dict, offset!(Dict.len), Alias::Object);
-    let same = cx.b.bin(Op::IcmpEq, n, had);
-    let changed =
-        if is_set { "Set changed size during iteration" } else { "dictionary changed size during iteration" };
-    cx.check(same, Class::RuntimeError, changed);
-    let used = cx.b.load(Ty::I64, dict, offset!(Dict.used), Alias::Object);
-    let dense = cx.b.bin(Op::IcmpEq, n, used);
-    let (here, has) = if reversed {
-        let here = cx.if_else(
-            dense,
-            |cx| {
-                let first = cx.b.bin(Op::Smin, at, used);
-                Ok(vec![cx.b.bin_imm(Op::Isub, first, 1)])
-            },
-            |cx| Ok(vec![cx.helper_value(&dict_live_before, &[dict, at])]),
-        )?[0];
-        (here, cx.b.bin_imm(Op::IcmpSge, here, 0))
-    } else {
-        let here =
-            cx.if_else(dense, |_| Ok(vec![at]), |cx| Ok(vec![cx.helper_value(&dict_live, &[dict, at])]))?[0];
-        (here, cx.b.bin(Op::IcmpSlt, here, used))
-    };
-    if !reversed && !is_set {
-        let (ends, comes) = (cx.not(has), cx.b.bin_imm(Op::IcmpNe, left, 0));
-        let ok = cx.or(ends, comes);
-        cx.check(ok, Class::RuntimeError, "dictionary keys changed during iteration");
-    }
-    let gives = container.gives(m);
-    let entry = Entry::of(t)?;
-    let leaves = match container {
-        Container::Dict | Container::Keys | Container::Set | Container::FrozenSet => entry.key(),
-        Container::Values => entry.value(),
-        Container::Items => &entry.desc.leaves[1..],
-    };
-    let value = if *gives == Kind::Never {
-        vec![]
-    } else {
-        cx.if_else(
-            has,
-            |cx| {
-                let p = entry.address(cx, dict, here);
-                let x = load(cx, p, leaves);
-                cx.retain(&x, gives);
-                Ok(x)
-            },
-            |cx| Ok(absent(&mut cx.b, gives)),
-        )?
-    };
-    let next = if reversed { here } else { cx.b.bin_imm(Op::Iadd, here, 1) };
-    let left = cx.b.bin_imm(Op::Isub, left, 1);
-    Ok((vec![dict, next, had, left], has, value))
 }
 
 // ---- emitters

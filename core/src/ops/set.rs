@@ -4,10 +4,11 @@
 //! What builds, looks up and changes is here; what Python defines by these is library code
 //! (`pybind/python/tierup/lib/sets.py`).
 
+use super::dict::entries::{Entry, check_found, find, load, make, spill_key};
 use super::dict::exact::check_exact;
+use super::dict::keys::{check_hashable, may_be_key};
 use super::dict::{
-    Entry, check_found, check_hashable, dict_clear, dict_copy, dict_drop_last, dict_eq, dict_live_before,
-    dict_place, dict_remove, find, load, make, may_be_key, spill_key,
+    dict_clear, dict_copy, dict_drop_last, dict_eq, dict_live_before, dict_place, dict_remove,
 };
 use super::{Body, OpDef};
 use crate::desc;

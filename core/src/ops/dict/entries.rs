@@ -1,0 +1,135 @@
+//! Entries of dicts and sets in memory, as compiled code reads and writes them: hash, key and value, laid out as
+//! a tuple of the three.
+
+use super::exact::check_exact;
+use super::{dict_find, dict_new, dict_place, parts};
+use crate::desc::{self, Field, TypeDesc};
+use crate::diag::Result;
+use crate::emit::cast;
+use crate::emit::constants::descriptor;
+use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
+use crate::lir::{Alias, Op, Ty, Value};
+use crate::offset;
+use crate::ops::{compare, exception};
+use crate::types::{Kind, Type, promote};
+use crate::typing::Held;
+
+/// Leaves of the keys and of the values in entries.
+pub(in crate::ops) struct Entry {
+    desc: &'static TypeDesc,
+    keys: usize,
+}
+
+impl Entry {
+    pub(in crate::ops) fn of(t: Type) -> Result<Entry> {
+        let (k, v) = parts(t)?;
+        Ok(Entry { desc: desc::of(Type::tuple(vec![Type::i64(), k, v])), keys: k.leaf_count() })
+    }
+    pub(in crate::ops) fn key(&self) -> &'static [Field] {
+        &self.desc.leaves[1..1 + self.keys]
+    }
+    pub(super) fn value(&self) -> &'static [Field] {
+        &self.desc.leaves[1 + self.keys..]
+    }
+    /// Key and value.
+    pub(super) fn both(&self) -> &'static [Field] {
+        &self.desc.leaves[1..]
+    }
+    pub(in crate::ops) fn address(&self, cx: &mut LowerCx<'_>, dict: Value, at: Value) -> Value {
+        let entries = cx.b.load(Ty::Ptr, dict, offset!(Dict.entries), Alias::Object);
+        let off = cx.b.bin_imm(Op::Imul, at, self.desc.size);
+        cx.b.ptr_add(entries, off)
+    }
+}
+
+pub(in crate::ops) fn load(cx: &mut LowerCx<'_>, p: Value, leaves: &[Field]) -> Val {
+    leaves.iter().map(|l| cx.b.load(l.ty, p, l.offset as i32, Alias::Object)).collect()
+}
+
+/// The value at a place, whose references stay the dict's.
+pub(super) fn value_at(cx: &mut LowerCx<'_>, dict: Value, t: Type, at: Value) -> Result<Val> {
+    let entry = Entry::of(t)?;
+    let p = entry.address(cx, dict, at);
+    Ok(load(cx, p, entry.value()))
+}
+
+/// A new empty dict with room for so many.
+pub(in crate::ops) fn make(cx: &mut LowerCx<'_>, t: Type, room: usize) -> Result<Value> {
+    let (k, v) = parts(t)?;
+    let entry = descriptor(&mut cx.b, Type::tuple(vec![Type::i64(), k, v]));
+    let (k, v) = (descriptor(&mut cx.b, k), descriptor(&mut cx.b, v));
+    let room = cx.b.i64(room as i64);
+    Ok(cx.helper_value(&dict_new, &[entry, k, v, room]))
+}
+
+/// The address of a key in memory.
+pub(in crate::ops) fn spill_key(cx: &mut LowerCx<'_>, key: &[Value], t: Type) -> Value {
+    let desc = desc::of(t);
+    let at = cx.b.slot_addr(desc.size.max(8) as u32);
+    for (v, l) in key.iter().zip(desc.leaves.iter()) {
+        cx.b.store(*v, at, l.offset as i32, Alias::Stack);
+    }
+    at
+}
+
+/// The place of operand `k` in the dict that is the first operand, or -1.
+pub(in crate::ops) fn find(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Value> {
+    let (held, _) = parts(c.types[0])?;
+    // There is nothing in a dict that stays empty.
+    if *held == Kind::Never || *c.types[k] == Kind::Never {
+        return Ok(cx.b.i64(-1));
+    }
+    let key = cast::cast(cx, &c.args[k], c.types[k], held)?;
+    let at = spill_key(cx, &key, held);
+    let place = cx.helper_value(&dict_find, &[c.args[0][0], at]);
+    if promote::same_but_weak(c.types[k], held) {
+        return Ok(place);
+    }
+    // Of another type it may have become another number.
+    let same = compare::equal(cx, &c.args[k], c.types[k], &key, held)?;
+    let none = cx.b.i64(-1);
+    Ok(cx.b.select(same, place, none))
+}
+
+/// Raises KeyError with the key where `found` is false.
+pub(in crate::ops) fn check_found(cx: &mut LowerCx<'_>, found: Value, key: &[Value], t: Type) -> Result<()> {
+    let (ok, bad) = (cx.b.new_block(&[]), cx.b.new_cold_block(&[]));
+    cx.b.brif(found, ok, &[], bad, &[]);
+    cx.b.switch_to(bad);
+    let exc = exception::with_argument(cx, Class::KeyError, key, t)?;
+    cx.end_raising(exc);
+    cx.b.switch_to(ok);
+    Ok(())
+}
+
+/// Puts a value, whose references move, at a place, and drops what was there.
+fn put(cx: &mut LowerCx<'_>, (dict, t): (Value, Type), at: Value, value: &[Value]) -> Result<()> {
+    let (_, v) = parts(t)?;
+    let entry = Entry::of(t)?;
+    let p = entry.address(cx, dict, at);
+    let old = if v.is_counted() { load(cx, p, entry.value()) } else { vec![] };
+    for (x, l) in value.iter().zip(entry.value()) {
+        cx.b.store(*x, p, l.offset as i32, Alias::Object);
+    }
+    if v.is_counted() {
+        cx.release(&old, v);
+    }
+    Ok(())
+}
+
+/// `dict[key] = value`, both borrowed and converted.
+pub(super) fn set(
+    cx: &mut LowerCx<'_>,
+    (dict, t): (Value, Type),
+    (key, kt): (&[Value], Type),
+    (value, vt): (&[Value], Type),
+) -> Result<()> {
+    let (k, v) = parts(t)?;
+    let (held, value) = (cast::cast(cx, key, kt, k)?, cast::cast(cx, value, vt, v)?);
+    check_exact(cx, Held::Key, (key, kt), (&held, k))?;
+    let key = spill_key(cx, &held, k);
+    let at = cx.helper_value(&dict_place, &[dict, key]);
+    cx.retain(&value, v);
+    put(cx, (dict, t), at, &value)
+}

@@ -1,0 +1,43 @@
+//! Which values are found by hash.
+
+use crate::desc;
+use crate::diag::{Code, Diagnostic, Result};
+use crate::types::{Kind, Type};
+use crate::typing::{Held, TyCx};
+
+/// Whether values can be keys, as far as their type is known.
+pub(in crate::ops) fn check_hashable(cx: &TyCx<'_, '_>, t: Type, as_what: Held) -> Result<()> {
+    let t = cx.vars.resolve(t);
+    if *t == Kind::Never || desc::compared_parts(t).is_some() {
+        return Ok(());
+    }
+    Err(match unhashable(t) {
+        Some(class) => Diagnostic::new(Code::NoMatchingOperation, format!("unhashable type: '{class}'"))
+            .help("a tuple can be a key: tuple(x)"),
+        None => {
+            let container = if as_what == Held::Member { "a set of" } else { "a dict with keys of type" };
+            Diagnostic::new(Code::NoMatchingOperation, format!("{container} {t} is not compiled"))
+                .help("what is found by hash are numbers, strings, and tuples of them")
+        }
+    })
+}
+
+/// The class of what Python cannot hash in a value.
+fn unhashable(t: Type) -> Option<String> {
+    match t.kind() {
+        Kind::List(_) | Kind::Array(_) => Some(crate::classes::class_of(t).name.clone()),
+        Kind::Container(c, _) => Some(c.name().into()),
+        Kind::Slice(_) if !crate::python::since(12) => Some("slice".into()),
+        Kind::Optional(t) => unhashable(*t),
+        _ => t.members()?.iter().find_map(|t| unhashable(*t)),
+    }
+}
+
+/// Whether a value of type `key` may be equal to a key of type `held`.
+pub(in crate::ops) fn may_be_key(key: Type, held: Type) -> bool {
+    match (key.members(), held.members()) {
+        (Some(x), Some(y)) => x.len() == y.len() && x.iter().zip(y).all(|(x, y)| may_be_key(*x, *y)),
+        (None, None) => key.is_number() && held.is_number() || key == held,
+        _ => false,
+    }
+}
