@@ -335,7 +335,7 @@ mod tests {
             assert_eq!(OpId::of(name).name(), name);
         }
         assert_eq!(OpId::find("operator.add"), Some(id::ADD));
-        assert_eq!(OpId::find("set.build"), None);
+        assert_eq!(OpId::find("match.keys"), None);
         assert_eq!(OpId::find("numpy.nothing"), None);
         assert_eq!(id::IADD.plain(), Some(id::ADD));
         assert_eq!(id::IAND.plain(), Some(id::AND));
