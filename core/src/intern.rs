@@ -3,7 +3,7 @@
 
 use crate::layout::{IMMORTAL, Obj, Str, Text};
 use std::collections::HashMap;
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::sync::{LazyLock, Mutex};
 
 #[derive(Default)]
@@ -58,6 +58,7 @@ pub fn string(s: &str) -> *mut Str {
         len,
         kind,
         data,
+        hash: AtomicU64::new(0),
     }));
     t.strings.insert(copy, p as usize);
     p

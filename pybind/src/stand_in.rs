@@ -8,7 +8,7 @@ use crate::npy::PyArrayObject;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicI64, AtomicU64};
 use tierup_core::layout::{BitSource, IMMORTAL, MemBlock, Obj, Str};
 
 unsafe extern "C" fn never_dropped(_: *mut Obj) {}
@@ -98,6 +98,7 @@ unsafe fn str_of(text: *mut ffi::PyObject, refs: i64, drop: unsafe extern "C" fn
             len: ffi::PyUnicode_GET_LENGTH(text) as i64,
             kind: ffi::PyUnicode_KIND(text) as i64,
             data: ffi::PyUnicode_DATA(text).cast(),
+            hash: AtomicU64::new(0),
         };
         BorrowedStr { str, py: text }
     }

@@ -8,6 +8,7 @@ use crate::elem::Elem;
 use crate::layout::object::Str;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::LazyLock;
+use std::sync::atomic::Ordering;
 
 /// Spreads what differs in any bit over all bits.
 #[inline(always)]
@@ -76,9 +77,22 @@ static KEYED: LazyLock<(RandomState, u64)> = LazyLock::new(|| {
     (state.clone(), state.hash_one(0u8))
 });
 
-/// The hash of a string. Short ones are mixed word by word, beginning with the key; long ones, of which there
-/// are few keys, by the standard library's hash.
+/// The hash of a string, which remembers it; never 0.
+#[inline(always)]
 pub fn string(s: &Str) -> u64 {
+    match s.hash.load(Ordering::Relaxed) {
+        0 => {
+            let found = string_anew(s).max(1);
+            // Whichever thread comes first, all find the same.
+            s.hash.store(found, Ordering::Relaxed);
+            found
+        }
+        known => known,
+    }
+}
+
+/// Short strings are mixed word by word, beginning with the key; long ones by the standard library's hash.
+fn string_anew(s: &Str) -> u64 {
     let all = bytes_of(s);
     let bytes = all.len();
     let (state, key) = &*KEYED;

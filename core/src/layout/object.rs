@@ -1,6 +1,6 @@
 //! What every heap object starts with, and strings: what descriptors of types need to know.
 
-use std::sync::atomic::{AtomicI64, Ordering, fence};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
 
 /// Header of every heap object.
 #[repr(C)]
@@ -62,4 +62,6 @@ pub struct Str {
     pub kind: i64,
     /// First code point: inline after the header, or in memory kept alive elsewhere.
     pub data: *mut u8,
+    /// Its hash in tables ([`crate::desc::hash::string`]) once one has asked for it; 0 until then.
+    pub hash: AtomicU64,
 }

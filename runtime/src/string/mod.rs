@@ -153,6 +153,7 @@ fn new_raw(len: usize, kind: usize) -> Res<*mut Str> {
             len: len as i64,
             kind: kind as i64,
             data: p.add(HEADER),
+            hash: AtomicU64::new(0),
         });
         Ok(s)
     }
