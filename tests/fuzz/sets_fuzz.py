@@ -94,7 +94,7 @@ class Program:
 
     def iterable(self):
         s, x = self.s(), self.x()
-        return self.rng.choice([self.any(), f"[{x}, {self.x()}]", f"({x},)", f"list({s})", f"sorted({s})", f"{{{x}: 1}}", f"each({s})", f"[y for y in {s}]"])
+        return self.rng.choice([self.any(), f"[{x}, {self.x()}]", f"({x},)", f"list({s})", f"sorted({s})", f"{{{x}: 1}}", f"list(each({s}))", f"[y for y in {s}]"])
 
     def made(self):
         r = self.rng

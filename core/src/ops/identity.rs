@@ -47,7 +47,6 @@ pub static WITHOUT_ROWS: &[(&str, &str)] = &[
     ("numpy._of_shape", "a step of a chain, which fusion makes"),
     ("numpy._reduce_several", "a step of a chain, which fusion makes"),
     ("numpy._smallest", "a step of a chain, which fusion makes"),
-    ("numpy._largest", "a step of a chain, which fusion makes"),
 ];
 
 /// Augmented assignments as functions; they mean the plain operator where they have no row of their own.
