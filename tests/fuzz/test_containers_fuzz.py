@@ -1,0 +1,64 @@
+"""Random programs over lists, dicts and sets whose types inference finds out, of fixed seeds and of the day's: what plain Python gives, and few refused."""
+
+import pytest
+from harness import sampling
+
+pytest.importorskip("tierup")
+import dicts_fuzz  # noqa: E402
+import lists_fuzz  # noqa: E402
+import sets_fuzz  # noqa: E402
+
+# Programs, how many run in one test, and which part of them may be refused: in lists of ints from outside floats are put, and the like.
+KINDS = {"lists": (lists_fuzz, 240, 60, 2), "dicts": (dicts_fuzz, 120, 30, 3), "sets": (sets_fuzz, 120, 30, 3)}
+
+
+@pytest.fixture(autouse=True)
+def tier0():
+    import tierup
+    before = tierup.config.tier
+    tierup.config.tier = "0"
+    yield
+    tierup.config.tier = before
+
+
+def batches():
+    for kind, (_, count, part, _) in KINDS.items():
+        for name, seed in sampling.batches(3000 if sampling.ALL else count, part, kind):
+            yield pytest.param(kind, seed, id=f"{kind}-{name}")
+
+
+@pytest.mark.parametrize("kind, first", list(batches()))
+def test_programs_of_fixed_seeds(kind, first):
+    fuzz, _, part, may_be_refused = KINDS[kind]
+    found = fuzz.run(first, first + part)
+    wrong = {seed: what for seed, what in found.items() if not what.startswith("refused")}
+    assert not wrong, "\n".join(f"seed {s}: {what}" for s, what in wrong.items())
+    assert len(found) < part / may_be_refused, "\n".join(f"seed {s}: {what}" for s, what in found.items())
+
+
+def first_copied(f):
+    """What is two objects where it should be one."""
+    return lambda x, *rest: f(x.copy(), *rest)
+
+
+def longer_list(f):
+    return lambda *args: (*f(*args), [])
+
+
+def turned_dict(f):
+    def g(*args):
+        first, *rest = f(*args)
+        return dict(reversed(first.items())), *rest
+    return g
+
+
+def larger_set(f):
+    def g(*args):
+        first, *rest = f(*args)
+        return first | {"more"}, *rest
+    return g
+
+
+@pytest.mark.parametrize("kind, wrong", [(k, first_copied) for k in KINDS] + [("lists", longer_list), ("dicts", turned_dict), ("sets", larger_set)])
+def test_a_wrong_container_is_found(kind, wrong):
+    assert sum(KINDS[kind][0].check(seed, wrong) is not None for seed in range(20)) > 5
