@@ -5,30 +5,29 @@ use crate::errors::Failure;
 use crate::{overrides, wording};
 use pyo3::prelude::*;
 use tierup_core::diag::{Code, Diagnostic};
-use tierup_core::types::{Kind, Type};
+use tierup_core::types::{Container, Kind, Type};
 
 /// The type of an argument, if it says of what its containers are.
 pub(crate) fn known(t: Type) -> Result<Type, Failure> {
-    fn unknown(t: Type) -> Option<&'static str> {
+    /// What is not known, and how it can be.
+    fn unknown(t: Type) -> Option<[&'static str; 2]> {
         match t.kind() {
-            Kind::List(e) if **e == Kind::Never => Some("element type of an empty list"),
-            Kind::Container(_, m) if m.iter().any(|t| **t == Kind::Never) => {
-                Some("types of keys and values of an empty dict")
+            Kind::List(e) if **e == Kind::Never => Some([
+                "element type of an empty list",
+                "call the function with a list that has elements first, or pass an array",
+            ]),
+            Kind::Container(Container::Set | Container::FrozenSet, m) if *m[0] == Kind::Never => {
+                Some(["element type of an empty set", "call the function with a set that has elements first"])
             }
+            Kind::Container(_, m) if m.iter().any(|t| **t == Kind::Never) => Some([
+                "types of keys and values of an empty dict",
+                "call the function with a dict that has entries first",
+            ]),
             Kind::List(_) | Kind::Container(..) | Kind::Optional(_) => t.arguments().iter().find_map(unknown),
             _ => t.members()?.iter().find_map(|t| unknown(*t)),
         }
     }
-    match unknown(t) {
-        Some(what) if what.ends_with("dict") => {
-            Err(unknown_elements(what, "call the function with a dict that has entries first"))
-        }
-        Some(what) => Err(unknown_elements(
-            what,
-            "call the function with a list that has elements first, or pass an array",
-        )),
-        None => Ok(t),
-    }
+    unknown(t).map_or(Ok(t), |[what, way_out]| Err(unknown_elements(what, way_out)))
 }
 
 pub(crate) fn unknown_elements(what: &str, way_out: &str) -> Failure {
