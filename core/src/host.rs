@@ -94,7 +94,8 @@ pub trait Host {
     fn function_attr(&self, _func: FuncId, _name: &str) -> Option<GlobalValue> {
         None
     }
-    /// An attribute of a module that is not in the operation table.
+    /// An attribute of a module. None for what the module does not have, which only the library may find in
+    /// the operation table.
     fn module_attr(&self, module: &str, name: &str) -> Option<GlobalValue>;
     /// Whether the user wants the compilation to stop (Ctrl-C); asked now and then.
     fn interrupted(&self) -> bool {

@@ -43,7 +43,10 @@ impl Solver<'_, '_> {
                 }
                 return Ok((ty, konst, false));
             }
-            let known = OpId::find(&path).ok_or_else(|| {
+            // A name that Python's module lacks is a row of the table for the library alone: a program has no
+            // more names than its modules give it.
+            let row = OpId::find(&path).filter(|_| self.session.is_library(self.func));
+            let known = row.ok_or_else(|| {
                 let d = Diagnostic::new(
                     Code::UnknownFunction,
                     format!("`{path}` is not compiled by Tierup, or does not exist"),
