@@ -64,9 +64,38 @@ impl ThreadCtx {
             handled: std::ptr::null_mut(),
         }
     }
+    /// What other threads may reach of a context.
+    ///
+    /// # Safety
+    /// The context must be live as long as this is used.
+    pub unsafe fn polls<'a>(ctx: *const ThreadCtx) -> Polls<'a> {
+        // SAFETY: the context is live, as required of the caller; both fields are atomic, and no reference is
+        // made to the others, which their thread writes.
+        unsafe {
+            Polls {
+                interrupt: &*(&raw const (*ctx).interrupt),
+                stack_limit: &*(&raw const (*ctx).stack_limit),
+            }
+        }
+    }
+}
+impl Default for ThreadCtx {
+    fn default() -> ThreadCtx {
+        ThreadCtx::new()
+    }
+}
+
+/// What a thread is asked for, by itself or by others: the fields of its [`ThreadCtx`] that any thread writes.
+#[derive(Clone, Copy)]
+pub struct Polls<'a> {
+    interrupt: &'a [AtomicU32; LEVELS],
+    stack_limit: &'a AtomicUsize,
+}
+
+impl Polls<'_> {
     /// Asks the thread to call `poll_interrupt` soon, for the given reasons; from any thread.
-    pub fn ask_for_poll(&self, reasons: u32) {
-        for word in &self.interrupt {
+    pub fn ask_for_poll(self, reasons: u32) {
+        for word in self.interrupt {
             word.fetch_or(reasons, Ordering::Relaxed);
         }
         self.stack_limit.store(usize::MAX, Ordering::Relaxed);
@@ -74,7 +103,7 @@ impl ThreadCtx {
     /// Asks the thread where it is; from any thread. Outer loops are asked first, since they are the best
     /// places to go over to other code. Who has not answered until the next call, although it `has_run`, is
     /// in an inner loop that lasts, which is asked then.
-    pub fn ask_for_sample(&self, has_run: bool) {
+    pub fn ask_for_sample(self, has_run: bool) {
         let next = self.interrupt.iter().position(|w| w.load(Ordering::Relaxed) & POLL_SAMPLE == 0);
         if let Some(level) = next.filter(|level| *level == 0 || has_run) {
             self.interrupt[level].fetch_or(POLL_SAMPLE, Ordering::Relaxed);
@@ -82,7 +111,7 @@ impl ThreadCtx {
         self.stack_limit.store(usize::MAX, Ordering::Relaxed);
     }
     /// Takes back everything but `kept`; what was asked for, at any level.
-    pub fn answer_poll(&self, kept: u32) -> u32 {
+    pub fn answer_poll(self, kept: u32) -> u32 {
         self.interrupt
             .iter()
             .map(
@@ -95,11 +124,6 @@ impl ThreadCtx {
                 },
             )
             .fold(0, |a, b| a | b)
-    }
-}
-impl Default for ThreadCtx {
-    fn default() -> ThreadCtx {
-        ThreadCtx::new()
     }
 }
 

@@ -177,7 +177,7 @@ fn prepared(s: &Slot) -> *mut ThreadCtx {
             s.top.set(top);
             all().push(Known::this(ctx));
             if STRESS.load(Ordering::Relaxed) {
-                (*ctx).ask_for_poll(POLL_STRESS);
+                ThreadCtx::polls(ctx).ask_for_poll(POLL_STRESS);
             }
         }
     }
@@ -342,11 +342,11 @@ pub(crate) fn set_stress(on: bool) {
     STRESS.store(on, Ordering::Relaxed);
     for c in all().iter() {
         // SAFETY: contexts leave the list, under this lock, before their thread's storage goes.
-        let ctx = unsafe { &*(c.ctx as *const ThreadCtx) };
+        let polls = unsafe { ThreadCtx::polls(c.ctx as *const ThreadCtx) };
         if on {
-            ctx.ask_for_poll(POLL_STRESS);
+            polls.ask_for_poll(POLL_STRESS);
         } else {
-            ctx.answer_poll(!POLL_STRESS);
+            polls.answer_poll(!POLL_STRESS);
         }
     }
 }
@@ -400,10 +400,10 @@ fn tick() {
             (count, idle) = (count.wrapping_add(1), 0);
             for c in all().iter_mut() {
                 // SAFETY: contexts leave the list, under this lock, before their thread's storage goes.
-                let ctx = unsafe { &*(c.ctx as *const ThreadCtx) };
-                ctx.ask_for_sample(c.has_run());
+                let polls = unsafe { ThreadCtx::polls(c.ctx as *const ThreadCtx) };
+                polls.ask_for_sample(c.has_run());
                 if count.is_multiple_of(SIGNALS) {
-                    ctx.ask_for_poll(POLL_SIGNALS);
+                    polls.ask_for_poll(POLL_SIGNALS);
                 }
             }
         } else {

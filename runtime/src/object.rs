@@ -4,7 +4,7 @@ use crate::Native;
 use crate::exc::{Error, Res, or_raise, raising};
 use std::sync::atomic::{AtomicI64, Ordering};
 use tierup_core::exc::Class;
-use tierup_core::layout::{MemBlock, Obj, POLL_SAMPLE, POLL_SIGNALS, POLL_STRESS};
+use tierup_core::layout::{MemBlock, Obj, POLL_SAMPLE, POLL_SIGNALS, POLL_STRESS, ThreadCtx};
 use tierup_core::ops::object::Helpers;
 use tierup_core::rt::{Ctx, P};
 
@@ -179,7 +179,7 @@ impl Helpers for Native {
     unsafe fn poll_interrupt(ctx: Ctx) {
         // SAFETY: `ctx` is the live context of this thread.
         unsafe {
-            if (*ctx).answer_poll(POLL_STRESS) & POLL_SIGNALS != 0 {
+            if ThreadCtx::polls(ctx).answer_poll(POLL_STRESS) & POLL_SIGNALS != 0 {
                 or_raise(ctx, crate::parallel::poll())
             }
         }
@@ -187,7 +187,7 @@ impl Helpers for Native {
     unsafe fn tier_sample(ctx: Ctx, site: P) -> P {
         // SAFETY: `ctx` is live, and compiled code passes one of its own sites.
         unsafe {
-            (*ctx).answer_poll(!POLL_SAMPLE);
+            ThreadCtx::polls(ctx).answer_poll(!POLL_SAMPLE);
             crate::engine::promote::sample(&*site.cast())
         }
     }
@@ -283,10 +283,10 @@ mod tests {
         with_ctx(|ctx| unsafe {
             Native::poll_interrupt(ctx);
             assert!((*ctx).pending.is_null());
-            (*ctx).ask_for_poll(POLL_SIGNALS);
+            ThreadCtx::polls(ctx).ask_for_poll(POLL_SIGNALS);
             Native::poll_interrupt(ctx);
             assert_eq!(Raised::take(ctx).class, "KeyboardInterrupt");
-            assert_eq!((*ctx).answer_poll(0), 0);
+            assert_eq!(ThreadCtx::polls(ctx).answer_poll(0), 0);
         });
     }
 

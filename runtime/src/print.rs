@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn pieces_print_as_python_prints_them() {
-        let s = Owned(from_text("it's").unwrap());
+        let s = Owned::of_text("it's").unwrap();
         // SAFETY: texts have the lengths given, and the string is live.
         let text = sent(|| unsafe {
             Native::print_i64(-3);
@@ -132,8 +132,8 @@ mod tests {
             Native::print_f32(0.1);
             Native::print_complex(0.0, 1.0);
             Native::print_complex64(0.1, -0.5);
-            Native::print_str(s.0, 0);
-            Native::print_str(s.0, 1);
+            Native::print_str(s.get(), 0);
+            Native::print_str(s.get(), 1);
         });
         assert_eq!(text, "-3 18446744073709551615True1e+160.11j(0.1-0.5j)it's\"it's\"");
     }
@@ -143,7 +143,7 @@ mod tests {
         // SAFETY: the array lives as long as the test, and the context as long as this runs.
         with_ctx(|ctx| unsafe {
             let (shape, strides, data) = ([2i64], [8i64], [1.0f64, 2.0]);
-            let s = Owned(Native::array_text(
+            let s = Owned::new(Native::array_text(
                 ctx,
                 Elem::F64 as i64,
                 1,

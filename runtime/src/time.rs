@@ -101,7 +101,7 @@ mod tests {
             assert_eq!(Raised::take(ctx), Raised::new("ValueError", "Invalid value NaN (not a number)"));
             Native::time_sleep(ctx, 1e300);
             assert_eq!(Raised::take(ctx).class, "OverflowError");
-            (*ctx).ask_for_poll(tierup_core::layout::POLL_SIGNALS);
+            tierup_core::layout::ThreadCtx::polls(ctx).ask_for_poll(tierup_core::layout::POLL_SIGNALS);
             Native::time_sleep(ctx, 1000.0);
             assert_eq!(Raised::take(ctx).class, "KeyboardInterrupt");
         });

@@ -248,14 +248,14 @@ fn the_own_timsort_agrees_with_the_standard_one() {
 #[test]
 fn lists_own_what_strings_hold() {
     let before = live();
-    let s = Owned(from_text("shared text").unwrap());
+    let s = Owned::of_text("shared text").unwrap();
     // SAFETY: the list of strings is nobody else's until it is released.
     unsafe {
-        let l = make(&[crate::string::share(s.0)], Type::str());
+        let l = make(&[crate::string::share(s.get())], Type::str());
         retain(l.cast());
         free(l);
         free(l);
-        assert_eq!((*s.0).obj.refs.load(std::sync::atomic::Ordering::Relaxed), 1);
+        assert_eq!((*s.get()).obj.refs.load(std::sync::atomic::Ordering::Relaxed), 1);
     }
     drop(s);
     assert_eq!(live(), before);

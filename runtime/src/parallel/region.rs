@@ -539,9 +539,10 @@ impl Region {
             if p.piece.load(Ordering::Relaxed) as i64 <= limit {
                 continue;
             }
-            // SAFETY: null, or the context of a thread in the region: workers live for ever, the owner waits.
-            if let Some(ctx) = unsafe { p.ctx.load(Ordering::Acquire).as_ref() } {
-                ctx.ask_for_poll(POLL_SIGNALS);
+            let ctx = p.ctx.load(Ordering::Acquire);
+            if !ctx.is_null() {
+                // SAFETY: the context of a thread in the region: workers live for ever, the owner waits.
+                unsafe { ThreadCtx::polls(ctx) }.ask_for_poll(POLL_SIGNALS);
             }
         }
     }

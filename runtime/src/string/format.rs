@@ -238,7 +238,7 @@ fn number(n: Number<'_>, spec: &Spec) -> Res<*mut Str> {
 fn padded(pieces: &[(usize, u32, Chars<'_>)]) -> Res<*mut Str> {
     let fills = pieces
         .iter()
-        .map(|(n, fill, _)| Ok(Owned(super::repeat(Chars::Four(&[*fill]), *n as i64)?)))
+        .map(|(n, fill, _)| Owned::repeated(Chars::Four(&[*fill]), *n as i64))
         .collect::<Res<Vec<_>>>()?;
     let parts: Vec<Chars<'_>> =
         pieces.iter().zip(&fills).flat_map(|((_, _, text), fill)| [fill.chars(), *text]).collect();

@@ -9,6 +9,7 @@ pub(crate) mod case;
 pub(crate) mod format;
 pub(crate) mod helpers;
 pub(crate) mod number;
+mod owned;
 pub(crate) mod parse;
 pub(crate) mod search;
 pub(crate) mod split;
@@ -18,6 +19,7 @@ mod unidata;
 
 use crate::exc::{Error, Res};
 use crate::object::{allocate, count, try_allocate};
+pub(crate) use owned::Owned;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use tierup_core::exc::Class;
@@ -265,21 +267,6 @@ pub(crate) fn from_text(text: &str) -> Res<*mut Str> {
         return from_chars(Chars::One(text.as_bytes()));
     }
     from_chars(Chars::Four(&text.chars().map(|c| c as u32).collect::<Vec<_>>()))
-}
-
-/// An owned reference that is dropped at the end of a scope.
-pub(crate) struct Owned(pub *mut Str);
-impl Owned {
-    pub(crate) fn chars(&self) -> Chars<'_> {
-        // SAFETY: the reference keeps the string alive as long as this is borrowed.
-        unsafe { Chars::of(self.0) }
-    }
-}
-impl Drop for Owned {
-    fn drop(&mut self) {
-        // SAFETY: the reference is owned, and this is its end.
-        unsafe { crate::object::release(self.0.cast()) }
-    }
 }
 
 /// Another reference to a string.

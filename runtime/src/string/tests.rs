@@ -22,14 +22,15 @@ fn result(f: impl FnOnce(Ctx) -> S) -> Result<String, Raised> {
         if s.is_null() {
             return Err(Raised::take(ctx));
         }
-        Ok(Owned(s).chars().text())
+        // SAFETY: it is a new string.
+        Ok(unsafe { Owned::new(s) }.chars().text())
     })
 }
 fn value(message: &str) -> Result<String, Raised> {
     Err(Raised::new("ValueError", message))
 }
 fn s(t: &str) -> Owned {
-    Owned(from_text(t).unwrap())
+    Owned::of_text(t).unwrap()
 }
 fn list(l: *mut List) -> Vec<String> {
     // SAFETY: the list is live, holds strings, and is released once they have been copied.
@@ -50,10 +51,10 @@ fn results_have_the_narrowest_kind() {
     }
     // SAFETY: strings and context are live.
     with_ctx(|ctx| unsafe {
-        let part = Owned(Native::str_slice(ctx, wide.0, 2, -2, 2));
+        let part = Owned::new(Native::str_slice(ctx, wide.get(), 2, -2, 2));
         assert_eq!(part.chars().text(), "ba");
         assert_eq!(part.chars().kind(), 1);
-        let gone = Owned(Native::str_replace(ctx, wide.0, s("😀").0, narrow.0, -1));
+        let gone = Owned::new(Native::str_replace(ctx, wide.get(), s("😀").get(), narrow.get(), -1));
         assert_eq!((gone.chars().text().as_str(), gone.chars().kind()), ("abb", 1));
     });
     drop(wide);
@@ -65,8 +66,8 @@ fn single_latin1_characters_are_shared() {
     // SAFETY: strings and context are live.
     with_ctx(|ctx| unsafe {
         let word = s("aba");
-        assert_eq!(Native::str_getitem(ctx, word.0, 0), Native::str_getitem(ctx, word.0, -1));
-        Native::str_getitem(ctx, word.0, 3);
+        assert_eq!(Native::str_getitem(ctx, word.get(), 0), Native::str_getitem(ctx, word.get(), -1));
+        Native::str_getitem(ctx, word.get(), 3);
         assert_eq!(Raised::take(ctx), Raised::new("IndexError", "string index out of range"));
     });
 }
@@ -83,7 +84,7 @@ fn hash_is_siphash13_of_the_code_units() {
 
 #[test]
 fn searching_across_widths() {
-    let find = |h: &str, n: &str, a, b| call!(str_find(s(h).0, s(n).0, a, b));
+    let find = |h: &str, n: &str, a, b| call!(str_find(s(h).get(), s(n).get(), a, b));
     // `жa` has bytes 36 04 61 00: a hit in the middle of a code unit must not count.
     assert_eq!(find("ж\u{6136}a\u{3600}", "\u{3600}", 0, i64::MAX), 3);
     assert_eq!(find("abcж", "c", 0, i64::MAX), 2);
@@ -93,12 +94,12 @@ fn searching_across_widths() {
     assert_eq!(find("hello", "l", -2, i64::MAX), 3);
     // SAFETY: strings live until the end of the statement that makes them.
     unsafe {
-        assert_eq!(Native::str_rfind(s("хабаба").0, s("аба").0, 0, i64::MAX), 3);
-        assert_eq!(Native::str_count(s("aaaa").0, s("aa").0, 0, i64::MAX), 2);
-        assert_eq!(Native::str_count(s("abc").0, s("").0, 0, i64::MAX), 4);
-        assert_eq!(Native::str_startswith(s("abc").0, s("").0, 4, i64::MAX), 0);
+        assert_eq!(Native::str_rfind(s("хабаба").get(), s("аба").get(), 0, i64::MAX), 3);
+        assert_eq!(Native::str_count(s("aaaa").get(), s("aa").get(), 0, i64::MAX), 2);
+        assert_eq!(Native::str_count(s("abc").get(), s("").get(), 0, i64::MAX), 4);
+        assert_eq!(Native::str_startswith(s("abc").get(), s("").get(), 4, i64::MAX), 0);
         with_ctx(|ctx| {
-            Native::str_index(ctx, s("a").0, s("b").0, 0, i64::MAX);
+            Native::str_index(ctx, s("a").get(), s("b").get(), 0, i64::MAX);
             assert_eq!(Raised::take(ctx), Raised::new("ValueError", "substring not found"));
         });
     }
@@ -111,22 +112,22 @@ fn splitting_and_joining() {
     with_ctx(|ctx| unsafe {
         let null = std::ptr::null_mut();
         let none: [&str; 0] = [];
-        assert_eq!(list(Native::str_split(ctx, s(" a  b c ").0, null, 1)), ["a", "b c "]);
-        assert_eq!(list(Native::str_rsplit(ctx, s(" a  b c ").0, null, 1)), [" a  b", "c"]);
-        assert_eq!(list(Native::str_split(ctx, s("  ").0, null, -1)), none);
-        assert_eq!(list(Native::str_split(ctx, s("a,b,,c").0, s(",").0, 2)), ["a", "b", ",c"]);
-        assert_eq!(list(Native::str_rsplit(ctx, s("a,b,,c").0, s(",").0, 1)), ["a,b,", "c"]);
-        assert_eq!(list(Native::str_splitlines(ctx, s("a\r\nb\n\nc").0, 1)), ["a\r\n", "b\n", "\n", "c"]);
-        assert!(Native::str_split(ctx, s("a").0, s("").0, -1).is_null());
+        assert_eq!(list(Native::str_split(ctx, s(" a  b c ").get(), null, 1)), ["a", "b c "]);
+        assert_eq!(list(Native::str_rsplit(ctx, s(" a  b c ").get(), null, 1)), [" a  b", "c"]);
+        assert_eq!(list(Native::str_split(ctx, s("  ").get(), null, -1)), none);
+        assert_eq!(list(Native::str_split(ctx, s("a,b,,c").get(), s(",").get(), 2)), ["a", "b", ",c"]);
+        assert_eq!(list(Native::str_rsplit(ctx, s("a,b,,c").get(), s(",").get(), 1)), ["a,b,", "c"]);
+        assert_eq!(list(Native::str_splitlines(ctx, s("a\r\nb\n\nc").get(), 1)), ["a\r\n", "b\n", "\n", "c"]);
+        assert!(Native::str_split(ctx, s("a").get(), s("").get(), -1).is_null());
         assert_eq!(Raised::take(ctx).text, "empty separator");
-        let parts = Native::str_split(ctx, s("x y z").0, null, -1);
-        let joined = Owned(Native::str_join(ctx, s("ж").0, parts));
+        let parts = Native::str_split(ctx, s("x y z").get(), null, -1);
+        let joined = Owned::new(Native::str_join(ctx, s("ж").get(), parts));
         assert_eq!(joined.chars().text(), "xжyжz");
         release(parts.cast());
         let mut three = [null; 3];
-        Native::str_rpartition(ctx, s("a-b-c").0, s("-").0, three.as_mut_ptr());
-        assert_eq!(three.map(|p| Owned(p).chars().text()), ["a-b", "-", "c"]);
-        Native::str_partition(ctx, s("a").0, s("").0, three.as_mut_ptr());
+        Native::str_rpartition(ctx, s("a-b-c").get(), s("-").get(), three.as_mut_ptr());
+        assert_eq!(three.map(|p| Owned::new(p).chars().text()), ["a-b", "-", "c"]);
+        Native::str_partition(ctx, s("a").get(), s("").get(), three.as_mut_ptr());
         assert_eq!(Raised::take(ctx).text, "empty separator");
         assert_eq!(three, [null; 3]);
     });
@@ -136,7 +137,7 @@ fn splitting_and_joining() {
 #[test]
 fn case_follows_the_full_rules() {
     // SAFETY: the string lives until the end of the call, and the context is live.
-    let of = |f: unsafe fn(Ctx, S) -> S, t: &str| text(|ctx| unsafe { f(ctx, s(t).0) });
+    let of = |f: unsafe fn(Ctx, S) -> S, t: &str| text(|ctx| unsafe { f(ctx, s(t).get()) });
     assert_eq!(of(Native::str_upper, "straße ŉ"), "STRASSE ʼN");
     assert_eq!(of(Native::str_lower, "ΑΣ ΑΣΑ İ"), "ας ασα i̇");
     assert_eq!(of(Native::str_title, "ǆungla they're ßx"), "ǅungla They'Re Ssx");
@@ -147,26 +148,26 @@ fn case_follows_the_full_rules() {
     unsafe {
         assert_eq!(
             (
-                Native::str_istitle(s("Ab Cd").0),
-                Native::str_istitle(s("AB").0),
-                Native::str_islower(s("ª1").0)
+                Native::str_istitle(s("Ab Cd").get()),
+                Native::str_istitle(s("AB").get()),
+                Native::str_islower(s("ª1").get())
             ),
             (1, 0, 1)
         );
         assert_eq!(
             (
-                Native::str_isdecimal(s("٣").0),
-                Native::str_isdecimal(s("²").0),
-                Native::str_isdigit(s("²").0),
-                Native::str_isnumeric(s("½").0)
+                Native::str_isdecimal(s("٣").get()),
+                Native::str_isdecimal(s("²").get()),
+                Native::str_isdigit(s("²").get()),
+                Native::str_isnumeric(s("½").get())
             ),
             (1, 0, 1, 1)
         );
         assert_eq!(
             (
-                Native::str_isidentifier(s("_é1").0),
-                Native::str_isidentifier(s("1a").0),
-                Native::str_isprintable(s("").0)
+                Native::str_isidentifier(s("_é1").get()),
+                Native::str_isidentifier(s("1a").get()),
+                Native::str_isprintable(s("").get())
             ),
             (1, 0, 1)
         );
@@ -176,17 +177,17 @@ fn case_follows_the_full_rules() {
 #[test]
 fn padding_and_tabs() {
     let null = std::ptr::null_mut();
-    assert_eq!(text(|c| call!(str_center(c, s("ab").0, 5, null))), "  ab ");
-    assert_eq!(text(|c| call!(str_center(c, s("abc").0, 6, s("*").0))), "*abc**");
-    assert_eq!(text(|c| call!(str_zfill(c, s("-7").0, 4))), "-007");
-    assert_eq!(text(|c| call!(str_expandtabs(c, s("a\tbc\t\nd\t").0, 4))), "a   bc  \nd   ");
+    assert_eq!(text(|c| call!(str_center(c, s("ab").get(), 5, null))), "  ab ");
+    assert_eq!(text(|c| call!(str_center(c, s("abc").get(), 6, s("*").get()))), "*abc**");
+    assert_eq!(text(|c| call!(str_zfill(c, s("-7").get(), 4))), "-007");
+    assert_eq!(text(|c| call!(str_expandtabs(c, s("a\tbc\t\nd\t").get(), 4))), "a   bc  \nd   ");
     assert_eq!(
-        result(|c| call!(str_ljust(c, s("a").0, 5, s("xy").0))),
+        result(|c| call!(str_ljust(c, s("a").get(), 5, s("xy").get()))),
         Err(Raised::new("TypeError", "The fill character must be exactly one character long"))
     );
     let huge = |r: Result<String, Raised>| assert_eq!(r.unwrap_err().class, "MemoryError");
-    huge(result(|c| call!(str_repeat(c, s("ab").0, i64::MAX))));
-    huge(result(|c| call!(str_rjust(c, s("ab").0, i64::MAX, null))));
+    huge(result(|c| call!(str_repeat(c, s("ab").get(), i64::MAX))));
+    huge(result(|c| call!(str_rjust(c, s("ab").get(), i64::MAX, null))));
 }
 
 #[test]
@@ -196,9 +197,9 @@ fn repr_quotes_and_escapes() {
         ("'\"", "'\\'\"'"),
         ("a\n\t\\\x07é\u{ad}\u{2028}😀\u{e000}", "'a\\n\\t\\\\\\x07é\\xad\\u2028😀\\ue000'"),
     ] {
-        assert_eq!(text(|c| call!(str_repr(c, s(t).0))), r);
+        assert_eq!(text(|c| call!(str_repr(c, s(t).get()))), r);
     }
-    assert_eq!(text(|c| call!(str_ascii(c, s("é😀").0))), "'\\xe9\\U0001f600'");
+    assert_eq!(text(|c| call!(str_ascii(c, s("é😀").get()))), "'\\xe9\\U0001f600'");
 }
 
 #[test]
@@ -237,7 +238,7 @@ fn floats_print_as_cpython_prints_them() {
 fn text_becomes_numbers() {
     let int = |t: &str, base| {
         with_ctx(|ctx| {
-            let v = call!(str_to_int(ctx, s(t).0, base));
+            let v = call!(str_to_int(ctx, s(t).get(), base));
             if has_raised(ctx) { Err(Raised::take(ctx).text) } else { Ok(v) }
         })
     };
@@ -254,7 +255,7 @@ fn text_becomes_numbers() {
     assert_eq!(int("1", 1), Err("int() base must be >= 2 and <= 36, or 0".into()));
     let float = |t: &str| {
         with_ctx(|ctx| {
-            let v = call!(str_to_float(ctx, s(t).0));
+            let v = call!(str_to_float(ctx, s(t).get()));
             if has_raised(ctx) { Err(Raised::take(ctx).text) } else { Ok(v) }
         })
     };
@@ -272,7 +273,7 @@ fn text_becomes_numbers() {
     ] {
         with_ctx(|ctx| {
             let mut out = [0.0; 2];
-            call!(str_to_complex(ctx, s(t).0, out.as_mut_ptr()));
+            call!(str_to_complex(ctx, s(t).get(), out.as_mut_ptr()));
             assert_eq!(out, [re, im], "{t}");
         });
     }
@@ -280,7 +281,7 @@ fn text_becomes_numbers() {
 
 #[test]
 fn format_specifications() {
-    let int = |v, spec: &str| result(|c| call!(str_format_i64(c, v, s(spec).0)));
+    let int = |v, spec: &str| result(|c| call!(str_format_i64(c, v, s(spec).get())));
     for (v, spec, t) in [
         (42, "5", "   42"),
         (-42, "=+6", "-   42"),
@@ -306,7 +307,7 @@ fn format_specifications() {
     assert_eq!(int(1, "9999999999999999999999"), value("Too many decimal digits in format string"));
     assert_eq!(int(1, "999999999999999").unwrap_err().class, "MemoryError");
     assert_eq!(int(-1, "c"), Err(Raised::new("OverflowError", "%c arg not in range(0x110000)")));
-    let float = |v, spec: &str| result(|c| call!(str_format_f64(c, v, s(spec).0)));
+    let float = |v, spec: &str| result(|c| call!(str_format_f64(c, v, s(spec).get())));
     for (v, spec, t) in [
         (3.14159, ".2f", "3.14"),
         (2.5, ".0f", "2"),
@@ -328,19 +329,22 @@ fn format_specifications() {
     assert_eq!(float(1.0, "."), value("Format specifier missing precision"));
     assert_eq!(float(1.0, ".99999999999f"), value("precision too big"));
     assert_eq!(
-        result(|c| call!(str_format_complex(c, 1.5, -2.0, s(">+12.1f").0))).as_deref(),
+        result(|c| call!(str_format_complex(c, 1.5, -2.0, s(">+12.1f").get()))).as_deref(),
         Ok("   +1.5-2.0j")
     );
     assert_eq!(
-        result(|c| call!(str_format_complex(c, 1.0, 1.0, s("05").0))),
+        result(|c| call!(str_format_complex(c, 1.0, 1.0, s("05").get()))),
         value("Zero padding is not allowed in complex format specifier")
     );
-    assert_eq!(result(|c| call!(str_format_str(c, s("héllo").0, s("*^7.3").0))).as_deref(), Ok("**hél**"));
     assert_eq!(
-        result(|c| call!(str_format_str(c, s("a").0, s("=5").0))),
+        result(|c| call!(str_format_str(c, s("héllo").get(), s("*^7.3").get()))).as_deref(),
+        Ok("**hél**")
+    );
+    assert_eq!(
+        result(|c| call!(str_format_str(c, s("a").get(), s("=5").get()))),
         value("'=' alignment not allowed in string format specifier")
     );
-    assert_eq!(result(|c| call!(str_format_bool(c, 1, s("5").0))).as_deref(), Ok("    1"));
+    assert_eq!(result(|c| call!(str_format_bool(c, 1, s("5").get()))).as_deref(), Ok("    1"));
 }
 
 #[test]
