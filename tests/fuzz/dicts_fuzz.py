@@ -144,6 +144,7 @@ class Program:
             f"log.append(repr({d}.get({k})))", f"log.append(repr({d}.get({k}, {self.v()})))", f"log.append(str({k} in {d}))", f"log.append(str(len({d})))", f"log.append(str({d}))",
             f"log.append(repr(list({d})))", f"log.append(repr(list({d}.items())))", f"log.append(repr([k for k in reversed({d})]))", f"log.append(repr({d}.values()))",
             f"log.append(str({k} in {d}.keys()))", f"log.append(str({self.v()} in {d}.values()))",
+            f"log.append(str(({k}, {self.v()}) in {d}.items()))", f"log.append(str([p in {self.d()}.items() for p in {d}.items()]))",
         ] + ([f"log.append(repr(sorted({d})))", f"log.append(repr(max({d})) if {d} else '-')"])))
 
     def attempt(self, text, error):

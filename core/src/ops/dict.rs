@@ -125,8 +125,15 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .reads()
     .doc("`key in dict`, `key in dict.keys()`."),
+    OpDef::new(&["operator.contains"], "items, pair", Body::Py("containers.items_contains"))
+        .only_if(looks_up)
+        .raises()
+        .reads()
+        .doc("`(key, value) in dict.items()`: the key is looked up."),
     OpDef::new(&["operator.contains"], "view, x", Body::Py("containers.view_contains"))
-        .only_if(|a| matches!(a[0].ty.container(), Some((Container::Values | Container::Items, _))))
+        .only_if(|a| {
+            matches!(a[0].ty.container(), Some((Container::Values | Container::Items, _))) && !looks_up(a)
+        })
         .raises()
         .reads()
         .doc("`x in dict.values()`, `x in dict.items()`."),
@@ -296,6 +303,39 @@ pub(crate) static OPS: &[OpDef] = &[
         .reads()
         .doc("`repr` of a view."),
     OpDef::new(
+        &["operator._dict_of"],
+        "view",
+        Body::Lir(
+            |_, a| match a[0].ty.container() {
+                Some((Container::Items, m)) => {
+                    Ok(Answer::of(Type::new(Kind::Container(Container::Dict, m.to_vec()))))
+                }
+                _ => Err(no_match("a view", a)),
+            },
+            |_, c| Ok(c.args[0].clone()),
+        ),
+    )
+    .aliases()
+    .internal()
+    .doc("The dict whose items these are (library use)."),
+    OpDef::new(
+        &["operator._may_be_key"],
+        "dict, key",
+        Body::Lir(
+            |cx, a| {
+                let (held, _) = dict_parts(a, "in")?;
+                let [key, held] = [a[1].ty, held].map(|t| cx.vars.resolve(t));
+                if let Some(class) = keys::unhashable(key) {
+                    return Err(keys::is_unhashable(&class));
+                }
+                Ok(Answer::constant(crate::types::Const::Bool(may_be_key(key, held))))
+            },
+            |cx, _| Ok(vec![cx.b.bool(false)]),
+        ),
+    )
+    .internal()
+    .doc("Whether a value is of a type of which keys may be (library use)."),
+    OpDef::new(
         &["operator._view_name"],
         "x",
         Body::Lir(
@@ -327,6 +367,12 @@ pub(super) fn parts(t: Type) -> Result<(Type, Type)> {
         Some((_, m)) => Ok((m[0], m.get(1).copied().unwrap_or_else(|| Type::tuple(vec![])))),
         None => Err(Diagnostic::internal(format!("{t} is no dict"))),
     }
+}
+
+/// Whether a pair is looked for among the items of a dict.
+fn looks_up(args: &[Arg]) -> bool {
+    matches!(args[0].ty.container(), Some((Container::Items, _)))
+        && args[1].ty.members().is_some_and(|m| m.len() == 2)
 }
 
 /// The arguments of the type of the first operand, which must be a dict.

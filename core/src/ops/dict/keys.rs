@@ -12,8 +12,7 @@ pub(in crate::ops) fn check_hashable(cx: &TyCx<'_, '_>, t: Type, as_what: Held) 
         return Ok(());
     }
     Err(match unhashable(t) {
-        Some(class) => Diagnostic::new(Code::NoMatchingOperation, format!("unhashable type: '{class}'"))
-            .help("a tuple can be a key: tuple(x)"),
+        Some(class) => is_unhashable(&class),
         None => {
             let container = if as_what == Held::Member { "a set of" } else { "a dict with keys of type" };
             Diagnostic::new(Code::NoMatchingOperation, format!("{container} {t} is not compiled"))
@@ -22,8 +21,14 @@ pub(in crate::ops) fn check_hashable(cx: &TyCx<'_, '_>, t: Type, as_what: Held) 
     })
 }
 
+/// What is said of what Python cannot hash.
+pub(super) fn is_unhashable(class: &str) -> Diagnostic {
+    Diagnostic::new(Code::NoMatchingOperation, format!("unhashable type: '{class}'"))
+        .help("a tuple can be a key: tuple(x)")
+}
+
 /// The class of what Python cannot hash in a value.
-fn unhashable(t: Type) -> Option<String> {
+pub(super) fn unhashable(t: Type) -> Option<String> {
     match t.kind() {
         Kind::List(_) | Kind::Array(_) => Some(crate::classes::class_of(t).name.clone()),
         Kind::Container(c, _) => Some(c.name().into()),

@@ -277,6 +277,16 @@ def view_repr(view):
     return operator._view_name(view) + "([" + ", ".join([repr(x) for x in view]) + "])"
 
 
+def items_contains(items, pair):
+    key, value = pair
+    d = operator._dict_of(items)
+    if operator._may_be_key(d, key):
+        if key in d:
+            # Alone in tuples, where a value is equal if it is the same.
+            return (d[key],) == (value,)
+    return False
+
+
 def view_contains(view, x):
     for v in view:
         if operator._one_object(v, x) or v == x:
