@@ -12,6 +12,8 @@ import traceback
 import tierup
 
 REFUSALS = ("[cannot-unify]", "[no-matching-operation]", "[unknown-element-type]", "[unknown-attribute]")
+# Of negative numbers where all of one container have to be uint64.
+NO_MEMBER = "this value is no uint64"
 
 
 class Fuzzer:
@@ -35,6 +37,8 @@ class Fuzzer:
             except TypeError as e:
                 text = str(e).splitlines()[0]
                 return f"refused: {text}" if any(r in text for r in REFUSALS) else f"{type(e).__name__}: {e}"
+            except OverflowError as e:
+                return f"refused: {e}" if NO_MEMBER in str(e) else f"OverflowError: {e}"
             except Exception as e:
                 return f"{type(e).__name__}: {e}"
         (want, left), (got, changed) = results

@@ -2,15 +2,18 @@
 
     python tests/fuzz/lists_fuzz.py --seconds 600 --seed 1
 
-Lists of numbers, of bools, of strings or of tuples, one kind in each program. The oracle is CPython; a float may stand for an int of the same value, as ints and floats that meet in a list are floats. Elements of the other kinds are of the very same type. In the end every list gets one more element, so that lists that are one object
+Lists of numbers, of uint64 beside ints, of bools, of strings or of tuples, one kind in each program. The oracle is CPython; a float may stand for an int of the same value, as ints and floats that meet in a list are floats, and an int for a uint64. Elements of the other kinds are of the very same type. A negative number that becomes a uint64 may be refused when the program runs. In the end every list gets one more element, so that lists that are one object
 in Python and two in compiled code differ. Programs may be refused for the types that meet, for nothing else; how many are is printed.
 """
 
 import random
 
+import numpy as np
 from containers_driver import Fuzzer, exit_with
 
 HELPERS = """
+import numpy as np
+
 def empty():
     return []
 
@@ -98,6 +101,7 @@ def turned(a):
 # What elements are, by kind: expressions, and what the argument `p` may be. Helpers that put in numbers are for those alone.
 KINDS = {
     "number": (["1", "n", "2.5", "n * 0.5", "n + 1", "-3", "len(p)"], [[4, 5], [2.5], [0.5, 3.0]]),
+    "uint64": (["u", "n", "n - 1", "u + np.uint64(n)", "len(p)"], [[np.uint64(2**64 - 1), np.uint64(3)], [np.uint64(2**63)]]),
     "bool": (["True", "n > 1", "c", "len(p) > 1", "not c"], [[True, False], [False]]),
     "str": (["'x'", "str(n)", "'ab' * n", "'c' if c else 'd'"], [["p", "q"], ["é"]]),
     "tuple": (["('x', n)", "(str(n), 2)", "('y', len(p))"], [[("p", 1)], [("q", 2), ("r", 3)]]),
@@ -109,11 +113,13 @@ class Program:
 
     def __init__(self, seed):
         self.rng = random.Random(seed)
-        self.kind = self.rng.choice(["number", "number", "bool", "str", "tuple"])
+        self.kind = self.rng.choice(["number", "number", "uint64", "bool", "str", "tuple"])
         self.flat, self.rows = ["p"], []
         self.lines = []
         self.depth = 1
         self.count = 0
+        if self.kind == "uint64":
+            self.line("u = np.uint64(2**63 + 5)")
         for _ in range(self.rng.randrange(1, 3)):
             self.fresh_flat("[]")
         if self.rng.random() < 0.6:
@@ -121,8 +127,9 @@ class Program:
         for _ in range(self.rng.randrange(3, 9)):
             self.statement()
         names = self.flat + self.rows
+        counts = self.kind in ("number", "uint64")
         for a in self.flat:
-            self.line(f"{a}.append({self.rng.randrange(90, 99) if self.numbers else self.element()})")
+            self.line(f"{a}.append({self.rng.randrange(90, 99) if counts else self.element()})")
         self.line(f"return ({', '.join(names)},)")
         self.source = HELPERS + "\ndef main(p, n, c):\n" + "\n".join(self.lines) + "\n"
         self.arguments = (self.rng.choice(KINDS[self.kind][1]), self.rng.randrange(0, 4), self.rng.random() < 0.5)
@@ -159,7 +166,8 @@ class Program:
             lambda: f"({self.a()} if c else {self.a()})", lambda: f"({self.a()} or {self.a()})", lambda: f"{self.a()}.copy()", lambda: f"list({self.a()})",
             lambda: f"list(reversed({self.a()}))", lambda: f"copied({self.a()})", lambda: f"both({self.a()}, {self.a()})", lambda: f"list(each({self.a()}))",
             lambda: f"[first({self.a()}, {self.element()})]", lambda: f"[x for x, y in paired({self.a()})]", lambda: f"list(filter(None, {self.a()}))",
-            lambda: f"[x for x, y in zip({self.a()}, sorted({self.a()}))]", lambda: f"sorted({self.a()}, key=lambda x: x, reverse=c)", lambda: f"{self.a()} * 2",
+            lambda: f"[x for x, y in zip({self.a()}, sorted({self.a()}))]", lambda: f"sorted({self.a()}, key=lambda x: x, reverse=c)", lambda: f"{self.a()} * 2", lambda: f"n * {self.a()}",
+            lambda: f"[max({self.a()}, default={self.element()})]",
         ]
         if self.numbers:
             makers += [lambda: "up_to(n)", lambda: "joined(n)", lambda: "[i * 0.5 for i in range(n)]", lambda: "list(halves(n))"]
@@ -265,8 +273,8 @@ class Program:
 def same(a, b):
     if isinstance(a, (list, tuple)):
         return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
-    numbers = type(a) in (int, float) and type(b) in (int, float)
-    return a == b and (numbers or type(a) is type(b))
+    numbers = (int, float, np.uint64)
+    return a == b and (type(a) in numbers and type(b) in numbers or type(a) is type(b))
 
 
 FUZZER = Fuzzer("lists", Program, same, (IndexError, ValueError, UnboundLocalError), type)

@@ -86,6 +86,71 @@ pub(crate) fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) ->
     }
 }
 
+/// [`cast`] of a value that meets others, in a variable, a container or a result: it stays the number that it
+/// is. OverflowError where the type of all of them has no such integer, and then `from`'s references are
+/// dropped if the value is `owned`.
+pub(crate) fn joined(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type, owned: bool) -> Result<Val> {
+    if let Some((fits, t)) = fits(cx, val, from, to) {
+        let (ok, bad) = (cx.b.new_block(&[]), cx.b.new_cold_block(&[]));
+        cx.b.brif(fits, ok, &[], bad, &[]);
+        cx.b.switch_to(bad);
+        if owned {
+            cx.release(val, from);
+        }
+        let exc = cx.exception(Class::OverflowError, &not_held(t));
+        cx.end_raising(exc);
+        cx.b.switch_to(ok);
+    }
+    cast(cx, val, from, to)
+}
+
+/// What is said of an integer that is no value of the type of those that it meets.
+pub(crate) fn not_held(t: Type) -> String {
+    format!("this value is no {t}, as those that it meets are: make all of them np.int64(...) or float(...)")
+}
+
+/// Whether the integers of a value are values of the types that they are to have, and one of these types. None
+/// where all are. What an optional value or one of several types is not lies there as zeros, which fit.
+pub(crate) fn fits(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Option<(Value, Type)> {
+    if !promote::may_not_fit(from, to) {
+        return None;
+    }
+    let both = |cx: &mut LowerCx<'_>, from: &[Type], to: &mut dyn Iterator<Item = Type>, val: &[Value]| {
+        let mut all: Option<(Value, Type)> = None;
+        for ((v, x), y) in split_leaves(val, from).iter().zip(from).zip(to) {
+            if let Some((one, t)) = fits(cx, v, *x, y) {
+                all = Some((all.map_or(one, |(a, _)| cx.and(a, one)), t));
+            }
+        }
+        all
+    };
+    match (from.kind(), to.kind()) {
+        (Kind::Int(x), Kind::Int(y)) => Some((int_fits(cx, val[0], *x, *y), to)),
+        (Kind::Optional(x), Kind::Optional(y)) | (Kind::MaybeUndef(x), Kind::MaybeUndef(y)) => {
+            fits(cx, &val[1..], *x, *y)
+        }
+        (_, Kind::Optional(y) | Kind::MaybeUndef(y)) => fits(cx, val, from, *y),
+        (Kind::Optional(x), _) => fits(cx, &val[1..], *x, to),
+        (Kind::Variant(m), _) => both(cx, m, &mut std::iter::repeat(to), &val[1..]),
+        _ => {
+            let (x, y) = (from.members()?, to.members()?);
+            both(cx, x, &mut y.iter().copied(), val)
+        }
+    }
+}
+
+/// Whether an integer is a value of another type that does not hold all of its own.
+fn int_fits(cx: &mut LowerCx<'_>, v: Value, from: Int, to: Int) -> Value {
+    let again = scalar(cx, v, Type::int_of(from), Type::int_of(to));
+    let again = scalar(cx, again, Type::int_of(to), Type::int_of(from));
+    let same = cx.b.bin(Op::IcmpEq, again, v);
+    if from.signed() == to.signed() || from.bits() > to.bits() {
+        return same;
+    }
+    let positive = cx.b.bin_imm(Op::IcmpSge, v, 0);
+    if from.bits() == to.bits() { positive } else { cx.and(same, positive) }
+}
+
 /// Makes a value one of several types. A variant becomes a wider one alternative by alternative.
 fn variant(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: &[Type]) -> Result<Val> {
     let place = |t: Type| {

@@ -136,6 +136,33 @@ impl Finisher<'_, '_> {
         if from == to { v } else { self.push(Op::Cast, vec![v], to) }
     }
 
+    /// A value as one of the type of those that it meets: it stays the number that it is.
+    fn joined(&mut self, v: Value, to: Type) -> Result<Value> {
+        let from = self.new.types[v.index()];
+        if !promote::may_not_fit(from, to) {
+            return Ok(self.cast(v, to));
+        }
+        let made = self.new.insts.iter().find(|i| i.result == Some(v));
+        // Of what the library does with an argument its caller is told when it comes.
+        let known = made.map(|i| (&i.op, i.loc)).filter(|_| !self.session.is_library(self.old));
+        let Some((Op::Const(Const::Int(n)), loc)) = known else {
+            return Ok(self.push(Op::Apply(crate::ops::variant::joined()), vec![v], to));
+        };
+        let number = match to.kind() {
+            Kind::Optional(t) | Kind::MaybeUndef(t) => *t,
+            _ => to,
+        };
+        if *n >= 0 {
+            return Ok(self.cast(v, to));
+        }
+        Err(Diagnostic::new(
+            Code::CannotUnify,
+            format!("{n} is no {number}, as the values are that it meets in a variable or a result"),
+        )
+        .help(format!("write another value than {n}, or make all of them np.int64(...) or float(...)"))
+        .at(self.old.span(loc)))
+    }
+
     fn value(&mut self, old: Value) -> Result<Value> {
         self.values
             .get(&old)
@@ -250,16 +277,61 @@ impl Finisher<'_, '_> {
             } else {
                 self.value(*a)?
             };
-            args.push(self.cast(v, want));
+            args.push(self.joined(v, want)?);
         }
         Ok(BlockCall { block, args })
     }
 
     fn handler(&mut self, to: &Option<BlockCall>) -> Result<Option<BlockCall>> {
         match to {
-            Some(u) if self.solved.reached[u.block.index()] => Ok(Some(self.edge(u, 1)?)),
+            Some(u) if self.solved.reached[u.block.index()] => {
+                if !self.may_raise_on(u, 1) {
+                    return Ok(Some(self.edge(u, 1)?));
+                }
+                let exc = self.typed_value(Type::new(Kind::Exception));
+                self.between(vec![exc], |f| {
+                    let mut to = f.edge(u, 1)?;
+                    to.args.insert(0, exc);
+                    Ok(to)
+                })
+                .map(Some)
+            }
             _ => Ok(None),
         }
+    }
+
+    /// Whether what goes along an edge is converted in a way that may raise, which it must not where another
+    /// edge is taken.
+    fn may_raise_on(&self, to: &BlockCall, skip: usize) -> bool {
+        let block = self.blocks.get(&to.block).copied();
+        let params = block.map(|b| self.new.blocks[b.index()].params[skip..].to_vec()).unwrap_or_default();
+        to.args.iter().zip(params).any(|(a, p)| promote::may_not_fit(self.ty(*a), self.new.types[p.index()]))
+    }
+
+    /// A block on an edge, which goes on to where `body`, written in it, says.
+    fn between(
+        &mut self,
+        params: Vec<Value>,
+        body: impl FnOnce(&mut Self) -> Result<BlockCall>,
+    ) -> Result<BlockCall> {
+        let here = std::mem::replace(&mut self.at, self.new.make_block());
+        let between = self.at;
+        self.new.blocks[between.index()].params = params;
+        let unwind = self.unwind.take();
+        let to = body(self);
+        self.unwind = unwind;
+        self.end_block(Term::Jump(to?));
+        self.at = here;
+        Ok(BlockCall { block: between, args: vec![] })
+    }
+
+    /// One side of a branch.
+    fn side(&mut self, from: Block, to: &BlockCall) -> Result<BlockCall> {
+        let write = |f: &mut Self| {
+            let edge = f.edge(to, 0)?;
+            Ok(f.poll_on(from, to, edge))
+        };
+        if self.may_raise_on(to, 0) { self.between(vec![], write) } else { write(self) }
     }
 
     fn is_back_edge(&self, from: Block, to: &BlockCall) -> bool {
@@ -374,12 +446,8 @@ impl Finisher<'_, '_> {
                 None if *self.ty(*cond) == Kind::Never => Term::Unreachable,
                 None => {
                     let cond = self.value(*cond)?;
-                    let (yes, no) = (self.edge(then_to, 0)?, self.edge(else_to, 0)?);
-                    Term::Branch {
-                        cond,
-                        then_to: self.poll_on(b, then_to, yes),
-                        else_to: self.poll_on(b, else_to, no),
-                    }
+                    let (then_to, else_to) = (self.side(b, then_to)?, self.side(b, else_to)?);
+                    Term::Branch { cond, then_to, else_to }
                 }
             },
             Term::Return(v) if self.old.is_generator => {
@@ -400,7 +468,7 @@ impl Finisher<'_, '_> {
             }
             Term::Return(v) if *self.ty(*v) != Kind::Never => {
                 let v = self.value(*v)?;
-                let v = self.cast(v, self.ret);
+                let v = self.joined(v, self.ret)?;
                 Term::Return(self.declared.map_or(v, |to| self.cast(v, to)))
             }
             Term::Raise { exc, unwind } if *self.ty(*exc) != Kind::Never => {
@@ -574,7 +642,7 @@ impl Finisher<'_, '_> {
             if *way_ty == Kind::Never {
                 self.end_block(Term::Unreachable);
             } else {
-                let r = self.cast(r, ty);
+                let r = self.joined(r, ty)?;
                 self.end_block(Term::Jump(BlockCall { block: join, args: vec![r] }));
             }
             if let Some(b) = next {
@@ -638,7 +706,7 @@ impl Finisher<'_, '_> {
             Op::MakeFunction { .. } => self.push(node.op.clone(), args, ty),
             Op::Yield => {
                 let yields = self.session.resolve(self.solved.yields);
-                let v = self.cast(args[0], yields);
+                let v = self.joined(args[0], yields)?;
                 self.push(Op::Yield, vec![v], ty)
             }
             Op::PushHandled | Op::PopHandled => self.push(node.op.clone(), args, ty),

@@ -12,7 +12,7 @@ use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::host::Host;
 use crate::lir::{Op, Ty, Value};
-use crate::types::{Const, Kind, Type};
+use crate::types::{Const, Int, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -41,13 +41,13 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["builtins.min"],
         "*values",
-        Body::Lir(|cx, a| extreme_rule(cx, a, Ord::min), |cx, c| extreme(cx, c, false)),
+        Body::Lir(|cx, a| extreme_rule(cx, a, false), |cx, c| extreme(cx, c, false)),
     )
     .doc("Smallest of several numbers."),
     OpDef::new(
         &["builtins.max"],
         "*values",
-        Body::Lir(|cx, a| extreme_rule(cx, a, Ord::max), |cx, c| extreme(cx, c, true)),
+        Body::Lir(|cx, a| extreme_rule(cx, a, true), |cx, c| extreme(cx, c, true)),
     )
     .doc("Largest of several numbers."),
     OpDef::new(&["builtins.min"], "iterable, *, key=None, default=...", Body::Py("builtin.smallest"))
@@ -291,7 +291,8 @@ pub(crate) static OPS: &[OpDef] = &[
 
 // ---- extremes
 
-fn extreme_rule(cx: &mut TyCx<'_, '_>, args: &[Arg], pick: fn(i64, i64) -> i64) -> Result<Answer> {
+fn extreme_rule(cx: &mut TyCx<'_, '_>, args: &[Arg], largest: bool) -> Result<Answer> {
+    let pick: fn(i64, i64) -> i64 = if largest { i64::max } else { i64::min };
     if args.len() < 2 || !args.iter().all(|a| a.ty.is_real()) {
         return Err(no_match("an extreme", args));
     }
@@ -307,11 +308,51 @@ fn extreme_rule(cx: &mut TyCx<'_, '_>, args: &[Arg], pick: fn(i64, i64) -> i64) 
         })
         .reduce(|a, b| Some(pick(a?, b?)))
         .flatten();
-    Ok(Answer::coerced(t, vec![t; args.len()]).known(known.map(Const::Int)))
+    let known = known.map(Const::Int);
+    if let Some((t, types)) = of_both_signs(args, largest) {
+        return Ok(Answer::coerced(t, types).known(known));
+    }
+    Ok(Answer::coerced(t, vec![t; args.len()]).known(known))
+}
+
+/// The extreme of uint64 and numbers that may be negative, none of which is converted: the largest is uint64,
+/// the smallest a signed integer. None where one type holds all of them.
+fn of_both_signs(args: &[Arg], largest: bool) -> Option<(Type, Vec<Type>)> {
+    let signed = |a: &Arg| matches!(*a.ty, Kind::Int(i) if i.signed()) && a.int().is_none_or(|n| n < 0);
+    let ints = args.iter().all(|a| a.ty.is_int() || *a.ty == Kind::Bool);
+    if !ints || !args.iter().any(|a| *a.ty == Kind::Int(Int::U64)) || !args.iter().any(signed) {
+        return None;
+    }
+    let weak = args.iter().filter(|a| signed(a)).all(|a| a.ty.is_weak());
+    let wide = if weak { Type::int() } else { Type::i64() };
+    let (unsigned, wide) = (Type::int_of(Int::U64), wide);
+    let types = args.iter().map(|a| if signed(a) { wide } else { unsigned }).collect();
+    Some((if largest { unsigned } else { wide }, types))
+}
+
+/// The largest or smallest of numbers as [`of_both_signs`] types them. What is beyond the numbers of the
+/// other sign is beyond all of those: it stands for the last of them.
+fn extreme_of_both_signs(cx: &mut LowerCx<'_>, c: &OpCall<'_>, largest: bool) -> Value {
+    let signed = |t: &Type| matches!(**t, Kind::Int(i) if i.signed());
+    let edge = cx.b.i64(if largest { 0 } else { i64::MAX });
+    let mut best: Option<Value> = None;
+    for (v, t) in c.args.iter().zip(c.types) {
+        let v = match (largest, signed(t)) {
+            (true, true) => cx.b.bin(Op::Smax, v[0], edge),
+            (false, false) => cx.b.bin(Op::Umin, v[0], edge),
+            _ => v[0],
+        };
+        let pick = if largest { Op::Umax } else { Op::Smin };
+        best = Some(best.map_or(v, |b| cx.b.bin(pick, b, v)));
+    }
+    best.unwrap_or(edge)
 }
 
 /// The first of equal values, and the first where a NaN is compared, as Python's loop gives.
 fn extreme(cx: &mut LowerCx<'_>, c: &OpCall<'_>, largest: bool) -> Result<Val> {
+    if c.types.iter().any(|t| *t != c.types[0]) {
+        return Ok(vec![extreme_of_both_signs(cx, c, largest)]);
+    }
     let mut best = c.args[0][0];
     for v in &c.args[1..] {
         best = match *c.types[0] {

@@ -547,7 +547,7 @@ fn emit_delete(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// Operand `k` as a value of the result's type, with references of its own.
 fn other(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Val> {
-    let x = cast::cast(cx, &c.args[k], c.types[k], c.ret)?;
+    let x = cast::joined(cx, &c.args[k], c.types[k], c.ret, false)?;
     cx.retain(&x, c.ret);
     Ok(x)
 }
@@ -563,7 +563,7 @@ fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         found,
         |cx| {
             let x = value_at(cx, c.args[0][0], c.types[0], at)?;
-            let x = cast::cast(cx, &x, v, c.ret)?;
+            let x = cast::joined(cx, &x, v, c.ret, false)?;
             cx.retain(&x, c.ret);
             Ok(x)
         },
@@ -578,8 +578,9 @@ fn emit_pop(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     // The value's references move out with it.
     let taken = |cx: &mut LowerCx<'_>| {
         let x = value_at(cx, c.args[0][0], c.types[0], at)?;
+        let x = cast::joined(cx, &x, v, c.ret, false)?;
         cx.helper(&dict_remove, &[c.args[0][0], at]);
-        cast::cast(cx, &x, v, c.ret)
+        Ok(x)
     };
     if *c.types[2] == Kind::Ellipsis {
         check_found(cx, found, &c.args[1], c.types[1])?;

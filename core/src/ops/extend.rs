@@ -58,13 +58,13 @@ fn extend(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<()> {
         let n = length(cx, &c.args[1], c.types[1])?;
         cx.for_range(n, &[], |cx, i, _| {
             let x = sequence::element(cx, &c.args[1], c.types[1], i)?;
-            let x = cast::cast(cx, &x, from, e)?;
+            let x = cast::joined(cx, &x, from, e, true)?;
             push_owned(cx, list, e, &x);
             Ok(vec![])
         })?;
     } else {
         iter::for_each(cx, &c.args[1], c.types[1], |cx, x, from| {
-            let x = cast::cast(cx, &x, from, e)?;
+            let x = cast::joined(cx, &x, from, e, true)?;
             push_owned(cx, list, e, &x);
             Ok(())
         })?;

@@ -302,7 +302,7 @@ fn variant_step(
         let parts = split_leaves(&v[1..], m);
         let (state, has, value) = step(cx, &parts[k], m[k])?;
         let from = value_type(m[k]).ok_or_else(|| Diagnostic::internal("iterator without a value"))?;
-        let value = cast::cast(cx, &value, from, value_ty)?;
+        let value = cast::joined(cx, &value, from, value_ty, true)?;
         let mut out = vec![v[0]];
         for (j, p) in parts.into_iter().enumerate() {
             out.extend(if j == k { state.clone() } else { p });

@@ -148,13 +148,11 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["operator.add"], "a, b", Body::Lir(same_lists_rule, emit_concat)).raises().reads().doc("Concatenation of lists."),
     OpDef::new(&["operator.mul"], "list, n", Body::Lir(|cx, a| repeat_rule(cx, a, 0), |cx, c| {
         let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
-        let all = cx.helper_value(&list_repeat, &[c.args[0][0], n]);
-        retyped(cx, all, c.types[0], c.ret)
+        repeated(cx, (c.args[0][0], c.types[0]), n, c.ret)
     })).raises().reads().doc("`list * n`."),
     OpDef::new(&["operator.mul"], "n, list", Body::Lir(|cx, a| repeat_rule(cx, a, 1), |cx, c| {
         let n = cast::to_i64(cx, c.args[0][0], c.types[0]);
-        let all = cx.helper_value(&list_repeat, &[c.args[1][0], n]);
-        retyped(cx, all, c.types[1], c.ret)
+        repeated(cx, (c.args[1][0], c.types[1]), n, c.ret)
     })).raises().reads().doc("`n * list`."),
     OpDef::new(&["operator.imul"], "list, n", Body::Lir(|cx, a| { list_elem(cx, a, "*=")?; if a[1].ty.is_index() { Ok(Answer::of(a[0].ty)) } else { Err(no_match("*=", a)) } }, |cx, c| {
         let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
@@ -243,13 +241,21 @@ fn repeat_rule(cx: &mut TyCx<'_, '_>, args: &[Arg], list: usize) -> Result<Answe
     if !args[1 - list].ty.is_index() {
         return Err(no_match("*", args));
     }
-    made_of_open(cx, args[list].ty)
+    made_of(cx, args[list].ty)
 }
 
-/// [`made_of`] where that list was made here and may still come to hold more: both hold it then, and nothing
-/// has to be converted (`[0] * n`, into which floats are put).
-fn made_of_open(cx: &mut TyCx<'_, '_>, list: Type) -> Result<Answer> {
-    if cx.vars.is_open(list) { Ok(Answer::of(list)) } else { made_of(cx, list) }
+/// The elements of a list over and over. What has to be converted is converted once: `[0] * n`, into which
+/// floats are put.
+fn repeated(cx: &mut LowerCx<'_>, (list, from): (Value, Type), n: Value, to: Type) -> Result<Val> {
+    if promote::same_but_weak(from, to) {
+        return Ok(vec![cx.helper_value(&list_repeat, &[list, n])]);
+    }
+    let once = converted(cx, (list, from), to)?;
+    cx.guarded(&[once], |cx| {
+        let all = cx.helper_value(&list_repeat, &[once, n]);
+        cx.release(&[once], to);
+        Ok(vec![all])
+    })
 }
 
 fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -270,9 +276,6 @@ fn set_slice_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 fn same_lists_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (a, b) = (list_elem(cx, args, "+")?, list_elem(cx, &args[1..], "+")?);
-    if args[0].ty == args[1].ty {
-        return made_of_open(cx, args[0].ty);
-    }
     // The result holds what both hold, whatever they are themselves.
     let e = cx.unify(a, b).ok_or_else(|| no_match("+", args))?;
     cx.new_list(e).map(Answer::of)
@@ -286,10 +289,12 @@ fn emit_concat(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (m, n) = (len(cx, c.args[0][0]), len(cx, c.args[1][0]));
     let total = cx.b.bin(Op::Iadd, m, n);
     let out = make(cx, e, total);
-    for (v, t) in c.args.iter().zip(c.types) {
-        push_all(cx, out, e, (v[0], list_of(*t)?))?;
-    }
-    Ok(vec![out])
+    cx.guarded(&[out], |cx| {
+        for (v, t) in c.args.iter().zip(c.types) {
+            push_all(cx, out, e, (v[0], list_of(*t)?))?;
+        }
+        Ok(vec![out])
+    })
 }
 
 fn is_list(args: &[Arg]) -> bool {
@@ -454,9 +459,10 @@ fn push_in_place(cx: &mut LowerCx<'_>, list: Value, elem: Type, val: &[Value]) {
     cx.b.store(more, list, offset!(List.len), Alias::Object);
 }
 
-/// A value converted to the element type, with references of its own.
+/// A value converted to the element type, with references of its own. It may raise: nothing that a list lacks
+/// until it comes may be missing yet.
 fn owned_elem(cx: &mut LowerCx<'_>, val: &[Value], from: Type, elem: Type) -> Result<Val> {
-    let v = cast::cast(cx, val, from, elem)?;
+    let v = cast::joined(cx, val, from, elem, false)?;
     cx.retain(&v, elem);
     Ok(v)
 }
@@ -465,10 +471,14 @@ fn owned_elem(cx: &mut LowerCx<'_>, val: &[Value], from: Type, elem: Type) -> Re
 
 pub(crate) fn emit_build(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let e = list_of(c.ret)?;
+    let mut all = vec![];
+    for (v, t) in c.args.iter().zip(c.types) {
+        all.push(cast::joined(cx, v, *t, e, false)?);
+    }
     let cap = cx.b.i64(c.args.len() as i64);
     let list = make(cx, e, cap);
-    for (k, (v, t)) in c.args.iter().zip(c.types).enumerate() {
-        let v = owned_elem(cx, v, *t, e)?;
+    for (k, v) in all.into_iter().enumerate() {
+        cx.retain(&v, e);
         let at = cx.b.i64(k as i64);
         let p = address(cx, list, e, at);
         store(cx, p, e, &v);
@@ -487,8 +497,8 @@ fn emit_append(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn emit_insert(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let e = list_of(c.types[0])?;
     let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
-    let p = cx.helper_value(&list_insert_gap, &[c.args[0][0], i]);
     let v = owned_elem(cx, &c.args[2], c.types[2], e)?;
+    let p = cx.helper_value(&list_insert_gap, &[c.args[0][0], i]);
     store(cx, p, e, &v);
     Ok(vec![])
 }
@@ -521,12 +531,18 @@ fn retyped(cx: &mut LowerCx<'_>, list: Value, from: Type, to: Type) -> Result<Va
     if promote::same_but_weak(from, to) {
         return Ok(vec![list]);
     }
+    let out = cx.guarded(&[list], |cx| converted(cx, (list, from), to))?;
+    cx.release(&[list], from);
+    Ok(vec![out])
+}
+
+/// The elements of a list in a new one of another type.
+fn converted(cx: &mut LowerCx<'_>, (list, from): (Value, Type), to: Type) -> Result<Value> {
     let (x, y) = (list_of(from)?, list_of(to)?);
     let n = len(cx, list);
     let out = make(cx, y, n);
-    push_all(cx, out, y, (list, x))?;
-    cx.release(&[list], from);
-    Ok(vec![out])
+    cx.guarded(&[out], |cx| push_all(cx, out, y, (list, x)))?;
+    Ok(out)
 }
 
 /// Appends the elements of another list, converted.
@@ -534,7 +550,7 @@ fn push_all(cx: &mut LowerCx<'_>, out: Value, elem: Type, (list, from): (Value, 
     let n = len(cx, list);
     cx.for_range(n, &[], |cx, i, _| {
         let x = element(cx, list, from, i);
-        let x = cast::cast(cx, &x, from, elem)?;
+        let x = cast::joined(cx, &x, from, elem, true)?;
         push_owned(cx, out, elem, &x);
         Ok(vec![])
     })

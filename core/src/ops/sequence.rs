@@ -283,16 +283,35 @@ pub(crate) fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> 
             vec![cx.b.bin(Op::Iadd, v[0], off)]
         }
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => {
-            let mut parts = vec![];
-            for (p, x) in split_leaves(v, m).iter().zip(m) {
-                parts.push(cast::cast(cx, p, *x, elem)?);
-            }
-            let out = pick(cx, &parts, at);
+            let out = member(cx, &split_leaves(v, m), m, elem, at)?;
             cx.retain(&out, elem);
             out
         }
         _ => return Err(Diagnostic::internal(format!("elements of {t}"))),
     })
+}
+
+/// Member number `at` of members of several types as one of the type of all.
+pub(super) fn member(
+    cx: &mut LowerCx<'_>,
+    parts: &[Val],
+    types: &[Type],
+    to: Type,
+    at: Value,
+) -> Result<Val> {
+    let (mut all, mut fit, mut which) = (vec![], vec![], None);
+    for (p, t) in parts.iter().zip(types) {
+        all.push(cast::cast(cx, p, *t, to)?);
+        let (fits, t) = cast::fits(cx, p, *t, to).unzip();
+        which = which.or(t);
+        fit.push(vec![fits.unwrap_or_else(|| cx.b.bool(true))]);
+    }
+    // Only the one that is asked for has to be a value of the type.
+    if let Some(t) = which {
+        let fits = pick(cx, &fit, at)[0];
+        cx.check(fits, Class::OverflowError, &cast::not_held(t));
+    }
+    Ok(pick(cx, &all, at))
 }
 
 /// Member number `at` of members of one type, by comparing the index with each.

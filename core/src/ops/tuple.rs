@@ -247,10 +247,13 @@ fn emit_unpack_ex(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
         cx.retain(&out, Type::tuple(from[..before].to_vec()));
         let (rest, tail) = (&parts[before..before + count], parts[before + count..].concat());
         if let Kind::List(e) = *to[before] {
+            let mut all = vec![];
+            for (v, t) in rest.iter().zip(&from[before..]) {
+                all.push(cast::joined(cx, v, *t, e, false)?);
+            }
             let n = cx.b.i64(count as i64);
             let list = list::make(cx, e, n);
-            for (v, t) in rest.iter().zip(&from[before..]) {
-                let v = cast::cast(cx, v, *t, e)?;
+            for v in all {
                 cx.retain(&v, e);
                 list::push_owned(cx, list, e, &v);
             }
@@ -309,7 +312,7 @@ fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         if m.is_empty() {
             return Err(Diagnostic::new(Code::BadCall, "an empty tuple has no members"));
         }
-        return Ok(Answer::coerced(t, vec![Type::tuple(vec![t; m.len()]), args[1].ty]));
+        return Ok(Answer::of(t));
     }
     if !matches!(*args[1].ty, Kind::Slice(_)) {
         return Err(no_match("[]", args));
@@ -367,7 +370,7 @@ fn emit_tuple_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
     let n = cx.b.i64(m.len() as i64);
     let at = cx.checked_index(i, n, "tuple index out of range");
-    Ok(sequence::pick(cx, &parts, at))
+    sequence::member(cx, &parts, m, c.ret, at)
 }
 
 /// The members of operand `k` over and over, each time with references of their own.

@@ -2,8 +2,11 @@
 //! kinds. And what an optional value needs where None has nothing: attributes and calls.
 
 use super::{Body, OpDef};
+use crate::emit::cast;
 use crate::exc::Class;
 use crate::lir::Op;
+#[cfg(doc)]
+use crate::types::promote;
 use crate::types::{Const, Kind, Type};
 use crate::typing::{Answer, no_match};
 
@@ -12,6 +15,7 @@ super::identity::op_ids! {
     VALUE_PRESENT = "value.present",
     VARIANT_IS = "variant.is",
     VALUE_IMPOSSIBLE = "value.impossible",
+    VALUE_JOINED = "value.joined",
 }
 
 pub(crate) static OPS: &[OpDef] = &[
@@ -96,8 +100,23 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .writes()
     .doc("What cannot be done with a value of this type: TypeError or AttributeError."),
+    OpDef::new(
+        &["value.joined"],
+        "x",
+        Body::Lir(
+            |_, a| Err(no_match("a value of another type", a)),
+            |cx, c| cast::joined(cx, &c.args[0], c.types[0], c.ret, false),
+        ),
+    )
+    .raises()
+    .aliases()
+    .doc("A value as one of the type of those that it meets; OverflowError for an integer that is none."),
 ];
 
+/// The row that converts a value which meets others ([`promote::may_not_fit`]).
+pub(crate) fn joined() -> &'static OpDef {
+    ids::VALUE_JOINED.rows()[0]
+}
 /// The row that raises where nothing can be done.
 pub(crate) fn impossible() -> &'static OpDef {
     ids::VALUE_IMPOSSIBLE.rows()[0]

@@ -390,6 +390,14 @@ impl Int {
     pub fn signed(self) -> bool {
         matches!(self, Int::I8 | Int::I16 | Int::I32 | Int::I64 | Int::Py)
     }
+    /// Whether each value of `other` is one of this type.
+    pub(crate) fn holds(self, other: Int) -> bool {
+        if self.signed() == other.signed() {
+            self.bits() >= other.bits()
+        } else {
+            self.signed() && self.bits() > other.bits()
+        }
+    }
     pub(crate) fn of(bits: u32, signed: bool) -> Int {
         match (bits, signed) {
             (8, true) => Int::I8,

@@ -186,7 +186,9 @@ pub fn same_but_weak(a: Type, b: Type) -> bool {
     a == b || a.strong_throughout() == b.strong_throughout()
 }
 
-/// One variable holds both numbers: the NumPy promotion of the two, weak only when both are.
+/// One variable holds both numbers: the NumPy promotion of the two, weak only when both are. No type has all
+/// values of uint64 and of a signed integer: they are uint64, and whoever converts asks [`may_not_fit`], for
+/// a float64 would round and a negative number wrap.
 fn merge_numbers(a: Type, b: Type) -> Type {
     match (a.kind(), b.kind()) {
         (Kind::Bool, Kind::Int(_)) => b,
@@ -199,7 +201,30 @@ fn merge_numbers(a: Type, b: Type) -> Type {
                 Type::i64()
             }
         }
+        (Kind::Int(Int::U64), Kind::Int(_)) => a,
+        (Kind::Int(_), Kind::Int(Int::U64)) => b,
         _ => result_type(a, b),
+    }
+}
+
+/// Whether a value of type `from` may be, or have in it, an integer that the type does not hold which it
+/// becomes where it meets others.
+pub(crate) fn may_not_fit(from: Type, to: Type) -> bool {
+    if from == to {
+        return false;
+    }
+    match (from.kind(), to.kind()) {
+        (Kind::Int(x), Kind::Int(y)) => !y.holds(*x),
+        (Kind::Optional(x), Kind::Optional(y)) | (Kind::MaybeUndef(x), Kind::MaybeUndef(y)) => {
+            may_not_fit(*x, *y)
+        }
+        (_, Kind::Optional(y) | Kind::MaybeUndef(y)) => may_not_fit(from, *y),
+        (Kind::Optional(x), _) => may_not_fit(*x, to),
+        (Kind::Variant(m), _) if to.is_number() => m.iter().any(|t| may_not_fit(*t, to)),
+        _ => match (from.members(), to.members()) {
+            (Some(x), Some(y)) => x.iter().zip(y).any(|(x, y)| may_not_fit(*x, *y)),
+            _ => false,
+        },
     }
 }
 

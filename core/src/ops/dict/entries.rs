@@ -126,7 +126,7 @@ pub(super) fn set(
     (value, vt): (&[Value], Type),
 ) -> Result<()> {
     let (k, v) = parts(t)?;
-    let (held, value) = (cast::cast(cx, key, kt, k)?, cast::cast(cx, value, vt, v)?);
+    let (held, value) = (cast::cast(cx, key, kt, k)?, cast::joined(cx, value, vt, v, false)?);
     check_exact(cx, Held::Key, (key, kt), (&held, k))?;
     let key = spill_key(cx, &held, k);
     let at = cx.helper_value(&dict_place, &[dict, key]);
