@@ -188,7 +188,10 @@ impl Solver<'_, '_> {
                     s.rows(i, id::BUILTINS_ISINSTANCE, vec![way.clone(), positional[1].clone()], vec![])
                 })
             }
-            Kind::Builtin(path) => self.rows(i, *path, positional, named),
+            Kind::Builtin(path) => {
+                let positional = self.empty_operands(i, *path, positional);
+                self.rows(i, *path, positional, named)
+            }
             Kind::Method(id::NAMEDTUPLE_REPLACE, t) => self.replace_fields(i, *t, callee, named),
             Kind::Method(id::NAMEDTUPLE_MAKE, t) => self.make_from(i, *t, positional),
             Kind::Method(path, _) => {

@@ -13,7 +13,7 @@ use super::waiting::Waiting;
 use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
-use crate::ops::{self, Home, id};
+use crate::ops::{self, Home, OpId, id};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstanceId, Loc, Narrow, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
 use crate::typing::Arg;
@@ -582,6 +582,44 @@ impl<'s, 'h> Solver<'s, 'h> {
             && by.args.iter().any(|v| *v != value && self.ty(*v).as_array().is_some())
     }
 
+    /// Operands of a function of NumPy, `()` in place of lists that are known to be empty: what is put into
+    /// such a list later says nothing about an array that was made of it (`np.array([])` has floats).
+    pub(crate) fn empty_operands(&mut self, i: Inst, id: OpId, operands: Vec<Source>) -> Vec<Source> {
+        if !only_reads(id) {
+            return operands;
+        }
+        let known = |s: Source| match s {
+            Source::Value(v) if matches!(*self.ty(v), Kind::List(_)) && self.is_still_empty(i, v) => {
+                Source::Const(Const::Tuple(vec![]))
+            }
+            s => s,
+        };
+        operands.into_iter().map(known).collect()
+    }
+
+    /// Whether a value is the `[]` that this block has made, which nothing but functions of NumPy that only
+    /// read it have had until this instruction.
+    fn is_still_empty(&self, i: Inst, list: Value) -> bool {
+        let func = self.func;
+        let makes = |j: &Inst| func.inst(*j).result == Some(list);
+        let Some(block) = func.blocks.iter().find(|b| b.insts.iter().any(makes)) else { return false };
+        let (mut empty, mut made) = (true, false);
+        for j in &block.insts {
+            let node = func.inst(*j);
+            if *j == i {
+                return made && empty;
+            }
+            if makes(j) {
+                made = true;
+                empty = matches!(node.op, Op::Table(id::LIST_BUILD)) && node.args.is_empty();
+            } else if node.args.contains(&list) {
+                empty &= matches!(node.op, Op::Call { .. })
+                    && matches!(*self.ty(node.args[0]), Kind::Builtin(p) if only_reads(p));
+            }
+        }
+        false
+    }
+
     /// The type of a value that is known when the function is compiled.
     fn global(
         &mut self,
@@ -666,6 +704,11 @@ fn only_users(func: &Func) -> HashMap<Value, Option<Inst>> {
         }
     }
     users
+}
+
+/// Whether a function of NumPy changes none of its operands, and keeps none.
+fn only_reads(id: OpId) -> bool {
+    id.is_numpys() && id.rows().iter().all(|row| row.effect != ops::Effect::Writes)
 }
 
 /// A variable of two types that no type holds: harmless until it is read.

@@ -327,7 +327,8 @@ fn element(args: &[Arg], what: &str) -> Result<Type> {
 
 /// A set that is made here, whose elements are found out by use.
 fn new_set(cx: &mut TyCx<'_, '_>, which: Container) -> Type {
-    let t = cx.vars.at(cx.site, 0, Type::int());
+    // Of the least of numbers where nothing says what it has: it makes no other number of what it meets.
+    let t = cx.vars.at(cx.site, 0, Type::bool());
     Type::new(Kind::Container(which, vec![t]))
 }
 
