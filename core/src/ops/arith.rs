@@ -11,7 +11,7 @@ use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
 use crate::types::promote;
-use crate::types::{Const, Kind, Type};
+use crate::types::{Const, Kind, NumberType, Type};
 use crate::typing::{Answer, Arg};
 
 super::identity::op_ids! {
@@ -175,10 +175,10 @@ fn shift_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
         return None;
     }
     let t = common(args, elementwise)?;
-    let t = match *t {
-        Kind::Bool => Type::int_of(crate::types::Int::I8),
-        Kind::Int(_) => t,
-        _ => return None,
+    let t = match t.number()? {
+        NumberType::Bool => Type::int_of(crate::types::Int::I8),
+        NumberType::Int(_) => t,
+        NumberType::Float(_) | NumberType::Complex(_) => return None,
     };
     if elementwise {
         return Some(Answer::coerced(t, vec![t, t]));
@@ -190,10 +190,13 @@ fn shift_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
 /// Of a number that is shifted its own sign decides, as in Numba: `t` is the type of arithmetic with the
 /// count.
 pub(crate) fn shifted_type(of: Type, t: Type) -> Type {
-    match *of {
-        Kind::Int(i) if !i.signed() => Type::int_of(crate::types::Int::U64),
-        Kind::Int(_) if is_unsigned(t) => Type::i64(),
-        _ => t,
+    let Kind::Int(i) = *of else { return t };
+    if !i.signed() {
+        Type::int_of(crate::types::Int::U64)
+    } else if is_unsigned(t) {
+        Type::i64()
+    } else {
+        t
     }
 }
 
@@ -203,32 +206,30 @@ pub(crate) fn count_type(of: Type) -> Type {
 }
 
 fn sign_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
-    if !number(&args[0]) {
+    let is_bool = *args[0].ty == Kind::Bool;
+    if !number(&args[0]) || is_bool && elementwise {
         return None;
     }
-    let t = match *args[0].ty {
-        Kind::Bool if elementwise => return None,
-        Kind::Bool => Type::int(),
-        _ => args[0].ty,
-    };
+    let t = if is_bool { Type::int() } else { args[0].ty };
     Some(Answer::coerced(t, vec![t]))
 }
 
 fn invert_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
-    let t = match *args[0].ty {
-        Kind::Bool if !elementwise && args[0].konst.is_some() => Type::int(),
-        Kind::Bool | Kind::Int(_) => args[0].ty,
-        _ => return None,
-    };
+    let t = args[0].ty;
+    if !t.is_index() {
+        return None;
+    }
+    let known_bool = *t == Kind::Bool && !elementwise && args[0].konst.is_some();
+    let t = if known_bool { Type::int() } else { t };
     Some(Answer::coerced(t, vec![t]))
 }
 
 /// Operation by class of operand: integers, floats, complex by parts, bool by bits.
 fn field(cx: &mut LowerCx<'_>, c: &OpCall<'_>, int: Op, float: Op, bits: Op) -> Result<Val> {
-    let op = match *c.types[0] {
-        Kind::Bool => bits,
-        Kind::Int(_) => int,
-        _ => float,
+    let op = match c.types[0].number() {
+        Some(NumberType::Bool) => bits,
+        Some(NumberType::Int(_)) => int,
+        Some(NumberType::Float(_) | NumberType::Complex(_)) | None => float,
     };
     Ok(c.args[0].iter().zip(&c.args[1]).map(|(a, b)| cx.b.bin(op, *a, *b)).collect())
 }

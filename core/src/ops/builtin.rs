@@ -12,7 +12,7 @@ use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::host::Host;
 use crate::lir::{Op, Ty, Value};
-use crate::types::{Const, Int, Kind, Type};
+use crate::types::{Const, Int, Kind, NumberType, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -355,11 +355,13 @@ fn extreme(cx: &mut LowerCx<'_>, c: &OpCall<'_>, largest: bool) -> Result<Val> {
     }
     let mut best = c.args[0][0];
     for v in &c.args[1..] {
-        best = match *c.types[0] {
-            Kind::Int(i) if i.signed() => cx.b.bin(if largest { Op::Smax } else { Op::Smin }, best, v[0]),
-            Kind::Int(_) => cx.b.bin(if largest { Op::Umax } else { Op::Umin }, best, v[0]),
-            Kind::Bool => cx.b.bin(if largest { Op::Bor } else { Op::Band }, best, v[0]),
-            _ => {
+        best = match c.types[0].number() {
+            Some(NumberType::Int(i)) if i.signed() => {
+                cx.b.bin(if largest { Op::Smax } else { Op::Smin }, best, v[0])
+            }
+            Some(NumberType::Int(_)) => cx.b.bin(if largest { Op::Umax } else { Op::Umin }, best, v[0]),
+            Some(NumberType::Bool) => cx.b.bin(if largest { Op::Bor } else { Op::Band }, best, v[0]),
+            Some(NumberType::Float(_) | NumberType::Complex(_)) | None => {
                 let better = cx.b.bin(if largest { Op::FcmpGt } else { Op::FcmpLt }, v[0], best);
                 cx.b.select(better, v[0], best)
             }
@@ -427,17 +429,26 @@ fn issubclass_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 /// The class of a type's values, as a value.
 fn class_value(t: Type) -> Option<Type> {
-    match t.kind() {
-        Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) if !t.is_weak() => Some(Type::new(Kind::DType(t))),
-        Kind::NamedTuple(c, _) if !c.is_keywords() => Some(Type::new(Kind::NamedTupleClass(c))),
-        // Of these the type does not say which class it is, or whether the value is one itself.
-        Kind::DType(_) | Kind::ExcClass(_) | Kind::NamedTupleClass(_) | Kind::Class(_) | Kind::Exception => {
-            None
-        }
-        Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::Var(_) | Kind::Conflict(..) => None,
-        Kind::Optional(_) | Kind::Variant(_) => None,
-        _ => classes::object_of(classes::class_of(t).id).map(|op| Type::new(Kind::Builtin(op))),
+    if matches!(*t, Kind::Int(_) | Kind::Float(_) | Kind::Complex(_)) && !t.is_weak() {
+        return Some(Type::new(Kind::DType(t)));
     }
+    if let Kind::NamedTuple(c, _) = t.kind()
+        && !c.is_keywords()
+    {
+        return Some(Type::new(Kind::NamedTupleClass(c)));
+    }
+    // Of these the type does not say which class it is, or whether the value is one itself.
+    let unsaid = matches!(
+        *t,
+        Kind::DType(_) | Kind::ExcClass(_) | Kind::NamedTupleClass(_) | Kind::Class(_) | Kind::Exception
+    ) || matches!(
+        *t,
+        Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::Var(_) | Kind::Conflict(..)
+    ) || matches!(*t, Kind::Optional(_) | Kind::Variant(_));
+    if unsaid {
+        return None;
+    }
+    classes::object_of(classes::class_of(t).id).map(|op| Type::new(Kind::Builtin(op)))
 }
 
 /// Whether values of a type are instances of a class, or of one of a tuple of classes; none for what is no
@@ -477,10 +488,7 @@ fn matched_members(args: &[Arg]) -> Result<Option<Vec<usize>>> {
     if matches!(args[1].ty.kind(), Kind::Builtin(p) if WHOLE.contains(p)) && count == 1 && names.is_empty() {
         return Ok(None);
     }
-    let of = match *args[0].ty {
-        Kind::Optional(t) => t,
-        _ => args[0].ty,
-    };
+    let of = args[0].ty.without_none();
     let fields: &[String] = if let Kind::NamedTuple(c, _) = of.kind() { &c.fields } else { &[] };
     let named = names.iter().map(|n| n.as_str().and_then(|n| fields.iter().position(|f| f == n)));
     let all: Option<Vec<usize>> =
@@ -498,10 +506,7 @@ fn match_class_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if crate::types::promote::is_variant(args[0].ty) {
         return Err(no_match("a class pattern", args));
     }
-    let (inner, optional) = match *args[0].ty {
-        Kind::Optional(t) => (t, true),
-        _ => (args[0].ty, false),
-    };
+    let (inner, optional) = (args[0].ty.without_none(), args[0].ty.as_optional().is_some());
     let is = is_a(cx.host, inner, args[1].ty).ok_or_else(|| no_match("a class pattern", args))?;
     if !is {
         return Ok(Answer::constant(Const::None));
@@ -528,10 +533,8 @@ fn emit_match_class(_: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
         call.types.iter().zip(call.consts).map(|(t, c)| Arg { ty: *t, konst: c.clone() }).collect();
     let Some(members) = matched_members(&args)? else { return Ok(call.args[0].clone()) };
     // Of an optional value the flag comes first, and goes on into the optional tuple.
-    let (flag, value, ty) = match *call.types[0] {
-        Kind::Optional(t) => (&call.args[0][..1], &call.args[0][1..], t),
-        _ => (&[][..], &call.args[0][..], call.types[0]),
-    };
+    let (flag, value) = call.args[0].split_at(usize::from(call.types[0].as_optional().is_some()));
+    let ty = call.types[0].without_none();
     let parts = split_leaves(value, ty.members().unwrap_or_default());
     Ok(flag
         .iter()
@@ -541,6 +544,7 @@ fn emit_match_class(_: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
 }
 
 /// Whether values of a type are instances of a class; none for what is no class.
+#[expect(clippy::wildcard_enum_match_arm, reason = "no other value is a class")]
 fn is_a(host: &dyn Host, t: Type, class: Type) -> Option<bool> {
     Some(match class.kind() {
         Kind::DType(d) => t == *d || !t.is_weak() && t.strong() == *d,
@@ -569,10 +573,7 @@ fn round_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if !t.is_real() || !(args[1].is_none() || n.is_index()) {
         return Err(no_match("round()", args));
     }
-    let whole = match *t {
-        Kind::Bool => Type::int(),
-        _ => t,
-    };
+    let whole = if *t == Kind::Bool { Type::int() } else { t };
     Ok(Answer::of(if t.is_float() && args[1].is_none() { Type::int() } else { whole }))
 }
 
@@ -604,11 +605,8 @@ fn emit_round(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn mapping_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     fn may_be_dict(t: Type) -> bool {
-        match t.kind() {
-            Kind::Optional(t) => may_be_dict(*t),
-            Kind::Variant(m) => m.iter().any(|t| may_be_dict(*t)),
-            _ => t.container().is_some(),
-        }
+        t.container().is_some()
+            || matches!(*t, Kind::Optional(_) | Kind::Variant(_)) && t.arguments().iter().any(may_be_dict)
     }
     if may_be_dict(args[0].ty) {
         return Err(Diagnostic::new(
@@ -631,17 +629,19 @@ fn hash(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
         let (at, n) = (cx.spill(&all), cx.b.i64(all.len() as i64));
         return Ok(cx.helper_value(&num::tuple_hash, &[at, n]));
     }
-    Ok(match *t {
-        Kind::Str => cx.helper_value(&super::string::str_hash, &[v[0]]),
-        Kind::Float(_) => {
+    if *t == Kind::Str {
+        return Ok(cx.helper_value(&super::string::str_hash, &[v[0]]));
+    }
+    Ok(match t.number() {
+        Some(NumberType::Float(_)) => {
             let x = crate::emit::cast::widen(cx, v[0]);
             cx.helper_value(&num::float_hash, &[x])
         }
-        Kind::Complex(_) => {
+        Some(NumberType::Complex(_)) => {
             let (re, im) = (crate::emit::cast::widen(cx, v[0]), crate::emit::cast::widen(cx, v[1]));
             cx.helper_value(&num::complex_hash, &[re, im])
         }
-        _ => {
+        Some(NumberType::Bool | NumberType::Int(_)) | None => {
             let x = cast::to_i64(cx, v[0], t);
             let unsigned = matches!(*t, Kind::Int(i) if !i.signed() && i.bits() == 64);
             cx.helper_value(if unsigned { &num::uint_hash } else { &num::int_hash }, &[x])

@@ -12,7 +12,7 @@ use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::lir::grid_op::GridOp;
 use crate::lir::{Alias, InstData, Op, Ty, Value};
 use crate::ops::dtype::dtype_arg;
-use crate::types::{ArrayType, Const, Int, Kind, Layout, Type};
+use crate::types::{ArrayType, Const, Int, Layout, NumberType, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 /// A number of the thread's place as a property of a module's object: `cuda.threadIdx.x`.
@@ -392,9 +392,11 @@ fn emit_vote(
 
 /// A constant shape: an integer or a tuple of them.
 fn shape_of(konst: Option<&Const>) -> Option<Vec<i64>> {
-    match konst? {
-        Const::Tuple(parts) => parts.iter().map(Const::as_int).collect(),
-        one => one.as_int().map(|n| vec![n]),
+    let konst = konst?;
+    if let Const::Tuple(parts) = konst {
+        parts.iter().map(Const::as_int).collect()
+    } else {
+        konst.as_int().map(|n| vec![n])
     }
 }
 
@@ -480,13 +482,13 @@ fn emit_local(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 /// The machine type in which an element is changed, and whether it has a sign; none for elements that the
 /// hardware cannot change at once.
 fn cell(dtype: Type) -> Option<(Ty, bool)> {
-    match dtype.kind() {
-        Kind::Int(i) => {
-            let ty = cast::int_ty(*i);
+    match dtype.number()? {
+        NumberType::Int(i) => {
+            let ty = cast::int_ty(i);
             (ty.bytes() >= 4).then_some((ty, i.signed()))
         }
-        Kind::Float(f) => Some((cast::float_ty(*f), true)),
-        _ => None,
+        NumberType::Float(f) => Some((cast::float_ty(f), true)),
+        NumberType::Bool | NumberType::Complex(_) => None,
     }
 }
 

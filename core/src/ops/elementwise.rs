@@ -12,7 +12,7 @@ use crate::emit::cast;
 use crate::emit::cast::constant;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::lir::{Op, Ty, Value};
-use crate::types::{Const, Float, Int, Kind, Type, promote};
+use crate::types::{Const, Float, Int, Kind, NumberType, Type, promote};
 use crate::typing::{Answer, Arg};
 
 super::identity::op_ids! {
@@ -313,11 +313,12 @@ pub(crate) fn bool_as_i8(t: Type) -> Type {
 /// The float (or complex) type in which NumPy computes a function of integers; where it would be float16,
 /// float32.
 pub(crate) fn float(t: Type) -> Option<Type> {
-    Some(match *t {
-        Kind::Bool | Kind::Int(Int::I8 | Int::U8 | Int::I16 | Int::U16) => Type::float_of(Float::F32),
-        Kind::Int(_) => Type::f64(),
-        Kind::Float(_) | Kind::Complex(_) => t,
-        _ => return None,
+    Some(match t.number()? {
+        NumberType::Bool | NumberType::Int(Int::I8 | Int::U8 | Int::I16 | Int::U16) => {
+            Type::float_of(Float::F32)
+        }
+        NumberType::Int(_) => Type::f64(),
+        NumberType::Float(_) | NumberType::Complex(_) => t,
     })
 }
 /// [`float`] of functions that take no complex numbers.
@@ -377,10 +378,12 @@ const MIN: Extreme =
 
 fn extreme(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: Extreme, nan_wins: bool) -> Result<Val> {
     let (a, b) = (&c.args[0], &c.args[1]);
-    Ok(match *c.types[0] {
-        Kind::Bool => vec![cx.b.bin(e.bits, a[0], b[0])],
-        Kind::Int(i) => vec![cx.b.bin(if i.signed() { e.signed } else { e.unsigned }, a[0], b[0])],
-        _ => {
+    Ok(match c.types[0].number() {
+        Some(NumberType::Bool) => vec![cx.b.bin(e.bits, a[0], b[0])],
+        Some(NumberType::Int(i)) => {
+            vec![cx.b.bin(if i.signed() { e.signed } else { e.unsigned }, a[0], b[0])]
+        }
+        Some(NumberType::Float(_) | NumberType::Complex(_)) | None => {
             let nan = any_nan(cx, if nan_wins { a } else { b });
             let first = wins(cx, e, a, b);
             let first = cx.or(first, nan);
@@ -450,8 +453,8 @@ fn wins(cx: &mut LowerCx<'_>, e: Extreme, a: &[Value], b: &[Value]) -> Value {
 fn emit_sign(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = c.args[0][0];
     let t = cx.b.ty(v);
-    match *c.types[0] {
-        Kind::Int(i) => {
+    match c.types[0].number() {
+        Some(NumberType::Int(i)) => {
             let one = cx.b.iconst(t, 1);
             if !i.signed() {
                 return Ok(vec![cx.b.bin(Op::Umin, v, one)]);
@@ -460,8 +463,8 @@ fn emit_sign(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
             let minus = cx.b.iconst(t, -1);
             Ok(vec![cx.b.bin(Op::Smax, positive, minus)])
         }
-        Kind::Complex(_) => complex_sign(cx, &c.args[0]),
-        _ => {
+        Some(NumberType::Complex(_)) => complex_sign(cx, &c.args[0]),
+        Some(NumberType::Bool | NumberType::Float(_)) | None => {
             let zero = cx.zero(t);
             let (one, minus) = (constant(cx, t, 1.0), constant(cx, t, -1.0));
             let (gt, lt, eq) =
@@ -506,8 +509,8 @@ fn complex_sign(cx: &mut LowerCx<'_>, z: &[Value]) -> Result<Val> {
 pub(crate) fn emit_reciprocal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = c.args[0][0];
     let t = cx.b.ty(v);
-    match *c.types[0] {
-        Kind::Int(i) => {
+    match c.types[0].number() {
+        Some(NumberType::Int(i)) => {
             let one = cx.b.iconst(t, 1);
             let q = cx.b.bin(if i.signed() { Op::Sdiv } else { Op::Udiv }, one, v);
             if !i.signed() || i.bits() < 32 {
@@ -518,7 +521,7 @@ pub(crate) fn emit_reciprocal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Va
             let low = cx.b.iconst(t, if i.bits() == 32 { i32::MIN as i64 } else { i64::MIN });
             Ok(vec![cx.b.select(zero, low, q)])
         }
-        Kind::Complex(_) => {
+        Some(NumberType::Complex(_)) => {
             let (re, im) = (v, c.args[0][1]);
             let (are, aim) = (cx.b.un(Op::Fabs, re), cx.b.un(Op::Fabs, im));
             let by_re = cx.b.bin(Op::FcmpLe, aim, are);
@@ -538,7 +541,7 @@ pub(crate) fn emit_reciprocal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Va
                 })
                 .to_vec())
         }
-        _ => {
+        Some(NumberType::Bool | NumberType::Float(_)) | None => {
             let one = constant(cx, t, 1.0);
             Ok(vec![cx.b.bin(Op::Fdiv, one, v)])
         }
@@ -558,9 +561,10 @@ fn emit_heaviside(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn emit_fmod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (a, b) = (c.args[0][0], c.args[1][0]);
-    Ok(vec![match *c.types[0] {
-        Kind::Int(i) => cx.b.bin(if i.signed() { Op::Srem } else { Op::Urem }, a, b),
-        _ => super::quick::fmod(cx, a, b, &super::number::real_fmod).0,
+    Ok(vec![if let Kind::Int(i) = *c.types[0] {
+        cx.b.bin(if i.signed() { Op::Srem } else { Op::Urem }, a, b)
+    } else {
+        super::quick::fmod(cx, a, b, &super::number::real_fmod).0
     }])
 }
 

@@ -7,7 +7,7 @@
 
 use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::types::{Const, Float, Int, Kind, Type};
+use crate::types::{Const, Float, Int, Kind, NumberType, Type};
 use crate::typing::{Answer, Arg, TyCx};
 
 super::identity::op_ids! {
@@ -50,34 +50,35 @@ fn rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn conversion(function: Type, x: Type) -> Option<Conversion> {
-    let from_float = match *x {
-        Kind::Bool | Kind::Int(_) => None,
-        Kind::Float(f) => Some(f),
-        _ => return None,
+    let from_float = match x.number()? {
+        NumberType::Bool | NumberType::Int(_) => None,
+        NumberType::Float(f) => Some(f),
+        NumberType::Complex(_) => return None,
     };
-    match *function {
-        Kind::Builtin(
-            id::BUILTINS_INT | id::BUILTINS_ROUND | id::MATH_FLOOR | id::MATH_CEIL | id::MATH_TRUNC,
-        ) => Some(if from_float.is_some() { Conversion::Whole } else { Conversion::Same }),
-        Kind::Builtin(
-            id::NUMPY_FLOOR | id::NUMPY_CEIL | id::NUMPY_TRUNC | id::NUMPY_RINT | id::NUMPY_ROUND,
-        ) if from_float.is_some() => Some(Conversion::Whole),
-        Kind::Builtin(id::BUILTINS_FLOAT) => to_float(Float::F64, x),
-        Kind::DType(to) => match *to {
-            Kind::Float(f) => to_float(f, x),
+    if let Kind::DType(to) = *function {
+        return match to.number()? {
+            NumberType::Float(f) => to_float(f, x),
             // What does not fit is something else.
-            Kind::Int(to) => (from_float.is_none() && contains(to, x)).then_some(Conversion::Same),
-            _ => None,
-        },
+            NumberType::Int(to) => (from_float.is_none() && contains(to, x)).then_some(Conversion::Same),
+            NumberType::Bool | NumberType::Complex(_) => None,
+        };
+    }
+    let Kind::Builtin(function) = *function else { return None };
+    match function {
+        id::BUILTINS_INT | id::BUILTINS_ROUND | id::MATH_FLOOR | id::MATH_CEIL | id::MATH_TRUNC => {
+            Some(if from_float.is_some() { Conversion::Whole } else { Conversion::Same })
+        }
+        id::NUMPY_FLOOR | id::NUMPY_CEIL | id::NUMPY_TRUNC | id::NUMPY_RINT | id::NUMPY_ROUND => {
+            from_float.map(|_| Conversion::Whole)
+        }
+        id::BUILTINS_FLOAT => to_float(Float::F64, x),
         _ => None,
     }
 }
 
 fn to_float(to: Float, x: Type) -> Option<Conversion> {
-    let exact = match *x {
-        Kind::Float(f) => f == Float::F32 || to != Float::F32,
-        _ => bits(x) <= digits(to),
-    };
+    let exact =
+        if let Kind::Float(f) = *x { f == Float::F32 || to != Float::F32 } else { bits(x) <= digits(to) };
     Some(if exact { Conversion::Same } else { Conversion::Rounds(to) })
 }
 
@@ -88,9 +89,9 @@ fn digits(f: Float) -> u32 {
 
 /// Binary digits of the greatest value of a type of integers.
 fn bits(t: Type) -> u32 {
-    match *t {
-        Kind::Bool => 1,
-        Kind::Int(i) => match i {
+    match t.number() {
+        Some(NumberType::Bool) => 1,
+        Some(NumberType::Int(i)) => match i {
             Int::I8 => 7,
             Int::U8 => 8,
             Int::I16 => 15,
@@ -100,16 +101,13 @@ fn bits(t: Type) -> u32 {
             Int::I64 | Int::Py => 63,
             Int::U64 => 64,
         },
-        _ => u32::MAX,
+        Some(NumberType::Float(_) | NumberType::Complex(_)) | None => u32::MAX,
     }
 }
 
 fn contains(to: Int, x: Type) -> bool {
     let unsigned = |i: Int| matches!(i, Int::U8 | Int::U16 | Int::U32 | Int::U64);
-    let same_sign = match *x {
-        Kind::Int(from) => unsigned(from) || !unsigned(to),
-        _ => true,
-    };
+    let same_sign = if let Kind::Int(from) = *x { unsigned(from) || !unsigned(to) } else { true };
     same_sign && bits(x) <= bits(Type::int_of(to))
 }
 
@@ -117,11 +115,9 @@ fn contains(to: Int, x: Type) -> bool {
 fn is_whole(start: &Arg) -> bool {
     match &start.konst {
         Some(Const::Float(f)) => f.fract() == 0.0 || f.is_infinite(),
-        Some(_) | None => match *start.ty {
-            Kind::Bool | Kind::Int(_) | Kind::None => true,
-            Kind::Optional(t) => matches!(*t, Kind::Bool | Kind::Int(_)),
-            _ => false,
-        },
+        Some(_) | None => {
+            matches!(*start.ty.without_none(), Kind::Bool | Kind::Int(_) | Kind::None)
+        }
     }
 }
 
@@ -132,11 +128,11 @@ fn holds(to: Float, start: &Arg) -> bool {
         Some(Const::Float(f)) => exact(*f),
         Some(Const::Int(i)) => i.unsigned_abs() < 1 << digits(to),
         Some(_) | None => {
-            let t = if let Kind::Optional(t) = *start.ty { t } else { start.ty };
-            match *t {
-                Kind::None => true,
-                Kind::Float(f) => f == Float::F32 || to != Float::F32,
-                _ => bits(t) <= digits(to),
+            let t = start.ty.without_none();
+            if let Kind::Float(f) = *t {
+                f == Float::F32 || to != Float::F32
+            } else {
+                *t == Kind::None || bits(t) <= digits(to)
             }
         }
     }

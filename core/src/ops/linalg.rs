@@ -12,7 +12,7 @@ use crate::exc::Class;
 use crate::lapack::Routine;
 use crate::lir::{Op, Ty, Value};
 use crate::rt::{Ctx, P};
-use crate::types::{Kind, Layout, Type, promote};
+use crate::types::{Kind, Layout, NumberType, Type, promote};
 use crate::typing::{Answer, Arg, no_match};
 
 super::identity::op_ids! {
@@ -282,13 +282,13 @@ fn emit_lapack(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         .ok_or_else(|| Diagnostic::internal("no such routine"))?;
     let (mut words, mut complex) = (vec![], false);
     for (v, t) in c.args.iter().zip(c.types).skip(1) {
-        words.push(match t.kind() {
-            Kind::Array(a) => {
-                complex |= a.dtype.is_complex();
-                cx.b.conv(Op::Bitcast, Ty::I64, v[1])
-            }
-            Kind::Float(_) => cx.b.conv(Op::Bitcast, Ty::I64, v[0]),
-            _integer => cast::cast(cx, v, *t, Type::int())?[0],
+        words.push(if let Kind::Array(a) = t.kind() {
+            complex |= a.dtype.is_complex();
+            cx.b.conv(Op::Bitcast, Ty::I64, v[1])
+        } else if t.is_float() {
+            cx.b.conv(Op::Bitcast, Ty::I64, v[0])
+        } else {
+            cast::cast(cx, v, *t, Type::int())?[0]
         });
     }
     // The run-time reads nine operands.
@@ -524,25 +524,25 @@ fn small_or_not(
 /// `s + x y …` for elements of a type.
 pub(crate) fn add_product(cx: &mut LowerCx<'_>, dtype: Type, sum: &[Value], factors: &[Val]) -> Val {
     let times = |cx: &mut LowerCx<'_>, x: &[Value], y: &[Value]| -> Val {
-        match dtype.kind() {
-            Kind::Complex(_) => {
+        match dtype.number() {
+            Some(NumberType::Complex(_)) => {
                 let [ac, bd, ad, bc] = [(0, 0), (1, 1), (0, 1), (1, 0)]
                     .map(|(i, j): (usize, usize)| cx.b.bin(Op::Fmul, x[i], y[j]));
                 vec![cx.b.bin(Op::Fsub, ac, bd), cx.b.bin(Op::Fadd, ad, bc)]
             }
-            Kind::Float(_) => vec![cx.b.bin(Op::Fmul, x[0], y[0])],
-            Kind::Bool => vec![cx.b.bin(Op::Band, x[0], y[0])],
-            _integer => vec![cx.b.bin(Op::Imul, x[0], y[0])],
+            Some(NumberType::Float(_)) => vec![cx.b.bin(Op::Fmul, x[0], y[0])],
+            Some(NumberType::Bool) => vec![cx.b.bin(Op::Band, x[0], y[0])],
+            Some(NumberType::Int(_)) | None => vec![cx.b.bin(Op::Imul, x[0], y[0])],
         }
     };
     let mut all = factors[0].clone();
     for f in &factors[1..] {
         all = times(cx, &all, f);
     }
-    let plus = match dtype.kind() {
-        Kind::Complex(_) | Kind::Float(_) => Op::Fadd,
-        Kind::Bool => Op::Bor,
-        _integer => Op::Iadd,
+    let plus = match dtype.number() {
+        Some(NumberType::Complex(_) | NumberType::Float(_)) => Op::Fadd,
+        Some(NumberType::Bool) => Op::Bor,
+        Some(NumberType::Int(_)) | None => Op::Iadd,
     };
     sum.iter().zip(&all).map(|(s, x)| cx.b.bin(plus, *s, *x)).collect()
 }

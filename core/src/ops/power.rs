@@ -16,7 +16,7 @@ use crate::emit::cast::constant;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
-use crate::types::{Const, Float, Int, Kind, Type, promote};
+use crate::types::{Const, Float, Int, Kind, NumberType, Type, promote};
 use crate::typing::{Answer, Arg, no_match};
 
 super::identity::op_ids! {
@@ -186,10 +186,10 @@ fn float_power_rule(args: &[Arg], _: bool) -> Option<Answer> {
 
 pub(crate) fn emit_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let known = exponent(&c.consts[1]);
-    match *c.types[0] {
-        Kind::Bool | Kind::Int(_) => integer_power(cx, c, known),
-        Kind::Complex(_) => complex_power(cx, c, known),
-        _ => float_power(cx, c, known),
+    match c.types[0].number() {
+        Some(NumberType::Bool | NumberType::Int(_)) => integer_power(cx, c, known),
+        Some(NumberType::Complex(_)) => complex_power(cx, c, known),
+        Some(NumberType::Float(_)) | None => float_power(cx, c, known),
     }
 }
 

@@ -387,14 +387,13 @@ fn of_dims_rule(args: &[Arg], draw: Draw) -> Result<Answer> {
 fn precision(dtype: &Arg, double: Draw, single: Draw) -> Result<Draw> {
     let t =
         dtype_or(dtype, Type::f64()).map_err(|e| e.note(unexpected("dtype") + ": a data-type or None"))?;
-    match *t {
-        Kind::Float(Float::F32) => Ok(single),
-        Kind::Float(_) => Ok(double),
-        _ => Err(Diagnostic::new(
+    let Kind::Float(f) = *t else {
+        return Err(Diagnostic::new(
             Code::NoMatchingOperation,
             format!("random numbers have the dtype float64 or float32, not {t}"),
-        )),
-    }
+        ));
+    };
+    Ok(if f == Float::F32 { single } else { double })
 }
 
 fn typed_rule(args: &[Arg], double: Draw, single: Draw) -> Result<Answer> {

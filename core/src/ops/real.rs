@@ -8,7 +8,7 @@ use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
 use crate::ops::dtype::dtype_arg;
-use crate::types::{Const, Kind, Type};
+use crate::types::{Const, Kind, NumberType, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -137,26 +137,25 @@ pub(crate) static OPS: &[OpDef] = &[
 
 fn abs_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     let t = args[0].ty;
-    let (to, ret) = match *t {
-        Kind::Bool if elementwise => (t, t),
-        Kind::Bool => (Type::int(), Type::int()),
-        Kind::Int(_) | Kind::Float(_) => (t, t),
-        Kind::Complex(f) => (t, Type::float_of(f)),
-        _ => return None,
+    let (to, ret) = match t.number()? {
+        NumberType::Bool if elementwise => (t, t),
+        NumberType::Bool => (Type::int(), Type::int()),
+        NumberType::Int(_) | NumberType::Float(_) => (t, t),
+        NumberType::Complex(f) => (t, Type::float_of(f)),
     };
     Some(Answer::coerced(ret, vec![to]))
 }
 
 fn emit_abs(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = c.args[0][0];
-    Ok(vec![match *c.types[0] {
-        Kind::Int(i) if i.signed() => {
+    Ok(vec![match c.types[0].number() {
+        Some(NumberType::Int(i)) if i.signed() => {
             let neg = cx.b.un(Op::Ineg, v);
             cx.b.bin(Op::Smax, v, neg)
         }
-        Kind::Float(_) => cx.b.un(Op::Fabs, v),
-        Kind::Complex(_) => hypot(cx, v, c.args[0][1]),
-        _ => v,
+        Some(NumberType::Float(_)) => cx.b.un(Op::Fabs, v),
+        Some(NumberType::Complex(_)) => hypot(cx, v, c.args[0][1]),
+        Some(NumberType::Bool | NumberType::Int(_)) | None => v,
     }])
 }
 
@@ -264,10 +263,11 @@ fn emit_dtype(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn part_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    Ok(Answer::of(match *args[0].ty {
-        Kind::Complex(f) => Type::float_of(f),
-        Kind::Bool | Kind::Int(_) | Kind::Float(_) => args[0].ty,
-        _ => return Err(no_match(".real", args)),
+    let t = args[0].ty;
+    Ok(Answer::of(match t.number() {
+        Some(NumberType::Complex(f)) => Type::float_of(f),
+        Some(NumberType::Bool | NumberType::Int(_) | NumberType::Float(_)) => t,
+        None => return Err(no_match(".real", args)),
     }))
 }
 

@@ -23,7 +23,7 @@ use crate::emit::lazy::Elements;
 use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::ops::dtype::dtype_arg;
-use crate::types::{ArrayType, Const, Int, Kind, Layout, Type};
+use crate::types::{ArrayType, Const, Int, Kind, Layout, NumberType, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use positions::{arg_rule, emit_arg};
 use running::{emit_running, running_rule};
@@ -148,7 +148,7 @@ reductions! {
     )).doc("`x / n`, NaN where `n` is not positive."),
     OpDef::new(&["numpy._is_inexact"], "a", Body::Lir(|_, a| { let t = elements(&a[0]); Ok(Answer::constant(Const::Bool(t.is_float() || t.is_complex()))) }, |cx, _| Ok(vec![cx.b.bool(false)]))).doc("Whether elements are floats or complex numbers."),
     OpDef::new(&["numpy._largest"], "a", Body::Lir(
-        |_, a| Ok(Answer::of(match *elements(&a[0]) { Kind::Float(f) | Kind::Complex(f) => Type::float_of(f).strong(), _ => Type::f64() })),
+        |_, a| Ok(Answer::of(if let Kind::Float(f) | Kind::Complex(f) = *elements(&a[0]) { Type::float_of(f).strong() } else { Type::f64() })),
         |cx, c| Ok(vec![if c.ret.itemsize() == 4 { cx.b.f32(f32::MAX) } else { cx.b.f64(f64::MAX) }]),
     )).of_shape().doc("The largest finite number of the elements' type."),
     OpDef::new(&["numpy._float_dtype"], "a", Body::Lir(float_dtype_rule, |_, _| Ok(vec![]))).doc("The dtype in which means of an array are computed."),
@@ -377,16 +377,11 @@ fn result_type(dtype: Type, n: usize, axes: &Axes, keepdims: bool) -> Type {
 
 /// Integers are added and multiplied in 64 bits.
 fn accumulator(t: Type) -> Type {
-    match *t {
-        Kind::Bool => Type::i64(),
-        Kind::Int(i) => {
-            if i.signed() {
-                Type::i64()
-            } else {
-                Type::int_of(Int::U64)
-            }
-        }
-        _ => t,
+    match t.number() {
+        Some(NumberType::Bool) => Type::i64(),
+        Some(NumberType::Int(i)) if i.signed() => Type::i64(),
+        Some(NumberType::Int(_)) => Type::int_of(Int::U64),
+        Some(NumberType::Float(_) | NumberType::Complex(_)) | None => t,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::emit::constants::string;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::lir::{Ty, Value};
 use crate::ops::raising;
-use crate::types::{Const, Kind, Type};
+use crate::types::{Const, Kind, NumberType, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -219,19 +219,10 @@ fn is_perhaps_of_parts(t: Type) -> bool {
 
 /// Types with a text of their own here.
 fn printable(t: Type) -> bool {
-    match t.kind() {
-        Kind::None
-        | Kind::Bool
-        | Kind::Int(_)
-        | Kind::Float(_)
-        | Kind::Complex(_)
-        | Kind::Str
-        | Kind::Exception
-        | Kind::Ellipsis => true,
-        Kind::Optional(t) => printable(*t),
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().all(|t| printable(*t)),
-        _ => false,
-    }
+    t.is_number()
+        || matches!(*t, Kind::None | Kind::Ellipsis | Kind::Str | Kind::Exception)
+        || t.as_optional().is_some_and(printable)
+        || t.members().is_some_and(|m| m.iter().all(|t| printable(*t)))
 }
 
 fn to_text(args: &[Arg], what: &str) -> Result<Answer> {
@@ -246,6 +237,7 @@ fn to_text(args: &[Arg], what: &str) -> Result<Answer> {
 }
 
 /// The text of a value, as an owned string.
+#[expect(clippy::wildcard_enum_match_arm, reason = "no other type is printable")]
 pub(crate) fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<Value> {
     Ok(match t.kind() {
         Kind::None => string(&mut cx.b, "None"),
@@ -281,10 +273,7 @@ pub(crate) fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Re
 fn tuple_text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, m: &[Type]) -> Result<Value> {
     let mut parts = vec![];
     let mut made = vec![];
-    let open = match t.kind() {
-        Kind::NamedTuple(c, _) => format!("{}(", c.name),
-        _ => "(".into(),
-    };
+    let open = if let Kind::NamedTuple(c, _) = t.kind() { format!("{}(", c.name) } else { "(".into() };
     parts.push(string(&mut cx.b, &open));
     for (k, (x, ty)) in split_leaves(v, m).iter().zip(m).enumerate() {
         let mut lead = if k > 0 { ", ".to_owned() } else { String::new() };
@@ -351,21 +340,23 @@ fn emit_format(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn format(cx: &mut LowerCx<'_>, v: &[Value], t: Type, spec: &[Value], _: Type) -> Result<Value> {
-    Ok(match t.kind() {
-        Kind::Bool => cx.helper_value(&st::str_format_bool, &[v[0], spec[0]]),
-        Kind::Int(i) => {
+    if *t == Kind::Str {
+        return Ok(cx.helper_value(&st::str_format_str, &[v[0], spec[0]]));
+    }
+    Ok(match t.number() {
+        Some(NumberType::Bool) => cx.helper_value(&st::str_format_bool, &[v[0], spec[0]]),
+        Some(NumberType::Int(i)) => {
             let x = cast::to_i64(cx, v[0], t);
             cx.helper_value(if i.signed() { &st::str_format_i64 } else { &st::str_format_u64 }, &[x, spec[0]])
         }
-        Kind::Float(_) => {
+        Some(NumberType::Float(_)) => {
             let x = crate::emit::cast::widen(cx, v[0]);
             cx.helper_value(&st::str_format_f64, &[x, spec[0]])
         }
-        Kind::Complex(_) => {
+        Some(NumberType::Complex(_)) => {
             let (re, im) = (crate::emit::cast::widen(cx, v[0]), crate::emit::cast::widen(cx, v[1]));
             cx.helper_value(&st::str_format_complex, &[re, im, spec[0]])
         }
-        Kind::Str => cx.helper_value(&st::str_format_str, &[v[0], spec[0]]),
-        _ => return Err(Diagnostic::internal(format!("format of {t}"))),
+        None => return Err(Diagnostic::internal(format!("format of {t}"))),
     })
 }

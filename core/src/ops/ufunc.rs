@@ -16,7 +16,7 @@ use crate::emit::writing::{broadcasts_to, write_apart};
 use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::ops::dtype::dtype_arg;
-use crate::types::{Access, ArrayType, Const, Int, Kind, Layout, Type};
+use crate::types::{Access, ArrayType, Const, Int, Kind, Layout, NumberType, Type};
 use crate::typing::{Answer, Arg, no_match};
 
 /// Number of inputs: a last parameter called `out` is no input, nor is what says how to convert.
@@ -188,12 +188,12 @@ pub(crate) fn may_raise(op: &OpDef, types: &mut dyn Iterator<Item = Type>) -> bo
 
 /// NumPy's casting rule `same_kind`.
 pub(crate) fn same_kind(from: Type, to: Type) -> bool {
-    let rank = |t: Type| match *t {
-        Kind::Bool => 0,
-        Kind::Int(i) if !i.signed() => 1,
-        Kind::Int(_) => 2,
-        Kind::Float(_) => 3,
-        _ => 4,
+    let rank = |t: Type| match t.number() {
+        Some(NumberType::Bool) => 0,
+        Some(NumberType::Int(i)) if !i.signed() => 1,
+        Some(NumberType::Int(_)) => 2,
+        Some(NumberType::Float(_)) => 3,
+        Some(NumberType::Complex(_)) | None => 4,
     };
     // uint to int of any width is allowed, int to uint is not.
     rank(from.strong()) <= rank(to)

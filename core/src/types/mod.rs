@@ -206,6 +206,15 @@ pub enum Kind {
 
 static INTERNED: LazyLock<RwLock<HashSet<&'static Kind>>> = LazyLock::new(Default::default);
 
+/// What kind of number a type is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberType {
+    Bool,
+    Int(Int),
+    Float(Float),
+    Complex(Float),
+}
+
 impl Type {
     /// The one `Type` of this kind. Interned kinds live as long as the process: they are few.
     pub fn new(kind: Kind) -> Type {
@@ -316,9 +325,21 @@ impl Type {
     pub(crate) fn is_sequence(self) -> bool {
         matches!(*self, Kind::Tuple(_) | Kind::List(_))
     }
+    /// The type of what an optional value is where it is not None.
+    pub fn as_optional(self) -> Option<Type> {
+        if let Kind::Optional(t) = *self { Some(t) } else { None }
+    }
+    /// [`Type::as_optional`]; any other type is its own.
+    pub(crate) fn without_none(self) -> Type {
+        self.as_optional().unwrap_or(self)
+    }
+    /// The array behind `a.flat`.
+    pub(crate) fn as_flat(self) -> Option<Type> {
+        if let Kind::Iter(IterType::Flat(t)) = *self { Some(t) } else { None }
+    }
     /// `a.flat`.
     pub(crate) fn is_flat(self) -> bool {
-        matches!(self.kind(), Kind::Iter(IterType::Flat(_)))
+        self.as_flat().is_some()
     }
     /// int or bool: what may stand as an index.
     pub fn is_index(self) -> bool {
@@ -334,9 +355,19 @@ impl Type {
                     Kind::None | Kind::Float(_) | Kind::Str | Kind::List(_) | Kind::Container(..)
                 )
     }
+    #[expect(clippy::wildcard_enum_match_arm, reason = "any other type is no number")]
+    pub fn number(self) -> Option<NumberType> {
+        match *self {
+            Kind::Bool => Some(NumberType::Bool),
+            Kind::Int(i) => Some(NumberType::Int(i)),
+            Kind::Float(f) => Some(NumberType::Float(f)),
+            Kind::Complex(f) => Some(NumberType::Complex(f)),
+            _ => None,
+        }
+    }
     /// bool, int, float or complex.
     pub(crate) fn is_number(self) -> bool {
-        matches!(*self, Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_))
+        self.number().is_some()
     }
     pub(crate) fn is_real(self) -> bool {
         matches!(*self, Kind::Bool | Kind::Int(_) | Kind::Float(_))

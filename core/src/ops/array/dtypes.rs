@@ -7,7 +7,7 @@ use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::emit::writing::extents_meet;
 use crate::lir::Op;
 use crate::ops::dtype::dtype_arg;
-use crate::types::{Const, Float, Int, Kind, Type};
+use crate::types::{Const, Float, Int, Kind, NumberType, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 pub(super) fn dtype_fact(args: &[Arg], fact: impl FnOnce(Type) -> Const) -> Result1 {
@@ -15,19 +15,24 @@ pub(super) fn dtype_fact(args: &[Arg], fact: impl FnOnce(Type) -> Const) -> Resu
 }
 
 pub(super) fn kind_letter(t: Type) -> &'static str {
-    match *t {
-        Kind::Bool => "b",
-        Kind::Int(i) if i.signed() => "i",
-        Kind::Int(_) => "u",
-        Kind::Float(_) => "f",
-        _ => "c",
+    match t.number() {
+        Some(NumberType::Bool) => "b",
+        Some(NumberType::Int(i)) => {
+            if i.signed() {
+                "i"
+            } else {
+                "u"
+            }
+        }
+        Some(NumberType::Float(_)) => "f",
+        Some(NumberType::Complex(_)) | None => "c",
     }
 }
 
 pub(super) fn char_code(t: Type) -> &'static str {
-    match *t {
-        Kind::Bool => "?",
-        Kind::Int(i) => match i {
+    match t.number() {
+        Some(NumberType::Bool) => "?",
+        Some(NumberType::Int(i)) => match i {
             Int::I8 => "b",
             Int::I16 => "h",
             Int::I32 => "i",
@@ -37,10 +42,10 @@ pub(super) fn char_code(t: Type) -> &'static str {
             Int::U32 => "I",
             Int::U64 => "L",
         },
-        Kind::Float(Float::F32) => "f",
-        Kind::Float(_) => "d",
-        Kind::Complex(Float::F32) => "F",
-        _ => "D",
+        Some(NumberType::Float(Float::F32)) => "f",
+        Some(NumberType::Float(Float::F64 | Float::Py)) => "d",
+        Some(NumberType::Complex(Float::F32)) => "F",
+        Some(NumberType::Complex(Float::F64 | Float::Py)) | None => "D",
     }
 }
 
@@ -69,15 +74,12 @@ pub(super) fn info_rule(args: &[Arg], info: crate::ops::OpId, fits: fn(Type) -> 
 
 /// The type that `np.iinfo` or `np.finfo` is about.
 pub(super) fn info(args: &[Arg]) -> Result<Type> {
-    match *args[0].ty {
-        Kind::Method(_, t) => {
-            if let Kind::DType(t) = *t {
-                Ok(t)
-            } else {
-                Err(no_match("a type's limit", args))
-            }
-        }
-        _ => Err(no_match("a type's limit", args)),
+    if let Kind::Method(_, t) = *args[0].ty
+        && let Kind::DType(t) = *t
+    {
+        Ok(t)
+    } else {
+        Err(no_match("a type's limit", args))
     }
 }
 

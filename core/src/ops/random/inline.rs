@@ -370,11 +370,14 @@ pub(crate) fn simple(
     let (good, bad, join) = (cx.b.new_block(&[]), cx.b.new_cold_block(&[]), cx.b.new_block(&[Ty::F64]));
     cx.b.brif(ok, good, &[], bad, &[]);
     cx.b.switch_to(good);
-    let x = match draw {
-        Draw::Laplace | Draw::Gumbel | Draw::Logistic => of_a_logarithm(cx, draw, from, (p[0], p[1]), bad),
-        Draw::Triangular => triangular(cx, from, &p)?,
-        Draw::PyTriangular | Draw::PyTriangularMode => pythons_triangular(cx, from, &p),
-        _one_number => formula(cx, draw, from, &p),
+    let x = if matches!(draw, Draw::Laplace | Draw::Gumbel | Draw::Logistic) {
+        of_a_logarithm(cx, draw, from, (p[0], p[1]), bad)
+    } else if matches!(draw, Draw::Triangular) {
+        triangular(cx, from, &p)?
+    } else if matches!(draw, Draw::PyTriangular | Draw::PyTriangularMode) {
+        pythons_triangular(cx, from, &p)
+    } else {
+        formula(cx, draw, from, &p)
     };
     cx.b.jump(join, &[x]);
     cx.b.switch_to(bad);
@@ -384,6 +387,7 @@ pub(crate) fn simple(
     Ok(Some(cx.b.params(join)[0]))
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other is an exponential number")]
 fn formula(cx: &mut LowerCx<'_>, draw: Draw, from: From, p: &[Value]) -> Value {
     let modern = matches!(from, From::Generator(_));
     if let Draw::Uniform | Draw::PyUniform = draw {
@@ -460,7 +464,7 @@ fn formula(cx: &mut LowerCx<'_>, draw: Draw, from: From, p: &[Value]) -> Value {
             let power = one.by(cx, p[0]);
             cx.helper_value(&random_pow, &[x, power])
         }
-        _exponential => e,
+        _ => e,
     }
 }
 
@@ -478,32 +482,29 @@ fn of_a_logarithm(
     cx.b.brif(some, on, &[], again, &[]);
     cx.b.switch_to(on);
     let rest = f(cx, 1.0).minus(cx, u);
-    match draw {
-        Draw::Laplace => {
-            let half = cx.b.f64(0.5);
-            let upper = cx.b.bin(Op::FcmpGe, u, half);
-            let (twice, left) = (u.plus(cx, u), f(cx, 2.0).minus(cx, u));
-            let left = left.minus(cx, u);
-            let x = cx.b.select(upper, left, twice);
-            let log = cx.helper_value(&random_log, &[x]);
-            let x = scale.times(cx, log);
-            let (above, below) = (loc.minus(cx, x), loc.plus(cx, x));
-            cx.b.select(upper, above, below)
-        }
-        Draw::Gumbel => {
-            let log = cx.helper_value(&random_log, &[rest]);
-            let x = cx.b.un(Op::Fneg, log);
-            let log = cx.helper_value(&random_log, &[x]);
-            let x = scale.times(cx, log);
-            loc.minus(cx, x)
-        }
-        _logistic => {
-            let odds = u.by(cx, rest);
-            let log = cx.helper_value(&random_log, &[odds]);
-            let x = scale.times(cx, log);
-            loc.plus(cx, x)
-        }
+    if draw == Draw::Laplace {
+        let half = cx.b.f64(0.5);
+        let upper = cx.b.bin(Op::FcmpGe, u, half);
+        let (twice, left) = (u.plus(cx, u), f(cx, 2.0).minus(cx, u));
+        let left = left.minus(cx, u);
+        let x = cx.b.select(upper, left, twice);
+        let log = cx.helper_value(&random_log, &[x]);
+        let x = scale.times(cx, log);
+        let (above, below) = (loc.minus(cx, x), loc.plus(cx, x));
+        return cx.b.select(upper, above, below);
     }
+    if draw == Draw::Gumbel {
+        let log = cx.helper_value(&random_log, &[rest]);
+        let x = cx.b.un(Op::Fneg, log);
+        let log = cx.helper_value(&random_log, &[x]);
+        let x = scale.times(cx, log);
+        return loc.minus(cx, x);
+    }
+    // The logistic distribution.
+    let odds = u.by(cx, rest);
+    let log = cx.helper_value(&random_log, &[odds]);
+    let x = scale.times(cx, log);
+    loc.plus(cx, x)
 }
 
 fn triangular(cx: &mut LowerCx<'_>, from: From, p: &[Value]) -> Result<Value> {
