@@ -2,6 +2,7 @@
 
 use super::cx::{LowerCx, Val};
 use crate::lir::{Op, Value};
+use crate::types::{Kind, Type};
 
 /// Number of elements of `range(start, stop, step)`; `step` is not 0.
 pub(crate) fn range_length(cx: &mut LowerCx<'_>, start: Value, stop: Value, step: Value) -> Value {
@@ -23,6 +24,11 @@ pub(crate) fn range_length(cx: &mut LowerCx<'_>, start: Value, stop: Value, step
 /// may not fit.
 pub(crate) fn steps_by_one(step: Option<i64>) -> bool {
     matches!(step, Some(1 | -1))
+}
+
+/// The step of a range: in its type, or its third value.
+pub(crate) fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Value {
+    if let Kind::Range(Some(s)) = *t { cx.b.i64(s) } else { v[2] }
 }
 
 /// The first value, the number of values, and the step where it is not known.

@@ -539,24 +539,21 @@ fn has_complex(t: Type) -> bool {
 /// The answer is in the type but for what may be None.
 fn asked(args: &[Arg], holds: fn(Type) -> bool) -> Result1 {
     let one = |t: Type| Ok(Answer::constant(Const::Bool(holds(t))));
-    match args[0].ty.kind() {
-        Kind::Optional(t) if holds(*t) != holds(Type::none()) => Ok(Answer::of(Type::bool())),
-        Kind::Optional(t) => one(*t),
-        Kind::Variant(ts) if ts.iter().any(|t| holds(*t) != holds(ts[0])) => {
-            Err(no_match("a question about a type", args))
-        }
-        Kind::Variant(ts) => one(ts[0]),
-        _ => one(args[0].ty),
+    let t = args[0].ty;
+    if t.as_optional().is_some_and(|t| holds(t) != holds(Type::none())) {
+        return Ok(Answer::of(Type::bool()));
     }
+    let Kind::Variant(ts) = t.kind() else { return one(t.without_none()) };
+    if ts.iter().any(|t| holds(*t) != holds(ts[0])) {
+        return Err(no_match("a question about a type", args));
+    }
+    one(ts[0])
 }
 
 fn told(cx: &mut LowerCx<'_>, c: &OpCall<'_>, holds: fn(Type) -> bool) -> Result<Val> {
-    Ok(match c.types[0].kind() {
-        Kind::Optional(t) if *c.ret == Kind::Bool && !c.args[0].is_empty() => {
-            vec![if holds(*t) { c.args[0][0] } else { cx.not(c.args[0][0]) }]
-        }
-        _ => vec![],
-    })
+    let asked = c.types[0].as_optional().filter(|_| *c.ret == Kind::Bool && !c.args[0].is_empty());
+    let Some(t) = asked else { return Ok(vec![]) };
+    Ok(vec![if holds(t) { c.args[0][0] } else { cx.not(c.args[0][0]) }])
 }
 
 fn shape(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -602,10 +599,8 @@ fn emit_strides(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// The array behind `a.flags`.
 fn flagged(args: &[Arg]) -> Result<ArrayType> {
-    match *args[0].ty {
-        Kind::Method(_, t) => t.as_array().ok_or_else(|| no_match("flags", args)),
-        _ => Err(no_match("flags", args)),
-    }
+    let of = if let Kind::Method(_, t) = *args[0].ty { t.as_array() } else { None };
+    of.ok_or_else(|| no_match("flags", args))
 }
 
 fn contiguous_rule(args: &[Arg], order: Layout) -> Result1 {
@@ -655,14 +650,9 @@ fn emit_aligned(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 // ---- real and imaginary parts
 
 fn part_type(a: ArrayType) -> ArrayType {
-    match *a.dtype {
-        Kind::Complex(f) => ArrayType {
-            dtype: Type::float_of(f),
-            layout: if a.ndim == 0 { Layout::C } else { Layout::A },
-            ..a
-        },
-        _ => a,
-    }
+    let Kind::Complex(f) = *a.dtype else { return a };
+    let layout = if a.ndim == 0 { Layout::C } else { Layout::A };
+    ArrayType { dtype: Type::float_of(f), layout, ..a }
 }
 
 fn part_rule(args: &[Arg]) -> Result1 {

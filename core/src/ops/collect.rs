@@ -38,12 +38,8 @@ pub(crate) static OPS: &[OpDef] = &[
 
 fn has_places(args: &[Arg]) -> bool {
     let numpy = matches!(*args[1].ty, Kind::Builtin(id::NUMPY_ARRAY | id::NUMPY_ASARRAY));
-    numpy
-        && match args[0].ty.kind() {
-            Kind::Array(a) => a.ndim > 0,
-            Kind::Range(_) => true,
-            _ => false,
-        }
+    let t = args[0].ty;
+    numpy && (t.as_array().is_some_and(|a| a.ndim > 0) || matches!(*t, Kind::Range(_)))
 }
 
 /// What an array holds that is made of a list of such elements; none where something else than converting

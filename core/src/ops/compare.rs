@@ -400,6 +400,7 @@ pub(crate) fn comparable(a: Type, b: Type) -> bool {
 }
 
 /// Values of unrelated classes are never equal in Python.
+#[expect(clippy::wildcard_enum_match_arm, reason = "of any other class two values may be equal")]
 fn never_equal(a: Type, b: Type) -> bool {
     let class = |t: Type| match t.kind() {
         Kind::Str => 1,
@@ -451,9 +452,9 @@ fn is_unit(t: Type) -> bool {
 
 /// `a.dtype == np.float64` and the like.
 fn dtype_equal(a: Type, b: Type) -> Option<bool> {
-    let scalar = |t: Type| match *t {
-        Kind::DType(_) | Kind::Builtin(_) => crate::ops::dtype::dtype_arg(&Arg::of(t)),
-        _ => None,
+    let scalar = |t: Type| {
+        let is_class = matches!(*t, Kind::DType(_) | Kind::Builtin(_));
+        if is_class { crate::ops::dtype::dtype_arg(&Arg::of(t)) } else { None }
     };
     Some(scalar(a)? == scalar(b)?)
 }

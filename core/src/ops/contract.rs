@@ -93,13 +93,16 @@ fn term_of_list(list: &Arg) -> Result<String> {
     };
     axes.iter()
         .map(|axis| {
-            Ok(match axis {
-                Const::Ellipsis => "...".to_string(),
-                // In the order of their numbers, by which the axes of a result go that nobody lists.
-                Const::Int(k @ 0..26) => char::from(b'A' + *k as u8).to_string(),
-                Const::Int(k @ 26..52) => char::from(b'a' + (*k - 26) as u8).to_string(),
-                _ => return refuse("einsum: an axis in a list is an integer of 0 to 51, or an ellipsis"),
-            })
+            // In the order of their numbers, by which the axes of a result go that nobody lists.
+            if let Const::Ellipsis = axis {
+                Ok("...".to_string())
+            } else if let Const::Int(k @ 0..26) = axis {
+                Ok(char::from(b'A' + *k as u8).to_string())
+            } else if let Const::Int(k @ 26..52) = axis {
+                Ok(char::from(b'a' + (*k - 26) as u8).to_string())
+            } else {
+                refuse("einsum: an axis in a list is an integer of 0 to 51, or an ellipsis")
+            }
         })
         .collect()
 }
@@ -207,10 +210,7 @@ fn einsum_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 /// The type of a view of some axes of an array.
 fn seen(of: Type, ndim: usize) -> Type {
-    match *of {
-        Kind::Array(a) => ArrayType { ndim: ndim as u8, layout: Layout::A, ..a }.ty(),
-        _ => of,
-    }
+    of.as_array().map_or(of, |a| ArrayType { ndim: ndim as u8, layout: Layout::A, ..a }.ty())
 }
 
 fn emit_einsum(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -417,10 +417,8 @@ fn axes_of(axes: Option<&Const>, m: usize, n: usize) -> Result<(Vec<usize>, Vec<
         return Ok(((m - k..m).collect(), (0..k).collect()));
     }
     let one = |c: &Const, n: usize| -> Result<Vec<usize>> {
-        let all: Vec<i64> = match c {
-            Const::Tuple(t) => t.iter().filter_map(Const::as_int).collect(),
-            c => c.as_int().into_iter().collect(),
-        };
+        let all = if let Const::Tuple(t) = c { &t[..] } else { std::slice::from_ref(c) };
+        let all: Vec<i64> = all.iter().filter_map(Const::as_int).collect();
         all.iter()
             .map(|k| {
                 let at = if *k < 0 { k + n as i64 } else { *k };

@@ -280,9 +280,10 @@ fn nested_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<(usize, Type)> {
 }
 
 fn not_an_array(args: &[Arg], cx: &TyCx<'_, '_>) -> Diagnostic {
-    let of = match *cx.vars.resolve(args[0].ty) {
-        Kind::List(e) => format!("a list of {e}"),
-        _ => args[0].ty.to_string(),
+    let of = if let Kind::List(e) = *cx.vars.resolve(args[0].ty) {
+        format!("a list of {e}")
+    } else {
+        args[0].ty.to_string()
     };
     Diagnostic::new(Code::NoMatchingOperation, format!("no array can be made of {of}"))
         .help("pass numbers, arrays, or lists and tuples of them that nest to the same depth")

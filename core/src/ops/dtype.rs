@@ -1,19 +1,27 @@
 //! Scalar types as programs name them.
 
-use super::id;
+use super::{OpId, id};
 use crate::types::{Float, Int, Kind, Type};
 use crate::typing::Arg;
 
 /// The scalar type that a `dtype` argument names: a NumPy scalar class, dtype object, Python number class or
 /// constant string.
 pub(crate) fn dtype_arg(arg: &Arg) -> Option<Type> {
-    match *arg.ty {
-        Kind::DType(t) => Some(t),
-        Kind::Builtin(id::BUILTINS_INT) => Some(Type::i64()),
-        Kind::Builtin(id::BUILTINS_FLOAT) => Some(Type::f64()),
-        Kind::Builtin(id::BUILTINS_BOOL) => Some(Type::bool()),
-        Kind::Builtin(id::BUILTINS_COMPLEX) => Some(Type::complex().strong()),
-        _ => dtype_name(arg.text()?),
+    if let Kind::DType(t) = *arg.ty {
+        return Some(t);
+    }
+    let of_class = if let Kind::Builtin(class) = *arg.ty { dtype_of_class(class) } else { None };
+    of_class.or_else(|| dtype_name(arg.text()?))
+}
+
+/// The data type that one of Python's classes stands for.
+fn dtype_of_class(class: OpId) -> Option<Type> {
+    match class {
+        id::BUILTINS_INT => Some(Type::i64()),
+        id::BUILTINS_FLOAT => Some(Type::f64()),
+        id::BUILTINS_BOOL => Some(Type::bool()),
+        id::BUILTINS_COMPLEX => Some(Type::complex().strong()),
+        _ => None,
     }
 }
 

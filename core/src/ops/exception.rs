@@ -254,14 +254,11 @@ fn cannot_carry(t: Type) -> Diagnostic {
 }
 
 fn argument_ok(t: Type) -> bool {
-    match t.kind() {
-        Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::None => true,
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().all(|t| argument_ok(*t)),
-        Kind::Optional(t) | Kind::List(t) => argument_ok(*t),
-        Kind::Var(_) | Kind::Never => true,
-        Kind::Array(a) => Elem::of(a.dtype).is_some(),
-        _ => false,
-    }
+    t.is_number()
+        || matches!(*t, Kind::Str | Kind::None | Kind::Var(_) | Kind::Never)
+        || t.as_array().is_some_and(|a| Elem::of(a.dtype).is_some())
+        || matches!(*t, Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::Optional(_) | Kind::List(_))
+            && t.arguments().iter().all(argument_ok)
 }
 
 /// A new exception of a class with these arguments.
@@ -300,6 +297,7 @@ fn emit_new(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
 }
 
 /// Appends a value to the exception's arguments.
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other argument has members")]
 fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Result<()> {
     let zero = cx.b.i64(0);
     let (kind, bits) = match t.kind() {
@@ -433,22 +431,22 @@ fn make_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 /// What `raise value` raises, as an owned reference.
 fn made(cx: &mut LowerCx<'_>, value: &[Value], ty: Type) -> Result<Value> {
-    Ok(match *ty {
-        Kind::Exception => {
-            cx.retain(value, ty);
-            value[0]
-        }
-        Kind::ExcClass(_) => new_exception(cx, ty, &[], &[])?,
-        Kind::Optional(inner) => {
-            let exc = cx.if_else(
-                value[0],
-                |cx| made(cx, &value[1..], inner).map(|e| vec![e]),
-                |cx| made(cx, &[], Type::none()).map(|e| vec![e]),
-            )?;
-            exc[0]
-        }
-        _ => cx.exception(Class::TypeError, "exceptions must derive from BaseException"),
-    })
+    if let Some(inner) = ty.as_optional() {
+        let exc = cx.if_else(
+            value[0],
+            |cx| made(cx, &value[1..], inner).map(|e| vec![e]),
+            |cx| made(cx, &[], Type::none()).map(|e| vec![e]),
+        )?;
+        return Ok(exc[0]);
+    }
+    if let Kind::ExcClass(_) = *ty {
+        return new_exception(cx, ty, &[], &[]);
+    }
+    if *ty != Kind::Exception {
+        return Ok(cx.exception(Class::TypeError, "exceptions must derive from BaseException"));
+    }
+    cx.retain(value, ty);
+    Ok(value[0])
 }
 
 fn emit_make(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
@@ -473,24 +471,25 @@ fn emit_cause(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
 
 /// `exc` with that cause, as an owned reference; a TypeError in its place where the cause is no exception.
 fn caused(cx: &mut LowerCx<'_>, exc: Value, cause: &[Value], ty: Type) -> Result<Value> {
-    let (cause, made) = match *ty {
-        Kind::None => (cx.b.null(), false),
-        Kind::Exception => (cause[0], false),
-        Kind::ExcClass(_) => (new_exception(cx, ty, &[], &[])?, true),
-        Kind::Optional(inner) => {
-            let exc = cx.if_else(
-                cause[0],
-                |cx| caused(cx, exc, &cause[1..], inner).map(|e| vec![e]),
-                |cx| caused(cx, exc, &[], Type::none()).map(|e| vec![e]),
-            )?;
-            return Ok(exc[0]);
-        }
-        _ => {
-            let wrong = cx.exception(Class::TypeError, "exception causes must derive from BaseException");
-            cx.set_context(wrong);
-            cx.site(wrong);
-            return Ok(wrong);
-        }
+    if let Some(inner) = ty.as_optional() {
+        let exc = cx.if_else(
+            cause[0],
+            |cx| caused(cx, exc, &cause[1..], inner).map(|e| vec![e]),
+            |cx| caused(cx, exc, &[], Type::none()).map(|e| vec![e]),
+        )?;
+        return Ok(exc[0]);
+    }
+    let (cause, made) = if *ty == Kind::None {
+        (cx.b.null(), false)
+    } else if *ty == Kind::Exception {
+        (cause[0], false)
+    } else if let Kind::ExcClass(_) = *ty {
+        (new_exception(cx, ty, &[], &[])?, true)
+    } else {
+        let wrong = cx.exception(Class::TypeError, "exception causes must derive from BaseException");
+        cx.set_context(wrong);
+        cx.site(wrong);
+        return Ok(wrong);
     };
     cx.set_cause(exc, cause);
     if made {
@@ -502,11 +501,11 @@ fn caused(cx: &mut LowerCx<'_>, exc: Value, cause: &[Value], ty: Type) -> Result
 
 /// The exception classes that a value is: one, or a tuple of them.
 fn classes(t: Type) -> Option<Vec<&'static ClassDef>> {
-    match t.kind() {
-        Kind::ExcClass(c) => Some(vec![c]),
-        Kind::Tuple(m) => Some(m.iter().map(|t| classes(*t)).collect::<Option<Vec<_>>>()?.concat()),
-        _ => None,
+    if let Kind::ExcClass(c) = t.kind() {
+        return Some(vec![c]);
     }
+    let Kind::Tuple(m) = t.kind() else { return None };
+    Some(m.iter().map(|t| classes(*t)).collect::<Option<Vec<_>>>()?.concat())
 }
 
 /// What `except` takes. Python refuses a tuple in a tuple, which isinstance takes, when an exception comes by.

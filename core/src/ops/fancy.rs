@@ -146,6 +146,7 @@ struct Plan {
     ndim: usize,
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other index is a row of numbers")]
 fn item(t: Type) -> Option<Item> {
     Some(match t.kind() {
         Kind::Int(_) => Item::Int,
@@ -197,7 +198,7 @@ fn plan(a: ArrayType, t: Type) -> Option<Plan> {
     let kept = |i: &(Item, Type)| match i.0 {
         Item::Slice | Item::NewAxis => 1,
         Item::Ellipsis => gap,
-        _ => 0,
+        Item::Int | Item::Ints | Item::Mask(_) | Item::IntList | Item::MaskList | Item::Flag => 0,
     };
     let is_advanced = |i: &(Item, Type)| i.0.is_array() || i.0 == Item::Int;
     let (first, last) = (items.iter().position(is_advanced)?, items.iter().rposition(is_advanced)?);

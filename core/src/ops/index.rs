@@ -46,18 +46,22 @@ enum Item {
 
 /// The items of a basic index, one ellipsis put in where there is none; or none if the index is not basic.
 fn items(t: Type) -> Option<Vec<(Item, Type)>> {
-    let one = |t: Type| match *t {
-        Kind::Int(_) => Some((Item::Int, t)),
-        Kind::Array(a) if a.ndim == 0 && a.dtype.is_int() => Some((Item::Int, t)),
-        Kind::Slice(_) => Some((Item::Slice, t)),
-        Kind::None => Some((Item::NewAxis, t)),
-        Kind::Ellipsis => Some((Item::Ellipsis, t)),
-        _ => None,
+    let one = |t: &Type| {
+        let item = if t.is_int() || t.as_array().is_some_and(|a| a.ndim == 0 && a.dtype.is_int()) {
+            Item::Int
+        } else if matches!(**t, Kind::Slice(_)) {
+            Item::Slice
+        } else if **t == Kind::None {
+            Item::NewAxis
+        } else if **t == Kind::Ellipsis {
+            Item::Ellipsis
+        } else {
+            return None;
+        };
+        Some((item, *t))
     };
-    let mut out: Vec<(Item, Type)> = match t.members() {
-        Some(m) => m.iter().map(|t| one(*t)).collect::<Option<_>>()?,
-        None => vec![one(t)?],
-    };
+    let of = t.members().unwrap_or(std::slice::from_ref(&t));
+    let mut out: Vec<(Item, Type)> = of.iter().map(one).collect::<Option<_>>()?;
     match out.iter().filter(|i| i.0 == Item::Ellipsis).count() {
         0 => out.push((Item::Ellipsis, Type::none())),
         1 => {}
@@ -187,14 +191,12 @@ pub(crate) fn assignable(a: ArrayType, view: Type, value: Type) -> Result<()> {
 
 /// Element type of a tuple or list of numbers that is assigned like a 1-d array.
 pub(crate) fn row(t: Type) -> Option<Type> {
-    match t.kind() {
-        Kind::List(e) if e.is_number() => Some(*e),
-        _ => t
-            .members()?
-            .iter()
-            .try_fold(Type::never(), |x, y| promote::unify(x, *y))
-            .filter(|t| t.is_number()),
-    }
+    let element = if let Kind::List(e) = *t {
+        Some(e)
+    } else {
+        t.members()?.iter().try_fold(Type::never(), |x, y| promote::unify(x, *y))
+    };
+    element.filter(|t| t.is_number())
 }
 
 /// The view of a basic index; indices out of range raise, slices are cut to fit.

@@ -7,7 +7,7 @@ use crate::emit::cast;
 use crate::emit::constants::absent;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::emit::length::length;
-use crate::emit::range::{range_start, steps_by_one};
+use crate::emit::range::{self, range_start, steps_by_one};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
 use crate::types::{Const, Container, IterType, Kind, Type};
@@ -54,15 +54,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["range.step"],
         "r",
-        Body::Lir(
-            |_, a| range_attr(a),
-            |cx, c| {
-                Ok(vec![match *c.types[0] {
-                    Kind::Range(Some(s)) => cx.b.i64(s),
-                    _ => c.args[0][2],
-                }])
-            },
-        ),
+        Body::Lir(|_, a| range_attr(a), |cx, c| Ok(vec![range::step(cx, &c.args[0], c.types[0])])),
     )
     .property()
     .doc("Step."),
@@ -98,6 +90,7 @@ pub(crate) fn emit_range(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// The iterator type over a type, or none.
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other value is no iterable")]
 pub(crate) fn iterator_of(t: Type) -> Option<Type> {
     Some(match t.kind() {
         Kind::Iter(_) | Kind::Generator(..) => t,
@@ -119,38 +112,39 @@ fn together(types: Vec<Type>) -> Type {
 
 /// What an iterator type gives, for types without variables.
 pub(crate) fn value_type(t: Type) -> Option<Type> {
-    Some(match t.kind() {
-        Kind::Generator(_, y) => *y,
-        Kind::Variant(m) => {
-            m.iter().try_fold(Type::never(), |t, x| crate::types::promote::unify(t, value_type(*x)?))?
+    if let Kind::Generator(_, y) = *t {
+        return Some(y);
+    }
+    if let Kind::Variant(m) = t.kind() {
+        return m.iter().try_fold(Type::never(), |t, x| crate::types::promote::unify(t, value_type(*x)?));
+    }
+    let Kind::Iter(i) = t.kind() else { return None };
+    Some(match i {
+        IterType::Range(_) => Type::int(),
+        IterType::Container(t) | IterType::Reversed(t) if let Some((c, m)) = t.container() => c.gives(m),
+        IterType::Container(_) => return None,
+        IterType::Array(t) | IterType::List(t) | IterType::Reversed(t) => element_type(*t)?,
+        IterType::Tuple(t) => {
+            if t.members()?.is_empty() {
+                Type::never()
+            } else {
+                element_type(*t)?
+            }
         }
-        Kind::Iter(i) => match i {
-            IterType::Range(_) => Type::int(),
-            IterType::Container(t) | IterType::Reversed(t) if let Some((c, m)) = t.container() => c.gives(m),
-            IterType::Container(_) => return None,
-            IterType::Array(t) | IterType::List(t) | IterType::Reversed(t) => element_type(*t)?,
-            IterType::Tuple(t) => {
-                if t.members()?.is_empty() {
-                    Type::never()
-                } else {
-                    element_type(*t)?
-                }
-            }
-            IterType::Str => Type::str(),
-            IterType::Enumerate(t) => together(vec![Type::int(), value_type(*t)?]),
-            IterType::Zip(m) => together(m.iter().map(|t| value_type(*t)).collect::<Option<_>>()?),
-            IterType::NdIndex(n) => Type::tuple(vec![Type::int(); *n as usize]),
-            IterType::NdEnumerate(t) => {
-                let a = t.as_array()?;
-                Type::tuple(vec![Type::tuple(vec![Type::int(); a.ndim()]), a.dtype])
-            }
-            IterType::Flat(t) => t.as_array()?.dtype,
-        },
-        _ => return None,
+        IterType::Str => Type::str(),
+        IterType::Enumerate(t) => together(vec![Type::int(), value_type(*t)?]),
+        IterType::Zip(m) => together(m.iter().map(|t| value_type(*t)).collect::<Option<_>>()?),
+        IterType::NdIndex(n) => Type::tuple(vec![Type::int(); *n as usize]),
+        IterType::NdEnumerate(t) => {
+            let a = t.as_array()?;
+            Type::tuple(vec![Type::tuple(vec![Type::int(); a.ndim()]), a.dtype])
+        }
+        IterType::Flat(t) => t.as_array()?.dtype,
     })
 }
 
 /// [`value_type`] with what is known of variables.
+#[expect(clippy::wildcard_enum_match_arm, reason = "what any other gives follows from its type alone")]
 pub(crate) fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
     match t.kind() {
         Kind::Iter(IterType::Tuple(t) | IterType::Reversed(t))
@@ -204,16 +198,20 @@ pub(crate) struct Walk {
 
 /// Turns a value into its iterator's state.
 fn start(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Val {
-    match t.kind() {
-        Kind::Range(step) if !steps_by_one(*step) => range_start(cx, v, *step),
-        Kind::Iter(_) | Kind::Generator(..) | Kind::Range(_) | Kind::Variant(_) => v.to_vec(),
-        Kind::Container(c, _) => (super::walk(*c).start)(cx, v, false),
-        _ => {
-            let mut out = v.to_vec();
-            out.push(cx.b.i64(0));
-            out
-        }
+    if let Kind::Range(step) = *t
+        && !steps_by_one(step)
+    {
+        return range_start(cx, v, step);
     }
+    if let Some((c, _)) = t.container() {
+        return (super::walk(c).start)(cx, v, false);
+    }
+    let mut out = v.to_vec();
+    let is_state = matches!(*t, Kind::Iter(_) | Kind::Generator(..) | Kind::Range(_) | Kind::Variant(_));
+    if !is_state {
+        out.push(cx.b.i64(0));
+    }
+    out
 }
 
 fn emit_iter(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -222,13 +220,15 @@ fn emit_iter(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn next_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = args[0].ty;
-    let value = value_type_in(cx, t).ok_or_else(|| match t.kind() {
-        Kind::Iter(IterType::Tuple(_)) => Diagnostic::new(
+    let value = value_type_in(cx, t).ok_or_else(|| {
+        if !matches!(*t, Kind::Iter(IterType::Tuple(_))) {
+            return no_match("next()", args);
+        }
+        Diagnostic::new(
             Code::CannotUnify,
             "the members of this tuple have different types, so a loop variable cannot hold them",
         )
-        .help("use the members one by one"),
-        _ => no_match("next()", args),
+        .help("use the members one by one")
     })?;
     Ok(Answer::of(Type::tuple(vec![t, Type::bool(), value])))
 }
@@ -443,18 +443,16 @@ fn emit_zip(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn reversed_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = args[0].ty;
-    Ok(Answer::of(match t.kind() {
-        Kind::Range(step) => Type::iter(IterType::Range(step.and_then(i64::checked_neg))),
-        Kind::Array(a) if a.ndim > 0 => Type::iter(IterType::Reversed(t)),
-        Kind::List(_) | Kind::Str | Kind::Tuple(_) | Kind::NamedTuple(..) => {
-            Type::iter(IterType::Reversed(t))
-        }
-        Kind::Container(Container::Set | Container::FrozenSet, _) => {
-            return Err(no_match("reversed()", args));
-        }
-        Kind::Container(c, _) => c.iterator(t, true),
-        _ => return Err(no_match("reversed()", args)),
-    }))
+    let has_places = t.as_array().is_some_and(|a| a.ndim > 0)
+        || matches!(*t, Kind::List(_) | Kind::Str | Kind::Tuple(_) | Kind::NamedTuple(..));
+    let reversed = if let Kind::Range(step) = *t {
+        Some(Type::iter(IterType::Range(step.and_then(i64::checked_neg))))
+    } else if let Some((c, _)) = t.container() {
+        (!matches!(c, Container::Set | Container::FrozenSet)).then(|| c.iterator(t, true))
+    } else {
+        has_places.then(|| Type::iter(IterType::Reversed(t)))
+    };
+    reversed.map(Answer::of).ok_or_else(|| no_match("reversed()", args))
 }
 
 fn emit_reversed(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {

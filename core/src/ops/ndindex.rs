@@ -20,17 +20,17 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.ndenumerate"], "a", Body::Lir(|_, a| over(a, IterType::NdEnumerate), emit_over)).consumes().doc("Pairs of index and element."),
     OpDef::new(&["array.flat"], "a", Body::Lir(|_, a| over(a, IterType::Flat), emit_over)).consumes().property().doc("All elements in C order."),
     OpDef::new(&["builtins.len"], "flat", Body::Lir(
-        |_, a| if let Kind::Iter(IterType::Flat(_)) = a[0].ty.kind() { Ok(Answer::of(Type::int())) } else { Err(no_match("len()", a)) },
-        |cx, c| match c.types[0].kind() {
-            Kind::Iter(IterType::Flat(t)) => Ok(vec![ArrayVal::new(cx, &c.args[0], *t)?.size(cx)]),
-            _ => Err(Diagnostic::internal("flat")),
+        |_, a| if a[0].ty.is_flat() { Ok(Answer::of(Type::int())) } else { Err(no_match("len()", a)) },
+        |cx, c| {
+            let of = c.types[0].as_flat().ok_or_else(|| Diagnostic::internal("flat"))?;
+            Ok(vec![ArrayVal::new(cx, &c.args[0], of)?.size(cx)])
         },
     )).doc("`len(a.flat)`."),
     OpDef::new(&["numpy._flat_array"], "flat", Body::Lir(
-        |_, a| if let Kind::Iter(IterType::Flat(t)) = a[0].ty.kind() { Ok(Answer::of(*t)) } else { Err(no_match("a.flat", a)) },
-        |_, c| match c.types[0].kind() {
-            Kind::Iter(IterType::Flat(t)) => Ok(c.args[0][..t.leaf_count()].to_vec()),
-            _ => Err(Diagnostic::internal("flat")),
+        |_, a| a[0].ty.as_flat().map(Answer::of).ok_or_else(|| no_match("a.flat", a)),
+        |_, c| {
+            let of = c.types[0].as_flat().ok_or_else(|| Diagnostic::internal("flat"))?;
+            Ok(c.args[0][..of.leaf_count()].to_vec())
         },
     )).aliases().doc("The array behind `a.flat` (library use)."),
     OpDef::new(&["flat.copy", "flat.__array__"], "flat", Body::Py("array.flat_copy")).raises().reads().doc("The elements in an array of their own."),

@@ -19,6 +19,7 @@ pub(crate) static OPS: &[OpDef] =
         .doc("True where elements have an order; TypeError where they have none.")];
 
 /// What compares with what, among values that do; none for those of which the operations themselves say it.
+#[expect(clippy::wildcard_enum_match_arm, reason = "of any other the order is asked where it is compared")]
 fn family(t: Type) -> Option<u8> {
     Some(match t.kind() {
         Kind::None => 0,

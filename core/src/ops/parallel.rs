@@ -385,10 +385,8 @@ fn again_rule(_: &mut TyCx<'_, '_>, _: &[Arg]) -> Result<Answer> {
 }
 fn kept_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = args[1].ty;
-    Ok(Answer::of(match t.kind() {
-        Kind::Undef | Kind::MaybeUndef(_) => t,
-        _ => Type::new(Kind::MaybeUndef(t)),
-    }))
+    let may_be_unbound = matches!(*t, Kind::Undef | Kind::MaybeUndef(_));
+    Ok(Answer::of(if may_be_unbound { t } else { Type::new(Kind::MaybeUndef(t)) }))
 }
 fn emit_kept(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let all = crate::emit::cast::cast(cx, &c.args[1], c.types[1], c.ret)?;
@@ -418,38 +416,38 @@ fn check_bound(args: &[Arg]) -> Result<()> {
 
 fn zero_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = args[0].ty;
-    Ok(Answer::of(match t.kind() {
-        Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::List(_) => t,
-        Kind::Array(_) => super::create::like_type(t),
-        Kind::Tuple(m) if m.is_empty() => t,
-        _ => return Err(no_match("a sum in a prange loop", args)),
-    }))
+    if let Kind::Array(_) = *t {
+        return Ok(Answer::of(super::create::like_type(t)));
+    }
+    let empty = matches!(t.kind(), Kind::Tuple(m) if m.is_empty());
+    if !t.is_number() && !matches!(*t, Kind::Str | Kind::List(_)) && !empty {
+        return Err(no_match("a sum in a prange loop", args));
+    }
+    Ok(Answer::of(t))
 }
 
 fn one_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = args[0].ty;
-    Ok(Answer::of(match t.kind() {
-        Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) => t,
-        Kind::Array(_) => super::create::like_type(t),
-        _ => return Err(no_match("a product in a prange loop", args)),
-    }))
+    if let Kind::Array(_) = *t {
+        return Ok(Answer::of(super::create::like_type(t)));
+    }
+    if !t.is_number() {
+        return Err(no_match("a product in a prange loop", args));
+    }
+    Ok(Answer::of(t))
 }
 
 /// Whether a value has elements of one type in places.
 fn is_sequence(args: &[Arg]) -> bool {
-    match args[0].ty.kind() {
-        Kind::Array(a) => a.ndim > 0,
-        Kind::List(_) | Kind::Range(_) => true,
-        _ => false,
-    }
+    let t = args[0].ty;
+    t.as_array().is_some_and(|a| a.ndim > 0) || matches!(*t, Kind::List(_) | Kind::Range(_))
 }
 
 /// Whether a value, or the first member of a tuple, may be NaN or the like.
 fn may_be_nan(args: &[Arg]) -> bool {
-    match args[0].ty.kind() {
-        Kind::Bool | Kind::Int(_) | Kind::Str | Kind::None => false,
-        _ => args[0].ty.members().is_none_or(|m| m.first().is_some_and(|t| may_be_nan(&[Arg::of(*t)]))),
-    }
+    let t = args[0].ty;
+    !matches!(*t, Kind::Bool | Kind::Int(_) | Kind::Str | Kind::None)
+        && t.members().is_none_or(|m| m.first().is_some_and(|t| may_be_nan(&[Arg::of(*t)])))
 }
 fn order_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::constant(Const::Bool(keeps_order(args[0].ty, args[1].flag("tuples")?))))
@@ -545,26 +543,25 @@ fn neutral(cx: &mut LowerCx<'_>, c: &OpCall<'_>, of: i64) -> Result<Val> {
         (Ty::F32, _) => cx.b.constant(Ty::F32, u64::from(1.0f32.to_bits())),
         (ty, of) => cx.b.constant(ty, of as u64),
     };
-    Ok(match c.ret.kind() {
-        Kind::Str => {
-            crate::emit::constants::scalar(&mut cx.b, &Const::Str("".into()), c.ret).unwrap_or_default()
+    if *c.ret == Kind::Str {
+        let empty = crate::emit::constants::scalar(&mut cx.b, &Const::Str("".into()), c.ret);
+        return Ok(empty.unwrap_or_default());
+    }
+    if let Kind::List(e) = *c.ret {
+        let cap = cx.b.i64(0);
+        return Ok(vec![super::list::make(cx, e, cap)]);
+    }
+    if let Some(a) = c.ret.as_array() {
+        if of != 0 || !matches!(*a.dtype, Kind::Float(_) | Kind::Complex(_)) {
+            return zeroed_like(cx, c, of == 1);
         }
-        Kind::List(e) => {
-            let cap = cx.b.i64(0);
-            vec![super::list::make(cx, *e, cap)]
-        }
-        Kind::Array(a) if of == 0 && matches!(*a.dtype, Kind::Float(_) | Kind::Complex(_)) => {
-            let minus: Val = a.dtype.leaves().iter().map(|l| number(cx, l.ty, 0)).collect();
-            filled_like(cx, c, &minus)?
-        }
-        Kind::Array(_) => zeroed_like(cx, c, of == 1)?,
-        Kind::Complex(_) => {
-            let leaves = c.ret.leaves();
-            let re = number(cx, leaves[0].ty, of);
-            vec![re, number(cx, leaves[1].ty, 0)]
-        }
-        _ => c.ret.leaves().iter().map(|l| number(cx, l.ty, of)).collect(),
-    })
+        let minus: Val = a.dtype.leaves().iter().map(|l| number(cx, l.ty, 0)).collect();
+        return filled_like(cx, c, &minus);
+    }
+    let imaginary = |k: usize| c.ret.is_complex() && k == 1;
+    let leaves = c.ret.leaves();
+    let parts = leaves.iter().enumerate().map(|(k, l)| number(cx, l.ty, if imaginary(k) { 0 } else { of }));
+    Ok(parts.collect())
 }
 
 fn emit_own(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -588,10 +585,7 @@ pub(crate) fn emit_region(
 ) -> Result<Val> {
     let word = cx.b.symbol_addr(&crate::lir::cells::word(wrapper), 0);
     let ((range, range_ty, own), (args, types, operands)) = (range, args);
-    let step = match *range_ty {
-        Kind::Range(Some(s)) => cx.b.i64(s),
-        _ => range[2],
-    };
+    let step = crate::emit::range::step(cx, range, range_ty);
     let slots = cx.spill(args);
     let slot_count: usize = types.iter().map(|t| t.leaf_count()).sum();
     let count = cx.b.i64(slot_count as i64);

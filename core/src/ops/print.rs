@@ -68,23 +68,13 @@ pub(crate) static OPS: &[OpDef] = &[
 ];
 
 fn printable(t: Type) -> bool {
-    match t.kind() {
-        Kind::None
-        | Kind::Ellipsis
-        | Kind::Bool
-        | Kind::Int(_)
-        | Kind::Float(_)
-        | Kind::Complex(_)
-        | Kind::Str
-        | Kind::Exception => true,
-        Kind::Array(a) => Elem::of(a.dtype).is_some(),
-        Kind::Optional(t) | Kind::List(t) => printable(*t),
-        Kind::Container(_, m) => m.iter().all(|t| printable(*t)),
-        Kind::Var(_) | Kind::Range(_) | Kind::DType(_) => true,
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Variant(m) => m.iter().all(|t| printable(*t)),
-        Kind::Never => true,
-        _ => false,
-    }
+    t.is_number()
+        || matches!(*t, Kind::None | Kind::Ellipsis | Kind::Str | Kind::Exception)
+        || matches!(*t, Kind::Var(_) | Kind::Never | Kind::Range(_) | Kind::DType(_))
+        || t.as_array().is_some_and(|a| Elem::of(a.dtype).is_some())
+        || matches!(*t, Kind::Optional(_) | Kind::List(_) | Kind::Container(..) | Kind::Variant(_))
+            && t.arguments().iter().all(printable)
+        || t.members().is_some_and(|m| m.iter().all(|t| printable(*t)))
 }
 
 fn print_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -143,6 +133,7 @@ fn constant(cx: &mut LowerCx<'_>, text: &str) {
 }
 
 /// Sends the text of one value.
+#[expect(clippy::wildcard_enum_match_arm, reason = "no other type is printable")]
 fn send(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<()> {
     match t.kind() {
         Kind::None => constant(cx, "None"),
@@ -189,11 +180,8 @@ fn send(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<()> {
         Kind::List(e) if **e == Kind::Never => constant(cx, "[]"),
         Kind::List(e) => send_list(cx, v[0], *e)?,
         Kind::Container(c, m) => send_container(cx, v, *c, m)?,
-        Kind::Range(step) => {
-            let by = match step {
-                Some(s) => cx.b.i64(*s),
-                None => v[2],
-            };
+        Kind::Range(_) => {
+            let by = crate::emit::range::step(cx, v, t);
             constant(cx, "range(");
             cx.helper(&print_i64, &[v[0]]);
             constant(cx, ", ");

@@ -47,13 +47,18 @@ pub(crate) static OPS: &[OpDef] = &[
 
 /// `@njit` above a function made in compiled code, or `@njit(cache=True)`.
 fn decorator_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    match args[0].ty.kind() {
-        Kind::Function(_) => Ok(Answer::of(args[0].ty)),
-        Kind::Str => Err(Diagnostic::new(Code::UnsupportedSyntax, "a decorator in compiled code declares no types: the function is compiled for the arguments of each call")
-            .help("leave the signature out, or decorate the function outside of compiled code")),
-        Kind::None => Ok(Answer::of(Type::new(Kind::Builtin(id::TIERUP_NJIT)))),
-        _ => Err(crate::typing::no_match("njit()", args)),
+    let t = args[0].ty;
+    if matches!(*t, Kind::Function(_)) {
+        return Ok(Answer::of(t));
     }
+    if *t == Kind::Str {
+        return Err(Diagnostic::new(Code::UnsupportedSyntax, "a decorator in compiled code declares no types: the function is compiled for the arguments of each call")
+            .help("leave the signature out, or decorate the function outside of compiled code"));
+    }
+    if *t != Kind::None {
+        return Err(crate::typing::no_match("njit()", args));
+    }
+    Ok(Answer::of(Type::new(Kind::Builtin(id::TIERUP_NJIT))))
 }
 
 /// A type at a place.

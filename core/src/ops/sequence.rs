@@ -9,7 +9,7 @@ use crate::emit::arrays::ArrayVal;
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::emit::length::length;
-use crate::emit::range::range_length;
+use crate::emit::range::{self, range_length};
 use crate::emit::slice::adjust_slice;
 use crate::exc::Class;
 use crate::lir::{Op, Value};
@@ -54,10 +54,7 @@ pub(crate) static OPS: &[OpDef] = &[
             |cx, c| {
                 let n = length(cx, &c.args[0], c.types[0])?;
                 let s = adjust_slice(cx, &c.args[1], c.types[1], n)?;
-                let step = match *c.types[0] {
-                    Kind::Range(Some(s)) => cx.b.i64(s),
-                    _ => c.args[0][2],
-                };
+                let step = range::step(cx, &c.args[0], c.types[0]);
                 let at = |cx: &mut LowerCx<'_>, i: Value| {
                     let off = cx.b.bin(Op::Imul, i, step);
                     cx.b.bin(Op::Iadd, c.args[0][0], off)
@@ -103,10 +100,8 @@ pub(crate) static OPS: &[OpDef] = &[
         &["match.sequence"],
         "x",
         Body::Lir(match_sequence_rule, |cx, c| {
-            Ok(vec![match *c.types[0] {
-                Kind::Optional(_) => c.args[0][0],
-                _ => cx.b.bool(!matches!(*c.types[0], Kind::Str)),
-            }])
+            let optional = c.types[0].as_optional().is_some();
+            Ok(vec![if optional { c.args[0][0] } else { cx.b.bool(*c.types[0] != Kind::Str) }])
         }),
     )
     .doc("Whether a sequence pattern may match."),
@@ -140,24 +135,34 @@ fn match_sequence_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         return Err(no_match("a sequence pattern", args));
     }
     let is = |t: Type| matches!(*t, Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::List(_) | Kind::Range(_));
-    match *args[0].ty {
-        Kind::Optional(t) if is(t) => Ok(Answer::of(Type::bool())),
-        _ => Ok(Answer::constant(Const::Bool(is(args[0].ty)))),
+    if args[0].ty.as_optional().is_some_and(is) {
+        return Ok(Answer::of(Type::bool()));
     }
+    Ok(Answer::constant(Const::Bool(is(args[0].ty))))
 }
 
 // ---- length
 
 fn len_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let known = match args[0].ty.kind() {
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) => Some(Const::Int(m.len() as i64)),
-        Kind::Str => args[0].text().map(|s| Const::Int(s.chars().count() as i64)),
-        Kind::List(_) | Kind::Container(..) | Kind::Range(_) => None,
-        Kind::Array(a) if a.ndim > 0 => None,
-        Kind::Array(_) => return Err(Diagnostic::new(Code::NoMatchingOperation, "len() of unsized object")),
-        _ => return Err(no_match("len()", args)),
-    };
-    Ok(Answer::of(Type::int()).known(known))
+    let t = args[0].ty;
+    if t.as_array().is_some_and(|a| a.ndim == 0) {
+        return Err(Diagnostic::new(Code::NoMatchingOperation, "len() of unsized object"));
+    }
+    let has_length = matches!(
+        *t,
+        Kind::Tuple(_)
+            | Kind::NamedTuple(..)
+            | Kind::Str
+            | Kind::List(_)
+            | Kind::Container(..)
+            | Kind::Range(_)
+            | Kind::Array(_)
+    );
+    if !has_length {
+        return Err(no_match("len()", args));
+    }
+    let known = t.members().map(<[Type]>::len).or_else(|| args[0].text().map(|s| s.chars().count()));
+    Ok(Answer::of(Type::int()).known(known.map(|n| Const::Int(n as i64))))
 }
 
 // ---- slices
@@ -186,10 +191,8 @@ fn slice_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn slice_part(args: &[Arg], k: usize) -> Result<Answer> {
-    match *args[0].ty {
-        Kind::Slice(m) => Ok(Answer::of(m[k])),
-        _ => Err(no_match("slice", args)),
-    }
+    let Kind::Slice(m) = *args[0].ty else { return Err(no_match("slice", args)) };
+    Ok(Answer::of(m[k]))
 }
 fn slice_value(c: &OpCall<'_>, k: usize) -> Result<Val> {
     let Kind::Slice(m) = *c.types[0] else { return Err(Diagnostic::internal("slice")) };
@@ -216,10 +219,7 @@ fn emit_range_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn emit_range_contains(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = &c.args[0];
     let x = cast::to_i64(cx, c.args[1][0], c.types[1]);
-    let step = match *c.types[0] {
-        Kind::Range(Some(s)) => cx.b.i64(s),
-        _ => v[2],
-    };
+    let step = range::step(cx, v, c.types[0]);
     let n = range_length(cx, v[0], v[1], step);
     let off = cx.b.bin(Op::Isub, x, v[0]);
     let (q, r) = (cx.b.bin(Op::Sdiv, off, step), cx.b.bin(Op::Srem, off, step));
@@ -232,24 +232,28 @@ fn emit_range_contains(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// Element type of a sequence that can be indexed from 0.
 pub(crate) fn element_type(t: Type) -> Option<Type> {
-    Some(match t.kind() {
-        Kind::Array(a) if a.ndim > 1 => {
-            use crate::types::{ArrayType, Layout};
-            let layout = if a.layout == Layout::C { Layout::C } else { Layout::A };
-            Type::new(Kind::Array(ArrayType { ndim: a.ndim - 1, layout, ..*a }))
-        }
-        Kind::Array(a) if a.ndim == 1 => a.dtype,
-        Kind::List(t) => *t,
-        Kind::Str => Type::str(),
-        Kind::Range(_) => Type::int(),
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) if !m.is_empty() => {
-            m.iter().try_fold(Type::never(), |t, x| promote::unify(t, *x)).unwrap_or_else(|| Type::one_of(m))
-        }
-        _ => return None,
-    })
+    if let Some(a) = t.as_array() {
+        use crate::types::{ArrayType, Layout};
+        let layout = if a.layout == Layout::C { Layout::C } else { Layout::A };
+        let row = || ArrayType { ndim: a.ndim - 1, layout, ..a }.ty();
+        return (a.ndim > 0).then(|| if a.ndim == 1 { a.dtype } else { row() });
+    }
+    if let Kind::List(e) = *t {
+        return Some(e);
+    }
+    if *t == Kind::Str {
+        return Some(t);
+    }
+    if let Kind::Range(_) = *t {
+        return Some(Type::int());
+    }
+    let m = t.members().filter(|m| !m.is_empty())?;
+    let one = m.iter().try_fold(Type::never(), |t, x| promote::unify(t, *x));
+    Some(one.unwrap_or_else(|| Type::one_of(m)))
 }
 
 /// The element at an index known to be in range, with references of its own.
+#[expect(clippy::wildcard_enum_match_arm, reason = "of any other type there is no element")]
 pub(crate) fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> Result<Val> {
     let elem = element_type(t).ok_or_else(|| Diagnostic::internal(format!("elements of {t}")))?;
     Ok(match t.kind() {
@@ -274,11 +278,8 @@ pub(crate) fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> 
         }
         Kind::List(_) => super::list::element(cx, v[0], elem, at),
         Kind::Str => vec![cx.helper_value(&super::string::str_char, &[v[0], at])],
-        Kind::Range(step) => {
-            let step = match step {
-                Some(s) => cx.b.i64(*s),
-                None => v[2],
-            };
+        Kind::Range(_) => {
+            let step = range::step(cx, v, t);
             let off = cx.b.bin(Op::Imul, at, step);
             vec![cx.b.bin(Op::Iadd, v[0], off)]
         }
@@ -420,12 +421,13 @@ pub(crate) fn nested(t: Type) -> Option<(usize, Type)> {
         let t = parts.iter().skip(1).fold(parts[0].1, |t, p| promote::result_type(t.strong(), p.1.strong()));
         return parts.iter().all(|p| p.0 == dims).then_some((dims + 1, t));
     }
-    match t.kind() {
-        Kind::List(e) if *e == Type::never() => Some((1, Type::f64())),
-        Kind::List(_) | Kind::Range(_) => {
-            let (n, e) = nested(element_type(t)?)?;
-            Some((n + 1, e))
-        }
-        _ => None,
+    if !matches!(*t, Kind::List(_) | Kind::Range(_)) {
+        return None;
     }
+    let e = element_type(t)?;
+    if *e == Kind::Never {
+        return Some((1, Type::f64()));
+    }
+    let (n, e) = nested(e)?;
+    Some((n + 1, e))
 }

@@ -22,14 +22,16 @@ pub(crate) static OPS: &[OpDef] = &[
 ];
 
 fn kernel<'a>(arg: &'a Arg) -> Result<&'a FuncType> {
-    match arg.ty.kind() {
-        Kind::Function(f) if !f.bound => Ok(f),
-        _other => Err(Diagnostic::new(
-            Code::BadCall,
-            format!("stencil takes a kernel that is a Python function, not {}", arg.ty),
-        )
-        .help("write the kernel as a function or a lambda, and pass that")),
+    if let Kind::Function(f) = arg.ty.kind()
+        && !f.bound
+    {
+        return Ok(f);
     }
+    Err(Diagnostic::new(
+        Code::BadCall,
+        format!("stencil takes a kernel that is a Python function, not {}", arg.ty),
+    )
+    .help("write the kernel as a function or a lambda, and pass that"))
 }
 
 /// A function of the host that captures nothing.
@@ -84,11 +86,22 @@ fn found(func: &Func) -> Const {
 fn loops(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let f = kernel(&args[0])?;
     let func = registry::get(f.func).ok_or_else(|| Diagnostic::internal("a kernel without code"))?;
-    let given = match args[1].ty.kind() {
-        Kind::None => None,
-        Kind::Tuple(dims) if dims.iter().all(|d| matches!(d.kind(), Kind::Tuple(pair) if pair.len() == 2 && pair.iter().all(|t| t.is_int()))) => Some(dims.len()),
-        _other => return Err(Diagnostic::new(Code::BadCall, format!("neighborhood is a pair of the lowest and the highest index for each dimension, not {}", args[1].ty))
-            .help("write a tuple of pairs, as in ((-1, 1), (0, 2))")),
+    let is_pair = |d: &Type| matches!(d.kind(), Kind::Tuple(pair) if pair.len() == 2 && pair.iter().all(|t| t.is_int()));
+    let given = if let Kind::Tuple(dims) = args[1].ty.kind()
+        && dims.iter().all(is_pair)
+    {
+        Some(dims.len())
+    } else if *args[1].ty == Kind::None {
+        None
+    } else {
+        return Err(Diagnostic::new(
+            Code::BadCall,
+            format!(
+                "neighborhood is a pair of the lowest and the highest index for each dimension, not {}",
+                args[1].ty
+            ),
+        )
+        .help("write a tuple of pairs, as in ((-1, 1), (0, 2))"));
     };
     if !args[3].is_none() && !args[3].ty.is_number() {
         return Err(Diagnostic::new(Code::BadCall, format!("cval is a number, not {}", args[3].ty)));

@@ -706,13 +706,17 @@ fn call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<V
     let mut args = vec![];
     for (k, (v, t)) in c.args.iter().zip(c.types).enumerate() {
         let want = helper.params[k + skip];
-        args.push(match **t {
-            Kind::Str => v[0],
+        args.push(if **t == Kind::Str {
+            v[0]
+        } else if **t == Kind::None && want == Ty::I64 {
             // A search ends at the end: only `end` is the last of four integers.
-            Kind::None if want == Ty::I64 => cx.b.i64(if k == 3 { i64::MAX } else { 0 }),
-            Kind::None | Kind::Ellipsis => cx.b.null(),
-            _ if want == Ty::I8 => cast::truth(cx, v[0], *t),
-            _ => cast::to_i64(cx, v[0], *t),
+            cx.b.i64(if k == 3 { i64::MAX } else { 0 })
+        } else if matches!(**t, Kind::None | Kind::Ellipsis) {
+            cx.b.null()
+        } else if want == Ty::I8 {
+            cast::truth(cx, v[0], *t)
+        } else {
+            cast::to_i64(cx, v[0], *t)
         });
     }
     Ok(vec![cx.helper_value(helper, &args)])

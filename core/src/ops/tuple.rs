@@ -149,10 +149,12 @@ pub(crate) static OPS: &[OpDef] = &[
 ];
 
 fn keywords(args: &[Arg]) -> Result<(&'static crate::types::ClassDef, &[Type])> {
-    match args[0].ty.kind() {
-        Kind::NamedTuple(c, m) if c.is_keywords() => Ok((c, m)),
-        _ => Err(no_match("kwargs", args)),
+    if let Kind::NamedTuple(c, m) = args[0].ty.kind()
+        && c.is_keywords()
+    {
+        return Ok((c, m));
     }
+    Err(no_match("kwargs", args))
 }
 
 fn is_iterator(args: &[Arg]) -> bool {
@@ -328,10 +330,7 @@ fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 fn const_slice(a: &Arg, n: usize) -> Option<Vec<usize>> {
     let Kind::Slice(_) = *a.ty else { return None };
     let Some(Const::Tuple(parts)) = &a.konst else { return None };
-    let part = |k: usize| match &parts[k] {
-        Const::None => Some(None),
-        c => c.as_int().map(Some),
-    };
+    let part = |k: usize| if parts[k] == Const::None { Some(None) } else { parts[k].as_int().map(Some) };
     let (n, step) = (n as i64, part(2)?.unwrap_or(1));
     if step == 0 {
         return None;

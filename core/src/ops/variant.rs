@@ -23,10 +23,7 @@ pub(crate) static OPS: &[OpDef] = &[
         &["attribute.owner"],
         "x, name",
         Body::Lir(
-            |_, a| match *a[0].ty {
-                Kind::Optional(t) => Ok(Answer::of(t)),
-                _ => Err(no_match("an attribute", a)),
-            },
+            |_, a| a[0].ty.as_optional().map(Answer::of).ok_or_else(|| no_match("an attribute", a)),
             |cx, c| {
                 let name = c.consts[1].as_ref().and_then(Const::as_str).unwrap_or("?").to_owned();
                 cx.check(
@@ -45,10 +42,7 @@ pub(crate) static OPS: &[OpDef] = &[
         &["value.present"],
         "x, message",
         Body::Lir(
-            |_, a| match *a[0].ty {
-                Kind::Optional(t) => Ok(Answer::of(t)),
-                _ => Err(no_match("a value", a)),
-            },
+            |_, a| a[0].ty.as_optional().map(Answer::of).ok_or_else(|| no_match("a value", a)),
             |cx, c| {
                 let message = c.consts[1].as_ref().and_then(Const::as_str).unwrap_or("None").to_owned();
                 cx.check(c.args[0][0], Class::TypeError, &message);

@@ -108,8 +108,6 @@ fn emit_windows(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn read_only_rule(args: &[Arg]) -> Result<Answer> {
-    match *args[0].ty {
-        Kind::Array(a) => Ok(Answer::of(Type::new(Kind::Array(ArrayType { access: Access::Read, ..a })))),
-        _ => Err(no_match("a read-only view", args)),
-    }
+    let a = args[0].ty.as_array().ok_or_else(|| no_match("a read-only view", args))?;
+    Ok(Answer::of(ArrayType { access: Access::Read, ..a }.ty()))
 }

@@ -97,12 +97,8 @@ pub(super) fn flat_address(cx: &mut LowerCx<'_>, a: &ArrayVal, i: Value) -> Valu
 // ---- a.flat
 
 pub(super) fn flat_rule(args: &[Arg]) -> Result<ArrayType> {
-    match args[0].ty.kind() {
-        Kind::Iter(IterType::Flat(t)) if args[1].ty.is_int() => {
-            t.as_array().ok_or_else(|| no_match("[]", args))
-        }
-        _ => Err(no_match("[]", args)),
-    }
+    let of = args[0].ty.as_flat().filter(|_| args[1].ty.is_int());
+    of.and_then(Type::as_array).ok_or_else(|| no_match("[]", args))
 }
 
 pub(super) fn flat_set_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {

@@ -29,13 +29,19 @@ pub(super) fn is_unhashable(class: &str) -> Diagnostic {
 
 /// The class of what Python cannot hash in a value.
 pub(super) fn unhashable(t: Type) -> Option<String> {
-    match t.kind() {
-        Kind::List(_) | Kind::Array(_) => Some(crate::classes::class_of(t).name.clone()),
-        Kind::Container(c, _) => Some(c.name().into()),
-        Kind::Slice(_) if !crate::python::since(12) => Some("slice".into()),
-        Kind::Optional(t) => unhashable(*t),
-        _ => t.members()?.iter().find_map(|t| unhashable(*t)),
+    if matches!(*t, Kind::List(_) | Kind::Array(_)) {
+        return Some(crate::classes::class_of(t).name.clone());
     }
+    if let Some((c, _)) = t.container() {
+        return Some(c.name().into());
+    }
+    if matches!(*t, Kind::Slice(_)) {
+        return (!crate::python::since(12)).then(|| "slice".into());
+    }
+    if let Some(t) = t.as_optional() {
+        return unhashable(t);
+    }
+    t.members()?.iter().find_map(|t| unhashable(*t))
 }
 
 /// Whether a value of type `key` may be equal to a key of type `held`.

@@ -88,14 +88,7 @@ pub(super) fn emit_reshape(cx: &mut LowerCx<'_>, c: &OpCall<'_>, order: usize, f
     if a.shape.len() <= 1 {
         turned.ty.layout = a.ty.layout;
     }
-    let inner = ArrayType {
-        layout: match ty.layout {
-            Layout::F => Layout::C,
-            Layout::C if ty.ndim <= 1 => Layout::C,
-            other => other,
-        },
-        ..ty
-    };
+    let inner = ArrayType { layout: if ty.layout == Layout::F { Layout::C } else { ty.layout }, ..ty };
     let r = reshaped(cx, &turned, &back, inner)?;
     Ok(ArrayVal {
         ty,
