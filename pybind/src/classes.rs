@@ -15,13 +15,13 @@ fn of_types<'py>(py: Python<'py>, name: &str) -> Option<Bound<'py, PyAny>> {
 
 /// The class object that a type of compiled code stands for, if it does.
 fn class_object<'py>(py: Python<'py>, t: Type) -> Option<Bound<'py, PyAny>> {
-    let found = match t.kind() {
-        Kind::Builtin(path) => known::object_of(py, *path).ok()??.into_bound(py),
-        Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => {
-            known::object_of_def(py, c)?.into_bound(py)
-        }
-        Kind::DType(d) => scalar_class(py, *d)?,
-        _ => return None,
+    let found = if let Kind::Builtin(path) = *t {
+        known::object_of(py, path).ok()??.into_bound(py)
+    } else if let Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) = *t {
+        known::object_of_def(py, c)?.into_bound(py)
+    } else {
+        let Kind::DType(d) = *t else { return None };
+        scalar_class(py, d)?
     };
     found.is_instance_of::<PyType>().then_some(found)
 }
@@ -99,15 +99,19 @@ fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
 
 /// Whether values of a type have an attribute; none where they may differ in that.
 pub(crate) fn has_attribute(py: Python<'_>, value: Type, name: &str) -> Option<bool> {
-    let all = match value.kind() {
-        // A class of NumPy's or an object that names one: compiled code does not tell them apart.
-        Kind::DType(_) => return None,
-        Kind::Module(m) => vec![known::module_object(py, m)?],
-        Kind::Builtin(path) => vec![known::object_of(py, *path).ok()??.into_bound(py)],
-        Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) => vec![class_object(py, value)?],
-        // Of any class, which may keep anything.
-        Kind::Exception => return None,
-        _ => classes_of(py, value)?,
+    // A class of NumPy's or an object that names one: compiled code does not tell them apart. An exception is
+    // of any class, which may keep anything.
+    if matches!(*value, Kind::DType(_) | Kind::Exception) {
+        return None;
+    }
+    let all = if let Kind::Module(m) = *value {
+        vec![known::module_object(py, m)?]
+    } else if let Kind::Builtin(path) = *value {
+        vec![known::object_of(py, path).ok()??.into_bound(py)]
+    } else if matches!(*value, Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_)) {
+        vec![class_object(py, value)?]
+    } else {
+        classes_of(py, value)?
     };
     let mut answers = all.iter().map(|of| of.hasattr(name).ok());
     let first = answers.next()??;
@@ -181,10 +185,12 @@ pub(crate) fn is_instance(py: Python<'_>, value: Type, class: Type) -> Option<bo
         }
     }
     // So are members of enumerations that are ints or strings.
-    let enumerations: &[&str] = match value.kind() {
-        Kind::Int(_) => &["IntEnum", "IntFlag"],
-        Kind::Str => &["StrEnum"],
-        _ => &[],
+    let enumerations: &[&str] = if matches!(*value, Kind::Int(_)) {
+        &["IntEnum", "IntFlag"]
+    } else if *value == Kind::Str {
+        &["StrEnum"]
+    } else {
+        &[]
     };
     if is_base_of_enums(py, &class, enumerations).ok()? {
         return None;

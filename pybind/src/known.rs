@@ -352,13 +352,16 @@ pub(crate) fn module_object<'py>(py: Python<'py>, name: &str) -> Option<Bound<'p
 /// The objects that a type is about: functions, classes and modules, each of which is the only object of its
 /// type.
 pub(crate) fn objects_of(t: Type, found: &mut Vec<u64>) {
-    let here = match t.kind() {
-        Kind::Function(f) => functions::object_of_id(f.func),
-        Kind::NamedTuple(c, _) | Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => {
-            c.handle().and_then(object_of_class)
-        }
-        Kind::Module(m) => object_of_module(m),
-        _ => None,
+    let here = if let Kind::Function(f) = t.kind() {
+        functions::object_of_id(f.func)
+    } else if let Kind::NamedTuple(c, _) | Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) =
+        t.kind()
+    {
+        c.handle().and_then(object_of_class)
+    } else if let Kind::Module(m) = t.kind() {
+        object_of_module(m)
+    } else {
+        None
     };
     if let Some(n) = here
         && !found.contains(&n)

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use tierup_core::elem::Elem;
-use tierup_core::types::{Access, ArrayType, Float, Int, Kind, Layout, Type};
+use tierup_core::types::{Access, ArrayType, Float, Int, Kind, Layout, NumberType, Type};
 
 #[repr(C)]
 pub(crate) struct PyArrayObject {
@@ -138,9 +138,9 @@ pub(crate) fn layout_of(flags: i32) -> Layout {
 
 /// NumPy's type number for a scalar type.
 pub(crate) fn type_num(ty: Type) -> Option<c_int> {
-    Some(match *ty {
-        Kind::Bool => 0,
-        Kind::Int(i) => match i {
+    Some(match ty.number()? {
+        NumberType::Bool => 0,
+        NumberType::Int(i) => match i {
             Int::I8 => 1,
             Int::U8 => 2,
             Int::I16 => 3,
@@ -162,21 +162,20 @@ pub(crate) fn type_num(ty: Type) -> Option<c_int> {
                 }
             }
         },
-        Kind::Float(f) => {
+        NumberType::Float(f) => {
             if f.bits() == 32 {
                 11
             } else {
                 12
             }
         }
-        Kind::Complex(f) => {
+        NumberType::Complex(f) => {
             if f.bits() == 32 {
                 14
             } else {
                 15
             }
         }
-        _ => return None,
     })
 }
 

@@ -75,11 +75,14 @@ enum Quick {
 }
 
 fn quick(t: Type) -> Quick {
-    match *t {
-        Kind::Float(Float::Py | Float::F64) => Quick::Float,
-        Kind::Int(Int::Py | Int::I64) => Quick::Int,
-        Kind::None => Quick::None,
-        _ => Quick::No,
+    if let Kind::Float(Float::Py | Float::F64) = *t {
+        Quick::Float
+    } else if let Kind::Int(Int::Py | Int::I64) = *t {
+        Quick::Int
+    } else if *t == Kind::None {
+        Quick::None
+    } else {
+        Quick::No
     }
 }
 
@@ -120,20 +123,20 @@ impl Drop for Overload {
 unsafe fn may_be_shown(obj: Obj, t: Type) -> bool {
     // SAFETY: as required of the caller; members and items of live objects are live.
     unsafe {
-        match t.kind() {
-            Kind::List(elem) if ffi::PyList_Check(obj) != 0 => {
-                // Where there is no memory to look, it is taken to be one.
-                keeps(*elem)
-                    && Items::of(obj)
-                        .is_none_or(|items| items.get().iter().any(|item| may_be_shown(*item, *elem)))
-            }
-            Kind::Tuple(m) | Kind::NamedTuple(_, m) if ffi::PyTuple_Check(obj) != 0 => {
-                let members = (0..ffi::PyTuple_GET_SIZE(obj)).zip(m).filter(|(_, t)| keeps(**t));
-                members.into_iter().any(|(i, t)| may_be_shown(ffi::PyTuple_GET_ITEM(obj, i), *t))
-            }
-            Kind::Optional(t) => may_be_shown(obj, *t),
-            _ => true,
+        if let Some(t) = t.as_optional() {
+            return may_be_shown(obj, t);
         }
+        if let Kind::List(elem) = *t
+            && ffi::PyList_Check(obj) != 0
+        {
+            // Where there is no memory to look, it is taken to be one.
+            return keeps(elem)
+                && Items::of(obj)
+                    .is_none_or(|items| items.get().iter().any(|item| may_be_shown(*item, elem)));
+        }
+        let Some(m) = t.members().filter(|_| ffi::PyTuple_Check(obj) != 0) else { return true };
+        let members = (0..ffi::PyTuple_GET_SIZE(obj)).zip(m).filter(|(_, t)| keeps(**t));
+        members.into_iter().any(|(i, t)| may_be_shown(ffi::PyTuple_GET_ITEM(obj, i), *t))
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     },
     plan: |t, purpose| match ArrayPlan::new(t, purpose) {
         Some(plan) => Plan::Array(plan),
-        None => Plan::other(super::nothing::Impossible(t)),
+        None => Plan::impossible(t),
     },
 };
 

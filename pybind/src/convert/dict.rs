@@ -33,9 +33,9 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         let Ok(d) = obj.cast::<PyDict>() else { return Ok(None) };
         value::nested(obj.py(), || type_of_entries(d)).map(Some)
     },
-    plan: |t, purpose| match t.kind() {
-        Kind::Container(Container::Dict, m) => Plan::other(DictPlan::new(m[0], m[1], t, purpose)),
-        _ => Plan::other(super::nothing::Impossible(t)),
+    plan: |t, purpose| {
+        let Kind::Container(Container::Dict, m) = t.kind() else { return Plan::impossible(t) };
+        Plan::other(DictPlan::new(m[0], m[1], t, purpose))
     },
 };
 

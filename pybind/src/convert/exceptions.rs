@@ -1,6 +1,5 @@
 //! Exceptions that compiled code caught and gives back, and what was taken from one: its class, its `args`.
 
-use super::nothing::Impossible;
 use super::protocol::{BoxCx, Class, Convert, Frame, Obj, next, result};
 use super::{Constructor, Plan};
 use pyo3::prelude::*;
@@ -10,12 +9,14 @@ use tierup_runtime::exc::{Error, Exc};
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |_| Ok(None),
-    plan: |t, _| match t.kind() {
-        Kind::Exception => Plan::other(Exception { attribute: None }),
-        Kind::Method(what @ (id::EXCEPTION_ARGS | id::EXCEPTION_CLASS), _) => {
-            Plan::other(Exception { attribute: Some(what.name().trim_start_matches("exception.")) })
+    plan: |t, _| {
+        if *t == Kind::Exception {
+            return Plan::other(Exception { attribute: None });
         }
-        _ => Plan::other(Impossible(t)),
+        let Kind::Method(what @ (id::EXCEPTION_ARGS | id::EXCEPTION_CLASS), _) = *t else {
+            return Plan::impossible(t);
+        };
+        Plan::other(Exception { attribute: Some(what.name().trim_start_matches("exception.")) })
     },
 };
 

@@ -2,7 +2,6 @@
 //! generator still needs; and the copies of what it was called with ([`Copies`]), which it keeps in step with
 //! their sources where its code changes any.
 
-use super::nothing::Impossible;
 use super::protocol::{BoxCx, Class, Convert, Copies, Frame, GeneratorOf, Obj, next, result};
 use super::{Constructor, Plan, Purpose};
 use crate::engine::Compiled;
@@ -19,9 +18,9 @@ use tierup_runtime::object::release;
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |_| Ok(None),
-    plan: |t, _| match *t {
-        Kind::Generator(_, yields) => Plan::other(Yields(t, yields)),
-        _ => Plan::other(Impossible(t)),
+    plan: |t, _| {
+        let Kind::Generator(_, yields) = *t else { return Plan::impossible(t) };
+        Plan::other(Yields(t, yields))
     },
 };
 

@@ -18,7 +18,7 @@ use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::layout::{List, ThreadCtx};
 use tierup_core::ops::list::Helpers;
 use tierup_core::types::constructor::common_constructor;
-use tierup_core::types::{Float, Int, Kind, Type};
+use tierup_core::types::{Float, Int, Kind, NumberType, Type};
 use tierup_runtime::Native as Runtime;
 use tierup_runtime::list::use_word;
 use tierup_runtime::object::release;
@@ -39,9 +39,9 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         recognise::refuse_overriding(obj)?;
         value::nested(obj.py(), || type_of_elements(l)).map(Some)
     },
-    plan: |t, purpose| match *t {
-        Kind::List(elem) => Plan::other(ListPlan::new(elem, t, purpose)),
-        _ => Plan::other(super::nothing::Impossible(t)),
+    plan: |t, purpose| {
+        let Kind::List(elem) = *t else { return Plan::impossible(t) };
+        Plan::other(ListPlan::new(elem, t, purpose))
     },
 };
 
@@ -92,12 +92,11 @@ pub(super) fn common_type(a: Type, b: Type) -> Option<Type> {
     if *a == Kind::Never {
         return Some(b);
     }
-    let rank = |t: Type| match *t {
-        Kind::Bool => Some(0),
-        Kind::Int(Int::Py) => Some(1),
-        Kind::Float(Float::Py) => Some(2),
-        Kind::Complex(Float::Py) => Some(3),
-        _ => None,
+    let rank = |t: Type| match t.number().filter(|_| *t == Kind::Bool || t.is_weak())? {
+        NumberType::Bool => Some(0),
+        NumberType::Int(_) => Some(1),
+        NumberType::Float(_) => Some(2),
+        NumberType::Complex(_) => Some(3),
     };
     if let (Some(x), Some(y)) = (rank(a), rank(b)) {
         return Some(if x > y { a } else { b });
@@ -170,14 +169,14 @@ impl ListPlan {
     }
     /// The frequent case without making types: all floats, or all ints.
     fn all_of_one_class(&self, list: &Bound<'_, PyList>) -> bool {
-        let class = match *self.elem {
-            Kind::Float(Float::F64 | Float::Py) if self.declared || self.elem.is_weak() => {
-                &raw mut ffi::PyFloat_Type
-            }
-            Kind::Int(Int::I64 | Int::Py) if self.declared || self.elem.is_weak() => {
-                &raw mut ffi::PyLong_Type
-            }
-            _ => return false,
+        if !self.declared && !self.elem.is_weak() {
+            return false;
+        }
+        let class = if let Kind::Float(Float::F64 | Float::Py) = *self.elem {
+            &raw mut ffi::PyFloat_Type
+        } else {
+            let Kind::Int(Int::I64 | Int::Py) = *self.elem else { return false };
+            &raw mut ffi::PyLong_Type
         };
         let l = list.as_ptr();
         // An int past 63 bits is of another type; where a type was declared it does not fit.

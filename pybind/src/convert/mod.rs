@@ -145,6 +145,10 @@ impl Plan {
     fn other(convert: impl Convert + 'static) -> Plan {
         Plan::Other(Box::new(convert))
     }
+    /// The plan of a type that no value crosses the border with.
+    fn impossible(t: Type) -> Plan {
+        Plan::other(nothing::Impossible(t))
+    }
     /// The plans of several types.
     fn all(types: &[Type], purpose: Option<Purpose>) -> Box<[Plan]> {
         types.iter().map(|t| Plan::new(*t, purpose)).collect()

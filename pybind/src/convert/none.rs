@@ -4,17 +4,17 @@ use super::protocol::{BoxCx, Class, Convert, Frame, Lenience, Obj, new_ref, next
 use super::{Constructor, Plan, Purpose};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use tierup_core::types::{Kind, Type};
+use tierup_core::types::Type;
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| Ok(obj.is_none().then(Type::none)),
-    plan: |t, purpose| match *t {
-        Kind::Optional(inner) => Plan::other(Optional {
+    plan: |t, purpose| {
+        let Some(inner) = t.as_optional() else { return Plan::other(OnlyNone) };
+        Plan::other(Optional {
             inner: Plan::new(inner, purpose),
             leaves: inner.leaf_count(),
             declared: purpose == Some(Purpose::Declared),
-        }),
-        _ => Plan::other(OnlyNone),
+        })
     },
 };
 

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use tierup_core::types::{Kind, Type};
 
 pub(crate) static CONSTRUCTOR: Constructor =
-    Constructor { recognise: |_| Ok(None), plan: |t, _| Plan::other(Impossible(t)) };
+    Constructor { recognise: |_| Ok(None), plan: |t, _| Plan::impossible(t) };
 
 /// A type that no argument has.
 pub(crate) struct Impossible(pub Type);
@@ -23,13 +23,18 @@ impl Convert for Impossible {
     }
     fn cannot_box(&self, _: bool) -> Option<String> {
         let t = self.0;
-        match t.kind() {
+        if *t == Kind::Never {
             // A function that never returns has nothing to box.
-            Kind::Never => None,
-            Kind::Iter(_) => Some(format!("an iterator ({t}) cannot be returned to Python; return a list")),
-            Kind::Method(..) => Some(format!("a bound method ({t}) cannot be returned to Python")),
-            Kind::Conflict(a, b) => Some(format!("the function gives {a} on one path and {b} on another")),
-            _ => Some(format!("a value of type {t} cannot be returned to Python")),
+            return None;
         }
+        Some(if let Kind::Conflict(a, b) = *t {
+            format!("the function gives {a} on one path and {b} on another")
+        } else if matches!(*t, Kind::Iter(_)) {
+            format!("an iterator ({t}) cannot be returned to Python; return a list")
+        } else if matches!(*t, Kind::Method(..)) {
+            format!("a bound method ({t}) cannot be returned to Python")
+        } else {
+            format!("a value of type {t} cannot be returned to Python")
+        })
     }
 }

@@ -52,14 +52,15 @@ fn type_of_number(obj: &Bound<'_, PyAny>) -> Result<Option<Type>, Failure> {
 }
 
 fn type_of_int(i: &Bound<'_, types::PyInt>) -> Result<Type, Failure> {
-    match value::int_const(i.as_any())? {
-        Const::Int(_) => Ok(Type::int()),
-        Const::UInt(_) => Ok(Type::int_of(Int::U64)),
-        _ => Err(PyOverflowError::new_err(
-            "Python int too large for compiled code: integers have 64 bits there",
-        )
-        .into()),
+    let value = value::int_const(i.as_any())?;
+    if let Const::Int(_) = value {
+        return Ok(Type::int());
     }
+    if let Const::UInt(_) = value {
+        return Ok(Type::int_of(Int::U64));
+    }
+    Err(PyOverflowError::new_err("Python int too large for compiled code: integers have 64 bits there")
+        .into())
 }
 
 /// Layout, dimensions and element type of an array object.

@@ -20,10 +20,12 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         }
         Ok(None)
     },
-    plan: |t, purpose| match t.kind() {
-        Kind::Slice(parts) => Plan::other(Slice(parts.map(|t| Plan::new(t, purpose)))),
-        Kind::Range(step) => Plan::other(Range(*step)),
-        _ => Plan::other(super::nothing::Impossible(t)),
+    plan: |t, purpose| {
+        if let Kind::Slice(parts) = *t {
+            return Plan::other(Slice(parts.map(|t| Plan::new(t, purpose))));
+        }
+        let Kind::Range(step) = *t else { return Plan::impossible(t) };
+        Plan::other(Range(step))
     },
 };
 

@@ -11,21 +11,27 @@ use tierup_core::types::{Container, Kind, Type};
 pub(crate) fn known(t: Type) -> Result<Type, Failure> {
     /// What is not known, and how it can be.
     fn unknown(t: Type) -> Option<[&'static str; 2]> {
-        match t.kind() {
-            Kind::List(e) if **e == Kind::Never => Some([
+        let empty = t.arguments().iter().any(|t| *t == Kind::Never);
+        if empty && let Kind::List(_) = *t {
+            return Some([
                 "element type of an empty list",
                 "call the function with a list that has elements first, or pass an array",
-            ]),
-            Kind::Container(Container::Set | Container::FrozenSet, m) if *m[0] == Kind::Never => {
-                Some(["element type of an empty set", "call the function with a set that has elements first"])
-            }
-            Kind::Container(_, m) if m.iter().any(|t| **t == Kind::Never) => Some([
-                "types of keys and values of an empty dict",
-                "call the function with a dict that has entries first",
-            ]),
-            Kind::List(_) | Kind::Container(..) | Kind::Optional(_) => t.arguments().iter().find_map(unknown),
-            _ => t.members()?.iter().find_map(|t| unknown(*t)),
+            ]);
         }
+        if empty && let Some((which, _)) = t.container() {
+            return Some(if matches!(which, Container::Set | Container::FrozenSet) {
+                ["element type of an empty set", "call the function with a set that has elements first"]
+            } else {
+                [
+                    "types of keys and values of an empty dict",
+                    "call the function with a dict that has entries first",
+                ]
+            });
+        }
+        if let Kind::List(_) | Kind::Container(..) | Kind::Optional(_) = *t {
+            return t.arguments().iter().find_map(unknown);
+        }
+        t.members()?.iter().find_map(|t| unknown(*t))
     }
     unknown(t).map_or(Ok(t), |[what, way_out]| Err(unknown_elements(what, way_out)))
 }

@@ -36,11 +36,11 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         };
         type_of_elements(obj).map(|t| Some(Type::new(Kind::Container(which, vec![t]))))
     },
-    plan: |t, purpose| match t.kind() {
-        Kind::Container(which @ (Container::Set | Container::FrozenSet), m) => {
-            Plan::other(SetPlan::new(*which, m[0], t, purpose))
-        }
-        _ => Plan::other(super::nothing::Impossible(t)),
+    plan: |t, purpose| {
+        let Kind::Container(which @ (Container::Set | Container::FrozenSet), m) = t.kind() else {
+            return Plan::impossible(t);
+        };
+        Plan::other(SetPlan::new(*which, m[0], t, purpose))
     },
 };
 

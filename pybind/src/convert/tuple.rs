@@ -19,16 +19,15 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         recognise::refuse_overriding(obj)?;
         value::nested(obj.py(), || type_of_tuple(t)).map(Some)
     },
-    plan: |t, purpose| match t.kind() {
-        Kind::NamedTuple(c, m) => {
-            let class = if c.is_keywords() { std::ptr::null_mut() } else { unit::own(t) };
-            Plan::other(Tuple {
-                members: Plan::all(m, purpose),
-                named: Some(Named { def: c, class: AtomicPtr::new(class.cast()) }),
-            })
-        }
-        Kind::Tuple(m) => Plan::other(Tuple { members: Plan::all(m, purpose), named: None }),
-        _ => Plan::other(super::nothing::Impossible(t)),
+    plan: |t, purpose| {
+        let Some(m) = t.members() else { return Plan::impossible(t) };
+        let named = if let Kind::NamedTuple(def, _) = *t {
+            let class = if def.is_keywords() { std::ptr::null_mut() } else { unit::own(t) };
+            Some(Named { def, class: AtomicPtr::new(class.cast()) })
+        } else {
+            None
+        };
+        Plan::other(Tuple { members: Plan::all(m, purpose), named })
     },
 };
 

@@ -29,14 +29,17 @@ fn type_of_unit(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
     let refuse = |what: String| {
         recognise::unsupported(format!("compiled code cannot take {what}"), recognise::way_out(obj))
     };
-    match value::classify(obj, &value::NoRecord)? {
-        GlobalValue::Unsupported(what) => Err(refuse(what)),
-        GlobalValue::Foreign(name) => Err(recognise::unsupported(
+    let value = value::classify(obj, &value::NoRecord)?;
+    if let GlobalValue::Unsupported(what) = value {
+        return Err(refuse(what));
+    }
+    if let GlobalValue::Foreign(name) = value {
+        return Err(recognise::unsupported(
             format!("compiled code cannot take the function {name}"),
             "pass a function written in Python",
-        )),
-        v => value::value_type(&v).ok_or_else(|| refuse(wording::a(&wording::class_name(obj)))),
+        ));
     }
+    value::value_type(&value).ok_or_else(|| refuse(wording::a(&wording::class_name(obj))))
 }
 
 /// The object that a type is about, where it is about one.
@@ -122,6 +125,7 @@ impl Drop for UnitPlan {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "a value of any other type is more than its type says")]
 fn unit_object(py: Python<'_>, t: Type) -> PyResult<Bound<'_, PyAny>> {
     let gone =
         |what: &str| PyRuntimeError::new_err(format!("the {what} that compiled code returned is gone"));

@@ -6,11 +6,9 @@ use tierup_core::types::Kind;
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |_| Ok(None),
-    plan: |t, _| match t.kind() {
-        Kind::Variant(m) => {
-            Plan::other(Variant(m.iter().map(|t| (Plan::new(*t, None), t.leaf_count())).collect()))
-        }
-        _ => Plan::other(super::nothing::Impossible(t)),
+    plan: |t, _| {
+        let Kind::Variant(m) = t.kind() else { return Plan::impossible(t) };
+        Plan::other(Variant(m.iter().map(|t| (Plan::new(*t, None), t.leaf_count())).collect()))
     },
 };
 

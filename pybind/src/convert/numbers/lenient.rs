@@ -7,7 +7,7 @@ use crate::gil::attached;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use tierup_core::declare::conversion;
-use tierup_core::types::{Float, Int, Kind, Type};
+use tierup_core::types::{Float, Int, Kind, NumberType, Type};
 
 /// Any number, converted as far as the call allows, or as far as elements of a list need.
 pub(crate) struct Number {
@@ -45,12 +45,11 @@ impl Convert for Number {
 
 /// Whether elements of a list, which are of type `from`, are given as ones of type `to`: ints among floats.
 fn widens(from: Type, to: Type) -> bool {
-    let rank = |t: Type| match *t {
-        Kind::Bool => Some(0),
-        Kind::Int(_) => Some(1),
-        Kind::Float(_) => Some(2),
-        Kind::Complex(_) => Some(3),
-        _ => None,
+    let rank = |t: Type| match t.number()? {
+        NumberType::Bool => Some(0),
+        NumberType::Int(_) => Some(1),
+        NumberType::Float(_) => Some(2),
+        NumberType::Complex(_) => Some(3),
     };
     rank(from).is_some_and(|a| rank(to).is_some_and(|b| a <= b))
 }
@@ -110,12 +109,12 @@ unsafe fn convert_attached(
     };
     // SAFETY: the caller made room for the leaves of `t`.
     unsafe {
-        match *t {
-            Kind::Bool => match any.is_truthy() {
+        match t.number()? {
+            NumberType::Bool => match any.is_truthy() {
                 Ok(b) => out.write(b as u64),
                 Err(e) => return fail(e),
             },
-            Kind::Int(i) => {
+            NumberType::Int(i) => {
                 let number = if ty.is_float() {
                     any.call_method0("__int__")
                 } else {
@@ -135,11 +134,11 @@ unsafe fn convert_attached(
                     Some(e) => return fail(e),
                 }
             }
-            Kind::Float(f) => match any.extract::<f64>() {
+            NumberType::Float(f) => match any.extract::<f64>() {
                 Ok(x) => float(x, f, out),
                 Err(e) => return fail(e),
             },
-            Kind::Complex(f) => {
+            NumberType::Complex(f) => {
                 let parts = any
                     .getattr("real")
                     .and_then(|r| r.extract::<f64>())
@@ -153,7 +152,6 @@ unsafe fn convert_attached(
                     Err(e) => return fail(e),
                 }
             }
-            _ => return None,
         }
         Some(out.add(1))
     }

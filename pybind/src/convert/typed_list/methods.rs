@@ -58,13 +58,10 @@ unsafe fn bind_new(this: &Bound<'_, PyAny>, list: Owned, part: Arc<Part>) -> PyR
 
 /// The type that elements of a list have.
 fn common_type(items: &Bound<'_, PyList>) -> PyResult<Type> {
-    match convert::type_of(items.as_any()).map_err(|e| e.into_python(items.py()))?.kind() {
-        Kind::List(elem) => {
-            refuse_containers(*elem)?;
-            Ok(elem.strong_throughout())
-        }
-        _ => Err(untyped()),
-    }
+    let t = convert::type_of(items.as_any()).map_err(|e| e.into_python(items.py()))?;
+    let Kind::List(elem) = *t else { return Err(untyped()) };
+    refuse_containers(elem)?;
+    Ok(elem.strong_throughout())
 }
 
 /// Gives a list without a type its elements.
@@ -82,10 +79,7 @@ fn fill(this: &This<'_>, items: &Bound<'_, PyList>) -> PyResult<()> {
 }
 
 fn type_name(t: Type) -> String {
-    match *t {
-        Kind::List(e) => format!("ListType[{}]", type_name(e)),
-        _ => t.to_string(),
-    }
+    if let Kind::List(e) = *t { format!("ListType[{}]", type_name(e)) } else { t.to_string() }
 }
 
 #[pymethods]
