@@ -30,7 +30,6 @@ pub mod lex;
 pub mod lir;
 pub mod lower;
 pub mod math;
-#[expect(clippy::wildcard_enum_match_arm, reason = "types are asked by pattern: any other is refused")]
 pub mod ops;
 pub mod pass;
 pub mod python;

@@ -9,8 +9,6 @@
 //! ([`known`], [`functions`], [`decorated`]), their numbers ([`identity`]), and what all need ([`errors`],
 //! [`gil`], [`npy`], [`stand_in`]).
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "types are asked by pattern: any other does not convert")]
-
 mod api;
 mod bind;
 mod cache;

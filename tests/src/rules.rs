@@ -22,14 +22,6 @@ mod tests {
     ];
     const MAX_FUNCTION: usize = 100;
 
-    /// Enums that a `_ =>` arm must not stand for: a new member has to be looked at wherever one is matched.
-    const EXHAUSTIVE: &[&str] =
-        &["InstData::", "Op::", "GridOp::", "Shape::", "Body::", "Effect::", "Raises::", "InstKind::"];
-
-    /// Where clippy's `wildcard_enum_match_arm` is not denied: types are asked by pattern there, in rules and
-    /// conversions. Elsewhere it holds for every enum.
-    const BY_PATTERN: [&str; 2] = ["core/src/ops/", "pybind/src/"];
-
     fn sources() -> Vec<(String, String)> {
         let root = crate::root();
         let files: Vec<PathBuf> =
@@ -132,73 +124,6 @@ mod tests {
                 "{file}: {name} needs no reason any more"
             );
         }
-    }
-
-    /// Whether an arm of the line is `_` or a name that begins so, alone, with or without a guard.
-    fn wildcard_at(line: &str) -> bool {
-        let in_name = |c: char| c.is_alphanumeric() || c == '_';
-        line.match_indices('_').any(|(at, _)| {
-            let behind = line[at..].trim_start_matches(in_name).trim_start();
-            !line[..at].ends_with(in_name)
-                && !line[..at].trim_end().ends_with(|c: char| in_name(c) || matches!(c, '(' | '|'))
-                && (behind.starts_with("=>") || behind.starts_with("if "))
-        })
-    }
-
-    /// Lines with a wildcard arm whose sibling arms are members of the enums above. An arm's siblings are the
-    /// lines above it of the same indentation, up to the line of the `match`, and what stands on its own
-    /// line.
-    fn hiding_arms(text: &str) -> Vec<(usize, String)> {
-        let lines: Vec<(usize, &str)> = code_lines(text).collect();
-        let indent = |l: &str| l.len() - l.trim_start().len();
-        let names = |l: &str| {
-            l.split("=>").next().is_some_and(|pattern| {
-                EXHAUSTIVE.iter().any(|e| {
-                    pattern
-                        .match_indices(e)
-                        .any(|(at, _)| !pattern[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
-                })
-            })
-        };
-        let mut found = vec![];
-        for (i, (no, line)) in lines.iter().enumerate().filter(|(_, (_, l))| wildcard_at(l)) {
-            let siblings = lines[..i]
-                .iter()
-                .rev()
-                .filter(|(_, l)| !l.trim().is_empty())
-                .take_while(|(_, l)| indent(l) >= indent(line));
-            let above = siblings
-                .filter(|(_, l)| indent(l) == indent(line) && l.contains("=>"))
-                .any(|(_, l)| names(l));
-            let beside = line
-                .split("match ")
-                .nth(1)
-                .and_then(|l| l.split_once('{'))
-                .is_some_and(|(_, arms)| names(arms));
-            if above && !line.contains("match ") || beside {
-                found.push((*no, line.trim().to_string()));
-            }
-        }
-        found
-    }
-
-    #[test]
-    fn matches_over_instructions_list_all_of_them() {
-        let by_pattern =
-            sources().into_iter().filter(|(path, _)| BY_PATTERN.iter().any(|p| path.starts_with(p)));
-        let broken = by_pattern
-            .flat_map(|(path, text)| {
-                hiding_arms(&text).into_iter().map(move |(no, line)| format!("{path}:{no}: {line}"))
-            })
-            .collect();
-        assert_none("a `_ =>` arm hides which instructions, helpers or bodies are missing", broken);
-        let hidden = "//! x\nfn f() {\n    match d {\n        InstData::Jump(_) => {\n            1\n        }\n        _ => 2,\n    }\n}\n";
-        assert_eq!(hiding_arms(hidden), [(7, "_ => 2,".to_string())]);
-        assert_eq!(hiding_arms("    let x = match op { Op::Iadd => 1, _ => 2 };").len(), 1);
-        assert_eq!(hiding_arms("    let x = match op { Op::Iadd => 1, _other if y => 2 };").len(), 1);
-        assert_eq!(hiding_arms(&hidden.replace("_ =>", "_rest =>")).len(), 1);
-        let fine = "    match text {\n        \"a\" => Some(Op::Iadd),\n        _ => None,\n    }\n    match d {\n        InstData::Jump(_) => 1,\n    }\n";
-        assert_eq!(hiding_arms(fine), []);
     }
 
     #[test]

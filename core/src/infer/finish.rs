@@ -148,10 +148,7 @@ impl Finisher<'_, '_> {
         let Some((Op::Const(Const::Int(n)), loc)) = known else {
             return Ok(self.push(Op::Apply(crate::ops::variant::joined()), vec![v], to));
         };
-        let number = match to.kind() {
-            Kind::Optional(t) | Kind::MaybeUndef(t) => *t,
-            _ => to,
-        };
+        let number = if let Kind::Optional(t) | Kind::MaybeUndef(t) = *to { t } else { to };
         if *n >= 0 {
             return Ok(self.cast(v, to));
         }

@@ -588,12 +588,8 @@ impl<'s, 'h> Solver<'s, 'h> {
         if !only_reads(id) {
             return operands;
         }
-        let known = |s: Source| match s {
-            Source::Value(v) if matches!(*self.ty(v), Kind::List(_)) && self.is_still_empty(i, v) => {
-                Source::Const(Const::Tuple(vec![]))
-            }
-            s => s,
-        };
+        let is_empty = |s: &Source| matches!(s, Source::Value(v) if matches!(*self.ty(*v), Kind::List(_)) && self.is_still_empty(i, *v));
+        let known = |s: Source| if is_empty(&s) { Source::Const(Const::Tuple(vec![])) } else { s };
         operands.into_iter().map(known).collect()
     }
 
