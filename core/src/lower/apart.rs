@@ -65,8 +65,8 @@ pub(crate) fn operands(
     let behind: Places =
         (0..places.len()).filter(|k| body.behind.contains(&(places[*k].argument as u32))).collect();
     let outer_defs = definitions(outer);
-    let homes: Vec<Home> =
-        places.iter().map(|p| Home::of(outer, &outer_defs, args.get(p.argument).copied())).collect();
+    let provenances: Vec<Provenance> =
+        places.iter().map(|p| Provenance::of(outer, &outer_defs, args.get(p.argument).copied())).collect();
     let mut table = Table { decides: body.decides, ..Table::default() };
     let mut numbers: HashMap<usize, usize> = HashMap::new();
     let mut number = |table: &mut Table, k: usize| {
@@ -91,7 +91,12 @@ pub(crate) fn operands(
                 (Kind::Array(_), Kind::Array(_)) => true,
                 _ => false,
             };
-            if !changed || !comparable || !used(a) || !used(b) || homes[a].is_apart_from(&homes[b]) {
+            if !changed
+                || !comparable
+                || !used(a)
+                || !used(b)
+                || provenances[a].is_apart_from(&provenances[b])
+            {
                 continue;
             }
             let rule = if refused {
@@ -185,7 +190,7 @@ fn collect(t: Type, argument: usize, leaf: &mut usize, out: &mut Vec<Place>) {
 }
 
 /// Where an argument comes from, in the function around the loop.
-enum Home {
+enum Provenance {
     /// Made there, by this value.
     Made(Value),
     /// Given to it.
@@ -193,24 +198,26 @@ enum Home {
     Unknown,
 }
 
-impl Home {
-    fn of(f: &Func, defs: &Defs<'_>, v: Option<Value>) -> Home {
+impl Provenance {
+    fn of(f: &Func, defs: &Defs<'_>, v: Option<Value>) -> Provenance {
         let is_one = |v: &Value| {
             matches!(f.types[v.index()].kind(), Kind::Array(_) | Kind::List(_) | Kind::Container(..))
         };
-        let Some(v) = v.map(|v| captured(defs, v)).filter(is_one) else { return Home::Unknown };
+        let Some(v) = v.map(|v| captured(defs, v)).filter(is_one) else { return Provenance::Unknown };
         if f.block(Block(0)).params.contains(&v) {
-            Home::Given
+            Provenance::Given
         } else {
             let anew = |v: &Value| matches!(defs.get(v).map(|n| &n.op), Some(Op::Apply(op)) if op.makes || op.is(id::LIST_BUILD));
-            maker(f, defs, v).filter(anew).map_or(Home::Unknown, Home::Made)
+            maker(f, defs, v).filter(anew).map_or(Provenance::Unknown, Provenance::Made)
         }
     }
-    fn is_apart_from(&self, other: &Home) -> bool {
+    fn is_apart_from(&self, other: &Provenance) -> bool {
         match (self, other) {
-            (Home::Made(a), Home::Made(b)) => a != b,
-            (Home::Made(_), Home::Given) | (Home::Given, Home::Made(_)) => true,
-            (Home::Given, Home::Given) | (Home::Unknown, _) | (_, Home::Unknown) => false,
+            (Provenance::Made(a), Provenance::Made(b)) => a != b,
+            (Provenance::Made(_), Provenance::Given) | (Provenance::Given, Provenance::Made(_)) => true,
+            (Provenance::Given, Provenance::Given) | (Provenance::Unknown, _) | (_, Provenance::Unknown) => {
+                false
+            }
         }
     }
 }
