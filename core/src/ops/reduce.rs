@@ -5,28 +5,31 @@
 //! An axis is a constant or, where it is a single one, any integer: how many axes go must be known, for it
 //! decides the type of the result.
 
+mod axes;
+mod chain;
 mod positions;
-
 mod running;
+mod several;
 
 use super::kernel::{self as k, Reduce};
-use super::shape::{bad_axis, normal_axis};
 use super::{Body, Divides, Division, OpDef};
-use crate::diag::{Code, Diagnostic, Result};
+use crate::diag::{Diagnostic, Result};
 use crate::elem::Elem;
-use crate::emit::arrays::{ArrayVal, contiguous_strides, load_element, product};
-use crate::emit::axis_reduction::{AxisReduction, alike};
+use crate::emit::arrays::{ArrayVal, load_element};
 use crate::emit::cast;
-use crate::emit::chain_reduction::{ChainReduction, reduce_chain};
 use crate::emit::cx::{LowerCx, OpCall, Val};
-use crate::emit::lazy::Elements;
 use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::ops::dtype::dtype_arg;
 use crate::types::{ArrayType, Const, Int, Kind, Layout, NumberType, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
+pub(crate) use axes::checked_axis;
+use axes::{Axes, axes_error, axes_of, choose, raise_axes, result_type};
+use chain::emit_lazy;
+pub(crate) use chain::{emit_in_memory, emit_keeping};
 use positions::{arg_rule, emit_arg};
 use running::{emit_running, running_rule};
+pub(crate) use several::{LARGEST, SEVERAL, SMALLEST, shown_reduction};
 
 super::identity::op_ids! {
     NUMPY_SUM = "numpy.sum",
@@ -203,177 +206,6 @@ fn is_direct(args: &[Arg]) -> bool {
 fn array(args: &[Arg]) -> Result<ArrayType> {
     args[0].ty.as_array().ok_or_else(|| no_match("a reduction", args))
 }
-
-// ---- axes
-
-/// The axes that a reduction puts together.
-#[derive(Clone, Debug)]
-enum Axes {
-    All,
-    Known(Vec<i64>),
-    Run,
-}
-
-fn axes_of(arg: &Arg, what: &str) -> Result<Axes> {
-    Ok(match (arg.ty.kind(), &arg.konst) {
-        (Kind::None, _) => Axes::All,
-        (_, Some(Const::Tuple(m))) => Axes::Known(
-            m.iter()
-                .map(Const::as_int)
-                .collect::<Option<_>>()
-                .ok_or_else(|| no_match(what, std::slice::from_ref(arg)))?,
-        ),
-        (_, Some(c)) if c.as_int().is_some() => Axes::Known(c.as_int().into_iter().collect()),
-        _ if arg.ty.is_index() => Axes::Run,
-        (Kind::Tuple(m), _) if m.len() == 1 && m[0].is_index() => Axes::Run,
-        (Kind::Tuple(_) | Kind::Optional(_), _) => {
-            return Err(Diagnostic::new(
-                Code::RequiresConstant,
-                "which axes are reduced must be known when the function is compiled",
-            )
-            .help("write the axes in the call"));
-        }
-        _ => return Err(no_match("axis", std::slice::from_ref(arg))),
-    })
-}
-
-impl Axes {
-    /// How many of `n` dimensions go.
-    fn count(&self, n: usize) -> usize {
-        match self {
-            Axes::All => n,
-            Axes::Known(m) => m.len().min(n),
-            Axes::Run => n.min(1),
-        }
-    }
-}
-
-/// What constant axes of `n` dimensions raise, if they do. A single axis of an array without dimensions
-/// passes, as in NumPy, where `lenient`.
-fn axes_error(axes: &Axes, ty: Type, n: usize, lenient: bool) -> Option<(Class, String)> {
-    let Axes::Known(m) = axes else { return None };
-    let mut seen = vec![];
-    for x in m {
-        match normal_axis(*x, n) {
-            Some(k) if seen.contains(&k) => {
-                return Some((Class::ValueError, "duplicate value in 'axis'".into()));
-            }
-            Some(k) => seen.push(k),
-            None if n == 0 && (*x == 0 || *x == -1) && ty.members().is_none() && lenient => {}
-            None => return Some(bad_axis("", *x, n)),
-        }
-    }
-    None
-}
-
-/// Raises what constant axes raise; the rule has said that nothing comes of it.
-fn raise_axes(cx: &mut LowerCx<'_>, axes: &Axes, ty: Type, n: usize, lenient: bool) -> bool {
-    let Some((class, text)) = axes_error(axes, ty, n, lenient) else { return false };
-    cx.raise_and_continue(class, &text);
-    true
-}
-
-/// Which axes go, for code: a flag for each dimension of the source, and a mask of all.
-struct Chosen {
-    reduced: Vec<Value>,
-    known: Option<Vec<bool>>,
-    axis: Option<Value>,
-    mask: Value,
-}
-
-/// The axes that go; those known at run time are checked here, constants by [`axes_error`].
-fn choose(cx: &mut LowerCx<'_>, axes: &Axes, arg: &[Value], ty: Type, n: usize) -> Chosen {
-    let known = |cx: &mut LowerCx<'_>, flags: Vec<bool>| {
-        let mask = flags.iter().enumerate().fold(0i64, |m, (k, f)| m | (*f as i64) << k);
-        Chosen {
-            reduced: flags.iter().map(|f| cx.b.bool(*f)).collect(),
-            mask: cx.b.i64(mask),
-            axis: None,
-            known: Some(flags),
-        }
-    };
-    match axes {
-        Axes::All => known(cx, vec![true; n]),
-        Axes::Known(m) => {
-            let mut flags = vec![false; n];
-            for k in m.iter().filter_map(|x| normal_axis(*x, n)) {
-                flags[k] = true;
-            }
-            known(cx, flags)
-        }
-        Axes::Run => {
-            let elem = ty.members().map_or(ty, |m| m[0]);
-            let axis = checked_axis(cx, arg[0], elem, n);
-            let one = cx.b.i64(1);
-            let mask = cx.b.bin(Op::Ishl, one, axis);
-            let reduced = (0..n).map(|k| cx.b.bin_imm(Op::IcmpEq, axis, k as i64)).collect();
-            Chosen { reduced, known: None, axis: Some(axis), mask }
-        }
-    }
-}
-
-/// An axis counted from 0; ValueError out of bounds.
-pub(crate) fn checked_axis(cx: &mut LowerCx<'_>, v: Value, ty: Type, n: usize) -> Value {
-    let given = cast::to_i64(cx, v, ty);
-    let count = cx.b.i64(n as i64);
-    let at = cx.wrap_index(given, count);
-    let ok = cx.b.bin(Op::IcmpUlt, at, count);
-    cx.check_format(
-        ok,
-        Class::AxisError,
-        &format!("axis {{}} is out of bounds for array of dimension {n}"),
-        &[given],
-    );
-    at
-}
-
-impl Chosen {
-    /// Shape of the result, and for each dimension of the source the stride of the result along it.
-    fn target(
-        &self,
-        cx: &mut LowerCx<'_>,
-        shape: &[Value],
-        itemsize: i64,
-        keepdims: bool,
-    ) -> (Vec<Value>, Vec<Value>) {
-        let (zero, one) = (cx.b.i64(0), cx.b.i64(1));
-        let kept: Vec<Value> =
-            shape.iter().zip(&self.reduced).map(|(n, r)| cx.b.select(*r, one, *n)).collect();
-        let full = contiguous_strides(cx, &kept, itemsize, Layout::C);
-        // Reduced dimensions have length 1, so that dropping them changes no stride.
-        let strides = full.iter().zip(&self.reduced).map(|(s, r)| cx.b.select(*r, zero, *s)).collect();
-        if keepdims {
-            return (kept, strides);
-        }
-        let out = match (&self.known, self.axis) {
-            (Some(flags), _) => shape.iter().zip(flags).filter(|(_, f)| !**f).map(|(n, _)| *n).collect(),
-            (None, Some(axis)) => (0..shape.len().saturating_sub(1))
-                .map(|k| {
-                    let before = cx.b.i64(k as i64);
-                    let before = cx.b.bin(Op::IcmpSlt, before, axis);
-                    cx.b.select(before, shape[k], shape[k + 1])
-                })
-                .collect(),
-            (None, None) => vec![],
-        };
-        (out, strides)
-    }
-
-    /// Product of the lengths of the axes that go.
-    fn size(&self, cx: &mut LowerCx<'_>, shape: &[Value]) -> Value {
-        let one = cx.b.i64(1);
-        let lengths: Vec<Value> =
-            shape.iter().zip(&self.reduced).map(|(n, r)| cx.b.select(*r, *n, one)).collect();
-        product(cx, &lengths)
-    }
-}
-
-fn result_type(dtype: Type, n: usize, axes: &Axes, keepdims: bool) -> Type {
-    let left = if keepdims { n } else { n - axes.count(n) };
-    if left == 0 { dtype.strong() } else { Type::array(dtype, left, Layout::C) }
-}
-
-// ---- reductions
 
 /// Integers are added and multiplied in 64 bits.
 fn accumulator(t: Type) -> Type {
@@ -565,183 +397,6 @@ fn emit_run(cx: &mut LowerCx<'_>, op: Reduce, run: &Run, acc: Type) -> Result<Op
         (cx.b.i64(op as i64), element_code(cx, acc)?, cx.b.i64(0), cx.b.slot_addr(16));
     cx.helper(&k::array_fold, &[code, elem, run.data, run.n, none, out]);
     Ok(Some(load_element(cx, out, acc)))
-}
-
-/// Several reductions of one array in one pass: the array, and a constant with a bit for each; gives a tuple
-/// ([`crate::lower::reduction_merging`] makes it).
-pub(crate) static SEVERAL: OpDef = OpDef::new(
-    &["numpy._reduce_several"],
-    "a, which",
-    Body::Lir(|_, a| Err(no_match("_reduce_several()", a)), emit_several),
-)
-.raises()
-.reads();
-/// Its minimum, which an array without elements has none of.
-pub(crate) static SMALLEST: OpDef = OpDef::new(
-    &["numpy._smallest"],
-    "a, x",
-    Body::Lir(|_, a| Err(no_match("_smallest()", a)), |cx, c| some(cx, c, "minimum")),
-)
-.raises()
-.of_shape();
-/// Its maximum.
-pub(crate) static LARGEST: OpDef = OpDef::new(
-    &["numpy._largest"],
-    "a, x",
-    Body::Lir(|_, a| Err(no_match("_largest()", a)), |cx, c| some(cx, c, "maximum")),
-)
-.raises()
-.of_shape();
-
-/// What reports call a reduction.
-pub(crate) fn shown_reduction(op: Reduce) -> &'static str {
-    match op {
-        Reduce::Sum => "sum",
-        Reduce::Prod => "prod",
-        Reduce::Min => "min",
-        Reduce::Max => "max",
-        Reduce::Any => "any",
-        Reduce::All => "all",
-        Reduce::CountNonzero => "count_nonzero",
-        Reduce::NanMin => "nanmin",
-        Reduce::NanMax => "nanmax",
-        Reduce::NanSum => "nansum",
-        Reduce::NanProd => "nanprod",
-        Reduce::CountNotNan => "count_not_nan",
-    }
-}
-
-fn emit_several(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    let Some(Const::Int(which)) = &c.consts[1] else {
-        return Err(Diagnostic::internal("reductions that nobody named"));
-    };
-    let (which, elem) = (cx.b.i64(*which | cx.chunks.flag()), element_code(cx, a.ty.dtype)?);
-    let (n, shape, strides) = (cx.b.i64(a.shape.len() as i64), cx.spill(&a.shape), cx.spill(&a.strides));
-    let count = c.ret.members().map_or(0, |m| m.len());
-    let out = cx.b.slot_addr(16 * count as u32);
-    cx.helper(&k::array_reduce_several, &[which, elem, n, shape, a.data, strides, out]);
-    let mut all = vec![];
-    for k in 0..count {
-        let place = cx.b.i64(16 * k as i64);
-        let p = cx.b.ptr_add(out, place);
-        all.extend(load_element(cx, p, a.ty.dtype));
-    }
-    Ok(all)
-}
-
-/// The number beside an array, ValueError where that has no elements.
-fn some(cx: &mut LowerCx<'_>, c: &OpCall<'_>, name: &str) -> Result<Val> {
-    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    let n = a.size(cx);
-    let any = cx.b.bin_imm(Op::IcmpNe, n, 0);
-    cx.check(
-        any,
-        Class::ValueError,
-        &format!("zero-size array to reduction operation {name} which has no identity"),
-    );
-    Ok(c.args[1].clone())
-}
-
-/// A reduction of elements that are yet to be computed: in their loop where it does not matter that they are
-/// not in memory, or an array of them is made.
-fn emit_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce) -> Result<Val> {
-    let args = args_of(c);
-    let acc = computed(op, e.dtype, dtype_of(&args))?;
-    let in_memory = |cx: &mut LowerCx<'_>| {
-        let made = e.array(cx)?;
-        let operands: Vec<Val> = std::iter::once(made.pack()).chain(c.args[1..].iter().cloned()).collect();
-        emit_in_memory(cx, &OpCall { args: &operands, ..*c }, op, e.kept.is_none().then_some(made.owner))
-    };
-    let (axes, n) = (axes_of(&args[1], "axis")?, e.shape.len());
-    let fine = axes_error(&axes, args[1].ty, n, false).is_none();
-    let all = matches!(axes, Axes::All) || matches!(&axes, Axes::Known(_)) && axes.count(n) == n && fine;
-    let keep = args[args.len() - 1].flag("keepdims")?;
-    let Some(how) = ChainReduction::of(op, e.dtype, acc, cx.chunks.wanted()) else { return in_memory(cx) };
-    if let (Axes::Known(m), true) = (&axes, fine)
-        && let [axis] = m[..]
-        && let Some(along) = normal_axis(axis, n).and_then(|axis| AxisReduction::of(cx, e, axis, how, acc))
-    {
-        return emit_along(cx, c, e, op, along, in_memory);
-    }
-    if !all || keep {
-        return in_memory(cx);
-    }
-    let Some((streams, same)) = e.lazy.streams(cx, &e.shape, e.layout) else { return in_memory(cx) };
-    let in_loop = |cx: &mut LowerCx<'_>| reduce_chain(cx, e, &streams, how);
-    match same {
-        None => in_loop(cx),
-        Some(same) => cx.if_else(same, in_loop, in_memory),
-    }
-}
-
-/// A reduction along one axis of elements that are yet to be computed.
-fn emit_along(
-    cx: &mut LowerCx<'_>,
-    c: &OpCall<'_>,
-    e: &Elements,
-    op: Reduce,
-    along: AxisReduction,
-    in_memory: impl FnOnce(&mut LowerCx<'_>) -> Result<Val>,
-) -> Result<Val> {
-    let args = args_of(c);
-    let (axes, n, keep) = (axes_of(&args[1], "axis")?, e.shape.len(), args[args.len() - 1].flag("keepdims")?);
-    let acc = computed(op, e.dtype, dtype_of(&args))?;
-    let chosen = choose(cx, &axes, &c.args[1], c.types[1], n);
-    if let Some(name) = op.no_identity() {
-        let size = chosen.size(cx, &e.shape);
-        let some = cx.b.bin_imm(Op::IcmpSgt, size, 0);
-        cx.check(
-            some,
-            Class::ValueError,
-            &format!("zero-size array to reduction operation {name} which has no identity"),
-        );
-    }
-    let (shape, _) = chosen.target(cx, &e.shape, acc.itemsize(), keep);
-    let (alike, stretched) = match alike(cx, e) {
-        Ok(same) => (same, false),
-        Err(()) => (None, true),
-    };
-    let only = match (alike, along.only_if(cx, e)) {
-        (Some(a), Some(b)) => Some(cx.and(a, b)),
-        (a, b) => a.or(b),
-    };
-    let in_loop = |cx: &mut LowerCx<'_>| {
-        let out = ArrayVal::alloc(cx, acc, &shape, Layout::C, false)?;
-        cx.guarded(&[out.owner], |cx| along.emit(cx, e, out.data, !stretched))?;
-        Ok(out.pack())
-    };
-    match only {
-        None => in_loop(cx),
-        Some(only) => cx.if_else(only, in_loop, in_memory),
-    }
-}
-
-/// A reduction of an array that was made for it alone, or of one that somebody else has.
-pub(crate) fn emit_in_memory(
-    cx: &mut LowerCx<'_>,
-    c: &OpCall<'_>,
-    op: Reduce,
-    own: Option<Value>,
-) -> Result<Val> {
-    let own: Vec<Value> = own.into_iter().collect();
-    let r = cx.guarded(&own, |cx| emit(cx, c, op))?;
-    release_all(cx, &own);
-    Ok(r)
-}
-
-/// The sum of elements that somebody else wants as an array: that, and the sum.
-pub(crate) fn emit_keeping(cx: &mut LowerCx<'_>, c: &OpCall<'_>, mut e: Elements) -> Result<(Val, Val)> {
-    let kept = ArrayVal::alloc(cx, e.dtype, &e.shape, e.layout, false)?;
-    e.kept = Some(kept.clone());
-    let sum = cx.guarded(&[kept.owner], |cx| emit_lazy(cx, c, &e, Reduce::Sum))?;
-    Ok((kept.pack(), sum))
-}
-
-fn release_all(cx: &mut LowerCx<'_>, owners: &[Value]) {
-    for o in owners {
-        cx.release_object(*o);
-    }
 }
 
 fn size_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {

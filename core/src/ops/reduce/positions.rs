@@ -1,7 +1,8 @@
 //! Where the extremes of an array are.
 
+use super::axes::{Axes, axes_error, axes_of, choose, raise_axes, result_type};
 use super::running::refuse_tuple;
-use super::{Axes, args_of, array, axes_error, axes_of, choose, element_code, raise_axes, result_type};
+use super::{args_of, array, element_code};
 use crate::diag::Result;
 use crate::emit::arrays::{ArrayVal, load_element};
 use crate::emit::cx::{LowerCx, OpCall, Val};

@@ -1,6 +1,7 @@
 //! Running sums and products.
 
-use super::{Axes, accumulator, args_of, array, axes_error, axes_of, choose, element_code, raise_axes};
+use super::axes::{Axes, axes_error, axes_of, choose, raise_axes};
+use super::{accumulator, args_of, array, element_code};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::arrays::{ArrayVal, contiguous_strides};
 use crate::emit::cx::{LowerCx, OpCall, Val};
