@@ -3,7 +3,7 @@
 use super::resolved::Source;
 use super::state::Solver;
 use crate::diag::{Code, Diagnostic, Result};
-use crate::ops::{Home, Keywords, OpDef, OpId};
+use crate::ops::{Keywords, OpDef, OpId};
 use crate::ssa::{Func, Params};
 use crate::types::{ClassDef, Const, FuncType, Kind};
 use std::sync::Arc;
@@ -133,7 +133,7 @@ impl Solver<'_, '_> {
     pub(crate) fn keywords_as_dict(&mut self, path: OpId, operands: &mut [Source]) -> Result<()> {
         for k in 0..operands.len() {
             let Kind::NamedTuple(class, _) = self.source_arg(&operands[k])?.ty.kind() else { continue };
-            if !class.is_keywords() || path.home() == Home::Keywords {
+            if !class.is_keywords() {
                 continue;
             }
             let by_name = k == 0 && operands.len() > 1 && self.source_arg(&operands[1])?.text().is_some();

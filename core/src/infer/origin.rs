@@ -13,7 +13,7 @@
 use super::resolved::Source;
 use super::state::Solver;
 use crate::diag::{Code, Diagnostic};
-use crate::ops::{Home, OpId, id};
+use crate::ops::{OpId, Scalars, id};
 use crate::ssa::analysis::Definitions;
 use crate::ssa::{Inst, Op, Value};
 use crate::types::{Kind, Type};
@@ -175,13 +175,11 @@ impl Solver<'_, '_> {
                 both(of(0), of(1))
             }
             Op::Call { .. } => match self.ty(node.args[0]).kind() {
-                Kind::Builtin(
-                    id::BUILTINS_MIN | id::BUILTINS_MAX | id::BUILTINS_NEXT | id::BUILTINS_GETATTR,
-                ) => None,
-                Kind::Builtin(path) => Some(matches!(path.home(), Home::Builtins | Home::Math | Home::Cmath))
-                    .filter(|python| *python || path.is_numpys()),
-                Kind::Method(path, _) => Some(path.home() == Home::Scalar)
-                    .filter(|python| *python || path.home() == Home::Array || path.is_numpys()),
+                Kind::Builtin(path) | Kind::Method(path, _) => match path.facts().scalars {
+                    Scalars::Pythons => Some(true),
+                    Scalars::Numpys => Some(false),
+                    Scalars::Unsaid => None,
+                },
                 _ => None,
             },
             _ => None,

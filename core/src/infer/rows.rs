@@ -134,7 +134,7 @@ impl<'h> Solver<'_, 'h> {
             .position(|s| self.source_arg(s).is_ok_and(|a| crate::types::promote::is_variant(a.ty)));
         // Functions of NumPy and of the library ask what an operand is, which one of several arrays cannot
         // answer.
-        let library = id.is_numpys() || id.rows().iter().any(|op| matches!(op.body, Body::Py(_)));
+        let library = id.facts().makes_arrays || id.rows().iter().any(|op| matches!(op.body, Body::Py(_)));
         let each = library
             && variant.is_some_and(|at| {
                 self.source_arg(&positional[at]).is_ok_and(|a| promote::is_numeric_variant(a.ty))
@@ -285,7 +285,7 @@ impl<'h> Solver<'_, 'h> {
     /// Which argument of a function of NumPy is text or None where only something that becomes an array can
     /// stand, or a dtype that is not known yet.
     fn which_argument(&mut self, id: OpId, positional: &[Source], named: &Named) -> Option<String> {
-        let op = id.rows().first().filter(|_| id.is_numpys())?;
+        let op = id.rows().first().filter(|_| id.facts().makes_arrays)?;
         let args = self.source_args(positional).ok()?;
         let by_name =
             named.iter().find(|(name, _)| &**name == "dtype").and_then(|(_, s)| self.source_arg(s).ok());

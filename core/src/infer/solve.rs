@@ -13,7 +13,7 @@ use super::waiting::Waiting;
 use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
-use crate::ops::{self, Home, OpId, id};
+use crate::ops::{self, OpId, id};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstanceId, Loc, Narrow, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
 use crate::typing::Arg;
@@ -552,10 +552,6 @@ impl<'s, 'h> Solver<'s, 'h> {
 
     /// Whether a list is made for nothing but one call of a NumPy function: `np.concatenate([a, b])`. Those
     /// take tuples as well, whose members may be of different types and need no memory.
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "only operations that are known to read no list may have a tuple instead"
-    )]
     fn serves_as_tuple(&mut self, list: Inst) -> bool {
         let node = self.func.inst(list);
         let Some(value) = node.result.filter(|_| node.args.len() <= 64) else { return false };
@@ -567,14 +563,7 @@ impl<'s, 'h> Solver<'s, 'h> {
         }
         if matches!(by.op, Op::Call { .. }) {
             return by.args[0] != value
-                && match *self.ty(by.args[0]) {
-                    Kind::Builtin(p) => p.is_numpys(),
-                    Kind::Method(p, _) => {
-                        p.home() == Home::Array
-                            || p.home() == Home::Generator && p != id::NUMPY_RANDOM_GENERATOR_SHUFFLE
-                    }
-                    _ => false,
-                };
+                && matches!(*self.ty(by.args[0]), Kind::Builtin(p) | Kind::Method(p, _) if p.facts().list_may_be_tuple);
         }
         // `a + [1, 2]`, `a[1:] = [[1, 2], [3, 4]]`.
         let Op::Table(p) = by.op else { return false };
@@ -704,7 +693,7 @@ fn only_users(func: &Func) -> HashMap<Value, Option<Inst>> {
 
 /// Whether a function of NumPy changes none of its operands, and keeps none.
 fn only_reads(id: OpId) -> bool {
-    id.is_numpys() && id.rows().iter().all(|row| row.effect != ops::Effect::Writes)
+    id.facts().makes_arrays && id.rows().iter().all(|row| row.effect != ops::Effect::Writes)
 }
 
 /// A variable of two types that no type holds: harmless until it is read.

@@ -68,7 +68,7 @@ fn asked_of_tuple(path: OpId) -> (&'static [Slot], bool) {
         id::BUILTINS_PRINT => (SHOWN, true),
         id::BUILTINS_ASCII => (&[Slot::Repr], true),
         id::BUILTINS_STR | id::BUILTINS_REPR | id::FORMAT_VALUE => (TEXT, true),
-        _ if path.is_numpys() => (ARRAYS, true),
+        _ if path.facts().makes_arrays => (ARRAYS, true),
         _ => (&[], false),
     }
 }
@@ -89,7 +89,7 @@ fn asked_of_elements(path: OpId) -> &'static [Slot] {
         id::BUILTINS_STR | id::BUILTINS_REPR | id::BUILTINS_ASCII | id::BUILTINS_PRINT | id::FORMAT_VALUE => {
             SHOWN
         }
-        _ if path.is_numpys() => ARRAYS,
+        _ if path.facts().makes_arrays => ARRAYS,
         _ => &[],
     }
 }
@@ -370,7 +370,7 @@ impl Solver<'_, '_> {
             for class in classes {
                 let Some(slot) = self.first_own(class, inside) else { continue };
                 return Ok((
-                    if path.is_numpys() { Rows::None } else { Rows::Library },
+                    if path.facts().makes_arrays { Rows::None } else { Rows::Library },
                     Some(self.passed_over(class, slot, path.name())),
                 ));
             }

@@ -3,7 +3,7 @@
 
 use super::create::makes_array;
 use super::id::MUL;
-use super::{Body, Home, OpDef, OpId, ufunc};
+use super::{Body, OpDef, OpId, ufunc};
 use crate::diag::Result;
 use crate::types::{Const, Kind};
 use crate::typing::Arg;
@@ -98,16 +98,16 @@ impl Adapter {
         match self {
             Adapter::Sequences => {
                 given.iter().any(becomes_array)
-                    && (id.is_numpys()
+                    && (id.facts().makes_arrays
                         || given.iter().any(|a| a.ty.as_array().is_some())
                         || id != MUL && id.plain().is_none() && given.iter().any(is_scalar_of_numpys))
             }
-            Adapter::Parameters => matches!(id.home(), Home::NumpyRandom | Home::Generator),
+            Adapter::Parameters => id.facts().draws,
             // What makes arrays of sequences itself has said why it does not take this one.
-            Adapter::FirstSequence => id.is_numpys() && !id.facts().takes_sequences,
+            Adapter::FirstSequence => id.facts().makes_arrays && !id.facts().takes_sequences,
             Adapter::Numbers => {
                 !named
-                    && matches!(id.home(), Home::Builtins | Home::Math)
+                    && id.facts().takes_array_as_number
                     && given.iter().any(has_no_dimensions)
                     && given.iter().all(|a| a.ty.as_array().map_or(a.ty.is_number(), |t| t.ndim == 0))
             }

@@ -15,22 +15,22 @@ use crate::types::{Const, Kind, NumberType, Type};
 use crate::typing::{Answer, Arg};
 
 super::identity::op_ids! {
-    MUL = "operator.mul" [makes_list, lists(Shallow)],
-    ADD = "operator.add" [makes_list, lists(Shallow)],
-    SUB = "operator.sub",
+    MUL = "operator.mul" [computes, makes_list, lists(Shallow)],
+    ADD = "operator.add" [computes, makes_list, lists(Shallow)],
+    SUB = "operator.sub" [computes],
     NUMPY_MULTIPLY = "numpy.multiply",
-    TRUEDIV = "operator.truediv",
-    FLOORDIV = "operator.floordiv",
-    MOD = "operator.mod",
-    AND = "operator.and_",
-    OR = "operator.or_",
-    XOR = "operator.xor",
-    LSHIFT = "operator.lshift",
-    RSHIFT = "operator.rshift",
-    NEG = "operator.neg",
-    POS = "operator.pos",
-    INVERT = "operator.invert",
-    INV = "operator.inv",
+    TRUEDIV = "operator.truediv" [computes],
+    FLOORDIV = "operator.floordiv" [computes],
+    MOD = "operator.mod" [computes],
+    AND = "operator.and_" [computes],
+    OR = "operator.or_" [computes],
+    XOR = "operator.xor" [computes],
+    LSHIFT = "operator.lshift" [computes],
+    RSHIFT = "operator.rshift" [computes],
+    NEG = "operator.neg" [computes],
+    POS = "operator.pos" [computes],
+    INVERT = "operator.invert" [computes],
+    INV = "operator.inv" [computes],
 }
 
 const BIN: &str = "x1, x2, out=None";

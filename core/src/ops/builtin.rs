@@ -17,8 +17,8 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     BUILTINS_ISINSTANCE = "builtins.isinstance" [keywords(Takes)],
-    BUILTINS_MIN = "builtins.min" [keywords(Goes)],
-    BUILTINS_MAX = "builtins.max" [keywords(Goes)],
+    BUILTINS_MIN = "builtins.min" [keywords(Goes), scalars(Unsaid)],
+    BUILTINS_MAX = "builtins.max" [keywords(Goes), scalars(Unsaid)],
     BUILTINS_SUM = "builtins.sum",
     BUILTINS_ANY = "builtins.any" [keywords(Goes)],
     BUILTINS_ALL = "builtins.all" [keywords(Goes)],
@@ -27,9 +27,9 @@ super::identity::op_ids! {
     BUILTINS_FILTER = "builtins.filter" [keywords(Goes)],
     BUILTINS_LIST = "builtins.list" [keywords(Goes)],
     ITER_OBJECT = "iter.object",
-    BUILTINS_NEXT = "builtins.next",
+    BUILTINS_NEXT = "builtins.next" [scalars(Unsaid)],
     BUILTINS_TUPLE = "builtins.tuple" [keywords(Goes)],
-    BUILTINS_GETATTR = "builtins.getattr",
+    BUILTINS_GETATTR = "builtins.getattr" [scalars(Unsaid)],
     BUILTINS_HASATTR = "builtins.hasattr",
     MATCH_CLASS = "match.class",
     MATCH_MAPPING = "match.mapping",

@@ -19,17 +19,17 @@ use elements::{emit_one_object, one_object_rule};
 use identity::{emit_is, is_rule};
 
 super::identity::op_ids! {
-    IS_NOT = "operator.is_not" [total, never_none, lists(Passes), keywords(Takes)],
-    IS = "operator.is_" [total, never_none, lists(Passes), keywords(Takes)],
-    NE = "operator.ne",
-    EQ = "operator.eq",
-    LT = "operator.lt",
-    LE = "operator.le",
-    GT = "operator.gt",
-    GE = "operator.ge",
-    TRUTH = "operator.truth" [never_none, lists(Length), keywords(Takes)],
+    IS_NOT = "operator.is_not" [computes, total, never_none, lists(Passes), keywords(Takes)],
+    IS = "operator.is_" [computes, total, never_none, lists(Passes), keywords(Takes)],
+    NE = "operator.ne" [computes],
+    EQ = "operator.eq" [computes],
+    LT = "operator.lt" [computes],
+    LE = "operator.le" [computes],
+    GT = "operator.gt" [computes],
+    GE = "operator.ge" [computes],
+    TRUTH = "operator.truth" [computes, never_none, lists(Length), keywords(Takes)],
     BUILTINS_BOOL = "builtins.bool" [keywords(Takes)],
-    NOT = "operator.not_" [never_none, keywords(Takes)],
+    NOT = "operator.not_" [computes, never_none, keywords(Takes)],
 }
 
 const BIN: &str = "x1, x2, out=None";

@@ -59,7 +59,18 @@ pub(crate) enum Keywords {
     FindsOrGoes,
 }
 
-/// What holds of an operation whatever it is applied to.
+/// Whose bools and numbers an operation gives, where it gives some: Python's and NumPy's have different
+/// classes, and `~` different results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scalars {
+    Pythons,
+    Numpys,
+    /// Now the ones, now the others.
+    Unsaid,
+}
+
+/// What holds of an operation whatever it is applied to: what its module says of all operations
+/// (`modules.rs`), and what its family says of this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// Never raises, and may be dropped when unused.
@@ -68,8 +79,20 @@ pub(crate) struct Facts {
     pub never_none: bool,
     /// Makes a list that nobody else has yet, where its result is one.
     pub makes_list: bool,
+    /// Of what it is given and is none yet arrays are made: of sequences, and of objects that NumPy asks for
+    /// one.
+    pub makes_arrays: bool,
     /// Makes arrays of lists and tuples itself.
     pub takes_sequences: bool,
+    /// Reads a list as it reads a tuple, and keeps nothing of it: one that is made for it may be a tuple.
+    pub list_may_be_tuple: bool,
+    /// Takes an array without dimensions as the number in it.
+    pub takes_array_as_number: bool,
+    /// Draws random numbers: of parameters that are arrays it draws an array.
+    pub draws: bool,
+    /// Does nothing but compute, or read and write elements: a loop of such may run together with the next.
+    pub computes: bool,
+    pub scalars: Scalars,
     pub lists: Lists,
     pub keywords: Keywords,
 }
@@ -79,7 +102,13 @@ impl Facts {
         total: false,
         never_none: false,
         makes_list: false,
+        makes_arrays: false,
         takes_sequences: false,
+        list_may_be_tuple: false,
+        takes_array_as_number: false,
+        draws: false,
+        computes: false,
+        scalars: Scalars::Unsaid,
         lists: Lists::Deep,
         keywords: Keywords::Refuses,
     };
@@ -95,8 +124,37 @@ impl Facts {
         self.makes_list = true;
         self
     }
+    pub(crate) const fn makes_arrays(mut self) -> Facts {
+        self.makes_arrays = true;
+        self
+    }
     pub(crate) const fn takes_sequences(mut self) -> Facts {
         self.takes_sequences = true;
+        self
+    }
+    pub(crate) const fn list_may_be_tuple(mut self) -> Facts {
+        self.list_may_be_tuple = true;
+        self
+    }
+    /// It changes a list that it is given.
+    pub(crate) const fn changes_list(mut self) -> Facts {
+        self.list_may_be_tuple = false;
+        self
+    }
+    pub(crate) const fn takes_array_as_number(mut self) -> Facts {
+        self.takes_array_as_number = true;
+        self
+    }
+    pub(crate) const fn draws(mut self) -> Facts {
+        self.draws = true;
+        self
+    }
+    pub(crate) const fn computes(mut self) -> Facts {
+        self.computes = true;
+        self
+    }
+    pub(crate) const fn scalars(mut self, scalars: Scalars) -> Facts {
+        self.scalars = scalars;
         self
     }
     pub(crate) const fn lists(mut self, lists: Lists) -> Facts {

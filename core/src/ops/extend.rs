@@ -11,7 +11,7 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     LIST_EXTEND = "list.extend" [lists(Shallow), keywords(Goes)],
-    IADD = "operator.iadd" [lists(Shallow)],
+    IADD = "operator.iadd" [computes, lists(Shallow)],
 }
 
 pub(crate) static OPS: &[OpDef] = &[

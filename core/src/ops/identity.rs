@@ -11,29 +11,6 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// Where Python has an operation, as far as that decides anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Home {
-    Operator,
-    Builtins,
-    Math,
-    Cmath,
-    /// `numpy`, but not its random numbers.
-    Numpy,
-    /// Functions of `numpy.random`.
-    NumpyRandom,
-    /// Methods of `numpy.random.Generator`.
-    Generator,
-    /// Methods of arrays.
-    Array,
-    /// Methods of strings and of Python's numbers.
-    Scalar,
-    /// Methods of what a function takes as `**kwargs`.
-    Keywords,
-    /// Other modules and classes, and what only the compiler asks for.
-    Elsewhere,
-}
-
 /// Names that only the compiler knows, each with the reason why no row of the table has it. No path of a
 /// program means them.
 pub static WITHOUT_ROWS: &[(&str, &str)] = &[
@@ -68,15 +45,15 @@ static IN_PLACE: &[&str] = &[
 ];
 
 /// Declares constants for operations of a family that code of the compiler asks for, each with what holds of
-/// it whatever it is applied to ([`Facts`]); all of them are found in [`crate::ops::id`].
+/// it whatever it is applied to ([`Facts`]), beside what holds of all of its module; all of them are found in [`crate::ops::id`].
 macro_rules! op_ids {
     ($($name:ident = $path:literal $([$($fact:ident $(($how:ident))?),+])?),* $(,)?) => {
         pub(crate) mod ids {
             #[allow(unused_imports)]
-            use $crate::ops::effects::{Facts, Keywords::*, Lists::*};
+            use $crate::ops::effects::{Facts, Keywords::*, Lists::*, Scalars::*};
             $(pub const $name: $crate::ops::OpId = $crate::ops::OpId::of($path);)*
             pub(crate) const FACTS: &[($crate::ops::OpId, Facts)] =
-                &[$(($name, Facts::NONE$($(.$fact($($how)?))+)?)),*];
+                &[$(($name, Facts::of($path)$($(.$fact($($how)?))+)?)),*];
         }
     };
 }
@@ -90,23 +67,23 @@ op_ids! {
     MATCH_KEYS = "match.keys",
     EXCEPTION_CLASS = "exception.__class__",
     NUMPY_SMALLEST = "numpy._smallest",
-    ISUB = "operator.isub",
-    ITRUEDIV = "operator.itruediv",
-    IFLOORDIV = "operator.ifloordiv",
-    IMOD = "operator.imod",
-    IPOW = "operator.ipow",
-    IAND = "operator.iand",
-    IOR = "operator.ior",
-    IXOR = "operator.ixor",
-    ILSHIFT = "operator.ilshift",
-    IRSHIFT = "operator.irshift",
-    IMATMUL = "operator.imatmul",
+    ISUB = "operator.isub" [computes],
+    ITRUEDIV = "operator.itruediv" [computes],
+    IFLOORDIV = "operator.ifloordiv" [computes],
+    IMOD = "operator.imod" [computes],
+    IPOW = "operator.ipow" [computes],
+    IAND = "operator.iand" [computes],
+    IOR = "operator.ior" [computes],
+    IXOR = "operator.ixor" [computes],
+    ILSHIFT = "operator.ilshift" [computes],
+    IRSHIFT = "operator.irshift" [computes],
+    IMATMUL = "operator.imatmul" [computes],
 }
 /// What the table knows of a name.
 struct Entry {
     name: &'static str,
     rows: Vec<&'static OpDef>,
-    home: Home,
+
     /// The operator behind an augmented assignment.
     plain: Option<OpId>,
     /// The row that stands in for it where overflow raises.
@@ -130,8 +107,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let (mut entries, mut by_name) = (Vec::new(), HashMap::new());
     for (k, name) in names().enumerate() {
         by_name.entry(name).or_insert(OpId(k as u16));
-        let (home, facts) = (Home::of(name), Facts::NONE);
-        entries.push(Entry { name, rows: vec![], home, plain: None, checked: None, facts });
+        let facts = Facts::of(name);
+        entries.push(Entry { name, rows: vec![], plain: None, checked: None, facts });
     }
     for (id, facts) in FACTS.iter().copied().flatten() {
         entries[id.0 as usize].facts = *facts;
@@ -160,25 +137,6 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     }
     Table { entries, by_name }
 });
-
-impl Home {
-    fn of(name: &str) -> Home {
-        let (module, rest) = name.split_once('.').unwrap_or(("", name));
-        match module {
-            "operator" => Home::Operator,
-            "builtins" => Home::Builtins,
-            "math" => Home::Math,
-            "cmath" => Home::Cmath,
-            "numpy" if rest.starts_with("random.Generator.") => Home::Generator,
-            "numpy" if rest.starts_with("random.") => Home::NumpyRandom,
-            "numpy" => Home::Numpy,
-            "array" => Home::Array,
-            "str" | "float" | "int" | "complex" => Home::Scalar,
-            "kwargs" => Home::Keywords,
-            _ => Home::Elsewhere,
-        }
-    }
-}
 
 /// Whether two texts are equal, at compile time.
 const fn same(a: &str, b: &str) -> bool {
@@ -266,15 +224,6 @@ impl OpId {
         &self.entry().facts
     }
 
-    pub(crate) fn home(self) -> Home {
-        self.entry().home
-    }
-
-    /// Whether it is NumPy's, as a function or as a generator's method.
-    pub(crate) fn is_numpys(self) -> bool {
-        matches!(self.home(), Home::Numpy | Home::NumpyRandom | Home::Generator)
-    }
-
     /// The operator behind an augmented assignment.
     pub(crate) fn plain(self) -> Option<OpId> {
         self.entry().plain
@@ -293,7 +242,8 @@ impl OpId {
 
     /// Whether it is a universal function of NumPy's, with the methods of one.
     pub(crate) fn is_ufunc(self) -> bool {
-        self.is_numpys() && self.rows().iter().any(|op| matches!(op.body, Body::Ufunc(..)) && op.has_out())
+        self.facts().makes_arrays
+            && self.rows().iter().any(|op| matches!(op.body, Body::Ufunc(..)) && op.has_out())
     }
 
     /// Whether a row of it is a loop over scalars, which broadcasts.

@@ -18,8 +18,8 @@ use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
-    GETITEM = "operator.getitem" [lists(Shallow), keywords(Finds)],
-    SETITEM = "operator.setitem" [lists(Shallow)],
+    GETITEM = "operator.getitem" [computes, lists(Shallow), keywords(Finds)],
+    SETITEM = "operator.setitem" [computes, lists(Shallow)],
 }
 
 pub(crate) static OPS: &[OpDef] = &[

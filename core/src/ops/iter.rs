@@ -14,9 +14,9 @@ use crate::types::{Const, Container, IterType, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
-    BUILTINS_ITER = "builtins.iter" [lists(Keeps), keywords(Goes)],
+    BUILTINS_ITER = "builtins.iter" [computes, lists(Keeps), keywords(Goes)],
     BUILTINS_RANGE = "builtins.range",
-    ITER_NEXT = "iter.next" [never_none, lists(Shallow)],
+    ITER_NEXT = "iter.next" [computes, never_none, lists(Shallow)],
     BUILTINS_ENUMERATE = "builtins.enumerate" [keywords(Goes)],
     BUILTINS_ZIP = "builtins.zip" [keywords(Goes)],
     BUILTINS_REVERSED = "builtins.reversed" [keywords(Goes)],

@@ -17,7 +17,7 @@ use crate::typing::{Answer, Arg, no_match};
 
 super::identity::op_ids! {
     NUMPY_MATMUL = "numpy.matmul",
-    MATMUL = "operator.matmul",
+    MATMUL = "operator.matmul" [computes],
     NUMPY_DOT = "numpy.dot",
 }
 

@@ -33,7 +33,7 @@ super::identity::op_ids! {
     LIST_SORT = "list.sort",
     LIST_SORT_BY_KEYS = "list.sort_by_keys",
     DELITEM = "operator.delitem" [lists(Shallow)],
-    IMUL = "operator.imul" [lists(Shallow)],
+    IMUL = "operator.imul" [computes, lists(Shallow)],
     CELL_NEW = "cell.new" [makes_list, lists(Keeps), keywords(Takes)],
     CELL_GET = "cell.get" [lists(Shallow)],
     CELL_DELETE = "cell.delete" [lists(Shallow)],

@@ -16,8 +16,8 @@ use std::sync::{LazyLock, RwLock};
 
 pub use crate::handle::OpId;
 pub(crate) use adapt::{Adapter, Asked, Operands, Rewrite};
-pub(crate) use effects::{Divides, Division, Effect, Keywords, Lists, Own};
-pub use identity::{Home, WITHOUT_ROWS, all};
+pub(crate) use effects::{Divides, Division, Effect, Keywords, Lists, Own, Scalars};
+pub use identity::{WITHOUT_ROWS, all};
 
 /// The typing rule of an operation: argument types (in parameter order, defaults filled in) to result and
 /// coercions.
@@ -411,6 +411,7 @@ pub mod apart;
 pub mod dtype;
 mod effects;
 mod identity;
+mod modules;
 /// What nearly always takes a few instructions.
 pub(crate) mod quick;
 

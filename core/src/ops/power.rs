@@ -20,7 +20,7 @@ use crate::types::{Const, Float, Int, Kind, NumberType, Type, promote};
 use crate::typing::{Answer, Arg, no_match};
 
 super::identity::op_ids! {
-    POW = "operator.pow",
+    POW = "operator.pow" [computes],
     BUILTINS_POW = "builtins.pow",
 }
 

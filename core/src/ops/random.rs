@@ -22,7 +22,7 @@ use crate::types::{ArrayType, Float, Int, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, no_match};
 
 super::identity::op_ids! {
-    NUMPY_RANDOM_GENERATOR_SHUFFLE = "numpy.random.Generator.shuffle",
+    NUMPY_RANDOM_GENERATOR_SHUFFLE = "numpy.random.Generator.shuffle" [changes_list],
 }
 
 crate::runtime_fns! {

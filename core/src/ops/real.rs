@@ -13,12 +13,12 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     BUILTINS_ABS = "builtins.abs",
-    ABS = "operator.abs",
+    ABS = "operator.abs" [computes],
     BUILTINS_INT = "builtins.int",
     BUILTINS_FLOAT = "builtins.float",
     BUILTINS_COMPLEX = "builtins.complex",
     DTYPE_CALL = "dtype.call",
-    INDEX = "operator.index",
+    INDEX = "operator.index" [computes],
     BUILTINS_DIVMOD = "builtins.divmod",
 }
 

@@ -20,7 +20,7 @@ super::identity::op_ids! {
     UNPACK_EX = "unpack.ex" [keywords(Goes)],
     UNPACK_SEQUENCE = "unpack.sequence" [keywords(Goes)],
     BUILTINS_LEN = "builtins.len" [lists(Length), keywords(Takes)],
-    BUILTINS_SLICE = "builtins.slice" [total],
+    BUILTINS_SLICE = "builtins.slice" [computes, total],
     MATCH_SEQUENCE = "match.sequence" [total, never_none],
 }
 

@@ -11,7 +11,7 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     CONTAINS = "operator.contains" [never_none, keywords(FindsOrGoes)],
-    TUPLE_BUILD = "tuple.build" [total, lists(Keeps), keywords(Takes)],
+    TUPLE_BUILD = "tuple.build" [computes, total, lists(Keeps), keywords(Takes)],
     SPREAD_APPEND = "spread.append",
     SPREAD_EXTEND = "spread.extend",
     TUPLE_INDEX = "tuple.index",

@@ -9,7 +9,8 @@
 use super::super::places::{Class, Part, Places};
 use super::super::{Names, Root};
 use super::{Classifier, Found, Why};
-use crate::ops::{Home, id};
+
+use crate::ops::id;
 use crate::ssa::analysis::{Definitions, Edge, uses_of_term};
 use crate::ssa::{Block, Func, Inst, InstNode, Op, Term, Value};
 use std::collections::BTreeSet;
@@ -65,13 +66,7 @@ pub(crate) fn is_plain(func: &Func, defs: &Definitions, names: &dyn Names, f: &F
                 | Op::Member(_)
                 | Op::Narrow(_)
                 | Op::CheckBound { .. } => true,
-                Op::Table(path) => {
-                    path.home() == Home::Operator && !matches!(*path, id::DELITEM | id::CONTAINS)
-                        || matches!(
-                            *path,
-                            id::ITER_NEXT | id::BUILTINS_ITER | id::BUILTINS_SLICE | id::TUPLE_BUILD
-                        )
-                }
+                Op::Table(path) => path.facts().computes,
                 Op::Attr(name) => reads(func, defs, names, node, name),
                 Op::Call { keywords } => keywords.is_empty() && computes(func, defs, names, node),
                 _ => false,
