@@ -245,164 +245,224 @@ impl Call<'_> {
     /// # Safety
     /// The operands are those that [`Routine`] says.
     unsafe fn go(&self) -> i64 {
-        let adr = |x: &i64| std::ptr::from_ref(x).cast_mut().cast::<c_void>();
-        let chr = |c: &'static CStr| c.as_ptr().cast_mut().cast::<c_void>();
-        let pick = |flag: i64, no: &'static CStr, yes: &'static CStr| chr(if flag != 0 { yes } else { no });
-        let ld = |n: i64| n.max(1);
-        let mut info = 0i64;
-        let place = (&raw mut info).cast::<c_void>();
         // SAFETY: as required of the caller.
         unsafe {
             match self.routine {
-                Routine::Gesv => {
-                    let (n, k) = (self.int(0), self.int(1));
-                    let lda = ld(n);
-                    let (mut few, mut many) = ([0i64; 64], vec![]);
-                    let pivots = if n <= 64 {
-                        few.as_mut_ptr()
-                    } else {
-                        many.resize(n as usize, 0i64);
-                        many.as_mut_ptr()
-                    };
-                    self.run(&[
-                        adr(&n),
-                        adr(&k),
-                        self.at(2),
-                        adr(&lda),
-                        pivots.cast(),
-                        self.at(3),
-                        adr(&lda),
-                        place,
-                    ]);
-                }
-                Routine::Getrf => {
-                    let n = self.int(0);
-                    let lda = ld(n);
-                    self.run(&[adr(&n), adr(&n), self.at(1), adr(&lda), self.at(2), place]);
-                    if !self.library.wide {
-                        // From the last to the first, since each takes more room than it had.
-                        let (wide, narrow) = (self.at(2).cast::<i64>(), self.at(2).cast::<i32>());
-                        for i in (0..n.max(0) as usize).rev() {
-                            wide.add(i).write(narrow.add(i).read() as i64);
-                        }
-                    }
-                }
-                Routine::Potrf => {
-                    let n = self.int(1);
-                    let lda = ld(n);
-                    self.run(&[pick(self.int(0), c"L", c"U"), adr(&n), self.at(2), adr(&lda), place]);
-                }
-                Routine::Geev => {
-                    let n = self.int(1);
-                    let (lda, no, vectors) = (ld(n), c"N", pick(self.int(0), c"N", c"V"));
-                    return self.run_with_room(
-                        [n, self.int(0), 0, 0],
-                        2 * ld(n) as usize,
-                        |work, lwork, real, _, _, _, info| {
-                            let values =
-                                [self.at(3)].into_iter().chain((!self.complex).then_some(self.at(4)));
-                            let vectors = [chr(no), vectors, adr(&n), self.at(2), adr(&lda)]
-                                .into_iter()
-                                .chain(values)
-                                .chain([self.at(5), adr(&lda), self.at(5), adr(&lda), work, lwork]);
-                            vectors.chain(self.complex.then_some(real)).chain([info]).collect()
-                        },
-                    );
-                }
-                Routine::Syevd => {
-                    let n = self.int(2);
-                    let lda = ld(n);
-                    let (job, part) = (pick(self.int(0), c"N", c"V"), pick(self.int(1), c"L", c"U"));
-                    return self.run_with_room(
-                        [n, self.int(0), 0, 0],
-                        1,
-                        |work, lwork, real, lreal, ints, lints, info| {
-                            let head = [job, part, adr(&n), self.at(3), adr(&lda), self.at(4), work, lwork];
-                            head.into_iter()
-                                .chain([real, lreal].into_iter().filter(|_| self.complex))
-                                .chain([ints, lints, info])
-                                .collect()
-                        },
-                    );
-                }
-                Routine::Gesdd => {
-                    let (job, m, n) = (self.int(0), self.int(1), self.int(2));
-                    let least = m.min(n);
-                    let (lda, ldu, ldv) = (ld(m), ld(m), ld(if job == 2 { n } else { least }));
-                    let letter = chr(match job {
-                        0 => c"N",
-                        1 => c"S",
-                        _all => c"A",
-                    });
-                    let mut ints = vec![0i64; 8 * ld(least) as usize];
-                    let reals = 5 * least * least.max(1) + 7 * least;
-                    let reals = reals.max(2 * m.max(n) * least + 2 * least * least + least) as usize;
-                    let ints = ints.as_mut_ptr().cast::<c_void>();
-                    return self.run_with_room([job, m, n, 0], reals, |work, lwork, real, _, _, _, info| {
-                        let head = [
-                            letter,
-                            adr(&m),
-                            adr(&n),
-                            self.at(3),
-                            adr(&lda),
-                            self.at(4),
-                            self.at(5),
-                            adr(&ldu),
-                            self.at(6),
-                            adr(&ldv),
-                            work,
-                            lwork,
-                        ];
-                        head.into_iter().chain(self.complex.then_some(real)).chain([ints, info]).collect()
-                    });
-                }
-                Routine::Geqrf => {
-                    let (m, n) = (self.int(0), self.int(1));
-                    let lda = ld(m);
-                    return self.run_with_room([m, n, 0, 0], 1, |work, lwork, _, _, _, _, info| {
-                        [adr(&m), adr(&n), self.at(2), adr(&lda), self.at(3), work, lwork, info]
-                            .into_iter()
-                            .collect()
-                    });
-                }
-                Routine::Orgqr => {
-                    let (m, n, k) = (self.int(0), self.int(1), self.int(2));
-                    let lda = ld(m);
-                    return self.run_with_room([m, n, k, 0], 1, |work, lwork, _, _, _, _, info| {
-                        [adr(&m), adr(&n), adr(&k), self.at(3), adr(&lda), self.at(4), work, lwork, info]
-                            .into_iter()
-                            .collect()
-                    });
-                }
-                Routine::Gelsd => {
-                    let (m, n, k) = (self.int(0), self.int(1), self.int(2));
-                    let (lda, ldb, rcond) = (ld(m), self.int(5), self.args[7]);
-                    let status =
-                        self.run_with_room([m, n, k, ldb], 1, |work, lwork, real, _, ints, _, info| {
-                            let head = [
-                                adr(&m),
-                                adr(&n),
-                                adr(&k),
-                                self.at(3),
-                                adr(&lda),
-                                self.at(4),
-                                adr(&ldb),
-                                self.at(6),
-                                adr(&rcond),
-                                self.at(8),
-                                work,
-                                lwork,
-                            ];
-                            head.into_iter().chain(self.complex.then_some(real)).chain([ints, info]).collect()
-                        });
-                    let rank = self.at(8).cast::<i64>();
-                    *rank = self.read(*rank);
-                    return status;
-                }
+                Routine::Gesv => self.gesv(),
+                Routine::Getrf => self.getrf(),
+                Routine::Potrf => self.potrf(),
+                Routine::Geev => self.geev(),
+                Routine::Syevd => self.syevd(),
+                Routine::Gesdd => self.gesdd(),
+                Routine::Geqrf => self.geqrf(),
+                Routine::Orgqr => self.orgqr(),
+                Routine::Gelsd => self.gelsd(),
             }
         }
-        self.read(info)
     }
+
+    unsafe fn gesv(&self) -> i64 {
+        // SAFETY: as required of the caller of [`Call::go`].
+        unsafe {
+            let mut info = 0i64;
+            let (n, k) = (self.int(0), self.int(1));
+            let lda = ld(n);
+            let (mut few, mut many) = ([0i64; 64], vec![]);
+            let pivots = if n <= 64 {
+                few.as_mut_ptr()
+            } else {
+                many.resize(n as usize, 0i64);
+                many.as_mut_ptr()
+            };
+            self.run(&[
+                adr(&n),
+                adr(&k),
+                self.at(2),
+                adr(&lda),
+                pivots.cast(),
+                self.at(3),
+                adr(&lda),
+                (&raw mut info).cast(),
+            ]);
+            self.read(info)
+        }
+    }
+
+    unsafe fn getrf(&self) -> i64 {
+        // SAFETY: as required of the caller of [`Call::go`].
+        unsafe {
+            let mut info = 0i64;
+            let n = self.int(0);
+            let lda = ld(n);
+            self.run(&[adr(&n), adr(&n), self.at(1), adr(&lda), self.at(2), (&raw mut info).cast()]);
+            if !self.library.wide {
+                // From the last to the first, since each takes more room than it had.
+                let (wide, narrow) = (self.at(2).cast::<i64>(), self.at(2).cast::<i32>());
+                for i in (0..n.max(0) as usize).rev() {
+                    wide.add(i).write(narrow.add(i).read() as i64);
+                }
+            }
+            self.read(info)
+        }
+    }
+
+    unsafe fn potrf(&self) -> i64 {
+        // SAFETY: as required of the caller of [`Call::go`].
+        unsafe {
+            let mut info = 0i64;
+            let n = self.int(1);
+            let lda = ld(n);
+            self.run(&[
+                pick(self.int(0), c"L", c"U"),
+                adr(&n),
+                self.at(2),
+                adr(&lda),
+                (&raw mut info).cast(),
+            ]);
+            self.read(info)
+        }
+    }
+
+    unsafe fn geev(&self) -> i64 {
+        // SAFETY: as required of the caller of [`Call::go`].
+        unsafe {
+            let n = self.int(1);
+            let (lda, no, vectors) = (ld(n), c"N", pick(self.int(0), c"N", c"V"));
+            self.run_with_room(
+                [n, self.int(0), 0, 0],
+                2 * ld(n) as usize,
+                |work, lwork, real, _, _, _, info| {
+                    let values = [self.at(3)].into_iter().chain((!self.complex).then_some(self.at(4)));
+                    let vectors = [chr(no), vectors, adr(&n), self.at(2), adr(&lda)]
+                        .into_iter()
+                        .chain(values)
+                        .chain([self.at(5), adr(&lda), self.at(5), adr(&lda), work, lwork]);
+                    vectors.chain(self.complex.then_some(real)).chain([info]).collect()
+                },
+            )
+        }
+    }
+
+    unsafe fn syevd(&self) -> i64 {
+        // SAFETY: as required of the caller of [`Call::go`].
+        unsafe {
+            let n = self.int(2);
+            let lda = ld(n);
+            let (job, part) = (pick(self.int(0), c"N", c"V"), pick(self.int(1), c"L", c"U"));
+            self.run_with_room([n, self.int(0), 0, 0], 1, |work, lwork, real, lreal, ints, lints, info| {
+                let head = [job, part, adr(&n), self.at(3), adr(&lda), self.at(4), work, lwork];
+                head.into_iter()
+                    .chain([real, lreal].into_iter().filter(|_| self.complex))
+                    .chain([ints, lints, info])
+                    .collect()
+            })
+        }
+    }
+
+    unsafe fn gesdd(&self) -> i64 {
+        // SAFETY: as required of the caller of [`Call::go`].
+        unsafe {
+            let (job, m, n) = (self.int(0), self.int(1), self.int(2));
+            let least = m.min(n);
+            let (lda, ldu, ldv) = (ld(m), ld(m), ld(if job == 2 { n } else { least }));
+            let letter = chr(match job {
+                0 => c"N",
+                1 => c"S",
+                _all => c"A",
+            });
+            let mut ints = vec![0i64; 8 * ld(least) as usize];
+            let reals = 5 * least * least.max(1) + 7 * least;
+            let reals = reals.max(2 * m.max(n) * least + 2 * least * least + least) as usize;
+            let ints = ints.as_mut_ptr().cast::<c_void>();
+            self.run_with_room([job, m, n, 0], reals, |work, lwork, real, _, _, _, info| {
+                let head = [
+                    letter,
+                    adr(&m),
+                    adr(&n),
+                    self.at(3),
+                    adr(&lda),
+                    self.at(4),
+                    self.at(5),
+                    adr(&ldu),
+                    self.at(6),
+                    adr(&ldv),
+                    work,
+                    lwork,
+                ];
+                head.into_iter().chain(self.complex.then_some(real)).chain([ints, info]).collect()
+            })
+        }
+    }
+
+    unsafe fn geqrf(&self) -> i64 {
+        // SAFETY: as required of the caller of [`Call::go`].
+        unsafe {
+            let (m, n) = (self.int(0), self.int(1));
+            let lda = ld(m);
+            self.run_with_room([m, n, 0, 0], 1, |work, lwork, _, _, _, _, info| {
+                [adr(&m), adr(&n), self.at(2), adr(&lda), self.at(3), work, lwork, info].into_iter().collect()
+            })
+        }
+    }
+
+    unsafe fn orgqr(&self) -> i64 {
+        // SAFETY: as required of the caller of [`Call::go`].
+        unsafe {
+            let (m, n, k) = (self.int(0), self.int(1), self.int(2));
+            let lda = ld(m);
+            self.run_with_room([m, n, k, 0], 1, |work, lwork, _, _, _, _, info| {
+                [adr(&m), adr(&n), adr(&k), self.at(3), adr(&lda), self.at(4), work, lwork, info]
+                    .into_iter()
+                    .collect()
+            })
+        }
+    }
+
+    unsafe fn gelsd(&self) -> i64 {
+        // SAFETY: as required of the caller of [`Call::go`].
+        unsafe {
+            let (m, n, k) = (self.int(0), self.int(1), self.int(2));
+            let (lda, ldb, rcond) = (ld(m), self.int(5), self.args[7]);
+            let status = self.run_with_room([m, n, k, ldb], 1, |work, lwork, real, _, ints, _, info| {
+                let head = [
+                    adr(&m),
+                    adr(&n),
+                    adr(&k),
+                    self.at(3),
+                    adr(&lda),
+                    self.at(4),
+                    adr(&ldb),
+                    self.at(6),
+                    adr(&rcond),
+                    self.at(8),
+                    work,
+                    lwork,
+                ];
+                head.into_iter().chain(self.complex.then_some(real)).chain([ints, info]).collect()
+            });
+            let rank = self.at(8).cast::<i64>();
+            *rank = self.read(*rank);
+            status
+        }
+    }
+}
+
+/// The place of a number, for a routine that only reads it.
+fn adr(x: &i64) -> Address {
+    std::ptr::from_ref(x).cast_mut().cast()
+}
+
+fn chr(c: &'static CStr) -> Address {
+    c.as_ptr().cast_mut().cast()
+}
+
+fn pick(flag: i64, no: &'static CStr, yes: &'static CStr) -> Address {
+    chr(if flag != 0 { yes } else { no })
+}
+
+/// The leading dimension of a matrix of so many rows.
+fn ld(n: i64) -> i64 {
+    n.max(1)
 }
 
 /// Calls a routine with operands as [`Routine`] lists them; gives what it says about its success.

@@ -10,13 +10,7 @@ mod tests {
     const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
         ("core/src/ssa/build/insts.rs", "translate", "one arm for each opcode"),
         ("core/src/lir/opt/simplify.rs", "int_binary", "one arm for each identity"),
-        ("core/src/typing/refusal.rs", "for_operands", "one case for each hint"),
         ("core/src/lower/func.rs", "inst", "one arm for each instruction"),
-        ("core/src/lower/fuse.rs", "rewrite", "one walk over a loop nest"),
-        ("core/src/ssa/opt/parallel/privatised_elements.rs", "updates", "one pattern of instructions"),
-        ("runtime/src/lapack.rs", "go", "one algorithm in its published steps"),
-        ("runtime/src/array/scan.rs", "nonzero", "one walk for each rank"),
-        ("runtime/src/random/params.rs", "check", "one arm for each distribution's parameters"),
         ("tier0-cranelift/src/emit.rs", "op", "one arm for each operation"),
         ("tier1-llvm/src/emit/ops.rs", "op", "one arm for each operation"),
     ];

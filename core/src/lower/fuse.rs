@@ -537,13 +537,6 @@ impl Pass<'_, '_> {
             })
             .collect();
         let mut args: Vec<Value> = vec![];
-        let operand = |args: &mut Vec<Value>, v: Value| {
-            let k = args.iter().position(|a| *a == v).unwrap_or_else(|| {
-                args.push(v);
-                args.len() - 1
-            });
-            FusedArg::Operand(k as u32)
-        };
         let (mut steps, mut shapes) = (vec![], HashMap::new());
         for (i, made) in taken.iter().chain([&(root, false)]) {
             let node = self.func.inst(*i).clone();
@@ -553,10 +546,10 @@ impl Pass<'_, '_> {
                 .iter()
                 .map(|a| match place.get(a) {
                     Some(k) => FusedArg::Step(*k as u32),
-                    None => operand(&mut args, *a),
+                    None => FusedArg::Operand(operand(&mut args, *a)),
                 })
                 .collect();
-            let ty = node.result.map_or_else(Type::none, |r| self.func.types[r.index()]);
+            let (ty, loc) = (node.result.map_or_else(Type::none, |r| self.func.types[r.index()]), node.loc);
             steps.push(FusedStep { op, args: step_args, ty, shape: None, made: *made });
             // Of the last step too, where all of the loop's arrays are made in the same way.
             let (true, Some(result), Some(array)) =
@@ -564,54 +557,28 @@ impl Pass<'_, '_> {
             else {
                 continue;
             };
-            // The shape keeps the place of the operation.
-            let shape = self.func.make_value();
-            self.func.types.push(Type::tuple(vec![Type::i64(); array.ndim()]));
-            self.uses.push(0);
-            shapes.insert(result, shape);
             let parts =
                 node.args[..ufunc::inputs(op)].iter().map(|a| shapes.get(a).copied().unwrap_or(*a)).collect();
-            self.defs.insert(shape, *i);
-            let loc = node.loc;
-            if *i == root {
-                let check = InstNode { op: Op::Broadcast, args: parts, result: Some(shape), ..node };
-                self.func.insts.push(check);
-                let check = Inst::new(self.func.insts.len() - 1);
-                self.defs.insert(shape, check);
-                let insts = &mut self.func.blocks[b.index()].insts;
-                let at = insts.iter().position(|k| *k == root).unwrap_or(0);
-                insts.insert(at, check);
-                added += 1;
-                continue;
-            }
-            self.func.insts[i.index()] =
-                InstNode { op: Op::Broadcast, args: parts, result: Some(shape), ..node };
-            added += self.keep_shape(b, *i, (result, ty, shape), loc);
+            let shape = self.put_shape(b, *i, (node, parts), array.ndim(), *i == root);
+            shapes.insert(result, shape);
+            added += if *i == root { 1 } else { self.keep_shape(b, *i, (result, ty, shape), loc) };
         }
         for v in sinks.iter().chain([&root]).flat_map(|i| self.func.inst(*i).args.clone()).collect::<Vec<_>>()
         {
             if let (Some(k), Some(shape)) = (place.get(&v), shapes.get(&v)) {
-                let FusedArg::Operand(at) = operand(&mut args, *shape) else { continue };
-                steps[*k].shape = Some(at);
+                steps[*k].shape = Some(operand(&mut args, *shape));
             }
         }
         if several {
             for (k, step) in steps.iter_mut().enumerate() {
                 let of = if let Some((i, _)) = taken.get(k) {
-                    place
-                        .iter()
-                        .find(|p| *p.1 == k)
-                        .map(|p| *p.0)
-                        .filter(|_| step.made && self.func.inst(*i).result.is_some())
+                    let made = step.made && self.func.inst(*i).result.is_some();
+                    place.iter().find(|p| *p.1 == k && made).map(|p| *p.0)
                 } else {
                     results.last().copied()
                 };
-                let Some(FusedArg::Operand(at)) =
-                    of.and_then(|v| shapes.get(&v)).map(|s| operand(&mut args, *s))
-                else {
-                    continue;
-                };
-                step.shape = Some(at);
+                let shape = of.and_then(|v| shapes.get(&v));
+                step.shape = shape.map(|s| operand(&mut args, *s)).or(step.shape);
             }
         }
         let node = &mut self.func.insts[root.index()];
@@ -621,6 +588,35 @@ impl Pass<'_, '_> {
         }
         self.func.blocks[b.index()].insts.retain(|i| !sinks.contains(i));
         added
+    }
+
+    /// The shape of what an instruction made, which checks the shapes of its operands: in its place, or before
+    /// it where it stays.
+    fn put_shape(
+        &mut self,
+        b: Block,
+        i: Inst,
+        (node, parts): (InstNode, Vec<Value>),
+        ndim: usize,
+        stays: bool,
+    ) -> Value {
+        let shape = self.func.make_value();
+        self.func.types.push(Type::tuple(vec![Type::i64(); ndim]));
+        self.uses.push(0);
+        let check = InstNode { op: Op::Broadcast, args: parts, result: Some(shape), ..node };
+        if !stays {
+            // The shape keeps the place of the operation.
+            self.defs.insert(shape, i);
+            self.func.insts[i.index()] = check;
+            return shape;
+        }
+        self.func.insts.push(check);
+        let check = Inst::new(self.func.insts.len() - 1);
+        self.defs.insert(shape, check);
+        let insts = &mut self.func.blocks[b.index()].insts;
+        let at = insts.iter().position(|k| *k == i).unwrap_or(0);
+        insts.insert(at, check);
+        shape
     }
 
     /// The results of a loop that makes several arrays, behind it.
@@ -679,6 +675,15 @@ impl Pass<'_, '_> {
         }
         1
     }
+}
+
+/// The number of an operand, which is put behind the others where it is new.
+fn operand(args: &mut Vec<Value>, v: Value) -> u32 {
+    let k = args.iter().position(|a| *a == v).unwrap_or_else(|| {
+        args.push(v);
+        args.len() - 1
+    });
+    k as u32
 }
 
 /// Whether an operation changes one of its operands.

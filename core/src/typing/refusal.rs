@@ -114,40 +114,66 @@ pub(crate) fn spelling(path: &str) -> String {
     words.into()
 }
 
+/// What a type is, for hints.
+const TEXT: fn(Type) -> bool = |t| *t == Kind::Str;
+const ARRAY: fn(Type) -> bool = |t| t.as_array().is_some();
+/// An array of floats or complex numbers.
+const FRACTIONS: fn(Type) -> bool =
+    |t| t.as_array().is_some_and(|a| a.dtype.is_complex() || a.dtype.is_float());
+
+fn is(args: &[Arg], k: usize, test: fn(Type) -> bool) -> bool {
+    args.get(k).is_some_and(|a| test(a.ty))
+}
+
+fn any(args: &[Arg], test: fn(Type) -> bool) -> bool {
+    args.iter().any(|a| test(a.ty))
+}
+
 /// A way out where an operation does not take its operands.
 pub(crate) fn for_operands(what: &str, args: &[Arg]) -> Option<&'static str> {
-    let is = |k: usize, test: fn(Type) -> bool| args.get(k).is_some_and(|a| test(a.ty));
-    let any = |test: fn(Type) -> bool| args.iter().any(|a| test(a.ty));
-    let (text, none, float) =
-        (|t: Type| *t == Kind::Str, |t: Type| *t == Kind::None, |t: Type| matches!(*t, Kind::Float(_)));
-    let tuple = |t: Type| matches!(*t, Kind::Tuple(_) | Kind::NamedTuple(..));
-    let array = |t: Type| t.as_array().is_some();
-    let fraction = |t: Type| {
-        let e = t.as_array().map_or(t, |a| a.dtype);
-        e.is_complex() || matches!(*e, Kind::Float(_))
-    };
-    let fractions =
-        |t: Type| t.as_array().is_some_and(|a| a.dtype.is_complex() || matches!(*a.dtype, Kind::Float(_)));
+    if what.ends_with("()") { for_function(what, args) } else { for_operator(what, args) }
+}
+
+fn for_operator(what: &str, args: &[Arg]) -> Option<&'static str> {
+    let is = |k: usize, test: fn(Type) -> bool| is(args, k, test);
+    let any = |test: fn(Type) -> bool| any(args, test);
     match what {
-        "+" if any(text) && any(Type::is_number) => {
+        "+" if any(TEXT) && any(Type::is_number) => {
             Some("str(x) makes a string of a number, int(s) or float(s) a number of a string")
         }
-        "%" if is(0, text) => Some("format with an f-string: f\"{x:.2f}\""),
-        "<" | "<=" | ">" | ">=" if any(|t| matches!(*t, Kind::Complex(_))) => {
-            Some("compare abs(z), z.real or z.imag")
-        }
-        "indexing" if is(1, float) => Some("an index is an int: a[int(i)]"),
+        "%" if is(0, TEXT) => Some("format with an f-string: f\"{x:.2f}\""),
+        "<" | "<=" | ">" | ">=" if any(Type::is_complex) => Some("compare abs(z), z.real or z.imag"),
+        "indexing" if is(1, Type::is_float) => Some("an index is an int: a[int(i)]"),
         "@" if any(Type::is_number) => Some("@ multiplies matrices and vectors; use * for a number"),
-        "&" | "|" | "^" | "<<" | ">>" | "~" if any(fraction) => Some(
-            "only bools and integers have bits: compare first, (a > 0) & (b > 0), or convert with a.astype(np.int64)",
-        ),
-        "indexing" | "item assignment" if is(1, fractions) => {
+        "&" | "|" | "^" | "<<" | ">>" | "~" if any(|t| FRACTIONS(t) || t.is_complex() || t.is_float()) => {
+            Some(
+                "only bools and integers have bits: compare first, (a > 0) & (b > 0), or convert with a.astype(np.int64)",
+            )
+        }
+        "indexing" | "item assignment" if is(1, FRACTIONS) => {
             Some("an array of indices holds integers or bools: a[i.astype(np.int64)]")
         }
-        "indexing" if is(1, array) && is(0, |t| t.is_sequence()) => {
+        "indexing" if is(1, ARRAY) && is(0, |t| t.is_sequence()) => {
             Some("only arrays are indexed by arrays: np.array(x)[i]")
         }
-        "numpy.take()" | "array.take()" if is(1, float) || is(1, fractions) => {
+        "indexing" if is(1, TEXT) && is(0, ARRAY) => {
+            Some("arrays with named fields are not compiled; pass one array for each field")
+        }
+        "item assignment" if is(0, |t| t.members().is_some()) => {
+            Some("a tuple cannot be changed; use a list, or build a new tuple")
+        }
+        "item assignment" if is(0, TEXT) => Some("a string cannot be changed; build a new one"),
+        _ if any(TEXT) && any(ARRAY) => Some("arrays hold numbers: int(s) or float(s) makes one of a string"),
+        _ if any(|t| *t == Kind::None) => Some("test for None first: if x is not None"),
+        _ => None,
+    }
+}
+
+fn for_function(what: &str, args: &[Arg]) -> Option<&'static str> {
+    let is = |k: usize, test: fn(Type) -> bool| is(args, k, test);
+    let any = |test: fn(Type) -> bool| any(args, test);
+    match what {
+        "numpy.take()" | "array.take()" if is(1, Type::is_float) || is(1, FRACTIONS) => {
             Some("what is taken is said by integers: np.take(a, int(i)), or i.astype(np.int64) of an array")
         }
         "numpy.where()"
@@ -171,7 +197,7 @@ pub(crate) fn for_operands(what: &str, args: &[Arg]) -> Option<&'static str> {
         | "numpy.sqrt()"
         | "numpy.exp()"
         | "numpy.log()"
-            if any(text) =>
+            if any(TEXT) =>
         {
             Some("arrays hold numbers: int(s) or float(s) makes one of a string")
         }
@@ -187,8 +213,10 @@ pub(crate) fn for_operands(what: &str, args: &[Arg]) -> Option<&'static str> {
         "random.choice()" | "random.sample()" => {
             Some("what is chosen from is a list, a tuple, a string or a range")
         }
-        "random.randint()" | "random.randrange()" if any(float) => Some("the ends are integers: int(x)"),
-        "int()" | "float()" | "complex()" | "range()" if is(0, array) => {
+        "random.randint()" | "random.randrange()" if any(Type::is_float) => {
+            Some("the ends are integers: int(x)")
+        }
+        "int()" | "float()" | "complex()" | "range()" if is(0, ARRAY) => {
             Some("that takes one number: an element, a[0], or a.item() of an array of one element")
         }
         "numpy.concatenate()"
@@ -198,7 +226,7 @@ pub(crate) fn for_operands(what: &str, args: &[Arg]) -> Option<&'static str> {
         | "numpy.hstack()"
         | "numpy.dstack()"
         | "numpy.column_stack()"
-            if is(0, array) =>
+            if is(0, ARRAY) =>
         {
             Some("what is joined is given in a tuple or a list: (a, b)")
         }
@@ -208,18 +236,7 @@ pub(crate) fn for_operands(what: &str, args: &[Arg]) -> Option<&'static str> {
         "array.astype()" | "array.view()" => {
             Some("pass np.float64, np.int32, ... or a constant string such as \"float32\"")
         }
-        "indexing" if is(1, text) && is(0, |t| t.as_array().is_some()) => {
-            Some("arrays with named fields are not compiled; pass one array for each field")
-        }
-        "item assignment" if is(0, tuple) => {
-            Some("a tuple cannot be changed; use a list, or build a new tuple")
-        }
-        "item assignment" if is(0, text) => Some("a string cannot be changed; build a new one"),
-        "range()" if any(float) => Some("range() takes ints: range(int(n))"),
-        _ if any(text) && any(array) && !what.ends_with("()") => {
-            Some("arrays hold numbers: int(s) or float(s) makes one of a string")
-        }
-        _ if any(none) && !what.ends_with("()") => Some("test for None first: if x is not None"),
+        "range()" if any(Type::is_float) => Some("range() takes ints: range(int(n))"),
         _ => None,
     }
 }

@@ -323,6 +323,11 @@ simd! {
     }
 }
 
+/// How many elements are looked at together.
+const BLOCK: usize = 256;
+/// Rows that are shorter are taken together where they lie one behind the other.
+const SHORT: i64 = 64;
+
 /// Indices of the true elements, in C order; those along the first axis count from `base`.
 ///
 /// # Safety
@@ -336,119 +341,120 @@ pub(crate) unsafe fn nonzero(
     (count, (item_step, axis_step)): (i64, (i64, i64)),
     poll: &mut Poll,
 ) {
-    const BLOCK: usize = 256;
-    /// Rows that are shorter are taken together where they lie one behind the other.
-    const SHORT: i64 = 64;
-    unsafe fn short_rows<T: Item>(
-        from: View<'_>,
-        base: i64,
-        out: *mut i64,
-        count: i64,
-        item_step: isize,
-        axis_step: isize,
-        poll: &mut Poll,
-    ) {
-        let (n, size) = (from.size() as usize, size_of::<T>() as isize);
-        let (mut to, mut left) = (out, count as usize);
-        let (mut flags, mut found) = ([0u8; BLOCK], [0i64; BLOCK]);
-        for first in (0..n).step_by(BLOCK) {
-            let len = BLOCK.min(n - first);
-            // SAFETY: as below.
-            unsafe {
-                are_true::<T>(
-                    from.data.offset(first as isize * size),
-                    len as isize,
-                    size,
-                    flags.as_mut_ptr(),
-                );
-                let some =
-                    chosen::positions(flags.as_ptr(), len, first as i64, found.as_mut_ptr(), left.min(BLOCK));
-                left -= some;
-                for place in &found[..some] {
-                    let mut rest = *place as u64;
-                    for (k, n) in from.shape.iter().enumerate().rev() {
-                        *to.offset(k as isize * axis_step) =
-                            (rest % *n as u64) as i64 + if k == 0 { base } else { 0 };
-                        rest /= *n as u64;
-                    }
-                    to = to.offset(item_step);
+    // SAFETY: as required of the caller.
+    with_item!(elem, T => unsafe { true_in_rows::<T>(from, base, out, count, item_step as isize, axis_step as isize, poll) }, else ());
+}
+
+/// [`nonzero`] of rows that lie one behind the other.
+///
+/// # Safety
+/// As for [`nonzero`].
+unsafe fn true_in_short_rows<T: Item>(
+    from: View<'_>,
+    base: i64,
+    out: *mut i64,
+    count: i64,
+    item_step: isize,
+    axis_step: isize,
+    poll: &mut Poll,
+) {
+    let (n, size) = (from.size() as usize, size_of::<T>() as isize);
+    let (mut to, mut left) = (out, count as usize);
+    let (mut flags, mut found) = ([0u8; BLOCK], [0i64; BLOCK]);
+    for first in (0..n).step_by(BLOCK) {
+        let len = BLOCK.min(n - first);
+        // SAFETY: as required of the caller: there are places for as many indices as are left.
+        unsafe {
+            are_true::<T>(from.data.offset(first as isize * size), len as isize, size, flags.as_mut_ptr());
+            let some =
+                chosen::positions(flags.as_ptr(), len, first as i64, found.as_mut_ptr(), left.min(BLOCK));
+            left -= some;
+            for place in &found[..some] {
+                let mut rest = *place as u64;
+                for (k, n) in from.shape.iter().enumerate().rev() {
+                    *to.offset(k as isize * axis_step) =
+                        (rest % *n as u64) as i64 + if k == 0 { base } else { 0 };
+                    rest /= *n as u64;
                 }
+                to = to.offset(item_step);
             }
-            if poll.worked(len) {
+        }
+        if poll.worked(len) {
+            return;
+        }
+    }
+}
+
+/// [`nonzero`] row by row: which elements are true, a block at a time, and their positions.
+///
+/// # Safety
+/// As for [`nonzero`].
+unsafe fn true_in_rows<T: Item>(
+    from: View<'_>,
+    base: i64,
+    out: *mut i64,
+    count: i64,
+    item_step: isize,
+    axis_step: isize,
+    poll: &mut Poll,
+) {
+    let Some((n, outer)) = from.shape.split_last() else { return };
+    if !outer.is_empty() && *n < SHORT && *from.strides == *from.c_strides(size_of::<T>()) {
+        // SAFETY: as required of the caller; the rows lie one behind the other.
+        return unsafe { true_in_short_rows::<T>(from, base, out, count, item_step, axis_step, poll) };
+    }
+    let (n, stride) = (*n as usize, from.strides[outer.len()] as isize);
+    let (mut to, mut left) = (out, count as usize);
+    let (mut flags, mut found) = ([0u8; BLOCK], [0i64; BLOCK]);
+    let mut index: super::small_vec::SmallVec<i64> = super::small_vec::SmallVec::of(0, outer.len());
+    each_index(outer, [&from.strides[..outer.len()]], |[row]| {
+        for first in (0..n).step_by(BLOCK) {
+            if poll.stopped() {
                 return;
             }
-        }
-    }
-    /// Row by row: which elements are true, a block at a time, and their positions.
-    unsafe fn run<T: Item>(
-        from: View<'_>,
-        base: i64,
-        out: *mut i64,
-        count: i64,
-        item_step: isize,
-        axis_step: isize,
-        poll: &mut Poll,
-    ) {
-        let Some((n, outer)) = from.shape.split_last() else { return };
-        if !outer.is_empty() && *n < SHORT && *from.strides == *from.c_strides(size_of::<T>()) {
-            // SAFETY: as required of the caller; the rows lie one behind the other.
-            return unsafe { short_rows::<T>(from, base, out, count, item_step, axis_step, poll) };
-        }
-        let (n, stride) = (*n as usize, from.strides[outer.len()] as isize);
-        let (mut to, mut left) = (out, count as usize);
-        let (mut flags, mut found) = ([0u8; BLOCK], [0i64; BLOCK]);
-        let mut index: super::small_vec::SmallVec<i64> = super::small_vec::SmallVec::of(0, outer.len());
-        each_index(outer, [&from.strides[..outer.len()]], |[row]| {
-            for first in (0..n).step_by(BLOCK) {
-                if poll.stopped() {
-                    return;
-                }
-                let len = BLOCK.min(n - first);
-                // SAFETY: the elements lie in the array, and places for as many indices as are left in the
-                // results.
-                unsafe {
-                    are_true::<T>(
-                        from.data.offset(row + first as isize * stride),
-                        len as isize,
-                        stride,
-                        flags.as_mut_ptr(),
-                    );
-                    let some = chosen::positions(
-                        flags.as_ptr(),
-                        len,
-                        first as i64 + if outer.is_empty() { base } else { 0 },
-                        found.as_mut_ptr(),
-                        left.min(BLOCK),
-                    );
-                    left -= some;
-                    for (k, i) in index.iter().enumerate() {
-                        for j in 0..some {
-                            *to.offset(j as isize * item_step + k as isize * axis_step) =
-                                *i + if k == 0 { base } else { 0 };
-                        }
+            let len = BLOCK.min(n - first);
+            // SAFETY: the elements lie in the array, and places for as many indices as are left in the
+            // results.
+            unsafe {
+                are_true::<T>(
+                    from.data.offset(row + first as isize * stride),
+                    len as isize,
+                    stride,
+                    flags.as_mut_ptr(),
+                );
+                let some = chosen::positions(
+                    flags.as_ptr(),
+                    len,
+                    first as i64 + if outer.is_empty() { base } else { 0 },
+                    found.as_mut_ptr(),
+                    left.min(BLOCK),
+                );
+                left -= some;
+                for (k, i) in index.iter().enumerate() {
+                    for j in 0..some {
+                        *to.offset(j as isize * item_step + k as isize * axis_step) =
+                            *i + if k == 0 { base } else { 0 };
                     }
-                    let last = to.offset(outer.len() as isize * axis_step);
-                    if item_step == 1 {
-                        std::ptr::copy_nonoverlapping(found.as_ptr(), last, some)
-                    } else {
-                        for (j, i) in found[..some].iter().enumerate() {
-                            *last.offset(j as isize * item_step) = *i;
-                        }
+                }
+                let last = to.offset(outer.len() as isize * axis_step);
+                if item_step == 1 {
+                    std::ptr::copy_nonoverlapping(found.as_ptr(), last, some)
+                } else {
+                    for (j, i) in found[..some].iter().enumerate() {
+                        *last.offset(j as isize * item_step) = *i;
                     }
-                    to = to.offset(some as isize * item_step);
                 }
-                poll.worked(len);
+                to = to.offset(some as isize * item_step);
             }
-            // The next row, in C order.
-            for (i, n) in index.iter_mut().zip(outer).rev() {
-                *i += 1;
-                if *i < *n {
-                    break;
-                }
-                *i = 0;
+            poll.worked(len);
+        }
+        // The next row, in C order.
+        for (i, n) in index.iter_mut().zip(outer).rev() {
+            *i += 1;
+            if *i < *n {
+                break;
             }
-        });
-    }
-    // SAFETY: as required of the caller.
-    with_item!(elem, T => unsafe { run::<T>(from, base, out, count, item_step as isize, axis_step as isize, poll) }, else ());
+            *i = 0;
+        }
+    });
 }

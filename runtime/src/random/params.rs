@@ -17,103 +17,21 @@ impl Params<'_> {
 
 /// What NumPy refuses, in its words; of arrays it speaks a little differently.
 #[cold]
-#[expect(clippy::wildcard_enum_match_arm, reason = "any other distribution takes all parameters")]
 pub(super) fn check(draw: Draw, modern: bool, p: Params<'_>, arrays: bool) -> Res<()> {
     let refuse =
         |text: String| Err(Error::value(if arrays { text.replace("is NaN", "contains NaNs") } else { text }));
-    match draw {
-        Draw::Uniform => {
-            let range = p.f(1) - p.f(0);
-            if !range.is_finite() {
-                return Err(Error::overflow(if modern {
-                    "high - low range exceeds valid bounds"
-                } else {
-                    "Range exceeds valid bounds"
-                }));
-            }
-            if modern && range.is_sign_negative() {
-                return refuse("high - low < 0".into());
-            }
-        }
-        Draw::Triangular => {
-            let (left, mode, right) = (p.f(0), p.f(1), p.f(2));
-            if left > mode {
-                return refuse("left > mode".into());
-            }
-            if mode > right {
-                return refuse("mode > right".into());
-            }
-            if left == right {
-                return refuse("left == right".into());
-            }
-        }
-        Draw::Hypergeometric => {
-            if modern && p.i(0).max(p.i(1)) >= 1_000_000_000 {
-                return refuse("both ngood and nbad must be less than 1000000000".into());
-            }
-            if p.i(0).saturating_add(p.i(1)) < p.i(2) {
-                return refuse("ngood + nbad < nsample".into());
-            }
-        }
-        Draw::NegativeBinomial if modern => {
-            let (n, q) = (p.f(0), p.f(1));
-            if n.is_nan() {
-                return refuse("n must not be NaN".into());
-            }
-            if n > 0.0 && q > 0.0 && q <= 1.0 && (1.0 - q) / q * (n + 10.0 * n.sqrt()) > LARGEST_LAM {
-                return refuse("n too large or p too small, see Generator.negative_binomial Notes".into());
-            }
-        }
-        _others => {}
+    if let Some(text) = wrong_together(draw, modern, p)? {
+        return refuse(text.into());
     }
     for (k, param) in draw.params().iter().enumerate() {
-        let name = param.name;
         let x = if param.int { p.i(k) as f64 } else { p.f(k) };
         let must = if draw == Draw::NegativeBinomial && modern && k == 1 {
             Must::FractionNotZero
         } else {
             param.must
         };
-        match must {
-            Must::Any => {}
-            Must::NonNegative => {
-                if !x.is_nan() && x.is_sign_negative() {
-                    return refuse(format!("{name} < 0"));
-                }
-            }
-            Must::Positive => {
-                if x <= 0.0 {
-                    return refuse(format!("{name} <= 0"));
-                }
-            }
-            Must::Fraction => {
-                if !(0.0..=1.0).contains(&x) {
-                    return refuse(format!("{name} < 0, {name} > 1 or {name} is NaN"));
-                }
-            }
-            Must::FractionNotZero => {
-                if !(x > 0.0 && x <= 1.0) {
-                    return refuse(format!("{name} <= 0, {name} > 1 or {name} contains NaNs"));
-                }
-            }
-            Must::FractionNotOne => {
-                if !(0.0..1.0).contains(&x) {
-                    return refuse(format!("{name} < 0, {name} >= 1 or {name} is NaN"));
-                }
-            }
-            Must::AboveOne => {
-                if !(x > 1.0) {
-                    return refuse(format!("{name} <= 1 or {name} is NaN"));
-                }
-            }
-            Must::Poisson => {
-                if !(x >= 0.0) {
-                    return refuse(format!("{name} < 0 or {name} is NaN"));
-                }
-                if x > LARGEST_LAM {
-                    return refuse(format!("{name} value too large"));
-                }
-            }
+        if let Some(what) = wrong(must, param.name, x) {
+            return refuse(what);
         }
     }
     if draw == Draw::Hypergeometric {
@@ -125,6 +43,80 @@ pub(super) fn check(draw: Draw, modern: bool, p: Params<'_>, arrays: bool) -> Re
         }
     }
     Ok(())
+}
+
+/// What is wrong with parameters together, which NumPy says before what is wrong with one.
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other distribution takes all parameters")]
+fn wrong_together(draw: Draw, modern: bool, p: Params<'_>) -> Res<Option<&'static str>> {
+    let wrong = match draw {
+        Draw::Uniform => {
+            let range = p.f(1) - p.f(0);
+            if !range.is_finite() {
+                return Err(Error::overflow(if modern {
+                    "high - low range exceeds valid bounds"
+                } else {
+                    "Range exceeds valid bounds"
+                }));
+            }
+            (modern && range.is_sign_negative()).then_some("high - low < 0")
+        }
+        Draw::Triangular => {
+            let (left, mode, right) = (p.f(0), p.f(1), p.f(2));
+            if left > mode {
+                Some("left > mode")
+            } else if mode > right {
+                Some("mode > right")
+            } else {
+                (left == right).then_some("left == right")
+            }
+        }
+        Draw::Hypergeometric => {
+            if modern && p.i(0).max(p.i(1)) >= 1_000_000_000 {
+                Some("both ngood and nbad must be less than 1000000000")
+            } else {
+                (p.i(0).saturating_add(p.i(1)) < p.i(2)).then_some("ngood + nbad < nsample")
+            }
+        }
+        Draw::NegativeBinomial if modern => {
+            let (n, q) = (p.f(0), p.f(1));
+            let is_large =
+                n > 0.0 && q > 0.0 && q <= 1.0 && (1.0 - q) / q * (n + 10.0 * n.sqrt()) > LARGEST_LAM;
+            if n.is_nan() {
+                Some("n must not be NaN")
+            } else {
+                is_large.then_some("n too large or p too small, see Generator.negative_binomial Notes")
+            }
+        }
+        _ => None,
+    };
+    Ok(wrong)
+}
+
+/// What is wrong with one parameter.
+fn wrong(must: Must, name: &str, x: f64) -> Option<String> {
+    let fine = match must {
+        Must::Any => true,
+        Must::NonNegative => x.is_nan() || x.is_sign_positive(),
+        Must::Positive => x.is_nan() || x > 0.0,
+        Must::Fraction => (0.0..=1.0).contains(&x),
+        Must::FractionNotZero => x > 0.0 && x <= 1.0,
+        Must::FractionNotOne => (0.0..1.0).contains(&x),
+        Must::AboveOne => x > 1.0,
+        Must::Poisson => (0.0..=LARGEST_LAM).contains(&x),
+    };
+    if fine {
+        return None;
+    }
+    Some(match must {
+        Must::Any | Must::NonNegative => format!("{name} < 0"),
+        Must::Positive => format!("{name} <= 0"),
+        Must::Fraction => format!("{name} < 0, {name} > 1 or {name} is NaN"),
+        Must::FractionNotZero => format!("{name} <= 0, {name} > 1 or {name} contains NaNs"),
+        Must::FractionNotOne => format!("{name} < 0, {name} >= 1 or {name} is NaN"),
+        Must::AboveOne => format!("{name} <= 1 or {name} is NaN"),
+        Must::Poisson if x > LARGEST_LAM => format!("{name} value too large"),
+        Must::Poisson => format!("{name} < 0 or {name} is NaN"),
+    })
 }
 
 /// `2^63 - 1 - 10 sqrt(2^63 - 1)`: ten deviations below the largest integer.

@@ -21,6 +21,41 @@ enum Kind {
     Better(OpId),
 }
 
+impl Kind {
+    /// What a piece of the loop begins with, and what puts it together with the rest.
+    fn operations(&self, orders: [bool; 2]) -> Option<(OpId, OpId)> {
+        Some(match self {
+            Kind::Family("sum") => (id::PARALLEL_ZERO_BINS, id::PARALLEL_ADD_BINS),
+            Kind::Family("product") => (id::PARALLEL_ONE_BINS, id::PARALLEL_MULTIPLY_BINS),
+            Kind::Family("and") => (id::PARALLEL_OWN_BINS, id::PARALLEL_AND_BINS),
+            Kind::Family("or") => (id::PARALLEL_OWN_BINS, id::PARALLEL_OR_BINS),
+            Kind::Family("xor") => (id::PARALLEL_ZERO_BINS, id::PARALLEL_XOR_BINS),
+            Kind::Family(_) => return None,
+            Kind::Choose(_) if orders == [true; 2] => (id::PARALLEL_OWN_BINS, id::PARALLEL_CHOOSE_ANY_BINS),
+            Kind::Choose(_) if orders != [false, true] => (id::PARALLEL_OWN_BINS, id::PARALLEL_CHOOSE_BINS),
+            Kind::Choose(_) => (id::PARALLEL_NAN_BINS, id::PARALLEL_CHOOSE_LAST_BINS),
+            Kind::Better(id::LT) => (id::PARALLEL_OWN_BINS, id::PARALLEL_LESSER_BINS),
+            Kind::Better(id::GT) => (id::PARALLEL_OWN_BINS, id::PARALLEL_GREATER_BINS),
+            // Of equal ones the last, which is another one of 0.0 and -0.0.
+            Kind::Better(id::LE) => (id::PARALLEL_HIGH_BINS, id::PARALLEL_LEAST_BINS),
+            Kind::Better(_) => (id::PARALLEL_LOW_BINS, id::PARALLEL_GREATEST_BINS),
+        })
+    }
+}
+
+/// What a loop does to elements of one value.
+struct Updates {
+    kind: Kind,
+    /// The function that chooses.
+    choose: Option<Value>,
+    /// Whether Python's `min` and `max` have the old value first, and the new one.
+    orders: [bool; 2],
+    /// What belongs to the best element, for each place where one is found.
+    followers: Vec<Vec<Value>>,
+    /// Where better ones are found.
+    branches: Vec<Block>,
+}
+
 impl Classifier<'_> {
     /// Values from outside of which the loop does nothing but update elements, all in one way, some of them
     /// perhaps in several iterations.
@@ -48,7 +83,6 @@ impl Classifier<'_> {
         let (mut kind, mut choose) = (None, None);
         let (mut trial, mut changed) = (Trial::new(self), vec![]);
         let (mut reads, mut read) = (vec![], vec![]);
-        // Whether Python's `min` and `max` have the old value first, and the new one.
         let mut orders = [false; 2];
         let (mut followers, mut branches): (Vec<Vec<Value>>, Vec<Block>) = (vec![], vec![]);
         for (i, k) in self.operands(of)? {
@@ -126,23 +160,13 @@ impl Classifier<'_> {
         if !meet || !read.iter().all(|r| reads.contains(r)) {
             return None;
         }
-        let kind = kind?;
-        let (start, merge) = match kind {
-            Kind::Family("sum") => (id::PARALLEL_ZERO_BINS, id::PARALLEL_ADD_BINS),
-            Kind::Family("product") => (id::PARALLEL_ONE_BINS, id::PARALLEL_MULTIPLY_BINS),
-            Kind::Family("and") => (id::PARALLEL_OWN_BINS, id::PARALLEL_AND_BINS),
-            Kind::Family("or") => (id::PARALLEL_OWN_BINS, id::PARALLEL_OR_BINS),
-            Kind::Family("xor") => (id::PARALLEL_ZERO_BINS, id::PARALLEL_XOR_BINS),
-            Kind::Family(_) => return None,
-            Kind::Choose(_) if orders == [true; 2] => (id::PARALLEL_OWN_BINS, id::PARALLEL_CHOOSE_ANY_BINS),
-            Kind::Choose(_) if orders != [false, true] => (id::PARALLEL_OWN_BINS, id::PARALLEL_CHOOSE_BINS),
-            Kind::Choose(_) => (id::PARALLEL_NAN_BINS, id::PARALLEL_CHOOSE_LAST_BINS),
-            Kind::Better(id::LT) => (id::PARALLEL_OWN_BINS, id::PARALLEL_LESSER_BINS),
-            Kind::Better(id::GT) => (id::PARALLEL_OWN_BINS, id::PARALLEL_GREATER_BINS),
-            // Of equal ones the last, which is another one of 0.0 and -0.0.
-            Kind::Better(id::LE) => (id::PARALLEL_HIGH_BINS, id::PARALLEL_LEAST_BINS),
-            Kind::Better(_) => (id::PARALLEL_LOW_BINS, id::PARALLEL_GREATEST_BINS),
-        };
+        self.pieces(of, Updates { kind: kind?, choose, orders, followers, branches })
+    }
+
+    /// What pieces of the loop have of their own for such updates.
+    fn pieces(&self, of: Value, found: Updates) -> Option<Vec<Privatised>> {
+        let Updates { kind, choose, orders, mut followers, branches } = found;
+        let (start, merge) = kind.operations(orders)?;
         let (mut all, mut changes) = (vec![], false);
         if let Kind::Better(path) = kind {
             // What belongs to the best one comes first: it asks what was the best so far.
