@@ -16,6 +16,8 @@ const MODULES: &[(&str, Facts)] = &[
     ("int.", PYTHONS),
     ("float.", PYTHONS),
     ("complex.", PYTHONS),
+    ("set.", PYTHONS),
+    ("frozenset.", PYTHONS),
     ("array.", OF_ARRAYS),
     // Generators are there too.
     ("numpy.random.", NUMPYS.draws()),
