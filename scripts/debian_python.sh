@@ -4,7 +4,7 @@
 #   debian_python.sh VERSION FOLDER   FOLDER/usr/bin/pythonVERSION
 set -euo pipefail
 version=$1 folder=$(realpath -m "$2")
-declare -A SUITES=([3.13]=trixie [3.14]=forky)
+declare -A SUITES=([3.13]=trixie [3.14]=forky [3.15]=forky)
 suite=${SUITES[$version]:-}
 [ -n "$suite" ] || { echo "debian_python: no Debian has Python $version: install it, or a version manager's" >&2; exit 1; }
 command -v apt-get >/dev/null || { echo "debian_python: this is no Debian: install Python $version with its headers and venv" >&2; exit 1; }

@@ -86,6 +86,7 @@ fn damaged_tables_are_diagnostics() {
         exceptions: &[],
         first_line: 1,
         varnames: &[],
+        consts: &[],
     };
     assert!(decode::decode(&raw((3, 11), &ok)).is_ok());
     assert_eq!(decode::decode(&raw((3, 10), &ok)).unwrap_err().code.name(), "unsupported-bytecode");

@@ -23,15 +23,16 @@ macro_rules! recordings {
 }
 
 type Recording = ((u8, u8), &'static str, [&'static str; 4]);
-const RECORDINGS: [Recording; 4] = recordings!(11 "py311", 12 "py312", 13 "py313", 14 "py314");
+const RECORDINGS: [Recording; 5] = recordings!(11 "py311", 12 "py312", 13 "py313", 14 "py314", 15 "py315");
 
 /// Opcodes that no code object has: they are written while a program runs, or stand in code that the
 /// interpreter makes for itself.
-const NEVER: [&str; 4] = ["INTERPRETER_EXIT", "RESERVED", "EXIT_INIT_CHECK", "ENTER_EXECUTOR"];
+const NEVER: [&str; 5] =
+    ["INTERPRETER_EXIT", "RESERVED", "EXIT_INIT_CHECK", "ENTER_EXECUTOR", "TRACE_RECORD"];
 
 /// Functions that a version encodes in another way than the one before it, because it means it in another
 /// way.
-const OTHERWISE: [((u8, u8), &[(&str, &str)]); 3] = [
+const OTHERWISE: [((u8, u8), &[(&str, &str)]); 4] = [
     (
         (3, 12),
         &[
@@ -64,6 +65,7 @@ const OTHERWISE: [((u8, u8), &[(&str, &str)]); 3] = [
             ("manager_in_loop", "the same"),
         ],
     ),
+    ((3, 15), &[("inner_functions", "`__annotate__` has the name of its function before its own")]),
 ];
 
 fn functions(version: (u8, u8)) -> Vec<Code> {
@@ -163,6 +165,9 @@ fn labels(code: &Code, i: &Instr) -> Vec<String> {
     let name = i.op.name();
     match (i.op, i.op.arg()) {
         (Opcode::LoadInt, _) => vec![format!("constant {}", i.arg)],
+        (Opcode::LoadLiteral, _) => {
+            vec![format!("constant {}", text::meaning(code, i).expect("a literal"))]
+        }
         (Opcode::BranchFalse | Opcode::BranchTrue, _) => vec!["branch".into()],
         (Opcode::BranchNone | Opcode::BranchNotNone, _) => vec!["branch_none".into()],
         (Opcode::CallExit, _) | (_, Arg::Jump) => vec![name.into()],
@@ -205,6 +210,7 @@ fn program(code: &Code) -> Program {
             inst.op,
             Opcode::LoadConst
                 | Opcode::LoadInt
+                | Opcode::LoadLiteral
                 | Opcode::StoreLocal
                 | Opcode::SaveLocal
                 | Opcode::Pop

@@ -62,6 +62,9 @@ fn nested(code: &Bound<'_, PyAny>, version: (u8, u8), origin: Origin, depth: usi
     let bytecode = raw(intern!(py, "co_code"))?;
     let locations = raw(intern!(py, "co_linetable"))?;
     let exceptions = raw(intern!(py, "co_exceptiontable"))?;
+    let consts =
+        code.getattr(intern!(py, "co_consts")).and_then(|c| Ok(c.cast_into::<PyTuple>()?)).map_err(failed)?;
+    out.consts = consts.iter().map(|c| constant(&c, version, origin, depth)).collect::<Result<_>>()?;
     let raw = Raw {
         version,
         code: bytecode.as_bytes(),
@@ -69,11 +72,9 @@ fn nested(code: &Bound<'_, PyAny>, version: (u8, u8), origin: Origin, depth: usi
         exceptions: exceptions.as_bytes(),
         first_line: out.first_line,
         varnames: &out.varnames,
+        consts: &out.consts,
     };
     (out.insts, out.handlers) = decode_raw(&raw).map_err(|e| e.at(span(&out)))?;
-    let consts =
-        code.getattr(intern!(py, "co_consts")).and_then(|c| Ok(c.cast_into::<PyTuple>()?)).map_err(failed)?;
-    out.consts = consts.iter().map(|c| constant(&c, version, origin, depth)).collect::<Result<_>>()?;
     Ok(out)
 }
 

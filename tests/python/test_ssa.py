@@ -242,7 +242,7 @@ def outcome(function, sources):
 
 
 FIXTURES = ["statements", "exceptions", "closures", "encodings"]
-VERSIONS = ["py311", "py312", "py313", "py314"]
+VERSIONS = ["py311", "py312", "py313", "py314", "py315"]
 
 
 def load(name, version):

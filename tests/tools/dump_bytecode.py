@@ -138,7 +138,7 @@ def opcodes():
     caches = opcode._inline_cache_entries
     for name, number in sorted(opcode.opmap.items(), key=lambda item: item[1]):
         if number < 256 and not name.startswith("INSTRUMENTED_"):
-            count = caches.get(name, 0) if isinstance(caches, dict) else caches[number]
+            count = caches[number] if isinstance(caches, list) else caches.get(name, 0)
             print("opcode", number, name, count)
     for kind in ("_nb_ops", "_intrinsic_1_descs", "_intrinsic_2_descs", "_common_constants", "_special_method_names"):
         for index, what in enumerate(getattr(opcode, kind, ())):

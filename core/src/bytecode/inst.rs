@@ -7,6 +7,9 @@
 //!
 //! Below, the stack is written with the top on the right.
 
+use crate::types::Const;
+use std::sync::LazyLock;
+
 /// What the argument of an instruction indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arg {
@@ -52,6 +55,8 @@ opcodes! {
     LoadConst = "load_const": Const;
     /// The argument itself.
     LoadInt = "load_int";
+    /// The n-th of [`LITERALS`].
+    LoadLiteral = "load_literal";
     /// A class or function that needs no look-up: see [`common`].
     LoadCommon = "load_common";
     LoadLocal = "load_local": Local;
@@ -203,9 +208,15 @@ pub(crate) const BINARY: [&str; 26] = [
     "*=", "%=", "|=", "**=", ">>=", "-=", "/=", "^=",
 ];
 
+/// Constants that are in no table of the function, by the argument of [`Opcode::LoadLiteral`].
+pub(crate) static LITERALS: LazyLock<[Const; 5]> = LazyLock::new(|| {
+    [Const::None, Const::Str("".into()), Const::Bool(true), Const::Bool(false), Const::Int(-1)]
+});
+
 /// What [`Opcode::LoadCommon`] pushes, by argument.
 pub(crate) mod common {
-    pub(crate) const NAMES: [&str; 5] = ["AssertionError", "NotImplementedError", "tuple", "all", "any"];
+    pub(crate) const NAMES: [&str; 7] =
+        ["AssertionError", "NotImplementedError", "tuple", "all", "any", "list", "set"];
     pub(crate) const ASSERTION_ERROR: u32 = 0;
 }
 

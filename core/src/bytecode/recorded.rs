@@ -63,6 +63,7 @@ fn read(
         exceptions: &exceptions,
         first_line: code.first_line,
         varnames: &code.varnames,
+        consts: &code.consts,
     };
     let decoded = decode::decode(&raw).and_then(|done| {
         let listing = decode::listing(&raw)?;

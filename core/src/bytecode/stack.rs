@@ -11,9 +11,10 @@ pub(crate) fn effect(op: Opcode, arg: u32) -> (usize, usize) {
     match op {
         Swap | DeleteLocal | DeleteCell | DeleteGlobal | DeleteName | MakeCell | Jump | Send
         | SetupAnnotations => (0, 0),
-        PushNull | Copy | LoadConst | LoadInt | LoadCommon | LoadLocal | SaveLocal | Capture | LoadCell
-        | LoadGlobal | LoadName | LoadNames | LoadBuildClass | MakeGenerator | ForIter | CallExit
-        | Length | MatchMapping | MatchSequence | MatchKeys | ImportFrom | GetAsyncNext => (0, 1),
+        PushNull | Copy | LoadConst | LoadInt | LoadLiteral | LoadCommon | LoadLocal | SaveLocal
+        | Capture | LoadCell | LoadGlobal | LoadName | LoadNames | LoadBuildClass | MakeGenerator
+        | ForIter | CallExit | Length | MatchMapping | MatchSequence | MatchKeys | ImportFrom
+        | GetAsyncNext => (0, 1),
         Pop | StoreLocal | StoreCell | StoreGlobal | StoreName | DeleteAttr | ListAppend | ListExtend
         | SetAdd | SetUpdate | MapUpdate | MapMerge | BranchFalse | BranchTrue | BranchNone
         | BranchNotNone | Return | Reraise | PopHandled | ImportStar | PrintResult => (1, 0),

@@ -11,7 +11,7 @@
 //! end
 //! ```
 
-use super::inst::{BINARY, common, special};
+use super::inst::{BINARY, LITERALS, common, special};
 use super::{Arg, Code, Constant, Handler, Instr, Opcode, Position};
 use crate::diag::Result;
 use crate::lex::Cursor;
@@ -93,6 +93,7 @@ pub fn meaning(c: &Code, i: &Instr) -> Option<String> {
                 Opcode::Compare => ["<", "<=", "==", "!=", ">", ">="].get(arg),
                 Opcode::LoadCommon => common::NAMES.get(arg),
                 Opcode::LoadSpecial => special::NAMES.get(arg),
+                Opcode::LoadLiteral => return LITERALS.get(arg).map(|c| c.to_string()),
                 _ => None,
             };
             known.map(|s| s.to_string())

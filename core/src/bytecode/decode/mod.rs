@@ -9,22 +9,25 @@
 //! these kinds are no part of the tables. Nothing here trusts its input: bytes out of place are a
 //! [`Diagnostic`].
 
+mod pairs;
 mod shapes;
 mod tables;
 mod v311;
 mod v312;
 mod v313;
 mod v314;
+mod v315;
 
-use super::{Handler, Instr, Opcode, Position};
+use super::{Constant, Handler, Instr, Opcode, Position};
 use crate::diag::{Code, Diagnostic, Result};
 use std::sync::Arc;
 
 /// The versions of CPython whose bytecode is known.
-pub static VERSIONS: [&Version; 4] = [&v311::VERSION, &v312::VERSION, &v313::VERSION, &v314::VERSION];
+pub static VERSIONS: [&Version; 5] =
+    [&v311::VERSION, &v312::VERSION, &v313::VERSION, &v314::VERSION, &v315::VERSION];
 
-/// `co_code`, `co_linetable`, `co_exceptiontable`, `co_firstlineno` and `co_varnames` of a code object of
-/// that Python version.
+/// `co_code`, `co_linetable`, `co_exceptiontable`, `co_firstlineno`, `co_varnames` and `co_consts` of a code
+/// object of that Python version.
 pub struct Raw<'a> {
     pub version: (u8, u8),
     pub code: &'a [u8],
@@ -32,6 +35,8 @@ pub struct Raw<'a> {
     pub exceptions: &'a [u8],
     pub first_line: u32,
     pub varnames: &'a [Arc<str>],
+    /// Code objects among them are decoded.
+    pub consts: &'a [Constant],
 }
 
 /// What becomes of an opcode.
@@ -73,6 +78,8 @@ pub struct Version {
     pub rows: &'static [Row],
     /// The row of each opcode number, counted from 1; 0 where there is none.
     by_number: [u8; 256],
+    /// Iterators take two places on the stack.
+    pairs: bool,
 }
 
 impl Version {
@@ -83,7 +90,10 @@ impl Version {
             by_number[rows[i].number as usize] = i as u8 + 1;
             i += 1;
         }
-        Version { number, rows, by_number }
+        Version { number, rows, by_number, pairs: false }
+    }
+    const fn with_pairs(self) -> Version {
+        Version { pairs: true, ..self }
     }
     fn row(&self, number: u8) -> Option<&'static Row> {
         self.rows.get((self.by_number[number as usize] as usize).checked_sub(1)?)
@@ -266,7 +276,10 @@ pub fn decode(raw: &Raw<'_>) -> Result<(Vec<Instr>, Vec<Handler>)> {
             .ok_or_else(|| unsupported(format!("jump out of the function in line {}", i.at.line)))?;
     }
     let handlers = handlers(raw.exceptions, &index, &before, &insts)?;
-    Ok((insts, handlers))
+    match version(raw.version) {
+        Some(v) if v.pairs => pairs::remove(&insts, &handlers, raw.consts),
+        _ => Ok((insts, handlers)),
+    }
 }
 
 fn handlers(bytes: &[u8], index: &[u32], before: &[u32], insts: &[Instr]) -> Result<Vec<Handler>> {

@@ -247,3 +247,70 @@ pub(crate) fn intrinsic_2(w: &mut Writer<'_>, arg: u32) -> Result<()> {
     }
     Ok(())
 }
+
+// ---- since 3.14 ----
+
+/// FOR_ITER goes on behind this one and the POP_ITER that follows, its iterator dropped.
+pub(crate) fn end_loop(w: &mut Writer<'_>, _: u32) -> Result<()> {
+    if !w.follows(&["POP_ITER"]) {
+        return Err(w.malformed("no POP_ITER follows"));
+    }
+    w.take().map(drop)
+}
+
+pub(crate) fn binary(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+    match arg {
+        26 => w.push(Subscript, 0),
+        _ => w.push(Binary, arg),
+    }
+    Ok(())
+}
+
+/// `all(… for …)`, `any` and `tuple` are a loop where the name means the built-in function, else a call. The
+/// call does the same in both cases, and is what the other versions have: COPY, this, IS_OP,
+/// POP_JUMP_IF_FALSE and the loop behind them vanish.
+pub(crate) fn builtin(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+    let copied = w.last().is_some_and(|i| (i.op, i.arg) == (Copy, 1));
+    if !copied || !w.follows(&["IS_OP", "POP_JUMP_IF_FALSE"]) {
+        w.push(LoadCommon, arg);
+        return Ok(());
+    }
+    w.insts.pop();
+    w.take()?;
+    let jump = w.take()?;
+    let Some(target) = jump.target() else { return Err(w.malformed("a jump without a target")) };
+    let target = target?;
+    if w.skip_to(target) { Ok(()) } else { w.jump(Jump, target) }
+}
+
+/// Keywords always lie on top: NULL where there are none.
+pub(crate) fn call_spread(w: &mut Writer<'_>, _: u32) -> Result<()> {
+    let none = w.last().is_some_and(|i| i.op == PushNull);
+    if none {
+        w.insts.pop();
+    }
+    w.push(CallSpread, !none as u32);
+    Ok(())
+}
+
+pub(crate) fn special_and_null(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+    w.push(LoadSpecial, arg);
+    w.push(PushNull, 0);
+    Ok(())
+}
+
+/// As elsewhere, but a NULL lies above `__exit__`.
+pub(crate) fn call_exit_above_null(w: &mut Writer<'_>, _: u32) -> Result<()> {
+    w.push(CallExit, 5);
+    Ok(())
+}
+
+pub(crate) fn template(w: &mut Writer<'_>, _: u32) -> Result<()> {
+    w.push(BuildTemplate, 0);
+    Ok(())
+}
+
+pub(crate) fn interpolation(w: &mut Writer<'_>, arg: u32) -> Result<()> {
+    w.push(BuildTemplate, 1 + arg);
+    Ok(())
+}

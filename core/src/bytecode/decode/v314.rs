@@ -2,9 +2,8 @@
 //! and loops for `all`, `any` and `tuple`.
 
 use super::Meaning::{Backward, By, Extend, Forward, Plain, Skip};
-use super::{Row, Version, Writer, row, shapes};
+use super::{Row, Version, row, shapes};
 use crate::bytecode::Opcode::*;
-use crate::diag::Result;
 
 pub(crate) static VERSION: Version = Version::new((3, 14), &ROWS);
 
@@ -12,13 +11,13 @@ pub(crate) static VERSION: Version = Version::new((3, 14), &ROWS);
 static ROWS: [Row; 118] = [
     row(0, "CACHE", 0, Skip),
     row(1, "BINARY_SLICE", 0, By(shapes::slice)),
-    row(2, "BUILD_TEMPLATE", 0, By(template)),
-    row(4, "CALL_FUNCTION_EX", 0, By(call_spread)),
+    row(2, "BUILD_TEMPLATE", 0, By(shapes::template)),
+    row(4, "CALL_FUNCTION_EX", 0, By(shapes::call_spread)),
     row(5, "CHECK_EG_MATCH", 0, Plain(MatchGroup)),
     row(6, "CHECK_EXC_MATCH", 0, Plain(MatchException)),
     row(7, "CLEANUP_THROW", 0, Plain(EndDelegation)),
     row(8, "DELETE_SUBSCR", 0, Plain(DeleteSubscript)),
-    row(9, "END_FOR", 0, By(end_for)),
+    row(9, "END_FOR", 0, By(shapes::end_loop)),
     row(10, "END_SEND", 0, Skip),
     row(12, "FORMAT_SIMPLE", 0, By(shapes::format_simple)),
     row(13, "FORMAT_WITH_SPEC", 0, By(shapes::format_with_spec)),
@@ -49,9 +48,9 @@ static ROWS: [Row; 118] = [
     row(40, "UNARY_INVERT", 0, Plain(Invert)),
     row(41, "UNARY_NEGATIVE", 0, Plain(Negative)),
     row(42, "UNARY_NOT", 0, Plain(Not)),
-    row(43, "WITH_EXCEPT_START", 0, By(call_exit)),
-    row(44, "BINARY_OP", 5, By(binary)),
-    row(45, "BUILD_INTERPOLATION", 0, By(interpolation)),
+    row(43, "WITH_EXCEPT_START", 0, By(shapes::call_exit_above_null)),
+    row(44, "BINARY_OP", 5, By(shapes::binary)),
+    row(45, "BUILD_INTERPOLATION", 0, By(shapes::interpolation)),
     row(46, "BUILD_LIST", 0, Plain(BuildList)),
     row(47, "BUILD_MAP", 0, Plain(BuildMap)),
     row(48, "BUILD_SET", 0, Plain(BuildSet)),
@@ -87,7 +86,7 @@ static ROWS: [Row; 118] = [
     row(78, "LIST_APPEND", 0, Plain(ListAppend)),
     row(79, "LIST_EXTEND", 0, Plain(ListExtend)),
     row(80, "LOAD_ATTR", 9, By(shapes::attr)),
-    row(81, "LOAD_COMMON_CONSTANT", 0, By(common)),
+    row(81, "LOAD_COMMON_CONSTANT", 0, By(shapes::builtin)),
     row(82, "LOAD_CONST", 0, Plain(LoadConst)),
     row(83, "LOAD_DEREF", 0, Plain(LoadCell)),
     row(84, "LOAD_FAST", 0, Plain(LoadLocal)),
@@ -101,7 +100,7 @@ static ROWS: [Row; 118] = [
     row(92, "LOAD_GLOBAL", 4, By(shapes::global)),
     row(93, "LOAD_NAME", 0, Plain(LoadName)),
     row(94, "LOAD_SMALL_INT", 0, Plain(LoadInt)),
-    row(95, "LOAD_SPECIAL", 0, By(special)),
+    row(95, "LOAD_SPECIAL", 0, By(shapes::special_and_null)),
     row(96, "LOAD_SUPER_ATTR", 1, By(shapes::super_attr)),
     row(97, "MAKE_CELL", 0, Plain(MakeCell)),
     row(98, "MAP_ADD", 0, Plain(MapAdd)),
@@ -129,68 +128,3 @@ static ROWS: [Row; 118] = [
     row(120, "YIELD_VALUE", 0, By(shapes::yield_value)),
     row(128, "RESUME", 0, Skip),
 ];
-
-/// FOR_ITER goes on behind this one and the POP_ITER that follows, its iterator dropped.
-fn end_for(w: &mut Writer<'_>, _: u32) -> Result<()> {
-    if !w.follows(&["POP_ITER"]) {
-        return Err(w.malformed("no POP_ITER follows"));
-    }
-    w.take().map(drop)
-}
-
-fn binary(w: &mut Writer<'_>, arg: u32) -> Result<()> {
-    match arg {
-        26 => w.push(Subscript, 0),
-        _ => w.push(Binary, arg),
-    }
-    Ok(())
-}
-
-/// `all(… for …)`, `any` and `tuple` are a loop where the name means the built-in function, else a call. The
-/// call does the same in both cases, and is what the other versions have: COPY, this, IS_OP,
-/// POP_JUMP_IF_FALSE and the loop behind them vanish.
-fn common(w: &mut Writer<'_>, arg: u32) -> Result<()> {
-    let copied = w.last().is_some_and(|i| (i.op, i.arg) == (Copy, 1));
-    if !copied || !w.follows(&["IS_OP", "POP_JUMP_IF_FALSE"]) {
-        w.push(LoadCommon, arg);
-        return Ok(());
-    }
-    w.insts.pop();
-    w.take()?;
-    let jump = w.take()?;
-    let Some(target) = jump.target() else { return Err(w.malformed("a jump without a target")) };
-    let target = target?;
-    if w.skip_to(target) { Ok(()) } else { w.jump(Jump, target) }
-}
-
-/// Keywords always lie on top: NULL where there are none.
-fn call_spread(w: &mut Writer<'_>, _: u32) -> Result<()> {
-    let none = w.last().is_some_and(|i| i.op == PushNull);
-    if none {
-        w.insts.pop();
-    }
-    w.push(CallSpread, !none as u32);
-    Ok(())
-}
-
-fn special(w: &mut Writer<'_>, arg: u32) -> Result<()> {
-    w.push(LoadSpecial, arg);
-    w.push(PushNull, 0);
-    Ok(())
-}
-
-/// As elsewhere, but a NULL lies above `__exit__`.
-fn call_exit(w: &mut Writer<'_>, _: u32) -> Result<()> {
-    w.push(CallExit, 5);
-    Ok(())
-}
-
-fn template(w: &mut Writer<'_>, _: u32) -> Result<()> {
-    w.push(BuildTemplate, 0);
-    Ok(())
-}
-
-fn interpolation(w: &mut Writer<'_>, arg: u32) -> Result<()> {
-    w.push(BuildTemplate, 1 + arg);
-    Ok(())
-}

@@ -3,7 +3,7 @@
 //! Python's operators become operations of the table.
 
 use super::{Builder, Capture, Slot};
-use crate::bytecode::inst::{common, special};
+use crate::bytecode::inst::{LITERALS, common, special};
 use crate::bytecode::{Code, Constant, Instr, Opcode, Variable};
 use crate::diag::Result;
 use crate::ops::{OpId, id};
@@ -52,6 +52,7 @@ impl Builder<'_> {
             Copy => { let s = self.slot(n)?; self.state.stack.push(s); Ok(()) }
             Swap => self.swap(n),
             LoadConst => self.load_const(arg),
+            LoadLiteral => { let literal = LITERALS.get(n).cloned().ok_or_else(|| self.malformed("no such literal"))?; let v = self.constant(literal)?; self.push(v); Ok(()) }
             LoadInt => self.result(Op::Const(Const::Int(arg as i64)), vec![]),
             LoadLocal => self.load_local(n),
             StoreLocal => { let v = self.pop()?; match self.flow.restored(index) { Some(save) => self.restore_local(n, v, save), None => self.store_local(n, v) } }
