@@ -108,13 +108,13 @@ pub(crate) static OPS: &[OpDef] = &[
         &["numpy.linalg.eig"],
         "a",
         "solvers.eig",
-        "Eigenvalues and eigenvectors: real ones for a real matrix where all are real, else complex ones.",
+        "Eigenvalues and eigenvectors: complex ones; before NumPy 2.5 real ones for a real matrix where all are real.",
     ),
     library(
         &["numpy.linalg.eigvals"],
         "a",
         "solvers.eigvals",
-        "Eigenvalues: real ones for a real matrix where all are real, else complex ones.",
+        "Eigenvalues: complex ones; before NumPy 2.5 real ones for a real matrix where all are real.",
     ),
     library(
         &["numpy.linalg.eigh"],

@@ -10,8 +10,10 @@
 //! [`Diagnostic`].
 
 mod pairs;
+mod rewrite;
 mod shapes;
 mod tables;
+mod tails;
 mod v311;
 mod v312;
 mod v313;
@@ -276,10 +278,11 @@ pub fn decode(raw: &Raw<'_>) -> Result<(Vec<Instr>, Vec<Handler>)> {
             .ok_or_else(|| unsupported(format!("jump out of the function in line {}", i.at.line)))?;
     }
     let handlers = handlers(raw.exceptions, &index, &before, &insts)?;
-    match version(raw.version) {
-        Some(v) if v.pairs => pairs::remove(&insts, &handlers, raw.consts),
-        _ => Ok((insts, handlers)),
-    }
+    let (insts, handlers) = match version(raw.version) {
+        Some(v) if v.pairs => pairs::remove(&insts, &handlers, raw.consts)?,
+        _ => (insts, handlers),
+    };
+    tails::merge(insts, handlers)
 }
 
 fn handlers(bytes: &[u8], index: &[u32], before: &[u32], insts: &[Instr]) -> Result<Vec<Handler>> {

@@ -6,10 +6,10 @@
 //! A walk along every path finds out where they are. On the way it finds the calls of generator expressions,
 //! whose operand becomes an iterator.
 
-use super::unsupported;
-use crate::bytecode::stack::effect;
+use super::rewrite::{Fate, rewrite};
+use crate::bytecode::stack::{Follow, effect, malformed, walk};
 use crate::bytecode::{Constant, Handler, Instr, Opcode};
-use crate::diag::{Diagnostic, Result};
+use crate::diag::Result;
 
 /// The argument of a `push_null` that is the second place of an iterator.
 pub(super) const SECOND: u32 = 1;
@@ -23,23 +23,9 @@ enum Slot {
     Generator(Opcode),
 }
 
-/// What becomes of an instruction.
-#[derive(Clone, Copy)]
-enum Fate {
-    /// It stays, with this argument.
-    Stays(u32),
-    Vanishes,
-    /// This one comes before it.
-    Behind(Opcode),
-}
-
-struct Walk<'a> {
+struct Pairs<'a> {
     insts: &'a [Instr],
-    handlers: &'a [Handler],
     consts: &'a [Constant],
-    /// The stack with which each instruction was reached.
-    entries: Vec<Option<Vec<Slot>>>,
-    work: Vec<usize>,
     fates: Vec<Fate>,
     /// How deep the stack is cut by each handler.
     depths: Vec<u32>,
@@ -52,22 +38,16 @@ pub(super) fn remove(
     consts: &[Constant],
 ) -> Result<(Vec<Instr>, Vec<Handler>)> {
     let unreached = |i: &Instr| if is_second(i) { Fate::Vanishes } else { Fate::Stays(i.arg) };
-    let mut walk = Walk {
+    let mut pairs = Pairs {
         insts,
-        handlers,
         consts,
-        entries: vec![None; insts.len()],
-        work: vec![],
         fates: insts.iter().map(unreached).collect(),
         depths: handlers.iter().map(|h| h.depth).collect(),
     };
-    if !insts.is_empty() {
-        walk.arrive(0, &[])?;
-    }
-    while let Some(at) = walk.work.pop() {
-        walk.follow(at)?;
-    }
-    Ok(walk.rewritten())
+    walk(insts, handlers, &mut pairs)?;
+    let mut handlers = handlers.to_vec();
+    handlers.iter_mut().zip(pairs.depths).for_each(|(h, depth)| h.depth = depth);
+    Ok(rewrite(insts, &pairs.fates, &handlers))
 }
 
 fn is_second(i: &Instr) -> bool {
@@ -79,63 +59,38 @@ fn count(slots: &[Slot]) -> u32 {
     slots.iter().filter(|s| **s != Slot::Second).count() as u32
 }
 
-impl Walk<'_> {
-    fn malformed(&self, at: usize, what: &str) -> Diagnostic {
-        let line = self.insts.get(at).map_or(0, |i| i.at.line);
-        unsupported(format!("malformed bytecode: {what} at instruction {at}, line {line}"))
+impl Follow for Pairs<'_> {
+    type Slot = Slot;
+    const VALUE: Slot = Slot::Value;
+
+    fn apply(&mut self, at: usize, inst: Instr, stack: &mut Vec<Slot>) -> Result<()> {
+        self.fates[at] = self.fate(at, inst, stack)?;
+        Ok(())
     }
 
-    fn arrive(&mut self, at: usize, stack: &[Slot]) -> Result<()> {
-        match self.entries.get_mut(at) {
-            None => Err(self.malformed(at, "control runs off the end")),
-            Some(Some(known)) if known.len() != stack.len() => {
-                let heights = format!("stacks of {} and {} values meet", known.len(), stack.len());
-                Err(self.malformed(at, &heights))
-            }
-            Some(Some(_)) => Ok(()),
-            Some(entry) => {
-                *entry = Some(stack.to_vec());
-                self.work.push(at);
-                Ok(())
-            }
+    /// Without the iterator, its second place and what `for_iter` has pushed; `fate` has seen that they are
+    /// there.
+    fn jumped(&self, inst: Instr, stack: &mut Vec<Slot>) {
+        let height = stack.len();
+        if inst.op == Opcode::ForIter {
+            stack.truncate(height - 3);
+        } else if inst.op == Opcode::Send {
+            stack.drain(height - 3..height - 1);
         }
     }
 
-    /// One instruction, and what may come after it.
-    fn follow(&mut self, at: usize) -> Result<()> {
-        let Some(mut stack) = self.entries[at].clone() else { return Ok(()) };
-        let inst = self.insts[at];
-        if let Some(k) = self.handlers.iter().position(|h| (h.start..h.end).contains(&(at as u32))) {
-            let Handler { depth, lasti, target, .. } = self.handlers[k];
-            let Some(cut) = stack.get(..depth as usize) else {
-                return Err(self.malformed(at, "the stack is too short for the handler"));
-            };
-            self.depths[k] = count(cut);
-            let mut cut = cut.to_vec();
-            cut.resize(depth as usize + lasti as usize + 1, Slot::Value);
-            self.arrive(target as usize, &cut)?;
-        }
-        self.fates[at] = self.apply(at, inst, &mut stack)?;
-        if inst.op.jumps() {
-            let mut there = stack.clone();
-            let height = there.len();
-            // The iterator, its second place and what lies above; all three are there, as `apply` has seen.
-            if inst.op == Opcode::ForIter {
-                there.truncate(height - 3);
-            } else if inst.op == Opcode::Send {
-                there.drain(height - 3..height - 1);
-            }
-            self.arrive(inst.arg as usize, &there)?;
-        }
-        if inst.op.ends() { Ok(()) } else { self.arrive(at + 1, &stack) }
+    fn cut(&mut self, handler: usize, left: &[Slot]) {
+        self.depths[handler] = count(left);
     }
+}
 
-    /// The stack behind an instruction, where it does not jump.
+impl Pairs<'_> {
+    /// Changes the stack; what becomes of the instruction.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "what looks deeper than it takes is listed: any other instruction takes and gives by its numbers"
     )]
-    fn apply(&self, at: usize, inst: Instr, stack: &mut Vec<Slot>) -> Result<Fate> {
+    fn fate(&self, at: usize, inst: Instr, stack: &mut Vec<Slot>) -> Result<Fate> {
         use Opcode::*;
         let (pops, pushes) = effect(inst.op, inst.arg);
         let (n, height) = (inst.arg as usize, stack.len());
@@ -147,7 +102,7 @@ impl Walk<'_> {
             _ => pops,
         };
         if deep > height || deep == 0 && matches!(inst.op, Copy | Swap) {
-            return Err(self.malformed(at, "the stack is too short"));
+            return Err(malformed(self.insts, at, "the stack is too short"));
         }
         let looked_at = height - deep;
         let without =
@@ -176,8 +131,12 @@ impl Walk<'_> {
             ListAppend | ListExtend | SetAdd | SetUpdate | MapAdd | MapUpdate | MapMerge => {
                 fate = Fate::Stays(without(pops));
             }
-            ForIter if stack[height - 1] != Slot::Second => return Err(self.malformed(at, "no iterator")),
-            Send if stack[height - 2] != Slot::Second => return Err(self.malformed(at, "no iterator")),
+            ForIter if stack[height - 1] != Slot::Second => {
+                return Err(malformed(self.insts, at, "no iterator"));
+            }
+            Send if stack[height - 2] != Slot::Second => {
+                return Err(malformed(self.insts, at, "no iterator"));
+            }
             Call if n == 0 => {
                 if let Slot::Generator(iterator) = stack[height - 2] {
                     fate = Fate::Behind(iterator);
@@ -186,7 +145,7 @@ impl Walk<'_> {
             _ => {}
         }
         if stack[height - pops..].contains(&Slot::Second) {
-            return Err(self.malformed(at, "the second place of an iterator where a value is needed"));
+            return Err(malformed(self.insts, at, "the second place of an iterator where a value is needed"));
         }
         let pushed = match inst.op {
             LoadConst => self.generator(n),
@@ -207,7 +166,7 @@ impl Walk<'_> {
             // A value that passes nothing but second places stays where it is.
             (Slot::Second, _) | (_, Slot::Second) if values == 1 => Ok(Fate::Vanishes),
             (Slot::Second, _) | (_, Slot::Second) => {
-                Err(self.malformed(at, "the second place of an iterator changes places with a value"))
+                Err(malformed(self.insts, at, "the second place of an iterator changes places with a value"))
             }
             _ => Ok(Fate::Stays(values)),
         }
@@ -223,34 +182,5 @@ impl Walk<'_> {
             }
             _ => Slot::Value,
         }
-    }
-
-    fn rewritten(self) -> (Vec<Instr>, Vec<Handler>) {
-        let mut out = Vec::with_capacity(self.insts.len());
-        // Where each instruction begins now.
-        let mut starts = Vec::with_capacity(self.insts.len() + 1);
-        for (inst, fate) in self.insts.iter().zip(&self.fates) {
-            starts.push(out.len() as u32);
-            match fate {
-                Fate::Vanishes => {}
-                Fate::Stays(arg) => out.push(Instr { arg: *arg, ..*inst }),
-                Fate::Behind(op) => out.extend([Instr { op: *op, arg: 0, at: inst.at }, *inst]),
-            }
-        }
-        starts.push(out.len() as u32);
-        let moved = |at: u32| starts[at as usize];
-        for i in &mut out {
-            if i.op.jumps() {
-                i.arg = moved(i.arg);
-            }
-        }
-        let handlers = self.handlers.iter().zip(self.depths).map(|(h, depth)| Handler {
-            start: moved(h.start),
-            end: moved(h.end),
-            target: moved(h.target),
-            depth,
-            lasti: h.lasti,
-        });
-        (out, handlers.filter(|h| h.start < h.end).collect())
     }
 }
