@@ -5,6 +5,10 @@ import math
 import numpy as np
 
 from .random import exact_sum
+from .versions import NUMPY
+
+# The stream of `np.random.multinomial` also moves on where nothing is drawn.
+_DRAWS_FOR_NOTHING = NUMPY >= (2, 5)
 
 
 def _rows(size, n):
@@ -80,6 +84,8 @@ def _share_out(rng, n, p, row):
     left = n
     rest = 1.0
     for j in range(len(p) - 1):
+        if _DRAWS_FOR_NOTHING and rng is None and (left == 0 or p[j] == 0):
+            np.random.random()
         got = np.random._share(rng, left, p[j] / rest)
         row[j] = got
         left -= got

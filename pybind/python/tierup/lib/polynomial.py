@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .solvers import eigvals_of_one
+
 
 def _coefficients(p):
     return np.atleast_1d(np.asarray(p))
@@ -20,7 +22,7 @@ def roots(p):
         companion[0, k] = -c[k + 1] / c[0]
         if k > 0:
             companion[k, k - 1] = 1
-    return _with_zeros(np.linalg.eigvals(companion), len(given) - behind if behind > 0 else 0)
+    return _with_zeros(eigvals_of_one(companion, False), len(given) - behind if behind > 0 else 0)
 
 
 def _with_zeros(found, zeros):

@@ -6,6 +6,10 @@ import numpy as np
 from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
 
+from .versions import NUMPY
+
+_ALWAYS_COMPLEX = NUMPY >= (2, 5)
+
 
 # Matrices up to this size are copied element by element where the code stands.
 SMALL = 8
@@ -389,7 +393,9 @@ def _eigenvalues(a, with_vectors):
             vectors[i] = v
     if np.iscomplexobj(a):
         return _as_they_are(values, imaginary, vectors, _result(a))
-    # Two functions, so that the result is one of two types: real numbers where all are, as in NumPy.
+    if _ALWAYS_COMPLEX:
+        return _in_pairs(values, imaginary, vectors, _result(a))
+    # Two functions, so that the result is one of two types: real numbers where all are, as in NumPy before 2.5.
     give = _in_pairs if np.any(imaginary != 0) else _as_they_are
     return give(values, imaginary, vectors, _result(a))
 
@@ -414,7 +420,11 @@ def _eigvals(a):
 
 
 def _eigvals_of(a):
-    """Of one matrix, without room for others."""
+    return eigvals_of_one(a, _ALWAYS_COMPLEX)
+
+
+def eigvals_of_one(a, always_complex):
+    """Of one matrix, without room for others; complex ones, or else real ones where all are."""
     _squares(a)
     _finite(a)
     n = a.shape[0]
@@ -422,6 +432,8 @@ def _eigvals_of(a):
     _eig_of(a, False, values, imaginary)
     if np.iscomplexobj(a):
         return _as(values, _result(a))
+    if always_complex:
+        return _with_imaginary(values, imaginary, _result(a))
     give = _with_imaginary if _some(imaginary) else _without_imaginary
     return give(values, imaginary, _result(a))
 

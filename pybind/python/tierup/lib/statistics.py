@@ -2,6 +2,10 @@
 
 import numpy as np
 
+from .versions import NUMPY
+
+_CROSS_TAKES_PAIRS = NUMPY < (2, 5)
+
 
 def _variables(m, rowvar, second):
     """One variable a row, as floats; of a second array a row stays one."""
@@ -111,6 +115,8 @@ def _third(x):
 def cross(a, b):
     x, y = np.asarray(a), np.asarray(b)
     n, m = x.shape[-1], y.shape[-1]
+    if not _CROSS_TAKES_PAIRS and (n != 3 or m != 3):
+        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {n} and {m} dimensional instead.")
     if n < 2 or n > 3 or m < 2 or m > 3:
         raise ValueError("Both input arrays must be (arrays of) 2- or 3-dimensional vectors, but they are not.")
     if n == 2 and m == 2:
