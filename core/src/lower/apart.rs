@@ -4,7 +4,9 @@
 //! Under one name that is a race, which is found when the loop is read; whether two names mean one array is
 //! known when the loop begins ([`crate::ops::apart`], `runtime/src/parallel/overlap.rs`), which then is one
 //! piece. Most loops use all their arrays under the index of the iteration, and may be given the very same
-//! array twice: these are told apart here. What is inside of a list is not looked at.
+//! array twice: these are told apart here. The arrays in a list of arrays are compared as well, with the other
+//! operands, and with one another where `hidden_writes.rs` says so; what other containers hold is not
+//! looked at.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -26,8 +28,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 pub(super) struct Place {
     pub argument: usize,
     /// The first of its machine values, among those of all arguments.
-    leaf: usize,
-    ty: Type,
+    pub leaf: usize,
+    pub ty: Type,
 }
 
 /// Some of the places, by number.
@@ -35,12 +37,13 @@ type Places = BTreeSet<usize>;
 
 /// What the run-time is to know of the operands of the loop with the body `id`, and the arrays among these that
 /// are no arguments, in the order in which they stand behind them; `outer` makes what `args` are, its
-/// arguments.
+/// arguments. What the arrays may share that lie in lists of arrays, by the places of these, `inside` says.
 pub(crate) fn operands(
     session: &Session<'_>,
     id: InstanceId,
     outer: &Func,
     args: &[Value],
+    inside: impl FnOnce() -> Vec<(usize, Rule)>,
 ) -> (Operands, Vec<GlobalValue>) {
     let inst = session.at(id);
     let (Some(typed), Some(body)) = (&inst.typed, &inst.func.body) else { return Default::default() };
@@ -54,11 +57,15 @@ pub(crate) fn operands(
     let changed_lists =
         uses.written.iter().map(|k| &places[*k]).filter(|p| is_list(p)).map(|p| p.leaf).collect();
     let globals = globals(session, id, count);
-    if places.len() + globals.len() < 2 {
+    let inside = if places.iter().any(|p| arrays_in(p.ty).is_some()) { inside() } else { vec![] };
+    if places.len() + globals.len() < 2 && inside.is_empty() {
         return (Operands { table: None, changed_lists }, vec![]);
     }
-    for (p, _) in &globals {
+    for (p, _, written) in &globals {
         uses.touched.insert(places.len());
+        if *written {
+            uses.written.insert(places.len());
+        }
         uses.indices.push(None);
         places.push(*p);
     }
@@ -91,12 +98,23 @@ pub(crate) fn operands(
                 (Kind::Array(_), Kind::Array(_)) => true,
                 _ => false,
             };
-            if !changed
-                || !comparable
-                || !used(a)
-                || !used(b)
-                || provenances[a].is_apart_from(&provenances[b])
+            // A list that was made here may have been made of anything.
+            let holding = (arrays_in(places[a].ty).is_some() || arrays_in(places[b].ty).is_some())
+                && array_of(places[a].ty).is_some()
+                && array_of(places[b].ty).is_some();
+            // Into another container that was made here the array may have been put.
+            if changed
+                && let Some((array, store)) = array_and_store(places[a].ty, places[b].ty, (a, b))
+                && used(a)
+                && used(b)
+                && is_put_into(session, (outer, id), args, &places[array], &places[store])
             {
+                let array = number(&mut table, array);
+                table.pairs.push((array, array, if refused { Rule::Refused } else { Rule::Nothing }));
+                continue;
+            }
+            let apart = || !holding && provenances[a].is_apart_from(&provenances[b]);
+            if !changed || !(comparable || holding) || !used(a) || !used(b) || apart() {
                 continue;
             }
             let rule = if refused {
@@ -110,6 +128,10 @@ pub(crate) fn operands(
             table.pairs.push((a, b, rule));
         }
     }
+    for (k, rule) in inside {
+        let k = number(&mut table, k);
+        table.pairs.push((k, k, rule));
+    }
     let globals = globals.into_iter().map(|g| g.1).collect();
     if table.pairs.is_empty() {
         return (Operands { table: None, changed_lists }, vec![]);
@@ -117,41 +139,111 @@ pub(crate) fn operands(
     (Operands { table: Some(table), changed_lists }, globals)
 }
 
+/// Which of two places is an array, and which a container that may hold it where the run-time does not look.
+fn array_and_store(a: Type, b: Type, (first, second): (usize, usize)) -> Option<(usize, usize)> {
+    let is_store = |t: Type, of: Type| stores(t) && arrays_in(t).is_none() && has_array_of(t, of);
+    match (a.as_array(), b.as_array()) {
+        (Some(x), None) if is_store(b, x.dtype) => Some((first, second)),
+        (None, Some(y)) if is_store(a, y.dtype) => Some((second, first)),
+        _ => None,
+    }
+}
+
+/// Whether a type has arrays of such elements in it.
+fn has_array_of(t: Type, dtype: Type) -> bool {
+    t.as_array().is_some_and(|a| a.dtype == dtype) || t.arguments().iter().any(|of| has_array_of(of, dtype))
+}
+
+/// Whether the function around a loop has put the one argument into the other.
+fn is_put_into(
+    session: &Session<'_>,
+    (outer, body): (&Func, InstanceId),
+    args: &[Value],
+    array: &Place,
+    store: &Place,
+) -> bool {
+    let (Some(array), Some(store)) = (args.get(array.argument), args.get(store.argument)) else {
+        return false;
+    };
+    let defs = definitions(outer);
+    let (array, store) = (captured(&defs, *array), captured(&defs, *store));
+    let around = Flow { without: Some(body), ..Flow::default() };
+    let flow = around.over(session, outer, &[], &[(array, 0)], &mut Known::new());
+    flow.of_value(store).next().is_some()
+}
+
+/// The array that a place is, or those that a list in it has.
+fn array_of(t: Type) -> Option<ArrayType> {
+    t.as_array().or_else(|| arrays_in(t))
+}
+
+pub(super) fn arrays_in(t: Type) -> Option<ArrayType> {
+    if let Kind::List(e) = t.kind() { e.as_array() } else { None }
+}
+
 /// Arrays that the code of a loop finds as globals: they stand behind the `count` machine values of its
-/// arguments.
-fn globals(session: &Session<'_>, id: InstanceId, mut count: usize) -> Vec<(Place, GlobalValue)> {
+/// arguments. And whether it may write to them.
+fn globals(session: &Session<'_>, id: InstanceId, mut count: usize) -> Vec<(Place, GlobalValue, bool)> {
     let (mut seen, mut todo) = (HashSet::from([id]), vec![id]);
-    let mut out: Vec<(Place, GlobalValue)> = vec![];
+    let mut out: Vec<(Place, GlobalValue, bool)> = vec![];
+    let mut known = HashMap::from([(id, None)]);
     while let Some(at) = todo.pop() {
         let Some(typed) = &session.at(at).typed else { continue };
         todo.extend(super::callees(&typed.func).into_iter().filter(|c| seen.insert(*c)));
-        for g in typed.globals.values() {
-            let GlobalValue::Array { ty, data, .. } = g else { continue };
-            let there = |o: &(Place, GlobalValue)| matches!(&o.1, GlobalValue::Array { ty: t, data: d, .. } if (t, d) == (ty, data));
-            if ty.as_array().is_some() && !out.iter().any(there) {
-                out.push((Place { argument: usize::MAX, leaf: count, ty: *ty }, g.clone()));
-                count += ty.leaf_count();
+        let f = &*typed.func;
+        let values = global_arrays(&typed.globals);
+        if values.is_empty() {
+            continue;
+        }
+        let (mut places, _) = places_of(f);
+        let first = places.len();
+        places.extend(values.iter().map(|(_, ty, _)| Place { argument: usize::MAX, leaf: 0, ty: *ty }));
+        let named: Vec<(Value, usize)> =
+            values.iter().enumerate().map(|(n, (v, ..))| (*v, first + n)).collect();
+        let uses = Uses::beside(session, f, &places, &named, &mut known);
+        for (n, (v, ty, data)) in values.iter().enumerate() {
+            let written = uses.written.contains(&(first + n));
+            let there = |o: &&mut (Place, GlobalValue, bool)| matches!(&o.1, GlobalValue::Array { ty: t, data: d, .. } if (t, *d) == (ty, *data));
+            if let Some(one) = out.iter_mut().find(there) {
+                one.2 |= written;
+                continue;
             }
+            let place = Place { argument: usize::MAX, leaf: count, ty: *ty };
+            out.push((place, typed.globals[v].clone(), written));
+            count += ty.leaf_count();
         }
     }
     out
 }
 
+/// The values of a function that are arrays it finds as globals, in their order, and where these lie.
+pub(super) fn global_arrays(globals: &HashMap<Value, GlobalValue>) -> Vec<(Value, Type, usize)> {
+    let mut out: Vec<(Value, Type, usize)> = globals
+        .iter()
+        .filter_map(|(v, g)| match g {
+            GlobalValue::Array { ty, data, .. } if ty.as_array().is_some() => Some((*v, *ty, *data)),
+            _ => None,
+        })
+        .collect();
+    out.sort_unstable_by_key(|g| g.0);
+    out
+}
+
 fn operand(p: &Place) -> Operand {
-    let shape = if let Kind::Array(a) = p.ty.kind() {
-        Shape::Array {
-            order: match a.layout {
-                Layout::C => Order::C,
-                Layout::F => Order::Fortran,
-                Layout::A => Order::Strided,
-            },
-            ndim: a.ndim(),
-            itemsize: ArrayType::itemsize(*a) as usize,
-        }
-    } else {
-        Shape::List
+    let slot = p.leaf;
+    let Some(a) = array_of(p.ty) else { return Operand { slot, shape: Shape::List } };
+    let order = match a.layout {
+        Layout::C => Order::C,
+        Layout::F => Order::Fortran,
+        Layout::A => Order::Strided,
     };
-    Operand { slot: p.leaf, shape }
+    let (ndim, itemsize) = (a.ndim(), ArrayType::itemsize(a) as usize);
+    let shape = if p.ty.as_array().is_some() {
+        Shape::Array { order, ndim, itemsize }
+    } else {
+        Shape::Arrays { order, ndim, itemsize }
+    };
+    Operand { slot, shape }
 }
 
 /// The places in the arguments of a function, and how many machine values these have.
@@ -247,7 +339,18 @@ struct Uses<'a> {
 
 impl<'a> Uses<'a> {
     fn of(session: &Session<'_>, f: &'a Func, places: &[Place], known: &mut Known) -> Uses<'a> {
-        let flow = Flow::of(session, f, places, known);
+        Uses::beside(session, f, places, &[], known)
+    }
+
+    /// The same, of places as well that are no arguments, under the names of these values.
+    fn beside(
+        session: &Session<'_>,
+        f: &'a Func,
+        places: &[Place],
+        named: &[(Value, usize)],
+        known: &mut Known,
+    ) -> Uses<'a> {
+        let flow = Flow::of(session, f, places, named, known);
         let mut uses = Uses {
             defs: definitions(f),
             written: Places::new(),
@@ -468,6 +571,7 @@ pub(super) fn asks_for_its_shape(op: &OpDef) -> bool {
 }
 
 /// Which places values may lead to.
+#[derive(Default)]
 pub(super) struct Flow {
     /// Those that it is, in order, for values that are an argument, or members of one.
     pub exact: HashMap<Value, Vec<usize>>,
@@ -475,6 +579,8 @@ pub(super) struct Flow {
     leads: HashMap<Value, Places>,
     /// What functions do that are called, by the result, where that is known.
     calls: HashMap<Value, Summary>,
+    /// The body of a loop that is not looked at.
+    without: Option<InstanceId>,
 }
 
 impl Flow {
@@ -482,8 +588,26 @@ impl Flow {
         self.leads.get(&v).into_iter().flatten()
     }
 
-    pub(super) fn of(session: &Session<'_>, f: &Func, places: &[Place], known: &mut Known) -> Flow {
-        let mut flow = Flow { exact: HashMap::new(), leads: HashMap::new(), calls: HashMap::new() };
+    /// Of the places in the arguments, and of `named` ones.
+    pub(super) fn of(
+        session: &Session<'_>,
+        f: &Func,
+        places: &[Place],
+        named: &[(Value, usize)],
+        known: &mut Known,
+    ) -> Flow {
+        Flow::default().over(session, f, places, named, known)
+    }
+
+    fn over(
+        self,
+        session: &Session<'_>,
+        f: &Func,
+        places: &[Place],
+        named: &[(Value, usize)],
+        known: &mut Known,
+    ) -> Flow {
+        let mut flow = self;
         for node in f.blocks.iter().flat_map(|b| &b.insts).map(|i| f.inst(*i)) {
             if let (Op::CallInstance(callee), Some(result)) = (&node.op, node.result)
                 && let Some(s) = summary(session, *callee, known)
@@ -497,6 +621,10 @@ impl Flow {
                 flow.leads.insert(*p, mine.iter().copied().collect());
                 flow.exact.insert(*p, mine);
             }
+        }
+        for (v, k) in named {
+            flow.leads.insert(*v, Places::from([*k]));
+            flow.exact.insert(*v, vec![*k]);
         }
         let mut changed = true;
         while changed {
@@ -528,6 +656,9 @@ impl Flow {
 
     fn step(&mut self, f: &Func, node: &InstNode) -> bool {
         let mut changed = false;
+        if self.without.is_some_and(|body| node.op == Op::Region(body)) {
+            return changed;
+        }
         // What is put into a list is found there.
         if let Op::Apply(op) = node.op
             && op.effect == Effect::Writes

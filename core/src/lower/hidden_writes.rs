@@ -8,35 +8,108 @@
 //! indices of the array's own name that say nothing (`x[k[i]]` in a function that is called), are the
 //! program's affair.
 
-use super::apart::{Flow, Known, Place, asks_for_its_shape, loop_variable, places_of, summary};
+use super::apart::{
+    Flow, Known, Place, arrays_in, asks_for_its_shape, global_arrays, loop_variable, places_of, summary,
+};
 use super::pure::{Defs, definitions};
-use crate::infer::state::Session;
+use crate::infer::state::{Session, Typed};
+use crate::ops::apart::Rule;
 use crate::ops::{Body, Effect, OpDef, id};
 use crate::ssa::{Block, Func, InstNode, InstanceId, Op, Value};
 use crate::types::{Const, Kind, Type};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// So deep are values looked into, and calls.
+/// So deep are values looked into, and calls, of which there are no more than so many in all.
 const DEPTH: u32 = 16;
-const CALLS: u32 = 3;
+const CALLS: usize = 16;
+const MOST_CALLS: usize = 300;
+/// Where numbers of arrays begin that are found as globals.
+const GLOBAL: usize = 1 << 32;
 /// Pairs of accesses that are compared; a loop with more of them is taken as it is.
 const MOST: usize = 20_000;
 
 /// Whether the iterations of the loop with the body `id` have to run in order.
 pub(super) fn need_order(session: &Session<'_>, id: InstanceId) -> bool {
+    meetings(session, id, |meeting| meeting == Meeting::Always).next().is_some()
+}
+
+/// Lists of arrays in the arguments of the loop with the body `id`, by their places: what the arrays in one may
+/// share.
+pub(super) fn inside(session: &Session<'_>, id: InstanceId) -> Vec<(usize, Rule)> {
+    let mut out: Vec<(usize, Rule)> = vec![];
+    for meeting in meetings(session, id, |meeting| meeting != Meeting::Always) {
+        let Meeting::Inside(k, rule) = meeting else { continue };
+        match out.iter_mut().find(|o| o.0 == k) {
+            Some(o) if rule == Rule::Nothing => o.1 = rule,
+            Some(_) => {}
+            None => out.push((k, rule)),
+        }
+    }
+    out
+}
+
+/// How accesses of the loop meet one another that are wanted.
+fn meetings(
+    session: &Session<'_>,
+    id: InstanceId,
+    wanted: impl Fn(Meeting) -> bool,
+) -> std::vec::IntoIter<Meeting> {
+    let mut out = vec![];
     let inst = session.at(id);
-    let (Some(typed), Some(body)) = (&inst.typed, &inst.func.body) else { return false };
-    if body.careful {
-        return false;
+    let (Some(typed), Some(body)) = (&inst.typed, &inst.func.body) else { return out.into_iter() };
+    let mut around =
+        Around { session, known: HashMap::from([(id, None)]), globals: vec![], calls: vec![id], visited: 0 };
+    let Some(code) = (!body.careful).then(|| Code::of(&mut around, typed)).flatten() else {
+        return out.into_iter();
+    };
+    let mut all = code.accesses(&mut around);
+    let behind = |k: &usize| code.places.get(*k).is_some_and(|p| body.behind.contains(&(p.argument as u32)));
+    all.retain(|a| !a.leads.iter().any(behind));
+    if all.len().saturating_mul(all.len()) > MOST {
+        return out.into_iter();
     }
-    let mut known = HashMap::from([(id, None)]);
-    let Some(code) = Code::of(session, &typed.func, &mut known) else { return false };
-    let mut all = code.accesses(session, &mut known, 0);
-    all.retain(|a| a.leads.iter().all(|k| !body.behind.contains(&(code.places[*k].argument as u32))));
-    if !all.iter().any(|a| a.write) || all.len().saturating_mul(all.len()) > MOST {
-        return false;
+    for a in all.iter().filter(|a| a.write) {
+        for b in &all {
+            if let Some(meeting) = code.meet(a, b).filter(|m| wanted(*m)) {
+                if !out.contains(&meeting) {
+                    out.push(meeting);
+                }
+                if meeting == Meeting::Always {
+                    return out.into_iter();
+                }
+            }
+        }
     }
-    all.iter().any(|a| a.write && all.iter().any(|b| code.meet(a, b)))
+    out.into_iter()
+}
+
+/// How two accesses meet in different iterations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meeting {
+    Always,
+    /// If two arrays in the list in this place share more than the rule says.
+    Inside(usize, Rule),
+}
+
+/// What is known of the program around a function.
+struct Around<'a, 'h> {
+    session: &'a Session<'h>,
+    known: Known,
+    /// Arrays that are found as globals: their types, and where they lie.
+    globals: Vec<(Type, usize)>,
+    /// Functions that are being looked at, one called by the other.
+    calls: Vec<InstanceId>,
+    visited: usize,
+}
+
+impl Around<'_, '_> {
+    fn number(&mut self, global: (Type, usize)) -> usize {
+        let k = self.globals.iter().position(|g| *g == global).unwrap_or_else(|| {
+            self.globals.push(global);
+            self.globals.len() - 1
+        });
+        GLOBAL + k
+    }
 }
 
 /// What is added up to an index: the loop's variable, values that are the same in all iterations, a constant.
@@ -59,7 +132,7 @@ enum Part {
 /// What a name means.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Base {
-    /// An array that came in.
+    /// An array that came in, or that is found as a global.
     Place(usize),
     /// What some value is a view of, or may be.
     Of(Value),
@@ -97,6 +170,8 @@ struct Code<'a> {
     defs: Defs<'a>,
     flow: Flow,
     places: Vec<Place>,
+    /// Values that are globals, and their numbers; they are the places behind those of arguments.
+    globals: Vec<(Value, usize)>,
     variable: Option<Value>,
     /// By how much the variable differs in two iterations, at least.
     step: Option<i64>,
@@ -105,16 +180,25 @@ struct Code<'a> {
 }
 
 impl<'a> Code<'a> {
-    fn of(session: &Session<'_>, f: &'a Func, known: &mut Known) -> Option<Code<'a>> {
+    fn of(around: &mut Around<'_, '_>, typed: &'a Typed) -> Option<Code<'a>> {
+        let f = &*typed.func;
         let (places, _) = places_of(f);
-        if places.is_empty() {
+        let globals: Vec<(Value, usize)> = global_arrays(&typed.globals)
+            .into_iter()
+            .map(|(v, ty, data)| (v, around.number((ty, data))))
+            .collect();
+        let calls =
+            || f.blocks.iter().flat_map(|b| &b.insts).any(|i| matches!(f.inst(*i).op, Op::CallInstance(_)));
+        if places.is_empty() && globals.is_empty() && !calls() {
             return None;
         }
-        let flow = Flow::of(session, f, &places, known);
+        let named: Vec<(Value, usize)> =
+            globals.iter().enumerate().map(|(k, g)| (g.0, places.len() + k)).collect();
+        let flow = Flow::of(around.session, f, &places, &named, &mut around.known);
         let defs = definitions(f);
         let variable = loop_variable(f);
         let step = step(f, &defs);
-        let mut code = Code { f, defs, flow, places, variable, step, varying: HashSet::new() };
+        let mut code = Code { f, defs, flow, places, globals, variable, step, varying: HashSet::new() };
         code.varying = code.varying_values();
         Some(code)
     }
@@ -157,7 +241,12 @@ impl<'a> Code<'a> {
     }
 
     fn leads(&self, v: Value) -> BTreeSet<usize> {
-        self.flow.of_value(v).copied().collect()
+        self.flow.of_value(v).map(|k| self.named(*k)).collect()
+    }
+
+    /// The number of a place: a global has one that is the same in all functions.
+    fn named(&self, k: usize) -> usize {
+        k.checked_sub(self.places.len()).map_or(k, |g| self.globals[g].1)
     }
 
     /// The same in all iterations, and at all times.
@@ -233,13 +322,13 @@ impl<'a> Code<'a> {
     fn view(&self, v: Value, depth: u32) -> View {
         let of =
             || View { base: Base::Of(v), parts: vec![], followed: false, varies: self.varying.contains(&v) };
-        let given = self.f.block(Block(0)).params.contains(&v);
+        let given = self.f.block(Block(0)).params.contains(&v) || self.globals.iter().any(|g| g.0 == v);
         if let Some([k]) = self.flow.exact.get(&v).map(|e| &e[..])
             && is_object(self.ty(v))
         {
             let followed =
                 given || depth > 0 && self.renamed(v).is_some_and(|w| self.view(w, depth - 1).followed);
-            return View { base: Base::Place(*k), parts: vec![], followed, varies: false };
+            return View { base: Base::Place(self.named(*k)), parts: vec![], followed, varies: false };
         }
         let Some(node) = self.defs.get(&v).filter(|_| depth > 0) else {
             return View { followed: given, ..of() };
@@ -277,13 +366,13 @@ impl<'a> Code<'a> {
         View { parts: within(&view.parts, items), ..view }
     }
 
-    fn accesses(&self, session: &Session<'_>, known: &mut Known, depth: u32) -> Vec<Access> {
+    fn accesses(&self, around: &mut Around<'_, '_>) -> Vec<Access> {
         let mut out = vec![];
         for node in self.nodes() {
             if let Op::Apply(op) = node.op {
                 self.applied(op, node, &mut out);
             } else if let Op::CallInstance(callee) = node.op {
-                self.called(session, callee, node, known, depth, &mut out);
+                self.called(around, callee, node, &mut out);
             }
         }
         out
@@ -320,46 +409,70 @@ impl<'a> Code<'a> {
 
     fn called(
         &self,
-        session: &Session<'_>,
+        around: &mut Around<'_, '_>,
         callee: InstanceId,
         node: &InstNode,
-        known: &mut Known,
-        depth: u32,
         out: &mut Vec<Access>,
     ) {
-        let leads_on = node.result.is_some_and(|r| !self.leads(r).is_empty());
+        let session = around.session;
         let inst = session.at(callee);
+        let far = around.calls.len() > CALLS || around.visited > MOST_CALLS;
         if session.is_library(&inst.func) {
-            let written = summary(session, callee, known).map_or(vec![], |s| s.written);
-            for (k, v) in node.args.iter().enumerate() {
-                let write = written.contains(&k);
-                if self.ty(*v).as_array().is_some() && (write || !leads_on) {
-                    self.push(*v, View { followed: false, ..self.view(*v, DEPTH) }, write, out);
-                }
-            }
+            return self.called_whole(around, callee, node, out);
+        }
+        // What calls itself does so with parts of its own.
+        if around.calls.contains(&callee) || inst.func.is_generator {
             return;
         }
-        let Some(typed) = inst.typed.as_ref().filter(|_| !inst.func.is_generator && depth < CALLS) else {
-            return;
-        };
-        let Some(mut code) = Code::of(session, &typed.func, known) else { return };
+        if far {
+            return self.called_whole(around, callee, node, out);
+        }
+        let Some(typed) = &inst.typed else { return };
+        let Some(mut code) = Code::of(around, typed) else { return };
         // The loop that it may begin with is not this one.
         code.variable = None;
         code.varying = code.varying_values();
+        around.calls.push(callee);
+        around.visited += 1;
+        let all = code.accesses(around);
+        around.calls.pop();
         let params = &typed.func.block(Block(0)).params;
-        for access in code.accesses(session, known, depth + 1) {
+        for access in all {
             let Base::Place(k) = access.view.base else { continue };
-            let argument = code.places[k].argument;
-            let Some(v) = node.args.get(argument).filter(|v| is_object(self.ty(**v))) else { continue };
             let given = |s: &Sum| self.translated(s, params, &node.args);
             let items = access.view.parts.iter().map(|p| match p {
                 Part::At(s) => Part::At(s.as_ref().and_then(given)),
                 Part::Range(lo, hi) => Part::Range(lo.as_ref().and_then(given), hi.as_ref().and_then(given)),
                 Part::All => Part::All,
             });
+            if k >= GLOBAL {
+                let view = View { parts: items.collect(), followed: false, ..access.view };
+                out.push(Access { view, ..access });
+                continue;
+            }
+            let argument = code.places[k].argument;
+            let Some(v) = node.args.get(argument).filter(|v| is_object(self.ty(**v))) else { continue };
             let view = self.view(*v, DEPTH);
             let parts = within(&view.parts, items.collect());
             self.push(*v, View { parts, followed: false, ..view }, access.write, out);
+        }
+    }
+
+    /// A call of a function that is not looked into: it uses all of what it gets.
+    fn called_whole(
+        &self,
+        around: &mut Around<'_, '_>,
+        callee: InstanceId,
+        node: &InstNode,
+        out: &mut Vec<Access>,
+    ) {
+        let leads_on = node.result.is_some_and(|r| !self.leads(r).is_empty());
+        let written = summary(around.session, callee, &mut around.known).map_or(vec![], |s| s.written);
+        for (k, v) in node.args.iter().enumerate() {
+            let write = written.contains(&k);
+            if self.ty(*v).as_array().is_some() && (write || !leads_on) {
+                self.push(*v, View { followed: false, ..self.view(*v, DEPTH) }, write, out);
+            }
         }
     }
 
@@ -373,22 +486,15 @@ impl<'a> Code<'a> {
         Some(out)
     }
 
-    /// Whether one iteration may come by where another one has been.
-    fn meet(&self, a: &Access, b: &Access) -> bool {
-        if a.leads.is_disjoint(&b.leads)
-            || a.view.followed && b.view.followed
-            || a.view.varies
-            || b.view.varies
-        {
-            return false;
+    /// How one iteration may come by where another one has been.
+    fn meet(&self, a: &Access, b: &Access) -> Option<Meeting> {
+        if a.leads.is_disjoint(&b.leads) || a.view.varies || b.view.varies {
+            return None;
         }
         let same = match (a.view.base, b.view.base) {
             (Base::Of(v), Base::Of(w)) => self.same(v, w, DEPTH),
             (x, y) => x == y,
         };
-        if !same {
-            return true;
-        }
         let width = a.view.parts.len().max(b.view.parts.len());
         let relations: Vec<Relation> = (0..width)
             .map(|d| {
@@ -396,8 +502,51 @@ impl<'a> Code<'a> {
                 relation(&part(&a.view), &part(&b.view), self.step)
             })
             .collect();
-        !relations.contains(&Relation::Apart)
-            && (!relations.contains(&Relation::Unknown) || matches!(a.view.base, Base::Of(_)))
+        let apart = relations.contains(&Relation::Apart);
+        if !same && let (Some(v), Some(w)) = (self.held_by(a.view.base), self.held_by(b.view.base)) {
+            return self.meet_inside(v, w, apart);
+        }
+        if a.view.followed && b.view.followed {
+            return None;
+        }
+        if !same {
+            return Some(Meeting::Always);
+        }
+        let meet = !apart && (!relations.contains(&Relation::Unknown) || matches!(a.view.base, Base::Of(_)));
+        meet.then_some(Meeting::Always)
+    }
+
+    /// What a list or a dict holds is under two names: whether that is one array shows when the loop begins,
+    /// or never. With the same index in all iterations it makes no difference.
+    fn meet_inside(&self, v: Value, w: Value, apart: bool) -> Option<Meeting> {
+        let rule = if apart { Rule::All } else { Rule::Nothing };
+        match (self.flow.exact.get(&v).map(|e| &e[..]), self.flow.exact.get(&w).map(|e| &e[..])) {
+            (Some([k]), Some([l]))
+                if k == l && self.places.get(*k).is_some_and(|p| arrays_in(p.ty).is_some()) =>
+            {
+                Some(Meeting::Inside(*k, rule))
+            }
+            _ => (!apart).then_some(Meeting::Always),
+        }
+    }
+
+    /// The list or dict that an array was read out of, or a tuple with it.
+    fn held_by(&self, base: Base) -> Option<Value> {
+        let Base::Of(mut v) = base else { return None };
+        for _ in 0..DEPTH {
+            let node = self.defs.get(&v)?;
+            let reads = matches!(node.op, Op::Apply(op) if op.is(id::GETITEM));
+            let from = *node.args.first().filter(|_| reads || matches!(node.op, Op::Member(_)))?;
+            let of = self.ty(from);
+            if reads && matches!(of.kind(), Kind::List(_) | Kind::Container(..)) {
+                return Some(from);
+            }
+            if !matches!(of.kind(), Kind::Tuple(_) | Kind::NamedTuple(..)) {
+                return None;
+            }
+            v = from;
+        }
+        None
     }
 
     /// Whether two values are the same view of the same object.

@@ -27,6 +27,8 @@ pub enum Shape {
     Array { order: Order, ndim: usize, itemsize: usize },
     /// Its slot holds the list.
     List,
+    /// The same, of arrays: these lie in it as an array's slots do.
+    Arrays { order: Order, ndim: usize, itemsize: usize },
 }
 
 /// Where the strides of an array come from.
@@ -51,6 +53,8 @@ pub enum Rule {
 
 /// A list in the place of an array's order.
 const LIST: usize = 3;
+/// A list of arrays there: the order of these comes on top.
+const ARRAYS: usize = 4;
 const DIGIT: u32 = 7;
 const DIGITS: usize = 2;
 
@@ -58,7 +62,7 @@ const DIGITS: usize = 2;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Table {
     pub operands: Vec<Operand>,
-    /** Two operands by their places, and what they may share. */
+    /** Two operands by their places, and what they may share; a list twice, for what is in it. */
     pub pairs: Vec<(usize, usize, Rule)>,
     /** The third slot says whether a piece begins with what the plain loop has there. */
     pub decides: bool,
@@ -72,6 +76,7 @@ impl Table {
             all.extend(match o.shape {
                 Shape::Array { order, ndim, itemsize } => [o.slot, order as usize, ndim, itemsize],
                 Shape::List => [o.slot, LIST, 0, 0],
+                Shape::Arrays { order, ndim, itemsize } => [o.slot, ARRAYS + order as usize, ndim, itemsize],
             });
         }
         for (a, b, rule) in &self.pairs {
@@ -109,14 +114,20 @@ impl Encoded {
     }
     pub fn operand(self, k: usize) -> Operand {
         let at = 3 + 4 * k;
-        let order = match self.number(at + 1) {
-            0 => Order::C,
-            1 => Order::Fortran,
-            LIST => return Operand { slot: self.number(at), shape: Shape::List },
+        let (slot, kind) = (self.number(at), self.number(at + 1));
+        let order = match kind {
+            0 | ARRAYS => Order::C,
+            1 | 5 => Order::Fortran,
+            LIST => return Operand { slot, shape: Shape::List },
             _strided => Order::Strided,
         };
-        let shape = Shape::Array { order, ndim: self.number(at + 2), itemsize: self.number(at + 3) };
-        Operand { slot: self.number(at), shape }
+        let (ndim, itemsize) = (self.number(at + 2), self.number(at + 3));
+        let shape = if kind < ARRAYS {
+            Shape::Array { order, ndim, itemsize }
+        } else {
+            Shape::Arrays { order, ndim, itemsize }
+        };
+        Operand { slot, shape }
     }
     pub fn pairs(self) -> impl Iterator<Item = (usize, usize, Rule)> {
         let first = 3 + 4 * self.number(1);
@@ -145,6 +156,9 @@ mod tests {
                 array(300, Order::Strided, 3),
                 Operand { slot: 128, shape: Shape::List },
                 array(16_383, Order::Fortran, 0),
+                Operand { slot: 5, shape: Shape::Arrays { order: Order::C, ndim: 2, itemsize: 8 } },
+                Operand { slot: 6, shape: Shape::Arrays { order: Order::Fortran, ndim: 2, itemsize: 8 } },
+                Operand { slot: 7, shape: Shape::Arrays { order: Order::Strided, ndim: 1, itemsize: 4 } },
             ],
             pairs: vec![(0, 1, Rule::Nothing), (1, 3, Rule::All), (2, 0, Rule::Refused)],
             decides: true,
@@ -152,7 +166,7 @@ mod tests {
         let text = table.encode().unwrap();
         // SAFETY: the text lives.
         let read = unsafe { Encoded::new(text.as_ptr()) };
-        assert_eq!((0..4).map(|k| read.operand(k)).collect::<Vec<_>>(), table.operands);
+        assert_eq!((0..7).map(|k| read.operand(k)).collect::<Vec<_>>(), table.operands);
         assert_eq!(read.pairs().collect::<Vec<_>>(), table.pairs);
         assert!(read.decides());
         assert_eq!(Table { operands: vec![array(1 << 14, Order::C, 1)], ..Table::default() }.encode(), None);

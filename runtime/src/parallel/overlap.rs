@@ -4,6 +4,7 @@
 //! The first and the last bytes of two arrays tell most of them apart. Where they do not, as for two columns
 //! of a matrix, strides are looked at: whether there are indices with which both name the same byte.
 
+use tierup_core::layout::List;
 use tierup_core::ops::apart::{Encoded, Operand, Order, Rule, Shape};
 
 /// What becomes of a loop.
@@ -46,7 +47,11 @@ pub(crate) unsafe fn verdict(table: *const u8, args: &[u64]) -> Verdict {
             (Shape::List, Shape::List) if slot.at(a.slot) == slot.at(b.slot) && slot.at(a.slot) != 0 => {
                 Shared::All
             }
-            (Shape::Array { .. }, Shape::Array { .. }) => shared(&a, &b, slot),
+            (Shape::Array { .. }, Shape::Array { .. }) => shared((&a, slot), (&b, slot)),
+            (Shape::Arrays { .. }, Shape::Arrays { .. }) if a != b && slot.at(a.slot) == slot.at(b.slot) => {
+                Shared::All
+            }
+            (Shape::Arrays { .. }, _) | (_, Shape::Arrays { .. }) => among(&a, &b, slot, rule),
             (Shape::List, _) | (_, Shape::List) => Shared::Nothing,
         };
         verdict = verdict.max(match (shared, rule) {
@@ -56,6 +61,60 @@ pub(crate) unsafe fn verdict(table: *const u8, args: &[u64]) -> Verdict {
         });
     }
     verdict
+}
+
+/// What arrays share of which some lie in lists: the most that two of them do, which `rule` may allow.
+fn among(a: &Operand, b: &Operand, slot: Slots, rule: Rule) -> Shared {
+    let itself = a == b;
+    let (mut all, second) = (arrays(a, slot), if itself { vec![] } else { arrays(b, slot) });
+    let first = all.len();
+    all.extend(second);
+    // By where they begin: what one may share with are those that begin before it ends.
+    let mut order: Vec<(i64, i64, usize)> = all
+        .iter()
+        .enumerate()
+        .filter_map(|(k, (o, s))| bounds(o, *s).map(|(low, high)| (low, high, k)))
+        .collect();
+    order.sort_unstable();
+    let mut found = Shared::Nothing;
+    let mut work = PAIRS;
+    for (n, (_, high, k)) in order.iter().enumerate() {
+        for (_, _, l) in order[n + 1..].iter().take_while(|o| o.0 < *high) {
+            if !itself && (*k < first) == (*l < first) {
+                continue;
+            }
+            let (x, y) = (&all[*k], &all[*l]);
+            work -= 1;
+            let common = shared((&x.0, x.1), (&y.0, y.1));
+            if common == Shared::All && rule == Rule::All {
+                found = Shared::All;
+            } else if common != Shared::Nothing {
+                return common;
+            }
+            if work == 0 {
+                return Shared::Unknown;
+            }
+        }
+    }
+    found
+}
+
+/// Pairs of arrays in lists that are looked at.
+const PAIRS: usize = 100_000;
+
+/// The arrays in a list, or the one that an operand is.
+fn arrays(o: &Operand, slot: Slots) -> Vec<(Operand, Slots)> {
+    let Shape::Arrays { order, ndim, itemsize } = o.shape else { return vec![(*o, slot)] };
+    let array = Operand { slot: 0, shape: Shape::Array { order, ndim, itemsize } };
+    let list = slot.at(o.slot) as usize as *const List;
+    if list.is_null() {
+        return vec![];
+    }
+    // SAFETY: the slot holds a list that is live, whose elements have the slots of arrays.
+    unsafe {
+        let (data, size) = ((*list).data, (*list).desc.size as usize);
+        (0..(*list).len as usize).map(|k| (array, Slots(data.add(k * size).cast::<u64>()))).collect()
+    }
 }
 
 /// The machine values of operands.
@@ -104,27 +163,30 @@ fn bounds(o: &Operand, slot: Slots) -> Option<(i64, i64)> {
     (data != 0).then(|| (low, high.saturating_add(itemsize(o))))
 }
 
-fn shared(a: &Operand, b: &Operand, slot: Slots) -> Shared {
-    let (Some(p), Some(q)) = (bounds(a, slot), bounds(b, slot)) else { return Shared::Nothing };
+/// An operand, and where its slots are.
+type At<'a> = (&'a Operand, Slots);
+
+fn shared(a: At<'_>, b: At<'_>) -> Shared {
+    let (Some(p), Some(q)) = (bounds(a.0, a.1), bounds(b.0, b.1)) else { return Shared::Nothing };
     if p.0 >= q.1 || q.0 >= p.1 {
         return Shared::Nothing;
     }
-    let same = slot.at(a.slot + 1) == slot.at(b.slot + 1)
-        && itemsize(a) == itemsize(b)
-        && dimensions(a, slot).eq(dimensions(b, slot));
+    let same = a.1.at(a.0.slot + 1) == b.1.at(b.0.slot + 1)
+        && itemsize(a.0) == itemsize(b.0)
+        && dimensions(a.0, a.1).eq(dimensions(b.0, b.1));
     if same {
         Shared::All
-    } else if interleave(a, b, slot, q.0.wrapping_sub(p.0)) {
+    } else if interleave(a, b, q.0.wrapping_sub(p.0)) {
         Shared::Nothing
     } else {
-        meeting(a, b, slot, (p, q))
+        meeting(a, b, (p, q))
     }
 }
 
 /// Whether two arrays lie between the elements of each other, as columns of a matrix do: all strides are
 /// multiples of a number that has room for an element of both, `distance` bytes apart.
-fn interleave(a: &Operand, b: &Operand, slot: Slots, distance: i64) -> bool {
-    let strides = dimensions(a, slot).chain(dimensions(b, slot)).filter(|d| d.0 > 1).map(|d| d.1.abs());
+fn interleave((a, s): At<'_>, (b, t): At<'_>, distance: i64) -> bool {
+    let strides = dimensions(a, s).chain(dimensions(b, t)).filter(|d| d.0 > 1).map(|d| d.1.abs());
     let step = strides.fold(0, gcd);
     if step == 0 {
         return false;
@@ -148,9 +210,9 @@ const WORK: u32 = 20_000;
 
 /// Whether two arrays whose bounds overlap have a byte in common. With strides made positive and the second
 /// one counted from its end, that is a sum of multiples of all strides, and of a byte in each element.
-fn meeting(a: &Operand, b: &Operand, slot: Slots, (p, q): ((i64, i64), (i64, i64))) -> Shared {
+fn meeting((a, s): At<'_>, (b, t): At<'_>, (p, q): ((i64, i64), (i64, i64))) -> Shared {
     let mut steps: Vec<(i128, i128)> = vec![];
-    for (n, stride) in dimensions(a, slot).chain(dimensions(b, slot)) {
+    for (n, stride) in dimensions(a, s).chain(dimensions(b, t)) {
         let (step, most) = (i128::from(stride).abs(), i128::from(n) - 1);
         if step == 0 || most == 0 {
             continue;
@@ -227,7 +289,8 @@ mod tests {
             args.extend(dims.iter().map(|d| d.0 as u64));
             args.extend(dims.iter().map(|d| d.1 as u64));
         }
-        shared(&made[0], &made[1], Slots(args.as_ptr()))
+        let slots = Slots(args.as_ptr());
+        shared((&made[0], slots), (&made[1], slots))
     }
 
     fn bytes(a: &Array) -> std::collections::HashSet<i64> {

@@ -72,7 +72,8 @@ impl FuncLower<'_, '_> {
         let (operands, globals) = match how {
             Together::Alone => Default::default(),
             Together::Plain | Together::Drawing | Together::Twice | Together::Array => {
-                apart::operands(self.session, id, self.func, args)
+                let inside = || hidden_writes::inside(self.session, id);
+                apart::operands(self.session, id, self.func, args, inside)
             }
         };
         for g in &globals {
