@@ -52,7 +52,7 @@ macro_rules! operators {
 
 operators! {
     ["operator.add"], ["numpy.add"], BIN, |a, e| same(a, e, fold_add), |cx, c| field(cx, c, Op::Iadd, Op::Fadd, Op::Bor), "`x1 + x2`." => Add;
-    ["operator.sub"], ["numpy.subtract"], BIN, subtract_rule, |cx, c| field(cx, c, Op::Isub, Op::Fsub, Op::Bxor), "`x1 - x2`." => Sub;
+    ["operator.sub"], ["numpy.subtract"], BIN, subtract_rule, emit_sub, "`x1 - x2`." => Sub;
     ["operator.mul"], ["numpy.multiply"], BIN, |a, e| same(a, e, fold_mul), emit_mul, "`x1 * x2`." => Mul;
     ["operator.truediv"], ["numpy.divide", "numpy.true_divide"], BIN, true_div_rule, emit_true_div, "`x1 / x2`.", raises => Div;
     ["operator.floordiv"], ["numpy.floor_divide"], BIN, floordiv_rule, emit_floordiv, "`x1 // x2`, rounded down.", raises;
@@ -94,7 +94,21 @@ pub(crate) fn common(args: &[Arg], elementwise: bool) -> Option<Type> {
 
 fn same(args: &[Arg], elementwise: bool, fold: fn(i64, i64) -> Option<i64>) -> Option<Answer> {
     let t = common(args, elementwise)?;
-    Some(Answer::coerced(t, vec![t, t]).known(fold_ints(args, t, fold)))
+    Some(Answer::coerced(t, operands(args, t, elementwise)).known(fold_ints(args, t, fold)))
+}
+
+/// What the operands become where the result has type `t`: the same, but since Python 3.14 a real number that
+/// meets a complex one of Python's stays real, as in C. So `1 - 0.0j` has the imaginary part -0.0, and an
+/// infinite factor gives no NaN with the imaginary part 0 that it does not have.
+fn operands(args: &[Arg], t: Type, elementwise: bool) -> Vec<Type> {
+    let stays_real = !elementwise && t.is_complex() && crate::python::since(14) && is_pythons(args, t);
+    args.iter().map(|a| if stays_real && !a.ty.is_complex() { Type::float() } else { t }).collect()
+}
+
+/// Whether Python computes it, not NumPy: both numbers are Python's, or `np.float64`, which is a float, stands
+/// behind a complex one.
+fn is_pythons(args: &[Arg], t: Type) -> bool {
+    t.is_weak() || args[0].ty.is_complex() && args[0].ty.is_weak() && args[1].ty == Type::f64()
 }
 
 /// The result of a Python int operation on constants that does not overflow.
@@ -128,14 +142,14 @@ fn subtract_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     if *t == Kind::Bool {
         return None;
     }
-    Some(Answer::coerced(t, vec![t, t]).known(fold_ints(args, t, fold_sub)))
+    Some(Answer::coerced(t, operands(args, t, elementwise)).known(fold_ints(args, t, fold_sub)))
 }
 
 fn true_div_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     let t = common(args, elementwise)?;
     // Integers are divided as floats, but a message says whether they were integers.
     if !t.is_index() {
-        return Some(Answer::coerced(t, vec![t, t]));
+        return Some(Answer::coerced(t, operands(args, t, elementwise)));
     }
     let ret = if t.is_weak() || *t == Kind::Bool && !elementwise { Type::float() } else { Type::f64() };
     // Each from its own type: -2 beside an unsigned number stays what it is.
@@ -231,15 +245,30 @@ fn field(cx: &mut LowerCx<'_>, c: &OpCall<'_>, int: Op, float: Op, bits: Op) -> 
         Some(NumberType::Int(_)) => int,
         Some(NumberType::Float(_) | NumberType::Complex(_)) | None => float,
     };
-    Ok(c.args[0].iter().zip(&c.args[1]).map(|(a, b)| cx.b.bin(op, *a, *b)).collect())
+    let mut parts: Val = c.args[0].iter().zip(&c.args[1]).map(|(a, b)| cx.b.bin(op, *a, *b)).collect();
+    // A real number beside a complex one has no imaginary part.
+    let longer = if c.args[0].len() > c.args[1].len() { &c.args[0] } else { &c.args[1] };
+    parts.extend(&longer[parts.len()..]);
+    Ok(parts)
+}
+
+fn emit_sub(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if c.args[0].len() < c.args[1].len() {
+        let (a, b) = (c.args[0][0], &c.args[1]);
+        return Ok(vec![cx.b.bin(Op::Fsub, a, b[0]), cx.b.un(Op::Fneg, b[1])]);
+    }
+    field(cx, c, Op::Isub, Op::Fsub, Op::Bxor)
 }
 
 pub(crate) fn emit_mul(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if !c.types[0].is_complex() {
-        return field(cx, c, Op::Imul, Op::Fmul, Op::Band);
-    }
     let (a, b) = (&c.args[0], &c.args[1]);
-    Ok(complex_mul(cx, a, b))
+    match (&a[..], &b[..]) {
+        ([_], [_]) => field(cx, c, Op::Imul, Op::Fmul, Op::Band),
+        (real @ [_], parts) | (parts, real @ [_]) => {
+            Ok(parts.iter().map(|part| cx.b.bin(Op::Fmul, *part, real[0])).collect())
+        }
+        _ => Ok(complex_mul(cx, a, b)),
+    }
 }
 
 /// `(a.re + a.im i) (b.re + b.im i)` as C and NumPy compute it.
@@ -267,8 +296,14 @@ fn part_type(t: Type) -> Type {
 }
 
 fn emit_true_div(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if c.types[0].is_complex() {
+    if c.ret.is_complex() {
         check_divisor(cx, c, "complex division by zero");
+        if let [divisor] = c.args[1][..] {
+            return Ok(c.args[0].iter().map(|part| cx.b.bin(Op::Fdiv, *part, divisor)).collect());
+        }
+        if let [real] = c.args[0][..] {
+            return Ok(real_by_complex(cx, real, &c.args[1]));
+        }
         let numpy = c.elementwise || cx.options.numpy_errors;
         return Ok(complex_div(cx, &c.args[0], &c.args[1], numpy));
     }
@@ -276,6 +311,20 @@ fn emit_true_div(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (a, b) =
         (cast::cast(cx, &c.args[0], c.types[0], c.ret)?, cast::cast(cx, &c.args[1], c.types[1], c.ret)?);
     Ok(vec![cx.b.bin(Op::Fdiv, a[0], b[0])])
+}
+
+/// A real number by a complex one, by Smith's method.
+fn real_by_complex(cx: &mut LowerCx<'_>, a: Value, b: &[Value]) -> Val {
+    let (abs_re, abs_im) = (cx.b.un(Op::Fabs, b[0]), cx.b.un(Op::Fabs, b[1]));
+    let re_larger = cx.b.bin(Op::FcmpGe, abs_re, abs_im);
+    let (big, small) = (cx.b.select(re_larger, b[0], b[1]), cx.b.select(re_larger, b[1], b[0]));
+    let ratio = cx.b.bin(Op::Fdiv, small, big);
+    let scaled = cx.b.bin(Op::Fmul, small, ratio);
+    let divisor = cx.b.bin(Op::Fadd, big, scaled);
+    let negated = cx.b.un(Op::Fneg, a);
+    let (of_re, of_im) = (cx.b.bin(Op::Fmul, a, ratio), cx.b.bin(Op::Fmul, negated, ratio));
+    let (re, im) = (cx.b.select(re_larger, a, of_re), cx.b.select(re_larger, of_im, negated));
+    vec![cx.b.bin(Op::Fdiv, re, divisor), cx.b.bin(Op::Fdiv, im, divisor)]
 }
 
 /// Complex division by Smith's method: scaled by the larger part of the divisor. CPython divides by the
