@@ -242,7 +242,7 @@ def outcome(function, sources):
 
 
 FIXTURES = ["statements", "exceptions", "closures", "encodings"]
-VERSIONS = ["py311", "py312", "py313", "py314", "py315"]
+VERSIONS = sorted(folder.name for folder in (TESTS / "bytecode").glob("py3*"))
 
 
 def load(name, version):
