@@ -350,7 +350,7 @@ impl<'a> Uses<'a> {
         named: &[(Value, usize)],
         known: &mut Known,
     ) -> Uses<'a> {
-        let flow = Flow::of(session, f, places, named, known);
+        let flow = Flow::default().over(session, f, places, named, known);
         let mut uses = Uses {
             defs: definitions(f),
             written: Places::new(),
@@ -589,17 +589,7 @@ impl Flow {
     }
 
     /// Of the places in the arguments, and of `named` ones.
-    pub(super) fn of(
-        session: &Session<'_>,
-        f: &Func,
-        places: &[Place],
-        named: &[(Value, usize)],
-        known: &mut Known,
-    ) -> Flow {
-        Flow::default().over(session, f, places, named, known)
-    }
-
-    fn over(
+    pub(super) fn over(
         self,
         session: &Session<'_>,
         f: &Func,

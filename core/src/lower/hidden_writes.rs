@@ -194,7 +194,7 @@ impl<'a> Code<'a> {
         }
         let named: Vec<(Value, usize)> =
             globals.iter().enumerate().map(|(k, g)| (g.0, places.len() + k)).collect();
-        let flow = Flow::of(around.session, f, &places, &named, &mut around.known);
+        let flow = Flow::default().over(around.session, f, &places, &named, &mut around.known);
         let defs = definitions(f);
         let variable = loop_variable(f);
         let step = step(f, &defs);
