@@ -535,6 +535,10 @@ impl Writer<'_> {
         let (mut new, mut acc) = (new, acc);
         if *none {
             let nothing = self.push(Op::Const(Const::None), vec![]);
+            // What no iteration can set, as behind a condition that is never true, has the type of None alone:
+            // nothing behind this test is typed then.
+            let still_none = self.push(Op::Table(id::IS), vec![new, nothing]);
+            self.unless(still_none, false, keep.clone());
             let is_none = self.push(Op::Table(id::IS), vec![acc, nothing]);
             if let Some(first) = said.first.first() {
                 // The very first one stays where it is NaN.
