@@ -105,7 +105,9 @@ class Program:
         if form < 0.6:
             return self.pick("np.abs($)", "-$", "np.sqrt(np.abs($))", "np.square($)", "np.floor($)", "np.sign($)", "np.rint($)", "np.nan_to_num($)", "np.clip($, -1.0, 2.0)", "$ ** 2", "np.trunc($)").replace("$", self.array(shape, depth))
         if form < 0.7:
-            return f"np.{self.pick('maximum', 'minimum', 'fmax', 'fmin', 'copysign')}({self.array(shape, depth)}, {self.floats(shape, depth + 1)}) + 0"
+            # Nobody defines the sign of a NaN that comes of two.
+            name, of, sign = self.pick('maximum', 'minimum', 'fmax', 'fmin', 'copysign'), self.array(shape, depth), self.floats(shape, depth + 1)
+            return f"np.{name}({of}, {f'np.nan_to_num({sign})' if name == 'copysign' else sign}) + 0"
         if form < 0.82:
             return f"np.where({self.bools(shape, depth + 1)}, {self.floats(shape, depth + 1)}, {self.floats(shape, depth + 1)})"
         if form < 0.88 and shape in "VM":
@@ -135,7 +137,7 @@ class Program:
             return f"({self.view(shape, 'f')} {self.pick('<', '<=', '>', '>=', '==', '!=')} {self.pick(self.view(shape, 'f'), '0', '0.5', self.view(shape, 'f'))})"
         if form < 0.8:
             return f"({self.bools(shape, depth + 1)} {self.pick('&', '|', '^')} {self.bools(shape, depth + 1)})"
-        return self.pick(f"~{self.bools(shape, depth + 1)}", f"np.isnan({self.array(shape, depth + 1)})", f"np.isfinite({self.array(shape, depth + 1)})", f"np.signbit({self.array(shape, depth + 1)})")
+        return self.pick(f"~{self.bools(shape, depth + 1)}", f"np.isnan({self.array(shape, depth + 1)})", f"np.isfinite({self.array(shape, depth + 1)})", f"np.signbit(np.nan_to_num({self.array(shape, depth + 1)}))")
 
     # -- statements
 
