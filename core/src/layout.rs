@@ -161,24 +161,26 @@ pub struct MemBlock {
 pub struct List {
     pub obj: Obj,
     pub len: i64,
+    pub users: AtomicI64,
+    pub changer: AtomicUsize,
     pub cap: i64,
     pub data: *mut u8,
     /// What the elements are.
     pub desc: &'static TypeDesc,
     /// Borrow word: non-zero while somebody iterates in a way that a resize would break.
     pub borrow: i64,
-    /// [`SHOWN`] where Python sees the list itself, not a copy of it; and [`USER`] for each call that was
-    /// given it and does not change it.
-    pub users: AtomicI64,
-    /// The frame of the call that was given it and may change it, or 0.
-    pub changer: AtomicUsize,
 }
 
 /// How every container begins: a list and a dict as well.
 #[repr(C)]
-pub(crate) struct Counted {
+pub struct Counted {
     pub obj: Obj,
     pub len: i64,
+    /// [`SHOWN`] where Python sees the container itself, not a copy of it; and [`USER`] for each call that was
+    /// given it and does not change it.
+    pub users: AtomicI64,
+    /// The frame of the call that was given it and may change it, or 0.
+    pub changer: AtomicUsize,
 }
 
 /// A dict. Entry `i` lies at `entries + i * entry.size`, in the order in which keys came; where the entry of a
@@ -188,6 +190,8 @@ pub struct Dict {
     pub obj: Obj,
     /// Entries that are there.
     pub len: i64,
+    pub users: AtomicI64,
+    pub changer: AtomicUsize,
     /// Places of entries that are taken, those of removed keys included.
     pub used: i64,
     /// Where entries have to grow: `used` comes up to it. There is memory for as many.
@@ -203,7 +207,7 @@ pub struct Dict {
     pub index: *mut u8,
 }
 
-/// See [`List::users`].
+/// See [`Counted::users`].
 pub const SHOWN: i64 = 1;
 pub const USER: i64 = 2;
 
@@ -260,11 +264,16 @@ macro_rules! offset {
     ($T:ident . $($field:ident).+) => { std::mem::offset_of!($crate::layout::$T, $($field).+) as i32 };
 }
 
-const _: () = assert!(std::mem::offset_of!(Counted, len) == std::mem::offset_of!(List, len));
-
 macro_rules! begin_as_counted {
     ({} objects { $($name:ident: $Object:ident),* } $($families:tt)*) => {
-        $(const _: () = assert!(std::mem::offset_of!(Counted, len) == std::mem::offset_of!($Object, len));)*
+        begin_as_counted!(List $($Object)*);
+    };
+    ($($Object:ident)*) => {
+        $(const _: () = {
+            assert!(std::mem::offset_of!(Counted, len) == std::mem::offset_of!($Object, len));
+            assert!(std::mem::offset_of!(Counted, users) == std::mem::offset_of!($Object, users));
+            assert!(std::mem::offset_of!(Counted, changer) == std::mem::offset_of!($Object, changer));
+        };)*
     };
 }
 crate::containers!(begin_as_counted! {});

@@ -23,6 +23,7 @@ mod dispatcher;
 mod engine;
 mod errors;
 mod exc;
+mod fourier;
 mod functions;
 mod gil;
 mod guards;
@@ -77,7 +78,9 @@ fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     cache::register(m)?;
     ufunc::register(m)?;
     callback::register(m)?;
+    m.add_class::<convert::native::Object>()?;
     convert::typed_list::register(m)?;
+    convert::typed_dict::register(m)?;
     cuda::register(m)?;
     api::register(m)
 }

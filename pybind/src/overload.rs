@@ -134,15 +134,22 @@ unsafe fn may_be_shown(obj: Obj, t: Type) -> bool {
                 && Items::of(obj)
                     .is_none_or(|items| items.get().iter().any(|item| may_be_shown(*item, elem)));
         }
+        // Keys hold none.
+        if let Some((_, m)) = t.container()
+            && (ffi::PyDict_CheckExact(obj) != 0 || ffi::PyAnySet_Check(obj) != 0)
+        {
+            return m[1..].iter().any(|t| keeps(*t));
+        }
         let Some(m) = t.members().filter(|_| ffi::PyTuple_Check(obj) != 0) else { return true };
         let members = (0..ffi::PyTuple_GET_SIZE(obj)).zip(m).filter(|(_, t)| keeps(**t));
         members.into_iter().any(|(i, t)| may_be_shown(ffi::PyTuple_GET_ITEM(obj, i), *t))
     }
 }
 
-/// Whether values of a type are, or hold, lists with references in them.
+/// Whether values of a type are, or hold, lists or dicts with references in them.
 fn keeps(t: Type) -> bool {
-    matches!(*t, Kind::List(elem) if elem.is_counted()) || t.arguments().iter().any(keeps)
+    let holds = matches!(*t, Kind::List(_) | Kind::Container(..));
+    holds && t.arguments().iter().any(|t| t.is_counted()) || t.arguments().iter().any(keeps)
 }
 
 /// Slots that an overload needs.

@@ -137,7 +137,7 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
     if let Ok(t) = obj.cast::<PyTuple>() {
         return classify_tuple(t, record);
     }
-    if let Some(t) = functions::scalar_type_object(obj)? {
+    if let Some(t) = functions::type_object(obj)? {
         return Ok(GlobalValue::DType(t));
     }
     Ok(GlobalValue::Unsupported(describe(obj)))

@@ -11,6 +11,7 @@ pub mod cpu;
 pub mod dict;
 pub mod engine;
 pub mod exc;
+mod fft;
 mod foreign;
 mod frame;
 pub mod gpu;
@@ -32,6 +33,7 @@ pub mod string;
 #[cfg(test)]
 mod testing;
 pub(crate) mod time;
+pub mod use_word;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -58,6 +60,9 @@ pub fn helper_address(helper: &'static RtFn) -> *const u8 {
     // Compiling is the time to look for libraries: the thread has time, and Python where it needs it.
     if std::ptr::eq(helper, &tierup_core::ops::linalg::linalg_lapack) {
         lapack::prepare();
+    }
+    if std::ptr::eq(helper, &tierup_core::ops::fft::fft_lines) {
+        fft::prepare();
     }
     ADDRESSES.get(&(std::ptr::from_ref(helper) as usize)).map_or(std::ptr::null(), |a| *a as *const u8)
 }

@@ -607,14 +607,21 @@ def test_compiled_code_refuses_elements_of_another_type():
         return xs
 
     @njit
+    def of_nothing():
+        return List.empty_list(3)
+
+    arrays = types.ListType(types.float64[:])
+
+    @njit
     def of_text():
-        return List.empty_list(types.unicode_type)
+        return List.empty_list(types.unicode_type), List.empty_list(str), List.empty_list(arrays)
     for x in ("text", 2.5, None):
         with pytest.raises(tierup.TypingError, match="int64"):
             f(x)
     assert list(f(True)) == [1]
-    with pytest.raises(tierup.TierupError):
-        of_text()
+    with pytest.raises(tierup.TypingError, match="takes types"):
+        of_nothing()
+    assert [repr(xs) for xs in of_text()] == ["ListType[str]([])", "ListType[str]([])", "ListType[ListType[array(float64, 1d, A)]]([])"]
 
 
 def test_pythons_numbers_take_the_width_of_elements_that_are_said():

@@ -19,7 +19,6 @@ use crate::infer::state::Session;
 use crate::ops::apart::{Operand, Operands, Order, Rule, Shape, Table};
 use crate::ops::{Body, Effect, OpDef, id};
 use crate::ssa::{Block, Func, InstNode, InstanceId, Op, Term, Value};
-use crate::types::promote::runs_generator;
 use crate::types::{ArrayType, Kind, Layout, Type};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -428,7 +427,7 @@ impl<'a> Uses<'a> {
         let all = || (0..node.args.len()).collect();
         match &node.op {
             Op::Apply(op) => {
-                if node.args.iter().any(|a| runs_generator(f.types[a.index()])) {
+                if node.args.iter().any(|a| resumes(f.types[a.index()])) {
                     return all();
                 }
                 if let Body::Ufunc(..) = op.body {
@@ -669,8 +668,8 @@ impl Flow {
             let inside = types.iter().any(|t| matches!(t.kind(), Kind::List(_) | Kind::Container(..)));
             let new_array = made.as_array().is_some() && !inside && op.allocates(&types, made);
             let sliced = || op.is(id::GETITEM) && matches!(types[1].kind(), Kind::Slice(_));
-            let new_list = matches!(*made, Kind::List(e) if !holds(e)) && (op.makes_list() || sliced());
-            if new_array || new_list {
+            let new_store = is_store(made) && !stores(made) && (op.makes_list() || sliced());
+            if new_array || new_store {
                 return changed;
             }
         }
@@ -739,6 +738,15 @@ impl Flow {
         let builds = matches!(node.op, Op::Apply(op) if op.is(id::TUPLE_BUILD));
         let all: Option<Vec<Vec<usize>>> = node.args.iter().filter(|_| builds).map(of).collect();
         all.filter(|_| builds).map(|a| a.concat())
+    }
+}
+
+/// Whether a step of an iterator of a type runs a generator, which may write to anything that it was given.
+fn resumes(t: Type) -> bool {
+    match t.kind() {
+        Kind::Generator(..) => true,
+        Kind::Iter(_) | Kind::Variant(_) => t.arguments().iter().any(resumes),
+        _ => false,
     }
 }
 

@@ -79,10 +79,22 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .doc("A dict of names and values; an empty one."),
-    OpDef::new(&["builtins.dict", "dict.copy"], "d", Body::Lir(copy_rule, emit_copy))
+    OpDef::new(&["builtins.dict"], "d", Body::Lir(copy_rule, emit_copy))
         .raises()
         .reads()
         .doc("A shallow copy."),
+    OpDef::new(
+        &["dict.copy"],
+        "d",
+        Body::Lir(copy_rule, |cx, c| {
+            let copy = emit_copy(cx, c)?;
+            entries::show_as(cx, copy[0], c.args[0][0]);
+            Ok(copy)
+        }),
+    )
+    .raises()
+    .reads()
+    .doc("A shallow copy, which Python sees itself if it does so the dict."),
     OpDef::new(&["builtins.dict"], "pairs", Body::Py("containers.dict_of_pairs"))
         .only_if(|a| !is_dict(a))
         .raises()
@@ -387,7 +399,7 @@ fn known_parts(cx: &TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<(Type, Typ
 }
 
 /// A dict that is made here, whose keys and values are found out by use.
-fn new_dict(cx: &mut TyCx<'_, '_>) -> Type {
+pub(super) fn new_dict(cx: &mut TyCx<'_, '_>) -> Type {
     let [k, v] = [0, 1].map(|n| cx.vars.at(cx.site, n, Type::int()));
     Type::dict(k, v)
 }

@@ -1,20 +1,21 @@
 //! `tierup.typed`: containers that Python sees where they lie. To compiled code a typed list is a list like
-//! any other; the list itself knows that Python is to see it, not a copy of it
-//! ([`crate::layout::List::users`]).
+//! any other, and a typed dict a dict; the object itself knows that Python is to see it, not a copy of it
+//! ([`crate::layout::Counted::users`]).
 
-use super::dtype::dtype_arg;
-use super::{Body, OpDef, id, list};
+use super::dtype::type_arg;
+use super::{Body, OpDef, dict, id, list};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::layout::SHOWN;
 use crate::lir::{self, Alias, Ty};
 use crate::offset;
-use crate::types::{Kind, Type};
-use crate::typing::{Answer, Arg, TyCx, no_match};
+use crate::types::{Const, Container, Kind, Type};
+use crate::typing::{Answer, Arg, Held, TyCx, no_match};
 
 super::identity::op_ids! {
     TYPED_LIST = "tierup.typed.List",
+    TYPED_DICT = "tierup.typed.Dict",
 }
 
 pub(crate) static OPS: &[OpDef] = &[
@@ -43,22 +44,63 @@ pub(crate) static OPS: &[OpDef] = &[
     .reads()
     .doc("An empty list of elements of a type, with room for some, that Python sees itself."),
     OpDef::new(
+        &["tierup.typed.Dict"],
+        "",
+        Body::Lir(|cx, _| Ok(Answer::of(dict::new_dict(cx))), |cx, c| new_dict(cx, c, 0)),
+    )
+    .raises()
+    .reads()
+    .doc("An empty dict that Python sees itself."),
+    OpDef::new(&["tierup.typed.Dict"], "entries", Body::Py("typed.dict_of"))
+        .raises()
+        .reads()
+        .doc("A dict of another one's entries, or of an iterable's pairs, that Python sees itself."),
+    OpDef::new(
+        &["typed_dict.empty"],
+        "key_type, value_type, n_keys=0",
+        Body::Lir(empty_dict_rule, |cx, c| {
+            // More than a few are given room when they come: the number may be any.
+            let few = c.consts[2].as_ref().and_then(Const::as_int).unwrap_or(0);
+            new_dict(cx, c, few.clamp(0, 1 << 20) as usize)
+        }),
+    )
+    .raises()
+    .reads()
+    .doc("An empty dict of keys and values of two types that Python sees itself."),
+    OpDef::new(
         &["builtins.isinstance"],
         "x, classes",
         Body::Lir(|_, _| Ok(Answer::of(Type::bool())), |cx, c| Ok(vec![is_shown(cx, c.args[0][0])])),
     )
-    .only_if(|a| matches!(*a[0].ty, Kind::List(_)) && is_list_class(a[1].ty))
+    .only_if(|a| tells(a[0].ty, a[1].ty))
     .reads()
-    .doc("Whether a list is one that Python sees itself; known when the program runs."),
+    .doc("Whether a list or a dict is one that Python sees itself; known when the program runs."),
 ];
 
-/// Whether a type is the class of typed lists.
-pub(crate) fn is_list_class(t: Type) -> bool {
-    matches!(t.kind(), Kind::Builtin(p) if *p == id::TYPED_LIST)
+/// Whether a class is that of the containers of a type which Python sees itself: of a value it shows when the
+/// program runs.
+pub(crate) fn tells(t: Type, class: Type) -> bool {
+    let Kind::Builtin(class) = class.kind() else { return false };
+    match t.container() {
+        Some((Container::Dict, _)) => *class == id::TYPED_DICT,
+        Some(_) => false,
+        None => matches!(*t, Kind::List(_)) && *class == id::TYPED_LIST,
+    }
 }
 
-fn is_shown(cx: &mut LowerCx<'_>, list: lir::Value) -> lir::Value {
-    let users = cx.b.load(Ty::I64, list, offset!(List.users), Alias::Object);
+fn new_dict(cx: &mut LowerCx<'_>, c: &OpCall<'_>, room: usize) -> Result<Val> {
+    let new = dict::entries::make(cx, c.ret, room)?;
+    Ok(shown(cx, new))
+}
+
+fn shown(cx: &mut LowerCx<'_>, new: lir::Value) -> Val {
+    let shown = cx.b.i64(SHOWN);
+    cx.b.store(shown, new, offset!(Counted.users), Alias::Object);
+    vec![new]
+}
+
+fn is_shown(cx: &mut LowerCx<'_>, container: lir::Value) -> lir::Value {
+    let users = cx.b.load(Ty::I64, container, offset!(Counted.users), Alias::Object);
     let shown = cx.b.bin_imm(lir::Op::Band, users, SHOWN);
     cx.b.bin_imm(lir::Op::IcmpNe, shown, 0)
 }
@@ -67,13 +109,24 @@ fn empty_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if !args[1].ty.is_index() {
         return Err(no_match("List.empty_list", args));
     }
-    // What its elements are is said: nothing that is put in changes it.
-    dtype_arg(&args[0]).map(|t| Answer::of(Type::list(t.strong()))).ok_or_else(|| {
-        Diagnostic::new(
-            Code::NoMatchingOperation,
-            format!("List.empty_list takes a type of numbers here, not {}", args[0].ty),
-        )
-        .help("List() takes the type of the first element that is appended")
+    said(&args[0], "List.empty_list", "List() takes the type of the first element that is appended")
+        .map(|t| Answer::of(Type::list(t)))
+}
+
+fn empty_dict_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if !args[2].ty.is_index() {
+        return Err(no_match("Dict.empty", args));
+    }
+    let help = "Dict() takes the types of the first key and its value";
+    let (key, value) = (said(&args[0], "Dict.empty", help)?, said(&args[1], "Dict.empty", help)?);
+    dict::keys::check_hashable(cx, key, Held::Key)?;
+    Ok(Answer::of(Type::dict(key, value)))
+}
+
+/// What a container is of whose types are said: nothing that is put in changes it.
+fn said(arg: &Arg, by: &str, help: &str) -> Result<Type> {
+    type_arg(arg).ok_or_else(|| {
+        Diagnostic::new(Code::NoMatchingOperation, format!("{by} takes types, not {}", arg.ty)).help(help)
     })
 }
 
@@ -87,7 +140,5 @@ fn new_with_room(cx: &mut LowerCx<'_>, c: &OpCall<'_>, room: lir::Value) -> Resu
         return Err(Diagnostic::internal(format!("{} is no list", c.ret)));
     };
     let new = list::make(cx, elem, room);
-    let shown = cx.b.i64(SHOWN);
-    cx.b.store(shown, new, offset!(List.users), Alias::Object);
-    Ok(vec![new])
+    Ok(shown(cx, new))
 }

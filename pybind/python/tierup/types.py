@@ -256,6 +256,18 @@ class List(Type):
         return self.dtype if isinstance(index, _builtins.int) else super().__getitem__(index)
 
 
+class DictType(Type):
+    """`DictType(unicode_type, float64)`: dicts of such keys and values."""
+
+    def __init__(self, keyty, valty):
+        self.key_type, self.value_type = as_type(keyty), as_type(valty)
+        super().__init__(f"dict({_text(self.key_type)}, {_text(self.value_type)})")
+
+    @property
+    def key(self):
+        return f"dict({_text(self.key_type, strong=True)}, {_text(self.value_type, strong=True)})"
+
+
 class Optional(Type):
     def __init__(self, type):
         self.type = as_type(type)
@@ -478,6 +490,8 @@ def from_text(text):
             return BaseTuple.from_types([from_text(p) for p in parts])
         if head == "list":
             return List(from_text(parts[0]))
+        if head == "dict":
+            return DictType(*map(from_text, parts))
         if head == "optional":
             return Optional(from_text(parts[0]))
         if head == "dtype":
@@ -502,7 +516,7 @@ def is_foreign(t):
 
 def holds_function(t):
     """Whether values of a type are functions, or hold some."""
-    parts = [*getattr(t, "types", ()), getattr(t, "dtype", None), getattr(t, "type", None)]
+    parts = [*getattr(t, "types", ()), getattr(t, "dtype", None), getattr(t, "type", None), getattr(t, "value_type", None)]
     return isinstance(t, FunctionType) or any(holds_function(p) for p in parts if isinstance(p, Type))
 
 

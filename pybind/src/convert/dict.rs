@@ -1,11 +1,13 @@
-//! Dicts. A dict argument is copied into a native dict, and its changes are written back ([`copies`]).
+//! Dicts. A dict argument is copied into a native dict, and its changes are written back ([`copies`]). A typed
+//! dict is passed as it is ([`typed_dict`]).
 //!
 //! [`copies`]: super::protocol
+//! [`typed_dict`]: super::typed_dict
 
 use super::list::{Filled, common_type, succeeded};
-use super::native::Words;
+use super::native::{Words, shown};
 use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, new_ref, next};
-use super::{Constructor, Plan, Purpose};
+use super::{Constructor, Plan, Purpose, recognise, typed_dict};
 use crate::errors::Failure;
 use crate::gil::attached;
 use crate::value;
@@ -16,16 +18,26 @@ use std::mem::MaybeUninit;
 use tierup_core::declare::conversion;
 use tierup_core::desc::{self, TypeDesc};
 use tierup_core::diag::{Code, Diagnostic};
-use tierup_core::layout::Dict;
+use tierup_core::layout::{Counted, Dict};
 use tierup_core::ops::dict::{Helpers, KEY_AT};
 use tierup_core::types::promote::same_but_weak;
 use tierup_core::types::{Container, Kind, Type};
 use tierup_runtime::Native as Runtime;
 use tierup_runtime::dict;
 use tierup_runtime::object::release;
+use tierup_runtime::use_word;
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
+        if typed_dict::CLASS.has(obj) {
+            return match shown::of(obj) {
+                Some((_, part)) => Ok(Some(part.ty)),
+                None => Err(recognise::unknown_elements(
+                    "types of keys and values of an empty dict",
+                    "give it an entry first, or make it with Dict.empty(key_type, value_type)",
+                )),
+            };
+        }
         // Classes derived from dict have meanings of their own: a default, another order.
         if !obj.is_exact_instance_of::<PyDict>() {
             return Ok(None);
@@ -181,6 +193,23 @@ impl DictPlan {
     /// How keys and values become Python objects.
     fn back(&self) -> (&Half, &Half) {
         self.exact.as_ref().map_or((&self.key, &self.value), |(k, v)| (k, v))
+    }
+
+    /// The dict of an object that Python sees itself.
+    ///
+    /// # Safety
+    /// As for [`Convert::unbox`]; `obj` is of such a class.
+    unsafe fn shown(&self, obj: Obj, frame: &mut Frame) -> Option<*mut Counted> {
+        // SAFETY: as required of the caller.
+        let obj = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), obj) };
+        let (d, part) = shown::of(&obj)?;
+        let ours = if self.lenient || self.declared { self.ty.strong_throughout() } else { self.ty };
+        if part.ty != ours {
+            return None;
+        }
+        // SAFETY: the object keeps the dict alive.
+        unsafe { frame.uses(d, part.inside[1].ty.holds_list())? };
+        Some(d)
     }
 
     /// A native dict with the entries of a Python dict; known to the frame.
@@ -385,11 +414,15 @@ impl DictPlan {
 
 impl Convert for DictPlan {
     unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
-        if class != &raw mut ffi::PyDict_Type {
-            return None;
-        }
         // SAFETY: the thread is attached.
         unsafe {
+            if class != &raw mut ffi::PyDict_Type {
+                if !typed_dict::CLASS.is(class) {
+                    return None;
+                }
+                out.write(self.shown(obj, frame)? as u64);
+                return Some(out.add(1));
+            }
             let native = match frame.copies().and_then(|c| c.of(obj)) {
                 Some(known) if known.ty != self.ty => return None,
                 Some(known) => known.native.cast(),
@@ -406,6 +439,9 @@ impl Convert for DictPlan {
             let d = next(at) as *mut Dict;
             let object = match cx.known(d.cast()) {
                 Some(o) => new_ref(o),
+                None if cx.shares || use_word::is_shown(d.cast()) => {
+                    return typed_dict::CLASS.object(self.ty, d.cast());
+                }
                 None => self.new_object(d, cx),
             };
             release(d.cast());

@@ -2,7 +2,7 @@
 //!
 //! [`copies`]: super::protocol
 
-use super::native::Words;
+use super::native::{Words, shown};
 use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, new_ref, next};
 use super::{Constructor, Plan, Purpose, recognise, typed_list};
 use crate::errors::Failure;
@@ -20,15 +20,14 @@ use tierup_core::ops::list::Helpers;
 use tierup_core::types::constructor::common_constructor;
 use tierup_core::types::{Float, Int, Kind, NumberType, Type};
 use tierup_runtime::Native as Runtime;
-use tierup_runtime::list::use_word;
 use tierup_runtime::object::release;
+use tierup_runtime::use_word;
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
-        // SAFETY: `obj` is live.
-        if typed_list::is_class(unsafe { ffi::Py_TYPE(obj.as_ptr()) }) {
-            return match typed_list::of(obj) {
-                Some((_, part)) => Ok(Some(typed_list::type_of(part))),
+        if typed_list::CLASS.has(obj) {
+            return match shown::of(obj) {
+                Some((_, part)) => Ok(Some(part.ty)),
                 None => Err(recognise::unknown_elements(
                     "element type of an empty list",
                     "give it an element first, or make it with List.empty_list(type)",
@@ -201,7 +200,7 @@ impl Convert for ListPlan {
     unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
         // SAFETY: the thread is attached.
         unsafe {
-            if class != &raw mut ffi::PyList_Type && typed_list::is_class(class) {
+            if class != &raw mut ffi::PyList_Type && typed_list::CLASS.is(class) {
                 out.write(self.shown(obj, frame)? as u64);
                 return Some(out.add(1));
             }
@@ -227,13 +226,8 @@ impl Convert for ListPlan {
             let l = next(at) as *mut List;
             let object = match cx.known(l.cast()) {
                 Some(o) => new_ref(o),
-                None if cx.shares || use_word::is_shown(l) => {
-                    if let Err(e) = typed_list::refuse_containers(self.elem) {
-                        e.restore(Python::assume_attached());
-                        release(l.cast());
-                        return std::ptr::null_mut();
-                    }
-                    return typed_list::object(self.elem, l);
+                None if cx.shares || use_word::is_shown(l.cast()) => {
+                    return typed_list::CLASS.object(self.ty, l.cast());
                 }
                 None => self.new_object(l, cx),
             };
@@ -332,14 +326,14 @@ impl ListPlan {
     unsafe fn shown(&self, obj: Obj, frame: &mut Frame) -> Option<*mut List> {
         // SAFETY: as required of the caller.
         let obj = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), obj) };
-        let (l, part) = typed_list::of(&obj)?;
-        let ours = if self.lenient || self.declared { self.elem.strong_throughout() } else { self.elem };
+        let (l, part) = shown::of(&obj)?;
+        let ours = if self.lenient || self.declared { self.ty.strong_throughout() } else { self.ty };
         if part.ty != ours {
             return None;
         }
         // SAFETY: the object keeps the list alive.
         unsafe { frame.uses(l, self.elem.holds_list())? };
-        Some(l)
+        Some(l.cast())
     }
 
     /// A native list with the elements of a Python list; known to the frame.

@@ -31,6 +31,7 @@ mod recognise;
 mod set;
 mod text;
 mod tuple;
+pub(crate) mod typed_dict;
 pub(crate) mod typed_list;
 mod unit;
 mod variant;

@@ -10,6 +10,8 @@
 //! and then. Who calls it therefore says that it uses the object ([`Frame::uses`]); changing it
 //! meanwhile is a RuntimeError.
 
+pub(crate) mod shown;
+
 use super::protocol::{BoxCx, Frame, Lenience, Obj};
 use super::{Plan, Purpose};
 use crate::{identity, known, npy};
@@ -20,7 +22,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use tierup_core::desc::{self, TypeDesc};
 use tierup_core::layout::Obj as Native;
-use tierup_core::types::Type;
+use tierup_core::types::{Kind, Type};
 use tierup_runtime::object::release;
 
 /// An object in native memory.
@@ -142,6 +144,8 @@ impl Drop for Object {
 pub(crate) struct Part {
     pub ty: Type,
     pub desc: &'static TypeDesc,
+    /// Those in a container of this type.
+    pub inside: Box<[Arc<Part>]>,
     plan: Plan,
     has_arrays: bool,
     #[allow(dead_code, reason = "keeps the classes alive by whose addresses the plan recognises objects")]
@@ -160,7 +164,14 @@ impl Part {
         known::objects_of(ty, &mut found);
         let classes = found.iter().filter_map(|n| identity::object(py, *n).map(Bound::unbind)).collect();
         let plan = Plan::new(ty, Some(Purpose::Element));
-        let part = Arc::new(Part { ty, desc: desc::of(ty), plan, has_arrays: has_arrays(ty), classes });
+        let is_container = matches!(*ty, Kind::List(_) | Kind::Container(..));
+        let inside = if is_container {
+            ty.arguments().iter().map(|t| Part::of(py, t)).collect()
+        } else {
+            Box::default()
+        };
+        let part =
+            Arc::new(Part { ty, desc: desc::of(ty), inside, plan, has_arrays: has_arrays(ty), classes });
         PARTS.lock().unwrap_or_else(PoisonError::into_inner).entry(ty).or_insert(part).clone()
     }
 
@@ -181,8 +192,20 @@ impl Part {
         }
     }
 
-    /// The value of a Python object, ready to be written.
-    pub(crate) fn value(&self, obj: &Bound<'_, PyAny>) -> PyResult<Value<'_>> {
+    /// The value of a Python object, ready to be written; `what` it is to be is said where it cannot be that.
+    pub(crate) fn value(&self, obj: &Bound<'_, PyAny>, what: &str) -> PyResult<Value<'_>> {
+        match self.value_of(obj)? {
+            Some(value) => Ok(value),
+            None => {
+                let class = obj.py().import("tierup.errors")?.getattr("TypingError")?;
+                let text = format!("{} is no {what} of type {}", obj.repr()?, self.ty);
+                Err(PyErr::from_value(class.call1((text,))?))
+            }
+        }
+    }
+
+    /// The same; none of an object of another type.
+    pub(crate) fn value_of(&self, obj: &Bound<'_, PyAny>) -> PyResult<Option<Value<'_>>> {
         // Plans compare classes with NumPy's, which nobody may have asked for yet.
         if self.has_arrays && npy::loaded().is_none() {
             npy::get(obj.py())?;
@@ -191,16 +214,11 @@ impl Part {
         value.frame.lenience = Lenience::Converted;
         // SAFETY: the object lives as long as it is looked at; the frame stays where it is.
         if unsafe { self.plan.unbox(obj.as_ptr(), value.words.as_mut_ptr(), &mut value.frame) }.is_some() {
-            return Ok(value);
+            return Ok(Some(value));
         }
-        let py = obj.py();
         match value.frame.extra().failure.take() {
-            Some(e) => Err(e.into_python(py)),
-            None => {
-                let class = py.import("tierup.errors")?.getattr("TypingError")?;
-                let text = format!("{} is no element of type {}", obj.repr()?, self.ty);
-                Err(PyErr::from_value(class.call1((text,))?))
-            }
+            Some(e) => Err(e.into_python(obj.py())),
+            None => Ok(None),
         }
     }
 }
@@ -228,6 +246,13 @@ impl Value<'_> {
             self.part.desc.scatter(self.words.as_mut_ptr(), to);
             self.part.desc.retain(to, 1);
         }
+    }
+    /// It as it lies in memory, with references that stay this one's.
+    pub(crate) fn laid(&mut self) -> Vec<u64> {
+        let mut room = vec![0u64; (self.part.desc.size as usize).div_ceil(8)];
+        // SAFETY: there is room.
+        unsafe { self.part.desc.scatter(self.words.as_mut_ptr(), room.as_mut_ptr().cast()) };
+        room
     }
 }
 

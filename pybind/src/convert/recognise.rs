@@ -5,6 +5,7 @@ use crate::errors::Failure;
 use crate::{overrides, wording};
 use pyo3::prelude::*;
 use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::ops::id;
 use tierup_core::types::{Container, Kind, Type};
 
 /// The type of an argument, if it says of what its containers are.
@@ -84,7 +85,9 @@ pub(crate) fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
         }
         "numpy.datetime64" | "numpy.timedelta64" => "pass x.astype(np.int64), the number behind it",
         "numpy.void" => "pass its fields one by one",
-        "functools.partial" | "method" => "pass a function written in Python, or call it outside",
+        c if c == "method" || c == id::FUNCTOOLS_PARTIAL.name() => {
+            "pass a function written in Python, or call it outside"
+        }
         c if c.starts_with("pandas.") || c.starts_with("polars.") || c.starts_with("xarray.") => {
             "pass x.to_numpy()"
         }

@@ -69,6 +69,11 @@ impl Convert for UnitPlan {
         result(|py| unit_object(py, self.ty))
     }
     fn cannot_box(&self, _: bool) -> Option<String> {
+        if let Kind::DType(t) = *self.ty
+            && t.number().is_none()
+        {
+            return Some(format!("the type {t} cannot be returned to Python"));
+        }
         let Kind::Function(f) = self.ty.kind() else { return None };
         let plain =
             f.captures.is_empty() && f.defaults.is_empty() && functions::object_of_id(f.func).is_some();

@@ -12,7 +12,7 @@ use crate::Native;
 use crate::exc::{Error, Res, or_raise};
 use crate::object::{count as count_object, release};
 use hashbrown::HashTable;
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicI64, AtomicUsize};
 use tierup_core::desc::order::Order;
 use tierup_core::desc::{TypeDesc, hash};
 use tierup_core::elem::Elem;
@@ -24,7 +24,7 @@ use tierup_core::rt::{Ctx, P};
 pub(crate) type D = *mut Dict;
 type Index = HashTable<u32>;
 
-unsafe extern "C" fn drop_dict(o: *mut Obj) {
+pub(crate) unsafe extern "C" fn drop_dict(o: *mut Obj) {
     count_object(-1);
     // SAFETY: called once, with a dict that `new` made; its entries and memory are its own.
     unsafe {
@@ -42,6 +42,8 @@ pub fn new(entry: &'static TypeDesc, key: &'static TypeDesc, value: &'static Typ
     Box::into_raw(Box::new(Dict {
         obj: Obj { refs: AtomicI64::new(1), drop: drop_dict },
         len: 0,
+        users: AtomicI64::new(0),
+        changer: AtomicUsize::new(0),
         used: 0,
         cap: 0,
         table: 0,

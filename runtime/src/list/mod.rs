@@ -8,12 +8,12 @@ pub(crate) mod sort;
 #[cfg(test)]
 mod tests;
 mod timsort;
-pub mod use_word;
 
 use crate::Native;
 use crate::exc::{Error, Res, or_raise};
 use crate::object::{count as count_object, release};
 use crate::poll::Poll;
+use crate::use_word;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicI64, AtomicUsize};
 use tierup_core::desc::order::Order;
@@ -26,7 +26,7 @@ use tierup_core::types::Type;
 
 type L = *mut List;
 
-unsafe extern "C" fn drop_list(o: *mut Obj) {
+pub(crate) unsafe extern "C" fn drop_list(o: *mut Obj) {
     count_object(-1);
     // SAFETY: called once, with a list that `new` made; its elements and memory are its own.
     unsafe {
@@ -43,12 +43,12 @@ pub(crate) fn new(desc: &'static TypeDesc, cap: i64) -> Res<L> {
     let l = Box::into_raw(Box::new(List {
         obj: Obj { refs: AtomicI64::new(1), drop: drop_list },
         len: 0,
+        users: AtomicI64::new(0),
+        changer: AtomicUsize::new(0),
         cap: 0,
         data: std::ptr::null_mut(),
         desc,
         borrow: 0,
-        users: AtomicI64::new(0),
-        changer: AtomicUsize::new(0),
     }));
     // SAFETY: `l` is a fresh list, of which nobody else knows.
     unsafe { set_capacity(l, cap).map(|()| l).inspect_err(|_| release(l.cast())) }
@@ -136,7 +136,7 @@ unsafe fn reserve(l: L, extra: i64) -> Res<()> {
     }
 }
 
-unsafe fn at(l: L, i: i64) -> *mut u8 {
+pub(crate) unsafe fn at(l: L, i: i64) -> *mut u8 {
     // SAFETY: the list is live; the address is only computed.
     unsafe { (*l).data.wrapping_offset((i * (*l).desc.size) as isize) }
 }
@@ -449,8 +449,8 @@ impl Helpers for Native {
         fn list_slice(l: L, start: i64, step: i64, count: i64) -> L =
             slice(l, start, step, count).inspect(|part| {
                 // What is taken from a typed list is one.
-                if use_word::is_shown(l) {
-                    use_word::show(*part);
+                if use_word::is_shown(l.cast()) {
+                    use_word::show(part.cast());
                 }
             });
         fn list_assign_slice(l: L, start: i64, step: i64, count: i64, other: L) -> () =

@@ -9,6 +9,7 @@ use crate::emit::cast;
 use crate::emit::constants::descriptor;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::exc::Class;
+use crate::layout::SHOWN;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
 use crate::ops::{compare, exception};
@@ -61,6 +62,13 @@ pub(in crate::ops) fn make(cx: &mut LowerCx<'_>, t: Type, room: usize) -> Result
     let (k, v) = (descriptor(&mut cx.b, k), descriptor(&mut cx.b, v));
     let room = cx.b.i64(room as i64);
     Ok(cx.helper_value(&dict_new, &[entry, k, v, room]))
+}
+
+/// What is copied from a dict that Python sees itself is one too.
+pub(super) fn show_as(cx: &mut LowerCx<'_>, new: Value, from: Value) {
+    let users = cx.b.load(Ty::I64, from, offset!(Dict.users), Alias::Object);
+    let shown = cx.b.bin_imm(Op::Band, users, SHOWN);
+    cx.b.store(shown, new, offset!(Dict.users), Alias::Object);
 }
 
 /// The address of a key in memory.

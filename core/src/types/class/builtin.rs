@@ -69,10 +69,12 @@ crate::containers!(with_containers! {
     after {
         /// What a function takes as `**kwargs`.
         KEYWORDS = "dict", [DICT], ["kwargs"];
+        TYPED_DICT = "Dict" at "tierup.typed.Dict", [DICT], ["typed_dict"];
         RANGE = "range" at "builtins.range", [OBJECT], ["range"];
         SLICE = "slice" at "builtins.slice", [OBJECT], ["slice"];
         ITERATOR = "iterator", [OBJECT], [];
         GENERATOR = "generator", [ITERATOR], ["generator"];
+        CHAIN = "itertools.chain" at "itertools.chain", [ITERATOR], ["chain"];
         FUNCTION = "function", [OBJECT], [];
         METHOD = "method", [OBJECT], [];
         BUILTIN_FUNCTION = "builtin_function_or_method", [OBJECT], [];

@@ -1,10 +1,16 @@
 """Containers that Python sees where they lie."""
 
-from tierup.typed import List
+from tierup.typed import Dict, List
 
 
 def list_of(values):
     out = List()
     for v in values:
         out.append(v)
+    return out
+
+
+def dict_of(entries):
+    out = Dict()
+    out.update(entries)
     return out

@@ -2,7 +2,7 @@
 //! from.
 //!
 //! A stand-in ([`stand_in`]) dies with the call: everything native that could point to it has been turned
-//! into Python objects by then. A generator outlives the call that made it, and lists that Python sees
+//! into Python objects by then. A generator outlives the call that made it, and containers that Python sees
 //! themselves outlive those that put something into them; for such calls the stand-ins are lasting ones.
 
 use super::Copies;
@@ -10,8 +10,8 @@ use crate::errors::Failure;
 use crate::stand_in::{self, BorrowedStr, borrowed_block, borrowed_str};
 use pyo3::ffi;
 use std::mem::{ManuallyDrop, MaybeUninit};
-use tierup_core::layout::{BitSource, List, MemBlock, Obj, Str};
-use tierup_runtime::list::use_word;
+use tierup_core::layout::{BitSource, Counted, MemBlock, Obj, Str};
+use tierup_runtime::use_word;
 
 /// Leaves of arguments, stand-ins and leaves of results that fit without an allocation.
 pub(crate) const ARGS: usize = 32;
@@ -36,8 +36,8 @@ pub(crate) struct Extra {
     pub failure: Option<Failure>,
     /// References to release after the call.
     pub owned: Vec<*mut Obj>,
-    /// Lists that Python sees itself, each with a reference, and those in them.
-    used: Vec<*mut List>,
+    /// Containers that Python sees itself, each with a reference, and those in them.
+    used: Vec<*mut Counted>,
 }
 
 /// Whether arguments are of the declared types exactly, or converted to them: that is for the overload which
@@ -63,11 +63,16 @@ pub(crate) struct Frame {
     pub extra: ManuallyDrop<Option<Box<Extra>>>,
 }
 
-/// Somebody uses a list, or something in it, that this would disturb.
-pub(crate) fn in_use() -> pyo3::PyErr {
-    pyo3::exceptions::PyRuntimeError::new_err(
-        "the list is in use: compiled code that was given it is running",
-    )
+/// Somebody uses a container, or something in it, that this would disturb.
+///
+/// # Safety
+/// It is alive.
+pub(crate) unsafe fn in_use(c: *mut Counted) -> pyo3::PyErr {
+    // SAFETY: as required of the caller.
+    let name = unsafe { use_word::name(c) };
+    pyo3::exceptions::PyRuntimeError::new_err(format!(
+        "the {name} is in use: compiled code that was given it is running"
+    ))
 }
 
 impl Frame {
@@ -91,35 +96,39 @@ impl Frame {
         self.extra.as_ref().map(|e| &e.copies)
     }
 
-    /// What is called was given a list that Python sees itself: nobody else is to disturb it, nor the lists
-    /// in it, until this frame is dropped. None where somebody uses one of them already (then this frame
-    /// knows).
+    /// What is called was given a container that Python sees itself: nobody else is to disturb it, nor those
+    /// in it if it `holds` any, until this frame is dropped. None where somebody uses one of them already (then
+    /// this frame knows).
     ///
     /// # Safety
-    /// The list is alive, and this frame is not moved any more.
-    pub(crate) unsafe fn uses(&mut self, list: *mut List, holds_lists: bool) -> Option<()> {
+    /// The container is alive, and this frame is not moved any more.
+    pub(crate) unsafe fn uses(&mut self, container: *mut Counted, holds: bool) -> Option<()> {
         let (by, changes) = (std::ptr::from_ref(self) as usize, self.changes_lists);
-        let (used, mut free) = (&mut self.extra().used, true);
+        let (used, mut taken) = (&mut self.extra().used, None);
         // SAFETY: as required of the caller; what is used is kept alive.
-        let mut begin = |l| unsafe {
-            free = free && use_word::begin(l, changes, by);
-            if free {
-                tierup_runtime::object::retain(l.cast());
-                used.push(l);
+        let mut begin = |c: *mut Counted| unsafe {
+            if taken.is_none() && !use_word::begin(c, changes, by) {
+                taken = Some(in_use(c));
             }
-            free
+            if taken.is_none() {
+                tierup_runtime::object::retain(c.cast());
+                used.push(c);
+            }
+            taken.is_none()
         };
-        if holds_lists {
+        if holds {
             // SAFETY: as required of the caller.
-            unsafe { use_word::each(list, &mut begin) };
+            unsafe { use_word::each(container, &mut begin) };
         } else {
-            _ = begin(list);
+            _ = begin(container);
         }
-        if free {
-            return Some(());
+        match taken {
+            Some(e) => {
+                self.extra().failure = Some(e.into());
+                None
+            }
+            None => Some(()),
         }
-        self.extra().failure = Some(in_use().into());
-        None
     }
 
     /// Brings copies up to what their sources are now; none means that this frame knows why they cannot be.
@@ -221,15 +230,15 @@ impl Frame {
         p
     }
 
-    /// Gives the lists back that are used: what is called is Python after all, or has ended.
+    /// Gives the containers back that are used: what is called is Python after all, or has ended.
     #[cold]
     pub(crate) fn end_uses(&mut self) {
         let changes = self.changes_lists;
-        for l in self.extra.iter_mut().flat_map(|e| e.used.drain(..)) {
+        for c in self.extra.iter_mut().flat_map(|e| e.used.drain(..)) {
             // SAFETY: the use was begun with these, and the reference is owned.
             unsafe {
-                use_word::end(l, changes);
-                tierup_runtime::object::release(l.cast());
+                use_word::end(c, changes);
+                tierup_runtime::object::release(c.cast());
             }
         }
     }

@@ -1,18 +1,16 @@
 //! The elements of a list in native memory, as methods of its Python class see them.
 
-use super::{is_class, of};
+use super::{CLASS, of};
 use crate::convert::native::Part;
-use crate::convert::protocol::in_use;
+use crate::convert::native::shown::{Owned, Use, run};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PySlice};
+use pyo3::types::{PyList, PySlice};
 use std::sync::Arc;
-use tierup_core::layout::{List, ThreadCtx};
+use tierup_core::layout::List;
 use tierup_core::ops::list::Helpers;
 use tierup_runtime::Native as Runtime;
-use tierup_runtime::list::use_word;
-use tierup_runtime::object::{release, retain};
 
 /// A list whose elements have a type, as methods see it.
 pub(super) struct Elements<'a> {
@@ -22,24 +20,10 @@ pub(super) struct Elements<'a> {
 
 /// Those of an object that is such a list too.
 pub(super) fn elements_of<'a>(obj: &'a Bound<'_, PyAny>) -> Option<Elements<'a>> {
-    // SAFETY: `obj` is live.
-    if !is_class(unsafe { ffi::Py_TYPE(obj.as_ptr()) }) {
+    if !CLASS.has(obj) {
         return None;
     }
     of(obj).map(|(l, part)| Elements { l, part })
-}
-
-/// Runs helpers; what they raise.
-pub(super) fn run<R>(py: Python<'_>, body: impl FnOnce(*mut ThreadCtx) -> R) -> PyResult<R> {
-    let ctx = crate::ctx::current();
-    let answer = body(ctx);
-    // SAFETY: the context is this thread's, and the thread is attached.
-    unsafe {
-        match tierup_runtime::exc::take_pending(ctx) {
-            Some(e) => Err(crate::exc::raise(py, e.into_raw(), PyDict::new(py).as_any())),
-            None => Ok(answer),
-        }
-    }
 }
 
 /// What an index or a slice says. Asking it may run Python code that changes the list, or lets others do so:
@@ -84,12 +68,12 @@ impl Elements<'_> {
     /// Refuses while somebody who may change the list runs.
     pub(super) fn readable(&self) -> PyResult<Use> {
         // SAFETY: as above.
-        Use::begin(self.l, false, unsafe { use_word::is_changed(self.l) })
+        unsafe { Use::to_read(self.l.cast()) }
     }
     /// Refuses while anybody runs who has been given the list.
     pub(super) fn changeable(&self) -> PyResult<Use> {
         // SAFETY: as above.
-        Use::begin(self.l, true, unsafe { use_word::is_used(self.l) })
+        unsafe { Use::to_change(self.l.cast()) }
     }
     pub(super) fn object<'py>(&self, py: Python<'py>, i: i64) -> PyResult<Bound<'py, PyAny>> {
         // SAFETY: an element lies there.
@@ -131,79 +115,31 @@ impl Elements<'_> {
         }
     }
     /// A new native list of Python's objects.
-    pub(super) fn list_of(&self, items: &Bound<'_, PyList>) -> PyResult<Owned> {
+    pub(super) fn list_of(&self, items: &Bound<'_, PyList>) -> PyResult<Owned<List>> {
         list_of(items, self.part)
     }
     /// A native list of what an object gives: itself, if it is one of the same type.
-    pub(super) fn given(&self, other: &Bound<'_, PyAny>) -> PyResult<Owned> {
+    pub(super) fn given(&self, other: &Bound<'_, PyAny>) -> PyResult<Owned<List>> {
         if let Some(e) = elements_of(other)
             && e.part.ty == self.part.ty
         {
             // Whoever gives a list to itself uses it once.
-            let used = if e.l == self.l { Use(None) } else { e.readable()? };
+            let used = if e.l == self.l { Use::NONE } else { e.readable()? };
             // SAFETY: the list is alive.
-            unsafe { retain(e.l.cast()) };
-            return Ok(Owned(e.l, used));
+            return Ok(unsafe { Owned::shared(e.l, used) });
         }
         self.list_of(&listed(other)?)
     }
 }
 
-/// A method that looks at a list or changes it. With a GIL nothing else does meanwhile; without one others
-/// have to see it.
-#[must_use]
-pub(super) struct Use(Option<(*mut List, bool)>);
-
-impl Use {
-    fn begin(l: *mut List, changes: bool, forbidden: bool) -> PyResult<Use> {
-        if !cfg!(Py_GIL_DISABLED) {
-            return if forbidden { Err(in_use()) } else { Ok(Use(None)) };
-        }
-        Use::hold(l, changes)
-    }
-    /// Others see the use with a GIL too: signal handlers run before it ends.
-    pub(super) fn hold(l: *mut List, changes: bool) -> PyResult<Use> {
-        // No frame has this address.
-        let by = crate::ctx::current() as usize | 1;
-        // SAFETY: the list is alive as long as its Python object, whose method this is for.
-        if unsafe { use_word::begin(l, changes, by) } { Ok(Use(Some((l, changes)))) } else { Err(in_use()) }
-    }
-}
-
-impl Drop for Use {
-    fn drop(&mut self) {
-        if let Some((l, changes)) = self.0 {
-            // SAFETY: as above; the use was begun with these.
-            unsafe { use_word::end(l, changes) }
-        }
-    }
-}
-
-/// A reference to a native list, and the use of one that others may have.
-pub(super) struct Owned(pub(super) *mut List, #[allow(dead_code, reason = "ends with this")] Use);
-
-impl Owned {
-    /// A reference that is taken over, to a list that nobody else has.
-    pub(super) fn new(l: *mut List) -> Owned {
-        Owned(l, Use(None))
-    }
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        // SAFETY: the reference is owned.
-        unsafe { release(self.0.cast()) }
-    }
-}
-
-pub(super) fn list_of(items: &Bound<'_, PyList>, part: &Arc<Part>) -> PyResult<Owned> {
+pub(super) fn list_of(items: &Bound<'_, PyList>, part: &Arc<Part>) -> PyResult<Owned<List>> {
     let py = items.py();
     // SAFETY: the descriptor lives for ever, and the context is this thread's.
     let new = run(py, |ctx| unsafe { Runtime::list_new(ctx, part.desc, items.len() as i64) })?;
     let list = Owned::new(new);
     let new = Elements { l: list.0, part };
     for item in items.iter() {
-        let mut value = part.value(&item)?;
+        let mut value = part.value(&item, "element")?;
         // Converting may run Python code that makes the list longer.
         // SAFETY: the list is nobody else's.
         run(py, |ctx| unsafe { Runtime::list_reserve(ctx, list.0, 1) })?;

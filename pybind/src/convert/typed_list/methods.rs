@@ -1,22 +1,22 @@
 //! What Python's programs see of the class.
 
-use super::elements::{Elements, Owned, Slice, Use, elements_of, index, list_of, listed, run};
-use super::{TypedList, bind, is_class, of, refuse_containers, type_of, unbound};
+use super::elements::{Elements, Slice, elements_of, index, list_of, listed};
+use super::{CLASS, TypedList, of};
+use crate::convert;
+use crate::convert::native::shown::{
+    self, Owned, Use, bind_new, refuse_making, refuse_unseen, run, type_name, type_object, typed_meanwhile,
+};
 use crate::convert::native::{Object, Part};
-use crate::convert::{self, Plan};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyDict, PyList, PySlice, PyTuple, PyType};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tierup_core::elem::Elem;
-use tierup_core::layout::List;
 use tierup_core::ops::list::Helpers;
 use tierup_core::types::{Kind, Type};
 use tierup_runtime::Native as Runtime;
-use tierup_runtime::object::retain;
 
 type This<'py> = Bound<'py, TypedList>;
 
@@ -31,36 +31,16 @@ fn elements<'a>(this: &'a This<'_>) -> PyResult<Elements<'a>> {
     of(this.as_any()).map(|(l, part)| Elements { l, part }).ok_or_else(untyped)
 }
 
-/// A new object for a new list, whose reference is taken over.
-///
-/// # Safety
-/// As for [`Object::bind`].
-unsafe fn wrap<'py>(py: Python<'py>, l: *mut List, part: Arc<Part>) -> PyResult<Bound<'py, TypedList>> {
-    let list = Owned::new(l);
-    let new = unbound(py)?;
-    // SAFETY: as required of the caller.
-    unsafe { bind_new(new.as_any(), list, part)? };
-    Ok(new)
-}
-
-/// Makes `this` the object of a list that nobody else has.
-///
-/// # Safety
-/// As for [`Object::bind`].
-unsafe fn bind_new(this: &Bound<'_, PyAny>, list: Owned, part: Arc<Part>) -> PyResult<()> {
-    // SAFETY: as required of the caller; `list` keeps its reference.
-    let bound = unsafe {
-        retain(list.0.cast());
-        bind(this, list.0, part)?
-    };
-    if bound { Ok(()) } else { Err(PyRuntimeError::new_err("the list was given a type meanwhile")) }
+/// The part that a list of such elements is.
+fn whole(py: Python<'_>, elem: &Part) -> Arc<Part> {
+    Part::of(py, Type::list(elem.ty))
 }
 
 /// The type that elements of a list have.
 fn common_type(items: &Bound<'_, PyList>) -> PyResult<Type> {
     let t = convert::type_of(items.as_any()).map_err(|e| e.into_python(items.py()))?;
     let Kind::List(elem) = *t else { return Err(untyped()) };
-    refuse_containers(elem)?;
+    refuse_unseen(t, "list")?;
     Ok(elem.strong_throughout())
 }
 
@@ -72,14 +52,10 @@ fn fill(this: &This<'_>, items: &Bound<'_, PyList>) -> PyResult<()> {
     let part = Part::of(this.py(), common_type(items)?);
     let list = list_of(items, &part)?;
     if of(this.as_any()).is_some() {
-        return Err(PyRuntimeError::new_err("the list was given a type meanwhile"));
+        return Err(typed_meanwhile());
     }
     // SAFETY: the list is live, and has no Python object yet.
-    unsafe { bind_new(this.as_any(), list, part) }
-}
-
-fn type_name(t: Type) -> String {
-    if let Kind::List(e) = *t { format!("ListType[{}]", type_name(e)) } else { t.to_string() }
+    unsafe { bind_new(this.as_any(), list, whole(this.py(), &part)) }
 }
 
 #[pymethods]
@@ -103,16 +79,7 @@ impl TypedList {
         allocated: i64,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
-        if kwargs.is_some_and(|k| !k.is_empty()) || lsttype.is_some() && !args.is_empty() {
-            return Err(PyTypeError::new_err("List() takes no keyword arguments"));
-        }
-        if args.len() > 1 {
-            let text = format!("List() expected at most 1 argument, got {}", args.len());
-            return Err(PyTypeError::new_err(text));
-        }
-        if of(this.as_any()).is_some() {
-            return Err(PyTypeError::new_err("a List is made once"));
-        }
+        refuse_making(this.as_any(), "List", args, kwargs, lsttype.is_some())?;
         if let Some(t) = lsttype {
             return make_empty(this, &t.getattr("dtype")?, allocated);
         }
@@ -122,7 +89,7 @@ impl TypedList {
             // SAFETY: the list is alive, and the slice is all of it.
             let copy = run(this.py(), |ctx| unsafe { Runtime::list_slice(ctx, e.l, 0, 1, e.len()) })?;
             // SAFETY: the copy is new.
-            return unsafe { bind_new(this.as_any(), Owned::new(copy), e.part.clone()) };
+            return unsafe { bind_new(this.as_any(), Owned::new(copy), whole(this.py(), e.part)) };
         }
         if iterable.getattr("ndim").is_ok_and(|n| n.extract::<i64>().is_ok_and(|n| n == 0)) {
             return fill(this, &PyList::new(this.py(), [iterable.call_method0("item")?])?);
@@ -175,7 +142,7 @@ impl TypedList {
         // SAFETY: the list is alive, and the slice adjusted to it.
         let new = run(py, |ctx| unsafe { Runtime::list_slice(ctx, e.l, start, step, count) })?;
         // SAFETY: the list is new.
-        unsafe { Ok(wrap(py, new, e.part.clone())?.into_any()) }
+        unsafe { CLASS.wrap(py, Owned::new(new), whole(py, e.part)) }
     }
 
     fn __setitem__(this: &This<'_>, i: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -189,7 +156,7 @@ impl TypedList {
                 Runtime::list_assign_slice(ctx, e.l, start, step, count, other.0)
             });
         }
-        let (i, mut value) = (index(i)?, e.part.value(value)?);
+        let (i, mut value) = (index(i)?, e.part.value(value, "element")?);
         let _use = e.changeable()?;
         let (at, size) = (e.at(e.position(i, WRITTEN)?), e.part.desc.size as usize);
         let mut old = vec![0u64; size.div_ceil(8)];
@@ -233,8 +200,7 @@ impl TypedList {
         op: CompareOp,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = this.py();
-        // SAFETY: `other` is live.
-        let other = if is_class(unsafe { ffi::Py_TYPE(other.as_ptr()) }) {
+        let other = if CLASS.has(other) {
             values(other)?
         } else if let Ok(l) = other.cast::<PyList>() {
             l.clone()
@@ -254,7 +220,7 @@ impl TypedList {
             None => fill(this, &PyList::new(this.py(), [item])?),
             Some((l, part)) => {
                 let e = Elements { l, part };
-                let mut value = e.part.value(item)?;
+                let mut value = e.part.value(item, "element")?;
                 let _use = e.changeable()?;
                 // SAFETY: the list is alive.
                 run(this.py(), |ctx| unsafe { Runtime::list_reserve(ctx, e.l, 1) })?;
@@ -280,7 +246,7 @@ impl TypedList {
     /// Inserts an element before position `i`.
     fn insert(this: &This<'_>, i: i64, item: &Bound<'_, PyAny>) -> PyResult<()> {
         let Ok(e) = elements(this) else { return fill(this, &PyList::new(this.py(), [item])?) };
-        let mut value = e.part.value(item)?;
+        let mut value = e.part.value(item, "element")?;
         let _use = e.changeable()?;
         // SAFETY: the list is alive; the helper clamps the position.
         let gap = run(this.py(), |ctx| unsafe { Runtime::list_insert_gap(ctx, e.l, i) })?;
@@ -377,7 +343,8 @@ impl TypedList {
         let complex = e.part.desc.keys.iter().any(|k| matches!(k.elem, Elem::C64 | Elem::C128));
         if key.is_none() && e.part.desc.is_comparable() && !complex {
             drop(used);
-            let _use = Use::hold(e.l, true)?;
+            // SAFETY: as below.
+            let _use = unsafe { Use::hold(e.l.cast(), true)? };
             // SAFETY: the list is alive; who would change it meanwhile sees that it is in use.
             return run(py, |ctx| unsafe { Runtime::list_sort(ctx, e.l, i8::from(reverse)) });
         }
@@ -405,7 +372,7 @@ impl TypedList {
 
     fn __repr__(this: &This<'_>) -> PyResult<String> {
         let name =
-            of(this.as_any()).map_or_else(|| "ListType[Undefined]".into(), |(_, p)| type_name(type_of(p)));
+            shown::of(this.as_any()).map_or_else(|| "ListType[Undefined]".into(), |(_, p)| type_name(p.ty));
         Ok(format!("{name}({})", Self::__str__(this)?))
     }
 
@@ -434,12 +401,11 @@ impl TypedList {
         let Some((_, part)) = of(this.as_any()) else {
             return Err(PyRuntimeError::new_err("invalid operation on untyped list"));
         };
-        this.py().import("tierup.types")?.getattr("from_text")?.call1((part.ty.to_string(),))
+        type_object(this.py(), part.ty)
     }
     #[getter]
     fn _numba_type_<'py>(this: &This<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let text = type_of(elements(this)?.part).to_string();
-        this.py().import("tierup.types")?.getattr("from_text")?.call1((text,))
+        type_object(this.py(), Type::list(elements(this)?.part.ty))
     }
     fn _allocated(this: &This<'_>) -> i64 {
         // SAFETY: the list is alive.
@@ -452,19 +418,11 @@ impl TypedList {
 
 fn make_empty(this: &This<'_>, item_type: &Bound<'_, PyAny>, allocated: i64) -> PyResult<()> {
     let py = this.py();
-    let text: String = py
-        .import("tierup.types")?
-        .getattr("as_type")?
-        .call1((item_type,))?
-        .getattr("_tierup_type_")?
-        .extract()?;
-    let ty = crate::texts::parse_type(py, &text)?.strong_throughout();
-    if let Some(why) = Plan::new(ty, None).convert().cannot_box(true) {
-        return Err(PyTypeError::new_err(why));
-    }
+    let ty = Type::list(shown::said(item_type)?);
+    refuse_unseen(ty, "list")?;
     let part = Part::of(py, ty);
     // SAFETY: the descriptor lives for ever, and the context is this thread's.
-    let list = run(py, |ctx| unsafe { Runtime::list_new(ctx, part.desc, allocated.max(0)) })?;
+    let list = run(py, |ctx| unsafe { Runtime::list_new(ctx, part.inside[0].desc, allocated.max(0)) })?;
     // SAFETY: the list is new.
     unsafe { bind_new(this.as_any(), Owned::new(list), part) }
 }
