@@ -97,6 +97,8 @@ pub trait Host {
     /// An attribute of a module. None for what the module does not have, which only the library may find in
     /// the operation table.
     fn module_attr(&self, module: &str, name: &str) -> Option<GlobalValue>;
+    /// The module that `import name` gives, if it is one that rows of the operation table live in.
+    fn import(&self, name: &str) -> Option<&'static str>;
     /// Whether the user wants the compilation to stop (Ctrl-C); asked now and then.
     fn interrupted(&self) -> bool {
         false

@@ -1,6 +1,7 @@
 //! Native exceptions as Python ones, with a traceback that shows the user's file, line and function for every
 //! compiled frame; and what the run-time asks of Python: signals, printing, classes of exceptions.
 
+use crate::gil::with_python;
 use crate::{known, wording};
 use pyo3::exceptions::{PyBaseException, PyRuntimeError};
 use pyo3::ffi;
@@ -333,12 +334,6 @@ fn construct(exc: &mut Exc) -> Res<()> {
     })
 }
 
-/// Callbacks answer without Python when the interpreter is gone.
-fn with_python<R>(otherwise: R, body: impl FnOnce(Python<'_>) -> R) -> R {
-    let _regained = crate::gil::Regained::now();
-    Python::try_attach(body).unwrap_or(otherwise)
-}
-
 /// `str` or `repr`, or the class where that raises: it is for a message.
 fn shown(obj: &Bound<'_, PyAny>, repr: bool) -> String {
     let text = if repr { obj.repr() } else { obj.str() };
@@ -373,6 +368,10 @@ fn poll() -> Res<()> {
         py.detach(|| ());
         py.check_signals().map_err(|e| to_native(py, e))
     })
+}
+
+fn raised() -> Res<()> {
+    with_python(Ok(()), |py| PyErr::take(py).map_or(Ok(()), |e| Err(to_native(py, e))))
 }
 
 fn stdout_call(method: &str, text: Option<&str>) -> Res<()> {
@@ -505,6 +504,8 @@ pub(crate) fn install() {
         show_array,
         copy_array,
         lapack,
+        fourier: crate::fourier::inner_loop,
+        raised,
         spawn,
     };
     set_callbacks(callbacks, Quiet { release, without_lock, context: crate::ctx::current_without_gil });

@@ -315,13 +315,20 @@ pub(crate) fn is_ours(obj: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
     Ok(module.getattr(name).is_ok_and(|p| p.is(obj)))
 }
 
-/// The scalar type that an object of `tierup.types` stands for (`tierup.float64` as a cast or dtype in
-/// compiled code).
-pub(crate) fn scalar_type_object(obj: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
+/// The type that an object of `tierup.types` stands for: `tierup.float64` as a cast or dtype in compiled code,
+/// others as what typed containers are made of there.
+pub(crate) fn type_object(obj: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
     let Ok(text) = obj.getattr(pyo3::intern!(obj.py(), "_tierup_type_")) else { return Ok(None) };
     let Ok(text) = text.cast::<PyString>() else { return Ok(None) };
     let Ok(t) = tierup_core::types::parse::parse(text.to_str()?) else { return Ok(None) };
-    Ok(matches!(*t, Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_)).then_some(t))
+    Ok(is_said(t).then_some(t))
+}
+
+/// Whether a type can be named by compiled code.
+fn is_said(t: Type) -> bool {
+    let is_one = t.number().is_some()
+        || matches!(*t, Kind::Str | Kind::Array(_) | Kind::Tuple(_) | Kind::List(_) | Kind::Container(..));
+    is_one && t.arguments().iter().all(is_said)
 }
 
 /// A diagnostic for something that is no Python function (a class, a builtin, a C function).

@@ -20,6 +20,12 @@ pub(crate) fn attached<R>(body: impl FnOnce(Python<'_>) -> R) -> R {
     }
 }
 
+/// Callbacks answer without Python when the interpreter is gone.
+pub(crate) fn with_python<R>(otherwise: R, body: impl FnOnce(Python<'_>) -> R) -> R {
+    let _regained = Regained::now();
+    Python::try_attach(body).unwrap_or(otherwise)
+}
+
 /// Holds the GIL where it was lost, until it is dropped.
 pub(crate) struct Regained(Option<ffi::PyGILState_STATE>);
 

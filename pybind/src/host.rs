@@ -336,6 +336,10 @@ impl Host for PyHost<'_> {
         self.classify(&value, true)
     }
 
+    fn import(&self, name: &str) -> Option<&'static str> {
+        known::import(self.py, name)
+    }
+
     fn in_parallel(&self, func: FuncId, parts: Parts) -> FuncId {
         functions::in_parallel(self.py, func, parts).unwrap_or(func)
     }

@@ -40,7 +40,8 @@ static PATHS: LazyLock<Mutex<Paths>> = LazyLock::new(Default::default);
 
 /// Modules that NumPy or Tierup load when somebody asks for them. Nobody must ask in order to find out what
 /// an object is.
-const LOADED_LATER: [&str; 4] = ["numpy.random", "numpy.linalg", "numpy.polynomial", "tierup.cuda"];
+const LOADED_LATER: [&str; 5] =
+    ["numpy.random", "numpy.linalg", "numpy.fft", "numpy.polynomial", "tierup.cuda"];
 
 /// The module that a row of the operation table lives in, and the rest of its path.
 fn module_and_rest(path: &'static str) -> Option<(&'static str, &'static str)> {
@@ -55,6 +56,24 @@ static ROOTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     roots.dedup();
     roots
 });
+
+/// `array` and `string` are prefixes of method rows as well as modules of the standard library.
+fn may_be_module(root: &str) -> bool {
+    !matches!(root, "array" | "string")
+}
+
+/// Imports a module that rows of the operation table live in, for code that says `import`.
+pub(crate) fn import(py: Python<'_>, name: &str) -> Option<&'static str> {
+    let root = ROOTS.iter().find(|r| **r == name && may_be_module(r))?;
+    let module = py.import(*root).ok()?;
+    scan_new_modules(py).ok()?;
+    // What is called as a class of ours is, and has none of its methods, is another module.
+    let has_row = |op: OpId| {
+        let rest = module_and_rest(op.name()).filter(|(m, _)| m == root);
+        rest.is_some_and(|(_, rest)| module.hasattr(rest).unwrap_or(false))
+    };
+    ops::all().any(has_row).then_some(*root)
+}
 
 /// The operation of the table that an object means.
 pub(crate) fn operation_of(obj: &Bound<'_, PyAny>) -> PyResult<Option<OpId>> {
@@ -79,8 +98,7 @@ fn scan_new_modules(py: Python<'_>) -> PyResult<()> {
             continue;
         }
         let Ok(module) = modules.get_item(root) else { continue };
-        // `array` and `string` are prefixes of method rows as well as modules of the standard library.
-        if matches!(*root, "array" | "string") || !module.is_instance_of::<PyModule>() {
+        if !may_be_module(root) || !module.is_instance_of::<PyModule>() {
             continue;
         }
         let rows: Vec<(OpId, &'static str)> = ops::all()

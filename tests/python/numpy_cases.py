@@ -320,6 +320,19 @@ for expression in ("np.kron(a, b)", "np.inner(a, b)", "np.dot(a, b)", "np.matmul
                                                              if len(m) == len(n) == 2 or not expression.startswith("np.kron")], LOOSE)
 add("large @", "a, b", "a @ b, a.T @ a, a[::2] @ b[:, ::2]", lambda: [(Array(t, (40, 70), lay, "mild"), Array(t, (70, 33), lay, "mild")) for t in ("f4", "f8", "i8", "c16", "?") for lay in ("C", "F", "reversed")], LOOSE, 1e-5)
 
+# -- Fourier transforms ------------------------------------------------------------------------------------------------------------------------
+
+LINES = [(1,), (8,), (9,), (3, 5), (2, 3, 4), (0, 3)]
+for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
+    kinds = [t for t in DTYPES if name not in ("rfft", "ihfft") or t[0] != "c"]
+    # Of lines without elements NumPy gives what lies in memory.
+    shapes = [s for s in LINES if s[-1] > 1 and 0 not in s] if name in ("irfft", "hfft") else LINES
+    add(f"np.fft.{name}", "a", f"np.fft.{name}(a), np.fft.{name}(a, 6), np.fft.{name}(a, axis=0, n=3, norm='ortho'), np.fft.{name}(a, norm='forward')", mild(kinds, shapes))
+for name in ("fft", "ifft", "rfft", "irfft"):
+    kinds = [t for t in DTYPES if name != "rfft" or t[0] != "c"]
+    add(f"np.fft.{name}n", "a", f"np.fft.{name}n(a), np.fft.{name}2(a), np.fft.{name}n(a, (3, 4), (-1, 0)), np.fft.{name}2(a, axes=(0, 1), norm='ortho')", mild(kinds, [(3, 5), (2, 3, 4)]))
+add("np.fft.fftshift", "a", "np.fft.fftshift(a), np.fft.ifftshift(a), np.fft.fftshift(a, 0), np.fft.ifftshift(a, axes=(-1,))", mild(DTYPES, LINES))
+
 # -- iterating ---------------------------------------------------------------------------------------------------------------------------------
 
 add("for x in a", "a", "out", mild(DTYPES, [(5,), (0,)]), body=["out = []", "for x in a:", "    out.append(x)"])

@@ -13,6 +13,7 @@ use tierup_core::ops::OpId;
 pub const GENERATED: &[(&str, fn() -> String)] = &[
     ("docs/lir.md", lir),
     (LINALG, || with_tables(LINALG)),
+    (FFT, || with_tables(FFT)),
     (SORTING, || with_tables(SORTING)),
     (RANDOM, || with_tables(RANDOM)),
     (NUMPY, || with_tables(NUMPY)),
@@ -81,6 +82,7 @@ pub fn lir() -> String {
 
 /// Pages with tables of operations, relative to the root.
 const LINALG: &str = "docs/reference/linalg.md";
+const FFT: &str = "docs/reference/fft.md";
 const SORTING: &str = "docs/reference/sorting.md";
 const RANDOM: &str = "docs/reference/random.md";
 const NUMPY: &str = "docs/reference/numpy.md";
@@ -93,6 +95,7 @@ type Belongs = fn(&str) -> bool;
 const TABLES: &[(&str, Belongs)] = &[
     ("products", is_product),
     ("linalg", |p| p.starts_with(LINALG_PATH)),
+    ("fft", |p| p.starts_with(FFT_PATH)),
     ("sorting", sorts),
     ("legacy", |p| p.starts_with(RANDOM_PATH) && !p.starts_with(GENERATOR)),
     ("generator", |p| p.starts_with(GENERATOR)),
@@ -100,12 +103,17 @@ const TABLES: &[(&str, Belongs)] = &[
     ("numpy", |p| {
         p.starts_with("numpy.")
             && !p.starts_with(LINALG_PATH)
+            && !p.starts_with(FFT_PATH)
             && !p.starts_with(RANDOM_PATH)
             && !is_product(p)
             && !sorts(p)
             && !is_class(p)
     }),
     ("array", |p| p.starts_with("array.") && !sorts(p)),
+    ("heapq", |p| p.starts_with("heapq.")),
+    ("bisect", |p| p.starts_with("bisect.")),
+    ("itertools", |p| p.starts_with("itertools.") || p.starts_with("chain.")),
+    ("statistics", |p| p.starts_with("statistics.")),
     ("math", |p| p.starts_with("math.")),
     ("cmath", |p| p.starts_with("cmath.")),
 ];
@@ -125,6 +133,7 @@ const NAMES: &[(&str, Belongs)] = &[
 ];
 const GENERATOR: &str = "numpy.random.Generator.";
 const LINALG_PATH: &str = "numpy.linalg.";
+const FFT_PATH: &str = "numpy.fft.";
 const RANDOM_PATH: &str = "numpy.random.";
 
 /// Paths whose first row takes a special case: the one with the most parameters says what they do.

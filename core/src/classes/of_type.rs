@@ -79,7 +79,7 @@ pub(crate) fn class_named(t: Type) -> Option<&'static ClassDef> {
     match t.kind() {
         Kind::Builtin(op) => members::object(*op).map(ClassId::def),
         Kind::DType(t) if **t == Kind::Bool => Some(ClassId::NUMPY_BOOL.def()),
-        Kind::DType(t) => Some(class_of(t.strong())),
+        Kind::DType(t) if t.is_number() => Some(class_of(t.strong())),
         Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => Some(c),
         _ => None,
     }

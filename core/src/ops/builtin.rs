@@ -240,17 +240,14 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .property()
     .doc("1."),
-    OpDef::new(
-        &["_functools.reduce", "functools.reduce"],
-        "f, values, start=...",
-        Body::Py("builtin.reduce"),
-    )
-    .raises()
-    .doc("`f` of the values so far and the next; TypeError of an empty iterable."),
     OpDef::new(&["operator.itemgetter"], "item, *items", Body::Py("builtin.itemgetter"))
         .raises()
         .doc("A function that takes items out of its argument."),
     // operator's functions that no syntax has.
+    OpDef::new(&["operator.call"], "obj, *args", Body::Py("functions.call")).raises().doc("`obj(*args)`."),
+    OpDef::new(&["operator.length_hint"], "obj, default=0", Body::Py("functions.length_hint"))
+        .raises()
+        .doc("How many values an object has, or a default."),
     OpDef::new(&["operator.concat"], "a, b", Body::Py("builtin.concat"))
         .raises()
         .doc("`a + b` of sequences."),
@@ -547,7 +544,7 @@ fn emit_match_class(_: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
 #[expect(clippy::wildcard_enum_match_arm, reason = "no other value is a class")]
 fn is_a(host: &dyn Host, t: Type, class: Type) -> Option<bool> {
     Some(match class.kind() {
-        Kind::DType(d) => t == *d || !t.is_weak() && t.strong() == *d,
+        Kind::DType(d) if d.is_number() => t == *d || !t.is_weak() && t.strong() == *d,
         Kind::NamedTupleClass(c) => classes::class_of(t).is_a(c.id),
         Kind::ExcClass(_) => return if *t == Kind::Exception { None } else { Some(false) },
         // `np.float64` and `np.dtype("float64")` are one type, but not of one class; not every class object is
@@ -556,7 +553,7 @@ fn is_a(host: &dyn Host, t: Type, class: Type) -> Option<bool> {
             return host.is_instance(t, class);
         }
         // One type for lists of both classes: which of them it is shows when the program runs.
-        Kind::Builtin(_) if matches!(*t, Kind::List(_)) && super::typed::is_list_class(class) => return None,
+        Kind::Builtin(_) if super::typed::tells(t, class) => return None,
         Kind::Builtin(path) => match classes::object(*path) {
             Some(base) => classes::class_of(t).is_a(base),
             None => return host.is_instance(t, class),

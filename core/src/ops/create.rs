@@ -140,19 +140,21 @@ pub(crate) fn dtype_or(arg: &Arg, default: Type) -> Result<Type> {
     })
 }
 
-fn shaped(shape: &Arg, dtype: Type, order: &Arg) -> Result<Answer> {
+fn shaped(shape: &Arg, dtype: Type, order: &Arg, like: Option<ArrayType>) -> Result<Answer> {
     let n = shape_dims(shape.ty).ok_or_else(|| {
         Diagnostic::new(
             Code::NoMatchingOperation,
             format!("a shape must be an integer or a tuple of integers, not {}", shape.ty),
         )
     })?;
-    let like = ArrayType { dtype, ndim: n as u8, layout: Layout::C, access: Access::Write };
+    // The order of a prototype holds for an array of its rank.
+    let layout = like.filter(|a| a.ndim() == n).map_or(Layout::C, |a| a.layout);
+    let like = ArrayType { dtype, ndim: n as u8, layout, access: Access::Write };
     Ok(Answer::of(Type::array(dtype, n, ordered(like, order)?)))
 }
 
 fn new_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    shaped(&args[0], dtype_or(&args[1], Type::f64())?, &args[2])
+    shaped(&args[0], dtype_or(&args[1], Type::f64())?, &args[2], None)
 }
 
 fn array_type(t: Type) -> Result<ArrayType> {
@@ -190,7 +192,7 @@ fn full_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if !of.is_number() {
         return Err(no_match("full()", args));
     }
-    shaped(&args[0], dtype_or(&args[2], of)?, &args[3])
+    shaped(&args[0], dtype_or(&args[2], of)?, &args[3], None)
 }
 
 fn emit_full(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -221,7 +223,7 @@ fn like_rule(args: &[Arg], dtype: usize) -> Result<Answer> {
     let t = dtype_or(&args[dtype], a.dtype)?;
     let (order, shape) = (&args[dtype + 1], &args[dtype + 3]);
     if !shape.is_none() {
-        return shaped(shape, t, order);
+        return shaped(shape, t, order, Some(a));
     }
     Ok(Answer::of(Type::array(t, a.ndim(), ordered(a, order)?)))
 }

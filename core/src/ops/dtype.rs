@@ -8,10 +8,21 @@ use crate::typing::Arg;
 /// constant string.
 pub(crate) fn dtype_arg(arg: &Arg) -> Option<Type> {
     if let Kind::DType(t) = *arg.ty {
-        return Some(t);
+        return t.is_number().then_some(t);
     }
     let of_class = if let Kind::Builtin(class) = *arg.ty { dtype_of_class(class) } else { None };
     of_class.or_else(|| dtype_name(arg.text()?))
+}
+
+/// The type that an argument names, be it that of numbers or another one.
+pub(super) fn type_arg(arg: &Arg) -> Option<Type> {
+    if let Kind::DType(t) = *arg.ty {
+        return Some(t.strong_throughout());
+    }
+    if let Kind::Builtin(id::BUILTINS_STR) = *arg.ty {
+        return Some(Type::str());
+    }
+    dtype_arg(arg).map(Type::strong)
 }
 
 /// The data type that one of Python's classes stands for.

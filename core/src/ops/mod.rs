@@ -9,7 +9,7 @@ use crate::diag::Result;
 pub(crate) use crate::emit::cx::Emit;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::emit::lazy::Elements;
-use crate::types::Container;
+use crate::types::{Const, Container};
 use crate::typing::{Answer, Arg, TyCx};
 use std::collections::HashMap;
 use std::sync::{LazyLock, RwLock};
@@ -298,15 +298,14 @@ pub struct ParamSpec {
 #[derive(Debug)]
 pub struct Param {
     pub name: &'static str,
-    pub default: Option<crate::types::Const>,
+    pub default: Option<Const>,
 }
 
 impl ParamSpec {
     fn parse(text: &'static str) -> ParamSpec {
-        use crate::types::Const;
         let mut spec = ParamSpec::default();
         let mut keyword_only = false;
-        for p in text.split(',').map(|p| p.trim_start_matches(' ')).filter(|p| !p.is_empty()) {
+        for p in between_commas(text).map(|p| p.trim_start_matches(' ')).filter(|p| !p.is_empty()) {
             if p == "*" {
                 keyword_only = true;
                 continue;
@@ -322,22 +321,7 @@ impl ParamSpec {
             }
             let (name, default) = match p.split_once('=') {
                 None => (p, None),
-                Some((n, d)) => (
-                    n.trim(),
-                    Some(match d.trim() {
-                        "None" => Const::None,
-                        "True" => Const::Bool(true),
-                        "False" => Const::Bool(false),
-                        "()" => Const::Tuple(vec![]),
-                        "..." => Const::Ellipsis,
-                        s if s.starts_with('\'') => Const::Str(s.trim_matches('\'').into()),
-                        s => s
-                            .parse()
-                            .map(Const::Int)
-                            .or_else(|_| s.parse().map(Const::Float))
-                            .unwrap_or(Const::None),
-                    }),
-                ),
+                Some((n, d)) => (n.trim(), Some(default_value(d.trim()))),
             };
             spec.params.push(Param { name, default });
             if !keyword_only {
@@ -345,6 +329,32 @@ impl ParamSpec {
             }
         }
         spec
+    }
+}
+
+/// What stands between the commas that are in no brackets.
+fn between_commas(text: &'static str) -> impl Iterator<Item = &'static str> {
+    let mut depth = 0;
+    text.split(move |c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        c == ',' && depth == 0
+    })
+}
+
+fn default_value(text: &'static str) -> Const {
+    match text {
+        "None" => Const::None,
+        "True" => Const::Bool(true),
+        "False" => Const::Bool(false),
+        "..." => Const::Ellipsis,
+        s if s.starts_with('\'') => Const::Str(s.trim_matches('\'').into()),
+        s => match s.strip_prefix('(').and_then(|s| s.strip_suffix(')')) {
+            Some(members) => {
+                let members = between_commas(members).map(str::trim).filter(|m| !m.is_empty());
+                Const::Tuple(members.map(default_value).collect())
+            }
+            None => s.parse().map(Const::Int).or_else(|_| s.parse().map(Const::Float)).unwrap_or(Const::None),
+        },
     }
 }
 
@@ -444,6 +454,7 @@ crate::containers!(families! {
     join,
     select,
     linalg,
+    fft,
     contract,
     list,
     extend,
@@ -462,6 +473,11 @@ crate::containers!(families! {
     power,
     mathmod,
     builtin,
+    heapq,
+    bisect,
+    itertools,
+    functools,
+    statistics,
     kernel,
     reduce,
     sorting,
@@ -485,6 +501,7 @@ crate::containers!(families! {
     time,
     shape,
     linalg,
+    fft,
     kernel,
     reveal,
     random,
@@ -523,6 +540,7 @@ crate::containers!(families! {
     power,
     mathmod,
     builtin,
+    functools,
     reduce,
     random,
     parallel,

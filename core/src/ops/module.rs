@@ -13,12 +13,9 @@ pub(crate) static OPS: &[OpDef] =
     &[OpDef::new(&["import.module"], "name, *rest", Body::Lir(import_rule, |_, _| Ok(vec![])))
         .doc("`import math` inside a function.")];
 
-/// Modules with rows in the table.
-pub(crate) const KNOWN: &[&str] = &["numpy", "math", "cmath", "operator", "builtins", "time", "random"];
-
-fn import_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn import_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let name = args[0].text().unwrap_or_default();
-    let known = KNOWN.iter().find(|m| **m == name).ok_or_else(|| {
+    let known = cx.host.import(name).ok_or_else(|| {
         Diagnostic::new(Code::UnsupportedSyntax, format!("`import {name}` inside a function is not compiled"))
             .help("import it at the top of the module")
     })?;

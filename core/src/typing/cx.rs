@@ -132,9 +132,10 @@ impl TyCx<'_, '_> {
     pub(crate) fn hold(&mut self, argument: Type, value: Type, as_what: Held) -> Result<()> {
         match self.vars.hold(argument, value) {
             // Python's numbers take the width of the elements that they come among, as in arrays. A key stays
-            // the number that it is.
+            // the number that it is: code looks whether an integer does.
             Err(Refusal::Holds(old))
-                if !matches!(as_what, Held::Key | Held::Member) && takes_weak(old, value) =>
+                if takes_weak(old, value)
+                    && (!matches!(as_what, Held::Key | Held::Member) || value.is_int() && old.is_int()) =>
             {
                 Ok(())
             }

@@ -4,6 +4,7 @@
 mod quiet;
 
 use crate::exc::{Error, Exc, Res};
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
@@ -18,6 +19,25 @@ pub struct ArrayView<'a> {
     pub strides: &'a [i64],
     pub data: *const u8,
 }
+
+/// The loop of a generalised ufunc of NumPy's: addresses of operands, lengths (how many times, then those of
+/// the signature), distances in bytes (between operands, then inside of them), and what belongs to the loop.
+#[derive(Clone, Copy)]
+pub struct InnerLoop {
+    pub run: unsafe extern "C" fn(*mut *mut u8, *const isize, *const isize, *mut c_void),
+    pub data: *mut c_void,
+}
+// SAFETY: both are addresses of what NumPy made once and for ever.
+unsafe impl Send for InnerLoop {}
+// SAFETY: as above; loops are called from many threads at once.
+unsafe impl Sync for InnerLoop {}
+
+impl InnerLoop {
+    /// One that does nothing.
+    pub(crate) const NONE: InnerLoop = InnerLoop { run: nothing, data: std::ptr::null_mut() };
+}
+
+unsafe extern "C" fn nothing(_: *mut *mut u8, _: *const isize, _: *const isize, _: *mut c_void) {}
 
 /// What the host offers. Every function may be called from any thread and takes the GIL itself where it needs
 /// it.
@@ -43,6 +63,10 @@ pub struct Callbacks {
     pub copy_array: fn(&ArrayView<'_>) -> *mut u8,
     /// The address of a routine of SciPy's LAPACK, or null.
     pub lapack: fn(&str) -> *const u8,
+    /// A loop of NumPy's transforms by name, in single or double precision.
+    pub fourier: fn(&str, single: bool) -> Option<InnerLoop>,
+    /// The exception that a function of the host's own has left behind, which cannot say so by its result.
+    pub raised: fn() -> Res<()>,
     /// A new source of random numbers (owned) that a Python generator spawns; null where none is asked for,
     /// or where there is no host.
     pub spawn: fn(*mut u8, one: bool) -> Res<*mut BitSource>,
@@ -68,6 +92,8 @@ const NATIVE: Callbacks = Callbacks {
     show_array: |a, _| Ok(format!("<array of {} with shape {:?}>", a.elem.name(), a.shape)),
     copy_array: |_| std::ptr::null_mut(),
     lapack: |_| std::ptr::null(),
+    fourier: |_, _| None,
+    raised: || Ok(()),
     spawn: |_, _| Ok(std::ptr::null_mut()),
 };
 

@@ -104,6 +104,9 @@ impl Host for FileHost {
         }
         dtype_name(name).filter(|_| module == "numpy").map(GlobalValue::DType)
     }
+    fn import(&self, name: &str) -> Option<&'static str> {
+        Self::module(name).filter(|m| *m == name)
+    }
     /// `builtin.sum` is a function of the file by that name.
     fn library(&self, path: &str) -> Result<FuncId> {
         self.funcs

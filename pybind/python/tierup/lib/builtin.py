@@ -358,9 +358,13 @@ def itemgetter(item, items):
     """``operator.itemgetter``."""
     if len(items) == 0:
         return lambda x: x[item]
-    if len(items) == 1:
-        return lambda x: (x[item], x[items[0]])
-    return lambda x: (x[item], x[items[0]], x[items[1]])
+    return lambda x: (x[item],) + _items(x, items)
+
+
+def _items(x, items):
+    if len(items) == 0:
+        return ()
+    return (x[items[0]],) + _items(x, items[1:])
 
 
 def match_class(x, cls, names):
