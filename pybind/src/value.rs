@@ -1,5 +1,6 @@
 //! What a global, captured or attribute value means to the compiler.
 
+use crate::convert::nested;
 use crate::errors::Failure;
 use crate::overrides::{hidden, overridden};
 use crate::wording::{a, class_name};
@@ -248,7 +249,7 @@ fn classify_array(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalV
 }
 
 fn classify_tuple(t: &Bound<'_, PyTuple>, record: &dyn Record) -> Result<GlobalValue, Failure> {
-    let members = nested(t.py(), || t.iter().map(|m| classify(&m, record)).collect::<Result<Vec<_>, _>>())?;
+    let members = nested(|| t.iter().map(|m| classify(&m, record)).collect::<Result<Vec<_>, _>>())?;
     if let Some(GlobalValue::Unsupported(what)) =
         members.iter().find(|m| matches!(m, GlobalValue::Unsupported(_)))
     {
@@ -295,17 +296,4 @@ fn is_decorator(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(name
         .cast::<PyString>()
         .is_ok_and(|n| matches!(n.to_str(), Ok("stencil" | "vectorize" | "guvectorize" | "cfunc"))))
-}
-
-/// Looks into a container, which may contain itself.
-pub(crate) fn nested<T>(py: Python<'_>, look: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    // SAFETY: the thread is attached; the two calls are paired.
-    unsafe {
-        if ffi::Py_EnterRecursiveCall(c" while the type of a value was found".as_ptr()) != 0 {
-            return Err(PyErr::fetch(py).into());
-        }
-        let answer = look();
-        ffi::Py_LeaveRecursiveCall();
-        answer
-    }
 }

@@ -1,5 +1,6 @@
 """What crosses the boundary and how: identity, ownership, conversion, guards. What functions compute is for the mdtests."""
 
+import contextlib
 import gc
 import subprocess
 import sys
@@ -329,11 +330,32 @@ def test_a_list_of_floats_does_not_take_a_list_of_ints():
     assert first([1.5]) == 1.5 and type(first([1])) is int
 
 
-def test_a_list_that_contains_itself_is_refused():
-    xs = []
-    xs.append(xs)
-    with pytest.raises((RecursionError, tierup.TypingError)):
-        same(xs)
+SELF = {
+    "list": "x = []\nx.append(x)",
+    "dict": "x = {}\nx[1] = x",
+    "tuple": "x = []\nx.append((x,))",
+    "deep lists": "x = []\nfor _ in range(100_000):\n    x = [x]",
+    "deep tuples": "x = ()\nfor _ in range(100_000):\n    x = (x,)",
+    "deep dicts": "x = {}\nfor _ in range(100_000):\n    x = {1: x}",
+}
+
+
+@pytest.mark.parametrize("name", SELF)
+def test_containers_in_themselves_and_deep_ones_are_refused(name):
+    space = {"njit": njit}
+    exec(f"{SELF[name]}\n@njit\ndef of_global():\n    return len(x)", space)
+    with pytest.raises(tierup.TypingError, match="contains itself, or one that is more than 64 deep"):
+        same(space["x"])
+    # A list of the module is not looked into by all functions, but nothing may crash.
+    with contextlib.suppress(tierup.TypingError):
+        assert space["of_global"]() == len(space["x"])
+
+
+def test_containers_are_taken_sixty_deep():
+    xs = 1
+    for _ in range(60):
+        xs = [xs]
+    assert same(xs) == xs
 
 
 def test_results_share_lists():

@@ -114,7 +114,7 @@ pub struct Session<'h> {
 pub(crate) type ClassAttrs = RefCell<HashMap<ClassId, HashMap<Box<str>, Option<ClassAttr>>>>;
 
 /// How deep types of variables that change and of arguments may nest, and how many types they may hold.
-pub(crate) const DEEPEST: usize = 64;
+pub const DEEPEST: usize = 64;
 pub(crate) const LARGEST: usize = 10_000;
 
 /// What is known of one value.

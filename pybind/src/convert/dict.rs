@@ -10,7 +10,6 @@ use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, new_ref, 
 use super::{Constructor, Plan, Purpose, recognise, typed_dict};
 use crate::errors::Failure;
 use crate::gil::attached;
-use crate::value;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -43,7 +42,7 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
             return Ok(None);
         }
         let Ok(d) = obj.cast::<PyDict>() else { return Ok(None) };
-        value::nested(obj.py(), || type_of_entries(d)).map(Some)
+        super::nested(|| type_of_entries(d)).map(Some)
     },
     plan: |t, purpose| {
         let Kind::Container(Container::Dict, m) = t.kind() else { return Plan::impossible(t) };

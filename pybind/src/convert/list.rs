@@ -7,7 +7,7 @@ use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, new_ref, 
 use super::{Constructor, Plan, Purpose, recognise, typed_list};
 use crate::errors::Failure;
 use crate::gil::attached;
-use crate::{overrides, value};
+use crate::overrides;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -36,7 +36,7 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         }
         let Ok(l) = obj.cast::<PyList>() else { return Ok(None) };
         recognise::refuse_overriding(obj)?;
-        value::nested(obj.py(), || type_of_elements(l)).map(Some)
+        super::nested(|| type_of_elements(l)).map(Some)
     },
     plan: |t, purpose| {
         let Kind::List(elem) = *t else { return Plan::impossible(t) };

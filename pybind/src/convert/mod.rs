@@ -28,6 +28,7 @@ mod protocol;
 pub(crate) mod random;
 mod ranges;
 mod recognise;
+pub(crate) use recognise::nested;
 mod set;
 mod text;
 mod tuple;

@@ -4,7 +4,9 @@
 use crate::errors::Failure;
 use crate::{overrides, wording};
 use pyo3::prelude::*;
+use std::cell::Cell;
 use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::infer::state::DEEPEST;
 use tierup_core::ops::id;
 use tierup_core::types::{Container, Kind, Type};
 
@@ -94,4 +96,31 @@ pub(crate) fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
         c if c.starts_with("torch.") => "pass x.numpy()",
         _ => "pass the numbers, strings, tuples and arrays that the function needs from it",
     }
+}
+
+thread_local! {
+    /// Containers around the one that is looked into. Python's own count of recursion does not help: the ten
+    /// thousand levels that 3.12 and 3.13 allow are more than the stack of a thread has.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Looks into a container, which may contain itself.
+pub(crate) fn nested<T>(look: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    struct Level(usize);
+    impl Drop for Level {
+        fn drop(&mut self) {
+            DEPTH.set(self.0);
+        }
+    }
+    let level = Level(DEPTH.get());
+    if level.0 == DEEPEST {
+        return Err(unsupported(
+            format!(
+                "compiled code cannot take a container that contains itself, or one that is more than {DEEPEST} deep"
+            ),
+            "pass a flat list of what it holds, with numbers that say what belongs together",
+        ));
+    }
+    DEPTH.set(level.0 + 1);
+    look()
 }

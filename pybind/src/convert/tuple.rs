@@ -4,7 +4,7 @@ use super::protocol::{BoxCx, Class, Convert, Frame, Obj, result};
 use super::{Constructor, Plan, recognise, unit};
 use crate::errors::Failure;
 use crate::gil::attached;
-use crate::{known, overrides, value, wording};
+use crate::{known, overrides, wording};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
         let Ok(t) = obj.cast::<PyTuple>() else { return Ok(None) };
         recognise::refuse_overriding(obj)?;
-        value::nested(obj.py(), || type_of_tuple(t)).map(Some)
+        super::nested(|| type_of_tuple(t)).map(Some)
     },
     plan: |t, purpose| {
         let Some(m) = t.members() else { return Plan::impossible(t) };
