@@ -103,6 +103,18 @@ def ask():
     return lambda request: WORKER.ask(request)["failures"]
 
 
+@pytest.fixture(autouse=True)
+def settings_stay():
+    """What a test sets in `tierup.config` is not left to the next one: tests of a process share it."""
+    # A test may be there to find out what importing it does.
+    config = sys.modules.get("tierup.config")
+    before = {name: getattr(config, name) for name in config._TABLE} if config else {}
+    yield
+    for name, value in before.items():
+        if getattr(config, name) != value:
+            setattr(config, name, value)
+
+
 def pytest_generate_tests(metafunc):
     if "tier" in metafunc.fixturenames:
         metafunc.parametrize("tier", TIERS or ["cpython"])

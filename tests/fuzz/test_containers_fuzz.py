@@ -15,10 +15,7 @@ KINDS = {"lists": (lists_fuzz, 240, 60, 2), "dicts": (dicts_fuzz, 120, 30, 3), "
 @pytest.fixture(autouse=True)
 def tier0():
     import tierup
-    before = tierup.config.tier
     tierup.config.tier = "0"
-    yield
-    tierup.config.tier = before
 
 
 def batches():

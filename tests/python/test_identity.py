@@ -22,9 +22,7 @@ njit, vectorize, cfunc, stencil = tierup.njit, tierup.vectorize, tierup.cfunc, t
 
 @pytest.fixture(autouse=True)
 def tier_0_alone():
-    before, tierup.config.tier = tierup.config.tier, "0"
-    yield
-    tierup.config.tier = before
+    tierup.config.tier = "0"
 
 
 def plain(k):

@@ -22,9 +22,7 @@ A, B, I = np.array([0.5, 1.0, 2.5]), np.array([[1.0], [3.0]]), np.array([2, 5, 9
 
 @pytest.fixture(autouse=True)
 def tier_0_alone():
-    before, tierup.config.tier = tierup.config.tier, "0"
-    yield
-    tierup.config.tier = before
+    tierup.config.tier = "0"
 
 
 # -- calls -------------------------------------------------------------------------------------------------------------------------------------
