@@ -202,6 +202,34 @@ add("np.broadcast_to", "a, shape", "np.broadcast_to(a, shape)",
 add("reshape to", "a, shape", "a.reshape(shape)",
     lambda: [(a, Value(g)) for a in arrays(["i4", "f8"], [(6,), (2, 3), (3, 2), (0, 6)]) for g in [(6,), (3, 2), (1, 6), (2, -1), (-1, 1), (4, 2), (2, 3, 1)]])
 
+for mode in ("constant", "edge", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect", "symmetric", "wrap"):
+    add(f"np.pad {mode}", "a, w", f"np.pad(a, w, {mode!r})", lambda: [(a, Value(w)) for a in arrays(["u1", "i8", "f4", "f8"], [(1,), (5,), (2, 3)], ["C", "F", "reversed"], "mild") for w in (0, 2, (3, 11))], LOOSE, 1e-6)
+add("np.pad options", "a", "np.pad(a, ((1, 2), (0, 3)), constant_values=((5, 6), (7, 8))), np.pad(a, 3, 'linear_ramp', end_values=(4, -1)), np.pad(a, 7, 'reflect', reflect_type='odd'), "
+    "np.pad(a, (6, 5), 'symmetric', reflect_type='odd'), np.pad(a, 2, 'mean', stat_length=2), np.pad(a, 2, 'maximum', stat_length=((1, 2), (2, 1))), np.pad(a, {-1: 2}), np.pad(a, {0: (1, 2)})", mild(["i4", "f8"], [(2, 3), (4, 2)]), LOOSE)
+add("np.block", "a", "np.block([[a, a], [a, a]]), np.block([a, a[:, :1]]), np.block([a[0], 3]), np.block([[a[0], 1], [a[1], 2]])", mild(REAL_DTYPES, [(2, 2), (3, 3)]))
+add("np.packbits", "a", "np.packbits(a), np.packbits(a, -1), np.packbits(a, 0, 'little')", mild(["?", *INT_DTYPES], [(5,), (9,), (2, 3), (17, 2), (0,)]))
+add("np.unpackbits", "a", "np.unpackbits(a), np.unpackbits(a, -1), np.unpackbits(a, 0, bitorder='little'), np.unpackbits(a, 0, 11), np.unpackbits(a, count=-3)", edge(["u1"], [(5,), (2, 3), (3, 2, 2)]))
+add("np.unwrap", "a", "np.unwrap(a), np.unwrap(a * 3, 4), np.unwrap(a, axis=0), np.unwrap(a, period=6), np.unwrap(a, period=5)", mild(["i4", "i8", "f8"], [(5,), (33,), (3, 4)]), LOOSE)
+add("np.cumulative_sum", "a", "np.cumulative_sum(a, axis=0), np.cumulative_prod(a, axis=-1), np.cumulative_sum(a, axis=-1, include_initial=True), np.cumulative_prod(a, axis=0, include_initial=True)", mild(REAL_DTYPES, [(0,), (5,), (2, 3)]), LOOSE, 1e-5)
+add("np.apply_along_axis", "a", "np.apply_along_axis(np.sum, 0, a), np.apply_along_axis(np.sort, -1, a), np.apply_along_axis(np.diff, 0, a), np.apply_along_axis(np.diag, -1, a), np.apply_along_axis(lambda x, k: x * k, 0, a, 3)",
+    mild(REAL_DTYPES[1:], [(5,), (2, 3), (3, 2, 2)]), LOOSE, 1e-5)
+add("np.choose", "a, b", "np.choose(i, (a, b)), np.choose(i, [a, b]), np.choose(i * 5, (a, b), mode='wrap'), np.choose(i - 3, [a, b], mode='clip'), np.choose(i, (a, 1.5))",
+    lambda: [(Array(s, (5,)), Array(t, (5,))) for s, t in product(["i4", "f4", "f8"], repeat=2)], body=["i = np.array([0, 1, 1, 0, 1])"])
+add("np.unravel_index", "i", "np.unravel_index(i, (3, 4)), np.unravel_index(i, (3, 4), 'F'), np.unravel_index(i, (2, 3, 2)), np.unravel_index(i, 12)", lambda: [(Value(np.array(i, t)),) for i in (0, [1, 5, 11], [[3], [7]]) for t in ("i4", "u1", "i8")])
+add("np.ravel_multi_index", "i, j", "np.ravel_multi_index((i, j), (3, 4)), np.ravel_multi_index((i, j), (3, 4), order='F'), np.ravel_multi_index((i, j), (2, 2), mode='wrap'), np.ravel_multi_index((i, j), (2, 2), ('clip', 'wrap'))",
+    lambda: [(Value(np.array(i, t)), Value(np.array(j))) for i, j in ([[0, 2, 1], [3, 0, 1]], [[[0], [2]], [1, 3]]) for t in ("i4", "u1", "i8")])
+add("np.ix_", "i, j", "np.ix_(i, j), np.arange(12).reshape(3, 4)[np.ix_(i, j)], np.ix_(i > 0, j), np.ix_([0, 1], [2], i)", lambda: [(Value(np.array(i)), Value(np.array(j))) for i, j in ([[0, 2], [1, 3, 0]], [[1], [2]])])
+add("np.diag_indices", "a", "np.diag_indices(3), np.diag_indices(2, 3), np.diag_indices_from(a), np.mask_indices(3, np.triu), np.mask_indices(3, np.tril, -1), np.mask_indices(4, np.triu, 2)", mild(["f8"], [(3, 3), (2, 2, 2), (0, 0)]))
+add("np.fromfunction", "n", "np.fromfunction(lambda i, j: i * 10 + j, (n, 3)), np.fromfunction(lambda i: i * i, (n,), dtype=np.int64), np.fromfunction(np.equal, (n, n))", lambda: [(Value(n),) for n in (0, 1, 4)])
+add("np.base_repr", "n", "np.base_repr(n), np.base_repr(n, 16), np.base_repr(n, 3, 2), np.binary_repr(n), np.binary_repr(n, 12)", lambda: [(Value(n),) for n in (0, 1, 5, 255, -1, -8, -255, 1023)])
+add("np.i0", "a", "np.i0(a), np.i0(a * 4)", mild(["i4", "u1", "f4", "f8"]), LOOSE, 1e-5)
+add("np.kaiser", "n", "np.kaiser(n, 14), np.kaiser(n, 0.5)", lambda: [(Value(n),) for n in (-1, 0, 1, 2, 12)], LOOSE)
+add("np.histogram2d", "a, b", "np.histogram2d(a, b), np.histogram2d(a, b, 3, weights=a), np.histogram2d(a, b, (2, 3), density=True), np.histogram2d(a, b, [2, 3], ((-1, 2), (0, 1))), np.histogram2d(a, b, e), np.histogram2d(a, b, (e, 4))",
+    lambda: [(Array(s, (n,)), Array(t, (n,))) for s, t in (("f8", "f8"), ("i4", "f8"), ("u1", "i8")) for n in (5, 33)], LOOSE, body=["e = np.array([-1.5, 0.0, 1.0, 4.0])"])
+add("np.histogram_bin_edges", "a", "np.histogram_bin_edges(a), np.histogram_bin_edges(a, 3, (0.0, 2.0)), np.histogram_bin_edges(a, [0.0, 1.0, 5.0])", mild(["i4", "f8"], [(5,), (2, 3)]), CLOSE)
+add("np.polyfit", "a", "np.polyfit(x, a, 1), np.polyfit(x, a, 3, w=x + 1.0), np.polyfit(x, np.stack((a, a[::-1]), 1), 2), np.polyfit(x, a, 2, full=True), np.polyfit(x, a, 2, cov=True), np.polyfit(x, a, 1, cov='unscaled')",
+    mild(["f8"], [(11,)]), 1e-9, body=["x = np.arange(11.0)"])
+
 # -- indexing ----------------------------------------------------------------------------------------------------------------------------------
 
 INDICES = [0, 1, -1, 4, 5, -5, -6, 100]

@@ -73,6 +73,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.tril_indices_from"], "arr, k=0", Body::Py("create.tril_indices_from")).raises().reads().doc("Indices of the lower triangle of a matrix."),
     OpDef::new(&["numpy.triu_indices_from"], "arr, k=0", Body::Py("create.triu_indices_from")).raises().reads().doc("Indices of the upper triangle of a matrix."),
     OpDef::new(&["numpy.bartlett"], "M", Body::Py("create.bartlett")).raises().reads().doc("A triangular window."),
+    OpDef::new(&["numpy.kaiser"], "M, beta", Body::Py("create.kaiser")).raises().reads().doc("A window of a Bessel function."),
     OpDef::new(&["numpy.hanning"], "M", Body::Py("create.hanning")).raises().reads().doc("A window of one cosine."),
     OpDef::new(&["numpy.hamming"], "M", Body::Py("create.hamming")).raises().reads().doc("A window of one cosine on a pedestal."),
     OpDef::new(&["numpy.blackman"], "M", Body::Py("create.blackman")).raises().reads().doc("A window of two cosines."),

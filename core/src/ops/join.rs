@@ -36,6 +36,10 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .reads()
     .doc("Arrays joined along a new dimension."),
+    OpDef::new(&["numpy.block"], "arrays", Body::Py("join.block"))
+        .raises()
+        .reads()
+        .doc("Lists of arrays, of lists of arrays and so on, joined along the last dimensions; ValueError."),
     OpDef::new(&["numpy.stack"], "arrays, axis=0", Body::Py("join.stack"))
         .only_if(|a| a[0].ty.members().is_none() && (a[1].is_none() || a[1].ty.is_index()))
         .raises()

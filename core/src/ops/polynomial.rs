@@ -1,6 +1,14 @@
 //! Polynomials as arrays of coefficients.
 
 use super::{Body, OpDef};
+use crate::types::Const;
+use crate::typing::Arg;
+
+const FIT: &str = "x, y, deg, rcond=None, full=False, w=None, cov=False";
+
+fn is_false(a: &Arg) -> bool {
+    matches!(a.konst, Some(Const::Bool(false)))
+}
 
 pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.roots"], "p", Body::Py("polynomial.roots"))
@@ -12,6 +20,21 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .doc("Coefficients of the polynomial with these real zeros."),
+    OpDef::new(&["numpy.polyfit"], FIT, Body::Py("polynomial.polyfit"))
+        .only_if(|a| is_false(&a[4]) && is_false(&a[6]))
+        .raises()
+        .reads()
+        .doc("The polynomial nearest to points. Nothing warns of a poor condition."),
+    OpDef::new(&["numpy.polyfit"], FIT, Body::Py("polynomial.polyfit_cov"))
+        .only_if(|a| is_false(&a[4]) && a[6].konst.is_some())
+        .raises()
+        .reads()
+        .doc("The polynomial nearest to points, and the covariance of its coefficients. `cov` is a constant."),
+    OpDef::new(&["numpy.polyfit"], FIT, Body::Py("polynomial.polyfit_full"))
+        .only_if(|a| matches!(a[4].konst, Some(Const::Bool(true))))
+        .raises()
+        .reads()
+        .doc("The polynomial nearest to points, and what the solver of least squares says. `full` is a constant."),
     OpDef::new(&["numpy.polyval"], "p, x", Body::Py("polynomial.polyval"))
         .raises()
         .reads()

@@ -98,6 +98,8 @@ reductions! {
     OpDef::new(&["numpy.cumprod", "array.cumprod"], "a, axis=None, dtype=None, out=None", Body::Lir(|_, a| running_rule(a), |cx, c| emit_running(cx, c, 1))).only_if(is_direct).raises().reads().alone("each element needs the one before it").doc("Running products."),
     OpDef::new(&["numpy.cumsum", "array.cumsum"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.cumsum")).only_if(|a| !is_direct(a)).raises().of_scalars().doc("Running sums."),
     OpDef::new(&["numpy.cumprod", "array.cumprod"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.cumprod")).only_if(|a| !is_direct(a)).raises().of_scalars().doc("Running products."),
+    OpDef::new(&["numpy.cumulative_sum"], "x, *, axis=None, dtype=None, out=None, include_initial=False", Body::Py("reduce.cumulative_sum")).raises().doc("Running sums along one dimension, with a zero in front where it is asked for; ValueError."),
+    OpDef::new(&["numpy.cumulative_prod"], "x, *, axis=None, dtype=None, out=None, include_initial=False", Body::Py("reduce.cumulative_prod")).raises().doc("Running products along one dimension, with a one in front where it is asked for; ValueError."),
     OpDef::new(&["numpy.nancumsum"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.nancumsum")).raises().doc("Running sums of what is not NaN."),
     OpDef::new(&["numpy.nancumprod"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.nancumprod")).raises().doc("Running products of what is not NaN."),
     // Statistics.

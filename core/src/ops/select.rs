@@ -101,6 +101,14 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .doc("Differences of neighbours along a dimension."),
+    OpDef::new(
+        &["numpy.unwrap"],
+        "p, discont=None, axis=-1, *, period=6.283185307179586",
+        Body::Py("select.unwrap"),
+    )
+    .raises()
+    .reads()
+    .doc("Angles without jumps of half a period or more."),
     OpDef::new(&["numpy.ediff1d"], "ary", Body::Py("select.ediff1d"))
         .raises()
         .reads()

@@ -217,6 +217,10 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .writes()
         .doc("`np.add.at(a, indices, b)`: in place, once for each time that an element is named."),
+    OpDef::new(&["numpy.i0"], "x", Body::Py("ufunc.i0"))
+        .raises()
+        .reads()
+        .doc("The modified Bessel function of order 0, as an array; TypeError of complex numbers."),
     OpDef::new(&["numpy.sinc"], "x", Body::Py("ufunc.sinc")).doc("`sin(πx) / (πx)`."),
     OpDef::new(&["numpy.angle"], "z, deg=False", Body::Py("ufunc.angle")).doc("Angle of a complex number."),
     OpDef::new(

@@ -350,3 +350,12 @@ def blackman(M):
         return np.ones(1)
     n = _offsets(M)
     return 0.42 + 0.5 * np.cos(math.pi * n / (M - 1)) + 0.08 * np.cos(2.0 * math.pi * n / (M - 1))
+
+
+def kaiser(M, beta):
+    if M < 1:
+        return np.zeros(0)
+    if M == 1:
+        return np.ones(1)
+    alpha = (M - 1) / 2.0
+    return np.i0(beta * np.sqrt(1 - ((np.arange(0, M) - alpha) / alpha) ** 2.0)) / np.i0(np.float64(beta))[()]

@@ -146,3 +146,91 @@ def hsplit(ary, indices_or_sections):
 
 def dsplit(ary, indices_or_sections):
     return split(ary, indices_or_sections, 2)
+
+
+def block(arrays):
+    """A list that is written in the call comes as a tuple."""
+    if isinstance(arrays, (list, tuple)):
+        return _joined_block(arrays, _more(_depth(arrays), _dimensions(arrays)))
+    else:
+        return np.array(arrays)
+
+
+# Numbers of dimensions are lengths of tuples here, which types tell apart.
+
+
+def _depth(x):
+    if isinstance(x, (list, tuple)):
+        if len(x) == 0:
+            raise ValueError("List at arrays cannot be empty")
+        return (0,) + _depth(x[0])
+    return ()
+
+
+def _dimensions(x):
+    """The most dimensions of any part."""
+    if isinstance(x, tuple):
+        if len(x) == 0:
+            return ()
+        return _more(_dimensions(x[0]), _dimensions(x[1:]))
+    if isinstance(x, list):
+        return _dimensions(x[0])
+    return _none_of(np.shape(x))
+
+
+def _none_of(shape):
+    if len(shape) == 0:
+        return ()
+    return (0,) + _none_of(shape[1:])
+
+
+def _more(a, b):
+    return a if len(a) >= len(b) else b
+
+
+def _joined_block(x, like):
+    if isinstance(x, tuple):
+        return _joined(_parts(x, like), len(like) - len(_depth(x)))
+    if isinstance(x, list):
+        return concatenate([_joined_block(y, like) for y in x], -len(_depth(x)))
+    return _at_least(np.asarray(x), like)
+
+
+def _parts(x, like):
+    if len(x) == 0:
+        return ()
+    return (_joined_block(x[0], like),) + _parts(x[1:], like)
+
+
+def _joined(parts, axis):
+    """`np.concatenate` along an axis that the compiler does not know."""
+    out = np.empty(_with_length(parts[0].shape, axis, _total(parts, parts[0].shape, axis, 0)), np.result_type(*parts))
+    _put(np.swapaxes(out, 0, axis), parts, axis, 0)
+    return out
+
+
+def _total(parts, shape, axis, k):
+    if len(parts) == 0:
+        return 0
+    for d in range(len(shape)):
+        if d != axis and parts[0].shape[d] != shape[d]:
+            raise ValueError("all the input array dimensions except for the concatenation axis must match exactly, but along dimension "
+                             f"{d}, the array at index 0 has size {shape[d]} and the array at index {k} has size {parts[0].shape[d]}")
+    return parts[0].shape[axis] + _total(parts[1:], shape, axis, k + 1)
+
+
+def _with_length(shape, axis, n):
+    if len(shape) == 0:
+        return ()
+    return (n if axis == 0 else shape[0],) + _with_length(shape[1:], axis - 1, n)
+
+
+def _put(rows, parts, axis, at):
+    if len(parts) > 0:
+        part = np.swapaxes(parts[0], 0, axis)
+        rows[at:at + len(part)] = part
+        _put(rows, parts[1:], axis, at + len(part))
+
+
+def _at_least(x, like):
+    return _at_least(x[np.newaxis], like) if x.ndim < len(like) else x

@@ -127,3 +127,56 @@ def polydiv(u, v):
     while first < len(r) - 1 and np.isclose(r[first], 0, 1e-14):
         first += 1
     return q, r[first:].copy()
+
+
+def polyfit(x, y, deg, rcond, full, w, cov):
+    return _fitted(x, y, deg, rcond, w)[0]
+
+
+def polyfit_full(x, y, deg, rcond, full, w, cov):
+    coefficients, found, _, _, least = _fitted(x, y, deg, rcond, w)
+    return coefficients, found[1], found[2], found[3], least
+
+
+def polyfit_cov(x, y, deg, rcond, full, w, cov):
+    coefficients, found, powers, scale, _ = _fitted(x, y, deg, rcond, w)
+    base = np.true_divide(np.linalg.inv(np.dot(powers.T, powers)), np.outer(scale, scale))
+    if cov == "unscaled":
+        factor = np.full_like(found[1], 1)
+    else:
+        if len(powers) <= deg + 1:
+            raise ValueError("the number of data points must exceed order to scale the covariance matrix")
+        factor = np.true_divide(found[1], len(powers) - (deg + 1))
+    if coefficients.ndim == 1:
+        return coefficients, np.multiply(base, factor)
+    else:
+        return coefficients, np.multiply(base[:, :, np.newaxis], factor)
+
+
+def _fitted(x, y, deg, rcond, w):
+    """Coefficients, what the solver found, powers of the places, what they were divided by, and the least singular value that counts."""
+    places, values = np.add(np.asarray(x), 0.0), np.add(np.asarray(y), 0.0)
+    if deg < 0:
+        raise ValueError("expected deg >= 0")
+    if places.ndim != 1:
+        raise TypeError("expected 1D vector for x")
+    if places.size == 0:
+        raise TypeError("expected non-empty vector for x")
+    if values.ndim < 1 or values.ndim > 2:
+        raise TypeError("expected 1D or 2D array for y")
+    if len(places) != len(values):
+        raise TypeError("expected x and y to have same length")
+    powers = np.vander(places, deg + 1)
+    if w is not None:
+        weights = np.add(np.asarray(w), 0.0)
+        if weights.ndim != 1:
+            raise TypeError("expected a 1-d array for weights")
+        if len(weights) != len(values):
+            raise TypeError("expected w and y to have the same length")
+        powers = np.multiply(powers, weights[:, np.newaxis])
+        values = np.multiply(values, weights if values.ndim == 1 else weights[:, np.newaxis])
+    least = len(places) * np.finfo(places.dtype).eps if rcond is None else rcond
+    scale = np.sqrt(np.sum(np.multiply(powers, powers), 0))
+    powers = np.true_divide(powers, scale)
+    found = np.linalg.lstsq(powers, values, least)
+    return np.true_divide(found[0].T, scale).T, found, powers, scale, least

@@ -526,3 +526,34 @@ def _between(a, b, t):
     if t >= 0.5:
         return np.subtract(b, np.multiply(gap, 1 - t))
     return np.add(a, np.multiply(gap, t))
+
+
+def cumulative_sum(x, axis, dtype, out, include_initial):
+    a = np.asarray(x)
+    if axis is None:
+        _check_one_axis(a)
+        return cumulative_sum(a, 0, dtype, out, include_initial)
+    if a.ndim == 0:
+        return cumulative_sum(np.reshape(a, (1,)), axis, dtype, out, include_initial)
+    r = np.cumsum(a, axis, dtype)
+    if include_initial:
+        r = np.concatenate((np.zeros_like(np.sum(r, axis, keepdims=True)), r), axis)
+    return r if out is None else accumulated(out, r)
+
+
+def cumulative_prod(x, axis, dtype, out, include_initial):
+    a = np.asarray(x)
+    if axis is None:
+        _check_one_axis(a)
+        return cumulative_prod(a, 0, dtype, out, include_initial)
+    if a.ndim == 0:
+        return cumulative_prod(np.reshape(a, (1,)), axis, dtype, out, include_initial)
+    r = np.cumprod(a, axis, dtype)
+    if include_initial:
+        r = np.concatenate((np.ones_like(np.sum(r, axis, keepdims=True)), r), axis)
+    return r if out is None else accumulated(out, r)
+
+
+def _check_one_axis(a):
+    if a.ndim >= 2:
+        raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")

@@ -257,6 +257,28 @@ def _subtract(x, y):
     return x - y
 
 
+def unwrap(p, discont, axis, period):
+    x = np.asarray(p)
+    jumps = np.diff(x, 1, axis)
+    dtype = np.result_type(jumps, period)
+    if dtype.kind == "i" or dtype.kind == "u":
+        half = period // 2
+        low, high = -half if period % 2 == 0 else -half - 0, half
+        both = period % 2 == 0
+    else:
+        half = period / 2
+        low, high, both = -half, half, True
+    steps = np.add(np.mod(np.subtract(jumps, low), period), low)
+    if both:
+        steps = np.where(np.logical_and(np.equal(steps, low), np.greater(jumps, 0)), high, steps)
+    least = half if discont is None else max(half, discont)
+    mended = np.where(np.less(np.abs(jumps), least), 0, np.subtract(steps, jumps))
+    out = np.array(x, dtype)
+    rows, sums = np.moveaxis(out, axis, 0), np.moveaxis(np.cumsum(mended, axis), axis, 0)
+    rows[1:] = np.add(rows[1:], sums)
+    return out
+
+
 def ediff1d(ary):
     flat = np.ravel(np.asarray(ary))
     return flat[1:] - flat[:-1]

@@ -563,6 +563,55 @@ def histogram(a, bins, range, density, weights):
     return counts, edges
 
 
+def histogram_bin_edges(a, bins, range, weights):
+    return histogram(a, bins, range, None, weights)[1]
+
+
+def histogram2d(x, y, bins, range, density, weights):
+    if isinstance(bins, (int, np.integer)):
+        return histogram2d(x, y, (bins, bins), range, density, weights)
+    if not isinstance(bins, tuple):
+        if len(bins) == 2:
+            return histogram2d(x, y, (bins[0], bins[1]), range, density, weights)
+        return histogram2d(x, y, (bins, bins), range, density, weights)
+    if len(bins) != 2:
+        raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+    first, second = np.asarray(x), np.asarray(y)
+    if first.ndim != 1 or second.ndim != 1:
+        raise ValueError("x and y must be 1-dimensional.")
+    if len(first) != len(second):
+        raise ValueError("x and y must have the same length.")
+    xedges = _edges_of(first, bins[0], None if range is None else range[0], 0)
+    yedges = _edges_of(second, bins[1], None if range is None else range[1], 1)
+    xs, ys = _bin_numbers(xedges, first), _bin_numbers(yedges, second)
+    counts = np.zeros((len(xedges) - 1, len(yedges) - 1))
+    w = _weights(first, weights)
+    for k in np.arange(len(xs)):
+        if 0 <= xs[k] < counts.shape[0] and 0 <= ys[k] < counts.shape[1]:
+            counts[xs[k], ys[k]] += _weight(w, k)
+    if density:
+        counts = counts / np.diff(xedges)[:, np.newaxis] / np.diff(yedges) / np.sum(counts)
+    return counts, xedges, yedges
+
+
+def _edges_of(x, bins, range, k):
+    if isinstance(bins, (int, np.integer)):
+        if bins < 1:
+            raise ValueError(f"`bins[{k}]` must be positive, when an integer")
+        low, high = _outer_edges(x, range)
+        return np.linspace(low, high, bins + 1)
+    edges = np.asarray(bins)
+    for i in np.arange(1, len(edges)):
+        if edges[i - 1] > edges[i]:
+            raise ValueError(f"`bins[{k}]` must be monotonically increasing, when an array")
+    return edges
+
+
+def _bin_numbers(edges, x):
+    """What lies on the last edge counts as inside."""
+    return np.searchsorted(edges, x, "right") - 1 - np.equal(x, edges[-1])
+
+
 def _weights(flat, weights):
     if weights is None:
         return None
