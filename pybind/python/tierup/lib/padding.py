@@ -25,13 +25,13 @@ def pad(array, pad_width, mode, constant_values, end_values, stat_length, reflec
         elif mode == "linear_ramp":
             _ramp(out, a, widths, _pairs(0, a.ndim) if end_values is None else _pairs(end_values, a.ndim))
         elif mode == "maximum":
-            _maximum(out, a, widths, _lengths(stat_length, a))
+            _extreme(out, a, widths, _lengths(stat_length, a), np.max)
         elif mode == "minimum":
-            _minimum(out, a, widths, _lengths(stat_length, a))
+            _extreme(out, a, widths, _lengths(stat_length, a), np.min)
         elif mode == "mean":
-            _mean(out, a, widths, _lengths(stat_length, a))
+            _statistic(out, a, widths, _lengths(stat_length, a), np.mean)
         elif mode == "median":
-            _median(out, a, widths, _lengths(stat_length, a))
+            _statistic(out, a, widths, _lengths(stat_length, a), np.median)
         elif mode == "reflect":
             _reflect(out, a, widths, reflect_type == "odd", False)
         elif mode == "symmetric":
@@ -128,40 +128,18 @@ def _ramp(out, a, widths, values):
         view[end:] = np.linspace(values[k, 1], view[end - 1], widths[k, 1], False, False, out.dtype)[::-1]
 
 
-def _maximum(out, a, widths, lengths):
+def _extreme(out, a, widths, lengths, function):
     if np.any(lengths == 0):
         raise ValueError("stat_length of 0 yields no value for padding")
+    _statistic(out, a, widths, lengths, function)
+
+
+def _statistic(out, a, widths, lengths, function):
     for k in range(a.ndim):
         view = _lines(out, a, widths, k)
         left, end = widths[k, 0], len(view) - widths[k, 1]
-        view[:left] = np.max(view[left:left + lengths[k, 0]], 0)
-        view[end:] = np.max(view[end - lengths[k, 1]:end], 0)
-
-
-def _minimum(out, a, widths, lengths):
-    if np.any(lengths == 0):
-        raise ValueError("stat_length of 0 yields no value for padding")
-    for k in range(a.ndim):
-        view = _lines(out, a, widths, k)
-        left, end = widths[k, 0], len(view) - widths[k, 1]
-        view[:left] = np.min(view[left:left + lengths[k, 0]], 0)
-        view[end:] = np.min(view[end - lengths[k, 1]:end], 0)
-
-
-def _mean(out, a, widths, lengths):
-    for k in range(a.ndim):
-        view = _lines(out, a, widths, k)
-        left, end = widths[k, 0], len(view) - widths[k, 1]
-        view[:left] = _rounded(np.mean(view[left:left + lengths[k, 0]], 0), out.dtype)
-        view[end:] = _rounded(np.mean(view[end - lengths[k, 1]:end], 0), out.dtype)
-
-
-def _median(out, a, widths, lengths):
-    for k in range(a.ndim):
-        view = _lines(out, a, widths, k)
-        left, end = widths[k, 0], len(view) - widths[k, 1]
-        view[:left] = _rounded(np.median(view[left:left + lengths[k, 0]], 0), out.dtype)
-        view[end:] = _rounded(np.median(view[end - lengths[k, 1]:end], 0), out.dtype)
+        view[:left] = _rounded(function(view[left:left + lengths[k, 0]], 0), out.dtype)
+        view[end:] = _rounded(function(view[end - lengths[k, 1]:end], 0), out.dtype)
 
 
 def _rounded(x, dtype):

@@ -529,28 +529,22 @@ def _between(a, b, t):
 
 
 def cumulative_sum(x, axis, dtype, out, include_initial):
-    a = np.asarray(x)
-    if axis is None:
-        _check_one_axis(a)
-        return cumulative_sum(a, 0, dtype, out, include_initial)
-    if a.ndim == 0:
-        return cumulative_sum(np.reshape(a, (1,)), axis, dtype, out, include_initial)
-    r = np.cumsum(a, axis, dtype)
-    if include_initial:
-        r = np.concatenate((np.zeros_like(np.sum(r, axis, keepdims=True)), r), axis)
-    return r if out is None else accumulated(out, r)
+    return _cumulative(np.asarray(x), axis, dtype, out, include_initial, np.cumsum, np.zeros_like)
 
 
 def cumulative_prod(x, axis, dtype, out, include_initial):
-    a = np.asarray(x)
+    return _cumulative(np.asarray(x), axis, dtype, out, include_initial, np.cumprod, np.ones_like)
+
+
+def _cumulative(a, axis, dtype, out, include_initial, running, nothing_like):
     if axis is None:
         _check_one_axis(a)
-        return cumulative_prod(a, 0, dtype, out, include_initial)
+        return _cumulative(a, 0, dtype, out, include_initial, running, nothing_like)
     if a.ndim == 0:
-        return cumulative_prod(np.reshape(a, (1,)), axis, dtype, out, include_initial)
-    r = np.cumprod(a, axis, dtype)
+        return _cumulative(np.reshape(a, (1,)), axis, dtype, out, include_initial, running, nothing_like)
+    r = running(a, axis, dtype)
     if include_initial:
-        r = np.concatenate((np.ones_like(np.sum(r, axis, keepdims=True)), r), axis)
+        r = np.concatenate((nothing_like(np.sum(r, axis, keepdims=True)), r), axis)
     return r if out is None else accumulated(out, r)
 
 
