@@ -12,10 +12,9 @@ pub(crate) static OPS: &[OpDef] = &[
         "multi_index, dims, mode='raise', order='C'",
         Body::Py("places.ravel_multi_index"),
     )
-    .only_if(|a| a[0].ty.members().is_some())
     .raises()
     .reads()
-    .doc("Numbers of the elements with these indices, which are a tuple; ValueError."),
+    .doc("Numbers of the elements with these indices; ValueError."),
     OpDef::new(&["numpy.diag_indices"], "n, ndim=2", Body::Py("places.diag_indices"))
         .only_if(|a| a[1].konst.is_some())
         .raises()

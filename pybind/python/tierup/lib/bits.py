@@ -1,6 +1,7 @@
 """Bits in bytes and digits in texts. Parameters are those of NumPy's functions of the same name."""
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 
 def packbits(a, axis, bitorder):
@@ -12,7 +13,13 @@ def packbits(a, axis, bitorder):
     if axis is None:
         return _packed_line(np.ravel(x), bitorder == "big")
     else:
+        _check_axis(axis, x.ndim)
         return np.moveaxis(_packed(np.moveaxis(x, axis, 0), bitorder == "big"), 0, axis)
+
+
+def _check_axis(axis, ndim):
+    if axis < -ndim or axis >= ndim:
+        raise AxisError(axis, ndim, None)
 
 
 def _packed(x, big):
@@ -47,6 +54,7 @@ def unpackbits(a, axis, count, bitorder):
     if axis is None:
         return _unpacked_line(np.ravel(x), count, bitorder == "big")
     else:
+        _check_axis(axis, x.ndim)
         return np.moveaxis(_unpacked(np.moveaxis(x, axis, 0), count, bitorder == "big"), 0, axis)
 
 
@@ -87,10 +95,11 @@ def base_repr(number, base, padding):
         raise ValueError("Bases greater than 36 not handled in base_repr.")
     if base < 2:
         raise ValueError("Bases less than 2 not handled in base_repr.")
-    rest, text = abs(int(number)), ""
-    while rest > 0:
-        text = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[rest % base] + text
-        rest //= base
+    # Below zero lies one number more than above.
+    rest, text = -abs(int(number)) if number > 0 else int(number), ""
+    while rest < 0:
+        text = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[-(rest % -base)] + text
+        rest = -(rest // -base)
     if number == 0:
         text = "0" * max(padding, 1) if padding > 0 else "0"
     else:
@@ -99,21 +108,20 @@ def base_repr(number, base, padding):
 
 
 def binary_repr(num, width):
-    text = base_repr(abs(num), 2, 0)
-    if num >= 0:
-        if width is not None:
-            _check_width(len(text), width)
-            return text.rjust(width, "0")
-        return text
+    text = base_repr(num, 2, 0)
     if width is None:
-        return "-" + text
-    digits = len(text)
-    if 1 << digits - 1 == -num:
-        digits -= 1
-    digits += 1
-    _check_width(digits, width)
+        return text
+    if num >= 0:
+        _check_width(len(text), width)
+        return text.rjust(width, "0")
+    digits = len(text) - 1
+    if text.count("1") == 1:
+        _check_width(digits, width)
+        return text[1:].rjust(width, "1")
+    _check_width(digits + 1, width)
     # Two's complement: ones in front, and what the number is short of the next power.
-    return base_repr((1 << digits) + num, 2, 0).rjust(width, "1")
+    half = 1 << digits - 1
+    return ("1" + base_repr(half + int(num) + half, 2, 0).rjust(digits, "0")).rjust(width, "1")
 
 
 def _check_width(needed, width):

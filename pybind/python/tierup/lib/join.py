@@ -199,6 +199,8 @@ def _joined_block(x, like):
 def _parts(x, like):
     if len(x) == 0:
         return ()
+    if len(x) > 1 and len(_depth(x[0])) != len(_depth(x[1])):
+        raise ValueError(f"List depths are mismatched. First element was at depth {1 + len(_depth(x[0]))}, but there is an element at depth {1 + len(_depth(x[1]))} (arrays)")
     return (_joined_block(x[0], like),) + _parts(x[1:], like)
 
 

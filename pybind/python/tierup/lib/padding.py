@@ -13,6 +13,8 @@ def pad(array, pad_width, mode, constant_values, end_values, stat_length, reflec
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {{'stat_length'}}")
     if reflect_type is not None and mode != "reflect" and mode != "symmetric":
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {{'reflect_type'}}")
+    if a.ndim == 0:
+        return a.copy()
     widths = _widths(pad_width, a)
     out = _around(a, widths)
     if mode == "constant":

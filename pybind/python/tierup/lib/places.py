@@ -22,14 +22,21 @@ def _places(x):
 def _unravelled(places, shape, order):
     if order != "C" and order != "F":
         raise ValueError("only 'C' or 'F' order is permitted")
-    size = 1
-    for n in shape:
-        size *= n
+    size = _size(shape, "dimensions are too large; arrays and shapes with a total size greater than 'intp' are not supported.")
     flat = np.ravel(np.asarray(places))
     for k in flat:
         if k < 0 or k >= size:
             raise ValueError(f"index {k} is out of bounds for array with size {size}")
     return _last_quickest(places, shape) if order == "C" else _first_quickest(places, shape)
+
+
+def _size(shape, refusal):
+    size = 1
+    for n in shape:
+        if n > 0 and size > np.iinfo(np.int64).max // n:
+            raise ValueError(refusal)
+        size *= n
+    return size
 
 
 def _last_quickest(places, shape):
@@ -51,6 +58,7 @@ def ravel_multi_index(multi_index, dims, mode, order):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
     if order != "C" and order != "F":
         raise ValueError("only 'C' or 'F' order is permitted")
+    _size(dims, "invalid dims: array size defined by dims is larger than the maximum possible size.")
     return _place(multi_index, dims, mode, order, len(dims))
 
 
@@ -80,7 +88,7 @@ def _within(x, n, mode):
         return x % n
     if mode == "clip":
         return np.clip(x, 0, n - 1)
-    raise ValueError("clipmode must be one of 'clip', 'raise', or 'wrap'")
+    raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
 
 
 def diag_indices(n, ndim):
@@ -131,6 +139,8 @@ def _along(x, before, n):
 
 def choose(a, choices, out, mode):
     which = np.asarray(a)
+    if which.dtype.kind == "f" or which.dtype.kind == "c":
+        raise TypeError(f"Cannot cast array data from dtype('{which.dtype.name}') to dtype('int64') according to the rule 'safe'")
     if mode == "wrap":
         which = np.mod(which, len(choices))
     elif mode == "clip":

@@ -531,13 +531,13 @@ def _outer_edges(flat, range):
         else:
             low, high = float(np.min(flat)), float(np.max(flat))
         if not (np.isfinite(low) and np.isfinite(high)):
-            raise ValueError("autodetected range is not finite")
+            raise ValueError(f"autodetected range of [{low}, {high}] is not finite")
     else:
         low, high = float(range[0]), float(range[1])
         if low > high:
             raise ValueError("max must be larger than min in range parameter.")
         if not (np.isfinite(low) and np.isfinite(high)):
-            raise ValueError("supplied range is not finite")
+            raise ValueError(f"supplied range of [{range[0]}, {range[1]}] is not finite")
     if low == high:
         low, high = low - 0.5, high + 0.5
     return low, high
@@ -575,7 +575,7 @@ def histogram2d(x, y, bins, range, density, weights):
             return histogram2d(x, y, (bins[0], bins[1]), range, density, weights)
         return histogram2d(x, y, (bins, bins), range, density, weights)
     if len(bins) != 2:
-        raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+        return histogram2d(x, y, (np.asarray(bins), np.asarray(bins)), range, density, weights)
     first, second = np.asarray(x), np.asarray(y)
     if first.ndim != 1 or second.ndim != 1:
         raise ValueError("x and y must be 1-dimensional.")
