@@ -301,7 +301,11 @@ for mode in ("full", "same", "valid"):
         add(f"np.{name} {mode}", "a, v", f"np.{name}(a, v, '{mode}')", lambda: [(Array(s, (n,), k), Array(t, (m,))) for s, t in product(("i4", "f4", "f8", "c16"), ("i4", "f8", "c16")) for n, m in ((5, 3), (3, 5), (4, 4), (1, 3), (0, 2)) for k in ("C", "reversed")], LOOSE, 1e-5)
 add("np.cross", "a, b", "np.cross(a, b)", lambda: [(Array(s, sa), Array(t, sb)) for s, t in product(("i4", "f8", "c16"), ("i4", "f8")) for sa, sb in (((3,), (3,)), ((4, 3), (4, 3)), ((4, 3), (3,)), ((2,), (3,)), ((4, 3), (4, 2)))], LOOSE)
 add("np.trapezoid", "y", "np.trapezoid(y), np.trapezoid(y, dx=0.5), np.trapezoid(y, np.arange(5.0) ** 2), np.trapezoid(y, axis=0)", mild(["i4", "f4", "f8"], [(5,), (3, 5)]), LOOSE, 1e-5)
-add("np.gradient", "y", "np.gradient(y), np.gradient(y, 0.5)", mild(["i4", "f8"], [(5,), (2,)]), LOOSE)
+add("np.gradient", "y", "np.gradient(y), np.gradient(y, 0.5), np.gradient(y, np.arange(len(y)) * 2), np.gradient(y, np.arange(len(y)) ** 2.0), np.gradient(y, axis=0), np.gradient(y, axis=(-1,))", mild(["i4", "u1", "f4", "f8", "c16"], [(5,), (2,), (1,)]), LOOSE, 1e-5)
+add("np.gradient edges", "y", "np.gradient(y, edge_order=2), np.gradient(y, 0.5, edge_order=2), np.gradient(y, np.arange(len(y)) ** 1.5, edge_order=2)", mild(["i4", "f4", "f8"], [(5,), (3,), (2,)]), LOOSE, 1e-5)
+add("np.gradient of several dimensions", "y", "np.gradient(y), np.gradient(y, 2), np.gradient(y, 2.0, np.arange(y.shape[1]) ** 2, axis=(0, 1)), np.gradient(y, axis=1), np.gradient(y, axis=-2), np.gradient(y, 0.5, axis=(1, 0), edge_order=2)",
+    mild(["u1", "i8", "f8"], [(3, 4), (5, 3)]), LOOSE)
+add("np.rot90 axes", "a, k", "np.rot90(a, k, (1, 2)), np.rot90(a, k, (2, 0)), np.rot90(a, k, (-1, 0)), np.rot90(a, k)", lambda: [(a, Value(k)) for a in arrays(["i4", "f8"], [(2, 3, 2)], ["C", "F", "reversed"]) for k in (-1, 0, 1, 2, 3, 7)])
 add("np.frexp and np.modf", "a", "np.frexp(a), np.modf(a)", edge(["i2", "i8", "f4", "f8"], [(), (11,)]))
 add("np.sinc and np.angle", "a", "np.sinc(a), np.angle(a)", mild(["f8", "c16"], [(5,), (2, 3)]), LOOSE)
 add("np.nan_to_num", "a", "np.nan_to_num(a), np.nan_to_num(a, nan=1.5, posinf=9.0, neginf=-9.0)", edge(["i4", "f4", "f8", "c16"], [(), (11,), (2, 3)]))

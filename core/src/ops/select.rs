@@ -126,10 +126,10 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .doc("Elements moved round, along a dimension or all of them."),
-    OpDef::new(&["numpy.rot90"], "m, k=1", Body::Py("select.rot90"))
+    OpDef::new(&["numpy.rot90"], "m, k=1, axes=(0, 1)", Body::Py("select.rot90"))
         .raises()
         .reads()
-        .doc("A matrix turned by 90 degrees `k` times, as a view."),
+        .doc("The plane of two axes turned by 90 degrees `k` times, as a view; ValueError."),
     OpDef::new(&["numpy.delete"], "arr, obj, axis=None", Body::Py("select.delete"))
         .raises()
         .reads()

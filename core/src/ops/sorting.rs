@@ -68,7 +68,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.correlate"], "a, v, mode='valid'", Body::Py("statistics.correlate")).raises().doc("Cross-correlation; ValueError of nothing."),
     OpDef::new(&["numpy.cross"], "a, b", Body::Py("statistics.cross")).raises().doc("Vector product; ValueError."),
     OpDef::new(&["numpy.trapezoid", "numpy.trapz"], "y, x=None, dx=1.0, axis=-1", Body::Py("statistics.trapezoid")).raises().doc("Integral by the trapezoidal rule."),
-    OpDef::new(&["numpy.gradient"], "f, spacing=1.0", Body::Py("statistics.gradient")).raises().doc("Differences per step, central inside (1-d)."),
+    OpDef::new(&["numpy.gradient"], "f, *varargs, axis=None, edge_order=1", Body::Py("gradients.gradient")).raises().doc("Slopes along one dimension, or a tuple of those along several, central inside; ValueError."),
 ];
 
 fn array(args: &[Arg]) -> Result<ArrayType> {

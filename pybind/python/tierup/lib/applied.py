@@ -4,7 +4,7 @@ import numpy as np
 from numpy.exceptions import AxisError
 
 
-def apply_along_axis(func1d, axis, arr, *args):
+def apply_along_axis(func1d, axis, arr, args):
     x = np.asarray(arr)
     if axis < -x.ndim or axis >= x.ndim:
         raise AxisError(axis, x.ndim, None)

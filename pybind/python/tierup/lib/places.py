@@ -114,7 +114,7 @@ def mask_indices(n, mask_func, k):
     return np.nonzero(np.not_equal(mask_func(np.ones((n, n), np.int64), k), 0))
 
 
-def ix_(*args):
+def ix_(args):
     return _open_grid(args, 0, len(args))
 
 

@@ -407,17 +407,23 @@ def _roll_rows(a, shift):
     return out
 
 
-def rot90(m, k):
-    if isinstance(m, (list, tuple)):
-        return rot90(np.asarray(m), k)
+def rot90(m, k, axes):
+    a = np.asarray(m)
+    if len(axes) != 2:
+        raise ValueError("len(axes) must be 2.")
+    first, second = axes[0], axes[1]
+    if first == second or abs(first - second) == a.ndim:
+        raise ValueError("Axes must be different.")
+    if first < -a.ndim or first >= a.ndim or second < -a.ndim or second >= a.ndim:
+        raise ValueError(f"Axes=({first}, {second}) out of range for array of ndim={a.ndim}.")
     turns = k % 4
     if turns == 0:
-        return m[::1, ::1]
+        return np.flip(np.flip(a, first), first)
     if turns == 1:
-        return np.swapaxes(m[:, ::-1], 0, 1)
+        return np.swapaxes(np.flip(a, second), first, second)
     if turns == 2:
-        return m[::-1, ::-1]
-    return np.swapaxes(m[::-1, ::1], 0, 1)
+        return np.flip(np.flip(a, first), second)
+    return np.flip(np.swapaxes(a, first, second), second)
 
 
 def delete(arr, obj, axis):

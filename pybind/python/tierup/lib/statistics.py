@@ -143,19 +143,3 @@ def trapezoid(y, x, dx, axis):
         return np.sum((at[1:] - at[:-1]) * (f[..., 1:] + f[..., :-1]) / 2.0, -1)
     steps = np.moveaxis(at, axis, -1)
     return np.sum((steps[..., 1:] - steps[..., :-1]) * (f[..., 1:] + f[..., :-1]) / 2.0, -1)
-
-
-def gradient(f, spacing):
-    y = np.asarray(f)
-    if y.ndim != 1:
-        raise NotImplementedError("gradient() of several dimensions is not compiled")
-    if not np._is_inexact(y) and y.dtype != np.bool_:
-        # Differences of unsigned integers would wrap.
-        return gradient(y.astype(np.float64), spacing)
-    if len(y) < 2:
-        raise ValueError("Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required.")
-    out = np.empty(len(y), np._float_dtype(y))
-    out[1:-1] = (y[2:] - y[:-2]) / (2.0 * spacing)
-    out[0] = (y[1] - y[0]) / spacing
-    out[-1] = (y[-1] - y[-2]) / spacing
-    return out
