@@ -1,6 +1,6 @@
 //! What a global, captured or attribute value means to the compiler.
 
-use crate::convert::nested;
+use crate::convert::{nested, recognise};
 use crate::errors::Failure;
 use crate::overrides::{hidden, overridden};
 use crate::wording::{a, class_name};
@@ -248,12 +248,21 @@ fn classify_array(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalV
     }
 }
 
+/// The values that a global tuple may hold, each of them a constant of the code.
+const LARGEST_GLOBAL: usize = 100_000;
+
 fn classify_tuple(t: &Bound<'_, PyTuple>, record: &dyn Record) -> Result<GlobalValue, Failure> {
-    let members = nested(|| t.iter().map(|m| classify(&m, record)).collect::<Result<Vec<_>, _>>())?;
+    let members = nested(|| {
+        if !recognise::has_room(t.len(), LARGEST_GLOBAL) {
+            return Ok(vec![GlobalValue::Unsupported(format!("more than {LARGEST_GLOBAL} values in all"))]);
+        }
+        t.iter().map(|m| classify(&m, record)).collect::<Result<Vec<_>, _>>()
+    })?;
     if let Some(GlobalValue::Unsupported(what)) =
         members.iter().find(|m| matches!(m, GlobalValue::Unsupported(_)))
     {
-        return Ok(GlobalValue::Unsupported(format!("a tuple with {what}")));
+        let inner = what.strip_prefix("a tuple with ").unwrap_or(what);
+        return Ok(GlobalValue::Unsupported(format!("a tuple with {inner}")));
     }
     let named = if t.is_exact_instance_of::<PyTuple>() {
         None

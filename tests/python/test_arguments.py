@@ -351,6 +351,52 @@ def test_containers_in_themselves_and_deep_ones_are_refused(name):
         assert space["of_global"]() == len(space["x"])
 
 
+SHARED = {
+    "lists": ("[x, x]", 2),
+    "dicts": ("{1: x, 2: x}", 2),
+    "lists of tuples": ("[(x, 1), (x, 2)]", 2),
+    "tuples": ("(x, x)", "a tuple that holds more than 10000 values"),
+    "tuples with lists": ("([x], [x])", "a tuple that holds more than 10000 values"),
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_what_stands_twice_on_each_level_is_looked_into_once(name):
+    level, expected = SHARED[name]
+    x = [1]
+    for _ in range(25):
+        x = eval(level, {"x": x})
+    if isinstance(expected, int):
+        assert njit(lambda x: len(x))(x) == expected
+        return
+    with pytest.raises(tierup.TypingError, match=expected):
+        same(x)
+
+
+def test_a_list_in_two_places_is_one_list():
+    row = [1, 2]
+    inner = [row, row]
+
+    @njit
+    def change(x):
+        x[0][0].append(3)
+        return len(x[1][1])
+
+    assert change([inner, inner]) == 3
+    assert row == [1, 2, 3]
+
+
+def test_global_tuples_hold_many_values_but_not_without_end():
+    flat = tuple(range(12_000))
+    assert njit(lambda i: flat[i])(11_999) == 11_999
+    shared = (1, 2)
+    for _ in range(40):
+        shared = (shared, shared)
+    for many in (shared, tuple(range(100_001))):
+        with pytest.raises(tierup.TypingError, match="is a tuple with more than 100000 values in all"):
+            njit(lambda: len(many))()
+
+
 def test_containers_are_taken_sixty_deep():
     xs = 1
     for _ in range(60):

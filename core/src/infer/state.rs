@@ -115,7 +115,7 @@ pub(crate) type ClassAttrs = RefCell<HashMap<ClassId, HashMap<Box<str>, Option<C
 
 /// How deep types of variables that change and of arguments may nest, and how many types they may hold.
 pub const DEEPEST: usize = 64;
-pub(crate) const LARGEST: usize = 10_000;
+pub const LARGEST: usize = 10_000;
 
 /// What is known of one value.
 #[derive(Clone, Debug)]

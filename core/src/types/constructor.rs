@@ -30,7 +30,7 @@ impl Arguments {
     pub fn iter(self) -> impl Iterator<Item = Type> {
         self.first.iter().chain(self.then).copied()
     }
-    pub(crate) fn is_empty(self) -> bool {
+    pub fn is_empty(self) -> bool {
         self.first.is_empty() && self.then.is_empty()
     }
 }
@@ -161,7 +161,7 @@ impl Type {
     }
 
     /// Whether there are more than `levels` types one inside the other, or more than `parts` in all.
-    pub(crate) fn is_larger_than(self, levels: usize, parts: usize) -> bool {
+    pub fn is_larger_than(self, levels: usize, parts: usize) -> bool {
         fn fits(t: Type, levels: usize, parts: &mut usize) -> bool {
             t.arguments().iter().all(|c| {
                 *parts = parts.saturating_sub(1);

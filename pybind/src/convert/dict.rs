@@ -42,7 +42,7 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
             return Ok(None);
         }
         let Ok(d) = obj.cast::<PyDict>() else { return Ok(None) };
-        super::nested(|| type_of_entries(d)).map(Some)
+        recognise::nested_once(obj, || type_of_entries(d)).map(Some)
     },
     plan: |t, purpose| {
         let Kind::Container(Container::Dict, m) = t.kind() else { return Plan::impossible(t) };

@@ -36,7 +36,7 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         }
         let Ok(l) = obj.cast::<PyList>() else { return Ok(None) };
         recognise::refuse_overriding(obj)?;
-        super::nested(|| type_of_elements(l)).map(Some)
+        recognise::nested_once(obj, || type_of_elements(l)).map(Some)
     },
     plan: |t, purpose| {
         let Kind::List(elem) = *t else { return Plan::impossible(t) };

@@ -27,7 +27,7 @@ pub(crate) mod numbers;
 mod protocol;
 pub(crate) mod random;
 mod ranges;
-mod recognise;
+pub(crate) mod recognise;
 pub(crate) use recognise::nested;
 mod set;
 mod text;

@@ -4,7 +4,8 @@
 use crate::errors::Failure;
 use crate::{overrides, wording};
 use pyo3::prelude::*;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::infer::state::DEEPEST;
 use tierup_core::ops::id;
@@ -102,6 +103,11 @@ thread_local! {
     /// Containers around the one that is looked into. Python's own count of recursion does not help: the ten
     /// thousand levels that 3.12 and 3.13 allow are more than the stack of a thread has.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
+    /// Types of the lists and dicts inside of the outermost one. Twice the same list on each of forty levels
+    /// are forty lists, but 2**40 ways to them.
+    static SEEN: RefCell<HashMap<usize, (Py<PyAny>, Type)>> = RefCell::default();
+    /// Members of the tuples that were counted inside of the outermost one.
+    static MEMBERS: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Looks into a container, which may contain itself.
@@ -110,17 +116,53 @@ pub(crate) fn nested<T>(look: impl FnOnce() -> Result<T, Failure>) -> Result<T, 
     impl Drop for Level {
         fn drop(&mut self) {
             DEPTH.set(self.0);
+            if self.0 == 0 {
+                // Last references die outside of the borrow: a finalizer may come back here.
+                drop(SEEN.take());
+                MEMBERS.set(0);
+            }
         }
     }
     let level = Level(DEPTH.get());
     if level.0 == DEEPEST {
-        return Err(unsupported(
-            format!(
-                "compiled code cannot take a container that contains itself, or one that is more than {DEEPEST} deep"
-            ),
-            "pass a flat list of what it holds, with numbers that say what belongs together",
-        ));
+        return Err(too_deep());
     }
     DEPTH.set(level.0 + 1);
     look()
+}
+
+pub(crate) fn too_deep() -> Failure {
+    unsupported(
+        format!(
+            "compiled code cannot take a container that contains itself, or one that is more than {DEEPEST} deep"
+        ),
+        "pass a flat list of what it holds, with numbers that say what belongs together",
+    )
+}
+
+/// The type of a list or a dict, which is found once where it stands in a container several times.
+pub(crate) fn nested_once(
+    obj: &Bound<'_, PyAny>,
+    look: impl FnOnce() -> Result<Type, Failure>,
+) -> Result<Type, Failure> {
+    if DEPTH.get() == 0 {
+        return nested(look);
+    }
+    let address = obj.as_ptr() as usize;
+    if let Some(t) = SEEN.with_borrow(|s| s.get(&address).map(|(_, t)| *t)) {
+        return Ok(t);
+    }
+    let t = nested(look)?;
+    // Flat ones are as quick to look into again. The reference keeps the address from being another object's.
+    if t.arguments().iter().any(|part| !part.arguments().is_empty()) {
+        SEEN.with_borrow_mut(|s| s.insert(address, (obj.clone().unbind(), t)));
+    }
+    Ok(t)
+}
+
+/// Whether there are at most `limit` members in the tuples so far, with `members` more of this one. Each way to
+/// a tuple counts: its value is a copy each time.
+pub(crate) fn has_room(members: usize, limit: usize) -> bool {
+    MEMBERS.set(MEMBERS.get().saturating_add(members));
+    MEMBERS.get() <= limit
 }

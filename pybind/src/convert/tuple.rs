@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::infer::state::{DEEPEST, LARGEST};
 use tierup_core::types::{ClassDef, Kind, Type};
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
@@ -33,6 +34,16 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
 
 fn type_of_tuple(t: &Bound<'_, PyTuple>) -> Result<Type, Failure> {
     let members = t.iter().map(|m| super::part_type(&m)).collect::<Result<Vec<_>, _>>()?;
+    let plain = Type::tuple(members.clone());
+    if plain.is_larger_than(usize::MAX, LARGEST) {
+        return Err(recognise::unsupported(
+            format!("compiled code cannot take a tuple that holds more than {LARGEST} values"),
+            "pass a list or an array: a tuple is a type of its own for each number of values",
+        ));
+    }
+    if plain.is_larger_than(DEEPEST, LARGEST) {
+        return Err(recognise::too_deep());
+    }
     let class = t.get_type();
     if !t.is_exact_instance_of::<PyTuple>()
         && let Some(c) = known::namedtuple_class(&class)?
