@@ -1,7 +1,7 @@
 //! What Python says of classes and attributes when code is compiled: which values are instances of which
 //! class, and what they have.
 
-use crate::{known, npy};
+use crate::{known, npy, operations};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple, PyType, PyTypeMethods};
 use tierup_core::types::{Container, IterType, Kind, Type};
@@ -16,7 +16,7 @@ fn of_types<'py>(py: Python<'py>, name: &str) -> Option<Bound<'py, PyAny>> {
 /// The class object that a type of compiled code stands for, if it does.
 fn class_object<'py>(py: Python<'py>, t: Type) -> Option<Bound<'py, PyAny>> {
     let found = if let Kind::Builtin(path) = *t {
-        known::object_of(py, path).ok()??.into_bound(py)
+        operations::object_of(py, path).ok()??.into_bound(py)
     } else if let Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) = *t {
         known::object_of_def(py, c)?.into_bound(py)
     } else {
@@ -63,7 +63,7 @@ fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
         Kind::Function(f) if f.bound => of_types(py, "MethodType").map(|c| vec![c]),
         Kind::Function(_) => of_types(py, "FunctionType").map(|c| vec![c]),
         Kind::Builtin(path) => {
-            Some(vec![known::object_of(py, *path).ok()??.into_bound(py).get_type().into_any()])
+            Some(vec![operations::object_of(py, *path).ok()??.into_bound(py).get_type().into_any()])
         }
         Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) => {
             Some(vec![class_object(py, t)?.get_type().into_any()])
@@ -107,7 +107,7 @@ pub(crate) fn has_attribute(py: Python<'_>, value: Type, name: &str) -> Option<b
     let all = if let Kind::Module(m) = *value {
         vec![known::module_object(py, m)?]
     } else if let Kind::Builtin(path) = *value {
-        vec![known::object_of(py, path).ok()??.into_bound(py)]
+        vec![operations::object_of(py, path).ok()??.into_bound(py)]
     } else if matches!(*value, Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_)) {
         vec![class_object(py, value)?]
     } else {

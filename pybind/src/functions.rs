@@ -6,6 +6,7 @@
 
 use crate::decorated::{self, Decorated, Decoration};
 use crate::errors::Failure;
+use crate::names::NamesOf;
 use crate::{identity, wording};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -14,9 +15,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard};
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::infer::session;
-use tierup_core::ssa::opt::parallel::{Names, Root};
 use tierup_core::ssa::{FuncId, Parts, build, registry};
-use tierup_core::types::{Kind, Type};
 
 struct Entry {
     /// The object that code sees (a dispatcher, a ufunc, the function itself), and the Python function behind
@@ -206,7 +205,7 @@ fn func_id_as(
         return Ok(id);
     }
     let code = crate::decode::decode(f)?;
-    let names = PrangeNames { f };
+    let names = NamesOf { f };
     let func = build::build_with(&code, handle, parallel, &names, &decoration.locals)?;
     let doubts: Vec<Diagnostic> = func
         .loops
@@ -229,48 +228,6 @@ fn func_id_as(
         crate::errors::warn(f.py(), &d)?;
     }
     Ok(id)
-}
-
-/// What names mean in a function while it is read.
-struct PrangeNames<'a, 'py> {
-    f: &'a Bound<'py, PyFunction>,
-}
-
-impl Names for PrangeNames<'_, '_> {
-    fn is_ours(&self, root: Root<'_>, attributes: &[&str], name: &str) -> bool {
-        let find = || -> PyResult<bool> {
-            let mut at = self.object(root)?;
-            for a in attributes {
-                at = at.getattr(*a)?;
-            }
-            is_ours(&at, name)
-        };
-        find().unwrap_or(false)
-    }
-
-    fn is_module(&self, root: Root<'_>, name: &str) -> bool {
-        let find = || -> PyResult<bool> {
-            Ok(self.object(root)?.is(&self.f.py().import("sys")?.getattr("modules")?.get_item(name)?))
-        };
-        find().unwrap_or(false)
-    }
-
-    fn is_builtin(&self, name: &str) -> bool {
-        let find = || -> PyResult<bool> {
-            Ok(!self.f.getattr("__globals__")?.cast_into::<pyo3::types::PyDict>()?.contains(name)?
-                && self.f.py().import("builtins")?.hasattr(name)?)
-        };
-        find().unwrap_or(false)
-    }
-}
-
-impl<'py> PrangeNames<'_, 'py> {
-    fn object(&self, root: Root<'_>) -> PyResult<Bound<'py, PyAny>> {
-        match root {
-            Root::Global(name) => self.f.getattr("__globals__")?.get_item(name),
-            Root::Free(n) => self.f.getattr("__closure__")?.get_item(n as usize)?.getattr("cell_contents"),
-        }
-    }
 }
 
 /// The function of a handle, and whether it belongs to the library.
@@ -307,28 +264,6 @@ pub(crate) fn function_of_id<'py>(py: Python<'py>, id: FuncId) -> Option<Bound<'
 pub(crate) fn object_of_id(id: FuncId) -> Option<u64> {
     let t = table();
     t.by_func.get(&id).and_then(|h| t.entries.get(h)).map(|e| e.object)
-}
-
-/// Whether this is what the package has under a name: `prange`.
-pub(crate) fn is_ours(obj: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
-    let Ok(module) = obj.py().import("sys")?.getattr("modules")?.get_item("tierup") else { return Ok(false) };
-    Ok(module.getattr(name).is_ok_and(|p| p.is(obj)))
-}
-
-/// The type that an object of `tierup.types` stands for: `tierup.float64` as a cast or dtype in compiled code,
-/// others as what typed containers are made of there.
-pub(crate) fn type_object(obj: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
-    let Ok(text) = obj.getattr(pyo3::intern!(obj.py(), "_tierup_type_")) else { return Ok(None) };
-    let Ok(text) = text.cast::<PyString>() else { return Ok(None) };
-    let Ok(t) = tierup_core::types::parse::parse(text.to_str()?) else { return Ok(None) };
-    Ok(is_said(t).then_some(t))
-}
-
-/// Whether a type can be named by compiled code.
-fn is_said(t: Type) -> bool {
-    let is_one = t.number().is_some()
-        || matches!(*t, Kind::Str | Kind::Array(_) | Kind::Tuple(_) | Kind::List(_) | Kind::Container(..));
-    is_one && t.arguments().iter().all(is_said)
 }
 
 /// A diagnostic for something that is no Python function (a class, a builtin, a C function).

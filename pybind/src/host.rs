@@ -4,7 +4,7 @@
 use crate::errors::Failure;
 use crate::guards::Guards;
 use crate::value::{self, Record};
-use crate::{decorated, functions, identity, known};
+use crate::{decorated, functions, identity, known, operations};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyFunction, PyString, PyTuple, PyType, PyTypeMethods};
@@ -337,7 +337,7 @@ impl Host for PyHost<'_> {
     }
 
     fn import(&self, name: &str) -> Option<&'static str> {
-        known::import(self.py, name)
+        operations::import(self.py, name)
     }
 
     fn in_parallel(&self, func: FuncId, parts: Parts) -> FuncId {

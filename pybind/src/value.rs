@@ -4,7 +4,7 @@ use crate::convert::{nested, recognise};
 use crate::errors::Failure;
 use crate::overrides::{hidden, overridden};
 use crate::wording::{a, class_name};
-use crate::{functions, known, npy};
+use crate::{functions, known, npy, operations};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -12,7 +12,6 @@ use pyo3::types::{
     PyTuple, PyType, PyTypeMethods,
 };
 use tierup_core::host::GlobalValue;
-use tierup_core::ops::id;
 use tierup_core::types::{Const, FuncType, Kind, Layout, Type};
 
 /// Who is told about values that compiled code will depend on beyond their identity.
@@ -98,12 +97,10 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
     if obj.is_instance_of::<PyModule>() {
         return Ok(GlobalValue::Module(known::module_name(obj)?));
     }
-    for (name, op) in [("prange", id::TIERUP_PRANGE), ("pndindex", id::TIERUP_PNDINDEX)] {
-        if functions::is_ours(obj, name)? {
-            return Ok(GlobalValue::Builtin(op));
-        }
+    if let Some(op) = operations::ours(obj)? {
+        return Ok(GlobalValue::Builtin(op));
     }
-    if let Some(p) = known::operation_of(obj)? {
+    if let Some(p) = operations::operation_of(obj)? {
         return Ok(GlobalValue::Builtin(p));
     }
     if let Ok(c) = obj.cast::<PyType>() {
@@ -138,7 +135,7 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
     if let Ok(t) = obj.cast::<PyTuple>() {
         return classify_tuple(t, record);
     }
-    if let Some(t) = functions::type_object(obj)? {
+    if let Some(t) = operations::type_object(obj)? {
         return Ok(GlobalValue::DType(t));
     }
     Ok(GlobalValue::Unsupported(describe(obj)))

@@ -28,9 +28,10 @@ use elements::{emit_flat_get, emit_flat_set, emit_item, fill_rule, flat_rule, fl
 super::identity::op_ids! {
     NUMPY_IINFO = "numpy.iinfo",
     NUMPY_FINFO = "numpy.finfo",
-    ARRAY_SHAPE = "array.shape",
-    ARRAY_NDIM = "array.ndim",
-    ARRAY_SIZE = "array.size",
+    ARRAY_SHAPE = "array.shape" [describes],
+    ARRAY_NDIM = "array.ndim" [describes],
+    ARRAY_SIZE = "array.size" [describes],
+    ARRAY_DTYPE = "array.dtype" [describes],
     NUMPY_SIZE = "numpy.size",
     NUMPY_RESULT_DTYPE = "numpy._result_dtype",
 }

@@ -28,7 +28,7 @@ super::identity::op_ids! {
     GT = "operator.gt" [computes],
     GE = "operator.ge" [computes],
     TRUTH = "operator.truth" [computes, never_none, lists(Length), keywords(Takes)],
-    BUILTINS_BOOL = "builtins.bool" [keywords(Takes)],
+    BUILTINS_BOOL = "builtins.bool" [computes, keywords(Takes)],
     NOT = "operator.not_" [computes, never_none, keywords(Takes)],
 }
 

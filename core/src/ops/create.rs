@@ -17,14 +17,16 @@ use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
-    NUMPY_EMPTY = "numpy.empty",
-    NUMPY_ZEROS = "numpy.zeros",
-    NUMPY_ONES = "numpy.ones",
-    NUMPY_FULL = "numpy.full",
+    NUMPY_EMPTY = "numpy.empty" [fills],
+    NUMPY_ZEROS = "numpy.zeros" [fills],
+    NUMPY_ONES = "numpy.ones" [fills],
+    NUMPY_FULL = "numpy.full" [fills],
     NUMPY_ARRAY = "numpy.array" [takes_sequences],
     NUMPY_ASARRAY = "numpy.asarray" [takes_sequences],
-    NUMPY_EMPTY_LIKE = "numpy.empty_like",
-    NUMPY_ZEROS_LIKE = "numpy.zeros_like",
+    NUMPY_EMPTY_LIKE = "numpy.empty_like" [fills, like],
+    NUMPY_ZEROS_LIKE = "numpy.zeros_like" [fills, like],
+    NUMPY_ONES_LIKE = "numpy.ones_like" [fills, like],
+    NUMPY_FULL_LIKE = "numpy.full_like" [fills, like],
 }
 
 pub(crate) static OPS: &[OpDef] = &[

@@ -29,13 +29,13 @@ super::identity::op_ids! {
     DICT_BUILD = "dict.build" [makes_list, lists(Keeps)],
     DICT_SET_ITEM = "dict.set_item" [lists(Shallow)],
     DICT_UPDATE = "dict.update" [lists(Shallow)],
-    DICT_GET = "dict.get" [lists(Shallow)],
-    DICT_POP = "dict.pop" [lists(Shallow)],
+    DICT_GET = "dict.get" [keeps, lists(Shallow)],
+    DICT_POP = "dict.pop" [keeps, lists(Shallow)],
     DICT_POPITEM = "dict.popitem" [lists(Shallow)],
-    DICT_SETDEFAULT = "dict.setdefault" [lists(Shallow)],
+    DICT_SETDEFAULT = "dict.setdefault" [keeps, lists(Shallow)],
     DICT_CLEAR = "dict.clear" [lists(Shallow)],
     DICT_COPY = "dict.copy" [makes_list, lists(Shallow)],
-    BUILTINS_DICT = "builtins.dict",
+    BUILTINS_DICT = "builtins.dict" [keeps],
 }
 
 /// Where the key lies in an entry.

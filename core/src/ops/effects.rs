@@ -92,6 +92,16 @@ pub(crate) struct Facts {
     pub draws: bool,
     /// Does nothing but compute, or read and write elements: a loop of such may run together with the next.
     pub computes: bool,
+    /// Keeps what it is given, or gives it back, and uses it later.
+    pub keeps: bool,
+    /// Gives one of two numbers, by their order.
+    pub chooses: bool,
+    /// Says of an array what it is like, and nothing of its elements.
+    pub describes: bool,
+    /// Makes an array of nothing but a shape and one value.
+    pub fills: bool,
+    /// What it makes has the shape of its first operand.
+    pub like: bool,
     pub scalars: Scalars,
     pub lists: Lists,
     pub keywords: Keywords,
@@ -108,6 +118,11 @@ impl Facts {
         takes_array_as_number: false,
         draws: false,
         computes: false,
+        keeps: false,
+        chooses: false,
+        describes: false,
+        fills: false,
+        like: false,
         scalars: Scalars::Unsaid,
         lists: Lists::Deep,
         keywords: Keywords::Refuses,
@@ -151,6 +166,26 @@ impl Facts {
     }
     pub(crate) const fn computes(mut self) -> Facts {
         self.computes = true;
+        self
+    }
+    pub(crate) const fn keeps(mut self) -> Facts {
+        self.keeps = true;
+        self
+    }
+    pub(crate) const fn chooses(mut self) -> Facts {
+        self.chooses = true;
+        self
+    }
+    pub(crate) const fn describes(mut self) -> Facts {
+        self.describes = true;
+        self
+    }
+    pub(crate) const fn fills(mut self) -> Facts {
+        self.fills = true;
+        self
+    }
+    pub(crate) const fn like(mut self) -> Facts {
+        self.like = true;
         self
     }
     pub(crate) const fn scalars(mut self, scalars: Scalars) -> Facts {

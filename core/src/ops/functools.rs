@@ -3,7 +3,7 @@
 use super::{Body, OpDef};
 
 super::identity::op_ids! {
-    FUNCTOOLS_PARTIAL = "functools.partial",
+    FUNCTOOLS_PARTIAL = "functools.partial" [keeps],
 }
 
 pub(crate) static OPS: &[OpDef] = &[

@@ -7,6 +7,7 @@
 use super::effects::Facts;
 use super::{Body, FACTS, FAMILIES, OpDef};
 use crate::handle::OpId;
+use crate::types::class::BUILTIN;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
@@ -246,10 +247,30 @@ impl OpId {
             && self.rows().iter().any(|op| matches!(op.body, Body::Ufunc(..)) && op.has_out())
     }
 
+    /// Whether a call of it with so many operands does nothing but compute: a universal function may also be
+    /// handed the array for its result.
+    pub(crate) fn computes_alone(self, operands: usize) -> bool {
+        let ends = |op: &&OpDef| operands <= op.spec().params.len() - op.has_out() as usize;
+        self.rows().iter().all(ends) && (self.facts().computes || self.is_elementwise())
+    }
+
     /// Whether a row of it is a loop over scalars, which broadcasts.
     pub(crate) fn is_elementwise(self) -> bool {
         self.rows().iter().any(|op| matches!(op.body, Body::Ufunc(..)))
     }
+}
+
+/// Whether methods of that name, of whatever class, are done with what they are given when they return. Of a
+/// name that no class has nothing is known.
+pub(crate) fn method_consumes(name: &str) -> bool {
+    let paths = BUILTIN.iter().flat_map(|class| class.paths);
+    let mut methods = paths.filter_map(|path| OpId::find(&format!("{path}.{name}"))).peekable();
+    methods.peek().is_some() && methods.all(|op| !op.facts().keeps)
+}
+
+/// Whether an attribute of that name says of an array only what it is like: its shape, its dtype.
+pub(crate) fn describes(attribute: &str) -> bool {
+    OpId::find(&format!("array.{attribute}")).is_some_and(|op| op.facts().describes)
 }
 
 impl fmt::Display for OpId {

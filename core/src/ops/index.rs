@@ -19,7 +19,7 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     GETITEM = "operator.getitem" [computes, lists(Shallow), keywords(Finds)],
-    SETITEM = "operator.setitem" [computes, lists(Shallow)],
+    SETITEM = "operator.setitem" [keeps, computes, lists(Shallow)],
 }
 
 pub(crate) static OPS: &[OpDef] = &[

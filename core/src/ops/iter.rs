@@ -14,12 +14,12 @@ use crate::types::{Const, Container, IterType, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
-    BUILTINS_ITER = "builtins.iter" [computes, lists(Keeps), keywords(Goes)],
-    BUILTINS_RANGE = "builtins.range",
+    BUILTINS_ITER = "builtins.iter" [keeps, computes, lists(Keeps), keywords(Goes)],
+    BUILTINS_RANGE = "builtins.range" [computes],
     ITER_NEXT = "iter.next" [computes, never_none, lists(Shallow)],
-    BUILTINS_ENUMERATE = "builtins.enumerate" [keywords(Goes)],
-    BUILTINS_ZIP = "builtins.zip" [keywords(Goes)],
-    BUILTINS_REVERSED = "builtins.reversed" [keywords(Goes)],
+    BUILTINS_ENUMERATE = "builtins.enumerate" [keeps, keywords(Goes)],
+    BUILTINS_ZIP = "builtins.zip" [keeps, keywords(Goes)],
+    BUILTINS_REVERSED = "builtins.reversed" [keeps, keywords(Goes)],
 }
 
 pub(crate) static OPS: &[OpDef] = &[

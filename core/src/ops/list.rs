@@ -21,8 +21,8 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     LIST_BUILD = "list.build" [makes_list, lists(Keeps), keywords(Takes)],
-    LIST_APPEND = "list.append" [lists(Shallow), keywords(Takes)],
-    LIST_INSERT = "list.insert" [lists(Shallow)],
+    LIST_APPEND = "list.append" [keeps, lists(Shallow), keywords(Takes)],
+    LIST_INSERT = "list.insert" [keeps, lists(Shallow)],
     LIST_POP = "list.pop" [lists(Shallow)],
     LIST_CLEAR = "list.clear" [lists(Shallow)],
     LIST_REVERSE = "list.reverse" [lists(Shallow)],

@@ -18,6 +18,7 @@ pub use crate::handle::OpId;
 pub(crate) use adapt::{Adapter, Asked, Operands, Rewrite};
 pub(crate) use effects::{Divides, Division, Effect, Keywords, Lists, Own, Scalars};
 pub use identity::{WITHOUT_ROWS, all};
+pub(crate) use identity::{describes, method_consumes};
 
 /// The typing rule of an operation: argument types (in parameter order, defaults filled in) to result and
 /// coercions.

@@ -10,12 +10,14 @@ const NUMPYS: Facts = OF_ARRAYS.makes_arrays();
 /// By what names begin with; the first one that fits.
 const MODULES: &[(&str, Facts)] = &[
     ("builtins.", PYTHONS.takes_array_as_number()),
-    ("math.", PYTHONS.takes_array_as_number()),
+    ("math.", PYTHONS.takes_array_as_number().computes()),
     ("cmath.", PYTHONS),
     ("str.", PYTHONS),
     ("int.", PYTHONS),
     ("float.", PYTHONS),
     ("complex.", PYTHONS),
+    ("itertools.", Facts::NONE.keeps()),
+    ("heapq.", Facts::NONE.keeps()),
     ("set.", PYTHONS),
     ("frozenset.", PYTHONS),
     ("array.", OF_ARRAYS),

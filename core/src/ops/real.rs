@@ -12,14 +12,14 @@ use crate::types::{Const, Kind, NumberType, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
-    BUILTINS_ABS = "builtins.abs",
+    BUILTINS_ABS = "builtins.abs" [computes],
     ABS = "operator.abs" [computes],
-    BUILTINS_INT = "builtins.int",
-    BUILTINS_FLOAT = "builtins.float",
+    BUILTINS_INT = "builtins.int" [computes],
+    BUILTINS_FLOAT = "builtins.float" [computes],
     BUILTINS_COMPLEX = "builtins.complex",
     DTYPE_CALL = "dtype.call",
     INDEX = "operator.index" [computes],
-    BUILTINS_DIVMOD = "builtins.divmod",
+    BUILTINS_DIVMOD = "builtins.divmod" [computes],
 }
 
 pub(crate) static OPS: &[OpDef] = &[

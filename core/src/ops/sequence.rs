@@ -19,7 +19,7 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 super::identity::op_ids! {
     UNPACK_EX = "unpack.ex" [keywords(Goes)],
     UNPACK_SEQUENCE = "unpack.sequence" [keywords(Goes)],
-    BUILTINS_LEN = "builtins.len" [lists(Length), keywords(Takes)],
+    BUILTINS_LEN = "builtins.len" [computes, lists(Length), keywords(Takes)],
     BUILTINS_SLICE = "builtins.slice" [computes, total],
     MATCH_SEQUENCE = "match.sequence" [total, never_none],
 }

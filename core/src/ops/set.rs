@@ -23,7 +23,7 @@ use crate::typing::{Answer, Arg, Held, TyCx, no_match};
 
 super::identity::op_ids! {
     SET_BUILD = "set.build" [makes_list, lists(Keeps)],
-    SET_ADD = "set.add" [lists(Shallow)],
+    SET_ADD = "set.add" [keeps, lists(Shallow)],
     SET_UPDATE = "set.update" [lists(Shallow)],
     SET_DISCARD = "set.discard" [lists(Shallow)],
     SET_REMOVE = "set.remove" [lists(Shallow)],

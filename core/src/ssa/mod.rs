@@ -9,6 +9,7 @@ pub mod build;
 pub(crate) mod func;
 pub(crate) mod loc;
 pub(crate) mod loops;
+pub mod names;
 pub mod opt;
 pub mod parse;
 pub(crate) mod parts;

@@ -5,7 +5,7 @@ use super::protocol::{BoxCx, Class, Convert, Frame, Obj, result};
 use super::{Constructor, Plan, recognise};
 use crate::errors::{Failure, bug};
 use crate::gil::attached;
-use crate::{functions, identity, known, npy, value, wording};
+use crate::{functions, identity, known, npy, operations, value, wording};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -136,7 +136,9 @@ fn unit_object(py: Python<'_>, t: Type) -> PyResult<Bound<'_, PyAny>> {
         |what: &str| PyRuntimeError::new_err(format!("the {what} that compiled code returned is gone"));
     match t.kind() {
         Kind::Ellipsis => Ok(py.Ellipsis().into_bound(py)),
-        Kind::Builtin(p) => known::object_of(py, *p)?.map(|o| o.into_bound(py)).ok_or_else(|| gone(p.name())),
+        Kind::Builtin(p) => {
+            operations::object_of(py, *p)?.map(|o| o.into_bound(py)).ok_or_else(|| gone(p.name()))
+        }
         Kind::Module(m) => known::module_object(py, m).ok_or_else(|| gone(m)),
         Kind::DType(d) => {
             let num = npy::type_num(*d).ok_or_else(|| bug(&format!("{t} is no dtype")))?;

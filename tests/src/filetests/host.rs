@@ -10,7 +10,7 @@ use tierup_core::lex::Cursor;
 use tierup_core::ops::dtype::dtype_name;
 use tierup_core::ops::{OpId, id};
 use tierup_core::ssa::FuncId;
-use tierup_core::ssa::opt::parallel::{Names, Root};
+use tierup_core::ssa::names::{Meaning, Names, Root};
 use tierup_core::types::{ClassId, Const};
 
 use super::case::Case;
@@ -52,20 +52,27 @@ impl FileHost {
 }
 
 impl Names for FileHost {
-    fn is_ours(&self, root: Root<'_>, attributes: &[&str], name: &str) -> bool {
+    fn meaning(&self, root: Root<'_>, attributes: &[&str]) -> Option<Meaning> {
+        let operation = |path: &str| OpId::find(path).map(Meaning::Operation);
+        let of_module = |module: &str, name: &str| {
+            let cast = dtype_name(name).filter(|_| module == "numpy").map(Meaning::Cast);
+            cast.or_else(|| operation(&format!("{module}.{name}")))
+        };
         match (root, attributes) {
-            (Root::Global(n), []) => n == name,
-            (Root::Global("tierup"), [n]) => *n == name,
-            (Root::Global(_) | Root::Free(_), _) => false,
+            (Root::Global(n), _) if self.given.contains_key(n) || self.funcs.contains_key(n) => None,
+            (Root::Global("prange"), []) | (Root::Global("tierup") | Root::Import(_), ["prange"]) => {
+                Some(Meaning::Operation(id::TIERUP_PRANGE))
+            }
+            (Root::Global("pndindex"), []) | (Root::Global("tierup") | Root::Import(_), ["pndindex"]) => {
+                Some(Meaning::Operation(id::TIERUP_PNDINDEX))
+            }
+            (Root::Global(n), []) if Self::module(n).is_some() => Some(Meaning::Module),
+            (Root::Global(n), []) => operation(&format!("builtins.{n}")),
+            (Root::Global(n), [name]) => of_module(Self::module(n)?, name),
+            (Root::Import(module), []) => Self::module(module).map(|_| Meaning::Module),
+            (Root::Import(module), [name]) => of_module(module, name),
+            (Root::Global(_) | Root::Import(_) | Root::Free(_), _) => None,
         }
-    }
-    fn is_module(&self, root: Root<'_>, name: &str) -> bool {
-        matches!(root, Root::Global(n) if Self::module(n) == Some(name))
-    }
-    fn is_builtin(&self, name: &str) -> bool {
-        !self.given.contains_key(name)
-            && !self.funcs.contains_key(name)
-            && OpId::find(&format!("builtins.{name}")).is_some()
     }
 }
 

@@ -174,6 +174,7 @@ impl Builder<'_> {
                             id: None,
                             relatives: None,
                             locals: self.outside.locals,
+                            names: self.outside.names,
                             outermost: false,
                         },
                     )?),
@@ -263,6 +264,7 @@ impl Builder<'_> {
                     id: Some(relative.id),
                     relatives: Some(shared.clone()),
                     locals: self.outside.locals,
+                    names: self.outside.names,
                     outermost: false,
                 },
             )?;

@@ -14,24 +14,21 @@ use super::family::Family;
 use super::flow::{Bb, Flow};
 use crate::bitset::BitSet;
 use crate::bytecode::{Code, Constant, Opcode, Variable, stack};
+use crate::ops::method_consumes;
+use crate::ssa::names::{Meaning, Names, Root};
 use std::sync::Arc;
 
-/// Built-in functions that keep what they are given and use it later.
-const LAZY: [&str; 7] = ["map", "filter", "zip", "enumerate", "reversed", "iter", "partial"];
-/// Methods that keep what they are given.
-const KEEPING: [&str; 5] = ["append", "insert", "add", "setdefault", "appendleft"];
-
 /// The local variables of `code` that need a cell.
-pub(crate) fn find_cells(code: &Code, flow: &Flow, families: &[Family]) -> BitSet {
+pub(crate) fn find_cells(code: &Code, flow: &Flow, families: &[Family], names: &dyn Names) -> BitSet {
     let mut cells = BitSet::new(code.local_count());
     if code.cellvars.is_empty() {
         return cells;
     }
-    let names = code.local_names();
+    let locals = code.local_names();
     for name in &code.cellvars {
-        let Some(variable) = names.iter().position(|n| n == name) else { continue };
+        let Some(variable) = locals.iter().position(|n| n == name) else { continue };
         if inner_functions(code, name).any(|f| rebinds(f, name))
-            || rebound_after_capture(code, flow, families, variable, name)
+            || rebound_after_capture(code, flow, families, names, variable, name)
         {
             cells.insert(variable);
         }
@@ -64,6 +61,7 @@ fn rebound_after_capture(
     code: &Code,
     flow: &Flow,
     families: &[Family],
+    names: &dyn Names,
     variable: usize,
     name: &Arc<str>,
 ) -> bool {
@@ -86,7 +84,7 @@ fn rebound_after_capture(
             Some(f) => f.names.contains(name),
             None => inner.freevars.contains(name),
         };
-        if !captures || consumed_at_once(code, flow, made, inner) && !hands_on(inner, name) {
+        if !captures || consumed_at_once(code, flow, names, made, inner) && !hands_on(inner, names, name) {
             return false;
         }
         stores.iter().any(|s| reaches(flow, made, *s))
@@ -136,12 +134,39 @@ enum Tag {
     Other,
     Null,
     Global(u32),
+    /** An attribute of a global variable. */
+    OfGlobal(u32, u32),
+    /** An attribute of something else. */
     Attr(u32),
     Made,
 }
 
+/// Whether a callee is done with what it is given when it returns: the built-in functions and methods that do
+/// not say otherwise. What a function of the program does with it nobody knows yet.
+fn consumes(code: &Code, names: &dyn Names, callee: Tag) -> bool {
+    let text = |n: u32| code.names.get(n as usize).map(|n| &**n);
+    let known = |meaning: Option<Meaning>| match meaning {
+        Some(Meaning::Operation(op)) => !op.facts().keeps,
+        Some(Meaning::Cast(_)) => true,
+        Some(Meaning::Module) | None => false,
+    };
+    let method = |n: u32| text(n).is_some_and(method_consumes);
+    match callee {
+        Tag::Global(n) => text(n).is_some_and(|n| known(names.meaning(Root::Global(n), &[]))),
+        Tag::OfGlobal(root, n) => {
+            let (Some(root), Some(name)) = (text(root), text(n)) else { return false };
+            match names.meaning(Root::Global(root), &[]) {
+                Some(Meaning::Module) => known(names.meaning(Root::Global(root), &[name])),
+                Some(Meaning::Operation(_) | Meaning::Cast(_)) | None => method(n),
+            }
+        }
+        Tag::Attr(n) => method(n),
+        Tag::Other | Tag::Null | Tag::Made => false,
+    }
+}
+
 /// Whether a function that `code` makes may keep the captured `name` for later: `[lambda: x for _ in xs]`.
-fn hands_on(code: &Code, name: &Arc<str>) -> bool {
+fn hands_on(code: &Code, names: &dyn Names, name: &Arc<str>) -> bool {
     if inner_functions(code, name).next().is_none() {
         return false;
     }
@@ -154,7 +179,7 @@ fn hands_on(code: &Code, name: &Arc<str>) -> bool {
             return false;
         };
         inner.freevars.contains(name)
-            && (!consumed_at_once(code, &flow, made, inner) || hands_on(inner, name))
+            && (!consumed_at_once(code, &flow, names, made, inner) || hands_on(inner, names, name))
     })
 }
 
@@ -164,7 +189,7 @@ fn hands_on(code: &Code, name: &Arc<str>) -> bool {
     clippy::wildcard_enum_match_arm,
     reason = "what may become of a function is known by pattern: any other use keeps it"
 )]
-fn consumed_at_once(code: &Code, flow: &Flow, made: usize, inner: &Code) -> bool {
+fn consumed_at_once(code: &Code, flow: &Flow, names: &dyn Names, made: usize, inner: &Code) -> bool {
     if ["<listcomp>", "<setcomp>", "<dictcomp>"].contains(&&*inner.name) {
         return true;
     }
@@ -178,7 +203,10 @@ fn consumed_at_once(code: &Code, flow: &Flow, made: usize, inner: &Code) -> bool
         let tag = match inst.op {
             Opcode::PushNull => Tag::Null,
             Opcode::LoadGlobal => Tag::Global(inst.arg),
-            Opcode::LoadAttr => Tag::Attr(inst.arg),
+            Opcode::LoadAttr => match taken.first() {
+                Some(Tag::Global(root)) => Tag::OfGlobal(*root, inst.arg),
+                Some(_) | None => Tag::Attr(inst.arg),
+            },
             Opcode::MakeFunction if i == made => Tag::Made,
             _ => Tag::Other,
         };
@@ -190,15 +218,7 @@ fn consumed_at_once(code: &Code, flow: &Flow, made: usize, inner: &Code) -> bool
                 // Slots below the operands: the callable, with NULL on either side or the first operand
                 // behind.
                 let callable = if taken.first() == Some(&Tag::Null) { taken.get(1) } else { taken.first() };
-                let one_of = |n: &u32, list: &[&str]| {
-                    code.names.get(*n as usize).is_some_and(|n| list.contains(&&**n))
-                };
-                return match callable {
-                    Some(Tag::Global(n)) => !one_of(n, &LAZY),
-                    Some(Tag::Attr(n)) => !one_of(n, &KEEPING),
-                    Some(Tag::Other) => true,
-                    Some(Tag::Null | Tag::Made) | None => false,
-                };
+                return callable.is_some_and(|callee| consumes(code, names, *callee));
             }
             // Calling a generator expression's function gives the generator, which its consumer takes.
             generator = true;

@@ -21,7 +21,7 @@ mod flow;
 mod insts;
 mod reraise;
 
-use super::opt::parallel::Names;
+use super::names::{Builtins, Names};
 use super::{Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, Op, Params, Parts, Term, Value, registry};
 use crate::bitset::BitSet;
 use crate::bytecode::{self, Code};
@@ -53,6 +53,7 @@ struct Outside<'a> {
     relatives: Option<Arc<Relatives>>,
     /// Variables of the outermost function whose types are given.
     locals: &'a Locals,
+    names: &'a dyn Names,
     outermost: bool,
 }
 
@@ -69,10 +70,10 @@ struct Made {
 /// The SSA of a Python function, closures inlined. `host` is what the host calls the function
 /// ([`Func::host`]).
 pub fn build(code: &Code, host: u64) -> Result<Func> {
-    build_declared(code, host, &[])
+    build_declared(code, host, &Builtins, &[])
 }
 
-fn build_declared(code: &Code, host: u64, locals: &Locals) -> Result<Func> {
+fn build_declared(code: &Code, host: u64, names: &dyn Names, locals: &Locals) -> Result<Func> {
     build_nested(
         code,
         host,
@@ -81,6 +82,7 @@ fn build_declared(code: &Code, host: u64, locals: &Locals) -> Result<Func> {
             id: None,
             relatives: None,
             locals,
+            names,
             outermost: true,
         },
     )
@@ -89,7 +91,7 @@ fn build_declared(code: &Code, host: u64, locals: &Locals) -> Result<Func> {
 /// The same for a function some `parts` of which run in parallel (the first of them are loops over `prange`),
 /// and whose variables `locals` have the types that are given.
 pub fn build_with(code: &Code, host: u64, parts: Parts, names: &dyn Names, locals: &Locals) -> Result<Func> {
-    let mut func = build_declared(code, host, locals)?;
+    let mut func = build_declared(code, host, names, locals)?;
     func.parallel = parts;
     if parts.any() {
         super::opt::PARALLEL.apply(&mut func, names)?;
@@ -104,7 +106,7 @@ fn build_nested(code: &Code, host: u64, outside: Outside<'_>) -> Result<Func> {
         // Blocks do not depend on which variables are cells.
         let flow = Flow::new(code, &cells)?;
         families = families::find_families(code, &flow);
-        cells = cells::find_cells(code, &flow, &families);
+        cells = cells::find_cells(code, &flow, &families, outside.names);
     }
     let flow = Flow::new(code, &cells)?;
     let mut b = Builder::new(code, host, outside, cells, flow);

@@ -9,9 +9,9 @@ pub(crate) mod type_narrowing;
 
 use super::Func;
 use super::analysis::Analyses;
+use super::names::Names;
 use crate::diag::Result;
 use crate::pass::{self, Preserves, Step};
-use parallel::Names;
 
 /// What a pass does; it says whether it changed anything.
 #[derive(Clone, Copy)]

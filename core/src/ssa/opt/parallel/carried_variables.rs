@@ -13,7 +13,7 @@
 use super::classifier::{Classifier, HELP, Reads, Use, family};
 use super::find::Found;
 use super::shared::{Carried, Compared, Gate, Kind, Shared, Speculative, Step};
-use super::{Names, Root, privatised_scalars, race, races};
+use super::{Names, privatised_scalars, race, races};
 use crate::diag::{Diagnostic, Result};
 use crate::ops::{OpId, id};
 use crate::ssa::{Block, Func, Inst, Loc, Op, Term, Value};
@@ -201,23 +201,7 @@ impl Classifier<'_> {
     }
 
     pub(crate) fn is_choice(&self, callee: Value) -> bool {
-        match self.inst_of(callee).map(|n| &n.op) {
-            Some(Op::Global(name)) => matches!(&**name, "min" | "max") && self.names.is_builtin(name),
-            Some(Op::Attr(name)) => {
-                matches!(&**name, "minimum" | "maximum" | "fmin" | "fmax")
-                    && self.inst_of(callee).is_some_and(|n| self.is_module(n.args[0], "numpy"))
-            }
-            _ => false,
-        }
-    }
-
-    fn is_module(&self, v: Value, name: &str) -> bool {
-        match self.inst_of(v).map(|n| &n.op) {
-            Some(Op::Global(n)) => self.names.is_module(Root::Global(n), name),
-            Some(Op::Free(n)) => self.names.is_module(Root::Free(*n), name),
-            Some(Op::Table(id::IMPORT_MODULE)) => true,
-            Some(_) | None => false,
-        }
+        self.operation(callee).is_some_and(|op| op.facts().chooses)
     }
 
     /// A call of `min`, `max` and the like with several values.

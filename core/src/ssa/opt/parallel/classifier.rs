@@ -1,9 +1,9 @@
 //! What a parallel loop's body does with values: who defines and reads them, what flows where. Classification
 //! ([`super::carried_variables`]) and what it consists of ask it.
 
-use super::find::Found;
+use super::find::{self, Found};
 use super::shared::{Choice, Compared, Gate};
-use super::{Names, race};
+use super::{Meaning, Names, race};
 use crate::diag::Diagnostic;
 use crate::ops::{OpId, id};
 use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge, Loop, Loops};
@@ -164,6 +164,14 @@ impl Classifier<'_> {
     }
     pub(crate) fn inst_of(&self, v: Value) -> Option<&crate::ssa::InstNode> {
         self.defs.inst(v).map(|i| self.func.inst(i))
+    }
+    /// What a callee means.
+    pub(crate) fn meaning(&self, callee: Value) -> Option<Meaning> {
+        find::meaning(self.func, &self.defs, self.names, callee)
+    }
+    /// The operation that a callee is.
+    pub(crate) fn operation(&self, callee: Value) -> Option<OpId> {
+        find::operation(self.func, &self.defs, self.names, callee)
     }
     pub(crate) fn uses_of(&self, v: Value) -> &[Use] {
         self.uses.get(&v).map_or(&[], Vec::as_slice)

@@ -5,9 +5,9 @@
     reason = "what calls are those of `prange` is asked by pattern: any other is none"
 )]
 
-use super::{Names, Root};
+use super::{Meaning, Names, Root};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::ops::id;
+use crate::ops::{OpId, id};
 use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge, Loop, Loops, uses_of, uses_of_term};
 use crate::ssa::{Block, BlockCall, Func, Inst, Loc, Op, Term, Value};
 use crate::types::Const;
@@ -71,7 +71,10 @@ pub(crate) fn all(func: &Func, names: &dyn Names) -> Vec<Loc> {
     let is_one = |o: &Over| {
         defs.inst(func.inst(o.iter).args[0]).map(|i| func.inst(i)).is_some_and(|call| {
             matches!(call.op, Op::Call { .. })
-                && ["prange", "pndindex"].iter().any(|name| is_ours(func, &defs, names, call.args[0], name))
+                && matches!(
+                    operation(func, &defs, names, call.args[0]),
+                    Some(id::TIERUP_PRANGE | id::TIERUP_PNDINDEX)
+                )
         })
     };
     Loops::new(func, &cfg, &doms)
@@ -102,7 +105,8 @@ pub(crate) fn find_one(func: &Func, names: &dyn Names, wanted: &dyn Fn(Loc) -> b
         let Some(call) = defs.inst(range).map(|i| func.inst(i)) else { continue };
         let careful = call.op == Op::Table(id::PARALLEL_INDICES);
         let asked = call.op == Op::Table(id::PARALLEL_PLACES)
-            || matches!(&call.op, Op::Call { keywords } if keywords.is_empty() && is_ours(func, &defs, names, call.args[0], "prange"));
+            || matches!(&call.op, Op::Call { keywords } if keywords.is_empty())
+                && operation(func, &defs, names, call.args[0]) == Some(id::TIERUP_PRANGE);
         if !careful && !asked {
             continue;
         }
@@ -147,26 +151,35 @@ fn asks_for_next(func: &Func, defs: &Definitions, header: Block) -> Option<(Inst
     block.params.iter().position(|p| *p == node.args[0]).map(|k| (next, k))
 }
 
-/// Whether a callee is `prange` or `pndindex`, whatever it is called here.
-pub(crate) fn is_ours(func: &Func, defs: &Definitions, names: &dyn Names, callee: Value, what: &str) -> bool {
+/// What a callee means, whatever it is called here.
+pub(crate) fn meaning(func: &Func, defs: &Definitions, names: &dyn Names, callee: Value) -> Option<Meaning> {
+    let node = |v: Value| defs.inst(v).map(|i| func.inst(i));
     let (mut at, mut attributes) = (callee, vec![]);
     loop {
-        let Some(node) = defs.inst(at).map(|i| func.inst(i)) else { return false };
-        match &node.op {
+        let found = node(at)?;
+        let root = match &found.op {
             Op::Attr(name) => {
                 attributes.insert(0, &**name);
-                at = node.args[0];
+                at = found.args[0];
+                continue;
             }
-            Op::Global(name) => return names.is_ours(Root::Global(name), &attributes, what),
-            Op::Free(n) => return names.is_ours(Root::Free(*n), &attributes, what),
-            // `from numba import prange` inside the function.
-            Op::Table(id::IMPORT_MODULE) => {
-                let module = defs.inst(node.args[0]).map(|i| &func.inst(i).op);
-                return attributes == [what]
-                    && matches!(module, Some(Op::Const(Const::Str(m))) if matches!(&**m, "numba" | "tierup"));
-            }
-            _ => return false,
-        }
+            Op::Global(name) => Root::Global(name),
+            Op::Free(n) => Root::Free(*n),
+            Op::Table(id::IMPORT_MODULE) => match &node(found.args[0])?.op {
+                Op::Const(Const::Str(module)) => Root::Import(module),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        return names.meaning(root, &attributes);
+    }
+}
+
+/// The operation that a callee is.
+pub(crate) fn operation(func: &Func, defs: &Definitions, names: &dyn Names, callee: Value) -> Option<OpId> {
+    match meaning(func, defs, names, callee)? {
+        Meaning::Operation(op) => Some(op),
+        Meaning::Cast(_) | Meaning::Module => None,
     }
 }
 

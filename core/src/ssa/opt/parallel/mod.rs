@@ -40,24 +40,8 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::ops::id;
 use crate::ssa::analysis::Analyses;
 use crate::ssa::loops::LoopNote;
+use crate::ssa::names::{Meaning, Names, Root};
 use crate::ssa::{Func, Loc, Op, Parts};
-
-/// Where a chain of attributes begins.
-pub enum Root<'a> {
-    Global(&'a str),
-    /** A captured variable of the function. */
-    Free(u32),
-}
-
-/// What the host knows of names while a function is read.
-pub trait Names {
-    /// Whether `root.attribute.attribute` is what the package has under this name: `prange`, `pndindex`.
-    fn is_ours(&self, root: Root<'_>, attributes: &[&str], name: &str) -> bool;
-    /// Whether `root` is the module of that name.
-    fn is_module(&self, root: Root<'_>, name: &str) -> bool;
-    /// Whether a global name is the builtin of that name.
-    fn is_builtin(&self, name: &str) -> bool;
-}
 
 /// Makes regions of all loops over `prange` that can be; whether there were any.
 pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {

@@ -10,10 +10,11 @@
     reason = "indices are understood by pattern: any other is unknown"
 )]
 
+use super::Meaning;
 use super::classifier::Classifier;
 use crate::ops::{OpId, id};
 use crate::ssa::{Inst, Op, Value};
-use crate::types::Const;
+use crate::types::{Const, Kind, Type};
 
 /// An index as a function of the iteration.
 #[derive(Clone, Debug, PartialEq)]
@@ -235,23 +236,23 @@ impl<'a> Places<'a> {
     }
 
     fn call(&mut self, v: Value, args: &[Value], depth: u32) -> Ix {
-        let name = match self.c.inst_of(args[0]).map(|n| &n.op) {
-            Some(Op::Global(n) | Op::Attr(n)) => n.clone(),
-            _ => return Ix::Unknown(Class::Computed),
-        };
+        let Some(meaning) = self.c.meaning(args[0]) else { return Ix::Unknown(Class::Computed) };
         let mut at = |k: usize| self.ix(args[k], depth + 1);
-        match (&*name, args.len()) {
-            ("int" | "int64" | "intp" | "int32" | "uint64" | "uint32", 2) => at(1),
-            ("min", 3) => Ix::Binary(Operator::Min, Box::new((at(1), at(2)))),
-            ("max", 3) => Ix::Binary(Operator::Max, Box::new((at(1), at(2)))),
-            ("abs", 2) => {
+        // No array has elements that these do not tell apart.
+        let keeps = |t: Type| matches!(*t, Kind::Int(i) if i.bits() >= 32);
+        match (meaning, args.len()) {
+            (Meaning::Operation(id::BUILTINS_INT), 2) => at(1),
+            (Meaning::Cast(t), 2) if keeps(t) => at(1),
+            (Meaning::Operation(id::BUILTINS_MIN), 3) => Ix::Binary(Operator::Min, Box::new((at(1), at(2)))),
+            (Meaning::Operation(id::BUILTINS_MAX), 3) => Ix::Binary(Operator::Max, Box::new((at(1), at(2)))),
+            (Meaning::Operation(id::BUILTINS_ABS), 2) => {
                 let x = at(1);
                 Ix::Binary(
                     Operator::Max,
                     Box::new((Ix::Binary(Operator::Sub, Box::new((Ix::Const(0), x.clone()))), x)),
                 )
             }
-            ("len" | "round" | "float" | "bool" | "get_num_threads", _) => {
+            (Meaning::Operation(op), _) if op == id::BUILTINS_LEN || op.computes_alone(args.len() - 1) => {
                 self.function(v, &args[1..], depth)
             }
             _ => Ix::Unknown(Class::Computed),
@@ -292,7 +293,7 @@ impl<'a> Places<'a> {
                 self.ix(node.args[k as usize], depth + 1)
             }
             // `for j, x in enumerate(row)`: the numbers are the same in each iteration.
-            Op::Member(2) if k == 0 && self.steps_through(node.args[0], "enumerate") => {
+            Op::Member(2) if k == 0 && self.steps_through(node.args[0], id::BUILTINS_ENUMERATE) => {
                 Ix::Unknown(Class::Sweep)
             }
             _ => Ix::Unknown(Class::Computed),
@@ -309,16 +310,14 @@ impl<'a> Places<'a> {
         let (first, None) = (starts.next()?, starts.next()) else { return None };
         self.c.inst_of(first).filter(|n| n.op == Op::Table(id::BUILTINS_ITER)).map(|n| n.args[0])
     }
-    fn steps_through(&self, next: Value, function: &str) -> bool {
+    fn steps_through(&self, next: Value, function: OpId) -> bool {
         let called = self
             .c
             .definition(next)
             .and_then(|i| self.iterable(i))
             .and_then(|v| self.c.inst_of(v))
             .filter(|n| matches!(n.op, Op::Call { .. }));
-        called.is_some_and(
-            |n| matches!(self.c.inst_of(n.args[0]).map(|n| &n.op), Some(Op::Global(g)) if &**g == function),
-        )
+        called.is_some_and(|n| self.c.operation(n.args[0]) == Some(function))
     }
 
     fn inner(&mut self, next: Inst) -> Ix {
@@ -331,7 +330,7 @@ impl<'a> Places<'a> {
         }
         let Some(node) = self.c.inst_of(over) else { return Ix::Unknown(Class::Other) };
         let args = node.args.clone();
-        let is_range = |v: Value| matches!(self.c.inst_of(v).map(|n| &n.op), Some(Op::Global(n) | Op::Attr(n)) if matches!(&**n, "range" | "prange"));
+        let is_range = |v: Value| matches!(self.c.operation(v), Some(id::BUILTINS_RANGE | id::TIERUP_PRANGE));
         if matches!(&node.op, Op::Call { keywords } if keywords.is_empty())
             && args.len() > 1
             && is_range(args[0])

@@ -3,7 +3,7 @@
 
 use super::Names;
 use super::comprehension::{insert_before, replace_element};
-use super::find::{Over, is_ours, over};
+use super::find::{Over, operation, over};
 use crate::ops::{OpId, id};
 use crate::ssa::analysis::{Cfg, Definitions, Dominators, Loops};
 use crate::ssa::{Func, Inst, Op, Term};
@@ -28,7 +28,7 @@ fn rewrite_one(func: &mut Func, names: &dyn Names) -> bool {
         let Some(Over { next, pre, iter, .. }) = over(func, &cfg, &defs, l, &[]) else { continue };
         let Some(call) = defs.inst(func.inst(iter).args[0]).map(|i| func.inst(i).clone()) else { continue };
         if !matches!(&call.op, Op::Call { keywords } if keywords.is_empty())
-            || !is_ours(func, &defs, names, call.args[0], "pndindex")
+            || operation(func, &defs, names, call.args[0]) != Some(id::TIERUP_PNDINDEX)
             || !func.block(pre).insts.contains(&iter)
         {
             continue;

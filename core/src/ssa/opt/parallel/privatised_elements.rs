@@ -9,7 +9,7 @@
 use super::classifier::{Classifier, family};
 use super::races::Trial;
 use super::shared::Privatised;
-use crate::ops::{OpId, id};
+use crate::ops::{OpId, describes, id};
 use crate::ssa::{Block, Inst, Op, Value};
 
 /// What an update does: the family of its operation, or the function that chooses.
@@ -87,13 +87,11 @@ impl Classifier<'_> {
         let (mut followers, mut branches): (Vec<Vec<Value>>, Vec<Block>) = (vec![], vec![]);
         for (i, k) in self.operands(of)? {
             let node = func.inst(i);
-            let is_len =
-                |v: Value| matches!(self.inst_of(v).map(|n| &n.op), Some(Op::Global(n)) if &**n == "len");
-            let asks = matches!(&node.op, Op::Attr(name) if matches!(&**name, "shape" | "size" | "ndim" | "dtype"))
+            let asks = matches!(&node.op, Op::Attr(name) if describes(name))
                 || matches!(node.op, Op::Call { .. })
                     && k == 1
                     && node.args.len() == 2
-                    && is_len(node.args[0]);
+                    && self.operation(node.args[0]) == Some(id::BUILTINS_LEN);
             if asks {
                 continue;
             }

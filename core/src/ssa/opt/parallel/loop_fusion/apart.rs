@@ -6,42 +6,20 @@
     reason = "what only computes is known by pattern: any other keeps loops apart"
 )]
 
+use super::super::find::{meaning, operation};
 use super::super::places::{Class, Part, Places};
-use super::super::{Names, Root};
+use super::super::{Meaning, Names};
 use super::{Classifier, Found, Why};
 
-use crate::ops::id;
+use crate::ops::{describes, id};
 use crate::ssa::analysis::{Definitions, Edge, uses_of_term};
 use crate::ssa::{Block, Func, Inst, InstNode, Op, Term, Value};
 use std::collections::BTreeSet;
 
-/// Functions of NumPy, and of `math`, that compute elements, and builtins that only compute.
-const COMPUTE: &[&str] = &[
-    "sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
-    "atan", "atan2", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "hypot", "floor",
-    "ceil", "trunc", "rint", "fabs", "absolute", "sign", "minimum", "maximum", "fmin", "fmax", "power",
-    "square", "isnan", "isinf", "isfinite", "copysign", "erf", "gamma", "lgamma", "cbrt", "pow", "float64",
-    "float32", "int64", "int32", "uint8", "add", "subtract", "multiply",
-];
-const BUILTINS: &[&str] = &["abs", "min", "max", "int", "float", "bool", "round", "len", "range", "divmod"];
-
-/// Whether a value is the module NumPy.
-pub(crate) fn is_numpy(func: &Func, defs: &Definitions, names: &dyn Names, v: Value) -> bool {
-    match defs.inst(v).map(|i| &func.inst(i).op) {
-        Some(Op::Global(n)) => names.is_module(Root::Global(n), "numpy"),
-        Some(Op::Free(n)) => names.is_module(Root::Free(*n), "numpy"),
-        Some(_) | None => false,
-    }
-}
-
-/// Whether a call makes a new array.
+/// Whether a call makes a new array, of nothing but its shape and one value.
 pub(crate) fn makes(func: &Func, defs: &Definitions, names: &dyn Names, call: &InstNode) -> bool {
-    if !matches!(call.op, Op::Call { .. }) {
-        return false;
-    }
-    let Some(callee) = defs.inst(call.args[0]).map(|i| func.inst(i)) else { return false };
-    matches!(&callee.op, Op::Attr(n) if matches!(&**n, "empty" | "zeros" | "ones" | "full" | "empty_like" | "zeros_like" | "ones_like" | "full_like"))
-        && is_numpy(func, defs, names, callee.args[0])
+    matches!(call.op, Op::Call { .. })
+        && operation(func, defs, names, call.args[0]).is_some_and(|op| op.facts().fills)
 }
 
 /// Whether a loop does nothing but compute and write to elements.
@@ -83,23 +61,16 @@ pub(crate) fn is_plain(func: &Func, defs: &Definitions, names: &dyn Names, f: &F
     Ok(())
 }
 
-/// An attribute that only says what an array is like, or a function that computes.
+/// An attribute that only says what an array is like, or one of a module.
 fn reads(func: &Func, defs: &Definitions, names: &dyn Names, node: &InstNode, name: &str) -> bool {
-    let module = |m| match defs.inst(node.args[0]).map(|i| &func.inst(i).op) {
-        Some(Op::Global(n)) => names.is_module(Root::Global(n), m),
-        Some(Op::Free(n)) => names.is_module(Root::Free(*n), m),
-        Some(_) | None => false,
-    };
-    matches!(name, "shape" | "size" | "ndim" | "dtype")
-        || (COMPUTE.contains(&name) || name == "pi") && (module("numpy") || module("math"))
+    describes(name) || meaning(func, defs, names, node.args[0]) == Some(Meaning::Module)
 }
 
 fn computes(func: &Func, defs: &Definitions, names: &dyn Names, call: &InstNode) -> bool {
-    let Some(callee) = defs.inst(call.args[0]).map(|i| func.inst(i)) else { return false };
-    match &callee.op {
-        Op::Global(n) => BUILTINS.contains(&&**n) && names.is_builtin(n),
-        Op::Attr(n) => COMPUTE.contains(&&**n) && reads(func, defs, names, callee, n),
-        _ => false,
+    match meaning(func, defs, names, call.args[0]) {
+        Some(Meaning::Operation(op)) => op.computes_alone(call.args.len() - 1),
+        Some(Meaning::Cast(_)) => true,
+        Some(Meaning::Module) | None => false,
     }
 }
 
@@ -253,11 +224,11 @@ fn is_own(c: &Classifier<'_>, names: &dyn Names, x: Value, line: u32) -> Result<
         let n = func.inst(i);
         match &n.op {
             Op::Table(id::GETITEM | id::SETITEM) => k == 0,
-            Op::Attr(name) => matches!(&**name, "shape" | "size" | "ndim" | "dtype"),
+            Op::Attr(name) => describes(name),
             Op::Call { .. } => {
                 k == 1
                     && (makes(func, &defs, names, n)
-                        || matches!(defs.inst(n.args[0]).map(|i| &func.inst(i).op), Some(Op::Global(g)) if &**g == "len"))
+                        || operation(func, &defs, names, n.args[0]) == Some(id::BUILTINS_LEN))
             }
             _ => false,
         }

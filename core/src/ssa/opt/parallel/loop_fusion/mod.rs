@@ -20,9 +20,9 @@ mod rerun;
 
 use super::carried_variables;
 use super::classifier::Classifier;
-use super::find::{self, Found};
-use super::{Names, cleanup};
-use crate::ops::id;
+use super::find::{self, Found, meaning, operation};
+use super::{Meaning, Names, cleanup};
+use crate::ops::{OpId, describes, id};
 use crate::ssa::analysis::{Analyses, Cfg, Definitions, Edge, uses_of, uses_of_term};
 use crate::ssa::loops::LoopNote;
 use crate::ssa::{Block, BlockCall, Func, Inst, InstNode, Loc, Op, Parts, Term, Value};
@@ -108,7 +108,7 @@ fn try_join(func: &Func, names: &dyn Names, row: &[&Found]) -> Result<Func, Why>
     let args = |f: &Found| defs.inst(f.range).map_or(vec![], |i| func.inst(i).args[1..].to_vec());
     let (first, other) = (args(row[0]), args(last));
     if first.len() != other.len()
-        || !first.iter().zip(&other).all(|(a, b)| Sizes { func, defs: &defs }.equal(*a, *b))
+        || !first.iter().zip(&other).all(|(a, b)| Sizes { func, defs: &defs, names }.equal(*a, *b))
     {
         return Err("its range is another one, or one that is not known to be the same".into());
     }
@@ -175,7 +175,7 @@ fn uses_results(func: &Func, earlier: &Found, f: &Found) -> Result<(), Why> {
 
 /// Refuses code between two loops that cannot move in front of the first one.
 fn between(func: &Func, defs: &Definitions, names: &dyn Names, f: &Found) -> Result<(), Why> {
-    let sizes = Sizes { func, defs };
+    let sizes = Sizes { func, defs, names };
     let stop = match defs.inst(f.range).map(|i| &func.inst(i).args[1..]) {
         Some([stop]) => Some(*stop),
         Some(_) | None => None,
@@ -187,8 +187,7 @@ fn between(func: &Func, defs: &Definitions, names: &dyn Names, f: &Found) -> Res
                 Op::Const(_) | Op::Global(_) | Op::Free(_) | Op::Undef => true,
                 Op::Table(id::TUPLE_BUILD | id::BUILTINS_ITER) => true,
                 Op::Attr(name) => {
-                    matches!(&**name, "shape" | "ndim" | "size" | "dtype")
-                        || apart::is_numpy(func, defs, names, node.args[0])
+                    describes(name) || meaning(func, defs, names, node.args[0]) == Some(Meaning::Module)
                 }
                 Op::Table(id::GETITEM) => sizes.is_size(node.args[0]) && sizes.is_size(node.args[1]),
                 Op::Call { keywords } => {
@@ -217,6 +216,7 @@ fn between(func: &Func, defs: &Definitions, names: &dyn Names, f: &Found) -> Res
 struct Sizes<'a> {
     func: &'a Func,
     defs: &'a Definitions,
+    names: &'a dyn Names,
 }
 
 #[derive(PartialEq)]
@@ -230,20 +230,17 @@ impl Sizes<'_> {
     fn node(&self, v: Value) -> Option<&InstNode> {
         self.defs.inst(v).map(|i| self.func.inst(i))
     }
-    fn callee(&self, node: &InstNode) -> Option<Arc<str>> {
-        if !matches!(node.op, Op::Call { .. }) {
-            return None;
-        }
-        match self.node(node.args[0]).map(|n| &n.op) {
-            Some(Op::Global(n) | Op::Attr(n)) => Some(n.clone()),
-            Some(_) | None => None,
-        }
+    fn operation(&self, call: &InstNode) -> Option<OpId> {
+        operation(self.func, self.defs, self.names, *call.args.first()?)
     }
     fn is_len(&self, node: &InstNode) -> bool {
-        node.args.len() == 2 && self.callee(node).is_some_and(|n| &*n == "len")
+        matches!(node.op, Op::Call { .. })
+            && node.args.len() == 2
+            && self.operation(node) == Some(id::BUILTINS_LEN)
     }
+    /// Whether an array is made that is like another one.
     fn like(&self, node: &InstNode) -> bool {
-        self.callee(node).is_some_and(|n| n.ends_with("_like"))
+        self.operation(node).is_some_and(|op| op.facts().like)
     }
 
     /// A length, a shape, a number, or what comes from outside of the loops.
@@ -252,7 +249,7 @@ impl Sizes<'_> {
             None => true,
             Some(n) => match &n.op {
                 Op::Const(_) => true,
-                Op::Attr(name) => matches!(&**name, "shape" | "ndim" | "size" | "dtype"),
+                Op::Attr(name) => describes(name),
                 Op::Table(id::TUPLE_BUILD) => n.args.iter().all(|a| self.is_size(*a)),
                 Op::Table(id::GETITEM) => n.args.iter().all(|a| self.is_size(*a)),
                 Op::Call { .. } => self.is_len(n),
@@ -305,9 +302,9 @@ impl Sizes<'_> {
         }) else {
             return Size::Length(of);
         };
-        match self.callee(n).as_deref() {
-            Some("empty_like" | "zeros_like" | "ones_like") => self.length(n.args[1], depth + 1),
-            Some("empty" | "zeros" | "ones" | "full") => match self.node(n.args[1]) {
+        match self.operation(n).map(OpId::facts) {
+            Some(made) if made.like => self.length(n.args[1], depth + 1),
+            Some(made) if made.fills => match self.node(n.args[1]) {
                 Some(t) if t.op == Op::Table(id::TUPLE_BUILD) => {
                     t.args.first().map_or(Size::Length(of), |a| self.size(*a, depth + 1))
                 }
