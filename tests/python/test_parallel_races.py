@@ -44,6 +44,44 @@ def remainder_of_a_quotient(h, n, s):
         h[i // 2 % 8] += 1
 
 
+@case("shared", matrix, 60, 1)
+def bins_of_two_indices_downwards(h, n, s):
+    for i in prange(n - 1, 0, -s):
+        h[i // 2 % 8, i % 3] += 1
+        h[i // 2 % 8, i % 3] += i
+
+
+@case("shared", matrix, 60, 3)
+def bins_of_two_indices_between(h, hi, lo):
+    for i in prange(hi, lo, -1):
+        h[i // 2 % 8, i % 3] += 1
+
+
+@case("shared", matrix, 60, 1)
+def bins_of_two_indices_from_the_step_on(h, n, s):
+    for i in prange(s, n - s, s):
+        h[i // 2 % 8, i % 3] += 1
+
+
+@case("shared", vector, 60, 1)
+def low_bits_downwards(h, n, s):
+    for i in prange(n - 1, s, -s):
+        h[i & 15] += 1
+
+
+@case("shared", vector, 20)
+def bins_of_few(h, n):
+    for i in prange(3, 12):
+        h[i // 2] += 1
+
+
+@case("fine", vector, 20, 1)
+def own_elements_downwards(h, n, s):
+    for i in prange(n - 1, 0, -s):
+        h[2 * i] += 1
+        h[2 * i + 1] += 1
+
+
 @case("shared", vector, 40)
 def quotient_bins(h, n):
     for i in prange(n):

@@ -99,9 +99,25 @@ impl<'a> Trial<'a> {
         if p == q || !(linear(class) && linear(self.places.class_of(q))) {
             // Where an index is not simply the variable of the loop, it is the program's affair to keep
             // iterations apart, but for what shows.
-            return self.meeting(p, q, 0).map_or(p != q, |m| m.is_some());
+            let said: Vec<bool> =
+                self.telling().into_iter().filter_map(|s| Some(self.meeting(p, q, s)?.is_some())).collect();
+            return if said.is_empty() { p != q } else { said.contains(&true) };
         }
         self.meet_at_times(p, q)
+    }
+
+    /// Sets of numbers with which the loop has iterations enough to show something: the first of them, and
+    /// one where it steps by one if it may. With a large step a loop over large numbers has none.
+    fn telling(&self) -> Vec<usize> {
+        let has = |s: usize, least: u64| self.count_at(s).is_some_and(|n| n >= least);
+        let by_one = |s: usize| matches!(self.step_at(s), Some(1 | -1));
+        let all = 0..SAMPLES.len();
+        let mut found: Vec<usize> = all.clone().find(|s| has(*s, FIRST)).into_iter().collect();
+        if !matches!(self.range[2], Ix::Const(_)) {
+            found.extend(all.clone().find(|s| has(*s, FIRST) && by_one(*s)));
+        }
+        // A short loop has no more.
+        if found.is_empty() { all.filter(|s| has(*s, 2)).collect() } else { found }
     }
 
     /// Whether they meet for some of the numbers.
@@ -222,16 +238,19 @@ impl<'a> Trial<'a> {
         out
     }
 
+    fn step_at(&self, sample: usize) -> Option<i64> {
+        Numbers { trial: self, sample, iter: 0, picks: &[] }.of(&self.range[2]).filter(|s| *s != 0)
+    }
+
     fn iter_at(&self, sample: usize, t: u64) -> Option<i64> {
         let numbers = Numbers { trial: self, sample, iter: 0, picks: &[] };
-        let step = numbers.of(&self.range[2]).filter(|s| *s != 0)?;
-        numbers.of(&self.range[0])?.checked_add(step.checked_mul(t as i64)?)
+        numbers.of(&self.range[0])?.checked_add(self.step_at(sample)?.checked_mul(t as i64)?)
     }
 
     fn count_at(&self, sample: usize) -> Option<u64> {
         let numbers = Numbers { trial: self, sample, iter: 0, picks: &[] };
-        let [lo, hi, step] = &self.range;
-        let step = numbers.of(step).filter(|s| *s != 0)?;
+        let [lo, hi, _] = &self.range;
+        let step = self.step_at(sample)?;
         // An end that is not known may be anywhere.
         Some(numbers.of(lo).zip(numbers.of(hi)).map_or(FIRST, |(lo, hi)| length(lo, hi, step)))
     }
