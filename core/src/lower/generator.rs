@@ -129,6 +129,7 @@ pub(crate) fn lower_generator(
     let yields = session.at(id).yields;
     let sig = resume_signature(yields);
     let l = layout(func);
+    let held = held_by_arguments(func, &l, generators);
     let maker = lower_maker(session, id, func, &l, options, generators);
     let mut out = lir::Func::new(resume_name(session, id), sig.clone());
     let b = Builder::start(&mut out);
@@ -165,7 +166,7 @@ pub(crate) fn lower_generator(
     if let Some((resume, name)) =
         generators.get(&generator_id(&session.at(id).key)).and_then(|g| Some((g, g.close.as_ref()?)))
     {
-        all.push(lower_close(name, resume, yields, options, generators));
+        all.push(lower_close(name, resume, yields, &held, options, generators));
     }
     Ok(all)
 }
@@ -268,12 +269,25 @@ fn holds_any(t: Type, ids: &HashSet<u32>) -> bool {
     t.arguments().iter().any(|c| holds_any(c, ids))
 }
 
+/// Arguments that hold generators that must be closed, and their slots.
+fn held_by_arguments(func: &Func, l: &Layout, generators: &Generators) -> Vec<(Type, Vec<(i32, Ty)>)> {
+    let closed: HashSet<u32> =
+        generators.iter().filter(|(_, g)| g.close.is_some()).map(|(id, _)| *id).collect();
+    let params = func.blocks[0].params.iter().map(|p| (func.types[p.index()], p));
+    params
+        .filter(|(t, _)| holds_any(*t, &closed))
+        .filter_map(|(t, p)| Some((t, l.slots.get(p)?.clone())))
+        .collect()
+}
+
 /// `(ctx, frame) -> 0`: if the frame, which may be null, is suspended and this is its last reference, it is
-/// resumed for the last time. What goes wrong meanwhile nobody hears of, as in Python.
+/// resumed for the last time. What goes wrong meanwhile nobody hears of, as in Python. Then generators among
+/// its arguments are closed, which the run-time would only drop.
 fn lower_close(
     name: &str,
     resume: &Resume,
     yields: Type,
+    arguments: &[(Type, Vec<(i32, Ty)>)],
     options: Options,
     generators: &Generators,
 ) -> lir::Func {
@@ -282,7 +296,8 @@ fn lower_close(
     let params = b.params(lir::Block(0));
     let mut cx = LowerCx::new(b, params[0], vec![], options, generators);
     let frame = params[1];
-    let (there, alone, suspended, on, done) = (
+    let (there, alone, suspended, on, ended, done) = (
+        cx.b.new_block(&[]),
         cx.b.new_block(&[]),
         cx.b.new_block(&[]),
         cx.b.new_block(&[]),
@@ -299,7 +314,7 @@ fn lower_close(
     cx.b.switch_to(alone);
     let at = cx.b.load(Ty::I64, frame, offset!(Frame.resume), Alias::Frame);
     let begun = cx.b.bin_imm(lir::Op::IcmpSgt, at, 0);
-    cx.b.brif(begun, suspended, &[], done, &[]);
+    cx.b.brif(begun, suspended, &[], ended, &[]);
     cx.b.switch_to(suspended);
     let two = cx.b.i64(2);
     cx.b.store(two, frame, offset!(Frame.closing), Alias::Frame);
@@ -310,12 +325,22 @@ fn lower_close(
     cx.b.switch_to(failed);
     let exc = cx.b.conv(lir::Op::Bitcast, Ty::Ptr, r[0]);
     cx.release_object(exc);
-    cx.b.jump(done, &[]);
+    cx.b.jump(ended, &[]);
     cx.b.switch_to(fine);
     // It may have yielded instead of ending.
-    cx.b.brif(r[1], on, &[], done, &[]);
+    cx.b.brif(r[1], on, &[], ended, &[]);
     cx.b.switch_to(on);
     cx.release(&r[2..], yields);
+    cx.b.jump(ended, &[]);
+    cx.b.switch_to(ended);
+    for (t, slots) in arguments {
+        let value: Vec<lir::Value> =
+            slots.iter().map(|(at, ty)| cx.b.load(*ty, frame, *at, Alias::Frame)).collect();
+        cx.release(&value, *t);
+        for (at, _) in slots.iter().filter(|(_, ty)| *ty == Ty::Ptr) {
+            cx.b.store(null, frame, *at, Alias::Frame);
+        }
+    }
     cx.b.jump(done, &[]);
     cx.b.switch_to(done);
     let zero = cx.b.i64(0);

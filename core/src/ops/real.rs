@@ -75,8 +75,8 @@ pub(crate) static OPS: &[OpDef] = &[
         &["operator.index"],
         "x",
         Body::Lir(
-            |_, a| if a[0].ty.is_index() { Ok(Answer::of(Type::int())) } else { Err(no_match("index()", a)) },
-            emit_convert,
+            |cx, a| if a[0].ty.is_index() { int_rule(cx, a) } else { Err(no_match("index()", a)) },
+            emit_int,
         ),
     )
     .doc("The integer itself."),
