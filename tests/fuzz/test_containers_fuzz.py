@@ -6,10 +6,11 @@ from harness import sampling
 pytest.importorskip("tierup")
 import dicts_fuzz  # noqa: E402
 import lists_fuzz  # noqa: E402
+import mappings_fuzz  # noqa: E402
 import sets_fuzz  # noqa: E402
 
 # Programs, how many run in one test, and which part of them may be refused: in lists of ints from outside floats are put, and the like.
-KINDS = {"lists": (lists_fuzz, 240, 60, 2), "dicts": (dicts_fuzz, 120, 30, 3), "sets": (sets_fuzz, 120, 30, 3)}
+KINDS = {"lists": (lists_fuzz, 240, 60, 2), "dicts": (dicts_fuzz, 120, 30, 3), "sets": (sets_fuzz, 120, 30, 3), "mappings": (mappings_fuzz, 120, 30, 2)}
 
 
 @pytest.fixture(autouse=True)
@@ -56,6 +57,6 @@ def larger_set(f):
     return g
 
 
-@pytest.mark.parametrize("kind, wrong", [(k, first_copied) for k in KINDS] + [("lists", longer_list), ("dicts", turned_dict), ("sets", larger_set)])
+@pytest.mark.parametrize("kind, wrong", [(k, first_copied) for k in KINDS] + [("lists", longer_list), ("dicts", turned_dict), ("mappings", turned_dict), ("sets", larger_set)])
 def test_a_wrong_container_is_found(kind, wrong):
     assert sum(KINDS[kind][0].check(seed, wrong) is not None for seed in range(20)) > 5

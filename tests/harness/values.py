@@ -36,7 +36,9 @@ def clone(value, memo=None):
         members = [clone(v, memo) for v in value]
         out = type(value)(*members) if hasattr(value, "_fields") else tuple(members)
     elif isinstance(value, dict):
-        out = {k: clone(v, memo) for k, v in value.items()}
+        out = value.copy()  # of its class, in its order
+        for k, v in value.items():
+            dict.__setitem__(out, k, clone(v, memo))
     elif isinstance(value, set):
         out = set(value)
     elif _is_generator(value) or _is_typed(value):
@@ -110,7 +112,9 @@ def freeze(value):
     if isinstance(value, (set, frozenset)):
         return ("set", tuple(sorted((freeze(v) for v in value), key=repr)))
     if isinstance(value, dict):
-        return ("dict", tuple((freeze(k), freeze(v)) for k, v in value.items()))
+        factory = getattr(value, "default_factory", None)
+        kind = type(value).__name__ + (f"({factory.__qualname__})" if factory else "")
+        return ("dict", tuple((freeze(k), freeze(v)) for k, v in value.items()), kind)
     if hasattr(type(value), "__next__"):
         items = []  # iterators of every kind: a compiled generator is of a class of its own
         for item in value:
@@ -147,6 +151,8 @@ def difference(want, got, rtol=0.0, path="result"):
     if want[0] != got[0]:
         return f"{path}: expected {show(want)}, got {show(got)}"
     kind = want[0]
+    if kind == "dict" and want[2] != got[2]:
+        return f"{path}: expected a {want[2]}, got a {got[2]}"
     if kind == "float":
         return None if same_float(want[1], got[1], rtol) else f"{path}: expected {want[1]!r}, got {got[1]!r}"
     if kind == "complex":

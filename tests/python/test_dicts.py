@@ -87,9 +87,80 @@ def test_one_dict_is_one_dict_wherever_it_stands():
 
 
 def test_derived_classes_are_refused_with_a_way_out():
-    for made in (collections.OrderedDict(a=1), collections.Counter("a"), collections.defaultdict(int, a=1)):
+    class Own(dict):
+        pass
+
+    class OwnCounter(collections.Counter):
+        pass
+
+    for made in (Own(a=1), OwnCounter("a")):
         with pytest.raises(TypeError, match=r"pass dict\(x\)"):
             nothing(made)
+
+
+def test_one_counter_is_one_counter_wherever_it_stands():
+    @njit
+    def count_all(c, cs, d):
+        c["a"] += 1
+        cs[0]["b"] += 1
+        d["x"]["c"] += 1
+        return c is cs[0] and c is d["x"]
+
+    c = collections.Counter()
+    c["z"] = 1
+    other = collections.Counter(z=2)
+    assert count_all(c, [c, other], {"x": c})
+    assert type(c) is collections.Counter and c == {"z": 1, "a": 1, "b": 1, "c": 1} and other == {"z": 2}
+
+
+def test_a_factory_is_part_of_the_type():
+    @njit
+    def ask(d, k):
+        return d[k]
+
+    def seven():
+        return 7
+
+    for factory, want in ((int, 0), (seven, 7), (lambda: 3, 3), (int, 0)):
+        d = collections.defaultdict(factory, {1: 5})
+        assert ask(d, 1) == 5 and ask(d, 2) == want
+        assert d == {1: 5, 2: want} and d.default_factory is factory
+    with pytest.raises(KeyError, match="2"):
+        ask(collections.defaultdict(None, {1: 5}), 2)
+    n = 4
+    d = collections.defaultdict(lambda: [n], {1: [5]})
+    assert ask(d, 2) == [4] and d == {1: [5], 2: [4]}
+
+
+def test_results_are_of_their_class_and_order():
+    @njit
+    def make(n):
+        o = collections.OrderedDict([(i, i * i) for i in range(n)])
+        o.move_to_end(0)
+        d = collections.defaultdict(list)
+        d[n].append(o)
+        return o, d, collections.Counter([n, n])
+
+    o, d, c = make(3)
+    assert type(o) is collections.OrderedDict and list(o) == [1, 2, 0]
+    assert type(d) is collections.defaultdict and d.default_factory is list and d[3][0] is o
+    assert type(c) is collections.Counter and c == {3: 2}
+    o.move_to_end(1)
+    assert list(o) == [2, 0, 1]
+
+
+def test_an_ordered_dict_is_read_and_written_in_its_order():
+    @njit
+    def rotate(o):
+        before = list(o)
+        k = before[0]
+        o.move_to_end(k)
+        o[100] = 1
+        return before
+
+    o = collections.OrderedDict([(1, 1), (2, 2), (3, 3)])
+    o.move_to_end(1)
+    assert rotate(o) == [2, 3, 1] and list(o) == [3, 1, 2, 100] and list(reversed(o)) == [100, 2, 1, 3]
 
 
 def test_dicts_that_have_no_type_are_refused():

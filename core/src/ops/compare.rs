@@ -410,7 +410,8 @@ fn never_equal(a: Type, b: Type) -> bool {
         Kind::Range(_) => 5,
         Kind::Slice(_) => 6,
         Kind::Container(c, _) if c.is_set_like() => 7,
-        Kind::Container(c, _) => 8 + *c as i32,
+        Kind::Container(c, _) if c.is_mapping() => 8,
+        Kind::Container(c, _) => 9 + *c as i32,
         _ => 0,
     };
     class(a) != class(b) && class(a) * class(b) > 0

@@ -61,6 +61,9 @@ crate::runtime_fns! {
     fn dict_copy(ctx: Ctx, d: *mut Dict) -> *mut Dict [Allocates, Pending];
     /// `d.update(other)` with a dict of the same type.
     fn dict_update(ctx: Ctx, d: *mut Dict, other: *mut Dict) [Writes, Pending];
+    /// A copy whose entries are in the order of their values, the greatest first; equal ones, and all where
+    /// values have no order, as they come.
+    fn dict_by_count(ctx: Ctx, d: *mut Dict) -> *mut Dict [Allocates, Pending];
     /// `a == b`.
     fn dict_eq(a: *mut Dict, b: *mut Dict) -> i8 [Reads, Never];
     /// The first place from `at` on that has an entry; where there is none, that behind all.
@@ -86,7 +89,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["dict.copy"],
         "d",
-        Body::Lir(copy_rule, |cx, c| {
+        Body::Lir(copy_like_rule, |cx, c| {
             let copy = emit_copy(cx, c)?;
             entries::show_as(cx, copy[0], c.args[0][0]);
             Ok(copy)
@@ -118,6 +121,9 @@ pub(crate) static OPS: &[OpDef] = &[
         "dict, key",
         Body::Lir(
             |cx, a| {
+                if is_counter(a) {
+                    return Err(no_match("del", a));
+                }
                 looked_up(cx, a, "del")?;
                 Ok(Answer::of(Type::none()))
             },
@@ -229,7 +235,7 @@ pub(crate) static OPS: &[OpDef] = &[
     .writes()
     .doc("Sets names to values."),
     OpDef::new(&["operator.or_"], "a, b", Body::Py("containers.dict_union"))
-        .only_if(|a| is_dict(a) && is_dict(&a[1..]))
+        .only_if(|a| is_plain(a) && is_plain(&a[1..]))
         .raises()
         .reads()
         .doc("`a | b` of dicts."),
@@ -238,6 +244,9 @@ pub(crate) static OPS: &[OpDef] = &[
         "dict, other",
         Body::Lir(
             |cx, a| {
+                if is_counter(a) {
+                    return Err(no_match("|=", a));
+                }
                 update_rule(cx, a)?;
                 Ok(Answer::of(a[0].ty))
             },
@@ -252,7 +261,7 @@ pub(crate) static OPS: &[OpDef] = &[
     .writes()
     .doc("`dict |= other`."),
     OpDef::new(&["operator.ior"], "dict, pairs", Body::Py("containers.dict_updated"))
-        .only_if(|a| is_dict(a) && !is_dict(&a[1..]))
+        .only_if(|a| is_dict(a) && !is_counter(a) && !is_dict(&a[1..]))
         .raises()
         .writes()
         .doc("`dict |= pairs`."),
@@ -295,17 +304,17 @@ pub(crate) static OPS: &[OpDef] = &[
     .reads()
     .doc("`a != b` of dicts."),
     OpDef::new(&["operator.eq"], "a, b", Body::Py("containers.dict_equal"))
-        .only_if(|a| is_dict(a) && is_dict(&a[1..]))
+        .only_if(compares_as_dicts)
         .raises()
         .reads()
         .doc("`a == b` of dicts."),
     OpDef::new(&["operator.ne"], "a, b", Body::Py("containers.dict_unequal"))
-        .only_if(|a| is_dict(a) && is_dict(&a[1..]))
+        .only_if(compares_as_dicts)
         .raises()
         .reads()
         .doc("`a != b` of dicts."),
     OpDef::new(&["builtins.str", "builtins.repr"], "x", Body::Py("containers.dict_repr"))
-        .only_if(is_dict)
+        .only_if(is_plain)
         .raises()
         .reads()
         .doc("`repr` of a dict."),
@@ -369,8 +378,28 @@ pub(crate) static OPS: &[OpDef] = &[
 
 // ---- types
 
-fn is_dict(args: &[Arg]) -> bool {
-    matches!(args[0].ty.container(), Some((Container::Dict, _)))
+/// Whether the first operand is a dict, of whatever class.
+pub(super) fn is_dict(args: &[Arg]) -> bool {
+    args[0].ty.container().is_some_and(|(c, _)| c.is_mapping())
+}
+
+/// Whether it is of this class.
+pub(super) fn is_a(args: &[Arg], class: Container) -> bool {
+    args[0].ty.container().is_some_and(|(c, _)| c == class)
+}
+
+fn is_plain(args: &[Arg]) -> bool {
+    is_a(args, Container::Dict)
+}
+
+pub(super) fn is_counter(args: &[Arg]) -> bool {
+    is_a(args, Container::Counter)
+}
+
+/// Counters are equal to one another, and ordered dicts, in their own ways.
+fn compares_as_dicts(args: &[Arg]) -> bool {
+    let both = |class| is_a(args, class) && is_a(&args[1..], class);
+    is_dict(args) && is_dict(&args[1..]) && !both(Container::Counter) && !both(Container::OrderedDict)
 }
 
 /// The types of keys and values in a dict, which may be seen through a view; a set's values are nothing.
@@ -393,19 +422,24 @@ fn dict_parts(args: &[Arg], what: &str) -> Result<(Type, Type)> {
 }
 
 /// The same, as far as they are known.
-fn known_parts(cx: &TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<(Type, Type)> {
+pub(super) fn known_parts(cx: &TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<(Type, Type)> {
     let (k, v) = dict_parts(args, what)?;
     Ok((cx.vars.known(k), cx.vars.known(v)))
 }
 
 /// A dict that is made here, whose keys and values are found out by use.
 pub(super) fn new_dict(cx: &mut TyCx<'_, '_>) -> Type {
+    new_of(cx, Container::Dict, &[])
+}
+
+/// The same of a class, with what stands in its types behind keys and values.
+pub(super) fn new_of(cx: &mut TyCx<'_, '_>, class: Container, rest: &[Type]) -> Type {
     let [k, v] = [0, 1].map(|n| cx.vars.at(cx.site, n, Type::int()));
-    Type::dict(k, v)
+    Type::new(Kind::Container(class, [&[k, v], rest].concat()))
 }
 
 /// A dict also has such keys and values.
-fn hold(cx: &mut TyCx<'_, '_>, dict: Type, key: Type, value: Type) -> Result<()> {
+pub(super) fn hold(cx: &mut TyCx<'_, '_>, dict: Type, key: Type, value: Type) -> Result<()> {
     let (k, v) = parts(dict)?;
     check_hashable(cx, key, Held::Key)?;
     cx.hold(k, key, Held::Key)?;
@@ -414,7 +448,7 @@ fn hold(cx: &mut TyCx<'_, '_>, dict: Type, key: Type, value: Type) -> Result<()>
 }
 
 /// The known parts of a dict, or a view of keys, in which the second operand is looked up.
-fn looked_up(cx: &mut TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<(Type, Type)> {
+pub(super) fn looked_up(cx: &mut TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<(Type, Type)> {
     let (k, v) = known_parts(cx, args, what)?;
     check_key(cx, args[1].ty, k)?;
     Ok((k, v))
@@ -449,6 +483,14 @@ fn copy_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(dict))
 }
 
+fn copy_like_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let (k, v) = known_parts(cx, args, "copy()")?;
+    let Some((class, m)) = args[0].ty.container() else { return Err(no_match("copy()", args)) };
+    let dict = new_of(cx, class, &m[2..]);
+    hold(cx, dict, k, v)?;
+    Ok(Answer::of(dict))
+}
+
 fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     dict_parts(args, "[] =")?;
     hold(cx, args[0].ty, args[1].ty, args[2].ty)?;
@@ -456,11 +498,14 @@ fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if args[0].ty.container().is_some_and(|(c, _)| c.has_defaults()) {
+        return Err(no_match("[]", args));
+    }
     looked_up(cx, args, "[]").map(|(_, v)| Answer::of(v))
 }
 
 fn contains_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let Some((Container::Dict | Container::Keys, m)) = args[0].ty.container() else {
+    let Some((_, m)) = args[0].ty.container().filter(|(c, _)| c.is_mapping() || *c == Container::Keys) else {
         return Err(no_match("in", args));
     };
     check_key(cx, args[1].ty, cx.vars.known(m[0]))?;
@@ -517,12 +562,13 @@ fn equal_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let [a, b] = [0, 1].map(|k| cx.vars.resolve(args[k].ty));
     let (k, v) = parts(a)?;
     let known = [k, v].iter().all(|t| **t != Kind::Never && desc::compared_parts(*t).is_some());
-    if a == b && known { Ok(Answer::of(Type::bool())) } else { Err(no_match("==", args)) }
+    let special = a.container().is_some_and(|(c, _)| matches!(c, Container::Counter | Container::OrderedDict));
+    if a == b && known && !special { Ok(Answer::of(Type::bool())) } else { Err(no_match("==", args)) }
 }
 
 // ---- emitters
 
-fn emit_build(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub(super) fn emit_build(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let dict = make(cx, c.ret, c.args.len() / 2)?;
     cx.guarded(&[dict], |cx| {
         for (pair, types) in c.args.chunks(2).zip(c.types.chunks(2)) {

@@ -191,7 +191,7 @@ fn iter_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 /// How a container is gone through. The family of its objects says it (`WALK`), [`super::walk`] finds it.
 pub(crate) struct Walk {
     /// The state at the start, or behind the end where it is reversed.
-    pub start: fn(&mut LowerCx<'_>, &[Value], bool) -> Val,
+    pub start: fn(&mut LowerCx<'_>, &[Value], Container, bool) -> Val,
     /// As [`step`], for a container of that type.
     pub step: fn(&mut LowerCx<'_>, &[Value], Type, bool) -> Result<(Val, Value, Val)>,
 }
@@ -204,7 +204,7 @@ fn start(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Val {
         return range_start(cx, v, step);
     }
     if let Some((c, _)) = t.container() {
-        return (super::walk(c).start)(cx, v, false);
+        return (super::walk(c).start)(cx, v, c, false);
     }
     let mut out = v.to_vec();
     let is_state = matches!(*t, Kind::Iter(_) | Kind::Generator(..) | Kind::Range(_) | Kind::Variant(_));
@@ -458,7 +458,7 @@ fn reversed_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 fn emit_reversed(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = &c.args[0];
     if let Some((of, _)) = c.types[0].container() {
-        return Ok((super::walk(of).start)(cx, v, true));
+        return Ok((super::walk(of).start)(cx, v, of, true));
     }
     let n = length(cx, v, c.types[0])?;
     if let Kind::Range(step) = *c.types[0] {

@@ -1,7 +1,7 @@
 //! `print`: values are sent piece by piece to a buffer of the thread; the end writes it to Python's
 //! `sys.stdout` in one go.
 
-use super::{Body, OpDef};
+use super::{Body, OpDef, mapping};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::elem::Elem;
 use crate::emit::arrays::ArrayVal;
@@ -72,7 +72,8 @@ fn printable(t: Type) -> bool {
         || matches!(*t, Kind::None | Kind::Ellipsis | Kind::Str | Kind::Exception)
         || matches!(*t, Kind::Var(_) | Kind::Never | Kind::Range(_) | Kind::DType(_))
         || t.as_array().is_some_and(|a| Elem::of(a.dtype).is_some())
-        || matches!(*t, Kind::Optional(_) | Kind::List(_) | Kind::Container(..) | Kind::Variant(_))
+        || t.container().is_some_and(|(c, m)| mapping::around(c, m).is_some() && m.iter().take(2).all(|t| printable(*t)))
+        || matches!(*t, Kind::Optional(_) | Kind::List(_) | Kind::Variant(_))
             && t.arguments().iter().all(printable)
         || t.members().is_some_and(|m| m.iter().all(|t| printable(*t)))
 }
@@ -276,8 +277,25 @@ fn send_container(cx: &mut LowerCx<'_>, v: &[Value], c: Container, m: &[Type]) -
 }
 
 fn send_entries(cx: &mut LowerCx<'_>, v: &[Value], c: Container, m: &[Type]) -> Result<()> {
-    let ([open, close], shown) = (c.around(), c.shown());
-    constant(cx, open);
+    let Some([open, close]) = mapping::around(c, m) else {
+        return Err(Diagnostic::internal("a container without a text"));
+    };
+    if c == Container::Counter {
+        let sorted = cx.helper_value(&super::dict::dict_by_count, v);
+        constant(cx, &open);
+        send_each(cx, &[sorted], c, m)?;
+        cx.release_object(sorted);
+    } else {
+        constant(cx, &open);
+        send_each(cx, v, c, m)?;
+    }
+    constant(cx, &close);
+    Ok(())
+}
+
+fn send_each(cx: &mut LowerCx<'_>, v: &[Value], c: Container, m: &[Type]) -> Result<()> {
+    let shown = c.shown();
+    let in_pairs = shown != c && !mapping::shows_tuples(c);
     if m.iter().all(|t| **t != Kind::Never) {
         let sent = cx.b.slot_addr(8);
         let zero = cx.b.i64(0);
@@ -291,7 +309,7 @@ fn send_entries(cx: &mut LowerCx<'_>, v: &[Value], c: Container, m: &[Type]) -> 
                 constant(cx, ", ");
                 Ok(())
             })?;
-            if shown != c {
+            if in_pairs {
                 let (key, value) = x.split_at(m[0].leaf_count());
                 send(cx, key, m[0], true)?;
                 constant(cx, ": ");
@@ -303,7 +321,6 @@ fn send_entries(cx: &mut LowerCx<'_>, v: &[Value], c: Container, m: &[Type]) -> 
             Ok(())
         })?;
     }
-    constant(cx, close);
     Ok(())
 }
 

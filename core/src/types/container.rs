@@ -12,8 +12,9 @@ use std::ffi::CStr;
 /// `runtime/src/`), and their struct ([`crate::layout`]). A family of containers has a name, by which its
 /// operations (`core/src/ops/`) and its conversions (`pybind/src/convert/`) are found, the kind of its objects,
 /// and members: the container itself and views of it. Of each it says the class, what that and its types are
-/// called, which is also what paths of its methods begin with, where Python has the class; how many types stand
-/// in one of its types; Python's expression for an empty one; and what stands around the entries in its text.
+/// called, which is also what paths of its methods begin with, where Python has the class, and which class of
+/// the table it is derived from; how many types stand in one of its types; Python's expression for an empty one;
+/// and what stands around the entries in its text.
 ///
 /// The table is passed to the macro `$then`, behind what that is given of its own.
 #[macro_export]
@@ -30,6 +31,12 @@ macro_rules! containers {
                 Values = (DICT_VALUES = "dict_values", 2, c"{}.values()", ["dict_values([", "])"]);
                 Items = (DICT_ITEMS = "dict_items", 2, c"{}.items()", ["dict_items([", "])"]);
             }
+            mapping of dict {
+                /// A dict with what its third argument, a class or a function, gives for keys that are missing.
+                DefaultDict = (DEFAULT_DICT = "defaultdict" at "collections.defaultdict" is DICT, 3, c"__import__('collections').defaultdict()", ["defaultdict(", "})"]);
+                Counter = (COUNTER = "Counter" at "collections.Counter" is DICT, 2, c"__import__('collections').Counter()", ["Counter({", "})"]);
+                OrderedDict = (ORDERED_DICT = "OrderedDict" at "collections.OrderedDict" is DICT, 2, c"__import__('collections').OrderedDict()", ["OrderedDict({", "})"]);
+            }
             set of dict {
                 /// Of keys alone: the object is a dict whose values are empty tuples.
                 Set = (SET = "set" at "builtins.set", 1, c"set()", ["{", "}"]);
@@ -44,7 +51,7 @@ macro_rules! define {
     ({} objects $objects:tt $($family:ident of $object:ident { $(
         $(#[doc = $doc:literal])*
         $Name:ident = (
-            $class:ident = $text:literal $(at $path:literal)?, $arguments:literal, $empty:literal, $around:expr
+            $class:ident = $text:literal $(at $path:literal)? $(is $base:ident)?, $arguments:literal, $empty:literal, $around:expr
         );
     )* })*) => {
         /// Which container, or view.
@@ -76,16 +83,24 @@ impl Container {
     /// What going through one gives, made of its arguments.
     pub(crate) fn gives(self, arguments: &[Type]) -> Type {
         match self {
-            Container::Dict | Container::Keys | Container::Set | Container::FrozenSet => arguments[0],
+            Container::Dict
+            | Container::DefaultDict
+            | Container::Counter
+            | Container::OrderedDict
+            | Container::Keys
+            | Container::Set
+            | Container::FrozenSet => arguments[0],
             Container::Values => arguments[1],
             Container::Items if arguments.iter().any(|t| *t == Type::never()) => Type::never(),
-            Container::Items => Type::tuple(arguments.to_vec()),
+            Container::Items => Type::tuple(arguments[..2].to_vec()),
         }
     }
     /// What its text shows: the pairs of a dict, of others what going through them gives.
     pub(crate) fn shown(self) -> Container {
         match self {
-            Container::Dict => Container::Items,
+            Container::Dict | Container::DefaultDict | Container::Counter | Container::OrderedDict => {
+                Container::Items
+            }
             Container::Keys
             | Container::Values
             | Container::Items
@@ -96,15 +111,39 @@ impl Container {
     /// Whether it is a view of another one.
     pub(crate) fn is_view(self) -> bool {
         match self {
-            Container::Dict | Container::Set | Container::FrozenSet => false,
+            Container::Dict
+            | Container::DefaultDict
+            | Container::Counter
+            | Container::OrderedDict
+            | Container::Set
+            | Container::FrozenSet => false,
             Container::Keys | Container::Values | Container::Items => true,
         }
+    }
+    /// Whether it is a dict, of whatever class.
+    pub fn is_mapping(self) -> bool {
+        match self {
+            Container::Dict | Container::DefaultDict | Container::Counter | Container::OrderedDict => true,
+            Container::Keys
+            | Container::Values
+            | Container::Items
+            | Container::Set
+            | Container::FrozenSet => false,
+        }
+    }
+    /// Whether it answers for keys that it does not have.
+    pub(crate) fn has_defaults(self) -> bool {
+        matches!(self, Container::DefaultDict | Container::Counter)
     }
     /// Whether it is compared as sets are, with any of these.
     pub(crate) fn is_set_like(self) -> bool {
         match self {
             Container::Set | Container::FrozenSet | Container::Keys | Container::Items => true,
-            Container::Dict | Container::Values => false,
+            Container::Dict
+            | Container::DefaultDict
+            | Container::Counter
+            | Container::OrderedDict
+            | Container::Values => false,
         }
     }
     /// The text of an empty one, where it is not what stands around the entries.
@@ -112,7 +151,13 @@ impl Container {
         match self {
             Container::Set => Some("set()"),
             Container::FrozenSet => Some("frozenset()"),
-            Container::Dict | Container::Keys | Container::Values | Container::Items => None,
+            Container::Counter => Some("Counter()"),
+            Container::OrderedDict => Some("OrderedDict()"),
+            Container::Dict
+            | Container::DefaultDict
+            | Container::Keys
+            | Container::Values
+            | Container::Items => None,
         }
     }
     /// The iterator over one, from its end where it is reversed.

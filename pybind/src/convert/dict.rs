@@ -7,7 +7,7 @@
 use super::list::{Filled, common_type, succeeded};
 use super::native::{Words, shown};
 use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, new_ref, next};
-use super::{Constructor, Plan, Purpose, recognise, typed_dict};
+use super::{Constructor, Plan, Purpose, python_dict, recognise, typed_dict};
 use crate::errors::Failure;
 use crate::gil::attached;
 use pyo3::ffi;
@@ -46,7 +46,7 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     },
     plan: |t, purpose| {
         let Kind::Container(Container::Dict, m) = t.kind() else { return Plan::impossible(t) };
-        Plan::other(DictPlan::new(m[0], m[1], t, purpose))
+        Plan::other(DictPlan::new(m[0], m[1], t, purpose, python_dict::Of::new(Container::Dict, None)))
     },
 };
 
@@ -54,6 +54,11 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
 
 /// The type of a dict; of an empty one, `dict(never, never)`.
 fn type_of_entries(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
+    entries_of(d).map(|(k, v)| Type::dict(k, v))
+}
+
+/// The types of the keys and values of a dict of whatever class.
+pub(super) fn entries_of(d: &Bound<'_, PyDict>) -> Result<(Type, Type), Failure> {
     let (mut key, mut value) = (Type::never(), Type::never());
     let mut last = (std::ptr::null_mut(), std::ptr::null_mut());
     // Ints have two types (those past 63 bits), floats, strings and bools one.
@@ -77,7 +82,7 @@ fn type_of_entries(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
         }
         last = classes;
     }
-    Ok(Type::dict(key, value))
+    Ok((key, value))
 }
 
 pub(super) fn refused(text: String) -> Failure {
@@ -146,8 +151,9 @@ impl Half {
     }
 }
 
-struct DictPlan {
+pub(super) struct DictPlan {
     ty: Type,
+    of: python_dict::Of,
     key: Half,
     value: Half,
     /// Take keys and values of exactly their types, so that a dict of nothing else needs no look at its type.
@@ -159,11 +165,18 @@ struct DictPlan {
 }
 
 impl DictPlan {
-    fn new(key: Type, value: Type, ty: Type, purpose: Option<Purpose>) -> DictPlan {
+    pub(super) fn new(
+        key: Type,
+        value: Type,
+        ty: Type,
+        purpose: Option<Purpose>,
+        of: python_dict::Of,
+    ) -> DictPlan {
         let exact = purpose.is_none() && !value.holds_list();
         let element = Some(Purpose::Element);
         DictPlan {
             ty,
+            of,
             key: Half::new(key, element),
             value: Half::new(value, element),
             exact: exact.then(|| (Half::new(key, None), Half::new(value, None))),
@@ -177,8 +190,32 @@ impl DictPlan {
     fn admits(&self, d: &Bound<'_, PyDict>) -> bool {
         self.lenient
             || d.is_empty()
-            || type_of_entries(d)
+            || self
+                .type_of(d)
                 .is_ok_and(|t| t == self.ty || self.declared && conversion(t, self.ty).is_some())
+    }
+    /// The type that a dict of this class has by its entries.
+    fn type_of(&self, d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
+        let (k, v) = entries_of(d)?;
+        Ok(match self.ty.container() {
+            Some((class, m)) => Type::new(Kind::Container(class, [&[k, v], &m[2..]].concat())),
+            None => Type::dict(k, v),
+        })
+    }
+    /// Whether an object makes the values of missing keys as this type says.
+    ///
+    /// # Safety
+    /// `obj` is live; the thread is attached.
+    unsafe fn makes_same(&self, obj: Obj) -> bool {
+        let Some((Container::DefaultDict, m)) = self.ty.container() else { return true };
+        attached(|py| {
+            // SAFETY: as required of the caller.
+            let obj = unsafe { Bound::from_borrowed_ptr(py, obj) };
+            python_dict::factory(&obj)
+                .map_err(Failure::from)
+                .and_then(|f| super::part_type(&f))
+                .is_ok_and(|t| t == m[2])
+        })
     }
     unsafe fn admits_object(&self, obj: Obj) -> bool {
         attached(|py| {
@@ -218,7 +255,7 @@ impl DictPlan {
     unsafe fn copy_in(&self, obj: Obj, frame: &mut Frame) -> Option<*mut Dict> {
         // SAFETY: the dict is not changed meanwhile, since converting its parts runs no Python code.
         unsafe {
-            if self.exact.is_none() && !self.admits_object(obj) {
+            if !self.makes_same(obj) || self.exact.is_none() && !self.admits_object(obj) {
                 return None;
             }
             let native = dict::new(self.entry, self.key.desc, self.value.desc);
@@ -248,10 +285,10 @@ impl DictPlan {
         let mut converts = self.exact.is_none();
         let (mut key, mut value) = (self.key.room(), self.value.room());
         let (mut key_words, mut value_words) = (Words::new(self.key.desc), Words::new(self.value.desc));
-        let (mut at, mut k, mut v) = (0, std::ptr::null_mut(), std::ptr::null_mut());
         // SAFETY: as required of the caller.
         unsafe {
-            while ffi::PyDict_Next(obj, &raw mut at, &raw mut k, &raw mut v) != 0 {
+            let mut walk = self.of.walk(obj);
+            while let Some((k, v)) = walk.step() {
                 let (to_key, to_value) = (key.as_mut_ptr().cast::<u8>(), value.as_mut_ptr().cast::<u8>());
                 loop {
                     let read = halves
@@ -285,7 +322,7 @@ impl DictPlan {
     unsafe fn new_object(&self, d: *mut Dict, cx: &mut BoxCx<'_>) -> Obj {
         // SAFETY: as required of the caller.
         unsafe {
-            let object = ffi::PyDict_New();
+            let object = self.of.empty(cx);
             if object.is_null() {
                 return object;
             }
@@ -328,7 +365,7 @@ impl DictPlan {
                 return false;
             }
             let v = values.object(value, cx);
-            let done = if v.is_null() { -1 } else { ffi::PyDict_SetItem(object, k, v) };
+            let done = if v.is_null() { -1 } else { self.of.set(object, k, v) };
             ffi::Py_DECREF(k);
             ffi::Py_XDECREF(v);
             done == 0
@@ -363,7 +400,8 @@ impl DictPlan {
                 return true;
             }
             // The objects of keys, and all values, as long as what is overwritten here may be needed there.
-            let items = items(source);
+            let items = self.of.items(source);
+            let items = &items.all;
             cx.held.extend(items.iter().map(|o| new_ref(*o)));
             let known = |i: usize| if items.len() == 2 * had { items[2 * i] } else { std::ptr::null_mut() };
             let mut kept = vec![None; len];
@@ -404,7 +442,7 @@ impl DictPlan {
                 return false;
             }
             let there = ffi::PyDict_Contains(source, k);
-            let done = if there == 1 { ffi::PyDict_DelItem(source, k) } else { there };
+            let done = if there == 1 { self.of.delete(source, k) } else { there };
             ffi::Py_DECREF(k);
             done == 0
         }
@@ -415,8 +453,10 @@ impl Convert for DictPlan {
     unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
         // SAFETY: the thread is attached.
         unsafe {
-            if class != &raw mut ffi::PyDict_Type {
-                if !typed_dict::CLASS.is(class) {
+            if !self.of.is(class) {
+                if self.ty.container().is_none_or(|(c, _)| c != Container::Dict)
+                    || !typed_dict::CLASS.is(class)
+                {
                     return None;
                 }
                 out.write(self.shown(obj, frame)? as u64);
@@ -474,9 +514,9 @@ impl Convert for DictPlan {
         // SAFETY: as required of the caller.
         unsafe {
             copy.before.replace(contents(copy.native.cast()));
-            let now = items(copy.source);
-            if copy.seen.borrow().as_ref() != Some(&now) {
-                copy.see(Some(now.into_iter().map(|o| new_ref(o)).collect()));
+            let now = self.of.items(copy.source);
+            if copy.seen.borrow().as_ref() != Some(&now.all) {
+                copy.see(Some(now.all.iter().map(|o| new_ref(*o)).collect()));
             }
         }
     }
@@ -486,7 +526,7 @@ impl Convert for DictPlan {
         unsafe {
             let copy = frame.extra().copies.get(at)?;
             let (native, source) = (copy.native.cast::<Dict>(), copy.source);
-            if copy.seen.borrow().as_ref() == Some(&items(source)) {
+            if copy.seen.borrow().as_ref() == Some(&self.of.items(source).all) {
                 return Some(());
             }
             // Whatever comes next is compared with what is there.
@@ -503,22 +543,6 @@ impl Convert for DictPlan {
 
 pub(super) fn entry_key(entry: *const u8) -> *const u8 {
     entry.wrapping_offset(KEY_AT as isize)
-}
-
-/// The keys and values of a Python dict, in turn.
-///
-/// # Safety
-/// `d` is a live dict; the thread is attached.
-unsafe fn items(d: Obj) -> Vec<Obj> {
-    let mut all = vec![];
-    let (mut at, mut k, mut v) = (0, std::ptr::null_mut(), std::ptr::null_mut());
-    // SAFETY: as required of the caller.
-    unsafe {
-        while ffi::PyDict_Next(d, &raw mut at, &raw mut k, &raw mut v) != 0 {
-            all.extend([k, v]);
-        }
-    }
-    all
 }
 
 /// The entries of a native dict, without gaps.

@@ -4,6 +4,7 @@
 use crate::errors::Failure;
 use crate::{overrides, wording};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use tierup_core::diag::{Code, Diagnostic};
@@ -82,7 +83,6 @@ pub(crate) fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
         "numpy.float16" | "numpy.longdouble" | "fractions.Fraction" | "decimal.Decimal" => "pass float(x)",
         "numpy.clongdouble" => "pass complex(x)",
         "bytes" | "bytearray" | "memoryview" => "pass np.frombuffer(x, np.uint8), an array of its bytes",
-        "collections.defaultdict" | "collections.OrderedDict" | "collections.Counter" => "pass dict(x)",
         "generator" | "collections.deque" | "array.array" | "map" | "filter" | "zip" => {
             "pass list(x) or np.array(list(x))"
         }
@@ -95,6 +95,7 @@ pub(crate) fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
             "pass x.to_numpy()"
         }
         c if c.starts_with("torch.") => "pass x.numpy()",
+        _ if obj.is_instance_of::<PyDict>() => "pass dict(x)",
         _ => "pass the numbers, strings, tuples and arrays that the function needs from it",
     }
 }

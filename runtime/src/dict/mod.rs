@@ -366,6 +366,47 @@ unsafe fn copy(d: D) -> Res<D> {
     }
 }
 
+/// Sorts without moving equal ones past one another. The standard library's sorts may panic where some have no
+/// order, as NaN has none.
+fn sort(places: &mut Vec<i64>, goes_first: &dyn Fn(i64, i64) -> bool) {
+    if places.len() < 2 {
+        return;
+    }
+    let mut right = places.split_off(places.len() / 2);
+    sort(places, goes_first);
+    sort(&mut right, goes_first);
+    let (mut all, mut left) = (Vec::with_capacity(places.len() + right.len()), places.iter().peekable());
+    for r in right {
+        while let Some(l) = left.next_if(|l| !goes_first(r, **l)) {
+            all.push(*l);
+        }
+        all.push(r);
+    }
+    all.extend(left);
+    *places = all;
+}
+
+unsafe fn by_count(d: D) -> Res<D> {
+    // SAFETY: the new dict is nobody else's, and places of `d` stay as they are.
+    unsafe {
+        let sorted = new((*d).entry, (*d).key, (*d).value);
+        let mut places: Vec<i64> = live(d).collect();
+        if let Some(compare) = (*d).value.slots.compare {
+            sort(&mut places, &|a, b| compare((*d).value, value_at(d, a), value_at(d, b)) == Order::Greater);
+        }
+        for i in places {
+            match place(sorted, at(d, i).add(KEY_AT as usize)) {
+                Ok(to) => set(sorted, to, value_at(d, i)),
+                Err(e) => {
+                    release(sorted.cast());
+                    return Err(e);
+                }
+            }
+        }
+        Ok(sorted)
+    }
+}
+
 unsafe fn equal(a: D, b: D) -> bool {
     // SAFETY: both are live and of one type, and `find` gives entries that are there.
     unsafe {
@@ -424,6 +465,10 @@ impl Helpers for Native {
     unsafe fn dict_update(ctx: Ctx, d: D, other: D) {
         // SAFETY: both are live and of one type, and nobody else changes them; the context is the thread's.
         unsafe { or_raise(ctx, update(d, other)) }
+    }
+    unsafe fn dict_by_count(ctx: Ctx, d: D) -> D {
+        // SAFETY: the dict is live and nobody changes it; the context is the thread's own.
+        unsafe { or_raise(ctx, by_count(d)) }
     }
     unsafe fn dict_eq(a: D, b: D) -> i8 {
         // SAFETY: both are live and of one type, and nobody changes them.

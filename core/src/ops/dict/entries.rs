@@ -49,7 +49,7 @@ pub(in crate::ops) fn load(cx: &mut LowerCx<'_>, p: Value, leaves: &[Field]) -> 
 }
 
 /// The value at a place, whose references stay the dict's.
-pub(super) fn value_at(cx: &mut LowerCx<'_>, dict: Value, t: Type, at: Value) -> Result<Val> {
+pub(in crate::ops) fn value_at(cx: &mut LowerCx<'_>, dict: Value, t: Type, at: Value) -> Result<Val> {
     let entry = Entry::of(t)?;
     let p = entry.address(cx, dict, at);
     Ok(load(cx, p, entry.value()))

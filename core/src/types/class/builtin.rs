@@ -38,11 +38,11 @@ macro_rules! builtin_classes {
 macro_rules! with_containers {
     ({ before { $($before:tt)* } after { $($after:tt)* } } objects $objects:tt $($family:ident of $object:ident { $(
         $(#[doc = $doc:literal])*
-        $Name:ident = ($class:ident = $text:literal $(at $path:literal)?, $($rest:tt)*);
+        $Name:ident = ($class:ident = $text:literal $(at $path:literal)? $(is $base:ident)?, $($rest:tt)*);
     )* })*) => {
         builtin_classes! {
             $($before)*
-            $($($class = $text $(at $path)?, [OBJECT], [$text];)*)*
+            $($($class = $text $(at $path)?, [$($base,)? OBJECT], [$text];)*)*
             $($after)*
         }
     };
