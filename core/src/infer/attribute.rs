@@ -115,7 +115,9 @@ impl Solver<'_, '_> {
         match member {
             Member::Method(op) => {
                 self.out.resolved.insert(i, Resolved::Retype(v.clone()));
-                Ok((Type::new(Kind::Method(op, ty)), None, false))
+                // Its one member is the value that it is of.
+                let of = self.source_arg(v)?.konst.filter(|c| matches!(c, Const::Str(_)));
+                Ok((Type::new(Kind::Method(op, ty)), of.map(|c| Const::Tuple(vec![c])), false))
             }
             Member::Property(op) => self.rows(i, op, vec![v.clone()], vec![]),
             Member::Field(k) => {

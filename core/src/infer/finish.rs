@@ -167,11 +167,17 @@ impl Finisher<'_, '_> {
             .ok_or_else(|| Diagnostic::internal(format!("{old} has no typed value")))
     }
 
+    /// The constant that a value is. That a method is of a constant does not make it one.
+    fn konst(&self, v: Value) -> Option<Const> {
+        let fact = &self.solved.facts[v.index()];
+        fact.konst.clone().filter(|_| !matches!(*fact.ty, Kind::Method(..)))
+    }
+
     /// The constant that a source is, be it a parameter that the instance is specialised for.
     fn known(&self, s: &Source) -> Option<Const> {
         match s {
             Source::Const(c) => Some(c.clone()),
-            Source::Value(v) => self.solved.facts[v.index()].konst.clone(),
+            Source::Value(v) => self.konst(*v),
             Source::Member(..)
             | Source::Part(..)
             | Source::Present(..)
@@ -414,8 +420,7 @@ impl Finisher<'_, '_> {
         // A parameter whose value is known is that constant: emitters ask for the axis that a library
         // function was specialised for.
         for p in &old.block(b).params {
-            let f = &self.solved.facts[p.index()];
-            if let (Some(c), ty) = (f.konst.clone(), f.ty) {
+            if let (Some(c), ty) = (self.konst(*p), self.solved.facts[p.index()].ty) {
                 let v = self.constant(c, ty);
                 self.values.insert(*p, v);
             }
@@ -510,7 +515,7 @@ impl Finisher<'_, '_> {
         } else {
             return Err(Diagnostic::internal("unresolved type"));
         };
-        if let Some(c) = fact.konst {
+        if let Some(c) = self.konst(result) {
             let v = self.constant(c, ty);
             self.values.insert(result, v);
             return Ok(false);

@@ -28,3 +28,4 @@ pub(crate) mod special;
 pub mod state;
 mod unknown;
 mod waiting;
+mod written;

@@ -202,15 +202,27 @@ impl<'h> Solver<'_, 'h> {
         let again: &[&'static OpDef] = if optional { all } else { &[] };
         let allowed = |op: &OpDef| match wanted.allowed {
             special::Rows::All => true,
-            special::Rows::Library => matches!(op.body, Body::Py(_)),
+            special::Rows::Library => matches!(op.body, Body::Py(_) | Body::Written(_)),
             special::Rows::None => false,
         };
         let mut first: Option<(i32, Diagnostic)> = None;
         let rows = all.iter().map(|op| (*op, false)).chain(again.iter().map(|op| (*op, true)));
         for (op, unwrap) in rows.filter(|(op, _)| allowed(op)) {
-            let bound = bind_op(op, wanted.positional.to_vec(), wanted.named.to_vec());
+            // A program may name its operands as it likes, `self` too.
+            let bound = match op.body {
+                Body::Written(_) if op.spec().names => Ok(vec![]),
+                Body::Written(_) | Body::Lir(..) | Body::Py(_) | Body::Ufunc(..) => {
+                    bind_op(op, wanted.positional.to_vec(), wanted.named.to_vec())
+                }
+            };
             let fits = bound.is_ok();
             let tried = bound.and_then(|mut bound| {
+                if let Body::Written(write) = op.body {
+                    return match op.spec().names {
+                        true => self.written(i, op, write, wanted.positional, wanted.named),
+                        false => self.written(i, op, write, &bound, &[]),
+                    };
+                }
                 if matches!(op.body, Body::Ufunc(..)) {
                     bound.extend(wanted.options.iter().cloned());
                 }
@@ -379,7 +391,9 @@ impl<'h> Solver<'_, 'h> {
                     rule(&mut TyCx { vars: &mut session.vars, host: session.host, site }, args)
                 }
                 Body::Ufunc(rule, _) => crate::ops::ufunc::type_call(op, rule, args),
-                Body::Py(path) => Err(Diagnostic::internal(format!("{path} has no rule"))),
+                Body::Py(_) | Body::Written(_) => {
+                    Err(Diagnostic::internal(format!("{} has no rule", op.name())))
+                }
             }
         };
         let answer = match ask(self.session, &args) {

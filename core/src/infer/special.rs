@@ -177,6 +177,10 @@ impl Solver<'_, '_> {
             }
         }
         let (of_left, of_right) = slots::of_two(path)?;
+        // A format takes whatever stands on its right.
+        if *first == Kind::Str && path == id::MOD {
+            return None;
+        }
         let second = *types.get(1)?;
         if args.len() != 2 {
             return None;

@@ -90,6 +90,7 @@ impl Adapter {
             Body::Ufunc(..) => &[Adapter::Sequences, Adapter::Numbers],
             Body::Lir(..) => &[Adapter::Parameters, Adapter::FirstSequence, Adapter::Numbers],
             Body::Py(_) => &[Adapter::Numbers],
+            Body::Written(_) => &[],
         }
     }
 

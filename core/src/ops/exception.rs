@@ -15,6 +15,7 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     NAME_MISSING = "name.missing",
+    EXC_RAISE = "exc.raise",
     EXC_NEW = "exc.new",
     EXC_MAKE = "exc.make",
     EXC_WITH_CAUSE = "exc.with_cause",
@@ -46,6 +47,25 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .writes()
     .doc("A global that does not exist."),
+    OpDef::new(
+        &["exc.raise"],
+        "number, text",
+        Body::Lir(
+            |_, _| Ok(Answer::of(Type::never())),
+            |cx, c| {
+                let number = c.consts[0].as_ref().and_then(crate::types::Const::as_int);
+                let class = Class::ALL.iter().find(|class| Some(**class as i64) == number);
+                let class = class.ok_or_else(|| Diagnostic::internal("an exception of no class"))?;
+                let text = c.consts[1].as_ref().and_then(crate::types::Const::as_str).unwrap_or_default();
+                cx.raise_and_continue(*class, &text.to_owned());
+                Ok(vec![])
+            },
+        ),
+    )
+    .raises()
+    .writes()
+    .internal()
+    .doc("Raises an exception of a built-in class, by its number, with a constant text."),
     OpDef::new(&["exc.new"], "cls, *args", Body::Lir(new_rule, emit_new))
         .raises()
         .writes()

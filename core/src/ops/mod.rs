@@ -19,6 +19,7 @@ pub(crate) use adapt::{Adapter, Asked, Operands, Rewrite};
 pub(crate) use effects::{Divides, Division, Effect, Keywords, Lists, Own, Scalars};
 pub use identity::{WITHOUT_ROWS, all};
 pub(crate) use identity::{describes, method_consumes};
+pub use written::{Called, Program, Step, Write};
 
 /// The typing rule of an operation: argument types (in parameter order, defaults filled in) to result and
 /// coercions.
@@ -40,6 +41,8 @@ pub enum Body {
     /// A universal function: the rule gives the scalar loop's types, `Emit` one element; arrays broadcast,
     /// `out` is an optional last parameter.
     Ufunc(UfuncRule, Emit),
+    /// A program that is written for the constants of each call, as a format string says.
+    Written(Write),
 }
 
 /// One row.
@@ -425,6 +428,7 @@ mod identity;
 mod modules;
 /// What nearly always takes a few instructions.
 pub(crate) mod quick;
+pub(crate) mod written;
 
 crate::containers!(families! {
     object,
@@ -466,6 +470,7 @@ crate::containers!(families! {
     typed,
     string,
     text,
+    format,
     module,
     ufunc,
     number,
@@ -500,6 +505,7 @@ crate::containers!(families! {
     generator,
     list,
     string,
+    format,
     number,
     mathfn,
     print,
@@ -537,6 +543,7 @@ crate::containers!(families! {
     typed,
     string,
     text,
+    format,
     module,
     print,
     reveal,

@@ -235,7 +235,7 @@ fn number(n: Number<'_>, spec: &Spec) -> Res<*mut Str> {
 }
 
 /// Pieces of `n` fill characters and a text.
-fn padded(pieces: &[(usize, u32, Chars<'_>)]) -> Res<*mut Str> {
+pub(super) fn padded(pieces: &[(usize, u32, Chars<'_>)]) -> Res<*mut Str> {
     let fills = pieces
         .iter()
         .map(|(n, fill, _)| Owned::repeated(Chars::Four(&[*fill]), *n as i64))
@@ -312,7 +312,7 @@ pub(crate) fn float_text(x: f64, text: Chars<'_>) -> Res<*mut Str> {
 }
 
 /// How digits are chosen and laid out: a C `printf` conversion or `r` for the shortest.
-struct Style {
+pub(super) struct Style {
     kind: char,
     precision: usize,
     dot_zero: bool,
@@ -363,8 +363,13 @@ impl Style {
         })
     }
 
+    /// A C `printf` conversion.
+    pub(super) fn plain(kind: char, precision: usize, alternate: bool) -> Style {
+        Style { kind, precision, dot_zero: false, alternate, no_negative_zero: false }
+    }
+
     /// Sign and text of a float, without the sign.
-    fn text(&self, x: f64) -> (bool, String) {
+    pub(super) fn text(&self, x: f64) -> (bool, String) {
         let upper = self.kind.is_ascii_uppercase();
         if !x.is_finite() {
             let word = if x.is_nan() { "nan" } else { "inf" };

@@ -1,8 +1,8 @@
 //! String objects. A string's `kind` is the narrowest that holds its code points, as in CPython, so equal
 //! strings have equal bytes.
 //!
-//! [`Chars`] is a borrowed view, [`Buf`] a string being built. [`search`], [`split`], [`case`], [`number`]
-//! and [`format`] are written on these two, and [`helpers`] binds them to the declared names. [`unidata`]
+//! [`Chars`] is a borrowed view, [`Buf`] a string being built. [`search`], [`split`], [`case`], [`number`],
+//! [`format`] and [`percent`] are written on these two, and [`helpers`] binds them to the declared names. [`unidata`]
 //! holds Unicode properties.
 
 pub(crate) mod case;
@@ -11,6 +11,7 @@ pub(crate) mod helpers;
 pub(crate) mod number;
 mod owned;
 pub(crate) mod parse;
+mod percent;
 pub(crate) mod search;
 pub(crate) mod split;
 #[cfg(test)]

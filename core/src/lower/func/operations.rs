@@ -43,7 +43,9 @@ impl FuncLower<'_, '_> {
                 &types,
                 |cx| emit_call(cx, &call, op, rule, emit, Chain::default()),
             ),
-            Body::Py(path) => Err(Diagnostic::internal(format!("{path} was not resolved to an instance"))),
+            Body::Py(_) | Body::Written(_) => {
+                Err(Diagnostic::internal(format!("{} was not resolved to an instance", op.name())))
+            }
         }
     }
 
@@ -120,7 +122,7 @@ impl FuncLower<'_, '_> {
                     let (made, sum) = emit_keeping(&mut self.cx, &call, elements)?;
                     Ok([made, sum].concat())
                 }
-                (Body::Lir(..) | Body::Py(_), None) => {
+                (Body::Lir(..) | Body::Py(_) | Body::Written(_), None) => {
                     Err(Diagnostic::internal(format!("{} takes no elements", step.op.name())))
                 }
             };

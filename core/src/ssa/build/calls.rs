@@ -4,7 +4,7 @@ use super::families::{self, Relative, Relatives};
 use super::{Builder, Capture, Outside, Slot, build_nested, cells, registry};
 use crate::bytecode::inst::function;
 use crate::diag::Result;
-use crate::ops::id;
+use crate::ops::{OpId, id};
 use crate::ssa::{FuncId, Op, Value};
 use crate::types::Const;
 use std::sync::Arc;
@@ -104,6 +104,34 @@ impl Builder<'_> {
         }
         (node.op, node.unwind) = (Op::Const(Const::None), None);
         Some(std::mem::take(&mut node.args))
+    }
+
+    /// `a % b`. A dictionary that is written out on the right of a format need not come to be, so its values
+    /// may be of any types.
+    pub(super) fn remainder(&mut self, op: OpId) -> Result<()> {
+        let (right, left) = (self.pop()?, self.pop()?);
+        if !self.is_only_here(right) {
+            return self.result(Op::Table(op), vec![left, right]);
+        }
+        match self.take_dict(right) {
+            Some(entries) => {
+                let operands = [left].into_iter().chain(entries).collect();
+                self.result(Op::Table(id::FORMAT_KEYED), operands)
+            }
+            None => self.result(Op::Table(op), vec![left, right]),
+        }
+    }
+
+    /// Whether nothing has a value that was just taken from the stack: no variable, and no instruction.
+    fn is_only_here(&self, v: Value) -> bool {
+        !self.state.locals.contains(&Some(v))
+            && !self.state.stack.contains(&Slot::Value(v))
+            && !self
+                .func
+                .insts
+                .iter()
+                .any(|i| i.args.contains(&v) || i.unwind.iter().any(|u| u.args.contains(&v)))
+            && !self.func.blocks.iter().any(|b| b.term.targets().iter().any(|t| t.args.contains(&v)))
     }
 
     /// The members of a tuple made just before.

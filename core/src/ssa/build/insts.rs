@@ -79,6 +79,7 @@ impl Builder<'_> {
             Invert => self.unary(id::INVERT),
             Truth => self.unary(id::TRUTH),
             Not => self.unary(id::NOT),
+            Binary if matches!(BINARY.get(n), Some(&(id::MOD | id::IMOD))) => self.remainder(BINARY[n]),
             Binary => match BINARY.get(n) { Some(op) => self.operation(*op, 2), None => Err(self.malformed("unknown binary operator")) },
             Compare => match COMPARE.get(n) { Some(op) => self.operation(*op, 2), None => Err(self.malformed("unknown comparison")) },
             Is => self.operation(if arg == 0 { id::IS } else { id::IS_NOT }, 2),
