@@ -15,12 +15,18 @@ pub enum Origin {
     Checked,
     /// The same, made of the user's stencil.
     Stencil,
+    /// The same, written for one call of the user's: it may do what that may, no more.
+    Written,
 }
 
 impl Origin {
     /// Those that a text names.
-    const NAMED: [(&'static str, Origin); 3] =
-        [("library", Origin::Library), ("checked", Origin::Checked), ("stencil", Origin::Stencil)];
+    const NAMED: [(&'static str, Origin); 4] = [
+        ("library", Origin::Library),
+        ("checked", Origin::Checked),
+        ("stencil", Origin::Stencil),
+        ("written", Origin::Written),
+    ];
 
     pub(crate) fn is_library(self) -> bool {
         self != Origin::User

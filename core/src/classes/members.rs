@@ -11,6 +11,8 @@ use std::sync::LazyLock;
 pub enum Member {
     /// An operation whose first operand is an instance.
     Method(OpId),
+    /// An operation that is given neither an instance nor a class.
+    StaticMethod(OpId),
     /// An operation whose first operand is a class.
     ClassMethod(OpId),
     /// What an operation gives for an instance.
@@ -90,8 +92,12 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
             tables.setters[k].insert(name, op);
             return;
         }
-        let property = op.rows().iter().any(|row| row.property);
-        let member = if property { Member::Property(op) } else { Member::Method(op) };
+        let is = |what: fn(&ops::OpDef) -> bool| op.rows().iter().any(|row| what(row));
+        let member = match (is(|row| row.property), is(|row| row.of_class)) {
+            (true, _) => Member::Property(op),
+            (false, true) => Member::StaticMethod(op),
+            (false, false) => Member::Method(op),
+        };
         tables.members[k].entry(name).or_insert(member);
     };
     // What paths say of one class comes before what several share.
@@ -177,7 +183,10 @@ impl Member {
     /// Whether only the compiler and its library ask for it.
     pub(crate) fn is_internal(&self) -> bool {
         match self {
-            Member::Method(op) | Member::ClassMethod(op) | Member::Property(op) => op.is_internal(),
+            Member::Method(op)
+            | Member::StaticMethod(op)
+            | Member::ClassMethod(op)
+            | Member::Property(op) => op.is_internal(),
             Member::Field(_) | Member::Name | Member::AsDict | Member::Host(_) => false,
         }
     }

@@ -7,6 +7,7 @@ use super::state::Solver;
 use crate::classes::{self, Member, slots::Slot};
 use crate::diag::{Code, Diagnostic, Result, Subject};
 use crate::ops::OpId;
+use crate::source::Origin;
 use crate::ssa::Inst;
 use crate::types::{ClassDef, Const, Kind, Type};
 
@@ -107,7 +108,8 @@ impl Solver<'_, '_> {
     /// What a class has under a name, where this function may know of it.
     fn found_in(&self, class: &'static ClassDef, name: &str) -> Option<Member> {
         let found = self.session.member(class, name);
-        found.filter(|m| !m.is_internal() || self.session.is_library(self.func))
+        let ours = self.session.is_library(self.func) && self.func.file.origin != Origin::Written;
+        found.filter(|m| ours || !m.is_internal())
     }
 
     /// An attribute that the class of a value has, of the value.
@@ -118,6 +120,10 @@ impl Solver<'_, '_> {
                 // Its one member is the value that it is of.
                 let of = self.source_arg(v)?.konst.filter(|c| matches!(c, Const::Str(_)));
                 Ok((Type::new(Kind::Method(op, ty)), of.map(|c| Const::Tuple(vec![c])), false))
+            }
+            Member::StaticMethod(op) => {
+                self.out.resolved.insert(i, Resolved::Nothing);
+                Ok((Type::new(Kind::Builtin(op)), None, false))
             }
             Member::Property(op) => self.rows(i, op, vec![v.clone()], vec![]),
             Member::Field(k) => {
@@ -153,7 +159,7 @@ impl Solver<'_, '_> {
         match member {
             // The operation behind a special method asks the value's own class, not the one that is named.
             Member::Method(_) if name.starts_with("__") => Err(self.no_attribute(ty, class, name)),
-            Member::Method(op) => {
+            Member::Method(op) | Member::StaticMethod(op) => {
                 self.out.resolved.insert(i, Resolved::Nothing);
                 Ok((Type::new(Kind::Builtin(op)), None, false))
             }

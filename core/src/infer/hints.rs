@@ -53,7 +53,6 @@ pub(crate) fn instead_of(path: &str) -> Option<&'static str> {
             "make the generator outside with np.random.default_rng(seed), and pass it as an argument"
         }
         "super" => "use functions that take what the object holds",
-        "str.format" => "use an f-string: f\"{x:.2f}\"",
         "numpy.random.default_rng" | "numpy.random.RandomState" => {
             "make the generator outside with np.random.default_rng(seed), and pass it as an argument"
         }

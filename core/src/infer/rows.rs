@@ -248,7 +248,7 @@ impl<'h> Solver<'_, 'h> {
             };
             let reached = if !fits {
                 0
-            } else if of_library.is_none() && not_taken(&e) {
+            } else if of_library.is_none() && not_taken(&e) && !matches!(op.body, Body::Written(_)) {
                 1
             } else {
                 2

@@ -62,7 +62,7 @@ fn built(op: &OpDef, parameters: usize, program: &Program, hash: u64) -> Func {
     let mut func = Func {
         name: name.clone(),
         qualname: name,
-        file: File::new("<written>", Origin::Library),
+        file: File::new("<written>", Origin::Written),
         params: Params { names, positional_only: parameters, positional: parameters, ..Params::default() },
         hash,
         ..Func::default()

@@ -45,6 +45,10 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .doc("The text that a constant format string describes."),
+    OpDef::new(&["str.format_map"], "self, mapping", Body::Written(fields::write_of_mapping))
+        .raises()
+        .reads()
+        .doc("The same of fields that a mapping has under their names."),
     OpDef::new(&["operator.mod"], "format, values", Body::Written(percent::write))
         .only_if(|a| *a[0].ty == Kind::Str)
         .raises()

@@ -60,6 +60,8 @@ pub struct OpDef {
     pub raises_for_elements: bool,
     /// Read without a call: `a.shape`.
     pub property: bool,
+    /// A static method of its class, which is not given the value that it is called of: `str.maketrans`.
+    pub of_class: bool,
     /// Who holds the result's references, for operand types and result type.
     pub own: fn(&[crate::types::Type], crate::types::Type) -> Own,
     /// Operands that a row in Python takes; rows in Rust say so in their rule.
@@ -107,6 +109,7 @@ impl OpDef {
             raises: false,
             raises_for_elements: false,
             property: false,
+            of_class: false,
             own: |_, _| Own::Fresh,
             takes: |_| true,
             kernel: None,
@@ -147,6 +150,11 @@ impl OpDef {
     }
     pub(crate) const fn property(mut self) -> OpDef {
         self.property = true;
+        self
+    }
+    /// A static method of the class in its path.
+    pub(crate) const fn of_class(mut self) -> OpDef {
+        self.of_class = true;
         self
     }
     /// The references of all operands move into the result.

@@ -52,7 +52,7 @@ fn alternatives(t: Type) -> Vec<Type> {
 }
 
 /// Its class as messages of Python call it.
-fn class_name(t: Type) -> String {
+pub(super) fn class_name(t: Type) -> String {
     let name = &classes::class_of(t).name;
     if t.is_number() && !t.is_weak() && *t != Kind::Bool { format!("numpy.{name}") } else { name.clone() }
 }

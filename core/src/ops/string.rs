@@ -140,6 +140,8 @@ crate::runtime_fns! {
     fn str_repr(ctx: Ctx, s: *mut Str) -> *mut Str [Allocates, Pending];
     /// `ascii(s)`.
     fn str_ascii(ctx: Ctx, s: *mut Str) -> *mut Str [Allocates, Pending];
+    /// `s` with escapes for what is not ASCII in it, as `ascii` writes them.
+    fn str_escaped(ctx: Ctx, s: *mut Str) -> *mut Str [Allocates, Pending];
     /// A string of `len` bytes of UTF-8 (invalid sequences become U+FFFD).
     fn str_from_utf8(ctx: Ctx, text: P, len: i64) -> *mut Str [Allocates, Pending];
     /// `str(v)`.
@@ -667,6 +669,17 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .reads()
     .doc("Tabs replaced by spaces."),
+    OpDef::new(&["str.maketrans"], "x, y=..., z=...", Body::Py("text.maketrans"))
+        .of_class()
+        .only_if(|a| a[1..].iter().all(|a| a.is_omitted() || *a.ty == Kind::Str))
+        .raises()
+        .reads()
+        .doc("A table for `str.translate`: of a dict, or of characters and what stands for each."),
+    OpDef::new(&["str.translate"], "s, table", Body::Py("text.translate"))
+        .only_if(|a| *a[0].ty == Kind::Str)
+        .raises()
+        .reads()
+        .doc("Each character as a table has it by its code: another code, a text, or None for none."),
 ];
 
 /// The first `n` operands are strings.

@@ -8,6 +8,7 @@ use crate::emit::constants::string;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::lir::{Ty, Value};
 use crate::ops::raising;
+use crate::ops::written::class_name;
 use crate::types::{Const, Kind, NumberType, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
@@ -51,40 +52,62 @@ pub(crate) static OPS: &[OpDef] = &[
         "x",
         Body::Lir(
             |_, a| to_text(a, "ascii()"),
-            |cx, c| {
-                let s = text(cx, &c.args[0], c.types[0], *c.types[0] != Kind::Str)?;
-                if *c.types[0] != Kind::Str {
-                    return Ok(vec![s]);
-                }
-                let r = cx.helper_value(&st::str_ascii, &[s]);
-                cx.release_object(s);
-                Ok(vec![r])
-            },
+            |cx, c| Ok(vec![ascii(cx, &c.args[0], c.types[0])?]),
         ),
     )
     .raises()
     .reads()
     .doc("`ascii(x)`."),
+    OpDef::new(&["builtins.ascii"], "x", Body::Py("text.ascii_of_parts"))
+        .only_if(|a| made_of_parts(a[0].ty))
+        .raises()
+        .reads()
+        .doc("`ascii` of a list or another value without a text of its own."),
+    OpDef::new(
+        &["operator._escaped"],
+        "s",
+        Body::Lir(
+            |_, a| if *a[0].ty == Kind::Str { Ok(Answer::of(Type::str())) } else { Err(no_match("ascii()", a)) },
+            |cx, c| Ok(vec![cx.helper_value(&st::str_escaped, &[c.args[0][0]])]),
+        ),
+    )
+    .raises()
+    .reads()
+    .internal()
+    .doc("A text with escapes for what is not ASCII in it."),
+    OpDef::new(
+        &["operator._class_name"],
+        "x",
+        Body::Lir(
+            |_, a| match class_name(a[0].ty) {
+                Some(name) => Ok(Answer::constant(Const::Str(name.into()))),
+                None => Err(no_match("format()", a)),
+            },
+            |_, _| Err(Diagnostic::internal("the name of a class is a constant")),
+        ),
+    )
+    .internal()
+    .doc("The class of a value as messages call it."),
     OpDef::new(&["format.value"], "x, conversion=0, spec=None", Body::Lir(format_rule, emit_format))
         .raises()
         .reads()
         .doc("One field of an f-string."),
-    OpDef::new(&["format.value"], "x, conversion=0, spec=None", Body::Py("builtin.format_value"))
-        .only_if(|a| made_of_parts(a[0].ty))
+    OpDef::new(&["format.value"], "x, conversion=0, spec=None", Body::Py("text.format_value"))
+        .only_if(|a| made_of_parts(a[0].ty) || printable(a[0].ty))
         .raises()
         .reads()
-        .doc("A list or another value without a text of its own in an f-string."),
-    OpDef::new(&["builtins.str", "builtins.repr", "builtins.ascii"], "x", Body::Py("builtin.tuple_repr"))
+        .doc("A value in an f-string that has no text of its own, or takes no specification."),
+    OpDef::new(&["builtins.str", "builtins.repr"], "x", Body::Py("builtin.tuple_repr"))
         .only_if(|a| a[0].ty.members().is_some() && !printable(a[0].ty))
         .raises()
         .reads()
         .doc("`repr` of a tuple with lists or arrays."),
-    OpDef::new(&["builtins.str", "builtins.repr", "builtins.ascii"], "x", Body::Py("builtin.range_repr"))
+    OpDef::new(&["builtins.str", "builtins.repr"], "x", Body::Py("builtin.range_repr"))
         .only_if(|a| matches!(*a[0].ty, Kind::Range(_)))
         .raises()
         .reads()
         .doc("`repr` of a range."),
-    OpDef::new(&["builtins.str", "builtins.repr", "builtins.ascii"], "x", Body::Py("builtin.slice_repr"))
+    OpDef::new(&["builtins.str", "builtins.repr"], "x", Body::Py("builtin.slice_repr"))
         .only_if(|a| matches!(*a[0].ty, Kind::Slice(_)))
         .raises()
         .reads()
@@ -100,6 +123,11 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .reads()
     .doc("`format(x, spec)`."),
+    OpDef::new(&["builtins.format"], "x, spec=''", Body::Py("text.formatted"))
+        .only_if(|a| *a[1].ty == Kind::Str && !takes_spec(a[0].ty))
+        .raises()
+        .reads()
+        .doc("`format(x, spec)` of a value that takes no specification."),
     OpDef::new(
         &["str.concat_all"],
         "*parts",
@@ -236,6 +264,26 @@ fn to_text(args: &[Arg], what: &str) -> Result<Answer> {
     Ok(Answer::of(Type::str()).known(konst))
 }
 
+/// Numbers and strings, whose texts a specification lays out.
+fn takes_spec(t: Type) -> bool {
+    matches!(*t, Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str)
+}
+
+/// `ascii(x)`, as an owned string.
+fn ascii(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
+    if *t == Kind::Str {
+        return Ok(cx.helper_value(&st::str_ascii, &[v[0]]));
+    }
+    let plain = text(cx, v, t, true)?;
+    if t.is_number() {
+        return Ok(plain);
+    }
+    // Texts in it stand between their quotes already.
+    let escaped = cx.helper_value(&st::str_escaped, &[plain]);
+    cx.release_object(plain);
+    Ok(escaped)
+}
+
 /// The text of a value, as an owned string.
 #[expect(clippy::wildcard_enum_match_arm, reason = "no other type is printable")]
 pub(crate) fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<Value> {
@@ -313,9 +361,7 @@ fn format_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn format_args(x: &Arg, spec: &Arg, args: &[Arg]) -> Result<Answer> {
-    let ok = *spec.ty == Kind::Str
-        && matches!(*x.ty, Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str);
-    if ok { Ok(Answer::of(Type::str())) } else { Err(no_match("format()", args)) }
+    if *spec.ty == Kind::Str && takes_spec(x.ty) { Ok(Answer::of(Type::str())) } else { Err(no_match("format()", args)) }
 }
 
 fn emit_format(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -325,12 +371,16 @@ fn emit_format(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         return Ok(vec![format(cx, &c.args[0], c.types[0], &c.args[2], c.types[2])?]);
     }
     // Conversions of CPython's FORMAT_VALUE: 1 is str, 2 repr, 3 ascii.
-    let mut s = text(cx, &c.args[0], c.types[0], conversion >= 2)?;
-    if conversion == 3 && *c.types[0] == Kind::Str {
-        let r = cx.helper_value(&st::str_ascii, &[c.args[0][0]]);
-        cx.release_object(s);
-        s = r;
-    }
+    let s = match conversion {
+        3 => ascii(cx, &c.args[0], c.types[0])?,
+        // NumPy has Python's own numbers formatted, which have 64 bits.
+        0 if c.types[0].is_float() || c.types[0].is_complex() => {
+            let wide = if c.types[0].is_complex() { Type::complex() } else { Type::float() };
+            let v: Vec<Value> = c.args[0].iter().map(|x| cast::widen(cx, *x)).collect();
+            text(cx, &v, wide, false)?
+        }
+        other => text(cx, &c.args[0], c.types[0], other == 2)?,
+    };
     if plain {
         return Ok(vec![s]);
     }

@@ -8,7 +8,7 @@ use super::id;
 use crate::diag::Result;
 use crate::exc::Class;
 use crate::handle::OpId;
-use crate::types::{Const, Type};
+use crate::types::{Const, Kind, Type};
 use crate::typing::Arg;
 use std::sync::Arc;
 
@@ -81,26 +81,24 @@ impl Program {
 }
 
 /// How CPython's messages call the class of a value; none where only the running program can say.
-#[expect(clippy::wildcard_enum_match_arm, reason = "names of other types are not asked for, or not known")]
-pub(crate) fn class_of(t: Type) -> Option<String> {
-    use crate::types::Kind::*;
-    Some(match t.kind() {
-        None => "NoneType".into(),
-        Ellipsis => "ellipsis".into(),
-        Bool => "bool".into(),
-        Str => "str".into(),
-        Int(_) if t.is_weak() => "int".into(),
-        Float(_) if t.is_weak() => "float".into(),
-        Complex(_) if t.is_weak() => "complex".into(),
-        Int(_) | Float(_) | Complex(_) => format!("numpy.{t}"),
-        Tuple(_) => "tuple".into(),
-        NamedTuple(class, _) if !class.is_keywords() => class.name.clone(),
-        NamedTuple(..) => "dict".into(),
-        List(_) => "list".into(),
-        Container(c, _) => c.name().into(),
-        Range(_) => "range".into(),
-        Slice(_) => "slice".into(),
-        Array(_) => "numpy.ndarray".into(),
-        _ => return Option::None,
-    })
+#[expect(clippy::wildcard_enum_match_arm, reason = "of other types no name is known, or none is asked for")]
+pub(crate) fn class_name(t: Type) -> Option<String> {
+    match t.kind() {
+        Kind::NamedTuple(class, _) if class.is_keywords() => Some("dict".into()),
+        Kind::Array(_) => Some("numpy.ndarray".into()),
+        Kind::None
+        | Kind::Ellipsis
+        | Kind::Bool
+        | Kind::Int(_)
+        | Kind::Float(_)
+        | Kind::Complex(_)
+        | Kind::Str
+        | Kind::Tuple(_)
+        | Kind::NamedTuple(..)
+        | Kind::List(_)
+        | Kind::Container(..)
+        | Kind::Range(_)
+        | Kind::Slice(_) => Some(super::order::class_name(t)),
+        _ => None,
+    }
 }

@@ -131,8 +131,31 @@ impl Spec {
                 }
             }
         }
+        if spec.kind == ch('n') && default_kind != ch('s') {
+            own_locale()?;
+        }
         Ok(spec)
     }
+}
+
+/// `n` separates digits as the locale of the process says; this here knows the one that Python starts with.
+fn own_locale() -> Res<()> {
+    // SAFETY: what `localeconv` points to lives until the locale changes, which CPython does under its lock;
+    // the texts are only looked at here.
+    let plain = unsafe {
+        let now = &*libc::localeconv();
+        let is = |text: *const std::ffi::c_char, wanted: &std::ffi::CStr| {
+            text.is_null() || std::ffi::CStr::from_ptr(text) == wanted
+        };
+        is(now.decimal_point, c".") && is(now.thousands_sep, c"")
+    };
+    if plain {
+        return Ok(());
+    }
+    Err(Error::new(
+        tierup_core::exc::Class::NotImplementedError,
+        "the format code 'n' with a locale of its own is not compiled: use ',' or '_'",
+    ))
 }
 
 /// CPython puts the specification between plain quotes, not as its repr.

@@ -290,6 +290,7 @@ impl Helpers for Native {
         fn str_chr(code: i64) -> S = chr(code);
         fn str_repr(s: S) -> S = units(super::repr(s, false));
         fn str_ascii(s: S) -> S = units(super::repr(s, true));
+        fn str_escaped(s: S) -> S = units(super::escaped(s));
         fn str_to_int(s: S, base: i64) -> i64 = parse::to_int(s, base);
         fn str_to_float(s: S) -> f64 = parse::to_float(s);
         fn str_format_i64(v: i64, spec: S) -> S = if spec.is_empty() {

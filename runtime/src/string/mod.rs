@@ -396,21 +396,41 @@ pub(crate) fn repr(chars: Chars<'_>, ascii: bool) -> Vec<u32> {
         chars.iter().fold((false, false), |(s, d), c| (s || c == b'\'' as u32, d || c == b'"' as u32));
     let quote = if single && !double { b'"' } else { b'\'' } as u32;
     let mut out = Vec::with_capacity(chars.len() + 2);
-    let push = |out: &mut Vec<u32>, text: &str| out.extend(text.bytes().map(u32::from));
     out.push(quote);
     for c in chars.iter() {
         match c {
             _ if c == quote || c == b'\\' as u32 => out.extend([b'\\' as u32, c]),
-            9 => push(&mut out, "\\t"),
-            10 => push(&mut out, "\\n"),
-            13 => push(&mut out, "\\r"),
+            9 => push_text(&mut out, "\\t"),
+            10 => push_text(&mut out, "\\n"),
+            13 => push_text(&mut out, "\\r"),
             32..127 => out.push(c),
             _ if !ascii && c > 127 && case::is_printable(c) => out.push(c),
-            0..0x100 => push(&mut out, &format!("\\x{c:02x}")),
-            0x100..0x10000 => push(&mut out, &format!("\\u{c:04x}")),
-            _ => push(&mut out, &format!("\\U{c:08x}")),
+            _ => push_escape(&mut out, c),
         }
     }
     out.push(quote);
+    out
+}
+
+fn push_text(out: &mut Vec<u32>, text: &str) {
+    out.extend(text.bytes().map(u32::from));
+}
+
+/// A character by its code, as `repr` writes it.
+fn push_escape(out: &mut Vec<u32>, c: u32) {
+    let text = match c {
+        0..0x100 => format!("\\x{c:02x}"),
+        0x100..0x10000 => format!("\\u{c:04x}"),
+        _ => format!("\\U{c:08x}"),
+    };
+    push_text(out, &text);
+}
+
+/// A text with escapes for what is not ASCII in it, and without quotes: `ascii` of values that contain texts.
+pub(crate) fn escaped(chars: Chars<'_>) -> Vec<u32> {
+    let mut out = Vec::with_capacity(chars.len());
+    for c in chars.iter() {
+        if c < 128 { out.push(c) } else { push_escape(&mut out, c) }
+    }
     out
 }

@@ -5,7 +5,7 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::ops::id;
 use crate::ops::written::{At, Called, Program, Step};
-use crate::types::Const;
+use crate::types::{Const, Kind};
 
 /// How deep formats nest: in the specification of a field there may be fields, in theirs none.
 const DEEPEST: u32 = 2;
@@ -24,9 +24,21 @@ fn invalid<T>(text: impl Into<String>) -> Made<T> {
 
 /// The program of `format.format(…)`.
 pub(super) fn write(call: &Called<'_>) -> Result<Program> {
-    let Some(format) = call.given[0].text() else { return Err(not_constant("str.format()")) };
+    written(call, false)
+}
+
+/// The program of `format.format_map(mapping)`.
+pub(super) fn write_of_mapping(call: &Called<'_>) -> Result<Program> {
+    written(call, true)
+}
+
+fn written(call: &Called<'_>, of_mapping: bool) -> Result<Program> {
+    let name = if of_mapping { "str.format_map()" } else { "str.format()" };
+    let format = call.given.first().filter(|a| *a.ty == Kind::Str);
+    let Some(format) = format else { return Err(crate::typing::no_match(name, call.given)) };
+    let Some(format) = format.text() else { return Err(not_constant(name)) };
     let format: Vec<char> = format.chars().collect();
-    let mut w = Writer { call, program: Program::default(), numbering: None };
+    let mut w = Writer { call, of_mapping, program: Program::default(), numbering: None };
     match w.text(&format, DEEPEST) {
         Ok(parts) => {
             w.program.joined(&parts);
@@ -47,6 +59,8 @@ enum Numbering {
 
 struct Writer<'a> {
     call: &'a Called<'a>,
+    /// Names are looked up in the second operand, and there are no numbers.
+    of_mapping: bool,
     program: Program,
     numbering: Option<Numbering>,
 }
@@ -179,6 +193,9 @@ impl Writer<'_> {
                 k
             }
         };
+        if self.of_mapping {
+            return invalid("Format string contains positional fields");
+        }
         // The format itself is the first operand.
         match usize::try_from(k).ok().filter(|k| *k + 1 < self.call.given.len()) {
             Some(k) => Ok(self.program.operand(k + 1)),
@@ -190,6 +207,10 @@ impl Writer<'_> {
     }
 
     fn keyword(&mut self, name: &str) -> Made<At> {
+        if self.of_mapping {
+            let (mapping, key) = (self.program.operand(1), self.program.text(name));
+            return Ok(self.program.apply(id::GETITEM, &[mapping, key]));
+        }
         match self.call.named.iter().position(|(n, _)| **n == *name) {
             Some(k) => Ok(self.program.operand(self.call.given.len() + k)),
             None => Err(Stop::Raised(Class::KeyError, name.into())),

@@ -4,7 +4,7 @@ use super::not_constant;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::ops::id;
-use crate::ops::written::{At, Called, Program, Step, class_of};
+use crate::ops::written::{At, Called, Program, Step, class_name};
 use crate::types::{Const, Container, Kind, Type};
 use crate::typing::Arg;
 
@@ -364,7 +364,7 @@ fn digits(r: &mut Reader<'_>, c: &mut char, limit: i64, too_big: &str) -> Made<i
 /// A value that a conversion does not take: TypeError, where what it is cannot say otherwise.
 fn wrong_type<T>(letter: char, ty: Type) -> Made<T> {
     let asks = matches!(ty.kind(), Kind::NamedTuple(..) | Kind::Array(_)) || ty.is_complex() && !ty.is_weak();
-    let (Some(class), false) = (class_of(ty), asks) else {
+    let (Some(class), false) = (class_name(ty), asks) else {
         return Err(Stop::Refused(
             Diagnostic::new(
                 Code::NoMatchingOperation,

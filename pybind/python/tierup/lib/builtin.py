@@ -307,21 +307,6 @@ def tuple_repr(t):
     return "(" + ", ".join(parts) + ")"
 
 
-def format_value(x, conversion, spec):
-    """A field of an f-string whose value has no text of its own in compiled code."""
-    if conversion == 2:
-        s = repr(x)
-    elif conversion == 3:
-        s = ascii(x)
-    else:
-        s = str(x)
-    if spec is None:
-        return s
-    if conversion == 0 and spec != "":
-        raise TypeError("unsupported format string passed to list.__format__")
-    return format(s, spec)
-
-
 def starts_with_any(s, prefixes, start, end):
     for p in prefixes:
         if s.startswith(p, start, end):

@@ -1,6 +1,41 @@
-"""Text that is made of other text: conversions of ``%`` that are found out when the program runs."""
+"""Text that is made of values, and of other text."""
 
 import operator
+
+
+def ascii_of_parts(x):
+    """``ascii`` of a value whose text is put together in Python."""
+    return operator._escaped(repr(x))
+
+
+def format_value(x, conversion, spec):
+    """A field of an f-string whose value has no text of its own, or takes no specification."""
+    if conversion == 2:
+        s = repr(x)
+    elif conversion == 3:
+        s = ascii(x)
+    elif conversion == 1 or spec is None:
+        s = str(x)
+    else:
+        return formatted(x, spec)
+    if spec is None:
+        return s
+    return format(s, spec)
+
+
+def formatted(x, spec):
+    """``format`` as `object` has it: of no specification, or an error."""
+    if x is None:
+        return _formatted(None, spec)
+    return _formatted(x, spec)
+
+
+def _formatted(x, spec):
+    if isinstance(x, (int, float, complex, str)):
+        return format(x, spec)
+    if spec != "":
+        raise TypeError("unsupported format string passed to " + operator._class_name(x) + ".__format__")
+    return str(x)
 
 
 def converted_optional(x, how, width, precision):
@@ -15,3 +50,65 @@ def star_optional(x):
     if x is None:
         raise TypeError("* wants int")
     return operator._star(x)
+
+
+def maketrans(x, y, z):
+    """``str.maketrans``: codes of characters, and what stands for each."""
+    if y is ...:
+        if not isinstance(x, dict):
+            raise TypeError("if you give only one argument to maketrans it must be a dict")
+        return _table(x)
+    if not isinstance(x, str):
+        raise TypeError("first maketrans argument must be a string if there is a second argument")
+    if len(x) != len(y):
+        raise ValueError("the first two maketrans arguments must have equal length")
+    table = {}
+    for i in range(len(x)):
+        table[ord(x[i])] = ord(y[i])
+    if z is not ...:
+        for c in z:
+            table[ord(c)] = None
+    return table
+
+
+def _table(x):
+    table = {}
+    for k, v in x.items():
+        if isinstance(k, str):
+            if len(k) != 1:
+                raise ValueError("string keys in translation table must be of length 1")
+            table[ord(k)] = v
+        elif isinstance(k, int):
+            table[k] = v
+        else:
+            raise TypeError("keys in translate table must be strings or integers")
+    return table
+
+
+def translate(s, table):
+    """``s.translate(table)`` of a dict, or of a sequence that is indexed by codes."""
+    out = []
+    for c in s:
+        code = ord(c)
+        if isinstance(table, dict):
+            if code in table:
+                out.append(_translated(table[code]))
+            else:
+                out.append(c)
+        elif code < len(table):
+            out.append(_translated(table[code]))
+        else:
+            out.append(c)
+    return "".join(out)
+
+
+def _translated(v):
+    if v is None:
+        return ""
+    if isinstance(v, str):
+        return v
+    if not isinstance(v, int):
+        raise TypeError("character mapping must return integer, None or str")
+    if v < 0 or v >= 0x110000:
+        raise ValueError("character mapping must be in range(0x110000)")
+    return chr(v)
