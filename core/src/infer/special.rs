@@ -68,7 +68,7 @@ fn asked_of_tuple(path: OpId) -> (&'static [Slot], bool) {
         id::BUILTINS_REVERSED | id::MATCH_SEQUENCE => (TAKEN_APART, true),
         id::BUILTINS_PRINT => (SHOWN, true),
         id::BUILTINS_ASCII => (&[Slot::Repr], true),
-        id::BUILTINS_STR | id::BUILTINS_REPR | id::FORMAT_VALUE => (TEXT, true),
+        id::BUILTINS_STR | id::BUILTINS_REPR | id::BUILTINS_FORMAT | id::FORMAT_VALUE => (TEXT, true),
         _ if path.facts().makes_arrays => (ARRAYS, true),
         _ => (&[], false),
     }
@@ -172,6 +172,10 @@ impl Solver<'_, '_> {
             if path == id::FORMAT_VALUE {
                 return self.formatted(i, class, args);
             }
+            if path == id::BUILTINS_FORMAT {
+                let spec = args.get(1).cloned().unwrap_or(Source::Const(Const::None));
+                return self.formatted(i, class, &[args[0].clone(), Source::Const(Const::Int(0)), spec]);
+            }
             for (slot, how) in slots::of_first(path) {
                 let Some(attr) = self.has_own(class, *slot) else { continue };
                 return Some(self.ask(i, class, *slot, attr, *how, args));
@@ -236,7 +240,7 @@ impl Solver<'_, '_> {
         if k == 0 {
             slots.extend(slots::of_first(path).iter().map(|(slot, _)| *slot));
         }
-        if k == 0 && path == id::FORMAT_VALUE {
+        if k == 0 && matches!(path, id::FORMAT_VALUE | id::BUILTINS_FORMAT) {
             slots.extend(SHOWN);
         }
         if slots.is_empty() {

@@ -16,6 +16,7 @@ super::identity::op_ids! {
     BUILTINS_STR = "builtins.str",
     BUILTINS_REPR = "builtins.repr",
     BUILTINS_ASCII = "builtins.ascii",
+    BUILTINS_FORMAT = "builtins.format",
     FORMAT_VALUE = "format.value",
     STR_CONCAT_ALL = "str.concat_all",
 }

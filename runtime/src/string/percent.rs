@@ -106,7 +106,7 @@ impl How {
     }
 
     fn float(&self, x: f64) -> Res<S> {
-        if self.letter == 'd' {
+        if matches!(self.letter, 'd' | 'i' | 'u') {
             if x.is_nan() {
                 return Err(Error::value("cannot convert float NaN to integer"));
             }

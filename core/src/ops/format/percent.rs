@@ -199,16 +199,17 @@ impl Writer {
                 literal.push(*c);
                 continue;
             }
-            match self.conversion(&mut r)? {
-                None => literal.push('%'),
-                Some(part) => {
-                    if !literal.is_empty() {
-                        parts.push(self.program.text(&literal));
-                        literal.clear();
-                    }
-                    parts.push(part);
-                }
+            // With anything in between it is no percent sign, but an unknown conversion.
+            if format.get(r.at) == Some(&'%') {
+                r.at += 1;
+                literal.push('%');
+                continue;
             }
+            if !literal.is_empty() {
+                parts.push(self.program.text(&literal));
+                literal.clear();
+            }
+            parts.push(self.conversion(&mut r)?);
         }
         if !self.values.is_empty() && matches!(self.mapping, Mapping::None) {
             return raised(Class::TypeError, "not all arguments converted during string formatting");
@@ -219,8 +220,8 @@ impl Writer {
         Ok(parts)
     }
 
-    /// What follows a percent sign; none of a percent sign itself.
-    fn conversion(&mut self, r: &mut Reader<'_>) -> Made<Option<At>> {
+    /// What follows a percent sign.
+    fn conversion(&mut self, r: &mut Reader<'_>) -> Made<At> {
         if r.all.get(r.at) == Some(&'(') {
             r.at += 1;
             self.key(r)?;
@@ -251,9 +252,6 @@ impl Writer {
         if matches!(c, 'h' | 'l' | 'L') {
             c = r.next()?;
         }
-        if c == '%' {
-            return Ok(None);
-        }
         let plain = width.is_none() && precision.is_none();
         let none = self.program.int(i64::MIN);
         let layout = Layout { width: width.unwrap_or(none), precision: precision.unwrap_or(none), plain };
@@ -264,8 +262,7 @@ impl Writer {
             let text = format!("unsupported format character '{shown}' ({code:#x}) at index {index}");
             return raised(Class::ValueError, text);
         }
-        let c = if matches!(c, 'i' | 'u') { 'd' } else { c };
-        self.converted(value, ty, How(how | c as i64), &layout).map(Some)
+        self.converted(value, ty, How(how | c as i64), &layout)
     }
 
     /// The key of a conversion, whose opening parenthesis is gone: its item is the one value from here on.
@@ -376,7 +373,7 @@ fn wrong_type<T>(letter: char, ty: Type) -> Made<T> {
     let text = match letter {
         'c' => "%c requires int or char".to_owned(),
         'o' | 'x' | 'X' => format!("%{letter} format: an integer is required, not {class}"),
-        'd' => format!("%d format: a real number is required, not {class}"),
+        'd' | 'i' | 'u' => format!("%{letter} format: a real number is required, not {class}"),
         _float => format!("must be real number, not {class}"),
     };
     raised(Class::TypeError, text)

@@ -76,7 +76,7 @@ def _table(x):
     for k, v in x.items():
         if isinstance(k, str):
             if len(k) != 1:
-                raise ValueError("string keys in translation table must be of length 1")
+                raise ValueError("string keys in translate table must be of length 1")
             table[ord(k)] = v
         elif isinstance(k, int):
             table[k] = v
