@@ -207,6 +207,29 @@ pub struct Dict {
     pub index: *mut u8,
 }
 
+/// A deque, in a ring: the element with number `n` lies at `data + (n & mask) * desc.size`. The first one's
+/// number is `start`, which counts on in either direction, so that an element keeps its number as long as it
+/// is there and nothing is put in or taken out in the middle.
+#[repr(C)]
+pub struct Deque {
+    pub obj: Obj,
+    pub len: i64,
+    pub users: AtomicI64,
+    pub changer: AtomicUsize,
+    pub start: i64,
+    /// Places less one, of which there is a power of two; -1 where there are none.
+    pub mask: i64,
+    pub data: *mut u8,
+    /// Below this length an element is added without more ado: there is a place for it, and none has to go.
+    pub room: i64,
+    /// The greatest length, or -1.
+    pub maxlen: i64,
+    /// Grows with every change that CPython's iterators notice.
+    pub changes: i64,
+    /// What the elements are.
+    pub desc: &'static TypeDesc,
+}
+
 /// See [`Counted::users`].
 pub const SHOWN: i64 = 1;
 pub const USER: i64 = 2;

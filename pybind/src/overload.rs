@@ -14,7 +14,7 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tierup_core::layout::MemBlock;
-use tierup_core::types::{Float, Int, Kind, Type};
+use tierup_core::types::{Container, Float, Int, Kind, Type};
 use tierup_runtime::engine::promote::Unit;
 use tierup_runtime::panics::settle;
 
@@ -139,6 +139,10 @@ unsafe fn may_be_shown(obj: Obj, t: Type) -> bool {
             && (ffi::PyDict_CheckExact(obj) != 0 || ffi::PyAnySet_Check(obj) != 0)
         {
             return m[1..].iter().any(|t| keeps(*t));
+        }
+        // None of them is seen itself; what it holds may be.
+        if let Some((Container::Deque, m)) = t.container() {
+            return keeps(m[0]);
         }
         let Some(m) = t.members().filter(|_| ffi::PyTuple_Check(obj) != 0) else { return true };
         let members = (0..ffi::PyTuple_GET_SIZE(obj)).zip(m).filter(|(_, t)| keeps(**t));

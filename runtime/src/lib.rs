@@ -8,6 +8,7 @@ pub(crate) mod array;
 mod blocks;
 mod counted;
 pub mod cpu;
+pub mod deque;
 pub mod dict;
 pub mod engine;
 pub mod exc;

@@ -5,9 +5,9 @@
 //! Threads may begin uses at the same time where there is no GIL. Each says first what it wants and looks then
 //! whether another one stands against it, so that two never go on; it may be that both give up.
 
-use crate::{dict, list};
+use crate::{deque, dict, list};
 use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
-use tierup_core::layout::{Counted, Dict, List, Obj, SHOWN, USER};
+use tierup_core::layout::{Counted, Deque, Dict, List, Obj, SHOWN, USER};
 
 type C = *mut Counted;
 
@@ -91,7 +91,14 @@ pub unsafe fn end(c: C, changes: bool) {
 /// See [`show`].
 pub unsafe fn name(c: C) -> &'static str {
     // SAFETY: containers begin as objects do.
-    if unsafe { drops(c.cast(), dict::drop_dict) } { "dict" } else { "list" }
+    let is = |drop| unsafe { drops(c.cast(), drop) };
+    if is(dict::drop_dict) {
+        "dict"
+    } else if is(deque::drop_deque) {
+        "deque"
+    } else {
+        "list"
+    }
 }
 
 unsafe fn drops(o: *mut Obj, by: unsafe extern "C" fn(*mut Obj)) -> bool {
@@ -114,6 +121,11 @@ pub unsafe fn each(c: C, f: &mut dyn FnMut(C) -> bool) {
             for i in dict::live(d) {
                 each_in(dict::at(d, i), &(*d).entry.refs, f);
             }
+        } else if drops(c.cast(), deque::drop_deque) {
+            let d = c.cast::<Deque>();
+            for i in 0..(*d).len {
+                each_in(deque::at(d, i), &(*d).desc.refs, f);
+            }
         } else {
             let l = c.cast::<List>();
             for i in 0..(*l).len {
@@ -129,7 +141,9 @@ unsafe fn each_in(value: *mut u8, refs: &[u32], f: &mut dyn FnMut(C) -> bool) {
         // SAFETY: a reference lies there: null, or an object, which its destructor tells.
         unsafe {
             let o = value.add(*offset as usize).cast::<*mut Obj>().read();
-            if !o.is_null() && (drops(o, list::drop_list) || drops(o, dict::drop_dict)) {
+            if !o.is_null()
+                && (drops(o, list::drop_list) || drops(o, dict::drop_dict) || drops(o, deque::drop_deque))
+            {
                 each(o.cast(), f);
             }
         }

@@ -55,6 +55,9 @@ fn asked_of_tuple(path: OpId) -> (&'static [Slot], bool) {
         | id::UNPACK_EX
         | id::SPREAD_EXTEND
         | id::LIST_EXTEND
+        | id::COLLECTIONS_DEQUE
+        | id::DEQUE_EXTEND
+        | id::DEQUE_EXTENDLEFT
         | id::BUILTINS_SUM
         | id::BUILTINS_MIN
         | id::BUILTINS_MAX
@@ -83,6 +86,9 @@ fn asked_of_elements(path: OpId) -> &'static [Slot] {
         | id::LIST_INDEX
         | id::LIST_COUNT
         | id::LIST_REMOVE
+        | id::DEQUE_INDEX
+        | id::DEQUE_COUNT
+        | id::DEQUE_REMOVE
         | id::TUPLE_INDEX
         | id::TUPLE_COUNT => COMPARED,
         id::LT | id::LE | id::GT | id::GE | id::LIST_SORT | id::LIST_SORT_BY_KEYS => ORDERED,

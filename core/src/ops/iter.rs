@@ -10,7 +10,7 @@ use crate::emit::length::length;
 use crate::emit::range::{self, range_start, steps_by_one};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
-use crate::types::{Const, Container, IterType, Kind, Type};
+use crate::types::{Const, IterType, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -448,7 +448,7 @@ fn reversed_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let reversed = if let Kind::Range(step) = *t {
         Some(Type::iter(IterType::Range(step.and_then(i64::checked_neg))))
     } else if let Some((c, _)) = t.container() {
-        (!matches!(c, Container::Set | Container::FrozenSet)).then(|| c.iterator(t, true))
+        c.is_reversible().then(|| c.iterator(t, true))
     } else {
         has_places.then(|| Type::iter(IterType::Reversed(t)))
     };

@@ -335,15 +335,20 @@ fn order_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 /// elements' type.
 fn search(cx: &mut TyCx<'_, '_>, args: &[Arg], ret: Type) -> Result<Answer> {
     let e = known_elem(cx, args, "search")?;
-    // A float of Python is never one object with one of NumPy, which a NaN has to be to be found.
-    let may_be_nan = e.is_float() || e.is_complex();
-    let fits = e == args[1].ty
-        || (e.strong() == args[1].ty.strong() && !may_be_nan)
-        || (e.strong() == Type::i64() && matches!(*args[1].ty, Kind::Bool));
-    if *e != Kind::Never && !(fits && desc::compared_parts(e).is_some()) {
+    if *e != Kind::Never && !found_by_helpers(e, args[1].ty) {
         return Err(no_match("search in a list", args));
     }
     Ok(Answer::of(ret))
+}
+
+/// Whether helpers can look for a value of type `x` among elements.
+pub(super) fn found_by_helpers(elem: Type, x: Type) -> bool {
+    // A float of Python is never one object with one of NumPy, which a NaN has to be to be found.
+    let may_be_nan = elem.is_float() || elem.is_complex();
+    let fits = elem == x
+        || (elem.strong() == x.strong() && !may_be_nan)
+        || (elem.strong() == Type::i64() && matches!(*x, Kind::Bool));
+    fits && desc::compared_parts(elem).is_some()
 }
 
 /// The message of `index` shows the value, which a helper can for integers.
@@ -380,14 +385,14 @@ pub(crate) fn orderable(list: Type) -> bool {
     matches!(*list, Kind::List(e) if ordered_by_helpers(e))
 }
 
-fn ordered_by_helpers(elem: Type) -> bool {
+pub(super) fn ordered_by_helpers(elem: Type) -> bool {
     let is_complex = |p: &Elem| matches!(p, Elem::C64 | Elem::C128);
     desc::compared_parts(elem).is_some_and(|parts| !parts.iter().any(is_complex))
 }
 
 /// Helpers compare the elements. The rules have seen to it that they can, as far as the type was known then. A
 /// list that nothing was put into has nothing to compare.
-fn check_comparable(elem: Type) -> Result<()> {
+pub(super) fn check_comparable(elem: Type) -> Result<()> {
     if *elem == Kind::Never || desc::of(elem).is_comparable() {
         return Ok(());
     }

@@ -20,6 +20,7 @@ const MODULES: &[(&str, Facts)] = &[
     ("heapq.", Facts::NONE.keeps()),
     ("set.", PYTHONS),
     ("frozenset.", PYTHONS),
+    ("deque.", PYTHONS),
     ("array.", OF_ARRAYS),
     // Generators are there too.
     ("numpy.random.", NUMPYS.draws()),

@@ -289,6 +289,9 @@ fn send_entries(cx: &mut LowerCx<'_>, v: &[Value], c: Container, m: &[Type]) -> 
         constant(cx, &open);
         send_each(cx, v, c, m)?;
     }
+    if c == Container::Deque {
+        return send_limit(cx, v[0], &close);
+    }
     constant(cx, &close);
     Ok(())
 }
@@ -321,6 +324,26 @@ fn send_each(cx: &mut LowerCx<'_>, v: &[Value], c: Container, m: &[Type]) -> Res
             Ok(())
         })?;
     }
+    Ok(())
+}
+
+/// How the text of a deque ends: with its greatest length, where it has one.
+fn send_limit(cx: &mut LowerCx<'_>, deque: Value, close: &str) -> Result<()> {
+    let limit = super::deque::limit(cx, deque);
+    let some = cx.b.bin_imm(Op::IcmpSge, limit, 0);
+    cx.if_else(
+        some,
+        |cx| {
+            constant(cx, "], maxlen=");
+            cx.helper(&print_i64, &[limit]);
+            constant(cx, ")");
+            Ok(vec![])
+        },
+        |cx| {
+            constant(cx, close);
+            Ok(vec![])
+        },
+    )?;
     Ok(())
 }
 

@@ -134,7 +134,10 @@ fn match_sequence_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if crate::types::promote::is_variant(args[0].ty) {
         return Err(no_match("a sequence pattern", args));
     }
-    let is = |t: Type| matches!(*t, Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::List(_) | Kind::Range(_));
+    let is = |t: Type| {
+        matches!(*t, Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::List(_) | Kind::Range(_))
+            || t.container().is_some_and(|(c, _)| c.is_sequence())
+    };
     if args[0].ty.as_optional().is_some_and(is) {
         return Ok(Answer::of(Type::bool()));
     }

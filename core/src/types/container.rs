@@ -1,5 +1,5 @@
-//! Containers whose entries are found by hash, and views of them: what makes one different from the other
-//! wherever types are walked over. A value of one is a reference to an object that begins as
+//! Containers whose entries are found by hash, views of them, and deques: what makes one different from the
+//! other wherever types are walked over. A value of one is a reference to an object that begins as
 //! [`crate::layout::Counted`] does. Its operations are rows (`core/src/ops/dict.rs`).
 //!
 //! A new container is a family here; what lists containers elsewhere is made of this table.
@@ -22,7 +22,7 @@ macro_rules! containers {
     ($then:ident! { $($own:tt)* }) => {
         $then! {
             { $($own)* }
-            objects { dict: Dict }
+            objects { dict: Dict, deque: Deque }
             dict of dict {
                 /// Of keys and values.
                 Dict = (DICT = "dict" at "builtins.dict", 2, c"{}", ["{", "}"]);
@@ -42,6 +42,11 @@ macro_rules! containers {
                 Set = (SET = "set" at "builtins.set", 1, c"set()", ["{", "}"]);
                 /// One that nobody changes.
                 FrozenSet = (FROZENSET = "frozenset" at "builtins.frozenset", 1, c"frozenset()", ["frozenset({", "})"]);
+            }
+            deque of deque {
+                /// Of elements, which are added and taken at both ends. Its text ends with its greatest length,
+                /// where it has one.
+                Deque = (DEQUE = "deque" at "collections.deque", 1, c"__import__('collections').deque()", ["deque([", "])"]);
             }
         }
     };
@@ -89,7 +94,8 @@ impl Container {
             | Container::OrderedDict
             | Container::Keys
             | Container::Set
-            | Container::FrozenSet => arguments[0],
+            | Container::FrozenSet
+            | Container::Deque => arguments[0],
             Container::Values => arguments[1],
             Container::Items if arguments.iter().any(|t| *t == Type::never()) => Type::never(),
             Container::Items => Type::tuple(arguments[..2].to_vec()),
@@ -105,7 +111,8 @@ impl Container {
             | Container::Values
             | Container::Items
             | Container::Set
-            | Container::FrozenSet => self,
+            | Container::FrozenSet
+            | Container::Deque => self,
         }
     }
     /// Whether it is a view of another one.
@@ -116,7 +123,8 @@ impl Container {
             | Container::Counter
             | Container::OrderedDict
             | Container::Set
-            | Container::FrozenSet => false,
+            | Container::FrozenSet
+            | Container::Deque => false,
             Container::Keys | Container::Values | Container::Items => true,
         }
     }
@@ -143,7 +151,8 @@ impl Container {
             | Container::DefaultDict
             | Container::Counter
             | Container::OrderedDict
-            | Container::Values => false,
+            | Container::Values
+            | Container::Deque => false,
         }
     }
     /// The text of an empty one, where it is not what stands around the entries.
@@ -157,7 +166,52 @@ impl Container {
             | Container::DefaultDict
             | Container::Keys
             | Container::Values
-            | Container::Items => None,
+            | Container::Items
+            | Container::Deque => None,
+        }
+    }
+    /// Whether its entries are numbered, so that patterns of sequences look into it.
+    pub(crate) fn is_sequence(self) -> bool {
+        match self {
+            Container::Deque => true,
+            Container::Dict
+            | Container::DefaultDict
+            | Container::Counter
+            | Container::OrderedDict
+            | Container::Keys
+            | Container::Values
+            | Container::Items
+            | Container::Set
+            | Container::FrozenSet => false,
+        }
+    }
+    /// Whether going through one from its end is defined.
+    pub(crate) fn is_reversible(self) -> bool {
+        match self {
+            Container::Dict
+            | Container::DefaultDict
+            | Container::Counter
+            | Container::OrderedDict
+            | Container::Keys
+            | Container::Values
+            | Container::Items
+            | Container::Deque => true,
+            Container::Set | Container::FrozenSet => false,
+        }
+    }
+    /// What Python calls the class in messages.
+    pub(crate) fn full_name(self) -> &'static str {
+        match self {
+            Container::Deque => "collections.deque",
+            Container::DefaultDict => "collections.defaultdict",
+            Container::OrderedDict => "collections.OrderedDict",
+            Container::Dict
+            | Container::Counter
+            | Container::Keys
+            | Container::Values
+            | Container::Items
+            | Container::Set
+            | Container::FrozenSet => self.name(),
         }
     }
     /// The iterator over one, from its end where it is reversed.

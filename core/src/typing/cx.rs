@@ -75,6 +75,8 @@ pub(crate) enum Held {
     Key,
     Value,
     Member,
+    /// An element of a deque.
+    Queued,
 }
 
 impl Held {
@@ -83,6 +85,7 @@ impl Held {
             Held::Element => "a list",
             Held::Key | Held::Value => "a dict",
             Held::Member => "a set",
+            Held::Queued => "a deque",
         }
     }
     fn way_out(self) -> &'static str {
@@ -91,6 +94,7 @@ impl Held {
             Held::Key => "keep the keys of a dict of one type",
             Held::Value => "keep the values of a dict of one type",
             Held::Member => "keep the elements of a set of one type",
+            Held::Queued => "keep the elements of a deque of one type",
         }
     }
 }
@@ -168,6 +172,7 @@ impl TyCx<'_, '_> {
             Held::Key => format!("a dict with keys of type {old} cannot have one of type {elem}"),
             Held::Value => format!("a dict with values of type {old} cannot hold one of type {elem}"),
             Held::Member => format!("a set of {old} cannot hold a value of type {elem}"),
+            Held::Queued => format!("a deque of {old} cannot hold a value of type {elem}"),
         };
         Diagnostic::new(Code::CannotUnify, text).help(help)
     }

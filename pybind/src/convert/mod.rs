@@ -15,6 +15,7 @@
 //! [`Plan::new`] of a type.
 
 pub(crate) mod array;
+mod deque;
 mod dict;
 mod exceptions;
 pub(crate) mod generator;

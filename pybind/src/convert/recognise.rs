@@ -24,13 +24,18 @@ pub(crate) fn known(t: Type) -> Result<Type, Failure> {
             ]);
         }
         if empty && let Some((which, _)) = t.container() {
-            return Some(if matches!(which, Container::Set | Container::FrozenSet) {
-                ["element type of an empty set", "call the function with a set that has elements first"]
-            } else {
-                [
+            return Some(match which {
+                Container::Set | Container::FrozenSet => {
+                    ["element type of an empty set", "call the function with a set that has elements first"]
+                }
+                Container::Deque => [
+                    "element type of an empty deque",
+                    "call the function with a deque that has elements first, or make it there",
+                ],
+                Container::Dict | Container::Keys | Container::Values | Container::Items => [
                     "types of keys and values of an empty dict",
                     "call the function with a dict that has entries first",
-                ]
+                ],
             });
         }
         if let Kind::List(_) | Kind::Container(..) | Kind::Optional(_) = *t {
@@ -83,9 +88,7 @@ pub(crate) fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
         "numpy.float16" | "numpy.longdouble" | "fractions.Fraction" | "decimal.Decimal" => "pass float(x)",
         "numpy.clongdouble" => "pass complex(x)",
         "bytes" | "bytearray" | "memoryview" => "pass np.frombuffer(x, np.uint8), an array of its bytes",
-        "generator" | "collections.deque" | "array.array" | "map" | "filter" | "zip" => {
-            "pass list(x) or np.array(list(x))"
-        }
+        "generator" | "array.array" | "map" | "filter" | "zip" => "pass list(x) or np.array(list(x))",
         "numpy.datetime64" | "numpy.timedelta64" => "pass x.astype(np.int64), the number behind it",
         "numpy.void" => "pass its fields one by one",
         c if c == "method" || c == id::FUNCTOOLS_PARTIAL.name() => {

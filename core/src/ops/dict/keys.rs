@@ -33,7 +33,7 @@ pub(super) fn unhashable(t: Type) -> Option<String> {
         return Some(crate::classes::class_of(t).name.clone());
     }
     if let Some((c, _)) = t.container() {
-        return Some(c.name().into());
+        return Some(c.full_name().into());
     }
     if matches!(*t, Kind::Slice(_)) {
         return (!crate::python::since(12)).then(|| "slice".into());

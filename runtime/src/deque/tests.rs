@@ -1,0 +1,1 @@
+//! Deques from the outside: what helpers do to elements and references.
