@@ -7,6 +7,8 @@ compiled function may return either; an array's dtype and shape must always agre
 
 import copy
 import struct
+from collections import deque
+
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
@@ -41,6 +43,8 @@ def clone(value, memo=None):
             dict.__setitem__(out, k, clone(v, memo))
     elif isinstance(value, set):
         out = set(value)
+    elif isinstance(value, deque):
+        out = deque((clone(v, memo) for v in value), value.maxlen)
     elif _is_generator(value) or _is_typed(value):
         out = copy.deepcopy(value)
     else:
@@ -111,6 +115,8 @@ def freeze(value):
         return (type(value).__name__, tuple(freeze(v) for v in value))
     if isinstance(value, (set, frozenset)):
         return ("set", tuple(sorted((freeze(v) for v in value), key=repr)))
+    if isinstance(value, deque):
+        return ("deque", tuple(freeze(v) for v in [value.maxlen, *value]))
     if isinstance(value, dict):
         factory = getattr(value, "default_factory", None)
         kind = type(value).__name__ + (f"({factory.__qualname__})" if factory else "")

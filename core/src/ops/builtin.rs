@@ -109,6 +109,10 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .owned_by(|_, _| Own::Aliases)
     .doc("A generator is its own iterator."),
+    OpDef::new(&["iter.object"], "x", Body::Py("builtin.iter_of_container"))
+        .only_if(|a| a[0].ty.container().is_some())
+        .raises()
+        .doc("An iterator that `next` advances, and that notices what has changed since it was made."),
     OpDef::new(&["iter.object"], "x", Body::Py("builtin.iter_"))
         .raises()
         .doc("An iterator that `next` advances."),

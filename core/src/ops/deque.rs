@@ -153,6 +153,11 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .writes()
     .doc("Adds the values of an iterable at the beginning, the last one first."),
+    // What parallel loops make of `append`.
+    OpDef::new(&["list.extend"], "deque, values", Body::Lir(|_, a| rules::shared(a), |_, _| Ok(vec![])))
+        .writes()
+        .internal()
+        .doc("Says that iterations of a parallel loop share no deque that they change."),
     OpDef::new(&["deque.insert"], "deque, i, x", Body::Lir(rules::insert, emit_insert))
         .raises()
         .writes()
@@ -226,7 +231,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["deque.remove"],
         "deque, x",
-        Body::Lir(|cx, a| rules::search(cx, a, Type::none()), emit_remove),
+        Body::Lir(|cx, a| rules::shown(cx, a, Type::none()), emit_remove),
     )
     .raises()
     .writes()
@@ -525,30 +530,35 @@ fn emit_contains(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn emit_remove(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (at, found) = found(cx, c)?;
-    cx.check(found, Class::ValueError, "deque.remove(x): x not in deque");
+    check_found(cx, c, found, "deque.remove(x): x not in deque");
     cx.helper(&deque_delete, &[c.args[0][0], at]);
     Ok(vec![])
 }
 
-/// The message shows the value, which is an integer here.
 fn emit_index(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let [start, stop] = [2, 3].map(|k| cast::to_i64(cx, c.args[k][0], c.types[k]));
     let at = searched(cx, c, &deque_find, &[start, stop])?;
     let found = cx.b.bin_imm(Op::IcmpSge, at, 0);
+    check_found(cx, c, found, "deque.index(x): x not in deque");
+    Ok(vec![at])
+}
+
+/// ValueError where the second operand, an integer of Python's, was not found. Up to Python 3.13 it is in the
+/// message.
+fn check_found(cx: &mut LowerCx<'_>, c: &OpCall<'_>, found: Value, since_14: &str) {
     if crate::python::since(14) {
-        cx.check(found, Class::ValueError, "deque.index(x): x not in deque");
+        cx.check(found, Class::ValueError, since_14);
     } else {
         let x = cast::to_i64(cx, c.args[1][0], c.types[1]);
         cx.check_format(found, Class::ValueError, "{} is not in deque", &[x]);
     }
-    Ok(vec![at])
 }
 
 /// The position that the second operand says.
 fn checked(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Value {
     let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
     let n = ring::len(cx, c.args[0][0]);
-    // Python's memory is not reached by an unchecked index, so this check always stays.
+    // The memory of a deque can be outside what an unchecked index reaches, so this check always stays.
     let at = cx.wrap_index(i, n);
     let ok = cx.b.bin(Op::IcmpUlt, at, n);
     cx.check(ok, Class::IndexError, "deque index out of range");

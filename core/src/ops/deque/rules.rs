@@ -71,6 +71,12 @@ pub(super) fn extend(cx: &mut TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<
     cx.hold(held, x, Held::Queued)
 }
 
+pub(super) fn shared(args: &[Arg]) -> Result<Answer> {
+    element(args, "list.extend()")?;
+    Err(Diagnostic::new(Code::ParallelRace, "iterations of a prange loop change a deque that they share")
+        .help("use range, or give each iteration one of its own"))
+}
+
 pub(super) fn nothing(args: &[Arg], what: &str) -> Result<Answer> {
     element(args, what).map(|_| Answer::of(Type::none()))
 }
@@ -168,16 +174,21 @@ pub(super) fn search(cx: &mut TyCx<'_, '_>, args: &[Arg], ret: Type) -> Result<A
     Ok(Answer::of(ret))
 }
 
-/// The message of `index` shows the value, which a helper can for integers.
+/// The same where the message shows the value, which a helper can for integers of Python's.
+pub(super) fn shown(cx: &mut TyCx<'_, '_>, args: &[Arg], ret: Type) -> Result<Answer> {
+    let x = args[1].ty;
+    if *x == Kind::Bool || !x.is_index() || !x.is_weak() {
+        return Err(no_match("a search", args));
+    }
+    search(cx, args, ret)
+}
+
 pub(super) fn index(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     element(args, "deque.index()")?;
     args[2..].iter().try_for_each(|a| {
         integer(a, |t| format!("the bounds of deque.index() must be integers, not {t}"))
     })?;
-    if *args[1].ty == Kind::Bool || !args[1].ty.is_index() {
-        return Err(no_match("deque.index()", args));
-    }
-    search(cx, args, Type::int())
+    shown(cx, args, Type::int())
 }
 
 /// Helpers compare elements of one type that has codes.

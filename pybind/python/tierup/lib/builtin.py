@@ -229,6 +229,16 @@ def iter_(values):
         yield v
 
 
+def iter_of_container(values):
+    return _second(enumerate(values))
+
+
+def _second(pairs):
+    """A generator begins when it is first asked for a value; what it goes through has begun before."""
+    for _, v in pairs:
+        yield v
+
+
 def next_(it, default):
     """One step of a generator, which remembers where it is."""
     for v in it:

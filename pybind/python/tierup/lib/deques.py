@@ -28,6 +28,8 @@ def remove(d, x):
         if operator._one_object(d[i], x) or d[i] == x:
             del d[i]
             return
+    if _NAMES_WHAT_IS_MISSING:
+        raise ValueError(repr(x) + " is not in deque")
     raise ValueError("deque.remove(x): x not in deque")
 
 
