@@ -126,6 +126,7 @@ const NAMES: &[(&str, Belongs)] = &[
     ("dict", |p| p.starts_with("dict.")),
     ("set", |p| p.starts_with("set.")),
     ("frozenset", |p| p.starts_with("frozenset.")),
+    ("deque", |p| p.starts_with("deque.")),
     ("tuple", |p| p.starts_with("tuple.")),
     ("operator", |p| p.starts_with("operator.")),
     ("others", |p| p.starts_with("time.") || p.starts_with("functools.")),

@@ -8,7 +8,7 @@
 //! [`copies`]: super::protocol
 
 use super::dict::Half;
-use super::list::{Filled, common_type, succeeded};
+use super::list::{Filled, common_type, initialised, succeeded};
 use super::native::Words;
 use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, new_ref, next};
 use super::{Constructor, Plan, Purpose, recognise};
@@ -121,9 +121,12 @@ impl Was<'_> {
     /// The deque is live.
     unsafe fn bytes(d: *mut Deque) -> Vec<MaybeUninit<u8>> {
         // SAFETY: as required of the caller.
-        let (head, elements) = unsafe { ([(*d).start, (*d).len, (*d).changes], deque::bytes(d)) };
-        let head = head.into_iter().flat_map(i64::to_ne_bytes).map(MaybeUninit::new);
-        head.chain(elements).collect()
+        unsafe {
+            let head = [(*d).start, (*d).len, (*d).changes];
+            let mut all: Vec<_> = head.iter().flat_map(|n| n.to_ne_bytes()).map(MaybeUninit::new).collect();
+            deque::bytes(d, &mut all);
+            all
+        }
     }
     fn of(bytes: &[MaybeUninit<u8>]) -> Was<'_> {
         let word = |k: usize| {
@@ -226,7 +229,9 @@ impl DequePlan {
         // SAFETY: the list is ours and nobody changes it, and converting elements runs no Python code; the
         // context is this thread's. The deque has references of its own.
         unsafe {
-            for i in 0..ffi::PyList_GET_SIZE(list.as_ptr()) {
+            let n = ffi::PyList_GET_SIZE(list.as_ptr());
+            deque::expect(native, n as i64);
+            for i in 0..n {
                 let x = ffi::PyList_GET_ITEM(list.as_ptr(), i);
                 let to = room.as_mut_ptr().cast::<u8>();
                 while half.read(x, &mut words, to, frame).is_none() {
@@ -322,7 +327,15 @@ impl DequePlan {
         // SAFETY: positions are those of elements, which lie in both.
         let same = |i: i64, j: i64| unsafe { desc.same_bits(was.at(i, desc.size), now.at(j, desc.size)) };
         let only_assigned = now.changes == was.changes && now.len == was.len;
-        if only_assigned && (0..now.len).all(|i| same(i, i)) {
+        let all_same = || {
+            if desc.has_padding() {
+                (0..now.len).all(|i| same(i, i))
+            } else {
+                // SAFETY: elements are leaves alone, which are initialised.
+                unsafe { initialised(was.elements) == initialised(now.elements) }
+            }
+        };
+        if only_assigned && all_same() {
             return true;
         }
         // SAFETY: a live deque.

@@ -606,7 +606,7 @@ unsafe fn contents(l: *const List) -> Vec<MaybeUninit<u8>> {
 
 /// # Safety
 /// All of the bytes are initialised.
-unsafe fn initialised(bytes: &[MaybeUninit<u8>]) -> &[u8] {
+pub(super) unsafe fn initialised(bytes: &[MaybeUninit<u8>]) -> &[u8] {
     // SAFETY: as required of the caller.
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
 }

@@ -99,18 +99,17 @@ unsafe fn copy_out(d: D, to: *mut u8) {
     }
 }
 
-/// The bytes of all elements, in order.
+/// Appends the bytes of all elements, in order.
 ///
 /// # Safety
 /// See [`at`].
-pub unsafe fn bytes(d: D) -> Vec<MaybeUninit<u8>> {
-    // SAFETY: as required of the caller; bytes that nobody wrote may stay so.
+pub unsafe fn bytes(d: D, to: &mut Vec<MaybeUninit<u8>>) {
+    // SAFETY: as required of the caller; there is room for the bytes, of which nobody need have written all.
     unsafe {
         let n = ((*d).len * (*d).desc.size) as usize;
-        let mut all: Vec<MaybeUninit<u8>> = Vec::with_capacity(n);
-        copy_out(d, all.as_mut_ptr().cast());
-        all.set_len(n);
-        all
+        to.reserve(n);
+        copy_out(d, to.as_mut_ptr().add(to.len()).cast());
+        to.set_len(to.len() + n);
     }
 }
 
@@ -184,6 +183,15 @@ unsafe fn push(d: D, value: *const u8, left: bool) -> Res<()> {
     // SAFETY: there is a place for the element, or it takes that of the one that goes, which is copied out
     // before.
     unsafe {
+        if (*d).len < (*d).room {
+            if left {
+                (*d).start -= 1;
+            }
+            (*d).len += 1;
+            (*d).changes += 1;
+            copy_one(d, value, at(d, if left { 0 } else { (*d).len - 1 }));
+            return Ok(());
+        }
         if (*d).maxlen == 0 {
             (*d).changes += 1;
             (*d).desc.release(value, 1);
@@ -238,7 +246,8 @@ unsafe fn extend(d: D, other: D, left: bool) -> Res<()> {
     unsafe {
         let (desc, n) = ((*other).desc, (*other).len);
         if d == other {
-            let mut all = bytes(d);
+            let mut all = vec![];
+            bytes(d, &mut all);
             let from: *mut u8 = all.as_mut_ptr().cast();
             desc.retain(from, n);
             for i in 0..n {
@@ -276,6 +285,19 @@ pub unsafe fn clear(d: D) {
         (*d).desc.release(data.wrapping_offset((first * (*d).desc.size) as isize), before_end);
         (*d).desc.release(data, len - before_end);
         libc::free(data.cast());
+    }
+}
+
+/// Makes places for so many more elements, but for no more than there may be; where there is no memory for
+/// them, they are made when they are needed.
+///
+/// # Safety
+/// See [`at`].
+pub unsafe fn expect(d: D, more: i64) {
+    // SAFETY: as required of the caller.
+    unsafe {
+        let n = (*d).len.saturating_add(more);
+        let _ = grow(d, if (*d).maxlen < 0 { n } else { n.min((*d).maxlen) });
     }
 }
 
