@@ -10,7 +10,7 @@ use crate::emit::length::length;
 use crate::emit::range::{self, range_start, steps_by_one};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
-use crate::types::{Const, IterType, Kind, Type};
+use crate::types::{Const, Container, IterType, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {

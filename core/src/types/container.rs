@@ -136,7 +136,8 @@ impl Container {
             | Container::Values
             | Container::Items
             | Container::Set
-            | Container::FrozenSet => false,
+            | Container::FrozenSet
+            | Container::Deque => false,
         }
     }
     /// Whether it answers for keys that it does not have.

@@ -27,9 +27,12 @@ pub(super) fn class(py: Python<'_>, of: Container) -> Option<Class> {
         Container::DefaultDict => derived(0),
         Container::Counter => derived(1),
         Container::OrderedDict => derived(2),
-        Container::Keys | Container::Values | Container::Items | Container::Set | Container::FrozenSet => {
-            None
-        }
+        Container::Keys
+        | Container::Values
+        | Container::Items
+        | Container::Set
+        | Container::FrozenSet
+        | Container::Deque => None,
     }
 }
 

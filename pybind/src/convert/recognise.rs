@@ -32,7 +32,13 @@ pub(crate) fn known(t: Type) -> Result<Type, Failure> {
                     "element type of an empty deque",
                     "call the function with a deque that has elements first, or make it there",
                 ],
-                Container::Dict | Container::Keys | Container::Values | Container::Items => [
+                Container::Dict
+                | Container::DefaultDict
+                | Container::Counter
+                | Container::OrderedDict
+                | Container::Keys
+                | Container::Values
+                | Container::Items => [
                     "types of keys and values of an empty dict",
                     "call the function with a dict that has entries first",
                 ],

@@ -8,7 +8,7 @@ use crate::exc::Class;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
 use crate::ops::iter::Walk;
-use crate::types::{Kind, Type};
+use crate::types::{Container, Kind, Type};
 
 pub(crate) static WALK: Walk = Walk { start, step };
 
@@ -18,7 +18,7 @@ fn changes(cx: &mut LowerCx<'_>, deque: Value) -> Value {
 
 /// How an iterator starts: at the first element, or behind the last; with what the deque was like, and how many
 /// elements are to come.
-fn start(cx: &mut LowerCx<'_>, v: &[Value], reversed: bool) -> Val {
+fn start(cx: &mut LowerCx<'_>, v: &[Value], _: Container, reversed: bool) -> Val {
     let n = len(cx, v[0]);
     let at = if reversed { n } else { cx.b.i64(0) };
     vec![v[0], at, changes(cx, v[0]), n]
