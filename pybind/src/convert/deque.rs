@@ -280,8 +280,9 @@ impl DequePlan {
         std::ptr::null_mut()
     }
 
-    /// Adds elements to a Python deque; `known` gives the object of one that has one already, with a reference.
-    /// False means that a Python exception is set.
+    /// Gives a Python deque these elements in place of those that it had, which it keeps where they cannot be
+    /// made; `known` gives the object of one that has one already, with a reference. False means that a Python
+    /// exception is set.
     ///
     /// # Safety
     /// Live elements of this type lie in `now`; the thread is attached.
@@ -310,8 +311,9 @@ impl DequePlan {
                 ffi::PyList_SET_ITEM(list, i as isize, x);
             }
             done(|py| {
-                let list = Bound::from_owned_ptr(py, list);
-                Bound::from_borrowed_ptr(py, deque).call_method1("extend", (list,)).map(drop)
+                let (list, deque) = (Bound::from_owned_ptr(py, list), Bound::from_borrowed_ptr(py, deque));
+                deque.call_method0("clear")?;
+                deque.call_method1("extend", (list,)).map(drop)
             })
         }
     }
@@ -360,8 +362,7 @@ impl DequePlan {
                 let kept = there == was.len && (0..was.len).contains(&old) && same(old, i);
                 kept.then(|| new_ref(item(old)))
             };
-            done(|py| Bound::from_borrowed_ptr(py, source).call_method0("clear").map(drop))
-                && self.put_in(source, &now, known, cx)
+            self.put_in(source, &now, known, cx)
         }
     }
 

@@ -126,7 +126,7 @@ fn references_are_kept_and_given_up() {
         assert_eq!(texts(d), ["e", "d", "x", "e"]);
         assert_eq!(Native::deque_eq(d, copy), 0);
         assert_eq!(Native::deque_eq(d, d), 1);
-        assert_eq!(Native::deque_compare(d, copy), 1);
+        assert_eq!(Native::deque_compare(d, copy), -1);
         Native::deque_clear(d);
         assert_eq!(((*d).len, (*d).room, (*d).mask), (0, 0, -1));
         free(d);
