@@ -233,7 +233,9 @@ impl DequePlan {
             deque::expect(native, n as i64);
             for i in 0..n {
                 let x = ffi::PyList_GET_ITEM(list.as_ptr(), i);
-                let to = room.as_mut_ptr().cast::<u8>();
+                // Where it is to lie, but where there was no memory for all.
+                let ready = (*native).len < (*native).room;
+                let to = if ready { deque::at(native, (*native).len) } else { room.as_mut_ptr().cast() };
                 while half.read(x, &mut words, to, frame).is_none() {
                     // Of another type: it may still be one that is converted.
                     if converts || !self.admits(obj) {
@@ -242,6 +244,10 @@ impl DequePlan {
                     (converts, half) = (true, &self.held);
                 }
                 self.held.desc.retain(to, 1);
+                if ready {
+                    (*native).len += 1;
+                    continue;
+                }
                 Runtime::deque_append(ctx, native, to);
                 if succeeded(ctx, frame).is_none() {
                     return Filled::Refused;
