@@ -204,15 +204,11 @@ pub(crate) static OPS: &[OpDef] = &[
     .reads()
     .doc("Position of the first element that equals `x`; ValueError."),
     // What run-time helpers cannot compare is compared in Python.
-    OpDef::new(
-        &["deque.index"],
-        "deque, x, start=0, stop=9223372036854775807",
-        Body::Py("deques.index"),
-    )
-    .only_if(|a| rules::is_deque(a) && a[2..].iter().all(|a| a.ty.is_index()))
-    .raises()
-    .reads()
-    .doc("Position of the first element that equals `x`; ValueError."),
+    OpDef::new(&["deque.index"], "deque, x, start=0, stop=9223372036854775807", Body::Py("deques.index"))
+        .only_if(|a| rules::is_deque(a) && a[2..].iter().all(|a| a.ty.is_index()))
+        .raises()
+        .reads()
+        .doc("Position of the first element that equals `x`; ValueError."),
     OpDef::new(
         &["deque.count"],
         "deque, x",
@@ -313,13 +309,9 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .writes()
     .doc("`deque *= n`."),
-    OpDef::new(
-        &["operator.eq"],
-        "a, b",
-        Body::Lir(rules::compare, |cx, c| Ok(vec![equal(cx, c)?])),
-    )
-    .reads()
-    .doc("`a == b` of deques."),
+    OpDef::new(&["operator.eq"], "a, b", Body::Lir(rules::compare, |cx, c| Ok(vec![equal(cx, c)?])))
+        .reads()
+        .doc("`a == b` of deques."),
     OpDef::new(
         &["operator.ne"],
         "a, b",

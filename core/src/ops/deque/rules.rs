@@ -94,8 +94,13 @@ fn as_integer(arg: &Arg) -> Result<()> {
     integer(arg, |t| format!("a value of type {t} cannot be interpreted as an integer"))
 }
 fn as_index(arg: &Arg) -> Result<()> {
-    integer(arg, |t| format!("the index of a deque must be an integer, not {t}"))
-        .map_err(|e| if matches!(*arg.ty, Kind::Slice(_)) { e.help("a deque has no slices: take a part of list(d), or use itertools.islice") } else { e })
+    integer(arg, |t| format!("the index of a deque must be an integer, not {t}")).map_err(|e| {
+        if matches!(*arg.ty, Kind::Slice(_)) {
+            e.help("a deque has no slices: take a part of list(d), or use itertools.islice")
+        } else {
+            e
+        }
+    })
 }
 
 pub(super) fn insert(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -185,9 +190,9 @@ pub(super) fn shown(cx: &mut TyCx<'_, '_>, args: &[Arg], ret: Type) -> Result<An
 
 pub(super) fn index(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     element(args, "deque.index()")?;
-    args[2..].iter().try_for_each(|a| {
-        integer(a, |t| format!("the bounds of deque.index() must be integers, not {t}"))
-    })?;
+    args[2..]
+        .iter()
+        .try_for_each(|a| integer(a, |t| format!("the bounds of deque.index() must be integers, not {t}")))?;
     shown(cx, args, Type::int())
 }
 
