@@ -222,8 +222,9 @@ def _groups(it, key):
         values, keys, number = [first], [_key_of(first, key)], [0]
         while True:
             wanted = keys[0]
-            number[0] += 1
             yield wanted, _group(it, key, values, keys, number, number[0], wanted)
+            # From here on the group is over, also where nothing comes after it.
+            number[0] += 1
             while operator._one_object(keys[0], wanted) or keys[0] == wanted:
                 if not _read_on(it, key, values, keys):
                     return
@@ -232,7 +233,8 @@ def _groups(it, key):
 def _group(it, key, values, keys, number, own, wanted):
     while number[0] == own and (operator._one_object(keys[0], wanted) or wanted == keys[0]):
         yield values[0]
-        if not _read_on(it, key, values, keys):
+        # What comes next is another group's where that one has begun in the meantime.
+        if number[0] != own or not _read_on(it, key, values, keys):
             break
 
 
