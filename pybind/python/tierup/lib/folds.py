@@ -6,7 +6,7 @@
 import numpy as np
 
 from .elementwise import given
-from .outputs import accumulated, reduced
+from .outputs import accumulated, fitting, reduced
 
 
 def reduce(f, identity, array, axis, dtype, out, keepdims, initial, where):
@@ -52,7 +52,7 @@ def _over_axes(f, identity, initial, x, axes, keepdims, where):
         raise NotImplementedError("'where' over several axes is compiled for ufuncs with an identity")
     if x.size == 0 and initial is not None:
         r = _one_by_one(f, initial, initial, x, axes, 0, True)
-        r[...] = initial
+        r[...] = fitting(initial, r.dtype.type(0))
     else:
         r = _one_by_one(f, identity, initial, x, axes, 0, where)
     return r if keepdims else given(_without(r, axes))
@@ -95,7 +95,8 @@ def _one_by_one(f, identity, initial, x, axes, k, where):
 def _alone(f, identity, initial, x, where):
     """Reduced along no axis: each element is put to what a reduction starts with."""
     if initial is not None:
-        start = np.full(x.shape, initial, np._result_dtype(f, x, x))
+        dtype = np._result_dtype(f, x, x)
+        start = np.full(x.shape, fitting(initial, dtype(0)), dtype)
     elif identity is None or isinstance(identity, str):
         return first(f, x)
     else:
@@ -113,9 +114,9 @@ def _folded(f, identity, initial, rows, mask):
         return _continued(f, first(f, rows[0]), rows, 1, None)
     if initial is None:
         return _folded(f, None, identity, rows, mask)
-    if rows.ndim == 1:
-        return _continued(f, np._result_dtype(f, rows, rows)(initial), rows, 0, mask)
-    return _continued(f, np.full(rows.shape[1:], initial, np._result_dtype(f, rows, rows)), rows, 0, mask)
+    dtype = np._result_dtype(f, rows, rows)
+    start = fitting(initial, dtype(0))
+    return _continued(f, start if rows.ndim == 1 else np.full(rows.shape[1:], start, dtype), rows, 0, mask)
 
 
 def first(f, row):

@@ -5,7 +5,7 @@ Parameters are those of NumPy's functions. A starting value takes part like one 
 
 import numpy as np
 
-from .outputs import reduced
+from .outputs import fitting, reduced
 from .reduce import sum_of_squares
 
 
@@ -13,7 +13,7 @@ def _started(r, initial):
     """``initial`` and a sum, in the type of the latter."""
     if initial is None:
         return r
-    return np._cast_like(np.add(np._cast_like(initial, r), r), r)
+    return np._cast_like(np.add(fitting(initial, r), r), r)
 
 
 def _product(f, x, axis, dtype, keepdims, initial):
@@ -21,7 +21,7 @@ def _product(f, x, axis, dtype, keepdims, initial):
     if initial is None:
         return f(x, axis, dtype, None, keepdims)
     r = f(np.zeros(0, x.dtype), None, dtype)
-    start = np._cast_like(initial, r)
+    start = fitting(initial, r)
     if isinstance(axis, tuple):
         r = f(x, axis, dtype, None, keepdims)
         return np._cast_like(np.multiply(start, r), r)
@@ -63,7 +63,7 @@ def _candidates(a, axis, initial, where, what):
         if isinstance(where, bool) and where:
             return x
         raise ValueError("reduction operation '" + what + "' does not have an identity, so to use a where mask one has to specify 'initial'")
-    start = np._cast_like(initial, x.dtype.type(0))
+    start = fitting(initial, x.dtype.type(0))
     chosen = np.where(np.asarray(where), x, start)
     if axis is None:
         every = np.append(chosen, start)

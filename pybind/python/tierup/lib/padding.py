@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .outputs import packed
+
 
 def pad(array, pad_width, mode, constant_values, end_values, stat_length, reflect_type):
     a = np.asarray(array)
@@ -18,7 +20,11 @@ def pad(array, pad_width, mode, constant_values, end_values, stat_length, reflec
     widths = _widths(pad_width, a)
     out = _around(a, widths)
     if mode == "constant":
-        _constant(out, a, widths, _pairs(0, a.ndim) if constant_values is None else _pairs(constant_values, a.ndim))
+        if constant_values is None:
+            _constant(out, a, widths, _pairs(0, a.ndim), False)
+        else:
+            # As in NumPy, unsigned integers take one value or a pair modulo their range, and no others that do not fit.
+            _constant(out, a, widths, _pairs(constant_values, a.ndim), a.dtype.kind == "i" or a.dtype.kind == "u" and _many(np.asarray(constant_values)))
     elif mode != "empty":
         if a.size == 0:
             _check_empty(a, widths)
@@ -104,11 +110,16 @@ def _check_empty(a, widths):
             raise ValueError(f"can't extend empty axis {k} using modes other than 'constant' or 'empty'")
 
 
-def _constant(out, a, widths, values):
+def _many(values):
+    return values.size > 2 or values.ndim == 2 and values.shape == (2, 1)
+
+
+def _constant(out, a, widths, values, must_fit):
+    like = a.dtype.type(0)
     for k in range(a.ndim):
         view = _lines(out, a, widths, k)
-        view[:widths[k, 0]] = values[k, 0]
-        view[len(view) - widths[k, 1]:] = values[k, 1]
+        view[:widths[k, 0]] = packed(values[k, 0], like) if must_fit else np._cast_like(values[k, 0], like)
+        view[len(view) - widths[k, 1]:] = packed(values[k, 1], like) if must_fit else np._cast_like(values[k, 1], like)
 
 
 def _edge(out, a, widths):
