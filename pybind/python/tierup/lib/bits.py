@@ -95,16 +95,33 @@ def base_repr(number, base, padding):
         raise ValueError("Bases greater than 36 not handled in base_repr.")
     if base < 2:
         raise ValueError("Bases less than 2 not handled in base_repr.")
-    # Below zero lies one number more than above.
-    rest, text = -abs(int(number)) if number > 0 else int(number), ""
-    while rest < 0:
-        text = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[-(rest % -base)] + text
-        rest = -(rest // -base)
+    text = _digits_of_unsigned(np.uint64(number), np.uint64(base)) if np.result_type(number) == np.uint64 else _digits(int(number), base)
     if number == 0:
         text = "0" * max(padding, 1) if padding > 0 else "0"
     else:
         text = "0" * padding + text
     return "-" + text if number < 0 else text
+
+
+_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def _digits(number, base):
+    # Below zero lies one number more than above.
+    rest, text = -number if number > 0 else number, ""
+    while rest < 0:
+        text = _DIGITS[-(rest % -base)] + text
+        rest = -(rest // -base)
+    return text
+
+
+def _digits_of_unsigned(rest, base):
+    """Of numbers half of which have no negative."""
+    text = ""
+    while rest > 0:
+        text = _DIGITS[int(rest % base)] + text
+        rest = rest // base
+    return text
 
 
 def binary_repr(num, width):

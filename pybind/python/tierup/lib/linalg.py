@@ -52,7 +52,8 @@ def matmul_of_sequences(a, b):
 def inner(a, b):
     if isinstance(a, (list, tuple)) or isinstance(b, (list, tuple)):
         return np.inner(np.asarray(a), np.asarray(b))
-    return np.multiply(a, b)
+    # A number counts as an array without dimensions, of its own type.
+    return np.multiply(np.asarray(a), np.asarray(b))
 
 
 def vdot(a, b):

@@ -48,7 +48,8 @@ def poly(seq_of_zeros):
 
 
 def polyval(p, x):
-    return _value(np.asarray(p), x) if np.isscalar(x) else _value(np.asarray(p), np.asarray(x))
+    # A number is an array without dimensions first, and has the type of one: what Python knows as an int is an int64.
+    return _value(np.asarray(p), np.asarray(x)[()])
 
 
 def _value(c, x):
@@ -101,14 +102,23 @@ def polyder(p, m):
 def polyint(p, m, k):
     if m < 0:
         raise ValueError("Order of integral must be positive (see polyder)")
-    out = np.true_divide(np.asarray(p), 1)
-    constants = np.zeros(m) if k is None else _coefficients(k).astype(np.float64)
+    c = np.asarray(p)
+    if k is None:
+        return _integral(c, m, np.zeros(m))
+    constants = _coefficients(k)
     if len(constants) == 1 and m > 1:
-        constants = np.full(m, constants[0])
+        return _integral(c, m, np.full(m, constants[0]))
     if len(constants) < m:
         raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
-    for j in range(m):
-        out = np.append(np.true_divide(out, np.arange(len(out), 0, -1)), constants[j])
+    return _integral(c, m, constants)
+
+
+def _integral(c, m, constants):
+    like = np.result_type(c, constants, np.float64)
+    # Only the first step may be one of real numbers where constants are complex.
+    out = np.append(np.true_divide(c, np.arange(len(c), 0, -1)), like(constants[0])) if m > 0 else c.astype(like)
+    for j in range(1, m):
+        out = np.append(np.true_divide(out, np.arange(len(out), 0, -1)), like(constants[j]))
     return out
 
 

@@ -221,6 +221,8 @@ def average(a, axis, weights, returned, keepdims):
         if np.size(r) == 0:
             raise ZeroDivisionError("division by zero")
         total = np._cast_like(np._reduced_size(x, axis), r)
+        if returned:
+            return r, np.full(np.shape(r), total) if np.ndim(r) > 0 else total
     else:
         w = np.asarray(weights)
         if x.ndim == w.ndim and x.shape == w.shape:
@@ -228,26 +230,48 @@ def average(a, axis, weights, returned, keepdims):
         elif axis is None:
             raise TypeError("Axis must be specified when shapes of a and weights differ.")
         else:
-            if w.ndim != 1:
-                raise TypeError("1D weights expected when shapes of a and weights differ.")
-            if w.shape[0] != x.shape[axis]:
-                raise ValueError("Length of weights not compatible with specified axis.")
-            r, total = _weighted(x, np.swapaxes(np.broadcast_to(w, (1,) * (x.ndim - 1) + w.shape), -1, axis), axis, keepdims)
+            r, total = _weighted(x, _weights_along(w, x, axis), axis, keepdims)
     if returned:
-        return r, np.add(total, np.multiply(r, 0))
+        # Weights along one axis have one sum; NumPy repeats it for each result.
+        return r, np.broadcast_to(total, np.shape(r)).copy() if np.ndim(r) > 0 else total
     return r
 
 
+_INCONSISTENT = "Shape of weights must be consistent with shape of a along specified axis."
+
+
+def _weights_along(w, x, axis):
+    """Weights whose dimensions are some axes of an array, with a dimension of length 1 for each of the others."""
+    np._reduced_size(x, axis)
+    if not isinstance(axis, tuple):
+        if w.ndim != 1 or w.shape[0] != x.shape[axis]:
+            raise ValueError(_INCONSISTENT)
+        return np.swapaxes(np.broadcast_to(w, (1,) * (x.ndim - 1) + w.shape), -1, axis)
+    if w.ndim != len(axis) or w.shape != _lengths(x, axis):
+        raise ValueError(_INCONSISTENT)
+    wide = w.reshape(w.shape + (1,) * (x.ndim - w.ndim))
+    if len(axis) == 1:
+        return np.moveaxis(wide, 0, axis[0])
+    if len(axis) == 2:
+        return np.moveaxis(wide, (0, 1), axis)
+    if len(axis) == 3:
+        return np.moveaxis(wide, (0, 1, 2), axis)
+    raise ValueError("weights of four dimensions and more are not compiled but for an array of their own shape")
+
+
+def _lengths(x, axes):
+    if len(axes) == 0:
+        return ()
+    return (x.shape[axes[0]],) + _lengths(x, axes[1:])
+
+
 def _weighted(x, w, axis, keepdims):
-    both = np.multiply(x, w)
-    if np._is_inexact(both):
-        total = np.sum(w, axis, np._float_dtype(both), None, keepdims)
-    else:
-        total = np.sum(w, axis, np.float64, None, keepdims)
+    # Integers are multiplied as floats: their own width may be too narrow for products.
+    dtype = np.result_type(x, w) if np._is_inexact(x) else np.result_type(x, w, np.float64)
+    total = np.sum(w, axis, dtype, None, keepdims)
     if np.any(np.equal(total, 0.0)):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-    weighted = np.true_divide(np.sum(both, axis, np._float_dtype(both), None, keepdims), total)
-    return weighted, total
+    return np.true_divide(np.sum(np.multiply(x, w, dtype=dtype), axis, None, None, keepdims), total), total
 
 
 # -- medians and quantiles ---------------------------------------------------------------------------------------------------------------------

@@ -80,13 +80,16 @@ def _cut(full, mode, n, m):
 
 
 def correlate(a, v, mode):
-    x, y = np.atleast_1d(np.asarray(a)), np.conj(np.atleast_1d(np.asarray(v)))
+    x, y = np.asarray(a), np.asarray(v)
+    if x.ndim != 1 or y.ndim != 1:
+        raise ValueError("object of too small depth for desired array" if x.ndim == 0 or x.ndim == 1 and y.ndim == 0 else "object too deep for desired array")
     if len(x) == 0:
         raise ValueError("first array argument cannot be empty")
     if len(y) == 0:
         raise ValueError("second array argument cannot be empty")
     common = np.result_type(x, y)
-    left, right = x.astype(common), y.astype(common)
+    # Truth values have a conjugate that is a number.
+    left, right = x.astype(common), np.conj(y.astype(common)) if np.iscomplexobj(y) else y.astype(common)
     if len(left) >= len(right):
         return _cut(_full_correlation(left, right), mode, len(left), len(right))
     return _cut(_full_correlation(right, left), mode, len(right), len(left))[::-1].copy()
