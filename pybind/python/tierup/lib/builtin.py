@@ -2,7 +2,6 @@
 
 import operator
 import sys
-from collections import deque
 
 # Integers in these functions are the caller's: where overflow is checked, it is checked here too.
 _origin = "checked"
