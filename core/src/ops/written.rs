@@ -86,6 +86,7 @@ pub(crate) fn class_name(t: Type) -> Option<String> {
     match t.kind() {
         Kind::NamedTuple(class, _) if class.is_keywords() => Some("dict".into()),
         Kind::Array(_) => Some("numpy.ndarray".into()),
+        Kind::Container(c, _) => Some(c.full_name().into()),
         Kind::None
         | Kind::Ellipsis
         | Kind::Bool
@@ -96,7 +97,6 @@ pub(crate) fn class_name(t: Type) -> Option<String> {
         | Kind::Tuple(_)
         | Kind::NamedTuple(..)
         | Kind::List(_)
-        | Kind::Container(..)
         | Kind::Range(_)
         | Kind::Slice(_) => Some(super::order::class_name(t)),
         _ => None,

@@ -271,14 +271,15 @@ def move_to_end(d, key, last):
     at = operator._find(d, key)
     if at < 0:
         raise KeyError(key)
+    own = operator._key_at(d, at)
     if last:
         value = d.pop(key)
-        d[key] = value
+        d[own] = value
     else:
         pairs = list(d.items())
         first = operator._value_at(d, at)
         d.clear()
-        d[key] = first
+        d[own] = first
         for k, v in pairs:
             d[k] = v
 
