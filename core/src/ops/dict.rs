@@ -562,7 +562,8 @@ fn equal_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let [a, b] = [0, 1].map(|k| cx.vars.resolve(args[k].ty));
     let (k, v) = parts(a)?;
     let known = [k, v].iter().all(|t| **t != Kind::Never && desc::compared_parts(*t).is_some());
-    let special = a.container().is_some_and(|(c, _)| matches!(c, Container::Counter | Container::OrderedDict));
+    let special =
+        a.container().is_some_and(|(c, _)| matches!(c, Container::Counter | Container::OrderedDict));
     if a == b && known && !special { Ok(Answer::of(Type::bool())) } else { Err(no_match("==", args)) }
 }
 

@@ -12,8 +12,8 @@ use super::dict::{
 use super::{Body, OpDef};
 use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
-use crate::emit::cx::OpCall;
 use crate::emit::constants::string;
+use crate::emit::cx::OpCall;
 use crate::types::{Const, Container, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 

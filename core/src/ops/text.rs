@@ -51,10 +51,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["builtins.ascii"],
         "x",
-        Body::Lir(
-            |_, a| to_text(a, "ascii()"),
-            |cx, c| Ok(vec![ascii(cx, &c.args[0], c.types[0])?]),
-        ),
+        Body::Lir(|_, a| to_text(a, "ascii()"), |cx, c| Ok(vec![ascii(cx, &c.args[0], c.types[0])?])),
     )
     .raises()
     .reads()
@@ -68,7 +65,9 @@ pub(crate) static OPS: &[OpDef] = &[
         &["operator._escaped"],
         "s",
         Body::Lir(
-            |_, a| if *a[0].ty == Kind::Str { Ok(Answer::of(Type::str())) } else { Err(no_match("ascii()", a)) },
+            |_, a| {
+                if *a[0].ty == Kind::Str { Ok(Answer::of(Type::str())) } else { Err(no_match("ascii()", a)) }
+            },
             |cx, c| Ok(vec![cx.helper_value(&st::str_escaped, &[c.args[0][0]])]),
         ),
     )
@@ -362,7 +361,11 @@ fn format_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn format_args(x: &Arg, spec: &Arg, args: &[Arg]) -> Result<Answer> {
-    if *spec.ty == Kind::Str && takes_spec(x.ty) { Ok(Answer::of(Type::str())) } else { Err(no_match("format()", args)) }
+    if *spec.ty == Kind::Str && takes_spec(x.ty) {
+        Ok(Answer::of(Type::str()))
+    } else {
+        Err(no_match("format()", args))
+    }
 }
 
 fn emit_format(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {

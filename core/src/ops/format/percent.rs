@@ -117,10 +117,8 @@ pub(super) fn write_converted(call: &Called<'_>) -> Result<Program> {
 /// What has items by Python's rules: `"text" % [1]` is no error, since the list may be what names are looked up
 /// in.
 fn has_items(t: Type) -> bool {
-    matches!(
-        t.kind(),
-        Kind::List(_) | Kind::Container(Container::Dict, _) | Kind::Range(_) | Kind::Array(_)
-    ) || t.is_number() && *t != Kind::Bool && !t.is_weak()
+    matches!(t.kind(), Kind::List(_) | Kind::Container(Container::Dict, _) | Kind::Range(_) | Kind::Array(_))
+        || t.is_number() && *t != Kind::Bool && !t.is_weak()
 }
 
 /// Whether only the running program knows if it is a tuple.
