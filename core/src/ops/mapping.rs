@@ -5,17 +5,19 @@
 //! What builds and looks up is here; what Python defines by these is library code
 //! (`pybind/python/tierup/lib/mappings.py`).
 
+pub(super) mod texts;
+
 use super::dict::entries::{Entry, find, load, value_at};
 use super::dict::{
     dict_by_count, emit_build, hold, is_a, is_counter, is_dict, known_parts, looked_up, new_of,
 };
 use super::{Body, OpDef};
-use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::constants::string;
 use crate::emit::cx::OpCall;
 use crate::types::{Const, Container, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
+use texts::around;
 
 super::identity::op_ids! {
     DEFAULTDICT = "collections.defaultdict" [keeps, makes_list, lists(Keeps)],
@@ -338,32 +340,6 @@ fn held_by_names(cx: &mut TyCx<'_, '_>, dict: Type, names: &[Arg]) -> Result<Ans
 }
 
 // ---- texts
-
-/// Whether its text shows tuples of keys and values.
-pub(super) fn shows_tuples(c: Container) -> bool {
-    c == Container::OrderedDict && !crate::python::since(12)
-}
-
-/// What stands around the entries in the text of a container with these types in it; none where the text says
-/// where in memory a function is.
-pub(super) fn around(c: Container, m: &[Type]) -> Option<[String; 2]> {
-    let [open, close] = c.around();
-    if shows_tuples(c) {
-        return Some(["OrderedDict([".into(), "])".into()]);
-    }
-    if c != Container::DefaultDict {
-        return Some([open.into(), close.into()]);
-    }
-    let made_by = match *m[2] {
-        Kind::None => "None".to_owned(),
-        Kind::Builtin(op) => {
-            classes::object(op)?;
-            format!("<class '{}'>", op.name().trim_start_matches("builtins."))
-        }
-        _ => return None,
-    };
-    Some([format!("{open}{made_by}, {{"), close.into()])
-}
 
 fn text_of(args: &[Arg]) -> Result<[String; 2]> {
     let around = args[0].ty.container().and_then(|(c, m)| around(c, m));

@@ -1,7 +1,8 @@
 //! `print`: values are sent piece by piece to a buffer of the thread; the end writes it to Python's
 //! `sys.stdout` in one go.
 
-use super::{Body, OpDef, mapping};
+use super::mapping::texts;
+use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::elem::Elem;
 use crate::emit::arrays::ArrayVal;
@@ -73,7 +74,7 @@ fn printable(t: Type) -> bool {
         || matches!(*t, Kind::Var(_) | Kind::Never | Kind::Range(_) | Kind::DType(_))
         || t.as_array().is_some_and(|a| Elem::of(a.dtype).is_some())
         || t.container()
-            .is_some_and(|(c, m)| mapping::around(c, m).is_some() && m.iter().take(2).all(|t| printable(*t)))
+            .is_some_and(|(c, m)| texts::around(c, m).is_some() && m.iter().take(2).all(|t| printable(*t)))
         || matches!(*t, Kind::Optional(_) | Kind::List(_) | Kind::Variant(_))
             && t.arguments().iter().all(printable)
         || t.members().is_some_and(|m| m.iter().all(|t| printable(*t)))
@@ -278,7 +279,7 @@ fn send_container(cx: &mut LowerCx<'_>, v: &[Value], c: Container, m: &[Type]) -
 }
 
 fn send_entries(cx: &mut LowerCx<'_>, v: &[Value], c: Container, m: &[Type]) -> Result<()> {
-    let Some([open, close]) = mapping::around(c, m) else {
+    let Some([open, close]) = texts::around(c, m) else {
         return Err(Diagnostic::internal("a container without a text"));
     };
     if c == Container::Counter {
@@ -299,7 +300,7 @@ fn send_entries(cx: &mut LowerCx<'_>, v: &[Value], c: Container, m: &[Type]) -> 
 
 fn send_each(cx: &mut LowerCx<'_>, v: &[Value], c: Container, m: &[Type]) -> Result<()> {
     let shown = c.shown();
-    let in_pairs = shown != c && !mapping::shows_tuples(c);
+    let in_pairs = shown != c && !texts::shows_tuples(c);
     if m.iter().all(|t| **t != Kind::Never) {
         let sent = cx.b.slot_addr(8);
         let zero = cx.b.i64(0);
