@@ -98,9 +98,11 @@ pub(crate) static OPS: &[OpDef] = &[
         &["format.star", "operator._star"],
         "x",
         Body::Lir(
-            |_, a| match a[0].ty.kind() {
-                Kind::Optional(_) | Kind::Variant(_) => Err(no_match("%", a)),
-                _one => Ok(Answer::of(if is_own_integer(&a[0]) { Type::int() } else { Type::never() })),
+            |_, a| {
+                if matches!(a[0].ty.kind(), Kind::Optional(_) | Kind::Variant(_)) {
+                    return Err(no_match("%", a));
+                }
+                Ok(Answer::of(if is_own_integer(&a[0]) { Type::int() } else { Type::never() }))
             },
             |cx, c| {
                 if *c.ret == Kind::Never {

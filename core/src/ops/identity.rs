@@ -250,8 +250,9 @@ impl OpId {
     /// Whether a call of it with so many operands does nothing but compute: a universal function may also be
     /// handed the array for its result.
     pub(crate) fn computes_alone(self, operands: usize) -> bool {
-        let ends = |op: &&OpDef| operands <= op.spec().params.len() - op.has_out() as usize;
-        self.rows().iter().all(ends) && (self.facts().computes || self.is_elementwise())
+        let mut loops = self.rows().iter().filter(|op| matches!(op.body, Body::Ufunc(..)));
+        (self.facts().computes || self.is_elementwise())
+            && loops.all(|op| operands <= op.spec().params.len() - op.has_out() as usize)
     }
 
     /// Whether a row of it is a loop over scalars, which broadcasts.

@@ -15,15 +15,16 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         let Ok(d) = obj.cast::<PyDict>() else { return Ok(None) };
         recognise::nested_once(obj, || type_of(d, which)).map(Some)
     },
-    plan: |t, purpose| match t.kind() {
-        Kind::Container(
+    plan: |t, purpose| {
+        let Kind::Container(
             which @ (Container::DefaultDict | Container::Counter | Container::OrderedDict),
             m,
-        ) => {
-            let factory = m.get(2).map(|t| Plan::new(*t, purpose));
-            Plan::other(DictPlan::new(m[0], m[1], t, purpose, python_dict::Of::new(*which, factory)))
-        }
-        _ => Plan::impossible(t),
+        ) = t.kind()
+        else {
+            return Plan::impossible(t);
+        };
+        let factory = m.get(2).map(|t| Plan::new(*t, purpose));
+        Plan::other(DictPlan::new(m[0], m[1], t, purpose, python_dict::Of::new(*which, factory)))
     },
 };
 

@@ -66,10 +66,10 @@ impl Of {
     }
 
     pub(super) fn is(&self, class_of_object: Class) -> bool {
-        match self.which {
-            Container::Dict => class_of_object == &raw mut ffi::PyDict_Type,
-            _ => attached(|py| class(py, self.which) == Some(class_of_object)),
+        if self.which == Container::Dict {
+            return class_of_object == &raw mut ffi::PyDict_Type;
         }
+        attached(|py| class(py, self.which) == Some(class_of_object))
     }
 
     /// Whether the order is not that in which the dict below keeps its entries.

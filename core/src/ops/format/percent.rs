@@ -46,16 +46,16 @@ pub(super) fn write(call: &Called<'_>) -> Result<Program> {
     let [format, value] = call.given else { return Err(crate::typing::no_match("%", call.given)) };
     let mut program = Program::default();
     let at = program.operand(1);
-    let (values, mapping) = match value.ty.kind() {
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) => {
-            let members = m.iter().enumerate();
-            let mut all: Vec<Value> =
-                members.map(|(k, t)| (program.step(Step::Member(k as u32, at)), Some(*t))).collect();
-            all.reverse();
-            (all, Mapping::None)
-        }
-        _any if has_items(value.ty) => (vec![(at, Some(value.ty))], Mapping::Value(at)),
-        _other => (vec![(at, Some(value.ty))], Mapping::None),
+    let (values, mapping) = if let Kind::Tuple(m) | Kind::NamedTuple(_, m) = value.ty.kind() {
+        let members = m.iter().enumerate();
+        let mut all: Vec<Value> =
+            members.map(|(k, t)| (program.step(Step::Member(k as u32, at)), Some(*t))).collect();
+        all.reverse();
+        (all, Mapping::None)
+    } else if has_items(value.ty) {
+        (vec![(at, Some(value.ty))], Mapping::Value(at))
+    } else {
+        (vec![(at, Some(value.ty))], Mapping::None)
     };
     if may_be_tuple(value.ty) {
         return Err(crate::typing::no_match("%", call.given));
@@ -117,18 +117,18 @@ pub(super) fn write_converted(call: &Called<'_>) -> Result<Program> {
 /// What has items by Python's rules: `"text" % [1]` is no error, since the list may be what names are looked up
 /// in.
 fn has_items(t: Type) -> bool {
-    matches!(t.kind(), Kind::List(_) | Kind::Container(Container::Dict, _) | Kind::Range(_) | Kind::Array(_))
+    matches!(t.kind(), Kind::List(_) | Kind::Range(_) | Kind::Array(_))
+        || t.container().is_some_and(|(c, _)| c.is_mapping())
         || t.is_number() && *t != Kind::Bool && !t.is_weak()
 }
 
 /// Whether only the running program knows if it is a tuple.
 fn may_be_tuple(t: Type) -> bool {
     let is = |t: &Type| t.members().is_some();
-    match t.kind() {
-        Kind::Optional(inner) => is(inner) || may_be_tuple(*inner),
-        Kind::Variant(m) => m.iter().any(is),
-        _one => false,
+    if let Kind::Optional(inner) = t.kind() {
+        return is(inner) || may_be_tuple(*inner);
     }
+    matches!(t.kind(), Kind::Variant(m) if m.iter().any(is))
 }
 
 /// A conversion's letter with its flags; see [`super::Helpers`].

@@ -18,13 +18,13 @@ pub(in crate::ops) fn around(c: Container, m: &[Type]) -> Option<[String; 2]> {
     if c != Container::DefaultDict {
         return Some([open.into(), close.into()]);
     }
-    let made_by = match *m[2] {
-        Kind::None => "None".to_owned(),
-        Kind::Builtin(op) => {
-            classes::object(op)?;
-            format!("<class '{}'>", op.name().trim_start_matches("builtins."))
-        }
-        _ => return None,
+    let made_by = if *m[2] == Kind::None {
+        "None".to_owned()
+    } else if let Kind::Builtin(op) = *m[2] {
+        classes::object(op)?;
+        format!("<class '{}'>", op.name().trim_start_matches("builtins."))
+    } else {
+        return None;
     };
     Some([format!("{open}{made_by}, {{"), close.into()])
 }
