@@ -49,6 +49,14 @@ class Program(dicts_fuzz.Program):
         # A counter counts the pairs.
         super().line(re.sub(r"\.update\(\[\((.*), (.*)\)\]\)", r".update({\1: \2})", text) if self.cls == "Counter" else text)
 
+    def disturb(self):
+        """Without a key that goes and comes again between two steps, which an ordered dict that makes room then does not notice."""
+        if self.cls != "OrderedDict":
+            return super().disturb()
+        d, k = self.d(), self.k()
+        ways = [f"log.append(repr({d}[{k}]))", f"del {d}[{k}]", f"log.append(repr({d}.pop({k})))", f"{d}.move_to_end({k})"]
+        self.attempt(self.own.choice(ways), "KeyError")
+
     def of_class(self, text):
         empty, made, _ = CLASSES[self.cls]
         text = empty if text == "{}" else made.replace("{}", text)
