@@ -37,6 +37,8 @@ codes! {
     UnknownFunction = "unknown-function", TypingError;
     /// A value has no such attribute or method.
     UnknownAttribute = "unknown-attribute", TypingError;
+    /// A field of an instance that never changes is assigned to.
+    ImmutableField = "immutable-field", TypingError;
     /// A call does not fit the parameters of what it calls.
     BadCall = "bad-call", TypingError;
     /// Two values that meet have types that no common type holds.

@@ -69,9 +69,18 @@ pub trait Host {
     fn field_default(&self, _class: &ClassDef, _field: &str) -> Option<GlobalValue> {
         None
     }
+    /// The function that makes an instance of a class whose instances are values, out of the class and the
+    /// arguments of the call. An error says why compiled code cannot make one.
+    fn constructor(&self, class: &ClassDef) -> Result<FuncId> {
+        Err(crate::diag::Diagnostic::internal(format!("a host that makes no instances of {}", class.name)))
+    }
     /// What a class of the host has under that name, its bases included.
     fn class_attr(&self, class: &ClassDef, name: &str) -> Option<ClassAttr> {
         class.fields.iter().position(|f| f == name).map(|k| ClassAttr::Field(k as u32))
+    }
+    /// The same of what stands behind another class in the MRO of a class.
+    fn class_attr_behind(&self, _class: &ClassDef, _behind: &ClassDef, _name: &str) -> Option<ClassAttr> {
+        None
     }
     /// Whether values of a type are instances of a class that the types themselves say nothing about; none
     /// where that cannot be told.

@@ -4,7 +4,7 @@
 use crate::errors::Failure;
 use crate::guards::Guards;
 use crate::value::{self, Record};
-use crate::{decorated, functions, identity, known, operations};
+use crate::{dataclasses, decorated, functions, identity, known, operations};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyFunction, PyString, PyTuple, PyType, PyTypeMethods};
@@ -12,6 +12,7 @@ use std::cell::{Cell, RefCell};
 use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::host::{ClassAttr, GlobalValue, Host};
 use tierup_core::ssa::{FuncId, Parts};
+use tierup_core::types::class::Instances;
 use tierup_core::types::{ClassDef, Const, Type};
 
 pub(crate) struct PyHost<'py> {
@@ -89,6 +90,22 @@ impl<'py> PyHost<'py> {
         }
     }
 
+    /// Why a function that is written for a call cannot be.
+    fn of_written(&self, maker: &str, e: Failure) -> Diagnostic {
+        match e {
+            Failure::Diagnostic(d) => *d,
+            // What is wrong with the arguments is said where the function is wanted.
+            Failure::Raised(e) if e.is_instance_of::<pyo3::exceptions::PyValueError>(self.py) => {
+                Diagnostic::new(Code::BadCall, e.value(self.py).to_string())
+            }
+            Failure::Raised(e) => {
+                let d = Diagnostic::new(Code::InternalError, format!("{maker} failed: {e}"));
+                self.raised.borrow_mut().get_or_insert(e);
+                d
+            }
+        }
+    }
+
     /// A value that could not be understood: the reason becomes the compiler's error where the value is used.
     fn unsupported(&self, e: Failure) -> GlobalValue {
         match e {
@@ -146,7 +163,17 @@ impl<'py> PyHost<'py> {
         class: &Bound<'py, PyType>,
         name: &Bound<'py, PyString>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        for base in class.mro().iter() {
+        self.lookup_from(class, 0, name)
+    }
+
+    /// The same without the first classes of the MRO.
+    fn lookup_from(
+        &self,
+        class: &Bound<'py, PyType>,
+        first: usize,
+        name: &Bound<'py, PyString>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        for base in class.mro().iter().skip(first) {
             let at = base.as_ptr().cast::<ffi::PyTypeObject>();
             // SAFETY: the members of an `mro` are live classes; only classes made in Python, which can
             // change, keep their dictionary here.
@@ -183,6 +210,8 @@ impl<'py> PyHost<'py> {
         if is_made_by_namedtuple(raw, &kind)? {
             return Ok(None);
         }
+        let unwrapped = if name == "__repr__" { dataclasses::without_guard(raw)? } else { None };
+        let raw = unwrapped.as_ref().unwrap_or(raw);
         let function = |object: &Bound<'py, PyAny>| -> std::result::Result<Option<FuncId>, Failure> {
             let Some(f) = functions::python_function(object) else { return Ok(None) };
             self.depends_on(f.as_any());
@@ -291,10 +320,36 @@ impl Host for PyHost<'_> {
         self.classify(&attributes.get_item(name).ok()?, false)
     }
 
-    fn class_attr(&self, class: &ClassDef, name: &str) -> Option<ClassAttr> {
-        let class = known::object_of_def(self.py, class)?.into_bound(self.py).cast_into::<PyType>().ok()?;
+    fn constructor(&self, class: &ClassDef) -> Result<FuncId> {
+        let find = || -> std::result::Result<FuncId, Failure> {
+            let object = known::object_of_def(self.py, class)
+                .ok_or_else(|| Diagnostic::internal("an instance of a class that is gone"))?;
+            let object = object.into_bound(self.py).cast_into::<PyType>().map_err(PyErr::from)?;
+            self.class(&object);
+            for name in ["__init__", "__post_init__"] {
+                let found = self.lookup_in_class(&object, &PyString::intern(self.py, name))?;
+                // It has the defaults.
+                if let Some(f) = found.filter(|f| f.is_instance_of::<PyFunction>()) {
+                    self.depends_on(&f);
+                }
+            }
+            functions::library_func_id(&dataclasses::constructor(&object)?)
+        };
+        find().map_err(|e| self.of_written(&class.name, e))
+    }
+
+    fn class_attr(&self, def: &ClassDef, name: &str) -> Option<ClassAttr> {
+        let class = known::object_of_def(self.py, def)?.into_bound(self.py).cast_into::<PyType>().ok()?;
         self.class(&class);
         let found = self.lookup_in_class(&class, &PyString::intern(self.py, name));
+        if let Instances::Frozen(generated) = def.instances {
+            if let Some(k) = def.fields.iter().position(|f| f == name) {
+                return Some(ClassAttr::Field(k as u32));
+            }
+            if dataclasses::is_generated(name, generated) {
+                return None;
+            }
+        }
         match found {
             Ok(raw) => raw.and_then(|raw| {
                 self.class_member(&class, name, &raw)
@@ -302,6 +357,20 @@ impl Host for PyHost<'_> {
             }),
             Err(e) => Some(ClassAttr::Value(self.unsupported(e.into()))),
         }
+    }
+
+    fn class_attr_behind(&self, def: &ClassDef, behind: &ClassDef, name: &str) -> Option<ClassAttr> {
+        let object = |c| known::object_of_def(self.py, c)?.into_bound(self.py).cast_into::<PyType>().ok();
+        let (class, behind) = (object(def)?, object(behind)?);
+        self.class(&class);
+        let first = class.mro().iter().position(|c| c.is(&behind))? + 1;
+        let find = || -> std::result::Result<Option<ClassAttr>, Failure> {
+            match self.lookup_from(&class, first, &PyString::intern(self.py, name))? {
+                Some(raw) => self.class_member(&class, name, &raw),
+                None => Ok(None),
+            }
+        };
+        find().unwrap_or_else(|e| Some(ClassAttr::Value(self.unsupported(e))))
     }
 
     fn is_instance(&self, value: Type, class: Type) -> Option<bool> {
@@ -357,18 +426,7 @@ impl Host for PyHost<'_> {
                 .map_err(|_| Diagnostic::internal(format!("{name} gives no Python function")))?;
             functions::library_func_id(f)
         };
-        find().map_err(|e| match e {
-            Failure::Diagnostic(d) => *d,
-            // What is wrong with the arguments is said where the function is wanted.
-            Failure::Raised(e) if e.is_instance_of::<pyo3::exceptions::PyValueError>(self.py) => {
-                Diagnostic::new(Code::BadCall, e.value(self.py).to_string())
-            }
-            Failure::Raised(e) => {
-                let d = Diagnostic::new(Code::InternalError, format!("{maker} failed: {e}"));
-                self.raised.borrow_mut().get_or_insert(e);
-                d
-            }
-        })
+        find().map_err(|e| self.of_written(maker, e))
     }
 
     fn library(&self, path: &str) -> Result<FuncId> {

@@ -2,7 +2,7 @@
 //! those that a type is about. Classes and modules of the user's live as long as they do without us.
 
 use crate::operations::operation_of;
-use crate::{functions, identity};
+use crate::{dataclasses, functions, identity};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use pyo3::types::{PyTuple, PyType, PyTypeMethods};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use tierup_core::exc::{Class, FIRST_HOST_CLASS};
-use tierup_core::types::class::{ClassDef, ClassId, HostClass};
+use tierup_core::types::class::{ClassDef, ClassId, HostClass, Instances};
 use tierup_core::types::{Kind, Type};
 
 fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -27,6 +27,8 @@ struct Known {
     order: Vec<u64>,
     /// `_fields` of a class of named tuples.
     fields: Option<Py<PyAny>>,
+    /// What it is as a dataclass whose instances are values.
+    frozen: Option<dataclasses::Found>,
 }
 
 /// Classes by the numbers of [`crate::identity`], and those numbers by handle. Handles count classes alone:
@@ -50,7 +52,21 @@ fn known_class(class: &Bound<'_, PyType>) -> Option<&'static ClassDef> {
         None => true,
         Some(f) => class.getattr(pyo3::intern!(class.py(), "_fields")).is_ok_and(|now| now.is(f)),
     };
-    (same_order && same_fields && known.def.constructed == constructed(class)).then_some(known.def)
+    let same_methods = match &known.frozen {
+        None => !is_frozen(class),
+        Some(found) => found.holds(class),
+    };
+    let same = same_order && same_fields && same_methods && known.def.constructed == constructed(class);
+    same.then_some(known.def)
+}
+
+/// Whether a class says of itself that it is a dataclass whose instances never change.
+fn is_frozen(class: &Bound<'_, PyType>) -> bool {
+    dataclasses::may_be(class)
+        && class
+            .getattr(pyo3::intern!(class.py(), "__dataclass_params__"))
+            .and_then(|params| params.getattr(pyo3::intern!(class.py(), "frozen"))?.is_truthy())
+            .unwrap_or(false)
 }
 
 /// The definition of a class that the compiler does not know by itself.
@@ -83,7 +99,10 @@ fn host_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassDef> {
     }
     let numbers = mro.iter().map(|c| identity::number_of(&c)).collect::<PyResult<Vec<_>>>()?;
     let name: String = class.getattr("__name__")?.extract()?;
+    let qualname: String = class.getattr("__qualname__")?.extract()?;
     let (fields, read_of) = of_tuple.unzip();
+    let frozen = dataclasses::look(class)?;
+    let instances = frozen.as_ref().map_or(Instances::Inherited, |f| Instances::Frozen(f.generated));
     let mut table = lock(&CLASSES);
     let handle = match table.by_object.get(&object) {
         Some(known) => known.handle,
@@ -92,11 +111,12 @@ fn host_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassDef> {
             FIRST_HOST_CLASS + table.made - 1
         }
     };
-    let fields = fields.unwrap_or_default();
+    let fields = fields.or_else(|| Some(frozen.as_ref()?.fields.clone())).unwrap_or_default();
     let (order, constructed) = (Some(order), constructed(class));
-    let def = ClassDef::of_host(HostClass { handle, name, bases, order, fields, constructed })
+    let told = HostClass { handle, name, qualname, bases, order, fields, instances, constructed };
+    let def = ClassDef::of_host(told)
         .map_err(|_| PyTypeError::new_err(format!("{class} has bases that contradict each other")))?;
-    let known = Arc::new(Known { def, handle, order: numbers, fields: read_of });
+    let known = Arc::new(Known { def, handle, order: numbers, fields: read_of, frozen });
     let before = table.by_object.insert(object, known);
     table.objects.insert(handle, object);
     drop(table);
@@ -211,6 +231,12 @@ pub(crate) fn exception_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'st
     host_class(class).map(Some)
 }
 
+/// A class whose instances are values.
+pub(crate) fn frozen_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassDef>> {
+    let def = host_class(class)?;
+    Ok(matches!(def.instances, Instances::Frozen(_)).then_some(def))
+}
+
 /// A class that is neither of these: compiled code reads its attributes.
 pub(crate) fn plain_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassDef> {
     host_class(class)
@@ -265,8 +291,11 @@ pub(crate) fn module_object<'py>(py: Python<'py>, name: &str) -> Option<Bound<'p
 pub(crate) fn objects_of(t: Type, found: &mut Vec<u64>) {
     let here = if let Kind::Function(f) = t.kind() {
         functions::object_of_id(f.func)
-    } else if let Kind::NamedTuple(c, _) | Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) =
-        t.kind()
+    } else if let Kind::NamedTuple(c, _)
+    | Kind::Frozen(c, _)
+    | Kind::NamedTupleClass(c)
+    | Kind::ExcClass(c)
+    | Kind::Class(c) = t.kind()
     {
         c.handle().and_then(object_of_class)
     } else if let Kind::Module(m) = t.kind() {

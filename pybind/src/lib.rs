@@ -17,6 +17,7 @@ mod classes;
 mod convert;
 mod ctx;
 mod cuda;
+mod dataclasses;
 mod decode;
 mod decorated;
 mod dispatcher;

@@ -211,18 +211,44 @@ pub(crate) unsafe fn has_own(obj: *mut ffi::PyObject) -> bool {
     }
 }
 
-/// An attribute that an instance has in its own dictionary under the name of a method or constant of its
-/// class: compiled code, which knows the class alone, would take that of the class.
-pub(crate) fn hidden(obj: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
-    // SAFETY: a live object, which has a dictionary.
-    let own = unsafe {
-        if !has_own(obj.as_ptr()) {
-            return Ok(None);
+/// The dictionary of an instance, which its class makes where it does not have one yet; none where instances of
+/// the class have none.
+fn own_dict<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
+    // SAFETY: a live object of a live class.
+    unsafe {
+        let place = _PyObject_GetDictPtr(obj.as_ptr());
+        if !place.is_null() && !(*place).is_null() {
+            return Bound::from_borrowed_ptr(obj.py(), *place).cast_into::<PyDict>().ok();
         }
-        Bound::from_borrowed_ptr(obj.py(), *_PyObject_GetDictPtr(obj.as_ptr())).cast_into::<PyDict>()?
-    };
+        // Values that still lie in the instance itself.
+        if (*ffi::Py_TYPE(obj.as_ptr())).tp_flags & MANAGED_DICT == 0 {
+            return None;
+        }
+        let dict = ffi::PyObject_GenericGetDict(obj.as_ptr(), std::ptr::null_mut());
+        if dict.is_null() {
+            ffi::PyErr_Clear();
+        }
+        Bound::from_owned_ptr_or_opt(obj.py(), dict)?.cast_into::<PyDict>().ok()
+    }
+}
+/// `Py_TPFLAGS_MANAGED_DICT`: Python keeps the dictionaries of a class's instances.
+const MANAGED_DICT: std::ffi::c_ulong = 1 << 4;
+
+/// How many attributes an instance has of its own, in a dictionary.
+pub(crate) fn own_attributes(obj: &Bound<'_, PyAny>) -> usize {
+    own_dict(obj).map_or(0, |d| d.len())
+}
+
+/// An attribute that an instance has in its own dictionary under the name of a method or constant of its
+/// class, and which is none of its fields: compiled code, which knows the class alone, would take that of the
+/// class.
+pub(crate) fn hidden(obj: &Bound<'_, PyAny>, fields: &[String]) -> PyResult<Option<String>> {
+    let Some(own) = own_dict(obj) else { return Ok(None) };
     let class = obj.get_type();
     for name in own.keys() {
+        if name.extract::<&str>().is_ok_and(|name| fields.iter().any(|f| f == name)) {
+            continue;
+        }
         for at in class.mro().iter() {
             let Ok(found) = at.getattr("__dict__")?.get_item(&name) else { continue };
             let kind = found.get_type().name()?.to_string();

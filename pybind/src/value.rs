@@ -4,7 +4,7 @@ use crate::convert::{nested, recognise};
 use crate::errors::Failure;
 use crate::overrides::{hidden, overridden};
 use crate::wording::{a, class_name};
-use crate::{functions, known, npy, operations};
+use crate::{dataclasses, functions, known, npy, operations};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -134,6 +134,9 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
     }
     if let Ok(t) = obj.cast::<PyTuple>() {
         return classify_tuple(t, record);
+    }
+    if let Some(v) = classify_instance(obj, record)? {
+        return Ok(v);
     }
     if let Some(t) = operations::type_object(obj)? {
         return Ok(GlobalValue::DType(t));
@@ -267,7 +270,7 @@ fn classify_tuple(t: &Bound<'_, PyTuple>, record: &dyn Record) -> Result<GlobalV
         record.class(&t.get_type());
         known::namedtuple_class(&t.get_type())?
     };
-    if let Some(name) = named.map_or(Ok(None), |_| hidden(t.as_any()))? {
+    if let Some(name) = named.map_or(Ok(None), |_| hidden(t.as_any(), &[]))? {
         let class = a(&class_name(t.as_any()));
         return Ok(GlobalValue::Unsupported(format!("{class} with an attribute '{name}' of its own")));
     }
@@ -287,6 +290,38 @@ fn classify_tuple(t: &Bound<'_, PyTuple>, record: &dyn Record) -> Result<GlobalV
         None => Type::tuple(types),
     };
     Ok(GlobalValue::Tuple(ty, members))
+}
+
+/// An instance of a class whose instances are values.
+fn classify_instance(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Option<GlobalValue>, Failure> {
+    let class = obj.get_type();
+    if !dataclasses::may_be(&class) {
+        return Ok(None);
+    }
+    let Some(def) = known::frozen_class(&class)? else { return Ok(None) };
+    record.class(&class);
+    let what = a(&class_name(obj));
+    if let Some(name) = hidden(obj, &def.fields)? {
+        let text = format!("{what} with an attribute '{name}' of its own");
+        return Ok(Some(GlobalValue::Unsupported(text)));
+    }
+    let (mut members, mut types) = (vec![], vec![]);
+    for name in &def.fields {
+        let found = match obj.getattr_opt(name.as_str())? {
+            Some(value) => nested(|| classify(&value, record))?,
+            None => GlobalValue::Unsupported("no value".into()),
+        };
+        match (value_type(&found), &found) {
+            (Some(t), _) => types.push(t),
+            (None, GlobalValue::Unsupported(of)) => {
+                let text = format!("{what} whose field '{name}' is {of}");
+                return Ok(Some(GlobalValue::Unsupported(text)));
+            }
+            (None, _) => return Ok(Some(GlobalValue::Unsupported(what))),
+        }
+        members.push(found);
+    }
+    Ok(Some(GlobalValue::Tuple(Type::new(Kind::Frozen(def, types)), members)))
 }
 
 /// Whether it is one of those that make an object of Python out of a kernel: `stencil`, `vectorize`,

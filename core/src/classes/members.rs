@@ -21,6 +21,8 @@ pub enum Member {
     Field(u32),
     /// `__name__` of a class or a function.
     Name,
+    /// `__qualname__` of a class.
+    QualifiedName,
     /// `_asdict` of a named tuple, which would make a dictionary.
     AsDict,
     /// What the host found in one of its classes.
@@ -49,6 +51,7 @@ const OF_NUMBERS: &[&str] = &["int", "bool", "float", "complex", "number", "gene
 const OF_INFERENCE: &[(ClassId, &str, Member)] = &[
     (ClassId::OBJECT, "__class__", Member::Property(id::BUILTINS_TYPE)),
     (ClassId::TYPE, "__name__", Member::Name),
+    (ClassId::TYPE, "__qualname__", Member::QualifiedName),
     (ClassId::FUNCTION, "__name__", Member::Name),
     (ClassId::METHOD, "__name__", Member::Name),
     (ClassId::BUILTIN_FUNCTION, "__name__", Member::Name),
@@ -187,7 +190,9 @@ impl Member {
             | Member::StaticMethod(op)
             | Member::ClassMethod(op)
             | Member::Property(op) => op.is_internal(),
-            Member::Field(_) | Member::Name | Member::AsDict | Member::Host(_) => false,
+            Member::Field(_) | Member::Name | Member::QualifiedName | Member::AsDict | Member::Host(_) => {
+                false
+            }
         }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn class_of(t: Type) -> &'static ClassDef {
         Kind::Str => ClassId::STR,
         Kind::Optional(t) => return class_of(*t),
         Kind::Tuple(_) => ClassId::TUPLE,
-        Kind::NamedTuple(c, _) => return c,
+        Kind::NamedTuple(c, _) | Kind::Frozen(c, _) => return c,
         Kind::Array(_) => ClassId::NDARRAY,
         Kind::List(_) => ClassId::LIST,
         Kind::Container(c, _) => c.class(),
@@ -41,7 +41,9 @@ pub(crate) fn class_of(t: Type) -> &'static ClassDef {
         Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) => ClassId::TYPE,
         Kind::Exception => ClassId::BASE_EXCEPTION,
         Kind::Random => ClassId::RANDOM,
-        Kind::Never
+        // Nobody asks what class an object of `super` has.
+        Kind::Super(..)
+        | Kind::Never
         | Kind::Undef
         | Kind::MaybeUndef(_)
         | Kind::Var(_)

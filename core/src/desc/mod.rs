@@ -279,7 +279,12 @@ fn symbol(place: &Place, keys: Option<&[Key]>) -> String {
 
 /// The parts by which values are compared, one after the other; none where only compiled code can tell.
 pub fn compared_parts(t: Type) -> Option<Vec<Elem>> {
-    match t.members() {
+    // What a class says of its instances itself, no descriptor knows.
+    if matches!(t.kind(), crate::types::Kind::Frozen(c, _) if !c.generated().equality || !c.generated().hash)
+    {
+        return None;
+    }
+    match t.parts() {
         Some(members) => {
             let parts = members.iter().map(|m| compared_parts(*m)).collect::<Option<Vec<_>>>();
             parts.map(|all| all.concat())

@@ -46,6 +46,7 @@ pub(crate) fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) ->
         {
             members(cx, val, a, b)
         }
+        (Kind::Frozen(c, a), Kind::Frozen(d, b)) if c == d => members(cx, val, a, b),
         (Kind::Slice(a), Kind::Slice(b)) => members(cx, val, a, b),
         (Kind::Range(_), Kind::Range(None))
         | (Kind::Iter(IterType::Range(_)), Kind::Iter(IterType::Range(None))) => {
@@ -133,7 +134,7 @@ pub(crate) fn fits(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) ->
         (Kind::Optional(x), _) => fits(cx, &val[1..], *x, to),
         (Kind::Variant(m), _) => both(cx, m, &mut std::iter::repeat(to), &val[1..]),
         _ => {
-            let (x, y) = (from.members()?, to.members()?);
+            let (x, y) = (from.parts()?, to.parts()?);
             both(cx, x, &mut y.iter().copied(), val)
         }
     }

@@ -79,7 +79,7 @@ pub(crate) fn scalar(
             out
         }
         _ => {
-            let types: &[crate::types::Type] = if let Kind::Slice(m) = ty.kind() { m } else { ty.members()? };
+            let types: &[crate::types::Type] = if let Kind::Slice(m) = ty.kind() { m } else { ty.parts()? };
             let Const::Tuple(m) = c else { return None };
             let mut out = vec![];
             for (c, t) in m.iter().zip(types) {

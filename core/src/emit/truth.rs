@@ -26,6 +26,8 @@ pub(crate) fn known_truth(t: Type) -> Option<Option<bool>> {
         | Kind::Class(_)
         | Kind::Generator(..)
         | Kind::Random
+        | Kind::Frozen(..)
+        | Kind::Super(..)
         | Kind::Slice(_) => Some(Some(true)),
         Kind::Bool
         | Kind::Int(_)

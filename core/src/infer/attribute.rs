@@ -59,6 +59,9 @@ impl Solver<'_, '_> {
             })?;
             return Ok((Type::new(Kind::Builtin(known)), None, false));
         }
+        if let Kind::Super(class, of) = *ty {
+            return self.attribute_behind(i, v, class, of, name);
+        }
         // What None has is nothing: an attribute of an optional value is one of the value, with a check.
         if let Kind::Optional(inner) = *ty {
             if let Kind::Variant(_) = inner.kind() {
@@ -132,7 +135,7 @@ impl Solver<'_, '_> {
                     Some(Const::Tuple(c)) => c.get(k as usize).cloned(),
                     _ => None,
                 };
-                let field = ty.members().and_then(|m| m.get(k as usize));
+                let field = ty.parts().and_then(|m| m.get(k as usize));
                 let field = field.ok_or_else(|| {
                     let text = format!("'{name}' reads member {k}, which a value of type {ty} does not have");
                     Diagnostic::new(Code::UnknownAttribute, text)
@@ -141,6 +144,10 @@ impl Solver<'_, '_> {
             }
             Member::Name => match name_of(ty) {
                 Some(text) => Ok((Type::str(), Some(Const::Str(text.into())), false)),
+                None => Err(self.no_attribute(ty, classes::class_of(ty), name)),
+            },
+            Member::QualifiedName => match classes::class_named(ty) {
+                Some(class) => Ok((Type::str(), Some(Const::Str(class.qualname.as_str().into())), false)),
                 None => Err(self.no_attribute(ty, classes::class_of(ty), name)),
             },
             Member::ClassMethod(_) | Member::AsDict => {
@@ -173,7 +180,7 @@ impl Solver<'_, '_> {
             )
             .help("use the fields by name, or `_fields` for their names")),
             Member::Property(_) | Member::Field(_) => Err(self.of_instances(class, name)),
-            Member::Name => Err(self.no_attribute(ty, class, name)),
+            Member::Name | Member::QualifiedName => Err(self.no_attribute(ty, class, name)),
             Member::Host(found) => self.of_user_class(i, ty, class, name, found),
         }
     }

@@ -178,6 +178,15 @@ impl Solver<'_, '_> {
             Kind::Builtin(id::BUILTINS_GETATTR | id::BUILTINS_HASATTR) => {
                 self.get_attribute(i, callee, &positional)
             }
+            Kind::Builtin(
+                id @ (id::DATACLASSES_REPLACE | id::DATACLASSES_ASDICT | id::DATACLASSES_ASTUPLE),
+            ) if let [of] = positional.as_slice()
+                && let Kind::Frozen(class, _) = self.source_arg(of)?.ty.kind() =>
+            {
+                self.of_dataclass(i, *id, class, of, named)
+            }
+            Kind::Builtin(id::BUILTINS_SUPER) if positional.len() == 2 => self.super_of(i, &positional),
+            Kind::Builtin(id::INSTANCE_MAKE) => self.make_instance(i, positional),
             Kind::Builtin(id::NUMPY_RESULT_DTYPE) => self.result_dtype(i, positional),
             // A value that may be None is asked when it runs.
             Kind::Builtin(id::BUILTINS_ISINSTANCE)
@@ -200,7 +209,7 @@ impl Solver<'_, '_> {
             }
             Kind::DType(_) => self.call_row(i, id::DTYPE_CALL, callee, positional, named),
             Kind::ExcClass(_) => self.call_row(i, id::EXC_NEW, callee, positional, named),
-            Kind::NamedTuple(class, _)
+            Kind::NamedTuple(class, _) | Kind::Frozen(class, _)
                 if !class.is_keywords()
                     && let Some(own) =
                         self.special_call(i, class, callee, positional.clone(), named.clone()) =>
@@ -220,6 +229,11 @@ impl Solver<'_, '_> {
                 let args = self.source_args(&sources)?;
                 self.out.resolved.insert(i, Resolved::Build { sources });
                 Ok((Type::new(Kind::NamedTuple(class, args.iter().map(|a| a.ty).collect())), None, false))
+            }
+            Kind::Class(c) if c.is_frozen() => {
+                let func = self.session.host.constructor(c)?;
+                let all = std::iter::once(callee.clone()).chain(positional).collect();
+                self.call(i, &Source::Global(GlobalValue::Function(func)), all, named)
             }
             Kind::Class(c) => Err(Diagnostic::new(
                 Code::BadCall,

@@ -16,6 +16,7 @@ type Typed = Result<(Type, Option<Const>, bool)>;
 
 impl Solver<'_, '_> {
     /// An attribute of an instance that the host found in its class.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only these are instances of classes of the host")]
     pub(super) fn of_user_instance(
         &mut self,
         i: Inst,
@@ -52,11 +53,13 @@ impl Solver<'_, '_> {
                 Ok(typed)
             }
             ClassAttr::ClassMethod(f) => {
-                let Kind::NamedTuple(class, _) = ty.kind() else {
-                    return Err(self.no_attribute(ty, class, name));
+                let of = match ty.kind() {
+                    Kind::NamedTuple(class, _) => GlobalValue::NamedTupleClass(class),
+                    Kind::Frozen(class, _) => GlobalValue::Class(class),
+                    _ => return Err(self.no_attribute(ty, class, name)),
                 };
-                let of = Source::Global(GlobalValue::NamedTupleClass(class));
-                self.bound(i, of, Type::new(Kind::NamedTupleClass(class)), f)
+                let (class, _) = type_of_global(&of).map_err(|w| refused(&of, name, &w))?;
+                self.bound(i, Source::Global(of), class, f)
             }
         }
     }

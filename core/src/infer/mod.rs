@@ -16,6 +16,7 @@ pub(crate) mod call;
 pub(crate) mod classes;
 pub(crate) mod finish;
 pub(crate) mod hints;
+mod instances;
 mod member;
 pub(crate) mod origin;
 mod pattern;

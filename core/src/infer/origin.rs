@@ -67,6 +67,7 @@ impl Solver<'_, '_> {
         }
         let same = |t: Type| {
             matches!(t.kind(), Kind::Tuple(m) | Kind::NamedTuple(_, m) if !m.is_empty())
+                || matches!(t.kind(), Kind::Frozen(..))
                 || matches!(t.kind(), Kind::Range(_) | Kind::Slice(_))
         };
         (same(types[0]) && types[0] == types[1]).then(|| {
@@ -159,7 +160,11 @@ impl Solver<'_, '_> {
         let of = |k: usize| match *self.ty(node.args[k]) {
             Kind::Bool => self.is_pythons(defs, node.args[k], depth + 1),
             Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) => Some(self.ty(node.args[k]).is_weak()),
-            Kind::Array(_) | Kind::Optional(_) | Kind::Variant(_) | Kind::NamedTuple(..) => None,
+            Kind::Array(_)
+            | Kind::Optional(_)
+            | Kind::Variant(_)
+            | Kind::NamedTuple(..)
+            | Kind::Frozen(..) => None,
             _ => Some(true),
         };
         let both = |a: Option<bool>, b: Option<bool>| match (a, b) {

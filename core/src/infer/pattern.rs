@@ -64,7 +64,7 @@ impl Solver<'_, '_> {
         let Some(Const::Tuple(named)) = &names.konst else { return Ok(None) };
         let named: Option<Vec<String>> = named.iter().map(text).collect();
         let (Some(named), count) = (named, count.int().unwrap_or(0) as usize) else { return Ok(None) };
-        let fields: &[String] = if let Kind::NamedTuple(c, _) = ty.kind() { &c.fields } else { &[] };
+        let fields = ty.field_names();
         let by_place = if count > 0 { self.match_args(class.ty)? } else { None };
         let places = by_place.as_deref().unwrap_or(fields);
         let Some(first) = places.get(..count) else {

@@ -57,13 +57,14 @@ impl<'h> Solver<'_, 'h> {
         self.rows(i, plain, args, vec![])
     }
 
-    /// Whether there is a named tuple among operands, or in one of them.
+    /// Whether there is an instance of a class of the user's among operands, or in one of them.
     fn may_be_special(&mut self, operands: &[Source]) -> Result<bool> {
         for s in operands {
             let t = self.source_arg(s)?.ty;
             let contains = matches!(
                 t.kind(),
                 Kind::NamedTuple(..)
+                    | Kind::Frozen(..)
                     | Kind::Tuple(_)
                     | Kind::List(_)
                     | Kind::Container(..)

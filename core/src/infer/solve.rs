@@ -413,6 +413,11 @@ impl<'s, 'h> Solver<'s, 'h> {
             {
                 self.rows(i, set, node.args.iter().map(|v| Source::Value(*v)).collect(), vec![])
             }
+            Op::SetAttr(name) if let Kind::Frozen(class, _) = self.ty(node.args[0]).kind() => {
+                let text = format!("cannot assign to '{name}': instances of {} never change", class.name);
+                Err(Diagnostic::new(Code::ImmutableField, text)
+                    .help(format!("make another one: dataclasses.replace(x, {name}=...)")))
+            }
             Op::SetAttr(name) => Err(Diagnostic::new(
                 Code::UnknownAttribute,
                 format!("cannot set attribute '{name}' of {}", self.session.resolve(self.ty(node.args[0]))),

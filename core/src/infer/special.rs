@@ -1,5 +1,5 @@
-//! Special methods: what operators, built-in functions and loops do with a named tuple whose class says so
-//! itself.
+//! Special methods: what operators, built-in functions and loops do with an instance of a class of the user's
+//! that says so itself.
 //!
 //! Python asks the class of an operand before it does what tuples do, and so does this. What only takes the
 //! members of a tuple where Python would ask is not done to such a value: another row of the table is tried,
@@ -7,6 +7,7 @@
 
 use super::resolved::Source;
 use super::state::Solver;
+use crate::classes;
 use crate::classes::slots::{self, How, Slot};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::{ClassAttr, GlobalValue};
@@ -101,14 +102,13 @@ fn asked_of_elements(path: OpId) -> &'static [Slot] {
     }
 }
 
-/// The class of a named tuple.
+/// The class of the user's that a value is an instance of.
+#[expect(clippy::wildcard_enum_match_arm, reason = "values of any other type are of classes of Python's")]
 fn class_of(t: Type) -> Option<&'static ClassDef> {
-    if let Kind::NamedTuple(c, _) = t.kind()
-        && !c.is_keywords()
-    {
-        Some(c)
-    } else {
-        None
+    match t.kind() {
+        Kind::NamedTuple(c, _) if !c.is_keywords() => Some(c),
+        Kind::Frozen(c, _) => Some(c),
+        _ => None,
     }
 }
 
@@ -117,7 +117,11 @@ fn class_of(t: Type) -> Option<&'static ClassDef> {
 fn classes_inside(t: Type, out: &mut Vec<&'static ClassDef>) {
     let parts = match t.kind() {
         Kind::Optional(x) | Kind::List(x) => std::slice::from_ref(x),
-        Kind::Container(_, m) | Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Variant(m) => m,
+        Kind::Container(_, m)
+        | Kind::Tuple(m)
+        | Kind::NamedTuple(_, m)
+        | Kind::Frozen(_, m)
+        | Kind::Variant(m) => m,
         _ => &[],
     };
     for part in parts {
@@ -126,11 +130,12 @@ fn classes_inside(t: Type, out: &mut Vec<&'static ClassDef>) {
     }
 }
 
-/// Whether a type is that of a named tuple, or has one in it.
+/// Whether values of a type are instances of a class of the user's, or hold some.
 #[expect(clippy::wildcard_enum_match_arm, reason = "any other type has no parts with special methods")]
 pub(crate) fn has_classes(t: Type) -> bool {
     match t.kind() {
         Kind::NamedTuple(c, m) => !c.is_keywords() || m.iter().any(|t| has_classes(*t)),
+        Kind::Frozen(..) => true,
         Kind::Optional(x) | Kind::List(x) => has_classes(*x),
         Kind::Tuple(m) | Kind::Variant(m) | Kind::Container(_, m) => m.iter().any(|t| has_classes(*t)),
         _ => false,
@@ -199,7 +204,7 @@ impl Solver<'_, '_> {
         let left = class_of(first).and_then(|c| Some((c, self.has_own(c, of_left)?)));
         let right = class_of(second).and_then(|c| Some((c, self.has_own(c, of_right)?)));
         if left.is_none() && right.is_none() {
-            return None;
+            return self.unequal(i, path, [first, second], args);
         }
         // Arrays have their own ways with what stands beside them.
         if right.is_some()
@@ -216,25 +221,80 @@ impl Solver<'_, '_> {
         // The right operand is asked first where its class is derived from the left one's.
         let derived = match (first.kind(), class_of(second)) {
             (Kind::Tuple(_), Some(_)) => true,
-            (Kind::NamedTuple(a, _), Some(b)) => *a != b && b.is_a(a.id),
+            (Kind::NamedTuple(a, _) | Kind::Frozen(a, _), Some(b)) => *a != b && b.is_a(a.id),
             _ => false,
         };
-        let reflected = |s: &mut Self, (class, attr)| {
-            Some(s.ask(i, class, of_right, attr, How::Direct, &[args[1].clone(), args[0].clone()]))
-        };
-        match (left, right) {
-            (_, Some(r)) if derived => reflected(self, r),
-            (Some((class, attr)), _) => Some(self.ask(i, class, of_left, attr, How::Direct, args)),
-            // Tuples compare and add to tuples themselves.
-            (None, Some(r)) => {
-                let own = class_of(first).is_some()
-                    && (of_left.compares()
-                        || matches!(of_left, Slot::Add | Slot::Mul)
-                            && class_of(first).is_some_and(|c| self.has_own(c, of_right).is_some()));
-                if own { None } else { reflected(self, r) }
-            }
-            (None, None) => None,
+        // Tuples compare and add to tuples themselves.
+        let of_tuple = left.is_none()
+            && matches!(first.kind(), Kind::NamedTuple(..))
+            && class_of(first).is_some_and(|c| {
+                of_left.compares()
+                    || matches!(of_left, Slot::Add | Slot::Mul) && self.has_own(c, of_right).is_some()
+            });
+        if of_tuple && !derived {
+            return None;
         }
+        let left = left.map(|(class, attr)| (class, of_left, attr, args.to_vec()));
+        let right = right
+            // Operands of one class ask the same method once, but in comparisons.
+            .filter(|_| left.is_none() || of_left.compares() || class_of(first) != class_of(second))
+            .map(|(class, attr)| (class, of_right, attr, vec![args[1].clone(), args[0].clone()]));
+        let both = if derived { [right, left] } else { [left, right] };
+        Some(self.ask_in_turn(i, path, [first, second], both.into_iter().flatten().collect()))
+    }
+
+    /// The first answer of special methods that is not NotImplemented.
+    fn ask_in_turn(
+        &mut self,
+        i: Inst,
+        path: OpId,
+        types: [Type; 2],
+        methods: Vec<(&'static ClassDef, Slot, ClassAttr, Vec<Source>)>,
+    ) -> Typed {
+        for (class, slot, attr, args) in methods {
+            let typed = self.ask(i, class, slot, attr, How::Direct, &args)?;
+            let left_open = |t: Type| *t == Kind::Builtin(id::NOT_IMPLEMENTED);
+            if typed.0.arguments().iter().any(left_open) {
+                return Err(self.cannot(
+                    class,
+                    slot,
+                    "whether it gives NotImplemented is only known when the program runs",
+                ));
+            }
+            if !left_open(typed.0) {
+                return Ok(typed);
+            }
+            self.out.resolved.remove(&i);
+        }
+        // Python then asks whether both are one object; those of different classes are not.
+        match path {
+            id::EQ | id::NE if classes::class_of(types[0]) != classes::class_of(types[1]) => {
+                Ok((Type::bool(), Some(Const::Bool(path == id::NE)), false))
+            }
+            _ => {
+                let [a, b] = types.map(|t| self.session.resolve(t));
+                let text =
+                    format!("{} does not take ({a}, {b}): their methods give NotImplemented", path.name());
+                Err(Diagnostic::new(Code::NoMatchingOperation, text))
+            }
+        }
+    }
+
+    /// `a != b` where a class defines `__eq__` alone: what that says, turned round. A named tuple has the
+    /// method from tuple.
+    fn unequal(&mut self, i: Inst, path: OpId, types: [Type; 2], args: &[Source]) -> Option<Typed> {
+        let asks = |t: Type| {
+            matches!(t.kind(), Kind::Frozen(..))
+                && class_of(t).is_some_and(|c| self.has_own(c, Slot::Eq).is_some())
+        };
+        if path != id::NE || !types.into_iter().any(asks) {
+            return None;
+        }
+        let func = match self.session.host.library("special.unequal") {
+            Ok(func) => func,
+            Err(d) => return Some(Err(d)),
+        };
+        Some(self.call_function(i, func, args.to_vec(), true))
     }
 
     /// Whether what may stand at operand `k` has a method that an operation asks for.

@@ -260,7 +260,9 @@ fn collect(t: Type, argument: usize, leaf: &mut usize, out: &mut Vec<Place>) {
         Kind::Array(_) | Kind::List(_) | Kind::Container(..) => {
             out.push(Place { argument, leaf: first, ty: t });
         }
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().for_each(|t| collect(*t, argument, leaf, out)),
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Frozen(_, m) => {
+            m.iter().for_each(|t| collect(*t, argument, leaf, out))
+        }
         Kind::Optional(of) | Kind::MaybeUndef(of) => {
             *leaf += 1;
             collect(*of, argument, leaf, out);
@@ -731,7 +733,7 @@ impl Flow {
         }
         if let Op::Member(k) = node.op {
             let (all, t) = (of(node.args.first()?)?, f.types[node.args[0].index()]);
-            let members = t.members()?;
+            let members = t.parts()?;
             let skipped: usize = members.iter().take(k as usize).map(|t| count(*t)).sum();
             return all.get(skipped..skipped + count(made)).map(<[usize]>::to_vec);
         }
@@ -761,7 +763,7 @@ fn holds(t: Type) -> bool {
         | Kind::Variant(_) => true,
         Kind::Function(f) => f.defaults.iter().chain(&f.captures).any(|t| holds(*t)),
         Kind::Optional(of) | Kind::MaybeUndef(of) | Kind::Method(_, of) => holds(*of),
-        _ => t.members().is_some_and(|m| m.iter().any(|t| holds(*t))),
+        _ => t.parts().is_some_and(|m| m.iter().any(|t| holds(*t))),
     }
 }
 
@@ -770,7 +772,7 @@ fn stores(t: Type) -> bool {
     match t.kind() {
         Kind::List(_) | Kind::Container(..) => t.arguments().iter().any(|of| holds(of)),
         Kind::Optional(of) | Kind::MaybeUndef(of) | Kind::Method(_, of) => stores(*of),
-        _ => t.members().is_some_and(|m| m.iter().any(|t| stores(*t))),
+        _ => t.parts().is_some_and(|m| m.iter().any(|t| stores(*t))),
     }
 }
 

@@ -78,7 +78,7 @@ fn assume_shapes(cx: &mut LowerCx<'_>, ty: Type, val: &[lir::Value]) {
         for n in &val[2..2 + a.ndim()] {
             cx.assume_not_negative(*n);
         }
-    } else if let Some(m) = ty.members() {
+    } else if let Some(m) = ty.parts() {
         for (t, v) in m.iter().zip(split_leaves(val, m)) {
             assume_shapes(cx, *t, &v);
         }

@@ -50,8 +50,8 @@ fn fits(t: Type, arrays: bool) -> bool {
         | Kind::ExcClass(_)
         | Kind::Class(_) => true,
         Kind::Array(_) => arrays,
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().all(|t| fits(*t, arrays)),
-        Kind::Optional(t) => fits(*t, arrays),
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Frozen(_, m) => m.iter().all(|t| fits(*t, arrays)),
+        Kind::Optional(t) | Kind::Super(_, t) => fits(*t, arrays),
         Kind::Slice(parts) => parts.iter().all(|t| fits(*t, arrays)),
         Kind::Function(_) => t.leaf_count() == 0,
         Kind::Never

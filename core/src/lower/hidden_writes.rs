@@ -541,7 +541,7 @@ impl<'a> Code<'a> {
             if reads && matches!(of.kind(), Kind::List(_) | Kind::Container(..)) {
                 return Some(from);
             }
-            if !matches!(of.kind(), Kind::Tuple(_) | Kind::NamedTuple(..)) {
+            if of.parts().is_none() {
                 return None;
             }
             v = from;

@@ -59,7 +59,7 @@ pub(crate) fn may_raise(func: &Func, node: &InstNode) -> bool {
             node.args
                 .iter()
                 .filter(|a| {
-                    func.types[a.index()].as_array().is_some() || func.types[a.index()].members().is_some()
+                    func.types[a.index()].as_array().is_some() || func.types[a.index()].parts().is_some()
                 })
                 .count()
                 > 1

@@ -438,6 +438,9 @@ fn class_value(t: Type) -> Option<Type> {
     {
         return Some(Type::new(Kind::NamedTupleClass(c)));
     }
+    if let Kind::Frozen(c, _) = t.kind() {
+        return Some(Type::new(Kind::Class(c)));
+    }
     // Of these the type does not say which class it is, or whether the value is one itself.
     let unsaid = matches!(
         *t,
@@ -490,7 +493,7 @@ fn matched_members(args: &[Arg]) -> Result<Option<Vec<usize>>> {
         return Ok(None);
     }
     let of = args[0].ty.without_none();
-    let fields: &[String] = if let Kind::NamedTuple(c, _) = of.kind() { &c.fields } else { &[] };
+    let fields = of.field_names();
     let named = names.iter().map(|n| n.as_str().and_then(|n| fields.iter().position(|f| f == n)));
     let all: Option<Vec<usize>> =
         (0..count).map(|k| Some(k).filter(|k| *k < fields.len())).chain(named).collect();
@@ -499,7 +502,7 @@ fn matched_members(args: &[Arg]) -> Result<Option<Vec<usize>>> {
             Code::UnsupportedSyntax,
             format!("this class pattern cannot look inside {}", args[0].ty),
         )
-        .help("take the value itself (`case int(i)`) or fields of a named tuple")
+        .help("take the value itself (`case int(i)`) or fields of a named tuple or a frozen dataclass")
     })
 }
 
@@ -520,7 +523,7 @@ fn match_class_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         }
         Some(members) => {
             let t =
-                Type::tuple(members.into_iter().filter_map(|k| inner.members()?.get(k).copied()).collect());
+                Type::tuple(members.into_iter().filter_map(|k| inner.parts()?.get(k).copied()).collect());
             Ok(Answer::of(if optional { Type::optional(t) } else { t }))
         }
     }
@@ -536,7 +539,7 @@ fn emit_match_class(_: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
     // Of an optional value the flag comes first, and goes on into the optional tuple.
     let (flag, value) = call.args[0].split_at(usize::from(call.types[0].as_optional().is_some()));
     let ty = call.types[0].without_none();
-    let parts = split_leaves(value, ty.members().unwrap_or_default());
+    let parts = split_leaves(value, ty.parts().unwrap_or_default());
     Ok(flag
         .iter()
         .copied()
@@ -620,11 +623,14 @@ fn mapping_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn hashable(t: Type) -> bool {
-    t.is_number() || *t == Kind::Str || t.members().is_some_and(|m| m.iter().all(|t| hashable(*t)))
+    t.is_number()
+        || *t == Kind::Str
+        || !matches!(t.kind(), Kind::Frozen(c, _) if !c.generated().hash)
+            && t.parts().is_some_and(|m| m.iter().all(|t| hashable(*t)))
 }
 
 fn hash(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
-    if let Some(m) = t.members() {
+    if let Some(m) = t.parts() {
         let parts = split_leaves(v, m);
         let all = parts.iter().zip(m).map(|(p, t)| hash(cx, p, *t)).collect::<Result<Vec<_>>>()?;
         let (at, n) = (cx.spill(&all), cx.b.i64(all.len() as i64));

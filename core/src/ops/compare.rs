@@ -392,6 +392,9 @@ pub(crate) fn comparable(a: Type, b: Type) -> bool {
         _ if is_unit(a) && is_unit(b) => true,
         (Kind::None, _) | (_, Kind::None) => true,
         _ if never_equal(a, b) => true,
+        (Kind::Frozen(c, x), Kind::Frozen(d, y)) if c == d => {
+            c.generated().equality && x.iter().zip(y).all(|(p, q)| comparable(*p, *q))
+        }
         _ => match (a.members(), b.members()) {
             (Some(x), Some(y)) => x.len() != y.len() || x.iter().zip(y).all(|(p, q)| comparable(*p, *q)),
             _ => false,
@@ -411,10 +414,12 @@ fn never_equal(a: Type, b: Type) -> bool {
         Kind::Slice(_) => 6,
         Kind::Container(c, _) if c.is_set_like() => 7,
         Kind::Container(c, _) if c.is_mapping() => 8,
-        Kind::Container(c, _) => 9 + *c as i32,
+        Kind::Container(c, _) => 9 + *c as i64,
+        // A generated method compares instances of its class alone.
+        Kind::Frozen(c, _) if c.generated().equality => -1 - c.id.number() as i64,
         _ => 0,
     };
-    class(a) != class(b) && class(a) * class(b) > 0
+    class(a) != class(b) && class(a) != 0 && class(b) != 0
 }
 
 fn structural_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -488,8 +493,8 @@ pub(crate) fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt
         (Kind::Str, Kind::Str) => super::string::emit_equal(cx, a[0], b[0]),
         (Kind::List(_), Kind::List(_)) => super::list::equal(cx, a[0], b[0], at),
         _ if is_unit(at) && is_unit(bt) => Ok(cx.b.bool(dtype_equal(at, bt).unwrap_or(at == bt))),
-        _ => match (at.members(), bt.members()) {
-            (Some(x), Some(y)) if x.len() == y.len() => {
+        _ => match (at.parts(), bt.parts()) {
+            (Some(x), Some(y)) if x.len() == y.len() && !never_equal(at, bt) => {
                 let mut all = cx.b.bool(true);
                 let (av, bv) = (split_leaves(a, x), split_leaves(b, y));
                 for k in 0..x.len() {

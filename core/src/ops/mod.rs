@@ -492,6 +492,7 @@ crate::containers!(families! {
     mathmod,
     builtin,
     heapq,
+    instance,
     bisect,
     itertools,
     functools,
@@ -530,6 +531,7 @@ crate::containers!(families! {
     ;
     ids:
     identity,
+    instance,
     exception,
     tuple,
     variant,

@@ -77,7 +77,8 @@ fn printable(t: Type) -> bool {
             .is_some_and(|(c, m)| texts::around(c, m).is_some() && m.iter().take(2).all(|t| printable(*t)))
         || matches!(*t, Kind::Optional(_) | Kind::List(_) | Kind::Variant(_))
             && t.arguments().iter().all(printable)
-        || t.members().is_some_and(|m| m.iter().all(|t| printable(*t)))
+        || !matches!(t.kind(), Kind::Frozen(c, _) if !c.generated().text)
+            && t.parts().is_some_and(|m| m.iter().all(|t| printable(*t)))
 }
 
 fn print_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -201,7 +202,7 @@ fn send(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<()> {
             )?;
             constant(cx, ")");
         }
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) => send_tuple(cx, v, t, m)?,
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Frozen(_, m) => send_tuple(cx, v, t, m)?,
         _ => return Err(Diagnostic::internal(format!("print of {t}"))),
     }
     Ok(())
@@ -223,18 +224,18 @@ fn send_variant(cx: &mut LowerCx<'_>, v: &[Value], m: &[Type], k: usize, repr: b
 }
 
 fn send_tuple(cx: &mut LowerCx<'_>, v: &[Value], t: Type, m: &[Type]) -> Result<()> {
-    let class = if let Kind::NamedTuple(c, _) = t.kind() { Some(c) } else { None };
-    constant(cx, &class.map_or("(".to_owned(), |c| format!("{}(", c.name)));
+    let names = t.field_names();
+    constant(cx, &format!("{}(", super::text::class_shown(t)));
     for (k, (x, ty)) in split_leaves(v, m).iter().zip(m).enumerate() {
         if k > 0 {
             constant(cx, ", ");
         }
-        if let Some(c) = class {
-            constant(cx, &format!("{}=", c.fields[k]));
+        if let Some(name) = names.get(k) {
+            constant(cx, &format!("{name}="));
         }
         send(cx, x, *ty, true)?;
     }
-    constant(cx, if m.len() == 1 && class.is_none() { ",)" } else { ")" });
+    constant(cx, if m.len() == 1 && matches!(t.kind(), Kind::Tuple(_)) { ",)" } else { ")" });
     Ok(())
 }
 

@@ -250,7 +250,8 @@ fn printable(t: Type) -> bool {
     t.is_number()
         || matches!(*t, Kind::None | Kind::Ellipsis | Kind::Str | Kind::Exception)
         || t.as_optional().is_some_and(printable)
-        || t.members().is_some_and(|m| m.iter().all(|t| printable(*t)))
+        || !matches!(t.kind(), Kind::Frozen(c, _) if !c.generated().text)
+            && t.parts().is_some_and(|m| m.iter().all(|t| printable(*t)))
 }
 
 fn to_text(args: &[Arg], what: &str) -> Result<Answer> {
@@ -313,20 +314,30 @@ pub(crate) fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Re
             )?;
             r[0]
         }
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) => tuple_text(cx, v, t, m)?,
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Frozen(_, m) => tuple_text(cx, v, t, m)?,
         _ => return Err(Diagnostic::internal(format!("text of {t}"))),
     })
+}
+
+/// What stands in front of the members in the text of a tuple or an instance.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only instances are shown with their class")]
+pub(super) fn class_shown(t: Type) -> &'static str {
+    match t.kind() {
+        Kind::NamedTuple(c, _) => &c.name,
+        Kind::Frozen(c, _) => &c.qualname,
+        _ => "",
+    }
 }
 
 fn tuple_text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, m: &[Type]) -> Result<Value> {
     let mut parts = vec![];
     let mut made = vec![];
-    let open = if let Kind::NamedTuple(c, _) = t.kind() { format!("{}(", c.name) } else { "(".into() };
-    parts.push(string(&mut cx.b, &open));
+    let names = t.field_names();
+    parts.push(string(&mut cx.b, &format!("{}(", class_shown(t))));
     for (k, (x, ty)) in split_leaves(v, m).iter().zip(m).enumerate() {
         let mut lead = if k > 0 { ", ".to_owned() } else { String::new() };
-        if let Kind::NamedTuple(c, _) = t.kind() {
-            lead += &format!("{}=", c.fields[k]);
+        if let Some(name) = names.get(k) {
+            lead += &format!("{name}=");
         }
         if !lead.is_empty() {
             parts.push(string(&mut cx.b, &lead));

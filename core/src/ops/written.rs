@@ -96,6 +96,7 @@ pub(crate) fn class_name(t: Type) -> Option<String> {
         | Kind::Str
         | Kind::Tuple(_)
         | Kind::NamedTuple(..)
+        | Kind::Frozen(..)
         | Kind::List(_)
         | Kind::Range(_)
         | Kind::Slice(_) => Some(super::order::class_name(t)),

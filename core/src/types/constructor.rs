@@ -43,8 +43,14 @@ impl Type {
             Kind::List(x) => Arguments { variance: Variance::Invariant, ..one(x) },
             Kind::Container(_, m) => Arguments { variance: Variance::Invariant, ..covariant(m, &[]) },
             Kind::Array(a) => Arguments { variance: Variance::Invariant, ..one(&a.dtype) },
-            Kind::MaybeUndef(x) | Kind::Optional(x) | Kind::Method(_, x) | Kind::Generator(_, x) => one(x),
-            Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Variant(m) => covariant(m, &[]),
+            Kind::MaybeUndef(x)
+            | Kind::Optional(x)
+            | Kind::Method(_, x)
+            | Kind::Super(_, x)
+            | Kind::Generator(_, x) => one(x),
+            Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Frozen(_, m) | Kind::Variant(m) => {
+                covariant(m, &[])
+            }
             Kind::Slice(m) => covariant(m, &[]),
             Kind::Function(f) => covariant(&f.defaults, &f.captures),
             Kind::Iter(i) => match i {
@@ -91,9 +97,11 @@ impl Type {
             Kind::MaybeUndef(_) => Type::new(Kind::MaybeUndef(new[0])),
             Kind::Optional(_) => Type::optional(new[0]),
             Kind::Method(p, _) => Type::new(Kind::Method(*p, new[0])),
+            Kind::Super(c, _) => Type::new(Kind::Super(c, new[0])),
             Kind::Generator(i, _) => Type::new(Kind::Generator(*i, new[0])),
             Kind::Tuple(_) => Type::tuple(new.to_vec()),
             Kind::NamedTuple(c, _) => Type::new(Kind::NamedTuple(c, new.to_vec())),
+            Kind::Frozen(c, _) => Type::new(Kind::Frozen(c, new.to_vec())),
             // Their order says which is meant: it stays.
             Kind::Variant(_) => Type::new(Kind::Variant(new.to_vec())),
             Kind::Slice(_) => Type::new(Kind::Slice([new[0], new[1], new[2]])),
@@ -186,9 +194,9 @@ impl Type {
     #[expect(clippy::wildcard_enum_match_arm, reason = "only what has members is listed")]
     pub(crate) fn member_count(self) -> usize {
         match self.kind() {
-            Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.len(),
+            Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Frozen(_, m) => m.len(),
             Kind::Slice(_) => 3,
-            Kind::Method(..) => 1,
+            Kind::Method(..) | Kind::Super(..) => 1,
             Kind::Function(f) => f.defaults.len() + f.captures.len(),
             _ => 0,
         }
@@ -199,9 +207,9 @@ impl Type {
     pub(crate) fn member(self, k: u32) -> Option<Type> {
         let k = k as usize;
         match self.kind() {
-            Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.get(k).copied(),
+            Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Frozen(_, m) => m.get(k).copied(),
             Kind::Slice(m) => m.get(k).copied(),
-            Kind::Method(_, t) => (k == 0).then_some(*t),
+            Kind::Method(_, t) | Kind::Super(_, t) => (k == 0).then_some(*t),
             Kind::Function(f) => f.defaults.iter().chain(&f.captures).nth(k).copied(),
             Kind::Variant(m) => m.get(k).copied(),
             _ => None,
@@ -220,8 +228,11 @@ pub fn common_constructor(a: Type, b: Type) -> Option<Type> {
         | (Kind::Slice(_), Kind::Slice(_)) => true,
         (Kind::Container(c, _), Kind::Container(d, _)) => c == d,
         (Kind::Tuple(x), Kind::Tuple(y)) => x.len() == y.len(),
-        (Kind::NamedTuple(c, x), Kind::NamedTuple(d, y)) => c == d && x.len() == y.len(),
+        (Kind::NamedTuple(c, x), Kind::NamedTuple(d, y)) | (Kind::Frozen(c, x), Kind::Frozen(d, y)) => {
+            c == d && x.len() == y.len()
+        }
         (Kind::Method(p, _), Kind::Method(q, _)) => p == q,
+        (Kind::Super(c, _), Kind::Super(d, _)) => c == d,
         // The same generator function for the same arguments: more of what it yields is known by now.
         (Kind::Generator(i, _), Kind::Generator(j, _)) => i == j,
         (Kind::Function(x), Kind::Function(y)) => {

@@ -108,7 +108,10 @@ impl Type {
             | Kind::Exception
             | Kind::Generator(..)
             | Kind::Random => out.push(REF),
-            Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().for_each(|t| t.push_leaves(out)),
+            Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Frozen(_, m) => {
+                m.iter().for_each(|t| t.push_leaves(out))
+            }
+            Kind::Super(_, t) => t.push_leaves(out),
             Kind::Slice(m) => m.iter().for_each(|t| t.push_leaves(out)),
             Kind::Array(a) => {
                 out.extend([REF, plain(Ty::Ptr)]);

@@ -165,6 +165,8 @@ pub enum Kind {
     Optional(Type),
     Tuple(Vec<Type>),
     NamedTuple(&'static ClassDef, Vec<Type>),
+    /// An instance of a class whose instances never change (a frozen dataclass): its fields.
+    Frozen(&'static ClassDef, Vec<Type>),
     Array(ArrayType),
     List(Type),
     /// A container whose entries are found by hash, or a view of one, with the types of what it holds.
@@ -182,13 +184,16 @@ pub enum Kind {
     Builtin(crate::handle::OpId),
     /// An attribute of a value that is called later: the path in the table and the receiver.
     Method(crate::handle::OpId, Type),
+    /// What `super()` gives: a value, seen as an instance of what follows that class in the MRO of its own.
+    Super(&'static ClassDef, Type),
     Module(&'static str),
     /// A scalar type as a value: `np.float32`, `np.dtype("f4")`, `arr.dtype`.
     DType(Type),
     NamedTupleClass(&'static ClassDef),
     /// An exception class as a value; instances are native objects.
     ExcClass(&'static ClassDef),
-    /// Another class of the user's: a place of functions and constants. It has no instances in compiled code.
+    /// Another class of the user's: a place of functions and constants. Which instances it has in compiled
+    /// code, its definition says.
     Class(&'static ClassDef),
     /// A native exception object; which class is known at run time.
     Exception,
@@ -307,6 +312,19 @@ impl Type {
     /// Members of a tuple or named tuple.
     pub fn members(self) -> Option<&'static [Type]> {
         if let Kind::Tuple(m) | Kind::NamedTuple(_, m) = self.kind() { Some(m) } else { None }
+    }
+    /// What a value consists of, one part after the other: the members of a tuple, the fields of an instance
+    /// that never changes.
+    pub(crate) fn parts(self) -> Option<&'static [Type]> {
+        if let Kind::Frozen(_, m) = self.kind() { Some(m) } else { self.members() }
+    }
+    /// Names of the fields of an instance; none of other values.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only instances have fields")]
+    pub(crate) fn field_names(self) -> &'static [String] {
+        match self.kind() {
+            Kind::NamedTuple(c, _) | Kind::Frozen(c, _) => &c.fields,
+            _ => &[],
+        }
     }
     pub(crate) fn is_int(self) -> bool {
         matches!(*self, Kind::Int(_))

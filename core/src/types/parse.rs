@@ -4,7 +4,7 @@
 //! `boolean`, `intp`, `void`, `float32x`-like spellings of Numba are the Python package's business, not this
 //! grammar's.
 
-use super::class::HostClass;
+use super::class::{Generated, HostClass, Instances};
 use super::{
     Access, ArrayType, ClassDef, ClassId, Container, Float, FuncType, Int, IterType, Kind, Layout, Type,
 };
@@ -176,11 +176,24 @@ impl Parser<'_> {
             return fixed.find(|c| c.name == name).ok_or_else(|| format!("no class is called {name:?}"));
         }
         let handle = self.unsigned()?;
+        let qualname = self.names("qualname")?.pop().unwrap_or_else(|| name.clone());
         let bases = self.classes("bases(")?.unwrap_or_else(|| vec![ClassId::OBJECT]);
         let order = self.classes("order(")?;
-        let (fields, constructed) = (self.names("fields")?, self.eat("constructed"));
-        let class = HostClass { handle, name, bases, order, fields, constructed };
+        let (fields, instances) = (self.names("fields")?, self.instances()?);
+        let constructed = self.eat("constructed");
+        let class = HostClass { handle, name, qualname, bases, order, fields, instances, constructed };
         ClassDef::of_host(class).map_err(|_| self.error("bases that agree"))
+    }
+    fn instances(&mut self) -> Res<Instances> {
+        if !self.eat("frozen(") {
+            return Ok(Instances::Inherited);
+        }
+        let mut generated = Generated::default();
+        for (name, has) in generated.named() {
+            *has = self.eat(name);
+        }
+        self.expect(")")?;
+        Ok(Instances::Frozen(generated))
     }
     fn classes(&mut self, what: &str) -> Res<Option<Vec<ClassId>>> {
         if !self.eat(what) {
@@ -209,10 +222,17 @@ impl Parser<'_> {
                 self.expect(")")?;
                 Kind::Function(FuncType { func, defaults, captures, kwdefaults, bound })
             }
-            "namedtuple" => {
+            "namedtuple" | "frozen" => {
                 let class = self.class()?;
                 let members = if self.eat(",") { self.list()? } else { self.expect(")").map(|()| vec![])? };
-                Kind::NamedTuple(class, members)
+                if name == "frozen" { Kind::Frozen(class, members) } else { Kind::NamedTuple(class, members) }
+            }
+            "super" => {
+                let class = self.class()?;
+                self.expect(",")?;
+                let of = self.list()?;
+                let [of] = of[..] else { return Err(self.error("one type")) };
+                Kind::Super(class, of)
             }
             "namedtuple_class" => Kind::NamedTupleClass(self.one_class()?),
             "exception_class" => Kind::ExcClass(self.one_class()?),
@@ -389,8 +409,8 @@ mod tests {
     fn identities_are_read_back() {
         let class = |handle, name: &str, bases: &[ClassId], fields: &[&str]| {
             let fields = fields.iter().map(|f| f.to_string()).collect();
-            let (name, bases, constructed) = (name.into(), bases.to_vec(), handle == 70_001);
-            let class = HostClass { handle, name, bases, order: None, fields, constructed };
+            let class =
+                HostClass { fields, constructed: handle == 70_001, ..HostClass::new(handle, name, bases) };
             ClassDef::of_host(class).expect("bases agree")
         };
         let point = class(70_000, "Point", &[ClassId::TUPLE], &["x", "y"]);
@@ -401,20 +421,30 @@ mod tests {
         let after = class(70_003, "Changed", &[ClassId::BASE_EXCEPTION], &[]);
         assert_ne!(before, after);
         let order = Some(vec![point.id, own_error.id, ClassId::OBJECT]);
-        let (name, bases) = ("Backwards".into(), vec![own_error.id, point.id]);
-        let backwards = HostClass { handle: 70_004, name, bases, order, fields: vec![], constructed: false };
+        let bases = [own_error.id, point.id];
+        let backwards = HostClass { order, ..HostClass::new(70_004, "Backwards", &bases) };
         let backwards = ClassDef::of_host(backwards).expect("an order that is given");
         let function = |captures: Vec<Type>, defaults: Vec<Type>, kwdefaults: &[&str], bound| {
             let kwdefaults = kwdefaults.iter().map(|n| n.to_string()).collect();
             Type::new(Kind::Function(FuncType { func: FuncId(7), defaults, captures, kwdefaults, bound }))
         };
         let pair = Type::new(Kind::NamedTuple(point, vec![Type::int(), Type::str()]));
+        let frozen = HostClass {
+            qualname: "outer.<locals>.Value".into(),
+            fields: vec!["x".into()],
+            instances: Instances::Frozen(Generated { equality: true, text: true, ..Generated::default() }),
+            ..HostClass::new(70_005, "Value", &[ClassId::OBJECT])
+        };
+        let frozen = ClassDef::of_host(frozen).expect("one base");
         let plain = function(vec![], vec![], &[], false);
         let keywords = ClassDef::keywords(vec!["a \"b\"".into()]);
         let kinds = [
             plain,
             function(vec![pair], vec![plain, Type::none()], &["k"], true),
             pair,
+            Type::new(Kind::Frozen(frozen, vec![pair])),
+            Type::new(Kind::Class(frozen)),
+            Type::new(Kind::Super(frozen, pair)),
             Type::new(Kind::NamedTuple(keywords, vec![Type::tuple(vec![])])),
             Type::new(Kind::NamedTuple(ClassDef::keywords(vec![]), vec![])),
             Type::new(Kind::NamedTupleClass(point)),

@@ -85,6 +85,7 @@ fn is_alternative(t: Type) -> bool {
             | Kind::ExcClass(_)
             | Kind::Class(_)
             | Kind::Generator(..)
+            | Kind::Frozen(..)
             | Kind::Variant(_)
     )
 }
@@ -221,7 +222,7 @@ pub(crate) fn may_not_fit(from: Type, to: Type) -> bool {
         (_, Kind::Optional(y) | Kind::MaybeUndef(y)) => may_not_fit(from, *y),
         (Kind::Optional(x), _) => may_not_fit(*x, to),
         (Kind::Variant(m), _) if to.is_number() => m.iter().any(|t| may_not_fit(*t, to)),
-        _ => match (from.members(), to.members()) {
+        _ => match (from.parts(), to.parts()) {
             (Some(x), Some(y)) => x.iter().zip(y).any(|(x, y)| may_not_fit(*x, *y)),
             _ => false,
         },

@@ -50,7 +50,7 @@ impl Display for Type {
             Kind::Str => write!(f, "str"),
             Kind::Optional(t) => wrap(f, "optional", t),
             Kind::Tuple(m) => wrap(f, "tuple", &Join(m)),
-            Kind::NamedTuple(c, m) => wrap(f, &c.name, &Join(m)),
+            Kind::NamedTuple(c, m) | Kind::Frozen(c, m) => wrap(f, &c.name, &Join(m)),
             Kind::Array(a) => {
                 let layout = match a.layout {
                     Layout::C => "C",
@@ -89,6 +89,7 @@ impl Display for Type {
                 t.fmt(f)?;
                 write!(f, ")")
             }
+            Kind::Super(c, t) => wrap(f, &format!("super({})", c.name), t),
             Kind::Module(m) => write!(f, "module({m})"),
             Kind::DType(t) => wrap(f, "dtype", t),
             Kind::NamedTupleClass(c) => write!(f, "class({})", c.name),
@@ -110,13 +111,18 @@ impl Display for Type {
 fn exact(t: Type, f: &mut Formatter<'_>) -> std::result::Result<bool, std::fmt::Error> {
     match t.kind() {
         Kind::Function(x) => exact_function(x, f)?,
-        Kind::NamedTuple(c, m) => {
-            write!(f, "namedtuple(")?;
+        Kind::NamedTuple(c, m) | Kind::Frozen(c, m) => {
+            write!(f, "{}(", if matches!(*t, Kind::Frozen(..)) { "frozen" } else { "namedtuple" })?;
             class(c, f)?;
             for t in m {
                 write!(f, ", {t:#}")?;
             }
             write!(f, ")")?;
+        }
+        Kind::Super(c, t) => {
+            write!(f, "super(")?;
+            class(c, f)?;
+            write!(f, ", {t:#})")?;
         }
         Kind::NamedTupleClass(c) => exact_class("namedtuple_class", c, f)?,
         Kind::ExcClass(c) => exact_class("exception_class", c, f)?,
@@ -159,6 +165,9 @@ fn class(c: &ClassDef, f: &mut Formatter<'_>) -> Result {
         Origin::Host(handle) => handle,
     };
     write!(f, "{:?} {handle}", c.name)?;
+    if c.qualname != c.name {
+        names("qualname", std::slice::from_ref(&c.qualname), f)?;
+    }
     if c.bases != [ClassId::OBJECT] {
         write!(f, " bases(")?;
         for (i, b) in c.bases.iter().enumerate() {
@@ -176,6 +185,11 @@ fn class(c: &ClassDef, f: &mut Formatter<'_>) -> Result {
         write!(f, ")")?;
     }
     names("fields", &c.fields, f)?;
+    if let super::class::Instances::Frozen(mut generated) = c.instances {
+        write!(f, " frozen(")?;
+        let has: Vec<&str> = generated.named().iter().filter(|(_, has)| **has).map(|(n, _)| *n).collect();
+        write!(f, "{})", has.join(" "))?;
+    }
     write!(f, "{}", if c.constructed { " constructed" } else { "" })
 }
 

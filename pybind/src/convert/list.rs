@@ -104,6 +104,7 @@ pub(super) fn common_type(a: Type, b: Type) -> Option<Type> {
         (
             Kind::Tuple(_)
             | Kind::NamedTuple(..)
+            | Kind::Frozen(..)
             | Kind::Array(_)
             | Kind::List(_)
             | Kind::Container(..)

@@ -18,7 +18,8 @@ pub(crate) mod array;
 mod deque;
 mod dict;
 mod exceptions;
-pub(crate) mod generator;
+pub(crate) mod frozen;
+mod generator;
 mod list;
 mod mapping;
 pub(crate) mod memory;
@@ -86,6 +87,7 @@ tierup_core::containers!(constructors! {
         Kind::None | Kind::Optional(_) => none,
         Kind::Str => text,
         Kind::Tuple(_) | Kind::NamedTuple(..) => tuple,
+        Kind::Frozen(..) => frozen,
         Kind::List(_) => list,
     }
     last {
@@ -98,6 +100,7 @@ tierup_core::containers!(constructors! {
         | Kind::MaybeUndef(_)
         | Kind::Var(_)
         | Kind::Iter(_)
+        | Kind::Super(..)
         | Kind::Conflict(..) => nothing,
         // Takes whatever is none of the others.
         Kind::Ellipsis

@@ -48,7 +48,7 @@ fn type_of_tuple(t: &Bound<'_, PyTuple>) -> Result<Type, Failure> {
     if !t.is_exact_instance_of::<PyTuple>()
         && let Some(c) = known::namedtuple_class(&class)?
     {
-        if let Some(name) = overrides::hidden(t.as_any())? {
+        if let Some(name) = overrides::hidden(t.as_any(), &[])? {
             let class = wording::a(&wording::class_name(t.as_any()));
             return Err(Diagnostic::new(
                 Code::UnsupportedArgument,
@@ -146,7 +146,7 @@ fn hides(obj: Obj) -> bool {
     attached(|py| {
         // SAFETY: `obj` is live.
         let any = unsafe { Bound::from_borrowed_ptr(py, obj) };
-        overrides::hidden(&any).map_or(true, |name| name.is_some())
+        overrides::hidden(&any, &[]).map_or(true, |name| name.is_some())
     })
 }
 

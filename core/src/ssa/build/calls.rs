@@ -5,6 +5,7 @@ use super::{Builder, Capture, Outside, Slot, build_nested, cells, registry};
 use crate::bytecode::inst::function;
 use crate::diag::Result;
 use crate::ops::{OpId, id};
+use crate::ssa::names::{Meaning, Root};
 use crate::ssa::{FuncId, Op, Value};
 use crate::types::Const;
 use std::sync::Arc;
@@ -34,10 +35,33 @@ impl Builder<'_> {
         let mut args = self.pop_n(n)?;
         let (callable, first) = self.callee()?;
         args.splice(0..0, [callable].into_iter().chain(first));
+        if args.len() == 1 && self.is_super(callable) {
+            args.extend(self.operands_of_super()?);
+        }
         if keywords.len() >= args.len() {
             return Err(self.malformed("more keywords than operands"));
         }
         self.result(Op::Call { keywords: keywords.into() }, args)
+    }
+
+    fn is_super(&self, callable: Value) -> bool {
+        let Some(Op::Global(name)) = self.def(callable).map(|d| &d.op) else { return false };
+        let meaning = self.outside.names.meaning(Root::Global(name), &[]);
+        meaning == Some(Meaning::Operation(id::BUILTINS_SUPER))
+    }
+
+    /// What `super()` takes from the function that calls it: the class that the function stands in, and its
+    /// first argument.
+    fn operands_of_super(&mut self) -> Result<Vec<Value>> {
+        let class = self.code.freevars.iter().position(|n| &**n == "__class__");
+        let class = class.filter(|_| self.code.args > 0 && !self.cells.contains(0));
+        let Some(class) = class else {
+            return Err(self.unsupported(
+                "`super()` outside of a method, or beside an inner function that uses the first argument, is",
+                "write super(Class, self)",
+            ));
+        };
+        Ok(vec![self.free(class)?, self.local(0)])
     }
 
     /// `f(*args, **kwargs)`. The keywords were collected in a dictionary, which never comes to be: its keys

@@ -34,18 +34,48 @@ pub enum Origin {
     Keywords,
 }
 
+/// What the instances of a class of the host's are to compiled code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instances {
+    /// What its bases say; no instance where they say nothing.
+    Inherited,
+    /// Values that never change: their fields.
+    Frozen(Generated),
+}
+
+/// The methods of a class that Python generated, and which do with all fields, in their order, what tuples do
+/// with their members. The compiler does the same without calling them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Generated {
+    pub equality: bool,
+    pub order: bool,
+    pub hash: bool,
+    pub text: bool,
+}
+
+impl Generated {
+    /// Each by the name that it has in the text of types.
+    pub(super) fn named(&mut self) -> [(&'static str, &mut bool); 4] {
+        let Generated { equality, order, hash, text } = self;
+        [("equality", equality), ("order", order), ("hash", hash), ("text", text)]
+    }
+}
+
 /// One class.
 #[derive(Debug)]
 pub struct ClassDef {
     pub id: ClassId,
     /// As its `__name__` says it.
     pub name: String,
+    /// Its `__qualname__`.
+    pub qualname: String,
     pub origin: Origin,
     pub bases: Vec<ClassId>,
     /// Where attributes are looked for, in this order: the class itself first.
     pub mro: Vec<ClassId>,
-    /// Field names of a named tuple; empty otherwise.
+    /// Names of the fields of its instances; empty where compiled code knows none.
     pub fields: Vec<String>,
+    pub instances: Instances,
     /// Its instances are made by code of its own and not as BaseException makes them.
     pub constructed: bool,
     /// Which of the states it is that the host has told of under this handle, counted from 0.
@@ -77,8 +107,20 @@ static FIXED: LazyLock<Vec<ClassDef>> = LazyLock::new(|| {
         let id = ClassId(k as u32);
         let mro = linearise(id, &bases, &|b| &all[b.0 as usize].mro);
         let mro = mro.expect("the tables of classes name bases that agree");
-        let name = name.into();
-        all.push(ClassDef { id, name, origin, bases, mro, fields: vec![], constructed: false, state: 0 });
+        let name: String = name.into();
+        let instances = Instances::Inherited;
+        all.push(ClassDef {
+            id,
+            qualname: String::clone(&name),
+            name,
+            origin,
+            bases,
+            mro,
+            fields: vec![],
+            instances,
+            constructed: false,
+            state: 0,
+        });
     }
     all
 });
@@ -140,21 +182,43 @@ impl ClassId {
 }
 
 /// What the host tells of a class.
+#[derive(Clone)]
 pub struct HostClass {
     pub handle: u64,
     pub name: String,
+    pub qualname: String,
     pub bases: Vec<ClassId>,
     /// Its MRO behind itself, where the bases do not say it: a metaclass may have an order of its own.
     pub order: Option<Vec<ClassId>>,
     pub fields: Vec<String>,
+    pub instances: Instances,
     pub constructed: bool,
+}
+
+impl HostClass {
+    /// A class of which no more is known than these.
+    pub fn new(handle: u64, name: &str, bases: &[ClassId]) -> HostClass {
+        let bases = bases.to_vec();
+        let (name, qualname) = (name.to_owned(), name.to_owned());
+        let instances = Instances::Inherited;
+        HostClass {
+            handle,
+            name,
+            qualname,
+            bases,
+            order: None,
+            fields: vec![],
+            instances,
+            constructed: false,
+        }
+    }
 }
 
 impl ClassDef {
     /// The class of the host with that handle as it is now. A class whose bases change has a definition for
     /// each of its states, and the same one again where it goes back.
     pub fn of_host(class: HostClass) -> Result<&'static ClassDef, Conflict> {
-        let HostClass { handle, name, bases, order, fields, constructed } = class;
+        let HostClass { handle, name, qualname, bases, order, fields, instances, constructed } = class;
         let mut made = MADE.write().unwrap_or_else(|e| e.into_inner());
         let next = ClassId((ClassId::FIXED + made.all.len()) as u32);
         let mro = match order {
@@ -166,8 +230,8 @@ impl ClassDef {
         };
         let known = made.by_handle.entry(handle).or_default();
         let same = |c: &&ClassDef| {
-            (&c.name, &c.bases, &c.fields, &c.mro[1..], c.constructed)
-                == (&name, &bases, &fields, &mro[1..], constructed)
+            (&c.name, &c.qualname, &c.bases, &c.fields, &c.mro[1..], c.instances, c.constructed)
+                == (&name, &qualname, &bases, &fields, &mro[1..], instances, constructed)
         };
         if let Some(at) = known.all.iter().position(same) {
             known.now = at;
@@ -175,7 +239,18 @@ impl ClassDef {
         }
         known.now = known.all.len();
         let (origin, state) = (Origin::Host(handle), known.now as u32);
-        let class = made.add(|id| ClassDef { id, name, origin, bases, mro, fields, constructed, state });
+        let class = made.add(|id| ClassDef {
+            id,
+            name,
+            qualname,
+            origin,
+            bases,
+            mro,
+            fields,
+            instances,
+            constructed,
+            state,
+        });
         made.by_handle.entry(handle).or_default().all.push(class);
         Ok(class)
     }
@@ -208,15 +283,28 @@ impl ClassDef {
         let class = made.add(|id| ClassDef {
             id,
             name: "kwargs".into(),
+            qualname: "kwargs".into(),
             origin: Origin::Keywords,
             mro: [&[id], &*ClassId::KEYWORDS.def().mro].concat(),
             bases,
             fields: fields.clone(),
+            instances: Instances::Inherited,
             constructed: false,
             state: 0,
         });
         made.keywords.insert(fields, class);
         class
+    }
+    /// The methods of its instances that the compiler does itself, where these are values.
+    pub(crate) fn generated(&self) -> Generated {
+        match self.instances {
+            Instances::Frozen(generated) => generated,
+            Instances::Inherited => Generated::default(),
+        }
+    }
+    /// Whether its instances are values that never change.
+    pub(crate) fn is_frozen(&self) -> bool {
+        matches!(self.instances, Instances::Frozen(_))
     }
     pub fn is_keywords(&self) -> bool {
         self.origin == Origin::Keywords

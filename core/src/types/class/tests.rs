@@ -5,9 +5,7 @@ use super::*;
 fn host(handle: u64, name: &str, bases: &[ClassId]) -> Result<ClassId, Conflict> {
     // Handles that no other test has.
     let handle = (1 << 40) + handle;
-    let (name, bases) = (name.into(), bases.to_vec());
-    let class = HostClass { handle, name, bases, order: None, fields: vec![], constructed: false };
-    ClassDef::of_host(class).map(|c| c.id)
+    ClassDef::of_host(HostClass::new(handle, name, bases)).map(|c| c.id)
 }
 
 fn names(c: ClassId) -> Vec<&'static str> {
@@ -74,8 +72,7 @@ fn a_class_whose_bases_change_has_a_definition_for_each_state() {
 fn a_host_may_give_an_order_of_its_own() {
     let [x, y] = [50, 51].map(|k| host(k, "Base", &[ClassId::OBJECT]).unwrap());
     let order = Some(vec![y, x, ClassId::OBJECT]);
-    let (handle, name, bases) = ((1 << 40) + 52, "C".into(), vec![x, y]);
-    let class = HostClass { handle, name, bases, order, fields: vec![], constructed: false };
+    let class = HostClass { order, ..HostClass::new((1 << 40) + 52, "C", &[x, y]) };
     let c = ClassDef::of_host(class).unwrap();
     assert_eq!(c.mro, [c.id, y, x, ClassId::OBJECT]);
     assert!(c.has_own_order() && !x.def().has_own_order());

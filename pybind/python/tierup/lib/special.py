@@ -98,3 +98,7 @@ def contains(x, v):
 
 def inverted(b):
     return ~int(b)
+
+
+def unequal(a, b):
+    return not a == b

@@ -1,0 +1,132 @@
+//! Instances of frozen dataclasses: made of fields, changed into others, taken apart.
+
+use super::resolved::{Resolved, Source, Typed};
+use super::state::Solver;
+use crate::classes;
+use crate::diag::{Code, Diagnostic};
+use crate::host::GlobalValue;
+use crate::ops::{OpId, id};
+use crate::ssa::{Inst, registry};
+use crate::types::{ClassDef, Kind, Type};
+use std::sync::Arc;
+
+impl Solver<'_, '_> {
+    /// `operator._make_instance(Class, *fields)`.
+    pub(crate) fn make_instance(&mut self, i: Inst, mut sources: Vec<Source>) -> Typed {
+        let class = sources.remove(0);
+        let Kind::Class(class) = *self.source_arg(&class)?.ty.kind() else {
+            return Err(Diagnostic::internal("an instance of no class"));
+        };
+        let types = self.source_args(&sources)?.iter().map(|a| a.ty).collect();
+        self.out.resolved.insert(i, Resolved::Build { sources });
+        Ok((Type::new(Kind::Frozen(class, types)), None, false))
+    }
+
+    /// `super(Class, x)`.
+    pub(crate) fn super_of(&mut self, i: Inst, operands: &[Source]) -> Typed {
+        let [class, of] = [&operands[0], &operands[1]];
+        let (class, ty) = (self.source_arg(class)?.ty, self.source_arg(of)?.ty);
+        let Some(named) = classes::class_named(class) else {
+            let text = format!("super() takes a class first, not {class}");
+            return Err(Diagnostic::new(Code::BadCall, text));
+        };
+        let is = |c: &ClassDef| c.is_a(named.id);
+        if !is(classes::class_of(ty)) && !classes::class_named(ty).is_some_and(is) {
+            let text = format!("super(type, obj): {ty} is no instance or subtype of {}", named.name);
+            return Err(Diagnostic::new(Code::BadCall, text));
+        }
+        self.out.resolved.insert(i, Resolved::Retype(of.clone()));
+        Ok((Type::new(Kind::Super(named, ty)), None, false))
+    }
+
+    /// `super().name`.
+    pub(super) fn attribute_behind(
+        &mut self,
+        i: Inst,
+        v: &Source,
+        behind: &'static ClassDef,
+        of: Type,
+        name: &str,
+    ) -> Typed {
+        let named = classes::class_named(of).filter(|c| c.is_a(behind.id));
+        let class = named.unwrap_or_else(|| classes::class_of(of));
+        let Some(found) = self.session.host.class_attr_behind(class, behind, name) else {
+            let text = format!(
+                "what follows {} in the classes of {} has no '{name}' that is compiled",
+                behind.name, class.name
+            );
+            return Err(Diagnostic::new(Code::UnknownAttribute, text));
+        };
+        match named {
+            Some(_) => self.of_user_class(i, of, class, name, found),
+            None => self.of_user_instance(i, &v.part(0), of, name, found),
+        }
+    }
+
+    /// `replace(x, **changes)`, `asdict(x)` and `astuple(x)` of the module `dataclasses`.
+    pub(crate) fn of_dataclass(
+        &mut self,
+        i: Inst,
+        op: OpId,
+        class: &'static ClassDef,
+        of: &Source,
+        named: Vec<(Arc<str>, Source)>,
+    ) -> Typed {
+        if op == id::DATACLASSES_REPLACE {
+            return self.replaced(i, class, of, named);
+        }
+        if let Some((name, _)) = named.first() {
+            let text = format!("{}() of compiled code takes no argument '{name}'", op.name());
+            return Err(Diagnostic::new(Code::BadCall, text));
+        }
+        let ty = self.source_arg(of)?.ty;
+        if let Some(part) = ty.parts().unwrap_or_default().iter().find(|t| !is_copied_as_it_is(**t)) {
+            let text = format!("{}() copies what fields hold, which is not compiled for {part}", op.name());
+            return Err(Diagnostic::new(Code::NoMatchingOperation, text).help("take the fields one by one"));
+        }
+        let parts: Vec<Source> = (0..class.fields.len()).map(|k| of.part(k as u32)).collect();
+        let types: Vec<Type> = self.source_args(&parts)?.iter().map(|a| a.ty).collect();
+        self.out.resolved.insert(i, Resolved::Build { sources: parts });
+        let whole = if op == id::DATACLASSES_ASDICT {
+            Type::new(Kind::NamedTuple(ClassDef::keywords(class.fields.clone()), types))
+        } else {
+            Type::tuple(types)
+        };
+        Ok((whole, None, false))
+    }
+
+    /// The class is called with the fields that stay as they are, as Python does it.
+    fn replaced(
+        &mut self,
+        i: Inst,
+        class: &'static ClassDef,
+        of: &Source,
+        mut named: Vec<(Arc<str>, Source)>,
+    ) -> Typed {
+        let func = self.session.host.constructor(class)?;
+        let made = registry::get(func).ok_or_else(|| Diagnostic::internal("a constructor that is gone"))?;
+        let params = &made.params.names[1..];
+        for (k, field) in class.fields.iter().enumerate() {
+            let given = named.iter().any(|(n, _)| **n == **field);
+            if params.iter().any(|p| **p == **field) {
+                if !given {
+                    named.push((field.as_str().into(), of.part(k as u32)));
+                }
+            } else if given {
+                let text = format!(
+                    "field {field} is declared with init=False, it cannot be specified with replace()"
+                );
+                return Err(Diagnostic::new(Code::BadCall, text));
+            }
+        }
+        let all = vec![Source::Global(GlobalValue::Class(class))];
+        self.call(i, &Source::Global(GlobalValue::Function(func)), all, named)
+    }
+}
+
+/// Whether a copy of a value is the value.
+fn is_copied_as_it_is(t: Type) -> bool {
+    t.is_number()
+        || matches!(*t, Kind::Str | Kind::None)
+        || matches!(*t, Kind::Tuple(_) | Kind::Optional(_)) && t.arguments().iter().all(is_copied_as_it_is)
+}

@@ -1,0 +1,148 @@
+"""What the compiler asks of dataclasses whose instances never change: which of their methods are those that
+``dataclasses`` generates, and a function that makes an instance out of fields.
+
+A method counts as generated where it has the code that ``dataclasses`` writes for all fields of the class: that
+is found out by letting it write the method once more. Everything else is a method like any other one."""
+
+import builtins
+import dataclasses
+import inspect
+import operator
+import types
+
+from . import _calls
+
+ORDER = ("__lt__", "__le__", "__gt__", "__ge__")
+
+
+class Missing:
+    """Stands for an argument that was not given, where a function makes the default."""
+
+
+def frozen(cls):
+    """Names of the fields of a class, and whether equality, order, hash and text are the generated ones of all
+    fields; None where instances of the class are no values."""
+    params = cls.__dict__.get("__dataclass_params__")
+    if params is None or not params.frozen or not isinstance(cls.__dict__.get("__dataclass_fields__"), dict):
+        return None
+    plain = _reference(cls, whole=True)
+    if not all(_same(cls, plain, name) for name in ("__setattr__", "__delattr__")):
+        return None
+    if any(getattr(cls, name) is not getattr(object, name) for name in ("__new__", "__getattribute__")):
+        return None
+    names = tuple(f.name for f in dataclasses.fields(cls))
+    for name in names:
+        # What is computed when a field is read is no value.
+        found = inspect.getattr_static(cls, name, None)
+        if hasattr(type(found), "__set__") and not isinstance(found, types.MemberDescriptorType):
+            return None
+    equality = _same(cls, plain, "__eq__") and cls.__ne__ is object.__ne__
+    order = equality and all(_same(cls, plain, name) for name in ORDER)
+    return names, equality, order, _same(cls, plain, "__hash__"), _same(cls, plain, "__repr__")
+
+
+def constructor(cls):
+    """The function that is called with the class and the arguments in place of the class."""
+    init = cls.__init__
+    state = (init, init.__defaults__, init.__kwdefaults__ and tuple(init.__kwdefaults__.items()))
+    known = cls.__dict__.get("_tierup_constructor_")
+    if known is not None and all(a is b or a == b for a, b in zip(known[0], state, strict=True)):
+        return known[1]
+    if not _same(cls, _reference(cls, whole=False), "__init__"):
+        raise ValueError(f"{cls.__name__} has its own __init__, which is not compiled for a frozen dataclass")
+    made = _written(cls)
+    # Where it lives as long as the class does, and no longer.
+    type.__setattr__(cls, "_tierup_constructor_", (state, made))
+    return made
+
+
+def without_guard(method):
+    """What a `__repr__` that ``dataclasses`` generated wraps; None of any other method."""
+    guard = dataclasses.make_dataclass("Any", ["x"]).__repr__
+    return method.__wrapped__ if method.__code__ is guard.__code__ else None
+
+
+def _reference(cls, whole):
+    """A class with the same fields, for its methods; `whole` compares, hashes and shows all of them."""
+    members = []
+    for f in cls.__dataclass_fields__.values():
+        if f._field_type is dataclasses._FIELD_CLASSVAR:
+            continue
+        of = dict(default=f.default, default_factory=f.default_factory, init=f.init, kw_only=f.kw_only)
+        kind = object if f._field_type is dataclasses._FIELD else dataclasses.InitVar[object]
+        if not whole:
+            of.update(repr=f.repr, hash=f.hash, compare=f.compare)
+        if of["kw_only"] is dataclasses.MISSING:
+            del of["kw_only"]
+        members.append((f.name, kind, dataclasses.field(**of)))
+    namespace = {"__post_init__": _nothing} if hasattr(cls, "__post_init__") else {}
+    return dataclasses.make_dataclass(cls.__name__, members, namespace=namespace, frozen=True, order=True)
+
+
+def _nothing(self, *given):
+    pass
+
+
+def _same(cls, reference, name):
+    return _code(getattr(cls, name, None)) == _code(getattr(reference, name))
+
+
+def _code(method):
+    """What a function does, wherever its text stood; with what it wraps."""
+    if not isinstance(method, types.FunctionType):
+        return None
+    code = method.__code__
+    own = (code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_argcount, code.co_kwonlyargcount)
+    wrapped = getattr(method, "__wrapped__", None)
+    return own, _constants(code), code.co_flags, None if wrapped is None else _code(wrapped)
+
+
+def _constants(code):
+    """Its constants, but for those that only say where it stood."""
+    return tuple((type(c), c) for c in code.co_consts if not isinstance(c, types.CodeType))
+
+
+def _defaults(init):
+    """The defaults of a generated `__init__`, by the names of its parameters."""
+    code = init.__code__
+    names = code.co_varnames[: code.co_argcount]
+    given = init.__defaults__ or ()
+    return {**dict(zip(names[len(names) - len(given) :], given)), **(init.__kwdefaults__ or {})}
+
+
+def _written(cls):
+    """The function: its first parameter is the class. Its own names begin as no field does."""
+    scope = {"__builtins__": builtins, "_tierup_operator": operator, "_tierup_missing": Missing}
+    own = cls.__init__.__code__.co_varnames[0]
+    defaults = _defaults(cls.__init__)
+    places, named, lines, values, given = [own], [], [], [], []
+    for f in cls.__dataclass_fields__.values():
+        name, is_field = f.name, f._field_type is dataclasses._FIELD
+        if f._field_type is dataclasses._FIELD_CLASSVAR:
+            continue
+        has_factory = f.default_factory is not dataclasses.MISSING
+        scope["_tierup_default_" + name] = defaults.get(name, f.default)
+        scope["_tierup_factory_" + name] = f.default_factory
+        if f.init:
+            default = "" if name not in defaults else "=_tierup_missing" if has_factory else f"=_tierup_default_{name}"
+            (named if f.kw_only is True else places).append(name + default)
+            if has_factory:
+                lines.append(f"{name} = _tierup_factory_{name}() if {name} is _tierup_missing else {name}")
+        elif has_factory or f.default is not dataclasses.MISSING:
+            lines.append(f"{name} = " + (f"_tierup_factory_{name}()" if has_factory else f"_tierup_default_{name}"))
+        elif is_field:
+            raise ValueError(
+                f"the field '{name}' of {cls.__name__} gets its value from object.__setattr__, which is not compiled"
+                ": give it a default, or make it a property"
+            )
+        (values if is_field else given).append(name)
+    lines.append(f"_tierup_made = _tierup_operator._make_instance({', '.join([own, *values])})")
+    if hasattr(cls, "__post_init__"):
+        lines.append(f"_tierup_made.__post_init__({', '.join(given)})")
+    params = ", ".join(places + (["*", *named] if named else []))
+    text = f"def __init__({params}):\n" + "".join(f"    {line}\n" for line in [*lines, "return _tierup_made"])
+    exec(compile(text, _calls._PATH % "dataclass", "exec"), scope)
+    made = scope["__init__"]
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    made.__code__ = made.__code__.replace(co_qualname=made.__qualname__)
+    return made

@@ -1,0 +1,148 @@
+//! Instances of frozen dataclasses: their fields, read one by one; an instance that leaves compiled code is made
+//! of them, without `__init__`.
+
+use super::protocol::{BoxCx, Class, Convert, Frame, Obj, result};
+use super::{Constructor, Plan, recognise, unit};
+use crate::errors::Failure;
+use crate::gil::attached;
+use crate::{dataclasses, known, overrides, wording};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyType};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::infer::state::{DEEPEST, LARGEST};
+use tierup_core::types::{ClassDef, Kind, Type};
+
+pub(crate) static CONSTRUCTOR: Constructor = Constructor {
+    recognise: |obj| {
+        let class = obj.get_type();
+        if !dataclasses::may_be(&class) {
+            return Ok(None);
+        }
+        let Some(def) = known::frozen_class(&class)? else { return Ok(None) };
+        super::nested(|| type_of_instance(obj, def)).map(Some)
+    },
+    plan: |t, purpose| {
+        let Kind::Frozen(def, fields) = t.kind() else { return Plan::impossible(t) };
+        let names = attached(|py| def.fields.iter().map(|f| PyString::intern(py, f).unbind()).collect());
+        let class = AtomicPtr::new(unit::own(t).cast());
+        Plan::other(Instance { fields: Plan::all(fields, purpose), names, def, class })
+    },
+};
+
+fn type_of_instance(obj: &Bound<'_, PyAny>, def: &'static ClassDef) -> Result<Type, Failure> {
+    let mut types = vec![];
+    for name in &def.fields {
+        let Some(value) = obj.getattr_opt(name.as_str())? else {
+            let class = wording::a(&wording::class_name(obj));
+            let text = format!("compiled code cannot take {class} whose field '{name}' has no value");
+            return Err(recognise::unsupported(text, "give the field a value"));
+        };
+        types.push(super::part_type(&value)?);
+    }
+    let ty = Type::new(Kind::Frozen(def, types));
+    if ty.is_larger_than(DEEPEST, LARGEST) {
+        return Err(recognise::unsupported(
+            "compiled code cannot take a dataclass that holds itself many levels deep: each level is a type of its own",
+            "keep the parts in a list, with numbers that say what belongs together",
+        ));
+    }
+    if let Some(name) = overrides::hidden(obj, &def.fields)? {
+        let class = wording::a(&wording::class_name(obj));
+        return Err(Diagnostic::new(
+            Code::UnsupportedArgument,
+            format!(
+                "compiled code cannot take {class} that has an attribute '{name}' of its own, which stands in front of that of its class"
+            ),
+        )
+        .help("make it a field, or give it another name")
+        .into());
+    }
+    Ok(ty)
+}
+
+struct Instance {
+    fields: Box<[Plan]>,
+    names: Box<[Py<PyString>]>,
+    def: &'static ClassDef,
+    /// The class, which lives without us.
+    class: AtomicPtr<ffi::PyTypeObject>,
+}
+
+impl Convert for Instance {
+    unsafe fn unbox(&self, obj: Obj, class: Class, mut out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+        // SAFETY: the class of a live object, and that object. A value that is read stays alive without the
+        // reference: the instance, which never changes, holds it.
+        unsafe {
+            if class != self.class.load(Ordering::Relaxed) || self.hides(obj) {
+                return None;
+            }
+            for (name, plan) in self.names.iter().zip(&self.fields) {
+                let value = ffi::PyObject_GetAttr(obj, name.as_ptr());
+                if value.is_null() {
+                    ffi::PyErr_Clear();
+                    return None;
+                }
+                let read = plan.unbox(value, out, frame);
+                ffi::Py_DECREF(value);
+                out = read?;
+            }
+        }
+        Some(out)
+    }
+    unsafe fn to_python(&self, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj {
+        // All fields are boxed even when one fails, so that their references are taken over.
+        let mut values = Vec::with_capacity(self.fields.len());
+        let mut failed = false;
+        for plan in &self.fields {
+            // SAFETY: the thread is attached while values are boxed. Boxing must not start with an exception
+            // set: it would be taken for the next one's.
+            let py = unsafe { Python::assume_attached() };
+            let earlier = if failed { PyErr::take(py) } else { None };
+            // SAFETY: as required of the caller; a value that was made is taken over.
+            let value = unsafe { Bound::from_owned_ptr_or_opt(py, plan.to_python(at, cx)) };
+            if let Some(e) = earlier {
+                e.restore(py);
+            }
+            failed |= value.is_none();
+            values.extend(value.map(Bound::unbind));
+        }
+        if failed { std::ptr::null_mut() } else { result(|py| self.instance(py, &values)) }
+    }
+    fn cannot_box(&self, _: bool) -> Option<String> {
+        self.fields.iter().find_map(|p| p.convert().cannot_box(true))
+    }
+    fn part(&self) {
+        self.class.store(std::ptr::null_mut(), Ordering::Relaxed);
+        self.fields.iter().for_each(|p| p.convert().part());
+    }
+}
+
+impl Instance {
+    /// Whether an instance has an attribute of its own in front of one of its class, or raises when asked.
+    ///
+    /// # Safety
+    /// A live object of the class; the thread is attached.
+    unsafe fn hides(&self, obj: Obj) -> bool {
+        // SAFETY: as required of the caller.
+        let obj = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), obj) };
+        overrides::own_attributes(&obj) > self.fields.len()
+            && overrides::hidden(&obj, &self.def.fields).map_or(true, |name| name.is_some())
+    }
+    fn instance<'py>(&self, py: Python<'py>, values: &[Py<PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+        let class = known::object_of_def(py, self.def)
+            .ok_or_else(|| PyRuntimeError::new_err("an instance of a class that is gone"))?
+            .into_bound(py)
+            .cast_into::<PyType>()?;
+        let made = py.get_type::<PyAny>().call_method1(pyo3::intern!(py, "__new__"), (&class,))?;
+        for (name, value) in self.names.iter().zip(values) {
+            // SAFETY: all are live. A frozen class's own `__setattr__` is passed over, as its `__init__` does.
+            if unsafe { ffi::PyObject_GenericSetAttr(made.as_ptr(), name.as_ptr(), value.as_ptr()) } != 0 {
+                return Err(PyErr::fetch(py));
+            }
+        }
+        Ok(made)
+    }
+}

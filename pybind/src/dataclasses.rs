@@ -1,0 +1,84 @@
+//! Dataclasses whose instances never change, which are values to compiled code. What `dataclasses` generated
+//! for a class, and how an instance is made, is found out in Python (`tierup/_classes.py`), once for a class as
+//! it is.
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyFunction, PyType};
+use tierup_core::types::class::Generated;
+
+/// What was found out about a class.
+pub(crate) struct Found {
+    pub(crate) fields: Vec<String>,
+    pub(crate) generated: Generated,
+    /// The number that Python gave the class as it was; 0 for none.
+    version: std::ffi::c_uint,
+}
+
+/// The number of a class as it is: a change of the class or of its bases takes it away, the look-up of an
+/// attribute gives it one.
+fn version(class: &Bound<'_, PyType>) -> std::ffi::c_uint {
+    let _ = class.getattr(pyo3::intern!(class.py(), "__doc__"));
+    // SAFETY: a live class.
+    unsafe { (*class.as_ptr().cast::<ffi::PyTypeObject>()).tp_version_tag }
+}
+
+fn module(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(py.import(pyo3::intern!(py, "tierup._classes"))?.into_any())
+}
+
+/// Whether a class may be one: it or a base was made by `dataclasses`.
+pub(crate) fn may_be(class: &Bound<'_, PyType>) -> bool {
+    // SAFETY: a live class. Only classes made in Python are dataclasses.
+    let heap = unsafe { ffi::PyType_GetFlags(class.as_ptr().cast()) & ffi::Py_TPFLAGS_HEAPTYPE != 0 };
+    heap && class.hasattr(pyo3::intern!(class.py(), "__dataclass_params__")).unwrap_or(false)
+}
+
+/// What a class is, if its instances are values.
+pub(crate) fn look(class: &Bound<'_, PyType>) -> PyResult<Option<Found>> {
+    if !may_be(class) {
+        return Ok(None);
+    }
+    let version = version(class);
+    let found = module(class.py())?.call_method1(pyo3::intern!(class.py(), "frozen"), (class,))?;
+    if found.is_none() {
+        return Ok(None);
+    }
+    let (fields, equality, order, hash, text): (Vec<String>, bool, bool, bool, bool) = found.extract()?;
+    Ok(Some(Found { fields, generated: Generated { equality, order, hash, text }, version }))
+}
+
+impl Found {
+    /// Whether the class still is what it was.
+    pub(crate) fn holds(&self, class: &Bound<'_, PyType>) -> bool {
+        self.version != 0 && self.version == version(class)
+    }
+}
+
+/// Whether the method of that name is one that the compiler does itself.
+pub(crate) fn is_generated(name: &str, generated: Generated) -> bool {
+    match name {
+        "__eq__" => generated.equality,
+        "__lt__" | "__le__" | "__gt__" | "__ge__" => generated.order,
+        "__hash__" => generated.hash,
+        "__repr__" => generated.text,
+        "__init__" | "__setattr__" | "__delattr__" => true,
+        _ => false,
+    }
+}
+
+/// The function that makes an instance. A `ValueError` says why compiled code cannot.
+pub(crate) fn constructor<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyFunction>> {
+    let made = module(class.py())?.call_method1(pyo3::intern!(class.py(), "constructor"), (class,))?;
+    Ok(made.cast_into::<PyFunction>()?)
+}
+
+/// The function of a generated `__repr__` below what guards it against instances that hold themselves, which
+/// values cannot.
+pub(crate) fn without_guard<'py>(method: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if !method.is_instance_of::<PyFunction>() || !method.hasattr(pyo3::intern!(method.py(), "__wrapped__"))? {
+        return Ok(None);
+    }
+    let found = module(method.py())?.call_method1(pyo3::intern!(method.py(), "without_guard"), (method,))?;
+    Ok((!found.is_none()).then_some(found))
+}
