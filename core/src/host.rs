@@ -25,6 +25,8 @@ pub enum GlobalValue {
     ExcClass(&'static ClassDef),
     /// A class of the user's whose attributes can be read.
     Class(&'static ClassDef),
+    /// The member of an enumeration with that number.
+    Member(&'static ClassDef, u32),
     /// An instance of a named tuple or a tuple with members that are no constants.
     Tuple(Type, Vec<GlobalValue>),
     /// An array that outlives the code. `owner` is the address of a `MemBlock` that keeps it alive.
@@ -39,6 +41,17 @@ pub enum GlobalValue {
     Foreign(String),
     /// Something compiled code cannot hold; the text says what, for the error.
     Unsupported(String),
+}
+
+/// What is written for a class. Each function takes the class first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// `Class(...)`.
+    Call,
+    /// `Class[name]` of an enumeration.
+    Item,
+    /// `x in Class` of an enumeration.
+    Contains,
 }
 
 /// What a class has under a name.
@@ -69,10 +82,9 @@ pub trait Host {
     fn field_default(&self, _class: &ClassDef, _field: &str) -> Option<GlobalValue> {
         None
     }
-    /// The function that makes an instance of a class whose instances are values, out of the class and the
-    /// arguments of the call. An error says why compiled code cannot make one.
-    fn constructor(&self, class: &ClassDef) -> Result<FuncId> {
-        Err(crate::diag::Diagnostic::internal(format!("a host that makes no instances of {}", class.name)))
+    /// A function that is written for a class whose instances are values. An error says why there is none.
+    fn written_for(&self, class: &ClassDef, _what: Written) -> Result<FuncId> {
+        Err(crate::diag::Diagnostic::internal(format!("a host that writes nothing for {}", class.name)))
     }
     /// What a class of the host has under that name, its bases included.
     fn class_attr(&self, class: &ClassDef, name: &str) -> Option<ClassAttr> {

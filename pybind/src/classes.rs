@@ -54,7 +54,7 @@ fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
         Kind::Tuple(_) => names(&["tuple"]),
         Kind::NamedTuple(c, _) if !c.is_keywords() => Some(vec![known::object_of_def(py, c)?.into_bound(py)]),
         Kind::NamedTuple(..) => names(&["dict"]),
-        Kind::Frozen(c, _) => Some(vec![known::object_of_def(py, c)?.into_bound(py)]),
+        Kind::Frozen(c, _) | Kind::Member(c) => Some(vec![known::object_of_def(py, c)?.into_bound(py)]),
         Kind::List(_) => names(&["list"]),
         Kind::Container(c, _) => class_of(c.empty()).map(|c| vec![c]),
         Kind::Range(_) => names(&["range"]),
@@ -168,6 +168,7 @@ pub(crate) fn is_instance(py: Python<'_>, value: Type, class: Type) -> Option<bo
             | Kind::Bool
             | Kind::NamedTuple(..)
             | Kind::Frozen(..)
+            | Kind::Member(_)
             | Kind::Range(_)
             | Kind::Slice(_)
             | Kind::Ellipsis

@@ -7,22 +7,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyFunction, PyType};
 use tierup_core::types::class::Generated;
 
-/// What was found out about a class.
-pub(crate) struct Found {
-    pub(crate) fields: Vec<String>,
-    pub(crate) generated: Generated,
-    /// The number that Python gave the class as it was; 0 for none.
-    version: std::ffi::c_uint,
-}
-
-/// The number of a class as it is: a change of the class or of its bases takes it away, the look-up of an
-/// attribute gives it one.
-fn version(class: &Bound<'_, PyType>) -> std::ffi::c_uint {
-    let _ = class.getattr(pyo3::intern!(class.py(), "__doc__"));
-    // SAFETY: a live class.
-    unsafe { (*class.as_ptr().cast::<ffi::PyTypeObject>()).tp_version_tag }
-}
-
 fn module(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(py.import(pyo3::intern!(py, "tierup._classes"))?.into_any())
 }
@@ -34,25 +18,17 @@ pub(crate) fn may_be(class: &Bound<'_, PyType>) -> bool {
     heap && class.hasattr(pyo3::intern!(class.py(), "__dataclass_params__")).unwrap_or(false)
 }
 
-/// What a class is, if its instances are values.
-pub(crate) fn look(class: &Bound<'_, PyType>) -> PyResult<Option<Found>> {
+/// The fields of a class whose instances are values, and which of its methods are the generated ones.
+pub(crate) fn look(class: &Bound<'_, PyType>) -> PyResult<Option<(Vec<String>, Generated)>> {
     if !may_be(class) {
         return Ok(None);
     }
-    let version = version(class);
     let found = module(class.py())?.call_method1(pyo3::intern!(class.py(), "frozen"), (class,))?;
     if found.is_none() {
         return Ok(None);
     }
     let (fields, equality, order, hash, text): (Vec<String>, bool, bool, bool, bool) = found.extract()?;
-    Ok(Some(Found { fields, generated: Generated { equality, order, hash, text }, version }))
-}
-
-impl Found {
-    /// Whether the class still is what it was.
-    pub(crate) fn holds(&self, class: &Bound<'_, PyType>) -> bool {
-        self.version != 0 && self.version == version(class)
-    }
+    Ok(Some((fields, Generated { equality, order, hash, text })))
 }
 
 /// Whether the method of that name is one that the compiler does itself.

@@ -4,13 +4,13 @@
 use crate::errors::Failure;
 use crate::guards::Guards;
 use crate::value::{self, Record};
-use crate::{dataclasses, decorated, functions, identity, known, operations};
+use crate::{dataclasses, decorated, enums, functions, identity, known, operations};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyFunction, PyString, PyTuple, PyType, PyTypeMethods};
 use std::cell::{Cell, RefCell};
 use tierup_core::diag::{Code, Diagnostic, Result};
-use tierup_core::host::{ClassAttr, GlobalValue, Host};
+use tierup_core::host::{ClassAttr, GlobalValue, Host, Written};
 use tierup_core::ssa::{FuncId, Parts};
 use tierup_core::types::class::Instances;
 use tierup_core::types::{ClassDef, Const, Type};
@@ -197,6 +197,34 @@ impl<'py> PyHost<'py> {
         Ok(None)
     }
 
+    /// What members of an enumeration have under a name by themselves, or from Python's `enum`; none of what
+    /// any class may have.
+    fn of_members(
+        &self,
+        def: &ClassDef,
+        class: &Bound<'py, PyType>,
+        name: &str,
+    ) -> Option<Option<ClassAttr>> {
+        let find = || -> std::result::Result<Option<Option<ClassAttr>>, Failure> {
+            Ok(match enums::attribute(class, name)? {
+                None => None,
+                Some(enums::Attribute::Hidden) => Some(None),
+                Some(enums::Attribute::Member(n)) => Some(Some(ClassAttr::Value(GlobalValue::Member(
+                    known::enumeration(class)?
+                        .ok_or_else(|| Diagnostic::internal(format!("{} is no enumeration", def.name)))?,
+                    n,
+                )))),
+                Some(enums::Attribute::Method(f)) => {
+                    Some(Some(ClassAttr::Method(functions::library_func_id(&f)?)))
+                }
+                Some(enums::Attribute::Computed(f)) => {
+                    Some(Some(ClassAttr::Property(functions::library_func_id(&f)?)))
+                }
+            })
+        };
+        find().unwrap_or_else(|e| Some(Some(ClassAttr::Value(self.unsupported(e)))))
+    }
+
     fn class_member(
         &self,
         class: &Bound<'py, PyType>,
@@ -320,12 +348,15 @@ impl Host for PyHost<'_> {
         self.classify(&attributes.get_item(name).ok()?, false)
     }
 
-    fn constructor(&self, class: &ClassDef) -> Result<FuncId> {
+    fn written_for(&self, class: &ClassDef, what: Written) -> Result<FuncId> {
         let find = || -> std::result::Result<FuncId, Failure> {
             let object = known::object_of_def(self.py, class)
                 .ok_or_else(|| Diagnostic::internal("an instance of a class that is gone"))?;
             let object = object.into_bound(self.py).cast_into::<PyType>().map_err(PyErr::from)?;
             self.class(&object);
+            if class.member_count().is_some() {
+                return functions::library_func_id(&enums::written(&object, what)?);
+            }
             for name in ["__init__", "__post_init__"] {
                 let found = self.lookup_in_class(&object, &PyString::intern(self.py, name))?;
                 // It has the defaults.
@@ -342,6 +373,11 @@ impl Host for PyHost<'_> {
         let class = known::object_of_def(self.py, def)?.into_bound(self.py).cast_into::<PyType>().ok()?;
         self.class(&class);
         let found = self.lookup_in_class(&class, &PyString::intern(self.py, name));
+        if def.member_count().is_some()
+            && let Some(found) = self.of_members(def, &class, name)
+        {
+            return found;
+        }
         if let Instances::Frozen(generated) = def.instances {
             if let Some(k) = def.fields.iter().position(|f| f == name) {
                 return Some(ClassAttr::Field(k as u32));

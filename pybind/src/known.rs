@@ -2,7 +2,7 @@
 //! those that a type is about. Classes and modules of the user's live as long as they do without us.
 
 use crate::operations::operation_of;
-use crate::{dataclasses, functions, identity};
+use crate::{dataclasses, enums, functions, identity};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -27,8 +27,8 @@ struct Known {
     order: Vec<u64>,
     /// `_fields` of a class of named tuples.
     fields: Option<Py<PyAny>>,
-    /// What it is as a dataclass whose instances are values.
-    frozen: Option<dataclasses::Found>,
+    /// What it is as a class whose instances are values.
+    values: Option<Values>,
 }
 
 /// Classes by the numbers of [`crate::identity`], and those numbers by handle. Handles count classes alone:
@@ -52,12 +52,42 @@ fn known_class(class: &Bound<'_, PyType>) -> Option<&'static ClassDef> {
         None => true,
         Some(f) => class.getattr(pyo3::intern!(class.py(), "_fields")).is_ok_and(|now| now.is(f)),
     };
-    let same_methods = match &known.frozen {
-        None => !is_frozen(class),
-        Some(found) => found.holds(class),
+    let same_values = match &known.values {
+        None => !is_frozen(class) && !enums::may_be(class),
+        Some(found) => found.version != 0 && found.version == version(class),
     };
-    let same = same_order && same_fields && same_methods && known.def.constructed == constructed(class);
+    let same = same_order && same_fields && same_values && known.def.constructed == constructed(class);
     same.then_some(known.def)
+}
+
+/// What was found out about a class whose instances are values.
+pub(crate) struct Values {
+    pub(crate) fields: Vec<String>,
+    pub(crate) instances: Instances,
+    /// The number that Python gave the class as it was; 0 for none.
+    version: std::ffi::c_uint,
+}
+
+impl Values {
+    fn of(class: &Bound<'_, PyType>) -> PyResult<Option<Values>> {
+        let version = version(class);
+        let (fields, instances) = match dataclasses::look(class)? {
+            Some((fields, generated)) => (fields, Instances::Frozen(generated)),
+            None => match enums::look(class)? {
+                Some((count, equality)) => (vec![], Instances::Members { count, equality }),
+                None => return Ok(None),
+            },
+        };
+        Ok(Some(Values { fields, instances, version }))
+    }
+}
+
+/// The number of a class as it is: a change of the class or of its bases takes it away, the look-up of an
+/// attribute gives it one.
+fn version(class: &Bound<'_, PyType>) -> std::ffi::c_uint {
+    let _ = class.getattr(pyo3::intern!(class.py(), "__doc__"));
+    // SAFETY: a live class.
+    unsafe { (*class.as_ptr().cast::<ffi::PyTypeObject>()).tp_version_tag }
 }
 
 /// Whether a class says of itself that it is a dataclass whose instances never change.
@@ -101,8 +131,8 @@ fn host_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassDef> {
     let name: String = class.getattr("__name__")?.extract()?;
     let qualname: String = class.getattr("__qualname__")?.extract()?;
     let (fields, read_of) = of_tuple.unzip();
-    let frozen = dataclasses::look(class)?;
-    let instances = frozen.as_ref().map_or(Instances::Inherited, |f| Instances::Frozen(f.generated));
+    let values = Values::of(class)?;
+    let instances = values.as_ref().map_or(Instances::Inherited, |v| v.instances);
     let mut table = lock(&CLASSES);
     let handle = match table.by_object.get(&object) {
         Some(known) => known.handle,
@@ -111,12 +141,12 @@ fn host_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassDef> {
             FIRST_HOST_CLASS + table.made - 1
         }
     };
-    let fields = fields.or_else(|| Some(frozen.as_ref()?.fields.clone())).unwrap_or_default();
+    let fields = fields.or_else(|| Some(values.as_ref()?.fields.clone())).unwrap_or_default();
     let (order, constructed) = (Some(order), constructed(class));
     let told = HostClass { handle, name, qualname, bases, order, fields, instances, constructed };
     let def = ClassDef::of_host(told)
         .map_err(|_| PyTypeError::new_err(format!("{class} has bases that contradict each other")))?;
-    let known = Arc::new(Known { def, handle, order: numbers, fields: read_of, frozen });
+    let known = Arc::new(Known { def, handle, order: numbers, fields: read_of, values });
     let before = table.by_object.insert(object, known);
     table.objects.insert(handle, object);
     drop(table);
@@ -237,6 +267,12 @@ pub(crate) fn frozen_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'stati
     Ok(matches!(def.instances, Instances::Frozen(_)).then_some(def))
 }
 
+/// An enumeration whose members are values.
+pub(crate) fn enumeration(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassDef>> {
+    let def = host_class(class)?;
+    Ok(def.member_count().is_some().then_some(def))
+}
+
 /// A class that is neither of these: compiled code reads its attributes.
 pub(crate) fn plain_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassDef> {
     host_class(class)
@@ -293,6 +329,7 @@ pub(crate) fn objects_of(t: Type, found: &mut Vec<u64>) {
         functions::object_of_id(f.func)
     } else if let Kind::NamedTuple(c, _)
     | Kind::Frozen(c, _)
+    | Kind::Member(c)
     | Kind::NamedTupleClass(c)
     | Kind::ExcClass(c)
     | Kind::Class(c) = t.kind()

@@ -22,6 +22,7 @@ mod decode;
 mod decorated;
 mod dispatcher;
 mod engine;
+mod enums;
 mod errors;
 mod exc;
 mod fourier;

@@ -4,7 +4,7 @@ use crate::convert::{nested, recognise};
 use crate::errors::Failure;
 use crate::overrides::{hidden, overridden};
 use crate::wording::{a, class_name};
-use crate::{dataclasses, functions, known, npy, operations};
+use crate::{dataclasses, enums, functions, known, npy, operations};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -161,6 +161,7 @@ pub(crate) fn value_type(v: &GlobalValue) -> Option<Type> {
         GlobalValue::NamedTupleClass(c) => Type::new(Kind::NamedTupleClass(c)),
         GlobalValue::ExcClass(c) => Type::new(Kind::ExcClass(c)),
         GlobalValue::Class(c) => Type::new(Kind::Class(c)),
+        GlobalValue::Member(c, _) => Type::new(Kind::Member(c)),
         GlobalValue::Tuple(t, _) => *t,
         GlobalValue::Array { ty, .. } => *ty,
         GlobalValue::Foreign(_) | GlobalValue::Unsupported(_) => return None,
@@ -295,6 +296,12 @@ fn classify_tuple(t: &Bound<'_, PyTuple>, record: &dyn Record) -> Result<GlobalV
 /// An instance of a class whose instances are values.
 fn classify_instance(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Option<GlobalValue>, Failure> {
     let class = obj.get_type();
+    if enums::may_be(&class) {
+        let Some(def) = known::enumeration(&class)? else { return Ok(None) };
+        record.class(&class);
+        let n = enums::members(&class)?.iter().position(|m| m.is(obj));
+        return Ok(n.map(|n| GlobalValue::Member(def, n as u32)));
+    }
     if !dataclasses::may_be(&class) {
         return Ok(None);
     }

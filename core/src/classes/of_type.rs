@@ -20,7 +20,7 @@ pub(crate) fn class_of(t: Type) -> &'static ClassDef {
         Kind::Str => ClassId::STR,
         Kind::Optional(t) => return class_of(*t),
         Kind::Tuple(_) => ClassId::TUPLE,
-        Kind::NamedTuple(c, _) | Kind::Frozen(c, _) => return c,
+        Kind::NamedTuple(c, _) | Kind::Frozen(c, _) | Kind::Member(c) => return c,
         Kind::Array(_) => ClassId::NDARRAY,
         Kind::List(_) => ClassId::LIST,
         Kind::Container(c, _) => c.class(),

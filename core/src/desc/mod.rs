@@ -284,6 +284,9 @@ pub fn compared_parts(t: Type) -> Option<Vec<Elem>> {
     {
         return None;
     }
+    if let crate::types::Kind::Member(c) = t.kind() {
+        return c.members_compare().then(|| vec![Elem::I64]);
+    }
     match t.parts() {
         Some(members) => {
             let parts = members.iter().map(|m| compared_parts(*m)).collect::<Option<Vec<_>>>();

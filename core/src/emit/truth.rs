@@ -27,6 +27,7 @@ pub(crate) fn known_truth(t: Type) -> Option<Option<bool>> {
         | Kind::Generator(..)
         | Kind::Random
         | Kind::Frozen(..)
+        | Kind::Member(_)
         | Kind::Super(..)
         | Kind::Slice(_) => Some(Some(true)),
         Kind::Bool

@@ -6,7 +6,7 @@ use super::state::{Key, Seen, Solver};
 use super::unknown::unknown_elements;
 use crate::declare::Choice;
 use crate::diag::{Code, Diagnostic, Result, Span};
-use crate::host::GlobalValue;
+use crate::host::{GlobalValue, Written};
 use crate::ops::{self, OpId, id};
 use crate::source::Origin;
 use crate::ssa::{FuncId, Inst, Params, registry};
@@ -35,6 +35,7 @@ pub(crate) fn type_of_global(g: &GlobalValue) -> std::result::Result<(Type, Opti
         GlobalValue::NamedTupleClass(c) => (Type::new(Kind::NamedTupleClass(c)), None),
         GlobalValue::ExcClass(c) => (Type::new(Kind::ExcClass(c)), None),
         GlobalValue::Class(c) => (Type::new(Kind::Class(c)), None),
+        GlobalValue::Member(c, _) => (Type::new(Kind::Member(c)), None),
         GlobalValue::Tuple(t, members) => {
             for m in members {
                 type_of_global(m)?;
@@ -170,37 +171,7 @@ impl Solver<'_, '_> {
                 sources.extend((0..f.captures.len()).map(|k| callee.part((first_capture + k) as u32)));
                 self.call_function(i, f.func, sources, self.session.is_library(&func))
             }
-            Kind::Builtin(path) if positional.len() == 2 && named.is_empty() && path.plain().is_some() => {
-                self.operation(i, *path, positional)
-            }
-            // An iterator that a program holds and advances by hand is an object; those of loops are values.
-            Kind::Builtin(id::BUILTINS_ITER) => self.rows(i, id::ITER_OBJECT, positional, named),
-            Kind::Builtin(id::BUILTINS_GETATTR | id::BUILTINS_HASATTR) => {
-                self.get_attribute(i, callee, &positional)
-            }
-            Kind::Builtin(
-                id @ (id::DATACLASSES_REPLACE | id::DATACLASSES_ASDICT | id::DATACLASSES_ASTUPLE),
-            ) if let [of] = positional.as_slice()
-                && let Kind::Frozen(class, _) = self.source_arg(of)?.ty.kind() =>
-            {
-                self.of_dataclass(i, *id, class, of, named)
-            }
-            Kind::Builtin(id::BUILTINS_SUPER) if positional.len() == 2 => self.super_of(i, &positional),
-            Kind::Builtin(id::INSTANCE_MAKE) => self.make_instance(i, positional),
-            Kind::Builtin(id::NUMPY_RESULT_DTYPE) => self.result_dtype(i, positional),
-            // A value that may be None is asked when it runs.
-            Kind::Builtin(id::BUILTINS_ISINSTANCE)
-                if positional.len() == 2
-                    && matches!(*self.source_arg(&positional[0])?.ty, Kind::Optional(_)) =>
-            {
-                self.dispatch(i, &positional[0].clone(), &mut |s, way| {
-                    s.rows(i, id::BUILTINS_ISINSTANCE, vec![way.clone(), positional[1].clone()], vec![])
-                })
-            }
-            Kind::Builtin(path) => {
-                let positional = self.empty_operands(i, *path, positional);
-                self.rows(i, *path, positional, named)
-            }
+            Kind::Builtin(path) => self.call_operation(i, *path, callee, positional, named),
             Kind::Method(id::NAMEDTUPLE_REPLACE, t) => self.replace_fields(i, *t, callee, named),
             Kind::Method(id::NAMEDTUPLE_MAKE, t) => self.make_from(i, *t, positional),
             Kind::Method(path, _) => {
@@ -209,7 +180,7 @@ impl Solver<'_, '_> {
             }
             Kind::DType(_) => self.call_row(i, id::DTYPE_CALL, callee, positional, named),
             Kind::ExcClass(_) => self.call_row(i, id::EXC_NEW, callee, positional, named),
-            Kind::NamedTuple(class, _) | Kind::Frozen(class, _)
+            Kind::NamedTuple(class, _) | Kind::Frozen(class, _) | Kind::Member(class)
                 if !class.is_keywords()
                     && let Some(own) =
                         self.special_call(i, class, callee, positional.clone(), named.clone()) =>
@@ -230,10 +201,9 @@ impl Solver<'_, '_> {
                 self.out.resolved.insert(i, Resolved::Build { sources });
                 Ok((Type::new(Kind::NamedTuple(class, args.iter().map(|a| a.ty).collect())), None, false))
             }
-            Kind::Class(c) if c.is_frozen() => {
-                let func = self.session.host.constructor(c)?;
+            Kind::Class(c) if c.is_frozen() || c.member_count().is_some() => {
                 let all = std::iter::once(callee.clone()).chain(positional).collect();
-                self.call(i, &Source::Global(GlobalValue::Function(func)), all, named)
+                self.call_written(i, c, Written::Call, all, named)
             }
             Kind::Class(c) => Err(Diagnostic::new(
                 Code::BadCall,
@@ -247,6 +217,48 @@ impl Solver<'_, '_> {
                 Code::BadCall,
                 format!("a value of type {} cannot be called", self.session.resolve(ty)),
             )),
+        }
+    }
+
+    /// A call of an operation. Those that are more than a row are listed.
+    fn call_operation(
+        &mut self,
+        i: Inst,
+        op: OpId,
+        callee: &Source,
+        positional: Vec<Source>,
+        named: Vec<(Arc<str>, Source)>,
+    ) -> Typed {
+        match op {
+            _ if positional.len() == 2 && named.is_empty() && op.plain().is_some() => {
+                self.operation(i, op, positional)
+            }
+            // An iterator that a program holds and advances by hand is an object; those of loops are values.
+            id::BUILTINS_ITER => self.rows(i, id::ITER_OBJECT, positional, named),
+            id::BUILTINS_GETATTR | id::BUILTINS_HASATTR => self.get_attribute(i, callee, &positional),
+            id::DATACLASSES_REPLACE | id::DATACLASSES_ASDICT | id::DATACLASSES_ASTUPLE
+                if let [of] = positional.as_slice()
+                    && let Kind::Frozen(class, _) = self.source_arg(of)?.ty.kind() =>
+            {
+                self.of_dataclass(i, op, class, of, named)
+            }
+            id::BUILTINS_SUPER if positional.len() == 2 => self.super_of(i, &positional),
+            id::INSTANCE_MAKE => self.make_instance(i, positional),
+            id::MEMBER_MAKE => self.make_member(i, &positional),
+            id::NUMPY_RESULT_DTYPE => self.result_dtype(i, positional),
+            // A value that may be None is asked when it runs.
+            id::BUILTINS_ISINSTANCE
+                if positional.len() == 2
+                    && matches!(*self.source_arg(&positional[0])?.ty, Kind::Optional(_)) =>
+            {
+                self.dispatch(i, &positional[0].clone(), &mut |s, way| {
+                    s.rows(i, id::BUILTINS_ISINSTANCE, vec![way.clone(), positional[1].clone()], vec![])
+                })
+            }
+            _ => {
+                let positional = self.empty_operands(i, op, positional);
+                self.rows(i, op, positional, named)
+            }
         }
     }
 

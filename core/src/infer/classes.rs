@@ -55,7 +55,7 @@ impl Solver<'_, '_> {
             ClassAttr::ClassMethod(f) => {
                 let of = match ty.kind() {
                     Kind::NamedTuple(class, _) => GlobalValue::NamedTupleClass(class),
-                    Kind::Frozen(class, _) => GlobalValue::Class(class),
+                    Kind::Frozen(class, _) | Kind::Member(class) => GlobalValue::Class(class),
                     _ => return Err(self.no_attribute(ty, class, name)),
                 };
                 let (class, _) = type_of_global(&of).map_err(|w| refused(&of, name, &w))?;

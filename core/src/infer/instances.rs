@@ -3,14 +3,70 @@
 use super::resolved::{Resolved, Source, Typed};
 use super::state::Solver;
 use crate::classes;
-use crate::diag::{Code, Diagnostic};
-use crate::host::GlobalValue;
+use crate::diag::{Code, Diagnostic, Result};
+use crate::host::{GlobalValue, Written};
 use crate::ops::{OpId, id};
 use crate::ssa::{Inst, registry};
 use crate::types::{ClassDef, Kind, Type};
 use std::sync::Arc;
 
 impl Solver<'_, '_> {
+    /// A call of a function that the host writes for a class.
+    pub(super) fn call_written(
+        &mut self,
+        i: Inst,
+        class: &'static ClassDef,
+        what: Written,
+        all: Vec<Source>,
+        named: Vec<(Arc<str>, Source)>,
+    ) -> Typed {
+        let func = self.session.host.written_for(class, what)?;
+        self.call(i, &Source::Global(GlobalValue::Function(func)), all, named)
+    }
+
+    /// What is done with an enumeration: `Class[name]`, `x in Class`. What goes through it, or asks how many
+    /// members it has, is given the tuple of these.
+    pub(super) fn of_enumeration(
+        &mut self,
+        i: Inst,
+        op: OpId,
+        positional: &mut [Source],
+    ) -> Result<Option<Typed>> {
+        for (k, s) in positional.iter_mut().enumerate() {
+            let Kind::Class(class) = *self.source_arg(s)?.ty.kind() else { continue };
+            let Some(count) = class.member_count() else { continue };
+            let of = Source::Global(GlobalValue::Class(class));
+            match op {
+                id::GETITEM if k == 0 => {
+                    let all = vec![of, positional[1].clone()];
+                    return Ok(Some(self.call_written(i, class, Written::Item, all, vec![])));
+                }
+                id::CONTAINS if k == 0 => {
+                    let all = vec![of, positional[1].clone()];
+                    return Ok(Some(self.call_written(i, class, Written::Contains, all, vec![])));
+                }
+                _ if k == 0 && op == id::BUILTINS_LEN || super::special::goes_through(op) => {
+                    let members = (0..count).map(|n| GlobalValue::Member(class, n)).collect();
+                    let of_each = vec![Type::new(Kind::Member(class)); count as usize];
+                    *s = Source::Global(GlobalValue::Tuple(Type::tuple(of_each), members));
+                }
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// `operator._make_member(Class, n)` with a number that is known.
+    pub(crate) fn make_member(&mut self, i: Inst, sources: &[Source]) -> Typed {
+        let [class, n] = sources else { return Err(Diagnostic::internal("a member of nothing")) };
+        let (class, n) = (self.source_arg(class)?.ty, self.source_arg(n)?.int());
+        let (Kind::Class(class), Some(n)) = (class.kind(), n) else {
+            return Err(Diagnostic::internal("a member of no enumeration"));
+        };
+        let member = GlobalValue::Member(class, n as u32);
+        self.class_value(i, &member, &class.name)
+    }
+
     /// `operator._make_instance(Class, *fields)`.
     pub(crate) fn make_instance(&mut self, i: Inst, mut sources: Vec<Source>) -> Typed {
         let class = sources.remove(0);
@@ -103,7 +159,7 @@ impl Solver<'_, '_> {
         of: &Source,
         mut named: Vec<(Arc<str>, Source)>,
     ) -> Typed {
-        let func = self.session.host.constructor(class)?;
+        let func = self.session.host.written_for(class, Written::Call)?;
         let made = registry::get(func).ok_or_else(|| Diagnostic::internal("a constructor that is gone"))?;
         let params = &made.params.names[1..];
         for (k, field) in class.fields.iter().enumerate() {

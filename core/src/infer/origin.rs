@@ -67,10 +67,11 @@ impl Solver<'_, '_> {
         }
         let same = |t: Type| {
             matches!(t.kind(), Kind::Tuple(m) | Kind::NamedTuple(_, m) if !m.is_empty())
-                || matches!(t.kind(), Kind::Frozen(..))
                 || matches!(t.kind(), Kind::Range(_) | Kind::Slice(_))
         };
-        (same(types[0]) && types[0] == types[1]).then(|| {
+        let of_class = |t: Type| if let Kind::Frozen(c, _) = t.kind() { Some(c.id) } else { None };
+        let same_class = of_class(types[0]).is_some() && of_class(types[0]) == of_class(types[1]);
+        (same_class || same(types[0]) && types[0] == types[1]).then(|| {
             Err(Diagnostic::new(Code::NoMatchingOperation, format!("whether two values of type {} are one object is not known in compiled code, which holds their parts", types[0]))
                 .help("compare them with =="))
         })

@@ -65,6 +65,7 @@ impl<'h> Solver<'_, 'h> {
                 t.kind(),
                 Kind::NamedTuple(..)
                     | Kind::Frozen(..)
+                    | Kind::Member(_)
                     | Kind::Tuple(_)
                     | Kind::List(_)
                     | Kind::Container(..)
@@ -108,6 +109,9 @@ impl<'h> Solver<'_, 'h> {
         self.rewrite(id, &mut positional)?;
         if let Some(known) = self.without_a_row(i, id, &positional, &named) {
             return known;
+        }
+        if let Some(typed) = self.of_enumeration(i, id, &mut positional)? {
+            return typed;
         }
         let mut passes_over = (special::Rows::All, None);
         if self.may_be_special(&positional)? {

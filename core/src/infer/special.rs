@@ -70,12 +70,17 @@ fn asked_of_tuple(path: OpId) -> (&'static [Slot], bool) {
         | id::STR_JOIN
         | id::SETITEM => (ITERATED, false),
         id::BUILTINS_REVERSED | id::MATCH_SEQUENCE => (TAKEN_APART, true),
-        id::BUILTINS_PRINT => (SHOWN, true),
+        id::BUILTINS_PRINT => (SHOWN, false),
         id::BUILTINS_ASCII => (&[Slot::Repr], true),
         id::BUILTINS_STR | id::BUILTINS_REPR | id::BUILTINS_FORMAT | id::FORMAT_VALUE => (TEXT, true),
         _ if path.facts().makes_arrays => (ARRAYS, true),
         _ => (&[], false),
     }
+}
+
+/// Whether an operation goes through an operand.
+pub(super) fn goes_through(path: OpId) -> bool {
+    path == id::BUILTINS_ITER || path == id::BUILTINS_REVERSED || asked_of_tuple(path).0 == ITERATED
 }
 
 /// What Python asks of what lies in a container, where a row compares or shows it by itself.
@@ -107,7 +112,7 @@ fn asked_of_elements(path: OpId) -> &'static [Slot] {
 fn class_of(t: Type) -> Option<&'static ClassDef> {
     match t.kind() {
         Kind::NamedTuple(c, _) if !c.is_keywords() => Some(c),
-        Kind::Frozen(c, _) => Some(c),
+        Kind::Frozen(c, _) | Kind::Member(c) => Some(c),
         _ => None,
     }
 }
@@ -135,7 +140,7 @@ fn classes_inside(t: Type, out: &mut Vec<&'static ClassDef>) {
 pub(crate) fn has_classes(t: Type) -> bool {
     match t.kind() {
         Kind::NamedTuple(c, m) => !c.is_keywords() || m.iter().any(|t| has_classes(*t)),
-        Kind::Frozen(..) => true,
+        Kind::Frozen(..) | Kind::Member(_) => true,
         Kind::Optional(x) | Kind::List(x) => has_classes(*x),
         Kind::Tuple(m) | Kind::Variant(m) | Kind::Container(_, m) => m.iter().any(|t| has_classes(*t)),
         _ => false,
@@ -221,7 +226,9 @@ impl Solver<'_, '_> {
         // The right operand is asked first where its class is derived from the left one's.
         let derived = match (first.kind(), class_of(second)) {
             (Kind::Tuple(_), Some(_)) => true,
-            (Kind::NamedTuple(a, _) | Kind::Frozen(a, _), Some(b)) => *a != b && b.is_a(a.id),
+            (Kind::NamedTuple(a, _) | Kind::Frozen(a, _) | Kind::Member(a), Some(b)) => {
+                *a != b && b.is_a(a.id)
+            }
             _ => false,
         };
         // Tuples compare and add to tuples themselves.
@@ -284,7 +291,7 @@ impl Solver<'_, '_> {
     /// method from tuple.
     fn unequal(&mut self, i: Inst, path: OpId, types: [Type; 2], args: &[Source]) -> Option<Typed> {
         let asks = |t: Type| {
-            matches!(t.kind(), Kind::Frozen(..))
+            matches!(t.kind(), Kind::Frozen(..) | Kind::Member(_))
                 && class_of(t).is_some_and(|c| self.has_own(c, Slot::Eq).is_some())
         };
         if path != id::NE || !types.into_iter().any(asks) {
@@ -378,13 +385,21 @@ impl Solver<'_, '_> {
         };
         let text = if plain { Source::Const(Const::Str("".into())) } else { args[2].clone() };
         let found = match conversion {
-            0 => of(self, Slot::Format, How::Direct, &[args[0].clone(), text])
+            0 => of(self, Slot::Format, How::Direct, &[args[0].clone(), text.clone()])
                 .or_else(|| of(self, Slot::Str, How::Library("special.text"), &args[..1]))
                 .or_else(|| of(self, Slot::Repr, How::Library("special.representation"), &args[..1])),
             1 => of(self, Slot::Str, How::Library("special.text"), &args[..1])
                 .or_else(|| of(self, Slot::Repr, How::Library("special.representation"), &args[..1])),
             _ => of(self, Slot::Repr, How::Library("special.representation"), &args[..1]),
         };
+        if !plain && matches!(conversion, 1 | 2) {
+            let path =
+                if conversion == 1 { "special.formatted_text" } else { "special.formatted_representation" };
+            let given = [args[0].clone(), text];
+            return Some(
+                self.session.host.library(path).and_then(|f| self.call_function(i, f, given.to_vec(), true)),
+            );
+        }
         let (slot, how, attr, args) = found?;
         if !plain && slot != Slot::Format || conversion > 2 {
             return Some(Err(self.cannot(

@@ -546,6 +546,7 @@ fn global(cx: &mut LowerCx<'_>, g: &GlobalValue) -> Result<Val> {
         | GlobalValue::NamedTupleClass(_)
         | GlobalValue::ExcClass(_)
         | GlobalValue::Class(_) => vec![],
+        GlobalValue::Member(_, n) => vec![cx.b.i64(i64::from(*n))],
         GlobalValue::Tuple(_, members) => {
             let mut out = vec![];
             for m in members {

@@ -11,7 +11,7 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::host::Host;
-use crate::lir::{Op, Ty, Value};
+use crate::lir::{Alias, Op, Ty, Value};
 use crate::types::{Const, Int, Kind, NumberType, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
@@ -181,6 +181,35 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .reads()
     .doc("Hash of a number, string or tuple."),
+    OpDef::new(&["builtins.hash"], "x", Body::Py("instances.hash_of_tuple"))
+        .only_if(|a| matches!(*a[0].ty, Kind::Tuple(_)))
+        .raises()
+        .reads()
+        .doc("Hash of a tuple with instances in it whose classes have hashes of their own."),
+    OpDef::new(&["builtins.hash"], "x", Body::Py("instances.hash_of_fields"))
+        .only_if(|a| matches!(a[0].ty.kind(), Kind::Frozen(c, _) if c.generated().hash))
+        .raises()
+        .reads()
+        .doc("Hash of a dataclass with such fields."),
+    OpDef::new(
+        &["operator._combined_hash"],
+        "hashes",
+        Body::Lir(
+            |cx, a| match *cx.vars.resolve(a[0].ty) {
+                Kind::List(e) if e.is_int() && e.is_weak() => Ok(Answer::of(Type::int())),
+                _ => Err(no_match("_combined_hash()", a)),
+            },
+            |cx, c| {
+                let list = c.args[0][0];
+                let data = cx.b.load(Ty::Ptr, list, crate::offset!(List.data), Alias::Object);
+                let n = super::list::len(cx, list);
+                Ok(vec![cx.helper_value(&num::tuple_hash, &[data, n])])
+            },
+        ),
+    )
+    .reads()
+    .internal()
+    .doc("The hash of a tuple whose members have these (library use)."),
     // Methods of numbers.
     OpDef::new(
         &["float.is_integer", "int.is_integer"],
@@ -438,7 +467,7 @@ fn class_value(t: Type) -> Option<Type> {
     {
         return Some(Type::new(Kind::NamedTupleClass(c)));
     }
-    if let Kind::Frozen(c, _) = t.kind() {
+    if let Kind::Frozen(c, _) | Kind::Member(c) = t.kind() {
         return Some(Type::new(Kind::Class(c)));
     }
     // Of these the type does not say which class it is, or whether the value is one itself.
@@ -522,8 +551,7 @@ fn match_class_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
             Ok(Answer::of(if optional { Type::optional(t) } else { t }))
         }
         Some(members) => {
-            let t =
-                Type::tuple(members.into_iter().filter_map(|k| inner.parts()?.get(k).copied()).collect());
+            let t = Type::tuple(members.into_iter().filter_map(|k| inner.parts()?.get(k).copied()).collect());
             Ok(Answer::of(if optional { Type::optional(t) } else { t }))
         }
     }

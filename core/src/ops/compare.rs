@@ -392,6 +392,7 @@ pub(crate) fn comparable(a: Type, b: Type) -> bool {
         _ if is_unit(a) && is_unit(b) => true,
         (Kind::None, _) | (_, Kind::None) => true,
         _ if never_equal(a, b) => true,
+        (Kind::Member(c), Kind::Member(d)) => c == d && c.members_compare(),
         (Kind::Frozen(c, x), Kind::Frozen(d, y)) if c == d => {
             c.generated().equality && x.iter().zip(y).all(|(p, q)| comparable(*p, *q))
         }
@@ -417,6 +418,7 @@ fn never_equal(a: Type, b: Type) -> bool {
         Kind::Container(c, _) => 9 + *c as i64,
         // A generated method compares instances of its class alone.
         Kind::Frozen(c, _) if c.generated().equality => -1 - c.id.number() as i64,
+        Kind::Member(c) if c.members_compare() => -1 - c.id.number() as i64,
         _ => 0,
     };
     class(a) != class(b) && class(a) != 0 && class(b) != 0
@@ -491,6 +493,7 @@ pub(crate) fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt
         }
         (_, Kind::Optional(_)) => equal(cx, b, bt, a, at),
         (Kind::Str, Kind::Str) => super::string::emit_equal(cx, a[0], b[0]),
+        (Kind::Member(c), Kind::Member(d)) if c == d => Ok(cx.b.bin(Op::IcmpEq, a[0], b[0])),
         (Kind::List(_), Kind::List(_)) => super::list::equal(cx, a[0], b[0], at),
         _ if is_unit(at) && is_unit(bt) => Ok(cx.b.bool(dtype_equal(at, bt).unwrap_or(at == bt))),
         _ => match (at.parts(), bt.parts()) {

@@ -10,6 +10,7 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 super::identity::op_ids! {
     BUILTINS_SUPER = "builtins.super",
     NOT_IMPLEMENTED = "builtins.NotImplemented",
+    MEMBER_MAKE = "operator._make_member" [computes, keeps],
     INSTANCE_MAKE = "operator._make_instance" [computes, keeps],
     DATACLASSES_REPLACE = "dataclasses.replace" [keeps],
     DATACLASSES_ASDICT = "dataclasses.asdict" [keeps],
@@ -71,6 +72,26 @@ pub(crate) static OPS: &[OpDef] = &[
         ),
     )
     .doc("Whether it is a dataclass or an instance of one."),
+    OpDef::new(
+        &["operator._make_member"],
+        "cls, n",
+        Body::Lir(|_, a| Err(no_match("_make_member()", a)), |_, _| Err(Diagnostic::internal("a member"))),
+    )
+    .internal()
+    .doc("The member of an enumeration with a number that is known (library use; calls type it)."),
+    OpDef::new(
+        &["operator._number_of"],
+        "x",
+        Body::Lir(
+            |_, a| match a[0].ty.kind() {
+                Kind::Member(_) => Ok(Answer::of(Type::int())),
+                _ => Err(no_match("_number_of()", a)),
+            },
+            |_, c| Ok(c.args[0].clone()),
+        ),
+    )
+    .internal()
+    .doc("The number of a member of an enumeration (library use)."),
     OpDef::new(
         &["operator._leads"],
         "x",

@@ -58,6 +58,10 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .writes()
     .doc("Writes values to `sys.stdout`, in one go."),
+    OpDef::new(&["builtins.print"], "*values, sep=' ', end='\n', flush=False", Body::Py("text.print_texts"))
+        .raises()
+        .writes()
+        .doc("The same of values whose text is put together in Python."),
     OpDef::new(&["builtins.str"], "a", Body::Lir(|_, a| array_rule(a), |cx, c| array_string(cx, c, false)))
         .raises()
         .reads()

@@ -97,6 +97,7 @@ pub(crate) fn class_name(t: Type) -> Option<String> {
         | Kind::Tuple(_)
         | Kind::NamedTuple(..)
         | Kind::Frozen(..)
+        | Kind::Member(_)
         | Kind::List(_)
         | Kind::Range(_)
         | Kind::Slice(_) => Some(super::order::class_name(t)),

@@ -74,6 +74,7 @@ impl Type {
             | Kind::Float(_)
             | Kind::Complex(_)
             | Kind::Str
+            | Kind::Member(_)
             | Kind::Var(_)
             | Kind::Range(_)
             | Kind::Builtin(_)
@@ -136,6 +137,7 @@ impl Type {
             | Kind::Float(_)
             | Kind::Complex(_)
             | Kind::Str
+            | Kind::Member(_)
             | Kind::Var(_)
             | Kind::Range(_)
             | Kind::Builtin(_)

@@ -91,6 +91,7 @@ impl Type {
             | Kind::Class(_)
             | Kind::Var(_)
             | Kind::Conflict(..) => {}
+            Kind::Member(_) => out.push(plain(Ty::I64)),
             Kind::Bool | Kind::Int(_) | Kind::Float(_) => {
                 out.push(plain(self.scalar_ty().unwrap_or(Ty::I64)))
             }

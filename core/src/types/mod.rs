@@ -167,6 +167,8 @@ pub enum Kind {
     NamedTuple(&'static ClassDef, Vec<Type>),
     /// An instance of a class whose instances never change (a frozen dataclass): its fields.
     Frozen(&'static ClassDef, Vec<Type>),
+    /// A member of an enumeration: its number.
+    Member(&'static ClassDef),
     Array(ArrayType),
     List(Type),
     /// A container whose entries are found by hash, or a view of one, with the types of what it holds.

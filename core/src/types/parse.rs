@@ -185,6 +185,11 @@ impl Parser<'_> {
         ClassDef::of_host(class).map_err(|_| self.error("bases that agree"))
     }
     fn instances(&mut self) -> Res<Instances> {
+        if self.eat("members(") {
+            let (count, equality) = (self.unsigned()?, self.eat("equality"));
+            self.expect(")")?;
+            return Ok(Instances::Members { count, equality });
+        }
         if !self.eat("frozen(") {
             return Ok(Instances::Inherited);
         }
@@ -227,6 +232,7 @@ impl Parser<'_> {
                 let members = if self.eat(",") { self.list()? } else { self.expect(")").map(|()| vec![])? };
                 if name == "frozen" { Kind::Frozen(class, members) } else { Kind::NamedTuple(class, members) }
             }
+            "member" => Kind::Member(self.one_class()?),
             "super" => {
                 let class = self.class()?;
                 self.expect(",")?;
@@ -436,6 +442,11 @@ mod tests {
             ..HostClass::new(70_005, "Value", &[ClassId::OBJECT])
         };
         let frozen = ClassDef::of_host(frozen).expect("one base");
+        let colours = HostClass {
+            instances: Instances::Members { count: 3, equality: true },
+            ..HostClass::new(70_006, "Colour", &[ClassId::OBJECT])
+        };
+        let colours = ClassDef::of_host(colours).expect("one base");
         let plain = function(vec![], vec![], &[], false);
         let keywords = ClassDef::keywords(vec!["a \"b\"".into()]);
         let kinds = [
@@ -445,6 +456,7 @@ mod tests {
             Type::new(Kind::Frozen(frozen, vec![pair])),
             Type::new(Kind::Class(frozen)),
             Type::new(Kind::Super(frozen, pair)),
+            Type::new(Kind::Member(colours)),
             Type::new(Kind::NamedTuple(keywords, vec![Type::tuple(vec![])])),
             Type::new(Kind::NamedTuple(ClassDef::keywords(vec![]), vec![])),
             Type::new(Kind::NamedTupleClass(point)),

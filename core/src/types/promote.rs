@@ -86,6 +86,7 @@ fn is_alternative(t: Type) -> bool {
             | Kind::Class(_)
             | Kind::Generator(..)
             | Kind::Frozen(..)
+            | Kind::Member(_)
             | Kind::Variant(_)
     )
 }

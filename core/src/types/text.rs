@@ -4,7 +4,7 @@
 //! `{}` names functions and classes as users do, `{:#}` by what they are, so that [`super::parse::exact`]
 //! reads the same type back.
 
-use super::class::Origin;
+use super::class::{Instances, Origin};
 use super::{ClassDef, ClassId, Float, FuncType, Int, IterType, Kind, Layout, Type};
 use std::fmt::{Display, Formatter, Result};
 
@@ -51,6 +51,7 @@ impl Display for Type {
             Kind::Optional(t) => wrap(f, "optional", t),
             Kind::Tuple(m) => wrap(f, "tuple", &Join(m)),
             Kind::NamedTuple(c, m) | Kind::Frozen(c, m) => wrap(f, &c.name, &Join(m)),
+            Kind::Member(c) => write!(f, "{}", c.name),
             Kind::Array(a) => {
                 let layout = match a.layout {
                     Layout::C => "C",
@@ -119,6 +120,7 @@ fn exact(t: Type, f: &mut Formatter<'_>) -> std::result::Result<bool, std::fmt::
             }
             write!(f, ")")?;
         }
+        Kind::Member(c) => exact_class("member", c, f)?,
         Kind::Super(c, t) => {
             write!(f, "super(")?;
             class(c, f)?;
@@ -185,10 +187,16 @@ fn class(c: &ClassDef, f: &mut Formatter<'_>) -> Result {
         write!(f, ")")?;
     }
     names("fields", &c.fields, f)?;
-    if let super::class::Instances::Frozen(mut generated) = c.instances {
-        write!(f, " frozen(")?;
-        let has: Vec<&str> = generated.named().iter().filter(|(_, has)| **has).map(|(n, _)| *n).collect();
-        write!(f, "{})", has.join(" "))?;
+    match c.instances {
+        Instances::Inherited => {}
+        Instances::Frozen(mut generated) => {
+            write!(f, " frozen(")?;
+            let has: Vec<&str> = generated.named().iter().filter(|(_, has)| **has).map(|(n, _)| *n).collect();
+            write!(f, "{})", has.join(" "))?;
+        }
+        Instances::Members { count, equality } => {
+            write!(f, " members({count}{})", if equality { " equality" } else { "" })?
+        }
     }
     write!(f, "{}", if c.constructed { " constructed" } else { "" })
 }

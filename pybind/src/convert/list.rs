@@ -105,6 +105,7 @@ pub(super) fn common_type(a: Type, b: Type) -> Option<Type> {
             Kind::Tuple(_)
             | Kind::NamedTuple(..)
             | Kind::Frozen(..)
+            | Kind::Member(_)
             | Kind::Array(_)
             | Kind::List(_)
             | Kind::Container(..)

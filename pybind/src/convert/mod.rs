@@ -17,6 +17,7 @@
 pub(crate) mod array;
 mod deque;
 mod dict;
+mod enums;
 mod exceptions;
 pub(crate) mod frozen;
 mod generator;
@@ -88,6 +89,7 @@ tierup_core::containers!(constructors! {
         Kind::Str => text,
         Kind::Tuple(_) | Kind::NamedTuple(..) => tuple,
         Kind::Frozen(..) => frozen,
+        Kind::Member(_) => enums,
         Kind::List(_) => list,
     }
     last {

@@ -34,6 +34,7 @@ fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
         (_, Kind::Optional(y)) => known_identity(a, *y)?.filter(|same| !same),
         _ if is_unit(a) && is_unit(b) => Some(a == b),
         (Kind::Ellipsis, Kind::Ellipsis) => Some(true),
+        (Kind::Member(c), Kind::Member(d)) if c == d => None,
         (Kind::Str, Kind::Str)
         | (Kind::List(_), Kind::List(_))
         | (Kind::Exception, Kind::Exception)
@@ -93,6 +94,7 @@ pub(crate) fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value]
         (Kind::List(_) | Kind::Container(..) | Kind::Exception | Kind::Generator(..), _) => {
             Ok(cx.b.bin(Op::IcmpEq, a[0], b[0]))
         }
+        (Kind::Member(_), _) => Ok(cx.b.bin(Op::IcmpEq, a[0], b[0])),
         // One generator that was passed twice has two sources.
         (Kind::Random, _) => {
             let [x, y] =

@@ -41,6 +41,9 @@ pub enum Instances {
     Inherited,
     /// Values that never change: their fields.
     Frozen(Generated),
+    /// So many members of an enumeration, each a value of its own: a number, in the order of their definition.
+    /// Two are equal where they are one, if equality is Python's.
+    Members { count: u32, equality: bool },
 }
 
 /// The methods of a class that Python generated, and which do with all fields, in their order, what tuples do
@@ -299,8 +302,16 @@ impl ClassDef {
     pub(crate) fn generated(&self) -> Generated {
         match self.instances {
             Instances::Frozen(generated) => generated,
-            Instances::Inherited => Generated::default(),
+            Instances::Inherited | Instances::Members { .. } => Generated::default(),
         }
+    }
+    /// How many members an enumeration has; none of any other class.
+    pub fn member_count(&self) -> Option<u32> {
+        if let Instances::Members { count, .. } = self.instances { Some(count) } else { None }
+    }
+    /// Whether its instances are members of an enumeration that are equal where they are one.
+    pub(crate) fn members_compare(&self) -> bool {
+        matches!(self.instances, Instances::Members { equality: true, .. })
     }
     /// Whether its instances are values that never change.
     pub(crate) fn is_frozen(&self) -> bool {

@@ -34,3 +34,11 @@ def text(x):
     for k in range(len(parts)):
         out += leads[k + 1] + parts[k]
     return out + ")"
+
+
+def hash_of_tuple(x):
+    return operator._combined_hash([hash(v) for v in x])
+
+
+def hash_of_fields(x):
+    return hash_of_tuple(operator._fields(x))

@@ -102,3 +102,11 @@ def inverted(b):
 
 def unequal(a, b):
     return not a == b
+
+
+def formatted_text(x, spec):
+    return format(str(x), spec)
+
+
+def formatted_representation(x, spec):
+    return format(repr(x), spec)

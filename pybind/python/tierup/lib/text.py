@@ -112,3 +112,9 @@ def _translated(v):
     if v < 0 or v >= 0x110000:
         raise ValueError("character mapping must be in range(0x110000)")
     return chr(v)
+
+
+def print_texts(sep, end, flush, *values):
+    """``print`` of values that have texts of their own."""
+    texts = [str(v) for v in values]
+    print((" " if sep is None else sep).join(texts), end=end, flush=flush)

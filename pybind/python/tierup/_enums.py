@@ -1,0 +1,156 @@
+"""What the compiler asks of enumerations: how many members they have, and functions that are written for them.
+
+A member is its number, in the order of definition. What it has under a name, its text and its hash are tables that are read
+off the members once; a function that takes a member looks up its number there."""
+
+import builtins
+import enum
+import operator
+import sys
+
+from . import _calls
+
+#: Python's own classes, whose methods are written anew where a class does not define them.
+OURS = [enum.Enum, *(c for name in ("ReprEnum",) if (c := getattr(enum, name, None)))]
+#: What a table may hold: constants of compiled code.
+CONSTANTS = (bool, int, float, complex, str, type(None))
+#: Names in the texts of such constants.
+NUMBERS = {"nan": float("nan"), "inf": float("inf")}
+
+
+def members(cls):
+    """How many members a class has, and whether they compare as Enum's do; None where they are no values."""
+    if len(cls) == 0 or issubclass(cls, enum.Flag) or cls.__getattribute__ is not object.__getattribute__:
+        return None
+    # With the values of another class, and that class's operations, a member is taken for one of those.
+    if any(c not in OURS and not isinstance(c, enum.EnumMeta) and _has_data(c) for c in cls.__mro__):
+        return None
+    plain = cls.__eq__ is object.__eq__ and cls.__ne__ is object.__ne__ and cls.__hash__ is enum.Enum.__hash__
+    return len(cls), plain
+
+
+def _has_data(c):
+    """Whether instances of a class are more than attributes in a dictionary."""
+    return c is not object and (c.__new__ is not object.__new__ or c.__basicsize__ > object.__basicsize__ + 16)
+
+
+def attribute(cls, name):
+    """What is under a name: ``("member", n)``, ``("computed", function)`` of a member, ``("method", function)``; None of what
+    any class may have."""
+    if name in cls._member_map_:
+        return "member", _number(cls, cls._member_map_[name])
+    found = _found(cls, name)
+    if found is not None and not _ours(found, name):
+        return None
+    if found is not None and name not in ("name", "value", "_name_", "_value_"):
+        write = {"__repr__": _text, "__str__": _text, "__hash__": _hash, "__format__": _format}.get(name)
+        return ("hidden", None) if write is None else _known(cls, name, lambda: ("method", write(cls, name)))
+    return _known(cls, name, lambda: _table(cls, name))
+
+
+def _found(cls, name):
+    """What the dictionaries of a class and its bases have."""
+    return next((c.__dict__[name] for c in cls.__mro__ if c is not object and name in c.__dict__), None)
+
+
+def _ours(found, name):
+    return any(found is c.__dict__.get(name) for c in OURS) or isinstance(found, enum.property) and name in ("name", "value")
+
+
+def _number(cls, member):
+    return next(k for k, m in enumerate(cls) if m is member)
+
+
+def _known(cls, name, make):
+    """What was written for a class before; it lives as long as the class does."""
+    known = cls.__dict__.get("_tierup_written_")
+    if known is None:
+        known = {}
+        type.__setattr__(cls, "_tierup_written_", known)
+    if name not in known:
+        known[name] = make()
+    return known[name]
+
+
+def _is_constant(value):
+    if type(value) is tuple:
+        return all(_is_constant(v) for v in value)
+    return type(value) in CONSTANTS and (type(value) is not int or -(2**63) <= value < 2**64)
+
+
+def _table(cls, name):
+    """The function that gives an attribute which each member has itself."""
+    if name in ("value", "_value_", "name", "_name_"):
+        values = [getattr(m, "_value_" if "value" in name else "_name_") for m in cls]
+    elif all(name in m.__dict__ for m in cls):
+        values = [m.__dict__[name] for m in cls]
+    else:
+        return None
+    if not all(_is_constant(v) for v in values):
+        return "hidden", None
+    return "computed", _of_member(name, values)
+
+
+def _of_member(name, values):
+    if all(type(v) is type(values[0]) and v == values[0] for v in values):
+        return _made(name, "self", f"return {values[0]!r}", {})
+    return _made(name, "self", "return table[operator._number_of(self)]", {"table": tuple(values)})
+
+
+def _made(name, params, body, scope):
+    """A library function out of a text."""
+    scope = {"__builtins__": builtins, "operator": operator, **scope}
+    text = f"def made({params}):\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    exec(compile(text, _calls._PATH % "enum", "exec"), scope)
+    made = scope["made"]
+    made.__name__ = made.__qualname__ = name
+    made.__code__ = made.__code__.replace(co_name=name, co_qualname=name)
+    return made
+
+
+def _text(cls, name):
+    return _of_member(name, [getattr(m, name)() for m in cls])
+
+
+def _hash(cls, name):
+    return _made(name, "self", "return hash(table[operator._number_of(self)])", {"table": tuple(m._name_ for m in cls)})
+
+
+def _format(cls, name):
+    return _made(name, "self, spec", "return format(str(self), spec)", {})
+
+
+def call(cls):
+    """``cls(value)``."""
+    if not _ours(_found(cls, "_missing_"), "_missing_"):
+        raise ValueError(f"{cls.__name__} has its own _missing_, which is not compiled: look the member up outside")
+    if not all(_is_constant(m._value_) for m in cls):
+        raise ValueError(f"{cls.__name__} has members whose values compiled code cannot hold: take them by name")
+    lines = ["if isinstance(value, cls):", "    return value"]
+    for k, m in enumerate(cls):
+        lines += [f"if value == {m._value_!r}:", f"    return operator._make_member(cls, {k})"]
+    lines.append(f"raise ValueError(repr(value) + {f' is not a valid {cls.__qualname__}'!r})")
+    return _known(cls, "call()", lambda: _made(cls.__name__, "cls, value", "\n".join(lines), NUMBERS))
+
+
+def item(cls):
+    """``cls[name]``."""
+    lines = []
+    for name, member in cls._member_map_.items():
+        lines += [f"if name == {name!r}:", f"    return operator._make_member(cls, {_number(cls, member)})"]
+    lines.append("raise KeyError(name)")
+    return _known(cls, "item()", lambda: _made("__getitem__", "cls, name", "\n".join(lines), {}))
+
+
+def contains(cls):
+    """``x in cls``: members, and from Python 3.12 on values of members."""
+    lines = ["if isinstance(x, cls):", "    return True", "if isinstance(x, enum.Enum):", "    return False"]
+    if sys.version_info >= (3, 12):
+        if not all(_is_constant(m._value_) for m in cls):
+            raise ValueError(f"{cls.__name__} has members whose values compiled code cannot hold")
+        lines += [f"if x == {m._value_!r}:\n    return True" for m in cls]
+        lines.append("return False")
+    else:
+        text = f"' and '{type(cls).__name__}'"
+        lines.append(f"raise TypeError(\"unsupported operand type(s) for 'in': '\" + operator._class_name(x) + {text!r})")
+    return _known(cls, "in()", lambda: _made("__contains__", "cls, x", "\n".join(lines), {"enum": enum, **NUMBERS}))

@@ -1,0 +1,73 @@
+//! Members of enumerations: their numbers.
+
+use super::protocol::{BoxCx, Class, Convert, Frame, Obj, result};
+use super::{Constructor, Plan, unit};
+use crate::gil::attached;
+use crate::{enums, known};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use tierup_core::types::{ClassDef, Kind, Type};
+
+pub(crate) static CONSTRUCTOR: Constructor = Constructor {
+    recognise: |obj| {
+        let class = obj.get_type();
+        if !enums::may_be(&class) {
+            return Ok(None);
+        }
+        Ok(known::enumeration(&class)?.map(|def| Type::new(Kind::Member(def))))
+    },
+    plan: |t, _| {
+        let Kind::Member(def) = t.kind() else { return Plan::impossible(t) };
+        // Members live as long as their class, which lives without us.
+        let members = attached(|py| {
+            let class = known::object_of_def(py, def)?.into_bound(py).cast_into::<PyType>().ok()?;
+            Some(enums::members(&class).ok()?.iter().map(|m| AtomicPtr::new(m.as_ptr())).collect())
+        });
+        let class = AtomicPtr::new(unit::own(t).cast());
+        Plan::other(Member { members: members.unwrap_or_default(), def, class })
+    },
+};
+
+struct Member {
+    members: Box<[AtomicPtr<ffi::PyObject>]>,
+    def: &'static ClassDef,
+    class: AtomicPtr<ffi::PyTypeObject>,
+}
+
+impl Convert for Member {
+    unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, _: &mut Frame) -> Option<*mut u64> {
+        if class != self.class.load(Ordering::Relaxed) {
+            return None;
+        }
+        let n = self.members.iter().position(|m| m.load(Ordering::Relaxed) == obj)?;
+        // SAFETY: the caller made room for all leaves.
+        unsafe {
+            out.write(n as u64);
+            Some(out.add(1))
+        }
+    }
+    unsafe fn to_python(&self, at: &mut *const u64, _: &mut BoxCx<'_>) -> Obj {
+        // SAFETY: as required of the caller.
+        let n = unsafe {
+            let n = **at as usize;
+            *at = at.add(1);
+            n
+        };
+        result(|py| {
+            let gone = || PyRuntimeError::new_err("a member of an enumeration that is gone");
+            let class = known::object_of_def(py, self.def).ok_or_else(gone)?.into_bound(py);
+            let all = enums::members(&class.cast_into::<PyType>()?)?;
+            all.into_iter().nth(n).ok_or_else(gone)
+        })
+    }
+    fn cannot_box(&self, _: bool) -> Option<String> {
+        None
+    }
+    fn part(&self) {
+        self.class.store(std::ptr::null_mut(), Ordering::Relaxed);
+        self.members.iter().for_each(|m| m.store(std::ptr::null_mut(), Ordering::Relaxed));
+    }
+}

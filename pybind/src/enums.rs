@@ -1,0 +1,68 @@
+//! Enumerations whose members are values to compiled code: numbers in the order of their definition. What they
+//! have under a name, and what is done with the class, are functions that are written for it in Python
+//! (`tierup/_enums.py`).
+
+use pyo3::prelude::*;
+use pyo3::types::{PyFunction, PyType};
+use tierup_core::host::Written;
+
+fn module(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(py.import(pyo3::intern!(py, "tierup._enums"))?.into_any())
+}
+
+/// Whether a class is an enumeration of any kind. Nobody is asked where the module was never imported.
+pub(crate) fn may_be(class: &Bound<'_, PyType>) -> bool {
+    class.get_type().as_ptr() != class.py().get_type::<PyType>().as_ptr()
+        && class.hasattr(pyo3::intern!(class.py(), "_member_map_")).unwrap_or(false)
+}
+
+/// How many members a class has, and whether they compare by identity; none where compiled code takes them for
+/// something else (members of an IntEnum are ints), or does not know them.
+pub(crate) fn look(class: &Bound<'_, PyType>) -> PyResult<Option<(u32, bool)>> {
+    if !may_be(class) {
+        return Ok(None);
+    }
+    module(class.py())?.call_method1(pyo3::intern!(class.py(), "members"), (class,))?.extract()
+}
+
+/// The members of an enumeration, in order.
+pub(crate) fn members<'py>(class: &Bound<'py, PyType>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    class.try_iter()?.collect()
+}
+
+/// What a member has under a name.
+pub(crate) enum Attribute<'py> {
+    /// A function that gives it for each member.
+    Computed(Bound<'py, PyFunction>),
+    /// A method that Python's `enum` has, written for the class.
+    Method(Bound<'py, PyFunction>),
+    /// The member of that name, by its number.
+    Member(u32),
+    /// What `enum` has there is not compiled.
+    Hidden,
+}
+
+/// What the class has under a name that is not an ordinary attribute of it.
+pub(crate) fn attribute<'py>(class: &Bound<'py, PyType>, name: &str) -> PyResult<Option<Attribute<'py>>> {
+    let found = module(class.py())?.call_method1(pyo3::intern!(class.py(), "attribute"), (class, name))?;
+    if found.is_none() {
+        return Ok(None);
+    }
+    let (kind, what): (String, Bound<'py, PyAny>) = found.extract()?;
+    Ok(Some(match kind.as_str() {
+        "member" => Attribute::Member(what.extract()?),
+        "method" => Attribute::Method(what.cast_into::<PyFunction>()?),
+        "computed" => Attribute::Computed(what.cast_into::<PyFunction>()?),
+        _ => Attribute::Hidden,
+    }))
+}
+
+/// The function that is written for a class. A `ValueError` says why there is none.
+pub(crate) fn written<'py>(class: &Bound<'py, PyType>, what: Written) -> PyResult<Bound<'py, PyFunction>> {
+    let name = match what {
+        Written::Call => "call",
+        Written::Item => "item",
+        Written::Contains => "contains",
+    };
+    Ok(module(class.py())?.call_method1(name, (class,))?.cast_into::<PyFunction>()?)
+}
