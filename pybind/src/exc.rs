@@ -159,8 +159,36 @@ fn arg_object<'py>(py: Python<'py>, arg: &Arg) -> PyResult<Bound<'py, PyAny>> {
             pyo3::types::PyList::new(py, m.iter().map(|a| arg_object(py, a)).collect::<PyResult<Vec<_>>>()?)?
                 .into_any()
         }
+        Arg::Instance(handle, parts) => instance_of(py, *handle, parts)?,
         // SAFETY: the argument owns a live Python object.
         Arg::Py(p) => unsafe { Bound::from_borrowed_ptr(py, p.cast()) },
+    })
+}
+
+/// An instance of a class of the user's, made of its parts.
+fn instance_of<'py>(py: Python<'py>, handle: u64, parts: &[Arg]) -> PyResult<Bound<'py, PyAny>> {
+    let gone = || pyo3::exceptions::PyRuntimeError::new_err("an instance of a class that is gone");
+    let class = known::class_object(py, handle).ok_or_else(gone)?.into_bound(py).cast_into::<PyType>()?;
+    let def = tierup_core::types::ClassDef::of_handle(handle).ok_or_else(gone)?;
+    let parts = tuple_of(py, parts)?;
+    if def.member_count().is_some() {
+        let n: usize = parts.get_item(0)?.extract()?;
+        return crate::enums::members(&class)?.into_iter().nth(n).ok_or_else(gone);
+    }
+    if class.is_subclass_of::<PyTuple>()? {
+        return py.get_type::<PyTuple>().call_method1("__new__", (class, parts));
+    }
+    let made = py.get_type::<PyAny>().call_method1("__new__", (&class,))?;
+    for (name, value) in def.fields.iter().zip(parts.iter()) {
+        py.get_type::<PyAny>().call_method1("__setattr__", (&made, name, value))?;
+    }
+    Ok(made)
+}
+
+/// The same for the run-time: owned, or null.
+fn instance(handle: u64, parts: &[Arg]) -> *mut u8 {
+    with_python(std::ptr::null_mut(), |py| {
+        instance_of(py, handle, parts).map_or(std::ptr::null_mut(), |made| made.into_ptr().cast())
     })
 }
 
@@ -498,6 +526,7 @@ pub(crate) fn install() {
         exc_text,
         construct,
         show_object,
+        instance,
         poll,
         write: |t| stdout_call("write", Some(t)),
         flush: || stdout_call("flush", None),

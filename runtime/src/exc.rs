@@ -4,7 +4,7 @@
 //! with `?` and end in [`or_raise`]. What several threads may hold is changed through [`alone`].
 
 use crate::counted::{count, release, retain};
-use crate::host::quiet;
+use crate::host::{callbacks, quiet};
 use std::borrow::Cow;
 use std::sync::atomic::AtomicI64;
 use tierup_core::exc::Class;
@@ -29,6 +29,8 @@ pub enum Arg {
     Str(*mut Str),
     Tuple(Vec<Arg>),
     List(Vec<Arg>),
+    /// An instance of the class with that handle that is still being put together of these.
+    Instance(u64, Vec<Arg>),
     /// An owned reference to a Python object.
     Py(*mut u8),
 }
@@ -49,7 +51,8 @@ impl Drop for Arg {
             | Arg::Complex(..)
             | Arg::Text(_)
             | Arg::Tuple(_)
-            | Arg::List(_) => {}
+            | Arg::List(_)
+            | Arg::Instance(..) => {}
         }
     }
 }
@@ -167,7 +170,7 @@ impl Exc {
         let mut to = &mut self.args;
         for _ in 0..self.open {
             match to.last_mut() {
-                Some(Arg::Tuple(inner) | Arg::List(inner)) => to = inner,
+                Some(Arg::Tuple(inner) | Arg::List(inner) | Arg::Instance(_, inner)) => to = inner,
                 Some(_) | None => return,
             }
         }
@@ -181,8 +184,26 @@ impl Exc {
         self.push_arg(Arg::List(vec![]));
         self.open += 1;
     }
+    pub(crate) fn open_instance(&mut self, handle: u64) {
+        self.push_arg(Arg::Instance(handle, vec![]));
+        self.open += 1;
+    }
+    /// Closes the innermost open argument. An instance becomes an object of Python's.
     pub(crate) fn close_tuple(&mut self) {
         self.open = self.open.saturating_sub(1);
+        let mut to = &mut self.args;
+        for _ in 0..self.open {
+            match to.last_mut() {
+                Some(Arg::Tuple(inner) | Arg::List(inner) | Arg::Instance(_, inner)) => to = inner,
+                Some(_) | None => return,
+            }
+        }
+        if let Some(last) = to.last_mut()
+            && let Arg::Instance(handle, parts) = last
+        {
+            let made = (callbacks().instance)(*handle, parts);
+            *last = if made.is_null() { Arg::None } else { Arg::Py(made) };
+        }
     }
 
     /// The text of a single text argument; what messages in tests compare.

@@ -117,6 +117,7 @@ impl Helpers for Native {
             }
             11 => Arg::Float32(f64::from_bits(bits as u64) as f32),
             10 => return exc.open_list(),
+            13 => return exc.open_instance(bits as u64),
             9 => Arg::Py(bits as usize as *mut u8),
             unknown => Arg::Text(format!("<argument of unknown kind {unknown}>").into()),
         };
@@ -308,7 +309,7 @@ fn argument(exc: &Exc, index: i64, out: &mut [u64; 2]) -> Res<i64> {
         Arg::UInt(_) => return other("an int past 63 bits"),
         Arg::Tuple(_) => return other("a tuple"),
         Arg::List(_) => return other("a list"),
-        Arg::Py(_) => return other("an array or an object of Python's"),
+        Arg::Instance(..) | Arg::Py(_) => return other("an array or an object of Python's"),
     })
 }
 

@@ -277,8 +277,11 @@ fn argument_ok(t: Type) -> bool {
     t.is_number()
         || matches!(*t, Kind::Str | Kind::None | Kind::Var(_) | Kind::Never)
         || t.as_array().is_some_and(|a| Elem::of(a.dtype).is_some())
-        || matches!(*t, Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::Optional(_) | Kind::List(_))
-            && t.arguments().iter().all(argument_ok)
+        || matches!(*t, Kind::Member(_))
+        || matches!(
+            *t,
+            Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::Frozen(..) | Kind::Optional(_) | Kind::List(_)
+        ) && t.arguments().iter().all(argument_ok)
 }
 
 /// A new exception of a class with these arguments.
@@ -367,9 +370,18 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
         }
         _ => {
             // Of a list that is filled later nothing was known when the call was typed.
-            let members = t.members().ok_or_else(|| cannot_carry(t))?;
-            let (open, close) = (cx.b.i64(6), cx.b.i64(7));
-            cx.add_argument(exc, open, zero);
+            let number = [Type::int()];
+            let members = match t.kind() {
+                Kind::Member(_) => &number[..],
+                _ => t.parts().ok_or_else(|| cannot_carry(t))?,
+            };
+            let (open, class) = match t.kind() {
+                Kind::Tuple(_) => (6, zero),
+                Kind::NamedTuple(c, _) if c.is_keywords() => (6, zero),
+                _ => (13, handle_of(cx, crate::classes::class_of(t))?),
+            };
+            let (open, close) = (cx.b.i64(open), cx.b.i64(7));
+            cx.add_argument(exc, open, class);
             for (v, t) in split_leaves(v, members).iter().zip(members) {
                 add_argument(cx, exc, v, *t)?;
             }

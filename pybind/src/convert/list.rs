@@ -83,6 +83,11 @@ fn type_of_elements(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
     Ok(Type::list(elem))
 }
 
+/// Whether values of a type are instances of a class of the user's that is no tuple.
+fn is_instance(t: Type) -> bool {
+    matches!(*t, Kind::Frozen(..) | Kind::Member(_))
+}
+
 /// The type that holds elements of both: what elements are converted to, no more.
 pub(super) fn common_type(a: Type, b: Type) -> Option<Type> {
     if a == b || *b == Kind::Never {
@@ -120,8 +125,11 @@ pub(super) fn common_type(a: Type, b: Type) -> Option<Type> {
         (_, Kind::Optional(y)) => common_type(a, *y).map(Type::optional),
         (Kind::None, _) => Some(Type::optional(b)),
         (_, Kind::None) => Some(Type::optional(a)),
-        // Functions and classes: one of several.
-        _ if a.leaf_count() == 0 && b.leaf_count() == 0 || matches!(*a, Kind::Variant(_)) => {
+        // Functions, classes and instances: one of several.
+        _ if a.leaf_count() == 0 && b.leaf_count() == 0
+            || is_instance(a) && is_instance(b)
+            || matches!(*a, Kind::Variant(_)) =>
+        {
             tierup_core::types::promote::unify(a, b)
         }
         _ => None,

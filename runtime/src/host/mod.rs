@@ -3,7 +3,7 @@
 
 mod quiet;
 
-use crate::exc::{Error, Exc, Res};
+use crate::exc::{Arg, Error, Exc, Res};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use tierup_core::elem::Elem;
@@ -51,6 +51,8 @@ pub struct Callbacks {
     pub construct: fn(&mut Exc) -> Res<()>,
     /// `str` or `repr` of a Python object.
     pub show_object: fn(*mut u8, repr: bool) -> String,
+    /// An instance of the class with that handle, made of its parts, as a Python object (owned), or null.
+    pub instance: fn(u64, &[Arg]) -> *mut u8,
     /// Runs pending signal handlers; an error is what they raised (KeyboardInterrupt).
     pub poll: fn() -> Res<()>,
     /// Writes to `sys.stdout`; lone surrogates arrive as U+FFFD.
@@ -85,6 +87,7 @@ const NATIVE: Callbacks = Callbacks {
     exc_text: |_, _| None,
     construct: |_| Ok(()),
     show_object: |p, _| format!("<object at {p:p}>"),
+    instance: |_, _| std::ptr::null_mut(),
     // Whoever sets `ThreadCtx::interrupt` without a host means Ctrl-C.
     poll: || Err(Error::bare(Class::KeyboardInterrupt)),
     write: native_write,

@@ -186,6 +186,7 @@ fn push_arg(arg: &Arg, repr: bool, out: &mut Vec<u32>) {
         }
         Arg::Tuple(members) => return push_tuple(members, out),
         Arg::List(members) => return push_list(members, out),
+        Arg::Instance(_, parts) => return push_tuple(parts, out),
         Arg::Py(p) => (callbacks().show_object)(*p, repr),
     };
     out.extend(text.chars().map(|c| c as u32));
