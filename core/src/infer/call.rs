@@ -9,7 +9,7 @@ use crate::diag::{Code, Diagnostic, Result, Span};
 use crate::host::{GlobalValue, Written};
 use crate::ops::{self, OpId, id};
 use crate::source::Origin;
-use crate::ssa::{FuncId, Inst, Params, registry};
+use crate::ssa::{FuncId, Inst, Op, Params, registry};
 use crate::types::{Const, FuncType, Kind, Type, promote};
 use crate::typing::Arg;
 use crate::typing::vars::{has_unknown, has_variable};
@@ -220,6 +220,23 @@ impl Solver<'_, '_> {
         }
     }
 
+    /// Whether the result of an instruction is given to `next`. What that name means is asked, as its type may
+    /// not be known yet.
+    fn is_advanced(&self, i: Inst) -> bool {
+        let Some(made) = self.func.inst(i).result else { return false };
+        let is_next = |callee: crate::ssa::Value| {
+            let names = self.func.insts.iter().filter(|n| n.result == Some(callee));
+            names.filter_map(|n| if let Op::Global(name) = &n.op { Some(name) } else { None }).any(|name| {
+                let found = self.session.host.global(self.func.host, name);
+                matches!(found, Some(GlobalValue::Builtin(id::BUILTINS_NEXT)))
+            })
+        };
+        self.func
+            .insts
+            .iter()
+            .any(|n| matches!(n.op, Op::Call { .. }) && n.args.get(1) == Some(&made) && is_next(n.args[0]))
+    }
+
     /// A call of an operation. Those that are more than a row are listed.
     fn call_operation(
         &mut self,
@@ -235,6 +252,14 @@ impl Solver<'_, '_> {
             }
             // An iterator that a program holds and advances by hand is an object; those of loops are values.
             id::BUILTINS_ITER => self.rows(i, id::ITER_OBJECT, positional, named),
+            // So are those that `next` advances.
+            id::BUILTINS_REVERSED if self.is_advanced(i) => {
+                self.rows(i, id::REVERSED_OBJECT, positional, named)
+            }
+            id::BUILTINS_ENUMERATE if self.is_advanced(i) => {
+                self.rows(i, id::ENUMERATE_OBJECT, positional, named)
+            }
+            id::BUILTINS_ZIP if self.is_advanced(i) => self.rows(i, id::ZIP_OBJECT, positional, named),
             id::BUILTINS_GETATTR | id::BUILTINS_HASATTR => self.get_attribute(i, callee, &positional),
             id::DATACLASSES_REPLACE | id::DATACLASSES_ASDICT | id::DATACLASSES_ASTUPLE
                 if let [of] = positional.as_slice()

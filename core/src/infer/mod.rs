@@ -26,6 +26,7 @@ pub(crate) mod rows;
 pub mod session;
 pub(crate) mod solve;
 pub(crate) mod special;
+mod spread;
 pub mod state;
 mod unknown;
 mod waiting;

@@ -520,6 +520,11 @@ impl<'s, 'h> Solver<'s, 'h> {
         if let Some(d) = self.special_spread(ty) {
             return Err(d);
         }
+        if ty.members().is_none()
+            && let Some(spread) = self.spread_of_unknown_length(i, keywords)?
+        {
+            return Ok(spread);
+        }
         let members = ty.members().ok_or_else(|| {
             let d = Diagnostic::new(Code::BadCall, format!("only a tuple can be spread into arguments, not {}", self.session.resolve(ty)));
             if ty.is_sequence() { d.help("how many arguments there are must be known: unpack it first, `a, b = xs`, or take a sequence as one argument") } else { d }

@@ -184,6 +184,9 @@ impl Solver<'_, '_> {
                 s.rows(i, path, each, vec![])
             }));
         }
+        if let id::COPY_COPY | id::COPY_DEEPCOPY = path {
+            return self.copies_itself(path, first).map(Err);
+        }
         if let Some(class) = class_of(first) {
             if path == id::FORMAT_VALUE {
                 return self.formatted(i, class, args);
@@ -248,6 +251,18 @@ impl Solver<'_, '_> {
             .map(|(class, attr)| (class, of_right, attr, vec![args[1].clone(), args[0].clone()]));
         let both = if derived { [right, left] } else { [left, right] };
         Some(self.ask_in_turn(i, path, [first, second], both.into_iter().flatten().collect()))
+    }
+
+    /// Why an instance cannot be copied: its class, or one in it, says how.
+    fn copies_itself(&self, path: OpId, t: Type) -> Option<Diagnostic> {
+        let name = if path == id::COPY_COPY { "__copy__" } else { "__deepcopy__" };
+        let mut classes: Vec<&'static ClassDef> = class_of(t).into_iter().collect();
+        if path == id::COPY_DEEPCOPY {
+            classes_inside(self.session.resolve(t), &mut classes);
+        }
+        let class = classes.into_iter().find(|c| self.session.class_attr(c, name).is_some())?;
+        let text = format!("{} has its own {name}, which is not compiled", class.name);
+        Some(Diagnostic::new(Code::NoMatchingOperation, text).help("call a method of another name"))
     }
 
     /// The first answer of special methods that is not NotImplemented.

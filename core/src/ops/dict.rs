@@ -73,6 +73,11 @@ crate::runtime_fns! {
 }
 
 pub(crate) static OPS: &[OpDef] = &[
+    OpDef::new(&["dict.fromkeys"], "iterable, value=None", Body::Py("containers.dict_fromkeys"))
+        .of_class()
+        .raises()
+        .reads()
+        .doc("A dict with keys of an iterable, which all have one value."),
     OpDef::new(&["dict.build"], "*items", Body::Lir(build_rule, emit_build))
         .raises()
         .reads()

@@ -20,6 +20,9 @@ super::identity::op_ids! {
     BUILTINS_ENUMERATE = "builtins.enumerate" [keeps, keywords(Goes)],
     BUILTINS_ZIP = "builtins.zip" [keeps, keywords(Goes)],
     BUILTINS_REVERSED = "builtins.reversed" [keeps, keywords(Goes)],
+    REVERSED_OBJECT = "reversed.object" [keeps],
+    ENUMERATE_OBJECT = "enumerate.object" [keeps],
+    ZIP_OBJECT = "zip.object" [keeps],
 }
 
 pub(crate) static OPS: &[OpDef] = &[
@@ -45,6 +48,15 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.reversed"], "x", Body::Lir(reversed_rule, emit_reversed))
         .consumes()
         .doc("A sequence from its end."),
+    OpDef::new(&["reversed.object"], "x", Body::Py("builtin.reversed_object"))
+        .raises()
+        .doc("The same as an object that `next` advances."),
+    OpDef::new(&["enumerate.object"], "x, start=0", Body::Py("builtin.enumerate_object"))
+        .raises()
+        .doc("Pairs of count and value, as an object that `next` advances."),
+    OpDef::new(&["zip.object"], "*xs, strict=False", Body::Py("builtin.zip_object"))
+        .raises()
+        .doc("Tuples of one value each, as an object that `next` advances."),
     OpDef::new(&["range.start"], "r", Body::Lir(|_, a| range_attr(a), |_, c| Ok(vec![c.args[0][0]])))
         .property()
         .doc("First value."),

@@ -226,6 +226,27 @@ pub(crate) static OPS: &[OpDef] = &[
         .reads()
         .doc("`-counter`: the negative counts, negated."),
     // Ordered dicts.
+    OpDef::new(&["OrderedDict.fromkeys"], "iterable, value=None", Body::Py("mappings.ordered_fromkeys"))
+        .of_class()
+        .raises()
+        .reads()
+        .doc("An ordered dict with keys of an iterable, which all have one value."),
+    OpDef::new(
+        &["defaultdict.fromkeys", "Counter.fromkeys"],
+        "iterable, value=None",
+        Body::Lir(
+            |_, _| {
+                Err(Diagnostic::new(
+                    Code::NoMatchingOperation,
+                    "fromkeys() is compiled for dict and OrderedDict",
+                )
+                .help("write a loop"))
+            },
+            |_, _| Ok(vec![]),
+        ),
+    )
+    .of_class()
+    .doc("Says what has the method."),
     OpDef::new(&["OrderedDict.move_to_end"], "d, key, last=True", Body::Py("mappings.move_to_end"))
         .raises()
         .writes()

@@ -492,6 +492,7 @@ crate::containers!(families! {
     mathmod,
     builtin,
     heapq,
+    copying,
     instance,
     bisect,
     itertools,
@@ -510,6 +511,7 @@ crate::containers!(families! {
     ;
     helpers:
     object,
+    copying,
     raising,
     generator,
     list,
@@ -532,6 +534,7 @@ crate::containers!(families! {
     ids:
     identity,
     instance,
+    copying,
     exception,
     tuple,
     variant,

@@ -4,6 +4,7 @@ Each is ordinary Python in a file of the library, so that what goes wrong in one
 """
 
 import builtins
+import functools
 import os
 
 import numpy
@@ -233,3 +234,34 @@ def compiled_gufunc(b):
     f = made("\n".join(lines), name, space)
     f._tierup_attributes_ = {"nin": b.nin, "nout": b.nout, "nargs": count, "identity": None if isinstance(b.identity, str) else b.identity, "signature": b.layout}
     return f
+
+
+@functools.cache
+def spread(needed, bound, names, keywords, called):
+    """``f(*xs)`` of a function whose parameters by place have these names, the first `needed` of them without a default; `bound` is 1 for a method."""
+    places, lines = len(names), ["xs = [*given]", "n = len(xs)"]
+    for n in range(needed, places + 1):
+        operands = [f"xs[{k}]" for k in range(n)] + [f"{k}={k}_" for k in keywords]
+        lines += [f"if n == {n}:", f"    return f({', '.join(operands)})"]
+    for n in range(needed):
+        lines += [f"if n == {n}:", f"    raise TypeError({called + '() ' + _missing(names[n:needed])!r})"]
+    most = places + bound
+    takes = f"from {needed + bound} to {most} positional arguments" if needed < places else f"{most} positional argument" + "s" * (most != 1)
+    lines.append(f"raise TypeError({called + '() takes ' + takes + ' but '!r} + str(n + {bound}) + ' were given')")
+    source = f"def spread({', '.join(['f', 'given', *(k + '_' for k in keywords)])}):\n" + "\n".join("    " + line for line in lines)
+    return made(source, "spread", {})
+
+
+def _missing(names):
+    quoted = [repr(n) for n in names]
+    text = quoted[0] if len(quoted) == 1 else " and ".join(quoted) if len(quoted) == 2 else ", ".join(quoted[:-1]) + ", and " + quoted[-1]
+    return f"missing {len(names)} required positional argument{'s' * (len(names) > 1)}: {text}"
+
+
+@functools.cache
+def print_spread(keywords):
+    """``print(*xs)`` with these keywords."""
+    sep = "' '" if "sep" not in keywords else "(' ' if sep is None else sep)"
+    rest = "".join(f", {k}={k}" for k in keywords if k != "sep")
+    source = f"def print_spread({', '.join(['xs', *keywords])}):\n    print({sep}.join([str(x) for x in xs]){rest})"
+    return made(source, "print_spread", {})

@@ -301,7 +301,9 @@ pub unsafe fn expect(d: D, more: i64) {
     }
 }
 
-unsafe fn copy(d: D) -> Res<D> {
+/// # Safety
+/// See above.
+pub(crate) unsafe fn copy(d: D) -> Res<D> {
     // SAFETY: the new deque is nobody else's, and has the room.
     unsafe {
         let new = new((*d).desc, (*d).maxlen);

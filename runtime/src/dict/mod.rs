@@ -351,7 +351,9 @@ unsafe fn update(d: D, other: D) -> Res<()> {
     }
 }
 
-unsafe fn copy(d: D) -> Res<D> {
+/// # Safety
+/// See above.
+pub(crate) unsafe fn copy(d: D) -> Res<D> {
     // SAFETY: the new dict is nobody else's.
     unsafe {
         let new = new((*d).entry, (*d).key, (*d).value);

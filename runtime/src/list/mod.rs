@@ -174,7 +174,7 @@ unsafe fn gather(l: L, count: i64, position: impl Fn(i64) -> i64) -> Res<L> {
         Ok(new)
     }
 }
-unsafe fn slice(l: L, start: i64, step: i64, count: i64) -> Res<L> {
+pub(crate) unsafe fn slice(l: L, start: i64, step: i64, count: i64) -> Res<L> {
     let count = count.max(0);
     if step != 1 {
         // SAFETY: the caller has adjusted the slice to the list.

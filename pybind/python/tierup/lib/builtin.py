@@ -480,3 +480,39 @@ def unpack_args(args, count):
     if count == 2:
         return args[0], args[1]
     return args[0], args[1], args[2]
+
+
+def reversed_object(x):
+    return _each(reversed(x))
+
+
+def enumerate_object(x, start):
+    return _each(enumerate(x, start))
+
+
+def zip_object(strict, *xs):
+    if strict:
+        return _each(zip(*xs, strict=True))
+    return _each(zip(*xs))
+
+
+def _each(values):
+    for v in values:
+        yield v
+
+
+def largest_of_numbers(xs):
+    _require_two(xs, "max")
+    return max(xs)
+
+
+def smallest_of_numbers(xs):
+    _require_two(xs, "min")
+    return min(xs)
+
+
+def _require_two(xs, name):
+    if len(xs) == 0:
+        raise TypeError(name + " expected at least 1 argument, got 0")
+    if len(xs) == 1:
+        raise TypeError("'" + operator._class_name(xs[0]) + "' object is not iterable")

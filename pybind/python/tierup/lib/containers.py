@@ -292,3 +292,10 @@ def view_contains(view, x):
         if operator._one_object(v, x) or v == x:
             return True
     return False
+
+
+def dict_fromkeys(keys, value):
+    d = {}
+    for k in keys:
+        d[k] = value
+    return d

@@ -315,3 +315,10 @@ def ordered_repr(d):
     if around[0] == "OrderedDict([":
         return around[0] + ", ".join([repr(pair) for pair in d.items()]) + around[1]
     return around[0] + _pairs(d) + around[1]
+
+
+def ordered_fromkeys(keys, value):
+    d = collections.OrderedDict()
+    for k in keys:
+        d[k] = value
+    return d

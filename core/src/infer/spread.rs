@@ -1,0 +1,92 @@
+//! `f(*xs)` where only the running program knows how many arguments there are: a function that is written for
+//! the call looks at the length.
+
+use super::resolved::Source;
+use super::state::Solver;
+use crate::diag::Result;
+use crate::ops::id;
+use crate::ssa::{Inst, Value, registry};
+use crate::types::{Const, Container, Kind, Type};
+use std::sync::Arc;
+
+/// The most arguments that are counted out.
+const MOST: usize = 16;
+
+impl Solver<'_, '_> {
+    /// A call with the elements of a list or set for its positional arguments; none where the callee takes any
+    /// number of them.
+    pub(super) fn spread_of_unknown_length(
+        &mut self,
+        i: Inst,
+        keywords: &[Arc<str>],
+    ) -> Result<Option<(Type, Option<Const>, bool)>> {
+        let node = self.func.inst(i);
+        let (callee, spread) = (node.args[0], node.args[1]);
+        let named: Vec<Value> = node.args[2..].to_vec();
+        let ty = self.session.resolve(self.ty(spread));
+        let spreads = matches!(*ty, Kind::List(_) | Kind::Container(Container::Set | Container::Deque, _));
+        if !spreads || keywords.iter().any(|k| &**k == "**") {
+            return Ok(None);
+        }
+        let mut operands: Vec<Source> = vec![Source::Value(spread)];
+        operands.extend(named.iter().map(|v| Source::Value(*v)));
+        if let Kind::Builtin(op) = *self.ty(callee) {
+            return self.spread_into_operation(i, op, keywords, operands);
+        }
+        let Kind::Function(f) = self.ty(callee).kind() else { return Ok(None) };
+        let (bound, own_defaults) = (usize::from(f.bound), f.defaults.len() - f.kwdefaults.len());
+        let Some(func) = registry::get(f.func) else { return Ok(None) };
+        let params = &func.params;
+        let by_name = |name: &Arc<str>| keywords.iter().any(|k| k == name);
+        let positional = params.names.get(bound..params.positional).unwrap_or_default();
+        // A parameter that is given by its name ends those that are given by place.
+        let places = positional.iter().position(by_name).unwrap_or(positional.len());
+        if params.varargs || places > MOST {
+            return Ok(None);
+        }
+        let host = self.session.host;
+        let has_default = |k: usize| {
+            k + bound + own_defaults >= params.positional || host.default(func.host, &positional[k]).is_some()
+        };
+        let needed = (0..places).find(|k| has_default(*k)).unwrap_or(places);
+        let names = positional[..places].iter().map(|n| Const::Str(n.clone())).collect();
+        let keywords = keywords.iter().map(|k| Const::Str(k.clone())).collect();
+        let told = [
+            Const::Int(needed as i64),
+            Const::Int(bound as i64),
+            Const::Tuple(names),
+            Const::Tuple(keywords),
+            Const::Str(func.qualname.clone()),
+        ];
+        let written = host.written("_calls.spread", &told)?;
+        operands.insert(0, Source::Value(callee));
+        self.call_function(i, written, operands, true).map(Some)
+    }
+
+    /// The same of `print`, `max` and `min`.
+    fn spread_into_operation(
+        &mut self,
+        i: Inst,
+        op: crate::ops::OpId,
+        keywords: &[Arc<str>],
+        operands: Vec<Source>,
+    ) -> Result<Option<(Type, Option<Const>, bool)>> {
+        let path = match op {
+            id::BUILTINS_PRINT => {
+                let named = keywords.iter().map(|k| Const::Str(k.clone())).collect();
+                let written = self.session.host.written("_calls.print_spread", &[Const::Tuple(named)])?;
+                return self.call_function(i, written, operands, true).map(Some);
+            }
+            id::BUILTINS_MAX => "builtin.largest_of_numbers",
+            id::BUILTINS_MIN => "builtin.smallest_of_numbers",
+            _ => return Ok(None),
+        };
+        let ty = self.source_arg(&operands[0])?.ty;
+        let numbers = matches!(*self.session.resolve(ty), Kind::List(e) if e.is_number());
+        if !numbers || !keywords.is_empty() {
+            return Ok(None);
+        }
+        let func = self.session.host.library(path)?;
+        self.call_function(i, func, operands, true).map(Some)
+    }
+}
