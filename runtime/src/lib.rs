@@ -6,6 +6,7 @@
 
 pub(crate) mod array;
 mod blocks;
+mod bytes;
 mod counted;
 pub mod cpu;
 pub mod deque;

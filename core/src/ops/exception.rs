@@ -264,6 +264,8 @@ fn made_by_python(class: &ClassDef, args: &[Type]) -> bool {
             args.iter().map(|t| t.kind()).collect::<Vec<_>>()[..],
             [Kind::Str] | [Kind::Int(_), Kind::Int(_)] | [Kind::Int(_), Kind::Int(_), Kind::Str | Kind::None]
         ),
+        // Which say what of an object they are about.
+        Some(Class::UnicodeDecodeError | Class::UnicodeEncodeError) => true,
         Some(_) => class.is_a(ClassId::of_exception(Class::OSError)) && (2..=5).contains(&args.len()),
     }
 }
@@ -275,7 +277,7 @@ fn cannot_carry(t: Type) -> Diagnostic {
 
 fn argument_ok(t: Type) -> bool {
     t.is_number()
-        || matches!(*t, Kind::Str | Kind::None | Kind::Var(_) | Kind::Never)
+        || matches!(*t, Kind::Str | Kind::Bytes | Kind::None | Kind::Var(_) | Kind::Never)
         || t.as_array().is_some_and(|a| Elem::of(a.dtype).is_some())
         || matches!(*t, Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::Optional(_) | Kind::List(_))
             && t.arguments().iter().all(argument_ok)
@@ -330,6 +332,7 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
             let wide = crate::emit::cast::scalar(cx, v[0], t, Type::float_of(Float::F64));
             (if f.bits() == 32 { 11 } else { 3 }, cx.b.conv(Op::Bitcast, Ty::I64, wide))
         }
+        Kind::Bytes => (13, cx.b.conv(Op::Bitcast, Ty::I64, v[0])),
         Kind::Str => (4, cx.b.conv(Op::Bitcast, Ty::I64, v[0])),
         Kind::Complex(f) => {
             let part = Type::float_of(*f);

@@ -248,7 +248,7 @@ fn is_perhaps_of_parts(t: Type) -> bool {
 /// Types with a text of their own here.
 fn printable(t: Type) -> bool {
     t.is_number()
-        || matches!(*t, Kind::None | Kind::Ellipsis | Kind::Str | Kind::Exception)
+        || matches!(*t, Kind::None | Kind::Ellipsis | Kind::Str | Kind::Bytes | Kind::Exception)
         || t.as_optional().is_some_and(printable)
         || t.members().is_some_and(|m| m.iter().all(|t| printable(*t)))
 }
@@ -275,7 +275,7 @@ fn ascii(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
         return Ok(cx.helper_value(&st::str_ascii, &[v[0]]));
     }
     let plain = text(cx, v, t, true)?;
-    if t.is_number() {
+    if t.is_number() || *t == Kind::Bytes {
         return Ok(plain);
     }
     // Texts in it stand between their quotes already.
@@ -304,6 +304,7 @@ pub(crate) fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Re
             cx.retain(v, t);
             v[0]
         }
+        Kind::Bytes => cx.helper_value(&super::bytes::bytes_repr, v),
         Kind::Exception => cx.helper_value(if repr { &raising::exc_repr } else { &raising::exc_str }, v),
         Kind::Optional(inner) => {
             let r = cx.if_else(

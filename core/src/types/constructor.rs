@@ -57,7 +57,9 @@ impl Type {
                 | IterType::NdEnumerate(x)
                 | IterType::Flat(x) => one(x),
                 IterType::Zip(m) => covariant(m, &[]),
-                IterType::Range(_) | IterType::Str | IterType::NdIndex(_) => covariant(&[], &[]),
+                IterType::Range(_) | IterType::Str | IterType::Bytes | IterType::NdIndex(_) => {
+                    covariant(&[], &[])
+                },
             },
             Kind::Never
             | Kind::Undef
@@ -68,6 +70,7 @@ impl Type {
             | Kind::Float(_)
             | Kind::Complex(_)
             | Kind::Str
+            | Kind::Bytes
             | Kind::Var(_)
             | Kind::Range(_)
             | Kind::Builtin(_)
@@ -117,7 +120,7 @@ impl Type {
                 IterType::NdEnumerate(_) => IterType::NdEnumerate(new[0]),
                 IterType::Flat(_) => IterType::Flat(new[0]),
                 IterType::Zip(_) => IterType::Zip(new.to_vec()),
-                IterType::Range(_) | IterType::Str | IterType::NdIndex(_) => return self,
+                IterType::Range(_) | IterType::Str | IterType::Bytes | IterType::NdIndex(_) => return self,
             }),
             Kind::Never
             | Kind::Undef
@@ -128,6 +131,7 @@ impl Type {
             | Kind::Float(_)
             | Kind::Complex(_)
             | Kind::Str
+            | Kind::Bytes
             | Kind::Var(_)
             | Kind::Range(_)
             | Kind::Builtin(_)
@@ -269,6 +273,7 @@ mod tests {
         let mut all: Vec<Type> = [
             Kind::Never,
             Kind::Str,
+            Kind::Bytes,
             Kind::Var(3),
             Kind::List(Type::new(Kind::Var(3))),
             Kind::Container(Container::Dict, pair.clone()),
@@ -295,6 +300,7 @@ mod tests {
             Type::iter(IterType::Container(Type::dict(Type::int(), list))),
             Type::iter(IterType::Tuple(Type::tuple(pair))),
             Type::iter(IterType::Enumerate(Type::iter(IterType::Str))),
+            Type::iter(IterType::Bytes),
             Type::iter(IterType::Zip(vec![Type::iter(IterType::Range(Some(1))); 2])),
             Type::iter(IterType::Reversed(list)),
             Type::iter(IterType::NdIndex(2)),

@@ -15,6 +15,7 @@
 //! [`Plan::new`] of a type.
 
 pub(crate) mod array;
+mod byte_string;
 mod deque;
 mod dict;
 mod exceptions;
@@ -85,6 +86,7 @@ tierup_core::containers!(constructors! {
         Kind::Random => random,
         Kind::None | Kind::Optional(_) => none,
         Kind::Str => text,
+        Kind::Bytes => byte_string,
         Kind::Tuple(_) | Kind::NamedTuple(..) => tuple,
         Kind::List(_) => list,
     }

@@ -1,0 +1,156 @@
+//! Values that are bytes: of the immutable class, or a bytearray. A bytearray is a list of bytes
+//! ([`crate::layout::List`]); helpers are given a copy of it as bytes.
+
+use super::bytes_of_memory;
+use super::bytes_of_one;
+use crate::diag::Result;
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::length::length;
+use crate::exc::Class;
+use crate::lir::{Alias, Op, Ty, Value};
+use crate::offset;
+use crate::ops::{iter, list, sequence};
+use crate::rt::RtFn;
+use crate::types::{Int, Kind, Type};
+
+/// What a bytearray has for elements.
+pub(crate) fn element() -> Type {
+    Type::int_of(Int::U8)
+}
+
+/// Whether values of a type are bytearrays.
+pub(crate) fn is_array(_: Type) -> bool {
+    false
+}
+
+/// Whether values of a type are bytes or bytearrays.
+pub(crate) fn is_like(t: Type) -> bool {
+    *t == Kind::Bytes || is_array(t)
+}
+
+/// The bytes that a bytearray has now.
+pub(crate) fn snapshot(cx: &mut LowerCx<'_>, array: Value) -> Value {
+    let data = cx.b.load(Ty::Ptr, array, offset!(List.data), Alias::Object);
+    let n = list::len(cx, array);
+    cx.helper_value(&bytes_of_memory, &[data, n])
+}
+
+/// [`snapshot`] of one that is not used any more.
+pub(crate) fn into_bytes(cx: &mut LowerCx<'_>, array: Value) -> Result<Value> {
+    let bytes = cx.guarded(&[array], |cx| Ok(snapshot(cx, array)))?;
+    cx.release_object(array);
+    Ok(bytes)
+}
+
+/// A number as a byte; ValueError with this text.
+pub(crate) fn checked_byte(cx: &mut LowerCx<'_>, v: Value, t: Type, text: &str) -> Value {
+    let x = cast::to_i64(cx, v, t);
+    let limit = cx.b.i64(256);
+    let ok = cx.b.bin(Op::IcmpUlt, x, limit);
+    cx.check(ok, Class::ValueError, text);
+    cast::resize(cx, x, false, Ty::I8)
+}
+
+/// A new list of bytes with the values of an iterable of integers.
+pub(crate) fn gathered(cx: &mut LowerCx<'_>, v: &[Value], t: Type, text: &str) -> Result<Value> {
+    let zero = cx.b.i64(0);
+    let out = list::make(cx, element(), zero);
+    cx.guarded(&[out], |cx| add_all(cx, out, (v, t), text))?;
+    Ok(out)
+}
+
+/// Adds the values of an iterable of integers to a list of bytes.
+pub(crate) fn add_all(
+    cx: &mut LowerCx<'_>,
+    out: Value,
+    (v, t): (&[Value], Type),
+    text: &str,
+) -> Result<()> {
+    let put = |cx: &mut LowerCx<'_>, x: &[Value], of: Type| {
+        if *of != Kind::Never {
+            let byte = checked_byte(cx, x[0], of, text);
+            list::push_owned(cx, out, element(), &[byte]);
+        }
+    };
+    if let Some(x) = sequence::element_type(t) {
+        let n = length(cx, v, t)?;
+        cx.for_range(n, &[], |cx, i, _| {
+            let value = sequence::element(cx, v, t, i)?;
+            put(cx, &value, x);
+            Ok(vec![])
+        })?;
+        return Ok(());
+    }
+    iter::for_each(cx, v, t, |cx, value, x| {
+        put(cx, &value, x);
+        Ok(())
+    })
+}
+
+/// Does something with all operands as machine values, those that are bytes as objects of them.
+pub(crate) fn with_texts(
+    cx: &mut LowerCx<'_>,
+    c: &OpCall<'_>,
+    f: impl FnOnce(&mut LowerCx<'_>, &[Value]) -> Result<Val>,
+) -> Result<Val> {
+    let mut args: Vec<Value> = c.args.iter().map(|v| v[0]).collect();
+    borrowed(cx, c, &mut args, f)
+}
+
+/// The same where some operands stand at their places already: arrays are replaced by what they have.
+fn borrowed(
+    cx: &mut LowerCx<'_>,
+    c: &OpCall<'_>,
+    args: &mut [Value],
+    f: impl FnOnce(&mut LowerCx<'_>, &[Value]) -> Result<Val>,
+) -> Result<Val> {
+    let Some(k) = c.types.iter().position(|t| is_array(*t)) else { return f(cx, args) };
+    let mut copies = vec![snapshot(cx, c.args[k][0])];
+    args[k] = copies[0];
+    for j in k + 1..c.types.len() {
+        if is_array(c.types[j]) {
+            let copy = cx.guarded(&copies, |cx| Ok(snapshot(cx, c.args[j][0])))?;
+            copies.push(copy);
+            args[j] = copy;
+        }
+    }
+    let out = cx.guarded(&copies, |cx| f(cx, args))?;
+    copies.iter().for_each(|copy| cx.release_object(*copy));
+    Ok(out)
+}
+
+/// Calls a helper with the operands: bytes as they are, one byte where the helper wants bytes and is given a
+/// number, integers as i64, None as null or as the default bound of a search.
+pub(crate) fn call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<Val> {
+    let skip = (helper.params.len() > c.args.len()) as usize;
+    let mut args = vec![];
+    for (k, (v, t)) in c.args.iter().zip(c.types).enumerate() {
+        let want = helper.params[k + skip];
+        args.push(if is_like(*t) || *t.kind() == Kind::Str {
+            v[0]
+        } else if *t.kind() == Kind::None && want == Ty::I64 {
+            // A search ends at the end: only `end` is the last of four operands.
+            cx.b.i64(if k == 3 { i64::MAX } else { 0 })
+        } else if matches!(t.kind(), Kind::None | Kind::Ellipsis) {
+            cx.b.null()
+        } else if want == Ty::Ptr {
+            // Bytes of one are there for ever: nothing is to be released.
+            let x = cast::to_i64(cx, v[0], *t);
+            cx.helper_value(&bytes_of_one, &[x])
+        } else if want == Ty::I8 {
+            cast::truth(cx, v[0], *t)
+        } else {
+            cast::to_i64(cx, v[0], *t)
+        });
+    }
+    borrowed(cx, c, &mut args, |cx, args| Ok(vec![cx.helper_value(helper, args)]))
+}
+
+/// A new bytearray of bytes.
+pub(crate) fn array_of(cx: &mut LowerCx<'_>, bytes: Value) -> Result<Value> {
+    let n = cx.b.load(Ty::I64, bytes, offset!(Str.len), Alias::Const);
+    let out = list::make(cx, element(), n);
+    cx.guarded(&[out], |cx| add_all(cx, out, (&[bytes], Type::bytes()), ""))?;
+    Ok(out)
+}
