@@ -6,6 +6,7 @@
 
 pub(crate) mod array;
 mod blocks;
+pub mod bytearray;
 mod bytes;
 mod counted;
 pub mod cpu;

@@ -143,6 +143,10 @@ pub(crate) static OPS: &[OpDef] = &[
         |_, a| if *a[0].ty == Kind::Str { Ok(Answer::of(Type::bytes())) } else { Err(no_match("bytes.fromhex()", a)) },
         |cx, c| like::call(cx, c, &by::bytes_fromhex),
     )).of_class().raises().reads().doc("Bytes by their hexadecimal digits; ValueError."),
+    OpDef::new(&["bytearray.fromhex"], "string", Body::Lir(
+        |_, a| if *a[0].ty == Kind::Str { Ok(Answer::of(Type::bytearray())) } else { Err(no_match("bytearray.fromhex()", a)) },
+        |cx, c| like::call(cx, c, &by::bytes_fromhex),
+    )).of_class().raises().reads().doc("A bytearray by hexadecimal digits; ValueError."),
     OpDef::new(&["bytes.translate", "bytearray.translate"], "b, table, delete=...", Body::Lir(
         |_, a| {
             let fits = is_like(a[0].ty) && (a[1].is_none() || is_like(a[1].ty)) && (a[2].is_omitted() || is_like(a[2].ty));
@@ -219,7 +223,7 @@ fn three(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<
     let mut made = vec![];
     while let [part, rest @ ..] = left {
         let held = [&made[..], left].concat();
-        made.push(cx.guarded(&held, |cx| like::array_of(cx, *part))?);
+        made.push(cx.guarded(&held, |cx| Ok(like::array_of(cx, *part)))?);
         cx.release_object(*part);
         left = rest;
     }

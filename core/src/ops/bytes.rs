@@ -32,6 +32,8 @@ crate::runtime_fns! {
     trait Helpers;
     /// `repr(b)`.
     fn bytes_repr(ctx: Ctx, b: *mut Str) -> *mut Str [Allocates, Pending];
+    /// `repr` of a bytearray that has these bytes.
+    fn bytes_array_repr(ctx: Ctx, b: *mut Str) -> *mut Str [Allocates, Pending];
     /// One byte; ValueError for what is none.
     fn bytes_of_one(ctx: Ctx, byte: i64) -> *mut Str [Allocates, Pending];
     /// `bytes(n)`; ValueError.
@@ -92,8 +94,8 @@ crate::runtime_fns! {
     fn bytes_decode(ctx: Ctx, b: *mut Str, codec: i64, errors: i64) -> *mut Str [Allocates, Pending];
     /// `int(b, base)`; ValueError, and OverflowError past 64 bits.
     fn bytes_to_int(ctx: Ctx, b: *mut Str, base: i64) -> i64 [Reads, Pending];
-    /// `float(b)`; ValueError.
-    fn bytes_to_float(ctx: Ctx, b: *mut Str) -> f64 [Reads, Pending];
+    /// `float(b)` of bytes, or of those of a bytearray; ValueError.
+    fn bytes_to_float(ctx: Ctx, b: *mut Str, array: i8) -> f64 [Reads, Pending];
     /// `v.to_bytes(length, byteorder, signed=signed)` of the 64 bits of `v`, which are a number without sign
     /// where `unsigned` says so; ValueError, OverflowError.
     fn bytes_of_int(ctx: Ctx, v: i64, unsigned: i8, length: i64, byteorder: *mut Str, signed: i8) -> *mut Str [Allocates, Pending];

@@ -103,6 +103,21 @@ pub(crate) static OPS: &[OpDef] = &[
     .reads()
     .doc("The bytes of a text in UTF-8, ASCII or Latin-1; UnicodeEncodeError."),
     OpDef::new(
+        &["builtins.bytearray"],
+        "source, encoding, errors='strict'",
+        Body::Lir(
+            |_, a| encode_rule(a).map(|_| Answer::of(Type::bytearray())),
+            |cx, c| {
+                let bytes = emit_encode(cx, c)?[0];
+                Ok(vec![like::into_array(cx, bytes)?])
+            },
+        ),
+    )
+    .only_if(|a| *a[0].ty == Kind::Str)
+    .raises()
+    .reads()
+    .doc("A bytearray of a text in UTF-8, ASCII or Latin-1; UnicodeEncodeError."),
+    OpDef::new(
         &["bytes.decode", "bytearray.decode"],
         "b, encoding='utf-8', errors='strict'",
         Body::Lir(|_, a| decode_rule(a), emit_decode),
@@ -112,10 +127,10 @@ pub(crate) static OPS: &[OpDef] = &[
     .doc("The text that bytes are in UTF-8, ASCII or Latin-1; UnicodeDecodeError."),
     OpDef::new(
         &["builtins.str"],
-        "object, encoding='utf-8', errors='strict'",
+        "object, encoding=..., errors=...",
         Body::Lir(|_, a| decode_rule(a), emit_decode),
     )
-    .only_if(|a| is_like(a[0].ty))
+    .only_if(|a| is_like(a[0].ty) && !a[1..].iter().all(Arg::is_omitted))
     .raises()
     .reads()
     .doc("The text that bytes are in UTF-8, ASCII or Latin-1; UnicodeDecodeError."),
@@ -141,7 +156,10 @@ pub(crate) static OPS: &[OpDef] = &[
         "x",
         Body::Lir(
             |_, a| if is_like(a[0].ty) { Ok(Answer::of(Type::float())) } else { Err(no_match("float()", a)) },
-            |cx, c| like::call(cx, c, &bytes_to_float),
+            |cx, c| {
+                let array = cx.b.bool(like::is_array(c.types[0]));
+                like::with_text(cx, c, |cx, b| Ok(vec![cx.helper_value(&bytes_to_float, &[b, array])]))
+            },
         ),
     )
     .raises()
@@ -181,7 +199,8 @@ pub(crate) static OPS: &[OpDef] = &[
             },
             |cx, c| {
                 let signed = truth(cx, &c.args[2], c.types[2])?;
-                like::with_texts(cx, c, |cx, v| Ok(vec![cx.helper_value(&bytes_as_int, &[v[0], v[1], signed])]))
+                let order = c.args[1][0];
+                like::with_text(cx, c, |cx, b| Ok(vec![cx.helper_value(&bytes_as_int, &[b, order, signed])]))
             },
         ),
     )
@@ -193,13 +212,16 @@ pub(crate) static OPS: &[OpDef] = &[
 
 /// The encoding and what is done about errors, which must be known.
 fn manner(args: &[Arg]) -> Result<(Codec, Errors)> {
-    let of = |k: usize, what: &str| -> Result<String> {
+    let of = |k: usize, what: &str, default: &str| -> Result<String> {
+        if args[k].is_omitted() {
+            return Ok(default.into());
+        }
         args[k].text().map(str::to_owned).ok_or_else(|| {
             refused(format!("the {what} must be known when the function is compiled"))
                 .help("write it as a text in the call")
         })
     };
-    let (encoding, errors) = (of(1, "encoding")?, of(2, "name of what is done about errors")?);
+    let (encoding, errors) = (of(1, "encoding", "utf-8")?, of(2, "name of what is done about errors", "strict")?);
     let codec = Codec::named(&encoding).ok_or_else(|| {
         refused(format!("the encoding '{encoding}' is not compiled"))
             .help("utf-8, ascii and latin-1 are; convert outside the function otherwise")
@@ -231,6 +253,7 @@ fn decode_rule(args: &[Arg]) -> Result<Answer> {
 fn numbers(c: &OpCall<'_>) -> Result<(Codec, Errors)> {
     let arg = |k: usize| match &c.consts[k] {
         Some(Const::Str(s)) => Ok(Arg::constant(Const::Str(s.clone()))),
+        _ if *c.types[k] == Kind::Ellipsis => Ok(Arg::of(c.types[k])),
         _ => Err(Diagnostic::internal("an encoding that is not known")),
     };
     manner(&[Arg::of(c.types[0]), arg(1)?, arg(2)?])
@@ -245,5 +268,5 @@ fn emit_encode(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn emit_decode(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (codec, errors) = numbers(c)?;
     let (codec, errors) = (cx.b.iconst(Ty::I64, codec as i64), cx.b.iconst(Ty::I64, errors as i64));
-    like::with_texts(cx, c, |cx, v| Ok(vec![cx.helper_value(&bytes_decode, &[v[0], codec, errors])]))
+    like::with_text(cx, c, |cx, b| Ok(vec![cx.helper_value(&bytes_decode, &[b, codec, errors])]))
 }

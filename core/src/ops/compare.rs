@@ -12,7 +12,7 @@ use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::emit::truth::{known_truth, truth};
 use crate::lir::{Op, Ty, Value};
 use crate::types::promote;
-use crate::types::{Const, Float, Int, Kind, Type};
+use crate::types::{Const, Container, Float, Int, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 pub(super) use elements::equal as equal_elements;
 use elements::{emit_one_object, one_object_rule};
@@ -409,9 +409,10 @@ fn never_equal(a: Type, b: Type) -> bool {
         Kind::List(_) => 4,
         Kind::Range(_) => 5,
         Kind::Slice(_) => 6,
+        Kind::Bytes | Kind::Container(Container::ByteArray, _) => 9,
         Kind::Container(c, _) if c.is_set_like() => 7,
         Kind::Container(c, _) if c.is_mapping() => 8,
-        Kind::Container(c, _) => 9 + *c as i32,
+        Kind::Container(c, _) => 10 + *c as i32,
         _ => 0,
     };
     class(a) != class(b) && class(a) * class(b) > 0

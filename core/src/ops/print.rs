@@ -158,7 +158,7 @@ fn send(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<()> {
             let quoted = cx.b.bool(repr);
             cx.helper(&print_str, &[v[0], quoted]);
         }
-        Kind::Bytes | Kind::Exception => {
+        Kind::Bytes | Kind::Exception | Kind::Container(Container::ByteArray, _) => {
             let s = super::text::text(cx, v, t, repr)?;
             let no = cx.b.bool(false);
             cx.helper(&print_str, &[s, no]);

@@ -1,5 +1,6 @@
 //! Values as text: `str`, `repr`, f-strings, and numbers out of text.
 
+use super::bytes::like::is_array;
 use super::string as st;
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
@@ -249,6 +250,7 @@ fn is_perhaps_of_parts(t: Type) -> bool {
 fn printable(t: Type) -> bool {
     t.is_number()
         || matches!(*t, Kind::None | Kind::Ellipsis | Kind::Str | Kind::Bytes | Kind::Exception)
+        || is_array(t)
         || t.as_optional().is_some_and(printable)
         || t.members().is_some_and(|m| m.iter().all(|t| printable(*t)))
 }
@@ -305,6 +307,7 @@ pub(crate) fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Re
             v[0]
         }
         Kind::Bytes => cx.helper_value(&super::bytes::bytes_repr, v),
+        _ if is_array(t) => bytearray_text(cx, v[0])?,
         Kind::Exception => cx.helper_value(if repr { &raising::exc_repr } else { &raising::exc_str }, v),
         Kind::Optional(inner) => {
             let r = cx.if_else(
@@ -317,6 +320,15 @@ pub(crate) fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Re
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => tuple_text(cx, v, t, m)?,
         _ => return Err(Diagnostic::internal(format!("text of {t}"))),
     })
+}
+
+/// The text of a bytearray.
+fn bytearray_text(cx: &mut LowerCx<'_>, array: Value) -> Result<Value> {
+    let bytes = super::bytes::like::snapshot(cx, array);
+    let text =
+        cx.guarded(&[bytes], |cx| Ok(cx.helper_value(&super::bytes::bytes_array_repr, &[bytes])))?;
+    cx.release_object(bytes);
+    Ok(text)
 }
 
 fn tuple_text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, m: &[Type]) -> Result<Value> {

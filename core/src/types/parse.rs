@@ -59,6 +59,7 @@ fn scalar(name: &str) -> Option<Type> {
         "bool" => Type::bool(),
         "str" => Type::str(),
         "bytes" => Type::bytes(),
+        "bytearray" => Type::bytearray(),
         "int" => Type::int(),
         "float" => Type::float(),
         "complex" => Type::complex(),
@@ -382,6 +383,7 @@ mod tests {
             Type::iter(IterType::Str),
             Type::iter(IterType::Bytes),
             Type::bytes(),
+            Type::bytearray(),
             Type::iter(IterType::Reversed(Type::list(Type::int()))),
         ];
         for t in kinds {

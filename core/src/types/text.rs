@@ -71,6 +71,7 @@ impl Display for Type {
                 )
             }
             Kind::List(t) => wrap(f, "list", t),
+            Kind::Container(c, m) if m.is_empty() => write!(f, "{}", c.name()),
             Kind::Container(c, m) => wrap(f, c.name(), &Join(m)),
             Kind::Var(n) => write!(f, "?{n}"),
             Kind::Range(Some(s)) => write!(f, "range(step={s})"),

@@ -16,6 +16,7 @@
 
 pub(crate) mod array;
 mod byte_string;
+mod bytearray;
 mod deque;
 mod dict;
 mod exceptions;

@@ -28,6 +28,16 @@ fn made(bytes: &[u8]) -> Res<S> {
     from_chars(Chars::One(bytes))
 }
 
+/// `repr` of bytes, or of a bytearray of them: there quotes are escaped also where they need not be.
+fn shown(b: Chars<'_>, array: bool) -> String {
+    let text = Chars::Four(&bytes_repr(b)).text();
+    if !array {
+        return text;
+    }
+    let text = if text.starts_with("b\"") { text.replace('\'', "\\'") } else { text };
+    format!("bytearray({text})")
+}
+
 fn one(byte: i64) -> Res<S> {
     match u8::try_from(byte) {
         Ok(byte) => Ok(single(u32::from(byte))),
@@ -75,6 +85,10 @@ fn from_hex(text: Chars<'_>) -> Res<S> {
     let wrong = |i: usize| {
         Error::value(format!("non-hexadecimal number found in fromhex() arg at position {i}"))
     };
+    // What is no ASCII is found before anything else.
+    if let Some(i) = text.iter().position(|c| c > 127) {
+        return Err(wrong(i));
+    }
     let (mut out, mut i) = (Vec::with_capacity(text.len() / 2), 0);
     while i < text.len() {
         if ascii::is_space(text.get(i)) {
@@ -142,6 +156,7 @@ impl Helpers for Native {
     }
     strings! { raising
         fn bytes_repr(b: S) -> S = from_chars(Chars::Four(&bytes_repr(b)));
+        fn bytes_array_repr(b: S) -> S = made(shown(b, true).as_bytes());
         fn bytes_of_one(byte: i64) -> S = one(byte);
         fn bytes_of_zeros(n: i64) -> S = zeros(n);
         fn bytes_index(b: S, sub: S, start: i64, end: i64) -> i64 =
@@ -157,8 +172,8 @@ impl Helpers for Native {
         fn bytes_fromhex(text: S) -> S = from_hex(text);
         fn bytes_maketrans(from: S, to: S) -> S = make_table(plain(from), plain(to));
         fn bytes_encode(s: S, codec: i64, errors: i64) -> S = codec::encode(s, codec, errors);
-        fn bytes_to_int(b: S, base: i64) -> i64 = parse::bytes_to_int(b, base, &bytes_repr(b));
-        fn bytes_to_float(b: S) -> f64 = parse::bytes_to_float(b, &bytes_repr(b));
+        fn bytes_to_int(b: S, base: i64) -> i64 = parse::bytes_to_int(b, base, || shown(b, false).chars().take(200).collect());
+        fn bytes_to_float(b: S, array: i8) -> f64 = parse::bytes_to_float(b, || shown(b, array != 0));
         fn bytes_of_int(v: i64, unsigned: i8, length: i64, byteorder: S, signed: i8) -> S =
             number::to_bytes(number::wide(v, unsigned != 0), length, byteorder, signed != 0);
         fn bytes_as_int(b: S, byteorder: S, signed: i8) -> i64 =

@@ -34,7 +34,16 @@ fn groups_of_digits_are_counted_from_the_end() {
     assert_eq!(says(hex(b"", Some(Chars::One(b"--")), 1)), "sep must be length 1.");
     assert_eq!(says(hex(b"", Some(Chars::One(b"\xff")), 1)), "sep must be ASCII.");
     assert_eq!(is(from_hex(Chars::One(b" 0a fF\t"))), [10, 255]);
+    assert_eq!(says(from_hex(Chars::One(b"g\xe9"))), "non-hexadecimal number found in fromhex() arg at position 1");
     assert_eq!(says(from_hex(Chars::One(b"0a g"))), "non-hexadecimal number found in fromhex() arg at position 3");
+}
+
+#[test]
+fn quotes_in_bytearrays_are_escaped() {
+    let shown = |b: &[u8]| shown(Chars::One(b), true);
+    assert_eq!(shown(b"it's"), r#"bytearray(b"it\'s")"#);
+    assert_eq!(shown(b"\"'"), r#"bytearray(b'"\'')"#);
+    assert_eq!(shown(b"\xe9\n"), r"bytearray(b'\xe9\n')");
 }
 
 #[test]

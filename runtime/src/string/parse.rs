@@ -38,8 +38,8 @@ fn ascii_of_bytes(b: Chars<'_>) -> Vec<u8> {
 }
 
 /// `int(b, base)` of bytes, whose `repr` an error shows.
-pub(crate) fn bytes_to_int(b: Chars<'_>, base: i64, shown: &[u32]) -> Res<i64> {
-    integer(&ascii_of_bytes(b), base, || Chars::Four(&shown[..shown.len().min(200)]).text())
+pub(crate) fn bytes_to_int(b: Chars<'_>, base: i64, shown: impl Fn() -> String) -> Res<i64> {
+    integer(&ascii_of_bytes(b), base, shown)
 }
 
 fn integer(text: &[u8], base: i64, quoted: impl Fn() -> String) -> Res<i64> {
@@ -154,8 +154,8 @@ pub(crate) fn to_float(s: Chars<'_>) -> Res<f64> {
 }
 
 /// `float(b)` of bytes, whose `repr` an error shows.
-pub(crate) fn bytes_to_float(b: Chars<'_>, shown: &[u32]) -> Res<f64> {
-    float(&ascii_of_bytes(b), || Chars::Four(shown).text())
+pub(crate) fn bytes_to_float(b: Chars<'_>, shown: impl Fn() -> String) -> Res<f64> {
+    float(&ascii_of_bytes(b), shown)
 }
 
 fn float(text: &[u8], quoted: impl Fn() -> String) -> Res<f64> {

@@ -1,8 +1,7 @@
 //! Values that are bytes: of the immutable class, or a bytearray. A bytearray is a list of bytes
 //! ([`crate::layout::List`]); helpers are given a copy of it as bytes.
 
-use super::bytes_of_memory;
-use super::bytes_of_one;
+use super::{bytes_of_memory, bytes_of_one};
 use crate::diag::Result;
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
@@ -10,9 +9,10 @@ use crate::emit::length::length;
 use crate::exc::Class;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
+use crate::ops::bytearray::bytearray_new;
 use crate::ops::{iter, list, sequence};
 use crate::rt::RtFn;
-use crate::types::{Int, Kind, Type};
+use crate::types::{Container, Int, Kind, Type};
 
 /// What a bytearray has for elements.
 pub(crate) fn element() -> Type {
@@ -20,8 +20,8 @@ pub(crate) fn element() -> Type {
 }
 
 /// Whether values of a type are bytearrays.
-pub(crate) fn is_array(_: Type) -> bool {
-    false
+pub(crate) fn is_array(t: Type) -> bool {
+    matches!(t.kind(), Kind::Container(Container::ByteArray, _))
 }
 
 /// Whether values of a type are bytes or bytearrays.
@@ -98,6 +98,16 @@ pub(crate) fn with_texts(
     borrowed(cx, c, &mut args, f)
 }
 
+/// The same with the first operand alone.
+pub(crate) fn with_text(
+    cx: &mut LowerCx<'_>,
+    c: &OpCall<'_>,
+    f: impl FnOnce(&mut LowerCx<'_>, Value) -> Result<Val>,
+) -> Result<Val> {
+    let first = OpCall { args: &c.args[..1], types: &c.types[..1], ..*c };
+    with_texts(cx, &first, |cx, v| f(cx, v[0]))
+}
+
 /// The same where some operands stand at their places already: arrays are replaced by what they have.
 fn borrowed(
     cx: &mut LowerCx<'_>,
@@ -144,13 +154,45 @@ pub(crate) fn call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) 
             cast::to_i64(cx, v[0], *t)
         });
     }
-    borrowed(cx, c, &mut args, |cx, args| Ok(vec![cx.helper_value(helper, args)]))
+    let made = borrowed(cx, c, &mut args, |cx, args| Ok(vec![cx.helper_value(helper, args)]))?;
+    if is_array(c.ret) {
+        return Ok(vec![into_array(cx, made[0])?]);
+    }
+    if let Kind::List(e) = c.ret.kind()
+        && is_array(*e)
+    {
+        let arrays = cx.guarded(&made, |cx| arrays_of(cx, made[0]))?;
+        cx.release_object(made[0]);
+        return Ok(vec![arrays]);
+    }
+    Ok(made)
 }
 
 /// A new bytearray of bytes.
-pub(crate) fn array_of(cx: &mut LowerCx<'_>, bytes: Value) -> Result<Value> {
+pub(crate) fn array_of(cx: &mut LowerCx<'_>, bytes: Value) -> Value {
+    let data = cx.b.load(Ty::Ptr, bytes, offset!(Str.data), Alias::Const);
     let n = cx.b.load(Ty::I64, bytes, offset!(Str.len), Alias::Const);
-    let out = list::make(cx, element(), n);
-    cx.guarded(&[out], |cx| add_all(cx, out, (&[bytes], Type::bytes()), ""))?;
+    cx.helper_value(&bytearray_new, &[data, n])
+}
+
+/// [`array_of`] of bytes that are not used any more.
+pub(crate) fn into_array(cx: &mut LowerCx<'_>, bytes: Value) -> Result<Value> {
+    let array = cx.guarded(&[bytes], |cx| Ok(array_of(cx, bytes)))?;
+    cx.release_object(bytes);
+    Ok(array)
+}
+
+/// A list of bytearrays for one of bytes.
+fn arrays_of(cx: &mut LowerCx<'_>, list: Value) -> Result<Value> {
+    let n = list::len(cx, list);
+    let out = list::make(cx, Type::bytearray(), n);
+    cx.guarded(&[out], |cx| {
+        cx.for_range(n, &[], |cx, i, _| {
+            let part = list::element(cx, list, Type::bytes(), i);
+            let array = into_array(cx, part[0])?;
+            list::push_owned(cx, out, Type::bytearray(), &[array]);
+            Ok(vec![])
+        })
+    })?;
     Ok(out)
 }
