@@ -60,11 +60,11 @@ class Program:
             self.statement()
         for a in self.arrays:
             self.line(f"{a}.append(7)")
-        self.line(f"return ({', '.join(self.bytes + self.arrays)}, log)")
-        self.source = HELPERS + "def main(b0, a0, n, c, s):\n" + "\n".join(self.lines) + "\n"
+        self.line(f"return ({', '.join(self.arrays + self.bytes)}, log)")
+        self.source = HELPERS + "def main(a0, b0, n, c, s):\n" + "\n".join(self.lines) + "\n"
         some = bytes(r.choice([97, 98, 65, 32, 10, 48, 255, 233, 0, 44]) for _ in range(r.randrange(0, 14)))
         text = "".join(r.choice("aB1 é\n€😀\ud800,") for _ in range(r.randrange(0, 9)))
-        self.arguments = (r.choice([some, r.choice(LITERALS)]), bytearray(r.choice(LITERALS) + some), r.randrange(0, 12), r.random() < 0.5, text)
+        self.arguments = (bytearray(r.choice(LITERALS) + some), r.choice([some, r.choice(LITERALS)]), r.randrange(0, 12), r.random() < 0.5, text)
 
     def line(self, text):
         self.lines.append("    " * self.depth + text)

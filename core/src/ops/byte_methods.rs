@@ -1,6 +1,6 @@
 //! Methods of `bytes` and `bytearray`. Those of a bytearray give bytearrays.
 
-use super::bytes::like::{self, is_like};
+use super::bytes::like::{self, Shown, is_like};
 use super::bytes::{self as by};
 use super::string as st;
 use super::{Body, OpDef};
@@ -211,7 +211,7 @@ fn parts_rule(args: &[Arg], name: &str) -> Result<Answer> {
 }
 
 fn three(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<Val> {
-    let parts = like::with_texts(cx, c, |cx, args| {
+    let parts = like::with_texts(cx, c, Shown::Copied, |cx, args| {
         let out = cx.b.slot_addr(24);
         cx.helper(helper, &[args[0], args[1], out]);
         Ok((0..3).map(|k| cx.b.load(Ty::Ptr, out, 8 * k, Alias::Stack)).collect())

@@ -21,7 +21,7 @@ use crate::offset;
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
-use like::is_like;
+use like::{Shown, is_like};
 
 super::identity::op_ids! {
     BUILTINS_BYTES = "builtins.bytes",
@@ -110,7 +110,7 @@ macro_rules! ordered {
             &[$path],
             "a, b",
             Body::Lir(|_, a| both(a, Type::bool()), |cx, c| {
-                like::with_texts(cx, c, |cx, v| Ok(vec![emit_order(cx, v[0], v[1], $less, $or_equal)?]))
+                like::with_texts(cx, c, Shown::InPlace, |cx, v| Ok(vec![emit_order(cx, v[0], v[1], $less, $or_equal)?]))
             }),
         )
         .reads()
@@ -180,7 +180,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "a, b",
         Body::Lir(
             |_, a| both(a, Type::bool()),
-            |cx, c| like::with_texts(cx, c, |cx, v| Ok(vec![string::emit_equal(cx, v[0], v[1])?])),
+            |cx, c| like::with_texts(cx, c, Shown::InPlace, |cx, v| Ok(vec![string::emit_equal(cx, v[0], v[1])?])),
         ),
     )
     .reads()
@@ -191,7 +191,7 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Lir(
             |_, a| both(a, Type::bool()),
             |cx, c| {
-                like::with_texts(cx, c, |cx, v| {
+                like::with_texts(cx, c, Shown::InPlace, |cx, v| {
                     let same = string::emit_equal(cx, v[0], v[1])?;
                     Ok(vec![cx.not(same)])
                 })

@@ -3,7 +3,7 @@
 //! Which encoding it is, and what is done about what it cannot say, must be known when a function is
 //! compiled. The run-time is told by number: [`Codec`], [`Errors`].
 
-use super::bytes::like::{self, is_like};
+use super::bytes::like::{self, Shown, is_like};
 use super::bytes::{
     bytes_as_int, bytes_decode, bytes_encode, bytes_of_int, bytes_to_float, bytes_to_int, refused,
 };
@@ -158,7 +158,7 @@ pub(crate) static OPS: &[OpDef] = &[
             |_, a| if is_like(a[0].ty) { Ok(Answer::of(Type::float())) } else { Err(no_match("float()", a)) },
             |cx, c| {
                 let array = cx.b.bool(like::is_array(c.types[0]));
-                like::with_text(cx, c, |cx, b| Ok(vec![cx.helper_value(&bytes_to_float, &[b, array])]))
+                like::with_text(cx, c, Shown::InPlace, |cx, b| Ok(vec![cx.helper_value(&bytes_to_float, &[b, array])]))
             },
         ),
     )
@@ -200,7 +200,7 @@ pub(crate) static OPS: &[OpDef] = &[
             |cx, c| {
                 let signed = truth(cx, &c.args[2], c.types[2])?;
                 let order = c.args[1][0];
-                like::with_text(cx, c, |cx, b| Ok(vec![cx.helper_value(&bytes_as_int, &[b, order, signed])]))
+                like::with_text(cx, c, Shown::InPlace, |cx, b| Ok(vec![cx.helper_value(&bytes_as_int, &[b, order, signed])]))
             },
         ),
     )
@@ -268,5 +268,5 @@ fn emit_encode(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn emit_decode(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (codec, errors) = numbers(c)?;
     let (codec, errors) = (cx.b.iconst(Ty::I64, codec as i64), cx.b.iconst(Ty::I64, errors as i64));
-    like::with_text(cx, c, |cx, b| Ok(vec![cx.helper_value(&bytes_decode, &[b, codec, errors])]))
+    like::with_text(cx, c, Shown::Copied, |cx, b| Ok(vec![cx.helper_value(&bytes_decode, &[b, codec, errors])]))
 }

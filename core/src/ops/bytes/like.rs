@@ -1,5 +1,6 @@
 //! Values that are bytes: of the immutable class, or a bytearray. A bytearray is a list of bytes
-//! ([`crate::layout::List`]); helpers are given a copy of it as bytes.
+//! ([`crate::layout::List`]); helpers are given its bytes, or a copy of them where they may keep what they are
+//! given.
 
 use super::{bytes_of_memory, bytes_of_one};
 use crate::diag::Result;
@@ -11,7 +12,7 @@ use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
 use crate::ops::bytearray::bytearray_new;
 use crate::ops::{iter, list, sequence};
-use crate::rt::RtFn;
+use crate::rt::{Effect, RtFn};
 use crate::types::{Container, Int, Kind, Type};
 
 /// What a bytearray has for elements.
@@ -88,42 +89,77 @@ pub(crate) fn add_all(
     })
 }
 
+/// How operands that are bytearrays are shown to a helper.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// Where they lie: the helper looks at them and keeps nothing.
+    InPlace,
+    /// As copies.
+    Copied,
+}
+
+/// Bytes that lie in a bytearray, as an object that nobody may keep.
+fn view(cx: &mut LowerCx<'_>, array: Value) -> Value {
+    let at = cx.b.slot_addr(std::mem::size_of::<crate::layout::Str>() as u32);
+    let data = cx.b.load(Ty::Ptr, array, offset!(List.data), Alias::Object);
+    let n = list::len(cx, array);
+    // An empty bytearray may have no memory.
+    let empty = cx.b.bin_imm(Op::IcmpEq, n, 0);
+    let data = cx.b.select(empty, at, data);
+    let (refs, one, zero) = (cx.b.i64(crate::layout::IMMORTAL), cx.b.i64(1), cx.b.i64(0));
+    for (value, offset) in [
+        (refs, offset!(Str.obj.refs)),
+        (zero, offset!(Str.obj.drop)),
+        (n, offset!(Str.len)),
+        (one, offset!(Str.kind)),
+        (data, offset!(Str.data)),
+        (zero, offset!(Str.hash)),
+    ] {
+        cx.b.store(value, at, offset, Alias::Stack);
+    }
+    at
+}
+
 /// Does something with all operands as machine values, those that are bytes as objects of them.
 pub(crate) fn with_texts(
     cx: &mut LowerCx<'_>,
     c: &OpCall<'_>,
+    how: Shown,
     f: impl FnOnce(&mut LowerCx<'_>, &[Value]) -> Result<Val>,
 ) -> Result<Val> {
     let mut args: Vec<Value> = c.args.iter().map(|v| v[0]).collect();
-    borrowed(cx, c, &mut args, f)
+    borrowed(cx, c, how, &mut args, f)
 }
 
 /// The same with the first operand alone.
 pub(crate) fn with_text(
     cx: &mut LowerCx<'_>,
     c: &OpCall<'_>,
+    how: Shown,
     f: impl FnOnce(&mut LowerCx<'_>, Value) -> Result<Val>,
 ) -> Result<Val> {
     let first = OpCall { args: &c.args[..1], types: &c.types[..1], ..*c };
-    with_texts(cx, &first, |cx, v| f(cx, v[0]))
+    with_texts(cx, &first, how, |cx, v| f(cx, v[0]))
 }
 
-/// The same where some operands stand at their places already: arrays are replaced by what they have.
+/// The same where some operands stand at their places already: bytearrays are replaced by their bytes.
 fn borrowed(
     cx: &mut LowerCx<'_>,
     c: &OpCall<'_>,
+    how: Shown,
     args: &mut [Value],
     f: impl FnOnce(&mut LowerCx<'_>, &[Value]) -> Result<Val>,
 ) -> Result<Val> {
-    let Some(k) = c.types.iter().position(|t| is_array(*t)) else { return f(cx, args) };
-    let mut copies = vec![snapshot(cx, c.args[k][0])];
-    args[k] = copies[0];
-    for j in k + 1..c.types.len() {
-        if is_array(c.types[j]) {
-            let copy = cx.guarded(&copies, |cx| Ok(snapshot(cx, c.args[j][0])))?;
+    let arrays: Vec<usize> = (0..c.types.len()).filter(|k| is_array(c.types[*k])).collect();
+    let mut copies = vec![];
+    for k in arrays {
+        args[k] = if how == Shown::InPlace {
+            view(cx, c.args[k][0])
+        } else {
+            let copy = cx.guarded(&copies, |cx| Ok(snapshot(cx, c.args[k][0])))?;
             copies.push(copy);
-            args[j] = copy;
-        }
+            copy
+        };
     }
     let out = cx.guarded(&copies, |cx| f(cx, args))?;
     copies.iter().for_each(|copy| cx.release_object(*copy));
@@ -154,7 +190,8 @@ pub(crate) fn call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) 
             cast::to_i64(cx, v[0], *t)
         });
     }
-    let made = borrowed(cx, c, &mut args, |cx, args| Ok(vec![cx.helper_value(helper, args)]))?;
+    let how = if helper.effect == Effect::Reads { Shown::InPlace } else { Shown::Copied };
+    let made = borrowed(cx, c, how, &mut args, |cx, args| Ok(vec![cx.helper_value(helper, args)]))?;
     if is_array(c.ret) {
         return Ok(vec![into_array(cx, made[0])?]);
     }
