@@ -8,8 +8,8 @@ use crate::{functions, known, npy, operations};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBool, PyBytes, PyComplex, PyDict, PyEllipsis, PyFloat, PyFunction, PyInt, PyList, PyModule, PySet, PyString,
-    PyTuple, PyType, PyTypeMethods,
+    PyBool, PyBytes, PyComplex, PyDict, PyEllipsis, PyFloat, PyFunction, PyInt, PyList, PyModule, PySet,
+    PyString, PyTuple, PyType, PyTypeMethods,
 };
 use tierup_core::host::GlobalValue;
 use tierup_core::types::{Const, FuncType, Kind, Layout, Type};

@@ -114,7 +114,9 @@ mod tests {
                 assert_eq!(bytes(copy), b"xy");
                 let zeros = zeros(3).unwrap();
                 assert_eq!(bytes(zeros), [0; 3]);
-                [l, copy, zeros].map(|o| release(o.cast()));
+                for o in [l, copy, zeros] {
+                    release(o.cast());
+                }
             }
             assert!(zeros(-1).is_err_and(|e| e.message() == "negative count"));
         });

@@ -123,7 +123,9 @@ const NAMES: &[(&str, Belongs)] = &[
     ("builtins", |p| p.starts_with("builtins.")),
     ("str", |p| p.starts_with("str.")),
     ("bytes", |p| p.starts_with("bytes.")),
-    ("bytearray", |p| p.strip_prefix("bytearray.").is_some_and(|n| OpId::find(&format!("bytes.{n}")).is_none())),
+    ("bytearray", |p| {
+        p.strip_prefix("bytearray.").is_some_and(|n| OpId::find(&format!("bytes.{n}")).is_none())
+    }),
     ("list", |p| p.starts_with("list.")),
     ("dict", |p| p.starts_with("dict.")),
     ("set", |p| p.starts_with("set.")),

@@ -6,8 +6,8 @@ use super::string as st;
 use super::{Body, OpDef};
 use crate::diag::{Diagnostic, Result};
 use crate::emit::cx::{LowerCx, OpCall, Val};
-use crate::emit::truth::truth;
 use crate::emit::length::length;
+use crate::emit::truth::truth;
 use crate::exc::Class;
 use crate::lir::{Alias, Op, Ty};
 use crate::rt::RtFn;
@@ -56,43 +56,154 @@ enum Takes {
 }
 
 pub(crate) static OPS: &[OpDef] = &[
-    method!("find", "b, sub, start=None, end=None", Takes::Search, Gives::Int, st::str_find, "As Python's `bytes.find`."),
-    method!("rfind", "b, sub, start=None, end=None", Takes::Search, Gives::Int, st::str_rfind, "As Python's `bytes.rfind`."),
-    method!("count", "b, sub, start=None, end=None", Takes::Search, Gives::Int, st::str_count, "As Python's `bytes.count`."),
-    method!("index", "b, sub, start=None, end=None", Takes::Search, Gives::Int, by::bytes_index, "As Python's `bytes.index`; ValueError."),
-    method!("rindex", "b, sub, start=None, end=None", Takes::Search, Gives::Int, by::bytes_rindex, "As Python's `bytes.rindex`; ValueError."),
-    method!("startswith", "b, prefix, start=None, end=None", Takes::Prefix, Gives::Bool, st::str_startswith, "Whether it starts with `prefix`."),
-    method!("endswith", "b, suffix, start=None, end=None", Takes::Prefix, Gives::Bool, st::str_endswith, "Whether it ends with `suffix`."),
-    OpDef::new(&["bytes.startswith", "bytearray.startswith"], "b, prefixes, start=None, end=None", Body::Py("builtin.starts_with_any"))
-        .only_if(|a| a[1].ty.members().is_some())
-        .doc("Whether it starts with one of several prefixes."),
-    OpDef::new(&["bytes.endswith", "bytearray.endswith"], "b, suffixes, start=None, end=None", Body::Py("builtin.ends_with_any"))
-        .only_if(|a| a[1].ty.members().is_some())
-        .doc("Whether it ends with one of several suffixes."),
-    method!("replace", "b, old, new, count=-1", Takes::Bytes(2), Gives::Own, st::str_replace, "Replaces up to `count` occurrences."),
-    method!("removeprefix", "b, prefix", Takes::Bytes(1), Gives::Own, st::str_removeprefix, "Without `prefix`."),
-    method!("removesuffix", "b, suffix", Takes::Bytes(1), Gives::Own, st::str_removesuffix, "Without `suffix`."),
-    method!("split", "b, sep=None, maxsplit=-1", Takes::Optional, Gives::List, by::bytes_split, "Parts between separators."),
-    method!("rsplit", "b, sep=None, maxsplit=-1", Takes::Optional, Gives::List, by::bytes_rsplit, "Parts between separators, from the right."),
-    OpDef::new(&["bytes.splitlines", "bytearray.splitlines"], "b, keepends=False", Body::Lir(
-        |_, a| match is_like(a[0].ty) && a[1].ty.is_flag() {
-            true => Ok(Answer::of(Type::list(a[0].ty))),
-            false => Err(no_match("bytes.splitlines()", a)),
-        },
-        |cx, c| {
-            let keepends = truth(cx, &c.args[1], c.types[1])?;
-            let as_flag = OpCall { args: &[c.args[0].clone(), vec![keepends]], types: &[c.types[0], Type::bool()], ..*c };
-            like::call(cx, &as_flag, &by::bytes_splitlines)
-        },
-    )).raises().reads().doc("Lines."),
-    OpDef::new(&["bytes.partition", "bytearray.partition"], "b, sep", Body::Lir(|_, a| parts_rule(a, "partition"), |cx, c| three(cx, c, &st::str_partition)))
-        .raises()
-        .reads()
-        .doc("`(before, sep, after)` of the first separator."),
-    OpDef::new(&["bytes.rpartition", "bytearray.rpartition"], "b, sep", Body::Lir(|_, a| parts_rule(a, "rpartition"), |cx, c| three(cx, c, &st::str_rpartition)))
-        .raises()
-        .reads()
-        .doc("`(before, sep, after)` of the last separator."),
+    method!(
+        "find",
+        "b, sub, start=None, end=None",
+        Takes::Search,
+        Gives::Int,
+        st::str_find,
+        "As Python's `bytes.find`."
+    ),
+    method!(
+        "rfind",
+        "b, sub, start=None, end=None",
+        Takes::Search,
+        Gives::Int,
+        st::str_rfind,
+        "As Python's `bytes.rfind`."
+    ),
+    method!(
+        "count",
+        "b, sub, start=None, end=None",
+        Takes::Search,
+        Gives::Int,
+        st::str_count,
+        "As Python's `bytes.count`."
+    ),
+    method!(
+        "index",
+        "b, sub, start=None, end=None",
+        Takes::Search,
+        Gives::Int,
+        by::bytes_index,
+        "As Python's `bytes.index`; ValueError."
+    ),
+    method!(
+        "rindex",
+        "b, sub, start=None, end=None",
+        Takes::Search,
+        Gives::Int,
+        by::bytes_rindex,
+        "As Python's `bytes.rindex`; ValueError."
+    ),
+    method!(
+        "startswith",
+        "b, prefix, start=None, end=None",
+        Takes::Prefix,
+        Gives::Bool,
+        st::str_startswith,
+        "Whether it starts with `prefix`."
+    ),
+    method!(
+        "endswith",
+        "b, suffix, start=None, end=None",
+        Takes::Prefix,
+        Gives::Bool,
+        st::str_endswith,
+        "Whether it ends with `suffix`."
+    ),
+    OpDef::new(
+        &["bytes.startswith", "bytearray.startswith"],
+        "b, prefixes, start=None, end=None",
+        Body::Py("builtin.starts_with_any"),
+    )
+    .only_if(|a| a[1].ty.members().is_some())
+    .doc("Whether it starts with one of several prefixes."),
+    OpDef::new(
+        &["bytes.endswith", "bytearray.endswith"],
+        "b, suffixes, start=None, end=None",
+        Body::Py("builtin.ends_with_any"),
+    )
+    .only_if(|a| a[1].ty.members().is_some())
+    .doc("Whether it ends with one of several suffixes."),
+    method!(
+        "replace",
+        "b, old, new, count=-1",
+        Takes::Bytes(2),
+        Gives::Own,
+        st::str_replace,
+        "Replaces up to `count` occurrences."
+    ),
+    method!(
+        "removeprefix",
+        "b, prefix",
+        Takes::Bytes(1),
+        Gives::Own,
+        st::str_removeprefix,
+        "Without `prefix`."
+    ),
+    method!(
+        "removesuffix",
+        "b, suffix",
+        Takes::Bytes(1),
+        Gives::Own,
+        st::str_removesuffix,
+        "Without `suffix`."
+    ),
+    method!(
+        "split",
+        "b, sep=None, maxsplit=-1",
+        Takes::Optional,
+        Gives::List,
+        by::bytes_split,
+        "Parts between separators."
+    ),
+    method!(
+        "rsplit",
+        "b, sep=None, maxsplit=-1",
+        Takes::Optional,
+        Gives::List,
+        by::bytes_rsplit,
+        "Parts between separators, from the right."
+    ),
+    OpDef::new(
+        &["bytes.splitlines", "bytearray.splitlines"],
+        "b, keepends=False",
+        Body::Lir(
+            |_, a| match is_like(a[0].ty) && a[1].ty.is_flag() {
+                true => Ok(Answer::of(Type::list(a[0].ty))),
+                false => Err(no_match("bytes.splitlines()", a)),
+            },
+            |cx, c| {
+                let keepends = truth(cx, &c.args[1], c.types[1])?;
+                let as_flag = OpCall {
+                    args: &[c.args[0].clone(), vec![keepends]],
+                    types: &[c.types[0], Type::bool()],
+                    ..*c
+                };
+                like::call(cx, &as_flag, &by::bytes_splitlines)
+            },
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("Lines."),
+    OpDef::new(
+        &["bytes.partition", "bytearray.partition"],
+        "b, sep",
+        Body::Lir(|_, a| parts_rule(a, "partition"), |cx, c| three(cx, c, &st::str_partition)),
+    )
+    .raises()
+    .reads()
+    .doc("`(before, sep, after)` of the first separator."),
+    OpDef::new(
+        &["bytes.rpartition", "bytearray.rpartition"],
+        "b, sep",
+        Body::Lir(|_, a| parts_rule(a, "rpartition"), |cx, c| three(cx, c, &st::str_rpartition)),
+    )
+    .raises()
+    .reads()
+    .doc("`(before, sep, after)` of the last separator."),
     OpDef::new(&["bytes.join", "bytearray.join"], "sep, parts", Body::Lir(join_rule, emit_join))
         .raises()
         .reads()
@@ -102,62 +213,235 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .doc("The values of an iterable with `sep` between them."),
-    method!("strip", "b, chars=None", Takes::Optional, Gives::Own, by::bytes_strip, "As Python's `bytes.strip`."),
-    method!("lstrip", "b, chars=None", Takes::Optional, Gives::Own, by::bytes_lstrip, "As Python's `bytes.lstrip`."),
-    method!("rstrip", "b, chars=None", Takes::Optional, Gives::Own, by::bytes_rstrip, "As Python's `bytes.rstrip`."),
-    OpDef::new(&["bytes.center", "bytearray.center"], "b, width, fillchar=...", Body::Lir(|_, a| rule(a, "center", Takes::Width, Gives::Own), |cx, c| padded(cx, c, "center", &st::str_center)))
-        .raises()
-        .reads()
-        .doc("As Python's `bytes.center`."),
-    OpDef::new(&["bytes.ljust", "bytearray.ljust"], "b, width, fillchar=...", Body::Lir(|_, a| rule(a, "ljust", Takes::Width, Gives::Own), |cx, c| padded(cx, c, "ljust", &st::str_ljust)))
-        .raises()
-        .reads()
-        .doc("As Python's `bytes.ljust`."),
-    OpDef::new(&["bytes.rjust", "bytearray.rjust"], "b, width, fillchar=...", Body::Lir(|_, a| rule(a, "rjust", Takes::Width, Gives::Own), |cx, c| padded(cx, c, "rjust", &st::str_rjust)))
-        .raises()
-        .reads()
-        .doc("As Python's `bytes.rjust`."),
+    method!(
+        "strip",
+        "b, chars=None",
+        Takes::Optional,
+        Gives::Own,
+        by::bytes_strip,
+        "As Python's `bytes.strip`."
+    ),
+    method!(
+        "lstrip",
+        "b, chars=None",
+        Takes::Optional,
+        Gives::Own,
+        by::bytes_lstrip,
+        "As Python's `bytes.lstrip`."
+    ),
+    method!(
+        "rstrip",
+        "b, chars=None",
+        Takes::Optional,
+        Gives::Own,
+        by::bytes_rstrip,
+        "As Python's `bytes.rstrip`."
+    ),
+    OpDef::new(
+        &["bytes.center", "bytearray.center"],
+        "b, width, fillchar=...",
+        Body::Lir(
+            |_, a| rule(a, "center", Takes::Width, Gives::Own),
+            |cx, c| padded(cx, c, "center", &st::str_center),
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("As Python's `bytes.center`."),
+    OpDef::new(
+        &["bytes.ljust", "bytearray.ljust"],
+        "b, width, fillchar=...",
+        Body::Lir(
+            |_, a| rule(a, "ljust", Takes::Width, Gives::Own),
+            |cx, c| padded(cx, c, "ljust", &st::str_ljust),
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("As Python's `bytes.ljust`."),
+    OpDef::new(
+        &["bytes.rjust", "bytearray.rjust"],
+        "b, width, fillchar=...",
+        Body::Lir(
+            |_, a| rule(a, "rjust", Takes::Width, Gives::Own),
+            |cx, c| padded(cx, c, "rjust", &st::str_rjust),
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("As Python's `bytes.rjust`."),
     method!("zfill", "b, width", Takes::Bytes(0), Gives::Own, st::str_zfill, "Padded with zeros."),
-    method!("expandtabs", "b, tabsize=8", Takes::Bytes(0), Gives::Own, st::str_expandtabs, "Tabs replaced by spaces."),
-    method!("capitalize", "b", Takes::Nothing, Gives::Own, by::bytes_capitalize, "The first letter of ASCII upper-case, the others lower-case."),
+    method!(
+        "expandtabs",
+        "b, tabsize=8",
+        Takes::Bytes(0),
+        Gives::Own,
+        st::str_expandtabs,
+        "Tabs replaced by spaces."
+    ),
+    method!(
+        "capitalize",
+        "b",
+        Takes::Nothing,
+        Gives::Own,
+        by::bytes_capitalize,
+        "The first letter of ASCII upper-case, the others lower-case."
+    ),
     method!("lower", "b", Takes::Nothing, Gives::Own, by::bytes_lower, "Letters of ASCII lower-case."),
-    method!("swapcase", "b", Takes::Nothing, Gives::Own, by::bytes_swapcase, "Letters of ASCII in the other case."),
-    method!("title", "b", Takes::Nothing, Gives::Own, by::bytes_title, "The first letter of each word upper-case."),
+    method!(
+        "swapcase",
+        "b",
+        Takes::Nothing,
+        Gives::Own,
+        by::bytes_swapcase,
+        "Letters of ASCII in the other case."
+    ),
+    method!(
+        "title",
+        "b",
+        Takes::Nothing,
+        Gives::Own,
+        by::bytes_title,
+        "The first letter of each word upper-case."
+    ),
     method!("upper", "b", Takes::Nothing, Gives::Own, by::bytes_upper, "Letters of ASCII upper-case."),
-    method!("isalnum", "b", Takes::Nothing, Gives::Bool, by::bytes_isalnum, "Whether all are letters or digits of ASCII."),
-    method!("isalpha", "b", Takes::Nothing, Gives::Bool, by::bytes_isalpha, "Whether all are letters of ASCII."),
+    method!(
+        "isalnum",
+        "b",
+        Takes::Nothing,
+        Gives::Bool,
+        by::bytes_isalnum,
+        "Whether all are letters or digits of ASCII."
+    ),
+    method!(
+        "isalpha",
+        "b",
+        Takes::Nothing,
+        Gives::Bool,
+        by::bytes_isalpha,
+        "Whether all are letters of ASCII."
+    ),
     method!("isascii", "b", Takes::Nothing, Gives::Bool, st::str_isascii, "Whether all are ASCII."),
-    method!("isdigit", "b", Takes::Nothing, Gives::Bool, by::bytes_isdigit, "Whether all are digits of ASCII."),
-    method!("islower", "b", Takes::Nothing, Gives::Bool, by::bytes_islower, "Whether all letters of ASCII are lower-case."),
-    method!("isspace", "b", Takes::Nothing, Gives::Bool, by::bytes_isspace, "Whether all are whitespace of ASCII."),
+    method!(
+        "isdigit",
+        "b",
+        Takes::Nothing,
+        Gives::Bool,
+        by::bytes_isdigit,
+        "Whether all are digits of ASCII."
+    ),
+    method!(
+        "islower",
+        "b",
+        Takes::Nothing,
+        Gives::Bool,
+        by::bytes_islower,
+        "Whether all letters of ASCII are lower-case."
+    ),
+    method!(
+        "isspace",
+        "b",
+        Takes::Nothing,
+        Gives::Bool,
+        by::bytes_isspace,
+        "Whether all are whitespace of ASCII."
+    ),
     method!("istitle", "b", Takes::Nothing, Gives::Bool, by::bytes_istitle, "Whether it is title-cased."),
-    method!("isupper", "b", Takes::Nothing, Gives::Bool, by::bytes_isupper, "Whether all letters of ASCII are upper-case."),
-    OpDef::new(&["bytes.hex", "bytearray.hex"], "b, sep=..., bytes_per_sep=1", Body::Lir(
-        |_, a| match is_like(a[0].ty) && (a[1].is_omitted() || is_like(a[1].ty) || *a[1].ty == Kind::Str) && a[2].ty.is_index() {
-            true => Ok(Answer::of(Type::str())),
-            false => Err(no_match("bytes.hex()", a)),
-        },
-        |cx, c| like::call(cx, c, &by::bytes_hex),
-    )).raises().reads().doc("Two hexadecimal digits for each byte; ValueError."),
-    OpDef::new(&["bytes.fromhex"], "string", Body::Lir(
-        |_, a| if *a[0].ty == Kind::Str { Ok(Answer::of(Type::bytes())) } else { Err(no_match("bytes.fromhex()", a)) },
-        |cx, c| like::call(cx, c, &by::bytes_fromhex),
-    )).of_class().raises().reads().doc("Bytes by their hexadecimal digits; ValueError."),
-    OpDef::new(&["bytearray.fromhex"], "string", Body::Lir(
-        |_, a| if *a[0].ty == Kind::Str { Ok(Answer::of(Type::bytearray())) } else { Err(no_match("bytearray.fromhex()", a)) },
-        |cx, c| like::call(cx, c, &by::bytes_fromhex),
-    )).of_class().raises().reads().doc("A bytearray by hexadecimal digits; ValueError."),
-    OpDef::new(&["bytes.translate", "bytearray.translate"], "b, table, delete=...", Body::Lir(
-        |_, a| {
-            let fits = is_like(a[0].ty) && (a[1].is_none() || is_like(a[1].ty)) && (a[2].is_omitted() || is_like(a[2].ty));
-            if fits { Ok(Answer::of(a[0].ty)) } else { Err(no_match("bytes.translate()", a)) }
-        },
-        |cx, c| like::call(cx, c, &by::bytes_translate),
-    )).raises().reads().doc("Each byte as a table of 256 has it, without those of `delete`; ValueError."),
-    OpDef::new(&["bytes.maketrans", "bytearray.maketrans"], "frm, to", Body::Lir(
-        |_, a| if is_like(a[0].ty) && is_like(a[1].ty) { Ok(Answer::of(Type::bytes())) } else { Err(no_match("bytes.maketrans()", a)) },
-        |cx, c| like::call(cx, c, &by::bytes_maketrans),
-    )).of_class().raises().reads().doc("A table for `translate`; ValueError."),
+    method!(
+        "isupper",
+        "b",
+        Takes::Nothing,
+        Gives::Bool,
+        by::bytes_isupper,
+        "Whether all letters of ASCII are upper-case."
+    ),
+    OpDef::new(
+        &["bytes.hex", "bytearray.hex"],
+        "b, sep=..., bytes_per_sep=1",
+        Body::Lir(
+            |_, a| match is_like(a[0].ty)
+                && (a[1].is_omitted() || is_like(a[1].ty) || *a[1].ty == Kind::Str)
+                && a[2].ty.is_index()
+            {
+                true => Ok(Answer::of(Type::str())),
+                false => Err(no_match("bytes.hex()", a)),
+            },
+            |cx, c| like::call(cx, c, &by::bytes_hex),
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("Two hexadecimal digits for each byte; ValueError."),
+    OpDef::new(
+        &["bytes.fromhex"],
+        "string",
+        Body::Lir(
+            |_, a| {
+                if *a[0].ty == Kind::Str {
+                    Ok(Answer::of(Type::bytes()))
+                } else {
+                    Err(no_match("bytes.fromhex()", a))
+                }
+            },
+            |cx, c| like::call(cx, c, &by::bytes_fromhex),
+        ),
+    )
+    .of_class()
+    .raises()
+    .reads()
+    .doc("Bytes by their hexadecimal digits; ValueError."),
+    OpDef::new(
+        &["bytearray.fromhex"],
+        "string",
+        Body::Lir(
+            |_, a| {
+                if *a[0].ty == Kind::Str {
+                    Ok(Answer::of(Type::bytearray()))
+                } else {
+                    Err(no_match("bytearray.fromhex()", a))
+                }
+            },
+            |cx, c| like::call(cx, c, &by::bytes_fromhex),
+        ),
+    )
+    .of_class()
+    .raises()
+    .reads()
+    .doc("A bytearray by hexadecimal digits; ValueError."),
+    OpDef::new(
+        &["bytes.translate", "bytearray.translate"],
+        "b, table, delete=...",
+        Body::Lir(
+            |_, a| {
+                let fits = is_like(a[0].ty)
+                    && (a[1].is_none() || is_like(a[1].ty))
+                    && (a[2].is_omitted() || is_like(a[2].ty));
+                if fits { Ok(Answer::of(a[0].ty)) } else { Err(no_match("bytes.translate()", a)) }
+            },
+            |cx, c| like::call(cx, c, &by::bytes_translate),
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("Each byte as a table of 256 has it, without those of `delete`; ValueError."),
+    OpDef::new(
+        &["bytes.maketrans", "bytearray.maketrans"],
+        "frm, to",
+        Body::Lir(
+            |_, a| {
+                if is_like(a[0].ty) && is_like(a[1].ty) {
+                    Ok(Answer::of(Type::bytes()))
+                } else {
+                    Err(no_match("bytes.maketrans()", a))
+                }
+            },
+            |cx, c| like::call(cx, c, &by::bytes_maketrans),
+        ),
+    )
+    .of_class()
+    .raises()
+    .reads()
+    .doc("A table for `translate`; ValueError."),
 ];
 
 fn rule(args: &[Arg], name: &str, takes: Takes, gives: Gives) -> Result<Answer> {
@@ -190,7 +474,8 @@ fn rule(args: &[Arg], name: &str, takes: Takes, gives: Gives) -> Result<Answer> 
 /// What Python says where a text stands for bytes.
 fn not_bytes(arg: &Arg, name: &str) -> Diagnostic {
     let class = &crate::classes::class_of(arg.ty).name;
-    by::refused(format!("bytes.{name}(): a bytes-like object is required, not '{class}'")).help("s.encode() has the bytes of a text")
+    by::refused(format!("bytes.{name}(): a bytes-like object is required, not '{class}'"))
+        .help("s.encode() has the bytes of a text")
 }
 
 /// Bytes with others around them, of which one is said.

@@ -58,10 +58,14 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .doc("A bytearray of so many zeros, of bytes, or of an iterable of integers; ValueError."),
-    OpDef::new(&["bytearray.append"], "array, item", Body::Lir(|_, a| byte_rule(a, 1, "append"), emit_append))
-        .raises()
-        .writes()
-        .doc("Adds a byte at the end; ValueError."),
+    OpDef::new(
+        &["bytearray.append"],
+        "array, item",
+        Body::Lir(|_, a| byte_rule(a, 1, "append"), emit_append),
+    )
+    .raises()
+    .writes()
+    .doc("Adds a byte at the end; ValueError."),
     OpDef::new(&["bytearray.extend"], "array, iterable_of_ints", Body::Lir(extend_rule, emit_extend))
         .raises()
         .writes()
@@ -74,10 +78,14 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .writes()
         .doc("Removes and returns a byte; IndexError."),
-    OpDef::new(&["bytearray.remove"], "array, value", Body::Lir(|_, a| byte_rule(a, 1, "remove"), emit_remove))
-        .raises()
-        .writes()
-        .doc("Removes the first byte like this one; ValueError."),
+    OpDef::new(
+        &["bytearray.remove"],
+        "array, value",
+        Body::Lir(|_, a| byte_rule(a, 1, "remove"), emit_remove),
+    )
+    .raises()
+    .writes()
+    .doc("Removes the first byte like this one; ValueError."),
     OpDef::new(
         &["bytearray.reverse"],
         "array",
@@ -96,7 +104,10 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["bytearray.copy"],
         "array",
-        Body::Lir(|_, a| plain_rule(a, "copy", Type::bytearray()), |cx, c| Ok(vec![copied(cx, c.args[0][0])])),
+        Body::Lir(
+            |_, a| plain_rule(a, "copy", Type::bytearray()),
+            |cx, c| Ok(vec![copied(cx, c.args[0][0])]),
+        ),
     )
     .raises()
     .reads()
@@ -148,12 +159,16 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .writes()
     .doc("`del array[a:b:c]`."),
-    OpDef::new(&["operator.iadd"], "array, other", Body::Lir(add_rule, |cx, c| {
-        check_other(cx, c);
-        add(cx, c.args[0][0], &c.args[1], c.types[1])?;
-        cx.retain(&c.args[0], c.types[0]);
-        Ok(c.args[0].clone())
-    }))
+    OpDef::new(
+        &["operator.iadd"],
+        "array, other",
+        Body::Lir(add_rule, |cx, c| {
+            check_other(cx, c);
+            add(cx, c.args[0][0], &c.args[1], c.types[1])?;
+            cx.retain(&c.args[0], c.types[0]);
+            Ok(c.args[0].clone())
+        }),
+    )
     .raises()
     .writes()
     .doc("`array += bytes`."),
@@ -224,7 +239,11 @@ fn insert_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn index_rule(args: &[Arg], ret: Type) -> Result<Answer> {
-    if is_array(args[0].ty) && args[1].ty.is_index() { Ok(Answer::of(ret)) } else { Err(no_match("[]", args)) }
+    if is_array(args[0].ty) && args[1].ty.is_index() {
+        Ok(Answer::of(ret))
+    } else {
+        Err(no_match("[]", args))
+    }
 }
 
 fn item_rule(args: &[Arg]) -> Result<Answer> {
@@ -474,11 +493,8 @@ fn step(cx: &mut LowerCx<'_>, v: &[Value], _: Type, reversed: bool) -> Result<(V
     let n = list::len(cx, array);
     let here = if reversed { cx.b.bin_imm(Op::Isub, at, 1) } else { at };
     let has = cx.b.bin(Op::IcmpUlt, here, n);
-    let value = cx.if_else(
-        has,
-        |cx| Ok(vec![byte_at(cx, array, here)]),
-        |cx| Ok(absent(&mut cx.b, Type::int())),
-    )?;
+    let value =
+        cx.if_else(has, |cx| Ok(vec![byte_at(cx, array, here)]), |cx| Ok(absent(&mut cx.b, Type::int())))?;
     let next = if reversed { here } else { cx.b.bin_imm(Op::Iadd, at, 1) };
     Ok((vec![array, next, a, b], has, value))
 }

@@ -109,9 +109,14 @@ macro_rules! ordered {
         OpDef::new(
             &[$path],
             "a, b",
-            Body::Lir(|_, a| both(a, Type::bool()), |cx, c| {
-                like::with_texts(cx, c, Shown::InPlace, |cx, v| Ok(vec![emit_order(cx, v[0], v[1], $less, $or_equal)?]))
-            }),
+            Body::Lir(
+                |_, a| both(a, Type::bool()),
+                |cx, c| {
+                    like::with_texts(cx, c, Shown::InPlace, |cx, v| {
+                        Ok(vec![emit_order(cx, v[0], v[1], $less, $or_equal)?])
+                    })
+                },
+            ),
         )
         .reads()
         .doc($doc)
@@ -124,14 +129,10 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .doc("Bytes of so many zeros, of a buffer, or of an iterable of integers; ValueError."),
-    OpDef::new(
-        &["operator.add"],
-        "a, b",
-        Body::Lir(concat_rule, |cx, c| like::call(cx, c, &str_concat)),
-    )
-    .raises()
-    .reads()
-    .doc("Concatenation of bytes."),
+    OpDef::new(&["operator.add"], "a, b", Body::Lir(concat_rule, |cx, c| like::call(cx, c, &str_concat)))
+        .raises()
+        .reads()
+        .doc("Concatenation of bytes."),
     OpDef::new(
         &["operator.mul"],
         "b, n",
@@ -143,14 +144,17 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["operator.mul"],
         "n, b",
-        Body::Lir(|_, a| repeat_rule(a, 1), |cx, c| {
-            let turned = OpCall {
-                args: &[c.args[1].clone(), c.args[0].clone()],
-                types: &[c.types[1], c.types[0]],
-                ..*c
-            };
-            like::call(cx, &turned, &str_repeat)
-        }),
+        Body::Lir(
+            |_, a| repeat_rule(a, 1),
+            |cx, c| {
+                let turned = OpCall {
+                    args: &[c.args[1].clone(), c.args[0].clone()],
+                    types: &[c.types[1], c.types[0]],
+                    ..*c
+                };
+                like::call(cx, &turned, &str_repeat)
+            },
+        ),
     )
     .raises()
     .reads()
@@ -180,7 +184,9 @@ pub(crate) static OPS: &[OpDef] = &[
         "a, b",
         Body::Lir(
             |_, a| both(a, Type::bool()),
-            |cx, c| like::with_texts(cx, c, Shown::InPlace, |cx, v| Ok(vec![string::emit_equal(cx, v[0], v[1])?])),
+            |cx, c| {
+                like::with_texts(cx, c, Shown::InPlace, |cx, v| Ok(vec![string::emit_equal(cx, v[0], v[1])?]))
+            },
         ),
     )
     .reads()

@@ -158,7 +158,9 @@ pub(crate) static OPS: &[OpDef] = &[
             |_, a| if is_like(a[0].ty) { Ok(Answer::of(Type::float())) } else { Err(no_match("float()", a)) },
             |cx, c| {
                 let array = cx.b.bool(like::is_array(c.types[0]));
-                like::with_text(cx, c, Shown::InPlace, |cx, b| Ok(vec![cx.helper_value(&bytes_to_float, &[b, array])]))
+                like::with_text(cx, c, Shown::InPlace, |cx, b| {
+                    Ok(vec![cx.helper_value(&bytes_to_float, &[b, array])])
+                })
             },
         ),
     )
@@ -200,7 +202,9 @@ pub(crate) static OPS: &[OpDef] = &[
             |cx, c| {
                 let signed = truth(cx, &c.args[2], c.types[2])?;
                 let order = c.args[1][0];
-                like::with_text(cx, c, Shown::InPlace, |cx, b| Ok(vec![cx.helper_value(&bytes_as_int, &[b, order, signed])]))
+                like::with_text(cx, c, Shown::InPlace, |cx, b| {
+                    Ok(vec![cx.helper_value(&bytes_as_int, &[b, order, signed])])
+                })
             },
         ),
     )
@@ -221,7 +225,8 @@ fn manner(args: &[Arg]) -> Result<(Codec, Errors)> {
                 .help("write it as a text in the call")
         })
     };
-    let (encoding, errors) = (of(1, "encoding", "utf-8")?, of(2, "name of what is done about errors", "strict")?);
+    let (encoding, errors) =
+        (of(1, "encoding", "utf-8")?, of(2, "name of what is done about errors", "strict")?);
     let codec = Codec::named(&encoding).ok_or_else(|| {
         refused(format!("the encoding '{encoding}' is not compiled"))
             .help("utf-8, ascii and latin-1 are; convert outside the function otherwise")
@@ -268,5 +273,7 @@ fn emit_encode(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn emit_decode(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (codec, errors) = numbers(c)?;
     let (codec, errors) = (cx.b.iconst(Ty::I64, codec as i64), cx.b.iconst(Ty::I64, errors as i64));
-    like::with_text(cx, c, Shown::Copied, |cx, b| Ok(vec![cx.helper_value(&bytes_decode, &[b, codec, errors])]))
+    like::with_text(cx, c, Shown::Copied, |cx, b| {
+        Ok(vec![cx.helper_value(&bytes_decode, &[b, codec, errors])])
+    })
 }

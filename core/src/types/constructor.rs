@@ -59,7 +59,7 @@ impl Type {
                 IterType::Zip(m) => covariant(m, &[]),
                 IterType::Range(_) | IterType::Str | IterType::Bytes | IterType::NdIndex(_) => {
                     covariant(&[], &[])
-                },
+                }
             },
             Kind::Never
             | Kind::Undef

@@ -360,7 +360,12 @@ impl Type {
             || crate::python::since(12)
                 && matches!(
                     *self,
-                    Kind::None | Kind::Float(_) | Kind::Str | Kind::Bytes | Kind::List(_) | Kind::Container(..)
+                    Kind::None
+                        | Kind::Float(_)
+                        | Kind::Str
+                        | Kind::Bytes
+                        | Kind::List(_)
+                        | Kind::Container(..)
                 )
     }
     #[expect(clippy::wildcard_enum_match_arm, reason = "any other type is no number")]

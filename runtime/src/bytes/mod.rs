@@ -13,7 +13,7 @@ use crate::exc::{Error, Res, or_raise};
 use crate::list;
 use crate::string::helpers::{Nullable, S, part, seen, strings};
 use crate::string::split::{self, Parts, strip};
-use crate::string::{Chars, from_chars, bytes_repr, parse, search, share, single};
+use crate::string::{Chars, bytes_repr, from_chars, parse, search, share, single};
 use tierup_core::layout::List;
 use tierup_core::ops::bytes::Helpers;
 use tierup_core::rt::{Ctx, P};
@@ -82,9 +82,8 @@ fn hex(b: &[u8], sep: Option<Chars<'_>>, group: i64) -> Res<S> {
 
 fn from_hex(text: Chars<'_>) -> Res<S> {
     let digit = |i: usize| (i < text.len()).then(|| char::from_u32(text.get(i))?.to_digit(16)).flatten();
-    let wrong = |i: usize| {
-        Error::value(format!("non-hexadecimal number found in fromhex() arg at position {i}"))
-    };
+    let wrong =
+        |i: usize| Error::value(format!("non-hexadecimal number found in fromhex() arg at position {i}"));
     // What is no ASCII is found before anything else.
     if let Some(i) = text.iter().position(|c| c > 127) {
         return Err(wrong(i));

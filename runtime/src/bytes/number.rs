@@ -21,17 +21,19 @@ fn is_little(byteorder: Chars<'_>) -> Res<bool> {
 
 pub(super) fn to_bytes(v: i128, length: i64, byteorder: Chars<'_>, signed: bool) -> Res<S> {
     let little = is_little(byteorder)?;
-    let length =
-        usize::try_from(length).map_err(|_| Error::value("length argument must be non-negative"))?;
+    let length = usize::try_from(length).map_err(|_| Error::value("length argument must be non-negative"))?;
     if v < 0 && !signed {
         return Err(Error::overflow("can't convert negative int to unsigned"));
     }
     let fits = if signed {
         // Of no bytes Python has also -1.
-        length >= 16 || v == 0 || length == 0 && v == -1 || length > 0 && {
-            let half = 1_i128 << (8 * length - 1);
-            (-half..half).contains(&v)
-        }
+        length >= 16
+            || v == 0
+            || length == 0 && v == -1
+            || length > 0 && {
+                let half = 1_i128 << (8 * length - 1);
+                (-half..half).contains(&v)
+            }
     } else {
         length >= 16 || v >> (8 * length) == 0
     };

@@ -34,8 +34,14 @@ fn groups_of_digits_are_counted_from_the_end() {
     assert_eq!(says(hex(b"", Some(Chars::One(b"--")), 1)), "sep must be length 1.");
     assert_eq!(says(hex(b"", Some(Chars::One(b"\xff")), 1)), "sep must be ASCII.");
     assert_eq!(is(from_hex(Chars::One(b" 0a fF\t"))), [10, 255]);
-    assert_eq!(says(from_hex(Chars::One(b"g\xe9"))), "non-hexadecimal number found in fromhex() arg at position 1");
-    assert_eq!(says(from_hex(Chars::One(b"0a g"))), "non-hexadecimal number found in fromhex() arg at position 3");
+    assert_eq!(
+        says(from_hex(Chars::One(b"g\xe9"))),
+        "non-hexadecimal number found in fromhex() arg at position 1"
+    );
+    assert_eq!(
+        says(from_hex(Chars::One(b"0a g"))),
+        "non-hexadecimal number found in fromhex() arg at position 3"
+    );
 }
 
 #[test]
@@ -88,7 +94,13 @@ fn codecs_say_what_they_do_not_have() {
     let escapes: String = wide[1..].iter().map(|c| escape(*c)).collect();
     assert_eq!(
         said,
-        ["aé😀\\ud800".into(), "a".into(), format!("a{escapes}"), "a&#233;&#128512;&#55296;".into(), "a???".to_owned()]
+        [
+            "aé😀\\ud800".into(),
+            "a".into(),
+            format!("a{escapes}"),
+            "a&#233;&#128512;&#55296;".into(),
+            "a???".to_owned()
+        ]
     );
     assert!(codec::encode(Chars::Four(&wide), utf8, strict).is_err());
     let b = bytes(b"a\xe2\x82b\xff\xf0\x9f");

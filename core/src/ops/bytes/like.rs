@@ -62,12 +62,7 @@ pub(crate) fn gathered(cx: &mut LowerCx<'_>, v: &[Value], t: Type, text: &str) -
 }
 
 /// Adds the values of an iterable of integers to a list of bytes.
-pub(crate) fn add_all(
-    cx: &mut LowerCx<'_>,
-    out: Value,
-    (v, t): (&[Value], Type),
-    text: &str,
-) -> Result<()> {
+pub(crate) fn add_all(cx: &mut LowerCx<'_>, out: Value, (v, t): (&[Value], Type), text: &str) -> Result<()> {
     let put = |cx: &mut LowerCx<'_>, x: &[Value], of: Type| {
         if *of != Kind::Never {
             let byte = checked_byte(cx, x[0], of, text);
