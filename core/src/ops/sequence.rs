@@ -165,11 +165,11 @@ fn len_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if !has_length {
         return Err(no_match("len()", args));
     }
-    let known = t.members().map(<[Type]>::len).or_else(|| match args[0].konst.as_ref()? {
-        Const::Str(s) => Some(s.chars().count()),
-        Const::Bytes(s) => Some(s.len()),
-        _ => None,
-    });
+    let known = t
+        .members()
+        .map(<[Type]>::len)
+        .or_else(|| args[0].text().map(|s| s.chars().count()))
+        .or_else(|| args[0].konst.as_ref()?.as_bytes().map(<[u8]>::len));
     Ok(Answer::of(Type::int()).known(known.map(|n| Const::Int(n as i64))))
 }
 

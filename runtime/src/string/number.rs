@@ -251,16 +251,24 @@ fn codec_text(e: &Exc) -> Option<String> {
     else {
         return None;
     };
-    let (what, units, chars) = match object {
-        Arg::Str(s) if e.is_a(Class::UnicodeEncodeError) => ("encode", "character", s),
-        Arg::Bytes(b) if e.is_a(Class::UnicodeDecodeError) => ("decode", "byte", b),
-        _ => return None,
+    let encodes = e.is_a(Class::UnicodeEncodeError);
+    let (what, units) = if encodes { ("encode", "character") } else { ("decode", "byte") };
+    let chars = if let Arg::Str(s) = object
+        && encodes
+    {
+        s
+    } else if let Arg::Bytes(b) = object
+        && e.is_a(Class::UnicodeDecodeError)
+    {
+        b
+    } else {
+        return None;
     };
     // SAFETY: the argument owns a live object.
     let chars = unsafe { Chars::of(*chars) };
     let at = |i: i64| usize::try_from(i).ok().filter(|i| *i < chars.len()).map(|i| chars.get(i));
     Some(match at(*start).filter(|_| end - start == 1) {
-        Some(c) if what == "encode" => {
+        Some(c) if encodes => {
             let shown = super::escape(c);
             format!("'{codec}' codec can't encode character '{shown}' in position {start}: {reason}")
         }
