@@ -4,6 +4,8 @@ import operator
 from binascii import Error
 from struct import calcsize, error
 
+import numpy as np
+
 
 
 def unpack(format, buffer):
@@ -35,22 +37,22 @@ def field(code, native, x):
     if code == "f" or code == "d":
         return _float(code, native, x)
     if code == "c":
-        if not isinstance(x, (bytes, bytearray)):
+        if not isinstance(x, bytes):
             raise error("char format requires a bytes object of length 1")
-        if not isinstance(x, bytes) or len(x) != 1:
+        if len(x) != 1:
             raise error("char format requires a bytes object of length 1")
-        return bytes(x)
+        return x
     if code == "s":
         if not isinstance(x, (bytes, bytearray)):
             raise error("argument for 's' must be a bytes object")
         return bytes(x)
-    if not isinstance(x, int):
+    if not isinstance(x, (int, np.integer)):
         raise error("required argument is not an integer")
     return _int(code, native, x)
 
 
 def _float(code, native, x):
-    if not isinstance(x, (int, float)):
+    if not isinstance(x, (int, float, np.integer, np.floating)):
         raise error("required argument is not a float")
     y = float(x)
     if code == "f" and not native and y - y == 0.0 and abs(y) >= 3.4028235677973366e38:
