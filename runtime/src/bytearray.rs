@@ -71,10 +71,6 @@ fn zeros(n: i64) -> Res<L> {
 }
 
 impl Helpers for Native {
-    unsafe fn bytearray_new(ctx: Ctx, data: P, n: i64) -> L {
-        // SAFETY: so many bytes are there, and the context is this thread's.
-        unsafe { or_raise(ctx, of(crate::raw_slice(data.cast_const(), n))) }
-    }
     unsafe fn bytearray_of_zeros(ctx: Ctx, n: i64) -> L {
         // SAFETY: the context is this thread's.
         unsafe { or_raise(ctx, zeros(n)) }
@@ -110,7 +106,7 @@ mod tests {
                 Native::bytearray_extend(ctx, l, b"yz".as_ptr().cast_mut(), 2);
                 Native::bytearray_extend(ctx, l, std::ptr::null_mut(), 0);
                 assert_eq!(bytes(l), b"xyz");
-                let copy = Native::bytearray_new(ctx, (*l).data, 2);
+                let copy = of(&bytes(l)[..2]).unwrap();
                 assert_eq!(bytes(copy), b"xy");
                 let zeros = zeros(3).unwrap();
                 assert_eq!(bytes(zeros), [0; 3]);

@@ -114,6 +114,7 @@ const TABLES: &[(&str, Belongs)] = &[
     ("bisect", |p| p.starts_with("bisect.")),
     ("itertools", |p| p.starts_with("itertools.") || p.starts_with("chain.")),
     ("statistics", |p| p.starts_with("statistics.")),
+    ("struct", |p| p.starts_with("struct.") || p.starts_with("binascii.")),
     ("math", |p| p.starts_with("math.")),
     ("cmath", |p| p.starts_with("cmath.")),
 ];

@@ -52,6 +52,9 @@ pub(crate) fn instead_of(path: &str) -> Option<&'static str> {
         "RandomState" => {
             "make the generator outside with np.random.default_rng(seed), and pass it as an argument"
         }
+        "memoryview" => {
+            "bytes and bytearrays are indexed and cut as they are; np.frombuffer(b, dtype) has the numbers in bytes"
+        }
         "super" => "use functions that take what the object holds",
         "numpy.random.default_rng" | "numpy.random.RandomState" => {
             "make the generator outside with np.random.default_rng(seed), and pass it as an argument"

@@ -620,7 +620,9 @@ fn mapping_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn hashable(t: Type) -> bool {
-    t.is_number() || matches!(*t, Kind::Str | Kind::Bytes) || t.members().is_some_and(|m| m.iter().all(|t| hashable(*t)))
+    t.is_number()
+        || matches!(*t, Kind::Str | Kind::Bytes)
+        || t.members().is_some_and(|m| m.iter().all(|t| hashable(*t)))
 }
 
 fn hash(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {

@@ -4,7 +4,7 @@
 //! A bytearray is a list of bytes ([`crate::layout::List`]), whose helpers move them.
 
 use super::bytes::like::{self, checked_byte, element, is_array, is_like};
-use super::bytes::{check_source, refused};
+use super::bytes::{bytes_array, check_source, refused};
 use super::iter::Walk;
 use super::list::{
     self, list_assign_slice, list_clear, list_close_gap, list_delete, list_extend, list_insert_gap,
@@ -39,8 +39,6 @@ super::identity::op_ids! {
 crate::runtime_fns! {
     /// Bytearray objects.
     trait Helpers;
-    /// A bytearray of the `n` bytes at `data`.
-    fn bytearray_new(ctx: Ctx, data: P, n: i64) -> *mut List [Allocates, Pending];
     /// `bytearray(n)`; ValueError.
     fn bytearray_of_zeros(ctx: Ctx, n: i64) -> *mut List [Allocates, Pending];
     /// Adds the `n` bytes at `data`, which are not those of the bytearray.
@@ -312,7 +310,7 @@ fn checked(cx: &mut LowerCx<'_>, c: &OpCall<'_>, text: &str) -> Value {
 fn copied(cx: &mut LowerCx<'_>, array: Value) -> Value {
     let data = cx.b.load(Ty::Ptr, array, offset!(List.data), Alias::Object);
     let n = list::len(cx, array);
-    cx.helper_value(&bytearray_new, &[data, n])
+    cx.helper_value(&bytes_array, &[data, n])
 }
 
 // ---- emitters

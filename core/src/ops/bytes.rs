@@ -9,6 +9,7 @@ pub(crate) mod like;
 use super::string::{self, emit_order, str_concat, str_contains, str_repeat, str_slice};
 use super::{Body, OpDef, iter, sequence};
 use crate::diag::{Code, Diagnostic, Result};
+use crate::emit::byte::byte_at;
 use crate::emit::cast;
 use crate::emit::constants::byte_string;
 use crate::emit::cx::{LowerCx, OpCall, Val};
@@ -16,8 +17,7 @@ use crate::emit::length::length;
 use crate::emit::slice::adjust_slice;
 use crate::exc::Class;
 use crate::layout::{List, Str};
-use crate::lir::{Alias, Op, Ty, Value};
-use crate::offset;
+use crate::lir::Op;
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
@@ -40,6 +40,8 @@ crate::runtime_fns! {
     fn bytes_of_zeros(ctx: Ctx, n: i64) -> *mut Str [Allocates, Pending];
     /// The `n` bytes at `data`.
     fn bytes_of_memory(ctx: Ctx, data: P, n: i64) -> *mut Str [Allocates, Pending];
+    /// A bytearray of the `n` bytes at `data`.
+    fn bytes_array(ctx: Ctx, data: P, n: i64) -> *mut List [Allocates, Pending];
     /// `b.index(sub, start, end)`; ValueError.
     fn bytes_index(ctx: Ctx, b: *mut Str, sub: *mut Str, start: i64, end: i64) -> i64 [Reads, Pending];
     /// `b.rindex(sub, start, end)`; ValueError.
@@ -259,14 +261,6 @@ pub(super) fn refused(text: String) -> Diagnostic {
     Diagnostic::new(Code::NoMatchingOperation, text)
 }
 
-/// The byte at a position that is known to be one.
-pub(crate) fn byte(cx: &mut LowerCx<'_>, bytes: Value, at: Value) -> Value {
-    let data = cx.b.load(Ty::Ptr, bytes, offset!(Str.data), Alias::Const);
-    let p = cx.b.ptr_add(data, at);
-    let byte = cx.b.load(Ty::I8, p, 0, Alias::Const);
-    cast::resize(cx, byte, false, Ty::I64)
-}
-
 /// Both operands are bytes, one of them perhaps a bytearray.
 fn both(args: &[Arg], ret: Type) -> Result<Answer> {
     if args[..2].iter().all(|a| is_like(a.ty)) { Ok(Answer::of(ret)) } else { Err(no_match("bytes", args)) }
@@ -309,7 +303,7 @@ fn emit_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let at = cx.wrap_index(i, n);
     let ok = cx.b.bin(Op::IcmpUlt, at, n);
     cx.check(ok, Class::IndexError, "index out of range");
-    Ok(vec![byte(cx, c.args[0][0], at)])
+    Ok(vec![byte_at(cx, c.args[0][0], at)])
 }
 
 // ---- making bytes

@@ -101,7 +101,11 @@ pub(crate) static OPS: &[OpDef] = &[
         "x",
         Body::Lir(match_sequence_rule, |cx, c| {
             let optional = c.types[0].as_optional().is_some();
-            Ok(vec![if optional { c.args[0][0] } else { cx.b.bool(!matches!(*c.types[0], Kind::Str | Kind::Bytes)) }])
+            Ok(vec![if optional {
+                c.args[0][0]
+            } else {
+                cx.b.bool(!matches!(*c.types[0], Kind::Str | Kind::Bytes))
+            }])
         }),
     )
     .doc("Whether a sequence pattern may match."),
@@ -286,7 +290,7 @@ pub(crate) fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> 
         }
         Kind::List(_) => super::list::element(cx, v[0], elem, at),
         Kind::Str => vec![cx.helper_value(&super::string::str_char, &[v[0], at])],
-        Kind::Bytes => vec![super::bytes::byte(cx, v[0], at)],
+        Kind::Bytes => vec![crate::emit::byte::byte_at(cx, v[0], at)],
         Kind::Range(_) => {
             let step = range::step(cx, v, t);
             let off = cx.b.bin(Op::Imul, at, step);

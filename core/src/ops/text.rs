@@ -325,8 +325,7 @@ pub(crate) fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Re
 /// The text of a bytearray.
 fn bytearray_text(cx: &mut LowerCx<'_>, array: Value) -> Result<Value> {
     let bytes = super::bytes::like::snapshot(cx, array);
-    let text =
-        cx.guarded(&[bytes], |cx| Ok(cx.helper_value(&super::bytes::bytes_array_repr, &[bytes])))?;
+    let text = cx.guarded(&[bytes], |cx| Ok(cx.helper_value(&super::bytes::bytes_array_repr, &[bytes])))?;
     cx.release_object(bytes);
     Ok(text)
 }

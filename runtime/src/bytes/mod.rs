@@ -182,6 +182,10 @@ impl Helpers for Native {
         // SAFETY: so many bytes are there, and the context is this thread's.
         unsafe { or_raise(ctx, made(crate::raw_slice(data.cast_const(), n))) }
     }
+    unsafe fn bytes_array(ctx: Ctx, data: P, n: i64) -> *mut List {
+        // SAFETY: so many bytes are there, and the context is this thread's.
+        unsafe { or_raise(ctx, crate::bytearray::of(crate::raw_slice(data.cast_const(), n))) }
+    }
     unsafe fn bytes_decode(ctx: Ctx, b: S, codec: i64, errors: i64) -> S {
         // SAFETY: compiled code holds a reference to the bytes; the context is its thread's.
         unsafe { or_raise(ctx, codec::decode(b, codec, errors)) }

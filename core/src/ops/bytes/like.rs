@@ -2,7 +2,7 @@
 //! ([`crate::layout::List`]); helpers are given its bytes, or a copy of them where they may keep what they are
 //! given.
 
-use super::{bytes_of_memory, bytes_of_one};
+use super::{bytes_array, bytes_of_memory, bytes_of_one};
 use crate::diag::Result;
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
@@ -10,7 +10,6 @@ use crate::emit::length::length;
 use crate::exc::Class;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
-use crate::ops::bytearray::bytearray_new;
 use crate::ops::{iter, list, sequence};
 use crate::rt::{Effect, RtFn};
 use crate::types::{Container, Int, Kind, Type};
@@ -204,7 +203,7 @@ pub(crate) fn call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) 
 pub(crate) fn array_of(cx: &mut LowerCx<'_>, bytes: Value) -> Value {
     let data = cx.b.load(Ty::Ptr, bytes, offset!(Str.data), Alias::Const);
     let n = cx.b.load(Ty::I64, bytes, offset!(Str.len), Alias::Const);
-    cx.helper_value(&bytearray_new, &[data, n])
+    cx.helper_value(&bytes_array, &[data, n])
 }
 
 /// [`array_of`] of bytes that are not used any more.
