@@ -52,10 +52,21 @@ def test_arguments_come_back_as_themselves():
     assert njit(lambda a, c: [a, c])(a, a) == [a, a]
     x, y = njit(lambda a: (a, a))(a)
     assert x is a and y is a
+    assert same(np.bytes_(b"ab")) == b"ab"
+
+
+def test_classes_with_meanings_of_their_own_are_refused():
+    class Array(bytearray):
+        pass
+
+    class Long(bytes):
+        def __len__(self):
+            return 100
+
     with pytest.raises(TypeError, match="cannot take"):
-        class Other(bytearray):
-            pass
-        same(Other(b"a"))
+        same(Array(b"a"))
+    with pytest.raises(TypeError, match="__len__ of its own"):
+        same(Long(b"a"))
 
 
 def test_bytes_that_are_kept_outlive_their_arguments():

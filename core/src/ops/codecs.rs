@@ -194,6 +194,16 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["int.from_bytes"],
         "bytes, byteorder='big', *, signed=False",
+        Body::Py("bytestrings.int_from_integers"),
+    )
+    .only_if(|a| !is_like(a[0].ty))
+    .of_class()
+    .raises()
+    .reads()
+    .doc("The integer that bytes are, given as integers; ValueError, OverflowError."),
+    OpDef::new(
+        &["int.from_bytes"],
+        "bytes, byteorder='big', *, signed=False",
         Body::Lir(
             |_, a| {
                 let fits = is_like(a[0].ty) && *a[1].ty == Kind::Str && a[2].ty.is_flag();

@@ -15,3 +15,10 @@ def _part(i, p):
     if isinstance(p, (bytes, bytearray)):
         return bytes(p)
     raise TypeError("sequence item " + str(i) + ": expected a bytes-like object, " + operator._class_name(p) + " found")
+
+
+def int_from_integers(values, byteorder, signed):
+    """``int.from_bytes`` of an iterable of integers."""
+    if isinstance(values, int):
+        raise TypeError("cannot convert 'int' object to bytes")
+    return int.from_bytes(bytes(values), byteorder, signed=signed)
