@@ -61,6 +61,8 @@ classes! {
     PermissionError: OSError = 37;
     /// NumPy's, for an axis that an array does not have.
     AxisError: ValueError + IndexError = 38;
+    UnicodeDecodeError: UnicodeError = 39;
+    UnicodeEncodeError: UnicodeError = 40;
 }
 
 impl Class {

@@ -190,6 +190,12 @@ impl<'a> Cursor<'a> {
         if self.peek("\"") {
             return self.string().map(Const::Str);
         }
+        if self.peek("b\"") {
+            self.expect("b")?;
+            let text = self.string()?;
+            let bytes = text.chars().map(|c| u8::try_from(c).map_err(|_| self.error("bytes")));
+            return bytes.collect::<Result<_>>().map(Const::Bytes);
+        }
         if self.eat("(") {
             let mut members = vec![];
             while !self.eat(")") {
@@ -274,6 +280,8 @@ mod tests {
             Const::Complex(0.5, -2.0),
             Const::Str("a\"b\n\u{7f}é😀\\'".into()),
             Const::Str("".into()),
+            Const::Bytes((0..=255).collect()),
+            Const::Bytes([].into()),
             Const::Tuple(vec![]),
             Const::Tuple(vec![Const::Int(1), Const::Tuple(vec![Const::None])]),
         ];

@@ -51,6 +51,7 @@ fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
         Kind::Float(_) => names(&["float"]),
         Kind::Complex(_) => names(&["complex"]),
         Kind::Str => names(&["str"]),
+        Kind::Bytes => names(&["bytes"]),
         Kind::Tuple(_) => names(&["tuple"]),
         Kind::NamedTuple(c, _) if !c.is_keywords() => Some(vec![known::object_of_def(py, c)?.into_bound(py)]),
         Kind::NamedTuple(..) => names(&["dict"]),

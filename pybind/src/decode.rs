@@ -171,6 +171,9 @@ fn scalar(value: &Bound<'_, PyAny>) -> Option<Const> {
     if let Ok(s) = value.cast_exact::<PyString>() {
         return s.to_str().ok().map(|s| Const::Str(s.into()));
     }
+    if let Ok(s) = value.cast_exact::<PyBytes>() {
+        return Some(Const::Bytes(s.as_bytes().into()));
+    }
     if let Ok(t) = value.cast_exact::<PyTuple>() {
         return t.iter().map(|m| scalar(&m)).collect::<Option<Vec<_>>>().map(Const::Tuple);
     }

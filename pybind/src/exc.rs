@@ -154,6 +154,8 @@ fn arg_object<'py>(py: Python<'py>, arg: &Arg) -> PyResult<Bound<'py, PyAny>> {
                 )?,
             }
         },
+        // SAFETY: the argument owns a live object of bytes.
+        Arg::Bytes(b) => unsafe { Bound::from_owned_ptr_or_err(py, crate::stand_in::bytes_object(*b))? },
         Arg::Tuple(m) => tuple_of(py, m)?.into_any(),
         Arg::List(m) => {
             pyo3::types::PyList::new(py, m.iter().map(|a| arg_object(py, a)).collect::<PyResult<Vec<_>>>()?)?

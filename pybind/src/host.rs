@@ -7,7 +7,7 @@ use crate::value::{self, Record};
 use crate::{dataclasses, decorated, enums, functions, identity, known, operations};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyFunction, PyString, PyTuple, PyType, PyTypeMethods};
+use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFunction, PyString, PyTuple, PyType, PyTypeMethods};
 use std::cell::{Cell, RefCell};
 use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::host::{ClassAttr, GlobalValue, Host, Written};
@@ -523,6 +523,7 @@ fn object<'py>(py: Python<'py>, value: &Const) -> PyResult<Bound<'py, PyAny>> {
         Const::Float(x) => x.into_pyobject(py)?.into_any(),
         Const::Complex(re, im) => PyComplex::from_doubles(py, *re, *im).into_any(),
         Const::Str(x) => PyString::new(py, x).into_any(),
+        Const::Bytes(x) => PyBytes::new(py, x).into_any(),
         Const::Tuple(all) => {
             let all = all.iter().map(|a| object(py, a)).collect::<PyResult<Vec<_>>>()?;
             PyTuple::new(py, all)?.into_any()

@@ -137,6 +137,9 @@ pub(crate) fn type_object(obj: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
 /// Whether a type can be named by compiled code.
 fn is_said(t: Type) -> bool {
     let is_one = t.number().is_some()
-        || matches!(*t, Kind::Str | Kind::Array(_) | Kind::Tuple(_) | Kind::List(_) | Kind::Container(..));
+        || matches!(
+            *t,
+            Kind::Str | Kind::Bytes | Kind::Array(_) | Kind::Tuple(_) | Kind::List(_) | Kind::Container(..)
+        );
     is_one && t.arguments().iter().all(is_said)
 }

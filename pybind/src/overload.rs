@@ -140,6 +140,9 @@ unsafe fn may_be_shown(obj: Obj, t: Type) -> bool {
         {
             return m[1..].iter().any(|t| keeps(*t));
         }
+        if let Some((Container::ByteArray, _)) = t.container() {
+            return false;
+        }
         // None of them is seen itself; what it holds may be.
         if let Some((Container::Deque, m)) = t.container() {
             return keeps(m[0]);

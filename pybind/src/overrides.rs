@@ -5,7 +5,7 @@ use crate::{identity, known, npy};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType, PyTypeMethods,
+    PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType, PyTypeMethods,
 };
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard};
@@ -106,8 +106,9 @@ fn look(class: &Bound<'_, PyAny>, base: &Bound<'_, PyAny>) -> PyResult<Option<St
         // NumPy's own subclasses of its arrays that calculate otherwise are known; memmap and the like do
         // not.
         if home == "numpy" || home.starts_with("numpy.") {
-            // A string of NumPy is one of Python; its numbers are not.
-            if made_in_c && !base.is(py.get_type::<PyString>()) {
+            // A string of NumPy is one of Python, of text or of bytes; its numbers are not.
+            let text = base.is(py.get_type::<PyString>()) || base.is(py.get_type::<PyBytes>());
+            if made_in_c && !text {
                 return Ok(Some(format!("arithmetic of {}", at.getattr("__name__")?)));
             }
             continue;
@@ -166,11 +167,12 @@ pub(crate) fn overridden<'py>(obj: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyT
     {
         return None;
     }
-    let bases: [Bound<'py, PyType>; 6] = [
+    let bases: [Bound<'py, PyType>; 7] = [
         py.get_type::<PyInt>(),
         py.get_type::<PyFloat>(),
         py.get_type::<PyComplex>(),
         py.get_type::<PyString>(),
+        py.get_type::<PyBytes>(),
         py.get_type::<PyTuple>(),
         py.get_type::<PyList>(),
     ];

@@ -126,6 +126,64 @@ pub(crate) unsafe fn lasting_str(text: *mut ffi::PyObject) -> *mut Str {
     }
 }
 
+/// # Safety
+/// `bytes` must be a live bytes object.
+unsafe fn str_of_bytes(
+    bytes: *mut ffi::PyObject,
+    refs: i64,
+    drop: unsafe extern "C" fn(*mut Obj),
+) -> BorrowedStr {
+    // SAFETY: as required of the caller.
+    unsafe {
+        let str = Str {
+            obj: Obj { refs: AtomicI64::new(refs), drop },
+            len: ffi::PyBytes_Size(bytes) as i64,
+            kind: 1,
+            data: ffi::PyBytes_AsString(bytes).cast(),
+            hash: AtomicU64::new(0),
+        };
+        BorrowedStr { str, py: bytes }
+    }
+}
+
+/// As [`borrowed_str`], of bytes.
+///
+/// # Safety
+/// `bytes` must be a live bytes object.
+pub(crate) unsafe fn borrowed_bytes(bytes: *mut ffi::PyObject) -> BorrowedStr {
+    // SAFETY: as required of the caller.
+    unsafe { str_of_bytes(bytes, IMMORTAL, never_dropped_str) }
+}
+
+/// As [`lasting_str`], of bytes.
+///
+/// # Safety
+/// `bytes` must be a live bytes object.
+pub(crate) unsafe fn lasting_bytes(bytes: *mut ffi::PyObject) -> *mut Str {
+    // SAFETY: as required of the caller; the new reference belongs to the object.
+    unsafe {
+        ffi::Py_INCREF(bytes);
+        Box::into_raw(Box::new(str_of_bytes(bytes, 1, drop_lasting_str))).cast()
+    }
+}
+
+/// A new reference to the bytes object that a native one stands for, or to a new one; null with an exception.
+///
+/// # Safety
+/// `b` must be a live object of bytes; the thread is attached.
+pub(crate) unsafe fn bytes_object(b: *mut Str) -> *mut ffi::PyObject {
+    // SAFETY: as required of the caller.
+    unsafe {
+        match python_str(b) {
+            Some(py) => {
+                ffi::Py_INCREF(py);
+                py
+            }
+            None => ffi::PyBytes_FromStringAndSize((*b).data.cast(), (*b).len as isize),
+        }
+    }
+}
+
 /// The Python string that a native one stands for.
 ///
 /// # Safety

@@ -8,8 +8,8 @@ use crate::{dataclasses, enums, functions, known, npy, operations};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBool, PyComplex, PyDict, PyEllipsis, PyFloat, PyFunction, PyInt, PyList, PyModule, PySet, PyString,
-    PyTuple, PyType, PyTypeMethods,
+    PyBool, PyBytes, PyComplex, PyDict, PyEllipsis, PyFloat, PyFunction, PyInt, PyList, PyModule, PySet,
+    PyString, PyTuple, PyType, PyTypeMethods,
 };
 use tierup_core::host::GlobalValue;
 use tierup_core::types::{Const, FuncType, Kind, Layout, Type};
@@ -72,6 +72,9 @@ fn scalar_const(obj: &Bound<'_, PyAny>) -> PyResult<Option<Const>> {
     }
     if let Ok(s) = obj.cast::<PyString>() {
         return Ok(s.to_str().ok().map(|s| Const::Str(s.into())));
+    }
+    if let Ok(s) = obj.cast::<PyBytes>() {
+        return Ok(Some(Const::Bytes(s.as_bytes().into())));
     }
     Ok(None)
 }

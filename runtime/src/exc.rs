@@ -27,6 +27,8 @@ pub enum Arg {
     Text(Cow<'static, str>),
     /// An owned reference to a string object.
     Str(*mut Str),
+    /// An owned reference to an object of bytes.
+    Bytes(*mut Str),
     Tuple(Vec<Arg>),
     List(Vec<Arg>),
     /// An instance of the class with that handle that is still being put together of these.
@@ -39,7 +41,7 @@ impl Drop for Arg {
     fn drop(&mut self) {
         match self {
             // SAFETY: the reference is owned and dropped once.
-            Arg::Str(s) => unsafe { release(s.cast()) },
+            Arg::Str(s) | Arg::Bytes(s) => unsafe { release(s.cast()) },
             Arg::Py(p) => (quiet().release)(*p),
             Arg::None
             | Arg::Bool(_)

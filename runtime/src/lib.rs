@@ -6,6 +6,8 @@
 
 pub(crate) mod array;
 mod blocks;
+pub mod bytearray;
+mod bytes;
 mod copying;
 mod counted;
 pub mod cpu;

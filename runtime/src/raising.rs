@@ -107,6 +107,11 @@ impl Helpers for Native {
                 unsafe { retain(bits as usize as *mut Obj) };
                 Arg::Str(bits as usize as *mut Str)
             }
+            13 => {
+                // SAFETY: kind 13 passes a live object of bytes.
+                unsafe { retain(bits as usize as *mut Obj) };
+                Arg::Bytes(bits as usize as *mut Str)
+            }
             5 => Arg::UInt(bits as u64),
             6 => return exc.open_tuple(),
             7 => return exc.close_tuple(),
@@ -117,7 +122,7 @@ impl Helpers for Native {
             }
             11 => Arg::Float32(f64::from_bits(bits as u64) as f32),
             10 => return exc.open_list(),
-            13 => return exc.open_instance(bits as u64),
+            14 => return exc.open_instance(bits as u64),
             9 => Arg::Py(bits as usize as *mut u8),
             unknown => Arg::Text(format!("<argument of unknown kind {unknown}>").into()),
         };
@@ -306,6 +311,7 @@ fn argument(exc: &Exc, index: i64, out: &mut [u64; 2]) -> Res<i64> {
             out[0] = *s as u64;
             5
         }
+        Arg::Bytes(_) => return other("bytes"),
         Arg::UInt(_) => return other("an int past 63 bits"),
         Arg::Tuple(_) => return other("a tuple"),
         Arg::List(_) => return other("a list"),

@@ -1,9 +1,10 @@
-"""Random programs over lists, dicts, sets and deques whose types inference finds out, of fixed seeds and of the day's: what plain Python gives, and few refused."""
+"""Random programs over lists, dicts, sets, deques and bytes whose types inference finds out, of fixed seeds and of the day's: what plain Python gives, and few refused."""
 
 import pytest
 from harness import sampling
 
 pytest.importorskip("tierup")
+import bytes_fuzz  # noqa: E402
 import deques_fuzz  # noqa: E402
 import dicts_fuzz  # noqa: E402
 import lists_fuzz  # noqa: E402
@@ -11,7 +12,7 @@ import mappings_fuzz  # noqa: E402
 import sets_fuzz  # noqa: E402
 
 # Programs, how many run in one test, and which part of them may be refused: in lists of ints from outside floats are put, and the like.
-KINDS = {"lists": (lists_fuzz, 240, 60, 2), "dicts": (dicts_fuzz, 120, 30, 3), "sets": (sets_fuzz, 120, 30, 3), "mappings": (mappings_fuzz, 120, 30, 2), "deques": (deques_fuzz, 120, 30, 3)}
+KINDS = {"lists": (lists_fuzz, 240, 60, 2), "dicts": (dicts_fuzz, 120, 30, 3), "sets": (sets_fuzz, 120, 30, 3), "mappings": (mappings_fuzz, 120, 30, 2), "deques": (deques_fuzz, 120, 30, 3), "bytes": (bytes_fuzz, 120, 30, 10)}
 
 
 @pytest.fixture(autouse=True)
@@ -67,6 +68,14 @@ def turned_deque(f):
     return g
 
 
-@pytest.mark.parametrize("kind, wrong", [(k, first_copied) for k in KINDS] + [("lists", longer_list), ("dicts", turned_dict), ("mappings", turned_dict), ("sets", larger_set), ("deques", turned_deque)])
+def turned_bytes(f):
+    def g(*args):
+        first, *rest = f(*args)
+        first.reverse()
+        return first, *rest
+    return g
+
+
+@pytest.mark.parametrize("kind, wrong", [(k, first_copied) for k in KINDS] + [("lists", longer_list), ("dicts", turned_dict), ("mappings", turned_dict), ("sets", larger_set), ("deques", turned_deque), ("bytes", turned_bytes)])
 def test_a_wrong_container_is_found(kind, wrong):
     assert sum(KINDS[kind][0].check(seed, wrong) is not None for seed in range(20)) > 5

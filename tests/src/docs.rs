@@ -114,6 +114,7 @@ const TABLES: &[(&str, Belongs)] = &[
     ("bisect", |p| p.starts_with("bisect.")),
     ("itertools", |p| p.starts_with("itertools.") || p.starts_with("chain.")),
     ("statistics", |p| p.starts_with("statistics.")),
+    ("struct", |p| p.starts_with("struct.") || p.starts_with("binascii.")),
     ("math", |p| p.starts_with("math.")),
     ("cmath", |p| p.starts_with("cmath.")),
 ];
@@ -122,6 +123,10 @@ const TABLES: &[(&str, Belongs)] = &[
 const NAMES: &[(&str, Belongs)] = &[
     ("builtins", |p| p.starts_with("builtins.")),
     ("str", |p| p.starts_with("str.")),
+    ("bytes", |p| p.starts_with("bytes.")),
+    ("bytearray", |p| {
+        p.strip_prefix("bytearray.").is_some_and(|n| OpId::find(&format!("bytes.{n}")).is_none())
+    }),
     ("list", |p| p.starts_with("list.")),
     ("dict", |p| p.starts_with("dict.")),
     ("set", |p| p.starts_with("set.")),

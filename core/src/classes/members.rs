@@ -85,6 +85,7 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     for op in ops::all() {
         if let Some((path, _)) = op.name().rsplit_once('.')
             && OF_NUMBERS.contains(&path)
+            && !op.rows().iter().any(|row| row.of_class)
         {
             tables.receivers.insert(op, by_path.get(path).cloned().unwrap_or_default());
         }

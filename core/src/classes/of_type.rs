@@ -18,6 +18,7 @@ pub(crate) fn class_of(t: Type) -> &'static ClassDef {
         Kind::Complex(Float::F32) => ClassId::COMPLEX64,
         Kind::Complex(Float::F64) => ClassId::COMPLEX128,
         Kind::Str => ClassId::STR,
+        Kind::Bytes => ClassId::BYTES,
         Kind::Optional(t) => return class_of(*t),
         Kind::Tuple(_) => ClassId::TUPLE,
         Kind::NamedTuple(c, _) | Kind::Frozen(c, _) | Kind::Member(c) => return c,

@@ -19,7 +19,7 @@ mod slots;
 
 use crate::elem::Elem;
 use crate::lir::Ty;
-use crate::types::Type;
+use crate::types::{Kind, Type};
 use order::Order;
 use place::Place;
 use std::collections::HashMap;
@@ -292,6 +292,8 @@ pub fn compared_parts(t: Type) -> Option<Vec<Elem>> {
             let parts = members.iter().map(|m| compared_parts(*m)).collect::<Option<Vec<_>>>();
             parts.map(|all| all.concat())
         }
+        // Bytes are compared as the text whose code points they are.
+        None if *t == Kind::Bytes => Some(vec![Elem::Str]),
         None => Elem::of(t).map(|e| vec![e]),
     }
 }

@@ -274,7 +274,7 @@ fn iterator(cx: &mut LowerCx<'_>, val: &[Value], from: &IterType, to: &IterType)
         | IterType::NdEnumerate(t)
         | IterType::Flat(t) => vec![*t],
         IterType::Zip(m) => m.clone(),
-        IterType::Range(_) | IterType::Str | IterType::NdIndex(_) => vec![],
+        IterType::Range(_) | IterType::Str | IterType::Bytes | IterType::NdIndex(_) => vec![],
     };
     let (a, b) = (inner(from), inner(to));
     let split = a.iter().map(|t| t.leaf_count()).sum();

@@ -23,6 +23,11 @@ pub(crate) fn string(b: &mut Builder<'_>, text: &str) -> Value {
     b.symbol_addr(&format!("str {text:?}"), intern::string(text) as usize)
 }
 
+/// A string of bytes that is never freed: the object of the text whose code points they are.
+pub(crate) fn byte_string(b: &mut Builder<'_>, bytes: &[u8]) -> Value {
+    string(b, &crate::types::consts::bytes_text(bytes))
+}
+
 /// The descriptor of a type.
 pub(crate) fn descriptor(b: &mut Builder<'_>, t: crate::types::Type) -> Value {
     described(b, desc::of(t))
@@ -45,7 +50,12 @@ pub(crate) fn scalar(
         Const::Int(i) => Some(*i as f64),
         Const::UInt(u) => Some(*u as f64),
         Const::Float(x) => Some(*x),
-        Const::None | Const::Ellipsis | Const::Complex(..) | Const::Str(_) | Const::Tuple(_) => None,
+        Const::None
+        | Const::Ellipsis
+        | Const::Complex(..)
+        | Const::Str(_)
+        | Const::Bytes(_)
+        | Const::Tuple(_) => None,
     };
     let float = |b: &mut Builder<'_>, x: f64, bits: u32| if bits == 32 { b.f32(x as f32) } else { b.f64(x) };
     Some(match *ty {
@@ -67,6 +77,7 @@ pub(crate) fn scalar(
             vec![float(b, re, f.bits()), float(b, im, f.bits())]
         }
         Kind::Str => vec![string(b, c.as_str()?)],
+        Kind::Bytes => vec![byte_string(b, c.as_bytes()?)],
         Kind::None | Kind::Ellipsis | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) => vec![],
         Kind::Optional(t) => {
             let present = !matches!(c, Const::None);

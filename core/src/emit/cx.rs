@@ -476,7 +476,7 @@ impl<'a> LowerCx<'a> {
             self.b.call(&close, &close_signature(), &[self.ctx, val[0]]);
             return;
         }
-        if matches!(t.kind(), Kind::List(_) | Kind::Container(..) | Kind::Str | Kind::Array(_))
+        if matches!(t.kind(), Kind::List(_) | Kind::Container(..) | Kind::Str | Kind::Bytes | Kind::Array(_))
             || !t.is_counted()
         {
             return;

@@ -17,7 +17,7 @@ pub(crate) fn length(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value
     Ok(match t.kind() {
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => cx.b.i64(m.len() as i64),
         Kind::Array(_) => ArrayVal::new(cx, v, t)?.shape[0],
-        Kind::Str => cx.b.load(Ty::I64, v[0], offset!(Str.len), Alias::Const),
+        Kind::Str | Kind::Bytes => cx.b.load(Ty::I64, v[0], offset!(Str.len), Alias::Const),
         Kind::List(_) => cx.b.load(Ty::I64, v[0], offset!(List.len), Alias::Object),
         Kind::Container(..) => cx.b.load(Ty::I64, v[0], offset!(Counted.len), Alias::Object),
         Kind::Range(step) => {

@@ -17,6 +17,7 @@
 pub(crate) mod arrays;
 pub(crate) mod axis_reduction;
 pub mod blockwise;
+pub(crate) mod byte;
 pub(crate) mod cast;
 pub(crate) mod chain_reduction;
 pub(crate) mod chunked_loops;

@@ -35,6 +35,7 @@ pub(crate) fn known_truth(t: Type) -> Option<Option<bool>> {
         | Kind::Float(_)
         | Kind::Complex(_)
         | Kind::Str
+        | Kind::Bytes
         | Kind::List(_)
         | Kind::Container(..)
         | Kind::Range(_)

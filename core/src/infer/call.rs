@@ -563,7 +563,7 @@ fn shortened(t: Type) -> String {
 fn specialises(c: &Const) -> bool {
     match c {
         Const::None | Const::Ellipsis | Const::Bool(_) | Const::Int(_) | Const::Str(_) => true,
-        Const::UInt(_) | Const::Float(_) | Const::Complex(..) => false,
+        Const::UInt(_) | Const::Float(_) | Const::Complex(..) | Const::Bytes(_) => false,
         Const::Tuple(m) => m.iter().all(specialises),
     }
 }

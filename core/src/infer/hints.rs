@@ -52,18 +52,12 @@ pub(crate) fn instead_of(path: &str) -> Option<&'static str> {
         "RandomState" => {
             "make the generator outside with np.random.default_rng(seed), and pass it as an argument"
         }
+        "memoryview" => {
+            "bytes and bytearrays are indexed and cut as they are; np.frombuffer(b, dtype) has the numbers in bytes"
+        }
         "super" => "use functions that take what the object holds",
         "numpy.random.default_rng" | "numpy.random.RandomState" => {
             "make the generator outside with np.random.default_rng(seed), and pass it as an argument"
-        }
-        "numpy.random.bytes" => {
-            "there are no bytes in compiled code: np.random.randint(0, 2**32, (n + 3) // 4, dtype=np.uint32).view(np.uint8)[:n] is an array of the same ones"
-        }
-        "numpy.random.Generator.bytes" => {
-            "there are no bytes in compiled code: g.integers(0, 2**32, (n + 3) // 4, dtype=np.uint32).view(np.uint8)[:n] is an array of the same ones"
-        }
-        "random.randbytes" => {
-            "there are no bytes in compiled code: [random.getrandbits(8) for _ in range(n)] is a list of random ones"
         }
         "numpy.random.get_state" | "numpy.random.set_state" | "random.getstate" | "random.setstate" => {
             "compiled code has streams of its own, which np.random.seed(n) and random.seed(n) begin; a Generator that is passed keeps its state in Python"

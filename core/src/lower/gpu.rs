@@ -59,6 +59,7 @@ fn fits(t: Type, arrays: bool) -> bool {
         | Kind::Undef
         | Kind::MaybeUndef(_)
         | Kind::Str
+        | Kind::Bytes
         | Kind::List(_)
         | Kind::Container(..)
         | Kind::Var(_)

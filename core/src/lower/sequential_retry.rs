@@ -251,7 +251,7 @@ fn others_are_plain(f: &Func) -> bool {
             || t.is_number()
             || matches!(
                 t.kind(),
-                Kind::Str | Kind::None | Kind::Range(_) | Kind::Builtin(_) | Kind::Module(_)
+                Kind::Str | Kind::Bytes | Kind::None | Kind::Range(_) | Kind::Builtin(_) | Kind::Module(_)
             )
     };
     let global = |n: &InstNode| {

@@ -652,7 +652,7 @@ fn mapping_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 fn hashable(t: Type) -> bool {
     t.is_number()
-        || *t == Kind::Str
+        || matches!(*t, Kind::Str | Kind::Bytes)
         || !matches!(t.kind(), Kind::Frozen(c, _) if !c.generated().hash)
             && t.parts().is_some_and(|m| m.iter().all(|t| hashable(*t)))
 }
@@ -664,7 +664,7 @@ fn hash(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
         let (at, n) = (cx.spill(&all), cx.b.i64(all.len() as i64));
         return Ok(cx.helper_value(&num::tuple_hash, &[at, n]));
     }
-    if *t == Kind::Str {
+    if matches!(*t, Kind::Str | Kind::Bytes) {
         return Ok(cx.helper_value(&super::string::str_hash, &[v[0]]));
     }
     Ok(match t.number() {

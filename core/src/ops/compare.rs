@@ -12,7 +12,7 @@ use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::emit::truth::{known_truth, truth};
 use crate::lir::{Op, Ty, Value};
 use crate::types::promote;
-use crate::types::{Const, Float, Int, Kind, Type};
+use crate::types::{Const, Container, Float, Int, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 pub(super) use elements::equal as equal_elements;
 use elements::{emit_one_object, one_object_rule};
@@ -388,7 +388,7 @@ pub(crate) fn comparable(a: Type, b: Type) -> bool {
         (Kind::Optional(_), Kind::None) | (Kind::None, Kind::Optional(_)) | (Kind::None, Kind::None) => true,
         (Kind::Optional(x), _) => comparable(*x, b),
         (_, Kind::Optional(y)) => comparable(a, *y),
-        (Kind::Str, Kind::Str) => true,
+        (Kind::Str, Kind::Str) | (Kind::Bytes, Kind::Bytes) => true,
         _ if is_unit(a) && is_unit(b) => true,
         (Kind::None, _) | (_, Kind::None) => true,
         _ if never_equal(a, b) => true,
@@ -413,9 +413,10 @@ fn never_equal(a: Type, b: Type) -> bool {
         Kind::List(_) => 4,
         Kind::Range(_) => 5,
         Kind::Slice(_) => 6,
+        Kind::Bytes | Kind::Container(Container::ByteArray, _) => 9,
         Kind::Container(c, _) if c.is_set_like() => 7,
         Kind::Container(c, _) if c.is_mapping() => 8,
-        Kind::Container(c, _) => 9 + *c as i64,
+        Kind::Container(c, _) => 10 + *c as i64,
         // A generated method compares instances of its class alone.
         Kind::Frozen(c, _) if c.generated().equality => -1 - c.id.number() as i64,
         Kind::Member(c) if c.members_compare() => -1 - c.id.number() as i64,
@@ -439,6 +440,7 @@ fn structural_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     }
     let konst = match (&args[0].konst, &args[1].konst) {
         (Some(Const::Str(x)), Some(Const::Str(y))) => Some(Const::Bool(x == y)),
+        (Some(Const::Bytes(x)), Some(Const::Bytes(y))) => Some(Const::Bool(x == y)),
         _ => dtype_equal(a, b).or_else(|| (is_unit(a) && is_unit(b)).then(|| a == b)).map(Const::Bool),
     };
     Ok(Answer::of(Type::bool()).known(konst))
@@ -492,7 +494,7 @@ pub(crate) fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt
             Ok(r[0])
         }
         (_, Kind::Optional(_)) => equal(cx, b, bt, a, at),
-        (Kind::Str, Kind::Str) => super::string::emit_equal(cx, a[0], b[0]),
+        (Kind::Str, Kind::Str) | (Kind::Bytes, Kind::Bytes) => super::string::emit_equal(cx, a[0], b[0]),
         (Kind::Member(c), Kind::Member(d)) if c == d => Ok(cx.b.bin(Op::IcmpEq, a[0], b[0])),
         (Kind::List(_), Kind::List(_)) => super::list::equal(cx, a[0], b[0], at),
         _ if is_unit(at) && is_unit(bt) => Ok(cx.b.bool(dtype_equal(at, bt).unwrap_or(at == bt))),
@@ -525,7 +527,7 @@ fn orderable(a: Type, b: Type) -> bool {
     match (a.members(), b.members()) {
         (Some(x), Some(y)) => x.iter().zip(y).all(|(p, q)| orderable(*p, *q)),
         _ if a.is_number() && b.is_number() => true,
-        _ => matches!(*a, Kind::Str) || a == b && super::list::orderable(a),
+        _ => matches!(*a, Kind::Str | Kind::Bytes) || a == b && super::list::orderable(a),
     }
 }
 
@@ -574,7 +576,7 @@ fn order(
         };
         return numbers(cx, av, at, bv, bt, cmp);
     }
-    if *at == Kind::Str {
+    if matches!(*at, Kind::Str | Kind::Bytes) {
         return super::string::emit_order(cx, av[0], bv[0], strict.signed == Op::IcmpSlt, or_equal);
     }
     if let Kind::List(_) = *at {

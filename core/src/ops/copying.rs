@@ -58,7 +58,10 @@ fn same_rule(args: &[Arg]) -> Result<Answer> {
 /// Whether nothing in a value can change.
 fn never_changes(t: Type) -> bool {
     t.is_number()
-        || matches!(*t, Kind::Str | Kind::None | Kind::Ellipsis | Kind::Member(_) | Kind::Range(_))
+        || matches!(
+            *t,
+            Kind::Str | Kind::Bytes | Kind::None | Kind::Ellipsis | Kind::Member(_) | Kind::Range(_)
+        )
         || matches!(*t, Kind::Function(_) | Kind::Builtin(_) | Kind::DType(_) | Kind::Module(_))
         || (t.parts().is_some() || t.as_optional().is_some()) && t.arguments().iter().all(never_changes)
 }

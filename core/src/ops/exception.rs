@@ -264,6 +264,8 @@ fn made_by_python(class: &ClassDef, args: &[Type]) -> bool {
             args.iter().map(|t| t.kind()).collect::<Vec<_>>()[..],
             [Kind::Str] | [Kind::Int(_), Kind::Int(_)] | [Kind::Int(_), Kind::Int(_), Kind::Str | Kind::None]
         ),
+        // Which say what of an object they are about.
+        Some(Class::UnicodeDecodeError | Class::UnicodeEncodeError) => true,
         Some(_) => class.is_a(ClassId::of_exception(Class::OSError)) && (2..=5).contains(&args.len()),
     }
 }
@@ -275,7 +277,7 @@ fn cannot_carry(t: Type) -> Diagnostic {
 
 fn argument_ok(t: Type) -> bool {
     t.is_number()
-        || matches!(*t, Kind::Str | Kind::None | Kind::Var(_) | Kind::Never)
+        || matches!(*t, Kind::Str | Kind::Bytes | Kind::None | Kind::Var(_) | Kind::Never)
         || t.as_array().is_some_and(|a| Elem::of(a.dtype).is_some())
         || matches!(*t, Kind::Member(_))
         || matches!(
@@ -333,6 +335,7 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
             let wide = crate::emit::cast::scalar(cx, v[0], t, Type::float_of(Float::F64));
             (if f.bits() == 32 { 11 } else { 3 }, cx.b.conv(Op::Bitcast, Ty::I64, wide))
         }
+        Kind::Bytes => (13, cx.b.conv(Op::Bitcast, Ty::I64, v[0])),
         Kind::Str => (4, cx.b.conv(Op::Bitcast, Ty::I64, v[0])),
         Kind::Complex(f) => {
             let part = Type::float_of(*f);
@@ -378,7 +381,7 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
             let (open, class) = match t.kind() {
                 Kind::Tuple(_) => (6, zero),
                 Kind::NamedTuple(c, _) if c.is_keywords() => (6, zero),
-                _ => (13, handle_of(cx, crate::classes::class_of(t))?),
+                _ => (14, handle_of(cx, crate::classes::class_of(t))?),
             };
             let (open, close) = (cx.b.i64(open), cx.b.i64(7));
             cx.add_argument(exc, open, class);

@@ -112,6 +112,7 @@ pub(crate) fn iterator_of(t: Type) -> Option<Type> {
         Kind::List(_) => Type::iter(IterType::List(t)),
         Kind::Container(c, _) => c.iterator(t, false),
         Kind::Str => Type::iter(IterType::Str),
+        Kind::Bytes => Type::iter(IterType::Bytes),
         Kind::Tuple(_) | Kind::NamedTuple(..) => Type::iter(IterType::Tuple(t)),
         _ => return None,
     })
@@ -144,6 +145,7 @@ pub(crate) fn value_type(t: Type) -> Option<Type> {
             }
         }
         IterType::Str => Type::str(),
+        IterType::Bytes => Type::int(),
         IterType::Enumerate(t) => together(vec![Type::int(), value_type(*t)?]),
         IterType::Zip(m) => together(m.iter().map(|t| value_type(*t)).collect::<Option<_>>()?),
         IterType::NdIndex(n) => Type::tuple(vec![Type::int(); *n as usize]),
@@ -282,6 +284,7 @@ pub(crate) fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<(Val, V
             indexed(cx, v, *s, value_ty, matches!(i, IterType::Reversed(_)))
         }
         IterType::Str => indexed(cx, v, Type::str(), value_ty, false),
+        IterType::Bytes => indexed(cx, v, Type::bytes(), value_ty, false),
         IterType::Enumerate(inner) => {
             let n = v.len() - 1;
             let (mut state, has, value) = step(cx, &v[..n], *inner)?;
@@ -456,7 +459,7 @@ fn emit_zip(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn reversed_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = args[0].ty;
     let has_places = t.as_array().is_some_and(|a| a.ndim > 0)
-        || matches!(*t, Kind::List(_) | Kind::Str | Kind::Tuple(_) | Kind::NamedTuple(..));
+        || matches!(*t, Kind::List(_) | Kind::Str | Kind::Bytes | Kind::Tuple(_) | Kind::NamedTuple(..));
     let reversed = if let Kind::Range(step) = *t {
         Some(Type::iter(IterType::Range(step.and_then(i64::checked_neg))))
     } else if let Some((c, _)) = t.container() {

@@ -27,10 +27,11 @@ fn family(t: Type) -> Option<u8> {
         Kind::Tuple(_) | Kind::NamedTuple(..) => 2,
         Kind::List(_) => 3,
         Kind::Slice(_) => 4,
-        Kind::Range(_) => 5,
-        Kind::Generator(..) => 6,
-        Kind::Function(_) => 7,
-        _ if t.is_number() => 8,
+        Kind::Bytes => 5,
+        Kind::Range(_) => 6,
+        Kind::Generator(..) => 7,
+        Kind::Function(_) => 8,
+        _ if t.is_number() => 9,
         _ => return None,
     })
 }
@@ -43,7 +44,7 @@ pub(crate) fn has_order(a: Type, b: Type) -> bool {
         let complex = |weak: bool| [a, b].iter().any(|t| t.is_complex() && t.is_weak() == weak);
         return !complex(true) || complex(false);
     }
-    x == y && (1..=4).contains(&x)
+    x == y && (1..=5).contains(&x)
 }
 
 /// The types that a value may have, None by itself.

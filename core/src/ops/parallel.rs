@@ -420,7 +420,7 @@ fn zero_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         return Ok(Answer::of(super::create::like_type(t)));
     }
     let empty = matches!(t.kind(), Kind::Tuple(m) if m.is_empty());
-    if !t.is_number() && !matches!(*t, Kind::Str | Kind::List(_)) && !empty {
+    if !t.is_number() && !matches!(*t, Kind::Str | Kind::Bytes | Kind::List(_)) && !empty {
         return Err(no_match("a sum in a prange loop", args));
     }
     Ok(Answer::of(t))
@@ -446,7 +446,7 @@ fn is_sequence(args: &[Arg]) -> bool {
 /// Whether a value, or the first member of a tuple, may be NaN or the like.
 fn may_be_nan(args: &[Arg]) -> bool {
     let t = args[0].ty;
-    !matches!(*t, Kind::Bool | Kind::Int(_) | Kind::Str | Kind::None)
+    !matches!(*t, Kind::Bool | Kind::Int(_) | Kind::Str | Kind::Bytes | Kind::None)
         && t.members().is_none_or(|m| m.first().is_some_and(|t| may_be_nan(&[Arg::of(*t)])))
 }
 fn order_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -460,7 +460,7 @@ pub(crate) fn keeps_order(t: Type, behind_first: bool) -> bool {
         (_, None) if behind_first => false,
         (Kind::Array(a), _) => keeps_order(a.dtype, false),
         (Kind::List(e), _) => keeps_order(*e, false),
-        (Kind::Bool | Kind::Int(_) | Kind::Str | Kind::None, _) => false,
+        (Kind::Bool | Kind::Int(_) | Kind::Str | Kind::Bytes | Kind::None, _) => false,
         _ => true,
     }
 }
@@ -543,9 +543,8 @@ fn neutral(cx: &mut LowerCx<'_>, c: &OpCall<'_>, of: i64) -> Result<Val> {
         (Ty::F32, _) => cx.b.constant(Ty::F32, u64::from(1.0f32.to_bits())),
         (ty, of) => cx.b.constant(ty, of as u64),
     };
-    if *c.ret == Kind::Str {
-        let empty = crate::emit::constants::scalar(&mut cx.b, &Const::Str("".into()), c.ret);
-        return Ok(empty.unwrap_or_default());
+    if matches!(*c.ret, Kind::Str | Kind::Bytes) {
+        return Ok(vec![crate::emit::constants::string(&mut cx.b, "")]);
     }
     if let Kind::List(e) = *c.ret {
         let cap = cx.b.i64(0);

@@ -74,7 +74,7 @@ pub(crate) static OPS: &[OpDef] = &[
 
 fn printable(t: Type) -> bool {
     t.is_number()
-        || matches!(*t, Kind::None | Kind::Ellipsis | Kind::Str | Kind::Exception)
+        || matches!(*t, Kind::None | Kind::Ellipsis | Kind::Str | Kind::Bytes | Kind::Exception)
         || matches!(*t, Kind::Var(_) | Kind::Never | Kind::Range(_) | Kind::DType(_))
         || t.as_array().is_some_and(|a| Elem::of(a.dtype).is_some())
         || t.container()
@@ -163,7 +163,7 @@ fn send(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<()> {
             let quoted = cx.b.bool(repr);
             cx.helper(&print_str, &[v[0], quoted]);
         }
-        Kind::Exception => {
+        Kind::Bytes | Kind::Exception | Kind::Container(Container::ByteArray, _) => {
             let s = super::text::text(cx, v, t, repr)?;
             let no = cx.b.bool(false);
             cx.helper(&print_str, &[s, no]);

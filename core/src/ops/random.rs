@@ -248,6 +248,9 @@ pub(crate) static OPS: &[OpDef] = rows! {
         Ok(vec![inline::below(cx, n)?])
     })).writes().doc("An integer of 0 to `n`, without it: a number of all 64 bits, of which 0 stands for 2⁶⁴ (library use)."),
     OpDef::new(&["random.getrandbits"], "k", Body::Lir(getrandbits_rule, emit_getrandbits)).raises().writes().doc("An integer of `k` random bits."),
+    OpDef::new(&["random.randbytes"], "n", Body::Py("pyrandom.randbytes")).only_if(|a| a[0].ty.is_index()).raises().writes().doc("`n` random bytes."),
+    OpDef::new(&["numpy.random.bytes"], "length", Body::Py("random.bytes_")).only_if(|a| a[0].ty.is_index()).raises().writes().doc("So many random bytes."),
+    OpDef::new(&["numpy.random.Generator.bytes"], "g, length", Body::Py("random.generator_bytes")).only_if(|a| a[1].ty.is_index()).raises().writes().doc("So many random bytes."),
     python!("random.uniform", "a, b", PyUniform, "A number between `a` and `b`."),
     python!("random.triangular", "low=0.0, high=1.0", PyTriangular, "Triangular distribution."),
     OpDef::new(&["random.triangular"], "low, high, mode", Body::Lir(|_, a| if a[2].is_none() { Ok(Answer::of(Type::float())) } else { python_rule(a, Draw::PyTriangularMode) }, |cx, c| {

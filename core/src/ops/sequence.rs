@@ -101,7 +101,11 @@ pub(crate) static OPS: &[OpDef] = &[
         "x",
         Body::Lir(match_sequence_rule, |cx, c| {
             let optional = c.types[0].as_optional().is_some();
-            Ok(vec![if optional { c.args[0][0] } else { cx.b.bool(*c.types[0] != Kind::Str) }])
+            Ok(vec![if optional {
+                c.args[0][0]
+            } else {
+                cx.b.bool(!matches!(*c.types[0], Kind::Str | Kind::Bytes))
+            }])
         }),
     )
     .doc("Whether a sequence pattern may match."),
@@ -156,6 +160,7 @@ fn len_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         Kind::Tuple(_)
             | Kind::NamedTuple(..)
             | Kind::Str
+            | Kind::Bytes
             | Kind::List(_)
             | Kind::Container(..)
             | Kind::Range(_)
@@ -164,7 +169,11 @@ fn len_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if !has_length {
         return Err(no_match("len()", args));
     }
-    let known = t.members().map(<[Type]>::len).or_else(|| args[0].text().map(|s| s.chars().count()));
+    let known = t
+        .members()
+        .map(<[Type]>::len)
+        .or_else(|| args[0].text().map(|s| s.chars().count()))
+        .or_else(|| args[0].konst.as_ref()?.as_bytes().map(<[u8]>::len));
     Ok(Answer::of(Type::int()).known(known.map(|n| Const::Int(n as i64))))
 }
 
@@ -247,7 +256,7 @@ pub(crate) fn element_type(t: Type) -> Option<Type> {
     if *t == Kind::Str {
         return Some(t);
     }
-    if let Kind::Range(_) = *t {
+    if let Kind::Range(_) | Kind::Bytes = *t {
         return Some(Type::int());
     }
     let m = t.members().filter(|m| !m.is_empty())?;
@@ -281,6 +290,7 @@ pub(crate) fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> 
         }
         Kind::List(_) => super::list::element(cx, v[0], elem, at),
         Kind::Str => vec![cx.helper_value(&super::string::str_char, &[v[0], at])],
+        Kind::Bytes => vec![crate::emit::byte::byte_at(cx, v[0], at)],
         Kind::Range(_) => {
             let step = range::step(cx, v, t);
             let off = cx.b.bin(Op::Imul, at, step);

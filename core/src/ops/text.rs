@@ -1,5 +1,6 @@
 //! Values as text: `str`, `repr`, f-strings, and numbers out of text.
 
+use super::bytes::like::is_array;
 use super::string as st;
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
@@ -248,7 +249,8 @@ fn is_perhaps_of_parts(t: Type) -> bool {
 /// Types with a text of their own here.
 fn printable(t: Type) -> bool {
     t.is_number()
-        || matches!(*t, Kind::None | Kind::Ellipsis | Kind::Str | Kind::Exception)
+        || matches!(*t, Kind::None | Kind::Ellipsis | Kind::Str | Kind::Bytes | Kind::Exception)
+        || is_array(t)
         || t.as_optional().is_some_and(printable)
         || !matches!(t.kind(), Kind::Frozen(c, _) if !c.generated().text)
             && t.parts().is_some_and(|m| m.iter().all(|t| printable(*t)))
@@ -276,7 +278,7 @@ fn ascii(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
         return Ok(cx.helper_value(&st::str_ascii, &[v[0]]));
     }
     let plain = text(cx, v, t, true)?;
-    if t.is_number() {
+    if t.is_number() || *t == Kind::Bytes {
         return Ok(plain);
     }
     // Texts in it stand between their quotes already.
@@ -305,6 +307,8 @@ pub(crate) fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Re
             cx.retain(v, t);
             v[0]
         }
+        Kind::Bytes => cx.helper_value(&super::bytes::bytes_repr, v),
+        _ if is_array(t) => bytearray_text(cx, v[0])?,
         Kind::Exception => cx.helper_value(if repr { &raising::exc_repr } else { &raising::exc_str }, v),
         Kind::Optional(inner) => {
             let r = cx.if_else(
@@ -327,6 +331,14 @@ pub(super) fn class_shown(t: Type) -> &'static str {
         Kind::Frozen(c, _) => &c.qualname,
         _ => "",
     }
+}
+
+/// The text of a bytearray.
+fn bytearray_text(cx: &mut LowerCx<'_>, array: Value) -> Result<Value> {
+    let bytes = super::bytes::like::snapshot(cx, array);
+    let text = cx.guarded(&[bytes], |cx| Ok(cx.helper_value(&super::bytes::bytes_array_repr, &[bytes])))?;
+    cx.release_object(bytes);
+    Ok(text)
 }
 
 fn tuple_text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, m: &[Type]) -> Result<Value> {

@@ -94,6 +94,7 @@ pub(crate) fn class_name(t: Type) -> Option<String> {
         | Kind::Float(_)
         | Kind::Complex(_)
         | Kind::Str
+        | Kind::Bytes
         | Kind::Tuple(_)
         | Kind::NamedTuple(..)
         | Kind::Frozen(..)

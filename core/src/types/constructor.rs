@@ -63,7 +63,9 @@ impl Type {
                 | IterType::NdEnumerate(x)
                 | IterType::Flat(x) => one(x),
                 IterType::Zip(m) => covariant(m, &[]),
-                IterType::Range(_) | IterType::Str | IterType::NdIndex(_) => covariant(&[], &[]),
+                IterType::Range(_) | IterType::Str | IterType::Bytes | IterType::NdIndex(_) => {
+                    covariant(&[], &[])
+                }
             },
             Kind::Never
             | Kind::Undef
@@ -75,6 +77,7 @@ impl Type {
             | Kind::Complex(_)
             | Kind::Str
             | Kind::Member(_)
+            | Kind::Bytes
             | Kind::Var(_)
             | Kind::Range(_)
             | Kind::Builtin(_)
@@ -126,7 +129,7 @@ impl Type {
                 IterType::NdEnumerate(_) => IterType::NdEnumerate(new[0]),
                 IterType::Flat(_) => IterType::Flat(new[0]),
                 IterType::Zip(_) => IterType::Zip(new.to_vec()),
-                IterType::Range(_) | IterType::Str | IterType::NdIndex(_) => return self,
+                IterType::Range(_) | IterType::Str | IterType::Bytes | IterType::NdIndex(_) => return self,
             }),
             Kind::Never
             | Kind::Undef
@@ -138,6 +141,7 @@ impl Type {
             | Kind::Complex(_)
             | Kind::Str
             | Kind::Member(_)
+            | Kind::Bytes
             | Kind::Var(_)
             | Kind::Range(_)
             | Kind::Builtin(_)
@@ -282,6 +286,7 @@ mod tests {
         let mut all: Vec<Type> = [
             Kind::Never,
             Kind::Str,
+            Kind::Bytes,
             Kind::Var(3),
             Kind::List(Type::new(Kind::Var(3))),
             Kind::Container(Container::Dict, pair.clone()),
@@ -308,6 +313,7 @@ mod tests {
             Type::iter(IterType::Container(Type::dict(Type::int(), list))),
             Type::iter(IterType::Tuple(Type::tuple(pair))),
             Type::iter(IterType::Enumerate(Type::iter(IterType::Str))),
+            Type::iter(IterType::Bytes),
             Type::iter(IterType::Zip(vec![Type::iter(IterType::Range(Some(1))); 2])),
             Type::iter(IterType::Reversed(list)),
             Type::iter(IterType::NdIndex(2)),

@@ -17,6 +17,7 @@ pub enum Const {
     Float(f64),
     Complex(f64, f64),
     Str(Arc<str>),
+    Bytes(Arc<[u8]>),
     Tuple(Vec<Const>),
 }
 
@@ -31,6 +32,7 @@ impl Const {
             Const::Float(_) => Type::float(),
             Const::Complex(..) => Type::new(Kind::Complex(Float::Py)),
             Const::Str(_) => Type::str(),
+            Const::Bytes(_) => Type::bytes(),
             Const::Tuple(m) => Type::tuple(m.iter().map(Const::ty).collect()),
         }
     }
@@ -44,11 +46,15 @@ impl Const {
             | Const::Float(_)
             | Const::Complex(..)
             | Const::Str(_)
+            | Const::Bytes(_)
             | Const::Tuple(_) => None,
         }
     }
     pub(crate) fn as_str(&self) -> Option<&str> {
         if let Const::Str(s) = self { Some(s) } else { None }
+    }
+    pub(crate) fn as_bytes(&self) -> Option<&[u8]> {
+        if let Const::Bytes(s) = self { Some(s) } else { None }
     }
     /// Python's truth value.
     pub(crate) fn truth(&self) -> bool {
@@ -61,6 +67,7 @@ impl Const {
             Const::Float(x) => *x != 0.0,
             Const::Complex(a, b) => *a != 0.0 || *b != 0.0,
             Const::Str(s) => !s.is_empty(),
+            Const::Bytes(s) => !s.is_empty(),
             Const::Tuple(m) => !m.is_empty(),
         }
     }
@@ -76,14 +83,21 @@ impl Const {
             Const::Complex(a, b) => (6, a.to_bits(), b.to_bits()),
             Const::Str(_) => (7, 0, 0),
             Const::Tuple(m) => (8, m.len() as u64, 0),
+            Const::Bytes(_) => (9, 0, 0),
         }
     }
+}
+
+/// The text whose code points these bytes are.
+pub(crate) fn bytes_text(bytes: &[u8]) -> String {
+    bytes.iter().map(|c| char::from(*c)).collect()
 }
 
 impl PartialEq for Const {
     fn eq(&self, other: &Const) -> bool {
         match (self, other) {
             (Const::Str(a), Const::Str(b)) => a == b,
+            (Const::Bytes(a), Const::Bytes(b)) => a == b,
             (Const::Tuple(a), Const::Tuple(b)) => a == b,
             _ => self.key() == other.key(),
         }
@@ -95,6 +109,7 @@ impl Hash for Const {
         self.key().hash(h);
         match self {
             Const::Str(s) => s.hash(h),
+            Const::Bytes(s) => s.hash(h),
             Const::Tuple(m) => m.hash(h),
             Const::None
             | Const::Ellipsis
@@ -118,6 +133,7 @@ impl std::fmt::Display for Const {
             Const::Float(x) => write!(f, "{x:?}"),
             Const::Complex(a, b) => write!(f, "complex({a:?}, {b:?})"),
             Const::Str(s) => write!(f, "{s:?}"),
+            Const::Bytes(s) => write!(f, "b{:?}", bytes_text(s)),
             Const::Tuple(m) => {
                 write!(f, "(")?;
                 for c in m {

@@ -1,4 +1,4 @@
-//! Containers whose entries are found by hash, views of them, and deques: what makes one different from the
+//! Containers whose entries are found by hash, views of them, deques and bytearrays: what makes one different from the
 //! other wherever types are walked over. A value of one is a reference to an object that begins as
 //! [`crate::layout::Counted`] does. Its operations are rows (`core/src/ops/dict.rs`).
 //!
@@ -22,7 +22,7 @@ macro_rules! containers {
     ($then:ident! { $($own:tt)* }) => {
         $then! {
             { $($own)* }
-            objects { dict: Dict, deque: Deque }
+            objects { dict: Dict, deque: Deque, bytearray: List }
             dict of dict {
                 /// Of keys and values.
                 Dict = (DICT = "dict" at "builtins.dict", 2, c"{}", ["{", "}"]);
@@ -47,6 +47,10 @@ macro_rules! containers {
                 /// Of elements, which are added and taken at both ends. Its text ends with its greatest length,
                 /// where it has one.
                 Deque = (DEQUE = "deque" at "collections.deque", 1, c"__import__('collections').deque()", ["deque([", "])"]);
+            }
+            bytearray of bytearray {
+                /// Of bytes: the object is a list of them.
+                ByteArray = (BYTEARRAY = "bytearray" at "builtins.bytearray", 0, c"bytearray()", ["bytearray(", ")"]);
             }
         }
     };
@@ -82,6 +86,9 @@ impl Type {
     pub fn dict(key: Type, value: Type) -> Type {
         Type::new(Kind::Container(Container::Dict, vec![key, value]))
     }
+    pub fn bytearray() -> Type {
+        Type::new(Kind::Container(Container::ByteArray, vec![]))
+    }
 }
 
 impl Container {
@@ -96,6 +103,7 @@ impl Container {
             | Container::Set
             | Container::FrozenSet
             | Container::Deque => arguments[0],
+            Container::ByteArray => Type::int(),
             Container::Values => arguments[1],
             Container::Items if arguments.iter().any(|t| *t == Type::never()) => Type::never(),
             Container::Items => Type::tuple(arguments[..2].to_vec()),
@@ -112,7 +120,8 @@ impl Container {
             | Container::Items
             | Container::Set
             | Container::FrozenSet
-            | Container::Deque => self,
+            | Container::Deque
+            | Container::ByteArray => self,
         }
     }
     /// Whether it is a view of another one.
@@ -124,7 +133,8 @@ impl Container {
             | Container::OrderedDict
             | Container::Set
             | Container::FrozenSet
-            | Container::Deque => false,
+            | Container::Deque
+            | Container::ByteArray => false,
             Container::Keys | Container::Values | Container::Items => true,
         }
     }
@@ -137,7 +147,8 @@ impl Container {
             | Container::Items
             | Container::Set
             | Container::FrozenSet
-            | Container::Deque => false,
+            | Container::Deque
+            | Container::ByteArray => false,
         }
     }
     /// Whether it answers for keys that it does not have.
@@ -153,7 +164,8 @@ impl Container {
             | Container::Counter
             | Container::OrderedDict
             | Container::Values
-            | Container::Deque => false,
+            | Container::Deque
+            | Container::ByteArray => false,
         }
     }
     /// The text of an empty one, where it is not what stands around the entries.
@@ -168,14 +180,17 @@ impl Container {
             | Container::Keys
             | Container::Values
             | Container::Items
-            | Container::Deque => None,
+            | Container::Deque
+            | Container::ByteArray => None,
         }
     }
     /// Whether its entries are numbered, so that patterns of sequences look into it.
     pub(crate) fn is_sequence(self) -> bool {
         match self {
             Container::Deque => true,
-            Container::Dict
+            // What patterns see as a whole, as they see a text.
+            Container::ByteArray
+            | Container::Dict
             | Container::DefaultDict
             | Container::Counter
             | Container::OrderedDict
@@ -196,7 +211,8 @@ impl Container {
             | Container::Keys
             | Container::Values
             | Container::Items
-            | Container::Deque => true,
+            | Container::Deque
+            | Container::ByteArray => true,
             Container::Set | Container::FrozenSet => false,
         }
     }
@@ -212,7 +228,8 @@ impl Container {
             | Container::Values
             | Container::Items
             | Container::Set
-            | Container::FrozenSet => self.name(),
+            | Container::FrozenSet
+            | Container::ByteArray => self.name(),
         }
     }
     /// The iterator over one, from its end where it is reversed.

@@ -104,6 +104,7 @@ impl Type {
                 t.push_leaves(out);
             }
             Kind::Str
+            | Kind::Bytes
             | Kind::List(_)
             | Kind::Container(..)
             | Kind::Exception
@@ -159,7 +160,7 @@ fn push_iter_leaves(i: &IterType, out: &mut impl LeafSink) {
             t.push_leaves(out);
             out.push(index);
         }
-        IterType::Str => out.extend([REF, index]),
+        IterType::Str | IterType::Bytes => out.extend([REF, index]),
         IterType::Zip(m) => m.iter().for_each(|t| t.push_leaves(out)),
         IterType::NdIndex(n) => out.extend(std::iter::repeat_n(index, 2 * *n as usize + 1)),
         IterType::NdEnumerate(t) | IterType::Flat(t) => {

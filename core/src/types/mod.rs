@@ -134,6 +134,8 @@ pub enum IterType {
     Tuple(Type),
     /// (string, index).
     Str,
+    /// (bytes, index); what it gives are integers.
+    Bytes,
     /// (inner, count).
     Enumerate(Type),
     Zip(Vec<Type>),
@@ -162,6 +164,9 @@ pub enum Kind {
     Float(Float),
     Complex(Float),
     Str,
+    /// A string of bytes: the object is a [`crate::layout::Str`] of one byte each, as that of a text of
+    /// Latin-1.
+    Bytes,
     Optional(Type),
     Tuple(Vec<Type>),
     NamedTuple(&'static ClassDef, Vec<Type>),
@@ -254,6 +259,9 @@ impl Type {
     }
     pub fn str() -> Type {
         cached(&CACHE.str)
+    }
+    pub fn bytes() -> Type {
+        Type::new(Kind::Bytes)
     }
     /// The weak Python int.
     pub fn int() -> Type {
@@ -372,7 +380,12 @@ impl Type {
             || crate::python::since(12)
                 && matches!(
                     *self,
-                    Kind::None | Kind::Float(_) | Kind::Str | Kind::List(_) | Kind::Container(..)
+                    Kind::None
+                        | Kind::Float(_)
+                        | Kind::Str
+                        | Kind::Bytes
+                        | Kind::List(_)
+                        | Kind::Container(..)
                 )
     }
     #[expect(clippy::wildcard_enum_match_arm, reason = "any other type is no number")]

@@ -58,6 +58,8 @@ fn scalar(name: &str) -> Option<Type> {
         "ellipsis" => Type::new(Kind::Ellipsis),
         "bool" => Type::bool(),
         "str" => Type::str(),
+        "bytes" => Type::bytes(),
+        "bytearray" => Type::bytearray(),
         "int" => Type::int(),
         "float" => Type::float(),
         "complex" => Type::complex(),
@@ -70,6 +72,7 @@ fn scalar(name: &str) -> Option<Type> {
         "range" => Type::new(Kind::Range(None)),
         "range_iter" => Type::iter(IterType::Range(None)),
         "str_iter" => Type::iter(IterType::Str),
+        "bytes_iter" => Type::iter(IterType::Bytes),
         other => return Int::ALL.iter().map(|i| Type::int_of(*i)).find(|t| t.to_string() == other),
     })
 }
@@ -404,6 +407,9 @@ mod tests {
             ])),
             Type::iter(IterType::Flat(a)),
             Type::iter(IterType::Str),
+            Type::iter(IterType::Bytes),
+            Type::bytes(),
+            Type::bytearray(),
             Type::iter(IterType::Reversed(Type::list(Type::int()))),
         ];
         for t in kinds {

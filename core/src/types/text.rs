@@ -48,6 +48,7 @@ impl Display for Type {
             Kind::Complex(Float::Py) => write!(f, "complex"),
             Kind::Complex(x) => write!(f, "complex{}", 2 * x.bits()),
             Kind::Str => write!(f, "str"),
+            Kind::Bytes => write!(f, "bytes"),
             Kind::Optional(t) => wrap(f, "optional", t),
             Kind::Tuple(m) => wrap(f, "tuple", &Join(m)),
             Kind::NamedTuple(c, m) | Kind::Frozen(c, m) => wrap(f, &c.name, &Join(m)),
@@ -71,6 +72,7 @@ impl Display for Type {
                 )
             }
             Kind::List(t) => wrap(f, "list", t),
+            Kind::Container(c, m) if m.is_empty() => write!(f, "{}", c.name()),
             Kind::Container(c, m) => wrap(f, c.name(), &Join(m)),
             Kind::Var(n) => write!(f, "?{n}"),
             Kind::Range(Some(s)) => write!(f, "range(step={s})"),
@@ -226,6 +228,7 @@ fn fmt_iter(i: &IterType, f: &mut Formatter<'_>) -> Result {
         IterType::Container(t) => wrap(f, "iter", t),
         IterType::Tuple(t) => wrap(f, "tuple_iter", t),
         IterType::Str => write!(f, "str_iter"),
+        IterType::Bytes => write!(f, "bytes_iter"),
         IterType::Enumerate(t) => wrap(f, "enumerate", t),
         IterType::Zip(m) => wrap(f, "zip", &Join(m)),
         IterType::Reversed(t) => wrap(f, "reversed", t),

@@ -116,6 +116,7 @@ pub(crate) fn spelling(path: &str) -> String {
 
 /// What a type is, for hints.
 const TEXT: fn(Type) -> bool = |t| *t == Kind::Str;
+const BYTES: fn(Type) -> bool = |t| *t == Kind::Bytes;
 const ARRAY: fn(Type) -> bool = |t| t.as_array().is_some();
 /// An array of floats or complex numbers.
 const FRACTIONS: fn(Type) -> bool =
@@ -141,6 +142,11 @@ fn for_operator(what: &str, args: &[Arg]) -> Option<&'static str> {
         "+" if any(TEXT) && any(Type::is_number) => {
             Some("str(x) makes a string of a number, int(s) or float(s) a number of a string")
         }
+        "%" if is(0, BYTES) => Some("format a text and encode it: f\"{x:.2f}\".encode()"),
+        "+" | "<" | "<=" | ">" | ">=" if any(BYTES) && any(TEXT) => {
+            Some("s.encode() has the bytes of a text, b.decode() the text that bytes are")
+        }
+        "item assignment" if is(0, BYTES) => Some("bytes cannot be changed; bytearray(b) can"),
         "%" if is(0, TEXT) => Some("format with an f-string: f\"{x:.2f}\""),
         "<" | "<=" | ">" | ">=" if any(Type::is_complex) => Some("compare abs(z), z.real or z.imag"),
         "indexing" if is(1, Type::is_float) => Some("an index is an int: a[int(i)]"),

@@ -13,7 +13,7 @@ from . import _calls
 #: Python's own classes, whose methods are written anew where a class does not define them.
 OURS = [enum.Enum, *(c for name in ("ReprEnum",) if (c := getattr(enum, name, None)))]
 #: What a table may hold: constants of compiled code.
-CONSTANTS = (bool, int, float, complex, str, type(None))
+CONSTANTS = (bool, int, float, complex, str, bytes, type(None))
 #: Names in the texts of such constants.
 NUMBERS = {"nan": float("nan"), "inf": float("inf")}
 

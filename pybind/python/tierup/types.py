@@ -399,6 +399,7 @@ uint8, uint16, uint32, uint64 = (Integer(f"uint{n}", n) for n in (8, 16, 32, 64)
 float32, float64 = Float("float32", 32), Float("float64", 64)
 complex64, complex128 = Complex("complex64", 64), Complex("complex128", 128)
 unicode_type = string = Opaque("str")
+bytes_type, bytearray_type = Opaque("bytes"), Opaque("bytearray")
 ellipsis = Opaque("ellipsis")
 py_int, py_float, py_complex = Integer("int", 64), Float("float", 64), Complex("complex", 128)
 
@@ -433,7 +434,7 @@ Dummy = Opaque
 NumberClass = DType
 
 _SCALARS = {t._tierup_type_: t for t in (none, boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, complex64, complex128,
-                                         unicode_type, ellipsis, pyobject, py_int, py_float, py_complex)}
+                                         unicode_type, bytes_type, bytearray_type, ellipsis, pyobject, py_int, py_float, py_complex)}
 
 __all__ = [n for n, v in globals().items() if not n.startswith("_") and (isinstance(v, Type) or isinstance(v, type) and issubclass(v, Type))] + [
     "Signature", "signature", "typeof", "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain", "number_domain"]
@@ -445,12 +446,12 @@ def typeof(obj):
 
 
 def as_type(obj):
-    """A type from a type, a NumPy dtype or scalar class, `int`, `float`, `bool`, `complex`, `str`, None, or text."""
+    """A type from a type, a NumPy dtype or scalar class, `int`, `float`, `bool`, `complex`, `str`, `bytes`, `bytearray`, None, or text."""
     if isinstance(obj, Type):
         return obj
     if isinstance(obj, Signature):
         return FunctionType(obj)
-    plain = {_builtins.int: int64, _builtins.float: float64, _builtins.bool: boolean, _builtins.complex: complex128, _builtins.str: unicode_type, None: none, type(None): none}
+    plain = {_builtins.int: int64, _builtins.float: float64, _builtins.bool: boolean, _builtins.complex: complex128, _builtins.str: unicode_type, _builtins.bytes: bytes_type, _builtins.bytearray: bytearray_type, None: none, type(None): none}
     try:
         if obj in plain:
             return plain[obj]

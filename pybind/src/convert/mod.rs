@@ -15,6 +15,8 @@
 //! [`Plan::new`] of a type.
 
 pub(crate) mod array;
+mod byte_string;
+mod bytearray;
 mod deque;
 mod dict;
 mod enums;
@@ -87,6 +89,7 @@ tierup_core::containers!(constructors! {
         Kind::Random => random,
         Kind::None | Kind::Optional(_) => none,
         Kind::Str => text,
+        Kind::Bytes => byte_string,
         Kind::Tuple(_) | Kind::NamedTuple(..) => tuple,
         Kind::Frozen(..) => frozen,
         Kind::Member(_) => enums,

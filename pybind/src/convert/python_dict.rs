@@ -32,7 +32,8 @@ pub(super) fn class(py: Python<'_>, of: Container) -> Option<Class> {
         | Container::Items
         | Container::Set
         | Container::FrozenSet
-        | Container::Deque => None,
+        | Container::Deque
+        | Container::ByteArray => None,
     }
 }
 

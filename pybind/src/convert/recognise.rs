@@ -38,7 +38,8 @@ pub(crate) fn known(t: Type) -> Result<Type, Failure> {
                 | Container::OrderedDict
                 | Container::Keys
                 | Container::Values
-                | Container::Items => [
+                | Container::Items
+                | Container::ByteArray => [
                     "types of keys and values of an empty dict",
                     "call the function with a dict that has entries first",
                 ],

@@ -119,7 +119,7 @@ unsafe fn check_borrow(l: L) -> Res<()> {
 }
 
 /// Makes room for `extra` more elements, growing by half.
-unsafe fn reserve(l: L, extra: i64) -> Res<()> {
+pub(crate) unsafe fn reserve(l: L, extra: i64) -> Res<()> {
     // SAFETY: the list is live and nobody else changes it.
     unsafe {
         check_borrow(l)?;

@@ -12,10 +12,10 @@ use tierup_core::layout::{List, Str};
 use tierup_core::ops::string::Helpers;
 use tierup_core::rt::{Ctx, P};
 
-type S = *mut Str;
+pub(crate) type S = *mut Str;
 
 /// A string that may be null.
-type Nullable = S;
+pub(crate) type Nullable = S;
 
 /// A number of Rust's own making as a string object.
 fn small(text: &str) -> S {
@@ -23,7 +23,7 @@ fn small(text: &str) -> S {
 }
 
 /// A part of a string; none when it is all of it.
-fn part(s: Chars<'_>, range: std::ops::Range<usize>) -> Res<Option<S>> {
+pub(crate) fn part(s: Chars<'_>, range: std::ops::Range<usize>) -> Res<Option<S>> {
     if range == (0..s.len()) { Ok(None) } else { from_chars(s.slice(range)).map(Some) }
 }
 
@@ -156,6 +156,7 @@ macro_rules! strings {
         }
     )*};
 }
+pub(crate) use {seen, strings};
 
 impl Helpers for Native {
     unsafe fn str_concat(ctx: Ctx, a: S, b: S) -> S {
@@ -196,9 +197,9 @@ impl Helpers for Native {
             let cut = if search::ends_with(s, suffix, 0, i64::MAX) { suffix.len() } else { 0 };
             part(s, 0..s.len() - cut)
         };
-        fn str_strip(s: S, chars: Nullable) = part(s, strip(s, chars, true, true));
-        fn str_lstrip(s: S, chars: Nullable) = part(s, strip(s, chars, true, false));
-        fn str_rstrip(s: S, chars: Nullable) = part(s, strip(s, chars, false, true));
+        fn str_strip(s: S, chars: Nullable) = part(s, strip(s, chars, case::is_space, [true; 2]));
+        fn str_lstrip(s: S, chars: Nullable) = part(s, strip(s, chars, case::is_space, [true, false]));
+        fn str_rstrip(s: S, chars: Nullable) = part(s, strip(s, chars, case::is_space, [false, true]));
         fn str_center(s: S, width: i64, fill: Nullable) = justify(s, width, fill, Justify::Center);
         fn str_ljust(s: S, width: i64, fill: Nullable) = justify(s, width, fill, Justify::Left);
         fn str_rjust(s: S, width: i64, fill: Nullable) = justify(s, width, fill, Justify::Right);
@@ -208,14 +209,14 @@ impl Helpers for Native {
     }
     strings! { parts
         fn str_split(s: S, sep: Nullable, maxsplit: i64) = match sep {
-            None => Ok(split::split_space(s, maxsplit)),
+            None => Ok(split::split_space(s, maxsplit, case::is_space)),
             Some(sep) => split::split_on(s, sep, maxsplit),
         };
         fn str_rsplit(s: S, sep: Nullable, maxsplit: i64) = match sep {
-            None => Ok(split::rsplit_space(s, maxsplit)),
+            None => Ok(split::rsplit_space(s, maxsplit, case::is_space)),
             Some(sep) => split::rsplit_on(s, sep, maxsplit),
         };
-        fn str_splitlines(s: S, keepends: i8) = Ok(split::split_lines(s, keepends != 0));
+        fn str_splitlines(s: S, keepends: i8) = Ok(split::split_lines(s, keepends != 0, split::is_line_break));
     }
     unsafe fn str_partition(ctx: Ctx, s: S, sep: S, out: *mut S) {
         // SAFETY: compiled code holds references to both, and passes room for three.

@@ -412,18 +412,29 @@ pub(crate) fn repr(chars: Chars<'_>, ascii: bool) -> Vec<u32> {
     out
 }
 
+/// `repr` of bytes, whose code points these are.
+pub(crate) fn bytes_repr(bytes: Chars<'_>) -> Vec<u32> {
+    let mut out = vec![u32::from(b'b')];
+    out.extend(repr(bytes, true));
+    out
+}
+
 fn push_text(out: &mut Vec<u32>, text: &str) {
     out.extend(text.bytes().map(u32::from));
 }
 
 /// A character by its code, as `repr` writes it.
 fn push_escape(out: &mut Vec<u32>, c: u32) {
-    let text = match c {
+    push_text(out, &escape(c));
+}
+
+/// The escape that stands for a character.
+pub(crate) fn escape(c: u32) -> String {
+    match c {
         0..0x100 => format!("\\x{c:02x}"),
         0x100..0x10000 => format!("\\u{c:04x}"),
         _ => format!("\\U{c:08x}"),
-    };
-    push_text(out, &text);
+    }
 }
 
 /// A text with escapes for what is not ASCII in it, and without quotes: `ascii` of values that contain texts.

@@ -184,6 +184,10 @@ fn push_arg(arg: &Arg, repr: bool, out: &mut Vec<u32>) {
                 each!(chars, |u| out.extend(u.iter().map(|c| *c as u32)))
             };
         }
+        Arg::Bytes(b) => {
+            // SAFETY: the argument owns a live object of bytes.
+            return out.extend(super::bytes_repr(unsafe { Chars::of(*b) }));
+        }
         Arg::Tuple(members) => return push_tuple(members, out),
         Arg::List(members) => return push_list(members, out),
         Arg::Instance(_, parts) => return push_tuple(parts, out),
@@ -233,10 +237,48 @@ pub(crate) fn exc_str(e: &Exc) -> Vec<u32> {
         }
         many => match axis_text(many).filter(|_| e.is_a(Class::AxisError)) {
             Some(text) => out.extend(text.chars().map(|c| c as u32)),
-            None => push_tuple(many, &mut out),
+            None => match codec_text(e) {
+                Some(text) => out.extend(text.chars().map(|c| c as u32)),
+                None => push_tuple(many, &mut out),
+            },
         },
     }
     out
+}
+
+/// What exceptions of encodings say of the part of an object that they are about.
+fn codec_text(e: &Exc) -> Option<String> {
+    let [Arg::Text(codec), object, Arg::Int(start), Arg::Int(end), Arg::Text(reason)] = e.args.as_slice()
+    else {
+        return None;
+    };
+    let encodes = e.is_a(Class::UnicodeEncodeError);
+    let (what, units) = if encodes { ("encode", "character") } else { ("decode", "byte") };
+    let chars = if let Arg::Str(s) = object
+        && encodes
+    {
+        s
+    } else if let Arg::Bytes(b) = object
+        && e.is_a(Class::UnicodeDecodeError)
+    {
+        b
+    } else {
+        return None;
+    };
+    // SAFETY: the argument owns a live object.
+    let chars = unsafe { Chars::of(*chars) };
+    let at = |i: i64| usize::try_from(i).ok().filter(|i| *i < chars.len()).map(|i| chars.get(i));
+    Some(match at(*start).filter(|_| end - start == 1) {
+        Some(c) if encodes => {
+            let shown = super::escape(c);
+            format!("'{codec}' codec can't encode character '{shown}' in position {start}: {reason}")
+        }
+        Some(c) => format!("'{codec}' codec can't decode byte 0x{c:02x} in position {start}: {reason}"),
+        None => {
+            let last = end - 1;
+            format!("'{codec}' codec can't {what} {units}s in position {start}-{last}: {reason}")
+        }
+    })
 }
 
 /// `repr(exc)`.

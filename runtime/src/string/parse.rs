@@ -8,7 +8,7 @@ use crate::exc::{Error, Res};
 /// The characters as ASCII, without surrounding whitespace, with decimal digits of any script as `0` to `9`
 /// and inner spaces as ` `. What is no such thing becomes `?`, which no number contains.
 fn ascii(s: Chars<'_>) -> Vec<u8> {
-    s.slice(strip(s, None, true, true))
+    s.slice(strip(s, None, is_space, [true; 2]))
         .iter()
         .map(|c| match c {
             0..128 => c as u8,
@@ -26,12 +26,28 @@ fn quoted(s: Chars<'_>) -> String {
 
 /// `int(s, base)` within 64 bits.
 pub(crate) fn to_int(s: Chars<'_>, base: i64) -> Res<i64> {
+    integer(&ascii(s), base, || quoted(s))
+}
+
+/// Bytes without the whitespace around them; what is no ASCII becomes `?`.
+fn ascii_of_bytes(b: Chars<'_>) -> Vec<u8> {
+    let is_space = |c: u32| matches!(c, 9..=13 | 32);
+    // Other whitespace inside of texts, which bytes have not, is no digit either way.
+    let plain = |c: &u8| if c.is_ascii() && !matches!(c, 28..=31) { *c } else { b'?' };
+    b.slice(strip(b, None, is_space, [true; 2])).bytes().iter().map(plain).collect()
+}
+
+/// `int(b, base)` of bytes, whose `repr` an error shows.
+pub(crate) fn bytes_to_int(b: Chars<'_>, base: i64, shown: impl Fn() -> String) -> Res<i64> {
+    integer(&ascii_of_bytes(b), base, shown)
+}
+
+fn integer(text: &[u8], base: i64, quoted: impl Fn() -> String) -> Res<i64> {
     if base != 0 && !(2..=36).contains(&base) {
         return Err(Error::value("int() base must be >= 2 and <= 36, or 0"));
     }
-    let invalid = || Error::value(format!("invalid literal for int() with base {base}: {}", quoted(s)));
-    let text = ascii(s);
-    let (negative, mut rest) = match text.as_slice() {
+    let invalid = || Error::value(format!("invalid literal for int() with base {base}: {}", quoted()));
+    let (negative, mut rest) = match text {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),
         rest => (false, rest),
@@ -134,10 +150,17 @@ fn take_float(text: &[u8]) -> Option<(f64, &[u8])> {
 }
 
 pub(crate) fn to_float(s: Chars<'_>) -> Res<f64> {
-    let invalid = || {
-        Error::value(format!("could not convert string to float: {}", Chars::Four(&repr(s, false)).text()))
-    };
-    let text = without_underscores(&ascii(s)).ok_or_else(invalid)?;
+    float(&ascii(s), || Chars::Four(&repr(s, false)).text())
+}
+
+/// `float(b)` of bytes, whose `repr` an error shows.
+pub(crate) fn bytes_to_float(b: Chars<'_>, shown: impl Fn() -> String) -> Res<f64> {
+    float(&ascii_of_bytes(b), shown)
+}
+
+fn float(text: &[u8], quoted: impl Fn() -> String) -> Res<f64> {
+    let invalid = || Error::value(format!("could not convert string to float: {}", quoted()));
+    let text = without_underscores(text).ok_or_else(invalid)?;
     match take_float(&text) {
         Some((x, [])) => Ok(x),
         Some(_) | None => Err(invalid()),

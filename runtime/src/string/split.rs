@@ -1,14 +1,15 @@
 //! Splitting, joining, stripping and padding.
 
-use super::case::is_space;
 use super::search::{find, occurrences, rfind};
 use super::{Buf, Chars, concat, from_chars, single};
 use crate::exc::{Error, Res};
 use std::ops::Range;
-use tierup_core::exc::Class;
+use tierup_core::exc::Class as Exception;
 use tierup_core::layout::Str;
 
 pub(crate) type Parts = Vec<Range<usize>>;
+/// Which characters are meant: what is a space or the end of a line in texts is not the same in bytes.
+pub(crate) type Class = fn(u32) -> bool;
 
 fn limit(maxsplit: i64) -> usize {
     usize::try_from(maxsplit).unwrap_or(usize::MAX)
@@ -50,7 +51,7 @@ pub(crate) fn rsplit_on(s: Chars<'_>, sep: Chars<'_>, maxsplit: i64) -> Res<Part
 
 /// Parts of `s.split(None, maxsplit)`: runs of whitespace separate; the rest after the last split keeps its
 /// trailing whitespace.
-pub(crate) fn split_space(s: Chars<'_>, maxsplit: i64) -> Parts {
+pub(crate) fn split_space(s: Chars<'_>, maxsplit: i64, is_space: Class) -> Parts {
     let (mut out, mut i, n) = (vec![], 0, s.len());
     loop {
         while i < n && is_space(s.get(i)) {
@@ -72,7 +73,7 @@ pub(crate) fn split_space(s: Chars<'_>, maxsplit: i64) -> Parts {
 }
 
 /// Parts of `s.rsplit(None, maxsplit)`.
-pub(crate) fn rsplit_space(s: Chars<'_>, maxsplit: i64) -> Parts {
+pub(crate) fn rsplit_space(s: Chars<'_>, maxsplit: i64, is_space: Class) -> Parts {
     let (mut out, mut i) = (vec![], s.len());
     loop {
         while i > 0 && is_space(s.get(i - 1)) {
@@ -95,15 +96,16 @@ pub(crate) fn rsplit_space(s: Chars<'_>, maxsplit: i64) -> Parts {
     out
 }
 
-fn is_line_break(c: u32) -> bool {
+/// What ends a line of text.
+pub(crate) fn is_line_break(c: u32) -> bool {
     matches!(c, 10..=13 | 0x1c..=0x1e | 0x85 | 0x2028 | 0x2029)
 }
 
-pub(crate) fn split_lines(s: Chars<'_>, keep_ends: bool) -> Parts {
+pub(crate) fn split_lines(s: Chars<'_>, keep_ends: bool, is_break: Class) -> Parts {
     let (mut out, mut i, n) = (vec![], 0, s.len());
     while i < n {
         let from = i;
-        while i < n && !is_line_break(s.get(i)) {
+        while i < n && !is_break(s.get(i)) {
             i += 1;
         }
         let text_end = i;
@@ -138,7 +140,12 @@ pub(crate) fn join(sep: Chars<'_>, parts: &[Chars<'_>]) -> Res<*mut Str> {
 }
 
 /// What is left after stripping characters of `chars` (None: whitespace) at the chosen sides.
-pub(crate) fn strip(s: Chars<'_>, chars: Option<Chars<'_>>, left: bool, right: bool) -> Range<usize> {
+pub(crate) fn strip(
+    s: Chars<'_>,
+    chars: Option<Chars<'_>>,
+    is_space: Class,
+    [left, right]: [bool; 2],
+) -> Range<usize> {
     let stripped = |c: u32| chars.map_or_else(|| is_space(c), |set| set.iter().any(|x| x == c));
     let (mut from, mut to) = (0, s.len());
     while left && from < to && stripped(s.get(from)) {
@@ -155,7 +162,7 @@ fn pad(s: Chars<'_>, left: usize, right: usize, fill: u32) -> Res<*mut Str> {
     let len = left
         .checked_add(right)
         .and_then(|n| n.checked_add(s.len()))
-        .ok_or_else(|| Error::bare(Class::MemoryError))?;
+        .ok_or_else(|| Error::bare(Exception::MemoryError))?;
     let mut b = Buf::new(len, s.kind().max(super::kind_for(fill)))?;
     b.fill(fill, left);
     b.extend(s);

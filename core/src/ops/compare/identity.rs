@@ -36,6 +36,7 @@ fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
         (Kind::Ellipsis, Kind::Ellipsis) => Some(true),
         (Kind::Member(c), Kind::Member(d)) if c == d => None,
         (Kind::Str, Kind::Str)
+        | (Kind::Bytes, Kind::Bytes)
         | (Kind::List(_), Kind::List(_))
         | (Kind::Exception, Kind::Exception)
         | (Kind::Generator(..), Kind::Generator(..))
@@ -57,8 +58,10 @@ fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
 
 pub(super) fn emit_is(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> {
     // Python has one object for all strings in programs that are equal.
-    let in_text = |k: usize| c.consts.get(k).is_some_and(|c| matches!(c, Some(Const::Str(_))));
-    if (in_text(0) || in_text(1)) && c.types.iter().all(|t| **t == Kind::Str) {
+    let in_text =
+        |k: usize| c.consts.get(k).is_some_and(|c| matches!(c, Some(Const::Str(_) | Const::Bytes(_))));
+    let are = |kind: Kind| c.types.iter().all(|t| **t == kind);
+    if (in_text(0) || in_text(1)) && (are(Kind::Str) || are(Kind::Bytes)) {
         return crate::ops::string::emit_equal(cx, c.args[0][0], c.args[1][0]);
     }
     identical(cx, &c.args[0], c.types[0], &c.args[1], c.types[1])
@@ -90,7 +93,7 @@ pub(crate) fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value]
             Ok(r[0])
         }
         (_, Kind::Optional(_)) => identical(cx, b, bt, a, at),
-        (Kind::Str, _) => same_string(cx, a[0], b[0]),
+        (Kind::Str | Kind::Bytes, _) => same_string(cx, a[0], b[0]),
         (Kind::List(_) | Kind::Container(..) | Kind::Exception | Kind::Generator(..), _) => {
             Ok(cx.b.bin(Op::IcmpEq, a[0], b[0]))
         }

@@ -95,7 +95,9 @@ fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type, reversed: bool) -> Result<(V
         | Container::FrozenSet => entry.key(),
         Container::Values => entry.value(),
         Container::Items => entry.both(),
-        Container::Deque => return Err(Diagnostic::internal("a deque is no dict")),
+        Container::Deque | Container::ByteArray => {
+            return Err(Diagnostic::internal(format!("{t} is no dict")));
+        }
     };
     let value = if *gives == Kind::Never {
         vec![]

@@ -60,6 +60,7 @@ crate::containers!(with_containers! {
         FLOAT = "float" at "builtins.float", [OBJECT], ["float", "number"];
         COMPLEX = "complex" at "builtins.complex", [OBJECT], ["complex", "number"];
         STR = "str" at "builtins.str", [OBJECT], ["str"];
+        BYTES = "bytes" at "builtins.bytes", [OBJECT], ["bytes"];
         LIST = "list" at "builtins.list", [OBJECT], ["list"];
         TYPED_LIST = "List" at "tierup.typed.List", [LIST], ["typed_list"];
         TUPLE = "tuple" at "builtins.tuple", [OBJECT], ["tuple"];

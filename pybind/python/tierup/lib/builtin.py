@@ -133,6 +133,12 @@ def largest_of(key, values):
 
 
 def sum_(values, start):
+    if isinstance(start, (str, bytes, bytearray)):
+        if isinstance(start, str):
+            raise TypeError("sum() can't sum strings [use ''.join(seq) instead]")
+        if isinstance(start, bytes):
+            raise TypeError("sum() can't sum bytes [use b''.join(seq) instead]")
+        raise TypeError("sum() can't sum bytearray [use b''.join(seq) instead]")
     if isinstance(values, tuple) and len(values) == 0:
         return start
     if _COMPENSATED_SUMS:

@@ -173,3 +173,14 @@ def sample(population, k, *, counts):
         taken[j] = True
         result[i] = population[j]
     return result
+
+
+def randbytes(n):
+    if n < 0:
+        raise ValueError("number of bits must be non-negative")
+    out = bytearray()
+    for _ in range(n // 4):
+        out += random.getrandbits(32).to_bytes(4, "little")
+    if n % 4:
+        out += random.getrandbits(n % 4 * 8).to_bytes(n % 4, "little")
+    return bytes(out)

@@ -556,3 +556,17 @@ def drawn_of_sequences_2(f, rng, a, b, size):
 
 def drawn_of_sequences_3(f, rng, a, b, c, size):
     return f(rng, _parameter(a), _parameter(b), _parameter(c), size)
+
+
+def bytes_(length):
+    return _words(None, length).tobytes()[:length]
+
+
+def generator_bytes(rng, length):
+    return _words(rng, length).tobytes()[:length]
+
+
+def _words(rng, length):
+    """As many words of 32 bits as NumPy draws for so many bytes: one also where there are none."""
+    n = (length - 1) // 4 + 1 if length > 0 else 1 - (1 - length) // 4
+    return _integers(rng, 0, 4294967296, n, np.uint32, False)

@@ -195,6 +195,25 @@ impl Frame {
         }
     }
 
+    /// An argument of bytes.
+    ///
+    /// # Safety
+    /// `bytes` must be a live bytes object that outlives the call.
+    #[inline]
+    pub(crate) unsafe fn bytes(&mut self, bytes: *mut ffi::PyObject) -> *mut Str {
+        // SAFETY: as required of the caller; there is room at the stand-in.
+        unsafe {
+            if self.lasting {
+                let p = stand_in::lasting_bytes(bytes);
+                self.extra().owned.push(p.cast());
+                return p;
+            }
+            let p = self.stand_in().cast::<BorrowedStr>();
+            p.write(stand_in::borrowed_bytes(bytes));
+            p.cast()
+        }
+    }
+
     /// The bits of a generator argument; none where it has none (then this frame knows why). The stand-in
     /// owns a reference to the generator.
     ///

@@ -1,0 +1,118 @@
+"""Python's modules ``struct`` and ``binascii``."""
+
+import operator
+from binascii import Error
+from struct import calcsize, error
+
+import numpy as np
+
+
+
+def unpack(format, buffer):
+    n = calcsize(format)
+    if len(buffer) != n:
+        raise error("unpack requires a buffer of " + str(n) + " bytes")
+    return operator._unpacked(format, buffer, 0)
+
+
+def unpack_from(format, buffer, offset):
+    n = calcsize(format)
+    at = offset
+    if offset < 0:
+        if offset + n > 0:
+            raise error("not enough data to unpack " + str(n) + " bytes at offset " + str(offset))
+        if offset + len(buffer) < 0:
+            raise error("offset " + str(offset) + " out of range for " + str(len(buffer)) + "-byte buffer")
+        at = offset + len(buffer)
+    if len(buffer) - at < n:
+        raise error(
+            "unpack_from requires a buffer of at least " + str(n + at) + " bytes for unpacking " + str(n) + " bytes at offset " + str(at) + " (actual buffer size is " + str(len(buffer)) + ")"
+        )
+    return operator._unpacked(format, buffer, at)
+
+
+def field(code, native, x):
+    if code == "?":
+        return bool(x)
+    if code == "f" or code == "d":
+        return _float(code, native, x)
+    if code == "c":
+        if not isinstance(x, bytes):
+            raise error("char format requires a bytes object of length 1")
+        if len(x) != 1:
+            raise error("char format requires a bytes object of length 1")
+        return x
+    if code == "s":
+        if not isinstance(x, (bytes, bytearray)):
+            raise error("argument for 's' must be a bytes object")
+        return bytes(x)
+    if not isinstance(x, (int, np.integer)):
+        raise error("required argument is not an integer")
+    return _int(code, native, x)
+
+
+def _float(code, native, x):
+    if not isinstance(x, (int, float, np.integer, np.floating)):
+        raise error("required argument is not a float")
+    y = float(x)
+    if code == "f" and not native and y - y == 0.0 and abs(y) >= 3.4028235677973366e38:
+        raise OverflowError("float too large to pack with f format")
+    return y
+
+
+def _int(code, native, x):
+    if code == "b":
+        if x < -128 or x > 127:
+            raise error("byte format requires -128 <= number <= 127")
+    elif code == "B":
+        if x < 0 or x > 255:
+            raise error("ubyte format requires 0 <= number <= 255")
+    elif code == "h":
+        if x < -32768 or x > 32767:
+            raise error("short format requires -32768 <= number <= 32767")
+    elif code == "H":
+        if x < 0 or x > 65535:
+            raise error("ushort format requires 0 <= number <= 65535")
+    elif code == "i" or code == "l" and not native:
+        if x < -2147483648 or x > 2147483647:
+            raise error("'" + code + "' format requires -2147483648 <= number <= 2147483647")
+    elif code == "I" or code == "L" and not native:
+        if x < 0:
+            raise error("argument out of range")
+        if x > 4294967295:
+            raise error("'" + code + "' format requires 0 <= number <= 4294967295")
+    elif code == "Q" or code == "L" or code == "N":
+        if x < 0:
+            raise error("argument out of range")
+    elif x > 9223372036854775807:
+        raise error("argument out of range")
+    return x
+
+
+def hexlify(data, sep, bytes_per_sep):
+    if sep is ...:
+        return data.hex().encode("ascii")
+    return data.hex(sep, bytes_per_sep).encode("ascii")
+
+
+def unhexlify(hexstr):
+    if isinstance(hexstr, str):
+        if not hexstr.isascii():
+            raise ValueError("string argument should contain only ASCII characters")
+        return _unhexlify(hexstr)
+    return _unhexlify(hexstr.decode("latin-1"))
+
+
+def _unhexlify(text):
+    if len(text) % 2 != 0:
+        raise Error("Odd-length string")
+    for c in text:
+        if c not in "0123456789abcdefABCDEF":
+            raise Error("Non-hexadecimal digit found")
+    return bytes.fromhex(text)
+
+
+def array_bytes(a, order):
+    if order == "F":
+        return operator._memory_bytes(a.T.ravel())
+    return operator._memory_bytes(a.ravel())

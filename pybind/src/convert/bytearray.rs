@@ -1,0 +1,135 @@
+//! Bytearrays. An argument is copied into a native one, and what compiled code changed is written back
+//! ([`copies`]): byte by byte, as long as it has the same length.
+//!
+//! [`copies`]: super::protocol
+
+use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, new_ref, next};
+use super::{Constructor, Plan};
+use crate::gil::attached;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::mem::MaybeUninit;
+use tierup_core::layout::List;
+use tierup_core::types::Type;
+use tierup_runtime::bytearray;
+use tierup_runtime::object::release;
+
+pub(crate) static CONSTRUCTOR: Constructor = Constructor {
+    recognise: |obj| {
+        // Classes derived from it may have meanings of their own.
+        Ok((obj.get_type().as_type_ptr() == &raw mut ffi::PyByteArray_Type).then(Type::bytearray))
+    },
+    plan: |_, _| Plan::other(ByteArray),
+};
+
+struct ByteArray;
+
+/// The bytes of a bytearray of Python's.
+///
+/// # Safety
+/// It is live, and nobody changes it for `'a`; the thread is attached.
+unsafe fn of_python<'a>(array: Obj) -> &'a [u8] {
+    // SAFETY: as required of the caller; so many bytes are there.
+    unsafe {
+        let n = ffi::PyByteArray_Size(array).max(0) as usize;
+        std::slice::from_raw_parts(ffi::PyByteArray_AsString(array).cast(), n)
+    }
+}
+
+fn kept(bytes: &[u8]) -> Vec<MaybeUninit<u8>> {
+    bytes.iter().map(|b| MaybeUninit::new(*b)).collect()
+}
+
+impl Convert for ByteArray {
+    unsafe fn unbox(&self, obj: Obj, of: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+        if of != &raw mut ffi::PyByteArray_Type {
+            return None;
+        }
+        // SAFETY: the thread is attached; both references are new, and the plan belongs to the overload.
+        unsafe {
+            let native = match frame.copies().and_then(|c| c.of(obj)) {
+                Some(known) if known.ty != Type::bytearray() => return None,
+                Some(known) => known.native.cast(),
+                None => {
+                    let bytes = of_python(obj);
+                    let native = match bytearray::of(bytes) {
+                        Ok(native) => native,
+                        Err(_) => {
+                            let e = pyo3::exceptions::PyMemoryError::new_err(());
+                            frame.extra().failure = Some(e.into());
+                            return None;
+                        }
+                    };
+                    let at = frame.extra().copies.add(new_ref(obj), native.cast(), Type::bytearray(), self);
+                    frame.extra().copies.get(at)?.before.replace(kept(bytes));
+                    native
+                }
+            };
+            out.write(native as u64);
+            Some(out.add(1))
+        }
+    }
+
+    unsafe fn to_python(&self, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj {
+        // SAFETY: the only leaf is an owned bytearray.
+        unsafe {
+            let l = next(at) as *mut List;
+            let object = match cx.known(l.cast()) {
+                Some(o) => new_ref(o),
+                None => {
+                    let bytes = bytearray::bytes(l);
+                    let object =
+                        ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize);
+                    if !object.is_null() {
+                        cx.add(Made { native: l.cast(), object, ty: Type::bytearray(), by: self });
+                    }
+                    object
+                }
+            };
+            release(l.cast());
+            object
+        }
+    }
+
+    unsafe fn write_back(&self, copy: &Copied, _: &mut BoxCx<'_>) -> bool {
+        // SAFETY: as required of the caller; what was kept are bytes.
+        unsafe {
+            let now = bytearray::bytes(copy.native.cast());
+            let before = copy.before.replace(kept(now));
+            let was: &[u8] = std::slice::from_raw_parts(before.as_ptr().cast(), before.len());
+            if now == was {
+                return true;
+            }
+            let n = now.len() as isize;
+            let whole = was.len() != now.len() || ffi::PyByteArray_Size(copy.source) != n;
+            if whole && ffi::PyByteArray_Resize(copy.source, n) != 0 {
+                return false;
+            }
+            let to = ffi::PyByteArray_AsString(copy.source).cast::<u8>();
+            for (i, byte) in now.iter().enumerate().filter(|(i, byte)| whole || was[*i] != **byte) {
+                to.add(i).write(*byte);
+            }
+            true
+        }
+    }
+
+    unsafe fn follow(&self, copy: &Copied) {
+        // SAFETY: as required of the caller.
+        unsafe { copy.before.replace(kept(bytearray::bytes(copy.native.cast()))) };
+    }
+
+    unsafe fn read_again(&self, at: usize, frame: &mut Frame) -> Option<()> {
+        // SAFETY: as required of the caller; nobody else changes the native one.
+        unsafe {
+            let copy = frame.extra().copies.get(at)?;
+            let (native, now) = (copy.native.cast::<List>(), of_python(copy.source));
+            if bytearray::bytes(native) != now && bytearray::replace(native, now).is_err() {
+                let e = attached(|_| pyo3::exceptions::PyMemoryError::new_err(()));
+                frame.extra().failure = Some(e.into());
+                return None;
+            }
+            self.follow(frame.extra().copies.get(at)?);
+            Some(())
+        }
+    }
+}
