@@ -355,14 +355,12 @@ mod tests {
                 assert_eq!(Native::exc_matches(e, class as i64), yes, "{class:?}");
             }
             // Two classes of a host's, the second derived from the first, with handles that nobody else has.
-            let of_host = |handle, bases| {
-                let (order, fields, constructed) = (None, vec![], false);
-                let class = HostClass { handle, name: "Mine".into(), bases, order, fields, constructed };
-                ClassDef::of_host(class).expect("bases that agree")
+            let of_host = |handle, base: ClassId| {
+                ClassDef::of_host(HostClass::new(handle, "Mine", &[base])).expect("bases that agree")
             };
             let (base, derived) = (1 << 41, (1 << 41) + 1);
-            let first = of_host(base, vec![ClassId::of_exception(Class::ValueError)]);
-            of_host(derived, vec![first.id]);
+            let first = of_host(base, ClassId::of_exception(Class::ValueError));
+            of_host(derived, first.id);
             let h = Native::exc_new_host(derived as i64, 0);
             let matches = [derived, base, derived + 1].map(|c| Native::exc_matches_host(h, c as i64));
             assert_eq!(matches, [1, 1, 0]);

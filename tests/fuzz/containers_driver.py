@@ -1,4 +1,4 @@
-"""Runs random programs over containers, compiled and by CPython, and compares: what fuzzers of lists, dicts, sets, deques and bytes share.
+"""Runs random programs over containers, compiled and by CPython, and compares: what fuzzers of lists, dicts, sets, deques, bytes and instances share.
 
 A program is an object with `source`, which defines `main`, and `arguments`. Results, exceptions and what became of the arguments must agree. A program may be refused for types that nothing says, for nothing else.
 """

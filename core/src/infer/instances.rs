@@ -183,6 +183,6 @@ impl Solver<'_, '_> {
 /// Whether a copy of a value is the value.
 fn is_copied_as_it_is(t: Type) -> bool {
     t.is_number()
-        || matches!(*t, Kind::Str | Kind::Bytes | Kind::None)
+        || matches!(*t, Kind::Str | Kind::Bytes | Kind::None | Kind::Member(_))
         || matches!(*t, Kind::Tuple(_) | Kind::Optional(_)) && t.arguments().iter().all(is_copied_as_it_is)
 }

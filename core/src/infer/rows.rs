@@ -151,7 +151,8 @@ impl<'h> Solver<'_, 'h> {
             Tried::Typed(typed) => return Ok(typed),
             Tried::Refused(first) => first,
         };
-        if let Some(d) = why {
+        // Each of several types is looked at by itself below.
+        if let Some(d) = why.filter(|_| variant.is_none()) {
             return Err(d);
         }
         if let Some(at) = variant {

@@ -22,7 +22,10 @@ const ITERATED: &[Slot] = &[Slot::Iter];
 const SHOWN: &[Slot] = &[Slot::Str, Slot::Repr, Slot::Format];
 const COMPARED: &[Slot] = &[Slot::Eq, Slot::Ne];
 const ORDERED: &[Slot] = &[Slot::Eq, Slot::Ne, Slot::Lt, Slot::Le, Slot::Gt, Slot::Ge];
+/// What goes through a tuple.
+const TAKES_APART: &[Slot] = &[Slot::Iter, Slot::Len, Slot::GetItem];
 const TAKEN_APART: &[Slot] = &[Slot::Len, Slot::GetItem];
+const REPRESENTATION: &[Slot] = &[Slot::Iter, Slot::Len, Slot::GetItem, Slot::Repr];
 /// The text of a named tuple is made of its members, whatever its class says of going through it.
 const TEXT: &[Slot] = &[Slot::Iter, Slot::Len, Slot::GetItem, Slot::Str, Slot::Repr, Slot::Format];
 const ARRAYS: &[Slot] = &[
@@ -72,7 +75,8 @@ fn asked_of_tuple(path: OpId) -> (&'static [Slot], bool) {
         id::BUILTINS_REVERSED | id::MATCH_SEQUENCE => (TAKEN_APART, true),
         id::BUILTINS_PRINT => (SHOWN, false),
         id::BUILTINS_ASCII => (&[Slot::Repr], true),
-        id::BUILTINS_STR | id::BUILTINS_REPR | id::BUILTINS_FORMAT | id::FORMAT_VALUE => (TEXT, true),
+        id::BUILTINS_REPR => (REPRESENTATION, true),
+        id::BUILTINS_STR | id::BUILTINS_FORMAT | id::FORMAT_VALUE => (TEXT, true),
         _ if path.facts().makes_arrays => (ARRAYS, true),
         _ => (&[], false),
     }
@@ -100,7 +104,8 @@ fn asked_of_elements(path: OpId) -> &'static [Slot] {
         id::LT | id::LE | id::GT | id::GE | id::LIST_SORT | id::LIST_SORT_BY_KEYS => ORDERED,
         id::BUILTINS_HASH => &[Slot::Hash],
         id::BUILTINS_STR | id::BUILTINS_REPR | id::BUILTINS_ASCII | id::BUILTINS_PRINT | id::FORMAT_VALUE => {
-            SHOWN
+            // What lies in a container is shown by `repr`.
+            &[Slot::Repr]
         }
         _ if path.facts().makes_arrays => ARRAYS,
         _ => &[],
@@ -460,8 +465,12 @@ impl Solver<'_, '_> {
             return Ok((Rows::All, None));
         }
         for t in args.iter().filter_map(|s| self.source_arg(s).ok()).map(|a| a.ty).collect::<Vec<_>>() {
+            // An instance that is no tuple is not taken apart.
+            let tuple = matches!(t.kind(), Kind::NamedTuple(..));
+            let asked: Vec<Slot> =
+                of_tuple.iter().copied().filter(|s| tuple || !TAKES_APART.contains(s)).collect();
             if let Some(class) = class_of(t)
-                && let Some(slot) = self.first_own(class, of_tuple)
+                && let Some(slot) = self.first_own(class, &asked)
             {
                 return Ok((
                     if in_library { Rows::None } else { Rows::Library },

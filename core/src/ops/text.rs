@@ -99,7 +99,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .reads()
         .doc("A value in an f-string that has no text of its own, or takes no specification."),
     OpDef::new(&["builtins.str", "builtins.repr"], "x", Body::Py("builtin.tuple_repr"))
-        .only_if(|a| a[0].ty.members().is_some() && !printable(a[0].ty))
+        .only_if(|a| a[0].ty.members().is_some())
         .raises()
         .reads()
         .doc("`repr` of a tuple with lists or arrays."),
@@ -238,6 +238,7 @@ fn prefixed(cx: &mut LowerCx<'_>, c: &OpCall<'_>, base: i64) -> Result<Val> {
 fn made_of_parts(t: Type) -> bool {
     matches!(t.kind(), Kind::List(_) | Kind::Container(..) | Kind::Range(_) | Kind::Slice(_) | Kind::Array(_))
         || t.members().is_some() && !printable(t)
+        || matches!(t.kind(), Kind::Frozen(c, _) if c.generated().text) && !printable(t)
         || is_perhaps_of_parts(t)
 }
 
