@@ -13,6 +13,11 @@ import types
 from . import _calls
 
 ORDER = ("__lt__", "__le__", "__gt__", "__ge__")
+#: What says what a class generates.
+METHODS = (
+    "__dataclass_fields__", "__dataclass_params__", "__eq__", "__ne__", *ORDER, "__hash__", "__repr__", "__init__", "__post_init__",
+    "__new__", "__setattr__", "__delattr__", "__getattribute__",
+)  # fmt: skip
 
 
 class Missing:
@@ -22,23 +27,39 @@ class Missing:
 def frozen(cls):
     """Names of the fields of a class, and whether equality, order, hash and text are the generated ones of all
     fields; None where instances of the class are no values."""
+    return _looked_at(cls)[0]
+
+
+def _looked_at(cls):
+    """What :func:`frozen` gives, and whether `__init__` is the generated one. It is found out once for a class as it
+    is, and lives as long as the class does."""
+    state = [getattr(cls, name, None) for name in METHODS]
+    known = cls.__dict__.get("_tierup_looked_at_")
+    if known is None or any(a is not b for a, b in zip(known[0], state, strict=True)):
+        known = state, _look(cls)
+        type.__setattr__(cls, "_tierup_looked_at_", known)
+    return known[1]
+
+
+def _look(cls):
     params = cls.__dict__.get("__dataclass_params__")
     if params is None or not params.frozen or not isinstance(cls.__dict__.get("__dataclass_fields__"), dict):
-        return None
-    plain = _reference(cls, whole=True)
+        return None, False
+    plain = _reference(cls)
     if not all(_same(cls, plain, name) for name in ("__setattr__", "__delattr__")):
-        return None
+        return None, False
     if any(getattr(cls, name) is not getattr(object, name) for name in ("__new__", "__getattribute__")):
-        return None
+        return None, False
     names = tuple(f.name for f in dataclasses.fields(cls))
     for name in names:
         # What is computed when a field is read is no value.
         found = inspect.getattr_static(cls, name, None)
         if hasattr(type(found), "__set__") and not isinstance(found, types.MemberDescriptorType):
-            return None
+            return None, False
     equality = _same(cls, plain, "__eq__") and cls.__ne__ is object.__ne__
     order = equality and all(_same(cls, plain, name) for name in ORDER)
-    return names, equality, order, _same(cls, plain, "__hash__"), _same(cls, plain, "__repr__")
+    generated = names, equality, order, _same(cls, plain, "__hash__"), _same(cls, plain, "__repr__")
+    return generated, _same(cls, plain, "__init__")
 
 
 def constructor(cls):
@@ -48,7 +69,7 @@ def constructor(cls):
     known = cls.__dict__.get("_tierup_constructor_")
     if known is not None and all(a is b or a == b for a, b in zip(known[0], state, strict=True)):
         return known[1]
-    if not _same(cls, _reference(cls, whole=False), "__init__"):
+    if not _looked_at(cls)[1]:
         raise ValueError(f"{cls.__name__} has its own __init__, which is not compiled for a frozen dataclass")
     made = _written(cls)
     # Where it lives as long as the class does, and no longer.
@@ -62,20 +83,21 @@ def without_guard(method):
     return method.__wrapped__ if method.__code__ is guard.__code__ else None
 
 
-def _reference(cls, whole):
-    """A class with the same fields, for its methods; `whole` compares, hashes and shows all of them."""
+def _reference(cls):
+    """A class with the same fields, for its methods, which compare, hash and show all of them."""
     members = []
     for f in cls.__dataclass_fields__.values():
         if f._field_type is dataclasses._FIELD_CLASSVAR:
             continue
-        of = dict(default=f.default, default_factory=f.default_factory, init=f.init, kw_only=f.kw_only)
+        of = dict(default=f.default, default_factory=f.default_factory, init=f.init)
+        if f.kw_only is not dataclasses.MISSING:
+            of["kw_only"] = f.kw_only
         kind = object if f._field_type is dataclasses._FIELD else dataclasses.InitVar[object]
-        if not whole:
-            of.update(repr=f.repr, hash=f.hash, compare=f.compare)
-        if of["kw_only"] is dataclasses.MISSING:
-            del of["kw_only"]
         members.append((f.name, kind, dataclasses.field(**of)))
-    namespace = {"__post_init__": _nothing} if hasattr(cls, "__post_init__") else {}
+    # Without a text of its own, its signature would be put together.
+    namespace = {"__doc__": cls.__name__}
+    if hasattr(cls, "__post_init__"):
+        namespace["__post_init__"] = _nothing
     return dataclasses.make_dataclass(cls.__name__, members, namespace=namespace, frozen=True, order=True)
 
 

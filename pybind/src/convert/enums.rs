@@ -56,6 +56,14 @@ impl Convert for Member {
             *at = at.add(1);
             n
         };
+        if let Some(known) = self.members.get(n)
+            && let member = known.load(Ordering::Relaxed)
+            && !member.is_null()
+        {
+            // SAFETY: members live as long as their class, and it is known to live; the thread is attached.
+            unsafe { ffi::Py_INCREF(member) };
+            return member;
+        }
         result(|py| {
             let gone = || PyRuntimeError::new_err("a member of an enumeration that is gone");
             let class = known::object_of_def(py, self.def).ok_or_else(gone)?.into_bound(py);
