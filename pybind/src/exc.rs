@@ -265,7 +265,14 @@ fn linked<'py>(
         add_frames(py, &exc.trail, globals);
         let raised = PyErr::take(py);
         if let Some(r) = raised {
-            e.setattr("__traceback__", r.traceback(py))?;
+            let traceback = r.traceback(py);
+            // A class may refuse to have attributes set.
+            // SAFETY: a live exception, and a live traceback or none.
+            if let Some(t) = &traceback
+                && unsafe { ffi::PyException_SetTraceback(e.as_ptr(), t.as_ptr()) } != 0
+            {
+                return Err(PyErr::fetch(py));
+            }
         }
     }
     Ok(e)
@@ -524,6 +531,8 @@ fn lapack(name: &str) -> *const u8 {
 /// Tells the run-time how to reach Python.
 pub(crate) fn install() {
     share_hash_key();
+    // SAFETY: None lives for ever.
+    tierup_runtime::set_none_hash(unsafe { ffi::PyObject_Hash(ffi::Py_None()) } as i64);
     let callbacks = Callbacks {
         exc_text,
         construct,

@@ -262,7 +262,13 @@ impl<'py> PyHost<'py> {
                 // Members of an enumeration, and whatever else gives its value through a descriptor.
                 None => {
                     let computed = raw.get_type().hasattr("__get__")?;
-                    self.classify(&class.getattr(name)?, true).map(if computed {
+                    // What it gives for the class.
+                    let value = if computed {
+                        raw.call_method1("__get__", (self.py.None(), class))?
+                    } else {
+                        raw.clone()
+                    };
+                    self.classify(&value, true).map(if computed {
                         ClassAttr::Computed
                     } else {
                         ClassAttr::Value

@@ -131,17 +131,24 @@ fn look(class: &Bound<'_, PyAny>, base: &Bound<'_, PyAny>) -> PyResult<Option<St
             // `__hash__ = int.__hash__`, and what the machinery of enumerations puts there.
             let by: String = value.getattr("__module__").and_then(|m| m.extract()).unwrap_or_default();
             let text = matches!(name, "__str__" | "__format__" | "__repr__");
-            let number = !base.cast::<PyType>()?.is_subclass_of::<PyString>()?;
-            if by == "enum" && (number || !text || name == "__repr__") {
+            let plain =
+                !text || name == "__repr__" || !base.is(py.get_type::<PyString>()) && shows_value(py, class)?;
+            if by == "enum" && plain {
                 continue;
             }
-            if special && of_enum(py, &value, name)? && (number || name == "__repr__") {
+            if special && of_enum(py, &value, name)? && plain {
                 continue;
             }
             return Ok(Some(name.to_string()));
         }
     }
     Ok(None)
+}
+
+/// Whether members of an enumeration are shown as their values are.
+fn shows_value(py: Python<'_>, class: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Ok(module) = py.import("sys")?.getattr("modules")?.get_item("enum") else { return Ok(false) };
+    class.cast::<PyType>()?.is_subclass(&module.getattr("ReprEnum")?)
 }
 
 /// A method that the machinery of enumerations copied from one of its classes.

@@ -4,7 +4,7 @@
 //! with `?` and end in [`or_raise`]. What several threads may hold is changed through [`alone`].
 
 use crate::counted::{count, release, retain};
-use crate::host::{callbacks, quiet};
+use crate::host::quiet;
 use std::borrow::Cow;
 use std::sync::atomic::AtomicI64;
 use tierup_core::exc::Class;
@@ -190,22 +190,17 @@ impl Exc {
         self.push_arg(Arg::Instance(handle, vec![]));
         self.open += 1;
     }
-    /// Closes the innermost open argument. An instance becomes an object of Python's.
-    pub(crate) fn close_tuple(&mut self) {
+    /// Closes the innermost open argument, and gives it.
+    pub(crate) fn close(&mut self) -> Option<&mut Arg> {
         self.open = self.open.saturating_sub(1);
         let mut to = &mut self.args;
         for _ in 0..self.open {
             match to.last_mut() {
                 Some(Arg::Tuple(inner) | Arg::List(inner) | Arg::Instance(_, inner)) => to = inner,
-                Some(_) | None => return,
+                Some(_) | None => return None,
             }
         }
-        if let Some(last) = to.last_mut()
-            && let Arg::Instance(handle, parts) = last
-        {
-            let made = (callbacks().instance)(*handle, parts);
-            *last = if made.is_null() { Arg::None } else { Arg::Py(made) };
-        }
+        to.last_mut()
     }
 
     /// The text of a single text argument; what messages in tests compare.

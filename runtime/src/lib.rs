@@ -51,6 +51,8 @@ pub fn choose_cpu(cpu: tierup_core::cpu::Cpu) {
     mathfn::elementary::find_out();
 }
 
+pub use number::hash::set_none as set_none_hash;
+
 /// Implements every helper family natively.
 pub struct Native;
 

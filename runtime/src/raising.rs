@@ -114,7 +114,16 @@ impl Helpers for Native {
             }
             5 => Arg::UInt(bits as u64),
             6 => return exc.open_tuple(),
-            7 => return exc.close_tuple(),
+            7 => {
+                // An instance becomes an object of Python's.
+                if let Some(closed) = exc.close()
+                    && let Arg::Instance(handle, parts) = closed
+                {
+                    let made = (callbacks().instance)(*handle, parts);
+                    *closed = if made.is_null() { Arg::None } else { Arg::Py(made) };
+                }
+                return;
+            }
             8 | 12 => {
                 // SAFETY: these kinds pass the address of two f64.
                 let [re, im] = unsafe { (bits as usize as *const [f64; 2]).read_unaligned() };

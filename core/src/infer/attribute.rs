@@ -59,8 +59,8 @@ impl Solver<'_, '_> {
             })?;
             return Ok((Type::new(Kind::Builtin(known)), None, false));
         }
-        if let Kind::Super(class, of) = *ty {
-            return self.attribute_behind(i, v, class, of, name);
+        if let Kind::Super(class, _) = *ty {
+            return self.attribute_behind(i, &v.part(0), class, name);
         }
         // What None has is nothing: an attribute of an optional value is one of the value, with a check.
         if let Kind::Optional(inner) = *ty {

@@ -267,6 +267,14 @@ impl Solver<'_, '_> {
             {
                 self.of_dataclass(i, op, class, of, named)
             }
+            id::DATACLASSES_REPLACE
+                if let [of] = positional.as_slice()
+                    && promote::is_variant(self.source_arg(of)?.ty) =>
+            {
+                self.dispatch(i, &of.clone(), &mut |s, way| {
+                    s.call_operation(i, op, callee, vec![way.clone()], named.clone())
+                })
+            }
             id::BUILTINS_SUPER if positional.len() == 2 => self.super_of(i, &positional),
             id::INSTANCE_MAKE => self.make_instance(i, positional),
             id::MEMBER_MAKE => self.make_member(i, &positional),

@@ -45,6 +45,8 @@ impl Solver<'_, '_> {
                     let all = vec![of, positional[1].clone()];
                     return Ok(Some(self.call_written(i, class, Written::Contains, all, vec![])));
                 }
+                // The class is called.
+                id::BUILTINS_MAP | id::BUILTINS_FILTER if k == 0 => {}
                 _ if k == 0 && op == id::BUILTINS_LEN || super::special::goes_through(op) => {
                     let members = (0..count).map(|n| GlobalValue::Member(class, n)).collect();
                     let of_each = vec![Type::new(Kind::Member(class)); count as usize];
@@ -87,7 +89,8 @@ impl Solver<'_, '_> {
             return Err(Diagnostic::new(Code::BadCall, text));
         };
         let is = |c: &ClassDef| c.is_a(named.id);
-        if !is(classes::class_of(ty)) && !classes::class_named(ty).is_some_and(is) {
+        let each = if let Kind::Variant(m) = ty.kind() { m } else { std::slice::from_ref(&ty) };
+        if !each.iter().all(|t| is(classes::class_of(*t)) || classes::class_named(*t).is_some_and(is)) {
             let text = format!("super(type, obj): {ty} is no instance or subtype of {}", named.name);
             return Err(Diagnostic::new(Code::BadCall, text));
         }
@@ -95,15 +98,18 @@ impl Solver<'_, '_> {
         Ok((Type::new(Kind::Super(named, ty)), None, false))
     }
 
-    /// `super().name`.
+    /// `super().name`, of the value that `super` was given.
     pub(super) fn attribute_behind(
         &mut self,
         i: Inst,
         v: &Source,
         behind: &'static ClassDef,
-        of: Type,
         name: &str,
     ) -> Typed {
+        let of = self.source_arg(v)?.ty;
+        if crate::types::promote::is_variant(of) {
+            return self.dispatch(i, v, &mut |s, way| s.attribute_behind(i, way, behind, name));
+        }
         let named = classes::class_named(of).filter(|c| c.is_a(behind.id));
         let class = named.unwrap_or_else(|| classes::class_of(of));
         let Some(found) = self.session.host.class_attr_behind(class, behind, name) else {
@@ -115,7 +121,7 @@ impl Solver<'_, '_> {
         };
         match named {
             Some(_) => self.of_user_class(i, of, class, name, found),
-            None => self.of_user_instance(i, &v.part(0), of, name, found),
+            None => self.of_user_instance(i, v, of, name, found),
         }
     }
 

@@ -189,6 +189,11 @@ impl Solver<'_, '_> {
                 s.rows(i, path, each, vec![])
             }));
         }
+        if path == id::BUILTINS_CALLABLE {
+            let class = class_of(first)?;
+            let yes = self.has_own(class, Slot::Call).is_some();
+            return Some(Ok((Type::bool(), Some(Const::Bool(yes)), false)));
+        }
         if let id::COPY_COPY | id::COPY_DEEPCOPY = path {
             return self.copies_itself(path, first).map(Err);
         }
@@ -239,6 +244,14 @@ impl Solver<'_, '_> {
             }
             _ => false,
         };
+        // Where they do not compare, only if it has a method of its own for that.
+        let overridden = |s: &Self| match (class_of(first).and_then(|c| s.has_own(c, of_right)), &right) {
+            (Some(ClassAttr::Method(of_left)), Some((_, ClassAttr::Method(of_right)))) => {
+                of_left != *of_right
+            }
+            _ => true,
+        };
+        let derived = derived && (of_left.compares() || overridden(self));
         // Tuples compare and add to tuples themselves.
         let of_tuple = left.is_none()
             && matches!(first.kind(), Kind::NamedTuple(..))
@@ -251,8 +264,8 @@ impl Solver<'_, '_> {
         }
         let left = left.map(|(class, attr)| (class, of_left, attr, args.to_vec()));
         let right = right
-            // Operands of one class ask the same method once, but in comparisons.
-            .filter(|_| left.is_none() || of_left.compares() || class_of(first) != class_of(second))
+            // Operands of one class are not asked for the reflected method, but in comparisons.
+            .filter(|_| of_left.compares() || class_of(first) != class_of(second))
             .map(|(class, attr)| (class, of_right, attr, vec![args[1].clone(), args[0].clone()]));
         let both = if derived { [right, left] } else { [left, right] };
         Some(self.ask_in_turn(i, path, [first, second], both.into_iter().flatten().collect()))

@@ -35,6 +35,7 @@ super::identity::op_ids! {
     MATCH_MAPPING = "match.mapping",
     BUILTINS_ROUND = "builtins.round" [computes],
     BUILTINS_HASH = "builtins.hash",
+    BUILTINS_CALLABLE = "builtins.callable",
 }
 
 pub(crate) static OPS: &[OpDef] = &[
@@ -652,7 +653,8 @@ fn mapping_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 fn hashable(t: Type) -> bool {
     t.is_number()
-        || matches!(*t, Kind::Str | Kind::Bytes)
+        || matches!(*t, Kind::Str | Kind::Bytes | Kind::None)
+        || t.as_optional().is_some_and(hashable)
         || !matches!(t.kind(), Kind::Frozen(c, _) if !c.generated().hash)
             && t.parts().is_some_and(|m| m.iter().all(|t| hashable(*t)))
 }
@@ -663,6 +665,17 @@ fn hash(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
         let all = parts.iter().zip(m).map(|(p, t)| hash(cx, p, *t)).collect::<Result<Vec<_>>>()?;
         let (at, n) = (cx.spill(&all), cx.b.i64(all.len() as i64));
         return Ok(cx.helper_value(&num::tuple_hash, &[at, n]));
+    }
+    if *t == Kind::None {
+        return Ok(cx.helper_value(&num::none_hash, &[]));
+    }
+    if let Kind::Optional(inner) = *t {
+        let r = cx.if_else(
+            v[0],
+            |cx| Ok(vec![hash(cx, &v[1..], inner)?]),
+            |cx| Ok(vec![cx.helper_value(&num::none_hash, &[])]),
+        )?;
+        return Ok(r[0]);
     }
     if matches!(*t, Kind::Str | Kind::Bytes) {
         return Ok(cx.helper_value(&super::string::str_hash, &[v[0]]));

@@ -82,6 +82,8 @@ crate::runtime_fns! {
     fn float_hash(x: f64) -> i64 [Pure, Never];
     /// `hash(complex(re, im))`.
     fn complex_hash(re: f64, im: f64) -> i64 [Pure, Never];
+    /// `hash(None)`, which differs between processes before Python 3.12.
+    fn none_hash() -> i64 [Reads, Never];
     /// `hash` of a tuple from the hashes of its `n` members.
     fn tuple_hash(hashes: *const i64, n: i64) -> i64 [Reads, Never];
     /// `a / b`; ZeroDivisionError.

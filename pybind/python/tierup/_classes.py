@@ -45,6 +45,8 @@ def _look(cls):
     params = cls.__dict__.get("__dataclass_params__")
     if params is None or not params.frozen or not isinstance(cls.__dict__.get("__dataclass_fields__"), dict):
         return None, False
+    if issubclass(cls, BaseException):
+        return None, False
     plain = _reference(cls)
     if not all(_same(cls, plain, name) for name in ("__setattr__", "__delattr__")):
         return None, False
@@ -59,7 +61,7 @@ def _look(cls):
     equality = _same(cls, plain, "__eq__") and cls.__ne__ is object.__ne__
     order = equality and all(_same(cls, plain, name) for name in ORDER)
     generated = names, equality, order, _same(cls, plain, "__hash__"), _same(cls, plain, "__repr__")
-    return generated, _same(cls, plain, "__init__")
+    return generated, _same(cls, plain, "__init__") and type(cls).__call__ is type.__call__
 
 
 def constructor(cls):
@@ -70,7 +72,8 @@ def constructor(cls):
     if known is not None and all(a is b or a == b for a, b in zip(known[0], state, strict=True)):
         return known[1]
     if not _looked_at(cls)[1]:
-        raise ValueError(f"{cls.__name__} has its own __init__, which is not compiled for a frozen dataclass")
+        what = "its own __init__" if type(cls).__call__ is type.__call__ else "a metaclass with its own __call__"
+        raise ValueError(f"{cls.__name__} has {what}, which is not compiled for a frozen dataclass")
     made = _written(cls)
     # Where it lives as long as the class does, and no longer.
     type.__setattr__(cls, "_tierup_constructor_", (state, made))

@@ -45,7 +45,7 @@ pub(crate) fn known(t: Type) -> Result<Type, Failure> {
                 ],
             });
         }
-        if let Kind::List(_) | Kind::Container(..) | Kind::Optional(_) = *t {
+        if let Kind::List(_) | Kind::Container(..) | Kind::Optional(_) | Kind::Frozen(..) = *t {
             return t.arguments().iter().find_map(unknown);
         }
         t.members()?.iter().find_map(|t| unknown(*t))

@@ -422,7 +422,7 @@ pub(crate) fn sample(site: &Site) -> *mut u8 {
         return std::ptr::null_mut();
     }
     let calls = unit.calls.load(Ordering::Relaxed);
-    let lasts = unit.asked.swap(calls, Ordering::Relaxed) - calls <= 1;
+    let lasts = unit.asked.swap(calls, Ordering::Relaxed).wrapping_sub(calls) <= 1;
     // Who is asked in an inner loop was asked outside of it at the samples before.
     let samples = 1 + site.level;
     let heat = unit.heat.fetch_add(samples, Ordering::Relaxed) + samples;

@@ -1,6 +1,14 @@
 //! `hash` of numbers and tuples, as CPython defines it: numbers that are equal hash alike, whatever their
 //! type.
 
+/// `hash(None)` of the Python that runs; what 3.12 and later have until it says so.
+pub(crate) static NONE: std::sync::atomic::AtomicI64 = std::sync::atomic::AtomicI64::new(0xfca8_6420);
+
+/// Says what `hash(None)` is.
+pub fn set_none(hash: i64) {
+    NONE.store(hash, std::sync::atomic::Ordering::Relaxed);
+}
+
 /// Numbers hash to their value modulo this prime.
 const MODULUS: u64 = (1 << 61) - 1;
 

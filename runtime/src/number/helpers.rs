@@ -157,6 +157,9 @@ impl Helpers for Native {
     unsafe fn complex_hash(re: f64, im: f64) -> i64 {
         hash::complex(re, im)
     }
+    unsafe fn none_hash() -> i64 {
+        hash::NONE.load(std::sync::atomic::Ordering::Relaxed)
+    }
     unsafe fn tuple_hash(hashes: *const i64, n: i64) -> i64 {
         // SAFETY: compiled code passes `n` hashes.
         hash::tuple(unsafe { crate::raw_slice(hashes, n) })

@@ -46,6 +46,9 @@ pub(super) fn unhashable(t: Type) -> Option<String> {
 
 /// Whether a value of type `key` may be equal to a key of type `held`.
 pub(in crate::ops) fn may_be_key(key: Type, held: Type) -> bool {
+    if let (Kind::Frozen(c, x), Kind::Frozen(d, y)) = (key.kind(), held.kind()) {
+        return c == d && x.iter().zip(y).all(|(x, y)| may_be_key(*x, *y));
+    }
     match (key.members(), held.members()) {
         (Some(x), Some(y)) => x.len() == y.len() && x.iter().zip(y).all(|(x, y)| may_be_key(*x, *y)),
         (None, None) => key.is_number() && held.is_number() || key == held,
