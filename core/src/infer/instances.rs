@@ -24,9 +24,9 @@ impl Solver<'_, '_> {
         self.call(i, &Source::Global(GlobalValue::Function(func)), all, named)
     }
 
-    /// What is done with an enumeration: `Class[name]`, `x in Class`. What goes through it, or asks how many
+    /// What is done with a class whose instances are values: `Class[int]`; with an enumeration `Class[name]`, `x in Class`. What goes through it, or asks how many
     /// members it has, is given the tuple of these.
-    pub(super) fn of_enumeration(
+    pub(super) fn of_value_class(
         &mut self,
         i: Inst,
         op: OpId,
@@ -34,6 +34,15 @@ impl Solver<'_, '_> {
     ) -> Result<Option<Typed>> {
         for (k, s) in positional.iter_mut().enumerate() {
             let Kind::Class(class) = *self.source_arg(s)?.ty.kind() else { continue };
+            // `Box[int]` is the class, whatever types it is for.
+            if op == id::GETITEM
+                && k == 0
+                && class.is_frozen()
+                && self.session.class_attr(class, "__class_getitem__").is_some()
+            {
+                self.out.resolved.insert(i, Resolved::Same(s.clone()));
+                return Ok(Some(Ok((Type::new(Kind::Class(class)), None, false))));
+            }
             let Some(count) = class.member_count() else { continue };
             let of = Source::Global(GlobalValue::Class(class));
             match op {

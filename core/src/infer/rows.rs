@@ -110,7 +110,7 @@ impl<'h> Solver<'_, 'h> {
         if let Some(known) = self.without_a_row(i, id, &positional, &named) {
             return known;
         }
-        if let Some(typed) = self.of_enumeration(i, id, &mut positional)? {
+        if let Some(typed) = self.of_value_class(i, id, &mut positional)? {
             return typed;
         }
         let mut passes_over = (special::Rows::All, None);

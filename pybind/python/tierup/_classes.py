@@ -42,8 +42,9 @@ def _looked_at(cls):
 
 
 def _look(cls):
-    params = cls.__dict__.get("__dataclass_params__")
-    if params is None or not params.frozen or not isinstance(cls.__dict__.get("__dataclass_fields__"), dict):
+    # A class below one without fields of its own has those of that, and its methods.
+    params = getattr(cls, "__dataclass_params__", None)
+    if params is None or not params.frozen or not isinstance(getattr(cls, "__dataclass_fields__", None), dict):
         return None, False
     if issubclass(cls, BaseException):
         return None, False
