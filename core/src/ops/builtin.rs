@@ -196,9 +196,9 @@ pub(crate) static OPS: &[OpDef] = &[
         &["operator._combined_hash"],
         "hashes",
         Body::Lir(
-            |cx, a| match *cx.vars.resolve(a[0].ty) {
-                Kind::List(e) if e.is_int() && e.is_weak() => Ok(Answer::of(Type::int())),
-                _ => Err(no_match("_combined_hash()", a)),
+            |cx, a| {
+                let ints = matches!(*cx.vars.resolve(a[0].ty), Kind::List(e) if e.is_int() && e.is_weak());
+                ints.then(|| Answer::of(Type::int())).ok_or_else(|| no_match("_combined_hash()", a))
             },
             |cx, c| {
                 let list = c.args[0][0];

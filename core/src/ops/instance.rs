@@ -62,11 +62,14 @@ pub(crate) static OPS: &[OpDef] = &[
         &["dataclasses.is_dataclass"],
         "obj",
         Body::Lir(
-            |_, a| match a[0].ty.kind() {
-                Kind::Frozen(..) => Ok(Answer::constant(Const::Bool(true))),
-                Kind::Class(c) if c.is_frozen() => Ok(Answer::constant(Const::Bool(true))),
-                Kind::Class(_) => Err(no_match("is_dataclass()", a)),
-                _ => Ok(Answer::constant(Const::Bool(false))),
+            |_, a| {
+                if let Kind::Class(c) = a[0].ty.kind()
+                    && !c.is_frozen()
+                {
+                    return Err(no_match("is_dataclass()", a));
+                }
+                let is = matches!(a[0].ty.kind(), Kind::Frozen(..) | Kind::Class(_));
+                Ok(Answer::constant(Const::Bool(is)))
             },
             |cx, _| Ok(vec![cx.b.bool(false)]),
         ),
@@ -83,9 +86,9 @@ pub(crate) static OPS: &[OpDef] = &[
         &["operator._number_of"],
         "x",
         Body::Lir(
-            |_, a| match a[0].ty.kind() {
-                Kind::Member(_) => Ok(Answer::of(Type::int())),
-                _ => Err(no_match("_number_of()", a)),
+            |_, a| {
+                let is = matches!(a[0].ty.kind(), Kind::Member(_));
+                is.then(|| Answer::of(Type::int())).ok_or_else(|| no_match("_number_of()", a))
             },
             |_, c| Ok(c.args[0].clone()),
         ),
@@ -103,9 +106,9 @@ pub(crate) static OPS: &[OpDef] = &[
         &["operator._fields"],
         "x",
         Body::Lir(
-            |_, a| match a[0].ty.kind() {
-                Kind::Frozen(_, m) => Ok(Answer::of(Type::tuple(m.clone())).known(a[0].konst.clone())),
-                _ => Err(no_match("_fields()", a)),
+            |_, a| {
+                let Kind::Frozen(_, m) = a[0].ty.kind() else { return Err(no_match("_fields()", a)) };
+                Ok(Answer::of(Type::tuple(m.clone())).known(a[0].konst.clone()))
             },
             |_, c| Ok(c.args[0].clone()),
         ),
