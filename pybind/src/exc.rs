@@ -267,11 +267,12 @@ fn linked<'py>(
         if let Some(r) = raised {
             let traceback = r.traceback(py);
             // A class may refuse to have attributes set.
-            // SAFETY: a live exception, and a live traceback or none.
-            if let Some(t) = &traceback
-                && unsafe { ffi::PyException_SetTraceback(e.as_ptr(), t.as_ptr()) } != 0
-            {
-                return Err(PyErr::fetch(py));
+            if let Some(t) = &traceback {
+                // SAFETY: a live exception, and a live traceback.
+                let failed = unsafe { ffi::PyException_SetTraceback(e.as_ptr(), t.as_ptr()) };
+                if failed != 0 {
+                    return Err(PyErr::fetch(py));
+                }
             }
         }
     }
