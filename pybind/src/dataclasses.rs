@@ -58,3 +58,16 @@ pub(crate) fn without_guard<'py>(method: &Bound<'py, PyAny>) -> PyResult<Option<
     let found = module(method.py())?.call_method1(pyo3::intern!(method.py(), "without_guard"), (method,))?;
     Ok((!found.is_none()).then_some(found))
 }
+
+/// A generated `__eq__` without the question whether both are one object, which values do not know.
+pub(crate) fn without_identity<'py>(
+    class: &Bound<'py, PyType>,
+    method: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if !may_be(class) || !method.is_instance_of::<PyFunction>() {
+        return Ok(None);
+    }
+    let found =
+        module(class.py())?.call_method1(pyo3::intern!(class.py(), "without_identity"), (class, method))?;
+    Ok((!found.is_none()).then_some(found))
+}

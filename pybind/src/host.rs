@@ -238,7 +238,11 @@ impl<'py> PyHost<'py> {
         if is_made_by_namedtuple(raw, &kind)? {
             return Ok(None);
         }
-        let unwrapped = if name == "__repr__" { dataclasses::without_guard(raw)? } else { None };
+        let unwrapped = match name {
+            "__repr__" => dataclasses::without_guard(raw)?,
+            "__eq__" => dataclasses::without_identity(class, raw)?,
+            _ => None,
+        };
         let raw = unwrapped.as_ref().unwrap_or(raw);
         let function = |object: &Bound<'py, PyAny>| -> std::result::Result<Option<FuncId>, Failure> {
             let Some(f) = functions::python_function(object) else { return Ok(None) };

@@ -8,6 +8,7 @@ import builtins
 import dataclasses
 import inspect
 import operator
+import sys
 import types
 
 from . import _calls
@@ -87,8 +88,23 @@ def without_guard(method):
     return method.__wrapped__ if method.__code__ is guard.__code__ else None
 
 
-def _reference(cls):
-    """A class with the same fields, for its methods, which compare, hash and show all of them."""
+def without_identity(cls, method):
+    """From Python 3.13 on a generated `__eq__` asks first whether both are one object; None of any other method."""
+    if sys.version_info < (3, 13) or frozen(cls) is None or _code(method) != _code(_reference(cls, whole=False).__eq__):
+        return None
+    known = cls.__dict__.get("_tierup_equality_")
+    if known is None or known[0] is not method:
+        same = " and ".join(f"self.{f.name}==other.{f.name}" for f in dataclasses.fields(cls) if f.compare) or "True"
+        text = f"def __eq__(self, other):\n    if other.__class__ is self.__class__:\n        return {same}\n    return NotImplemented\n"
+        scope = {"__builtins__": builtins}
+        exec(compile(text, _calls._PATH % "dataclass", "exec"), scope)
+        known = method, scope["__eq__"]
+        type.__setattr__(cls, "_tierup_equality_", known)
+    return known[1]
+
+
+def _reference(cls, whole=True):
+    """A class with the same fields, for its methods; `whole` compares, hashes and shows all of them."""
     members = []
     for f in cls.__dataclass_fields__.values():
         if f._field_type is dataclasses._FIELD_CLASSVAR:
@@ -96,6 +112,8 @@ def _reference(cls):
         of = dict(default=f.default, default_factory=f.default_factory, init=f.init)
         if f.kw_only is not dataclasses.MISSING:
             of["kw_only"] = f.kw_only
+        if not whole:
+            of.update(repr=f.repr, hash=f.hash, compare=f.compare)
         kind = object if f._field_type is dataclasses._FIELD else dataclasses.InitVar[object]
         members.append((f.name, kind, dataclasses.field(**of)))
     # Without a text of its own, its signature would be put together.

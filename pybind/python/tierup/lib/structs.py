@@ -1,11 +1,14 @@
 """Python's modules ``struct`` and ``binascii``."""
 
 import operator
+import sys
 from binascii import Error
 from struct import calcsize, error
 
 import numpy as np
 
+# Messages name the code of the format.
+_SAYS_CODES = sys.version_info >= (3, 12)
 
 
 def unpack(format, buffer):
@@ -62,31 +65,39 @@ def _float(code, native, x):
 
 def _int(code, native, x):
     if code == "b":
-        if x < -128 or x > 127:
-            raise error("byte format requires -128 <= number <= 127")
+        _within(code, "byte", x, -128, 127)
     elif code == "B":
-        if x < 0 or x > 255:
-            raise error("ubyte format requires 0 <= number <= 255")
+        _within(code, "ubyte", x, 0, 255)
     elif code == "h":
-        if x < -32768 or x > 32767:
-            raise error("short format requires -32768 <= number <= 32767")
+        _within(code, "short", x, -32768, 32767)
     elif code == "H":
-        if x < 0 or x > 65535:
-            raise error("ushort format requires 0 <= number <= 65535")
+        _within(code, "ushort", x, 0, 65535)
     elif code == "i" or code == "l" and not native:
-        if x < -2147483648 or x > 2147483647:
-            raise error("'" + code + "' format requires -2147483648 <= number <= 2147483647")
+        _within(code, "'" + code + "'", x, -2147483648, 2147483647)
     elif code == "I" or code == "L" and not native:
         if x < 0:
-            raise error("argument out of range")
-        if x > 4294967295:
-            raise error("'" + code + "' format requires 0 <= number <= 4294967295")
+            raise error(_named(code, "0", "4294967295"))
+        _within(code, "'" + code + "'", x, 0, 4294967295)
     elif code == "Q" or code == "L" or code == "N":
         if x < 0:
-            raise error("argument out of range")
+            raise error(_named(code, "0", "18446744073709551615"))
     elif x > 9223372036854775807:
-        raise error("argument out of range")
+        raise error(_named(code, "-9223372036854775808", "9223372036854775807"))
     return x
+
+
+def _within(code, name, x, low, high):
+    """`name` is what messages before Python 3.12 call the format."""
+    if x < low or x > high:
+        if _SAYS_CODES:
+            name = "'" + code + "'"
+        raise error(name + " format requires " + str(low) + " <= number <= " + str(high))
+
+
+def _named(code, low, high):
+    if _SAYS_CODES:
+        return "'" + code + "' format requires " + low + " <= number <= " + high
+    return "argument out of range"
 
 
 def hexlify(data, sep, bytes_per_sep):
