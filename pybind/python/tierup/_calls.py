@@ -5,15 +5,12 @@ Each is ordinary Python in a file of the library, so that what goes wrong in one
 
 import builtins
 import functools
-import os
 
 import numpy
 
 from . import _tierup, types
 from ._jit import prange
-
-_PATH = os.path.join(os.path.dirname(__file__), "lib", "<%s>")
-
+from ._paths import WRITTEN
 
 def maker(source, name, names, kind):
     """The function of these parameters that gives the function `name` of a text, which captures them; a library function, as is what it gives."""
@@ -23,7 +20,7 @@ def maker(source, name, names, kind):
     module = {"np": numpy, "elementwise": elementwise, "folds": folds, "prange": prange, "ufunc": ufunc, "stencils": stencils, "__name__": "tierup.lib.made", "__builtins__": builtins}
     if kind == "stencil":
         module["_origin"] = kind
-    exec(compile(text, _PATH % kind, "exec"), module)
+    exec(compile(text, WRITTEN % kind, "exec"), module)
     return module["make"]
 
 

@@ -11,7 +11,7 @@ import operator
 import sys
 import types
 
-from . import _calls
+from ._paths import WRITTEN
 
 ORDER = ("__lt__", "__le__", "__gt__", "__ge__")
 #: What says what a class generates.
@@ -97,7 +97,7 @@ def without_identity(cls, method):
         same = " and ".join(f"self.{f.name}==other.{f.name}" for f in dataclasses.fields(cls) if f.compare) or "True"
         text = f"def __eq__(self, other):\n    if other.__class__ is self.__class__:\n        return {same}\n    return NotImplemented\n"
         scope = {"__builtins__": builtins}
-        exec(compile(text, _calls._PATH % "dataclass", "exec"), scope)
+        exec(compile(text, WRITTEN % "dataclass", "exec"), scope)
         known = method, scope["__eq__"]
         type.__setattr__(cls, "_tierup_equality_", known)
     return known[1]
@@ -185,7 +185,7 @@ def _written(cls):
         lines.append(f"_tierup_made.__post_init__({', '.join(given)})")
     params = ", ".join(places + (["*", *named] if named else []))
     text = f"def __init__({params}):\n" + "".join(f"    {line}\n" for line in [*lines, "return _tierup_made"])
-    exec(compile(text, _calls._PATH % "dataclass", "exec"), scope)
+    exec(compile(text, WRITTEN % "dataclass", "exec"), scope)
     made = scope["__init__"]
     made.__qualname__ = f"{cls.__qualname__}.__init__"
     made.__code__ = made.__code__.replace(co_qualname=made.__qualname__)

@@ -8,7 +8,7 @@ import enum
 import operator
 import sys
 
-from . import _calls
+from ._paths import WRITTEN
 
 #: Python's own classes, whose methods are written anew where a class does not define them.
 OURS = [enum.Enum, *(c for name in ("ReprEnum",) if (c := getattr(enum, name, None)))]
@@ -101,7 +101,7 @@ def _made(name, params, body, scope):
     """A library function out of a text."""
     scope = {"__builtins__": builtins, "operator": operator, **scope}
     text = f"def made({params}):\n" + "".join(f"    {line}\n" for line in body.splitlines())
-    exec(compile(text, _calls._PATH % "enum", "exec"), scope)
+    exec(compile(text, WRITTEN % "enum", "exec"), scope)
     made = scope["made"]
     made.__name__ = made.__qualname__ = name
     made.__code__ = made.__code__.replace(co_name=name, co_qualname=name)
