@@ -12,6 +12,7 @@ from . import _tierup, types
 from ._jit import prange
 from ._paths import WRITTEN
 
+
 def maker(source, name, names, kind):
     """The function of these parameters that gives the function `name` of a text, which captures them; a library function, as is what it gives."""
     body = "".join(f"    {line}\n" for line in source.splitlines())
