@@ -180,11 +180,7 @@ fn instance_of<'py>(py: Python<'py>, handle: u64, parts: &[Arg]) -> PyResult<Bou
     if class.is_subclass_of::<PyTuple>()? {
         return py.get_type::<PyTuple>().call_method1("__new__", (class, parts));
     }
-    let made = py.get_type::<PyAny>().call_method1("__new__", (&class,))?;
-    for (name, value) in def.fields.iter().zip(parts.iter()) {
-        py.get_type::<PyAny>().call_method1("__setattr__", (&made, name, value))?;
-    }
-    Ok(made)
+    crate::convert::made_of(&class, def.fields.iter().map(|f| PyString::intern(py, f)).zip(parts.iter()))
 }
 
 /// The same for the run-time: owned, or null.

@@ -117,3 +117,17 @@ print(f(Color.RED), f(Color.GREEN))
     outs = [subprocess.run([sys.executable, file], capture_output=True, text=True, check=True).stdout for _ in range(2)]
     assert outs[0] == outs[1]
     assert outs[0].startswith("(<Color.RED: 1>, <Color.GREEN: 2>, 'RED', <Color.RED: 1>)")
+
+
+def test_a_metaclass_of_the_programs_own_is_not_passed_over():
+    class Upper(enum.EnumMeta):
+        def __getitem__(cls, name):
+            return super().__getitem__(name.upper())
+
+    class Color(enum.Enum, metaclass=Upper):
+        RED = 1
+
+    with pytest.raises(TypingError, match="cannot take a .*Color"):
+        njit(lambda c: c)(Color.RED)
+    with pytest.raises(TypingError):
+        njit(lambda: Color["red"])()

@@ -22,6 +22,9 @@ def members(cls):
     """How many members a class has, and whether they compare as Enum's do; None where they are no values."""
     if len(cls) == 0 or issubclass(cls, enum.Flag) or cls.__getattribute__ is not object.__getattribute__:
         return None
+    # A metaclass of the program's own may have other members, or find them otherwise.
+    if type(cls) is not enum.EnumMeta:
+        return None
     # With the values of another class, and that class's operations, a member is taken for one of those.
     if any(c not in OURS and not isinstance(c, enum.EnumMeta) and _has_data(c) for c in cls.__mro__):
         return None

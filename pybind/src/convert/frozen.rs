@@ -11,7 +11,6 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 use std::sync::atomic::{AtomicPtr, Ordering};
-use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::infer::state::{DEEPEST, LARGEST};
 use tierup_core::types::{ClassDef, Kind, Type};
 
@@ -35,9 +34,10 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
 fn type_of_instance(obj: &Bound<'_, PyAny>, def: &'static ClassDef) -> Result<Type, Failure> {
     let mut types = vec![];
     for name in &def.fields {
-        let Some(value) = obj.getattr_opt(name.as_str())? else {
+        let Some(value) = obj.getattr_opt(name.as_str())?.filter(|v| !is_computed(v)) else {
             let class = wording::a(&wording::class_name(obj));
-            let text = format!("compiled code cannot take {class} whose field '{name}' has no value");
+            let text =
+                format!("compiled code cannot take {class} whose field '{name}' has no value of its own");
             return Err(recognise::unsupported(text, "give the field a value"));
         };
         types.push(super::part_type(&value)?);
@@ -49,17 +49,7 @@ fn type_of_instance(obj: &Bound<'_, PyAny>, def: &'static ClassDef) -> Result<Ty
             "keep the parts in a list, with numbers that say what belongs together",
         ));
     }
-    if let Some(name) = overrides::hidden(obj, &def.fields)? {
-        let class = wording::a(&wording::class_name(obj));
-        return Err(Diagnostic::new(
-            Code::UnsupportedArgument,
-            format!(
-                "compiled code cannot take {class} that has an attribute '{name}' of its own, which stands in front of that of its class"
-            ),
-        )
-        .help("make it a field, or give it another name")
-        .into());
-    }
+    recognise::refuse_hiding(obj, &def.fields)?;
     Ok(ty)
 }
 
@@ -74,20 +64,22 @@ struct Instance {
 impl Convert for Instance {
     unsafe fn unbox(&self, obj: Obj, class: Class, mut out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
         // SAFETY: the class of a live object, and that object. A value that is read stays alive without the
-        // reference: the instance, which never changes, holds it.
+        // reference: the instance, which never changes, holds it, or it is refused.
         unsafe {
             if class != self.class.load(Ordering::Relaxed) || self.hides(obj) {
                 return None;
             }
             for (name, plan) in self.names.iter().zip(&self.fields) {
+                let py = Python::assume_attached();
                 let value = ffi::PyObject_GetAttr(obj, name.as_ptr());
-                if value.is_null() {
+                let Some(value) = Bound::from_owned_ptr_or_opt(py, value) else {
                     ffi::PyErr_Clear();
                     return None;
+                };
+                if is_computed(&value) {
+                    return None;
                 }
-                let read = plan.unbox(value, out, frame);
-                ffi::Py_DECREF(value);
-                out = read?;
+                out = plan.unbox(value.as_ptr(), out, frame)?;
             }
         }
         Some(out)
@@ -136,13 +128,31 @@ impl Instance {
             .ok_or_else(|| PyRuntimeError::new_err("an instance of a class that is gone"))?
             .into_bound(py)
             .cast_into::<PyType>()?;
-        let made = py.get_type::<PyAny>().call_method1(pyo3::intern!(py, "__new__"), (&class,))?;
-        for (name, value) in self.names.iter().zip(values) {
-            // SAFETY: all are live. A frozen class's own `__setattr__` is passed over, as its `__init__` does.
-            if unsafe { ffi::PyObject_GenericSetAttr(made.as_ptr(), name.as_ptr(), value.as_ptr()) } != 0 {
-                return Err(PyErr::fetch(py));
-            }
-        }
-        Ok(made)
+        let values = values.iter().map(|v| v.bind(py).clone());
+        made_of(&class, self.names.iter().map(|n| n.bind(py).clone()).zip(values))
     }
+}
+
+/// An instance of a class with these fields, made without its `__init__`. A frozen class's own `__setattr__` is
+/// passed over, as its `__init__` does.
+pub(crate) fn made_of<'py>(
+    class: &Bound<'py, PyType>,
+    fields: impl Iterator<Item = (Bound<'py, PyString>, Bound<'py, PyAny>)>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
+    let made = py.get_type::<PyAny>().call_method1(pyo3::intern!(py, "__new__"), (class,))?;
+    for (name, value) in fields {
+        // SAFETY: all are live.
+        if unsafe { ffi::PyObject_GenericSetAttr(made.as_ptr(), name.as_ptr(), value.as_ptr()) } != 0 {
+            return Err(PyErr::fetch(py));
+        }
+    }
+    Ok(made)
+}
+
+/// Whether a value that was just read is held by nobody but the reader: it was computed, and goes when the
+/// reference goes.
+fn is_computed(value: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: a live object.
+    unsafe { ffi::Py_REFCNT(value.as_ptr()) == 1 }
 }

@@ -51,6 +51,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use tierup_core::types::{Container, Kind, Type};
 
+pub(crate) use frozen::made_of;
 pub(crate) use list::Items;
 pub(crate) use protocol::{ARGS, BoxCx, Convert, Frame, GeneratorOf, Lenience, Obj, RESULTS, new_ref};
 pub(crate) use tuple::type_of_keywords;

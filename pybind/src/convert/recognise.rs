@@ -88,6 +88,16 @@ pub(crate) fn refuse_overriding(obj: &Bound<'_, PyAny>) -> Result<(), Failure> {
     .into())
 }
 
+/// An instance with an attribute of its own in front of a method or constant of its class.
+pub(crate) fn refuse_hiding(obj: &Bound<'_, PyAny>, fields: &[String]) -> Result<(), Failure> {
+    let Some(name) = overrides::hidden(obj, fields)? else { return Ok(()) };
+    let class = wording::a(&wording::class_name(obj));
+    let text = format!(
+        "compiled code cannot take {class} that has an attribute '{name}' of its own, which stands in front of that of its class"
+    );
+    Err(unsupported(text, "make it a field, or give it another name"))
+}
+
 /// What to pass instead of an object that has no type.
 pub(crate) fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
     let class = wording::class_name(obj);

@@ -4,13 +4,12 @@ use super::protocol::{BoxCx, Class, Convert, Frame, Obj, result};
 use super::{Constructor, Plan, recognise, unit};
 use crate::errors::Failure;
 use crate::gil::attached;
-use crate::{known, overrides, wording};
+use crate::{known, overrides};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::atomic::{AtomicPtr, Ordering};
-use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::infer::state::{DEEPEST, LARGEST};
 use tierup_core::types::{ClassDef, Kind, Type};
 
@@ -48,17 +47,7 @@ fn type_of_tuple(t: &Bound<'_, PyTuple>) -> Result<Type, Failure> {
     if !t.is_exact_instance_of::<PyTuple>()
         && let Some(c) = known::namedtuple_class(&class)?
     {
-        if let Some(name) = overrides::hidden(t.as_any(), &[])? {
-            let class = wording::a(&wording::class_name(t.as_any()));
-            return Err(Diagnostic::new(
-                Code::UnsupportedArgument,
-                format!(
-                    "compiled code cannot take {class} that has an attribute '{name}' of its own, which stands in front of that of its class"
-                ),
-            )
-            .help("make it a field, or give it another name")
-            .into());
-        }
+        recognise::refuse_hiding(t.as_any(), &[])?;
         return Ok(Type::new(Kind::NamedTuple(c, members)));
     }
     Ok(Type::tuple(members))
