@@ -12,6 +12,7 @@
 //! converted to the type that the signature names (`infer::session`), so that a caller sees no difference
 //! between a function and its declaration.
 
+use crate::types::record::lie_alike;
 use crate::types::{Access, Float, Int, Kind, Layout, Type, promote};
 
 /// Argument types, and what the result is converted to where that is said.
@@ -119,7 +120,7 @@ pub fn conversion(from: Type, to: Type) -> Option<Conversion> {
         (Kind::Tuple(a), Kind::Tuple(b)) => members(a, b),
         (Kind::NamedTuple(c, a), Kind::NamedTuple(d, b)) if c == d => members(a, b),
         (Kind::Slice(a), Kind::Slice(b)) => members(a, b),
-        (Kind::Array(a), Kind::Array(b)) if a.dtype == b.dtype && a.ndim == b.ndim => {
+        (Kind::Array(a), Kind::Array(b)) if lie_alike(a.dtype, b.dtype) && a.ndim == b.ndim => {
             let access = a.access == b.access || b.access == Access::Either || a.access == Access::Write;
             let layout = a.layout == b.layout || b.layout == Layout::A || a.ndim == 0;
             (access && layout).then_some(Safe)

@@ -14,6 +14,8 @@ macro_rules! codes {
         impl Code {
             /// The kebab-case name users see and tests assert.
             pub fn name(self) -> &'static str { match self { $(Code::$Code => $name),+ } }
+            /// The code of that name.
+            pub fn named(name: &str) -> Option<Code> { match name { $($name => Some(Code::$Code),)+ _ => None } }
             /// The Python exception class of `tierup.errors` that reports it.
             pub fn exception(self) -> &'static str { match self { $(Code::$Code => stringify!($exception)),+ } }
         }
@@ -41,6 +43,10 @@ codes! {
     ImmutableField = "immutable-field", TypingError;
     /// A call does not fit the parameters of what it calls.
     BadCall = "bad-call", TypingError;
+    /// Two rows of a function fit a call, and none is closer.
+    AmbiguousDispatch = "ambiguous-dispatch", TypingError;
+    /// A class lacks something that a protocol asks for which was declared.
+    UnsatisfiedBound = "unsatisfied-bound", TypingError;
     /// Two values that meet have types that no common type holds.
     CannotUnify = "cannot-unify", TypingError;
     /// An operation needs a value that is known when the function is compiled.
@@ -51,6 +57,8 @@ codes! {
     RunawayRecursion = "runaway-recursion", TypingError;
     /// A signature or type that cannot be understood.
     BadSignature = "bad-signature", TypingError;
+    /// Text of LIR that is not that of an opaque function.
+    BadLir = "bad-lir", TypingError;
     /// An iteration of a parallel loop needs or overwrites what another one writes at the same time.
     ParallelRace = "parallel-race", TypingError;
     /// Control leaves a parallel loop from inside.

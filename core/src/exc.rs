@@ -63,6 +63,9 @@ classes! {
     AxisError: ValueError + IndexError = 38;
     UnicodeDecodeError: UnicodeError = 39;
     UnicodeEncodeError: UnicodeError = 40;
+    /// An integer of Python's has outgrown 64 bits where Python's answer is promised. Python would go on, so no
+    /// handler of the program is for it.
+    IntegerOverflow: BaseException = 41;
 }
 
 impl Class {

@@ -11,6 +11,12 @@ pub enum Wait {
     Shuffle { mask: u32, bits: u64, lane: u32 },
     /// The same; then it knows which lanes have voted yes.
     Ballot { mask: u32, vote: bool },
+    /// The same; then it knows which lanes have brought the same bits.
+    Match { mask: u32, bits: u64 },
+    /// All threads of the block, as `Block`; then it knows how many have voted yes.
+    Count { vote: bool },
+    /// All threads of the grid that have not ended.
+    Grid,
 }
 
 /// Threads of a warp.
@@ -19,8 +25,11 @@ pub const WARP: usize = 32;
 impl Wait {
     fn mask(self) -> Option<u32> {
         match self {
-            Wait::Block => None,
-            Wait::Warp { mask } | Wait::Shuffle { mask, .. } | Wait::Ballot { mask, .. } => Some(mask),
+            Wait::Block | Wait::Count { .. } | Wait::Grid => None,
+            Wait::Warp { mask }
+            | Wait::Shuffle { mask, .. }
+            | Wait::Ballot { mask, .. }
+            | Wait::Match { mask, .. } => Some(mask),
         }
     }
 }
@@ -31,6 +40,10 @@ pub fn release(threads: &[Option<Wait>]) -> Vec<(usize, u64)> {
     let live = || threads.iter().enumerate().filter_map(|(k, w)| w.map(|w| (k, w)));
     if live().all(|(_, w)| w == Wait::Block) {
         return live().map(|(k, _)| (k, 0)).collect();
+    }
+    if live().all(|(_, w)| matches!(w, Wait::Count { .. })) {
+        let yes = live().filter(|(_, w)| *w == Wait::Count { vote: true }).count();
+        return live().map(|(k, _)| (k, yes as u64)).collect();
     }
     live().filter_map(|(k, wait)| answer(threads, k, wait).map(|a| (k, a))).collect()
 }
@@ -45,7 +58,10 @@ fn answer(threads: &[Option<Wait>], k: usize, wait: Wait) -> Option<u64> {
         return None;
     }
     Some(match wait {
-        Wait::Block | Wait::Warp { .. } => 0,
+        Wait::Block | Wait::Warp { .. } | Wait::Count { .. } | Wait::Grid => 0,
+        Wait::Match { bits, .. } => named()
+            .filter(|(_, w)| matches!(w, Some(Wait::Match { bits: b, .. }) if *b == bits))
+            .fold(0, |same, (lane, _)| same | 1 << lane),
         Wait::Shuffle { bits, lane, .. } => {
             let source = named().find(|(l, _)| *l == lane as usize % WARP);
             match source {
@@ -76,5 +92,12 @@ mod tests {
         assert_eq!(release(&[shuffle(10, 1), shuffle(11, 2), shuffle(12, 5)]), [(0, 11), (1, 12), (2, 12)]);
         let ballot = |vote| Some(Wait::Ballot { mask: 7, vote });
         assert_eq!(release(&[ballot(true), ballot(false), ballot(true)]), [(0, 5), (1, 5), (2, 5)]);
+        let same = |bits| Some(Wait::Match { mask: 7, bits });
+        assert_eq!(release(&[same(4), same(9), same(4)]), [(0, 5), (1, 2), (2, 5)]);
+        let count = |vote| Some(Wait::Count { vote });
+        assert_eq!(release(&[count(true), None, count(false), count(true)]), [(0, 2), (2, 2), (3, 2)]);
+        assert_eq!(release(&[count(true), block]), []);
+        // Who waits for the grid is let go by whoever runs all of its blocks.
+        assert_eq!(release(&[Some(Wait::Grid), Some(Wait::Grid)]), []);
     }
 }

@@ -4,10 +4,11 @@
 //! Answers are recorded by the host as assumptions of what is being compiled, so that a changed global gives
 //! a new overload.
 
-use crate::diag::Result;
-use crate::handle::FuncId;
+use crate::diag::{Diagnostic, Result};
+use crate::handle::{FuncId, OpId};
 use crate::ssa::Parts;
 use crate::types::{ClassDef, Const, Type};
+use std::sync::Arc;
 
 /// A value known when the function is compiled.
 #[derive(Clone, Debug)]
@@ -15,7 +16,7 @@ pub enum GlobalValue {
     Const(Const),
     /// A function, class or type that the operation table knows by path: `numpy.add`, `builtins.len`,
     /// `math.sin`.
-    Builtin(crate::handle::OpId),
+    Builtin(OpId),
     Module(&'static str),
     /// A Python function (jitted or plain); compiled where it is called.
     Function(FuncId),
@@ -37,6 +38,19 @@ pub enum GlobalValue {
         shape: Vec<i64>,
         strides: Vec<i64>,
     },
+    /// Any other value that an argument could be: a list, a dict, an object. Every call is given it as it is then;
+    /// while the call runs its leaves lie at `place`, in slots like those of arguments.
+    Passed {
+        ty: Type,
+        place: usize,
+    },
+    /// A variable that compiled code assigns to, of a class or a module: a field of what each call is given for it.
+    Variable {
+        of: Box<GlobalValue>,
+        name: Arc<str>,
+    },
+    /// What `typing` says types with; the text says what it is, for the error where it stands for a value.
+    TypeExpression(String),
     /// A function of a library, by its full name, that the operation table does not have.
     Foreign(String),
     /// Something compiled code cannot hold; the text says what, for the error.
@@ -52,6 +66,26 @@ pub enum Written {
     Item,
     /// `x in Class` of an enumeration.
     Contains,
+    /// `replace(x, **changes)` of an instance of a dataclass.
+    Replace,
+    /// `asdict(x)`.
+    AsDict,
+    /// `astuple(x)`.
+    AsTuple,
+}
+
+impl Written {
+    /// What the function is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Written::Call => "call",
+            Written::Item => "item",
+            Written::Contains => "contains",
+            Written::Replace => "replace",
+            Written::AsDict => "asdict",
+            Written::AsTuple => "astuple",
+        }
+    }
 }
 
 /// What a class has under a name.
@@ -71,7 +105,35 @@ pub enum ClassAttr {
     Computed(GlobalValue),
 }
 
+/// What is known of an operand of a call: its type, and its value where that is a constant.
+pub type Operand = (Type, Option<Const>);
+
+/// What a program's overload says of a call.
+#[derive(Clone, Debug)]
+pub enum Offer {
+    /// This is called in the place of what was; whether it is for the values of constants among the operands.
+    Call(GlobalValue, bool),
+    /// It wants the values of these operands, by number.
+    Wanted(Vec<usize>),
+    /// It is not for such operands.
+    Nothing,
+    /// It does not take such operands, or could not say: why.
+    Refused(Diagnostic),
+}
+
+/// What a program has said that values of a type have under a name.
+#[derive(Clone, Copy, Debug)]
+pub enum Added {
+    /// Overloads of a method, which take the value first.
+    Method(FuncId),
+    /// What overloads of a function of the value give.
+    Attribute(FuncId),
+}
+
 pub trait Host {
+    /// What a [`GlobalValue::Passed`] is to be taken for: it was empty, or its fields have to hold more. From now on it
+    /// has that type.
+    fn settle_passed(&self, _place: usize, _ty: Type) {}
     /// The global or builtin `name` of the function that the host knows as `host`.
     fn global(&self, host: u64, name: &str) -> Option<GlobalValue>;
     /// The n-th captured variable of that function; None when unbound.
@@ -84,7 +146,73 @@ pub trait Host {
     }
     /// A function that is written for a class whose instances are values. An error says why there is none.
     fn written_for(&self, class: &ClassDef, _what: Written) -> Result<FuncId> {
-        Err(crate::diag::Diagnostic::internal(format!("a host that writes nothing for {}", class.name)))
+        Err(Diagnostic::internal(format!("a host that writes nothing for {}", class.name)))
+    }
+    /// The type of the instances of a class that says what their fields hold. An error where what it says is none.
+    fn declared_type(&self, class: &ClassDef) -> Result<Type> {
+        Err(Diagnostic::internal(format!("a host that knows no fields of {}", class.name)))
+    }
+    /// What stands for a variable of a class that is assigned to. An error says why it cannot be.
+    fn variable_of(&self, class: &ClassDef, name: &str) -> Result<GlobalValue> {
+        let text = format!("'{name}' is assigned to in the class {}, which never changes", class.name);
+        Err(crate::diag::Diagnostic::new(crate::diag::Code::ImmutableField, text))
+    }
+    /// Whether objects of a class stand for the variables of a module.
+    fn is_for_globals(&self, _class: &ClassDef) -> bool {
+        false
+    }
+    /// What a call with arguments of these types comes to, of a function whose types choose; itself where it is
+    /// called as it is.
+    fn choose(&self, func: FuncId, _: &[Type], _: &[(Arc<str>, Type)]) -> Result<GlobalValue> {
+        Ok(GlobalValue::Function(func))
+    }
+    /// What is called with what a function gives, for it to be what the function declares; the function itself
+    /// where it is that already.
+    fn result(&self, func: FuncId, _: Type) -> Result<GlobalValue> {
+        Ok(GlobalValue::Function(func))
+    }
+    /// The function that stands for the program's overloads of an operation ([`crate::ssa::registry::overload`]).
+    fn overloads_of(&self, _op: OpId) -> Option<FuncId> {
+        None
+    }
+    /// The same of a class, as what makes its instances.
+    fn overloads_of_class(&self, _class: &ClassDef) -> Option<FuncId> {
+        None
+    }
+    /// What the program has added to values of a type.
+    fn added(&self, _of: Type, _name: &str) -> Result<Option<Added>> {
+        Ok(None)
+    }
+    /// What the overloads behind such a function say of a call, one after the other, each perhaps more than once: the
+    /// `n`th answer; none where there are no more.
+    fn overload(
+        &self,
+        _func: FuncId,
+        _n: usize,
+        _positional: &[Operand],
+        _named: &[(Arc<str>, Operand)],
+    ) -> Result<Option<Offer>> {
+        Ok(None)
+    }
+    /// What is said of overloads that have no answer, for an error.
+    fn without_answer(&self, _func: FuncId, _positional: &[Operand]) -> Vec<String> {
+        vec![]
+    }
+    /// What a method whose types choose is when it is taken from the class: it may choose otherwise.
+    fn from_class(&self, func: FuncId) -> FuncId {
+        func
+    }
+    /// A function that calls one whose types choose, and nothing else.
+    fn entry(&self, func: FuncId) -> Result<FuncId> {
+        Ok(func)
+    }
+    /// What a property of a class of the host does when it is assigned to; none where it cannot be.
+    fn property_setter(&self, _class: &ClassDef, _name: &str) -> Option<FuncId> {
+        None
+    }
+    /// Has instances of a class have one more field from the next compilation on; false where they cannot.
+    fn add_field(&self, _class: &ClassDef, _name: &str) -> bool {
+        false
     }
     /// What a class of the host has under that name, its bases included.
     fn class_attr(&self, class: &ClassDef, name: &str) -> Option<ClassAttr> {
@@ -131,7 +259,7 @@ pub trait Host {
     /// A library function that the host writes for these constants: what the function `module.name` of its
     /// package gives for them. A `ValueError` of that is the user's mistake.
     fn written(&self, maker: &str, _args: &[Const]) -> Result<FuncId> {
-        Err(crate::diag::Diagnostic::internal(format!("a host that cannot ask {maker}")))
+        Err(Diagnostic::internal(format!("a host that cannot ask {maker}")))
     }
     /// A library function written in Python, by `module.name` below `tierup.lib`.
     fn library(&self, path: &str) -> Result<FuncId>;

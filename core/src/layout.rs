@@ -243,11 +243,23 @@ pub struct Frame {
     pub resume: i64,
     pub desc: &'static TypeDesc,
     /// 0: dropping the frame is all there is to its end. 1: it has `finally` blocks, and is closed before it
-    /// is dropped. 2: it is being closed.
+    /// is dropped. 2: it is being closed. Else the address of an exception that is thrown in, with a reference.
     pub closing: i64,
     /// Non-zero while it is resumed by a thread that others may disturb: generators that iterations of a
     /// parallel loop share.
     pub busy: AtomicI64,
+}
+
+/// An object of a class of the user's: its fields follow the header, as a struct that `desc` describes.
+#[repr(C)]
+pub struct Instance {
+    pub obj: Obj,
+    pub desc: &'static TypeDesc,
+    /// Where the thread that made it knows it, counted from 1, as one that may be in a ring of objects; 0 for one
+    /// that is in none. The run-time's, as what follows.
+    pub place: u32,
+    /// The number of that thread.
+    pub owner: u32,
 }
 
 /// A `numpy.random.Generator`, held for as long as compiled code draws from it.
@@ -300,6 +312,9 @@ macro_rules! begin_as_counted {
     };
 }
 crate::containers!(begin_as_counted! {});
+
+/// Size of [`Instance`]'s header: where its fields start.
+pub const INSTANCE_HEADER: i32 = std::mem::size_of::<Instance>() as i32;
 
 /// Size of [`Frame`]'s header: where its leaves start.
 pub const FRAME_HEADER: i32 = std::mem::size_of::<Frame>() as i32;

@@ -1,16 +1,18 @@
 //! Functions of the extension module that the Python package builds its interface on.
 
+use crate::decorated::InPython;
 use crate::dispatcher::{self, Core, core_of};
 use crate::engine::Options;
 use crate::errors::Failure;
-use crate::overload::Run;
+use crate::overload::{Asked, Run};
+use crate::struct_types;
 use crate::texts::{parse_type, parse_types};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyType};
 use std::sync::Arc;
 use tierup_core::cpu::Cpu;
-use tierup_core::emit::cx::Options as CodeOptions;
+use tierup_core::emit::cx::{Options as CodeOptions, Overflow};
 use tierup_core::lir::explain::Place;
 use tierup_core::ssa::Parts;
 use tierup_runtime::engine::promote::{self, Osr, Policy};
@@ -22,7 +24,9 @@ fn flag(options: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> {
 }
 
 /// A dispatcher for a Python function. `options` are the engine's, resolved: boundscheck, numpy_errors,
-/// overflow_checks, nogil, force_python, inner_loop, kernel, contract, fast_math and parallel (bits).
+/// overflow, nogil, force_python, inner_loop, kernel, contract, fast_math and parallel (bits); `checked` is there where annotations are checked,
+/// and says whether there is one of the result. Where it is not compiled Python runs `instead`, or the function with loops cut out by the
+/// options `lift`; with `by_reference` it is compiled for no arguments that are copied.
 #[pyfunction]
 fn make_dispatcher<'py>(
     func: &Bound<'py, PyAny>,
@@ -32,7 +36,11 @@ fn make_dispatcher<'py>(
     let code = CodeOptions {
         boundscheck: flag(options, "boundscheck")?,
         numpy_errors: flag(options, "numpy_errors")?,
-        overflow_checks: flag(options, "overflow_checks")?,
+        overflow: match options.get_item("overflow")?.map(|v| v.extract::<String>()).transpose()?.as_deref() {
+            Some("raise") => Overflow::Raise,
+            Some("python") => Overflow::Python,
+            Some(_) | None => Overflow::Wrap,
+        },
         fast_math: options.get_item("fast_math")?.map_or(Ok(0), |v| v.extract())?,
         kernel: flag(options, "kernel")?,
         contract: flag(options, "contract")?,
@@ -44,8 +52,18 @@ fn make_dispatcher<'py>(
         parallel: Parts(options.get_item("parallel")?.map_or(Ok(0), |v| v.extract())?),
         force_python: flag(options, "force_python")?,
         inner_loop: flag(options, "inner_loop")?,
+        goes_on: options.contains("instead")?,
     };
-    dispatcher::make(func, fallback, engine, locals_of(options.get_item("locals")?)?)
+    let checked = options.get_item("checked")?.map(|v| v.is_truthy()).transpose()?;
+    let specialised: Vec<usize> = options.get_item("specialize")?.map_or(Ok(vec![]), |v| v.extract())?;
+    let locals = locals_of(options.get_item("locals")?)?;
+    let in_python = match (options.get_item("instead")?, options.get_item("lift")?) {
+        (Some(f), _) => InPython::Instead(f.unbind()),
+        (None, Some(options)) => InPython::Lifted(options.unbind()),
+        (None, None) => InPython::Itself,
+    };
+    let in_python = (in_python, flag(options, "by_reference")?);
+    dispatcher::make(func, fallback, engine, locals, specialised.into(), checked, in_python)
         .map_err(|e| e.into_python(func.py()))
 }
 
@@ -68,12 +86,26 @@ fn py_func<'py>(d: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     core_of(d).map(|c| c.decorated.function(d.py()).clone().into_any())
 }
 
+/// What Python runs where the function is not compiled.
+#[pyfunction]
+fn in_python<'py>(d: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    core_of(d)?.decorated.in_python(d.py()).cloned()
+}
+
+/// Why the last call whose arguments nothing could be compiled for was run by Python; None where there was none.
+#[pyfunction]
+fn refusal(d: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    Ok(core_of(d)?.refusal())
+}
+
 /// Compiles for argument types: a loop of a ufunc, a callback's function.
 #[pyfunction]
 fn compile_for(d: &Bound<'_, PyAny>, args: Vec<String>) -> PyResult<()> {
     let (py, core) = (d.py(), core_of(d)?);
     let args = parse_types(py, &args)?;
-    let o = core.compile(py, &args, true, |_| {}).map_err(|e: Failure| e.into_python(py))?;
+    let o = core
+        .compile(py, &args, &[], Asked::Declared, |host| host.passes_nothing())
+        .map_err(|e: Failure| e.into_python(py))?;
     core.insert(py, o)?;
     Ok(())
 }
@@ -92,7 +124,7 @@ fn declare(d: &Bound<'_, PyAny>, signatures: Vec<(Vec<String>, Option<String>)>,
     core.set_open(open);
     let added = core.declare(known);
     for args in added {
-        match core.compile(py, &args, true, |_| {}) {
+        match core.compile(py, &args, &[], Asked::Declared, |_| {}) {
             Ok(o) => {
                 core.insert(py, o)?;
             }
@@ -103,6 +135,13 @@ fn declare(d: &Bound<'_, PyAny>, signatures: Vec<(Vec<String>, Option<String>)>,
         }
     }
     Ok(())
+}
+
+/// The type of a variable that holds both objects, as text; none where compiled code has no such variable.
+#[pyfunction]
+fn unify_text(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    let of = |x: &Bound<'_, PyAny>| crate::convert::type_of(x).map_err(|e| e.into_python(x.py()));
+    Ok(tierup_core::types::promote::unify(of(a)?, of(b)?).map(|t| t.to_string()))
 }
 
 /// From now on numbers are converted only to types that hold them.
@@ -127,6 +166,16 @@ fn overloads(d: &Bound<'_, PyAny>) -> PyResult<Vec<(Vec<String>, String, Option<
         .collect())
 }
 
+/// The values of arguments that each overload is for: for each argument a list with the value, or an empty one; an
+/// empty list where it is for none.
+#[pyfunction]
+fn overload_values<'py>(d: &Bound<'py, PyAny>) -> PyResult<Vec<Vec<Vec<Bound<'py, PyAny>>>>> {
+    let of = |v: &Option<tierup_core::types::Const>| {
+        v.iter().map(|c| crate::constants::object(d.py(), c)).collect::<PyResult<Vec<_>>>()
+    };
+    core_of(d)?.overloads().iter().map(|o| o.values.iter().map(of).collect()).collect()
+}
+
 /// The text of one level of the `index`-th overload: bytecode, ssa, typed, lir, clif, asm.
 #[pyfunction]
 fn inspect(d: &Bound<'_, PyAny>, index: usize, level: &str) -> PyResult<Option<String>> {
@@ -134,21 +183,22 @@ fn inspect(d: &Bound<'_, PyAny>, index: usize, level: &str) -> PyResult<Option<S
     let list = core.overloads();
     let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
     match &o.run {
-        Run::Compiled(_) => core.text(d.py(), &o.args, level).map_err(|e| e.into_python(d.py())),
+        Run::Compiled(_) => core.text(d.py(), o, level).map_err(|e| e.into_python(d.py())),
         Run::Python(_) => Ok(None),
     }
 }
 
 /// What became of the `index`-th overload in tier 1, a dict: inlined, calls, fused (file, line, function or
 /// operations), checks (file, line, only in the slow copy of a loop), allocations (file, line, helper, in a
-/// loop), loops (file, first line, last line), remarks (texts, or None without LLVM).
+/// loop), streams (file, line, why a generator keeps its frame), loops (file, first line, last line), remarks
+/// (texts, or None without LLVM).
 #[pyfunction]
 fn explain<'py>(d: &Bound<'py, PyAny>, index: usize) -> PyResult<Option<Bound<'py, PyDict>>> {
     let (py, core) = (d.py(), core_of(d)?);
     let list = core.overloads();
     let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
     let Run::Compiled(_) = &o.run else { return Ok(None) };
-    let e = core.explain(py, &o.args).map_err(|e| e.into_python(py))?;
+    let e = core.explain(py, o).map_err(|e| e.into_python(py))?;
     let f = e.facts;
     let dict = PyDict::new(py);
     let named = |set: std::collections::BTreeSet<(Place, String)>| {
@@ -165,6 +215,7 @@ fn explain<'py>(d: &Bound<'py, PyAny>, index: usize) -> PyResult<Option<Bound<'p
         "allocations",
         f.allocations.into_iter().map(|(p, name, inside)| (p.file, p.line, name, inside)).collect::<Vec<_>>(),
     )?;
+    dict.set_item("streams", named(f.streams))?;
     dict.set_item("loops", f.loops.into_iter().map(|(p, last)| (p.file, p.line, last)).collect::<Vec<_>>())?;
     dict.set_item("remarks", e.remarks)?;
     Ok(Some(dict))
@@ -177,9 +228,7 @@ fn inspect_ptx(d: &Bound<'_, PyAny>, index: usize, capability: u32) -> PyResult<
     let list = core.overloads();
     let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
     match &o.run {
-        Run::Compiled(_) => {
-            core.ptx(d.py(), &o.args, capability).map(Some).map_err(|e| e.into_python(d.py()))
-        }
+        Run::Compiled(_) => core.ptx(d.py(), o, capability).map(Some).map_err(|e| e.into_python(d.py())),
         Run::Python(_) => Ok(None),
     }
 }
@@ -354,7 +403,7 @@ fn parallel_arrays(
     let list = core.overloads();
     let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
     let (Run::Compiled(_), true) = (&o.run, core.decorated.options.parallel.any()) else { return Ok(vec![]) };
-    let notes = core.parallel_notes(py, &o.args).map_err(|e| e.into_python(py))?;
+    let notes = core.parallel_notes(py, o).map_err(|e| e.into_python(py))?;
     Ok(notes.into_iter().map(|n| (n.place.file, n.place.line, n.steps, n.serial, n.with, n.only)).collect())
 }
 
@@ -455,6 +504,7 @@ fn after_fork() {
     promote::after_fork();
     tierup_runtime::random::after_fork();
     tierup_runtime::parallel::after_fork();
+    crate::convert::native::turns::after_fork();
     crate::ctx::after_fork()
 }
 
@@ -490,6 +540,12 @@ fn indexed_parameters(
     Ok(tierup_core::ssa::reads::accesses(&known).into_iter().map(|a| (a.param, a.writes, a.index)).collect())
 }
 
+/// The type of the instances of a class in native memory.
+#[pyfunction]
+fn declared_type(class: &Bound<'_, PyType>) -> PyResult<String> {
+    struct_types::declared(class).map(|t| format!("{t:#}"))
+}
+
 /// The type that compiled code gives an object.
 #[pyfunction]
 fn type_text(obj: &Bound<'_, PyAny>) -> PyResult<String> {
@@ -498,6 +554,7 @@ fn type_text(obj: &Bound<'_, PyAny>) -> PyResult<String> {
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(make_dispatcher, m)?)?;
+    m.add_function(wrap_pyfunction!(unify_text, m)?)?;
     m.add_function(wrap_pyfunction!(set_fuel, m)?)?;
     m.add_function(wrap_pyfunction!(indexed_parameters, m)?)?;
     m.add_function(wrap_pyfunction!(set_most_threads, m)?)?;
@@ -510,10 +567,13 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(set_parallel_chunksize, m)?)?;
     m.add_function(wrap_pyfunction!(has_llvm, m)?)?;
     m.add_function(wrap_pyfunction!(py_func, m)?)?;
+    m.add_function(wrap_pyfunction!(in_python, m)?)?;
+    m.add_function(wrap_pyfunction!(refusal, m)?)?;
     m.add_function(wrap_pyfunction!(compile_for, m)?)?;
     m.add_function(wrap_pyfunction!(declare, m)?)?;
     m.add_function(wrap_pyfunction!(set_careful, m)?)?;
     m.add_function(wrap_pyfunction!(overloads, m)?)?;
+    m.add_function(wrap_pyfunction!(overload_values, m)?)?;
     m.add_function(wrap_pyfunction!(inspect, m)?)?;
     m.add_function(wrap_pyfunction!(set_trace, m)?)?;
     m.add_function(wrap_pyfunction!(trace_json, m)?)?;
@@ -534,5 +594,6 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(clear_overloads, m)?)?;
     m.add_function(wrap_pyfunction!(set_can_compile, m)?)?;
     m.add_function(wrap_pyfunction!(can_compile, m)?)?;
+    m.add_function(wrap_pyfunction!(declared_type, m)?)?;
     m.add_function(wrap_pyfunction!(type_text, m)?)
 }

@@ -89,6 +89,10 @@ fn entry(callback: &'static Callback) -> Result<*const u8, Failure> {
             .help("pass a pointer to it"),
         )
     };
+    if !o.guards.passed().is_empty() {
+        let text = "a C callback cannot read global lists, dicts and objects";
+        return Err(Diagnostic::new(Code::BadSignature, text).help("keep them in global arrays").into());
+    }
     let pointer = |t: Type| t.as_array().is_none_or(|a| a.ndim == 1 && a.layout == Layout::C);
     let params = o
         .args

@@ -1,10 +1,10 @@
 //! What Python says of classes and attributes when code is compiled: which values are instances of which
 //! class, and what they have.
 
-use crate::{known, npy, operations};
+use crate::{known, npy, objects, operations};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple, PyType, PyTypeMethods};
-use tierup_core::types::{Container, IterType, Kind, Type};
+use tierup_core::types::{ClassDef, Container, IterType, Kind, Type};
 
 fn builtin<'py>(py: Python<'py>, name: &str) -> Option<Bound<'py, PyAny>> {
     py.import("builtins").ok()?.getattr(name).ok()
@@ -27,7 +27,7 @@ fn class_object<'py>(py: Python<'py>, t: Type) -> Option<Bound<'py, PyAny>> {
 }
 
 /// The class of NumPy's scalars of a type.
-fn scalar_class(py: Python<'_>, t: Type) -> Option<Bound<'_, PyAny>> {
+pub(crate) fn scalar_class(py: Python<'_>, t: Type) -> Option<Bound<'_, PyAny>> {
     let n = npy::require(py).ok()?;
     let (class, _) = n.scalars.iter().find(|(_, s)| *s == t)?;
     // SAFETY: NumPy's classes live for ever.
@@ -36,7 +36,7 @@ fn scalar_class(py: Python<'_>, t: Type) -> Option<Bound<'_, PyAny>> {
 
 /// The classes that values of a type may have in Python. Several where compiled code does not tell them
 /// apart.
-fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
+pub(crate) fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
     let names = |all: &[&str]| all.iter().map(|n| builtin(py, n)).collect::<Option<Vec<_>>>();
     let class_of =
         |expression: &std::ffi::CStr| py.eval(expression, None, None).ok().map(|v| v.get_type().into_any());
@@ -55,11 +55,16 @@ fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
         Kind::Tuple(_) => names(&["tuple"]),
         Kind::NamedTuple(c, _) if !c.is_keywords() => Some(vec![known::object_of_def(py, c)?.into_bound(py)]),
         Kind::NamedTuple(..) => names(&["dict"]),
-        Kind::Frozen(c, _) | Kind::Member(c) => Some(vec![known::object_of_def(py, c)?.into_bound(py)]),
+        Kind::Frozen(c, _) | Kind::Object(c, _) | Kind::Member(c) => {
+            Some(vec![known::object_of_def(py, c)?.into_bound(py)])
+        }
         Kind::List(_) => names(&["list"]),
         Kind::Container(c, _) => class_of(c.empty()).map(|c| vec![c]),
         Kind::Range(_) => names(&["range"]),
         Kind::Slice(_) => names(&["slice"]),
+        Kind::Array(a) if a.ndim == 0 && a.dtype.record().is_some() => {
+            Some(vec![py.import("numpy").ok()?.getattr("void").ok()?])
+        }
         Kind::Array(_) => Some(vec![py.import("numpy").ok()?.getattr("ndarray").ok()?]),
         Kind::Module(_) => of_types(py, "ModuleType").map(|c| vec![c]),
         Kind::Function(f) if f.bound => of_types(py, "MethodType").map(|c| vec![c]),
@@ -96,6 +101,8 @@ fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
         | Kind::DType(_)
         | Kind::Variant(_)
         | Kind::Var(_)
+        | Kind::Outer(_)
+        | Kind::Record(_)
         | Kind::Conflict(..) => None,
     }
 }
@@ -121,6 +128,12 @@ pub(crate) fn has_attribute(py: Python<'_>, value: Type, name: &str) -> Option<b
     answers.all(|a| a == Some(first)).then_some(first)
 }
 
+/// Whether a type stands for an abstract class, which other classes may join at any time.
+pub(crate) fn is_abstract(py: Python<'_>, t: Type) -> bool {
+    let name = pyo3::intern!(py, "__abstractmethods__");
+    class_object(py, t).is_some_and(|c| c.hasattr(name).unwrap_or(false))
+}
+
 /// Whether a class answers by itself what its instances are, in Python code that compiled code does not run.
 fn asks_code(class: &Bound<'_, PyAny>) -> PyResult<bool> {
     let meta = class.get_type();
@@ -144,6 +157,25 @@ fn asks_code(class: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(false)
 }
 
+/// Whether values of a type are of the very class that it stands for, and of none below.
+pub(crate) fn is_exact(value: Type) -> bool {
+    matches!(
+        value.kind(),
+        Kind::None
+            | Kind::Bool
+            | Kind::NamedTuple(..)
+            | Kind::Frozen(..)
+            | Kind::Object(..)
+            | Kind::Member(_)
+            | Kind::Range(_)
+            | Kind::Slice(_)
+            | Kind::Ellipsis
+            | Kind::Function(_)
+            | Kind::Builtin(_)
+            | Kind::Module(_)
+    ) || matches!(value.kind(), Kind::Int(_) | Kind::Float(_) | Kind::Complex(_)) && !value.is_weak()
+}
+
 /// Whether values of a type are instances of a class; none where only the value could tell.
 pub(crate) fn is_instance(py: Python<'_>, value: Type, class: Type) -> Option<bool> {
     let class = class_object(py, class)?;
@@ -163,22 +195,7 @@ pub(crate) fn is_instance(py: Python<'_>, value: Type, class: Type) -> Option<bo
         return Some(true);
     }
     // A value of a class below: it came in as its base.
-    let exact = matches!(
-        value.kind(),
-        Kind::None
-            | Kind::Bool
-            | Kind::NamedTuple(..)
-            | Kind::Frozen(..)
-            | Kind::Member(_)
-            | Kind::Range(_)
-            | Kind::Slice(_)
-            | Kind::Ellipsis
-            | Kind::Function(_)
-            | Kind::Builtin(_)
-            | Kind::Module(_)
-    ) || matches!(value.kind(), Kind::Int(_) | Kind::Float(_) | Kind::Complex(_))
-        && !value.is_weak();
-    if exact {
+    if is_exact(value) {
         return Some(false);
     }
     for c in &all {
@@ -266,4 +283,30 @@ pub(crate) fn field_of(descriptor: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     // An itemgetter of several indices makes a tuple.
     let one = class == "_tuplegetter" || of.len() == 1;
     Ok(of.get_item(0)?.extract().ok().filter(|_| one))
+}
+
+/// Why objects of a class are not made in compiled code.
+pub(crate) fn cannot_be_made(object: &Bound<'_, PyType>, class: &ClassDef) -> String {
+    let text = format!("objects of the class {} cannot be made in compiled code", class.name);
+    match objects::why_not(object) {
+        Some(why) => format!("{text}: it {why}"),
+        None => text,
+    }
+}
+
+/// Whether a class method is one that `typing` gives generic classes.
+pub(crate) fn is_of_typing(raw: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Some(function) = raw.getattr_opt("__func__")? else { return Ok(false) };
+    let module = function.getattr_opt("__module__")?.and_then(|m| m.extract::<String>().ok());
+    Ok(module.as_deref() == Some("typing"))
+}
+
+/// What `collections.namedtuple` puts into each of its classes.
+pub(crate) fn is_made_by_namedtuple(raw: &Bound<'_, PyAny>, kind: &str) -> PyResult<bool> {
+    let function =
+        if matches!(kind, "staticmethod" | "classmethod") { raw.getattr("__func__")? } else { raw.clone() };
+    let Ok(function) = function.cast_into::<PyFunction>() else { return Ok(false) };
+    let home: String =
+        function.getattr("__globals__")?.get_item("__name__").and_then(|n| n.extract()).unwrap_or_default();
+    Ok(home == "collections" || home.starts_with("namedtuple_"))
 }

@@ -8,19 +8,21 @@ use crate::convert::{Plan, type_of};
 use crate::dispatcher;
 use crate::errors::Failure as Trouble;
 use crate::guards::Guards;
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PyInt, PyTuple};
+use pyo3::types::{PyDict, PyFloat, PyInt, PyTuple};
 use std::alloc::Layout as Room;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tierup_core::ops::dtype::dtype_name;
 use tierup_core::types::{Access, ArrayType, Layout, Type};
+use tierup_runtime::engine::gpu::Kept;
 use tierup_runtime::gpu::driver::{self, DeviceKernel, Driver, Stream};
 use tierup_runtime::gpu::simulate::HostKernel;
-use tierup_runtime::gpu::{Failure, Launch};
+use tierup_runtime::gpu::{Build, Failure, Launch};
 
 /// Where kernels run.
 #[derive(Clone, Copy)]
-enum Place {
+pub(crate) enum Place {
     Device(&'static Driver),
     Simulator,
 }
@@ -29,7 +31,7 @@ static PLACE: OnceLock<Place> = OnceLock::new();
 /// Failures of simulated kernels that nobody has been told of.
 static FAILED: Mutex<Vec<(String, Failure)>> = Mutex::new(vec![]);
 
-fn place() -> PyResult<Place> {
+pub(crate) fn place() -> PyResult<Place> {
     PLACE.get().copied().ok_or_else(|| PyRuntimeError::new_err("tierup.cuda is not open"))
 }
 
@@ -45,7 +47,10 @@ fn raised(py: Python<'_>, e: &driver::Error) -> PyErr {
 }
 
 /// Runs a call of the driver without the interpreter lock.
-fn detached<T: Send>(py: Python<'_>, body: impl FnOnce() -> driver::Result<T> + Send) -> PyResult<T> {
+pub(crate) fn detached<T: Send>(
+    py: Python<'_>,
+    body: impl FnOnce() -> driver::Result<T> + Send,
+) -> PyResult<T> {
     py.detach(body).map_err(|e| raised(py, &e))
 }
 
@@ -95,7 +100,7 @@ struct DeviceMemory {
 }
 
 /// The room that simulated memory takes.
-fn room(bytes: usize) -> PyResult<Room> {
+pub(crate) fn room(bytes: usize) -> PyResult<Room> {
     Room::from_size_align(bytes.max(1), 256).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
@@ -269,6 +274,50 @@ fn cuda_event_elapsed(py: Python<'_>, start: u64, end: u64) -> PyResult<f32> {
     }
 }
 
+/// Type, leaves (no owner, address, shape and, for layout A, strides) and strides in bytes of an array on the
+/// device.
+fn described(
+    address: u64,
+    elem: Type,
+    shape: &[i64],
+    strides: Option<Vec<i64>>,
+) -> PyResult<(Type, Vec<u64>, Vec<i64>)> {
+    let n = shape.len();
+    let ndim = u8::try_from(n).map_err(|_| PyValueError::new_err("too many dimensions"))?;
+    let array = |layout| ArrayType { dtype: elem, ndim, layout, access: Access::Write };
+    let item = array(Layout::C).itemsize();
+    let contiguous = |order: &mut dyn Iterator<Item = usize>| {
+        let (mut step, mut out) = (item, vec![0; n]);
+        for d in order {
+            out[d] = step;
+            step *= shape[d];
+        }
+        out
+    };
+    let c = contiguous(&mut (0..n).rev());
+    let strides = strides.unwrap_or_else(|| c.clone());
+    if strides.len() != n {
+        return Err(PyValueError::new_err("as many strides as dimensions"));
+    }
+    // Strides of dimensions of one element, and all of an array without any, mean nothing.
+    let empty = shape.contains(&0);
+    let like =
+        |other: &[i64]| empty || shape.iter().zip(&strides).zip(other).all(|((n, a), b)| *n == 1 || a == b);
+    let layout = if like(&c) {
+        Layout::C
+    } else if like(&contiguous(&mut (0..n))) {
+        Layout::F
+    } else {
+        Layout::A
+    };
+    let mut words = vec![0, address];
+    words.extend(shape.iter().map(|n| *n as u64));
+    if layout == Layout::A {
+        words.extend(strides.iter().map(|s| *s as u64));
+    }
+    Ok((array(layout).ty(), words, strides))
+}
+
 /// An array in the device's memory, as kernels take it; Python's class is derived from it.
 #[pyclass(subclass, frozen)]
 struct DeviceArrayBase {
@@ -304,40 +353,7 @@ impl DeviceArrayBase {
         };
         let elem = crate::npy::type_of_elem(code)
             .ok_or_else(|| PyTypeError::new_err(format!("kernels have no arrays of {dtype}")))?;
-        let item: i64 = dtype.getattr("itemsize")?.extract()?;
-        let contiguous = |order: &mut dyn Iterator<Item = usize>| {
-            let (mut step, mut out) = (item, vec![0; shape.len()]);
-            for d in order {
-                out[d] = step;
-                step *= shape[d];
-            }
-            out
-        };
-        let n = shape.len();
-        let (c, f) = (contiguous(&mut (0..n).rev()), contiguous(&mut (0..n)));
-        let strides = strides.unwrap_or_else(|| c.clone());
-        if strides.len() != n {
-            return Err(PyValueError::new_err("as many strides as dimensions"));
-        }
-        // Strides of dimensions of one element, and all of an array without any, mean nothing.
-        let empty = shape.contains(&0);
-        let like = |other: &[i64]| {
-            empty || shape.iter().zip(&strides).zip(other).all(|((n, a), b)| *n == 1 || a == b)
-        };
-        let layout = if like(&c) {
-            Layout::C
-        } else if like(&f) {
-            Layout::F
-        } else {
-            Layout::A
-        };
-        let ndim = u8::try_from(n).map_err(|_| PyValueError::new_err("too many dimensions"))?;
-        let ty = ArrayType { dtype: elem, ndim, layout, access: Access::Write }.ty();
-        let mut words = vec![0, address];
-        words.extend(shape.iter().map(|n| *n as u64));
-        if layout == Layout::A {
-            words.extend(strides.iter().map(|s| *s as u64));
-        }
+        let (ty, words, strides) = described(address, elem, &shape, strides)?;
         Ok(DeviceArrayBase { ty, words, _strides: strides, _owner: owner })
     }
 
@@ -377,22 +393,72 @@ enum Code {
 struct Kernel {
     dispatcher: Py<PyAny>,
     name: String,
+    build: Build,
     compiled: Mutex<Vec<Arc<Compiled>>>,
 }
 
-/// Whether Python must look at an argument first: an array of the host, or one of another library.
-fn needs_help(obj: &Bound<'_, PyAny>) -> bool {
-    let numpy = crate::npy::loaded();
+/// Whether Python must look at an argument first: an array of the host.
+fn needs_help(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
+    // Nobody may have asked for NumPy before the first launch.
+    let numpy = crate::npy::get(obj.py())?;
     // SAFETY: both are live type objects.
     let is_array =
         numpy.is_some_and(|n| unsafe { pyo3::ffi::PyObject_TypeCheck(obj.as_ptr(), n.array_type) != 0 });
-    is_array
-        || obj.hasattr(pyo3::intern!(obj.py(), "_tierup_copied_")).unwrap_or(false)
-        || obj.hasattr(pyo3::intern!(obj.py(), "__cuda_array_interface__")).unwrap_or(false)
+    Ok(is_array || obj.hasattr(pyo3::intern!(obj.py(), "_tierup_copied_")).unwrap_or(false))
+}
+
+/// The type of an array of another library, and its leaves. What it waits for on another stream, the launch
+/// waits for too.
+fn foreign(interface: &Bound<'_, PyAny>, words: &mut Vec<u64>, stream: u64) -> PyResult<Type> {
+    let py = interface.py();
+    let dict = interface
+        .cast::<PyDict>()
+        .map_err(|_| PyTypeError::new_err("__cuda_array_interface__ must be a dict"))?;
+    let get = |name: &str| -> PyResult<Option<Bound<'_, PyAny>>> {
+        Ok(dict.get_item(name)?.filter(|v| !v.is_none()))
+    };
+    let need = |name: &str| {
+        get(name)?.ok_or_else(|| PyTypeError::new_err(format!("__cuda_array_interface__ has no {name}")))
+    };
+    if get("mask")?.is_some() {
+        return Err(PyNotImplementedError::new_err("masked arrays of a device"));
+    }
+    let typestr = need("typestr")?;
+    let typestr = typestr.extract::<&str>()?;
+    let elem = dtype_name(typestr)
+        .ok_or_else(|| PyTypeError::new_err(format!("kernels have no arrays of {typestr}")))?;
+    let (address, _): (u64, bool) = need("data")?.extract()?;
+    let shape: Vec<i64> = need("shape")?.extract()?;
+    let strides = get("strides")?.map(|s| s.extract::<Vec<i64>>()).transpose()?;
+    if let Some(theirs) = get("stream")? {
+        follow(py, theirs.extract()?, stream)?;
+    }
+    let (ty, leaves, _) = described(address, elem, &shape, strides)?;
+    words.extend(leaves);
+    Ok(ty)
+}
+
+/// Has a stream wait for what another one has been given; 0 and 1 are both the default one.
+fn follow(py: Python<'_>, theirs: u64, ours: u64) -> PyResult<()> {
+    let Place::Device(d) = place()? else { return Ok(()) };
+    if theirs.max(1) == ours.max(1) {
+        return Ok(());
+    }
+    detached(py, || {
+        let event = d.event_create(false)?;
+        // SAFETY: a live event, and streams that the user vouches for; the driver destroys the event when it
+        // is done with it.
+        unsafe {
+            let done =
+                d.event_record(event, Stream(theirs)).and_then(|()| d.stream_wait(Stream(ours), event));
+            d.event_destroy(event);
+            done
+        }
+    })
 }
 
 /// The type of an argument, and its leaves; none where Python must look at it first.
-fn convert(obj: &Bound<'_, PyAny>, words: &mut Vec<u64>) -> Result<Option<Type>, Trouble> {
+fn convert(obj: &Bound<'_, PyAny>, words: &mut Vec<u64>, stream: u64) -> Result<Option<Type>, Trouble> {
     if let Ok(a) = obj.cast::<DeviceArrayBase>() {
         let a = a.get();
         words.extend(&a.words);
@@ -405,13 +471,18 @@ fn convert(obj: &Bound<'_, PyAny>, words: &mut Vec<u64>) -> Result<Option<Type>,
     if let Ok(t) = obj.cast_exact::<PyTuple>() {
         let mut members = vec![];
         for m in t.iter() {
-            let Some(t) = convert(&m, words)? else { return Ok(None) };
+            let Some(t) = convert(&m, words, stream)? else { return Ok(None) };
             members.push(t);
         }
         return Ok(Some(Type::tuple(members)));
     }
-    if !obj.is_exact_instance_of::<PyInt>() && needs_help(obj) {
-        return Ok(None);
+    if !obj.is_exact_instance_of::<PyInt>() {
+        if let Some(interface) = obj.getattr_opt(pyo3::intern!(obj.py(), "__cuda_array_interface__"))? {
+            return Ok(Some(foreign(&interface, words, stream)?));
+        }
+        if needs_help(obj)? {
+            return Ok(None);
+        }
     }
     let ty = type_of(obj)?;
     let n = ty.leaf_count();
@@ -440,6 +511,11 @@ impl Launcher {
     #[pyo3(signature = (*args))]
     fn __call__(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
         let kernel = self.kernel.get();
+        if PLACE.get().is_none() {
+            // The first thing that is done with a device.
+            py.import("tierup.cuda._device")?.call_method0("state")?;
+            crate::npy::require(py)?;
+        }
         if kernel.start(py, &self.launch, self.stream, args)? {
             return Ok(());
         }
@@ -456,12 +532,15 @@ impl Launcher {
 
 #[pymethods]
 impl Kernel {
+    /// `build` is what `cuda.jit` says of registers, threads and blocks at most, lines, and code left as it is.
     #[new]
-    fn new(dispatcher: &Bound<'_, PyAny>) -> PyResult<Kernel> {
+    fn new(dispatcher: &Bound<'_, PyAny>, build: (u32, [u32; 2], bool, bool)) -> PyResult<Kernel> {
+        let (max_registers, bounds, lines, plain) = build;
         let core = dispatcher::core(dispatcher).ok_or_else(|| PyTypeError::new_err("not a dispatcher"))?;
         Ok(Kernel {
             name: core.decorated.name().to_owned(),
             dispatcher: dispatcher.clone().unbind(),
+            build: Build { max_registers, bounds, lines, plain },
             compiled: Mutex::default(),
         })
     }
@@ -489,7 +568,7 @@ impl Kernel {
         crate::npy::require(py)?;
         let types = crate::texts::parse_types(py, &types)?;
         let core = self.core(py)?;
-        let (kernel, _) = core.kernel(py, &types).map_err(|e| e.into_python(py))?;
+        let (kernel, _) = core.kernel(py, &types, &self.build).map_err(|e| e.into_python(py))?;
         py.detach(|| kernel.ptx(capability)).map_err(|d| Trouble::from(d).into_python(py))
     }
 
@@ -504,13 +583,26 @@ impl Kernel {
             .collect()
     }
 
+    /// Blocks of so many threads and bytes of shared memory that all run at once, for the overload `index`;
+    /// none says how many in the simulator.
+    fn blocks_at_once(
+        &self,
+        py: Python<'_>,
+        index: usize,
+        threads: u32,
+        shared_bytes: u32,
+    ) -> PyResult<Option<u32>> {
+        match self.overload(index).as_ref().map(|c| &c.code) {
+            Some(Code::Device(kernel, _)) => {
+                kernel.blocks_at_once(threads, shared_bytes).map(Some).map_err(|e| raised(py, &e))
+            }
+            Some(Code::Host(_)) | None => Ok(None),
+        }
+    }
+
     /// An attribute of the compiled code by the driver's number, of the overload `index`.
     fn attribute(&self, py: Python<'_>, index: usize, number: i32) -> PyResult<i32> {
-        let found = {
-            let all = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
-            all.get(index).cloned()
-        };
-        match found.as_ref().map(|c| &c.code) {
+        match self.overload(index).as_ref().map(|c| &c.code) {
             Some(Code::Device(kernel, _)) => kernel.attribute(number).map_err(|e| raised(py, &e)),
             Some(Code::Host(_)) | None => Ok(0),
         }
@@ -518,6 +610,11 @@ impl Kernel {
 }
 
 impl Kernel {
+    fn overload(&self, index: usize) -> Option<Arc<Compiled>> {
+        let all = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(index).cloned()
+    }
+
     /// Starts the kernel; false where an argument is not on the device.
     fn start(
         &self,
@@ -529,7 +626,7 @@ impl Kernel {
         let mut words = Vec::with_capacity(4 * args.len());
         let mut types = Vec::with_capacity(args.len());
         for a in args.iter_borrowed() {
-            match convert(&a, &mut words).map_err(|e| e.into_python(py))? {
+            match convert(&a, &mut words, stream).map_err(|e| e.into_python(py))? {
                 Some(t) => types.push(t),
                 None => return Ok(false),
             }
@@ -566,6 +663,36 @@ impl Kernel {
         dispatcher::core(self.dispatcher.bind(py)).ok_or_else(|| PyTypeError::new_err("not a dispatcher"))
     }
 
+    /// The kernel on the device, from the cache or compiled, and its PTX.
+    fn loaded(
+        &self,
+        py: Python<'_>,
+        driver: &'static Driver,
+        kernel: tierup_runtime::engine::gpu::Kernel,
+    ) -> PyResult<(DeviceKernel, String)> {
+        let (entry, name) = (kernel.entry().to_owned(), &self.name);
+        let waits = kernel.waits_for_grid();
+        let constants = kernel.constants().to_vec();
+        let place = kernel.place(&format!("{} {} {}", driver.name, driver.capability, driver.version));
+        if let Some(p) = &place
+            && let Some(kept) = py.detach(|| p.get())
+        {
+            match py.detach(|| driver.kernel(&kept.image, &entry, name, waits, &constants)) {
+                Ok(loaded) => return Ok((loaded, kept.ptx)),
+                Err(_) => p.forget(),
+            }
+        }
+        let ptx =
+            py.detach(|| kernel.ptx(driver.capability)).map_err(|d| Trouble::from(d).into_python(py))?;
+        let image = detached(py, || driver.compile(&ptx, &self.build))?;
+        let loaded = detached(py, || driver.kernel(&image, &entry, name, waits, &constants))?;
+        let kept = Kept { ptx, image };
+        if let Some(p) = place {
+            py.detach(|| p.put(&kept));
+        }
+        Ok((loaded, kept.ptx))
+    }
+
     fn code_for(&self, py: Python<'_>, types: Vec<Type>) -> PyResult<Arc<Compiled>> {
         let found = {
             let all = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
@@ -583,12 +710,8 @@ impl Kernel {
         };
         let compiled = match place()? {
             Place::Device(driver) => {
-                let (kernel, guards) = core.kernel(py, &types).map_err(|e| e.into_python(py))?;
-                let (entry, name) = (kernel.entry().to_owned(), &self.name);
-                let ptx = py
-                    .detach(|| kernel.ptx(driver.capability))
-                    .map_err(|d| Trouble::from(d).into_python(py))?;
-                let loaded = detached(py, || driver.kernel(&ptx, &entry, name))?;
+                let (kernel, guards) = core.kernel(py, &types, &self.build).map_err(|e| e.into_python(py))?;
+                let (loaded, ptx) = self.loaded(py, driver, kernel)?;
                 Compiled { taken: taken(), types, guards, code: Code::Device(loaded, ptx) }
             }
             Place::Simulator => {

@@ -5,6 +5,7 @@
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyFunction, PyType};
+use tierup_core::host::Written;
 use tierup_core::types::class::Generated;
 
 fn module(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
@@ -49,13 +50,19 @@ pub(crate) fn constructor<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py
     Ok(made.cast_into::<PyFunction>()?)
 }
 
-/// The function of a generated `__repr__` below what guards it against instances that hold themselves, which
-/// values cannot.
-pub(crate) fn without_guard<'py>(method: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if !method.is_instance_of::<PyFunction>() || !method.hasattr(pyo3::intern!(method.py(), "__wrapped__"))? {
+/// What stands for a `__repr__` that is guarded against objects which lead back to themselves, as generated ones
+/// are.
+pub(crate) fn without_guard<'py>(
+    class: &Bound<'py, PyType>,
+    method: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if !method.is_instance_of::<PyFunction>()
+        || method.getattr(pyo3::intern!(method.py(), "__closure__"))?.is_none()
+    {
         return Ok(None);
     }
-    let found = module(method.py())?.call_method1(pyo3::intern!(method.py(), "without_guard"), (method,))?;
+    let found =
+        module(class.py())?.call_method1(pyo3::intern!(class.py(), "without_guard"), (class, method))?;
     Ok((!found.is_none()).then_some(found))
 }
 
@@ -70,4 +77,11 @@ pub(crate) fn without_identity<'py>(
     let found =
         module(class.py())?.call_method1(pyo3::intern!(class.py(), "without_identity"), (class, method))?;
     Ok((!found.is_none()).then_some(found))
+}
+
+/// The function that does what one of the module `dataclasses` does, for instances of a class. A `ValueError`
+/// says why there is none.
+pub(crate) fn function<'py>(class: &Bound<'py, PyType>, what: Written) -> PyResult<Bound<'py, PyFunction>> {
+    let module = class.py().import(pyo3::intern!(class.py(), "tierup._fields"))?;
+    Ok(module.call_method1(what.name(), (class,))?.cast_into()?)
 }

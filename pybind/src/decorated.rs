@@ -24,15 +24,34 @@ pub(crate) struct Decoration {
     pub declared: Arc<Declared>,
     /// Variables with their types, as text.
     pub locals: Arc<[(Arc<str>, Arc<str>)]>,
+    /// Annotations of parameters are checked.
+    pub checked: bool,
+    /// What it gives is checked.
+    pub result: bool,
+    /// Parameters for each of whose values there is code, by number.
+    pub specialised: Arc<[usize]>,
 }
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl Decoration {
-    pub(crate) fn new(declared: Declared, locals: Arc<[(Arc<str>, Arc<str>)]>) -> Decoration {
-        let nothing = declared == Declared::default() && locals.is_empty();
+    pub(crate) fn new(
+        declared: Declared,
+        locals: Arc<[(Arc<str>, Arc<str>)]>,
+        specialised: Arc<[usize]>,
+    ) -> Decoration {
+        let nothing = declared == Declared::default() && locals.is_empty() && specialised.is_empty();
         let id = if nothing { 0 } else { NEXT.fetch_add(1, Ordering::Relaxed) };
-        Decoration { id, declared: Arc::new(declared), locals }
+        Decoration { id, declared: Arc::new(declared), locals, checked: false, result: false, specialised }
+    }
+    /// The same for a function whose annotations are checked, that of its result where it has one.
+    pub(crate) fn checked(self, result: bool) -> Decoration {
+        let id = if self.id == 0 { NEXT.fetch_add(1, Ordering::Relaxed) } else { self.id };
+        Decoration { id, checked: true, result, ..self }
+    }
+    /// The same for a function as one of several rows: what it gives is checked.
+    pub(crate) fn row(self) -> Decoration {
+        Decoration { id: u64::MAX - self.id, result: true, ..self }
     }
     /// Whether calls have to choose.
     pub(crate) fn declares(&self) -> bool {
@@ -51,6 +70,19 @@ pub(crate) struct Decorated {
     decoration: Mutex<Decoration>,
     /// The number of the decoration, for those who depend on it.
     pub now: Arc<AtomicU64>,
+    /// What Python runs where the function is not compiled, once that is known.
+    in_python: OnceLock<Py<PyAny>>,
+    /// The decorator's options, by which loops are cut out of what Python runs; none where they are not.
+    lift: Option<Py<PyAny>>,
+}
+
+/// What Python runs in place of a function.
+pub(crate) enum InPython {
+    /// The function with its loops compiled, by the decorator's options.
+    Lifted(Py<PyAny>),
+    /// That, which takes the same arguments.
+    Instead(Py<PyAny>),
+    Itself,
 }
 
 impl Decorated {
@@ -58,8 +90,14 @@ impl Decorated {
         function: &Bound<'_, PyFunction>,
         options: Options,
         decoration: Decoration,
+        in_python: InPython,
     ) -> PyResult<Decorated> {
         let params = Params::of(function.as_any())?;
+        let (lift, in_python) = match in_python {
+            InPython::Lifted(options) => (Some(options), OnceLock::new()),
+            InPython::Instead(f) => (None, OnceLock::from(f)),
+            InPython::Itself => (None, OnceLock::from(function.clone().into_any().unbind())),
+        };
         Ok(Decorated {
             function: function.clone().unbind(),
             simple: params.simple_count(),
@@ -67,7 +105,31 @@ impl Decorated {
             options,
             now: Arc::new(AtomicU64::new(decoration.id)),
             decoration: Mutex::new(decoration),
+            in_python,
+            lift,
         })
+    }
+    /// What Python runs where the function is not compiled.
+    pub(crate) fn in_python<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyAny>> {
+        if let Some(f) = self.in_python.get() {
+            return Ok(f.bind(py));
+        }
+        // No lock is held while Python runs: another thread may do the same, and the first answer is kept.
+        let made = match &self.lift {
+            Some(options) => {
+                py.import("tierup._lifting")?.getattr("lifted")?.call1((self.function(py), options))?
+            }
+            None => self.function(py).clone().into_any(),
+        };
+        Ok(self.in_python.get_or_init(|| made.unbind()).bind(py))
+    }
+    /// The same if it is known, for the collector.
+    pub(crate) fn in_python_ptr(&self) -> Obj {
+        self.in_python.get().map_or(std::ptr::null_mut(), |f| f.as_ptr())
+    }
+    /// The options that loops are cut out by, for the collector.
+    pub(crate) fn lift_ptr(&self) -> Obj {
+        self.lift.as_ref().map_or(std::ptr::null_mut(), |o| o.as_ptr())
     }
     pub(crate) fn function<'py>(&self, py: Python<'py>) -> &Bound<'py, PyFunction> {
         self.function.bind(py)
@@ -97,13 +159,30 @@ impl Decorated {
     /// # Safety
     /// `args` points to `n` live objects; the thread is attached.
     pub(crate) unsafe fn call_python(&self, args: *const Obj, n: usize) -> Obj {
-        let p = &self.params;
+        // SAFETY: as required of the caller.
+        unsafe {
+            let py = Python::assume_attached();
+            match self.in_python(py) {
+                Ok(f) => self.call_as(f, args, n),
+                Err(e) => {
+                    e.restore(py);
+                    std::ptr::null_mut()
+                }
+            }
+        }
+    }
+
+    /// Calls `function` in its place.
+    ///
+    /// # Safety
+    /// As for [`Decorated::call_python`].
+    pub(crate) unsafe fn call_as(&self, function: &Bound<'_, PyAny>, args: *const Obj, n: usize) -> Obj {
+        let (py, p) = (function.py(), &self.params);
         // SAFETY: as required of the caller; a function is callable.
         unsafe {
             if self.simple == Some(n) {
-                return ffi::PyObject_Vectorcall(self.function.as_ptr(), args, n, std::ptr::null_mut());
+                return ffi::PyObject_Vectorcall(function.as_ptr(), args, n, std::ptr::null_mut());
             }
-            let py = Python::assume_attached();
             let call = || -> PyResult<Py<PyAny>> {
                 let arg = |i: usize| Bound::from_borrowed_ptr(py, *args.add(i));
                 let mut positional: Vec<_> = (0..p.positional).map(arg).collect();
@@ -117,7 +196,7 @@ impl Decorated {
                 if p.varkw {
                     keywords.update(arg(n - 1).cast::<pyo3::types::PyMapping>()?)?;
                 }
-                Ok(self.function(py).call(PyTuple::new(py, positional)?, Some(&keywords))?.unbind())
+                Ok(function.call(PyTuple::new(py, positional)?, Some(&keywords))?.unbind())
             };
             match call() {
                 Ok(r) => r.into_ptr(),

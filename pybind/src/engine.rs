@@ -7,9 +7,10 @@ use tierup_core::host::Host;
 use tierup_core::layout::ThreadCtx;
 use tierup_core::pass;
 use tierup_core::ssa::FuncId;
-use tierup_core::types::Type;
+use tierup_core::types::{Const, Type};
 use tierup_runtime::engine::promote::{self, Osr, Policy, Unit};
 use tierup_runtime::engine::{self, Interpreted, Phases, Request};
+use tierup_runtime::gpu::Build;
 use tierup_runtime::panics::settle;
 use tierup_tier0::Cranelift;
 
@@ -27,6 +28,18 @@ pub(crate) struct Options {
     pub force_python: bool,
     /// It is the inner loop of a ufunc, over arrays of one dimension.
     pub inner_loop: bool,
+    /// It is a loop of a function that Python runs, which goes on with what the loop gives.
+    pub goes_on: bool,
+}
+
+/// A function, the types of its arguments, and the values of some of them that code is for.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    pub func: FuncId,
+    pub args: &'a [Type],
+    pub values: &'a [Option<Const>],
+    /// Groups of arguments whose empty containers may be one object.
+    pub alike: &'a [Option<usize>],
 }
 
 /// Code of one overload; dropping it frees the code.
@@ -52,6 +65,10 @@ impl Compiled {
     pub(crate) fn yields(&self) -> Option<Type> {
         self.0.yields
     }
+    /// Whether the code may change anything.
+    pub(crate) fn changes_something(&self) -> bool {
+        self.0.changes_something
+    }
     /// Whether the code, a generator's included, may change lists that it was given.
     pub(crate) fn changes_lists(&self) -> bool {
         self.0.changes_lists
@@ -63,6 +80,10 @@ impl Compiled {
     pub(crate) unsafe fn resume(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
         // SAFETY: as required of the caller; resuming takes the frame.
         settle(unsafe { self.0.call(&self.0.unit.resume, ctx, args, results) })
+    }
+    /// The types that it takes, which may be wider than those that were asked for.
+    pub(crate) fn params(&self) -> &[Type] {
+        &self.0.params
     }
     pub(crate) fn ret(&self) -> Type {
         self.0.ret
@@ -104,8 +125,7 @@ pub(crate) fn dumps(level: &str) -> bool {
 
 /// Compiles one overload; `keep_text` keeps what [`Compiled::text`] prints.
 pub(crate) fn compile(
-    func: FuncId,
-    args: &[Type],
+    wanted: Wanted<'_>,
     options: &Options,
     host: &dyn Host,
     keep_text: bool,
@@ -122,14 +142,17 @@ pub(crate) fn compile(
     let cranelift = Cranelift::new();
     let backend: &dyn Backend = if interpret && !keep_text { &Interpreted } else { &cranelift };
     let request = Request {
-        func,
-        args: args.to_vec(),
+        func: wanted.func,
+        args: wanted.args.to_vec(),
+        values: wanted.values.to_vec(),
         host,
         backend,
         options: options.code,
         keep_text: keep_text || !dump.is_empty(),
         promote,
         inner_loop: options.inner_loop,
+        goes_on: options.goes_on,
+        alike: wanted.alike.to_vec(),
     };
     let compiled = engine::compile(&request);
     let passes = pass::take_times();
@@ -148,81 +171,74 @@ pub(crate) fn result_type(func: FuncId, args: &[Type], host: &dyn Host) -> Resul
 }
 
 /// A request for what is looked at and not run.
-fn to_look_at<'a>(func: FuncId, args: &[Type], options: &Options, host: &'a dyn Host) -> Request<'a> {
+fn to_look_at<'a>(wanted: Wanted<'_>, options: &Options, host: &'a dyn Host) -> Request<'a> {
     Request {
-        func,
-        args: args.to_vec(),
+        func: wanted.func,
+        args: wanted.args.to_vec(),
+        values: wanted.values.to_vec(),
         host,
         backend: &Interpreted,
         options: options.code,
         keep_text: false,
         promote: false,
         inner_loop: options.inner_loop,
+        goes_on: options.goes_on,
+        alike: wanted.alike.to_vec(),
     }
 }
 
 /// What tier 1 makes of the function for these types: `llvm` or `asm1`.
 pub(crate) fn tier1_text(
-    func: FuncId,
-    args: &[Type],
+    wanted: Wanted<'_>,
     options: &Options,
     host: &dyn Host,
     level: &str,
 ) -> Result<Option<String>> {
-    engine::inspect::text(&to_look_at(func, args, options, host), level)
+    engine::inspect::text(&to_look_at(wanted, options, host), level)
 }
 
 /// What became of the function in tier 1.
 pub(crate) fn explain(
-    func: FuncId,
-    args: &[Type],
+    wanted: Wanted<'_>,
     options: &Options,
     host: &dyn Host,
 ) -> Result<engine::inspect::Explanation> {
-    engine::inspect::explain(&to_look_at(func, args, options, host))
+    engine::inspect::explain(&to_look_at(wanted, options, host))
 }
 
 /// What became of the operations on arrays of a function with parallel parts.
 pub(crate) fn parallel(
-    func: FuncId,
-    args: &[Type],
+    wanted: Wanted<'_>,
     options: &Options,
     host: &dyn Host,
 ) -> Result<std::collections::BTreeSet<tierup_core::lower::notes::Note>> {
-    engine::inspect::parallel(&to_look_at(func, args, options, host))
+    engine::inspect::parallel(&to_look_at(wanted, options, host))
 }
 
 /// PTX of a kernel that runs the function.
-pub(crate) fn ptx(
-    func: FuncId,
-    args: &[Type],
-    options: &Options,
-    host: &dyn Host,
-    capability: u32,
-) -> Result<String> {
-    engine::gpu::ptx(&to_look_at(func, args, options, host), capability)
+pub(crate) fn ptx(wanted: Wanted<'_>, options: &Options, host: &dyn Host, capability: u32) -> Result<String> {
+    engine::gpu::ptx(&to_look_at(wanted, options, host), capability)
 }
 
 /// The function as a grid kernel, typed and lowered.
 pub(crate) fn kernel(
-    func: FuncId,
-    args: &[Type],
+    wanted: Wanted<'_>,
     options: &Options,
     host: &dyn Host,
+    build: &Build,
 ) -> Result<engine::gpu::Kernel> {
-    let request = to_look_at(func, args, options, host);
-    engine::gpu::kernel(&Request { inner_loop: false, ..request })
+    let request = to_look_at(wanted, options, host);
+    engine::gpu::kernel(&Request { inner_loop: false, ..request }, build)
 }
 
 /// The function as a grid kernel for this machine's CPU.
 pub(crate) fn host_kernel(
-    func: FuncId,
-    args: &[Type],
+    wanted: Wanted<'_>,
     options: &Options,
     host: &dyn Host,
 ) -> Result<tierup_runtime::gpu::simulate::HostKernel> {
     let cranelift = Cranelift::new();
-    let request = to_look_at(func, args, options, host);
+    let request = to_look_at(wanted, options, host);
     engine::gpu::host_kernel(&Request { inner_loop: false, backend: &cranelift, ..request })
 }
 
@@ -279,6 +295,8 @@ fn level(request: &Request<'_>, c: &engine::Compiled, level: &str) -> Option<Str
         keep_text: false,
         promote: false,
         args: request.args.clone(),
+        values: request.values.clone(),
+        alike: request.alike.clone(),
         ..*request
     };
     let text = match level {

@@ -59,10 +59,5 @@ pub(crate) fn attribute<'py>(class: &Bound<'py, PyType>, name: &str) -> PyResult
 
 /// The function that is written for a class. A `ValueError` says why there is none.
 pub(crate) fn written<'py>(class: &Bound<'py, PyType>, what: Written) -> PyResult<Bound<'py, PyFunction>> {
-    let name = match what {
-        Written::Call => "call",
-        Written::Item => "item",
-        Written::Contains => "contains",
-    };
-    Ok(module(class.py())?.call_method1(name, (class,))?.cast_into::<PyFunction>()?)
+    Ok(module(class.py())?.call_method1(what.name(), (class,))?.cast_into::<PyFunction>()?)
 }

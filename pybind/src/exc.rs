@@ -9,10 +9,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyFloat, PyInt, PyString, PyTuple, PyType};
 use std::collections::HashMap;
 use std::ffi::CString;
-use std::sync::{LazyLock, Mutex};
+use std::sync::{LazyLock, Mutex, OnceLock};
 use tierup_core::exc::Class;
-use tierup_core::layout::BitSource;
-use tierup_core::types::{ClassDef, ClassId};
+use tierup_core::layout::{BitSource, Obj};
+use tierup_core::types::{ClassDef, ClassId, Type};
 use tierup_runtime::exc::{Arg, Error, Exc, Res, Site};
 use tierup_runtime::host::{ArrayView, Callbacks, Quiet, set_callbacks};
 
@@ -162,9 +162,49 @@ fn arg_object<'py>(py: Python<'py>, arg: &Arg) -> PyResult<Bound<'py, PyAny>> {
                 .into_any()
         }
         Arg::Instance(handle, parts) => instance_of(py, *handle, parts)?,
+        // SAFETY: the argument owns a live object of that type, and this thread is attached.
+        Arg::Object(o, ty) => unsafe { object_of(py, *o, *ty)? },
         // SAFETY: the argument owns a live Python object.
         Arg::Py(p) => unsafe { Bound::from_borrowed_ptr(py, p.cast()) },
     })
+}
+
+/// Makes the Python object of an object of a class that may change, which is live and of that type.
+pub(crate) type MakeObject = unsafe fn(Python<'_>, *mut Obj, Type) -> PyResult<Py<PyAny>>;
+const NOTE: &str = "integers have 64 bits in compiled code, and what the call has changed by then cannot be taken back: use floats or arrays of NumPy's integers, or let Python run the function by jit(forceobj=True, looplift=False)";
+
+/// OverflowError in the place of the exception for an integer that outgrew 64 bits, with a note on the ways out;
+/// other exceptions as they are.
+pub(crate) fn outgrown(py: Python<'_>, raised: PyErr) -> PyErr {
+    let convert = || -> PyResult<Option<PyErr>> {
+        let value = raised.value(py);
+        if !value.get_type().is(&known::native_class(py, Class::IntegerOverflow)?) {
+            return Ok(None);
+        }
+        let error = pyo3::exceptions::PyOverflowError::new_err(value.str()?.to_string());
+        error.value(py).call_method1("add_note", (NOTE,))?;
+        error.set_traceback(py, raised.traceback(py));
+        Ok(Some(error))
+    };
+    match convert() {
+        Ok(Some(error)) => error,
+        Ok(None) => raised,
+        Err(e) => e,
+    }
+}
+
+/// Calls a Python function for compiled code, as the run-time says of the callback.
+pub(crate) type CallPython = fn(i64, &str, *mut u8, *mut u8) -> Res<()>;
+static MAKE_OBJECT: OnceLock<MakeObject> = OnceLock::new();
+
+/// The Python object of one that an exception carries.
+///
+/// # Safety
+/// A live object of that type; the thread is attached.
+unsafe fn object_of<'py>(py: Python<'py>, object: *mut Obj, ty: Type) -> PyResult<Bound<'py, PyAny>> {
+    let make = MAKE_OBJECT.get().ok_or_else(|| crate::errors::bug("nobody makes objects"))?;
+    // SAFETY: as required of the caller.
+    unsafe { make(py, object, ty).map(|o| o.into_bound(py)) }
 }
 
 /// An instance of a class of the user's, made of its parts.
@@ -386,6 +426,10 @@ fn show_object(p: *mut u8, repr: bool) -> String {
     with_python(String::new(), |py| shown(&unsafe { Bound::from_borrowed_ptr(py, p.cast()) }, repr))
 }
 
+fn show_part(arg: &Arg, repr: bool) -> Option<String> {
+    with_python(None, |py| arg_object(py, arg).ok().map(|object| shown(&object, repr)))
+}
+
 /// Runs something that waits, without the GIL if this thread has it.
 fn without_lock(wait: &mut dyn FnMut()) {
     // SAFETY: asks about this thread; an interpreter that is gone has no thread attached.
@@ -439,7 +483,7 @@ fn show_array(a: &ArrayView<'_>, repr: bool) -> Res<String> {
                 let none = py.None().into_ptr();
                 Bound::from_owned_ptr_or_err(
                     py,
-                    n.wrap(num, a.shape, a.strides, a.data.cast_mut(), false, none),
+                    n.wrap(n.descr(num), a.shape, a.strides, a.data.cast_mut(), false, none),
                 )?
             };
             if repr { array.repr()?.extract() } else { array.str()?.extract() }
@@ -461,7 +505,7 @@ fn copy_array(a: &ArrayView<'_>) -> *mut u8 {
                 let none = py.None().into_ptr();
                 Bound::from_owned_ptr_or_err(
                     py,
-                    n.wrap(num, a.shape, a.strides, a.data.cast_mut(), false, none),
+                    n.wrap(n.descr(num), a.shape, a.strides, a.data.cast_mut(), false, none),
                 )?
             };
             Ok(array.call_method0("copy")?.into_ptr().cast())
@@ -526,7 +570,8 @@ fn lapack(name: &str) -> *const u8 {
 }
 
 /// Tells the run-time how to reach Python.
-pub(crate) fn install() {
+pub(crate) fn install(make_object: MakeObject, call_python: CallPython) {
+    _ = MAKE_OBJECT.set(make_object);
     share_hash_key();
     // SAFETY: None lives for ever.
     tierup_runtime::set_none_hash(unsafe { ffi::PyObject_Hash(ffi::Py_None()) } as i64);
@@ -534,6 +579,7 @@ pub(crate) fn install() {
         exc_text,
         construct,
         show_object,
+        show_part,
         instance,
         poll,
         write: |t| stdout_call("write", Some(t)),
@@ -543,6 +589,7 @@ pub(crate) fn install() {
         lapack,
         fourier: crate::fourier::inner_loop,
         raised,
+        call_python,
         spawn,
     };
     set_callbacks(callbacks, Quiet { release, without_lock, context: crate::ctx::current_without_gil });

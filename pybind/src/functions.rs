@@ -7,10 +7,10 @@
 use crate::decorated::{self, Decorated, Decoration};
 use crate::errors::Failure;
 use crate::names::NamesOf;
-use crate::{identity, wording};
+use crate::{choosers, identity, wording};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyCFunction, PyFunction, PyString, PyType};
+use pyo3::types::{PyCFunction, PyDict, PyFunction, PyString, PyTuple, PyType};
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard};
 use tierup_core::diag::{Code, Diagnostic};
@@ -52,7 +52,7 @@ fn table() -> MutexGuard<'static, Table> {
 /// code calls in its place (`_tierup_function_`).
 pub(crate) fn python_function<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyFunction>> {
     if let Ok(f) = obj.cast::<PyFunction>() {
-        return Some(f.clone());
+        return Some(manager(f).unwrap_or_else(|| f.clone()));
     }
     if let Some(d) = decorated::of(obj) {
         return Some(d.function(obj.py()).clone());
@@ -64,12 +64,37 @@ pub(crate) fn python_function<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py,
     }
 }
 
+/// What compiled code calls in the place of a function behind `contextlib.contextmanager`, whose code has this name.
+fn manager<'py>(f: &Bound<'py, PyFunction>) -> Option<Bound<'py, PyFunction>> {
+    let py = f.py();
+    // SAFETY: `f` is a function object, which has a code object.
+    let code = unsafe { Bound::from_borrowed_ptr(py, ffi::PyFunction_GetCode(f.as_ptr())) };
+    if !code.getattr(pyo3::intern!(py, "co_name")).is_ok_and(|name| name.is(pyo3::intern!(py, "helper"))) {
+        return None;
+    }
+    let made = py
+        .import(pyo3::intern!(py, "tierup._objects"))
+        .and_then(|m| m.call_method1(pyo3::intern!(py, "manager"), (f,)));
+    match made {
+        Ok(made) => made.cast_into::<PyFunction>().ok(),
+        Err(e) => {
+            e.write_unraisable(py, Some(f));
+            None
+        }
+    }
+}
+
+/// Whether the class of an object has an attribute: nothing of the user's runs for objects of other classes, and
+/// a metaclass that raises is one that has it not.
+pub(crate) fn class_has(obj: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> bool {
+    obj.get_type().hasattr(name).unwrap_or(false)
+}
+
 /// The function or dispatcher that compiled code calls in the place of an object whose class has one
 /// (`_tierup_function_`).
 fn target<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let name = pyo3::intern!(obj.py(), "_tierup_function_");
-    // A look at the class, so that nothing of the user's runs for objects of other classes.
-    if !obj.get_type().hasattr(name).unwrap_or(false) {
+    if !class_has(obj, name) {
         return None;
     }
     match obj.getattr(name) {
@@ -104,7 +129,10 @@ pub(crate) fn function_of_c<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Option<Bou
         .ok()
         .and_then(|f| f.getattr("__self__").ok())
         .is_some_and(|of| is_from(&of.get_type(), &["_cffi_backend"]));
-    if !cython && !bound && !is_from(&class, &["_ctypes", "ctypes", "_cffi_backend", "cffi.api"]) {
+    if !cython
+        && !bound
+        && !is_from(&class, &["_ctypes", "ctypes", "_cffi_backend", "cffi.api", "tierup._python_calls"])
+    {
         return Ok(None);
     }
     Ok(obj
@@ -185,8 +213,27 @@ pub(crate) fn func_id_of(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>) -
     let target = target(object);
     match decorated::of(target.as_ref().unwrap_or(object)) {
         Some(d) => func_id_as(object, f, false, d.options.parallel, &d.decoration()),
+        // What is written in the place of a row (`tierup/_rows.py`) has its result.
+        None if f.hasattr(pyo3::intern!(f.py(), "_tierup_result_")).unwrap_or(false) => {
+            func_id_as(object, f, false, Parts::NONE, &Decoration::default().row())
+        }
         None => func_id_as(object, f, false, Parts::NONE, &Decoration::default()),
     }
+}
+/// The same for a row of a function of several rows, whose result is checked; none where that is not said or
+/// is its own business.
+pub(crate) fn row_id(object: &Bound<'_, PyAny>) -> Result<Option<FuncId>, Failure> {
+    let Some(f) = python_function(object) else { return Ok(None) };
+    let (parallel, decoration) = match decorated::of(object) {
+        Some(d) => (d.options.parallel, d.decoration()),
+        None => (Parts::NONE, Decoration::default()),
+    };
+    let says =
+        f.getattr(pyo3::intern!(f.py(), "__annotations__"))?.contains(pyo3::intern!(f.py(), "return"))?;
+    if decoration.checked || !says {
+        return Ok(None);
+    }
+    func_id_as(object, &f, false, parallel, &decoration.row()).map(Some)
 }
 /// The same for a function of `tierup.lib`, whose globals never change.
 pub(crate) fn library_func_id(f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> {
@@ -206,7 +253,10 @@ fn func_id_as(
     }
     let code = crate::decode::decode(f)?;
     let names = NamesOf { f };
-    let func = build::build_with(&code, handle, parallel, &names, &decoration.locals)?;
+    let mut func = build::build_with(&code, handle, parallel, &names, &decoration.locals)?;
+    if decoration.result {
+        func.declare_result();
+    }
     let doubts: Vec<Diagnostic> = func
         .loops
         .iter()
@@ -214,8 +264,15 @@ fn func_id_as(
         .map(|(loc, why)| Diagnostic::new(Code::ParallelRace, &**why).at(func.span(*loc)))
         .collect();
     let id = registry::add(func);
+    if decoration.checked {
+        registry::choose(id);
+    }
+    choosers::note(object, f, id)?;
     if decoration.declares() {
         registry::declare(id, decoration.declared.clone());
+    }
+    for param in &*decoration.specialised {
+        registry::specialise(id, *param, false);
     }
     {
         let mut t = table();
@@ -276,4 +333,26 @@ pub(crate) fn not_a_function(obj: &Bound<'_, PyAny>) -> Diagnostic {
         Code::UnsupportedSyntax,
         format!("cannot compile {what}: only functions written in Python can be compiled"),
     )
+}
+
+/// The default of a parameter.
+pub(crate) fn default_of<'py>(
+    f: &Bound<'py, PyFunction>,
+    param: &str,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if let Ok(d) = f.getattr("__kwdefaults__")?.cast::<PyDict>()
+        && let Some(v) = d.get_item(param)?
+    {
+        return Ok(Some(v));
+    }
+    let code = f.getattr("__code__")?;
+    let count: usize = code.getattr("co_argcount")?.extract()?;
+    let names: Vec<String> = code.getattr("co_varnames")?.extract()?;
+    let defaults = f.getattr("__defaults__")?;
+    let Ok(defaults) = defaults.cast::<PyTuple>() else { return Ok(None) };
+    let Some(at) = names.iter().take(count).position(|n| n == param) else { return Ok(None) };
+    match (at + defaults.len()).checked_sub(count) {
+        Some(i) => defaults.get_item(i).map(Some),
+        None => Ok(None),
+    }
 }

@@ -12,14 +12,17 @@
 
 use crate::identity;
 use crate::npy::{self, PyArrayObject};
+use crate::overloads::Registered;
+use crate::passed::Passed;
 use crate::stand_in::borrowed_block;
 use crate::watch::Watched;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyType, PyTypeMethods};
+use pyo3::types::{PyDict, PyType, PyTypeMethods};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use tierup_core::layout::MemBlock;
+use tierup_core::types::Type;
 
 type Obj = *mut ffi::PyObject;
 
@@ -190,6 +193,8 @@ struct DictGuard {
     watched: Watched,
     version: AtomicU64,
     names: Vec<(Obj, Held)>,
+    /// How many entries it has, where `names` are all of them.
+    whole: Option<usize>,
 }
 
 impl DictGuard {
@@ -200,14 +205,38 @@ impl DictGuard {
     }
     #[cold]
     fn names_hold(&self, now: u64) -> bool {
-        for (name, value) in &self.names {
+        let hold = if self.whole.is_some() { self.all_hold() } else { self.each_holds() };
+        if hold {
+            self.version.store(now, Ordering::Relaxed);
+        }
+        hold
+    }
+    fn each_holds(&self) -> bool {
+        self.names.iter().all(|(name, value)| {
             // SAFETY: dict and name are kept alive by this guard; what is read is not kept.
             let current = unsafe { Read::item(self.dict.get(), *name) };
-            if !value.admits(current.0) {
+            value.admits(current.0)
+        })
+    }
+    /// Whether the dictionary has these entries and no other. Its keys need not be names: they are not looked up,
+    /// since a class may hash itself in Python code.
+    fn all_hold(&self) -> bool {
+        // SAFETY: the dict is kept alive by this guard.
+        let count = unsafe { ffi::PyDict_Size(self.dict.get()) } as usize;
+        if self.whole != Some(count) {
+            return false;
+        }
+        // Where others may be changing it, it cannot be gone through.
+        if cfg!(Py_GIL_DISABLED) {
+            return self.each_holds();
+        }
+        let (mut at, mut key, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: the dict is alive and does not change meanwhile; what is read is not kept.
+        while unsafe { ffi::PyDict_Next(self.dict.get(), &mut at, &mut key, &mut value) } != 0 {
+            if !self.names.iter().any(|(name, held)| *name == key && held.admits(value)) {
                 return false;
             }
         }
-        self.version.store(now, Ordering::Relaxed);
         true
     }
 }
@@ -256,6 +285,13 @@ struct OrderGuard {
     order: Vec<Held>,
 }
 
+/// How often classes had joined abstract ones.
+struct JoinedGuard {
+    /// The function of C that says so.
+    ask: Held,
+    token: Held,
+}
+
 /// Everything one overload assumed. Made and dropped with the GIL held.
 #[derive(Default)]
 pub(crate) struct Guards {
@@ -265,8 +301,13 @@ pub(crate) struct Guards {
     decorations: Vec<DecorationGuard>,
     arrays: Vec<ArrayGuard>,
     orders: Vec<OrderGuard>,
+    joined: Option<JoinedGuard>,
+    /// What calls are given beside their arguments, and whether one of these has become something else.
+    passed: Vec<Passed>,
+    outgrown: AtomicBool,
     /// There are cells, arrays or orders, which few functions have.
     rest: bool,
+    registered: Registered,
 }
 
 // SAFETY: the references are only touched by threads that hold the GIL (or, without one, by atomic operations
@@ -283,11 +324,19 @@ impl Guards {
             && self.arrays.is_empty()
             && self.decorations.is_empty()
             && self.orders.is_empty()
+            && self.joined.is_none()
+            && self.passed.is_empty()
+    }
+    /// Whether nothing that the code asked for has got overloads since, which holds of all code.
+    #[inline(always)]
+    pub(crate) fn know_overloads(&self) -> bool {
+        self.registered.is_now()
     }
     /// Whether everything is as it was. Runs no Python code.
     #[inline]
     pub(crate) fn hold(&self) -> bool {
-        self.functions.iter().all(FunctionGuard::holds)
+        self.registered.is_now()
+            && self.functions.iter().all(FunctionGuard::holds)
             && self.decorations.iter().all(DecorationGuard::holds)
             && self.dicts.iter().all(DictGuard::holds)
             && (!self.rest || self.rest_holds())
@@ -297,6 +346,8 @@ impl Guards {
         self.orders.iter().all(OrderGuard::holds)
             && self.cells.iter().all(|c| c.holds())
             && self.arrays.iter().all(ArrayGuard::holds)
+            && self.joined.as_ref().is_none_or(JoinedGuard::holds)
+            && !self.outgrown.load(Ordering::Relaxed)
     }
 
     /// `dict[name]` was read; no `value` says that it was absent. `owner` keeps the dictionary.
@@ -307,7 +358,16 @@ impl Guards {
         name: &Bound<'_, PyAny>,
         value: Option<&Bound<'_, PyAny>>,
     ) {
-        let at = self.dicts.iter().position(|d| d.dict.get() == dict.as_ptr()).unwrap_or_else(|| {
+        let at = self.dict(dict, owner);
+        let names = &mut self.dicts[at].names;
+        // SAFETY: names are live str objects.
+        if names.iter().any(|(n, _)| *n == name.as_ptr()) {
+            return;
+        }
+        names.push((name.clone().into_ptr(), Held::of(value)));
+    }
+    fn dict(&mut self, dict: &Bound<'_, PyAny>, owner: Option<&Bound<'_, PyAny>>) -> usize {
+        self.dicts.iter().position(|d| d.dict.get() == dict.as_ptr()).unwrap_or_else(|| {
             // The version is taken at the first check: values read so far may have changed between two reads.
             self.dicts.push(DictGuard {
                 dict: Held::new(dict.as_ptr()),
@@ -315,15 +375,29 @@ impl Guards {
                 watched: Watched::new(dict.as_ptr()),
                 version: AtomicU64::new(0),
                 names: vec![],
+                whole: None,
             });
             self.dicts.len() - 1
-        });
-        let names = &mut self.dicts[at].names;
-        // SAFETY: names are live str objects.
-        if names.iter().any(|(n, _)| *n == name.as_ptr()) {
-            return;
+        })
+    }
+    /// All of a dictionary was read.
+    pub(crate) fn whole(&mut self, dict: &Bound<'_, PyDict>, owner: Option<&Bound<'_, PyAny>>) {
+        let at = self.dict(dict.as_any(), owner);
+        for (key, value) in dict.iter() {
+            self.name(dict.as_any(), owner, &key, Some(&value));
         }
-        names.push((name.clone().into_ptr(), Held::of(value)));
+        self.dicts[at].whole = Some(dict.len());
+    }
+    /// It was asked which classes have joined abstract ones (`Number.register(C)`).
+    pub(crate) fn abstract_classes(&mut self, py: Python<'_>) -> PyResult<()> {
+        if self.joined.is_none() {
+            let ask = py.import("abc")?.getattr("get_cache_token")?;
+            let token = ask.call0()?;
+            self.rest = true;
+            self.joined =
+                Some(JoinedGuard { ask: Held::new(ask.as_ptr()), token: Held::new(token.as_ptr()) });
+        }
+        Ok(())
     }
     /// The content of a cell of `owner` was read; none when it was empty.
     pub(crate) fn cell(
@@ -387,6 +461,22 @@ impl Guards {
             address
         }
     }
+    /// Something that calls are given beside their arguments.
+    pub(crate) fn pass(&mut self, p: Passed) {
+        self.rest = true;
+        self.passed.push(p);
+    }
+    /// One of those is taken for something wider.
+    pub(crate) fn settle(&mut self, place: usize, ty: Type) {
+        self.passed.iter_mut().filter(|p| p.place() == place).for_each(|p| p.settle(ty));
+    }
+    pub(crate) fn passed(&self) -> &[Passed] {
+        &self.passed
+    }
+    /// Something that calls are given is no longer of the type that was compiled for: nothing holds any more.
+    pub(crate) fn outgrow(&self) {
+        self.outgrown.store(true, Ordering::Relaxed);
+    }
     /// Has captured arrays live for ever: what refers to them may outlive the code.
     pub(crate) fn keep_arrays(&mut self) {
         std::mem::forget(std::mem::take(&mut self.arrays));
@@ -422,7 +512,8 @@ impl Guards {
             .orders
             .iter()
             .flat_map(|o| [&o.class, &o.tuple].into_iter().chain(&o.order).map(Held::owned));
-        let rest = self.arrays.iter().map(|a| a.array.owned()).chain(orders);
+        let passed = self.passed.iter().map(Passed::owned);
+        let rest = self.arrays.iter().map(|a| a.array.owned()).chain(orders).chain(passed);
         dicts.chain(cells).chain(functions).chain(rest).map(visit).find(|r| *r != 0).unwrap_or(0)
     }
 
@@ -430,8 +521,8 @@ impl Guards {
     /// are asked no more once one of these is gone.
     pub(crate) fn mortals(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
         let mut numbers = vec![];
-        for held in self.loosened() {
-            let obj = held.get();
+        let variables = self.passed.iter().filter(|p| p.is_for_variables()).map(Passed::object);
+        for obj in self.loosened().map(Held::get).chain(variables) {
             if obj.is_null() {
                 continue;
             }
@@ -471,6 +562,7 @@ impl Guards {
         for o in &self.orders {
             o.tuple.clear();
         }
+        self.passed.iter().filter(|p| p.is_for_variables()).for_each(Passed::loosen);
         self.loosened().for_each(Held::loosen);
     }
 }
@@ -531,6 +623,22 @@ impl OrderGuard {
             if same {
                 self.tuple.exchange(now);
             }
+            same
+        }
+    }
+}
+impl JoinedGuard {
+    #[cold]
+    fn holds(&self) -> bool {
+        // SAFETY: the function is alive, and gives an int, whose reference is owned here.
+        unsafe {
+            let now = ffi::PyObject_CallNoArgs(self.ask.get());
+            if now.is_null() {
+                ffi::PyErr_Clear();
+                return false;
+            }
+            let same = self.token.admits(now);
+            ffi::Py_DECREF(now);
             same
         }
     }

@@ -1,17 +1,25 @@
 //! [`Host`] for one compilation: answers what globals, captured variables and defaults mean, and notes each
 //! answer as a guard of the overload.
 
+mod assigned;
+
 use crate::errors::Failure;
 use crate::guards::Guards;
+use crate::passed::{Passed, Refused};
 use crate::value::{self, Record};
-use crate::{dataclasses, decorated, enums, functions, identity, known, operations};
+use crate::{
+    classes, constants, dataclasses, decorated, enums, functions, identity, known, objects, operations,
+    overloads, overrides, rows, struct_types, variables,
+};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFunction, PyString, PyTuple, PyType, PyTypeMethods};
+use pyo3::types::{PyDict, PyFunction, PyString, PyTuple, PyType, PyTypeMethods};
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 use tierup_core::diag::{Code, Diagnostic, Result};
-use tierup_core::host::{ClassAttr, GlobalValue, Host, Written};
-use tierup_core::ssa::{FuncId, Parts};
+use tierup_core::host::{Added, ClassAttr, GlobalValue, Host, Offer, Operand, Written};
+use tierup_core::ops::OpId;
+use tierup_core::ssa::{FuncId, Parts, VARIABLE};
 use tierup_core::types::class::Instances;
 use tierup_core::types::{ClassDef, Const, Type};
 
@@ -23,6 +31,8 @@ pub(crate) struct PyHost<'py> {
     raised: RefCell<Option<PyErr>>,
     /// A signal handler raised it.
     stopped: Cell<bool>,
+    /// Calls can be given objects beside their arguments.
+    passes: Cell<bool>,
 }
 
 impl Record for PyHost<'_> {
@@ -32,11 +42,42 @@ impl Record for PyHost<'_> {
     fn class(&self, class: &Bound<'_, PyType>) {
         self.guards.borrow_mut().order(class);
     }
+    fn passed(&self, obj: &Bound<'_, PyAny>) -> std::result::Result<Option<GlobalValue>, Failure> {
+        if !self.passes.get() {
+            return Ok(None);
+        }
+        if let Some(known) = self.guards.borrow().passed().iter().find(|p| p.is_for(obj)) {
+            return Ok(Some(known.value()));
+        }
+        match Passed::new(obj) {
+            Ok(p) => Ok(p.map(|p| {
+                let value = p.value();
+                self.guards.borrow_mut().pass(p);
+                value
+            })),
+            Err(Refused::Raised(e)) => Err(e.into()),
+            Err(Refused::Because(why)) => {
+                let what = crate::wording::a(&crate::wording::class_name(obj));
+                Ok(Some(GlobalValue::Unsupported(format!("{what} {why}"))))
+            }
+        }
+    }
 }
 
 impl<'py> PyHost<'py> {
     pub(crate) fn new(py: Python<'py>) -> PyHost<'py> {
-        PyHost { py, guards: RefCell::default(), raised: RefCell::default(), stopped: Cell::new(false) }
+        PyHost {
+            py,
+            guards: RefCell::default(),
+            raised: RefCell::default(),
+            stopped: Cell::new(false),
+            passes: Cell::new(true),
+        }
+    }
+
+    /// What is compiled is not called from Python with arguments: it is given nothing beside them.
+    pub(crate) fn passes_nothing(&self) {
+        self.passes.set(false);
     }
 
     /// What the compilation assumed, and the Python exception that it met.
@@ -225,6 +266,41 @@ impl<'py> PyHost<'py> {
         find().unwrap_or_else(|e| Some(Some(ClassAttr::Value(self.unsupported(e)))))
     }
 
+    /// Guards what a choice depends on.
+    fn depends_on_choice(&self, answer: &rows::Answer<'py>) -> PyResult<()> {
+        let mut guards = self.guards.borrow_mut();
+        answer.dicts.iter().for_each(|d| guards.whole(d, None));
+        if answer.abstract_classes {
+            guards.abstract_classes(self.py)?;
+        }
+        drop(guards);
+        answer.functions.iter().for_each(|f| self.depends_on(f));
+        Ok(())
+    }
+
+    /// Guards that no class joins an abstract one (`Number.register(C)`) that was asked for.
+    fn may_be_joined(&self, class: Type) {
+        let guarded = crate::classes::is_abstract(self.py, class)
+            .then(|| self.guards.borrow_mut().abstract_classes(self.py));
+        if let Some(Err(e)) = guarded {
+            self.raised.borrow_mut().get_or_insert(e);
+        }
+    }
+
+    /// A `singledispatchmethod`.
+    fn choosing_method(&self, raw: &Bound<'py, PyAny>) -> std::result::Result<ClassAttr, Failure> {
+        let (f, kind) = rows::method(raw)?;
+        let func = functions::func_id_of(raw, &f)?;
+        Ok(match kind.as_str() {
+            "method" => ClassAttr::Method(func),
+            "classmethod" => ClassAttr::ClassMethod(func),
+            "staticmethod" => ClassAttr::Value(GlobalValue::Function(functions::func_id_of(f.as_any(), &f)?)),
+            _ => ClassAttr::Value(GlobalValue::Unsupported(
+                "a singledispatchmethod whose rows are of several kinds of methods".into(),
+            )),
+        })
+    }
+
     fn class_member(
         &self,
         class: &Bound<'py, PyType>,
@@ -235,11 +311,17 @@ impl<'py> PyHost<'py> {
         if let Some(k) = crate::classes::field_of(raw)? {
             return Ok(Some(ClassAttr::Field(k)));
         }
-        if is_made_by_namedtuple(raw, &kind)? {
+        if classes::is_made_by_namedtuple(raw, &kind)? {
             return Ok(None);
         }
+        if name == "__class_getitem__" && classes::is_of_typing(raw)? {
+            return Ok(Some(ClassAttr::Value(GlobalValue::Unsupported("a method of typing".into()))));
+        }
+        if let Some(f) = objects::cached(raw, name)? {
+            return Ok(Some(ClassAttr::Property(functions::library_func_id(&f)?)));
+        }
         let unwrapped = match name {
-            "__repr__" => dataclasses::without_guard(raw)?,
+            "__repr__" => dataclasses::without_guard(class, raw)?,
             "__eq__" => dataclasses::without_identity(class, raw)?,
             _ => None,
         };
@@ -249,6 +331,9 @@ impl<'py> PyHost<'py> {
             self.depends_on(f.as_any());
             functions::func_id_of(object, &f).map(Some)
         };
+        if kind == "singledispatchmethod" {
+            return self.choosing_method(raw).map(Some);
+        }
         Ok(match kind.as_str() {
             "staticmethod" => self.classify(&raw.getattr("__func__")?, true).map(ClassAttr::Value),
             "classmethod" => Some(match function(&raw.getattr("__func__")?)? {
@@ -283,17 +368,11 @@ impl<'py> PyHost<'py> {
     }
 }
 
-/// What `collections.namedtuple` puts into each of its classes.
-fn is_made_by_namedtuple(raw: &Bound<'_, PyAny>, kind: &str) -> PyResult<bool> {
-    let function =
-        if matches!(kind, "staticmethod" | "classmethod") { raw.getattr("__func__")? } else { raw.clone() };
-    let Ok(function) = function.cast_into::<PyFunction>() else { return Ok(false) };
-    let home: String =
-        function.getattr("__globals__")?.get_item("__name__").and_then(|n| n.extract()).unwrap_or_default();
-    Ok(home == "collections" || home.starts_with("namedtuple_"))
-}
-
 impl Host for PyHost<'_> {
+    fn settle_passed(&self, place: usize, ty: Type) {
+        self.guards.borrow_mut().settle(place, ty);
+    }
+
     fn interrupted(&self) -> bool {
         // SAFETY: the thread is attached.
         if !self.stopped.get() && unsafe { ffi::PyErr_CheckSignals() } != 0 {
@@ -307,6 +386,18 @@ impl Host for PyHost<'_> {
 
     fn global(&self, host: u64, name: &str) -> Option<GlobalValue> {
         let (f, library) = functions::function_of(self.py, host)?;
+        if !library {
+            let globals = self.globals_of(&f);
+            let variable = match name.strip_prefix(VARIABLE) {
+                Some(name) => variables::of_globals(&globals, name).map(|of| Some(self.pass_variable(&of))),
+                None => self.variable(&globals, name),
+            };
+            match variable {
+                Ok(None) => {}
+                Ok(Some(v)) => return Some(v),
+                Err(e) => return Some(self.unsupported(e.into())),
+            }
+        }
         let found = self.lookup(&f, &PyString::intern(self.py, name), !library);
         match found {
             Ok(Some(v)) => self.classify(&v, !library),
@@ -340,7 +431,7 @@ impl Host for PyHost<'_> {
         if !library {
             self.depends_on(f.as_any());
         }
-        let value = default_of(&f, param);
+        let value = functions::default_of(&f, param);
         match value {
             Ok(v) => v.and_then(|v| self.classify(&v, !library)),
             Err(e) => Some(self.unsupported(e.into())),
@@ -367,6 +458,9 @@ impl Host for PyHost<'_> {
             if class.member_count().is_some() {
                 return functions::library_func_id(&enums::written(&object, what)?);
             }
+            if matches!(what, Written::Replace | Written::AsDict | Written::AsTuple) {
+                return functions::library_func_id(&dataclasses::function(&object, what)?);
+            }
             for name in ["__init__", "__post_init__"] {
                 let found = self.lookup_in_class(&object, &PyString::intern(self.py, name))?;
                 // It has the defaults.
@@ -374,7 +468,15 @@ impl Host for PyHost<'_> {
                     self.depends_on(&f);
                 }
             }
-            functions::library_func_id(&dataclasses::constructor(&object)?)
+            if !class.has_objects() && !class.is_value() {
+                return Err(Diagnostic::new(Code::BadCall, classes::cannot_be_made(&object, class)).into());
+            }
+            let made = if class.has_objects() {
+                objects::constructor(&object)?
+            } else {
+                dataclasses::constructor(&object)?
+            };
+            functions::library_func_id(&made)
         };
         find().map_err(|e| self.of_written(&class.name, e))
     }
@@ -382,11 +484,19 @@ impl Host for PyHost<'_> {
     fn class_attr(&self, def: &ClassDef, name: &str) -> Option<ClassAttr> {
         let class = known::object_of_def(self.py, def)?.into_bound(self.py).cast_into::<PyType>().ok()?;
         self.class(&class);
+        match self.variable_of_class(&class, 0, name) {
+            Ok(None) => {}
+            Ok(Some(v)) => return Some(ClassAttr::Value(v)),
+            Err(e) => return Some(ClassAttr::Value(self.unsupported(e.into()))),
+        }
         let found = self.lookup_in_class(&class, &PyString::intern(self.py, name));
         if def.member_count().is_some()
             && let Some(found) = self.of_members(def, &class, name)
         {
             return found;
+        }
+        if def.is_native() && def.fields.iter().any(|f| f == name) {
+            return None;
         }
         if let Instances::Frozen(generated) = def.instances {
             if let Some(k) = def.fields.iter().position(|f| f == name) {
@@ -405,12 +515,137 @@ impl Host for PyHost<'_> {
         }
     }
 
+    fn variable_of(&self, def: &ClassDef, name: &str) -> Result<GlobalValue> {
+        self.assigned_variable(def, name)
+    }
+
+    fn is_for_globals(&self, def: &ClassDef) -> bool {
+        let class = known::object_of_def(self.py, def).map(|c| c.into_bound(self.py));
+        class
+            .and_then(|c| c.cast_into::<PyType>().ok())
+            .is_some_and(|c| variables::is_for_variables(c.as_type_ptr()))
+    }
+
+    fn declared_type(&self, def: &ClassDef) -> Result<Type> {
+        let class = known::object_of_def(self.py, def)
+            .ok_or_else(|| Diagnostic::internal("an object of a class that is gone"))?;
+        let find = || struct_types::declared(class.bind(self.py).cast::<PyType>()?);
+        find().map_err(|e| Diagnostic::new(Code::BadSignature, e.value(self.py).to_string()))
+    }
+
+    fn choose(&self, func: FuncId, positional: &[Type], named: &[(Arc<str>, Type)]) -> Result<GlobalValue> {
+        let find = || -> std::result::Result<GlobalValue, Failure> {
+            let of = rows::object_of(self.py, func)?
+                .ok_or_else(|| Diagnostic::internal("a function that is gone"))?;
+            let answer = rows::choose(&of, positional, named)?;
+            self.depends_on_choice(&answer)?;
+            let what = answer.what?;
+            if what.is(&of) {
+                return Ok(GlobalValue::Function(func));
+            }
+            match rows::has_results(&of)?.then(|| functions::row_id(&what)).transpose()?.flatten() {
+                Some(row) => Ok(GlobalValue::Function(row)),
+                None => Ok(value::classify(&what, self)?),
+            }
+        };
+        find().map_err(|e| self.of_written("the choice of a row", e))
+    }
+
+    fn overloads_of(&self, op: OpId) -> Option<FuncId> {
+        overloads::of_operation(op)
+    }
+
+    fn overloads_of_class(&self, class: &ClassDef) -> Option<FuncId> {
+        overloads::of_object(known::object_of_def(self.py, class)?.bind(self.py))
+    }
+
+    fn added(&self, of: Type, name: &str) -> Result<Option<Added>> {
+        let found = overloads::added(self.py, of, name).map_err(|e| self.of_written("what was added", e))?;
+        Ok(found.map(|(method, f)| if method { Added::Method(f) } else { Added::Attribute(f) }))
+    }
+
+    fn overload(
+        &self,
+        func: FuncId,
+        n: usize,
+        positional: &[Operand],
+        named: &[(Arc<str>, Operand)],
+    ) -> Result<Option<Offer>> {
+        let find = || -> std::result::Result<Option<Offer>, Failure> {
+            let said = overloads::offer(self.py, func, n, positional, named)?;
+            said.map(|said| said.offer(|f| self.depends_on(f))).transpose()
+        };
+        find().map_err(|e| self.of_written("the choice of an overload", e))
+    }
+
+    fn without_answer(&self, func: FuncId, positional: &[Operand]) -> Vec<String> {
+        overloads::without_answer(self.py, func, positional).unwrap_or_default()
+    }
+
+    fn result(&self, func: FuncId, ty: Type) -> Result<GlobalValue> {
+        let find = || -> std::result::Result<GlobalValue, Failure> {
+            let of = functions::object_of_id(func).and_then(|n| identity::object(self.py, n));
+            let of = of.ok_or_else(|| Diagnostic::internal("a function that is gone"))?;
+            let answer = rows::result(&of, ty)?;
+            self.depends_on_choice(&answer)?;
+            let what = answer.what?;
+            if what.is(&of) { Ok(GlobalValue::Function(func)) } else { Ok(value::classify(&what, self)?) }
+        };
+        find().map_err(|e| self.of_written("the check of a result", e))
+    }
+
+    fn from_class(&self, func: FuncId) -> FuncId {
+        let of = rows::object_of(self.py, func).ok().flatten();
+        // The first argument chooses, which then is the instance; from Python 3.15 on always what is behind it.
+        if self.py.version_info() >= (3, 15) {
+            return func;
+        }
+        let dispatcher = of.and_then(|of| rows::method(&of).ok());
+        dispatcher.and_then(|(f, _)| functions::func_id_of(f.as_any(), &f).ok()).unwrap_or(func)
+    }
+
+    fn entry(&self, func: FuncId) -> Result<FuncId> {
+        let find = || -> std::result::Result<FuncId, Failure> {
+            let of = rows::object_of(self.py, func)?
+                .ok_or_else(|| Diagnostic::internal("a function that is gone"))?;
+            rows::entry(&of)
+        };
+        find().map_err(|e| self.of_written("the entry of a function", e))
+    }
+
+    fn property_setter(&self, def: &ClassDef, name: &str) -> Option<FuncId> {
+        let class = known::object_of_def(self.py, def)?.into_bound(self.py).cast_into::<PyType>().ok()?;
+        self.class(&class);
+        let raw = self.lookup_in_class(&class, &PyString::intern(self.py, name)).ok()??;
+        let set = raw.getattr("fset").ok()?;
+        let f = functions::python_function(&set)?;
+        self.depends_on(f.as_any());
+        functions::func_id_of(&set, &f).ok()
+    }
+
+    fn add_field(&self, def: &ClassDef, name: &str) -> bool {
+        let add = || {
+            let class = known::object_of_def(self.py, def)?.into_bound(self.py).cast_into::<PyType>().ok()?;
+            if variables::is_for_variables(class.as_ptr().cast()) && !variables::has(&class, name).ok()? {
+                return None;
+            }
+            let takes = def.has_objects()
+                && objects::instances_have_dict(&class)
+                && overrides::may_be_field(&class, name).ok()?;
+            takes.then(|| known::add_fields(&class, vec![name.to_owned()]).ok()).flatten()
+        };
+        add().is_some()
+    }
+
     fn class_attr_behind(&self, def: &ClassDef, behind: &ClassDef, name: &str) -> Option<ClassAttr> {
         let object = |c| known::object_of_def(self.py, c)?.into_bound(self.py).cast_into::<PyType>().ok();
         let (class, behind) = (object(def)?, object(behind)?);
         self.class(&class);
         let first = class.mro().iter().position(|c| c.is(&behind))? + 1;
         let find = || -> std::result::Result<Option<ClassAttr>, Failure> {
+            if let Some(v) = self.variable_of_class(&class, first, name)? {
+                return Ok(Some(ClassAttr::Value(v)));
+            }
             match self.lookup_from(&class, first, &PyString::intern(self.py, name))? {
                 Some(raw) => self.class_member(&class, name, &raw),
                 None => Ok(None),
@@ -420,6 +655,7 @@ impl Host for PyHost<'_> {
     }
 
     fn is_instance(&self, value: Type, class: Type) -> Option<bool> {
+        self.may_be_joined(class);
         crate::classes::is_instance(self.py, value, class)
     }
 
@@ -428,6 +664,7 @@ impl Host for PyHost<'_> {
     }
 
     fn is_subclass(&self, class: Type, of: Type) -> Option<bool> {
+        self.may_be_joined(of);
         crate::classes::is_subclass(self.py, class, of)
     }
 
@@ -438,6 +675,12 @@ impl Host for PyHost<'_> {
 
     fn module_attr(&self, module: &str, name: &str) -> Option<GlobalValue> {
         let m = known::module_object(self.py, module)?;
+        let dict = m.getattr("__dict__").ok().and_then(|d| d.cast_into::<PyDict>().ok());
+        match dict.map(|d| self.variable(&d, name)) {
+            None | Some(Ok(None)) => {}
+            Some(Ok(Some(v))) => return Some(v),
+            Some(Err(e)) => return Some(self.unsupported(e.into())),
+        }
         let name = PyString::intern(self.py, name);
         let value = m.getattr(&name).ok()?;
         // A module may compute its attributes (`__getattr__`); those that lie in its dict can change and are
@@ -464,7 +707,7 @@ impl Host for PyHost<'_> {
             let (module, name) = maker
                 .rsplit_once('.')
                 .ok_or_else(|| Diagnostic::internal(format!("{maker} is no function")))?;
-            let args = args.iter().map(|a| object(self.py, a)).collect::<PyResult<Vec<_>>>()?;
+            let args = args.iter().map(|a| constants::object(self.py, a)).collect::<PyResult<Vec<_>>>()?;
             let maker = self.py.import(format!("tierup.{module}"))?.getattr(name)?;
             let f = maker.call1(PyTuple::new(self.py, args)?)?;
             let f = f
@@ -501,42 +744,4 @@ impl Host for PyHost<'_> {
             }
         })
     }
-}
-
-/// The default of a parameter.
-fn default_of<'py>(f: &Bound<'py, PyFunction>, param: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if let Ok(d) = f.getattr("__kwdefaults__")?.cast::<PyDict>()
-        && let Some(v) = d.get_item(param)?
-    {
-        return Ok(Some(v));
-    }
-    let code = f.getattr("__code__")?;
-    let count: usize = code.getattr("co_argcount")?.extract()?;
-    let names: Vec<String> = code.getattr("co_varnames")?.extract()?;
-    let defaults = f.getattr("__defaults__")?;
-    let Ok(defaults) = defaults.cast::<PyTuple>() else { return Ok(None) };
-    let Some(at) = names.iter().take(count).position(|n| n == param) else { return Ok(None) };
-    match (at + defaults.len()).checked_sub(count) {
-        Some(i) => defaults.get_item(i).map(Some),
-        None => Ok(None),
-    }
-}
-
-/// A constant of the compiler as an object.
-fn object<'py>(py: Python<'py>, value: &Const) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match value {
-        Const::None => py.None().into_bound(py),
-        Const::Ellipsis => py.Ellipsis().into_bound(py),
-        Const::Bool(x) => PyBool::new(py, *x).to_owned().into_any(),
-        Const::Int(x) => x.into_pyobject(py)?.into_any(),
-        Const::UInt(x) => x.into_pyobject(py)?.into_any(),
-        Const::Float(x) => x.into_pyobject(py)?.into_any(),
-        Const::Complex(re, im) => PyComplex::from_doubles(py, *re, *im).into_any(),
-        Const::Str(x) => PyString::new(py, x).into_any(),
-        Const::Bytes(x) => PyBytes::new(py, x).into_any(),
-        Const::Tuple(all) => {
-            let all = all.iter().map(|a| object(py, a)).collect::<PyResult<Vec<_>>>()?;
-            PyTuple::new(py, all)?.into_any()
-        }
-    })
 }

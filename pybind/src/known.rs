@@ -2,12 +2,13 @@
 //! those that a type is about. Classes and modules of the user's live as long as they do without us.
 
 use crate::operations::operation_of;
-use crate::{dataclasses, enums, functions, identity};
+use crate::{dataclasses, enums, functions, identity, objects, structs};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType, PyTypeMethods};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use tierup_core::exc::{Class, FIRST_HOST_CLASS};
 use tierup_core::types::class::{ClassDef, ClassId, HostClass, Instances};
@@ -38,6 +39,8 @@ struct Classes {
     by_object: HashMap<u64, Arc<Known>>,
     objects: HashMap<u64, u64>,
     made: u64,
+    /// Fields that instances of a class had which nothing in its class says, by the numbers of the classes.
+    more_fields: HashMap<u64, Vec<String>>,
 }
 static CLASSES: LazyLock<Mutex<Classes>> = LazyLock::new(Default::default);
 
@@ -53,8 +56,10 @@ fn known_class(class: &Bound<'_, PyType>) -> Option<&'static ClassDef> {
         Some(f) => class.getattr(pyo3::intern!(class.py(), "_fields")).is_ok_and(|now| now.is(f)),
     };
     let same_values = match &known.values {
-        None => !is_frozen(class) && !enums::may_be(class),
-        Some(found) => found.version != 0 && found.version == version(class),
+        None => !is_frozen(class) && !enums::may_be(class) && !objects::may_be(class),
+        Some(found) => {
+            found.version != 0 && found.version == version(class) && found.more == more_fields(class).len()
+        }
     };
     let same = same_order && same_fields && same_values && known.def.constructed == constructed(class);
     same.then_some(known.def)
@@ -66,20 +71,50 @@ pub(crate) struct Values {
     pub(crate) instances: Instances,
     /// The number that Python gave the class as it was; 0 for none.
     version: std::ffi::c_uint,
+    /// How many of the fields only instances had.
+    more: usize,
 }
 
 impl Values {
     fn of(class: &Bound<'_, PyType>) -> PyResult<Option<Values>> {
-        let version = version(class);
+        let (version, more) = (version(class), more_fields(class));
         let (fields, instances) = match dataclasses::look(class)? {
             Some((fields, generated)) => (fields, Instances::Frozen(generated)),
             None => match enums::look(class)? {
                 Some((count, equality)) => (vec![], Instances::Members { count, equality }),
-                None => return Ok(None),
+                None => match objects::look(class)? {
+                    Some((mut fields, identity)) => {
+                        fields.extend(more.iter().cloned());
+                        (fields, Instances::Objects { identity, native: structs::is(class) })
+                    }
+                    None => return Ok(None),
+                },
             },
         };
-        Ok(Some(Values { fields, instances, version }))
+        Ok(Some(Values { fields, instances, version, more: more.len() }))
     }
+}
+
+/// The fields that instances of a class had which nothing in its class says.
+fn more_fields(class: &Bound<'_, PyType>) -> Vec<String> {
+    let Some(object) = identity::known_number(class.as_any()) else { return vec![] };
+    lock(&CLASSES).more_fields.get(&object).cloned().unwrap_or_default()
+}
+
+/// How often a class was given more fields.
+static GROWN: AtomicU64 = AtomicU64::new(0);
+
+/// What was typed or compiled while this changes may know a class without fields that it has by now.
+pub(crate) fn grown() -> u64 {
+    GROWN.load(Ordering::Relaxed)
+}
+
+/// Instances of a class have these fields as well from now on. None is taken back: an instance may have them.
+pub(crate) fn add_fields(class: &Bound<'_, PyType>, names: Vec<String>) -> PyResult<&'static ClassDef> {
+    let object = identity::number_of(class.as_any())?;
+    lock(&CLASSES).more_fields.entry(object).or_default().extend(names);
+    GROWN.fetch_add(1, Ordering::Relaxed);
+    host_class(class)
 }
 
 /// The number of a class as it is: a change of the class or of its bases takes it away, the look-up of an
@@ -199,6 +234,7 @@ pub(crate) fn forget(object: u64) {
     let gone = {
         let mut table = lock(&CLASSES);
         let gone = table.by_object.remove(&object);
+        table.more_fields.remove(&object);
         gone.as_ref().map(|c| table.objects.remove(&c.handle));
         gone
     };
@@ -211,7 +247,9 @@ pub(crate) fn forget(object: u64) {
 
 /// The Python class behind a native one.
 pub(crate) fn native_class(py: Python<'_>, c: Class) -> PyResult<Bound<'_, PyAny>> {
-    let home = if c == Class::AxisError { "numpy.exceptions" } else { "builtins" };
+    const ELSEWHERE: [(Class, &str); 2] =
+        [(Class::AxisError, "numpy.exceptions"), (Class::IntegerOverflow, "tierup.errors")];
+    let home = ELSEWHERE.iter().find(|(of, _)| *of == c).map_or("builtins", |(_, home)| home);
     py.import(home)?.getattr(c.name())
 }
 
@@ -265,6 +303,15 @@ pub(crate) fn exception_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'st
 pub(crate) fn frozen_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassDef>> {
     let def = host_class(class)?;
     Ok(matches!(def.instances, Instances::Frozen(_)).then_some(def))
+}
+
+/// A class whose instances are objects that may change.
+pub(crate) fn class_of_objects(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassDef>> {
+    if !objects::may_be(class) {
+        return Ok(None);
+    }
+    let def = host_class(class)?;
+    Ok(def.has_objects().then_some(def))
 }
 
 /// An enumeration whose members are values.
@@ -329,6 +376,7 @@ pub(crate) fn objects_of(t: Type, found: &mut Vec<u64>) {
         functions::object_of_id(f.func)
     } else if let Kind::NamedTuple(c, _)
     | Kind::Frozen(c, _)
+    | Kind::Object(c, _)
     | Kind::Member(c)
     | Kind::NamedTupleClass(c)
     | Kind::ExcClass(c)

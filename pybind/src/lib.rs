@@ -4,19 +4,23 @@
 //! are converted either way by [`convert`]. A compilation sees Python through [`host`]; what it saw becomes
 //! [`guards`].
 //!
-//! Files import downwards: what the package calls ([`api`], [`ufunc`], [`callback`], [`cuda`]), dispatchers,
+//! Files import downwards: what the package calls ([`api`], [`ufunc`], [`callback`], [`cuda`], [`cuda_memory`]), dispatchers,
 //! overloads, conversion, the host, the meaning of values ([`value`]), the objects that the compiler knows
 //! ([`known`], [`functions`], [`decorated`]), their numbers ([`identity`]), and what all need ([`errors`],
 //! [`gil`], [`npy`], [`stand_in`]).
 
 mod api;
 mod bind;
+mod bounds;
 mod cache;
 mod callback;
+mod choosers;
 mod classes;
+mod constants;
 mod convert;
 mod ctx;
 mod cuda;
+mod cuda_memory;
 mod dataclasses;
 mod decode;
 mod decorated;
@@ -35,13 +39,23 @@ mod known;
 mod marks;
 mod names;
 mod npy;
+mod objects;
 mod operations;
 mod overload;
+mod overloads;
 mod overrides;
+mod passed;
+mod python_calls;
+mod record_types;
+mod rows;
 mod stand_in;
+mod struct_types;
+mod structs;
 mod texts;
+mod type_objects;
 mod ufunc;
 mod value;
+mod variables;
 mod watch;
 mod wording;
 
@@ -73,18 +87,23 @@ fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     tierup_core::python::is(py.version_info().minor);
     errors::quiet_panics();
-    exc::install();
+    exc::install(convert::object::of_exception, python_calls::call_python);
     identity::install(&[functions::forget, known::forget, overrides::forget]);
     convert::memory::Memory::init(py)?;
     // Decorators compile on these; on another one `tierup.config` leaves functions to Python.
     m.add("PYTHONS", decode::VERSIONS.iter().map(|v| v.number).collect::<Vec<_>>())?;
     m.add("Dispatcher", dispatcher::init(py)?)?;
     cache::register(m)?;
+    overloads::init(m)?;
     ufunc::register(m)?;
     callback::register(m)?;
+    python_calls::register(m)?;
     m.add_class::<convert::native::Object>()?;
     convert::typed_list::register(m)?;
     convert::typed_dict::register(m)?;
+    convert::object::structs::register(m)?;
+    convert::object::struct_field::register(m)?;
     cuda::register(m)?;
+    cuda_memory::register(m)?;
     api::register(m)
 }

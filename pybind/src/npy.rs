@@ -24,6 +24,15 @@ pub(crate) struct PyArrayObject {
     pub flags: c_int,
 }
 
+/// A record by itself: `PyVoidScalarObject`.
+#[repr(C)]
+pub(crate) struct PyVoid {
+    pub ob_base: ffi::PyVarObject,
+    pub data: *mut u8,
+    pub descr: *mut Descr,
+    pub flags: c_int,
+}
+
 /// The head of `PyArray_Descr`.
 #[repr(C)]
 pub(crate) struct Descr {
@@ -182,6 +191,8 @@ pub(crate) fn type_num(ty: Type) -> Option<c_int> {
 /// What we need of a NumPy that is loaded.
 pub(crate) struct Numpy {
     pub array_type: *mut ffi::PyTypeObject,
+    /// `numpy.void`, whose instances are records.
+    pub void_type: *mut ffi::PyTypeObject,
     pub dtype_type: *mut ffi::PyTypeObject,
     /// Exact scalar classes with the types of their values.
     pub scalars: Vec<(*mut ffi::PyTypeObject, Type)>,
@@ -275,6 +286,7 @@ fn load(module: &Bound<'_, PyAny>) -> PyResult<&'static Numpy> {
     }
     let numpy = Box::leak(Box::new(Numpy {
         array_type: class("ndarray")?,
+        void_type: class("void")?,
         dtype_type: class("dtype")?,
         scalars,
         strange,
@@ -309,7 +321,7 @@ impl Numpy {
         unsafe { self.function::<unsafe extern "C" fn(c_int) -> *mut Descr>(45)(num) }
     }
 
-    /// A new array over memory that `base` (a reference, which is taken over) keeps alive; null with a Python
+    /// A new array with a dtype (a reference, which is taken over) over memory that `base` (a reference, which is taken over) keeps alive; null with a Python
     /// exception.
     ///
     /// # Safety
@@ -317,7 +329,7 @@ impl Numpy {
     /// dimensions.
     pub(crate) unsafe fn wrap(
         &self,
-        ty: c_int,
+        descr: *mut Descr,
         shape: &[i64],
         strides: &[i64],
         data: *mut u8,
@@ -340,7 +352,7 @@ impl Numpy {
             let flags = if writeable { WRITEABLE } else { 0 };
             let array = self.function::<New>(94)(
                 self.array_type,
-                self.descr(ty),
+                descr,
                 shape.len() as c_int,
                 shape.as_ptr(),
                 strides.as_ptr(),

@@ -1,20 +1,31 @@
 //! One overload as the call path sees it: how arguments are recognised, what was assumed, where to jump.
 
 use crate::convert::numbers::small_int;
-use crate::convert::{ARGS, BoxCx, Frame, GeneratorOf, Items, Lenience, Plan, Purpose, RESULTS, new_ref};
+use crate::convert::object::shapes::{Alike, together};
+use crate::convert::object::with_copies;
+use crate::convert::{
+    ARGS, BoxCx, Frame, GeneratorOf, Items, Lenience, Plan, Purpose, RESULTS, new_ref, part_type,
+    type_of_keywords,
+};
 use crate::decorated::Decorated;
-use crate::engine::{Compiled, Wrapper};
+use crate::engine::{Compiled, Wanted, Wrapper};
 use crate::gil::{attached, without_gil};
 use crate::guards::Guards;
+use crate::passed::{self, Before, Passed};
 use crate::stand_in::borrowed_block;
 use crate::{ctx, exc, known};
+
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tierup_core::emit::cx::Overflow;
 use tierup_core::layout::MemBlock;
-use tierup_core::types::{Container, Float, Int, Kind, Type};
+use tierup_core::ssa::FuncId;
+use tierup_core::types::{Const, Container, Float, Int, Kind, Type};
+use tierup_runtime::cycles;
 use tierup_runtime::engine::promote::Unit;
 use tierup_runtime::panics::settle;
 
@@ -29,9 +40,12 @@ pub(crate) enum Run {
 
 pub(crate) struct Overload {
     pub args: Box<[Type]>,
+    /// The values of arguments that it is for; empty for none.
+    pub values: Box<[Option<Const>]>,
     pub ret: Type,
     pub run: Run,
     pub guards: Guards,
+    taken: Box<[Type]>,
     plans: Box<[Plan]>,
     result: Plan,
     /// Slots for arguments and results.
@@ -45,12 +59,18 @@ pub(crate) struct Overload {
     /// itself outlives the call.
     keepers: Box<[usize]>,
     changes_lists: bool,
+    /// It is given, or gives, objects in native memory that refer to others.
+    native: bool,
+    /// An `__init__`, whose first argument need not be whole yet.
+    initialises: bool,
     nogil: bool,
     /// Positional arguments of a call that fill all parameters; `usize::MAX` where that needs a look at more
     /// than their number.
     pub positional: usize,
     /// Nothing was assumed.
     unguarded: bool,
+    /// Calls are given something beside their arguments.
+    beside: bool,
     /// The entry of a compiled overload that keeps the GIL and fits into the buffers on the stack.
     plain: Option<Arc<Unit>>,
     /// Takes ints, floats and arrays only: the call path without a frame.
@@ -59,6 +79,9 @@ pub(crate) struct Overload {
     pub sole: AtomicBool,
     /// Declared by a signature: arguments are converted.
     pub declared: bool,
+    /// See [`Asked::Together`].
+    pub together: bool,
+    pub alike: Alike,
     /// The objects that it was compiled for, by their numbers ([`crate::identity`]).
     pub objects: Box<[u64]>,
     /// One of them is gone, and what the guards compare with perhaps as well: it must not be asked any more.
@@ -164,34 +187,88 @@ fn leaves(types: &[Type]) -> usize {
     types.iter().map(|t| t.leaf_count()).sum()
 }
 
+/// What an overload was asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked<'a> {
+    /// Arguments of these very types.
+    Exact,
+    /// A declared signature: arguments are converted.
+    Declared,
+    /// Arguments that lead to the same objects, or to global ones, and so have these types only together; and which
+    /// empty containers are one ([`Shared::empty`]), where that says what they are.
+    Together(&'a Alike),
+}
+
+impl Asked<'_> {
+    /// Groups of arguments whose empty containers may be one object.
+    pub(crate) fn alike(&self) -> &[Option<usize>] {
+        match self {
+            Asked::Together(alike) => &alike.groups,
+            Asked::Exact | Asked::Declared => &[],
+        }
+    }
+}
+
+/// How arguments are converted. Code may be for wider types than those that it was asked for.
+///
+/// Where Python's answer is promised an int of Python's past 63 bits is no uint64, which wraps.
+fn plans(args: &[Type], taken: &[Type], asked: Asked<'_>, promised: bool) -> Box<[Plan]> {
+    let exact = |t: Type| (promised && *t == Kind::Int(Int::U64)).then_some(Purpose::GoesOn);
+    let one = |(own, wide): (&Type, &Type)| match asked {
+        Asked::Together(_) => Plan::new(*wide, Some(Purpose::Element)),
+        Asked::Declared if own == wide => Plan::new(*own, Some(Purpose::Declared)),
+        Asked::Exact if own == wide => Plan::new(*own, exact(*own)),
+        // What is put into an empty container may be there as well: it is the same code.
+        Asked::Exact if own.is_widened_by_elements() => Plan::widened_or_own(*own, *wide),
+        Asked::Exact | Asked::Declared => Plan::widened(*own, *wide),
+    };
+    args.iter().zip(taken).map(one).collect()
+}
+
+/// The types that code takes, which may be wider than those that it was asked for.
+fn taken(args: &[Type], run: &Run) -> Box<[Type]> {
+    let one = |(k, t): (usize, &Type)| match run {
+        Run::Compiled(code) => code.params().get(k).copied().unwrap_or(*t),
+        Run::Python(_) => *t,
+    };
+    args.iter().enumerate().map(one).collect()
+}
+
 impl Overload {
     pub(crate) fn new(
-        args: &[Type],
+        (args, values): (&[Type], &[Option<Const>]),
         ret: Type,
         run: Run,
         guards: Guards,
         of: &Decorated,
-        declared: bool,
+        asked: Asked<'_>,
     ) -> Overload {
-        let (a, r) = (leaves(args), ret.leaf_count());
+        let declared = asked == Asked::Declared;
+        let taken = taken(args, &run);
+        let (a, r) = (leaves(&taken), ret.leaf_count());
         let (big, nogil) = (a > ARGS || r > RESULTS, of.options.nogil);
         let plain = match &run {
             Run::Compiled(code) if !big && !nogil => code.native().cloned(),
             Run::Compiled(_) | Run::Python(_) => None,
         };
-        let unguarded = guards.is_empty();
-        let lasting = keeps(ret) || matches!(*ret, Kind::Generator(..));
-        let keepers = (0..args.len()).filter(|i| keeps(args[*i])).collect();
-        let changes_lists = matches!(&run, Run::Compiled(code) if code.changes_lists());
+        let unguarded = guards.is_empty() && values.is_empty();
+        let passed = || guards.passed().iter().map(|p| p.ty);
+        let native = taken.iter().copied().chain([ret]).chain(passed()).any(|t| t.keeps_references());
+        let lasting = keeps(ret) || matches!(*ret, Kind::Generator(..)) || native || passed().any(keeps);
+        let keepers = (0..args.len()).filter(|i| keeps(taken[*i])).collect();
+        let beside = matches!(run, Run::Compiled(_)) && passed().next().is_some();
+        let changes_lists = beside || matches!(&run, Run::Compiled(code) if code.changes_lists());
         let mut objects = vec![];
         args.iter().for_each(|t| known::objects_of(*t, &mut objects));
+        let plans = plans(args, &taken, asked, of.options.code.overflow == Overflow::Python);
         Overload {
             args: args.into(),
+            values: values.into(),
             ret,
             run,
             guards,
-            plans: args.iter().map(|t| Plan::new(*t, declared.then_some(Purpose::Declared))).collect(),
-            result: Plan::new(ret, None),
+            plans,
+            result: Plan::new(ret, of.options.goes_on.then_some(Purpose::GoesOn)),
             slots: (a, r),
             big,
             sole: AtomicBool::new(false),
@@ -199,12 +276,18 @@ impl Overload {
             lasting,
             keepers,
             changes_lists,
+            native,
+            initialises: of.name().rsplit('.').next() == Some("__init__"),
             nogil,
             declared,
+            together: matches!(asked, Asked::Together(_)),
+            alike: if let Asked::Together(alike) = asked { alike.clone() } else { Alike::default() },
             positional: of.simple.unwrap_or(usize::MAX),
-            small: plain.is_some() && is_small(args) && !declared && !lasting,
+            small: plain.is_some() && is_small(&taken) && !declared && !lasting && !beside,
+            taken,
             plain,
             unguarded,
+            beside,
             objects: objects.into(),
             parted: AtomicBool::new(false),
         }
@@ -214,10 +297,72 @@ impl Overload {
     pub(crate) fn arity(&self) -> usize {
         self.plans.len()
     }
+    /// Whether a call may change anything.
+    pub(crate) fn changes_something(&self) -> bool {
+        matches!(&self.run, Run::Compiled(code) if code.changes_something())
+    }
+    /// Whether Python runs it.
+    pub(crate) fn is_python(&self) -> bool {
+        matches!(self.run, Run::Python(_))
+    }
     /// Whether what was assumed still holds.
     #[inline(always)]
     pub(crate) fn holds(&self) -> bool {
-        self.unguarded || self.guards.hold()
+        if self.unguarded { self.guards.know_overloads() } else { self.guards.hold() }
+    }
+    /// The same, and whether arguments have the values that it is for.
+    ///
+    /// # Safety
+    /// `args` points to [`Overload::arity`] live objects; the thread is attached.
+    #[inline(always)]
+    pub(crate) unsafe fn takes(&self, args: *const Obj) -> bool {
+        // SAFETY: as required of the caller.
+        self.holds() && (self.values.is_empty() || unsafe { self.has_values(args) })
+    }
+    #[cold]
+    unsafe fn has_values(&self, args: *const Obj) -> bool {
+        self.values.iter().enumerate().all(|(k, value)| {
+            let Some(value) = value else { return true };
+            // SAFETY: as required of the caller; what is read of an object is of the class that it has.
+            unsafe {
+                let arg = *args.add(k);
+                if let Const::Int(n) = value
+                    && ffi::Py_TYPE(arg) == &raw mut ffi::PyLong_Type
+                    && let Some(x) = small_int(arg)
+                {
+                    return x == *n;
+                }
+                if let Const::Str(text) = value
+                    && ffi::PyUnicode_CheckExact(arg) != 0
+                {
+                    let mut n = 0;
+                    let bytes = ffi::PyUnicode_AsUTF8AndSize(arg, &mut n).cast::<u8>();
+                    if !bytes.is_null() {
+                        return std::slice::from_raw_parts(bytes, n as usize) == text.as_bytes();
+                    }
+                    ffi::PyErr_Clear();
+                    return false;
+                }
+                // Objects are made, and so others may go, with what they hold.
+                ctx::begin();
+                let same = attached(|py| {
+                    let arg = Bound::from_borrowed_ptr(py, arg);
+                    crate::value::constant(&arg).is_ok_and(|c| c.as_ref() == Some(value))
+                });
+                ctx::end();
+                same
+            }
+        })
+    }
+
+    /// The types that its code takes, which may be wider than those that it was asked for.
+    pub(crate) fn taken(&self) -> &[Type] {
+        &self.taken
+    }
+
+    /// What it was compiled for, as `func`.
+    pub(crate) fn wanted(&self, func: FuncId) -> Wanted<'_> {
+        Wanted { func, args: &self.args, values: &self.values, alike: &self.alike.groups }
     }
 
     /// Forgets the objects that it was compiled for, for one of them will be gone. No call takes it any more;
@@ -317,6 +462,10 @@ impl Overload {
                 Quick::None => new_ref(ffi::Py_None()),
                 Quick::No => self.leave_slowly(of, results, &mut Frame::new(self.lasting)),
             };
+            // Rings of objects may hold arrays that were passed, which lie here.
+            if cycles::any() && cycles::known() > 0 {
+                cycles::look();
+            }
             ctx::end();
             Some(result)
         }
@@ -339,11 +488,21 @@ impl Overload {
         results: *mut u64,
     ) -> Option<Obj> {
         // SAFETY: as for `call`.
-        let shown = |i: &usize| unsafe { may_be_shown(*args.add(*i), self.args[*i]) };
+        let shown = |i: &usize| unsafe { may_be_shown(*args.add(*i), self.taken[*i]) };
         let lasting = self.lasting || self.keepers.iter().any(shown);
         let mut frame = Frame::new(lasting);
         frame.lenience = lenience;
         frame.changes_lists = self.changes_lists;
+        frame.takes_unfinished = self.initialises;
+        frame.native = self.native;
+        // SAFETY: as for `call`.
+        if self.together && unsafe { !self.are_own(of, args) } {
+            return None;
+        }
+        // SAFETY: as for `call`.
+        if self.beside && unsafe { passed::take_turn(&mut frame) }.is_none() {
+            return self.misfit(&mut frame);
+        }
         let mut at = slots;
         // SAFETY: as for `call`; `frame` stays where it is until the end of this function.
         unsafe {
@@ -352,7 +511,12 @@ impl Overload {
                     Some(next) => at = next,
                     None => return self.misfit(&mut frame),
                 }
+                frame.takes_unfinished = false;
             }
+            let _before = match self.beside.then(|| Before::pass(self.guards.passed(), &mut frame)) {
+                Some(None) => return self.outgrown(&mut frame),
+                before => before,
+            };
             let result = match &self.plain {
                 Some(unit) => {
                     let status = settle(enter(unit)(ctx::current(), slots, results));
@@ -364,6 +528,29 @@ impl Overload {
         }
     }
 
+    /// Whether arguments have, together, the types of this overload.
+    ///
+    /// # Safety
+    /// As for `call`.
+    #[cold]
+    unsafe fn are_own(&self, of: &Decorated, args: *const Obj) -> bool {
+        attached(|py| {
+            let n = self.args.len();
+            let look = |k: usize| {
+                // SAFETY: as required of the caller.
+                let arg = unsafe { Bound::from_borrowed_ptr(py, *args.add(k)) };
+                match arg.cast::<PyDict>() {
+                    Ok(named) if of.params.varkw && k + 1 == n => type_of_keywords(named),
+                    Ok(_) | Err(_) => part_type(&arg),
+                }
+            };
+            let known = self.guards.passed().iter().filter_map(Passed::known).collect();
+            together(py, n, known, look).is_ok_and(|(types, shared)| {
+                types[..] == *self.args && (self.alike.is_empty() || shared.empty == self.alike)
+            })
+        })
+    }
+
     #[cold]
     fn misfit(&self, frame: &mut Frame) -> Option<Obj> {
         let failure = frame
@@ -373,6 +560,18 @@ impl Overload {
             .filter(|_| frame.lenience != Lenience::Tried)?;
         attached(|py| failure.into_python(py).restore(py));
         Some(std::ptr::null_mut())
+    }
+
+    /// A value that the call is given beside its arguments does not fit: it has become something else.
+    #[cold]
+    fn outgrown(&self, frame: &mut Frame) -> Option<Obj> {
+        let other = |p: &Passed| frame.copies().and_then(|c| c.of(p.object())).is_some_and(|c| c.ty != p.ty);
+        // An argument that is one of them, and of another type, is for another overload.
+        if frame.extra.as_ref().is_none_or(|e| e.failure.is_none()) && !self.guards.passed().iter().any(other)
+        {
+            self.guards.outgrow();
+        }
+        self.misfit(frame)
     }
 
     /// Without the GIL, with large buffers, or not compiled.
@@ -479,7 +678,8 @@ impl Overload {
     unsafe fn raise(&self, of: &Decorated, status: u64, frame: &Frame) -> Obj {
         // SAFETY: a status other than 0 is an owned native exception.
         attached(|py| unsafe {
-            let e = exc::raise(py, status as usize as *mut _, &of.globals(py));
+            let e =
+                with_copies(frame.copies(), || exc::raise(py, status as usize as *mut _, &of.globals(py)));
             // What was changed before the exception was raised is seen after it, as in Python.
             if let Some(copies) = frame.copies()
                 && !copies.write_back(&mut BoxCx::new(Some(copies)))

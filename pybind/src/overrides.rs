@@ -1,7 +1,7 @@
 //! Classes of the user's that change what the built-in class below them does, so that their instances are not
 //! values of that class to compiled code; and instances that hide what their class has.
 
-use crate::{identity, known, npy};
+use crate::{identity, known, npy, objects};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -222,7 +222,7 @@ pub(crate) unsafe fn has_own(obj: *mut ffi::PyObject) -> bool {
 
 /// The dictionary of an instance, which its class makes where it does not have one yet; none where instances of
 /// the class have none.
-fn own_dict<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
+pub(crate) fn own_dict<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
     // SAFETY: a live object of a live class.
     unsafe {
         let place = _PyObject_GetDictPtr(obj.as_ptr());
@@ -230,7 +230,7 @@ fn own_dict<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
             return Bound::from_borrowed_ptr(obj.py(), *place).cast_into::<PyDict>().ok();
         }
         // Values that still lie in the instance itself.
-        if (*ffi::Py_TYPE(obj.as_ptr())).tp_flags & MANAGED_DICT == 0 {
+        if (*ffi::Py_TYPE(obj.as_ptr())).tp_flags & objects::MANAGED_DICT == 0 {
             return None;
         }
         let dict = ffi::PyObject_GenericGetDict(obj.as_ptr(), std::ptr::null_mut());
@@ -240,12 +240,21 @@ fn own_dict<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
         Bound::from_owned_ptr_or_opt(obj.py(), dict)?.cast_into::<PyDict>().ok()
     }
 }
-/// `Py_TPFLAGS_MANAGED_DICT`: Python keeps the dictionaries of a class's instances.
-const MANAGED_DICT: std::ffi::c_ulong = 1 << 4;
+/// Whether an attribute of instances stands in front of nothing in their class, or of a constant, which those have
+/// that were given no other.
+pub(crate) fn may_be_field(class: &Bound<'_, PyType>, name: &str) -> PyResult<bool> {
+    Ok(match objects::raw(class, name)? {
+        Some(found) => !found.get_type().hasattr("__get__")?,
+        None => true,
+    })
+}
 
-/// How many attributes an instance has of its own, in a dictionary.
-pub(crate) fn own_attributes(obj: &Bound<'_, PyAny>) -> usize {
-    own_dict(obj).map_or(0, |d| d.len())
+/// The names of attributes that an instance has in its own dictionary, which are not among these and may be fields.
+pub(crate) fn more_attributes(obj: &Bound<'_, PyAny>, fields: &[String]) -> Vec<String> {
+    let Some(own) = own_dict(obj).filter(|d| d.len() > 0) else { return vec![] };
+    let class = obj.get_type();
+    let names = own.keys().iter().filter_map(|k| k.extract::<String>().ok()).collect::<Vec<_>>();
+    names.into_iter().filter(|n| !fields.contains(n) && may_be_field(&class, n).unwrap_or(false)).collect()
 }
 
 /// An attribute that an instance has in its own dictionary under the name of a method or constant of its

@@ -7,9 +7,10 @@ use pyo3::prelude::*;
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::types::{Type, parse};
 
-/// The type that a text means.
+/// The type that a text means. Objects in native memory are written exactly: [`crate::struct_types`] says how.
 pub(crate) fn parse_type(py: Python<'_>, text: &str) -> PyResult<Type> {
-    parse::parse(text).map_err(|e| to_python(py, &Diagnostic::new(Code::BadSignature, e)))
+    let parsed = if text.contains("object(") { parse::exact(text) } else { parse::parse(text) };
+    parsed.map_err(|e| to_python(py, &Diagnostic::new(Code::BadSignature, e)))
 }
 
 /// The types that code is compiled for.

@@ -4,7 +4,7 @@ use crate::convert::{nested, recognise};
 use crate::errors::Failure;
 use crate::overrides::{hidden, overridden};
 use crate::wording::{a, class_name};
-use crate::{dataclasses, enums, functions, known, npy, operations};
+use crate::{dataclasses, enums, functions, known, npy, operations, overloads, record_types};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -12,7 +12,7 @@ use pyo3::types::{
     PyString, PyTuple, PyType, PyTypeMethods,
 };
 use tierup_core::host::GlobalValue;
-use tierup_core::types::{Const, FuncType, Kind, Layout, Type};
+use tierup_core::types::{Access, ArrayType, Const, FuncType, Kind, Layout, Type};
 
 /// Who is told about values that compiled code will depend on beyond their identity.
 pub(crate) trait Record {
@@ -21,6 +21,11 @@ pub(crate) trait Record {
     fn array(&self, array: &Bound<'_, PyAny>) -> usize;
     /// A class whose bases and fields the compiler will know.
     fn class(&self, class: &Bound<'_, PyType>);
+    /// An object that calls can be given beside their arguments, or why it cannot be. None where it is nothing of that
+    /// kind, or calls are given none.
+    fn passed(&self, _obj: &Bound<'_, PyAny>) -> Result<Option<GlobalValue>, Failure> {
+        Ok(None)
+    }
 }
 /// For a look at types alone.
 pub(crate) struct NoRecord;
@@ -79,6 +84,24 @@ fn scalar_const(obj: &Bound<'_, PyAny>) -> PyResult<Option<Const>> {
     Ok(None)
 }
 
+/// The constant that an object is: a scalar of Python's or NumPy's, a string, a tuple of such.
+pub(crate) fn constant(obj: &Bound<'_, PyAny>) -> PyResult<Option<Const>> {
+    if let Some(c) = scalar_const(obj)? {
+        return Ok(Some(c));
+    }
+    if let Ok(t) = obj.cast_exact::<PyTuple>() {
+        let all = nested(|| t.iter().map(|m| Ok(constant(&m)?)).collect::<Result<Option<Vec<_>>, Failure>>());
+        return Ok(all.ok().flatten().map(Const::Tuple));
+    }
+    match npy::get(obj.py())? {
+        // SAFETY: `obj` is live.
+        Some(n) if n.scalar_type(unsafe { ffi::Py_TYPE(obj.as_ptr()) }).is_some() => {
+            scalar_const(&obj.call_method0("item")?)
+        }
+        Some(_) | None => Ok(None),
+    }
+}
+
 /// What `obj` means to the compiler.
 pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalValue, Failure> {
     if let Some((base, method)) = overridden(obj) {
@@ -106,6 +129,11 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
     if let Some(p) = operations::operation_of(obj)? {
         return Ok(GlobalValue::Builtin(p));
     }
+    if !obj.is_instance_of::<PyType>()
+        && let Some(f) = overloads::of_object(obj)
+    {
+        return Ok(GlobalValue::Function(f));
+    }
     if let Ok(c) = obj.cast::<PyType>() {
         if !c.mro().get_item(0)?.is(c) {
             let text = format!(
@@ -113,6 +141,9 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
                 c.getattr("__name__")?
             );
             return Ok(GlobalValue::Unsupported(text));
+        }
+        if says_type(obj)? {
+            return Ok(GlobalValue::TypeExpression(format!("the class {}", c.name()?)));
         }
         record.class(c);
         if let Some(c) = known::exception_class(c)? {
@@ -138,13 +169,44 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
     if let Ok(t) = obj.cast::<PyTuple>() {
         return classify_tuple(t, record);
     }
+    // A kernel that another one calls is its function.
+    let called = pyo3::intern!(obj.py(), "_tierup_called_");
+    if functions::class_has(obj, called) {
+        return classify(&obj.getattr(called)?, record);
+    }
     if let Some(v) = classify_instance(obj, record)? {
         return Ok(v);
     }
     if let Some(t) = operations::type_object(obj)? {
         return Ok(GlobalValue::DType(t));
     }
+    if says_type(obj)? {
+        return Ok(GlobalValue::TypeExpression(describe(obj)));
+    }
+    if let Some(v) = record.passed(obj)? {
+        return Ok(v);
+    }
     Ok(GlobalValue::Unsupported(describe(obj)))
+}
+
+/// Whether an object says a type and does nothing else: a special form, a type variable, an alias.
+fn says_type(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let class = obj.get_type();
+    if let Ok(form) = obj.cast::<PyType>() {
+        // A class in some versions of Python.
+        return Ok(form.name()?.to_str()? == "Annotated" && form.module()?.to_str()? == "typing");
+    }
+    // A metaclass of the user's is not asked anything.
+    if !class.get_type().is(obj.py().get_type::<PyType>()) {
+        return Ok(false);
+    }
+    let module = class.getattr_opt("__module__")?.and_then(|m| m.extract::<String>().ok());
+    Ok(match module.as_deref() {
+        // The class of a new type is called, as a function is.
+        Some("typing" | "_typing") => class.name()?.to_str()? != "NewType",
+        Some("types") => matches!(class.name()?.to_str()?, "GenericAlias" | "UnionType"),
+        Some(_) | None => false,
+    })
 }
 
 /// The type of a value that the host can hand to the compiler; none when it cannot be held.
@@ -166,8 +228,13 @@ pub(crate) fn value_type(v: &GlobalValue) -> Option<Type> {
         GlobalValue::Class(c) => Type::new(Kind::Class(c)),
         GlobalValue::Member(c, _) => Type::new(Kind::Member(c)),
         GlobalValue::Tuple(t, _) => *t,
-        GlobalValue::Array { ty, .. } => *ty,
-        GlobalValue::Foreign(_) | GlobalValue::Unsupported(_) => return None,
+        GlobalValue::Array { ty, .. } | GlobalValue::Passed { ty, .. } => *ty,
+        GlobalValue::Variable { .. }
+        | GlobalValue::Foreign(_)
+        | GlobalValue::TypeExpression(_)
+        | GlobalValue::Unsupported(_) => {
+            return None;
+        }
     })
 }
 
@@ -220,6 +287,7 @@ fn classify_numpy(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Option<
     if unsafe { ffi::PyType_IsSubtype(class, n.dtype_type) } != 0 {
         // SAFETY: an instance of `numpy.dtype` starts with the struct that is read.
         let t = npy::type_of_elem(unsafe { npy::elem_code(obj.as_ptr().cast()) });
+        let t = t.or_else(|| record_types::of_dtype(obj).ok().flatten());
         return Ok(Some(
             t.map_or_else(|| GlobalValue::Unsupported(format!("the dtype {obj}")), GlobalValue::DType),
         ));
@@ -236,7 +304,13 @@ fn classify_array(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalV
     let a = obj.as_ptr().cast::<npy::PyArrayObject>();
     // SAFETY: `obj` is an ndarray; its shape and strides have `nd` members.
     unsafe {
-        let Some(t) = npy::array_type(a) else {
+        let records = || {
+            let (dtype, ndim) = (record_types::of_descr((*a).descr)?, u8::try_from((*a).nd).ok()?);
+            let layout = if ndim == 0 { Layout::C } else { npy::layout_of((*a).flags) };
+            let access = if (*a).flags & npy::WRITEABLE == 0 { Access::Read } else { Access::Write };
+            Some(ArrayType { dtype, ndim, layout, access })
+        };
+        let Some(t) = npy::array_type(a).or_else(records) else {
             return Ok(GlobalValue::Unsupported(format!("an array of dtype {}", obj.getattr("dtype")?)));
         };
         let nd = t.ndim();
@@ -262,8 +336,8 @@ fn classify_tuple(t: &Bound<'_, PyTuple>, record: &dyn Record) -> Result<GlobalV
         }
         t.iter().map(|m| classify(&m, record)).collect::<Result<Vec<_>, _>>()
     })?;
-    if let Some(GlobalValue::Unsupported(what)) =
-        members.iter().find(|m| matches!(m, GlobalValue::Unsupported(_)))
+    if let Some(GlobalValue::Unsupported(what) | GlobalValue::TypeExpression(what)) =
+        members.iter().find(|m| matches!(m, GlobalValue::Unsupported(_) | GlobalValue::TypeExpression(_)))
     {
         let inner = what.strip_prefix("a tuple with ").unwrap_or(what);
         return Ok(GlobalValue::Unsupported(format!("a tuple with {inner}")));
@@ -323,7 +397,7 @@ fn classify_instance(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Opti
         };
         match (value_type(&found), &found) {
             (Some(t), _) => types.push(t),
-            (None, GlobalValue::Unsupported(of)) => {
+            (None, GlobalValue::Unsupported(of) | GlobalValue::TypeExpression(of)) => {
                 let text = format!("{what} whose field '{name}' is {of}");
                 return Ok(Some(GlobalValue::Unsupported(text)));
             }

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicI64;
 use tierup_core::exc::Class;
 use tierup_core::layout::{Obj, Str, Text};
 use tierup_core::rt::{AbiTy, Ctx};
-use tierup_core::types::{ClassDef, ClassId};
+use tierup_core::types::{ClassDef, ClassId, Type};
 
 /// One argument of an exception.
 pub enum Arg {
@@ -33,6 +33,8 @@ pub enum Arg {
     List(Vec<Arg>),
     /// An instance of the class with that handle that is still being put together of these.
     Instance(u64, Vec<Arg>),
+    /// An owned reference to an object of the user's, with its type.
+    Object(*mut Obj, Type),
     /// An owned reference to a Python object.
     Py(*mut u8),
 }
@@ -42,6 +44,8 @@ impl Drop for Arg {
         match self {
             // SAFETY: the reference is owned and dropped once.
             Arg::Str(s) | Arg::Bytes(s) => unsafe { release(s.cast()) },
+            // SAFETY: as above.
+            Arg::Object(o, _) => unsafe { release(*o) },
             Arg::Py(p) => (quiet().release)(*p),
             Arg::None
             | Arg::Bool(_)

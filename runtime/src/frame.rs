@@ -3,7 +3,6 @@
 use crate::Native;
 use crate::exc::Error;
 use crate::object::count;
-use std::cell::RefCell;
 use std::sync::atomic::{AtomicI64, Ordering};
 use tierup_core::desc::TypeDesc;
 use tierup_core::exc::Class;
@@ -11,38 +10,15 @@ use tierup_core::layout::{FRAME_HEADER, Frame, Obj};
 use tierup_core::ops::generator;
 use tierup_core::rt::Ctx;
 
-/// Frames hold frames: a recursive generator leaves a chain as deep as its recursion, and the thread that
-/// drops it may have little stack.
-const NESTED_DROPS: u32 = 64;
-
-thread_local! {
-    /// How many frames are being dropped inside one another, and those that wait until the outermost is done.
-    static DROPS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
-    static WAITING: RefCell<Vec<*mut Obj>> = const { RefCell::new(Vec::new()) };
-}
-
+/// Frames hold frames: a recursive generator leaves a chain as deep as its recursion.
 unsafe extern "C" fn drop_frame(o: *mut Obj) {
-    let depth = DROPS.get();
-    if depth >= NESTED_DROPS {
-        return WAITING.with(|w| w.borrow_mut().push(o));
-    }
-    DROPS.set(depth + 1);
-    // SAFETY: called once, with a frame that `frame_new` made, when nobody holds a reference any more; so are
-    // those that waited.
-    unsafe {
-        release_contents(o);
-        if depth == 0 {
-            while let Some(next) = WAITING.with(|w| w.borrow_mut().pop()) {
-                release_contents(next);
-            }
-        }
-    }
-    DROPS.set(depth);
+    // SAFETY: called once, with a frame that `frame_new` made, when nobody holds a reference any more.
+    unsafe { crate::drops::with_little_stack(o, free_frame) }
 }
 
 /// # Safety
 /// `o` is a frame that nobody refers to.
-unsafe fn release_contents(o: *mut Obj) {
+unsafe fn free_frame(o: *mut Obj) {
     count(-1);
     // SAFETY: as required of the caller. What it keeps follows its header.
     unsafe {

@@ -30,6 +30,15 @@ pub(crate) fn try_allocate(bytes: Option<usize>) -> Res<*mut u8> {
     if p.is_null() { Err(Error::bare(Class::MemoryError)) } else { Ok(p) }
 }
 
+/// Zeroed memory for a small object. The C library's `calloc` passes over the lists of freed pieces that each
+/// thread has, which `malloc` takes from.
+pub(crate) fn try_zeroed(bytes: usize) -> Res<*mut u8> {
+    let p = try_allocate(Some(bytes))?;
+    // SAFETY: so many bytes are there.
+    unsafe { p.write_bytes(0, bytes) };
+    Ok(p)
+}
+
 /// A block that owns its memory: the header and, at the next multiple of 64, the elements, in one allocation.
 #[repr(C)]
 struct Owned {

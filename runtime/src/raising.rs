@@ -11,7 +11,7 @@ use tierup_core::exc::Class;
 use tierup_core::layout::{Obj, Str};
 use tierup_core::ops::raising::Helpers;
 use tierup_core::rt::{Ctx, P};
-use tierup_core::types::{ClassDef, ClassId};
+use tierup_core::types::{ClassDef, ClassId, Type};
 
 /// The template with each `{}` replaced by the next value; a negative one is called by a name in the braces
 /// (`{newaxis}`), if there is one.
@@ -145,6 +145,14 @@ impl Helpers for Native {
             })
         }
     }
+    unsafe fn exc_trail(exc: *mut Obj) -> i64 {
+        // SAFETY: `exc` is a live exception.
+        unsafe { (*exc.cast::<Exc>()).trail.len() as i64 }
+    }
+    unsafe fn exc_cut_trail(exc: *mut Obj, n: i64) {
+        // SAFETY: `exc` is a live exception.
+        unsafe { crate::exc::alone(exc, || (*exc.cast::<Exc>()).trail.truncate(n as usize)) }
+    }
     unsafe fn exc_matches(exc: *mut Obj, class: i64) -> i8 {
         // SAFETY: `exc` is a live exception.
         Class::from_number(class).is_some_and(|c| unsafe { (*exc.cast::<Exc>()).is_a(c) }) as i8
@@ -216,6 +224,13 @@ impl Helpers for Native {
             let Some(elem) = Elem::from_number(elem) else { return };
             let copy = (callbacks().copy_array)(&ArrayView { elem, shape, strides, data });
             (*exc.cast::<Exc>()).push_arg(if copy.is_null() { Arg::None } else { Arg::Py(copy) });
+        }
+    }
+    unsafe fn exc_add_object(exc: *mut Obj, object: *mut Obj, ty: P) {
+        // SAFETY: the exception and the object are live, and the type is what code was given for one.
+        unsafe {
+            retain(object);
+            (*exc.cast::<Exc>()).push_arg(Arg::Object(object, Type::of_address(ty)));
         }
     }
     unsafe fn exc_new_python(ctx: Ctx, exc: *mut Obj) -> *mut Obj {
@@ -324,7 +339,9 @@ fn argument(exc: &Exc, index: i64, out: &mut [u64; 2]) -> Res<i64> {
         Arg::UInt(_) => return other("an int past 63 bits"),
         Arg::Tuple(_) => return other("a tuple"),
         Arg::List(_) => return other("a list"),
-        Arg::Instance(..) | Arg::Py(_) => return other("an array or an object of Python's"),
+        Arg::Instance(..) | Arg::Object(..) | Arg::Py(_) => {
+            return other("an array or an object of Python's");
+        }
     })
 }
 

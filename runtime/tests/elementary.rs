@@ -125,6 +125,28 @@ fn errors_are_within_the_promised_units() {
     );
 }
 
+/// float32 against float64, over its whole range; every thirteenth was tried once, see `core::math::single`.
+#[test]
+fn float32_is_within_one_unit_of_float64() {
+    let own = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tanh"];
+    let bits = (0..=u32::MAX).step_by(40_961).chain([0x7f2a_aaab, 0x7f7f_ffff, 0x3faa_bf9d, 0x8000_0000]);
+    for (name, wide, single, _) in ONE.iter().filter(|r| own.contains(&r.0)) {
+        for b in bits.clone() {
+            let x = f32::from_bits(b);
+            // SAFETY: functions of numbers.
+            let (got, want) = unsafe { (single(x), wide(f64::from(x))) };
+            let rounded = want as f32;
+            if !rounded.is_finite() || rounded == 0.0 {
+                let same = got == rounded && got.is_sign_negative() == rounded.is_sign_negative();
+                assert!(same || got.is_nan() && want.is_nan(), "{name}({x:e}) is {got:e}, not {want:e}");
+                continue;
+            }
+            let off = units(f64::from(got), want, 0.0, 24, -149);
+            assert!(off < 1.0, "{name}({x:e}) is {got:e}, not {want:e}: {off} units");
+        }
+    }
+}
+
 /// What compiled loops and GPUs get has the bits of the helper, and so has the form for numbers that come one
 /// by one.
 #[test]

@@ -112,7 +112,7 @@ impl Code {
         self.varnames.iter().chain(self.extra_cells()).cloned().collect()
     }
     /// The name of a variable by the index that instructions have for it.
-    pub(crate) fn variable_name(&self, arg: u32) -> Option<&Arc<str>> {
+    pub fn variable_name(&self, arg: u32) -> Option<&Arc<str>> {
         let at = arg as usize;
         let names = self.varnames.iter().chain(self.extra_cells()).chain(&self.freevars);
         if at < self.varnames.len() { self.varnames.get(at) } else { names.skip(at).next() }

@@ -21,7 +21,7 @@ pub(crate) fn class_of(t: Type) -> &'static ClassDef {
         Kind::Bytes => ClassId::BYTES,
         Kind::Optional(t) => return class_of(*t),
         Kind::Tuple(_) => ClassId::TUPLE,
-        Kind::NamedTuple(c, _) | Kind::Frozen(c, _) | Kind::Member(c) => return c,
+        Kind::NamedTuple(c, _) | Kind::Frozen(c, _) | Kind::Object(c, _) | Kind::Member(c) => return c,
         Kind::Array(_) => ClassId::NDARRAY,
         Kind::List(_) => ClassId::LIST,
         Kind::Container(c, _) => c.class(),
@@ -48,6 +48,8 @@ pub(crate) fn class_of(t: Type) -> &'static ClassDef {
         | Kind::Undef
         | Kind::MaybeUndef(_)
         | Kind::Var(_)
+        | Kind::Outer(_)
+        | Kind::Record(_)
         | Kind::Variant(_)
         | Kind::Conflict(..) => ClassId::OBJECT,
     };

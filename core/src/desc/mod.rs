@@ -19,7 +19,7 @@ mod slots;
 
 use crate::elem::Elem;
 use crate::lir::Ty;
-use crate::types::{Kind, Type};
+use crate::types::{Kind, Layout, Type};
 use order::Order;
 use place::Place;
 use std::collections::HashMap;
@@ -40,6 +40,20 @@ pub struct TypeDesc {
     pub keys: Span<Key>,
     pub slots: Slots,
     symbol: &'static str,
+    /// The arrays among the leaves.
+    pub arrays: Span<ArrayPart>,
+}
+
+/// An array that is a part of a value: which leaves are its owner, data, shape, strides if its layout is `A`, and
+/// whether it is read-only where only the run knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrayPart {
+    /// The number of the first leaf.
+    pub leaf: u32,
+    pub itemsize: u32,
+    pub ndim: u32,
+    pub layout: Layout,
+    pub either: bool,
 }
 
 /// What can be done with values in memory. Every function is given the descriptor that it is from.
@@ -255,9 +269,18 @@ fn intern(place: &Place, keys: Option<Vec<Key>>) -> &'static TypeDesc {
         slots: slots::of(place.leaves(), keys.as_deref()),
         keys: Span::leak(keys.unwrap_or_default()),
         symbol,
+        arrays: Span::leak(place.arrays().to_vec()),
     }));
     table.symbols.insert(symbol, desc);
     desc
+}
+
+fn layout_name(layout: Layout) -> &'static str {
+    match layout {
+        Layout::C => "c",
+        Layout::F => "f",
+        Layout::A => "a",
+    }
 }
 
 /// Everything that a descriptor says.
@@ -267,6 +290,10 @@ fn symbol(place: &Place, keys: Option<&[Key]>) -> String {
         let what = if l.is_ref { "ref" } else { l.ty.name() };
         // Writing to a string cannot fail.
         let _ = write!(out, " {what}@{}", l.offset);
+    }
+    for a in place.arrays() {
+        let how = if a.either { "?" } else { "" };
+        let _ = write!(out, " {}{}{}{how}@{}", a.itemsize, layout_name(a.layout), a.ndim, a.leaf);
     }
     if let Some(keys) = keys {
         out.push_str(" by");
@@ -286,6 +313,10 @@ pub fn compared_parts(t: Type) -> Option<Vec<Elem>> {
     }
     if let crate::types::Kind::Member(c) = t.kind() {
         return c.members_compare().then(|| vec![Elem::I64]);
+    }
+    if let crate::types::Kind::Object(c, _) = t.kind() {
+        // By where they are.
+        return c.objects_are_themselves().then(|| vec![Elem::I64]);
     }
     match t.parts() {
         Some(members) => {

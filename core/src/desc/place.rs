@@ -1,14 +1,15 @@
 //! Where the leaves of values lie in memory: as C lays out a struct.
 
-use super::Field;
-use crate::types::Type;
+use super::{ArrayPart, Field};
 use crate::types::leaves::{Leaf, LeafSink};
+use crate::types::{Access, ArrayType, Type};
 
 /// A struct that grows field by field. A field that is itself a struct keeps its own layout, padding at its
 /// end included.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
     leaves: Vec<Field>,
+    arrays: Vec<ArrayPart>,
     /// The struct itself; then those inside one another whose fields are being added.
     whole: Extent,
     open: Vec<Part>,
@@ -42,6 +43,12 @@ struct Part {
 }
 
 impl Place {
+    /// The struct of one value.
+    pub(crate) fn of(t: Type) -> Place {
+        let mut place = Place::default();
+        place.add(t);
+        place
+    }
     /// Adds a value; its leaves.
     pub fn add(&mut self, t: Type) -> &mut [Field] {
         let first = self.leaves.len();
@@ -50,6 +57,9 @@ impl Place {
     }
     pub fn leaves(&self) -> &[Field] {
         &self.leaves
+    }
+    pub(crate) fn arrays(&self) -> &[ArrayPart] {
+        &self.arrays
     }
     pub(crate) fn size(&self) -> u32 {
         self.whole.size.next_multiple_of(self.whole.align)
@@ -71,6 +81,15 @@ impl LeafSink for Place {
         let size = extent.size.next_multiple_of(extent.align);
         let offset = self.innermost().add(size, extent.align);
         self.leaves[first..].iter_mut().for_each(|l| l.offset += offset);
+    }
+    fn array(&mut self, of: ArrayType) {
+        self.arrays.push(ArrayPart {
+            leaf: self.leaves.len() as u32,
+            itemsize: of.itemsize() as u32,
+            ndim: u32::from(of.ndim),
+            layout: of.layout,
+            either: of.access == Access::Either,
+        });
     }
     fn push(&mut self, leaf: Leaf) {
         let bytes = leaf.ty.bytes();

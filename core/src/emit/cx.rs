@@ -90,12 +90,24 @@ pub struct OnError {
     pub frames: Vec<Frame>,
 }
 
+/// What becomes of an integer that its 64 bits do not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Overflow {
+    /// It wraps.
+    #[default]
+    Wrap,
+    /// OverflowError.
+    Raise,
+    /// As in Python with NumPy: OverflowError for Python's integers, NumPy's wrap.
+    Python,
+}
+
 /// Options of a compilation that change code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
     pub boundscheck: bool,
     pub numpy_errors: bool,
-    pub overflow_checks: bool,
+    pub overflow: Overflow,
     /// What tier 1 may do with floats, a bit for each of `reassoc nnan ninf nsz arcp contract afn`, from the lowest;
     /// 0 is strict.
     pub fast_math: u8,
@@ -111,7 +123,7 @@ impl Default for Options {
         Options {
             boundscheck: true,
             numpy_errors: false,
-            overflow_checks: false,
+            overflow: Overflow::Wrap,
             fast_math: 0,
             kernel: false,
             contract: false,
@@ -469,15 +481,17 @@ impl<'a> LowerCx<'a> {
     }
 
     /// Closes the generators in a value whose reference is about to be dropped: those that have something to
-    /// do, and that nobody else holds. (What lists hold is dropped by the run-time, which closes nothing.)
+    /// do, and that nobody else holds. (What lists and objects hold is dropped by the run-time, which closes nothing.)
     fn close(&mut self, val: &[Value], t: Type) {
         if let Kind::Generator(id, _) = *t {
             let Some(close) = self.generators.get(&id).and_then(|g| g.close.clone()) else { return };
             self.b.call(&close, &close_signature(), &[self.ctx, val[0]]);
             return;
         }
-        if matches!(t.kind(), Kind::List(_) | Kind::Container(..) | Kind::Str | Kind::Bytes | Kind::Array(_))
-            || !t.is_counted()
+        if matches!(
+            t.kind(),
+            Kind::List(_) | Kind::Container(..) | Kind::Object(..) | Kind::Str | Kind::Bytes | Kind::Array(_)
+        ) || !t.is_counted()
         {
             return;
         }

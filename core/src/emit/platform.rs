@@ -64,6 +64,11 @@ pub trait Platform: Sync {
         true
     }
 
+    /// Whether there are helpers for what a few instructions do not reach; else code does that too.
+    fn slow_ways(&self) -> bool {
+        true
+    }
+
     /// Adds a reference to an object, which may be null.
     fn retain(&self, b: &mut Builder<'_>, object: Value) {
         b.helper(&object::obj_retain, &[object]);

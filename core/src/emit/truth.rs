@@ -27,9 +27,12 @@ pub(crate) fn known_truth(t: Type) -> Option<Option<bool>> {
         | Kind::Generator(..)
         | Kind::Random
         | Kind::Frozen(..)
+        | Kind::Object(..)
         | Kind::Member(_)
         | Kind::Super(..)
         | Kind::Slice(_) => Some(Some(true)),
+        // NumPy asks whether all bytes are zero, the names of fields, or warns, by its version.
+        Kind::Array(a) if a.dtype.record().is_some() => None,
         Kind::Bool
         | Kind::Int(_)
         | Kind::Float(_)
@@ -46,6 +49,8 @@ pub(crate) fn known_truth(t: Type) -> Option<Option<bool>> {
         | Kind::Undef
         | Kind::MaybeUndef(_)
         | Kind::Var(_)
+        | Kind::Outer(_)
+        | Kind::Record(_)
         | Kind::Iter(_)
         | Kind::Conflict(..) => None,
     }

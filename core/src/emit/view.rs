@@ -5,6 +5,7 @@ use crate::diag::{Diagnostic, Result};
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
 use crate::ops::object;
+use crate::types::record::RecordField;
 use crate::types::{Access, ArrayType, Kind, Layout, Type};
 
 /// An exploded array: every stride is at hand, computed from the shape where the type implies it.
@@ -208,10 +209,35 @@ pub(crate) fn store_element(cx: &mut LowerCx<'_>, p: Value, dtype: Type, val: &[
     }
 }
 
+/// The machine values of an element, with their places: of a record, those of all fields.
 fn element_parts(dtype: Type) -> Vec<(Ty, i32)> {
-    if let Kind::Complex(f) = *dtype {
+    if let Some(records) = dtype.record() {
+        if records.opaque.is_some() {
+            return bytes(records.size as i32);
+        }
+        let of = |f: &RecordField| {
+            let (parts, item) = (element_parts(f.ty), f.ty.itemsize() as i32);
+            let places = (0..f.size() as i32 / item.max(1)).map(|k| f.offset as i32 + k * item);
+            places
+                .flat_map(|at| parts.iter().map(move |(t, k)| (*t, at + k)).collect::<Vec<_>>())
+                .collect::<Vec<_>>()
+        };
+        records.fields.iter().flat_map(of).collect()
+    } else if let Kind::Complex(f) = *dtype {
         if f.bits() == 32 { vec![(Ty::F32, 0), (Ty::F32, 4)] } else { vec![(Ty::F64, 0), (Ty::F64, 8)] }
     } else {
         vec![(dtype.scalar_ty().unwrap_or(Ty::I64), 0)]
     }
+}
+
+/// So many bytes in as few pieces as they need.
+fn bytes(size: i32) -> Vec<(Ty, i32)> {
+    let (mut out, mut at) = (vec![], 0);
+    for (ty, width) in [(Ty::I64, 8), (Ty::I32, 4), (Ty::I16, 2), (Ty::I8, 1)] {
+        while size - at >= width {
+            out.push((ty, at));
+            at += width;
+        }
+    }
+    out
 }

@@ -6,7 +6,8 @@ use super::resolved::{Resolved, Source};
 use super::state::Solver;
 use crate::classes::{self, Member, slots::Slot};
 use crate::diag::{Code, Diagnostic, Result, Subject};
-use crate::ops::OpId;
+use crate::host::GlobalValue;
+use crate::ops::{OpId, id, variant::none_has_no};
 use crate::source::Origin;
 use crate::ssa::Inst;
 use crate::types::{ClassDef, Const, Kind, Type};
@@ -28,19 +29,23 @@ impl Solver<'_, '_> {
             return Ok((ty, konst, false));
         }
         if let Kind::Module(m) = *ty {
+            if let Some(typed) = self.added(i, v, ty, name) {
+                return typed;
+            }
             let path = format!("{m}.{name}");
             let host = self.session.host;
             self.out.resolved.insert(i, Resolved::Nothing);
             if let Some(g) = host.module_attr(m, name) {
-                let (ty, konst) = type_of_global(&g).map_err(|w| refused(&g, &path, &w))?;
+                if let GlobalValue::Variable { of, name } = g {
+                    return self.variable(i, *of, &name);
+                }
+                let made = self.func.inst(i).result;
+                let (ty, konst, _) = self.known_value(made, g, &path)?;
                 // What stands for something that only compiled code can read.
                 if let Kind::Builtin(row) = *ty
                     && row.rows().iter().any(|op| op.property && op.params.is_empty())
                 {
                     return self.rows(i, row, vec![], vec![]);
-                }
-                if let Some(r) = self.func.inst(i).result {
-                    self.out.globals.insert(r, g);
                 }
                 return Ok((ty, konst, false));
             }
@@ -62,14 +67,14 @@ impl Solver<'_, '_> {
         if let Kind::Super(class, _) = *ty {
             return self.attribute_behind(i, &v.part(0), class, name);
         }
-        // What None has is nothing: an attribute of an optional value is one of the value, with a check.
+        // None has but a class: any other attribute of an optional value is one of the value, with a check.
         if let Kind::Optional(inner) = *ty {
+            if let Some(Member::Property(id::BUILTINS_TYPE)) = self.found_in(classes::class_of(inner), name) {
+                return self.class_of_optional(i, v);
+            }
             if let Kind::Variant(_) = inner.kind() {
-                let (ty, konst, _) = self.attribute(
-                    i,
-                    &Source::Present(Box::new(v.clone()), "'NoneType' object has no such attribute"),
-                    name,
-                )?;
+                let message = none_has_no(name, false).into();
+                let (ty, konst, _) = self.attribute(i, &Source::Owner(Box::new(v.clone()), message), name)?;
                 return Ok((ty, konst, true));
             }
             let raises = |(ty, konst, _): (Type, Option<Const>, bool)| (ty, konst, true);
@@ -79,6 +84,11 @@ impl Solver<'_, '_> {
             return self.dispatch(i, v, &mut |s, way| s.attribute(i, way, name));
         }
         self.attribute_of(i, v, ty, name)
+    }
+
+    /// The class of a value that may be None.
+    pub(super) fn class_of_optional(&mut self, i: Inst, v: &Source) -> Typed {
+        self.dispatch(i, v, &mut |s, way| s.rows(i, id::BUILTINS_TYPE, vec![way.clone()], vec![]))
     }
 
     /// `v.name` for `v` as a value of type `ty`, which an optional value becomes where the attribute is
@@ -91,9 +101,26 @@ impl Solver<'_, '_> {
         {
             return self.class_value(i, &g, &format!("{}.{name}", f.func.name()));
         }
+        if let Some(typed) = self.added(i, v, ty, name) {
+            return typed;
+        }
         let class = classes::class_of(ty);
         if let Some(d) = self.answers_itself(class) {
             return Err(d);
+        }
+        if let Some(records) = ty.records()
+            && records.field(name).is_some()
+            && self.found_in(class, name).is_none()
+        {
+            return self.rows(
+                i,
+                id::RECORD_FIELD,
+                vec![v.clone(), Source::Const(Const::Str(name.into()))],
+                vec![],
+            );
+        }
+        if let Some(k) = self.field_of_object(ty, name) {
+            return self.get_field(i, v, ty, k);
         }
         if let Some(member) = self.found_in(class, name) {
             return self.of_instance(i, v, ty, name, member);
@@ -109,7 +136,7 @@ impl Solver<'_, '_> {
     }
 
     /// What a class has under a name, where this function may know of it.
-    fn found_in(&self, class: &'static ClassDef, name: &str) -> Option<Member> {
+    pub(super) fn found_in(&self, class: &'static ClassDef, name: &str) -> Option<Member> {
         let found = self.session.member(class, name);
         let ours = self.session.is_library(self.func) && self.func.file.origin != Origin::Written;
         found.filter(|m| ours || !m.is_internal())
@@ -205,7 +232,7 @@ impl Solver<'_, '_> {
         }
         let d = Diagnostic::new(
             Code::UnknownAttribute,
-            format!("a value of type {} has no attribute '{name}'", self.session.resolve(ty)),
+            format!("{}'{name}'", has_no_attribute(self.session.resolve(ty))),
         )
         .generic(Subject::Name);
         if *ty == Kind::Exception {
@@ -234,4 +261,9 @@ fn name_of(t: Type) -> Option<String> {
         Kind::Function(f) => f.func.name(),
         _ => return None,
     })
+}
+
+/// What is said of a type, before the name.
+pub(super) fn has_no_attribute(ty: Type) -> String {
+    format!("a value of type {ty} has no attribute ")
 }

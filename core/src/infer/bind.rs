@@ -1,11 +1,11 @@
 //! How the operands of a call get to the parameters of a row of the table or of a function.
 
-use super::resolved::Source;
+use super::resolved::{Resolved, Source};
 use super::state::Solver;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::ops::{Keywords, OpDef, OpId};
-use crate::ssa::{Func, Params};
-use crate::types::{ClassDef, Const, FuncType, Kind};
+use crate::ssa::{Func, Inst, Params};
+use crate::types::{ClassDef, Const, FuncType, Kind, Type};
 use std::sync::Arc;
 
 /// Puts the sources of a call of a table row into parameter order.
@@ -126,6 +126,25 @@ impl Solver<'_, '_> {
             };
             Some(callee.part(k as u32))
         })
+    }
+
+    /// `kwargs.get(name, default)` of a name that is known; none of any other one.
+    pub(super) fn get_keyword(
+        &mut self,
+        i: Inst,
+        class: &ClassDef,
+        of: &Source,
+        operands: &[Source],
+    ) -> Result<Option<(Type, Option<Const>, bool)>> {
+        let (Some(name), 1..=2) = (operands.first(), operands.len()) else { return Ok(None) };
+        let Some(name) = self.source_arg(name)?.text().map(str::to_owned) else { return Ok(None) };
+        let found = match class.fields.iter().position(|f| *f == name) {
+            Some(k) => of.part(k as u32),
+            None => operands.get(1).cloned().unwrap_or(Source::Const(Const::None)),
+        };
+        let arg = self.source_arg(&found)?;
+        self.out.resolved.insert(i, Resolved::Same(found));
+        Ok(Some((arg.ty, arg.konst, false)))
     }
 
     /// What a function takes as `**kwargs` is a tuple with names to us and a dict to its reader: what goes

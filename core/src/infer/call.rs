@@ -42,10 +42,31 @@ pub(crate) fn type_of_global(g: &GlobalValue) -> std::result::Result<(Type, Opti
             }
             (*t, None)
         }
-        GlobalValue::Array { ty, .. } => (*ty, None),
+        GlobalValue::Passed { ty, .. } if ty.lacks_elements() => {
+            return Err("an empty container of which nothing says what it holds".into());
+        }
+        GlobalValue::Array { ty, .. } | GlobalValue::Passed { ty, .. } => (*ty, None),
+        GlobalValue::Variable { .. } => {
+            return Err(
+                "a variable that compiled code assigns to, read where a value has to stay the same".into()
+            );
+        }
         GlobalValue::Foreign(name) => return Err(format!("the function {name}")),
-        GlobalValue::Unsupported(what) => return Err(what.clone()),
+        GlobalValue::TypeExpression(what) | GlobalValue::Unsupported(what) => return Err(what.clone()),
     })
+}
+
+impl Solver<'_, '_> {
+    /// The type of what calls are given beside their arguments; none of another value.
+    pub(crate) fn type_of_passed(&mut self, g: &GlobalValue) -> Option<Type> {
+        let GlobalValue::Passed { ty, place } = g else { return None };
+        Some(self.session.passed_type(*place, *ty))
+    }
+}
+
+/// Whether what a message calls so is an attribute of a class.
+fn of_class(subject: &str) -> bool {
+    !subject.contains('\'') && subject.contains('.')
 }
 
 /// The error for a value that compiled code cannot hold; `subject` is how the code calls it, `what` it is.
@@ -69,14 +90,27 @@ pub(crate) fn refused(g: &GlobalValue, subject: &str, what: &str) -> Diagnostic 
     }
     if let Some(what) = what.strip_suffix(" (a tuple or an array can be)") {
         return Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}, which may change at any time: compiled code takes it as an argument only"))
-            .help("make it a tuple or an array, which compiled code knows as constants, or pass it as an argument");
+            .help(if of_class(subject) {
+                "keep it in a field of an object, self.x = [...], or pass it; a tuple of constants can stay in the class"
+            } else {
+                "make it a tuple or an array, which compiled code knows as constants, or pass it as an argument"
+            });
     }
     if let Some(what) = what.strip_suffix(" (not yet)") {
         return Diagnostic::new(
             Code::UnsupportedGlobal,
             format!("{subject} is {what}, which compiled code cannot hold yet"),
         )
-        .help("use a tuple, a named tuple or an array");
+        .help(if of_class(subject) {
+            "keep it in a field of an object, self.x = {...}, or pass it; a tuple of constants can stay in the class"
+        } else {
+            "use a tuple, a named tuple or an array"
+        });
+    }
+    if what.ends_with("too many for each call to copy") {
+        return Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}")).help(
+            "make it an array, which is used in place, a typed list or dict, or pass it as an argument",
+        );
     }
     if what == "a decorator" {
         return Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}: what it makes is an object of Python, which compiled code cannot make"))
@@ -110,7 +144,7 @@ impl Solver<'_, '_> {
                 };
                 Arg { ty: of.ty.member(*k).ok_or_else(|| Diagnostic::internal("missing member"))?, konst }
             }
-            Source::Present(of, _) | Source::NotNone(of) => {
+            Source::Present(of, _) | Source::Owner(of, _) | Source::NotNone(of) => {
                 let of = self.source_arg(of)?;
                 Arg::of(if let Kind::Optional(t) = *of.ty { t } else { of.ty })
             }
@@ -132,11 +166,28 @@ impl Solver<'_, '_> {
     }
 
     /// `callee(*positional, **named)`.
+    pub(crate) fn call(
+        &mut self,
+        i: Inst,
+        callee: &Source,
+        positional: Vec<Source>,
+        named: Vec<(Arc<str>, Source)>,
+    ) -> Typed {
+        if let Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) =
+            self.source_arg(callee)?.ty.kind()
+            && let Some(typed) = self.overloaded_class(i, c, callee, &positional, &named)
+        {
+            return typed;
+        }
+        self.call_anything(i, callee, positional, named)
+    }
+
+    /// The same without what the program says of a class.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "what can be called is listed: any other type is refused"
     )]
-    pub(crate) fn call(
+    pub(super) fn call_anything(
         &mut self,
         i: Inst,
         callee: &Source,
@@ -156,31 +207,28 @@ impl Solver<'_, '_> {
                 self.out.resolved.insert(i, Resolved::After(present, Box::new(how)));
                 Ok((ty, None, true))
             }
-            Kind::Function(f) => {
-                let f = f.clone();
-                let func = registry::get(f.func)
-                    .ok_or_else(|| Diagnostic::internal(format!("{} is not registered", f.func)))?;
-                if f.bound {
-                    let positional = std::iter::once(callee.part(0)).chain(positional).collect();
-                    let plain = FuncType { captures: vec![], bound: false, ..f.clone() };
-                    let sources = self.bind_function(&func, &plain, callee, positional, named)?;
-                    return self.call_function(i, f.func, sources, false);
-                }
-                let mut sources = self.bind_function(&func, &f, callee, positional, named)?;
-                let first_capture = f.defaults.len();
-                sources.extend((0..f.captures.len()).map(|k| callee.part((first_capture + k) as u32)));
-                self.call_function(i, f.func, sources, self.session.is_library(&func))
-            }
+            Kind::Function(f) => self.call_value(i, f, callee, positional, named),
             Kind::Builtin(path) => self.call_operation(i, *path, callee, positional, named),
             Kind::Method(id::NAMEDTUPLE_REPLACE, t) => self.replace_fields(i, *t, callee, named),
             Kind::Method(id::NAMEDTUPLE_MAKE, t) => self.make_from(i, *t, positional),
+            Kind::Method(id::DICT_GET, of)
+                if let Kind::NamedTuple(class, _) = of.kind()
+                    && class.is_keywords()
+                    && named.is_empty()
+                    && let Some(typed) = self.get_keyword(i, class, &callee.part(0), &positional)? =>
+            {
+                Ok(typed)
+            }
             Kind::Method(path, _) => {
                 let sources = std::iter::once(callee.part(0)).chain(positional).collect();
                 self.rows(i, *path, sources, named)
             }
             Kind::DType(_) => self.call_row(i, id::DTYPE_CALL, callee, positional, named),
             Kind::ExcClass(_) => self.call_row(i, id::EXC_NEW, callee, positional, named),
-            Kind::NamedTuple(class, _) | Kind::Frozen(class, _) | Kind::Member(class)
+            Kind::NamedTuple(class, _)
+            | Kind::Frozen(class, _)
+            | Kind::Object(class, _)
+            | Kind::Member(class)
                 if !class.is_keywords()
                     && let Some(own) =
                         self.special_call(i, class, callee, positional.clone(), named.clone()) =>
@@ -201,23 +249,59 @@ impl Solver<'_, '_> {
                 self.out.resolved.insert(i, Resolved::Build { sources });
                 Ok((Type::new(Kind::NamedTuple(class, args.iter().map(|a| a.ty).collect())), None, false))
             }
-            Kind::Class(c) if c.is_frozen() || c.member_count().is_some() => {
+            Kind::Class(c) if c.is_frozen() || c.has_objects() || c.member_count().is_some() => {
                 let all = std::iter::once(callee.clone()).chain(positional).collect();
                 self.call_written(i, c, Written::Call, all, named)
             }
-            Kind::Class(c) => Err(Diagnostic::new(
-                Code::BadCall,
-                format!("objects of the class {} cannot be made in compiled code", c.name),
-            )
-            .help(
-                super::hints::instead_of(&c.name)
-                    .unwrap_or("use a named tuple, or functions that take what the object holds"),
-            )),
+            Kind::Class(c) => Err(self
+                .session
+                .host
+                .written_for(c, Written::Call)
+                .err()
+                .unwrap_or_else(|| {
+                    let text = format!("objects of the class {} cannot be made in compiled code", c.name);
+                    Diagnostic::new(Code::BadCall, text)
+                })
+                .help(
+                    super::hints::instead_of(&c.name)
+                        .unwrap_or("make it outside, and pass what the function needs from it"),
+                )),
             _ => Err(Diagnostic::new(
                 Code::BadCall,
                 format!("a value of type {} cannot be called", self.session.resolve(ty)),
             )),
         }
+    }
+
+    /// The same of a function of Python's, with its defaults and what it has captured.
+    fn call_value(
+        &mut self,
+        i: Inst,
+        f: &FuncType,
+        callee: &Source,
+        positional: Vec<Source>,
+        named: Vec<(Arc<str>, Source)>,
+    ) -> Typed {
+        if registry::is_overloaded(f.func) {
+            return self.call_overloaded(i, f, callee, positional, named);
+        }
+        if registry::chooses(f.func) {
+            let given = if f.bound { Some(callee.part(0)) } else { None };
+            let positional: Vec<Source> = given.into_iter().chain(positional).collect();
+            return self.call_chosen(i, f.func, positional, named);
+        }
+        let func = registry::get(f.func)
+            .ok_or_else(|| Diagnostic::internal(format!("{} is not registered", f.func)))?;
+        if f.bound {
+            let positional = std::iter::once(callee.part(0)).chain(positional).collect();
+            let plain = FuncType { captures: vec![], bound: false, ..f.clone() };
+            let sources = self.bind_function(&func, &plain, callee, positional, named)?;
+            return self.call_function(i, f.func, sources, false);
+        }
+        let mut sources = self.bind_function(&func, f, callee, positional, named)?;
+        let first_capture = f.defaults.len();
+        sources.extend((0..f.captures.len()).map(|k| callee.part((first_capture + k) as u32)));
+        self.call_function(i, f.func, sources, self.session.is_library(&func))
     }
 
     /// Whether the result of an instruction is given to `next`. What that name means is asked, as its type may
@@ -237,8 +321,23 @@ impl Solver<'_, '_> {
             .any(|n| matches!(n.op, Op::Call { .. }) && n.args.get(1) == Some(&made) && is_next(n.args[0]))
     }
 
-    /// A call of an operation. Those that are more than a row are listed.
+    /// A call of an operation.
     fn call_operation(
+        &mut self,
+        i: Inst,
+        op: OpId,
+        callee: &Source,
+        positional: Vec<Source>,
+        named: Vec<(Arc<str>, Source)>,
+    ) -> Typed {
+        match self.overloaded_call(i, op, callee, &positional, &named) {
+            Some(typed) => typed,
+            None => self.call_operation_itself(i, op, callee, positional, named),
+        }
+    }
+
+    /// The same without what the program says of it. Those that are more than a row are listed.
+    pub(super) fn call_operation_itself(
         &mut self,
         i: Inst,
         op: OpId,
@@ -248,7 +347,7 @@ impl Solver<'_, '_> {
     ) -> Typed {
         match op {
             _ if positional.len() == 2 && named.is_empty() && op.plain().is_some() => {
-                self.operation(i, op, positional)
+                self.operation_itself(i, op, positional)
             }
             // An iterator that a program holds and advances by hand is an object; those of loops are values.
             id::BUILTINS_ITER => self.rows(i, id::ITER_OBJECT, positional, named),
@@ -267,6 +366,20 @@ impl Solver<'_, '_> {
             {
                 self.of_dataclass(i, op, class, of, named)
             }
+            id::DATACLASSES_REPLACE | id::DATACLASSES_ASDICT | id::DATACLASSES_ASTUPLE
+                if let [of] = positional.as_slice()
+                    && let Kind::Object(class, _) = self.source_arg(of)?.ty.kind() =>
+            {
+                self.call_written(i, class, Self::written_of(op), positional, named)
+            }
+            id::DATACLASSES_IS_DATACLASS
+                if let [of] = positional.as_slice()
+                    && let Kind::Object(class, _) | Kind::Class(class) = self.source_arg(of)?.ty.kind()
+                    && class.has_objects() =>
+            {
+                let is = self.session.class_attr(class, "__dataclass_fields__").is_some();
+                Ok((Type::bool(), Some(Const::Bool(is)), false))
+            }
             id::DATACLASSES_REPLACE
                 if let [of] = positional.as_slice()
                     && promote::is_variant(self.source_arg(of)?.ty) =>
@@ -275,8 +388,34 @@ impl Solver<'_, '_> {
                     s.call_operation(i, op, callee, vec![way.clone()], named.clone())
                 })
             }
+            // None has a class of its own.
+            id::BUILTINS_TYPE
+                if let [of] = positional.as_slice()
+                    && named.is_empty()
+                    && matches!(*self.source_arg(of)?.ty, Kind::Optional(_)) =>
+            {
+                self.class_of_optional(i, &of.clone())
+            }
+            id::ORDERS if let Some(raises) = self.without_order(i, &positional) => raises,
             id::BUILTINS_SUPER if positional.len() == 2 => self.super_of(i, &positional),
+            id::TIERUP_UNROLL => self.unroll(i),
+            id::TIERUP_STATIC
+                if let [of] = positional.as_slice()
+                    && named.is_empty() =>
+            {
+                self.static_value(i, of)
+            }
             id::INSTANCE_MAKE => self.make_instance(i, positional),
+            id::OBJECT_NEW => self.new_object(i, positional),
+            id::OWN_GET | id::OWN_SET | id::BUILTINS_SETATTR | id::BUILTINS_DELATTR => {
+                self.by_name(i, op, &positional)
+            }
+            id::ANSWER | id::ANSWER_OR => self.answer(i, op, &positional),
+            id::OR_RESULT | id::BESIDE => self.value_beside(i, op, positional),
+            id::HOLDS_INSTANCES => {
+                let holds = self.holds_instances(&positional[0])?;
+                Ok((Type::bool(), Some(Const::Bool(holds)), false))
+            }
             id::MEMBER_MAKE => self.make_member(i, &positional),
             id::NUMPY_RESULT_DTYPE => self.result_dtype(i, positional),
             // A value that may be None is asked when it runs.
@@ -358,8 +497,10 @@ impl Solver<'_, '_> {
                 }
                 // As in Python: what cannot be done with this value is an error when it comes.
                 Err(e)
-                    if matches!(e.code, Code::NoMatchingOperation | Code::UnknownAttribute)
-                        && e.notes.is_empty() =>
+                    if matches!(
+                        e.code,
+                        Code::NoMatchingOperation | Code::UnknownAttribute | Code::AmbiguousDispatch
+                    ) && e.notes.is_empty() =>
                 {
                     raises = true;
                     ways.push((Resolved::Impossible(e.code, e.message.as_str().into()), Type::never(), None));
@@ -470,13 +611,18 @@ impl Solver<'_, '_> {
         let func = self.in_parallel(func);
         let args = self.source_args(&sources)?;
         let mut types: Vec<Type> = args.iter().map(|a| self.session.resolve(a.ty)).collect();
-        let consts: Vec<Option<Const>> =
-            args.iter().map(|a| a.konst.clone().filter(|c| library && specialises(c))).collect();
+        let consts = if library {
+            args.iter().map(|a| a.konst.clone().filter(specialises)).collect()
+        } else {
+            self.values_of(func, &args, &sources)
+        };
         let open =
             || Key { func, args: args.iter().map(|a| a.ty).collect(), consts: consts.clone(), result: None };
         let (site, mut seen, mut given) = (self.site(i), None, None);
-        if types.iter().any(|t| has_unknown(*t)) || self.session.is_followed(site, func) {
-            // An empty list that the function fills: what it puts in tells.
+        let unsettled = args.iter().any(|a| self.session.vars.is_open_object(a.ty));
+        if unsettled || types.iter().any(|t| has_unknown(*t)) || self.session.is_followed(site, func) {
+            // An empty list that the function fills: what it puts in tells. An object that it stores or returns
+            // is the one that it was given.
             match self.session.look_ahead(site, &open()) {
                 Seen::Within(ret) => {
                     self.out.resolved.insert(i, Resolved::Nothing);
@@ -486,14 +632,26 @@ impl Solver<'_, '_> {
                 Seen::Given(ret) => given = Some(ret),
                 Seen::Nothing => {}
             }
+            // A look asks no more of a method that gives nothing: what its objects are is not settled yet.
+            if unsettled
+                && self.session.is_look(self.id)
+                && let Some(ret) = seen.or(given).filter(|t| **t == Kind::None)
+            {
+                self.out.resolved.insert(i, Resolved::Nothing);
+                return Ok((ret, None, true));
+            }
             types = args.iter().map(|a| self.session.resolve(a.ty)).collect();
         }
         let unknown = types.iter().any(|t| has_unknown(*t));
         if unknown && !self.waiting.is_in_vain((i, func)) {
             return self.await_elements(i, func, seen.or(given), &types, consts);
         }
+        let given = types.clone();
         self.take_declared(func, &mut types)?;
-        let key = Key { func, args: types.clone(), consts: consts.clone(), result: None };
+        // What is converted to another type is another value.
+        let same = |k: usize| promote::same_but_weak(given[k], types[k]);
+        let known = consts.iter().enumerate().map(|(k, c)| c.clone().filter(|_| same(k))).collect();
+        let key = Key { func, args: types.clone(), consts: known, result: None };
         let id = match self.session.instance(key) {
             Ok(id) => id,
             // It wants elements of some type, if only to say what it gives: those by default.
@@ -502,6 +660,10 @@ impl Solver<'_, '_> {
                 // A list that was made here may be meant to hold more than it does so far.
                 if !library && args.iter().any(|a| self.session.vars.is_open(a.ty)) {
                     self.session.look_ahead(site, &open());
+                }
+                // It has turned out to be a function that has code for values.
+                if self.wants_values(func, &consts, &args, &sources) {
+                    return self.call_function(i, func, sources, library);
                 }
                 return Err(self.in_call(i, func, &types, e));
             }
@@ -568,7 +730,7 @@ fn shortened(t: Type) -> String {
 }
 
 /// Constants that a library function is specialised for.
-fn specialises(c: &Const) -> bool {
+pub(super) fn specialises(c: &Const) -> bool {
     match c {
         Const::None | Const::Ellipsis | Const::Bool(_) | Const::Int(_) | Const::Str(_) => true,
         Const::UInt(_) | Const::Float(_) | Const::Complex(..) | Const::Bytes(_) => false,

@@ -8,7 +8,7 @@ use crate::classes::{self, Member, slots::Slot};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::{ClassAttr, GlobalValue};
 use crate::ops::id;
-use crate::ssa::{FuncId, Inst};
+use crate::ssa::{FuncId, Inst, registry};
 use crate::types::{ClassDef, Const, FuncType, Kind, Type};
 use std::sync::Arc;
 
@@ -39,7 +39,9 @@ impl Solver<'_, '_> {
             ClassAttr::Value(g) => self.class_value(i, &g, &format!("{}.{name}", class.name)),
             ClassAttr::Method(f) => self.bound(i, v.clone(), ty, f),
             ClassAttr::Property(f) => {
-                let typed = self.call_function(i, f, vec![v.clone()], false)?;
+                // As a call binds its operands: a wrapper takes `*args`.
+                let get = Source::Global(GlobalValue::Function(f));
+                let typed = self.call(i, &get, vec![v.clone()], vec![])?;
                 if typed.2 && self.has_own(class, Slot::GetAttr).is_some() {
                     return Err(Diagnostic::new(
                         Code::UnknownAttribute,
@@ -55,7 +57,9 @@ impl Solver<'_, '_> {
             ClassAttr::ClassMethod(f) => {
                 let of = match ty.kind() {
                     Kind::NamedTuple(class, _) => GlobalValue::NamedTupleClass(class),
-                    Kind::Frozen(class, _) | Kind::Member(class) => GlobalValue::Class(class),
+                    Kind::Frozen(class, _) | Kind::Object(class, _) | Kind::Member(class) => {
+                        GlobalValue::Class(class)
+                    }
                     _ => return Err(self.no_attribute(ty, class, name)),
                 };
                 let (class, _) = type_of_global(&of).map_err(|w| refused(&of, name, &w))?;
@@ -80,6 +84,10 @@ impl Solver<'_, '_> {
         match found {
             ClassAttr::Value(g) | ClassAttr::Computed(g) => {
                 self.class_value(i, &g, &format!("{}.{name}", class.name))
+            }
+            ClassAttr::Method(f) if registry::chooses(f) => {
+                let f = self.session.host.from_class(f);
+                self.class_value(i, &GlobalValue::Function(f), name)
             }
             ClassAttr::Method(f) => self.class_value(i, &GlobalValue::Function(f), name),
             ClassAttr::Property(_) | ClassAttr::Field(_) => Err(self.of_instances(class, name)),
@@ -130,7 +138,7 @@ impl Solver<'_, '_> {
     }
 
     /// A function that knows its first argument.
-    fn bound(&mut self, i: Inst, of: Source, ty: Type, func: FuncId) -> Typed {
+    pub(super) fn bound(&mut self, i: Inst, of: Source, ty: Type, func: FuncId) -> Typed {
         self.out.resolved.insert(i, Resolved::Retype(of));
         Ok((
             Type::new(Kind::Function(FuncType {
@@ -146,7 +154,13 @@ impl Solver<'_, '_> {
     }
 
     pub(super) fn class_value(&mut self, i: Inst, g: &GlobalValue, subject: &str) -> Typed {
-        let (ty, konst) = type_of_global(g).map_err(|w| refused(g, subject, &w))?;
+        if let GlobalValue::Variable { of, name } = g {
+            return self.variable(i, (**of).clone(), name);
+        }
+        let (ty, konst) = self
+            .type_of_passed(g)
+            .map_or_else(|| type_of_global(g), |ty| Ok((ty, None)))
+            .map_err(|w| refused(g, subject, &w))?;
         self.out.resolved.insert(i, Resolved::Known(g.clone()));
         Ok((ty, konst, false))
     }

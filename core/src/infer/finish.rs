@@ -181,6 +181,7 @@ impl Finisher<'_, '_> {
             Source::Member(..)
             | Source::Part(..)
             | Source::Present(..)
+            | Source::Owner(..)
             | Source::NotNone(_)
             | Source::Global(_)
             | Source::Pack(_)
@@ -215,6 +216,15 @@ impl Finisher<'_, '_> {
                 let message = self.constant(Const::Str((*message).into()), Type::str());
                 if let Kind::Optional(t) = *self.new.types[v.index()] {
                     self.push(Op::Apply(crate::ops::variant::present()), vec![v, message], t)
+                } else {
+                    v
+                }
+            }
+            Source::Owner(of, message) => {
+                let v = self.source(of)?;
+                let message = self.constant(Const::Str(message.clone()), Type::str());
+                if let Kind::Optional(t) = *self.new.types[v.index()] {
+                    self.push(Op::Apply(crate::ops::variant::owner()), vec![v, message], t)
                 } else {
                     v
                 }
@@ -668,8 +678,9 @@ impl Finisher<'_, '_> {
         else {
             return Ok(v);
         };
-        let name = self.constant(Const::Str(name.clone()), Type::str());
-        Ok(self.push(Op::Apply(crate::ops::variant::owner()), vec![v, name], *inner))
+        let message = crate::ops::variant::none_has_no(name, false);
+        let message = self.constant(Const::Str(message.into()), Type::str());
+        Ok(self.push(Op::Apply(crate::ops::variant::owner()), vec![v, message], *inner))
     }
 
     fn write_plain(&mut self, i: Inst, ty: Type, result: Value) -> Result<Value> {

@@ -4,7 +4,7 @@ use super::resolved::{Resolved, Source, Typed};
 use super::state::Solver;
 use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
-use crate::host::{GlobalValue, Written};
+use crate::host::{ClassAttr, GlobalValue, Written};
 use crate::ops::{OpId, id};
 use crate::ssa::{Inst, registry};
 use crate::types::{ClassDef, Kind, Type};
@@ -34,12 +34,17 @@ impl Solver<'_, '_> {
     ) -> Result<Option<Typed>> {
         for (k, s) in positional.iter_mut().enumerate() {
             let Kind::Class(class) = *self.source_arg(s)?.ty.kind() else { continue };
-            // `Box[int]` is the class, whatever types it is for.
             if op == id::GETITEM
                 && k == 0
-                && class.is_frozen()
-                && self.session.class_attr(class, "__class_getitem__").is_some()
+                && (class.is_frozen() || class.has_objects())
+                && let Some(found) = self.session.class_attr(class, "__class_getitem__")
             {
+                // The user's own may give anything.
+                if let ClassAttr::ClassMethod(f) = found {
+                    let all = vec![s.clone(), positional[1].clone()];
+                    return Ok(Some(self.call(i, &Source::Global(GlobalValue::Function(f)), all, vec![])));
+                }
+                // `Box[int]` is the class, whatever types it is for.
                 self.out.resolved.insert(i, Resolved::Same(s.clone()));
                 return Ok(Some(Ok((Type::new(Kind::Class(class)), None, false))));
             }
@@ -146,14 +151,14 @@ impl Solver<'_, '_> {
         if op == id::DATACLASSES_REPLACE {
             return self.replaced(i, class, of, named);
         }
+        // What fields hold is copied, or taken apart too.
+        let ty = self.source_arg(of)?.ty;
+        if !ty.parts().unwrap_or_default().iter().all(|t| is_copied_as_it_is(*t)) {
+            return self.call_written(i, class, Self::written_of(op), vec![of.clone()], named);
+        }
         if let Some((name, _)) = named.first() {
             let text = format!("{}() of compiled code takes no argument '{name}'", op.name());
             return Err(Diagnostic::new(Code::BadCall, text));
-        }
-        let ty = self.source_arg(of)?.ty;
-        if let Some(part) = ty.parts().unwrap_or_default().iter().find(|t| !is_copied_as_it_is(**t)) {
-            let text = format!("{}() copies what fields hold, which is not compiled for {part}", op.name());
-            return Err(Diagnostic::new(Code::NoMatchingOperation, text).help("take the fields one by one"));
         }
         let parts: Vec<Source> = (0..class.fields.len()).map(|k| of.part(k as u32)).collect();
         let types: Vec<Type> = self.source_args(&parts)?.iter().map(|a| a.ty).collect();
@@ -164,6 +169,15 @@ impl Solver<'_, '_> {
             Type::tuple(types)
         };
         Ok((whole, None, false))
+    }
+
+    /// The function that the host writes for it.
+    pub(super) fn written_of(op: OpId) -> Written {
+        match op {
+            id::DATACLASSES_REPLACE => Written::Replace,
+            id::DATACLASSES_ASDICT => Written::AsDict,
+            _ => Written::AsTuple,
+        }
     }
 
     /// The class is called with the fields that stay as they are, as Python does it.

@@ -2,32 +2,40 @@
 //!
 //! [`state`] is what is known of instances and of the function at hand. [`session`] is the fixed point over
 //! instances, [`solve`] types one function, [`rows`] an operation by the rows of the table, [`adapt`] makes
-//! calls fit these, [`call`] resolves what is called ([`resolved`]), [`bind`] binds arguments, [`attribute`]
-//! takes attributes, [`member`] looks up what classes have, [`regions`] types
-//! parallel loops, [`pattern`] class patterns, [`origin`] says where a value comes from, [`special`] asks
-//! classes of named tuples for methods of their own, [`finish`] writes the typed function down. What is not
-//! known yet, and how it comes to be known, is in [`crate::typing`]; what is done until then, in [`unknown`] and
-//! [`waiting`].
+//! calls fit these, [`unrolled`] has loops written out, [`call`] resolves what is called ([`resolved`]),
+//! [`choice`] what types choose, [`overloads`] asks a program's own typing functions, [`bind`] binds arguments, [`attribute`] takes attributes, [`member`] looks
+//! up what classes have, [`regions`] types parallel loops, [`pattern`] class patterns, [`type_expressions`]
+//! what stands between the brackets behind a class, [`origin`] says where a value comes from, [`special`]
+//! asks classes of named tuples for methods of their own, [`finish`] writes the typed function down. What is
+//! not known yet, and how it comes to be known, is in [`crate::typing`]; what is done until then, in
+//! [`unknown`] and [`waiting`].
 
 pub(crate) mod adapt;
+mod answers;
 pub(crate) mod attribute;
 pub(crate) mod bind;
 pub(crate) mod call;
+mod choice;
 pub(crate) mod classes;
 pub(crate) mod finish;
 pub(crate) mod hints;
 mod instances;
 mod member;
+mod objects;
 pub(crate) mod origin;
+mod overloads;
 mod pattern;
 pub(crate) mod regions;
 pub(crate) mod resolved;
 pub(crate) mod rows;
 pub mod session;
+mod set_before_read;
 pub(crate) mod solve;
 pub(crate) mod special;
 mod spread;
 pub mod state;
+mod type_expressions;
 mod unknown;
+mod unrolled;
 mod waiting;
 mod written;

@@ -49,6 +49,10 @@ impl Solver<'_, '_> {
         {
             return None;
         }
+        // Objects are told apart by where they are.
+        if types.iter().any(|t| matches!(t.kind(), Kind::Object(..))) {
+            return None;
+        }
         if x == y {
             return Some(Ok(true));
         }

@@ -97,6 +97,7 @@ impl Solver<'_, '_> {
             match self.session.member(of, name) {
                 Some(Member::Field(at)) => plain &= Some(at as usize) == place,
                 Some(m) if !m.is_internal() => plain = false,
+                None if self.field_of_object(ty, name).is_some() => plain = false,
                 // The row says that it cannot look at this.
                 Some(_) | None => return Ok(None),
             }

@@ -20,6 +20,8 @@ pub(crate) enum Source {
     NotNone(Box<Source>),
     /// What an optional source is, or TypeError with that message.
     Present(Box<Source>, &'static str),
+    /// What an optional source is, or AttributeError with that message.
+    Owner(Box<Source>, Arc<str>),
     Const(Const),
     /// A default that the host knows.
     Global(GlobalValue),
@@ -84,6 +86,20 @@ impl Resolved {
             | Resolved::Known(_)
             | Resolved::Nothing => Ok(()),
         }
+    }
+}
+
+impl Resolved {
+    /// The functions that are run, bodies of parallel loops among them.
+    pub(crate) fn each_callee(&mut self, f: &mut dyn FnMut(InstanceId)) {
+        if let Resolved::Region { id, .. } = self {
+            f(*id);
+        }
+        let all = self.each_instance(&mut |id, _| {
+            f(*id);
+            Ok(())
+        });
+        debug_assert!(all.is_ok(), "nothing fails");
     }
 }
 

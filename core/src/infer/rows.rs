@@ -7,6 +7,7 @@ use super::special;
 use super::state::{Session, Solver};
 use crate::classes;
 use crate::diag::{Code, Diagnostic, Result, Subject};
+use crate::emit::cx::Overflow;
 use crate::ops::{self, Adapter, Body, OpDef, OpId, id};
 use crate::ssa::Inst;
 use crate::types::class::ClassId;
@@ -20,6 +21,11 @@ type Named = [(Arc<str>, Source)];
 /// Whether a row says only that it does not take operands of these types.
 fn not_taken(e: &Diagnostic) -> bool {
     e.generic.is_some() && e.code == Code::NoMatchingOperation
+}
+
+/// Whether there is no row at all.
+fn not_compiled(e: &Diagnostic) -> bool {
+    e.code == Code::UnsupportedSyntax
 }
 
 /// An operation on operands, and what is known before any row has seen them.
@@ -38,8 +44,19 @@ struct Wanted<'a> {
 
 impl<'h> Solver<'_, 'h> {
     /// Types an operation that the language itself asks for.
-    pub(crate) fn operation(&mut self, i: Inst, id: OpId, args: Vec<Source>) -> Typed {
-        let Some(plain) = id.plain() else { return self.rows(i, id, args, vec![]) };
+    pub(crate) fn operation(&mut self, i: Inst, op: OpId, args: Vec<Source>) -> Typed {
+        match self.overloaded_operation(i, op, &args) {
+            Some(typed) => typed,
+            None => self.operation_itself(i, op, args),
+        }
+    }
+
+    /// The same without what the program says of it.
+    pub(super) fn operation_itself(&mut self, i: Inst, op: OpId, args: Vec<Source>) -> Typed {
+        if op == id::DECLARE_RESULT {
+            return self.declared_result(i, &args[0]);
+        }
+        let Some(plain) = op.plain() else { return self.rows(i, op, args, vec![]) };
         // Augmented assignment: into the array itself, by a meaning of its own (`list += ...`), or as the
         // plain operator.
         if let Source::Value(v) = args[0]
@@ -48,9 +65,14 @@ impl<'h> Solver<'_, 'h> {
             let args = vec![args[0].clone(), args[1].clone(), args[0].clone()];
             return self.rows(i, plain, args, vec![]);
         }
-        if !id.rows().is_empty() {
-            match self.rows(i, id, args.clone(), vec![]) {
-                Err(e) if e.code == Code::NoMatchingOperation => {}
+        if !op.rows().is_empty() || self.may_be_special(&args)? {
+            match self.rows(i, op, args.clone(), vec![]) {
+                Err(e) if e.code == Code::NoMatchingOperation || op.rows().is_empty() && not_compiled(&e) => {
+                }
+                // A method that leaves it to the plain operator.
+                Ok((t, ..)) if *t == Kind::Builtin(id::NOT_IMPLEMENTED) => {
+                    self.out.resolved.remove(&i);
+                }
                 other => return other,
             }
         }
@@ -65,6 +87,7 @@ impl<'h> Solver<'_, 'h> {
                 t.kind(),
                 Kind::NamedTuple(..)
                     | Kind::Frozen(..)
+                    | Kind::Object(..)
                     | Kind::Member(_)
                     | Kind::Tuple(_)
                     | Kind::List(_)
@@ -118,6 +141,11 @@ impl<'h> Solver<'_, 'h> {
             let types: Vec<Type> = self.source_args(&positional)?.iter().map(|a| a.ty).collect();
             if let Some(d) = self.taken_apart(id, &positional, &types) {
                 return Err(d);
+            }
+            if named.is_empty()
+                && let Some(through) = self.through(i, id, &positional)
+            {
+                return through;
             }
             if let Some(own) = self.special(i, id, &positional) {
                 return own;
@@ -174,8 +202,10 @@ impl<'h> Solver<'_, 'h> {
     /// What is known of an operation without a row that takes its operands, or by a row that stands in for
     /// those: identity, `~` of a bool of Python's, arithmetic that raises on overflow.
     fn without_a_row(&mut self, i: Inst, id: OpId, positional: &[Source], named: &Named) -> Option<Typed> {
-        if self.session.checks_overflow(self.func)
+        if self.session.overflow != Overflow::Wrap
             && let Some(op) = id.checked()
+            && let Ok(operands) = self.source_args(positional)
+            && self.session.checks_overflow(self.func, operands.iter().map(|a| a.ty))
             && let Ok(bound) = bind_op(op, positional.to_vec(), named.to_vec())
         {
             match self.apply(i, op, bound, false) {
@@ -369,7 +399,7 @@ impl<'h> Solver<'_, 'h> {
         unwrap: bool,
     ) -> Typed {
         let mut args = self.source_args(&sources)?;
-        if !(op.takes)(&args) {
+        if !(op.takes)(&args) || op.refuses_records(&args) {
             return Err(crate::typing::no_match(op.name(), &args));
         }
         if let Body::Py(path) = op.body {

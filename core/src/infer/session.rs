@@ -1,12 +1,16 @@
 //! The fixed point over instances: recursion, what each instance returns.
 
-use super::state::{ClassAttrs, DEEPEST, Instance, Key, LARGEST, Look, Seen, Session, Solved, State};
+use super::state::{
+    Choices, ClassAttrs, DEEPEST, Instance, Key, LARGEST, Look, Seen, Session, Solved, State, Typed,
+};
 use crate::diag::{Code, Diagnostic, Result};
+use crate::emit::cx::Overflow;
 use crate::host::Host;
+use crate::opaque;
 use crate::source::Origin;
 use crate::ssa::{self, Func, FuncId, InstanceId, registry};
-use crate::types::{Kind, Type, promote};
-use crate::typing::vars::{Site, Vars};
+use crate::types::{Const, Int, Kind, Type, promote};
+use crate::typing::vars::{Opened, Site, Vars};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
@@ -40,12 +44,15 @@ pub fn forget(func: FuncId) {
 }
 
 impl<'h> Session<'h> {
-    pub fn new(host: &'h dyn Host, overflow_checks: bool) -> Session<'h> {
+    pub fn new(host: &'h dyn Host, overflow: Overflow) -> Session<'h> {
         Session {
             host,
             instances: vec![],
-            overflow_checks,
+            overflow,
             class_attrs: ClassAttrs::default(),
+            choices: Choices::default(),
+            overloads: HashMap::new(),
+            offers: HashMap::new(),
             by_key: HashMap::new(),
             vars: Vars::default(),
             depth: 0,
@@ -53,39 +60,150 @@ impl<'h> Session<'h> {
             ahead: vec![],
             found_nothing: HashMap::new(),
             round: 0,
+            results: 0,
             followed: HashMap::new(),
+            passed: vec![],
+            settled: vec![],
+            alike: vec![],
+            values: HashMap::new(),
             look_ids: HashMap::new(),
         }
     }
 
     /// Types `func` for these argument types, with everything it calls.
+    ///
+    /// Fields of objects among the arguments may hold more than they do now: what the function puts into them
+    /// widens the types of its parameters.
     pub fn infer_root(&mut self, func: FuncId, args: Vec<Type>) -> Result<InstanceId> {
-        let consts = vec![None; args.len()];
-        let id = self.instance(Key { func, args, consts, result: None })?;
-        self.finish_all()?;
+        self.infer_root_for(func, args, &[])
+    }
+
+    /// The same for the values of some arguments; none for all that are left out.
+    pub fn infer_root_for(
+        &mut self,
+        func: FuncId,
+        args: Vec<Type>,
+        values: &[Option<Const>],
+    ) -> Result<InstanceId> {
+        let mut id = self.solve_root(func, args.clone(), values);
+        while self.settle_passed(id.is_ok()) {
+            id = self.solve_root(func, args.clone(), values);
+        }
+        let id = id?;
+        self.finish_all(id)?;
         Ok(id)
     }
 
-    /// Writes typed code for every instance that is done.
-    fn finish_all(&mut self) -> Result<()> {
-        let mut next = 0;
-        // Writing code down may ask for further instances (a default's function value), hence no iterator.
-        while next < self.instances.len() {
-            if self.instances[next].typed.is_none() && self.instances[next].state == State::Done {
-                let (func, key) = (self.instances[next].func.clone(), self.instances[next].key.clone());
-                let mut solved = self.instances[next]
-                    .solved
-                    .take()
-                    .ok_or_else(|| Diagnostic::internal("an instance is done but not solved"))?;
-                self.tell_results(&func, &mut solved)?;
-                let declared = self.instances[next].declared.map(|_| self.instances[next].ret);
-                self.instances[next].typed =
-                    Some(super::finish::finish(self, &func, &key, solved, declared)?);
-            }
-            next += 1;
+    fn solve_root(&mut self, func: FuncId, args: Vec<Type>, values: &[Option<Const>]) -> Result<InstanceId> {
+        let func = if registry::chooses(func) { self.entered(func, &args)? } else { func };
+        let mut consts = values.to_vec();
+        consts.resize(args.len(), None);
+        let args = self.widened(func, args, &consts);
+        let first = self.instance(Key { func, args: args.clone(), consts: consts.clone(), result: None });
+        if !matches!(&first, Err(e) if e.code == Code::UnknownElementType) || !lack_elements(&args) {
+            return first;
         }
-        for k in 0..self.instances.len() {
-            self.instances[k].ret = self.resolve(self.instances[k].ret);
+        // It wants to know what a container holds that nobody ever puts anything into.
+        let args = args.into_iter().map(Type::with_default_elements).collect();
+        self.instance(Key { func, args, consts, result: None }).or(first)
+    }
+
+    /// The type of a global value for the code that reads it. What an empty container holds, and what is put into
+    /// fields, all functions say together.
+    pub(crate) fn passed_type(&mut self, place: usize, ty: Type) -> Type {
+        if self.settled.contains(&place) || !(ty.holds_object() || ty.lacks_elements()) {
+            return ty;
+        }
+        if let Some((_, open)) = self.passed.iter().find(|(p, _)| *p == place) {
+            return *open;
+        }
+        // No look has that place, and no round that widens arguments.
+        let site = Site { instance: u32::MAX, inst: self.passed.len() as u32 };
+        let open = self.vars.opened_where_empty(ty, &mut Opened::new(site));
+        self.passed.push((place, open));
+        open
+    }
+
+    /// Tells the host what global values have turned out to hold, and forgets all else: what was typed before that
+    /// was known need not be right. False where there is nothing to tell.
+    fn settle_passed(&mut self, typed: bool) -> bool {
+        let passed = std::mem::take(&mut self.passed);
+        if typed {
+            self.vars.settle(passed.iter().map(|(_, open)| *open));
+        }
+        let known: Vec<(usize, Type)> = passed
+            .iter()
+            .map(|(p, open)| (*p, self.resolve(*open)))
+            .filter(|(_, t)| !t.lacks_elements())
+            .collect();
+        if known.is_empty() {
+            return false;
+        }
+        let mut settled = std::mem::take(&mut self.settled);
+        let alike = std::mem::take(&mut self.alike);
+        *self = Session { alike, ..Session::new(self.host, self.overflow) };
+        for (place, ty) in known {
+            self.host.settle_passed(place, ty);
+            settled.push(place);
+        }
+        self.settled = settled;
+        true
+    }
+
+    /// Argument types whose objects have fields that also hold what the function puts into them, and whose empty
+    /// containers hold what it puts in there. Those that it puts nothing into stay what they are, of nothing.
+    fn widened(&mut self, func: FuncId, mut args: Vec<Type>, consts: &[Option<Const>]) -> Vec<Type> {
+        // The types of what is put in may depend on what is found there.
+        for round in 0..4 {
+            if !lack_elements(&args) && !args.iter().any(|t| t.holds_object()) {
+                break;
+            }
+            // No look has that place.
+            let site = Site { instance: u32::MAX, inst: u32::MAX - round };
+            let mut opened = Opened::new(site);
+            let mut open = vec![];
+            for (k, t) in args.iter().enumerate() {
+                opened.alike = self.alike.get(k).copied().flatten();
+                open.push(self.vars.opened_where_empty(*t, &mut opened));
+            }
+            let key = Key { func, args: open.clone(), consts: consts.to_vec(), result: None };
+            self.look_ahead(site, &key);
+            let new: Vec<Type> = open.iter().map(|t| self.resolve(*t)).collect();
+            if new == args {
+                break;
+            }
+            args = new;
+        }
+        args
+    }
+
+    /// Writes typed code for an instance that is done, and all that it calls. Others were asked for while less was
+    /// known: what they take to be so need not be.
+    fn finish_all(&mut self, root: InstanceId) -> Result<()> {
+        let mut work = vec![root];
+        while let Some(id) = work.pop() {
+            let next = id.index();
+            if self.instances[next].typed.is_some() || self.instances[next].state != State::Done {
+                continue;
+            }
+            let (func, key) = (self.instances[next].func.clone(), self.instances[next].key.clone());
+            let mut solved = self.instances[next]
+                .solved
+                .take()
+                .ok_or_else(|| Diagnostic::internal("an instance is done but not solved"))?;
+            self.tell_results(&func, &mut solved)?;
+            solved.resolved.values_mut().for_each(|how| how.each_callee(&mut |id| work.push(id)));
+            let declared = self.instances[next].declared.map(|_| self.instances[next].ret);
+            // Writing code down may ask for further instances: a default's function value.
+            let made = self.instances.len();
+            self.instances[next].typed = Some(super::finish::finish(self, &func, &key, solved, declared)?);
+            work.extend((made..self.instances.len()).map(InstanceId::new));
+        }
+        for x in &mut self.instances {
+            if x.typed.is_none() {
+                x.state = State::New;
+            }
+            x.ret = self.vars.resolve(x.ret);
         }
         Ok(())
     }
@@ -111,19 +229,22 @@ impl<'h> Session<'h> {
                 } else {
                     declared.unwrap_or_else(Type::never)
                 };
+                // Of what is opaque there is nothing to type.
+                let opaque = opaque::get(key.func);
                 let id = InstanceId::new(self.instances.len());
                 self.by_key.insert(key.clone(), id);
                 self.instances.push(Instance {
+                    ret: opaque.as_ref().map_or(ret, |of| of.ret),
+                    state: if opaque.is_some() { State::Done } else { State::New },
+                    typed: opaque.map(|_| typed_opaque(&func, &key)),
                     key,
                     func,
-                    ret,
                     declared,
                     yields: Type::never(),
-                    state: State::New,
                     read_early: false,
                     solved: None,
-                    typed: None,
                     failed: None,
+                    solved_at: (0, 0),
                 });
                 id
             }
@@ -131,6 +252,13 @@ impl<'h> Session<'h> {
         match self.instances[id.index()].state {
             State::Done => {}
             State::InProgress => self.instances[id.index()].read_early = true,
+            // Nothing is known that was not when it was solved. Whoever it read has been read again.
+            State::Provisional
+                if self.instances[id.index()].solved_at == (self.vars.version, self.results) =>
+            {
+                let going = self.instances.iter_mut().filter(|x| x.state == State::InProgress);
+                going.for_each(|x| x.read_early = true);
+            }
             State::New | State::Provisional => {
                 if let Some((version, e)) = &self.instances[id.index()].failed
                     && *version == self.vars.version
@@ -147,9 +275,16 @@ impl<'h> Session<'h> {
     /// puts something into lists that are empty so far, or returns them. What goes wrong meanwhile is found
     /// again by the call itself.
     pub(crate) fn look_ahead(&mut self, site: Site, key: &Key) -> Seen {
-        // What an instance calls it calls for good, also where it is typed for a look.
-        let in_look = self.is_look(InstanceId(site.instance));
-        if let Some(look) = self.ahead.iter_mut().rev().find(|l| in_look && l.func == key.func) {
+        // What an instance calls it calls for good, also where it is typed for a look: looks around it are not about
+        // what is looked into here.
+        let here = self.stack.iter().rev().take_while(|id| self.is_look(**id)).count();
+        let around = self.ahead.len().saturating_sub(here);
+        let first = key.args.first().copied().filter(|t| matches!(**t, Kind::Object(..)));
+        let mut same = self.ahead[around..].iter_mut().rev().filter(|l| l.func == key.func);
+        // A method that is looked into for one object may ask for the same of another one.
+        if let Some(look) = same.next()
+            && (first.is_none() || look.first == first || same.next().is_some())
+        {
             look.asked = true;
             return Seen::Within(look.ret);
         }
@@ -157,20 +292,21 @@ impl<'h> Session<'h> {
             Some(f) if self.depth <= 50 => f,
             _ => return Seen::Nothing,
         };
-        if let Some((version, round, ret)) = self.found_nothing.get(key)
-            && (*version, *round) == (self.vars.version, self.round)
+        let known: Vec<Type> = key.args.iter().map(|t| self.resolve(*t)).collect();
+        if let Some((args, round, ret)) = self.found_nothing.get(key)
+            && (args, *round) == (&known, self.round)
         {
             return self.given(*ret, site);
         }
-        let known: Vec<Type> = key.args.iter().map(|t| self.resolve(*t)).collect();
-        if let Some((args, ret)) = self.followed.get(&(site, key.func))
+        if let Some((args, results, ret)) = self.followed.get(&(site, key.func))
             && *args == known
+            && *results == self.results
         {
             return Seen::Returned(*ret);
         }
         let next = u32::MAX - self.look_ids.len() as u32;
         let id = *self.look_ids.entry((site, key.func)).or_insert(next);
-        self.ahead.push(Look { func: key.func, ret: Type::never(), asked: false });
+        self.ahead.push(Look { func: key.func, first, ret: Type::never(), asked: false });
         self.depth += 1;
         self.stack.push(InstanceId(id));
         let (mut ret, mut typed) = (Type::never(), false);
@@ -178,7 +314,7 @@ impl<'h> Session<'h> {
         for _ in 0..4 {
             let solved = super::solve::solve(self, InstanceId(id), &func, key);
             typed = solved.is_ok();
-            let Ok(solved) = solved else { break };
+            let Ok((solved, _)) = solved else { break };
             if func.is_generator {
                 break;
             }
@@ -196,11 +332,12 @@ impl<'h> Session<'h> {
         }
         if !key.args.iter().any(|t| self.vars.share(ret, *t)) {
             let ret = typed.then_some(ret);
-            self.found_nothing.insert(key.clone(), (self.vars.version, self.round, ret));
+            let known = key.args.iter().map(|t| self.resolve(*t)).collect();
+            self.found_nothing.insert(key.clone(), (known, self.round, ret));
             return self.given(ret, site);
         }
         let known = key.args.iter().map(|t| self.resolve(*t)).collect();
-        self.followed.insert((site, key.func), (known, ret));
+        self.followed.insert((site, key.func), (known, self.results, ret));
         Seen::Returned(ret)
     }
 
@@ -228,14 +365,19 @@ impl<'h> Session<'h> {
         self.followed.contains_key(&(site, func))
     }
 
-    /// What a call of an instance gives there. Calls within a recursion have the variables of the instance
-    /// itself: they return the same lists.
+    /// What a call of an instance gives there. Calls within a recursion have the variables of the instance itself:
+    /// they return the same lists. The same objects only where the caller is looked into, whose own may be of
+    /// their type: a caller that is given objects of known types would say of the instance's that they are no
+    /// more than those, before all is known of either.
     pub(crate) fn result_at(&mut self, id: InstanceId, site: Site) -> Type {
         let of = &self.instances[id.index()];
-        match of.state {
-            State::Done => self.vars.instantiate(of.ret, site),
-            State::New | State::InProgress | State::Provisional => of.ret,
-        }
+        let own = match of.state {
+            State::Done | State::Provisional => false,
+            State::New | State::InProgress => {
+                self.is_look(InstanceId(site.instance)) || !of.ret.holds_object()
+            }
+        };
+        if own { of.ret } else { self.vars.instantiate(of.ret, site) }
     }
 
     /// Where callers have said what lists hold that functions return empty, these are solved again as
@@ -291,14 +433,20 @@ impl<'h> Session<'h> {
     }
 
     fn solve_to_fixpoint(&mut self, id: InstanceId, func: &Arc<Func>, key: &Key) -> Result<()> {
+        let mut func = func.clone();
         for _ in 0..16 {
             self.instances[id.index()].state = State::InProgress;
             self.instances[id.index()].read_early = false;
-            let solved = super::solve::solve(self, id, func, key)?;
+            let began = (self.vars.version, self.results);
+            let (solved, now) = super::solve::solve(self, id, &func, key)?;
+            if !Arc::ptr_eq(&func, &now) {
+                self.instances[id.index()].func = now.clone();
+                func = now;
+            }
             let yields = self.resolve(solved.yields);
             let declared = self.instances[id.index()]
                 .declared
-                .map(|to| declared_result(func, self.resolve(solved.ret), to))
+                .map(|to| declared_result(&func, self.resolve(solved.ret), to))
                 .transpose()?;
             let ret = if func.is_generator {
                 Type::new(Kind::Generator(generator_id(key), yields))
@@ -307,7 +455,13 @@ impl<'h> Session<'h> {
             };
             let changed = self.resolve(self.instances[id.index()].ret) != self.resolve(ret);
             let inst = &mut self.instances[id.index()];
+            // Looks that asked for the result were given another one.
+            if changed && (inst.read_early || inst.solved.is_some()) {
+                self.results += 1;
+                self.round += 1;
+            }
             inst.ret = ret;
+            inst.solved_at = began;
             inst.yields = yields;
             inst.solved = Some(solved);
             if !(inst.read_early && changed) {
@@ -366,10 +520,34 @@ impl<'h> Session<'h> {
     }
 
     /// Whether integers of a function are checked: the user's, and the library's where they are (`sum`,
-    /// `math.prod`).
-    pub(crate) fn checks_overflow(&self, func: &Func) -> bool {
-        self.overflow_checks && matches!(func.file.origin, Origin::User | Origin::Checked)
+    /// `math.prod`), for such operands.
+    pub(crate) fn checks_overflow(&self, func: &Func, mut operands: impl Iterator<Item = Type>) -> bool {
+        let of_python = |t: Type| !t.is_int() || *t == Kind::Int(Int::Py);
+        let wanted = match self.overflow {
+            Overflow::Wrap => false,
+            Overflow::Raise => true,
+            Overflow::Python => operands.all(of_python),
+        };
+        wanted && matches!(func.file.origin, Origin::User | Origin::Checked)
     }
+}
+
+fn lack_elements(args: &[Type]) -> bool {
+    args.iter().any(|t| t.lacks_elements())
+}
+
+/// What stands for the code of an opaque function where typed code is looked at: it does nothing.
+fn typed_opaque(func: &Func, key: &Key) -> Typed {
+    let mut func = func.clone();
+    func.blocks.truncate(1);
+    func.blocks[0].insts.clear();
+    func.blocks[0].term = ssa::Term::Unreachable;
+    func.insts.clear();
+    func.types = vec![Type::never(); func.values as usize];
+    for (p, ty) in func.blocks[0].params.iter().zip(&key.args) {
+        func.types[p.index()] = *ty;
+    }
+    Typed { func: Arc::new(func), globals: HashMap::new() }
 }
 
 /// The type of what a function gives that gives `from` and declares `to`.

@@ -5,15 +5,14 @@
 //! an instance that is still being solved gives what is known of its result. Types only grow at block
 //! parameters, so the loop ends; errors count when it has ended.
 
-use super::call;
 use super::resolved::Source;
 use super::state::{DEEPEST, Fact, Key, LARGEST, Session, Solved, Solver};
 use super::unknown::unknown_elements;
 use super::waiting::Waiting;
-use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
 use crate::ops::{self, OpId, id};
+use crate::ssa::opt::unroll::{self, Counting, Rewrite};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstanceId, Loc, Narrow, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
 use crate::typing::Arg;
@@ -21,22 +20,51 @@ use crate::typing::vars::Site;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-pub(crate) fn solve(session: &mut Session<'_>, id: InstanceId, func: &Func, key: &Key) -> Result<Solved> {
+/// Types a function. Where loops in it are written out, the function that has types comes with them.
+pub(crate) fn solve(
+    session: &mut Session<'_>,
+    id: InstanceId,
+    func: &Arc<Func>,
+    key: &Key,
+) -> Result<(Solved, Arc<Func>)> {
+    let mut func = func.clone();
     // What values were while lists seemed empty is forgotten once more is known: what a generator over nothing
     // gives must not meet what it gives later, nor an array of nothing one of bools.
     let mut rounds = 8;
     loop {
         let known = session.vars.version;
-        let mut s = Solver::new(session, id, func);
+        let mut s = Solver::new(session, id, &func);
         s.enter(key)?;
         s.run()?;
+        if let Some(rewrite) = s.rewrite.take() {
+            func = rewritten(&func, &rewrite)?;
+            continue;
+        }
         let failed_early = s.has_failed() && s.session.vars.version != known;
         if rounds == 0 || !(s.waiting.has_ended() || failed_early) {
             s.report()?;
-            return Ok(s.out);
+            let out = s.out;
+            return Ok((out, func));
         }
         rounds -= 1;
     }
+}
+
+/// The function in which loops are written out.
+fn rewritten(func: &Func, rewrite: &Rewrite) -> Result<Arc<Func>> {
+    let Some(new) = unroll::rewritten(func, rewrite) else {
+        let e = ops::unroll::without_loop();
+        return Err(match rewrite {
+            Rewrite::Loop(call, _) | Rewrite::Count(Counting { unroll: call, .. }, _) => {
+                e.at(func.span(func.inst(*call).loc))
+            }
+            Rewrite::List(_) => e,
+        });
+    };
+    if cfg!(debug_assertions) {
+        crate::ssa::verify::verify(&new)?;
+    }
+    Ok(Arc::new(new))
 }
 
 impl<'s, 'h> Solver<'s, 'h> {
@@ -99,6 +127,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             visits: 0,
             captures: vec![],
             waiting: Waiting::default(),
+            rewrite: None,
             only_users: None,
         }
     }
@@ -111,7 +140,7 @@ impl<'s, 'h> Solver<'s, 'h> {
     fn enter(&mut self, key: &Key) -> Result<()> {
         let (func, entry) = (self.func, &self.func.blocks[0]);
         let n = entry.params.len();
-        self.captures = key.args.get(n..).unwrap_or_default().to_vec();
+        self.captures = key.args.iter().copied().zip(key.consts.iter().cloned()).skip(n).collect();
         if key.args.len() < n {
             let (name, given) = (&func.name, key.args.len());
             return Err(Diagnostic::internal(format!("`{name}` has {n} parameters, the instance {given}")));
@@ -139,6 +168,9 @@ impl<'s, 'h> Solver<'s, 'h> {
                     return Err(Diagnostic::stopped());
                 }
                 self.visit_block(self.order[next as usize]);
+                if self.rewrite.is_some() {
+                    return Ok(());
+                }
             }
             if version == self.session.vars.version && !self.settle() {
                 break;
@@ -231,6 +263,10 @@ impl<'s, 'h> Solver<'s, 'h> {
                     }
                 }
                 Err(e) => {
+                    self.rewrite = self.list_to_unroll(*i);
+                    if self.rewrite.is_some() {
+                        return;
+                    }
                     self.errors.insert(*i, e);
                 }
             }
@@ -380,6 +416,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             Op::Global(name) => {
                 let host = self.session.host;
                 match host.global(self.func.host, name) {
+                    Some(GlobalValue::Variable { of, name }) => self.variable(i, *of, &name),
                     Some(value) => self.global(node.result, value, name),
                     // NameError when it is reached, as in Python.
                     None => {
@@ -390,6 +427,12 @@ impl<'s, 'h> Solver<'s, 'h> {
             Op::Free(n) => self.captured(node.result, *n),
             Op::Table(id::PARALLEL_REGION) => self.region(i),
             Op::Table(id::ARRAY_ELEMENT) => self.element_of(i),
+            Op::Table(id::BUILTINS_DELATTR) => {
+                let operands: Vec<Source> = node.args.iter().map(|v| Source::Value(*v)).collect();
+                self.by_name(i, id::BUILTINS_DELATTR, &operands)
+            }
+            Op::Table(id::UNROLL_COUNTED) => self.still_unrolled(i),
+            Op::Table(id::GETITEM | id::OR) if let Some(none) = self.type_expression(i) => none,
             Op::Table(path) => {
                 let args: Vec<Source> = node.args.iter().map(|v| Source::Value(*v)).collect();
                 let path =
@@ -408,20 +451,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             }
             Op::CallSpread { keywords } => self.call_spread(i, keywords),
             Op::Attr(name) => self.attribute(i, &Source::Value(node.args[0]), name),
-            Op::SetAttr(name)
-                if let Some(set) = classes::setter(classes::class_of(self.ty(node.args[0])), name) =>
-            {
-                self.rows(i, set, node.args.iter().map(|v| Source::Value(*v)).collect(), vec![])
-            }
-            Op::SetAttr(name) if let Kind::Frozen(class, _) = self.ty(node.args[0]).kind() => {
-                let text = format!("cannot assign to '{name}': instances of {} never change", class.name);
-                Err(Diagnostic::new(Code::ImmutableField, text)
-                    .help(format!("make another one: dataclasses.replace(x, {name}=...)")))
-            }
-            Op::SetAttr(name) => Err(Diagnostic::new(
-                Code::UnknownAttribute,
-                format!("cannot set attribute '{name}' of {}", self.session.resolve(self.ty(node.args[0]))),
-            )),
+            Op::SetAttr(name) => self.set_attribute(i, name),
             Op::MakeFunction { func, defaults, kwdefaults } => {
                 let split = *defaults as usize + kwdefaults.len();
                 let tys: Vec<Type> = node.args.iter().map(|v| self.ty(*v)).collect();
@@ -473,8 +503,8 @@ impl<'s, 'h> Solver<'s, 'h> {
 
     /// The value of the n-th captured variable.
     fn captured(&mut self, result: Option<Value>, n: u32) -> Result<(Type, Option<Const>, bool)> {
-        if let Some(ty) = self.captures.get(n as usize) {
-            return Ok((*ty, None, false));
+        if let Some((ty, konst)) = self.captures.get(n as usize) {
+            return Ok((*ty, konst.clone(), false));
         }
         let host = self.session.host;
         let name = self.func.free.get(n as usize).cloned().unwrap_or_default();
@@ -578,7 +608,10 @@ impl<'s, 'h> Solver<'s, 'h> {
         // `a + [1, 2]`, `a[1:] = [[1, 2], [3, 4]]`.
         let Op::Table(p) = by.op else { return false };
         (p.plain().unwrap_or(p).is_elementwise() || p == id::SETITEM && by.args[2] == value)
-            && by.args.iter().any(|v| *v != value && self.ty(*v).as_array().is_some())
+            && by
+                .args
+                .iter()
+                .any(|v| *v != value && self.ty(*v).as_array().is_some_and(|a| a.dtype.is_number()))
     }
 
     /// Operands of a function of NumPy, `()` in place of lists that are known to be empty: what is put into
@@ -622,12 +655,7 @@ impl<'s, 'h> Solver<'s, 'h> {
         value: GlobalValue,
         name: &str,
     ) -> Result<(Type, Option<Const>, bool)> {
-        let (ty, konst) = call::type_of_global(&value)
-            .map_err(|what| call::refused(&value, &format!("global '{name}'"), &what))?;
-        if let Some(r) = result {
-            self.out.globals.insert(r, value);
-        }
-        Ok((ty, konst, false))
+        self.known_value(result, value, &format!("global '{name}'"))
     }
 
     fn member(&mut self, v: Value, k: u32) -> Result<(Type, Option<Const>, bool)> {

@@ -5,7 +5,8 @@
 //! members of a tuple where Python would ask is not done to such a value: another row of the table is tried,
 //! and else the operation is refused. Nothing a class defines is passed over.
 
-use super::resolved::Source;
+use super::attribute::has_no_attribute;
+use super::resolved::{Resolved, Source};
 use super::state::Solver;
 use crate::classes;
 use crate::classes::slots::{self, How, Slot};
@@ -14,7 +15,7 @@ use crate::host::{ClassAttr, GlobalValue};
 use crate::ops::{OpId, id};
 use crate::source::Origin;
 use crate::ssa::Inst;
-use crate::types::{ClassDef, Const, Kind, Type};
+use crate::types::{ClassDef, Const, Container, Kind, Type};
 
 type Typed = Result<(Type, Option<Const>, bool)>;
 
@@ -114,12 +115,17 @@ fn asked_of_elements(path: OpId) -> &'static [Slot] {
 
 /// The class of the user's that a value is an instance of.
 #[expect(clippy::wildcard_enum_match_arm, reason = "values of any other type are of classes of Python's")]
-fn class_of(t: Type) -> Option<&'static ClassDef> {
+pub(super) fn class_of(t: Type) -> Option<&'static ClassDef> {
     match t.kind() {
         Kind::NamedTuple(c, _) if !c.is_keywords() => Some(c),
-        Kind::Frozen(c, _) | Kind::Member(c) => Some(c),
+        Kind::Frozen(c, _) | Kind::Object(c, _) | Kind::Member(c) => Some(c),
         _ => None,
     }
+}
+
+/// Whether something leaves the operation to another operand.
+pub(super) fn is_left_open(t: Type) -> bool {
+    *t == Kind::Builtin(id::NOT_IMPLEMENTED)
 }
 
 /// Classes of named tuples in a type, the outermost not among them.
@@ -140,12 +146,24 @@ fn classes_inside(t: Type, out: &mut Vec<&'static ClassDef>) {
     }
 }
 
+/// The same of all that values lead to, through fields of objects too.
+fn classes_within(t: Type, out: &mut Vec<&'static ClassDef>, seen: &mut Vec<Type>) {
+    if seen.contains(&t) {
+        return;
+    }
+    seen.push(t);
+    for part in t.arguments().iter() {
+        out.extend(class_of(part));
+        classes_within(part, out, seen);
+    }
+}
+
 /// Whether values of a type are instances of a class of the user's, or hold some.
 #[expect(clippy::wildcard_enum_match_arm, reason = "any other type has no parts with special methods")]
 pub(crate) fn has_classes(t: Type) -> bool {
     match t.kind() {
         Kind::NamedTuple(c, m) => !c.is_keywords() || m.iter().any(|t| has_classes(*t)),
-        Kind::Frozen(..) | Kind::Member(_) => true,
+        Kind::Frozen(..) | Kind::Object(..) | Kind::Member(_) => true,
         Kind::Optional(x) | Kind::List(x) => has_classes(*x),
         Kind::Tuple(m) | Kind::Variant(m) | Kind::Container(_, m) => m.iter().any(|t| has_classes(*t)),
         _ => false,
@@ -176,18 +194,8 @@ impl Solver<'_, '_> {
         let types: Vec<Type> =
             args.iter().take(2).map(|s| self.source_arg(s).map_or(Type::never(), |a| a.ty)).collect();
         let first = *types.first()?;
-        // A value that may be None or of several types is asked once it is known what it is.
-        for (k, t) in types.iter().enumerate() {
-            let several = matches!(t.kind(), Kind::Optional(_) | Kind::Variant(_));
-            if !several || !self.may_be_asked(path, *t, k) {
-                continue;
-            }
-            let (on, all) = (args[k].clone(), args.to_vec());
-            return Some(self.dispatch(i, &on, &mut |s, way| {
-                let mut each = all.clone();
-                each[k] = way.clone();
-                s.rows(i, path, each, vec![])
-            }));
+        if let Some(typed) = self.of_several(i, path, &types, args) {
+            return Some(typed);
         }
         if path == id::BUILTINS_CALLABLE {
             let class = class_of(first)?;
@@ -197,18 +205,15 @@ impl Solver<'_, '_> {
         if let id::COPY_COPY | id::COPY_DEEPCOPY = path {
             return self.copies_itself(path, first).map(Err);
         }
-        if let Some(class) = class_of(first) {
-            if path == id::FORMAT_VALUE {
-                return self.formatted(i, class, args);
-            }
-            if path == id::BUILTINS_FORMAT {
-                let spec = args.get(1).cloned().unwrap_or(Source::Const(Const::None));
-                return self.formatted(i, class, &[args[0].clone(), Source::Const(Const::Int(0)), spec]);
-            }
-            for (slot, how) in slots::of_first(path) {
-                let Some(attr) = self.has_own(class, *slot) else { continue };
-                return Some(self.ask(i, class, *slot, attr, *how, args));
-            }
+        if let Some(class) = class_of(first)
+            && let Some(asked) = self.special_of_first(i, path, first, class, args)
+        {
+            return Some(asked);
+        }
+        // Without a method for that the values that it gives are asked one by one.
+        if path == id::CONTAINS && self.says_how_to_go_through(args, 0) {
+            let func = self.session.host.library("special.gives");
+            return Some(func.and_then(|func| self.call_function(i, func, args.to_vec(), true)));
         }
         let (of_left, of_right) = slots::of_two(path)?;
         // A format takes whatever stands on its right.
@@ -239,7 +244,7 @@ impl Solver<'_, '_> {
         // The right operand is asked first where its class is derived from the left one's.
         let derived = match (first.kind(), class_of(second)) {
             (Kind::Tuple(_), Some(_)) => true,
-            (Kind::NamedTuple(a, _) | Kind::Frozen(a, _) | Kind::Member(a), Some(b)) => {
+            (Kind::NamedTuple(a, _) | Kind::Frozen(a, _) | Kind::Object(a, _) | Kind::Member(a), Some(b)) => {
                 *a != b && b.is_a(a.id)
             }
             _ => false,
@@ -268,17 +273,136 @@ impl Solver<'_, '_> {
             .filter(|_| of_left.compares() || class_of(first) != class_of(second))
             .map(|(class, attr)| (class, of_right, attr, vec![args[1].clone(), args[0].clone()]));
         let both = if derived { [right, left] } else { [left, right] };
-        Some(self.ask_in_turn(i, path, [first, second], both.into_iter().flatten().collect()))
+        Some(self.ask_in_turn(i, path, [first, second], args, both.into_iter().flatten().collect()))
+    }
+
+    /// A value that may be None or of several types is asked once it is known what it is.
+    fn of_several(&mut self, i: Inst, path: OpId, types: &[Type], args: &[Source]) -> Option<Typed> {
+        let several = |t: &Type| matches!(t.kind(), Kind::Optional(_) | Kind::Variant(_));
+        let k = (0..types.len()).find(|k| {
+            several(&types[*k]) && (path == id::BUILTINS_CALLABLE || self.may_be_asked(path, types[*k], *k))
+        })?;
+        let (on, all) = (args[k].clone(), args.to_vec());
+        Some(self.dispatch(i, &on, &mut |s, way| {
+            let mut each = all.clone();
+            each[k] = way.clone();
+            match s.rows(i, path, each, vec![]) {
+                Err(e) if matches!(path, id::EQ | id::NE) => s.fails_with_none(i, e),
+                typed => typed,
+            }
+        }))
+    }
+
+    /// A method that compares and takes what may be None fails where it is, when the program gets there.
+    fn fails_with_none(&mut self, i: Inst, e: Diagnostic) -> Typed {
+        let name = e.message.strip_prefix(&has_no_attribute(Type::none()));
+        let (Code::UnknownAttribute, Some(name)) = (e.code, name) else { return Err(e) };
+        let text = format!("'NoneType' object has no attribute {name}");
+        self.out.resolved.insert(i, Resolved::Impossible(e.code, text.into()));
+        Ok((Type::never(), None, true))
+    }
+
+    /// An operation as the class of its first operand defines it.
+    fn special_of_first(
+        &mut self,
+        i: Inst,
+        path: OpId,
+        first: Type,
+        class: &'static ClassDef,
+        args: &[Source],
+    ) -> Option<Typed> {
+        if path == id::FORMAT_VALUE {
+            return self.formatted(i, class, args);
+        }
+        if path == id::BUILTINS_FORMAT {
+            let spec = args.get(1).cloned().unwrap_or(Source::Const(Const::None));
+            return self.formatted(i, class, &[args[0].clone(), Source::Const(Const::Int(0)), spec]);
+        }
+        if path == id::BUILTINS_ITER
+            && self.has_own(class, Slot::Iter).is_none()
+            && self.has_own(class, Slot::GetItem).is_some()
+            && !matches!(first.kind(), Kind::NamedTuple(..))
+        {
+            let by_index = self.session.host.library("special.by_index");
+            return Some(by_index.and_then(|f| self.call_function(i, f, args[..1].to_vec(), true)));
+        }
+        if path == id::BUILTINS_NEXT && args.len() > 1 && self.has_own(class, Slot::Next).is_some() {
+            let next_or = self.session.host.library("special.next_or");
+            return Some(next_or.and_then(|f| self.call_function(i, f, args.to_vec(), true)));
+        }
+        for (slot, how) in slots::of_first(path) {
+            let Some(attr) = self.has_own(class, *slot) else { continue };
+            let asked = self.ask(i, class, *slot, attr, *how, args);
+            // A loop steps through an object by its `__next__`.
+            if path == id::BUILTINS_ITER
+                && let Ok((given, ..)) = &asked
+                && class_of(*given).is_some_and(|c| self.has_own(c, Slot::Next).is_some())
+            {
+                self.out.resolved.remove(&i);
+                let steps = self.session.host.library("special.steps");
+                return Some(steps.and_then(|f| self.call_function(i, f, args[..1].to_vec(), true)));
+            }
+            return Some(asked);
+        }
+        None
+    }
+
+    /// What goes through an operand whose class says how, does so with what that gives.
+    pub(super) fn through(&mut self, i: Inst, path: OpId, args: &[Source]) -> Option<Typed> {
+        if asked_of_tuple(path).0 != ITERATED || matches!(path, id::SPREAD_EXTEND | id::SETITEM) {
+            return None;
+        }
+        let at = match path {
+            id::BUILTINS_MAP
+            | id::BUILTINS_FILTER
+            | id::LIST_EXTEND
+            | id::DEQUE_EXTEND
+            | id::DEQUE_EXTENDLEFT
+            | id::STR_JOIN => 1,
+            // Two values are compared themselves.
+            id::BUILTINS_MIN | id::BUILTINS_MAX if args.len() > 1 => return None,
+            // The second one is looked at where the first one goes through by itself.
+            id::BUILTINS_ZIP if !self.says_how_to_go_through(args, 0) => 1,
+            _ => 0,
+        };
+        if !self.says_how_to_go_through(args, at) {
+            return None;
+        }
+        // How many arguments are passed on one by one; the others are a tuple to the function.
+        let (name, fixed) = match path {
+            id::UNPACK_SEQUENCE => ("special.unpacked", None),
+            id::UNPACK_EX => ("special.unpacked_with_rest", None),
+            _ if at == 0 => ("special.through", Some(2)),
+            _ => ("special.through_second", Some(3)),
+        };
+        let f = Source::Global(GlobalValue::Builtin(path));
+        let mut sources: Vec<Source> = std::iter::once(f).chain(args.iter().cloned()).collect();
+        if let Some(fixed) = fixed {
+            let rest = sources.split_off(fixed.min(sources.len()));
+            sources.push(Source::Pack(rest));
+        }
+        let func = self.session.host.library(name);
+        Some(func.and_then(|func| self.call_function(i, func, sources, true)))
+    }
+
+    /// Whether the class of an operand, which is no tuple, says how it is gone through.
+    fn says_how_to_go_through(&mut self, args: &[Source], at: usize) -> bool {
+        let Some(Ok(arg)) = args.get(at).map(|s| self.source_arg(s)) else { return false };
+        let class = class_of(arg.ty).filter(|_| !matches!(arg.ty.kind(), Kind::NamedTuple(..)));
+        class.is_some_and(|c| self.first_own(c, &[Slot::Iter, Slot::GetItem]).is_some())
     }
 
     /// Why an instance cannot be copied: its class, or one in it, says how.
     fn copies_itself(&self, path: OpId, t: Type) -> Option<Diagnostic> {
-        let name = if path == id::COPY_COPY { "__copy__" } else { "__deepcopy__" };
+        let own = if path == id::COPY_COPY { "__copy__" } else { "__deepcopy__" };
         let mut classes: Vec<&'static ClassDef> = class_of(t).into_iter().collect();
         if path == id::COPY_DEEPCOPY {
-            classes_inside(self.session.resolve(t), &mut classes);
+            let mut seen = vec![];
+            classes_within(self.session.resolve(t), &mut classes, &mut seen);
         }
-        let class = classes.into_iter().find(|c| self.session.class_attr(c, name).is_some())?;
+        let names = [own, "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__getnewargs__"];
+        let has = |c: &ClassDef| names.into_iter().find(|n| self.session.class_attr(c, n).is_some());
+        let (class, name) = classes.into_iter().find_map(|c| Some((c, has(c)?)))?;
         let text = format!("{} has its own {name}, which is not compiled", class.name);
         Some(Diagnostic::new(Code::NoMatchingOperation, text).help("call a method of another name"))
     }
@@ -289,19 +413,18 @@ impl Solver<'_, '_> {
         i: Inst,
         path: OpId,
         types: [Type; 2],
+        args: &[Source],
         methods: Vec<(&'static ClassDef, Slot, ClassAttr, Vec<Source>)>,
     ) -> Typed {
-        for (class, slot, attr, args) in methods {
-            let typed = self.ask(i, class, slot, attr, How::Direct, &args)?;
-            let left_open = |t: Type| *t == Kind::Builtin(id::NOT_IMPLEMENTED);
-            if typed.0.arguments().iter().any(left_open) {
-                return Err(self.cannot(
-                    class,
-                    slot,
-                    "whether it gives NotImplemented is only known when the program runs",
-                ));
+        let mut methods = methods.into_iter();
+        while let Some((class, slot, attr, asked)) = methods.next() {
+            let typed = self.ask(i, class, slot, attr.clone(), How::Direct, &asked)?;
+            if typed.0.arguments().iter().any(is_left_open) {
+                self.out.resolved.remove(&i);
+                let next = methods.next().map(|(_, _, attr, asked)| (attr, asked));
+                return self.ask_and_see(i, path, [0, 1].map(|k| args[k].clone()), (attr, asked), next);
             }
-            if !left_open(typed.0) {
+            if !is_left_open(typed.0) {
                 return Ok(typed);
             }
             self.out.resolved.remove(&i);
@@ -324,7 +447,7 @@ impl Solver<'_, '_> {
     /// method from tuple.
     fn unequal(&mut self, i: Inst, path: OpId, types: [Type; 2], args: &[Source]) -> Option<Typed> {
         let asks = |t: Type| {
-            matches!(t.kind(), Kind::Frozen(..) | Kind::Member(_))
+            matches!(t.kind(), Kind::Frozen(..) | Kind::Object(..) | Kind::Member(_))
                 && class_of(t).is_some_and(|c| self.has_own(c, Slot::Eq).is_some())
         };
         if path != id::NE || !types.into_iter().any(asks) {
@@ -348,6 +471,10 @@ impl Solver<'_, '_> {
         }
         if k == 0 && matches!(path, id::FORMAT_VALUE | id::BUILTINS_FORMAT) {
             slots.extend(SHOWN);
+        }
+        // What a class says of `==` it says of `!=` too.
+        if path == id::NE {
+            slots.push(Slot::Eq);
         }
         if slots.is_empty() {
             return false;
@@ -491,7 +618,15 @@ impl Solver<'_, '_> {
                 ));
             }
             let mut classes = vec![];
-            if !inside.is_empty() {
+            // A dict is asked for its keys, whatever its values are.
+            let keys = t
+                .container()
+                .filter(|(c, _)| path == id::CONTAINS && (c.is_mapping() || *c == Container::Keys));
+            if let Some((_, m)) = keys {
+                let key = self.session.resolve(m[0]);
+                classes.extend(class_of(key));
+                classes_inside(key, &mut classes);
+            } else if !inside.is_empty() {
                 classes_inside(self.session.resolve(t), &mut classes);
             }
             for class in classes {

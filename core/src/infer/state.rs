@@ -3,18 +3,21 @@
 
 use super::resolved::Resolved;
 use super::waiting::Waiting;
-use crate::diag::Diagnostic;
-use crate::host::{ClassAttr, GlobalValue, Host};
+use crate::diag::{Diagnostic, Result};
+use crate::emit::cx::Overflow;
+use crate::host::{ClassAttr, GlobalValue, Host, Offer, Operand};
+use crate::ops::OpId;
+use crate::ssa::opt::unroll::Rewrite;
 use crate::ssa::{self, Block, Func, FuncId, Inst, InstanceId, Value};
 use crate::types::class::ClassId;
 use crate::types::{Const, Type};
 use crate::typing::vars::{Site, Vars};
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-/// One function for one combination of argument types. Constants are part of the key for library functions
-/// only.
+/// One function for one combination of argument types. Constants are part of the key for library functions,
+/// and for parameters for whose values a function has code of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     pub func: FuncId,
@@ -46,6 +49,9 @@ pub struct Instance {
     /// Without this a chain of calls whose last one fails would be tried anew from every link, and again from
     /// every link of those.
     pub(super) failed: Option<(u64, Diagnostic)>,
+    /// The version of the variables, and of the results of recursive functions, when it was solved last: without this
+    /// each function of a recursion would be solved as often as there are ways to it.
+    pub(super) solved_at: (u64, u64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +72,8 @@ pub struct Typed {
 /// A look into a function.
 pub(super) struct Look {
     pub(super) func: FuncId,
+    /// Its first argument, if that is an object: of which it is looked into.
+    pub(super) first: Option<Type>,
     /// What it returns, as far as known.
     pub(super) ret: Type,
     /// A recursive call has asked for that.
@@ -88,9 +96,14 @@ pub struct Session<'h> {
     pub host: &'h dyn Host,
     pub instances: Vec<Instance>,
     /// Integers that do not fit raise.
-    pub(super) overflow_checks: bool,
+    pub(super) overflow: Overflow,
     /// What the host said of its classes.
     pub(super) class_attrs: ClassAttrs,
+    /// And of calls whose types choose.
+    pub(super) choices: Choices,
+    /// And of what the program has overloads of.
+    pub(super) overloads: HashMap<OpId, Option<FuncId>>,
+    pub(super) offers: Offers,
     pub(super) by_key: HashMap<Key, InstanceId>,
     pub vars: Vars,
     pub(super) depth: u32,
@@ -98,20 +111,40 @@ pub struct Session<'h> {
     pub(super) stack: Vec<InstanceId>,
     /// Functions that are being looked into for what they say about variables in their arguments.
     pub(super) ahead: Vec<Look>,
-    /// Looks that have found nothing of the arguments, with the version of the variables and the round then, and
-    /// what is returned: without this a function that calls another twice would look into it twice, and each
+    /// Looks that have found nothing of the arguments, with what was known of these and the round then, and what is
+    /// returned: without this a function that calls another twice would look into it twice, and each
     /// look into the next one twice again.
-    pub(super) found_nothing: HashMap<Key, (u64, u64, Option<Type>)>,
+    pub(super) found_nothing: HashMap<Key, (Vec<Type>, u64, Option<Type>)>,
     /// Grows when what recursive calls within looks give changes.
     pub(super) round: u64,
-    /// What was seen in functions that return lists they are given, with the arguments as they were then.
-    pub(super) followed: HashMap<(Site, FuncId), (Vec<Type>, Type)>,
+    /// Grows when what a recursive function gives changes.
+    pub(super) results: u64,
+    /// What was seen in functions that return lists they are given, with the arguments and the results of recursive
+    /// functions as they were then.
+    pub(super) followed: HashMap<(Site, FuncId), (Vec<Type>, u64, Type)>,
+    /// Global values of which code has to say what they hold, and the types that stand for them; and those whose types
+    /// are settled.
+    pub(super) passed: Vec<(usize, Type)>,
+    pub(super) settled: Vec<usize>,
+    /// The group of each argument in which empty containers of a type may be one object: what is put into one is put
+    /// into all. None where they are objects of their own; none for all that are left out.
+    pub alike: Vec<Option<usize>>,
+    /// Values for which functions have code here that need not have any.
+    pub(super) values: HashMap<FuncId, HashSet<Vec<Option<Const>>>>,
     /// Numbers of such looks, counted down from the top: none is that of an instance.
     pub(super) look_ids: HashMap<(Site, FuncId), u32>,
 }
 
 /// Answers of the host, each asked for once in a compilation: by class and name.
 pub(crate) type ClassAttrs = RefCell<HashMap<ClassId, HashMap<Box<str>, Option<ClassAttr>>>>;
+
+/// What calls of functions come to whose types choose, by the types and names of arguments: each is typed many
+/// times.
+pub(crate) type Choices = RefCell<HashMap<(FuncId, Vec<Type>, Vec<Arc<str>>), Result<GlobalValue>>>;
+
+/// What overloads say of calls: by what stands for them, which answer it is, the operands and the names of the last of
+/// these.
+pub(super) type Offers = HashMap<(FuncId, usize, Vec<Operand>, Vec<Arc<str>>), Option<Offer>>;
 
 /// How deep types of variables that change and of arguments may nest, and how many types they may hold.
 pub const DEEPEST: usize = 64;
@@ -156,9 +189,11 @@ pub(crate) struct Solver<'s, 'h> {
     /// Whether a block parameter has been reached by an argument yet.
     pub(super) seen: Vec<bool>,
     pub(super) visits: u32,
-    /// Types of the captured variables, which follow the parameters in the key.
-    pub(super) captures: Vec<Type>,
+    /// Types of the captured variables, which follow the parameters in the key, and those whose values are known.
+    pub(super) captures: Vec<(Type, Option<Const>)>,
     pub waiting: Waiting,
+    /// What is to become of the function before anything else is typed.
+    pub(super) rewrite: Option<Rewrite>,
     /// See [`only_users`]; found when first asked for.
     pub(super) only_users: Option<HashMap<Value, Option<Inst>>>,
 }

@@ -74,6 +74,17 @@ pub(super) fn step(op: GridOp, ty: Ty, args: &[u64], at: Option<&Place<'_>>) -> 
             return Ok(Stepped::Wait(Wait::Shuffle { mask, bits: args[1], lane: args[2] as u32 }));
         }
         GridOp::Ballot => return Ok(Stepped::Wait(Wait::Ballot { mask, vote: args[1] != 0 })),
+        GridOp::Match => return Ok(Stepped::Wait(Wait::Match { mask, bits: args[1] })),
+        GridOp::BarrierCount => return Ok(Stepped::Wait(Wait::Count { vote: args[0] != 0 })),
+        // One thread runs at a time.
+        GridOp::ActiveMask => {
+            let [x, y, z] = *thread;
+            let lane = (x + grid.threads[0] * (y + grid.threads[1] * z)) % WARP as u32;
+            return Ok(Stepped::Value(Ty::I32.canonical(1 << lane)));
+        }
+        GridOp::Nanosleep => return Ok(Stepped::Nothing),
+        GridOp::GridBarrier if grid.blocks == [1; 3] => return Ok(Stepped::Wait(Wait::Block)),
+        GridOp::GridBarrier => return Err(Stop::Grid("blocks run one after another here".into())),
         GridOp::ThreadIndexX
         | GridOp::ThreadIndexY
         | GridOp::ThreadIndexZ

@@ -1,7 +1,8 @@
 //! What became of a function, read from its optimised LIR: what was inlined, which checks of indices stayed,
-//! what is allocated. For reports.
+//! what is allocated, which generators keep their frames. For reports.
 
 use super::cfg::{Cfg, Dominators, Loops};
+use super::opt::{Boundary, boundaries};
 use super::{Block, Func, InstData, Module};
 use crate::ops::raising::{about_exceptions, exc_index};
 use crate::rt::Effect;
@@ -26,6 +27,8 @@ pub struct Facts {
     pub checks: BTreeSet<(Place, bool)>,
     /// What makes an object (the helper's name), and whether that is inside a loop.
     pub allocations: BTreeSet<(Place, String, bool)>,
+    /// Generators that keep a frame, and why.
+    pub streams: BTreeSet<(Place, String)>,
     /// Innermost loops with their last lines, those in cold code left out.
     pub loops: BTreeSet<(Place, u32)>,
 }
@@ -35,10 +38,52 @@ pub fn facts(module: &Module) -> Facts {
     for func in &module.funcs {
         of_func(func, &mut out);
     }
+    streams(module, &mut out);
     // A check in the quick copy of a loop says more than the same one in the slow copy.
     let everywhere: Vec<Place> = out.checks.iter().filter(|c| !c.1).map(|c| c.0.clone()).collect();
     out.checks.retain(|(p, slow)| !slow || !everywhere.contains(p));
     out
+}
+
+/// Generators that have a frame, where they are made.
+fn streams(module: &Module, out: &mut Facts) {
+    // Functions that give one to those that call them.
+    let mut makers = BTreeSet::new();
+    for func in &module.funcs {
+        for (loc, why) in boundaries(func) {
+            if why == Boundary::Returned && func.wraps.is_none() {
+                makers.insert(func.name.as_str());
+            } else if let Some(p) = place(func, loc) {
+                out.streams.insert((p, text(&why)));
+            }
+        }
+    }
+    for func in &module.funcs {
+        for i in func.layout.iter().flat_map(|b| &func.blocks[b.index()].insts) {
+            let node = &func.insts[i.index()];
+            let InstData::Call { func: f, .. } = &node.data else { continue };
+            let name = &func.funcs[f.index()].name;
+            if makers.contains(name.as_str())
+                && let Some(p) = place(func, node.loc)
+            {
+                out.streams.insert((p, text(&Boundary::Passed(name.clone()))));
+            }
+        }
+    }
+}
+
+fn text(why: &Boundary) -> String {
+    match why {
+        Boundary::Returned => "it is returned".into(),
+        Boundary::Passed(name) => {
+            let name = name.split('.').next().unwrap_or_default();
+            format!("`{name}` is too large to be copied here, or calls itself")
+        }
+        Boundary::Stored => "something else refers to it".into(),
+        Boundary::Runtime(helper) => format!("the run-time is given it (`{helper}`)"),
+        Boundary::Several => "it may be another one where it is used".into(),
+        Boundary::Shared => "iterations of a parallel loop may share it".into(),
+    }
 }
 
 fn place(func: &Func, loc: super::Loc) -> Option<Place> {

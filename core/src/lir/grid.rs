@@ -19,6 +19,8 @@ pub struct OnCpu {
     pub shared_bytes: usize,
     /// Whether threads wait for each other, so that each needs a stack of its own.
     pub waits: bool,
+    /// Whether threads wait for the whole grid, so that all blocks run at once.
+    pub waits_for_grid: bool,
 }
 
 /// Makes of a kernel code for a CPU on which one thread of a block runs at a time: parameter 0 of every
@@ -49,6 +51,7 @@ pub fn on_cpu(module: &mut Module) -> OnCpu {
                 match (&node.data, ctx) {
                     (InstData::Grid { op, ty, args }, Some(ctx)) => {
                         found.waits |= op.waits();
+                        found.waits_for_grid |= *op == GridOp::GridBarrier;
                         put.grid(*op, *ty, args, ctx, i, &node.results);
                     }
                     (InstData::StackAddr { slot }, Some(ctx)) if places[slot.index()].is_some() => {
@@ -124,6 +127,26 @@ impl Put<'_> {
         if op == GridOp::Shuffle {
             return self.shuffle(ty, args, ctx, i);
         }
+        if op == GridOp::Match {
+            return self.matching(ty, args, ctx, i);
+        }
+        if op == GridOp::BarrierCount {
+            let helper = &crate::ops::grid::grid_barrier_count;
+            return self.again(i, InstData::CallHelper { helper, args: vec![ctx, args[0]] });
+        }
+        if op == GridOp::GridBarrier {
+            let helper = &crate::ops::grid::grid_grid_barrier;
+            return self.again(i, InstData::CallHelper { helper, args: vec![ctx] });
+        }
+        if op == GridOp::ActiveMask {
+            let offset = GridOp::LaneIndex.field().unwrap_or(0) as i32;
+            let lane = self.value(InstData::Load { ty: Ty::I32, addr: ctx, offset, alias: Alias::Const });
+            let one = self.value(InstData::Const { ty: Ty::I32, bits: 1 });
+            return self.again(i, InstData::Op { op: Op::Ishl, ty: Ty::I32, args: vec![one, lane] });
+        }
+        if op == GridOp::Nanosleep {
+            return;
+        }
         // One thread runs at a time, in the order of its program.
         if results.is_empty() {
             return;
@@ -147,6 +170,17 @@ impl Put<'_> {
 }
 
 impl Put<'_> {
+    /// The helper takes 64 bits.
+    fn matching(&mut self, ty: Ty, args: &[Value], ctx: Value, i: Inst) {
+        let bits = if ty == Ty::I64 {
+            args[1]
+        } else {
+            self.value(InstData::Op { op: Op::Zext, ty: Ty::I64, args: vec![args[1]] })
+        };
+        let helper = &crate::ops::grid::grid_match;
+        self.again(i, InstData::CallHelper { helper, args: vec![ctx, args[0], bits] });
+    }
+
     /// The helper takes and gives 64 bits.
     fn shuffle(&mut self, ty: Ty, args: &[Value], ctx: Value, i: Inst) {
         let helper = &crate::ops::grid::grid_shuffle;
@@ -178,6 +212,140 @@ impl Put<'_> {
             }
         }
     }
+}
+
+/// An array of the host that a kernel has as a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constant {
+    pub addr: usize,
+    pub bytes: usize,
+}
+
+const CONSTANT: &str = "constant array";
+
+/// The symbol of a constant.
+pub(crate) fn constant_name(addr: usize, bytes: u64) -> String {
+    format!("{CONSTANT} {addr} {bytes}")
+}
+
+fn constant_of(symbol: &SymbolData) -> Option<Constant> {
+    let bytes = symbol.name.strip_prefix(CONSTANT)?.rsplit(' ').next()?.parse().ok()?;
+    Some(Constant { addr: symbol.addr, bytes })
+}
+
+/// Makes parameters of the constants of a kernel, its last ones; what they stand for.
+pub fn take_constants(module: &mut Module, kernel: &str) -> Vec<Constant> {
+    let Some(func) = module.funcs.iter_mut().find(|f| f.name == kernel) else { return vec![] };
+    let (mut found, mut params): (Vec<Constant>, Vec<Value>) = (vec![], vec![]);
+    let mut renamed = std::collections::HashMap::new();
+    for i in 0..func.insts.len() {
+        let InstData::SymbolAddr { symbol } = func.insts[i].data else { continue };
+        let Some(constant) = constant_of(&func.symbols[symbol.index()]) else { continue };
+        let k = found.iter().position(|c| *c == constant).unwrap_or_else(|| {
+            let entry = func.entry();
+            params.push(func.add_param(entry, Ty::Ptr));
+            func.sig.params.push(Ty::Ptr);
+            found.push(constant);
+            found.len() - 1
+        });
+        renamed.insert(func.insts[i].results[0], params[k]);
+    }
+    let dead = |i: &Inst| matches!(func.insts[i.index()].data, InstData::SymbolAddr { symbol } if constant_of(&func.symbols[symbol.index()]).is_some());
+    for b in func.layout.clone() {
+        let kept: Vec<Inst> = func.blocks[b.index()].insts.iter().copied().filter(|i| !dead(i)).collect();
+        func.blocks[b.index()].insts = kept;
+    }
+    for inst in &mut func.insts {
+        inst.data.map_uses(|v| renamed.get(&v).copied().unwrap_or(v));
+    }
+    found
+}
+
+/// Has the code of a CPU use copies of its constants, which `copy` makes.
+pub fn move_constants(module: &mut Module, copy: &mut dyn FnMut(Constant) -> usize) {
+    let mut made: Vec<(Constant, usize)> = vec![];
+    for symbol in module.funcs.iter_mut().flat_map(|f| &mut f.symbols) {
+        let Some(constant) = constant_of(symbol) else { continue };
+        let at = match made.iter().find(|m| m.0 == constant) {
+            Some((_, at)) => *at,
+            None => {
+                let at = copy(constant);
+                made.push((constant, at));
+                at
+            }
+        };
+        symbol.addr = at;
+    }
+}
+
+/// Whether threads wait for the whole grid.
+pub fn waits_for_grid(module: &Module) -> bool {
+    let insts = module.funcs.iter().flat_map(|f| &f.insts);
+    insts.map(|i| &i.data).any(|d| matches!(d, InstData::Grid { op: GridOp::GridBarrier, .. }))
+}
+
+const GRID_BARRIER: &str = "tierup_grid_barrier";
+
+/// Writes barriers of the grid out for a GPU, which has no instruction for them: their operand is the address
+/// of a word of the device's, 0 before the first launch.
+pub fn on_gpu(module: &mut Module) {
+    if !waits_for_grid(module) {
+        return;
+    }
+    let signature = Signature { params: vec![Ty::Ptr], results: vec![] };
+    for func in &mut module.funcs {
+        let barrier = func.func_ref(GRID_BARRIER, &signature);
+        for inst in &mut func.insts {
+            if let InstData::Grid { op: GridOp::GridBarrier, args, .. } = &inst.data {
+                inst.data = InstData::Call { func: barrier, args: args.clone() };
+            }
+        }
+    }
+    let mut func = Func::new(GRID_BARRIER, signature);
+    write_grid_barrier(&mut func);
+    module.funcs.push(func);
+}
+
+/// One thread of each block adds 1 to the word, but for the first block's, which adds what is missing to
+/// 2^31. So the highest bit changes when the last one comes, and the others stay as they were.
+fn write_grid_barrier(func: &mut Func) {
+    const HIGHEST: i64 = i32::MIN as i64;
+    let mut b = Builder::start(func);
+    let word = b.params(b.block)[0];
+    let (lead, wait, out, done) = (b.new_block(&[]), b.new_block(&[]), b.new_block(&[]), b.new_block(&[]));
+    let number = |b: &mut Builder<'_>, op: GridOp| b.value(InstData::Grid { op, ty: Ty::I32, args: vec![] });
+    let is_origin = |b: &mut Builder<'_>, ops: [GridOp; 3]| {
+        let [x, y, z] = ops.map(|op| number(b, op));
+        let any = b.bin(Op::Bor, x, y);
+        let any = b.bin(Op::Bor, any, z);
+        b.bin_imm(Op::IcmpEq, any, 0)
+    };
+    b.grid(GridOp::Barrier, Ty::I32, &[]);
+    let first = is_origin(&mut b, [GridOp::ThreadIndexX, GridOp::ThreadIndexY, GridOp::ThreadIndexZ]);
+    b.brif(first, lead, &[], done, &[]);
+    b.switch_to(lead);
+    b.grid(GridOp::FenceDevice, Ty::I32, &[]);
+    let [x, y, z] = [GridOp::GridSizeX, GridOp::GridSizeY, GridOp::GridSizeZ].map(|op| number(&mut b, op));
+    let blocks = b.bin(Op::Imul, x, y);
+    let blocks = b.bin(Op::Imul, blocks, z);
+    let (one, highest) = (b.iconst(Ty::I32, 1), b.iconst(Ty::I32, HIGHEST));
+    let others = b.bin(Op::Isub, blocks, one);
+    let missing = b.bin(Op::Isub, highest, others);
+    let chief = is_origin(&mut b, [GridOp::BlockIndexX, GridOp::BlockIndexY, GridOp::BlockIndexZ]);
+    let add = b.select(chief, missing, one);
+    let old = b.value(InstData::Grid { op: GridOp::AtomicAdd, ty: Ty::I32, args: vec![word, add] });
+    b.jump(wait, &[]);
+    b.switch_to(wait);
+    let now = b.load(Ty::I32, word, 0, Alias::Volatile);
+    let changed = b.bin(Op::Bxor, old, now);
+    let same = b.bin_imm(Op::IcmpSge, changed, 0);
+    b.brif(same, wait, &[], out, &[]);
+    b.switch_to(out);
+    b.grid(GridOp::FenceDevice, Ty::I32, &[]);
+    b.jump(done, &[]);
+    b.switch_to(done);
+    b.grid(GridOp::Barrier, Ty::I32, &[]);
+    b.ret(vec![]);
 }
 
 impl Builder<'_> {

@@ -27,6 +27,16 @@ pub enum GridShape {
     Shuffle,
     /// `(i32, i8) -> i32`.
     Vote,
+    /// `(i32, T) -> i32`, T an integer of 4 or 8 bytes.
+    Match,
+    /// `(i8) -> i32`.
+    Count,
+    /// `() -> i32`, which differs from one time to the next.
+    Now,
+    /// `(ptr) -> ()`.
+    Grid,
+    /// `(i32) -> ()`.
+    Pause,
 }
 
 macro_rules! grid_ops {
@@ -125,6 +135,27 @@ grid_ops! {
         /// Waits likewise; a bit for each thread that the first operand names and whose second is not 0.
         Ballot = "ballot";
     }
+    Match {
+        /// Waits likewise; a bit for each thread that the first operand names and whose second is this one's.
+        Match = "match";
+    }
+    Count {
+        /// Waits as `barrier` does; how many of the threads have an operand that is not 0.
+        BarrierCount = "barrier_count";
+    }
+    Grid {
+        /// Waits as `barrier` does for all threads of the grid, whose blocks must all run at once. The operand
+        /// is the function's context; on a GPU the word by which threads wait.
+        GridBarrier = "grid_barrier";
+    }
+    Now {
+        /// A bit for each thread of the warp that is here at this moment, which promises nothing.
+        ActiveMask = "active_mask";
+    }
+    Pause {
+        /// Waits about so many nanoseconds.
+        Nanosleep = "nanosleep";
+    }
     Exchange {
         /// Puts the third operand into memory where the second is there; gives what was there.
         AtomicCas = "atomic_cas";
@@ -142,30 +173,52 @@ impl GridOp {
             | GridShape::Exchange
             | GridShape::Warp
             | GridShape::Shuffle
-            | GridShape::Vote => false,
+            | GridShape::Vote
+            | GridShape::Match
+            | GridShape::Count
+            | GridShape::Grid
+            | GridShape::Now
+            | GridShape::Pause => false,
         }
     }
 
     /// Whether threads wait for others there.
     pub(crate) fn waits(self) -> bool {
         match self.shape() {
-            GridShape::Warp | GridShape::Shuffle | GridShape::Vote => true,
+            GridShape::Warp
+            | GridShape::Shuffle
+            | GridShape::Vote
+            | GridShape::Match
+            | GridShape::Grid
+            | GridShape::Count => true,
             GridShape::Order => self == GridOp::Barrier,
             GridShape::Index
             | GridShape::Memory
             | GridShape::Update
             | GridShape::IntUpdate
-            | GridShape::Exchange => false,
+            | GridShape::Exchange
+            | GridShape::Now
+            | GridShape::Pause => false,
         }
     }
 
     /// Whether the text names a type, that of the memory that is changed.
     pub fn has_suffix(self) -> bool {
         match self.shape() {
-            GridShape::Index | GridShape::Memory | GridShape::Order | GridShape::Warp | GridShape::Vote => {
-                false
-            }
-            GridShape::Update | GridShape::IntUpdate | GridShape::Exchange | GridShape::Shuffle => true,
+            GridShape::Index
+            | GridShape::Memory
+            | GridShape::Order
+            | GridShape::Warp
+            | GridShape::Vote
+            | GridShape::Count
+            | GridShape::Grid
+            | GridShape::Now
+            | GridShape::Pause => false,
+            GridShape::Update
+            | GridShape::IntUpdate
+            | GridShape::Exchange
+            | GridShape::Shuffle
+            | GridShape::Match => true,
         }
     }
 
@@ -176,9 +229,11 @@ impl GridOp {
 
     pub(crate) fn result(self, ty: Ty) -> Option<Ty> {
         match self.shape() {
-            GridShape::Index | GridShape::Vote => Some(Ty::I32),
+            GridShape::Index | GridShape::Vote | GridShape::Match | GridShape::Count | GridShape::Now => {
+                Some(Ty::I32)
+            }
             GridShape::Memory => Some(Ty::Ptr),
-            GridShape::Order | GridShape::Warp => None,
+            GridShape::Order | GridShape::Warp | GridShape::Pause | GridShape::Grid => None,
             GridShape::Update | GridShape::IntUpdate | GridShape::Exchange | GridShape::Shuffle => Some(ty),
         }
     }
@@ -188,11 +243,16 @@ impl GridOp {
     pub fn operands(self, ty: Ty) -> Result<Vec<Ty>, String> {
         let wide = ty.bytes() >= 4 && ty != Ty::Ptr;
         let (ok, operands) = match self.shape() {
-            GridShape::Index | GridShape::Memory | GridShape::Order => (ty == self.own_type(), vec![]),
+            GridShape::Index | GridShape::Memory | GridShape::Order | GridShape::Now => {
+                (ty == self.own_type(), vec![])
+            }
             GridShape::Update => (wide, vec![Ty::Ptr, ty]),
             GridShape::IntUpdate => (wide && ty.is_int(), vec![Ty::Ptr, ty]),
             GridShape::Exchange => (wide && ty.is_int(), vec![Ty::Ptr, ty, ty]),
-            GridShape::Warp => (ty == self.own_type(), vec![Ty::I32]),
+            GridShape::Warp | GridShape::Pause => (ty == self.own_type(), vec![Ty::I32]),
+            GridShape::Grid => (ty == self.own_type(), vec![Ty::Ptr]),
+            GridShape::Match => (wide && ty.is_int(), vec![Ty::I32, ty]),
+            GridShape::Count => (ty == self.own_type(), vec![Ty::I8]),
             GridShape::Shuffle => (wide, vec![Ty::I32, ty, Ty::I32]),
             GridShape::Vote => (ty == self.own_type(), vec![Ty::I32, Ty::I8]),
         };
@@ -237,7 +297,12 @@ impl GridOp {
             | GridOp::WarpBarrier
             | GridOp::Shuffle
             | GridOp::Ballot
+            | GridOp::Match
             | GridOp::Barrier
+            | GridOp::BarrierCount
+            | GridOp::GridBarrier
+            | GridOp::ActiveMask
+            | GridOp::Nanosleep
             | GridOp::FenceBlock
             | GridOp::FenceDevice
             | GridOp::FenceSystem => return None,
@@ -286,9 +351,14 @@ impl GridOp {
             GridOp::SharedBytes => Some(offset_of!(GridThread, dynamic_bytes)),
             GridOp::LaneIndex => Some(offset_of!(GridThread, lane)),
             GridOp::Barrier
+            | GridOp::BarrierCount
+            | GridOp::GridBarrier
+            | GridOp::ActiveMask
+            | GridOp::Nanosleep
             | GridOp::WarpBarrier
             | GridOp::Shuffle
             | GridOp::Ballot
+            | GridOp::Match
             | GridOp::FenceBlock
             | GridOp::FenceDevice
             | GridOp::FenceSystem

@@ -1,4 +1,4 @@
-//! What the code of a compilation may do to lists that it is given.
+//! What the code of a compilation may do to lists that it is given, and to anything at all.
 
 use super::apart::summary;
 use crate::infer::state::Session;
@@ -21,5 +21,15 @@ pub fn changes_any(session: &Session<'_>) -> bool {
     typed.flat_map(|t| t.func.insts.iter().map(|node| (&t.func, node))).any(|(func, node)| {
         let Op::Apply(op) = node.op else { return matches!(node.op, Op::Region(_)) };
         op.effect == Effect::Writes && node.args.iter().any(|a| func.types[a.index()].holds_list())
+    })
+}
+
+/// Whether it may change anything: a list, an array or an object, also one that it made, or what is outside of
+/// the program.
+pub fn changes_something(session: &Session<'_>) -> bool {
+    let typed = session.instances.iter().filter_map(|i| i.typed.as_ref());
+    typed.flat_map(|t| &t.func.insts).any(|node| {
+        matches!(&node.op, Op::Apply(op) if op.effect == Effect::Writes)
+            || matches!(node.op, Op::Region(_) | Op::Yield | Op::SetAttr(_))
     })
 }

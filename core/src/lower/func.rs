@@ -9,6 +9,7 @@ use super::target;
 use crate::diag::{Diagnostic, Result};
 use crate::emit::cx::{Generators, LowerCx, OnError, Options, Val, split_leaves};
 use crate::emit::locks::{Look, Shared};
+use crate::emit::wrapper::SLOT;
 use crate::emit::{cast, constants};
 use crate::exc::unbound;
 use crate::host::GlobalValue;
@@ -568,7 +569,16 @@ fn global(cx: &mut LowerCx<'_>, g: &GlobalValue) -> Result<Val> {
             }
             out
         }
-        GlobalValue::Foreign(what) | GlobalValue::Unsupported(what) => {
+        GlobalValue::Passed { ty, place } => {
+            let at = cx.b.symbol_addr(&format!("global value {place:#x}"), *place);
+            let leaves = ty.leaves();
+            // No code writes there while this code can see it.
+            (0..).zip(&leaves).map(|(i, leaf)| cx.b.load(leaf.ty, at, i * SLOT, Alias::Stack)).collect()
+        }
+        GlobalValue::Variable { .. } => {
+            return Err(Diagnostic::internal("a variable reached lowering"));
+        }
+        GlobalValue::Foreign(what) | GlobalValue::TypeExpression(what) | GlobalValue::Unsupported(what) => {
             return Err(Diagnostic::internal(format!("{what} reached lowering")));
         }
     })

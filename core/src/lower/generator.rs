@@ -20,6 +20,7 @@ use crate::lir::builder::Builder;
 use crate::lir::{self, Alias, Signature, Ty};
 use crate::offset;
 use crate::ops::generator::frame_new;
+use crate::ops::id;
 use crate::ssa::{Func, InstanceId, Op, Value};
 use crate::types::{Kind, Type};
 use std::collections::{HashMap, HashSet};
@@ -147,7 +148,7 @@ pub(crate) fn lower_generator(
     let mut f = FuncLower::new(cx, session, func, globals);
     f.frame = Some(FrameMap::new(params[1], l.slots, start, yields));
     // Resuming is a call too, and the generators that a body drives are not among its callees.
-    if may_recurse(func) {
+    if may_recurse(session, id) {
         f.cx.b.switch_to(entry);
         f.check_stack()?;
         entry = f.cx.b.block;
@@ -171,9 +172,23 @@ pub(crate) fn lower_generator(
     Ok(all)
 }
 
-/// Whether resuming may lead back to the same code: the body calls something, or drives another generator.
-fn may_recurse(func: &Func) -> bool {
-    !super::callees(func).is_empty() || func.types.iter().any(|t| matches!(t.kind(), Kind::Generator(..)))
+/// Whether resuming may lead back to the same code: through what the body calls, or through the generators that it
+/// drives.
+fn may_recurse(session: &Session<'_>, id: InstanceId) -> bool {
+    let made = typed(session);
+    let (mut seen, mut todo) = (HashSet::new(), vec![id]);
+    while let Some(at) = todo.pop() {
+        let Some(t) = &session.at(at).typed else { continue };
+        for next in super::callees(&t.func).into_iter().chain(mentioned(&t.func, &made)) {
+            if next == id {
+                return true;
+            }
+            if seen.insert(next) {
+                todo.push(next);
+            }
+        }
+    }
+    false
 }
 
 /// The generator function itself: a new frame that holds the arguments.
@@ -238,6 +253,24 @@ pub(crate) fn all(session: &Session<'_>) -> Generators {
             (id, Resume { name, sig: resume_signature(session.at(*i).yields), close })
         })
         .collect()
+}
+
+/// Loops say where they are left what they do not need any more. Only the end of a generator is anybody's business.
+pub(super) fn forget_drops(func: &mut Func) {
+    let holds = |func: &Func, v: &Value| holds_generator(func.types[v.index()]);
+    for b in 0..func.blocks.len() {
+        let mut insts = std::mem::take(&mut func.blocks[b].insts);
+        insts.retain(|i| {
+            let node = func.inst(*i);
+            !matches!(node.op, Op::Apply(op) if op.is(id::ITER_DROP))
+                || node.args.iter().any(|v| holds(func, v))
+        });
+        func.blocks[b].insts = insts;
+    }
+}
+
+fn holds_generator(t: Type) -> bool {
+    matches!(t.kind(), Kind::Generator(..)) || t.arguments().iter().any(|t| holds_generator(t))
 }
 
 /// The generators of a session with the numbers of their types, in the order of their instances.

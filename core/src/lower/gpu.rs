@@ -50,7 +50,7 @@ fn fits(t: Type, arrays: bool) -> bool {
         | Kind::NamedTupleClass(_)
         | Kind::ExcClass(_)
         | Kind::Class(_) => true,
-        Kind::Array(_) => arrays,
+        Kind::Array(a) => arrays && a.dtype.is_number(),
         Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Frozen(_, m) => m.iter().all(|t| fits(*t, arrays)),
         Kind::Optional(t) | Kind::Super(_, t) => fits(*t, arrays),
         Kind::Slice(parts) => parts.iter().all(|t| fits(*t, arrays)),
@@ -62,6 +62,9 @@ fn fits(t: Type, arrays: bool) -> bool {
         | Kind::Bytes
         | Kind::List(_)
         | Kind::Container(..)
+        | Kind::Object(..)
+        | Kind::Outer(_)
+        | Kind::Record(_)
         | Kind::Var(_)
         | Kind::Iter(_)
         | Kind::Method(..)
@@ -113,22 +116,27 @@ pub fn make_kernel(name: &str, target: &Target) -> Result<Func> {
 
 /// Makes the kernel `name` that calls `target` in every thread of a grid. The last parameter points to what
 /// the first thread that fails leaves: a status of 8 bytes, then six numbers of 4, its block and its place in
-/// that. Nothing is left where the status is not 0 any more.
-pub fn make_grid_kernel(name: &str, target: &Target) -> Result<Func> {
+/// that. Nothing is left where the status is not 0 any more. Where threads wait for the whole grid, the one
+/// before it points to the word by which they do ([`crate::lir::grid::on_gpu`]). Constants may follow
+/// ([`crate::lir::grid::take_constants`]).
+pub fn make_grid_kernel(name: &str, target: &Target, waits_for_grid: bool) -> Result<Func> {
     let leaves = check_grid_kernel(target)?;
-    let params: Vec<Ty> = leaves.iter().filter(|l| !l.is_ref).map(|l| l.ty).chain([Ty::Ptr]).collect();
+    let last = vec![Ty::Ptr; 1 + usize::from(waits_for_grid)];
+    let params: Vec<Ty> = leaves.iter().filter(|l| !l.is_ref).map(|l| l.ty).chain(last).collect();
     let mut func = Func::new(name, Signature { params, results: vec![] });
     let mut b = Builder::start(&mut func);
     let params = b.params(b.block);
     let failure = params[params.len() - 1];
     let (null, zero) = (b.constant(Ty::Ptr, 0), b.i64(0));
-    let (mut args, mut given) = (vec![null], params.iter());
+    let word = if waits_for_grid { params[params.len() - 2] } else { null };
+    let (mut args, mut given) = (vec![word], params.iter());
     for leaf in &leaves {
         args.push(match given.as_slice().first() {
             Some(v) if !leaf.is_ref => {
                 given.next();
-                // Lengths are not negative, which tells every pass that an index is right or wrong at once.
-                if leaf.is_length { b.bin(Op::Smax, *v, zero) } else { *v }
+                // No length is negative or above 2^48, which tells every pass that an index is right or wrong
+                // at once, and that sums and products of them do not wrap.
+                if leaf.is_length { b.bin_imm(Op::Band, *v, (1 << 48) - 1) } else { *v }
             }
             Some(_) | None => null,
         });
@@ -191,6 +199,9 @@ impl Platform for Gpu {
     fn array_kernels(&self) -> bool {
         false
     }
+    fn slow_ways(&self) -> bool {
+        false
+    }
     fn retain(&self, _: &mut Builder<'_>, _: Value) {}
     fn release(&self, _: &mut Builder<'_>, _: Value) {}
 
@@ -217,7 +228,7 @@ impl Platform for Gpu {
             }
             InstData::SymbolAddr { .. } => {
                 refuse("a GPU kernel cannot reach memory of the host, such as a global array or a string")
-                    .help("pass the array as an argument")
+                    .help("pass the array as an argument, or write cuda.const.array_like(array)")
             }
             InstData::Load { alias: Alias::Ctx, .. } | InstData::Store { alias: Alias::Ctx, .. } => {
                 refuse("exceptions cannot be handled on a GPU")

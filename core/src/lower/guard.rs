@@ -14,10 +14,11 @@
 use super::{callees, generator};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::locks::Shared;
+use crate::host::GlobalValue;
 use crate::infer::state::Session;
 use crate::ops::{Effect, Lists, id};
 use crate::ssa::{Func, Inst, InstNode, InstanceId, Op, Value};
-use crate::types::{Kind, Type};
+use crate::types::{Kind, Type, object};
 use std::collections::HashSet;
 
 /// What the parallel loops of a module change.
@@ -25,6 +26,8 @@ pub(crate) struct Guard {
     pub shared: Shared,
     /// Code that runs in them.
     inside: HashSet<InstanceId>,
+    /// Types of objects that iterations are given, be it in others: they may share one.
+    objects: HashSet<Type>,
 }
 
 /// What has to be guarded in the instances that `root` reaches; none where nothing has.
@@ -39,7 +42,11 @@ pub(crate) fn find(session: &Session<'_>) -> Result<Option<Guard>> {
         return Ok(None);
     }
     let made = generator::typed(session);
-    let mut guard = Guard { shared: Shared::default(), inside: bodies.iter().copied().collect() };
+    let mut objects = HashSet::new();
+    bodies.iter().flat_map(|b| &session.at(*b).key.args).for_each(|t| objects_in(*t, &mut objects));
+    let typed = session.instances.iter().filter_map(|i| i.typed.as_ref());
+    typed.flat_map(|t| t.globals.values()).for_each(|g| objects_of(g, &mut objects));
+    let mut guard = Guard { shared: Shared::default(), inside: bodies.iter().copied().collect(), objects };
     let mut todo = bodies.clone();
     while let Some(id) = todo.pop() {
         let Some(typed) = &session.at(id).typed else { continue };
@@ -54,6 +61,37 @@ pub(crate) fn find(session: &Session<'_>) -> Result<Option<Guard>> {
     guard.shared.generators =
         bodies.iter().any(|b| session.at(*b).key.args.iter().any(|t| holds_generator(*t)));
     Ok((guard.shared.generators || !guard.shared.lists.is_empty()).then_some(guard))
+}
+
+/// The types of objects in a type, those that lie in other objects among them.
+fn objects_in(t: Type, found: &mut HashSet<Type>) {
+    match object::fields(t) {
+        Some(fields) if found.insert(t) => fields.iter().for_each(|f| objects_in(*f, found)),
+        Some(_) => {}
+        None => t.arguments().iter().for_each(|c| objects_in(c, found)),
+    }
+}
+
+/// The same of a global value, which iterations need not be given to have it.
+fn objects_of(g: &GlobalValue, found: &mut HashSet<Type>) {
+    match g {
+        GlobalValue::Passed { ty, .. } => objects_in(*ty, found),
+        GlobalValue::Variable { of, .. } => objects_of(of, found),
+        GlobalValue::Tuple(_, members) => members.iter().for_each(|m| objects_of(m, found)),
+        GlobalValue::Const(_)
+        | GlobalValue::Builtin(_)
+        | GlobalValue::Module(_)
+        | GlobalValue::Function(_)
+        | GlobalValue::DType(_)
+        | GlobalValue::NamedTupleClass(_)
+        | GlobalValue::ExcClass(_)
+        | GlobalValue::Class(_)
+        | GlobalValue::Member(..)
+        | GlobalValue::Array { .. }
+        | GlobalValue::Foreign(_)
+        | GlobalValue::TypeExpression(_)
+        | GlobalValue::Unsupported(_) => {}
+    }
 }
 
 fn holds_generator(t: Type) -> bool {
@@ -73,6 +111,18 @@ impl Guard {
                 let Op::Apply(op) = node.op else { continue };
                 if op.effect != Effect::Writes {
                     continue;
+                }
+                if op.is(id::FIELD_SET)
+                    && self.objects.contains(&func.types[node.args[0].index()])
+                    && !is_being_made(func, node.args[0])
+                {
+                    let class = func.types[node.args[0].index()];
+                    return Err(Diagnostic::new(
+                        Code::ParallelRace,
+                        format!("iterations of a prange loop change a {class} that they may share"),
+                    )
+                    .help("use range, make the object in the loop, or put what is found into an array")
+                    .at(func.span(node.loc)));
                 }
                 for a in &node.args {
                     let t = func.types[a.index()];
@@ -102,6 +152,13 @@ impl Guard {
         }
         Ok(())
     }
+}
+
+/// Whether an object is the one that a constructor gives its fields, before anybody else has it.
+fn is_being_made(func: &Func, object: Value) -> bool {
+    let new = |n: &InstNode| matches!(n.op, Op::Apply(op) if op.is(id::OBJECT_NEW));
+    &*func.name == "__init__" && func.blocks[0].params.first() == Some(&object)
+        || func.insts.iter().any(|n| n.result == Some(object) && new(n))
 }
 
 /// Whether the result is the first operand under another name, that of what a method is bound to included.

@@ -24,7 +24,7 @@ pub(crate) mod inline;
 pub(crate) mod masked;
 pub mod notes;
 pub(crate) mod ownership;
-pub(crate) mod pure;
+pub mod pure;
 pub(crate) mod reduction_fusion;
 pub(crate) mod reduction_merging;
 pub(crate) mod sequential_retry;
@@ -70,6 +70,11 @@ pub struct Step {
 
 /// What becomes of typed code before it is lowered, in order.
 pub const STEPS: &[Step] = &[
+    Step {
+        name: "drops",
+        doc: "What says that an iterator is not needed any more, where that is no generator's end.",
+        run: |f, _, _| generator::forget_drops(f),
+    },
     Step {
         name: "inline",
         doc: "Library functions copied into those that call them.",
@@ -162,6 +167,10 @@ fn lower_noting(
     let mut todo = vec![root];
     while let Some(id) = todo.pop() {
         let inst = session.at(id);
+        if let Some(of) = crate::opaque::get(inst.key.func) {
+            module.funcs.extend(of.lower(&target(session, id).name));
+            continue;
+        }
         let typed = inst
             .typed
             .as_ref()

@@ -148,11 +148,23 @@ pub(crate) fn maker(f: &Func, defs: &Defs<'_>, mut v: Value) -> Option<Value> {
 
 /// Whether an instance, or something that it calls, draws random numbers.
 pub(crate) fn draws(session: &Session<'_>, id: InstanceId) -> bool {
-    let is_random = |n: &InstNode| matches!(n.op, Op::Apply(op) if crate::ops::random::draws(op));
+    does(session, id, &|_, n| matches!(n.op, Op::Apply(op) if crate::ops::random::draws(op)))
+}
+
+/// The same of the streams that every thread has, and not of a generator that is passed.
+pub fn draws_from_streams(session: &Session<'_>, id: InstanceId) -> bool {
+    does(session, id, &|f, n| {
+        matches!(n.op, Op::Apply(op) if crate::ops::random::draws(op))
+            && n.args.iter().all(|a| *f.types[a.index()] != Kind::Random)
+    })
+}
+
+/// Whether an instance, or something that it calls, has such an instruction.
+fn does(session: &Session<'_>, id: InstanceId, wanted: &dyn Fn(&Func, &InstNode) -> bool) -> bool {
     let (mut seen, mut todo) = (std::collections::HashSet::from([id]), vec![id]);
     while let Some(at) = todo.pop() {
         let Some(t) = &session.at(at).typed else { continue };
-        if t.func.insts.iter().any(is_random) {
+        if t.func.insts.iter().any(|n| wanted(&t.func, n)) {
             return true;
         }
         todo.extend(super::callees(&t.func).into_iter().filter(|c| seen.insert(*c)));

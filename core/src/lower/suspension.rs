@@ -57,10 +57,24 @@ impl FrameMap {
         cx.b.ret(all);
     }
 
-    /// After a resumption: GeneratorExit where it was for the generator's end.
+    /// After a resumption: GeneratorExit where it was for the generator's end, or the exception that was thrown in.
     pub(crate) fn exit(&self, cx: &mut LowerCx<'_>) {
         let closing = cx.b.load(Ty::I64, self.ptr, offset!(Frame.closing), Alias::Frame);
-        let goes_on = cx.b.bin_imm(Op::IcmpNe, closing, 2);
-        cx.check(goes_on, Class::GeneratorExit, "");
+        let two = cx.b.i64(2);
+        let goes_on = cx.b.bin(Op::IcmpUlt, closing, two);
+        let (on, raises, thrown) = (cx.b.new_block(&[]), cx.b.new_cold_block(&[]), cx.b.new_cold_block(&[]));
+        cx.b.brif(goes_on, on, &[], raises, &[]);
+        cx.b.switch_to(raises);
+        let is_thrown = cx.b.bin(Op::IcmpNe, closing, two);
+        let exits = cx.b.new_cold_block(&[]);
+        cx.b.brif(is_thrown, thrown, &[], exits, &[]);
+        cx.b.switch_to(exits);
+        cx.raise(Class::GeneratorExit, "");
+        cx.b.switch_to(thrown);
+        let one = cx.b.i64(1);
+        cx.b.store(one, self.ptr, offset!(Frame.closing), Alias::Frame);
+        cx.check_status(closing);
+        cx.b.jump(on, &[]);
+        cx.b.switch_to(on);
     }
 }

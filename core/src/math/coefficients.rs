@@ -271,3 +271,75 @@ pub(crate) const LOG_GAMMA_2: [f64; 16] = [
     -2.039215753801366e-06,
     9.55141213040742e-07,
 ];
+/// log 2, the first with 15 bits, in parts for float32.
+pub(crate) const LN2_SINGLE: [f64; 2] = [0.693145751953125, 1.428606765330187e-06];
+/// log 2, in parts for float32.
+pub(crate) const LN_2_SINGLE: [f64; 2] = [0.6931471824645996, -1.9046542121259336e-09];
+/// 1 / log 2, in parts for float32.
+pub(crate) const LOG2_E_SINGLE: [f64; 2] = [1.4426950216293335, 1.925963033500011e-08];
+/// 1 / log 10, in parts for float32.
+pub(crate) const LOG10_E_SINGLE: [f64; 2] = [0.4342944920063019, -1.0103049952192578e-08];
+/// log 2 / log 10, the first with 15 bits, in parts for float32.
+pub(crate) const LOG10_2_SINGLE: [f64; 2] = [0.301025390625, 4.605039066518657e-06];
+/// π/2, in parts for float32.
+pub(crate) const HALF_PI_SINGLE: [f64; 3] =
+    [1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15];
+/// 2 / π.
+pub(crate) const TWO_OVER_PI_SINGLE: f64 = 0.6366197723675814;
+/// (exp x - 1 - x) / x² for |x| below half of log 2, for float32; error 1.4e-9.
+pub(crate) const EXP_SINGLE: [f64; 6] = [
+    0.500000001346581,
+    0.16666666681623232,
+    0.041666464925285904,
+    0.0083333109254809,
+    0.0013933649996309251,
+    0.00019890990824673654,
+];
+/// (2^x - 1 - x log 2) / x² for |x| up to ½, for float32; error 3.1e-8.
+pub(crate) const EXP2_REST_SINGLE: [f64; 5] = [
+    0.24022650695910072,
+    0.05550380989882218,
+    0.009618103232324716,
+    0.0013381321668874588,
+    0.00015444900518318274,
+];
+/// log(1 + x) less its first term, / x² for |x| up to 1/3, for float32; error 3.1e-8.
+pub(crate) const LOG_SINGLE: [f64; 9] = [
+    -0.5,
+    0.33333272609447684,
+    -0.24999944176794067,
+    0.20007234917372824,
+    -0.16673317111101843,
+    0.140557923956277,
+    -0.12288702970161954,
+    0.1374843118852148,
+    -0.12422312879779991,
+];
+/// log2(1 + x) less its first term, / x² for |x| up to 1/3, for float32; error 4.5e-8.
+pub(crate) const LOG2_REST_SINGLE: [f64; 9] = [
+    -0.7213475204444817,
+    0.48089747090250085,
+    -0.36067295486361717,
+    0.28864338597194283,
+    -0.24054511911355725,
+    0.20278221984936887,
+    -0.17728850834010126,
+    0.19834793495683095,
+    -0.1792160918802969,
+];
+/// log10(1 + x) less its first term, / x² for |x| up to 1/3, for float32; error 1.4e-8.
+pub(crate) const LOG10_REST_SINGLE: [f64; 9] = [
+    -0.2171472409516259,
+    0.14476456358059936,
+    -0.10857337803870996,
+    0.0868903172275708,
+    -0.07241129616374598,
+    0.06104353076198799,
+    -0.05336915889689438,
+    0.05970867800001444,
+    -0.05394941936164144,
+];
+/// (sin x - x) / x³ by x² for |x| below π/4, for float32; error 2.0e-8.
+pub(crate) const SIN_SINGLE: [f64; 3] = [-0.16666664661114838, 0.008332748037517147, -0.00019587840521305324];
+/// (cos x - 1 + x²/2) / x⁴ by x² for |x| below π/4, for float32; error 2.0e-9.
+pub(crate) const COS_SINGLE: [f64; 3] = [0.04166666465830042, -0.0013888302802309161, 2.454789161981386e-05];

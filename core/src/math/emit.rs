@@ -36,8 +36,13 @@ impl Node<'_, '_> {
     fn chosen(c: Self, a: Self, b: Self) -> Self {
         c.with(|to| to.select(c.value, a.value, b.value))
     }
+    /// A constant of the width of this number.
     fn literal(self, x: f64) -> Self {
-        self.with(|b| b.f64(x))
+        self.with(|b| if b.ty(self.value).bytes() == 4 { b.f32(x as f32) } else { b.f64(x) })
+    }
+    /// The type of that class with this number's width.
+    fn of_width(self, narrow: Ty, wide: Ty) -> Ty {
+        if self.to.borrow().ty(self.value).bytes() == 4 { narrow } else { wide }
     }
 
     /// What a helper gives where `unusual` holds, else what `usual` writes.
@@ -49,8 +54,9 @@ impl Node<'_, '_> {
         usual: impl FnOnce() -> Self,
     ) -> Self {
         let done = {
+            let ty = self.of_width(Ty::F32, Ty::F64);
             let mut b = self.to.borrow_mut();
-            let (cold, warm, done) = (b.new_cold_block(&[]), b.new_block(&[]), b.new_block(&[Ty::F64]));
+            let (cold, warm, done) = (b.new_cold_block(&[]), b.new_block(&[]), b.new_block(&[ty]));
             b.brif(unusual.value, cold, &[], warm, &[]);
             b.switch_to(cold);
             let from_helper = b.helper(helper, args);
@@ -131,10 +137,12 @@ impl Bits for Node<'_, '_> {
         Self::chosen(c, a, b)
     }
     fn real(self) -> Self {
-        self.with(|b| b.conv(Op::Bitcast, Ty::F64, self.value))
+        let ty = self.of_width(Ty::F32, Ty::F64);
+        self.with(|b| b.conv(Op::Bitcast, ty, self.value))
     }
     fn to_real(self) -> Self {
-        self.with(|b| b.conv(Op::SintToF, Ty::F64, self.value))
+        let ty = self.of_width(Ty::F32, Ty::F64);
+        self.with(|b| b.conv(Op::SintToF, ty, self.value))
     }
     /// A choice among all words: code has no memory of its own, and where this is used time does not matter.
     fn window(self, table: &'static [u64]) -> [Self; 4] {
@@ -176,7 +184,8 @@ impl Real for Node<'_, '_> {
         self.bin(Op::FcmpEq, other)
     }
     fn bits(self) -> Self {
-        self.with(|b| b.conv(Op::Bitcast, Ty::I64, self.value))
+        let ty = self.of_width(Ty::I32, Ty::I64);
+        self.with(|b| b.conv(Op::Bitcast, ty, self.value))
     }
     fn pick(c: Self, a: Self, b: Self) -> Self {
         Self::chosen(c, a, b)

@@ -47,7 +47,7 @@ pub(crate) fn split<R: Real>(x: R) -> Split<R> {
 
 /// What the logarithm of anything but a positive finite number is.
 #[inline(always)]
-fn finished<R: Real>(x: R, r: R) -> R {
+pub(super) fn finished<R: Real>(x: R, r: R) -> R {
     let pole = x.of(f64::NEG_INFINITY).or(x.equals(0.0), f64::NAN);
     let r = R::pick(x.over(0.0), r, pole);
     R::pick(x.equals(f64::INFINITY), x, r)

@@ -7,7 +7,8 @@
 //! almost never happens ([`Real::rare`]), no branches: loops become vectors.
 //!
 //! Errors are below one unit in the last place; `tests/elementary.rs` compares with a multi-precision
-//! reference. float32 is computed in float64 and rounded once at the end. Where exactness must survive the
+//! reference. The functions of float32 that programs use most have definitions of their own ([`single`]); the
+//! others are computed in float64 and rounded once at the end. Where exactness must survive the
 //! last rounding, numbers are sums of two ([`Sum`]).
 
 #[allow(clippy::all)]
@@ -20,9 +21,11 @@ pub mod gamma;
 pub mod hyperbolic;
 pub mod inverse;
 pub mod log;
+pub mod narrow;
 pub mod power;
 pub mod reduce;
 pub mod roots;
+pub mod single;
 pub mod trig;
 
 pub use definitions::{Definition, definition, hidden};

@@ -57,13 +57,13 @@ operators! {
     ["operator.truediv"], ["numpy.divide", "numpy.true_divide"], BIN, true_div_rule, emit_true_div, "`x1 / x2`.", raises => Div;
     ["operator.floordiv"], ["numpy.floor_divide"], BIN, floordiv_rule, emit_floordiv, "`x1 // x2`, rounded down.", raises;
     ["operator.mod"], ["numpy.remainder", "numpy.mod"], BIN, mod_rule, emit_mod, "`x1 % x2`, with the sign of `x2`.", raises;
-    ["operator.and_"], ["numpy.bitwise_and"], BIN, bits_rule, |cx, c| bitwise(cx, c, Op::Band), "`x1 & x2`." => And;
-    ["operator.or_"], ["numpy.bitwise_or"], BIN, bits_rule, |cx, c| bitwise(cx, c, Op::Bor), "`x1 | x2`." => Or;
-    ["operator.xor"], ["numpy.bitwise_xor"], BIN, bits_rule, |cx, c| bitwise(cx, c, Op::Bxor), "`x1 ^ x2`." => Xor;
-    ["operator.lshift"], ["numpy.left_shift", "numpy.bitwise_left_shift"], BIN, shift_rule, emit_lshift, "`x1 << x2`; 0 when all bits leave.", raises;
-    ["operator.rshift"], ["numpy.right_shift", "numpy.bitwise_right_shift"], BIN, shift_rule, emit_rshift, "`x1 >> x2`; the sign when all bits leave.", raises;
-    ["operator.neg"], ["numpy.negative"], UN, sign_rule, emit_neg, "`-x`." => Neg;
-    ["operator.pos"], ["numpy.positive"], UN, sign_rule, |_, c| Ok(c.args[0].clone()), "`+x`.";
+    ["operator.and_"], ["numpy.bitwise_and"], BIN, |a, e| bits_rule(a, e, fold_and), |cx, c| bitwise(cx, c, Op::Band), "`x1 & x2`." => And;
+    ["operator.or_"], ["numpy.bitwise_or"], BIN, |a, e| bits_rule(a, e, fold_or), |cx, c| bitwise(cx, c, Op::Bor), "`x1 | x2`." => Or;
+    ["operator.xor"], ["numpy.bitwise_xor"], BIN, |a, e| bits_rule(a, e, fold_xor), |cx, c| bitwise(cx, c, Op::Bxor), "`x1 ^ x2`." => Xor;
+    ["operator.lshift"], ["numpy.left_shift", "numpy.bitwise_left_shift"], BIN, |a, e| shift_rule(a, e, fold_lshift), emit_lshift, "`x1 << x2`; 0 when all bits leave.", raises;
+    ["operator.rshift"], ["numpy.right_shift", "numpy.bitwise_right_shift"], BIN, |a, e| shift_rule(a, e, fold_rshift), emit_rshift, "`x1 >> x2`; the sign when all bits leave.", raises;
+    ["operator.neg"], ["numpy.negative"], UN, |a, e| sign_rule(a, e, i64::checked_neg), emit_neg, "`-x`." => Neg;
+    ["operator.pos"], ["numpy.positive"], UN, |a, e| sign_rule(a, e, Some), |_, c| Ok(c.args[0].clone()), "`+x`.";
     ["operator.invert", "operator.inv"], ["numpy.invert", "numpy.bitwise_not", "numpy.bitwise_invert"], UN, invert_rule, emit_invert, "`~x`." => Not;
 }
 
@@ -116,10 +116,8 @@ fn fold_ints(args: &[Arg], t: Type, fold: fn(i64, i64) -> Option<i64>) -> Option
     if t != Type::int() {
         return None;
     }
-    match (&args[0].konst, &args[1].konst) {
-        (Some(Const::Int(a)), Some(Const::Int(b))) => fold(*a, *b).map(Const::Int),
-        _ => None,
-    }
+    let int = |a: &Arg| a.konst.as_ref().and_then(Const::as_int);
+    fold(int(&args[0])?, int(&args[1])?).map(Const::Int)
 }
 fn fold_add(a: i64, b: i64) -> Option<i64> {
     a.checked_add(b)
@@ -135,6 +133,28 @@ fn fold_mod(a: i64, b: i64) -> Option<i64> {
 }
 fn fold_mul(a: i64, b: i64) -> Option<i64> {
     a.checked_mul(b)
+}
+fn fold_and(a: i64, b: i64) -> Option<i64> {
+    Some(a & b)
+}
+fn fold_or(a: i64, b: i64) -> Option<i64> {
+    Some(a | b)
+}
+fn fold_xor(a: i64, b: i64) -> Option<i64> {
+    Some(a ^ b)
+}
+fn fold_lshift(a: i64, b: i64) -> Option<i64> {
+    let shifted = a.checked_shl(u32::try_from(b).ok()?)?;
+    (shifted >> b == a).then_some(shifted)
+}
+fn fold_rshift(a: i64, b: i64) -> Option<i64> {
+    a.checked_shr(u32::try_from(b).ok()?)
+}
+
+/// The same of one constant.
+fn fold_int(args: &[Arg], t: Type, fold: fn(i64) -> Option<i64>) -> Option<Const> {
+    let known = args[0].konst.as_ref().and_then(Const::as_int).filter(|_| t == Type::int())?;
+    fold(known).map(Const::Int)
 }
 
 fn subtract_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
@@ -173,7 +193,7 @@ fn mod_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     real_rule(args, elementwise, fold_mod)
 }
 
-fn bits_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
+fn bits_rule(args: &[Arg], elementwise: bool, fold: fn(i64, i64) -> Option<i64>) -> Option<Answer> {
     if !args.iter().all(|a| a.ty.is_index()) {
         return None;
     }
@@ -181,10 +201,10 @@ fn bits_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     if !t.is_index() {
         return None;
     }
-    Some(Answer::coerced(t, vec![t, t]))
+    Some(Answer::coerced(t, vec![t, t]).known(fold_ints(args, t, fold)))
 }
 
-fn shift_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
+fn shift_rule(args: &[Arg], elementwise: bool, fold: fn(i64, i64) -> Option<i64>) -> Option<Answer> {
     if !args.iter().all(|a| a.ty.is_index()) {
         return None;
     }
@@ -198,7 +218,7 @@ fn shift_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
         return Some(Answer::coerced(t, vec![t, t]));
     }
     let t = shifted_type(args[0].ty, t);
-    Some(Answer::coerced(t, vec![t, count_type(args[1].ty)]))
+    Some(Answer::coerced(t, vec![t, count_type(args[1].ty)]).known(fold_ints(args, t, fold)))
 }
 
 /// Of a number that is shifted its own sign decides, as in Numba: `t` is the type of arithmetic with the
@@ -219,13 +239,13 @@ pub(crate) fn count_type(of: Type) -> Type {
     if is_unsigned(of) { Type::int_of(crate::types::Int::U64) } else { Type::int() }
 }
 
-fn sign_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
+fn sign_rule(args: &[Arg], elementwise: bool, fold: fn(i64) -> Option<i64>) -> Option<Answer> {
     let is_bool = *args[0].ty == Kind::Bool;
     if !number(&args[0]) || is_bool && elementwise {
         return None;
     }
     let t = if is_bool { Type::int() } else { args[0].ty };
-    Some(Answer::coerced(t, vec![t]))
+    Some(Answer::coerced(t, vec![t]).known(fold_int(args, t, fold)))
 }
 
 fn invert_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
@@ -235,7 +255,7 @@ fn invert_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     }
     let known_bool = *t == Kind::Bool && !elementwise && args[0].konst.is_some();
     let t = if known_bool { Type::int() } else { t };
-    Some(Answer::coerced(t, vec![t]))
+    Some(Answer::coerced(t, vec![t]).known(fold_int(args, t, |a| Some(!a))))
 }
 
 /// Operation by class of operand: integers, floats, complex by parts, bool by bits.

@@ -100,6 +100,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "a",
         Body::Lir(|_, a| array(a).map(|t| Answer::constant(Const::Int(t.itemsize()))), nothing),
     )
+    .records()
     .property()
     .doc("Bytes of one element."),
     OpDef::new(
@@ -114,6 +115,7 @@ pub(crate) static OPS: &[OpDef] = &[
             },
         ),
     )
+    .records()
     .property()
     .doc("Bytes of all elements."),
     OpDef::new(
@@ -124,6 +126,7 @@ pub(crate) static OPS: &[OpDef] = &[
             emit_strides,
         ),
     )
+    .records()
     .property()
     .doc("Bytes from one element to the next in each dimension."),
     OpDef::new(
@@ -131,6 +134,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "a",
         Body::Lir(|_, a| array(a).map(|t| Answer::of(Type::new(Kind::DType(t.dtype)))), nothing),
     )
+    .records()
     .property()
     .doc("Type of the elements."),
     OpDef::new(
@@ -410,10 +414,12 @@ pub(crate) static OPS: &[OpDef] = &[
         .doc("Complex conjugate of each element."),
     // Copies and conversions.
     OpDef::new(&["array.copy"], "a, order='C'", Body::Lir(|_, a| copy_rule(a, &a[1]), emit_copy))
+        .records()
         .raises()
         .reads()
         .doc("A copy."),
     OpDef::new(&["numpy.copy"], "a, order='K'", Body::Lir(|_, a| copy_rule(a, &a[1]), emit_copy))
+        .records()
         .raises()
         .reads()
         .doc("A copy."),

@@ -133,6 +133,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "x, classes",
         Body::Lir(isinstance_rule, |cx, _| Ok(vec![cx.b.bool(false)])),
     )
+    .records()
     .doc("Whether a value is of a class; known when it is compiled."),
     OpDef::new(
         &["builtins.issubclass"],
@@ -468,7 +469,7 @@ fn class_value(t: Type) -> Option<Type> {
     {
         return Some(Type::new(Kind::NamedTupleClass(c)));
     }
-    if let Kind::Frozen(c, _) | Kind::Member(c) = t.kind() {
+    if let Kind::Frozen(c, _) | Kind::Object(c, _) | Kind::Member(c) = t.kind() {
         return Some(Type::new(Kind::Class(c)));
     }
     // Of these the type does not say which class it is, or whether the value is one itself.

@@ -11,7 +11,7 @@ use super::real::emit_divmod;
 use super::{Body, OpDef};
 use crate::diag::Result;
 use crate::emit::cast;
-use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::cx::{LowerCx, OpCall, Overflow, Val};
 use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::types::{Const, Int, Kind, Type, promote};
@@ -109,10 +109,19 @@ fn powers(args: &[Arg]) -> Result<Answer> {
     answer.filter(|a| a.ret.is_int()).ok_or_else(|| no_match("**", args))
 }
 
+/// What is raised where an integer does not fit.
+fn class(cx: &LowerCx<'_>) -> Class {
+    match cx.options.overflow {
+        Overflow::Wrap | Overflow::Raise => Class::OverflowError,
+        Overflow::Python => Class::IntegerOverflow,
+    }
+}
+
 /// OverflowError where a flag is set.
 fn check(cx: &mut LowerCx<'_>, overflows: Value, what: &str) {
     let fits = cx.not(overflows);
-    cx.check(fits, Class::OverflowError, &format!("the {what} of integers does not fit in 64 bits"));
+    let class = class(cx);
+    cx.check(fits, class, &format!("the {what} of integers does not fit in 64 bits"));
 }
 
 fn emit_add(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -253,7 +262,8 @@ fn magnitude(
     let bits = cx.b.ty(v).bytes() * 8;
     let least = cx.b.bin_imm(Op::IcmpEq, v, i64::MIN >> (64 - bits));
     let other = cx.not(least);
-    cx.check(other, Class::OverflowError, &format!("the {what} of an integer does not fit in {bits} bits"));
+    let class = class(cx);
+    cx.check(other, class, &format!("the {what} of an integer does not fit in {bits} bits"));
     let neg = cx.b.un(Op::Ineg, v);
     Ok(vec![of(cx, v, neg)])
 }

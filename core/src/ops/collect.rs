@@ -22,6 +22,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "source, function",
         Body::Lir(|_, a| Ok(Answer::constant(Const::Bool(has_places(a)))), |_, _| Ok(vec![])),
     )
+    .records()
     .internal()
     .doc("Whether a comprehension goes through an array or a range, for NumPy's array."),
     OpDef::new(&["array.room"], "dtype, indices", Body::Lir(room_rule, emit_room))

@@ -179,6 +179,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .doc("`a >= b` of tuples."),
     OpDef::new(&["operator.is_"], "a, b", Body::Lir(is_rule, |cx, c| emit_is(cx, c).map(|v| vec![v])))
+        .records()
         .doc("`a is b`, for None, bool, types and functions."),
     OpDef::new(
         &["operator.is_not"],
@@ -245,8 +246,9 @@ fn rule(args: &[Arg], _: bool, holds: fn(std::cmp::Ordering) -> bool) -> Option<
     if !args.iter().all(|a| a.ty.is_number()) {
         return None;
     }
-    let konst = match (&args[0].konst, &args[1].konst) {
-        (Some(Const::Int(a)), Some(Const::Int(b))) => Some(Const::Bool(holds(a.cmp(b)))),
+    let int = |a: &Arg| a.konst.as_ref().and_then(Const::as_int);
+    let konst = match (int(&args[0]), int(&args[1])) {
+        (Some(a), Some(b)) => Some(Const::Bool(holds(a.cmp(&b)))),
         _ => None,
     };
     // Integers of mixed signedness are compared by value, so they keep their types.
@@ -393,6 +395,7 @@ pub(crate) fn comparable(a: Type, b: Type) -> bool {
         (Kind::None, _) | (_, Kind::None) => true,
         _ if never_equal(a, b) => true,
         (Kind::Member(c), Kind::Member(d)) => c == d && c.members_compare(),
+        (Kind::Object(c, _), Kind::Object(d, _)) => c == d && c.objects_are_themselves(),
         (Kind::Frozen(c, x), Kind::Frozen(d, y)) if c == d => {
             c.generated().equality && x.iter().zip(y).all(|(p, q)| comparable(*p, *q))
         }
@@ -417,9 +420,11 @@ fn never_equal(a: Type, b: Type) -> bool {
         Kind::Container(c, _) if c.is_set_like() => 7,
         Kind::Container(c, _) if c.is_mapping() => 8,
         Kind::Container(c, _) => 10 + *c as i64,
+        Kind::None => 100,
         // A generated method compares instances of its class alone.
         Kind::Frozen(c, _) if c.generated().equality => -1 - c.id.number() as i64,
         Kind::Member(c) if c.members_compare() => -1 - c.id.number() as i64,
+        Kind::Object(c, _) if c.objects_are_themselves() => -1 - c.id.number() as i64,
         _ => 0,
     };
     class(a) != class(b) && class(a) != 0 && class(b) != 0
@@ -432,8 +437,8 @@ fn structural_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     {
         return Err(no_match("==", args));
     }
-    if never_equal(a, b) {
-        return Ok(Answer::constant(Const::Bool(false)));
+    if never_equal(a, b) || *a == Kind::None && *b == Kind::None {
+        return Ok(Answer::constant(Const::Bool(a == b)));
     }
     if a.as_array().is_some() || b.as_array().is_some() || !comparable(a, b) {
         return Err(no_match("==", args));
@@ -495,7 +500,9 @@ pub(crate) fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt
         }
         (_, Kind::Optional(_)) => equal(cx, b, bt, a, at),
         (Kind::Str, Kind::Str) | (Kind::Bytes, Kind::Bytes) => super::string::emit_equal(cx, a[0], b[0]),
-        (Kind::Member(c), Kind::Member(d)) if c == d => Ok(cx.b.bin(Op::IcmpEq, a[0], b[0])),
+        (Kind::Member(c), Kind::Member(d)) | (Kind::Object(c, _), Kind::Object(d, _)) if c == d => {
+            Ok(cx.b.bin(Op::IcmpEq, a[0], b[0]))
+        }
         (Kind::List(_), Kind::List(_)) => super::list::equal(cx, a[0], b[0], at),
         _ if is_unit(at) && is_unit(bt) => Ok(cx.b.bool(dtype_equal(at, bt).unwrap_or(at == bt))),
         _ => match (at.parts(), bt.parts()) {

@@ -2,12 +2,13 @@
 //! which keeps what was one object one object.
 
 use super::{Body, OpDef};
+use crate::desc::place::Place;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::layout::Obj;
 use crate::lir::{Alias, Ty};
 use crate::rt::Ctx;
-use crate::types::{Kind, Type};
+use crate::types::{Access, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx};
 
 super::identity::op_ids! {
@@ -45,6 +46,11 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .doc("A copy of an array."),
+    OpDef::new(&["copy.deepcopy"], "x", Body::Py("copying.of_parts"))
+        .only_if(|a| has_arrays(a[0].ty))
+        .raises()
+        .reads()
+        .doc("A copy of a tuple or an instance with arrays, or of an array that may be None."),
     OpDef::new(&["copy.deepcopy"], "x", Body::Lir(deep_rule, emit_deep))
         .raises()
         .reads()
@@ -66,21 +72,34 @@ fn never_changes(t: Type) -> bool {
         || (t.parts().is_some() || t.as_optional().is_some()) && t.arguments().iter().all(never_changes)
 }
 
-/// Whether a value consists of what never changes and of containers of such values.
+/// Whether a value consists of what never changes, of arrays of numbers, and of containers of such values.
 fn is_copied(t: Type) -> bool {
     never_changes(t)
-        || matches!(*t, Kind::Var(_) | Kind::Never)
-        || (matches!(*t, Kind::List(_) | Kind::Optional(_) | Kind::Variant(_))
-            || t.parts().is_some()
+        || t.as_array().is_some_and(|a| a.dtype.is_number() && a.access != Access::Read)
+        || matches!(*t, Kind::Var(_) | Kind::Never | Kind::Undef | Kind::Outer(_))
+        || (matches!(
+            *t,
+            Kind::List(_) | Kind::Optional(_) | Kind::Variant(_) | Kind::MaybeUndef(_) | Kind::Object(..)
+        ) || t.parts().is_some()
             || t.container().is_some_and(|(c, _)| !c.is_view()))
             && t.arguments().iter().all(is_copied)
 }
 
+/// Whether a value has arrays outside of memory, where nobody finds them.
+fn has_arrays(t: Type) -> bool {
+    !Place::of(t).arrays().is_empty()
+}
+
 fn deep_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = cx.vars.resolve(args[0].ty);
-    if !is_copied(t) {
+    if !is_copied(t) || has_arrays(t) {
         let text =
             format!("deepcopy() copies numbers, strings and containers of them, not a value of type {t}");
+        return Err(Diagnostic::new(Code::NoMatchingOperation, text).help("copy its parts one by one"));
+    }
+    if let Some(key) = super::dict::hashed_by_place(t) {
+        let text =
+            format!("deepcopy() keeps the hashes of keys, and that of {key} may be another one for a copy");
         return Err(Diagnostic::new(Code::NoMatchingOperation, text).help("copy its parts one by one"));
     }
     Ok(Answer::of(args[0].ty))

@@ -30,8 +30,8 @@ super::identity::op_ids! {
 }
 
 pub(crate) static OPS: &[OpDef] = &[
-    OpDef::new(&["numpy.empty"], "shape, dtype=None, order='C'", Body::Lir(new_rule, |cx, c| new(cx, c, false))).raises().reads().makes().doc("A new array, not initialised."),
-    OpDef::new(&["numpy.zeros"], "shape, dtype=None, order='C'", Body::Lir(new_rule, |cx, c| new(cx, c, true))).raises().reads().makes().doc("A new array of zeros."),
+    OpDef::new(&["numpy.empty"], "shape, dtype=None, order='C'", Body::Lir(bare_rule, |cx, c| new(cx, c, false))).raises().reads().makes().doc("A new array, not initialised."),
+    OpDef::new(&["numpy.zeros"], "shape, dtype=None, order='C'", Body::Lir(bare_rule, |cx, c| new(cx, c, true))).raises().reads().makes().doc("A new array of zeros."),
     OpDef::new(&["numpy.ones"], "shape, dtype=None, order='C'", Body::Lir(new_rule, |cx, c| {
         let a = made(cx, c, false)?;
         let one = one(cx, a.ty.dtype)?;
@@ -41,8 +41,8 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.full"], "shape, fill_value, dtype=None, order='C'", Body::Lir(full_rule, emit_full)).raises().reads().makes().doc("A new array with every element `fill_value`."),
     OpDef::new(&["numpy.full"], "shape, fill_value, dtype=None, order='C'", Body::Py("create.full_of_sequence")).only_if(|a| a[1].ty.is_sequence()).raises().reads().doc("A new array of copies of a row."),
     OpDef::new(&["numpy.array", "numpy.asarray"], "object, dtype=None", Body::Py("array.of_flat")).only_if(|a| a[0].ty.is_flat()).raises().reads().doc("The elements of `a.flat`."),
-    OpDef::new(&["numpy.empty_like"], "prototype, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1), |cx, c| like(cx, c, false).map(|a| a.pack()))).raises().reads().makes().doc("A new array like another, not initialised."),
-    OpDef::new(&["numpy.zeros_like"], "a, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1), |cx, c| like(cx, c, true).map(|a| a.pack()))).raises().reads().makes().doc("Zeros like another array."),
+    OpDef::new(&["numpy.empty_like"], "prototype, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1), |cx, c| like(cx, c, false).map(|a| a.pack()))).records().raises().reads().makes().doc("A new array like another, not initialised."),
+    OpDef::new(&["numpy.zeros_like"], "a, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1), |cx, c| like(cx, c, true).map(|a| a.pack()))).records().raises().reads().makes().doc("Zeros like another array."),
     OpDef::new(&["numpy.ones_like"], "a, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1), |cx, c| {
         let a = like(cx, c, false)?;
         let one = one(cx, a.ty.dtype)?;
@@ -55,10 +55,10 @@ pub(crate) static OPS: &[OpDef] = &[
         Ok(a.pack())
     })).raises().reads().doc("A new array like another with every element `fill_value`."),
     OpDef::new(&["numpy.array"], "object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0", Body::Py("array.without_copy")).only_if(|a| may_share(&a[2])).raises().reads().doc("The array itself where it fits, else a new one where `copy` is None and ValueError where it is False."),
-    OpDef::new(&["numpy.array"], "object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0", Body::Lir(array_rule, emit_array)).raises().reads().doc("A new array from an array, a number or nested sequences."),
+    OpDef::new(&["numpy.array"], "object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0", Body::Lir(array_rule, emit_array)).records().raises().reads().doc("A new array from an array, a number or nested sequences."),
     OpDef::new(&["numpy.asarray", "numpy.asanyarray"], "a, dtype=None, order='K', *, copy=None", Body::Py("array.asarray_uncopied")).only_if(|a| a.get(3).is_some_and(|c| c.konst == Some(Const::Bool(false)))).raises().reads().doc("The array itself; ValueError where a copy is needed."),
     OpDef::new(&["numpy.asarray", "numpy.asanyarray"], "a, dtype=None, order='K', *, copy=None", Body::Py("array.asarray_copied")).only_if(|a| a[0].ty.as_array().is_some() && a.get(3).is_some_and(|c| c.konst.as_ref().is_some_and(|k| k.truth()))).raises().reads().doc("A copy, where one is asked for."),
-    OpDef::new(&["numpy.asarray", "numpy.asanyarray"], "a, dtype=None, order='K', *, copy=None", Body::Lir(asarray_rule, emit_asarray)).raises().reads().owned_by(kept).may_share().doc("The array itself where it fits, else a new one."),
+    OpDef::new(&["numpy.asarray", "numpy.asanyarray"], "a, dtype=None, order='K', *, copy=None", Body::Lir(asarray_rule, emit_asarray)).records().raises().reads().owned_by(kept).may_share().doc("The array itself where it fits, else a new one."),
     OpDef::new(&["numpy.ascontiguousarray"], "a, dtype=None", Body::Lir(|cx, a| laid_out_rule(cx, a, Layout::C), |cx, c| laid_out(cx, c, Layout::C))).raises().reads().owned_by(kept).may_share().doc("The array in C order, copied where needed; at least one dimension."),
     OpDef::new(&["numpy.asfortranarray"], "a, dtype=None", Body::Lir(|cx, a| laid_out_rule(cx, a, Layout::F), |cx, c| laid_out(cx, c, Layout::F))).raises().reads().owned_by(kept).may_share().doc("The array in Fortran order, copied where needed."),
     OpDef::new(&["numpy.arange"], "start=None, stop=None, step=None, dtype=None", Body::Py("ranges.arange")).raises().reads().doc("Evenly spaced numbers from `start` (0) up to, not including, `stop`."),
@@ -158,6 +158,16 @@ fn shaped(shape: &Arg, dtype: Type, order: &Arg, like: Option<ArrayType>) -> Res
 
 fn new_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     shaped(&args[0], dtype_or(&args[1], Type::f64())?, &args[2], None)
+}
+
+/// What has no elements yet, or zeros, may be of records.
+fn bare_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if let Kind::DType(t) = *args[1].ty
+        && t.record().is_some()
+    {
+        return shaped(&args[0], t, &args[2], None);
+    }
+    new_rule(cx, args)
 }
 
 fn array_type(t: Type) -> Result<ArrayType> {

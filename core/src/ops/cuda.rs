@@ -1,5 +1,6 @@
 //! Kernels: where a thread is in the grid, how threads of a block wait for each other, memory that they
-//! share, and changes of memory that many threads make at once.
+//! share, and changes of memory that many threads make at once. What the threads of a warp do together is in
+//! [`super::cuda_warp`].
 //!
 //! Everything here is refused outside of kernels, at its line.
 
@@ -42,26 +43,26 @@ macro_rules! update {
     };
 }
 
-/// An exchange between the lanes of a warp; the closure finds the lane from this one's and the last operand.
-macro_rules! shuffle {
-    ($name:literal, $lane:expr, $doc:literal) => {
-        OpDef::new(
-            &[concat!("tierup.cuda.", $name)],
-            "mask, value, lane",
-            Body::Lir(|_, a| shuffle_rule($name, a), |cx, c| emit_shuffle(cx, c, $lane)),
-        )
-        .writes()
-        .doc($doc)
-    };
-}
-
-/// A vote of the threads of a warp.
-macro_rules! vote {
+/// A barrier at which the threads of the block vote.
+macro_rules! count {
     ($name:literal, $ret:expr, $emit:expr, $doc:literal) => {
         OpDef::new(
             &[concat!("tierup.cuda.", $name)],
-            "mask, predicate",
-            Body::Lir(|_, a| vote_rule($name, a, $ret), |cx, c| emit_vote(cx, c, $emit)),
+            "predicate",
+            Body::Lir(
+                |_, a| {
+                    if !a[0].ty.is_number() || a[0].ty.is_complex() {
+                        return Err(no_match(concat!("cuda.", $name, "()"), a));
+                    }
+                    Ok(Answer::of($ret))
+                },
+                |cx, c| {
+                    in_kernel(cx, concat!("cuda.", $name, "()"))?;
+                    let emit: fn(&mut LowerCx<'_>, Value) -> Value = $emit;
+                    let truth = cast::truth(cx, c.args[0][0], c.types[0]);
+                    Ok(vec![emit(cx, truth)])
+                },
+            ),
         )
         .writes()
         .doc($doc)
@@ -110,76 +111,72 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Lir(|_, a| box_rule("gridsize", a), |cx, c| emit_box(cx, c, grid_threads)),
     )
     .doc("Threads of the whole grid: a number, or one for each of 2 or 3 axes."),
-    place!("laneid", LaneIndex, "Which thread of its warp this is, 0 to 31."),
-    OpDef::new(
-        &["tierup.cuda.warpsize"],
-        "",
-        Body::Lir(|_, _| Ok(Answer::constant(Const::Int(32))), |_, _| Ok(vec![])),
-    )
-    .property()
-    .doc("Threads of a warp."),
-    OpDef::new(
-        &["tierup.cuda.syncwarp"],
-        "membermask=-1",
-        Body::Lir(|_, a| integers("syncwarp", a, Type::none()), emit_sync_warp),
-    )
-    .writes()
-    .doc("Waits for the threads of the warp that the bits name, and what they wrote."),
-    shuffle!("shfl_sync", |_, _, lane| lane, "The value of another lane, by its number."),
-    shuffle!(
-        "shfl_up_sync",
-        |cx, mine, delta| {
-            let (inside, other) = (cx.b.bin(Op::IcmpUle, delta, mine), cx.b.bin(Op::Isub, mine, delta));
-            cx.b.select(inside, other, mine)
-        },
-        "The value of the lane so many below; its own where there is none."
-    ),
-    shuffle!(
-        "shfl_down_sync",
-        |cx, mine, delta| {
-            let (other, last) = (cx.b.bin(Op::Iadd, mine, delta), cx.b.iconst(Ty::I32, 31));
-            let inside = cx.b.bin(Op::IcmpUle, other, last);
-            cx.b.select(inside, other, mine)
-        },
-        "The value of the lane so many above; its own where there is none."
-    ),
-    shuffle!(
-        "shfl_xor_sync",
-        |cx, mine, bits| cx.b.bin(Op::Bxor, mine, bits),
-        "The value of the lane whose number differs in these bits."
-    ),
-    vote!(
-        "ballot_sync",
-        Type::int_of(Int::U32),
-        |cx, mask, truth| cx.b.value(ballot(mask, truth)),
-        "A bit for each thread of the warp whose predicate holds."
-    ),
-    vote!(
-        "any_sync",
-        Type::bool(),
-        |cx, mask, truth| {
-            let votes = cx.b.value(ballot(mask, truth));
-            let zero = cx.b.iconst(Ty::I32, 0);
-            cx.b.bin(Op::IcmpNe, votes, zero)
-        },
-        "Whether the predicate of any thread of the warp holds."
-    ),
-    vote!(
-        "all_sync",
-        Type::bool(),
-        |cx, mask, truth| {
-            let against = cx.not(truth);
-            let votes = cx.b.value(ballot(mask, against));
-            let zero = cx.b.iconst(Ty::I32, 0);
-            cx.b.bin(Op::IcmpEq, votes, zero)
-        },
-        "Whether the predicates of all threads of the warp hold."
-    ),
     order!(
         "syncthreads",
         Barrier,
         "Waits for all threads of the block; what they wrote before, all see after."
     ),
+    count!(
+        "syncthreads_count",
+        Type::int_of(Int::I32),
+        |cx, truth| counted(cx, truth),
+        "Waits as `syncthreads` does; how many threads of the block have a predicate that holds."
+    ),
+    count!(
+        "syncthreads_and",
+        Type::bool(),
+        |cx, truth| {
+            let against = cx.not(truth);
+            let votes = counted(cx, against);
+            let zero = cx.b.iconst(Ty::I32, 0);
+            cx.b.bin(Op::IcmpEq, votes, zero)
+        },
+        "Waits likewise; whether the predicates of all threads hold."
+    ),
+    count!(
+        "syncthreads_or",
+        Type::bool(),
+        |cx, truth| {
+            let votes = counted(cx, truth);
+            let zero = cx.b.iconst(Ty::I32, 0);
+            cx.b.bin(Op::IcmpNe, votes, zero)
+        },
+        "Waits likewise; whether the predicate of any thread holds."
+    ),
+    OpDef::new(
+        &["tierup.cuda.cg._sync_grid"],
+        "",
+        Body::Lir(none_rule, |cx, _| {
+            in_kernel(cx, "a barrier of the grid")?;
+            let ctx = cx.ctx;
+            cx.b.grid(GridOp::GridBarrier, GridOp::GridBarrier.own_type(), &[ctx]);
+            Ok(vec![])
+        }),
+    )
+    .writes()
+    .doc("Waits for all threads of the grid, whose blocks must all run at once."),
+    OpDef::new(
+        &["tierup.cuda.nanosleep"],
+        "ns",
+        Body::Lir(
+            |_, a| {
+                if a[0].ty.is_int() {
+                    Ok(Answer::of(Type::none()))
+                } else {
+                    Err(no_match("cuda.nanosleep()", a))
+                }
+            },
+            |cx, c| {
+                in_kernel(cx, "cuda.nanosleep()")?;
+                let wide = cast::to_i64(cx, c.args[0][0], c.types[0]);
+                let ns = cx.b.conv(Op::Itrunc, Ty::I32, wide);
+                cx.b.grid(GridOp::Nanosleep, GridOp::Nanosleep.own_type(), &[ns]);
+                Ok(vec![])
+            },
+        ),
+    )
+    .writes()
+    .doc("Waits about so many nanoseconds."),
     order!(
         "threadfence_block",
         FenceBlock,
@@ -189,14 +186,14 @@ pub(crate) static OPS: &[OpDef] = &[
     order!("threadfence_system", FenceSystem, "The same for the device and the host."),
     OpDef::new(
         &["tierup.cuda.shared.array"],
-        "shape, dtype",
+        "shape, dtype, alignment=None",
         Body::Lir(|_, a| array_rule("shared", a), emit_shared),
     )
     .writes()
     .doc("An array that the threads of a block share; of the shape 0 the memory that the launch gives."),
     OpDef::new(
         &["tierup.cuda.local.array"],
-        "shape, dtype",
+        "shape, dtype, alignment=None",
         Body::Lir(|_, a| array_rule("local", a), emit_local),
     )
     .writes()
@@ -263,7 +260,7 @@ enum Update {
 }
 
 /// An error outside of a kernel: a thread of the host has no place in a grid.
-fn in_kernel(cx: &LowerCx<'_>, what: &str) -> Result<()> {
+pub(super) fn in_kernel(cx: &LowerCx<'_>, what: &str) -> Result<()> {
     if cx.options.kernel {
         return Ok(());
     }
@@ -271,17 +268,30 @@ fn in_kernel(cx: &LowerCx<'_>, what: &str) -> Result<()> {
         .help("decorate the function that is launched with @cuda.jit"))
 }
 
-fn none_rule(_: &mut TyCx<'_, '_>, _: &[Arg]) -> Result<Answer> {
+pub(super) fn none_rule(_: &mut TyCx<'_, '_>, _: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(Type::none()))
 }
-fn int_rule(_: &mut TyCx<'_, '_>, _: &[Arg]) -> Result<Answer> {
+pub(super) fn int_rule(_: &mut TyCx<'_, '_>, _: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(Type::int()))
 }
 
-fn number(cx: &mut LowerCx<'_>, op: GridOp) -> Result<Value> {
+pub(super) fn number(cx: &mut LowerCx<'_>, op: GridOp) -> Result<Value> {
     in_kernel(cx, "a thread's place in the grid")?;
     let narrow = cx.b.value(InstData::Grid { op, ty: Ty::I32, args: vec![] });
-    Ok(cx.b.conv(Op::Zext, Ty::I64, narrow))
+    let wide = cx.b.conv(Op::Zext, Ty::I64, narrow);
+    // What the hardware allows, so that everybody knows that sums and products of these do not wrap.
+    let most = if THREAD_INDEX.contains(&op) || op == GridOp::LaneIndex {
+        1023
+    } else if BLOCK_SIZE.contains(&op) {
+        2047
+    } else {
+        i64::from(i32::MAX)
+    };
+    Ok(cx.b.bin_imm(Op::Band, wide, most))
+}
+
+fn counted(cx: &mut LowerCx<'_>, truth: Value) -> Value {
+    cx.b.value(InstData::Grid { op: GridOp::BarrierCount, ty: Ty::I32, args: vec![truth] })
 }
 
 const THREAD_INDEX: [GridOp; 3] = [GridOp::ThreadIndexX, GridOp::ThreadIndexY, GridOp::ThreadIndexZ];
@@ -321,73 +331,6 @@ fn emit_box(
     (0..axes).map(|axis| one(cx, axis)).collect()
 }
 
-// ---- warps
-
-/// Operands that are integers.
-fn integers(name: &str, args: &[Arg], ret: Type) -> Result<Answer> {
-    if !args.iter().all(|a| a.ty.is_int()) {
-        return Err(no_match(&format!("cuda.{name}()"), args));
-    }
-    Ok(Answer::of(ret))
-}
-
-/// An integer as 32 bits: the low ones.
-fn word(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Value {
-    let wide = cast::to_i64(cx, c.args[k][0], c.types[k]);
-    cx.b.conv(Op::Itrunc, Ty::I32, wide)
-}
-
-fn emit_sync_warp(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    in_kernel(cx, "cuda.syncwarp()")?;
-    let mask = word(cx, c, 0);
-    cx.b.grid(GridOp::WarpBarrier, Ty::I32, &[mask]);
-    Ok(vec![])
-}
-
-fn shuffle_rule(name: &str, args: &[Arg]) -> Result<Answer> {
-    let value = args[1].ty.strong();
-    if cell(value).is_none() {
-        return Err(no_match(&format!("cuda.{name}()"), args));
-    }
-    integers(name, &[args[0].clone(), args[2].clone()], value)
-}
-
-fn emit_shuffle(
-    cx: &mut LowerCx<'_>,
-    c: &OpCall<'_>,
-    lane: fn(&mut LowerCx<'_>, Value, Value) -> Value,
-) -> Result<Val> {
-    in_kernel(cx, "an exchange between the threads of a warp")?;
-    let (mask, last) = (word(cx, c, 0), word(cx, c, 2));
-    let value = operand(cx, c, 1, c.ret)?;
-    let mine = cx.b.value(InstData::Grid { op: GridOp::LaneIndex, ty: Ty::I32, args: vec![] });
-    let from = lane(cx, mine, last);
-    let ty = cx.b.ty(value);
-    Ok(vec![cx.b.value(InstData::Grid { op: GridOp::Shuffle, ty, args: vec![mask, value, from] })])
-}
-
-fn vote_rule(name: &str, args: &[Arg], ret: Type) -> Result<Answer> {
-    if !args[1].ty.is_number() || args[1].ty.is_complex() {
-        return Err(no_match(&format!("cuda.{name}()"), args));
-    }
-    integers(name, &args[..1], ret)
-}
-
-fn ballot(mask: Value, truth: Value) -> InstData {
-    InstData::Grid { op: GridOp::Ballot, ty: Ty::I32, args: vec![mask, truth] }
-}
-
-fn emit_vote(
-    cx: &mut LowerCx<'_>,
-    c: &OpCall<'_>,
-    count: fn(&mut LowerCx<'_>, Value, Value) -> Value,
-) -> Result<Val> {
-    in_kernel(cx, "a vote of the threads of a warp")?;
-    let mask = word(cx, c, 0);
-    let truth = cast::truth(cx, c.args[1][0], c.types[1]);
-    Ok(vec![count(cx, mask, truth)])
-}
-
 // ---- memory
 
 /// A constant shape: an integer or a tuple of them.
@@ -414,6 +357,20 @@ fn array_rule(memory: &str, args: &[Arg]) -> Result<Answer> {
     let Some(dtype) = dtype_arg(&args[1]) else {
         return needs("dtype", "write it as np.float32, float32 or \"float32\"");
     };
+    if !args[2].is_none() {
+        // Every such array is aligned to 16 bytes.
+        let fits = args[2].int().map(|n| (1..=16).contains(&n) && n.count_ones() == 1);
+        match fits {
+            Some(true) => {}
+            Some(false) => {
+                return Err(Diagnostic::new(
+                    Code::BadCall,
+                    format!("the alignment of cuda.{memory}.array() is a power of two up to 16"),
+                ));
+            }
+            None => return needs("alignment", "write it as a number, or a global variable"),
+        }
+    }
     let dynamic = memory == "shared" && shape == [0];
     if shape.is_empty() || !dynamic && shape.iter().any(|n| *n <= 0) {
         return Err(Diagnostic::new(
@@ -481,7 +438,7 @@ fn emit_local(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// The machine type in which an element is changed, and whether it has a sign; none for elements that the
 /// hardware cannot change at once.
-fn cell(dtype: Type) -> Option<(Ty, bool)> {
+pub(super) fn cell(dtype: Type) -> Option<(Ty, bool)> {
     match dtype.number()? {
         NumberType::Int(i) => {
             let ty = cast::int_ty(i);
@@ -528,7 +485,7 @@ fn place(cx: &mut LowerCx<'_>, c: &OpCall<'_>, index: (&Val, Type)) -> Result<(V
     Ok((at, a.ty))
 }
 
-fn operand(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize, to: Type) -> Result<Value> {
+pub(super) fn operand(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize, to: Type) -> Result<Value> {
     Ok(cast::element(cx, &c.args[k], c.types[k], to)?[0])
 }
 

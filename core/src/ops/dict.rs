@@ -24,10 +24,11 @@ use crate::types::{Container, Kind, Type, promote};
 use crate::typing::{Answer, Arg, Held, TyCx, no_match};
 use entries::{Entry, check_found, find, load, make, set, value_at};
 use keys::{check_hashable, may_be_key};
+pub use keys::{hashed_by_place, is_own_key};
 
 super::identity::op_ids! {
-    DICT_BUILD = "dict.build" [makes_list, lists(Keeps)],
-    DICT_SET_ITEM = "dict.set_item" [lists(Shallow)],
+    DICT_BUILD = "dict.build" [makes_list, lists(Keeps), keywords(Takes)],
+    DICT_SET_ITEM = "dict.set_item" [lists(Shallow), keywords(Takes)],
     DICT_UPDATE = "dict.update" [lists(Shallow)],
     DICT_GET = "dict.get" [keeps, lists(Shallow)],
     DICT_POP = "dict.pop" [keeps, lists(Shallow)],
@@ -51,6 +52,10 @@ crate::runtime_fns! {
     fn dict_find(d: *mut Dict, key: P) -> i64 [Reads, Never];
     /// The same; where there is none, that of a new entry, whose value is all zeros.
     fn dict_place(ctx: Ctx, d: *mut Dict, key: P) -> i64 [Writes, Pending];
+    /// The first place behind `after` whose key has this hash; -1 where there is none.
+    fn dict_with_hash(d: *mut Dict, hash: i64, after: i64) -> i64 [Reads, Never];
+    /// The place of a new entry of a key that is not there yet, with this hash; its value is all zeros.
+    fn dict_append(ctx: Ctx, d: *mut Dict, key: P, hash: i64) -> i64 [Writes, Pending];
     /// Takes an entry out, whose value was moved out: only its key is released.
     fn dict_remove(d: *mut Dict, at: i64) [Writes, Never];
     /// The same of the last entry, whose place is free then.
@@ -213,6 +218,11 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .writes()
     .doc("Sets all keys of another dict."),
+    OpDef::new(&["dict.update"], "dict, other", Body::Py("own_keys.update"))
+        .only_if(|a| is_dict(a) && !is_counter(a) && is_dict(&a[1..]))
+        .raises()
+        .writes()
+        .doc("Sets all keys of another dict, which say themselves when they are equal."),
     OpDef::new(&["dict.update"], "dict, pairs", Body::Py("containers.dict_update"))
         .only_if(|a| is_dict(a) && !is_dict(&a[1..]))
         .raises()
@@ -265,6 +275,11 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .writes()
     .doc("`dict |= other`."),
+    OpDef::new(&["operator.ior"], "dict, other", Body::Py("own_keys.updated"))
+        .only_if(|a| is_dict(a) && !is_counter(a) && is_dict(&a[1..]))
+        .raises()
+        .writes()
+        .doc("`dict |= other`, whose keys say themselves when they are equal."),
     OpDef::new(&["operator.ior"], "dict, pairs", Body::Py("containers.dict_updated"))
         .only_if(|a| is_dict(a) && !is_counter(a) && !is_dict(&a[1..]))
         .raises()

@@ -1,9 +1,11 @@
 //! Raising, matching and handling exceptions.
 
 use super::raising::{
-    self, exc_add_array, exc_arg, exc_arg_count, exc_class_name, exc_is_exactly, exc_new_python,
+    self, exc_add_array, exc_add_object, exc_arg, exc_arg_count, exc_class_name, exc_is_exactly,
+    exc_new_python,
 };
 use super::{Body, OpDef, id};
+use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::elem::Elem;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
@@ -159,6 +161,9 @@ pub(crate) static OPS: &[OpDef] = &[
     .property()
     .aliases()
     .doc("The arguments of an exception, one by one."),
+    OpDef::new(&["exception.split"], "exc, condition", Body::Py("builtin.split_group"))
+        .raises()
+        .doc("Of a group of exceptions; an error, since compiled code keeps none apart."),
     OpDef::new(
         &["builtins.len"],
         "args",
@@ -204,6 +209,9 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.isinstance"], "exc, classes", Body::Lir(matches_rule, emit_matches))
         .reads()
         .doc("Whether an exception is of one of the classes."),
+    OpDef::new(&["builtins.issubclass"], "cls, classes", Body::Lir(derives_rule, emit_matches))
+        .reads()
+        .doc("Whether the class of an exception is derived from one of the classes."),
     OpDef::new(
         &["exc.assertion"],
         "",
@@ -279,7 +287,7 @@ fn argument_ok(t: Type) -> bool {
     t.is_number()
         || matches!(*t, Kind::Str | Kind::Bytes | Kind::None | Kind::Var(_) | Kind::Never)
         || t.as_array().is_some_and(|a| Elem::of(a.dtype).is_some())
-        || matches!(*t, Kind::Member(_))
+        || matches!(*t, Kind::Member(_) | Kind::Object(..))
         || matches!(
             *t,
             Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::Frozen(..) | Kind::Optional(_) | Kind::List(_)
@@ -366,6 +374,11 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
             cx.add_argument(exc, close, zero);
             return Ok(());
         }
+        Kind::Object(..) => {
+            let ty = cx.b.symbol_addr(&format!("objects {t:#}"), t.address());
+            cx.helper(&exc_add_object, &[exc, v[0], ty]);
+            return Ok(());
+        }
         Kind::Array(_) => {
             let args = super::print::array_args(cx, v, t, false)?;
             cx.helper(&exc_add_array, &[&[exc], &args[..5]].concat());
@@ -438,7 +451,7 @@ fn emit_argument(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn same_class_rule(args: &[Arg]) -> Result<Answer> {
     let class = |t: Type| matches!(t.kind(), Kind::Method(p, _) if *p == id::EXCEPTION_CLASS);
     let (a, b) = (args[0].ty, args[1].ty);
-    let ok = class(a) && matches!(*b, Kind::ExcClass(_)) || class(b) && matches!(*a, Kind::ExcClass(_));
+    let ok = class(a) && classes::is_class(b) || class(b) && classes::is_class(a);
     if ok { Ok(Answer::of(Type::bool())) } else { Err(no_match("is", args)) }
 }
 
@@ -448,7 +461,8 @@ fn same_class(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     } else if let Kind::ExcClass(class) = c.types[0].kind() {
         (c.args[1][0], class)
     } else {
-        return Err(Diagnostic::internal("no exception class"));
+        // No exception is of another class.
+        return Ok(vec![cx.b.bool(false)]);
     };
     let handle = handle_of(cx, class)?;
     Ok(vec![cx.helper_value(&exc_is_exactly, &[exc, handle])])
@@ -572,6 +586,15 @@ fn matches_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
             .help("ask for exception classes, one or a tuple of them"));
     }
     Ok(Answer::of(Type::bool()))
+}
+
+/// The class of an exception is the exception itself, seen otherwise.
+#[expect(clippy::wildcard_enum_match_arm, reason = "nothing else is a class of exceptions")]
+fn derives_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    match args[0].ty.kind() {
+        Kind::Method(id::EXCEPTION_CLASS, of) => matches_rule(cx, &[Arg::of(*of), args[1].clone()]),
+        _ => Err(no_match("issubclass()", args)),
+    }
 }
 
 fn emit_matches(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {

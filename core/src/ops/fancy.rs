@@ -30,6 +30,7 @@ use masks::{Choice, check_mask, get_masked, mask_offsets, only_mask, set_masked}
 
 pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["operator.getitem"], "a, index", Body::Lir(get_rule, emit_get))
+        .records()
         .raises()
         .reads()
         .divides(divides_chosen)
@@ -447,7 +448,7 @@ fn copy_rest(
 pub(crate) fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let p = plan(a.ty, c.types[1]).ok_or_else(|| Diagnostic::internal("advanced index"))?;
-    if only_mask(&p) {
+    if only_mask(&p) && a.ty.dtype.record().is_none() {
         let mask = single(cx, &c.args[1], c.types[1])?;
         return get_masked(cx, &a, &mask);
     }

@@ -1,6 +1,5 @@
 //! Frames of generators.
 
-use super::OpDef;
 use crate::desc::TypeDesc;
 use crate::layout::Frame;
 use crate::rt::Ctx;
@@ -15,5 +14,3 @@ crate::runtime_fns! {
     /// Gives it back.
     fn frame_leave(f: *mut Frame) [Writes, Never];
 }
-
-pub(crate) static OPS: &[OpDef] = &[];

@@ -14,6 +14,12 @@ crate::runtime_fns! {
     fn grid_shuffle(ctx: Ctx, mask: i32, bits: i64, lane: i32) -> i64 [Writes, Never];
     /// Waits likewise; a bit for each thread that has voted yes.
     fn grid_ballot(ctx: Ctx, mask: i32, vote: i8) -> i32 [Writes, Never];
+    /// Waits likewise; a bit for each thread that has brought the same bits.
+    fn grid_match(ctx: Ctx, mask: i32, bits: i64) -> i32 [Writes, Never];
+    /// Waits as `grid_barrier` does; how many of the threads have voted yes.
+    fn grid_barrier_count(ctx: Ctx, vote: i8) -> i32 [Writes, Never];
+    /// Lets the other threads of all blocks run until all wait.
+    fn grid_grid_barrier(ctx: Ctx) [Writes, Never];
 }
 
 pub(crate) static OPS: &[OpDef] = &[];

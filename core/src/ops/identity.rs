@@ -17,6 +17,7 @@ use std::sync::LazyLock;
 pub static WITHOUT_ROWS: &[(&str, &str)] = &[
     ("parallel.region", "inference types it, lowering calls the run-time"),
     ("array.element", "inference types it: the type of what an array gives"),
+    ("unroll.counted", "inference types it: what a loop that is written out went through"),
     ("namedtuple._replace", "inference carries it out: it makes a tuple of members"),
     ("namedtuple._make", "inference carries it out: it makes a tuple of members"),
     ("match.keys", "patterns do not look into dicts yet: refused where it is used"),

@@ -24,6 +24,7 @@ super::identity::op_ids! {
 
 pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["operator.getitem"], "a, index", Body::Lir(get_rule, emit_get))
+        .records()
         .raises()
         .reads()
         .owned_by(|_, ret| if ret.as_array().is_some() { Own::Aliases } else { Own::Fresh })
@@ -78,7 +79,7 @@ fn view_type(a: ArrayType, items: &[(Item, Type)]) -> Option<Type> {
     let new = items.iter().filter(|i| i.0 == Item::NewAxis).count();
     let explicit_ellipsis = items.iter().any(|i| i.0 == Item::Ellipsis && *i.1 == Kind::Ellipsis);
     let ndim = a.ndim() - ints + new;
-    if ndim == 0 && !explicit_ellipsis {
+    if ndim == 0 && !explicit_ellipsis && a.dtype.record().is_none() {
         return Some(a.dtype);
     }
     let taking: Vec<&(Item, Type)> = items.iter().filter(|i| i.0 != Item::Ellipsis || kept > 0).collect();
@@ -291,7 +292,7 @@ pub(crate) fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// The part of an array that is assigned to; none where that has raised.
-fn target(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Option<ArrayVal>> {
+pub(super) fn target(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Option<ArrayVal>> {
     if refuse_readonly(cx, c) {
         return Ok(None);
     }

@@ -15,6 +15,7 @@ super::identity::op_ids! {
     DATACLASSES_REPLACE = "dataclasses.replace" [keeps],
     DATACLASSES_ASDICT = "dataclasses.asdict" [keeps],
     DATACLASSES_ASTUPLE = "dataclasses.astuple" [keeps],
+    DATACLASSES_IS_DATACLASS = "dataclasses.is_dataclass",
 }
 
 pub(crate) static OPS: &[OpDef] = &[
@@ -58,6 +59,30 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Lir(|_, a| Err(no_instance("astuple", a)), |_, _| Err(Diagnostic::internal("a tuple"))),
     )
     .doc("The fields as a tuple."),
+    OpDef::new(&["operator._part_of_dict"], "x", Body::Py("instances.part_of_dict"))
+        .raises()
+        .reads()
+        .internal()
+        .doc("What `asdict` makes of what a field holds (library use)."),
+    OpDef::new(&["operator._part_of_tuple"], "x", Body::Py("instances.part_of_tuple"))
+        .raises()
+        .reads()
+        .internal()
+        .doc("The same of `astuple` (library use)."),
+    OpDef::new(
+        &["dataclasses.fields"],
+        "class_or_instance",
+        Body::Lir(
+            |_, _| {
+                let text = "fields() gives objects of the module dataclasses, which compiled code does not make";
+                Err(Diagnostic::new(Code::NoMatchingOperation, text).help(
+                    "ask outside for what is needed: NAMES = tuple(f.name for f in fields(C)) is a tuple of constants",
+                ))
+            },
+            |_, _| Err(Diagnostic::internal("fields")),
+        ),
+    )
+    .doc("Refused: what is needed of fields can be a tuple of constants."),
     OpDef::new(
         &["dataclasses.is_dataclass"],
         "obj",

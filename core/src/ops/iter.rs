@@ -17,6 +17,7 @@ super::identity::op_ids! {
     BUILTINS_ITER = "builtins.iter" [keeps, computes, lists(Keeps), keywords(Goes)],
     BUILTINS_RANGE = "builtins.range" [computes],
     ITER_NEXT = "iter.next" [computes, never_none, lists(Shallow)],
+    ITER_DROP = "iter.drop" [computes, lists(Shallow)],
     BUILTINS_ENUMERATE = "builtins.enumerate" [keeps, keywords(Goes)],
     BUILTINS_ZIP = "builtins.zip" [keeps, keywords(Goes)],
     BUILTINS_REVERSED = "builtins.reversed" [keeps, keywords(Goes)],
@@ -30,15 +31,22 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .doc("`range(stop)`, `range(start, stop, step)`; ValueError for a zero step."),
     OpDef::new(&["builtins.iter"], "x", Body::Lir(iter_rule, emit_iter))
+        .records()
         .consumes()
         .doc("The iterator over a value."),
     OpDef::new(&["iter.next"], "state", Body::Lir(next_rule, emit_next))
         .consumes()
         .doc("One step of an iterator: `(state, has_value, value)`."),
+    OpDef::new(&["iter.drop"], "state", Body::Lir(|_, _| Ok(Answer::of(Type::none())), |_, _| Ok(vec![])))
+        .writes()
+        .internal()
+        .doc("A loop is left: its iterator is not needed any more."),
     OpDef::new(&["builtins.enumerate"], "x, start=0", Body::Lir(enumerate_rule, emit_enumerate))
+        .records()
         .consumes()
         .doc("Pairs of count and value."),
     OpDef::new(&["builtins.zip"], "*xs, strict=False", Body::Lir(zip_rule, emit_zip))
+        .records()
         .consumes()
         .doc("Tuples of one value each, to the end of the shortest."),
     OpDef::new(&["builtins.zip"], "*xs, strict=False", Body::Py("builtin.zip_strict"))
@@ -46,6 +54,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .doc("Tuples of one value each; ValueError where one is longer."),
     OpDef::new(&["builtins.reversed"], "x", Body::Lir(reversed_rule, emit_reversed))
+        .records()
         .consumes()
         .doc("A sequence from its end."),
     OpDef::new(&["reversed.object"], "x", Body::Py("builtin.reversed_object"))

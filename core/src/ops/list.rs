@@ -346,9 +346,15 @@ pub(super) fn found_by_helpers(elem: Type, x: Type) -> bool {
     // A float of Python is never one object with one of NumPy, which a NaN has to be to be found.
     let may_be_nan = elem.is_float() || elem.is_complex();
     let fits = elem == x
+        || one_class(elem, x)
         || (elem.strong() == x.strong() && !may_be_nan)
         || (elem.strong() == Type::i64() && matches!(*x, Kind::Bool));
     fits && desc::compared_parts(elem).is_some()
+}
+
+/// Whether both are objects of one class, of which one place knows more than the other so far.
+pub(super) fn one_class(a: Type, b: Type) -> bool {
+    matches!((a.kind(), b.kind()), (Kind::Object(c, _), Kind::Object(d, _)) if c == d)
 }
 
 /// The message of `index` shows the value, which a helper can for integers.
@@ -386,8 +392,17 @@ pub(crate) fn orderable(list: Type) -> bool {
 }
 
 pub(super) fn ordered_by_helpers(elem: Type) -> bool {
+    // What is equal where it is one thing has no order.
+    if has_objects(elem) {
+        return false;
+    }
     let is_complex = |p: &Elem| matches!(p, Elem::C64 | Elem::C128);
     desc::compared_parts(elem).is_some_and(|parts| !parts.iter().any(is_complex))
+}
+
+fn has_objects(t: Type) -> bool {
+    matches!(*t, Kind::Object(..) | Kind::Member(_))
+        || t.parts().is_some_and(|m| m.iter().any(|t| has_objects(*t)))
 }
 
 /// Helpers compare the elements. The rules have seen to it that they can, as far as the type was known then. A

@@ -7,7 +7,7 @@
 
 pub(super) mod texts;
 
-use super::dict::entries::{Entry, find, load, value_at};
+use super::dict::entries::{find, value_at};
 use super::dict::{
     dict_by_count, emit_build, hold, is_a, is_counter, is_dict, known_parts, looked_up, new_of,
 };
@@ -106,23 +106,6 @@ pub(crate) static OPS: &[OpDef] = &[
     .reads()
     .internal()
     .doc("The value at a place (library use)."),
-    OpDef::new(
-        &["operator._key_at"],
-        "dict, place",
-        Body::Lir(
-            |cx, a| known_parts(cx, a, "[]").map(|(k, _)| Answer::of(k)),
-            |cx, c| {
-                let entry = Entry::of(c.types[0])?;
-                let at = entry.address(cx, c.args[0][0], c.args[1][0]);
-                let key = load(cx, at, entry.key());
-                cx.retain(&key, c.ret);
-                Ok(key)
-            },
-        ),
-    )
-    .reads()
-    .internal()
-    .doc("The key at a place, which need not be what it was found with: 0.0 and -0.0 (library use)."),
     OpDef::new(
         &["defaultdict.default_factory"],
         "d",
@@ -329,7 +312,12 @@ fn default_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let made_by = args[0].ty;
     let is_known = matches!(
         *made_by,
-        Kind::None | Kind::Function(_) | Kind::Builtin(_) | Kind::DType(_) | Kind::NamedTupleClass(_)
+        Kind::None
+            | Kind::Function(_)
+            | Kind::Builtin(_)
+            | Kind::DType(_)
+            | Kind::NamedTupleClass(_)
+            | Kind::Class(_)
     );
     if !is_known {
         return Err(Diagnostic::new(

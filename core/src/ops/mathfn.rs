@@ -87,6 +87,10 @@ crate::runtime_fns! {
     fn f64_cos_large(x: f64) -> f64 [Pure, Never];
     /// tan(x) where the quick way ends.
     fn f64_tan_large(x: f64) -> f64 [Pure, Never];
+    /// sin(x) where float32's own way ends.
+    fn f32_sin_large(x: f32) -> f32 [Pure, Never];
+    /// cos(x) where float32's own way ends.
+    fn f32_cos_large(x: f32) -> f32 [Pure, Never];
     /// sin(x).
     fn f32_sin(x: f32) -> f32 [Pure, Never];
     /// cos(x).

@@ -94,6 +94,8 @@ pub struct OpDef {
     pub converts: bool,
     /// Whether NumPy's scalars have the method of arrays that the row is as well.
     pub of_scalars: bool,
+    /// Whether it takes arrays of records.
+    pub records: bool,
     /// Whether only the compiler and its library ask for it, whatever Python has under its path.
     pub internal: bool,
     pub doc: &'static str,
@@ -125,9 +127,31 @@ impl OpDef {
             divides: |_| Divides::Always,
             converts: false,
             of_scalars: false,
+            records: false,
             internal: false,
             doc: "",
         }
+    }
+    /// Takes arrays of records as it takes those of numbers.
+    pub(crate) const fn records(mut self) -> OpDef {
+        self.records = true;
+        self
+    }
+    /// Whether it refuses these operands because arrays of records are among them: what computes with elements
+    /// knows numbers alone.
+    pub(crate) fn refuses_records(&self, args: &[Arg]) -> bool {
+        const COMPUTES: &[&str] = &["numpy", "array", "math", "cmath", "builtins", "operator", "statistics"];
+        // What is written in Python asks other rows. But it takes what has no dimensions for a number.
+        let first = self.name().split('.').next().unwrap_or_default();
+        let record = || {
+            args.iter().any(|a| a.ty.as_array().is_some_and(|t| t.ndim == 0 && t.dtype.record().is_some()))
+        };
+        let asks = matches!(self.body, Body::Py(_)) && !(first == "builtins" && record());
+        !self.records
+            && !self.of_shape
+            && !asks
+            && args.iter().any(|a| a.ty.records().is_some())
+            && COMPUTES.contains(&first)
     }
     /// May raise.
     pub(crate) const fn raises(mut self) -> OpDef {
@@ -432,22 +456,25 @@ mod adapt;
 pub mod apart;
 pub mod dtype;
 mod effects;
+pub mod generator;
 mod identity;
 mod modules;
 /// What nearly always takes a few instructions.
 pub(crate) mod quick;
+mod without_host;
 pub(crate) mod written;
 
 crate::containers!(families! {
     object,
     raising,
     exception,
-    generator,
+    throwing,
     tuple,
     variant,
     sequence,
     arith,
     checked,
+    none_keys,
     compare,
     order,
     real,
@@ -456,6 +483,7 @@ crate::containers!(families! {
     kept,
     ndindex,
     stencil,
+    records,
     index,
     fancy,
     array,
@@ -491,6 +519,7 @@ crate::containers!(families! {
     print,
     time,
     reveal,
+    unroll,
     elementwise,
     umath,
     power,
@@ -499,23 +528,34 @@ crate::containers!(families! {
     heapq,
     copying,
     instance,
+    fields,
+    shown,
+    answers,
     bisect,
     itertools,
     functools,
+    getters,
     statistics,
     kernel,
     reduce,
     sorting,
+    own_keys,
     random,
     region,
     parallel,
     foreign,
+    python_calls,
     declare,
     grid,
     cuda,
+    cuda_warp,
+    cuda_math,
+    cuda_const,
     ;
     helpers:
     object,
+    fields,
+    shown,
     copying,
     raising,
     generator,
@@ -535,11 +575,14 @@ crate::containers!(families! {
     random,
     region,
     foreign,
+    python_calls,
     grid,
     ;
     ids:
     identity,
     instance,
+    answers,
+    fields,
     copying,
     exception,
     tuple,
@@ -547,11 +590,13 @@ crate::containers!(families! {
     sequence,
     arith,
     compare,
+    order,
     real,
     iter,
     kept,
     ndindex,
     stencil,
+    records,
     index,
     array,
     create,
@@ -568,6 +613,7 @@ crate::containers!(families! {
     module,
     print,
     reveal,
+    unroll,
     elementwise,
     umath,
     power,

@@ -12,6 +12,10 @@ use crate::lir::Value;
 use crate::types::{Const, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
+super::identity::op_ids! {
+    ORDERS = "operator._orders",
+}
+
 pub(crate) static OPS: &[OpDef] =
     &[OpDef::new(&["operator._orders"], "sign, a, b", Body::Lir(orders_rule, emit_orders))
         .raises()
@@ -53,7 +57,7 @@ fn alternatives(t: Type) -> Vec<Type> {
 }
 
 /// Its class as messages of Python call it.
-pub(super) fn class_name(t: Type) -> String {
+pub(crate) fn class_name(t: Type) -> String {
     let name = &classes::class_of(t).name;
     if t.is_number() && !t.is_weak() && *t != Kind::Bool { format!("numpy.{name}") } else { name.clone() }
 }

@@ -267,7 +267,7 @@ fn float_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Resu
             return Ok(vec![cx.b.bin(Op::Fmul, square, a)]);
         }
         Some(3.0) => {
-            return Ok(vec![super::quick::cube(cx, a, |cx| cx.helper_value(&num::float_pow, &[a, b]))]);
+            return Ok(vec![super::quick::cube(cx, a, b)]);
         }
         Some(-1.0) => {
             if !quiet {

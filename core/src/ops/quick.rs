@@ -2,6 +2,7 @@
 //! where that does not reach a helper is asked, on a way that is hardly ever taken (`lir/opt/defer.rs` takes
 //! it out of loops). Both ways give the same bits where both are right.
 
+use super::without_host::{self, finite};
 use super::{mathfn as m, number as num};
 use crate::emit::cast::constant;
 use crate::emit::cx::LowerCx;
@@ -30,13 +31,6 @@ pub(crate) fn or_slowly(
     cx.b.params(done)[0]
 }
 
-/// Whether a float is neither infinite nor NaN.
-pub(crate) fn finite(cx: &mut LowerCx<'_>, x: Value) -> Value {
-    let t = cx.b.ty(x);
-    let (size, infinity) = (cx.b.un(Op::Fabs, x), constant(cx, t, f64::INFINITY));
-    cx.b.bin(Op::FcmpLt, size, infinity)
-}
-
 /// What one helper gives where that is finite, and else another, which raises.
 pub(crate) fn finite_or(
     cx: &mut LowerCx<'_>,
@@ -46,7 +40,16 @@ pub(crate) fn finite_or(
 ) -> Value {
     let result = cx.helper_value(quick, args);
     let good = finite(cx, result);
-    or_slowly(cx, good, result, |cx| cx.helper_value(checked, args))
+    or_slowly(cx, good, result, |cx| judged(cx, args, result, checked))
+}
+
+/// What the helper `checked` makes of a result that is not finite.
+fn judged(cx: &mut LowerCx<'_>, args: &[Value], result: Value, checked: &'static RtFn) -> Value {
+    if cx.options.platform.slow_ways() {
+        cx.helper_value(checked, args)
+    } else {
+        without_host::judged(cx, args, result, checked)
+    }
 }
 
 /// `log(x) / log(base)`.
@@ -55,7 +58,7 @@ pub(crate) fn log_base(cx: &mut LowerCx<'_>, x: Value, base: Value) -> Value {
     let result = cx.b.bin(Op::Fdiv, a, b);
     let (good, below) = (finite(cx, result), finite(cx, b));
     let good = cx.and(good, below);
-    or_slowly(cx, good, result, |cx| cx.helper_value(&m::math_log_base, &[x, base]))
+    or_slowly(cx, good, result, |cx| judged(cx, &[x, base], result, &m::math_log_base))
 }
 
 /// The remainder of truncating division, exactly, and the rounded quotient. Where the quotient is not too
@@ -77,7 +80,13 @@ pub(crate) fn fmod(cx: &mut LowerCx<'_>, a: Value, b: Value, slow: &'static RtFn
     let (times, limit, infinity) = (cx.b.un(Op::Fabs, plain), cx.b.f64(EXACT), cx.b.f64(f64::INFINITY));
     let (small, bounded) = (cx.b.bin(Op::FcmpLt, times, limit), cx.b.bin(Op::FcmpLt, size, infinity));
     let good = cx.and(small, bounded);
-    let rest = or_slowly(cx, good, left, |cx| cx.helper_value(slow, &[x, y]));
+    let rest = or_slowly(cx, good, left, |cx| {
+        if cx.options.platform.slow_ways() {
+            cx.helper_value(slow, &[x, y])
+        } else {
+            without_host::fmod(cx, x, y, *slow == m::math_fmod)
+        }
+    });
     if cx.b.ty(a) == Ty::F32 {
         return (cx.b.conv(Op::Fconvert, Ty::F32, rest), cx.b.bin(Op::Fdiv, a, b));
     }
@@ -144,33 +153,40 @@ pub(crate) fn ldexp(cx: &mut LowerCx<'_>, x: Value, n: Value) -> Value {
     let (size, limit) = (cx.b.un(Op::Fabs, size), cx.b.f64(1022.0));
     let (ordinary, bounded) = (cx.b.bin(Op::FcmpLe, size, limit), finite(cx, result));
     let good = cx.and(ordinary, bounded);
-    or_slowly(cx, good, result, |cx| cx.helper_value(&m::math_ldexp, &[x, n]))
+    or_slowly(cx, good, result, |cx| {
+        if cx.options.platform.slow_ways() {
+            cx.helper_value(&m::math_ldexp, &[x, n])
+        } else {
+            without_host::ldexp(cx, x, n)
+        }
+    })
 }
 
 /// Mantissa and exponent.
 pub(crate) fn frexp(cx: &mut LowerCx<'_>, x: Value) -> [Value; 2] {
     let (zero, least, infinity) = (cx.b.f64(0.0), cx.b.f64(f64::MIN_POSITIVE), cx.b.f64(f64::INFINITY));
-    let is_zero = cx.b.bin(Op::FcmpEq, x, zero);
-    let bits = cx.b.conv(Op::Bitcast, Ty::I64, x);
+    let size = cx.b.un(Op::Fabs, x);
+    // A number without a full exponent is scaled up.
+    let (small, up) = (cx.b.bin(Op::FcmpLt, size, least), cx.b.f64(18_014_398_509_481_984.0));
+    let scaled = cx.b.bin(Op::Fmul, x, up);
+    let full = cx.b.select(small, scaled, x);
+    let bits = cx.b.conv(Op::Bitcast, Ty::I64, full);
     let kept = cx.b.bin_imm(Op::Band, bits, !(0x7ff << 52));
     let half = cx.b.bin_imm(Op::Bor, kept, 1022 << 52);
     let mantissa = cx.b.conv(Op::Bitcast, Ty::F64, half);
-    let mantissa = cx.b.select(is_zero, x, mantissa);
     let field = cx.b.bin_imm(Op::Ushr, bits, 52);
     let field = cx.b.bin_imm(Op::Band, field, 0x7ff);
-    let (exponent, none) = (cx.b.bin_imm(Op::Isub, field, 1022), cx.b.i64(0));
-    let exponent = cx.b.select(is_zero, none, exponent);
-    let size = cx.b.un(Op::Fabs, x);
-    let (normal, bounded) = (cx.b.bin(Op::FcmpGe, size, least), cx.b.bin(Op::FcmpLt, size, infinity));
-    let good = cx.and(normal, bounded);
-    let good = cx.or(good, is_zero);
-    let mantissa = or_slowly(cx, good, mantissa, |cx| cx.helper_value(&m::f64_frexp_mantissa, &[x]));
-    [mantissa, or_slowly(cx, good, exponent, |cx| cx.helper_value(&m::f64_frexp_exponent, &[x]))]
+    let (large, lower) = (cx.b.i64(1022), cx.b.i64(1022 + 54));
+    let bias = cx.b.select(small, lower, large);
+    let (exponent, none) = (cx.b.bin(Op::Isub, field, bias), cx.b.i64(0));
+    let (some, bounded) = (cx.b.bin(Op::FcmpGt, size, zero), cx.b.bin(Op::FcmpLt, size, infinity));
+    let split = cx.and(some, bounded);
+    [cx.b.select(split, mantissa, x), cx.b.select(split, exponent, none)]
 }
 
 /// `x ** 3` of Python's floats: nothing of the square is lost, so the power is rounded once but for what
 /// hardly ever shows.
-pub(crate) fn cube(cx: &mut LowerCx<'_>, x: Value, checked: impl FnOnce(&mut LowerCx<'_>) -> Value) -> Value {
+pub(crate) fn cube(cx: &mut LowerCx<'_>, x: Value, exponent: Value) -> Value {
     if cx.b.ty(x) == Ty::F32 {
         let wide = crate::emit::cast::widen(cx, x);
         let square = cx.b.bin(Op::Fmul, wide, wide);
@@ -183,7 +199,7 @@ pub(crate) fn cube(cx: &mut LowerCx<'_>, x: Value, checked: impl FnOnce(&mut Low
     let small = cx.b.bin(Op::Fmul, lost, x);
     let result = cx.b.ternary(Op::Fma, square, x, small);
     let good = finite(cx, result);
-    or_slowly(cx, good, result, checked)
+    or_slowly(cx, good, result, |cx| judged(cx, &[x, exponent], result, &num::float_pow))
 }
 
 /// `a // b` of floats as CPython computes it.

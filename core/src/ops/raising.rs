@@ -27,6 +27,10 @@ crate::runtime_fns! {
     fn exc_add_arg(exc: *mut Obj, kind: i64, bits: i64) [Writes, Never];
     /// Appends a frame to the trail: file, function (both made by `core::intern::text`) and line.
     fn exc_add_site(exc: *mut Obj, file: P, func: P, line: i64) [Writes, Never];
+    /// How many sites the trail of an exception has.
+    fn exc_trail(exc: *mut Obj) -> i64 [Reads, Never];
+    /// Forgets the sites behind the first `n`.
+    fn exc_cut_trail(exc: *mut Obj, n: i64) [Writes, Never];
     /// Whether the exception is an instance of built-in class `class`.
     fn exc_matches(exc: *mut Obj, class: i64) -> i8 [Reads, Never];
     /// Whether the exception is an instance of a class that the host knows by handle.
@@ -47,6 +51,8 @@ crate::runtime_fns! {
     /// Appends a copy of an array to the exception's arguments; `elem` is an `Elem` code, strides are in
     /// bytes.
     fn exc_add_array(exc: *mut Obj, elem: i64, ndim: i64, shape: *const i64, strides: *const i64, data: P) [Writes, Never];
+    /// Appends an object of the user's to the exception's arguments, with the address of its type.
+    fn exc_add_object(exc: *mut Obj, object: *mut Obj, ty: P) [Writes, Never];
     /// Has the class of a new exception, whose reference it takes over, make it of its arguments, as only
     /// Python can; gives what it made.
     fn exc_new_python(ctx: Ctx, exc: *mut Obj) -> *mut Obj [Allocates, Pending];

@@ -246,9 +246,10 @@ fn emit_range_contains(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 pub(crate) fn element_type(t: Type) -> Option<Type> {
     if let Some(a) = t.as_array() {
         use crate::types::{ArrayType, Layout};
-        let layout = if a.layout == Layout::C { Layout::C } else { Layout::A };
+        let layout = if a.layout == Layout::C || a.ndim == 1 { Layout::C } else { Layout::A };
         let row = || ArrayType { ndim: a.ndim - 1, layout, ..a }.ty();
-        return (a.ndim > 0).then(|| if a.ndim == 1 { a.dtype } else { row() });
+        let is_value = a.ndim == 1 && a.dtype.record().is_none();
+        return (a.ndim > 0).then(|| if is_value { a.dtype } else { row() });
     }
     if let Kind::List(e) = *t {
         return Some(e);
@@ -271,7 +272,7 @@ pub(crate) fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> 
     Ok(match t.kind() {
         Kind::Array(a) => {
             let a_val = ArrayVal::new(cx, v, t)?;
-            if a.ndim == 1 {
+            if a.ndim == 1 && a.dtype.record().is_none() {
                 return Ok(a_val.load(cx, &[at]));
             }
             let data = a_val.address(cx, &[at]);

@@ -400,7 +400,7 @@ fn equal_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 fn add(cx: &mut LowerCx<'_>, (set, held): (Value, Type), (x, t): (&[Value], Type)) -> Result<()> {
     let element = cast::cast(cx, x, t, held)?;
     check_exact(cx, Held::Member, (x, t), (&element, held))?;
-    let at = spill_key(cx, &element, held);
+    let at = spill_key(cx, &element, held)?;
     cx.helper_value(&dict_place, &[set, at]);
     Ok(())
 }

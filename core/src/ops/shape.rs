@@ -49,6 +49,7 @@ pub(crate) static OPS: &[OpDef] = &[
             },
         ),
     )
+    .records()
     .aliases()
     .property()
     .doc("The array with its dimensions reversed."),
@@ -63,6 +64,7 @@ pub(crate) static OPS: &[OpDef] = &[
     .property()
     .doc("The last two dimensions exchanged."),
     OpDef::new(&["array.transpose"], "a, *axes", Body::Lir(|_, a| transpose_rule(a), emit_transpose))
+        .records()
         .raises()
         .aliases()
         .doc("Dimensions in another order."),
@@ -99,6 +101,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "a, *shape, order='C'",
         Body::Lir(|_, a| reshape_rule(a, 1, 2), |cx, c| emit_reshape(cx, c, 1, 2)),
     )
+    .records()
     .raises()
     .reads()
     .may_share()
@@ -117,6 +120,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "a, order='C'",
         Body::Py("array.in_memory_order"),
     )
+    .records()
     .only_if(strides_decide)
     .raises()
     .reads()
@@ -135,6 +139,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .doc("A number, or the elements of a list, in one dimension."),
     OpDef::new(&["array.flatten"], "a, order='C'", Body::Lir(|_, a| flat_rule(a, true), emit_flatten))
+        .records()
         .raises()
         .reads()
         .doc("A copy in one dimension."),

@@ -239,6 +239,7 @@ fn made_of_parts(t: Type) -> bool {
     matches!(t.kind(), Kind::List(_) | Kind::Container(..) | Kind::Range(_) | Kind::Slice(_) | Kind::Array(_))
         || t.members().is_some() && !printable(t)
         || matches!(t.kind(), Kind::Frozen(c, _) if c.generated().text) && !printable(t)
+        || matches!(t.kind(), Kind::Object(..))
         || is_perhaps_of_parts(t)
 }
 

@@ -133,7 +133,7 @@ pub(crate) static OPS: &[OpDef] = &[
                 (Kind::NamedTuple(c, _), Some(key)) if c.is_keywords() => {
                     Ok(Answer::constant(Const::Bool(c.fields.iter().any(|f| f == key))))
                 }
-                _ => searched(cx, a).map(|()| Answer::of(Type::bool())),
+                _ => searched(cx, a).map(|()| Answer::of(Type::bool()).known(found(a).map(Const::Bool))),
             },
             |cx, c| {
                 let n = emit_tuple_count(cx, c)?;
@@ -390,6 +390,20 @@ fn tuple_repeat_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 fn in_tuple(args: &[Arg]) -> bool {
     matches!(args[0].ty.kind(), Kind::Tuple(_))
         || matches!(args[0].ty.kind(), Kind::NamedTuple(c, _) if !c.is_keywords())
+}
+
+/// Whether a constant is among the constants of a tuple, where all are of one kind: 1 is equal to 1.0 and True.
+fn found(args: &[Arg]) -> Option<bool> {
+    let (Some(Const::Tuple(all)), Some(x)) = (&args[0].konst, &args[1].konst) else { return None };
+    let alike = |c: &Const| {
+        matches!(
+            (c, x),
+            (Const::Int(_), Const::Int(_))
+                | (Const::Str(_), Const::Str(_))
+                | (Const::Bool(_), Const::Bool(_))
+        ) || matches!((c, x), (Const::Str(_) | Const::None, Const::Str(_) | Const::None))
+    };
+    all.iter().all(alike).then(|| all.contains(x))
 }
 
 /// Whether lowering can compare each member of a tuple with a value.

@@ -21,16 +21,12 @@ super::identity::op_ids! {
 pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["attribute.owner"],
-        "x, name",
+        "x, message",
         Body::Lir(
             |_, a| a[0].ty.as_optional().map(Answer::of).ok_or_else(|| no_match("an attribute", a)),
             |cx, c| {
-                let name = c.consts[1].as_ref().and_then(Const::as_str).unwrap_or("?").to_owned();
-                cx.check(
-                    c.args[0][0],
-                    Class::AttributeError,
-                    &format!("'NoneType' object has no attribute '{name}'"),
-                );
+                let message = c.consts[1].as_ref().and_then(Const::as_str).unwrap_or("?").to_owned();
+                cx.check(c.args[0][0], Class::AttributeError, &message);
                 Ok(c.args[0][1..].to_vec())
             },
         ),
@@ -114,6 +110,12 @@ pub(crate) fn joined() -> &'static OpDef {
 /// The row that raises where nothing can be done.
 pub(crate) fn impossible() -> &'static OpDef {
     ids::VALUE_IMPOSSIBLE.rows()[0]
+}
+/// What Python says of None whose attribute `name` is taken, or is `changed`: assigned to or deleted.
+pub(crate) fn none_has_no(name: &str, changed: bool) -> String {
+    let why =
+        if changed && crate::python::since(13) { " and no __dict__ for setting new attributes" } else { "" };
+    format!("'NoneType' object has no attribute '{name}'{why}")
 }
 /// The row that takes an optional value for its attribute.
 pub(crate) fn owner() -> &'static OpDef {

@@ -98,6 +98,7 @@ pub(crate) fn class_name(t: Type) -> Option<String> {
         | Kind::Tuple(_)
         | Kind::NamedTuple(..)
         | Kind::Frozen(..)
+        | Kind::Object(..)
         | Kind::Member(_)
         | Kind::List(_)
         | Kind::Range(_)

@@ -32,6 +32,10 @@ pub struct BlockCall {
     pub args: Vec<Value>,
 }
 
+/// A global that begins like that, with the name of a variable behind it, stands for what the variable lies in, where
+/// it is assigned to. No variable has that name.
+pub const VARIABLE: &str = "<variable> ";
+
 /// What an instruction does; operands are in [`InstNode::args`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
@@ -374,6 +378,18 @@ impl Func {
         v
     }
     /// Appends an instruction with a result.
+    /// Has what the function gives be what it declares.
+    pub fn declare_result(&mut self) {
+        for b in (0..self.blocks.len()).map(Block::new) {
+            let block = self.block(b);
+            if let Term::Return(v) = block.term {
+                let loc = block.term_loc;
+                let op = Op::Table(crate::ops::id::DECLARE_RESULT);
+                let checked = self.push(b, op, vec![v], loc, None);
+                self.blocks[b.index()].term = Term::Return(checked);
+            }
+        }
+    }
     pub(crate) fn push(
         &mut self,
         b: Block,

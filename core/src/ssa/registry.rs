@@ -3,13 +3,26 @@
 
 use super::{Func, FuncId};
 use crate::declare::Declared;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, RwLock};
+
+/// A parameter for each of whose values a function has code of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Specialised {
+    pub param: usize,
+    /// There is no code for values that are not known; else that is what many values share.
+    pub always: bool,
+}
 
 #[derive(Default)]
 struct Registry {
     funcs: HashMap<FuncId, Arc<Func>>,
     declared: HashMap<FuncId, Arc<Declared>>,
+    /** Whose calls the host is asked for: the types of arguments choose what is called. */
+    choosing: HashSet<FuncId>,
+    /** Which stand for overloads that the host is asked for. */
+    overloaded: HashSet<FuncId>,
+    specialised: HashMap<FuncId, Arc<[Specialised]>>,
     /** What belongs to one Python function: itself, and what is defined inside of it. */
     by_host: HashMap<u64, Vec<FuncId>>,
     next: u32,
@@ -52,6 +65,39 @@ pub(crate) fn declared(id: FuncId) -> Option<Arc<Declared>> {
     REGISTRY.read().unwrap_or_else(|e| e.into_inner()).declared.get(&id).cloned()
 }
 
+/// Says that the types of arguments choose what a call of the function comes to.
+pub fn choose(id: FuncId) {
+    REGISTRY.write().unwrap_or_else(|e| e.into_inner()).choosing.insert(id);
+}
+
+pub(crate) fn chooses(id: FuncId) -> bool {
+    REGISTRY.read().unwrap_or_else(|e| e.into_inner()).choosing.contains(&id)
+}
+
+/// Says that a function stands for the program's overloads of something, and is itself never compiled.
+pub fn overload(id: FuncId) {
+    REGISTRY.write().unwrap_or_else(|e| e.into_inner()).overloaded.insert(id);
+}
+
+pub(crate) fn is_overloaded(id: FuncId) -> bool {
+    REGISTRY.read().unwrap_or_else(|e| e.into_inner()).overloaded.contains(&id)
+}
+
+/// Says that a function has code of its own for each value of a parameter.
+pub fn specialise(id: FuncId, param: usize, always: bool) {
+    let mut r = REGISTRY.write().unwrap_or_else(|e| e.into_inner());
+    let of = r.specialised.entry(id).or_insert_with(|| Arc::new([]));
+    let mut all: Vec<Specialised> = of.iter().copied().filter(|s| s.param != param).collect();
+    let always = always || of.iter().any(|s| s.param == param && s.always);
+    all.push(Specialised { param, always });
+    *of = all.into();
+}
+
+/// The parameters for each of whose values a function has code of its own.
+pub fn specialised(id: FuncId) -> Option<Arc<[Specialised]>> {
+    REGISTRY.read().unwrap_or_else(|e| e.into_inner()).specialised.get(&id).cloned()
+}
+
 /// Forgets a Python function that has died, with what is defined inside of it, and says what that was.
 pub fn remove(host: u64) -> Vec<FuncId> {
     let mut r = REGISTRY.write().unwrap_or_else(|e| e.into_inner());
@@ -59,6 +105,9 @@ pub fn remove(host: u64) -> Vec<FuncId> {
     for id in &gone {
         r.funcs.remove(id);
         r.declared.remove(id);
+        r.choosing.remove(id);
+        r.overloaded.remove(id);
+        r.specialised.remove(id);
         id.forget_name();
     }
     gone

@@ -41,7 +41,10 @@ impl Type {
         let one = |t: &'static Type| covariant(std::slice::from_ref(t), &[]);
         match self.kind() {
             Kind::List(x) => Arguments { variance: Variance::Invariant, ..one(x) },
-            Kind::Container(_, m) => Arguments { variance: Variance::Invariant, ..covariant(m, &[]) },
+            // The types of fields as they are written, in which [`Kind::Outer`] may stand.
+            Kind::Container(_, m) | Kind::Object(_, m) => {
+                Arguments { variance: Variance::Invariant, ..covariant(m, &[]) }
+            }
             Kind::Array(a) => Arguments { variance: Variance::Invariant, ..one(&a.dtype) },
             Kind::MaybeUndef(x)
             | Kind::Optional(x)
@@ -78,7 +81,9 @@ impl Type {
             | Kind::Str
             | Kind::Member(_)
             | Kind::Bytes
+            | Kind::Record(_)
             | Kind::Var(_)
+            | Kind::Outer(_)
             | Kind::Range(_)
             | Kind::Builtin(_)
             | Kind::Module(_)
@@ -97,6 +102,7 @@ impl Type {
         match self.kind() {
             Kind::List(_) => Type::list(new[0]),
             Kind::Container(c, _) => Type::new(Kind::Container(*c, new.to_vec())),
+            Kind::Object(c, _) => Type::new(Kind::Object(c, new.to_vec())),
             Kind::Array(a) => Type::new(Kind::Array(ArrayType { dtype: new[0], ..*a })),
             Kind::MaybeUndef(_) => Type::new(Kind::MaybeUndef(new[0])),
             Kind::Optional(_) => Type::optional(new[0]),
@@ -142,7 +148,9 @@ impl Type {
             | Kind::Str
             | Kind::Member(_)
             | Kind::Bytes
+            | Kind::Record(_)
             | Kind::Var(_)
+            | Kind::Outer(_)
             | Kind::Range(_)
             | Kind::Builtin(_)
             | Kind::Module(_)
@@ -187,7 +195,15 @@ impl Type {
 
     /// Whether values of the type are containers that may change, or hold some.
     pub fn holds_list(self) -> bool {
-        matches!(*self, Kind::List(_) | Kind::Container(..)) || self.arguments().iter().any(Type::holds_list)
+        matches!(*self, Kind::List(_) | Kind::Container(..) | Kind::Object(..))
+            || self.arguments().iter().any(Type::holds_list)
+    }
+
+    /// Whether values of the type are, or lead to, objects in native memory that refer to others.
+    pub fn keeps_references(self) -> bool {
+        let native =
+            matches!(self.kind(), Kind::Object(c, m) if c.is_native() && m.iter().any(|t| t.is_counted()));
+        native || self.arguments().iter().any(Type::keeps_references)
     }
 
     /// The type with NumPy's numbers in place of Python's, on every level. Two types that agree in this lie in
@@ -234,9 +250,9 @@ pub fn common_constructor(a: Type, b: Type) -> Option<Type> {
         | (Kind::Slice(_), Kind::Slice(_)) => true,
         (Kind::Container(c, _), Kind::Container(d, _)) => c == d,
         (Kind::Tuple(x), Kind::Tuple(y)) => x.len() == y.len(),
-        (Kind::NamedTuple(c, x), Kind::NamedTuple(d, y)) | (Kind::Frozen(c, x), Kind::Frozen(d, y)) => {
-            c == d && x.len() == y.len()
-        }
+        (Kind::NamedTuple(c, x), Kind::NamedTuple(d, y))
+        | (Kind::Frozen(c, x), Kind::Frozen(d, y))
+        | (Kind::Object(c, x), Kind::Object(d, y)) => c == d && x.len() == y.len(),
         (Kind::Method(p, _), Kind::Method(q, _)) => p == q,
         (Kind::Super(c, _), Kind::Super(d, _)) => c == d,
         // The same generator function for the same arguments: more of what it yields is known by now.

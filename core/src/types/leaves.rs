@@ -1,7 +1,7 @@
 //! How a type becomes machine values; [`crate::desc`] says where they lie in memory. An array is its scalars:
 //! owner, data, shape, for layout `A` strides, and where only the run knows whether it is read-only.
 
-use super::{Float, IterType, Kind, Layout, Type};
+use super::{ArrayType, Container, Float, IterType, Kind, Layout, Type};
 use crate::lir::Ty;
 
 /// One machine value of an exploded Python value.
@@ -19,6 +19,8 @@ pub struct Leaf {
 pub(crate) trait LeafSink {
     fn open(&mut self) {}
     fn close(&mut self) {}
+    /// The next leaves are those of an array.
+    fn array(&mut self, _of: ArrayType) {}
     fn push(&mut self, leaf: Leaf);
     fn extend(&mut self, leaves: impl IntoIterator<Item = Leaf>) {
         leaves.into_iter().for_each(|l| self.push(l));
@@ -66,6 +68,30 @@ impl Type {
     pub fn leaf_count(self) -> usize {
         self.leaves().len()
     }
+    /// Whether a container in it is empty, so that nothing says what it holds.
+    pub fn lacks_elements(self) -> bool {
+        let here = matches!(*self, Kind::List(_) | Kind::Container(..));
+        self.arguments().iter().any(|t| here && *t == Kind::Never || t.lacks_elements())
+    }
+    /// Whether a value of this type is taken for a wider one only where a container in it is empty.
+    pub fn is_widened_by_elements(self) -> bool {
+        self.lacks_elements() && !self.holds_object()
+    }
+    /// Whether there is an object in it whose fields may change.
+    pub fn holds_object(self) -> bool {
+        matches!(*self, Kind::Object(..)) || self.arguments().iter().any(Type::holds_object)
+    }
+    /// The type with the defaults of what nobody ever says: an empty container holds ints, a set bools.
+    pub(crate) fn with_default_elements(self) -> Type {
+        let here = matches!(*self, Kind::List(_) | Kind::Container(..));
+        let set = matches!(*self, Kind::Container(Container::Set | Container::FrozenSet, _));
+        self.map_arguments(&mut |t| {
+            if here && *t == Kind::Never {
+                return if set { Type::new(Kind::Bool) } else { Type::int() };
+            }
+            t.with_default_elements()
+        })
+    }
     /// Whether values of this type hold references.
     pub fn is_counted(self) -> bool {
         self.leaves().iter().any(|l| l.is_ref)
@@ -89,6 +115,8 @@ impl Type {
             | Kind::NamedTupleClass(_)
             | Kind::ExcClass(_)
             | Kind::Class(_)
+            | Kind::Outer(_)
+            | Kind::Record(_)
             | Kind::Var(_)
             | Kind::Conflict(..) => {}
             Kind::Member(_) => out.push(plain(Ty::I64)),
@@ -107,6 +135,7 @@ impl Type {
             | Kind::Bytes
             | Kind::List(_)
             | Kind::Container(..)
+            | Kind::Object(..)
             | Kind::Exception
             | Kind::Generator(..)
             | Kind::Random => out.push(REF),
@@ -116,6 +145,7 @@ impl Type {
             Kind::Super(_, t) => t.push_leaves(out),
             Kind::Slice(m) => m.iter().for_each(|t| t.push_leaves(out)),
             Kind::Array(a) => {
+                out.array(*a);
                 out.extend([REF, plain(Ty::Ptr)]);
                 let strides = if a.layout == Layout::A { a.ndim() } else { 0 };
                 out.extend(

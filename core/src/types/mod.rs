@@ -10,8 +10,10 @@ pub mod constructor;
 pub(crate) mod consts;
 pub(crate) mod container;
 pub(crate) mod leaves;
+pub mod object;
 pub mod parse;
 pub mod promote;
+pub mod record;
 pub(crate) mod text;
 
 use std::collections::HashSet;
@@ -172,9 +174,16 @@ pub enum Kind {
     NamedTuple(&'static ClassDef, Vec<Type>),
     /// An instance of a class whose instances never change (a frozen dataclass): its fields.
     Frozen(&'static ClassDef, Vec<Type>),
+    /// An instance of a class whose instances may change: a counted object, with the types of its fields.
+    Object(&'static ClassDef, Vec<Type>),
+    /// Stands in types of fields for the type of an object around them, so many objects further out
+    /// ([`object`]).
+    Outer(u32),
     /// A member of an enumeration: its number.
     Member(&'static ClassDef),
     Array(ArrayType),
+    /// An element of a structured array; values are views of them ([`record`]).
+    Record(&'static record::RecordDef),
     List(Type),
     /// A container whose entries are found by hash, or a view of one, with the types of what it holds.
     Container(Container, Vec<Type>),
@@ -240,6 +249,18 @@ impl Type {
         let k: &'static Kind = Box::leak(Box::new(kind));
         set.insert(k);
         Type(k)
+    }
+    /// The address by which code refers to the type.
+    pub(crate) fn address(self) -> usize {
+        std::ptr::from_ref(self.0) as usize
+    }
+    /// The type that code refers to.
+    ///
+    /// # Safety
+    /// The address is that of a type.
+    pub unsafe fn of_address(at: *const u8) -> Type {
+        // SAFETY: as required of the caller; types live for ever.
+        Type(unsafe { &*at.cast::<Kind>() })
     }
     pub fn kind(self) -> &'static Kind {
         self.0
@@ -332,7 +353,7 @@ impl Type {
     #[expect(clippy::wildcard_enum_match_arm, reason = "only instances have fields")]
     pub(crate) fn field_names(self) -> &'static [String] {
         match self.kind() {
-            Kind::NamedTuple(c, _) | Kind::Frozen(c, _) => &c.fields,
+            Kind::NamedTuple(c, _) | Kind::Frozen(c, _) | Kind::Object(c, _) => &c.fields,
             _ => &[],
         }
     }
@@ -358,7 +379,7 @@ impl Type {
         if let Kind::Optional(t) = *self { Some(t) } else { None }
     }
     /// [`Type::as_optional`]; any other type is its own.
-    pub(crate) fn without_none(self) -> Type {
+    pub fn without_none(self) -> Type {
         self.as_optional().unwrap_or(self)
     }
     /// The array behind `a.flat`.
@@ -399,7 +420,7 @@ impl Type {
         }
     }
     /// bool, int, float or complex.
-    pub(crate) fn is_number(self) -> bool {
+    pub fn is_number(self) -> bool {
         self.number().is_some()
     }
     pub(crate) fn is_real(self) -> bool {
@@ -443,7 +464,7 @@ fn cached(t: &Type) -> Type {
 impl Int {
     pub(crate) const ALL: [Int; 9] =
         [Int::I8, Int::I16, Int::I32, Int::I64, Int::U8, Int::U16, Int::U32, Int::U64, Int::Py];
-    pub(crate) fn bits(self) -> u32 {
+    pub fn bits(self) -> u32 {
         match self {
             Int::I8 | Int::U8 => 8,
             Int::I16 | Int::U16 => 16,
@@ -501,6 +522,7 @@ impl Type {
             Kind::Int(i) => i.bits() as i64 / 8,
             Kind::Float(f) => f.bits() as i64 / 8,
             Kind::Complex(f) => f.bits() as i64 / 4,
+            Kind::Record(r) => r.size as i64,
             _ => 8,
         }
     }

@@ -5,6 +5,7 @@
 //! grammar's.
 
 use super::class::{Generated, HostClass, Instances};
+use super::record::{RecordDef, RecordField};
 use super::{
     Access, ArrayType, ClassDef, ClassId, Container, Float, FuncType, Int, IterType, Kind, Layout, Type,
 };
@@ -193,6 +194,11 @@ impl Parser<'_> {
             self.expect(")")?;
             return Ok(Instances::Members { count, equality });
         }
+        if self.eat("objects(") {
+            let (identity, native) = (self.eat("identity"), self.eat("native"));
+            self.expect(")")?;
+            return Ok(Instances::Objects { identity, native });
+        }
         if !self.eat("frozen(") {
             return Ok(Instances::Inherited);
         }
@@ -230,12 +236,21 @@ impl Parser<'_> {
                 self.expect(")")?;
                 Kind::Function(FuncType { func, defaults, captures, kwdefaults, bound })
             }
-            "namedtuple" | "frozen" => {
+            "namedtuple" | "frozen" | "object" => {
                 let class = self.class()?;
                 let members = if self.eat(",") { self.list()? } else { self.expect(")").map(|()| vec![])? };
-                if name == "frozen" { Kind::Frozen(class, members) } else { Kind::NamedTuple(class, members) }
+                match name {
+                    "frozen" => Kind::Frozen(class, members),
+                    "object" => Kind::Object(class, members),
+                    _ => Kind::NamedTuple(class, members),
+                }
             }
             "member" => Kind::Member(self.one_class()?),
+            "outer" => {
+                let levels = self.unsigned()?;
+                self.expect(")")?;
+                Kind::Outer(levels)
+            }
             "super" => {
                 let class = self.class()?;
                 self.expect(",")?;
@@ -295,6 +310,26 @@ impl Parser<'_> {
         Ok(Type::new(Kind::Array(ArrayType { dtype, ndim, layout, access })))
     }
 
+    /// The size of records, then the name, place and type of each field.
+    fn record(&mut self) -> Res<Type> {
+        let (size, mut fields) = (self.unsigned()?, vec![]);
+        let (aligned, attributes) = (self.eat("aligned"), self.eat("attributes"));
+        let opaque = if self.eat("as") { Some(self.string()?) } else { None };
+        while self.eat(",") {
+            let (name, offset) = (self.string()?, self.unsigned()?);
+            let (ty, mut shape) = (self.ty()?, vec![]);
+            if self.eat("[") {
+                while !self.eat("]") {
+                    shape.push(self.unsigned()?);
+                    self.eat(",");
+                }
+            }
+            fields.push(RecordField { name, offset, ty, shape });
+        }
+        self.expect(")")?;
+        Ok(Type::new(Kind::Record(RecordDef::new(RecordDef { fields, size, aligned, attributes, opaque }))))
+    }
+
     fn ty(&mut self) -> Res<Type> {
         if self.eat("?") {
             return u32::try_from(self.number()?).map(Type::var).map_err(|_| self.error("a number"));
@@ -329,6 +364,7 @@ impl Parser<'_> {
             "tuple" => self.list().map(Type::tuple),
             "variant" => self.list().map(|m| Type::new(Kind::Variant(m))),
             "array" => self.array(),
+            "record" => self.record(),
             "list" => self.one().map(Type::list),
             _ if let Some(c) = Container::ALL.iter().find(|c| c.name() == name) => {
                 let arguments = self.list()?;

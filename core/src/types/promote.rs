@@ -7,7 +7,7 @@
 )]
 
 use super::constructor::{Variance, common_constructor};
-use super::{Float, Int, IterType, Kind, Type};
+use super::{Float, Int, IterType, Kind, Type, object};
 
 /// How arguments of one constructor meet: by the variance of the argument.
 type Meet<'a> = &'a mut dyn FnMut(Variance, Type, Type) -> Option<Type>;
@@ -30,11 +30,17 @@ pub(crate) fn unify_with(a: Type, b: Type, meet: Meet<'_>) -> Option<Type> {
     if a == b {
         return Some(a);
     }
+    // Objects that lie alike are of one type, also where their fields lead back to it.
+    if let (Kind::Object(..), Kind::Object(..)) = (a.kind(), b.kind())
+        && same_but_weak(a, b)
+    {
+        return Some(a);
+    }
     let (same, inner) = (common_constructor(a, b), Variance::Covariant);
     Some(match (a.kind(), b.kind()) {
         (Kind::Never, _) => b,
         (_, Kind::Never) => a,
-        _ if let Some(of) = same => of.with_arguments(&unify_all(a, b, meet)?),
+        _ if let Some(of) = same => object::closed(of.with_arguments(&unify_all(a, b, meet)?)),
         (Kind::Undef, Kind::MaybeUndef(_)) => b,
         (Kind::MaybeUndef(_), Kind::Undef) => a,
         (Kind::Undef, _) => Type::new(Kind::MaybeUndef(b)),
@@ -62,14 +68,28 @@ pub(crate) fn unify_with(a: Type, b: Type, meet: Meet<'_>) -> Option<Type> {
         (Kind::Array(_), Kind::Variant(m)) if m.iter().any(|t| same_elements(*t, a)) => {
             alternatives(a, b, meet)
         }
+        // A special method gives an answer, or NotImplemented.
+        _ if may_be_builtin(a) || may_be_builtin(b) => alternatives(a, b, meet),
         _ => return None,
     })
 }
 
+/// Whether a value is something that the language itself has a name for, or may be.
+fn may_be_builtin(t: Type) -> bool {
+    match t.kind() {
+        Kind::Builtin(_) => true,
+        Kind::Variant(m) => m.iter().any(|t| may_be_builtin(*t)),
+        _ => false,
+    }
+}
+
 /// The arguments of two types of one constructor, each with its counterpart.
 fn unify_all(a: Type, b: Type, meet: Meet<'_>) -> Option<Vec<Type>> {
-    let (x, y) = (a.arguments(), b.arguments());
-    x.iter().zip(y.iter()).map(|(p, q)| meet(x.variance, p, q)).collect()
+    let variance = a.arguments().variance;
+    if let (Some(x), Some(y)) = (object::fields(a), object::fields(b)) {
+        return x.iter().zip(y).map(|(p, q)| meet(variance, *p, *q)).collect();
+    }
+    a.arguments().iter().zip(b.arguments().iter()).map(|(p, q)| meet(variance, p, q)).collect()
 }
 
 /// Whether values of the type meet others of their sort in a variable: functions and classes of all kinds,
@@ -86,6 +106,7 @@ fn is_alternative(t: Type) -> bool {
             | Kind::Class(_)
             | Kind::Generator(..)
             | Kind::Frozen(..)
+            | Kind::Object(..)
             | Kind::Member(_)
             | Kind::Variant(_)
     )
@@ -125,6 +146,8 @@ fn add_alternative(all: &mut Vec<Type>, t: Type, meet: Meet<'_>) {
     let order = |t: Type| match t.kind() {
         Kind::Function(f) => (0, f.func.0 as u64, String::new()),
         Kind::Generator(n, _) => (1, *n as u64, String::new()),
+        // What is known of the fields may change, the class not.
+        Kind::Object(c, _) => (2, 0, c.name.clone()),
         _ => (2, 0, t.to_string()),
     };
     if all.contains(&t) {
@@ -134,6 +157,7 @@ fn add_alternative(all: &mut Vec<Type>, t: Type, meet: Meet<'_>) {
         let same = match (x.kind(), t.kind()) {
             (Kind::Function(f), Kind::Function(g)) => f.func == g.func,
             (Kind::Generator(i, _), Kind::Generator(j, _)) => i == j,
+            (Kind::Object(c, _), Kind::Object(d, _)) => c == d,
             _ => same_elements(*x, t),
         };
         if same && let Some(u) = unify_with(*x, t, meet) {

@@ -52,6 +52,9 @@ impl Display for Type {
             Kind::Optional(t) => wrap(f, "optional", t),
             Kind::Tuple(m) => wrap(f, "tuple", &Join(m)),
             Kind::NamedTuple(c, m) | Kind::Frozen(c, m) => wrap(f, &c.name, &Join(m)),
+            // The fields say little to who reads an error, and there may be many.
+            Kind::Object(c, _) => write!(f, "{}", c.name),
+            Kind::Outer(n) => write!(f, "outer({n})"),
             Kind::Member(c) => write!(f, "{}", c.name),
             Kind::Array(a) => {
                 let layout = match a.layout {
@@ -70,6 +73,21 @@ impl Display for Type {
                         super::Access::Either => ", perhaps readonly",
                     }
                 )
+            }
+            Kind::Record(r) => {
+                let said = [(r.aligned, " aligned"), (r.attributes, " attributes")];
+                let said: String = said.iter().filter(|(is, _)| *is).map(|(_, what)| *what).collect();
+                write!(f, "record({}{said}", r.size)?;
+                if let Some(text) = &r.opaque {
+                    write!(f, " as {text:?}")?;
+                }
+                for field in &r.fields {
+                    write!(f, ", {:?} {} {}", field.name, field.offset, field.ty)?;
+                    if !field.shape.is_empty() {
+                        write!(f, "{:?}", field.shape)?;
+                    }
+                }
+                write!(f, ")")
             }
             Kind::List(t) => wrap(f, "list", t),
             Kind::Container(c, m) if m.is_empty() => write!(f, "{}", c.name()),
@@ -114,8 +132,13 @@ impl Display for Type {
 fn exact(t: Type, f: &mut Formatter<'_>) -> std::result::Result<bool, std::fmt::Error> {
     match t.kind() {
         Kind::Function(x) => exact_function(x, f)?,
-        Kind::NamedTuple(c, m) | Kind::Frozen(c, m) => {
-            write!(f, "{}(", if matches!(*t, Kind::Frozen(..)) { "frozen" } else { "namedtuple" })?;
+        Kind::NamedTuple(c, m) | Kind::Frozen(c, m) | Kind::Object(c, m) => {
+            let what = match *t {
+                Kind::Frozen(..) => "frozen",
+                Kind::Object(..) => "object",
+                _ => "namedtuple",
+            };
+            write!(f, "{what}(")?;
             class(c, f)?;
             for t in m {
                 write!(f, ", {t:#}")?;
@@ -191,6 +214,11 @@ fn class(c: &ClassDef, f: &mut Formatter<'_>) -> Result {
     names("fields", &c.fields, f)?;
     match c.instances {
         Instances::Inherited => {}
+        Instances::Objects { identity, native } => {
+            let said = [(identity, "identity"), (native, "native")];
+            let said: Vec<&str> = said.iter().filter(|(is, _)| *is).map(|(_, what)| *what).collect();
+            write!(f, " objects({})", said.join(" "))?;
+        }
         Instances::Frozen(mut generated) => {
             write!(f, " frozen(")?;
             let has: Vec<&str> = generated.named().iter().filter(|(_, has)| **has).map(|(n, _)| *n).collect();

@@ -4,7 +4,7 @@ use super::unify::Refusal;
 use super::vars::{Site, Vars};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::Host;
-use crate::types::{Const, Kind, Type};
+use crate::types::{ClassDef, Const, Kind, Type};
 
 /// One operand of an operation.
 #[derive(Clone, Debug)]
@@ -77,6 +77,8 @@ pub(crate) enum Held {
     Member,
     /// An element of a deque.
     Queued,
+    /// The field of that number of an object.
+    Field(&'static ClassDef, u32),
 }
 
 impl Held {
@@ -86,6 +88,7 @@ impl Held {
             Held::Key | Held::Value => "a dict",
             Held::Member => "a set",
             Held::Queued => "a deque",
+            Held::Field(..) => "an object",
         }
     }
     fn way_out(self) -> &'static str {
@@ -95,6 +98,7 @@ impl Held {
             Held::Value => "keep the values of a dict of one type",
             Held::Member => "keep the elements of a set of one type",
             Held::Queued => "keep the elements of a deque of one type",
+            Held::Field(..) => "keep the values of a field of one type",
         }
     }
 }
@@ -172,6 +176,13 @@ impl TyCx<'_, '_> {
             Held::Key => format!("a dict with keys of type {old} cannot have one of type {elem}"),
             Held::Value => format!("a dict with values of type {old} cannot hold one of type {elem}"),
             Held::Member => format!("a set of {old} cannot hold a value of type {elem}"),
+            Held::Field(class, k) => {
+                let name = class.fields.get(k as usize).map_or("?", |n| n);
+                format!(
+                    "the field '{name}' of {} is {old}, and cannot hold a value of type {elem}",
+                    class.name
+                )
+            }
             Held::Queued => format!("a deque of {old} cannot hold a value of type {elem}"),
         };
         Diagnostic::new(Code::CannotUnify, text).help(help)

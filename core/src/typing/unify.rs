@@ -5,7 +5,7 @@
 //! arguments are equated: they are the same, or a variable becomes the other. What does not come about leaves
 //! nothing behind.
 
-use super::vars::Vars;
+use super::vars::{Vars, has_variable};
 use crate::types::constructor::Variance;
 use crate::types::{Kind, Type, promote};
 
@@ -72,6 +72,10 @@ impl Vars {
             (Kind::Var(v), Kind::Var(w)) => self.merge(self.root(*v), self.root(*w)),
             (Kind::Var(v), _) => self.fix(self.root(*v), y),
             (_, Kind::Var(w)) => self.fix(self.root(*w), x),
+            // Objects that are known lead back to themselves: they are compared as a whole.
+            _ if !has_variable(x) && !has_variable(y) => {
+                promote::same_but_weak(x, y).then(|| promote::unify(x, y)).flatten()
+            }
             _ => {
                 let both = self.join(x, y)?;
                 (self.agree(both, x) && self.agree(both, y)).then_some(both)
@@ -93,22 +97,27 @@ impl Vars {
         if self.mentions(a.lower, w) || self.mentions(b.lower, v) {
             return None;
         }
+        let exact = a.exact || b.exact;
+        // They are one from here on: objects in what they hold may lead back to them.
+        self.link(v, w, if a.exact || !b.exact { a.lower } else { b.lower }, exact);
         let both =
             if a.exact && b.exact { self.equate(a.lower, b.lower)? } else { self.join(a.lower, b.lower)? };
         if a.exact && !self.agree(both, a.lower) || b.exact && !self.agree(both, b.lower) {
             return None;
         }
-        if self.mentions(both, v) || self.mentions(both, w) {
+        let v = self.root(v);
+        if self.mentions(both, v) {
             return None;
         }
-        let lower = if a.exact {
-            a.lower
-        } else if b.exact {
-            b.lower
-        } else {
-            both
-        };
-        self.link(v, w, lower, a.exact || b.exact);
+        if !exact {
+            // On the way more may have become known of them.
+            let now = self.get(v);
+            if now.exact {
+                return self.agree(now.lower, both).then_some(Type::var(v));
+            }
+            let lower = if now.lower == both { both } else { self.join(now.lower, both)? };
+            self.set(v, lower, false);
+        }
         Some(Type::var(v))
     }
 
@@ -122,12 +131,10 @@ impl Vars {
             // It stays what it was first: of Python's numbers and NumPy's each could take the other's place.
             return (of.lower == to || self.agree(of.lower, to)).then_some(Type::var(v));
         }
-        let both = if of.lower == to { to } else { self.join(of.lower, to)? };
-        if !self.agree(both, to) {
-            return None;
-        }
+        // That is what it is from here on: objects in what it holds may lead back to it.
         self.set(v, to, true);
-        Some(Type::var(v))
+        let both = if of.lower == to { to } else { self.join(of.lower, to)? };
+        self.agree(both, to).then_some(Type::var(v))
     }
 }
 

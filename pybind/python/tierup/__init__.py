@@ -18,24 +18,24 @@ except ImportError as e:
     raise ImportError(f"tierup cannot be loaded by {sys.implementation.name} {sys.version.split()[0]}: {why}") from None
 
 from . import config
-from ._jit import Dispatcher, _panic, jit, njit, pndindex, prange, report, reveal_type  # noqa: F401
+from ._jit import Dispatcher, _panic, jit, njit, pndindex, prange, report, reveal_type, static, unroll  # noqa: F401
 from ._tierup import get_num_threads, get_parallel_chunksize, get_thread_id, set_num_threads, set_parallel_chunksize  # noqa: F401
 
 __version__ = "0.1.0"
 
-_MODULES = {"typed", "types", "errors", "extending", "testing", "compat", "cuda"}
-_EXTENDING = {"parallel_chunksize", "threading_layer", "literal_unroll", "jit_module"}
+_MODULES = {"experimental", "rules", "typed", "types", "errors", "extending", "testing", "compat", "cuda"}
+_EXTENDING = {"parallel_chunksize", "threading_layer", "literal_unroll", "literally", "jit_module"}
 _ERRORS = {"TierupError", "TypingError", "UnsupportedError", "CompilerError", "TierupWarning"}
 # Numba exports its scalar types at top level; these come from `tierup.types` when they are first asked for.
 _UFUNCS = {"vectorize", "guvectorize"}
 _CALLBACKS = {"cfunc", "carray", "farray"}
 _NOT_YET = {
-    "objmode", "literally", "jitclass", "experimental", "gdb",
-    "generated_jit", "overload", "parfors", "np",
+    "gdb",
+    "generated_jit", "parfors", "np",
 }
 
-__all__ = ["jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc", "carray", "farray", "pndindex", "prange", "reveal_type", "report", "typeof", "types", "errors", "config", "Dispatcher", "get_num_threads", "set_num_threads", "get_thread_id", "threading_layer",
-           "get_parallel_chunksize", "set_parallel_chunksize", "parallel_chunksize", "literal_unroll", "jit_module", *sorted(_ERRORS)]
+__all__ = ["jit", "njit", "python", "objmode", "vectorize", "guvectorize", "stencil", "struct", "dispatch", "rules", "cfunc", "carray", "farray", "pndindex", "prange", "reveal_type", "static", "unroll", "report", "typeof", "types", "errors", "config", "Dispatcher", "get_num_threads", "set_num_threads", "get_thread_id", "threading_layer",
+           "get_parallel_chunksize", "set_parallel_chunksize", "parallel_chunksize", "literal_unroll", "literally", "jit_module", *sorted(_ERRORS)]
 
 
 def typeof(obj):
@@ -55,15 +55,24 @@ def __getattr__(name):
     elif name in _ERRORS:
         from . import errors
         return getattr(errors, name)
+    elif name in ("python", "objmode"):
+        from . import _python_calls
+        return getattr(_python_calls, name)
     elif name in _UFUNCS:
         from . import _ufunc
         return getattr(_ufunc, name)
     elif name in _CALLBACKS:
         from . import _cfunc
         return getattr(_cfunc, name)
+    elif name == "dispatch":
+        from ._dispatch import dispatch
+        return dispatch
     elif name == "stencil":
         from ._stencil import stencil
         return stencil
+    elif name == "struct":
+        from ._struct import struct
+        return struct
     elif name in _EXTENDING:
         from . import extending
         return getattr(extending, name)

@@ -5,6 +5,7 @@ Each is ordinary Python in a file of the library, so that what goes wrong in one
 
 import builtins
 import functools
+import keyword
 
 import numpy
 
@@ -263,3 +264,24 @@ def print_spread(keywords):
     rest = "".join(f", {k}={k}" for k in keywords if k != "sep")
     source = f"def print_spread({', '.join(['xs', *keywords])}):\n    print({sep}.join([str(x) for x in xs]){rest})"
     return made(source, "print_spread", {})
+
+
+@functools.cache
+def attributes(names):
+    """What ``operator.attrgetter`` gives for these names."""
+    _check("attribute name", [part for name in names for part in name.split(".")])
+    taken = [f"x.{name}" for name in names]
+    return made("def attrgetter(x):\n    return " + (taken[0] if len(taken) == 1 else f"({', '.join(taken)})"), "attrgetter", {})
+
+
+@functools.cache
+def method(names):
+    """What calls the method of that name."""
+    _check("method name", names)
+    return made(f"def methodcaller(x, *args):\n    return x.{names[0]}(*args)", "methodcaller", {})
+
+
+def _check(what, names):
+    for name in names:
+        if not name.isidentifier() or keyword.iskeyword(name):
+            raise ValueError(f"{name!r} is no {what}")

@@ -82,10 +82,27 @@ def constructor(cls):
     return made
 
 
-def without_guard(method):
-    """What a `__repr__` that ``dataclasses`` generated wraps; None of any other method."""
-    guard = dataclasses.make_dataclass("Any", ["x"]).__repr__
-    return method.__wrapped__ if method.__code__ is guard.__code__ else None
+def without_guard(cls, method):
+    """What stands for a `__repr__` that is guarded against objects which lead back to themselves, as ``dataclasses``
+    generates it; None of any other method. Values do not lead back to themselves: for them it is what is guarded."""
+    reprlib = sys.modules.get("reprlib")
+    guards = [dataclasses.make_dataclass("Any", ["x"]).__repr__, *([reprlib.recursive_repr()(_code)] if reprlib else [])]
+    if all(method.__code__ is not guard.__code__ for guard in guards):
+        return None
+    held = {name: cell.cell_contents for name, cell in zip(method.__code__.co_freevars, method.__closure__)}
+    if frozen(cls) is not None:
+        return held["user_function"]
+    known = method.__dict__.get("_tierup_guarded_")
+    if known is None:
+        again = held.get("fillvalue", "...")
+        scope = {"__builtins__": builtins, "_tierup_operator": operator, "_tierup_text": held["user_function"]}
+        text = (
+            "def __repr__(self):\n    if not _tierup_operator._leads_back(self):\n        return _tierup_text(self)\n"
+            f"    return _tierup_operator._text_in_ring(_tierup_text, self, {again!r})\n"
+        )
+        exec(compile(text, WRITTEN % "guarded", "exec"), scope)
+        known = method._tierup_guarded_ = scope["__repr__"]
+    return known
 
 
 def without_identity(cls, method):
@@ -156,10 +173,28 @@ def _defaults(init):
 
 def _written(cls):
     """The function: its first parameter is the class. Its own names begin as no field does."""
-    scope = {"__builtins__": builtins, "_tierup_operator": operator, "_tierup_missing": Missing}
+    scope = {"__builtins__": builtins, "_tierup_operator": operator}
     own = cls.__init__.__code__.co_varnames[0]
+    params, lines, values, given = fields_made(cls, scope)
+    lines.append(f"_tierup_made = _tierup_operator._make_instance({', '.join([own, *values])})")
+    if hasattr(cls, "__post_init__"):
+        lines.append(f"_tierup_made.__post_init__({', '.join(given)})")
+    text = f"def __init__({', '.join([own, *params])}):\n"
+    text += "".join(f"    {line}\n" for line in [*lines, "return _tierup_made"])
+    exec(compile(text, WRITTEN % "dataclass", "exec"), scope)
+    made = scope["__init__"]
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    made.__code__ = made.__code__.replace(co_qualname=made.__qualname__)
+    return made
+
+
+def fields_made(cls, scope, all_set=True):
+    """How the generated ``__init__`` of a dataclass makes its fields: the parameters, lines of code that give each
+    field its value in a variable of its name, the names of those fields, and what ``__post_init__`` is given. With
+    `all_set` a field that nothing gives a value is a ValueError."""
+    scope["_tierup_missing"] = Missing
     defaults = _defaults(cls.__init__)
-    places, named, lines, values, given = [own], [], [], [], []
+    places, named, lines, values, given = [], [], [], [], []
     for f in cls.__dataclass_fields__.values():
         name, is_field = f.name, f._field_type is dataclasses._FIELD
         if f._field_type is dataclasses._FIELD_CLASSVAR:
@@ -172,21 +207,17 @@ def _written(cls):
             (named if f.kw_only is True else places).append(name + default)
             if has_factory:
                 lines.append(f"{name} = _tierup_factory_{name}() if {name} is _tierup_missing else {name}")
+        elif not all_set and not has_factory and f.default is not dataclasses.MISSING and "__slots__" not in cls.__dict__:
+            # The class has it.
+            continue
         elif has_factory or f.default is not dataclasses.MISSING:
             lines.append(f"{name} = " + (f"_tierup_factory_{name}()" if has_factory else f"_tierup_default_{name}"))
+        elif is_field and not all_set:
+            continue
         elif is_field:
             raise ValueError(
                 f"the field '{name}' of {cls.__name__} gets its value from object.__setattr__, which is not compiled"
                 ": give it a default, or make it a property"
             )
         (values if is_field else given).append(name)
-    lines.append(f"_tierup_made = _tierup_operator._make_instance({', '.join([own, *values])})")
-    if hasattr(cls, "__post_init__"):
-        lines.append(f"_tierup_made.__post_init__({', '.join(given)})")
-    params = ", ".join(places + (["*", *named] if named else []))
-    text = f"def __init__({params}):\n" + "".join(f"    {line}\n" for line in [*lines, "return _tierup_made"])
-    exec(compile(text, WRITTEN % "dataclass", "exec"), scope)
-    made = scope["__init__"]
-    made.__qualname__ = f"{cls.__qualname__}.__init__"
-    made.__code__ = made.__code__.replace(co_qualname=made.__qualname__)
-    return made
+    return places + (["*", *named] if named else []), lines, values, given

@@ -21,6 +21,8 @@ _made = {}
 def function_for(obj):
     """The Python function that compiled code calls in the place of `obj`; None where it is no function of C. Raises TypeError for one that cannot be called."""
     class_ = type(obj)
+    if class_.__module__ == "tierup._python_calls":
+        return obj.stub()
     if "_ctypes" in sys.modules and isinstance(obj, sys.modules["_ctypes"].CFuncPtr):
         return _of_ctypes(obj)
     if class_.__module__ == "_cffi_backend" and class_.__name__.lstrip("_").startswith("CData"):
@@ -51,6 +53,22 @@ def _function(name, address, result, args, keeps, hidden=()):
         source = f"def {name}({names}):\n    {'' if result == 'none' else 'return '}{call}"
         _made[key] = made(source, name, {"address": numpy.array([address], numpy.int64)}), keeps
     return _made[key][0]
+
+
+def at_address(name, address, signature, keeps):
+    """The function that calls a function of C of that signature, of types."""
+    args, result = types.signatures(signature)[0]
+    if result is None:
+        raise TypeError(f"the signature of {name} says nothing of its result")
+
+    def text(t):
+        if isinstance(t, (types.RawPointer, types.CPointer)):
+            return "pointer"
+        if isinstance(t, types.Number):
+            return types._text(t, strong=True)
+        raise TypeError(f"compiled code cannot pass {t} to a C function: it passes numbers and pointers")
+
+    return _function(name, int(address), "none" if result == types.none else text(result), [text(t) for t in args], keeps)
 
 
 class _Library:

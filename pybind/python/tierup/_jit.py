@@ -1,6 +1,7 @@
 """The decorators, and what a dispatcher offers beside being called. The class itself is C-level (`_tierup.Dispatcher`); its attributes are added here."""
 
 import os
+import sys
 from _weakref import ref
 
 from . import _tierup, config
@@ -8,8 +9,8 @@ from ._tierup import Dispatcher
 
 # What Numba's `jit` takes. Those that change nothing here are accepted so that programs run unchanged.
 _OPTIONS = {
-    "nopython", "forceobj", "looplift", "nogil", "cache", "parallel", "fastmath", "error_model", "inline", "boundscheck", "debug", "locals", "pipeline_class", "overflow",
-    "no_cpython_wrapper", "no_cfunc_wrapper", "no_rewrites", "target", "target_backend", "_nrt", "_dbg_extend_lifetimes", "_dbg_optnone", "writable_args",
+    "nopython", "forceobj", "looplift", "nogil", "cache", "parallel", "fastmath", "error_model", "inline", "boundscheck", "debug", "locals", "pipeline_class", "overflow", "specialize",
+    "checked", "no_cpython_wrapper", "no_cfunc_wrapper", "no_rewrites", "target", "target_backend", "_nrt", "_dbg_extend_lifetimes", "_dbg_optnone", "writable_args",
 }
 
 
@@ -17,10 +18,15 @@ def jit(signature_or_function=None, /, locals=None, **options):
     """Compiles a function at its first call with each combination of argument types; where that fails the Python function is called, and one note says why.
 
     Use as `@jit`, `@jit(options)`, `@jit("float64(float64, int64)")` or with a list of signatures, which are compiled at once. Options: `nopython=True` (as
-    `njit`), `nogil`, `boundscheck` (default: `config.boundscheck`), `error_model="python"` or `"numpy"`, `overflow="wrap"` or `"raise"`, `fastmath`, `parallel`,
-    `cache`, `forceobj`; Numba's others are accepted. `locals={"x": types.int32}` gives variables types: whatever is assigned to them is converted.
+    `njit`), `nogil`, `boundscheck` (default: `config.boundscheck`), `error_model="python"` or `"numpy"`, `overflow="wrap"`, `"raise"` or `"python"` (what `jit` has), `fastmath`, `parallel`,
+    `cache`, `specialize=("n",)` (code of its own for each value of these parameters), `forceobj`, `checked` (annotations of parameters and result are checked); Numba's others are accepted. `locals={"x": types.int32}` gives variables types: whatever is assigned to them is converted.
     """
     return _decorate(signature_or_function, locals, options, fallback=not options.get("nopython", False))
+
+
+def jit_as_numba(signature_or_function=None, /, locals=None, **options):
+    """`jit` by its name in the stand-in for Numba: as `jit`, but integers wrap unless `overflow=` says something else."""
+    return jit(signature_or_function, locals=locals, **{"overflow": "wrap", **options})
 
 
 def njit(signature_or_function=None, /, locals=None, **options):
@@ -38,10 +44,12 @@ def _warn(text):
 
 
 def _check_options(decorator, options):
-    unknown = options.keys() - _OPTIONS
+    # What is made for declared types has nothing to check.
+    known = _OPTIONS if decorator == "jit" else _OPTIONS - {"checked"}
+    unknown = options.keys() - known
     if unknown:
         from .errors import OptionError
-        raise OptionError(decorator, unknown, _OPTIONS)
+        raise OptionError(decorator, unknown, known)
 
 
 def _decorate(what, locals, options, fallback):
@@ -64,13 +72,14 @@ def _is_signature(what):
     return isinstance(what, (types.Signature, types.Type))
 
 
-def _engine_options(options):
-    error_model, overflow = options.get("error_model", "python"), options.get("overflow", "wrap")
+def _engine_options(options, fallback=False):
+    # What a function that may be run by Python gives is Python's answer.
+    error_model, overflow = options.get("error_model", "python"), options.get("overflow", "python" if fallback else "wrap")
     check = options.get("boundscheck") if config.boundscheck_forced is None else config.boundscheck_forced
-    for name, value, known in (("error_model", error_model, ("python", "numpy")), ("overflow", overflow, ("wrap", "raise"))):
+    for name, value, known in (("error_model", error_model, ("python", "numpy")), ("overflow", overflow, ("wrap", "raise", "python"))):
         if value not in known:
-            raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
-    return {"boundscheck": config.boundscheck if check is None else bool(check), "numpy_errors": error_model == "numpy", "overflow_checks": overflow == "raise",
+            raise ValueError(f"{name} must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}, not {value!r}")
+    return {"boundscheck": config.boundscheck if check is None else bool(check), "numpy_errors": error_model == "numpy", "overflow": overflow,
             "nogil": bool(options.get("nogil")), "parallel": _parallel_parts(options.get("parallel")), "force_python": bool(options.get("forceobj")), "fast_math": _fast_math(options.get("fastmath", False))}
 
 
@@ -114,6 +123,17 @@ _live = {}
 _watchers = []
 
 
+# Called before functions are decorated, until they give False.
+_starters = []
+
+
+def _start():
+    # What they decorate themselves is no reason to start again.
+    now = _starters[:]
+    _starters.clear()
+    _starters.extend(start for start in now if start())
+
+
 def local_types(function, locals):
     """What `locals=` says, as the engine takes it: the name of each variable with the text of its type. TypeError for what is no type; a warning for names that the function does not have."""
     from . import types
@@ -129,27 +149,57 @@ def local_types(function, locals):
     return found
 
 
-def _make(function, signatures, options, fallback, locals=None):
+def _specialised(function, names):
+    """The parameters that `specialize=` names, by number. TypeError for what is no name, ValueError for a name that no parameter has."""
+    code, names = function.__code__, (names,) if isinstance(names, str) else names
+    params = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"specialize= takes names of parameters, not {name!r}")
+        if name not in params:
+            raise ValueError(f"{function.__qualname__}() has no parameter {name!r} to be specialised by; it has {', '.join(map(repr, params)) or 'none'}")
+    return [params.index(name) for name in names]
+
+
+def _make(function, signatures, options, fallback, locals=None, alone=None):
+    """A dispatcher. `alone` has more for the engine where it is one of a loop, which nobody decorated."""
+    if _starters:
+        _start()
     if isinstance(function, Dispatcher):
         function = function.py_func
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(_make(function.__func__, signatures, options, fallback, locals))
+    original = function
+    if (blocks := sys.modules.get("tierup._python_calls")) is not None and hasattr(function, "__code__") and config.tier != "off":
+        function = blocks.expanded(function)
+    checked = options.get("checked") and hasattr(function, "__code__")
+    if checked:
+        from . import _checked
+        _checked.refuse(function, signatures, options, fallback)
+    specialised = options.get("specialize") and hasattr(function, "__code__") and _specialised(function, options["specialize"])
+    if "tierup._opaque" in sys.modules and sys.modules["tierup._opaque"].is_opaque(function):
+        raise TypeError(f"{function.__qualname__}() is opaque: call it from a function that is compiled")
     if config.tier == "off" and hasattr(function, "__code__"):
-        return function
-    engine = _engine_options(options)
+        return _checked.wrap(function) if checked else function
+    engine = _engine_options(options, fallback)
+    if checked:
+        engine["checked"] = _checked.says_result(function)
+    if specialised:
+        engine["specialize"] = specialised
     if locals:
         if engine["force_python"]:
             _warn("types given by locals= mean nothing to a function that Python runs")
         else:
             engine["locals"] = local_types(function, locals)
+    engine.update(alone if alone is not None else {"lift": options})
     d = _tierup.make_dispatcher(function, fallback or bool(_watchers), engine)
-    for watch in _watchers:
+    for watch in _watchers if alone is None else ():
         watch(d)
     attributes = d.__dict__
     for name in ("__module__", "__name__", "__qualname__", "__doc__"):
         attributes[name] = getattr(function, name)
     attributes.update(function.__dict__)
-    attributes["__wrapped__"] = attributes["py_func"] = function
+    attributes["__wrapped__"] = attributes["py_func"] = original
     _live[id(d)] = ref(d, lambda _, key=id(d): _live.pop(key, None))
     attributes["targetoptions"] = {**options, "nopython": not fallback}
     attributes["locals"] = dict(locals or {})
@@ -194,6 +244,16 @@ def pndindex(*shape):
     return numpy.ndindex(*shape)
 
 
+def unroll(xs):
+    """Gives `xs`; in compiled code the loop over it is written out, turn by turn, each with types of its own."""
+    return xs
+
+
+def static(x):
+    """Gives `x`, which compiled code knows when it is compiled: there is code of its own for each value of a parameter."""
+    return x
+
+
 def reveal_type(x):
     """Gives `x`; in compiled code its type is noted for `tierup.testing.take_revealed`."""
     return x
@@ -214,28 +274,38 @@ _CAPABILITIES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 120, 121)
 def _known(self):
     """Argument types, result type and reason why it is not compiled, of every overload. Declared ones that were compiled again, since a global changed, count once."""
     declared, found = [args for args, _ in self.__dict__.get("_declared", [])], []
-    for args, ret, why in _tierup.overloads(self):
-        if args not in declared or all(args != other for other, _, _ in found):
-            found.append((args, ret, why))
+    for (args, ret, why), values in zip(_tierup.overloads(self), _tierup.overload_values(self), strict=False):
+        if args not in declared or all(args != other for other, *_ in found):
+            found.append((args, ret, why, values))
     return found
+
+
+def _types(args, values):
+    """Argument types, with the values of those that code is for."""
+    from . import types
+    found = [types.from_text(t) for t in args]
+    if any(values):
+        from ._kinds import valued
+        found = [valued(t, v[0]) if v else t for t, v in zip(found, values, strict=True)]
+    return tuple(found)
 
 
 def _signatures(self):
     """Argument types of every overload, in the order of their making."""
-    from . import types
-    return [tuple(types.from_text(t) for t in args) for args, _, _ in _known(self)]
+    return [_types(args, values) for args, _, _, values in _known(self)]
 
 
 def _nopython_signatures(self):
     """Signatures of every overload that is compiled, with the types of results."""
     from . import types
-    return [types.Signature(types.from_text(ret), [types.from_text(t) for t in args]) for args, ret, why in _known(self) if why is None]
+    return [types.Signature(types.from_text(ret), _types(args, values)) for args, ret, why, values in _known(self) if why is None]
 
 
 def _overloads(self):
     """What is known of each overload, by argument types."""
     from . import types
-    return {tuple(types.from_text(t) for t in args): types.Overload(self, i, args, ret, why) for i, (args, ret, why) in enumerate(_tierup.overloads(self))}
+    found = enumerate(zip(_tierup.overloads(self), _tierup.overload_values(self), strict=False))
+    return {_types(args, values): types.Overload(self, i, args, ret, why) for i, ((args, ret, why), values) in found}
 
 
 def inspect(self, level="typed", signature=None, *, capability=90):
@@ -299,7 +369,8 @@ def inspect_types(self, file=None, signature=None, **_):
 
 def _same(args, signature):
     from . import types
-    return tuple(types.from_text(t) for t in args) == types.signatures(signature)[0][0]
+    # Code for values is found by the types of these too.
+    return [types.from_text(t) for t in args] == [getattr(t, "literal_type", t) for t in types.signatures(signature)[0][0]]
 
 
 def explain(self, signature=None):

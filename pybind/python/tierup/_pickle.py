@@ -33,6 +33,14 @@ def _state(function):
     return _globals(function), function.__defaults__, function.__kwdefaults__, tuple(c.cell_contents for c in function.__closure__ or ())
 
 
+def _declared(function, options):
+    """The annotations, where they are checked."""
+    if not options.get("checked"):
+        return {}
+    from ._annotations import hints
+    return hints(function)
+
+
 def _of_mark(mark):
     """The dispatcher that has this mark. The one that was pickled may have captured other values since, or see others; one that came out of a pickle has them to itself."""
     d = _marked.get(mark)
@@ -51,7 +59,7 @@ def reduce(d):
         return _by_name, (function.__module__, function.__qualname__)
     state = _state(function)
     return _by_code, (marshal.dumps(function.__code__), state[0], function.__name__, function.__qualname__, function.__module__, *state[1:], options, d.locals, function.__doc__,
-                      d.__dict__.get("_declared", []), _tierup.can_compile(d), _mark(d, state))
+                      d.__dict__.get("_declared", []), _tierup.can_compile(d), _mark(d, state), _declared(function, options))
 
 
 def reduce_ufunc(f):
@@ -141,7 +149,7 @@ def _by_name(module, qualname):
     return found
 
 
-def _by_code(code, values, name, qualname, module, defaults, kwdefaults, closure, options, locals, doc, signatures, can_compile, mark):
+def _by_code(code, values, name, qualname, module, defaults, kwdefaults, closure, options, locals, doc, signatures, can_compile, mark, annotations):
     known = _of_mark(mark)
     if known is not None:
         return known
@@ -150,6 +158,7 @@ def _by_code(code, values, name, qualname, module, defaults, kwdefaults, closure
         space[key] = importlib.import_module(value.name) if isinstance(value, _Module) else value
     function = types.FunctionType(marshal.loads(code), space, name, defaults, tuple(types.CellType(v) for v in closure))
     function.__kwdefaults__, function.__qualname__, function.__module__, function.__doc__ = kwdefaults, qualname, module, doc
+    function.__annotations__ = annotations
     d = jit(locals=locals, **options)(function)
     for key, value in values.items():
         if isinstance(value, _Itself):

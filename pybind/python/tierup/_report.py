@@ -77,6 +77,11 @@ class Explanation(_Page):
         for i, (args, ret, why) in enumerate(_tierup.overloads(dispatcher)):
             if signature is None or _same(args, signature):
                 self.overloads.append(_overload(dispatcher, i, args, ret, why, details=True))
+        # Why Python ran it with arguments that there is no overload for, and the loops that were cut out of what Python runs, each with its explanation.
+        self.refusal, self.loops = _tierup.refusal(dispatcher), []
+        if self.refusal is not None or any(o["python"] for o in self.overloads):
+            from ._lifting import loops_of
+            self.loops = [(loop, Explanation(loop.dispatcher)) for loop in loops_of(_tierup.in_python(dispatcher))]
 
     def _at(self, place):
         file, line = place[0], place[1]
@@ -104,12 +109,29 @@ class Explanation(_Page):
             yield "vectorised", [f"{self._at(p)}: {text}" for p, (text, _) in o["loops"].items()] or ["there are no innermost loops"]
         checks = [f"{self._at(p)}" + (": only where the test in front of the loop fails" if p[2] else "") for p in facts["checks"]]
         yield "indices that are checked", checks or ["none"]
+        if facts["streams"]:
+            yield "fusion-boundary", [f"{self._at(p)}: a generator keeps its frame: {p[2]}" for p in facts["streams"]]
         yield "allocations", [f"{self._at(p)}: {p[2]}" + (", in a loop" if p[3] else "") for p in facts["allocations"]] or ["none"]
 
+    def _loop_rows(self):
+        """(heading, texts) of the loops that were cut out: what any form of a loop was compiled for, and why the last one was left to Python."""
+        forms = {}
+        for loop, e in self.loops:
+            forms.setdefault(loop.line, []).append((loop, e))
+        for line, found in forms.items():
+            texts = [f"compiled for ({', '.join(o['args'])}), tier {_tier_text(o)}" for _, e in found for o in e.overloads if not o["python"]]
+            reasons = [e.refusal or next((o["python"].splitlines()[0] for o in e.overloads if o["python"]), None) for _, e in found]
+            if reasons[-1] is not None or not texts and any(reasons):
+                why = next(r for r in reversed(reasons) if r is not None)
+                texts.append(("else " if texts else "") + f"run by Python: {why}")
+            yield f"loop at line {line}", texts or ["not reached with all its variables set" if any(loop.doubtful for loop, _ in found) else "not reached yet"]
+
     def __str__(self):
-        if not self.overloads:
+        if not self.overloads and self.refusal is None:
             return f"{self.name}: not compiled yet"
         lines = []
+        if not self.overloads:
+            lines += [self.name, f"  tier: plain Python: {self.refusal}"]
         for o in self.overloads:
             lines.append(_title(self.name, o))
             for heading, texts in self._rows(o):
@@ -118,6 +140,7 @@ class Explanation(_Page):
                 else:
                     lines.append(f"  {heading}:")
                     lines += [f"    {t}" for t in texts]
+        lines += [f"  {heading}: {t}" for heading, texts in self._loop_rows() for t in texts]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -127,14 +150,20 @@ class Explanation(_Page):
 
     def _repr_html_(self):
         if not self.overloads:
-            return f"<p>{html.escape(str(self))}</p>"
+            return "".join(f"<p>{html.escape(line)}</p>" for line in str(self).splitlines())
         parts = []
         for o in self.overloads:
             parts.append(f"<h4><code>{html.escape(_title(self.name, o))}</code></h4><table>")
             for heading, texts in self._rows(o):
-                parts.append(f"<tr><th style='text-align:left;vertical-align:top'>{html.escape(heading)}</th><td style='text-align:left'>{'<br>'.join(map(html.escape, texts))}</td></tr>")
+                parts.append(_row(heading, texts))
             parts.append("</table>")
+        if self.loops:
+            parts += ["<table>", *(_row(heading, texts) for heading, texts in self._loop_rows()), "</table>"]
         return "".join(parts)
+
+
+def _row(heading, texts):
+    return f"<tr><th style='text-align:left;vertical-align:top'>{html.escape(heading)}</th><td style='text-align:left'>{'<br>'.join(map(html.escape, texts))}</td></tr>"
 
 
 def _title(name, o):

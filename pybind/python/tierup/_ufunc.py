@@ -40,9 +40,6 @@ def _options(options, what):
 def _target(target, what):
     if target not in _TARGETS:
         raise ValueError(f"{what} has the targets {', '.join(_TARGETS)}, not {target!r}")
-    if target == "cuda":
-        from .errors import UnsupportedError
-        raise UnsupportedError(f"{what}(target='cuda') does not exist yet: use target='cpu' or 'parallel'")
 
 
 def _identity(identity):
@@ -492,7 +489,18 @@ def _signature_list(what):
     return types.signatures(list(what) if isinstance(what, (list, tuple)) else what)
 
 
+def _only_options(what, given):
+    """Refuses what ufuncs of a device do not have."""
+    for name, value in given.items():
+        if value is not None and value != ():
+            raise NotImplementedError(f"{what}(target='cuda') has no {name}=")
+
+
 def _vectorized(function, signatures, target, identity, options):
+    if target == "cuda":
+        from .cuda._ufuncs import vectorized
+        _only_options("vectorize", {"identity": identity})
+        return vectorized(function, signatures, options)
     if config.tier == "off":
         return np.vectorize(function)
     b = _Elementwise(function, signatures, target, identity, options)
@@ -517,6 +525,10 @@ def guvectorize(*args, target="cpu", identity=None, writable_args=(), is_dynamic
 
 
 def _generalised(function, signatures, layout, target, identity, options, writable_args, dynamic):
+    if target == "cuda":
+        from .cuda._ufuncs import generalised
+        _only_options("guvectorize", {"identity": identity, "writable_args": writable_args})
+        return generalised(function, signatures, core_dimensions(layout), options)
     if config.tier == "off":
         from .errors import UnsupportedError
         raise UnsupportedError("guvectorize has no form that runs without compiling: a kernel writes its results, which Python's own vectorize does not do")

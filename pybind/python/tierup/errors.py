@@ -95,13 +95,21 @@ class NumbaSystemWarning(TierupWarning):
     """The machine or its libraries are not what was expected."""
 
 
+class IntegerOverflow(BaseException):
+    """An integer outgrew 64 bits in a loop of a function that Python runs. It passes by the handlers of the program, which Python would not have come to, and leaves the function as
+    an OverflowError, unless Python can run the loop again."""
+
+
 def warn_doubt(text, file, line):
     """A note about code that is compiled but may not be meant, at its place."""
     warnings.warn_explicit(TierupWarning(text), TierupWarning, file or "tierup", line, "tierup")
 
 
-def warn_fallback(function, text):
-    """One note for a function that Python runs, at the place of its definition."""
-    code = function.__code__
-    message = f"{function.__qualname__}() runs as plain Python: {text}"
+def warn_fallback(function, text, instead):
+    """One note for a function that Python runs, at the place of its definition; `instead` is what Python runs in its place."""
+    from ._lifting import loops_of
+    code, lines = function.__code__, list(dict.fromkeys(str(loop.line) for loop in loops_of(instead)))
+    s = "s" * (len(lines) > 1)
+    loops = f", its loop{s} at line{s} {', '.join(lines)} compiled where types allow" if lines else ""
+    message = f"{function.__qualname__}() runs as plain Python{loops}: {text}"
     warnings.warn_explicit(TierupWarning(message), TierupWarning, code.co_filename, code.co_firstlineno, function.__module__ or "tierup")

@@ -10,6 +10,9 @@ import operator as _operator
 import weakref as _weakref
 
 from . import _tierup
+from ._signatures import Overload, Signature, signature  # noqa: F401
+from ._type_texts import from_text
+from ._type_texts import record_text as _record_text
 
 _known = _weakref.WeakValueDictionary()
 _codes = _itertools.count()
@@ -19,18 +22,29 @@ class _OnceEach(type):
     """There is one object for each type that is alive, so `is` works as `==` does, also for those that come out of a pickle."""
 
     def __call__(cls, *args, **named):
-        made = super().__call__(*args, **named)
-        found = _known.setdefault((cls, *made._parts()), made)
-        if found is made:
-            made._code = next(_codes)
-        return found
+        return _once(super().__call__(*args, **named))
+
+
+def _once(made):
+    """The one object of a type."""
+    found = _known.setdefault((_builtins.type(made), *made._parts()), made)
+    if found is made:
+        made._code = next(_codes)
+    return found
+
+
+def _rebuilt(cls, state):
+    """A type of a class of the program's, out of a pickle."""
+    made = cls.__new__(cls)
+    made.__dict__.update(state)
+    return _once(made)
 
 
 class Type(metaclass=_OnceEach):
     """Base of all types. `_tierup_type_` is what the compiler calls it, `_code` a number that no other type has had in this process."""
 
-    def __init__(self, text):
-        self._tierup_type_ = text
+    def __init__(self, name):
+        self._tierup_type_ = name
 
     def _parts(self):
         """What tells it from other types of its class."""
@@ -45,7 +59,7 @@ class Type(metaclass=_OnceEach):
         return _STRONG.get(self._tierup_type_, self._tierup_type_)
 
     def __eq__(self, other):
-        return isinstance(other, Type) and self.key == other.key
+        return isinstance(other, Type) and self.key == other.key and (_builtins.type(self) is _builtins.type(other) or self.__module__ == other.__module__ == __name__)
 
     def __hash__(self):
         return hash(self.key)
@@ -62,13 +76,79 @@ class Type(metaclass=_OnceEach):
         return Array(self, *_array_of(index))
 
     def __reduce__(self):
-        return from_text, (self._tierup_type_,)
+        if self.__module__ == __name__ and not isinstance(self, Dummy):
+            return from_text, (self._tierup_type_,)
+        return _rebuilt, (_builtins.type(self), {name: value for name, value in self.__dict__.items() if name != "_code"})
 
     def is_precise(self):
         return True
 
+    @property
+    def is_internal(self):
+        """Whether it is none of a program's own."""
+        return self.__module__.startswith("tierup.")
 
-class Number(Type):
+
+# What typing functions ask of types (`isinstance`), as Numba groups them.
+
+
+class Dummy(Type):
+    """A type without values of its own in compiled code, or one that is only known by name."""
+
+
+class Opaque(Dummy):
+    """A type that is only known by name: modules, ranges of other libraries."""
+
+
+class Hashable(Type):
+    """Values that may be keys."""
+
+
+class Callable(Type):
+    """What can be called."""
+
+
+class IterableType(Type):
+    """What a loop goes through."""
+
+
+class Sized(Type):
+    """What has a length."""
+
+
+class ConstSized(Sized):
+    """What has a length that its type says."""
+
+
+class Container(Sized, IterableType):
+    """What holds elements."""
+
+
+class Sequence(Container):
+    """Containers whose elements have numbers."""
+
+
+class MutableSequence(Sequence):
+    """Those that may change."""
+
+
+class ArrayCompatible(Type):
+    """What functions on arrays take as one."""
+
+
+class Buffer(IterableType, ArrayCompatible):
+    """Memory with elements at regular places."""
+
+    def __init__(self, dtype, ndim, layout, readonly=False, name=None):
+        self.dtype, self.ndim, self.layout, self.mutable = dtype, ndim, layout, not readonly
+        super().__init__(name or f"{_builtins.type(self).__name__}({dtype}, {ndim}d, {layout})")
+
+
+class DTypeSpec(Type):
+    """What says the type of an array's elements."""
+
+
+class Number(Hashable):
     """A scalar. Calling it with a number converts that, calling it with types gives a signature. Types of one kind are ordered by their width."""
 
     def __init__(self, text, bits):
@@ -103,7 +183,7 @@ class Number(Type):
 
 
 class Boolean(Number):
-    pass
+    """`bool`."""
 
 
 class Integer(Number):
@@ -136,7 +216,7 @@ class Complex(Number):
     pass
 
 
-class Array(Type):
+class Array(Buffer):
     """An array of `ndim` dimensions; `layout` is C, F or A (strided)."""
 
     def __init__(self, dtype, ndim, layout="A", readonly=False, name=None, aligned=True):
@@ -144,7 +224,7 @@ class Array(Type):
             raise ValueError(f"the layout of an array type is C, F or A, not {layout!r}")
         layout = "C" if ndim <= 1 and layout == "F" else layout
         self.dtype, self.ndim, self.layout, self.mutable, self.aligned = dtype, ndim, layout, not readonly, aligned
-        super().__init__(f"array({_text(dtype, strong=True)}, {ndim}d, {layout}{', readonly' if readonly else ''})")
+        Type.__init__(self, f"array({_text(dtype, strong=True)}, {ndim}d, {layout}{', readonly' if readonly else ''})")
 
     def _parts(self):
         return *super()._parts(), self.aligned
@@ -195,7 +275,7 @@ class RawPointer(Type):
         return RawPointer, (self._name,)
 
 
-class BaseTuple(Type):
+class BaseTuple(ConstSized, Hashable):
     def __init__(self, types):
         if isinstance(types, Type):
             raise _bad(f"Argument 'types' is not iterable: write Tuple(({types},)) for the tuple of one {types}")
@@ -207,11 +287,13 @@ class BaseTuple(Type):
     def from_types(cls, types):
         """The tuple type of these members: a UniTuple where they are all the same."""
         types = tuple(map(as_type, types))
-        return UniTuple(types[0], len(types)) if types and len({t._tierup_type_ for t in types}) == 1 else Tuple(types)
+        return UniTuple(types[0], len(types)) if types and len({(t._tierup_type_, t.key) for t in types}) == 1 else Tuple(types)
 
     @property
     def key(self):
-        return f"tuple({', '.join(_text(t, strong=True) for t in self.types)})"
+        keys = [_text(t, strong=True) for t in self.types]
+        # Types that say values have other keys than texts.
+        return f"tuple({', '.join(keys)})" if all(isinstance(k, str) for k in keys) else (BaseTuple, *keys)
 
     def __len__(self):
         return self.count
@@ -227,7 +309,7 @@ class Tuple(BaseTuple):
     """`Tuple((int64, float64))`."""
 
 
-class UniTuple(BaseTuple):
+class UniTuple(BaseTuple, Sequence):
     """`UniTuple(int64, 3)`."""
 
     def __init__(self, dtype, count):
@@ -235,7 +317,7 @@ class UniTuple(BaseTuple):
         super().__init__((dtype,) * count)
 
 
-class List(Type):
+class List(MutableSequence):
     def __init__(self, dtype, reflected=False):
         self.dtype, self.reflected = as_type(dtype), reflected
         super().__init__(f"list({_text(dtype)})")
@@ -256,7 +338,7 @@ class List(Type):
         return self.dtype if isinstance(index, _builtins.int) else super().__getitem__(index)
 
 
-class DictType(Type):
+class DictType(IterableType):
     """`DictType(unicode_type, float64)`: dicts of such keys and values."""
 
     def __init__(self, keyty, valty):
@@ -271,14 +353,176 @@ class DictType(Type):
 class Optional(Type):
     def __init__(self, type):
         self.type = as_type(type)
-        super().__init__(f"optional({_text(type)})")
+
+    def _parts(self):
+        return (self.type,)
+
+    @property
+    def _tierup_type_(self):
+        return f"optional({_text(self.type)})"
 
     @property
     def key(self):
         return f"optional({_text(self.type, strong=True)})"
 
 
-class DType(Type):
+class Record(Type):
+    """The elements of a structured array, by its dtype: `from_dtype(np.dtype([("x", "f8"), ("n", "i4")]))`; `[:]` behind it is the type of such arrays. As an argument it is a record by itself."""
+
+    def __init__(self, text, dtype=None):
+        self._text, self.dtype = text, dtype
+
+    def _parts(self):
+        return (self._text,)
+
+    @property
+    def _tierup_type_(self):
+        # What compiled code has of it is a view of its place.
+        return f"array({self._text}, 0d, C)"
+
+    @property
+    def key(self):
+        return self._text
+
+    @property
+    def name(self):
+        return self._text
+
+    def __repr__(self):
+        return self._text
+
+    def __reduce__(self):
+        return from_text, (self._text,)
+
+    @classmethod
+    def of(cls, dtype):
+        return cls(_record_text(dtype), dtype)
+
+    @classmethod
+    def make_c_struct(cls, name_types):
+        """Records of these fields, pairs of a name and a type, as C lays them out."""
+        import numpy
+        parts = [(name, t.dtype.dtype if isinstance(t, NestedArray) else as_dtype(as_type(t)), *([t.shape] if isinstance(t, NestedArray) else [])) for name, t in name_types]
+        return cls.of(numpy.dtype(parts, align=True))
+
+    @property
+    def size(self):
+        return self.dtype.itemsize
+
+    @property
+    def aligned(self):
+        return self.dtype.isalignedstruct
+
+    @property
+    def members(self):
+        """Pairs of names and types, in order."""
+        return [(name, self.typeof(name)) for name in self.dtype.names]
+
+    def typeof(self, name):
+        """What the field of that name holds."""
+        return from_dtype(self.dtype.fields[name][0])
+
+    def offset(self, name):
+        return self.dtype.fields[name][1]
+
+    def __len__(self):
+        return len(self.dtype.names)
+
+
+class NestedArray(Type):
+    """A field of records that is an array."""
+
+    def __init__(self, dtype, shape):
+        self.dtype, self.shape = as_type(dtype), tuple(shape)
+        self.ndim = len(self.shape)
+        super().__init__(f"array({_text(self.dtype, strong=True)}, {self.ndim}d, C)")
+
+    def _parts(self):
+        return self.dtype.key, self.shape
+
+    @property
+    def key(self):
+        return f"{_text(self.dtype, strong=True)}[{', '.join(map(str, self.shape))}]"
+
+    def __reduce__(self):
+        return NestedArray, (self.dtype, self.shape)
+
+
+class ClassInstanceType(Type):
+    """Objects of a class in native memory, a `jitclass` or a `tierup.struct`. The compiler's name for it is made when it is first asked for, for fields may be declared later."""
+
+    def __init__(self, cls):
+        self.cls = cls
+
+    def _parts(self):
+        return (self.cls,)
+
+    @property
+    def _tierup_type_(self):
+        return _tierup.declared_type(self.cls)
+
+    @property
+    def class_type(self):
+        return self.cls.class_type
+
+    @property
+    def key(self):
+        return self.cls
+
+    @property
+    def name(self):
+        return f"instance of {self.cls.__qualname__}"
+
+    @property
+    def struct(self):
+        """What each field holds, by name."""
+        return {name: as_type(t) for name, t in self.cls._tierup_annotations_().items()}
+
+    def __repr__(self):
+        return self.name
+
+    def __reduce__(self):
+        return ClassInstanceType, (self.cls,)
+
+
+class DeferredType(Type):
+    """A type that is said later (`define`): for fields that hold objects of the class that is being made."""
+
+    def __init__(self):
+        self._said = None
+
+    def _parts(self):
+        return (_builtins.id(self),)
+
+    def define(self, t):
+        if self._said is not None:
+            raise TypeError("deferred type already defined")
+        if not isinstance(t, Type):
+            raise TypeError(f"arg is not a Type; got {_builtins.type(t)}")
+        self._said = t
+
+    def get(self):
+        if self._said is None:
+            raise RuntimeError("deferred type not defined")
+        return self._said
+
+    @property
+    def _tierup_type_(self):
+        return self.get()._tierup_type_
+
+    @property
+    def key(self):
+        return (DeferredType, _builtins.id(self)) if self._said is None else self._said.key
+
+    @property
+    def name(self):
+        return "deferred type" if self._said is None else self._said.name
+
+    def __repr__(self):
+        return self.name
+
+
+class DType(Callable, DTypeSpec, Opaque):
     """The type of `np.dtype("float64")`, and of the class `np.float64`: compiled code tells them not apart. In brackets it is what its numbers are there, an array type."""
 
     def __init__(self, dtype):
@@ -289,7 +533,7 @@ class DType(Type):
         return self.dtype[index]
 
 
-class FunctionType(Type):
+class FunctionType(Callable):
     """A function as an argument, by its signature: `FunctionType(float64(float64))`, or the signature itself where an argument's type is wanted.
 
     A function is compiled anew for each function that it is given, so signatures with such a type are compiled when they are first called.
@@ -303,8 +547,31 @@ class FunctionType(Type):
         return FunctionType, (self.signature,)
 
 
-class Opaque(Type):
-    """A type that is only known by name: functions, modules, ranges."""
+class UnicodeType(IterableType, Hashable):
+    """`str`."""
+
+
+class Bytes(Buffer):
+    """`bytes`."""
+
+    ndim, layout, mutable = 1, "C", False
+
+    def __init__(self, name):
+        Type.__init__(self, name)
+
+    @property
+    def dtype(self):
+        return uint8
+
+
+class ByteArray(Bytes):
+    """`bytearray`."""
+
+    mutable = True
+
+
+class EllipsisType(Opaque):
+    """The type of `...`."""
 
 
 class NoneType(Opaque):
@@ -313,60 +580,6 @@ class NoneType(Opaque):
 
 class PyObject(Opaque):
     """Any object: what arguments and results of functions are that Python runs, `jit(pyobject(pyobject), forceobj=True)`. Compiled code has no such values."""
-
-
-class Signature:
-    """Argument types and the result type, which may be None for "whatever it gives"."""
-
-    def __init__(self, return_type, args):
-        self.return_type, self.args = return_type, tuple(args)
-
-    def __repr__(self):
-        return f"({', '.join(map(repr, self.args))}) -> {self.return_type}"
-
-    def __eq__(self, other):
-        return isinstance(other, Signature) and (self.return_type, self.args) == (other.return_type, other.args)
-
-    def __hash__(self):
-        return hash((self.return_type, self.args))
-
-    def __iter__(self):
-        return iter((self.return_type, self.args))
-
-
-class Overload:
-    """What is known of one compiled combination of argument types."""
-
-    def __init__(self, dispatcher, index, args, ret, why):
-        self._dispatcher, self._index = dispatcher, index
-        self.signature = Signature(from_text(ret), [from_text(t) for t in args])
-        self.fallback_reason = why
-
-    @property
-    def objectmode(self):
-        """Whether Python runs it."""
-        return self.fallback_reason is not None
-
-    @property
-    def compile_times(self):
-        """Seconds by phase."""
-        found = _tierup.compile_times(self._dispatcher, self._index)
-        return dict(zip(("infer", "lower", "optimise", "backend"), found[0])) if found else {}
-
-    @property
-    def code_size(self):
-        found = _tierup.compile_times(self._dispatcher, self._index)
-        return found[1] if found else 0
-
-    def inspect(self, level="typed"):
-        return _tierup.inspect(self._dispatcher, self._index, level)
-
-    def __repr__(self):
-        return f"<overload {self.signature}{'' if self.fallback_reason is None else ', plain Python'}>"
-
-
-def signature(return_type, *args):
-    return Signature(return_type, args)
 
 
 def _text(t, strong=False):
@@ -398,9 +611,9 @@ int8, int16, int32, int64 = (Integer(f"int{n}", n) for n in (8, 16, 32, 64))
 uint8, uint16, uint32, uint64 = (Integer(f"uint{n}", n) for n in (8, 16, 32, 64))
 float32, float64 = Float("float32", 32), Float("float64", 64)
 complex64, complex128 = Complex("complex64", 64), Complex("complex128", 128)
-unicode_type = string = Opaque("str")
-bytes_type, bytearray_type = Opaque("bytes"), Opaque("bytearray")
-ellipsis = Opaque("ellipsis")
+unicode_type = string = UnicodeType("str")
+bytes_type, bytearray_type = Bytes("bytes"), ByteArray("bytearray")
+ellipsis = EllipsisType("ellipsis")
 py_int, py_float, py_complex = Integer("int", 64), Float("float", 64), Complex("complex", 128)
 
 pyobject = ffi_forced_object = PyObject("pyobject")
@@ -428,9 +641,8 @@ u1, u2, u4, u8 = uint8, uint16, uint32, uint64
 f4, f8, c8, c16 = float32, float64, complex64, complex128
 
 optional = Optional
+deferred_type = DeferredType
 ListType = List
-# Numba's class of types without values in compiled code.
-Dummy = Opaque
 NumberClass = DType
 
 _SCALARS = {t._tierup_type_: t for t in (none, boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, complex64, complex128,
@@ -440,8 +652,25 @@ __all__ = [n for n, v in globals().items() if not n.startswith("_") and (isinsta
     "Signature", "signature", "typeof", "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain", "number_domain"]
 
 
+# What a program says of its own classes (`extending.typeof_impl`).
+_typeof_functions = {}
+
+
+def _typeof_function(cls):
+    """The function that gives the types of a class's instances; None where there is none."""
+    return next((_typeof_functions[c] for c in cls.__mro__ if c in _typeof_functions), None) if _typeof_functions else None
+
+
 def typeof(obj):
     """The type that compiled code gives `obj`."""
+    if _typeof_functions:
+        function = _typeof_function(_builtins.type(obj))
+        if function is not None:
+            return function(obj, None)
+        if hasattr(obj, "_tierup_known_"):
+            return obj._tierup_known_
+    if isinstance(obj, _tierup.Struct):
+        return ClassInstanceType(_builtins.type(obj))
     return from_text(_tierup.type_text(obj))
 
 
@@ -459,6 +688,8 @@ def as_type(obj):
         pass
     if isinstance(obj, str):
         return _evaluate(obj)
+    if isinstance(obj, _builtins.type) and issubclass(obj, _tierup.Struct):
+        return ClassInstanceType(obj)
     import numpy
     return from_dtype(numpy.dtype(obj))
 
@@ -466,53 +697,28 @@ def as_type(obj):
 def from_dtype(dtype):
     """The scalar type of a NumPy dtype."""
     import numpy
-    found = _SCALARS.get(numpy.dtype(dtype).name)
+    dtype = numpy.dtype(dtype)
+    if dtype.names is not None:
+        return Record.of(dtype)
+    if dtype.subdtype is not None:
+        return NestedArray(from_dtype(dtype.subdtype[0]), dtype.subdtype[1])
+    found = _SCALARS.get(dtype.name)
     if found is None:
         raise _bad(f"compiled code has no type for dtype {dtype}")
     return found
 
 
 def as_dtype(t):
-    """The NumPy dtype of a scalar type."""
+    """The NumPy dtype of a scalar type, or of records."""
     import numpy
+    if isinstance(t, Record):
+        return t.dtype
     return numpy.dtype(_NUMPY.get(t.key, t.key))
-
-
-def from_text(text):
-    """The type that the compiler prints as `text`."""
-    if text in _SCALARS:
-        return _SCALARS[text]
-    head, _, rest = text.partition("(")
-    if rest.endswith(")"):
-        parts = _split(rest[:-1])
-        if head == "array":
-            return Array(from_text(parts[0]), _builtins.int(parts[1][:-1]), parts[2], "readonly" in parts[3:])
-        if head == "tuple":
-            return BaseTuple.from_types([from_text(p) for p in parts])
-        if head == "list":
-            return List(from_text(parts[0]))
-        if head == "dict":
-            return DictType(*map(from_text, parts))
-        if head == "optional":
-            return Optional(from_text(parts[0]))
-        if head == "dtype":
-            return DType(from_text(parts[0]))
-    return Opaque(text)
-
-
-def _split(text):
-    parts, depth, start = [], 0, 0
-    for i, c in enumerate(text):
-        depth += (c == "(") - (c == ")")
-        if c == "," and depth == 0:
-            parts.append(text[start:i].strip())
-            start = i + 1
-    return [*parts, text[start:].strip()] if text.strip() else []
 
 
 def is_foreign(t):
     """Whether compiled code has no values of a type."""
-    return isinstance(t, Opaque) and (t is pyobject or t._tierup_type_ not in _SCALARS)
+    return isinstance(t, Dummy) and (t is pyobject or t._tierup_type_ not in _SCALARS)
 
 
 def holds_function(t):
@@ -558,3 +764,11 @@ def signatures(what):
         return [(tuple(as_type(t) for t in args), None if ret is None else as_type(ret))]
     except TypeError as e:
         raise _bad(f"{original!r} is no signature: {e}") from None
+
+
+def __getattr__(name):
+    """The rest of Numba's names, which only typing functions ask for."""
+    from . import _kinds
+    if name in _kinds.NAMES:
+        return getattr(_kinds, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,21 +4,29 @@
 use super::memory::Memory;
 use super::protocol::{BoxCx, Class, Convert, Frame, Lenience, Obj};
 use super::{Constructor, Plan, Purpose, recognise};
-use crate::errors::{Failure, bug};
+use crate::errors::Failure;
 use crate::npy::{self, PyArrayObject};
-use crate::{overrides, wording};
+use crate::{overrides, record_types, wording};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use std::sync::atomic::Ordering;
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::elem::Elem;
 use tierup_core::layout::MemBlock;
+use tierup_core::types::record::lie_alike;
 use tierup_core::types::{Access, ArrayType, Kind, Layout, Type};
 use tierup_runtime::object::release;
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
         let Some(n) = npy::get(obj.py())? else { return Ok(None) };
+        // SAFETY: both are live type objects; an instance of `void` begins with the struct.
+        unsafe {
+            if ffi::PyType_IsSubtype(ffi::Py_TYPE(obj.as_ptr()), n.void_type) != 0 {
+                return type_of_void(obj).map(Some);
+            }
+        }
         // SAFETY: both are live type objects.
         if unsafe { ffi::PyType_IsSubtype(ffi::Py_TYPE(obj.as_ptr()), n.array_type) } == 0 {
             return Ok(None);
@@ -49,6 +57,14 @@ fn type_of_array(obj: &Bound<'_, PyAny>, n: &npy::Numpy) -> Result<Type, Failure
         return Ok(t.ty());
     }
     let dtype = obj.getattr("dtype")?;
+    if let Some(records) = record_type(&dtype)? {
+        let a = obj.as_ptr().cast::<PyArrayObject>();
+        // SAFETY: `obj` is an ndarray.
+        let (nd, flags) = unsafe { ((*a).nd, (*a).flags) };
+        let access = access_of(flags);
+        let (ndim, layout) = (nd as u8, if nd == 0 { Layout::C } else { npy::layout_of(flags) });
+        return Ok(ArrayType { dtype: records, ndim, layout, access }.ty());
+    }
     let (text, kind): (String, String) = (dtype.str()?.extract()?, dtype.getattr("kind")?.extract()?);
     let swapped = !dtype.getattr("isnative")?.extract::<bool>()?;
     let d = Diagnostic::new(
@@ -63,6 +79,32 @@ fn type_of_array(obj: &Bound<'_, PyAny>, n: &npy::Numpy) -> Result<Type, Failure
         _ => d.help("bool, integers, float32, float64, complex64 and complex128 are supported"),
     }
     .into())
+}
+
+/// The records of a dtype; a refusal where one of its fields is no number.
+fn record_type(dtype: &Bound<'_, PyAny>) -> Result<Option<Type>, Failure> {
+    record_types::of_dtype(dtype).map_err(|e| {
+        let text = format!("compiled code cannot take this: {}", e.value(dtype.py()));
+        recognise::unsupported(text, "pass views of the fields that the function needs: a['x']")
+    })
+}
+
+/// A record by itself: a view without dimensions.
+fn type_of_void(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
+    let dtype = obj.getattr("dtype")?;
+    let Some(records) = record_type(&dtype)? else {
+        return Err(recognise::unsupported(
+            "compiled code cannot take a numpy.void without fields",
+            "pass its bytes",
+        ));
+    };
+    // SAFETY: an instance of `numpy.void`.
+    let access = access_of(unsafe { (*obj.as_ptr().cast::<npy::PyVoid>()).flags });
+    Ok(ArrayType { dtype: records, ndim: 0, layout: Layout::C, access }.ty())
+}
+
+fn access_of(flags: i32) -> Access {
+    if flags & npy::WRITEABLE == 0 { Access::Read } else { Access::Write }
 }
 
 /// Whether instances of this subclass of ndarray (memmap, a record of provenance) calculate like arrays.
@@ -98,6 +140,9 @@ impl Convert for ArrayPlan {
     unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
         // SAFETY: as required of the caller.
         unsafe {
+            if self.code == RECORDS {
+                return self.write_records(obj, class, out, frame);
+            }
             if !self.admits(obj, class)
                 && !(self.is_lenient(frame.lenience) && self.admits_converted(obj, class))
             {
@@ -119,10 +164,73 @@ impl Convert for ArrayPlan {
     }
 }
 
+/// In the place of the code of elements: they are records.
+const RECORDS: u8 = 254;
+
 impl ArrayPlan {
     fn new(t: Type, purpose: Option<Purpose>) -> Option<ArrayPlan> {
         let Kind::Array(a) = *t else { return None };
-        Some(ArrayPlan { ty: a, code: Elem::of(a.dtype)? as u8, ndim: a.ndim as i32, purpose })
+        let code = if a.dtype.record().is_some() { RECORDS } else { Elem::of(a.dtype)? as u8 };
+        Some(ArrayPlan { ty: a, code, ndim: a.ndim as i32, purpose })
+    }
+
+    /// Whether records of a dtype are those of the type; where arguments are converted, those that lie like them.
+    ///
+    /// # Safety
+    /// A live dtype; the thread is attached.
+    unsafe fn holds_records(&self, descr: *mut npy::Descr, frame: &Frame) -> bool {
+        // SAFETY: as required of the caller.
+        let found = unsafe { record_types::of_descr(descr) };
+        found.is_some_and(|t| {
+            t == self.ty.dtype || self.is_lenient(frame.lenience) && lie_alike(t, self.ty.dtype)
+        })
+    }
+
+    /// An array of records, or a record by itself.
+    ///
+    /// # Safety
+    /// As for [`Convert::unbox`].
+    #[cold]
+    unsafe fn write_records(
+        &self,
+        obj: Obj,
+        class: Class,
+        out: *mut u64,
+        frame: &mut Frame,
+    ) -> Option<*mut u64> {
+        let numpy = npy::loaded()?;
+        let a = obj.cast::<PyArrayObject>();
+        // SAFETY: the object is of the class that is looked at. What a record of NumPy's begins with, its memory and
+        // its dtype, comes where an array has its memory and its dimensions.
+        unsafe {
+            if ffi::PyType_IsSubtype(class, numpy.void_type) != 0 {
+                let void = &*obj.cast::<npy::PyVoid>();
+                let access = access_of(void.flags);
+                if self.ndim != 0
+                    || !self.holds_records(void.descr, frame)
+                    || self.ty.access.join(access) != self.ty.access
+                {
+                    return None;
+                }
+                out.write(frame.block(obj) as u64);
+                out.add(1).write(void.data as u64);
+                if self.ty.access == Access::Either {
+                    out.add(2).write((access == Access::Read) as u64);
+                }
+                return Some(out.add(2 + usize::from(self.ty.access == Access::Either)));
+            }
+            if class != numpy.array_type && !subclass(class) {
+                return None;
+            }
+            let fits = (*a).nd == self.ndim
+                && self.holds_records((*a).descr, frame)
+                && (self.is_lenient(frame.lenience) && self.admits_layout((*a).flags)
+                    || self.ndim == 0
+                    || npy::layout_of((*a).flags) == self.ty.layout);
+            let access = access_of((*a).flags);
+            (fits && self.ty.access.join(access) == self.ty.access)
+                .then(|| self.write(obj, frame.block(obj), out))
+        }
     }
 
     /// Whether `obj`, of class `class`, is such an array.
@@ -182,7 +290,7 @@ impl ArrayPlan {
         match self.purpose {
             Some(Purpose::Element) => true,
             Some(Purpose::Declared) => lenience != Lenience::Exact,
-            None => false,
+            Some(Purpose::GoesOn) | None => false,
         }
     }
     /// A lenient plan takes any layout as strided, and a writable array where no writing is promised.
@@ -247,7 +355,15 @@ unsafe fn array_object(a: &ArrayType, l: *const u64) -> Obj {
         };
         let original =
             if owner.is_null() { std::ptr::null_mut() } else { (*owner).py.cast::<ffi::PyObject>() };
-        if !original.is_null() && is_same(a, original, data, shape, strides, frozen) {
+        let is_record =
+            !original.is_null() && ffi::PyType_IsSubtype(ffi::Py_TYPE(original), numpy.void_type) != 0;
+        if is_record && n == 0 && (*original.cast::<npy::PyVoid>()).data == data && a.dtype.record().is_some()
+        {
+            ffi::Py_INCREF(original);
+            release(owner.cast());
+            return original;
+        }
+        if !original.is_null() && !is_record && is_same(a, original, data, shape, strides, frozen) {
             ffi::Py_INCREF(original);
             release(owner.cast());
             return original;
@@ -262,12 +378,30 @@ unsafe fn array_object(a: &ArrayType, l: *const u64) -> Obj {
         if base.is_null() {
             return base;
         }
-        let Some(num) = npy::type_num(a.dtype) else {
-            ffi::Py_DECREF(base);
-            bug(&format!("an array of {} arrived", a.dtype)).restore(py);
-            return std::ptr::null_mut();
+        let descr = match npy::type_num(a.dtype) {
+            Some(num) => numpy.descr(num),
+            None => match record_types::dtype_of(py, a.dtype) {
+                Ok(dtype) => dtype.into_ptr().cast(),
+                Err(e) => {
+                    ffi::Py_DECREF(base);
+                    e.restore(py);
+                    return std::ptr::null_mut();
+                }
+            },
         };
-        numpy.wrap(num, shape, strides, data, !frozen, base)
+        let array = numpy.wrap(descr, shape, strides, data, !frozen, base);
+        if array.is_null() || a.dtype.record().is_none_or(|r| n > 0 && !r.attributes) {
+            return array;
+        }
+        let array = Bound::from_owned_ptr(py, array);
+        super::protocol::result(|py| {
+            if n > 0 {
+                let class = py.import("numpy")?.getattr("recarray")?;
+                return array.call_method1(pyo3::intern!(py, "view"), (class,));
+            }
+            // A record by itself is a view of its place.
+            array.get_item(PyTuple::empty(py))
+        })
     }
 }
 
@@ -302,7 +436,8 @@ unsafe fn is_same(
     unsafe {
         (*o).data == data
             && (*o).nd as usize == shape.len()
-            && npy::type_of_elem(npy::elem_code((*o).descr)) == Some(a.dtype)
+            && npy::type_of_elem(npy::elem_code((*o).descr)).or_else(|| record_types::of_descr((*o).descr))
+                == Some(a.dtype)
             && ((*o).flags & npy::WRITEABLE == 0) == frozen
             && (0..shape.len()).all(|i| {
                 let d = *(*o).dimensions.add(i) as i64;

@@ -7,10 +7,12 @@
 //!
 //! [`copies`]: super::protocol
 
+use super::common::{common_type, initialised, succeeded};
 use super::dict::Half;
-use super::list::{Filled, common_type, initialised, succeeded};
+use super::list::Filled;
 use super::native::Words;
-use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, new_ref, next};
+use super::object::shapes::whole;
+use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, Strictness, new_ref, next};
 use super::{Constructor, Plan, Purpose, recognise};
 use crate::errors::Failure;
 use crate::gil::attached;
@@ -102,8 +104,7 @@ struct DequePlan {
     /// Takes elements of exactly their type, so that a deque of nothing else needs no look at its type. Not for
     /// what holds lists, which would be half converted where one element does not fit.
     exact: Option<Half>,
-    lenient: bool,
-    declared: bool,
+    takes: Strictness,
 }
 
 /// What a native deque was like: where its elements were, and the elements behind that.
@@ -147,21 +148,20 @@ impl DequePlan {
             ty,
             held: Half::new(held, Some(Purpose::Element)),
             exact: exact.then(|| Half::new(held, None)),
-            lenient: purpose == Some(Purpose::Element),
-            declared: purpose == Some(Purpose::Declared),
+            takes: Strictness::of(purpose),
         }
     }
 
-    /// Whether a deque has elements of this very type. An empty one has any.
+    /// Whether a deque has elements of this very type. An empty one, which may be of it, has.
     fn admits(&self, obj: Obj) -> bool {
-        self.lenient
+        self.takes == Strictness::Lenient
             || attached(|py| {
                 // SAFETY: a live deque.
                 let obj = unsafe { Bound::from_borrowed_ptr(py, obj) };
-                type_of_elements(&obj).is_ok_and(|t| {
+                whole(py, || type_of_elements(&obj)).is_ok_and(|t| {
                     t == self.ty
                         || *t.arguments().iter().next().unwrap_or(Type::never()) == Kind::Never
-                        || self.declared && conversion(t, self.ty).is_some()
+                        || self.takes == Strictness::Declared && conversion(t, self.ty).is_some()
                 })
             })
     }
@@ -175,7 +175,10 @@ impl DequePlan {
     /// # Safety
     /// As for [`Convert::unbox`]; `obj` is a deque.
     unsafe fn copy_in(&self, obj: Obj, frame: &mut Frame) -> Option<*mut Deque> {
-        if self.exact.is_none() && !self.admits(obj) {
+        // SAFETY: as required of the caller.
+        let size = unsafe { ffi::PyObject_Size(obj) } as usize;
+        let at = std::ptr::from_ref(self) as usize;
+        if !frame.may_be(self.ty, size, self.takes, at) || self.exact.is_none() && !self.admits(obj) {
             return None;
         }
         let maxlen = attached(|py| {

@@ -4,10 +4,12 @@
 //! [`copies`]: super::protocol
 //! [`typed_dict`]: super::typed_dict
 
-use super::list::{Filled, common_type, succeeded};
+use super::common::{common_type, succeeded};
+use super::list::Filled;
 use super::native::{Words, shown};
-use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, new_ref, next};
-use super::{Constructor, Plan, Purpose, python_dict, recognise, typed_dict};
+use super::object::shapes::whole;
+use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, Strictness, new_ref, next};
+use super::{Constructor, Plan, Purpose, numbers, python_dict, recognise, typed_dict};
 use crate::errors::Failure;
 use crate::gil::attached;
 use pyo3::ffi;
@@ -18,7 +20,7 @@ use tierup_core::declare::conversion;
 use tierup_core::desc::{self, TypeDesc};
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::layout::{Counted, Dict};
-use tierup_core::ops::dict::{Helpers, KEY_AT};
+use tierup_core::ops::dict::{Helpers, KEY_AT, is_own_key};
 use tierup_core::types::promote::same_but_weak;
 use tierup_core::types::{Container, Kind, Type};
 use tierup_runtime::Native as Runtime;
@@ -93,7 +95,7 @@ pub(super) fn refused(text: String) -> Failure {
 
 /// Keys stay the objects that they are: an int is no float.
 fn common_key(a: Type, b: Type) -> Result<Type, Failure> {
-    if desc::compared_parts(b).is_none() {
+    if desc::compared_parts(b).is_none() && !is_own_key(b) {
         return Err(refused(format!("compiled code cannot take a dict with keys of type {b}")));
     }
     if *a == Kind::Never || same_but_weak(a, b) {
@@ -151,6 +153,46 @@ impl Half {
     }
 }
 
+/// The hashes of keys that say them themselves, in the order of a dict or a set. Asking them runs Python code,
+/// which may change what they lie in: so all are asked before anything is converted, and each is the key's that
+/// is met then.
+pub(super) struct Hashes {
+    keys: Vec<(Py<PyAny>, i64)>,
+    at: usize,
+}
+
+impl Hashes {
+    /// None where asking raised, which the frame knows then.
+    pub(super) fn of(keys: impl Iterator<Item = Obj>, frame: &mut Frame) -> Option<Hashes> {
+        attached(|py| {
+            // SAFETY: the keys are live; each gets a reference of its own before any code runs.
+            let keys = keys.map(|k| unsafe { Bound::from_borrowed_ptr(py, k).unbind() });
+            let keys: Vec<Py<PyAny>> = keys.collect();
+            let hashed = keys.into_iter().map(|k| {
+                let hash = k.bind(py).hash()?;
+                Ok((k, hash as i64))
+            });
+            match hashed.collect::<PyResult<_>>() {
+                Ok(keys) => Some(Hashes { keys, at: 0 }),
+                Err(e) => {
+                    frame.extra().failure = Some(e.into());
+                    None
+                }
+            }
+        })
+    }
+    /// The hash of the next key.
+    pub(super) fn next(&mut self, key: Obj, frame: &mut Frame) -> Option<i64> {
+        let known = self.keys.get(self.at).filter(|(k, _)| k.as_ptr() == key).map(|(_, hash)| *hash);
+        self.at += 1;
+        if known.is_none() {
+            let text = "a dict or set changed while its keys were hashed";
+            frame.extra().failure = Some(pyo3::exceptions::PyRuntimeError::new_err(text).into());
+        }
+        known
+    }
+}
+
 pub(super) struct DictPlan {
     ty: Type,
     of: python_dict::Of,
@@ -160,8 +202,9 @@ pub(super) struct DictPlan {
     /// Not for what holds lists or dicts, which would be half converted where one part does not fit.
     exact: Option<(Half, Half)>,
     entry: &'static TypeDesc,
-    lenient: bool,
-    declared: bool,
+    takes: Strictness,
+    /// Keys say themselves what their hash is, and which are equal.
+    own_keys: bool,
 }
 
 impl DictPlan {
@@ -181,18 +224,18 @@ impl DictPlan {
             value: Half::new(value, element),
             exact: exact.then(|| (Half::new(key, None), Half::new(value, None))),
             entry: desc::of(Type::tuple(vec![Type::i64(), key, value])),
-            lenient: purpose == element,
-            declared: purpose == Some(Purpose::Declared),
+            takes: Strictness::of(purpose),
+            own_keys: is_own_key(key),
         }
     }
 
-    /// Whether a dict has this very type. An empty dict has any.
+    /// Whether a dict has this very type. An empty dict, which may be of it, is.
     fn admits(&self, d: &Bound<'_, PyDict>) -> bool {
-        self.lenient
+        self.takes == Strictness::Lenient
             || d.is_empty()
-            || self
-                .type_of(d)
-                .is_ok_and(|t| t == self.ty || self.declared && conversion(t, self.ty).is_some())
+            || whole(d.py(), || self.type_of(d)).is_ok_and(|t| {
+                t == self.ty || self.takes == Strictness::Declared && conversion(t, self.ty).is_some()
+            })
     }
     /// The type that a dict of this class has by its entries.
     fn type_of(&self, d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
@@ -239,7 +282,7 @@ impl DictPlan {
         // SAFETY: as required of the caller.
         let obj = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), obj) };
         let (d, part) = shown::of(&obj)?;
-        let ours = if self.lenient || self.declared { self.ty.strong_throughout() } else { self.ty };
+        let ours = if self.takes != Strictness::Strict { self.ty.strong_throughout() } else { self.ty };
         if part.ty != ours {
             return None;
         }
@@ -255,6 +298,10 @@ impl DictPlan {
     unsafe fn copy_in(&self, obj: Obj, frame: &mut Frame) -> Option<*mut Dict> {
         // SAFETY: the dict is not changed meanwhile, since converting its parts runs no Python code.
         unsafe {
+            let at = std::ptr::from_ref(self) as usize;
+            if !frame.may_be(self.ty, ffi::PyDict_Size(obj) as usize, self.takes, at) {
+                return None;
+            }
             if !self.makes_same(obj) || self.exact.is_none() && !self.admits_object(obj) {
                 return None;
             }
@@ -283,6 +330,15 @@ impl DictPlan {
         let ctx = crate::ctx::current();
         let mut halves = self.exact.as_ref().map_or((&self.key, &self.value), |(k, v)| (k, v));
         let mut converts = self.exact.is_none();
+        let mut own = None;
+        if self.own_keys {
+            // SAFETY: a live dict.
+            let items = unsafe { self.of.items(obj) };
+            let Some(hashes) = Hashes::of(items.all.iter().step_by(2).copied(), frame) else {
+                return Filled::Refused;
+            };
+            own = Some(hashes);
+        }
         let (mut key, mut value) = (self.key.room(), self.value.room());
         let (mut key_words, mut value_words) = (Words::new(self.key.desc), Words::new(self.value.desc));
         // SAFETY: as required of the caller.
@@ -305,7 +361,13 @@ impl DictPlan {
                     }
                     (converts, halves) = (true, (&self.key, &self.value));
                 }
-                let i = Runtime::dict_place(ctx, native, to_key);
+                let i = match &mut own {
+                    Some(own) => match own.next(k, frame) {
+                        Some(hash) => Runtime::dict_append(ctx, native, to_key, hash),
+                        None => return Filled::Refused,
+                    },
+                    None => Runtime::dict_place(ctx, native, to_key),
+                };
                 if succeeded(ctx, frame).is_none() {
                     return Filled::Refused;
                 }
@@ -329,13 +391,7 @@ impl DictPlan {
             // Known before its values are made: a dict may contain itself. See lists.
             cx.add(Made { native: d.cast(), object, ty: self.ty, by: self });
             for i in dict::live(d) {
-                if !self.set(
-                    object,
-                    std::ptr::null_mut(),
-                    entry_key(dict::at(d, i)),
-                    dict::value_at(d, i),
-                    cx,
-                ) {
+                if !self.set(object, None, None, entry_key(dict::at(d, i)), dict::value_at(d, i), cx) {
                     ffi::Py_DECREF(object);
                     return std::ptr::null_mut();
                 }
@@ -344,15 +400,22 @@ impl DictPlan {
         }
     }
 
-    /// Sets a value in a Python dict; `known` is the object of the key, if there is one already. False means
-    /// that a Python exception is set.
+    /// See [`numbers::class_written`].
+    fn number(&self) -> Class {
+        let value = self.ty.container().and_then(|(_, m)| m.get(1).copied());
+        value.map_or(std::ptr::null_mut(), numbers::class_written)
+    }
+
+    /// Sets a value in a Python dict; `known` is the object of the key, if there is one already, and `like` a value
+    /// that is or was there. False means that a Python exception is set.
     ///
     /// # Safety
     /// A key and a value lie at `key` and `value`; the thread is attached.
     unsafe fn set(
         &self,
         object: Obj,
-        known: Obj,
+        known: Option<Obj>,
+        like: Option<Obj>,
         key: *const u8,
         value: *const u8,
         cx: &mut BoxCx<'_>,
@@ -360,11 +423,14 @@ impl DictPlan {
         let (keys, values) = self.back();
         // SAFETY: as required of the caller.
         unsafe {
-            let k = if known.is_null() { keys.object(key, cx) } else { new_ref(known) };
+            let k = known.map_or_else(|| keys.object(key, cx), |k| new_ref(k));
             if k.is_null() {
                 return false;
             }
-            let v = values.object(value, cx);
+            let mut v = values.object(value, cx);
+            if let Some(old) = like.filter(|_| !v.is_null()) {
+                v = numbers::written(self.number(), old, v);
+            }
             let done = if v.is_null() { -1 } else { self.of.set(object, k, v) };
             ffi::Py_DECREF(k);
             ffi::Py_XDECREF(v);
@@ -374,11 +440,18 @@ impl DictPlan {
 
     /// [`Convert::write_back`] of a dict that had other entries before. Keys that are still there keep their
     /// order, others come behind them: what was removed goes first, so a key that was removed and set again
-    /// comes last.
+    /// comes last. Keys that were not there wait if they are not `new` yet. Which entries were there; none means
+    /// that a Python exception is set.
     ///
     /// # Safety
     /// As there.
-    unsafe fn write_changes(&self, copy: &Copied, before: &[MaybeUninit<u8>], cx: &mut BoxCx<'_>) -> bool {
+    unsafe fn write_changes(
+        &self,
+        copy: &Copied,
+        before: &[MaybeUninit<u8>],
+        new: bool,
+        cx: &mut BoxCx<'_>,
+    ) -> Option<Vec<usize>> {
         let now = copy.before.borrow();
         let (source, size) = (copy.source, self.entry.size as usize);
         let (had, len) = (before.len() / size, now.len() / size);
@@ -397,36 +470,37 @@ impl DictPlan {
                     same_key(x, y) && same_value(x, y)
                 })
             {
-                return true;
+                return Some((0..len).collect());
             }
             // The objects of keys, and all values, as long as what is overwritten here may be needed there.
             let items = self.of.items(source);
             let items = &items.all;
             cx.held.extend(items.iter().map(|o| new_ref(*o)));
-            let known = |i: usize| if items.len() == 2 * had { items[2 * i] } else { std::ptr::null_mut() };
+            let known = |i: usize| (items.len() == 2 * had).then(|| (items[2 * i], items[2 * i + 1]));
             let mut kept = vec![None; len];
             let (mut i, mut j) = (0, 0);
             while i < had {
                 if j < len && same_key(entry(before, i), entry(&now, j)) {
                     kept[j] = Some(i);
                     j += 1;
-                } else if !self.delete(source, known(i), entry_key(entry(before, i)), cx) {
-                    return false;
+                } else if !self.delete(source, known(i).map(|k| k.0), entry_key(entry(before, i)), cx) {
+                    return None;
                 }
                 i += 1;
             }
-            for (j, kept) in kept.into_iter().enumerate() {
-                let new = entry(&now, j);
-                let key = match kept {
-                    Some(i) if same_value(entry(before, i), new) => continue,
-                    Some(i) => known(i),
-                    None => std::ptr::null_mut(),
+            for (j, kept) in kept.iter().enumerate() {
+                let at = entry(&now, j);
+                let (key, like) = match *kept {
+                    Some(i) if same_value(entry(before, i), at) => continue,
+                    Some(i) => known(i).unzip(),
+                    None if !new => continue,
+                    None => (None, items.get(1).copied()),
                 };
-                if !self.set(source, key, entry_key(new), value_of(new), cx) {
-                    return false;
+                if !self.set(source, key, like, entry_key(at), value_of(at), cx) {
+                    return None;
                 }
             }
-            true
+            Some((0..len).filter(|j| kept[*j].is_some()).collect())
         }
     }
 
@@ -434,10 +508,10 @@ impl DictPlan {
     ///
     /// # Safety
     /// A key lies at `key` if none is `known`; the thread is attached.
-    unsafe fn delete(&self, source: Obj, known: Obj, key: *const u8, cx: &mut BoxCx<'_>) -> bool {
+    unsafe fn delete(&self, source: Obj, known: Option<Obj>, key: *const u8, cx: &mut BoxCx<'_>) -> bool {
         // SAFETY: as required of the caller.
         unsafe {
-            let k = if known.is_null() { self.back().0.object(key, cx) } else { new_ref(known) };
+            let k = known.map_or_else(|| self.back().0.object(key, cx), |k| new_ref(k));
             if k.is_null() {
                 return false;
             }
@@ -502,11 +576,26 @@ impl Convert for DictPlan {
         // SAFETY: as required of the caller.
         unsafe {
             let before = copy.before.replace(contents(copy.native.cast()));
-            let written = self.write_changes(copy, &before, cx);
+            let written = self.write_changes(copy, &before, true, cx).is_some();
             if written && copy.seen.borrow().is_some() {
                 self.follow(copy);
             }
             written
+        }
+    }
+
+    unsafe fn write_found(&self, copy: &Copied, cx: &mut BoxCx<'_>) -> bool {
+        if !self.own_keys {
+            return true;
+        }
+        // SAFETY: as required of the caller.
+        unsafe {
+            let before = copy.before.replace(contents(copy.native.cast()));
+            let Some(kept) = self.write_changes(copy, &before, false, cx) else { return false };
+            let size = self.entry.size as usize;
+            let now = copy.before.take();
+            copy.before.replace(kept.into_iter().flat_map(|j| now[j * size..][..size].to_vec()).collect());
+            true
         }
     }
 

@@ -120,7 +120,7 @@ impl Instance {
     unsafe fn hides(&self, obj: Obj) -> bool {
         // SAFETY: as required of the caller.
         let obj = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), obj) };
-        overrides::own_attributes(&obj) > self.fields.len()
+        overrides::own_dict(&obj).is_some_and(|d| d.len() > self.fields.len())
             && overrides::hidden(&obj, &self.def.fields).map_or(true, |name| name.is_some())
     }
     fn instance<'py>(&self, py: Python<'py>, values: &[Py<PyAny>]) -> PyResult<Bound<'py, PyAny>> {

@@ -2,6 +2,7 @@
 //! generator still needs; and the copies of what it was called with ([`Copies`]), which it keeps in step with
 //! their sources where its code changes any.
 
+use super::native::turns::Turn;
 use super::protocol::{BoxCx, Class, Convert, Copies, Frame, GeneratorOf, Obj, next, result};
 use super::{Constructor, Plan, Purpose};
 use crate::engine::Compiled;
@@ -143,6 +144,8 @@ impl Generator {
         if in_step {
             self.read_again(py, &mut copies)?;
         }
+        let native = self.code.params().iter().any(|t| t.keeps_references());
+        let _turn = if native { Some(Turn::begin(py, in_step)?) } else { None };
         let args = [frame as u64];
         let mut results = vec![0u64; 1 + self.yields.leaf_count()];
         ctx::begin();
@@ -155,8 +158,10 @@ impl Generator {
         // SAFETY: the generator is suspended, or has ended; a status other than 0 is an owned exception, else
         // the leaves of a value are ours now, if there is one.
         let (mut failed, value) = unsafe {
-            let raised =
-                (status != 0).then(|| exc::raise(py, status as usize as *mut _, self.globals.bind(py)));
+            let raised = (status != 0).then(|| {
+                // No dispatcher stands around a step.
+                exc::outgrown(py, exc::raise(py, status as usize as *mut _, self.globals.bind(py)))
+            });
             let written = !in_step || copies.write_back(&mut cx);
             let failed = raised.or_else(|| if written { None } else { PyErr::take(py) });
             let has_value = status == 0 && results[0] as u8 != 0;

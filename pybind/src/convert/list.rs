@@ -2,9 +2,10 @@
 //!
 //! [`copies`]: super::protocol
 
+use super::common::{common_type, initialised, succeeded};
 use super::native::{Words, shown};
-use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, new_ref, next};
-use super::{Constructor, Plan, Purpose, recognise, typed_list};
+use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, Strictness, new_ref, next};
+use super::{Constructor, Plan, Purpose, numbers, recognise, typed_list};
 use crate::errors::Failure;
 use crate::gil::attached;
 use crate::overrides;
@@ -15,10 +16,9 @@ use std::mem::MaybeUninit;
 use tierup_core::declare::conversion;
 use tierup_core::desc::{self, TypeDesc};
 use tierup_core::diag::{Code, Diagnostic};
-use tierup_core::layout::{List, ThreadCtx};
+use tierup_core::layout::List;
 use tierup_core::ops::list::Helpers;
-use tierup_core::types::constructor::common_constructor;
-use tierup_core::types::{Float, Int, Kind, NumberType, Type};
+use tierup_core::types::{Float, Int, Kind, Type};
 use tierup_runtime::Native as Runtime;
 use tierup_runtime::object::release;
 use tierup_runtime::use_word;
@@ -48,7 +48,7 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
 
 /// The type of a list; all elements must have a common one.
 fn type_of_list(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
-    recognise::known(type_of_elements(l)?)
+    super::object::shapes::whole(l.py(), || type_of_elements(l))
 }
 
 /// [`type_of_list`] of a list that may be empty: then it is a list of `Never`, and what stands beside it
@@ -83,59 +83,6 @@ fn type_of_elements(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
     Ok(Type::list(elem))
 }
 
-/// Whether values of a type are instances of a class of the user's that is no tuple.
-fn is_instance(t: Type) -> bool {
-    matches!(*t, Kind::Frozen(..) | Kind::Member(_))
-}
-
-/// The type that holds elements of both: what elements are converted to, no more.
-pub(super) fn common_type(a: Type, b: Type) -> Option<Type> {
-    if a == b || *b == Kind::Never {
-        return Some(a);
-    }
-    if *a == Kind::Never {
-        return Some(b);
-    }
-    let rank = |t: Type| match t.number().filter(|_| *t == Kind::Bool || t.is_weak())? {
-        NumberType::Bool => Some(0),
-        NumberType::Int(_) => Some(1),
-        NumberType::Float(_) => Some(2),
-        NumberType::Complex(_) => Some(3),
-    };
-    if let (Some(x), Some(y)) = (rank(a), rank(b)) {
-        return Some(if x > y { a } else { b });
-    }
-    match (a.kind(), b.kind()) {
-        (
-            Kind::Tuple(_)
-            | Kind::NamedTuple(..)
-            | Kind::Frozen(..)
-            | Kind::Member(_)
-            | Kind::Array(_)
-            | Kind::List(_)
-            | Kind::Container(..)
-            | Kind::Optional(_),
-            _,
-        ) if let Some(c) = common_constructor(a, b) => {
-            let members = a.arguments().iter().zip(b.arguments().iter());
-            let members = members.map(|(x, y)| common_type(x, y)).collect::<Option<Vec<_>>>()?;
-            Some(c.with_arguments(&members))
-        }
-        (Kind::Optional(x), _) => common_type(*x, b).map(Type::optional),
-        (_, Kind::Optional(y)) => common_type(a, *y).map(Type::optional),
-        (Kind::None, _) => Some(Type::optional(b)),
-        (_, Kind::None) => Some(Type::optional(a)),
-        // Functions, classes and instances: one of several.
-        _ if a.leaf_count() == 0 && b.leaf_count() == 0
-            || is_instance(a) && is_instance(b)
-            || matches!(*a, Kind::Variant(_)) =>
-        {
-            tierup_core::types::promote::unify(a, b)
-        }
-        _ => None,
-    }
-}
-
 // ---------------------------------------------------------------- conversion
 
 struct ListPlan {
@@ -143,19 +90,20 @@ struct ListPlan {
     elem: Type,
     plan: Plan,
     /// Takes elements of exactly the element type, so that a list of nothing else needs no look at its type.
-    /// Not for lists of lists, which would be half converted where one element does not fit.
+    /// Not for lists of lists, which would be half converted where one element does not fit; objects are
+    /// converted whole or not at all.
     exact: Option<Plan>,
     desc: &'static TypeDesc,
     /// Every leaf of an element is a word, one behind the other: converted where it lies.
     words: bool,
-    lenient: bool,
-    declared: bool,
+    takes: Strictness,
 }
 
 impl ListPlan {
     fn new(elem: Type, ty: Type, purpose: Option<Purpose>) -> ListPlan {
         // Elements are converted: a list of ints and floats is a list of floats.
-        let exact = (purpose.is_none() && !elem.holds_list()).then(|| Plan::new(elem, None));
+        let whole = !elem.holds_list() || matches!(*elem, Kind::Object(..));
+        let exact = (purpose.is_none() && whole).then(|| Plan::new(elem, None));
         ListPlan {
             exact,
             ty,
@@ -163,22 +111,25 @@ impl ListPlan {
             plan: Plan::new(elem, Some(Purpose::Element)),
             words: is_words(desc::of(elem)),
             desc: desc::of(elem),
-            lenient: purpose == Some(Purpose::Element),
-            declared: purpose == Some(Purpose::Declared),
+            takes: Strictness::of(purpose),
         }
     }
 
-    /// Whether a list has this very type. An empty list has any.
+    fn declared(&self) -> bool {
+        self.takes == Strictness::Declared
+    }
+
+    /// Whether a list has this very type. An empty list, which may be of it, is.
     fn admits(&self, list: Borrowed<'_, '_, PyList>) -> bool {
-        self.lenient
+        self.takes == Strictness::Lenient
             || list.is_empty()
             || self.all_of_one_class(&list)
             || type_of_list(&list)
-                .is_ok_and(|t| t == self.ty || self.declared && conversion(t, self.ty).is_some())
+                .is_ok_and(|t| t == self.ty || self.declared() && conversion(t, self.ty).is_some())
     }
     /// The frequent case without making types: all floats, or all ints.
     fn all_of_one_class(&self, list: &Bound<'_, PyList>) -> bool {
-        if !self.declared && !self.elem.is_weak() {
+        if !self.declared() && !self.elem.is_weak() {
             return false;
         }
         let class = if let Kind::Float(Float::F64 | Float::Py) = *self.elem {
@@ -190,7 +141,7 @@ impl ListPlan {
         let l = list.as_ptr();
         // An int past 63 bits is of another type; where a type was declared it does not fit.
         let fits = |item| {
-            self.declared || class != &raw mut ffi::PyLong_Type || {
+            self.declared() || class != &raw mut ffi::PyLong_Type || {
                 let mut overflow = 0;
                 // SAFETY: an int.
                 unsafe { ffi::PyLong_AsLongLongAndOverflow(item, &mut overflow) };
@@ -337,7 +288,7 @@ impl ListPlan {
         // SAFETY: as required of the caller.
         let obj = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), obj) };
         let (l, part) = shown::of(&obj)?;
-        let ours = if self.lenient || self.declared { self.ty.strong_throughout() } else { self.ty };
+        let ours = if self.takes != Strictness::Strict { self.ty.strong_throughout() } else { self.ty };
         if part.ty != ours {
             return None;
         }
@@ -354,6 +305,10 @@ impl ListPlan {
         // SAFETY: as required of the caller.
         unsafe {
             let items = Items::of_argument(obj, frame)?;
+            let at = std::ptr::from_ref(self) as usize;
+            if !frame.may_be(self.ty, items.len(), self.takes, at) {
+                return None;
+            }
             if self.exact.is_none() && !attached(|py| self.admits(items.list(py))) {
                 return None;
             }
@@ -430,7 +385,7 @@ impl ListPlan {
                     initialised(&now) == initialised(before)
                 }
             };
-            if width != 0 && len == had && all_unchanged() {
+            if width != 0 && len == had && all_unchanged() || *self.elem == Kind::Never {
                 return true;
             }
             // `a.reverse()` of arrays: what is overwritten here is still needed there, and by the result.
@@ -438,11 +393,18 @@ impl ListPlan {
                 let Some(items) = Items::of(source) else { return false };
                 cx.held.extend(items.get().iter().map(|o| new_ref(*o)));
             }
+            let number = numbers::class_written(self.elem);
             for i in 0..len {
                 if i < had && i < ffi::PyList_GET_SIZE(source) as usize && unchanged(i) {
                     continue;
                 }
-                let item = self.element_object(now.as_ptr().add(i * width).cast(), cx);
+                let mut item = self.element_object(now.as_ptr().add(i * width).cast(), cx);
+                // What is appended is as what is there.
+                let last = ffi::PyList_GET_SIZE(source) - 1;
+                if !item.is_null() && !number.is_null() && last >= 0 {
+                    let old = ffi::PyList_GET_ITEM(source, last.min(i as isize));
+                    item = numbers::written(number, old, item);
+                }
                 if item.is_null() {
                     return false;
                 }
@@ -592,31 +554,10 @@ unsafe fn new_list(desc: &'static TypeDesc, cap: isize, frame: &mut Frame) -> Op
     }
 }
 
-/// Whether the helpers that were called have raised nothing; else the frame knows what.
-///
-/// # Safety
-/// The context is this thread's, which is attached.
-pub(super) unsafe fn succeeded(ctx: *mut ThreadCtx, frame: &mut Frame) -> Option<()> {
-    // SAFETY: as required of the caller.
-    unsafe {
-        let Some(e) = tierup_runtime::exc::take_pending(ctx) else { return Some(()) };
-        let e = attached(|py| crate::exc::raise(py, e.into_raw(), pyo3::types::PyDict::new(py).as_any()));
-        frame.extra().failure = Some(e.into());
-        None
-    }
-}
-
 unsafe fn contents(l: *const List) -> Vec<MaybeUninit<u8>> {
     // SAFETY: a live list has `len` elements at `data`.
     unsafe {
         let n = (*l).len as usize * (*l).desc.size as usize;
         if n == 0 { vec![] } else { std::slice::from_raw_parts((*l).data.cast(), n).to_vec() }
     }
-}
-
-/// # Safety
-/// All of the bytes are initialised.
-pub(super) unsafe fn initialised(bytes: &[MaybeUninit<u8>]) -> &[u8] {
-    // SAFETY: as required of the caller.
-    unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
 }

@@ -17,6 +17,7 @@
 pub(crate) mod array;
 mod byte_string;
 mod bytearray;
+mod common;
 mod deque;
 mod dict;
 mod enums;
@@ -30,6 +31,7 @@ pub(crate) mod native;
 mod none;
 mod nothing;
 pub(crate) mod numbers;
+pub(crate) mod object;
 mod protocol;
 mod python_dict;
 pub(crate) mod random;
@@ -43,6 +45,7 @@ pub(crate) mod typed_dict;
 pub(crate) mod typed_list;
 mod unit;
 mod variant;
+mod widened;
 
 use crate::errors::Failure;
 use crate::wording;
@@ -53,6 +56,8 @@ use tierup_core::types::{Container, Kind, Type};
 
 pub(crate) use frozen::made_of;
 pub(crate) use list::Items;
+pub(crate) use native::turns::Turn;
+use protocol::Strictness;
 pub(crate) use protocol::{ARGS, BoxCx, Convert, Frame, GeneratorOf, Lenience, Obj, RESULTS, new_ref};
 pub(crate) use tuple::type_of_keywords;
 
@@ -93,6 +98,7 @@ tierup_core::containers!(constructors! {
         Kind::Bytes => byte_string,
         Kind::Tuple(_) | Kind::NamedTuple(..) => tuple,
         Kind::Frozen(..) => frozen,
+        Kind::Object(..) => object,
         Kind::Member(_) => enums,
         Kind::List(_) => list,
     }
@@ -105,6 +111,8 @@ tierup_core::containers!(constructors! {
         | Kind::Undef
         | Kind::MaybeUndef(_)
         | Kind::Var(_)
+        | Kind::Outer(_)
+        | Kind::Record(_)
         | Kind::Iter(_)
         | Kind::Super(..)
         | Kind::Conflict(..) => nothing,
@@ -120,29 +128,48 @@ tierup_core::containers!(constructors! {
     }
 });
 
-/// The type of an argument: what a compiled function is specialised for. Only asked where no overload fits at
-/// once.
+/// The type of an object that says of what its containers are.
 pub(crate) fn type_of(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
     recognise::known(part_type(obj)?)
 }
 
-/// [`type_of`] of what is part of another object: where it is an empty container, what stands beside it may
-/// say of what (until then, of `Never`).
-fn part_type(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
-    for c in CONSTRUCTORS {
-        if let Some(t) = (c.recognise)(obj)? {
-            return Ok(t);
+/// The type of an argument, which a compiled function is specialised for, or of part of one. Only asked where no
+/// overload fits at once. An empty container is one of `Never`: what stands beside it in another one may say of
+/// what it is, or the function that gets it.
+pub(crate) fn part_type(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
+    object::shapes::whole(obj.py(), || {
+        for c in CONSTRUCTORS {
+            if let Some(t) = (c.recognise)(obj)? {
+                return Ok(t);
+            }
         }
-    }
-    let class = wording::a(&wording::class_name(obj));
-    Err(recognise::unsupported(format!("compiled code cannot take {class}"), recognise::way_out(obj)))
+        Err(no_type(obj))
+    })
 }
 
-/// What a lenient plan is for.
-#[derive(Clone, Copy, PartialEq, Eq)]
+fn no_type(obj: &Bound<'_, PyAny>) -> Failure {
+    let class = wording::a(&wording::class_name(obj));
+    recognise::unsupported(format!("compiled code cannot take {class}"), recognise::way_out(obj))
+}
+
+/// What a plan is for that is not one of an argument or result.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Purpose {
     Declared,
     Element,
+    /// What Python code goes on with that was written for what Python itself would have given: numbers of
+    /// NumPy's stay NumPy's.
+    GoesOn,
+}
+
+impl Strictness {
+    fn of(purpose: Option<Purpose>) -> Strictness {
+        match purpose {
+            None | Some(Purpose::GoesOn) => Strictness::Strict,
+            Some(Purpose::Declared) => Strictness::Declared,
+            Some(Purpose::Element) => Strictness::Lenient,
+        }
+    }
 }
 
 pub(crate) enum Plan {

@@ -11,6 +11,7 @@
 //! meanwhile is a RuntimeError.
 
 pub(crate) mod shown;
+pub(crate) mod turns;
 
 use super::protocol::{BoxCx, Frame, Lenience, Obj};
 use super::{Plan, Purpose};
@@ -74,6 +75,11 @@ unsafe fn alive(weak: Obj) -> Obj {
 }
 
 impl Object {
+    /// The native object; null as long as there is none.
+    #[inline]
+    pub(crate) fn pointer(&self) -> *mut Native {
+        self.native.load(Ordering::Acquire)
+    }
     /// The native object, if its type is known.
     pub(crate) fn get(&self) -> Option<(*mut Native, &Arc<Part>)> {
         let part = self.part.get()?;
@@ -192,6 +198,24 @@ impl Part {
         }
     }
 
+    pub(crate) fn ty(&self) -> Type {
+        self.ty
+    }
+
+    /// The Python object of the value at `at`, whose references are taken over.
+    ///
+    /// # Safety
+    /// As for [`Part::read`].
+    pub(crate) unsafe fn take(&self, at: *const u8) -> Obj {
+        let mut words = Words::new(self.desc);
+        let words = words.as_mut_ptr();
+        // SAFETY: as required of the caller.
+        unsafe {
+            self.desc.gather(at, words);
+            self.plan.to_python(&mut words.cast_const(), &mut BoxCx::new(None))
+        }
+    }
+
     /// The value of a Python object, ready to be written; `what` it is to be is said where it cannot be that.
     pub(crate) fn value(&self, obj: &Bound<'_, PyAny>, what: &str) -> PyResult<Value<'_>> {
         match self.value_of(obj)? {
@@ -223,7 +247,7 @@ impl Part {
     }
 }
 
-fn has_arrays(t: Type) -> bool {
+pub(crate) fn has_arrays(t: Type) -> bool {
     t.as_array().is_some() || t.arguments().iter().any(has_arrays)
 }
 

@@ -2,7 +2,7 @@
 //! elements is in [`lenient`].
 
 use super::protocol::{BoxCx, Class, Convert, Frame, Obj, next};
-use super::{Constructor, Plan, recognise};
+use super::{Constructor, Plan, Purpose, recognise};
 use crate::errors::Failure;
 use crate::gil::attached;
 use crate::{npy, overrides, value};
@@ -18,6 +18,12 @@ pub(crate) mod lenient;
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: type_of_number,
     plan: |t, purpose| match (t.kind(), purpose) {
+        (Kind::Int(Int::U64), Some(Purpose::GoesOn)) => {
+            Plan::other(GoesOn { class: class_written(t), plan: Plan::other(Scalar::new(t)) })
+        }
+        (_, Some(Purpose::GoesOn)) => {
+            Plan::other(GoesOn { class: class_written(t), plan: Plan::new(t, None) })
+        }
         (_, Some(purpose)) => Plan::other(lenient::Number { ty: t, purpose, scalar: Scalar::new(t) }),
         (Kind::Bool, None) => Plan::other(Bool(Scalar::new(t))),
         (Kind::Int(Int::Py), None) => Plan::PyInt,
@@ -212,6 +218,37 @@ impl Convert for Scalar {
     }
 }
 
+/// A number that Python code goes on with.
+struct GoesOn {
+    /// NumPy's class; null for Python's own numbers.
+    class: Class,
+    plan: Plan,
+}
+
+// SAFETY: the classes of NumPy live for ever, and are only called.
+unsafe impl Send for GoesOn {}
+// SAFETY: as above.
+unsafe impl Sync for GoesOn {}
+
+impl Convert for GoesOn {
+    unsafe fn unbox(&self, obj: Obj, _: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+        // SAFETY: as required of the caller.
+        unsafe { self.plan.unbox(obj, out, frame) }
+    }
+    unsafe fn to_python(&self, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj {
+        // SAFETY: as required of the caller; a class is called with a number.
+        unsafe {
+            let value = self.plan.to_python(at, cx);
+            if self.class.is_null() || value.is_null() {
+                return value;
+            }
+            let scalar = ffi::PyObject_CallOneArg(self.class.cast(), value);
+            ffi::Py_DECREF(value);
+            scalar
+        }
+    }
+}
+
 /// Numbers become Python's int, float, complex and bool, as Numba gives them.
 ///
 /// # Safety
@@ -241,6 +278,35 @@ unsafe fn elem_object(elem: Elem, at: &mut *const u64) -> Obj {
                 std::ptr::null_mut()
             }
         }
+    }
+}
+
+/// The class of NumPy's scalars that a number of a type, or one that may be None, is written back as where one of
+/// them stood: null for Python's own numbers.
+pub(crate) fn class_written(t: Type) -> Class {
+    let t = t.without_none();
+    let strong = t.is_number() && !t.is_weak() && *t != Kind::Bool;
+    let found = npy::loaded().filter(|_| strong).and_then(|n| n.scalars.iter().find(|(_, s)| *s == t));
+    found.map_or(std::ptr::null_mut(), |(class, _)| *class)
+}
+
+/// What is written in the place of `old`: a scalar of NumPy's `class` where that is one, else `value` itself, whose
+/// reference is taken over.
+///
+/// # Safety
+/// Both objects are live, and the class is from [`class_written`]; the thread is attached.
+pub(crate) unsafe fn written(class: Class, old: Obj, value: Obj) -> Obj {
+    // SAFETY: as required of the caller.
+    unsafe {
+        if class.is_null() || value == ffi::Py_None() {
+            return value;
+        }
+        if npy::loaded().is_none_or(|n| n.scalar_type(ffi::Py_TYPE(old)).is_none()) {
+            return value;
+        }
+        let scalar = ffi::PyObject_CallOneArg(class.cast(), value);
+        ffi::Py_DECREF(value);
+        scalar
     }
 }
 

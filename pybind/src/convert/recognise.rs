@@ -131,6 +131,48 @@ thread_local! {
     static MEMBERS: Cell<usize> = const { Cell::new(0) };
 }
 
+thread_local! {
+    /// Containers of which nothing says what they hold that were met, by their addresses, in their order.
+    static EMPTY: RefCell<Vec<usize>> = const { RefCell::new(vec![]) };
+    /// The types of such containers that are known from elsewhere.
+    static KNOWN: RefCell<Vec<(usize, Type)>> = const { RefCell::new(vec![]) };
+}
+
+/// A container that was met, by its contents a `t`: its type. Where nothing says what it holds it is remembered.
+pub(crate) fn meet_container(address: usize, t: Type) -> Type {
+    if !t.lacks_elements() {
+        return t;
+    }
+    if let Some(t) = KNOWN.with_borrow(|all| all.iter().find(|(o, _)| *o == address).map(|(_, t)| *t)) {
+        return t;
+    }
+    EMPTY.with_borrow_mut(|all| all.push(address));
+    t
+}
+
+/// How many were met since they were taken.
+pub(crate) fn count_of_empty() -> usize {
+    EMPTY.with_borrow(Vec::len)
+}
+
+/// Those that were met, which are forgotten.
+pub(crate) fn take_empty() -> Vec<usize> {
+    EMPTY.take()
+}
+
+/// Looks while the types of some that may be empty are known.
+pub(crate) fn with_known<T>(known: Vec<(usize, Type)>, look: impl FnOnce() -> T) -> T {
+    struct Known;
+    impl Drop for Known {
+        fn drop(&mut self) {
+            KNOWN.take();
+        }
+    }
+    KNOWN.set(known);
+    let _end = Known;
+    look()
+}
+
 /// Looks into a container, which may contain itself.
 pub(crate) fn nested<T>(look: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     struct Level(usize);
@@ -166,14 +208,15 @@ pub(crate) fn nested_once(
     obj: &Bound<'_, PyAny>,
     look: impl FnOnce() -> Result<Type, Failure>,
 ) -> Result<Type, Failure> {
-    if DEPTH.get() == 0 {
-        return nested(look);
-    }
     let address = obj.as_ptr() as usize;
-    if let Some(t) = SEEN.with_borrow(|s| s.get(&address).map(|(_, t)| *t)) {
+    let t = if DEPTH.get() == 0 { None } else { SEEN.with_borrow(|s| s.get(&address).map(|(_, t)| *t)) };
+    if let Some(t) = t {
+        return Ok(meet_container(address, t));
+    }
+    let t = meet_container(address, nested(look)?);
+    if DEPTH.get() == 0 {
         return Ok(t);
     }
-    let t = nested(look)?;
     // Flat ones are as quick to look into again. The reference keeps the address from being another object's.
     if t.arguments().iter().any(|part| !part.arguments().is_empty()) {
         SEEN.with_borrow_mut(|s| s.insert(address, (obj.clone().unbind(), t)));

@@ -3,11 +3,13 @@
 //!
 //! [`copies`]: super::copies
 
-use super::dict::{Half, contents, entry_key};
-use super::list::{Filled, succeeded};
+use super::common::succeeded;
+use super::dict::{Half, Hashes, contents, entry_key};
+use super::list::Filled;
 use super::native::Words;
-use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, new_ref, next};
-use super::{Constructor, Plan, Purpose};
+use super::object::shapes::whole;
+use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, Strictness, new_ref, next};
+use super::{Constructor, Plan, Purpose, recognise};
 use crate::errors::Failure;
 use crate::gil::attached;
 use pyo3::ffi;
@@ -18,7 +20,7 @@ use tierup_core::declare::conversion;
 use tierup_core::desc::{self, TypeDesc};
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::layout::Dict;
-use tierup_core::ops::dict::Helpers;
+use tierup_core::ops::dict::{Helpers, is_own_key};
 use tierup_core::types::promote::same_but_weak;
 use tierup_core::types::{Container, Kind, Type};
 use tierup_runtime::Native as Runtime;
@@ -34,7 +36,8 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         } else {
             return Ok(None);
         };
-        type_of_elements(obj).map(|t| Some(Type::new(Kind::Container(which, vec![t]))))
+        let t = type_of_elements(obj).map(|t| Type::new(Kind::Container(which, vec![t])))?;
+        Ok(Some(recognise::meet_container(obj.as_ptr() as usize, t)))
     },
     plan: |t, purpose| {
         let Kind::Container(which @ (Container::Set | Container::FrozenSet), m) = t.kind() else {
@@ -52,7 +55,7 @@ fn type_of_elements(set: &Bound<'_, PyAny>) -> Result<Type, Failure> {
         // SAFETY: the set has it.
         let x = unsafe { Bound::from_borrowed_ptr(set.py(), x) };
         let t = super::part_type(&x)?;
-        if desc::compared_parts(t).is_none() {
+        if desc::compared_parts(t).is_none() && !is_own_key(t) {
             return Err(refused(format!("compiled code cannot take a set of values of type {t}")));
         }
         if *held == Kind::Never {
@@ -90,8 +93,7 @@ struct SetPlan {
     exact: Option<Half>,
     entry: &'static TypeDesc,
     value: &'static TypeDesc,
-    lenient: bool,
-    declared: bool,
+    takes: Strictness,
 }
 
 impl SetPlan {
@@ -105,8 +107,7 @@ impl SetPlan {
             exact: purpose.is_none().then(|| Half::new(held, None)),
             entry: desc::of(Type::tuple(vec![Type::i64(), held, nothing])),
             value: desc::of(nothing),
-            lenient: purpose == element,
-            declared: purpose == Some(Purpose::Declared),
+            takes: Strictness::of(purpose),
         }
     }
 
@@ -114,17 +115,17 @@ impl SetPlan {
         if self.which == Container::Set { &raw mut ffi::PySet_Type } else { &raw mut ffi::PyFrozenSet_Type }
     }
 
-    /// Whether a set has elements of this very type. An empty set has any.
+    /// Whether a set has elements of this very type. An empty set, which may be of it, has.
     fn admits(&self, set: Obj) -> bool {
-        self.lenient
+        self.takes == Strictness::Lenient
             || attached(|py| {
                 // SAFETY: a live set.
                 let set = unsafe { Bound::from_borrowed_ptr(py, set) };
-                type_of_elements(&set).is_ok_and(|t| {
+                whole(py, || type_of_elements(&set)).is_ok_and(|t| {
                     let t = Type::new(Kind::Container(self.which, vec![t]));
                     t == self.ty
                         || *t == Kind::Container(self.which, vec![Type::never()])
-                        || self.declared && conversion(t, self.ty).is_some()
+                        || self.takes == Strictness::Declared && conversion(t, self.ty).is_some()
                 })
             })
     }
@@ -134,7 +135,10 @@ impl SetPlan {
     /// # Safety
     /// As for [`Convert::unbox`]; `obj` is a set.
     unsafe fn copy_in(&self, obj: Obj, frame: &mut Frame) -> Option<*mut Dict> {
-        if self.exact.is_none() && !self.admits(obj) {
+        // SAFETY: as required of the caller.
+        let size = unsafe { ffi::PySet_Size(obj) } as usize;
+        let at = std::ptr::from_ref(self) as usize;
+        if !frame.may_be(self.ty, size, self.takes, at) || self.exact.is_none() && !self.admits(obj) {
             return None;
         }
         let native = dict::new(self.entry, self.held.desc, self.value);
@@ -163,6 +167,11 @@ impl SetPlan {
         let ctx = crate::ctx::current();
         let mut half = self.exact.as_ref().unwrap_or(&self.held);
         let mut converts = self.exact.is_none();
+        let mut own = None;
+        if self.own_keys() {
+            let Some(hashes) = Hashes::of(elements(obj).into_iter(), frame) else { return Filled::Refused };
+            own = Some(hashes);
+        }
         let (mut key, mut words) = (self.held.room(), Words::new(self.held.desc));
         for x in elements(obj) {
             let to = key.as_mut_ptr().cast::<u8>();
@@ -176,7 +185,13 @@ impl SetPlan {
             }
             // SAFETY: a value lies there; the context is this thread's.
             let placed = unsafe {
-                Runtime::dict_place(ctx, native, to);
+                match &mut own {
+                    None => _ = Runtime::dict_place(ctx, native, to),
+                    Some(own) => match own.next(x, frame) {
+                        Some(hash) => _ = Runtime::dict_append(ctx, native, to, hash),
+                        None => return Filled::Refused,
+                    },
+                }
                 succeeded(ctx, frame)
             };
             if placed.is_none() {
@@ -216,6 +231,11 @@ impl SetPlan {
         }
     }
 
+    /// Whether elements say themselves what their hash is, and which are equal.
+    fn own_keys(&self) -> bool {
+        self.ty.container().is_some_and(|(_, m)| is_own_key(m[0]))
+    }
+
     /// Puts a value into a Python set. False means that a Python exception is set.
     ///
     /// # Safety
@@ -231,18 +251,24 @@ impl SetPlan {
     }
 
     /// [`Convert::write_back`] of a set that had other elements before. What was taken out goes first, so an
-    /// element that was put in again is the new object.
+    /// element that was put in again is the new object. Those that were not there wait if they are not `new` yet.
+    /// How many were there; none means that a Python exception is set.
     ///
     /// # Safety
     /// As there.
-    unsafe fn write_changes(&self, copy: &Copied, before: &[MaybeUninit<u8>], cx: &mut BoxCx<'_>) -> bool {
+    unsafe fn write_changes(
+        &self,
+        copy: &Copied,
+        before: &[MaybeUninit<u8>],
+        new: bool,
+        cx: &mut BoxCx<'_>,
+    ) -> Option<usize> {
         let now = copy.before.borrow();
         let size = self.entry.size as usize;
         let (had, len) = (before.len() / size, now.len() / size);
         let key = |of: &[MaybeUninit<u8>], i: usize| entry_key(of[i * size..].as_ptr().cast::<u8>());
         // SAFETY: entries lie in both, which are in the order in which elements came.
         unsafe {
-            let mut new = vec![];
             let (mut i, mut j) = (0, 0);
             while i < had {
                 if j < len && self.held.desc.same_bits(key(before, i), key(&now, j)) {
@@ -252,13 +278,12 @@ impl SetPlan {
                     let done = if x.is_null() { -1 } else { ffi::PySet_Discard(copy.source, x) };
                     ffi::Py_XDECREF(x);
                     if done < 0 {
-                        return false;
+                        return None;
                     }
                 }
                 i += 1;
             }
-            new.extend(j..len);
-            new.into_iter().all(|j| self.add(copy.source, key(&now, j), cx))
+            (!new || (j..len).all(|j| self.add(copy.source, key(&now, j), cx))).then_some(j)
         }
     }
 }
@@ -308,11 +333,24 @@ impl Convert for SetPlan {
         // SAFETY: as required of the caller.
         unsafe {
             let before = copy.before.replace(contents(copy.native.cast()));
-            let written = self.write_changes(copy, &before, cx);
+            let written = self.write_changes(copy, &before, true, cx).is_some();
             if written && copy.seen.borrow().is_some() {
                 self.follow(copy);
             }
             written
+        }
+    }
+
+    unsafe fn write_found(&self, copy: &Copied, cx: &mut BoxCx<'_>) -> bool {
+        if self.which == Container::FrozenSet || !self.own_keys() {
+            return true;
+        }
+        // SAFETY: as required of the caller.
+        unsafe {
+            let before = copy.before.replace(contents(copy.native.cast()));
+            let Some(kept) = self.write_changes(copy, &before, false, cx) else { return false };
+            copy.before.borrow_mut().truncate(kept * self.entry.size as usize);
+            true
         }
     }
 

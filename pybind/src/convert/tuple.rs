@@ -55,12 +55,15 @@ fn type_of_tuple(t: &Bound<'_, PyTuple>) -> Result<Type, Failure> {
 
 /// The type of the dict that a call makes for `**kwargs`.
 pub(crate) fn type_of_keywords(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
-    let (mut fields, mut types) = (vec![], vec![]);
-    for (k, v) in d.iter() {
-        fields.push(k.extract()?);
-        types.push(super::type_of(&v)?);
-    }
-    Ok(Type::new(Kind::NamedTuple(ClassDef::keywords(fields), types)))
+    // One look, so that what is met in any of them is known at its end.
+    super::object::shapes::whole(d.py(), || {
+        let (mut fields, mut types) = (vec![], vec![]);
+        for (k, v) in d.iter() {
+            fields.push(k.extract()?);
+            types.push(super::part_type(&v)?);
+        }
+        Ok(Type::new(Kind::NamedTuple(ClassDef::keywords(fields), types)))
+    })
 }
 
 struct Tuple {

@@ -5,7 +5,7 @@ use super::protocol::{BoxCx, Class, Convert, Frame, Obj, result};
 use super::{Constructor, Plan, recognise};
 use crate::errors::{Failure, bug};
 use crate::gil::attached;
-use crate::{functions, identity, known, npy, operations, value, wording};
+use crate::{functions, identity, known, npy, objects, operations, record_types, value, wording};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -30,8 +30,11 @@ fn type_of_unit(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
         recognise::unsupported(format!("compiled code cannot take {what}"), recognise::way_out(obj))
     };
     let value = value::classify(obj, &value::NoRecord)?;
-    if let GlobalValue::Unsupported(what) = value {
-        return Err(refuse(what));
+    if let GlobalValue::Unsupported(what) | GlobalValue::TypeExpression(what) = value {
+        return Err(refuse(match why_not(obj) {
+            Some(why) => format!("{what}, whose class {why}"),
+            None => what,
+        }));
     }
     if let GlobalValue::Foreign(name) = value {
         return Err(recognise::unsupported(
@@ -40,6 +43,41 @@ fn type_of_unit(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
         ));
     }
     value::value_type(&value).ok_or_else(|| refuse(wording::a(&wording::class_name(obj))))
+}
+
+/// Why an instance of a class of the user's is none that may change.
+fn why_not(obj: &Bound<'_, PyAny>) -> Option<String> {
+    let class = obj.get_type();
+    // SAFETY: a live class.
+    let heap = unsafe { ffi::PyType_GetFlags(class.as_ptr().cast()) & ffi::Py_TPFLAGS_HEAPTYPE != 0 };
+    let home: String = class.getattr("__module__").and_then(|m| m.extract()).unwrap_or_default();
+    let of_python = class.py().import("sys").and_then(|s| s.getattr("stdlib_module_names")?.contains(home));
+    objects::why_not(&class).filter(|_| heap && !of_python.unwrap_or(true))
+}
+
+/// The class that a type is of, remembered, for it lives without us.
+pub(crate) struct OwnClass(AtomicPtr<ffi::PyTypeObject>);
+
+impl OwnClass {
+    pub(crate) fn of(t: Type) -> OwnClass {
+        OwnClass(AtomicPtr::new(own(t).cast()))
+    }
+
+    /// Null where it is gone.
+    pub(crate) fn get(&self, t: Type) -> Class {
+        let known = self.0.load(Ordering::Relaxed);
+        if !known.is_null() {
+            return known;
+        }
+        let found = own(t).cast();
+        self.0.store(found, Ordering::Relaxed);
+        found
+    }
+
+    /// Asks for it anew from now on. Whether it was remembered.
+    pub(crate) fn forget(&self) -> bool {
+        !self.0.swap(std::ptr::null_mut(), Ordering::Relaxed).is_null()
+    }
 }
 
 /// The object that a type is about, where it is about one.
@@ -71,6 +109,7 @@ impl Convert for UnitPlan {
     fn cannot_box(&self, _: bool) -> Option<String> {
         if let Kind::DType(t) = *self.ty
             && t.number().is_none()
+            && t.record().is_none()
         {
             return Some(format!("the type {t} cannot be returned to Python"));
         }
@@ -141,10 +180,8 @@ fn unit_object(py: Python<'_>, t: Type) -> PyResult<Bound<'_, PyAny>> {
         }
         Kind::Module(m) => known::module_object(py, m).ok_or_else(|| gone(m)),
         Kind::DType(d) => {
-            let num = npy::type_num(*d).ok_or_else(|| bug(&format!("{t} is no dtype")))?;
-            let descr = npy::require(py)?.descr(num);
-            // SAFETY: a new reference, or null with an exception.
-            unsafe { Bound::from_owned_ptr_or_err(py, descr.cast()) }
+            npy::require(py)?;
+            record_types::dtype_of(py, *d)
         }
         Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => {
             known::object_of_def(py, c).map(|o| o.into_bound(py)).ok_or_else(|| gone(&c.name))

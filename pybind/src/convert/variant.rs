@@ -2,13 +2,16 @@
 
 use super::protocol::{BoxCx, Class, Convert, Frame, Obj, next};
 use super::{Constructor, Plan};
-use tierup_core::types::Kind;
+use tierup_core::types::{Kind, Type};
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |_| Ok(None),
-    plan: |t, _| {
+    plan: |t, purpose| {
         let Kind::Variant(m) = t.kind() else { return Plan::impossible(t) };
-        Plan::other(Variant(m.iter().map(|t| (Plan::new(*t, None), t.leaf_count())).collect()))
+        // Numbers are taken as what they are. Which of several objects one is says its class, and its fields are
+        // converted as those of all objects are.
+        let of = |t: Type| purpose.filter(|_| matches!(t.kind(), Kind::Object(..)));
+        Plan::other(Variant(m.iter().map(|t| (Plan::new(*t, of(*t)), t.leaf_count())).collect()))
     },
 };
 

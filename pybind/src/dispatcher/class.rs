@@ -43,7 +43,14 @@ unsafe extern "C" fn traverse(o: Obj, visit: ffi::visitproc, arg: *mut c_void) -
             return r;
         }
         let core = &*(*d).core;
-        let r = call(core.decorated.function_ptr());
+        let of = &core.decorated;
+        for p in [of.function_ptr(), of.in_python_ptr(), of.lift_ptr()] {
+            let r = call(p);
+            if r != 0 {
+                return r;
+            }
+        }
+        let r = core.refused.traverse(&call);
         if r != 0 {
             return r;
         }

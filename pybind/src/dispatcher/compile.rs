@@ -1,30 +1,31 @@
 //! What a dispatcher asks of the compiler: code for argument types, texts of each level, kernels.
 
-use super::Core;
+use super::{Core, values};
 use crate::convert::Plan;
 use crate::ctx;
-use crate::engine::{self, Options};
+use crate::engine::{self, Options, Wanted};
 use crate::errors::{Failure, guard};
 use crate::guards::Guards;
 use crate::host::PyHost;
-use crate::overload::{Overload, Run};
+use crate::known;
+use crate::overload::{Asked, Overload, Run};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::host::Host;
-use tierup_core::ssa::FuncId;
-use tierup_core::types::{Kind, Type};
+use tierup_core::types::{Const, Kind, Type};
 
 impl Core {
-    /// Compiles for argument types, which may be declared ones.
+    /// Compiles for argument types, which may be declared ones, and the values of some arguments.
     pub(crate) fn compile(
         &self,
         py: Python<'_>,
         types: &[Type],
-        declared: bool,
-        note: impl FnOnce(&PyHost<'_>),
+        values: &[Option<Const>],
+        asked: Asked<'_>,
+        note: impl Fn(&PyHost<'_>),
     ) -> Result<Arc<Overload>, Failure> {
         let of = &self.decorated;
         let params = of.params.names.len();
@@ -41,22 +42,39 @@ impl Core {
                 .help("write one type for each parameter, those with defaults included")
                 .into());
         }
-        on_compiler_stack(py, |py| self.compile_here(py, types, declared, note))
+        on_compiler_stack(py, |py| {
+            loop {
+                let grown = known::grown();
+                let compiled = self.compile_here(py, types, values, asked, &note);
+                // One field more that the program has a name for. Arguments of types that are not declared may have it.
+                if asked != Asked::Declared || known::grown() == grown {
+                    return compiled;
+                }
+            }
+        })
     }
 
     fn compile_here(
         &self,
         py: Python<'_>,
         types: &[Type],
-        declared: bool,
-        note: impl FnOnce(&PyHost<'_>),
+        values: &[Option<Const>],
+        asked: Asked<'_>,
+        note: impl Fn(&PyHost<'_>),
     ) -> Result<Arc<Overload>, Failure> {
         let of = &self.decorated;
         if of.options.force_python {
             let run = Run::Python("object mode was asked for".into());
-            return Ok(Arc::new(Overload::new(types, Type::none(), run, Guards::default(), of, declared)));
+            return Ok(Arc::new(Overload::new(
+                (types, &[]),
+                Type::none(),
+                run,
+                Guards::default(),
+                of,
+                asked,
+            )));
         }
-        let host = PyHost::new(py);
+        let (host, grown) = (PyHost::new(py), known::grown());
         note(&host);
         host.depends_on_classes(types);
         let compiled = guard(&format!("compiling {}", of.name()), || {
@@ -67,7 +85,13 @@ impl Core {
             if engine::dumps("bytecode") {
                 eprintln!("tierup: bytecode of {}\n{}", of.name(), crate::decode::decode(of.function(py))?);
             }
-            let code = engine::compile(id, types, &of.options, &host, false)?;
+            let code = engine::compile(
+                Wanted { func: id, args: types, values, alike: asked.alike() },
+                &of.options,
+                &host,
+                false,
+            )
+            .map_err(|d| if d.span.is_none() { d.at(self.span(py)) } else { d })?;
             if let Some(why) = Plan::new(code.ret(), None).convert().cannot_box(false) {
                 let kind = if let Kind::Conflict(..) = *code.ret() {
                     Code::CannotUnify
@@ -83,11 +107,26 @@ impl Core {
             Ok(code)
         });
         let (guards, raised) = host.finish();
+        let compiled = compiled.and_then(|code| {
+            if !matches!(code.ret().kind(), Kind::Generator(..)) || guards.passed().is_empty() {
+                return Ok(code);
+            }
+            let text = "a generator that outlives the call cannot read global lists, dicts and objects, nor variables that compiled code assigns to";
+            Err(Diagnostic::new(Code::UnsupportedSyntax, text)
+                .at(self.span(py))
+                .help("pass them as arguments, or iterate over the generator in compiled code")
+                .into())
+        });
         let run = match (compiled, raised) {
             // Ctrl-C, or an import that failed, while globals were read.
             (Err(_), Some(e)) => return Err(e.into()),
             (Ok(code), _) => Run::Compiled(Arc::new(code)),
-            (Err(Failure::Diagnostic(d)), None) if self.fallback && !declared => {
+            (Err(Failure::Diagnostic(d)), None)
+                if self.fallback
+                    && asked != Asked::Declared
+                    && known::grown() == grown
+                    && !self.func_id(py).is_ok_and(|f| values::wants_more(f, types, values)) =>
+            {
                 self.warn(py, &d)?;
                 Run::Python(crate::errors::render(py, &d))
             }
@@ -97,7 +136,7 @@ impl Core {
             Run::Compiled(code) => code.ret(),
             Run::Python(_) => Type::none(),
         };
-        Ok(Arc::new(Overload::new(types, ret, run, guards, of, declared)))
+        Ok(Arc::new(Overload::new((types, values), ret, run, guards, of, asked)))
     }
 
     /// The type of the result for these argument types; nothing is compiled.
@@ -115,17 +154,12 @@ impl Core {
         })
     }
 
-    /// The text of one level of the overload for these types, compiled anew with texts kept.
-    pub(crate) fn text(
-        &self,
-        py: Python<'_>,
-        types: &[Type],
-        level: &str,
-    ) -> Result<Option<String>, Failure> {
-        on_compiler_stack(py, |py| self.text_here(py, types, level))
+    /// The text of one level of an overload, compiled anew with texts kept.
+    pub(crate) fn text(&self, py: Python<'_>, of: &Overload, level: &str) -> Result<Option<String>, Failure> {
+        on_compiler_stack(py, |py| self.text_here(py, of, level))
     }
 
-    fn text_here(&self, py: Python<'_>, types: &[Type], level: &str) -> Result<Option<String>, Failure> {
+    fn text_here(&self, py: Python<'_>, of: &Overload, level: &str) -> Result<Option<String>, Failure> {
         guard(&format!("printing {}", self.decorated.name()), || {
             let id = self.func_id(py)?;
             if level == "ssa" {
@@ -139,10 +173,10 @@ impl Core {
             }
             let host = PyHost::new(py);
             let text =
-                engine::tier1_text(id, types, &self.decorated.options, &host, level).and_then(|text| {
+                engine::tier1_text(of.wanted(id), &self.decorated.options, &host, level).and_then(|text| {
                     match text {
                         Some(text) => Ok(Some(text)),
-                        None => engine::compile(id, types, &self.decorated.options, &host, true)
+                        None => engine::compile(of.wanted(id), &self.decorated.options, &host, true)
                             .map(|c| c.text(level)),
                     }
                 });
@@ -150,45 +184,45 @@ impl Core {
         })
     }
 
-    /// What became of the overload for these types in tier 1.
+    /// What became of an overload in tier 1.
     pub(crate) fn explain(
         &self,
         py: Python<'_>,
-        types: &[Type],
+        of: &Overload,
     ) -> Result<tierup_runtime::engine::inspect::Explanation, Failure> {
         on_compiler_stack(py, |py| {
             guard(&format!("explaining {}", self.decorated.name()), || {
                 let id = self.func_id(py)?;
                 let host = PyHost::new(py);
-                let answer = engine::explain(id, types, &self.decorated.options, &host);
+                let answer = engine::explain(of.wanted(id), &self.decorated.options, &host);
                 host.settle(answer)
             })
         })
     }
 
-    /// What became of the operations on arrays of the overload for these types.
+    /// What became of the operations on arrays of an overload.
     pub(crate) fn parallel_notes(
         &self,
         py: Python<'_>,
-        types: &[Type],
+        of: &Overload,
     ) -> Result<std::collections::BTreeSet<tierup_core::lower::notes::Note>, Failure> {
         on_compiler_stack(py, |py| {
             guard(&format!("explaining {}", self.decorated.name()), || {
                 let id = self.func_id(py)?;
                 let host = PyHost::new(py);
-                let answer = engine::parallel(id, types, &self.decorated.options, &host);
+                let answer = engine::parallel(of.wanted(id), &self.decorated.options, &host);
                 host.settle(answer)
             })
         })
     }
 
-    /// PTX of a kernel that runs the overload for these types.
-    pub(crate) fn ptx(&self, py: Python<'_>, types: &[Type], capability: u32) -> Result<String, Failure> {
+    /// PTX of a kernel that runs an overload.
+    pub(crate) fn ptx(&self, py: Python<'_>, of: &Overload, capability: u32) -> Result<String, Failure> {
         on_compiler_stack(py, |py| {
             guard(&format!("printing {}", self.decorated.name()), || {
                 let id = self.func_id(py)?;
                 let host = PyHost::new(py);
-                let answer = engine::ptx(id, types, &self.decorated.options, &host, capability)
+                let answer = engine::ptx(of.wanted(id), &self.decorated.options, &host, capability)
                     .map_err(|d| d.at(self.span(py)));
                 host.settle(answer)
             })
@@ -200,8 +234,9 @@ impl Core {
         &self,
         py: Python<'_>,
         types: &[Type],
+        build: &tierup_runtime::gpu::Build,
     ) -> Result<(tierup_runtime::engine::gpu::Kernel, Guards), Failure> {
-        self.as_kernel(py, types, engine::kernel)
+        self.as_kernel(py, types, |wanted, options, host| engine::kernel(wanted, options, host, build))
     }
 
     /// The same for this machine's CPU.
@@ -217,7 +252,7 @@ impl Core {
         &self,
         py: Python<'_>,
         types: &[Type],
-        compile: fn(FuncId, &[Type], &Options, &dyn Host) -> tierup_core::diag::Result<T>,
+        compile: impl Fn(Wanted<'_>, &Options, &dyn Host) -> tierup_core::diag::Result<T> + Send + Sync,
     ) -> Result<(T, Guards), Failure> {
         let params = self.decorated.params.names.len();
         if types.len() != params {
@@ -228,9 +263,11 @@ impl Core {
             guard(&format!("compiling {}", self.decorated.name()), || {
                 let id = self.func_id(py)?;
                 let host = PyHost::new(py);
+                host.passes_nothing();
                 host.depends_on(&self.object(py));
                 host.depends_on_classes(types);
-                let answer = compile(id, types, &self.decorated.options, &host);
+                let wanted = Wanted { func: id, args: types, values: &[], alike: &[] };
+                let answer = compile(wanted, &self.decorated.options, &host);
                 let (guards, raised) = host.finish();
                 match (answer, raised) {
                     (Ok(kernel), _) => Ok((kernel, guards)),
@@ -272,9 +309,11 @@ impl Core {
         if self.warned.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
-        py.import("tierup.errors")?
-            .getattr("warn_fallback")?
-            .call1((self.decorated.function(py), crate::errors::render(py, d)))?;
+        py.import("tierup.errors")?.getattr("warn_fallback")?.call1((
+            self.decorated.function(py),
+            crate::errors::render(py, d),
+            self.decorated.in_python(py)?,
+        ))?;
         Ok(())
     }
 }

@@ -39,9 +39,15 @@ impl Core {
             declared.signatures.push(Signature { args, ret });
         }
         if !added.is_empty() {
-            self.decorate(Decoration::new(declared, before.locals.clone()));
+            self.declare_as(&before, declared);
         }
         added
+    }
+
+    /// Declares something else; the rest stays as it was.
+    fn declare_as(&self, before: &Decoration, declared: Declared) {
+        let new = Decoration::new(declared, before.locals.clone(), before.specialised.clone());
+        self.decorate(if before.checked { new.checked(before.result) } else { new });
     }
 
     /// Takes other argument types than those that are declared, or not: what is compiled by then is declared
@@ -52,26 +58,24 @@ impl Core {
             return;
         }
         let mut declared = Declared { open, ..(*before.declared).clone() };
-        for o in self.overloads().iter().filter(|_| !open) {
+        // Those for values are found by these.
+        for o in self.overloads().iter().filter(|o| !open && o.values.is_empty()) {
             if !declared.signatures.iter().any(|s| same(&s.args, &o.args)) {
                 declared.signatures.push(Signature { args: o.args.to_vec(), ret: None });
             }
         }
-        self.decorate(Decoration::new(declared, before.locals.clone()));
+        self.declare_as(&before, declared);
     }
 
     /// Declares nothing any more; types of variables stay.
     pub(crate) fn declare_nothing(&self) {
-        self.decorate(Decoration::new(Declared::default(), self.decorated.decoration().locals));
+        self.declare_as(&self.decorated.decoration(), Declared::default());
     }
 
     /// Takes numbers only where they lose nothing.
     pub(crate) fn set_careful(&self) {
         let before = self.decorated.decoration();
-        self.decorate(Decoration::new(
-            Declared { careful: true, ..(*before.declared).clone() },
-            before.locals.clone(),
-        ));
+        self.declare_as(&before, Declared { careful: true, ..(*before.declared).clone() });
     }
 }
 

@@ -5,30 +5,37 @@
 //! lock). Two threads that need the same overload at once may both compile it; the first one's is kept.
 
 use crate::convert::Lenience;
-use crate::convert::{type_of, type_of_keywords};
-use crate::decorated::{self, Decorated, Decoration, Head};
+use crate::convert::object::shapes::{Alike, Shared, together};
+use crate::convert::{part_type, type_of_keywords};
+use crate::decorated::{self, Decorated, Decoration, Head, InPython};
 use crate::engine::Options;
 use crate::errors::{Failure, guard};
 use crate::gil::attached;
-use crate::overload::Overload;
+use crate::overload::{Asked, Overload};
+use crate::passed::Passed;
 use crate::{functions, identity, known};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex};
-use tierup_core::declare::{Choice, Declared};
-use tierup_core::diag::Diagnostic;
+use tierup_core::declare::{Choice, Declared, Signature};
+use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::emit::cx::Overflow;
 use tierup_core::ssa::FuncId;
 use tierup_core::types::{Kind, Type};
 
 mod class;
 mod compile;
 mod declare;
+mod outgrown;
 mod overloads;
+mod refused;
+mod values;
 
 pub(crate) use class::init;
+use refused::Refused;
 
 type Obj = *mut ffi::PyObject;
 
@@ -36,6 +43,8 @@ type Obj = *mut ffi::PyObject;
 const RECENT: usize = 4;
 /// Parameters of a function whose defaults are filled in on the stack.
 const DEFAULTED: usize = 12;
+/// How often the types of arguments are looked for that other threads may be changing.
+const LOOKS: usize = 16;
 
 /// What the object holds besides Python's header.
 pub(crate) struct Core {
@@ -44,7 +53,12 @@ pub(crate) struct Core {
     pub decorated: Decorated,
     /// Call the Python function where compiling fails.
     fallback: bool,
+    /// Nothing is compiled for arguments that are copied in: the call would cost more than Python.
+    by_reference: bool,
     warned: AtomicBool,
+    /// Why there was no overload for the arguments of the last call that Python ran for want of one.
+    refusal: Mutex<Option<String>>,
+    refused: Refused,
     /// The overload compiled or found by the slow path last, and those before it: tried in this order without
     /// a lock.
     recent: [AtomicPtr<Overload>; RECENT],
@@ -82,7 +96,8 @@ impl Core {
         functions::func_id(&self.object(py), &self.decorated)
     }
 
-    /// Everything but the quick case: other overloads, keywords and defaults, compilation.
+    /// Everything but the quick case: other overloads, keywords and defaults, compilation. Gives the answer, and
+    /// whether compiled code gave it.
     ///
     /// # Safety
     /// As for a vectorcall of this dispatcher.
@@ -93,7 +108,7 @@ impl Core {
         args: *const Obj,
         n: usize,
         keywords: Obj,
-    ) -> Result<Obj, Failure> {
+    ) -> Result<(Obj, bool), Failure> {
         let of = &self.decorated;
         // SAFETY: arguments are live during the call; bound ones are held by `bound`.
         unsafe {
@@ -109,35 +124,73 @@ impl Core {
             let decoration = of.decoration();
             // What Python runs takes whatever it is given.
             if of.options.force_python && decoration.declares() {
-                return Ok(of.call_python(args, n));
+                return Ok((of.call_python(args, n), false));
             }
-            for o in self.overloads().iter().filter(|o| o.arity() == n && !o.parted() && o.holds()) {
+            if self.fallback && self.refused.takes(args, n) {
+                return Ok((of.call_python(args, n), false));
+            }
+            for o in self.overloads().iter().filter(|o| o.arity() == n && !o.parted() && o.takes(args)) {
                 let Some(r) = o.call(of, args, Lenience::Exact) else { continue };
                 self.remember(o);
-                return Ok(r);
+                if o.is_python() {
+                    self.refused.note(py, args, n, Some(o));
+                }
+                return Ok((r, !o.is_python()));
             }
             if decoration.declares()
                 && let Some(o) = self.declared_overload(py, &decoration, args, n)?
             {
                 if let Some(r) = o.call(of, args, Lenience::Converted) {
-                    return Ok(r);
+                    return Ok((r, !o.is_python()));
                 }
             }
-            let o = match self.make_overload(py, args, n) {
-                Ok(o) => o,
-                Err(Failure::Diagnostic(d)) if self.fallback => {
-                    self.warn(py, &d)?;
-                    return Ok(of.call_python(args, n));
+            // Another thread may change what an object leads to after its type was looked for.
+            let (mut last, mut again): (Option<Arc<Overload>>, _) = (None, 0);
+            for _ in 0..LOOKS {
+                let o = match self.make_overload(py, args, n, last.as_deref()) {
+                    Ok(o) => o,
+                    Err(Failure::Diagnostic(d)) if self.fallback => {
+                        self.warn(py, &d)?;
+                        *self.refusal.lock().unwrap_or_else(|e| e.into_inner()) =
+                            d.to_string().lines().next().map(str::to_owned);
+                        self.refused.note(py, args, n, None);
+                        return Ok((of.call_python(args, n), false));
+                    }
+                    // An int that is too large for compiled code is not for Python.
+                    Err(Failure::Raised(e))
+                        if self.fallback
+                            && of.options.code.overflow == Overflow::Python
+                            && e.is_instance_of::<PyOverflowError>(py) =>
+                    {
+                        *self.refusal.lock().unwrap_or_else(|e| e.into_inner()) =
+                            Some(e.value(py).to_string());
+                        self.refused.note(py, args, n, None);
+                        return Ok((of.call_python(args, n), false));
+                    }
+                    Err(e) => return Err(e),
+                };
+                if let Some(r) = o.call(of, args, Lenience::Exact) {
+                    return Ok((r, !o.is_python()));
                 }
-                Err(e) => return Err(e),
-            };
-            o.call(of, args, Lenience::Exact).ok_or_else(|| {
-                Diagnostic::internal(format!(
-                    "an overload for ({}) does not take its own arguments",
-                    show(&o.args)
-                ))
-                .into()
-            })
+                // The same once more: no other thread is at it.
+                again += usize::from(last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &o)));
+                last = Some(o);
+                if again == 2 {
+                    break;
+                }
+            }
+            let last = last.map_or(vec![], |o| o.taken().to_vec());
+            Err(Diagnostic::new(
+                Code::UnsupportedArgument,
+                format!(
+                    "the arguments of {}() lead to one object at places of different types, among ({})",
+                    of.name(),
+                    show(&last)
+                ),
+            )
+            .at(self.span(py))
+            .help("pass a copy of it at one of the places")
+            .into())
         }
     }
 
@@ -156,8 +209,25 @@ impl Core {
         let arg = unsafe { Bound::from_borrowed_ptr(py, *args.add(i)) };
         match arg.cast::<PyDict>() {
             Ok(d) if self.decorated.params.varkw && i + 1 == n => type_of_keywords(d),
-            Ok(_) | Err(_) => type_of(&arg),
+            Ok(_) | Err(_) => part_type(&arg),
         }
+    }
+
+    /// The types of all arguments, and what they have in common; `known` are types of global containers.
+    ///
+    /// # Safety
+    /// `args` points to `n` live objects.
+    unsafe fn argument_types(
+        &self,
+        py: Python<'_>,
+        args: *const Obj,
+        n: usize,
+        known: Vec<(usize, Type)>,
+    ) -> Result<(Vec<Type>, Shared), Failure> {
+        together(py, n, known, |i| {
+            // SAFETY: as required of the caller.
+            unsafe { self.argument_type(py, args, n, i) }.map_err(|e| self.name_argument(py, e, i))
+        })
     }
 
     /// The overload of the signature that these arguments are for, compiled anew where what it assumed no
@@ -194,7 +264,14 @@ impl Core {
                 }
             });
         }
-        let several = match declared.choose(&types) {
+        let choice = match declared.choose(&types) {
+            // Equally good since a container is empty, which is of any of their types: the first one.
+            Choice::Several(all) if differ_in_empty(&declared.signatures, &all, &types) => {
+                Choice::One(all[0])
+            }
+            choice @ (Choice::One(_) | Choice::Several(_) | Choice::Nothing) => choice,
+        };
+        let several = match choice {
             Choice::One(k) => {
                 let args = &declared.signatures[k].args;
                 let known = self
@@ -203,7 +280,7 @@ impl Core {
                     .find(|o| o.declared && *o.args == **args && !o.parted() && o.holds());
                 return match known {
                     Some(o) => Ok(Some(o)),
-                    None => Ok(Some(self.insert(py, self.compile(py, args, true, |_| {})?)?)),
+                    None => Ok(Some(self.insert(py, self.compile(py, args, &[], Asked::Declared, |_| {})?)?)),
                 };
             }
             Choice::Nothing if declared.open => return Ok(None),
@@ -213,7 +290,8 @@ impl Core {
         Err(PyTypeError::new_err(declared.refusal(self.decorated.name(), &types, &several)).into())
     }
 
-    /// Types the arguments and compiles for them.
+    /// Types the arguments and compiles for them; `refused` is the overload for these types which does not take them:
+    /// an object is to be of several types.
     ///
     /// # Safety
     /// `args` points to `n` live objects.
@@ -222,18 +300,51 @@ impl Core {
         py: Python<'_>,
         args: *const Obj,
         n: usize,
+        refused: Option<&Overload>,
     ) -> Result<Arc<Overload>, Failure> {
-        // SAFETY: as required of the caller.
-        let types = (0..n)
-            .map(|i| unsafe { self.argument_type(py, args, n, i) }.map_err(|e| self.name_argument(py, e, i)))
-            .collect::<Result<Vec<_>, _>>()?;
-        let o = self.compile(py, &types, false, |host| {
-            let mut passed = vec![];
-            types.iter().for_each(|t| known::objects_of(*t, &mut passed));
-            for f in passed.into_iter().filter_map(|n| identity::object(py, n)) {
-                host.depends_on(&f);
+        let o = loop {
+            // SAFETY: as required of the caller.
+            let alone = unsafe { self.argument_types(py, args, n, vec![])? };
+            if self.by_reference && alone.0.iter().any(|t| t.holds_list()) {
+                let text = "lists, dicts, sets and objects are not copied at each turn of the loop around it";
+                return Err(Diagnostic::new(Code::UnsupportedArgument, text).into());
             }
-        })?;
+            // SAFETY: as required of the caller.
+            let is_long = |k: usize| unsafe { ffi::PyLong_Check(*args.add(k)) != 0 };
+            let wide = |k: usize| *alone.0[k] == Kind::Int(tierup_core::types::Int::U64) && is_long(k);
+            if self.decorated.options.code.overflow == Overflow::Python && (0..n).any(wide) {
+                let text = "an int of more than 63 bits: as uint64 it would wrap";
+                return Err(Diagnostic::new(Code::UnsupportedArgument, text).into());
+            }
+            let known: Vec<_> =
+                refused.iter().flat_map(|o| o.guards.passed()).filter_map(Passed::known).collect();
+            let (types, shared) = if known.is_empty() {
+                alone.clone()
+            } else {
+                // SAFETY: as required of the caller.
+                unsafe { self.argument_types(py, args, n, known)? }
+            };
+            let none = Alike::default();
+            let alike = if refused.is_some() { &shared.empty } else { &none };
+            let together = shared.types || !alike.is_empty() || types != alone.0;
+            let asked = if together { Asked::Together(alike) } else { Asked::Exact };
+            let grown = known::grown();
+            // SAFETY: as required of the caller.
+            let values = unsafe { self.values(py, args, &types)? };
+            let compiled = self.compile(py, &types, &values, asked, |host| {
+                let mut passed = vec![];
+                types.iter().for_each(|t| known::objects_of(*t, &mut passed));
+                for f in passed.into_iter().filter_map(|n| identity::object(py, n)) {
+                    host.depends_on(&f);
+                }
+            });
+            // Each time one field more that the program has a name for, or one value more that it wants.
+            let wants_more = || self.func_id(py).is_ok_and(|f| values::wants_more(f, &types, &values));
+            // Where another thread has met it meanwhile, code that was typed before may not know of it.
+            if known::grown() == grown && (compiled.is_ok() || !wants_more()) {
+                break compiled?;
+            }
+        };
         // SAFETY: as required of the caller.
         unsafe { o.remember_units(args) };
         Ok(self.insert(py, o)?)
@@ -254,7 +365,7 @@ impl Core {
             // followed before anything can run that would drop it: guards run no Python code, and `call`
             // counts as in progress from its beginning.
             unsafe {
-                if (*o).positional != n || !(*o).holds() {
+                if (*o).positional != n || !(*o).takes(args) {
                     continue;
                 }
                 let answer = if (*o).small {
@@ -308,6 +419,11 @@ impl Core {
         }
     }
 
+    /// Why the last call whose arguments nothing could be compiled for was run by Python.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        self.refusal.lock().unwrap_or_else(|e| e.into_inner()).clone()
+    }
+
     /// Says in a diagnostic which parameter it is about.
     fn name_argument(&self, py: Python<'_>, e: Failure, i: usize) -> Failure {
         let of = &self.decorated;
@@ -323,6 +439,15 @@ impl Core {
     }
 }
 
+/// Whether these signatures differ in those arguments alone of which nothing says what they hold.
+fn differ_in_empty(signatures: &[Signature], all: &[usize], types: &[Type]) -> bool {
+    let told = |k: &usize| {
+        let args = signatures[*k].args.iter().zip(types);
+        args.filter(|(_, given)| !given.lacks_elements()).map(|(t, _)| *t).collect::<Vec<_>>()
+    };
+    all.iter().all(|k| told(k) == told(&all[0]))
+}
+
 fn show(types: &[Type]) -> String {
     types.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ")
 }
@@ -334,11 +459,17 @@ unsafe extern "C" fn vectorcall(callable: Obj, args: *const Obj, nargsf: usize, 
         let n = ffi::PyVectorcall_NARGS(nargsf) as usize;
         if keywords.is_null() {
             if let Some(r) = core.call_recent(args, n) {
+                if r.is_null() && core.promises_python() {
+                    return core.after_raising(args, n, keywords, true);
+                }
                 return r;
             }
             if core.decorated.simple.is_some_and(|c| n < c)
                 && let Some(r) = core.call_with_defaults(args, n)
             {
+                if r.is_null() && core.promises_python() {
+                    return core.after_raising(args, n, keywords, true);
+                }
                 return r;
             }
         }
@@ -354,7 +485,11 @@ unsafe fn slow(core: &Core, args: *const Obj, n: usize, keywords: Obj) -> Obj {
         match guard(&format!("calling {}", core.decorated.name()), || unsafe {
             core.call_slowly(py, args, n, keywords)
         }) {
-            Ok(r) => r,
+            // SAFETY: as for `vectorcall`; an exception is set where nothing came back.
+            Ok((r, compiled)) if r.is_null() && core.promises_python() => unsafe {
+                core.after_raising(args, n, keywords, compiled)
+            },
+            Ok((r, _)) => r,
             Err(e) => {
                 e.into_python(py).restore(py);
                 std::ptr::null_mut()
@@ -369,15 +504,27 @@ pub(crate) fn make<'py>(
     fallback: bool,
     options: Options,
     locals: Arc<[(Arc<str>, Arc<str>)]>,
+    specialised: Arc<[usize]>,
+    checked: Option<bool>,
+    (in_python, by_reference): (InPython, bool),
 ) -> Result<Bound<'py, PyAny>, Failure> {
     let py = func.py();
     let Ok(function) = func.cast::<PyFunction>() else { return Err(functions::not_a_function(func).into()) };
-    let decorated = Decorated::new(function, options, Decoration::new(Declared::default(), locals))?;
+    let decoration = Decoration::new(Declared::default(), locals, specialised);
+    let decoration = match checked {
+        Some(result) => decoration.checked(result),
+        None => decoration,
+    };
+    let quiet = options.force_python || matches!(in_python, InPython::Instead(_));
+    let decorated = Decorated::new(function, options, decoration, in_python)?;
     let mut core = Box::new(Core {
         me: std::ptr::null_mut(),
         decorated,
         fallback,
-        warned: AtomicBool::new(options.force_python),
+        by_reference,
+        warned: AtomicBool::new(quiet),
+        refusal: Mutex::default(),
+        refused: Refused::default(),
         recent: [const { AtomicPtr::new(std::ptr::null_mut()) }; RECENT],
         overloads: Mutex::default(),
     });

@@ -27,6 +27,7 @@ impl Core {
         }
         let gone = std::mem::take(&mut *self.lock());
         discard(gone);
+        self.refused.clear();
     }
     /// Forgets one, whose arguments nobody can pass any more.
     pub(crate) fn forget(&self, gone: Arc<Overload>) {
@@ -47,6 +48,9 @@ impl Core {
 
     /// Makes an overload one of those that are tried first, if it is still ours.
     pub(super) fn remember(&self, o: &Arc<Overload>) {
+        if o.is_python() {
+            return;
+        }
         let list = self.lock();
         let p = Arc::as_ptr(o).cast_mut();
         if !list.iter().any(|x| Arc::ptr_eq(x, o))
@@ -70,8 +74,16 @@ impl Core {
         let candidates = self.overloads();
         // Guards are checked outside the lock, though they run no Python code, because a concurrent `clear`
         // may drop what they hold.
-        let (same, stale): (Vec<_>, Vec<_>) =
-            candidates.iter().filter(|x| x.args == o.args && !x.parted()).partition(|x| x.guards.hold());
+        let (same, stale): (Vec<_>, Vec<_>) = candidates
+            .iter()
+            .filter(|x| {
+                x.args == o.args
+                    && x.values == o.values
+                    && x.together == o.together
+                    && x.alike == o.alike
+                    && !x.parted()
+            })
+            .partition(|x| x.guards.hold());
         let chosen = same.first().map_or(o, |x| (*x).clone());
         let mut dropped = vec![];
         let mut list = self.lock();

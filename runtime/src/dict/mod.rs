@@ -215,11 +215,39 @@ unsafe fn compact(d: D) {
             to += 1;
         }
         (*d).used = to;
+        index_anew(d);
+    }
+}
+
+/// Finds all entries by the hashes that they have now.
+unsafe fn index_anew(d: D) {
+    // SAFETY: nobody else uses the index; it had room for as many before.
+    unsafe {
         index_mut(d).clear();
-        for i in 0..to {
-            // There was room for more of them before.
+        for i in live(d) {
             index_mut(d).insert_unique(hash_at(d, i), i as u32, |i| hash_at(d, i64::from(*i)));
         }
+    }
+}
+
+/// Keys may have become others, equal to none that were there: copies of objects that are found by what they
+/// are.
+///
+/// # Safety
+/// See [`at`].
+pub(crate) unsafe fn keys_changed(d: D) {
+    // SAFETY: the keys are of the type that the descriptor says.
+    unsafe {
+        let Some(hash) = (*d).key.slots.hash else { return };
+        let key = (*d).key;
+        if key.refs.is_empty() || key.scalar() == Some(Elem::Str) {
+            return;
+        }
+        for i in live(d) {
+            let entry = at(d, i);
+            entry.cast::<u64>().write(hash(key, entry.add(KEY_AT as usize)).max(1));
+        }
+        index_anew(d);
     }
 }
 
@@ -228,12 +256,20 @@ unsafe fn compact(d: D) {
 /// # Safety
 /// See [`at`].
 pub(crate) unsafe fn place(d: D, key: *const u8) -> Res<i64> {
-    // SAFETY: the entry at `used` has room, and gets a reference of its own to what the key holds.
+    // SAFETY: the key is of the dict's type.
     unsafe {
         let (h, found) = find(d, key);
-        if let Some(i) = found {
-            return Ok(i);
+        match found {
+            Some(i) => Ok(i),
+            None => append(d, key, h),
         }
+    }
+}
+
+/// A new entry of a key that is not there, whose value is all zeros; the hash is not 0.
+unsafe fn append(d: D, key: *const u8, h: u64) -> Res<i64> {
+    // SAFETY: the entry at `used` has room, and gets a reference of its own to what the key holds.
+    unsafe {
         if (*d).used == (*d).cap {
             resize(d, table_size((*d).len.saturating_mul(3)))?;
         }
@@ -248,6 +284,19 @@ pub(crate) unsafe fn place(d: D, key: *const u8) -> Res<i64> {
         (*d).len += 1;
         Ok(i)
     }
+}
+
+/// The first place behind `after` whose key has a hash that its class says.
+unsafe fn with_hash(d: D, hash: i64, after: i64) -> Option<i64> {
+    let h = of_class(hash);
+    // SAFETY: the index holds numbers of entries that are there.
+    unsafe {
+        index(d).iter_hash(h).map(|i| i64::from(*i)).filter(|i| *i > after && hash_at(d, *i) == h).min()
+    }
+}
+/// What the index finds a key by whose class says its hash.
+fn of_class(hash: i64) -> u64 {
+    hash::integer(hash).max(1)
 }
 
 /// Takes an entry out. Its key is released, its value not.
@@ -351,6 +400,21 @@ unsafe fn update(d: D, other: D) -> Res<()> {
     }
 }
 
+/// Puts the entries of a dict into an empty one: keys keep the hashes that they have.
+unsafe fn append_all(d: D, other: D) -> Res<()> {
+    // SAFETY: both are live and of one type, and `other` stays as it is.
+    unsafe {
+        if (*other).len > 0 {
+            resize(d, table_for((*other).len))?;
+        }
+        for i in live(other) {
+            let to = append(d, at(other, i).add(KEY_AT as usize), hash_at(other, i))?;
+            set(d, to, value_at(other, i));
+        }
+        Ok(())
+    }
+}
+
 /// # Safety
 /// See above.
 pub(crate) unsafe fn copy(d: D) -> Res<D> {
@@ -358,7 +422,7 @@ pub(crate) unsafe fn copy(d: D) -> Res<D> {
     unsafe {
         let new = new((*d).entry, (*d).key, (*d).value);
         let few_gaps = (*d).len > 0 && (*d).len >= (*d).used * 2 / 3;
-        match if few_gaps { clone_into(new, d) } else { update(new, d) } {
+        match if few_gaps { clone_into(new, d) } else { append_all(new, d) } {
             Ok(()) => Ok(new),
             Err(e) => {
                 release(new.cast());
@@ -451,6 +515,14 @@ impl Helpers for Native {
     unsafe fn dict_place(ctx: Ctx, d: D, key: P) -> i64 {
         // SAFETY: the dict is live and nobody else's now, the key of its type; the context is the thread's.
         unsafe { or_raise(ctx, place(d, key)) }
+    }
+    unsafe fn dict_with_hash(d: D, h: i64, after: i64) -> i64 {
+        // SAFETY: the dict is live, and nobody changes it during the call.
+        unsafe { with_hash(d, h, after).unwrap_or(-1) }
+    }
+    unsafe fn dict_append(ctx: Ctx, d: D, key: P, h: i64) -> i64 {
+        // SAFETY: the dict is live and nobody else's now, the key of its type; the context is the thread's.
+        unsafe { or_raise(ctx, append(d, key, of_class(h))) }
     }
     unsafe fn dict_remove(d: D, i: i64) {
         // SAFETY: compiled code has just found the entry there.

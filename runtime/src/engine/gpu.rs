@@ -2,15 +2,15 @@
 
 use super::promote::{library, policy, prepare};
 use super::tier1::Codegen;
-use super::{Request, guarded, optimise};
+use super::{Request, cache, guarded};
+use crate::gpu::Build;
 use crate::gpu::simulate::HostKernel;
 use tierup_core::cpu::Cpu;
-use tierup_core::diag::{Diagnostic, Result};
+use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::emit::cx::Options;
 use tierup_core::emit::platform;
 use tierup_core::emit::wrapper;
-use tierup_core::infer::state::Session;
-use tierup_core::lir::{Module, contract, grid, legalise};
+use tierup_core::lir::{Module, contract, grid, legalise, opt};
 use tierup_core::lower::{self, Target, gpu};
 
 /// PTX of a kernel that runs the function once, for a GPU of that compute capability (90 for 9.0).
@@ -18,8 +18,12 @@ pub fn ptx(request: &Request<'_>, capability: u32) -> Result<String> {
     guarded(|| {
         let (mut module, target) = lowered(request)?;
         let name = kernel_name(&target.name);
+        if grid::waits_for_grid(&module) {
+            return Err(Diagnostic::new(Code::GpuUnsupported, "one thread cannot wait for a grid"));
+        }
         module.funcs.push(gpu::make_kernel(&name, &target)?);
-        finish(&mut module, &name, request)?;
+        optimise(&mut module, &name, request)?;
+        platform::check(&module, &gpu::Gpu)?;
         prepare(&mut module)?;
         to_ptx(&module, &name, capability, request.options.fast_math)
     })
@@ -31,16 +35,42 @@ pub struct Kernel {
     /// What the kernel is called in its module.
     entry: String,
     fast_math: u8,
+    waits_for_grid: bool,
+    build: Build,
+    key: Option<cache::Key>,
+    constants: Vec<Vec<u8>>,
+}
+
+/// What the cache has of a kernel.
+pub struct Kept {
+    pub ptx: String,
+    /// Machine code of the device.
+    pub image: Vec<u8>,
+}
+
+/// Where a kernel that was not in the cache is put, with the text that people see in its list.
+pub struct Place {
+    key: cache::Key,
+    label: String,
 }
 
 /// Types and lowers a function as a grid kernel for a GPU.
-pub fn kernel(request: &Request<'_>) -> Result<Kernel> {
+pub fn kernel(request: &Request<'_>, build: &Build) -> Result<Kernel> {
     guarded(|| {
         let (mut module, target) = lowered(request)?;
         let entry = kernel_name(&target.name);
-        module.funcs.push(gpu::make_grid_kernel(&entry, &target)?);
-        finish(&mut module, &entry, request)?;
-        Ok(Kernel { module, entry, fast_math: request.options.fast_math })
+        let waits_for_grid = grid::waits_for_grid(&module);
+        module.funcs.push(gpu::make_grid_kernel(&entry, &target, waits_for_grid)?);
+        optimise(&mut module, &entry, request)?;
+        let constants = grid::take_constants(&mut module, &entry);
+        platform::check(&module, &gpu::Gpu)?;
+        grid::on_gpu(&mut module);
+        let fast_math = request.options.fast_math;
+        let codegen = Codegen { fast_math, opt: level(build), cpu: Cpu::chosen() };
+        let key = cache::key(&mut module, &[&entry], codegen);
+        // SAFETY: global arrays live as long as the function, which the caller holds.
+        let constants = constants.into_iter().map(|c| unsafe { snapshot(c) }).collect();
+        Ok(Kernel { module, entry, fast_math, waits_for_grid, build: build.clone(), key, constants })
     })
 }
 
@@ -50,13 +80,64 @@ impl Kernel {
         &self.entry
     }
 
+    /// What is in its constants, whose addresses are its last parameters.
+    pub fn constants(&self) -> &[Vec<u8>] {
+        &self.constants
+    }
+
+    /// Whether its blocks must all run at once.
+    pub fn waits_for_grid(&self) -> bool {
+        self.waits_for_grid
+    }
+
+    /// Where the cache has it for a device, which `device` describes with its driver.
+    pub fn place(&self, device: &str) -> Option<Place> {
+        let mut hash = blake3::Hasher::new();
+        hash.update(b"kernel");
+        hash.update(&self.key?.0);
+        hash.update(format!("{device} {:?}", self.build).as_bytes());
+        Some(Place {
+            key: cache::Key(*hash.finalize().as_bytes()),
+            label: format!("{} (kernel)", self.entry),
+        })
+    }
+
     /// Its PTX for a GPU of that compute capability; the host is not asked any more.
     pub fn ptx(mut self, capability: u32) -> Result<String> {
         guarded(move || {
             prepare(&mut self.module)?;
-            to_ptx(&self.module, &self.entry, capability, self.fast_math)
+            let codegen = Codegen { fast_math: self.fast_math, opt: level(&self.build), cpu: Cpu::chosen() };
+            let ptx = library()?.ptx(&self.module, &[&self.entry], capability, codegen, self.build.lines)?;
+            Ok(self.build.directed(ptx, &self.entry))
         })
     }
+}
+
+impl Place {
+    /// What the cache has there.
+    pub fn get(&self) -> Option<Kept> {
+        let bytes = cache::get(self.key)?;
+        let (length, rest) = bytes.split_first_chunk::<8>()?;
+        let (ptx, image) = rest.split_at_checked(u64::from_le_bytes(*length) as usize)?;
+        Some(Kept { ptx: String::from_utf8(ptx.to_vec()).ok()?, image: image.to_vec() })
+    }
+
+    pub fn put(&self, kept: &Kept) {
+        let Ok(library) = library() else { return };
+        let length = (kept.ptx.len() as u64).to_le_bytes();
+        let bytes = [&length[..], kept.ptx.as_bytes(), &kept.image].concat();
+        cache::put(self.key, &self.label, &bytes, library.address());
+    }
+
+    /// What is there could not be loaded.
+    pub fn forget(&self) {
+        cache::forget(self.key);
+    }
+}
+
+/// LLVM's level of optimisation.
+fn level(build: &Build) -> u8 {
+    if build.plain { 0 } else { policy().opt }
 }
 
 /// A function as a grid kernel for the CPU, by the request's back end.
@@ -66,7 +147,16 @@ pub fn host_kernel(request: &Request<'_>) -> Result<HostKernel> {
         gpu::check_grid_kernel(&target)?;
         let name = wrapper::wrapper_name(&target.name);
         module.funcs.push(wrapper::make_wrapper(&target.name, &target.sig, &target.params));
-        finish(&mut module, &name, request)?;
+        optimise(&mut module, &name, request)?;
+        let mut as_on_gpu = module.clone();
+        grid::take_constants(&mut as_on_gpu, &name);
+        platform::check(&as_on_gpu, &gpu::Gpu)?;
+        let mut constants: Vec<Vec<u128>> = vec![];
+        grid::move_constants(&mut module, &mut |c| {
+            // SAFETY: global arrays live as long as the function, which the caller holds.
+            constants.push(aligned(&unsafe { snapshot(c) }));
+            constants.last().map_or(0, |c| c.as_ptr() as usize)
+        });
         let frames =
             module.funcs.iter().flat_map(|f| &f.slots).filter(|s| !s.shared).map(|s| s.bytes as usize);
         let frames = frames.sum();
@@ -79,27 +169,51 @@ pub fn host_kernel(request: &Request<'_>) -> Result<HostKernel> {
         let entry =
             code.entry(&name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its module")))?;
         // SAFETY: the wrapper of a kernel for the CPU, of this very code.
-        Ok(unsafe { HostKernel::new(code, entry, memory, frames) })
+        Ok(unsafe { HostKernel::new(code, entry, memory, frames, constants) })
     })
 }
 
 fn lowered(request: &Request<'_>) -> Result<(Module, Target)> {
-    let mut session = Session::new(request.host, request.options.overflow_checks);
-    let root = session.infer_root(request.func, request.args.clone())?;
+    let mut session = request.session();
+    let root = session.infer_root_for(request.func, request.args.clone(), &request.values)?;
     lower::lower(&session, root, Options { platform: &gpu::Gpu, ..request.options })
 }
 
-/// Optimises a module and refuses what of the host it still asks.
-fn finish(module: &mut Module, entry: &str, request: &Request<'_>) -> Result<()> {
-    optimise(module, &[entry], request.host)?;
+/// What is in an array of the host now.
+///
+/// # Safety
+/// The array is live and nobody writes it at the moment.
+unsafe fn snapshot(constant: grid::Constant) -> Vec<u8> {
+    // SAFETY: as required of the caller.
+    unsafe { std::slice::from_raw_parts(constant.addr as *const u8, constant.bytes).to_vec() }
+}
+
+/// Bytes at an address that suits every number.
+fn aligned(bytes: &[u8]) -> Vec<u128> {
+    let unit = |c: &[u8]| {
+        let mut whole = [0; 16];
+        whole[..c.len()].copy_from_slice(c);
+        u128::from_ne_bytes(whole)
+    };
+    bytes.chunks(16).map(unit).collect()
+}
+
+/// Optimises a module as kernels have it; the name is of what is called from outside.
+fn optimise(module: &mut Module, entry: &str, request: &Request<'_>) -> Result<()> {
+    let host = request.host;
+    opt::optimise_kernel(module, &opt::Options { roots: Some(&[entry]), stop: Some(&|| host.interrupted()) });
+    if host.interrupted() {
+        return Err(Diagnostic::stopped());
+    }
     if request.options.contract {
         contract::contract(module);
     }
-    platform::check(module, &gpu::Gpu)
+    Ok(())
 }
 
 fn to_ptx(module: &Module, entry: &str, capability: u32, fast_math: u8) -> Result<String> {
-    library()?.ptx(module, &[entry], capability, Codegen { fast_math, opt: policy().opt, cpu: Cpu::chosen() })
+    let codegen = Codegen { fast_math, opt: policy().opt, cpu: Cpu::chosen() };
+    library()?.ptx(module, &[entry], capability, codegen, false)
 }
 
 /// A name that PTX takes: letters, digits and underscores of the function's own.

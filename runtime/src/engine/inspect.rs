@@ -6,7 +6,6 @@ use super::{Request, front, guarded};
 use std::collections::BTreeSet;
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::Result;
-use tierup_core::infer::state::Session;
 use tierup_core::lir::explain::{self, Facts, Place};
 use tierup_core::lower;
 use tierup_core::lower::notes::Note;
@@ -37,8 +36,8 @@ pub fn explain(request: &Request<'_>) -> Result<Explanation> {
         let mut module = std::mem::take(&mut front.module);
         prepare(&mut module)?;
         let facts = explain::facts(&module);
-        let mut session = Session::new(request.host, request.options.overflow_checks);
-        session.infer_root(request.func, request.args.clone())?;
+        let mut session = request.session();
+        session.infer_root_for(request.func, request.args.clone(), &request.values)?;
         let fused = lower::fuse::chains(&session);
         if !available() {
             return Ok(Explanation { facts, fused, remarks: None });
@@ -53,8 +52,8 @@ pub fn explain(request: &Request<'_>) -> Result<Explanation> {
 /// What became of the operations on arrays of a function some of which is to be parallel.
 pub fn parallel(request: &Request<'_>) -> Result<BTreeSet<Note>> {
     guarded(|| {
-        let mut session = Session::new(request.host, request.options.overflow_checks);
-        let root = session.infer_root(request.func, request.args.clone())?;
+        let mut session = request.session();
+        let root = session.infer_root_for(request.func, request.args.clone(), &request.values)?;
         lower::parallel_notes(&session, root, request.options)
     })
 }

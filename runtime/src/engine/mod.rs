@@ -25,8 +25,8 @@ use std::time::{Duration, Instant};
 use tier1::Codegen;
 use tierup_core::backend::{Backend, Code};
 use tierup_core::cpu::Cpu;
-use tierup_core::diag::{Diagnostic, Result};
-use tierup_core::emit::cx::Options;
+use tierup_core::diag::{self, Diagnostic, Result};
+use tierup_core::emit::cx::{Options, Overflow};
 use tierup_core::emit::wrapper;
 use tierup_core::host::Host;
 use tierup_core::infer::state::Session;
@@ -35,12 +35,14 @@ use tierup_core::lir::cfg::Analyses;
 use tierup_core::lir::{Module, cells, legalise, opt, osr};
 use tierup_core::lower::{self, generator, short_loop_entry};
 use tierup_core::ssa::FuncId;
-use tierup_core::types::{Kind, Type};
+use tierup_core::types::{Const, Kind, Type};
 
 /// What is to be compiled, and how.
 pub struct Request<'a> {
     pub func: FuncId,
     pub args: Vec<Type>,
+    /// Values of arguments that the code is for; none for all that are left out.
+    pub values: Vec<Option<Const>>,
     pub host: &'a dyn Host,
     pub backend: &'a dyn Backend,
     pub options: Options,
@@ -51,6 +53,19 @@ pub struct Request<'a> {
     /// It is the inner loop of a ufunc, whose operands are arrays of one dimension: tier 1 gives it an entry
     /// for few turns ([`short_loop_entry`]).
     pub inner_loop: bool,
+    /// It is a loop of a function that Python runs.
+    pub goes_on: bool,
+    /// Groups of arguments whose empty containers may be one object ([`Session::alike`]).
+    pub alike: Vec<Option<usize>>,
+}
+
+impl<'a> Request<'a> {
+    /// A session in which the function is typed.
+    fn session(&self) -> Session<'a> {
+        let mut session = Session::new(self.host, self.options.overflow);
+        session.alike = self.alike.clone();
+        session
+    }
 }
 
 /// Time spent in each phase.
@@ -75,6 +90,8 @@ pub struct Compiled {
     pub yields: Option<Type>,
     /// Whether the code, the generator's included, may change lists that it was given.
     pub changes_lists: bool,
+    /// Whether it may change anything; true where nobody asks.
+    pub changes_something: bool,
     pub phases: Phases,
     typed: String,
     lir: String,
@@ -154,7 +171,7 @@ pub fn compile(request: &Request<'_>) -> Result<Compiled> {
 pub fn result_type(func: FuncId, args: &[Type], host: &dyn Host) -> Result<Type> {
     guarded(|| {
         // Checks change what is raised, never a type.
-        let mut session = Session::new(host, false);
+        let mut session = Session::new(host, Overflow::Wrap);
         let root = session.infer_root(func, args.to_vec())?;
         Ok(session.at(root).ret)
     })
@@ -183,6 +200,7 @@ struct Front {
     ret: Type,
     yields: Option<Type>,
     changes_lists: bool,
+    changes_something: bool,
     typed: String,
     phases: Phases,
 }
@@ -190,8 +208,8 @@ struct Front {
 fn front(request: &Request<'_>) -> Result<Front> {
     let mut phases = Phases::default();
     let start = Instant::now();
-    let mut session = Session::new(request.host, request.options.overflow_checks);
-    let root = session.infer_root(request.func, request.args.clone())?;
+    let mut session = request.session();
+    let root = session.infer_root_for(request.func, request.args.clone(), &request.values)?;
     phases.infer = start.elapsed();
     let began = start;
 
@@ -213,11 +231,19 @@ fn front(request: &Request<'_>) -> Result<Front> {
         names.resume = Some(wrapper::wrapper_name(&name));
         yielded = Some(yields);
     }
-    let changes_lists = if yielded.is_some() {
+    // What objects in native memory lead to is not followed.
+    let changes_lists = if yielded.is_some() || target.params.iter().any(|t| t.keeps_references()) {
         lower::changes::changes_any(&session)
     } else {
         target.params.iter().any(|t| t.holds_list()) && lower::changes::changes_lists(&session, root)
     };
+    if request.goes_on && lower::pure::draws_from_streams(&session, root) {
+        let text = "the streams of `random` and `np.random` are others in compiled code than in the Python code around the loop";
+        return Err(Diagnostic::new(diag::Code::UnsupportedSyntax, text)
+            .help("draw from a generator: rng = np.random.default_rng(seed)"));
+    }
+    let changes_something =
+        request.options.overflow != Overflow::Python || lower::changes::changes_something(&session);
     phases.lower = start.elapsed();
     trace::span("lower", "front end", start, phases.lower, &target.name);
 
@@ -229,11 +255,12 @@ fn front(request: &Request<'_>) -> Result<Front> {
     trace::span("optimise", "front end", start, phases.optimise, &target.name);
     let typed = if request.keep_text { typed_text(&session) } else { String::new() };
     let (params, ret) = (target.params, target.ret);
-    Ok(Front { module, names, params, ret, yields: yielded, changes_lists, typed, phases })
+    Ok(Front { module, names, params, ret, yields: yielded, changes_lists, changes_something, typed, phases })
 }
 
 fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
-    let Front { mut module, names, params, ret, yields, changes_lists, typed, mut phases } = front(request)?;
+    let Front { mut module, names, params, ret, yields, changes_lists, changes_something, typed, mut phases } =
+        front(request)?;
     let start = Instant::now();
     let codegen =
         Codegen { fast_math: request.options.fast_math, opt: promote::policy().opt, cpu: Cpu::chosen() };
@@ -255,6 +282,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
             unit,
             yields,
             changes_lists,
+            changes_something,
             phases,
             typed,
             lir: String::new(),
@@ -285,7 +313,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
         unit.promote_now();
     }
     let lir = if request.keep_text { module.to_string() } else { String::new() };
-    Ok(Compiled { code, params, ret, unit, yields, changes_lists, phases, typed, lir })
+    Ok(Compiled { code, params, ret, unit, yields, changes_lists, changes_something, phases, typed, lir })
 }
 
 /// LIR instructions from which on a back end may need seconds.

@@ -179,9 +179,10 @@ impl Library {
         roots: &[&str],
         capability: u32,
         codegen: Codegen,
+        lines: bool,
     ) -> Result<String> {
-        Ok(String::from_utf8_lossy(&self.call(module, roots, capability, codegen, Keep::default())?.bytes)
-            .into_owned())
+        let keep = Keep { text: false, remarks: lines };
+        Ok(String::from_utf8_lossy(&self.call(module, roots, capability, codegen, keep)?.bytes).into_owned())
     }
 
     fn call(

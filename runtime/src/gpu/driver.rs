@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::{Failure, Launch};
+use super::{Build, Failure, Launch};
 
 /// Why the driver did not do something: its name of the error and its explanation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,15 +62,27 @@ driver! {
     fn primary_context = c"cuDevicePrimaryCtxRetain"(context: *mut Handle, device: c_int);
     fn set_context = c"cuCtxSetCurrent"(context: Handle);
     fn synchronize = c"cuCtxSynchronize"();
-    fn module_load = c"cuModuleLoadDataEx"(module: *mut Handle, image: *const c_void, n: c_uint, options: *mut c_int, values: *mut *mut c_void);
+    fn module_load = c"cuModuleLoadData"(module: *mut Handle, image: *const c_void);
+    fn link_create = c"cuLinkCreate_v2"(n: c_uint, options: *mut c_int, values: *mut *mut c_void, link: *mut Handle);
+    fn link_add = c"cuLinkAddData_v2"(link: Handle, kind: c_int, data: *mut c_void, bytes: usize, name: *const c_char, n: c_uint, options: *mut c_int, values: *mut *mut c_void);
+    fn link_complete = c"cuLinkComplete"(link: Handle, image: *mut *mut c_void, bytes: *mut usize);
+    fn link_destroy = c"cuLinkDestroy"(link: Handle);
     fn module_function = c"cuModuleGetFunction"(function: *mut Handle, module: Handle, name: *const c_char);
     fn module_unload = c"cuModuleUnload"(module: Handle);
     fn function_attribute = c"cuFuncGetAttribute"(value: *mut c_int, attribute: c_int, function: Handle);
     fn set_function_attribute = c"cuFuncSetAttribute"(function: Handle, attribute: c_int, value: c_int);
     fn launch = c"cuLaunchKernel"(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, params: *mut *mut c_void, extra: *mut *mut c_void);
+    fn launch_cooperative = c"cuLaunchCooperativeKernel"(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, params: *mut *mut c_void);
+    fn blocks_at_once = c"cuOccupancyMaxActiveBlocksPerMultiprocessor"(blocks: *mut c_int, function: Handle, threads: c_int, shared: usize);
+    fn set_words = c"cuMemsetD32_v2"(to: Address, value: c_uint, n: usize);
     fn alloc = c"cuMemAlloc_v2"(address: *mut Address, bytes: usize);
     fn free = c"cuMemFree_v2"(address: Address);
     fn host_alloc = c"cuMemHostAlloc"(address: *mut *mut c_void, bytes: usize, flags: c_uint);
+    fn host_free = c"cuMemFreeHost"(address: *mut c_void);
+    fn host_register = c"cuMemHostRegister_v2"(address: *mut c_void, bytes: usize, flags: c_uint);
+    fn host_unregister = c"cuMemHostUnregister"(address: *mut c_void);
+    fn host_address = c"cuMemHostGetDevicePointer_v2"(address: *mut Address, host: *mut c_void, flags: c_uint);
+    fn managed_alloc = c"cuMemAllocManaged"(address: *mut Address, bytes: usize, flags: c_uint);
     fn copy_to_device = c"cuMemcpyHtoDAsync_v2"(to: Address, from: *const c_void, bytes: usize, stream: Handle);
     fn copy_to_host = c"cuMemcpyDtoHAsync_v2"(to: *mut c_void, from: Address, bytes: usize, stream: Handle);
     fn copy_on_device = c"cuMemcpyDtoDAsync_v2"(to: Address, from: Address, bytes: usize, stream: Handle);
@@ -92,8 +104,12 @@ driver! {
 
 /// `CUDA_ERROR_NOT_READY`.
 const NOT_READY: c_int = 600;
-/// Error and information logs of the driver's compiler, and their sizes.
-const JIT_OPTIONS: [c_int; 2] = [5, 6];
+/// Options of the driver's compiler.
+const MAX_REGISTERS: c_int = 0;
+const ERROR_LOG: c_int = 5;
+const ERROR_LOG_BYTES: c_int = 6;
+const LEVEL: c_int = 7;
+const LINES: c_int = 13;
 const LOG_BYTES: usize = 8 << 10;
 
 /// The driver with one device.
@@ -221,6 +237,63 @@ impl Driver {
         Ok(at)
     }
 
+    /// Memory of the host that the device copies from and to at its best; `mapped` memory kernels reach too, at
+    /// the address that comes with it, and `combined` memory the host writes fast and reads slowly.
+    pub fn host_alloc(&self, bytes: usize, mapped: bool, combined: bool) -> Result<(u64, u64)> {
+        const PORTABLE: c_uint = 1;
+        let (f, mut host, mut device) = (self.enter()?, null_mut(), 0);
+        let flags = PORTABLE | if mapped { 2 } else { 0 } | if combined { 4 } else { 0 };
+        // SAFETY: the driver writes one address.
+        self.check(unsafe { (f.host_alloc)(&raw mut host, bytes.max(1), flags) })?;
+        if mapped {
+            // SAFETY: memory that was allocated as mapped.
+            self.check(unsafe { (f.host_address)(&raw mut device, host, 0) })?;
+        }
+        Ok((host as usize as u64, device))
+    }
+
+    /// # Safety
+    /// `address` came from [`Driver::host_alloc`], and nobody uses it any more.
+    pub unsafe fn host_free(&self, address: u64) {
+        if let Ok(f) = self.enter() {
+            // SAFETY: as required of the caller.
+            unsafe { (f.host_free)(address as usize as *mut c_void) };
+        }
+    }
+
+    /// Memory that host and device both reach at one address, wherever it lies at the moment.
+    pub fn managed_alloc(&self, bytes: usize, only_host: bool) -> Result<u64> {
+        let (f, mut at) = (self.enter()?, 0);
+        // SAFETY: the driver writes one address.
+        self.check(unsafe { (f.managed_alloc)(&raw mut at, bytes.max(1), if only_host { 2 } else { 1 }) })?;
+        Ok(at)
+    }
+
+    /// Pins memory of the host where it lies; its address for kernels where they are to reach it.
+    ///
+    /// # Safety
+    /// The memory stays where it is until [`Driver::host_unregister`].
+    pub unsafe fn host_register(&self, address: u64, bytes: usize, mapped: bool) -> Result<u64> {
+        let (f, mut device) = (self.enter()?, 0);
+        let host = address as usize as *mut c_void;
+        // SAFETY: as required of the caller; the driver writes one address.
+        unsafe {
+            self.check((f.host_register)(host, bytes, if mapped { 3 } else { 1 }))?;
+            if mapped {
+                self.check((f.host_address)(&raw mut device, host, 0))?;
+            }
+        }
+        Ok(device)
+    }
+
+    /// # Safety
+    /// The memory was pinned by [`Driver::host_register`], and nobody uses it as such any more.
+    pub unsafe fn host_unregister(&self, address: u64) -> Result<()> {
+        let f = self.enter()?;
+        // SAFETY: as required of the caller.
+        self.check(unsafe { (f.host_unregister)(address as usize as *mut c_void) })
+    }
+
     /// Gives memory back, when all that runs has ended.
     ///
     /// # Safety
@@ -293,29 +366,60 @@ impl Driver {
         found
     }
 
-    /// Compiles PTX for the device; its function `entry`.
-    pub fn kernel(&'static self, ptx: &str, entry: &str, name: &str) -> Result<DeviceKernel> {
+    /// Compiles PTX to machine code of the device.
+    pub fn compile(&self, ptx: &str, build: &Build) -> Result<Vec<u8>> {
+        const PTX: c_int = 1;
+        let f = self.enter()?;
+        let image = std::ffi::CString::new(ptx).map_err(|_| absent("PTX with a NUL in it"))?;
+        let mut log = vec![0u8; LOG_BYTES];
+        let mut options = vec![ERROR_LOG, ERROR_LOG_BYTES];
+        let mut values = vec![log.as_mut_ptr().cast::<c_void>(), LOG_BYTES as *mut c_void];
+        let more = [
+            (build.max_registers > 0, MAX_REGISTERS, build.max_registers as usize),
+            (build.plain, LEVEL, 0),
+            (build.lines, LINES, 1),
+        ];
+        for (_, option, value) in more.into_iter().filter(|m| m.0) {
+            options.push(option);
+            values.push(value as *mut c_void);
+        }
+        let (mut link, mut code, mut bytes) = (null_mut(), null_mut(), 0);
+        // SAFETY: as many options as values, which live across the calls; the image ends in a NUL and has
+        // that many bytes. The code is the link's and copied before that goes.
+        unsafe {
+            let n = options.len() as c_uint;
+            self.check((f.link_create)(n, options.as_mut_ptr(), values.as_mut_ptr(), &raw mut link))?;
+            let data = image.as_ptr().cast_mut().cast();
+            let size = image.as_bytes_with_nul().len();
+            let mut status =
+                (f.link_add)(link, PTX, data, size, c"kernel".as_ptr(), 0, null_mut(), null_mut());
+            if status == 0 {
+                status = (f.link_complete)(link, &raw mut code, &raw mut bytes);
+            }
+            let made =
+                self.check(status).map(|()| std::slice::from_raw_parts(code.cast::<u8>(), bytes).to_vec());
+            (f.link_destroy)(link);
+            made.map_err(|e| {
+                let text = String::from_utf8_lossy(&log);
+                Error { message: format!("{}\n{}", e.message, text.trim_end_matches(['\0', '\n'])), ..e }
+            })
+        }
+    }
+
+    /// Loads machine code; its function `entry`.
+    pub fn kernel(
+        &'static self,
+        code: &[u8],
+        entry: &str,
+        name: &str,
+        waits_for_grid: bool,
+        constants: &[Vec<u8>],
+    ) -> Result<DeviceKernel> {
         let f = self.enter()?;
         let (mut module, mut function) = (null_mut(), null_mut());
-        let image = std::ffi::CString::new(ptx).map_err(|_| absent("PTX with a NUL in it"))?;
         let symbol = std::ffi::CString::new(entry).map_err(|_| absent("a name with a NUL in it"))?;
-        let mut log = vec![0u8; LOG_BYTES];
-        let mut options = JIT_OPTIONS;
-        let mut values = [log.as_mut_ptr().cast::<c_void>(), LOG_BYTES as *mut c_void];
-        // SAFETY: the image ends in a NUL; the two options are a buffer and its size.
-        let code = unsafe {
-            (f.module_load)(
-                &raw mut module,
-                image.as_ptr().cast(),
-                2,
-                options.as_mut_ptr(),
-                values.as_mut_ptr(),
-            )
-        };
-        self.check(code).map_err(|e| {
-            let text = String::from_utf8_lossy(&log);
-            Error { message: format!("{}\n{}", e.message, text.trim_end_matches(['\0', '\n'])), ..e }
-        })?;
+        // SAFETY: the code is a whole file, which says how long it is.
+        self.check(unsafe { (f.module_load)(&raw mut module, code.as_ptr().cast()) })?;
         // SAFETY: the module is loaded, and the name ends in a NUL.
         self.check(unsafe { (f.module_function)(&raw mut function, module, symbol.as_ptr()) })?;
         let mut page = null_mut();
@@ -326,7 +430,26 @@ impl Driver {
         // SAFETY: fresh memory of that size.
         unsafe { failure.write(Failure::default()) };
         let shared = Box::leak(Box::new(Shared { name: name.to_owned(), failure }));
-        Ok(DeviceKernel { driver: self, module, function, shared, dynamic: Mutex::new(DEFAULT_SHARED) })
+        let words = waits_for_grid.then(Mutex::default);
+        let mut copies = vec![];
+        for bytes in constants {
+            let at = self.alloc(bytes.len())?;
+            copies.push(at);
+            // SAFETY: fresh memory of that size; the stream is waited for.
+            unsafe {
+                self.copy_to_device(at, bytes.as_ptr(), bytes.len(), Stream(0))?;
+                self.stream_synchronize(Stream(0))?;
+            }
+        }
+        Ok(DeviceKernel {
+            driver: self,
+            module,
+            function,
+            shared,
+            words,
+            constants: copies,
+            dynamic: Mutex::new(DEFAULT_SHARED),
+        })
     }
 }
 
@@ -345,6 +468,11 @@ pub struct DeviceKernel {
     module: Handle,
     function: Handle,
     shared: &'static Shared,
+    /// Where threads wait for the whole grid: the word by which they do, for each stream, on which one launch
+    /// runs after another.
+    words: Option<Mutex<Vec<(Stream, Address)>>>,
+    /// Where its constants are.
+    constants: Vec<Address>,
     /// Bytes of shared memory that a launch may ask for.
     dynamic: Mutex<u32>,
 }
@@ -364,24 +492,32 @@ impl DeviceKernel {
         let f = self.driver.enter()?;
         self.allow(f, launch.shared_bytes)?;
         let failure = self.shared.failure as u64;
+        let word = self.words.as_ref().map(|words| self.word(words, stream)).transpose()?;
+        let last = word.iter().chain([&failure]).chain(&self.constants);
         let mut params: Vec<*mut c_void> =
-            args.iter().chain([&failure]).map(|a| std::ptr::from_ref(a).cast_mut().cast()).collect();
+            args.iter().chain(last).map(|a| std::ptr::from_ref(a).cast_mut().cast()).collect();
         let ([gx, gy, gz], [bx, by, bz]) = (launch.blocks, launch.threads);
         // SAFETY: as required of the caller; the driver copies the parameters before it returns.
         let code = unsafe {
-            (f.launch)(
-                self.function,
-                gx,
-                gy,
-                gz,
-                bx,
-                by,
-                bz,
-                launch.shared_bytes,
-                stream.handle(),
-                params.as_mut_ptr(),
-                null_mut(),
-            )
+            if word.is_some() {
+                let params = params.as_mut_ptr();
+                let (shared, stream) = (launch.shared_bytes, stream.handle());
+                (f.launch_cooperative)(self.function, gx, gy, gz, bx, by, bz, shared, stream, params)
+            } else {
+                (f.launch)(
+                    self.function,
+                    gx,
+                    gy,
+                    gz,
+                    bx,
+                    by,
+                    bz,
+                    launch.shared_bytes,
+                    stream.handle(),
+                    params.as_mut_ptr(),
+                    null_mut(),
+                )
+            }
         };
         self.driver.check(code)?;
         let mut launched = self.driver.launched.lock().unwrap_or_else(PoisonError::into_inner);
@@ -389,6 +525,33 @@ impl DeviceKernel {
             launched.push(self.shared);
         }
         Ok(())
+    }
+
+    /// The word of a stream, made when it is first asked for.
+    fn word(&self, words: &Mutex<Vec<(Stream, Address)>>, stream: Stream) -> Result<Address> {
+        let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, word)) = words.iter().find(|(s, _)| *s == stream) {
+            return Ok(*word);
+        }
+        let at = self.driver.alloc(size_of::<u32>())?;
+        let f = self.driver.enter()?;
+        // SAFETY: fresh memory of that size.
+        self.driver.check(unsafe { (f.set_words)(at, 0, 1) })?;
+        words.push((stream, at));
+        Ok(at)
+    }
+
+    /// Blocks of so many threads and bytes of shared memory that all run at once.
+    pub fn blocks_at_once(&self, threads: u32, shared_bytes: u32) -> Result<u32> {
+        const MULTIPROCESSORS: i32 = 16;
+        let (f, mut blocks) = (self.driver.enter()?, 0);
+        self.allow(f, shared_bytes)?;
+        // SAFETY: the driver writes one integer.
+        let code = unsafe {
+            (f.blocks_at_once)(&raw mut blocks, self.function, threads as c_int, shared_bytes as usize)
+        };
+        self.driver.check(code)?;
+        Ok((blocks * self.driver.attribute(MULTIPROCESSORS)?) as u32)
     }
 
     /// Asks for more shared memory than every kernel may have, once.
@@ -423,6 +586,10 @@ impl Drop for DeviceKernel {
         if let Ok(f) = self.driver.enter() {
             // SAFETY: the module is this value's alone.
             unsafe { (f.module_unload)(self.module) };
+        }
+        for at in &self.constants {
+            // SAFETY: the kernel's own; freeing waits for what runs.
+            unsafe { self.driver.free(*at) };
         }
     }
 }

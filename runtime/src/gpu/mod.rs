@@ -16,6 +16,38 @@ pub struct Launch {
     pub shared_bytes: u32,
 }
 
+/// How a kernel is made, beside what its code says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Build {
+    /// Registers of a thread at most; 0 for no limit.
+    pub max_registers: u32,
+    /// Threads of a block at most, and blocks that a multiprocessor runs at once at least; 0 where it is not
+    /// said.
+    pub bounds: [u32; 2],
+    /// Says the line of each instruction, for profilers.
+    pub lines: bool,
+    /// Leaves the code as it is written.
+    pub plain: bool,
+}
+
+impl Build {
+    /// PTX of the entry `name` with what the build says of launches.
+    pub fn directed(&self, ptx: String, name: &str) -> String {
+        let [threads, blocks] = self.bounds;
+        let mut directives = String::new();
+        for (directive, n) in [("maxntid", threads), ("minnctapersm", blocks)] {
+            if n > 0 {
+                directives += &format!(".{directive} {n}\n");
+            }
+        }
+        let entry = ptx.find(&format!(".entry {name}("));
+        match entry.and_then(|at| ptx[at..].find("\n{").map(|k| at + k + 1)) {
+            Some(at) if !directives.is_empty() => format!("{}{directives}{}", &ptx[..at], &ptx[at..]),
+            Some(_) | None => ptx,
+        }
+    }
+}
+
 /// What the first thread that an exception ended left; the layout is that of `core::lower::gpu`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,5 +62,19 @@ impl Failure {
     /// The class of the exception and the line that raised it.
     pub fn place(&self) -> (Option<Class>, u32) {
         (Class::from_number((self.status >> 32) as i64 - 1), self.status as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_stand_between_parameters_and_body() {
+        let ptx = ".visible .entry f(\n\t.param .u64 p\n)\n{\n\tret;\n}\n".to_owned();
+        let build = Build { bounds: [256, 2], ..Build::default() };
+        let want = ".visible .entry f(\n\t.param .u64 p\n)\n.maxntid 256\n.minnctapersm 2\n{\n\tret;\n}\n";
+        assert_eq!(build.directed(ptx.clone(), "f"), want);
+        assert_eq!(Build::default().directed(ptx.clone(), "f"), ptx);
     }
 }

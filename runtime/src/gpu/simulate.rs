@@ -31,6 +31,18 @@ impl tierup_core::ops::grid::Helpers for crate::Native {
         // SAFETY: as required of the caller.
         unsafe { wait(ctx, Wait::Shuffle { mask: mask as u32, bits, lane: lane as u32 }) as i64 }
     }
+    unsafe fn grid_match(ctx: Ctx, mask: i32, bits: i64) -> i32 {
+        // SAFETY: as required of the caller.
+        unsafe { wait(ctx, Wait::Match { mask: mask as u32, bits: bits as u64 }) as i32 }
+    }
+    unsafe fn grid_barrier_count(ctx: Ctx, vote: i8) -> i32 {
+        // SAFETY: as required of the caller.
+        unsafe { wait(ctx, Wait::Count { vote: vote != 0 }) as i32 }
+    }
+    unsafe fn grid_grid_barrier(ctx: Ctx) {
+        // SAFETY: as required of the caller.
+        unsafe { wait(ctx, Wait::Grid) };
+    }
     unsafe fn grid_ballot(ctx: Ctx, mask: i32, vote: i8) -> i32 {
         // SAFETY: as required of the caller.
         unsafe { wait(ctx, Wait::Ballot { mask: mask as u32, vote: vote != 0 }) as i32 }
@@ -58,6 +70,8 @@ pub struct HostKernel {
     memory: OnCpu,
     /// Bytes of a thread's stack.
     stack: usize,
+    /// What the code reads at addresses that it knows.
+    _constants: Vec<Vec<u128>>,
 }
 
 // SAFETY: the entry points into the code, which never changes.
@@ -97,10 +111,11 @@ impl HostKernel {
         entry: *const u8,
         memory: OnCpu,
         frames: usize,
+        constants: Vec<Vec<u128>>,
     ) -> HostKernel {
         // SAFETY: as required of the caller.
         let entry = unsafe { std::mem::transmute::<*const u8, Wrapper>(entry) };
-        HostKernel { _code: code, entry, memory, stack: STACK + frames }
+        HostKernel { _code: code, entry, memory, stack: STACK + frames, _constants: constants }
     }
 
     /// Runs the grid; what the first thread that failed left. `go_on` is asked between blocks.
@@ -114,7 +129,10 @@ impl HostKernel {
         args: &[u64],
         go_on: &mut dyn FnMut() -> bool,
     ) -> Option<Failure> {
-        let units = |bytes: usize| bytes.div_ceil(16);
+        if self.memory.waits_for_grid {
+            // SAFETY: as required of the caller.
+            return unsafe { self.run_at_once(launch, args, go_on) };
+        }
         let mut shared = vec![UNWRITTEN; units(self.memory.shared_bytes)];
         let mut dynamic = vec![UNWRITTEN; units(launch.shared_bytes as usize)];
         let (mut threads, mut stacks, mut failure) = (vec![], vec![], None);
@@ -125,17 +143,7 @@ impl HostKernel {
             shared.fill(UNWRITTEN);
             dynamic.fill(UNWRITTEN);
             threads.clear();
-            threads.extend(points(launch.threads).enumerate().map(|(k, thread)| GridThread {
-                lane: (k % WARP) as u32,
-                thread,
-                block,
-                block_size: launch.threads,
-                grid_size: launch.blocks,
-                dynamic_bytes: launch.shared_bytes,
-                shared: shared.as_mut_ptr().cast(),
-                dynamic_shared: dynamic.as_mut_ptr().cast(),
-                runner: null_mut(),
-            }));
+            threads.extend(block_threads(launch, block, &mut shared, &mut dynamic));
             let call = Call { entry: self.entry, args: args.as_ptr() };
             // SAFETY: as required of the caller; the threads live until the block is done.
             let failed = unsafe {
@@ -149,6 +157,74 @@ impl HostKernel {
         }
         failure
     }
+
+    /// Runs all blocks at once, as far as each comes without the others.
+    ///
+    /// # Safety
+    /// As for [`HostKernel::run`].
+    unsafe fn run_at_once(
+        &self,
+        launch: &Launch,
+        args: &[u64],
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Option<Failure> {
+        let n = launch.blocks.iter().map(|n| *n as usize).product();
+        let mut shared = vec![vec![UNWRITTEN; units(self.memory.shared_bytes)]; n];
+        let mut dynamic = vec![vec![UNWRITTEN; units(launch.shared_bytes as usize)]; n];
+        let mut threads: Vec<Vec<GridThread>> = points(launch.blocks)
+            .zip(shared.iter_mut().zip(&mut dynamic))
+            .map(|(block, (shared, dynamic))| block_threads(launch, block, shared, dynamic).collect())
+            .collect();
+        let (call, mut stacks) = (Call { entry: self.entry, args: args.as_ptr() }, vec![]);
+        let mut blocks = vec![];
+        for threads in &mut threads {
+            // SAFETY: as required of the caller; blocks go before their threads.
+            blocks.push(unsafe { Turns::new(call, threads, &mut stacks, self.stack)? });
+        }
+        while go_on() {
+            let mut waiting = false;
+            for block in &mut blocks {
+                waiting |= block.go(&mut stacks) == Stop::WaitsForGrid;
+            }
+            if !waiting {
+                break;
+            }
+            for block in &mut blocks {
+                block.pass();
+            }
+        }
+        for block in &mut blocks {
+            if block.waits.iter().any(Option::is_some) {
+                block.give_up();
+            }
+        }
+        blocks.iter().find_map(|b| b.failed)
+    }
+}
+
+fn units(bytes: usize) -> usize {
+    bytes.div_ceil(16)
+}
+
+/// The threads of a block, with its shared memory.
+fn block_threads(
+    launch: &Launch,
+    block: [u32; 3],
+    shared: &mut [u128],
+    dynamic: &mut [u128],
+) -> impl Iterator<Item = GridThread> + use<> {
+    let (launch, shared, dynamic) = (*launch, shared.as_mut_ptr(), dynamic.as_mut_ptr());
+    points(launch.threads).enumerate().map(move |(k, thread)| GridThread {
+        lane: (k % WARP) as u32,
+        thread,
+        block,
+        block_size: launch.threads,
+        grid_size: launch.blocks,
+        dynamic_bytes: launch.shared_bytes,
+        shared: shared.cast(),
+        dynamic_shared: dynamic.cast(),
+        runner: null_mut(),
+    })
 }
 
 fn failure(thread: &GridThread, status: u64) -> Option<Failure> {
@@ -167,6 +243,99 @@ unsafe fn one_by_one(call: Call, threads: &mut [GridThread]) -> Option<Failure> 
     failed
 }
 
+/// The threads of a block that wait for each other.
+struct Turns<'t> {
+    threads: &'t [GridThread],
+    running: Vec<Option<Coroutine<u64, Wait, u64>>>,
+    waits: Vec<Option<Wait>>,
+    /// Who goes on, and what each learns.
+    ready: Vec<(usize, u64)>,
+    failed: Option<Failure>,
+}
+
+/// Where a block has come to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    Done,
+    /// All threads that have not ended wait for the whole grid.
+    WaitsForGrid,
+}
+
+impl<'t> Turns<'t> {
+    /// # Safety
+    /// As for [`HostKernel::run`]; this goes before the threads do.
+    unsafe fn new(
+        call: Call,
+        threads: &'t mut [GridThread],
+        stacks: &mut Vec<DefaultStack>,
+        bytes: usize,
+    ) -> Option<Turns<'t>> {
+        let mut running: Vec<Option<Coroutine<u64, Wait, u64>>> = Vec::with_capacity(threads.len());
+        for thread in threads.iter_mut() {
+            let stack = match stacks.pop() {
+                Some(stack) => stack,
+                None => DefaultStack::new(bytes).ok()?,
+            };
+            let at: *mut GridThread = thread;
+            running.push(Some(Coroutine::with_stack(stack, move |yielder: &Yielder<u64, Wait>, _| {
+                // SAFETY: as required of the caller; the coroutine ends before the threads go.
+                unsafe {
+                    (*at).runner = std::ptr::from_ref(yielder).cast_mut().cast();
+                    call.make(at)
+                }
+            })));
+        }
+        let n = threads.len();
+        let ready = (0..n).map(|k| (k, 0)).collect();
+        Some(Turns { threads, running, waits: vec![None; n], ready, failed: None })
+    }
+
+    /// Runs until all have ended or wait for the grid; those that wait at places that never meet end there.
+    fn go(&mut self, stacks: &mut Vec<DefaultStack>) -> Stop {
+        loop {
+            for (k, learned) in std::mem::take(&mut self.ready) {
+                let Some(coroutine) = &mut self.running[k] else { continue };
+                match coroutine.resume(learned) {
+                    CoroutineResult::Yield(wait) => self.waits[k] = Some(wait),
+                    CoroutineResult::Return(status) => {
+                        self.waits[k] = None;
+                        self.failed = self.failed.or_else(|| failure(&self.threads[k], status));
+                        stacks.extend(self.running[k].take().map(Coroutine::into_stack));
+                    }
+                }
+            }
+            let mut live = self.waits.iter().flatten();
+            let Some(first) = live.next() else { return Stop::Done };
+            if *first == Wait::Grid && live.all(|w| *w == Wait::Grid) {
+                return Stop::WaitsForGrid;
+            }
+            self.ready = release(&self.waits);
+            if self.ready.is_empty() {
+                self.give_up();
+                return Stop::Done;
+            }
+        }
+    }
+
+    /// Ends threads that can never go on.
+    fn give_up(&mut self) {
+        let stuck = self.waits.iter().position(Option::is_some);
+        for coroutine in self.running.iter_mut().flatten() {
+            // SAFETY: code of kernels owns nothing that would have to be dropped.
+            unsafe { coroutine.force_reset() };
+        }
+        self.waits.fill(None);
+        let status = gpu::status(Class::RuntimeError, 0);
+        self.failed = self.failed.or_else(|| stuck.and_then(|k| failure(&self.threads[k], status)));
+    }
+
+    /// Lets those go on who wait for the grid.
+    fn pass(&mut self) {
+        let live = self.waits.iter().enumerate().filter(|(_, w)| w.is_some());
+        self.ready = live.map(|(k, _)| (k, 0)).collect();
+    }
+}
+
 /// # Safety
 /// As for [`HostKernel::run`].
 unsafe fn in_turns(
@@ -175,43 +344,8 @@ unsafe fn in_turns(
     stacks: &mut Vec<DefaultStack>,
     bytes: usize,
 ) -> Option<Failure> {
-    let mut running: Vec<Option<Coroutine<u64, Wait, u64>>> = Vec::with_capacity(threads.len());
-    for thread in threads.iter_mut() {
-        let stack = match stacks.pop() {
-            Some(stack) => stack,
-            None => DefaultStack::new(bytes).ok()?,
-        };
-        let at: *mut GridThread = thread;
-        running.push(Some(Coroutine::with_stack(stack, move |yielder: &Yielder<u64, Wait>, _| {
-            // SAFETY: as required of the caller; the coroutine ends before the threads go.
-            unsafe {
-                (*at).runner = std::ptr::from_ref(yielder).cast_mut().cast();
-                call.make(at)
-            }
-        })));
-    }
-    let (mut failed, mut waits) = (None, vec![None; threads.len()]);
-    let mut ready: Vec<(usize, u64)> = (0..threads.len()).map(|k| (k, 0)).collect();
-    loop {
-        for (k, learned) in ready {
-            let Some(coroutine) = &mut running[k] else { continue };
-            match coroutine.resume(learned) {
-                CoroutineResult::Yield(wait) => waits[k] = Some(wait),
-                CoroutineResult::Return(status) => {
-                    waits[k] = None;
-                    failed = failed.or_else(|| failure(&threads[k], status));
-                    stacks.extend(running[k].take().map(Coroutine::into_stack));
-                }
-            }
-        }
-        let Some(stuck) = waits.iter().position(Option::is_some) else { return failed };
-        ready = release(&waits);
-        if ready.is_empty() {
-            for coroutine in running.iter_mut().flatten() {
-                // SAFETY: code of kernels owns nothing that would have to be dropped.
-                unsafe { coroutine.force_reset() };
-            }
-            return failed.or_else(|| failure(&threads[stuck], gpu::status(Class::RuntimeError, 0)));
-        }
-    }
+    // SAFETY: as required of the caller.
+    let mut turns = unsafe { Turns::new(call, threads, stacks, bytes)? };
+    turns.go(stacks);
+    turns.failed
 }

@@ -51,6 +51,8 @@ pub struct Callbacks {
     pub construct: fn(&mut Exc) -> Res<()>,
     /// `str` or `repr` of a Python object.
     pub show_object: fn(*mut u8, repr: bool) -> String,
+    /// `str` or `repr` of what an exception carries of a class of the user's; None where there is no host.
+    pub show_part: fn(&Arg, repr: bool) -> Option<String>,
     /// An instance of the class with that handle, made of its parts, as a Python object (owned), or null.
     pub instance: fn(u64, &[Arg]) -> *mut u8,
     /// Runs pending signal handlers; an error is what they raised (KeyboardInterrupt).
@@ -69,6 +71,9 @@ pub struct Callbacks {
     pub fourier: fn(&str, single: bool) -> Option<InnerLoop>,
     /// The exception that a function of the host's own has left behind, which cannot say so by its result.
     pub raised: fn() -> Res<()>,
+    /// Calls the Python function of that number. The types of the arguments, as a tuple, and of the result are
+    /// texts; the arguments lie in memory, their references are taken over, and the result is written.
+    pub call_python: fn(i64, types: &str, args: *mut u8, result: *mut u8) -> Res<()>,
     /// A new source of random numbers (owned) that a Python generator spawns; null where none is asked for,
     /// or where there is no host.
     pub spawn: fn(*mut u8, one: bool) -> Res<*mut BitSource>,
@@ -87,6 +92,7 @@ const NATIVE: Callbacks = Callbacks {
     exc_text: |_, _| None,
     construct: |_| Ok(()),
     show_object: |p, _| format!("<object at {p:p}>"),
+    show_part: |_, _| None,
     instance: |_, _| std::ptr::null_mut(),
     // Whoever sets `ThreadCtx::interrupt` without a host means Ctrl-C.
     poll: || Err(Error::bare(Class::KeyboardInterrupt)),
@@ -97,6 +103,7 @@ const NATIVE: Callbacks = Callbacks {
     lapack: |_| std::ptr::null(),
     fourier: |_, _| None,
     raised: || Ok(()),
+    call_python: |_, _, _, _| Err(Error::new(Class::RuntimeError, "there is no Python")),
     spawn: |_, _| Ok(std::ptr::null_mut()),
 };
 

@@ -78,6 +78,24 @@ fused! {
     pub(crate) fn tan_large(x: f64) -> f64 { <t::Tan as Rare>::rare(x) }
 }
 
+/// Those of float32 that have definitions of their own.
+pub(crate) mod single {
+    use tierup_core::math::narrow::Narrow;
+    use tierup_core::math::single as s;
+    fused! {
+        pub(crate) fn exp(x: f32) -> f32 { s::exp(Narrow(x)).0 }
+        pub(crate) fn exp2(x: f32) -> f32 { s::exp2(Narrow(x)).0 }
+        pub(crate) fn expm1(x: f32) -> f32 { s::expm1(Narrow(x)).0 }
+        pub(crate) fn log(x: f32) -> f32 { s::log(Narrow(x)).0 }
+        pub(crate) fn log2(x: f32) -> f32 { s::log2(Narrow(x)).0 }
+        pub(crate) fn log10(x: f32) -> f32 { s::log10(Narrow(x)).0 }
+        pub(crate) fn log1p(x: f32) -> f32 { s::log1p(Narrow(x)).0 }
+        pub(crate) fn sin(x: f32) -> f32 { s::sin(Narrow(x)).0 }
+        pub(crate) fn cos(x: f32) -> f32 { s::cos(Narrow(x)).0 }
+        pub(crate) fn tanh(x: f32) -> f32 { s::tanh(Narrow(x)).0 }
+    }
+}
+
 /// Elements that are computed together: read whole before any result is written, so the result may be the
 /// operand.
 pub(super) const BLOCK: usize = 64;

@@ -188,14 +188,20 @@ impl Helpers for Native {
     unsafe fn f64_sin_large(x: f64) -> f64 {
         elementary::sin_large(x)
     }
-    unsafe fn f32_sin(x: f32) -> f32 {
+    unsafe fn f32_sin_large(x: f32) -> f32 {
         elementary::sin(x as f64) as f32
+    }
+    unsafe fn f32_cos_large(x: f32) -> f32 {
+        elementary::cos(x as f64) as f32
+    }
+    unsafe fn f32_sin(x: f32) -> f32 {
+        elementary::single::sin(x)
     }
     unsafe fn f64_cos_large(x: f64) -> f64 {
         elementary::cos_large(x)
     }
     unsafe fn f32_cos(x: f32) -> f32 {
-        elementary::cos(x as f64) as f32
+        elementary::single::cos(x)
     }
     unsafe fn f64_tan_large(x: f64) -> f64 {
         elementary::tan_large(x)
@@ -219,7 +225,7 @@ impl Helpers for Native {
         elementary::cosh(x as f64) as f32
     }
     unsafe fn f32_tanh(x: f32) -> f32 {
-        elementary::tanh(x as f64) as f32
+        elementary::single::tanh(x)
     }
     unsafe fn f32_asinh(x: f32) -> f32 {
         elementary::asinh(x as f64) as f32
@@ -231,25 +237,25 @@ impl Helpers for Native {
         elementary::atanh(x as f64) as f32
     }
     unsafe fn f32_exp(x: f32) -> f32 {
-        elementary::exp(x as f64) as f32
+        elementary::single::exp(x)
     }
     unsafe fn f32_exp2(x: f32) -> f32 {
-        elementary::exp2(x as f64) as f32
+        elementary::single::exp2(x)
     }
     unsafe fn f32_expm1(x: f32) -> f32 {
-        elementary::expm1(x as f64) as f32
+        elementary::single::expm1(x)
     }
     unsafe fn f32_log(x: f32) -> f32 {
-        elementary::log(x as f64) as f32
+        elementary::single::log(x)
     }
     unsafe fn f32_log2(x: f32) -> f32 {
-        elementary::log2(x as f64) as f32
+        elementary::single::log2(x)
     }
     unsafe fn f32_log10(x: f32) -> f32 {
-        elementary::log10(x as f64) as f32
+        elementary::single::log10(x)
     }
     unsafe fn f32_log1p(x: f32) -> f32 {
-        elementary::log1p(x as f64) as f32
+        elementary::single::log1p(x)
     }
     unsafe fn f32_cbrt(x: f32) -> f32 {
         elementary::cbrt(x as f64) as f32

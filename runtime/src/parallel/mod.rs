@@ -32,6 +32,7 @@ use tierup_core::layout::List;
 use tierup_core::ops::region::{Helpers, Together};
 use tierup_core::rt::{Ctx, P};
 
+pub(crate) use pool::is_worker;
 pub(crate) use region::poll;
 
 impl Helpers for Native {
@@ -76,7 +77,7 @@ impl Helpers for Native {
             // SAFETY: slots that are marked hold live lists, which the caller keeps.
             let _held = unsafe { Held::new(job.args, lists) };
             // SAFETY: the context is this thread's; compiled code passes what its body takes.
-            match unsafe { region::run(&job, ctx) } {
+            match unsafe { crate::ring_members::left_alone(|| region::run(&job, ctx)) } {
                 Ok(()) => Ok(list),
                 Err(e) => {
                     // SAFETY: the only reference.

@@ -59,7 +59,7 @@ unsafe fn pieces(
         interp: None,
     };
     // SAFETY: the context is this thread's; the entry takes what the slots hold.
-    unsafe { region::run(&job, ctx) }
+    unsafe { crate::ring_members::left_alone(|| region::run(&job, ctx)) }
 }
 
 /// A pointer that pieces share: each writes to a part of its own.

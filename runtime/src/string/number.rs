@@ -190,7 +190,12 @@ fn push_arg(arg: &Arg, repr: bool, out: &mut Vec<u32>) {
         }
         Arg::Tuple(members) => return push_tuple(members, out),
         Arg::List(members) => return push_list(members, out),
-        Arg::Instance(_, parts) => return push_tuple(parts, out),
+        // Their class may say how they look.
+        Arg::Instance(_, parts) => match (callbacks().show_part)(arg, repr) {
+            Some(text) => text,
+            None => return push_tuple(parts, out),
+        },
+        Arg::Object(_, ty) => (callbacks().show_part)(arg, repr).unwrap_or_else(|| format!("<{ty} object>")),
         Arg::Py(p) => (callbacks().show_object)(*p, repr),
     };
     out.extend(text.chars().map(|c| c as u32));

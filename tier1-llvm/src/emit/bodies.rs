@@ -16,12 +16,14 @@ use std::collections::{HashMap, HashSet};
 use tierup_core::diag::Result;
 use tierup_core::door::{FUNC_PREFIX, HELPER_PREFIX};
 use tierup_core::lir::cfg::{Cfg, Dominators, Loops};
-use tierup_core::lir::{Block, Func, InstData, Module, Value};
-use tierup_core::math::{Definition, definition, reduce};
+use tierup_core::lir::{Block, Func, InstData, Module, Ty, Value};
+use tierup_core::math::{Definition, definition, reduce, single};
 use tierup_core::rt::RtFn;
 
-/// Lanes of the vectors that the vectoriser may choose.
-const WIDTHS: [u32; 3] = [2, 4, 8];
+/// Lanes of the vectors that the vectoriser may choose; the last of float32 only.
+const WIDTHS: [u32; 4] = [2, 4, 8, 16];
+/// Ends the names of forms for numbers that come one by one.
+const ALONE: &str = ".alone";
 /// Keeps functions that nobody calls yet.
 const USED: &str = "llvm.compiler.used";
 
@@ -54,8 +56,12 @@ pub(crate) struct Copies {
 impl Copies {
     pub(crate) fn of(func: &Func, cfg: &Cfg, options: &crate::Options<'_>) -> Copies {
         let blocks = blocks(func, cfg, options);
-        let alone = if blocks.is_empty() || options.target.is_gpu() {
+        let alone = if blocks.is_empty() || func.name.ends_with(ALONE) {
             HashSet::new()
+        } else if options.target.is_gpu() {
+            // A thread of a GPU computes one number at a time.
+            let all = blocks.iter().flat_map(|b| calls(func, *b));
+            all.filter(|(d, _)| d.has_form_alone()).map(|(_, result)| result).collect()
         } else {
             waiting(func, cfg, &blocks)
         };
@@ -170,10 +176,12 @@ impl<'c> Shared<'c, '_> {
             self.func_type(&func.sig),
             Some(Linkage::Internal),
         );
-        for name in [
-            "nounwind",
-            if definition(helper).is_some_and(Definition::is_rare) { "noinline" } else { "alwaysinline" },
-        ] {
+        // On a GPU the whole form stands beside the one for single numbers, which hardly ever asks it.
+        let aside = |d: &Definition| {
+            d.is_rare() || self.options.target.is_gpu() && d.has_form_alone() && !func.name.ends_with(ALONE)
+        };
+        let placed = if definition(helper).is_some_and(aside) { "noinline" } else { "alwaysinline" };
+        for name in ["nounwind", placed] {
             f.add_attribute(AttributeLoc::Function, self.attribute(name, 0));
         }
         self.add_target_attributes(f);
@@ -185,12 +193,13 @@ impl<'c> Shared<'c, '_> {
     /// call themselves.
     fn vector_versions(&self, helper: &'static RtFn, scalar: FunctionValue<'c>) -> Result<Attribute> {
         let name = format!("{HELPER_PREFIX}{}", helper.name);
+        let single = helper.params[0] == Ty::F32;
         let mut names = vec![];
-        for lanes in WIDTHS {
+        for lanes in &WIDTHS[..WIDTHS.len() - usize::from(!single)] {
             let version = format!("{name}.{lanes}");
             names.push(format!("_ZGV_LLVM_N{lanes}v_{name}({version})"));
             if self.module.get_function(&version).is_none() {
-                let made = self.vector_version(&version, scalar, lanes)?;
+                let made = self.vector_version(&version, scalar, *lanes, single)?;
                 self.versions.borrow_mut().push(made.as_global_value().as_pointer_value());
             }
         }
@@ -211,8 +220,17 @@ impl<'c> Shared<'c, '_> {
     }
 
     /// A vector of what the helper gives if any lane is out of the usual range, else of anything.
-    fn vector_version(&self, name: &str, scalar: FunctionValue<'c>, lanes: u32) -> Result<FunctionValue<'c>> {
-        let (c, vector) = (self.context, self.context.f64_type().vec_type(lanes));
+    fn vector_version(
+        &self,
+        name: &str,
+        scalar: FunctionValue<'c>,
+        lanes: u32,
+        single: bool,
+    ) -> Result<FunctionValue<'c>> {
+        let c = self.context;
+        let (number, limit) =
+            if single { (c.f32_type(), single::LARGE) } else { (c.f64_type(), reduce::LARGE) };
+        let vector = number.vec_type(lanes);
         let f =
             self.module.add_function(name, vector.fn_type(&[vector.into()], false), Some(Linkage::Internal));
         for (attribute, value) in [("nounwind", 0), ("willreturn", 0), ("memory", 0), ("alwaysinline", 0)] {
@@ -233,7 +251,7 @@ impl<'c> Shared<'c, '_> {
             .basic()
             .ok_or_else(|| bug("fabs gives nothing"))?
             .into_vector_value();
-        let limit = c.f64_type().const_float(reduce::LARGE);
+        let limit = number.const_float(limit);
         let limits = inkwell::types::VectorType::const_vector(&vec![limit; lanes as usize]);
         let unusual = built(b.build_float_compare(FloatPredicate::UGE, size, limits, ""))?;
         let or = self.intrinsic("llvm.vector.reduce.or", &[unusual.get_type().into()])?;

@@ -42,6 +42,27 @@ impl<'c> Emitter<'c, '_, '_> {
                 Some(self.called("llvm.nvvm.vote.ballot.sync", &[mask, vote.into()])?)
             }
             GridOp::Shuffle => Some(self.shuffle(ty, args)?),
+            GridOp::Match => {
+                let name = if ty == Ty::I64 {
+                    "llvm.nvvm.match.any.sync.i64"
+                } else {
+                    "llvm.nvvm.match.any.sync.i32"
+                };
+                Some(self.called(name, &self.list(args)?)?)
+            }
+            GridOp::BarrierCount => {
+                let zero = self.shared.context.i32_type().const_zero().into();
+                let vote = self.truth(args[0])?.into();
+                Some(self.called("llvm.nvvm.barrier.cta.red.popc.all", &[zero, vote])?)
+            }
+            GridOp::ActiveMask => Some(self.called("llvm.nvvm.activemask", &[])?),
+            GridOp::Nanosleep => {
+                let pause = self.shared.intrinsic("llvm.nvvm.nanosleep", &[])?;
+                built(self.b.build_call(pause, &[self.value(args[0])?.into()], ""))?;
+                None
+            }
+            // Written out where it is called, see `core::ops::cuda`.
+            GridOp::GridBarrier => return Err(bug("a barrier of the grid on a GPU")),
             GridOp::FenceBlock => self.fence("llvm.nvvm.membar.cta")?,
             GridOp::FenceDevice => self.fence("llvm.nvvm.membar.gl")?,
             GridOp::FenceSystem => self.fence("llvm.nvvm.membar.sys")?,
@@ -202,6 +223,11 @@ impl<'c> Emitter<'c, '_, '_> {
             | GridOp::WarpBarrier
             | GridOp::Shuffle
             | GridOp::Ballot
+            | GridOp::Match
+            | GridOp::BarrierCount
+            | GridOp::GridBarrier
+            | GridOp::ActiveMask
+            | GridOp::Nanosleep
             | GridOp::AtomicCas => return Err(bug(format!("{} is no update", op.mnemonic()))),
         };
         // SAFETY: a builder in a block, and two values of this context; the result is an instruction of the
@@ -266,6 +292,11 @@ fn register(op: GridOp) -> Option<&'static str> {
         | GridOp::WarpBarrier
         | GridOp::Shuffle
         | GridOp::Ballot
+        | GridOp::Match
+        | GridOp::BarrierCount
+        | GridOp::GridBarrier
+        | GridOp::ActiveMask
+        | GridOp::Nanosleep
         | GridOp::AtomicCas => return None,
     })
 }

@@ -34,10 +34,11 @@ pub(crate) fn fold(func: &mut Func, analyses: &mut Analyses) {
         return;
     }
     let cfg = analyses.cfg(func);
-    let facts = Facts::find(func, cfg);
+    let defs = Defs::new(func);
+    let facts = Facts::find(func, cfg, &defs);
     let mut subst = Subst::new(func);
     find_copies(func, cfg, &facts, &mut subst);
-    if rewrite(func, cfg, &facts, subst) {
+    if rewrite(func, cfg, &facts, defs, subst) {
         analyses.invalidate();
     }
     // Branches that were decided have left blocks without a way in.
@@ -52,11 +53,12 @@ struct Facts {
 impl Facts {
     /// Sweeps in reverse post-order until nothing changes: twice for most functions, once more for each level
     /// of loop nesting at worst.
-    fn find(func: &Func, cfg: &Cfg) -> Facts {
+    fn find(func: &Func, cfg: &Cfg, defs: &Defs) -> Facts {
         let mut facts = Facts {
             known: vec![Known::Nothing; func.value_types.len()],
             reached: vec![false; func.blocks.len()],
         };
+        let asked = Asked::find(func, cfg, defs);
         facts.reached[func.entry().index()] = true;
         for p in &func.blocks[func.entry().index()].params {
             facts.known[p.index()] = Known::Anything;
@@ -66,7 +68,7 @@ impl Facts {
             for &b in cfg.rpo() {
                 if facts.reached[b.index()] {
                     for i in &func.blocks[b.index()].insts {
-                        changed |= facts.visit(func, *i);
+                        changed |= facts.visit(func, &asked, b, *i);
                     }
                 }
             }
@@ -76,7 +78,7 @@ impl Facts {
         }
     }
 
-    fn visit(&mut self, func: &Func, i: Inst) -> bool {
+    fn visit(&mut self, func: &Func, asked: &Asked<'_>, b: Block, i: Inst) -> bool {
         let node = &func.insts[i.index()];
         match &node.data {
             InstData::Const { bits, .. } => self.raise(node.results[0], Known::Constant(*bits)),
@@ -100,7 +102,7 @@ impl Facts {
             | InstData::CallIndirect { .. } => {
                 node.results.iter().fold(false, |c, r| self.raise(*r, Known::Anything) | c)
             }
-            InstData::Jump(to) => self.edge(func, to.block, &to.args),
+            InstData::Jump(to) => self.edge_where(func, asked, to, asked.not_zero[b.index()]),
             InstData::Brif { cond, then_to, else_to, .. } => match self.known[cond.index()] {
                 Known::Nothing => false,
                 Known::Constant(c) => {
@@ -108,8 +110,10 @@ impl Facts {
                     self.edge(func, to.block, &to.args)
                 }
                 Known::NonZero | Known::Anything => {
-                    self.edge(func, then_to.block, &then_to.args)
-                        | self.edge(func, else_to.block, &else_to.args)
+                    let not_zero =
+                        |answer: bool| asked.branches[b.index()].filter(|a| a.1 == answer).map(|a| a.0);
+                    self.edge_where(func, asked, then_to, not_zero(true))
+                        | self.edge_where(func, asked, else_to, not_zero(false))
                 }
             },
             InstData::Switch { index, cases, default } => match self.known[index.index()] {
@@ -161,6 +165,25 @@ impl Facts {
         let mut changed = !std::mem::replace(&mut self.reached[to.index()], true);
         for (p, a) in func.blocks[to.index()].params.iter().zip(args) {
             changed |= self.raise(*p, self.known[a.index()]);
+        }
+        changed
+    }
+
+    /// An edge that is taken only where a value is not zero.
+    fn edge_where(
+        &mut self,
+        func: &Func,
+        asked: &Asked<'_>,
+        to: &BlockCall,
+        not_zero: Option<Value>,
+    ) -> bool {
+        let Some(v) = not_zero.filter(|v| self.known[v.index()] == Known::Anything) else {
+            return self.edge(func, to.block, &to.args);
+        };
+        let mut changed = !std::mem::replace(&mut self.reached[to.block.index()], true);
+        for (p, a) in func.blocks[to.block.index()].params.iter().zip(&to.args) {
+            let known = if asked.same_bits(func, *a, v) { Known::NonZero } else { self.known[a.index()] };
+            changed |= self.raise(*p, known);
         }
         changed
     }
@@ -265,6 +288,47 @@ fn find_copies(func: &Func, cfg: &Cfg, facts: &Facts, subst: &mut Subst) {
     }
 }
 
+/// What branches ask about zero.
+struct Asked<'a> {
+    defs: &'a Defs,
+    /// What the branch at the end of a block compares with zero, and the answer by which it is not.
+    branches: Vec<Option<(Value, bool)>>,
+    /// What is not zero in a block, since the branch that leads to it has asked.
+    not_zero: Vec<Option<Value>>,
+}
+
+impl<'a> Asked<'a> {
+    fn find(func: &Func, cfg: &Cfg, defs: &'a Defs) -> Asked<'a> {
+        let n = func.blocks.len();
+        let mut asked = Asked { defs, branches: vec![None; n], not_zero: vec![None; n] };
+        for &b in cfg.rpo() {
+            let Some(t) = func.terminator(b) else { continue };
+            let InstData::Brif { cond, then_to, else_to, .. } = &func.insts[t.index()].data else { continue };
+            let Some(InstData::Op { op: op @ (Op::IcmpNe | Op::IcmpEq), args, .. }) = defs.data(func, *cond)
+            else {
+                continue;
+            };
+            if defs.constant(func, args[1]) != Some(0) {
+                continue;
+            }
+            let answer = *op == Op::IcmpNe;
+            asked.branches[b.index()] = Some((args[0], answer));
+            let to = if answer { then_to.block } else { else_to.block };
+            if cfg.preds(to).len() == 1 && then_to.block != else_to.block {
+                asked.not_zero[to.index()] = Some(args[0]);
+            }
+        }
+        asked
+    }
+
+    /// Whether a value is another one, as a number perhaps: what raises gives its exception as its status.
+    fn same_bits(&self, func: &Func, a: Value, v: Value) -> bool {
+        let is_cast =
+            |data: &InstData| matches!(data, InstData::Op { op: Op::Bitcast, args, .. } if args[0] == v);
+        a == v || self.defs.data(func, a).is_some_and(is_cast)
+    }
+}
+
 fn switch_target(index: u64, cases: &[Block], default: Block) -> Block {
     usize::try_from(index).ok().and_then(|i| cases.get(i)).copied().unwrap_or(default)
 }
@@ -275,8 +339,7 @@ pub(crate) fn from_type(func: &Func, op: Op, ty: Ty, args: &[Value]) -> Ty {
 }
 
 /// Whether any branch was decided or turned round.
-fn rewrite(func: &mut Func, cfg: &Cfg, facts: &Facts, mut subst: Subst) -> bool {
-    let mut defs = Defs::new(func);
+fn rewrite(func: &mut Func, cfg: &Cfg, facts: &Facts, mut defs: Defs, mut subst: Subst) -> bool {
     let known = |v: Value| facts.known.get(v.index()).copied().unwrap_or(Known::Anything);
     let mut constants = vec![];
     for &b in cfg.rpo().iter().skip(1) {

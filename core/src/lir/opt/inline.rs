@@ -5,12 +5,15 @@
 //! call folds away. Locations keep the call site (`inlined_at`). Functions that call themselves, directly or
 //! through others, stay as they are.
 
-use crate::lir::{Block, BlockCall, Func, Inst, InstData, Loc, LocData, Module, Value};
+use crate::lir::{Alias, Block, BlockCall, Func, Inst, InstData, Loc, LocData, Module, Value};
+use crate::ops::generator::frame_new;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Instructions (constants and jumps not counted) of a callee that is worth copying anywhere.
 const SMALL: usize = 40;
+/// The same of one that makes a generator, or is given one and drives it: without the call its frame may go.
+const STREAM: usize = 250;
 /// Callers stop growing here; the back end compiles larger functions less well.
 const LARGE: usize = 4_000;
 
@@ -23,6 +26,7 @@ pub(crate) fn inline_calls(module: &mut Module) {
 pub(crate) fn inline_with_roots(module: &mut Module, roots: Option<&[&str]>) {
     let graph = CallGraph::new(module);
     let calls = graph.count_calls();
+    let streams = streams(module, &graph);
     // Who has a private copy of something large may not be copied as if it were small.
     let mut weights: Vec<usize> = module.funcs.iter().map(weight).collect();
     let is_root =
@@ -37,7 +41,8 @@ pub(crate) fn inline_with_roots(module: &mut Module, roots: Option<&[&str]>) {
             .filter(|c| graph.component[**c] != graph.component[caller])
             .filter(|c| {
                 let once = calls[**c] == 1 && !is_root(**c, module);
-                module.funcs[**c].always_inline || weights[**c] <= SMALL || once
+                let most = if streams[**c] { STREAM } else { SMALL };
+                module.funcs[**c].always_inline || weights[**c] <= most || once
             })
             .map(|c| (Arc::from(module.funcs[*c].name.as_str()), *c))
             .collect();
@@ -47,6 +52,7 @@ pub(crate) fn inline_with_roots(module: &mut Module, roots: Option<&[&str]>) {
                 callees: &module.funcs,
                 wanted: &wanted,
                 weights: &weights,
+                streams: &streams,
                 size: weights[caller],
             }
             .run();
@@ -57,6 +63,51 @@ pub(crate) fn inline_with_roots(module: &mut Module, roots: Option<&[&str]>) {
     if let Some(roots) = roots {
         drop_uncalled(module, roots);
     }
+}
+
+/// Which functions make generators, or are given their frames and drive them.
+fn streams(module: &Module, graph: &CallGraph) -> Vec<bool> {
+    let mut out = vec![false; module.funcs.len()];
+    let makes = |f: &Func| {
+        f.layout.iter().flat_map(|b| &f.blocks[b.index()].insts).any(
+            |i| matches!(&f.insts[i.index()].data, InstData::CallHelper { helper, .. } if **helper == frame_new),
+        )
+    };
+    for (f, out) in module.funcs.iter().zip(&mut out) {
+        *out = makes(f);
+    }
+    if !out.contains(&true) {
+        return out;
+    }
+    for &n in &graph.callees_first {
+        let f = &module.funcs[n];
+        let params = &f.blocks[f.entry().index()].params;
+        out[n] |= f.layout.iter().flat_map(|b| &f.blocks[b.index()].insts).any(|i| {
+            match &f.insts[i.index()].data {
+                InstData::Load { addr, alias: Alias::Frame, .. } => params.contains(addr),
+                InstData::Call { func, args } => {
+                    let callee = &f.funcs[func.index()].name;
+                    let drives = graph.callees[n].iter().any(|c| out[*c] && module.funcs[*c].name == *callee);
+                    drives && args.iter().skip(1).any(|a| params.contains(a))
+                }
+                InstData::Const { .. }
+                | InstData::Op { .. }
+                | InstData::Load { .. }
+                | InstData::Store { .. }
+                | InstData::StackAddr { .. }
+                | InstData::SymbolAddr { .. }
+                | InstData::CallIndirect { .. }
+                | InstData::CallHelper { .. }
+                | InstData::Grid { .. }
+                | InstData::Jump(_)
+                | InstData::Brif { .. }
+                | InstData::Switch { .. }
+                | InstData::Return(_)
+                | InstData::Unreachable => false,
+            }
+        });
+    }
+    out
 }
 
 /// What copying costs: constants and jumps vanish.
@@ -209,6 +260,8 @@ pub(super) struct Inliner<'a> {
     pub callees: &'a [Func],
     pub wanted: &'a HashMap<Arc<str>, usize>,
     pub weights: &'a [usize],
+    /// Which of them make or drive generators.
+    pub streams: &'a [bool],
     /// The weight of `func`.
     pub size: usize,
 }
@@ -239,8 +292,9 @@ impl Inliner<'_> {
         block.insts.iter().enumerate().skip(from).find_map(|(at, i)| {
             let InstData::Call { func, .. } = &self.func.insts[i.index()].data else { return None };
             let callee = *self.wanted.get(self.func.funcs[func.index()].name.as_str())?;
-            // A cold call is not worth its code.
-            (!block.cold || self.callees[callee].always_inline).then_some((at, *i, callee))
+            // A cold call is not worth its code, but that of one who closes a generator.
+            (!block.cold || self.callees[callee].always_inline || self.streams[callee])
+                .then_some((at, *i, callee))
         })
     }
 

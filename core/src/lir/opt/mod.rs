@@ -7,8 +7,11 @@
 mod cse;
 mod dce;
 mod defer;
+mod early;
 pub(crate) mod edit;
 mod fold;
+mod frame_values;
+mod frames;
 mod inline;
 mod licm;
 mod memory;
@@ -20,8 +23,10 @@ mod refs;
 pub(crate) mod region;
 mod simplify;
 mod simplify_cfg;
+mod states;
 mod strip;
 mod thread;
+mod unbox;
 mod unfold;
 mod unit;
 mod unroll;
@@ -29,6 +34,7 @@ mod unwrap;
 mod version;
 
 pub(crate) use dce::drop_dead_code;
+pub(crate) use frames::{Boundary, boundaries};
 pub use unit::strided_loops;
 
 use crate::lir::cfg::Analyses;
@@ -149,6 +155,24 @@ pub const PASSES: &[Pass] = &[
         run: Run::Func(refs::drop_counts),
     },
     Pass {
+        name: "unbox",
+        doc: "Objects that nobody else sees replaced by their fields.",
+        preserves: Preserves::UnlessMoved,
+        run: Run::Func(unbox::unbox_objects),
+    },
+    Pass {
+        name: "frames",
+        doc: "Generators that are driven where they are made: no frame, and no question where they stopped.",
+        preserves: Preserves::UnlessMoved,
+        run: Run::Func(frames::dissolve_frames),
+    },
+    Pass {
+        name: "checks-first",
+        doc: "For GPUs: checks that follow each other come before what they protect.",
+        preserves: Preserves::ControlFlow,
+        run: Run::Func(early::checks_first),
+    },
+    Pass {
         name: "assume",
         doc: "Branches that only stated a fact (one side unreachable) dropped, once nothing asks any more.",
         preserves: Preserves::UnlessMoved,
@@ -162,6 +186,10 @@ pub const PIPELINE: &[&str] = &[
     "fold",
     "simplify-cfg",
     "thread",
+    "frames",
+    "unbox",
+    "fold",
+    "simplify-cfg",
     "unroll",
     "cse",
     "range",
@@ -268,8 +296,20 @@ impl Options<'_> {
 
 /// Runs the pipeline.
 pub fn optimise(module: &mut Module, options: &Options<'_>) {
+    run(module, options, PIPELINE);
+}
+
+/// Runs the pipeline as kernels have it. A branch around the wrapping of a negative index would cost more than
+/// a choice.
+pub fn optimise_kernel(module: &mut Module, options: &Options<'_>) {
+    let passes: Vec<&str> =
+        PIPELINE.iter().copied().filter(|p| *p != "unwrap").chain(["checks-first", "simplify-cfg"]).collect();
+    run(module, options, &passes);
+}
+
+fn run(module: &mut Module, options: &Options<'_>, passes: &[&str]) {
     let mut analyses = ModuleAnalyses::default();
-    for pass in PIPELINE.iter().filter_map(|name| lookup(name)) {
+    for pass in passes.iter().filter_map(|name| lookup(name)) {
         pass.apply(module, &mut analyses, options);
     }
 }

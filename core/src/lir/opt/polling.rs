@@ -1,6 +1,7 @@
 //! Loops that poll: how they look, and what of them can be counted.
 
 use super::edit::Defs;
+use crate::lir::cfg::Analyses;
 use crate::lir::{Alias, Block, BlockCall, Cold, Func, Inst, InstData, Op, Ty, Value};
 use crate::math::definition;
 
@@ -138,4 +139,61 @@ pub(crate) fn poll_of(func: &Func, defs: &Defs, latch: Block, header: Block) -> 
     let here = func.blocks[latch.index()].insts.contains(&load);
     (here && matches!(func.insts[load.index()].data, InstData::Load { alias: Alias::Volatile, .. }))
         .then_some(Polling { header, latch, load, test: None, counter: None, turns: Some(TURNS) })
+}
+
+/// One poll in a turn is enough: those go without which every way back to them comes through another one, of two in
+/// one turn the first. Such loops come of generators, whose own loops turn where their consumer's do.
+pub(super) fn poll_once(func: &mut Func, analyses: &mut Analyses) {
+    let mut polls: Vec<(Block, Inst)> = {
+        let defs = Defs::new(func);
+        let order = analyses.cfg(func).rpo();
+        order.iter().filter_map(|b| Some((*b, flag_read_by(func, &defs, *b)?))).collect()
+    };
+    {
+        let (doms, loops) = (analyses.dominators(func), analyses.loops(func));
+        let every_turn = |b: Block| {
+            loops.of(b).is_some_and(|l| loops.all[l].latches.iter().all(|latch| doms.dominates(b, *latch)))
+        };
+        polls.sort_by_key(|(b, _)| every_turn(*b));
+    }
+    let mut stay: Vec<Block> = polls.iter().map(|p| p.0).collect();
+    for (b, load) in polls {
+        if returns_to(func, b, &stay) {
+            continue;
+        }
+        stay.retain(|x| *x != b);
+        // What reads nothing asks for zero.
+        func.insts[load.index()].data = InstData::Const { ty: Ty::I32, bits: 0 };
+        if let Some(t) = func.terminator(b)
+            && let InstData::Brif { else_to, .. } = func.insts[t.index()].data.clone()
+        {
+            func.insts[t.index()].data = InstData::Jump(else_to);
+            analyses.invalidate();
+        }
+    }
+}
+
+/// Whether control may come back to a block and through none of the others.
+fn returns_to(func: &Func, b: Block, others: &[Block]) -> bool {
+    let (mut seen, mut work) = (vec![false; func.blocks.len()], vec![b]);
+    while let Some(at) = work.pop() {
+        let Some(t) = func.terminator(at) else { continue };
+        let mut back = false;
+        func.insts[t.index()].data.for_each_successor(|to| {
+            back |= to == b;
+            if !std::mem::replace(&mut seen[to.index()], true) && !others.contains(&to) {
+                work.push(to);
+            }
+        });
+        if back {
+            return true;
+        }
+    }
+    false
+}
+
+/// The load of the flag that the branch at the end of a block asks.
+fn flag_read_by(func: &Func, defs: &Defs, b: Block) -> Option<Inst> {
+    let InstData::Brif { else_to, .. } = &func.insts[func.terminator(b)?.index()].data else { return None };
+    poll_of(func, defs, b, else_to.block).map(|p| p.load)
 }

@@ -108,19 +108,51 @@ pub fn split_switch_edges(func: &mut Func, analyses: &mut Analyses) {
 
 /// Every original and its copies are definitions of one variable: rewrites the uses that another one reaches.
 pub(crate) fn merge_definitions(func: &mut Func, analyses: &Analyses, copies: &[Copied]) {
+    merge_variables(func, analyses, &variables(copies));
+}
+
+/// The same for copies of regions, into each of which only one block leads, where control may come from one copy
+/// into another: who reads a definition anywhere but in its own copy reads what came last.
+pub(super) fn merge_definitions_of_regions(func: &mut Func, analyses: &Analyses, copies: &[Copied]) {
+    // The number of the copy that a block belongs to, or of the first one that was made of it.
+    let mut part = vec![0; func.blocks.len()];
+    for (n, copied) in copies.iter().enumerate() {
+        for (old, new) in &copied.blocks {
+            part[new.index()] = 2 * n + 2;
+            if part[old.index()] == 0 {
+                part[old.index()] = 2 * n + 1;
+            }
+        }
+    }
+    let part = |b: Block| part[b.index()];
+    merge_where(func, analyses, &variables(copies), |home, at| part(home) == part(at));
+}
+
+fn variables(copies: &[Copied]) -> Vec<Vec<Value>> {
     let mut names: FastMap<Value, Vec<Value>> = FastMap::default();
     for (old, new) in copies.iter().flat_map(|c| &c.values) {
         names.entry(*old).or_insert_with(|| vec![*old]).push(*new);
     }
     let mut variables: Vec<Vec<Value>> = names.into_values().collect();
     variables.sort_unstable();
-    merge_variables(func, analyses, &variables);
+    variables
 }
 
 /// Each list holds the definitions of one variable: rewrites every use to the definition that reaches it.
 ///
 /// A use that its own definition dominates stays: no other definition of the variable may lie between them.
 pub(crate) fn merge_variables(func: &mut Func, analyses: &Analyses, variables: &[Vec<Value>]) {
+    let doms = analyses.dominators(func);
+    merge_where(func, analyses, variables, |home, at| doms.dominates(home, at));
+}
+
+/// `stays` says which uses are right: by the block of the definition that they name, and their own.
+fn merge_where(
+    func: &mut Func,
+    analyses: &Analyses,
+    variables: &[Vec<Value>],
+    stays: impl Fn(Block, Block) -> bool,
+) {
     let (cfg, doms) = (analyses.cfg(func), analyses.dominators(func));
     let mut home: FastMap<Value, Block> = FastMap::default();
     let mut uses: FastMap<Value, Vec<(Block, Inst)>> =
@@ -147,7 +179,7 @@ pub(crate) fn merge_variables(func: &mut Func, analyses: &Analyses, variables: &
     let frontier = frontiers(func, cfg, doms);
     for names in variables {
         let defs: Vec<(Block, Value)> = names.iter().filter_map(|v| Some((*home.get(v)?, *v))).collect();
-        let elsewhere = |v: &Value, at: Block| home.get(v).is_none_or(|h| !doms.dominates(*h, at));
+        let elsewhere = |v: &Value, at: Block| home.get(v).is_none_or(|h| !stays(*h, at));
         let outside: Vec<(Value, Block, Inst)> = names
             .iter()
             .flat_map(|v| uses[v].iter().map(move |(b, i)| (*v, *b, *i)))
@@ -166,7 +198,7 @@ pub(crate) fn merge_variables(func: &mut Func, analyses: &Analyses, variables: &
 }
 
 /// Dominance frontiers: where what a block defines meets other definitions.
-fn frontiers(func: &Func, cfg: &Cfg, doms: &Dominators) -> Vec<Vec<Block>> {
+pub(super) fn frontiers(func: &Func, cfg: &Cfg, doms: &Dominators) -> Vec<Vec<Block>> {
     let mut out = vec![vec![]; func.blocks.len()];
     for &b in cfg.rpo() {
         if cfg.preds(b).len() < 2 {
@@ -191,7 +223,7 @@ fn frontiers(func: &Func, cfg: &Cfg, doms: &Dominators) -> Vec<Vec<Block>> {
 }
 
 /// Blocks where the definitions may meet.
-fn meetings(frontier: &[Vec<Block>], defs: &[Block]) -> Vec<Block> {
+pub(super) fn meetings(frontier: &[Vec<Block>], defs: &[Block]) -> Vec<Block> {
     let mut found: Vec<Block> = vec![];
     let mut work = defs.to_vec();
     while let Some(b) = work.pop() {

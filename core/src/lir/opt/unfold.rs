@@ -34,8 +34,15 @@ pub(crate) fn unfold_recursion(func: &mut Func, analyses: &mut Analyses) {
         if now + size * calls_of_itself(func) > LARGE {
             return;
         }
-        Inliner { func, callees: std::slice::from_ref(&body), wanted: &wanted, weights: &[size], size: now }
-            .run();
+        Inliner {
+            func,
+            callees: std::slice::from_ref(&body),
+            wanted: &wanted,
+            weights: &[size],
+            streams: &[false],
+            size: now,
+        }
+        .run();
         analyses.invalidate();
     }
 }

@@ -12,6 +12,12 @@ pub(super) fn is_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if let (Some(a), Some(b)) = (args[0].text(), args[1].text()) {
         return Ok(Answer::constant(Const::Bool(a == b)));
     }
+    // As they are compared where they are not known: a number is the same as an equal one of its type.
+    if let (Some(a @ (Const::Bool(_) | Const::Int(_))), Some(b)) = (&args[0].konst, &args[1].konst)
+        && args[0].ty == args[1].ty
+    {
+        return Ok(Answer::constant(Const::Bool(a == b)));
+    }
     let known = known_identity(args[0].ty, args[1].ty).ok_or_else(|| no_match("is", args))?;
     Ok(Answer::of(Type::bool()).known(known.map(Const::Bool)))
 }
@@ -34,7 +40,7 @@ fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
         (_, Kind::Optional(y)) => known_identity(a, *y)?.filter(|same| !same),
         _ if is_unit(a) && is_unit(b) => Some(a == b),
         (Kind::Ellipsis, Kind::Ellipsis) => Some(true),
-        (Kind::Member(c), Kind::Member(d)) if c == d => None,
+        (Kind::Member(c), Kind::Member(d)) | (Kind::Object(c, _), Kind::Object(d, _)) if c == d => None,
         (Kind::Str, Kind::Str)
         | (Kind::Bytes, Kind::Bytes)
         | (Kind::List(_), Kind::List(_))
@@ -97,7 +103,7 @@ pub(crate) fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value]
         (Kind::List(_) | Kind::Container(..) | Kind::Exception | Kind::Generator(..), _) => {
             Ok(cx.b.bin(Op::IcmpEq, a[0], b[0]))
         }
-        (Kind::Member(_), _) => Ok(cx.b.bin(Op::IcmpEq, a[0], b[0])),
+        (Kind::Member(_) | Kind::Object(..), _) => Ok(cx.b.bin(Op::IcmpEq, a[0], b[0])),
         // One generator that was passed twice has two sources.
         (Kind::Random, _) => {
             let [x, y] =

@@ -2,9 +2,10 @@
 //! a tuple of the three.
 
 use super::exact::check_exact;
+use super::keys::is_own_key;
 use super::{dict_find, dict_new, dict_place, parts};
 use crate::desc::{self, Field, TypeDesc};
-use crate::diag::Result;
+use crate::diag::{Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::constants::descriptor;
 use crate::emit::cx::{LowerCx, OpCall, Val};
@@ -71,8 +72,22 @@ pub(super) fn show_as(cx: &mut LowerCx<'_>, new: Value, from: Value) {
     cx.b.store(shown, new, offset!(Dict.users), Alias::Object);
 }
 
-/// The address of a key in memory.
-pub(in crate::ops) fn spill_key(cx: &mut LowerCx<'_>, key: &[Value], t: Type) -> Value {
+/// The address of a key in memory, for a helper that finds it by what its descriptor says.
+pub(in crate::ops) fn spill_key(cx: &mut LowerCx<'_>, key: &[Value], t: Type) -> Result<Value> {
+    if is_own_key(t) {
+        return Err(Diagnostic::internal(format!("{t} is looked up without its own methods")));
+    }
+    Ok(spilled(cx, key, t))
+}
+
+/// The address of operand `k`, a key that is not there yet, of the type of the keys.
+pub(in crate::ops) fn spill_new_key(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Value> {
+    let (held, _) = parts(c.types[0])?;
+    let key = cast::cast(cx, &c.args[k], c.types[k], held)?;
+    Ok(spilled(cx, &key, held))
+}
+
+fn spilled(cx: &mut LowerCx<'_>, key: &[Value], t: Type) -> Value {
     let desc = desc::of(t);
     let at = cx.b.slot_addr(desc.size.max(8) as u32);
     for (v, l) in key.iter().zip(desc.leaves.iter()) {
@@ -89,7 +104,7 @@ pub(in crate::ops) fn find(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Re
         return Ok(cx.b.i64(-1));
     }
     let key = cast::cast(cx, &c.args[k], c.types[k], held)?;
-    let at = spill_key(cx, &key, held);
+    let at = spill_key(cx, &key, held)?;
     let place = cx.helper_value(&dict_find, &[c.args[0][0], at]);
     if promote::same_but_weak(c.types[k], held) {
         return Ok(place);
@@ -112,7 +127,12 @@ pub(in crate::ops) fn check_found(cx: &mut LowerCx<'_>, found: Value, key: &[Val
 }
 
 /// Puts a value, whose references move, at a place, and drops what was there.
-fn put(cx: &mut LowerCx<'_>, (dict, t): (Value, Type), at: Value, value: &[Value]) -> Result<()> {
+pub(in crate::ops) fn put(
+    cx: &mut LowerCx<'_>,
+    (dict, t): (Value, Type),
+    at: Value,
+    value: &[Value],
+) -> Result<()> {
     let (_, v) = parts(t)?;
     let entry = Entry::of(t)?;
     let p = entry.address(cx, dict, at);
@@ -136,7 +156,7 @@ pub(super) fn set(
     let (k, v) = parts(t)?;
     let (held, value) = (cast::cast(cx, key, kt, k)?, cast::joined(cx, value, vt, v, false)?);
     check_exact(cx, Held::Key, (key, kt), (&held, k))?;
-    let key = spill_key(cx, &held, k);
+    let key = spill_key(cx, &held, k)?;
     let at = cx.helper_value(&dict_place, &[dict, key]);
     cx.retain(&value, v);
     put(cx, (dict, t), at, &value)

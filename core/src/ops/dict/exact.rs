@@ -27,6 +27,11 @@ pub(in crate::ops) fn check_exact(
         let (plain, plain_held) = (promote::python_number(kt), promote::python_number(t));
         let (key, held) = (cast::cast(cx, key, kt, plain)?, cast::cast(cx, held, t, plain_held)?);
         let same = crate::ops::compare::equal(cx, &key, plain, &held, plain_held)?;
+        if kt == Type::int() && t.is_int() {
+            let why = format!("Python integer {{}} out of bounds for {t}");
+            cx.check_format(same, Class::OverflowError, &why, &key);
+            return Ok(());
+        }
         let why = if as_what == Held::Member {
             format!("this value is no {t}, as the elements of this set are")
         } else {

@@ -21,6 +21,57 @@ pub(in crate::ops) fn check_hashable(cx: &TyCx<'_, '_>, t: Type, as_what: Held) 
     })
 }
 
+/// Whether it is an object whose class says itself when two are equal, or a tuple with one among what else can
+/// be a key: see [`crate::ops::own_keys`].
+#[expect(clippy::wildcard_enum_match_arm, reason = "nothing else holds one")]
+pub fn is_own_key(t: Type) -> bool {
+    match t.kind() {
+        Kind::Object(c, _) => !c.objects_are_themselves(),
+        Kind::Tuple(members) => {
+            members.iter().any(|t| is_own_key(*t))
+                && members.iter().all(|t| is_own_key(*t) || desc::compared_parts(*t).is_some())
+        }
+        _ => false,
+    }
+}
+
+/// A type of keys with methods of their own, in tables that a value leads to, whose hash may depend on where an
+/// object is: they lead to objects that are found by what they are. Such a hash is another one for a copy, and
+/// for Python.
+pub fn hashed_by_place(t: Type) -> Option<Type> {
+    let mut found = None;
+    leads_to(t, &mut vec![], &mut |t| {
+        // A bytearray is a container of no types.
+        let key = t.container().and_then(|(_, m)| m.first().copied()).filter(|key| is_own_key(*key));
+        let by_place = |t: Type| matches!(t.kind(), Kind::Object(c, _) if c.objects_are_themselves());
+        found = found.or(key.filter(|key| leads_to(*key, &mut vec![], &mut |t| by_place(t))));
+        found.is_some()
+    });
+    found
+}
+
+/// Whether one of the types that a value leads to, its own included, is one that is looked for.
+fn leads_to(t: Type, seen: &mut Vec<Type>, is: &mut dyn FnMut(Type) -> bool) -> bool {
+    if seen.contains(&t) {
+        return false;
+    }
+    seen.push(t);
+    let parts = match crate::types::object::fields(t) {
+        Some(fields) => fields.to_vec(),
+        None => t.arguments().iter().collect(),
+    };
+    is(t) || parts.into_iter().any(|t| leads_to(t, seen, is))
+}
+
+/// What is said where a table of such keys would have to become one of another type.
+pub(in crate::ops) fn own_keys_converted(from: Type, to: Type) -> Diagnostic {
+    Diagnostic::new(
+        Code::NoMatchingOperation,
+        format!("a value of type {from} does not become one of type {to}: its keys have __eq__ of their own"),
+    )
+    .help("go through it, and put the keys one by one into a new one")
+}
+
 /// What is said of what Python cannot hash.
 pub(super) fn is_unhashable(class: &str) -> Diagnostic {
     Diagnostic::new(Code::NoMatchingOperation, format!("unhashable type: '{class}'"))
@@ -48,6 +99,9 @@ pub(super) fn unhashable(t: Type) -> Option<String> {
 pub(in crate::ops) fn may_be_key(key: Type, held: Type) -> bool {
     if let (Kind::Frozen(c, x), Kind::Frozen(d, y)) = (key.kind(), held.kind()) {
         return c == d && x.iter().zip(y).all(|(x, y)| may_be_key(*x, *y));
+    }
+    if super::super::list::one_class(key, held) {
+        return true;
     }
     match (key.members(), held.members()) {
         (Some(x), Some(y)) => x.len() == y.len() && x.iter().zip(y).all(|(x, y)| may_be_key(*x, *y)),

@@ -217,6 +217,16 @@ impl Flow {
     /// Backwards to a fixed point.
     fn find_live(&mut self, code: &Code, cells: &BitSet, cfg: &Cfg<Bb>) {
         let n = code.local_count();
+        // `super()` takes the first argument without naming it.
+        let super_name = code
+            .names
+            .iter()
+            .position(|n| &**n == "super")
+            .filter(|_| code.args > 0 && code.freevars.iter().any(|n| &**n == "__class__"));
+        let is_super = |i: usize| {
+            let inst = &code.insts[i];
+            inst.op == Opcode::LoadGlobal && Some(inst.arg as usize) == super_name
+        };
         // (read before written, written) of each block.
         let local: Vec<(BitSet, BitSet)> = self
             .blocks
@@ -224,6 +234,9 @@ impl Flow {
             .map(|b| {
                 let (mut read, mut written) = (BitSet::new(n), BitSet::new(n));
                 for i in b.start..b.end {
+                    if is_super(i) && !written.contains(0) {
+                        read.insert(0);
+                    }
                     match self.touch(code, cells, i) {
                         Touch::None => {}
                         Touch::Read(i) | Touch::ReadOrBind(i) => {

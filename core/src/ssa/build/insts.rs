@@ -2,9 +2,9 @@
 //!
 //! Python's operators become operations of the table.
 
-use super::{Builder, Capture, Slot};
+use super::{Builder, Slot};
 use crate::bytecode::inst::{LITERALS, common, special};
-use crate::bytecode::{Code, Constant, Instr, Opcode, Variable};
+use crate::bytecode::{Code, Constant, Instr, Opcode};
 use crate::diag::Result;
 use crate::ops::{OpId, id};
 use crate::ssa::{BlockCall, Op, Term, Value};
@@ -47,15 +47,33 @@ impl Builder<'_> {
         use Opcode::*;
         let (arg, n) = (inst.arg, inst.arg as usize);
         match inst.op {
-            Pop => self.pop_slot().map(drop),
-            PushNull => { self.state.stack.push(Slot::Null); Ok(()) }
-            Copy => { let s = self.slot(n)?; self.state.stack.push(s); Ok(()) }
+            Pop => self.discard(),
+            PushNull => {
+                self.state.stack.push(Slot::Null);
+                Ok(())
+            }
+            Copy => {
+                let s = self.slot(n)?;
+                self.state.stack.push(s);
+                Ok(())
+            }
             Swap => self.swap(n),
             LoadConst => self.load_const(arg),
-            LoadLiteral => { let literal = LITERALS.get(n).cloned().ok_or_else(|| self.malformed("no such literal"))?; let v = self.constant(literal)?; self.push(v); Ok(()) }
+            LoadLiteral => {
+                let literal = LITERALS.get(n).cloned().ok_or_else(|| self.malformed("no such literal"))?;
+                let v = self.constant(literal)?;
+                self.push(v);
+                Ok(())
+            }
             LoadInt => self.result(Op::Const(Const::Int(arg as i64)), vec![]),
             LoadLocal => self.load_local(n),
-            StoreLocal => { let v = self.pop()?; match self.flow.restored(index) { Some(save) => self.restore_local(n, v, save), None => self.store_local(n, v) } }
+            StoreLocal => {
+                let v = self.pop()?;
+                match self.flow.restored(index) {
+                    Some(save) => self.restore_local(n, v, save),
+                    None => self.store_local(n, v),
+                }
+            }
             SaveLocal => self.save_local(index, n),
             DeleteLocal => self.delete_local(n),
             MakeCell => self.make_cell(arg),
@@ -63,8 +81,14 @@ impl Builder<'_> {
             LoadCell => self.load_cell(arg),
             StoreCell => self.store_cell(arg),
             DeleteCell => self.delete_cell(arg),
-            LoadGlobal => { let name = self.name(n)?; self.result(Op::Global(name), vec![]) }
-            LoadAttr => { let (name, v) = (self.name(n)?, self.pop()?); self.result(Op::Attr(name), vec![v]) }
+            LoadGlobal => {
+                let name = self.name(n)?;
+                self.result(Op::Global(name), vec![])
+            }
+            LoadAttr => {
+                let (name, v) = (self.name(n)?, self.pop()?);
+                self.result(Op::Attr(name), vec![v])
+            }
             LoadSuperAttr => {
                 let (name, args) = (self.name(n)?, self.pop_n(3)?);
                 let of = self.emit(Op::Call { keywords: [].into() }, args)?;
@@ -80,8 +104,14 @@ impl Builder<'_> {
             Truth => self.unary(id::TRUTH),
             Not => self.unary(id::NOT),
             Binary if matches!(BINARY.get(n), Some(&(id::MOD | id::IMOD))) => self.remainder(BINARY[n]),
-            Binary => match BINARY.get(n) { Some(op) => self.operation(*op, 2), None => Err(self.malformed("unknown binary operator")) },
-            Compare => match COMPARE.get(n) { Some(op) => self.operation(*op, 2), None => Err(self.malformed("unknown comparison")) },
+            Binary => match BINARY.get(n) {
+                Some(op) => self.operation(*op, 2),
+                None => Err(self.malformed("unknown binary operator")),
+            },
+            Compare => match COMPARE.get(n) {
+                Some(op) => self.operation(*op, 2),
+                None => Err(self.malformed("unknown comparison")),
+            },
             Is => self.operation(if arg == 0 { id::IS } else { id::IS_NOT }, 2),
             Contains => self.contains(arg),
             Subscript => self.operation(id::GETITEM, 2),
@@ -89,12 +119,27 @@ impl Builder<'_> {
                 let (key, container, value) = (self.pop()?, self.pop()?, self.pop()?);
                 self.table(id::SETITEM, vec![container, key, value]).map(drop)
             }
-            DeleteSubscript => { let args = self.pop_n(2)?; self.table(id::DELITEM, args).map(drop) }
+            DeleteSubscript => {
+                let args = self.pop_n(2)?;
+                self.table(id::DELITEM, args).map(drop)
+            }
             BuildSlice => self.build_slice(n),
-            Length => { let v = self.peek(1)?; self.result(Op::Table(id::BUILTINS_LEN), vec![v]) }
-            MatchSequence => { let v = self.peek(1)?; self.result(Op::Table(id::MATCH_SEQUENCE), vec![v]) }
-            MatchMapping => { let v = self.peek(1)?; self.result(Op::Table(id::MATCH_MAPPING), vec![v]) }
-            MatchKeys => { let (subject, keys) = (self.peek(2)?, self.peek(1)?); self.result(Op::Table(id::MATCH_KEYS), vec![subject, keys]) }
+            Length => {
+                let v = self.peek(1)?;
+                self.result(Op::Table(id::BUILTINS_LEN), vec![v])
+            }
+            MatchSequence => {
+                let v = self.peek(1)?;
+                self.result(Op::Table(id::MATCH_SEQUENCE), vec![v])
+            }
+            MatchMapping => {
+                let v = self.peek(1)?;
+                self.result(Op::Table(id::MATCH_MAPPING), vec![v])
+            }
+            MatchKeys => {
+                let (subject, keys) = (self.peek(2)?, self.peek(1)?);
+                self.result(Op::Table(id::MATCH_KEYS), vec![subject, keys])
+            }
             MatchClass => {
                 let mut args = self.pop_n(3)?;
                 args.push(self.int(arg as i64)?);
@@ -125,20 +170,37 @@ impl Builder<'_> {
                 self.merged.entry(into).or_default().push(kwargs);
                 Ok(())
             }
-            Unpack => { let (v, count) = (self.pop()?, self.int(arg as i64)?); self.unpack(id::UNPACK_SEQUENCE, vec![v, count], n) }
+            Unpack => {
+                let (v, count) = (self.pop()?, self.int(arg as i64)?);
+                self.unpack(id::UNPACK_SEQUENCE, vec![v, count], n)
+            }
             UnpackRest => {
                 let (before, after) = (arg & 255, arg >> 8);
                 let args = vec![self.pop()?, self.int(before as i64)?, self.int(after as i64)?];
                 self.unpack(id::UNPACK_EX, args, (before + 1 + after) as usize)
             }
-            GetIter | GetYieldIter => self.operation(id::BUILTINS_ITER, 1),
+            GetIter | GetYieldIter => self.get_iter(),
             ForIter => self.for_iter(index, n),
             Send => self.send(index, n),
-            Yield => { let v = self.pop()?; self.suspend(v) }
+            Yield => {
+                let v = self.pop()?;
+                self.suspend(v)
+            }
             // The generator object itself, which the next instruction pops.
-            MakeGenerator => { self.state.stack.push(Slot::Null); Ok(()) }
-            Return => { let v = self.pop()?; self.terminate(Term::Return(v)); Ok(()) }
-            Jump => { let to = self.edge_at(n)?; self.terminate(Term::Jump(to)); Ok(()) }
+            MakeGenerator => {
+                self.state.stack.push(Slot::Null);
+                Ok(())
+            }
+            Return => {
+                let v = self.pop()?;
+                self.terminate(Term::Return(v));
+                Ok(())
+            }
+            Jump => {
+                let to = self.edge_at(n)?;
+                self.terminate(Term::Jump(to));
+                Ok(())
+            }
             BranchFalse => self.branch(index, n, false),
             BranchTrue => self.branch(index, n, true),
             BranchNone => self.branch_none(index, n, true),
@@ -151,30 +213,56 @@ impl Builder<'_> {
             }
             PopHandled => match self.pop_slot()? {
                 Slot::Handled => self.pop_handled(),
-                Slot::Value(_) | Slot::Null | Slot::Code(_) | Slot::Lasti => Err(self.malformed("no saved exception to restore")),
+                Slot::Value(_) | Slot::Null | Slot::Code(_) | Slot::Lasti => {
+                    Err(self.malformed("no saved exception to restore"))
+                }
             },
-            MatchException => { let (class, exc) = (self.pop()?, self.peek(1)?); self.result(Op::Table(id::EXC_MATCHES), vec![exc, class]) }
+            MatchException => {
+                let (class, exc) = (self.pop()?, self.peek(1)?);
+                self.result(Op::Table(id::EXC_MATCHES), vec![exc, class])
+            }
             Raise => self.raise(arg),
-            Reraise => { let exc = self.pop()?; self.raise_value(exc) }
+            Reraise => {
+                let exc = self.pop()?;
+                self.raise_value(exc)
+            }
             LoadCommon if arg == common::ASSERTION_ERROR => self.result(Op::Table(id::EXC_ASSERTION), vec![]),
             LoadCommon => Err(self.unsupported("annotations are", "ask for them outside the function")),
             LoadSpecial => self.load_special(n),
             CallExit => self.call_exit(n),
             ImportName => self.import_name(n),
-            ImportFrom => { let (name, module) = (self.name(n)?, self.peek(1)?); self.result(Op::Attr(name), vec![module]) }
+            ImportFrom => {
+                let (name, module) = (self.name(n)?, self.peek(1)?);
+                self.result(Op::Attr(name), vec![module])
+            }
             MakeFunction => self.make_function(index, arg),
             Call => self.call(n, &[]),
             CallNamed => self.call_named(n),
             CallSpread => self.call_spread(arg),
-            StoreGlobal | DeleteGlobal => Err(self.unsupported("assignments to global variables are", "return the value and assign it outside, or keep it in a global array of one element: count[0] += 1")),
-            DeleteAttr => Err(self.unsupported("deleting attributes is", "keep a flag instead")),
-            LoadBuildClass => Err(self.unsupported("class definitions inside a function are", "define the class at module level")),
-            LoadName | StoreName | DeleteName | LoadNames | LoadNameOrGlobal | LoadNameOrCell | ImportStar | SetupAnnotations | PrintResult => {
+            StoreGlobal => self.store_global(n),
+            DeleteGlobal => Err(self.unsupported(
+                "`del` of global variables is",
+                "assign None to it, or delete it outside of the function",
+            )),
+            DeleteAttr => {
+                let (name, object) = (self.name(n)?, self.pop()?);
+                let name = self.constant(Const::Str(name))?;
+                self.table(id::BUILTINS_DELATTR, vec![object, name]).map(drop)
+            }
+            LoadBuildClass => Err(self
+                .unsupported("class definitions inside a function are", "define the class at module level")),
+            LoadName | StoreName | DeleteName | LoadNames | LoadNameOrGlobal | LoadNameOrCell
+            | ImportStar | SetupAnnotations | PrintResult => {
                 Err(self.unsupported("code of a module or class body is", "put it into a function"))
             }
             MatchGroup | JoinGroup => Err(self.unsupported("`except*` is", "use `except`")),
-            GetAwaitable | GetAsyncIter | GetAsyncNext | EndAsyncFor | WrapAsyncValue => Err(self.unsupported("`async` and `await` are", "use a plain function")),
-            TypeParameter => Err(self.unsupported("type parameters inside a function are", "define the function or class at module level")),
+            GetAwaitable | GetAsyncIter | GetAsyncNext | EndAsyncFor | WrapAsyncValue => {
+                Err(self.unsupported("`async` and `await` are", "use a plain function"))
+            }
+            TypeParameter => Err(self.unsupported(
+                "type parameters inside a function are",
+                "define the function or class at module level",
+            )),
             BuildTemplate => Err(self.unsupported("template strings are", "use an f-string")),
             EndDelegation | EndGenerator => Err(self.malformed("a handler of the interpreter's own")),
         }
@@ -186,7 +274,7 @@ impl Builder<'_> {
         self.push(v);
         Ok(())
     }
-    fn operation(&mut self, op: OpId, operands: usize) -> Result<()> {
+    pub(super) fn operation(&mut self, op: OpId, operands: usize) -> Result<()> {
         let args = self.pop_n(operands)?;
         self.result(Op::Table(op), args)
     }
@@ -239,208 +327,6 @@ impl Builder<'_> {
             }
             Constant::Code(_) => Err(self.malformed("code where a value is needed")),
         }
-    }
-
-    // ---- variables ----
-
-    pub(super) fn local_name(&self, i: usize) -> Result<Arc<str>> {
-        self.local_names.get(i).cloned().ok_or_else(|| self.malformed("no such variable"))
-    }
-
-    fn load_local(&mut self, i: usize) -> Result<()> {
-        let name = self.local_name(i)?;
-        let mut v = self.local(i);
-        if !self.bound.contains(i) {
-            v = self.emit(Op::CheckBound { name, captured: false }, vec![v])?;
-            self.state.locals[i] = Some(v);
-            self.bound.insert(i);
-        }
-        self.push(v);
-        Ok(())
-    }
-
-    fn store_local(&mut self, i: usize, v: Value) -> Result<()> {
-        let v = self.as_declared(self.local_name(i)?, self.outside.outermost, v)?;
-        self.state.locals[i] = Some(v);
-        self.bound.insert(i);
-        Ok(())
-    }
-
-    /// A comprehension starts that has a variable of this name. What the variable holds, if anything, waits
-    /// on the stack.
-    fn save_local(&mut self, index: usize, i: usize) -> Result<()> {
-        self.local_name(i)?;
-        let v = self.local(i);
-        self.push(v);
-        self.state.locals[i] = None;
-        if let Some(save) = self.flow.saved(index) {
-            if self.bound.contains(i) {
-                self.bound.insert(save);
-            } else {
-                self.bound.remove(save);
-            }
-        }
-        self.bound.remove(i);
-        Ok(())
-    }
-
-    /// Bound afterwards if it was bound when it was saved.
-    fn restore_local(&mut self, i: usize, v: Value, save: usize) -> Result<()> {
-        self.local_name(i)?;
-        self.state.locals[i] = Some(v);
-        if self.bound.contains(save) {
-            self.bound.insert(i);
-        } else {
-            self.bound.remove(i);
-        }
-        Ok(())
-    }
-
-    fn delete_local(&mut self, i: usize) -> Result<()> {
-        let name = self.local_name(i)?;
-        if !self.bound.contains(i) {
-            let v = self.local(i);
-            self.emit(Op::CheckBound { name, captured: false }, vec![v])?;
-        }
-        self.state.locals[i] = None;
-        self.bound.remove(i);
-        Ok(())
-    }
-
-    fn variable(&self, arg: u32) -> Result<Variable> {
-        let v = self.code.variable(arg);
-        let known = match v {
-            Variable::Local(i) => (i as usize) < self.local_names.len(),
-            Variable::Free(i) => (i as usize) < self.outside.captures.len(),
-        };
-        if known { Ok(v) } else { Err(self.malformed("no such captured variable")) }
-    }
-
-    fn make_cell(&mut self, arg: u32) -> Result<()> {
-        let Variable::Local(i) = self.variable(arg)? else {
-            return Err(self.unsupported(
-                "a comprehension whose variable is captured, and named like a captured variable, is",
-                "give the comprehension's variable a name of its own",
-            ));
-        };
-        let i = i as usize;
-        if !self.cells.contains(i) {
-            return Ok(());
-        }
-        let cell = self.table(id::CELL_NEW, vec![])?;
-        // In a comprehension a new cell takes the place of the parameter's, which was saved.
-        if i < self.code.param_count() && self.bound.contains(i) {
-            let v = self.local(i);
-            self.table(id::CELL_SET, vec![cell, v])?;
-        }
-        self.state.locals[i] = Some(cell);
-        Ok(())
-    }
-
-    /// The value that stands for captured variable `i` of this function: what it holds, or its cell.
-    pub(super) fn free(&mut self, i: usize) -> Result<Value> {
-        if let Capture::Relative(k) = self.outside.captures[i] {
-            return self.relative(k as usize);
-        }
-        let place = match &self.outside.relatives {
-            Some(r) => r.free.iter().position(|n| *n == self.code.freevars[i]),
-            None => Some(i),
-        };
-        let place =
-            place.ok_or_else(|| self.malformed("a captured variable that the family does not know"))?;
-        self.emit(Op::Free(place as u32), vec![])
-    }
-
-    /// A function of the same family, made anew out of what this one takes.
-    fn relative(&mut self, k: usize) -> Result<Value> {
-        let Some(shared) = self.outside.relatives.clone() else {
-            return Err(self.malformed("a relative without a family"));
-        };
-        let r = &shared.all[k];
-        let own = r.first_default..r.first_default + r.defaults + r.kwdefaults.len() as u32;
-        let mut args = vec![];
-        for n in own.chain(0..shared.free.len() as u32) {
-            args.push(self.emit(Op::Free(n), vec![])?);
-        }
-        self.emit(
-            Op::MakeFunction { func: r.id, defaults: r.defaults, kwdefaults: r.kwdefaults.clone() },
-            args,
-        )
-    }
-
-    fn capture_variable(&mut self, arg: u32) -> Result<()> {
-        let v = match self.variable(arg)? {
-            Variable::Local(i) => self.local(i as usize),
-            Variable::Free(i) => self.free(i as usize)?,
-        };
-        self.push(v);
-        Ok(())
-    }
-
-    fn cell_name(&mut self, name: Arc<str>) -> Result<Value> {
-        self.constant(Const::Str(name))
-    }
-
-    fn load_cell(&mut self, arg: u32) -> Result<()> {
-        match self.variable(arg)? {
-            Variable::Local(i) if !self.cells.contains(i as usize) => self.load_local(i as usize),
-            Variable::Local(i) => {
-                let (cell, name) = (self.local(i as usize), self.local_name(i as usize)?);
-                let (name, own) = (self.cell_name(name)?, self.constant(Const::Bool(true))?);
-                self.result(Op::Table(id::CELL_GET), vec![cell, name, own])
-            }
-            Variable::Free(i) => {
-                let i = i as usize;
-                let (v, name) = (self.free(i)?, self.code.freevars[i].clone());
-                match self.outside.captures[i] {
-                    Capture::Value | Capture::Relative(_) => {
-                        self.push(v);
-                        Ok(())
-                    }
-                    Capture::MaybeUnbound => self.result(Op::CheckBound { name, captured: true }, vec![v]),
-                    Capture::Cell => {
-                        let name = self.cell_name(name)?;
-                        self.result(Op::Table(id::CELL_GET), vec![v, name])
-                    }
-                }
-            }
-        }
-    }
-
-    fn store_cell(&mut self, arg: u32) -> Result<()> {
-        let v = self.pop()?;
-        let cell = match self.variable(arg)? {
-            Variable::Local(i) if !self.cells.contains(i as usize) => return self.store_local(i as usize, v),
-            Variable::Local(i) => self.local(i as usize),
-            Variable::Free(i) => self.free_cell(i as usize)?,
-        };
-        let (name, own) = match self.variable(arg)? {
-            Variable::Local(i) => (self.local_name(i as usize)?, self.outside.outermost),
-            Variable::Free(i) => (self.code.freevars[i as usize].clone(), true),
-        };
-        let v = self.as_declared(name, own, v)?;
-        self.table(id::CELL_SET, vec![cell, v]).map(drop)
-    }
-
-    fn free_cell(&mut self, i: usize) -> Result<Value> {
-        if self.outside.captures[i] != Capture::Cell {
-            let name = self.code.freevars[i].clone();
-            return Err(self.unsupported(
-                &format!("rebinding `{name}`, a variable of the enclosing function, is"),
-                "return the value instead, or keep it in a list",
-            ));
-        }
-        self.free(i)
-    }
-
-    fn delete_cell(&mut self, arg: u32) -> Result<()> {
-        let (cell, name, own) = match self.variable(arg)? {
-            Variable::Local(i) if !self.cells.contains(i as usize) => return self.delete_local(i as usize),
-            Variable::Local(i) => (self.local(i as usize), self.local_name(i as usize)?, true),
-            Variable::Free(i) => (self.free_cell(i as usize)?, self.code.freevars[i as usize].clone(), false),
-        };
-        let (name, own) = (self.cell_name(name)?, self.constant(Const::Bool(own))?);
-        self.table(id::CELL_DELETE, vec![cell, name, own]).map(drop)
     }
 
     // ---- operators and containers ----
@@ -574,7 +460,7 @@ impl Builder<'_> {
 
     // ---- control flow ----
 
-    fn two_way(&mut self, cond: Value, then_to: BlockCall, else_to: BlockCall) {
+    pub(super) fn two_way(&mut self, cond: Value, then_to: BlockCall, else_to: BlockCall) {
         self.terminate(Term::Branch { cond, then_to, else_to });
     }
 
@@ -602,44 +488,6 @@ impl Builder<'_> {
             self.two_way(cond, next, jump)
         }
         Ok(())
-    }
-
-    /// `iter.next` gives the next state, whether there is a value, and the value. State and value are taken
-    /// where there is one.
-    fn advance(&mut self, index: usize, target: usize, exhausted: Option<Value>) -> Result<()> {
-        let state = self.pop()?;
-        let next = self.table(id::ITER_NEXT, vec![state])?;
-        let more = self.member(next, 1)?;
-        self.state.stack.extend(exhausted.map(Slot::Value));
-        let done = self.edge_at(target)?;
-        if exhausted.is_some() {
-            self.pop()?;
-        }
-        // A block of its own: the one that follows may have other predecessors.
-        let (from, body) = (self.block, self.func.make_block());
-        self.block = body;
-        let (state, value) = (self.member(next, 0)?, self.member(next, 2)?);
-        self.state.stack.extend([Slot::Value(state), Slot::Value(value)]);
-        let on = self.edge_at(index + 1)?;
-        self.terminate(Term::Jump(on));
-        self.block = from;
-        self.two_way(more, BlockCall { block: body, args: vec![] }, done);
-        Ok(())
-    }
-
-    fn for_iter(&mut self, index: usize, target: usize) -> Result<()> {
-        self.advance(index, target, None)
-    }
-
-    /// One step of `yield from`: what is sent is always None, and so is the value of the whole expression.
-    fn send(&mut self, index: usize, target: usize) -> Result<()> {
-        self.pop()?;
-        if self.code.insts[target].op != Opcode::Pop {
-            return Err(self
-                .unsupported("the value of `yield from` is", "use `yield from` as a statement of its own"));
-        }
-        let none = self.constant(Const::None)?;
-        self.advance(index, target, Some(none))
     }
 
     // ---- exceptions ----

@@ -19,7 +19,9 @@ mod families;
 mod family;
 mod flow;
 mod insts;
+mod iteration;
 mod reraise;
+mod variables;
 
 use super::names::{Builtins, Names};
 use super::{Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, Op, Params, Parts, Term, Value, registry};
@@ -168,6 +170,8 @@ struct Builder<'a> {
     lists: HashMap<Value, Vec<Inst>>,
     /// Lists that become tuples: a `list_to_tuple` stands at the same place of the source.
     displays: HashSet<Value>,
+    /// States of iterators that loops have on the stack and nobody else: of generators, among other things.
+    iterators: HashSet<Value>,
     /// Mappings merged into each keyword dictionary.
     merged: HashMap<Value, Vec<Value>>,
 }
@@ -244,6 +248,7 @@ impl<'a> Builder<'a> {
             handler: None,
             lists: HashMap::new(),
             displays: HashSet::new(),
+            iterators: HashSet::new(),
             merged: HashMap::new(),
         }
     }
@@ -517,7 +522,11 @@ impl<'a> Builder<'a> {
             let exception = handler.map(|_| Slot::Value(self.func.add_param(block)));
             for (s, fixed) in stack.iter_mut().zip(&fixed) {
                 if let (Slot::Value(v), false) = (s, fixed) {
-                    *v = self.func.add_param(block);
+                    let param = self.func.add_param(block);
+                    if self.iterators.contains(v) {
+                        self.iterators.insert(param);
+                    }
+                    *v = param;
                 }
             }
             stack.extend(exception);
@@ -533,7 +542,17 @@ impl<'a> Builder<'a> {
             known.len() == stack.len() && known.iter().zip(&stack).all(|(a, b)| a == b || matches!((a, b), (Slot::Value(v), Slot::Value(w)) if !self.displays.contains(v) && !self.displays.contains(w)))
         });
         match &self.targets[to.index()] {
-            Some(t) if same_shape => Ok(BlockCall { block: t.block, args }),
+            Some(t) if same_shape => {
+                // A handler of a comprehension has the iterator there on one way and the list on another.
+                for pair in t.entry.stack.iter().zip(&stack) {
+                    if let (Slot::Value(param), Slot::Value(v)) = pair
+                        && !self.iterators.contains(v)
+                    {
+                        self.iterators.remove(param);
+                    }
+                }
+                Ok(BlockCall { block: t.block, args })
+            }
             _ => Err(self.malformed("stacks of different shapes meet")),
         }
     }

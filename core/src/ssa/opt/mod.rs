@@ -6,6 +6,7 @@ pub(crate) mod inline_closures;
 pub mod parallel;
 pub(crate) mod promote_cells;
 pub(crate) mod type_narrowing;
+pub(crate) mod unroll;
 
 use super::Func;
 use super::analysis::Analyses;

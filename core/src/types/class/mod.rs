@@ -41,6 +41,9 @@ pub enum Instances {
     Inherited,
     /// Values that never change: their fields.
     Frozen(Generated),
+    /// Objects whose fields may change. Two are equal where they are one, and have a hash by that, if both are
+    /// Python's. Of `native` ones the class says what each field holds, and Python sees them where they lie.
+    Objects { identity: bool, native: bool },
     /// So many members of an enumeration, each a value of its own: a number, in the order of their definition.
     /// Two are equal where they are one, if equality is Python's.
     Members { count: u32, equality: bool },
@@ -302,7 +305,9 @@ impl ClassDef {
     pub(crate) fn generated(&self) -> Generated {
         match self.instances {
             Instances::Frozen(generated) => generated,
-            Instances::Inherited | Instances::Members { .. } => Generated::default(),
+            Instances::Inherited | Instances::Members { .. } | Instances::Objects { .. } => {
+                Generated::default()
+            }
         }
     }
     /// How many members an enumeration has; none of any other class.
@@ -312,6 +317,22 @@ impl ClassDef {
     /// Whether its instances are members of an enumeration that are equal where they are one.
     pub(crate) fn members_compare(&self) -> bool {
         matches!(self.instances, Instances::Members { equality: true, .. })
+    }
+    /// Whether its instances are values: those of frozen dataclasses, and members of enumerations.
+    pub fn is_value(&self) -> bool {
+        matches!(self.instances, Instances::Frozen(_) | Instances::Members { .. })
+    }
+    /// Whether its instances are objects whose fields may change.
+    pub fn has_objects(&self) -> bool {
+        matches!(self.instances, Instances::Objects { .. })
+    }
+    /// Whether its instances are objects that are equal where they are one.
+    pub(crate) fn objects_are_themselves(&self) -> bool {
+        matches!(self.instances, Instances::Objects { identity: true, .. })
+    }
+    /// Whether its instances are objects of declared types that Python sees where they lie.
+    pub fn is_native(&self) -> bool {
+        matches!(self.instances, Instances::Objects { native: true, .. })
     }
     /// Whether its instances are values that never change.
     pub(crate) fn is_frozen(&self) -> bool {

@@ -50,3 +50,56 @@ def install():
     from .numba import SETTINGS
     tierup.config.use_numba_names({name: list(value) if isinstance(value, list) else value for name, value in SETTINGS.items()})
     sys.meta_path.insert(0, _Finder())
+    from tierup import _jit
+    _jit._starters.append(_load_extensions)
+
+
+# Entry points that wait until their package is imported; None before they are looked for.
+_waiting = None
+
+
+def _load_extensions():
+    """Calls what installed packages have as entry points of the group `numba_extensions`, before the first function is decorated; those of a package that
+    is just being imported before the first one behind that. Whether any still waits."""
+    global _waiting
+    if _waiting is None:
+        if not any(map(_has_extensions, sys.path)):
+            return False
+        from importlib.metadata import entry_points
+        _waiting = [*entry_points(group="numba_extensions", name="init")]
+    now = [p for p in _waiting if not _is_being_imported(p.module)]
+    _waiting = [p for p in _waiting if p not in now]
+    for point in now:
+        try:
+            point.load()()
+        except Exception as e:
+            import warnings
+
+            from tierup.errors import NumbaWarning
+            warnings.warn(f"Numba extension module '{point.module}' failed to load due to '{type(e).__name__}({e})'.", NumbaWarning, stacklevel=4)
+    return bool(_waiting)
+
+
+def _is_being_imported(name):
+    """Whether a module, or a package that it is in, has been begun and not ended."""
+    parts = name.split(".")
+    found = (sys.modules.get(".".join(parts[: k + 1])) for k in range(len(parts)))
+    return any(getattr(getattr(m, "__spec__", None), "_initializing", False) for m in found if m is not None)
+
+
+def _has_extensions(folder):
+    """Whether a package of a folder names any: few do, and what reads all of this properly takes long to load."""
+    import os
+    try:
+        with os.scandir(folder or ".") as entries:
+            found = [e.path for e in entries if e.name.endswith((".dist-info", ".egg-info"))]
+    except OSError:
+        return False
+    for path in found:
+        try:
+            with open(os.path.join(path, "entry_points.txt"), encoding="utf-8") as f:
+                if "[numba_extensions]" in f.read():
+                    return True
+        except OSError:
+            pass
+    return False

@@ -11,7 +11,12 @@ _TYPES = {"*": "tierup.types"}
 _THREADS = {n: f"tierup:{n}" for n in ("get_num_threads", "set_num_threads", "get_thread_id", "get_parallel_chunksize", "set_parallel_chunksize")}
 _TYPEOF = {"typeof": "tierup:typeof"}
 _SIGNATURES = {"signature": "tierup.types:signature", "Signature": "tierup.types:Signature"}
-_DECORATORS = {n: f"tierup:{n}" for n in ("jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc")}
+_EXTENDING = {n: f"tierup.extending:{n}" for n in ("overload", "overload_method", "overload_attribute", "overload_classmethod", "register_jitable", "is_jitted", "get_cython_function_address")}
+_LOWER = {n: f"tierup._extensions:{n}" for n in ("typeof_impl", "as_numba_type", "make_attribute_wrapper", "models", "register_model", "box", "unbox", "reflect", "NativeValue", "type_callable", "lower_builtin", "lower_cast", "lower_getattr",
+                                                 "lower_getattr_generic", "lower_setattr", "lower_setattr_generic", "infer", "infer_getattr", "infer_global", "intrinsic", "SentryLiteralArgs", "sentry_literal_args")}
+_EXTENDING.update(_LOWER)
+_TEMPLATES = {n: f"tierup._extensions:{n}" for n in ("AbstractTemplate", "ConcreteTemplate", "AttributeTemplate", "CallableTemplate", "infer", "infer_getattr", "infer_global")}
+_DECORATORS = {n: f"tierup:{n}" for n in ("jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc")} | {"jit": "tierup._jit:jit_as_numba"}
 
 # Numba's settings that have no counterpart, as they are where nobody has set them: programs read some of them, and set others to no harm.
 SETTINGS = {
@@ -28,32 +33,39 @@ SETTINGS = {
 
 MODULES = {
     "numba": {
-        **_DECORATORS, "carray": "tierup:carray", "farray": "tierup:farray", "prange": "tierup:prange", "pndindex": "tierup:pndindex", "typeof": "tierup:typeof", "types": "numba.types", "errors": "tierup.errors", "config": "tierup.config", "core": "numba.core",
-        "typed": "numba.typed", "extending": "numba.extending", "np": "numba.np", "misc": "numba.misc", "stencils": "numba.stencils", "cuda": "tierup.cuda", **_THREADS,
-        "literal_unroll": "tierup:literal_unroll", "jit_module": "tierup:jit_module", "threading_layer": "tierup.extending:threading_layer", "parallel_chunksize": "tierup.extending:parallel_chunksize", "from_dtype": "tierup.types:from_dtype",
+        **_DECORATORS, "objmode": "tierup:objmode", "carray": "tierup:carray", "farray": "tierup:farray", "prange": "tierup:prange", "pndindex": "tierup:pndindex", "typeof": "tierup:typeof", "types": "numba.types", "errors": "tierup.errors", "config": "tierup.config", "core": "numba.core",
+        "typed": "numba.typed", "extending": "numba.extending", "np": "numba.np", "misc": "numba.misc", "stencils": "numba.stencils", "cuda": "tierup.cuda", "experimental": "numba.experimental", **_THREADS,
+        "literal_unroll": "tierup:literal_unroll", "literally": "tierup:literally", "jit_module": "tierup:jit_module", "threading_layer": "tierup.extending:threading_layer", "parallel_chunksize": "tierup.extending:parallel_chunksize", "from_dtype": "tierup.types:from_dtype",
         "__version__": "=0.61.2", "version_info": "tierup.extending:numba_version", "*": "tierup.types tierup.errors", "warnings": "warnings",
     },
+    "numba.experimental": {"jitclass": "tierup.experimental:jitclass"},
     "numba.types": _TYPES,
-    "numba.core": {"types": "numba.core.types", "errors": "tierup.errors", "config": "tierup.config", "decorators": "numba.core.decorators", "dispatcher": "numba.core.dispatcher",
-                   "registry": "numba.core.registry", "typing": "numba.core.typing", "extending": "numba.core.extending"},
+    "numba.core": {"cgutils": "tierup.compat.cgutils", "types": "numba.core.types", "errors": "tierup.errors", "config": "tierup.config", "decorators": "numba.core.decorators", "dispatcher": "numba.core.dispatcher",
+                   "registry": "numba.core.registry", "typing": "numba.core.typing", "extending": "numba.core.extending", "imputils": "numba.core.imputils", "datamodel": "numba.core.datamodel", "pythonapi": "numba.core.pythonapi"},
     "numba.core.types": _TYPES,
+    **{f"numba.core.types.{n}": _TYPES for n in ("abstract", "common", "containers", "functions", "iterators", "misc", "npytypes", "scalars")},
     "numba.core.errors": "tierup.errors",
     "numba.errors": "tierup.errors",
     "numba.cuda": "tierup.cuda",
     "numba.config": "tierup.config",
     "numba.core.config": "tierup.config",
     "numba.misc": {"special": "numba.misc.special"},
-    "numba.misc.special": {**_TYPEOF, "literal_unroll": "tierup:literal_unroll", "prange": "tierup:prange", "pndindex": "tierup:pndindex"},
+    "numba.misc.special": {**_TYPEOF, "literal_unroll": "tierup:literal_unroll", "literally": "tierup:literally", "prange": "tierup:prange", "pndindex": "tierup:pndindex"},
     "numba.core.decorators": _DECORATORS,
+    "numba.core.withcontexts": {"objmode_context": "tierup:objmode"},
     "numba.core.dispatcher": {"Dispatcher": "tierup:Dispatcher"},
     "numba.core.registry": {"CPUDispatcher": "tierup:Dispatcher"},
     "numba.core.typing": {**_SIGNATURES, "typeof": "numba.core.typing.typeof", "cffi_utils": "numba.core.typing.cffi_utils", "templates": "numba.core.typing.templates"},
-    "numba.core.typing.typeof": _TYPEOF,
-    "numba.core.typing.templates": _SIGNATURES,
+    "numba.core.typing.typeof": {**_TYPEOF, "typeof_impl": "tierup._extensions:typeof_impl"},
+    "numba.core.typing.templates": {**_SIGNATURES, **_TEMPLATES},
+    "numba.core.typing.asnumbatype": {"as_numba_type": "tierup._extensions:as_numba_type"},
+    "numba.core.imputils": {n: _LOWER[n] for n in ("lower_builtin", "lower_cast", "lower_getattr", "lower_getattr_generic", "lower_setattr", "lower_setattr_generic")} | {"lower_constant": "tierup._extensions:lower_constant", "impl_ret_borrowed": "tierup.compat.cgutils:impl_ret_borrowed", "impl_ret_new_ref": "tierup.compat.cgutils:impl_ret_new_ref", "impl_ret_untracked": "tierup.compat.cgutils:impl_ret_untracked"},
+    "numba.core.datamodel": {"models": "tierup._extensions:models", "register_default": "tierup._extensions:register_default"},
+    "numba.core.cgutils": "tierup.compat.cgutils",
+    "numba.core.pythonapi": {n: _LOWER[n] for n in ("box", "unbox", "reflect", "NativeValue")},
     "numba.core.typing.cffi_utils": {n: f"tierup._foreign:{n}" for n in ("register_module", "register_type", "map_type")},
-    "numba.core.extending": {"register_jitable": "tierup.extending:register_jitable"},
-    "numba.extending": {"register_jitable": "tierup.extending:register_jitable", "is_jitted": "tierup.extending:is_jitted",
-                        "get_cython_function_address": "tierup.extending:get_cython_function_address"},
+    "numba.core.extending": _EXTENDING,
+    "numba.extending": _EXTENDING,
     "numba.typed": {"List": "tierup.typed:List", "Dict": "tierup.typed:Dict", "typedlist": "numba.typed.typedlist", "typeddict": "numba.typed.typeddict", "dictobject": "numba.typed.dictobject"},
     "numba.typed.typedlist": {"List": "tierup.typed:List"},
     "numba.typed.dictobject": {"new_dict": "tierup.typed:_new_dict"},

@@ -15,20 +15,28 @@
 NVIDIA's driver is all that is needed. Where there is none, or TIERUP_CUDASIM=1 is set, kernels are compiled for the CPU and run there: `docs/guide/gpu.md` says what works.
 """
 
+from . import random
 from ._arrays import DeviceNDArray, as_cuda_array, device_array, device_array_like, from_cuda_array_interface, is_cuda_array, to_device
-from ._device import current_context, detect, get_current_device, is_available, is_simulated, why_unavailable
+from ._device import close, current_context, detect, get_current_device, gpus, is_available, is_simulated, list_devices, select_device, why_unavailable
 from ._errors import CudaError, KernelLine
 from ._intrinsics import (
-    all_sync, any_sync, atomic, ballot_sync, blockDim, blockIdx, grid, gridDim, gridsize, laneid, local, shared, shfl_down_sync, shfl_sync, shfl_up_sync, shfl_xor_sync, syncthreads, syncwarp, threadfence,
+    activemask, all_sync, any_sync, atomic, ballot_sync, blockDim, blockIdx, brev, cbrt, cg, clz, const, eq_sync, ffs, fma, grid, gridDim, gridsize, laneid, lanemask_lt, local, match_all_sync,
+    match_any_sync, nanosleep, popc, selp, shared, shfl_down_sync, shfl_sync, shfl_up_sync, shfl_xor_sync, syncthreads, syncthreads_and, syncthreads_count, syncthreads_or, syncwarp, threadfence,
     threadfence_block, threadfence_system, threadIdx, warpsize,
 )
 from ._kernel import In, InOut, Kernel, Out, jit
-from ._streams import Event, Stream, default_stream, event, event_elapsed_time, external_stream, stream, synchronize
+from ._memory import ManagedNDArray, MappedNDArray, managed_array, mapped, mapped_array, mapped_array_like, pinned, pinned_array, pinned_array_like
+from ._reduce import Reduce, reduce
+from ._streams import Event, Stream, default_stream, event, event_elapsed_time, external_stream, legacy_default_stream, per_thread_default_stream, stream, synchronize
 
 implementation = "Tierup"
 
 __all__ = [
-    "CudaError", "DeviceNDArray", "Event", "In", "InOut", "Kernel", "KernelLine", "Out", "Stream", "all_sync", "any_sync", "as_cuda_array", "atomic", "ballot_sync", "blockDim", "blockIdx", "current_context", "default_stream", "detect",
-    "device_array", "device_array_like", "event", "event_elapsed_time", "external_stream", "from_cuda_array_interface", "get_current_device", "grid", "gridDim", "gridsize", "is_available",
-    "is_cuda_array", "is_simulated", "jit", "laneid", "local", "shared", "shfl_down_sync", "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "stream", "synchronize", "syncthreads", "syncwarp", "threadIdx", "threadfence", "threadfence_block", "threadfence_system", "to_device", "warpsize", "why_unavailable",
+    "activemask", "all_sync", "any_sync", "as_cuda_array", "atomic", "ballot_sync", "blockDim", "blockIdx", "brev", "cbrt", "cg", "close", "clz", "const", "CudaError", "current_context", "default_stream",
+    "detect", "device_array", "device_array_like", "DeviceNDArray", "eq_sync", "Event", "event", "event_elapsed_time", "external_stream", "ffs", "fma", "from_cuda_array_interface",
+    "get_current_device", "gpus", "grid", "gridDim", "gridsize", "In", "InOut", "is_available", "is_cuda_array", "is_simulated", "jit", "Kernel", "KernelLine", "laneid", "lanemask_lt",
+    "legacy_default_stream", "list_devices", "local", "managed_array", "ManagedNDArray", "mapped", "mapped_array", "mapped_array_like", "MappedNDArray", "match_all_sync", "match_any_sync",
+    "nanosleep", "Out", "per_thread_default_stream", "pinned", "pinned_array", "pinned_array_like", "popc", "random", "Reduce", "reduce", "select_device", "selp", "shared", "shfl_down_sync",
+    "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "Stream", "stream", "synchronize", "syncthreads", "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp", "threadfence",
+    "threadfence_block", "threadfence_system", "threadIdx", "to_device", "warpsize", "why_unavailable",
 ]

@@ -101,9 +101,11 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
         shape = np.broadcast_to(np.empty(1, np.int8), self.size).reshape(shape).shape
         return DeviceNDArray(self._address, self.dtype, shape, None, self._owner, self.stream)
 
-    def ravel(self):
-        """The elements in one dimension."""
-        return self.reshape(-1)
+    def ravel(self, order="C"):
+        """The elements in one dimension, in C or Fortran's order; NotImplementedError where they would have to be copied."""
+        if order not in ("C", "F"):
+            raise ValueError(f"order must be 'C' or 'F', not {order!r}")
+        return self.reshape(-1) if order == "C" or self.ndim <= 1 else self.T.reshape(-1)
 
     def transpose(self, *axes):
         """A view with its axes turned."""

@@ -83,11 +83,61 @@ class Device:
         number, simulated = self._ATTRIBUTES[name]
         return simulated if is_simulated() else _tierup.cuda_attribute(number)
 
+    def __enter__(self):
+        return Context()
+
+    def __exit__(self, *what):
+        return None
+
     def __repr__(self):
         return f"<CUDA device 0 {self.name!r}>"
 
 
 _DEVICE = Device()
+
+
+class _Devices:
+    """The devices there are: the first GPU, or the simulator in its place. Several are not supported."""
+
+    def __iter__(self):
+        return iter(self.lst)
+
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, k):
+        return self.lst[k]
+
+    @property
+    def lst(self):
+        state()
+        return [_DEVICE]
+
+    @property
+    def current(self):
+        return _DEVICE
+
+
+gpus = _Devices()
+
+
+def list_devices():
+    """The devices there are."""
+    return gpus
+
+
+def select_device(device_id):
+    """The device by its number: 0 is the only one."""
+    if device_id != 0:
+        raise NotImplementedError(f"only device 0 is supported, not {device_id!r}")
+    state()
+    return Context()
+
+
+def close():
+    """Waits until the device is done. Its context stays, since other libraries share it."""
+    state()
+    _tierup.cuda_synchronize()
 
 
 def get_current_device():
@@ -108,6 +158,12 @@ class Context:
         """As `cuda.synchronize`."""
         state()
         _tierup.cuda_synchronize()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *what):
+        return None
 
 
 def current_context():

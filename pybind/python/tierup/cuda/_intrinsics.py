@@ -1,5 +1,6 @@
 """What only threads of a kernel know and do; the compiler gives these names their meaning (core/src/ops/cuda.rs). Used outside of compiled code they say so."""
 
+import dataclasses
 import types
 
 
@@ -35,9 +36,29 @@ blockDim = _namespace("blockDim", "xyz")
 gridDim = _namespace("gridDim", "xyz")
 shared = _namespace("shared", ["array"])
 local = _namespace("local", ["array"])
+const = _namespace("const", ["array_like"])
 atomic = _namespace("atomic", ["add", "sub", "exch", "and_", "or_", "xor", "max", "min", "nanmax", "nanmin", "inc", "dec", "cas", "compare_and_swap"])
 grid, gridsize, syncthreads = _Intrinsic("grid"), _Intrinsic("gridsize"), _Intrinsic("syncthreads")
+syncthreads_count, syncthreads_and, syncthreads_or, nanosleep = (_Intrinsic(name) for name in ("syncthreads_count", "syncthreads_and", "syncthreads_or", "nanosleep"))
 laneid, warpsize, syncwarp = _Intrinsic("laneid"), _Intrinsic("warpsize"), _Intrinsic("syncwarp")
 shfl_sync, shfl_up_sync, shfl_down_sync, shfl_xor_sync = (_Intrinsic(f"shfl_{name}sync") for name in ("", "up_", "down_", "xor_"))
-ballot_sync, any_sync, all_sync = _Intrinsic("ballot_sync"), _Intrinsic("any_sync"), _Intrinsic("all_sync")
+ballot_sync, any_sync, all_sync, eq_sync = (_Intrinsic(f"{name}_sync") for name in ("ballot", "any", "all", "eq"))
+match_any_sync, match_all_sync, activemask, lanemask_lt = (_Intrinsic(name) for name in ("match_any_sync", "match_all_sync", "activemask", "lanemask_lt"))
+popc, clz, ffs, brev, fma, cbrt, selp = (_Intrinsic(name) for name in ("popc", "clz", "ffs", "brev", "fma", "cbrt", "selp"))
+cg = _namespace("cg", ["_sync_grid"])
 threadfence, threadfence_block, threadfence_system = _Intrinsic("threadfence"), _Intrinsic("threadfence_block"), _Intrinsic("threadfence_system")
+
+
+@dataclasses.dataclass(frozen=True)
+class GridGroup:
+    """All threads of a grid; `sync()` waits for them."""
+
+    def sync(self):
+        cg._sync_grid()
+
+
+def _this_grid():
+    return GridGroup()
+
+
+cg.this_grid = _this_grid

@@ -1,14 +1,20 @@
 """Kernels: functions that run once in every thread of a grid."""
 
+import copy
+
 import numpy as np
 
 from .. import _tierup
 from .._jit import _engine_options
+from ..types import Type
 from ._arrays import as_cuda_array, to_device
 from ._device import is_simulated, state
 from ._streams import handle_of
 
 _TAKEN = {"fastmath", "boundscheck", "error_model", "device", "inline", "debug", "opt", "lineinfo", "cache", "max_registers", "link", "launch_bounds", "overflow"}
+
+# Those that a device function leaves to the kernels that call it.
+_OF_KERNELS = {"fastmath", "boundscheck", "error_model", "overflow", "max_registers", "launch_bounds"}
 
 # Those that say what a kernel computes.
 _MEANING = {"fastmath", "boundscheck", "error_model", "overflow"}
@@ -56,7 +62,7 @@ def prepared(args, stream):
             value, to, wanted = a.value, a.to, a.back
         else:
             value, to, wanted = a, True, True
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) and not hasattr(value, "__cuda_array_interface__"):
             device = to_device(value, stream, copy=to)
             if wanted and value.flags.writeable:
                 back.append((value, device))
@@ -86,14 +92,19 @@ def _launcher(kernel, grid, block, stream=0, sharedmem=0):
 class Kernel:
     """A function that `kernel[grid, block, stream, sharedmem](*args)` runs once in every thread of a grid. `grid` (blocks) and `block` (threads) are an integer or up to three of them, `stream` a stream or 0, `sharedmem` the bytes of `shared.array(0, dtype)`."""
 
-    def __init__(self, function, options, signatures):
-        self.py_func, self.targetoptions = function, dict(options)
+    def __init__(self, function, options, signatures, build=(0, [0, 0], False, False), given=None):
+        self.py_func, self.targetoptions = function, dict(given or options)
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
             setattr(self, name, getattr(function, name, None))
         self.__wrapped__ = function
-        self._core = _tierup.Kernel(_tierup.make_dispatcher(function, False, options))
+        self._core = _tierup.Kernel(_tierup.make_dispatcher(function, False, options), build)
         for signature in signatures:
             self.compile(signature)
+
+    @property
+    def _tierup_called_(self):
+        """What another kernel calls by this one's name."""
+        return self.py_func
 
     def __getitem__(self, configuration):
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
@@ -129,14 +140,30 @@ class Kernel:
         return self._core.ptx(_texts(signature), capability)
 
     def inspect_asm(self, signature=None):
-        """PTX of what is compiled on the device: for a signature, or a dict of all."""
-        found = {tuple(types): ptx for types, ptx in self._core.overloads()}
-        return found if signature is None else found[tuple(_texts(signature))]
+        """PTX of what is compiled: for a signature, or a dict of all. In the simulator what a GPU of compute capability 9.0 would get."""
+        found = _ByTypes((tuple(types), self._core.ptx(types, 90) if ptx is None else ptx) for types, ptx in self._core.overloads())
+        return found if signature is None else found[signature]
+
+    @property
+    def overloads(self):
+        """A dict of what is compiled, by types of arguments, as texts or types."""
+        return _ByTypes((types, Overload(self, i)) for i, types in enumerate(self.signatures))
+
+    def specialize(self, *args):
+        """A kernel that is compiled for arguments like these."""
+        specialized = copy.copy(self)
+        from .. import typeof
+        specialized.compile(tuple(typeof(a) for a in args))
+        return specialized
 
     def _attribute(self, number, signature):
         all_ = self.signatures
-        values = {types: self._core.attribute(i, number) for i, types in enumerate(all_)}
-        return values if signature is None else values[tuple(_texts(signature))]
+        values = _ByTypes((types, self._core.attribute(i, number)) for i, types in enumerate(all_))
+        return values if signature is None else values[signature]
+
+    def get_const_mem_size(self, signature=None):
+        """Bytes of constant memory, for a signature or a dict of all; 0 in the simulator."""
+        return self._attribute(2, signature)
 
     def get_regs_per_thread(self, signature=None):
         """Registers of a thread, for a signature or a dict of all; 0 in the simulator."""
@@ -158,6 +185,63 @@ class Kernel:
         return f"<CUDA kernel {self.__qualname__}>"
 
 
+class _ByTypes(dict):
+    """By types of arguments: their texts, or whatever says as much."""
+
+    def __missing__(self, key):
+        texts = tuple(_texts(key))
+        if texts in self.keys():
+            return dict.__getitem__(self, texts)
+        raise KeyError(key)
+
+
+class Overload:
+    """A kernel compiled for some types of arguments."""
+
+    def __init__(self, kernel, index):
+        self._kernel, self._index = kernel, index
+
+    def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
+        """Blocks of so many threads (a number or a tuple) that all run at once, as `cuda.cg.this_grid().sync()` needs; any number in the simulator."""
+        x, y, z = _box(blockdim, "a block")
+        found = self._kernel._core.blocks_at_once(self._index, x * y * z, dynsmemsize)
+        return 2**31 - 1 if found is None else found
+
+    @property
+    def regs_per_thread(self):
+        return self._kernel._core.attribute(self._index, 4)
+
+    @property
+    def max_threads_per_block(self):
+        return self._kernel._core.attribute(self._index, 0)
+
+    @property
+    def shared_mem_per_block(self):
+        return self._kernel._core.attribute(self._index, 1)
+
+    @property
+    def const_mem_size(self):
+        return self._kernel._core.attribute(self._index, 2)
+
+    @property
+    def local_mem_per_thread(self):
+        return self._kernel._core.attribute(self._index, 3)
+
+
+def _bounds(bounds):
+    """Threads of a block at most, and blocks at least that run at once on a multiprocessor."""
+    if bounds is None:
+        return [0, 0]
+    bounds = [bounds] if isinstance(bounds, (int, np.integer)) else list(bounds)
+    if len(bounds) == 3 and bounds[2] in (None, 0):
+        bounds.pop()
+    if len(bounds) == 3:
+        raise NotImplementedError("cuda.jit does not know clusters of blocks yet: launch_bounds are threads, and blocks at once")
+    if not 1 <= len(bounds) <= 2 or not all(isinstance(n, (int, np.integer)) and n > 0 for n in bounds) or bounds[0] > 1024:
+        raise ValueError(f"launch_bounds are the threads of a block at most, up to 1024, and blocks at least, not {bounds!r}")
+    return [int(n) for n in bounds] + [0] * (2 - len(bounds))
+
+
 def _texts(signature):
     from .. import types
     (args, _), = types.signatures(signature)
@@ -165,17 +249,18 @@ def _texts(signature):
 
 
 def jit(func_or_sig=None, device=False, fma=True, **options):
-    """Makes a function a kernel, or with `device=True` one that kernels call. Types are found at the first launch, or given as a signature or a list of them. Options: `fma` (a product and a sum are rounded once, as nvcc does it; also in the simulator), `fastmath`, `boundscheck` (on by default), `error_model`, `overflow`. A kernel gives nothing back, and makes no objects."""
+    """Makes a function a kernel, or with `device=True` one that kernels call. Types are found at the first launch, or given as a signature or a list of them. Options: `fma` (a product and a sum are rounded once, as nvcc does it; also in the simulator), `fastmath`, `boundscheck` (on by default), `error_model`, `overflow`; `max_registers` of a thread, `launch_bounds` (threads of a block at most, or a pair with blocks at least that run at once on a multiprocessor), `lineinfo` (profilers see lines), `opt=False` (for looking at code: nothing is optimised). `debug=True` is `lineinfo=True`: exceptions are checked anyway, and there are no variables for debuggers. All kernels are kept in the code cache where that is on, so `cache` changes nothing. A kernel gives nothing back, and makes no objects."""
     unknown = options.keys() - _TAKEN
     if unknown:
         from ..errors import OptionError
         raise OptionError("cuda.jit", unknown, _TAKEN)
-    for name in ("link", "max_registers", "launch_bounds", "debug", "lineinfo"):
-        if options.get(name):
-            raise NotImplementedError(f"cuda.jit does not know {name}= yet")
-    if not options.get("opt", True):
-        raise NotImplementedError("cuda.jit does not know opt=False yet: kernels are always optimized")
-    of_kernels = sorted(k for k in _MEANING & options.keys() if options[k] is not None)
+    if options.get("link"):
+        raise NotImplementedError("cuda.jit does not know link= yet")
+    registers = options.get("max_registers") or 0
+    if not 0 <= registers <= 255:
+        raise ValueError(f"max_registers is up to 255, not {registers!r}")
+    build = registers, _bounds(options.get("launch_bounds")), bool(options.get("lineinfo") or options.get("debug")), options.get("opt") is False
+    of_kernels = sorted(k for k in _OF_KERNELS & options.keys() if options[k] is not None)
     if device and of_kernels:
         raise NotImplementedError(f"a device function has no {of_kernels[0]}= of its own: give it to the kernels that call it")
 
@@ -188,13 +273,12 @@ def jit(func_or_sig=None, device=False, fma=True, **options):
         engine = {**_engine_options({k: v for k, v in options.items() if k in _MEANING and v is not None}), "kernel": True, "contract": fma}
         if options.get("boundscheck") is None:
             engine["boundscheck"] = True
-        if options.get("cache"):
-            from ..errors import warn_doubt
-            warn_doubt("cache=True: kernels are not kept on disk yet, and are compiled anew in each process", function.__code__.co_filename, function.__code__.co_firstlineno)
-        return Kernel(function, engine, signatures)
+        return Kernel(function, engine, signatures, build, options)
 
     if func_or_sig is None:
         return lambda function: make(function, [])
+    if isinstance(func_or_sig, tuple) and func_or_sig and all(isinstance(t, Type) for t in func_or_sig):
+        return lambda function: make(function, [func_or_sig])
     if isinstance(func_or_sig, (list, tuple)) and not hasattr(func_or_sig, "_tierup_type_"):
         return lambda function: make(function, list(func_or_sig))
     if isinstance(func_or_sig, str) or hasattr(func_or_sig, "args") and not hasattr(func_or_sig, "__code__"):

@@ -53,6 +53,16 @@ def default_stream():
     return Stream(0)
 
 
+def legacy_default_stream():
+    """The default stream that waits for all others."""
+    return Stream(1)
+
+
+def per_thread_default_stream():
+    """A default stream of each thread's own, which runs beside those of other threads."""
+    return Stream(2)
+
+
 def external_stream(handle):
     """A stream of another library by its handle; whoever made it keeps it alive."""
     return Stream(handle)

@@ -76,7 +76,21 @@ def optional_repr(x):
 
 def list_repr(values):
     """``repr`` of a list."""
+    return operator._text_in_ring(_list_text, values, "[...]") if operator._leads_back(values) else _list_text(values)
+
+
+def _list_text(values):
     return "[" + ", ".join([repr(v) for v in values]) + "]"
+
+
+def text_in_ring(text, x, again):
+    """What `text` says of something that may lead back to itself: `again` where that is being shown already."""
+    if operator._begin_text(x):
+        return again
+    try:
+        return text(x)
+    finally:
+        operator._end_text(x)
 
 
 def join(sep, parts):
@@ -141,12 +155,31 @@ def sum_(values, start):
         raise TypeError("sum() can't sum bytearray [use b''.join(seq) instead]")
     if isinstance(values, tuple) and len(values) == 0:
         return start
+    if operator._holds_instances(values) and isinstance(start, int):
+        return _sum_of_instances(values, start)
     if _COMPENSATED_SUMS:
         return _compensated_sum(values, start)
     total = start
     for v in values:
         total = total + v
     return total
+
+
+def _sum_of_instances(values, start):
+    """The sum of what adds itself to the number that the sum begins with, which is the sum of nothing."""
+    nothing = True
+    for v in values:
+        total = start + v if nothing else total + v
+        nothing = False
+    if nothing:
+        return operator._or_result(start, _begun, values, start)
+    return operator._beside(total, start)
+
+
+def _begun(values, start):
+    for v in values:
+        return start + v
+    raise ValueError("never called")
 
 
 def _lost(a, b, total):
@@ -411,6 +444,13 @@ def attribute_or(x, name, default):
         return getattr(x, name)
     except AttributeError:
         return default
+
+
+def split_group(exc, condition):
+    """``exc.split(condition)``: what ``contextlib.suppress`` asks of groups from 3.12 on."""
+    if isinstance(exc, BaseExceptionGroup):
+        raise RuntimeError("compiled code splits no groups of exceptions: handle them in Python")
+    raise AttributeError(f"'{type(exc).__name__}' object has no attribute 'split'")
 
 
 def exception_args(args):

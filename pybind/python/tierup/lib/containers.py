@@ -174,6 +174,11 @@ def tuple_greater_equal(a, b):
     return operator._orders(">=", a[0], b[0]) and bool(a[0] >= b[0])
 
 
+def no_order(sign, a, b):
+    what = "' not supported between instances of '" + type(a).__name__ + "' and '" + type(b).__name__ + "'"
+    raise TypeError("'" + sign + what)
+
+
 def slice_equal(a, b):
     return (a.start, a.stop, a.step) == (b.start, b.stop, b.step)
 
@@ -270,6 +275,10 @@ def dict_unequal(a, b):
 
 
 def dict_repr(d):
+    return operator._text_in_ring(_dict_text, d, "{...}") if operator._leads_back(d) else _dict_text(d)
+
+
+def _dict_text(d):
     return "{" + ", ".join([repr(k) + ": " + repr(v) for k, v in d.items()]) + "}"
 
 

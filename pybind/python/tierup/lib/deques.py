@@ -34,6 +34,10 @@ def remove(d, x):
 
 
 def text(d):
+    return operator._text_in_ring(_text, d, "[...]") if operator._leads_back(d) else _text(d)
+
+
+def _text(d):
     inside = "deque([" + ", ".join([repr(x) for x in d]) + "]"
     if d.maxlen is None:
         return inside + ")"

@@ -1,5 +1,7 @@
 """What functions make of functions: of `functools` and `operator`."""
 
+import operator
+
 # Integers in these functions are the caller's: where overflow is checked, it is checked here too.
 _origin = "checked"
 
@@ -10,6 +12,11 @@ def partial(func, args):
 
 def call(obj, args):
     return obj(*args)
+
+
+def methodcaller(name, args):
+    call = operator._method_named(name)
+    return lambda x: call(x, *args)
 
 
 def length_hint(obj, default):

@@ -1,5 +1,7 @@
 """Dataclasses: what generated methods do where fields are lists, arrays or the like."""
 
+import copy
+import dataclasses
 import operator
 
 
@@ -42,3 +44,51 @@ def hash_of_tuple(x):
 
 def hash_of_fields(x):
     return hash_of_tuple(operator._fields(x))
+
+
+def text_of_object(x):
+    of = type(x)
+    return "<" + of.__module__ + "." + of.__qualname__ + " object at " + hex(operator._address(x)) + ">"
+
+
+# ---- asdict, astuple
+
+
+def part_of_dict(x):
+    if x is None:
+        return None
+    if dataclasses.is_dataclass(x):
+        return dataclasses.asdict(x)
+    if isinstance(x, list):
+        return [operator._part_of_dict(v) for v in x]
+    if isinstance(x, dict):
+        return {operator._part_of_dict(k): operator._part_of_dict(v) for k, v in x.items()}
+    if isinstance(x, tuple):
+        return _dict_parts(x)
+    return copy.deepcopy(x)
+
+
+def _dict_parts(x):
+    if len(x) == 0:
+        return ()
+    return (operator._part_of_dict(x[0]),) + _dict_parts(x[1:])
+
+
+def part_of_tuple(x):
+    if x is None:
+        return None
+    if dataclasses.is_dataclass(x):
+        return dataclasses.astuple(x)
+    if isinstance(x, list):
+        return [operator._part_of_tuple(v) for v in x]
+    if isinstance(x, dict):
+        return {operator._part_of_tuple(k): operator._part_of_tuple(v) for k, v in x.items()}
+    if isinstance(x, tuple):
+        return _tuple_parts(x)
+    return copy.deepcopy(x)
+
+
+def _tuple_parts(x):
+    if len(x) == 0:
+        return ()
+    return (operator._part_of_tuple(x[0]),) + _tuple_parts(x[1:])

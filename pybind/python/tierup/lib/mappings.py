@@ -30,7 +30,13 @@ def defaultdict_of(factory, entries):
 
 def default_repr(d):
     around = operator._mapping_text(d)
+    if operator._leads_back(d):
+        return around[0][:-1] + operator._text_in_ring(_braced, d, "{...}") + around[1][1:]
     return around[0] + _pairs(d) + around[1]
+
+
+def _braced(d):
+    return "{" + _pairs(d) + "}"
 
 
 def _pairs(d):
@@ -309,6 +315,10 @@ def ordered_ne(a, b):
 
 
 def ordered_repr(d):
+    return operator._text_in_ring(_ordered_text, d, "...") if operator._leads_back(d) else _ordered_text(d)
+
+
+def _ordered_text(d):
     if len(d) == 0:
         return "OrderedDict()"
     around = operator._mapping_text(d)

@@ -232,6 +232,12 @@ def holds_all_and_more(a, b):
 
 
 def text(s):
+    if operator._leads_back(s):
+        return operator._text_in_ring(_text, s, operator._view_name(s) + "(...)")
+    return _text(s)
+
+
+def _text(s):
     if len(s) == 0:
         return "frozenset()" if operator._view_name(s) == "frozenset" else "set()"
     inside = "{" + ", ".join([repr(x) for x in s]) + "}"

@@ -1,5 +1,7 @@
 """Special methods of named tuple classes whose answers Python makes something of: a length is not negative, a truth value is a bool. Python's ``~`` of a bool."""
 
+import operator
+
 import numpy as np
 
 
@@ -96,6 +98,23 @@ def contains(x, v):
     return bool(x.__contains__(v))
 
 
+def gives(x, v):
+    for member in x:
+        if operator._one_object(member, v) or member == v:
+            return True
+    return False
+
+
+def answer_of_one(method, x, y, a, b, sign):
+    """What a special method gives, which may be NotImplemented, as the operation of ``a`` and ``b``."""
+    return operator._answer(method(x, y), a, b, sign)
+
+
+def answer_of_two(method, x, y, other, v, w, a, b, sign):
+    """The same where the method of the other operand is asked then."""
+    return operator._answer(operator._answer_or(method(x, y), other, v, w), a, b, sign)
+
+
 def inverted(b):
     return ~int(b)
 
@@ -110,3 +129,54 @@ def formatted_text(x, spec):
 
 def formatted_representation(x, spec):
     return format(repr(x), spec)
+
+
+def steps(x):
+    """What a loop goes through where ``__iter__`` gives an object with ``__next__``."""
+    it = x.__iter__()
+    while True:
+        try:
+            v = it.__next__()
+        except StopIteration:
+            return
+        yield v
+
+
+def _each(x):
+    for v in x:
+        yield v
+
+
+def through(f, x, *rest):
+    return f(_each(x), *rest)
+
+
+def through_second(f, to, x, *rest):
+    return f(to, _each(x), *rest)
+
+
+def unpacked(f, x, count):
+    return f(list(_each(x)), count)
+
+
+def unpacked_with_rest(f, x, before, after):
+    return f(list(_each(x)), before, after)
+
+
+def by_index(x):
+    """What a loop goes through where a class has ``__getitem__`` alone."""
+    i = 0
+    while True:
+        try:
+            v = x.__getitem__(i)
+        except IndexError:
+            return
+        yield v
+        i += 1
+
+
+def next_or(x, default):
+    try:
+        return x.__next__()
+    except StopIteration:
+        return default

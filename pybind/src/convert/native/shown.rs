@@ -1,6 +1,7 @@
 //! Containers in native memory that Python sees there: what `tierup.typed.List` and `tierup.typed.Dict` share.
 //! Their types are what was said, or those of what they are first given.
 
+use super::turns::Turn;
 use super::{Object, Part, object_of};
 use crate::convert::Plan;
 use crate::convert::protocol::{Class, Obj, in_use, result};
@@ -234,10 +235,14 @@ pub(crate) fn run<R>(py: Python<'_>, body: impl FnOnce(*mut ThreadCtx) -> R) -> 
 /// A method that looks at a container or changes it. With a GIL nothing else does meanwhile; without one
 /// others have to see it.
 #[must_use]
-pub(crate) struct Use(Option<(*mut Counted, bool)>);
+pub(crate) struct Use(
+    Option<(*mut Counted, bool)>,
+    #[allow(dead_code, reason = "ends with this: the container may be part of an object in native memory")]
+    Option<Turn>,
+);
 
 impl Use {
-    pub(crate) const NONE: Use = Use(None);
+    pub(crate) const NONE: Use = Use(None, None);
 
     /// Refuses while somebody who may change the container runs.
     ///
@@ -258,10 +263,14 @@ impl Use {
     unsafe fn begin(c: *mut Counted, changes: bool, forbidden: bool) -> PyResult<Use> {
         // SAFETY: as required of the caller.
         unsafe {
+            // Whoever looks into a container is attached.
+            let turn = Turn::of_python(Python::assume_attached(), changes)?;
             if !cfg!(Py_GIL_DISABLED) {
-                return if forbidden { Err(in_use(c)) } else { Ok(Use::NONE) };
+                return if forbidden { Err(in_use(c)) } else { Ok(Use(None, turn)) };
             }
-            Use::hold(c, changes)
+            let mut held = Use::hold(c, changes)?;
+            held.1 = turn;
+            Ok(held)
         }
     }
     /// Others see the use with a GIL too: signal handlers run before it ends.
@@ -272,7 +281,9 @@ impl Use {
         // No frame has this address.
         let by = crate::ctx::current() as usize | 1;
         // SAFETY: as required of the caller.
-        unsafe { if use_word::begin(c, changes, by) { Ok(Use(Some((c, changes)))) } else { Err(in_use(c)) } }
+        unsafe {
+            if use_word::begin(c, changes, by) { Ok(Use(Some((c, changes)), None)) } else { Err(in_use(c)) }
+        }
     }
 }
 

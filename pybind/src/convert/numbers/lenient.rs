@@ -4,6 +4,7 @@ use super::super::protocol::{BoxCx, Class, Convert, Frame, Lenience, Obj};
 use super::super::{Purpose, type_of};
 use super::{Scalar, small_int};
 use crate::gil::attached;
+use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use tierup_core::declare::conversion;
@@ -63,9 +64,16 @@ fn number_type(any: &Bound<'_, PyAny>) -> Option<Type> {
     }
 }
 
+/// Whether an integer, as one of 64 bits with the sign that the type has, is one of the type.
+fn is_held(bits: u64, i: Int) -> bool {
+    let free = 64 - i.bits();
+    let kept = if i.signed() { ((bits << free) as i64 >> free) as u64 } else { bits << free >> free };
+    kept == bits
+}
+
 /// Converts a Python or NumPy number to `t`, as Numba does for declared signatures: integers must fit into 64
-/// bits, with a sign or without as the type says, of which narrow ones keep the low; floats are truncated,
-/// complex numbers do not become real.
+/// bits, with a sign or without as the type says, of which narrow ones keep the low, but as elements; floats are
+/// truncated, complex numbers do not become real.
 ///
 /// # Safety
 /// As for [`Convert::unbox`].
@@ -92,6 +100,7 @@ unsafe fn convert_attached(
     let ty = number_type(&any)?;
     let takes = match (purpose, frame.lenience) {
         (Purpose::Element, _) => widens(ty, t),
+        (Purpose::GoesOn, _) => ty == t,
         (Purpose::Declared, Lenience::Exact) => ty.strong() == t.strong(),
         (Purpose::Declared, Lenience::Tried | Lenience::Converted) => conversion(ty, t).is_some(),
     };
@@ -130,6 +139,11 @@ unsafe fn convert_attached(
                     ffi::PyLong_AsUnsignedLongLong(number.as_ptr())
                 };
                 match PyErr::take(any.py()) {
+                    // NumPy's words, of a number that is no element of an array.
+                    None if purpose == Purpose::Element && !is_held(bits, i) => {
+                        let text = format!("Python integer {number} out of bounds for {t}");
+                        return fail(PyOverflowError::new_err(text));
+                    }
                     None => out.write(bits),
                     Some(e) => return fail(e),
                 }

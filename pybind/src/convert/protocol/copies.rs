@@ -8,11 +8,12 @@
 
 use super::{BoxCx, Convert, Obj};
 use pyo3::ffi;
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
 use tierup_core::layout::Obj as Native;
+use tierup_core::ops::dict::is_own_key;
 use tierup_core::types::Type;
 use tierup_runtime::object::release;
 
@@ -53,18 +54,29 @@ impl Copied {
 }
 
 /// More of them are found by a table.
-const FEW: usize = 8;
+pub(super) const FEW: usize = 8;
+
+/// Whether what is in a dict or set is found by methods of objects.
+fn finds_by_methods(t: Type) -> bool {
+    t.container().is_some_and(|(_, m)| m.first().is_some_and(|key| is_own_key(*key)))
+}
 
 #[derive(Default)]
 pub(crate) struct Copies {
     all: Vec<Copied>,
     /// By the address of either side, which live as long as this; where there are more than a few.
-    table: HashMap<usize, usize>,
+    table: FxHashMap<usize, usize>,
+    /// Whether something is found in one of them by methods of objects.
+    by_methods: bool,
 }
 
 impl Copies {
     pub(crate) fn get(&self, at: usize) -> Option<&Copied> {
         self.all.get(at)
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.all.len()
     }
 
     fn position(&self, address: usize) -> Option<usize> {
@@ -99,6 +111,7 @@ impl Copies {
     ) -> usize {
         let at = self.all.len();
         let (before, seen) = Default::default();
+        self.by_methods |= finds_by_methods(ty);
         self.all.push(Copied { source, native, ty, before, seen, by });
         match at {
             0..FEW => {}
@@ -125,7 +138,20 @@ impl Copies {
     /// Compiled code does not run, the frame of its call is intact, and the thread is attached.
     pub(crate) unsafe fn write_back(&self, cx: &mut BoxCx<'_>) -> bool {
         // SAFETY: as required of the caller; whoever converts is alive.
-        self.all.iter().all(|c| unsafe { (*c.by).write_back(c, cx) })
+        unsafe {
+            if !self.by_methods {
+                return self.all.iter().all(|c| (*c.by).write_back(c, cx));
+            }
+            if !self.all.iter().all(|c| (*c.by).write_found(c, cx)) {
+                return false;
+            }
+            // What is there is found by what objects were, what is put in by what they are.
+            let mut those = |by_methods: bool| {
+                let mut each = self.all.iter().filter(|c| finds_by_methods(c.ty) == by_methods);
+                each.all(|c| (*c.by).write_back(c, cx))
+            };
+            those(false) && those(true)
+        }
     }
 
     /// Remembers what both sides hold, which are alike.

@@ -5,13 +5,15 @@
 //! into Python objects by then. A generator outlives the call that made it, and containers that Python sees
 //! themselves outlive those that put something into them; for such calls the stand-ins are lasting ones.
 
-use super::Copies;
+use super::{Copies, Later};
+use crate::convert::native::turns::Turn;
 use crate::errors::Failure;
 use crate::stand_in::{self, BorrowedStr, borrowed_block, borrowed_str};
 use pyo3::ffi;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use tierup_core::layout::{BitSource, Counted, MemBlock, Obj, Str};
-use tierup_runtime::use_word;
+use tierup_core::types::{Kind, Type};
+use tierup_runtime::{cycles, use_word};
 
 /// Leaves of arguments, stand-ins and leaves of results that fit without an allocation.
 pub(crate) const ARGS: usize = 32;
@@ -31,6 +33,13 @@ pub(crate) struct Extra {
     /// What was copied in, for identity and for writing changes back. Dropped before the stand-ins that
     /// copied lists hold.
     pub copies: Copies,
+    /// Copies of objects that have no fields yet, with their places among the copies, and whether somebody fills
+    /// them already.
+    pub(in crate::convert) unfilled: Vec<(&'static dyn Later, usize)>,
+    pub(in crate::convert) filling: bool,
+    /// Who has met empty containers in objects, and who others, by their addresses. Who converts a field is one to
+    /// all objects of a type.
+    met: [Vec<usize>; 2],
     more: Vec<Box<MaybeUninit<StandIn>>>,
     /// Why an argument that fits could not be converted.
     pub failure: Option<Failure>,
@@ -50,15 +59,37 @@ pub(crate) enum Lenience {
     Converted,
 }
 
+/// What a plan takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::convert) enum Strictness {
+    /// What is of its type.
+    Strict,
+    /// What the call says: see [`Lenience`].
+    Declared,
+    /// What can be converted.
+    Lenient,
+}
+
 pub(crate) struct Frame {
     stand_ins: [MaybeUninit<StandIn>; STAND_INS],
     used: usize,
     /// Stand-ins outlive the call.
     lasting: bool,
+    /// Objects that may be in rings which there were before the call.
+    known: usize,
     /// How far arguments are converted to a declared signature.
     pub lenience: Lenience,
+    /// Empty containers are of whatever type they are taken for. Those of arguments are of a type of their own.
+    pub takes_empty: bool,
     /// What is called may change lists that it is given.
     pub changes_lists: bool,
+    /// Objects in native memory live on, and nothing on this stack is put into them: rings wait until there are
+    /// many.
+    pub native: bool,
+    /// Held while objects in native memory are used.
+    pub turn: Option<Turn>,
+    /// The argument that is looked at may be an object some of whose fields are not set.
+    pub takes_unfinished: bool,
     /// Dropped by hand, so that calls without it pay one comparison.
     pub extra: ManuallyDrop<Option<Box<Extra>>>,
 }
@@ -82,8 +113,13 @@ impl Frame {
             stand_ins: [const { MaybeUninit::uninit() }; STAND_INS],
             used: 0,
             lasting,
+            known: if cycles::any() { cycles::known() } else { 0 },
             lenience: Lenience::Exact,
+            takes_empty: false,
             changes_lists: false,
+            native: false,
+            turn: None,
+            takes_unfinished: false,
             extra: ManuallyDrop::new(None),
         }
     }
@@ -94,6 +130,36 @@ impl Frame {
 
     pub(crate) fn copies(&self) -> Option<&Copies> {
         self.extra.as_ref().map(|e| &e.copies)
+    }
+
+    /// Whether a container of that many entries, converted by what lies `at` an address, may be of the type that it is
+    /// taken for: a type says of an empty one that it holds nothing, but where it is one of several.
+    pub(in crate::convert) fn may_be(&mut self, ty: Type, entries: usize, by: Strictness, at: usize) -> bool {
+        let strict = match by {
+            Strictness::Strict => !self.takes_empty,
+            Strictness::Declared => !self.takes_empty && self.lenience == Lenience::Exact,
+            Strictness::Lenient => false,
+        };
+        if !strict || ty.arguments().iter().any(|t| *t == Kind::Never) {
+            return true;
+        }
+        if !self.extra.as_ref().is_some_and(|e| e.filling) {
+            return entries > 0;
+        }
+        // Objects are of one type together.
+        let met = &mut self.extra().met[usize::from(entries > 0)];
+        if !met.contains(&at) {
+            met.push(at);
+        }
+        true
+    }
+
+    /// Whether all that is empty in one of the objects that were met is not in another one.
+    pub(in crate::convert) fn are_filled(&mut self) -> bool {
+        let [empty, filled] = &mut self.extra().met;
+        let all = empty.iter().all(|at| filled.contains(at));
+        empty.clear();
+        all
     }
 
     /// What is called was given a container that Python sees itself: nobody else is to disturb it, nor those
@@ -252,6 +318,7 @@ impl Frame {
     /// Gives the containers back that are used: what is called is Python after all, or has ended.
     #[cold]
     pub(crate) fn end_uses(&mut self) {
+        self.turn = None;
         let changes = self.changes_lists;
         for c in self.extra.iter_mut().flat_map(|e| e.used.drain(..)) {
             // SAFETY: the use was begun with these, and the reference is owned.
@@ -265,19 +332,25 @@ impl Frame {
     #[cold]
     fn release(&mut self) {
         self.end_uses();
-        if let Some(e) = self.extra.take() {
+        let mut extra = self.extra.take();
+        if let Some(e) = &mut extra {
             for o in &e.owned {
                 // SAFETY: the references were put there as owned ones.
                 unsafe { tierup_runtime::object::release(*o) };
             }
-            drop(e);
+            drop(std::mem::take(&mut e.copies));
         }
+        // Rings of objects may hold stand-ins, which go now.
+        if !self.native && cycles::known() > self.known {
+            cycles::look();
+        }
+        drop(extra);
     }
 }
 impl Drop for Frame {
     #[inline]
     fn drop(&mut self) {
-        if self.extra.is_some() {
+        if self.extra.is_some() || self.turn.is_some() || cycles::any() {
             self.release();
         }
     }

@@ -8,12 +8,14 @@ use crate::engine::Compiled;
 use crate::gil::attached;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use tierup_core::layout::Obj as Native;
 use tierup_core::types::Type;
 use tierup_runtime::object::retain;
 
 pub(crate) use copies::{Copied, Copies, Made};
+pub(in crate::convert) use frame::Strictness;
 pub(crate) use frame::{ARGS, Frame, Lenience, RESULTS, in_use};
 
 pub(crate) type Obj = *mut ffi::PyObject;
@@ -59,6 +61,15 @@ pub(crate) trait Convert: Send + Sync {
         unreachable!("nobody copies a {}", copy.ty)
     }
 
+    /// Writes that part of it which has to be written before any object is changed: what is found in the source by
+    /// methods that read objects. The rest is what has changed since.
+    ///
+    /// # Safety
+    /// See [`Convert::write_back`].
+    unsafe fn write_found(&self, _copy: &Copied, _cx: &mut BoxCx<'_>) -> bool {
+        true
+    }
+
     /// Remembers what both sides of a copy hold, which are alike.
     ///
     /// # Safety
@@ -77,11 +88,34 @@ pub(crate) trait Convert: Send + Sync {
     }
 }
 
+/// Converts what an object holds after the object itself is known on both sides: objects lead to objects, in
+/// rings and in chains as long as a program makes them.
+pub(crate) trait Later: Send + Sync {
+    /// Gives copy `at` of the frame what its source holds; none means that it does not fit, or that the frame
+    /// knows why it could not be converted.
+    ///
+    /// # Safety
+    /// The copy was made by this conversion; the thread is attached, and its source is not changed.
+    unsafe fn fill(&self, at: usize, frame: &mut Frame) -> Option<()>;
+
+    /// Gives a Python object what a native one holds; false means that a Python exception is set.
+    ///
+    /// # Safety
+    /// Both are live, and of the type that this converts; the thread is attached.
+    unsafe fn give(&self, native: *mut Native, object: Obj, cx: &mut BoxCx<'_>) -> bool;
+}
+
 /// What the boxing of one result knows: what was made already, so that a list that occurs twice stays one
 /// list, and what was copied in.
 pub(crate) struct BoxCx<'f> {
     copies: Option<&'f Copies>,
     pub(in crate::convert) made: Vec<Made>,
+    /// Where in `made` native objects are, where there are more than a few.
+    places: FxHashMap<usize, usize>,
+    /// Objects without fields so far, each with the native one that it is of, and whether somebody gives them
+    /// theirs already.
+    pub(in crate::convert) ungiven: Vec<(&'static dyn Later, *mut Native, Obj)>,
+    pub(in crate::convert) giving: bool,
     /// What is made is followed: it has references to both sides.
     pub(in crate::convert) follows: bool,
     /// Lists are those of an object that Python sees itself, and so are seen themselves.
@@ -109,12 +143,27 @@ pub(crate) struct GeneratorOf<'f> {
 
 impl<'f> BoxCx<'f> {
     pub(crate) fn new(copies: Option<&'f Copies>) -> BoxCx<'f> {
-        BoxCx { copies, made: vec![], follows: false, shares: false, generator: None, held: vec![] }
+        BoxCx {
+            copies,
+            made: vec![],
+            places: FxHashMap::default(),
+            ungiven: vec![],
+            giving: false,
+            follows: false,
+            shares: false,
+            generator: None,
+            held: vec![],
+        }
     }
     /// The Python object of a native one, if there is one already.
     pub(in crate::convert) fn known(&self, native: *mut Native) -> Option<Obj> {
         let copied = self.copies.and_then(|c| c.source_of(native));
-        copied.or_else(|| self.made.iter().find(|m| m.native == native).map(|m| m.object))
+        copied.or_else(|| {
+            if self.made.len() <= copies::FEW {
+                return self.made.iter().find(|m| m.native == native).map(|m| m.object);
+            }
+            self.places.get(&(native as usize)).map(|k| self.made[*k].object)
+        })
     }
     /// `by` made a Python object for a native one.
     ///
@@ -129,6 +178,12 @@ impl<'f> BoxCx<'f> {
             }
         }
         self.made.push(made);
+        if self.made.len() > copies::FEW {
+            let first = if self.places.is_empty() { 0 } else { self.made.len() - 1 };
+            for (k, m) in self.made.iter().enumerate().skip(first) {
+                self.places.insert(m.native as usize, k);
+            }
+        }
     }
 }
 impl Drop for BoxCx<'_> {

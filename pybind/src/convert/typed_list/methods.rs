@@ -234,6 +234,47 @@ impl TypedList {
         }
     }
 
+    /// A new typed list with the elements of both; `other` is a list of either kind.
+    fn __add__<'py>(this: &This<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = this.py();
+        if !other.is_instance_of::<PyList>() && !other.is_instance_of::<TypedList>() {
+            return Ok(py.NotImplemented().into_bound(py));
+        }
+        let new = Self::__copy__(this)?;
+        new.call_method1(pyo3::intern!(py, "extend"), (other,))?;
+        Ok(new)
+    }
+
+    fn __radd__<'py>(this: &This<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = this.py();
+        if !other.is_instance_of::<PyList>() {
+            return Ok(py.NotImplemented().into_bound(py));
+        }
+        let new = Self::__mul__(this, 0)?;
+        for items in [other, this.as_any()] {
+            new.call_method1(pyo3::intern!(py, "extend"), (items,))?;
+        }
+        Ok(new)
+    }
+
+    /// A new typed list with the elements so many times.
+    fn __mul__<'py>(this: &This<'py>, times: isize) -> PyResult<Bound<'py, PyAny>> {
+        let new = Self::__copy__(this)?;
+        new.call_method1(pyo3::intern!(this.py(), "__imul__"), (times,))?;
+        Ok(new)
+    }
+
+    fn __rmul__<'py>(this: &This<'py>, times: isize) -> PyResult<Bound<'py, PyAny>> {
+        Self::__mul__(this, times)
+    }
+
+    fn __imul__(this: &This<'_>, times: isize) -> PyResult<()> {
+        let Ok(e) = elements(this) else { return Ok(()) };
+        let _use = e.changeable()?;
+        // SAFETY: the list is alive.
+        run(this.py(), |ctx| unsafe { Runtime::list_repeat_in_place(ctx, e.l, times as i64) })
+    }
+
     /// Adds the elements of an iterable at the end.
     fn extend(this: &This<'_>, iterable: &Bound<'_, PyAny>) -> PyResult<()> {
         let Ok(e) = elements(this) else { return fill(this, &listed(iterable)?) };

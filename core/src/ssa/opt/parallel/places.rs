@@ -75,6 +75,8 @@ pub(crate) enum Part {
     At(Ix),
     /** From, to. */
     Slice(Option<Ix>, Option<Ix>),
+    /// The field of records, in whatever order it stands with indices: `a["x"][i]` is `a[i]["x"]`.
+    Field(Box<str>),
     Unknown,
 }
 
@@ -139,6 +141,7 @@ impl<'a> Places<'a> {
                 Part::Slice(lo.map(|v| self.ix(v, 0)), hi.map(|v| self.ix(v, 0)))
             }
             Op::Const(Const::Int(n)) => Part::At(Ix::Const(*n)),
+            Op::Const(Const::Str(name)) => Part::Field((&**name).into()),
             Op::Const(_) => Part::Unknown,
             _ => Part::At(self.ix(v, 0)),
         }
@@ -156,7 +159,7 @@ impl<'a> Places<'a> {
             Op::Table(id::GETITEM) => {
                 let (of, mut at) = self.root(node.args[0])?;
                 let more = self.parts(node.args[1]);
-                if !more.iter().all(|p| matches!(p, Part::At(_))) {
+                if !more.iter().all(|p| matches!(p, Part::At(_) | Part::Field(_))) {
                     return None;
                 }
                 at.extend(more);
@@ -413,6 +416,7 @@ impl<'a> Places<'a> {
                     Class::Other
                 }
             }
+            Part::Field(_) => Class::Same,
             Part::Unknown => Class::Other,
         }
     }

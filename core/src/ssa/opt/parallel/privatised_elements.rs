@@ -7,6 +7,7 @@
 //! Where indices cannot meet in different iterations (`h[i] += x`) the elements are added to where they are.
 
 use super::classifier::{Classifier, family};
+use super::places::Part;
 use super::races::Trial;
 use super::shared::Privatised;
 use crate::ops::{OpId, describes, id};
@@ -110,6 +111,9 @@ impl Classifier<'_> {
                 })
             };
             let parts = trial.places.parts(node.args[1]);
+            if parts.iter().any(|p| matches!(p, Part::Field(_))) {
+                return None;
+            }
             if !changed.contains(&parts) {
                 changed.push(parts);
             }

@@ -12,10 +12,12 @@ use super::classifier::Classifier;
 use super::places::{Class, Ix, Operator, Part, Places};
 use super::race;
 use super::shared::Privatised;
+use crate::classes;
 use crate::diag::Result;
 use crate::ops::id;
 use crate::ssa::loops::Doubt;
 use crate::ssa::{Block, FuncId, InstNode, Loc, Op, Value, registry};
+use crate::types::ClassId;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -49,7 +51,10 @@ const PAIRS: usize = 3000;
 /// Something that is done to the elements of an object from outside.
 struct Access {
     of: Value,
+    /// Indices.
     parts: Vec<Part>,
+    /// The field of a record that is found there, and the field in that.
+    fields: Vec<Box<str>>,
     class: Class,
     /// What is stored; none for reads.
     new: Option<Value>,
@@ -61,6 +66,13 @@ struct Access {
     /// iteration asks.
     compared: bool,
     loc: Loc,
+}
+
+impl Access {
+    /// Whether both are about fields that have nothing in common.
+    fn is_apart(&self, other: &Access) -> bool {
+        self.fields.iter().zip(&other.fields).any(|(a, b)| a != b)
+    }
 }
 
 /// Indices from, to (exclusive), one pair for each dimension.
@@ -197,7 +209,7 @@ impl<'a> Trial<'a> {
                         self.ranges_in(x, &mut inner);
                     }
                 }
-                Part::Unknown => return vec![],
+                Part::Field(_) | Part::Unknown => return vec![],
             }
         }
         if inner.len() > 3 {
@@ -225,7 +237,7 @@ impl<'a> Trial<'a> {
                             };
                             side(lo, i64::MIN).zip(side(hi, i64::MAX))
                         }
-                        Part::Unknown => None,
+                        Part::Field(_) | Part::Unknown => None,
                     };
                     match bounds {
                         Some(b) => spot.push(b),
@@ -385,7 +397,7 @@ pub(crate) fn check(c: &Classifier<'_>, privatised: &[Privatised]) -> Result<Vec
         let Some(new) = a.new else { continue };
         alone(c, &mut trial, a, new, &mut doubt)?;
         for (j, b) in all.iter().enumerate() {
-            if a.of != b.of || j == k || a.parts == b.parts || b.new.is_some() && j < k {
+            if a.of != b.of || j == k || a.is_apart(b) || a.parts == b.parts || b.new.is_some() && j < k {
                 continue;
             }
             pairs += 1;
@@ -488,8 +500,9 @@ fn accesses(c: &Classifier<'_>, places: &mut Places<'_>, privatised: &[Privatise
         let certain = c.is_certain(b);
         for i in &c.func.block(b).insts {
             let node = c.func.inst(*i);
-            let store = node.op == Op::Table(id::SETITEM);
-            if !store && node.op != Op::Table(id::GETITEM) {
+            let attribute = field_of(&node.op);
+            let store = matches!(node.op, Op::SetAttr(_) | Op::Table(id::SETITEM));
+            if !store && attribute.is_none() && node.op != Op::Table(id::GETITEM) {
                 continue;
             }
             // A row that is indexed further is read there.
@@ -498,7 +511,10 @@ fn accesses(c: &Classifier<'_>, places: &mut Places<'_>, privatised: &[Privatise
                     c.operands(v).is_some_and(|u| {
                         !u.is_empty()
                             && u.iter().all(|(i, k)| {
-                                *k == 0 && matches!(c.func.inst(*i).op, Op::Table(id::GETITEM | id::SETITEM))
+                                let by = &c.func.inst(*i).op;
+                                *k == 0
+                                    && (matches!(by, Op::Table(id::GETITEM | id::SETITEM))
+                                        || field_of(by).is_some())
                             })
                     })
                 })
@@ -509,27 +525,51 @@ fn accesses(c: &Classifier<'_>, places: &mut Places<'_>, privatised: &[Privatise
             if privatised.iter().any(|b| b.of == of) {
                 continue;
             }
-            parts.extend(places.parts(node.args[1]));
+            match attribute {
+                // An object from outside is no element.
+                Some(_) if parts.is_empty() => continue,
+                Some(name) => parts.push(Part::Field(name.into())),
+                None => parts.extend(places.parts(node.args[1])),
+            }
+            let fields = parts
+                .iter()
+                .filter_map(|p| if let Part::Field(name) = p { Some(name.clone()) } else { None });
+            let fields: Vec<Box<str>> = fields.collect();
+            parts.retain(|p| !matches!(p, Part::Field(_)));
             let class = places.class_of(&parts);
-            let new = store.then(|| node.args[2]);
+            let new = store.then(|| node.args[node.args.len() - 1]);
             let old = |v: &Value| {
-                c.inst_of(*v).is_some_and(|g| {
-                    g.op == Op::Table(id::GETITEM)
-                        && g.args[0] == node.args[0]
-                        && c.is_equal(g.args[1], node.args[1], 0)
+                c.inst_of(*v).is_some_and(|g| match attribute {
+                    Some(name) => matches!(&g.op, Op::Attr(n) if **n == *name) && g.args[0] == node.args[0],
+                    None => {
+                        g.op == Op::Table(id::GETITEM)
+                            && g.args[0] == node.args[0]
+                            && c.is_equal(g.args[1], node.args[1], 0)
+                    }
                 })
             };
             let updates = new.is_some_and(|v| c.inst_of(v).is_some_and(|n| n.args.iter().any(old)));
             let compared = store
+                && attribute.is_none()
                 && !certain
                 && c.better_element(b, node)
                     .is_some_and(|(_, read, _)| c.block_of(read).is_some_and(|b| c.is_sure(b, true)));
-            out.push(Access { of, parts, class, new, updates, certain, compared, loc: node.loc });
+            out.push(Access { of, parts, fields, class, new, updates, certain, compared, loc: node.loc });
         }
     }
     let stored: Vec<Value> = out.iter().filter(|a| a.new.is_some()).map(|a| a.of).collect();
     out.retain(|a| stored.contains(&a.of));
     out
+}
+
+/// The field that an attribute is, read or written, if its object is a record: arrays have none of that name.
+#[expect(clippy::wildcard_enum_match_arm, reason = "of all instructions these take attributes")]
+fn field_of(op: &Op) -> Option<&str> {
+    match op {
+        Op::Attr(name) if classes::known(ClassId::NDARRAY.def(), name).is_none() => Some(name),
+        Op::SetAttr(name) => Some(name),
+        _ => None,
+    }
 }
 
 /// Calls that write to the whole of an object from outside: `a.fill(i)`, `np.add(x, y, out=a)`.

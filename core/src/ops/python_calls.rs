@@ -1,0 +1,70 @@
+//! Calls of Python functions that say what they give. What they are given becomes Python objects, and what comes
+//! back is converted to the declared type, or raises as Python would. The number of the function lies in an
+//! array that the calling function captures, so code in the cache holds none.
+
+use super::{Body, OpDef};
+use crate::desc::place::Place;
+use crate::diag::{Code, Diagnostic, Result};
+use crate::emit::cast;
+use crate::emit::constants::text_pair;
+use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::lir::Alias;
+use crate::rt::{Ctx, P};
+use crate::types::{Type, parse};
+use crate::typing::{Answer, Arg, TyCx, no_match};
+
+crate::runtime_fns! {
+    /// Python functions.
+    trait Helpers;
+    /// Calls the Python function of number `key`. `types` is the address of a text: the type of `args`, a tuple in
+    /// memory whose references are taken over, and on a line of its own that of the result, which is written to
+    /// `result`. Raises what Python raises, and TypeError for a result of another type.
+    fn python_call(ctx: Ctx, key: i64, types: P, args: P, result: P) [Writes, Pending];
+}
+
+fn result(args: &[Arg]) -> Result<Type> {
+    let text = args[1].text().ok_or_else(|| no_match("a Python function", args))?;
+    parse::parse(text).map_err(|e| Diagnostic::new(Code::BadSignature, e))
+}
+
+fn rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let ret = result(args)?;
+    for a in &args[2..] {
+        if a.ty.holds_list() {
+            let text =
+                format!("a Python function is given a copy of a {}, whose changes would be lost", a.ty);
+            return Err(Diagnostic::new(Code::NoMatchingOperation, text)
+                .help("pass an array, a tuple or what it needs of it"));
+        }
+        if parse::parse(&a.ty.to_string()) != Ok(a.ty) {
+            return Err(Diagnostic::new(
+                Code::NoMatchingOperation,
+                format!("a value of type {} cannot be given to a Python function", a.ty),
+            )
+            .help("pass numbers, strs, arrays, and tuples of them"));
+        }
+    }
+    Ok(Answer::of(ret))
+}
+
+fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let given = Type::tuple(c.types[2..].to_vec());
+    for (v, t) in c.args[2..].iter().zip(&c.types[2..]) {
+        cx.retain(v, *t);
+    }
+    let (from, to) = (Place::of(given), Place::of(c.ret));
+    let (args, out) = (cx.b.slot_addr(from.size().max(8)), cx.b.slot_addr(to.size().max(8)));
+    for (v, leaf) in c.args[2..].iter().flatten().zip(from.leaves()) {
+        cx.b.store(*v, args, leaf.offset as i32, Alias::Stack);
+    }
+    let key = cast::to_i64(cx, c.args[0][0], c.types[0]);
+    let types = text_pair(&mut cx.b, &format!("{given}\n{}", c.ret));
+    cx.helper(&python_call, &[key, types, args, out]);
+    Ok(to.leaves().iter().map(|leaf| cx.b.load(leaf.ty, out, leaf.offset as i32, Alias::Stack)).collect())
+}
+
+pub(crate) static OPS: &[OpDef] =
+    &[OpDef::new(&["numpy._python_call"], "key, result, *args", Body::Lir(rule, emit))
+        .writes()
+        .raises()
+        .doc("Calls a Python function by its number (library use).")];

@@ -1,0 +1,106 @@
+//! Records: the elements of structured arrays. A record is a place in an array's memory, with fields that lie there
+//! as NumPy's dtype says.
+//!
+//! A record by itself, as `a[i]` gives it, is a view: an array without dimensions whose elements are such records.
+//! So it needs nothing that arrays do not have.
+
+use super::{ArrayType, Kind, Layout, Type};
+use std::collections::HashSet;
+use std::sync::{LazyLock, RwLock};
+
+/// A field of a record.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RecordField {
+    pub name: String,
+    /// A number, or a record.
+    pub ty: Type,
+    /// From the start of the record, in bytes.
+    pub offset: u32,
+    /// Of a field that is an array, whose elements lie side by side; empty of any other.
+    pub shape: Vec<u32>,
+}
+
+impl RecordField {
+    /// Bytes of the whole field.
+    pub fn size(&self) -> i64 {
+        self.shape.iter().map(|n| i64::from(*n)).product::<i64>() * self.ty.itemsize()
+    }
+    /// Whether it is no array, and of numbers.
+    pub fn is_number(&self) -> bool {
+        self.shape.is_empty() && self.ty.is_number()
+    }
+}
+
+/// What records of one dtype are. There is one of each.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct RecordDef {
+    pub fields: Vec<RecordField>,
+    pub size: u32,
+    /// The dtype says of itself that its fields are aligned as those of C's structs.
+    pub aligned: bool,
+    /// Its records are `np.record`, which has fields as attributes, and its arrays `np.recarray`.
+    pub attributes: bool,
+    /// The text of a dtype that compiled code copies and cannot look into: strings, dates. It has no fields.
+    pub opaque: Option<String>,
+}
+
+static KNOWN: LazyLock<RwLock<HashSet<&'static RecordDef>>> = LazyLock::new(Default::default);
+
+impl RecordDef {
+    /// The one definition that says this; records live as long as the process, as types do.
+    pub fn new(wanted: RecordDef) -> &'static RecordDef {
+        if let Some(known) = KNOWN.read().unwrap_or_else(|e| e.into_inner()).get(&wanted) {
+            return known;
+        }
+        let mut all = KNOWN.write().unwrap_or_else(|e| e.into_inner());
+        if let Some(known) = all.get(&wanted) {
+            return known;
+        }
+        let new: &'static RecordDef = Box::leak(Box::new(wanted));
+        all.insert(new);
+        new
+    }
+
+    pub fn field(&self, name: &str) -> Option<&RecordField> {
+        self.fields.iter().find(|f| f.name == name)
+    }
+}
+
+impl Type {
+    /// The records that an array holds, or that are elements of this type.
+    pub fn record(self) -> Option<&'static RecordDef> {
+        if let Kind::Record(r) = self.kind() { Some(r) } else { None }
+    }
+    /// The records of an array type, or of an element by itself.
+    pub fn records(self) -> Option<&'static RecordDef> {
+        self.as_array().and_then(|a| a.dtype.record())
+    }
+}
+
+/// Whether elements are of one type, or records of the same fields in the same places, whatever else their dtypes
+/// say.
+pub fn lie_alike(a: Type, b: Type) -> bool {
+    if a == b {
+        return true;
+    }
+    let (Some(x), Some(y)) = (a.record(), b.record()) else { return false };
+    let field = |(f, g): (&RecordField, &RecordField)| {
+        (&f.name, f.offset, &f.shape) == (&g.name, g.offset, &g.shape) && lie_alike(f.ty, g.ty)
+    };
+    (x.size, x.fields.len(), &x.opaque) == (y.size, y.fields.len(), &y.opaque)
+        && x.fields.iter().zip(&y.fields).all(field)
+}
+
+impl ArrayType {
+    /// The type of the part of an array that a field is: its dimensions, in steps of whole records, then those of the
+    /// field; where the field is all of the record, elements lie as they did.
+    pub(crate) fn field(self, f: &RecordField) -> ArrayType {
+        let whole = f.size() == self.itemsize() && (f.shape.is_empty() || self.layout == Layout::C);
+        let layout = match (self.ndim, whole) {
+            (0, _) => Layout::C,
+            (_, true) => self.layout,
+            (_, false) => Layout::A,
+        };
+        ArrayType { dtype: f.ty, ndim: self.ndim + f.shape.len() as u8, layout, ..self }
+    }
+}

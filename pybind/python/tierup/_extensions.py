@@ -1,0 +1,257 @@
+"""Numba's lower half of `extending`: types for instances of a program's own classes, and what there generates code for LLVM.
+
+Instances of ordinary classes are values of compiled code anyway: they come in and go out by their fields, and constructors, properties
+and methods mean what they mean in Python. So a type that `typeof_impl` gives a class is what typing functions see of its instances, and
+data models, boxing and unboxing have nothing to say. Code generators are not run: what only they implement is refused where it is called.
+"""
+
+from . import types
+
+# ---------------------------------------------------------------- types of instances
+
+
+class _TypeofImpl:
+    """`@typeof_impl.register(Class)`: a function of an object and a context that gives its type; called, the type of any object."""
+
+    def register(self, cls, function=None):
+        if function is None:
+            return lambda f: self.register(cls, f)
+        types._typeof_functions[cls] = function
+        return function
+
+    def __call__(self, value, c=None):
+        from ._kinds import strong
+        return strong(types.typeof(value))
+
+
+typeof_impl = _TypeofImpl()
+
+
+class Known:
+    """Stands for a value of which the compiler knows the type alone: a field of an object that is asked for its type."""
+
+    def __init__(self, t):
+        self._tierup_known_ = t
+
+    @property
+    def dtype(self):
+        return types.as_dtype(self._tierup_known_.dtype)
+
+    @property
+    def ndim(self):
+        return self._tierup_known_.ndim
+
+    def __len__(self):
+        return len(self._tierup_known_)
+
+
+def type_of_instance(cls, fields):
+    """The type that a program gives instances of a class with fields of these types, or None; and, where it gives them one that cannot be told
+    from these, why."""
+    function = types._typeof_function(cls)
+    if function is None:
+        return None, None
+    try:
+        sample = object.__new__(cls)
+        for name, t in fields:
+            object.__setattr__(sample, name, Known(t))
+        found = function(sample, None)
+    except Exception as e:
+        return None, f"the function that typeof_impl has for {cls.__qualname__} cannot tell the type of an object from the types of its fields alone: {type(e).__name__}: {e}"
+    if not isinstance(found, types.Type):
+        return None, None
+    found._tierup_class_ = cls, tuple(name for name, _ in fields)
+    return found, None
+
+
+class _AsNumbaType:
+    """`as_numba_type(int)` is the type that an annotation says; `as_numba_type.register(Class, type)` adds one."""
+
+    def __init__(self):
+        self._known = {}
+
+    def register(self, cls, t=None):
+        if t is None:
+            return lambda found: self.register(cls, found) and found
+        self._known[cls] = t
+        return t
+
+    def __call__(self, annotation):
+        import typing
+        from types import UnionType
+        if isinstance(annotation, types.Type):
+            return annotation
+        try:
+            if annotation in self._known:
+                found = self._known[annotation]
+                return found if isinstance(found, types.Type) else found(annotation)
+        except TypeError:
+            pass
+        origin, inside = typing.get_origin(annotation), typing.get_args(annotation)
+        if origin is typing.Union or isinstance(annotation, UnionType):
+            rest = [a for a in inside if a is not type(None)]
+            if len(rest) == 1:
+                return types.Optional(self(rest[0]))
+        elif origin in (list, set, dict, tuple) and Ellipsis not in inside:
+            made = list(map(self, inside))
+            return types.BaseTuple.from_types(made) if origin is tuple else {list: types.List, set: types.Set, dict: types.DictType}[origin](*made)
+        elif annotation in (int, float, complex, bool, str, None, type(None)):
+            return types.as_type(annotation)
+        from .errors import TypingError
+        raise TypingError(f"Cannot infer Numba type of Python type {annotation}")
+
+
+as_numba_type = _AsNumbaType()
+
+
+def make_attribute_wrapper(typeclass, struct_attr, python_attr):
+    """Says under which name compiled code reads a member. A name that the class has in Python is that already; another one reads the field."""
+    if not isinstance(typeclass, type) or not issubclass(typeclass, types.Type):
+        raise TypeError(f"typeclass should be a Type subclass, got {typeclass}")
+    from .extending import overload_attribute
+
+    def read(x):
+        cls, fields = getattr(x, "_tierup_class_", (None, ()))
+        if cls is None or python_attr in fields or hasattr(cls, python_attr) or struct_attr not in fields:
+            return None
+        scope = {}
+        exec(f"def get(x):\n    return x.{struct_attr}", scope)
+        return scope["get"]
+
+    overload_attribute(typeclass, python_attr)(read)
+
+
+# ---------------------------------------------------------------- what has nothing to say
+
+
+class _Model:
+    """A data model: the fields of instances say how they lie in memory."""
+
+    def __init__(self, dmm, fe_type, *members):
+        self.fe_type, self.members = fe_type, members
+
+
+class models:
+    """Numba's data models, by name."""
+
+    DataModel = PrimitiveModel = OpaqueModel = StructModel = PointerModel = TupleModel = UniTupleModel = ArrayModel = _Model
+
+
+class NativeValue:
+    """What a function that unboxes gives in Numba."""
+
+    def __init__(self, value, is_error=None, cleanup=None):
+        self.value, self.is_error, self.cleanup = value, is_error, cleanup
+
+
+def _without_effect(*args, **kwargs):
+    """Takes what it decorates as it is."""
+    return lambda f: f
+
+
+#: Instances come in, lie and go out by their fields; conversions that a program adds to those of the language are not made.
+register_model = register_default = box = unbox = reflect = lower_cast = lower_constant = lower_getattr = lower_getattr_generic = lower_setattr = lower_setattr_generic = _without_effect
+
+
+def infer(template):
+    return template
+
+
+infer_getattr = infer
+
+
+# ---------------------------------------------------------------- what is refused where it is called
+
+
+def _refused(what, name):
+    from .errors import TypingError
+    text = f"{name}() is implemented by a code generator for LLVM ({what}), which Tierup does not run: write it as an overload, or in LIR (tierup.extending.lir)"
+
+    def typing_function(*args, **kwargs):
+        raise TypingError(text)
+
+    typing_function._tierup_refuses_ = True
+    return typing_function
+
+
+_refusing = set()
+
+
+def _refuse(function, what):
+    # Of a class, a text or an operation there is more than the generator.
+    if isinstance(function, type) or not callable(function) or id(function) in _refusing:
+        return
+    from .extending import overload
+    _refusing.add(id(function))
+    overload(function, strict=False)(_refused(what, getattr(function, "__name__", "?")))
+
+
+def type_callable(function):
+    _refuse(function, "type_callable")
+    return lambda f: f
+
+
+def lower_builtin(function, *signature):
+    _refuse(function, "lower_builtin")
+    return lambda f: f
+
+
+def infer_global(function, t=None, **_):
+    _refuse(function, "infer_global")
+    return lambda template: template
+
+
+def intrinsic(*args, **options):
+    """A function whose code a generator writes for LLVM: it can be made, and is refused where it is called."""
+    def make(f):
+        def stub(*args, **kwargs):
+            raise NotImplementedError(f"{f.__name__} is an intrinsic: compiled code alone calls it")
+
+        import functools
+        functools.update_wrapper(stub, f)
+        _refuse(stub, "intrinsic")
+        return stub
+
+    return make(*args) if args else make
+
+
+class _Template:
+    """What typing templates are derived from in Numba."""
+
+
+AbstractTemplate = ConcreteTemplate = AttributeTemplate = CallableTemplate = _Template
+
+
+class SentryLiteralArgs:
+    """In a typing function: `SentryLiteralArgs(["mode"]).for_function(f).bind(*args).mode` is the value; TypingError where it is no literal."""
+
+    def __init__(self, literal_args):
+        self.literal_args = literal_args
+
+    def for_function(self, function):
+        import inspect
+        return self.for_pysig(inspect.signature(function))
+
+    def for_pysig(self, signature):
+        return _Bound(signature, self.literal_args)
+
+
+class _Bound:
+    def __init__(self, signature, literal_args):
+        self.pysig, self.literal_args = signature, literal_args
+
+    def bind(self, *args, **kwargs):
+        bound = self.pysig.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = bound.arguments
+        missing = [name for name in self.literal_args if isinstance(given.get(name), types.Type) and not isinstance(given[name], (types.Literal, types.NoneType, types.Omitted))]
+        if missing:
+            from .errors import TypingError
+            e = TypingError(f"requires literal type for argument {missing[0]!r}, not {given[missing[0]]}")
+            # The compiler looks for their values.
+            e.literals_wanted = missing
+            raise e
+        return bound
+
+
+sentry_literal_args = SentryLiteralArgs

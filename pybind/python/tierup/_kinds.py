@@ -1,0 +1,460 @@
+"""The types that only typing functions see: literals, classes, functions, modules, slices and what else operands of calls are.
+
+:func:`made` makes the object for a type of compiled code. Python's numbers are `int64`, `float64` and `complex128` there, as they are to Numba.
+Names that are here for `isinstance` alone, of which compiled code has no values, are listed in ``_WITHOUT_VALUES``.
+"""
+
+from . import _tierup, types
+from .types import (
+    ArrayCompatible,
+    BaseTuple,
+    Boolean,
+    Callable,
+    Container,
+    Dummy,
+    Hashable,
+    Integer,
+    IterableType,
+    Opaque,
+    Optional,
+    Type,
+    UniTuple,
+    from_text,
+)
+
+
+class _Made:
+    """What types here have in common: they are what they were made of."""
+
+    def _of(self, *args, text=None):
+        self._args = args
+        Type.__init__(self, text or f"{type(self).__name__}({', '.join(map(_name, args))})")
+
+    @property
+    def key(self):
+        # Objects of the program's need not be hashable; the type keeps them.
+        return (type(self).__name__, *(a if isinstance(a, (Type, str, int, tuple)) else id(a) for a in self._args))
+
+    def __reduce__(self):
+        return type(self), self._args
+
+
+def _name(x):
+    return x.__qualname__ if hasattr(x, "__qualname__") else str(x)
+
+
+# ---------------------------------------------------------------- literals
+
+
+class Literal(Type):
+    """A type that says the value too. `literal_type` is the type without it."""
+
+    @property
+    def literal_type(self):
+        return self._literal_type
+
+    def _literal(self, value, of):
+        self.literal_value, self._literal_type, self._args = value, of, (value,)
+        self._tierup_type_ = of._tierup_type_
+
+    @property
+    def key(self):
+        return "Literal", type(self.literal_value).__name__, self.literal_value
+
+    @property
+    def name(self):
+        return f"Literal[{type(self.literal_value).__name__}]({self.literal_value})"
+
+    def __repr__(self):
+        return self.name
+
+    def __reduce__(self):
+        return literal, (self.literal_value,)
+
+
+class IntegerLiteral(Literal, Integer):
+    def __init__(self, value):
+        self.bitwidth = 64
+        self._literal(value, types.int64 if -(1 << 63) <= value < 1 << 63 else types.uint64)
+
+
+class BooleanLiteral(Literal, Boolean):
+    def __init__(self, value):
+        self.bitwidth = 1
+        self._literal(value, types.boolean)
+
+
+class StringLiteral(Literal, Dummy):
+    def __init__(self, value):
+        self._literal(value, types.unicode_type)
+
+
+class SliceType(_Made, Hashable):
+    """A slice, of two or three parts."""
+
+    def __init__(self, name, members):
+        self.members = members
+        self._of(name, members)
+
+    @property
+    def has_step(self):
+        return self.members >= 3
+
+
+class SliceLiteral(Literal, SliceType):
+    def __init__(self, value):
+        self.members = 2 if value.step is None else 3
+        self._literal(value, slice2_type if value.step is None else slice3_type)
+
+    @property
+    def key(self):
+        return "Literal", "slice", self.literal_value.start, self.literal_value.stop, self.literal_value.step
+
+
+def literal(value):
+    """The type of a value that is known: an int, bool, str or slice. TypeError for any other."""
+    found = maybe_literal(value)
+    if found is None:
+        from .errors import TypingError
+        raise TypingError(f"{value!r} of {type(value)} has no literal type")
+    return found
+
+
+def maybe_literal(value):
+    """The same, or None."""
+    if isinstance(value, Literal):
+        return value
+    made = {bool: BooleanLiteral, int: IntegerLiteral, str: StringLiteral, slice: SliceLiteral}.get(type(value))
+    return made and made(value)
+
+
+def unliteral(t):
+    """The type without a value."""
+    if hasattr(t, "__unliteral__"):
+        return t.__unliteral__()
+    return getattr(t, "literal_type", t)
+
+
+class Omitted(_Made, Opaque):
+    """The type of a parameter that was left out, with its default. Compiled code passes defaults as constants; this is for `isinstance`."""
+
+    def __init__(self, default):
+        self.value = self.value_ = default
+        self._of(default)
+
+
+# ---------------------------------------------------------------- values
+
+
+class BaseNamedTuple(BaseTuple):
+    """Tuples of a class with named fields."""
+
+    def _named(self, members, cls):
+        self.types, self.count, self.instance_class, self.fields = tuple(members), len(tuple(members)), cls, tuple(cls._fields)
+        Type.__init__(self, f"{cls.__name__}({', '.join(map(str, self.types))})")
+
+    @property
+    def key(self):
+        return self.instance_class, self.types
+
+
+class NamedTuple(BaseNamedTuple):
+    def __init__(self, types, cls):
+        self._named(types, cls)
+
+    def __reduce__(self):
+        return NamedTuple, (self.types, self.instance_class)
+
+
+class NamedUniTuple(BaseNamedTuple, UniTuple):
+    def __init__(self, dtype, count, cls):
+        self.dtype = dtype
+        self._named((dtype,) * count, cls)
+
+    def __reduce__(self):
+        return NamedUniTuple, (self.dtype, self.count, self.instance_class)
+
+
+class Set(_Made, Container):
+    def __init__(self, dtype, reflected=False):
+        self.dtype, self.reflected = dtype, reflected
+        self._of(dtype, text=f"set({types._text(dtype)})")
+
+
+class RangeType(_Made, IterableType):
+    def __init__(self, dtype):
+        self.dtype = dtype
+        self._of(dtype, text="range")
+
+
+class Generator(_Made, IterableType):
+    """A generator, by what it yields."""
+
+    def __init__(self, name, yield_type):
+        self.yield_type = yield_type
+        self._of(name, yield_type)
+
+
+class InstanceType(_Made, Hashable):
+    """An instance of a class of the program's: `instance_class`, and `fields`, pairs of a name and a type."""
+
+    #: Why it has no type that the program gave its class.
+    without_own = None
+
+    def __init__(self, instance_class, fields, text=None):
+        self.instance_class, self.fields = instance_class, tuple(fields)
+        self._of(instance_class, self.fields, text=text or instance_class.__name__)
+
+    @property
+    def name(self):
+        return self.instance_class.__name__
+
+    def __repr__(self):
+        return self.name
+
+
+class EnumMember(_Made, Hashable):
+    """A member of an enumeration."""
+
+    def __init__(self, cls, dtype):
+        self.instance_class, self.dtype = cls, dtype
+        self._of(cls, dtype)
+
+
+class IntEnumMember(EnumMember):
+    pass
+
+
+# ---------------------------------------------------------------- what is called or looked into
+
+
+class Function(_Made, Callable, Opaque):
+    """A function, by itself: of NumPy, of Python."""
+
+    def __init__(self, function):
+        self.typing_key = function
+        self._of(function)
+
+
+class ExternalFunctionPointer(Function):
+    """A function of C: of ctypes, of cffi, of a Cython module."""
+
+
+class Dispatcher(_Made, Callable, Dummy):
+    """A function of the program's, decorated or not."""
+
+    def __init__(self, dispatcher):
+        self._function = dispatcher
+        self._of(dispatcher)
+
+    @property
+    def dispatcher(self):
+        if isinstance(self._function, _tierup.Dispatcher):
+            return self._function
+        from ._jit import njit
+        return njit(self._function)
+
+
+class MakeFunctionLiteral(_Made, Callable, Opaque):
+    """A function that compiled code has made, or a method."""
+
+    def __init__(self, name):
+        self._of(name)
+
+
+class TypeRef(_Made, Dummy):
+    """A class of types, or a type, as a value."""
+
+    def __init__(self, instance_type):
+        self.instance_type = instance_type
+        self._of(instance_type)
+
+
+class ClassType(_Made, Callable, Opaque):
+    """A class of the program's, as a value."""
+
+    def __init__(self, instance_class):
+        self.instance_class = instance_class
+        self._of(instance_class)
+
+
+class NamedTupleClass(ClassType):
+    pass
+
+
+class ExceptionClass(ClassType):
+    @property
+    def exc_class(self):
+        return self.instance_class
+
+
+class EnumClass(ClassType):
+    pass
+
+
+class Module(_Made, Dummy):
+    def __init__(self, pymod):
+        self.pymod = pymod
+        self._of(pymod)
+
+
+class Undefined(_Made, Dummy):
+    """What is not known yet: the elements of a list that is empty so far."""
+
+    def __init__(self):
+        self._of()
+
+    def is_precise(self):
+        return False
+
+
+class NumPyRandomGeneratorType(_Made, Opaque):
+    def __init__(self):
+        self._of()
+
+
+class WrapperAddressProtocol:
+    """Objects of classes below are functions of C to compiled code: `__wrapper_address__()` is where one lies, `signature()` what it takes and gives."""
+
+    def __wrapper_address__(self):
+        raise NotImplementedError(f"{type(self).__name__} has no __wrapper_address__")
+
+    def signature(self):
+        raise NotImplementedError(f"{type(self).__name__} has no signature")
+
+    @property
+    def _tierup_function_(self):
+        from ._foreign import at_address
+        return at_address(type(self).__name__, self.__wrapper_address__(), self.signature(), self)
+
+
+class ExceptionInstance(_Made, Opaque):
+    def __init__(self, exc_class):
+        self.exc_class = exc_class
+        self._of(exc_class)
+
+
+slice2_type, slice3_type = SliceType("slice<a:b>", 2), SliceType("slice<a:b:c>", 3)
+undefined = Undefined()
+Any = Opaque("any")
+npy_rng = NumPyRandomGeneratorType()
+range_state64_type = range_type = RangeType(types.int64)
+
+# Classes of Numba's of which compiled code has no values: nothing is an instance of them.
+_WITHOUT_VALUES = {
+    "NPDatetime": Hashable, "NPTimedelta": Hashable, "CharSeq": Hashable, "UnicodeCharSeq": Hashable, "StarArgTuple": BaseTuple, "StarArgUniTuple": BaseTuple, "LiteralList": Dummy, "LiteralStrKeyDict": Dummy,
+    "LiteralDict": Dummy, "PyArray": ArrayCompatible, "MemoryView": ArrayCompatible, "Poison": Dummy, "Phantom": Dummy, "VarArg": Dummy, "MemInfoPointer": Dummy, "EphemeralPointer": Dummy, "Object": Dummy,
+    "BoundFunction": Callable, "ObjModeDispatcher": Dummy, "ExternalFunction": Callable, "RecursiveCall": Callable, "UnionType": Dummy, "Pair": Dummy, "StructRef": Dummy,
+    "NumpyFlatType": IterableType, "NumpyNdEnumerateType": IterableType, "NumpyNdIterType": IterableType, "NumpyNdIndexType": IterableType, "ArrayCTypes": Dummy, "ArrayFlags": Dummy, "PolynomialType": Dummy,
+    "EnumerateType": IterableType, "ZipType": IterableType, "ArrayIterator": IterableType, "ListIter": IterableType, "SetIter": IterableType, "UnicodeIteratorType": IterableType, "DictItemsIterableType": IterableType,
+    "DictKeysIterableType": IterableType, "DictValuesIterableType": IterableType, "IteratorType": IterableType, "SimpleIterableType": IterableType, "SimpleIteratorType": IterableType, "ContextManager": Callable,
+    "InitialValue": Type, "UndefVar": Dummy, "ClassDataType": Dummy, "NumPyRandomBitGeneratorType": Dummy, "BaseFunction": Callable, "BaseAnonymousTuple": BaseTuple,
+}  # fmt: skip
+globals().update({name: type(name, (base,), {"__module__": __name__, "__doc__": "Compiled code has no values of such types."}) for name, base in _WITHOUT_VALUES.items()})
+
+# Numba's modules of types, which are one here.
+misc = abstract = common = containers = functions = iterators = npytypes = scalars = types
+SetType = Set
+IntEnumClass = EnumClass
+
+NAMES = {n for n, v in globals().items() if not n.startswith("_") and (v is types or isinstance(v, Type) or isinstance(v, type) and issubclass(v, Type))}
+NAMES = NAMES - {"types"} | {"literal", "maybe_literal", "unliteral", "WrapperAddressProtocol"}
+
+
+# ---------------------------------------------------------------- out of what the compiler says
+
+
+def strong(t):
+    """The type with Numba's in place of those of Python's numbers."""
+    weak = t.__module__ == types.__name__ and isinstance(t, (types.Number, BaseTuple, types.List, types.DictType, Optional)) and t.key != t._tierup_type_
+    return from_text(t.key) if weak else t
+
+
+def _named(cls, members):
+    if members and all(m == members[0] for m in members):
+        return NamedUniTuple(members[0], len(members), cls)
+    return NamedTuple(members, cls)
+
+
+def _instance(about, inside):
+    cls, names, text = about
+    if cls is not None and issubclass(cls, _tierup.Struct):
+        return types.ClassInstanceType(cls)
+    fields = tuple(zip(names, map(made, inside), strict=True))
+    if types._typeof_functions and cls is not None:
+        from ._extensions import type_of_instance
+        own, why = type_of_instance(cls, fields)
+        if own is not None:
+            return own
+        found = InstanceType(cls, fields, text)
+        found.without_own = why
+        return found
+    return InstanceType(cls, fields, text)
+
+
+def _member(cls):
+    import enum
+    return IntEnumMember(cls, types.int64) if issubclass(cls, enum.IntEnum) else EnumMember(cls, types.int64)
+
+
+def _class(cls):
+    import enum
+    if issubclass(cls, Type):
+        return TypeRef(cls)
+    if issubclass(cls, BaseException):
+        return ExceptionClass(cls)
+    if issubclass(cls, enum.Enum):
+        return EnumClass(cls)
+    return NamedTupleClass(cls) if issubclass(cls, tuple) else ClassType(cls)
+
+
+def _function(function):
+    if isinstance(function, _tierup.Dispatcher) or hasattr(function, "__code__"):
+        return Dispatcher(function)
+    of_c = type(function).__module__.startswith(("_ctypes", "ctypes", "_cffi_backend", "cffi")) or type(function).__name__ in ("CFunctionType", "_FuncPtr", "cython_function_or_method", "fused_cython_function")
+    return ExternalFunctionPointer(function) if of_c else Function(function)
+
+
+def _text(text):
+    if text == "slice":
+        return slice3_type
+    return npy_rng if text == "Generator" else strong(from_text(text))
+
+
+_MAKERS = {
+    "text": lambda about, _: _text(about),
+    "optional": lambda _, inside: Optional(made(inside[0])),
+    "tuple": lambda _, inside: BaseTuple.from_types(map(made, inside)),
+    "named": lambda about, inside: _named(about, [made(m) for m in inside]),
+    "object": _instance,
+    "member": lambda about, _: _member(about),
+    "list": lambda _, inside: types.List(made(inside[0])),
+    "set": lambda _, inside: Set(made(inside[0])),
+    "dict": lambda _, inside: types.DictType(*map(made, inside)),
+    "slice": lambda _, inside: slice2_type if inside[2][0] == "text" and inside[2][1] == "none" else slice3_type,
+    "function": lambda about, _: _function(about),
+    "closure": lambda about, _: MakeFunctionLiteral(about),
+    "builtin": lambda about, _: Function(about),
+    "class": lambda about, _: _class(about),
+    "module": lambda about, _: Module(about),
+    "generator": lambda about, inside: Generator(about, made(inside[0])),
+    "dtype": lambda _, inside: types.DType(made(inside[0])),
+    "range": lambda _, __: range_type,
+    "undefined": lambda _, __: undefined,
+}
+
+
+def made(told):
+    """The object for what the compiler says of a type: its kind, what it is about, and types inside of it."""
+    kind, about, inside = told
+    return _MAKERS[kind](about, inside)
+
+
+def valued(t, value):
+    """The type of an operand whose value is known; the type itself where Numba has no literal type for such a value."""
+    if isinstance(t, BaseTuple) and isinstance(value, tuple) and len(value) == t.count and type(value) is tuple:
+        return BaseTuple.from_types([valued(m, v) for m, v in zip(t.types, value, strict=True)])
+    if type(value) in (int, bool, str) and (type(value) is not int or isinstance(t, Integer)):
+        return maybe_literal(value)
+    return t
+

@@ -1,0 +1,159 @@
+"""Functions that make instances of classes whose instances may change.
+
+A call of such a class is compiled as a call of the function that is written for it: it makes an object without
+fields and calls ``__init__``."""
+
+import builtins
+import operator
+import sys
+import types
+
+from ._paths import WRITTEN
+
+
+def constructor(cls):
+    """The function that is called with the class and the arguments in place of the class."""
+    init = cls.__init__
+    plain = init is object.__init__
+    if not plain and not isinstance(getattr(init, "py_func", init), types.FunctionType):
+        raise ValueError(f"{cls.__name__} has an __init__ that is not written in Python, which is not compiled")
+    abstract = getattr(cls, "__abstractmethods__", None)
+    state = (init, getattr(init, "__defaults__", None), _pairs(init), abstract)
+    known = cls.__dict__.get("_tierup_object_")
+    if known is not None and all(a is b or a == b for a, b in zip(known[0], state, strict=True)):
+        return known[1]
+    made = _refused(cls) if abstract else _written(cls, None if plain else init)
+    # Where it lives as long as the class does, and no longer.
+    type.__setattr__(cls, "_tierup_object_", (state, made))
+    return made
+
+
+def _pairs(init):
+    given = getattr(init, "__kwdefaults__", None)
+    return given and tuple(given.items())
+
+
+def _written(cls, init):
+    """The function: its first parameter is the class. Its own names begin as no field does."""
+    scope = {"__builtins__": builtins, "_tierup_operator": operator, "_tierup_init": init}
+    lines = ["_tierup_made = _tierup_operator._new_object(_tierup_class)"]
+    params = []
+    if _has_factories(init):
+        from . import _classes
+
+        params, made, values, given = _classes.fields_made(cls, scope, all_set=False)
+        lines += [*made, *(f"_tierup_made.{name} = {name}" for name in values)]
+        if hasattr(cls, "__post_init__"):
+            lines.append(f"_tierup_made.__post_init__({', '.join(given)})")
+    elif init is not None:
+        params, given = _parameters(getattr(init, "py_func", init), scope)
+        lines += [
+            f"_tierup_result = _tierup_init({', '.join(['_tierup_made', *given])})",
+            "if _tierup_result is not None:",
+            "    raise TypeError(\"__init__() should return None, not '\" + type(_tierup_result).__name__ + \"'\")",
+        ]
+    return _made(cls, params, [*lines, "return _tierup_made"], scope)
+
+
+def _refused(cls):
+    """What a call of an abstract class raises, in the words of this Python."""
+    try:
+        object.__new__(cls)
+    except TypeError as e:
+        scope = {"__builtins__": builtins, "_tierup_text": str(e)}
+        return _made(cls, ["*args", "**kwargs"], ["raise TypeError(_tierup_text)"], scope)
+    raise ValueError(f"{cls.__name__} changed while it was compiled")
+
+
+def _made(cls, params, lines, scope):
+    text = f"def __init__({', '.join(['_tierup_class', *params])}):\n" + "".join(f"    {line}\n" for line in lines)
+    exec(compile(text, WRITTEN % "object", "exec"), scope)
+    made = scope["__init__"]
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    made.__code__ = made.__code__.replace(co_qualname=made.__qualname__)
+    return made
+
+
+def _has_factories(init):
+    """Whether an ``__init__`` was generated for a dataclass some of whose fields have a ``default_factory``: it tells
+    whether an argument was given by an object that only Python knows."""
+    dataclasses = sys.modules.get("dataclasses")
+    if dataclasses is None or init is None:
+        return False
+    defaults = [*(getattr(init, "__defaults__", None) or ()), *(getattr(init, "__kwdefaults__", None) or {}).values()]
+    return any(d is dataclasses._HAS_DEFAULT_FACTORY for d in defaults)
+
+
+def cached(found, name):
+    """The function that does what a ``functools.cached_property`` does for an object."""
+    known = found.__dict__.get("_tierup_function_of_")
+    if known is None or known[0] is not found.func:
+        scope = {"__builtins__": builtins, "_tierup_operator": operator, "_tierup_func": found.func}
+        text = (
+            f"def {name}(self):\n    try:\n        return _tierup_operator._own(self, {name!r})\n"
+            f"    except AttributeError:\n        pass\n    value = _tierup_func(self)\n"
+            f"    _tierup_operator._set_own(self, {name!r}, value)\n    return value\n"
+        )
+        exec(compile(text, WRITTEN % "cached_property", "exec"), scope)
+        known = found.func, scope[name]
+        found._tierup_function_of_ = known
+    return known[1]
+
+
+def manager(helper):
+    """What compiled code calls in place of a function behind ``contextlib.contextmanager``; None of any other one."""
+    contextlib = sys.modules.get("contextlib")
+    if contextlib is None or helper.__code__ is not contextlib.contextmanager(_parameters).__code__:
+        return None
+    func = dict(zip(helper.__code__.co_freevars, helper.__closure__, strict=True))["func"].cell_contents
+    known = helper.__dict__.get("_tierup_manager_")
+    plain = getattr(func, "py_func", func)
+    if not isinstance(plain, types.FunctionType):
+        return None
+    state = (plain, plain.__code__, plain.__defaults__, _pairs(plain))
+    if known is None or any(a is not b and a != b for a, b in zip(known[0], state, strict=True)):
+        from .lib import contexts
+
+        scope = {"__builtins__": builtins, "_tierup_func": func, "_tierup_manager": contexts.GeneratorManager}
+        params, given = _parameters(plain, scope, 0)
+        text = f"def manager({', '.join(params)}):\n    return _tierup_manager(_tierup_func({', '.join(given)}))\n"
+        exec(compile(text, WRITTEN % "manager", "exec"), scope)
+        known = helper._tierup_manager_ = state, scope["manager"]
+    return known[1]
+
+
+def _parameters(init, scope, own=1):
+    """The parameters of ``__init__`` behind `self`, or all of a function without `own` ones, and how they are passed
+    on."""
+    code = init.__code__
+    count, keyword = code.co_argcount, code.co_kwonlyargcount
+    names = code.co_varnames
+    defaults = init.__defaults__ or ()
+    params, given = [], []
+    for k, name in enumerate(names[:count]):
+        if k < own:
+            continue
+        at = k - (count - len(defaults))
+        if at >= 0:
+            scope[f"_tierup_default_{name}"] = defaults[at]
+        params.append(name if at < 0 else f"{name}=_tierup_default_{name}")
+        given.append(name)
+        if k + 1 == code.co_posonlyargcount:
+            params.append("/")
+    rest = count + keyword
+    if code.co_flags & 0x04:
+        params.append("*" + names[rest])
+        given.append("*" + names[rest])
+        rest += 1
+    elif keyword:
+        params.append("*")
+    for name in names[count : count + keyword]:
+        default = (init.__kwdefaults__ or {}).get(name, scope)
+        if default is not scope:
+            scope[f"_tierup_default_{name}"] = default
+        params.append(name if default is scope else f"{name}=_tierup_default_{name}")
+        given.append(f"{name}={name}")
+    if code.co_flags & 0x08:
+        params.append("**" + names[rest])
+        given.append("**" + names[rest])
+    return params, given

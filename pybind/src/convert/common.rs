@@ -1,0 +1,83 @@
+//! What files of containers and of objects share: the type of what lies together, whether helpers raised, bytes that
+//! are compared.
+
+use super::protocol::Frame;
+use crate::gil::attached;
+use std::mem::MaybeUninit;
+use tierup_core::layout::ThreadCtx;
+use tierup_core::types::constructor::common_constructor;
+use tierup_core::types::{Kind, NumberType, Type};
+
+/// Whether values of a type are instances of a class of the user's that is no tuple.
+fn is_instance(t: Type) -> bool {
+    matches!(*t, Kind::Frozen(..) | Kind::Object(..) | Kind::Member(_))
+}
+
+/// The type that holds elements of both: what elements are converted to, no more.
+pub(super) fn common_type(a: Type, b: Type) -> Option<Type> {
+    if a == b || *b == Kind::Never {
+        return Some(a);
+    }
+    if *a == Kind::Never {
+        return Some(b);
+    }
+    let rank = |t: Type| match t.number().filter(|_| *t == Kind::Bool || t.is_weak())? {
+        NumberType::Bool => Some(0),
+        NumberType::Int(_) => Some(1),
+        NumberType::Float(_) => Some(2),
+        NumberType::Complex(_) => Some(3),
+    };
+    if let (Some(x), Some(y)) = (rank(a), rank(b)) {
+        return Some(if x > y { a } else { b });
+    }
+    match (a.kind(), b.kind()) {
+        (
+            Kind::Tuple(_)
+            | Kind::NamedTuple(..)
+            | Kind::Frozen(..)
+            | Kind::Member(_)
+            | Kind::Array(_)
+            | Kind::List(_)
+            | Kind::Container(..)
+            | Kind::Optional(_),
+            _,
+        ) if let Some(c) = common_constructor(a, b) => {
+            let members = a.arguments().iter().zip(b.arguments().iter());
+            let members = members.map(|(x, y)| common_type(x, y)).collect::<Option<Vec<_>>>()?;
+            Some(c.with_arguments(&members))
+        }
+        (Kind::Optional(x), _) => common_type(*x, b).map(Type::optional),
+        (_, Kind::Optional(y)) => common_type(a, *y).map(Type::optional),
+        (Kind::None, _) => Some(Type::optional(b)),
+        (_, Kind::None) => Some(Type::optional(a)),
+        // Functions, classes and instances: one of several.
+        _ if a.leaf_count() == 0 && b.leaf_count() == 0
+            || is_instance(a) && is_instance(b)
+            || matches!(*a, Kind::Variant(_)) =>
+        {
+            tierup_core::types::promote::unify(a, b)
+        }
+        _ => None,
+    }
+}
+
+/// Whether the helpers that were called have raised nothing; else the frame knows what.
+///
+/// # Safety
+/// The context is this thread's, which is attached.
+pub(super) unsafe fn succeeded(ctx: *mut ThreadCtx, frame: &mut Frame) -> Option<()> {
+    // SAFETY: as required of the caller.
+    unsafe {
+        let Some(e) = tierup_runtime::exc::take_pending(ctx) else { return Some(()) };
+        let e = attached(|py| crate::exc::raise(py, e.into_raw(), pyo3::types::PyDict::new(py).as_any()));
+        frame.extra().failure = Some(e.into());
+        None
+    }
+}
+
+/// # Safety
+/// All of the bytes are initialised.
+pub(super) unsafe fn initialised(bytes: &[MaybeUninit<u8>]) -> &[u8] {
+    // SAFETY: as required of the caller.
+    unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
+}

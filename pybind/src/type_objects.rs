@@ -1,0 +1,70 @@
+//! Types of the compiler as objects of `tierup.types`, for functions of the program that are asked with types.
+//!
+//! Text says most types (`tierup.types.from_text`); what is about objects of Python's is told with these.
+
+use crate::{functions, identity, known, operations};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+use tierup_core::types::{Container, Kind, Type};
+
+/// What `tierup._kinds.made` makes a type of: the name of its kind, what it is about, and types inside of it.
+#[expect(clippy::wildcard_enum_match_arm, reason = "what is about no object is said by its text")]
+fn told<'py>(py: Python<'py>, t: Type) -> PyResult<Bound<'py, PyTuple>> {
+    let none = || py.None().into_bound(py);
+    let object_of_class = |c| known::object_of_def(py, c).map_or_else(none, |o| o.into_bound(py));
+    match t.kind() {
+        Kind::Optional(of) => put(py, "optional", none(), &[*of]),
+        Kind::Tuple(m) => put(py, "tuple", none(), m),
+        Kind::NamedTuple(c, m) if !c.is_keywords() => put(py, "named", object_of_class(c), m),
+        Kind::Frozen(c, m) | Kind::Object(c, m) => {
+            let names = PyTuple::new(py, &c.fields)?;
+            let about = (object_of_class(c), names, t.to_string()).into_pyobject(py)?;
+            put(py, "object", about.into_any(), m)
+        }
+        Kind::Member(c) => put(py, "member", object_of_class(c), &[]),
+        Kind::List(of) => put(py, "list", none(), &[*of]),
+        Kind::Container(Container::Set | Container::FrozenSet, m) => put(py, "set", none(), m),
+        Kind::Container(Container::Dict, m) => put(py, "dict", none(), m),
+        Kind::Slice(parts) => put(py, "slice", none(), parts),
+        Kind::Function(f) => {
+            let object = functions::object_of_id(f.func).and_then(|n| identity::object(py, n));
+            match object {
+                Some(o) if !f.bound => put(py, "function", o, &[]),
+                Some(_) | None => put(py, "closure", name(py, &f.func.name()), &[]),
+            }
+        }
+        Kind::Builtin(op) => match operations::object_of(py, *op)? {
+            Some(o) => put(py, "builtin", o.into_bound(py), &[]),
+            None => put(py, "closure", name(py, op.name()), &[]),
+        },
+        Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => {
+            put(py, "class", object_of_class(c), &[])
+        }
+        Kind::Module(m) => put(py, "module", known::module_object(py, m).unwrap_or_else(none), &[]),
+        Kind::Generator(_, yields) => put(py, "generator", name(py, &t.to_string()), &[*yields]),
+        Kind::DType(of) => put(py, "dtype", none(), &[*of]),
+        Kind::Range(_) => put(py, "range", none(), &[]),
+        Kind::Var(_) | Kind::Never | Kind::Undef => put(py, "undefined", none(), &[]),
+        _ => put(py, "text", name(py, &t.to_string()), &[]),
+    }
+}
+
+fn name<'py>(py: Python<'py>, text: &str) -> Bound<'py, PyAny> {
+    PyString::new(py, text).into_any()
+}
+
+fn put<'py>(
+    py: Python<'py>,
+    kind: &str,
+    about: Bound<'py, PyAny>,
+    inside: &[Type],
+) -> PyResult<Bound<'py, PyTuple>> {
+    let inside = inside.iter().map(|t| told(py, *t)).collect::<PyResult<Vec<_>>>()?;
+    (kind, about, PyTuple::new(py, inside)?).into_pyobject(py)
+}
+
+/// The object that a type is in Python.
+pub(crate) fn of<'py>(py: Python<'py>, t: Type) -> PyResult<Bound<'py, PyAny>> {
+    let made = py.import(pyo3::intern!(py, "tierup._kinds"))?.getattr(pyo3::intern!(py, "made"))?;
+    made.call1((told(py, t)?,))
+}
