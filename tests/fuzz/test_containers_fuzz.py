@@ -1,4 +1,4 @@
-"""Random programs over lists, dicts, sets, deques, bytes and instances whose types inference finds out, of fixed seeds and of the day's: what plain Python gives, and few refused."""
+"""Random programs over lists, dicts, sets, deques, bytes, instances and objects whose types inference finds out, of fixed seeds and of the day's: what plain Python gives, and few refused."""
 
 import pytest
 from harness import sampling
@@ -10,10 +10,11 @@ import dicts_fuzz  # noqa: E402
 import instances_fuzz  # noqa: E402
 import lists_fuzz  # noqa: E402
 import mappings_fuzz  # noqa: E402
+import objects_fuzz  # noqa: E402
 import sets_fuzz  # noqa: E402
 
 # Programs, how many run in one test, and which part of them may be refused: in lists of ints from outside floats are put, and the like.
-KINDS = {"lists": (lists_fuzz, 240, 60, 2), "dicts": (dicts_fuzz, 120, 30, 3), "sets": (sets_fuzz, 120, 30, 3), "mappings": (mappings_fuzz, 120, 30, 2), "deques": (deques_fuzz, 120, 30, 3), "bytes": (bytes_fuzz, 120, 30, 10), "instances": (instances_fuzz, 120, 30, 10)}
+KINDS = {"lists": (lists_fuzz, 240, 60, 2), "dicts": (dicts_fuzz, 120, 30, 3), "sets": (sets_fuzz, 120, 30, 3), "mappings": (mappings_fuzz, 120, 30, 2), "deques": (deques_fuzz, 120, 30, 3), "bytes": (bytes_fuzz, 120, 30, 10), "instances": (instances_fuzz, 120, 30, 10), "objects": (objects_fuzz, 120, 30, 4)}
 
 
 @pytest.fixture(autouse=True)
@@ -81,6 +82,6 @@ def turned_log(f):
     return lambda *args: f(*args)[::-1]
 
 
-@pytest.mark.parametrize("kind, wrong", [(k, first_copied) for k in KINDS if k != "instances"] + [("lists", longer_list), ("dicts", turned_dict), ("mappings", turned_dict), ("sets", larger_set), ("deques", turned_deque), ("bytes", turned_bytes), ("instances", turned_log)])
+@pytest.mark.parametrize("kind, wrong", [(k, first_copied) for k in KINDS if k not in ("instances", "objects")] + [("lists", longer_list), ("dicts", turned_dict), ("mappings", turned_dict), ("sets", larger_set), ("deques", turned_deque), ("bytes", turned_bytes), ("instances", turned_log), ("objects", turned_log)])
 def test_a_wrong_container_is_found(kind, wrong):
     assert sum(KINDS[kind][0].check(seed, wrong) is not None for seed in range(20)) > 5

@@ -23,6 +23,19 @@ def _is_typed(value):
     return type(value).__module__ == "tierup.typed"
 
 
+def is_object(value):
+    """An instance of a class that a test defines, which Python makes as it makes all objects."""
+    cls = type(value)
+    heap = cls.__flags__ & 1 << 9
+    return bool(heap) and cls.__new__ is object.__new__ and cls.__module__.split(".")[0] not in ("tierup", "numpy", "functools", "typing", "types")
+
+
+def fields_of(value):
+    """What an object holds by name, in its `__dict__` or in slots."""
+    names = [n for c in type(value).__mro__ for n, d in vars(c).items() if type(d).__name__ == "member_descriptor"]
+    return {**getattr(value, "__dict__", {}), **{n: getattr(value, n) for n in names if hasattr(value, n)}}
+
+
 def clone(value, memo=None):
     """A copy with the same layout, alignment, flags and sharing: what `copy.deepcopy` would lose."""
     memo = {} if memo is None else memo
@@ -47,6 +60,11 @@ def clone(value, memo=None):
         out = deque((clone(v, memo) for v in value), value.maxlen)
     elif _is_generator(value) or _is_typed(value):
         out = copy.deepcopy(value)
+    elif is_object(value):
+        out = object.__new__(type(value))
+        memo[id(value)] = (out, value)
+        for name, v in fields_of(value).items():
+            object.__setattr__(out, name, clone(v, memo))
     else:
         out = value
     memo[id(value)] = (out, value)  # the original is kept so that its id stays taken
@@ -88,8 +106,9 @@ class _Memory:
         return (ctypes.c_char * size).from_address(address)
 
 
-def freeze(value):
-    """A snapshot: nested tuples of a kind and plain data."""
+def freeze(value, seen=None):
+    """A snapshot: nested tuples of a kind and plain data. `seen` numbers the objects that were met, so that one met again is that one."""
+    seen = {} if seen is None else seen
     if value is None or value is Ellipsis:
         return ("none", repr(value))
     if isinstance(value, (bool, np.bool_)):
@@ -108,23 +127,24 @@ def freeze(value):
         return ("array", value.dtype.str, value.shape, np.array(value, order="C", copy=True))
     if isinstance(value, tuple):
         kind = "tuple" if not hasattr(value, "_fields") else f"{type(value).__name__}({', '.join(value._fields)})"
-        return (kind, tuple(freeze(v) for v in value))
+        return (kind, tuple(freeze(v, seen) for v in value))
     if isinstance(value, list):
-        return ("list", tuple(freeze(v) for v in value))
+        return ("list", tuple(freeze(v, seen) for v in value))
     if _is_typed(value):
-        return (type(value).__name__, tuple(freeze(v) for v in value))
+        return (type(value).__name__, tuple(freeze(v, seen) for v in value))
     if isinstance(value, (set, frozenset)):
-        return ("set", tuple(sorted((freeze(v) for v in value), key=repr)))
+        # Their order is not to be seen, nor what was met before what.
+        return ("set", tuple(sorted((freeze(v, dict(seen)) for v in value), key=repr)))
     if isinstance(value, deque):
-        return ("deque", tuple(freeze(v) for v in [value.maxlen, *value]))
+        return ("deque", tuple(freeze(v, seen) for v in [value.maxlen, *value]))
     if isinstance(value, dict):
         factory = getattr(value, "default_factory", None)
         kind = type(value).__name__ + (f"({factory.__qualname__})" if factory else "")
-        return ("dict", tuple((freeze(k), freeze(v)) for k, v in value.items()), kind)
+        return ("dict", tuple((freeze(k, seen), freeze(v, seen)) for k, v in value.items()), kind)
     if hasattr(type(value), "__next__"):
         items = []  # iterators of every kind: a compiled generator is of a class of its own
         for item in value:
-            items.append(freeze(item))
+            items.append(freeze(item, seen))
             if len(items) >= 1000:
                 break
         return ("generator", tuple(items))
@@ -134,6 +154,15 @@ def freeze(value):
         return ("constant", repr(value))
     if isinstance(value, BaseException):
         return ("exception", type(value).__name__, str(value))
+    if is_object(value):
+        declared = getattr(value, "__dataclass_fields__", {})
+        if declared and value.__dataclass_params__.frozen:
+            # A value of its fields: which object it is says nothing.
+            return ("dict", tuple((("str", name), freeze(getattr(value, name, None), seen)) for name in declared), type(value).__qualname__)
+        if id(value) in seen:
+            return ("again", seen[id(value)][0])
+        seen[id(value)] = (len(seen), value)  # kept so that its id stays taken
+        return ("dict", tuple((("str", name), freeze(v, seen)) for name, v in sorted(fields_of(value).items())), type(value).__qualname__)
     if callable(value):
         return ("function", getattr(value, "__name__", "?"))
     return ("other", type(value).__name__)
@@ -204,6 +233,12 @@ def _array_difference(want, got, rtol, path):
     if want[2] != got[2]:
         return f"{path}: expected shape {want[2]}, got {got[2]}"
     a, b = want[3], got[3]
+    if a.dtype.names is not None:
+        # What lies between fields is nobody's.
+        if a.dtype != b.dtype:
+            return f"{path}: expected dtype {a.dtype}, got {b.dtype}"
+        parts = ((n, [(*w[:1], x[n].dtype.str, x[n].shape, x[n]) for w, x in ((want, a), (got, b))]) for n in a.dtype.names)
+        return next((d for n, (x, y) in parts if (d := _array_difference(x, y, rtol, f"{path}[{n!r}]"))), None)
     if a.dtype.kind in "fc":
         flat_a, flat_b = np.atleast_1d(a).ravel(), np.atleast_1d(b).ravel()
         same = (flat_a.view(f"V{a.itemsize}") == flat_b.view(f"V{a.itemsize}")) if a.size else np.ones(0, bool)

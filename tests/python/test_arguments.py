@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import itertools
 import subprocess
 import sys
 import threading
@@ -62,7 +63,7 @@ def test_misaligned_swapped_and_odd_arrays():
     a = raw[1:].view(np.float64)
     a[:] = [1, 2, 3, 4]
     assert not a.flags.aligned and same(a) is a and tail(a).tolist() == [2, 3, 4]
-    for bad in (np.zeros(2, ">f8"), np.zeros(2, object), np.zeros(2, np.float16), np.zeros(2, "M8[s]"), np.zeros(2, "U3"), np.zeros(2, [("a", "f8")]), np.zeros(2, np.longdouble)):
+    for bad in (np.zeros(2, ">f8"), np.zeros(2, object), np.zeros(2, np.float16), np.zeros(2, "M8[s]"), np.zeros(2, "U3"), np.zeros(2, [("a", "O")]), np.zeros(2, np.longdouble)):
         with pytest.raises(tierup.TypingError, match="argument 'x' of same.*dtype"):
             same(bad)
 
@@ -307,20 +308,75 @@ def test_mixed_numbers_and_other_elements():
             assert same(xs) is xs
     with pytest.raises(tierup.TypingError, match="different types"):
         same([1, "a"])
-    with pytest.raises(tierup.TypingError, match="empty list"):
-        same([[]])
+    rows = [[]]
+    assert same(rows) is rows
 
 
-def test_an_empty_list_takes_the_type_of_an_earlier_one():
+def test_what_fills_an_empty_list_is_code_for_lists_of_that():
     @njit
-    def total(xs):
-        s = 0.0
+    def push(xs, ys, n):
+        xs.append(n)
+        ys.append(n)
+        return len(xs) + len(ys)
+    for xs in ([], [1]):
+        for ys in ([], [2]):
+            assert push(list(xs), list(ys), 3) == len(xs) + len(ys) + 2
+    assert len(push.signatures) == 1
+    assert push([], ["a"], "b") == 3 and push(["a"], [], "b") == 3
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(["[]", "[1]", "[0.5]", "['a']", "[[]]", "[[2]]"], 3)), ids=" ".join)
+def test_no_call_changes_what_another_one_gives(order):
+    def measure(xs):
+        n = 0
         for x in xs:
-            s += x
-        return s
-    with pytest.raises(tierup.TypingError, match="empty list"):
-        total([])
-    assert total([1.5]) == 1.5 and total([]) == 0.0
+            n += len(str(x))
+        return n, xs[:1], [x for x in xs], xs + xs, min(xs, default=None) if len(xs) < 2 else None
+    f = njit(measure)
+    for text in (*order, *order):
+        want, got = measure(eval(text)), f(eval(text))
+        assert repr(got) == repr(want)
+
+
+def test_empty_arguments_of_threads():
+    @njit
+    def push(xs, x):
+        xs.append(x)
+        return xs[0]
+    gone = []
+
+    def run(k):
+        try:
+            for i in range(200):
+                x = [k, k * 0.5, str(k)][i % 3]
+                xs = []
+                assert push(xs, x) == x and xs == [x] and type(xs[0]) is type(x)
+        except BaseException as e:
+            gone.append(e)
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not gone
+
+
+def test_a_function_that_is_left_to_python_is_compiled_for_empty_lists():
+    @tierup.jit
+    def size(xs):
+        return len(xs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert size([]) == 0 and size([1]) == 1 and size({}) == 0
+    assert len(size.signatures) == 3
+
+
+def test_an_empty_argument_that_must_hold_something_has_the_default():
+    @njit
+    def bits(xs):
+        return np.bincount(xs, minlength=2)
+    assert bits([]).tolist() == np.bincount([], minlength=2).tolist()
+    assert bits([1]).tolist() == [0, 1]
 
 
 def test_a_list_of_floats_does_not_take_a_list_of_ints():

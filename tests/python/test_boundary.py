@@ -261,6 +261,9 @@ def test_memory_does_not_grow(where):
 class Thing:
     value = 4
 
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value)
+
 
 def test_jit_falls_back_and_says_so_once():
     @tierup.jit

@@ -169,6 +169,27 @@ print("done")
 """) == "done\n"
 
 
+def test_literally_and_literal_unroll_are_static_and_unroll(tmp_path):
+    assert as_numba(tmp_path, """
+import numba, tierup
+from numba import literally, literal_unroll, njit
+from numba.misc.special import literally as also
+assert literally is also is tierup.static and literal_unroll is tierup.unroll
+@njit
+def power(x, n):
+    if literally(n) == 0:
+        return 1
+    r = x
+    for i in literal_unroll(range(literally(n) - 1)):
+        r *= x
+    return r
+@njit
+def caller(x):
+    return power(x, 2), power(x, 3)
+print(power(2, 5), power(2, 0), caller(3))
+""") == "32 1 (9, 27)\n"
+
+
 def test_loops_over_tuples_are_unrolled():
     @njit
     def total(t):

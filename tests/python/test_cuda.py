@@ -395,18 +395,10 @@ def test_launches_that_make_no_sense():
         cuda.to_device(np.zeros(3)).copy_to_host(np.zeros(4))
 
 
-@pytest.mark.parametrize("option", [{"debug": True}, {"lineinfo": True}, {"opt": False}, {"max_registers": 32}, {"device": True, "fastmath": True}], ids=str)
+@pytest.mark.parametrize("option", [{"link": ["a.ptx"]}, {"device": True, "max_registers": 32}, {"device": True, "fastmath": True}], ids=str)
 def test_what_is_not_honoured_is_refused(option):
     with pytest.raises(NotImplementedError, match=list(option)[-1]):
         cuda.jit(**option)
-
-
-def test_a_kernel_that_asks_for_the_cache_is_told_that_there_is_none():
-    with pytest.warns(tierup.errors.TierupWarning, match="cache=True") as said:
-        @cuda.jit(cache=True)
-        def kernel(a):
-            a[0] = 1
-    assert said[0].filename == __file__
 
 
 def test_a_changed_global_is_seen():
@@ -538,6 +530,7 @@ def test_reshape_and_views():
     np.testing.assert_array_equal(d.reshape(3, -1).copy_to_host(), np.arange(12).reshape(3, 4))
     np.testing.assert_array_equal(d.reshape((2, 6)).ravel().copy_to_host(), np.arange(12))
     np.testing.assert_array_equal(d.view(np.uint64).copy_to_host(), np.arange(12))
+    np.testing.assert_array_equal(cuda.to_device(np.asfortranarray(np.arange(12).reshape(3, 4))).ravel(order="F").copy_to_host(), np.arange(12).reshape(3, 4).ravel(order="F"))
     with pytest.raises(ValueError):
         d.reshape(5, 2)
     assert cuda.to_device(np.zeros((0, 3))).copy_to_host().shape == (0, 3)
@@ -620,3 +613,46 @@ def test_checks_leave_the_fast_way_alone():
     # IndexError is class 10 of core/src/exc.rs.
     status, types = str((10 + 1) << 32 | beyond.py_func.__code__.co_firstlineno + 3), "(float32[::1],)"
     assert status in beyond.ptx(types, 90) and status not in cuda.jit(boundscheck=False)(beyond.py_func).ptx(types, 90)
+
+
+def test_arrays_of_kernels_say_how_they_are_aligned():
+    @cuda.jit
+    def kernel(x):
+        a, b = cuda.shared.array(8, np.float32, alignment=16), cuda.local.array(4, np.int8, 8)
+        a[cuda.threadIdx.x] = cuda.threadIdx.x
+        b[0] = 1
+        x[cuda.threadIdx.x] = a[cuda.threadIdx.x] + b[0]
+
+    x = np.zeros(8, np.float32)
+    kernel[1, 8](x)
+    np.testing.assert_array_equal(x, np.arange(1, 9))
+
+    def wide(x):
+        x[0] = cuda.shared.array(4, np.float32, alignment=64)[0]
+
+    def odd(x):
+        x[0] = cuda.shared.array(4, np.float32, alignment=3)[0]
+
+    for f in (wide, odd):
+        with pytest.raises(tierup.TierupError, match="power of two up to 16"):
+            cuda.jit(f)[1, 1](x)
+
+
+@cuda.jit
+def twice(x, i):
+    x[i] = 2 * x[i]
+
+
+def test_a_kernel_calls_another_as_a_function():
+    @cuda.jit
+    def outer(x):
+        i = cuda.grid(1)
+        if i < x.shape[0]:
+            twice(x, i)
+            twice(x, i)
+
+    x = np.arange(5.0)
+    outer[1, 32](x)
+    np.testing.assert_array_equal(x, 4 * np.arange(5.0))
+    twice[1, 1](x, 3)
+    assert x[3] == 24

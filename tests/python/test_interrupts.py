@@ -20,6 +20,7 @@ LOOPS = {
     "a generator": "def g():\n    i = 0\n    while True:\n        i += 1\n        if i < 0:\n            yield i\n@njit\ndef f(n):\n    for x in g():\n        return x\n    return 0",
     "a generator that Python drives": "def g():\n    i = 0\n    while True:\n        i += 1\n        if i < 0:\n            yield i\ndef f(n):\n    return next(g())",
     "a generator expression": "def f(n):\n    return sum(i for i in range(10**15))",
+    "filters one behind the other": "def few(xs):\n    for x in xs:\n        if x < 0:\n            yield x\n@njit\ndef f(n):\n    return sum(few(few(i for i in range(10**15))))",
     "a comprehension": "def f(n):\n    return len([i for i in range(10**15) if i < n])",
     "map": "def f(n):\n    return any(map(lambda x: x < 0, range(10**15)))",
     "small array operations": "def f(n):\n    a = np.ones(3)\n    while n == 1:\n        a = a * 1.0\n    return a",

@@ -28,7 +28,8 @@ Point = namedtuple("Point", "x y")
 
 
 class Thing:
-    pass
+    def __del__(self):
+        pass
 
 
 @njit

@@ -10,7 +10,7 @@ import pytest
 
 tierup = pytest.importorskip("tierup")
 from harness.tiers import on_tier  # noqa: F401
-from tierup import njit, prange
+from tierup import jit, njit, prange
 
 pytestmark = pytest.mark.isolated
 
@@ -110,7 +110,7 @@ def test_narrow_numbers_are_wide_first(tier):
 
 def test_it_is_off_unless_asked_for(tier):
     assert njit(lambda a: a + 1)(MOST) == LEAST == njit(overflow="wrap")(lambda a: a + 1)(MOST)
-    with pytest.raises(ValueError, match="overflow must be 'wrap' or 'raise'"):
+    with pytest.raises(ValueError, match="overflow must be 'wrap', 'raise' or 'python'"):
         njit(overflow="saturate")(lambda a: a)
 
 
@@ -208,3 +208,211 @@ def test_parallel_loops_raise_what_plain_ones_do(tier):
             assert got is OverflowError or got == exact <= MOST, places
             if f is product and 0 not in values:
                 assert got is OverflowError
+
+
+# ---------------------------------------------------------------- jit: the answer of Python
+
+@jit
+def product(xs):
+    p = 1
+    for x in xs:
+        p *= x
+    return p
+
+
+@jit
+def fibonacci(n):
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2) + n**7
+
+
+@jit
+def tables(n, *more, start=1):
+    table, found, seen = np.zeros(n), [], {}
+    for i in range(n):
+        table[i] = i
+        start *= 1000
+        found.append(i)
+        seen[i] = 1
+    return start, table.sum(), found, len(seen), more
+
+
+@pytest.mark.parametrize("call", [lambda f: f([2, 3]), lambda f: f([10**10] * 9), lambda f: f((3**30, 3**30))], ids=["small", "large", "a tuple"])
+def test_jit_gives_pythons_integers(call, tier):
+    assert call(product) == call(product.py_func)
+
+
+def test_jit_runs_a_call_again_that_changed_only_what_it_made(tier):
+    assert fibonacci(12) == fibonacci.py_func(12) and fibonacci(2000 // 100) == fibonacci.py_func(20)
+    for n in (3, 30):
+        assert tables(n, 7, start=2) == tables.py_func(n, 7, start=2)
+
+
+def test_python_runs_again_what_fills_lists_of_its_own(tier):
+    @jit
+    def powers(n):
+        x, found, more = 1, [], [0]
+        for i in range(n):
+            x *= 1000
+            found.append(i)
+            more.append(x)
+        return x, found, len(more)
+
+    assert powers(3) == powers.py_func(3) and powers(30) == powers.py_func(30)
+
+
+def test_what_was_changed_by_then_is_told(tier):
+    @jit
+    def fill(a, n):
+        x = 1
+        for i in range(n):
+            a[i] = i
+            x *= 1000
+        return x
+
+    assert fill(np.zeros(5), 5) == 10**15
+    with pytest.raises(OverflowError, match="64 bits") as e:
+        fill(np.zeros(30), 30)
+    assert "cannot be taken back" in e.value.__notes__[0] and "forceobj=True" in e.value.__notes__[0]
+    # A list that a parameter brought in is somebody else's.
+    xs = [1]
+
+    @jit
+    def grow(xs, n):
+        x = 1
+        for i in range(n):
+            xs += [i]
+            x *= 1000
+        return x
+
+    with pytest.raises(OverflowError, match="64 bits"):
+        grow(xs, 30)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_integers_of_numpys_wrap_in_jit_as_in_numpy(tier):
+    def powers(a):
+        s = a[0]
+        for x in a:
+            s = s * x + x
+        return s
+
+    for dtype in (np.uint64, np.int64):
+        a = np.full(100, 7, dtype)
+        assert jit(powers)(a) == powers(a)
+
+
+def test_jit_wraps_where_it_is_told_to(tier):
+    assert jit(overflow="wrap")(lambda a: a + 1)(MOST) == LEAST
+    with pytest.raises(OverflowError):
+        jit(overflow="raise")(lambda a: a + 1)(MOST)
+    assert jit(lambda a: a + 1)(MOST) == MOST + 1
+
+
+def test_an_overflow_that_the_program_raises_is_its_own(tier):
+    calls = []
+
+    def raises(n):
+        raise OverflowError("the sum of integers does not fit in 64 bits, says the program")
+
+    with pytest.raises(OverflowError, match="says the program"):
+        jit(raises)(1)
+    assert not calls
+
+
+def test_no_handler_of_the_program_is_for_it(tier):
+    @jit
+    def work(n):
+        s, caught = 1, 0
+        for i in range(n):
+            try:
+                s *= 1000
+            except Exception:
+                caught += 1
+        return s, caught
+
+    assert work(3) == (10**9, 0) and work(30) == (10**90, 0)
+
+    @jit
+    def writes(a, n):
+        s = 1
+        for i in range(n):
+            try:
+                a[i] = i
+                s *= 1000
+            except (OverflowError, ArithmeticError):
+                a[0] = -1
+        return s
+
+    a = np.zeros(30)
+    with pytest.raises(OverflowError, match="64 bits"):
+        writes(a, 30)
+    assert a[0] == 0
+
+
+def test_ints_past_63_bits_are_not_taken_for_numpys(tier):
+    @jit
+    def double(x):
+        return x * 2
+
+    for x in (2**62 - 1, 2**63, 2**64 - 1, 2**64):
+        assert double(x) == 2 * x and type(double(x)) is int
+    assert double(np.uint64(3)) == 6 and double(2**63) == 2**64
+
+
+def test_ints_of_any_size_are_arguments_of_jit(tier):
+    @jit
+    def shifted(n, xs):
+        return (n << 3) + len(xs)
+
+    assert shifted(2**70, [1]) == 2**73 + 1 and shifted(3, [2**70, 1]) == 26 and shifted(3, [1, 2]) == 26
+    with pytest.raises(OverflowError, match="64 bits"):
+        njit(shifted.py_func)(2**70, [1])
+
+
+class Counter:
+    def __init__(self):
+        self.asked = 0
+
+    def __add__(self, other):
+        self.asked += 1
+        return self.asked + other
+
+
+def test_what_code_of_the_program_did_is_not_done_twice(tier):
+    @jit
+    def work(counter, n):
+        x = 1
+        for i in range(n):
+            x = x * 1000 + (counter + 1)
+        return x
+
+    assert work(Counter(), 3) == work.py_func(Counter(), 3)
+    with pytest.raises(OverflowError, match="64 bits"):
+        work(Counter(), 30)
+
+    def abs(a):
+        a[0] += 1
+        return 1
+
+    @jit
+    def named(a, n):
+        x = 1
+        for i in range(n):
+            x = x * 1000 + abs(a)
+        return x
+
+    with pytest.raises(OverflowError, match="64 bits"):
+        named(np.zeros(1), 30)
+
+
+def test_a_generator_raises_overflowerror(tier):
+    @jit
+    def powers(n):
+        x = 1
+        for i in range(n):
+            x *= 1000
+            yield x
+
+    with pytest.raises(OverflowError, match="64 bits") as e:
+        list(powers(30))
+    assert "cannot be taken back" in e.value.__notes__[0]

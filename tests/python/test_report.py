@@ -62,6 +62,50 @@ def test_facts_of_an_explanation():
     assert repr(e) == text
 
 
+def test_why_a_generator_keeps_its_frame():
+    @tierup.njit
+    def squares(a):
+        for x in a:
+            yield x * x
+
+    @tierup.njit
+    def nested(n):
+        yield n
+        if n > 0:
+            for x in nested(n - 1):
+                yield x
+
+    def explained(f, *args):
+        f = tierup.njit(f)
+        f(*args)
+        (o,) = f.explain().overloads
+        return f.__code__.co_firstlineno, [(line, why) for _, line, why in o["facts"]["streams"]], str(f.explain())
+
+    def vanishes(a):
+        return sum(y + 1.0 for y in squares(a))
+
+    def returned(a):
+        return squares(a)
+
+    def recursive(n):
+        return sum(nested(n))
+
+    def chosen(a, c):
+        g = squares(a)
+        if c:
+            g = squares(a + 1.0)
+        return sum(g)
+    a = np.arange(3.0)
+    first, found, text = explained(vanishes, a)
+    assert found == [] and "fusion-boundary" not in text
+    first, found, text = explained(returned, a)
+    assert found == [(first + 1, "it is returned")] and f"fusion-boundary: line {first + 1}: a generator keeps its frame: it is returned" in text
+    first, found, text = explained(recursive, 3)
+    assert "`nested` is too large to be copied here, or calls itself" in [why for _, why in found]
+    first, found, text = explained(chosen, a, True)
+    assert (first + 1, "it may be another one where it is used") in found
+
+
 @needs_llvm
 def test_what_is_vectorised_and_why_not():
     loops = {line: text for (_, line), (text, _) in called().overloads[0]["loops"].items()}

@@ -31,6 +31,24 @@ def test_elements_say_the_type():
     assert repr(xs) == "ListType[float64]([2.5])"
 
 
+def test_lists_are_joined_and_repeated_into_typed_lists():
+    xs, empty = List([1, 2]), List()
+    for got, want in (
+        (xs + [3], [1, 2, 3]), ([0] + xs, [0, 1, 2]), (xs + xs, [1, 2, 1, 2]), (xs + empty, [1, 2]), (empty + [1.5], [1.5]), (xs * 2, [1, 2, 1, 2]), (2 * xs, [1, 2, 1, 2]), (xs * 0, []), (xs * -1, []),
+    ):  # fmt: skip
+        assert isinstance(got, List) and list(got) == want
+    assert list(xs) == [1, 2]
+    same = xs
+    xs *= 2
+    xs += [7]
+    assert same is xs and list(xs) == [1, 2, 1, 2, 7]
+    for wrong in (lambda: xs + (1,), lambda: (1,) + xs, lambda: xs * 1.0):
+        with pytest.raises(TypeError):
+            wrong()
+    with pytest.raises(tierup.TypingError):
+        xs + ["a"]
+
+
 def test_what_a_list_is_made_of():
     assert list(List("abc")) == ["a", "b", "c"] and list(List(range(3))) == [0, 1, 2] and list(List(i * i for i in range(3))) == [0, 1, 4]
     assert list(List(np.arange(3.0))) == [0.0, 1.0, 2.0] and list(List(np.array(7))) == [7] and list(List({1: 2})) == [1]

@@ -239,8 +239,6 @@ def test_what_cannot_be_compiled_says_so(tier):
         at_module(np.longdouble(1), 2)
     with pytest.raises(tierup.TypingError, match="returns a number"):
         vectorize(lambda x: "text")(1.0)
-    with pytest.raises(tierup.TierupError, match="vectorize.*cuda"):
-        vectorize(["f8(f8)"], target="cuda")
     with pytest.raises(ValueError, match="targets cpu, parallel, cuda"):
         vectorize(["f8(f8)"], target="tpu")
     with pytest.raises(TypeError, match="positional parameters only"):

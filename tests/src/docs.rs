@@ -344,6 +344,11 @@ fn grid_spelling(op: GridOp) -> String {
         GridShape::Warp => format!("{m} m"),
         GridShape::Shuffle => format!("{m}.T m, a, n → T"),
         GridShape::Vote => format!("{m} m, c → i32"),
+        GridShape::Match => format!("{m}.T m, a → i32"),
+        GridShape::Count => format!("{m} c → i32"),
+        GridShape::Now => format!("{m} → i32"),
+        GridShape::Pause => format!("{m} n"),
+        GridShape::Grid => format!("{m} p"),
     }
 }
 

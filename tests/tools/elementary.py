@@ -6,6 +6,8 @@ Each is the polynomial through the Chebyshev nodes of an interval, which is with
 rounded. The function that is approximated is what is left when the leading terms, which the definitions add exactly, are taken away.
 """
 
+import struct
+
 import mpmath as mp
 
 mp.mp.dps = 60
@@ -47,6 +49,20 @@ def parts(name, what, x, bits=None):
     third = float(x - first - mp.mpf(second))
     print(f"/// {what}, in three parts.")
     print(f"pub const {name}: [f64; 3] = [{float(first)!r}, {second!r}, {third!r}];")
+
+
+def single(x):
+    return struct.unpack("<f", struct.pack("<f", float(x)))[0]
+
+
+def single_parts(name, what, x, count, bits=24):
+    """A number as the sum of float32 numbers, the first with so many bits."""
+    with mp.workprec(bits):
+        out = [float(+x)]
+    while len(out) < count:
+        out.append(single(x - sum(map(mp.mpf, out))))
+    print(f"/// {what}, in parts for float32.")
+    print(f"pub const {name}: [f64; {count}] = {out!r};")
 
 
 def terms(name, what, values):
@@ -131,6 +147,29 @@ def main():
     terms("STIRLING", "Stirling's series of log Γ by 1 / x², times 1 / x", [mp.bernoulli(2 * k) / (2 * k * (2 * k - 1)) for k in range(1, 11)])
     terms("LOG_GAMMA_1", "log Γ(1 + x) / x for |x| up to 1/8", [-mp.euler] + [(-1) ** k * mp.zeta(k) / k for k in range(2, 20)])
     terms("LOG_GAMMA_2", "log Γ(2 + x) / x for |x| up to 1/8", [1 - mp.euler] + [(-1) ** k * (mp.zeta(k) - 1) / k for k in range(2, 17)])
+    singles(half)
+
+
+def singles(half):
+    """Of the functions that float32 has for its own."""
+    single_parts("LN2_SINGLE", "log 2, the first with 15 bits", mp.log(2), 2, 15)
+    single_parts("LN_2_SINGLE", "log 2", mp.log(2), 2)
+    single_parts("LOG2_E_SINGLE", "1 / log 2", 1 / mp.log(2), 2)
+    single_parts("LOG10_E_SINGLE", "1 / log 10", 1 / mp.log(10), 2)
+    single_parts("LOG10_2_SINGLE", "log 2 / log 10, the first with 15 bits", mp.log(2) / mp.log(10), 2, 15)
+    single_parts("HALF_PI_SINGLE", "π/2", mp.pi / 2, 3)
+    print("/// 2 / π.")
+    print(f"pub const TWO_OVER_PI_SINGLE: f64 = {float(2 / mp.pi)!r};")
+    show("EXP_SINGLE", "(exp x - 1 - x) / x² for |x| below half of log 2, for float32", near_zero(lambda x: (mp.expm1(x) - x) / x**2, [1 / mp.factorial(k + 2) for k in range(8)]), -half, half, 6)
+    near_half = mp.mpf("0.5001")
+    show("EXP2_REST_SINGLE", "(2^x - 1 - x log 2) / x² for |x| up to ½, for float32", near_zero(lambda x: (mp.mpf(2) ** x - 1 - x * mp.log(2)) / x**2, [mp.log(2) ** (k + 2) / mp.factorial(k + 2) for k in range(8)]), -near_half, near_half, 5)
+    third = mp.mpf("0.33334")
+    for name, what, base in (("LOG_SINGLE", "log(1 + x)", 1), ("LOG2_REST_SINGLE", "log2(1 + x)", mp.log(2)), ("LOG10_REST_SINGLE", "log10(1 + x)", mp.log(10))):
+        rest = near_zero(lambda x: (mp.log1p(x) - x) / x**2 / base, [(-1) ** (k + 1) / mp.mpf(k + 2) / base for k in range(8)])
+        show(name, f"{what} less its first term, / x² for |x| up to 1/3, for float32", rest, -third, third, 9)
+    quarter = (mp.pi / 4 * mp.mpf("1.0001")) ** 2
+    show("SIN_SINGLE", "(sin x - x) / x³ by x² for |x| below π/4, for float32", near_zero(sqrt_of(lambda x: (mp.sin(x) - x) / x**3), [(-1) ** (k + 1) / mp.factorial(2 * k + 3) for k in range(8)]), 0, quarter, 3)
+    show("COS_SINGLE", "(cos x - 1 + x²/2) / x⁴ by x² for |x| below π/4, for float32", near_zero(sqrt_of(lambda x: (mp.cos(x) - 1 + x**2 / 2) / x**4), [(-1) ** k / mp.factorial(2 * k + 4) for k in range(8)]), 0, quarter, 3)
 
 
 if __name__ == "__main__":

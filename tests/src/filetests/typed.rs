@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use tierup_core::diag::Diagnostic;
-use tierup_core::emit::cx::Options;
+use tierup_core::emit::cx::{Options, Overflow};
 use tierup_core::emit::platform;
 use tierup_core::emit::wrapper::make_wrapper;
 use tierup_core::infer::state::Session;
@@ -58,7 +58,7 @@ pub(super) fn run(
     for (line, call) in case.facts("args") {
         asked = true;
         let (func, args) = called(&program, line, call)?;
-        let mut session = Session::new(&host, options.overflow_checks);
+        let mut session = Session::new(&host, options.overflow);
         let header = func.lines.header;
         let root = session.infer_root(func.id, args).map_err(|d| fault(&program, &d))?;
         if matches!(level, Level::Infer | Level::Step(_)) {
@@ -115,7 +115,7 @@ pub(super) fn notes(case: &Case, program: &Program) -> Result<Vec<Fault>, Fault>
     let mut out = vec![];
     for (line, call) in case.facts("args") {
         let (func, args) = called(program, line, call)?;
-        let mut session = Session::new(&host, options.overflow_checks);
+        let mut session = Session::new(&host, options.overflow);
         let root = session.infer_root(func.id, args).map_err(|d| fault(program, &d))?;
         let notes = lower::parallel_notes(&session, root, options).map_err(|d| fault(program, &d))?;
         for n in notes {
@@ -167,7 +167,7 @@ fn options(case: &Case) -> Result<Options, Fault> {
     for (line, text) in case.facts("options") {
         for word in text.split_whitespace() {
             match word {
-                "overflow_checks" => options.overflow_checks = true,
+                "overflow_checks" => options.overflow = Overflow::Raise,
                 "numpy_errors" => options.numpy_errors = true,
                 "no_boundscheck" => options.boundscheck = false,
                 _ => return Err((line, format!("unknown option {word:?}"))),
@@ -259,7 +259,7 @@ mod tests {
             let params = registry::get(*id).map_or(0, |f| f.params.names.len());
             for ty in types {
                 let args = vec![parse::parse(ty).expect("a type"); params];
-                let mut session = Session::new(&host, true);
+                let mut session = Session::new(&host, Overflow::Raise);
                 let Ok(root) = session.infer_root(*id, args) else { continue };
                 for step in 0..=STEPS.len() {
                     let mut program = Program::new(vec![]).expect("nothing is wrong with nothing");

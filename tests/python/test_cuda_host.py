@@ -1,0 +1,464 @@
+"""What the host has of `tierup.cuda` beside kernels: how they are built, ufuncs, reductions, random states, memory that host and device share, streams, devices."""
+
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from harness.build import needs_llvm
+from harness.processes import HANG
+from test_ptx import PTXAS
+
+tierup = pytest.importorskip("tierup")
+from tierup import cuda, float64, guvectorize, int64, vectorize  # noqa: E402
+from tierup.cuda import random as states  # noqa: E402
+
+SIMULATED = cuda.is_simulated()
+
+
+def scale(x, a):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        x[i] = x[i] * a
+
+
+# ---------------------------------------------------------------- the first launch of a process
+
+
+@pytest.mark.parametrize("before", ["", "cuda.is_simulated()", "cuda.is_available(); cuda.is_simulated(); cuda.select_device(0)"])
+def test_the_first_launch_copies_arrays_of_the_host_whatever_was_asked_before(before):
+    program = f"""
+import numpy as np
+from tierup import cuda
+from tierup.cuda import _kernel
+copied, plain = [], _kernel.to_device
+_kernel.to_device = lambda value, *more, **named: copied.append(value) or plain(value, *more, **named)
+{before}
+@cuda.jit
+def kernel(x):
+    x[cuda.grid(1)] = 1.0
+x = np.zeros(32)
+kernel[1, 32](x)
+assert len(copied) == 1 and copied[0] is x and x.all(), copied
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+# ---------------------------------------------------------------- how kernels are built
+
+
+@pytest.mark.parametrize("options", [{"max_registers": 32}, {"launch_bounds": 256}, {"launch_bounds": (256, 2)}, {"lineinfo": True}, {"debug": True}, {"opt": False}, {"cache": True}], ids=str)
+def test_kernels_of_every_build_give_the_same(options):
+    kernel, x = cuda.jit(**options)(scale), np.arange(100.0)
+    kernel[1, 128](x, 2.0)
+    np.testing.assert_array_equal(x, 2 * np.arange(100.0))
+    assert kernel.targetoptions == options
+
+
+@needs_llvm
+@pytest.mark.skipif(PTXAS is None, reason="ptxas is not installed (requirements/gpu.txt)")
+@pytest.mark.parametrize("options, directive", [({"launch_bounds": 256}, ".maxntid 256\n{"), ({"launch_bounds": (512, 2)}, ".maxntid 512\n.minnctapersm 2\n{"), ({"lineinfo": True}, ".loc\t"), ({"debug": True}, ".loc\t"), ({"opt": False}, ".visible .entry")])
+def test_what_a_build_says_stands_in_the_ptx(options, directive, tmp_path):
+    text = cuda.jit(**options)(scale).ptx("(float64[::1], float64)", 90)
+    assert directive in text, text
+    if ".loc" in directive:
+        assert __file__ in text
+    (tmp_path / "kernel.ptx").write_text(text)
+    done = subprocess.run([PTXAS, "-arch=sm_90", "-o", str(tmp_path / "kernel.cubin"), str(tmp_path / "kernel.ptx")], capture_output=True, text=True, timeout=HANG)
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}\n{text}"
+
+
+@pytest.mark.parametrize("options, error", [({"launch_bounds": 2000}, ValueError), ({"launch_bounds": (128, 2, 4)}, NotImplementedError), ({"max_registers": 1000}, ValueError), ({"link": ["a.ptx"]}, NotImplementedError)], ids=str)
+def test_builds_that_make_no_sense(options, error):
+    with pytest.raises(error):
+        cuda.jit(**options)(scale)
+
+
+@needs_llvm
+def test_signatures_as_types_and_what_is_compiled():
+    kernel = cuda.jit((float64[::1], float64))(scale)
+    assert [len(types) for types in kernel.signatures] == [2] == [len(types) for types in kernel.overloads]
+    overload = kernel.overloads[float64[::1], float64]
+    assert kernel.inspect_asm((float64[::1], float64)) == list(kernel.inspect_asm().values())[0]
+    with pytest.raises(KeyError):
+        kernel.overloads[(int64,)]
+    assert overload.max_cooperative_grid_blocks(128) >= 1
+    assert overload.regs_per_thread >= (0 if SIMULATED else 1) and kernel.get_const_mem_size()
+    x = np.ones(4)
+    cuda.jit([(float64[::1], float64), (int64[::1], int64)])(scale).specialize(x, 2.0)[1, 4](x, 2.0)
+    assert (x == 2).all()
+
+
+@needs_llvm
+@pytest.mark.skipif(SIMULATED, reason="the simulator keeps nothing")
+def test_machine_code_is_kept_on_disk(tmp_path):
+    (tmp_path / "program.py").write_text("import numpy as np\nfrom tierup import cuda\n@cuda.jit\ndef kernel(x):\n    x[cuda.grid(1)] *= 3\nx = np.ones(4)\nkernel[1, 4](x)\nassert (x == 3).all()\n")
+    for _ in range(2):
+        done = subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True, text=True, timeout=HANG, env={**os.environ, "TIERUP_CACHE": "1", "TIERUP_CACHE_DIR": str(tmp_path / "cache")})
+        assert done.returncode == 0, done.stderr
+    listed = subprocess.run([sys.executable, "-m", "tierup", "cache", "list"], capture_output=True, text=True, timeout=HANG, env={**os.environ, "TIERUP_CACHE_DIR": str(tmp_path / "cache")}).stdout
+    assert listed.count("kernel (kernel)") == 1, listed
+
+
+# ---------------------------------------------------------------- ufuncs
+
+
+@vectorize(["float32(float32, float32)", "float64(float64, float64)"], target="cuda")
+def weighed(a, b):
+    return a * b + 1
+
+
+def test_a_ufunc_of_the_device():
+    a, b = np.arange(12.0).reshape(3, 4), np.arange(4.0)
+    np.testing.assert_array_equal(weighed(a, b), a * b + 1)
+    np.testing.assert_array_equal(weighed(a, 2), 2 * a + 1)
+    np.testing.assert_array_equal(weighed(a[:, :1], b), a[:, :1] * b + 1)
+    np.testing.assert_array_equal(weighed(a.T, a.T), a.T**2 + 1)
+    assert weighed(a.astype(np.float32), np.float32(2)).dtype == np.float32 and weighed(a.astype(np.int16), 1.5).dtype == np.float64
+    assert weighed(3.0, 4.0) == 13 and weighed.types == ["ff->f", "dd->d"]
+    assert weighed(np.zeros((0, 3)), 1.0).shape == (0, 3)
+    with pytest.raises(TypeError, match="no loop"):
+        weighed(a.astype(complex), 1)
+    with pytest.raises(TypeError):
+        weighed(a)
+
+
+def test_a_ufunc_leaves_arrays_of_the_device_there():
+    a = np.arange(10.0)
+    d, out = cuda.to_device(a), cuda.device_array(10)
+    got = weighed(d, a)
+    assert isinstance(got, cuda.DeviceNDArray)
+    np.testing.assert_array_equal(got.copy_to_host(), a * a + 1)
+    assert weighed(d[::-1], 2.0, out=out) is out
+    np.testing.assert_array_equal(out.copy_to_host(), 2 * a[::-1] + 1)
+    host = np.zeros(10)
+    assert weighed(a, 3.0, out=host) is host
+    np.testing.assert_array_equal(host, 3 * a + 1)
+    with pytest.raises(ValueError, match="out has"):
+        weighed(a, 3.0, out=np.zeros(9))
+
+
+def test_a_ufunc_without_signatures_and_its_reduction():
+    @vectorize(target="cuda")
+    def larger(a, b):
+        return a if a > b else b
+
+    a = np.random.default_rng(0).random(5000)
+    np.testing.assert_array_equal(larger(a, 0.5), np.maximum(a, 0.5))
+    np.testing.assert_array_equal(larger(np.arange(5), 2), np.maximum(np.arange(5), 2))
+    assert larger.reduce(a) == a.max()
+    with pytest.raises(NotImplementedError, match="identity"):
+        vectorize(target="cuda", identity=0)(lambda a, b: a + b)
+
+
+@guvectorize(["void(float64[:, :], float64[:, :], float64[:, :])"], "(m,n),(n,p)->(m,p)", target="cuda")
+def products(a, b, c):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[k, j]
+            c[i, j] = s
+
+
+def test_a_generalised_ufunc_of_the_device():
+    rng = np.random.default_rng(1)
+    a, b = rng.random((5, 3, 4)), rng.random((5, 4, 2))
+    np.testing.assert_allclose(products(a, b), a @ b)
+    np.testing.assert_allclose(products(a, b[0]), a @ b[0])
+    np.testing.assert_allclose(products(a[0], b[0]), a[0] @ b[0])
+    np.testing.assert_allclose(products(a.astype(np.float32), b), a.astype(np.float32) @ b, rtol=1e-6)
+    got = products(cuda.to_device(a), cuda.to_device(b))
+    assert isinstance(got, cuda.DeviceNDArray)
+    np.testing.assert_allclose(got.copy_to_host(), a @ b)
+    out = np.zeros((5, 3, 2))
+    assert products(a, b, out=out) is out
+    with pytest.raises(ValueError, match="dimension"):
+        products(a, a)
+
+
+def test_numbers_and_results_without_dimensions():
+    @guvectorize(["void(float64[:], float64, float64[:])"], "(n),()->()", target="cuda")
+    def total(a, start, out):
+        s = start
+        for x in a:
+            s += x
+        out[0] = s
+
+    a = np.arange(12.0).reshape(3, 4)
+    np.testing.assert_array_equal(total(a, 1.0), a.sum(1) + 1)
+    np.testing.assert_array_equal(total(a, np.arange(3.0)), a.sum(1) + np.arange(3.0))
+    assert total(a[0], 1.0) == 7
+
+    @guvectorize("(n)->(n)", target="cuda")
+    def doubled(a, out):
+        for i in range(a.shape[0]):
+            out[i] = 2 * a[i]
+
+    out = np.zeros((3, 4))
+    doubled(a, out)
+    np.testing.assert_array_equal(out, 2 * a)
+    with pytest.raises(TypeError, match="pass the arrays"):
+        doubled(a)
+
+
+# ---------------------------------------------------------------- reductions, random numbers
+
+
+@pytest.mark.parametrize("n", [1, 7, 255, 256, 257, 5000, 300_000])
+def test_reductions(n):
+    total, most = cuda.reduce(lambda a, b: a + b), cuda.Reduce(lambda a, b: max(a, b))
+    x = np.random.default_rng(n).integers(-1000, 1000, n)
+    assert total(x) == x.sum() and total(x, init=5) == x.sum() + 5 and most(x, init=x[0]) == x.max()
+    assert total(cuda.to_device(x), size=(n + 1) // 2) == x[:(n + 1) // 2].sum()
+    res = cuda.to_device(np.zeros(3, np.int64))
+    assert total(x, res=res) is None and res.copy_to_host().tolist() == [x.sum(), 0, 0]
+
+
+def test_reductions_of_nothing_and_of_too_much():
+    total = cuda.reduce(lambda a, b: a + b)
+    assert total(np.zeros(0), init=3) == 3
+    with pytest.raises(TypeError):
+        total(np.zeros((2, 2)))
+    with pytest.raises(ValueError):
+        total(np.zeros(3), size=4)
+
+
+def reference(seed, n, count):
+    """xoroshiro128+ with SplitMix64 and jumps, in Python's integers."""
+    mask = 2**64 - 1
+    rotated = lambda x, k: (x << k | x >> 64 - k) & mask  # noqa: E731
+
+    def step(s):
+        result = (s[0] + s[1]) & mask
+        s1 = s[0] ^ s[1]
+        return result, (rotated(s[0], 55) ^ s1 ^ s1 << 14 & mask, rotated(s1, 36))
+
+    def jumped(s):
+        a = b = 0
+        for word in (0xBEAC0467EBA5FACB, 0xD86B048B86AA9922):
+            for k in range(64):
+                if word >> k & 1:
+                    a, b = a ^ s[0], b ^ s[1]
+                s = step(s)[1]
+        return a, b
+
+    z = (seed + 0x9E3779B97F4A7C15) & mask
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & mask
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & mask
+    z ^= z >> 31
+    s, out = (z, z), []
+    for _ in range(n):
+        mine, row = s, []
+        for _ in range(count):
+            got, mine = step(mine)
+            row.append(got)
+        out.append(row)
+        s = jumped(s)
+    return np.array(out, np.uint64)
+
+
+@cuda.jit
+def draw(s, bits, narrow, wide):
+    i = cuda.grid(1)
+    if i < s.shape[0]:
+        bits[i] = states.xoroshiro128p_next(s, i)
+        narrow[i] = states.xoroshiro128p_uniform_float32(s, i)
+        wide[i] = states.xoroshiro128p_uniform_float64(s, i)
+
+
+def test_random_numbers_are_those_of_the_algorithm():
+    s = states.create_xoroshiro128p_states(40, seed=12345)
+    bits, narrow, wide = np.zeros(40, np.uint64), np.zeros(40, np.float32), np.zeros(40)
+    draw[2, 32](s, bits, narrow, wide)
+    want = reference(12345, 40, 3)
+    np.testing.assert_array_equal(bits, want[:, 0])
+    np.testing.assert_array_equal(narrow, ((want[:, 1] >> np.uint64(11)) / 2.0**53).astype(np.float32))
+    np.testing.assert_array_equal(wide, (want[:, 2] >> np.uint64(11)) / 2.0**53)
+    later = states.create_xoroshiro128p_states(3, seed=12345, subsequence_start=37)
+    again = np.zeros(3, np.uint64)
+    draw[1, 32](later, again, np.zeros(3, np.float32), np.zeros(3))
+    np.testing.assert_array_equal(again, want[37:, 0])
+
+
+@cuda.jit
+def normal(s, narrow, wide):
+    i = cuda.grid(1)
+    for k in range(narrow.shape[1]):
+        narrow[i, k] = states.xoroshiro128p_normal_float32(s, i)
+        wide[i, k] = states.xoroshiro128p_normal_float64(s, i)
+
+
+def test_normal_numbers_are_normal():
+    s, narrow, wide = states.create_xoroshiro128p_states(64, seed=1), np.zeros((64, 300), np.float32), np.zeros((64, 300))
+    normal[2, 32](s, narrow, wide)
+    for x in (narrow, wide):
+        assert abs(x.mean()) < 0.03 and abs(x.std() - 1) < 0.03 and abs((x**3).mean()) < 0.1
+
+
+# ---------------------------------------------------------------- memory
+
+
+@pytest.mark.parametrize("make", [cuda.pinned_array, cuda.mapped_array, cuda.managed_array])
+def test_arrays_in_memory_of_both(make):
+    x = make((3, 5), np.float32)
+    assert isinstance(x, np.ndarray) and x.flags.c_contiguous and x.dtype == np.float32
+    x[:] = np.arange(15).reshape(3, 5)
+    assert make(4, order="F").shape == (4,) and make((2, 3), order="F").flags.f_contiguous
+    with pytest.raises(ValueError):
+        make(3, order="X")
+    with pytest.raises(NotImplementedError):
+        make((2, 3), strides=(8, 80))
+    flat = x.reshape(-1)
+    kernel = cuda.jit(scale)
+    kernel[1, 32](flat, np.float32(2))
+    cuda.synchronize()
+    np.testing.assert_array_equal(x, 2 * np.arange(15, dtype=np.float32).reshape(3, 5))
+    assert cuda.is_cuda_array(x) == (make is not cuda.pinned_array)
+
+
+def test_arrays_are_like_others():
+    a = np.asfortranarray(np.zeros((3, 4), np.int16))
+    for like in (cuda.pinned_array_like, cuda.mapped_array_like):
+        x = like(a)
+        assert (x.shape, x.dtype, x.strides) == (a.shape, a.dtype, a.strides)
+
+
+def test_arrays_of_numpy_are_pinned_and_mapped_for_a_while():
+    a, b = np.arange(1000.0), np.ones(500)
+    with cuda.pinned(a, b):
+        d = cuda.to_device(a)
+        np.testing.assert_array_equal(d.copy_to_host(), a)
+    with cuda.mapped(a) as d:
+        cuda.jit(scale)[4, 256](d, 3.0)
+    np.testing.assert_array_equal(a, 3 * np.arange(1000.0))
+    with cuda.mapped(a, b) as (d, e):
+        assert d.shape == (1000,) and e.shape == (500,)
+    with pytest.raises(ValueError, match="gaps"), cuda.pinned(a[::2]):
+        pass
+
+
+# ---------------------------------------------------------------- streams, devices
+
+
+@pytest.mark.parametrize("stream", [cuda.default_stream, cuda.legacy_default_stream, cuda.per_thread_default_stream, cuda.stream])
+def test_every_kind_of_stream(stream):
+    s, kernel = stream(), cuda.jit(scale)
+    x = cuda.to_device(np.ones(100), stream=s)
+    kernel[1, 128, s](x, 2.0)
+    s.synchronize()
+    np.testing.assert_array_equal(x.copy_to_host(stream=s), np.full(100, 2.0))
+
+
+def test_the_devices_there_are():
+    assert len(cuda.gpus) == 1 == len(list(cuda.list_devices())) and cuda.gpus[0] is cuda.get_current_device() is cuda.gpus.current
+    assert cuda.select_device(0).get_memory_info() == cuda.current_context().get_memory_info()
+    with cuda.gpus[0]:
+        assert cuda.device_array(3).shape == (3,)
+    with pytest.raises(NotImplementedError):
+        cuda.select_device(1)
+    cuda.close()
+
+
+def test_doubles_of_mathematics_in_ufuncs():
+    @vectorize(["float64(float64)"], target="cuda")
+    def f(x):
+        return math.exp(-x) + math.sqrt(x)
+
+    x = np.linspace(0, 3, 50)
+    np.testing.assert_allclose(f(x), np.exp(-x) + np.sqrt(x), rtol=1e-15)
+
+
+# ---------------------------------------------------------------- constants
+
+
+TABLE, GRID = np.arange(4.0), np.arange(6, dtype=np.int32).reshape(2, 3)
+
+
+@cuda.jit(device=True)
+def looked_up(k):
+    table = cuda.const.array_like(TABLE)
+    return table[k % table.shape[0]]
+
+
+@cuda.jit
+def with_constants(x):
+    i, grid = cuda.grid(1), cuda.const.array_like(GRID)
+    if i < x.shape[0]:
+        x[i] = looked_up(i) + grid[1, i % 3]
+
+
+def test_global_arrays_as_constants():
+    x = np.zeros(8)
+    with_constants[1, 32](x)
+    want = np.arange(8) % 4 + 3.0 + np.arange(8) % 3
+    np.testing.assert_array_equal(x, want)
+    # What was in them when the kernel was compiled.
+    GRID[1] += 100
+    try:
+        with_constants[1, 32](x)
+        np.testing.assert_array_equal(x, want)
+    finally:
+        GRID[1] -= 100
+
+
+def test_arrays_of_enclosing_functions_as_constants():
+    def make(table):
+        @cuda.jit
+        def kernel(x):
+            x[cuda.grid(1)] = cuda.const.array_like(table)[cuda.grid(1)]
+
+        return kernel
+
+    for table in (np.arange(4.0), np.asfortranarray([[1.0, 2.0], [3.0, 4.0]])[:, 0].copy() ** 2):
+        x = np.zeros(table.size)
+        make(table)[1, table.size](x)
+        np.testing.assert_array_equal(x, table)
+
+
+def test_constants_are_not_written_and_no_arguments():
+    def writes(x):
+        cuda.const.array_like(TABLE)[0] = 1
+
+    def argument(x):
+        x[0] = cuda.const.array_like(x)[0]
+
+    with pytest.raises(ValueError):
+        cuda.jit(writes)[1, 1](np.zeros(1))
+    with pytest.raises(tierup.TierupError, match="takes a global array"):
+        cuda.jit(argument)[1, 1](np.zeros(1))
+
+
+@needs_llvm
+@pytest.mark.skipif(PTXAS is None, reason="ptxas is not installed (requirements/gpu.txt)")
+def test_ptxas_takes_constants(tmp_path):
+    text = with_constants.ptx("(float64[::1],)", 90)
+    # The array's address and length, where failures go, two constants.
+    assert text[text.index(".entry"):text.index(")")].count(".param") == 5
+    (tmp_path / "kernel.ptx").write_text(text)
+    done = subprocess.run([PTXAS, "-arch=sm_90", "-o", str(tmp_path / "kernel.cubin"), str(tmp_path / "kernel.ptx")], capture_output=True, text=True, timeout=HANG)
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}\n{text}"
+
+
+# ---------------------------------------------------------------- arrays of other libraries
+
+
+class Foreign:
+    """What other libraries give."""
+
+    def __init__(self, array, **more):
+        self.array, self.__cuda_array_interface__ = array, {**array.__cuda_array_interface__, **more}
+
+
+def test_arrays_of_other_libraries_are_taken_as_they_are():
+    kernel, d, other = cuda.jit(scale), cuda.to_device(np.arange(12.0)), cuda.stream()
+    for stream in (None, 1, 2, other.handle or 1):
+        kernel[1, 32](Foreign(d[::2], stream=stream), 2.0)
+    np.testing.assert_array_equal(d.copy_to_host(), np.where(np.arange(12) % 2, 1, 16) * np.arange(12.0))
+    for wrong, error in [({"mask": d}, NotImplementedError), ({"typestr": ">f8"}, TypeError), ({"strides": (8, 8)}, ValueError), ({"data": None}, TypeError)]:
+        with pytest.raises(error):
+            kernel[1, 32](Foreign(d, **wrong), 2.0)
