@@ -124,6 +124,8 @@ pub(crate) fn is_numeric_variant(t: Type) -> bool {
         match *t {
             Kind::Array(_) => true,
             Kind::Method(_, of) | Kind::Iter(IterType::Array(of)) => numeric(of),
+            // A method that the program has overloads of.
+            Kind::Function(ref f) if f.bound => f.captures.first().is_some_and(|of| numeric(*of)),
             _ => t.is_number(),
         }
     }
