@@ -401,7 +401,11 @@ fn copy_turns(f: &mut Func, loops: &[Vec<Block>]) -> Vec<Copied> {
         };
         for new in own.keys() {
             let Some(t) = f.terminator(*new) else { continue };
-            f.insts[t.index()].data.map_targets(target);
+            // What stands behind a switch was copied with it, and leads on: a switch passes no arguments, so
+            // each needs blocks of its own there.
+            if !matches!(f.insts[t.index()].data, InstData::Switch { .. }) {
+                f.insts[t.index()].data.map_targets(target);
+            }
         }
         copies.push(copied);
     }
@@ -455,5 +459,23 @@ block6:\n v14 = icmp_slt.i64 v11, v1\n brif v14, block1(v11), block8\nblock8:\n 
                 "level {level} of\n{text}"
             );
         }
+    }
+    #[test]
+    fn what_leaves_a_nest_by_a_switch_reads_the_value_of_its_own_copy() {
+        let offset = offset!(ThreadCtx.interrupt);
+        let text = format!("func @f(ptr, i64) -> i64 {{\nblock0(v0: ptr, v1: i64):\n v2 = const.i64 0\n v3 = const.i64 1\n v4 = const.i32 0\n jump block1(v2)
+block1(v5: i64):\n jump block2(v2)\nblock2(v6: i64):\n v7 = iadd.i64 v6, v3\n v8 = load.i32 volatile v0+{offset}\n v9 = icmp_ne.i32 v8, v4\n brif v9, cold block5, block3
+block5 cold:\n call_helper @poll_interrupt(v0)\n jump block3\nblock3:\n switch v7, [block6, block7], block8
+block6:\n jump block2(v7)\nblock7:\n v10 = iadd.i64 v7, v1\n return v10
+block8:\n v11 = iadd.i64 v5, v3\n v12 = load.i32 volatile v0+{offset}\n v13 = icmp_ne.i32 v12, v4\n brif v13, cold block9, block10\nblock9 cold:\n call_helper @poll_interrupt(v0)\n jump block10
+block10:\n v14 = icmp_slt.i64 v11, v7\n brif v14, block1(v11), block11\nblock11:\n return v7\n}}");
+        let mut module = text::parse_module(&text, &[&poll_interrupt]).expect("parses");
+        split_switch_edges(&mut module.funcs[0], &mut Analyses::default());
+        let points = points(&module.funcs[0]);
+        assert_eq!(points.len(), 2);
+        for k in 0..points.len() {
+            module.funcs.push(entry(&module.funcs[0], &points, k));
+        }
+        super::super::verify::verify_module(&module).unwrap_or_else(|d| panic!("{}\n{module}", d.message));
     }
 }
