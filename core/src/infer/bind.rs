@@ -171,11 +171,11 @@ impl Solver<'_, '_> {
             return Err(Diagnostic::new(
                 Code::NoMatchingOperation,
                 format!(
-                    "{} does not take what a function takes as **kwargs",
+                    "{} does not take a dict of known keys whose values may have several types",
                     crate::typing::refusal::spelling(path.name())
                 ),
             )
-            .help("look arguments up by name, kwargs[\"x\"], go through them, or pass them on with **"));
+            .help("look values up by key, d[\"x\"], go through them, or pass them on with **; or give all values one type"));
         }
         Ok(())
     }

@@ -405,6 +405,7 @@ impl Solver<'_, '_> {
             {
                 self.static_value(i, of)
             }
+            id::BUILTINS_DICT if positional.is_empty() && named.len() > 1 => self.dict_of_names(i, named),
             id::INSTANCE_MAKE => self.make_instance(i, positional),
             id::OBJECT_NEW => self.new_object(i, positional),
             id::OWN_GET | id::OWN_SET | id::BUILTINS_SETATTR | id::BUILTINS_DELATTR => {

@@ -2,7 +2,8 @@
 //!
 //! [`state`] is what is known of instances and of the function at hand. [`session`] is the fixed point over
 //! instances, [`solve`] types one function, [`rows`] an operation by the rows of the table, [`adapt`] makes
-//! calls fit these, [`unrolled`] has loops written out, [`call`] resolves what is called ([`resolved`]),
+//! calls fit these, [`unrolled`] has loops written out, [`displays`] keeps a type for each value of a dict that
+//! is written out, [`call`] resolves what is called ([`resolved`]),
 //! [`choice`] what types choose, [`overloads`] asks a program's own typing functions, [`bind`] binds arguments, [`attribute`] takes attributes, [`member`] looks
 //! up what classes have, [`regions`] types parallel loops, [`pattern`] class patterns, [`type_expressions`]
 //! what stands between the brackets behind a class, [`origin`] says where a value comes from, [`special`]
@@ -17,6 +18,7 @@ pub(crate) mod bind;
 pub(crate) mod call;
 mod choice;
 pub(crate) mod classes;
+mod displays;
 pub(crate) mod finish;
 pub(crate) mod hints;
 mod instances;

@@ -58,7 +58,7 @@ fn rewritten(func: &Func, rewrite: &Rewrite) -> Result<Arc<Func>> {
             Rewrite::Loop(call, _) | Rewrite::Count(Counting { unroll: call, .. }, _) => {
                 e.at(func.span(func.inst(*call).loc))
             }
-            Rewrite::List(_) => e,
+            Rewrite::List(_) | Rewrite::Displays(_) | Rewrite::Stores(..) => e,
         });
     };
     if cfg!(debug_assertions) {
@@ -263,7 +263,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                     }
                 }
                 Err(e) => {
-                    self.rewrite = self.list_to_unroll(*i);
+                    self.rewrite = self.list_to_unroll(*i).or_else(|| self.display_of_types(*i, &e));
                     if self.rewrite.is_some() {
                         return;
                     }
@@ -432,8 +432,12 @@ impl<'s, 'h> Solver<'s, 'h> {
                 self.by_name(i, id::BUILTINS_DELATTR, &operands)
             }
             Op::Table(id::UNROLL_COUNTED) => self.still_unrolled(i),
+            Op::Table(id::DICT_BUILD) if self.mixes_numbers(&node.args) => self.display_of_numbers(i),
             Op::Table(id::GETITEM | id::OR) if let Some(none) = self.type_expression(i) => none,
             Op::Table(path) => {
+                if self.keeps_numbers_in(i, *path, &node.args)? {
+                    return plain(Type::never());
+                }
                 let args: Vec<Source> = node.args.iter().map(|v| Source::Value(*v)).collect();
                 let path =
                     if *path == id::LIST_BUILD && self.serves_as_tuple(i) { id::TUPLE_BUILD } else { *path };

@@ -114,7 +114,7 @@ impl Solver<'_, '_> {
     }
 
     /// The operation that a callee is, also where it has no type yet.
-    fn operation_named(&self, defs: &Definitions, callee: Value) -> Option<OpId> {
+    pub(super) fn operation_named(&self, defs: &Definitions, callee: Value) -> Option<OpId> {
         if let Kind::Builtin(op) = *self.ty(callee) {
             return Some(op);
         }

@@ -21,8 +21,8 @@ use identity::{emit_is, is_rule};
 super::identity::op_ids! {
     IS_NOT = "operator.is_not" [computes, total, never_none, lists(Passes), keywords(Takes)],
     IS = "operator.is_" [computes, total, never_none, lists(Passes), keywords(Takes)],
-    NE = "operator.ne" [computes],
-    EQ = "operator.eq" [computes],
+    NE = "operator.ne" [computes, keywords(Takes)],
+    EQ = "operator.eq" [computes, keywords(Takes)],
     LT = "operator.lt" [computes],
     LE = "operator.le" [computes],
     GT = "operator.gt" [computes],
@@ -378,9 +378,20 @@ fn integers(cx: &mut LowerCx<'_>, a: Value, at: Type, b: Value, bt: Type, cmp: C
     }
 }
 
+/// Dicts of known keys: the value of the second that belongs to each of the first; none where they have other keys.
+fn by_key(a: Type, b: Type) -> Option<Option<Vec<usize>>> {
+    let (Kind::NamedTuple(c, _), Kind::NamedTuple(d, _)) = (a.kind(), b.kind()) else { return None };
+    let place = |name: &String| d.fields.iter().position(|n| n == name);
+    (c.is_keywords() && d.is_keywords())
+        .then(|| (c.fields.len() == d.fields.len()).then(|| c.fields.iter().map(place).collect()).flatten())
+}
+
 pub(crate) fn comparable(a: Type, b: Type) -> bool {
     if a.is_number() && b.is_number() {
         return true;
+    }
+    if let (Some(places), Some(x), Some(y)) = (by_key(a, b), a.members(), b.members()) {
+        return places.is_none_or(|p| x.iter().zip(p).all(|(t, k)| comparable(*t, y[k])));
     }
     if a == b && super::list::comparable(a) {
         return true;
@@ -411,6 +422,7 @@ pub(crate) fn comparable(a: Type, b: Type) -> bool {
 fn never_equal(a: Type, b: Type) -> bool {
     let class = |t: Type| match t.kind() {
         Kind::Str => 1,
+        Kind::NamedTuple(c, _) if c.is_keywords() => 8,
         Kind::Tuple(_) | Kind::NamedTuple(..) => 2,
         _ if t.is_number() => 3,
         Kind::List(_) => 4,
@@ -507,10 +519,15 @@ pub(crate) fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt
         _ if is_unit(at) && is_unit(bt) => Ok(cx.b.bool(dtype_equal(at, bt).unwrap_or(at == bt))),
         _ => match (at.parts(), bt.parts()) {
             (Some(x), Some(y)) if x.len() == y.len() && !never_equal(at, bt) => {
+                let places = match by_key(at, bt) {
+                    Some(None) => return Ok(cx.b.bool(false)),
+                    Some(Some(places)) => places,
+                    None => (0..x.len()).collect(),
+                };
                 let mut all = cx.b.bool(true);
                 let (av, bv) = (split_leaves(a, x), split_leaves(b, y));
-                for k in 0..x.len() {
-                    let same = elements::equal(cx, &av[k], x[k], &bv[k], y[k])?;
+                for (k, n) in places.into_iter().enumerate() {
+                    let same = elements::equal(cx, &av[k], x[k], &bv[n], y[n])?;
                     all = cx.and(all, same);
                 }
                 Ok(all)
@@ -530,6 +547,10 @@ fn orderable(a: Type, b: Type) -> bool {
     }
     if !has_order(a, b) {
         return comparable(a, b);
+    }
+    // Dicts have none.
+    if by_key(a, b).is_some() {
+        return false;
     }
     match (a.members(), b.members()) {
         (Some(x), Some(y)) => x.iter().zip(y).all(|(p, q)| orderable(*p, *q)),

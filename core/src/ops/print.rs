@@ -16,7 +16,7 @@ use crate::types::{Container, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx};
 
 super::identity::op_ids! {
-    BUILTINS_PRINT = "builtins.print",
+    BUILTINS_PRINT = "builtins.print" [keywords(Takes)],
 }
 
 crate::runtime_fns! {
@@ -228,18 +228,24 @@ fn send_variant(cx: &mut LowerCx<'_>, v: &[Value], m: &[Type], k: usize, repr: b
 }
 
 fn send_tuple(cx: &mut LowerCx<'_>, v: &[Value], t: Type, m: &[Type]) -> Result<()> {
-    let names = t.field_names();
-    constant(cx, &format!("{}(", super::text::class_shown(t)));
+    let (names, around) = (t.field_names(), super::text::around(t, m));
+    constant(cx, &around.open);
     for (k, (x, ty)) in split_leaves(v, m).iter().zip(m).enumerate() {
         if k > 0 {
             constant(cx, ", ");
         }
-        if let Some(name) = names.get(k) {
-            constant(cx, &format!("{name}="));
+        match names.get(k) {
+            Some(name) if around.keys => {
+                let name = crate::emit::constants::string(&mut cx.b, name);
+                send(cx, &[name], Type::str(), true)?;
+                constant(cx, ": ");
+            }
+            Some(name) => constant(cx, &format!("{name}=")),
+            None => {}
         }
         send(cx, x, *ty, true)?;
     }
-    constant(cx, if m.len() == 1 && matches!(t.kind(), Kind::Tuple(_)) { ",)" } else { ")" });
+    constant(cx, around.close);
     Ok(())
 }
 

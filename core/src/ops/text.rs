@@ -14,11 +14,11 @@ use crate::types::{Const, Kind, NumberType, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
-    BUILTINS_STR = "builtins.str",
-    BUILTINS_REPR = "builtins.repr",
-    BUILTINS_ASCII = "builtins.ascii",
+    BUILTINS_STR = "builtins.str" [keywords(Takes)],
+    BUILTINS_REPR = "builtins.repr" [keywords(Takes)],
+    BUILTINS_ASCII = "builtins.ascii" [keywords(Takes)],
     BUILTINS_FORMAT = "builtins.format",
-    FORMAT_VALUE = "format.value",
+    FORMAT_VALUE = "format.value" [keywords(Takes)],
     STR_CONCAT_ALL = "str.concat_all",
 }
 
@@ -343,25 +343,49 @@ fn bytearray_text(cx: &mut LowerCx<'_>, array: Value) -> Result<Value> {
     Ok(text)
 }
 
+/// What stands around and between the members in the text of a tuple, an instance or a dict of known keys.
+pub(super) struct Around {
+    pub open: String,
+    pub close: &'static str,
+    /// Whether the names in front of the members are keys.
+    pub keys: bool,
+}
+
+pub(super) fn around(t: Type, members: &[Type]) -> Around {
+    let keys = matches!(t.kind(), Kind::NamedTuple(c, _) if c.is_keywords());
+    let one = members.len() == 1 && matches!(t.kind(), Kind::Tuple(_));
+    let open = if keys { "{".into() } else { format!("{}(", class_shown(t)) };
+    let close = match (keys, one) {
+        (true, _) => "}",
+        (false, true) => ",)",
+        (false, false) => ")",
+    };
+    Around { open, close, keys }
+}
+
 fn tuple_text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, m: &[Type]) -> Result<Value> {
-    let mut parts = vec![];
-    let mut made = vec![];
-    let names = t.field_names();
-    parts.push(string(&mut cx.b, &format!("{}(", class_shown(t))));
+    let (mut parts, mut made) = (vec![], vec![]);
+    let (names, around) = (t.field_names(), around(t, m));
+    parts.push(string(&mut cx.b, &around.open));
     for (k, (x, ty)) in split_leaves(v, m).iter().zip(m).enumerate() {
         let mut lead = if k > 0 { ", ".to_owned() } else { String::new() };
-        if let Some(name) = names.get(k) {
+        if let Some(name) = names.get(k).filter(|_| !around.keys) {
             lead += &format!("{name}=");
         }
         if !lead.is_empty() {
             parts.push(string(&mut cx.b, &lead));
         }
+        if let Some(name) = names.get(k).filter(|_| around.keys) {
+            let name = string(&mut cx.b, name);
+            let shown = text(cx, &[name], Type::str(), true)?;
+            made.push(shown);
+            parts.extend([shown, string(&mut cx.b, ": ")]);
+        }
         let s = text(cx, x, *ty, true)?;
         parts.push(s);
         made.push(s);
     }
-    parts
-        .push(string(&mut cx.b, if m.len() == 1 && matches!(t.kind(), Kind::Tuple(_)) { ",)" } else { ")" }));
+    parts.push(string(&mut cx.b, around.close));
     let (at, n) = (cx.spill(&parts), cx.b.i64(parts.len() as i64));
     let all = cx.helper_value(&st::str_concat_all, &[at, n]);
     for s in made {

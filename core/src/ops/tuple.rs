@@ -6,7 +6,7 @@ use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
-use crate::types::{Const, Kind, Type};
+use crate::types::{ClassDef, Const, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -16,6 +16,7 @@ super::identity::op_ids! {
     SPREAD_EXTEND = "spread.extend",
     TUPLE_INDEX = "tuple.index",
     TUPLE_COUNT = "tuple.count",
+    KWARGS_BUILD = "kwargs.build" [computes, total, lists(Keeps), keywords(Takes)],
 }
 
 pub(crate) static OPS: &[OpDef] = &[
@@ -40,6 +41,13 @@ pub(crate) static OPS: &[OpDef] = &[
             Ok(out)
         },
     )).aliases().doc("Names and values."),
+    OpDef::new(
+        &["kwargs.build"],
+        "*items",
+        Body::Lir(build_keywords, |_, c| Ok(c.args.chunks(2).flat_map(|pair| pair[1].clone()).collect())),
+    )
+    .consumes()
+    .doc("A dict of constant keys that nobody changes, whose values keep their types."),
     OpDef::new(&["unpack.sequence"], "it, count", Body::Py("builtin.unpack_iterator")).only_if(is_gone_through).raises().doc("The first values of an iterator or a dict, which must be all of them: `a, b = map(int, words)`."),
     OpDef::new(&["operator.contains"], "it, x", Body::Py("builtin.in_iterator")).only_if(is_iterator).raises().doc("Whether an iterator comes to a value that is equal; what it came by is gone."),
     OpDef::new(&["unpack.ex"], "it, before, after", Body::Py("builtin.unpack_rest")).only_if(is_gone_through).raises().doc("`a, *b, c = iterator`, or of a dict."),
@@ -180,6 +188,14 @@ const BUILD: OpDef = OpDef::new(
 .consumes()
 .doc("A tuple of the operands.");
 
+fn build_keywords(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let name = |pair: &[Arg]| pair[0].text().map(str::to_owned);
+    let names: Option<Vec<String>> = args.chunks(2).map(name).collect();
+    let names = names.ok_or_else(|| Diagnostic::internal("a key that is no constant"))?;
+    let values = args.chunks(2).map(|pair| pair[1].ty).collect();
+    Ok(Answer::of(Type::new(Kind::NamedTuple(ClassDef::keywords(names), values))))
+}
+
 /// The row that makes tuples.
 pub(crate) fn build() -> &'static OpDef {
     ids::TUPLE_BUILD.rows()[0]
@@ -280,9 +296,11 @@ fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if let (Kind::NamedTuple(c, _), Some(key)) = (args[0].ty.kind(), args[1].text())
         && c.is_keywords()
     {
-        let at = c.fields.iter().position(|f| f == key).ok_or_else(|| {
-            Diagnostic::new(Code::BadCall, format!("no keyword argument is called '{key}'"))
-        })?;
+        let at = c
+            .fields
+            .iter()
+            .position(|f| f == key)
+            .ok_or_else(|| Diagnostic::new(Code::BadCall, format!("this dict has no key '{key}'")))?;
         return Ok(Answer::of(m[at]));
     }
     let konst = |k: usize| match &args[0].konst {

@@ -2,6 +2,7 @@
 //! may be left out.
 
 pub mod cleanup;
+mod displays;
 pub(crate) mod inline_closures;
 pub mod parallel;
 pub(crate) mod promote_cells;

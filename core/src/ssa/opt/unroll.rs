@@ -3,6 +3,7 @@
 //!
 //! Nothing is numbered anew: inference keeps what it knows by the numbers of instructions.
 
+use super::displays;
 use crate::ops::id;
 use crate::ssa::analysis::{Cfg, Dominators, Edge, uses_of, uses_of_term};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstNode, Loc, Op, Term, Value};
@@ -89,6 +90,10 @@ pub(crate) enum Rewrite {
     Count(Counting, Items),
     /// This list, which nobody changes, is a tuple.
     List(Value),
+    /// These dicts of constant keys, which nobody changes, keep a type for each value.
+    Displays(Vec<Inst>),
+    /// What is put into this dict right after it was made is written in it.
+    Stores(Inst, Vec<Inst>),
 }
 
 /// The calls in `range(len(unroll(xs)))`.
@@ -109,6 +114,8 @@ pub(crate) fn rewritten(func: &Func, rewrite: &Rewrite) -> Option<Func> {
         }
         Rewrite::Count(calls, items) => count(&mut new, calls, items)?,
         Rewrite::List(of) => as_tuple(&mut new, *of),
+        Rewrite::Displays(all) => all.iter().for_each(|i| displays::keep_types(&mut new, *i)),
+        Rewrite::Stores(dict, stores) => displays::gather(&mut new, *dict, stores),
     }
     Some(new)
 }
