@@ -416,3 +416,16 @@ def test_a_generator_raises_overflowerror(tier):
     with pytest.raises(OverflowError, match="64 bits") as e:
         list(powers(30))
     assert "cannot be taken back" in e.value.__notes__[0]
+
+
+
+def test_calls_whose_integers_outgrow_again_and_again_go_to_python():
+    @jit
+    def factorial(n):
+        r = 1
+        for i in range(1, n):
+            r *= i
+        return r
+
+    for n in [5] + 40 * [30] + 40 * [6] + [30, 4, 30]:
+        assert factorial(n) == factorial.py_func(n)

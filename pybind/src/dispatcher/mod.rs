@@ -35,6 +35,7 @@ mod refused;
 mod values;
 
 pub(crate) use class::init;
+use outgrown::Outgrown;
 use refused::Refused;
 
 type Obj = *mut ffi::PyObject;
@@ -59,6 +60,7 @@ pub(crate) struct Core {
     /// Why there was no overload for the arguments of the last call that Python ran for want of one.
     refusal: Mutex<Option<String>>,
     refused: Refused,
+    outgrown: Outgrown,
     /// The overload compiled or found by the slow path last, and those before it: tried in this order without
     /// a lock.
     recent: [AtomicPtr<Overload>; RECENT],
@@ -129,9 +131,15 @@ impl Core {
             if self.fallback && self.refused.takes(args, n) {
                 return Ok((of.call_python(args, n), false));
             }
+            if self.outgrown.takes() {
+                return Ok((of.call_as(of.function(py).as_any(), args, n), false));
+            }
             for o in self.overloads().iter().filter(|o| o.arity() == n && !o.parted() && o.takes(args)) {
                 let Some(r) = o.call(of, args, Lenience::Exact) else { continue };
                 self.remember(o);
+                if !r.is_null() {
+                    self.outgrown.settle();
+                }
                 if o.is_python() {
                     self.refused.note(py, args, n, Some(o));
                 }
@@ -525,6 +533,7 @@ pub(crate) fn make<'py>(
         warned: AtomicBool::new(quiet),
         refusal: Mutex::default(),
         refused: Refused::default(),
+        outgrown: Outgrown::default(),
         recent: [const { AtomicPtr::new(std::ptr::null_mut()) }; RECENT],
         overloads: Mutex::default(),
     });

@@ -5,8 +5,41 @@ use super::{Core, Obj};
 use crate::{exc, known};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use std::sync::atomic::{AtomicU32, Ordering};
 use tierup_core::emit::cx::Overflow;
 use tierup_core::exc::Class;
+
+/// Calls in a row whose integers outgrew 64 bits: the next ones go to Python at once, each time more of them.
+#[derive(Default)]
+pub(super) struct Outgrown {
+    times: AtomicU32,
+    left: AtomicU32,
+}
+
+/// So many in a row say nothing of the next one.
+const BY_CHANCE: u32 = 2;
+/// One in so many is compiled code's all the same.
+const MOST: u32 = 1 << 12;
+
+impl Outgrown {
+    /// Whether a call goes to Python.
+    pub(super) fn takes(&self) -> bool {
+        let one_less = |left: u32| left.checked_sub(1);
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
+    }
+
+    /// Another one.
+    fn note(&self) {
+        let times = self.times.fetch_add(1, Ordering::Relaxed) + 1;
+        let left = 1_u32.checked_shl(times.saturating_sub(BY_CHANCE)).unwrap_or(MOST);
+        self.left.store(if times <= BY_CHANCE { 0 } else { left.min(MOST) }, Ordering::Relaxed);
+    }
+
+    /// 64 bits sufficed.
+    pub(super) fn settle(&self) {
+        self.times.store(0, Ordering::Relaxed);
+    }
+}
 
 impl Core {
     /// Whether calls that raise may be run by Python.
@@ -73,6 +106,9 @@ impl Core {
             if !compiled || self.overloads().iter().any(|o| o.changes_something()) && !again()? {
                 return Err(exc::outgrown(py, raised.clone_ref(py)));
             }
+            // The slow path asks how the next call goes.
+            self.outgrown.note();
+            self.recent.iter().for_each(|r| r.store(std::ptr::null_mut(), Ordering::Relaxed));
             let pointers: Vec<Obj> = bound.values.iter().map(|v| v.as_ptr()).collect();
             // Itself: loops that were taken out of it have the integers that this is about.
             Ok(Some(of.call_as(of.function(py).as_any(), pointers.as_ptr(), pointers.len())))
