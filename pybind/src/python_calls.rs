@@ -9,11 +9,18 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use tierup_core::ops::python_calls::DISCARDED;
 use tierup_core::types::Kind;
 use tierup_runtime::exc::Res;
 
-/// The functions by number; they stay, for code that holds a number may run at any time.
-static FUNCTIONS: RwLock<Vec<Py<PyAny>>> = RwLock::new(vec![]);
+/// The functions by number. Those that are declared stay, for code that holds a number may run at any time.
+static FUNCTIONS: RwLock<Functions> = RwLock::new(Functions { all: vec![], free: vec![] });
+
+struct Functions {
+    all: Vec<Option<Py<PyAny>>>,
+    /// Numbers of functions that were released.
+    free: Vec<usize>,
+}
 
 /// Types of arguments and result, by their text.
 type Types = (Arc<Part>, Arc<Part>);
@@ -22,9 +29,28 @@ static TYPES: LazyLock<RwLock<HashMap<String, Types>>> = LazyLock::new(Default::
 /// The number by which compiled code calls a function.
 #[pyfunction]
 fn register_python(function: Bound<'_, PyAny>) -> i64 {
-    let mut all = FUNCTIONS.write().unwrap_or_else(PoisonError::into_inner);
-    all.push(function.unbind());
-    all.len() as i64 - 1
+    let mut functions = FUNCTIONS.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(n) = functions.free.pop() {
+        functions.all[n] = Some(function.unbind());
+        return n as i64;
+    }
+    functions.all.push(Some(function.unbind()));
+    functions.all.len() as i64 - 1
+}
+
+/// Forgets a function, whose number no code that runs holds any more.
+#[pyfunction]
+fn release_python(number: usize) {
+    let released = {
+        let mut functions = FUNCTIONS.write().unwrap_or_else(PoisonError::into_inner);
+        let released = functions.all.get_mut(number).and_then(Option::take);
+        if released.is_some() {
+            functions.free.push(number);
+        }
+        released
+    };
+    // It dies outside of the lock: a finalizer may come back here.
+    drop(released);
 }
 
 fn types_of(py: Python<'_>, text: &str) -> PyResult<Types> {
@@ -33,7 +59,11 @@ fn types_of(py: Python<'_>, text: &str) -> PyResult<Types> {
     }
     let (args, result) = text.split_once('\n').unwrap_or((text, "none"));
     let part = |t: &str| parse_type(py, t).map(|t| Part::of(py, t));
-    let types = (part(args)?, part(result)?);
+    let types = if result == DISCARDED {
+        (Part::going_on(py, parse_type(py, args)?), part("none")?)
+    } else {
+        (part(args)?, part(result)?)
+    };
     TYPES.write().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned(), types.clone());
     Ok(types)
 }
@@ -43,8 +73,8 @@ fn types_of(py: Python<'_>, text: &str) -> PyResult<Types> {
 unsafe fn call(py: Python<'_>, key: i64, text: &str, args: *mut u8, result: *mut u8) -> PyResult<()> {
     let (given, wanted) = types_of(py, text)?;
     let function = {
-        let all = FUNCTIONS.read().unwrap_or_else(PoisonError::into_inner);
-        all.get(key as usize).map(|f| f.clone_ref(py))
+        let functions = FUNCTIONS.read().unwrap_or_else(PoisonError::into_inner);
+        functions.all.get(key as usize).and_then(Option::as_ref).map(|f| f.clone_ref(py))
     };
     let function =
         function.ok_or_else(|| PyTypeError::new_err("there is no Python function of that number"))?;
@@ -70,5 +100,6 @@ pub(crate) fn call_python(key: i64, types: &str, args: *mut u8, result: *mut u8)
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(release_python, m)?)?;
     m.add_function(wrap_pyfunction!(register_python, m)?)
 }

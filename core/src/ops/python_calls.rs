@@ -10,7 +10,7 @@ use crate::emit::constants::text_pair;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::lir::Alias;
 use crate::rt::{Ctx, P};
-use crate::types::{Type, parse};
+use crate::types::{Const, Type, parse};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 crate::runtime_fns! {
@@ -22,8 +22,15 @@ crate::runtime_fns! {
     fn python_call(ctx: Ctx, key: i64, types: P, args: P, result: P) [Writes, Pending];
 }
 
+/// In the place of a result's type: nobody reads it, and arguments are the numbers that Python would have, NumPy's among
+/// them.
+pub const DISCARDED: &str = "discard";
+
 fn result(args: &[Arg]) -> Result<Type> {
     let text = args[1].text().ok_or_else(|| no_match("a Python function", args))?;
+    if text == DISCARDED {
+        return Ok(Type::none());
+    }
     parse::parse(text).map_err(|e| Diagnostic::new(Code::BadSignature, e))
 }
 
@@ -58,7 +65,9 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         cx.b.store(*v, args, leaf.offset as i32, Alias::Stack);
     }
     let key = cast::to_i64(cx, c.args[0][0], c.types[0]);
-    let types = text_pair(&mut cx.b, &format!("{given}\n{}", c.ret));
+    let discards = matches!(&c.consts[1], Some(Const::Str(s)) if **s == *DISCARDED);
+    let ret = if discards { DISCARDED.into() } else { c.ret.to_string() };
+    let types = text_pair(&mut cx.b, &format!("{given}\n{ret}"));
     cx.helper(&python_call, &[key, types, args, out]);
     Ok(to.leaves().iter().map(|leaf| cx.b.load(leaf.ty, out, leaf.offset as i32, Alias::Stack)).collect())
 }

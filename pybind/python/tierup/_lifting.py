@@ -9,7 +9,8 @@ the loop reads and gives those that it sets:
         s, = result
 
 What a loop is compiled for are the types that its variables have when it is reached, so nothing has to be known of the Python code around it. A loop that does not
-compile for them gives None, and Python runs it where it stands. The function is made from its source, which is compared with its code first. Loaded at the first use.
+compile for them gives None, and Python runs it where it stands. Before that, what it reads of objects is read in front of it (`_hoisting`), or calls in it are left to Python
+(`_asides`). The function is made from its source, which is compared with its code first. Loaded at the first use.
 """
 
 import ast
@@ -22,6 +23,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ._again import OWN, again, can_run_again, changed_in_place
+from ._asides import drop, hold, stub, taken
 from ._hoisting import hoisted, read
 from .errors import IntegerOverflow
 from ._liveness import Assigned, Liveness, loads, own, stores
@@ -36,10 +38,10 @@ _TRIES = 8
 
 class Loop:
     """A loop that was cut out: its `line`, `dispatcher` its compiled function, `inner` whether it stands in a loop that Python may run, `doubtful` whether it may read a
-    variable that is not set."""
+    variable that is not set, `asides` the calls in it that Python makes."""
 
-    def __init__(self, node, inner, doubtful):
-        self.line, self.inner, self.doubtful = node.lineno, inner, doubtful
+    def __init__(self, node, inner, doubtful, asides=()):
+        self.line, self.inner, self.doubtful, self.asides = node.lineno, inner, doubtful, asides
         self.dispatcher = None
         self.failed = 0
 
@@ -100,7 +102,8 @@ def _cut_anew(function, options):
     if not cut.loops:
         return None
     cells = {name: types.CellType() for _, name, _ in cut.loops}
-    helpers = {".again": partial(again, function.__globals__), ".read": read, ".IntegerOverflow": IntegerOverflow}
+    helpers = {".again": partial(again, function.__globals__), ".read": read, ".hold": partial(hold, function.__globals__), ".drop": drop, ".IntegerOverflow": IntegerOverflow}
+    helpers |= {name: _alone(compiled(inner_node, function, ()), function, function.__qualname__) for name, inner_node in cut.asides}
     new = compiled(whole, function, (*cells, *helpers))
     for loop, name, inner_node in cut.loops:
         _compile(loop, cells[name], inner_node, function, options)
@@ -201,13 +204,19 @@ def _compile(loop, cell, node, function, options):
         if loop.failed >= _TRIES:
             cell.cell_contents = _nothing
 
-    made = compiled(node, function, ())
-    code = made.replace(co_qualname=function.__code__.co_qualname)
-    alone = types.FunctionType(code, function.__globals__, function.__name__, None, ())
-    alone.__module__, alone.__qualname__ = function.__module__, f"{function.__qualname__}, loop at line {loop.line}"
+    stubs = {aside.stub: types.CellType(stub(len(aside.set_here))) for aside in loop.asides}
+    alone = _alone(compiled(node, function, stubs), function, f"{function.__qualname__}, loop at line {loop.line}", stubs)
     kept = {k: v for k, v in options.items() if k in ("boundscheck", "error_model", "nogil", "parallel", "fastmath", "cache")}
     loop.dispatcher = _make(alone, None, kept | {"overflow": options.get("overflow", "python")}, True, alone={"instead": python, "by_reference": loop.inner})
     cell.cell_contents = loop.dispatcher
+
+
+def _alone(code, function, qualname, cells=()):
+    """A function of that code among those of another one's module."""
+    code = code.replace(co_qualname=function.__code__.co_qualname)
+    made = types.FunctionType(code, function.__globals__, function.__name__, None, tuple(cells[name] for name in code.co_freevars))
+    made.__module__, made.__qualname__ = function.__module__, qualname
+    return made
 
 
 def _nothing(*_):
@@ -217,10 +226,11 @@ def _nothing(*_):
 # ---------------------------------------------------------------- cutting
 
 class _Cut:
-    """Cuts loops out of a function's body: `loops` holds what was cut, with the name of each in the code around it and the function's tree that it became."""
+    """Cuts loops out of a function's body: `loops` holds what was cut, with the name of each in the code around it and the function's tree that it became, `asides` the same of calls in
+    loops."""
 
     def __init__(self, node, code, checked):
-        self.code, self.loops, self.node, self.checked = code, [], node, checked
+        self.code, self.loops, self.asides, self.node, self.checked = code, [], [], node, checked
         self.liveness = Liveness(node.body)
         args = node.args
         parameters = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg)))]
@@ -287,23 +297,25 @@ class _Cut:
         if (moved := hoisted(s, f"{result}.read", self.variables, stores(s))) is not None:
             again, stays, values = self.attempt_again(s, moved, inner, result)
             run += [ast.If(missing(), again, [])] if again else []
+        if aside := self.attempt_asides(s, stays, frozenset(values), inner, result):
+            run.append(ast.If(missing(), aside, []))
         run.append(ast.If(missing(), [self.below(stays, inner)], _take(result, parts)))
         run += map(_forget, values)
         return [ast.fix_missing_locations(ast.copy_location(n, s)) for n in run]
 
-    def attempt(self, s, parts, inner, result):
+    def attempt(self, s, parts, inner, result, asides=()):
         """Statements that call a loop as a function, or leave None in `result`; None where it cannot be written as one."""
         if (node := _as_function(s, self.node, parts)) is None:
             return None
         name = f".loop{len(self.loops)}"
-        self.loops.append((Loop(s, inner, parts.doubtful), name, node))
+        self.loops.append((Loop(s, inner, parts.doubtful, asides), name, node))
         arguments = [_get(n) for n in parts.read]
         call = ast.Call(_get(name), arguments, [])
         if parts.doubtful:
             # A variable that is not set yet: Python's loop says so where it is read.
             call.args = [ast.Starred(_get(name + ".given"), ast.Load())]
         run = [ast.Assign([_set(result)], call)]
-        if self.checked and can_run_again([s]) and not self.variables & OWN:
+        if self.checked and not asides and can_run_again([s]) and not self.variables & OWN:
             # Integers of any size are Python's: nothing but the loop's own variables has changed.
             used = {n.id for n in ast.walk(s) if isinstance(n, ast.Name)} - self.variables
             changed = ast.Tuple([_get(n) for n in sorted(changed_in_place(s) & set(parts.read))], ast.Load())
@@ -339,6 +351,31 @@ class _Cut:
             if stays.iter.__class__ is ast.Call:
                 stays.iter.args = [stands.get(a, a) for a in s.iter.args]
         return [*(ast.Assign([_set(v)], e) for v, e in evaluated), *run], stays, values
+
+
+    def attempt_asides(self, s, stays, values, inner, result):
+        """The same for a loop, as Python would run it with the variables `values` set before it, in which Python makes calls whose results nobody reads."""
+        known = self.assigned.get(s)
+        if known is None or (found := taken(stays, f"{result}.aside", self.node.name, self.variables, known)) is None:
+            return []
+        new, asides = found
+        handles = [a.handle for a in asides]
+        if self.rebound & set().union(*(loads(a.node) for a in asides)):
+            return []
+        parts = self.parts(s, new, values | frozenset(handles))
+        if not parts or parts.doubtful or (run := self.attempt(new, parts, inner, result, asides)) is None:
+            return []
+        held = f"{result}.held"
+        names = loads(new) - self.variables - values - {*handles} - {a.stub for a in asides}
+        passed = ast.Tuple([_get(n) for n in parts.read if n not in handles], ast.Load())
+        wanted = [ast.Constant(tuple(sorted(names))), passed]
+        for a in asides:
+            self.asides.append((f".aside{len(self.asides)}", a.node))
+            wanted += [_get(self.asides[-1][0]), ast.Tuple([_get(n) for n in a.given], ast.Load())]
+        numbers = ast.Assign([ast.Tuple([_set(h) for h in handles], ast.Store())], _get(held))
+        drops = [ast.Expr(ast.Call(_get(".drop"), [_get(held)], [])), _forget(held)]
+        ask = ast.If(ast.Compare(_get(held), [ast.IsNot()], [ast.Constant(None)]), [ast.Try([numbers, *run], [], [], drops)], [])
+        return [ast.Assign([_set(held)], ast.Call(_get(".hold"), wanted, [])), ask]
 
 
 class _Parts(NamedTuple):

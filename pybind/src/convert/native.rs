@@ -166,19 +166,27 @@ impl Part {
         if let Some(known) = PARTS.lock().unwrap_or_else(PoisonError::into_inner).get(&ty) {
             return known.clone();
         }
+        let part = Arc::new(Part::new(py, ty, Purpose::Element));
+        PARTS.lock().unwrap_or_else(PoisonError::into_inner).entry(ty).or_insert(part).clone()
+    }
+
+    /// One whose numbers are those that Python would go on with, NumPy's among them.
+    pub(crate) fn going_on(py: Python<'_>, ty: Type) -> Arc<Part> {
+        Arc::new(Part::new(py, ty, Purpose::GoesOn))
+    }
+
+    fn new(py: Python<'_>, ty: Type, purpose: Purpose) -> Part {
         let mut found = vec![];
         known::objects_of(ty, &mut found);
         let classes = found.iter().filter_map(|n| identity::object(py, *n).map(Bound::unbind)).collect();
-        let plan = Plan::new(ty, Some(Purpose::Element));
+        let plan = Plan::new(ty, Some(purpose));
         let is_container = matches!(*ty, Kind::List(_) | Kind::Container(..));
         let inside = if is_container {
             ty.arguments().iter().map(|t| Part::of(py, t)).collect()
         } else {
             Box::default()
         };
-        let part =
-            Arc::new(Part { ty, desc: desc::of(ty), inside, plan, has_arrays: has_arrays(ty), classes });
-        PARTS.lock().unwrap_or_else(PoisonError::into_inner).entry(ty).or_insert(part).clone()
+        Part { ty, desc: desc::of(ty), inside, plan, has_arrays: has_arrays(ty), classes }
     }
 
     /// The Python object of the part at `at`.
