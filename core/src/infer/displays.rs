@@ -5,6 +5,7 @@
 //! shows 3 and not 3.0 of it, so a function that promises Python's answers is then Python's to run.
 
 use super::resolved::{Source, Typed};
+use super::results::kind_of_number;
 use super::state::Solver;
 use crate::diag::{Code, Diagnostic};
 use crate::emit::cx::Overflow;
@@ -186,13 +187,12 @@ impl Solver<'_, '_> {
 
 /// Whether numbers in the same places are of different kinds. Of what is no number the dict itself knows.
 fn differ(a: Type, b: Type) -> bool {
-    let kind = |t: Type| [*t == Kind::Bool, t.is_int(), t.is_float(), t.is_complex()];
     let [a, b] = [a.without_none(), b.without_none()];
     match (a.kind(), b.kind()) {
         (Kind::Tuple(x), Kind::Tuple(y)) if x.len() == y.len() => {
             x.iter().zip(y).any(|(x, y)| differ(*x, *y))
         }
-        _ => a.is_number() && b.is_number() && kind(a) != kind(b),
+        _ => a.is_number() && b.is_number() && kind_of_number(a) != kind_of_number(b),
     }
 }
 

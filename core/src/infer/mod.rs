@@ -3,7 +3,7 @@
 //! [`state`] is what is known of instances and of the function at hand. [`session`] is the fixed point over
 //! instances, [`solve`] types one function, [`rows`] an operation by the rows of the table, [`adapt`] makes
 //! calls fit these, [`unrolled`] has loops written out, [`displays`] keeps a type for each value of a dict that
-//! is written out, [`call`] resolves what is called ([`resolved`]),
+//! is written out, [`results`] joins what a function gives, [`call`] resolves what is called ([`resolved`]),
 //! [`choice`] what types choose, [`overloads`] asks a program's own typing functions, [`bind`] binds arguments, [`attribute`] takes attributes, [`member`] looks
 //! up what classes have, [`regions`] types parallel loops, [`pattern`] class patterns, [`type_expressions`]
 //! what stands between the brackets behind a class, [`origin`] says where a value comes from, [`special`]
@@ -29,6 +29,7 @@ mod overloads;
 mod pattern;
 pub(crate) mod regions;
 pub(crate) mod resolved;
+mod results;
 pub(crate) mod rows;
 pub mod session;
 mod set_before_read;

@@ -514,6 +514,11 @@ impl<'h> Session<'h> {
         self.vars.resolve(t)
     }
 
+    /// Whether an instance that is being typed has called itself.
+    pub(crate) fn calls_itself(&self, id: InstanceId) -> bool {
+        self.instances[id.index()].read_early
+    }
+
     /// Library functions are specialised for constant arguments too.
     pub(crate) fn is_library(&self, func: &Func) -> bool {
         func.file.is_library()

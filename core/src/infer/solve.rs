@@ -289,7 +289,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             }
             Term::Return(v) => {
                 let ty = self.ty(*v);
-                match self.session.unify(self.out.ret, ty) {
+                match self.joined_results(self.out.ret, ty) {
                     Some(t) => self.out.ret = t,
                     None => {
                         let e = Diagnostic::new(
