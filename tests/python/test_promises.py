@@ -111,3 +111,46 @@ def test_tables_that_begin_with_zeros_are_compiled():
 
     assert totals(["a", "b", "a"], np.array([0.5, 1.5, 2.0])) == {"a": 2.5, "b": 1.5}
     assert "tier: plain Python" not in str(totals.explain())
+
+
+def read(d):
+    return d["n"], f"{d['n']}", d["x"], d
+
+
+def counted(d):
+    total = 0
+    for i in range(d["n"]):
+        total += i * d["x"]
+    return total
+
+
+def set_here(d):
+    d["n"] = 7
+    return d["n"], d["x"]
+
+
+@pytest.mark.parametrize("f", [read, counted, set_here], ids=lambda f: f.__name__)
+def test_dicts_of_several_kinds_of_numbers_that_are_passed_in(f):
+    g = jit(f)
+    for d in [{"n": 2, "x": 2}, {"n": 3, "x": 2.5}, {"n": 3, "x": 2}, {"n": True, "x": 2}, {"x": 0.5, "n": 4}]:
+        mine, theirs = dict(d), dict(d)
+        assert repr(g(mine)) == repr(f(theirs))
+        assert repr(mine) == repr(theirs)
+
+
+def test_dicts_of_one_kind_stay_the_dict_that_was_passed():
+    d = {"n": 0.5, "x": 2.5}
+    assert jit(lambda d: d)(d) is d
+    assert jit(lambda d: d)(e := {"n": 1, "x": 2.5}) is e
+
+
+def test_dicts_of_many_shapes_end_with_plain_python():
+    @jit
+    def first(d):
+        for k in d:
+            return k, d[k]
+
+    for n in range(300):
+        d = {f"k{n}": n, "s": "x"}
+        if n % 20 == 0 or n > 290:
+            assert first(d) == (f"k{n}", n)

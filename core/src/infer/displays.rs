@@ -12,7 +12,7 @@ use crate::emit::cx::Overflow;
 use crate::ops::{OpId, id};
 use crate::ssa::analysis::Definitions;
 use crate::ssa::opt::unroll::Rewrite;
-use crate::ssa::{Block, Func, Inst, Op, Term, Value};
+use crate::ssa::{Block, Func, Inst, Loc, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,6 +28,8 @@ struct Search<'a, 's, 'h> {
     /// Whether the values are numbers: a dict of one type would do, so that nothing may come of it that such a dict
     /// does not suffer from.
     numbers: bool,
+    /// Nothing else may be done with it.
+    only_read: bool,
 }
 
 impl Solver<'_, '_> {
@@ -165,6 +167,41 @@ impl Solver<'_, '_> {
         self.rows(i, id::BUILTINS_DICT, vec![], named)
     }
 
+    /// Dicts of several types that are passed in are only read: they would come back as others.
+    pub(super) fn records_are_read(&self) -> Result<(), Diagnostic> {
+        let params = &self.func.blocks[0].params;
+        for (k, p) in params.iter().enumerate() {
+            let own = self.func.params.varkw && k + 1 == params.len();
+            let Kind::NamedTuple(class, _) = self.ty(*p).kind() else { continue };
+            if own || !class.is_keywords() {
+                continue;
+            }
+            let mut search = Search {
+                of: self,
+                defs: Definitions::new(self.func),
+                keys: class.fields.iter().map(|f| &**f).collect(),
+                displays: BTreeSet::new(),
+                values: BTreeSet::new(),
+                work: vec![],
+                numbers: false,
+                only_read: true,
+            };
+            search.add(*p);
+            while let Some(v) = search.work.pop() {
+                if search.follow(v).is_none() {
+                    let name = self.func.params.names.get(k).map_or("?", |n| n);
+                    let text = format!(
+                        "argument '{name}': a dict whose values have several types can only be read in compiled code"
+                    );
+                    return Err(Diagnostic::new(Code::UnsupportedArgument, text)
+                        .help("pass the values that are changed or returned as arguments of their own")
+                        .at(self.func.span(Loc { line: self.func.first_line, ..Loc::default() })));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// A display and those that it meets, if each may keep the types of its values.
     fn displays(&self, i: Inst, numbers: bool) -> Option<Rewrite> {
         let defs = Definitions::new(self.func);
@@ -176,6 +213,7 @@ impl Solver<'_, '_> {
             values: BTreeSet::new(),
             work: vec![],
             numbers,
+            only_read: false,
         };
         search.add_display(i)?;
         while let Some(v) = search.work.pop() {
@@ -265,7 +303,7 @@ impl Search<'_, '_, '_> {
                 for (at, _) in node.args.iter().enumerate().filter(|(_, a)| **a == v) {
                     if self.escapes(*i, at)? {
                         leaves += 1;
-                        if leaves > 1 || self.repeats(b, home.filter(|_| is_made)) {
+                        if self.only_read || leaves > 1 || self.repeats(b, home.filter(|_| is_made)) {
                             return None;
                         }
                     }
@@ -337,6 +375,9 @@ impl Search<'_, '_, '_> {
 
     /// What else the function gives.
     fn returned(&mut self) -> Option<()> {
+        if self.only_read {
+            return None;
+        }
         let func = self.of.func;
         for b in func.reverse_post_order() {
             if let Term::Return(r) = func.block(b).term {
@@ -389,6 +430,7 @@ impl Search<'_, '_, '_> {
                 Some(false)
             }
             Op::Call { .. } if at > 0 => self.called_with(node.args[0]),
+            Op::CallSpread { .. } => (!self.numbers).then_some(false),
             _ => None,
         }
     }
@@ -412,7 +454,7 @@ impl Search<'_, '_, '_> {
             ) => Some(false),
             Some(_) => None,
             // A function of the program's may look at it, and not change it: it would be refused there.
-            None => (!self.numbers).then_some(true),
+            None => (!self.numbers).then_some(!self.only_read),
         }
     }
 

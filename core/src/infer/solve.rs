@@ -35,6 +35,9 @@ pub(crate) fn solve(
         let known = session.vars.version;
         let mut s = Solver::new(session, id, &func);
         s.enter(key)?;
+        if id.0 == 0 {
+            s.records_are_read()?;
+        }
         s.run()?;
         if let Some(rewrite) = s.rewrite.take() {
             func = rewritten(&func, &rewrite)?;

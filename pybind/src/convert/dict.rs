@@ -9,20 +9,23 @@ use super::list::Filled;
 use super::native::{Words, shown};
 use super::object::shapes::whole;
 use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, Strictness, new_ref, next};
+use super::recognise::Records;
 use super::{Constructor, Plan, Purpose, numbers, python_dict, recognise, typed_dict};
 use crate::errors::Failure;
 use crate::gil::attached;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
+use std::collections::BTreeSet;
 use std::mem::MaybeUninit;
+use std::sync::{Mutex, PoisonError};
 use tierup_core::declare::conversion;
 use tierup_core::desc::{self, TypeDesc};
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::layout::{Counted, Dict};
 use tierup_core::ops::dict::{Helpers, KEY_AT, is_own_key};
 use tierup_core::types::promote::same_but_weak;
-use tierup_core::types::{Container, Kind, Type};
+use tierup_core::types::{ClassDef, Container, Kind, Type};
 use tierup_runtime::Native as Runtime;
 use tierup_runtime::dict;
 use tierup_runtime::object::release;
@@ -56,7 +59,61 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
 
 /// The type of a dict; of an empty one, `dict(never, never)`.
 fn type_of_entries(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
-    entries_of(d).map(|(k, v)| Type::dict(k, v))
+    let found = entries_of(d);
+    let several = match (recognise::records(), &found) {
+        (Records::Refused, _) => false,
+        (Records::Exact, Ok((key, _))) => *key == Type::str() && mixes_numbers(d),
+        (Records::Taken, Ok(_)) => false,
+        (Records::Taken | Records::Exact, Err(_)) => true,
+    };
+    if several && let Some(t) = type_of_record(d) {
+        return Ok(t);
+    }
+    found.map(|(k, v)| Type::dict(k, v))
+}
+
+/// Keys of one such dict, and sets of keys that there may be: each has code of its own.
+const MOST_KEYS: usize = 32;
+const MOST_RECORDS: usize = 256;
+
+/// The type of a dict whose values have several types: values with names. None where a key is no plain str, or there
+/// are too many.
+fn type_of_record(d: &Bound<'_, PyDict>) -> Option<Type> {
+    static KNOWN: Mutex<BTreeSet<Vec<String>>> = Mutex::new(BTreeSet::new());
+    if d.is_empty() || d.len() > MOST_KEYS {
+        return None;
+    }
+    let name = |k: Bound<'_, PyAny>| k.is_exact_instance_of::<PyString>().then(|| k.extract().ok()).flatten();
+    let names: Vec<String> = d.keys().iter().map(name).collect::<Option<_>>()?;
+    let types: Vec<Type> = d.values().iter().map(|v| super::part_type(&v).ok()).collect::<Option<_>>()?;
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if !known.contains(&names) {
+        if known.len() == MOST_RECORDS {
+            return None;
+        }
+        known.insert(names.clone());
+    }
+    drop(known);
+    Some(Type::new(Kind::NamedTuple(ClassDef::keywords(names), types)))
+}
+
+/// Whether among the values are numbers of several kinds: bools, ints, floats.
+fn mixes_numbers(d: &Bound<'_, PyDict>) -> bool {
+    let (mut last, mut kind) = (std::ptr::null_mut(), None);
+    for (_, v) in d.iter() {
+        // SAFETY: it is live.
+        let class = unsafe { ffi::Py_TYPE(v.as_ptr()) };
+        if class == last {
+            continue;
+        }
+        last = class;
+        let Some(t) = super::part_type(&v).ok().filter(|t| t.is_number()) else { continue };
+        let now = (*t == Kind::Bool, t.is_float(), t.is_complex());
+        if *kind.get_or_insert(now) != now {
+            return true;
+        }
+    }
+    false
 }
 
 /// The types of the keys and values of a dict of whatever class.
@@ -203,6 +260,8 @@ pub(super) struct DictPlan {
     exact: Option<(Half, Half)>,
     entry: &'static TypeDesc,
     takes: Strictness,
+    /// Ints among floats are not taken.
+    apart: bool,
     /// Keys say themselves what their hash is, and which are equal.
     own_keys: bool,
 }
@@ -215,7 +274,7 @@ impl DictPlan {
         purpose: Option<Purpose>,
         of: python_dict::Of,
     ) -> DictPlan {
-        let exact = purpose.is_none() && !value.holds_list();
+        let exact = matches!(purpose, None | Some(Purpose::GoesOn)) && !value.holds_list();
         let element = Some(Purpose::Element);
         DictPlan {
             ty,
@@ -225,12 +284,16 @@ impl DictPlan {
             exact: exact.then(|| (Half::new(key, None), Half::new(value, None))),
             entry: desc::of(Type::tuple(vec![Type::i64(), key, value])),
             takes: Strictness::of(purpose),
+            apart: purpose == Some(Purpose::GoesOn),
             own_keys: is_own_key(key),
         }
     }
 
     /// Whether a dict has this very type. An empty dict, which may be of it, is.
     fn admits(&self, d: &Bound<'_, PyDict>) -> bool {
+        if self.apart && mixes_numbers(d) {
+            return false;
+        }
         self.takes == Strictness::Lenient
             || d.is_empty()
             || whole(d.py(), || self.type_of(d)).is_ok_and(|t| {

@@ -37,7 +37,7 @@ mod python_dict;
 pub(crate) mod random;
 mod ranges;
 pub(crate) mod recognise;
-pub(crate) use recognise::nested;
+pub(crate) use recognise::{Records, nested, with_records};
 mod set;
 mod text;
 mod tuple;

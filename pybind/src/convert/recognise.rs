@@ -173,6 +173,38 @@ pub(crate) fn with_known<T>(known: Vec<(usize, Type)>, look: impl FnOnce() -> T)
     look()
 }
 
+thread_local! {
+    /// What becomes of dicts whose values have several types.
+    static RECORDS: Cell<Records> = const { Cell::new(Records::Refused) };
+}
+
+/// What becomes of dicts of str whose values have several types.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Records {
+    /// There is no type for them; ints among floats are floats.
+    Refused,
+    /// They are values with names, which nobody changes; ints among floats are floats.
+    Taken,
+    /// The same, and ints among floats are ints.
+    Exact,
+}
+
+pub(crate) fn records() -> Records {
+    RECORDS.get()
+}
+
+/// Looks for types of arguments.
+pub(crate) fn with_records<T>(records: Records, look: impl FnOnce() -> T) -> T {
+    struct Before(Records);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            RECORDS.set(self.0);
+        }
+    }
+    let _end = Before(RECORDS.replace(records));
+    look()
+}
+
 /// Looks into a container, which may contain itself.
 pub(crate) fn nested<T>(look: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     struct Level(usize);

@@ -6,7 +6,7 @@
 
 use crate::convert::Lenience;
 use crate::convert::object::shapes::{Alike, Shared, together};
-use crate::convert::{part_type, type_of_keywords};
+use crate::convert::{Records, part_type, type_of_keywords, with_records};
 use crate::decorated::{self, Decorated, Decoration, Head, InPython};
 use crate::engine::Options;
 use crate::errors::{Failure, guard};
@@ -232,9 +232,12 @@ impl Core {
         n: usize,
         known: Vec<(usize, Type)>,
     ) -> Result<(Vec<Type>, Shared), Failure> {
-        together(py, n, known, |i| {
-            // SAFETY: as required of the caller.
-            unsafe { self.argument_type(py, args, n, i) }.map_err(|e| self.name_argument(py, e, i))
+        let exact = self.decorated.options.code.overflow == Overflow::Python;
+        with_records(if exact { Records::Exact } else { Records::Taken }, || {
+            together(py, n, known, |i| {
+                // SAFETY: as required of the caller.
+                unsafe { self.argument_type(py, args, n, i) }.map_err(|e| self.name_argument(py, e, i))
+            })
         })
     }
 
