@@ -33,7 +33,7 @@ fn annotations<'py>(f: &Bound<'py, PyFunction>) -> PyResult<Option<Bound<'py, Py
             return Ok(None);
         }
     }
-    Ok(f.getattr(pyo3::intern!(f.py(), "__annotations__"))?.cast_into::<PyDict>().ok())
+    Ok(f.getattr(intern!(f.py(), "__annotations__"))?.cast_into::<PyDict>().ok())
 }
 
 /// From Python 3.14 on annotations are code: the names in it.
@@ -41,12 +41,12 @@ fn lazily_named<'py>(f: &Bound<'py, PyFunction>) -> PyResult<Option<Bound<'py, P
     if !cfg!(Py_3_14) {
         return Ok(None);
     }
-    let made = f.getattr(pyo3::intern!(f.py(), "__annotate__"))?;
+    let made = f.getattr(intern!(f.py(), "__annotate__"))?;
     if made.is_none() {
         return Ok(None);
     }
-    let code = made.getattr(pyo3::intern!(f.py(), "__code__"))?;
-    Ok(code.getattr(pyo3::intern!(f.py(), "co_names"))?.cast_into::<PyTuple>().ok())
+    let code = made.getattr(intern!(f.py(), "__code__"))?;
+    Ok(code.getattr(intern!(f.py(), "co_names"))?.cast_into::<PyTuple>().ok())
 }
 
 /// The words in an annotation that is text.
@@ -56,7 +56,7 @@ fn identifiers(text: &str) -> impl Iterator<Item = &str> {
 
 /// Whether a name is that of a type variable with a bound, where a function sees it.
 fn names_bounded(f: &Bound<'_, PyFunction>, name: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let globals = f.getattr(pyo3::intern!(f.py(), "__globals__"))?.cast_into::<PyDict>()?;
+    let globals = f.getattr(intern!(f.py(), "__globals__"))?.cast_into::<PyDict>()?;
     match globals.get_item(name)? {
         Some(found) => is_bounded(&found),
         None => Ok(false),
@@ -72,7 +72,7 @@ fn is_of_bounded(a: &Bound<'_, PyAny>) -> PyResult<bool> {
     if is_bounded(a)? {
         return Ok(true);
     }
-    match a.getattr_opt(pyo3::intern!(a.py(), "__parameters__"))?.map(|p| p.cast_into::<PyTuple>()) {
+    match a.getattr_opt(intern!(a.py(), "__parameters__"))?.map(|p| p.cast_into::<PyTuple>()) {
         Some(Ok(variables)) => any(variables.iter(), |v| is_bounded(&v)),
         Some(Err(_)) | None => Ok(false),
     }
@@ -82,5 +82,5 @@ fn is_bounded(v: &Bound<'_, PyAny>) -> PyResult<bool> {
     if v.get_type().name()? != "TypeVar" {
         return Ok(false);
     }
-    Ok(v.getattr_opt(pyo3::intern!(v.py(), "__bound__"))?.is_some_and(|b| !b.is_none()))
+    Ok(v.getattr_opt(intern!(v.py(), "__bound__"))?.is_some_and(|b| !b.is_none()))
 }

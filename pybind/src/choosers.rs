@@ -44,22 +44,22 @@ pub(crate) fn chooser(object: &Bound<'_, PyAny>) -> PyResult<Option<Chooser>> {
     let Ok(f) = object.cast::<PyFunction>() else {
         return Ok(is_method(object)?.then_some(Chooser::Method));
     };
-    let code = f.getattr(pyo3::intern!(py, "__code__"))?;
-    let flags: i32 = code.getattr(pyo3::intern!(py, "co_flags"))?.extract()?;
+    let code = f.getattr(intern!(py, "__code__"))?;
+    let flags: i32 = code.getattr(intern!(py, "co_flags"))?.extract()?;
     let any = ffi::CO_VARARGS | ffi::CO_VARKEYWORDS;
     if flags & any != any {
         return Ok(None);
     }
-    let dict = f.getattr(pyo3::intern!(py, "__dict__"))?.cast_into::<PyDict>()?;
+    let dict = f.getattr(intern!(py, "__dict__"))?.cast_into::<PyDict>()?;
     // A function around one has its attributes (`functools.wraps`), and is another function.
-    let home = f.getattr(pyo3::intern!(py, "__globals__"))?;
-    if dict.contains(pyo3::intern!(py, "_tierup_rows_"))? {
-        let ours = home.is(py.import(pyo3::intern!(py, "tierup._dispatch"))?.dict());
+    let home = f.getattr(intern!(py, "__globals__"))?;
+    if dict.contains(intern!(py, "_tierup_rows_"))? {
+        let ours = home.is(py.import(intern!(py, "tierup._dispatch"))?.dict());
         return Ok(ours.then_some(Chooser::Rows));
     }
-    let single = dict.contains(pyo3::intern!(py, "registry"))?
-        && dict.contains(pyo3::intern!(py, "dispatch"))?
-        && home.is(py.import(pyo3::intern!(py, "functools"))?.dict());
+    let single = dict.contains(intern!(py, "registry"))?
+        && dict.contains(intern!(py, "dispatch"))?
+        && home.is(py.import(intern!(py, "functools"))?.dict());
     Ok(single.then_some(Chooser::Single))
 }
 
@@ -67,8 +67,7 @@ fn is_method(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     if object.get_type().name()? != "singledispatchmethod" {
         return Ok(false);
     }
-    let class =
-        object.py().import(pyo3::intern!(object.py(), "functools"))?.getattr("singledispatchmethod")?;
+    let class = object.py().import(intern!(object.py(), "functools"))?.getattr("singledispatchmethod")?;
     Ok(object.get_type().is(&class))
 }
 

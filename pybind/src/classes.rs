@@ -130,7 +130,7 @@ pub(crate) fn has_attribute(py: Python<'_>, value: Type, name: &str) -> Option<b
 
 /// Whether a type stands for an abstract class, which other classes may join at any time.
 pub(crate) fn is_abstract(py: Python<'_>, t: Type) -> bool {
-    let name = pyo3::intern!(py, "__abstractmethods__");
+    let name = intern!(py, "__abstractmethods__");
     class_object(py, t).is_some_and(|c| c.hasattr(name).unwrap_or(false))
 }
 

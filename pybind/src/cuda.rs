@@ -404,7 +404,7 @@ fn needs_help(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
     // SAFETY: both are live type objects.
     let is_array =
         numpy.is_some_and(|n| unsafe { pyo3::ffi::PyObject_TypeCheck(obj.as_ptr(), n.array_type) != 0 });
-    Ok(is_array || obj.hasattr(pyo3::intern!(obj.py(), "_tierup_copied_")).unwrap_or(false))
+    Ok(is_array || obj.hasattr(intern!(obj.py(), "_tierup_copied_")).unwrap_or(false))
 }
 
 /// The type of an array of another library, and its leaves. What it waits for on another stream, the launch
@@ -477,7 +477,7 @@ fn convert(obj: &Bound<'_, PyAny>, words: &mut Vec<u64>, stream: u64) -> Result<
         return Ok(Some(Type::tuple(members)));
     }
     if !obj.is_exact_instance_of::<PyInt>() {
-        if let Some(interface) = obj.getattr_opt(pyo3::intern!(obj.py(), "__cuda_array_interface__"))? {
+        if let Some(interface) = obj.getattr_opt(intern!(obj.py(), "__cuda_array_interface__"))? {
             return Ok(Some(foreign(&interface, words, stream)?));
         }
         if needs_help(obj)? {

@@ -9,14 +9,14 @@ use tierup_core::host::Written;
 use tierup_core::types::class::Generated;
 
 fn module(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    Ok(py.import(pyo3::intern!(py, "tierup._classes"))?.into_any())
+    Ok(py.import(intern!(py, "tierup._classes"))?.into_any())
 }
 
 /// Whether a class may be one: it or a base was made by `dataclasses`.
 pub(crate) fn may_be(class: &Bound<'_, PyType>) -> bool {
     // SAFETY: a live class. Only classes made in Python are dataclasses.
     let heap = unsafe { ffi::PyType_GetFlags(class.as_ptr().cast()) & ffi::Py_TPFLAGS_HEAPTYPE != 0 };
-    heap && class.hasattr(pyo3::intern!(class.py(), "__dataclass_params__")).unwrap_or(false)
+    heap && class.hasattr(intern!(class.py(), "__dataclass_params__")).unwrap_or(false)
 }
 
 /// The fields of a class whose instances are values, and which of its methods are the generated ones.
@@ -24,7 +24,7 @@ pub(crate) fn look(class: &Bound<'_, PyType>) -> PyResult<Option<(Vec<String>, G
     if !may_be(class) {
         return Ok(None);
     }
-    let found = module(class.py())?.call_method1(pyo3::intern!(class.py(), "frozen"), (class,))?;
+    let found = module(class.py())?.call_method1(intern!(class.py(), "frozen"), (class,))?;
     if found.is_none() {
         return Ok(None);
     }
@@ -46,7 +46,7 @@ pub(crate) fn is_generated(name: &str, generated: Generated) -> bool {
 
 /// The function that makes an instance. A `ValueError` says why compiled code cannot.
 pub(crate) fn constructor<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyFunction>> {
-    let made = module(class.py())?.call_method1(pyo3::intern!(class.py(), "constructor"), (class,))?;
+    let made = module(class.py())?.call_method1(intern!(class.py(), "constructor"), (class,))?;
     Ok(made.cast_into::<PyFunction>()?)
 }
 
@@ -57,12 +57,11 @@ pub(crate) fn without_guard<'py>(
     method: &Bound<'py, PyAny>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     if !method.is_instance_of::<PyFunction>()
-        || method.getattr(pyo3::intern!(method.py(), "__closure__"))?.is_none()
+        || method.getattr(intern!(method.py(), "__closure__"))?.is_none()
     {
         return Ok(None);
     }
-    let found =
-        module(class.py())?.call_method1(pyo3::intern!(class.py(), "without_guard"), (class, method))?;
+    let found = module(class.py())?.call_method1(intern!(class.py(), "without_guard"), (class, method))?;
     Ok((!found.is_none()).then_some(found))
 }
 
@@ -74,14 +73,13 @@ pub(crate) fn without_identity<'py>(
     if !may_be(class) || !method.is_instance_of::<PyFunction>() {
         return Ok(None);
     }
-    let found =
-        module(class.py())?.call_method1(pyo3::intern!(class.py(), "without_identity"), (class, method))?;
+    let found = module(class.py())?.call_method1(intern!(class.py(), "without_identity"), (class, method))?;
     Ok((!found.is_none()).then_some(found))
 }
 
 /// The function that does what one of the module `dataclasses` does, for instances of a class. A `ValueError`
 /// says why there is none.
 pub(crate) fn function<'py>(class: &Bound<'py, PyType>, what: Written) -> PyResult<Bound<'py, PyFunction>> {
-    let module = class.py().import(pyo3::intern!(class.py(), "tierup._fields"))?;
+    let module = class.py().import(intern!(class.py(), "tierup._fields"))?;
     Ok(module.call_method1(what.name(), (class,))?.cast_into()?)
 }

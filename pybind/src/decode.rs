@@ -4,10 +4,9 @@
 //! instruction: locations come from `co_linetable` as it stands, not from `co_positions()`, which makes a
 //! tuple for each code unit.
 
+use crate::once::Once;
 use pyo3::exceptions::PyValueError;
-use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{
     PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyFunction, PyInt, PySlice, PyString, PyTuple,
 };
@@ -32,9 +31,9 @@ pub(crate) fn decode(f: &Bound<'_, PyFunction>) -> Result<Code> {
 
 /// Whose function it is. Ours lie in one folder, and say in their module what else they are (`_origin`).
 fn origin_of(f: &Bound<'_, PyFunction>) -> PyResult<Origin> {
-    static OURS: PyOnceLock<String> = PyOnceLock::new();
+    static OURS: Once<String> = Once::new();
     let py = f.py();
-    let ours = OURS.get_or_try_init(py, || -> PyResult<String> {
+    let ours = OURS.get_or_try_init(|| -> PyResult<String> {
         let package = py.import("tierup")?.getattr("__path__")?.get_item(0)?;
         Ok(format!("{}{MAIN_SEPARATOR}lib{MAIN_SEPARATOR}", text(&package)?))
     })?;

@@ -7,13 +7,13 @@ use pyo3::types::{PyFunction, PyType};
 use tierup_core::host::Written;
 
 fn module(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    Ok(py.import(pyo3::intern!(py, "tierup._enums"))?.into_any())
+    Ok(py.import(intern!(py, "tierup._enums"))?.into_any())
 }
 
 /// Whether a class is an enumeration of any kind. Nobody is asked where the module was never imported.
 pub(crate) fn may_be(class: &Bound<'_, PyType>) -> bool {
     class.get_type().as_ptr() != class.py().get_type::<PyType>().as_ptr()
-        && class.hasattr(pyo3::intern!(class.py(), "_member_map_")).unwrap_or(false)
+        && class.hasattr(intern!(class.py(), "_member_map_")).unwrap_or(false)
 }
 
 /// How many members a class has, and whether they compare by identity; none where compiled code takes them for
@@ -22,7 +22,7 @@ pub(crate) fn look(class: &Bound<'_, PyType>) -> PyResult<Option<(u32, bool)>> {
     if !may_be(class) {
         return Ok(None);
     }
-    module(class.py())?.call_method1(pyo3::intern!(class.py(), "members"), (class,))?.extract()
+    module(class.py())?.call_method1(intern!(class.py(), "members"), (class,))?.extract()
 }
 
 /// The members of an enumeration, in order.
@@ -44,7 +44,7 @@ pub(crate) enum Attribute<'py> {
 
 /// What the class has under a name that is not an ordinary attribute of it.
 pub(crate) fn attribute<'py>(class: &Bound<'py, PyType>, name: &str) -> PyResult<Option<Attribute<'py>>> {
-    let found = module(class.py())?.call_method1(pyo3::intern!(class.py(), "attribute"), (class, name))?;
+    let found = module(class.py())?.call_method1(intern!(class.py(), "attribute"), (class, name))?;
     if found.is_none() {
         return Ok(None);
     }

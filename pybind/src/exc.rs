@@ -520,7 +520,7 @@ fn spawn(generator: *mut u8, one: bool) -> Res<*mut BitSource> {
         let spawn = || -> PyResult<*mut BitSource> {
             // SAFETY: the run-time passes a live generator.
             let generator = unsafe { Bound::from_borrowed_ptr(py, generator.cast()) };
-            let children = generator.call_method1(pyo3::intern!(py, "spawn"), (one as u32,))?;
+            let children = generator.call_method1(intern!(py, "spawn"), (one as u32,))?;
             if !one {
                 return Ok(std::ptr::null_mut());
             }

@@ -69,12 +69,11 @@ fn manager<'py>(f: &Bound<'py, PyFunction>) -> Option<Bound<'py, PyFunction>> {
     let py = f.py();
     // SAFETY: `f` is a function object, which has a code object.
     let code = unsafe { Bound::from_borrowed_ptr(py, ffi::PyFunction_GetCode(f.as_ptr())) };
-    if !code.getattr(pyo3::intern!(py, "co_name")).is_ok_and(|name| name.is(pyo3::intern!(py, "helper"))) {
+    if !code.getattr(intern!(py, "co_name")).is_ok_and(|name| name.is(intern!(py, "helper"))) {
         return None;
     }
-    let made = py
-        .import(pyo3::intern!(py, "tierup._objects"))
-        .and_then(|m| m.call_method1(pyo3::intern!(py, "manager"), (f,)));
+    let made =
+        py.import(intern!(py, "tierup._objects")).and_then(|m| m.call_method1(intern!(py, "manager"), (f,)));
     match made {
         Ok(made) => made.cast_into::<PyFunction>().ok(),
         Err(e) => {
@@ -93,7 +92,7 @@ pub(crate) fn class_has(obj: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> b
 /// The function or dispatcher that compiled code calls in the place of an object whose class has one
 /// (`_tierup_function_`).
 fn target<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    let name = pyo3::intern!(obj.py(), "_tierup_function_");
+    let name = intern!(obj.py(), "_tierup_function_");
     if !class_has(obj, name) {
         return None;
     }
@@ -214,7 +213,7 @@ pub(crate) fn func_id_of(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>) -
     match decorated::of(target.as_ref().unwrap_or(object)) {
         Some(d) => func_id_as(object, f, false, d.options.parallel, &d.decoration()),
         // What is written in the place of a row (`tierup/_rows.py`) has its result.
-        None if f.hasattr(pyo3::intern!(f.py(), "_tierup_result_")).unwrap_or(false) => {
+        None if f.hasattr(intern!(f.py(), "_tierup_result_")).unwrap_or(false) => {
             func_id_as(object, f, false, Parts::NONE, &Decoration::default().row())
         }
         None => func_id_as(object, f, false, Parts::NONE, &Decoration::default()),
@@ -228,8 +227,7 @@ pub(crate) fn row_id(object: &Bound<'_, PyAny>) -> Result<Option<FuncId>, Failur
         Some(d) => (d.options.parallel, d.decoration()),
         None => (Parts::NONE, Decoration::default()),
     };
-    let says =
-        f.getattr(pyo3::intern!(f.py(), "__annotations__"))?.contains(pyo3::intern!(f.py(), "return"))?;
+    let says = f.getattr(intern!(f.py(), "__annotations__"))?.contains(intern!(f.py(), "return"))?;
     if decoration.checked || !says {
         return Ok(None);
     }

@@ -221,7 +221,7 @@ impl<'py> PyHost<'py> {
             let dict = unsafe {
                 if ffi::PyType_GetFlags(at) & ffi::Py_TPFLAGS_HEAPTYPE == 0 {
                     // What a class made in C has under the name comes before what stands behind it.
-                    if base.getattr(pyo3::intern!(self.py, "__dict__"))?.contains(name)? {
+                    if base.getattr(intern!(self.py, "__dict__"))?.contains(name)? {
                         return Ok(None);
                     }
                     continue;

@@ -11,11 +11,11 @@
 //! The lock is never held while Python code may run: making and dropping Python objects may start the
 //! collector, which calls back here.
 
+use crate::once::Once;
 use crate::ufunc::object::owned_by;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::PyWeakrefMethods;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, Weak};
@@ -67,10 +67,9 @@ fn table() -> MutexGuard<'static, Table> {
 
 /// A weak reference that calls back; none where the class has no weak references.
 fn weak_reference(obj: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
-    static FORGET: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    static FORGET: Once<Py<PyAny>> = Once::new();
     let py = obj.py();
-    let forget =
-        FORGET.get_or_try_init(py, || wrap_pyfunction!(forget, py).map(|f| f.into_any().unbind()))?;
+    let forget = FORGET.get_or_try_init(|| wrap_pyfunction!(forget, py).map(|f| f.into_any().unbind()))?;
     // SAFETY: both are live objects; the answer is a new reference, or null with an exception.
     let made = |of: &Bound<'_, PyAny>| unsafe {
         Bound::from_owned_ptr_or_err(py, ffi::PyWeakref_NewRef(of.as_ptr(), forget.as_ptr()))

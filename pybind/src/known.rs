@@ -53,7 +53,7 @@ fn known_class(class: &Bound<'_, PyType>) -> Option<&'static ClassDef> {
         && order.iter().zip(&known.order).all(|(c, n)| identity::known_number(&c) == Some(*n));
     let same_fields = match &known.fields {
         None => true,
-        Some(f) => class.getattr(pyo3::intern!(class.py(), "_fields")).is_ok_and(|now| now.is(f)),
+        Some(f) => class.getattr(intern!(class.py(), "_fields")).is_ok_and(|now| now.is(f)),
     };
     let same_values = match &known.values {
         None => !is_frozen(class) && !enums::may_be(class) && !objects::may_be(class),
@@ -120,7 +120,7 @@ pub(crate) fn add_fields(class: &Bound<'_, PyType>, names: Vec<String>) -> PyRes
 /// The number of a class as it is: a change of the class or of its bases takes it away, the look-up of an
 /// attribute gives it one.
 fn version(class: &Bound<'_, PyType>) -> std::ffi::c_uint {
-    let _ = class.getattr(pyo3::intern!(class.py(), "__doc__"));
+    let _ = class.getattr(intern!(class.py(), "__doc__"));
     // SAFETY: a live class.
     unsafe { (*class.as_ptr().cast::<ffi::PyTypeObject>()).tp_version_tag }
 }
@@ -129,8 +129,8 @@ fn version(class: &Bound<'_, PyType>) -> std::ffi::c_uint {
 fn is_frozen(class: &Bound<'_, PyType>) -> bool {
     dataclasses::may_be(class)
         && class
-            .getattr(pyo3::intern!(class.py(), "__dataclass_params__"))
-            .and_then(|params| params.getattr(pyo3::intern!(class.py(), "frozen"))?.is_truthy())
+            .getattr(intern!(class.py(), "__dataclass_params__"))
+            .and_then(|params| params.getattr(intern!(class.py(), "frozen"))?.is_truthy())
             .unwrap_or(false)
 }
 

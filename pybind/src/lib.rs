@@ -9,6 +9,8 @@
 //! ([`known`], [`functions`], [`decorated`]), their numbers ([`identity`]), and what all need ([`errors`],
 //! [`gil`], [`npy`], [`stand_in`]).
 
+#[macro_use]
+mod once;
 mod api;
 mod bind;
 mod bounds;

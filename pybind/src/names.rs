@@ -28,15 +28,15 @@ impl<'py> NamesOf<'_, 'py> {
         let py = self.f.py();
         match root {
             Root::Global(name) => {
-                let globals = self.f.getattr(pyo3::intern!(py, "__globals__"))?.cast_into::<PyDict>()?;
+                let globals = self.f.getattr(intern!(py, "__globals__"))?.cast_into::<PyDict>()?;
                 match globals.get_item(name)? {
                     Some(found) => Ok(Some(found)),
                     None => py.import("builtins")?.getattr_opt(name),
                 }
             }
             Root::Free(n) => {
-                let cell = self.f.getattr(pyo3::intern!(py, "__closure__"))?.get_item(n as usize)?;
-                cell.getattr(pyo3::intern!(py, "cell_contents")).map(Some)
+                let cell = self.f.getattr(intern!(py, "__closure__"))?.get_item(n as usize)?;
+                cell.getattr(intern!(py, "cell_contents")).map(Some)
             }
             Root::Import(name) => {
                 let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;

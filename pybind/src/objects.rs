@@ -47,16 +47,16 @@ pub(crate) fn why_not(class: &Bound<'_, PyType>) -> Option<String> {
     if !made_by_a_plain_metaclass(class) {
         return Some("has a metaclass".into());
     }
-    let read = pyo3::intern!(py, "__getattribute__");
+    let read = intern!(py, "__getattribute__");
     let plain = class.getattr(read).and_then(|own| Ok(own.is(&py.get_type::<PyAny>().getattr(read)?)));
     if !plain.unwrap_or(false) {
         return Some("has its own __getattribute__".into());
     }
-    if class.hasattr(pyo3::intern!(py, "_tierup_function_")).unwrap_or(true) {
+    if class.hasattr(intern!(py, "_tierup_function_")).unwrap_or(true) {
         return Some("is one of functions".into());
     }
     // It would have to run where compiled code drops the object.
-    class.hasattr(pyo3::intern!(py, "__del__")).unwrap_or(true).then(|| "has a __del__".into())
+    class.hasattr(intern!(py, "__del__")).unwrap_or(true).then(|| "has a __del__".into())
 }
 
 /// Whether a call of the class is that of `type`.
@@ -82,10 +82,10 @@ pub(crate) fn look(class: &Bound<'_, PyType>) -> PyResult<Option<(Vec<String>, b
         return Ok(Some((names, is_itself(class)?)));
     }
     let mut names: Vec<String> = vec![];
-    let declared = class.getattr_opt(pyo3::intern!(py, "__dataclass_fields__"))?;
+    let declared = class.getattr_opt(intern!(py, "__dataclass_fields__"))?;
     if let Some(fields) = declared.and_then(|d| d.cast_into::<PyDict>().ok()) {
         for (name, field) in fields {
-            let kind = field.getattr(pyo3::intern!(py, "_field_type"))?.getattr("name")?;
+            let kind = field.getattr(intern!(py, "_field_type"))?.getattr("name")?;
             if kind.extract::<String>()? == "_FIELD" {
                 names.push(name.extract()?);
             }
@@ -95,7 +95,7 @@ pub(crate) fn look(class: &Bound<'_, PyType>) -> PyResult<Option<(Vec<String>, b
     classes.reverse();
     for base in &classes {
         for (name, found) in base
-            .getattr(pyo3::intern!(py, "__dict__"))?
+            .getattr(intern!(py, "__dict__"))?
             .call_method0("items")?
             .try_iter()?
             .map(|item| -> PyResult<(String, Bound<'_, PyAny>)> { item?.extract() })
@@ -163,8 +163,8 @@ pub(crate) fn cached<'py>(found: &Bound<'py, PyAny>, name: &str) -> PyResult<Opt
     if !found.get_type().is(&functools.getattr("cached_property")?) {
         return Ok(None);
     }
-    let module = py.import(pyo3::intern!(py, "tierup._objects"))?;
-    Ok(Some(module.call_method1(pyo3::intern!(py, "cached"), (found, name))?.cast_into()?))
+    let module = py.import(intern!(py, "tierup._objects"))?;
+    Ok(Some(module.call_method1(intern!(py, "cached"), (found, name))?.cast_into()?))
 }
 
 /// Whether a field of a class's instances lies in their dictionaries, and not in a slot. What the class has under
@@ -207,7 +207,7 @@ pub(crate) fn raw<'py>(
     name: impl IntoPyObject<'py> + Copy,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     for base in class.mro().iter() {
-        if let Ok(found) = base.getattr(pyo3::intern!(class.py(), "__dict__"))?.get_item(name) {
+        if let Ok(found) = base.getattr(intern!(class.py(), "__dict__"))?.get_item(name) {
             return Ok(Some(found));
         }
     }
@@ -274,6 +274,6 @@ fn stored(code: &Code, names: &mut Vec<String>) {
 /// The function that is called with the class and the arguments in place of the class. A `ValueError` says why
 /// compiled code cannot.
 pub(crate) fn constructor<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyFunction>> {
-    let module = class.py().import(pyo3::intern!(class.py(), "tierup._objects"))?;
-    Ok(module.call_method1(pyo3::intern!(class.py(), "constructor"), (class,))?.cast_into()?)
+    let module = class.py().import(intern!(class.py(), "tierup._objects"))?;
+    Ok(module.call_method1(intern!(class.py(), "constructor"), (class,))?.cast_into()?)
 }

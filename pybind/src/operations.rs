@@ -128,7 +128,7 @@ pub(crate) fn ours(obj: &Bound<'_, PyAny>) -> PyResult<Option<OpId>> {
 /// The type that an object of `tierup.types` stands for: `tierup.float64` as a cast or dtype in compiled code,
 /// others as what typed containers are made of there.
 pub(crate) fn type_object(obj: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
-    let Ok(text) = obj.getattr(pyo3::intern!(obj.py(), "_tierup_type_")) else { return Ok(None) };
+    let Ok(text) = obj.getattr(intern!(obj.py(), "_tierup_type_")) else { return Ok(None) };
     let Ok(text) = text.cast::<PyString>() else { return Ok(None) };
     let Ok(t) = tierup_core::types::parse::parse(text.to_str()?) else { return Ok(None) };
     Ok(is_said(t).then_some(t))

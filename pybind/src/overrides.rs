@@ -82,7 +82,7 @@ pub(crate) fn method(py: Python<'_>, class: Class, base: Class) -> Option<String
     {
         return found.method.clone();
     }
-    let _ = of.getattr(pyo3::intern!(py, "__doc__"));
+    let _ = of.getattr(intern!(py, "__doc__"));
     let before = version();
     let method = look(&of, &from).unwrap_or_else(|_| Some("an attribute that cannot be read".into()));
     looked_at().insert(key, Found { version: before, method: method.clone() });

@@ -35,17 +35,17 @@ pub(crate) fn of_dtype(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
         return Ok(Some(*t));
     }
     let py = dtype.py();
-    let names = dtype.getattr(pyo3::intern!(py, "names"))?;
+    let names = dtype.getattr(intern!(py, "names"))?;
     if names.is_none() {
         return Ok(None);
     }
-    let by_name = dtype.getattr(pyo3::intern!(py, "fields"))?;
+    let by_name = dtype.getattr(intern!(py, "fields"))?;
     let mut fields = vec![];
     for name in names.cast::<PyTuple>()?.iter() {
         let found = by_name.get_item(&name)?;
         let (of, offset): (Bound<'_, PyAny>, u32) = (found.get_item(0)?, found.get_item(1)?.extract()?);
         let name: String = name.extract()?;
-        let inner = of.getattr(pyo3::intern!(py, "subdtype"))?;
+        let inner = of.getattr(intern!(py, "subdtype"))?;
         let (of, shape) = if inner.is_none() { (of, vec![]) } else { inner.extract()? };
         let ty = of_field(&of)?.ok_or_else(|| {
             PyTypeError::new_err(format!(
@@ -54,10 +54,10 @@ pub(crate) fn of_dtype(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
         })?;
         fields.push(RecordField { name, ty, offset, shape });
     }
-    let size: u32 = dtype.getattr(pyo3::intern!(py, "itemsize"))?.extract()?;
-    let record = py.import(pyo3::intern!(py, "numpy"))?.getattr(pyo3::intern!(py, "record"))?;
-    let attributes = dtype.getattr(pyo3::intern!(py, "type"))?.is(&record);
-    let aligned: bool = dtype.getattr(pyo3::intern!(py, "isalignedstruct"))?.extract()?;
+    let size: u32 = dtype.getattr(intern!(py, "itemsize"))?.extract()?;
+    let record = py.import(intern!(py, "numpy"))?.getattr(intern!(py, "record"))?;
+    let attributes = dtype.getattr(intern!(py, "type"))?.is(&record);
+    let aligned: bool = dtype.getattr(intern!(py, "isalignedstruct"))?.extract()?;
     let t = Type::new(Kind::Record(RecordDef::new(RecordDef {
         fields,
         size,
@@ -84,12 +84,12 @@ fn of_field(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
         return Ok(Some(t));
     }
     let py = dtype.py();
-    if dtype.getattr(pyo3::intern!(py, "hasobject"))?.is_truthy()? {
+    if dtype.getattr(intern!(py, "hasobject"))?.is_truthy()? {
         return Ok(None);
     }
-    let text: String = dtype.getattr(pyo3::intern!(py, "str"))?.extract()?;
-    let size: u32 = dtype.getattr(pyo3::intern!(py, "itemsize"))?.extract()?;
-    let known = py.import(pyo3::intern!(py, "numpy"))?.getattr(pyo3::intern!(py, "dtype"))?.call1((&text,));
+    let text: String = dtype.getattr(intern!(py, "str"))?.extract()?;
+    let size: u32 = dtype.getattr(intern!(py, "itemsize"))?.extract()?;
+    let known = py.import(intern!(py, "numpy"))?.getattr(intern!(py, "dtype"))?.call1((&text,));
     // The text has to say all of it.
     Ok(known.is_ok_and(|k| k.eq(dtype).unwrap_or(false)).then(|| {
         let opaque = Some(text);
@@ -129,7 +129,7 @@ pub(crate) fn dtype_of<'py>(py: Python<'py>, t: Type) -> PyResult<Bound<'py, PyA
         return Ok(known.bind(py).clone());
     }
     if let Some(text) = &records.opaque {
-        return py.import(pyo3::intern!(py, "numpy"))?.getattr(pyo3::intern!(py, "dtype"))?.call1((text,));
+        return py.import(intern!(py, "numpy"))?.getattr(intern!(py, "dtype"))?.call1((text,));
     }
     let parts = PyDict::new(py);
     let each = &records.fields;
@@ -145,11 +145,11 @@ pub(crate) fn dtype_of<'py>(py: Python<'py>, t: Type) -> PyResult<Bound<'py, PyA
     parts.set_item("formats", PyList::new(py, formats)?)?;
     parts.set_item("offsets", PyList::new(py, each.iter().map(|f| f.offset))?)?;
     parts.set_item("itemsize", records.size)?;
-    let numpy = py.import(pyo3::intern!(py, "numpy"))?;
-    let class = numpy.getattr(pyo3::intern!(py, "dtype"))?;
+    let numpy = py.import(intern!(py, "numpy"))?;
+    let class = numpy.getattr(intern!(py, "dtype"))?;
     let mut dtype = class.call1((parts, records.aligned))?;
     if records.attributes {
-        dtype = class.call1(((numpy.getattr(pyo3::intern!(py, "record"))?, dtype),))?;
+        dtype = class.call1(((numpy.getattr(intern!(py, "record"))?, dtype),))?;
     }
     lock(&DTYPES).insert(t, dtype.clone().unbind());
     Ok(dtype)

@@ -213,8 +213,7 @@ pub(crate) unsafe fn source_of(generator: *mut ffi::PyObject) -> PyResult<*mut B
     attached(|py| {
         // SAFETY: as required of the caller.
         let generator = unsafe { Bound::from_borrowed_ptr(py, generator) };
-        let capsule =
-            generator.getattr(pyo3::intern!(py, "bit_generator"))?.getattr(pyo3::intern!(py, "capsule"))?;
+        let capsule = generator.getattr(intern!(py, "bit_generator"))?.getattr(intern!(py, "capsule"))?;
         let capsule = capsule.cast::<PyCapsule>()?;
         // SAFETY: a capsule; the name is the one that NumPy documents for `bitgen_t`.
         let bits = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), c"BitGenerator".as_ptr()) };

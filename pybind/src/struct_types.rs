@@ -71,8 +71,8 @@ fn of_value_class<'py>(class: &Bound<'py, PyType>, around: &mut Vec<Bound<'py, P
         return Ok(Type::new(Kind::Member(def)));
     }
     if let Some(def) = known::frozen_class(class)? {
-        let module = class.py().import(pyo3::intern!(class.py(), "tierup._struct"))?;
-        let said = module.call_method1(pyo3::intern!(class.py(), "declared_by"), (class,))?;
+        let module = class.py().import(intern!(class.py(), "tierup._struct"))?;
+        let said = module.call_method1(intern!(class.py(), "declared_by"), (class,))?;
         let fields = said.try_iter()?.map(|t| of_spec(&t?, around)).collect::<PyResult<Vec<_>>>()?;
         return Ok(Type::new(Kind::Frozen(def, fields)));
     }

@@ -54,8 +54,8 @@ pub(crate) fn declaration<'py>(class: &Bound<'py, PyType>) -> Option<Bound<'py, 
     if !is_below(class.as_ptr().cast()) {
         return None;
     }
-    let own = class.getattr(pyo3::intern!(class.py(), "__dict__")).ok()?;
-    own.get_item(pyo3::intern!(class.py(), "_tierup_struct_")).ok()?.cast_into().ok()
+    let own = class.getattr(intern!(class.py(), "__dict__")).ok()?;
+    own.get_item(intern!(class.py(), "_tierup_struct_")).ok()?.cast_into().ok()
 }
 
 /// Whether a class is such a class.

@@ -65,6 +65,6 @@ fn put<'py>(
 
 /// The object that a type is in Python.
 pub(crate) fn of<'py>(py: Python<'py>, t: Type) -> PyResult<Bound<'py, PyAny>> {
-    let made = py.import(pyo3::intern!(py, "tierup._kinds"))?.getattr(pyo3::intern!(py, "made"))?;
+    let made = py.import(intern!(py, "tierup._kinds"))?.getattr(intern!(py, "made"))?;
     made.call1((told(py, t)?,))
 }

@@ -170,7 +170,7 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
         return classify_tuple(t, record);
     }
     // A kernel that another one calls is its function.
-    let called = pyo3::intern!(obj.py(), "_tierup_called_");
+    let called = intern!(obj.py(), "_tierup_called_");
     if functions::class_has(obj, called) {
         return classify(&obj.getattr(called)?, record);
     }
@@ -412,12 +412,12 @@ fn classify_instance(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Opti
 /// `guvectorize`, `cfunc`. They are functions of Python themselves.
 fn is_decorator(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
     let Ok(f) = obj.cast::<PyFunction>() else { return Ok(false) };
-    let home = f.getattr(pyo3::intern!(obj.py(), "__module__"))?;
+    let home = f.getattr(intern!(obj.py(), "__module__"))?;
     let Ok(home) = home.cast::<PyString>() else { return Ok(false) };
     if !matches!(home.to_str()?, "tierup._stencil" | "tierup._ufunc" | "tierup._cfunc") {
         return Ok(false);
     }
-    let name = f.getattr(pyo3::intern!(obj.py(), "__qualname__"))?;
+    let name = f.getattr(intern!(obj.py(), "__qualname__"))?;
     Ok(name
         .cast::<PyString>()
         .is_ok_and(|n| matches!(n.to_str(), Ok("stencil" | "vectorize" | "guvectorize" | "cfunc"))))

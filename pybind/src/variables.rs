@@ -21,7 +21,7 @@ pub(crate) fn is_for_variables(class: *mut ffi::PyTypeObject) -> bool {
 }
 
 fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
-    let module = py.import(pyo3::intern!(py, "tierup._variables"))?;
+    let module = py.import(intern!(py, "tierup._variables"))?;
     // It lives as long as the module, which nobody takes away.
     BASE.store(module.getattr("Variables")?.as_ptr().cast(), Ordering::Relaxed);
     Ok(module)
@@ -29,7 +29,7 @@ fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
 
 /// The object that stands for the variable of that name in a dictionary, if there is one.
 pub(crate) fn known<'py>(dict: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-    match dict.get_item(pyo3::intern!(dict.py(), "_tierup_variables_"))? {
+    match dict.get_item(intern!(dict.py(), "_tierup_variables_"))? {
         Some(all) => all.cast_into::<PyDict>()?.get_item(name),
         None => Ok(None),
     }
@@ -51,7 +51,7 @@ pub(crate) fn of_globals<'py>(dict: &Bound<'py, PyDict>, name: &str) -> PyResult
 
 /// Whether there is a variable of that name where objects of such a class have theirs.
 pub(crate) fn has(class: &Bound<'_, PyType>, name: &str) -> PyResult<bool> {
-    class.getattr(pyo3::intern!(class.py(), "_variables_"))?.contains(name)
+    class.getattr(intern!(class.py(), "_variables_"))?.contains(name)
 }
 
 /// Gives an object another value under a name, or none where `value` is null: a negative answer is an exception. The

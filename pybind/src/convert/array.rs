@@ -397,7 +397,7 @@ unsafe fn array_object(a: &ArrayType, l: *const u64) -> Obj {
         super::protocol::result(|py| {
             if n > 0 {
                 let class = py.import("numpy")?.getattr("recarray")?;
-                return array.call_method1(pyo3::intern!(py, "view"), (class,));
+                return array.call_method1(intern!(py, "view"), (class,));
             }
             // A record by itself is a view of its place.
             array.get_item(PyTuple::empty(py))

@@ -16,9 +16,9 @@ use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, Strictnes
 use super::{Constructor, Plan, Purpose, recognise};
 use crate::errors::Failure;
 use crate::gil::attached;
+use crate::once::Once;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList};
 use std::mem::MaybeUninit;
 use tierup_core::declare::conversion;
@@ -46,9 +46,9 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
 
 /// Python's class; null where there is none, which no object has.
 fn class(py: Python<'_>) -> Class {
-    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    static CLASS: Once<Py<PyAny>> = Once::new();
     let found = CLASS
-        .get_or_try_init(py, || py.import("collections").and_then(|m| m.getattr("deque")).map(Bound::unbind));
+        .get_or_try_init(|| py.import("collections").and_then(|m| m.getattr("deque")).map(Bound::unbind));
     found.map_or(std::ptr::null_mut(), |c| c.as_ptr().cast())
 }
 

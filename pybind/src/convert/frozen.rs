@@ -140,7 +140,7 @@ pub(crate) fn made_of<'py>(
     fields: impl Iterator<Item = (Bound<'py, PyString>, Bound<'py, PyAny>)>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
-    let made = py.get_type::<PyAny>().call_method1(pyo3::intern!(py, "__new__"), (class,))?;
+    let made = py.get_type::<PyAny>().call_method1(intern!(py, "__new__"), (class,))?;
     for (name, value) in fields {
         // SAFETY: all are live.
         if unsafe { ffi::PyObject_GenericSetAttr(made.as_ptr(), name.as_ptr(), value.as_ptr()) } != 0 {

@@ -3,17 +3,17 @@
 use super::Plan;
 use super::protocol::{BoxCx, Class, Obj};
 use crate::gil::attached;
+use crate::once::Once;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 use tierup_core::types::Container;
 
 /// The class of a container, if its objects are dicts.
 pub(super) fn class(py: Python<'_>, of: Container) -> Option<Class> {
-    static CLASSES: PyOnceLock<[Py<PyType>; 3]> = PyOnceLock::new();
+    static CLASSES: Once<[Py<PyType>; 3]> = Once::new();
     let derived = |k: usize| {
-        let classes = CLASSES.get_or_try_init(py, || {
+        let classes = CLASSES.get_or_try_init(|| {
             let module = py.import("collections")?;
             let class = |name: &str| -> PyResult<Py<PyType>> {
                 Ok(module.getattr(name)?.cast_into::<PyType>()?.unbind())
@@ -51,7 +51,7 @@ pub(super) fn derived(obj: &Bound<'_, PyAny>) -> Option<Container> {
 
 /// What makes the values of a `defaultdict`.
 pub(super) fn factory<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    obj.getattr(pyo3::intern!(obj.py(), "default_factory"))
+    obj.getattr(intern!(obj.py(), "default_factory"))
 }
 
 /// Objects of one of the classes.
@@ -135,7 +135,7 @@ impl Of {
             let dict = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), dict) };
             // An ordered dict gives its items without an error as long as nobody changes it.
             let pairs: Vec<(Py<PyAny>, Py<PyAny>)> = dict
-                .call_method0(pyo3::intern!(dict.py(), "items"))
+                .call_method0(intern!(dict.py(), "items"))
                 .and_then(|items| items.try_iter()?.map(|pair| pair?.extract()).collect())
                 .unwrap_or_default();
             kept = pairs;

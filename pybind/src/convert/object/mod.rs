@@ -222,7 +222,7 @@ impl ObjectPlan {
         let class = known::object_of_def(py, self.def)
             .ok_or_else(|| PyRuntimeError::new_err("an object of a class that is gone"))?
             .into_bound(py);
-        py.get_type::<PyAny>().call_method1(pyo3::intern!(py, "__new__"), (class,))
+        py.get_type::<PyAny>().call_method1(intern!(py, "__new__"), (class,))
     }
 
     /// Gives a Python object the fields of a native one.

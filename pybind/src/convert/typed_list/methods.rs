@@ -241,7 +241,7 @@ impl TypedList {
             return Ok(py.NotImplemented().into_bound(py));
         }
         let new = Self::__copy__(this)?;
-        new.call_method1(pyo3::intern!(py, "extend"), (other,))?;
+        new.call_method1(intern!(py, "extend"), (other,))?;
         Ok(new)
     }
 
@@ -252,7 +252,7 @@ impl TypedList {
         }
         let new = Self::__mul__(this, 0)?;
         for items in [other, this.as_any()] {
-            new.call_method1(pyo3::intern!(py, "extend"), (items,))?;
+            new.call_method1(intern!(py, "extend"), (items,))?;
         }
         Ok(new)
     }
@@ -260,7 +260,7 @@ impl TypedList {
     /// A new typed list with the elements so many times.
     fn __mul__<'py>(this: &This<'py>, times: isize) -> PyResult<Bound<'py, PyAny>> {
         let new = Self::__copy__(this)?;
-        new.call_method1(pyo3::intern!(this.py(), "__imul__"), (times,))?;
+        new.call_method1(intern!(this.py(), "__imul__"), (times,))?;
         Ok(new)
     }
 
