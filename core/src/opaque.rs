@@ -1,8 +1,13 @@
-//! Opaque functions (`tierup.extending.lir`): what compiled code runs for them is a text of LIR.
+//! Opaque functions (`tierup.extending.lir`, `tierup.extending.intrinsic`): what compiled code runs for them is
+//! a text of LIR.
 //!
-//! The text is the blocks of a function over the leaves of arguments and result. It computes numbers out of
-//! numbers and does nothing else, so that a call of it may be moved, dropped and run in any thread like an
-//! operation: no memory but slots of its own, no calls but of helpers that are functions of their operands.
+//! The text is the blocks of a function over the leaves of arguments and result. Most compute numbers out of
+//! numbers and do nothing else, so that a call may be moved, dropped and run in any thread like an operation: no
+//! memory but slots of their own, no calls but of helpers that are functions of their operands.
+//!
+//! What a code generator has written ([`Opaque::generated`]) may do anything: it is a whole function of compiled
+//! code, with context and status, and typed code sees a call of it as an operation that writes to all of its
+//! operands and may raise ([`crate::ops::id::INTRINSIC`]).
 
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cx::signature;
@@ -19,9 +24,32 @@ use std::sync::{Arc, LazyLock, RwLock};
 /// The LIR of a Python function.
 #[derive(Debug)]
 pub struct Opaque {
-    pub params: Vec<Type>,
-    pub ret: Type,
+    ret: Gives,
     body: Func,
+    /// What a generated function takes and calls; none of one that computes numbers.
+    generated: Option<Generated>,
+}
+
+#[derive(Debug)]
+struct Generated {
+    leaves: Vec<Ty>,
+    calls: Vec<Inner>,
+}
+
+/// What a call of an opaque function gives.
+#[derive(Clone, Copy, Debug)]
+pub enum Gives {
+    Type(Type),
+    /// A value of the type of that argument.
+    Argument(usize),
+}
+
+/// A Python function that generated code calls, by the name `callN` of its place.
+#[derive(Clone, Debug)]
+pub struct Inner {
+    pub func: FuncId,
+    pub args: Vec<Type>,
+    pub ret: Type,
 }
 
 static TABLE: LazyLock<RwLock<HashMap<FuncId, Arc<Opaque>>>> = LazyLock::new(Default::default);
@@ -37,6 +65,54 @@ pub(crate) fn get(id: FuncId) -> Option<Arc<Opaque>> {
 }
 
 impl Opaque {
+    /// A function that a code generator has written, for arguments of these leaves: its text is over these and
+    /// gives the leaves of the result.
+    pub fn generated(
+        name: &str,
+        leaves: Vec<Ty>,
+        (ret, results): (Gives, &[Ty]),
+        text: &str,
+        calls: Vec<Inner>,
+    ) -> Result<Opaque> {
+        let mut sig = Signature { params: vec![Ty::Ptr], results: vec![Ty::I64] };
+        sig.params.extend(&leaves);
+        sig.results.extend(results);
+        let helpers: Vec<_> = crate::ops::helpers().collect();
+        let written = format!("func @intrinsic{sig} always_inline {{\n{text}\n}}");
+        let fail = |m: &str| Diagnostic::new(Code::BadLir, format!("the code generator of {name}(): {m}"));
+        let (module, lines) = parse_module_with_lines(&written, &helpers).map_err(|d| fail(&d.message))?;
+        if let Some(v) = verify::violations(&module).first() {
+            let no = place(&lines[0], v.place);
+            let line = written.lines().nth(no as usize - 1).unwrap_or_default();
+            return Err(fail(&about(no, line, &v.message)));
+        }
+        Ok(Opaque { ret, body: module.funcs[0].clone(), generated: Some(Generated { leaves, calls }) })
+    }
+
+    /// What it gives for arguments of these types.
+    pub(crate) fn ret(&self, args: &[Type]) -> Type {
+        match self.ret {
+            Gives::Type(t) => t,
+            Gives::Argument(k) => args.get(k).copied().unwrap_or_else(Type::none),
+        }
+    }
+
+    /// The functions that it calls.
+    pub(crate) fn calls(&self) -> &[Inner] {
+        self.generated.as_ref().map_or(&[], |g| &g.calls)
+    }
+
+    /// Whether it does more than compute numbers.
+    pub(crate) fn is_generated(&self) -> bool {
+        self.generated.is_some()
+    }
+
+    /// Whether it was written for arguments of these types.
+    pub(crate) fn takes(&self, args: &[Type]) -> bool {
+        let leaves = args.iter().flat_map(|t| t.leaves()).map(|l| l.ty);
+        self.generated.as_ref().is_none_or(|g| leaves.eq(g.leaves.iter().copied()))
+    }
+
     /// The function that the text is the blocks of, for arguments and a result of these types. An error says
     /// which line of the text it is about.
     pub fn parse(name: &str, params: Vec<Type>, ret: Type, text: &str) -> Result<Opaque> {
@@ -74,21 +150,32 @@ impl Opaque {
             let no = line_of(place(&lines[0], v.place));
             return Err(fail(about(no, text.lines().nth(no as usize - 1).unwrap_or_default(), &v.message)));
         }
-        Ok(Opaque { params, ret, body })
+        Ok(Opaque { ret: Gives::Type(ret), body, generated: None })
     }
 
-    /// Two functions: what compiled code calls under a name, with context and status, and the text's.
-    pub(crate) fn lower(&self, name: &str) -> [Func; 2] {
+    /// What compiled code calls under a name, with context and status, and the text's function where that is
+    /// another one. `called` names the functions that it calls.
+    pub(crate) fn lower(&self, name: &str, sig: Signature, called: &[String]) -> Vec<Func> {
         let mut body = self.body.clone();
+        if self.is_generated() {
+            body.name = name.into();
+            for f in &mut body.funcs {
+                let number = f.name.strip_prefix("call").and_then(|n| n.parse::<usize>().ok());
+                if let Some(called) = number.and_then(|n| called.get(n)) {
+                    f.name.clone_from(called);
+                }
+            }
+            return vec![body];
+        }
         body.name = format!("{name}.lir");
-        let mut entry = Func::new(name, signature(&self.params, self.ret));
+        let mut entry = Func::new(name, sig);
         entry.always_inline = true;
         let mut b = Builder::start(&mut entry);
         let operands = b.params(b.block)[1..].to_vec();
         let results = b.call(&body.name, &body.sig, &operands);
         let status = b.i64(0);
         b.ret(std::iter::once(status).chain(results).collect());
-        [entry, body]
+        vec![entry, body]
     }
 }
 
@@ -184,10 +271,9 @@ mod tests {
     #[test]
     fn a_text_has_the_leaves_of_arguments_and_result() {
         let of = parse("\nblock0(v0: i64, v1: i64):\n  v2 = smin.i64 v0, v1\n  return v2\n").expect("parses");
-        let [entry, body] = of.lower("g.0");
-        assert_eq!((body.name.as_str(), body.sig.params.len()), ("g.0.lir", 2));
-        assert_eq!(entry.sig, signature(&of.params, of.ret));
-        let module = crate::lir::Module { funcs: vec![entry, body] };
+        let funcs = of.lower("g.0", signature(&[Type::int(), Type::int()], Type::int()), &[]);
+        assert_eq!((funcs[1].name.as_str(), funcs[1].sig.params.len()), ("g.0.lir", 2));
+        let module = crate::lir::Module { funcs };
         assert!(verify::verify_module(&module).is_ok());
         assert!(Opaque::parse("f", vec![], Type::none(), "block0:\n  return").is_ok());
     }

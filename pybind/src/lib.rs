@@ -37,6 +37,7 @@ mod gil;
 mod guards;
 mod host;
 mod identity;
+mod intrinsics;
 mod known;
 mod marks;
 mod names;
@@ -97,6 +98,7 @@ fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("Dispatcher", dispatcher::init(py)?)?;
     cache::register(m)?;
     overloads::init(m)?;
+    intrinsics::init(m)?;
     ufunc::register(m)?;
     callback::register(m)?;
     python_calls::register(m)?;

@@ -191,18 +191,8 @@ def test_what_a_generator_for_llvm_implements_is_refused_where_it_is_called():
     def _(context, builder, sig, args):
         raise AssertionError
 
-    @ext.intrinsic
-    def cast(typingctx, x):
-        """What it does."""
-        raise AssertionError
-
     with pytest.raises(TypingError, match=r"^No implementation of function generated\(\) takes \(float\): generated\(\) is implemented by a code generator for LLVM"):
         njit(lambda x: generated(x))(1.5)
-    with pytest.raises(TypingError, match=r"cast\(\) is implemented by a code generator for LLVM \(intrinsic\)"):
-        njit(lambda x: cast(x))(1.5)
-    assert (cast.__name__, cast.__doc__) == ("cast", "What it does.")
-    with pytest.raises(NotImplementedError):
-        cast(1)
     # An overload says it in the language.
     ext.overload(generated)(lambda x: lambda x: x + 1)
     assert njit(lambda x: generated(x))(1.5) == 2.5

@@ -6,9 +6,9 @@ use super::state::{
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cx::Overflow;
 use crate::host::Host;
-use crate::opaque;
+use crate::opaque::{self, Opaque};
 use crate::source::Origin;
-use crate::ssa::{self, Func, FuncId, InstanceId, registry};
+use crate::ssa::{self, Func, FuncId, Inst, InstanceId, registry};
 use crate::types::{Const, Int, Kind, Type, promote};
 use crate::typing::vars::{Opened, Site, Vars};
 use std::collections::HashMap;
@@ -231,12 +231,14 @@ impl<'h> Session<'h> {
                 };
                 // Of what is opaque there is nothing to type.
                 let opaque = opaque::get(key.func);
+                let calls = opaque.as_ref().map(|of| self.called(of, &func, &key)).transpose()?;
+                let opaque = opaque.zip(calls);
                 let id = InstanceId::new(self.instances.len());
                 self.by_key.insert(key.clone(), id);
                 self.instances.push(Instance {
-                    ret: opaque.as_ref().map_or(ret, |of| of.ret),
+                    ret: opaque.as_ref().map_or(ret, |of| of.0.ret(&key.args)),
                     state: if opaque.is_some() { State::Done } else { State::New },
-                    typed: opaque.map(|_| typed_opaque(&func, &key)),
+                    typed: opaque.map(|(of, calls)| typed_opaque(&of, &calls, &func, &key)),
                     key,
                     func,
                     declared,
@@ -269,6 +271,34 @@ impl<'h> Session<'h> {
             }
         }
         Ok(id)
+    }
+
+    /// The instances that an opaque function calls.
+    fn called(&mut self, of: &Opaque, func: &Func, key: &Key) -> Result<Vec<InstanceId>> {
+        let leaves = |t: Type| t.leaves().into_iter().map(|l| (l.ty, l.is_ref));
+        if !of.takes(&key.args) {
+            let given = key.args.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
+            let text = format!("the code that was generated for {}() is not for {given}", func.name);
+            return Err(Diagnostic::new(Code::NoMatchingOperation, text));
+        }
+        let mut out = vec![];
+        for inner in of.calls() {
+            let consts = vec![None; inner.args.len()];
+            let id =
+                self.instance(Key { func: inner.func, args: inner.args.clone(), consts, result: None })?;
+            let ret = self.resolve(self.at(id).ret);
+            if !leaves(ret).eq(leaves(inner.ret)) {
+                let text = format!(
+                    "{}() gives {ret}, and the code generator of {}() takes it for {}",
+                    inner.func.name(),
+                    func.name,
+                    inner.ret
+                );
+                return Err(Diagnostic::new(Code::BadSignature, text));
+            }
+            out.push(id);
+        }
+        Ok(out)
     }
 
     /// Types a function for a call whose arguments have variables in them, for what it says about these: it
@@ -541,8 +571,9 @@ fn lack_elements(args: &[Type]) -> bool {
     args.iter().any(|t| t.lacks_elements())
 }
 
-/// What stands for the code of an opaque function where typed code is looked at: it does nothing.
-fn typed_opaque(func: &Func, key: &Key) -> Typed {
+/// What stands for the code of an opaque function where typed code is looked at: it does nothing. A generated
+/// one calls what it calls, and gives what an operation gives that may do anything with the operands.
+fn typed_opaque(of: &Opaque, calls: &[InstanceId], func: &Func, key: &Key) -> Typed {
     let mut func = func.clone();
     func.blocks.truncate(1);
     func.blocks[0].insts.clear();
@@ -552,7 +583,30 @@ fn typed_opaque(func: &Func, key: &Key) -> Typed {
     for (p, ty) in func.blocks[0].params.iter().zip(&key.args) {
         func.types[p.index()] = *ty;
     }
+    if of.is_generated() {
+        let mut operands = vec![put(&mut func, ssa::Op::Const(Const::None), vec![], Type::none())];
+        operands.extend(func.blocks[0].params.clone());
+        for (id, inner) in calls.iter().zip(of.calls()) {
+            let args = inner.args.iter().map(|t| put(&mut func, ssa::Op::Undef, vec![], *t)).collect();
+            put(&mut func, ssa::Op::CallInstance(*id), args, inner.ret);
+        }
+        let row = ssa::Op::Apply(crate::ops::foreign::intrinsic());
+        let result = put(&mut func, row, operands, of.ret(&key.args));
+        func.blocks[0].term = ssa::Term::Return(result);
+    }
     Typed { func: Arc::new(func), globals: HashMap::new() }
+}
+
+/// Puts an instruction at the end of the first block.
+fn put(func: &mut Func, op: ssa::Op, args: Vec<ssa::Value>, ty: Type) -> ssa::Value {
+    let result = ssa::Value::new(func.values as usize);
+    func.values += 1;
+    func.types.push(ty);
+    let at = Inst::new(func.insts.len());
+    let node = ssa::InstNode { op, args, result: Some(result), loc: Default::default(), unwind: None };
+    func.insts.push(node);
+    func.blocks[0].insts.push(at);
+    result
 }
 
 /// The type of what a function gives that gives `from` and declares `to`.

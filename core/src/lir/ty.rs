@@ -51,7 +51,7 @@ impl Ty {
             Ty::I64 | Ty::F64 | Ty::Ptr => bits,
         }
     }
-    pub(crate) fn parse(s: &str) -> Option<Ty> {
+    pub fn parse(s: &str) -> Option<Ty> {
         Ty::ALL.iter().copied().find(|t| t.name() == s)
     }
 }

@@ -168,7 +168,11 @@ fn lower_noting(
     while let Some(id) = todo.pop() {
         let inst = session.at(id);
         if let Some(of) = crate::opaque::get(inst.key.func) {
-            module.funcs.extend(of.lower(&target(session, id).name));
+            let called = inst.typed.as_ref().map_or(vec![], |t| callees(&t.func));
+            todo.extend(called.iter().copied().filter(|c| seen.insert(*c)));
+            let names: Vec<String> = called.into_iter().map(|c| target(session, c).name).collect();
+            let t = target(session, id);
+            module.funcs.extend(of.lower(&t.name, t.sig, &names));
             continue;
         }
         let typed = inst

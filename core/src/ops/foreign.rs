@@ -13,6 +13,7 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     ARRAY_CTYPES = "array.ctypes",
+    INTRINSIC = "operator._intrinsic",
 }
 
 crate::runtime_fns! {
@@ -237,7 +238,25 @@ fn address_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     }
 }
 
+/// The row of what a code generator has written.
+pub(crate) fn intrinsic() -> &'static OpDef {
+    &OPS[0]
+}
+
 pub(crate) static OPS: &[OpDef] = &[
+    OpDef::new(
+        &["operator._intrinsic"],
+        "*operands",
+        Body::Lir(
+            |_, a| Err(no_match("an intrinsic", a)),
+            |_, _| Err(Diagnostic::internal("an intrinsic is lowered as a whole")),
+        ),
+    )
+    .writes()
+    .raises()
+    .aliases()
+    .internal()
+    .doc("What generated code does with its operands, which may be anything (`tierup.extending.intrinsic`)."),
     OpDef::new(&["numpy._c_call"], "address, signature, *args", Body::Lir(rule, emit))
         .writes()
         .doc("Calls a C function by its address (library use)."),

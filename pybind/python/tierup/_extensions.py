@@ -6,6 +6,8 @@ data models, boxing and unboxing have nothing to say. Code generators are not ru
 """
 
 from . import types
+from ._intrinsics import Intrinsic as _Intrinsic  # noqa: F401
+from ._intrinsics import intrinsic  # noqa: F401
 
 # ---------------------------------------------------------------- types of instances
 
@@ -61,6 +63,7 @@ def type_of_instance(cls, fields):
     if not isinstance(found, types.Type):
         return None, None
     found._tierup_class_ = cls, tuple(name for name, _ in fields)
+    found._tierup_fields_ = tuple(fields)
     return found, None
 
 
@@ -125,10 +128,10 @@ def make_attribute_wrapper(typeclass, struct_attr, python_attr):
 
 
 class _Model:
-    """A data model: the fields of instances say how they lie in memory."""
+    """A data model: the members that instances have in generated code; in memory they lie as their fields say."""
 
     def __init__(self, dmm, fe_type, *members):
-        self.fe_type, self.members = fe_type, members
+        self.fe_type, self.members = fe_type, members[0] if members and isinstance(members[0], list | tuple) else ()
 
 
 class models:
@@ -149,8 +152,30 @@ def _without_effect(*args, **kwargs):
     return lambda f: f
 
 
+#: Data models by the types that they are for.
+_registered = {}
+
+
+def register_model(typeclass):
+    """Says which members instances have in generated code; how they lie there is known."""
+    def register(model):
+        _registered[typeclass] = model
+        return model
+
+    return register
+
+
+register_default = register_model
+
+
+def registered_model(t):
+    """The model that a program has registered for a type; None where it has not."""
+    found = next((_registered[c] for c in type(t).__mro__ if c in _registered), None)
+    return None if found is None else found(None, t)
+
+
 #: Instances come in, lie and go out by their fields; conversions that a program adds to those of the language are not made.
-register_model = register_default = box = unbox = reflect = lower_cast = lower_constant = lower_getattr = lower_getattr_generic = lower_setattr = lower_setattr_generic = _without_effect
+box = unbox = reflect = lower_cast = lower_constant = lower_getattr = lower_getattr_generic = lower_setattr = lower_setattr_generic = _without_effect
 
 
 def infer(template):
@@ -199,20 +224,6 @@ def lower_builtin(function, *signature):
 def infer_global(function, t=None, **_):
     _refuse(function, "infer_global")
     return lambda template: template
-
-
-def intrinsic(*args, **options):
-    """A function whose code a generator writes for LLVM: it can be made, and is refused where it is called."""
-    def make(f):
-        def stub(*args, **kwargs):
-            raise NotImplementedError(f"{f.__name__} is an intrinsic: compiled code alone calls it")
-
-        import functools
-        functools.update_wrapper(stub, f)
-        _refuse(stub, "intrinsic")
-        return stub
-
-    return make(*args) if args else make
 
 
 class _Template:

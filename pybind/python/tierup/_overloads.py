@@ -36,13 +36,15 @@ class Overload:
         key = tuple(given), names
         if key in self._answers:
             return self._answers[key]
-        split = len(given) - len(names)
         with _Asking((self, key)):
-            found = self.function(*given[:split], **dict(zip(names, given[split:], strict=True)))
-        found = self._checked(found)
+            found = self._ask(given, names)
         # An implementation belongs to its types for good: what was compiled with it is found again, and nothing else keeps it.
         self._answers[key] = found
         return found
+
+    def _ask(self, given, names):
+        split = len(given) - len(names)
+        return self._checked(self.function(*given[:split], **dict(zip(names, given[split:], strict=True))))
 
     def _checked(self, found):
         if isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], types.Signature):

@@ -6,9 +6,13 @@ import sys
 import types
 
 
+#: What generators for LLVM import belongs to what they are extensions of.
+_STANDS_FOR = "numba", "llvmlite"
+
+
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, fullname, path=None, target=None):
-        if fullname != "numba" and not fullname.startswith("numba."):
+        if fullname.partition(".")[0] not in _STANDS_FOR:
             return None
         from . import numba
         if fullname not in numba.MODULES:
