@@ -11,7 +11,7 @@ use crate::source::Origin;
 use crate::ssa::{self, Func, FuncId, Inst, InstanceId, registry};
 use crate::types::{Const, Int, Kind, Type, promote};
 use crate::typing::vars::{Opened, Site, Vars};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 /// Generators are numbered for the whole process, since types are: the numbers of each function's.
@@ -180,10 +180,17 @@ impl<'h> Session<'h> {
     /// Writes typed code for an instance that is done, and all that it calls. Others were asked for while less was
     /// known: what they take to be so need not be.
     fn finish_all(&mut self, root: InstanceId) -> Result<()> {
-        let mut work = vec![root];
+        let (mut work, mut opaque_ones) = (vec![root], HashSet::new());
         while let Some(id) = work.pop() {
             let next = id.index();
-            if self.instances[next].typed.is_some() || self.instances[next].state != State::Done {
+            if let Some(typed) = &self.instances[next].typed {
+                // What is opaque is written down from the start, and what it calls is not.
+                if opaque::get(self.instances[next].key.func).is_some() && opaque_ones.insert(id) {
+                    work.extend(called_by(&typed.func));
+                }
+                continue;
+            }
+            if self.instances[next].state != State::Done {
                 continue;
             }
             let (func, key) = (self.instances[next].func.clone(), self.instances[next].key.clone());
@@ -215,7 +222,15 @@ impl<'h> Session<'h> {
     /// The instance for this key, solved as far as recursion allows.
     pub(crate) fn instance(&mut self, key: Key) -> Result<InstanceId> {
         let id = match self.by_key.get(&key) {
-            Some(id) => *id,
+            Some(id) => {
+                let (id, known) = (*id, &self.instances[id.index()]);
+                if let Some(of) = opaque::get(known.key.func).filter(|of| !of.calls().is_empty()) {
+                    // What it calls may have been forgotten.
+                    let func = known.func.clone();
+                    self.called(&of, &func, &key)?;
+                }
+                id
+            }
             None => {
                 let func = registry::get(key.func)
                     .ok_or_else(|| Diagnostic::internal(format!("{} is not registered", key.func)))?;
@@ -569,6 +584,11 @@ impl<'h> Session<'h> {
 
 fn lack_elements(args: &[Type]) -> bool {
     args.iter().any(|t| t.lacks_elements())
+}
+
+/// The instances that typed code calls.
+fn called_by(f: &Func) -> impl Iterator<Item = InstanceId> + '_ {
+    f.insts.iter().filter_map(|n| if let ssa::Op::CallInstance(id) = n.op { Some(id) } else { None })
 }
 
 /// What stands for the code of an opaque function where typed code is looked at: it does nothing. A generated
