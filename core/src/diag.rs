@@ -59,6 +59,8 @@ codes! {
     BadSignature = "bad-signature", TypingError;
     /// Text of LIR that is not that of an opaque function.
     BadLir = "bad-lir", TypingError;
+    /// The code generator of an intrinsic, which writes code for LLVM.
+    BadGenerator = "bad-generator", CompilerError;
     /// An iteration of a parallel loop needs or overwrites what another one writes at the same time.
     ParallelRace = "parallel-race", TypingError;
     /// Control leaves a parallel loop from inside.

@@ -79,7 +79,8 @@ impl Opaque {
         sig.results.extend(results);
         let helpers: Vec<_> = crate::ops::helpers().collect();
         let written = format!("func @intrinsic{sig} always_inline {{\n{text}\n}}");
-        let fail = |m: &str| Diagnostic::new(Code::BadLir, format!("the code generator of {name}(): {m}"));
+        let fail =
+            |m: &str| Diagnostic::new(Code::BadGenerator, format!("the code generator of {name}(): {m}"));
         let (module, lines) = parse_module_with_lines(&written, &helpers).map_err(|d| fail(&d.message))?;
         if let Some(v) = verify::violations(&module).first() {
             let no = place(&lines[0], v.place);

@@ -53,7 +53,7 @@ fn generated_function(
     for (f, args, ret) in calls {
         let of = functions::python_function(&f).ok_or_else(|| {
             let m = format!("{name}(): the code generator calls {f}, which is no Python function");
-            to_python(py, &Diagnostic::new(Code::BadLir, m))
+            to_python(py, &Diagnostic::new(Code::BadGenerator, m))
         })?;
         let func = functions::func_id_of(&f, &of).map_err(|e| e.into_python(py))?;
         inner.push(Inner { func, args: parse_types(py, &args)?, ret: parse_type(py, &ret)? });

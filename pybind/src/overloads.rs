@@ -161,6 +161,7 @@ pub(crate) fn offer<'py>(
     Ok(Some(match said.as_str() {
         "call" => Said::Call(behind, answer.get_item(2)?.extract()?, answer.get_item(3)?.extract()?),
         "wanted" => Said::Wanted(behind.extract()?),
+        "failed" => return Err(Diagnostic::new(Code::BadGenerator, behind.extract::<String>()?).into()),
         _ => Said::Refused(Diagnostic::new(Code::NoMatchingOperation, behind.extract::<String>()?)),
     }))
 }

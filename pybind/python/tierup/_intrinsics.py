@@ -1,5 +1,6 @@
 """`tierup.extending.intrinsic`: functions whose code a generator writes, once for each signature, on a builder that writes LIR (:mod:`tierup.llvm`)."""
 
+import collections
 import functools
 import inspect
 import weakref
@@ -34,6 +35,8 @@ class Intrinsic:
     # One that is pickled is itself in its own process.
 
     _memo = weakref.WeakValueDictionary()
+    #: The last ones, which are found again though nobody else has them.
+    _recent = collections.deque(maxlen=128)
     _uuid = None
 
     def __reduce__(self):
@@ -43,9 +46,13 @@ class Intrinsic:
             return found
         if self._uuid is None:
             import uuid
-            self._uuid = str(uuid.uuid1())
-            self._memo[self._uuid] = self
+            self._remember(str(uuid.uuid1()))
         return _rebuilt, (self._uuid, self._name, _function_of(self, self._defn), self._prefer_literal)
+
+    def _remember(self, uuid):
+        self._uuid = uuid
+        self._memo[uuid] = self
+        self._recent.append(self)
 
 
 def _rebuilt(uuid, name, defn, prefer_literal):
@@ -53,8 +60,7 @@ def _rebuilt(uuid, name, defn, prefer_literal):
     if found is None:
         found = Intrinsic(name, defn.py_func, prefer_literal)
         found._register()
-        found._uuid = uuid
-        Intrinsic._memo[uuid] = found
+        found._remember(uuid)
     return found
 
 
@@ -90,7 +96,29 @@ class _Generated(Overload):
             return None
         sig, codegen = _checked(found)
         places = _places(self.function, given, names)
-        return generated(self._intrinsic._name, codegen, sig, given, names, places)
+        try:
+            return generated(self._intrinsic._name, codegen, sig, given, names, places)
+        except Exception as e:
+            e.generator_failed = _why(self._intrinsic._name, e, codegen)
+            raise
+
+
+def _why(name, e, codegen):
+    """What went wrong while a generator wrote code, and in which line of its own."""
+    import os
+
+    from .errors import TierupError
+    from .llvm import CannotCarry
+    here = os.path.dirname(__file__)
+    code = getattr(codegen, "__code__", None)
+    place, at = (code.co_filename, code.co_firstlineno) if code else ("?", 0), e.__traceback__
+    while at is not None:
+        if not at.tb_frame.f_code.co_filename.startswith(here):
+            place = at.tb_frame.f_code.co_filename, at.tb_lineno
+        at = at.tb_next
+    said = e.msg or e if isinstance(e, TierupError) else e if isinstance(e, CannotCarry) else f"{type(e).__name__}: {e}"
+    does = "writes what LIR does not carry" if isinstance(e, CannotCarry) else "fails"
+    return f"the code generator of {name}() {does} ({place[0]}:{place[1]}): {said}"
 
 
 def _checked(found):
@@ -127,7 +155,7 @@ def generated(name, codegen, sig, given, names, places):
         raise TypeError(f"the signature {sig} of {name}() has {len(sig.args)} arguments, and the call has {len(places)}")
     module = making.Module(name)
     result = model_of(sig.return_type)
-    f = making.Function(module, FunctionType(result.value_type, [model_of(t).value_type for t in sig.args]), name)
+    f = making.Function(module, FunctionType(result.value_type, [model_of(t).value_type for t in sig.args]), f"intrinsic {name}")
     f.results = [ty for ty, _ in leaves_of(sig.return_type)]
     builder = IRBuilder(f.append_basic_block("entry"))
     operands = []
@@ -145,8 +173,7 @@ def generated(name, codegen, sig, given, names, places):
     value = codegen(target_context, builder, sig, args)
     if value is None:
         if result.value_type != target_context.get_dummy_type() or f.results:
-            from .errors import LoweringError
-            raise LoweringError("non-void function returns None")
+            raise TypeError("non-void function returns None")
         value = Constant(result.value_type, None)
     if not isinstance(value, Value):
         raise TypeError(f"the code generator of {name}() gives a value of its builder, not {value!r}")

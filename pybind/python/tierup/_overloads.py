@@ -157,7 +157,7 @@ def added(name, t):
 
 def offer(target, n, operands, names):
     """The `n`th answer to a call: ``("call", function, parameters, values)``, whose code is for the values of these parameters if `values`,
-    ``("wanted", operands)`` where it wants the values of these, ``("refused", text)``, ``()`` where an overload says nothing, or None where
+    ``("wanted", operands)`` where it wants the values of these, ``("refused", text)``, ``("failed", text)`` where its code cannot be written, ``()`` where an overload says nothing, or None where
     there are no more. Operands are pairs of a type and, where it is known, a value."""
     given = [o[0] for o in operands]
     ways = target.ways(given)
@@ -172,6 +172,8 @@ def offer(target, n, operands, names):
         found = overload.answer(asked, names)
     except Exception as e:
         from .errors import TierupError
+        if hasattr(e, "generator_failed"):
+            return "failed", e.generator_failed
         if hasattr(e, "literals_wanted"):
             places = _places(overload.function, given, names, e.literals_wanted)
             # Where all are known they are told next, and what is said then holds.

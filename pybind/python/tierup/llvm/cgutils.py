@@ -522,7 +522,7 @@ def divmod_by_constant(builder, val, divisor):
 
 def printf(builder, format, *args):
     """C's, of integers and pointers."""
-    text = global_constant(builder, "printf", make_bytearray((format + "\0").encode()))
+    text = global_constant(builder, "printf_format", make_bytearray((format + "\0").encode()))
     f = get_or_insert_function(builder.module, FunctionType(int32_t, [voidptr_t], var_arg=True), "printf")
     return builder.call(f, [builder.bitcast(text, voidptr_t), *args])
 

@@ -202,6 +202,9 @@ class TargetContext:
         pointers = types.CPointer | types.RawPointer
         if isinstance(fromty, pointers) and isinstance(toty, pointers):
             return builder.bitcast(val, self.get_value_type(toty))
+        # What a pointer is in compiled code.
+        if isinstance(fromty, types.Array) and isinstance(toty, pointers) and fromty.ndim == 1 and fromty.layout == "C" and (isinstance(toty, types.RawPointer) or fromty.dtype == toty.dtype):
+            return builder.bitcast(builder.extract_value(val, 4), self.get_value_type(toty))
         alike = isinstance(fromty, types.Array) and isinstance(toty, types.Array) and (fromty.dtype, fromty.ndim) == (toty.dtype, toty.ndim)
         return val if alike and toty.layout in ("A", fromty.layout) else None
 
