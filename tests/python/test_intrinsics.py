@@ -672,3 +672,134 @@ def test_a_loop_that_calls_python(tier):
         return b.load(out)
 
     assert njit(lambda n: repeated(n))(10) == 1023
+
+
+# ---------------------------------------------------------------- templates
+
+
+def test_functions_and_attributes_with_templates(tier):
+    from tierup.extending import infer_getattr, infer_global, lower_builtin, lower_getattr, type_callable
+    from tierup._lowering import AttributeTemplate, ConcreteTemplate
+
+    def of_callable(x, y=1):
+        raise NotImplementedError
+
+    @type_callable(of_callable)
+    def _(context):
+        def typer(x, y=1):
+            if isinstance(x, types.Integer):
+                return types.int64
+            if isinstance(x, types.Array):
+                return x.dtype
+
+        return typer
+
+    @lower_builtin(of_callable, types.Integer, types.Any)
+    def _(context, builder, sig, args):
+        x = context.cast(builder, args[0], sig.args[0], types.int64)
+        if isinstance(sig.args[1], types.Omitted):
+            return builder.add(x, context.get_constant(types.int64, 100 + sig.args[1].value))
+        return builder.add(x, context.cast(builder, args[1], sig.args[1], types.int64))
+
+    @lower_builtin(of_callable, types.Array)
+    def _(context, builder, sig, args):
+        return builder.load(context.make_array(sig.args[0])(context, builder, args[0]).data)
+
+    def of_cases(x, y):
+        raise NotImplementedError
+
+    @infer_global(of_cases)
+    class Cases(ConcreteTemplate):
+        key = of_cases
+        cases = [types.float64(types.float64, types.float64)]
+
+    @lower_builtin(of_cases, types.float64, types.float64)
+    def _(context, builder, sig, args):
+        return builder.fmul(*args)
+
+    @infer_getattr
+    class OfArrays(AttributeTemplate):
+        key = types.Array
+
+        def resolve_first_length(self, ary):
+            return types.intp
+
+    @lower_getattr(types.Array, "first_length")
+    def _(context, builder, typ, val):
+        return builder.extract_value(context.make_array(typ)(context, builder, val).shape, 0)
+
+    @njit
+    def f(x, a):
+        return of_callable(x), of_callable(x, 5), of_callable(y=7, x=x), of_callable(a), of_cases(x, 2.5), a.first_length
+
+    assert f(3, np.array([1.5, 2.0])) == (104, 8, 10, 1.5, 7.5, 2)
+
+
+# ---------------------------------------------------------------- what cannot be carried
+
+
+def line_of(text):
+    with open(WHERE) as f:
+        return next(n for n, line in enumerate(f, 1) if line.rstrip().endswith(text))
+
+
+@pytest.mark.parametrize("write, says", [
+    (lambda b, x: b.asm(ir.FunctionType(x.type, [x.type]), "nop", "=r,r", [x], False), "inline assembly"),
+    (lambda b, x: b.atomic_rmw("add", b.alloca(x.type), x, "monotonic"), "atomic_rmw"),
+    (lambda b, x: b.trunc(b.zext(x, ir.IntType(128)), x.type), "128 bits"),
+    (lambda b, x: b.call(b.module.declare_intrinsic("llvm.unknown", [x.type]), [x]), "llvm.unknown"),
+    (lambda b, x: b.call(ir.Function(b.module, ir.FunctionType(x.type, [x.type]), "no_such_function"), [x]), "no function of C named 'no_such_function'"),
+    (lambda b, x: b.load(cgutils.add_global_variable(b.module, x.type, "state")), "'state'"),
+    (lambda b, x: ir.Constant(ir.VectorType(x.type, 4), [1, 2, 3, 4]), "vectors"),
+    (lambda b, x: b.load(b.alloca(x.type, b.add(x, x))), "alloca"),
+])  # fmt: skip
+def test_what_lir_has_not_is_said_at_the_line_of_the_generator(write, says):
+    @makes(i64(i64))
+    def op(builder, x):
+        return write(builder, x)
+
+    with pytest.raises(Exception, match=r"\[bad-generator\]") as raised:
+        njit(lambda x: op(x))(1)
+    first, _, rest = str(raised.value).partition(" [bad-generator]")
+    where = write.__code__.co_firstlineno
+    assert says in first and f"{WHERE}:{where})" in first and raised.value.line == line_of("njit(lambda x: op(x))(1)"), str(raised.value)
+
+
+def test_mistakes_of_generators():
+    @makes(types.int32(i64))
+    def wrong(builder, x):
+        return x
+
+    @makes(i64(i64))
+    def nothing(builder, x):
+        pass
+
+    @makes(i64(i64))
+    def mixed(builder, x):
+        return builder.add(x, ir.Constant(ir.IntType(32), 1))
+
+    @makes(i64(i64))
+    def open_block(builder, x):
+        builder.branch(builder.append_basic_block("open"))
+        builder.position_at_end(builder.append_basic_block("other"))
+        return x
+
+    for op, says in [(wrong, "value of type i64, and its signature says int32"), (nothing, "non-void function returns None"), (mixed, r"Operands must be the same type, got \(i64, i32\)"), (open_block, "has no end")]:
+        with pytest.raises(Exception, match=says):
+            njit(lambda x: op(x))(1)
+
+    @intrinsic
+    def no_pair(typingctx, x):
+        return types.int64
+
+    with pytest.raises(TypingError, match="gives a signature and a code generator"):
+        njit(lambda x: no_pair(x))(1)
+
+
+def test_a_pickled_intrinsic_is_itself():
+    @intrinsic
+    def same(typingctx, x):
+        return x(x), lambda context, builder, sig, args: args[0]
+
+    f = njit(lambda x: same(x))
+    assert pickle.loads(pickle.dumps(same)) is same and pickle.loads(pickle.dumps(f))(3) == f(3) == 3

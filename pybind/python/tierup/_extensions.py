@@ -8,6 +8,21 @@ data models, boxing and unboxing have nothing to say. Code generators are not ru
 from . import types
 from ._intrinsics import Intrinsic as _Intrinsic  # noqa: F401
 from ._intrinsics import intrinsic  # noqa: F401
+from ._lowering import (  # noqa: F401
+    AbstractTemplate,
+    AttributeTemplate,
+    CallableTemplate,
+    ConcreteTemplate,
+    fold_arguments,
+    infer,
+    infer_getattr,
+    infer_global,
+    lower_builtin,
+    lower_cast,
+    lower_constant,
+    lower_getattr,
+    type_callable,
+)
 
 # ---------------------------------------------------------------- types of instances
 
@@ -175,62 +190,10 @@ def registered_model(t):
 
 
 #: Instances come in, lie and go out by their fields; conversions that a program adds to those of the language are not made.
-box = unbox = reflect = lower_cast = lower_constant = lower_getattr = lower_getattr_generic = lower_setattr = lower_setattr_generic = _without_effect
+box = unbox = reflect = lower_getattr_generic = lower_setattr = lower_setattr_generic = _without_effect
 
 
-def infer(template):
-    return template
-
-
-infer_getattr = infer
-
-
-# ---------------------------------------------------------------- what is refused where it is called
-
-
-def _refused(what, name):
-    from .errors import TypingError
-    text = f"{name}() is implemented by a code generator for LLVM ({what}), which Tierup does not run: write it as an overload, or in LIR (tierup.extending.lir)"
-
-    def typing_function(*args, **kwargs):
-        raise TypingError(text)
-
-    typing_function._tierup_refuses_ = True
-    return typing_function
-
-
-_refusing = set()
-
-
-def _refuse(function, what):
-    # Of a class, a text or an operation there is more than the generator.
-    if isinstance(function, type) or not callable(function) or id(function) in _refusing:
-        return
-    from .extending import overload
-    _refusing.add(id(function))
-    overload(function, strict=False)(_refused(what, getattr(function, "__name__", "?")))
-
-
-def type_callable(function):
-    _refuse(function, "type_callable")
-    return lambda f: f
-
-
-def lower_builtin(function, *signature):
-    _refuse(function, "lower_builtin")
-    return lambda f: f
-
-
-def infer_global(function, t=None, **_):
-    _refuse(function, "infer_global")
-    return lambda template: template
-
-
-class _Template:
-    """What typing templates are derived from in Numba."""
-
-
-AbstractTemplate = ConcreteTemplate = AttributeTemplate = CallableTemplate = _Template
+# ---------------------------------------------------------------- values of operands
 
 
 class SentryLiteralArgs:

@@ -95,12 +95,16 @@ class _Generated(Overload):
         if found is None:
             return None
         sig, codegen = _checked(found)
-        places = _places(self.function, given, names)
-        try:
-            return generated(self._intrinsic._name, codegen, sig, given, names, places)
-        except Exception as e:
-            e.generator_failed = _why(self._intrinsic._name, e, codegen)
-            raise
+        return answered(self._intrinsic._name, codegen, sig, given, names, _places(self.function, given, names))
+
+
+def answered(name, codegen, sig, given, names, places):
+    """The function that stands for what a generator writes for operands of these types; what it cannot write is an error of its own."""
+    try:
+        return generated(name, codegen, sig, given, names, places)
+    except Exception as e:
+        e.generator_failed = _why(name, e, codegen)
+        raise
 
 
 def _why(name, e, codegen):
@@ -167,6 +171,11 @@ def generated(name, codegen, sig, given, names, places):
     for t, k in zip(sig.args, places, strict=True):
         if k is None:
             args.append(target_context.get_dummy_value())
+            continue
+        if isinstance(k, tuple):
+            # What stands for `*args` is a tuple.
+            parts = [model_of(operands[n][0]).from_leaves(builder, operands[n][1]) for n in k]
+            args.append(target_context.make_tuple(builder, t, parts))
             continue
         of, leaves = operands[k]
         args.append(target_context.cast(builder, model_of(of).from_leaves(builder, leaves), of, t))

@@ -328,6 +328,14 @@ class WrapperAddressProtocol:
         return at_address(type(self).__name__, self.__wrapper_address__(), self.signature(), self)
 
 
+class VarArg(_Made, Dummy):
+    """Any number of arguments, in what a code generator is for (`lower_builtin`)."""
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+        self._of(dtype)
+
+
 class ExceptionInstance(_Made, Opaque):
     def __init__(self, exc_class):
         self.exc_class = exc_class
@@ -343,7 +351,7 @@ range_state64_type = range_type = RangeType(types.int64)
 # Classes of Numba's of which compiled code has no values: nothing is an instance of them.
 _WITHOUT_VALUES = {
     "NPDatetime": Hashable, "NPTimedelta": Hashable, "CharSeq": Hashable, "UnicodeCharSeq": Hashable, "StarArgTuple": BaseTuple, "StarArgUniTuple": BaseTuple, "LiteralList": Dummy, "LiteralStrKeyDict": Dummy,
-    "LiteralDict": Dummy, "PyArray": ArrayCompatible, "MemoryView": ArrayCompatible, "Poison": Dummy, "Phantom": Dummy, "VarArg": Dummy, "MemInfoPointer": Dummy, "EphemeralPointer": Dummy, "Object": Dummy,
+    "LiteralDict": Dummy, "PyArray": ArrayCompatible, "MemoryView": ArrayCompatible, "Poison": Dummy, "Phantom": Dummy, "MemInfoPointer": Dummy, "EphemeralPointer": Dummy, "Object": Dummy,
     "BoundFunction": Callable, "ObjModeDispatcher": Dummy, "ExternalFunction": Callable, "RecursiveCall": Callable, "UnionType": Dummy, "Pair": Dummy, "StructRef": Dummy,
     "NumpyFlatType": IterableType, "NumpyNdEnumerateType": IterableType, "NumpyNdIterType": IterableType, "NumpyNdIndexType": IterableType, "ArrayCTypes": Dummy, "ArrayFlags": Dummy, "PolynomialType": Dummy,
     "EnumerateType": IterableType, "ZipType": IterableType, "ArrayIterator": IterableType, "ListIter": IterableType, "SetIter": IterableType, "UnicodeIteratorType": IterableType, "DictItemsIterableType": IterableType,

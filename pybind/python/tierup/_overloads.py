@@ -180,8 +180,7 @@ def offer(target, n, operands, names):
             if not values and places:
                 return "wanted", places
         said = e.msg or e if isinstance(e, TierupError) else f"{type(e).__name__}: {e}"
-        # What is ours to say comes from nowhere in the program.
-        return "refused", str(said) if hasattr(overload.function, "_tierup_refuses_") else f"{overload.where} says: {said}"
+        return "refused", f"{overload.where} says: {said}"
     if found is None:
         why = next((t.without_own for t in given if getattr(t, "without_own", None)), None)
         return ("refused", why) if why else ()

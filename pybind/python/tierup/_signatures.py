@@ -7,8 +7,17 @@ from ._type_texts import from_text
 class Signature:
     """Argument types and the result type, which may be None for "whatever it gives"."""
 
+    #: The parameters that the arguments are for, and what a method is of, where that is said.
+    pysig = recvr = None
+
     def __init__(self, return_type, args):
         self.return_type, self.args = return_type, tuple(args)
+
+    def replace(self, **changed):
+        """The same signature with other parts: `return_type`, `args`, `pysig`, `recvr`."""
+        made = Signature(changed.get("return_type", self.return_type), changed.get("args", self.args))
+        made.pysig, made.recvr = changed.get("pysig", self.pysig), changed.get("recvr", self.recvr)
+        return made
 
     def __repr__(self):
         return f"({', '.join(map(repr, self.args))}) -> {self.return_type}"

@@ -15,7 +15,7 @@ _EXTENDING = {n: f"tierup.extending:{n}" for n in ("overload", "overload_method"
 _LOWER = {n: f"tierup._extensions:{n}" for n in ("typeof_impl", "as_numba_type", "make_attribute_wrapper", "models", "register_model", "box", "unbox", "reflect", "NativeValue", "type_callable", "lower_builtin", "lower_cast", "lower_getattr",
                                                  "lower_getattr_generic", "lower_setattr", "lower_setattr_generic", "infer", "infer_getattr", "infer_global", "intrinsic", "SentryLiteralArgs", "sentry_literal_args")}
 _EXTENDING.update(_LOWER)
-_TEMPLATES = {n: f"tierup._extensions:{n}" for n in ("AbstractTemplate", "ConcreteTemplate", "AttributeTemplate", "CallableTemplate", "infer", "infer_getattr", "infer_global")}
+_TEMPLATES = {n: f"tierup._extensions:{n}" for n in ("AbstractTemplate", "ConcreteTemplate", "AttributeTemplate", "CallableTemplate", "infer", "infer_getattr", "infer_global", "fold_arguments")}
 _DECORATORS = {n: f"tierup:{n}" for n in ("jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc")} | {"jit": "tierup._jit:jit_as_numba"}
 
 # Numba's settings that have no counterpart, as they are where nobody has set them: programs read some of them, and set others to no harm.
@@ -76,7 +76,10 @@ MODULES = {
     "numba.typed.typedlist": {"List": "tierup.typed:List"},
     "numba.typed.dictobject": {"new_dict": "tierup.typed:_new_dict"},
     "numba.typed.typeddict": {"Dict": "tierup.typed:Dict"},
-    "numba.np": {"numpy_support": "numba.np.numpy_support", "ufunc": "numba.np.ufunc"},
+    "numba.np": {"numpy_support": "numba.np.numpy_support", "ufunc": "numba.np.ufunc", "arrayobj": "numba.np.arrayobj"},
+    "numba.np.arrayobj": {"make_array": "tierup.llvm.cgutils:create_struct_proxy", "populate_array": "tierup.llvm.context:populate_array"},
+    "numba.cpython": {"listobj": "numba.cpython.listobj"},
+    "numba.cpython.listobj": {"ListInstance": "tierup.llvm.cgutils:ListInstance"},
     "numba.np.ufunc": {"DUFunc": "tierup._ufunc:DUFunc", "GUFunc": "tierup._ufunc:GUFunc", "vectorize": "tierup:vectorize", "guvectorize": "tierup:guvectorize",
                        "dufunc": "numba.np.ufunc.dufunc", "gufunc": "numba.np.ufunc.gufunc", "Vectorize": "tierup._builders:Vectorize", "GUVectorize": "tierup._builders:GUVectorize"},
     "numba.stencils": {"stencil": "numba.stencils.stencil"},

@@ -131,6 +131,11 @@ class OptionalProxy(_Proxy):
     pass
 
 
+def ListInstance(context, builder, list_type, list_val):
+    """Lists have another form here than in Numba."""
+    raise CannotCarry(f"the members of a value of type {list_type}: its elements are read by functions of Python, which context.compile_internal calls")
+
+
 class Structure(_Proxy):
     """A structure whose members a class says: `_fields`, pairs of a name and a type."""
 

@@ -4,6 +4,7 @@ import operator
 
 from .. import _kinds, types
 from . import CannotCarry
+from .._lowering import casts, closest, constants, generator_for, resolved
 from .calls import call_python, give_status
 from .cgutils import create_struct_proxy
 from .constants import bytes_at
@@ -86,6 +87,9 @@ class TargetContext:
         return Constant(self.get_value_type(ty), val)
 
     def get_constant_generic(self, builder, ty, val):
+        own = closest(constants, (ty,)) if constants else None
+        if own is not None:
+            return own(self, builder, ty, val)
         if isinstance(ty, types.BaseTuple):
             return Constant(self.get_value_type(ty), [self.get_constant_generic(builder, t, v) for t, v in zip(ty.types, val, strict=True)])
         if isinstance(ty, types.Optional):
@@ -179,6 +183,9 @@ class TargetContext:
     def cast(self, builder, val, fromty, toty):
         """A value as one of another type."""
         fromty, toty = (getattr(t, "literal_type", t) for t in (fromty, toty))
+        own = closest(casts, (fromty, toty)) if casts and fromty != toty else None
+        if own is not None:
+            return own(self, builder, fromty, toty, val)
         if fromty == toty or self.get_value_type(fromty) == self.get_value_type(toty) and type(fromty) is type(toty) and not isinstance(fromty, types.Number):
             return val
         if isinstance(toty, types.Optional):
@@ -254,6 +261,9 @@ class TargetContext:
     def get_function(self, fn, sig, _firstcall=True):
         """What writes a call of a function or an operation for arguments of these types."""
         of = getattr(fn, "typing_key", None) or getattr(fn, "_function", None) or fn
+        own = generator_for(of, sig.args)
+        if own is not None:
+            return lambda builder, args, loc=None: own(self, builder, sig, args)
         impl = _as_function(of, len(sig.args))
         return lambda builder, args, loc=None: self.compile_internal(builder, impl, sig, args)
 
@@ -404,6 +414,9 @@ class Context:
         return types.signature(result, *args)
 
     def resolve_getattr(self, typ, attr):
+        own = resolved(typ, attr)
+        if own is not None:
+            return own
         scope = {}
         exec(f"def get(x):\n    return x.{attr}", scope)
         from .._jit import njit
@@ -433,6 +446,12 @@ def _result(dispatcher, args):
     given = [getattr(t, "literal_type", t) for t in args]
     dispatcher.compile(tuple(given))
     return dispatcher.nopython_signatures[-1].return_type
+
+
+def populate_array(array, data, shape, strides, itemsize, meminfo, parent=None):
+    """Sets the members of an array."""
+    target_context.populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=meminfo, parent=parent)
+    return array
 
 
 typing_context = Context()

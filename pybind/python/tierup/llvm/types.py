@@ -395,6 +395,8 @@ def address(at):
 def _leaves(typ, constant):
     if constant is None or constant is Undefined:
         return [Leaf(t.lir, text=_ZERO.get(t.lir, "0")) for t, _ in typ.leaves]
+    if isinstance(typ, VectorType):
+        return typ.leaves
     if isinstance(typ, Aggregate):
         if isinstance(constant, (bytes, bytearray)):
             constant = list(constant)
