@@ -803,3 +803,82 @@ def test_a_pickled_intrinsic_is_itself():
 
     f = njit(lambda x: same(x))
     assert pickle.loads(pickle.dumps(same)) is same and pickle.loads(pickle.dumps(f))(3) == f(3) == 3
+
+
+# ---------------------------------------------------------------- memory and the cache
+
+
+def test_nothing_is_kept(tier):
+    import resource
+
+    @intrinsic
+    def same(typingctx, a):
+        return a(a), lambda context, builder, sig, args: cgutils.impl_ret_borrowed(context, builder, sig.return_type, args[0])
+
+    @intrinsic
+    def memory(typingctx, n):
+        return types.CPointer(types.float64)(n), lambda context, builder, sig, args: cgutils.alloca_once(builder, ir.DoubleType(), size=args[0])
+
+    @intrinsic
+    def first(typingctx, n):
+        def codegen(context, builder, sig, args):
+            at = cgutils.alloca_once(builder, ir.DoubleType(), size=args[0])
+            builder.store(builder.sitofp(args[0], ir.DoubleType()), at)
+            with cgutils.if_unlikely(builder, builder.icmp_signed(">", args[0], args[0].type(100_000))):
+                context.call_conv.return_user_exc(builder, ValueError, ("too many",))
+            return builder.load(at)
+
+        return types.float64(n), codegen
+
+    @njit
+    def f(n):
+        total = 0.0
+        for k in range(n):
+            a = same(same(np.zeros(100_000)))
+            p = memory(100_000)
+            p[0] = k
+            total += a[0] + p[0] + first(100_000)
+            try:
+                first(100_001)
+            except ValueError:
+                total += 1.0
+        return total
+
+    f(2)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert f(200) == sum(range(200)) + 200 * 100_001
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 40_000
+
+
+PROGRAM = """
+import ctypes, sys
+from tierup import config, njit, types
+from tierup.extending import intrinsic
+from tierup.llvm import ir
+
+config.tier = "1"
+pad = [ctypes.create_string_buffer(40_000) for _ in range(int(sys.argv[1]))]
+callbacks = [ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_long)(lambda x, k=k: x + 1000 * k) for k in range(3)]
+at = ctypes.cast(callbacks[int(sys.argv[1])], ctypes.c_void_p).value
+
+@intrinsic
+def call(typingctx, x):
+    def codegen(context, builder, sig, args):
+        number = ir.IntType(64)
+        function = builder.inttoptr(context.get_constant(types.uintp, at), ir.FunctionType(number, [number]).as_pointer())
+        return builder.call(function, args)
+
+    return types.int64(types.int64), codegen
+
+print(njit(lambda x: call(x))(5))
+"""
+
+
+def test_addresses_are_not_in_the_cache(tmp_path):
+    import os
+    import subprocess
+    import sys
+    env = {**os.environ, "TIERUP_CACHE": "1", "TIERUP_CACHE_DIR": str(tmp_path)}
+    said = [subprocess.run([sys.executable, "-c", PROGRAM, str(k)], env=env, capture_output=True, text=True, check=True).stdout for k in range(3)]
+    assert said == ["5\n", "1005\n", "2005\n"]
+    assert len([p for p in tmp_path.rglob("*") if p.is_file()]) == 1
