@@ -5,14 +5,15 @@ use crate::errors::to_python;
 use crate::functions;
 use crate::texts::{parse_type, parse_types};
 use pyo3::prelude::*;
-use pyo3::types::PyFunction;
+use pyo3::types::{PyFunction, PyTuple};
+use std::mem::offset_of;
 use std::sync::Arc;
 use tierup_core::declare::{Declared, Signature};
 use tierup_core::diag::{Code, Diagnostic};
-use tierup_core::layout::{MemBlock, ThreadCtx};
+use tierup_core::layout::{List, MemBlock, Str, ThreadCtx};
 use tierup_core::lir::Ty;
 use tierup_core::opaque::{self, Gives, Inner, Opaque};
-use tierup_core::ops::foreign;
+use tierup_core::ops::{atomics, foreign};
 use tierup_core::ssa::registry;
 
 /// The machine values of a type, each with whether it is a counted reference.
@@ -92,9 +93,14 @@ fn generated_number(
 pub(crate) fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
     // Where arguments of C functions go, and where the memory of a block is.
     m.add("C_REGISTERS", (foreign::INTS, foreign::FLOATS, foreign::STACK))?;
-    m.add("BLOCK_DATA", std::mem::offset_of!(MemBlock, data))?;
+    m.add("ATOMIC_UPDATES", PyTuple::new(m.py(), atomics::UPDATES)?)?;
+    // Where objects of the run-time have their members.
+    let string = [offset_of!(Str, data), offset_of!(Str, len), offset_of!(Str, kind)];
+    m.add("STRING_MEMBERS", PyTuple::new(m.py(), string)?)?;
+    m.add("LIST_MEMBERS", (offset_of!(List, len), offset_of!(List, data)))?;
+    m.add("BLOCK_DATA", offset_of!(MemBlock, data))?;
     // Where helpers leave an exception.
-    m.add("PENDING", std::mem::offset_of!(ThreadCtx, pending))?;
+    m.add("PENDING", offset_of!(ThreadCtx, pending))?;
     m.add_function(wrap_pyfunction!(leaves_of_type, m)?)?;
     m.add_function(wrap_pyfunction!(generated_function, m)?)?;
     m.add_function(wrap_pyfunction!(generated_number, m)?)

@@ -5,6 +5,7 @@
 //! callbacks to Python, the only way out; everything else works without Python.
 
 pub(crate) mod array;
+mod atomics;
 mod blocks;
 pub mod bytearray;
 mod bytes;

@@ -745,7 +745,7 @@ def line_of(text):
 
 @pytest.mark.parametrize("write, says", [
     (lambda b, x: b.asm(ir.FunctionType(x.type, [x.type]), "nop", "=r,r", [x], False), "inline assembly"),
-    (lambda b, x: b.atomic_rmw("add", b.alloca(x.type), x, "monotonic"), "atomic_rmw"),
+    (lambda b, x: b.atomic_rmw("fmax", b.alloca(x.type), x, "monotonic"), "atomic_rmw"),
     (lambda b, x: b.trunc(b.zext(x, ir.IntType(128)), x.type), "128 bits"),
     (lambda b, x: b.call(b.module.declare_intrinsic("llvm.unknown", [x.type]), [x]), "llvm.unknown"),
     (lambda b, x: b.call(ir.Function(b.module, ir.FunctionType(x.type, [x.type]), "no_such_function"), [x]), "no function of C named 'no_such_function'"),
@@ -882,3 +882,127 @@ def test_addresses_are_not_in_the_cache(tmp_path):
     said = [subprocess.run([sys.executable, "-c", PROGRAM, str(k)], env=env, capture_output=True, text=True, check=True).stdout for k in range(3)]
     assert said == ["5\n", "1005\n", "2005\n"]
     assert len([p for p in tmp_path.rglob("*") if p.is_file()]) == 1
+
+
+# ---------------------------------------------------------------- memory that threads share; texts and lists
+
+
+def test_atomic_accesses(tier):
+    from tierup import prange
+
+    @intrinsic
+    def atomic_add(typingctx, a, k, x):
+        def codegen(context, builder, sig, args):
+            array = context.make_array(sig.args[0])(context, builder, args[0])
+            at = cgutils.get_item_pointer(context, builder, sig.args[0], array, [args[1]])
+            op = "fadd" if isinstance(a.dtype, types.Float) else "add"
+            return builder.atomic_rmw(op, at, args[2], "monotonic")
+
+        return a.dtype(a, types.intp, a.dtype), codegen
+
+    @njit(parallel=True)
+    def counts(values, made):
+        for k in prange(len(values)):
+            atomic_add(made, values[k], 1)
+        return made
+
+    values = np.random.default_rng(0).integers(0, 5, 20_000)
+    expected = np.bincount(values, minlength=5)
+    for dtype in (np.int64, np.int32, np.int8, np.float64, np.float32):
+        assert (counts(values, np.zeros(5, dtype)) == expected.astype(dtype)).all()
+
+    @makes(types.UniTuple(i32, 6)(i32))
+    def steps(b, x):
+        at = cgutils.alloca_once_value(b, x)
+        constant = lambda n: ir.Constant(x.type, n)
+        found = [b.atomic_rmw("max", at, constant(5), "seq_cst"), b.load_atomic(at, "acquire", 4)]
+        b.store_atomic(constant(-7), at, "release", 4)
+        b.fence("seq_cst")
+        pair = b.cmpxchg(at, constant(-7), constant(9), "monotonic")
+        found += [b.extract_value(pair, 0), b.zext(b.extract_value(pair, 1), x.type)]
+        found += [b.extract_value(b.cmpxchg(at, constant(-7), constant(1), "monotonic"), 0), b.atomic_rmw("umin", at, constant(-1), "monotonic")]
+        return cgutils.pack_array(b, found)
+
+    assert njit(lambda x: steps(x))(np.int32(3)) == (3, 5, -7, 1, 9, 9)
+    assert njit(lambda x: steps(x))(np.int32(8)) == (8, 8, -7, 1, 9, 9)
+
+
+def test_texts_and_lists_by_their_members(tier):
+    @intrinsic
+    def first_and_length(typingctx, s):
+        def codegen(context, builder, sig, args):
+            text = context.make_helper(builder, sig.args[0], args[0])
+            byte = builder.load(text.data)
+            return context.make_tuple(builder, sig.return_type, [builder.zext(byte, cgutils.intp_t), text.length, builder.sext(text.kind, cgutils.intp_t)])
+
+        return types.UniTuple(types.intp, 3)(types.unicode_type), codegen
+
+    @intrinsic
+    def total_and_replace(typingctx, x):
+        def codegen(context, builder, sig, args):
+            items = cgutils.ListInstance(context, builder, sig.args[0], args[0])
+            total = cgutils.alloca_once_value(builder, cgutils.intp_t(0))
+            with cgutils.for_range(builder, items.size) as loop:
+                builder.store(builder.add(builder.load(total), items.getitem(loop.index)), total)
+                items.setitem(loop.index, loop.index)
+            return builder.load(total)
+
+        return types.intp(x), codegen
+
+    @njit
+    def f(s, x):
+        x[0] = 100
+        before = total_and_replace(x)
+        between = x[0] + x[2]
+        x[1] = 50
+        return first_and_length(s + "!"), before, between, total_and_replace(x)
+
+    assert f("Ab", [1, 2, 3]) == ((65, 3, 1), 105, 2, 52)
+    assert f("\u0416x", [1, 2, 3])[0] == (0x16, 3, 2)
+
+
+def test_what_numba_has_for_itself(tier):
+    from tierup.llvm import unsafe
+
+    @njit
+    def f(t, a, n):
+        return unsafe.tuple_setitem(t, 1, 9), unsafe.to_fixed_tuple(a, 2), unsafe.trailing_zeros(n), unsafe.leading_zeros(n), unsafe.viewer(1.5, np.int64)
+
+    assert f((1, 2, 3), np.arange(6.0)[::2], 8) == ((1, 9, 3), (0.0, 2.0), 3, 60, 0x3FF8 << 48)
+
+
+def test_new_arrays(tier):
+    from tierup.llvm.context import empty_nd_impl
+
+    @intrinsic
+    def full(typingctx, n, m, x):
+        ret = types.Array(types.float64, 2, "C")
+
+        def codegen(context, builder, sig, args):
+            made = empty_nd_impl(context, builder, sig.return_type, args[:2])
+            with cgutils.loop_nest(builder, args[:2], cgutils.intp_t) as indices:
+                builder.store(args[2], cgutils.get_item_pointer(context, builder, sig.return_type, made, indices))
+            return made._getvalue()
+
+        return ret(types.intp, types.intp, types.float64), codegen
+
+    @intrinsic
+    def of_memory(typingctx, n):
+        ret = types.Array(types.int64, 1, "C")
+
+        def codegen(context, builder, sig, args):
+            owner = context.nrt.meminfo_alloc(builder, builder.mul(args[0], cgutils.intp_t(8)))
+            array = context.make_array(ret)(context, builder)
+            data = builder.bitcast(context.nrt.meminfo_data(builder, owner), cgutils.intp_t.as_pointer())
+            context.populate_array(array, data=data, shape=[args[0]], strides=[cgutils.intp_t(8)], itemsize=cgutils.intp_t(8), meminfo=owner)
+            with cgutils.for_range(builder, args[0]) as loop:
+                builder.store(loop.index, builder.gep(data, [loop.index]))
+            return array._getvalue()
+
+        return ret(types.intp), codegen
+
+    f = njit(lambda n, m, x: (full(n, m, x), of_memory(n)))
+    a, b = f(3, 4, 2.5)
+    assert a.shape == (3, 4) and (a == 2.5).all() and b.tolist() == [0, 1, 2]
+    with pytest.raises(ValueError):
+        f(-3, 4, 2.5)

@@ -544,6 +544,7 @@ crate::containers!(families! {
     region,
     parallel,
     foreign,
+    atomics,
     python_calls,
     declare,
     grid,
@@ -575,6 +576,7 @@ crate::containers!(families! {
     random,
     region,
     foreign,
+    atomics,
     python_calls,
     grid,
     ;

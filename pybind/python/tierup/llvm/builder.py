@@ -6,6 +6,7 @@ metadata and promises to the optimiser (`nsw`, `exact`, `inbounds`, alignment) a
 
 from contextlib import contextmanager
 
+from .. import _tierup
 from . import CannotCarry
 from .function import Block, Instruction, Phi, Slot
 from .types import Aggregate, Constant, IntType, Leaf, LiteralStructType, PointerType, Value, VoidType
@@ -391,16 +392,51 @@ class IRBuilder:
             by = self._emit("imul.i64", by, Leaf("i64", text=str(size)), ty="i64")
         return self._emit("ptr_add.ptr", at, by, ty="ptr")
 
+    # Every order that LLVM has is kept by the strictest one.
+
+    def _word(self, value):
+        """The bits of a number or a pointer."""
+        if value.type.is_pointer:
+            return self.ptrtoint(value, IntType(64)).leaves[0]
+        if not isinstance(value.type, IntType):
+            value = self.bitcast(value, IntType(8 * value.type.size))
+        return self._sext(value, IntType(64)).leaves[0]
+
+    def _of_word(self, leaf, typ):
+        word = Value(IntType(64), [leaf])
+        if typ.is_pointer:
+            return self.inttoptr(word, typ)
+        narrow = self._trunc(word, IntType(8 * typ.size)) if typ != _bit else self._trunc(word, typ)
+        return self.bitcast(narrow, typ)
+
+    def _atomic(self, op, ptr, typ, word):
+        if len(typ.leaves) != 1:
+            raise CannotCarry(f"an access to a value of type {typ} that other threads see at once")
+        numbers = [Leaf("i64", text=str(n)) for n in (_tierup.ATOMIC_UPDATES.index(op), typ.size)]
+        old = self._emit("call_helper @atomic_update", numbers[0], ptr.leaves[0], word, numbers[1], ty="i64")
+        return self._of_word(old, typ)
+
     def load_atomic(self, ptr, ordering, align, name="", typ=None):
-        return self._atomic("a load")
+        return self._atomic("load", ptr, self._pointee(ptr, typ), Leaf("i64", text="0"))
 
     def store_atomic(self, value, ptr, ordering, align):
-        return self._atomic("a store")
+        self._atomic("xchg", ptr, value.type, self._word(value))
 
-    def _atomic(self, what):
-        raise CannotCarry(f"{what} that other threads see at once: LIR has none outside of kernels")
+    def atomic_rmw(self, op, ptr, val, ordering, name=""):
+        if op not in _tierup.ATOMIC_UPDATES or op == "load" or (op[0] == "f") != (not isinstance(val.type, IntType)) and op != "xchg":
+            raise CannotCarry(f"atomic_rmw: {op} of a value of type {val.type}")
+        return self._atomic(op, ptr, val.type, self._word(val))
 
-    atomic_rmw, cmpxchg, fence = (_refused(n, "LIR has no memory that threads share but in kernels") for n in ("atomic_rmw", "cmpxchg", "fence"))
+    def cmpxchg(self, ptr, cmp, val, ordering, failordering=None, name=""):
+        self._same(cmp, val)
+        words = [self._word(v) for v in (cmp, val)]
+        old = self._of_word(self._emit("call_helper @atomic_compare", ptr.leaves[0], *words, Leaf("i64", text=str(val.type.size)), ty="i64"), val.type)
+        same = self._icmp("u", "==", IntType(64), self._word(old), words[0])
+        return Value(LiteralStructType([val.type, _bit]), [*old.leaves, *same.leaves])
+
+    def fence(self, ordering, targetscope=None, name=""):
+        self._insert(Instruction("call_helper @atomic_fence", []))
+
     asm = load_reg = store_reg = _refused("asm", "inline assembly is for one processor, and LIR is for all")
     invoke, landingpad, resume = (_refused(n, "LIR has no unwinding: calls give a status") for n in ("invoke", "landingpad", "resume"))
     branch_indirect = _refused("branch_indirect", "LIR has no addresses of blocks")

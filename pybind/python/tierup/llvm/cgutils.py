@@ -131,9 +131,46 @@ class OptionalProxy(_Proxy):
     pass
 
 
-def ListInstance(context, builder, list_type, list_val):
-    """Lists have another form here than in Numba."""
-    raise CannotCarry(f"the members of a value of type {list_type}: its elements are read by functions of Python, which context.compile_internal calls")
+class ListInstance:
+    """The elements of a list, which may be read and replaced; what changes how many there are is done by functions of Python."""
+
+    def __init__(self, context, builder, list_type, list_val):
+        self._context, self._builder, self._type, self._value = context, builder, list_type, list_val
+
+    def _member(self, k, ty):
+        from .. import _tierup
+        return self._builder._emit(f"load.{ty}", self._value.leaves[0].at(_tierup.LIST_MEMBERS[k]), ty=ty, alias="object")
+
+    @property
+    def value(self):
+        return self._value
+
+    @property
+    def dtype(self):
+        return self._type.dtype
+
+    @property
+    def size(self):
+        return Value(intp_t, [self._member(0, "i64")])
+
+    @property
+    def data(self):
+        dtype = self._type.dtype
+        if not isinstance(dtype, _types.Number | _types.Boolean):
+            raise CannotCarry(f"the elements of a value of type {self._type} in memory")
+        self._builder.function.looks_inside = True
+        return Value(PointerType(self._context.get_data_type(dtype)), [self._member(1, "ptr")])
+
+    def getitem(self, idx):
+        return self._context.unpack_value(self._builder, self.dtype, self._builder.gep(self.data, [idx]))
+
+    def setitem(self, idx, val, incref=True, decref_old_value=True):
+        self._context.pack_value(self._builder, self.dtype, val, self._builder.gep(self.data, [idx]))
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise CannotCarry(f"ListInstance.{name}: functions of Python do it, which context.compile_internal calls")
 
 
 class Structure(_Proxy):

@@ -8,7 +8,7 @@ from .._lowering import casts, closest, constants, generator_for, resolved
 from .calls import call_python, give_status
 from .cgutils import create_struct_proxy
 from .constants import bytes_at
-from .function import Function, Instruction
+from .function import Function, Instruction, fail_if_pending
 from .models import Manager, bit, leaves_of, model_of, voidptr, word
 from .types import Constant, FunctionType, IntType, LiteralStructType, PointerType, Undefined, Value, VoidType, address
 
@@ -363,6 +363,27 @@ class _References:
         from .. import _tierup
         return Value(voidptr, [builder._emit("load.ptr", meminfo.leaves[0].at(_tierup.BLOCK_DATA), ty="ptr", alias="const")])
 
+    def _new(self, name, builder, size):
+        """Memory with an owner, which holds one reference."""
+        f = builder.function
+        owner = builder._emit(f"call_helper @{name}", f.ctx, builder.zext(size, word).leaves[0], ty="ptr")
+        fail_if_pending(builder, [])
+        return Value(voidptr, [owner])
+
+    def meminfo_alloc(self, builder, size):
+        return self._new("mem_alloc", builder, size)
+
+    def meminfo_alloc_aligned(self, builder, size, align):
+        return self._new("mem_alloc", builder, size)
+
+    def meminfo_new_varsize(self, builder, size):
+        return self._new("mem_alloc", builder, size)
+
+    def get_meminfos(self, builder, ty, val):
+        """The counted objects in a value."""
+        model = model_of(ty)
+        return [(ty, Value(voidptr, [leaf])) for leaf, (_, is_reference) in zip(model.to_leaves(builder, val), leaves_of(ty), strict=True) if is_reference]
+
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
@@ -452,6 +473,19 @@ def populate_array(array, data, shape, strides, itemsize, meminfo, parent=None):
     """Sets the members of an array."""
     target_context.populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=meminfo, parent=parent)
     return array
+
+
+def empty_nd_impl(context, builder, arrtype, shapes):
+    """A new array, as a proxy: what Numba calls `_empty_nd_impl`."""
+    import numpy
+    dtype = types.as_dtype(arrtype.dtype)
+    n = len(shapes)
+    names = ", ".join(f"x{k}" for k in range(n))
+    scope = {"empty": numpy.empty, "dtype": dtype}
+    order = ", order='F'" if arrtype.layout == "F" else ""
+    exec(f"def make({names}):\n    return empty(({names}{',' if n == 1 else ''}), dtype{order})", scope)
+    made = call_python(builder, scope["make"], [(types.intp, builder.sext(s, word)) for s in shapes], arrtype)
+    return create_struct_proxy(arrtype)(context, builder, made)
 
 
 typing_context = Context()

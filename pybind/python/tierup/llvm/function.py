@@ -78,6 +78,8 @@ class Function(Value):
         #: The machine values of its arguments, and what compiled code passes in front of them.
         self.params, self.ctx = [], Leaf("ptr", name="v0")
         self.results = []
+        #: Whether it reads objects of the run-time by pointers, of which the code around it has accesses of other classes.
+        self.looks_inside = False
         self.attributes, self.linkage, self.calling_convention = set(), "", ""
         self.args = tuple(Value(t, []) for t in ftype.args)
         self.basic_blocks = self.blocks
@@ -299,17 +301,17 @@ def find_escapes(blocks):
     for block in blocks:
         for i in block.instructions:
             followed = {"load": (0,), "stor": (1,), "ptr_": (0,), "icmp": (0, 1)}.get(i.op[:4], ())
-            for k, leaf in enumerate(i.operands):
-                if leaf.slot is not None and k not in followed:
-                    leaf.slot.escapes = True
-        for leaf in block.end[1]:
-            if leaf.slot is not None:
-                leaf.slot.escapes = True
+            _escape(leaf for k, leaf in enumerate(i.operands) if k not in followed)
+        _escape(block.end[1])
         for to in block.targets:
             for phi in to.phis:
-                for leaf in phi.of(block).leaves:
-                    if leaf.slot is not None:
-                        leaf.slot.escapes = True
+                _escape(phi.of(block).leaves)
+
+
+def _escape(leaves):
+    for leaf in leaves:
+        if leaf.slot is not None:
+            leaf.slot.escapes = True
 
 
 def computes_numbers(blocks):
@@ -335,6 +337,8 @@ def finish(function, numbers):
     blocks = reached(function)
     find_escapes(blocks)
     plain = numbers and computes_numbers(blocks)
+    if function.looks_inside:
+        _apart(blocks)
     heap = [s for s in function.slots if s.on_heap]
     if heap:
         _prologue(function, heap)
@@ -351,6 +355,21 @@ def finish(function, numbers):
     return text(function, blocks, function.params if plain else [function.ctx, *function.params]), plain
 
 
+def _apart(blocks):
+    """Keeps accesses to objects by pointers apart from those of compiled code, in front of it, behind it and in what it calls."""
+    for block in blocks:
+        made = [Instruction(_BARRIER, [])] if block is blocks[0] else []
+        for i in block.instructions:
+            calls = i.op.startswith("call @")
+            made += [Instruction(_BARRIER, []), i, Instruction(_BARRIER, [])] if calls else [i]
+        if not block.targets:
+            made.append(Instruction(_BARRIER, []))
+        block.instructions = made
+
+
+_BARRIER = "call_helper @memory_barrier"
+
+
 def give(builder, leaves):
     """Ends the block with the result; memory on the heap belongs to the function, but for what it gives."""
     builder._end("give", leaves)
@@ -364,12 +383,12 @@ def _prologue(function, heap):
     for slot in heap:
         size = Leaf("i64", text=str(slot.bytes)) if slot.bytes is not None else builder._emit("imul.i64", slot.count, Leaf("i64", text=str(slot.size)), ty="i64")
         builder._insert(Instruction("call_helper @mem_alloc_zeroed", [function.ctx, size], [slot.owner]))
-        _fail_if_pending(builder, heap[: heap.index(slot)])
+        fail_if_pending(builder, heap[: heap.index(slot)])
         builder._insert(Instruction("load.ptr", [slot.owner.at(_tierup.BLOCK_DATA)], [slot.leaf], alias="const"))
     builder.branch(first)
 
 
-def _fail_if_pending(builder, made):
+def fail_if_pending(builder, made):
     """Leaves the function where the run-time has raised an exception."""
     f = builder.function
     place = f.ctx.at(_tierup.PENDING)

@@ -243,6 +243,26 @@ class Array(Model):
         return [owner, data, *(rest if self.fe_type.layout == "A" else rest[:n])]
 
 
+class String(Model):
+    """A text: Numba's members, read from the object that it is, which is `meminfo`."""
+
+    def _type(self, t):
+        self.members = (("data", types.voidptr), ("length", types.intp), ("kind", types.int32), ("is_ascii", types.uint32), ("hash", types.intp), ("meminfo", types.voidptr), ("parent", types.voidptr))
+        return LiteralStructType([voidptr, word, IntType(32), IntType(32), word, voidptr, voidptr])
+
+    def from_leaves(self, builder, leaves):
+        [text] = leaves
+        data, length, kind = (builder._emit(f"load.{ty}", text.at(at), ty=ty, alias="object") for ty, at in zip(("ptr", "i64", "i64"), _tierup.STRING_MEMBERS, strict=True))
+        builder.function.looks_inside = True
+        narrow = builder.trunc(Value(word, [kind]), IntType(32))
+        # That it is not known whether all are ASCII, and what its hash is, is what Numba takes from new ones as well.
+        rest = [Leaf("i32", text="0"), Leaf("i64", text="-1"), text, Leaf("ptr", text="0")]
+        return Value(self.value_type, [data, length, narrow.leaves[0], *rest])
+
+    def to_leaves(self, builder, value):
+        return [value.leaves[5]]
+
+
 class _Raw:
     """The member of a model that is just a value of LLVM."""
 
@@ -285,7 +305,7 @@ def _other(t):
 
 _MODELS = [
     (_kinds.Literal, _literal), ((types.Number, types.Boolean), Number), (types.BaseTuple, Parts), (types.Optional, Optional),
-    ((types.CPointer, types.RawPointer), Pointer), (types.Array, Array), (types.NoneType, Dummy), (object, _other),
+    ((types.CPointer, types.RawPointer), Pointer), (types.Array, Array), (types.UnicodeType, String), (types.NoneType, Dummy), (object, _other),
 ]  # fmt: skip
 
 
