@@ -7,6 +7,7 @@
 //! function pointer cannot call an interpreted function.
 
 pub(crate) mod grid;
+mod vectors;
 
 use std::collections::HashMap;
 
@@ -62,6 +63,8 @@ struct Prepared {
     /// Where each slot starts, in units of 16 bytes, and how many units a frame has.
     slots: Vec<usize>,
     slot_units: usize,
+    /// Whether it computes with vectors.
+    vectors: bool,
     /// Stands for the function's code: its address is unique and is what an indirect call takes.
     address: Box<u8>,
 }
@@ -84,6 +87,8 @@ struct Frame {
     /// Next instruction of the block.
     at: usize,
     values: Vec<u64>,
+    /// The lanes of values that are vectors.
+    lanes: HashMap<Value, Vec<u64>>,
     slots: Vec<u128>,
 }
 
@@ -136,7 +141,15 @@ impl<'a> Interp<'a> {
             let address = Box::new(0);
             self.by_address.insert(&raw const *address as u64, self.funcs.len());
             self.by_name.insert(func.name.clone(), self.funcs.len());
-            self.funcs.push(Prepared { func: func.clone(), callees: vec![], slots, slot_units, address });
+            let vectors = func.has_vectors();
+            self.funcs.push(Prepared {
+                func: func.clone(),
+                callees: vec![],
+                slots,
+                slot_units,
+                vectors,
+                address,
+            });
         }
         for p in &mut self.funcs {
             p.callees = p.func.funcs.iter().map(|f| self.by_name.get(&f.name).copied()).collect();
@@ -247,7 +260,7 @@ impl<'a> Interp<'a> {
         for ((v, t), x) in p.func.blocks[entry.index()].params.iter().zip(params).zip(args) {
             values[v.index()] = t.canonical(*x);
         }
-        Ok(Frame { func, block: entry, at: 0, values, slots: vec![0; p.slot_units] })
+        Ok(Frame { func, block: entry, at: 0, values, lanes: HashMap::new(), slots: vec![0; p.slot_units] })
     }
 
     fn step(
@@ -257,6 +270,9 @@ impl<'a> Interp<'a> {
         node: &InstNode,
         at: Option<&grid::Place>,
     ) -> Result<Step, Stop> {
+        if p.vectors && vectors::step(&p.func, frame, node) {
+            return Ok(Step::Next);
+        }
         let value = |v: &Value| frame.values[v.index()];
         let values = |vs: &[Value]| vs.iter().map(value).collect::<Vec<u64>>();
         let result = match &node.data {
@@ -348,6 +364,7 @@ unsafe fn load(ty: Ty, addr: u64) -> u64 {
             Ty::I16 => p.cast::<u16>().read_unaligned() as u64,
             Ty::I32 | Ty::F32 => p.cast::<u32>().read_unaligned() as u64,
             Ty::I64 | Ty::F64 | Ty::Ptr => p.cast::<u64>().read_unaligned(),
+            Ty::Vector(_) => unreachable!("vectors are read lane by lane"),
         }
     };
     ty.canonical(bits)
@@ -364,6 +381,7 @@ unsafe fn store(ty: Ty, addr: u64, bits: u64) {
             Ty::I16 => p.cast::<u16>().write_unaligned(bits as u16),
             Ty::I32 | Ty::F32 => p.cast::<u32>().write_unaligned(bits as u32),
             Ty::I64 | Ty::F64 | Ty::Ptr => p.cast::<u64>().write_unaligned(bits),
+            Ty::Vector(_) => unreachable!("vectors are written lane by lane"),
         }
     }
 }

@@ -91,6 +91,7 @@ pub(crate) fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py,
             Some(all)
         }
         Kind::Exception => names(&["BaseException"]),
+        Kind::Simd(..) => Some(vec![py.import("tierup.simd").ok()?.getattr("Vec").ok()?]),
         Kind::Random => Some(vec![py.import("numpy.random").ok()?.getattr("Generator").ok()?]),
         Kind::Never
         | Kind::Undef
@@ -167,6 +168,7 @@ pub(crate) fn is_exact(value: Type) -> bool {
             | Kind::Frozen(..)
             | Kind::Object(..)
             | Kind::Member(_)
+            | Kind::Simd(..)
             | Kind::Range(_)
             | Kind::Slice(_)
             | Kind::Ellipsis

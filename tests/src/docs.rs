@@ -37,6 +37,7 @@ fn title(shape: Shape) -> &'static str {
         Shape::Bitcast => "Bits",
         Shape::PtrOffset => "Pointers",
         Shape::AnySelect => "Choice",
+        Shape::Splat | Shape::Lanes | Shape::Lane => "Vectors",
     }
 }
 
@@ -45,13 +46,13 @@ pub fn lir() -> String {
     let mut s = String::from(INTRODUCTION);
     let mut last = None;
     for &op in Op::ALL {
-        if last != Some(op.shape()) {
+        if last != Some(title(op.shape())) {
             let _ = write!(
                 s,
                 "\n### {}\n\n| instruction | meaning | types |\n|---|---|---|\n",
                 title(op.shape())
             );
-            last = Some(op.shape());
+            last = Some(title(op.shape()));
         }
         let mut types: Vec<String> = vec![];
         for (ty, args) in op.forms() {

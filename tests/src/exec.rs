@@ -298,7 +298,7 @@ fn word_wrapper(name: &str, target: &str, sig: &Signature) -> Func {
                 let bits = b.conv(Op::Bitcast, Ty::I32, v);
                 b.conv(Op::Zext, Ty::I64, bits)
             }
-            Ty::I64 | Ty::F64 | Ty::Ptr => v,
+            Ty::I64 | Ty::F64 | Ty::Ptr | Ty::Vector(_) => v,
         };
         b.store(wide, words[1], 8 * i as i32, Alias::Frame);
     }
@@ -332,6 +332,6 @@ pub fn is_nan(ty: Ty, bits: u64) -> bool {
     match ty {
         Ty::F32 => f32::from_bits(bits as u32).is_nan(),
         Ty::F64 => f64::from_bits(bits).is_nan(),
-        Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr => false,
+        Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr | Ty::Vector(_) => false,
     }
 }

@@ -6,6 +6,7 @@
 //! uses whatever the LIR layout.
 
 mod guarded;
+pub(crate) mod vectors;
 
 use crate::cold_call;
 use crate::divisors::Divisors;
@@ -48,6 +49,7 @@ pub(crate) fn clif_type(ty: Ty) -> ir::Type {
         Ty::I64 | Ty::Ptr => types::I64,
         Ty::F32 => types::F32,
         Ty::F64 => types::F64,
+        Ty::Vector(v) => clif_type(v.lane()).by(v.lanes() as u32).unwrap_or(types::INVALID),
     }
 }
 
@@ -57,7 +59,7 @@ fn abi_param(ty: Ty) -> AbiParam {
     let param = AbiParam::new(clif_type(ty));
     match ty {
         Ty::I8 | Ty::I16 => param.sext(),
-        Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::Ptr => param,
+        Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::Ptr | Ty::Vector(_) => param,
     }
 }
 
@@ -227,7 +229,7 @@ impl<'a> Emitter<'a, '_> {
     fn inst(&mut self, data: &'a InstData, results: &[Value]) -> Result<()> {
         match data {
             InstData::Const { ty, bits } => {
-                let v = self.constant(*ty, *bits);
+                let v = self.constant(*ty, *bits)?;
                 self.define(results, &[v])
             }
             InstData::Op { op, ty, args } => {
@@ -324,8 +326,8 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
-    fn constant(&mut self, ty: Ty, bits: u64) -> ir::Value {
-        match ty {
+    fn constant(&mut self, ty: Ty, bits: u64) -> Result<ir::Value> {
+        Ok(match ty {
             // Cranelift wants the bits above the width to be zero.
             Ty::I8 => self.b.ins().iconst(types::I8, bits as u8 as i64),
             Ty::I16 => self.b.ins().iconst(types::I16, bits as u16 as i64),
@@ -333,7 +335,8 @@ impl<'a> Emitter<'a, '_> {
             Ty::I64 | Ty::Ptr => self.b.ins().iconst(types::I64, bits as i64),
             Ty::F32 => self.b.ins().f32const(Ieee32::with_bits(bits as u32)),
             Ty::F64 => self.b.ins().f64const(Ieee64::with_bits(bits)),
-        }
+            Ty::Vector(_) => return Err(bug("a constant is no vector".into())),
+        })
     }
     /// A constant of the type of `like`.
     fn constant_like(&mut self, like: ir::Value, x: i64) -> ir::Value {
@@ -629,10 +632,13 @@ impl<'a> Emitter<'a, '_> {
                 if self.b.func.dfg.value_type(x) == to {
                     x
                 } else {
-                    self.b.ins().bitcast(to, MemFlagsData::new(), x)
+                    self.cast(to, x)
                 }
             }
             Op::Select => self.b.ins().select(x, y, list[2]),
+            Op::Splat => self.b.ins().splat(to, x),
+            Op::Lanes => self.lanes(to, &list),
+            Op::Lane => self.lane(x, y)?,
         })
     }
 }

@@ -201,6 +201,12 @@ impl Cranelift {
         env: &emit::Env<'_>,
         scratch: &mut Scratch,
     ) -> Result<Body> {
+        let split = func.has_vectors().then(|| {
+            let mut split = func.clone();
+            tierup_core::lir::parts::split_vectors(&mut split, &emit::vectors::has);
+            split
+        });
+        let func = split.as_ref().unwrap_or(func);
         let Scratch { context, builder } = scratch;
         context.clear();
         context.set_disasm(env.with_locs);

@@ -23,6 +23,7 @@ pub(crate) fn class_of(t: Type) -> &'static ClassDef {
         Kind::Tuple(_) => ClassId::TUPLE,
         Kind::NamedTuple(c, _) | Kind::Frozen(c, _) | Kind::Object(c, _) | Kind::Member(c) => return c,
         Kind::Array(_) => ClassId::NDARRAY,
+        Kind::Simd(..) => ClassId::SIMD,
         Kind::List(_) => ClassId::LIST,
         Kind::Container(c, _) => c.class(),
         Kind::Range(_) => ClassId::RANGE,

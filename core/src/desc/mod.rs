@@ -192,6 +192,7 @@ impl TypeDesc {
                     Ty::I16 => to.cast::<u16>().write_unaligned(word as u16),
                     Ty::I32 | Ty::F32 => to.cast::<u32>().write_unaligned(word as u32),
                     Ty::I64 | Ty::F64 | Ty::Ptr => to.cast::<u64>().write_unaligned(word),
+                    Ty::Vector(_) => unreachable!("a leaf is a scalar"),
                 }
             }
         }
@@ -210,6 +211,7 @@ impl TypeDesc {
                     Ty::I16 => u64::from(from.cast::<u16>().read_unaligned()),
                     Ty::I32 | Ty::F32 => u64::from(from.cast::<u32>().read_unaligned()),
                     Ty::I64 | Ty::F64 | Ty::Ptr => from.cast::<u64>().read_unaligned(),
+                    Ty::Vector(_) => unreachable!("a leaf is a scalar"),
                 });
             }
         }

@@ -35,6 +35,7 @@ pub(crate) mod range;
 pub(crate) mod same;
 pub(crate) mod slice;
 pub(crate) mod truth;
+pub(crate) mod vector;
 pub(crate) mod view;
 pub mod wrapper;
 pub(crate) mod writing;

@@ -51,6 +51,7 @@ pub(crate) fn known_truth(t: Type) -> Option<Option<bool>> {
         | Kind::Var(_)
         | Kind::Outer(_)
         | Kind::Record(_)
+        | Kind::Simd(..)
         | Kind::Iter(_)
         | Kind::Conflict(..) => None,
     }

@@ -70,6 +70,10 @@ impl<'a> Builder<'a> {
     }
 
     pub fn constant(&mut self, ty: Ty, bits: u64) -> Value {
+        if ty.is_vector() {
+            let x = self.constant(ty.lane(), bits);
+            return self.splat(ty, x);
+        }
         self.value(InstData::Const { ty, bits: ty.canonical(bits) })
     }
     pub fn iconst(&mut self, ty: Ty, x: i64) -> Value {
@@ -91,6 +95,29 @@ impl<'a> Builder<'a> {
         self.constant(Ty::Ptr, 0)
     }
 
+    /// A vector with `x` in every lane.
+    pub fn splat(&mut self, ty: Ty, x: Value) -> Value {
+        self.value(InstData::Op { op: Op::Splat, ty, args: vec![x] })
+    }
+    /// A vector of these.
+    pub fn lanes(&mut self, ty: Ty, lanes: &[Value]) -> Value {
+        self.value(InstData::Op { op: Op::Lanes, ty, args: lanes.to_vec() })
+    }
+    /// Lane `k` of a vector.
+    pub fn lane(&mut self, v: Value, k: usize) -> Value {
+        let (ty, k) = (self.ty(v), self.i64(k as i64));
+        self.value(InstData::Op { op: Op::Lane, ty, args: vec![v, k] })
+    }
+    /// A scalar among vectors is one of as many lanes as they have, so that what is written for scalars computes
+    /// with vectors.
+    fn alike<const N: usize>(&mut self, values: [Value; N]) -> [Value; N] {
+        let Some(v) = values.iter().find_map(|v| self.ty(*v).as_vector()) else { return values };
+        values.map(|x| match self.ty(x).vector(v.lanes()) {
+            Some(ty) => self.splat(ty, x),
+            None => x,
+        })
+    }
+
     /// Unary instruction; the type is the operand's.
     pub fn un(&mut self, op: Op, a: Value) -> Value {
         let ty = self.ty(a);
@@ -98,11 +125,13 @@ impl<'a> Builder<'a> {
     }
     /// Binary instruction or comparison; the type is the first operand's.
     pub fn bin(&mut self, op: Op, a: Value, b: Value) -> Value {
+        let [a, b] = self.alike([a, b]);
         let ty = self.ty(a);
         self.value(InstData::Op { op, ty, args: vec![a, b] })
     }
     /// Conversion to `to`.
     pub fn conv(&mut self, op: Op, to: Ty, a: Value) -> Value {
+        let to = self.ty(a).as_vector().and_then(|v| to.vector(v.lanes())).unwrap_or(to);
         self.value(InstData::Op { op, ty: to, args: vec![a] })
     }
     pub fn bin_imm(&mut self, op: Op, a: Value, b: i64) -> Value {
@@ -111,10 +140,12 @@ impl<'a> Builder<'a> {
         self.bin(op, a, b)
     }
     pub fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
+        let [cond, a, b] = self.alike([cond, a, b]);
         let ty = self.ty(a);
         self.value(InstData::Op { op: Op::Select, ty, args: vec![cond, a, b] })
     }
     pub(crate) fn ternary(&mut self, op: Op, a: Value, b: Value, c: Value) -> Value {
+        let [a, b, c] = self.alike([a, b, c]);
         let ty = self.ty(a);
         self.value(InstData::Op { op, ty, args: vec![a, b, c] })
     }

@@ -88,7 +88,7 @@ impl Out {
         }
     }
     fn ty(&mut self, ty: Ty) {
-        self.byte(ty as u8);
+        self.byte(ty.code());
     }
     fn signature(&mut self, sig: &Signature) {
         self.list(&sig.params, |o, t| o.ty(*t));

@@ -6,7 +6,7 @@
 //! out-pointer just before a back end.
 
 use super::grid_op::GridOp;
-use super::inst::{Op, Shape};
+use super::inst::Op;
 use super::ty::Ty;
 use crate::entity;
 use crate::rt::RtFn;
@@ -417,6 +417,10 @@ impl Func {
     pub fn entry(&self) -> Block {
         self.layout[0]
     }
+    /// Whether it computes with vectors.
+    pub fn has_vectors(&self) -> bool {
+        self.value_types.iter().any(|t| t.is_vector())
+    }
     pub fn terminator(&self, b: Block) -> Option<Inst> {
         self.blocks[b.index()].insts.last().copied()
     }
@@ -457,22 +461,7 @@ impl Func {
     pub(crate) fn result_types(&self, data: &InstData) -> Vec<Ty> {
         match data {
             InstData::Const { ty, .. } | InstData::Load { ty, .. } => vec![*ty],
-            InstData::Op { op, ty, .. } => vec![match op.shape() {
-                Shape::IntCompare | Shape::FloatCompare => Ty::I8,
-                Shape::PtrOffset => Ty::Ptr,
-                Shape::IntBinary
-                | Shape::IntUnary
-                | Shape::FloatBinary
-                | Shape::FloatTernary
-                | Shape::FloatUnary
-                | Shape::IntToWiderInt
-                | Shape::IntToNarrowerInt
-                | Shape::IntToFloat
-                | Shape::FloatToInt
-                | Shape::FloatToFloat
-                | Shape::Bitcast
-                | Shape::AnySelect => *ty,
-            }],
+            InstData::Op { op, ty, .. } => vec![op.shape().result(*ty)],
             InstData::StackAddr { .. } | InstData::SymbolAddr { .. } => vec![Ty::Ptr],
             InstData::Call { func, .. } => self.funcs[func.index()].sig.results.clone(),
             InstData::CallIndirect { sig, .. } => sig.results.clone(),

@@ -192,11 +192,11 @@ impl Put<'_> {
             }
             Ty::F64 => self.value(conv(Op::Bitcast, Ty::I64, args[1])),
             Ty::I32 => self.value(conv(Op::Zext, Ty::I64, args[1])),
-            Ty::I8 | Ty::I16 | Ty::I64 | Ty::Ptr => args[1],
+            Ty::I8 | Ty::I16 | Ty::I64 | Ty::Ptr | Ty::Vector(_) => args[1],
         };
         let call = InstData::CallHelper { helper, args: vec![ctx, args[0], bits, args[2]] };
         match ty {
-            Ty::I64 | Ty::I8 | Ty::I16 | Ty::Ptr => self.again(i, call),
+            Ty::I64 | Ty::I8 | Ty::I16 | Ty::Ptr | Ty::Vector(_) => self.again(i, call),
             Ty::F64 => {
                 let got = self.value(call);
                 self.again(i, conv(Op::Bitcast, ty, got));

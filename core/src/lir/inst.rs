@@ -8,7 +8,7 @@
 //! Inside a meaning the operands have the signed type `S` of the operand class; `U` is its unsigned twin,
 //! `BITS` its width.
 
-use super::ty::{Bits, Ty};
+use super::ty::{Bits, Ty, Vector};
 
 /// Groups rows by shape. `int` operands range over i8 … i64 (and `ptr` for comparisons), `float` over f32 and
 /// f64.
@@ -177,6 +177,18 @@ macro_rules! for_each_lir_op {
                 /// Second operand where the first (i8) is non-zero, else the third; both are evaluated.
                 Select = "select";
             }
+            splat {
+                /// A vector with the operand in every lane.
+                Splat = "splat";
+            }
+            lanes {
+                /// A vector of its lanes, the first one first.
+                Lanes = "lanes";
+            }
+            lane {
+                /// One lane of a vector; its number is taken modulo the number of lanes.
+                Lane = "lane";
+            }
         }
     };
 }
@@ -208,6 +220,12 @@ pub enum Shape {
     PtrOffset,
     /// `(i8, T, T) -> T`.
     AnySelect,
+    /// `T -> TxN`.
+    Splat,
+    /// `(T, …) -> TxN`.
+    Lanes,
+    /// `(TxN, i64) -> T`.
+    Lane,
 }
 
 macro_rules! shape_of {
@@ -256,6 +274,15 @@ macro_rules! shape_of {
     (any_select) => {
         Shape::AnySelect
     };
+    (splat) => {
+        Shape::Splat
+    };
+    (lanes) => {
+        Shape::Lanes
+    };
+    (lane) => {
+        Shape::Lane
+    };
 }
 
 macro_rules! define_ops {
@@ -273,7 +300,8 @@ macro_rules! define_ops {
         }
 
         /// The meaning of `op` on constants: operands of type `from`, result of type `to`, both as raw bits
-        /// (integers sign-extended to 64 bits, f32 in the low half).
+        /// (integers sign-extended to 64 bits, f32 in the low half). Of vectors it is what one lane is computed to
+        /// of a lane of each operand: [`eval_lanes`] is all of it.
         pub fn eval(op: Op, from: Ty, to: Ty, args: &[u64]) -> u64 {
             match op { $($(Op::$Op => meaning!($shape, from, to, args $(, |$($p),+| $sem)?)),+),+ }
         }
@@ -311,7 +339,7 @@ macro_rules! with_int {
                 type $U = u64;
                 $body
             }
-            Ty::F32 | Ty::F64 => unreachable!("verifier admits integers only"),
+            Ty::F32 | Ty::F64 | Ty::Vector(_) => unreachable!("verifier admits integers only"),
         }
     };
 }
@@ -326,7 +354,9 @@ macro_rules! with_float {
                 type $S = f64;
                 $body
             }
-            Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr => unreachable!("verifier admits floats only"),
+            Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr | Ty::Vector(_) => {
+                unreachable!("verifier admits floats only")
+            }
         }
     };
 }
@@ -361,20 +391,44 @@ macro_rules! meaning {
         let $a = S::from_bits64($args[0]); let r: D = $e; r.to_bits64() })) };
     (bitcast, $from:ident, $to:ident, $args:ident) => { match $to {
         Ty::I32 => $args[0] as i32 as i64 as u64, Ty::F32 => $args[0] as u32 as u64,
-        Ty::I8 | Ty::I16 | Ty::I64 | Ty::F64 | Ty::Ptr => $args[0] } };
+        Ty::I8 | Ty::I16 | Ty::I64 | Ty::F64 | Ty::Ptr => $args[0],
+        Ty::Vector(_) => unreachable!("lanes are evaluated one by one") } };
     (ptr_offset, $from:ident, $to:ident, $args:ident) => { $args[0].wrapping_add($args[1]) };
     (any_select, $from:ident, $to:ident, $args:ident) => { if $args[0] as i8 != 0 { $args[1] } else { $args[2] } };
+    (splat, $from:ident, $to:ident, $args:ident) => { $args[0] };
+    (lanes, $from:ident, $to:ident, $args:ident) => { $args[0] };
+    (lane, $from:ident, $to:ident, $args:ident) => { $args[0] };
 }
 
 for_each_lir_op!(define_ops);
+
+/// The meaning of an operation that takes or gives vectors: the lanes of its result, of those of its operands.
+/// `ty` is the printed suffix; a scalar has one lane.
+pub fn eval_lanes(op: Op, ty: Ty, types: &[Ty], args: &[&[u64]]) -> Vec<u64> {
+    match (op, ty) {
+        (Op::Splat, Ty::Vector(v)) => vec![args[0][0]; v.lanes()],
+        (Op::Lanes, _) => args.iter().map(|a| a[0]).collect(),
+        (Op::Lane, Ty::Vector(v)) => vec![args[0][args[1][0] as usize % v.lanes()]],
+        (_, _) => {
+            let from = if op.shape().suffix_is_result() { types[0] } else { ty }.lane();
+            let lanes = args.iter().map(|a| a.len()).max().unwrap_or(1);
+            let of_lane = |k: usize| args.iter().map(|a| a[k]).collect::<Vec<u64>>();
+            (0..lanes).map(|k| eval(op, from, ty.lane(), &of_lane(k))).collect()
+        }
+    }
+}
 
 fn list(types: &[Ty]) -> String {
     format!("({})", types.iter().map(|t| t.name()).collect::<Vec<_>>().join(", "))
 }
 
 impl Shape {
-    pub(crate) fn arity(self) -> usize {
+    /// How many operands there are, with a result of type `ty`.
+    pub(crate) fn arity(self, ty: Ty) -> usize {
         match self {
+            Shape::Splat => 1,
+            Shape::Lane => 2,
+            Shape::Lanes => ty.as_vector().map_or(0, |v| v.lanes()),
             Shape::IntBinary
             | Shape::IntCompare
             | Shape::FloatBinary
@@ -398,8 +452,11 @@ impl Shape {
             | Shape::IntToFloat
             | Shape::FloatToInt
             | Shape::FloatToFloat
-            | Shape::Bitcast => true,
-            Shape::IntBinary
+            | Shape::Bitcast
+            | Shape::Splat
+            | Shape::Lanes => true,
+            Shape::Lane
+            | Shape::IntBinary
             | Shape::IntUnary
             | Shape::IntCompare
             | Shape::FloatBinary
@@ -413,6 +470,54 @@ impl Shape {
 
     /// Checks operand types against the shape. `ty` is the printed suffix; the answer is the result type.
     pub fn check(self, ty: Ty, args: &[Ty]) -> Result<Ty, String> {
+        if args.len() != self.arity(ty) {
+            return Err(format!("expects {} operands, got {}", self.arity(ty), args.len()));
+        }
+        match ty.as_vector() {
+            Some(v) => self.check_vector(v, args),
+            None if args.iter().any(|a| a.is_vector()) => {
+                Err(format!("operands {} are vectors, {ty} is not", list(args)))
+            }
+            None => self.check_scalar(ty, args),
+        }
+    }
+
+    /// The same where the suffix is a vector: each lane by itself.
+    fn check_vector(self, v: Vector, args: &[Ty]) -> Result<Ty, String> {
+        let ty = Ty::Vector(v);
+        match self {
+            Shape::Splat | Shape::Lanes => {
+                let ok = args.iter().all(|a| *a == v.lane());
+                if ok { Ok(ty) } else { Err(format!("lanes {} are not all {}", list(args), v.lane())) }
+            }
+            Shape::Lane if args == [ty, Ty::I64] => Ok(v.lane()),
+            Shape::Lane => Err(format!("expects ({ty}, i64), got {}", list(args))),
+            Shape::PtrOffset => Err("addresses have no lanes".into()),
+            Shape::IntBinary
+            | Shape::IntUnary
+            | Shape::IntCompare
+            | Shape::FloatBinary
+            | Shape::FloatTernary
+            | Shape::FloatUnary
+            | Shape::FloatCompare
+            | Shape::IntToWiderInt
+            | Shape::IntToNarrowerInt
+            | Shape::IntToFloat
+            | Shape::FloatToInt
+            | Shape::FloatToFloat
+            | Shape::Bitcast
+            | Shape::AnySelect => {
+                if args.iter().any(|a| a.as_vector().map(|w| w.lanes()) != Some(v.lanes())) {
+                    return Err(format!("operands {} do not all have {} lanes", list(args), v.lanes()));
+                }
+                let lanes: Vec<Ty> = args.iter().map(|a| a.lane()).collect();
+                let lane = self.check_scalar(v.lane(), &lanes)?;
+                lane.vector(v.lanes()).ok_or_else(|| format!("no vector of {lane}"))
+            }
+        }
+    }
+
+    fn check_scalar(self, ty: Ty, args: &[Ty]) -> Result<Ty, String> {
         let same = |ok: bool, r: Ty| {
             if !ok {
                 return Err(format!("operand class does not admit {ty}"));
@@ -422,9 +527,6 @@ impl Shape {
             }
             Ok(r)
         };
-        if args.len() != self.arity() {
-            return Err(format!("expects {} operands, got {}", self.arity(), args.len()));
-        }
         let conv =
             |ok: bool| if ok { Ok(ty) } else { Err(format!("no conversion from {} to {ty}", args[0])) };
         match self {
@@ -452,12 +554,36 @@ impl Shape {
                     Err(format!("expects (i8, {ty}, {ty}), got {}", list(args)))
                 }
             }
+            Shape::Splat | Shape::Lanes | Shape::Lane => Err(format!("{ty} is no vector")),
+        }
+    }
+    /// The result's type, if the operands are as they must be.
+    pub(crate) fn result(self, ty: Ty) -> Ty {
+        let of = |lane: Ty| ty.as_vector().and_then(|v| lane.vector(v.lanes())).unwrap_or(lane);
+        match self {
+            Shape::IntCompare | Shape::FloatCompare => of(Ty::I8),
+            Shape::PtrOffset => Ty::Ptr,
+            Shape::Lane => ty.lane(),
+            Shape::IntBinary
+            | Shape::IntUnary
+            | Shape::FloatBinary
+            | Shape::FloatTernary
+            | Shape::FloatUnary
+            | Shape::IntToWiderInt
+            | Shape::IntToNarrowerInt
+            | Shape::IntToFloat
+            | Shape::FloatToInt
+            | Shape::FloatToFloat
+            | Shape::Bitcast
+            | Shape::AnySelect
+            | Shape::Splat
+            | Shape::Lanes => ty,
         }
     }
 }
 
 impl Op {
-    /// Every admitted combination of printed type and operand types.
+    /// Every admitted combination of printed type and operand types, of scalars.
     pub fn forms(self) -> Vec<(Ty, Vec<Ty>)> {
         let shape = self.shape();
         let operands = |ty: Ty| -> Vec<Vec<Ty>> {
@@ -481,6 +607,7 @@ impl Op {
                     }
                 }
                 Shape::AnySelect => vec![vec![Ty::I8, ty, ty]],
+                Shape::Splat | Shape::Lanes | Shape::Lane => vec![],
             }
         };
         let all = Ty::ALL.iter().flat_map(|ty| operands(*ty).into_iter().map(|args| (*ty, args)));

@@ -16,13 +16,14 @@ pub(crate) mod inst;
 pub mod legalise;
 pub mod opt;
 pub mod osr;
+pub mod parts;
 pub mod text;
 pub(crate) mod ty;
 pub mod verify;
 
 pub use func::*;
 pub(crate) use grid_op::GridOp;
-pub use inst::{Op, Shape, eval};
+pub use inst::{Op, Shape, eval, eval_lanes};
 pub use text::parse_module;
-pub use ty::Ty;
+pub use ty::{Ty, Vector};
 pub use verify::{verify_func, verify_module};

@@ -212,6 +212,11 @@ fn entry_signature(func: &Func) -> Signature {
     Signature { params: vec![Ty::Ptr, Ty::Ptr], results: func.sig.results.clone() }
 }
 
+/// Words of the buffer that these values take: one each, a vector as many as it needs.
+fn words_of(func: &Func, values: &[Value]) -> usize {
+    values.iter().map(|v| func.value_type(*v).bytes().div_ceil(8) as usize).sum()
+}
+
 /// Makes every point ask the run-time whether to leave. `site` gives the name and the address of the word
 /// that stands for the `k`-th point.
 pub fn insert_exits(func: &mut Func, points: &[Point], mut site: impl FnMut(usize) -> (String, usize)) {
@@ -219,7 +224,7 @@ pub fn insert_exits(func: &mut Func, points: &[Point], mut site: impl FnMut(usiz
         return;
     }
     let ctx = func.blocks[func.entry().index()].params[0];
-    let words = points.iter().map(|p| p.live.len()).max().unwrap_or(0) + func.slots.len();
+    let words = points.iter().map(|p| words_of(func, &p.live)).max().unwrap_or(0) + func.slots.len();
     let sources: Vec<Slot> = (0..func.slots.len()).map(Slot::new).collect();
     let buffer = func.add_slot(8 * words.max(1) as u32);
     let sig = entry_signature(func);
@@ -244,14 +249,16 @@ pub fn insert_exits(func: &mut Func, points: &[Point], mut site: impl FnMut(usiz
         put.block = leave;
         let place = put.value(InstData::StackAddr { slot: buffer });
         for (n, v) in point.live.iter().enumerate() {
-            put.inst(InstData::Store { value: *v, addr: place, offset: 8 * n as i32, alias: Alias::Stack });
+            let offset = 8 * words_of(put.func, &point.live[..n]) as i32;
+            put.inst(InstData::Store { value: *v, addr: place, offset, alias: Alias::Stack });
         }
+        let end = words_of(put.func, &point.live);
         for (n, slot) in sources.iter().enumerate() {
             let value = put.value(InstData::StackAddr { slot: *slot });
             put.inst(InstData::Store {
                 value,
                 addr: place,
-                offset: 8 * (point.live.len() + n) as i32,
+                offset: 8 * (end + n) as i32,
                 alias: Alias::Stack,
             });
         }
@@ -296,16 +303,18 @@ pub fn entry(func: &Func, points: &[Point], k: usize) -> Func {
         .enumerate()
         .map(|(n, v)| {
             let ty = put.func.value_type(*v);
-            put.value(InstData::Load { ty, addr: buffer, offset: 8 * n as i32, alias: Alias::Stack })
+            let offset = 8 * words_of(put.func, &point.live[..n]) as i32;
+            put.value(InstData::Load { ty, addr: buffer, offset, alias: Alias::Stack })
         })
         .collect();
     compute_again(&mut put, func, point, &mut loaded);
+    let end = words_of(func, &point.live);
     let slots: Vec<Value> = (0..func.slots.len())
         .map(|n| {
             put.value(InstData::Load {
                 ty: Ty::Ptr,
                 addr: buffer,
-                offset: 8 * (point.live.len() + n) as i32,
+                offset: 8 * (end + n) as i32,
                 alias: Alias::Stack,
             })
         })

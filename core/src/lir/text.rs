@@ -99,6 +99,7 @@ impl Display for Constant {
         match self.ty {
             Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 => write!(f, "{}", self.ty.canonical(self.bits) as i64),
             Ty::Ptr => write!(f, "{:#x}", self.bits),
+            Ty::Vector(_) => f.write_str("?"),
             Ty::F32 => {
                 let x = f32::from_bits(self.bits as u32);
                 if x.is_nan() { write!(f, "nan:{:#x}", self.bits as u32) } else { write!(f, "{x:?}") }
@@ -255,5 +256,8 @@ pub fn spelling(op: Op) -> String {
         Shape::Bitcast => format!("{m}.X a → X"),
         Shape::PtrOffset => format!("{m}.ptr p, n → ptr"),
         Shape::AnySelect => format!("{m}.X c, a, b → X"),
+        Shape::Splat => format!("{m}.NxK a → NxK"),
+        Shape::Lanes => format!("{m}.NxK a, b, … → NxK"),
+        Shape::Lane => format!("{m}.NxK v, k → N"),
     }
 }

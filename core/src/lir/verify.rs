@@ -143,6 +143,12 @@ impl<'a> Verifier<'a> {
 
     fn declarations(&mut self) {
         let func = self.func;
+        let own = [(func.name.as_str(), &func.sig)];
+        for (name, sig) in own.into_iter().chain(func.funcs.iter().map(|f| (f.name.as_str(), &f.sig))) {
+            if sig.params.iter().chain(&sig.results).any(|t| t.is_vector()) {
+                self.fail(Place::Func, format!("{name:?} takes or gives a vector instead of its lanes"));
+            }
+        }
         let mut names = HashSet::new();
         for f in &func.funcs {
             if !names.insert(&f.name) {
@@ -344,6 +350,9 @@ impl<'a> Verifier<'a> {
         let func = self.func;
         let ty = |v: &Value| func.value_type(*v);
         match &func.insts[i.index()].data {
+            InstData::Const { ty, .. } if ty.is_vector() => {
+                self.fail(Place::Inst(i), "a constant is no vector; `splat` and `lanes` make one of it");
+            }
             InstData::Const { ty, bits } => {
                 if ty.canonical(*bits) != *bits {
                     self.fail(
@@ -362,6 +371,9 @@ impl<'a> Verifier<'a> {
             InstData::StackAddr { .. } | InstData::SymbolAddr { .. } | InstData::Unreachable => {}
             InstData::Call { func: f, args } => {
                 self.expect(i, "arguments", &self.types(args), &func.funcs[f.index()].sig.params)
+            }
+            InstData::CallIndirect { sig, .. } if sig.params.iter().chain(&sig.results).any(|t| t.is_vector()) => {
+                self.fail(Place::Inst(i), "a call takes and gives lanes instead of vectors");
             }
             InstData::CallIndirect { sig, addr, args } => {
                 self.expect(i, "address", &[ty(addr)], &[Ty::Ptr]);

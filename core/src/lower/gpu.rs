@@ -65,6 +65,7 @@ fn fits(t: Type, arrays: bool) -> bool {
         | Kind::Object(..)
         | Kind::Outer(_)
         | Kind::Record(_)
+        | Kind::Simd(..)
         | Kind::Var(_)
         | Kind::Iter(_)
         | Kind::Method(..)

@@ -37,11 +37,11 @@ const BIN: &str = "x1, x2, out=None";
 const UN: &str = "x, out=None";
 
 /// Each line is two rows: Python's operator, and NumPy's function, which treats scalars as arrays of no
-/// dimension and never raises for a zero divisor.
+/// dimension and never raises for a zero divisor. Behind the documentation stand facts of both.
 macro_rules! operators {
-    ($( [$($operator:literal),+], [$($numpy:literal),+], $params:ident, $rule:expr, $emit:expr, $doc:literal $(, $raises:ident)? $(=> $kernel:ident)?; )+) => {
+    ($( [$($operator:literal),+], [$($numpy:literal),+], $params:ident, $rule:expr, $emit:expr, $doc:literal $(, $flag:ident)* $(=> $kernel:ident)?; )+) => {
         pub(crate) static OPS: &[OpDef] = &[$(
-            OpDef::new(&[$($operator),+], $params, Body::Ufunc($rule, $emit))$(.$raises())?$(.kernel(Map::$kernel))?.doc($doc),
+            OpDef::new(&[$($operator),+], $params, Body::Ufunc($rule, $emit))$(.$flag())*$(.kernel(Map::$kernel))?.doc($doc),
             OpDef::new(&[$($numpy),+], $params, Body::Ufunc(|a, _| { let rule: super::UfuncRule = $rule; rule(a, true).map(strong) }, |cx, c| {
                 let emit: super::Emit = $emit;
                 emit(cx, &OpCall { elementwise: true, ..*c })
@@ -51,20 +51,20 @@ macro_rules! operators {
 }
 
 operators! {
-    ["operator.add"], ["numpy.add"], BIN, |a, e| same(a, e, fold_add), |cx, c| field(cx, c, Op::Iadd, Op::Fadd, Op::Bor), "`x1 + x2`." => Add;
-    ["operator.sub"], ["numpy.subtract"], BIN, subtract_rule, emit_sub, "`x1 - x2`." => Sub;
-    ["operator.mul"], ["numpy.multiply"], BIN, |a, e| same(a, e, fold_mul), emit_mul, "`x1 * x2`." => Mul;
-    ["operator.truediv"], ["numpy.divide", "numpy.true_divide"], BIN, true_div_rule, emit_true_div, "`x1 / x2`.", raises => Div;
+    ["operator.add"], ["numpy.add"], BIN, |a, e| same(a, e, fold_add), |cx, c| field(cx, c, Op::Iadd, Op::Fadd, Op::Bor), "`x1 + x2`.", straight => Add;
+    ["operator.sub"], ["numpy.subtract"], BIN, subtract_rule, emit_sub, "`x1 - x2`.", straight => Sub;
+    ["operator.mul"], ["numpy.multiply"], BIN, |a, e| same(a, e, fold_mul), emit_mul, "`x1 * x2`.", straight => Mul;
+    ["operator.truediv"], ["numpy.divide", "numpy.true_divide"], BIN, true_div_rule, emit_true_div, "`x1 / x2`.", raises, straight => Div;
     ["operator.floordiv"], ["numpy.floor_divide"], BIN, floordiv_rule, emit_floordiv, "`x1 // x2`, rounded down.", raises;
     ["operator.mod"], ["numpy.remainder", "numpy.mod"], BIN, mod_rule, emit_mod, "`x1 % x2`, with the sign of `x2`.", raises;
-    ["operator.and_"], ["numpy.bitwise_and"], BIN, |a, e| bits_rule(a, e, fold_and), |cx, c| bitwise(cx, c, Op::Band), "`x1 & x2`." => And;
-    ["operator.or_"], ["numpy.bitwise_or"], BIN, |a, e| bits_rule(a, e, fold_or), |cx, c| bitwise(cx, c, Op::Bor), "`x1 | x2`." => Or;
-    ["operator.xor"], ["numpy.bitwise_xor"], BIN, |a, e| bits_rule(a, e, fold_xor), |cx, c| bitwise(cx, c, Op::Bxor), "`x1 ^ x2`." => Xor;
-    ["operator.lshift"], ["numpy.left_shift", "numpy.bitwise_left_shift"], BIN, |a, e| shift_rule(a, e, fold_lshift), emit_lshift, "`x1 << x2`; 0 when all bits leave.", raises;
-    ["operator.rshift"], ["numpy.right_shift", "numpy.bitwise_right_shift"], BIN, |a, e| shift_rule(a, e, fold_rshift), emit_rshift, "`x1 >> x2`; the sign when all bits leave.", raises;
-    ["operator.neg"], ["numpy.negative"], UN, |a, e| sign_rule(a, e, i64::checked_neg), emit_neg, "`-x`." => Neg;
-    ["operator.pos"], ["numpy.positive"], UN, |a, e| sign_rule(a, e, Some), |_, c| Ok(c.args[0].clone()), "`+x`.";
-    ["operator.invert", "operator.inv"], ["numpy.invert", "numpy.bitwise_not", "numpy.bitwise_invert"], UN, invert_rule, emit_invert, "`~x`." => Not;
+    ["operator.and_"], ["numpy.bitwise_and"], BIN, |a, e| bits_rule(a, e, fold_and), |cx, c| bitwise(cx, c, Op::Band), "`x1 & x2`.", straight => And;
+    ["operator.or_"], ["numpy.bitwise_or"], BIN, |a, e| bits_rule(a, e, fold_or), |cx, c| bitwise(cx, c, Op::Bor), "`x1 | x2`.", straight => Or;
+    ["operator.xor"], ["numpy.bitwise_xor"], BIN, |a, e| bits_rule(a, e, fold_xor), |cx, c| bitwise(cx, c, Op::Bxor), "`x1 ^ x2`.", straight => Xor;
+    ["operator.lshift"], ["numpy.left_shift", "numpy.bitwise_left_shift"], BIN, |a, e| shift_rule(a, e, fold_lshift), emit_lshift, "`x1 << x2`; 0 when all bits leave.", raises, straight;
+    ["operator.rshift"], ["numpy.right_shift", "numpy.bitwise_right_shift"], BIN, |a, e| shift_rule(a, e, fold_rshift), emit_rshift, "`x1 >> x2`; the sign when all bits leave.", raises, straight;
+    ["operator.neg"], ["numpy.negative"], UN, |a, e| sign_rule(a, e, i64::checked_neg), emit_neg, "`-x`.", straight => Neg;
+    ["operator.pos"], ["numpy.positive"], UN, |a, e| sign_rule(a, e, Some), |_, c| Ok(c.args[0].clone()), "`+x`.", straight;
+    ["operator.invert", "operator.inv"], ["numpy.invert", "numpy.bitwise_not", "numpy.bitwise_invert"], UN, invert_rule, emit_invert, "`~x`.", straight => Not;
 }
 
 /// A scalar result of NumPy's function has NumPy's type.

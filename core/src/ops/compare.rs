@@ -55,6 +55,7 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Ufunc(|a, e| rule(a, e, |o| o.is_eq()), |cx, c| emit(cx, c, EQ)),
     )
     .kernel(Map::Eq)
+    .straight()
     .doc("`x1 == x2`."),
     OpDef::new(
         &["operator.ne", "numpy.not_equal"],
@@ -62,6 +63,7 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Ufunc(|a, e| rule(a, e, |o| o.is_ne()), |cx, c| emit(cx, c, NE)),
     )
     .kernel(Map::Ne)
+    .straight()
     .doc("`x1 != x2`."),
     OpDef::new(
         &["operator.lt", "numpy.less"],
@@ -69,6 +71,7 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Ufunc(|a, e| ordered(a, e, |o| o.is_lt()), |cx, c| emit(cx, c, LT)),
     )
     .kernel(Map::Lt)
+    .straight()
     .doc("`x1 < x2`."),
     OpDef::new(
         &["operator.le", "numpy.less_equal"],
@@ -76,6 +79,7 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Ufunc(|a, e| ordered(a, e, |o| o.is_le()), |cx, c| emit(cx, c, LE)),
     )
     .kernel(Map::Le)
+    .straight()
     .doc("`x1 <= x2`."),
     OpDef::new(
         &["operator.gt", "numpy.greater"],
@@ -83,6 +87,7 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Ufunc(|a, e| ordered(a, e, |o| o.is_gt()), |cx, c| emit(cx, c, GT)),
     )
     .kernel(Map::Gt)
+    .straight()
     .doc("`x1 > x2`."),
     OpDef::new(
         &["operator.ge", "numpy.greater_equal"],
@@ -90,6 +95,7 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Ufunc(|a, e| ordered(a, e, |o| o.is_ge()), |cx, c| emit(cx, c, GE)),
     )
     .kernel(Map::Ge)
+    .straight()
     .doc("`x1 >= x2`."),
     OpDef::new(
         &["operator.eq"],

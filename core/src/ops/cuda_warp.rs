@@ -252,7 +252,7 @@ fn matching(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<(Value, Value)> {
     let (ty, bits) = match cx.b.ty(value) {
         Ty::F32 => (Ty::I32, cx.b.conv(Op::Bitcast, Ty::I32, value)),
         Ty::F64 => (Ty::I64, cx.b.conv(Op::Bitcast, Ty::I64, value)),
-        ty @ (Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr) => (ty, value),
+        ty @ (Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr | Ty::Vector(_)) => (ty, value),
     };
     Ok((mask, cx.b.value(InstData::Grid { op: GridOp::Match, ty, args: vec![mask, bits] })))
 }

@@ -37,6 +37,7 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MAX, true)),
     )
     .kernel(Map::Max)
+    .straight()
     .doc("Larger value; NaN where either is NaN."),
     OpDef::new(
         &["numpy.minimum"],
@@ -44,12 +45,15 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MIN, true)),
     )
     .kernel(Map::Min)
+    .straight()
     .doc("Smaller value; NaN where either is NaN."),
     OpDef::new(&["numpy.fmax"], BIN, Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MAX, false)))
         .kernel(Map::Fmax)
+        .straight()
         .doc("Larger value; a NaN loses."),
     OpDef::new(&["numpy.fmin"], BIN, Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MIN, false)))
         .kernel(Map::Fmin)
+        .straight()
         .doc("Smaller value; a NaN loses."),
     OpDef::new(
         &["numpy._clip"],
@@ -84,6 +88,7 @@ pub(crate) static OPS: &[OpDef] = &[
         ),
     )
     .kernel(Map::Square)
+    .straight()
     .doc("`x * x`."),
     OpDef::new(
         &["numpy.reciprocal"],
@@ -112,6 +117,7 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Ufunc(|a, _| same(a, real_float), |cx, c| Ok(vec![cx.b.un(Op::Fabs, c.args[0][0])])),
     )
     .kernel(Map::Abs)
+    .straight()
     .doc("Magnitude as a float."),
     OpDef::new(
         &["numpy.copysign"],
@@ -121,6 +127,7 @@ pub(crate) static OPS: &[OpDef] = &[
             |cx, c| Ok(vec![cx.b.bin(Op::Fcopysign, c.args[0][0], c.args[1][0])]),
         ),
     )
+    .straight()
     .doc("Magnitude of `x1`, sign of `x2`."),
     OpDef::new(&["numpy.heaviside"], BIN, Body::Ufunc(|a, _| same(a, real_float), emit_heaviside))
         .doc("0, `x2` or 1 for `x1` below, at or above 0."),
@@ -159,9 +166,11 @@ pub(crate) static OPS: &[OpDef] = &[
     // Rounding.
     OpDef::new(&["numpy.floor"], UN, Body::Ufunc(|a, _| same(a, real), |cx, c| rounded(cx, c, Op::Ffloor)))
         .kernel(Map::Floor)
+        .straight()
         .doc("Down to a whole number."),
     OpDef::new(&["numpy.ceil"], UN, Body::Ufunc(|a, _| same(a, real), |cx, c| rounded(cx, c, Op::Fceil)))
         .kernel(Map::Ceil)
+        .straight()
         .doc("Up to a whole number."),
     OpDef::new(
         &["numpy.trunc", "numpy.fix"],
@@ -169,9 +178,11 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Ufunc(|a, _| same(a, real), |cx, c| rounded(cx, c, Op::Ftrunc)),
     )
     .kernel(Map::Trunc)
+    .straight()
     .doc("Towards zero to a whole number."),
     OpDef::new(&["numpy.rint"], UN, Body::Ufunc(|a, _| same(a, float), |cx, c| rounded(cx, c, Op::Fnearest)))
         .kernel(Map::Rint)
+        .straight()
         .doc("To the nearest whole number, ties to even."),
     OpDef::new(&["numpy._round"], "x, decimals, out=None", Body::Ufunc(round_rule, emit_round))
         .doc("To that many decimals as NumPy does: scaled, to nearest even, scaled back."),
@@ -182,6 +193,7 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Ufunc(|a, _| flag(a, number), |cx, c| classified(cx, c, Class::Nan)),
     )
     .kernel(Map::IsNan)
+    .straight()
     .doc("Whether NaN."),
     OpDef::new(
         &["numpy.isinf"],
@@ -189,6 +201,7 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Ufunc(|a, _| flag(a, number), |cx, c| classified(cx, c, Class::Inf)),
     )
     .kernel(Map::IsInf)
+    .straight()
     .doc("Whether infinite."),
     OpDef::new(
         &["numpy.isfinite"],
@@ -196,6 +209,7 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Ufunc(|a, _| flag(a, number), |cx, c| classified(cx, c, Class::Finite)),
     )
     .kernel(Map::IsFinite)
+    .straight()
     .doc("Whether neither infinite nor NaN."),
     OpDef::new(
         &["numpy.isposinf"],

@@ -96,6 +96,8 @@ pub struct OpDef {
     pub of_scalars: bool,
     /// Whether it takes arrays of records.
     pub records: bool,
+    /// Whether what its scalar loop emits computes with vectors as well: instructions alone, no branch, no call.
+    pub straight: bool,
     /// Whether only the compiler and its library ask for it, whatever Python has under its path.
     pub internal: bool,
     pub doc: &'static str,
@@ -128,9 +130,15 @@ impl OpDef {
             converts: false,
             of_scalars: false,
             records: false,
+            straight: false,
             internal: false,
             doc: "",
         }
+    }
+    /// Its scalar loop is instructions alone, so that vectors can be computed with as scalars are.
+    pub(crate) const fn straight(mut self) -> OpDef {
+        self.straight = true;
+        self
     }
     /// Takes arrays of records as it takes those of numbers.
     pub(crate) const fn records(mut self) -> OpDef {
@@ -458,6 +466,7 @@ pub mod dtype;
 mod effects;
 pub mod generator;
 mod identity;
+mod laned;
 mod modules;
 /// What nearly always takes a few instructions.
 pub(crate) mod quick;
@@ -552,6 +561,7 @@ crate::containers!(families! {
     cuda_warp,
     cuda_math,
     cuda_const,
+    simd,
     ;
     helpers:
     object,

@@ -49,6 +49,7 @@ pub(crate) static OPS: &[OpDef] = &[
     .doc("Magnitude; OverflowError."),
     OpDef::new(&["builtins.abs", "operator.abs"], "x, out=None", Body::Ufunc(abs_rule, emit_abs))
         .kernel(Map::Abs)
+        .straight()
         .doc("Magnitude."),
     OpDef::new(
         &["numpy.absolute", "numpy.abs"],
@@ -56,6 +57,7 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Ufunc(|a, _| abs_rule(a, true).map(|a| Answer { ret: a.ret.strong(), ..a }), emit_abs),
     )
     .kernel(Map::Abs)
+    .straight()
     .doc("Magnitude."),
     OpDef::new(&["builtins.int"], "x=0", Body::Lir(int_rule, emit_int))
         .raises()

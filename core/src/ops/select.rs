@@ -204,7 +204,9 @@ pub(crate) fn choose(cx: &mut LowerCx<'_>, cond: Value, x: Value, y: Value) -> V
     let bits = match ty {
         Ty::F32 => Ty::I32,
         Ty::F64 => Ty::I64,
-        Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr => return cx.b.select(cond, x, y),
+        Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr | Ty::Vector(_) => {
+            return cx.b.select(cond, x, y);
+        }
     };
     let (x, y) = (cx.b.conv(Op::Bitcast, bits, x), cx.b.conv(Op::Bitcast, bits, y));
     let chosen = cx.b.select(cond, x, y);

@@ -2,7 +2,7 @@
 //! everything else.
 
 use super::kernel::{Map, array_map};
-use super::{OpDef, UfuncRule};
+use super::{OpDef, UfuncRule, laned};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::arrays::{
     ArrayVal, Kernel, Whole, element_code, elementwise_or, load_element, shape_text, store_element,
@@ -100,6 +100,10 @@ fn type_operands(op: &'static OpDef, rule: UfuncRule, args: &[Arg], options: Opt
     let n = inputs(op);
     let out = args.get(n).filter(|a| !a.is_none());
     let operands = &args[..n];
+    if laned::is_laned(operands.iter().map(|a| a.ty)) {
+        let others = if options.mask.is_some() || options.dtype.is_some() { args } else { &args[n..] };
+        return laned::type_call(op, rule, operands, others);
+    }
     let arrays: Vec<ArrayType> =
         operands.iter().filter_map(|a| a.ty.as_array()).chain(options.mask_array()).collect();
     if arrays.is_empty() && out.is_none() {
@@ -177,7 +181,7 @@ pub(crate) fn may_raise(op: &OpDef, types: &mut dyn Iterator<Item = Type>) -> bo
     }
     let (mut python, mut narrow, numpy) = (false, false, op.name().starts_with("numpy."));
     for t in types {
-        if t.as_array().is_some() {
+        if t.as_array().is_some() || t.as_simd().is_some() {
             return true;
         }
         python |= *t == Kind::Int(Int::Py);
@@ -428,6 +432,10 @@ pub(crate) fn emit_call(
     mut chain: Chain,
 ) -> Result<Val> {
     let n = inputs(op);
+    if laned::is_laned(call.types[..n].iter().copied()) {
+        let operands = OpCall { args: &call.args[..n], types: &call.types[..n], consts: &call.consts[..n], ..*call };
+        return laned::emit_call(cx, op, rule, emit, &operands);
+    }
     let all: Vec<Arg> =
         call.types.iter().zip(call.consts).map(|(t, c)| Arg { ty: *t, konst: c.clone() }).collect();
     let options = Options::of(op, &all)?;

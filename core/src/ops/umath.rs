@@ -111,6 +111,7 @@ pub(crate) static OPS: &[OpDef] = &[
     analytic!("numpy.log1p", f64_log1p, f32_log1p, np_complex_log1p, "`log(1 + x)`.").kernel(Map::Log1p),
     real!("numpy.cbrt", UN, f64_cbrt, f32_cbrt, "Cube root.").kernel(Map::Cbrt),
     OpDef::new(&["numpy.sqrt"], UN, Body::Ufunc(|a, _| same(a, float), emit_sqrt))
+        .straight()
         .kernel(Map::Sqrt)
         .doc("Square root; NaN of a negative number."),
     real!("numpy.arctan2" | "numpy.atan2", BIN, f64_atan2, f32_atan2, "Angle of the point `(x2, x1)`."),

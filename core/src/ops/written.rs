@@ -86,6 +86,7 @@ pub(crate) fn class_name(t: Type) -> Option<String> {
     match t.kind() {
         Kind::NamedTuple(class, _) if class.is_keywords() => Some("dict".into()),
         Kind::Array(_) => Some("numpy.ndarray".into()),
+        Kind::Simd(..) => Some("Vec".into()),
         Kind::Container(c, _) => Some(c.full_name().into()),
         Kind::None
         | Kind::Ellipsis

@@ -81,6 +81,7 @@ impl Type {
             | Kind::Str
             | Kind::Member(_)
             | Kind::Bytes
+            | Kind::Simd(..)
             | Kind::Record(_)
             | Kind::Var(_)
             | Kind::Outer(_)
@@ -148,6 +149,7 @@ impl Type {
             | Kind::Str
             | Kind::Member(_)
             | Kind::Bytes
+            | Kind::Simd(..)
             | Kind::Record(_)
             | Kind::Var(_)
             | Kind::Outer(_)

@@ -123,6 +123,10 @@ impl Type {
             Kind::Bool | Kind::Int(_) | Kind::Float(_) => {
                 out.push(plain(self.scalar_ty().unwrap_or(Ty::I64)))
             }
+            Kind::Simd(t, n) => {
+                let lane = plain(t.scalar_ty().unwrap_or(Ty::I64));
+                out.extend(std::iter::repeat_n(lane, *n as usize));
+            }
             Kind::Complex(f) => {
                 let t = if f.bits() == 32 { Ty::F32 } else { Ty::F64 };
                 out.extend([plain(t), plain(t)]);

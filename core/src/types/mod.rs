@@ -14,6 +14,7 @@ pub mod object;
 pub mod parse;
 pub mod promote;
 pub mod record;
+pub mod simd;
 pub(crate) mod text;
 
 use std::collections::HashSet;
@@ -182,6 +183,8 @@ pub enum Kind {
     /// A member of an enumeration: its number.
     Member(&'static ClassDef),
     Array(ArrayType),
+    /// A vector of a number type, with so many lanes; each lane is a leaf ([`simd`]).
+    Simd(Type, u8),
     /// An element of a structured array; values are views of them ([`record`]).
     Record(&'static record::RecordDef),
     List(Type),

@@ -365,6 +365,13 @@ impl Parser<'_> {
             "variant" => self.list().map(|m| Type::new(Kind::Variant(m))),
             "array" => self.array(),
             "record" => self.record(),
+            "vec" => {
+                let element = self.ty()?;
+                self.expect(",")?;
+                let lanes: usize = self.unsigned()?;
+                self.expect(")")?;
+                Type::simd(element, lanes).ok_or_else(|| self.error("a power of two of lanes"))
+            }
             "list" => self.one().map(Type::list),
             _ if let Some(c) = Container::ALL.iter().find(|c| c.name() == name) => {
                 let arguments = self.list()?;
@@ -437,6 +444,7 @@ mod tests {
             Type::new(Kind::Slice([Type::int(), Type::none(), Type::none()])),
             Type::new(Kind::DType(Type::f64())),
             Type::iter(IterType::NdIndex(3)),
+            Type::simd(Type::f64(), 8).unwrap(),
             Type::iter(IterType::Zip(vec![
                 Type::iter(IterType::Enumerate(Type::iter(IterType::Array(a)))),
                 Type::iter(IterType::Range(Some(1))),

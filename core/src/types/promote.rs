@@ -54,6 +54,8 @@ pub(crate) fn unify_with(a: Type, b: Type, meet: Meet<'_>) -> Option<Type> {
         (_, Kind::Optional(y)) => Type::optional(meet(inner, a, *y)?),
         _ if a.is_number() && b.is_number() => merge_numbers(a, b),
         _ if is_alternative(a) && is_alternative(b) => alternatives(a, b, meet),
+        // A stream of vectors ends with single numbers.
+        _ if has_vector(a) && is_laned(b) || is_laned(a) && has_vector(b) => vectors_and_number(a, b),
         // An eigenvalue, which is real or complex, meets another number: one type of number holds both. An
         // array meets arrays of which it is one.
         (Kind::Variant(m), _) if b.is_number() && m.iter().all(|t| t.is_number()) => {
@@ -72,6 +74,45 @@ pub(crate) fn unify_with(a: Type, b: Type, meet: Meet<'_>) -> Option<Type> {
         _ if may_be_builtin(a) || may_be_builtin(b) => alternatives(a, b, meet),
         _ => return None,
     })
+}
+
+/// Whether a value is a vector, or may be.
+fn has_vector(t: Type) -> bool {
+    match t.kind() {
+        Kind::Simd(..) => true,
+        Kind::Variant(m) => m.iter().any(|t| has_vector(*t)) && is_laned(t),
+        _ => false,
+    }
+}
+
+/// Whether a value is a real number, a vector, or one of these.
+fn is_laned(t: Type) -> bool {
+    match t.kind() {
+        Kind::Simd(..) => true,
+        Kind::Variant(m) => m.iter().all(|t| is_laned(*t)),
+        _ => t.is_number() && !t.is_complex(),
+    }
+}
+
+/// One of several vectors, or a number, of which there is one type.
+fn vectors_and_number(a: Type, b: Type) -> Type {
+    let (mut all, mut number, mut none) = (vec![], Type::never(), false);
+    let mut both = vec![];
+    flatten(a, &mut both, &mut none);
+    flatten(b, &mut both, &mut none);
+    for t in both {
+        if !t.is_number() {
+            add_alternative(&mut all, t, &mut meet);
+        } else if *number == Kind::Never {
+            number = t;
+        } else {
+            number = merge_numbers(number, t);
+        }
+    }
+    if *number != Kind::Never {
+        add_alternative(&mut all, number, &mut meet);
+    }
+    if all.len() == 1 { all[0] } else { Type::new(Kind::Variant(all)) }
 }
 
 /// Whether a value is something that the language itself has a name for, or may be.

@@ -74,6 +74,7 @@ impl Display for Type {
                     }
                 )
             }
+            Kind::Simd(t, n) => write!(f, "vec({t}, {n})"),
             Kind::Record(r) => {
                 let said = [(r.aligned, " aligned"), (r.attributes, " attributes")];
                 let said: String = said.iter().filter(|(is, _)| *is).map(|(_, what)| *what).collect();

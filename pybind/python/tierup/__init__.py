@@ -23,7 +23,7 @@ from ._tierup import get_num_threads, get_parallel_chunksize, get_thread_id, set
 
 __version__ = "0.1.0"
 
-_MODULES = {"experimental", "rules", "typed", "types", "errors", "extending", "testing", "compat", "cuda"}
+_MODULES = {"experimental", "rules", "typed", "types", "errors", "extending", "testing", "compat", "cuda", "simd"}
 _EXTENDING = {"parallel_chunksize", "threading_layer", "literal_unroll", "literally", "jit_module"}
 _ERRORS = {"TierupError", "TypingError", "UnsupportedError", "CompilerError", "TierupWarning"}
 # Numba exports its scalar types at top level; these come from `tierup.types` when they are first asked for.

@@ -39,6 +39,7 @@ mod ranges;
 pub(crate) mod recognise;
 pub(crate) use recognise::{Records, nested, with_records};
 mod set;
+mod simd;
 mod text;
 mod tuple;
 pub(crate) mod typed_dict;
@@ -92,6 +93,7 @@ tierup_core::containers!(constructors! {
     first {
         Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) => numbers,
         Kind::Array(_) => array,
+        Kind::Simd(..) => simd,
         Kind::Random => random,
         Kind::None | Kind::Optional(_) => none,
         Kind::Str => text,

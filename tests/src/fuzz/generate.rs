@@ -102,6 +102,7 @@ pub fn constant(ty: Ty, rng: &mut Rng) -> u64 {
                 rng.next()
             }
         }
+        Ty::Vector(_) => 0,
     };
     ty.canonical(canonical_nan(ty, raw))
 }
@@ -171,7 +172,7 @@ type Scope = [usize; 7];
 impl Gen<'_> {
     fn add(&mut self, v: Value) {
         let ty = self.b.ty(v);
-        self.pool[ty as usize].push(v);
+        self.pool[usize::from(ty.code())].push(v);
     }
     fn enter(&self) -> Scope {
         std::array::from_fn(|i| self.pool[i].len())
@@ -199,7 +200,7 @@ impl Gen<'_> {
         self.b.value(InstData::Op { op, ty, args })
     }
     fn pick(&mut self, ty: Ty) -> Value {
-        let all = &self.pool[ty as usize];
+        let all = &self.pool[usize::from(ty.code())];
         if all.is_empty() || self.rng.chance(25) {
             return self.b.constant(ty, constant(ty, self.rng));
         }
@@ -221,7 +222,7 @@ impl Gen<'_> {
         let (int, infinity, nan) = match ty {
             Ty::F32 => (Ty::I32, f32::INFINITY.to_bits() as u64, f32::NAN.to_bits() as u64),
             Ty::F64 => (Ty::I64, f64::INFINITY.to_bits(), f64::NAN.to_bits()),
-            Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr => return v,
+            Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr | Ty::Vector(_) => return v,
         };
         let bits = self.op(Op::Bitcast, int, vec![v]);
         let magnitude = self.b.constant(int, !(1u64 << (8 * ty.bytes() - 1)));
@@ -380,7 +381,7 @@ impl Gen<'_> {
         let mut sum = self.b.i64(17);
         for ty in Ty::ALL {
             for back in 1..=3 {
-                let all = &self.pool[*ty as usize];
+                let all = &self.pool[usize::from(ty.code())];
                 let Some(&v) = all.len().checked_sub(back).and_then(|i| all.get(i)) else { continue };
                 let v = self.canonical(v);
                 let word = match ty {

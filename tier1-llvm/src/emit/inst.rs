@@ -118,6 +118,7 @@ impl<'c> Emitter<'c, '_, '_> {
                     c.i64_type().const_int(bits, false).const_to_pointer(p).into()
                 }
             }
+            Ty::Vector(_) => return Err(bug("a constant is no vector")),
             // Through the bits, so that the payload of a NaN stays.
             Ty::F32 => built(self.b.build_bit_cast(
                 c.i32_type().const_int(bits as u32 as u64, false),
@@ -130,7 +131,9 @@ impl<'c> Emitter<'c, '_, '_> {
 
     /// The truth of an i8 as an i1.
     pub(super) fn truth(&self, v: Value) -> Result<IntValue<'c>> {
-        let v = self.value(v)?.into_int_value();
+        self.truth_of(self.value(v)?.into_int_value())
+    }
+    pub(super) fn truth_of(&self, v: IntValue<'c>) -> Result<IntValue<'c>> {
         built(self.b.build_int_compare(IntPredicate::NE, v, v.get_type().const_zero(), ""))
     }
 

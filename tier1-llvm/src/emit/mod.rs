@@ -11,6 +11,7 @@ mod inst;
 mod lines;
 mod loops;
 mod ops;
+mod vectors;
 
 pub(crate) use bodies::finish;
 
@@ -140,6 +141,13 @@ impl<'c, 'a> Shared<'c, 'a> {
             Ty::F32 => self.context.f32_type().into(),
             Ty::F64 => self.context.f64_type().into(),
             Ty::Ptr => self.context.ptr_type(AddressSpace::default()).into(),
+            Ty::Vector(v) => {
+                let lanes = v.lanes() as u32;
+                match self.ty(v.lane()) {
+                    BasicTypeEnum::FloatType(t) => t.vec_type(lanes).into(),
+                    lane => lane.into_int_type().vec_type(lanes).into(),
+                }
+            }
         }
     }
 

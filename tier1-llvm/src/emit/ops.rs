@@ -8,7 +8,20 @@ use tierup_core::lir::{Op, Ty, Value};
 
 impl<'c> Emitter<'c, '_, '_> {
     pub(super) fn op(&mut self, op: Op, ty: Ty, args: &[Value]) -> Result<BasicValueEnum<'c>> {
+        if let Ty::Vector(v) = ty {
+            return self.vector_op(op, v, args);
+        }
         let list = self.list(args)?;
+        self.operation(op, ty, &list)
+    }
+
+    /// On scalars.
+    pub(super) fn operation(
+        &mut self,
+        op: Op,
+        ty: Ty,
+        list: &[BasicValueEnum<'c>],
+    ) -> Result<BasicValueEnum<'c>> {
         let int = |k: usize| list[k].into_int_value();
         let float = |k: usize| list[k].into_float_value();
         Ok(match op {
@@ -34,26 +47,26 @@ impl<'c> Emitter<'c, '_, '_> {
                 let n = self.amount(int(1))?;
                 built(self.b.build_right_shift(int(0), n, false, ""))?.into()
             }
-            Op::Smin => self.intrinsic("llvm.smin", &list)?,
-            Op::Smax => self.intrinsic("llvm.smax", &list)?,
-            Op::Umin => self.intrinsic("llvm.umin", &list)?,
-            Op::Umax => self.intrinsic("llvm.umax", &list)?,
+            Op::Smin => self.intrinsic("llvm.smin", list)?,
+            Op::Smax => self.intrinsic("llvm.smax", list)?,
+            Op::Umin => self.intrinsic("llvm.umin", list)?,
+            Op::Umax => self.intrinsic("llvm.umax", list)?,
             Op::Ineg => built(self.b.build_int_neg(int(0), ""))?.into(),
             Op::Bnot => built(self.b.build_not(int(0), ""))?.into(),
-            Op::Popcnt => self.intrinsic("llvm.ctpop", &list)?,
+            Op::Popcnt => self.intrinsic("llvm.ctpop", list)?,
             Op::Clz => self.count_zeros("llvm.ctlz", int(0))?,
             Op::Ctz => self.count_zeros("llvm.cttz", int(0))?,
-            Op::IcmpEq => self.compare(IntPredicate::EQ, &list)?,
-            Op::IcmpNe => self.compare(IntPredicate::NE, &list)?,
-            Op::IcmpSlt => self.compare(IntPredicate::SLT, &list)?,
-            Op::IcmpSle => self.compare(IntPredicate::SLE, &list)?,
-            Op::IcmpSgt => self.compare(IntPredicate::SGT, &list)?,
-            Op::IcmpSge => self.compare(IntPredicate::SGE, &list)?,
-            Op::IcmpUlt => self.compare(IntPredicate::ULT, &list)?,
-            Op::IcmpUle => self.compare(IntPredicate::ULE, &list)?,
-            Op::SaddOverflows => self.overflows("llvm.sadd.with.overflow", &list)?,
-            Op::SsubOverflows => self.overflows("llvm.ssub.with.overflow", &list)?,
-            Op::SmulOverflows => self.overflows("llvm.smul.with.overflow", &list)?,
+            Op::IcmpEq => self.compare(IntPredicate::EQ, list)?,
+            Op::IcmpNe => self.compare(IntPredicate::NE, list)?,
+            Op::IcmpSlt => self.compare(IntPredicate::SLT, list)?,
+            Op::IcmpSle => self.compare(IntPredicate::SLE, list)?,
+            Op::IcmpSgt => self.compare(IntPredicate::SGT, list)?,
+            Op::IcmpSge => self.compare(IntPredicate::SGE, list)?,
+            Op::IcmpUlt => self.compare(IntPredicate::ULT, list)?,
+            Op::IcmpUle => self.compare(IntPredicate::ULE, list)?,
+            Op::SaddOverflows => self.overflows("llvm.sadd.with.overflow", list)?,
+            Op::SsubOverflows => self.overflows("llvm.ssub.with.overflow", list)?,
+            Op::SmulOverflows => self.overflows("llvm.smul.with.overflow", list)?,
             Op::Fadd => {
                 let v = built(self.b.build_float_add(float(0), float(1), ""))?;
                 self.flags(v)?
@@ -70,25 +83,25 @@ impl<'c> Emitter<'c, '_, '_> {
                 let v = built(self.b.build_float_div(float(0), float(1), ""))?;
                 self.flags(v)?
             }
-            Op::Fma => self.intrinsic("llvm.fma", &list)?,
-            Op::Fcopysign => self.intrinsic("llvm.copysign", &list)?,
+            Op::Fma => self.intrinsic("llvm.fma", list)?,
+            Op::Fcopysign => self.intrinsic("llvm.copysign", list)?,
             Op::Fneg => {
                 let v = built(self.b.build_float_neg(float(0), ""))?;
                 self.flags(v)?
             }
-            Op::Fabs => self.intrinsic("llvm.fabs", &list)?,
-            Op::Fsqrt => self.intrinsic("llvm.sqrt", &list)?,
-            Op::Ffloor => self.intrinsic("llvm.floor", &list)?,
-            Op::Fceil => self.intrinsic("llvm.ceil", &list)?,
-            Op::Ftrunc => self.intrinsic("llvm.trunc", &list)?,
-            Op::Fnearest => self.intrinsic("llvm.roundeven", &list)?,
-            Op::FcmpEq => self.fcompare(FloatPredicate::OEQ, &list)?,
-            Op::FcmpNe => self.fcompare(FloatPredicate::UNE, &list)?,
-            Op::FcmpLt => self.fcompare(FloatPredicate::OLT, &list)?,
-            Op::FcmpLe => self.fcompare(FloatPredicate::OLE, &list)?,
-            Op::FcmpGt => self.fcompare(FloatPredicate::OGT, &list)?,
-            Op::FcmpGe => self.fcompare(FloatPredicate::OGE, &list)?,
-            Op::FcmpUno => self.fcompare(FloatPredicate::UNO, &list)?,
+            Op::Fabs => self.intrinsic("llvm.fabs", list)?,
+            Op::Fsqrt => self.intrinsic("llvm.sqrt", list)?,
+            Op::Ffloor => self.intrinsic("llvm.floor", list)?,
+            Op::Fceil => self.intrinsic("llvm.ceil", list)?,
+            Op::Ftrunc => self.intrinsic("llvm.trunc", list)?,
+            Op::Fnearest => self.intrinsic("llvm.roundeven", list)?,
+            Op::FcmpEq => self.fcompare(FloatPredicate::OEQ, list)?,
+            Op::FcmpNe => self.fcompare(FloatPredicate::UNE, list)?,
+            Op::FcmpLt => self.fcompare(FloatPredicate::OLT, list)?,
+            Op::FcmpLe => self.fcompare(FloatPredicate::OLE, list)?,
+            Op::FcmpGt => self.fcompare(FloatPredicate::OGT, list)?,
+            Op::FcmpGe => self.fcompare(FloatPredicate::OGE, list)?,
+            Op::FcmpUno => self.fcompare(FloatPredicate::UNO, list)?,
             Op::Sext => {
                 built(self.b.build_int_s_extend(int(0), self.shared.ty(ty).into_int_type(), ""))?.into()
             }
@@ -131,13 +144,14 @@ impl<'c> Emitter<'c, '_, '_> {
                 .into()
             }
             Op::Select => {
-                let cond = self.truth(args[0])?;
+                let cond = self.truth_of(int(0))?;
                 let v = built(self.b.build_select(cond, list[1], list[2], ""))?;
                 if v.is_float_value() {
                     self.mark(v.as_instruction_value())?;
                 }
                 v
             }
+            Op::Splat | Op::Lanes | Op::Lane => return Err(bug("a vector of a scalar type")),
         })
     }
 
@@ -148,13 +162,13 @@ impl<'c> Emitter<'c, '_, '_> {
     }
 
     /// The same for any instruction that takes or gives floats; none where LLVM has folded it away.
-    fn mark(&self, inst: Option<InstructionValue<'c>>) -> Result<()> {
+    pub(super) fn mark(&self, inst: Option<InstructionValue<'c>>) -> Result<()> {
         let flags = u32::from(self.fast_math);
         let Some(inst) = inst.filter(|_| flags != 0) else { return Ok(()) };
         inst.set_fast_math_flags(FastMathFlags::from_bits_truncate(flags)).map_err(|e| bug(e.to_string()))
     }
 
-    fn intrinsic(&self, name: &str, args: &[BasicValueEnum<'c>]) -> Result<BasicValueEnum<'c>> {
+    pub(super) fn intrinsic(&self, name: &str, args: &[BasicValueEnum<'c>]) -> Result<BasicValueEnum<'c>> {
         let f = self.shared.intrinsic(name, &[args[0].get_type()])?;
         let args: Vec<_> = args.iter().map(|a| (*a).into()).collect();
         let v = built(self.b.build_call(f, &args, ""))?
@@ -266,7 +280,7 @@ impl<'c> Emitter<'c, '_, '_> {
         built(self.b.build_int_unsigned_rem(x, safe, ""))
     }
 
-    fn saturate(&self, name: &str, to: Ty, x: BasicValueEnum<'c>) -> Result<BasicValueEnum<'c>> {
+    pub(super) fn saturate(&self, name: &str, to: Ty, x: BasicValueEnum<'c>) -> Result<BasicValueEnum<'c>> {
         let f = self.shared.intrinsic(name, &[self.shared.ty(to), x.get_type()])?;
         built(self.b.build_call(f, &[x.into()], ""))?
             .try_as_basic_value()
@@ -283,7 +297,7 @@ impl<'c> Emitter<'c, '_, '_> {
             (Ty::I64, false) => Some("llvm.x86.sse.cvttss2si64"),
             (Ty::I32, true) => Some("llvm.x86.sse2.cvttsd2si"),
             (Ty::I32, false) => Some("llvm.x86.sse.cvttss2si"),
-            (Ty::I8 | Ty::I16 | Ty::F32 | Ty::F64 | Ty::Ptr, _) => None,
+            (Ty::I8 | Ty::I16 | Ty::F32 | Ty::F64 | Ty::Ptr | Ty::Vector(_), _) => None,
         };
         if let Some(name) = name.filter(|_| !self.shared.options.target.is_gpu()) {
             let f = self.shared.intrinsic(name, &[])?;
@@ -317,7 +331,7 @@ impl<'c> Emitter<'c, '_, '_> {
             (BasicValueEnum::PointerValue(p), Ty::I64) => {
                 built(self.b.build_ptr_to_int(p, target.into_int_type(), ""))?.into()
             }
-            (BasicValueEnum::PointerValue(p), Ty::I8 | Ty::I16 | Ty::I32 | Ty::F32 | Ty::F64 | Ty::Ptr) => {
+            (BasicValueEnum::PointerValue(p), Ty::I8 | Ty::I16 | Ty::I32 | Ty::F32 | Ty::F64 | Ty::Ptr | Ty::Vector(_)) => {
                 let bits = built(self.b.build_ptr_to_int(p, self.shared.context.i64_type(), ""))?;
                 built(self.b.build_bit_cast(bits, target, ""))?
             }
@@ -329,7 +343,7 @@ impl<'c> Emitter<'c, '_, '_> {
                     built(self.b.build_bit_cast(x, self.shared.context.i64_type(), ""))?.into_int_value();
                 built(self.b.build_int_to_ptr(bits, target.into_pointer_type(), ""))?.into()
             }
-            (x, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64) => {
+            (x, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::Vector(_)) => {
                 built(self.b.build_bit_cast(x, target, ""))?
             }
         })

@@ -182,6 +182,7 @@ impl Cse<'_> {
                 self.subst.set(result, chosen);
                 return false;
             }
+            InstData::Op { args, .. } if args.len() > 3 => return true,
             InstData::Op { op, ty, args } => self.op_key(*op, *ty, args),
             InstData::Load { ty, addr, offset, alias } => match alias {
                 Alias::Volatile => return true,

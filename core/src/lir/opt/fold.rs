@@ -128,6 +128,10 @@ impl Facts {
     }
 
     fn evaluate(&self, func: &Func, op: Op, ty: Ty, args: &[Value]) -> Known {
+        if ty.is_vector() {
+            let waits = args.iter().any(|a| self.known[a.index()] == Known::Nothing);
+            return if waits { Known::Nothing } else { Known::Anything };
+        }
         let mut operands = [0u64; 3];
         let mut all = true;
         for (o, a) in operands.iter_mut().zip(args) {
@@ -452,6 +456,9 @@ impl Rewriter<'_> {
 
     /// The answer, if all operands have become constants on the way.
     fn evaluated(&self, op: Op, ty: Ty, args: &[Value]) -> Option<u64> {
+        if ty.is_vector() {
+            return None;
+        }
         let mut operands = [0; 3];
         for (o, a) in operands.iter_mut().zip(args) {
             *o = self.defs.constant(self.func, *a)?;

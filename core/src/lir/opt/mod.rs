@@ -31,6 +31,7 @@ mod unfold;
 mod unit;
 mod unroll;
 mod unwrap;
+mod vectors;
 mod version;
 
 pub(crate) use dce::drop_dead_code;
@@ -75,6 +76,12 @@ pub const PASSES: &[Pass] = &[
         doc: "Instructions, block parameters and blocks without effect dropped.",
         preserves: Preserves::ControlFlow,
         run: Run::Func(dce::drop_dead_code),
+    },
+    Pass {
+        name: "vectors",
+        doc: "Block parameters that are the lanes of a vector replaced by the vector.",
+        preserves: Preserves::ControlFlow,
+        run: Run::Func(vectors::join_lanes),
     },
     Pass {
         name: "unroll",
@@ -190,6 +197,7 @@ pub const PIPELINE: &[&str] = &[
     "unbox",
     "fold",
     "simplify-cfg",
+    "vectors",
     "unroll",
     "cse",
     "range",

@@ -43,7 +43,7 @@ pub(crate) fn decide_comparisons(func: &mut Func, analyses: &mut Analyses) {
                 {
                     remainders.push(r);
                 }
-                if op.shape() != Shape::IntCompare || *ty == Ty::Ptr {
+                if op.shape() != Shape::IntCompare || *ty == Ty::Ptr || ty.is_vector() {
                     continue;
                 }
                 if let Some(holds) = prover.compare(*op, args[0], args[1], b) {

@@ -35,7 +35,7 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
-    fn constant(&self, v: Value) -> Option<u64> {
+    pub(super) fn constant(&self, v: Value) -> Option<u64> {
         self.defs.constant(self.func, v)
     }
     fn int(&self, v: Value) -> Option<i64> {
@@ -52,7 +52,7 @@ impl View<'_> {
         }
     }
     /// The operands, if `v` is made by `op`.
-    fn made_by(&self, v: Value, op: Op) -> Option<&[Value]> {
+    pub(super) fn made_by(&self, v: Value, op: Op) -> Option<&[Value]> {
         self.op(v).filter(|(o, _)| *o == op).map(|(_, args)| args)
     }
     /// `(x, c)` if `v` is `x op c`.
@@ -69,6 +69,11 @@ impl View<'_> {
         let Some((op, args)) = self.op(v) else { return false };
         match op.shape() {
             Shape::IntCompare | Shape::FloatCompare => true,
+            // A lane of a comparison is one; others may be.
+            Shape::Lane => self.op(args[0]).is_some_and(|(op, _)| {
+                matches!(op.shape(), Shape::IntCompare | Shape::FloatCompare)
+            }),
+            Shape::Splat | Shape::Lanes => false,
             Shape::IntBinary => {
                 matches!(op, Op::Band | Op::Bor | Op::Bxor)
                     && depth > 0
@@ -169,7 +174,11 @@ fn mirrored(op: Op) -> Option<Op> {
 /// A replacement that is simpler, or nothing. Operations on constants alone are not looked at: `fold`
 /// evaluates them before.
 pub(crate) fn simplify(view: &View<'_>, op: Op, ty: Ty, args: &[Value]) -> Option<Better> {
+    if ty.is_vector() {
+        return super::vectors::simplify(view, op, ty, args);
+    }
     match op.shape() {
+        Shape::Splat | Shape::Lanes | Shape::Lane => None,
         Shape::IntBinary | Shape::IntCompare | Shape::FloatBinary | Shape::FloatCompare => {
             // Constants go to the right, where the rules look for them.
             if view.constant(args[0]).is_some() && view.constant(args[1]).is_none() {
@@ -471,7 +480,7 @@ fn float_binary(view: &View<'_>, op: Op, ty: Ty, a: Value, b: Value) -> Option<B
                     (c as f32).to_bits() as u64 & 0x7f_ffff,
                     (c as f32).is_normal() && (1.0 / c as f32).is_normal(),
                 ),
-                Ty::F64 | Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr => {
+                Ty::F64 | Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr | Ty::Vector(_) => {
                     (c.to_bits() & 0xf_ffff_ffff_ffff, c.is_normal() && (1.0 / c).is_normal())
                 }
             };

@@ -119,7 +119,7 @@ impl<'a> Line<'a> {
         let before = self.clone();
         match Ty::parse(self.word()) {
             Some(t) => Ok(t),
-            None => before.expected("a type (i8, i16, i32, i64, f32, f64, ptr)"),
+            None => before.expected("a type (i8, i16, i32, i64, f32, f64, ptr, or a vector such as f64x4)"),
         }
     }
     pub(super) fn string(&mut self) -> Parse<String> {
@@ -225,6 +225,7 @@ pub fn parse_constant(ty: Ty, text: &str) -> Option<u64> {
             let x: i64 = text.parse().ok()?;
             (ty.canonical(x as u64) == x as u64).then_some(x as u64)
         }
+        Ty::Vector(_) => None,
         Ty::F32 | Ty::F64 => {
             if let Some(h) = text.strip_prefix("nan:0x") {
                 return hex(h).filter(|b| {

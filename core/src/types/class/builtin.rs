@@ -83,6 +83,7 @@ crate::containers!(with_containers! {
         /// The class of an exception as a value: which one it is, is known at run time.
         EXCEPTION_CLASS = "type", [TYPE], ["exception.__class__"];
         NDARRAY = "numpy.ndarray" at "numpy.ndarray", [OBJECT], ["array"];
+        SIMD = "Vec" at "tierup.simd.Vec", [OBJECT], ["simd"];
         FLAGS = "flagsobj", [OBJECT], ["array.flags"];
         CTYPES = "_ctypes", [OBJECT], ["array.ctypes"];
         FLAT_ITERATOR = "flatiter", [ITERATOR], ["flat"];
