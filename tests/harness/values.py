@@ -133,7 +133,7 @@ def freeze(value, seen=None):
     if _is_typed(value):
         return (type(value).__name__, tuple(freeze(v, seen) for v in value))
     if type(value).__module__ == "tierup.simd":
-        return ("vector", freeze(value._lanes, seen))
+        return ("tuple", (("str", "Vec"), freeze(value._lanes, seen)))
     if isinstance(value, (set, frozenset)):
         # Their order is not to be seen, nor what was met before what.
         return ("set", tuple(sorted((freeze(v, dict(seen)) for v in value), key=repr)))

@@ -378,7 +378,7 @@ pub(crate) fn truth(cx: &mut LowerCx<'_>, v: Value, ty: Type) -> Value {
     match *ty {
         Kind::Bool => v,
         Kind::Float(_) => {
-            let t = cx.b.ty(v);
+            let t = cx.b.ty(v).lane();
             let zero = cx.zero(t);
             cx.b.bin(Op::FcmpNe, v, zero)
         }
@@ -393,7 +393,7 @@ pub(crate) fn scalar(cx: &mut LowerCx<'_>, v: Value, from: Type, to: Type) -> Va
         (_, Kind::Bool) => truth(cx, v, from),
         (Kind::Bool | Kind::Int(_), Kind::Int(i)) => resize(cx, v, signed(from), int_ty(*i)),
         (Kind::Bool | Kind::Int(_), Kind::Float(f)) => {
-            let wide = if cx.b.ty(v).bytes() < 4 { resize(cx, v, signed(from), Ty::I32) } else { v };
+            let wide = if cx.b.ty(v).lane().bytes() < 4 { resize(cx, v, signed(from), Ty::I32) } else { v };
             cx.b.conv(if signed(from) { Op::SintToF } else { Op::UintToF }, float_ty(*f), wide)
         }
         (Kind::Float(_), Kind::Int(i)) => {
@@ -409,7 +409,7 @@ pub(crate) fn scalar(cx: &mut LowerCx<'_>, v: Value, from: Type, to: Type) -> Va
                 }
                 (false, 64) => {
                     // The upper half is reached from 2**63.
-                    let t = cx.b.ty(v);
+                    let t = cx.b.ty(v).lane();
                     let half = if t == Ty::F32 { cx.b.f32(HALF as f32) } else { cx.b.f64(HALF) };
                     let rest = cx.b.bin(Op::Fsub, v, half);
                     let upper = whole(cx, rest);
@@ -438,7 +438,7 @@ const HALF: f64 = 9_223_372_036_854_775_808.0;
 /// A float cut to a whole number in 64 bits; what they do not hold, NaN too, is the most negative number, as
 /// the processor and NumPy have it.
 fn whole(cx: &mut LowerCx<'_>, v: Value) -> Value {
-    let t = cx.b.ty(v);
+    let t = cx.b.ty(v).lane();
     let half = if t == Ty::F32 { cx.b.f32(HALF as f32) } else { cx.b.f64(HALF) };
     let (near, least) = (cx.b.conv(Op::FToSint, Ty::I64, v), cx.b.i64(i64::MIN));
     let below = cx.b.bin(Op::FcmpLt, v, half);
@@ -459,7 +459,7 @@ pub(crate) fn float_ty(f: Float) -> Ty {
 
 /// Widens by sign or zero extension, or keeps the low bits.
 pub(crate) fn resize(cx: &mut LowerCx<'_>, v: Value, signed: bool, to: Ty) -> Value {
-    let from = cx.b.ty(v);
+    let from = cx.b.ty(v).lane();
     match from.bytes().cmp(&to.bytes()) {
         std::cmp::Ordering::Equal => v,
         std::cmp::Ordering::Less => cx.b.conv(if signed { Op::Sext } else { Op::Zext }, to, v),
@@ -479,5 +479,5 @@ pub(crate) fn constant(cx: &mut LowerCx<'_>, t: Ty, x: f64) -> Value {
 
 /// A value widened to f64 for helpers that know nothing else.
 pub(crate) fn widen(cx: &mut LowerCx<'_>, v: Value) -> Value {
-    if cx.b.ty(v) == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F64, v) } else { v }
+    if cx.b.ty(v).lane() == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F64, v) } else { v }
 }

@@ -477,7 +477,7 @@ fn shift(
         let ok = cx.b.bin_imm(Op::IcmpSge, n, 0);
         cx.check(ok, Class::ValueError, "negative shift count");
     }
-    let bits = cx.b.ty(a).bytes() as i64 * 8;
+    let bits = cx.b.ty(a).lane().bytes() as i64 * 8;
     let width = cx.b.iconst(cx.b.ty(n), bits);
     let inside = cx.b.bin(Op::IcmpUlt, n, width);
     let shifted = cx.b.bin(op, a, n);
@@ -500,7 +500,7 @@ fn emit_rshift(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         });
     }
     shift(cx, c, Op::Sshr, |cx, a| {
-        let last = cx.b.ty(a).bytes() as i64 * 8 - 1;
+        let last = cx.b.ty(a).lane().bytes() as i64 * 8 - 1;
         cx.b.bin_imm(Op::Sshr, a, last)
     })
 }

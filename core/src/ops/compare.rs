@@ -359,6 +359,12 @@ fn int_and_float(cx: &mut LowerCx<'_>, a: Value, at: Type, b: Value, cmp: Cmp) -
 /// Compares integers by value, whatever their widths and signs.
 fn integers(cx: &mut LowerCx<'_>, a: Value, at: Type, b: Value, bt: Type, cmp: Cmp) -> Value {
     let is_u64 = |t: Type| matches!(*t, Kind::Int(i) if !i.signed() && i.bits() == 64);
+    // Wider lanes are fewer of them.
+    if at == bt && cx.b.ty(a).is_vector() {
+        let signed = matches!(*at, Kind::Int(i) if i.signed());
+        let (op, swap) = if signed { (cmp.signed, false) } else { cmp.unsigned };
+        return if swap { cx.b.bin(op, b, a) } else { cx.b.bin(op, a, b) };
+    }
     let (x, y) = (cast::to_i64(cx, a, at), cast::to_i64(cx, b, bt));
     let unsigned = |cx: &mut LowerCx<'_>| {
         let (op, swap) = cmp.unsigned;

@@ -470,7 +470,7 @@ fn wins(cx: &mut LowerCx<'_>, e: Extreme, a: &[Value], b: &[Value]) -> Value {
 
 fn emit_sign(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = c.args[0][0];
-    let t = cx.b.ty(v);
+    let t = cx.b.ty(v).lane();
     match c.types[0].number() {
         Some(NumberType::Int(i)) => {
             let one = cx.b.iconst(t, 1);
@@ -526,7 +526,7 @@ fn complex_sign(cx: &mut LowerCx<'_>, z: &[Value]) -> Result<Val> {
 
 pub(crate) fn emit_reciprocal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = c.args[0][0];
-    let t = cx.b.ty(v);
+    let t = cx.b.ty(v).lane();
     match c.types[0].number() {
         Some(NumberType::Int(i)) => {
             let one = cx.b.iconst(t, 1);
@@ -568,7 +568,7 @@ pub(crate) fn emit_reciprocal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Va
 
 fn emit_heaviside(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (x, at_zero) = (c.args[0][0], c.args[1][0]);
-    let t = cx.b.ty(x);
+    let t = cx.b.ty(x).lane();
     let (zero, one) = (cx.zero(t), constant(cx, t, 1.0));
     let (gt, lt, eq) =
         (cx.b.bin(Op::FcmpGt, x, zero), cx.b.bin(Op::FcmpLt, x, zero), cx.b.bin(Op::FcmpEq, x, zero));
@@ -588,7 +588,7 @@ fn emit_fmod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn scaled(cx: &mut LowerCx<'_>, c: &OpCall<'_>, double: f64, single: f32) -> Result<Val> {
     let v = c.args[0][0];
-    let by = if cx.b.ty(v) == Ty::F32 { cx.b.f32(single) } else { cx.b.f64(double) };
+    let by = if cx.b.ty(v).lane() == Ty::F32 { cx.b.f32(single) } else { cx.b.f64(double) };
     Ok(vec![cx.b.bin(Op::Fmul, v, by)])
 }
 
@@ -659,7 +659,7 @@ fn classified(cx: &mut LowerCx<'_>, c: &OpCall<'_>, class: Class) -> Result<Val>
     let parts: Vec<Value> = c.args[0]
         .iter()
         .map(|v| {
-            let t = cx.b.ty(*v);
+            let t = cx.b.ty(*v).lane();
             let inf = constant(cx, t, f64::INFINITY);
             let size = cx.b.un(Op::Fabs, *v);
             match class {
@@ -695,7 +695,7 @@ fn int_twin(t: Ty) -> Ty {
 
 fn emit_signbit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = c.args[0][0];
-    let bits = cx.b.conv(Op::Bitcast, int_twin(cx.b.ty(v)), v);
+    let bits = cx.b.conv(Op::Bitcast, int_twin(cx.b.ty(v).lane()), v);
     Ok(vec![cx.b.bin_imm(Op::IcmpSlt, bits, 0)])
 }
 

@@ -386,7 +386,7 @@ impl Gen<'_> {
                 let v = self.canonical(v);
                 let word = match ty {
                     Ty::I8 | Ty::I16 | Ty::I32 => self.op(Op::Zext, Ty::I64, vec![v]),
-                    Ty::I64 => v,
+                    Ty::I64 | Ty::Vector(_) => v,
                     Ty::F64 | Ty::Ptr => self.op(Op::Bitcast, Ty::I64, vec![v]),
                     Ty::F32 => {
                         let bits = self.op(Op::Bitcast, Ty::I32, vec![v]);
