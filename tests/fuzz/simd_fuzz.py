@@ -153,8 +153,10 @@ def frozen(np, x):
     lanes = np.ascontiguousarray(getattr(x, "_lanes", x))
     if lanes.dtype.kind == "f":
         lanes = np.where(np.isnan(lanes), np.nan, lanes).astype(lanes.dtype)
+    if lanes.ndim:
+        return str(lanes.dtype), lanes.tobytes()
     # A number of Python's and one of NumPy's are the same answer.
-    return (str(lanes.dtype) if hasattr(x, "_lanes") or isinstance(x, np.ndarray) else lanes.dtype.kind), lanes.tobytes() if lanes.ndim else lanes.item().__repr__()
+    return lanes.dtype.kind.replace("u", "i"), repr(lanes.item())
 
 
 def outcome(np, f, args):

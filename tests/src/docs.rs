@@ -37,7 +37,7 @@ fn title(shape: Shape) -> &'static str {
         Shape::Bitcast => "Bits",
         Shape::PtrOffset => "Pointers",
         Shape::AnySelect => "Choice",
-        Shape::Splat | Shape::Lanes | Shape::Lane => "Vectors",
+        Shape::Splat | Shape::Lanes | Shape::Lane | Shape::LaneTruth => "Vectors",
     }
 }
 

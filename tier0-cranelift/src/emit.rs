@@ -639,6 +639,9 @@ impl<'a> Emitter<'a, '_> {
             Op::Splat => self.b.ins().splat(to, x),
             Op::Lanes => self.lanes(to, &list),
             Op::Lane => self.lane(x, y)?,
+            Op::AnyLane | Op::EveryLane => {
+                return Err(bug("the truth of lanes is asked of vectors; they were not split".into()));
+            }
         })
     }
 }

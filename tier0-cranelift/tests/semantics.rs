@@ -38,7 +38,7 @@ fn rows() -> Vec<(Op, Ty, Vec<Ty>)> {
                 }
                 Shape::AnySelect => vec![vec![Ty::I8, ty, ty]],
                 // `tests/filetests/lir/vectors.lir` has these.
-                Shape::Splat | Shape::Lanes | Shape::Lane => vec![],
+                Shape::Splat | Shape::Lanes | Shape::Lane | Shape::LaneTruth => vec![],
             };
             rows.extend(
                 candidates

@@ -189,6 +189,12 @@ macro_rules! for_each_lir_op {
                 /// One lane of a vector; its number is taken modulo the number of lanes.
                 Lane = "lane";
             }
+            lane_truth {
+                /// Whether a lane is not 0.
+                AnyLane = "any_lane";
+                /// Whether no lane is 0.
+                EveryLane = "every_lane";
+            }
         }
     };
 }
@@ -226,6 +232,8 @@ pub enum Shape {
     Lanes,
     /// `(TxN, i64) -> T`.
     Lane,
+    /// `i8xN -> i8`.
+    LaneTruth,
 }
 
 macro_rules! shape_of {
@@ -282,6 +290,9 @@ macro_rules! shape_of {
     };
     (lane) => {
         Shape::Lane
+    };
+    (lane_truth) => {
+        Shape::LaneTruth
     };
 }
 
@@ -398,6 +409,7 @@ macro_rules! meaning {
     (splat, $from:ident, $to:ident, $args:ident) => { $args[0] };
     (lanes, $from:ident, $to:ident, $args:ident) => { $args[0] };
     (lane, $from:ident, $to:ident, $args:ident) => { $args[0] };
+    (lane_truth, $from:ident, $to:ident, $args:ident) => { u64::from($args[0] as i8 != 0) };
 }
 
 for_each_lir_op!(define_ops);
@@ -408,6 +420,8 @@ pub fn eval_lanes(op: Op, ty: Ty, types: &[Ty], args: &[&[u64]]) -> Vec<u64> {
     match (op, ty) {
         (Op::Splat, Ty::Vector(v)) => vec![args[0][0]; v.lanes()],
         (Op::Lanes, _) => args.iter().map(|a| a[0]).collect(),
+        (Op::AnyLane, _) => vec![u64::from(args[0].iter().any(|x| *x != 0))],
+        (Op::EveryLane, _) => vec![u64::from(args[0].iter().all(|x| *x != 0))],
         (Op::Lane, Ty::Vector(v)) => vec![args[0][args[1][0] as usize % v.lanes()]],
         (_, _) => {
             let from = if op.shape().suffix_is_result() { types[0] } else { ty }.lane();
@@ -426,7 +440,7 @@ impl Shape {
     /// How many operands there are, with a result of type `ty`.
     pub(crate) fn arity(self, ty: Ty) -> usize {
         match self {
-            Shape::Splat => 1,
+            Shape::Splat | Shape::LaneTruth => 1,
             Shape::Lane => 2,
             Shape::Lanes => ty.as_vector().map_or(0, |v| v.lanes()),
             Shape::IntBinary
@@ -456,6 +470,7 @@ impl Shape {
             | Shape::Splat
             | Shape::Lanes => true,
             Shape::Lane
+            | Shape::LaneTruth
             | Shape::IntBinary
             | Shape::IntUnary
             | Shape::IntCompare
@@ -491,6 +506,8 @@ impl Shape {
                 if ok { Ok(ty) } else { Err(format!("lanes {} are not all {}", list(args), v.lane())) }
             }
             Shape::Lane if args == [ty, Ty::I64] => Ok(v.lane()),
+            Shape::LaneTruth if v.lane() == Ty::I8 && args == [ty] => Ok(Ty::I8),
+            Shape::LaneTruth => Err(format!("expects a vector of i8, got {}", list(args))),
             Shape::Lane => Err(format!("expects ({ty}, i64), got {}", list(args))),
             Shape::PtrOffset => Err("addresses have no lanes".into()),
             Shape::IntBinary
@@ -554,7 +571,7 @@ impl Shape {
                     Err(format!("expects (i8, {ty}, {ty}), got {}", list(args)))
                 }
             }
-            Shape::Splat | Shape::Lanes | Shape::Lane => Err(format!("{ty} is no vector")),
+            Shape::Splat | Shape::Lanes | Shape::Lane | Shape::LaneTruth => Err(format!("{ty} is no vector")),
         }
     }
     /// The result's type, if the operands are as they must be.
@@ -563,6 +580,7 @@ impl Shape {
         match self {
             Shape::IntCompare | Shape::FloatCompare => of(Ty::I8),
             Shape::PtrOffset => Ty::Ptr,
+            Shape::LaneTruth => Ty::I8,
             Shape::Lane => ty.lane(),
             Shape::IntBinary
             | Shape::IntUnary
@@ -607,7 +625,7 @@ impl Op {
                     }
                 }
                 Shape::AnySelect => vec![vec![Ty::I8, ty, ty]],
-                Shape::Splat | Shape::Lanes | Shape::Lane => vec![],
+                Shape::Splat | Shape::Lanes | Shape::Lane | Shape::LaneTruth => vec![],
             }
         };
         let all = Ty::ALL.iter().flat_map(|ty| operands(*ty).into_iter().map(|args| (*ty, args)));

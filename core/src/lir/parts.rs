@@ -66,6 +66,10 @@ impl Split<'_> {
     fn op(&mut self, op: Op, ty: Ty, args: Vec<Value>) -> Value {
         self.put(InstData::Op { op, ty, args })
     }
+    fn not_zero(&mut self, v: Value) -> Value {
+        let zero = self.put(InstData::Const { ty: Ty::I8, bits: 0 });
+        self.op(Op::IcmpNe, Ty::I8, vec![v, zero])
+    }
     fn number(&mut self, k: usize) -> Value {
         self.put(InstData::Const { ty: Ty::I64, bits: k as u64 })
     }
@@ -222,6 +226,16 @@ impl Split<'_> {
                 let lane = self.lane(args[0], v, args[1]);
                 self.subst.set(result, lane);
             }
+            Shape::LaneTruth => {
+                let lanes = self.lanes(args[0], v);
+                let truths: Vec<Value> = lanes.iter().map(|l| self.not_zero(*l)).collect();
+                let op = if op == Op::AnyLane { Op::Bor } else { Op::Band };
+                let mut all = truths[0];
+                for t in &truths[1..] {
+                    all = self.op(op, Ty::I8, vec![all, *t]);
+                }
+                self.subst.set(result, all);
+            }
             Shape::IntBinary
             | Shape::IntUnary
             | Shape::IntCompare
@@ -244,7 +258,9 @@ impl Split<'_> {
         let vectors: Vec<Vector> = args.iter().chain([&result]).filter_map(|a| self.vector(*a)).collect();
         let widths: Vec<Option<Ty>> = vectors.iter().map(|w| part_of(*w)).collect();
         let alike = vectors.iter().all(|w| w.lane().bytes() == v.lane().bytes());
-        if let (true, Some(part), Some(made)) = (alike, part_of(v), widths.last().copied().flatten())
+        // What is held as lanes alone is not put together for one operation.
+        let together = args.iter().any(|a| self.known(*a).parts.is_some());
+        if let (true, Some(part), Some(made)) = (alike && together, part_of(v), widths.last().copied().flatten())
             && (self.has)(op, part)
         {
             let operands: Vec<Vec<Value>> = args

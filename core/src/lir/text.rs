@@ -259,5 +259,6 @@ pub fn spelling(op: Op) -> String {
         Shape::Splat => format!("{m}.NxK a → NxK"),
         Shape::Lanes => format!("{m}.NxK a, b, … → NxK"),
         Shape::Lane => format!("{m}.NxK v, k → N"),
+        Shape::LaneTruth => format!("{m}.i8xK v → i8"),
     }
 }

@@ -77,11 +77,9 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["simd.max"], "v", Body::Lir(|_, a| lane_rule(a), |cx, c| by_halves(cx, c, id::NUMPY_MAXIMUM)))
         .raises()
         .doc("The largest lane; NaN where one is NaN."),
-    OpDef::new(&["simd.any"], "v", Body::Lir(|_, a| mask_rule(a, "any()"), |cx, c| by_halves(cx, c, id::OR)))
-        .raises()
+    OpDef::new(&["simd.any"], "v", Body::Lir(|_, a| mask_rule(a, "any()"), |cx, c| lane_truth(cx, c, Op::AnyLane)))
         .doc("Whether a lane of a mask is true."),
-    OpDef::new(&["simd.all"], "v", Body::Lir(|_, a| mask_rule(a, "all()"), |cx, c| by_halves(cx, c, id::AND)))
-        .raises()
+    OpDef::new(&["simd.all"], "v", Body::Lir(|_, a| mask_rule(a, "all()"), |cx, c| lane_truth(cx, c, Op::EveryLane)))
         .doc("Whether all lanes of a mask are true."),
     OpDef::new(&["simd.astype"], "v, dtype", Body::Lir(|_, a| shape::astype_rule(a), shape::emit_astype))
         .raises()
@@ -219,6 +217,11 @@ fn by_halves(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: super::OpId) -> Result<Va
         };
     }
     Ok(v)
+}
+
+fn lane_truth(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Op) -> Result<Val> {
+    let mask = joined(cx, &c.args[0], c.types[0])?;
+    Ok(vec![cx.b.un(op, mask)])
 }
 
 fn fma_rule(args: &[Arg]) -> Result<Answer> {

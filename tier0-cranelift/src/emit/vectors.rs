@@ -22,7 +22,12 @@ pub(crate) fn has(op: Op, ty: Ty) -> bool {
 
 impl Emitter<'_, '_> {
     pub(super) fn lanes(&mut self, ty: ir::Type, lanes: &[ir::Value]) -> ir::Value {
-        let first = self.b.ins().scalar_to_vector(ty, lanes[0]);
+        // Of narrow integers there is no instruction that fills the rest with anything.
+        let narrow = ty.lane_bits() < 32;
+        let first = match narrow {
+            true => self.b.ins().splat(ty, lanes[0]),
+            false => self.b.ins().scalar_to_vector(ty, lanes[0]),
+        };
         let rest = lanes.iter().enumerate().skip(1);
         rest.fold(first, |whole, (k, lane)| self.b.ins().insertlane(whole, *lane, k as u8))
     }

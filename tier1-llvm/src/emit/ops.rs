@@ -151,7 +151,7 @@ impl<'c> Emitter<'c, '_, '_> {
                 }
                 v
             }
-            Op::Splat | Op::Lanes | Op::Lane => return Err(bug("a vector of a scalar type")),
+            Op::Splat | Op::Lanes | Op::Lane | Op::AnyLane | Op::EveryLane => return Err(bug("a vector of a scalar type")),
         })
     }
 

@@ -27,6 +27,8 @@ impl<'c> Emitter<'c, '_, '_> {
                 let k = built(self.b.build_and(list[1].into_int_value(), last, ""))?;
                 built(self.b.build_extract_element(x(0), k, ""))?
             }
+            Op::AnyLane => self.lane_truth("llvm.vector.reduce.or", x(0))?,
+            Op::EveryLane => self.lane_truth("llvm.vector.reduce.and", x(0))?,
             Op::Iadd => built(self.b.build_int_add(x(0), x(1), ""))?.into(),
             Op::Isub => built(self.b.build_int_sub(x(0), x(1), ""))?.into(),
             Op::Imul => built(self.b.build_int_mul(x(0), x(1), ""))?.into(),
@@ -82,9 +84,7 @@ impl<'c> Emitter<'c, '_, '_> {
             Op::Fconvert => built(self.b.build_float_trunc(x(0), to, ""))?.into(),
             Op::Bitcast => built(self.b.build_bit_cast(x(0), to, ""))?,
             Op::Select => {
-                let mask = x(0);
-                let zero = mask.get_type().const_zero();
-                let mask = built(self.b.build_int_compare(IntPredicate::NE, mask, zero, ""))?;
+                let mask = self.bits(x(0))?;
                 built(self.b.build_select(mask, list[1], list[2], ""))?
             }
             Op::Sdiv
@@ -126,6 +126,16 @@ impl<'c> Emitter<'c, '_, '_> {
 
     fn float_intrinsic(&self, name: &str, args: &[BasicValueEnum<'c>]) -> Result<BasicValueEnum<'c>> {
         self.marked(self.intrinsic(name, args)?.into_vector_value())
+    }
+
+    /// The bits that LIR's masks stand for.
+    fn bits(&self, mask: VectorValue<'c>) -> Result<VectorValue<'c>> {
+        built(self.b.build_int_compare(IntPredicate::NE, mask, mask.get_type().const_zero(), ""))
+    }
+
+    fn lane_truth(&self, name: &str, mask: VectorValue<'c>) -> Result<BasicValueEnum<'c>> {
+        let bit = self.intrinsic(name, &[self.bits(mask)?.into()])?.into_int_value();
+        Ok(built(self.b.build_int_z_extend(bit, self.shared.context.i8_type(), ""))?.into())
     }
 
     /// Bits as the i8 that LIR's masks are of.

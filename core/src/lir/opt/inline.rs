@@ -5,7 +5,7 @@
 //! call folds away. Locations keep the call site (`inlined_at`). Functions that call themselves, directly or
 //! through others, stay as they are.
 
-use crate::lir::{Alias, Block, BlockCall, Func, Inst, InstData, Loc, LocData, Module, Value};
+use crate::lir::{Alias, Block, BlockCall, Func, Inst, InstData, Loc, LocData, Module, Op, Value};
 use crate::ops::generator::frame_new;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -115,7 +115,12 @@ pub(super) fn weight(func: &Func) -> usize {
     let costs = |i: &Inst| {
         !matches!(
             func.insts[i.index()].data,
-            InstData::Const { .. } | InstData::Jump(_) | InstData::Return(_) | InstData::SymbolAddr { .. }
+            InstData::Const { .. }
+                | InstData::Jump(_)
+                | InstData::Return(_)
+                | InstData::SymbolAddr { .. }
+                // Taken apart and put together again: what meets vanishes.
+                | InstData::Op { op: Op::Lane | Op::Lanes | Op::Splat, .. }
         )
     };
     // Cold blocks are copied, too, but they are all alike: building an exception, jumping away.

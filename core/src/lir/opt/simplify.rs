@@ -68,7 +68,7 @@ impl View<'_> {
         }
         let Some((op, args)) = self.op(v) else { return false };
         match op.shape() {
-            Shape::IntCompare | Shape::FloatCompare => true,
+            Shape::IntCompare | Shape::FloatCompare | Shape::LaneTruth => true,
             // A lane of a comparison is one; others may be.
             Shape::Lane => self.op(args[0]).is_some_and(|(op, _)| {
                 matches!(op.shape(), Shape::IntCompare | Shape::FloatCompare)
@@ -178,7 +178,7 @@ pub(crate) fn simplify(view: &View<'_>, op: Op, ty: Ty, args: &[Value]) -> Optio
         return super::vectors::simplify(view, op, ty, args);
     }
     match op.shape() {
-        Shape::Splat | Shape::Lanes | Shape::Lane => None,
+        Shape::Splat | Shape::Lanes | Shape::Lane | Shape::LaneTruth => None,
         Shape::IntBinary | Shape::IntCompare | Shape::FloatBinary | Shape::FloatCompare => {
             // Constants go to the right, where the rules look for them.
             if view.constant(args[0]).is_some() && view.constant(args[1]).is_none() {
