@@ -123,6 +123,7 @@ pub(crate) fn iterator_of(t: Type) -> Option<Type> {
         Kind::Str => Type::iter(IterType::Str),
         Kind::Bytes => Type::iter(IterType::Bytes),
         Kind::Tuple(_) | Kind::NamedTuple(..) => Type::iter(IterType::Tuple(t)),
+        Kind::Simd(..) => Type::iter(IterType::Tuple(t.tuple_of_lanes()?)),
         _ => return None,
     })
 }

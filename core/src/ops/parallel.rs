@@ -420,7 +420,8 @@ fn zero_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         return Ok(Answer::of(super::create::like_type(t)));
     }
     let empty = matches!(t.kind(), Kind::Tuple(m) if m.is_empty());
-    if !t.is_number() && !matches!(*t, Kind::Str | Kind::Bytes | Kind::List(_)) && !empty {
+    let plain = matches!(*t, Kind::Str | Kind::Bytes | Kind::List(_) | Kind::Simd(..));
+    if !t.is_number() && !plain && !empty {
         return Err(no_match("a sum in a prange loop", args));
     }
     Ok(Answer::of(t))

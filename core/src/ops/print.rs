@@ -75,7 +75,7 @@ pub(crate) static OPS: &[OpDef] = &[
 fn printable(t: Type) -> bool {
     t.is_number()
         || matches!(*t, Kind::None | Kind::Ellipsis | Kind::Str | Kind::Bytes | Kind::Exception)
-        || matches!(*t, Kind::Var(_) | Kind::Never | Kind::Range(_) | Kind::DType(_))
+        || matches!(*t, Kind::Var(_) | Kind::Never | Kind::Range(_) | Kind::DType(_) | Kind::Simd(..))
         || t.as_array().is_some_and(|a| Elem::of(a.dtype).is_some())
         || t.container()
             .is_some_and(|(c, m)| texts::around(c, m).is_some() && m.iter().take(2).all(|t| printable(*t)))
@@ -207,6 +207,7 @@ fn send(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<()> {
             constant(cx, ")");
         }
         Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Frozen(_, m) => send_tuple(cx, v, t, m)?,
+        Kind::Simd(lane, n) => send_tuple(cx, v, t, &vec![*lane; usize::from(*n)])?,
         _ => return Err(Diagnostic::internal(format!("print of {t}"))),
     }
     Ok(())

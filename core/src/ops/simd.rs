@@ -1,19 +1,20 @@
 //! `tierup.simd`: vectors, made of numbers and arrays, and what is asked of one as a whole. What is computed lane
 //! by lane is universal functions ([`super::laned`]).
 
+mod lanes;
 mod memory;
 mod shape;
 
 use super::{Body, OpDef, id};
-use crate::diag::{Code, Diagnostic, Result};
+use crate::diag::{Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
-use crate::emit::vector::{Laned, joined, lanes};
-use crate::exc::Class;
-use crate::lir::{Alias, Op, Value};
+use crate::emit::vector::{Laned, joined};
+use crate::lir::Op;
 use crate::types::promote;
 use crate::types::{Const, Kind, Type};
 use crate::typing::{Answer, Arg, no_match};
+use lanes::{lane_count, simd, vector_of};
 
 pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["tierup.simd.Vec"], "*lanes", Body::Lir(|_, a| vec_rule(a), emit_vec))
@@ -106,24 +107,6 @@ pub(crate) static OPS: &[OpDef] = &[
     .doc("How many lanes a vector has."),
 ];
 
-/// A number of lanes, which is part of a type.
-fn lane_count(what: &str, n: &Arg) -> Result<usize> {
-    let Some(n) = n.konst.as_ref().and_then(Const::as_int) else {
-        let text = format!("{what} must know when it is compiled how many lanes there are: they are part of the type");
-        return Err(Diagnostic::new(Code::RequiresConstant, text)
-            .help("write the number itself, or a global or `static` variable"));
-    };
-    usize::try_from(n).ok().filter(|n| n.is_power_of_two() && (2..=64).contains(n)).ok_or_else(|| {
-        let text = format!("a vector has 2, 4, 8, 16, 32 or 64 lanes, not {n}");
-        Diagnostic::new(Code::NoMatchingOperation, text)
-    })
-}
-
-/// The vector of `n` lanes of a number's type.
-fn vector_of(t: Type, n: usize, what: &str, args: &[Arg]) -> Result<Type> {
-    Type::simd(t, n).ok_or_else(|| no_match(what, args))
-}
-
 fn vec_rule(args: &[Arg]) -> Result<Answer> {
     if !args.iter().all(|a| a.ty.is_number()) {
         return Err(no_match("simd.Vec()", args));
@@ -157,10 +140,6 @@ fn emit_arange(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok((0..n).map(|k| cx.b.i64(k as i64)).collect())
 }
 
-fn simd(arg: &Arg) -> Option<(Type, usize)> {
-    arg.ty.as_simd()
-}
-
 /// One lane of the vector.
 fn lane_rule(args: &[Arg]) -> Result<Answer> {
     simd(&args[0]).map(|(t, _)| Answer::of(t)).ok_or_else(|| no_match("a reduction", args))
@@ -185,7 +164,9 @@ fn two_of(op: super::OpId, t: Type) -> Result<(super::Emit, bool)> {
     op.rows()
         .iter()
         .find_map(|row| match row.body {
-            Body::Ufunc(rule, emit) => rule(&operands, true).filter(|a| a.ret == t).map(|_| (emit, row.straight)),
+            Body::Ufunc(rule, emit) => {
+                rule(&operands, true).filter(|a| a.ret == t).map(|_| (emit, row.straight))
+            }
             Body::Lir(..) | Body::Py(_) | Body::Written(_) => None,
         })
         .ok_or_else(|| Diagnostic::internal(format!("no loop of two {t}")))
@@ -210,8 +191,13 @@ fn by_halves(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: super::OpId) -> Result<Va
                 each.call(cx, &[low, high], &[half, half])?
             }
             None => {
-                let call =
-                    OpCall { args: &[low, high], types: &types, consts: &[None, None], ret: t, elementwise: true };
+                let call = OpCall {
+                    args: &[low, high],
+                    types: &types,
+                    consts: &[None, None],
+                    ret: t,
+                    elementwise: true,
+                };
                 emit(cx, &call)?
             }
         };
@@ -241,24 +227,6 @@ fn emit_fma(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let emit = |cx: &mut LowerCx<'_>, c: &OpCall<'_>| {
         Ok(vec![cx.b.ternary(Op::Fma, c.args[0][0], c.args[1][0], c.args[2][0])])
     };
-    let loops =
-        Laned { emit, straight: true, types: &[t; 3], ret: t, consts: &[None, None, None], lanes };
+    let loops = Laned { emit, straight: true, types: &[t; 3], ret: t, consts: &[None, None, None], lanes };
     loops.call(cx, c.args, c.types)
-}
-
-/// Words in which lanes are spilled, and a lane of those at a place that is in bounds.
-fn lane_at(cx: &mut LowerCx<'_>, spilled: Value, lane: Value, place: Value) -> Value {
-    let ty = cx.b.ty(lane);
-    let offset = cx.b.bin_imm(Op::Imul, place, 8);
-    let at = cx.b.ptr_add(spilled, offset);
-    cx.b.load(ty, at, 0, Alias::Stack)
-}
-
-/// Lanes of a place that is not known when the code is made; IndexError outside of them.
-fn checked_lane(cx: &mut LowerCx<'_>, i: Value, n: usize) -> Value {
-    let n = cx.b.i64(n as i64);
-    let at = cx.wrap_index(i, n);
-    let ok = cx.b.bin(Op::IcmpUlt, at, n);
-    cx.check(ok, Class::IndexError, "lane out of range");
-    at
 }

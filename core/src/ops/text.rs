@@ -254,6 +254,7 @@ fn printable(t: Type) -> bool {
         || matches!(*t, Kind::None | Kind::Ellipsis | Kind::Str | Kind::Bytes | Kind::Exception)
         || is_array(t)
         || t.as_optional().is_some_and(printable)
+        || t.as_simd().is_some()
         || !matches!(t.kind(), Kind::Frozen(c, _) if !c.generated().text)
             && t.parts().is_some_and(|m| m.iter().all(|t| printable(*t)))
 }
@@ -321,6 +322,7 @@ pub(crate) fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Re
             r[0]
         }
         Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Frozen(_, m) => tuple_text(cx, v, t, m)?,
+        Kind::Simd(lane, n) => tuple_text(cx, v, t, &vec![*lane; usize::from(*n)])?,
         _ => return Err(Diagnostic::internal(format!("text of {t}"))),
     })
 }
@@ -331,6 +333,7 @@ pub(super) fn class_shown(t: Type) -> &'static str {
     match t.kind() {
         Kind::NamedTuple(c, _) => &c.name,
         Kind::Frozen(c, _) => &c.qualname,
+        Kind::Simd(..) => "Vec",
         _ => "",
     }
 }

@@ -203,7 +203,8 @@ pub(crate) fn build() -> &'static OpDef {
 
 fn unpack_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let n = args[1].int().ok_or_else(|| Diagnostic::internal("unpack count"))? as usize;
-    if let Some(m) = args[0].ty.members() {
+    let lanes = args[0].ty.tuple_of_lanes();
+    if let Some(m) = lanes.unwrap_or(args[0].ty).members() {
         if m.len() == n {
             return Ok(Answer::of(Type::tuple(m.to_vec())).known(args[0].konst.clone()));
         }
@@ -218,7 +219,7 @@ fn unpack_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn emit_unpack(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
-    if call.types[0].members().is_some() {
+    if call.types[0].members().is_some() || call.types[0].as_simd().is_some() {
         return Ok(call.args[0].clone());
     }
     sequence::emit_unpack(cx, &call.args[0], call.types[0], call.ret.members().map_or(0, <[Type]>::len))

@@ -19,6 +19,10 @@ impl Type {
     pub fn as_simd(self) -> Option<(Type, usize)> {
         if let Kind::Simd(t, n) = *self { Some((t, n as usize)) } else { None }
     }
+    /// The tuple of the lanes of a vector.
+    pub(crate) fn tuple_of_lanes(self) -> Option<Type> {
+        self.as_simd().map(|(t, n)| Type::tuple(vec![t; n]))
+    }
     /// The machine type of a vector.
     pub(crate) fn vector_ty(self) -> Option<Ty> {
         let (element, lanes) = self.as_simd()?;

@@ -68,7 +68,7 @@ class Vec:
             return _vec(self._lanes.astype(dtype))
 
     def __repr__(self):
-        return f"Vec({', '.join(str(x) for x in self._lanes.tolist())})"
+        return f"Vec({', '.join(str(x) for x in self._lanes)})"
 
     def __bool__(self):
         raise ValueError("the truth of a vector is that of none of its lanes: ask any() or all()")

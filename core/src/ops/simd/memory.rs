@@ -3,12 +3,12 @@
 //! A vector that begins at an index counts on from there, so a negative index is outside; the indices of `gather`
 //! and `scatter` are those of `a[k]`. Bounds are checked before anything is written.
 
-use super::shape::is_mask;
-use super::{joined, lane_count, lanes, simd, vector_of};
+use super::lanes::{is_mask, lane_count, simd, vector_of};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::arrays::{ArrayVal, load_element, store_element};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::vector::{joined, lanes};
 use crate::emit::writing::check_writable;
 use crate::exc::Class;
 use crate::lir::{Alias, Op, Value};
@@ -88,7 +88,11 @@ pub(super) fn scatter_rule(args: &[Arg]) -> Result<Answer> {
 /// The places of lanes in a dimension.
 enum Places {
     /// The first one, and elements from one to the next, where that is known.
-    Run { first: Value, step: Value, unit: bool },
+    Run {
+        first: Value,
+        step: Value,
+        unit: bool,
+    },
     Each(Val),
 }
 
@@ -144,9 +148,12 @@ fn check(cx: &mut LowerCx<'_>, ok: Value, places: &Places, n: Value) {
     }
     match places {
         Places::Run { first, .. } => cx.check_format(ok, Class::IndexError, OUTSIDE, &[*first, n]),
-        Places::Each(_) => {
-            cx.check_format(ok, Class::IndexError, "an index of a lane is out of bounds for an array of {} elements", &[n])
-        }
+        Places::Each(_) => cx.check_format(
+            ok,
+            Class::IndexError,
+            "an index of a lane is out of bounds for an array of {} elements",
+            &[n],
+        ),
     }
 }
 

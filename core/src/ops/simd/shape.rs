@@ -1,22 +1,17 @@
 //! Lanes chosen, exchanged, replaced and converted.
 
-use super::{checked_lane, joined, lane_at, lane_count, lanes, simd, vector_of};
+use super::lanes::{checked_lane, is_mask, lane_at, lane_count, simd, vector_of};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
-use crate::emit::vector::Laned;
+use crate::emit::vector::{Laned, joined, lanes};
 use crate::ops::dtype::dtype_arg;
 use crate::types::promote;
-use crate::types::{Const, Kind, Type};
+use crate::types::{Const, Type};
 use crate::typing::{Answer, Arg, no_match};
 
 fn internal() -> Diagnostic {
     Diagnostic::internal("a vector")
-}
-
-/// A mask of `n` lanes.
-pub(super) fn is_mask(a: &Arg, n: usize) -> bool {
-    simd(a).is_some_and(|(t, m)| *t == Kind::Bool && m == n)
 }
 
 pub(super) fn select_rule(args: &[Arg]) -> Result<Answer> {
@@ -39,14 +34,18 @@ pub(super) fn emit_select(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         Ok(vec![cx.b.select(c.args[0][0], c.args[1][0], c.args[2][0])])
     };
     let types = [Type::bool(), t, t];
-    Laned { emit, straight: true, types: &types, ret: t, consts: &[None, None, None], lanes }.call(cx, c.args, c.types)
+    Laned { emit, straight: true, types: &types, ret: t, consts: &[None, None, None], lanes }
+        .call(cx, c.args, c.types)
 }
 
 /// The places that a constant tuple says, among so many lanes.
 fn places(arg: &Arg, lanes: usize) -> Result<Vec<usize>> {
     let Some(Const::Tuple(all)) = &arg.konst else {
-        return Err(Diagnostic::new(Code::RequiresConstant, "the places of simd.shuffle() must be a constant tuple")
-            .help("`simd.permute` takes places that are computed"));
+        return Err(Diagnostic::new(
+            Code::RequiresConstant,
+            "the places of simd.shuffle() must be a constant tuple",
+        )
+        .help("`simd.permute` takes places that are computed"));
     };
     let place = |c: &Const| c.as_int().and_then(|i| usize::try_from(i).ok()).filter(|i| *i < lanes);
     let found = all.iter().map(place).collect::<Option<Vec<_>>>();
@@ -109,8 +108,7 @@ pub(super) fn emit_astype(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 pub(super) fn lanes_rule(args: &[Arg]) -> Result<Answer> {
-    let (t, n) = simd(&args[0]).ok_or_else(|| no_match("lanes()", args))?;
-    Ok(Answer::of(Type::tuple(vec![t; n])))
+    args[0].ty.tuple_of_lanes().map(Answer::of).ok_or_else(|| no_match("lanes()", args))
 }
 
 pub(super) fn item_rule(args: &[Arg]) -> Result<Answer> {
