@@ -12,7 +12,7 @@ mod tests {
         ("core/src/lir/opt/simplify.rs", "int_binary", "one arm for each identity"),
         ("core/src/lower/func.rs", "inst", "one arm for each instruction"),
         ("tier0-cranelift/src/emit.rs", "op", "one arm for each operation"),
-        ("tier1-llvm/src/emit/ops.rs", "op", "one arm for each operation"),
+        ("tier1-llvm/src/emit/ops.rs", "operation", "one arm for each operation"),
     ];
     const MAX_FUNCTION: usize = 100;
 

@@ -42,13 +42,8 @@ impl Laned<'_> {
             })
             .collect::<Result<Vec<_>>>()?;
         let one = |cx: &mut LowerCx<'_>, args: &[Val]| {
-            let call = OpCall {
-                args,
-                types: self.types,
-                consts: self.consts,
-                ret: self.ret,
-                elementwise: true,
-            };
+            let call =
+                OpCall { args, types: self.types, consts: self.consts, ret: self.ret, elementwise: true };
             (self.emit)(cx, &call)
         };
         let operand = |cx: &mut LowerCx<'_>, k: usize, v: Value| match types[k].as_simd() {

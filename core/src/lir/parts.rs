@@ -111,7 +111,9 @@ impl Split<'_> {
         let node = &self.func.insts[i.index()];
         let (data, result) = (node.data.clone(), node.results.first().copied());
         match (&data, result) {
-            (InstData::Op { op, ty: Ty::Vector(v), args }, Some(result)) => self.operation(*op, *v, args, result),
+            (InstData::Op { op, ty: Ty::Vector(v), args }, Some(result)) => {
+                self.operation(*op, *v, args, result)
+            }
             (InstData::Load { ty: Ty::Vector(v), addr, offset, alias }, Some(result)) => {
                 let (ty, n) = self.pieces(*v);
                 let piece = |k: usize| InstData::Load {
@@ -142,7 +144,8 @@ impl Split<'_> {
                         match self.vector(a) {
                             Some(v) => {
                                 let (ty, _) = self.pieces(v);
-                                let new = if ty.is_vector() { self.parts(a, v, ty) } else { self.lanes(a, v) };
+                                let new =
+                                    if ty.is_vector() { self.parts(a, v, ty) } else { self.lanes(a, v) };
                                 to.args.extend(new);
                             }
                             None => to.args.push(a),
@@ -260,7 +263,8 @@ impl Split<'_> {
         let alike = vectors.iter().all(|w| w.lane().bytes() == v.lane().bytes());
         // What is held as lanes alone is not put together for one operation.
         let together = args.iter().any(|a| self.known(*a).parts.is_some());
-        if let (true, Some(part), Some(made)) = (alike && together, part_of(v), widths.last().copied().flatten())
+        if let (true, Some(part), Some(made)) =
+            (alike && together, part_of(v), widths.last().copied().flatten())
             && (self.has)(op, part)
         {
             let operands: Vec<Vec<Value>> = args
@@ -270,16 +274,13 @@ impl Split<'_> {
                 .map(|((a, w), part)| part.map_or(vec![], |part| self.parts(*a, *w, part)))
                 .collect();
             let n = operands[0].len();
-            let parts = (0..n)
-                .map(|k| self.op(op, part, operands.iter().map(|o| o[k]).collect()))
-                .collect();
+            let parts = (0..n).map(|k| self.op(op, part, operands.iter().map(|o| o[k]).collect())).collect();
             self.hold(result, parts, made);
             return;
         }
         let operands: Vec<Vec<Value>> = args.iter().zip(&vectors).map(|(a, w)| self.lanes(*a, *w)).collect();
-        let lanes = (0..v.lanes())
-            .map(|k| self.op(op, v.lane(), operands.iter().map(|o| o[k]).collect()))
-            .collect();
+        let lanes =
+            (0..v.lanes()).map(|k| self.op(op, v.lane(), operands.iter().map(|o| o[k]).collect())).collect();
         self.hold(result, lanes, v.lane());
     }
 

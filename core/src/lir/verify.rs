@@ -372,7 +372,9 @@ impl<'a> Verifier<'a> {
             InstData::Call { func: f, args } => {
                 self.expect(i, "arguments", &self.types(args), &func.funcs[f.index()].sig.params)
             }
-            InstData::CallIndirect { sig, .. } if sig.params.iter().chain(&sig.results).any(|t| t.is_vector()) => {
+            InstData::CallIndirect { sig, .. }
+                if sig.params.iter().chain(&sig.results).any(|t| t.is_vector()) =>
+            {
                 self.fail(Place::Inst(i), "a call takes and gives lanes instead of vectors");
             }
             InstData::CallIndirect { sig, addr, args } => {

@@ -54,12 +54,8 @@ pub(crate) fn emit_call(
     emit: Emit,
     call: &OpCall<'_>,
 ) -> Result<Val> {
-    let operands: Vec<Arg> = call
-        .types
-        .iter()
-        .zip(call.consts)
-        .map(|(t, c)| Arg { ty: *t, konst: c.clone() })
-        .collect();
+    let operands: Vec<Arg> =
+        call.types.iter().zip(call.consts).map(|(t, c)| Arg { ty: *t, konst: c.clone() }).collect();
     let (lanes, answer) = typed(op, rule, &operands)?;
     let own = |t: Type| t.as_simd().map_or(t, |(t, _)| t);
     let types: Vec<Type> =

@@ -433,7 +433,8 @@ pub(crate) fn emit_call(
 ) -> Result<Val> {
     let n = inputs(op);
     if laned::is_laned(call.types[..n].iter().copied()) {
-        let operands = OpCall { args: &call.args[..n], types: &call.types[..n], consts: &call.consts[..n], ..*call };
+        let operands =
+            OpCall { args: &call.args[..n], types: &call.types[..n], consts: &call.consts[..n], ..*call };
         return laned::emit_call(cx, op, rule, emit, &operands);
     }
     let all: Vec<Arg> =

@@ -19,9 +19,12 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         type_of_vector(obj)
     },
     plan: |t, _| match t.as_simd() {
-        Some((element, lanes)) => {
-            Plan::other(Vector { ty: t, element: element.to_string(), bytes: element.itemsize() as usize, lanes })
-        }
+        Some((element, lanes)) => Plan::other(Vector {
+            ty: t,
+            element: element.to_string(),
+            bytes: element.itemsize() as usize,
+            lanes,
+        }),
         None => Plan::impossible(t),
     },
 };
@@ -72,7 +75,9 @@ impl Convert for Vector {
             // SAFETY: the slots hold a leaf for each lane.
             bytes.extend_from_slice(&unsafe { next(at) }.to_le_bytes()[..self.bytes]);
         }
-        result(|py| py.import("tierup.simd")?.getattr("_made")?.call1((PyBytes::new(py, &bytes), &self.element)))
+        result(|py| {
+            py.import("tierup.simd")?.getattr("_made")?.call1((PyBytes::new(py, &bytes), &self.element))
+        })
     }
 }
 

@@ -269,10 +269,47 @@ impl Gen<'_> {
         (base, (start + self.rng.below((size - 7) as usize) as u32) as i32, alias)
     }
 
+    /// An operation on scalars, with its type and those of its operands.
+    fn form(&mut self) -> (Op, Ty, Vec<Ty>) {
+        loop {
+            let op = *self.rng.choose(Op::ALL);
+            let forms = op.forms();
+            if !forms.is_empty() {
+                let (ty, types) = self.rng.choose(&forms).clone();
+                return (op, ty, types);
+            }
+        }
+    }
+
+    /// The same operation on vectors of what there is, and some lanes of what it gives.
+    fn vector(&mut self) {
+        let (op, ty, types) = self.form();
+        let n = 2 << self.rng.below(4);
+        let Some(vector) = ty.vector(n).filter(|_| !types.contains(&Ty::Ptr)) else { return self.pure() };
+        let mut args = vec![];
+        for (k, t) in types.iter().enumerate() {
+            let whole = self.rng.chance(30);
+            let mut lanes: Vec<Value> = (0..if whole { 1 } else { n }).map(|_| self.pick(*t)).collect();
+            if matches!(op, Op::Bitcast | Op::Fcopysign) && k + 1 == types.len() {
+                lanes = lanes.into_iter().map(|l| self.canonical(l)).collect();
+            }
+            let (make, ty) = (if whole { Op::Splat } else { Op::Lanes }, t.vector(n).unwrap_or(vector));
+            args.push(self.op(make, ty, lanes));
+        }
+        let made = self.op(op, vector, args);
+        let ty = self.b.ty(made);
+        for _ in 0..1 + self.rng.below(2) {
+            let place = self.pick(Ty::I64);
+            self.emit(InstData::Op { op: Op::Lane, ty, args: vec![made, place] });
+        }
+        if ty.lane() == Ty::I8 {
+            let op = if self.rng.chance(50) { Op::AnyLane } else { Op::EveryLane };
+            self.emit(InstData::Op { op, ty, args: vec![made] });
+        }
+    }
+
     fn pure(&mut self) {
-        let op = *self.rng.choose(Op::ALL);
-        let forms = op.forms();
-        let (ty, types) = self.rng.choose(&forms).clone();
+        let (op, ty, types) = self.form();
         let mut args = self.picks(&types);
         if matches!(op, Op::Bitcast | Op::Fcopysign) {
             let last = args.len() - 1;
@@ -305,6 +342,7 @@ impl Gen<'_> {
                 self.emit(InstData::Const { ty, bits });
             }
             35 if self.weight < 50 => self.observe(),
+            36..=41 => self.vector(),
             35.. => self.pure(),
         }
     }

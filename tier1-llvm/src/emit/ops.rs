@@ -151,7 +151,9 @@ impl<'c> Emitter<'c, '_, '_> {
                 }
                 v
             }
-            Op::Splat | Op::Lanes | Op::Lane | Op::AnyLane | Op::EveryLane => return Err(bug("a vector of a scalar type")),
+            Op::Splat | Op::Lanes | Op::Lane | Op::AnyLane | Op::EveryLane => {
+                return Err(bug("a vector of a scalar type"));
+            }
         })
     }
 
@@ -331,7 +333,10 @@ impl<'c> Emitter<'c, '_, '_> {
             (BasicValueEnum::PointerValue(p), Ty::I64) => {
                 built(self.b.build_ptr_to_int(p, target.into_int_type(), ""))?.into()
             }
-            (BasicValueEnum::PointerValue(p), Ty::I8 | Ty::I16 | Ty::I32 | Ty::F32 | Ty::F64 | Ty::Ptr | Ty::Vector(_)) => {
+            (
+                BasicValueEnum::PointerValue(p),
+                Ty::I8 | Ty::I16 | Ty::I32 | Ty::F32 | Ty::F64 | Ty::Ptr | Ty::Vector(_),
+            ) => {
                 let bits = built(self.b.build_ptr_to_int(p, self.shared.context.i64_type(), ""))?;
                 built(self.b.build_bit_cast(bits, target, ""))?
             }

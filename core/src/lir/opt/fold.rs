@@ -7,6 +7,7 @@
 
 use super::edit::{Defs, Subst, remove_params, remove_unreachable};
 use super::simplify::{Better, Operand, View, simplify};
+use super::vectors;
 use crate::lir::cfg::{Analyses, Cfg};
 use crate::lir::{Block, BlockCall, Cold, Func, Inst, InstData, Loc, Op, Ty, Value, eval};
 
@@ -434,7 +435,11 @@ impl Rewriter<'_> {
                 self.func.insts[i.index()].data = InstData::Const { ty, bits };
                 return true;
             }
-            match simplify(&view, *op, *ty, args) {
+            let better = match ty.is_vector() {
+                true => vectors::simplify(&view, *op, *ty, args),
+                false => simplify(&view, *op, *ty, args),
+            };
+            match better {
                 None => return true,
                 Some(Better::Same(v)) => {
                     self.subst.set(result, v);

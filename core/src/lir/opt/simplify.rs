@@ -70,9 +70,9 @@ impl View<'_> {
         match op.shape() {
             Shape::IntCompare | Shape::FloatCompare | Shape::LaneTruth => true,
             // A lane of a comparison is one; others may be.
-            Shape::Lane => self.op(args[0]).is_some_and(|(op, _)| {
-                matches!(op.shape(), Shape::IntCompare | Shape::FloatCompare)
-            }),
+            Shape::Lane => self
+                .op(args[0])
+                .is_some_and(|(op, _)| matches!(op.shape(), Shape::IntCompare | Shape::FloatCompare)),
             Shape::Splat | Shape::Lanes => false,
             Shape::IntBinary => {
                 matches!(op, Op::Band | Op::Bor | Op::Bxor)
@@ -174,9 +174,6 @@ fn mirrored(op: Op) -> Option<Op> {
 /// A replacement that is simpler, or nothing. Operations on constants alone are not looked at: `fold`
 /// evaluates them before.
 pub(crate) fn simplify(view: &View<'_>, op: Op, ty: Ty, args: &[Value]) -> Option<Better> {
-    if ty.is_vector() {
-        return super::vectors::simplify(view, op, ty, args);
-    }
     match op.shape() {
         Shape::Splat | Shape::Lanes | Shape::Lane | Shape::LaneTruth => None,
         Shape::IntBinary | Shape::IntCompare | Shape::FloatBinary | Shape::FloatCompare => {

@@ -47,7 +47,9 @@ enum Whole {
 
 fn whole(func: &Func, defs: &Defs, ty: Ty, lanes: &[Value]) -> Option<Whole> {
     let from = |v: Value| match defs.data(func, v)? {
-        InstData::Op { op: Op::Lane, ty: of, args } if *of == ty => Some((args[0], defs.constant(func, args[1])?)),
+        InstData::Op { op: Op::Lane, ty: of, args } if *of == ty => {
+            Some((args[0], defs.constant(func, args[1])?))
+        }
         InstData::Const { .. }
         | InstData::Op { .. }
         | InstData::Load { .. }
