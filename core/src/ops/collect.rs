@@ -35,7 +35,36 @@ pub(crate) static OPS: &[OpDef] = &[
         .unordered()
         .internal()
         .doc("Sets the element of an iteration."),
+    OpDef::new(
+        &["numpy._fills_array"],
+        "values, *iterables",
+        Body::Lir(
+            |cx, a| {
+                let numbers = dtype(elements(cx, a)?, None).is_some();
+                let of_arrays = a[1..].iter().all(|a| a.ty.as_array().is_some());
+                Ok(Answer::constant(Const::Bool(numbers && of_arrays)))
+            },
+            |_, _| Ok(vec![]),
+        ),
+    )
+    .doc("Whether a list holds numbers, of which there need not be any, and what they come of is arrays."),
+    OpDef::new(
+        &["numpy._dtype_of_list"],
+        "values",
+        Body::Lir(
+            |cx, a| match dtype(elements(cx, a)?, None) {
+                Some(t) => Ok(Answer::of(Type::new(Kind::DType(t)))),
+                None => Err(no_match("an array", a)),
+            },
+            |_, _| Ok(vec![]),
+        ),
+    )
+    .doc("What an array of a list of numbers holds."),
 ];
+
+fn elements(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Type> {
+    cx.elem(args[0].ty).ok_or_else(|| no_match("a list of results", args))
+}
 
 fn has_places(args: &[Arg]) -> bool {
     let numpy = matches!(*args[1].ty, Kind::Builtin(id::NUMPY_ARRAY | id::NUMPY_ASARRAY));

@@ -552,6 +552,7 @@ crate::containers!(families! {
     random,
     region,
     parallel,
+    par,
     foreign,
     atomics,
     python_calls,

@@ -309,7 +309,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .reads()
         .doc("How many elements an array or a list has."),
     OpDef::new(
-        &["parallel.sequence"],
+        &["parallel.sequence", "numpy._sequence_of"],
         "x",
         Body::Lir(
             |_, a| Ok(Answer::of(a[0].ty)),
@@ -323,7 +323,7 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .reads()
     .doc("What a comprehension goes through, with elements in places."),
-    OpDef::new(&["parallel.sequence"], "x", Body::Py("bins.as_list"))
+    OpDef::new(&["parallel.sequence", "numpy._sequence_of"], "x", Body::Py("bins.as_list"))
         .only_if(|a| !is_sequence(a))
         .raises()
         .reads()

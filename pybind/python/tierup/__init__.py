@@ -23,7 +23,7 @@ from ._tierup import get_num_threads, get_parallel_chunksize, get_thread_id, set
 
 __version__ = "0.1.0"
 
-_MODULES = {"experimental", "rules", "typed", "types", "errors", "extending", "testing", "compat", "cuda", "simd"}
+_MODULES = {"experimental", "par", "rules", "typed", "types", "errors", "extending", "testing", "compat", "cuda", "simd"}
 _EXTENDING = {"parallel_chunksize", "threading_layer", "literal_unroll", "literally", "jit_module"}
 _ERRORS = {"TierupError", "TypingError", "UnsupportedError", "CompilerError", "TierupWarning"}
 # Numba exports its scalar types at top level; these come from `tierup.types` when they are first asked for.
@@ -34,7 +34,7 @@ _NOT_YET = {
     "generated_jit", "parfors", "np",
 }
 
-__all__ = ["jit", "njit", "python", "objmode", "vectorize", "guvectorize", "stencil", "struct", "dispatch", "rules", "cfunc", "carray", "farray", "pndindex", "prange", "reveal_type", "static", "unroll", "report", "typeof", "types", "errors", "config", "Dispatcher", "get_num_threads", "set_num_threads", "get_thread_id", "threading_layer",
+__all__ = ["jit", "njit", "python", "objmode", "vectorize", "guvectorize", "stencil", "struct", "dispatch", "rules", "par", "cfunc", "carray", "farray", "pndindex", "prange", "reveal_type", "static", "unroll", "report", "typeof", "types", "errors", "config", "Dispatcher", "get_num_threads", "set_num_threads", "get_thread_id", "threading_layer",
            "get_parallel_chunksize", "set_parallel_chunksize", "parallel_chunksize", "literal_unroll", "literally", "jit_module", *sorted(_ERRORS)]
 
 

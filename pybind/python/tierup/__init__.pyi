@@ -2,7 +2,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar, dataclass_transform, overload
 
-from . import config as config, errors as errors, experimental as experimental, extending as extending, rules as rules, simd as simd, testing as testing, typed as typed, types as types
+from . import config as config, errors as errors, experimental as experimental, extending as extending, par as par, rules as rules, simd as simd, testing as testing, typed as typed, types as types
 from .errors import CompilerError as CompilerError, TierupError as TierupError, TierupWarning as TierupWarning, TypingError as TypingError, UnsupportedError as UnsupportedError
 
 __version__: str
