@@ -65,6 +65,10 @@ codes! {
     ParallelRace = "parallel-race", TypingError;
     /// Control leaves a parallel loop from inside.
     ParallelExit = "parallel-exit", UnsupportedError;
+    /// A value that may change is sent to a task without being moved or borrowed.
+    NotSendable = "not-sendable", TypingError;
+    /// A value is used after it was moved.
+    UseAfterMove = "use-after-move", TypingError;
     /// Something that a GPU kernel cannot do.
     GpuUnsupported = "gpu-unsupported", UnsupportedError;
     /// Text of an IR that does not parse.

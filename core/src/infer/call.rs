@@ -399,6 +399,7 @@ impl Solver<'_, '_> {
             id::ORDERS if let Some(raises) = self.without_order(i, &positional) => raises,
             id::BUILTINS_SUPER if positional.len() == 2 => self.super_of(i, &positional),
             id::TIERUP_UNROLL => self.unroll(i),
+            id::PAR_START => self.task(i, &positional),
             id::TIERUP_STATIC
                 if let [of] = positional.as_slice()
                     && named.is_empty() =>

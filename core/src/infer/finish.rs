@@ -578,6 +578,10 @@ impl Finisher<'_, '_> {
                     let args = all(self, &sources, &coerce)?;
                     self.push(Op::Region(id), args, ty)
                 }
+                Resolved::Task { id, sources, coerce } => {
+                    let args = all(self, &sources, &coerce)?;
+                    self.push(Op::Task(id), args, ty)
+                }
                 Resolved::Build { sources } => {
                     let args = all(self, &sources, &[])?;
                     self.push(Op::Apply(crate::ops::tuple::build()), args, ty)
@@ -731,6 +735,7 @@ impl Finisher<'_, '_> {
             | Op::Apply(_)
             | Op::CallInstance(_)
             | Op::Region(_)
+            | Op::Task(_)
             | Op::Fused(_)
             | Op::Broadcast
             | Op::Cast

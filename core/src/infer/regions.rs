@@ -58,6 +58,24 @@ impl Solver<'_, '_> {
         Ok((ret, None, true))
     }
 
+    /// A task: its group, and the function that it calls.
+    pub(super) fn task(&mut self, i: Inst, operands: &[Source]) -> Typed {
+        let [group, function] = operands else {
+            return Err(Diagnostic::internal("a task without a function"));
+        };
+        self.call(i, &function.clone(), vec![], vec![])?;
+        let how = match self.out.resolved.remove(&i) {
+            Some(Resolved::Instance { id, mut sources, mut coerce, .. }) => {
+                sources.push(group.clone());
+                coerce.push(Type::int());
+                Resolved::Task { id, sources, coerce }
+            }
+            _ => Resolved::Nothing,
+        };
+        self.out.resolved.insert(i, how);
+        Ok((Type::none(), None, true))
+    }
+
     /// The dtype of an array of what a function like the body of a parallel loop puts into its list, if it
     /// may be filled with that at once; else None. What is wrong with it is said where its code is reached.
     pub(crate) fn element_of(&mut self, i: Inst) -> Typed {

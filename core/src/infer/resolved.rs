@@ -45,6 +45,8 @@ pub(crate) enum Resolved {
     },
     /// The body of a parallel loop; the range is the last operand.
     Region { id: InstanceId, sources: Vec<Source>, coerce: Vec<Type> },
+    /// What a task runs; its group is the last operand.
+    Task { id: InstanceId, sources: Vec<Source>, coerce: Vec<Type> },
     /// A tuple-like value made of the sources.
     Build { sources: Vec<Source> },
     /// The same machine values under another type.
@@ -78,6 +80,7 @@ impl Resolved {
             Resolved::Dispatch { ways, .. } => ways.iter_mut().try_for_each(|way| way.0.each_instance(f)),
             Resolved::Apply { .. }
             | Resolved::Region { .. }
+            | Resolved::Task { .. }
             | Resolved::Build { .. }
             | Resolved::Retype(_)
             | Resolved::Member(..)
@@ -90,9 +93,9 @@ impl Resolved {
 }
 
 impl Resolved {
-    /// The functions that are run, bodies of parallel loops among them.
+    /// The functions that are run, bodies of parallel loops and tasks among them.
     pub(crate) fn each_callee(&mut self, f: &mut dyn FnMut(InstanceId)) {
-        if let Resolved::Region { id, .. } = self {
+        if let Resolved::Region { id, .. } | Resolved::Task { id, .. } = self {
             f(*id);
         }
         let all = self.each_instance(&mut |id, _| {

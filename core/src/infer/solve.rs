@@ -500,6 +500,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             Op::Apply(_)
             | Op::CallInstance(_)
             | Op::Region(_)
+            | Op::Task(_)
             | Op::Fused(_)
             | Op::Broadcast
             | Op::Cast

@@ -444,7 +444,7 @@ impl<'a> Uses<'a> {
                     all()
                 }
             }
-            Op::CallInstance(callee) | Op::Region(callee) => {
+            Op::CallInstance(callee) | Op::Region(callee) | Op::Task(callee) => {
                 let count = session.at(*callee).key.args.len().min(node.args.len());
                 summary(session, *callee, known)
                     .map_or_else(all, |s| s.written.into_iter().filter(|k| *k < count).collect())
@@ -660,7 +660,7 @@ impl Flow {
                 changed |= self.lead(*first, *v);
             }
         }
-        if let Op::CallInstance(_) | Op::Region(_) = node.op {
+        if let Op::CallInstance(_) | Op::Region(_) | Op::Task(_) = node.op {
             changed |= self.put_by_call(f, node);
         }
         let Some(result) = node.result.filter(|r| holds(f.types[r.index()])) else { return changed };

@@ -19,7 +19,7 @@ pub fn changes_lists(session: &Session<'_>, root: InstanceId) -> bool {
 pub fn changes_any(session: &Session<'_>) -> bool {
     let typed = session.instances.iter().filter_map(|i| i.typed.as_ref());
     typed.flat_map(|t| t.func.insts.iter().map(|node| (&t.func, node))).any(|(func, node)| {
-        let Op::Apply(op) = node.op else { return matches!(node.op, Op::Region(_)) };
+        let Op::Apply(op) = node.op else { return matches!(node.op, Op::Region(_) | Op::Task(_)) };
         op.effect == Effect::Writes && node.args.iter().any(|a| func.types[a.index()].holds_list())
     })
 }
@@ -30,6 +30,6 @@ pub fn changes_something(session: &Session<'_>) -> bool {
     let typed = session.instances.iter().filter_map(|i| i.typed.as_ref());
     typed.flat_map(|t| &t.func.insts).any(|node| {
         matches!(&node.op, Op::Apply(op) if op.effect == Effect::Writes)
-            || matches!(node.op, Op::Region(_) | Op::Yield | Op::SetAttr(_))
+            || matches!(node.op, Op::Region(_) | Op::Task(_) | Op::Yield | Op::SetAttr(_))
     })
 }

@@ -396,6 +396,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             }
             Op::CallInstance(id) => self.call_instance(*id, node)?,
             Op::Region(id) => self.region(*id, node)?,
+            Op::Task(id) => self.task(*id, node)?,
             Op::PushHandled => {
                 let val = self.val(node.args[0])?;
                 self.cx.helper(&raising::exc_push_handled, &[self.cx.ctx, val[0]]);

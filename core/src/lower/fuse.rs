@@ -467,6 +467,7 @@ impl Pass<'_, '_> {
             | Op::Attr(_)
             | Op::SetAttr(_)
             | Op::Region(_)
+            | Op::Task(_)
             | Op::Yield
             | Op::PushHandled
             | Op::PopHandled
@@ -493,7 +494,7 @@ impl Pass<'_, '_> {
             if let Op::CallInstance(c) = node.op {
                 return self.is_quiet(c);
             }
-            let Op::Apply(op) = &node.op else { return !matches!(node.op, Op::Region(_)) };
+            let Op::Apply(op) = &node.op else { return !matches!(node.op, Op::Region(_) | Op::Task(_)) };
             if node.args.iter().any(|a| crate::types::promote::runs_generator(f.types[a.index()])) {
                 return false;
             }

@@ -28,7 +28,12 @@ pub(crate) struct Guard {
     inside: HashSet<InstanceId>,
     /// Types of objects that iterations are given, be it in others: they may share one.
     objects: HashSet<Type>,
+    /// Who runs at the same time, for an error.
+    who: &'static str,
 }
+
+const TASKS: &str = "tasks";
+const HELP_OF_TASKS: &str = "give each task one of its own, and send what they find through a channel";
 
 /// What has to be guarded in the instances that `root` reaches; none where nothing has.
 pub(crate) fn find(session: &Session<'_>) -> Result<Option<Guard>> {
@@ -46,7 +51,11 @@ pub(crate) fn find(session: &Session<'_>) -> Result<Option<Guard>> {
     bodies.iter().flat_map(|b| &session.at(*b).key.args).for_each(|t| objects_in(*t, &mut objects));
     let typed = session.instances.iter().filter_map(|i| i.typed.as_ref());
     typed.flat_map(|t| t.globals.values()).for_each(|g| objects_of(g, &mut objects));
-    let mut guard = Guard { shared: Shared::default(), inside: bodies.iter().copied().collect(), objects };
+    let typed = session.instances.iter().filter_map(|i| i.typed.as_ref());
+    let loops = typed.flat_map(|t| &t.func.insts).any(|n| matches!(n.op, Op::Region(_)));
+    let who = if loops { "iterations of a prange loop" } else { TASKS };
+    let inside = bodies.iter().copied().collect();
+    let mut guard = Guard { shared: Shared::default(), inside, objects, who };
     let mut todo = bodies.clone();
     while let Some(id) = todo.pop() {
         let Some(typed) = &session.at(id).typed else { continue };
@@ -119,21 +128,30 @@ impl Guard {
                     let class = func.types[node.args[0].index()];
                     return Err(Diagnostic::new(
                         Code::ParallelRace,
-                        format!("iterations of a prange loop change a {class} that they may share"),
+                        format!("{} change a {class} that they may share", self.who),
                     )
-                    .help("use range, make the object in the loop, or put what is found into an array")
+                    .help(if self.who == TASKS {
+                        HELP_OF_TASKS
+                    } else {
+                        "use range, make the object in the loop, or put what is found into an array"
+                    })
                     .at(func.span(node.loc)));
                 }
                 for a in &node.args {
                     let t = func.types[a.index()];
                     if let Kind::Container(c, _) = t.kind()
                         && !is_own(func, *a, *i)
+                        && !is_of_channel(func, *a)
                     {
                         return Err(Diagnostic::new(
                             Code::ParallelRace,
-                            format!("iterations of a prange loop change a {} that they may share", c.name()),
+                            format!("{} change a {} that they may share", self.who, c.name()),
                         )
-                        .help("use range, or give each iteration one of its own")
+                        .help(if self.who == TASKS {
+                            HELP_OF_TASKS
+                        } else {
+                            "use range, or give each iteration one of its own"
+                        })
                         .at(func.span(node.loc)));
                     }
                     let Kind::List(e) = *t else { continue };
@@ -151,6 +169,20 @@ impl Guard {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether a deque holds the values of a channel, which lets in one thread at a time.
+fn is_of_channel(func: &Func, mut deque: Value) -> bool {
+    loop {
+        let Some(node) = func.insts.iter().find(|n| n.result == Some(deque)) else { return false };
+        if matches!(node.op, Op::Member(_)) && crate::ops::tasks::is_channel(func.types[node.args[0].index()]) {
+            return true;
+        }
+        if !renames(func, node) {
+            return false;
+        }
+        deque = node.args[0];
     }
 }
 

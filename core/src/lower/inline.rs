@@ -123,6 +123,7 @@ fn is_plain(node: &InstNode) -> bool {
             | Op::Attr(_)
             | Op::SetAttr(_)
             | Op::Region(_)
+            | Op::Task(_)
             | Op::Yield
             | Op::PushHandled
             | Op::PopHandled

@@ -228,7 +228,7 @@ fn bodies(func: &Func) -> Vec<InstanceId> {
     func.blocks
         .iter()
         .flat_map(|b| &b.insts)
-        .filter_map(|i| if let Op::Region(id) = func.inst(*i).op { Some(id) } else { None })
+        .filter_map(|i| if let Op::Region(id) | Op::Task(id) = func.inst(*i).op { Some(id) } else { None })
         .collect()
 }
 
@@ -238,7 +238,11 @@ pub fn callees(func: &Func) -> Vec<InstanceId> {
         .iter()
         .flat_map(|b| &b.insts)
         .filter_map(|i| {
-            if let Op::CallInstance(id) | Op::Region(id) = func.inst(*i).op { Some(id) } else { None }
+            if let Op::CallInstance(id) | Op::Region(id) | Op::Task(id) = func.inst(*i).op {
+                Some(id)
+            } else {
+                None
+            }
         })
         .collect()
 }

@@ -85,6 +85,7 @@ fn computes(f: &Func, defs: &Defs<'_>, node: &InstNode) -> bool {
         | Op::Release
         | Op::Broadcast => true,
         Op::Region(_)
+        | Op::Task(_)
         | Op::Yield
         | Op::Fused(_)
         | Op::Table(_)
@@ -133,6 +134,7 @@ pub(crate) fn maker(f: &Func, defs: &Defs<'_>, mut v: Value) -> Option<Value> {
             | Op::Release
             | Op::Broadcast
             | Op::Region(_)
+            | Op::Task(_)
             | Op::Yield
             | Op::Fused(_)
             | Op::Table(_)

@@ -228,6 +228,7 @@ impl Pass<'_, '_> {
             | Op::Attr(_)
             | Op::SetAttr(_)
             | Op::Region(_)
+            | Op::Task(_)
             | Op::Fused(_)
             | Op::Broadcast
             | Op::Yield
@@ -274,6 +275,7 @@ impl Pass<'_, '_> {
                 | Op::Attr(_)
                 | Op::SetAttr(_)
                 | Op::Region(_)
+                | Op::Task(_)
                 | Op::Fused(_)
                 | Op::Broadcast
                 | Op::Yield

@@ -158,6 +158,7 @@ fn may_raise(session: &Session<'_>, f: &Func, node: &InstNode, seen: &mut HashSe
         }
         Op::CheckBound { .. }
         | Op::Region(_)
+        | Op::Task(_)
         | Op::Yield
         | Op::Fused(_)
         | Op::Broadcast

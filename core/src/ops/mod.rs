@@ -553,6 +553,7 @@ crate::containers!(families! {
     region,
     parallel,
     par,
+    tasks,
     foreign,
     atomics,
     python_calls,
@@ -586,6 +587,7 @@ crate::containers!(families! {
     reveal,
     random,
     region,
+    tasks,
     foreign,
     atomics,
     python_calls,
@@ -636,6 +638,7 @@ crate::containers!(families! {
     reduce,
     random,
     parallel,
+    tasks,
     foreign,
     declare,
 });

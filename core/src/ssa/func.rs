@@ -92,6 +92,9 @@ pub enum Op {
     /// the first two of which (the bounds) are replaced, then the range. Gives the list of what the pieces
     /// gave.
     Region(InstanceId),
+    /// Runs an instance in a thread of its own: its operands are those of the instance, then the group of tasks
+    /// that the thread belongs to.
+    Task(InstanceId),
     /// Operations on arrays, element by element in one loop. Operands: what they read, then shapes of steps.
     Fused(Arc<Fused>),
     /// The shape that operands (arrays, numbers, shapes) broadcast to, as a tuple; raises what an elementwise
@@ -281,6 +284,7 @@ impl Op {
             | Op::Yield
             | Op::CallInstance(_)
             | Op::Region(_)
+            | Op::Task(_)
             | Op::Fused(_)
             | Op::Broadcast
             | Op::Cast => false,
@@ -308,6 +312,7 @@ impl Op {
             | Op::PopHandled
             | Op::CallInstance(_)
             | Op::Region(_)
+            | Op::Task(_)
             | Op::Fused(_)
             | Op::Broadcast
             | Op::Cast

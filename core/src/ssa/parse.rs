@@ -393,6 +393,7 @@ impl<'a> Parser<'a> {
             "broadcast" => Op::Broadcast,
             "invoke" => Op::CallInstance(InstanceId(c.entity("inst")?)),
             "region" => Op::Region(InstanceId(c.entity("inst")?)),
+            "task" => Op::Task(InstanceId(c.entity("inst")?)),
             "cast" => Op::Cast,
             "retain" => Op::Retain,
             "release" => Op::Release,

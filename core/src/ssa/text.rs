@@ -129,6 +129,7 @@ impl Display for Op {
             }
             Op::CallInstance(i) => write!(f, "invoke {i}"),
             Op::Region(i) => write!(f, "region {i}"),
+            Op::Task(i) => write!(f, "task {i}"),
             Op::Fused(fused) => {
                 write!(f, "fused {{")?;
                 for step in &fused.steps {

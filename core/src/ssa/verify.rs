@@ -184,6 +184,7 @@ impl Verifier<'_> {
                 (count >= *defaults as usize + kwdefaults.len(), true, true)
             }
             Op::Region(_) => (count >= 4, true, false),
+            Op::Task(_) => (count >= 1, true, false),
             Op::Apply(_) | Op::CallInstance(_) | Op::Broadcast => (true, true, false),
             Op::Fused(f) => (fits(f, count), true, false),
             Op::Cast | Op::Retain | Op::Release => (count == 1, true, false),

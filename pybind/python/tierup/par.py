@@ -1,4 +1,4 @@
-"""Functions over many values at once: `map`, `reduce`, `scan`, `zip`, `filter`, `vmap`.
+"""Functions over many values at once, `map`, `reduce`, `scan`, `zip`, `filter`, `vmap`; and `tasks` with a `Channel` between them.
 
     par.map(f, a)                   # f of every element: an array of an array, a list of anything else
     par.reduce(operator.add, a)     # f must be associative: values are put together in a tree that the number of values fixes
@@ -12,8 +12,9 @@ import builtins
 import numpy as np
 
 from . import config
+from ._tasks import Channel, borrow, move, tasks
 
-__all__ = ["filter", "map", "reduce", "scan", "vmap", "zip"]
+__all__ = ["Channel", "borrow", "filter", "map", "move", "reduce", "scan", "tasks", "vmap", "zip"]
 
 # The pieces of a loop over `prange` (`PIECES` in the run-time): `reduce` adds up as such a loop does.
 _PIECES = 128

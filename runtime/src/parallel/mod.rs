@@ -17,6 +17,7 @@ pub(crate) mod pool;
 pub mod region;
 mod seat;
 pub mod settings;
+pub(crate) mod tasks;
 #[cfg(test)]
 mod tests;
 
@@ -146,6 +147,7 @@ fn chunk(draws: i8) -> u64 {
 /// In a forked child.
 pub fn after_fork() {
     pool::after_fork();
+    tasks::after_fork();
     lock::after_fork();
 }
 

@@ -425,8 +425,9 @@ pub(crate) fn poll() -> Res<()> {
     if is_unwanted() {
         return Err(super::stop());
     }
-    // A thread of the pool has nothing to do with Python.
-    if pool::is_worker() { Ok(()) } else { (callbacks().poll)() }
+    super::tasks::poll()?;
+    // A thread of the pool has nothing to do with Python, nor has a task.
+    if pool::is_worker() || super::tasks::is_task() { Ok(()) } else { (callbacks().poll)() }
 }
 
 impl Shared for Region {
@@ -589,7 +590,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Rounding and the like, which helpers take over from who calls them.
 #[cfg(target_arch = "x86_64")]
-fn float_mode() -> u32 {
+pub(super) fn float_mode() -> u32 {
     let mut mode = 0u32;
     // SAFETY: stores the control register of SSE into a local.
     unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut mode, options(nostack, preserves_flags)) };
@@ -597,13 +598,13 @@ fn float_mode() -> u32 {
     mode & !0x3f
 }
 #[cfg(target_arch = "x86_64")]
-fn set_float_mode(mode: u32) {
+pub(super) fn set_float_mode(mode: u32) {
     // SAFETY: loads a value that `float_mode` gave.
     unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const mode, options(nostack, preserves_flags)) };
 }
 #[cfg(not(target_arch = "x86_64"))]
-fn float_mode() -> u32 {
+pub(super) fn float_mode() -> u32 {
     0
 }
 #[cfg(not(target_arch = "x86_64"))]
-fn set_float_mode(_: u32) {}
+pub(super) fn set_float_mode(_: u32) {}

@@ -11,6 +11,7 @@ use crate::lower::sequential_retry::{self, Retry};
 use crate::lower::{apart, hidden_writes, pure, target};
 use crate::ops::parallel::{emit_region, keeps_order};
 use crate::ops::region::Together;
+use crate::ops::tasks::emit_task;
 use crate::ssa::{InstNode, InstanceId, Value};
 
 impl FuncLower<'_, '_> {
@@ -87,6 +88,20 @@ impl FuncLower<'_, '_> {
             how,
             t.ret,
         )
+    }
+
+    /// Starts a task; its group is the last operand.
+    pub(super) fn task(&mut self, id: InstanceId, node: &InstNode) -> Result<Val> {
+        let t = target(self.session, id);
+        let [args @ .., group] = &node.args[..] else {
+            return Err(Diagnostic::internal("a task without a group"));
+        };
+        let mut all = vec![];
+        for a in args {
+            all.extend(self.val(*a)?);
+        }
+        let group = self.val(*group)?[0];
+        Ok(emit_task(&mut self.cx, &wrapper_name(&t.name), group, &all, &t.params))
     }
 
     /// Where what pieces find decides what may raise: makes it one piece that knows so, if it must be one;
