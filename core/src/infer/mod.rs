@@ -5,7 +5,7 @@
 //! calls fit these, [`unrolled`] has loops written out, [`displays`] keeps a type for each value of a dict that
 //! is written out, [`results`] joins what a function gives, [`call`] resolves what is called ([`resolved`]),
 //! [`choice`] what types choose, [`overloads`] asks a program's own typing functions, [`bind`] binds arguments, [`attribute`] takes attributes, [`member`] looks
-//! up what classes have, [`regions`] types parallel loops, [`pattern`] class patterns, [`type_expressions`]
+//! up what classes have, [`regions`] types parallel loops and tasks, [`moved`] looks for uses of what was moved, [`pattern`] class patterns, [`type_expressions`]
 //! what stands between the brackets behind a class, [`origin`] says where a value comes from, [`special`]
 //! asks classes of named tuples for methods of their own, [`finish`] writes the typed function down. What is
 //! not known yet, and how it comes to be known, is in [`crate::typing`]; what is done until then, in
@@ -23,6 +23,7 @@ pub(crate) mod finish;
 pub(crate) mod hints;
 mod instances;
 mod member;
+mod moved;
 mod objects;
 pub(crate) mod origin;
 mod overloads;
