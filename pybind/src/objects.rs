@@ -55,6 +55,9 @@ pub(crate) fn why_not(class: &Bound<'_, PyType>) -> Option<String> {
     if class.hasattr(intern!(py, "_tierup_function_")).unwrap_or(true) {
         return Some("is one of functions".into());
     }
+    if class.hasattr(pyo3::intern!(py, "_tierup_of_python_")).unwrap_or(true) {
+        return Some("waits for threads of Python: make it in compiled code, where it is used".into());
+    }
     // It would have to run where compiled code drops the object.
     class.hasattr(intern!(py, "__del__")).unwrap_or(true).then(|| "has a __del__".into())
 }

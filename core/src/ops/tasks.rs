@@ -4,7 +4,7 @@
 //! Only immutable values pass from one to another as they are; others must be moved or borrowed
 //! ([`crate::infer`] looks for uses of what was moved).
 
-use super::{Body, OpDef, id};
+use super::{Body, OpDef, OpId, id};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::arrays::ArrayVal;
 use crate::emit::constants;
@@ -17,6 +17,7 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 super::identity::op_ids! {
     PAR_CHANNEL = "tierup.par.Channel",
     PAR_MOVE = "tierup.par.move",
+    PAR_TASKS = "tierup.par.tasks",
     PAR_START = "tierup.par._start",
 }
 
@@ -178,10 +179,29 @@ fn sent_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     }
 }
 
-/// Whether values of a type are channels: a field says so that nothing else has.
+/// What a value of a type is that tasks of compiled code share: a field says so that nothing else has.
+fn role(t: Type) -> Option<OpId> {
+    let Kind::Frozen(_, fields) = t.kind() else { return None };
+    let Kind::Builtin(op @ (id::PAR_CHANNEL | id::PAR_TASKS | id::PAR_MOVE)) = fields.first()?.kind() else {
+        return None;
+    };
+    Some(*op)
+}
+
+/// Whether values of a type are channels.
 pub(crate) fn is_channel(t: Type) -> bool {
-    matches!(t.kind(), Kind::Frozen(_, fields)
-        if fields.first().is_some_and(|f| **f == Kind::Builtin(id::PAR_CHANNEL)))
+    role(t) == Some(id::PAR_CHANNEL)
+}
+
+/// Why values of a type cannot leave compiled code, if they are of those that tasks share.
+pub fn cannot_leave(t: Type) -> Option<String> {
+    Some(match role(t)? {
+        id::PAR_CHANNEL => {
+            "a channel cannot be returned to Python: it belongs to tasks of compiled code; return what was received".into()
+        }
+        id::PAR_TASKS => "a group of tasks cannot be returned to Python: its block has ended by then".into(),
+        _ => "what par.move() or par.borrow() gives can only be sent; it cannot be returned to Python".into(),
+    })
 }
 
 /// The part of a value that its owner may change, if there is one. Channels are made to be shared.

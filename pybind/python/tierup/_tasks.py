@@ -88,6 +88,8 @@ class Channel(Generic[T]):
     Whatever is sent is immutable, or it is moved or borrowed. `close()` says that no more will come: then `receive` raises EOFError where
     nothing is left, and a loop over the channel ends."""
 
+    _tierup_of_python_ = True
+
     def __init__(self, capacity=None):
         if capacity is not None and capacity < 1:
             raise ValueError("a channel has room for one value at least")
@@ -140,6 +142,8 @@ class tasks:  # noqa: N801
     """A context manager: `spawn(f, *args)` starts a task, a thread that calls `f(*args)`, and the end of the block waits for all of them.
 
     A task that fails has the others stop where they wait, and the block raises what it raised: of several the one that was started first."""
+
+    _tierup_of_python_ = True
 
     def __init__(self):
         self._group = None

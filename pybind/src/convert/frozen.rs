@@ -27,7 +27,8 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         let Kind::Frozen(def, fields) = t.kind() else { return Plan::impossible(t) };
         let names = attached(|py| def.fields.iter().map(|f| PyString::intern(py, f).unbind()).collect());
         let class = AtomicPtr::new(unit::own(t).cast());
-        Plan::other(Instance { fields: Plan::all(fields, purpose), names, def, class })
+        let stays = tierup_core::ops::tasks::cannot_leave(t);
+        Plan::other(Instance { fields: Plan::all(fields, purpose), names, def, class, stays })
     },
 };
 
@@ -59,6 +60,8 @@ struct Instance {
     def: &'static ClassDef,
     /// The class, which lives without us.
     class: AtomicPtr<ffi::PyTypeObject>,
+    /// Why no instance leaves compiled code, where none does.
+    stays: Option<String>,
 }
 
 impl Convert for Instance {
@@ -104,7 +107,7 @@ impl Convert for Instance {
         if failed { std::ptr::null_mut() } else { result(|py| self.instance(py, &values)) }
     }
     fn cannot_box(&self, _: bool) -> Option<String> {
-        self.fields.iter().find_map(|p| p.convert().cannot_box(true))
+        self.stays.clone().or_else(|| self.fields.iter().find_map(|p| p.convert().cannot_box(true)))
     }
     fn part(&self) {
         self.class.store(std::ptr::null_mut(), Ordering::Relaxed);

@@ -14,10 +14,10 @@ _origin = "checked"
 
 @dataclass(frozen=True)
 class Channel:
-    """Its fields never change, so it is a value: what tasks share are the deque and the words. The first one is what tells its type
-    from others that hold a deque."""
+    """Its fields never change, so it is a value: what tasks share are the deque and the words. The first one says to the compiler what it is
+    (`ops/tasks.rs`), as in the other classes here."""
 
-    kind: type
+    kind: object
     items: deque
     # Values that are there, the most there may be, whether it is closed, and whether somebody is in it.
     words: np.ndarray
@@ -67,19 +67,21 @@ def channel(capacity):
 class Given:
     """What is given away, or meant to be shared."""
 
+    kind: object
     value: object
 
 
 def moved(x):
-    return Given(x)
+    return Given(par.move, x)
 
 
 def borrowed(x):
-    return Given(x)
+    return Given(par.move, x)
 
 
 @dataclass(frozen=True)
 class Tasks:
+    kind: object
     # The number of the group, while there is one.
     group: np.ndarray
 
@@ -98,7 +100,7 @@ class Tasks:
 
 
 def tasks():
-    return Tasks(np.zeros(1, np.int64))
+    return Tasks(par.tasks, np.zeros(1, np.int64))
 
 
 def _run(f, args):
