@@ -276,6 +276,12 @@ pub struct Error(*mut Exc);
 pub type Res<T> = Result<T, Error>;
 
 impl Error {
+    /// As `raise ... from None`: what is being handled when it is raised is not shown with it.
+    pub(crate) fn from_none(self) -> Error {
+        // SAFETY: the only reference to a live exception, or one that nobody else looks at now.
+        unsafe { (*self.0).suppress_context = true };
+        self
+    }
     pub(crate) fn new(class: Class, message: impl Into<Cow<'static, str>>) -> Error {
         let message = match message.into() {
             Cow::Borrowed(text) => Cow::Borrowed(tierup_core::python::words(text)),

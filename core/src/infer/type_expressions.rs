@@ -65,7 +65,8 @@ impl Solver<'_, '_> {
                 let Some(place) = node.args.iter().position(|x| *x == v) else { continue };
                 reads += 1;
                 let made = || node.result.is_some_and(|r| self.is_type_argument(r));
-                let of_class = || matches!(*self.ty(node.args[0]), Kind::Class(_));
+                let of_class =
+                    || matches!(*self.ty(node.args[0]), Kind::Class(_) | Kind::Builtin(id::PAR_CHANNEL));
                 let fits = node.op == Op::Table(id::GETITEM) && place == 1 && of_class()
                     || matches!(node.op, Op::Table(id::GETITEM | id::TUPLE_BUILD | id::OR)) && made();
                 elsewhere |= !fits;

@@ -470,7 +470,9 @@ fn close(group: u64, failed: bool) -> Res<()> {
     match (interrupt, g.failure) {
         (Some(e), _) => Err(e),
         // What the block raised itself goes on.
-        (None, Some((_, e))) if !failed || told => Err(e),
+        // Being told to stop is nothing to show.
+        (None, Some((_, e))) if told => Err(e.from_none()),
+        (None, Some((_, e))) if !failed => Err(e),
         (None, _) => Ok(()),
     }
 }
