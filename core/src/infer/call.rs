@@ -400,10 +400,7 @@ impl Solver<'_, '_> {
             id::BUILTINS_SUPER if positional.len() == 2 => self.super_of(i, &positional),
             id::TIERUP_UNROLL => self.unroll(i),
             id::PAR_START => self.task(i, &positional),
-            id::PAR_MOVE => {
-                self.check_move(i, positional.first())?;
-                self.rows(i, op, positional, named)
-            }
+            id::PAR_MOVE if let Some(used) = self.used_after_move(i, positional.first()) => Err(used),
             id::TIERUP_STATIC
                 if let [of] = positional.as_slice()
                     && named.is_empty() =>

@@ -7,7 +7,7 @@
 
 use super::resolved::Source;
 use super::state::Solver;
-use crate::diag::{Code, Diagnostic, Result};
+use crate::diag::{Code, Diagnostic};
 use crate::ops::id;
 use crate::ssa::analysis::Definitions;
 use crate::ssa::{Block, BlockCall, Inst, Op, Value};
@@ -16,40 +16,35 @@ use std::collections::{BTreeSet, HashMap};
 type Names = BTreeSet<Value>;
 
 impl Solver<'_, '_> {
-    /// Checks a call of `move`.
-    pub(super) fn check_move(&self, i: Inst, operand: Option<&Source>) -> Result<()> {
-        let Some(Source::Value(moved)) = operand else { return Ok(()) };
+    /// What is wrong with a call of `move`.
+    pub(super) fn used_after_move(&self, i: Inst, operand: Option<&Source>) -> Option<Diagnostic> {
+        let Some(Source::Value(moved)) = operand else { return None };
         if self.session.is_library(self.func) {
-            return Ok(());
+            return None;
         }
         let defs = Definitions::new(self.func);
         let mut root = *moved;
-        while let Some(d) = defs.inst(root) {
-            match &self.func.inst(d).op {
-                Op::CheckBound { .. } | Op::Narrow(_) => root = self.func.inst(d).args[0],
-                Op::Global(_) | Op::Free(_) => {
-                    return Err(not_ours("a variable from outside of the function"));
-                }
-                Op::Attr(_) => return Err(not_ours("an attribute")),
-                Op::Table(id::GETITEM) => return Err(not_ours("an element, or a view,")),
-                _ => break,
-            }
+        while let Some(d) = defs.inst(root)
+            && let Op::CheckBound { .. } | Op::Narrow(_) = self.func.inst(d).op
+        {
+            root = self.func.inst(d).args[0];
         }
-        let names = self.names_of(root);
-        match self.used_after(i, &names) {
-            None => Ok(()),
-            Some(loc) => {
-                let here = self.func.span(self.func.inst(i).loc);
-                let mut d = Diagnostic::new(
-                    Code::UseAfterMove,
-                    "this value was moved before, and may be another task's by now",
-                )
-                .help("send a copy instead, or share it with par.borrow(x)")
-                .at(self.func.span(loc));
-                d.notes.push(("it is moved here".into(), Some(here)));
-                Err(d)
-            }
+        let op = defs.inst(root).map(|d| &self.func.inst(d).op);
+        if let Some(Op::Global(_) | Op::Free(_)) = op {
+            return Some(not_ours("a variable from outside of the function"));
+        } else if let Some(Op::Attr(_)) = op {
+            return Some(not_ours("an attribute"));
+        } else if let Some(Op::Table(id::GETITEM)) = op {
+            return Some(not_ours("an element, or a view,"));
         }
+        let used = self.used_after(i, &self.names_of(root))?;
+        let here = self.func.span(self.func.inst(i).loc);
+        let text = "this value was moved before, and may be another task's by now";
+        let mut d = Diagnostic::new(Code::UseAfterMove, text)
+            .help("send a copy instead, or share it with par.borrow(x)")
+            .at(self.func.span(used));
+        d.notes.push(("it is moved here".into(), Some(here)));
+        Some(d)
     }
 
     /// Everything in a function that is a value, shows it or holds it.
@@ -62,13 +57,10 @@ impl Solver<'_, '_> {
                 let of_first = node.args.first().is_some_and(|a| names.contains(a));
                 let of_any = || node.args.iter().any(|a| names.contains(a));
                 let shows = || self.ty(result).as_array().is_some_and(|a| a.ndim > 0);
-                let is_one = match &node.op {
-                    Op::CheckBound { .. } | Op::Narrow(_) => of_first,
-                    Op::Table(id::GETITEM) | Op::Attr(_) => of_first && shows(),
-                    Op::Table(id::TUPLE_BUILD | id::LIST_BUILD | id::DICT_BUILD) => of_any(),
-                    _ => false,
-                };
-                if is_one {
+                let is_it = matches!(node.op, Op::CheckBound { .. } | Op::Narrow(_)) && of_first;
+                let shows_it = matches!(node.op, Op::Table(id::GETITEM) | Op::Attr(_)) && of_first && shows();
+                let makes = matches!(node.op, Op::Table(id::TUPLE_BUILD | id::LIST_BUILD | id::DICT_BUILD));
+                if is_it || shows_it || makes && of_any() {
                     names.insert(result);
                 }
             }

@@ -218,6 +218,10 @@ def _run(group, number, f, args):
         _end(group)
 
 
+# Where users find them.
+Channel.__module__ = tasks.__module__ = "tierup.par"
+
+
 class _Given:
     """What is given away, or meant to be shared."""
 

@@ -24,16 +24,16 @@ def map(f, xs, *more):
     """`f` of each value, or of the values side by side of several iterables, up to the end of the shortest.
 
     An array of what `f` gives, where that are numbers and all iterables are arrays; else a list."""
-    if (compiled := _compiled(f)) is not None:
-        return compiled.map(f, xs, *more)
+    if (compiled := _compiled(f)) is not None and (found := compiled.map(f, xs, *more)) is not NotImplemented:
+        return found
     results = [f(*values) for values in builtins.zip(xs, *more)]
     return _collected(results, xs, *more)
 
 
 def reduce(f, xs, initial=...):
     """All values put together by `f`, which is associative; behind `initial`, where it is given. TypeError of no values at all."""
-    if (compiled := _compiled(f)) is not None:
-        return compiled.reduce(f, xs, initial)
+    if (compiled := _compiled(f)) is not None and (found := compiled.reduce(f, xs, initial)) is not NotImplemented:
+        return found
     values = list(xs)
     if not values:
         if initial is ...:
@@ -49,8 +49,8 @@ def scan(f, xs, initial=...):
     """What `reduce` gives of the first value, of the first two, and so on; of `initial` alone first, where it is given.
 
     An array of an array where that are numbers, else a list."""
-    if (compiled := _compiled(f)) is not None:
-        return compiled.scan(f, xs, initial)
+    if (compiled := _compiled(f)) is not None and (found := compiled.scan(f, xs, initial)) is not NotImplemented:
+        return found
     values = list(xs)
     results = [] if initial is ... else [initial]
     carry = initial
@@ -63,8 +63,8 @@ def scan(f, xs, initial=...):
 
 def filter(f, xs):
     """The values for which `f` is true; with None for `f`, those that are true themselves. An array of an array, else a list."""
-    if (compiled := _compiled(f)) is not None:
-        return compiled.filter(f, xs)
+    if (compiled := _compiled(f)) is not None and (found := compiled.filter(f, xs)) is not NotImplemented:
+        return found
     values = list(xs)
     kept = [bool(x) if f is None else bool(f(x)) for x in values]
     if isinstance(xs, np.ndarray):

@@ -34,7 +34,6 @@ use tierup_core::ops::region::{Helpers, Together};
 use tierup_core::rt::{Ctx, P};
 
 pub(crate) use pool::is_worker;
-pub(crate) use region::poll;
 
 impl Helpers for Native {
     unsafe fn parallel_region(
@@ -187,6 +186,16 @@ impl Drop for Held {
             }
         }
     }
+}
+
+/// What a poll does: a piece or a task that is not wanted ends, and who may runs pending signal handlers.
+pub(crate) fn poll() -> Res<()> {
+    tasks::poll()?;
+    let goes_on = region::ask();
+    if goes_on.is_err() {
+        tasks::abandon();
+    }
+    goes_on
 }
 
 /// What a piece raises that is to stop because an earlier one failed; nobody sees it.

@@ -16,9 +16,13 @@ use tierup_core::rt::Ctx;
 
 thread_local! { static WORKER: Cell<bool> = const { Cell::new(false) }; }
 
-/// Whether this is a thread of the pool.
+/// Whether this is a thread of ours: of the pool, or one for tasks.
 pub(crate) fn is_worker() -> bool {
     WORKER.get()
+}
+/// Says so of this thread.
+pub(super) fn be_worker() {
+    WORKER.set(true)
 }
 
 /// What threads of the pool help with.
@@ -154,7 +158,7 @@ impl Pool {
 
     /// The life of a thread of the pool.
     fn serve(&self) {
-        WORKER.set(true);
+        be_worker();
         let seat = Arc::new(Seat::take());
         let number = {
             let mut seats = lock(&self.seats);

@@ -420,14 +420,14 @@ fn is_unwanted() -> bool {
     false
 }
 
-/// What a poll does: a piece that is not wanted ends, and who may runs pending signal handlers.
-pub(crate) fn poll() -> Res<()> {
+/// What a thread that waits does now and then: a piece that is not wanted ends, and who may runs pending signal
+/// handlers.
+pub(super) fn ask() -> Res<()> {
     if is_unwanted() {
         return Err(super::stop());
     }
-    super::tasks::poll()?;
-    // A thread of the pool has nothing to do with Python, nor has a task.
-    if pool::is_worker() || super::tasks::is_task() { Ok(()) } else { (callbacks().poll)() }
+    // Threads of ours have nothing to do with Python.
+    if pool::is_worker() { Ok(()) } else { (callbacks().poll)() }
 }
 
 impl Shared for Region {
@@ -576,7 +576,7 @@ impl Region {
             if empty() {
                 break;
             }
-            if let Err(e) = poll() {
+            if let Err(e) = ask() {
                 self.fail(-1, e);
             }
         }

@@ -8,13 +8,13 @@
 //!   channels that none of them can serve, each of them gets a RuntimeError: nobody else knows their channels.
 //! * A task that fails has the others of its group stop where they wait, and at their next poll.
 
-use super::region::{float_mode, set_float_mode};
+use super::region::{ask, float_mode, set_float_mode};
 use super::settings::Settings;
 use crate::Native;
 use crate::engine::promote::Cell as Word;
 use crate::engine::{Wrapper, interpreted};
 use crate::exc::{Error, Exc, Res, or_raise};
-use crate::host::{callbacks, quiet};
+use crate::host::quiet;
 use crate::panics::settle;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -30,7 +30,8 @@ use tierup_core::rt::{Ctx, P};
 /// How often a thread that waits looks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(50);
 const STACK: usize = 8 << 20;
-const STUCK: &str = "deadlock: all tasks wait, for values or room in channels that none of them is going to give";
+const STUCK: &str =
+    "deadlock: all tasks wait, for values or room in channels that none of them is going to give";
 
 /// What a thread waits for.
 #[derive(Clone, Copy)]
@@ -135,7 +136,7 @@ pub(super) fn after_fork() {
 }
 
 /// Whether this thread is a task.
-pub(super) fn is_task() -> bool {
+fn is_task() -> bool {
     TASK.get() != 0
 }
 
@@ -144,12 +145,22 @@ fn here() -> u64 {
     OPEN.with_borrow(|open| open.last().map_or(0, |g| g.0)).max(TASK.get())
 }
 
-/// Ends a thread whose group was told to stop.
+/// Ends a task whose group was told to stop. The block of a group goes on until it waits, or ends.
 pub(super) fn poll() -> Res<()> {
-    if CANCELLED.load(Ordering::Acquire) == 0 || here() == 0 || !state().is_cancelled(here()) {
+    if CANCELLED.load(Ordering::Acquire) == 0 || !is_task() || !state().is_cancelled(TASK.get()) {
         return Ok(());
     }
+    abandon();
     Err(told())
+}
+
+/// Closes all groups that this thread has opened. What a poll raises passes over handlers of the function that
+/// it is in, so the ends of their blocks may never be reached.
+pub(super) fn abandon() {
+    while let Some(group) = OPEN.with_borrow(|open| open.last().map(|g| g.0)) {
+        // The exception that is on its way counts.
+        drop(close(group, true));
+    }
 }
 
 /// What a thread raises that is told to stop; nobody sees it.
@@ -239,11 +250,7 @@ impl State {
 
 /// Waits until `done` finds something, with what Ctrl-C raises; and where `stops`, until the thread is told to
 /// stop or nobody of its family can go on.
-fn wait<T>(
-    what: For,
-    stops: bool,
-    mut done: impl FnMut(&mut State) -> Option<T>,
-) -> Res<T> {
+fn wait<T>(what: For, stops: bool, mut done: impl FnMut(&mut State) -> Option<T>) -> Res<T> {
     let group = here();
     let mut s = state();
     if let Some(t) = done(&mut s) {
@@ -278,15 +285,12 @@ fn wait<T>(
                 if is_late {
                     return;
                 }
-                let (next, timeout) =
-                    wake.wait_timeout(s, LOOK).unwrap_or_else(PoisonError::into_inner);
+                let (next, timeout) = wake.wait_timeout(s, LOOK).unwrap_or_else(PoisonError::into_inner);
                 (s, is_late) = (next, timeout.timed_out());
             }
         });
-        // A task has nothing to do with Python's signals.
         if out.is_none()
-            && !is_task()
-            && let Err(e) = (callbacks().poll)()
+            && let Err(e) = ask()
         {
             state().waiters.remove(&me);
             return Err(e);
@@ -303,15 +307,8 @@ fn open() -> u64 {
     if family == number {
         s.families.insert(family, 1);
     }
-    let group = Group {
-        family,
-        outer,
-        started: 0,
-        running: vec![],
-        live: 0,
-        cancelled: false,
-        failure: None,
-    };
+    let group =
+        Group { family, outer, started: 0, running: vec![], live: 0, cancelled: false, failure: None };
     s.groups.insert(number, group);
     drop(s);
     OPEN.with_borrow_mut(|open| open.push((number, false)));
@@ -371,6 +368,7 @@ impl State {
 
 /// The life of a thread for tasks.
 fn serve(seat: &Arc<Seat>) {
+    super::pool::be_worker();
     let ctx = (quiet().context)();
     loop {
         let mut next = seat.task.lock().unwrap_or_else(PoisonError::into_inner);
