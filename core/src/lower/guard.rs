@@ -28,6 +28,8 @@ pub(crate) struct Guard {
     inside: HashSet<InstanceId>,
     /// Types of objects that iterations are given, be it in others: they may share one.
     objects: HashSet<Type>,
+    /// Types of lists and containers that bodies are given, be it in others, and of those in global values.
+    given: HashSet<Type>,
     /// Who runs at the same time, for an error.
     who: &'static str,
 }
@@ -55,7 +57,18 @@ pub(crate) fn find(session: &Session<'_>) -> Result<Option<Guard>> {
     let loops = typed.flat_map(|t| &t.func.insts).any(|n| matches!(n.op, Op::Region(_)));
     let who = if loops { "iterations of a prange loop" } else { TASKS };
     let inside = bodies.iter().copied().collect();
-    let mut guard = Guard { shared: Shared::default(), inside, objects, who };
+    let (mut given, mut seen) = (HashSet::new(), HashSet::new());
+    bodies
+        .iter()
+        .flat_map(|b| &session.at(*b).key.args)
+        .for_each(|t| containers_in(*t, &mut given, &mut seen));
+    let typed = session.instances.iter().filter_map(|i| i.typed.as_ref());
+    for g in typed.flat_map(|t| t.globals.values()) {
+        if let GlobalValue::Passed { ty, .. } = g {
+            containers_in(*ty, &mut given, &mut seen);
+        }
+    }
+    let mut guard = Guard { shared: Shared::default(), inside, objects, given, who };
     let mut todo = bodies.clone();
     while let Some(id) = todo.pop() {
         let Some(typed) = &session.at(id).typed else { continue };
@@ -67,6 +80,7 @@ pub(crate) fn find(session: &Session<'_>) -> Result<Option<Guard>> {
                 .filter(|c| guard.inside.insert(*c)),
         );
     }
+    guard.with_tasks(session);
     guard.shared.generators =
         bodies.iter().any(|b| session.at(*b).key.args.iter().any(|t| holds_generator(*t)));
     Ok((guard.shared.generators || !guard.shared.lists.is_empty()).then_some(guard))
@@ -81,7 +95,19 @@ fn objects_in(t: Type, found: &mut HashSet<Type>) {
     }
 }
 
-/// The same of a global value, which iterations need not be given to have it.
+/// The types of lists and containers in a type; objects that were gone through are in `seen`.
+fn containers_in(t: Type, found: &mut HashSet<Type>, seen: &mut HashSet<Type>) {
+    if let Kind::List(_) | Kind::Container(..) = *t {
+        found.insert(t.strong_throughout());
+    }
+    match object::fields(t) {
+        Some(fields) if seen.insert(t) => fields.iter().for_each(|f| containers_in(*f, found, seen)),
+        Some(_) => {}
+        None => t.arguments().iter().for_each(|c| containers_in(c, found, seen)),
+    }
+}
+
+/// The types of objects in a global value, which iterations need not be given to have it.
 fn objects_of(g: &GlobalValue, found: &mut HashSet<Type>) {
     match g {
         GlobalValue::Passed { ty, .. } => objects_in(*ty, found),
@@ -112,6 +138,28 @@ impl Guard {
         self.inside.contains(&id)
     }
 
+    /// Who starts tasks goes on while they run: all code looks at the lists that they may have, and any of it may
+    /// change them.
+    fn with_tasks(&mut self, session: &Session<'_>) {
+        let typed = || session.instances.iter().filter_map(|i| i.typed.as_ref());
+        if !typed().flat_map(|t| &t.func.insts).any(|n| matches!(n.op, Op::Task(_))) {
+            return;
+        }
+        for t in typed() {
+            let func = &t.func;
+            let changes = func.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| {
+                let node = func.inst(*i);
+                let Op::Apply(op) = node.op else { return None };
+                let list = *node.args.first().filter(|_| op.effect == Effect::Writes)?;
+                let ty = func.types[list.index()].strong_throughout();
+                let shared = matches!(*ty, Kind::List(_)) && self.given.contains(&ty);
+                (shared && !is_own(func, list, *i)).then_some(ty)
+            });
+            self.shared.lists.extend(changes.collect::<Vec<_>>());
+        }
+        self.inside.extend((0..session.instances.len()).map(|k| InstanceId(k as u32)));
+    }
+
     /// Adds the types of the lists that a function changes, but for its own.
     fn collect(&mut self, func: &Func) -> Result<()> {
         for b in &func.blocks {
@@ -139,7 +187,10 @@ impl Guard {
                 }
                 for a in &node.args {
                     let t = func.types[a.index()];
+                    // Tasks share what they are given; what a loop's iterations share has more ways to them.
+                    let alone = self.who == TASKS && !self.given.contains(&t.strong_throughout());
                     if let Kind::Container(c, _) = t.kind()
+                        && !alone
                         && !is_own(func, *a, *i)
                         && !is_of_channel(func, *a)
                     {
@@ -176,7 +227,8 @@ impl Guard {
 fn is_of_channel(func: &Func, mut deque: Value) -> bool {
     loop {
         let Some(node) = func.insts.iter().find(|n| n.result == Some(deque)) else { return false };
-        if matches!(node.op, Op::Member(_)) && crate::ops::tasks::is_channel(func.types[node.args[0].index()]) {
+        if matches!(node.op, Op::Member(_)) && crate::ops::tasks::is_channel(func.types[node.args[0].index()])
+        {
             return true;
         }
         if !renames(func, node) {

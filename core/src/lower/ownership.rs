@@ -53,7 +53,12 @@ pub(crate) fn may_raise(func: &Func, node: &InstNode) -> bool {
                 || types.clone().any(crate::types::promote::runs_generator)
                 || crate::ops::ufunc::may_raise(op, &mut types)
         }
-        Op::CallInstance(_) | Op::Region(_) | Op::Task(_) | Op::CheckBound { .. } | Op::Fused(_) | Op::Cast => true,
+        Op::CallInstance(_)
+        | Op::Region(_)
+        | Op::Task(_)
+        | Op::CheckBound { .. }
+        | Op::Fused(_)
+        | Op::Cast => true,
         // The shape of one array is what it is.
         Op::Broadcast => {
             node.args

@@ -68,9 +68,13 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["tierup.par.Channel"], "capacity=None", Body::Py("tasks.channel"))
         .raises()
         .doc("A queue of values between tasks, of at most `capacity`."),
-    OpDef::new(&["operator.getitem"], "cls, item", Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), |_, _| Ok(vec![])))
-        .only_if(is_channel_class)
-        .doc("`Channel[T]`: a channel of values of a type, which what is sent says again."),
+    OpDef::new(
+        &["operator.getitem"],
+        "cls, item",
+        Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), |_, _| Ok(vec![])),
+    )
+    .only_if(is_channel_class)
+    .doc("`Channel[T]`: a channel of values of a type, which what is sent says again."),
     OpDef::new(&["tierup.par.tasks"], "", Body::Py("tasks.tasks"))
         .doc("A context manager; `spawn(f, *args)` starts tasks, and the end of its block waits for them."),
     OpDef::new(&["tierup.par.move"], "x", Body::Py("tasks.moved"))
@@ -80,15 +84,22 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["tierup.par._group"],
         "",
-        Body::Lir(|_, _| Ok(Answer::of(Type::int())), |cx, _| Ok(vec![cx.helper_value(&task_group_open, &[])])),
+        Body::Lir(
+            |_, _| Ok(Answer::of(Type::int())),
+            |cx, _| Ok(vec![cx.helper_value(&task_group_open, &[])]),
+        ),
     )
     .raises()
     .writes()
     .doc("Opens a group of tasks."),
-    OpDef::new(&["tierup.par._start"], "group, f", Body::Lir(|_, a| Err(no_match("spawn()", a)), |_, _| Ok(vec![])))
-        .raises()
-        .writes()
-        .doc("Starts a task that calls a function."),
+    OpDef::new(
+        &["tierup.par._start"],
+        "group, f",
+        Body::Lir(|_, a| Err(no_match("spawn()", a)), |_, _| Ok(vec![])),
+    )
+    .raises()
+    .writes()
+    .doc("Starts a task that calls a function."),
     OpDef::new(
         &["tierup.par._close"],
         "group, failed",
@@ -169,7 +180,8 @@ fn sent_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     match shared(given) {
         None => Ok(Answer::constant(Const::None)),
         Some(part) => {
-            let what = if part == given { format!("{given}") } else { format!("{given}, which holds {part},") };
+            let what =
+                if part == given { format!("{given}") } else { format!("{given}, which holds {part},") };
             Err(Diagnostic::new(
                 Code::NotSendable,
                 format!("{what} cannot be sent as it is: what may change has one owner"),
@@ -208,9 +220,17 @@ pub fn cannot_leave(t: Type) -> Option<String> {
 #[expect(clippy::wildcard_enum_match_arm, reason = "what is not said to be immutable may change")]
 fn shared(t: Type) -> Option<Type> {
     match t.kind() {
-        Kind::Never | Kind::Undef | Kind::None | Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) => None,
+        Kind::Never
+        | Kind::Undef
+        | Kind::None
+        | Kind::Bool
+        | Kind::Int(_)
+        | Kind::Float(_)
+        | Kind::Complex(_) => None,
         Kind::Str | Kind::Bytes | Kind::Range(_) | Kind::Builtin(_) | Kind::DType(_) | Kind::Class(_) => None,
-        Kind::Module(_) | Kind::Member(_) | Kind::Ellipsis | Kind::ExcClass(_) | Kind::NamedTupleClass(_) => None,
+        Kind::Module(_) | Kind::Member(_) | Kind::Ellipsis | Kind::ExcClass(_) | Kind::NamedTupleClass(_) => {
+            None
+        }
         Kind::Slice(parts) => parts.iter().find_map(|t| shared(*t)),
         Kind::Method(_, of) => shared(*of),
         Kind::Frozen(..) if is_channel(t) => None,
