@@ -23,7 +23,7 @@ pub(crate) mod finish;
 pub(crate) mod hints;
 mod instances;
 mod member;
-mod moved;
+pub(crate) mod moved;
 mod objects;
 pub(crate) mod origin;
 mod overloads;

@@ -22,6 +22,7 @@ pub(crate) mod guard;
 mod hidden_writes;
 pub(crate) mod inline;
 pub(crate) mod masked;
+mod moves;
 pub mod notes;
 pub(crate) mod ownership;
 pub mod pure;
@@ -162,6 +163,7 @@ fn lower_noting(
 ) -> Result<(Module, Target)> {
     let mut module = Module::default();
     let (generators, made) = (generator::all(session), generator::typed(session));
+    moves::check(session)?;
     let guard = guard::find(session)?;
     let (mut seen, mut regions) = (HashSet::from([root]), HashSet::new());
     let mut todo = vec![root];

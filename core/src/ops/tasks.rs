@@ -205,6 +205,11 @@ pub(crate) fn is_channel(t: Type) -> bool {
     role(t) == Some(id::PAR_CHANNEL)
 }
 
+/// Whether values of a type are what `move` and `borrow` give.
+pub(crate) fn is_given(t: Type) -> bool {
+    role(t) == Some(id::PAR_MOVE)
+}
+
 /// Why values of a type cannot leave compiled code, if they are of those that tasks share.
 pub fn cannot_leave(t: Type) -> Option<String> {
     Some(match role(t)? {
