@@ -2,13 +2,16 @@
 //! (`core::types::parse`).
 
 use crate::errors::to_python;
-use crate::npy;
+use crate::{npy, type_objects};
 use pyo3::prelude::*;
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::types::{Type, parse};
 
 /// The type that a text means. Objects in native memory are written exactly: [`crate::struct_types`] says how.
 pub(crate) fn parse_type(py: Python<'_>, text: &str) -> PyResult<Type> {
+    if let Some(t) = type_objects::numbered(text) {
+        return Ok(t);
+    }
     let parsed = if text.contains("object(") { parse::exact(text) } else { parse::parse(text) };
     parsed.map_err(|e| to_python(py, &Diagnostic::new(Code::BadSignature, e)))
 }

@@ -5,6 +5,7 @@
 use crate::{functions, identity, known, operations};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
+use std::sync::{LazyLock, Mutex};
 use tierup_core::types::{Container, Kind, Type};
 
 /// What `tierup._kinds.made` makes a type of: the name of its kind, what it is about, and types inside of it.
@@ -18,7 +19,9 @@ fn told<'py>(py: Python<'py>, t: Type) -> PyResult<Bound<'py, PyTuple>> {
         Kind::NamedTuple(c, m) if !c.is_keywords() => put(py, "named", object_of_class(c), m),
         Kind::Frozen(c, m) | Kind::Object(c, m) => {
             let names = PyTuple::new(py, &c.fields)?;
-            let about = (object_of_class(c), names, t.to_string()).into_pyobject(py)?;
+            let may_change = matches!(t.kind(), Kind::Object(..));
+            let about =
+                (object_of_class(c), names, t.to_string(), number(t), may_change).into_pyobject(py)?;
             put(py, "object", about.into_any(), m)
         }
         Kind::Member(c) => put(py, "member", object_of_class(c), &[]),
@@ -61,6 +64,25 @@ fn put<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let inside = inside.iter().map(|t| told(py, *t)).collect::<PyResult<Vec<_>>>()?;
     (kind, about, PyTuple::new(py, inside)?).into_pyobject(py)
+}
+
+/// Types that no text says, by the numbers under which Python knows them.
+static NUMBERED: LazyLock<Mutex<Vec<Type>>> = LazyLock::new(Default::default);
+
+/// What stands for such a type where types are texts.
+fn number(t: Type) -> String {
+    let mut all = NUMBERED.lock().unwrap_or_else(|e| e.into_inner());
+    let known = all.iter().position(|n| *n == t).unwrap_or_else(|| {
+        all.push(t);
+        all.len() - 1
+    });
+    format!("#{known}")
+}
+
+/// The type that such a text stands for.
+pub(crate) fn numbered(text: &str) -> Option<Type> {
+    let n: usize = text.strip_prefix('#')?.parse().ok()?;
+    NUMBERED.lock().unwrap_or_else(|e| e.into_inner()).get(n).copied()
 }
 
 /// The object that a type is in Python.

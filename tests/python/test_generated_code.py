@@ -1,13 +1,16 @@
 """What generated code calls, how it is typed, what it cannot be, and what it keeps."""
 
 import ctypes
+import dataclasses
 import operator
 import pickle
+import sys
 
 import numpy as np
 import pytest
 from generators import f32, f64, i32, i64, in_each_tier, makes, makes_with_context  # noqa: F401
 from tierup import TypingError, njit, types
+from tierup import extending as ext
 from tierup.extending import intrinsic
 from tierup.llvm import cgutils, ir
 
@@ -430,3 +433,129 @@ def test_new_arrays(tier):
     assert a.shape == (3, 4) and (a == 2.5).all() and b.tolist() == [0, 1, 2]
     with pytest.raises(ValueError):
         f(-3, 4, 2.5)
+
+
+# ---------------------------------------------------------------- instances of a program's own classes
+
+
+class Series:
+    def __init__(self, values, scale):
+        self.values, self.scale = values, scale
+
+
+class SeriesType(types.Type):
+    def __init__(self, dtype):
+        self.dtype = dtype
+        super().__init__(name=f"Series({dtype})")
+
+
+@dataclasses.dataclass(frozen=True)
+class Span:
+    lo: float
+    hi: float
+
+
+class SpanType(types.Type):
+    def __init__(self):
+        super().__init__(name="Span")
+
+
+@ext.typeof_impl.register(Series)
+def _(val, c):
+    return SeriesType(ext.typeof_impl(val.values, c).dtype)
+
+
+@ext.typeof_impl.register(Span)
+def _(val, c):
+    return SpanType()
+
+
+@ext.register_model(SpanType)
+class SpanModel(ext.models.StructModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, [("hi", types.float64), ("lo", types.float64)])
+
+
+def test_frozen_instances_are_structures(tier):
+    @intrinsic
+    def turned(typingctx, s):
+        def codegen(context, builder, sig, args):
+            given = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
+            assert given._datamodel.members[0][0] == "hi"
+            made = context.make_helper(builder, sig.return_type)
+            made.lo, made.hi = given.hi, given.lo
+            return made._getvalue()
+
+        return SpanType()(s), codegen
+
+    f = njit(lambda s: (turned(s), turned(turned(s)).lo))
+    assert f(Span(1.0, 3.0)) == (Span(3.0, 1.0), 1.0)
+
+
+def test_instances_that_may_change_are_read_and_assigned_to(tier):
+    @intrinsic
+    def scaled(typingctx, s, by):
+        def codegen(context, builder, sig, args):
+            given = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
+            values = context.make_array(sig.args[0].dtype[::1])(context, builder, given.values)
+            with cgutils.for_range(builder, values.nitems) as loop:
+                at = builder.gep(values.data, [loop.index])
+                builder.store(builder.fmul(builder.load(at), args[1]), at)
+            given.scale = builder.fmul(given.scale, args[1])
+            return cgutils.impl_ret_borrowed(context, builder, sig.return_type, args[0])
+
+        return s(s, types.float64), codegen
+
+    @intrinsic
+    def renewed(typingctx, s):
+        def codegen(context, builder, sig, args):
+            given = context.make_helper(builder, sig.args[0], args[0])
+            made = context.make_helper(builder, sig.return_type)
+            made.values = given.values
+            made.scale = context.get_constant(types.float64, 0.5)
+            return made._getvalue()
+
+        return s(s), codegen
+
+    @njit
+    def f(s, n):
+        same = True
+        for _ in range(n):
+            t = scaled(s, 2.0)
+            same = same and t is s
+        new = renewed(s)
+        new.values[0] = -1.0
+        return same, s.scale, new, new is s
+
+    s = Series(np.arange(1.0, 4.0), 1.0)
+    same, scale, new, is_same = f(s, 3)
+    assert (same, scale, s.scale, is_same) == (True, 8.0, 8.0, False)
+    assert type(new) is Series and new.scale == 0.5 and s.values.tolist() == new.values.tolist() == [-1.0, 16.0, 24.0]
+    counts = []
+    for _ in range(3):
+        for _ in range(20):
+            f(s, 3)
+        counts.append(sys.getrefcount(s.values))
+    assert len(set(counts)) == 1
+
+
+def test_a_constructor_that_takes_something_else():
+    class Odd:
+        def __init__(self, n):
+            self.twice = 2 * n
+
+    class OddType(types.Type):
+        def __init__(self):
+            super().__init__(name="Odd")
+
+    ext.typeof_impl.register(Odd)(lambda val, c: OddType())
+
+    @intrinsic
+    def renewed(typingctx, s):
+        def codegen(context, builder, sig, args):
+            return context.make_helper(builder, sig.return_type)._getvalue()
+
+        return s(s), codegen
+
+    with pytest.raises(Exception, match=r"a new instance of Odd, whose constructor takes something else than its fields \(twice\)"):
+        njit(lambda s: renewed(s))(Odd(1))

@@ -62,7 +62,17 @@ class Known:
         return len(self._tierup_known_)
 
 
-def type_of_instance(cls, fields):
+#: What compiled code has of instances, by the types that a program gives them.
+_own = {}
+
+
+def own_of(t):
+    """What compiled code has of the instances whose type this is; None where it has met none, or the type is no such one."""
+    found = getattr(t, "_tierup_own_", None)
+    return found if found is not None or not isinstance(t, types.Type) else _own.get(t)
+
+
+def type_of_instance(cls, fields, own):
     """The type that a program gives instances of a class with fields of these types, or None; and, where it gives them one that cannot be told
     from these, why."""
     function = types._typeof_function(cls)
@@ -78,7 +88,7 @@ def type_of_instance(cls, fields):
     if not isinstance(found, types.Type):
         return None, None
     found._tierup_class_ = cls, tuple(name for name, _ in fields)
-    found._tierup_fields_ = tuple(fields)
+    found._tierup_own_ = _own[found] = own
     return found, None
 
 

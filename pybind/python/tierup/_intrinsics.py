@@ -153,7 +153,7 @@ def generated(name, codegen, sig, given, names, places):
     from .llvm import function as making
     from .llvm.builder import IRBuilder
     from .llvm.context import target_context
-    from .llvm.models import leaves_of, model_of
+    from .llvm.models import Instance, leaves_of, model_of
     from .llvm.types import Constant, FunctionType, Value
     if len(sig.args) != len(places):
         raise TypeError(f"the signature {sig} of {name}() has {len(sig.args)} arguments, and the call has {len(places)}")
@@ -191,7 +191,10 @@ def generated(name, codegen, sig, given, names, places):
             if not (value.type.is_pointer and result.value_type.is_pointer):
                 raise TypeError(f"the code generator of {name}() gives a value of type {value.type}, and its signature says {sig.return_type}, which is {result.value_type}")
             value = builder.bitcast(value, result.value_type)
-        making.give(builder, result.to_leaves(builder, value))
+        leaves = result.to_leaves(builder, value)
+        if isinstance(result, Instance):
+            builder._insert(making.Instruction("call_helper @obj_retain", leaves))
+        making.give(builder, leaves)
     numbers = all(isinstance(t, types.Number | types.Boolean) for t in [*given, sig.return_type])
     text, plain = making.finish(f, numbers)
     return _stub(name, codegen, sig, given, names, (f, text, plain))
@@ -214,6 +217,8 @@ def _stub(name, codegen, sig, given, names, made):
     if plain:
         _tierup.generated_number(stub, text, [_text(t) for t in given], _text(sig.return_type))
         return stub
+    # The compiler knows functions as long as they live.
+    stub._tierup_calls_ = [function for function, _, _ in f.calls]
     calls = [(function, [_text(t) for t in args], _text(ret)) for function, args, ret in f.calls]
     same = next((k for k, t in enumerate(given) if t == sig.return_type and not isinstance(t, types.Number)), None)
     gives = _text(sig.return_type) if same is None else same
@@ -222,4 +227,8 @@ def _stub(name, codegen, sig, given, names, made):
 
 
 def _text(t):
+    from ._extensions import own_of
+    own = own_of(t)
+    if own is not None:
+        return own.text
     return getattr(t, "literal_type", t)._tierup_type_

@@ -4,6 +4,8 @@
 Names that are here for `isinstance` alone, of which compiled code has no values, are listed in ``_WITHOUT_VALUES``.
 """
 
+import typing
+
 from . import _tierup, types
 from .types import (
     ArrayCompatible,
@@ -384,20 +386,31 @@ def _named(cls, members):
     return NamedTuple(members, cls)
 
 
+class Own(typing.NamedTuple):
+    """What compiled code has of the instances of a class: the text that stands for their type, names and types of their fields, and whether these may be
+    assigned to, in which case instances are objects in memory."""
+
+    text: str
+    fields: tuple
+    may_change: bool
+
+
 def _instance(about, inside):
-    cls, names, text = about
+    cls, names, text, number, may_change = about
     if cls is not None and issubclass(cls, _tierup.Struct):
         return types.ClassInstanceType(cls)
     fields = tuple(zip(names, map(made, inside), strict=True))
     if types._typeof_functions and cls is not None:
         from ._extensions import type_of_instance
-        own, why = type_of_instance(cls, fields)
+        own, why = type_of_instance(cls, fields, Own(number, fields, may_change))
         if own is not None:
             return own
         found = InstanceType(cls, fields, text)
         found.without_own = why
-        return found
-    return InstanceType(cls, fields, text)
+    else:
+        found = InstanceType(cls, fields, text)
+    found._tierup_own_ = Own(number, fields, may_change)
+    return found
 
 
 def _member(cls):

@@ -264,8 +264,9 @@ _INTRINSICS = {
 # ---------------------------------------------------------------- functions of Python
 
 
-def call_python(builder, function, args, ret):
-    """Calls a Python function, which is compiled with it, and goes on where it raises nothing. Arguments are pairs of a type and a value."""
+def call_python(builder, function, args, ret, keep=False):
+    """Calls a Python function, which is compiled with it, and goes on where it raises nothing. Arguments are pairs of a type and a value. The result has
+    references of its own, which the function drops at its end if it is to `keep` them so long."""
     from .models import leaves_of, model_of
     f = builder.function
     name = f.called(function, [t for t, _ in args], ret)
@@ -280,6 +281,10 @@ def call_python(builder, function, args, ret):
     builder.position_at_end(bad)
     give_status(builder, results[0])
     builder.position_at_end(good)
+    if keep:
+        for leaf, (_, is_reference) in zip(results[1:], leaves_of(ret), strict=True):
+            if is_reference:
+                f.keep(builder, leaf)
     return model_of(ret).from_leaves(builder, results[1:])
 
 

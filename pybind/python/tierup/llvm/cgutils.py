@@ -103,8 +103,11 @@ def create_struct_proxy(fe_type, kind="value"):
     if kind not in ("value", "data"):
         raise TypeError(f"invalid kind of proxy {kind!r}")
     from .. import types
+    from .models import Instance, model_of
     if isinstance(fe_type, types.Array):
         base = ArrayProxy
+    elif isinstance(model_of(fe_type), Instance):
+        base = InstanceProxy
     elif isinstance(fe_type, types.Optional):
         base = OptionalProxy
     else:
@@ -129,6 +132,75 @@ class ArrayProxy(_Proxy):
 
 class OptionalProxy(_Proxy):
     pass
+
+
+class InstanceProxy:
+    """The fields of an instance that may change, as Python reads and assigns to them. Without a value it is one that is made when it is asked for, by a
+    constructor that takes the fields."""
+
+    _fe_type = _kind = None
+
+    def __init__(self, context, builder, value=None, ref=None):
+        from .._extensions import own_of
+        if ref is not None:
+            raise CannotCarry(f"the place of an instance of {self._fe_type} in memory")
+        own = own_of(self._fe_type)
+        for name, of in (("_builder", builder), ("_value", value), ("_fields", dict(own.fields)), ("_given", {})):
+            object.__setattr__(self, name, of)
+
+    def _of(self, name):
+        if name not in self._fields:
+            raise AttributeError(f"StructProxy({self._fe_type}) does not have a field {name!r}")
+        return self._fields[name]
+
+    def __getattr__(self, name):
+        from .calls import call_python
+        if name.startswith("__"):
+            raise AttributeError(name)
+        of = self._of(name)
+        if self._value is None:
+            return self._given[name] if name in self._given else Constant(_value_type(of), None)
+        return call_python(self._builder, _written(f"def get(x):\n    return x.{name}"), [(self._fe_type, self._value)], of, keep=True)
+
+    def __setattr__(self, name, value):
+        from .calls import call_python
+        of = self._of(name)
+        if self._value is None:
+            self._given[name] = value
+            return
+        call_python(self._builder, _written(f"def set(x, value):\n    x.{name} = value"), [(self._fe_type, self._value), (of, value)], _types.none)
+
+    def __getitem__(self, index):
+        return getattr(self, [*self._fields][index])
+
+    def __len__(self):
+        return len(self._fields)
+
+    def _getvalue(self):
+        import inspect
+
+        from .calls import call_python
+        if self._value is not None:
+            return self._value
+        cls = self._fe_type._tierup_class_[0] if hasattr(self._fe_type, "_tierup_class_") else self._fe_type.instance_class
+        names = [*inspect.signature(cls).parameters]
+        if {*names} != {*self._fields}:
+            raise CannotCarry(f"a new instance of {cls.__name__}, whose constructor takes something else than its fields ({', '.join(self._fields)})")
+        given = [(self._fields[n], getattr(self, n)) for n in names]
+        make = _written(f"def make({', '.join(names)}):\n    return cls({', '.join(names)})", cls=cls)
+        return call_python(self._builder, make, given, self._fe_type, keep=True)
+
+
+def _value_type(t):
+    from .models import model_of
+    return model_of(t).value_type
+
+
+def _written(source, **names):
+    """The function of a text."""
+    scope = dict(names)
+    exec(source, scope)
+    return next(v for k, v in scope.items() if k not in names and k != "__builtins__")
 
 
 class ListInstance:

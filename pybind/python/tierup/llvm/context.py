@@ -9,7 +9,7 @@ from .calls import call_python, give_status
 from .cgutils import create_struct_proxy
 from .constants import bytes_at
 from .function import Function, Instruction, fail_if_pending
-from .models import Manager, bit, leaves_of, model_of, voidptr, word
+from .models import Instance, Manager, bit, leaves_of, model_of, voidptr, word
 from .types import Constant, FunctionType, IntType, LiteralStructType, PointerType, Undefined, Value, VoidType, address
 
 
@@ -349,6 +349,9 @@ class _References:
 
     def _each(self, helper, builder, typ, value):
         model = model_of(typ)
+        if isinstance(model, Instance):
+            # Numba counts the references in the fields; an instance counts its own, and has one more as a result.
+            return
         for leaf, (_, is_reference) in zip(model.to_leaves(builder, value), leaves_of(typ), strict=True):
             if is_reference:
                 builder._insert(Instruction(f"call_helper @{helper}", [leaf]))

@@ -80,6 +80,8 @@ class Function(Value):
         self.results = []
         #: Whether it reads objects of the run-time by pointers, of which the code around it has accesses of other classes.
         self.looks_inside = False
+        #: Where references are that it drops at its end.
+        self.kept = []
         self.attributes, self.linkage, self.calling_convention = set(), "", ""
         self.args = tuple(Value(t, []) for t in ftype.args)
         self.basic_blocks = self.blocks
@@ -100,6 +102,17 @@ class Function(Value):
     def insert_basic_block(self, before, name=""):
         self.blocks.insert(before, Block(self, name))
         return self.blocks[before]
+
+    def keep(self, builder, leaf):
+        """Drops a reference when the function ends, or when this place is come to again."""
+        slot = Slot(self, 8, 1)
+        self.kept.append(slot)
+        self.blocks[0].instructions.insert(0, Instruction("store.ptr", [Leaf("ptr", text="0"), slot.leaf]))
+        if builder.block is self.blocks[0] and builder._anchor is not None:
+            builder._anchor += 1
+        before = builder._emit("load.ptr", slot.leaf, ty="ptr")
+        builder._insert(Instruction("call_helper @obj_release", [before]))
+        builder._insert(Instruction("store.ptr", [leaf, slot.leaf]))
 
     def leaf(self, ty, slot=None):
         self._next += 1
@@ -349,6 +362,9 @@ def finish(function, numbers):
             for slot in heap:
                 if kind == "raise" or not slot.is_given:
                     block.instructions.append(Instruction("call_helper @obj_release", [slot.owner]))
+            for slot in function.kept:
+                held = function.leaf("ptr")
+                block.instructions += [Instruction("load.ptr", [slot.leaf], [held]), Instruction("call_helper @obj_release", [held])]
             rest = [Leaf(ty, text=_ZERO.get(ty, "0")) for ty in function.results] if kind == "raise" else operands
             status = [] if plain else operands[:1] if kind == "raise" else [Leaf("i64", text="0")]
             block.end = "return", status + rest, []

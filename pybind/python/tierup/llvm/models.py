@@ -1,6 +1,7 @@
 """How values of `tierup.types` are values of LLVM: the types that Numba's data models give them, made of the leaves that compiled code has."""
 
 from .. import _kinds, _tierup, types
+from .._extensions import own_of
 from . import CannotCarry
 from .types import ArrayType, Constant, DoubleType, FloatType, IntType, Leaf, LiteralStructType, PointerType, Value
 
@@ -17,19 +18,12 @@ def leaves_of(t):
         return []
     if isinstance(t, types.BaseTuple):
         return [leaf for m in t.types for leaf in leaves_of(m)]
-    fields = own_fields(t)
-    if fields is not None:
-        return [leaf for _, m in fields for leaf in leaves_of(m)]
+    own = own_of(t)
+    if own is not None:
+        return _tierup.leaves_of_type(own.text)
     if isinstance(t, (types.DType, _kinds._Made)) and not isinstance(t, (_kinds.Set, _kinds.EnumMember, _kinds.SliceType, _kinds.RangeType, _kinds.NumPyRandomGeneratorType)):
         return []
     return _tierup.leaves_of_type(getattr(t, "literal_type", t)._tierup_type_)
-
-
-def own_fields(t):
-    """The fields of an instance of a class of the program's, whose values compiled code has instead of it; None for any other type."""
-    if isinstance(t, _kinds.InstanceType):
-        return t.fields
-    return getattr(t, "_tierup_fields_", None)
 
 
 _models = {}
@@ -37,9 +31,10 @@ _models = {}
 
 def model_of(t):
     """The model of a type."""
-    if own_fields(t) is not None:
+    own = own_of(t)
+    if own is not None:
         # Two of one name may have other fields.
-        return _Own(t)
+        return Instance(t) if own.may_change else _Own(t)
     found = _models.get(t)
     if found is None:
         found = _models[t] = next(m for cls, m in _MODELS if isinstance(t, cls))(t)
@@ -135,7 +130,7 @@ class _Own(Parts):
     """An instance of a class of the program's: the members of its model, by the names of the fields."""
 
     def _parts(self, t):
-        fields = dict(own_fields(t))
+        fields = dict(own_of(t).fields)
         said = _registered_members(t)
         self.members = tuple((name, fields.get(name, of)) for name, of in said) if said else tuple(fields.items())
         missing = [name for name, _ in self.members if name not in fields]
@@ -145,7 +140,7 @@ class _Own(Parts):
 
     def _ordered(self):
         names = [name for name, _ in self.members]
-        return [names.index(name) for name, _ in own_fields(self.fe_type)]
+        return [names.index(name) for name, _ in own_of(self.fe_type).fields]
 
     def to_leaves(self, builder, value):
         return [leaf for k in self._ordered() for leaf in self.parts[k].to_leaves(builder, builder.extract_value(value, k))]
@@ -293,6 +288,14 @@ class Opaque(Model):
         by_name = {"i8": byte, "i16": IntType(16), "i32": IntType(32), "i64": word, "f32": FloatType(), "f64": DoubleType(), "ptr": voidptr}
         each = [by_name[n] for n, _ in leaves]
         return each[0] if len(each) == 1 else LiteralStructType(each)
+
+
+class Instance(Model):
+    """An instance of a class that may change, by its address."""
+
+    def _type(self, t):
+        self.members = tuple(own_of(t).fields)
+        return voidptr
 
 
 def _literal(t):
