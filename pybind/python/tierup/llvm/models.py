@@ -21,6 +21,8 @@ def leaves_of(t):
     own = own_of(t)
     if own is not None:
         return _tierup.leaves_of_type(own.text)
+    if not type(t).__module__.startswith("tierup."):
+        raise CannotCarry(f"a value of type {t}: compiled code has met no instance that `typeof_impl` gives this type")
     if isinstance(t, (types.DType, _kinds._Made)) and not isinstance(t, (_kinds.Set, _kinds.EnumMember, _kinds.SliceType, _kinds.RangeType, _kinds.NumPyRandomGeneratorType)):
         return []
     return _tierup.leaves_of_type(getattr(t, "literal_type", t)._tierup_type_)
