@@ -2,6 +2,7 @@
 
 import ctypes
 import dataclasses
+import gc
 import operator
 import pickle
 import sys
@@ -82,7 +83,11 @@ def test_functions_of_python(tier):
             return -1.0
 
     a = np.arange(4.0)
-    assert f(a, 2) == 16.0 and f(a, -1) == -1.0
+    assert f(a, 2) == 16.0
+    gc.collect()
+    # What a generator calls lives as long as what it wrote, also where that is compiled again.
+    again = njit(lambda a, k: use(a, k))
+    assert f(a, -1) == -1.0 and again(a, 2) == 16.0
     with pytest.raises(OverflowError, match="too much"):
         f(a, 1000)
 
@@ -537,6 +542,20 @@ def test_instances_that_may_change_are_read_and_assigned_to(tier):
             f(s, 3)
         counts.append(sys.getrefcount(s.values))
     assert len(set(counts)) == 1
+
+
+def test_a_type_without_instances():
+    class Ghost(types.Type):
+        def __init__(self):
+            super().__init__(name="Ghost")
+
+    @intrinsic
+    def conjure(typingctx):
+        return Ghost()(), lambda context, builder, sig, args: None
+
+    with pytest.raises(Exception, match=r"\[bad-generator\]") as raised:
+        njit(lambda: conjure())()
+    assert "a value of type Ghost: compiled code has met no instance" in str(raised.value)
 
 
 def test_a_constructor_that_takes_something_else():

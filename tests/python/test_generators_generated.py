@@ -1,6 +1,5 @@
 """Code generators made by chance: what they write means the same to the interpreter of LIR and in both tiers."""
 
-import os
 import random
 
 import pytest
@@ -8,7 +7,7 @@ from tierup import config, njit, types
 from tierup.extending import intrinsic
 from tierup.llvm import cgutils, ir
 
-COUNT = int(os.environ.get("TIERUP_TEST_GENERATORS", "30"))
+COUNT = 30
 BITS, DOUBLE, FLOAT = {w: ir.IntType(w) for w in (1, 8, 16, 32, 64)}, ir.DoubleType(), ir.FloatType()
 WIDE = BITS[64]
 DATA = [(0, 0, 0.0), (1, -1, 1.5), (123456789, -987654321, -2.5), (2**62, 7, 1e300), (-(2**63), 3, float("inf")), (5, 2**31, float("nan"))]
