@@ -178,7 +178,8 @@ def line_of(text):
 @pytest.mark.parametrize("write, says", [
     (lambda b, x: b.asm(ir.FunctionType(x.type, [x.type]), "nop", "=r,r", [x], False), "inline assembly"),
     (lambda b, x: b.atomic_rmw("fmax", b.alloca(x.type), x, "monotonic"), "atomic_rmw"),
-    (lambda b, x: b.trunc(b.zext(x, ir.IntType(128)), x.type), "128 bits"),
+    (lambda b, x: b.trunc(b.zext(x, ir.IntType(96)), x.type), "96 bits"),
+    (lambda b, x: b.trunc(b.udiv(b.zext(x, ir.IntType(128)), ir.IntType(128)(3)), x.type), "128 bits"),
     (lambda b, x: b.call(b.module.declare_intrinsic("llvm.unknown", [x.type]), [x]), "llvm.unknown"),
     (lambda b, x: b.call(ir.Function(b.module, ir.FunctionType(x.type, [x.type]), "no_such_function"), [x]), "no function of C named 'no_such_function'"),
     (lambda b, x: b.load(cgutils.add_global_variable(b.module, x.type, "state")), "'state'"),

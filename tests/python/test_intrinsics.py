@@ -551,3 +551,35 @@ def test_global_constants_and_copies(tier):
 
     f = njit(lambda k: entry(k))
     assert [f(k) for k in range(4)] == [10, 20, -30, 257]
+
+
+# ---------------------------------------------------------------- wide integers
+
+
+def test_integers_of_128_bits(tier):
+    I128, I64 = ir.IntType(128), ir.IntType(64)
+
+    def both(b, wide):
+        return [b.trunc(wide, I64), b.trunc(b.lshr(wide, I128(64)), I64)]
+
+    @makes(types.UniTuple(types.uint64, 18)(types.uint64, types.uint64, types.uint64))
+    def op(b, x, y, n):
+        a, c = b.zext(x, I128), b.sext(y, I128)
+        product = b.mul(a, b.zext(y, I128))
+        by = b.zext(b.and_(n, I64(127)), I128)
+        at = cgutils.alloca_once_value(b, b.xor(product, I128(0x0123456789ABCDEF0011223344556677)))
+        chosen = b.select(b.icmp_signed("<", c, a), b.neg(c), b.load(at))
+        wides = [product, b.add(product, c), b.sub(a, c), b.shl(product, by), b.lshr(product, by), b.ashr(b.or_(c, a), by), b.mul(product, c), chosen]
+        flags = [b.icmp_unsigned(">", product, c), b.icmp_signed("<=", product, c)]
+        return cgutils.pack_array(b, [p for w in wides for p in both(b, w)] + [b.zext(f, I64) for f in flags])
+
+    f = njit(lambda x, y, n: op(x, y, n))
+    mask, signed = 2**128 - 1, lambda v: v - 2**128 if v >> 127 & 1 else v
+    for x, y, n in [(0, 0, 0), (1, 2**64 - 1, 1), (2**64 - 1, 2**64 - 1, 63), (0x0123456789ABCDEF, 0xFEDCBA9876543210, 64), (3, 2**63, 65), (2**63 + 5, 7, 127)]:
+        a, c = x, (y - 2**64 if y >> 63 else y) & mask
+        product = x * y
+        other = product ^ 0x0123456789ABCDEF0011223344556677
+        chosen = -c if signed(c) < a else other
+        wides = [product, product + c, a - c, product << n, product >> n, signed(c | a) >> n, product * c, chosen]
+        expected = [p for w in wides for p in (w & 2**64 - 1, w >> 64 & 2**64 - 1)] + [int(product > c), int(signed(product) <= signed(c))]
+        assert [int(v) for v in f(np.uint64(x), np.uint64(y), np.uint64(n))] == expected, (x, y, n)

@@ -7,7 +7,7 @@ metadata and promises to the optimiser (`nsw`, `exact`, `inbounds`, alignment) a
 from contextlib import contextmanager
 
 from .. import _tierup
-from . import CannotCarry
+from . import CannotCarry, wide
 from .function import Block, Instruction, Phi, Slot
 from .types import Aggregate, Constant, IntType, Leaf, LiteralStructType, PointerType, Value, VoidType
 
@@ -130,6 +130,8 @@ class IRBuilder:
 
     def _arithmetic(self, op, bit, lhs, rhs):
         a, b = self._same(lhs, rhs)
+        if wide.is_wide(lhs.type):
+            return wide.arithmetic(self, op, lhs, rhs)
         if lhs.type == _bit:
             if bit is None:
                 raise CannotCarry(f"{op} of single bits")
@@ -208,12 +210,18 @@ class IRBuilder:
         return Value(_bit, [leaf])
 
     def icmp_signed(self, cmpop, lhs, rhs, name=""):
-        a, b = self._same(lhs, rhs)
-        return self._icmp("s", cmpop, lhs.type, a, b)
+        return self._compared("s", cmpop, lhs, rhs)
 
     def icmp_unsigned(self, cmpop, lhs, rhs, name=""):
+        return self._compared("u", cmpop, lhs, rhs)
+
+    def _compared(self, sign, cmpop, lhs, rhs):
         a, b = self._same(lhs, rhs)
-        return self._icmp("u", cmpop, lhs.type, a, b)
+        if not wide.is_wide(lhs.type):
+            return self._icmp(sign, cmpop, lhs.type, a, b)
+        if cmpop in (">", ">="):
+            lhs, rhs, cmpop = rhs, lhs, {">": "<", ">=": "<="}[cmpop]
+        return wide.compared(self, sign, cmpop, lhs, rhs)
 
     def _icmp(self, sign, cmpop, typ, a, b):
         if not typ.is_pointer and not isinstance(typ, IntType):
@@ -272,6 +280,8 @@ class IRBuilder:
         return self._convert(op, value, typ)
 
     def _trunc(self, value, typ):
+        if wide.is_wide(value.type):
+            return self.trunc(wide.parts(value)[0], typ)
         if typ != _bit:
             return self._resize("itrunc", value, typ)
         ty = value.type.lir
@@ -279,9 +289,13 @@ class IRBuilder:
         return self._resize("itrunc", Value(value.type, [low]), typ)
 
     def _zext(self, value, typ):
+        if wide.is_wide(typ):
+            return wide.extended(self, value, False)
         return self._resize("zext", value, typ)
 
     def _sext(self, value, typ):
+        if wide.is_wide(typ):
+            return wide.extended(self, value, True)
         if value.type == _bit:
             return self.neg(self._zext(value, typ))
         return self._resize("sext", value, typ)

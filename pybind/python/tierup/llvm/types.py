@@ -122,9 +122,20 @@ class IntType(Type):
         return str(self)
 
     @property
+    def leaves(self):
+        # Two words, the low one first.
+        return [(IntType(64), 0), (IntType(64), 8)] if self.width == 128 else [(self, 0)]
+
+    @property
+    def size(self):
+        return 16 if self.width == 128 else _BYTES[self.lir]
+
+    @property
     def lir(self):
+        if self.width == 128:
+            raise CannotCarry("this operation on integers of 128 bits")
         if self.width not in (1, 8, 16, 32, 64):
-            raise CannotCarry(f"LIR has no integers of {self.width} bits: it has those of 1, 8, 16, 32 and 64")
+            raise CannotCarry(f"LIR has no integers of {self.width} bits: it has those of 1, 8, 16, 32, 64 and 128")
         return f"i{max(self.width, 8)}"
 
 
@@ -407,6 +418,8 @@ def _leaves(typ, constant):
         return constant.leaves
     if isinstance(typ, PointerType):
         return [address(int(constant))]
+    if isinstance(typ, IntType) and typ.width == 128:
+        return [number(IntType(64), constant), number(IntType(64), int(constant) >> 64)]
     return [number(typ, constant)]
 
 
