@@ -559,10 +559,10 @@ def test_a_type_without_instances():
     assert "a value of type Ghost: compiled code has met no instance" in str(raised.value)
 
 
-def test_a_constructor_that_takes_something_else():
+def test_new_instances_are_made_of_their_fields():
     class Odd:
         def __init__(self, n):
-            self.twice = 2 * n
+            self.twice, self.name = 2 * n, "odd"
 
     class OddType(types.Type):
         def __init__(self):
@@ -570,12 +570,21 @@ def test_a_constructor_that_takes_something_else():
 
     ext.typeof_impl.register(Odd)(lambda val, c: OddType())
 
-    @intrinsic
-    def renewed(typingctx, s):
-        def codegen(context, builder, sig, args):
-            return context.make_helper(builder, sig.return_type)._getvalue()
+    def renewing(*names):
+        @intrinsic
+        def renewed(typingctx, s):
+            def codegen(context, builder, sig, args):
+                given, made = context.make_helper(builder, sig.args[0], args[0]), context.make_helper(builder, sig.return_type)
+                for name in names:
+                    setattr(made, name, getattr(given, name))
+                return made._getvalue()
 
-        return s(s), codegen
+            return s(s), codegen
 
-    with pytest.raises(Exception, match=r"a new instance of Odd, whose constructor takes something else than its fields \(twice\)"):
-        njit(lambda s: renewed(s))(Odd(1))
+        return njit(lambda s: renewed(s))
+
+    made = renewing("name", "twice")(Odd(4))
+    assert type(made) is Odd and (made.twice, made.name) == (8, "odd")
+    assert renewing("name")(Odd(4)).twice == 0
+    with pytest.raises(Exception, match="a new instance of Odd without anything in the field 'name'"):
+        renewing("twice")(Odd(4))

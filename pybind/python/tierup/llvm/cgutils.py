@@ -135,8 +135,8 @@ class OptionalProxy(_Proxy):
 
 
 class InstanceProxy:
-    """The fields of an instance that may change, as Python reads and assigns to them. Without a value it is one that is made when it is asked for, by a
-    constructor that takes the fields."""
+    """The fields of an instance that may change, as Python reads and assigns to them. Without a value it is one that is made of its fields when it is asked
+    for; numbers that nothing is said of are zeros."""
 
     _fe_type = _kind = None
 
@@ -177,18 +177,22 @@ class InstanceProxy:
         return len(self._fields)
 
     def _getvalue(self):
-        import inspect
+        import operator
 
+        from .._calls import made
         from .calls import call_python
         if self._value is not None:
             return self._value
+        from .models import leaves_of
+        unset = [name for name, t in self._fields.items() if name not in self._given and any(is_reference for _, is_reference in leaves_of(t))]
+        if unset:
+            raise CannotCarry(f"a new instance of {self._fe_type} without anything in the field {unset[0]!r}")
         cls = self._fe_type._tierup_class_[0] if hasattr(self._fe_type, "_tierup_class_") else self._fe_type.instance_class
-        names = [*inspect.signature(cls).parameters]
-        if {*names} != {*self._fields}:
-            raise CannotCarry(f"a new instance of {cls.__name__}, whose constructor takes something else than its fields ({', '.join(self._fields)})")
-        given = [(self._fields[n], getattr(self, n)) for n in names]
-        make = _written(f"def make({', '.join(names)}):\n    return cls({', '.join(names)})", cls=cls)
-        return call_python(self._builder, make, given, self._fe_type, keep=True)
+        # Its constructor may do anything, and is not what was written.
+        fields = "".join(f"    x.{name} = {name}\n" for name in self._fields)
+        source = f"def make({', '.join(self._fields)}):\n    x = operator._new_object(cls)\n{fields}    return x"
+        make = made(source, "make", {"cls": cls, "operator": operator})
+        return call_python(self._builder, make, [(t, getattr(self, name)) for name, t in self._fields.items()], self._fe_type, keep=True)
 
 
 def _value_type(t):
