@@ -92,6 +92,23 @@ def test_functions_of_python(tier):
         f(a, 1000)
 
 
+def test_what_a_called_function_gives_is_what_the_generator_takes_it_for():
+    def listed(x):
+        return [x]
+
+    def use(ret):
+        @intrinsic
+        def call(typingctx, x):
+            return ret(x), lambda context, builder, sig, args: context.compile_internal(builder, listed, sig, args)
+
+        return njit(lambda x: call(x))
+
+    assert use(types.List(types.int64))(3) == [3]
+    for wrong in (types.List(types.float64), types.unicode_type, types.float64):
+        with pytest.raises(TypingError, match=r"listed\(\) gives list\(int\), and the code generator of call\(\) takes it for"):
+            use(wrong)(3)
+
+
 def test_a_loop_that_calls_python(tier):
     def step(x):
         return x * 2 + 1

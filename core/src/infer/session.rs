@@ -290,7 +290,6 @@ impl<'h> Session<'h> {
 
     /// The instances that an opaque function calls.
     fn called(&mut self, of: &Opaque, func: &Func, key: &Key) -> Result<Vec<InstanceId>> {
-        let leaves = |t: Type| t.leaves().into_iter().map(|l| (l.ty, l.is_ref));
         if !of.takes(&key.args) {
             let given = key.args.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
             let text = format!("the code that was generated for {}() is not for {given}", func.name);
@@ -302,7 +301,7 @@ impl<'h> Session<'h> {
             let id =
                 self.instance(Key { func: inner.func, args: inner.args.clone(), consts, result: None })?;
             let ret = self.resolve(self.at(id).ret);
-            if !leaves(ret).eq(leaves(inner.ret)) {
+            if !lie_alike(ret, inner.ret) {
                 let text = format!(
                     "{}() gives {ret}, and the code generator of {}() takes it for {}",
                     inner.func.name(),
@@ -584,6 +583,14 @@ impl<'h> Session<'h> {
 
 fn lack_elements(args: &[Type]) -> bool {
     args.iter().any(|t| t.lacks_elements())
+}
+
+/// Whether values of one type are values of another to code that knows their leaves alone, objects behind
+/// references included.
+fn lie_alike(a: Type, b: Type) -> bool {
+    let leaves = |t: Type| t.leaves().into_iter().map(|l| (l.ty, l.is_ref));
+    let arrays = a.as_array().zip(b.as_array()).is_some_and(|(a, b)| a.dtype.strong() == b.dtype.strong());
+    leaves(a).eq(leaves(b)) && (!a.is_counted() || arrays || a.strong_throughout() == b.strong_throughout())
 }
 
 /// The instances that typed code calls.

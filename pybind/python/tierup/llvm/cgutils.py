@@ -148,23 +148,25 @@ class InstanceProxy:
         for name, of in (("_builder", builder), ("_value", value), ("_fields", dict(own.fields)), ("_given", {})):
             object.__setattr__(self, name, of)
 
-    def _of(self, name):
-        if name not in self._fields:
+    def _place(self, name):
+        """The field that a member is: of its name or, as of a member that Python reads through a property, of its name behind an underscore."""
+        found = next((field for field in (name, "_" + name) if field in self._fields), None)
+        if found is None:
             raise AttributeError(f"StructProxy({self._fe_type}) does not have a field {name!r}")
-        return self._fields[name]
+        return found, self._fields[found]
 
     def __getattr__(self, name):
         from .calls import call_python
         if name.startswith("__"):
             raise AttributeError(name)
-        of = self._of(name)
+        name, of = self._place(name)
         if self._value is None:
             return self._given[name] if name in self._given else Constant(_value_type(of), None)
         return call_python(self._builder, _written(f"def get(x):\n    return x.{name}"), [(self._fe_type, self._value)], of, keep=True)
 
     def __setattr__(self, name, value):
         from .calls import call_python
-        of = self._of(name)
+        name, of = self._place(name)
         if self._value is None:
             self._given[name] = value
             return
@@ -184,6 +186,9 @@ class InstanceProxy:
         if self._value is not None:
             return self._value
         from .models import leaves_of
+        loose = [name for name, t in self._fields.items() if isinstance(t, _types.Undefined)]
+        if loose:
+            raise CannotCarry(f"a new instance of {self._fe_type}, whose field {loose[0]!r} is not always set")
         unset = [name for name, t in self._fields.items() if name not in self._given and any(is_reference for _, is_reference in leaves_of(t))]
         if unset:
             raise CannotCarry(f"a new instance of {self._fe_type} without anything in the field {unset[0]!r}")
