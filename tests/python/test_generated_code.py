@@ -105,7 +105,7 @@ def test_what_a_called_function_gives_is_what_the_generator_takes_it_for():
 
     assert use(types.List(types.int64))(3) == [3]
     for wrong in (types.List(types.float64), types.unicode_type, types.float64):
-        with pytest.raises(TypingError, match=r"listed\(\) gives list\(int\), and the code generator of call\(\) takes it for"):
+        with pytest.raises(TypingError, match=r"listed\(\) gives list\(int64\), and the code generator of call\(\) takes it for"):
             use(wrong)(3)
 
 
