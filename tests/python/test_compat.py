@@ -364,3 +364,57 @@ def test_options_and_flags_that_do_not_exist():
 
 def abs_of(x):
     return abs(x)
+
+
+def test_code_generators_run_under_the_names_of_numba_and_llvmlite(tmp_path):
+    text = """
+import ctypes
+import numba, numpy as np
+from llvmlite import ir
+import llvmlite.binding as ll
+from numba import njit, types
+from numba.core import cgutils
+from numba.core.imputils import impl_ret_borrowed, lower_builtin
+from numba.core.typing import signature
+from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+from numba.np.unsafe.ndarray import to_fixed_tuple
+from numba.cpython.unsafe.tuple import tuple_setitem
+
+triple = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(lambda x: 3 * x)
+ll.add_symbol("my_triple", ctypes.cast(triple, ctypes.c_void_p).value)
+
+@intrinsic
+def popcount(typingctx, val):
+    def impl(context, builder, sig, args):
+        fnty = ir.FunctionType(args[0].type, [args[0].type])
+        return builder.call(cgutils.get_or_insert_function(builder.module, fnty, "llvm.ctpop.i8"), args)
+    return types.uint8(types.uint8), impl
+
+@intrinsic
+def tripled(typingctx, x):
+    def impl(context, builder, sig, args):
+        f = ir.Function(builder.module, ir.FunctionType(ir.DoubleType(), [ir.DoubleType()]), name="my_triple")
+        return builder.call(f, args)
+    return signature(types.float64, types.float64), impl
+
+def head(a): raise NotImplementedError
+
+@infer_global(head)
+class Head(AbstractTemplate):
+    def generic(self, args, kws):
+        if isinstance(args[0], types.Array):
+            return signature(args[0].dtype, args[0])
+
+@lower_builtin(head, types.Array)
+def _(context, builder, sig, args):
+    return builder.load(make_array(sig.args[0])(context, builder, args[0]).data)
+
+@njit
+def f(a, n, x):
+    return popcount(n), tripled(x), head(a), to_fixed_tuple(a, 2), tuple_setitem((1, 2), 0, 5)
+
+print(f(np.arange(3.0) + 1, np.uint8(7), 1.5), numba.__version__ != "", str(ir.IntType(8)))
+"""
+    assert as_numba(tmp_path, text) == "(3, 4.5, 1.0, (1.0, 2.0), (5, 2)) True i8\n"
