@@ -69,7 +69,38 @@ _own = {}
 def own_of(t):
     """What compiled code has of the instances whose type this is; None where it has met none, or the type is no such one."""
     found = getattr(t, "_tierup_own_", None)
-    return found if found is not None or not isinstance(t, types.Type) else _own.get(t)
+    if found is not None or not isinstance(t, types.Type) or type(t).__module__.startswith("tierup."):
+        return found
+    return _own.get(t) or _of_model(t)
+
+
+def is_opaque(t):
+    """Whether a type has a model without members."""
+    return isinstance(registered_model(t), _Opaque)
+
+
+def _of_model(t):
+    """The same of a type that has a model and no instances in Python: a frozen class of the members stands for it."""
+    model = registered_model(t)
+    if not isinstance(model, _Struct | _Opaque):
+        return None
+    import dataclasses
+
+    from ._jit import njit
+    from .extending import overload
+    names = [name for name, _ in model.members]
+    cls = dataclasses.make_dataclass(type(t).__name__, names, frozen=True, namespace={"__module__": type(t).__module__})
+    types._typeof_functions[cls] = lambda val, c: t
+
+    def met(x):
+        raise NotImplementedError
+
+    overload(met)(lambda x: lambda x: None)
+    scope = {"met": met, "cls": cls}
+    exec(f"def make({', '.join(names)}):\n    met(cls({', '.join(names)}))", scope)
+    within = [own_of(of) for _, of in model.members]
+    njit(scope["make"]).compile(tuple(of if own is None else types.Type(own.text) for (_, of), own in zip(model.members, within, strict=True)))
+    return _own.get(t)
 
 
 def type_of_instance(cls, fields, own):
@@ -159,10 +190,19 @@ class _Model:
         self.fe_type, self.members = fe_type, members[0] if members and isinstance(members[0], list | tuple) else ()
 
 
+class _Struct(_Model):
+    """A model of members."""
+
+
+class _Opaque(_Model):
+    """A model without members."""
+
+
 class models:
     """Numba's data models, by name."""
 
-    DataModel = PrimitiveModel = OpaqueModel = StructModel = PointerModel = TupleModel = UniTupleModel = ArrayModel = _Model
+    DataModel = PrimitiveModel = PointerModel = TupleModel = UniTupleModel = ArrayModel = _Model
+    StructModel, OpaqueModel = _Struct, _Opaque
 
 
 class NativeValue:

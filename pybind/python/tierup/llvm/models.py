@@ -1,7 +1,7 @@
 """How values of `tierup.types` are values of LLVM: the types that Numba's data models give them, made of the leaves that compiled code has."""
 
 from .. import _kinds, _tierup, types
-from .._extensions import own_of
+from .._extensions import is_opaque, own_of
 from . import CannotCarry
 from .types import ArrayType, Constant, DoubleType, FloatType, IntType, Leaf, LiteralStructType, PointerType, Value
 
@@ -36,7 +36,7 @@ def model_of(t):
     own = own_of(t)
     if own is not None:
         # Two of one name may have other fields.
-        return Instance(t) if own.may_change else _Own(t)
+        return Instance(t) if own.may_change else _Own(t) if own.fields or not is_opaque(t) else Dummy(t)
     found = _models.get(t)
     if found is None:
         found = _models[t] = next(m for cls, m in _MODELS if isinstance(t, cls))(t)
