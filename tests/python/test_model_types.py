@@ -109,6 +109,43 @@ def test_models_within_models(tier):
     assert f(np.arange(4.0)) == (3, 6.0, 10.0, 2) and f(np.arange(2.0)) == (3, 1.0, 1.0, 2)
 
 
+def test_a_type_that_is_boxed_is_that_of_instances_alone(tier):
+    class Boxed:
+        def __init__(self, x):
+            self.x = x
+
+    class BoxedType(types.Type):
+        def __init__(self):
+            super().__init__(name="Boxed")
+
+    @ext.register_model(BoxedType)
+    class BoxedModel(ext.models.StructModel):
+        def __init__(self, dmm, fe_type):
+            super().__init__(dmm, fe_type, [("x", types.float64)])
+
+    ext.box(BoxedType)(lambda typ, val, c: None)
+    ext.typeof_impl.register(Boxed)(lambda val, c: BoxedType())
+
+    @intrinsic
+    def new(typingctx, x):
+        def codegen(context, builder, sig, args):
+            made = context.make_helper(builder, sig.return_type)
+            made.x = args[0]
+            return made._getvalue()
+
+        return BoxedType()(x), codegen
+
+    with pytest.raises(Exception, match="a value of type Boxed: compiled code has met no instance"):
+        njit(lambda x: new(x))(1.5)
+
+    @intrinsic
+    def meet(typingctx, b):
+        return types.float64(b), lambda context, builder, sig, args: context.make_helper(builder, sig.args[0], args[0]).x
+
+    out = njit(lambda b: new(meet(b) * 2))(Boxed(1.5))
+    assert type(out) is Boxed and out.x == 3.0
+
+
 def test_what_comes_out_has_the_members(tier):
     out = njit(lambda a: vector(layout(3), a))(np.arange(2.0))
     assert type(out).__name__ == "VectorType" and out.value.tolist() == [0.0, 1.0]

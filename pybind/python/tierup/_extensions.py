@@ -82,7 +82,7 @@ def is_opaque(t):
 def _of_model(t):
     """The same of a type that has a model and no instances in Python: a frozen class of the members stands for it."""
     model = registered_model(t)
-    if not isinstance(model, _Struct | _Opaque):
+    if not isinstance(model, _Struct | _Opaque) or not _boxed.isdisjoint(type(t).__mro__):
         return None
     import dataclasses
 
@@ -239,8 +239,18 @@ def registered_model(t):
     return None if found is None else found(None, t)
 
 
+#: Classes of types whose values a program boxes: they are instances of a class of its own, which is not known before one is met.
+_boxed = set()
+
+
+def box(typeclass):
+    """Taken as it is: instances go out by their fields."""
+    _boxed.add(typeclass)
+    return lambda f: f
+
+
 #: Instances come in, lie and go out by their fields; conversions that a program adds to those of the language are not made.
-box = unbox = reflect = lower_getattr_generic = lower_setattr = lower_setattr_generic = _without_effect
+unbox = reflect = lower_getattr_generic = lower_setattr = lower_setattr_generic = _without_effect
 
 
 # ---------------------------------------------------------------- values of operands
