@@ -194,8 +194,9 @@ class InstanceProxy:
             raise CannotCarry(f"a new instance of {self._fe_type} without anything in the field {unset[0]!r}")
         cls = self._fe_type._tierup_class_[0] if hasattr(self._fe_type, "_tierup_class_") else self._fe_type.instance_class
         # Its constructor may do anything, and is not what was written.
-        fields = "".join(f"    x.{name} = {name}\n" for name in self._fields)
-        source = f"def make({', '.join(self._fields)}):\n    x = operator._new_object(cls)\n{fields}    return x"
+        given = [f"value{k}" for k in range(len(self._fields))]
+        fields = "".join(f"    made.{name} = {value}\n" for name, value in zip(self._fields, given, strict=True))
+        source = f"def make({', '.join(given)}):\n    made = operator._new_object(cls)\n{fields}    return made"
         make = made(source, "make", {"cls": cls, "operator": operator})
         return call_python(self._builder, make, [(t, getattr(self, name)) for name, t in self._fields.items()], self._fe_type, keep=True)
 
