@@ -97,7 +97,8 @@ def _of_model(t):
 
     overload(met)(lambda x: lambda x: None)
     scope = {"met": met, "cls": cls}
-    exec(f"def make({', '.join(names)}):\n    met(cls({', '.join(names)}))", scope)
+    given = ", ".join(f"value{k}" for k in range(len(names)))
+    exec(f"def make({given}):\n    met(cls({given}))", scope)
     within = [own_of(of) for _, of in model.members]
     njit(scope["make"]).compile(tuple(of if own is None else types.Type(own.text) for (_, of), own in zip(model.members, within, strict=True)))
     return _own.get(t)
