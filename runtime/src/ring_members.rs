@@ -39,6 +39,11 @@ pub(crate) fn left_alone<R>(what: impl FnOnce() -> R) -> R {
     out
 }
 
+/// The same from now on, or no longer; how it was before.
+pub(crate) fn leave_alone(others: bool) -> bool {
+    BUSY.replace(others)
+}
+
 /// Remembers an object that was just made.
 ///
 /// # Safety

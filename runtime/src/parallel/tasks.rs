@@ -110,6 +110,8 @@ thread_local! {
     static TASK: Cell<u64> = const { Cell::new(0) };
     /// Groups that this thread has opened, and whether it was told to stop in them.
     static OPEN: RefCell<Vec<(u64, bool)>> = const { RefCell::new(Vec::new()) };
+    /// Whether objects of this thread were left alone before it opened the first of them.
+    static LEFT_ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
 fn state() -> MutexGuard<'static, State> {
@@ -311,7 +313,14 @@ fn open() -> u64 {
         Group { family, outer, started: 0, running: vec![], live: 0, cancelled: false, failure: None };
     s.groups.insert(number, group);
     drop(s);
-    OPEN.with_borrow_mut(|open| open.push((number, false)));
+    // Tasks may use objects of this thread.
+    let before = crate::ring_members::leave_alone(true);
+    OPEN.with_borrow_mut(|open| {
+        if open.is_empty() {
+            LEFT_ALONE.set(before);
+        }
+        open.push((number, false));
+    });
     number
 }
 
@@ -454,7 +463,11 @@ fn close(group: u64, failed: bool) -> Res<()> {
     }
     let told = OPEN.with_borrow_mut(|open| {
         let at = open.iter().rposition(|g| g.0 == group);
-        at.is_some_and(|at| open.split_off(at).iter().any(|g| g.1))
+        let told = at.is_some_and(|at| open.split_off(at).iter().any(|g| g.1));
+        if at.is_some() && open.is_empty() {
+            crate::ring_members::leave_alone(LEFT_ALONE.get());
+        }
+        told
     });
     let mut s = state();
     let Some(g) = s.groups.remove(&group) else { return Ok(()) };
