@@ -84,7 +84,7 @@ pub(crate) fn used_after(
     i: Inst,
     root: Value,
 ) -> Option<Diagnostic> {
-    let used = use_behind(func, i, &names_of(func, ty, root))?;
+    let used = use_behind(func, i, &names_of(func, ty, i, root))?;
     let text = "this value was moved before, and may be another task's by now";
     let mut d = Diagnostic::new(Code::UseAfterMove, text)
         .help("send a copy instead, or share it with par.borrow(x)")
@@ -94,11 +94,16 @@ pub(crate) fn used_after(
 }
 
 /// Everything in a function that is a value, shows it or holds it.
-fn names_of(func: &Func, ty: &dyn Fn(Value) -> Type, root: Value) -> Names {
+fn names_of(func: &Func, ty: &dyn Fn(Value) -> Type, i: Inst, root: Value) -> Names {
     let mut names = Names::from([root]);
     loop {
         let before = names.len();
-        for node in &func.insts {
+        for (k, node) in func.insts.iter().enumerate() {
+            if let Some(holder) = puts_into(func, ty, node, &names)
+                && comes_to(func, Inst::new(k), i, root)
+            {
+                names.insert(self::root(func, &Definitions::new(func), holder));
+            }
             let Some(result) = node.result else { continue };
             let of_first = node.args.first().is_some_and(|a| names.contains(a));
             let of_any = || node.args.iter().any(|a| names.contains(a));
@@ -114,6 +119,52 @@ fn names_of(func: &Func, ty: &dyn Fn(Value) -> Type, root: Value) -> Names {
             return names;
         }
     }
+}
+
+/// What an instruction puts one of the names into, be it by a method.
+fn puts_into(func: &Func, ty: &dyn Fn(Value) -> Type, node: &InstNode, names: &Names) -> Option<Value> {
+    let [first, values @ ..] = &node.args[..] else { return None };
+    if !values.iter().any(|v| names.contains(v)) {
+        return None;
+    }
+    let stores = matches!(node.op, Op::SetAttr(_) | Op::Table(id::SETITEM | id::LIST_APPEND))
+        || matches!(node.op, Op::Apply(op) if op.means(id::SETITEM) || op.is(id::LIST_APPEND) || op.is(id::FIELD_SET));
+    let holder = if stores {
+        *first
+    } else if let Op::Call { .. } = node.op {
+        let method = func.insts.iter().find(|n| n.result == Some(*first))?;
+        *method.args.first().filter(|_| matches!(&method.op, Op::Attr(name) if TAKING.contains(&&**name)))?
+    } else {
+        return None;
+    };
+    // An array has numbers, and takes a copy of those of another one.
+    (ty(holder).as_array().is_none() && !names.contains(&holder)).then_some(holder)
+}
+
+/// Methods of containers that keep what they are given.
+const TAKING: [&str; 5] = ["append", "appendleft", "add", "insert", "setdefault"];
+
+/// Whether control may come from one instruction to another one without passing the definition of a value.
+fn comes_to(func: &Func, from: Inst, to: Inst, but: Value) -> bool {
+    let place = |i: Inst| {
+        (0..func.blocks.len())
+            .map(Block::new)
+            .find_map(|b| func.block(b).insts.iter().position(|k| *k == i).map(|at| (b, at)))
+    };
+    let (Some(from), Some(to)) = (place(from), place(to)) else { return false };
+    if from.0 == to.0 && from.1 < to.1 {
+        return true;
+    }
+    let home = Definitions::new(func).block(but);
+    let (mut seen, mut todo) = (BTreeSet::new(), vec![from.0]);
+    while let Some(b) = todo.pop() {
+        func.each_edge(b, &mut |_, t| {
+            if Some(t.block) != home && seen.insert(t.block) {
+                todo.push(t.block);
+            }
+        });
+    }
+    seen.contains(&to.0)
 }
 
 const BUILDS: [crate::ops::OpId; 3] = [id::TUPLE_BUILD, id::LIST_BUILD, id::DICT_BUILD];

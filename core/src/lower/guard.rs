@@ -11,7 +11,7 @@
 //! pays, programs without such loops least of all. Stores of plain numbers into lists need no lock: no length
 //! changes, and a number that is read half is the program's own race.
 
-use super::{callees, generator};
+use super::{callees, generator, moves};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::locks::Shared;
 use crate::host::GlobalValue;
@@ -29,7 +29,9 @@ pub(crate) struct Guard {
     /// Types of objects that iterations are given, be it in others: they may share one.
     objects: HashSet<Type>,
     /// Types of lists and containers that bodies are given, be it in others, and of those in global values.
-    given: HashSet<Type>,
+    lists: HashSet<Type>,
+    /// Those that others have as well.
+    lent: HashSet<Type>,
     /// Who runs at the same time, for an error.
     who: &'static str,
 }
@@ -49,26 +51,32 @@ pub(crate) fn find(session: &Session<'_>) -> Result<Option<Guard>> {
         return Ok(None);
     }
     let made = generator::typed(session);
-    let mut objects = HashSet::new();
-    bodies.iter().flat_map(|b| &session.at(*b).key.args).for_each(|t| objects_in(*t, &mut objects));
-    let typed = session.instances.iter().filter_map(|i| i.typed.as_ref());
-    typed.flat_map(|t| t.globals.values()).for_each(|g| objects_of(g, &mut objects));
-    let typed = session.instances.iter().filter_map(|i| i.typed.as_ref());
-    let loops = typed.flat_map(|t| &t.func.insts).any(|n| matches!(n.op, Op::Region(_)));
+    let typed = || session.instances.iter().filter_map(|i| i.typed.as_ref());
+    let loops = typed().flat_map(|t| &t.func.insts).any(|n| matches!(n.op, Op::Region(_)));
     let who = if loops { "iterations of a prange loop" } else { TASKS };
-    let inside = bodies.iter().copied().collect();
-    let (mut given, mut seen) = (HashSet::new(), HashSet::new());
-    bodies
-        .iter()
-        .flat_map(|b| &session.at(*b).key.args)
-        .for_each(|t| containers_in(*t, &mut given, &mut seen));
-    let typed = session.instances.iter().filter_map(|i| i.typed.as_ref());
-    for g in typed.flat_map(|t| t.globals.values()) {
+    let given: Vec<Type> = bodies.iter().flat_map(|b| session.at(*b).key.args.iter().copied()).collect();
+    // What was moved to a task is its own.
+    let lent = if loops { given.clone() } else { moves::borrowed(session) };
+    let mut guard = Guard {
+        shared: Shared::default(),
+        inside: bodies.iter().copied().collect(),
+        objects: HashSet::new(),
+        lists: HashSet::new(),
+        lent: HashSet::new(),
+        who,
+    };
+    given.iter().for_each(|t| containers_in(*t, &mut guard.lists, &mut HashSet::new()));
+    for t in lent {
+        objects_in(t, &mut guard.objects);
+        containers_in(t, &mut guard.lent, &mut HashSet::new());
+    }
+    for g in typed().flat_map(|t| t.globals.values()) {
+        objects_of(g, &mut guard.objects);
         if let GlobalValue::Passed { ty, .. } = g {
-            containers_in(*ty, &mut given, &mut seen);
+            containers_in(*ty, &mut guard.lists, &mut HashSet::new());
+            containers_in(*ty, &mut guard.lent, &mut HashSet::new());
         }
     }
-    let mut guard = Guard { shared: Shared::default(), inside, objects, given, who };
     let mut todo = bodies.clone();
     while let Some(id) = todo.pop() {
         let Some(typed) = &session.at(id).typed else { continue };
@@ -152,7 +160,7 @@ impl Guard {
                 let Op::Apply(op) = node.op else { return None };
                 let list = *node.args.first().filter(|_| op.effect == Effect::Writes)?;
                 let ty = func.types[list.index()].strong_throughout();
-                let shared = matches!(*ty, Kind::List(_)) && self.given.contains(&ty);
+                let shared = matches!(*ty, Kind::List(_)) && self.lists.contains(&ty);
                 (shared && !is_own(func, list, *i)).then_some(ty)
             });
             self.shared.lists.extend(changes.collect::<Vec<_>>());
@@ -187,8 +195,8 @@ impl Guard {
                 }
                 for a in &node.args {
                     let t = func.types[a.index()];
-                    // Tasks share what they are given; what a loop's iterations share has more ways to them.
-                    let alone = self.who == TASKS && !self.given.contains(&t.strong_throughout());
+                    // Tasks share what they borrow; what a loop's iterations share has more ways to them.
+                    let alone = self.who == TASKS && !self.lent.contains(&t.strong_throughout());
                     if let Kind::Container(c, _) = t.kind()
                         && !alone
                         && !is_own(func, *a, *i)

@@ -5,10 +5,11 @@
 
 use crate::diag::Result;
 use crate::infer::moved::{root, used_after};
-use crate::infer::state::Session;
+use crate::infer::state::{Instance, Session};
 use crate::ops::tasks;
 use crate::ssa::analysis::Definitions;
 use crate::ssa::{Func, Inst, InstanceId, Op, Value};
+use crate::types::Type;
 use std::collections::{BTreeSet, HashMap};
 
 type Moves = HashMap<InstanceId, BTreeSet<usize>>;
@@ -56,6 +57,13 @@ pub(super) fn check(session: &Session<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The types of what is borrowed.
+pub(super) fn borrowed(session: &Session<'_>) -> Vec<Type> {
+    let lends =
+        |i: &&Instance| session.is_library(&i.func) && &*i.func.name == "borrowed" && tasks::is_given(i.ret);
+    session.instances.iter().filter(lends).flat_map(|i| i.key.args.iter().copied()).collect()
 }
 
 /// Calls that give something away, and what.

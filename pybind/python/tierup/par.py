@@ -17,7 +17,7 @@ from ._tasks import Channel, borrow, move, tasks
 __all__ = ["Channel", "borrow", "filter", "map", "move", "reduce", "scan", "tasks", "vmap", "zip"]
 
 # The pieces of a loop over `prange` (`PIECES` in the run-time): `reduce` adds up as such a loop does.
-_PIECES = 128
+PIECES = 128
 
 
 def map(f, xs, *more):
@@ -103,7 +103,7 @@ def _vmapped(f, in_axes, out_axes, args):
 
 def _bounds(n):
     """Where the pieces of `n` values begin and end: a function of `n` alone."""
-    pieces = min(n, _PIECES)
+    pieces = min(n, PIECES)
     return [(k * n // pieces, (k + 1) * n // pieces) for k in range(pieces)]
 
 

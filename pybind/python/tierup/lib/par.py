@@ -7,11 +7,10 @@ first depends on the number of values alone.
 import numpy as np
 
 from .._jit import prange
+from ..par import PIECES
 
 # Integers in these functions are the caller's: where overflow is checked, it is checked here too.
 _origin = "checked"
-
-_PIECES = 128
 
 
 def map_(f, xs, more):
@@ -84,13 +83,13 @@ def reduce_(f, xs, initial):
     if initial is ...:
         if n == 0:
             raise TypeError("reduce() of empty iterable with no initial value")
-        if n <= _PIECES:
+        if n <= PIECES:
             return _fold(f, values[0], values, 1, n)
         parts = _parts(f, values)
-        return _fold(f, parts[0], parts, 1, _PIECES)
-    if n <= _PIECES:
+        return _fold(f, parts[0], parts, 1, PIECES)
+    if n <= PIECES:
         return _fold(f, initial, values, 0, n)
-    return _fold(f, initial, _parts(f, values), 0, _PIECES)
+    return _fold(f, initial, _parts(f, values), 0, PIECES)
 
 
 def _fold(f, total, values, lo, hi):
@@ -104,20 +103,20 @@ def _parts(f, values):
     # Nothing runs: it says what the parts are.
     probe = [_part(f, values, k) for k in range(min(len(values), 0))]
     if np._fills_array(probe):
-        parts = np.empty(_PIECES, np._dtype_of_list(probe))
-        for k in prange(_PIECES):
+        parts = np.empty(PIECES, np._dtype_of_list(probe))
+        for k in prange(PIECES):
             parts[k] = _part(f, values, k)
         return parts
     parts = []
-    for k in prange(_PIECES):
+    for k in prange(PIECES):
         parts.append(_part(f, values, k))
     return parts
 
 
 def _part(f, values, k):
     n = len(values)
-    lo = k * n // _PIECES
-    return _fold(f, values[lo], values, lo + 1, (k + 1) * n // _PIECES)
+    lo = k * n // PIECES
+    return _fold(f, values[lo], values, lo + 1, (k + 1) * n // PIECES)
 
 
 def scan_(f, xs, initial):
@@ -134,7 +133,7 @@ def _scanned(f, values, initial, dtype):
         out = np.empty(len(values), dtype)
         _scan_pieces(f, values, out)
         if len(values) > 0:
-            _carry(f, out, out[len(out) // min(len(out), _PIECES) - 1], 1)
+            _carry(f, out, out[len(out) // min(len(out), PIECES) - 1], 1)
         return out
     first = np.array([initial])
     whole = np.empty(len(values) + 1, np.result_type(first.dtype, dtype))
@@ -147,7 +146,7 @@ def _scanned(f, values, initial, dtype):
 
 def _scan_pieces(f, values, out):
     n = len(values)
-    pieces = min(n, _PIECES)
+    pieces = min(n, PIECES)
     for k in prange(pieces):
         _scan_piece(f, values, out, k * n // pieces, (k + 1) * n // pieces)
 
@@ -163,7 +162,7 @@ def _scan_piece(f, values, out, lo, hi):
 def _carry(f, out, before, start):
     """Puts what comes before each piece, from the piece `start` on, to its results; `before` comes before that piece."""
     n = len(out)
-    pieces = min(n, _PIECES)
+    pieces = min(n, PIECES)
     carries = np.empty(pieces, out.dtype)
     for k in range(start, pieces):
         carries[k] = before
@@ -179,7 +178,7 @@ def _carry_into(f, out, before, lo, hi):
 
 def _scanned_list(f, values, initial):
     n = len(values)
-    pieces = min(n, _PIECES)
+    pieces = min(n, PIECES)
     parts = []
     for k in prange(pieces):
         parts.append(_running(f, values, k * n // pieces, (k + 1) * n // pieces))
