@@ -109,7 +109,8 @@ class Program:
         put(f"        for x in c{stages}:")
         put("            s += x")
         put("            k += 1")
-        if self.chance(0.2):
+        # Which of two exceptions comes first is not said.
+        if self.chance(0.2) and not any("refuse" in line for line in self.lines):
             put("            if k == 3:")
             put("                raise KeyError(0)")
         self.result("s")
