@@ -114,6 +114,7 @@ const TABLES: &[(&str, Belongs)] = &[
     ("heapq", |p| p.starts_with("heapq.")),
     ("bisect", |p| p.starts_with("bisect.")),
     ("itertools", |p| p.starts_with("itertools.") || p.starts_with("chain.")),
+    ("par", |p| p.starts_with("tierup.par.")),
     ("statistics", |p| p.starts_with("statistics.")),
     ("struct", |p| p.starts_with("struct.") || p.starts_with("binascii.")),
     ("math", |p| p.starts_with("math.")),
