@@ -110,6 +110,7 @@ fn edges(ty: Ty) -> Vec<u64> {
             .chain([1 << 53, (1 << 53) + 1, (1 << 62) + 1, 0xffff_ff80_0000_0001, 0x8000_0080_0000_0001])
             .collect(),
         Ty::Ptr => vec![0, 1, 4096, u64::MAX],
+        Ty::Vector(_) => vec![],
         Ty::F32 => floats.iter().map(|x| (*x as f32).to_bits() as u64).collect(),
         Ty::F64 => floats.iter().map(|x| x.to_bits()).collect(),
     }
@@ -160,7 +161,7 @@ fn canonical(ty: Ty, bits: u64) -> u64 {
         Ty::I8 => bits as u8 as u64,
         Ty::I16 => bits as u16 as u64,
         Ty::I32 => bits as u32 as u64,
-        Ty::I64 | Ty::Ptr => bits,
+        Ty::I64 | Ty::Ptr | Ty::Vector(_) => bits,
         Ty::F32 => {
             let x = f32::from_bits(bits as u32);
             if x.is_nan() { 0x7fc0_0000 } else { x.to_bits() as u64 }

@@ -181,7 +181,8 @@ impl<'c> Emitter<'c, '_, '_> {
             | Alias::Stack
             | Alias::Ctx
             | Alias::Const => {
-                inst.set_alignment(self.shared.options.target.alignment(ty.bytes()))
+                // A vector lies as aligned as its lanes do.
+                inst.set_alignment(self.shared.options.target.alignment(ty.lane().bytes()))
                     .map_err(|e| failed(e.to_string()))?;
             }
         }

@@ -142,10 +142,11 @@ impl<'c, 'a> Shared<'c, 'a> {
             Ty::F64 => self.context.f64_type().into(),
             Ty::Ptr => self.context.ptr_type(AddressSpace::default()).into(),
             Ty::Vector(v) => {
-                let lanes = v.lanes() as u32;
-                match self.ty(v.lane()) {
-                    BasicTypeEnum::FloatType(t) => t.vec_type(lanes).into(),
-                    lane => lane.into_int_type().vec_type(lanes).into(),
+                let (lane, lanes) = (self.ty(v.lane()), v.lanes() as u32);
+                if lane.is_float_type() {
+                    lane.into_float_type().vec_type(lanes).into()
+                } else {
+                    lane.into_int_type().vec_type(lanes).into()
                 }
             }
         }

@@ -167,12 +167,10 @@ impl<'c> Emitter<'c, '_, '_> {
             let lane = self.operation(op, v.lane(), &operands)?;
             let so_far = match whole {
                 Some(w) => w,
-                None => match lane.get_type() {
-                    inkwell::types::BasicTypeEnum::IntType(t) => t.vec_type(v.lanes() as u32),
-                    inkwell::types::BasicTypeEnum::FloatType(t) => t.vec_type(v.lanes() as u32),
-                    other => return Err(bug(format!("a lane of type {other}"))),
+                None if lane.is_float_value() => {
+                    lane.into_float_value().get_type().vec_type(v.lanes() as u32).get_poison()
                 }
-                .get_poison(),
+                None => lane.into_int_value().get_type().vec_type(v.lanes() as u32).get_poison(),
             };
             whole = Some(built(self.b.build_insert_element(so_far, lane, self.place(k), ""))?);
         }
