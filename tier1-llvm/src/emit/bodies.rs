@@ -54,6 +54,13 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
+    pub(crate) fn none() -> Copies {
+        Copies { blocks: HashSet::new(), alone: HashSet::new() }
+    }
+    /// Whether definitions take the place of helpers in a block.
+    pub(crate) fn holds(&self, block: Block) -> bool {
+        self.blocks.contains(&block)
+    }
     pub(crate) fn of(func: &Func, cfg: &Cfg, options: &crate::Options<'_>) -> Copies {
         let blocks = blocks(func, cfg, options);
         let alone = if blocks.is_empty() || func.name.ends_with(ALONE) {
@@ -204,6 +211,20 @@ impl<'c> Shared<'c, '_> {
             }
         }
         Ok(self.context.create_string_attribute("vector-function-abi-variant", &names.join(",")))
+    }
+
+    /// The version for so many lanes.
+    pub(super) fn version_of(
+        &self,
+        helper: &'static RtFn,
+        scalar: FunctionValue<'c>,
+        lanes: u32,
+    ) -> Result<FunctionValue<'c>> {
+        let version = format!("{HELPER_PREFIX}{}.{lanes}", helper.name);
+        match self.module.get_function(&version) {
+            Some(known) => Ok(known),
+            None => self.vector_version(&version, scalar, lanes, helper.params[0] == Ty::F32),
+        }
     }
 
     /// Keeps the versions until the vectoriser has seen them.

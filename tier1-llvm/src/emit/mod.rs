@@ -12,6 +12,7 @@ mod lines;
 mod loops;
 mod ops;
 mod vectors;
+mod wide;
 
 pub(crate) use bodies::finish;
 
@@ -286,6 +287,8 @@ struct Emitter<'c, 's, 'a> {
     loops: OnceCell<Loops>,
     /// Headers of loops over elements of unknown stride.
     strided: OnceCell<Vec<Block>>,
+    /// Which instruction makes each value.
+    defs: OnceCell<Vec<Option<usize>>>,
     llvm: FunctionValue<'c>,
     b: Builder<'c>,
     blocks: Vec<Option<BasicBlock<'c>>>,
@@ -310,6 +313,7 @@ fn emit_func<'c>(shared: &Shared<'c, '_>, func: &Func, llvm: FunctionValue<'c>, 
         cfg: &cfg,
         loops: OnceCell::new(),
         strided: OnceCell::new(),
+        defs: OnceCell::new(),
         llvm,
         b: shared.context.create_builder(),
         blocks: vec![None; func.blocks.len()],

@@ -15,6 +15,7 @@ impl<'c> Emitter<'c, '_, '_> {
         let x = |k: usize| list[k].into_vector_value();
         Ok(match op {
             Op::Splat => self.splat(to, list[0])?,
+            Op::Lanes if let Some(whole) = self.wide_call(v, args)? => whole,
             Op::Lanes => {
                 let mut whole = to.get_poison();
                 for (k, lane) in list.iter().enumerate() {
@@ -106,7 +107,7 @@ impl<'c> Emitter<'c, '_, '_> {
         self.shared.context.i32_type().const_int(k as u64, false)
     }
 
-    fn splat(&self, to: VectorType<'c>, x: BasicValueEnum<'c>) -> Result<BasicValueEnum<'c>> {
+    pub(super) fn splat(&self, to: VectorType<'c>, x: BasicValueEnum<'c>) -> Result<BasicValueEnum<'c>> {
         let first = built(self.b.build_insert_element(to.get_poison(), x, self.place(0), ""))?;
         let places = self.shared.context.i32_type().vec_type(to.get_size()).const_zero();
         Ok(built(self.b.build_shuffle_vector(first, to.get_poison(), places, ""))?.into())
