@@ -39,11 +39,13 @@ pub(super) fn lane_at(cx: &mut LowerCx<'_>, spilled: Value, lane: Value, place: 
     cx.b.load(ty, at, 0, Alias::Stack)
 }
 
-/// Lanes of a place that is not known when the code is made; IndexError outside of them.
+/// The lane that an index means which is not known when the code is made, or those that a vector of them means;
+/// IndexError outside of them.
 pub(super) fn checked_lane(cx: &mut LowerCx<'_>, i: Value, n: usize) -> Value {
     let n = cx.b.i64(n as i64);
     let at = cx.wrap_index(i, n);
     let ok = cx.b.bin(Op::IcmpUlt, at, n);
+    let ok = if cx.b.ty(ok).is_vector() { cx.b.un(Op::EveryLane, ok) } else { ok };
     cx.check(ok, Class::IndexError, "lane out of range");
     at
 }

@@ -88,12 +88,9 @@ pub(super) fn scatter_rule(args: &[Arg]) -> Result<Answer> {
 /// The places of lanes in a dimension.
 enum Places {
     /// The first one, and elements from one to the next, where that is known.
-    Run {
-        first: Value,
-        step: Value,
-        unit: bool,
-    },
-    Each(Val),
+    Run { first: Value, step: Value, unit: bool },
+    /// As a vector, and lane by lane.
+    Each(Value, Val),
 }
 
 impl Places {
@@ -104,12 +101,11 @@ impl Places {
     /// Of each lane, wrapped where a negative index counts from the end.
     fn each(cx: &mut LowerCx<'_>, c: &OpCall<'_>, n: Value) -> Result<Places> {
         let (t, _) = c.types[1].as_simd().ok_or_else(|| Diagnostic::internal("a vector"))?;
-        let mut out = vec![];
-        for k in &c.args[1] {
-            let k = cast::cast(cx, &[*k], t, Type::int())?[0];
-            out.push(cx.wrap_index(k, n));
-        }
-        Ok(Places::Each(out))
+        let all = joined(cx, &c.args[1], c.types[1])?;
+        let all = cast::cast(cx, &[all], t, Type::int())?[0];
+        let all = cx.wrap_index(all, n);
+        let each = lanes(cx, all);
+        Ok(Places::Each(all, each))
     }
     fn of_lane(&self, cx: &mut LowerCx<'_>, k: usize) -> Value {
         match self {
@@ -117,7 +113,7 @@ impl Places {
                 let off = cx.b.bin_imm(Op::Imul, *step, k as i64);
                 cx.b.bin(Op::Iadd, *first, off)
             }
-            Places::Each(all) => all[k],
+            Places::Each(_, each) => each[k],
         }
     }
     /// Whether all of `lanes` places are in a dimension of `n`.
@@ -128,7 +124,11 @@ impl Places {
                 let (from, to) = (cx.b.bin_imm(Op::IcmpSge, *first, 0), cx.b.bin(Op::IcmpSle, *first, end));
                 cx.and(from, to)
             }
-            Places::Run { .. } | Places::Each(_) => {
+            Places::Each(all, _) => {
+                let each = cx.b.bin(Op::IcmpUlt, *all, n);
+                cx.b.un(Op::EveryLane, each)
+            }
+            Places::Run { .. } => {
                 let mut all = cx.b.bool(true);
                 for k in 0..lanes {
                     let place = self.of_lane(cx, k);
@@ -148,7 +148,7 @@ fn check(cx: &mut LowerCx<'_>, ok: Value, places: &Places, n: Value) {
     }
     match places {
         Places::Run { first, .. } => cx.check_format(ok, Class::IndexError, OUTSIDE, &[*first, n]),
-        Places::Each(_) => cx.check_format(
+        Places::Each(..) => cx.check_format(
             ok,
             Class::IndexError,
             "an index of a lane is out of bounds for an array of {} elements",
@@ -161,7 +161,7 @@ fn check(cx: &mut LowerCx<'_>, ok: Value, places: &Places, n: Value) {
 fn side_by_side(a: &ArrayVal, places: &Places) -> Option<bool> {
     match places {
         Places::Run { unit: true, .. } => (a.ty.layout != Layout::A).then_some(true),
-        Places::Run { .. } | Places::Each(_) => Some(false),
+        Places::Run { .. } | Places::Each(..) => Some(false),
     }
 }
 
@@ -230,16 +230,21 @@ fn write(cx: &mut LowerCx<'_>, a: &ArrayVal, places: &Places, v: &[Value], t: Ty
     Ok(())
 }
 
-/// Which lanes lie in the array, and that all of the mask's do.
-fn check_masked(cx: &mut LowerCx<'_>, places: &Places, mask: &[Value], n: Value) {
-    let mut all = cx.b.bool(true);
-    for (k, m) in mask.iter().enumerate() {
-        let place = places.of_lane(cx, k);
-        let (inside, out) = (cx.b.bin(Op::IcmpUlt, place, n), cx.not(*m));
-        let ok = cx.or(inside, out);
-        all = cx.and(all, ok);
-    }
+/// All lanes of the mask lie in the array.
+fn check_masked(cx: &mut LowerCx<'_>, places: &Places, mask: Value, count: usize, n: Value) -> Result<()> {
+    let all = match places {
+        Places::Each(all, _) => *all,
+        Places::Run { .. } => {
+            let each: Val = (0..count).map(|k| places.of_lane(cx, k)).collect();
+            let t = Type::simd(Type::int(), count).ok_or_else(|| Diagnostic::internal("a vector"))?;
+            joined(cx, &each, t)?
+        }
+    };
+    let (inside, out) = (cx.b.bin(Op::IcmpUlt, all, n), cx.not(mask));
+    let fine = cx.or(inside, out);
+    let all = cx.b.un(Op::EveryLane, fine);
     check(cx, all, places, n);
+    Ok(())
 }
 
 /// Lanes of the mask, `fill` in the others: a whole vector where all of it lies in the array, else lane by lane,
@@ -265,7 +270,8 @@ fn read_masked(
             Ok(lanes(cx, chosen))
         },
         |cx| {
-            check_masked(cx, places, mask, n);
+            let whole = joined(cx, mask, masks)?;
+            check_masked(cx, places, whole, count, n)?;
             let nowhere = cx.b.slot_addr(16);
             let mut out = vec![];
             for (k, m) in mask.iter().enumerate() {
@@ -289,15 +295,15 @@ fn write_masked(
     mask: &[Value],
 ) -> Result<()> {
     let n = a.shape[0];
-    let mut whole = places.inside(cx, v.len(), n);
-    for m in mask {
-        whole = cx.and(whole, *m);
-    }
+    let masks = Type::simd(Type::bool(), v.len()).ok_or_else(|| Diagnostic::internal("a mask"))?;
+    let all = joined(cx, mask, masks)?;
+    let (inside, every) = (places.inside(cx, v.len(), n), cx.b.un(Op::EveryLane, all));
+    let whole = cx.and(inside, every);
     cx.if_else(
         whole,
         |cx| write(cx, a, places, v, t).map(|()| vec![]),
         |cx| {
-            check_masked(cx, places, mask, n);
+            check_masked(cx, places, all, v.len(), n)?;
             for (k, (m, x)) in mask.iter().zip(v).enumerate() {
                 cx.if_then(*m, |cx| {
                     let place = places.of_lane(cx, k);

@@ -83,13 +83,10 @@ pub(super) fn permute_rule(args: &[Arg]) -> Result<Answer> {
 pub(super) fn emit_permute(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (k, _) = c.types[1].as_simd().ok_or_else(internal)?;
     let (v, spilled) = (&c.args[0], cx.spill(&c.args[0]));
-    let mut out = vec![];
-    for place in &c.args[1] {
-        let place = cast::cast(cx, &[*place], k, Type::int())?[0];
-        let place = checked_lane(cx, place, v.len());
-        out.push(lane_at(cx, spilled, v[0], place));
-    }
-    Ok(out)
+    let places = joined(cx, &c.args[1], c.types[1])?;
+    let places = cast::cast(cx, &[places], k, Type::int())?[0];
+    let places = checked_lane(cx, places, v.len());
+    Ok(lanes(cx, places).into_iter().map(|place| lane_at(cx, spilled, v[0], place)).collect())
 }
 
 pub(super) fn astype_rule(args: &[Arg]) -> Result<Answer> {
