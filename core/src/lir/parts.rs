@@ -6,7 +6,7 @@
 
 use super::cfg::Cfg;
 use super::opt::edit::{Defs, FastMap, Subst, for_each_call_mut, remove_unreachable};
-use super::{Block, Func, Inst, InstData, Loc, Op, Shape, Ty, Value, Vector};
+use super::{Alias, Block, Func, Inst, InstData, Loc, Op, Shape, Ty, Value, Vector};
 
 /// Bytes of a part.
 const PART: u32 = 16;
@@ -26,8 +26,8 @@ pub fn split_vectors(func: &mut Func, has: &dyn Fn(Op, Ty) -> bool) {
     let cfg = Cfg::new(func);
     remove_unreachable(func, &cfg);
     let (subst, defs) = (Subst::new(func), Defs::new(func));
-    let (held, here) = (FastMap::default(), FastMap::default());
-    let mut s = Split { func, has, defs, held, here, subst, out: vec![], loc: Loc(0) };
+    let (held, here, spilled) = (FastMap::default(), FastMap::default(), FastMap::default());
+    let mut s = Split { func, has, defs, held, here, spilled, subst, out: vec![], loc: Loc(0) };
     for &b in cfg.rpo() {
         s.params(b);
     }
@@ -52,6 +52,8 @@ struct Split<'a> {
     held: FastMap<Value, Held>,
     /// The other forms, as far as this block has made them.
     here: FastMap<Value, Held>,
+    /// Where vectors lie in the frame, as far as this block has put them there.
+    spilled: FastMap<Value, Value>,
     subst: Subst,
     out: Vec<Inst>,
     loc: Loc,
@@ -100,6 +102,7 @@ impl Split<'_> {
 
     fn block(&mut self, b: Block) {
         self.here.clear();
+        self.spilled.clear();
         for i in std::mem::take(&mut self.func.blocks[b.index()].insts) {
             self.loc = self.func.insts[i.index()].loc;
             self.inst(i);
@@ -127,14 +130,7 @@ impl Split<'_> {
             }
             (InstData::Store { value, addr, offset, alias }, _) if self.vector(*value).is_some() => {
                 let Some(v) = self.vector(*value) else { return };
-                let (ty, _) = self.pieces(v);
-                let values = if ty.is_vector() { self.parts(*value, v, ty) } else { self.lanes(*value, v) };
-                for (k, value) in values.into_iter().enumerate() {
-                    let offset = offset.wrapping_add((k as u32 * ty.bytes()) as i32);
-                    let data = InstData::Store { value, addr: *addr, offset, alias: *alias };
-                    let made = self.func.make_inst(data, self.loc);
-                    self.out.push(made);
-                }
+                self.write(*value, v, *addr, *offset, *alias);
             }
             (_, _) => {
                 let mut data = data;
@@ -295,19 +291,38 @@ impl Split<'_> {
             let number = self.number(k % per);
             return self.op(Op::Lane, ty, vec![parts[k / per], number]);
         }
-        let lanes = self.lanes(value, v);
         if let Some(k) = constant {
-            return lanes[k as usize % v.lanes()];
+            return self.lanes(value, v)[k as usize % v.lanes()];
         }
+        let memory = self.in_memory(value, v);
         let last = self.put(InstData::Const { ty: Ty::I64, bits: v.lanes() as u64 - 1 });
         let number = self.op(Op::Band, Ty::I64, vec![number, last]);
-        let mut chosen = lanes[0];
-        for (k, lane) in lanes.iter().enumerate().skip(1) {
-            let k = self.number(k);
-            let is = self.op(Op::IcmpEq, Ty::I64, vec![number, k]);
-            chosen = self.op(Op::Select, v.lane(), vec![is, *lane, chosen]);
+        let size = self.put(InstData::Const { ty: Ty::I64, bits: u64::from(v.lane().bytes()) });
+        let offset = self.op(Op::Imul, Ty::I64, vec![number, size]);
+        let addr = self.op(Op::PtrAdd, Ty::Ptr, vec![memory, offset]);
+        self.put(InstData::Load { ty: v.lane(), addr, offset: 0, alias: Alias::Stack })
+    }
+
+    /// The address of a piece of the frame with the lanes, written once in a block.
+    fn in_memory(&mut self, value: Value, v: Vector) -> Value {
+        if let Some(known) = self.spilled.get(&value) {
+            return *known;
         }
-        chosen
+        let slot = self.func.add_slot(v.lane().bytes() * v.lanes() as u32);
+        let addr = self.put(InstData::StackAddr { slot });
+        self.write(value, v, addr, 0, Alias::Stack);
+        self.spilled.insert(value, addr);
+        addr
+    }
+
+    fn write(&mut self, value: Value, v: Vector, addr: Value, offset: i32, alias: Alias) {
+        let (ty, _) = self.pieces(v);
+        let values = if ty.is_vector() { self.parts(value, v, ty) } else { self.lanes(value, v) };
+        for (k, value) in values.into_iter().enumerate() {
+            let offset = offset.wrapping_add((k as u32 * ty.bytes()) as i32);
+            let made = self.func.make_inst(InstData::Store { value, addr, offset, alias }, self.loc);
+            self.out.push(made);
+        }
     }
 
     fn constant(&self, v: Value) -> Option<u64> {

@@ -24,8 +24,7 @@ impl<'c> Emitter<'c, '_, '_> {
                 whole.into()
             }
             Op::Lane => {
-                let last = self.shared.context.i64_type().const_int(v.lanes() as u64 - 1, false);
-                let k = built(self.b.build_and(list[1].into_int_value(), last, ""))?;
+                let k = self.lane_number(v, args[1])?;
                 built(self.b.build_extract_element(x(0), k, ""))?
             }
             Op::AnyLane => self.lane_truth("llvm.vector.reduce.or", x(0))?,
@@ -100,6 +99,19 @@ impl<'c> Emitter<'c, '_, '_> {
             | Op::FToSintOrMin => self.each_lane(op, v, &list)?,
             Op::PtrAdd => return Err(bug("addresses have no lanes")),
         })
+    }
+
+    /// Which lane is meant. Where numbers are lanes themselves, all are taken modulo the number of lanes together:
+    /// what is left LLVM knows for a shuffle.
+    fn lane_number(&self, v: Vector, number: Value) -> Result<IntValue<'c>> {
+        let last = self.shared.context.i64_type().const_int(v.lanes() as u64 - 1, false);
+        if let Some((numbers, k)) = self.lane_of(number) {
+            let numbers = self.value(numbers)?.into_vector_value();
+            let last = VectorType::const_vector(&vec![last; numbers.get_type().get_size() as usize]);
+            let numbers = built(self.b.build_and(numbers, last, ""))?;
+            return Ok(built(self.b.build_extract_element(numbers, self.place(k), ""))?.into_int_value());
+        }
+        built(self.b.build_and(self.value(number)?.into_int_value(), last, ""))
     }
 
     /// The number of a lane.

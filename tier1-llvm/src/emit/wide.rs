@@ -230,12 +230,22 @@ impl<'c> Emitter<'c, '_, '_> {
         Ok(())
     }
 
+    fn made_by(&self, v: Value) -> Option<&InstData> {
+        let defs = self.defs.get_or_init(|| defs(self.func));
+        defs[v.index()].map(|i| &self.func.insts[i].data)
+    }
+
+    /// The vector of which a value is a lane that is known, and which one.
+    pub(super) fn lane_of(&self, v: Value) -> Option<(Value, usize)> {
+        let Some(InstData::Op { op: Op::Lane, ty, args }) = self.made_by(v) else { return None };
+        let Some(InstData::Const { bits, .. }) = self.made_by(args[1]) else { return None };
+        Some((args[0], *bits as usize % ty.as_vector()?.lanes()))
+    }
+
     /// Lanes that are the answers of one elementary function to the lanes of vectors, as one call; none where they
     /// are anything else.
     pub(super) fn wide_call(&self, v: Vector, lanes: &[Value]) -> Result<Option<BasicValueEnum<'c>>> {
-        let node =
-            |v: Value| self.defs.get_or_init(|| defs(self.func))[v.index()].map(|i| &self.func.insts[i]);
-        let call = |v: Value| match node(v).map(|n| &n.data) {
+        let call = |v: Value| match self.made_by(v) {
             Some(InstData::CallHelper { helper, args }) => Some((*helper, args.as_slice())),
             Some(_) | None => None,
         };
@@ -252,16 +262,10 @@ impl<'c> Emitter<'c, '_, '_> {
         }
         // The vector that an operand is the lanes of.
         let whole = |k: usize| {
-            let of = |at: usize| match node(calls[at][k]).map(|n| &n.data) {
-                Some(InstData::Op { op: Op::Lane, ty, args })
-                    if ty.as_vector().is_some_and(|w| w.lanes() == v.lanes()) =>
-                {
-                    match node(args[1]).map(|n| &n.data) {
-                        Some(InstData::Const { bits, .. }) if *bits == at as u64 => Some(args[0]),
-                        Some(_) | None => None,
-                    }
-                }
-                Some(_) | None => None,
+            let of = |at: usize| {
+                let (vector, lane) = self.lane_of(calls[at][k])?;
+                let width = self.func.value_type(vector).as_vector()?.lanes();
+                (lane == at && width == v.lanes()).then_some(vector)
             };
             let vector = of(0)?;
             (1..calls.len()).all(|at| of(at) == Some(vector)).then_some(vector)

@@ -5,6 +5,7 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::emit::vector::{Laned, joined, lanes};
+use crate::lir::{InstData, Op};
 use crate::ops::dtype::dtype_arg;
 use crate::types::promote;
 use crate::types::{Const, Type};
@@ -82,11 +83,13 @@ pub(super) fn permute_rule(args: &[Arg]) -> Result<Answer> {
 
 pub(super) fn emit_permute(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (k, _) = c.types[1].as_simd().ok_or_else(internal)?;
-    let (v, spilled) = (&c.args[0], cx.spill(&c.args[0]));
+    let v = joined(cx, &c.args[0], c.types[0])?;
+    let ty = cx.b.ty(v);
     let places = joined(cx, &c.args[1], c.types[1])?;
     let places = cast::cast(cx, &[places], k, Type::int())?[0];
-    let places = checked_lane(cx, places, v.len());
-    Ok(lanes(cx, places).into_iter().map(|place| lane_at(cx, spilled, v[0], place)).collect())
+    let places = checked_lane(cx, places, c.args[0].len());
+    let each = lanes(cx, places);
+    Ok(each.into_iter().map(|k| cx.b.value(InstData::Op { op: Op::Lane, ty, args: vec![v, k] })).collect())
 }
 
 pub(super) fn astype_rule(args: &[Arg]) -> Result<Answer> {
@@ -150,7 +153,7 @@ pub(super) fn emit_replace(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> 
     }
     let place = checked_lane(cx, c.args[1][0], n);
     for (k, lane) in v.iter_mut().enumerate() {
-        let here = cx.b.bin_imm(crate::lir::Op::IcmpEq, place, k as i64);
+        let here = cx.b.bin_imm(Op::IcmpEq, place, k as i64);
         *lane = cx.b.select(here, x, *lane);
     }
     Ok(v)
