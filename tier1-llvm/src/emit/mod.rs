@@ -11,6 +11,7 @@ mod inst;
 mod lines;
 mod loops;
 mod ops;
+mod permute;
 mod vectors;
 mod wide;
 

@@ -16,6 +16,7 @@ impl<'c> Emitter<'c, '_, '_> {
         Ok(match op {
             Op::Splat => self.splat(to, list[0])?,
             Op::Lanes if let Some(whole) = self.wide_call(v, args)? => whole,
+            Op::Lanes if let Some(whole) = self.permuted(v, args)? => whole,
             Op::Lanes => {
                 let mut whole = to.get_poison();
                 for (k, lane) in list.iter().enumerate() {
@@ -115,7 +116,7 @@ impl<'c> Emitter<'c, '_, '_> {
     }
 
     /// The number of a lane.
-    fn place(&self, k: usize) -> IntValue<'c> {
+    pub(super) fn place(&self, k: usize) -> IntValue<'c> {
         self.shared.context.i32_type().const_int(k as u64, false)
     }
 

@@ -230,7 +230,7 @@ impl<'c> Emitter<'c, '_, '_> {
         Ok(())
     }
 
-    fn made_by(&self, v: Value) -> Option<&InstData> {
+    pub(super) fn made_by(&self, v: Value) -> Option<&InstData> {
         let defs = self.defs.get_or_init(|| defs(self.func));
         defs[v.index()].map(|i| &self.func.insts[i].data)
     }
