@@ -5,7 +5,7 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::emit::vector::{Laned, joined, lanes};
-use crate::lir::{InstData, Op};
+use crate::lir::{InstData, Op, Ty};
 use crate::ops::dtype::dtype_arg;
 use crate::types::promote;
 use crate::types::{Const, Type};
@@ -81,14 +81,23 @@ pub(super) fn permute_rule(args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(vector_of(t, n, "simd.permute()", args)?))
 }
 
+/// From so many bytes on processors choose among them. Others are read from memory: LLVM may fail on lanes of
+/// registers by numbers.
+const BYTES: u32 = 16;
+
 pub(super) fn emit_permute(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (k, _) = c.types[1].as_simd().ok_or_else(internal)?;
-    let v = joined(cx, &c.args[0], c.types[0])?;
-    let ty = cx.b.ty(v);
+    let bytes = c.types[0].vector_ty().is_some_and(|t| t.lane() == Ty::I8 && t.bytes() >= BYTES);
     let places = joined(cx, &c.args[1], c.types[1])?;
     let places = cast::cast(cx, &[places], k, Type::int())?[0];
     let places = checked_lane(cx, places, c.args[0].len());
     let each = lanes(cx, places);
+    if !bytes {
+        let spilled = cx.spill(&c.args[0]);
+        return Ok(each.into_iter().map(|k| lane_at(cx, spilled, c.args[0][0], k)).collect());
+    }
+    let v = joined(cx, &c.args[0], c.types[0])?;
+    let ty = cx.b.ty(v);
     Ok(each.into_iter().map(|k| cx.b.value(InstData::Op { op: Op::Lane, ty, args: vec![v, k] })).collect())
 }
 
