@@ -71,7 +71,7 @@ def test_types_are_those_of_the_loops_variables_when_it_is_reached():
     @jit
     def largest(rows):
         found = {}
-        for name, values in rows.items():
+        for name, values in rows:
             best = values[0]
             for i in range(len(values)):
                 if values[i] > best:
@@ -79,7 +79,7 @@ def test_types_are_those_of_the_loops_variables_when_it_is_reached():
             found[name] = best
         return found
 
-    rows = {"ints": np.array([3, 1, 7]), "floats": np.array([0.5, 2.5]), "small": np.array([1, 2], np.int8), "text": "abc"}
+    rows = [("ints", np.array([3, 1, 7])), ("floats", np.array([0.5, 2.5])), ("small", np.array([1, 2], np.int8)), ("text", "abc")]
     same(largest, rows, compiled=[5])
     assert len(_lifting.loops_of(_tierup.in_python(largest))[1].dispatcher.signatures) == 4
 
