@@ -131,6 +131,12 @@ class Pages:
         return MdFile.from_parent(parent, path=file_path) if any(root in file_path.parents for root in mdtest.ROOTS) else None
 
 
+    def pytest_runtest_teardown(self, item, nextitem):
+        # What a page adds to the compiler (overloads, generators of code, types) stays in the process, and is no other page's.
+        if item.path.suffix == ".md" and (nextitem is None or nextitem.path != item.path) and "extending" in item.path.read_text():
+            WORKER.stop()
+
+
 def pytest_configure(config):
     if os.environ.get("TIERUP_BLESS") == "1" and config.getoption("numprocesses", None):
         raise pytest.UsageError("TIERUP_BLESS=1 rewrites files, which one process must do: leave out -n")
