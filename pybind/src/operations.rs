@@ -30,8 +30,15 @@ static PATHS: LazyLock<Mutex<Paths>> = LazyLock::new(Default::default);
 
 /// Modules that NumPy or Tierup load when somebody asks for them. Nobody must ask in order to find out what
 /// an object is.
-const LOADED_LATER: [&str; 7] =
-    ["numpy.random", "numpy.linalg", "numpy.fft", "numpy.polynomial", "tierup.cuda", "tierup.par", "tierup.simd"];
+const LOADED_LATER: [&str; 7] = [
+    "numpy.random",
+    "numpy.linalg",
+    "numpy.fft",
+    "numpy.polynomial",
+    "tierup.cuda",
+    "tierup.par",
+    "tierup.simd",
+];
 
 /// The module that a row of the operation table lives in, and the rest of its path.
 fn module_and_rest(path: &'static str) -> Option<(&'static str, &'static str)> {
