@@ -30,7 +30,7 @@ static PATHS: LazyLock<Mutex<Paths>> = LazyLock::new(Default::default);
 
 /// Modules that NumPy or Tierup load when somebody asks for them. Nobody must ask in order to find out what
 /// an object is.
-const LOADED_LATER: [&str; 7] = [
+const LOADED_LATER: [&str; 9] = [
     "numpy.random",
     "numpy.linalg",
     "numpy.fft",
@@ -38,10 +38,18 @@ const LOADED_LATER: [&str; 7] = [
     "tierup.cuda",
     "tierup.par",
     "tierup.simd",
+    "tierup.typed",
+    "tierup.types",
 ];
+
+/// What Tierup loads when somebody asks for it, with the module that it comes from then.
+const LIES_IN: [(&str, &str); 1] = [("tierup.stencil", "tierup._stencil")];
 
 /// The module that a row of the operation table lives in, and the rest of its path.
 fn module_and_rest(path: &'static str) -> Option<(&'static str, &'static str)> {
+    if let Some((_, module)) = LIES_IN.iter().find(|(name, _)| *name == path) {
+        return Some((module, path.rsplit('.').next()?));
+    }
     let later = LOADED_LATER.iter().find_map(|m| Some((*m, path.strip_prefix(m)?.strip_prefix('.')?)));
     later.or_else(|| path.split_once('.'))
 }

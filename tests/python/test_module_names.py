@@ -4,6 +4,8 @@ import array
 import math
 import operator
 import string
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -59,3 +61,38 @@ def test_nor_is_it_one_when_it_is_asked_for_by_text(module, name):
 def test_names_that_there_are_stay():
     f = made("operator.add(1, 2), math.floor(2.5), np.sort(np.array([2, 1])).sum(), np.random.randint(1)")
     assert njit(f)() == f()
+
+
+def test_a_loop_over_numbers_loads_nothing_but_the_compiler(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text("""
+import sys
+import tierup
+
+@tierup.njit
+def total(n):
+    s = 0
+    for i in range(n):
+        s += i
+    return s
+
+assert total(10) == 45
+loaded = {m for m in sys.modules if m.startswith(("numpy", "tierup."))} - {"tierup._tierup", "tierup._jit", "tierup.config"}
+assert not loaded, loaded
+from tierup import stencil, typed
+import numpy as np
+
+@stencil
+def mean(a):
+    return (a[-1] + a[1]) / 2
+
+@tierup.njit
+def smooth(a):
+    xs = typed.List()
+    xs.append(1.5)
+    return mean(a)[1] + xs[0]
+
+assert smooth(np.arange(4.0)) == 2.5
+""")
+    done = subprocess.run([sys.executable, str(path)], env={"PYTHONPATH": ":".join(sys.path), "TIERUP_CACHE": "0"}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
