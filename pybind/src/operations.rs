@@ -43,11 +43,11 @@ const LOADED_LATER: [&str; 9] = [
 ];
 
 /// What Tierup loads when somebody asks for it, with the module that it comes from then.
-const LIES_IN: [(&str, &str); 1] = [("tierup.stencil", "tierup._stencil")];
+const LIES_IN: [(OpId, &str); 1] = [(id::TIERUP_STENCIL, "tierup._stencil")];
 
 /// The module that a row of the operation table lives in, and the rest of its path.
 fn module_and_rest(path: &'static str) -> Option<(&'static str, &'static str)> {
-    if let Some((_, module)) = LIES_IN.iter().find(|(name, _)| *name == path) {
+    if let Some((_, module)) = LIES_IN.iter().find(|(op, _)| op.name() == path) {
         return Some((module, path.rsplit('.').next()?));
     }
     let later = LOADED_LATER.iter().find_map(|m| Some((*m, path.strip_prefix(m)?.strip_prefix('.')?)));

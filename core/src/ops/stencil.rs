@@ -9,6 +9,7 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     NUMPY_STENCIL_PLACE = "numpy._stencil_place",
+    TIERUP_STENCIL = "tierup.stencil",
 }
 
 pub(crate) static OPS: &[OpDef] = &[
