@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 from generators import f32, f64, i32, i64, in_each_tier, makes, makes_with_context  # noqa: F401
+from harness.build import needs_llvm
 from tierup import TypingError, njit, types
 from tierup import extending as ext
 from tierup.extending import intrinsic
@@ -324,6 +325,7 @@ print(njit(lambda x: call(x))(5))
 """
 
 
+@needs_llvm
 def test_addresses_are_not_in_the_cache(tmp_path):
     import os
     import subprocess
