@@ -158,6 +158,8 @@ impl Solver<'_, '_> {
             let by_name = k == 0 && operands.len() > 1 && self.source_arg(&operands[1])?.text().is_some();
             let goes = match path.facts().keywords {
                 Keywords::Takes => continue,
+                // What is looked for in a container is the dict itself.
+                Keywords::FindsOrGoes if k > 0 => continue,
                 Keywords::Finds | Keywords::FindsOrGoes if by_name => continue,
                 Keywords::Goes | Keywords::FindsOrGoes => true,
                 Keywords::Finds | Keywords::Refuses => false,

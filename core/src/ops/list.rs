@@ -392,7 +392,7 @@ pub(crate) fn orderable(list: Type) -> bool {
 }
 
 pub(super) fn ordered_by_helpers(elem: Type) -> bool {
-    // What is equal where it is one thing has no order.
+    // What is equal where it is one thing has no order, nor has a dict.
     if has_objects(elem) {
         return false;
     }
@@ -402,6 +402,7 @@ pub(super) fn ordered_by_helpers(elem: Type) -> bool {
 
 fn has_objects(t: Type) -> bool {
     matches!(*t, Kind::Object(..) | Kind::Member(_))
+        || matches!(t.kind(), Kind::NamedTuple(c, _) if c.is_keywords())
         || t.parts().is_some_and(|m| m.iter().any(|t| has_objects(*t)))
 }
 
