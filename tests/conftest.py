@@ -143,8 +143,17 @@ def pytest_configure(config):
     config.pluginmanager.register(Pages(), "tierup-pages")
 
 
+def in_sample(item):
+    """Whether a test runs today by its marker `daily`, which says for some tiers that one of so many does."""
+    marker = item.get_closest_marker("daily")
+    return marker is None or sampling.today(item.nodeid, marker.kwargs.get(item.callspec.params["tier"], 1))
+
+
 def pytest_collection_modifyitems(config, items):
-    items[:], left = [i for i in items if sampling.in_share(i.nodeid)], [i for i in items if not sampling.in_share(i.nodeid)]
+    every, left = list(items), []
+    items.clear()
+    for item in every:
+        (items if sampling.in_share(item.nodeid) and in_sample(item) else left).append(item)
     if left:
         config.hook.pytest_deselected(items=left)
     if not sampling.ALL:

@@ -38,6 +38,11 @@ def in_share(name):
     return SHARE == 1 or zlib.crc32(f"{SEED} {name}".encode()) % SHARE == 0
 
 
+def today(name, one_of):
+    """Whether a test of which one of so many runs is in the sample of the day."""
+    return ALL or zlib.crc32(f"today {SEED} {name}".encode()) % one_of == 0
+
+
 def described():
     if ALL:
         return "everything that is generated"

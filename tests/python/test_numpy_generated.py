@@ -14,6 +14,8 @@ def test_names_are_unique():
     assert sorted(set(names)) == sorted(names)
 
 
+# Nearly all of the time goes to LLVM, which compiles each case for each type of its inputs.
+@pytest.mark.daily(tier1=2, osr=4)
 @pytest.mark.parametrize("index", range(len(CASES)), ids=[case.name.replace(" ", "_") for case in CASES])
 def test_numpy(index, tier, ask):
     failures = ask({"suite": "numpy", "index": index, "tier": tier})
