@@ -7,6 +7,7 @@
 use crate::diag::{Diagnostic, Result};
 use crate::handle::{FuncId, OpId};
 use crate::ssa::Parts;
+use crate::types::time::Time;
 use crate::types::{ClassDef, Const, Type};
 use std::sync::Arc;
 
@@ -28,6 +29,8 @@ pub enum GlobalValue {
     Class(&'static ClassDef),
     /// The member of an enumeration with that number.
     Member(&'static ClassDef, u32),
+    /// A date or span of NumPy's, as a number of its units.
+    Time(Time, i64),
     /// An instance of a named tuple or a tuple with members that are no constants.
     Tuple(Type, Vec<GlobalValue>),
     /// An array that outlives the code. `owner` is the address of a `MemBlock` that keeps it alive.

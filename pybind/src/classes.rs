@@ -50,6 +50,10 @@ pub(crate) fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py,
         Kind::Int(_) => names(&["int"]),
         Kind::Float(_) => names(&["float"]),
         Kind::Complex(_) => names(&["complex"]),
+        Kind::Time(t) => {
+            let name = if t.span { "timedelta64" } else { "datetime64" };
+            Some(vec![py.import("numpy").ok()?.getattr(name).ok()?])
+        }
         Kind::Str => names(&["str"]),
         Kind::Bytes => names(&["bytes"]),
         Kind::Tuple(_) => names(&["tuple"]),
@@ -168,6 +172,7 @@ pub(crate) fn is_exact(value: Type) -> bool {
             | Kind::Frozen(..)
             | Kind::Object(..)
             | Kind::Member(_)
+            | Kind::Time(_)
             | Kind::Simd(..)
             | Kind::Range(_)
             | Kind::Slice(_)

@@ -194,6 +194,9 @@ pub(crate) struct Numpy {
     /// `numpy.void`, whose instances are records.
     pub void_type: *mut ffi::PyTypeObject,
     pub dtype_type: *mut ffi::PyTypeObject,
+    /// `numpy.datetime64` and `numpy.timedelta64`.
+    pub date_type: *mut ffi::PyTypeObject,
+    pub span_type: *mut ffi::PyTypeObject,
     /// Exact scalar classes with the types of their values.
     pub scalars: Vec<(*mut ffi::PyTypeObject, Type)>,
     /// Subclasses of ndarray whose arithmetic is not an array's.
@@ -288,6 +291,8 @@ fn load(module: &Bound<'_, PyAny>) -> PyResult<&'static Numpy> {
         array_type: class("ndarray")?,
         void_type: class("void")?,
         dtype_type: class("dtype")?,
+        date_type: class("datetime64")?,
+        span_type: class("timedelta64")?,
         scalars,
         strange,
         api,

@@ -1,4 +1,4 @@
-//! NumPy's structured dtypes as types of records, and back.
+//! NumPy's structured dtypes as types of records, those of dates and spans as theirs, and back.
 
 use crate::npy::{self, Descr};
 use pyo3::exceptions::PyTypeError;
@@ -8,10 +8,13 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use tierup_core::types::record::{RecordDef, RecordField};
+use tierup_core::types::time::Time;
 use tierup_core::types::{Kind, Type};
 
 /// `NPY_VOID`.
 const VOID: i32 = 20;
+/// Numbers of the dtypes that say more than their number: records, dates (`NPY_DATETIME`), spans of time.
+const DESCRIBED: [i32; 3] = [VOID, 21, 22];
 /// So many dtypes are remembered.
 const MOST: usize = 256;
 
@@ -24,10 +27,11 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The type of a structured dtype; none of any other dtype. A TypeError says what in it no compiled code can hold.
+/// The type of a structured dtype, or of one of dates or spans; none of any other dtype. A TypeError says what in it no compiled code can hold.
 pub(crate) fn of_dtype(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
     // SAFETY: the caller has a `numpy.dtype`, which starts with this struct.
-    if unsafe { (*dtype.as_ptr().cast::<Descr>()).type_num } != VOID {
+    let number = unsafe { (*dtype.as_ptr().cast::<Descr>()).type_num };
+    if !DESCRIBED.contains(&number) {
         return Ok(None);
     }
     let at = dtype.as_ptr() as usize;
@@ -35,6 +39,13 @@ pub(crate) fn of_dtype(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
         return Ok(Some(*t));
     }
     let py = dtype.py();
+    if number != VOID {
+        let t = Time::from_name(&dtype.str()?.extract::<String>()?).map(Time::ty);
+        if let Some(t) = t {
+            remember(at, dtype, t);
+        }
+        return Ok(t);
+    }
     let names = dtype.getattr(intern!(py, "names"))?;
     if names.is_none() {
         return Ok(None);
@@ -65,13 +76,17 @@ pub(crate) fn of_dtype(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
         attributes,
         opaque: None,
     })));
+    remember(at, dtype, t);
+    Ok(Some(t))
+}
+
+fn remember(at: usize, dtype: &Bound<'_, PyAny>, t: Type) {
     let mut seen = lock(&SEEN);
     let old = if seen.len() >= MOST { std::mem::take(&mut *seen) } else { HashMap::new() };
     seen.insert(at, (dtype.clone().unbind(), t));
     drop(seen);
     // Last references may run code that comes back here.
     drop(old);
-    Ok(Some(t))
 }
 
 /// The type of a field's dtype: a number, records, or what is copied as it is; none of one with references.
@@ -103,14 +118,14 @@ fn of_field(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
     }))
 }
 
-/// The type of an array's dtype, if it is one of records that compiled code can hold; no exception is set.
+/// The type of an array's dtype, if it is one of records or times that compiled code can hold; no exception is set.
 ///
 /// # Safety
 /// A live dtype; the thread is attached.
 pub(crate) unsafe fn of_descr(descr: *mut Descr) -> Option<Type> {
     // SAFETY: as required of the caller.
     unsafe {
-        if (*descr).type_num != VOID {
+        if !DESCRIBED.contains(&(*descr).type_num) {
             return None;
         }
         let dtype = Bound::from_borrowed_ptr(Python::assume_attached(), descr.cast::<ffi::PyObject>());
@@ -118,8 +133,18 @@ pub(crate) unsafe fn of_descr(descr: *mut Descr) -> Option<Type> {
     }
 }
 
-/// The dtype of a type of numbers or records.
+/// The dtype of a type of numbers, times or records.
 pub(crate) fn dtype_of<'py>(py: Python<'py>, t: Type) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(time) = t.time() {
+        if let Some(known) = lock(&DTYPES).get(&t) {
+            return Ok(known.bind(py).clone());
+        }
+        npy::require(py)?;
+        let numpy = py.import(intern!(py, "numpy"))?;
+        let dtype = numpy.getattr(intern!(py, "dtype"))?.call1((time.name(),))?;
+        lock(&DTYPES).insert(t, dtype.clone().unbind());
+        return Ok(dtype);
+    }
     let Some(records) = t.record() else {
         let num = npy::type_num(t).ok_or_else(|| PyTypeError::new_err(format!("{t} has no dtype")))?;
         // SAFETY: a new reference, or null with an exception.

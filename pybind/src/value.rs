@@ -1,6 +1,6 @@
 //! What a global, captured or attribute value means to the compiler.
 
-use crate::convert::{nested, recognise};
+use crate::convert::{nested, recognise, times};
 use crate::errors::Failure;
 use crate::overrides::{hidden, overridden};
 use crate::wording::{a, class_name};
@@ -227,6 +227,7 @@ pub(crate) fn value_type(v: &GlobalValue) -> Option<Type> {
         GlobalValue::ExcClass(c) => Type::new(Kind::ExcClass(c)),
         GlobalValue::Class(c) => Type::new(Kind::Class(c)),
         GlobalValue::Member(c, _) => Type::new(Kind::Member(c)),
+        GlobalValue::Time(t, _) => t.ty(),
         GlobalValue::Tuple(t, _) => *t,
         GlobalValue::Array { ty, .. } | GlobalValue::Passed { ty, .. } => *ty,
         GlobalValue::Variable { .. }
@@ -282,6 +283,9 @@ fn classify_numpy(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Option<
     }
     if n.scalar_type(class).is_some() {
         return Ok(scalar_const(&obj.call_method0("item")?)?.map(GlobalValue::Const));
+    }
+    if let Some((t, value)) = times::global(obj) {
+        return Ok(Some(GlobalValue::Time(t, value)));
     }
     // SAFETY: both are live type objects.
     if unsafe { ffi::PyType_IsSubtype(class, n.dtype_type) } != 0 {

@@ -7,6 +7,7 @@
 pub(crate) mod array;
 mod atomics;
 mod blocks;
+mod calendar;
 pub mod bytearray;
 mod bytes;
 mod copying;

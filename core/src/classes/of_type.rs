@@ -17,6 +17,8 @@ pub(crate) fn class_of(t: Type) -> &'static ClassDef {
         Kind::Complex(Float::Py) => ClassId::COMPLEX,
         Kind::Complex(Float::F32) => ClassId::COMPLEX64,
         Kind::Complex(Float::F64) => ClassId::COMPLEX128,
+        Kind::Time(t) if t.span => ClassId::TIMEDELTA64,
+        Kind::Time(_) => ClassId::DATETIME64,
         Kind::Str => ClassId::STR,
         Kind::Bytes => ClassId::BYTES,
         Kind::Optional(t) => return class_of(*t),

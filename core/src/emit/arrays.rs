@@ -370,7 +370,8 @@ fn copy_flat(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Result<()>
 fn copy_strided(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Result<()> {
     let (source, target) = (from.ty.dtype, to.ty.dtype);
     let n = to.shape.len();
-    if n == 0 || n == 1 && source == target {
+    let of_times = source.time().is_some() || target.time().is_some();
+    if n == 0 || n == 1 && source == target || source != target && of_times {
         return nested(cx, to, std::slice::from_ref(from), 1, &mut |cx, p, q| {
             let x = load_element(cx, q[0], source);
             let x = cast::cast(cx, &x, source, target)?;

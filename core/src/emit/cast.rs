@@ -3,6 +3,7 @@
 
 use super::constants;
 use super::cx::{LowerCx, Val, split_leaves};
+use super::dates;
 use super::range;
 use super::view::ArrayVal;
 use crate::diag::{Code, Diagnostic, Result};
@@ -18,6 +19,9 @@ pub(crate) fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) ->
     }
     if from.is_number() && to.is_number() {
         return number(cx, val, from, to);
+    }
+    if let Some(cast) = dates::cast(cx, val, from, to) {
+        return cast;
     }
     match (from.kind(), to.kind()) {
         (Kind::Optional(a), Kind::Optional(b)) | (Kind::MaybeUndef(a), Kind::MaybeUndef(b)) => {

@@ -25,6 +25,7 @@ pub(crate) mod chunks;
 pub(crate) mod constants;
 pub(crate) mod cut;
 pub mod cx;
+pub(crate) mod dates;
 pub(crate) mod generators;
 pub(crate) mod lanes;
 pub(crate) mod lazy;

@@ -31,6 +31,8 @@ pub(crate) fn known_truth(t: Type) -> Option<Option<bool>> {
         | Kind::Member(_)
         | Kind::Super(..)
         | Kind::Slice(_) => Some(Some(true)),
+        // A date has none in NumPy either, by its version.
+        Kind::Time(t) => t.span.then_some(None),
         // NumPy asks whether all bytes are zero, the names of fields, or warns, by its version.
         Kind::Array(a) if a.dtype.record().is_some() => None,
         Kind::Bool
@@ -65,6 +67,7 @@ pub(crate) fn truth(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value>
     }
     Ok(match *t {
         Kind::Bool | Kind::Int(_) | Kind::Float(_) => cast::truth(cx, v[0], t),
+        Kind::Time(_) => cx.b.bin_imm(Op::IcmpNe, v[0], 0),
         Kind::Complex(_) => cast::cast(cx, v, t, Type::bool())?[0],
         Kind::Optional(inner) => {
             let r =

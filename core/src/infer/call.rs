@@ -36,6 +36,7 @@ pub(crate) fn type_of_global(g: &GlobalValue) -> std::result::Result<(Type, Opti
         GlobalValue::ExcClass(c) => (Type::new(Kind::ExcClass(c)), None),
         GlobalValue::Class(c) => (Type::new(Kind::Class(c)), None),
         GlobalValue::Member(c, _) => (Type::new(Kind::Member(c)), None),
+        GlobalValue::Time(t, _) => (t.ty(), None),
         GlobalValue::Tuple(t, members) => {
             for m in members {
                 type_of_global(m)?;

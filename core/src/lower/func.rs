@@ -549,6 +549,7 @@ fn global(cx: &mut LowerCx<'_>, g: &GlobalValue) -> Result<Val> {
         | GlobalValue::ExcClass(_)
         | GlobalValue::Class(_) => vec![],
         GlobalValue::Member(_, n) => vec![cx.b.i64(i64::from(*n))],
+        GlobalValue::Time(_, n) => vec![cx.b.i64(*n)],
         GlobalValue::Tuple(_, members) => {
             let mut out = vec![];
             for m in members {

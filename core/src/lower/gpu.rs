@@ -42,6 +42,7 @@ fn fits(t: Type, arrays: bool) -> bool {
         | Kind::Int(_)
         | Kind::Float(_)
         | Kind::Complex(_)
+        | Kind::Time(_)
         | Kind::Member(_)
         | Kind::Range(_)
         | Kind::Builtin(_)

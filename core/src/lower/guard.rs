@@ -130,6 +130,7 @@ fn objects_of(g: &GlobalValue, found: &mut HashSet<Type>) {
         | GlobalValue::ExcClass(_)
         | GlobalValue::Class(_)
         | GlobalValue::Member(..)
+        | GlobalValue::Time(..)
         | GlobalValue::Array { .. }
         | GlobalValue::Foreign(_)
         | GlobalValue::TypeExpression(_)

@@ -1,6 +1,7 @@
 //! Scalar types as programs name them.
 
 use super::{OpId, id};
+use crate::types::time::Time;
 use crate::types::{Float, Int, Kind, Type};
 use crate::typing::Arg;
 
@@ -8,7 +9,7 @@ use crate::typing::Arg;
 /// constant string.
 pub(crate) fn dtype_arg(arg: &Arg) -> Option<Type> {
     if let Kind::DType(t) = *arg.ty {
-        return t.is_number().then_some(t);
+        return (t.is_number() || t.time().is_some()).then_some(t);
     }
     let of_class = if let Kind::Builtin(class) = *arg.ty { dtype_of_class(class) } else { None };
     of_class.or_else(|| dtype_name(arg.text()?))
@@ -39,6 +40,9 @@ fn dtype_of_class(class: OpId) -> Option<Type> {
 /// The scalar type of a NumPy dtype string (`f8`, `float64`, `<i4`, `?`).
 pub fn dtype_name(name: &str) -> Option<Type> {
     let int = |i: Int| Some(Type::int_of(i));
+    if let Some(t) = time_name(name) {
+        return Some(t);
+    }
     match name.trim_start_matches(['<', '=', '|']) {
         "bool" | "bool_" | "?" | "b1" => Some(Type::bool()),
         "int8" | "i1" | "b" | "byte" => int(Int::I8),
@@ -55,4 +59,15 @@ pub fn dtype_name(name: &str) -> Option<Type> {
         "complex128" | "c16" | "D" | "complex" | "cdouble" => Some(Type::new(Kind::Complex(Float::F64))),
         _ => None,
     }
+}
+
+/// The type that a name of dates or spans says: `datetime64[ns]`, `M8[s]`, `<m8`.
+fn time_name(name: &str) -> Option<Type> {
+    let name = name.trim_start_matches(['<', '=']);
+    let full = match (name.strip_prefix("M8"), name.strip_prefix("m8")) {
+        (Some(unit), _) => format!("datetime64{unit}"),
+        (_, Some(unit)) => format!("timedelta64{unit}"),
+        _ => name.to_owned(),
+    };
+    Time::from_name(&full).map(Time::ty)
 }

@@ -154,11 +154,14 @@ impl OpDef {
         let record = || {
             args.iter().any(|a| a.ty.as_array().is_some_and(|t| t.ndim == 0 && t.dtype.record().is_some()))
         };
+        // The rule of a scalar loop says itself whether it knows times.
+        let is_loop = matches!(self.body, Body::Ufunc(..));
+        let times = |a: &Arg| !is_loop && a.ty.as_array().is_some_and(|t| t.dtype.time().is_some());
         let asks = matches!(self.body, Body::Py(_)) && !(first == "builtins" && record());
         !self.records
             && !self.of_shape
             && !asks
-            && args.iter().any(|a| a.ty.records().is_some())
+            && args.iter().any(|a| a.ty.records().is_some() || times(a))
             && COMPUTES.contains(&first)
     }
     /// May raise.
@@ -527,8 +530,10 @@ crate::containers!(families! {
     mathfn,
     print,
     time,
+    calendar,
     reveal,
     unroll,
+    dates,
     elementwise,
     umath,
     power,
@@ -580,6 +585,7 @@ crate::containers!(families! {
     mathfn,
     print,
     time,
+    calendar,
     shape,
     linalg,
     fft,

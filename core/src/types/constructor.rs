@@ -78,6 +78,7 @@ impl Type {
             | Kind::Int(_)
             | Kind::Float(_)
             | Kind::Complex(_)
+            | Kind::Time(_)
             | Kind::Str
             | Kind::Member(_)
             | Kind::Bytes
@@ -146,6 +147,7 @@ impl Type {
             | Kind::Int(_)
             | Kind::Float(_)
             | Kind::Complex(_)
+            | Kind::Time(_)
             | Kind::Str
             | Kind::Member(_)
             | Kind::Bytes

@@ -43,7 +43,7 @@ impl Type {
     /// The machine type of a one-leaf scalar.
     #[expect(
         clippy::wildcard_enum_match_arm,
-        reason = "only real numbers are one machine value that computes"
+        reason = "only real numbers and times are one machine value that computes"
     )]
     pub fn scalar_ty(self) -> Option<Ty> {
         Some(match *self {
@@ -56,6 +56,7 @@ impl Type {
             },
             Kind::Float(Float::F32) => Ty::F32,
             Kind::Float(Float::F64 | Float::Py) => Ty::F64,
+            Kind::Time(_) => Ty::I64,
             _ => return None,
         })
     }
@@ -120,7 +121,7 @@ impl Type {
             | Kind::Var(_)
             | Kind::Conflict(..) => {}
             Kind::Member(_) => out.push(plain(Ty::I64)),
-            Kind::Bool | Kind::Int(_) | Kind::Float(_) => {
+            Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Time(_) => {
                 out.push(plain(self.scalar_ty().unwrap_or(Ty::I64)))
             }
             Kind::Simd(t, n) => {

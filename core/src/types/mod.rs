@@ -16,6 +16,7 @@ pub mod promote;
 pub mod record;
 pub mod simd;
 pub(crate) mod text;
+pub mod time;
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
@@ -166,6 +167,8 @@ pub enum Kind {
     Int(Int),
     Float(Float),
     Complex(Float),
+    /// A date or a span of time: a number of its units.
+    Time(time::Time),
     Str,
     /// A string of bytes: the object is a [`crate::layout::Str`] of one byte each, as that of a text of
     /// Latin-1.

@@ -6,6 +6,7 @@
 
 use super::class::{Generated, HostClass, Instances};
 use super::record::{RecordDef, RecordField};
+use super::time::{Time, Unit};
 use super::{
     Access, ArrayType, ClassDef, ClassId, Container, Float, FuncType, Int, IterType, Kind, Layout, Type,
 };
@@ -225,6 +226,18 @@ impl Parser<'_> {
         self.expect(")")?;
         Ok(c)
     }
+    /// `datetime64[ns]`, `timedelta64`; none for other names. Numbers in brackets are a shape behind it.
+    fn time(&mut self, name: &str) -> Res<Option<Type>> {
+        let Some(t) = Time::from_name(name) else { return Ok(None) };
+        let rest = &self.text[self.at..];
+        if !rest.strip_prefix('[').is_some_and(|r| r.starts_with(char::is_alphabetic)) {
+            return Ok(Some(t.ty()));
+        }
+        let end = rest.find(']').ok_or_else(|| self.error("\"]\""))?;
+        let unit = Unit::from_name(&rest[1..end]).ok_or_else(|| self.error("a unit of time"))?;
+        self.at += end + 1;
+        Ok(Some(Time { unit, ..t }.ty()))
+    }
     /// What is told apart by identity; none for other names.
     fn identified(&mut self, name: &str) -> Res<Option<Kind>> {
         Ok(Some(match name {
@@ -347,6 +360,9 @@ impl Parser<'_> {
         };
         if !self.eat("(") {
             if let Some(t) = scalar(&name) {
+                return Ok(t);
+            }
+            if let Some(t) = self.time(&name)? {
                 return Ok(t);
             }
             if name.contains('.') {
@@ -507,6 +523,9 @@ mod tests {
             Type::new(Kind::Class(frozen)),
             Type::new(Kind::Super(frozen, pair)),
             Type::new(Kind::Member(colours)),
+            Time::date(Unit::Nano).ty(),
+            Time::span(Unit::Generic).ty(),
+            Type::list(Time::span(Unit::Month).ty()),
             Type::new(Kind::NamedTuple(keywords, vec![Type::tuple(vec![])])),
             Type::new(Kind::NamedTuple(ClassDef::keywords(vec![]), vec![])),
             Type::new(Kind::NamedTupleClass(point)),

@@ -47,6 +47,7 @@ impl Display for Type {
             Kind::Float(x) => write!(f, "float{}", x.bits()),
             Kind::Complex(Float::Py) => write!(f, "complex"),
             Kind::Complex(x) => write!(f, "complex{}", 2 * x.bits()),
+            Kind::Time(t) => write!(f, "{}", t.name()),
             Kind::Str => write!(f, "str"),
             Kind::Bytes => write!(f, "bytes"),
             Kind::Optional(t) => wrap(f, "optional", t),

@@ -190,11 +190,12 @@ class RangeType(_Made, IterableType):
 
 
 class Generator(_Made, IterableType):
-    """A generator, by what it yields."""
+    """A generator, by what made it and what it yields. Compiled code keeps the states of its generators to itself: what a program says of them is kept."""
 
-    def __init__(self, name, yield_type):
-        self.yield_type = yield_type
-        self._of(name, yield_type)
+    def __init__(self, gen_func, yield_type, arg_types=(), state_types=(), has_finalizer=False):
+        self.gen_func, self.yield_type, self.arg_types = gen_func, yield_type, tuple(arg_types)
+        self.state_types, self.has_finalizer = tuple(state_types), has_finalizer
+        self._of(gen_func, yield_type, self.arg_types, self.state_types, has_finalizer)
 
 
 class InstanceType(_Made, Hashable):

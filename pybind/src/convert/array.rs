@@ -75,7 +75,7 @@ fn type_of_array(obj: &Bound<'_, PyAny>, n: &npy::Numpy) -> Result<Type, Failure
         _ if swapped => d.help("its bytes are not in this machine's order; pass a.astype(a.dtype.newbyteorder('='))"),
         "O" => d.help("an array of Python objects has no machine type; give it a numeric dtype with a.astype(float)"),
         "f" => d.help("bool, integers, float32, float64, complex64 and complex128 are supported; a.astype(np.float64) converts"),
-        "M" | "m" => d.help("a.view(np.int64) passes the numbers behind dates and time spans"),
+        "M" | "m" => d.help("its unit is a multiple of another one; a.astype('M8[s]') gives it one by itself"),
         _ => d.help("bool, integers, float32, float64, complex64 and complex128 are supported"),
     }
     .into())
@@ -140,8 +140,8 @@ impl Convert for ArrayPlan {
     unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
         // SAFETY: as required of the caller.
         unsafe {
-            if self.code == RECORDS {
-                return self.write_records(obj, class, out, frame);
+            if self.code == DESCRIBED {
+                return self.write_described(obj, class, out, frame);
             }
             if !self.admits(obj, class)
                 && !(self.is_lenient(frame.lenience) && self.admits_converted(obj, class))
@@ -164,13 +164,14 @@ impl Convert for ArrayPlan {
     }
 }
 
-/// In the place of the code of elements: they are records.
-const RECORDS: u8 = 254;
+/// In the place of the code of elements: only their dtype says what they are, records or times.
+const DESCRIBED: u8 = 254;
 
 impl ArrayPlan {
     fn new(t: Type, purpose: Option<Purpose>) -> Option<ArrayPlan> {
         let Kind::Array(a) = *t else { return None };
-        let code = if a.dtype.record().is_some() { RECORDS } else { Elem::of(a.dtype)? as u8 };
+        let described = a.dtype.record().is_some() || a.dtype.time().is_some();
+        let code = if described { DESCRIBED } else { Elem::of(a.dtype)? as u8 };
         Some(ArrayPlan { ty: a, code, ndim: a.ndim as i32, purpose })
     }
 
@@ -178,7 +179,7 @@ impl ArrayPlan {
     ///
     /// # Safety
     /// A live dtype; the thread is attached.
-    unsafe fn holds_records(&self, descr: *mut npy::Descr, frame: &Frame) -> bool {
+    unsafe fn holds_dtype(&self, descr: *mut npy::Descr, frame: &Frame) -> bool {
         // SAFETY: as required of the caller.
         let found = unsafe { record_types::of_descr(descr) };
         found.is_some_and(|t| {
@@ -186,12 +187,12 @@ impl ArrayPlan {
         })
     }
 
-    /// An array of records, or a record by itself.
+    /// An array of records or times, or a record by itself.
     ///
     /// # Safety
     /// As for [`Convert::unbox`].
     #[cold]
-    unsafe fn write_records(
+    unsafe fn write_described(
         &self,
         obj: Obj,
         class: Class,
@@ -207,7 +208,7 @@ impl ArrayPlan {
                 let void = &*obj.cast::<npy::PyVoid>();
                 let access = access_of(void.flags);
                 if self.ndim != 0
-                    || !self.holds_records(void.descr, frame)
+                    || !self.holds_dtype(void.descr, frame)
                     || self.ty.access.join(access) != self.ty.access
                 {
                     return None;
@@ -223,7 +224,7 @@ impl ArrayPlan {
                 return None;
             }
             let fits = (*a).nd == self.ndim
-                && self.holds_records((*a).descr, frame)
+                && self.holds_dtype((*a).descr, frame)
                 && (self.is_lenient(frame.lenience) && self.admits_layout((*a).flags)
                     || self.ndim == 0
                     || npy::layout_of((*a).flags) == self.ty.layout);

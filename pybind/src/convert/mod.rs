@@ -41,6 +41,7 @@ pub(crate) use recognise::{Records, nested, with_records};
 mod set;
 mod simd;
 mod text;
+pub(crate) mod times;
 mod tuple;
 pub(crate) mod typed_dict;
 pub(crate) mod typed_list;
@@ -92,6 +93,7 @@ macro_rules! constructors {
 tierup_core::containers!(constructors! {
     first {
         Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) => numbers,
+        Kind::Time(_) => times,
         Kind::Array(_) => array,
         Kind::Simd(..) => simd,
         Kind::Random => random,

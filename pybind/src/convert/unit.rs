@@ -109,6 +109,7 @@ impl Convert for UnitPlan {
     fn cannot_box(&self, _: bool) -> Option<String> {
         if let Kind::DType(t) = *self.ty
             && t.number().is_none()
+            && t.time().is_none()
             && t.record().is_none()
         {
             return Some(format!("the type {t} cannot be returned to Python"));

@@ -113,6 +113,8 @@ crate::containers!(with_containers! {
         UINT64 = "numpy.uint64", [UNSIGNED_INTEGER], [];
         FLOAT32 = "numpy.float32", [FLOATING], [];
         FLOAT64 = "numpy.float64", [FLOATING, FLOAT], [];
+        DATETIME64 = "numpy.datetime64" at "numpy.datetime64", [GENERIC], ["time"];
+        TIMEDELTA64 = "numpy.timedelta64" at "numpy.timedelta64", [SIGNED_INTEGER], ["time"];
         COMPLEX64 = "numpy.complex64", [COMPLEX_FLOATING], [];
         COMPLEX128 = "numpy.complex128", [COMPLEX_FLOATING, COMPLEX], [];
     }

@@ -13,7 +13,7 @@ def argwhere(a):
     x = np.asarray(a)
     if x.ndim == 0:
         return np.empty((1 if x[()] else 0, 0), np.int64)
-    return np.stack(np.nonzero(x), 1)
+    return np.stack(np.nonzero(x)).T
 
 
 def take(a, indices, axis, out, mode):

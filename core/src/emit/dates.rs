@@ -1,0 +1,164 @@
+//! Dates and spans of time as machine values: from one unit to another, and to numbers and back.
+
+use super::cast;
+use super::cx::{LowerCx, Val};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::lir::{Op, Ty, Value};
+use crate::ops::calendar::{calendar_days, calendar_month};
+use crate::types::time::{NAT, Time, Unit};
+use crate::types::Type;
+
+/// Days in so many years, as the calendar repeats itself.
+const CYCLE: (i64, i64) = (146_097, 400);
+
+/// Whether times of one unit can be told in another one within 64 bits.
+pub(crate) fn is_convertible(from: Time, to: Time) -> bool {
+    let (from, to) = (from.unit, to.unit);
+    let fixed = |a: Unit, b: Unit| a.in_units_of(b).or(b.in_units_of(a)).is_some();
+    from == Unit::Generic
+        || to == Unit::Generic
+        || fixed(from, to)
+        || from.is_calendar() != to.is_calendar() && fixed(Unit::Day, from.max(to))
+}
+
+/// Whether a time is one.
+pub(crate) fn is_time(cx: &mut LowerCx<'_>, x: Value) -> Value {
+    cx.b.bin_imm(Op::IcmpNe, x, NAT)
+}
+
+/// A value, or "not a time" where any of those that it is made of is none.
+pub(crate) fn unless_nat(cx: &mut LowerCx<'_>, of: &[Value], x: Value) -> Value {
+    let mut known: Option<Value> = None;
+    for v in of {
+        let is = is_time(cx, *v);
+        known = Some(known.map_or(is, |k| cx.and(k, is)));
+    }
+    let nat = cx.b.i64(NAT);
+    known.map_or(x, |k| cx.b.select(k, x, nat))
+}
+
+/// Rounds a quotient down; the divisor is positive.
+pub(crate) fn floor_div(cx: &mut LowerCx<'_>, x: Value, n: i64) -> Value {
+    if n == 1 {
+        return x;
+    }
+    let by = cx.b.i64(n);
+    let q = cx.b.bin(Op::Sdiv, x, by);
+    let back = cx.b.bin(Op::Imul, q, by);
+    let below = cx.b.bin(Op::IcmpSlt, x, back);
+    let low = cx.b.bin_imm(Op::Isub, q, 1);
+    cx.b.select(below, low, q)
+}
+
+fn times(cx: &mut LowerCx<'_>, x: Value, n: i64) -> Value {
+    if n == 1 { x } else { cx.b.bin_imm(Op::Imul, x, n) }
+}
+
+/// Between units of which one is so many of the other.
+fn rescaled(cx: &mut LowerCx<'_>, x: Value, from: Unit, to: Unit) -> Option<Value> {
+    match (from.in_units_of(to), to.in_units_of(from)) {
+        (Some(n), _) => Some(times(cx, x, n)),
+        (None, Some(n)) => Some(floor_div(cx, x, n)),
+        (None, None) => None,
+    }
+}
+
+fn date(cx: &mut LowerCx<'_>, x: Value, from: Unit, to: Unit) -> Option<Value> {
+    if from.is_calendar() == to.is_calendar() {
+        return rescaled(cx, x, from, to);
+    }
+    if from.is_calendar() {
+        let months = rescaled(cx, x, from, Unit::Month)?;
+        let days = cx.helper_value(&calendar_days, &[months]);
+        return rescaled(cx, days, Unit::Day, to);
+    }
+    let days = rescaled(cx, x, from, Unit::Day)?;
+    let months = cx.helper_value(&calendar_month, &[days]);
+    rescaled(cx, months, Unit::Month, to)
+}
+
+/// A span of years or months has as many days as one has on average.
+fn span(cx: &mut LowerCx<'_>, x: Value, from: Unit, to: Unit) -> Option<Value> {
+    if from.is_calendar() == to.is_calendar() {
+        return rescaled(cx, x, from, to);
+    }
+    let (long, short) = if from.is_calendar() { (from, to) } else { (to, from) };
+    // So many of the shorter unit are so many of the longer one.
+    let (mut shorts, mut longs) = CYCLE;
+    if long == Unit::Month {
+        longs *= 12;
+    }
+    match Unit::Day.in_units_of(short) {
+        Some(n) => shorts = shorts.checked_mul(n)?,
+        None => longs *= short.in_units_of(Unit::Day)?,
+    }
+    let common = gcd(shorts, longs);
+    let (shorts, longs) = (shorts / common, longs / common);
+    let (by, over) = if from.is_calendar() { (shorts, longs) } else { (longs, shorts) };
+    let x = times(cx, x, by);
+    Some(floor_div(cx, x, over))
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// A time in another unit: rounded down where that is coarser.
+pub(crate) fn convert(cx: &mut LowerCx<'_>, x: Value, from: Time, to: Time) -> Result<Value> {
+    if from.unit == to.unit || from.unit == Unit::Generic || to.unit == Unit::Generic {
+        return Ok(x);
+    }
+    let found = match from.span {
+        true => span(cx, x, from.unit, to.unit),
+        false => date(cx, x, from.unit, to.unit),
+    };
+    let found = found.ok_or_else(|| {
+        Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("{} cannot be told in units of {} within 64 bits", from.name(), to.name()),
+        )
+    })?;
+    Ok(unless_nat(cx, &[x], found))
+}
+
+/// [`cast::cast`] where one of two types is of times; none where the other one is something else.
+pub(super) fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Option<Result<Val>> {
+    match (from.time(), to.time()) {
+        (Some(a), Some(b)) if a.span == b.span => {
+            Some(convert(cx, val[0], a, b).map(|v| vec![v]))
+        }
+        // A date is a span since 1970 and back, as NumPy's conversion has it.
+        (Some(a), Some(b)) => {
+            Some(convert(cx, val[0], a, Time { span: a.span, ..b }).map(|v| vec![v]))
+        }
+        (Some(_), None) if to.is_number() => Some(number_of(cx, val[0], to)),
+        (None, Some(_)) if from.is_number() => Some(of_number(cx, val, from)),
+        (_, _) => None,
+    }
+}
+
+/// The number of units; NaN for "not a time" as a float.
+fn number_of(cx: &mut LowerCx<'_>, x: Value, to: Type) -> Result<Val> {
+    if to.is_float() || to.is_complex() {
+        let plain = cx.b.conv(Op::SintToF, Ty::F64, x);
+        let (is, nan) = (is_time(cx, x), cx.b.f64(f64::NAN));
+        let float = cx.b.select(is, plain, nan);
+        return cast::cast(cx, &[float], Type::f64(), to);
+    }
+    cast::cast(cx, &[x], Type::i64(), to)
+}
+
+/// A number as a count of units, rounded towards zero; what is no number is no time.
+fn of_number(cx: &mut LowerCx<'_>, val: &[Value], from: Type) -> Result<Val> {
+    if from.is_float() || from.is_complex() {
+        let float = cast::cast(cx, val, from, Type::f64())?;
+        return Ok(vec![truncated(cx, float[0])]);
+    }
+    cast::cast(cx, val, from, Type::i64())
+}
+
+/// A float as a count of units, rounded towards zero; no time where it is none within 64 bits.
+pub(crate) fn truncated(cx: &mut LowerCx<'_>, x: Value) -> Value {
+    const { assert!(NAT == i64::MIN) };
+    cx.b.conv(Op::FToSintOrMin, Ty::I64, x)
+}

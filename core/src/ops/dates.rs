@@ -1,0 +1,472 @@
+//! Dates and spans of time: NumPy's arithmetic on `datetime64` and `timedelta64`, their comparisons, and how they
+//! are made.
+//!
+//! Most rows stand beside those of numbers, under the same paths: a row whose rule takes no operands like these
+//! leaves the call to the next one. Operands arrive in the unit of the result; "not a time" is passed on.
+
+use super::{Body, OpDef, UfuncRule};
+use crate::diag::Result;
+use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::dates::{is_convertible, is_time, truncated, unless_nat};
+use crate::lir::{Op, Ty, Value};
+use crate::types::time::{NAT, Time, Unit};
+use crate::types::{Const, Int, Kind, Type};
+use crate::typing::{Answer, Arg, no_match};
+
+const BIN: &str = "x1, x2, out=None";
+const UN: &str = "x, out=None";
+
+const fn two(paths: &'static [&'static str], rule: UfuncRule, emit: super::Emit, doc: &'static str) -> OpDef {
+    OpDef::new(paths, BIN, Body::Ufunc(rule, emit)).doc(doc)
+}
+const fn one(paths: &'static [&'static str], rule: UfuncRule, emit: super::Emit, doc: &'static str) -> OpDef {
+    OpDef::new(paths, UN, Body::Ufunc(rule, emit)).doc(doc)
+}
+
+pub(crate) static OPS: &[OpDef] = &[
+    two(&["operator.add", "numpy.add"], add_rule, |cx, c| sum(cx, c, Op::Iadd), "A date or span, later by a span or by so many units."),
+    two(&["operator.sub", "numpy.subtract"], subtract_rule, |cx, c| sum(cx, c, Op::Isub), "A date or span, earlier by one; the span between dates."),
+    two(&["operator.mul", "numpy.multiply"], multiply_rule, emit_multiply, "A span so many times."),
+    two(&["operator.truediv", "numpy.divide", "numpy.true_divide"], divide_rule, emit_divide, "A part of a span; how often one span is in another."),
+    two(&["operator.floordiv", "numpy.floor_divide"], floor_divide_rule, emit_floor_divide, "The same, rounded down."),
+    two(&["operator.mod", "numpy.remainder", "numpy.mod"], remainder_rule, emit_remainder, "What is left of a span, with the sign of the second one."),
+    one(&["operator.neg", "numpy.negative"], span_rule, |cx, c| Ok(vec![negated(cx, c.args[0][0])]), "The span the other way."),
+    one(&["operator.pos", "numpy.positive"], span_rule, |_, c| Ok(c.args[0].clone()), "The span."),
+    one(&["builtins.abs", "operator.abs", "numpy.absolute", "numpy.abs"], span_rule, emit_abs, "The span, forwards."),
+    one(&["numpy.sign"], span_rule, emit_sign, "-1, 0 or 1 units by the direction of a span."),
+    two(&["operator.eq", "numpy.equal"], compare_rule, |cx, c| compare(cx, c, Op::IcmpEq), "Whether times are the same; \"not a time\" is none."),
+    two(&["operator.ne", "numpy.not_equal"], compare_rule, |cx, c| compare(cx, c, Op::IcmpNe), "Whether times differ."),
+    two(&["operator.lt", "numpy.less"], compare_rule, |cx, c| compare(cx, c, Op::IcmpSlt), "Whether one is before the other."),
+    two(&["operator.le", "numpy.less_equal"], compare_rule, |cx, c| compare(cx, c, Op::IcmpSle), "Whether one is not after the other."),
+    two(&["operator.gt", "numpy.greater"], compare_rule, |cx, c| compare(cx, c, Op::IcmpSgt), "Whether one is after the other."),
+    two(&["operator.ge", "numpy.greater_equal"], compare_rule, |cx, c| compare(cx, c, Op::IcmpSge), "Whether one is not before the other."),
+    two(&["numpy.minimum"], same_rule, |cx, c| Ok(vec![extreme(cx, c, Op::IcmpSlt, true)]), "The earlier time; none where either is none."),
+    two(&["numpy.maximum"], same_rule, |cx, c| Ok(vec![extreme(cx, c, Op::IcmpSgt, true)]), "The later time; none where either is none."),
+    two(&["numpy.fmin"], same_rule, |cx, c| Ok(vec![extreme(cx, c, Op::IcmpSlt, false)]), "The earlier time; what is none loses."),
+    two(&["numpy.fmax"], same_rule, |cx, c| Ok(vec![extreme(cx, c, Op::IcmpSgt, false)]), "The later time; what is none loses."),
+    one(&["numpy.isnat"], |a, _| about(a, false), |cx, c| Ok(vec![cx.b.bin_imm(Op::IcmpEq, c.args[0][0], NAT)]), "Whether it is \"not a time\"."),
+    one(&["numpy.isnan"], |a, _| about(a, true), |cx, c| Ok(vec![cx.b.bin_imm(Op::IcmpEq, c.args[0][0], NAT)]), "Whether it is \"not a time\"."),
+    one(&["numpy.isfinite"], |a, _| about(a, true), |cx, c| Ok(vec![is_time(cx, c.args[0][0])]), "Whether it is a time."),
+    one(&["numpy.isinf"], |a, _| about(a, true), |cx, _| Ok(vec![cx.b.bool(false)]), "No: no time is infinite."),
+    OpDef::new(&["numpy.where"], "condition, x, y", Body::Ufunc(where_rule, emit_where)).doc("A time of `x` or of `y`."),
+    OpDef::new(&["time.dtype"], "x", Body::Lir(|_, a| Ok(Answer::of(Type::new(Kind::DType(a[0].ty)))), nothing))
+        .property()
+        .doc("Type of a date or span of NumPy's."),
+    OpDef::new(&["time.astype"], "x, dtype", Body::Lir(converted_rule, emit_converted))
+        .doc("The time in another unit, rounded down, or as a number of units."),
+    OpDef::new(&["time.view"], "x, dtype", Body::Lir(view_rule, |_, c| Ok(c.args[0].clone())))
+        .doc("The number of units as one of another type of eight bytes."),
+    OpDef::new(&["builtins.int"], "x", Body::Lir(int_rule, |_, c| Ok(c.args[0].clone())))
+        .doc("How many units a span is."),
+    OpDef::new(&["numpy.datetime64"], "value=..., unit=...", Body::Lir(|_, a| made_rule(a, false), emit_made))
+        .doc("A date, from a constant text, from a number of units, or from a date in another unit."),
+    OpDef::new(&["numpy.timedelta64"], "value=..., unit=...", Body::Lir(|_, a| made_rule(a, true), emit_made))
+        .doc("A span, from a number of units or from a span in another unit."),
+];
+
+fn nothing(_: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> {
+    Ok(vec![])
+}
+
+/// A number as an operand beside times.
+fn count(a: &Arg) -> Option<Type> {
+    match *a.ty {
+        Kind::Bool | Kind::Int(_) => Some(Type::i64()),
+        Kind::Float(_) => Some(Type::f64()),
+        _ => None,
+    }
+}
+
+/// The unit of two times together: the finer one, if either can be told in it. Of spans the calendar says nothing,
+/// so years and months do not meet days.
+pub(crate) fn common_unit(a: Time, b: Time) -> Option<Unit> {
+    let generic = |t: Time| t.unit == Unit::Generic;
+    let span_of_calendar = |t: Time| t.span && t.unit.is_calendar();
+    let apart = a.unit.is_calendar() != b.unit.is_calendar() && !generic(a) && !generic(b);
+    if apart && (span_of_calendar(a) || span_of_calendar(b)) {
+        return None;
+    }
+    let unit = a.unit.max(b.unit);
+    let of = |t: Time| is_convertible(t, Time { unit, ..t });
+    (of(a) && of(b)).then_some(unit)
+}
+
+/// Both as times of their common unit; a number beside a time is a span of its unit.
+fn in_common(args: &[Arg]) -> Option<(Time, Time)> {
+    let (a, b) = match (args[0].ty.time(), args[1].ty.time()) {
+        (Some(a), Some(b)) => (a, b),
+        (Some(a), None) if args[1].ty.is_index() => (a, Time::span(a.unit)),
+        (None, Some(b)) if args[0].ty.is_index() => (Time::span(b.unit), b),
+        _ => return None,
+    };
+    let unit = common_unit(a, b)?;
+    Some((Time { unit, ..a }, Time { unit, ..b }))
+}
+
+fn add_rule(a: &[Arg], _: bool) -> Option<Answer> {
+    let (x, y) = in_common(a)?;
+    if !x.span && !y.span {
+        return None;
+    }
+    let ret = Time { span: x.span && y.span, unit: x.unit };
+    Some(Answer::coerced(ret.ty(), vec![x.ty(), y.ty()]))
+}
+
+fn subtract_rule(a: &[Arg], _: bool) -> Option<Answer> {
+    let (x, y) = in_common(a)?;
+    if x.span && !y.span {
+        return None;
+    }
+    let ret = Time { span: x.span == y.span, unit: x.unit };
+    Some(Answer::coerced(ret.ty(), vec![x.ty(), y.ty()]))
+}
+
+fn sum(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Op) -> Result<Val> {
+    let (a, b) = (c.args[0][0], c.args[1][0]);
+    let r = cx.b.bin(op, a, b);
+    Ok(vec![unless_nat(cx, &[a, b], r)])
+}
+
+fn multiply_rule(a: &[Arg], _: bool) -> Option<Answer> {
+    match (a[0].ty.time(), a[1].ty.time()) {
+        (Some(t), None) if t.span => Some(Answer::coerced(t.ty(), vec![t.ty(), count(&a[1])?])),
+        (None, Some(t)) if t.span => Some(Answer::coerced(t.ty(), vec![count(&a[0])?, t.ty()])),
+        _ => None,
+    }
+}
+
+fn emit_multiply(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (span, by) = if c.types[0].time().is_some() { (0, 1) } else { (1, 0) };
+    let (x, n) = (c.args[span][0], c.args[by][0]);
+    let r = if c.types[by].is_float() {
+        let product = float_op(cx, x, n, Op::Fmul);
+        truncated(cx, product)
+    } else {
+        cx.b.bin(Op::Imul, x, n)
+    };
+    Ok(vec![unless_nat(cx, &[x], r)])
+}
+
+fn float_op(cx: &mut LowerCx<'_>, x: Value, y: Value, op: Op) -> Value {
+    let x = cx.b.conv(Op::SintToF, Ty::F64, x);
+    cx.b.bin(op, x, y)
+}
+
+/// Two spans in their common unit, or a span and a number.
+fn quotient(a: &[Arg], of_spans: Type) -> Option<Answer> {
+    match (a[0].ty.time(), a[1].ty.time()) {
+        (Some(x), Some(y)) if x.span && y.span => {
+            let t = Time::span(common_unit(x, y)?).ty();
+            Some(Answer::coerced(of_spans, vec![t, t]))
+        }
+        (Some(t), None) if t.span => Some(Answer::coerced(t.ty(), vec![t.ty(), count(&a[1])?])),
+        _ => None,
+    }
+}
+
+fn divide_rule(a: &[Arg], _: bool) -> Option<Answer> {
+    quotient(a, Type::f64())
+}
+
+fn emit_divide(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (x, y) = (c.args[0][0], c.args[1][0]);
+    if c.types[1].time().is_some() {
+        let by = cx.b.conv(Op::SintToF, Ty::F64, y);
+        let r = float_op(cx, x, by, Op::Fdiv);
+        let (one, other, nan) = (is_time(cx, x), is_time(cx, y), cx.b.f64(f64::NAN));
+        let both = cx.and(one, other);
+        return Ok(vec![cx.b.select(both, r, nan)]);
+    }
+    part(cx, c, |cx, x, y| cx.b.bin(Op::Sdiv, x, y))
+}
+
+/// A span divided by a number: no time where that is zero.
+fn part(
+    cx: &mut LowerCx<'_>,
+    c: &OpCall<'_>,
+    whole: fn(&mut LowerCx<'_>, Value, Value) -> Value,
+) -> Result<Val> {
+    let (x, y) = (c.args[0][0], c.args[1][0]);
+    if c.types[1].is_float() {
+        let quotient = float_op(cx, x, y, Op::Fdiv);
+        let r = truncated(cx, quotient);
+        return Ok(vec![unless_nat(cx, &[x], r)]);
+    }
+    let r = whole(cx, x, y);
+    let (zero, nat) = (cx.b.bin_imm(Op::IcmpEq, y, 0), cx.b.i64(NAT));
+    let r = cx.b.select(zero, nat, r);
+    Ok(vec![unless_nat(cx, &[x], r)])
+}
+
+fn floor_divide_rule(a: &[Arg], _: bool) -> Option<Answer> {
+    quotient(a, Type::i64())
+}
+
+/// A quotient rounded down; 0 where the divisor is.
+fn floored(cx: &mut LowerCx<'_>, x: Value, y: Value) -> Value {
+    let q = cx.b.bin(Op::Sdiv, x, y);
+    let back = cx.b.bin(Op::Imul, q, y);
+    let rest = cx.b.bin(Op::Isub, x, back);
+    let (some, apart) = (cx.b.bin_imm(Op::IcmpNe, rest, 0), cx.b.bin(Op::Bxor, rest, y));
+    let apart = cx.b.bin_imm(Op::IcmpSlt, apart, 0);
+    let divided = cx.b.bin_imm(Op::IcmpNe, y, 0);
+    let (low, adjust) = (cx.b.bin_imm(Op::Isub, q, 1), cx.and(some, apart));
+    let adjust = cx.and(adjust, divided);
+    cx.b.select(adjust, low, q)
+}
+
+fn emit_floor_divide(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (x, y) = (c.args[0][0], c.args[1][0]);
+    if c.types[1].time().is_none() {
+        return part(cx, c, floored);
+    }
+    let (r, zero) = (floored(cx, x, y), cx.b.i64(0));
+    let (one, other) = (is_time(cx, x), is_time(cx, y));
+    let both = cx.and(one, other);
+    Ok(vec![cx.b.select(both, r, zero)])
+}
+
+fn remainder_rule(a: &[Arg], _: bool) -> Option<Answer> {
+    let (x, y) = (a[0].ty.time()?, a[1].ty.time()?);
+    let t = Time::span(common_unit(x, y).filter(|_| x.span && y.span)?).ty();
+    Some(Answer::coerced(t, vec![t, t]))
+}
+
+fn emit_remainder(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (x, y) = (c.args[0][0], c.args[1][0]);
+    let q = floored(cx, x, y);
+    let back = cx.b.bin(Op::Imul, q, y);
+    let r = cx.b.bin(Op::Isub, x, back);
+    let (zero, nat) = (cx.b.bin_imm(Op::IcmpEq, y, 0), cx.b.i64(NAT));
+    let r = cx.b.select(zero, nat, r);
+    Ok(vec![unless_nat(cx, &[x, y], r)])
+}
+
+fn span_rule(a: &[Arg], _: bool) -> Option<Answer> {
+    a[0].ty.time().filter(|t| t.span).map(|t| Answer::of(t.ty()))
+}
+
+/// The negative of the smallest number is itself, and so no time.
+fn negated(cx: &mut LowerCx<'_>, x: Value) -> Value {
+    cx.b.un(Op::Ineg, x)
+}
+
+fn emit_abs(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let x = c.args[0][0];
+    let (back, other) = (cx.b.bin_imm(Op::IcmpSlt, x, 0), negated(cx, x));
+    Ok(vec![cx.b.select(back, other, x)])
+}
+
+fn emit_sign(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let x = c.args[0][0];
+    let (after, before) = (cx.b.bin_imm(Op::IcmpSgt, x, 0), cx.b.bin_imm(Op::IcmpSlt, x, 0));
+    let (plus, zero, minus) = (cx.b.i64(1), cx.b.i64(0), cx.b.i64(-1));
+    let forwards = cx.b.select(after, plus, zero);
+    let r = cx.b.select(before, minus, forwards);
+    Ok(vec![unless_nat(cx, &[x], r)])
+}
+
+fn compare_rule(a: &[Arg], _: bool) -> Option<Answer> {
+    let (x, y) = in_common(a).filter(|(x, y)| x.span == y.span)?;
+    Some(Answer::coerced(Type::bool(), vec![x.ty(), y.ty()]))
+}
+
+fn compare(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Op) -> Result<Val> {
+    let (a, b) = (c.args[0][0], c.args[1][0]);
+    let r = cx.b.bin(op, a, b);
+    let (one, other) = (is_time(cx, a), is_time(cx, b));
+    let both = cx.and(one, other);
+    if op == Op::IcmpNe {
+        let either = cx.not(both);
+        return Ok(vec![cx.b.bin(Op::Bor, r, either)]);
+    }
+    Ok(vec![cx.and(both, r)])
+}
+
+fn same_rule(a: &[Arg], _: bool) -> Option<Answer> {
+    let (x, y) = in_common(a).filter(|(x, y)| x.span == y.span)?;
+    Some(Answer::coerced(x.ty(), vec![x.ty(), y.ty()]))
+}
+
+/// The one that compares so with the other; where either is no time, that one, or the other one.
+fn extreme(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Op, nat_wins: bool) -> Value {
+    let (a, b) = (c.args[0][0], c.args[1][0]);
+    let first = cx.b.bin(op, a, b);
+    let (one, other) = (is_time(cx, a), is_time(cx, b));
+    let chosen = cx.b.select(first, a, b);
+    let (without_a, without_b) = if nat_wins { (a, b) } else { (b, a) };
+    let r = cx.b.select(other, chosen, without_b);
+    cx.b.select(one, r, without_a)
+}
+
+fn about(a: &[Arg], numbers_have_it: bool) -> Option<Answer> {
+    let _ = numbers_have_it;
+    a[0].ty.time().map(|_| Answer::of(Type::bool()))
+}
+
+fn where_rule(a: &[Arg], _: bool) -> Option<Answer> {
+    let same = same_rule(&a[1..], true)?;
+    if !a[0].ty.is_number() {
+        return None;
+    }
+    Some(Answer::coerced(same.ret, vec![Type::bool(), same.ret, same.ret]))
+}
+
+fn emit_where(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    Ok(vec![cx.b.select(c.args[0][0], c.args[1][0], c.args[2][0])])
+}
+
+/// Between times and numbers as `astype` has it.
+fn converted_rule(_: &mut crate::typing::TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
+    let wanted = super::dtype::dtype_arg(&a[1]).ok_or_else(|| no_match("astype()", a))?;
+    if let (Some(from), Some(to)) = (a[0].ty.time(), wanted.time())
+        && !is_convertible(from, to)
+    {
+        return Err(no_match("astype()", a));
+    }
+    // A unit that is not said is that of the value.
+    let ret = match (a[0].ty.time(), wanted.time()) {
+        (Some(from), Some(to)) if to.unit == Unit::Generic => Time { unit: from.unit, ..to }.ty(),
+        _ => wanted.strong(),
+    };
+    Ok(Answer::of(ret))
+}
+
+fn emit_converted(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    crate::emit::cast::cast(cx, &c.args[0], c.types[0], c.ret)
+}
+
+fn view_rule(_: &mut crate::typing::TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
+    let wanted = super::dtype::dtype_arg(&a[1]);
+    let fits = |t: &Type| matches!(**t, Kind::Time(_) | Kind::Int(Int::I64 | Int::U64));
+    wanted.map(Type::strong).filter(fits).map(Answer::of).ok_or_else(|| no_match("view()", a))
+}
+
+fn int_rule(_: &mut crate::typing::TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
+    match a[0].ty.time() {
+        Some(t) if t.span => Ok(Answer::of(Type::int())),
+        _ => Err(no_match("int()", a)),
+    }
+}
+
+/// The unit that a call gives, by a constant text; the generic one where it gives none.
+fn unit_arg(a: &Arg) -> Option<Unit> {
+    if a.is_omitted() {
+        return Some(Unit::Generic);
+    }
+    Unit::from_name(a.text()?)
+}
+
+fn made_rule(a: &[Arg], span: bool) -> Result<Answer> {
+    let name = if span { "timedelta64()" } else { "datetime64()" };
+    let refuse = || no_match(name, a);
+    let given = unit_arg(&a[1]).ok_or_else(refuse)?;
+    let is_given = given != Unit::Generic;
+    let value = &a[0];
+    let made = |unit: Unit| Ok(Answer::of(Time { span, unit: if is_given { given } else { unit } }.ty()));
+    match *value.ty {
+        Kind::Ellipsis | Kind::None => made(Unit::Generic),
+        Kind::Str => {
+            let text = value.text().ok_or_else(|| {
+                refuse().help("a date is read when the function is compiled: make it outside, or of a number of units")
+            })?;
+            let (_, unit) = date_of_text(text).filter(|(x, _)| !span || *x == NAT).ok_or_else(refuse)?;
+            made(unit)
+        }
+        Kind::Bool | Kind::Int(_) if span || is_given => made(Unit::Generic),
+        Kind::Time(t) if t.span == span => {
+            let wanted = Time { unit: if is_given { given } else { t.unit }, ..t };
+            if !is_convertible(t, wanted) || span && t.unit.is_calendar() != wanted.unit.is_calendar() && t.unit != Unit::Generic {
+                return Err(refuse());
+            }
+            made(t.unit)
+        }
+        _ => Err(refuse()),
+    }
+}
+
+fn emit_made(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let Some(wanted) = c.ret.time() else { return Err(no_match("datetime64()", &[])) };
+    let (x, from) = match *c.types[0] {
+        Kind::Ellipsis if wanted.span => return Ok(vec![cx.b.i64(0)]),
+        Kind::Time(t) => (c.args[0][0], t),
+        Kind::Str => {
+            let text = c.consts[0].as_ref().and_then(Const::as_str).unwrap_or("");
+            let (value, unit) = date_of_text(text).unwrap_or((NAT, Unit::Generic));
+            (cx.b.i64(value), Time { unit, ..wanted })
+        }
+        Kind::Bool | Kind::Int(_) => {
+            return crate::emit::cast::cast(cx, &c.args[0], c.types[0], Type::i64());
+        }
+        _ => return Ok(vec![cx.b.i64(NAT)]),
+    };
+    crate::emit::dates::convert(cx, x, from, wanted).map(|v| vec![v])
+}
+
+/// The date that a text of NumPy's form says, in the unit that it is exact to; none of any other text.
+fn date_of_text(text: &str) -> Option<(i64, Unit)> {
+    let text = text.trim();
+    if text.is_empty() || text.eq_ignore_ascii_case("nat") {
+        return Some((NAT, Unit::Generic));
+    }
+    let (date, time) = match text.find(['T', ' ']) {
+        Some(at) => (&text[..at], Some(&text[at + 1..])),
+        None => (text, None),
+    };
+    let number = |s: &str, digits: usize| {
+        (s.len() == digits && s.bytes().all(|b| b.is_ascii_digit())).then(|| s.parse::<i64>().ok()).flatten()
+    };
+    let mut parts = date.split('-');
+    let year = number(parts.next()?, 4)?;
+    let Some(month) = parts.next() else { return time.is_none().then_some((year - 1970, Unit::Year)) };
+    let months = (year - 1970) * 12 + number(month, 2).filter(|m| (1..=12).contains(m))? - 1;
+    let Some(day) = parts.next() else { return time.is_none().then_some((months, Unit::Month)) };
+    let first = super::calendar::days_of_months(months);
+    let length = super::calendar::days_of_months(months + 1) - first;
+    let days = first + number(day, 2).filter(|d| (1..=length).contains(d))? - 1;
+    if parts.next().is_some() {
+        return None;
+    }
+    let Some(time) = time else { return Some((days, Unit::Day)) };
+    let (clock, fraction) = match time.split_once('.') {
+        Some((clock, fraction)) => (clock, Some(fraction)),
+        None => (time, None),
+    };
+    let mut x = days;
+    let mut unit = Unit::Day;
+    for (part, (next, size)) in
+        clock.split(':').zip([(Unit::Hour, 24), (Unit::Minute, 60), (Unit::Second, 60)])
+    {
+        x = x * size + number(part, 2).filter(|n| (0..size).contains(n))?;
+        unit = next;
+    }
+    if clock.split(':').count() > 3 {
+        return None;
+    }
+    let Some(fraction) = fraction else { return Some((x, unit)) };
+    if unit != Unit::Second || fraction.is_empty() || fraction.len() > 18 {
+        return None;
+    }
+    let digits = fraction.len().div_ceil(3) * 3;
+    let below = number(&format!("{fraction:0<digits$}"), digits)?;
+    let unit = Unit::ALL[Unit::Second as usize + digits / 3];
+    Some((x.checked_mul(10i64.pow(digits as u32))?.checked_add(below)?, unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_read_as_exactly_as_they_say() {
+        assert_eq!(date_of_text("2000"), Some((30, Unit::Year)));
+        assert_eq!(date_of_text("2000-02-29"), Some((11_016, Unit::Day)));
+        assert_eq!(date_of_text("1970-01-02T03"), Some((27, Unit::Hour)));
+        assert_eq!(date_of_text("1970-01-01 00:01:02.5"), Some((62_500, Unit::Milli)));
+        assert_eq!(date_of_text("1969-12-31T23:59:59.999999"), Some((-1, Unit::Micro)));
+        assert_eq!(date_of_text("NaT"), Some((NAT, Unit::Generic)));
+        for text in ["today", "2001-02-29", "2000-13", "2000-1-1", "2000-01-01T", "2000-01-01T24", "20000-01-01"] {
+            assert_eq!(date_of_text(text), None, "{text}");
+        }
+    }
+}
