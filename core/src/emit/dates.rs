@@ -5,8 +5,8 @@ use super::cx::{LowerCx, Val};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::lir::{Op, Ty, Value};
 use crate::ops::calendar::{calendar_days, calendar_month};
-use crate::types::time::{NAT, Time, Unit};
 use crate::types::Type;
+use crate::types::time::{NAT, Time, Unit};
 
 /// Days in so many years, as the calendar repeats itself.
 const CYCLE: (i64, i64) = (146_097, 400);
@@ -19,6 +19,17 @@ pub(crate) fn is_convertible(from: Time, to: Time) -> bool {
         || to == Unit::Generic
         || fixed(from, to)
         || from.is_calendar() != to.is_calendar() && fixed(Unit::Day, from.max(to))
+}
+
+/// Whether values of a type can be elements of an array of another one: numbers among numbers, times among times of
+/// their kind, and integers as counts of units. What is no element at all, other rules judge.
+pub(crate) fn stores(from: Type, to: Type) -> bool {
+    match (from.time(), to.time()) {
+        (Some(a), Some(b)) => a.span == b.span && is_convertible(a, b),
+        (None, Some(_)) => from.is_index(),
+        (Some(_), None) => false,
+        (None, None) => true,
+    }
 }
 
 /// Whether a time is one.
@@ -124,13 +135,9 @@ pub(crate) fn convert(cx: &mut LowerCx<'_>, x: Value, from: Time, to: Time) -> R
 /// [`cast::cast`] where one of two types is of times; none where the other one is something else.
 pub(super) fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Option<Result<Val>> {
     match (from.time(), to.time()) {
-        (Some(a), Some(b)) if a.span == b.span => {
-            Some(convert(cx, val[0], a, b).map(|v| vec![v]))
-        }
+        (Some(a), Some(b)) if a.span == b.span => Some(convert(cx, val[0], a, b).map(|v| vec![v])),
         // A date is a span since 1970 and back, as NumPy's conversion has it.
-        (Some(a), Some(b)) => {
-            Some(convert(cx, val[0], a, Time { span: a.span, ..b }).map(|v| vec![v]))
-        }
+        (Some(a), Some(b)) => Some(convert(cx, val[0], a, Time { span: a.span, ..b }).map(|v| vec![v])),
         (Some(_), None) if to.is_number() => Some(number_of(cx, val[0], to)),
         (None, Some(_)) if from.is_number() => Some(of_number(cx, val, from)),
         (_, _) => None,

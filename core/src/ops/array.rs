@@ -15,8 +15,8 @@ use crate::lir::Op;
 use crate::ops::dtype::dtype_arg;
 use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
-pub(crate) use copies::{any_order, emit_copy, ordered};
-use copies::{astype_rule, copy_rule, emit_astype, emit_astype_lazy, emit_view, no_view, view_rule};
+pub(crate) use copies::{any_order, emit_astype, emit_copy, emit_view, ordered};
+use copies::{astype_rule, copy_rule, emit_astype_lazy, no_view, view_rule};
 pub(crate) use dtypes::dtype_of;
 use dtypes::{
     char_code, check_cast_rule, dtype_fact, emit_share, float_limit, info, info_rule, int_limits,
@@ -155,12 +155,14 @@ pub(crate) static OPS: &[OpDef] = &[
     .doc("Type of a NumPy number."),
     // `a.flags` is the array under another type, whose attributes are the flags.
     OpDef::new(&["array.flags"], "a", Body::Lir(|_, a| Err(no_match("flags()", a)), nothing))
+        .times()
         .doc("How the array lies in memory."),
     OpDef::new(
         &["array.flags.c_contiguous", "array.flags.contiguous"],
         "a",
         Body::Lir(|_, a| contiguous_rule(a, Layout::C), |cx, c| contiguous(cx, c, Layout::C)),
     )
+    .times()
     .property()
     .doc("Rows without gaps."),
     OpDef::new(
@@ -168,9 +170,11 @@ pub(crate) static OPS: &[OpDef] = &[
         "a",
         Body::Lir(|_, a| contiguous_rule(a, Layout::F), |cx, c| contiguous(cx, c, Layout::F)),
     )
+    .times()
     .property()
     .doc("Columns without gaps."),
     OpDef::new(&["array.flags.writeable"], "a", Body::Lir(writeable_rule, emit_writeable))
+        .times()
         .property()
         .doc("Whether elements may be changed."),
     OpDef::new(
@@ -178,6 +182,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "a",
         Body::Lir(|_, a| flagged(a).map(|_| Answer::of(Type::bool())), emit_aligned),
     )
+    .times()
     .property()
     .doc("Whether elements lie at multiples of their size."),
     OpDef::new(
@@ -276,6 +281,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.result_type", "numpy.promote_types"], "*args", Body::Lir(result_type_rule, nothing))
         .doc("The dtype that arithmetic on arrays and dtypes gives."),
     OpDef::new(&["numpy.may_share_memory"], "a, b, max_work=None", Body::Lir(share_rule, emit_share))
+        .times()
         .doc("Whether two arrays have elements and their memory lies in ranges that meet."),
     OpDef::new(&["numpy._check_cast"], "src, dst, casting", Body::Lir(check_cast_rule, nothing))
         .doc("Refuses what a casting rule does not allow (library use)."),
@@ -459,6 +465,7 @@ pub(crate) static OPS: &[OpDef] = &[
             Ok(vec![])
         }),
     )
+    .times()
     .raises()
     .writes()
     .doc("Sets all elements."),
@@ -466,6 +473,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "An element as a Python number: the only one, one by its position in C order, or one by its indices.",
     ),
     OpDef::new(&["array.tolist"], "a", Body::Py("array.tolist"))
+        .only_if(|a| a[0].ty.as_array().is_some_and(|t| t.dtype.time().is_none()))
         .raises()
         .reads()
         .doc("Nested lists of Python numbers."),
@@ -475,10 +483,12 @@ pub(crate) static OPS: &[OpDef] = &[
         "flat, i",
         Body::Lir(|_, a| flat_rule(a).map(|t| Answer::of(t.dtype)), emit_flat_get),
     )
+    .times()
     .raises()
     .reads()
     .doc("`a.flat[i]`."),
     OpDef::new(&["operator.setitem"], "flat, i, value", Body::Lir(flat_set_rule, emit_flat_set))
+        .times()
         .raises()
         .writes()
         .doc("`a.flat[i] = value`."),

@@ -88,6 +88,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "",
         Body::Lir(|cx, _| cx.new_list(Type::never()).map(Answer::of), super::list::emit_build),
     )
+    .times()
     .raises()
     .reads()
     .doc("An empty list."),
@@ -126,6 +127,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .doc("An array without dimensions has no length: TypeError."),
     OpDef::new(&["builtins.tuple"], "t=()", Body::Lir(tuple_rule, |_, c| Ok(c.args[0].clone())))
+        .times()
         .owned_by(|_, _| Own::Aliases)
         .doc("A tuple of a tuple's members."),
     OpDef::new(

@@ -31,6 +31,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .internal()
         .doc("An array with a place for each element."),
     OpDef::new(&["array.put"], "out, k, x", Body::Lir(put_rule, emit_put))
+        .times()
         .writes()
         .unordered()
         .internal()
@@ -59,6 +60,7 @@ pub(crate) static OPS: &[OpDef] = &[
             |_, _| Ok(vec![]),
         ),
     )
+    .times()
     .doc("What an array of a list of numbers holds."),
 ];
 
@@ -75,11 +77,14 @@ fn has_places(args: &[Arg]) -> bool {
 /// What an array holds that is made of a list of such elements; none where something else than converting
 /// them one by one has to be done.
 pub(crate) fn dtype(element: Type, asked: Option<&Arg>) -> Option<Type> {
-    if !element.is_number() {
+    if !element.is_element() {
         return None;
     }
     let own = element.strong();
     let Some(asked) = asked else { return Some(own) };
+    if element.time().is_some() {
+        return None;
+    }
     let to = dtype_or(asked, own).ok()?;
     // What does not fit raises when all elements are there.
     let fits = to == own
@@ -103,7 +108,7 @@ fn emit_room(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn put_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if args[0].ty.as_array().is_none() || !args[2].ty.is_number() {
+    if args[0].ty.as_array().is_none() || !args[2].ty.is_element() {
         return Err(no_match("a comprehension", args));
     }
     Ok(Answer::of(Type::none()))

@@ -9,10 +9,11 @@ use crate::emit::arrays::zero_d;
 use crate::emit::arrays::{ArrayVal, copy_elements, store_element};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::dates::stores;
 use crate::emit::length::length;
 use crate::exc::Class;
 use crate::lir::{Op, Value};
-use crate::ops::dtype::dtype_arg;
+use crate::ops::dtype::{dtype_arg, time_arg};
 use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
@@ -38,7 +39,7 @@ pub(crate) static OPS: &[OpDef] = &[
         cx.guarded(&[a.owner], |cx| fill(cx, &a, &one))?;
         Ok(a.pack())
     })).raises().reads().makes().doc("A new array of ones."),
-    OpDef::new(&["numpy.full"], "shape, fill_value, dtype=None, order='C'", Body::Lir(full_rule, emit_full)).raises().reads().makes().doc("A new array with every element `fill_value`."),
+    OpDef::new(&["numpy.full"], "shape, fill_value, dtype=None, order='C'", Body::Lir(full_rule, emit_full)).times().raises().reads().makes().doc("A new array with every element `fill_value`."),
     OpDef::new(&["numpy.full"], "shape, fill_value, dtype=None, order='C'", Body::Py("create.full_of_sequence")).only_if(|a| a[1].ty.is_sequence()).raises().reads().doc("A new array of copies of a row."),
     OpDef::new(&["numpy.array", "numpy.asarray"], "object, dtype=None", Body::Py("array.of_flat")).only_if(|a| a[0].ty.is_flat()).raises().reads().doc("The elements of `a.flat`."),
     OpDef::new(&["numpy.empty_like"], "prototype, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1), |cx, c| like(cx, c, false).map(|a| a.pack()))).records().raises().reads().makes().doc("A new array like another, not initialised."),
@@ -53,14 +54,14 @@ pub(crate) static OPS: &[OpDef] = &[
         let a = like(cx, c, false)?;
         cx.guarded(&[a.owner], |cx| fill_with(cx, &a, &c.args[1], c.types[1]))?;
         Ok(a.pack())
-    })).raises().reads().doc("A new array like another with every element `fill_value`."),
+    })).times().raises().reads().doc("A new array like another with every element `fill_value`."),
     OpDef::new(&["numpy.array"], "object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0", Body::Py("array.without_copy")).only_if(|a| may_share(&a[2])).raises().reads().doc("The array itself where it fits, else a new one where `copy` is None and ValueError where it is False."),
     OpDef::new(&["numpy.array"], "object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0", Body::Lir(array_rule, emit_array)).records().raises().reads().doc("A new array from an array, a number or nested sequences."),
     OpDef::new(&["numpy.asarray", "numpy.asanyarray"], "a, dtype=None, order='K', *, copy=None", Body::Py("array.asarray_uncopied")).only_if(|a| a.get(3).is_some_and(|c| c.konst == Some(Const::Bool(false)))).raises().reads().doc("The array itself; ValueError where a copy is needed."),
     OpDef::new(&["numpy.asarray", "numpy.asanyarray"], "a, dtype=None, order='K', *, copy=None", Body::Py("array.asarray_copied")).only_if(|a| a[0].ty.as_array().is_some() && a.get(3).is_some_and(|c| c.konst.as_ref().is_some_and(|k| k.truth()))).raises().reads().doc("A copy, where one is asked for."),
     OpDef::new(&["numpy.asarray", "numpy.asanyarray"], "a, dtype=None, order='K', *, copy=None", Body::Lir(asarray_rule, emit_asarray)).records().raises().reads().owned_by(kept).may_share().doc("The array itself where it fits, else a new one."),
-    OpDef::new(&["numpy.ascontiguousarray"], "a, dtype=None", Body::Lir(|cx, a| laid_out_rule(cx, a, Layout::C), |cx, c| laid_out(cx, c, Layout::C))).raises().reads().owned_by(kept).may_share().doc("The array in C order, copied where needed; at least one dimension."),
-    OpDef::new(&["numpy.asfortranarray"], "a, dtype=None", Body::Lir(|cx, a| laid_out_rule(cx, a, Layout::F), |cx, c| laid_out(cx, c, Layout::F))).raises().reads().owned_by(kept).may_share().doc("The array in Fortran order, copied where needed."),
+    OpDef::new(&["numpy.ascontiguousarray"], "a, dtype=None", Body::Lir(|cx, a| laid_out_rule(cx, a, Layout::C), |cx, c| laid_out(cx, c, Layout::C))).times().raises().reads().owned_by(kept).may_share().doc("The array in C order, copied where needed; at least one dimension."),
+    OpDef::new(&["numpy.asfortranarray"], "a, dtype=None", Body::Lir(|cx, a| laid_out_rule(cx, a, Layout::F), |cx, c| laid_out(cx, c, Layout::F))).times().raises().reads().owned_by(kept).may_share().doc("The array in Fortran order, copied where needed."),
     OpDef::new(&["numpy.arange"], "start=None, stop=None, step=None, dtype=None", Body::Py("ranges.arange")).raises().reads().doc("Evenly spaced numbers from `start` (0) up to, not including, `stop`."),
     OpDef::new(&["numpy.linspace"], "start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0", Body::Py("create.linspace")).raises().reads().doc("`num` evenly spaced numbers from `start` to `stop`."),
     OpDef::new(&["numpy.logspace"], "start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0", Body::Py("create.logspace")).raises().reads().doc("Powers of `base` with evenly spaced exponents."),
@@ -82,7 +83,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.diag"], "v, k=0", Body::Py("create.diag")).raises().reads().doc("A diagonal as an array, or an array as a diagonal."),
     OpDef::new(&["numpy.diagflat"], "v, k=0", Body::Py("create.diagflat")).raises().reads().doc("A matrix with the elements of `v` on a diagonal."),
     OpDef::new(&["numpy.vander"], "x, N=None, increasing=False", Body::Py("create.vander")).raises().reads().doc("Powers of the elements of `x` in columns."),
-    OpDef::new(&["numpy.meshgrid"], "*xi, indexing='xy'", Body::Lir(meshgrid_rule, emit_meshgrid)).raises().reads().doc("Coordinates of a grid, one array for each axis."),
+    OpDef::new(&["numpy.meshgrid"], "*xi, indexing='xy'", Body::Lir(meshgrid_rule, emit_meshgrid)).times().raises().reads().doc("Coordinates of a grid, one array for each axis."),
     OpDef::new(&["numpy.meshgrid"], "*xi, indexing='xy', sparse=False, copy=True", Body::Py("create.meshgrid")).raises().reads().doc("Coordinates of a grid of sequences, or of one that broadcasts."),
     OpDef::new(&["numpy.indices"], "dimensions, dtype=None, sparse=False", Body::Py("create.indices")).only_if(|a| a[2].konst != Some(Const::Bool(false))).raises().reads().doc("Indices of a grid, one array for each axis."),
     OpDef::new(&["numpy.indices"], "dimensions, dtype=None", Body::Lir(indices_rule, emit_indices)).raises().reads().doc("Indices of a grid, stacked along a new first axis."),
@@ -118,6 +119,11 @@ pub(crate) fn shape_values(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result
 }
 
 /// A dtype argument, or the default where there is none.
+/// The dtype that a function makes elements of, which may be of times.
+fn element_or(arg: &Arg, default: Type) -> Result<Type> {
+    time_arg(arg).map_or_else(|| dtype_or(arg, default), Ok)
+}
+
 pub(crate) fn dtype_or(arg: &Arg, default: Type) -> Result<Type> {
     if arg.is_none() {
         return Ok(default.strong());
@@ -160,11 +166,14 @@ fn new_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     shaped(&args[0], dtype_or(&args[1], Type::f64())?, &args[2], None)
 }
 
-/// What has no elements yet, or zeros, may be of records.
+/// What has no elements yet, or zeros, may be of records or times.
 fn bare_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if let Kind::DType(t) = *args[1].ty
         && t.record().is_some()
     {
+        return shaped(&args[0], t, &args[2], None);
+    }
+    if let Some(t) = time_arg(&args[1]) {
         return shaped(&args[0], t, &args[2], None);
     }
     new_rule(cx, args)
@@ -202,10 +211,11 @@ fn one(cx: &mut LowerCx<'_>, dtype: Type) -> Result<Val> {
 fn full_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let value = args[1].ty;
     let of = value.as_array().map_or(value, |a| a.dtype);
-    if !of.is_number() {
+    let dtype = element_or(&args[2], of)?;
+    if !of.is_element() || !stores(of, dtype) {
         return Err(no_match("full()", args));
     }
-    shaped(&args[0], dtype_or(&args[2], of)?, &args[3], None)
+    shaped(&args[0], dtype, &args[3], None)
 }
 
 fn emit_full(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -228,12 +238,12 @@ fn like_rule(args: &[Arg], dtype: usize) -> Result<Answer> {
     let proto = args[0].ty;
     let a = match proto.as_array() {
         Some(a) => a,
-        None if proto.is_number() => {
+        None if proto.is_element() => {
             ArrayType { dtype: proto.strong(), ndim: 0, layout: Layout::C, access: Access::Write }
         }
         None => return Err(no_match("a function that makes an array like another", args)),
     };
-    let t = dtype_or(&args[dtype], a.dtype)?;
+    let t = element_or(&args[dtype], a.dtype)?;
     let (order, shape) = (&args[dtype + 1], &args[dtype + 3]);
     if !shape.is_none() {
         return shaped(shape, t, order, Some(a));
@@ -306,7 +316,10 @@ fn not_an_array(args: &[Arg], cx: &TyCx<'_, '_>) -> Diagnostic {
 
 fn array_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (n, e) = nested_in(cx, args[0].ty).ok_or_else(|| not_an_array(args, cx))?;
-    let dtype = dtype_or(&args[1], e)?;
+    let dtype = element_or(&args[1], e)?;
+    if !stores(e, dtype) {
+        return Err(not_an_array(args, cx));
+    }
     let like = args[0].ty.as_array().unwrap_or(ArrayType {
         dtype,
         ndim: n as u8,
@@ -335,7 +348,7 @@ fn emit_array(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// A new array of the elements of an array, a number or nested sequences.
 pub(crate) fn from_nested(cx: &mut LowerCx<'_>, v: &[Value], t: Type, to: ArrayType) -> Result<ArrayVal> {
-    if t.is_number() {
+    if t.is_element() {
         return zero_d(cx, v, t, to.dtype);
     }
     if t.as_array().is_some() {
@@ -390,7 +403,7 @@ fn fill_nested(cx: &mut LowerCx<'_>, out: &ArrayVal, v: &[Value], t: Type, outer
     if *t == Kind::Never {
         return Ok(());
     }
-    if t.is_number() {
+    if t.is_element() {
         let x = cast::element(cx, v, t, out.ty.dtype)?;
         store_element(cx, out.data, out.ty.dtype, &x);
         return Ok(());
@@ -485,7 +498,10 @@ fn with_leading_ones(cx: &mut LowerCx<'_>, a: &ArrayVal, ndim: usize) -> ArrayVa
 
 fn asarray_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (n, e) = nested_in(cx, args[0].ty).ok_or_else(|| not_an_array(args, cx))?;
-    let dtype = dtype_or(&args[1], e)?;
+    let dtype = element_or(&args[1], e)?;
+    if !stores(e, dtype) {
+        return Err(not_an_array(args, cx));
+    }
     let Some(a) = args[0].ty.as_array() else { return Ok(Answer::of(Type::array(dtype, n, Layout::C))) };
     let layout = if super::array::any_order(&args[2]) { a.layout } else { ordered(a, &args[2])? };
     let copies = !args[3].is_none() && args[3].flag("copy")?;
@@ -514,7 +530,10 @@ fn emit_asarray(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn laid_out_rule(cx: &mut TyCx<'_, '_>, args: &[Arg], order: Layout) -> Result<Answer> {
     let (n, e) = nested_in(cx, args[0].ty).ok_or_else(|| not_an_array(args, cx))?;
-    let dtype = dtype_or(&args[1], e)?;
+    let dtype = element_or(&args[1], e)?;
+    if !stores(e, dtype) {
+        return Err(not_an_array(args, cx));
+    }
     let wanted = array_type(Type::array(dtype, n.max(1), order))?;
     let access = match args[0].ty.as_array() {
         Some(a) if a.dtype == dtype => super::array::access_of_version(a, wanted.layout),

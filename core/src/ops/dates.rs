@@ -23,45 +23,292 @@ const fn one(paths: &'static [&'static str], rule: UfuncRule, emit: super::Emit,
     OpDef::new(paths, UN, Body::Ufunc(rule, emit)).doc(doc)
 }
 
+/// Parameters of what reduces times.
+const REDUCED: &str = "a, axis=None, *, keepdims=False";
+
+/// What the library does by way of the numbers behind times.
+const fn of_times(
+    paths: &'static [&'static str],
+    params: &'static str,
+    body: &'static str,
+    doc: &'static str,
+) -> OpDef {
+    OpDef::new(paths, params, Body::Py(body)).only_if(|a| time_of(a).is_some()).raises().doc(doc)
+}
+
+/// The same of spans alone.
+const fn of_spans(
+    paths: &'static [&'static str],
+    params: &'static str,
+    body: &'static str,
+    doc: &'static str,
+) -> OpDef {
+    OpDef::new(paths, params, Body::Py(body))
+        .only_if(|a| time_of(a).is_some_and(|t| t.span))
+        .raises()
+        .doc(doc)
+}
+
+/// What times the first operand is or holds.
+fn time_of(a: &[Arg]) -> Option<Time> {
+    let ty = a.first()?.ty;
+    ty.as_array().map_or(ty, |t| t.dtype).time()
+}
+
 pub(crate) static OPS: &[OpDef] = &[
-    two(&["operator.add", "numpy.add"], add_rule, |cx, c| sum(cx, c, Op::Iadd), "A date or span, later by a span or by so many units."),
-    two(&["operator.sub", "numpy.subtract"], subtract_rule, |cx, c| sum(cx, c, Op::Isub), "A date or span, earlier by one; the span between dates."),
+    two(
+        &["operator.add", "numpy.add"],
+        add_rule,
+        |cx, c| sum(cx, c, Op::Iadd),
+        "A date or span, later by a span or by so many units.",
+    ),
+    two(
+        &["operator.sub", "numpy.subtract"],
+        subtract_rule,
+        |cx, c| sum(cx, c, Op::Isub),
+        "A date or span, earlier by one; the span between dates.",
+    ),
     two(&["operator.mul", "numpy.multiply"], multiply_rule, emit_multiply, "A span so many times."),
-    two(&["operator.truediv", "numpy.divide", "numpy.true_divide"], divide_rule, emit_divide, "A part of a span; how often one span is in another."),
-    two(&["operator.floordiv", "numpy.floor_divide"], floor_divide_rule, emit_floor_divide, "The same, rounded down."),
-    two(&["operator.mod", "numpy.remainder", "numpy.mod"], remainder_rule, emit_remainder, "What is left of a span, with the sign of the second one."),
-    one(&["operator.neg", "numpy.negative"], span_rule, |cx, c| Ok(vec![negated(cx, c.args[0][0])]), "The span the other way."),
+    two(
+        &["operator.truediv", "numpy.divide", "numpy.true_divide"],
+        divide_rule,
+        emit_divide,
+        "A part of a span; how often one span is in another.",
+    ),
+    two(
+        &["operator.floordiv", "numpy.floor_divide"],
+        floor_divide_rule,
+        emit_floor_divide,
+        "The same, rounded down.",
+    ),
+    two(
+        &["operator.mod", "numpy.remainder", "numpy.mod"],
+        remainder_rule,
+        emit_remainder,
+        "What is left of a span, with the sign of the second one.",
+    ),
+    one(
+        &["operator.neg", "numpy.negative"],
+        span_rule,
+        |cx, c| Ok(vec![negated(cx, c.args[0][0])]),
+        "The span the other way.",
+    ),
     one(&["operator.pos", "numpy.positive"], span_rule, |_, c| Ok(c.args[0].clone()), "The span."),
-    one(&["builtins.abs", "operator.abs", "numpy.absolute", "numpy.abs"], span_rule, emit_abs, "The span, forwards."),
-    one(&["numpy.sign"], span_rule, emit_sign, "-1, 0 or 1 units by the direction of a span."),
-    two(&["operator.eq", "numpy.equal"], compare_rule, |cx, c| compare(cx, c, Op::IcmpEq), "Whether times are the same; \"not a time\" is none."),
-    two(&["operator.ne", "numpy.not_equal"], compare_rule, |cx, c| compare(cx, c, Op::IcmpNe), "Whether times differ."),
-    two(&["operator.lt", "numpy.less"], compare_rule, |cx, c| compare(cx, c, Op::IcmpSlt), "Whether one is before the other."),
-    two(&["operator.le", "numpy.less_equal"], compare_rule, |cx, c| compare(cx, c, Op::IcmpSle), "Whether one is not after the other."),
-    two(&["operator.gt", "numpy.greater"], compare_rule, |cx, c| compare(cx, c, Op::IcmpSgt), "Whether one is after the other."),
-    two(&["operator.ge", "numpy.greater_equal"], compare_rule, |cx, c| compare(cx, c, Op::IcmpSge), "Whether one is not before the other."),
-    two(&["numpy.minimum"], same_rule, |cx, c| Ok(vec![extreme(cx, c, Op::IcmpSlt, true)]), "The earlier time; none where either is none."),
-    two(&["numpy.maximum"], same_rule, |cx, c| Ok(vec![extreme(cx, c, Op::IcmpSgt, true)]), "The later time; none where either is none."),
-    two(&["numpy.fmin"], same_rule, |cx, c| Ok(vec![extreme(cx, c, Op::IcmpSlt, false)]), "The earlier time; what is none loses."),
-    two(&["numpy.fmax"], same_rule, |cx, c| Ok(vec![extreme(cx, c, Op::IcmpSgt, false)]), "The later time; what is none loses."),
-    one(&["numpy.isnat"], |a, _| about(a, false), |cx, c| Ok(vec![cx.b.bin_imm(Op::IcmpEq, c.args[0][0], NAT)]), "Whether it is \"not a time\"."),
-    one(&["numpy.isnan"], |a, _| about(a, true), |cx, c| Ok(vec![cx.b.bin_imm(Op::IcmpEq, c.args[0][0], NAT)]), "Whether it is \"not a time\"."),
-    one(&["numpy.isfinite"], |a, _| about(a, true), |cx, c| Ok(vec![is_time(cx, c.args[0][0])]), "Whether it is a time."),
-    one(&["numpy.isinf"], |a, _| about(a, true), |cx, _| Ok(vec![cx.b.bool(false)]), "No: no time is infinite."),
-    OpDef::new(&["numpy.where"], "condition, x, y", Body::Ufunc(where_rule, emit_where)).doc("A time of `x` or of `y`."),
-    OpDef::new(&["time.dtype"], "x", Body::Lir(|_, a| Ok(Answer::of(Type::new(Kind::DType(a[0].ty)))), nothing))
-        .property()
-        .doc("Type of a date or span of NumPy's."),
-    OpDef::new(&["time.astype"], "x, dtype", Body::Lir(converted_rule, emit_converted))
+    one(
+        &["builtins.abs", "operator.abs", "numpy.absolute", "numpy.abs"],
+        span_rule,
+        emit_abs,
+        "The span, forwards.",
+    ),
+    one(
+        &["numpy.sign"],
+        span_rule,
+        emit_sign,
+        "-1, 0 or 1 units by the direction of a span; -1 of what is no time, as NumPy has it.",
+    ),
+    two(&["operator.eq"], never_equal_rule, |cx, _| Ok(vec![cx.b.bool(false)]), "No: a date is no span."),
+    two(&["operator.ne"], never_equal_rule, |cx, _| Ok(vec![cx.b.bool(true)]), "Yes: a date is no span."),
+    two(
+        &["operator.eq", "numpy.equal"],
+        compare_rule,
+        |cx, c| compare(cx, c, Op::IcmpEq),
+        "Whether times are the same; \"not a time\" is none.",
+    ),
+    two(
+        &["operator.ne", "numpy.not_equal"],
+        compare_rule,
+        |cx, c| compare(cx, c, Op::IcmpNe),
+        "Whether times differ.",
+    ),
+    two(
+        &["operator.lt", "numpy.less"],
+        compare_rule,
+        |cx, c| compare(cx, c, Op::IcmpSlt),
+        "Whether one is before the other.",
+    ),
+    two(
+        &["operator.le", "numpy.less_equal"],
+        compare_rule,
+        |cx, c| compare(cx, c, Op::IcmpSle),
+        "Whether one is not after the other.",
+    ),
+    two(
+        &["operator.gt", "numpy.greater"],
+        compare_rule,
+        |cx, c| compare(cx, c, Op::IcmpSgt),
+        "Whether one is after the other.",
+    ),
+    two(
+        &["operator.ge", "numpy.greater_equal"],
+        compare_rule,
+        |cx, c| compare(cx, c, Op::IcmpSge),
+        "Whether one is not before the other.",
+    ),
+    two(
+        &["numpy.minimum"],
+        same_rule,
+        |cx, c| Ok(vec![extreme(cx, c, Op::IcmpSlt, true)]),
+        "The earlier time; none where either is none.",
+    ),
+    two(
+        &["numpy.maximum"],
+        same_rule,
+        |cx, c| Ok(vec![extreme(cx, c, Op::IcmpSgt, true)]),
+        "The later time; none where either is none.",
+    ),
+    two(
+        &["numpy.fmin"],
+        same_rule,
+        |cx, c| Ok(vec![extreme(cx, c, Op::IcmpSlt, false)]),
+        "The earlier time; what is none loses.",
+    ),
+    two(
+        &["numpy.fmax"],
+        same_rule,
+        |cx, c| Ok(vec![extreme(cx, c, Op::IcmpSgt, false)]),
+        "The later time; what is none loses.",
+    ),
+    one(
+        &["numpy.isnat"],
+        |a, _| about(a, false),
+        |cx, c| Ok(vec![cx.b.bin_imm(Op::IcmpEq, c.args[0][0], NAT)]),
+        "Whether it is \"not a time\".",
+    ),
+    one(
+        &["numpy.isnan"],
+        |a, _| about(a, true),
+        |cx, c| Ok(vec![cx.b.bin_imm(Op::IcmpEq, c.args[0][0], NAT)]),
+        "Whether it is \"not a time\".",
+    ),
+    one(
+        &["numpy.isfinite"],
+        |a, _| about(a, true),
+        |cx, c| Ok(vec![is_time(cx, c.args[0][0])]),
+        "Whether it is a time.",
+    ),
+    one(
+        &["numpy.isinf"],
+        |a, _| about(a, true),
+        |cx, _| Ok(vec![cx.b.bool(false)]),
+        "No: no time is infinite.",
+    ),
+    OpDef::new(&["numpy.where"], "condition, x, y", Body::Ufunc(where_rule, emit_where))
+        .doc("A time of `x` or of `y`."),
+    OpDef::new(
+        &["time.dtype"],
+        "x",
+        Body::Lir(|_, a| Ok(Answer::of(Type::new(Kind::DType(a[0].ty)))), nothing),
+    )
+    .property()
+    .doc("Type of a date or span of NumPy's."),
+    OpDef::new(&["time.astype", "number.astype"], "x, dtype", Body::Lir(converted_rule, emit_converted))
         .doc("The time in another unit, rounded down, or as a number of units."),
     OpDef::new(&["time.view"], "x, dtype", Body::Lir(view_rule, |_, c| Ok(c.args[0].clone())))
         .doc("The number of units as one of another type of eight bytes."),
+    OpDef::new(
+        &["array.astype"],
+        "a, dtype, order='K', casting='unsafe', subok=True, copy=True",
+        Body::Lir(array_converted_rule, super::array::emit_astype),
+    )
+    .records()
+    .raises()
+    .reads()
+    .doc("A copy with times in another unit, as numbers of units, or made of such numbers."),
+    OpDef::new(&["array.view"], "a, dtype=None", Body::Lir(array_view_rule, super::array::emit_view))
+        .records()
+        .raises()
+        .aliases()
+        .doc("The same memory, as times or as the numbers of units behind them."),
+    OpDef::new(&["numpy.dtype"], "d", Body::Lir(dtype_rule, nothing)).doc("The dtype of dates or spans."),
     OpDef::new(&["builtins.int"], "x", Body::Lir(int_rule, |_, c| Ok(c.args[0].clone())))
         .doc("How many units a span is."),
-    OpDef::new(&["numpy.datetime64"], "value=..., unit=...", Body::Lir(|_, a| made_rule(a, false), emit_made))
-        .doc("A date, from a constant text, from a number of units, or from a date in another unit."),
-    OpDef::new(&["numpy.timedelta64"], "value=..., unit=...", Body::Lir(|_, a| made_rule(a, true), emit_made))
-        .doc("A span, from a number of units or from a span in another unit."),
+    of_times(
+        &["numpy._sort"],
+        "a, axis, stable",
+        "times.sort_in_place",
+        "Sorts times along an axis, in place.",
+    )
+    .writes(),
+    of_times(&["numpy._argsort"], "a, axis", "times.order", "The order that sorts times.").reads(),
+    of_times(&["numpy._partition"], "a, kth, axis", "times.partition", "Partitions times in place.").writes(),
+    of_times(
+        &["numpy._argpartition"],
+        "a, axis, kth",
+        "times.partition_order",
+        "The order that partitions times.",
+    )
+    .reads(),
+    of_times(
+        &["numpy.searchsorted", "array.searchsorted"],
+        "a, v, side='left', sorter=None",
+        "times.searchsorted",
+        "Where times would stand in sorted ones.",
+    )
+    .reads(),
+    of_times(
+        &["numpy.min", "numpy.amin", "array.min"],
+        REDUCED,
+        "times.min_",
+        "The earliest; none where one is no time.",
+    )
+    .reads(),
+    of_times(
+        &["numpy.max", "numpy.amax", "array.max"],
+        REDUCED,
+        "times.max_",
+        "The latest; none where one is no time.",
+    )
+    .reads(),
+    of_times(&["numpy.nanmin"], REDUCED, "times.nanmin", "The earliest of those that are times.").reads(),
+    of_times(&["numpy.nanmax"], REDUCED, "times.nanmax", "The latest of those that are times.").reads(),
+    of_times(&["numpy.argmin", "array.argmin"], REDUCED, "times.argmin", "Where the earliest is.").reads(),
+    of_times(&["numpy.argmax", "array.argmax"], REDUCED, "times.argmax", "Where the latest is.").reads(),
+    of_times(&["numpy.ptp"], REDUCED, "times.ptp", "The span from the earliest to the latest.").reads(),
+    of_spans(&["numpy.sum", "array.sum"], REDUCED, "times.sum_", "All spans together.").reads(),
+    of_spans(&["numpy.mean", "array.mean"], REDUCED, "times.mean", "The mean span, cut to whole units.")
+        .reads(),
+    of_spans(&["numpy.cumsum", "array.cumsum"], "a, axis=None", "times.cumsum", "Running sums of spans.")
+        .reads(),
+    of_spans(&["numpy.median"], REDUCED, "times.median", "The middle of the spans.").reads(),
+    of_spans(&["numpy.any", "array.any"], REDUCED, "times.any_", "Whether any span is one.").reads(),
+    of_spans(&["numpy.all", "array.all"], REDUCED, "times.all_", "Whether all spans are.").reads(),
+    of_spans(&["numpy.count_nonzero"], REDUCED, "times.count_nonzero", "How many spans are not of length 0.")
+        .reads(),
+    of_spans(&["numpy.nonzero", "array.nonzero"], "a", "times.nonzero", "Where spans are not of length 0.")
+        .reads(),
+    of_times(
+        &["numpy.clip", "array.clip"],
+        "a, a_min=None, a_max=None",
+        "times.clip",
+        "Times between bounds.",
+    )
+    .reads(),
+    of_times(&["numpy.arange"], "start, stop, step=None", "times.arange", "Times in even steps.").reads(),
+    of_times(&["numpy.unique"], "ar", "times.unique", "Each time once, in order.").reads(),
+    of_times(
+        &["numpy.isin", "numpy.in1d"],
+        "element, test_elements",
+        "times.isin",
+        "Whether each time is among others.",
+    )
+    .reads(),
+    OpDef::new(&["time.item", "time.tolist"], "x", Body::Lir(item_rule, |_, c| Ok(c.args[0].clone())))
+        .doc("The number of units, of units for which Python has no dates or spans."),
+    OpDef::new(&["array.tolist"], "a", Body::Lir(list_rule, |_, _| Ok(vec![])))
+        .records()
+        .doc("Refused: Python's own dates are made outside of compiled code."),
+    OpDef::new(
+        &["numpy.datetime64"],
+        "value=..., unit=...",
+        Body::Lir(|_, a| made_rule(a, false), emit_made),
+    )
+    .doc("A date, from a constant text, from a number of units, or from a date in another unit."),
+    OpDef::new(
+        &["numpy.timedelta64"],
+        "value=..., unit=...",
+        Body::Lir(|_, a| made_rule(a, true), emit_made),
+    )
+    .doc("A span, from a number of units or from a span in another unit."),
 ];
 
 fn nothing(_: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> {
@@ -262,8 +509,12 @@ fn emit_sign(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (after, before) = (cx.b.bin_imm(Op::IcmpSgt, x, 0), cx.b.bin_imm(Op::IcmpSlt, x, 0));
     let (plus, zero, minus) = (cx.b.i64(1), cx.b.i64(0), cx.b.i64(-1));
     let forwards = cx.b.select(after, plus, zero);
-    let r = cx.b.select(before, minus, forwards);
-    Ok(vec![unless_nat(cx, &[x], r)])
+    Ok(vec![cx.b.select(before, minus, forwards)])
+}
+
+fn never_equal_rule(a: &[Arg], _: bool) -> Option<Answer> {
+    let (x, y) = (a[0].ty.time()?, a[1].ty.time()?);
+    (x.span != y.span).then(|| Answer::of(Type::bool()))
 }
 
 fn compare_rule(a: &[Arg], _: bool) -> Option<Answer> {
@@ -318,7 +569,10 @@ fn emit_where(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// Between times and numbers as `astype` has it.
 fn converted_rule(_: &mut crate::typing::TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
-    let wanted = super::dtype::dtype_arg(&a[1]).ok_or_else(|| no_match("astype()", a))?;
+    let wanted = super::dtype::element_arg(&a[1]).ok_or_else(|| no_match("astype()", a))?;
+    if a[0].ty.is_weak() || a[0].ty.time().is_none() && wanted.time().is_none() {
+        return Err(no_match("astype()", a));
+    }
     if let (Some(from), Some(to)) = (a[0].ty.time(), wanted.time())
         && !is_convertible(from, to)
     {
@@ -337,15 +591,80 @@ fn emit_converted(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn view_rule(_: &mut crate::typing::TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
-    let wanted = super::dtype::dtype_arg(&a[1]);
+    let wanted = super::dtype::element_arg(&a[1]);
     let fits = |t: &Type| matches!(**t, Kind::Time(_) | Kind::Int(Int::I64 | Int::U64));
     wanted.map(Type::strong).filter(fits).map(Answer::of).ok_or_else(|| no_match("view()", a))
 }
 
+/// Whether `astype` turns elements of one type into the other: times into their numbers, numbers into times.
+fn converts(from: Type, to: Type) -> bool {
+    match (from.time(), to.time()) {
+        (Some(a), Some(b)) => is_convertible(a, b),
+        (Some(_), None) | (None, Some(_)) => from.is_element() && to.is_element(),
+        (None, None) => false,
+    }
+}
+
+fn array_converted_rule(_: &mut crate::typing::TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
+    let refused = || no_match("astype()", a);
+    let array = a[0].ty.as_array().ok_or_else(refused)?;
+    let wanted = super::dtype::element_arg(&a[1]).ok_or_else(refused)?;
+    let same = wanted == array.dtype && wanted.time().is_some();
+    if !same && !converts(array.dtype, wanted) || a[3].text() != Some("unsafe") {
+        return Err(refused());
+    }
+    let dtype = match (array.dtype.time(), wanted.time()) {
+        (Some(from), Some(to)) if to.unit == Unit::Generic => Time { unit: from.unit, ..to }.ty(),
+        _ => wanted,
+    };
+    if !a[5].flag("copy")? && dtype == array.dtype {
+        return Ok(Answer::of(a[0].ty));
+    }
+    Ok(Answer::of(Type::array(dtype, array.ndim(), super::array::ordered(array, &a[2])?)))
+}
+
+fn array_view_rule(_: &mut crate::typing::TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
+    let refused = || no_match("view()", a);
+    let array = a[0].ty.as_array().ok_or_else(refused)?;
+    if a[1].is_none() && array.dtype.time().is_some() {
+        return Ok(Answer::of(a[0].ty));
+    }
+    let wanted = super::dtype::element_arg(&a[1]).ok_or_else(refused)?;
+    let times = array.dtype.time().is_some() || wanted.time().is_some();
+    if !times || wanted.itemsize() != array.itemsize() || wanted.is_complex() {
+        return Err(refused());
+    }
+    Ok(Answer::of(crate::types::ArrayType { dtype: wanted, ..array }.ty()))
+}
+
+fn dtype_rule(_: &mut crate::typing::TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
+    let t = super::dtype::time_arg(&a[0]).ok_or_else(|| no_match("dtype()", a))?;
+    Ok(Answer::of(Type::new(Kind::DType(t))))
+}
+
+/// Units for which `item()` gives an int; of others it gives objects of `datetime`, or None.
+fn item_is_int(t: Time) -> bool {
+    t.unit >= Unit::Nano || t.span && (t.unit.is_calendar() || t.unit == Unit::Generic)
+}
+
+const ITEMS: &str =
+    "x.astype(np.int64) is the number of units; objects of datetime are made outside of compiled code";
+
+fn item_rule(_: &mut crate::typing::TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
+    match a[0].ty.time() {
+        Some(t) if item_is_int(t) => Ok(Answer::of(Type::int())),
+        _ => Err(no_match("item()", a).help(ITEMS)),
+    }
+}
+
+fn list_rule(_: &mut crate::typing::TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
+    Err(no_match("tolist()", a).help(ITEMS))
+}
+
 fn int_rule(_: &mut crate::typing::TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
     match a[0].ty.time() {
-        Some(t) if t.span => Ok(Answer::of(Type::int())),
-        _ => Err(no_match("int()", a)),
+        Some(t) if t.span && item_is_int(t) => Ok(Answer::of(Type::int())),
+        _ => Err(no_match("int()", a).help(ITEMS)),
     }
 }
 
@@ -368,7 +687,9 @@ fn made_rule(a: &[Arg], span: bool) -> Result<Answer> {
         Kind::Ellipsis | Kind::None => made(Unit::Generic),
         Kind::Str => {
             let text = value.text().ok_or_else(|| {
-                refuse().help("a date is read when the function is compiled: make it outside, or of a number of units")
+                refuse().help(
+                    "a date is read when the function is compiled: make it outside, or of a number of units",
+                )
             })?;
             let (_, unit) = date_of_text(text).filter(|(x, _)| !span || *x == NAT).ok_or_else(refuse)?;
             made(unit)
@@ -376,7 +697,9 @@ fn made_rule(a: &[Arg], span: bool) -> Result<Answer> {
         Kind::Bool | Kind::Int(_) if span || is_given => made(Unit::Generic),
         Kind::Time(t) if t.span == span => {
             let wanted = Time { unit: if is_given { given } else { t.unit }, ..t };
-            if !is_convertible(t, wanted) || span && t.unit.is_calendar() != wanted.unit.is_calendar() && t.unit != Unit::Generic {
+            if !is_convertible(t, wanted)
+                || span && t.unit.is_calendar() != wanted.unit.is_calendar() && t.unit != Unit::Generic
+            {
                 return Err(refuse());
             }
             made(t.unit)
@@ -465,7 +788,9 @@ mod tests {
         assert_eq!(date_of_text("1970-01-01 00:01:02.5"), Some((62_500, Unit::Milli)));
         assert_eq!(date_of_text("1969-12-31T23:59:59.999999"), Some((-1, Unit::Micro)));
         assert_eq!(date_of_text("NaT"), Some((NAT, Unit::Generic)));
-        for text in ["today", "2001-02-29", "2000-13", "2000-1-1", "2000-01-01T", "2000-01-01T24", "20000-01-01"] {
+        for text in
+            ["today", "2001-02-29", "2000-13", "2000-1-1", "2000-01-01T", "2000-01-01T24", "20000-01-01"]
+        {
             assert_eq!(date_of_text(text), None, "{text}");
         }
     }

@@ -9,7 +9,7 @@ use crate::typing::Arg;
 /// constant string.
 pub(crate) fn dtype_arg(arg: &Arg) -> Option<Type> {
     if let Kind::DType(t) = *arg.ty {
-        return (t.is_number() || t.time().is_some()).then_some(t);
+        return t.is_number().then_some(t);
     }
     let of_class = if let Kind::Builtin(class) = *arg.ty { dtype_of_class(class) } else { None };
     of_class.or_else(|| dtype_name(arg.text()?))
@@ -40,9 +40,6 @@ fn dtype_of_class(class: OpId) -> Option<Type> {
 /// The scalar type of a NumPy dtype string (`f8`, `float64`, `<i4`, `?`).
 pub fn dtype_name(name: &str) -> Option<Type> {
     let int = |i: Int| Some(Type::int_of(i));
-    if let Some(t) = time_name(name) {
-        return Some(t);
-    }
     match name.trim_start_matches(['<', '=', '|']) {
         "bool" | "bool_" | "?" | "b1" => Some(Type::bool()),
         "int8" | "i1" | "b" | "byte" => int(Int::I8),
@@ -59,6 +56,19 @@ pub fn dtype_name(name: &str) -> Option<Type> {
         "complex128" | "c16" | "D" | "complex" | "cdouble" => Some(Type::new(Kind::Complex(Float::F64))),
         _ => None,
     }
+}
+
+/// The type of dates or spans that a `dtype` argument names.
+pub(crate) fn time_arg(arg: &Arg) -> Option<Type> {
+    match *arg.ty {
+        Kind::DType(t) => t.time().map(Time::ty),
+        _ => time_name(arg.text()?),
+    }
+}
+
+/// The type that a `dtype` argument names, of numbers or of times.
+pub(crate) fn element_arg(arg: &Arg) -> Option<Type> {
+    time_arg(arg).or_else(|| dtype_arg(arg))
 }
 
 /// The type that a name of dates or spans says: `datetime64[ns]`, `M8[s]`, `<m8`.

@@ -36,6 +36,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .divides(divides_chosen)
         .doc("`a[mask]`, `a[indices]`: a new array of the chosen elements."),
     OpDef::new(&["operator.setitem"], "a, index, value", Body::Lir(set_rule, emit_set))
+        .times()
         .raises()
         .writes()
         .lazy(1, emit_set_lazy)
@@ -56,6 +57,7 @@ pub(crate) static PART: OpDef = OpDef::new(
         },
     ),
 )
+.times()
 .raises()
 .aliases();
 
@@ -91,6 +93,7 @@ pub(crate) static PUT: OpDef = OpDef::new(
         |_, _| Err(Diagnostic::internal("chosen elements as an array")),
     ),
 )
+.times()
 .raises()
 .writes()
 .lazy(1, emit_put);
@@ -408,7 +411,7 @@ fn emit_set_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<V
         return Ok(vec![]);
     }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    if *e.dtype == Kind::Bool && e.shape.len() == a.shape.len() && c.types[2].is_number() {
+    if *e.dtype == Kind::Bool && e.shape.len() == a.shape.len() && c.types[2].is_element() {
         crate::emit::writing::check_writable(cx, &a, "assignment destination is read-only");
         let x = cast::element(cx, &c.args[2], c.types[2], a.ty.dtype)?;
         set_chosen(cx, &a, &e.shape, &e.lazy.arrays, e.lazy.cost(), &|cx, at| {
@@ -538,7 +541,7 @@ fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     crate::emit::writing::check_writable(cx, &a, "assignment destination is read-only");
     let p = plan(a.ty, c.types[1]).ok_or_else(|| Diagnostic::internal("advanced index"))?;
-    let number = c.types[2].is_number();
+    let number = c.types[2].is_element();
     if only_mask(&p) && number && (*a.ty.dtype != Kind::Bool || p.gap == 0) {
         let mask = single(cx, &c.args[1], c.types[1])?;
         let x = cast::element(cx, &c.args[2], c.types[2], a.ty.dtype)?;

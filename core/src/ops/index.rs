@@ -7,6 +7,7 @@ use crate::emit::arrays::{
 };
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::dates::stores;
 use crate::emit::lazy::Elements;
 use crate::emit::length::length;
 use crate::emit::platform::NewException;
@@ -30,6 +31,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .owned_by(|_, ret| if ret.as_array().is_some() { Own::Aliases } else { Own::Fresh })
         .doc("`a[i, j:k, ..., None]`: an element, or a view."),
     OpDef::new(&["operator.setitem"], "a, index, value", Body::Lir(set_rule, emit_set))
+        .times()
         .raises()
         .writes()
         .lazy(2, emit_set_lazy)
@@ -171,7 +173,7 @@ pub(crate) fn refuse_readonly(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> bool {
 pub(crate) fn assignable(a: ArrayType, view: Type, value: Type) -> Result<()> {
     let fits = match value.as_array() {
         Some(v) => view.as_array().is_some() || v.ndim == 0,
-        None => value.is_number() || row(value).is_some_and(|_| view.as_array().is_some()),
+        None => value.is_element() || row(value).is_some_and(|_| view.as_array().is_some()),
     };
     if !fits {
         return Err(Diagnostic::new(
@@ -180,6 +182,12 @@ pub(crate) fn assignable(a: ArrayType, view: Type, value: Type) -> Result<()> {
         ));
     }
     let number = value.as_array().map_or_else(|| row(value).unwrap_or(value), |v| v.dtype);
+    if !stores(number, a.dtype) {
+        return Err(Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("a value of type {number} cannot be stored in an array of {}", a.dtype),
+        ));
+    }
     if number.is_complex() && !a.dtype.is_complex() {
         return Err(Diagnostic::new(
             Code::NoMatchingOperation,
@@ -197,7 +205,7 @@ pub(crate) fn row(t: Type) -> Option<Type> {
     } else {
         t.members()?.iter().try_fold(Type::never(), |x, y| promote::unify(x, *y))
     };
-    element.filter(|t| t.is_number())
+    element.filter(|t| t.is_element())
 }
 
 /// The view of a basic index; indices out of range raise, slices are cut to fit.

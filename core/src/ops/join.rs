@@ -19,6 +19,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "arrays, axis=0, out=None, *, dtype=None",
         Body::Lir(|cx, a| rule(cx, a, Join::Concatenate), |cx, c| emit(cx, c, Join::Concatenate)),
     )
+    .times()
     .raises()
     .reads()
     .alone("where an element goes depends on how many come before it")
@@ -33,6 +34,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "arrays, axis=0, out=None, *, dtype=None",
         Body::Lir(|cx, a| rule(cx, a, Join::Stack), |cx, c| emit(cx, c, Join::Stack)),
     )
+    .times()
     .raises()
     .reads()
     .doc("Arrays joined along a new dimension."),
@@ -50,6 +52,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "tup, *, dtype=None",
         Body::Lir(|cx, a| rule(cx, a, Join::Horizontal), |cx, c| emit(cx, c, Join::Horizontal)),
     )
+    .times()
     .raises()
     .reads()
     .doc("Arrays side by side."),
@@ -63,6 +66,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "tup, *, dtype=None",
         Body::Lir(|cx, a| rule(cx, a, Join::Vertical), |cx, c| emit(cx, c, Join::Vertical)),
     )
+    .times()
     .raises()
     .reads()
     .doc("Arrays as rows below each other."),
@@ -76,6 +80,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "tup",
         Body::Lir(|cx, a| rule(cx, a, Join::Deep), |cx, c| emit(cx, c, Join::Deep)),
     )
+    .times()
     .raises()
     .reads()
     .doc("Arrays behind each other, along a third dimension."),
@@ -89,6 +94,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "tup",
         Body::Lir(|cx, a| rule(cx, a, Join::Columns), |cx, c| emit(cx, c, Join::Columns)),
     )
+    .times()
     .raises()
     .reads()
     .doc("1-d arrays as columns."),

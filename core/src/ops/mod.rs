@@ -96,6 +96,8 @@ pub struct OpDef {
     pub of_scalars: bool,
     /// Whether it takes arrays of records.
     pub records: bool,
+    /// Whether it takes arrays of times, if it does not take those of records.
+    pub times: bool,
     /// Whether what its scalar loop emits computes with vectors as well: instructions alone, no branch, no call.
     pub straight: bool,
     /// Whether only the compiler and its library ask for it, whatever Python has under its path.
@@ -130,6 +132,7 @@ impl OpDef {
             converts: false,
             of_scalars: false,
             records: false,
+            times: false,
             straight: false,
             internal: false,
             doc: "",
@@ -140,7 +143,12 @@ impl OpDef {
         self.straight = true;
         self
     }
-    /// Takes arrays of records as it takes those of numbers.
+    /// Takes arrays of dates and spans as it takes those of numbers: it moves elements and does not ask what they are.
+    pub(crate) const fn times(mut self) -> OpDef {
+        self.times = true;
+        self
+    }
+    /// Takes arrays of records, and of times, as it takes those of numbers.
     pub(crate) const fn records(mut self) -> OpDef {
         self.records = true;
         self
@@ -156,7 +164,8 @@ impl OpDef {
         };
         // The rule of a scalar loop says itself whether it knows times.
         let is_loop = matches!(self.body, Body::Ufunc(..));
-        let times = |a: &Arg| !is_loop && a.ty.as_array().is_some_and(|t| t.dtype.time().is_some());
+        let times =
+            |a: &Arg| !is_loop && !self.times && a.ty.as_array().is_some_and(|t| t.dtype.time().is_some());
         let asks = matches!(self.body, Body::Py(_)) && !(first == "builtins" && record());
         !self.records
             && !self.of_shape

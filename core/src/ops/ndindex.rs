@@ -17,22 +17,22 @@ super::identity::op_ids! {
 
 pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.ndindex", "tierup.pndindex"], "*shape", Body::Lir(|_, a| ndindex_type(a), emit_ndindex)).doc("All indices of a shape, as tuples."),
-    OpDef::new(&["numpy.ndenumerate"], "a", Body::Lir(|_, a| over(a, IterType::NdEnumerate), emit_over)).consumes().doc("Pairs of index and element."),
-    OpDef::new(&["array.flat"], "a", Body::Lir(|_, a| over(a, IterType::Flat), emit_over)).consumes().property().doc("All elements in C order."),
+    OpDef::new(&["numpy.ndenumerate"], "a", Body::Lir(|_, a| over(a, IterType::NdEnumerate), emit_over)).times().consumes().doc("Pairs of index and element."),
+    OpDef::new(&["array.flat"], "a", Body::Lir(|_, a| over(a, IterType::Flat), emit_over)).times().consumes().property().doc("All elements in C order."),
     OpDef::new(&["builtins.len"], "flat", Body::Lir(
         |_, a| if a[0].ty.is_flat() { Ok(Answer::of(Type::int())) } else { Err(no_match("len()", a)) },
         |cx, c| {
             let of = c.types[0].as_flat().ok_or_else(|| Diagnostic::internal("flat"))?;
             Ok(vec![ArrayVal::new(cx, &c.args[0], of)?.size(cx)])
         },
-    )).doc("`len(a.flat)`."),
+    )).times().doc("`len(a.flat)`."),
     OpDef::new(&["numpy._flat_array"], "flat", Body::Lir(
         |_, a| a[0].ty.as_flat().map(Answer::of).ok_or_else(|| no_match("a.flat", a)),
         |_, c| {
             let of = c.types[0].as_flat().ok_or_else(|| Diagnostic::internal("flat"))?;
             Ok(c.args[0][..of.leaf_count()].to_vec())
         },
-    )).aliases().doc("The array behind `a.flat` (library use)."),
+    )).times().aliases().doc("The array behind `a.flat` (library use)."),
     OpDef::new(&["flat.copy", "flat.__array__"], "flat", Body::Py("array.flat_copy")).raises().reads().doc("The elements in an array of their own."),
     OpDef::new(&["numpy.nditer"], "op, flags=None, op_flags=None, *, order='K'", Body::Py("iterate.nditer")).raises().writes().doc("All elements as arrays without dimensions, in the order of memory; of a tuple of arrays their elements side by side."),
 ];

@@ -75,7 +75,7 @@ fn names(records: &RecordDef) -> String {
 
 /// What a field is: a value of a record by itself, else a view.
 fn field_type(a: ArrayType, f: &RecordField) -> Type {
-    if a.ndim == 0 && f.is_number() { f.ty } else { Type::new(Kind::Array(a.field(f))) }
+    if a.ndim == 0 && f.is_element() { f.ty } else { Type::new(Kind::Array(a.field(f))) }
 }
 
 fn array(args: &[Arg]) -> Result<ArrayType> {
@@ -169,7 +169,7 @@ fn takes_record(a: ArrayType, records: Type, value: Type) -> Result<()> {
         }
         match f.ty.record() {
             Some(_) => takes_record(a.field(f), f.ty, *m)?,
-            None if m.is_number() => assignable(a.field(f), f.ty, *m)?,
+            None if m.is_element() => assignable(a.field(f), f.ty, *m)?,
             None => return refused(),
         }
     }

@@ -39,6 +39,7 @@ pub(crate) static OPS: &[OpDef] = &[
             emit_contains,
         ),
     )
+    .times()
     .reads()
     .doc("Whether some element equals `x`."),
     OpDef::new(&["numpy.flatnonzero"], "a", Body::Py("select.flatnonzero"))
@@ -50,6 +51,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .reads()
         .doc("Indices of the elements that are not zero, as rows."),
     OpDef::new(&["numpy.take", "array.take"], "a, indices, axis=None", Body::Lir(take_rule, emit_take))
+        .times()
         .raises()
         .reads()
         .doc("Elements at indices, along a dimension or of all elements in C order."),

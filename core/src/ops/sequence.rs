@@ -419,7 +419,7 @@ pub(crate) fn emit_unpack_ex(
 
 /// Dimensions and element type of nested sequences; arrays in them count with all of theirs.
 pub(crate) fn nested(t: Type) -> Option<(usize, Type)> {
-    if t.is_number() {
+    if t.is_element() {
         return Some((0, t));
     }
     if let Some(a) = t.as_array() {

@@ -73,6 +73,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "a, axes=None",
         Body::Lir(|_, a| transpose_rule(a), emit_transpose),
     )
+    .times()
     .raises()
     .aliases()
     .doc("Dimensions in another order."),
@@ -81,10 +82,12 @@ pub(crate) static OPS: &[OpDef] = &[
         "a, axis1, axis2",
         Body::Lir(swapaxes_rule, emit_swapaxes),
     )
+    .times()
     .raises()
     .aliases()
     .doc("Two dimensions exchanged."),
     OpDef::new(&["numpy.moveaxis"], "a, source, destination", Body::Lir(moveaxis_rule, emit_moveaxis))
+        .times()
         .raises()
         .aliases()
         .doc("Dimensions moved to other places."),
@@ -93,6 +96,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "a, axis, start=0",
         Body::Lir(|_, a| rolled(a).map(moved_type), |cx, c| emit_moved(cx, c, rolled)),
     )
+    .times()
     .raises()
     .aliases()
     .doc("A dimension moved in front of another."),
@@ -111,6 +115,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "a, shape, order='C'",
         Body::Lir(|_, a| reshape_rule(a, 2, 1), |cx, c| emit_reshape(cx, c, 2, 1)),
     )
+    .times()
     .raises()
     .reads()
     .may_share()
@@ -130,6 +135,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "a, order='C'",
         Body::Lir(|_, a| flat_rule(a, false), emit_ravel),
     )
+    .times()
     .raises()
     .reads()
     .may_share()
@@ -144,10 +150,12 @@ pub(crate) static OPS: &[OpDef] = &[
         .reads()
         .doc("A copy in one dimension."),
     OpDef::new(&["numpy.squeeze", "array.squeeze"], "a, axis=None", Body::Lir(squeeze_rule, emit_squeeze))
+        .times()
         .raises()
         .aliases()
         .doc("Dimensions of length 1 dropped."),
     OpDef::new(&["numpy.expand_dims"], "a, axis", Body::Lir(|_, a| expand_rule(a), emit_expand))
+        .times()
         .raises()
         .aliases()
         .doc("Dimensions of length 1 put in."),
@@ -156,6 +164,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "*a",
         Body::Lir(|_, a| at_least(a, 1), |cx, c| emit_at_least(cx, c, 1)),
     )
+    .times()
     .raises()
     .owned_by(number_or_view)
     .doc("Arrays with at least one dimension."),
@@ -164,6 +173,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "*a",
         Body::Lir(|_, a| at_least(a, 2), |cx, c| emit_at_least(cx, c, 2)),
     )
+    .times()
     .raises()
     .owned_by(number_or_view)
     .doc("Arrays with at least two dimensions."),
@@ -172,6 +182,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "*a",
         Body::Lir(|_, a| at_least(a, 3), |cx, c| emit_at_least(cx, c, 3)),
     )
+    .times()
     .raises()
     .owned_by(number_or_view)
     .doc("Arrays with at least three dimensions."),
@@ -180,6 +191,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "array, shape, subok=False",
         Body::Lir(broadcast_rule, emit_broadcast),
     )
+    .times()
     .raises()
     .owned_by(number_or_view)
     .doc("A read-only view of a larger shape."),
@@ -188,6 +200,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "*args, subok=False",
         Body::Lir(broadcast_all_rule, emit_broadcast_all),
     )
+    .times()
     .raises()
     .doc("Views of one common shape."),
     OpDef::new(
@@ -202,13 +215,16 @@ pub(crate) static OPS: &[OpDef] = &[
         "m, axis=None",
         Body::Lir(|_, a| flip_rule(a, 0), |cx, c| emit_flip(cx, c, None)),
     )
+    .times()
     .raises()
     .aliases()
     .doc("Order of elements reversed along dimensions."),
     OpDef::new(&["numpy.flipud"], "m", Body::Lir(|_, a| flip_rule(a, 1), |cx, c| emit_flip(cx, c, Some(0))))
+        .times()
         .aliases()
         .doc("Rows in reverse order."),
     OpDef::new(&["numpy.fliplr"], "m", Body::Lir(|_, a| flip_rule(a, 2), |cx, c| emit_flip(cx, c, Some(1))))
+        .times()
         .aliases()
         .doc("Columns in reverse order."),
     OpDef::new(
@@ -216,6 +232,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "a, offset=0, axis1=0, axis2=1",
         Body::Lir(diagonal_rule, emit_diagonal),
     )
+    .times()
     .raises()
     .aliases()
     .doc("A read-only view of a diagonal."),
@@ -367,7 +384,7 @@ fn at_least(args: &[Arg], n: usize) -> Result<Answer> {
         .iter()
         .map(|x| match x.ty.as_array() {
             Some(a) => Some(Type::new(Kind::Array(ArrayType { ndim: a.ndim.max(n as u8), ..a }))),
-            None if x.ty.is_number() => Some(Type::array(x.ty, n, Layout::C)),
+            None if x.ty.is_element() => Some(Type::array(x.ty, n, Layout::C)),
             None => None,
         })
         .collect();

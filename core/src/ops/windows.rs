@@ -17,6 +17,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "x, shape=None, strides=None, subok=False, writeable=True",
         Body::Lir(|_, a| strided_rule(a), emit_strided),
     )
+    .times()
     .raises()
     .aliases()
     .doc("A view of any shape and strides; nobody checks that it stays inside the array."),
@@ -28,10 +29,12 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .doc("A view of all windows of a shape, along further axes."),
     OpDef::new(&["numpy._windows"], "x, size, axis", Body::Lir(|_, a| windows_rule(a), emit_windows))
+        .times()
         .raises()
         .aliases()
         .doc("Windows along one axis, which is not negative, as a last axis."),
     OpDef::new(&["numpy._read_only"], "x", Body::Lir(|_, a| read_only_rule(a), |_, c| Ok(c.args[0].clone())))
+        .times()
         .aliases()
         .doc("The array, not to be written to."),
 ];

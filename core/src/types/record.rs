@@ -25,9 +25,9 @@ impl RecordField {
     pub fn size(&self) -> i64 {
         self.shape.iter().map(|n| i64::from(*n)).product::<i64>() * self.ty.itemsize()
     }
-    /// Whether it is no array, and of numbers.
-    pub fn is_number(&self) -> bool {
-        self.shape.is_empty() && self.ty.is_number()
+    /// Whether it is no array, and a number or a time.
+    pub fn is_element(&self) -> bool {
+        self.shape.is_empty() && self.ty.is_element()
     }
 }
 

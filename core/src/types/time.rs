@@ -109,6 +109,10 @@ impl Time {
 }
 
 impl Type {
+    /// Whether values of it are what arrays hold, by themselves: numbers, times.
+    pub fn is_element(self) -> bool {
+        self.is_number() || self.time().is_some()
+    }
     /// What dates or spans of time values of this type are.
     pub fn time(self) -> Option<Time> {
         if let Kind::Time(t) = *self { Some(t) } else { None }

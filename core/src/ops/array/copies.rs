@@ -45,7 +45,7 @@ pub(crate) fn ordered(a: ArrayType, order: &Arg) -> Result<Layout> {
 
 pub(super) fn copy_rule(args: &[Arg], order: &Arg) -> Result1 {
     let Some(a) = args[0].ty.as_array() else {
-        if args[0].ty.is_number() {
+        if args[0].ty.is_element() {
             return Ok(Answer::of(Type::array(args[0].ty, 0, Layout::C)));
         }
         return Err(no_match("copy()", args));
@@ -84,7 +84,7 @@ pub(crate) fn any_order(order: &Arg) -> bool {
     order.is_none() || order.text().is_some_and(|o| matches!(o, "K" | "A" | "k" | "a"))
 }
 
-pub(super) fn emit_astype(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub(crate) fn emit_astype(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let r = result_array(c.ret)?;
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     if c.consts[5] == Some(Const::Bool(false)) && r.dtype == a.ty.dtype {
@@ -138,7 +138,7 @@ pub(super) fn view_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
     Ok(Answer::of(Type::new(Kind::Array(ArrayType { dtype: t, layout, ..a }))))
 }
 
-pub(super) fn emit_view(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub(crate) fn emit_view(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let ty = result_array(c.ret)?;
     let (old, new) = (a.ty.itemsize(), ty.itemsize());
