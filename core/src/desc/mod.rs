@@ -316,6 +316,10 @@ pub fn compared_parts(t: Type) -> Option<Vec<Elem>> {
     if let crate::types::Kind::Member(c) = t.kind() {
         return c.members_compare().then(|| vec![Elem::I64]);
     }
+    if t.time().is_some() {
+        // As with NaN, every "not a time" is one.
+        return Some(vec![Elem::I64]);
+    }
     if let crate::types::Kind::Object(c, _) = t.kind() {
         // By where they are.
         return c.objects_are_themselves().then(|| vec![Elem::I64]);

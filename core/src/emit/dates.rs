@@ -100,7 +100,11 @@ fn span(cx: &mut LowerCx<'_>, x: Value, from: Unit, to: Unit) -> Option<Value> {
         longs *= 12;
     }
     match Unit::Day.in_units_of(short) {
-        Some(n) => shorts = shorts.checked_mul(n)?,
+        Some(n) => {
+            let common = gcd(n, longs);
+            longs /= common;
+            shorts = shorts.checked_mul(n / common)?;
+        }
         None => longs *= short.in_units_of(Unit::Day)?,
     }
     let common = gcd(shorts, longs);

@@ -106,8 +106,18 @@ pub(crate) static OPS: &[OpDef] = &[
         emit_sign,
         "-1, 0 or 1 units by the direction of a span; -1 of what is no time, as NumPy has it.",
     ),
-    two(&["operator.eq"], never_equal_rule, |cx, _| Ok(vec![cx.b.bool(false)]), "No: a date is no span."),
-    two(&["operator.ne"], never_equal_rule, |cx, _| Ok(vec![cx.b.bool(true)]), "Yes: a date is no span."),
+    two(
+        &["operator.eq"],
+        never_equal_rule,
+        |cx, _| Ok(vec![cx.b.bool(false)]),
+        "No: a date is neither a span nor a number.",
+    ),
+    two(
+        &["operator.ne"],
+        never_equal_rule,
+        |cx, _| Ok(vec![cx.b.bool(true)]),
+        "Yes: a date is neither a span nor a number.",
+    ),
     two(
         &["operator.eq", "numpy.equal"],
         compare_rule,
@@ -170,28 +180,18 @@ pub(crate) static OPS: &[OpDef] = &[
     ),
     one(
         &["numpy.isnat"],
-        |a, _| about(a, false),
+        about,
         |cx, c| Ok(vec![cx.b.bin_imm(Op::IcmpEq, c.args[0][0], NAT)]),
         "Whether it is \"not a time\".",
     ),
     one(
         &["numpy.isnan"],
-        |a, _| about(a, true),
+        about,
         |cx, c| Ok(vec![cx.b.bin_imm(Op::IcmpEq, c.args[0][0], NAT)]),
         "Whether it is \"not a time\".",
     ),
-    one(
-        &["numpy.isfinite"],
-        |a, _| about(a, true),
-        |cx, c| Ok(vec![is_time(cx, c.args[0][0])]),
-        "Whether it is a time.",
-    ),
-    one(
-        &["numpy.isinf"],
-        |a, _| about(a, true),
-        |cx, _| Ok(vec![cx.b.bool(false)]),
-        "No: no time is infinite.",
-    ),
+    one(&["numpy.isfinite"], about, |cx, c| Ok(vec![is_time(cx, c.args[0][0])]), "Whether it is a time."),
+    one(&["numpy.isinf"], about, |cx, _| Ok(vec![cx.b.bool(false)]), "No: no time is infinite."),
     OpDef::new(&["numpy.where"], "condition, x, y", Body::Ufunc(where_rule, emit_where))
         .doc("A time of `x` or of `y`."),
     OpDef::new(
@@ -406,7 +406,9 @@ fn quotient(a: &[Arg], of_spans: Type) -> Option<Answer> {
             let t = Time::span(common_unit(x, y)?).ty();
             Some(Answer::coerced(of_spans, vec![t, t]))
         }
-        (Some(t), None) if t.span => Some(Answer::coerced(t.ty(), vec![t.ty(), count(&a[1])?])),
+        (Some(t), None) if t.span && *a[1].ty != Kind::Bool => {
+            Some(Answer::coerced(t.ty(), vec![t.ty(), count(&a[1])?]))
+        }
         _ => None,
     }
 }
@@ -424,23 +426,18 @@ fn emit_divide(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         let both = cx.and(one, other);
         return Ok(vec![cx.b.select(both, r, nan)]);
     }
-    part(cx, c, |cx, x, y| cx.b.bin(Op::Sdiv, x, y))
+    part(cx, c)
 }
 
-/// A span divided by a number: no time where that is zero.
-fn part(
-    cx: &mut LowerCx<'_>,
-    c: &OpCall<'_>,
-    whole: fn(&mut LowerCx<'_>, Value, Value) -> Value,
-) -> Result<Val> {
+/// A span divided by a number, cut to whole units: no time where that is zero.
+fn part(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (x, y) = (c.args[0][0], c.args[1][0]);
     if c.types[1].is_float() {
         let quotient = float_op(cx, x, y, Op::Fdiv);
         let r = truncated(cx, quotient);
         return Ok(vec![unless_nat(cx, &[x], r)]);
     }
-    let r = whole(cx, x, y);
-    let (zero, nat) = (cx.b.bin_imm(Op::IcmpEq, y, 0), cx.b.i64(NAT));
+    let (r, zero, nat) = (cx.b.bin(Op::Sdiv, x, y), cx.b.bin_imm(Op::IcmpEq, y, 0), cx.b.i64(NAT));
     let r = cx.b.select(zero, nat, r);
     Ok(vec![unless_nat(cx, &[x], r)])
 }
@@ -465,7 +462,8 @@ fn floored(cx: &mut LowerCx<'_>, x: Value, y: Value) -> Value {
 fn emit_floor_divide(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (x, y) = (c.args[0][0], c.args[1][0]);
     if c.types[1].time().is_none() {
-        return part(cx, c, floored);
+        // NumPy cuts here, and rounds down where a span is divided by a span.
+        return part(cx, c);
     }
     let (r, zero) = (floored(cx, x, y), cx.b.i64(0));
     let (one, other) = (is_time(cx, x), is_time(cx, y));
@@ -513,8 +511,13 @@ fn emit_sign(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn never_equal_rule(a: &[Arg], _: bool) -> Option<Answer> {
-    let (x, y) = (a[0].ty.time()?, a[1].ty.time()?);
-    (x.span != y.span).then(|| Answer::of(Type::bool()))
+    let apart = match (a[0].ty.time(), a[1].ty.time()) {
+        (Some(x), Some(y)) => x.span != y.span,
+        (Some(t), None) => a[1].ty.is_number() && !(t.span && a[1].ty.is_index()),
+        (None, Some(t)) => a[0].ty.is_number() && !(t.span && a[0].ty.is_index()),
+        (None, None) => false,
+    };
+    apart.then(|| Answer::of(Type::bool()))
 }
 
 fn compare_rule(a: &[Arg], _: bool) -> Option<Answer> {
@@ -550,8 +553,7 @@ fn extreme(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Op, nat_wins: bool) -> Valu
     cx.b.select(one, r, without_a)
 }
 
-fn about(a: &[Arg], numbers_have_it: bool) -> Option<Answer> {
-    let _ = numbers_have_it;
+fn about(a: &[Arg], _: bool) -> Option<Answer> {
     a[0].ty.time().map(|_| Answer::of(Type::bool()))
 }
 

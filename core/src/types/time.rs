@@ -54,7 +54,8 @@ impl Unit {
     pub fn is_calendar(self) -> bool {
         matches!(self, Unit::Year | Unit::Month)
     }
-    /// How many of `finer` are in one of this; none where the calendar has to say, or beyond 64 bits.
+    /// How many of `finer` are in one of this; none where the calendar has to say, or where they are so many that
+    /// NumPy does not convert them.
     pub fn in_units_of(self, finer: Unit) -> Option<i64> {
         if self > finer || (self == Unit::Generic) != (finer == Unit::Generic) {
             return None;
@@ -72,7 +73,7 @@ impl Unit {
             };
             factor = factor.checked_mul(of_next)?;
         }
-        Some(factor)
+        (factor < 1 << 56).then_some(factor)
     }
 }
 
