@@ -113,6 +113,8 @@ def freeze(value, seen=None):
         return ("none", repr(value))
     if isinstance(value, (bool, np.bool_)):
         return ("bool", bool(value))
+    if isinstance(value, (np.datetime64, np.timedelta64)):  # before the integers, of which spans are
+        return ("time", str(value.dtype), value.astype(np.int64).item())
     if isinstance(value, (int, np.integer)):
         return ("int", int(value))
     if isinstance(value, np.float16):

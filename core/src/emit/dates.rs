@@ -148,14 +148,8 @@ pub(super) fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) ->
     }
 }
 
-/// The number of units; NaN for "not a time" as a float.
+/// The number of units, that of "not a time" as well.
 fn number_of(cx: &mut LowerCx<'_>, x: Value, to: Type) -> Result<Val> {
-    if to.is_float() || to.is_complex() {
-        let plain = cx.b.conv(Op::SintToF, Ty::F64, x);
-        let (is, nan) = (is_time(cx, x), cx.b.f64(f64::NAN));
-        let float = cx.b.select(is, plain, nan);
-        return cast::cast(cx, &[float], Type::f64(), to);
-    }
     cast::cast(cx, &[x], Type::i64(), to)
 }
 

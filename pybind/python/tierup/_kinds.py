@@ -353,7 +353,7 @@ range_state64_type = range_type = RangeType(types.int64)
 
 # Classes of Numba's of which compiled code has no values: nothing is an instance of them.
 _WITHOUT_VALUES = {
-    "NPDatetime": Hashable, "NPTimedelta": Hashable, "CharSeq": Hashable, "UnicodeCharSeq": Hashable, "StarArgTuple": BaseTuple, "StarArgUniTuple": BaseTuple, "LiteralList": Dummy, "LiteralStrKeyDict": Dummy,
+    "CharSeq": Hashable, "UnicodeCharSeq": Hashable, "StarArgTuple": BaseTuple, "StarArgUniTuple": BaseTuple, "LiteralList": Dummy, "LiteralStrKeyDict": Dummy,
     "LiteralDict": Dummy, "PyArray": ArrayCompatible, "MemoryView": ArrayCompatible, "Poison": Dummy, "Phantom": Dummy, "MemInfoPointer": Dummy, "EphemeralPointer": Dummy, "Object": Dummy,
     "BoundFunction": Callable, "ObjModeDispatcher": Dummy, "ExternalFunction": Callable, "RecursiveCall": Callable, "UnionType": Dummy, "Pair": Dummy, "StructRef": Dummy,
     "NumpyFlatType": IterableType, "NumpyNdEnumerateType": IterableType, "NumpyNdIterType": IterableType, "NumpyNdIndexType": IterableType, "ArrayCTypes": Dummy, "ArrayFlags": Dummy, "PolynomialType": Dummy,

@@ -6,6 +6,8 @@ def from_text(text):
     from . import types
     if text in types._SCALARS:
         return types._SCALARS[text]
+    if text.startswith(("datetime64", "timedelta64")):
+        return types._time(text)
     head, _, rest = text.partition("(")
     if rest.endswith(")"):
         parts = _split(rest[:-1])
@@ -44,6 +46,8 @@ def record_text(dtype):
             text = record_text(base)
         elif base.name in types._SCALARS:
             text = types._text(types._SCALARS[base.name], strong=True)
+        elif types._time(base.name) and base.isnative:
+            text = base.name
         elif base.hasobject:
             raise types._bad(f"the field '{name}' of {dtype} is of dtype {base}, which compiled code cannot hold")
         else:
@@ -68,7 +72,8 @@ def dtype_of(parts):
         name, end = json.JSONDecoder().raw_decode(part)
         offset, _, of = part[end:].strip().partition(" ")
         shape = ""
-        if of.endswith("]"):
+        # Behind dates and spans stands their unit.
+        if of.endswith("]") and types._time(of) is None:
             of, _, shape = of.rpartition("[")
         t = from_text(of)
         dtype = t.dtype if isinstance(t, types.Record) else types.as_dtype(t)

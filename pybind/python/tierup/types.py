@@ -216,6 +216,48 @@ class Complex(Number):
     pass
 
 
+class _Time(Hashable):
+    """Dates or spans of time of NumPy's, with the unit that they are counted in; "" is the unit of spans that take that of what they meet."""
+
+    def __init__(self, unit):
+        unit = "" if unit == "generic" else unit
+        if unit not in _UNITS:
+            raise ValueError(f"{unit!r} is no unit of time: they are {', '.join(u for u in _UNITS if u)}")
+        self.unit = unit
+        super().__init__(f"{self._name}[{unit}]" if unit else self._name)
+
+    @property
+    def unit_code(self):
+        """NumPy's number of the unit."""
+        return 14 if self.unit == "" else _UNITS.index(self.unit) - (self.unit in ("Y", "M", "W"))
+
+    def __reduce__(self):
+        return type(self), (self.unit,)
+
+
+_UNITS = "", "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"
+
+
+class NPDatetime(_Time):
+    """`numpy.datetime64`: `NPDatetime("ns")`."""
+
+    _name = "datetime64"
+
+
+class NPTimedelta(_Time):
+    """`numpy.timedelta64`: `NPTimedelta("s")`."""
+
+    _name = "timedelta64"
+
+
+def _time(name):
+    """The type of times that a dtype's name says; None of other names."""
+    kind, _, unit = name.partition("[")
+    made = {"datetime64": NPDatetime, "timedelta64": NPTimedelta}.get(kind)
+    unit = unit.removesuffix("]")
+    return made(unit) if made and unit in _UNITS else None
+
+
 class Array(Buffer):
     """An array of `ndim` dimensions; `layout` is C, F or A (strided)."""
 
@@ -702,7 +744,7 @@ def from_dtype(dtype):
         return Record.of(dtype)
     if dtype.subdtype is not None:
         return NestedArray(from_dtype(dtype.subdtype[0]), dtype.subdtype[1])
-    found = _SCALARS.get(dtype.name)
+    found = _SCALARS.get(dtype.name) or (_time(dtype.name) if dtype.isnative else None)
     if found is None:
         raise _bad(f"compiled code has no type for dtype {dtype}")
     return found

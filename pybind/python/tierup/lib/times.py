@@ -133,10 +133,10 @@ def arange(start, stop, step):
     zero = start - start
     if step is None:
         by = (zero.astype(np.int64) + 1).astype(zero.dtype)
-    elif isinstance(step, (int, np.integer)):
-        by = (zero.astype(np.int64) + step).astype(zero.dtype)
-    else:
+    elif isinstance(step, np.timedelta64):
         by = step
+    else:
+        by = (zero.astype(np.int64) + step).astype(zero.dtype)
     # All in the unit of all of them.
     last = stop + (by - by)
     first = start + (by - by) + (last - last)
