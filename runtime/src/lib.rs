@@ -7,9 +7,9 @@
 pub(crate) mod array;
 mod atomics;
 mod blocks;
-mod calendar;
 pub mod bytearray;
 mod bytes;
+mod calendar;
 mod copying;
 mod counted;
 pub mod cpu;

@@ -9,6 +9,7 @@ use super::view::ArrayVal;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
+use crate::types::time::Time;
 use crate::types::{Access, Float, Int, IterType, Kind, Layout, Type, promote};
 
 /// Converts a value between types. `None` inside an optional raises TypeError when the target has no room for
@@ -20,7 +21,7 @@ pub(crate) fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) ->
     if from.is_number() && to.is_number() {
         return number(cx, val, from, to);
     }
-    if let Some(cast) = dates::cast(cx, val, from, to) {
+    if let Some(cast) = times(cx, val, from, to) {
         return cast;
     }
     match (from.kind(), to.kind()) {
@@ -88,6 +89,24 @@ pub(crate) fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) ->
         }
         _ if from.leaves() == to.leaves() => Ok(val.to_vec()),
         _ => Err(Diagnostic::internal(format!("no cast from {from} to {to}"))),
+    }
+}
+
+/// [`cast`] where one of two types is of times and the other one of times or numbers.
+fn times(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Option<Result<Val>> {
+    match (from.time(), to.time()) {
+        // A date is a span since 1970 and back, as NumPy's conversion has it.
+        (Some(a), Some(b)) => {
+            let there = Time { span: a.span, ..b };
+            Some(dates::convert(cx, val[0], a, there).map(|v| vec![v]))
+        }
+        // The number of units, that of "not a time" as well.
+        (Some(_), None) if to.is_number() => Some(cast(cx, val, Type::i64(), to)),
+        (None, Some(_)) if from.is_float() || from.is_complex() => {
+            Some(cast(cx, val, from, Type::f64()).map(|v| vec![dates::truncated(cx, v[0])]))
+        }
+        (None, Some(_)) if from.is_number() => Some(cast(cx, val, from, Type::i64())),
+        (_, _) => None,
     }
 }
 

@@ -1,7 +1,6 @@
 //! Dates and spans of time as machine values: from one unit to another, and to numbers and back.
 
-use super::cast;
-use super::cx::{LowerCx, Val};
+use super::cx::LowerCx;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::lir::{Op, Ty, Value};
 use crate::ops::calendar::{calendar_days, calendar_month};
@@ -134,32 +133,6 @@ pub(crate) fn convert(cx: &mut LowerCx<'_>, x: Value, from: Time, to: Time) -> R
         )
     })?;
     Ok(unless_nat(cx, &[x], found))
-}
-
-/// [`cast::cast`] where one of two types is of times; none where the other one is something else.
-pub(super) fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Option<Result<Val>> {
-    match (from.time(), to.time()) {
-        (Some(a), Some(b)) if a.span == b.span => Some(convert(cx, val[0], a, b).map(|v| vec![v])),
-        // A date is a span since 1970 and back, as NumPy's conversion has it.
-        (Some(a), Some(b)) => Some(convert(cx, val[0], a, Time { span: a.span, ..b }).map(|v| vec![v])),
-        (Some(_), None) if to.is_number() => Some(number_of(cx, val[0], to)),
-        (None, Some(_)) if from.is_number() => Some(of_number(cx, val, from)),
-        (_, _) => None,
-    }
-}
-
-/// The number of units, that of "not a time" as well.
-fn number_of(cx: &mut LowerCx<'_>, x: Value, to: Type) -> Result<Val> {
-    cast::cast(cx, &[x], Type::i64(), to)
-}
-
-/// A number as a count of units, rounded towards zero; what is no number is no time.
-fn of_number(cx: &mut LowerCx<'_>, val: &[Value], from: Type) -> Result<Val> {
-    if from.is_float() || from.is_complex() {
-        let float = cast::cast(cx, val, from, Type::f64())?;
-        return Ok(vec![truncated(cx, float[0])]);
-    }
-    cast::cast(cx, val, from, Type::i64())
 }
 
 /// A float as a count of units, rounded towards zero; no time where it is none within 64 bits.

@@ -542,7 +542,6 @@ crate::containers!(families! {
     calendar,
     reveal,
     unroll,
-    dates,
     elementwise,
     umath,
     power,
@@ -578,6 +577,7 @@ crate::containers!(families! {
     cuda_math,
     cuda_const,
     simd,
+    dates,
     ;
     helpers:
     object,

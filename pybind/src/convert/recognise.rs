@@ -106,7 +106,6 @@ pub(crate) fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
         "numpy.clongdouble" => "pass complex(x)",
         "bytes" | "bytearray" | "memoryview" => "pass np.frombuffer(x, np.uint8), an array of its bytes",
         "generator" | "array.array" | "map" | "filter" | "zip" => "pass list(x) or np.array(list(x))",
-        "numpy.datetime64" | "numpy.timedelta64" => "pass x.astype(np.int64), the number behind it",
         "numpy.void" => "pass its fields one by one",
         c if c == "method" || c == id::FUNCTOOLS_PARTIAL.name() => {
             "pass a function written in Python, or call it outside"

@@ -88,7 +88,10 @@ impl Convert for Scalar {
             let (found, value) = known(obj)?;
             let found = found?;
             let fits = found == self.time
-                || self.lenient && found.span == self.time.span && found.unit == Unit::Generic && value == NAT;
+                || self.lenient
+                    && found.span == self.time.span
+                    && found.unit == Unit::Generic
+                    && value == NAT;
             if !fits {
                 return None;
             }
