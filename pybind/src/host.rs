@@ -630,6 +630,7 @@ impl Host for PyHost<'_> {
                 return None;
             }
             let takes = def.has_objects()
+                && !def.is_native()
                 && objects::instances_have_dict(&class)
                 && overrides::may_be_field(&class, name).ok()?;
             takes.then(|| known::add_fields(&class, vec![name.to_owned()]).ok()).flatten()

@@ -216,6 +216,66 @@ class InstanceType(_Made, Hashable):
         return self.name
 
 
+class StructRef(Type):
+    """References to objects with fields of these types (`experimental.structref`): a program derives classes from it and says by
+    `preprocess_fields` what the types of fields become."""
+
+    def __init__(self, fields):
+        self._typename = f"{type(self).__module__.split('.')[0]}.{type(self).__qualname__}"
+        self._fields = tuple(map(self._checked, fields))
+        self._fields = tuple(map(self._checked, self.preprocess_fields(self._fields)))
+        self._classes = {}
+        if "_name" not in self.__dict__:
+            self._name = f"numba.{type(self).__name__}{self._fields}"
+
+    @staticmethod
+    def _checked(pair):
+        name, of = pair
+        if not isinstance(name, str):
+            raise ValueError("expecting a str for field name")
+        if not isinstance(of, Type):
+            raise ValueError(f"expecting a Numba Type for field type, not {of!r}")
+        return name, of
+
+    def preprocess_fields(self, fields):
+        """The fields as they are in place of those that were asked for."""
+        return fields
+
+    @property
+    def name(self):
+        # A class may name its types itself before their fields are known.
+        return self.__dict__.get("_name") or f"{type(self).__name__}#{id(self)}"
+
+    @name.setter
+    def name(self, name):
+        self._name = name
+
+    @property
+    def field_dict(self):
+        """The types of the fields, by name."""
+        return dict(self._fields)
+
+    def _parts(self):
+        return (self.name,)
+
+    @property
+    def key(self):
+        return type(self), self.name
+
+    @property
+    def _tierup_type_(self):
+        from .experimental.structref import class_of
+        return _tierup.declared_type(class_of(self))
+
+    def __repr__(self):
+        return self.name
+
+    def __reduce__(self):
+        # Their classes are made where they are asked for.
+        rebuilt, (cls, state) = super().__reduce__()
+        return rebuilt, (cls, {**state, "_classes": {}})
+
+
 class EnumMember(_Made, Hashable):
     """A member of an enumeration."""
 
@@ -355,7 +415,7 @@ range_state64_type = range_type = RangeType(types.int64)
 _WITHOUT_VALUES = {
     "CharSeq": Hashable, "UnicodeCharSeq": Hashable, "StarArgTuple": BaseTuple, "StarArgUniTuple": BaseTuple, "LiteralList": Dummy, "LiteralStrKeyDict": Dummy,
     "LiteralDict": Dummy, "PyArray": ArrayCompatible, "MemoryView": ArrayCompatible, "Poison": Dummy, "Phantom": Dummy, "MemInfoPointer": Dummy, "EphemeralPointer": Dummy, "Object": Dummy,
-    "BoundFunction": Callable, "ObjModeDispatcher": Dummy, "ExternalFunction": Callable, "RecursiveCall": Callable, "UnionType": Dummy, "Pair": Dummy, "StructRef": Dummy,
+    "BoundFunction": Callable, "ObjModeDispatcher": Dummy, "ExternalFunction": Callable, "RecursiveCall": Callable, "UnionType": Dummy, "Pair": Dummy,
     "NumpyFlatType": IterableType, "NumpyNdEnumerateType": IterableType, "NumpyNdIterType": IterableType, "NumpyNdIndexType": IterableType, "ArrayCTypes": Dummy, "ArrayFlags": Dummy, "PolynomialType": Dummy,
     "EnumerateType": IterableType, "ZipType": IterableType, "ArrayIterator": IterableType, "ListIter": IterableType, "SetIter": IterableType, "UnicodeIteratorType": IterableType, "DictItemsIterableType": IterableType,
     "DictKeysIterableType": IterableType, "DictValuesIterableType": IterableType, "IteratorType": IterableType, "SimpleIterableType": IterableType, "SimpleIteratorType": IterableType, "ContextManager": Callable,
@@ -399,7 +459,7 @@ class Own(typing.NamedTuple):
 def _instance(about, inside):
     cls, names, text, number, may_change = about
     if cls is not None and issubclass(cls, _tierup.Struct):
-        return types.ClassInstanceType(cls)
+        return types._of_struct(cls)
     fields = tuple(zip(names, map(made, inside), strict=True))
     if types._typeof_functions and cls is not None:
         from ._extensions import type_of_instance
@@ -437,6 +497,11 @@ def _function(function):
     return ExternalFunctionPointer(function) if of_c else Function(function)
 
 
+def _type_object(t):
+    """What a type is as a value: what converts to its numbers, or one that objects have."""
+    return TypeRef(t) if isinstance(t, StructRef | types.ClassInstanceType) else types.DType(t)
+
+
 def _text(text):
     if text == "slice":
         return slice3_type
@@ -460,7 +525,7 @@ _MAKERS = {
     "class": lambda about, _: _class(about),
     "module": lambda about, _: Module(about),
     "generator": lambda about, inside: Generator(about, made(inside[0])),
-    "dtype": lambda _, inside: types.DType(made(inside[0])),
+    "dtype": lambda _, inside: _type_object(made(inside[0])),
     "range": lambda _, __: range_type,
     "undefined": lambda _, __: undefined,
 }

@@ -266,6 +266,9 @@ def _of_type(t, who):
         return _of_type(t.get(), who)
     if isinstance(t, types.ClassInstanceType):
         return t.cls
+    if isinstance(t, types.StructRef):
+        from .experimental.structref import class_of
+        return class_of(t)
     if isinstance(t, types.Optional):
         return "optional", _plain(_of_type(t.type, who), who)
     if isinstance(t, types.BaseTuple):

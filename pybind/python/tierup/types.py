@@ -712,8 +712,13 @@ def typeof(obj):
         if hasattr(obj, "_tierup_known_"):
             return obj._tierup_known_
     if isinstance(obj, _tierup.Struct):
-        return ClassInstanceType(_builtins.type(obj))
+        return _of_struct(_builtins.type(obj))
     return from_text(_tierup.type_text(obj))
+
+
+def _of_struct(cls):
+    """The type of the instances of a class in native memory."""
+    return getattr(cls, "_tierup_structref_", None) or ClassInstanceType(cls)
 
 
 def as_type(obj):
@@ -731,7 +736,7 @@ def as_type(obj):
     if isinstance(obj, str):
         return _evaluate(obj)
     if isinstance(obj, _builtins.type) and issubclass(obj, _tierup.Struct):
-        return ClassInstanceType(obj)
+        return _of_struct(obj)
     import numpy
     return from_dtype(numpy.dtype(obj))
 

@@ -3,10 +3,10 @@
 import types as _kinds
 from collections.abc import Mapping
 
-from . import _struct, config
-from .types import ClassInstanceType, Type, typeof
+from .. import _struct, config
+from ..types import ClassInstanceType, Type, typeof
 
-__all__ = ["jitclass"]
+__all__ = ["jitclass", "structref"]
 
 
 def jitclass(cls_or_spec=None, spec=None):
@@ -23,7 +23,7 @@ def jitclass(cls_or_spec=None, spec=None):
 
 
 def _made(cls, spec):
-    from ._jit import njit
+    from .._jit import njit
     if not isinstance(cls, type):
         raise TypeError("jitclass() decorates a class")
     said = {_mangled(name, cls): what for name, what in _pairs(spec).items()}
@@ -80,3 +80,11 @@ class ClassType:
     @property
     def instance_type(self):
         return ClassInstanceType(self._class)
+
+
+def __getattr__(name):
+    """`structref` is a module of its own, which few want."""
+    if name == "structref":
+        import importlib
+        return importlib.import_module(".structref", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
