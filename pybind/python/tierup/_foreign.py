@@ -22,7 +22,8 @@ def function_for(obj):
     """The Python function that compiled code calls in the place of `obj`; None where it is no function of C. Raises TypeError for one that cannot be called."""
     class_ = type(obj)
     if class_.__module__ == "tierup._python_calls":
-        return obj.stub()
+        # `objmode` itself is none: its blocks are taken out where a function is decorated.
+        return obj.stub() if hasattr(obj, "stub") else None
     if "_ctypes" in sys.modules and isinstance(obj, sys.modules["_ctypes"].CFuncPtr):
         return _of_ctypes(obj)
     if class_.__module__ == "_cffi_backend" and class_.__name__.lstrip("_").startswith("CData"):

@@ -161,6 +161,13 @@ def _specialised(function, names):
     return [params.index(name) for name in names]
 
 
+def _blocks(code):
+    """What knows blocks of `objmode`, where the function may have some. The name of a module's attribute says so before anybody has asked the module for it."""
+    if "objmode" in code.co_names:
+        from . import _python_calls
+    return sys.modules.get("tierup._python_calls")
+
+
 def _make(function, signatures, options, fallback, locals=None, alone=None):
     """A dispatcher. `alone` has more for the engine where it is one of a loop, which nobody decorated."""
     if _starters:
@@ -170,7 +177,7 @@ def _make(function, signatures, options, fallback, locals=None, alone=None):
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(_make(function.__func__, signatures, options, fallback, locals))
     original = function
-    if (blocks := sys.modules.get("tierup._python_calls")) is not None and hasattr(function, "__code__") and config.tier != "off":
+    if hasattr(function, "__code__") and config.tier != "off" and (blocks := _blocks(function.__code__)) is not None:
         function = blocks.expanded(function)
     checked = options.get("checked") and hasattr(function, "__code__")
     if checked:
