@@ -186,6 +186,11 @@ pub trait Host {
     fn added(&self, _of: Type, _name: &str) -> Result<Option<Added>> {
         Ok(None)
     }
+    /// What the program has said of assignments to an attribute of values of a type: a function of the value and
+    /// what is assigned.
+    fn added_setter(&self, _of: Type, _name: &str) -> Result<Option<FuncId>> {
+        Ok(None)
+    }
     /// What the overloads behind such a function say of a call, one after the other, each perhaps more than once: the
     /// `n`th answer; none where there are no more.
     fn overload(

@@ -564,6 +564,10 @@ impl Host for PyHost<'_> {
         Ok(found.map(|(method, f)| if method { Added::Method(f) } else { Added::Attribute(f) }))
     }
 
+    fn added_setter(&self, of: Type, name: &str) -> Result<Option<FuncId>> {
+        overloads::added_setter(self.py, of, name).map_err(|e| self.of_written("what was added", e))
+    }
+
     fn overload(
         &self,
         func: FuncId,

@@ -11,7 +11,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyFunction, PyTuple, PyType};
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use tierup_core::declare::{Declared, Signature};
 use tierup_core::diag::{Code, Diagnostic};
@@ -85,18 +85,41 @@ pub(crate) fn of_object(obj: &Bound<'_, PyAny>) -> Option<FuncId> {
     find(Of::Object(obj.as_ptr() as usize))
 }
 
+/// Whether something may be added under any name (`lower_getattr_generic`).
+static ANY_NAME: AtomicBool = AtomicBool::new(false);
+
+/// What Python's table of what was added says of a name, asked with `function`.
+fn of_name<'py>(
+    py: Python<'py>,
+    t: Type,
+    name: &str,
+    function: &str,
+) -> Result<Option<Bound<'py, PyAny>>, Failure> {
+    let of = Of::Member(name.to_owned());
+    let known = table().known.contains_key(&of);
+    let answer = if known || ANY_NAME.load(Ordering::Relaxed) {
+        let t = type_objects::of(py, t)?;
+        Some(py.import("tierup._overloads")?.getattr(function)?.call1((name, t))?)
+    } else {
+        None
+    };
+    // An answer under any name is registered when it is first given, which comes too late for nobody.
+    table().asked.insert(of);
+    Ok(answer.filter(|a| !a.is_none()))
+}
+
 /// What was added to values of a type under a name, and whether that is a method.
 pub(crate) fn added(py: Python<'_>, t: Type, name: &str) -> Result<Option<(bool, FuncId)>, Failure> {
-    if find(Of::Member(name.to_owned())).is_none() {
-        return Ok(None);
-    }
-    let of = type_objects::of(py, t)?;
-    let answer = py.import("tierup._overloads")?.getattr("added")?.call1((name, of))?;
-    if answer.is_none() {
-        return Ok(None);
-    }
+    let Some(answer) = of_name(py, t, name, "added")? else { return Ok(None) };
     let (kind, stand_in): (String, Bound<'_, PyFunction>) = answer.extract()?;
     Ok(Some((kind == "method", functions::func_id_of(stand_in.as_any(), &stand_in)?)))
+}
+
+/// The function that is called where an attribute of values of a type is assigned to.
+pub(crate) fn added_setter(py: Python<'_>, t: Type, name: &str) -> Result<Option<FuncId>, Failure> {
+    let Some(answer) = of_name(py, t, name, "added_setter")? else { return Ok(None) };
+    let stand_in = answer.cast_into::<PyFunction>().map_err(PyErr::from)?;
+    functions::func_id_of(stand_in.as_any(), &stand_in).map(Some)
 }
 
 /// What an overload says of a call.
@@ -211,6 +234,13 @@ fn overload_member(name: String, stand_in: &Bound<'_, PyFunction>, target: Py<Py
     Ok(())
 }
 
+/// From now on something may be added to values under any name.
+#[pyfunction]
+fn overload_any_member() {
+    ANY_NAME.store(true, Ordering::Relaxed);
+    LATE.fetch_add(1, Ordering::Relaxed);
+}
+
 /// A function for which compiled code runs a text of LIR, over the leaves of values of these types; `stub` has its
 /// parameters.
 #[pyfunction]
@@ -243,5 +273,6 @@ fn opaque_function(
 pub(crate) fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(overload_function, m)?)?;
     m.add_function(wrap_pyfunction!(opaque_function, m)?)?;
+    m.add_function(wrap_pyfunction!(overload_any_member, m)?)?;
     m.add_function(wrap_pyfunction!(overload_member, m)?)
 }

@@ -418,3 +418,53 @@ def f(a, n, x):
 print(f(np.arange(3.0) + 1, np.uint8(7), 1.5), numba.__version__ != "", str(ir.IntType(8)))
 """
     assert as_numba(tmp_path, text) == "(3, 4.5, 1.0, (1.0, 2.0), (5, 2)) True i8\n"
+
+
+def test_lapack_of_numbas_inside(tmp_path):
+    pytest.importorskip("scipy")
+    out = as_numba(tmp_path, """
+import numpy as np
+from numba import njit, types
+from numba.extending import overload
+from numba.np.linalg import _LAPACK
+
+def solve(a, b):
+    pass
+
+@overload(solve)
+def _(a, b):
+    gesv = _LAPACK().numba_xgesv(a.dtype)
+
+    def impl(a, b):
+        n = a.shape[-1]
+        ipiv = np.empty(n, dtype=np.int32)
+        return gesv(100, n, 1, a.ctypes, n, ipiv.ctypes, b.ctypes, n)
+
+    return impl
+
+for t in (np.float32, np.float64, np.complex64, np.complex128):
+    a, b = np.array([[2, 1], [1, 3]], t, order="F"), np.array([3, 5], t)
+    print(njit(lambda a, b: solve(a, b))(a, b), np.round(b, 4).tolist())
+print(njit(lambda a, b: solve(a, b))(np.zeros((2, 2)), np.ones(2)))
+try:
+    _LAPACK().numba_ez_rgeev
+except AttributeError as e:
+    print(str(e)[:52])
+""")
+    assert out.splitlines() == ["0 [0.8, 1.4]".replace("0.8, 1.4", s) for s in ("0.800000011920929, 1.399999976158142", "0.8, 1.4", "(0.800000011920929+0j), (1.399999976158142+0j)", "(0.8+0j), (1.4+0j)")] + [
+        "1", "Tierup does not stand in for numba_ez_rgeev of Numba"]
+
+
+def test_objmode_by_the_name_of_its_module(tmp_path):
+    out = as_numba(tmp_path, """
+import numba as nb
+
+@nb.njit
+def f(x):
+    with nb.objmode(y="float64"):
+        y = float(str(x))
+    return y
+
+print(f(2.5))
+""")
+    assert out == "2.5\n"

@@ -185,6 +185,66 @@ def test_functions_and_attributes_with_templates(tier):
     assert f(3, np.array([1.5, 2.0])) == (104, 8, 10, 1.5, 7.5, 2)
 
 
+def test_assignments_to_attributes(tier):
+    """By name, and by any name that a template types."""
+    from tierup._lowering import AttributeTemplate
+    from tierup.extending import infer_getattr, lower_getattr_generic, lower_setattr, lower_setattr_generic
+
+    class Cells:
+        def __init__(self, data):
+            self.data = data
+
+    class CellsType(types.Type):
+        def __init__(self, data):
+            self.data = data
+            super().__init__(name=f"Cells({data})")
+
+    from tierup.extending import typeof_impl
+
+    @typeof_impl.register(Cells)
+    def _(val, c):
+        return CellsType(typeof_impl(val.data, c))
+
+    @infer_getattr
+    class CellsTemplate(AttributeTemplate):
+        key = CellsType
+
+        def generic_resolve(self, t, name):
+            if name.startswith("cell"):
+                return t.data.dtype
+
+    def place(context, builder, t, value, k):
+        cells = cgutils.create_struct_proxy(t)(context, builder, value)
+        data = context.make_array(t.data)(context, builder, cells.data)
+        return builder.gep(data.data, [cgutils.intp_t(k)])
+
+    @lower_getattr_generic(CellsType)
+    def _(context, builder, t, value, name):
+        return builder.load(place(context, builder, t, value, int(name[4:])))
+
+    @lower_setattr_generic(CellsType)
+    def _(context, builder, sig, args, name):
+        builder.store(args[1], place(context, builder, sig.args[0], args[0], int(name[4:])))
+
+    @lower_setattr(CellsType, "first")
+    def _(context, builder, sig, args):
+        assert sig.args[1] == types.int64
+        doubled = builder.sitofp(builder.shl(args[1], args[1].type(1)), ir.DoubleType())
+        builder.store(doubled, place(context, builder, sig.args[0], args[0], 0))
+
+    @njit
+    def f(c, k):
+        c.cell1 = k
+        c.cell2 += 1.5
+        c.first = k
+        return c.cell0, c.cell1, c.cell2
+
+    c = Cells(np.zeros(3))
+    assert f(c, 5) == (10.0, 5.0, 1.5) and c.data.tolist() == [10.0, 5.0, 1.5]
+    with pytest.raises(TypingError, match="has no attribute 'other'"):
+        njit(lambda c: c.other)(c)
+
+
 # ---------------------------------------------------------------- what cannot be carried
 
 

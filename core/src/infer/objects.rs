@@ -162,6 +162,9 @@ impl Solver<'_, '_> {
         let node = self.func.inst(i);
         let (of, value) = (Source::Value(node.args[0]), Source::Value(node.args[1]));
         let ty = self.source_arg(&of)?.ty;
+        if let Some(typed) = self.set_added(i, &of, ty.without_none(), name, &value) {
+            return typed;
+        }
         if let Some(set) = classes::setter(classes::class_of(ty), name) {
             return self.rows(i, set, vec![of, value], vec![]);
         }

@@ -145,6 +145,33 @@ impl Solver<'_, '_> {
         }
     }
 
+    /// An assignment to an attribute that the program has said something of; none where it is what it is without
+    /// that.
+    pub(super) fn set_added(
+        &mut self,
+        i: Inst,
+        of: &Source,
+        ty: Type,
+        name: &str,
+        value: &Source,
+    ) -> Option<Typed> {
+        if self.session.is_library(self.func) {
+            return None;
+        }
+        let mut ask = || -> Result<Option<Typed>> {
+            let Some(f) = self.session.host.added_setter(self.session.resolve(ty), name)? else {
+                return Ok(None);
+            };
+            let operands = [self.owner(of, name, true)?, value.clone()];
+            match self.ask_overloads(i, f, &Own::Method, &operands, &vec![])? {
+                Asked::Typed(typed) => Ok(Some(typed)),
+                Asked::Nothing(why) if why.is_empty() => Ok(None),
+                Asked::Nothing(why) => Err(self.no_implementation(f, &operands, &vec![], why)),
+            }
+        };
+        ask().unwrap_or_else(|e| Some(Err(e)))
+    }
+
     fn overloads_of(&mut self, op: OpId) -> Option<FuncId> {
         if self.session.is_library(self.func) {
             return None;

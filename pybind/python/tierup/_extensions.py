@@ -21,6 +21,9 @@ from ._lowering import (  # noqa: F401
     lower_cast,
     lower_constant,
     lower_getattr,
+    lower_getattr_generic,
+    lower_setattr,
+    lower_setattr_generic,
     type_callable,
 )
 
@@ -251,7 +254,7 @@ def box(typeclass):
 
 
 #: Instances come in, lie and go out by their fields; conversions that a program adds to those of the language are not made.
-unbox = reflect = lower_getattr_generic = lower_setattr = lower_setattr_generic = _without_effect
+unbox = reflect = _without_effect
 
 
 # ---------------------------------------------------------------- values of operands

@@ -1,5 +1,5 @@
 """Functions and attributes that a program types by templates and implements by code generators: `type_callable`, `infer_global`, `infer_getattr` with
-`lower_builtin`, `lower_getattr`, `lower_cast` and `lower_constant`.
+`lower_builtin`, `lower_getattr`, `lower_setattr`, `lower_cast` and `lower_constant`.
 
 Each is an overload that answers with generated code, like an intrinsic: a template says the signature of a call, and of the generators for what is called
 the one is taken whose declared types are closest.
@@ -7,7 +7,7 @@ the one is taken whose declared types are closest.
 
 import inspect
 
-from . import _kinds, types
+from . import _kinds, _tierup, types
 from ._intrinsics import answered
 from ._overloads import Overload
 
@@ -247,6 +247,43 @@ def lower_getattr(t, name):
     return register
 
 
+def lower_getattr_generic(t):
+    """The same for attributes of any name that a template types: `(context, builder, type, value, name)`."""
+    return _of_any_name("attribute", t, lambda name, write: _Attribute(t, name, lambda context, builder, of, value: write(context, builder, of, value, name)))
+
+
+def lower_setattr(t, name):
+    """`@lower_setattr(type, "name")`: the decorated function, `(context, builder, sig, args)`, writes the code of an assignment to an attribute. It is given a
+    value of the type that a template says of the attribute, or the one that is assigned."""
+    def register(generator):
+        from ._overloads import of_member
+        of_member(name, "setter", _Setter(t, name, generator))
+        return generator
+
+    return register
+
+
+def lower_setattr_generic(t):
+    """The same for attributes of any name that a template types: `(context, builder, sig, args, name)`."""
+    return _of_any_name("setter", t, lambda name, write: _Setter(t, name, lambda context, builder, sig, args: write(context, builder, sig, args, name)))
+
+
+def _of_any_name(kind, t, make):
+    """Registers a generator for all names; `make` makes the overload for one of them."""
+    def register(generator):
+        from ._overloads import generic
+
+        def find(of, name):
+            fits = _rate((t,), (of,)) is not None and resolved(of, name) is not None
+            return make(name, generator) if fits else None
+
+        generic[kind].insert(0, find)
+        _tierup.overload_any_member()
+        return generator
+
+    return register
+
+
 def resolved(t, name):
     """The type of an attribute, as templates say it; None where none does."""
     from .llvm.context import typing_context
@@ -276,6 +313,13 @@ class _Attribute(Overload):
             return None
         write = self.function
         return answered(self._name, lambda context, builder, sig, args: write(context, builder, sig.args[0], args[0]), of(given[0]), given, names, [0])
+
+
+class _Setter(_Attribute):
+    def _ask(self, given, names):
+        of, value = given
+        sig = types.void(of, resolved(of, self._name) or types.unliteral(value))
+        return answered(self._name, self.function, sig, given, names, [0, 1])
 
 
 # ---------------------------------------------------------------- conversions and constants

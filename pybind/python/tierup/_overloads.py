@@ -149,10 +149,30 @@ def of_member(name, kind, overload):
 def added(name, t):
     """What a program has added to values of a type under a name: ``("method", stand_in)`` or ``("attribute", stand_in)``, or None."""
     for kind in ("method", "attribute"):
-        target = _members.get((name, kind))
-        if target is not None and any(_closeness(t, o.typ) is not None for o in target.overloads):
-            return kind, target.stand_in
+        stand_in = _added(name, kind, t)
+        if stand_in is not None:
+            return kind, stand_in
     return None
+
+
+def added_setter(name, t):
+    """The function that is called with a value of a type and what is assigned to its attribute of that name; None where a program has said nothing of that."""
+    return _added(name, "setter", t)
+
+
+#: What gives overloads for attributes of any name, by what is done with these: functions of a type and a name.
+generic = {"attribute": [], "setter": []}
+
+
+def _added(name, kind, t):
+    target = _members.get((name, kind))
+    if target is None or all(_closeness(t, o.typ) is None for o in target.overloads):
+        made = next((o for find in generic.get(kind, ()) if (o := find(t, name)) is not None), None)
+        if made is None:
+            return None
+        of_member(name, kind, made)
+        target = _members[name, kind]
+    return target.stand_in
 
 
 def offer(target, n, operands, names):

@@ -1,7 +1,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, overload
 
-from .types import Type
+from ..types import Type
 
 T = TypeVar("T")
 Spec = Mapping[str, Type] | Iterable[tuple[str, Type]]
