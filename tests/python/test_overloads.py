@@ -569,3 +569,54 @@ def test_a_module_gets_an_attribute_and_a_function():
     overload_method(types.Module(math), "floor")(lambda m, x: (lambda m, x: "text") if isinstance(x, types.UnicodeType) else None)
     assert njit(lambda x: (math.three, math.thrice(x), math.floor(x), math.floor("a")))(1.5) == (3, 4.5, 1, "text")
     assert "three" in str(refused(njit(lambda x: np.three), 1))
+
+
+def test_overloads_that_do_not_answer_keep_nothing_apart():
+    """A program's overloads for a class of its own leave expressions of arrays as they are: one loop each, and loops in parallel."""
+    import operator
+
+    from tierup import prange
+    from tierup.extending import overload, overload_method
+
+    def reduced(m, b):
+        return (m * b + 1.0).sum() + np.sum(np.sqrt(m) * b)
+
+    def looped(m, b):
+        out = np.zeros(len(m))
+        for i in prange(len(m)):
+            out[i] = (m[i] * b + 1.0).sum() + np.sum(m[i] - b)
+        return out
+
+    def listed(m, b):
+        found = [0.0]
+        for i in prange(len(m)):
+            x = np.zeros(3)
+            x.fill(m[i, 0])
+            found[0] += x.sum()
+        return found[0]
+
+    m, b = np.arange(12.0).reshape(3, 4), np.ones(4)
+
+    def reports():
+        found = []
+        for f in reduced, looped, listed:
+            f = njit(parallel=True)(f)
+            found.append((np.asarray(f(m, b)).tolist(), str(f.parallel_report()), str(f.inspect("typed")).count("fused")))
+        return found
+
+    before = reports()
+
+    class Scaled:
+        def __init__(self, x):
+            self.x = x
+
+    def is_scaled(t):
+        return isinstance(t, types.InstanceType) and t.instance_class is Scaled
+
+    overload(np.sum)(lambda a: (lambda a: a.x) if is_scaled(a) else None)
+    for op in operator.add, operator.mul, operator.sub, operator.getitem, operator.iadd:
+        overload(op)(lambda a, b: (lambda a, b: a.x) if is_scaled(a) else None)
+    for name in "sum", "fill":
+        overload_method(types.Array, name)(lambda a, *args: None)
+    assert reports() == before
+    assert njit(lambda s: np.sum(s) + (s + 1) + s[0])(Scaled(2.5)) == 7.5

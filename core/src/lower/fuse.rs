@@ -80,7 +80,7 @@ fn look_through_methods(func: &mut Func) {
         let (Op::Member(0), [method]) = (&node.op, node.args.as_slice()) else { return None };
         let bound = func.inst(*defs.get(method)?);
         let fits = bound.op == Op::Cast
-            && matches!(*func.types[method.index()], Kind::Method(..))
+            && func.types[method.index()].is_bound()
             && func.types[bound.args[0].index()] == func.types[node.result?.index()];
         fits.then_some((node.result?, bound.args[0]))
     };
@@ -104,8 +104,7 @@ fn look_through_methods(func: &mut Func) {
             let node = func.inst(*i);
             let unused = node.result.is_some_and(|r| {
                 uses[r.index()] == 0
-                    && (objects.contains_key(&r)
-                        || node.op == Op::Cast && matches!(*func.types[r.index()], Kind::Method(..)))
+                    && (objects.contains_key(&r) || node.op == Op::Cast && func.types[r.index()].is_bound())
             });
             if !unused {
                 continue;

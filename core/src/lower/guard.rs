@@ -256,7 +256,7 @@ fn is_being_made(func: &Func, object: Value) -> bool {
 
 /// Whether the result is the first operand under another name, that of what a method is bound to included.
 fn renames(func: &Func, node: &InstNode) -> bool {
-    let bound = || node.args.first().is_some_and(|a| matches!(*func.types[a.index()], Kind::Method(..)));
+    let bound = || node.args.first().is_some_and(|a| func.types[a.index()].is_bound());
     matches!(node.op, Op::Narrow(_) | Op::CheckBound { .. } | Op::Cast)
         || matches!(node.op, Op::Member(0)) && bound()
         || matches!(node.op, Op::Apply(op) if op.means(id::IADD) || op.means(id::IMUL))

@@ -353,8 +353,7 @@ impl<'a> Code<'a> {
     /// The same object under another name.
     fn renamed(&self, v: Value) -> Option<Value> {
         let node = self.defs.get(&v)?;
-        let of_a_method =
-            matches!(node.op, Op::Member(_)) && matches!(self.ty(node.args[0]).kind(), Kind::Method(..));
+        let of_a_method = matches!(node.op, Op::Member(0)) && self.ty(node.args[0]).is_bound();
         let renames = of_a_method || matches!(node.op, Op::Narrow(_) | Op::CheckBound { .. } | Op::Cast);
         renames.then(|| node.args[0])
     }

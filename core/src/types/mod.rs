@@ -388,6 +388,11 @@ impl Type {
     pub fn without_none(self) -> Type {
         self.as_optional().unwrap_or(self)
     }
+    /// A method with its object: one of the table or of a class, or one of a program's overloads, which stands
+    /// there also where none of them answers.
+    pub(crate) fn is_bound(self) -> bool {
+        if let Kind::Function(f) = self.kind() { f.bound } else { matches!(*self, Kind::Method(..)) }
+    }
     /// The array behind `a.flat`.
     pub(crate) fn as_flat(self) -> Option<Type> {
         if let Kind::Iter(IterType::Flat(t)) = *self { Some(t) } else { None }
