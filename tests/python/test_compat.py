@@ -468,3 +468,46 @@ def f(x):
 print(f(2.5))
 """)
     assert out == "2.5\n"
+
+
+def test_names_of_drivers_and_of_what_makes_overloads(tmp_path):
+    """Names of Numba's inside that packages import: they say the truth where there is no device, and register what they are given."""
+    out = as_numba(tmp_path, """
+from numba import cuda, njit, types
+import numba.core.serialize as serialize
+from numba.cuda.cudadrv.driver import _raise_driver_not_found
+from numba.core.typing.templates import _OverloadMethodTemplate, _OverloadAttributeTemplate, make_overload_attribute_template
+from numba.extending import infer_getattr
+import numpy as np
+
+try:
+    found = cuda.cudadrv.devices.gpus.current is not None
+except cuda.cudadrv.error.CudaSupportError as e:
+    found = False
+    try:
+        _raise_driver_not_found()
+    except ImportError as e2:
+        assert str(e) == str(e2)
+print(found == cuda.is_available(), hasattr(serialize, "_rebuild_function"))
+
+infer_getattr(make_overload_attribute_template(types.Array, "twice", lambda a: lambda a: a * 2))
+infer_getattr(make_overload_attribute_template(types.Array, "times", lambda a, k: lambda a, k: a * k, base=_OverloadMethodTemplate))
+print(njit(lambda a: (a.twice, a.times(3)))(np.ones(1)))
+
+class Says:
+    def __init__(self, x):
+        self.x = x
+
+    @property
+    def _numba_type_(self):
+        return SaysType(self.x.dtype, self.x.flags.c_contiguous)
+
+class SaysType(types.Type):
+    def __init__(self, dtype, contiguous):
+        self.of = dtype, contiguous
+        super().__init__(name=f"Says({dtype}, {contiguous})")
+
+infer_getattr(make_overload_attribute_template(SaysType, "said", lambda s: (lambda of: lambda s: of)(s.name)))
+print(njit(lambda s: s.said)(Says(np.ones(2))), njit(lambda s: s.said)(Says(np.ones(4)[::2])))
+""", TIERUP_CUDASIM="0")
+    assert out.splitlines() == ["True False", "(array([2.]), array([3.]))", "Says(float64, True) Says(float64, False)"]

@@ -5,6 +5,8 @@ and methods mean what they mean in Python. So a type that `typeof_impl` gives a 
 data models, boxing and unboxing have nothing to say. Code generators are not run: what only they implement is refused where it is called.
 """
 
+from types import SimpleNamespace
+
 from . import types
 from ._intrinsics import Intrinsic as _Intrinsic  # noqa: F401
 from ._intrinsics import intrinsic  # noqa: F401
@@ -13,6 +15,8 @@ from ._lowering import (  # noqa: F401
     AttributeTemplate,
     CallableTemplate,
     ConcreteTemplate,
+    OverloadAttributeTemplate,
+    OverloadMethodTemplate,
     fold_arguments,
     infer,
     infer_getattr,
@@ -24,6 +28,7 @@ from ._lowering import (  # noqa: F401
     lower_getattr_generic,
     lower_setattr,
     lower_setattr_generic,
+    make_overload_attribute_template,
     type_callable,
 )
 
@@ -60,6 +65,15 @@ class Known:
     @property
     def ndim(self):
         return self._tierup_known_.ndim
+
+    @property
+    def flags(self):
+        layout = self._tierup_known_.layout
+        return SimpleNamespace(c_contiguous=layout == "C", f_contiguous=layout == "F", writeable=self._tierup_known_.mutable)
+
+    @property
+    def _numba_type_(self):
+        return self._tierup_known_
 
     def __len__(self):
         return len(self._tierup_known_)

@@ -461,7 +461,7 @@ def _instance(about, inside):
     if cls is not None and issubclass(cls, _tierup.Struct):
         return types._of_struct(cls)
     fields = tuple(zip(names, map(made, inside), strict=True))
-    if types._typeof_functions and cls is not None:
+    if cls is not None and types._typeof_function(cls) is not None:
         from ._extensions import type_of_instance
         own, why = type_of_instance(cls, fields, Own(number, fields, may_change))
         if own is not None:

@@ -47,6 +47,22 @@ class AttributeTemplate(Template):
     """`resolve_NAME(type)` gives the type of an attribute, `generic_resolve(type, name)` that of any."""
 
 
+class OverloadAttributeTemplate(AttributeTemplate):
+    """What Numba makes of an overload of an attribute; one of a method where `is_method` is set."""
+
+    is_method = False
+
+
+class OverloadMethodTemplate(OverloadAttributeTemplate):
+    is_method = True
+
+
+def make_overload_attribute_template(typ, attr, overload_func, inline="never", prefer_literal=False, base=OverloadAttributeTemplate, **options):
+    """The class that `infer_getattr` registers such an overload by."""
+    said = dict(key=typ, _attr=attr, _inline=inline, _prefer_literal=prefer_literal, _overload_func=staticmethod(overload_func))
+    return type(f"OverloadAttributeTemplate_{typ}_{attr}", (base,), said)
+
+
 def _signature(of, context, args, kws):
     """What a template, or the maker of a typing function, says of a call."""
     if isinstance(of, type) and issubclass(of, ConcreteTemplate):
@@ -232,6 +248,11 @@ def _places(sig, split, names):
 
 def infer_getattr(template):
     """Registers a class that says the types of attributes of values of a type, its `key`: `resolve_NAME`, or `generic_resolve`."""
+    if issubclass(template, OverloadAttributeTemplate):
+        from . import extending
+        add = extending.overload_method if template.is_method else extending.overload_attribute
+        add(template.key, template._attr, prefer_literal=template._prefer_literal)(template._overload_func)
+        return template
     _resolvers.insert(0, template)
     return template
 

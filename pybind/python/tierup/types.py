@@ -699,20 +699,29 @@ _typeof_functions = {}
 
 
 def _typeof_function(cls):
-    """The function that gives the types of a class's instances; None where there is none."""
-    return next((_typeof_functions[c] for c in cls.__mro__ if c in _typeof_functions), None) if _typeof_functions else None
+    """The function that gives the types of a class's instances; None where there is none. A class may also say it by an attribute of its instances."""
+    found = next((_typeof_functions[c] for c in cls.__mro__ if c in _typeof_functions), None) if _typeof_functions else None
+    if found is None and hasattr(cls, "_numba_type_"):
+        found = _said_by_attribute
+    return found
+
+
+def _said_by_attribute(obj, c):
+    return obj._numba_type_
 
 
 def typeof(obj):
     """The type that compiled code gives `obj`."""
-    if _typeof_functions:
-        function = _typeof_function(_builtins.type(obj))
-        if function is not None:
-            return function(obj, None)
-        if hasattr(obj, "_tierup_known_"):
-            return obj._tierup_known_
     if isinstance(obj, _tierup.Struct):
         return _of_struct(_builtins.type(obj))
+    if hasattr(obj, "_tierup_known_"):
+        return obj._tierup_known_
+    function = _typeof_function(_builtins.type(obj))
+    if function is not None:
+        found = function(obj, None)
+        # None says that there is none for this one.
+        if found is not None:
+            return found
     return from_text(_tierup.type_text(obj))
 
 

@@ -27,7 +27,12 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__path__ = []
         if isinstance(numba.MODULES[module.__name__], str):
             # The module itself, so that what is set in it is set.
-            sys.modules[module.__name__] = importlib.import_module(numba.MODULES[module.__name__])
+            itself = sys.modules[module.__name__] = importlib.import_module(numba.MODULES[module.__name__])
+            # It finds no submodules of Numba's when they are asked for.
+            for name in numba.MODULES:
+                parent, _, leaf = name.rpartition(".")
+                if parent == module.__name__ and not hasattr(itself, leaf):
+                    setattr(itself, leaf, importlib.import_module(name))
 
 
 class _Module(types.ModuleType):

@@ -15,7 +15,8 @@ _EXTENDING = {n: f"tierup.extending:{n}" for n in ("overload", "overload_method"
 _LOWER = {n: f"tierup._extensions:{n}" for n in ("typeof_impl", "as_numba_type", "make_attribute_wrapper", "models", "register_model", "box", "unbox", "reflect", "NativeValue", "type_callable", "lower_builtin", "lower_cast", "lower_getattr",
                                                  "lower_getattr_generic", "lower_setattr", "lower_setattr_generic", "infer", "infer_getattr", "infer_global", "intrinsic", "SentryLiteralArgs", "sentry_literal_args")}
 _EXTENDING.update(_LOWER)
-_TEMPLATES = {n: f"tierup._extensions:{n}" for n in ("AbstractTemplate", "ConcreteTemplate", "AttributeTemplate", "CallableTemplate", "infer", "infer_getattr", "infer_global", "fold_arguments")}
+_TEMPLATES = {n: f"tierup._extensions:{n}" for n in ("AbstractTemplate", "ConcreteTemplate", "AttributeTemplate", "CallableTemplate", "infer", "infer_getattr", "infer_global", "fold_arguments", "make_overload_attribute_template")}
+_TEMPLATES |= {f"_{n}": f"tierup._extensions:{n}" for n in ("OverloadAttributeTemplate", "OverloadMethodTemplate")}
 _DECORATORS = {n: f"tierup:{n}" for n in ("jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc")} | {"jit": "tierup._jit:jit_as_numba"}
 
 # Numba's settings that have no counterpart, as they are where nobody has set them: programs read some of them, and set others to no harm.
@@ -42,17 +43,24 @@ MODULES = {
     "numba.experimental.structref": "tierup.experimental.structref",
     "numba.types": _TYPES,
     "numba.core": {"cgutils": "tierup.llvm.cgutils", "types": "numba.core.types", "errors": "tierup.errors", "config": "tierup.config", "decorators": "numba.core.decorators", "dispatcher": "numba.core.dispatcher",
-                   "registry": "numba.core.registry", "typing": "numba.core.typing", "extending": "numba.core.extending", "imputils": "numba.core.imputils", "datamodel": "numba.core.datamodel", "pythonapi": "numba.core.pythonapi"},
+                   "registry": "numba.core.registry", "typing": "numba.core.typing", "extending": "numba.core.extending", "imputils": "numba.core.imputils", "datamodel": "numba.core.datamodel", "pythonapi": "numba.core.pythonapi", "serialize": "numba.core.serialize"},
     "numba.core.types": _TYPES,
     **{f"numba.core.types.{n}": _TYPES for n in ("abstract", "common", "containers", "functions", "iterators", "misc", "npytypes", "scalars")},
     "numba.core.errors": "tierup.errors",
     "numba.errors": "tierup.errors",
     "numba.cuda": "tierup.cuda",
+    "numba.cuda.cudadrv": {n: f"numba.cuda.cudadrv.{n}" for n in ("devices", "driver", "error", "devicearray")},
+    "numba.cuda.cudadrv.devices": {"gpus": "tierup.cuda._device:gpus_of_driver", "get_context": "tierup.cuda:current_context"},
+    "numba.cuda.cudadrv.devicearray": {"DeviceNDArray": "tierup.cuda:DeviceNDArray", "is_cuda_ndarray": "tierup.cuda:is_cuda_array"},
+    "numba.cuda.cudadrv.driver": {"CudaAPIError": "tierup.cuda:CudaError", "_raise_driver_not_found": "tierup.cuda._errors:raise_driver_not_found"},
+    "numba.cuda.cudadrv.error": {"CudaSupportError": "tierup.cuda._errors:CudaSupportError", "CudaDriverError": "tierup.cuda:CudaError"},
     "numba.config": "tierup.config",
     "numba.core.config": "tierup.config",
     "numba.misc": {"special": "numba.misc.special"},
     "numba.misc.special": {**_TYPEOF, "literal_unroll": "tierup:literal_unroll", "literally": "tierup:literally", "prange": "tierup:prange", "pndindex": "tierup:pndindex"},
     "numba.core.decorators": _DECORATORS,
+    # Numba's way to pickle functions: ours are pickled by themselves. Packages import it, and few use what is in it.
+    "numba.core.serialize": {},
     "numba.core.withcontexts": {"objmode_context": "tierup:objmode"},
     "numba.core.dispatcher": {"Dispatcher": "tierup:Dispatcher"},
     "numba.core.registry": {"CPUDispatcher": "tierup:Dispatcher"},

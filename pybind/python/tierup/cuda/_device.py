@@ -118,7 +118,18 @@ class _Devices:
         return _DEVICE
 
 
-gpus = _Devices()
+class _Found(_Devices):
+    """The same, where a program asks for a device itself and not for what runs kernels: `numba.cuda.cudadrv.devices.gpus`."""
+
+    @property
+    def current(self):
+        if not is_available():
+            from ._errors import raise_driver_not_found
+            raise_driver_not_found()
+        return _DEVICE
+
+
+gpus, gpus_of_driver = _Devices(), _Found()
 
 
 def list_devices():

@@ -11,6 +11,16 @@ class CudaError(RuntimeError):
         self.code = code
 
 
+class CudaSupportError(ImportError):
+    """There is no device, for programs that ask Numba's way."""
+
+
+def raise_driver_not_found():
+    """What such programs do where `is_available()` is False."""
+    from . import why_unavailable
+    raise CudaSupportError(f"no CUDA device: {why_unavailable()}")
+
+
 class KernelLine:
     """Where an exception in a kernel was raised: `kernel` its name, `line` of the source, `block` and `thread` three numbers each (x, y, z), of the first thread that failed."""
 
