@@ -475,7 +475,6 @@ def test_names_of_drivers_and_of_what_makes_overloads(tmp_path):
     out = as_numba(tmp_path, """
 from numba import cuda, njit, types
 import numba.core.serialize as serialize
-from numba.cuda.cudadrv.driver import _raise_driver_not_found
 from numba.core.typing.templates import _OverloadMethodTemplate, _OverloadAttributeTemplate, make_overload_attribute_template
 from numba.extending import infer_getattr
 import numpy as np
@@ -484,6 +483,7 @@ try:
     found = cuda.cudadrv.devices.gpus.current is not None
 except cuda.cudadrv.error.CudaSupportError as e:
     found = False
+    from numba.cuda.cudadrv.driver import _raise_driver_not_found
     try:
         _raise_driver_not_found()
     except ImportError as e2:
@@ -511,3 +511,26 @@ infer_getattr(make_overload_attribute_template(SaysType, "said", lambda s: (lamb
 print(njit(lambda s: s.said)(Says(np.ones(2))), njit(lambda s: s.said)(Says(np.ones(4)[::2])))
 """, TIERUP_CUDASIM="0")
     assert out.splitlines() == ["True False", "(array([2.]), array([3.]))", "Says(float64, True) Says(float64, False)"]
+
+
+def test_options_that_do_not_exist_are_refused_when_a_function_is_compiled(tmp_path):
+    """As in Numba, whose packages decorate functions with options of other versions and never call them."""
+    out = as_numba(tmp_path, """
+from numba import njit
+from numba.core.datamodel.models import StructModel
+from numba.extending import models
+
+@njit(device=True)
+def f(x):
+    return x
+
+print(f.py_func(3), StructModel is models.StructModel)
+for call in (lambda: f(3), lambda: njit("int64(int64)", device=True)(f.py_func)):
+    try:
+        call()
+    except KeyError as e:
+        print(str(e)[:30])
+""")
+    assert out.splitlines() == ["3 True", "Unrecognized options: 'device'", "Unrecognized options: 'device'"]
+    with pytest.raises(TypeError, match="Unrecognized options"):
+        njit(device=True)

@@ -52,8 +52,28 @@ def _check_options(decorator, options):
         raise OptionError(decorator, unknown, known)
 
 
+def _refused_when_called(what, error):
+    """Numba says that an option does not exist when a function is compiled: packages decorate what they never call."""
+    from functools import wraps
+
+    def refuse(function):
+        @wraps(function)
+        def refused(*args, **kwargs):
+            raise error
+
+        refused.py_func = function
+        return refused
+
+    return refuse if what is None else refuse(what)
+
+
 def _decorate(what, locals, options, fallback):
-    _check_options("jit", options)
+    try:
+        _check_options("jit", options)
+    except TypeError as e:
+        if not config._numba or isinstance(what, (str, list, tuple)) or _is_signature(what):
+            raise
+        return _refused_when_called(what, e)
     if options.get("nopython") and options.get("forceobj"):
         raise ValueError("Only one of 'nopython' or 'forceobj' can be True.")
     if options.get("parallel") and options.get("forceobj"):

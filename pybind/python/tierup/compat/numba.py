@@ -35,7 +35,7 @@ SETTINGS = {
 MODULES = {
     "numba": {
         **_DECORATORS, "objmode": "tierup:objmode", "carray": "tierup:carray", "farray": "tierup:farray", "prange": "tierup:prange", "pndindex": "tierup:pndindex", "typeof": "tierup:typeof", "types": "numba.types", "errors": "tierup.errors", "config": "tierup.config", "core": "numba.core",
-        "typed": "numba.typed", "extending": "numba.extending", "np": "numba.np", "misc": "numba.misc", "stencils": "numba.stencils", "cuda": "tierup.cuda", "experimental": "numba.experimental", **_THREADS,
+        "typed": "numba.typed", "extending": "numba.extending", "np": "numba.np", "misc": "numba.misc", "stencils": "numba.stencils", "cuda": "numba.cuda", "experimental": "numba.experimental", **_THREADS,
         "literal_unroll": "tierup:literal_unroll", "literally": "tierup:literally", "jit_module": "tierup:jit_module", "threading_layer": "tierup.extending:threading_layer", "parallel_chunksize": "tierup.extending:parallel_chunksize", "from_dtype": "tierup.types:from_dtype",
         "__version__": "=0.61.2", "version_info": "tierup.extending:numba_version", "*": "tierup.types tierup.errors", "warnings": "warnings",
     },
@@ -72,7 +72,9 @@ MODULES = {
     "numba.core.typing.templates": {**_SIGNATURES, **_TEMPLATES},
     "numba.core.typing.asnumbatype": {"as_numba_type": "tierup._extensions:as_numba_type"},
     "numba.core.imputils": {n: _LOWER[n] for n in ("lower_builtin", "lower_cast", "lower_getattr", "lower_getattr_generic", "lower_setattr", "lower_setattr_generic")} | {"lower_constant": "tierup._extensions:lower_constant", "impl_ret_borrowed": "tierup.llvm.cgutils:impl_ret_borrowed", "impl_ret_new_ref": "tierup.llvm.cgutils:impl_ret_new_ref", "impl_ret_untracked": "tierup.llvm.cgutils:impl_ret_untracked"},
-    "numba.core.datamodel": {"models": "tierup._extensions:models", "register_default": "tierup._extensions:register_default"},
+    "numba.core.datamodel": {"models": "numba.core.datamodel.models", "register_default": "tierup._extensions:register_default"},
+    "numba.core.datamodel.models": {n: f"tierup._extensions:models.{n}" for n in ("DataModel", "PrimitiveModel", "PointerModel", "TupleModel", "UniTupleModel", "ArrayModel", "StructModel", "OpaqueModel")}
+                                   | {"register_default": "tierup._extensions:register_default"},
     "numba.core.cgutils": "tierup.llvm.cgutils",
     "llvmlite": {"ir": "tierup.llvm.ir", "binding": "tierup.llvm.binding", "__version__": "=0.44.0"},
     "llvmlite.ir": "tierup.llvm.ir",
@@ -129,7 +131,9 @@ def look_up(module, name):
             return value[1:]
         source, _, attribute = value.partition(":")
         source = importlib.import_module(source)
-        return getattr(source, attribute) if attribute else source
+        for part in attribute.split(".") if attribute else ():
+            source = getattr(source, part)
+        return source
     if name == "__all__":
         return sorted(n for n in names(module) if not n.startswith("_"))
     if "*" in table and not name.startswith("__"):
