@@ -636,6 +636,7 @@ impl Host for PyHost<'_> {
             let takes = def.has_objects()
                 && !def.is_native()
                 && objects::instances_have_dict(&class)
+                && !known::left_out(&class).iter().any(|n| n == name)
                 && overrides::may_be_field(&class, name).ok()?;
             takes.then(|| known::add_fields(&class, vec![name.to_owned()]).ok()).flatten()
         };

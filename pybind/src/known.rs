@@ -41,6 +41,8 @@ struct Classes {
     made: u64,
     /// Fields that instances of a class had which nothing in its class says, by the numbers of the classes.
     more_fields: HashMap<u64, Vec<String>>,
+    /// Attributes of instances that compiled code leaves alone, likewise.
+    left_out: HashMap<u64, Vec<String>>,
 }
 static CLASSES: LazyLock<Mutex<Classes>> = LazyLock::new(Default::default);
 
@@ -58,7 +60,8 @@ fn known_class(class: &Bound<'_, PyType>) -> Option<&'static ClassDef> {
     let same_values = match &known.values {
         None => !is_frozen(class) && !enums::may_be(class) && !objects::may_be(class),
         Some(found) => {
-            found.version != 0 && found.version == version(class) && found.more == more_fields(class).len()
+            let told = more_fields(class).len() + left_out(class).len();
+            found.version != 0 && found.version == version(class) && found.told == told
         }
     };
     let same = same_order && same_fields && same_values && known.def.constructed == constructed(class);
@@ -71,13 +74,13 @@ pub(crate) struct Values {
     pub(crate) instances: Instances,
     /// The number that Python gave the class as it was; 0 for none.
     version: std::ffi::c_uint,
-    /// How many of the fields only instances had.
-    more: usize,
+    /// How many of the fields only instances had, and how many are left out.
+    told: usize,
 }
 
 impl Values {
     fn of(class: &Bound<'_, PyType>) -> PyResult<Option<Values>> {
-        let (version, more) = (version(class), more_fields(class));
+        let (version, more, left_out) = (version(class), more_fields(class), left_out(class));
         let (fields, instances) = match dataclasses::look(class)? {
             Some((fields, generated)) => (fields, Instances::Frozen(generated)),
             None => match enums::look(class)? {
@@ -85,13 +88,14 @@ impl Values {
                 None => match objects::look(class)? {
                     Some((mut fields, identity)) => {
                         fields.extend(more.iter().cloned());
+                        fields.retain(|f| !left_out.contains(f));
                         (fields, Instances::Objects { identity, native: structs::is(class) })
                     }
                     None => return Ok(None),
                 },
             },
         };
-        Ok(Some(Values { fields, instances, version, more: more.len() }))
+        Ok(Some(Values { fields, instances, version, told: more.len() + left_out.len() }))
     }
 }
 
@@ -101,7 +105,21 @@ fn more_fields(class: &Bound<'_, PyType>) -> Vec<String> {
     lock(&CLASSES).more_fields.get(&object).cloned().unwrap_or_default()
 }
 
-/// How often a class was given more fields.
+/// Attributes of instances of a class that compiled code leaves alone.
+pub(crate) fn left_out(class: &Bound<'_, PyType>) -> Vec<String> {
+    let Some(object) = identity::known_number(class.as_any()) else { return vec![] };
+    lock(&CLASSES).left_out.get(&object).cloned().unwrap_or_default()
+}
+
+/// Compiled code leaves an attribute of instances of a class alone from now on: to it there is no such field.
+pub(crate) fn leave_out(class: &Bound<'_, PyType>, name: &str) -> PyResult<()> {
+    let object = identity::number_of(class.as_any())?;
+    lock(&CLASSES).left_out.entry(object).or_default().push(name.to_owned());
+    GROWN.fetch_add(1, Ordering::Relaxed);
+    host_class(class).map(|_| ())
+}
+
+/// How often the fields of a class became others.
 static GROWN: AtomicU64 = AtomicU64::new(0);
 
 /// What was typed or compiled while this changes may know a class without fields that it has by now.
@@ -235,6 +253,7 @@ pub(crate) fn forget(object: u64) {
         let mut table = lock(&CLASSES);
         let gone = table.by_object.remove(&object);
         table.more_fields.remove(&object);
+        table.left_out.remove(&object);
         gone.as_ref().map(|c| table.objects.remove(&c.handle));
         gone
     };

@@ -270,3 +270,59 @@ def test_signatures_tell_the_values_that_code_is_for():
     assert call(1.5, 2) == 3.5 and call(1.5, 3) == 4.5
     assert [s[1].literal_value for s in call.signatures] == [2, 3] and call.signatures[0] == (types.float64, types.literal(2))
     assert set(call.overloads) == set(call.signatures) and "float" in call.inspect("typed", call.signatures[0])
+
+
+def test_what_a_model_does_not_name_is_left_alone():
+    """Instances may hold what compiled code has no values of, as functions that unbox take the members of the model alone."""
+    import threading
+
+    from tierup import TypingError
+    from tierup.extending import make_attribute_wrapper, models, overload_method, register_model, typeof_impl
+
+    class Meter:
+        def __init__(self, name):
+            self.counts = np.zeros(2, np.uint64)
+            self._event = threading.Event()
+            self._thread = threading.current_thread()
+            self.name = name
+
+    class MeterType(types.Type):
+        def __init__(self):
+            super().__init__(name="Meter")
+
+    @typeof_impl.register(Meter)
+    def _(val, c):
+        return MeterType()
+
+    @register_model(MeterType)
+    class _(models.StructModel):
+        def __init__(self, dmm, fe_type):
+            super().__init__(dmm, fe_type, [("hook", types.uint64[::1])])
+
+    make_attribute_wrapper(MeterType, "hook", "counts")
+
+    @overload_method(MeterType, "add")
+    def _(self, k):
+        def add(self, k):
+            self.counts[0] += np.uint64(k)
+        return add
+
+    @njit
+    def f(meters):
+        for m in meters:
+            m.add(len(m.name))
+        return meters[0]
+
+    a, b = Meter("one"), Meter("seven")
+    event = a._event
+    assert f([a, b, a]) is a and a.counts[0] == 6 and b.counts[0] == 5
+    assert a._event is event and a._thread is threading.current_thread()
+    with pytest.raises(TypingError, match="_event"):
+        njit(lambda m: m._event)(a)
+
+    class Unknown:
+        def __init__(self):
+            self._event = threading.Event()
+
+    with pytest.raises(TypingError, match="in the field"):
+        njit(lambda m: 1)(Unknown())

@@ -245,6 +245,46 @@ def test_assignments_to_attributes(tier):
         njit(lambda c: c.other)(c)
 
 
+def test_elements_by_the_functions_of_numbas_inside(tier):
+    from tierup.extending import lower_builtin, type_callable
+    from tierup.llvm.context import typing_context
+    from tierup.llvm.indexing import basic_indexing, get_array_index_type, normalize_indices
+
+    def swapped(a, i, x):
+        raise NotImplementedError
+
+    @type_callable(swapped)
+    def _(context):
+        def typer(a, i, x):
+            found = get_array_index_type(a, i)
+            if found is not None and context.can_convert(x, found.result):
+                return found.result
+        return typer
+
+    @lower_builtin(swapped, types.Buffer, types.Any, types.Any)
+    def _(context, builder, sig, args):
+        aryty, idxty, xty = sig.args
+        of, at = (idxty.types, cgutils.unpack_tuple(builder, args[1], len(idxty))) if isinstance(idxty, types.BaseTuple) else ((idxty,), (args[1],))
+        of, at = normalize_indices(context, builder, of, at)
+        a = context.make_array(aryty)(context, builder, args[0])
+        place, shapes, _ = basic_indexing(context, builder, aryty, a, of, at, boundscheck=context.enable_boundscheck)
+        assert not shapes
+        return builder.atomic_rmw("xchg", place, context.cast(builder, args[2], xty, aryty.dtype), "monotonic")
+
+    @njit
+    def f(a, m, k):
+        return swapped(a, k, 7), swapped(m, (0, k), 2), swapped(a, np.uint8(1), 9)
+
+    a, m = np.arange(3), np.arange(4).reshape(2, 2)
+    assert f(a, m, -1) == (2, 1, 1) and a.tolist() == [0, 9, 7] and m.tolist() == [[0, 2], [2, 3]]
+    with pytest.raises(IndexError):
+        f(a, m, 3)
+    with pytest.raises(TypingError, match="swapped"):
+        njit(lambda m: swapped(m, 0, 1))(m)
+    assert typing_context.can_convert(types.complex128, types.float64) is None and typing_context.can_convert(types.int32, types.float64) == 3
+    assert typing_context.can_convert(types.literal(3), types.int64) == 1 and typing_context.can_convert(types.int64, types.uint64) == 4
+
+
 # ---------------------------------------------------------------- what cannot be carried
 
 

@@ -196,6 +196,25 @@ def make_attribute_wrapper(typeclass, struct_attr, python_attr):
         return scope["get"]
 
     overload_attribute(typeclass, python_attr)(read)
+    _wrapped.add((typeclass, python_attr))
+
+
+#: Names by which members of a program's types are read.
+_wrapped = set()
+
+
+def is_foreign(obj, name):
+    """Whether an attribute of an instance is no business of compiled code: its type has a data model of members, and none is of that name."""
+    function = types._typeof_function(type(obj))
+    if function is None or not _registered:
+        return False
+    try:
+        t = function(obj, None)
+    except Exception:
+        # It is asked again where its answer matters.
+        return False
+    model = registered_model(t) if isinstance(t, types.Type) else None
+    return isinstance(model, _Struct) and name not in dict(model.members) and not any((c, name) in _wrapped for c in type(t).__mro__)
 
 
 # ---------------------------------------------------------------- what has nothing to say
@@ -265,6 +284,11 @@ def box(typeclass):
     """Taken as it is: instances go out by their fields."""
     _boxed.add(typeclass)
     return lambda f: f
+
+
+def not_run(*args):
+    """Stands for what only functions that box and unbox call."""
+    raise NotImplementedError("instances come in and go out by their fields: functions that box and unbox do not run")
 
 
 #: Instances come in, lie and go out by their fields; conversions that a program adds to those of the language are not made.

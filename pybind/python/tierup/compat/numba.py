@@ -89,7 +89,11 @@ MODULES = {
     "numba.typed.typeddict": {"Dict": "tierup.typed:Dict"},
     "numba.np": {"numpy_support": "numba.np.numpy_support", "ufunc": "numba.np.ufunc", "arrayobj": "numba.np.arrayobj", "linalg": "numba.np.linalg"},
     "numba.np.linalg": {"_LAPACK": "tierup.compat.linalg:LAPACK"},
-    "numba.np.arrayobj": {"make_array": "tierup.llvm.cgutils:create_struct_proxy", "populate_array": "tierup.llvm.context:populate_array", "_empty_nd_impl": "tierup.llvm.context:empty_nd_impl"},
+    "numba.np.arrayobj": {"make_array": "tierup.llvm.cgutils:create_struct_proxy", "populate_array": "tierup.llvm.context:populate_array", "_empty_nd_impl": "tierup.llvm.context:empty_nd_impl",
+                           **{n: f"tierup.llvm.indexing:{n}" for n in ("basic_indexing", "normalize_index", "normalize_indices")}},
+    "numba.core.typing.arraydecl": {"get_array_index_type": "tierup.llvm.indexing:get_array_index_type"},
+    # What functions that unbox call, which do not run.
+    "numba.core.boxing": {n: "tierup._extensions:not_run" for n in ("unbox_array", "box_array", "unbox_integer", "box_integer", "unbox_float", "box_float", "unbox_unicode", "box_unicode", "unbox_tuple", "box_tuple")},
     "numba.np.unsafe": {"ndarray": "numba.np.unsafe.ndarray"},
     "numba.np.unsafe.ndarray": {"to_fixed_tuple": "tierup.llvm.unsafe:to_fixed_tuple"},
     "numba.cpython": {"listobj": "numba.cpython.listobj", "unsafe": "numba.cpython.unsafe"},

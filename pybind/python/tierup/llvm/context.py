@@ -20,7 +20,9 @@ def _signed(t):
 class TargetContext:
     """The context of code for the processor."""
 
-    strict_alignment = enable_boundscheck = enable_debuginfo = fastmath = False
+    strict_alignment = enable_debuginfo = fastmath = False
+    #: As in all code here.
+    enable_boundscheck = True
     enable_nrt, is32bit, address_size, target_name = True, False, 64, "cpu"
 
     def __init__(self):
@@ -459,7 +461,15 @@ class Context:
     unify_pairs = unify_types
 
     def can_convert(self, fromty, toty):
-        return 0 if fromty == toty else None
+        """How good a conversion is, as Numba numbers it: 1 exact, 3 safe, 4 one that may lose something; None where there is none."""
+        fromty = getattr(fromty, "literal_type", fromty)
+        if fromty == toty:
+            return 1
+        numbers = types.Number | types.Boolean
+        if not (isinstance(fromty, numbers) and isinstance(toty, numbers)) or isinstance(fromty, types.Complex) and not isinstance(toty, types.Complex):
+            return None
+        import numpy
+        return 3 if numpy.can_cast(types.as_dtype(fromty), types.as_dtype(toty), "safe") else 4
 
     def refresh(self):
         """What is registered is known at once."""

@@ -22,6 +22,8 @@ struct Shapes {
     seen: HashMap<usize, Py<PyAny>>,
     /// Those that nobody has looked into.
     waiting: Vec<(Py<PyAny>, &'static ClassDef)>,
+    /// A class has turned out to be another one.
+    again: bool,
     /// What the fields of each class hold, with classes in place of objects.
     classes: HashMap<ClassId, (&'static ClassDef, Vec<Type>)>,
     /// Addresses of the lists, dicts and the like in their fields, which are one to all objects that hold them.
@@ -123,7 +125,7 @@ pub(crate) fn whole(py: Python<'_>, look: impl Fn() -> Result<Type, Failure>) ->
             let latest = |def: &ClassDef| def.handle().and_then(ClassDef::of_handle) == Some(def);
             let plain =
                 || if shapes.classes.is_empty() { t } else { object::closed(shapes.written(t, &mut vec![])) };
-            shapes.classes.values().all(|(def, _)| latest(def)).then(plain)
+            (!shapes.again && shapes.classes.values().all(|(def, _)| latest(def))).then(plain)
         });
         if let Some(t) = found {
             return match hashed_by_place(t) {
@@ -196,6 +198,11 @@ fn together_known(
 }
 
 impl Shapes {
+    fn start_again(&mut self) {
+        self.again = true;
+        self.waiting.clear();
+    }
+
     /// A type with objects in place of their classes, inside of objects, the innermost last.
     fn written(&self, t: Type, around: &mut Vec<ClassId>) -> Type {
         let Kind::Object(def, _) = t.kind() else { return t.map_arguments(&mut |t| self.written(t, around)) };
@@ -220,7 +227,14 @@ fn look_into(obj: &Bound<'_, PyAny>, def: &'static ClassDef) -> Result<(), Failu
             types.push(Type::new(Kind::Undef));
             continue;
         };
-        let t = part_type(&value).map_err(|e| of_field(e, def, name))?;
+        let found = part_type(&value).map_err(|e| of_field(e, def, name));
+        if !found.as_ref().is_ok_and(|t| !t.holds_object()) && is_foreign(obj, name)? {
+            known::leave_out(&obj.get_type(), name)?;
+            // The class is another one without it: what it leads to is of no interest.
+            SHAPES.with_borrow_mut(|s| s.get_or_insert_default().start_again());
+            return Ok(());
+        }
+        let t = found?;
         if matches!(t.kind(), Kind::List(_) | Kind::Container(..)) {
             held.push(value.as_ptr() as usize);
         }
@@ -243,6 +257,17 @@ fn look_into(obj: &Bound<'_, PyAny>, def: &'static ClassDef) -> Result<(), Failu
         }
         Ok(())
     })
+}
+
+/// Whether an attribute of an instance is no business of compiled code: the program has a data model for its type,
+/// which does not name it.
+fn is_foreign(obj: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
+    let asked = obj.py().import(intern!(obj.py(), "sys"))?.getattr(intern!(obj.py(), "modules"))?;
+    // Who has registered models has loaded this.
+    match asked.get_item("tierup._extensions") {
+        Ok(module) => module.call_method1(intern!(obj.py(), "is_foreign"), (obj, name))?.extract(),
+        Err(_) => Ok(false),
+    }
 }
 
 /// The type of a field that holds values of both, where one of them may not be set.
@@ -294,6 +319,8 @@ pub(super) fn class_of(obj: &Bound<'_, PyAny>) -> PyResult<Option<&'static Class
     }
     let mut more = overrides::more_attributes(obj, &def.fields);
     // What compiled code cannot hold it leaves alone.
+    let left_out = known::left_out(&class);
+    more.retain(|name| !left_out.contains(name));
     more.retain(|name| field(obj, name).is_some_and(|value| part_type(&value).is_ok()));
     if more.is_empty() {
         return Ok(Some(def));
