@@ -254,9 +254,10 @@ fn rule(args: &[Arg], _: bool, holds: fn(std::cmp::Ordering) -> bool) -> Option<
     }
     let int = |a: &Arg| a.konst.as_ref().and_then(Const::as_int);
     let konst = match (int(&args[0]), int(&args[1])) {
-        (Some(a), Some(b)) => Some(Const::Bool(holds(a.cmp(&b)))),
-        _ => None,
+        (Some(a), Some(b)) => Some(holds(a.cmp(&b))),
+        _ => fold_floats(args, holds),
     };
+    let konst = konst.map(Const::Bool);
     // Integers of mixed signedness are compared by value, so they keep their types.
     let ints = args.iter().all(|a| a.ty.is_index());
     // So are an int and a float of Python, unless the int is known to be a float exactly.
@@ -268,6 +269,21 @@ fn rule(args: &[Arg], _: bool, holds: fn(std::cmp::Ordering) -> bool) -> Option<
         None => vec![args[0].ty, args[1].ty],
     };
     Some(Answer::coerced(Type::bool(), types).known(konst))
+}
+
+/// What a comparison of two constants is, of which one at least is a float of 64 bits.
+fn fold_floats(args: &[Arg], holds: fn(std::cmp::Ordering) -> bool) -> Option<bool> {
+    use std::cmp::Ordering::{Equal, Greater, Less};
+    let number = |a: &Arg| {
+        if let Some(Const::Float(x)) = a.konst {
+            return (a.ty == Type::float() || a.ty == Type::f64()).then_some(x);
+        }
+        let i = a.konst.as_ref().and_then(Const::as_int)?;
+        (i.unsigned_abs() <= 1 << 53).then_some(i as f64)
+    };
+    // What is not a number is unequal to anything, and that alone.
+    let unequal = holds(Less) && holds(Greater) && !holds(Equal);
+    Some(number(&args[0])?.partial_cmp(&number(&args[1])?).map_or(unequal, holds))
 }
 
 fn ordered(args: &[Arg], elementwise: bool, holds: fn(std::cmp::Ordering) -> bool) -> Option<Answer> {
