@@ -145,15 +145,12 @@ pub(crate) fn ours(obj: &Bound<'_, PyAny>) -> PyResult<Option<OpId>> {
 pub(crate) fn type_object(obj: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
     let Ok(text) = obj.getattr(intern!(obj.py(), "_tierup_type_")) else { return Ok(None) };
     let Ok(text) = text.cast::<PyString>() else { return Ok(None) };
-    let Ok(t) = crate::texts::parse_type(obj.py(), text.to_str()?) else { return Ok(None) };
+    let Ok(t) = tierup_core::types::parse::parse(text.to_str()?) else { return Ok(None) };
     Ok(is_said(t).then_some(t))
 }
 
 /// Whether a type can be named by compiled code.
 fn is_said(t: Type) -> bool {
-    if let Kind::Object(class, _) = t.kind() {
-        return class.is_native();
-    }
     let is_one = t.number().is_some()
         || matches!(
             *t,

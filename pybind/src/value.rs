@@ -4,7 +4,7 @@ use crate::convert::{nested, recognise, times};
 use crate::errors::Failure;
 use crate::overrides::{hidden, overridden};
 use crate::wording::{a, class_name};
-use crate::{dataclasses, enums, functions, known, npy, operations, overloads, record_types};
+use crate::{dataclasses, enums, functions, known, npy, operations, overloads, record_types, texts};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -177,7 +177,7 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
     if let Some(v) = classify_instance(obj, record)? {
         return Ok(v);
     }
-    if let Some(t) = operations::type_object(obj)? {
+    if let Some(t) = operations::type_object(obj)?.or(type_of_objects(obj)?) {
         return Ok(GlobalValue::DType(t));
     }
     if says_type(obj)? {
@@ -187,6 +187,14 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
         return Ok(v);
     }
     Ok(GlobalValue::Unsupported(describe(obj)))
+}
+
+/// The type of objects in native memory that an object of `tierup.types` stands for.
+fn type_of_objects(obj: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
+    let Ok(text) = obj.getattr(intern!(obj.py(), "_tierup_type_")) else { return Ok(None) };
+    let Ok(text) = text.cast::<PyString>() else { return Ok(None) };
+    let found = texts::parse_type(obj.py(), text.to_str()?).ok();
+    Ok(found.filter(|t| matches!(t.kind(), Kind::Object(class, _) if class.is_native())))
 }
 
 /// Whether an object says a type and does nothing else: a special form, a type variable, an alias.
