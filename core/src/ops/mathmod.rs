@@ -116,7 +116,8 @@ pub(crate) static OPS: &[OpDef] = &[
             |_, a| reals(a, Type::float()),
             |cx, c| {
                 let (x, y) = (float_arg(cx, c, 0)?, float_arg(cx, c, 1)?);
-                Ok(vec![quick::fmod(cx, x, y, &m::math_fmod).0])
+                let slow = if cx.options.numpy_errors { &super::number::real_fmod } else { &m::math_fmod };
+                Ok(vec![quick::fmod(cx, x, y, slow).0])
             },
         ),
     )
@@ -148,6 +149,9 @@ pub(crate) static OPS: &[OpDef] = &[
             |_, a| reals(a, Type::float()),
             |cx, c| {
                 let x = float_arg(cx, c, 0)?;
+                if cx.options.numpy_errors {
+                    return Ok(vec![cx.b.un(Op::Fsqrt, x)]);
+                }
                 let zero = cx.b.f64(0.0);
                 let negative = cx.b.bin(Op::FcmpLt, x, zero);
                 let ok = cx.not(negative);
