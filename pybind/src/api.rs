@@ -552,7 +552,14 @@ fn type_text(obj: &Bound<'_, PyAny>) -> PyResult<String> {
     crate::convert::type_of(obj).map(|t| t.to_string()).map_err(|e| e.into_python(obj.py()))
 }
 
+/// From now on subclasses of arrays that calculate otherwise are taken as arrays: Numba's meaning.
+#[pyfunction]
+fn take_array_subclasses() {
+    crate::convert::array::take_subclasses();
+}
+
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(take_array_subclasses, m)?)?;
     m.add_function(wrap_pyfunction!(make_dispatcher, m)?)?;
     m.add_function(wrap_pyfunction!(unify_text, m)?)?;
     m.add_function(wrap_pyfunction!(set_fuel, m)?)?;

@@ -534,3 +534,29 @@ for call in (lambda: f(3), lambda: njit("int64(int64)", device=True)(f.py_func))
     assert out.splitlines() == ["3 True", "Unrecognized options: 'device'", "Unrecognized options: 'device'"]
     with pytest.raises(TypeError, match="Unrecognized options"):
         njit(device=True)
+
+
+def test_subclasses_of_arrays_are_arrays(tmp_path):
+    text = """
+import numpy as np
+from {} import njit
+
+class Field(np.ndarray):
+    def __add__(self, other):
+        return "another meaning"
+
+    def __repr__(self):
+        return "Field"
+
+f = njit("int64[:](int64[:], int64[:])")(lambda a, b: a + b)
+x = np.arange(3).view(Field)
+for given in (x, np.ma.masked_array(np.arange(3))):
+    try:
+        print(f(given, np.ones(3, np.int64)), x + 1)
+    except TypeError as e:
+        print("refused")
+"""
+    assert as_numba(tmp_path, text.format("numba")).splitlines() == ["[1 2 3] another meaning", "refused"]
+    program = tmp_path / "plain.py"
+    program.write_text(text.format("tierup"))
+    assert subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=True).stdout.splitlines() == ["refused"] * 2

@@ -10,7 +10,7 @@ use crate::{overrides, record_types, wording};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::elem::Elem;
 use tierup_core::layout::MemBlock;
@@ -107,6 +107,14 @@ fn access_of(flags: i32) -> Access {
     if flags & npy::WRITEABLE == 0 { Access::Read } else { Access::Write }
 }
 
+/// Subclasses that calculate otherwise are arrays to compiled code, as they are to Numba's.
+static TAKES_SUBCLASSES: AtomicBool = AtomicBool::new(false);
+
+/// From now on instances of any subclass of a program's are taken as the arrays that they are.
+pub(crate) fn take_subclasses() {
+    TAKES_SUBCLASSES.store(true, Ordering::Relaxed);
+}
+
 /// Whether instances of this subclass of ndarray (memmap, a record of provenance) calculate like arrays.
 pub(crate) fn is_plain_subclass(class: *mut ffi::PyTypeObject, n: &npy::Numpy) -> bool {
     // SAFETY: `class` is a live type object, and so are its ancestors.
@@ -124,7 +132,8 @@ pub(crate) fn is_plain_subclass(class: *mut ffi::PyTypeObject, n: &npy::Numpy) -
             }
             at = (*at).tp_base;
         }
-        crate::gil::attached(|py| overrides::method(py, class, n.array_type).is_none())
+        TAKES_SUBCLASSES.load(Ordering::Relaxed)
+            || crate::gil::attached(|py| overrides::method(py, class, n.array_type).is_none())
     }
 }
 
