@@ -69,6 +69,9 @@ impl Compiled {
     pub(crate) fn changes_something(&self) -> bool {
         self.0.changes_something
     }
+    pub(crate) fn keeps_to_copies(&self) -> bool {
+        self.0.keeps_to_copies
+    }
     /// Whether the code, a generator's included, may change lists that it was given.
     pub(crate) fn changes_lists(&self) -> bool {
         self.0.changes_lists

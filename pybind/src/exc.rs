@@ -173,14 +173,31 @@ fn arg_object<'py>(py: Python<'py>, arg: &Arg) -> PyResult<Bound<'py, PyAny>> {
 pub(crate) type MakeObject = unsafe fn(Python<'_>, *mut Obj, Type) -> PyResult<Py<PyAny>>;
 const NOTE: &str = "integers have 64 bits in compiled code, and what the call has changed by then cannot be taken back: use floats or arrays of NumPy's integers, or let Python run the function by jit(forceobj=True, looplift=False)";
 
+/// Whether an exception says that an integer outgrew 64 bits where Python's answer is promised.
+pub(crate) fn is_outgrown(py: Python<'_>, raised: &PyErr) -> bool {
+    known::native_class(py, Class::IntegerOverflow).is_ok_and(|class| raised.get_type(py).is(&class))
+}
+
+/// Notes with such an exception that the call that raised it has changed nothing.
+pub(crate) fn mark_untouched(py: Python<'_>, raised: &PyErr) {
+    // Where there is no memory for it, it is taken to have changed something.
+    raised.value(py).setattr(pyo3::intern!(py, "untouched"), true).ok();
+}
+
+/// Whether that was noted.
+pub(crate) fn is_untouched(py: Python<'_>, raised: &PyErr) -> bool {
+    let noted = raised.value(py).getattr(pyo3::intern!(py, "untouched"));
+    noted.and_then(|v| v.is_truthy()).unwrap_or(false)
+}
+
 /// OverflowError in the place of the exception for an integer that outgrew 64 bits, with a note on the ways out;
 /// other exceptions as they are.
 pub(crate) fn outgrown(py: Python<'_>, raised: PyErr) -> PyErr {
     let convert = || -> PyResult<Option<PyErr>> {
-        let value = raised.value(py);
-        if !value.get_type().is(&known::native_class(py, Class::IntegerOverflow)?) {
+        if !is_outgrown(py, &raised) {
             return Ok(None);
         }
+        let value = raised.value(py);
         let error = pyo3::exceptions::PyOverflowError::new_err(value.str()?.to_string());
         error.value(py).call_method1("add_note", (NOTE,))?;
         error.set_traceback(py, raised.traceback(py));

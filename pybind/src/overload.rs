@@ -682,14 +682,23 @@ impl Overload {
         attached(|py| unsafe {
             let e =
                 with_copies(frame.copies(), || exc::raise(py, status as usize as *mut _, &of.globals(py)));
-            // What was changed before the exception was raised is seen after it, as in Python.
-            if let Some(copies) = frame.copies()
+            if self.keeps_to_copies(frame) && exc::is_outgrown(py, &e) {
+                // Python runs the call again, with everything as it was.
+                exc::mark_untouched(py, &e);
+            } else if let Some(copies) = frame.copies()
                 && !copies.write_back(&mut BoxCx::new(Some(copies)))
             {
+                // What was changed before the exception was raised is seen after it, as in Python.
                 PyErr::take(py);
             }
             e.restore(py);
         });
         std::ptr::null_mut()
+    }
+
+    /// Whether a call has changed nothing but copies by now.
+    fn keeps_to_copies(&self, frame: &Frame) -> bool {
+        let copies = matches!(&self.run, Run::Compiled(code) if code.keeps_to_copies());
+        copies && !self.native && !frame.uses_shown()
     }
 }

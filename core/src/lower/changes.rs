@@ -2,8 +2,9 @@
 
 use super::apart::summary;
 use crate::infer::state::Session;
-use crate::ops::Effect;
+use crate::ops::{Effect, OpDef};
 use crate::ssa::{InstanceId, Op};
+use crate::types::{Kind, Type};
 use std::collections::HashMap;
 
 /// Whether it may change any that `root` is given.
@@ -32,4 +33,51 @@ pub fn changes_something(session: &Session<'_>) -> bool {
         matches!(&node.op, Op::Apply(op) if op.effect == Effect::Writes)
             || matches!(node.op, Op::Region(_) | Op::Task(_) | Op::Yield | Op::SetAttr(_))
     })
+}
+
+/// Whether all that it may change is what the call was given a copy of, or has made: lists, dicts, sets, deques and
+/// instances of ordinary classes. What it has changed by then is forgotten where these are not written back.
+pub fn keeps_to_copies(session: &Session<'_>, root: InstanceId) -> bool {
+    let at = session.at(root);
+    if at.func.is_generator || at.key.args.iter().any(|t| runs_elsewhere(*t)) {
+        return false;
+    }
+    let typed = session.instances.iter().filter_map(|i| i.typed.as_ref());
+    typed.flat_map(|t| t.func.insts.iter().map(|node| (&t.func, node))).all(|(func, node)| {
+        let Op::Apply(op) = node.op else {
+            return !matches!(node.op, Op::Region(_) | Op::Task(_) | Op::SetAttr(_));
+        };
+        let first = || node.args.first().map(|a| func.types[a.index()]);
+        op.effect != Effect::Writes || is_nobodys(op) || !is_seen(op) && first().is_some_and(is_copied)
+    })
+}
+
+/// Whether values of a type are, or hold, generators: a step of one is taken for good.
+fn runs_elsewhere(t: Type) -> bool {
+    matches!(t.kind(), Kind::Generator(..) | Kind::Random) || t.arguments().iter().any(runs_elsewhere)
+}
+
+/// Whether an argument of that type is a copy, however it is reached. That it is one of those that Python sees in
+/// native memory the call itself finds out.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only what a file of conversions copies in is a copy")]
+fn is_copied(t: Type) -> bool {
+    match t.kind() {
+        Kind::List(_) | Kind::Container(..) => true,
+        Kind::Object(class, _) => !class.is_native(),
+        Kind::Optional(t) => is_copied(*t),
+        _ => false,
+    }
+}
+
+/// What changes nothing that the program has.
+fn is_nobodys(op: &OpDef) -> bool {
+    const OWN: [&str; 4] = ["exc.", "cell.", "iter.drop", "interrupt.poll"];
+    op.paths.iter().any(|p| OWN.iter().any(|own| p.starts_with(own)))
+}
+
+/// What is seen outside of the program or in the state of a module, whatever it is given.
+fn is_seen(op: &OpDef) -> bool {
+    const SEEN: [&str; 8] =
+        ["builtins.print", "text.", "random.", "pyrandom.", "numpy.", "tierup.", "parallel.", "bins."];
+    op.paths.iter().any(|p| SEEN.iter().any(|seen| p.starts_with(seen)))
 }

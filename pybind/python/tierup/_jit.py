@@ -479,6 +479,14 @@ def _copied(self, memo=None):
     return self
 
 
+def _set_name(self, owner, name):
+    """What `type` does with functions of these names as a class is made."""
+    if name in ("__init_subclass__", "__class_getitem__"):
+        setattr(owner, name, classmethod(self))
+    elif name == "__new__":
+        owner.__new__ = staticmethod(self)
+
+
 def _signature(self):
     import inspect
     return inspect.signature(self.py_func)
@@ -490,7 +498,7 @@ for _name, _value in {
     "disable_compile": disable_compile, "compile": compile, "stats": property(_stats), "func_code": property(lambda self: self.py_func.__code__), "get_compile_result": get_compile_result, "get_overload": get_overload, "__reduce__": _reduce, "__copy__": _copied, "__deepcopy__": _copied,
     "__defaults__": property(lambda self: self.py_func.__defaults__), "__kwdefaults__": property(lambda self: self.py_func.__kwdefaults__),
     "__code__": property(lambda self: self.py_func.__code__), "__globals__": property(lambda self: self.py_func.__globals__),
-    "__signature__": property(_signature), "is_compiling": property(lambda self: False), "_can_compile": property(_tierup.can_compile),
+    "__signature__": property(_signature), "__set_name__": _set_name, "is_compiling": property(lambda self: False), "_can_compile": property(_tierup.can_compile),
 }.items():
     setattr(Dispatcher, _name, _value)
 del _name, _value

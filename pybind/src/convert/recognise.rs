@@ -123,9 +123,12 @@ thread_local! {
     /// Containers around the one that is looked into. Python's own count of recursion does not help: the ten
     /// thousand levels that 3.12 and 3.13 allow are more than the stack of a thread has.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
-    /// Types of the lists and dicts inside of the outermost one. Twice the same list on each of forty levels
-    /// are forty lists, but 2**40 ways to them.
-    static SEEN: RefCell<HashMap<usize, (Py<PyAny>, Type)>> = RefCell::default();
+    /// Types of the lists and dicts inside of the outermost one, or why they have none. Twice the same list on
+    /// each of forty levels are forty lists, but 2**40 ways to them; and a dict is looked into twice where its
+    /// values have no common type.
+    static SEEN: RefCell<HashMap<usize, (Py<PyAny>, Result<Type, Diagnostic>)>> = RefCell::default();
+    /// The lists and dicts that are being looked into, from the outermost one.
+    static WAY: RefCell<Vec<usize>> = const { RefCell::new(vec![]) };
     /// Members of the tuples that were counted inside of the outermost one.
     static MEMBERS: Cell<usize> = const { Cell::new(0) };
 }
@@ -240,19 +243,49 @@ pub(crate) fn nested_once(
     look: impl FnOnce() -> Result<Type, Failure>,
 ) -> Result<Type, Failure> {
     let address = obj.as_ptr() as usize;
-    let t = if DEPTH.get() == 0 { None } else { SEEN.with_borrow(|s| s.get(&address).map(|(_, t)| *t)) };
-    if let Some(t) = t {
-        return Ok(meet_container(address, t));
+    let seen =
+        if DEPTH.get() == 0 { None } else { SEEN.with_borrow(|s| s.get(&address).map(|(_, t)| t.clone())) };
+    if let Some(t) = seen {
+        return t.map(|t| meet_container(address, t)).map_err(Failure::from);
     }
-    let t = meet_container(address, nested(look)?);
-    if DEPTH.get() == 0 {
-        return Ok(t);
-    }
-    // Flat ones are as quick to look into again. The reference keeps the address from being another object's.
+    let answer = nested(|| on_the_way(address, look));
+    let t = match answer {
+        Ok(t) => meet_container(address, t),
+        Err(Failure::Diagnostic(d)) => {
+            keep(obj, Err((*d).clone()));
+            return Err(Failure::Diagnostic(d));
+        }
+        Err(e @ Failure::Raised(_)) => return Err(e),
+    };
+    // Flat ones are as quick to look into again.
     if t.arguments().iter().any(|part| !part.arguments().is_empty()) {
-        SEEN.with_borrow_mut(|s| s.insert(address, (obj.clone().unbind(), t)));
+        keep(obj, Ok(t));
     }
     Ok(t)
+}
+
+/// Looks into a container where it is not looked into already: then it contains itself.
+fn on_the_way<T>(address: usize, look: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    struct Step;
+    impl Drop for Step {
+        fn drop(&mut self) {
+            WAY.with_borrow_mut(Vec::pop);
+        }
+    }
+    if WAY.with_borrow(|way| way.contains(&address)) {
+        return Err(too_deep());
+    }
+    WAY.with_borrow_mut(|way| way.push(address));
+    let _end = Step;
+    look()
+}
+
+/// Remembers what an object inside of the outermost container is. The reference keeps its address from being
+/// another object's.
+fn keep(obj: &Bound<'_, PyAny>, is: Result<Type, Diagnostic>) {
+    if DEPTH.get() > 0 {
+        SEEN.with_borrow_mut(|s| s.insert(obj.as_ptr() as usize, (obj.clone().unbind(), is)));
+    }
 }
 
 /// Whether there are at most `limit` members in the tuples so far, with `members` more of this one. Each way to

@@ -3,7 +3,7 @@
 use super::{Core, values};
 use crate::convert::Plan;
 use crate::ctx;
-use crate::engine::{self, Options, Wanted};
+use crate::engine::{self, Compiled, Options, Wanted};
 use crate::errors::{Failure, guard};
 use crate::guards::Guards;
 use crate::host::PyHost;
@@ -102,6 +102,9 @@ impl Core {
                     .at(self.span(py))
                     .help("return values of one type that Python knows from every path")
                     .into());
+            }
+            if let Some(why) = not_for_python(&code) {
+                return Err(Diagnostic::new(Code::UnsupportedSyntax, why).at(self.span(py)).into());
             }
             ctx::start_ticker();
             Ok(code)
@@ -316,6 +319,16 @@ impl Core {
         ))?;
         Ok(())
     }
+}
+
+/// Why what code puts into its arguments cannot be given back to Python.
+fn not_for_python(code: &Compiled) -> Option<String> {
+    // Lists that nobody changes stay what they are.
+    let written = |t: &Type| matches!(t.kind(), Kind::Object(..)) || code.changes_lists() && t.holds_list();
+    code.params().iter().filter(|t| written(t)).find_map(|t| {
+        let why = Plan::new(*t, None).convert().cannot_box(true)?;
+        Some(format!("{why}, in an argument neither"))
+    })
 }
 
 /// Runs the compiler where it has stack enough. What it says is made an exception there: that reads source

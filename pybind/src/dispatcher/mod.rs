@@ -132,7 +132,7 @@ impl Core {
                 return Ok((of.call_python(args, n), false));
             }
             if self.outgrown.takes() {
-                return Ok((of.call_as(of.function(py).as_any(), args, n), false));
+                return Ok((self.call_uncut(py, args, n), false));
             }
             for o in self.overloads().iter().filter(|o| o.arity() == n && !o.parted() && o.takes(args)) {
                 let Some(r) = o.call(of, args, Lenience::Exact) else { continue };

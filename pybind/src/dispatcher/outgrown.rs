@@ -2,12 +2,11 @@
 //! where nothing was seen of the first time.
 
 use super::{Core, Obj};
-use crate::{exc, known};
+use crate::exc;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tierup_core::emit::cx::Overflow;
-use tierup_core::exc::Class;
 
 /// Calls in a row whose integers outgrew 64 bits: the next ones go to Python at once, each time more of them.
 #[derive(Default)]
@@ -44,8 +43,23 @@ impl Outgrown {
 impl Core {
     /// Whether calls that raise may be run by Python.
     pub(super) fn promises_python(&self) -> bool {
-        let of = &self.decorated.options;
-        self.fallback && !of.goes_on && of.code.overflow == Overflow::Python
+        self.fallback && self.decorated.options.code.overflow == Overflow::Python
+    }
+
+    /// What Python gives for a call with integers of any size: the function itself, for loops that were taken out of
+    /// it have the integers that this is about; for such a loop, that Python runs it where it stands.
+    ///
+    /// # Safety
+    /// `args` points to `n` live objects, one for each parameter; the thread is attached.
+    pub(super) unsafe fn call_uncut(&self, py: Python<'_>, args: *const Obj, n: usize) -> Obj {
+        let of = &self.decorated;
+        // SAFETY: as required of the caller.
+        unsafe {
+            if of.options.goes_on {
+                return of.call_python(args, n);
+            }
+            of.call_as(of.function(py).as_any(), args, n)
+        }
     }
 
     /// The answer of a call that has raised; `compiled` says whether compiled code did, and Python code may run it
@@ -88,11 +102,15 @@ impl Core {
         keywords: Obj,
         compiled: bool,
     ) -> PyResult<Option<Obj>> {
-        let value = raised.value(py);
-        if !value.get_type().is(&known::native_class(py, Class::IntegerOverflow)?) {
+        if !exc::is_outgrown(py, raised) {
             return Ok(None);
         }
         let of = &self.decorated;
+        let untouched = exc::is_untouched(py, raised);
+        // A loop whose variables have outgrown 64 bits asks whether it can be run again where it stands.
+        if of.options.goes_on && !untouched {
+            return Ok(None);
+        }
         // SAFETY: as required of the caller; what is bound outlives the call.
         unsafe {
             let bound = of.params.bind(py, of.function(py).as_any(), args, n, keywords);
@@ -103,15 +121,16 @@ impl Core {
                 let asks = py.import("tierup._again")?.getattr("runs_again")?;
                 asks.call1((of.function(py), given))?.is_truthy()
             };
-            if !compiled || self.overloads().iter().any(|o| o.changes_something()) && !again()? {
+            if !(compiled && untouched)
+                && (!compiled || self.overloads().iter().any(|o| o.changes_something()) && !again()?)
+            {
                 return Err(exc::outgrown(py, raised.clone_ref(py)));
             }
             // The slow path asks how the next call goes.
             self.outgrown.note();
             self.recent.iter().for_each(|r| r.store(std::ptr::null_mut(), Ordering::Relaxed));
             let pointers: Vec<Obj> = bound.values.iter().map(|v| v.as_ptr()).collect();
-            // Itself: loops that were taken out of it have the integers that this is about.
-            Ok(Some(of.call_as(of.function(py).as_any(), pointers.as_ptr(), pointers.len())))
+            Ok(Some(self.call_uncut(py, pointers.as_ptr(), pointers.len())))
         }
     }
 }

@@ -92,6 +92,8 @@ pub struct Compiled {
     pub changes_lists: bool,
     /// Whether it may change anything; true where nobody asks.
     pub changes_something: bool,
+    /// Whether it changes nothing but copies of what the call was given; false where nobody asks.
+    pub keeps_to_copies: bool,
     pub phases: Phases,
     typed: String,
     lir: String,
@@ -201,6 +203,7 @@ struct Front {
     yields: Option<Type>,
     changes_lists: bool,
     changes_something: bool,
+    keeps_to_copies: bool,
     typed: String,
     phases: Phases,
 }
@@ -244,6 +247,8 @@ fn front(request: &Request<'_>) -> Result<Front> {
     }
     let changes_something =
         request.options.overflow != Overflow::Python || lower::changes::changes_something(&session);
+    let keeps_to_copies =
+        request.options.overflow == Overflow::Python && lower::changes::keeps_to_copies(&session, root);
     phases.lower = start.elapsed();
     trace::span("lower", "front end", start, phases.lower, &target.name);
 
@@ -255,12 +260,33 @@ fn front(request: &Request<'_>) -> Result<Front> {
     trace::span("optimise", "front end", start, phases.optimise, &target.name);
     let typed = if request.keep_text { typed_text(&session) } else { String::new() };
     let (params, ret) = (target.params, target.ret);
-    Ok(Front { module, names, params, ret, yields: yielded, changes_lists, changes_something, typed, phases })
+    Ok(Front {
+        module,
+        names,
+        params,
+        ret,
+        yields: yielded,
+        changes_lists,
+        changes_something,
+        keeps_to_copies,
+        typed,
+        phases,
+    })
 }
 
 fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
-    let Front { mut module, names, params, ret, yields, changes_lists, changes_something, typed, mut phases } =
-        front(request)?;
+    let Front {
+        mut module,
+        names,
+        params,
+        ret,
+        yields,
+        changes_lists,
+        changes_something,
+        keeps_to_copies,
+        typed,
+        mut phases,
+    } = front(request)?;
     let start = Instant::now();
     let codegen =
         Codegen { fast_math: request.options.fast_math, opt: promote::policy().opt, cpu: Cpu::chosen() };
@@ -283,6 +309,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
             yields,
             changes_lists,
             changes_something,
+            keeps_to_copies,
             phases,
             typed,
             lir: String::new(),
@@ -313,7 +340,19 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
         unit.promote_now();
     }
     let lir = if request.keep_text { module.to_string() } else { String::new() };
-    Ok(Compiled { code, params, ret, unit, yields, changes_lists, changes_something, phases, typed, lir })
+    Ok(Compiled {
+        code,
+        params,
+        ret,
+        unit,
+        yields,
+        changes_lists,
+        changes_something,
+        keeps_to_copies,
+        phases,
+        typed,
+        lir,
+    })
 }
 
 /// LIR instructions from which on a back end may need seconds.

@@ -48,9 +48,10 @@ fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
         | (Kind::Generator(..), Kind::Generator(..))
         | (Kind::Random, Kind::Random) => None,
         (Kind::Array(_), Kind::Array(_)) => None,
-        // Small numbers are shared objects in CPython, so `is` on them means `==` to whoever writes it.
+        // Small numbers are shared objects in CPython, so `is` on them means `==` to whoever writes it. A number
+        // of Python is none of NumPy.
         _ if a.is_number() && b.is_number() => {
-            if a.strong() == b.strong() {
+            if a == b {
                 None
             } else {
                 Some(false)
@@ -111,6 +112,8 @@ pub(crate) fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value]
             Ok(cx.b.bin(Op::IcmpEq, x, y))
         }
         (Kind::Array(_), Kind::Array(_)) => Ok(same_array(cx, a, b)),
+        // All NaN are one object, as in containers.
+        _ if at.is_float() || at.is_complex() => super::elements::equal(cx, a, at, b, bt),
         _ => equal(cx, a, at, b, bt),
     }
 }

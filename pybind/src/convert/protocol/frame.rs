@@ -128,6 +128,11 @@ impl Frame {
         self.extra.get_or_insert_default()
     }
 
+    /// Whether the call was given containers that Python sees itself.
+    pub(crate) fn uses_shown(&self) -> bool {
+        self.extra.as_ref().is_some_and(|e| !e.used.is_empty())
+    }
+
     pub(crate) fn copies(&self) -> Option<&Copies> {
         self.extra.as_ref().map(|e| &e.copies)
     }
