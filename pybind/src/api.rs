@@ -53,6 +53,7 @@ fn make_dispatcher<'py>(
         force_python: flag(options, "force_python")?,
         inner_loop: flag(options, "inner_loop")?,
         goes_on: options.contains("instead")?,
+        falls_back: fallback,
     };
     let checked = options.get_item("checked")?.map(|v| v.is_truthy()).transpose()?;
     let specialised: Vec<usize> = options.get_item("specialize")?.map_or(Ok(vec![]), |v| v.extract())?;

@@ -30,6 +30,23 @@ pub(crate) struct Options {
     pub inner_loop: bool,
     /// It is a loop of a function that Python runs, which goes on with what the loop gives.
     pub goes_on: bool,
+    /// Python runs it where it does not compile.
+    pub falls_back: bool,
+}
+
+impl Options {
+    /// Whether calls give what Python would give for them, so that it may as well make some.
+    pub(crate) fn gives_pythons_answer(&self) -> bool {
+        let code = &self.code;
+        self.falls_back
+            && !self.goes_on
+            && !self.nogil
+            && !self.force_python
+            && code.overflow == tierup_core::emit::cx::Overflow::Python
+            && !code.numpy_errors
+            && code.fast_math == 0
+            && self.parallel == tierup_core::ssa::Parts(0)
+    }
 }
 
 /// A function, the types of its arguments, and the values of some of them that code is for.
@@ -71,6 +88,9 @@ impl Compiled {
     }
     pub(crate) fn keeps_to_copies(&self) -> bool {
         self.0.keeps_to_copies
+    }
+    pub(crate) fn draws(&self) -> bool {
+        self.0.draws
     }
     /// Whether the code, a generator's included, may change lists that it was given.
     pub(crate) fn changes_lists(&self) -> bool {

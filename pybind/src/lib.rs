@@ -60,6 +60,7 @@ mod ufunc;
 mod value;
 mod variables;
 mod watch;
+mod weigh;
 mod wording;
 
 use pyo3::prelude::*;

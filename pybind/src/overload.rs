@@ -13,14 +13,17 @@ use crate::gil::{attached, without_gil};
 use crate::guards::Guards;
 use crate::passed::{self, Before, Passed};
 use crate::stand_in::borrowed_block;
+use crate::weigh::{Timed, Weigh};
 use crate::{ctx, exc, known};
 
+use pyo3::exceptions::PyException;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 use tierup_core::emit::cx::Overflow;
 use tierup_core::layout::MemBlock;
 use tierup_core::ssa::FuncId;
@@ -86,6 +89,10 @@ pub(crate) struct Overload {
     pub objects: Box<[u64]>,
     /// One of them is gone, and what the guards compare with perhaps as well: it must not be asked any more.
     parted: AtomicBool,
+    /// Where arguments are copied in and Python gives the same: whether that pays.
+    weigh: Option<Weigh>,
+    /// Python runs calls that it is not for.
+    falls_back: bool,
 }
 
 /// Results that are boxed in line.
@@ -263,6 +270,12 @@ impl Overload {
         let mut objects = vec![];
         args.iter().for_each(|t| known::objects_of(*t, &mut objects));
         let plans = plans(args, &taken, asked, of.options.code.overflow == Overflow::Python);
+        let weigh = of.options.gives_pythons_answer()
+            && of.decoration().id == 0
+            && !declared
+            && taken.iter().any(|t| t.holds_list())
+            && !matches!(ret.kind(), Kind::Generator(..))
+            && matches!(&run, Run::Compiled(code) if !code.draws());
         Overload {
             args: args.into(),
             values: values.into(),
@@ -292,6 +305,8 @@ impl Overload {
             beside,
             objects: objects.into(),
             parted: AtomicBool::new(false),
+            weigh: weigh.then(Weigh::default),
+            falls_back: of.options.falls_back && of.options.code.overflow == Overflow::Python && !declared,
         }
     }
 
@@ -396,16 +411,18 @@ impl Overload {
     /// `args` points to [`Overload::arity`] live objects; the thread is attached; guards were checked.
     #[inline(never)]
     pub(crate) unsafe fn call(&self, of: &Decorated, args: *const Obj, lenience: Lenience) -> Option<Obj> {
+        let timed = self.weigh.as_ref().and_then(Weigh::begin);
         // SAFETY: the buffers have room for what they are used for, or `call_big` makes room.
         unsafe {
             // Recognising arguments may run Python code, which may drop overloads that nobody calls.
             ctx::begin();
             let answer = if self.big {
-                self.call_big(of, args, lenience)
+                self.call_big(of, args, lenience, timed)
             } else {
                 let mut slots = [const { MaybeUninit::<u64>::uninit() }; ARGS];
                 let mut results = [const { MaybeUninit::<u64>::uninit() }; RESULTS];
-                self.call_in(of, args, lenience, slots.as_mut_ptr().cast(), results.as_mut_ptr().cast())
+                let (slots, results) = (slots.as_mut_ptr().cast(), results.as_mut_ptr().cast());
+                self.call_in(of, args, lenience, timed, slots, results)
             };
             ctx::end();
             answer
@@ -474,10 +491,16 @@ impl Overload {
     }
 
     #[cold]
-    unsafe fn call_big(&self, of: &Decorated, args: *const Obj, lenience: Lenience) -> Option<Obj> {
+    unsafe fn call_big(
+        &self,
+        of: &Decorated,
+        args: *const Obj,
+        lenience: Lenience,
+        timed: Option<Timed>,
+    ) -> Option<Obj> {
         let (mut slots, mut results) = (vec![0u64; self.slots.0 + 1], vec![0u64; self.slots.1 + 1]);
         // SAFETY: as for `call`.
-        unsafe { self.call_in(of, args, lenience, slots.as_mut_ptr(), results.as_mut_ptr()) }
+        unsafe { self.call_in(of, args, lenience, timed, slots.as_mut_ptr(), results.as_mut_ptr()) }
     }
 
     #[inline(always)]
@@ -486,6 +509,7 @@ impl Overload {
         of: &Decorated,
         args: *const Obj,
         lenience: Lenience,
+        timed: Option<Timed>,
         slots: *mut u64,
         results: *mut u64,
     ) -> Option<Obj> {
@@ -519,14 +543,42 @@ impl Overload {
                 Some(None) => return self.outgrown(&mut frame),
                 before => before,
             };
-            let result = match &self.plain {
+            if timed.is_some() && self.weigh.as_ref().is_some_and(Weigh::takes_python) {
+                frame.end_uses();
+                return Some(self.try_python(of, args));
+            }
+            let code = timed.map(|_| Instant::now());
+            let (status, result);
+            match &self.plain {
                 Some(unit) => {
-                    let status = settle(enter(unit)(ctx::current(), slots, results));
-                    self.leave(of, status, results, &mut frame)
+                    status = settle(enter(unit)(ctx::current(), slots, results));
+                    let code = code.map(|start| start.elapsed());
+                    result = self.leave(of, status, results, &mut frame);
+                    if let Some((weigh, (since, code))) = self.weigh.as_ref().zip(timed.zip(code)) {
+                        weigh.end(since, code);
+                    }
                 }
-                None => self.run_other(of, args, slots, results, &mut frame),
-            };
+                None => result = self.run_other(of, args, slots, results, &mut frame),
+            }
             Some(result)
+        }
+    }
+
+    /// A call that Python makes to see how long it takes.
+    ///
+    /// # Safety
+    /// As for `call`.
+    #[cold]
+    unsafe fn try_python(&self, of: &Decorated, args: *const Obj) -> Obj {
+        // SAFETY: as for `call`.
+        unsafe {
+            let function = of.function(Python::assume_attached()).as_any();
+            let start = Instant::now();
+            let result = of.call_as(function, args, self.plans.len());
+            if let Some(calls) = self.weigh.as_ref().and_then(|w| w.tried(start.elapsed())) {
+                of.quicker.store(calls, Ordering::Relaxed);
+            }
+            result
         }
     }
 
@@ -560,8 +612,15 @@ impl Overload {
             .as_mut()
             .and_then(|e| e.failure.take())
             .filter(|_| frame.lenience != Lenience::Tried)?;
-        attached(|py| failure.into_python(py).restore(py));
-        Some(std::ptr::null_mut())
+        attached(|py| {
+            let e = failure.into_python(py);
+            // What no argument can be converted from is Python's to run. Ctrl-C is the user's.
+            if self.falls_back && e.is_instance_of::<PyException>(py) {
+                return None;
+            }
+            e.restore(py);
+            Some(std::ptr::null_mut())
+        })
     }
 
     /// A value that the call is given beside its arguments does not fit: it has become something else.

@@ -281,7 +281,7 @@ def test_an_overflow_that_is_the_programs_own():
     assert same(grows, {1, "a"}, [1.0, 400.0])[0] == "OverflowError"
 
 
-def test_lists_are_written_back_and_lists_that_grow_in_place_are_not_run_twice():
+def test_lists_are_written_back_and_arrays_that_have_changed_are_not_changed_twice():
     @jit
     def work(out, xs, n):
         x = 1
@@ -291,10 +291,23 @@ def test_lists_are_written_back_and_lists_that_grow_in_place_are_not_run_twice()
         return x, str(out)
 
     same(work, {1, "a"}, [5], 4, compiled=[3])
+    # A list is a copy until the loop has ended.
     xs = [5]
+    assert work({1, "a"}, xs, 40)[0] == 1000**40 and xs == [5, *range(40)]
+
+    @jit
+    def store(out, a, n):
+        x = 1
+        for i in range(n):
+            a[i] += 1
+            x *= 1000
+        return x, str(out)
+
+    same(store, {1, "a"}, np.zeros(9), 4, compiled=[3])
+    a = np.zeros(40)
     with pytest.raises(OverflowError, match="64 bits"):
-        work({1, "a"}, xs, 40)
-    assert xs == [5, *range(len(xs) - 1)]
+        store({1, "a"}, a, 40)
+    assert 0 < a.sum() < 40 and a.max() == 1
 
 
 def test_loops_in_loops_of_python_do_not_copy_lists():

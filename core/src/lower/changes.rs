@@ -71,7 +71,7 @@ fn is_copied(t: Type) -> bool {
 
 /// What changes nothing that the program has.
 fn is_nobodys(op: &OpDef) -> bool {
-    const OWN: [&str; 4] = ["exc.", "cell.", "iter.drop", "interrupt.poll"];
+    const OWN: [&str; 5] = ["exc.", "cell.", "iter.drop", "interrupt.poll", "operator._new_object"];
     op.paths.iter().any(|p| OWN.iter().any(|own| p.starts_with(own)))
 }
 

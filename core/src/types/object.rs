@@ -11,7 +11,7 @@
 //! no chain of fields tells them apart.
 
 use super::{ClassDef, Kind, Type};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, RwLock};
 
 static FIELDS: LazyLock<RwLock<HashMap<Type, &'static [Type]>>> = LazyLock::new(Default::default);
@@ -42,34 +42,106 @@ pub(crate) fn field(object: Type, k: usize) -> Option<Type> {
     fields(object)?.get(k).copied()
 }
 
-/// Whether an object further out than `level` objects is meant somewhere in a type.
+/// What is known of a type and all that stands in it.
+#[derive(Clone, Copy, Default)]
+struct Inside {
+    /// From how many objects out something in it means one; 0 of a closed type.
+    out: u32,
+    /// Whether an object in it stands in its own fields.
+    recursive: bool,
+    objects: bool,
+    variables: bool,
+}
+
+/// Types are trees that share their branches: a walk along all ways through them may never end, so what is known of
+/// a branch is kept.
+static INSIDE: LazyLock<RwLock<HashMap<Type, Inside>>> = LazyLock::new(Default::default);
+
 #[expect(clippy::wildcard_enum_match_arm, reason = "any other type consists of its arguments")]
-fn has_outer(t: Type, level: u32) -> bool {
+fn inside(t: Type) -> Inside {
     match t.kind() {
-        Kind::Outer(n) => *n >= level,
-        Kind::Object(_, m) => m.iter().any(|t| has_outer(*t, level + 1)),
-        _ => t.arguments().iter().any(|t| has_outer(t, level)),
+        Kind::Outer(n) => return Inside { out: n + 1, ..Inside::default() },
+        Kind::Var(_) => return Inside { variables: true, ..Inside::default() },
+        _ => {}
+    }
+    let is_object = matches!(t.kind(), Kind::Object(..));
+    let mut args = t.arguments().iter().peekable();
+    if args.peek().is_none() {
+        return Inside { objects: is_object, ..Inside::default() };
+    }
+    if let Some(known) = INSIDE.read().unwrap_or_else(|e| e.into_inner()).get(&t) {
+        return *known;
+    }
+    let mut found = Inside { objects: is_object, ..Inside::default() };
+    for part in args.map(inside) {
+        found.out = found.out.max(part.out);
+        found.recursive |= part.recursive;
+        found.objects |= part.objects;
+        found.variables |= part.variables;
+    }
+    if is_object {
+        found.recursive |= found.out > 0 && leads_back(t);
+        found.out = found.out.saturating_sub(1);
+    }
+    INSIDE.write().unwrap_or_else(|e| e.into_inner()).insert(t, found);
+    found
+}
+
+/// Whether there are variables in a type, and whether objects.
+pub(crate) fn holds_variables_and_objects(t: Type) -> (bool, bool) {
+    let found = inside(t);
+    (found.variables, found.objects)
+}
+
+/// Whether an object further out than `level` objects is meant somewhere in a type.
+fn has_outer(t: Type, level: u32) -> bool {
+    inside(t).out > level
+}
+
+/// Whether the object that is `level` objects further out is meant somewhere in a type.
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other type consists of its arguments")]
+fn means(t: Type, level: u32, seen: &mut HashSet<(Type, u32)>) -> bool {
+    if inside(t).out <= level || !seen.insert((t, level)) {
+        return false;
+    }
+    match t.kind() {
+        Kind::Outer(n) => *n == level,
+        Kind::Object(_, m) => m.iter().any(|t| means(*t, level + 1, seen)),
+        _ => t.arguments().iter().any(|t| means(t, level, seen)),
     }
 }
 
 /// A type with what is meant `level` objects further out in place of `Outer`.
-#[expect(clippy::wildcard_enum_match_arm, reason = "any other type consists of its arguments")]
 fn with_outer(t: Type, level: u32, object: Type) -> Type {
-    match t.kind() {
-        Kind::Outer(n) if *n == level => object,
-        Kind::Object(..) => t.map_arguments(&mut |t| with_outer(t, level + 1, object)),
-        _ => t.map_arguments(&mut |t| with_outer(t, level, object)),
+    put_outer(t, level, object, &mut HashMap::new())
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other type consists of its arguments")]
+fn put_outer(t: Type, level: u32, object: Type, known: &mut HashMap<(Type, u32), Type>) -> Type {
+    if inside(t).out <= level {
+        return t;
     }
+    if let Some(done) = known.get(&(t, level)) {
+        return *done;
+    }
+    let done = match t.kind() {
+        Kind::Outer(n) if *n == level => object,
+        Kind::Object(..) => t.map_arguments(&mut |t| put_outer(t, level + 1, object, known)),
+        _ => t.map_arguments(&mut |t| put_outer(t, level, object, known)),
+    };
+    known.insert((t, level), done);
+    done
 }
 
 /// Whether an object stands in its own fields somewhere in a type.
 pub fn is_recursive(t: Type) -> bool {
-    leads_back(t) || t.arguments().iter().any(is_recursive)
+    inside(t).recursive
 }
 
 /// Whether objects of a type may lead back to themselves.
 pub fn leads_back(t: Type) -> bool {
-    matches!(t.kind(), Kind::Object(_, m) if m.iter().any(|t| has_outer(*t, 0)))
+    let Kind::Object(_, m) = t.kind() else { return false };
+    m.iter().any(|t| means(*t, 0, &mut HashSet::new()))
 }
 
 /// The shortest way to write a closed type.
@@ -77,10 +149,15 @@ pub fn closed(t: Type) -> Type {
     if is_recursive(t) { Graph::of(t).shortest(t) } else { t }
 }
 
+/// Parts of a type that [`closed`] writes. What has more stays as it is; nobody compiles for it.
+const LONGEST: usize = 20_000;
+
 /// The objects in a type, each with its fields, in which other objects are given by their numbers.
 struct Graph {
     /// As they were met: closed types, not the shortest ones.
     objects: Vec<Type>,
+    /// Their fields, as closed types.
+    fields: Vec<Vec<Type>>,
     numbers: HashMap<Type, usize>,
     /// Which objects are one: a number for each.
     colours: Vec<u32>,
@@ -88,33 +165,29 @@ struct Graph {
 
 impl Graph {
     fn of(t: Type) -> Graph {
-        let mut graph = Graph { objects: vec![], numbers: HashMap::new(), colours: vec![] };
-        graph.meet(t);
-        let mut next = 0;
-        while let Some(object) = graph.objects.get(next).copied() {
-            graph.written(object).into_iter().for_each(|t| graph.meet(t));
-            next += 1;
+        let mut graph = Graph { objects: vec![], fields: vec![], numbers: HashMap::new(), colours: vec![] };
+        let mut seen = HashSet::new();
+        graph.meet(t, &mut seen);
+        while let Some(object) = graph.objects.get(graph.fields.len()).copied() {
+            let Kind::Object(_, m) = object.kind() else { break };
+            let fields: Vec<Type> = m.iter().map(|t| with_outer(*t, 0, object)).collect();
+            fields.iter().for_each(|t| graph.meet(*t, &mut seen));
+            graph.fields.push(fields);
         }
         graph.colours = vec![0; graph.objects.len()];
         graph.tell_apart();
         graph
     }
 
-    /// The fields of an object as closed types.
-    fn written(&self, object: Type) -> Vec<Type> {
-        let Kind::Object(_, m) = object.kind() else { return vec![] };
-        m.iter().map(|t| with_outer(*t, 0, object)).collect()
-    }
-
-    /// Takes in the objects of a type that are in no other.
-    fn meet(&mut self, t: Type) {
+    /// Takes in the objects of a type that are in no other; `seen` are types that were taken in.
+    fn meet(&mut self, t: Type, seen: &mut HashSet<Type>) {
         if let Kind::Object(..) = t.kind() {
             if !self.numbers.contains_key(&t) {
                 self.numbers.insert(t, self.objects.len());
                 self.objects.push(t);
             }
-        } else {
-            t.arguments().iter().for_each(|t| self.meet(t));
+        } else if seen.insert(t) {
+            t.arguments().iter().for_each(|t| self.meet(t, seen));
         }
     }
 
@@ -124,8 +197,8 @@ impl Graph {
         let mut count = 1;
         loop {
             let mut seen: HashMap<Type, u32> = HashMap::new();
-            let new = self.objects.iter().map(|object| {
-                let fields: Vec<Type> = self.written(*object).into_iter().map(|t| self.coloured(t)).collect();
+            let new = self.objects.iter().zip(&self.fields).map(|(object, fields)| {
+                let fields: Vec<Type> = fields.iter().map(|t| self.coloured(*t)).collect();
                 let next = seen.len() as u32;
                 *seen.entry(object.with_arguments(&fields)).or_insert(next)
             });
@@ -150,19 +223,29 @@ impl Graph {
     }
 
     fn shortest(&self, t: Type) -> Type {
-        self.inside(t, &mut vec![])
+        self.inside(t, &mut vec![], &mut { LONGEST }).unwrap_or(t)
     }
-    /// A type inside of objects, the innermost last.
-    fn inside(&self, t: Type, around: &mut Vec<u32>) -> Type {
-        let Kind::Object(..) = t.kind() else { return t.map_arguments(&mut |t| self.inside(t, around)) };
+    /// A type inside of objects, the innermost last; none where it has more parts than there is `room` for.
+    fn inside(&self, t: Type, around: &mut Vec<u32>, room: &mut usize) -> Option<Type> {
+        *room = room.checked_sub(1)?;
+        let Kind::Object(..) = t.kind() else {
+            let mut fits = true;
+            let new = t.map_arguments(&mut |t| {
+                let part = self.inside(t, around, room);
+                fits &= part.is_some();
+                part.unwrap_or(t)
+            });
+            return fits.then_some(new);
+        };
         let colour = self.colour(t);
         if let Some(levels) = around.iter().rev().position(|c| *c == colour) {
-            return Type::new(Kind::Outer(levels as u32));
+            return Some(Type::new(Kind::Outer(levels as u32)));
         }
         around.push(colour);
-        let fields: Vec<Type> = self.written(t).into_iter().map(|t| self.inside(t, around)).collect();
+        let fields = self.numbers.get(&t).map_or(&[][..], |k| &self.fields[*k]);
+        let fields: Option<Vec<Type>> = fields.iter().map(|t| self.inside(*t, around, room)).collect();
         around.pop();
-        t.with_arguments(&fields)
+        Some(t.with_arguments(&fields?))
     }
 }
 

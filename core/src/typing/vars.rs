@@ -127,6 +127,10 @@ impl Vars {
     /// [`Vars::resolve`] inside of objects.
     #[expect(clippy::wildcard_enum_match_arm, reason = "any other type consists of its arguments")]
     fn resolved(&self, t: Type, objects: &mut Resolving) -> Type {
+        if let (false, any) = object::holds_variables_and_objects(t) {
+            objects.any |= any;
+            return t;
+        }
         match t.kind() {
             Kind::Var(v) => self.resolved(self.get(self.root(*v)).lower, objects),
             Kind::Object(_, fields) => {

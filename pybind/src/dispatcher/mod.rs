@@ -14,12 +14,13 @@ use crate::gil::attached;
 use crate::overload::{Asked, Overload};
 use crate::passed::Passed;
 use crate::{functions, identity, known};
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 use tierup_core::declare::{Choice, Declared, Signature};
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::emit::cx::Overflow;
@@ -36,7 +37,7 @@ mod values;
 
 pub(crate) use class::init;
 use outgrown::Outgrown;
-use refused::Refused;
+use refused::{Given, Refused, Way};
 
 type Obj = *mut ffi::PyObject;
 
@@ -112,6 +113,7 @@ impl Core {
         keywords: Obj,
     ) -> Result<(Obj, bool), Failure> {
         let of = &self.decorated;
+        let (given, start) = (Given { args, n, names: keywords }, Instant::now());
         // SAFETY: arguments are live during the call; bound ones are held by `bound`.
         unsafe {
             let bound;
@@ -128,9 +130,6 @@ impl Core {
             if of.options.force_python && decoration.declares() {
                 return Ok((of.call_python(args, n), false));
             }
-            if self.fallback && self.refused.takes(args, n) {
-                return Ok((of.call_python(args, n), false));
-            }
             if self.outgrown.takes() {
                 return Ok((self.call_uncut(py, args, n), false));
             }
@@ -141,7 +140,7 @@ impl Core {
                     self.outgrown.settle();
                 }
                 if o.is_python() {
-                    self.refused.note(py, args, n, Some(o));
+                    self.refused.note(py, given, Some(o), Instant::now());
                 }
                 return Ok((r, !o.is_python()));
             }
@@ -159,20 +158,19 @@ impl Core {
                     Ok(o) => o,
                     Err(Failure::Diagnostic(d)) if self.fallback => {
                         self.warn(py, &d)?;
-                        *self.refusal.lock().unwrap_or_else(|e| e.into_inner()) =
-                            d.to_string().lines().next().map(str::to_owned);
-                        self.refused.note(py, args, n, None);
+                        self.refuse(d.to_string().lines().next().unwrap_or_default().to_owned());
+                        self.refused.note(py, given, None, start);
                         return Ok((of.call_python(args, n), false));
                     }
-                    // An int that is too large for compiled code is not for Python.
+                    // Such as an int that is too large for compiled code, which is none for Python, or what an
+                    // attribute of an argument raised. Ctrl-C is the user's.
                     Err(Failure::Raised(e))
                         if self.fallback
                             && of.options.code.overflow == Overflow::Python
-                            && e.is_instance_of::<PyOverflowError>(py) =>
+                            && e.is_instance_of::<PyException>(py) =>
                     {
-                        *self.refusal.lock().unwrap_or_else(|e| e.into_inner()) =
-                            Some(e.value(py).to_string());
-                        self.refused.note(py, args, n, None);
+                        self.refuse(e.value(py).to_string());
+                        self.refused.note(py, given, None, start);
                         return Ok((of.call_python(args, n), false));
                     }
                     Err(e) => return Err(e),
@@ -188,18 +186,26 @@ impl Core {
                 }
             }
             let last = last.map_or(vec![], |o| o.taken().to_vec());
-            Err(Diagnostic::new(
-                Code::UnsupportedArgument,
-                format!(
-                    "the arguments of {}() lead to one object at places of different types, among ({})",
-                    of.name(),
-                    show(&last)
-                ),
-            )
-            .at(self.span(py))
-            .help("pass a copy of it at one of the places")
-            .into())
+            let text = format!(
+                "the arguments of {}() lead to one object at places of different types, among ({})",
+                of.name(),
+                show(&last)
+            );
+            if self.fallback && of.options.code.overflow == Overflow::Python {
+                self.refuse(text);
+                self.refused.note(py, given, None, start);
+                return Ok((of.call_python(args, n), false));
+            }
+            Err(Diagnostic::new(Code::UnsupportedArgument, text)
+                .at(self.span(py))
+                .help("pass a copy of it at one of the places")
+                .into())
         }
+    }
+
+    /// Says why Python runs a call.
+    fn refuse(&self, why: String) {
+        *self.refusal.lock().unwrap_or_else(|e| e.into_inner()) = Some(why);
     }
 
     /// The type of argument `i` of `n`.
@@ -361,6 +367,64 @@ impl Core {
         Ok(self.insert(py, o)?)
     }
 
+    /// A call whose arguments were refused before, or are quicker in Python: as it is, with keywords and defaults.
+    ///
+    /// # Safety
+    /// As for a vectorcall of this dispatcher.
+    unsafe fn call_refused(&self, given: Given) -> Option<Obj> {
+        // SAFETY: as required of the caller; a function is callable.
+        unsafe {
+            let f = match self.refused.takes(given)? {
+                Way::Lifted => self.decorated.in_python_ptr(),
+                Way::Uncut => self.decorated.function_ptr(),
+            };
+            if f.is_null() || !self.fallback {
+                return None;
+            }
+            let r = ffi::PyObject_Vectorcall(f, given.args, given.n, given.names);
+            if r.is_null() && self.promises_python() {
+                return Some(self.after_raising(given.args, given.n, given.names, false));
+            }
+            Some(r)
+        }
+    }
+
+    /// The answer of a call without keywords that compiled code has made.
+    ///
+    /// # Safety
+    /// As for a vectorcall of this dispatcher.
+    #[inline(always)]
+    unsafe fn ended(&self, r: Obj, args: *const Obj, n: usize) -> Obj {
+        // SAFETY: as required of the caller; an exception is set where nothing came back.
+        unsafe {
+            if r.is_null() && self.promises_python() {
+                return self.after_raising(args, n, std::ptr::null_mut(), true);
+            }
+            self.weighed(r, Given { args, n, names: std::ptr::null_mut() })
+        }
+    }
+
+    /// The same answer, with a note where Python was found to be quicker for such arguments.
+    ///
+    /// # Safety
+    /// As for a vectorcall of this dispatcher.
+    #[inline(always)]
+    unsafe fn weighed(&self, r: Obj, given: Given) -> Obj {
+        if self.decorated.quicker.load(Ordering::Relaxed) != 0 {
+            // SAFETY: as required of the caller.
+            unsafe { self.note_quicker(given) }
+        }
+        r
+    }
+    /// # Safety
+    /// As for [`Core::weighed`].
+    #[cold]
+    unsafe fn note_quicker(&self, given: Given) {
+        let calls = self.decorated.quicker.swap(0, Ordering::Relaxed);
+        // SAFETY: as required of the caller.
+        attached(|py| unsafe { self.refused.note_heavy(py, given, calls) });
+    }
+
     /// Calls one of the overloads used before, if the arguments fit.
     ///
     /// # Safety
@@ -468,20 +532,19 @@ unsafe extern "C" fn vectorcall(callable: Obj, args: *const Obj, nargsf: usize, 
     unsafe {
         let core = &*(*callable.cast::<Dispatcher>()).core;
         let n = ffi::PyVectorcall_NARGS(nargsf) as usize;
+        if core.refused.any()
+            && let Some(r) = core.call_refused(Given { args, n, names: keywords })
+        {
+            return r;
+        }
         if keywords.is_null() {
             if let Some(r) = core.call_recent(args, n) {
-                if r.is_null() && core.promises_python() {
-                    return core.after_raising(args, n, keywords, true);
-                }
-                return r;
+                return core.ended(r, args, n);
             }
             if core.decorated.simple.is_some_and(|c| n < c)
                 && let Some(r) = core.call_with_defaults(args, n)
             {
-                if r.is_null() && core.promises_python() {
-                    return core.after_raising(args, n, keywords, true);
-                }
-                return r;
+                return core.ended(r, args, n);
             }
         }
         slow(core, args, n, keywords)
@@ -500,7 +563,8 @@ unsafe fn slow(core: &Core, args: *const Obj, n: usize, keywords: Obj) -> Obj {
             Ok((r, compiled)) if r.is_null() && core.promises_python() => unsafe {
                 core.after_raising(args, n, keywords, compiled)
             },
-            Ok((r, _)) => r,
+            // SAFETY: as for `vectorcall`.
+            Ok((r, _)) => unsafe { core.weighed(r, Given { args, n, names: keywords }) },
             Err(e) => {
                 e.into_python(py).restore(py);
                 std::ptr::null_mut()

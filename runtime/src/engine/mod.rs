@@ -94,6 +94,8 @@ pub struct Compiled {
     pub changes_something: bool,
     /// Whether it changes nothing but copies of what the call was given; false where nobody asks.
     pub keeps_to_copies: bool,
+    /// Whether it draws from the streams of `random` and `np.random`, which are others than Python's.
+    pub draws: bool,
     pub phases: Phases,
     typed: String,
     lir: String,
@@ -204,6 +206,7 @@ struct Front {
     changes_lists: bool,
     changes_something: bool,
     keeps_to_copies: bool,
+    draws: bool,
     typed: String,
     phases: Phases,
 }
@@ -240,7 +243,8 @@ fn front(request: &Request<'_>) -> Result<Front> {
     } else {
         target.params.iter().any(|t| t.holds_list()) && lower::changes::changes_lists(&session, root)
     };
-    if request.goes_on && lower::pure::draws_from_streams(&session, root) {
+    let draws = lower::pure::draws_from_streams(&session, root);
+    if request.goes_on && draws {
         let text = "the streams of `random` and `np.random` are others in compiled code than in the Python code around the loop";
         return Err(Diagnostic::new(diag::Code::UnsupportedSyntax, text)
             .help("draw from a generator: rng = np.random.default_rng(seed)"));
@@ -269,6 +273,7 @@ fn front(request: &Request<'_>) -> Result<Front> {
         changes_lists,
         changes_something,
         keeps_to_copies,
+        draws,
         typed,
         phases,
     })
@@ -284,6 +289,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
         changes_lists,
         changes_something,
         keeps_to_copies,
+        draws,
         typed,
         mut phases,
     } = front(request)?;
@@ -310,6 +316,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
             changes_lists,
             changes_something,
             keeps_to_copies,
+            draws,
             phases,
             typed,
             lir: String::new(),
@@ -349,6 +356,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
         changes_lists,
         changes_something,
         keeps_to_copies,
+        draws,
         phases,
         typed,
         lir,

@@ -15,6 +15,9 @@ use std::collections::{HashMap, HashSet};
 use tierup_core::ops::dict::hashed_by_place;
 use tierup_core::types::{ClassDef, ClassId, Kind, Type, object};
 
+/// How many parts the type of what is passed may have, objects included.
+const MOST_PARTS: usize = 512;
+
 /// What is known of objects that are passed together.
 #[derive(Default)]
 struct Shapes {
@@ -119,15 +122,26 @@ pub(crate) fn whole(py: Python<'_>, look: impl Fn() -> Result<Type, Failure>) ->
             look_into(obj.bind(py), def)?;
         }
         let found = SHAPES.with_borrow(|s| {
-            let Some(shapes) = s else { return Some(t) };
+            let Some(shapes) = s else { return Some(Some(t)) };
             MET.set(shapes.seen.keys().chain(&shapes.held).copied().collect());
             // Where a later object had more fields, earlier ones of its class are looked into again.
             let latest = |def: &ClassDef| def.handle().and_then(ClassDef::of_handle) == Some(def);
-            let plain =
-                || if shapes.classes.is_empty() { t } else { object::closed(shapes.written(t, &mut vec![])) };
+            let plain = || {
+                if shapes.classes.is_empty() {
+                    return Some(t);
+                }
+                let mut room = MOST_PARTS;
+                Some(object::closed(shapes.written(t, &mut vec![], &mut room)?))
+            };
             (!shapes.again && shapes.classes.values().all(|(def, _)| latest(def))).then(plain)
         });
         if let Some(t) = found {
+            let Some(t) = t else {
+                let text = format!(
+                    "compiled code cannot take an object that leads to so many others: its type has more than {MOST_PARTS} parts"
+                );
+                return Err(recognise::unsupported(text, "pass what the function needs from it"));
+            };
             return match hashed_by_place(t) {
                 None => Ok(t),
                 Some(key) => {
@@ -203,17 +217,28 @@ impl Shapes {
         self.waiting.clear();
     }
 
-    /// A type with objects in place of their classes, inside of objects, the innermost last.
-    fn written(&self, t: Type, around: &mut Vec<ClassId>) -> Type {
-        let Kind::Object(def, _) = t.kind() else { return t.map_arguments(&mut |t| self.written(t, around)) };
+    /// A type with objects in place of their classes, inside of objects, the innermost last. None where it has more
+    /// parts than there is `room` for: of classes that hold each other there are as many as ways through them.
+    fn written(&self, t: Type, around: &mut Vec<ClassId>, room: &mut usize) -> Option<Type> {
+        *room = room.checked_sub(1)?;
+        let Kind::Object(def, _) = t.kind() else {
+            let mut whole = true;
+            let new = t.map_arguments(&mut |t| {
+                self.written(t, around, room).unwrap_or_else(|| {
+                    whole = false;
+                    t
+                })
+            });
+            return whole.then_some(new);
+        };
         if let Some(levels) = around.iter().rev().position(|c| *c == def.id) {
-            return Type::new(Kind::Outer(levels as u32));
+            return Some(Type::new(Kind::Outer(levels as u32)));
         }
-        let Some((_, fields)) = self.classes.get(&def.id) else { return t };
+        let Some((_, fields)) = self.classes.get(&def.id) else { return Some(t) };
         around.push(def.id);
-        let fields = fields.iter().map(|f| self.written(*f, around)).collect();
+        let fields: Option<Vec<_>> = fields.iter().map(|f| self.written(*f, around, room)).collect();
         around.pop();
-        Type::new(Kind::Object(def, fields))
+        Some(Type::new(Kind::Object(def, fields?)))
     }
 }
 
@@ -321,9 +346,17 @@ pub(super) fn class_of(obj: &Bound<'_, PyAny>) -> PyResult<Option<&'static Class
     // What compiled code cannot hold it leaves alone.
     let left_out = known::left_out(&class);
     more.retain(|name| !left_out.contains(name));
-    more.retain(|name| field(obj, name).is_some_and(|value| part_type(&value).is_ok()));
+    more.retain(|name| {
+        field(obj, name).is_some_and(|value| is_ordinary(&value) || part_type(&value).is_ok())
+    });
     if more.is_empty() {
         return Ok(Some(def));
     }
     known::add_fields(&class, more).map(Some)
+}
+
+/// Whether a value is an instance of an ordinary class. It is looked into when it is met: it may lead back to where it
+/// stands, or to a long chain of others.
+fn is_ordinary(value: &Bound<'_, PyAny>) -> bool {
+    known::class_of_objects(&value.get_type()).is_ok_and(|def| def.is_some())
 }
