@@ -178,15 +178,21 @@ pub(crate) fn is_outgrown(py: Python<'_>, raised: &PyErr) -> bool {
     known::native_class(py, Class::IntegerOverflow).is_ok_and(|class| raised.get_type(py).is(&class))
 }
 
+/// Whether an exception of compiled code may say so as well: an OverflowError of a function whose result has 64 bits
+/// there, such as `int` of a text, or one that Python raises too.
+pub(crate) fn may_be_outgrown(py: Python<'_>, raised: &PyErr) -> bool {
+    is_outgrown(py, raised) || raised.get_type(py).is(py.get_type::<pyo3::exceptions::PyOverflowError>())
+}
+
 /// Notes with such an exception that the call that raised it has changed nothing.
 pub(crate) fn mark_untouched(py: Python<'_>, raised: &PyErr) {
     // Where there is no memory for it, it is taken to have changed something.
-    raised.value(py).setattr(pyo3::intern!(py, "untouched"), true).ok();
+    raised.value(py).setattr(pyo3::intern!(py, "_untouched"), true).ok();
 }
 
 /// Whether that was noted.
 pub(crate) fn is_untouched(py: Python<'_>, raised: &PyErr) -> bool {
-    let noted = raised.value(py).getattr(pyo3::intern!(py, "untouched"));
+    let noted = raised.value(py).getattr(pyo3::intern!(py, "_untouched"));
     noted.and_then(|v| v.is_truthy()).unwrap_or(false)
 }
 

@@ -741,7 +741,7 @@ impl Overload {
         attached(|py| unsafe {
             let e =
                 with_copies(frame.copies(), || exc::raise(py, status as usize as *mut _, &of.globals(py)));
-            if self.keeps_to_copies(frame) && exc::is_outgrown(py, &e) {
+            if self.keeps_to_copies(frame) && exc::may_be_outgrown(py, &e) {
                 // Python runs the call again, with everything as it was.
                 exc::mark_untouched(py, &e);
             } else if let Some(copies) = frame.copies()
@@ -758,6 +758,6 @@ impl Overload {
     /// Whether a call has changed nothing but copies by now.
     fn keeps_to_copies(&self, frame: &Frame) -> bool {
         let copies = matches!(&self.run, Run::Compiled(code) if code.keeps_to_copies());
-        copies && !self.native && !frame.uses_shown()
+        self.falls_back && copies && !self.native && !frame.uses_shown()
     }
 }

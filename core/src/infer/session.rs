@@ -9,10 +9,13 @@ use crate::host::Host;
 use crate::opaque::{self, Opaque};
 use crate::source::Origin;
 use crate::ssa::{self, Func, FuncId, Inst, InstanceId, registry};
-use crate::types::{Const, Int, Kind, Type, promote};
+use crate::types::{Const, Int, Kind, Type, promote, work};
 use crate::typing::vars::{Opened, Site, Vars};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
+
+/// Types that inference makes at most for a function that Python can run as well.
+const MOST_TYPES: u64 = 1_000_000;
 
 /// Generators are numbered for the whole process, since types are: the numbers of each function's.
 #[derive(Default)]
@@ -85,6 +88,8 @@ impl<'h> Session<'h> {
         args: Vec<Type>,
         values: &[Option<Const>],
     ) -> Result<InstanceId> {
+        // Python runs what would take too long to look through.
+        let _limited = (self.overflow == Overflow::Python).then(|| work::at_most(MOST_TYPES));
         let mut id = self.solve_root(func, args.clone(), values);
         while self.settle_passed(id.is_ok()) {
             id = self.solve_root(func, args.clone(), values);

@@ -14,7 +14,7 @@ use crate::host::GlobalValue;
 use crate::ops::{self, OpId, id};
 use crate::ssa::opt::unroll::{self, Counting, Rewrite};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstanceId, Loc, Narrow, Op, Term, Value};
-use crate::types::{Const, Kind, Type};
+use crate::types::{Const, Kind, Type, work};
 use crate::typing::Arg;
 use crate::typing::vars::Site;
 use std::collections::{BTreeSet, HashMap};
@@ -167,6 +167,9 @@ impl<'s, 'h> Solver<'s, 'h> {
                 if self.visits > limit {
                     return Err(self.unsettled());
                 }
+                if work::is_too_much() {
+                    return Err(self.too_much_work());
+                }
                 if self.session.host.interrupted() {
                     return Err(Diagnostic::stopped());
                 }
@@ -196,6 +199,16 @@ impl<'s, 'h> Solver<'s, 'h> {
     /// Whether this is a look into a function, whose variables are the caller's, and no instance.
     pub(crate) fn is_look(&self) -> bool {
         self.session.is_look(self.id)
+    }
+
+    fn too_much_work(&self) -> Diagnostic {
+        let text = format!(
+            "the types of `{}` take too long to find out: its objects lead to many others",
+            self.func.name
+        );
+        Diagnostic::new(Code::RunawayRecursion, text)
+            .at(self.func.span(Loc { line: self.func.first_line, ..Loc::default() }))
+            .help("pass what it needs of them")
     }
 
     fn unsettled(&self) -> Diagnostic {

@@ -17,6 +17,7 @@ pub mod record;
 pub mod simd;
 pub(crate) mod text;
 pub mod time;
+pub(crate) mod work;
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
@@ -245,6 +246,7 @@ pub enum NumberType {
 impl Type {
     /// The one `Type` of this kind. Interned kinds live as long as the process: they are few.
     pub fn new(kind: Kind) -> Type {
+        work::count();
         if let Some(k) = INTERNED.read().unwrap_or_else(|e| e.into_inner()).get(&kind) {
             return Type(k);
         }

@@ -13,7 +13,7 @@
 //! circles there, and only there. Whoever follows variables says where it has been.
 
 use crate::types::constructor::Variance;
-use crate::types::{Kind, Type, object};
+use crate::types::{Kind, Type, object, work};
 use std::collections::HashMap;
 
 /// A place in the code that is typed, by numbers that mean nothing here.
@@ -129,6 +129,10 @@ impl Vars {
     fn resolved(&self, t: Type, objects: &mut Resolving) -> Type {
         if let (false, any) = object::holds_variables_and_objects(t) {
             objects.any |= any;
+            return t;
+        }
+        // Whoever asks gives up.
+        if work::is_too_much() {
             return t;
         }
         match t.kind() {

@@ -99,8 +99,8 @@ class IntegerOverflow(BaseException):
     """An integer outgrew 64 bits in a loop of a function that Python runs. It passes by the handlers of the program, which Python would not have come to, and leaves the function as
     an OverflowError, unless Python can run the loop again."""
 
-    #: Whether the code that raised it has changed nothing by then.
-    untouched = False
+    # Whether the code that raised it has changed nothing by then.
+    _untouched = False
 
 
 def warn_doubt(text, file, line):

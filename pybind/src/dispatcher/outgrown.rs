@@ -102,7 +102,8 @@ impl Core {
         keywords: Obj,
         compiled: bool,
     ) -> PyResult<Option<Obj>> {
-        if !exc::is_outgrown(py, raised) {
+        let certain = exc::is_outgrown(py, raised);
+        if !certain && !(compiled && exc::may_be_outgrown(py, raised)) {
             return Ok(None);
         }
         let of = &self.decorated;
@@ -124,7 +125,7 @@ impl Core {
             if !(compiled && untouched)
                 && (!compiled || self.overloads().iter().any(|o| o.changes_something()) && !again()?)
             {
-                return Err(exc::outgrown(py, raised.clone_ref(py)));
+                return if certain { Err(exc::outgrown(py, raised.clone_ref(py))) } else { Ok(None) };
             }
             // The slow path asks how the next call goes.
             self.outgrown.note();

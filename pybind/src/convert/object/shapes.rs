@@ -16,7 +16,7 @@ use tierup_core::ops::dict::hashed_by_place;
 use tierup_core::types::{ClassDef, ClassId, Kind, Type, object};
 
 /// How many parts the type of what is passed may have, objects included.
-const MOST_PARTS: usize = 512;
+const MOST_PARTS: usize = 256;
 
 /// What is known of objects that are passed together.
 #[derive(Default)]
