@@ -2,6 +2,8 @@
 functions decorated have shown (`tests/tools/decorated.py`)."""
 
 import copy
+import math
+import sys
 
 import numpy as np
 import pytest
@@ -113,6 +115,21 @@ def test_what_others_see_is_not_done_twice(capsys):
     assert a[0] == 1 and list(xs) == [1, BIG] and capsys.readouterr().out == "once\n"
 
 
+@pytest.mark.parametrize("f, args", [
+    (lambda b: int.from_bytes(b, "big"), (b"\xff" * 16,)), (lambda s: int(s), ("9" * 30,)), (lambda s: int(s, 16), ("f" * 20,)), (lambda x: (int(x), round(x)), (1e30,)),
+    (lambda x: (math.floor(x), math.ceil(x), math.trunc(x)), (-1e30,)), (lambda n: math.comb(n, 50), (100,)), (lambda n: (math.factorial(n), math.perm(n, 25)), (30,)),
+    (lambda x: x.as_integer_ratio(), (1e30,)), (lambda a, n: round(a, -n), (2**63 - 1, 1)), (lambda x: int(x), (float("inf"),)),
+])  # fmt: skip
+def test_functions_whose_results_have_more_than_64_bits(f, args):
+    same(f, *args)
+
+
+def test_an_int_of_more_than_64_bits_after_a_small_one():
+    f = jit(lambda x: x)
+    for x in (1, 2**100, 5, -2**70):
+        assert f(x) == x
+
+
 # ---------------------------------------------------------------- identity
 
 def test_a_number_is_itself():
@@ -199,3 +216,56 @@ def test_special_methods_that_are_methods_of_the_class():
     assert made == [("Derived", 3)]
     assert Base[int] == ("Base", int) and Derived[str] == ("Derived", str)
     assert Derived(4).x == 4
+
+
+# ---------------------------------------------------------------- what costs more to carry than it saves
+
+class Tree:
+    def __init__(self, value, below=()):
+        self.value, self.below = value, list(below)
+
+
+@pytest.mark.parametrize("f, args", [
+    (lambda d, k: d[k], ({k: str(k) for k in range(2000)}, 7)), (lambda xs, k: xs[k], ([(k, str(k)) for k in range(2000)], 7)),
+    (lambda t, k: t.below[k].value, (Tree(0, [Tree(k) for k in range(2000)]), 7)),
+], ids=["dict", "list", "object"])  # fmt: skip
+def test_large_arguments_of_small_functions_go_to_python(f, args):
+    # In compiled code nobody has a frame: what Python runs is seen by a profiler.
+    compiled, calls = jit(f), []
+    sys.setprofile(lambda frame, event, _: calls.append(1) if event == "call" and frame.f_code is f.__code__ else None)
+    try:
+        assert all(compiled(*args) == f(*args) for _ in range(40))
+    finally:
+        sys.setprofile(None)
+    assert len(calls) > 40 + 20
+
+
+def test_lists_that_are_computed_with_stay_in_compiled_code():
+    @jit
+    def work(xs, n):
+        s = 0.0
+        for _ in range(n):
+            for x in xs:
+                s += x * 0.5
+        return s
+
+    calls, xs = [], [0.5] * 1000
+    sys.setprofile(lambda frame, event, _: calls.append(1) if event == "call" and frame.f_code is work.py_func.__code__ else None)
+    try:
+        for _ in range(60):
+            work(xs, 20)
+    finally:
+        sys.setprofile(None)
+    assert not calls
+
+
+def test_what_python_runs_for_a_while_is_asked_for_again_when_it_has_grown():
+    @jit
+    def total(xs):
+        s = 0
+        for x in xs:
+            s += x
+        return s
+
+    for n in (1, 2, 3, 1000, 5):
+        assert [total(list(range(n))) for _ in range(50)] == [sum(range(n))] * 50
