@@ -139,6 +139,33 @@ def test_a_number_is_itself():
     same(lambda xs, x: [i for i, y in enumerate(xs) if y is x], [nan, 1.0, nan], nan)
 
 
+def piped(x, *functions):
+    for f in functions:
+        x = f(x)
+    return x
+
+
+def set_in_a_branch(x):
+    y = x > 3
+    if x > 10:
+        y = 0
+    return y
+
+
+def set_in_a_loop(n):
+    found = 0
+    for i in range(n):
+        found = i > 2
+    return found
+
+
+@pytest.mark.parametrize("f, args", [
+    (piped, (1, lambda x: x * 2, lambda x: x % 2 == 0)), (set_in_a_branch, (5,)), (set_in_a_branch, (11,)), (set_in_a_loop, (0,)), (set_in_a_loop, (5,)),
+])  # fmt: skip
+def test_a_bool_in_a_variable_that_is_an_int_elsewhere(f, args):
+    same(f, *args)
+
+
 # ---------------------------------------------------------------- containers in containers
 
 def contains_itself(make, put):

@@ -551,6 +551,9 @@ impl Solver<'_, '_> {
     /// The type of a value that is of any of these types: a common one, else one of several; tuples member by
     /// member.
     fn join(&mut self, types: &[Type]) -> Option<Type> {
+        if types.windows(2).any(|t| self.keeps_apart(t[0], t[1])) {
+            return None;
+        }
         let one = types.iter().try_fold(Type::never(), |a, b| self.session.unify(a, *b));
         if one.is_some() {
             return one;

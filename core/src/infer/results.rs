@@ -18,6 +18,19 @@ impl Solver<'_, '_> {
         self.session.unify(before, now)
     }
 
+    /// The type of a variable that was set to a value of one type, and to one of another. A bool and an int are none
+    /// where Python's answer is promised: it shows True and not 1. (An int and a float are a float, by which loops
+    /// that begin with `s = 0` are loops over floats.)
+    pub(super) fn joined_variable(&mut self, before: Type, now: Type) -> Option<Type> {
+        if self.keeps_apart(before, now) { None } else { self.session.unify(before, now) }
+    }
+
+    /// Whether values of these types stay what they are where Python's answer is promised.
+    pub(super) fn keeps_apart(&self, a: Type, b: Type) -> bool {
+        let promised = self.session.overflow == Overflow::Python && !self.session.is_library(self.func);
+        promised && bool_meets_int(a, b)
+    }
+
     /// Whether this is what Python calls, and it does not call itself.
     fn goes_to_python(&self) -> bool {
         self.session.overflow == Overflow::Python
@@ -50,6 +63,11 @@ impl Solver<'_, '_> {
         kinds.extend(none.then(Type::none));
         Some(Type::one_of(&kinds))
     }
+}
+
+fn bool_meets_int(a: Type, b: Type) -> bool {
+    let (a, b) = (a.as_optional().unwrap_or(a), b.as_optional().unwrap_or(b));
+    *a == Kind::Bool && b.is_int() || a.is_int() && *b == Kind::Bool
 }
 
 /// Numbers of one kind are shown alike: bools, ints, floats, complex numbers.

@@ -366,7 +366,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                 continue;
             }
             let old = self.fact(*p).clone();
-            match self.session.unify(old.ty, incoming.ty) {
+            match self.joined_variable(old.ty, incoming.ty) {
                 // `t = (t, x)` in a loop: the next rounds would only say the same at more length, and what
                 // walks over types does so on the stack.
                 Some(ty) if ty != old.ty && ty.is_larger_than(DEEPEST, LARGEST) => {
