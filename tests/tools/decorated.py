@@ -43,7 +43,10 @@ def _chosen(name, names):
 
 def install(names, left, closures=False, options=None):
     """From now on modules of these packages are decorated when they are imported; those that are here already are imported anew."""
+    # What loads later would use the decorated modules while these are loaded.
     import tierup
+    import tierup._again
+    import tierup._lifting
     from tierup import errors
     errors.warn_fallback = lambda *_: None
     made = {"modules": 0, "functions": 0}
