@@ -25,10 +25,11 @@ const SAMPLE: u32 = 16;
 pub(crate) struct Weigh {
     /// Calls by now.
     calls: AtomicU32,
-    /// Of those that were timed: how many, what they took, and what of that their code took.
+    /// Of those that were timed: how many, and what their code took.
     timed: AtomicU64,
-    whole: AtomicU64,
     computed: AtomicU64,
+    /// What the last ones took in whole. The least of them counts: others may have had the processor meanwhile.
+    last: [AtomicU64; 4],
     /// What carrying has cost since Python was tried, and what it may cost.
     spent: AtomicU64,
     budget: AtomicU64,
@@ -55,7 +56,7 @@ impl Weigh {
     pub(crate) fn end(&self, since: Timed, code: Duration) {
         let (whole, code) = (nanos(since.0.elapsed()), nanos(code));
         let timed = self.timed.fetch_add(1, Relaxed) + 1;
-        self.whole.fetch_add(whole, Relaxed);
+        self.last[timed as usize % self.last.len()].store(whole.max(1), Relaxed);
         let computed = self.computed.fetch_add(code, Relaxed) + code;
         let stands_for = if self.calls.load(Relaxed) > FIRST { SAMPLE as u64 } else { 1 };
         let carried = whole.saturating_sub(code) * stands_for;
@@ -68,8 +69,9 @@ impl Weigh {
 
     /// Python has made a call, in that time: for how many calls it is the quicker way; none where it is not.
     pub(crate) fn tried(&self, python: Duration) -> Option<u32> {
-        let timed = self.timed.swap(0, Relaxed).max(1);
-        let here = self.whole.swap(0, Relaxed) / timed;
+        self.timed.store(0, Relaxed);
+        // Places that nobody has filled are 0.
+        let here = self.last.iter().map(|w| w.swap(0, Relaxed)).filter(|w| *w > 0).min().unwrap_or(0);
         self.computed.store(0, Relaxed);
         self.spent.store(0, Relaxed);
         let python = nanos(python).max(1);
