@@ -318,6 +318,17 @@ fn described(
     Ok((array(layout).ty(), words, strides))
 }
 
+/// The type of the elements of a `numpy.dtype`.
+fn element(dtype: &Bound<'_, PyAny>) -> PyResult<Type> {
+    // SAFETY: the caller has a `numpy.dtype`.
+    let code = unsafe { crate::npy::elem_code(dtype.as_ptr().cast()) };
+    if let Some(number) = crate::npy::type_of_elem(code) {
+        return Ok(number);
+    }
+    crate::record_types::of_dtype(dtype)?
+        .ok_or_else(|| PyTypeError::new_err(format!("kernels have no arrays of {dtype}")))
+}
+
 /// An array in the device's memory, as kernels take it; Python's class is derived from it.
 #[pyclass(subclass, frozen)]
 struct DeviceArrayBase {
@@ -343,17 +354,12 @@ impl DeviceArrayBase {
         owner: Py<PyAny>,
     ) -> PyResult<DeviceArrayBase> {
         crate::npy::require(dtype.py())?;
-        // SAFETY: the Python class hands on a `numpy.dtype`, which this checks by its class.
-        let code = unsafe {
-            let numpy = crate::npy::require(dtype.py())?;
-            if pyo3::ffi::PyObject_TypeCheck(dtype.as_ptr(), numpy.dtype_type) == 0 {
-                return Err(PyTypeError::new_err("dtype must be a numpy.dtype"));
-            }
-            crate::npy::elem_code(dtype.as_ptr().cast())
-        };
-        let elem = crate::npy::type_of_elem(code)
-            .ok_or_else(|| PyTypeError::new_err(format!("kernels have no arrays of {dtype}")))?;
-        let (ty, words, strides) = described(address, elem, &shape, strides)?;
+        let numpy = crate::npy::require(dtype.py())?;
+        // SAFETY: a live type object.
+        if unsafe { pyo3::ffi::PyObject_TypeCheck(dtype.as_ptr(), numpy.dtype_type) } == 0 {
+            return Err(PyTypeError::new_err("dtype must be a numpy.dtype"));
+        }
+        let (ty, words, strides) = described(address, element(dtype)?, &shape, strides)?;
         Ok(DeviceArrayBase { ty, words, _strides: strides, _owner: owner })
     }
 
@@ -425,8 +431,14 @@ fn foreign(interface: &Bound<'_, PyAny>, words: &mut Vec<u64>, stream: u64) -> P
     }
     let typestr = need("typestr")?;
     let typestr = typestr.extract::<&str>()?;
-    let elem = dtype_name(typestr)
-        .ok_or_else(|| PyTypeError::new_err(format!("kernels have no arrays of {typestr}")))?;
+    let elem = match dtype_name(typestr) {
+        Some(number) => number,
+        // Fields are said beside the type, if at all.
+        None => {
+            let of = if typestr.contains('V') { need("descr")? } else { need("typestr")? };
+            element(&py.import("numpy")?.call_method1("dtype", (of,))?)?
+        }
+    };
     let (address, _): (u64, bool) = need("data")?.extract()?;
     let shape: Vec<i64> = need("shape")?.extract()?;
     let strides = get("strides")?.map(|s| s.extract::<Vec<i64>>()).transpose()?;

@@ -69,6 +69,11 @@ pub trait Platform: Sync {
         true
     }
 
+    /// Whether code can have memory for arrays that live beside those of the program.
+    fn allocates(&self) -> bool {
+        true
+    }
+
     /// Adds a reference to an object, which may be null.
     fn retain(&self, b: &mut Builder<'_>, object: Value) {
         b.helper(&object::obj_retain, &[object]);

@@ -89,6 +89,9 @@ fn bounds(cx: &mut LowerCx<'_>, a: &ArrayVal) -> (Value, Value) {
     (low, cx.b.ptr_add(high, item))
 }
 
+/// What is raised where there is no memory for a temporary.
+pub(crate) const OVERLAP: &str = "arrays overlap, which takes a copy that there is no memory for";
+
 /// Lets `run` write to the target, or to a temporary where the target shares memory with one of the arrays
 /// that are read, other than element with element; it gets the arrays that it is to read too. `partly` where
 /// some elements are to stay as they are.
@@ -116,6 +119,11 @@ pub(crate) fn write_apart(
         read.iter().zip(&own).map(|(a, own)| if *own { to.clone() } else { a.clone() }).collect()
     };
     let Some(shared) = shared else { return run(cx, target, &reads(target)) };
+    if !cx.options.platform.allocates() {
+        let apart = cx.not(shared);
+        cx.check(apart, Class::BufferError, OVERLAP);
+        return run(cx, target, &reads(target));
+    }
     let partly = partly || own.contains(&true);
     // One loop serves both: it writes to the temporary or to the target.
     let chosen = cx.if_else(

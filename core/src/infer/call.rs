@@ -337,8 +337,28 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// The same without what the program says of it. Those that are more than a row are listed.
+    /// The same without what the program says of it.
     pub(super) fn call_operation_itself(
+        &mut self,
+        i: Inst,
+        op: OpId,
+        callee: &Source,
+        positional: Vec<Source>,
+        named: Vec<(Arc<str>, Source)>,
+    ) -> Typed {
+        if !op.rows().iter().any(|row| row.wants_constants) {
+            return self.call_known_operation(i, op, callee, positional, named);
+        }
+        let given: Vec<Source> = positional.iter().chain(named.iter().map(|n| &n.1)).cloned().collect();
+        let typed = self.call_known_operation(i, op, callee, positional, named);
+        if matches!(&typed, Err(d) if d.code == Code::RequiresConstant) {
+            self.want_values_of(&given)?;
+        }
+        typed
+    }
+
+    /// Operations that are more than a row are listed.
+    fn call_known_operation(
         &mut self,
         i: Inst,
         op: OpId,

@@ -255,6 +255,19 @@ impl Solver<'_, '_> {
             .help("a constant, a global or captured value, the length of a tuple and a parameter whose value each caller knows can be static"))
     }
 
+    /// Has parameters among these without a known value get code for each of their values.
+    pub(super) fn want_values_of(&mut self, given: &[Source]) -> Result<()> {
+        for of in given {
+            let arg = self.source_arg(of)?;
+            if let (None, true, Some(k), Some(func)) =
+                (arg.konst, has_values(arg.ty), self.parameter(of), self.func.id)
+            {
+                registry::specialise(func, k, true);
+            }
+        }
+        Ok(())
+    }
+
     /// The values of arguments for which a function has code of its own.
     pub(super) fn values_of(&mut self, func: FuncId, args: &[Arg], sources: &[Source]) -> Vec<Option<Const>> {
         let Some(params) = registry::specialised(func) else { return vec![None; args.len()] };

@@ -51,7 +51,7 @@ fn fits(t: Type, arrays: bool) -> bool {
         | Kind::NamedTupleClass(_)
         | Kind::ExcClass(_)
         | Kind::Class(_) => true,
-        Kind::Array(a) => arrays && a.dtype.is_number(),
+        Kind::Array(a) => arrays && (a.dtype.is_number() || a.dtype.record().is_some()),
         Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Frozen(_, m) => m.iter().all(|t| fits(*t, arrays)),
         Kind::Optional(t) | Kind::Super(_, t) => fits(*t, arrays),
         Kind::Slice(parts) => parts.iter().all(|t| fits(*t, arrays)),
@@ -202,6 +202,9 @@ impl Platform for Gpu {
         false
     }
     fn slow_ways(&self) -> bool {
+        false
+    }
+    fn allocates(&self) -> bool {
         false
     }
     fn retain(&self, _: &mut Builder<'_>, _: Value) {}

@@ -104,12 +104,14 @@ pub(crate) static OPS: &[OpDef] = &[
         "ndim",
         Body::Lir(|_, a| box_rule("grid", a), |cx, c| emit_box(cx, c, grid_index)),
     )
+    .wants_constants()
     .doc("Which thread of the whole grid this is: a number, or one for each of 2 or 3 axes."),
     OpDef::new(
         &["tierup.cuda.gridsize"],
         "ndim",
         Body::Lir(|_, a| box_rule("gridsize", a), |cx, c| emit_box(cx, c, grid_threads)),
     )
+    .wants_constants()
     .doc("Threads of the whole grid: a number, or one for each of 2 or 3 axes."),
     order!(
         "syncthreads",
@@ -189,6 +191,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "shape, dtype, alignment=None",
         Body::Lir(|_, a| array_rule("shared", a), emit_shared),
     )
+    .wants_constants()
     .writes()
     .doc("An array that the threads of a block share; of the shape 0 the memory that the launch gives."),
     OpDef::new(
@@ -196,6 +199,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "shape, dtype, alignment=None",
         Body::Lir(|_, a| array_rule("local", a), emit_local),
     )
+    .wants_constants()
     .writes()
     .doc("An array of this thread's own."),
     update!("add", Update::Whole(GridOp::AtomicAdd), "Adds to an element; gives what was there."),

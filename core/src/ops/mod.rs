@@ -100,6 +100,9 @@ pub struct OpDef {
     pub times: bool,
     /// Whether what its scalar loop emits computes with vectors as well: instructions alone, no branch, no call.
     pub straight: bool,
+    /// Whether numbers that it is given must be constants, so that a parameter of the caller's is worth code for
+    /// each of its values.
+    pub wants_constants: bool,
     /// Whether only the compiler and its library ask for it, whatever Python has under its path.
     pub internal: bool,
     pub doc: &'static str,
@@ -134,6 +137,7 @@ impl OpDef {
             records: false,
             times: false,
             straight: false,
+            wants_constants: false,
             internal: false,
             doc: "",
         }
@@ -274,6 +278,11 @@ impl OpDef {
     /// What it computes of an array it computes of a scalar of NumPy's, which has the method too.
     pub(crate) const fn of_scalars(mut self) -> OpDef {
         self.of_scalars = true;
+        self
+    }
+    /// Numbers that it is given must be constants.
+    pub(crate) const fn wants_constants(mut self) -> OpDef {
+        self.wants_constants = true;
         self
     }
     /// No program's text means it.
