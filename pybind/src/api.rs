@@ -138,6 +138,19 @@ fn declare(d: &Bound<'_, PyAny>, signatures: Vec<(Vec<String>, Option<String>)>,
     Ok(())
 }
 
+/// Makes a function one of these signatures alone, without code for any: kernels that call it make that.
+#[pyfunction]
+fn declare_for_kernels(d: &Bound<'_, PyAny>, signatures: Vec<(Vec<String>, Option<String>)>) -> PyResult<()> {
+    let (py, core) = (d.py(), core_of(d)?);
+    let known = signatures
+        .iter()
+        .map(|(args, ret)| Ok((parse_types(py, args)?, ret.as_ref().map(|t| parse_type(py, t)).transpose()?)))
+        .collect::<PyResult<Vec<_>>>()?;
+    core.set_open(false);
+    core.declare(known);
+    Ok(())
+}
+
 /// The type of a variable that holds both objects, as text; none where compiled code has no such variable.
 #[pyfunction]
 fn unify_text(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
@@ -562,6 +575,7 @@ fn take_array_subclasses() {
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(take_array_subclasses, m)?)?;
     m.add_function(wrap_pyfunction!(make_dispatcher, m)?)?;
+    m.add_function(wrap_pyfunction!(declare_for_kernels, m)?)?;
     m.add_function(wrap_pyfunction!(unify_text, m)?)?;
     m.add_function(wrap_pyfunction!(set_fuel, m)?)?;
     m.add_function(wrap_pyfunction!(indexed_parameters, m)?)?;

@@ -4,7 +4,8 @@
 //! dispatcher whose function is compiled as one ([`Kernel`]).
 
 use crate::convert::Frame;
-use crate::convert::{Plan, type_of};
+use crate::convert::Lenience;
+use crate::convert::{Plan, Purpose, type_of};
 use crate::dispatcher;
 use crate::errors::Failure as Trouble;
 use crate::guards::Guards;
@@ -13,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyTuple};
 use std::alloc::Layout as Room;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tierup_core::declare::{Choice, Declared, Signature};
 use tierup_core::ops::dtype::dtype_name;
 use tierup_core::types::{Access, ArrayType, Layout, Type};
 use tierup_runtime::engine::gpu::Kept;
@@ -401,6 +403,8 @@ struct Kernel {
     name: String,
     build: Build,
     compiled: Mutex<Vec<Arc<Compiled>>>,
+    /// Signatures that the decorator names; open where it names none.
+    declared: Mutex<Arc<Declared>>,
 }
 
 /// Whether Python must look at an argument first: an array of the host.
@@ -410,7 +414,8 @@ fn needs_help(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
     // SAFETY: both are live type objects.
     let is_array =
         numpy.is_some_and(|n| unsafe { pyo3::ffi::PyObject_TypeCheck(obj.as_ptr(), n.array_type) != 0 });
-    Ok(is_array || obj.hasattr(intern!(obj.py(), "_tierup_copied_")).unwrap_or(false))
+    let marked = || obj.hasattr(intern!(obj.py(), "_tierup_copied_")).unwrap_or(false);
+    Ok(is_array || marked() || obj.is_instance(&obj.py().import("numpy")?.getattr("void")?)?)
 }
 
 /// The type of an array of another library, and its leaves. What it waits for on another stream, the launch
@@ -497,16 +502,73 @@ fn convert(obj: &Bound<'_, PyAny>, words: &mut Vec<u64>, stream: u64) -> Result<
         }
     }
     let ty = type_of(obj)?;
-    let n = ty.leaf_count();
-    let at = words.len();
-    words.resize(at + n, 0);
-    let mut frame = Frame::new(false);
-    // SAFETY: the object is live, there is room for its leaves, and the frame stays here.
-    let end = unsafe { Plan::new(ty, None).unbox(obj.as_ptr(), words[at..].as_mut_ptr(), &mut frame) };
-    if end.is_none() {
-        return Err(PyTypeError::new_err("a kernel cannot take this argument").into());
-    }
+    unboxed(obj, ty, None, words)?;
     Ok(Some(ty))
+}
+
+/// The leaves of an argument of type `from` as those of one of type `to`, to which it can be converted.
+fn converted(
+    arg: &Bound<'_, PyAny>,
+    from: Type,
+    given: &[u64],
+    to: Type,
+    out: &mut Vec<u64>,
+) -> Result<(), Trouble> {
+    if from == to {
+        out.extend(given);
+        return Ok(());
+    }
+    if let (Some(a), Some(b)) = (from.as_array(), to.as_array()) {
+        // Another order of elements, or one that is not known.
+        out.extend(&given[..2 + usize::from(a.ndim)]);
+        if b.layout == Layout::A && a.layout != Layout::A {
+            let n = usize::from(a.ndim);
+            let shape = &given[2..2 + n];
+            let (mut strides, mut step) = (vec![0; n], a.itemsize() as u64);
+            for k in 0..n {
+                let d = if a.layout == Layout::C { n - 1 - k } else { k };
+                strides[d] = step;
+                step = step.wrapping_mul(shape[d]);
+            }
+            out.extend(strides);
+        } else if b.layout == Layout::A {
+            out.extend(&given[2 + usize::from(a.ndim)..]);
+        }
+        return Ok(());
+    }
+    if let (Some(all), Some(wanted)) = (from.members(), to.members()) {
+        let mut at = 0;
+        for (k, (a, b)) in all.iter().zip(wanted).enumerate() {
+            converted(&arg.get_item(k)?, *a, &given[at..at + a.leaf_count()], *b, out)?;
+            at += a.leaf_count();
+        }
+        return Ok(());
+    }
+    unboxed(arg, to, Some(Purpose::Declared), out)
+}
+
+/// Appends the leaves of an argument that is given as one of that type.
+fn unboxed(
+    obj: &Bound<'_, PyAny>,
+    ty: Type,
+    purpose: Option<Purpose>,
+    words: &mut Vec<u64>,
+) -> Result<(), Trouble> {
+    let at = words.len();
+    words.resize(at + ty.leaf_count(), 0);
+    let mut frame = Frame::new(false);
+    if purpose == Some(Purpose::Declared) {
+        frame.lenience = Lenience::Converted;
+    }
+    // SAFETY: the object is live, there is room for its leaves, and the frame stays here.
+    let end = unsafe { Plan::new(ty, purpose).unbox(obj.as_ptr(), words[at..].as_mut_ptr(), &mut frame) };
+    if end.is_none() {
+        return Err(match PyErr::take(obj.py()) {
+            Some(raised) => raised.into(),
+            None => PyTypeError::new_err("a kernel cannot take this argument").into(),
+        });
+    }
+    Ok(())
 }
 
 /// A kernel with the size of its grid.
@@ -554,6 +616,7 @@ impl Kernel {
             dispatcher: dispatcher.clone().unbind(),
             build: Build { max_registers, bounds, lines, plain },
             compiled: Mutex::default(),
+            declared: Mutex::default(),
         })
     }
 
@@ -566,6 +629,17 @@ impl Kernel {
         shared_bytes: u32,
     ) -> Launcher {
         Launcher { kernel: this, launch: Launch { blocks, threads, shared_bytes }, stream }
+    }
+
+    /// From now on arguments are converted to the types of one of the signatures, given as texts.
+    fn declare(&self, py: Python<'_>, signatures: Vec<Vec<String>>) -> PyResult<()> {
+        crate::npy::require(py)?;
+        let parse =
+            |types: &Vec<String>| Ok(Signature { args: crate::texts::parse_types(py, types)?, ret: None });
+        let signatures = signatures.iter().map(parse).collect::<PyResult<Vec<_>>>()?;
+        let declared = Declared { signatures, open: false, careful: false };
+        *self.declared.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(declared);
+        Ok(())
     }
 
     /// Compiles for types of arguments, given as texts.
@@ -616,7 +690,15 @@ impl Kernel {
     fn attribute(&self, py: Python<'_>, index: usize, number: i32) -> PyResult<i32> {
         match self.overload(index).as_ref().map(|c| &c.code) {
             Some(Code::Device(kernel, _)) => kernel.attribute(number).map_err(|e| raised(py, &e)),
-            Some(Code::Host(_)) | None => Ok(0),
+            Some(Code::Host(kernel)) => Ok(match number {
+                0 if self.build.bounds[0] > 0 => self.build.bounds[0] as i32,
+                0 => 1024,
+                1 => kernel.shared_bytes() as i32,
+                2 => kernel.constant_bytes() as i32,
+                3 => kernel.frame_bytes() as i32,
+                _ => 0,
+            }),
+            None => Ok(0),
         }
     }
 }
@@ -642,6 +724,10 @@ impl Kernel {
                 Some(t) => types.push(t),
                 None => return Ok(false),
             }
+        }
+        let declared = self.declared.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if !declared.open {
+            (types, words) = self.as_declared(py, &declared, args, types, words)?;
         }
         let compiled = self.code_for(py, types)?;
         match &compiled.code {
@@ -669,6 +755,34 @@ impl Kernel {
             }
         }
         Ok(true)
+    }
+
+    /// Types and leaves of arguments as the signature has them that they are for.
+    fn as_declared(
+        &self,
+        py: Python<'_>,
+        declared: &Declared,
+        args: &Bound<'_, PyTuple>,
+        types: Vec<Type>,
+        words: Vec<u64>,
+    ) -> PyResult<(Vec<Type>, Vec<u64>)> {
+        let k = match declared.choose(&types) {
+            Choice::One(k) => k,
+            Choice::Nothing => {
+                return Err(PyTypeError::new_err(declared.refusal(&self.name, &types, &[])));
+            }
+            Choice::Several(all) => {
+                return Err(PyTypeError::new_err(declared.refusal(&self.name, &types, &all)));
+            }
+        };
+        let wanted = declared.signatures[k].args.clone();
+        let (mut out, mut at) = (Vec::with_capacity(words.len()), 0);
+        for ((arg, from), to) in args.iter().zip(&types).zip(&wanted) {
+            let given = &words[at..at + from.leaf_count()];
+            at += from.leaf_count();
+            converted(&arg, *from, given, *to, &mut out).map_err(|e| e.into_python(py))?;
+        }
+        Ok((wanted, out))
     }
 
     fn core<'a>(&'a self, py: Python<'a>) -> PyResult<&'a dispatcher::Core> {

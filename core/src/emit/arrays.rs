@@ -336,6 +336,7 @@ pub(crate) fn copy_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal
     let n = to.shape.len();
     let alike = from.ty.dtype == to.ty.dtype
         && n > 0
+        && cx.options.platform.array_kernels()
         && to.ty.layout != Layout::A
         && to.ty.layout == from.ty.layout
         && n == from.shape.len();
@@ -371,7 +372,8 @@ fn copy_strided(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Result<
     let (source, target) = (from.ty.dtype, to.ty.dtype);
     let n = to.shape.len();
     let of_times = source.time().is_some() || target.time().is_some();
-    if n == 0 || n == 1 && source == target || source != target && of_times {
+    let by_element = source != target && of_times || !cx.options.platform.array_kernels();
+    if n == 0 || n == 1 && source == target || by_element {
         return nested(cx, to, std::slice::from_ref(from), 1, &mut |cx, p, q| {
             let x = load_element(cx, q[0], source);
             let x = cast::cast(cx, &x, source, target)?;
@@ -409,10 +411,10 @@ pub(crate) fn fill_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, x: &[Value]) ->
             Ok(())
         })
     };
-    if n > 1 {
+    if n > 1 && cx.options.platform.array_kernels() {
         return fill_by_kernel(cx, to, x);
     }
-    if to.ty.layout == Layout::A {
+    if to.ty.layout == Layout::A || !cx.options.platform.array_kernels() {
         return one_by_one(cx);
     }
     let short = cx.b.bin_imm(Op::IcmpSle, to.shape[0], SHORT);

@@ -628,7 +628,7 @@ fn emit_round(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         let known = c.consts[1].as_ref().and_then(Const::as_int);
         let r = match known.and_then(|n| super::quick::decimals(cx, wide, n)) {
             Some(r) => r,
-            None => cx.helper_value(&num::float_round, &[wide, n]),
+            None => super::quick::any_decimals(cx, wide, n),
         };
         return Ok(vec![if cx.b.ty(v) == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F32, r) } else { r }]);
     }

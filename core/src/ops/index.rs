@@ -12,7 +12,7 @@ use crate::emit::lazy::Elements;
 use crate::emit::length::length;
 use crate::emit::platform::NewException;
 use crate::emit::slice::adjust_slice;
-use crate::emit::writing::{broadcasts_to, check_writable, extents_meet, same_view, write_apart};
+use crate::emit::writing::{OVERLAP, broadcasts_to, check_writable, extents_meet, same_view, write_apart};
 use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
@@ -418,6 +418,11 @@ pub(crate) fn assign_array(cx: &mut LowerCx<'_>, v: &ArrayVal, src: &ArrayVal) -
 /// Copies elements, from a copy of the source where it shares memory with the target.
 fn copy_apart(cx: &mut LowerCx<'_>, v: &ArrayVal, src: ArrayVal) -> Result<()> {
     let shared = extents_meet(cx, v, &src);
+    if !cx.options.platform.allocates() {
+        let apart = cx.not(shared);
+        cx.check(apart, Class::BufferError, OVERLAP);
+        return copy_elements(cx, v, &src);
+    }
     let copied = cx.if_else(
         shared,
         |cx| {

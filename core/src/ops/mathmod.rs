@@ -123,7 +123,19 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .raises()
     .doc("Remainder with the sign of `x`; ValueError."),
-    real!("math.remainder", "x, y", m::math_remainder, "IEEE remainder; ValueError."),
+    OpDef::new(
+        &["math.remainder"],
+        "x, y",
+        Body::Lir(
+            |_, a| reals(a, Type::float()),
+            |cx, c| {
+                let (x, y) = (float_arg(cx, c, 0)?, float_arg(cx, c, 1)?);
+                Ok(vec![quick::ieee_remainder(cx, x, y)])
+            },
+        ),
+    )
+    .raises()
+    .doc("IEEE remainder; ValueError."),
     real!("math.ulp", "x", m::f64_ulp, "Value of the last bit."),
     OpDef::new(
         &["math.log"],

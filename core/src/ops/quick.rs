@@ -129,8 +129,26 @@ pub(crate) fn decimals(cx: &mut LowerCx<'_>, x: Value, n: i64) -> Option<Value> 
     let good = cx.b.bin(Op::FcmpLt, size, limit);
     Some(or_slowly(cx, good, quick, |cx| {
         let n = cx.b.i64(n);
-        cx.helper_value(&num::float_round, &[x, n])
+        any_decimals(cx, x, n)
     }))
+}
+
+/// `round(x, n)`, whatever the number of decimals.
+pub(crate) fn any_decimals(cx: &mut LowerCx<'_>, x: Value, n: Value) -> Value {
+    if cx.options.platform.slow_ways() {
+        cx.helper_value(&num::float_round, &[x, n])
+    } else {
+        without_host::decimals(cx, x, n)
+    }
+}
+
+/// The remainder of `x` by `y` that is nearest to zero; ValueError.
+pub(crate) fn ieee_remainder(cx: &mut LowerCx<'_>, x: Value, y: Value) -> Value {
+    if cx.options.platform.slow_ways() {
+        cx.helper_value(&m::math_remainder, &[x, y])
+    } else {
+        without_host::ieee_remainder(cx, x, y)
+    }
 }
 
 /// `np.round(x, n)`: scaled, rounded, scaled back.

@@ -142,3 +142,144 @@ pub(super) fn ldexp(cx: &mut LowerCx<'_>, x: Value, n: Value) -> Value {
     cx.check(ok, Class::OverflowError, "math range error");
     y
 }
+
+/// Powers of ten that are floats, and how many there are.
+const TENS: u64 = 23;
+/// Floats from here on are whole.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+
+/// `10 ** k` for k of 0 to 22.
+fn power_of_ten(cx: &mut LowerCx<'_>, k: Value) -> Value {
+    let mut by = cx.b.f64(1.0);
+    for bit in 0..5 {
+        let set = cx.b.bin_imm(Op::Band, k, 1 << bit);
+        let set = cx.b.bin_imm(Op::IcmpNe, set, 0);
+        let factor = cx.b.f64(10f64.powi(1 << bit));
+        let more = cx.b.bin(Op::Fmul, by, factor);
+        by = cx.b.select(set, more, by);
+    }
+    by
+}
+
+/// `round(x, n)`: the decimal nearest to the exact value, ties to even. NotImplementedError for more than 22
+/// decimals, or zeros, of what these would change.
+pub(super) fn decimals(cx: &mut LowerCx<'_>, x: Value, n: Value) -> Value {
+    let zero = cx.b.i64(0);
+    let size = cx.b.un(Op::Ineg, n);
+    let size = cx.b.bin(Op::Smax, size, n);
+    let most = cx.b.i64(TENS as i64 - 1);
+    let least = cx.b.i64(0);
+    let k = cx.b.bin(Op::Smax, size, least);
+    let k = cx.b.bin(Op::Smin, k, most);
+    let by = power_of_ten(cx, k);
+    let behind = after_point(cx, x, by);
+    let before = before_point(cx, x, by);
+    let down = cx.b.bin(Op::IcmpSlt, n, zero);
+    let made = cx.b.select(down, before, behind);
+    let made = cx.b.un(Op::Fabs, made);
+    let made = cx.b.bin(Op::Fcopysign, made, x);
+    let number = finite(cx, x);
+    // With more decimals than 22 a number that has no more than these stays as it is; with more zeros one that is
+    // below half of them all is nothing.
+    let far = cx.b.bin(Op::IcmpSgt, size, most);
+    let changed = {
+        let whole = cx.b.un(Op::Fabs, x);
+        let (long, short) = (cx.b.f64(4.0 * WHOLE / 1e22), cx.b.f64(5e22));
+        let fine = cx.b.bin(Op::FcmpLt, whole, long);
+        let some = cx.b.f64(0.0);
+        let some = cx.b.bin(Op::FcmpGt, whole, some);
+        let fine = cx.and(fine, some);
+        let coarse = cx.b.bin(Op::FcmpGe, whole, short);
+        cx.b.select(down, coarse, fine)
+    };
+    let wrong = cx.and(far, changed);
+    let wrong = cx.and(wrong, number);
+    let right = cx.not(wrong);
+    cx.check(right, Class::NotImplementedError, "more than 22 decimals or zeros");
+    let none = cx.b.f64(0.0);
+    let none = cx.b.bin(Op::Fcopysign, none, x);
+    let settled = cx.b.select(down, none, x);
+    let made = cx.b.select(far, settled, made);
+    cx.b.select(number, made, x)
+}
+
+/// Rounded to decimals behind the point: `by` is their power of ten. The product is a sum of two floats.
+fn after_point(cx: &mut LowerCx<'_>, x: Value, by: Value) -> Value {
+    let high = cx.b.bin(Op::Fmul, x, by);
+    let less = cx.b.un(Op::Fneg, high);
+    let low = cx.b.ternary(Op::Fma, x, by, less);
+    let near = cx.b.un(Op::Fnearest, high);
+    let off = cx.b.bin(Op::Fsub, high, near);
+    let (distance, half, one, zero) = (cx.b.un(Op::Fabs, off), cx.b.f64(0.5), cx.b.f64(1.0), cx.b.f64(0.0));
+    // The first part is halfway: the second part decides, if it points to the other side.
+    let halfway = cx.b.bin(Op::FcmpEq, distance, half);
+    let side = cx.b.bin(Op::Fmul, off, low);
+    let points = cx.b.bin(Op::FcmpGt, side, zero);
+    let other = cx.and(halfway, points);
+    let step = cx.b.bin(Op::Fcopysign, one, off);
+    let next = cx.b.bin(Op::Fadd, near, step);
+    let whole = cx.b.select(other, next, near);
+    let small = cx.b.bin(Op::Fdiv, whole, by);
+    // A product that is whole, and whose second part is a fraction: the number changes by less than its last bits.
+    let rounded = cx.b.un(Op::Fnearest, low);
+    let change = cx.b.bin(Op::Fsub, rounded, low);
+    let change = cx.b.bin(Op::Fdiv, change, by);
+    let large = cx.b.bin(Op::Fadd, x, change);
+    let size = cx.b.un(Op::Fabs, high);
+    let (from, to) = (cx.b.f64(WHOLE), cx.b.f64(4.0 * WHOLE));
+    let below = cx.b.bin(Op::FcmpLt, size, from);
+    let stays = cx.b.bin(Op::FcmpGe, size, to);
+    let large = cx.b.select(stays, x, large);
+    cx.b.select(below, small, large)
+}
+
+/// Rounded to a multiple of `by`, a power of ten.
+fn before_point(cx: &mut LowerCx<'_>, x: Value, by: Value) -> Value {
+    let quotient = cx.b.bin(Op::Fdiv, x, by);
+    let near = cx.b.un(Op::Fnearest, quotient);
+    let less = cx.b.un(Op::Fneg, near);
+    let left = cx.b.ternary(Op::Fma, less, by, x);
+    let (one, half) = (cx.b.f64(1.0), cx.b.f64(0.5));
+    let half = cx.b.bin(Op::Fmul, by, half);
+    let distance = cx.b.un(Op::Fabs, left);
+    let far = cx.b.bin(Op::FcmpGt, distance, half);
+    // Halfway the even neighbour is meant.
+    let tie = cx.b.bin(Op::FcmpEq, distance, half);
+    let halved = {
+        let two = cx.b.f64(0.5);
+        cx.b.bin(Op::Fmul, near, two)
+    };
+    let even = cx.b.un(Op::Fnearest, halved);
+    let odd = cx.b.bin(Op::FcmpNe, even, halved);
+    let uneven = cx.and(tie, odd);
+    let moves = cx.or(far, uneven);
+    let step = cx.b.bin(Op::Fcopysign, one, left);
+    let other = cx.b.bin(Op::Fadd, near, step);
+    let whole = cx.b.select(moves, other, near);
+    let made = cx.b.bin(Op::Fmul, whole, by);
+    // A quotient without room for a fraction is as good as whole.
+    let size = cx.b.un(Op::Fabs, quotient);
+    let limit = cx.b.f64(WHOLE);
+    let below = cx.b.bin(Op::FcmpLt, size, limit);
+    cx.b.select(below, made, x)
+}
+
+/// `math.remainder`, as CPython computes it.
+pub(super) fn ieee_remainder(cx: &mut LowerCx<'_>, x: Value, y: Value) -> Value {
+    let (a, b) = (cx.b.un(Op::Fabs, x), cx.b.un(Op::Fabs, y));
+    let m = fmod(cx, a, b, true);
+    let c = cx.b.bin(Op::Fsub, b, m);
+    let half = cx.b.f64(0.5);
+    let rest = cx.b.bin(Op::Fsub, a, m);
+    let rest = cx.b.bin(Op::Fmul, rest, half);
+    let again = fmod(cx, rest, b, false);
+    let twice = cx.b.bin(Op::Fadd, again, again);
+    let even = cx.b.bin(Op::Fsub, m, twice);
+    let less = cx.b.un(Op::Fneg, c);
+    let (below, above) = (cx.b.bin(Op::FcmpLt, m, c), cx.b.bin(Op::FcmpGt, m, c));
+    let r = cx.b.select(above, less, even);
+    let r = cx.b.select(below, m, r);
+    let one = cx.b.f64(1.0);
+    let sign = cx.b.bin(Op::Fcopysign, one, x);
+    cx.b.bin(Op::Fmul, sign, r)
+}

@@ -106,6 +106,20 @@ def _cfunc_by_code(d, args, ret, options, locals):
     return CFunc(d.py_func, args, ret, options, locals)
 
 
+def reduce_kernel(k):
+    return _where(k, k.py_func) or (_kernel_by_code, (_function_of(k, k.py_func), *k._made, k.targetoptions, k._declared))
+
+
+def _kernel_by_code(d, options, build, given, declared):
+    from .cuda._kernel import Kernel
+    return Kernel(d.py_func, options, [tuple(map(_type, types)) for types in declared], build, given)
+
+
+def _type(text):
+    from .types import from_text
+    return from_text(text)
+
+
 def _stencil_by_code(d, mode, options):
     from ._stencil import StencilFunc
     return StencilFunc(d.py_func, mode, options)

@@ -238,6 +238,12 @@ def use_numba_names(others):
     _tell()
 
 
+def numba_setting(name, default=False):
+    """A setting of Numba's that means nothing by itself here, where Tierup stands in for Numba; else `default`."""
+    own, others = _numba or ({}, {})
+    return others.get(name, default)
+
+
 def _read_numba():
     """Numba's variables, over Tierup's."""
     for name, (_, _, _, _, numba) in _TABLE.items():

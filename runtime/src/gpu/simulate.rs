@@ -71,7 +71,7 @@ pub struct HostKernel {
     /// Bytes of a thread's stack.
     stack: usize,
     /// What the code reads at addresses that it knows.
-    _constants: Vec<Vec<u128>>,
+    constants: Vec<Vec<u128>>,
 }
 
 // SAFETY: the entry points into the code, which never changes.
@@ -115,7 +115,20 @@ impl HostKernel {
     ) -> HostKernel {
         // SAFETY: as required of the caller.
         let entry = unsafe { std::mem::transmute::<*const u8, Wrapper>(entry) };
-        HostKernel { _code: code, entry, memory, stack: STACK + frames, _constants: constants }
+        HostKernel { _code: code, entry, memory, stack: STACK + frames, constants: constants }
+    }
+
+    /// Bytes of shared memory that a block has whatever the launch says.
+    pub fn shared_bytes(&self) -> usize {
+        self.memory.shared_bytes
+    }
+    /// Bytes of its constants.
+    pub fn constant_bytes(&self) -> usize {
+        self.constants.iter().map(|c| size_of_val(c.as_slice())).sum()
+    }
+    /// Bytes of arrays of a thread's own.
+    pub fn frame_bytes(&self) -> usize {
+        self.stack - STACK
     }
 
     /// Runs the grid; what the first thread that failed left. `go_on` is asked between blocks.

@@ -16,10 +16,66 @@ def _address(array):
 class DeviceNDArray(_tierup.DeviceArrayBase):
     """An array in the memory of a device: `shape`, `strides` (bytes), `dtype`, `ndim`, `size`, `nbytes`, slices without copies. Kernels take it as it is, and so do libraries that know `__cuda_array_interface__`."""
 
-    def __new__(cls, address, dtype, shape, strides, owner, stream=0):
+    def __new__(cls, shape, strides, dtype, stream=0, gpu_data=None):
+        """A new array, or one in memory that another has. `strides` are bytes."""
+        shape = _shape(shape)
+        dtype, strides = np.dtype(dtype), [strides] if isinstance(strides, (int, np.integer)) else list(strides)
+        if len(strides) != len(shape):
+            raise ValueError("strides not match ndim")
+        if gpu_data is None:
+            state()
+            span = sum(max(0, s * (n - 1)) for s, n in zip(strides, shape)) + dtype.itemsize if all(shape) else 0
+            gpu_data = _tierup.DeviceMemory(span)
+        return cls._over(gpu_data.address, dtype, shape, strides, gpu_data, stream)
+
+    @classmethod
+    def _over(cls, address, dtype, shape, strides, owner, stream=0):
+        """One in memory that `owner` keeps."""
         self = super().__new__(cls, address, dtype, shape, strides, owner)
         self.dtype, self.shape, self.stream = dtype, tuple(shape), stream
         return self
+
+    @property
+    def gpu_data(self):
+        """What keeps the memory."""
+        return self._owner
+
+    @property
+    def flags(self):
+        """Whether elements lie in C or Fortran's order without gaps, as NumPy says it."""
+        return self._like().flags
+
+    @property
+    def _numba_type_(self):
+        from ..types import Array, from_dtype
+        return Array(from_dtype(self.dtype), self.ndim, self._layout)
+
+    def bind(self, stream=0):
+        """The same elements with another stream."""
+        return self._over(self._address, self.dtype, self.shape, self.strides, self._owner, stream)
+
+    def split(self, section, stream=0):
+        """Parts of so many elements along the first axis; the last one may have fewer."""
+        for start in range(0, len(self), section):
+            part = self[start:start + section]
+            yield part.bind(stream) if stream else part
+
+    def squeeze(self, axis=None, stream=0):
+        """A view without axes of length 1: all, or those named."""
+        base = self._like()
+        view = self._view(base.squeeze(axis), base)
+        return view.bind(stream) if stream else view
+
+    def getitem(self, item, stream=0):
+        """As `self[item]`, by a stream."""
+        return (self.bind(stream) if stream else self)[item]
+
+    def setitem(self, key, value, stream=0):
+        """As `self[key] = value`, by a stream."""
+        (self.bind(stream) if stream else self)[key] = value
+
+    def get_ipc_handle(self):
+        raise NotImplementedError("memory of a device is not shared between processes yet: copy_to_host(), and send that")
 
     @property
     def strides(self):
@@ -71,7 +127,7 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
         return np.lib.stride_tricks.as_strided(np.empty(1, self.dtype), self.shape, self.strides)
 
     def _view(self, view, base):
-        return DeviceNDArray(self._address + _address(view) - _address(base), self.dtype, view.shape, view.strides, self._owner, self.stream)
+        return self._over(self._address + _address(view) - _address(base), self.dtype, view.shape, view.strides, self._owner, self.stream)
 
     def __getitem__(self, index):
         """A view, or the element where nothing is left to choose, which is copied to the host. IndexError as NumPy has it; only integers, slices, `...` and `None`."""
@@ -91,7 +147,13 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
         if isinstance(value, DeviceNDArray) or hasattr(value, "__cuda_array_interface__"):
             target.copy_to_device(as_cuda_array(value))
         else:
-            target.copy_to_device(np.ascontiguousarray(np.broadcast_to(np.asarray(value, self.dtype), target.shape)))
+            value = np.asarray(value, self.dtype)
+            if value.ndim > target.ndim:
+                raise ValueError(f"Can't assign {value.ndim}-D array to {target.ndim}-D self")
+            for k, (n, m) in enumerate(zip(value.shape, target.shape[target.ndim - value.ndim:])):
+                if n not in (1, m):
+                    raise ValueError(f"Can't copy sequence with size {n} to array axis {k} with dimension {m}")
+            target.copy_to_device(np.array(np.broadcast_to(value, target.shape)))
 
     def reshape(self, *shape):
         """The same elements in another shape; NotImplementedError where they would have to be copied."""
@@ -99,12 +161,14 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
         if not self.is_c_contiguous():
             raise NotImplementedError("reshape of an array on a device that is not C-contiguous")
         shape = np.broadcast_to(np.empty(1, np.int8), self.size).reshape(shape).shape
-        return DeviceNDArray(self._address, self.dtype, shape, None, self._owner, self.stream)
+        return self._over(self._address, self.dtype, shape, None, self._owner, self.stream)
 
     def ravel(self, order="C"):
-        """The elements in one dimension, in C or Fortran's order; NotImplementedError where they would have to be copied."""
-        if order not in ("C", "F"):
-            raise ValueError(f"order must be 'C' or 'F', not {order!r}")
+        """The elements in one dimension, in C or Fortran's order, or in that in which they lie ("A"); NotImplementedError where they would have to be copied."""
+        if order not in ("C", "F", "A"):
+            raise ValueError(f"order must be 'C', 'F' or 'A', not {order!r}")
+        if order == "A":
+            order = "F" if self._layout == "F" else "C"
         return self.reshape(-1) if order == "C" or self.ndim <= 1 else self.T.reshape(-1)
 
     def transpose(self, *axes):
@@ -117,11 +181,10 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
         return self.transpose()
 
     def view(self, dtype):
-        """The bytes as elements of another type of the same size."""
-        dtype = np.dtype(dtype)
-        if dtype.itemsize != self.dtype.itemsize:
-            raise NotImplementedError("a view of an array on a device has elements of the same size")
-        return DeviceNDArray(self._address, dtype, self.shape, self.strides, self._owner, self.stream)
+        """The bytes as elements of another type, which may be of another size where the last axis allows it; ValueError as NumPy has it."""
+        base = self._like()
+        view = base.view(np.dtype(dtype))
+        return self._over(self._address, view.dtype, view.shape, view.strides, self._owner, self.stream)
 
     def copy_to_host(self, ary=None, stream=0):
         """The elements as an array of NumPy's: a new one, or `ary`, which must be of the same shape and dtype. Waits for the device, and raises what kernels left."""
@@ -194,16 +257,21 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
         return f"<array on {'the simulated' if is_simulated() else 'a'} device, shape {self.shape}, {self.dtype}>"
 
 
-def _made(shape, dtype, strides, stream):
-    state()
+def _shape(shape):
     shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
     if any(n < 0 for n in shape):
         raise ValueError("negative dimensions are not allowed")
+    return shape
+
+
+def _made(shape, dtype, strides, stream):
+    state()
+    shape = _shape(shape)
     dtype, size = np.dtype(dtype), 1
     for n in shape:
         size *= n
     memory = _tierup.DeviceMemory(size * dtype.itemsize)
-    return DeviceNDArray(memory.address, dtype, shape, strides, memory, stream)
+    return DeviceNDArray._over(memory.address, dtype, shape, strides, memory, stream)
 
 
 def _fortran(shape, item):
@@ -228,7 +296,8 @@ def device_array(shape, dtype=np.float64, strides=None, order="C", stream=0):
 
 def device_array_like(ary, stream=0):
     """A new array on the device of the shape, dtype and order of another."""
-    fortran = ary.ndim > 1 and (ary.is_f_contiguous() if isinstance(ary, DeviceNDArray) else ary.flags.f_contiguous and not ary.flags.c_contiguous)
+    steps = [s for s, n in zip(ary.strides, ary.shape) if n > 1]
+    fortran = len(steps) > 1 and steps == sorted(steps) and not ary.flags.c_contiguous
     return device_array(ary.shape, ary.dtype, order="F" if fortran else "C", stream=stream)
 
 
@@ -238,12 +307,91 @@ def to_device(obj, stream=0, copy=True, to=None):
         return obj
     if hasattr(obj, "__cuda_array_interface__"):
         return as_cuda_array(obj)
+    if isinstance(obj, np.void) and to is None:
+        to = DeviceRecord(obj.dtype, stream)
     host = np.asarray(obj)
     if to is None:
         to = device_array_like(host, stream=stream)
     if copy:
         to.copy_to_device(host, stream)
     return to
+
+
+class DeviceRecord(DeviceNDArray):
+    """One record in the memory of a device. Fields are read and written by name: `r["x"]`."""
+
+    def __new__(cls, dtype, stream=0, gpu_data=None):
+        return super().__new__(cls, (), (), dtype, stream, gpu_data)
+
+    def __getitem__(self, name):
+        if not isinstance(name, str):
+            return super().__getitem__(name)
+        return self.copy_to_host()[name][()]
+
+    def __setitem__(self, name, value):
+        if not isinstance(name, str):
+            return super().__setitem__(name, value)
+        host = self.copy_to_host()
+        host[name] = value
+        self.copy_to_device(host)
+
+    def copy_to_host(self, ary=None, stream=0):
+        """The record as an array of no dimensions, or in a record of NumPy's."""
+        if isinstance(ary, np.void):
+            made = super().copy_to_host(None, stream)
+            for name in self.dtype.names:
+                ary[name] = made[name]
+            return ary
+        return super().copy_to_host(ary, stream)
+
+    def copy_to_device(self, ary, stream=0):
+        super().copy_to_device(np.asarray(ary, self.dtype) if isinstance(ary, np.void) else ary, stream)
+
+    @property
+    def _numba_type_(self):
+        from ..types import from_dtype
+        return from_dtype(self.dtype)
+
+
+def from_array_like(ary, stream=0, gpu_data=None):
+    """A new array on the device of another's shape, strides and dtype."""
+    return DeviceNDArray(ary.shape, ary.strides, ary.dtype, stream, gpu_data)
+
+
+def from_record_like(rec, stream=0, gpu_data=None):
+    """A new record on the device of another's dtype."""
+    return DeviceRecord(rec.dtype, stream, gpu_data)
+
+
+def auto_device(obj, stream=0, copy=True, user_explicit=False):
+    """An array of the device with what is in `obj`, and whether it is a new one."""
+    if hasattr(obj, "__cuda_array_interface__"):
+        return as_cuda_array(obj), False
+    return to_device(obj, stream, copy), True
+
+
+def array_core(ary):
+    """The part of an array in which no element is repeated."""
+    return ary[tuple(0 if s == 0 else slice(None) for s in ary.strides)] if ary.strides and ary.size else ary
+
+
+def is_contiguous(ary):
+    """Whether the elements lie in C order without gaps, repeated ones left out."""
+    return bool(array_core(ary).flags.c_contiguous)
+
+
+def verify_cuda_ndarray_interface(obj):
+    """TypeError where an object is no array of a device; ValueError where it lacks what these have."""
+    if not isinstance(obj, DeviceNDArray):
+        raise TypeError("require an cuda ndarray object")
+    for name, types in (("shape", tuple), ("strides", tuple), ("dtype", np.dtype), ("size", int)):
+        if not isinstance(getattr(obj, name, None), types):
+            raise AttributeError(f"{name} must be of type {types}")
+
+
+def is_cuda_ndarray(obj):
+    """Whether an object is an array of the device."""
+    return isinstance(obj, DeviceNDArray)
 
 
 def is_cuda_array(obj):
@@ -261,7 +409,7 @@ def from_cuda_array_interface(desc, owner=None, sync=True):
     # 1 and 2 stand for the default streams.
     if sync and stream is not None and not is_simulated():
         _tierup.cuda_synchronize(stream if stream > 2 else 0)
-    return DeviceNDArray(desc["data"][0], dtype, desc["shape"], None if desc.get("strides") is None else list(desc["strides"]), owner)
+    return DeviceNDArray._over(desc["data"][0], dtype, desc["shape"], None if desc.get("strides") is None else list(desc["strides"]), owner)
 
 
 def as_cuda_array(obj, sync=True):
@@ -273,4 +421,4 @@ def as_cuda_array(obj, sync=True):
     return from_cuda_array_interface(obj.__cuda_array_interface__, obj, sync)
 
 
-__all__ = ["DeviceNDArray", "as_cuda_array", "device_array", "device_array_like", "from_cuda_array_interface", "is_cuda_array", "to_device"]
+__all__ = ["DeviceNDArray", "DeviceRecord", "as_cuda_array", "device_array", "device_array_like", "from_cuda_array_interface", "is_cuda_array", "to_device"]

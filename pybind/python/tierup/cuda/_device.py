@@ -1,5 +1,10 @@
 """The device that kernels run on, found when something first needs it."""
 
+import collections
+import functools
+import uuid
+from contextlib import contextmanager
+
 from .. import _tierup, config
 
 _state = None
@@ -53,6 +58,74 @@ def why_unavailable():
     return state().reason
 
 
+def cuda_error():
+    """Why there is no GPU, as an exception; None where there is one, or where the simulator was asked for."""
+    from ._errors import CudaSupportError
+    reason = state().reason
+    return None if reason is None or config.cudasim else CudaSupportError(reason)
+
+
+def is_supported_version():
+    """Whether the driver is one that is known to work; no toolkit is needed. The simulator needs none."""
+    return state().driver == 0 or state().driver >= 11020
+
+
+def is_float16_supported():
+    """Whether the device computes with float16."""
+    return True
+
+
+def require_context(function):
+    """A function that has the device's context made before it runs."""
+    @functools.wraps(function)
+    def with_context(*args, **options):
+        state()
+        return function(*args, **options)
+    return with_context
+
+
+@contextmanager
+def defer_cleanup():
+    """A block in which memory of the device is not given back. It is given back when its last array goes, in the order of the default stream, which waits for nothing: there is nothing to put off, and the block changes nothing but that arrays may go on being made in it."""
+    state()
+    yield
+
+
+def _driver(name, *args):
+    """Calls a function of the driver's that nothing else needs; not in the simulator."""
+    import ctypes
+
+    from ._errors import CudaError
+    if is_simulated():
+        return
+    # Which makes the context that of this thread.
+    _tierup.cuda_synchronize()
+    code = getattr(ctypes.CDLL("libcuda.so.1"), name)(*args)
+    if code:
+        raise CudaError(f"{name} (error {code} of the CUDA driver)", code)
+
+
+def profile_start():
+    """Has a profiler that watches the process begin."""
+    _driver("cuProfilerStart")
+
+
+def profile_stop():
+    """Has it stop."""
+    state()
+    _driver("cuProfilerStop")
+
+
+@contextmanager
+def profiling():
+    """A block that a profiler watches."""
+    profile_start()
+    try:
+        yield
+    finally:
+        profile_stop()
+
+
 def detect():
     """Prints which GPU there is, or why there is none; gives whether there is one."""
     s = state()
@@ -82,6 +155,22 @@ class Device:
             raise AttributeError(name)
         number, simulated = self._ATTRIBUTES[name]
         return simulated if is_simulated() else _tierup.cuda_attribute(number)
+
+    @property
+    def uuid(self):
+        """The device's name among all, as text; the simulator's is zeros."""
+        import ctypes
+        number = (ctypes.c_ubyte * 16)()
+        _driver("cuDeviceGetUuid", number, self.id)
+        return f"GPU-{uuid.UUID(bytes=bytes(number))}"
+
+    def get_primary_context(self):
+        """The context of the device."""
+        return Context()
+
+    def reset(self):
+        """Waits until the device is done. Its context stays, since other libraries share it."""
+        Context().synchronize()
 
     def __enter__(self):
         return Context()
@@ -156,14 +245,53 @@ def get_current_device():
     return _DEVICE
 
 
+MemoryInfo = collections.namedtuple("MemoryInfo", "free total")
+
+
 class Context:
     """The device's context."""
 
     device = _DEVICE
 
     def get_memory_info(self):
-        """Free and total bytes of the device's memory; zeros in the simulator."""
-        return _tierup.cuda_memory_info()
+        """Free and total bytes of the device's memory, by position or as `free` and `total`; in the simulator those of the host."""
+        if is_simulated():
+            import os
+            page = os.sysconf("SC_PAGE_SIZE")
+            return MemoryInfo(os.sysconf("SC_AVPHYS_PAGES") * page, os.sysconf("SC_PHYS_PAGES") * page)
+        return MemoryInfo(*_tierup.cuda_memory_info())
+
+    def get_compute_capability(self):
+        """Major and minor number."""
+        return self.device.compute_capability
+
+    def get_ipc_handle(self, memory):
+        raise NotImplementedError("memory of a device is not shared between processes yet: copy_to_host(), and send that")
+
+    def create_stream(self):
+        """A new stream."""
+        from ._streams import stream
+        return stream()
+
+    def create_event(self, timing=True):
+        """A new event."""
+        from ._streams import event
+        return event(timing)
+
+    def get_default_stream(self):
+        """The stream of what names none."""
+        from ._streams import default_stream
+        return default_stream()
+
+    def push(self):
+        """Makes the context that of this thread, which it is."""
+
+    def pop(self):
+        """The context of this thread stays: other libraries share it."""
+
+    def reset(self):
+        """Waits until the device is done."""
+        self.synchronize()
 
     def synchronize(self):
         """As `cuda.synchronize`."""

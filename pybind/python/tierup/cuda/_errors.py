@@ -21,6 +21,10 @@ def raise_driver_not_found():
     raise CudaSupportError(f"no CUDA device: {why_unavailable()}")
 
 
+class CudaAPIError(CudaError):
+    """What the driver refused, or does not allow."""
+
+
 class KernelLine:
     """Where an exception in a kernel was raised: `kernel` its name, `line` of the source, `block` and `thread` three numbers each (x, y, z), of the first thread that failed."""
 
@@ -31,7 +35,8 @@ class KernelLine:
         return f"line {self.line} in kernel {self.kernel}, block {self.block}, thread {self.thread}"
 
 
-_TEXTS = {"IndexError": "index out of bounds", "ZeroDivisionError": "division by zero", "OverflowError": "a result is too large"}
+_TEXTS = {"IndexError": "index out of bounds", "ZeroDivisionError": "division by zero", "OverflowError": "a result is too large", "BufferError": "arrays overlap, which takes a copy that a kernel has no memory for",
+          "NotImplementedError": "round() of more than 22 decimals or zeros"}
 
 
 def failure(name, kernel, line, block, thread):

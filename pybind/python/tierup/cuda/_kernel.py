@@ -1,30 +1,36 @@
 """Kernels: functions that run once in every thread of a grid."""
 
-import copy
+import warnings
 
 import numpy as np
 
-from .. import _tierup
+from .. import _tierup, config
 from .._jit import _engine_options
+from ..errors import NumbaInvalidConfigWarning, NumbaPerformanceWarning
 from ..types import Type
 from ._arrays import as_cuda_array, to_device
 from ._device import is_simulated, state
 from ._streams import handle_of
 
-_TAKEN = {"fastmath", "boundscheck", "error_model", "device", "inline", "debug", "opt", "lineinfo", "cache", "max_registers", "link", "launch_bounds", "overflow"}
+_TAKEN = {"fastmath", "boundscheck", "error_model", "device", "inline", "debug", "opt", "lineinfo", "cache", "max_registers", "link", "launch_bounds", "overflow", "extensions"}
 
 # Those that a device function leaves to the kernels that call it.
 _OF_KERNELS = {"fastmath", "boundscheck", "error_model", "overflow", "max_registers", "launch_bounds"}
+
+# With fewer blocks most of a device has nothing to do.
+_FEW_BLOCKS = 128
 
 # Those that say what a kernel computes.
 _MEANING = {"fastmath", "boundscheck", "error_model", "overflow"}
 
 
-def _box(value, what):
-    """One to three positive integers, as three."""
-    value = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
-    if not 1 <= len(value) <= 3 or not all(isinstance(n, (int, np.integer)) for n in value):
-        raise TypeError(f"{what} is an integer or a tuple of one to three, not {value!r}")
+def _box(value, what, name):
+    """One to three positive integers, as three; `name` is what Numba calls it."""
+    value = list(value) if isinstance(value, (list, tuple)) else [value]
+    if not all(isinstance(n, (int, np.integer)) for n in value):
+        raise TypeError(f"{name} must be a sequence of integers, got {value}: {what} is an integer or a tuple of one to three")
+    if not 1 <= len(value) <= 3:
+        raise ValueError(f"{name} must be a sequence of 1, 2 or 3 integers, got {value}")
     if any(n < 1 for n in value):
         raise ValueError(f"{what} must be positive, not {value!r}")
     return [int(n) for n in value] + [1] * (3 - len(value))
@@ -54,6 +60,17 @@ def InOut(value):
     return _Argument(value, True, True)
 
 
+def wrap_arg(value, default=InOut):
+    """What says how an argument is copied, by `default` where it does not say so itself."""
+    return value if isinstance(value, _Argument) else default(value)
+
+
+def _warn(setting, text, level):
+    """A performance warning where a program that is written for Numba has not turned it off."""
+    if config.numba_setting(setting):
+        warnings.warn(NumbaPerformanceWarning(text), stacklevel=level)
+
+
 def prepared(args, stream):
     """The arguments of a launch with arrays of the host as new ones of the device, and those of other libraries as ours; and what is to be copied back, pairs of an array of the host and one of the device."""
     back, out = [], []
@@ -62,9 +79,15 @@ def prepared(args, stream):
             value, to, wanted = a.value, a.to, a.back
         else:
             value, to, wanted = a, True, True
-        if isinstance(value, np.ndarray) and not hasattr(value, "__cuda_array_interface__"):
+        if type(value) is tuple:
+            inside = [_Argument(v, to, wanted) if isinstance(a, _Argument) and not isinstance(v, _Argument) else v for v in value]
+            value, later = prepared(inside, stream)
+            back += later
+        elif isinstance(value, (np.ndarray, np.void)) and not hasattr(value, "__cuda_array_interface__"):
+            if not isinstance(a, _Argument):
+                _warn("CUDA_WARN_ON_IMPLICIT_COPY", "Host array used in CUDA kernel will incur copy overhead to/from device.", 4)
             device = to_device(value, stream, copy=to)
-            if wanted and value.flags.writeable:
+            if wanted and (value.flags.writeable or isinstance(value, np.void)):
                 back.append((value, device))
             value = device
         elif hasattr(value, "__cuda_array_interface__"):
@@ -79,14 +102,46 @@ def finished(back, stream):
         device.copy_to_host(host, stream)
 
 
+class _Extended:
+    """A launch whose arguments the kernel's extensions look at first."""
+
+    def __init__(self, kernel, launcher, stream):
+        self._kernel, self._launcher, self._stream = kernel, launcher, stream
+
+    def __call__(self, *args):
+        after, given = [], []
+        for value in args:
+            ty = type_of(value)
+            for extension in reversed(self._kernel.extensions):
+                ty, value = extension.prepare_args(ty, value, stream=self._stream, retr=after)
+            given.append(value)
+        self._launcher(*given)
+        for put_back in after:
+            put_back()
+
+
+def type_of(value):
+    """The type of an argument, or a type itself."""
+    from .. import typeof
+    if isinstance(value, Type):
+        return value
+    if isinstance(value, _Argument):
+        value = value.value
+    return as_cuda_array(value)._numba_type_ if hasattr(value, "__cuda_array_interface__") else typeof(value)
+
+
 def _launcher(kernel, grid, block, stream=0, sharedmem=0):
-    blocks, threads = _box(grid, "the grid"), _box(block, "a block")
+    blocks, threads = _box(grid, "the grid", "griddim"), _box(block, "a block", "blockdim")
     for what, given, most in (("the grid", blocks, (2**31 - 1, 65535, 65535)), ("a block", threads, (1024, 1024, 64))):
         if any(n > m for n, m in zip(given, most)):
             raise ValueError(f"{what} is at most {most}, not {tuple(given)}")
     if threads[0] * threads[1] * threads[2] > 1024:
         raise ValueError(f"a block has at most 1024 threads, not {threads[0] * threads[1] * threads[2]}")
-    return kernel._core.configured(blocks, threads, handle_of(stream), int(sharedmem))
+    n = blocks[0] * blocks[1] * blocks[2]
+    if n < _FEW_BLOCKS:
+        _warn("CUDA_LOW_OCCUPANCY_WARNINGS", f"Grid size {n} will likely result in GPU under-utilization due to low occupancy.", 4)
+    made = kernel._core.configured(blocks, threads, handle_of(stream), int(sharedmem))
+    return _Extended(kernel, made, stream) if kernel.extensions else made
 
 
 class Kernel:
@@ -94,12 +149,21 @@ class Kernel:
 
     def __init__(self, function, options, signatures, build=(0, [0, 0], False, False), given=None):
         self.py_func, self.targetoptions = function, dict(given or options)
+        self.extensions = list(self.targetoptions.get("extensions") or ())
+        self.specialized, self._specializations, self._made = len(signatures) == 1, {}, (options, build)
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
             setattr(self, name, getattr(function, name, None))
         self.__wrapped__ = function
         self._core = _tierup.Kernel(_tierup.make_dispatcher(function, False, options), build)
         for signature in signatures:
             self.compile(signature)
+        self._declared = [_texts(s) for s in signatures]
+        if signatures:
+            self._core.declare(self._declared)
+
+    def __reduce__(self):
+        from .._pickle import reduce_kernel
+        return reduce_kernel(self)
 
     @property
     def _tierup_called_(self):
@@ -117,11 +181,15 @@ class Kernel:
 
     def forall(self, ntasks, tpb=0, stream=0, sharedmem=0):
         """The kernel with as many threads as there are tasks, in blocks of `tpb` (256 unless said otherwise)."""
+        if ntasks < 0:
+            raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
         tpb = tpb or 256
-        return _launcher(self, max(1, -(-ntasks // tpb)), tpb, stream, sharedmem)
+        if ntasks == 0:
+            return lambda *args: None
+        return _launcher(self, -(-ntasks // tpb), tpb, stream, sharedmem)
 
     def __call__(self, *args):
-        raise ValueError(f"a kernel needs the size of its grid: {self.__name__}[blocks, threads](...)")
+        raise ValueError(f"launch configuration was not specified: {self.__name__}[blocks, threads](...)")
 
     def compile(self, signature):
         """Compiles for a signature such as "(float32, float32[::1])"."""
@@ -150,23 +218,50 @@ class Kernel:
         return _ByTypes((types, Overload(self, i)) for i, types in enumerate(self.signatures))
 
     def specialize(self, *args):
-        """A kernel that is compiled for arguments like these."""
-        specialized = copy.copy(self)
-        from .. import typeof
-        specialized.compile(tuple(typeof(a) for a in args))
-        return specialized
+        """A kernel for arguments of these types alone, given as such or as values; the same one for the same types."""
+        if self.specialized:
+            raise RuntimeError("Dispatcher already specialized")
+        types = tuple(type_of(a) for a in args)
+        key = tuple(_texts(types))
+        if key not in self._specializations:
+            options, build = self._made
+            self._specializations[key] = Kernel(self.py_func, options, [types], build, self.targetoptions)
+        return self._specializations[key]
+
+    @property
+    def specializations(self):
+        """Kernels that `specialize` has made, by types of arguments."""
+        return _ByTypes(self._specializations)
+
+    def inspect_types(self, file=None):
+        """Prints, or writes to `file`, for which types it is compiled."""
+        for types in self.signatures:
+            print(f"{self.__name__} ({', '.join(types)})", file=file)
+
+    def inspect_llvm(self, signature=None):
+        raise NotImplementedError("kernels have no text of LLVM's to be looked at: inspect_asm() gives the PTX")
+
+    def inspect_sass(self, signature=None):
+        """Machine code of the device, which NVIDIA's `nvdisasm` writes out."""
+        import shutil
+        if shutil.which("nvdisasm") is None:
+            raise RuntimeError("nvdisasm has not been found: it is part of NVIDIA's toolkit, and must be on PATH to see machine code")
+        raise NotImplementedError("machine code is not looked at here: hand the PTX of inspect_asm() to ptxas and nvdisasm")
+
+    inspect_sass_cfg = inspect_sass
 
     def _attribute(self, number, signature):
-        all_ = self.signatures
-        values = _ByTypes((types, self._core.attribute(i, number)) for i, types in enumerate(all_))
-        return values if signature is None else values[signature]
+        values = _ByTypes((types, self._core.attribute(i, number)) for i, types in enumerate(self.signatures))
+        if signature is None:
+            return next(iter(values.values())) if self.specialized and len(values) == 1 else values
+        return values[signature]
 
     def get_const_mem_size(self, signature=None):
-        """Bytes of constant memory, for a signature or a dict of all; 0 in the simulator."""
+        """Bytes of constant memory, for a signature or a dict of all, that of the only one where the kernel is for one alone."""
         return self._attribute(2, signature)
 
     def get_regs_per_thread(self, signature=None):
-        """Registers of a thread, for a signature or a dict of all; 0 in the simulator."""
+        """Registers of a thread, for a signature or a dict of all; of a kernel that is for one alone its own. 0 in the simulator."""
         return self._attribute(4, signature)
 
     def get_shared_mem_per_block(self, signature=None):
@@ -203,7 +298,7 @@ class Overload:
 
     def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
         """Blocks of so many threads (a number or a tuple) that all run at once, as `cuda.cg.this_grid().sync()` needs; any number in the simulator."""
-        x, y, z = _box(blockdim, "a block")
+        x, y, z = _box(blockdim, "a block", "blockdim")
         found = self._kernel._core.blocks_at_once(self._index, x * y * z, dynsmemsize)
         return 2**31 - 1 if found is None else found
 
@@ -244,8 +339,31 @@ def _bounds(bounds):
 
 def _texts(signature):
     from .. import types
+    if isinstance(signature, (list, tuple)) and all(isinstance(t, str) for t in signature):
+        return [*signature]
     (args, _), = types.signatures(signature)
     return [t._tierup_type_ for t in args]
+
+
+def device_function(function, signatures):
+    """A function that kernels call: for these signatures alone, where there are some."""
+    from .. import types
+    from .._jit import njit
+    made = njit(function)
+    if signatures:
+        known = types.signatures(list(signatures))
+        _tierup.declare_for_kernels(made, [([t._tierup_type_ for t in args], ret and ret._tierup_type_) for args, ret in known])
+    return made
+
+
+def _warn_of(options):
+    """What Numba says of options that do not go together; here they do."""
+    if not config.numba_setting("CUDA_LOW_OCCUPANCY_WARNINGS", None) is not None:
+        return
+    if options.get("debug") and options.get("opt", True):
+        warnings.warn(NumbaInvalidConfigWarning("debug=True with opt=True (the default) is not supported by CUDA. This may result in a crash - set debug=False or opt=False."), stacklevel=3)
+    if options.get("debug") and options.get("lineinfo"):
+        warnings.warn(NumbaInvalidConfigWarning("debug and lineinfo are mutually exclusive. Use debug to get full debug info (this disables some optimizations), or lineinfo for line info only with code generation unaffected."), stacklevel=3)
 
 
 def jit(func_or_sig=None, device=False, fma=True, **options):
@@ -255,7 +373,9 @@ def jit(func_or_sig=None, device=False, fma=True, **options):
         from ..errors import OptionError
         raise OptionError("cuda.jit", unknown, _TAKEN)
     if options.get("link"):
-        raise NotImplementedError("cuda.jit does not know link= yet")
+        raise NotImplementedError("cuda.jit does not link PTX, objects or CUDA C: write what they compute as a device function")
+    if func_or_sig is None or not callable(func_or_sig):
+        _warn_of(options)
     registers = options.get("max_registers") or 0
     if not 0 <= registers <= 255:
         raise ValueError(f"max_registers is up to 255, not {registers!r}")
@@ -268,8 +388,7 @@ def jit(func_or_sig=None, device=False, fma=True, **options):
         if isinstance(function, Kernel):
             function = function.py_func
         if device:
-            from .._jit import njit
-            return njit(function)
+            return device_function(function, signatures)
         engine = {**_engine_options({k: v for k, v in options.items() if k in _MEANING and v is not None}), "kernel": True, "contract": fma}
         if options.get("boundscheck") is None:
             engine["boundscheck"] = True

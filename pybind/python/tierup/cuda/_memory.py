@@ -106,7 +106,7 @@ def _registered(arrays, mapped):
             device = _tierup.cuda_pin(at, max(a.nbytes, 1), mapped)
             done.append(at)
             if mapped:
-                devices.append(DeviceNDArray(device, a.dtype, a.shape, list(a.strides), a))
+                devices.append(DeviceNDArray._over(device, a.dtype, a.shape, list(a.strides), a))
         yield devices
     finally:
         for at in done:

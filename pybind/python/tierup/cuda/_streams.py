@@ -1,5 +1,6 @@
 """Streams and events."""
 
+import threading
 import time
 from contextlib import contextmanager
 
@@ -31,6 +32,35 @@ class Stream:
     def query(self):
         """Whether the stream is done."""
         return _tierup.cuda_stream_query(self.handle)
+
+    def add_callback(self, callback, arg=None):
+        """Has `callback(stream, status, arg)` called by a thread of its own when what the stream has been given so far is done; status is 0."""
+        moment = Event(timing=False)
+        moment.record(self)
+
+        def wait():
+            moment.synchronize()
+            callback(self, 0, arg)
+        threading.Thread(target=wait, daemon=True, name="tierup stream callback").start()
+
+    def async_done(self):
+        """A future of the running asyncio loop, whose result is the stream when what it has been given so far is done."""
+        import asyncio
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+
+        def resolve(stream, status, arg):
+            if not future.done():
+                future.set_result(stream)
+
+        def tell(stream, status, arg):
+            try:
+                loop.call_soon_threadsafe(resolve, stream, status, arg)
+            except RuntimeError:
+                # The loop has ended, and nobody waits any more.
+                pass
+        self.add_callback(tell)
+        return future
 
     @contextmanager
     def auto_synchronize(self):

@@ -1,0 +1,5 @@
+"""Reductions by the names of `numba.cuda.kernels.reduction`."""
+
+from .._reduce import Reduce
+
+__all__ = ["Reduce"]
