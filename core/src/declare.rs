@@ -88,7 +88,8 @@ fn place(t: Type) -> Option<usize> {
             Int::U32 => 7,
             Int::U64 => 8,
         },
-        Kind::Float(Float::F32) => 9,
+        // What one of 16 bits becomes one of 32 does.
+        Kind::Float(Float::F16 | Float::F32) => 9,
         Kind::Float(Float::F64 | Float::Py) => 10,
         Kind::Complex(Float::F32) => 11,
         Kind::Complex(Float::F64 | Float::Py) => 12,
@@ -104,6 +105,10 @@ pub fn conversion(from: Type, to: Type) -> Option<Conversion> {
         return Some(Exact);
     }
     if let (Some(a), Some(b)) = (place(from), place(to)) {
+        if a == b && from.strong() != to.strong() {
+            // Floats of 16 and of 32 bits.
+            return Some(if *to == Kind::Float(Float::F16) { Conversion::Unsafe } else { Promotion });
+        }
         return match NUMBERS[a][b] {
             b'=' => Some(Exact),
             b'p' => Some(Promotion),

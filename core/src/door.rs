@@ -11,8 +11,11 @@ pub const SYMBOL_PREFIX: &str = "sym.";
 /// What stands before the name of a function.
 pub const FUNC_PREFIX: &str = "fn.";
 
+/// What stands before the name of a root that a GPU's own code calls, and no launch.
+pub const DEVICE_PREFIX: &str = "device ";
+
 /// The version of the door; the library shows its own as `TIERUP_TIER1_ABI`.
-pub const ABI: u32 = 4;
+pub const ABI: u32 = 5;
 
 /// What is to be compiled; all strings are UTF-8 with a length.
 #[repr(C)]

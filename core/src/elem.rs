@@ -54,14 +54,13 @@ impl Elem {
                 Int::U32 => Elem::U32,
                 Int::U64 => Elem::U64,
             },
-            Kind::Float(f) => {
-                if f.bits() == 32 {
-                    Elem::F32
-                } else {
-                    Elem::F64
-                }
-            }
+            Kind::Float(f) => match f {
+                Float::F16 => return None,
+                Float::F32 => Elem::F32,
+                Float::F64 | Float::Py => Elem::F64,
+            },
             Kind::Complex(f) => match f {
+                Float::F16 => return None,
                 Float::F32 => Elem::C64,
                 Float::F64 | Float::Py => Elem::C128,
             },

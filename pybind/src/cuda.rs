@@ -649,6 +649,20 @@ impl Kernel {
         self.code_for(py, types).map(drop)
     }
 
+    /// PTX of a function of C's with that name for code of a device, and the type of its result.
+    fn device_ptx(
+        &self,
+        py: Python<'_>,
+        types: Vec<String>,
+        name: &str,
+        capability: u32,
+    ) -> PyResult<(String, String)> {
+        crate::npy::require(py)?;
+        let types = crate::texts::parse_types(py, &types)?;
+        let made = self.core(py)?.device_ptx(py, &types, &self.build, name, capability);
+        made.map(|(ptx, ret)| (ptx, ret.strong().to_string())).map_err(|e| e.into_python(py))
+    }
+
     /// PTX for types of arguments and a compute capability.
     fn ptx(&self, py: Python<'_>, types: Vec<String>, capability: u32) -> PyResult<String> {
         crate::npy::require(py)?;

@@ -243,6 +243,18 @@ pub(crate) fn ptx(wanted: Wanted<'_>, options: &Options, host: &dyn Host, capabi
     engine::gpu::ptx(&to_look_at(wanted, options, host), capability)
 }
 
+/// PTX of the function for code of a device that calls it by that name, and the type of its result.
+pub(crate) fn device_ptx(
+    wanted: Wanted<'_>,
+    options: &Options,
+    host: &dyn Host,
+    build: &Build,
+    (name, capability): (&str, u32),
+) -> Result<(String, Type)> {
+    let request = to_look_at(wanted, options, host);
+    engine::gpu::device_ptx(&Request { inner_loop: false, ..request }, build, name, capability)
+}
+
 /// The function as a grid kernel, typed and lowered.
 pub(crate) fn kernel(
     wanted: Wanted<'_>,

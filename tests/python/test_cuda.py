@@ -384,7 +384,7 @@ def test_outside_of_kernels_it_is_refused():
 def test_launches_that_make_no_sense():
     with pytest.raises(ValueError, match="size of its grid"):
         add(1, 2, 3)
-    for grid, block, error in [((1, 1, 1, 1), 1, TypeError), (1, 0, ValueError), (1, 2000, ValueError), (2**31, 1, ValueError), ((1, 65536), 1, ValueError), (1, (1, 1, 65), ValueError), ("a", 1, TypeError)]:
+    for grid, block, error in [((1, 1, 1, 1), 1, ValueError), (1, 0, ValueError), (1, 2000, ValueError), (2**31, 1, ValueError), ((1, 65536), 1, ValueError), (1, (1, 1, 65), ValueError), ("a", 1, TypeError)]:
         with pytest.raises(error):
             add[grid, block]
     with pytest.raises(TypeError, match="takes 3 arguments"):

@@ -351,6 +351,7 @@ fn grid_spelling(op: GridOp) -> String {
         GridShape::Now => format!("{m} → i32"),
         GridShape::Pause => format!("{m} n"),
         GridShape::Grid => format!("{m} p"),
+        GridShape::Widen | GridShape::Narrow => format!("{m} a → {}", op.result(op.own_type()).map_or(String::new(), |t| t.to_string())),
     }
 }
 

@@ -400,6 +400,10 @@ fn check_python_float(cx: &mut LowerCx<'_>, v: Value, to: Int, name: Type) {
 pub(crate) fn truth(cx: &mut LowerCx<'_>, v: Value, ty: Type) -> Value {
     match *ty {
         Kind::Bool => v,
+        Kind::Float(Float::F16) => {
+            let size = cx.b.bin_imm(Op::Band, v, 0x7fff);
+            cx.b.bin_imm(Op::IcmpNe, size, 0)
+        }
         Kind::Float(_) => {
             let t = cx.b.ty(v).lane();
             let zero = cx.zero(t);
@@ -414,6 +418,19 @@ pub(crate) fn scalar(cx: &mut LowerCx<'_>, v: Value, from: Type, to: Type) -> Va
     let signed = |t: Type| matches!(*t, Kind::Int(i) if i.signed());
     match (from.kind(), to.kind()) {
         (_, Kind::Bool) => truth(cx, v, from),
+        (Kind::Float(Float::F16), Kind::Float(Float::F16)) => v,
+        (Kind::Float(Float::F16), _) => {
+            let wide = half::to_float(&mut cx.b, v);
+            scalar(cx, wide, Type::float_of(Float::F32), to)
+        }
+        (Kind::Float(Float::F64 | Float::Py), Kind::Float(Float::F16)) => {
+            let odd = to_odd(cx, v);
+            half::from_float(&mut cx.b, odd)
+        }
+        (_, Kind::Float(Float::F16)) => {
+            let single = scalar(cx, v, from, Type::float_of(Float::F32));
+            half::from_float(&mut cx.b, single)
+        }
         (Kind::Bool | Kind::Int(_), Kind::Int(i)) => resize(cx, v, signed(from), int_ty(*i)),
         (Kind::Bool | Kind::Int(_), Kind::Float(f)) => {
             let wide = if cx.b.ty(v).lane().bytes() < 4 { resize(cx, v, signed(from), Ty::I32) } else { v };
@@ -456,6 +473,23 @@ pub(crate) fn scalar(cx: &mut LowerCx<'_>, v: Value, from: Type, to: Type) -> Va
     }
 }
 
+/// The float of 32 bits next to one of 64, the one with an odd last bit where none is it: rounded once more, to
+/// fewer digits, it becomes what the wide one would.
+fn to_odd(cx: &mut LowerCx<'_>, v: Value) -> Value {
+    let near = cx.b.conv(Op::Fconvert, Ty::F32, v);
+    let back = cx.b.conv(Op::Fconvert, Ty::F64, near);
+    let bits = cx.b.conv(Op::Bitcast, Ty::I32, near);
+    let (size, was) = (cx.b.un(Op::Fabs, back), cx.b.un(Op::Fabs, v));
+    let (above, below) = (cx.b.bin(Op::FcmpGt, size, was), cx.b.bin(Op::FcmpLt, size, was));
+    let even = cx.b.bin_imm(Op::Band, bits, 1);
+    let even = cx.b.bin_imm(Op::IcmpEq, even, 0);
+    let (less, more) = (cx.b.bin_imm(Op::Isub, bits, 1), cx.b.bin_imm(Op::Iadd, bits, 1));
+    let (down, up) = (cx.and(even, above), cx.and(even, below));
+    let bits = cx.b.select(down, less, bits);
+    let bits = cx.b.select(up, more, bits);
+    cx.b.conv(Op::Bitcast, Ty::F32, bits)
+}
+
 const HALF: f64 = 9_223_372_036_854_775_808.0;
 
 /// A float cut to a whole number in 64 bits; what they do not hold, NaN too, is the most negative number, as
@@ -477,7 +511,12 @@ pub(crate) fn int_ty(i: Int) -> Ty {
     }
 }
 pub(crate) fn float_ty(f: Float) -> Ty {
-    if f.bits() == 32 { Ty::F32 } else { Ty::F64 }
+    match f {
+        // Its bits.
+        Float::F16 => Ty::I16,
+        Float::F32 => Ty::F32,
+        Float::F64 | Float::Py => Ty::F64,
+    }
 }
 
 /// Widens by sign or zero extension, or keeps the low bits.

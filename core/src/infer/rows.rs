@@ -399,7 +399,7 @@ impl<'h> Solver<'_, 'h> {
         unwrap: bool,
     ) -> Typed {
         let mut args = self.source_args(&sources)?;
-        if !(op.takes)(&args) || op.refuses_records(&args) {
+        if !(op.takes)(&args) || op.refuses_records(&args) || op.refuses_halves(&args) {
             return Err(crate::typing::no_match(op.name(), &args));
         }
         if let Body::Py(path) = op.body {

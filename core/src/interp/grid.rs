@@ -3,7 +3,7 @@
 
 use super::{Interp, Pause, Stop, Thread, load, store};
 use crate::grid::{WARP, Wait, release};
-use crate::lir::{GridOp, Slot, Ty};
+use crate::lir::{GridOp, Slot, Ty, half};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -83,6 +83,11 @@ pub(super) fn step(op: GridOp, ty: Ty, args: &[u64], at: Option<&Place<'_>>) -> 
             return Ok(Stepped::Value(Ty::I32.canonical(1 << lane)));
         }
         GridOp::Nanosleep => return Ok(Stepped::Nothing),
+        GridOp::HalfToFloat => return Ok(Stepped::Value(half::to_float(args[0] as u16).to_bits().into())),
+        GridOp::FloatToHalf => {
+            let bits = half::from_float(f32::from_bits(args[0] as u32));
+            return Ok(Stepped::Value(Ty::I16.canonical(bits.into())));
+        }
         GridOp::GridBarrier if grid.blocks == [1; 3] => return Ok(Stepped::Wait(Wait::Block)),
         GridOp::GridBarrier => return Err(Stop::Grid("blocks run one after another here".into())),
         GridOp::ThreadIndexX

@@ -7,7 +7,8 @@
 
 use super::builder::Builder;
 use super::func::*;
-use super::grid_op::GridOp;
+use super::grid_op::{GridOp, GridShape};
+use super::half;
 use super::inst::Op;
 use super::ty::Ty;
 use crate::layout::GridThread;
@@ -147,6 +148,9 @@ impl Put<'_> {
         if op == GridOp::Nanosleep {
             return;
         }
+        if matches!(op.shape(), GridShape::Widen | GridShape::Narrow) {
+            return self.half(op, args[0], i);
+        }
         // One thread runs at a time, in the order of its program.
         if results.is_empty() {
             return;
@@ -170,6 +174,22 @@ impl Put<'_> {
 }
 
 impl Put<'_> {
+    /// A CPU may know no floats of 16 bits.
+    fn half(&mut self, op: GridOp, x: Value, i: Inst) {
+        let put = std::cell::RefCell::new(self);
+        let mut write = half::Write {
+            op: &mut |op, ty, args| put.borrow_mut().value(InstData::Op { op, ty, args: args.to_vec() }),
+        };
+        let mut n =
+            |bits: u32| put.borrow_mut().value(InstData::Const { ty: Ty::I32, bits: Ty::I32.canonical(bits.into()) });
+        let (made, last, ty) = if op == GridOp::HalfToFloat {
+            (write.to_float(x, &mut n), Op::Bitcast, Ty::F32)
+        } else {
+            (write.from_float(x, &mut n), Op::Itrunc, Ty::I16)
+        };
+        put.borrow_mut().again(i, InstData::Op { op: last, ty, args: vec![made] });
+    }
+
     /// The helper takes 64 bits.
     fn matching(&mut self, ty: Ty, args: &[Value], ctx: Value, i: Inst) {
         let bits = if ty == Ty::I64 {

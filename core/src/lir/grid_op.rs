@@ -37,6 +37,10 @@ pub enum GridShape {
     Grid,
     /// `(i32) -> ()`.
     Pause,
+    /// `(i16) -> f32`.
+    Widen,
+    /// `(f32) -> i16`.
+    Narrow,
 }
 
 macro_rules! grid_ops {
@@ -156,6 +160,14 @@ grid_ops! {
         /// Waits about so many nanoseconds.
         Nanosleep = "nanosleep";
     }
+    Widen {
+        /// The float with the value of these bits of a float of 16 bits.
+        HalfToFloat = "half_to_float";
+    }
+    Narrow {
+        /// The bits of the nearest float of 16 bits, ties to even.
+        FloatToHalf = "float_to_half";
+    }
     Exchange {
         /// Puts the third operand into memory where the second is there; gives what was there.
         AtomicCas = "atomic_cas";
@@ -166,7 +178,7 @@ impl GridOp {
     /// Depends on nothing but the thread, and does nothing.
     pub(crate) fn is_pure(self) -> bool {
         match self.shape() {
-            GridShape::Index | GridShape::Memory => true,
+            GridShape::Index | GridShape::Memory | GridShape::Widen | GridShape::Narrow => true,
             GridShape::Order
             | GridShape::Update
             | GridShape::IntUpdate
@@ -198,6 +210,8 @@ impl GridOp {
             | GridShape::IntUpdate
             | GridShape::Exchange
             | GridShape::Now
+            | GridShape::Widen
+            | GridShape::Narrow
             | GridShape::Pause => false,
         }
     }
@@ -213,6 +227,8 @@ impl GridOp {
             | GridShape::Count
             | GridShape::Grid
             | GridShape::Now
+            | GridShape::Widen
+            | GridShape::Narrow
             | GridShape::Pause => false,
             GridShape::Update
             | GridShape::IntUpdate
@@ -233,6 +249,8 @@ impl GridOp {
                 Some(Ty::I32)
             }
             GridShape::Memory => Some(Ty::Ptr),
+            GridShape::Widen => Some(Ty::F32),
+            GridShape::Narrow => Some(Ty::I16),
             GridShape::Order | GridShape::Warp | GridShape::Pause | GridShape::Grid => None,
             GridShape::Update | GridShape::IntUpdate | GridShape::Exchange | GridShape::Shuffle => Some(ty),
         }
@@ -255,6 +273,8 @@ impl GridOp {
             GridShape::Count => (ty == self.own_type(), vec![Ty::I8]),
             GridShape::Shuffle => (wide, vec![Ty::I32, ty, Ty::I32]),
             GridShape::Vote => (ty == self.own_type(), vec![Ty::I32, Ty::I8]),
+            GridShape::Widen => (ty == self.own_type(), vec![Ty::I16]),
+            GridShape::Narrow => (ty == self.own_type(), vec![Ty::F32]),
         };
         if ok { Ok(operands) } else { Err(format!("{} has no form for {ty}", self.mnemonic())) }
     }
@@ -303,6 +323,8 @@ impl GridOp {
             | GridOp::GridBarrier
             | GridOp::ActiveMask
             | GridOp::Nanosleep
+            | GridOp::HalfToFloat
+            | GridOp::FloatToHalf
             | GridOp::FenceBlock
             | GridOp::FenceDevice
             | GridOp::FenceSystem => return None,
@@ -355,6 +377,8 @@ impl GridOp {
             | GridOp::GridBarrier
             | GridOp::ActiveMask
             | GridOp::Nanosleep
+            | GridOp::HalfToFloat
+            | GridOp::FloatToHalf
             | GridOp::WarpBarrier
             | GridOp::Shuffle
             | GridOp::Ballot

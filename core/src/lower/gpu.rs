@@ -163,6 +163,38 @@ pub fn make_grid_kernel(name: &str, target: &Target, waits_for_grid: bool) -> Re
     Ok(func)
 }
 
+/// Makes the function `name` of C's, which code of a device calls: `(arguments…) -> results`, arrays exploded
+/// as everywhere but without their owners. A thread in which an exception leaves it stores to no address, which
+/// ends its kernel.
+pub fn make_device_function(name: &str, target: &Target) -> Result<Func> {
+    if let Some(t) = target.params.iter().find(|t| !fits(**t, true)) {
+        return Err(refuse(format!("a device function takes numbers and arrays, no {t}")));
+    }
+    if !fits(target.ret, false) {
+        return Err(refuse(format!("a device function for others cannot return {}", target.ret)));
+    }
+    let leaves: Vec<_> = target.params.iter().flat_map(|t| t.leaves()).collect();
+    let params: Vec<Ty> = leaves.iter().filter(|l| !l.is_ref).map(|l| l.ty).collect();
+    let mut func = Func::new(name, Signature { params, results: target.sig.results[1..].to_vec() });
+    let mut b = Builder::start(&mut func);
+    let params = b.params(b.block);
+    let (mut given, null) = (params.iter(), b.constant(Ty::Ptr, 0));
+    let args: Vec<_> = std::iter::once(null)
+        .chain(leaves.iter().map(|l| if l.is_ref { null } else { given.next().copied().unwrap_or(null) }))
+        .collect();
+    let answers = b.call(&target.name, &target.sig, &args);
+    let zero = b.i64(0);
+    let failed = b.bin(Op::IcmpNe, answers[0], zero);
+    let (bad, done) = (b.new_cold_block(&[]), b.new_block(&[]));
+    b.brif(failed, bad, &[], done, &[]);
+    b.switch_to(bad);
+    b.store(answers[0], null, 0, Alias::Volatile);
+    b.jump(done, &[]);
+    b.switch_to(done);
+    b.ret(answers[1..].to_vec());
+    Ok(func)
+}
+
 /// What is left of a thread that fails, beside the status.
 const PLACE: [GridOp; 6] = [
     GridOp::BlockIndexX,

@@ -204,6 +204,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "x=False",
         Body::Lir(truth_rule, |cx, c| truth(cx, &c.args[0], c.types[0]).map(|v| vec![v])),
     )
+    .halves()
     .raises()
     .doc("Python's truth of a value."),
     OpDef::new(

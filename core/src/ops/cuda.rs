@@ -13,7 +13,7 @@ use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::lir::grid_op::GridOp;
 use crate::lir::{Alias, InstData, Op, Ty, Value};
 use crate::ops::dtype::dtype_arg;
-use crate::types::{ArrayType, Const, Int, Layout, NumberType, Type};
+use crate::types::{ArrayType, Const, Float, Int, Layout, NumberType, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 /// A number of the thread's place as a property of a module's object: `cuda.threadIdx.x`.
@@ -448,6 +448,7 @@ pub(super) fn cell(dtype: Type) -> Option<(Ty, bool)> {
             let ty = cast::int_ty(i);
             (ty.bytes() >= 4).then_some((ty, i.signed()))
         }
+        NumberType::Float(Float::F16) => None,
         NumberType::Float(f) => Some((cast::float_ty(f), true)),
         NumberType::Bool | NumberType::Complex(_) => None,
     }

@@ -50,6 +50,7 @@ pub fn dtype_name(name: &str) -> Option<Type> {
         "uint16" | "u2" | "H" | "ushort" => int(Int::U16),
         "uint32" | "u4" | "I" | "uintc" => int(Int::U32),
         "uint64" | "u8" | "L" | "Q" | "uint" | "uintp" | "P" | "ulonglong" => int(Int::U64),
+        "float16" | "f2" | "e" | "half" => Some(Type::float_of(Float::F16)),
         "float32" | "f4" | "f" | "single" => Some(Type::float_of(Float::F32)),
         "float64" | "f8" | "d" | "float" | "double" => Some(Type::f64()),
         "complex64" | "c8" | "F" | "csingle" => Some(Type::new(Kind::Complex(Float::F32))),

@@ -32,6 +32,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .doc("`a[i, j:k, ..., None]`: an element, or a view."),
     OpDef::new(&["operator.setitem"], "a, index, value", Body::Lir(set_rule, emit_set))
         .times()
+        .halves()
         .raises()
         .writes()
         .lazy(2, emit_set_lazy)

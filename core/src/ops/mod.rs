@@ -100,6 +100,8 @@ pub struct OpDef {
     pub times: bool,
     /// Whether what its scalar loop emits computes with vectors as well: instructions alone, no branch, no call.
     pub straight: bool,
+    /// Whether it takes floats of 16 bits, of which most know nothing.
+    pub halves: bool,
     /// Whether numbers that it is given must be constants, so that a parameter of the caller's is worth code for
     /// each of its values.
     pub wants_constants: bool,
@@ -137,6 +139,7 @@ impl OpDef {
             records: false,
             times: false,
             straight: false,
+            halves: false,
             wants_constants: false,
             internal: false,
             doc: "",
@@ -279,6 +282,18 @@ impl OpDef {
     pub(crate) const fn of_scalars(mut self) -> OpDef {
         self.of_scalars = true;
         self
+    }
+    /// Takes floats of 16 bits as it takes other numbers.
+    pub(crate) const fn halves(mut self) -> OpDef {
+        self.halves = true;
+        self
+    }
+    /// Whether it refuses these operands because floats of 16 bits are among them: what computes with numbers
+    /// knows instructions for wider ones alone.
+    pub(crate) fn refuses_halves(&self, args: &[Arg]) -> bool {
+        let half = |t: crate::types::Type| *t == crate::types::Kind::Float(crate::types::Float::F16);
+        let is = |a: &Arg| half(a.ty) || a.ty.as_array().is_some_and(|a| half(a.dtype));
+        !self.halves && !self.records && !self.of_shape && args.iter().any(is)
     }
     /// Numbers that it is given must be constants.
     pub(crate) const fn wants_constants(mut self) -> OpDef {
@@ -583,6 +598,7 @@ crate::containers!(families! {
     grid,
     cuda,
     cuda_warp,
+    cuda_half,
     cuda_math,
     cuda_const,
     simd,

@@ -67,10 +67,12 @@ pub(crate) static OPS: &[OpDef] = &[
         "x=0.0",
         Body::Lir(|_, a| real_only("float()", a).map(|()| Answer::of(Type::float())), emit_convert),
     )
+    .halves()
     .doc("The number as a float."),
     OpDef::new(&["builtins.complex"], "real=0.0, imag=...", Body::Lir(complex_rule, emit_complex))
         .doc("`real + imag j`."),
     OpDef::new(&["dtype.call"], "dtype, x=0", Body::Lir(dtype_rule, emit_dtype))
+        .halves()
         .internal()
         .doc("A NumPy scalar type called as a constructor: `np.float32(x)`."),
     OpDef::new(

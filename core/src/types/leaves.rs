@@ -54,6 +54,7 @@ impl Type {
                 32 => Ty::I32,
                 _ => Ty::I64,
             },
+            Kind::Float(Float::F16) => Ty::I16,
             Kind::Float(Float::F32) => Ty::F32,
             Kind::Float(Float::F64 | Float::Py) => Ty::F64,
             Kind::Time(_) => Ty::I64,

@@ -68,9 +68,11 @@ pub enum Int {
     Py,
 }
 
-/// Floating-point widths; `Py` is the weak Python float, 64 bits. Also the component of complex numbers.
+/// Floating-point widths; `Py` is the weak Python float, 64 bits. Also the component of complex numbers. `F16` is
+/// there in kernels alone, as its bits: it is widened to be computed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Float {
+    F16,
     F32,
     F64,
     Py,
@@ -511,7 +513,11 @@ impl Int {
 }
 impl Float {
     pub fn bits(self) -> u32 {
-        if self == Float::F32 { 32 } else { 64 }
+        match self {
+            Float::F16 => 16,
+            Float::F32 => 32,
+            Float::F64 | Float::Py => 64,
+        }
     }
 }
 impl ArrayType {

@@ -65,6 +65,7 @@ fn scalar(name: &str) -> Option<Type> {
         "int" => Type::int(),
         "float" => Type::float(),
         "complex" => Type::complex(),
+        "float16" => Type::float_of(Float::F16),
         "float32" => Type::float_of(Float::F32),
         "float64" => Type::f64(),
         "complex64" => Type::new(Kind::Complex(Float::F32)),

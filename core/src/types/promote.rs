@@ -331,7 +331,7 @@ fn weak_with(weak: Type, strong: Type) -> Type {
     }
     match (weak.kind(), strong.kind()) {
         // float with an integer array is float64; complex with float32 is complex64.
-        (Kind::Complex(_), Kind::Float(Float::F32)) => Type::new(Kind::Complex(Float::F32)),
+        (Kind::Complex(_), Kind::Float(Float::F16 | Float::F32)) => Type::new(Kind::Complex(Float::F32)),
         (Kind::Complex(_), _) => Type::new(Kind::Complex(Float::F64)),
         (Kind::Float(_), _) => Type::f64(),
         _ => Type::i64(),
@@ -340,12 +340,17 @@ fn weak_with(weak: Type, strong: Type) -> Type {
 
 fn promote_strong(a: Type, b: Type) -> Type {
     let float_bits_for = |t: Type| match *t {
-        Kind::Int(i) if i.bits() >= 32 => 64,
+        // A float with as many digits, which are fewer than its bits.
+        Kind::Int(i) => (2 * i.bits()).min(64),
         Kind::Float(f) | Kind::Complex(f) => f.bits(),
-        _ => 32,
+        _ => 16,
     };
     let (lo, hi) = if rank(a) <= rank(b) { (a, b) } else { (b, a) };
-    let wide = |bits: u32| if bits == 32 { Float::F32 } else { Float::F64 };
+    let wide = |bits: u32| match bits {
+        16 => Float::F16,
+        32 => Float::F32,
+        _ => Float::F64,
+    };
     match (lo.kind(), hi.kind()) {
         (Kind::Bool, _) => hi,
         (Kind::Int(x), Kind::Int(y)) => {

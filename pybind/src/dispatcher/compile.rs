@@ -242,6 +242,21 @@ impl Core {
         self.as_kernel(py, types, |wanted, options, host| engine::kernel(wanted, options, host, build))
     }
 
+    /// PTX of the function for code of a device that calls it by that name, and the type of its result.
+    pub(crate) fn device_ptx(
+        &self,
+        py: Python<'_>,
+        types: &[Type],
+        build: &tierup_runtime::gpu::Build,
+        name: &str,
+        capability: u32,
+    ) -> Result<(String, Type), Failure> {
+        let made = self.as_kernel(py, types, |wanted, options, host| {
+            engine::device_ptx(wanted, options, host, build, (name, capability))
+        })?;
+        Ok(made.0)
+    }
+
     /// The same for this machine's CPU.
     pub(crate) fn host_kernel(
         &self,

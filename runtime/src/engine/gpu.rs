@@ -7,11 +7,13 @@ use crate::gpu::Build;
 use crate::gpu::simulate::HostKernel;
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Code, Diagnostic, Result};
+use tierup_core::door::DEVICE_PREFIX;
 use tierup_core::emit::cx::Options;
 use tierup_core::emit::platform;
 use tierup_core::emit::wrapper;
 use tierup_core::lir::{Module, contract, grid, legalise, opt};
 use tierup_core::lower::{self, Target, gpu};
+use tierup_core::types::Type;
 
 /// PTX of a kernel that runs the function once, for a GPU of that compute capability (90 for 9.0).
 pub fn ptx(request: &Request<'_>, capability: u32) -> Result<String> {
@@ -26,6 +28,34 @@ pub fn ptx(request: &Request<'_>, capability: u32) -> Result<String> {
         platform::check(&module, &gpu::Gpu)?;
         prepare(&mut module)?;
         to_ptx(&module, &name, capability, request.options.fast_math)
+    })
+}
+
+/// PTX of a function of C's with that name, which code of a device calls, and the type of its result.
+pub fn device_ptx(
+    request: &Request<'_>,
+    build: &Build,
+    name: &str,
+    capability: u32,
+) -> Result<(String, Type)> {
+    guarded(|| {
+        let (mut module, target) = lowered(request)?;
+        if grid::waits_for_grid(&module) {
+            return Err(Diagnostic::new(Code::GpuUnsupported, "only a kernel can wait for its grid"));
+        }
+        let name = format!("{DEVICE_PREFIX}{name}");
+        module.funcs.push(gpu::make_device_function(&name, &target)?);
+        optimise(&mut module, &name, request)?;
+        if !grid::take_constants(&mut module, &name).is_empty() {
+            let text = "a device function for others has no constant arrays";
+            return Err(Diagnostic::new(Code::GpuUnsupported, text).help("pass the array as an argument"));
+        }
+        platform::check(&module, &gpu::Gpu)?;
+        prepare(&mut module)?;
+        let fast_math = request.options.fast_math;
+        let codegen = Codegen { fast_math, opt: level(build), cpu: Cpu::chosen() };
+        let ptx = library()?.ptx(&module, &[&name], capability, codegen, build.lines)?;
+        Ok((ptx, target.ret))
     })
 }
 

@@ -61,6 +61,18 @@ impl<'c> Emitter<'c, '_, '_> {
                 built(self.b.build_call(pause, &[self.value(args[0])?.into()], ""))?;
                 None
             }
+            GridOp::HalfToFloat => {
+                let context = self.shared.context;
+                let half = built(self.b.build_bit_cast(self.value(args[0])?, context.f16_type(), ""))?;
+                let wide = self.b.build_float_ext(half.into_float_value(), context.f32_type(), "");
+                Some(built(wide)?.into())
+            }
+            GridOp::FloatToHalf => {
+                let context = self.shared.context;
+                let wide = self.value(args[0])?.into_float_value();
+                let half = built(self.b.build_float_trunc(wide, context.f16_type(), ""))?;
+                Some(built(self.b.build_bit_cast(half, context.i16_type(), ""))?)
+            }
             // Written out where it is called, see `core::ops::cuda`.
             GridOp::GridBarrier => return Err(bug("a barrier of the grid on a GPU")),
             GridOp::FenceBlock => self.fence("llvm.nvvm.membar.cta")?,
@@ -228,6 +240,8 @@ impl<'c> Emitter<'c, '_, '_> {
             | GridOp::GridBarrier
             | GridOp::ActiveMask
             | GridOp::Nanosleep
+            | GridOp::HalfToFloat
+            | GridOp::FloatToHalf
             | GridOp::AtomicCas => return Err(bug(format!("{} is no update", op.mnemonic()))),
         };
         // SAFETY: a builder in a block, and two values of this context; the result is an instruction of the
@@ -297,6 +311,8 @@ fn register(op: GridOp) -> Option<&'static str> {
         | GridOp::GridBarrier
         | GridOp::ActiveMask
         | GridOp::Nanosleep
+        | GridOp::HalfToFloat
+        | GridOp::FloatToHalf
         | GridOp::AtomicCas => return None,
     })
 }

@@ -191,7 +191,8 @@ impl<'c, 'a> Shared<'c, 'a> {
             self.func_type(sig),
             Some(linkage),
         );
-        if let Some(convention) = target.entry_convention().filter(|_| root) {
+        let called_by_others = name.starts_with(tierup_core::door::DEVICE_PREFIX);
+        if let Some(convention) = target.entry_convention().filter(|_| root && !called_by_others) {
             func.set_call_conventions(convention);
         }
         self.extend_narrow(func, sig);
@@ -205,7 +206,7 @@ impl<'c, 'a> Shared<'c, 'a> {
     }
 
     fn add_target_attributes(&self, func: FunctionValue<'c>) {
-        for (key, value) in self.options.target.function_attributes() {
+        for (key, value) in self.options.target.function_attributes(self.options.fast_math) {
             func.add_attribute(AttributeLoc::Function, self.context.create_string_attribute(key, &value));
         }
     }

@@ -50,7 +50,9 @@ impl Target {
     pub(crate) fn entry_name(self, name: &str) -> String {
         match self {
             Target::Cpu(_) => format!("{}{name}", tierup_core::door::FUNC_PREFIX),
-            Target::Nvptx { .. } => name.to_owned(),
+            Target::Nvptx { .. } => {
+                name.strip_prefix(tierup_core::door::DEVICE_PREFIX).unwrap_or(name).to_owned()
+            }
         }
     }
 
@@ -63,13 +65,21 @@ impl Target {
     }
 
     /// String attributes of every function.
-    pub(crate) fn function_attributes(self) -> Vec<(&'static str, String)> {
+    pub(crate) fn function_attributes(self, fast_math: u8) -> Vec<(&'static str, String)> {
         match self {
             Target::Cpu(cpu) => cpu::function_attributes(cpu),
+            // As nvcc has it: approximate functions come with floats of 32 bits that are 0 where they are smaller
+            // than all others.
+            Target::Nvptx { .. } if fast_math & APPROXIMATE != 0 => {
+                vec![("denormal-fp-math-f32", "preserve-sign,preserve-sign".into())]
+            }
             Target::Nvptx { .. } => vec![],
         }
     }
 }
+
+/// The bit of `afn` in [`tierup_core::emit::cx::Options::fast_math`].
+const APPROXIMATE: u8 = 1 << 6;
 
 fn error(message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Code::BackendError, message)

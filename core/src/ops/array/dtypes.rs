@@ -42,9 +42,10 @@ pub(super) fn char_code(t: Type) -> &'static str {
             Int::U32 => "I",
             Int::U64 => "L",
         },
+        Some(NumberType::Float(Float::F16)) => "e",
         Some(NumberType::Float(Float::F32)) => "f",
         Some(NumberType::Float(Float::F64 | Float::Py)) => "d",
-        Some(NumberType::Complex(Float::F32)) => "F",
+        Some(NumberType::Complex(Float::F16 | Float::F32)) => "F",
         Some(NumberType::Complex(Float::F64 | Float::Py)) | None => "D",
     }
 }

@@ -111,6 +111,7 @@ crate::containers!(with_containers! {
         UINT16 = "numpy.uint16", [UNSIGNED_INTEGER], [];
         UINT32 = "numpy.uint32", [UNSIGNED_INTEGER], [];
         UINT64 = "numpy.uint64", [UNSIGNED_INTEGER], [];
+        FLOAT16 = "numpy.float16", [FLOATING], [];
         FLOAT32 = "numpy.float32", [FLOATING], [];
         FLOAT64 = "numpy.float64", [FLOATING, FLOAT], [];
         DATETIME64 = "numpy.datetime64" at "numpy.datetime64", [GENERIC], ["time"];

@@ -49,7 +49,7 @@ MODULES = {
     "numba.core.errors": "tierup.errors",
     "numba.errors": "tierup.errors",
     "numba.cuda": "tierup.cuda",
-    **{f"numba.cuda.{n}": f"tierup.cuda.{n}" for n in ("cudadrv", "cudadrv.devicearray", "cudadrv.devices", "cudadrv.driver", "cudadrv.error", "cudadrv.runtime", "kernels", "kernels.reduction",
+    **{f"numba.cuda.{n}": f"tierup.cuda.{n}" for n in ("compiler", "cudadrv", "cudadrv.devicearray", "cudadrv.devices", "cudadrv.driver", "cudadrv.error", "cudadrv.runtime", "kernels", "kernels.reduction",
                                                        "kernels.transpose", "random")},
     "numba.cuda.args": {n: f"tierup.cuda._kernel:{n}" for n in ("In", "InOut", "Out", "wrap_arg")},
     "numba.cuda.dispatcher": {"CUDADispatcher": "tierup.cuda._kernel:Kernel"},

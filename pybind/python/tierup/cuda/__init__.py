@@ -15,7 +15,7 @@
 NVIDIA's driver is all that is needed. Where there is none, or TIERUP_CUDASIM=1 is set, kernels are compiled for the CPU and run there: `docs/guide/gpu.md` says what works.
 """
 
-from . import cudadrv, kernels, random
+from . import compiler, cudadrv, kernels, random
 from ._arrays import DeviceNDArray, as_cuda_array, device_array, device_array_like, from_cuda_array_interface, is_cuda_array, to_device
 from ._device import (
     close, cuda_error, current_context, defer_cleanup, detect, get_current_device, gpus, is_available, is_float16_supported, is_simulated, is_supported_version, list_devices, profile_start,
@@ -35,17 +35,19 @@ from ._memory import ManagedNDArray, MappedNDArray, managed_array, mapped, mappe
 from ._reduce import Reduce, reduce
 from ._streams import Event, Stream, default_stream, event, event_elapsed_time, external_stream, legacy_default_stream, per_thread_default_stream, stream, synchronize
 
+from .compiler import compile, compile_for_current_device, compile_ptx, compile_ptx_for_current_device, declare_device
+
 implementation = "Tierup"
 
 __all__ = [
-    "activemask", "all_sync", "any_sync", "as_cuda_array", "atomic", "ballot_sync", "BaseCUDAMemoryManager", "blockDim", "blockIdx", "brev", "cbrt", "cg", "close", "clz", "const",
-    "cuda_error", "CudaAPIError", "cudadrv", "CudaError", "CudaSupportError", "current_context", "default_stream", "defer_cleanup", "detect", "device_array", "device_array_like",
-    "DeviceNDArray", "eq_sync", "event", "Event", "event_elapsed_time", "external_stream", "ffs", "fma", "from_cuda_array_interface", "get_current_device", "GetIpcHandleMixin", "gpus",
-    "grid", "gridDim", "gridsize", "HostOnlyCUDAMemoryManager", "In", "InOut", "IpcHandle", "is_available", "is_cuda_array", "is_float16_supported", "is_simulated", "is_supported_version",
-    "jit", "Kernel", "KernelLine", "kernels", "laneid", "lanemask_lt", "legacy_default_stream", "list_devices", "local", "managed_array", "ManagedMemory", "ManagedNDArray", "mapped",
-    "mapped_array", "mapped_array_like", "MappedMemory", "MappedNDArray", "match_all_sync", "match_any_sync", "MemoryInfo", "MemoryPointer", "nanosleep", "open_ipc_array", "Out",
-    "per_thread_default_stream", "pinned", "pinned_array", "pinned_array_like", "PinnedMemory", "popc", "profile_start", "profile_stop", "profiling", "random", "reduce", "Reduce",
-    "require_context", "select_device", "selp", "set_memory_manager", "shared", "shfl_down_sync", "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "Stream", "stream", "synchronize",
-    "syncthreads", "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp", "threadfence", "threadfence_block", "threadfence_system", "threadIdx", "to_device", "warpsize",
-    "why_unavailable",
+    "activemask", "all_sync", "any_sync", "as_cuda_array", "atomic", "ballot_sync", "BaseCUDAMemoryManager", "blockDim", "blockIdx", "brev", "cbrt", "cg", "close", "clz", "compile",
+    "compile_for_current_device", "compile_ptx", "compile_ptx_for_current_device", "compiler", "const", "cuda_error", "CudaAPIError", "cudadrv", "CudaError", "CudaSupportError",
+    "current_context", "declare_device", "default_stream", "defer_cleanup", "detect", "device_array", "device_array_like", "DeviceNDArray", "eq_sync", "event", "Event", "event_elapsed_time",
+    "external_stream", "ffs", "fma", "from_cuda_array_interface", "get_current_device", "GetIpcHandleMixin", "gpus", "grid", "gridDim", "gridsize", "HostOnlyCUDAMemoryManager", "In",
+    "InOut", "IpcHandle", "is_available", "is_cuda_array", "is_float16_supported", "is_simulated", "is_supported_version", "jit", "Kernel", "KernelLine", "kernels", "laneid", "lanemask_lt",
+    "legacy_default_stream", "list_devices", "local", "managed_array", "ManagedMemory", "ManagedNDArray", "mapped", "mapped_array", "mapped_array_like", "MappedMemory", "MappedNDArray",
+    "match_all_sync", "match_any_sync", "MemoryInfo", "MemoryPointer", "nanosleep", "open_ipc_array", "Out", "per_thread_default_stream", "pinned", "pinned_array", "pinned_array_like",
+    "PinnedMemory", "popc", "profile_start", "profile_stop", "profiling", "random", "Reduce", "reduce", "require_context", "select_device", "selp", "set_memory_manager", "shared",
+    "shfl_down_sync", "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "stream", "Stream", "synchronize", "syncthreads", "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp",
+    "threadfence", "threadfence_block", "threadfence_system", "threadIdx", "to_device", "warpsize", "why_unavailable",
 ]

@@ -189,7 +189,7 @@ class Kernel:
         return _launcher(self, -(-ntasks // tpb), tpb, stream, sharedmem)
 
     def __call__(self, *args):
-        raise ValueError(f"launch configuration was not specified: {self.__name__}[blocks, threads](...)")
+        raise ValueError(f"launch configuration was not specified: a kernel needs the size of its grid, {self.__name__}[blocks, threads](...)")
 
     def compile(self, signature):
         """Compiles for a signature such as "(float32, float32[::1])"."""
