@@ -16,7 +16,7 @@ use std::alloc::Layout as Room;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tierup_core::declare::{Choice, Declared, Signature};
 use tierup_core::ops::dtype::dtype_name;
-use tierup_core::types::{Access, ArrayType, Layout, Type};
+use tierup_core::types::{Access, ArrayType, Float, Kind, Layout, Type};
 use tierup_runtime::engine::gpu::Kept;
 use tierup_runtime::gpu::driver::{self, DeviceKernel, Driver, Stream};
 use tierup_runtime::gpu::simulate::HostKernel;
@@ -327,6 +327,10 @@ fn element(dtype: &Bound<'_, PyAny>) -> PyResult<Type> {
     if let Some(number) = crate::npy::type_of_elem(code) {
         return Ok(number);
     }
+    // SAFETY: as above.
+    if unsafe { (*dtype.as_ptr().cast::<crate::npy::Descr>()).type_num } == crate::npy::HALF {
+        return Ok(Type::float_of(Float::F16));
+    }
     crate::record_types::of_dtype(dtype)?
         .ok_or_else(|| PyTypeError::new_err(format!("kernels have no arrays of {dtype}")))
 }
@@ -386,6 +390,7 @@ impl DeviceArrayBase {
 struct Compiled {
     types: Vec<Type>,
     guards: Guards,
+    waits_for_grid: bool,
     code: Code,
     /// Which of the arguments' leaves the code takes.
     taken: Vec<usize>,
@@ -544,6 +549,14 @@ fn converted(
         }
         return Ok(());
     }
+    if *to == Kind::Float(Float::F16) {
+        // NumPy rounds once, from whatever it is.
+        let half = arg.py().import("numpy")?.getattr("float16")?.call1((arg,))?;
+        return unboxed(&half, to, None, out);
+    }
+    if *from == Kind::Float(Float::F16) {
+        return unboxed(&arg.call_method0("item")?, to, Some(Purpose::Declared), out);
+    }
     unboxed(arg, to, Some(Purpose::Declared), out)
 }
 
@@ -700,6 +713,11 @@ impl Kernel {
         }
     }
 
+    /// Whether threads of the overload `index` wait for the whole grid.
+    fn is_cooperative(&self, index: usize) -> bool {
+        self.overload(index).is_some_and(|c| c.waits_for_grid)
+    }
+
     /// An attribute of the compiled code by the driver's number, of the overload `index`.
     fn attribute(&self, py: Python<'_>, index: usize, number: i32) -> PyResult<i32> {
         match self.overload(index).as_ref().map(|c| &c.code) {
@@ -851,12 +869,14 @@ impl Kernel {
         let compiled = match place()? {
             Place::Device(driver) => {
                 let (kernel, guards) = core.kernel(py, &types, &self.build).map_err(|e| e.into_python(py))?;
+                let waits_for_grid = kernel.waits_for_grid();
                 let (loaded, ptx) = self.loaded(py, driver, kernel)?;
-                Compiled { taken: taken(), types, guards, code: Code::Device(loaded, ptx) }
+                Compiled { taken: taken(), types, guards, waits_for_grid, code: Code::Device(loaded, ptx) }
             }
             Place::Simulator => {
                 let (kernel, guards) = core.host_kernel(py, &types).map_err(|e| e.into_python(py))?;
-                Compiled { taken: taken(), types, guards, code: Code::Host(kernel) }
+                let waits_for_grid = kernel.waits_for_grid();
+                Compiled { taken: taken(), types, guards, waits_for_grid, code: Code::Host(kernel) }
             }
         };
         let compiled = Arc::new(compiled);

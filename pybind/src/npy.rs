@@ -145,6 +145,9 @@ pub(crate) fn layout_of(flags: i32) -> Layout {
     }
 }
 
+/// NumPy's number of float16.
+pub(crate) const HALF: c_int = 23;
+
 /// NumPy's type number for a scalar type.
 pub(crate) fn type_num(ty: Type) -> Option<c_int> {
     Some(match ty.number()? {
@@ -171,13 +174,11 @@ pub(crate) fn type_num(ty: Type) -> Option<c_int> {
                 }
             }
         },
-        NumberType::Float(f) => {
-            if f.bits() == 32 {
-                11
-            } else {
-                12
-            }
-        }
+        NumberType::Float(f) => match f {
+            Float::F16 => HALF,
+            Float::F32 => 11,
+            Float::F64 | Float::Py => 12,
+        },
         NumberType::Complex(f) => {
             if f.bits() == 32 {
                 14
@@ -199,6 +200,8 @@ pub(crate) struct Numpy {
     pub span_type: *mut ffi::PyTypeObject,
     /// Exact scalar classes with the types of their values.
     pub scalars: Vec<(*mut ffi::PyTypeObject, Type)>,
+    /// Floats of 16 bits, of which only kernels have arrays.
+    pub half_type: *mut ffi::PyTypeObject,
     /// Subclasses of ndarray whose arithmetic is not an array's.
     pub strange: Vec<*mut ffi::PyTypeObject>,
     api: *const *const c_void,
@@ -294,6 +297,7 @@ fn load(module: &Bound<'_, PyAny>) -> PyResult<&'static Numpy> {
         date_type: class("datetime64")?,
         span_type: class("timedelta64")?,
         scalars,
+        half_type: class("float16")?,
         strange,
         api,
     }));

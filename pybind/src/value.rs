@@ -12,7 +12,7 @@ use pyo3::types::{
     PyString, PyTuple, PyType, PyTypeMethods,
 };
 use tierup_core::host::GlobalValue;
-use tierup_core::types::{Access, ArrayType, Const, FuncType, Kind, Layout, Type};
+use tierup_core::types::{Access, ArrayType, Const, Float, FuncType, Kind, Layout, Type};
 
 /// Who is told about values that compiled code will depend on beyond their identity.
 pub(crate) trait Record {
@@ -299,10 +299,16 @@ fn classify_numpy(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Option<
     if unsafe { ffi::PyType_IsSubtype(class, n.dtype_type) } != 0 {
         // SAFETY: an instance of `numpy.dtype` starts with the struct that is read.
         let t = npy::type_of_elem(unsafe { npy::elem_code(obj.as_ptr().cast()) });
+        // SAFETY: as above.
+        let is_half = unsafe { (*obj.as_ptr().cast::<npy::Descr>()).type_num } == npy::HALF;
+        let t = t.or_else(|| is_half.then(|| Type::float_of(Float::F16)));
         let t = t.or_else(|| record_types::of_dtype(obj).ok().flatten());
         return Ok(Some(
             t.map_or_else(|| GlobalValue::Unsupported(format!("the dtype {obj}")), GlobalValue::DType),
         ));
+    }
+    if obj.is_instance_of::<PyType>() && obj.as_ptr().cast() == n.half_type {
+        return Ok(Some(GlobalValue::DType(Type::float_of(Float::F16))));
     }
     if obj.is_instance_of::<PyType>()
         && let Some(t) = n.scalar_type(obj.as_ptr().cast())

@@ -8,9 +8,12 @@ use super::range;
 use super::view::ArrayVal;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
-use crate::lir::{Op, Ty, Value};
+use crate::lir::builder::Builder;
+use crate::lir::grid_op::GridOp;
+use crate::lir::{InstData, Op, Ty, Value, half};
 use crate::types::time::Time;
 use crate::types::{Access, Float, Int, IterType, Kind, Layout, Type, promote};
+use std::cell::RefCell;
 
 /// Converts a value between types. `None` inside an optional raises TypeError when the target has no room for
 /// it.
@@ -420,16 +423,16 @@ pub(crate) fn scalar(cx: &mut LowerCx<'_>, v: Value, from: Type, to: Type) -> Va
         (_, Kind::Bool) => truth(cx, v, from),
         (Kind::Float(Float::F16), Kind::Float(Float::F16)) => v,
         (Kind::Float(Float::F16), _) => {
-            let wide = half::to_float(&mut cx.b, v);
+            let wide = half_to_float(cx, v);
             scalar(cx, wide, Type::float_of(Float::F32), to)
         }
         (Kind::Float(Float::F64 | Float::Py), Kind::Float(Float::F16)) => {
             let odd = to_odd(cx, v);
-            half::from_float(&mut cx.b, odd)
+            half_from_float(cx, odd)
         }
         (_, Kind::Float(Float::F16)) => {
             let single = scalar(cx, v, from, Type::float_of(Float::F32));
-            half::from_float(&mut cx.b, single)
+            half_from_float(cx, single)
         }
         (Kind::Bool | Kind::Int(_), Kind::Int(i)) => resize(cx, v, signed(from), int_ty(*i)),
         (Kind::Bool | Kind::Int(_), Kind::Float(f)) => {
@@ -471,6 +474,34 @@ pub(crate) fn scalar(cx: &mut LowerCx<'_>, v: Value, from: Type, to: Type) -> Va
         }
         _ => v,
     }
+}
+
+/// The float of 32 bits with the value of one of 16.
+pub(crate) fn half_to_float(cx: &mut LowerCx<'_>, bits: Value) -> Value {
+    if cx.options.kernel {
+        let (op, args) = (GridOp::HalfToFloat, vec![bits]);
+        return cx.b.value(InstData::Grid { op, ty: op.own_type(), args });
+    }
+    let b = RefCell::new(&mut cx.b);
+    let made = half::Write { op: &mut |op, ty, args| put(&mut b.borrow_mut(), op, ty, args) }
+        .to_float(bits, &mut |n| b.borrow_mut().iconst(Ty::I32, i64::from(n as i32)));
+    cx.b.conv(Op::Bitcast, Ty::F32, made)
+}
+
+/// The bits of the float of 16 bits that is nearest to one of 32.
+fn half_from_float(cx: &mut LowerCx<'_>, x: Value) -> Value {
+    if cx.options.kernel {
+        let (op, args) = (GridOp::FloatToHalf, vec![x]);
+        return cx.b.value(InstData::Grid { op, ty: op.own_type(), args });
+    }
+    let b = RefCell::new(&mut cx.b);
+    let made = half::Write { op: &mut |op, ty, args| put(&mut b.borrow_mut(), op, ty, args) }
+        .from_float(x, &mut |n| b.borrow_mut().iconst(Ty::I32, i64::from(n as i32)));
+    cx.b.conv(Op::Itrunc, Ty::I16, made)
+}
+
+fn put(b: &mut Builder<'_>, op: Op, ty: Ty, args: &[Value]) -> Value {
+    b.value(InstData::Op { op, ty, args: args.to_vec() })
 }
 
 /// The float of 32 bits next to one of 64, the one with an odd last bit where none is it: rounded once more, to

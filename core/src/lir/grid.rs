@@ -180,8 +180,9 @@ impl Put<'_> {
         let mut write = half::Write {
             op: &mut |op, ty, args| put.borrow_mut().value(InstData::Op { op, ty, args: args.to_vec() }),
         };
-        let mut n =
-            |bits: u32| put.borrow_mut().value(InstData::Const { ty: Ty::I32, bits: Ty::I32.canonical(bits.into()) });
+        let mut n = |bits: u32| {
+            put.borrow_mut().value(InstData::Const { ty: Ty::I32, bits: Ty::I32.canonical(bits.into()) })
+        };
         let (made, last, ty) = if op == GridOp::HalfToFloat {
             (write.to_float(x, &mut n), Op::Bitcast, Ty::F32)
         } else {

@@ -12,7 +12,7 @@ pub mod explain;
 pub(crate) mod func;
 pub mod grid;
 pub mod grid_op;
-pub(crate) mod half;
+pub mod half;
 pub(crate) mod inst;
 pub mod legalise;
 pub mod opt;

@@ -29,6 +29,7 @@ macro_rules! real {
             $params,
             Body::Lir(|_, a| reals(a, Type::float()), |cx, c| call(cx, c, &$helper)),
         )
+        .halves()
         .raises()
         .doc($doc)
     };
@@ -48,6 +49,7 @@ macro_rules! finite {
                 },
             ),
         )
+        .halves()
         .raises()
         .doc($doc)
     };

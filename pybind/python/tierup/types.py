@@ -651,7 +651,7 @@ none = void = NoneType("none")
 boolean = bool_ = b1 = Boolean("bool", 1)
 int8, int16, int32, int64 = (Integer(f"int{n}", n) for n in (8, 16, 32, 64))
 uint8, uint16, uint32, uint64 = (Integer(f"uint{n}", n) for n in (8, 16, 32, 64))
-float32, float64 = Float("float32", 32), Float("float64", 64)
+float16, float32, float64 = Float("float16", 16), Float("float32", 32), Float("float64", 64)
 complex64, complex128 = Complex("complex64", 64), Complex("complex128", 128)
 unicode_type = string = UnicodeType("str")
 bytes_type, bytearray_type = Bytes("bytes"), ByteArray("bytearray")
@@ -680,14 +680,15 @@ float_ = double = float64
 single = float32
 i1, i2, i4, i8 = int8, int16, int32, int64
 u1, u2, u4, u8 = uint8, uint16, uint32, uint64
-f4, f8, c8, c16 = float32, float64, complex64, complex128
+f2, f4, f8, c8, c16 = float16, float32, float64, complex64, complex128
+half = float16
 
 optional = Optional
 deferred_type = DeferredType
 ListType = List
 NumberClass = DType
 
-_SCALARS = {t._tierup_type_: t for t in (none, boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, complex64, complex128,
+_SCALARS = {t._tierup_type_: t for t in (none, boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64, complex64, complex128,
                                          unicode_type, bytes_type, bytearray_type, ellipsis, pyobject, py_int, py_float, py_complex)}
 
 __all__ = [n for n, v in globals().items() if not n.startswith("_") and (isinstance(v, Type) or isinstance(v, type) and issubclass(v, Type))] + [

@@ -25,6 +25,7 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
             Plan::other(GoesOn { class: class_written(t), plan: Plan::new(t, None) })
         }
         (_, Some(purpose)) => Plan::other(lenient::Number { ty: t, purpose, scalar: Scalar::new(t) }),
+        (Kind::Float(Float::F16), None) => Plan::other(Half),
         (Kind::Bool, None) => Plan::other(Bool(Scalar::new(t))),
         (Kind::Int(Int::Py), None) => Plan::PyInt,
         (Kind::Int(Int::U64), None) => Plan::other(U64(Scalar::new(t))),
@@ -37,8 +38,12 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
 fn type_of_number(obj: &Bound<'_, PyAny>) -> Result<Option<Type>, Failure> {
     // SAFETY: `obj` is live.
     let class = unsafe { ffi::Py_TYPE(obj.as_ptr()) };
-    if let Some(t) = npy::get(obj.py())?.and_then(|n| n.scalar_type(class)) {
+    let numpy = npy::get(obj.py())?;
+    if let Some(t) = numpy.and_then(|n| n.scalar_type(class)) {
         return Ok(Some(t));
+    }
+    if numpy.is_some_and(|n| n.half_type == class) {
+        return Ok(Some(Type::float_of(Float::F16)));
     }
     if obj.is_instance_of::<types::PyBool>() {
         return Ok(Some(Type::bool()));
@@ -215,6 +220,30 @@ impl Convert for Scalar {
     unsafe fn to_python(&self, at: &mut *const u64, _: &mut BoxCx<'_>) -> Obj {
         // SAFETY: the leaves are of that element type.
         unsafe { elem_object(self.elem, at) }
+    }
+}
+
+/// A float of 16 bits: NumPy's as an argument, a float as a result.
+struct Half;
+
+impl Convert for Half {
+    unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, _: &mut Frame) -> Option<*mut u64> {
+        if !npy::loaded().is_some_and(|n| n.half_type == class) {
+            return None;
+        }
+        // SAFETY: NumPy's scalars hold their value behind the header, and there is room for a leaf.
+        unsafe {
+            out.write(obj.cast::<u8>().add(npy::SCALAR_VALUE).cast::<u16>().read() as i16 as i64 as u64);
+            Some(out.add(1))
+        }
+    }
+    unsafe fn to_python(&self, at: &mut *const u64, _: &mut BoxCx<'_>) -> Obj {
+        // SAFETY: the leaf of such a float.
+        unsafe {
+            let bits = at.read() as u16;
+            *at = at.add(1);
+            ffi::PyFloat_FromDouble(tierup_core::lir::half::to_float(bits).into())
+        }
     }
 }
 

@@ -122,6 +122,10 @@ impl HostKernel {
     pub fn shared_bytes(&self) -> usize {
         self.memory.shared_bytes
     }
+    /// Whether its blocks all run at once.
+    pub fn waits_for_grid(&self) -> bool {
+        self.memory.waits_for_grid
+    }
     /// Bytes of its constants.
     pub fn constant_bytes(&self) -> usize {
         self.constants.iter().map(|c| size_of_val(c.as_slice())).sum()

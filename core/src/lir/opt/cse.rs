@@ -26,7 +26,7 @@ enum Key {
     },
     StackAddr(Slot),
     SymbolAddr(Symbol),
-    Grid(crate::lir::GridOp),
+    Grid(crate::lir::GridOp, Vec<Value>),
     Helper(*const RtFn, Vec<Value>, u32),
     /// The value is known to be zero or not: see [`Cse::truth`].
     Truth(Value),
@@ -209,7 +209,7 @@ impl Cse<'_> {
                     return true;
                 }
             },
-            InstData::Grid { op, .. } if op.is_pure() => Key::Grid(*op),
+            InstData::Grid { op, args, .. } if op.is_pure() => Key::Grid(*op, args.clone()),
             InstData::Brif { .. } => {
                 self.decide(i);
                 return true;

@@ -23,7 +23,7 @@ from ._device import (
 )
 from ._errors import CudaAPIError, CudaError, CudaSupportError, KernelLine
 from ._intrinsics import (
-    activemask, all_sync, any_sync, atomic, ballot_sync, blockDim, blockIdx, brev, cbrt, cg, clz, const, eq_sync, ffs, fma, grid, gridDim, gridsize, laneid, lanemask_lt, local, match_all_sync,
+    activemask, all_sync, any_sync, atomic, ballot_sync, blockDim, blockIdx, brev, cbrt, cg, clz, const, eq_sync, ffs, fma, fp16, grid, gridDim, gridsize, laneid, lanemask_lt, local, match_all_sync,
     match_any_sync, nanosleep, popc, selp, shared, shfl_down_sync, shfl_sync, shfl_up_sync, shfl_xor_sync, syncthreads, syncthreads_and, syncthreads_count, syncthreads_or, syncwarp, threadfence,
     threadfence_block, threadfence_system, threadIdx, warpsize,
 )
@@ -37,13 +37,15 @@ from ._streams import Event, Stream, default_stream, event, event_elapsed_time, 
 
 from .compiler import compile, compile_for_current_device, compile_ptx, compile_ptx_for_current_device, declare_device
 
+devicearray, runtime = cudadrv.devicearray, cudadrv.runtime.runtime
+
 implementation = "Tierup"
 
 __all__ = [
     "activemask", "all_sync", "any_sync", "as_cuda_array", "atomic", "ballot_sync", "BaseCUDAMemoryManager", "blockDim", "blockIdx", "brev", "cbrt", "cg", "close", "clz", "compile",
     "compile_for_current_device", "compile_ptx", "compile_ptx_for_current_device", "compiler", "const", "cuda_error", "CudaAPIError", "cudadrv", "CudaError", "CudaSupportError",
     "current_context", "declare_device", "default_stream", "defer_cleanup", "detect", "device_array", "device_array_like", "DeviceNDArray", "eq_sync", "event", "Event", "event_elapsed_time",
-    "external_stream", "ffs", "fma", "from_cuda_array_interface", "get_current_device", "GetIpcHandleMixin", "gpus", "grid", "gridDim", "gridsize", "HostOnlyCUDAMemoryManager", "In",
+    "external_stream", "ffs", "fma", "fp16", "from_cuda_array_interface", "get_current_device", "GetIpcHandleMixin", "gpus", "grid", "gridDim", "gridsize", "HostOnlyCUDAMemoryManager", "In",
     "InOut", "IpcHandle", "is_available", "is_cuda_array", "is_float16_supported", "is_simulated", "is_supported_version", "jit", "Kernel", "KernelLine", "kernels", "laneid", "lanemask_lt",
     "legacy_default_stream", "list_devices", "local", "managed_array", "ManagedMemory", "ManagedNDArray", "mapped", "mapped_array", "mapped_array_like", "MappedMemory", "MappedNDArray",
     "match_all_sync", "match_any_sync", "MemoryInfo", "MemoryPointer", "nanosleep", "open_ipc_array", "Out", "per_thread_default_stream", "pinned", "pinned_array", "pinned_array_like",
@@ -51,3 +53,18 @@ __all__ = [
     "shfl_down_sync", "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "stream", "Stream", "synchronize", "syncthreads", "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp",
     "threadfence", "threadfence_block", "threadfence_system", "threadIdx", "to_device", "warpsize", "why_unavailable",
 ]
+
+# Vectors, `libdevice` and what is by their names are made when somebody asks.
+_LATER = "libdevice", "vector_types"
+
+
+def __getattr__(name):
+    import importlib
+    if name in _LATER:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name[-1:].isdigit() and not name.startswith("_"):
+        from .vector_types import constructors
+        if name in constructors:
+            globals()[name] = constructors[name]
+            return constructors[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

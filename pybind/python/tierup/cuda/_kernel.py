@@ -303,6 +303,11 @@ class Overload:
         return 2**31 - 1 if found is None else found
 
     @property
+    def cooperative(self):
+        """Whether its threads wait for the whole grid."""
+        return self._kernel._core.is_cooperative(self._index)
+
+    @property
     def regs_per_thread(self):
         return self._kernel._core.attribute(self._index, 4)
 
