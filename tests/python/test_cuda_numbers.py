@@ -413,3 +413,66 @@ def test_fast_math_is_approximate_on_a_device():
 
     exact, fast = (cuda.compile_ptx(f, (float32,) * 3, device=True, fastmath=m)[0] for m in (False, True))
     assert "div.rn.f32" in exact and "div.approx.ftz.f32" in fast
+
+
+# ---- complex numbers
+
+COMPLEX = "exp exp2 log log2 log10 sqrt sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh".split()
+
+
+@pytest.mark.parametrize("kind", [np.complex64, np.complex128])
+@pytest.mark.parametrize("name", COMPLEX)
+def test_functions_of_complex_numbers(name, kind):
+    space = {"cuda": cuda, "np": np}
+    exec(f"def f(z, out):\n    i = cuda.grid(1)\n    out[i] = np.{name}(z[i])\n", space)
+    rng = np.random.default_rng(11)
+    z = (rng.standard_normal(512) + 1j * rng.standard_normal(512)) * np.repeat([1e-4, 1, 3, 40], 128)
+    z[:9] = [0, 1, -1, 1j, -1j, 2, -2, 0.5, 1 + 1e-9j]
+    z = z.astype(kind)
+    out = np.zeros_like(z)
+    cuda.jit(error_model="numpy")(space["f"])[8, 64](z, out)
+    with np.errstate(all="ignore"):
+        want = getattr(np, name)(z.astype(np.complex128)).astype(kind)
+    # Poles aside, where one part is infinite and the other one of several.
+    finite = np.isfinite(want)
+    np.testing.assert_array_equal(np.isfinite(out), finite)
+    np.testing.assert_allclose(out[finite], want[finite], rtol=2e-6 if kind is np.complex64 else 2e-15)
+
+
+def test_powers_of_complex_numbers():
+    @cuda.jit
+    def f(a, b, out):
+        i = cuda.grid(1)
+        out[0, i], out[1, i] = a[i] ** b[i], pow(a[i], 2)
+
+    rng = np.random.default_rng(12)
+    a, b = rng.standard_normal(64) + 1j * rng.standard_normal(64), rng.standard_normal(64) + 1j * rng.standard_normal(64)
+    a[0], b[0], a[1], b[1] = 0, 2, 3, 0
+    out = np.zeros((2, 64), np.complex128)
+    f[1, 64](a, b, out)
+    np.testing.assert_allclose(out[0], a**b, rtol=1e-14)
+    np.testing.assert_allclose(out[1], a**2, rtol=1e-15)
+
+
+@pytest.mark.parametrize("body, value", [("cmath.log(z)", 0j), ("cmath.exp(z)", 1000 + 0j), ("cmath.atanh(z)", 1 + 0j), ("cmath.sqrt(z)", -4 + 0j), ("cmath.acosh(z)", 2j), ("cmath.polar(z)[0]", 3 + 4j), ("cmath.rect(z.real, z.imag)", 2 + 1j), ("cmath.log(z, 2)", 8 + 1j), ("cmath.polar(z)[0]", 1e308 + 1e308j)])
+def test_cmath_in_kernels(body, value):
+    import cmath
+    space = {"cuda": cuda, "cmath": cmath}
+    exec(f"def f(x, out):\n    z = x[0]\n    out[0] = {body}\n", space)
+    out = np.zeros(1, np.complex128)
+    try:
+        want = eval(body, {"cmath": cmath, "z": value})
+    except (ValueError, OverflowError) as e:
+        with pytest.raises(type(e)):
+            cuda.jit(space["f"])[1, 1](np.array([value]), out)
+        return
+    cuda.jit(space["f"])[1, 1](np.array([value]), out)
+    np.testing.assert_allclose(out[0], want, rtol=1e-15)
+
+
+@needs_llvm
+@pytest.mark.skipif(PTXAS is None, reason="ptxas is not installed (requirements/gpu.txt)")
+def test_functions_of_complex_numbers_assemble(tmp_path):
+    space = {"cuda": cuda, "np": np}
+    exec("def f(z, out):\n    i = cuda.grid(1)\n    x = z[i]\n    out[i] = " + " + ".join(f"np.{name}(x)" for name in COMPLEX) + " + x ** x\n", space)
+    assembled(cuda.jit(space["f"]).ptx((tierup.complex128[::1],) * 2, 80), 80, tmp_path)

@@ -469,10 +469,7 @@ pub(crate) static OPS: &[OpDef] = &[
             |_, a| complex_rule(a, Type::tuple(vec![Type::float(); 2])),
             |cx, c| {
                 let z = cast::cast(cx, &c.args[0], c.types[0], Type::complex())?;
-                Ok(vec![
-                    cx.helper_value(&num::cmath_modulus, &z),
-                    cx.helper_value(&m::f64_atan2, &[z[1], z[0]]),
-                ])
+                Ok(vec![super::quick::modulus(cx, &z), cx.helper_value(&m::f64_atan2, &[z[1], z[0]])])
             },
         ),
     )

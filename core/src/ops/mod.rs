@@ -293,7 +293,9 @@ impl OpDef {
     pub(crate) fn refuses_halves(&self, args: &[Arg]) -> bool {
         let half = |t: crate::types::Type| *t == crate::types::Kind::Float(crate::types::Float::F16);
         let is = |a: &Arg| half(a.ty) || a.ty.as_array().is_some_and(|a| half(a.dtype));
-        !self.halves && !self.records && !self.of_shape && args.iter().any(is)
+        // What only holds values.
+        let holds = matches!(self.name().split_once('.'), Some(("tuple" | "instance" | "object", _)));
+        !self.halves && !self.records && !self.of_shape && !holds && args.iter().any(is)
     }
     /// Numbers that it is given must be constants.
     pub(crate) const fn wants_constants(mut self) -> OpDef {
@@ -498,6 +500,7 @@ pub(crate) static STEPS: [&OpDef; 7] = [
 
 mod adapt;
 pub mod apart;
+mod complex_without_host;
 pub mod dtype;
 mod effects;
 pub mod generator;

@@ -360,10 +360,15 @@ pub(crate) fn complex_helper(
     operands: &[Value],
     ret: Type,
 ) -> Val {
+    let single = matches!(*ret, Kind::Complex(f) if f.bits() == 32);
+    if !cx.options.platform.slow_ways()
+        && let Some(parts) = super::complex_without_host::computed(cx, helper, operands)
+    {
+        return parts.map(|v| if single { cx.b.conv(Op::Fconvert, Ty::F32, v) } else { v }).to_vec();
+    }
     let out = cx.b.slot_addr(16);
     let all: Vec<Value> = operands.iter().copied().chain([out]).collect();
     cx.helper(helper, &all);
-    let single = matches!(*ret, Kind::Complex(f) if f.bits() == 32);
     [0, 8]
         .map(|off| {
             let v = cx.b.load(Ty::F64, out, off, crate::lir::Alias::Stack);

@@ -142,6 +142,15 @@ pub(crate) fn any_decimals(cx: &mut LowerCx<'_>, x: Value, n: Value) -> Value {
     }
 }
 
+/// The modulus of a complex number; OverflowError.
+pub(crate) fn modulus(cx: &mut LowerCx<'_>, z: &[Value]) -> Value {
+    if cx.options.platform.slow_ways() {
+        cx.helper_value(&num::cmath_modulus, z)
+    } else {
+        super::complex_without_host::modulus(cx, [z[0], z[1]])
+    }
+}
+
 /// The remainder of `x` by `y` that is nearest to zero; ValueError.
 pub(crate) fn ieee_remainder(cx: &mut LowerCx<'_>, x: Value, y: Value) -> Value {
     if cx.options.platform.slow_ways() {
