@@ -22,6 +22,7 @@ mod constants;
 mod convert;
 mod ctx;
 mod cuda;
+mod cuda_arguments;
 mod cuda_memory;
 mod dataclasses;
 mod decode;
