@@ -4,6 +4,7 @@ import math
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -462,3 +463,193 @@ def test_arrays_of_other_libraries_are_taken_as_they_are():
     for wrong, error in [({"mask": d}, NotImplementedError), ({"typestr": ">f8"}, TypeError), ({"strides": (8, 8)}, ValueError), ({"data": None}, TypeError)]:
         with pytest.raises(error):
             kernel[1, 32](Foreign(d, **wrong), 2.0)
+
+
+# ---- what kernels are called with, and names that programs written for Numba use
+
+def test_arguments_are_converted_to_the_signature():
+    @cuda.jit(["(float64[:], float32, int64)", "(int64[::1], int64, int64)"])
+    def f(out, a, b):
+        out[0], out[1] = a, b
+
+    x = np.zeros((2, 2))
+    f[1, 1](x[:, 0], np.float32(0.1), 3)
+    f[1, 1](x[1], 0.1, np.int8(4))
+    assert x[0, 0] == np.float32(0.1) and x.tolist()[1] == [np.float32(0.1), 4] and len(f.overloads) == 2
+    with pytest.raises(TypeError, match="No matching definition"):
+        f[1, 1](x[0], 1j, 3)
+    with pytest.raises(TypeError, match="No matching definition"):
+        f[1, 1](x, 1, 3)
+
+
+def test_specialised_kernels():
+    @cuda.jit
+    def f(x, n):
+        x[0] = n
+
+    one = f.specialize(float64[::1], int64)
+    assert one is f.specialize(np.zeros(3), np.int64(2)) and len(f.specializations) == 1 and one.specialized and not f.specialized
+    x = np.zeros(1)
+    one[1, 1](x, 7)
+    assert x[0] == 7 and isinstance(one.get_shared_mem_per_block(), int)
+    with pytest.raises(RuntimeError, match="already specialized"):
+        one.specialize(float64[::1], int64)
+
+
+def test_extensions_see_arguments_first():
+    calls = []
+
+    class Doubled:
+        def prepare_args(self, ty, value, stream, retr):
+            retr.append(lambda: calls.append(str(ty)))
+            return ty, 2 * value if isinstance(value, int) else value
+
+    @cuda.jit(extensions=[Doubled()])
+    def f(x, n):
+        x[0] = n
+
+    x = np.zeros(1)
+    f[1, 1](x, 4)
+    assert x[0] == 8 and len(calls) == 2
+
+
+def test_forall_of_nothing():
+    @cuda.jit
+    def f(x):
+        x[0] = 1
+
+    x = np.zeros(1)
+    f.forall(0)(x)
+    assert x[0] == 0
+    with pytest.raises(ValueError, match="negative task count"):
+        f.forall(-1)
+
+
+@cuda.jit
+def pickled(x):
+    x[0] = 5
+
+
+def test_kernels_in_pickles():
+    import pickle
+
+    assert pickle.loads(pickle.dumps(pickled)) is pickled
+    n = 3
+
+    @cuda.jit("(float64[::1],)")
+    def f(x):
+        x[0] = n
+
+    x = np.zeros(1)
+    copy = pickle.loads(pickle.dumps(f))
+    copy[1, 1](x)
+    assert x[0] == 3 and len(copy.overloads) == 1
+
+
+def test_tuples_of_host_arrays_come_back():
+    @cuda.jit
+    def f(pair, one):
+        pair[0][0], pair[1][0] = 1, 2
+        one[0] = 3
+
+    a, b, c = np.zeros(1), np.zeros(1), np.zeros(1)
+    f[1, 1]((a, b), cuda.In(c))
+    assert (a[0], b[0], c[0]) == (1, 2, 0)
+
+
+def test_more_of_arrays_on_devices():
+    x = np.arange(24.0).reshape(2, 3, 4)
+    d = cuda.to_device(x)
+    assert d.flags["C_CONTIGUOUS"] and not d.T.flags.c_contiguous and d.flags.c_contiguous
+    assert [p.shape[0] for p in cuda.to_device(np.arange(7)).split(3)] == [3, 3, 1]
+    assert cuda.to_device(x[:1]).squeeze().shape == (3, 4) and cuda.to_device(x[:1, :1]).squeeze(0).shape == (1, 4)
+    np.testing.assert_array_equal(d.view(np.int32).copy_to_host(), x.view(np.int32))
+    np.testing.assert_array_equal(d.ravel("A").copy_to_host(), x.ravel())
+    d[0, 0, 0] = 7
+    assert d[0, 0, 0] == 7 and d.getitem((0, 0, 1)) == 1 and d.bind(0).shape == d.shape
+    with pytest.raises(ValueError):
+        cuda.to_device(np.zeros((4, 3), np.int16)).view(np.int32)
+    with pytest.raises(ValueError, match="Can't assign 3-D array to 1-D self"):
+        cuda.to_device(np.zeros(3))[:] = np.ones((1, 1, 3))
+    with pytest.raises(ValueError, match="size 2 to array axis 0 with dimension 3"):
+        cuda.to_device(np.zeros(3))[:] = [1, 2]
+    made = cuda.cudadrv.devicearray.DeviceNDArray((2, 3), (24, 8), np.float64)
+    made[:] = x[0, :2, :3]
+    np.testing.assert_array_equal(made.copy_to_host(), x[0, :2, :3])
+    assert cuda.device_array_like(cuda.to_device(np.asfortranarray(x[0]))[::2, ::2]).flags.f_contiguous
+    assert d._numba_type_ == float64[:, :, ::1] and d.T._numba_type_.layout == "F"
+    with pytest.raises(NotImplementedError, match="between processes"):
+        d.get_ipc_handle()
+
+
+def test_callbacks_of_streams():
+    done, got, stream = threading.Event(), [], cuda.stream()
+
+    def callback(s, status, arg):
+        got.append((s is stream, status, arg))
+        done.set()
+
+    stream.add_callback(callback, 5)
+    assert done.wait(20) and got == [(True, 0, 5)]
+
+
+def test_streams_can_be_awaited():
+    import asyncio
+
+    async def all_done():
+        streams = [cuda.stream() for _ in range(3)]
+        return await asyncio.gather(*(s.async_done() for s in streams)) == streams
+
+    assert asyncio.run(all_done())
+
+
+def test_names_of_the_host():
+    from tierup.cuda.cudadrv import devices, driver, error
+    assert cuda.current_context().get_memory_info().total > 0 and len(cuda.get_current_device().uuid) == 40
+    assert devices.get_context().device is cuda.gpus[0] and driver.Stream is cuda.Stream and issubclass(cuda.CudaAPIError, error.CudaDriverError)
+    assert cuda.is_float16_supported() and cuda.is_supported_version() and cuda.runtime.get_version() >= (11, 2)
+    assert cuda.cuda_error() is None or isinstance(cuda.cuda_error(), cuda.CudaSupportError)
+    with cuda.defer_cleanup():
+        x = cuda.to_device(np.ones(3))
+        del x
+
+    @cuda.require_context
+    def two():
+        return 2
+
+    assert two() == 2
+    with pytest.raises(NotImplementedError, match="driver alone"):
+        cuda.set_memory_manager(cuda.HostOnlyCUDAMemoryManager)
+    x = np.arange(35.0).reshape(5, 7)
+    np.testing.assert_array_equal(cuda.kernels.transpose.transpose(cuda.to_device(x)).copy_to_host(), x.T)
+
+
+def test_warnings_where_tierup_stands_in_for_numba():
+    program = """
+import warnings
+import tierup.compat
+tierup.compat.install()
+import numpy as np
+from numba import cuda
+from numba.core import config
+from numba.core.errors import NumbaPerformanceWarning
+from numba.cuda.random import create_xoroshiro128p_states
+
+@cuda.jit
+def f(x):
+    x[0] = 1
+
+def caught(run):
+    with warnings.catch_warnings(record=True) as w:
+        warnings.simplefilter("always")
+        run()
+    return [str(x.message).split()[0] for x in w if x.category is NumbaPerformanceWarning]
+
+print(caught(lambda: f[1, 1](np.zeros(1))))
+print(caught(lambda: f[200, 1](cuda.to_device(np.zeros(1)))))
+config.CUDA_LOW_OCCUPANCY_WARNINGS = config.CUDA_WARN_ON_IMPLICIT_COPY = 0
+print(caught(lambda: f[1, 1](np.zeros(1))))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[:3] == ["['Grid', 'Host']", "[]", "[]"]
