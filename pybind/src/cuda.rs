@@ -4,14 +4,15 @@
 //! dispatcher whose function is compiled as one ([`Kernel`]).
 
 use crate::cuda_arguments::{DeviceArrayBase, convert, converted};
+use crate::cuda_place::{PLACE, Place, detached, place, raised};
 use crate::dispatcher;
 use crate::errors::Failure as Trouble;
 use crate::guards::Guards;
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::alloc::Layout as Room;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use tierup_core::declare::{Choice, Declared, Signature};
 use tierup_core::types::Type;
 use tierup_runtime::engine::gpu::Kept;
@@ -19,39 +20,8 @@ use tierup_runtime::gpu::driver::{self, DeviceKernel, Driver, Stream};
 use tierup_runtime::gpu::simulate::HostKernel;
 use tierup_runtime::gpu::{Build, Failure, Launch};
 
-/// Where kernels run.
-#[derive(Clone, Copy)]
-pub(crate) enum Place {
-    Device(&'static Driver),
-    Simulator,
-}
-
-static PLACE: OnceLock<Place> = OnceLock::new();
 /// Failures of simulated kernels that nobody has been told of.
 static FAILED: Mutex<Vec<(String, Failure)>> = Mutex::new(vec![]);
-
-pub(crate) fn place() -> PyResult<Place> {
-    PLACE.get().copied().ok_or_else(|| PyRuntimeError::new_err("tierup.cuda is not open"))
-}
-
-/// The driver's error as `tierup.cuda.CudaError`.
-fn raised(py: Python<'_>, e: &driver::Error) -> PyErr {
-    let made = py
-        .import("tierup.cuda._errors")
-        .and_then(|m| m.getattr("CudaError")?.call1((e.message.as_str(), e.code)));
-    match made {
-        Ok(error) => PyErr::from_value(error),
-        Err(e) => e,
-    }
-}
-
-/// Runs a call of the driver without the interpreter lock.
-pub(crate) fn detached<T: Send>(
-    py: Python<'_>,
-    body: impl FnOnce() -> driver::Result<T> + Send,
-) -> PyResult<T> {
-    py.detach(body).map_err(|e| raised(py, &e))
-}
 
 /// Decides where kernels run: on the GPU unless the simulator is asked for or there is no driver. What holds:
 /// the GPU's name, compute capability (90 for 9.0) and version of the driver (13000 for 13.0), or why there

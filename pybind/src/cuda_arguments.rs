@@ -1,10 +1,10 @@
 //! Arguments of kernels: arrays in the device's memory, ours and those of other libraries, and everything else as the
 //! leaves that compiled code takes.
 
-use super::cuda::{Place, detached, place};
 use crate::convert::Frame;
 use crate::convert::Lenience;
 use crate::convert::{Plan, Purpose, type_of};
+use crate::cuda_place::{Place, detached, place};
 use crate::errors::Failure as Trouble;
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,6 +1,7 @@
 //! Memory that host and device share: pinned, mapped and managed. In the simulator all is the host's.
 
-use crate::cuda::{Place, detached, place, room};
+use crate::cuda::room;
+use crate::cuda_place::{Place, detached, place};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 

@@ -24,6 +24,7 @@ mod ctx;
 mod cuda;
 mod cuda_arguments;
 mod cuda_memory;
+mod cuda_place;
 mod dataclasses;
 mod decode;
 mod decorated;

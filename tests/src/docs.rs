@@ -351,7 +351,8 @@ fn grid_spelling(op: GridOp) -> String {
         GridShape::Now => format!("{m} → i32"),
         GridShape::Pause => format!("{m} n"),
         GridShape::Grid => format!("{m} p"),
-        GridShape::Widen | GridShape::Narrow => format!("{m} a → {}", op.result(op.own_type()).map_or(String::new(), |t| t.to_string())),
+        GridShape::Widen => format!("{m} a → f32"),
+        GridShape::Narrow => format!("{m} a → i16"),
     }
 }
 

@@ -61,18 +61,7 @@ impl<'c> Emitter<'c, '_, '_> {
                 built(self.b.build_call(pause, &[self.value(args[0])?.into()], ""))?;
                 None
             }
-            GridOp::HalfToFloat => {
-                let context = self.shared.context;
-                let half = built(self.b.build_bit_cast(self.value(args[0])?, context.f16_type(), ""))?;
-                let wide = self.b.build_float_ext(half.into_float_value(), context.f32_type(), "");
-                Some(built(wide)?.into())
-            }
-            GridOp::FloatToHalf => {
-                let context = self.shared.context;
-                let wide = self.value(args[0])?.into_float_value();
-                let half = built(self.b.build_float_trunc(wide, context.f16_type(), ""))?;
-                Some(built(self.b.build_bit_cast(half, context.i16_type(), ""))?)
-            }
+            GridOp::HalfToFloat | GridOp::FloatToHalf => Some(self.half(op, args[0])?),
             // Written out where it is called, see `core::ops::cuda`.
             GridOp::GridBarrier => return Err(bug("a barrier of the grid on a GPU")),
             GridOp::FenceBlock => self.fence("llvm.nvvm.membar.cta")?,
@@ -124,6 +113,17 @@ impl<'c> Emitter<'c, '_, '_> {
             .try_as_basic_value()
             .basic()
             .ok_or_else(|| bug(format!("{name} gives nothing")))
+    }
+
+    /// A float of 16 bits, which is its bits elsewhere, from or to one of 32.
+    fn half(&self, op: GridOp, x: Value) -> Result<BasicValueEnum<'c>> {
+        let (context, x) = (self.shared.context, self.value(x)?);
+        if op == GridOp::HalfToFloat {
+            let half = built(self.b.build_bit_cast(x, context.f16_type(), ""))?.into_float_value();
+            return Ok(built(self.b.build_float_ext(half, context.f32_type(), ""))?.into());
+        }
+        let half = built(self.b.build_float_trunc(x.into_float_value(), context.f16_type(), ""))?;
+        built(self.b.build_bit_cast(half, context.i16_type(), ""))
     }
 
     /// The hardware exchanges 32 bits at a time.
