@@ -12,7 +12,7 @@
 //! converted to the type that the signature names (`infer::session`), so that a caller sees no difference
 //! between a function and its declaration.
 
-use crate::types::record::lie_alike;
+use crate::types::record::{has_fields_of, lie_alike};
 use crate::types::{Access, Float, Int, Kind, Layout, Type, promote};
 
 /// Argument types, and what the result is converted to where that is said.
@@ -129,6 +129,9 @@ pub fn conversion(from: Type, to: Type) -> Option<Conversion> {
             let access = a.access == b.access || b.access == Access::Either || a.access == Access::Write;
             let layout = a.layout == b.layout || b.layout == Layout::A || a.ndim == 0;
             (access && layout).then_some(Safe)
+        }
+        (Kind::Array(a), Kind::Array(b)) if a.ndim == 0 && b.ndim == 0 && has_fields_of(a.dtype, b.dtype) => {
+            (a.access == b.access || b.access == Access::Either || a.access == Access::Write).then_some(Safe)
         }
         // An empty list is one of anything.
         (Kind::List(a), Kind::List(b)) => {

@@ -566,6 +566,13 @@ fn type_text(obj: &Bound<'_, PyAny>) -> PyResult<String> {
     crate::convert::type_of(obj).map(|t| t.to_string()).map_err(|e| e.into_python(obj.py()))
 }
 
+/// The same as Numba's types, which typing functions see.
+#[pyfunction]
+fn type_object<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let t = crate::convert::type_of(obj).map_err(|e| e.into_python(obj.py()))?;
+    crate::type_objects::of(obj.py(), t)
+}
+
 /// From now on subclasses of arrays that calculate otherwise are taken as arrays: Numba's meaning.
 #[pyfunction]
 fn take_array_subclasses() {
@@ -574,6 +581,7 @@ fn take_array_subclasses() {
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(take_array_subclasses, m)?)?;
+    m.add_function(wrap_pyfunction!(type_object, m)?)?;
     m.add_function(wrap_pyfunction!(make_dispatcher, m)?)?;
     m.add_function(wrap_pyfunction!(declare_for_kernels, m)?)?;
     m.add_function(wrap_pyfunction!(unify_text, m)?)?;

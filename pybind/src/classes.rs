@@ -66,7 +66,7 @@ pub(crate) fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py,
         Kind::Container(c, _) => class_of(c.empty()).map(|c| vec![c]),
         Kind::Range(_) => names(&["range"]),
         Kind::Slice(_) => names(&["slice"]),
-        Kind::Array(a) if a.ndim == 0 && a.dtype.record().is_some() => {
+        Kind::Array(a) if a.ndim == 0 && a.dtype.record().is_some_and(|r| r.chars().is_none()) => {
             Some(vec![py.import("numpy").ok()?.getattr("void").ok()?])
         }
         Kind::Array(_) => Some(vec![py.import("numpy").ok()?.getattr("ndarray").ok()?]),

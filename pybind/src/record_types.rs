@@ -13,8 +13,10 @@ use tierup_core::types::{Kind, Type};
 
 /// `NPY_VOID`.
 const VOID: i32 = 20;
-/// Numbers of the dtypes that say more than their number: records, dates (`NPY_DATETIME`), spans of time.
-const DESCRIBED: [i32; 3] = [VOID, 21, 22];
+/// `NPY_STRING` and `NPY_UNICODE`.
+const TEXTS: [i32; 2] = [18, 19];
+/// `NPY_DATETIME` and `NPY_TIMEDELTA`.
+const TIMES: [i32; 2] = [21, 22];
 /// So many dtypes are remembered.
 const MOST: usize = 256;
 
@@ -27,25 +29,34 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The type of a structured dtype, or of one of dates or spans; none of any other dtype. A TypeError says what in it no compiled code can hold.
+/// Whether a dtype of that number says more than the number does.
+fn is_described(num: i32) -> bool {
+    num == VOID || TEXTS.contains(&num) || TIMES.contains(&num)
+}
+
+/// The type of a structured dtype, or of one of fixed-width text, dates or spans; none of any other dtype. A TypeError says what in it no compiled code can hold.
 pub(crate) fn of_dtype(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
     // SAFETY: the caller has a `numpy.dtype`, which starts with this struct.
-    let number = unsafe { (*dtype.as_ptr().cast::<Descr>()).type_num };
-    if !DESCRIBED.contains(&number) {
+    let num = unsafe { (*dtype.as_ptr().cast::<Descr>()).type_num };
+    if !is_described(num) {
         return Ok(None);
     }
     let at = dtype.as_ptr() as usize;
     if let Some((_, t)) = lock(&SEEN).get(&at) {
         return Ok(Some(*t));
     }
-    let py = dtype.py();
-    if number != VOID {
-        let t = Time::from_name(&dtype.str()?.extract::<String>()?).map(Time::ty);
+    if num != VOID {
+        let t = if TIMES.contains(&num) {
+            Time::from_name(&dtype.str()?.extract::<String>()?).map(Time::ty)
+        } else {
+            as_it_is(dtype)?.filter(|t| t.chars().is_some())
+        };
         if let Some(t) = t {
-            remember(at, dtype, t);
+            remember(dtype, t);
         }
         return Ok(t);
     }
+    let py = dtype.py();
     let names = dtype.getattr(intern!(py, "names"))?;
     if names.is_none() {
         return Ok(None);
@@ -56,6 +67,7 @@ pub(crate) fn of_dtype(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
         let found = by_name.get_item(&name)?;
         let (of, offset): (Bound<'_, PyAny>, u32) = (found.get_item(0)?, found.get_item(1)?.extract()?);
         let name: String = name.extract()?;
+        let title = found.get_item(2).ok().and_then(|t| t.extract().ok());
         let inner = of.getattr(intern!(py, "subdtype"))?;
         let (of, shape) = if inner.is_none() { (of, vec![]) } else { inner.extract()? };
         let ty = of_field(&of)?.ok_or_else(|| {
@@ -63,7 +75,7 @@ pub(crate) fn of_dtype(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
                 "the field '{name}' of {dtype} is of dtype {of}, which compiled code cannot hold"
             ))
         })?;
-        fields.push(RecordField { name, ty, offset, shape });
+        fields.push(RecordField { name, title, ty, offset, shape });
     }
     let size: u32 = dtype.getattr(intern!(py, "itemsize"))?.extract()?;
     let record = py.import(intern!(py, "numpy"))?.getattr(intern!(py, "record"))?;
@@ -76,14 +88,14 @@ pub(crate) fn of_dtype(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
         attributes,
         opaque: None,
     })));
-    remember(at, dtype, t);
+    remember(dtype, t);
     Ok(Some(t))
 }
 
-fn remember(at: usize, dtype: &Bound<'_, PyAny>, t: Type) {
+fn remember(dtype: &Bound<'_, PyAny>, t: Type) {
     let mut seen = lock(&SEEN);
     let old = if seen.len() >= MOST { std::mem::take(&mut *seen) } else { HashMap::new() };
-    seen.insert(at, (dtype.clone().unbind(), t));
+    seen.insert(dtype.as_ptr() as usize, (dtype.clone().unbind(), t));
     drop(seen);
     // Last references may run code that comes back here.
     drop(old);
@@ -98,6 +110,11 @@ fn of_field(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
     if let Some(t) = of_dtype(dtype)? {
         return Ok(Some(t));
     }
+    as_it_is(dtype)
+}
+
+/// The type of elements that are copied as they are; none of references, and of what no text of a dtype says.
+fn as_it_is(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
     let py = dtype.py();
     if dtype.getattr(intern!(py, "hasobject"))?.is_truthy()? {
         return Ok(None);
@@ -125,7 +142,7 @@ fn of_field(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
 pub(crate) unsafe fn of_descr(descr: *mut Descr) -> Option<Type> {
     // SAFETY: as required of the caller.
     unsafe {
-        if !DESCRIBED.contains(&(*descr).type_num) {
+        if !is_described((*descr).type_num) {
             return None;
         }
         let dtype = Bound::from_borrowed_ptr(Python::assume_attached(), descr.cast::<ffi::PyObject>());
@@ -169,6 +186,9 @@ pub(crate) fn dtype_of<'py>(py: Python<'py>, t: Type) -> PyResult<Bound<'py, PyA
     let formats = each.iter().map(format).collect::<PyResult<Vec<_>>>()?;
     parts.set_item("formats", PyList::new(py, formats)?)?;
     parts.set_item("offsets", PyList::new(py, each.iter().map(|f| f.offset))?)?;
+    if each.iter().any(|f| f.title.is_some()) {
+        parts.set_item("titles", PyList::new(py, each.iter().map(|f| f.title.as_deref()))?)?;
+    }
     parts.set_item("itemsize", records.size)?;
     let numpy = py.import(intern!(py, "numpy"))?;
     let class = numpy.getattr(intern!(py, "dtype"))?;

@@ -10,6 +10,7 @@ mod blocks;
 pub mod bytearray;
 mod bytes;
 mod calendar;
+mod chars;
 mod copying;
 mod counted;
 pub mod cpu;

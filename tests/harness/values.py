@@ -125,6 +125,8 @@ def freeze(value, seen=None):
         return ("complex", complex(value))
     if isinstance(value, str):
         return ("str", str(value))
+    if isinstance(value, (bytes, bytearray)):
+        return ("bytes" if isinstance(value, bytes) else "bytearray", bytes(value))
     if isinstance(value, np.ndarray):
         return ("array", value.dtype.str, value.shape, np.array(value, order="C", copy=True))
     if isinstance(value, tuple):

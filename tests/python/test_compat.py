@@ -157,7 +157,7 @@ assert numba.TypingError is numba.core.errors.TypingError is tierup.TypingError
 from numba.misc.special import typeof, prange, literal_unroll
 from numba.np.ufunc.parallel import get_thread_id, get_num_threads, set_num_threads
 from numba.core.typing.templates import Signature
-assert typeof is numba.typeof is tierup.typeof
+assert typeof is numba.typeof
 @numba.njit(parallel=True)
 def who(n):
     seen = 0
@@ -560,3 +560,142 @@ for given in (x, np.ma.masked_array(np.arange(3))):
     program = tmp_path / "plain.py"
     program.write_text(text.format("tierup"))
     assert subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=True).stdout.splitlines() == ["refused"] * 2
+def test_typeof_of_the_stand_in(tmp_path):
+    """Numba's `typeof` gives what typing functions see: numbers that are not weak, slices, members of enums."""
+    assert as_numba(tmp_path, """
+import enum
+from collections import namedtuple
+import numpy as np
+from numba import njit, typeof, types
+
+class Color(enum.Enum):
+    red = 1
+    blue = 2
+
+class Level(enum.IntEnum):
+    low = 1
+
+class Mixed(enum.Enum):
+    a = 1
+    b = 2.0
+
+Point = namedtuple("Point", "x y")
+assert typeof(1) is types.int64 and typeof(1.0) is types.float64 and typeof(1j) is types.complex128
+assert typeof([1.0]) == types.List(types.float64) and typeof({1.0}) == types.Set(types.float64)
+assert typeof(slice(1, 2)) is types.slice2_type and typeof(slice(1, 2, 2)) is types.slice3_type
+assert typeof(Color.red) == types.EnumMember(Color, types.int64) and typeof(Color) == types.EnumClass(Color, types.int64)
+assert typeof(Level.low) == types.IntEnumMember(Level, types.int64)
+assert typeof(Point(1, 2)) == types.NamedUniTuple(types.int64, 2, Point)
+assert typeof(np.random.default_rng().bit_generator) == types.npy_bitgen
+try:
+    typeof(Mixed.a)
+except ValueError as e:
+    print(e)
+
+class Own:
+    _numba_type_ = types.UniTuple(types.boolean, 2)
+
+assert typeof(Own()) == types.UniTuple(types.boolean, 2)
+
+@njit((typeof(Level.low), typeof(1.0)))
+def f(n, x):
+    return n + x
+
+print(f(Level.low, 0.5))
+""") == "Cannot type heterogeneous enum: got value types float64, int64\n1.5\n"
+
+
+def test_types_of_fixed_width_text():
+    text, raw = types.from_dtype(np.dtype("U5")), types.from_dtype(np.dtype("S3"))
+    assert text == types.UnicodeCharSeq(5) and raw == types.CharSeq(3) and text != types.UnicodeCharSeq(4)
+    assert types.as_dtype(text) == np.dtype("U5") and pickle.loads(pickle.dumps(raw)) == raw
+    assert types.from_dtype(np.dtype([("a", "U5")])).typeof("a") == text
+
+    @njit((types.Array(text, 1, "C"), types.int64))
+    def f(a, i):
+        return a[i]
+
+    assert f(np.array(["hello", "x"]), 1) == "x"
+    with pytest.raises(TypeError):
+        f(np.array(["hi"]), 0)
+    assert types.typeof(np.array(["hello"])) == types.Array(text, 1, "C")
+
+
+def test_titles_and_fields_of_records():
+    t = types.from_dtype(np.dtype([(("title", "a"), "f8"), ("b", "i4", (2,))]))
+    assert set(t.fields) == {"a", "title", "b"} and t.fields["a"].title == "title" and t.fields["b"].offset == 8
+    assert t.is_title("title") and not t.is_title("a") and not t.is_title("b")
+    assert types.from_dtype(types.as_dtype(t)) == t
+
+    @njit((t[:],))
+    def f(a):
+        return a["title"].sum() + a[0]["a"]
+
+    assert f(np.ones(3, types.as_dtype(t))) == 4.0
+
+
+def test_records_with_more_fields_go_where_those_of_the_signature_lie():
+    small, large = np.dtype([("a", "f8")]), np.dtype([("a", "f8"), ("b", "i8")])
+    other = np.dtype([("b", "i8"), ("a", "f8")])
+
+    @njit
+    def f(r):
+        return r["a"]
+
+    assert f(np.array([(1.5,)], small)[0]) == 1.5
+    f.disable_compile()
+    assert f(np.array([(2.5, 1)], large)[0]) == 2.5
+    with pytest.raises(TypeError):
+        f(np.array([(1, 2.5)], other)[0])
+    with pytest.raises(TypeError):
+        f(np.array([(2.5, 1)], large))
+
+
+def test_addresses_of_callbacks_and_entry_points():
+    @tierup.cfunc("int64(int64)")
+    def double(x):
+        return 2 * x
+
+    class Wrapped(types.WrapperAddressProtocol):
+        def __wrapper_address__(self):
+            return double._wrapper_address
+
+        def signature(self):
+            return types.int64(types.int64)
+
+    @njit
+    def call(f, x):
+        return f(x) + 1
+
+    assert call(Wrapped(), 4) == 9 and types.int64(types.int64).as_type() == types.FunctionType(types.int64(types.int64))
+
+    @njit((types.int64,))
+    def one(x):
+        return x + 1
+
+    entry = one.overloads[(types.int64,)].entry_point
+    assert entry(3) == 4 and entry.__self__ is one
+
+
+def test_objmode_in_implementations_of_overloads():
+    from tierup import objmode
+    from tierup.extending import overload
+
+    def shown(x):
+        raise NotImplementedError
+
+    @overload(shown)
+    def ol_shown(x):
+        of = types.int64
+
+        def impl(x):
+            with objmode(out=of):
+                out = len(repr(x))
+            return out
+        return impl
+
+    @njit
+    def f(x):
+        return shown(x) + 1
+
+    assert f(1234) == 5

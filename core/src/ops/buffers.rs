@@ -24,6 +24,14 @@ pub(crate) static OPS: &[OpDef] = &[
     .reads()
     .makes()
     .doc("A read-only array of what bytes hold, copied; ValueError."),
+    OpDef::new(
+        &["numpy.frombuffer"],
+        "buffer, dtype=float, count=-1, offset=0",
+        Body::Py("structs.from_array"),
+    )
+    .only_if(|a| a[0].ty.as_array().is_some())
+    .raises()
+    .doc("The memory of a contiguous array as a 1-d array, a view; ValueError."),
     OpDef::new(&["array.tobytes"], "a, order='C'", Body::Py("structs.array_bytes"))
         .only_if(|a| {
             let known = a[1].is_none() || matches!(a[1].text(), Some("C" | "F"));
@@ -54,9 +62,9 @@ pub(crate) static OPS: &[OpDef] = &[
 ];
 
 fn from_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if is_array(args[0].ty) || args[0].ty.as_array().is_some() {
+    if is_array(args[0].ty) {
         return Err(refused("numpy.frombuffer() of memory that can change is not compiled".into())
-            .help("bytes(a) is a copy whose memory does not; a.view(dtype) sees that of an array"));
+            .help("bytes(a) is a copy whose memory does not"));
     }
     if *args[0].ty != Kind::Bytes || !args[2].ty.is_index() || !args[3].ty.is_index() {
         return Err(no_match("numpy.frombuffer()", args));

@@ -82,8 +82,11 @@ fn view_type(a: ArrayType, items: &[(Item, Type)]) -> Option<Type> {
     let new = items.iter().filter(|i| i.0 == Item::NewAxis).count();
     let explicit_ellipsis = items.iter().any(|i| i.0 == Item::Ellipsis && *i.1 == Kind::Ellipsis);
     let ndim = a.ndim() - ints + new;
-    if ndim == 0 && !explicit_ellipsis && a.dtype.record().is_none() {
-        return Some(a.dtype);
+    if ndim == 0
+        && !explicit_ellipsis
+        && let Some(value) = a.dtype.element_value()
+    {
+        return Some(value);
     }
     let taking: Vec<&(Item, Type)> = items.iter().filter(|i| i.0 != Item::Ellipsis || kept > 0).collect();
     let layout = match a.layout {
@@ -295,7 +298,7 @@ pub(crate) fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         Some(r) => Ok(view(cx, &a, &c.args[1], c.types[1], r.ndim(), r.layout)?.pack()),
         None => {
             let v = view(cx, &a, &c.args[1], c.types[1], 0, Layout::C)?;
-            Ok(load_element(cx, v.data, a.ty.dtype))
+            Ok(super::chars::load_value(cx, v.data, a.ty.dtype))
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::create::from_nested;
 use super::sequence::nested;
-use super::shape::{Promised, bad_axis, normal_axis, value_error, with_ones};
+use super::shape::{Promised, bad_axis, normal_axis, runs, value_error, with_ones};
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::arrays::{ArrayVal, copy_elements};
@@ -14,6 +14,11 @@ use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 pub(crate) static OPS: &[OpDef] = &[
+    OpDef::new(&["numpy.concatenate", "numpy.concat"], "arrays, axis=0", Body::Py("join.concatenate_at"))
+        .only_if(|a| a[0].ty.members().is_some() && runs(&a[1]))
+        .raises()
+        .reads()
+        .doc("Arrays joined along a dimension that is not known before."),
     OpDef::new(
         &["numpy.concatenate", "numpy.concat"],
         "arrays, axis=0, out=None, *, dtype=None",
@@ -29,6 +34,11 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .doc("A list of arrays joined along a dimension."),
+    OpDef::new(&["numpy.stack"], "arrays, axis=0", Body::Py("join.stack_at"))
+        .only_if(|a| a[0].ty.members().is_some() && runs(&a[1]))
+        .raises()
+        .reads()
+        .doc("Arrays joined along a new dimension whose place is not known before."),
     OpDef::new(
         &["numpy.stack"],
         "arrays, axis=0, out=None, *, dtype=None",

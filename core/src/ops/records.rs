@@ -3,6 +3,7 @@
 //!
 //! A field of an array is a view of it, in steps of whole records; of a record by itself it is its value.
 
+use super::chars::{load_value, store_everywhere};
 use super::index::{assign, assignable, refuse_readonly, result_type, target, written};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
@@ -75,7 +76,8 @@ fn names(records: &RecordDef) -> String {
 
 /// What a field is: a value of a record by itself, else a view.
 fn field_type(a: ArrayType, f: &RecordField) -> Type {
-    if a.ndim == 0 && f.is_element() { f.ty } else { Type::new(Kind::Array(a.field(f))) }
+    let value = if a.ndim == 0 && f.shape.is_empty() { f.ty.element_value() } else { None };
+    value.unwrap_or_else(|| Type::new(Kind::Array(a.field(f))))
 }
 
 fn array(args: &[Arg]) -> Result<ArrayType> {
@@ -85,7 +87,7 @@ fn array(args: &[Arg]) -> Result<ArrayType> {
 fn get_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let a = array(args)?;
     let f = field(a, &args[1])?;
-    if let Some(text) = f.ty.record().and_then(|r| r.opaque.as_ref()) {
+    if let Some(text) = f.ty.record().filter(|r| r.chars().is_none()).and_then(|r| r.opaque.as_ref()) {
         let text =
             format!("the field '{}' is of dtype {text}, which compiled code copies and cannot read", f.name);
         return Err(
@@ -121,7 +123,7 @@ fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let f = field_of(c)?;
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let part = view(&a, f, cx);
-    Ok(if c.ret.as_array().is_some() { part.pack() } else { load_element(cx, part.data, f.ty) })
+    Ok(if c.ret.as_array().is_some() { part.pack() } else { load_value(cx, part.data, f.ty) })
 }
 
 fn set_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -157,6 +159,13 @@ fn takes_record(a: ArrayType, records: Type, value: Type) -> Result<()> {
     };
     if let Some(v) = value.as_array() {
         return if v.dtype == records { Ok(()) } else { refused() };
+    }
+    if let Some(chars) = records.chars() {
+        let text = || {
+            let text = format!("cannot assign a value of type {value} to elements that are {}", chars.ty());
+            Diagnostic::new(Code::NoMatchingOperation, text)
+        };
+        return if value == chars.ty() { Ok(()) } else { Err(text()) };
     }
     let (Some(fields), Some(members)) = (records.record(), value.members()) else { return refused() };
     if fields.fields.len() != members.len() {
@@ -206,6 +215,9 @@ fn put(cx: &mut LowerCx<'_>, part: &ArrayVal, value: &[Value], t: Type) -> Resul
             _ => assign(cx, part, value, t),
         };
     };
+    if let Some(chars) = records.chars() {
+        return store_everywhere(cx, part, value[0], chars);
+    }
     let members = t.members().unwrap_or_default();
     let values = split_leaves(value, members);
     for ((f, m), v) in records.fields.iter().zip(members).zip(&values) {

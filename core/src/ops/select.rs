@@ -1,7 +1,7 @@
 //! Choosing elements: `where`, `nonzero`, `take`, and what Python functions build on them.
 
 use super::array::array;
-use super::shape::{Promised, bad_axis, normal_axis};
+use super::shape::{Promised, bad_axis, normal_axis, runs};
 use super::{Body, OpDef, kernel};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::arrays::{ArrayVal, element_code, fold, load_element, spill_parts};
@@ -50,6 +50,11 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .doc("Indices of the elements that are not zero, as rows."),
+    OpDef::new(&["numpy.take", "array.take"], "a, indices, axis=None", Body::Py("select.take_at"))
+        .only_if(|a| a[0].ty.as_array().is_some() && runs(&a[2]))
+        .raises()
+        .reads()
+        .doc("Elements at indices along a dimension that is not known before."),
     OpDef::new(&["numpy.take", "array.take"], "a, indices, axis=None", Body::Lir(take_rule, emit_take))
         .times()
         .raises()
@@ -111,7 +116,7 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .reads()
     .doc("Angles without jumps of half a period or more."),
-    OpDef::new(&["numpy.ediff1d"], "ary", Body::Py("select.ediff1d"))
+    OpDef::new(&["numpy.ediff1d"], "ary, to_end=None, to_begin=None", Body::Py("select.ediff1d"))
         .raises()
         .reads()
         .doc("Differences of neighbours of all elements."),

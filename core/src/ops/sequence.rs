@@ -248,8 +248,8 @@ pub(crate) fn element_type(t: Type) -> Option<Type> {
         use crate::types::{ArrayType, Layout};
         let layout = if a.layout == Layout::C || a.ndim == 1 { Layout::C } else { Layout::A };
         let row = || ArrayType { ndim: a.ndim - 1, layout, ..a }.ty();
-        let is_value = a.ndim == 1 && a.dtype.record().is_none();
-        return (a.ndim > 0).then(|| if is_value { a.dtype } else { row() });
+        let value = if a.ndim == 1 { a.dtype.element_value() } else { None };
+        return (a.ndim > 0).then(|| value.unwrap_or_else(row));
     }
     if let Kind::List(e) = *t {
         return Some(e);
@@ -276,6 +276,9 @@ pub(crate) fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> 
                 return Ok(a_val.load(cx, &[at]));
             }
             let data = a_val.address(cx, &[at]);
+            if a.ndim == 1 && a.dtype.chars().is_some() {
+                return Ok(super::chars::load_value(cx, data, a.dtype));
+            }
             let Kind::Array(ty) = *elem else { return Err(Diagnostic::internal("row type")) };
             let row = ArrayVal {
                 ty,

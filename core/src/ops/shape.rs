@@ -16,7 +16,7 @@ use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::types::{Access, ArrayType, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
-pub(crate) use axes::{Promised, bad_axis, constant_axis, normal_axis, value_error};
+pub(crate) use axes::{Promised, bad_axis, constant_axis, normal_axis, runs, value_error};
 use axes::{
     always_raises, args_of, checked_axis, constants, emit_moveaxis, emit_moved, emit_swapaxes,
     emit_transpose, moveaxis_rule, moved_type, permuted, permuted_type, reversed, rolled, swapaxes_rule,
@@ -86,6 +86,13 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .aliases()
     .doc("Two dimensions exchanged."),
+    OpDef::new(&["numpy.moveaxis"], "a, source, destination", Body::Py("array.moveaxis"))
+        .only_if(|a| {
+            let ints = a[1].ty.is_index() && a[2].ty.is_index();
+            a[0].ty.as_array().is_some() && ints && (runs(&a[1]) || runs(&a[2]))
+        })
+        .raises()
+        .doc("A dimension moved to another place, neither known before."),
     OpDef::new(&["numpy.moveaxis"], "a, source, destination", Body::Lir(moveaxis_rule, emit_moveaxis))
         .times()
         .raises()
@@ -154,6 +161,10 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .aliases()
         .doc("Dimensions of length 1 dropped."),
+    OpDef::new(&["numpy.expand_dims"], "a, axis", Body::Py("array.expand_dims"))
+        .only_if(|a| a[0].ty.as_array().is_some() && runs(&a[1]))
+        .raises()
+        .doc("A dimension of length 1 put in at a place that is not known before."),
     OpDef::new(&["numpy.expand_dims"], "a, axis", Body::Lir(|_, a| expand_rule(a), emit_expand))
         .times()
         .raises()
@@ -191,7 +202,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "array, shape, subok=False",
         Body::Lir(broadcast_rule, emit_broadcast),
     )
-    .times()
+    .records()
     .raises()
     .owned_by(number_or_view)
     .doc("A read-only view of a larger shape."),

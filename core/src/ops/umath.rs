@@ -172,9 +172,15 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Ufunc(|a, _| same(a, real_float), |cx, c| Ok(vec![cx.b.un(Op::Ftrunc, c.args[0][0])])),
     )
     .doc("Whole part of `np.modf`."),
-    OpDef::new(&["numpy.frexp"], "x", Body::Py("ufunc.frexp")).doc("Mantissa and exponent."),
-    OpDef::new(&["numpy.modf"], "x", Body::Py("ufunc.modf")).doc("Fraction and whole part."),
-    OpDef::new(&["numpy.divmod"], "x1, x2", Body::Py("ufunc.divmod_")).doc("`(x1 // x2, x1 % x2)`."),
+    OpDef::new(&["numpy.frexp"], "x, out1=None, out2=None", Body::Py("ufunc.frexp"))
+        .raises()
+        .doc("Mantissa and exponent."),
+    OpDef::new(&["numpy.modf"], "x, out1=None, out2=None", Body::Py("ufunc.modf"))
+        .raises()
+        .doc("Fraction and whole part."),
+    OpDef::new(&["numpy.divmod"], "x1, x2, out1=None, out2=None", Body::Py("ufunc.divmod_"))
+        .raises()
+        .doc("`(x1 // x2, x1 % x2)`."),
     OpDef::new(&["builtins.divmod"], "a, b", Body::Py("ufunc.divmod_arrays"))
         .only_if(|a| a.iter().any(|a| a.ty.as_array().is_some()))
         .doc("`(a // b, a % b)` of arrays."),

@@ -330,7 +330,10 @@ impl Parser<'_> {
         let (aligned, attributes) = (self.eat("aligned"), self.eat("attributes"));
         let opaque = if self.eat("as") { Some(self.string()?) } else { None };
         while self.eat(",") {
-            let (name, offset) = (self.string()?, self.unsigned()?);
+            let name = self.string()?;
+            self.space();
+            let title = if self.text[self.at..].starts_with('"') { Some(self.string()?) } else { None };
+            let offset = self.unsigned()?;
             let (ty, mut shape) = (self.ty()?, vec![]);
             if self.eat("[") {
                 while !self.eat("]") {
@@ -338,7 +341,7 @@ impl Parser<'_> {
                     self.eat(",");
                 }
             }
-            fields.push(RecordField { name, offset, ty, shape });
+            fields.push(RecordField { name, title, offset, ty, shape });
         }
         self.expect(")")?;
         Ok(Type::new(Kind::Record(RecordDef::new(RecordDef { fields, size, aligned, attributes, opaque }))))

@@ -12,6 +12,8 @@ use std::sync::{LazyLock, RwLock};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RecordField {
     pub name: String,
+    /// A second name.
+    pub title: Option<String>,
     /// A number, or a record.
     pub ty: Type,
     /// From the start of the record, in bytes.
@@ -61,12 +63,49 @@ impl RecordDef {
         new
     }
 
+    /// The fixed-width text that the elements are, if their dtype is NumPy's `U` or `S`.
+    pub fn chars(&self) -> Option<Chars> {
+        let text = self.opaque.as_deref()?;
+        let (wide, count) = match (text.strip_prefix("<U"), text.strip_prefix("|S")) {
+            (Some(n), _) => (true, n),
+            (None, Some(n)) => (false, n),
+            (None, None) => return None,
+        };
+        count.parse().ok().map(|count| Chars { wide, count })
+    }
+
     pub fn field(&self, name: &str) -> Option<&RecordField> {
-        self.fields.iter().find(|f| f.name == name)
+        self.fields.iter().find(|f| f.name == name || f.title.as_deref() == Some(name))
+    }
+}
+
+/// Fixed-width text in memory: so many characters, of which those behind the last that is not NUL are none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chars {
+    /// Characters of four bytes, else bytes.
+    pub wide: bool,
+    pub count: i64,
+}
+
+impl Chars {
+    /// What an element is by itself.
+    pub fn ty(self) -> Type {
+        if self.wide { Type::str() } else { Type::bytes() }
     }
 }
 
 impl Type {
+    /// The fixed-width text that elements of this type are.
+    pub fn chars(self) -> Option<Chars> {
+        self.record().and_then(RecordDef::chars)
+    }
+    /// What an element of an array is by itself, where that is a value: a number, or text; records are views.
+    pub fn element_value(self) -> Option<Type> {
+        match self.record() {
+            None => Some(self),
+            Some(r) => r.chars().map(Chars::ty),
+        }
+    }
     /// The records that an array holds, or that are elements of this type.
     pub fn record(self) -> Option<&'static RecordDef> {
         if let Kind::Record(r) = self.kind() { Some(r) } else { None }
@@ -89,6 +128,17 @@ pub fn lie_alike(a: Type, b: Type) -> bool {
     };
     (x.size, x.fields.len(), &x.opaque) == (y.size, y.fields.len(), &y.opaque)
         && x.fields.iter().zip(&y.fields).all(field)
+}
+
+/// Whether a record has all fields of another one where that has them: code for the other one takes it.
+pub fn has_fields_of(record: Type, other: Type) -> bool {
+    let (Some(x), Some(y)) = (record.record(), other.record()) else { return false };
+    let there = |f: &RecordField| {
+        x.fields
+            .iter()
+            .any(|g| (&f.name, f.offset, &f.shape) == (&g.name, g.offset, &g.shape) && lie_alike(f.ty, g.ty))
+    };
+    !y.fields.is_empty() && x.size >= y.size && y.fields.iter().all(there)
 }
 
 impl ArrayType {

@@ -84,7 +84,11 @@ impl Display for Type {
                     write!(f, " as {text:?}")?;
                 }
                 for field in &r.fields {
-                    write!(f, ", {:?} {} {}", field.name, field.offset, field.ty)?;
+                    write!(f, ", {:?}", field.name)?;
+                    if let Some(title) = &field.title {
+                        write!(f, " {title:?}")?;
+                    }
+                    write!(f, " {} {}", field.offset, field.ty)?;
                     if !field.shape.is_empty() {
                         write!(f, "{:?}", field.shape)?;
                     }

@@ -43,6 +43,15 @@ class CFunc:
         if code.co_flags & 0x0C or code.co_kwonlyargcount or code.co_argcount != len(self._args):
             raise TypeError(f"the signature {self._sig} gives {len(self._args)} arguments, and {self.__qualname__}() must take exactly these, by position")
 
+    @property
+    def _wrapper_address(self):
+        # Programs that hand addresses of C functions around have it under this name of Numba's.
+        return self.address
+
+    @property
+    def _pyfunc(self):
+        return self.py_func
+
     @cached_property
     def ctypes(self):
         """As a function of ctypes."""

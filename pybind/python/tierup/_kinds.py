@@ -4,6 +4,8 @@
 Names that are here for `isinstance` alone, of which compiled code has no values, are listed in ``_WITHOUT_VALUES``.
 """
 
+import enum
+import sys
 import typing
 
 from . import _tierup, types
@@ -282,6 +284,9 @@ class EnumMember(_Made, Hashable):
     def __init__(self, cls, dtype):
         self.instance_class, self.dtype = cls, dtype
         self._of(cls, dtype)
+        # The compiler's name of it, as of any member.
+        if len(cls):
+            self._tierup_type_ = _tierup.type_text(next(iter(cls)))
 
 
 class IntEnumMember(EnumMember):
@@ -352,7 +357,11 @@ class ExceptionClass(ClassType):
 
 
 class EnumClass(ClassType):
-    pass
+    """An enumeration, whose members have values of type `dtype`."""
+
+    def __init__(self, cls, dtype=types.int64):
+        super().__init__(cls)
+        self.dtype = dtype
 
 
 class Module(_Made, Dummy):
@@ -413,7 +422,7 @@ range_state64_type = range_type = RangeType(types.int64)
 
 # Classes of Numba's of which compiled code has no values: nothing is an instance of them.
 _WITHOUT_VALUES = {
-    "CharSeq": Hashable, "UnicodeCharSeq": Hashable, "StarArgTuple": BaseTuple, "StarArgUniTuple": BaseTuple, "LiteralList": Dummy, "LiteralStrKeyDict": Dummy,
+    "StarArgTuple": BaseTuple, "StarArgUniTuple": BaseTuple, "LiteralList": Dummy, "LiteralStrKeyDict": Dummy,
     "LiteralDict": Dummy, "PyArray": ArrayCompatible, "MemoryView": ArrayCompatible, "Poison": Dummy, "Phantom": Dummy, "MemInfoPointer": Dummy, "EphemeralPointer": Dummy, "Object": Dummy,
     "BoundFunction": Callable, "ObjModeDispatcher": Dummy, "ExternalFunction": Callable, "RecursiveCall": Callable, "UnionType": Dummy, "Pair": Dummy,
     "NumpyFlatType": IterableType, "NumpyNdEnumerateType": IterableType, "NumpyNdIterType": IterableType, "NumpyNdIndexType": IterableType, "ArrayCTypes": Dummy, "ArrayFlags": Dummy, "PolynomialType": Dummy,
@@ -422,6 +431,8 @@ _WITHOUT_VALUES = {
     "InitialValue": Type, "UndefVar": Dummy, "ClassDataType": Dummy, "NumPyRandomBitGeneratorType": Dummy, "BaseFunction": Callable, "BaseAnonymousTuple": BaseTuple,
 }  # fmt: skip
 globals().update({name: type(name, (base,), {"__module__": __name__, "__doc__": "Compiled code has no values of such types."}) for name, base in _WITHOUT_VALUES.items()})
+
+npy_bitgen = NumPyRandomBitGeneratorType("bitgen")
 
 # Numba's modules of types, which are one here.
 misc = abstract = common = containers = functions = iterators = npytypes = scalars = types
@@ -475,12 +486,10 @@ def _instance(about, inside):
 
 
 def _member(cls):
-    import enum
     return IntEnumMember(cls, types.int64) if issubclass(cls, enum.IntEnum) else EnumMember(cls, types.int64)
 
 
 def _class(cls):
-    import enum
     if issubclass(cls, Type):
         return TypeRef(cls)
     if issubclass(cls, BaseException):
@@ -535,6 +544,33 @@ def made(told):
     """The object for what the compiler says of a type: its kind, what it is about, and types inside of it."""
     kind, about, inside = told
     return _MAKERS[kind](about, inside)
+
+
+def typeof(obj):
+    """The type of an object as typing functions see it: Python's numbers are Numba's, slices and members of enums have types of their own. `numba.typeof`."""
+    if types._typeof_function(type(obj)) is not None or isinstance(obj, _tierup.Struct):
+        return types.typeof(obj)
+    known = getattr(obj, "_numba_type_", None)
+    if isinstance(known, Type):
+        return known
+    if isinstance(obj, enum.Enum):
+        _check_enum(type(obj))
+        return _member(type(obj))
+    if isinstance(obj, type) and issubclass(obj, enum.Enum):
+        _check_enum(obj)
+    if isinstance(obj, slice):
+        return slice2_type if obj.step in (None, 1) else slice3_type
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(obj, numpy.random.BitGenerator):
+        return npy_bitgen
+    return _tierup.type_object(obj)
+
+
+def _check_enum(cls):
+    """The values of an enumeration are of one type."""
+    found = {str(typeof(m.value)) for m in cls}
+    if len(found) > 1:
+        raise ValueError(f"Cannot type heterogeneous enum: got value types {', '.join(sorted(found))}")
 
 
 def valued(t, value):

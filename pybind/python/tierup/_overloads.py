@@ -6,6 +6,7 @@ where constants are among the operands, with types that say their values too.
 """
 
 import inspect
+import sys
 import threading
 import types as python_types
 
@@ -56,10 +57,13 @@ class Overload:
             raise AssertionError(f"Implementation function returned by `@overload` has an unexpected type.  Got {found}")
         if self.strict and not _same_parameters(self.function, function):
             _validate(inspect.signature(self.function), inspect.signature(function))
-        if self.jit_options and found is function:
+        if found is not function:
+            return found
+        if self.jit_options:
             from ._jit import njit
             return njit(**self.jit_options)(function)
-        return found
+        blocks = sys.modules.get("tierup._python_calls")
+        return function if blocks is None else blocks.expanded(function)
 
 
 #: Typing functions that are being asked within each other: they may compile, and so ask further ones.

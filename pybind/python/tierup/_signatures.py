@@ -19,6 +19,11 @@ class Signature:
         made.pysig, made.recvr = changed.get("pysig", self.pysig), changed.get("recvr", self.recvr)
         return made
 
+    def as_type(self):
+        """The type of functions of this signature."""
+        from .types import FunctionType
+        return FunctionType(self)
+
     def __repr__(self):
         return f"({', '.join(map(repr, self.args))}) -> {self.return_type}"
 
@@ -51,6 +56,11 @@ class Overload:
         from ._lifting import loops_of
         loops = loops_of(_tierup.in_python(self._dispatcher)) if self.objectmode else []
         return tuple(loop.dispatcher for loop in loops if any(why is None for _, _, why in _tierup.overloads(loop.dispatcher)))
+
+    @property
+    def entry_point(self):
+        """What can be called with such arguments: the function, which chooses by what it is given."""
+        return self._dispatcher.__call__
 
     @property
     def compile_times(self):

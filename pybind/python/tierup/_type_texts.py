@@ -12,9 +12,10 @@ def from_text(text):
     if rest.endswith(")"):
         parts = _split(rest[:-1])
         if head == "record":
-            return types.Record(text, dtype_of(parts))
-        if head == "array" and parts[0].startswith("record(") and parts[1] == "0d":
-            return from_text(parts[0])
+            dtype = dtype_of(parts)
+            return types.from_dtype(dtype) if dtype.kind in "US" and dtype.isnative else types.Record(text, dtype)
+        if head == "array" and parts[0].startswith("record(") and parts[1] == "0d" and isinstance(record := from_text(parts[0]), types.Record):
+            return record
         if head == "array":
             return types.Array(from_text(parts[0]), int(parts[1][:-1]), parts[2], "readonly" in parts[3:])
         if head == "tuple":
@@ -40,7 +41,7 @@ def record_text(dtype):
     said = (" aligned" if dtype.isalignedstruct else "") + (" attributes" if dtype.type is numpy.record else "")
     fields = []
     for name in dtype.names:
-        inner, offset = dtype.fields[name][:2]
+        inner, offset, *title = dtype.fields[name]
         base, shape = inner.subdtype or (inner, ())
         if base.names is not None:
             text = record_text(base)
@@ -52,7 +53,7 @@ def record_text(dtype):
             raise types._bad(f"the field '{name}' of {dtype} is of dtype {base}, which compiled code cannot hold")
         else:
             text = f"record({base.itemsize} as {json.dumps(base.str)})"
-        fields.append(f", {json.dumps(name, ensure_ascii=False)} {offset} {text}{list(shape) if shape else ''}")
+        fields.append(f", {' '.join(json.dumps(n, ensure_ascii=False) for n in (name, *title) if isinstance(n, str))} {offset} {text}{list(shape) if shape else ''}")
     return f"record({dtype.itemsize}{said}{''.join(fields)})"
 
 
@@ -67,20 +68,28 @@ def dtype_of(parts):
     if opaque:
         return numpy.dtype(json.loads(opaque))
     size, *said = head.split()
-    names, offsets, formats = [], [], []
+    names, titles, offsets, formats = [], [], [], []
     for part in parts[1:]:
         name, end = json.JSONDecoder().raw_decode(part)
-        offset, _, of = part[end:].strip().partition(" ")
+        rest, title = part[end:].strip(), None
+        if rest.startswith('"'):
+            title, end = json.JSONDecoder().raw_decode(rest)
+            rest = rest[end:].strip()
+        offset, _, of = rest.partition(" ")
         shape = ""
         # Behind dates and spans stands their unit.
         if of.endswith("]") and types._time(of) is None:
             of, _, shape = of.rpartition("[")
         t = from_text(of)
-        dtype = t.dtype if isinstance(t, types.Record) else types.as_dtype(t)
+        dtype = types.as_dtype(t)
         names.append(name)
+        titles.append(title)
         offsets.append(int(offset))
         formats.append((dtype, tuple(map(int, shape[:-1].split(",")))) if shape else dtype)
-    dtype = numpy.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": int(size)}, "aligned" in said)
+    said_of_all = {"names": names, "formats": formats, "offsets": offsets, "itemsize": int(size)}
+    if any(t is not None for t in titles):
+        said_of_all["titles"] = titles
+    dtype = numpy.dtype(said_of_all, "aligned" in said)
     return numpy.dtype((numpy.record, dtype)) if "attributes" in said else dtype
 
 

@@ -7,6 +7,7 @@ Types are equal when they say the same. `int`, `float` and `complex` below are t
 import builtins as _builtins
 import itertools as _itertools
 import operator as _operator
+import typing as _typing
 import weakref as _weakref
 
 from . import _tierup
@@ -264,8 +265,11 @@ class Array(Buffer):
     def __init__(self, dtype, ndim, layout="A", readonly=False, name=None, aligned=True):
         if layout not in ("C", "F", "A"):
             raise ValueError(f"the layout of an array type is C, F or A, not {layout!r}")
+        while isinstance(dtype, NestedArray):
+            # Dimensions of elements are dimensions of the array.
+            dtype, ndim = dtype.dtype, ndim + dtype.ndim
         layout = "C" if ndim <= 1 and layout == "F" else layout
-        self.dtype, self.ndim, self.layout, self.mutable, self.aligned = dtype, ndim, layout, not readonly, aligned
+        self.dtype, self.ndim, self.layout, self.mutable, self.aligned = dtype, ndim, layout, not readonly, aligned and getattr(dtype, "aligned", True)
         Type.__init__(self, f"array({_text(dtype, strong=True)}, {ndim}d, {layout}{', readonly' if readonly else ''})")
 
     def _parts(self):
@@ -408,6 +412,15 @@ class Optional(Type):
         return f"optional({_text(self.type, strong=True)})"
 
 
+class _Field(_typing.NamedTuple):
+    """A field of records."""
+
+    type: object
+    offset: int
+    alignment: int
+    title: object
+
+
 class Record(Type):
     """The elements of a structured array, by its dtype: `from_dtype(np.dtype([("x", "f8"), ("n", "i4")]))`; `[:]` behind it is the type of such arrays. As an argument it is a record by itself."""
 
@@ -444,7 +457,7 @@ class Record(Type):
     def make_c_struct(cls, name_types):
         """Records of these fields, pairs of a name and a type, as C lays them out."""
         import numpy
-        parts = [(name, t.dtype.dtype if isinstance(t, NestedArray) else as_dtype(as_type(t)), *([t.shape] if isinstance(t, NestedArray) else [])) for name, t in name_types]
+        parts = [(name, as_dtype(t.dtype if isinstance(t, NestedArray) else as_type(t)), *([t.shape] if isinstance(t, NestedArray) else [])) for name, t in name_types]
         return cls.of(numpy.dtype(parts, align=True))
 
     @property
@@ -467,8 +480,58 @@ class Record(Type):
     def offset(self, name):
         return self.dtype.fields[name][1]
 
+    @property
+    def fields(self):
+        """What is known of each field, by its name and, where it has one, by its title."""
+        return {name: _Field(from_dtype(of), offset, of.alignment, title[0] if title else None) for name, (of, offset, *title) in self.dtype.fields.items()}
+
+    def is_title(self, name):
+        """Whether it is a field's title, and not its name."""
+        return name in self.dtype.fields and name not in self.dtype.names
+
     def __len__(self):
         return len(self.dtype.names)
+
+
+class CharSeq(Hashable):
+    """Fixed-width text of so many bytes as elements of arrays: NumPy's dtype `S`. As an argument it is bytes."""
+
+    _letter, _value, _width = "|S", "bytes", 1
+
+    def __init__(self, count):
+        self.count = count
+
+    def _parts(self):
+        return (self.count,)
+
+    @property
+    def dtype(self):
+        import numpy
+        return numpy.dtype(f"{self._letter}{self.count}")
+
+    @property
+    def _tierup_type_(self):
+        return self._value
+
+    @property
+    def key(self):
+        return f'record({self.count * self._width} as "{self._letter}{self.count}")'
+
+    @property
+    def name(self):
+        return f"[{'char' if self._width == 1 else 'unichr'} x {self.count}]"
+
+    def __repr__(self):
+        return self.name
+
+    def __reduce__(self):
+        return type(self), (self.count,)
+
+
+class UnicodeCharSeq(CharSeq):
+    """The same of characters: NumPy's dtype `U`. As an argument it is a str."""
+
+    _letter, _value, _width = "<U", "str", 4
 
 
 class NestedArray(Type):
@@ -759,6 +822,8 @@ def from_dtype(dtype):
         return Record.of(dtype)
     if dtype.subdtype is not None:
         return NestedArray(from_dtype(dtype.subdtype[0]), dtype.subdtype[1])
+    if dtype.kind in "US" and dtype.isnative:
+        return (UnicodeCharSeq if dtype.kind == "U" else CharSeq)(dtype.itemsize // (4 if dtype.kind == "U" else 1))
     found = _SCALARS.get(dtype.name) or (_time(dtype.name) if dtype.isnative else None)
     if found is None:
         raise _bad(f"compiled code has no type for dtype {dtype}")
@@ -768,7 +833,7 @@ def from_dtype(dtype):
 def as_dtype(t):
     """The NumPy dtype of a scalar type, or of records."""
     import numpy
-    if isinstance(t, Record):
+    if isinstance(t, (Record, CharSeq)):
         return t.dtype
     return numpy.dtype(_NUMPY.get(t.key, t.key))
 

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::elem::Elem;
 use tierup_core::layout::MemBlock;
-use tierup_core::types::record::lie_alike;
+use tierup_core::types::record::{RecordDef, has_fields_of, lie_alike};
 use tierup_core::types::{Access, ArrayType, Kind, Layout, Type};
 use tierup_runtime::object::release;
 
@@ -192,7 +192,8 @@ impl ArrayPlan {
         // SAFETY: as required of the caller.
         let found = unsafe { record_types::of_descr(descr) };
         found.is_some_and(|t| {
-            t == self.ty.dtype || self.is_lenient(frame.lenience) && lie_alike(t, self.ty.dtype)
+            let alike = || lie_alike(t, self.ty.dtype) || self.ndim == 0 && has_fields_of(t, self.ty.dtype);
+            t == self.ty.dtype || self.is_lenient(frame.lenience) && alike()
         })
     }
 
@@ -400,7 +401,8 @@ unsafe fn array_object(a: &ArrayType, l: *const u64) -> Obj {
             },
         };
         let array = numpy.wrap(descr, shape, strides, data, !frozen, base);
-        if array.is_null() || a.dtype.record().is_none_or(|r| n > 0 && !r.attributes) {
+        let is_array = |r: &RecordDef| r.chars().is_some() || n > 0 && !r.attributes;
+        if array.is_null() || a.dtype.record().is_none_or(is_array) {
             return array;
         }
         let array = Bound::from_owned_ptr(py, array);

@@ -2,7 +2,7 @@
 //! of them, without `__init__`.
 
 use super::protocol::{BoxCx, Class, Convert, Frame, Obj, result};
-use super::{Constructor, Plan, recognise, unit};
+use super::{Constructor, Plan, buffers, recognise, unit};
 use crate::errors::Failure;
 use crate::gil::attached;
 use crate::{dataclasses, known, overrides, wording};
@@ -16,6 +16,8 @@ use tierup_core::types::{ClassDef, Kind, Type};
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
+        let seen = buffers::seen(obj)?;
+        let obj = seen.as_ref().unwrap_or(obj);
         let class = obj.get_type();
         if !dataclasses::may_be(&class) {
             return Ok(None);
@@ -28,7 +30,10 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         let names = attached(|py| def.fields.iter().map(|f| PyString::intern(py, f).unbind()).collect());
         let class = AtomicPtr::new(unit::own(t).cast());
         let stays = tierup_core::ops::tasks::cannot_leave(t);
-        Plan::other(Instance { fields: Plan::all(fields, purpose), names, def, class, stays })
+        let buffer = attached(|py| {
+            known::object_of_def(py, def).is_some_and(|c| buffers::stands_for_one(c.bind(py).as_any()))
+        });
+        Plan::other(Instance { fields: Plan::all(fields, purpose), names, def, class, stays, buffer })
     },
 };
 
@@ -62,6 +67,8 @@ struct Instance {
     class: AtomicPtr<ffi::PyTypeObject>,
     /// Why no instance leaves compiled code, where none does.
     stays: Option<String>,
+    /// Instances stand for objects with memory of their own.
+    buffer: bool,
 }
 
 impl Convert for Instance {
@@ -69,6 +76,11 @@ impl Convert for Instance {
         // SAFETY: the class of a live object, and that object. A value that is read stays alive without the
         // reference: the instance, which never changes, holds it, or it is refused.
         unsafe {
+            let (mut obj, mut class) = (obj, class);
+            if self.buffer && class != self.class.load(Ordering::Relaxed) {
+                obj = buffers::seen_for_a_call(obj, class, frame)?;
+                class = ffi::Py_TYPE(obj);
+            }
             if class != self.class.load(Ordering::Relaxed) || self.hides(obj) {
                 return None;
             }
@@ -132,7 +144,8 @@ impl Instance {
             .into_bound(py)
             .cast_into::<PyType>()?;
         let values = values.iter().map(|v| v.bind(py).clone());
-        made_of(&class, self.names.iter().map(|n| n.bind(py).clone()).zip(values))
+        let made = made_of(&class, self.names.iter().map(|n| n.bind(py).clone()).zip(values))?;
+        if self.buffer { buffers::in_python(made) } else { Ok(made) }
     }
 }
 

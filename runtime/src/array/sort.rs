@@ -510,7 +510,8 @@ pub(crate) struct Lane {
 /// # Safety
 /// Both lanes can be read and `out` has room for a position for each key.
 pub(crate) unsafe fn search(elem: Elem, sorted: Lane, keys: Lane, right: bool, out: *mut i64) {
-    /// Branch-free bisection; neighbouring keys that go up start where the last one ended.
+    /// Branch-free bisection between the bounds that NumPy has after the last key, so that the answers are NumPy's
+    /// where the elements are not sorted, too.
     unsafe fn run<K: PartialOrd + Copy>(
         sorted: Lane,
         keys: Lane,
@@ -521,10 +522,10 @@ pub(crate) unsafe fn search(elem: Elem, sorted: Lane, keys: Lane, right: bool, o
         let (mut from, mut last) = (0, None::<K>);
         for i in 0..keys.n {
             let key = get(keys, i);
-            if last.is_none_or(|l| key < l) {
-                from = 0;
-            }
-            let (mut lo, mut len) = (from, sorted.n - from);
+            let goes_up = last.is_some_and(|l| if right { l <= key } else { l < key });
+            let end = if goes_up || last.is_none() { sorted.n } else { sorted.n.min(from + 1) };
+            from = if goes_up { from } else { 0 };
+            let (mut lo, mut len) = (from, end - from);
             while len > 0 {
                 let half = len / 2;
                 let x = get(sorted, lo + half);

@@ -18,6 +18,11 @@ pub(crate) fn constant_axis(arg: &Arg, n: usize, what: &str) -> Result<usize> {
     normal_axis(k, n).ok_or_else(|| Diagnostic::new(Code::NoMatchingOperation, bad_axis("", k, n).1))
 }
 
+/// Whether an axis is an integer that is known when the code runs, and not before.
+pub(crate) fn runs(axis: &Arg) -> bool {
+    axis.ty.is_index() && axis.int().is_none()
+}
+
 /// An axis counted from 0; none when it is out of bounds.
 pub(crate) fn normal_axis(k: i64, n: usize) -> Option<usize> {
     let at = if k < 0 { k + n as i64 } else { k };

@@ -74,7 +74,9 @@ impl Builder<'_> {
         };
         let (mut names, mut operands) = (vec![], vec![callable, args]);
         if let Some(kwargs) = kwargs {
-            let entries = self.take_dict(kwargs);
+            let set_item = Op::Table(id::DICT_SET_ITEM);
+            let filled = self.func.insts.iter().any(|x| x.op == set_item && x.args.first() == Some(&kwargs));
+            let entries = if filled { None } else { self.take_dict(kwargs) };
             let too_dynamic = |b: &Self| {
                 b.unsupported(
                     "keyword arguments that are not known when the function is compiled are",
@@ -120,7 +122,7 @@ impl Builder<'_> {
     }
 
     /// Keys and values of a dictionary made just before for nothing but this use; it vanishes.
-    fn take_dict(&mut self, dict: Value) -> Option<Vec<Value>> {
+    pub(super) fn take_dict(&mut self, dict: Value) -> Option<Vec<Value>> {
         let inst = self.def_inst(dict)?;
         let node = &mut self.func.insts[inst.index()];
         if node.op != Op::Table(id::DICT_BUILD) {
@@ -147,7 +149,7 @@ impl Builder<'_> {
     }
 
     /// Whether nothing has a value that was just taken from the stack: no variable, and no instruction.
-    fn is_only_here(&self, v: Value) -> bool {
+    pub(super) fn is_only_here(&self, v: Value) -> bool {
         !self.state.locals.contains(&Some(v))
             && !self.state.stack.contains(&Slot::Value(v))
             && !self

@@ -163,8 +163,8 @@ impl Builder<'_> {
             ListToTuple => self.list_to_tuple(),
             SetAdd => self.update(id::SET_ADD, n, 1),
             SetUpdate => self.update(id::SET_UPDATE, n, 1),
-            MapAdd => self.update(id::DICT_SET_ITEM, n, 2),
-            MapUpdate => self.update(id::DICT_UPDATE, n, 1),
+            MapAdd => self.map_add(n),
+            MapUpdate => self.map_update(n),
             MapMerge => {
                 let (kwargs, into) = (self.pop()?, self.peek(n)?);
                 self.merged.entry(into).or_default().push(kwargs);
@@ -445,6 +445,53 @@ impl Builder<'_> {
         let mut args = self.pop_n(operands)?;
         args.insert(0, self.peek(depth)?);
         self.table(op, args).map(drop)
+    }
+
+    /// `dict[key] = value` in a display or a comprehension. CPython fills a display of many entries one by one;
+    /// where nothing has happened in between, it becomes one instruction again.
+    fn map_add(&mut self, depth: usize) -> Result<()> {
+        let dict = self.peek(depth + 2)?;
+        if depth != 1 || !self.is_fresh_display(dict) {
+            return self.update(id::DICT_SET_ITEM, depth, 2);
+        }
+        let pair = self.pop_n(2)?;
+        self.longer_display(dict, pair)
+    }
+
+    /// `dict.update(other)` in a display: of what it unpacks, or of its own next entries.
+    fn map_update(&mut self, depth: usize) -> Result<()> {
+        let (other, dict) = (self.peek(1)?, self.peek(depth + 1)?);
+        if depth != 1 || !self.is_fresh_display(dict) || !self.is_fresh_display(other) {
+            return self.update(id::DICT_UPDATE, depth, 1);
+        }
+        self.pop()?;
+        if !self.is_only_here(other) {
+            return self.table(id::DICT_UPDATE, vec![dict, other]).map(drop);
+        }
+        let entries = self.take_dict(other).unwrap_or_default();
+        self.longer_display(dict, entries)
+    }
+
+    /// Whether a value is a dict that this block has written out.
+    fn is_fresh_display(&self, dict: Value) -> bool {
+        const MOST: usize = 512;
+        let here = &self.func.blocks[self.block.index()].insts;
+        self.def_inst(dict).is_some_and(|i| {
+            let node = self.func.inst(i);
+            node.op == Op::Table(id::DICT_BUILD)
+                && node.args.len() < 2 * MOST
+                && here.iter().rev().any(|x| *x == i)
+        })
+    }
+
+    /// Makes the display on top of the stack one with these entries, too.
+    fn longer_display(&mut self, dict: Value, more: Vec<Value>) -> Result<()> {
+        let entries = self.take_dict(dict).unwrap_or_default().into_iter().chain(more).collect();
+        let full = self.table(id::DICT_BUILD, entries)?;
+        if let Some(top) = self.state.stack.last_mut() {
+            *top = Slot::Value(full);
+        }
+        Ok(())
     }
 
     /// Pushes the members, the first on top.

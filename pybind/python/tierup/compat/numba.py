@@ -9,7 +9,7 @@ import sys
 
 _TYPES = {"*": "tierup.types"}
 _THREADS = {n: f"tierup:{n}" for n in ("get_num_threads", "set_num_threads", "get_thread_id", "get_parallel_chunksize", "set_parallel_chunksize")}
-_TYPEOF = {"typeof": "tierup:typeof"}
+_TYPEOF = {"typeof": "tierup._kinds:typeof"}
 _SIGNATURES = {"signature": "tierup.types:signature", "Signature": "tierup.types:Signature"}
 _EXTENDING = {n: f"tierup.extending:{n}" for n in ("overload", "overload_method", "overload_attribute", "overload_classmethod", "register_jitable", "is_jitted", "get_cython_function_address")}
 _LOWER = {n: f"tierup._extensions:{n}" for n in ("typeof_impl", "as_numba_type", "make_attribute_wrapper", "models", "register_model", "box", "unbox", "reflect", "NativeValue", "type_callable", "lower_builtin", "lower_cast", "lower_getattr",
@@ -34,7 +34,7 @@ SETTINGS = {
 
 MODULES = {
     "numba": {
-        **_DECORATORS, "objmode": "tierup:objmode", "carray": "tierup:carray", "farray": "tierup:farray", "prange": "tierup:prange", "pndindex": "tierup:pndindex", "typeof": "tierup:typeof", "types": "numba.types", "errors": "tierup.errors", "config": "tierup.config", "core": "numba.core",
+        **_DECORATORS, "objmode": "tierup:objmode", "carray": "tierup:carray", "farray": "tierup:farray", "prange": "tierup:prange", "pndindex": "tierup:pndindex", **_TYPEOF, "types": "numba.types", "errors": "tierup.errors", "config": "tierup.config", "core": "numba.core",
         "typed": "numba.typed", "extending": "numba.extending", "np": "numba.np", "misc": "numba.misc", "stencils": "numba.stencils", "cuda": "numba.cuda", "experimental": "numba.experimental", **_THREADS,
         "literal_unroll": "tierup:literal_unroll", "literally": "tierup:literally", "jit_module": "tierup:jit_module", "threading_layer": "tierup.extending:threading_layer", "parallel_chunksize": "tierup.extending:parallel_chunksize", "from_dtype": "tierup.types:from_dtype",
         "__version__": "=0.61.2", "version_info": "tierup.extending:numba_version", "*": "tierup.types tierup.errors", "warnings": "warnings",
@@ -45,7 +45,8 @@ MODULES = {
     "numba.core": {"cgutils": "tierup.llvm.cgutils", "types": "numba.core.types", "errors": "tierup.errors", "config": "tierup.config", "decorators": "numba.core.decorators", "dispatcher": "numba.core.dispatcher",
                    "registry": "numba.core.registry", "typing": "numba.core.typing", "extending": "numba.core.extending", "imputils": "numba.core.imputils", "datamodel": "numba.core.datamodel", "pythonapi": "numba.core.pythonapi", "serialize": "numba.core.serialize"},
     "numba.core.types": _TYPES,
-    **{f"numba.core.types.{n}": _TYPES for n in ("abstract", "common", "containers", "functions", "iterators", "misc", "npytypes", "scalars")},
+    **{f"numba.core.types.{n}": _TYPES for n in ("abstract", "common", "containers", "iterators", "misc", "npytypes", "scalars")},
+    "numba.core.types.functions": _TYPES | {"_header_lead": "=No implementation of function"},
     "numba.core.errors": "tierup.errors",
     "numba.errors": "tierup.errors",
     "numba.cuda": "tierup.cuda",
@@ -108,7 +109,7 @@ MODULES = {
     "numba.np.ufunc.parallel": _THREADS,
     "numba.np.ufunc.dufunc": {"DUFunc": "tierup._ufunc:DUFunc"},
     "numba.np.ufunc.gufunc": {"GUFunc": "tierup._ufunc:GUFunc"},
-    "numba.np.numpy_support": {"from_dtype": "tierup.types:from_dtype", "as_dtype": "tierup.types:as_dtype"},
+    "numba.np.numpy_support": {"from_dtype": "tierup.types:from_dtype", "from_struct_dtype": "tierup.types:from_dtype", "as_dtype": "tierup.types:as_dtype"},
 }
 
 

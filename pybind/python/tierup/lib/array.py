@@ -1,6 +1,7 @@
 """Methods of arrays that are naturally Python."""
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 
 def tolist(a):
@@ -166,3 +167,27 @@ def number_view(x, dtype):
         return x
     else:
         return np.asarray(x).view(dtype)[()]
+
+
+def moveaxis(a, source, destination):
+    n = a.ndim
+    if not -n <= source < n:
+        raise AxisError(source, n, "source")
+    if not -n <= destination < n:
+        raise AxisError(destination, n, "destination")
+    at, to = source % n, destination % n
+    out = np.swapaxes(a, at, at)
+    while at < to:
+        out = np.swapaxes(out, at, at + 1)
+        at += 1
+    while at > to:
+        out = np.swapaxes(out, at, at - 1)
+        at -= 1
+    return out
+
+
+def expand_dims(a, axis):
+    n = a.ndim + 1
+    if not -n <= axis < n:
+        raise AxisError(axis, n, None)
+    return moveaxis(np.expand_dims(a, 0), 0, axis)

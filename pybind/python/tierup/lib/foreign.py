@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .buffers import MemoryView, PyArray
+
 
 def carray(ptr, shape, dtype=None):
     if isinstance(shape, tuple):
@@ -37,6 +39,8 @@ def _elements(ptr, n, dtype):
 
 def from_buffer(python_buffer):
     """`ffi.from_buffer` of cffi."""
+    if isinstance(python_buffer, (MemoryView, PyArray)):
+        return from_buffer(python_buffer.array)
     if not python_buffer.flags.c_contiguous:
         raise ValueError("ndarray is not C-contiguous")
     return python_buffer.ctypes

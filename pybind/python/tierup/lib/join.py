@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.exceptions import AxisError
 
+from .._jit import unroll
+
 
 def concatenate(arrays, axis):
     if len(arrays) == 0:
@@ -45,6 +47,51 @@ def _along(arrays, axis):
         rows[at:at + len(part)] = part
         at += len(part)
     return out
+
+
+def _placed(axis, ndim):
+    """A dimension counted from 0."""
+    if not -ndim <= axis < ndim:
+        raise AxisError(axis, ndim, None)
+    return axis % ndim
+
+
+def concatenate_at(arrays, axis):
+    """A tuple of arrays joined along a dimension that runs."""
+    first = np.asarray(arrays[0])
+    if first.ndim == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    at = _placed(axis, first.ndim)
+    n = 0
+    for k, a in unroll(enumerate(arrays)):
+        part = np.asarray(a)
+        if part.ndim != first.ndim:
+            raise ValueError("all the input arrays must have same number of dimensions, but the array at index 0 has "
+                             f"{first.ndim} dimension(s) and the array at index {k} has {part.ndim} dimension(s)")
+        for d in range(first.ndim):
+            if d != at and part.shape[d] != first.shape[d]:
+                raise ValueError("all the input array dimensions except for the concatenation axis must match exactly, but along dimension "
+                                 f"{d}, the array at index 0 has size {first.shape[d]} and the array at index {k} has size {part.shape[d]}")
+        n += part.shape[at]
+    rows = np.empty((n,) + np.swapaxes(first, 0, at).shape[1:], np.result_type(*arrays))
+    start = 0
+    for a in unroll(arrays):
+        part = np.swapaxes(np.asarray(a), 0, at)
+        rows[start:start + len(part)] = part
+        start += len(part)
+    return np.ascontiguousarray(np.swapaxes(rows, 0, at))
+
+
+def stack_at(arrays, axis):
+    first = np.asarray(arrays[0])
+    at = _placed(axis, first.ndim + 1)
+    for a in unroll(arrays):
+        if np.shape(a) != first.shape:
+            raise ValueError("all input arrays must have the same shape")
+    out = np.empty((len(arrays),) + first.shape, np.result_type(*arrays))
+    for k, a in unroll(enumerate(arrays)):
+        out[k] = np.asarray(a)
+    return np.ascontiguousarray(np.moveaxis(out, 0, at))
 
 
 def stack(arrays, axis):
@@ -103,6 +150,8 @@ def _part(a, axis, start, stop):
 
 
 def split(ary, indices_or_sections, axis):
+    if isinstance(ary, (list, tuple)):
+        return split(np.asarray(ary), indices_or_sections, axis)
     if isinstance(indices_or_sections, (int, np.integer)):
         if indices_or_sections == 0:
             raise ZeroDivisionError("integer modulo by zero")
@@ -112,6 +161,8 @@ def split(ary, indices_or_sections, axis):
 
 
 def array_split(ary, indices_or_sections, axis):
+    if isinstance(ary, (list, tuple)):
+        return array_split(np.asarray(ary), indices_or_sections, axis)
     n = ary.shape[axis]
     if isinstance(indices_or_sections, (int, np.integer)):
         if indices_or_sections <= 0:

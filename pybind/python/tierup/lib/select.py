@@ -1,6 +1,7 @@
 """Elements chosen, moved, repeated, left out and put in. Parameters are those of NumPy's functions of the same name."""
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 from .outputs import taken
 
@@ -32,6 +33,22 @@ def take(a, indices, axis, out, mode):
     else:
         raise ValueError("clipmode must be one of 'clip', 'raise', or 'wrap'")
     return r if out is None else taken(out, r)
+
+
+def take_at(a, indices, axis):
+    if not -a.ndim <= axis < a.ndim:
+        raise AxisError(axis, a.ndim, None)
+    at = axis % a.ndim
+    rows = np.moveaxis(a, at, 0)
+    if isinstance(indices, (int, np.integer)):
+        row = rows[indices]
+        return row.copy() if isinstance(row, np.ndarray) else row
+    where = np.asarray(indices)
+    out = np.moveaxis(np.take(rows, where, 0), at, at)
+    # The dimensions that stay come in front one by one.
+    for k in range(at):
+        out = np.moveaxis(out, where.ndim + k, k)
+    return np.ascontiguousarray(out)
 
 
 def take_along_axis(arr, indices, axis):
@@ -279,9 +296,28 @@ def unwrap(p, discont, axis, period):
     return out
 
 
-def ediff1d(ary):
+def ediff1d(ary, to_end, to_begin):
     flat = np.ravel(np.asarray(ary))
-    return flat[1:] - flat[:-1]
+    if to_end is None and to_begin is None:
+        return flat[1:] - flat[:-1]
+    begin = _ends(to_begin, flat.dtype, "to_begin")
+    end = _ends(to_end, flat.dtype, "to_end")
+    n = max(len(flat) - 1, 0)
+    out = np.empty(len(begin) + n + len(end), flat.dtype)
+    out[:len(begin)] = begin
+    out[len(begin) + n:] = end
+    if n > 0:
+        out[len(begin):len(begin) + n] = flat[1:] - flat[:-1]
+    return out
+
+
+def _ends(x, dtype, name):
+    if x is None:
+        return np.empty(0, dtype)
+    values = np.ravel(np.asarray(x))
+    if "buifc".index(values.dtype.kind) > "buifc".index(dtype.kind):
+        raise TypeError("dtype of `" + name + "` must be compatible with input `ary` under the `same_kind` rule.")
+    return values.astype(dtype)
 
 
 def repeat(a, repeats, axis):

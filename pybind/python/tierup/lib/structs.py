@@ -127,3 +127,19 @@ def array_bytes(a, order):
     if order == "F":
         return operator._memory_bytes(a.T.ravel())
     return operator._memory_bytes(a.ravel())
+
+
+def from_array(buffer, dtype, count, offset):
+    if not buffer.flags.c_contiguous:
+        raise ValueError("ndarray is not C-contiguous")
+    memory = buffer.reshape(-1).view(np.uint8)
+    size = np.dtype(dtype).itemsize
+    if offset < 0 or offset > len(memory):
+        raise ValueError("offset must be non-negative and no greater than buffer length (" + str(len(memory)) + ")")
+    if count < 0:
+        if (len(memory) - offset) % size != 0:
+            raise ValueError("buffer size must be a multiple of element size")
+        count = (len(memory) - offset) // size
+    elif count > (len(memory) - offset) // size:
+        raise ValueError("buffer is smaller than requested size")
+    return memory[offset:offset + count * size].view(dtype)

@@ -11,16 +11,28 @@ from . import folds
 from .outputs import same_shape
 
 
-def frexp(x):
-    return np._frexp_mantissa(x), np._frexp_exponent(x)
+def frexp(x, out1, out2):
+    return _both(np._frexp_mantissa(x), np._frexp_exponent(x), out1, out2)
 
 
-def modf(x):
-    return np._modf_fraction(x), np._modf_whole(x)
+def modf(x, out1, out2):
+    return _both(np._modf_fraction(x), np._modf_whole(x), out1, out2)
 
 
-def divmod_(x1, x2):
-    return np.floor_divide(x1, x2), np.remainder(x1, x2)
+def divmod_(x1, x2, out1, out2):
+    return _both(np.floor_divide(x1, x2), np.remainder(x1, x2), out1, out2)
+
+
+def _both(first, second, out1, out2):
+    """Both are computed before one is written: an output may be an operand."""
+    return _put(first, out1), _put(second, out2)
+
+
+def _put(x, out):
+    if out is None:
+        return x
+    np.copyto(out, x)
+    return out
 
 
 def divmod_arrays(a, b):

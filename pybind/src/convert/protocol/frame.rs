@@ -249,6 +249,16 @@ impl Frame {
         p
     }
 
+    /// Keeps an object until the call has ended.
+    ///
+    /// # Safety
+    /// A live object; the thread is attached.
+    #[cold]
+    pub(crate) unsafe fn keep(&mut self, obj: *mut ffi::PyObject) {
+        // SAFETY: as required of the caller; the block takes a reference of its own.
+        unsafe { self.lasting_block(obj) };
+    }
+
     /// A string argument.
     ///
     /// # Safety
