@@ -17,6 +17,10 @@ fn told<'py>(py: Python<'py>, t: Type) -> PyResult<Bound<'py, PyTuple>> {
         Kind::Optional(of) => put(py, "optional", none(), &[*of]),
         Kind::Tuple(m) => put(py, "tuple", none(), m),
         Kind::NamedTuple(c, m) if !c.is_keywords() => put(py, "named", object_of_class(c), m),
+        Kind::NamedTuple(c, m) => {
+            let about = (PyTuple::new(py, &c.fields)?, t.to_string()).into_pyobject(py)?;
+            put(py, "keyed", about.into_any(), m)
+        }
         Kind::Frozen(c, m) | Kind::Object(c, m) => {
             let names = PyTuple::new(py, &c.fields)?;
             let may_change = matches!(t.kind(), Kind::Object(..));

@@ -699,3 +699,55 @@ def test_objmode_in_implementations_of_overloads():
         return shown(x) + 1
 
     assert f(1234) == 5
+
+
+def test_typing_functions_see_what_lists_and_dicts_are_written_out_with():
+    from tierup.extending import overload
+    met = []
+
+    def look(x):
+        raise NotImplementedError
+
+    @overload(look)
+    def ol_look(x):
+        met.append((type(x), getattr(x, "initial_value", "none"), getattr(x, "literal_value", "none")))
+        return lambda x: len(x) if hasattr(x, "__len__") else 0
+
+    @overload(look)
+    def ol_never(x):
+        return None
+
+    @njit
+    def lists(n):
+        a = [1, 2, 3]
+        a.append(n)
+        return look(a) + look([n, n]) + look(["x", "y"])
+
+    assert lists(7) == 8
+    assert {repr(m) for m in met} == {repr((types.List, v, "none")) for v in ([1, 2, 3], None, ["x", "y"])}
+    met.clear()
+
+    @njit
+    def dicts(n):
+        return look({"a": 1, "b": 2}) + look({1: n})
+
+    assert dicts(3) == 3 and [m[1] for m in met] == [{"a": 1, "b": 2}, None]
+    met.clear()
+
+    @overload(look, inline="always")
+    def ol_keyed(x):
+        if isinstance(x, types.LiteralStrKeyDict):
+            met.append(x.literal_value)
+            return lambda x: 1
+
+    @njit
+    def keyed(n, y):
+        d = {"a": 1, "b": y, "c": "d", "n": n}
+        return look(d)
+
+    try:
+        keyed(2, 2.5)
+    except errors.TypingError:
+        pass
+    found = next(m if isinstance(m, dict) else m[2] for m in met)
+    assert found == {types.literal("a"): types.literal(1), types.literal("b"): types.float64, types.literal("c"): types.literal("d"), types.literal("n"): types.int64}

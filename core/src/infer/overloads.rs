@@ -11,9 +11,10 @@ use super::unknown::unknown_elements;
 use crate::classes::{self, Member};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::{Added, ClassAttr, GlobalValue, Offer, Operand};
-use crate::ops::OpId;
-use crate::ssa::{FuncId, Inst, registry};
-use crate::types::{ClassDef, FuncType, Kind, Type, promote};
+use crate::ops::{OpId, id};
+use crate::ssa::analysis::Definitions;
+use crate::ssa::{FuncId, Inst, Op, Value, registry};
+use crate::types::{ClassDef, Const, Container, FuncType, Kind, Type, promote};
 use crate::typing::vars::has_unknown;
 use std::sync::Arc;
 
@@ -299,11 +300,35 @@ impl Solver<'_, '_> {
     ) -> Result<(Vec<Operand>, Vec<(Arc<str>, Operand)>)> {
         let mut of = |s: &Source| -> Result<Operand> {
             let arg = self.source_arg(s)?;
-            Ok((self.session.resolve(arg.ty), arg.konst))
+            let ty = self.session.resolve(arg.ty);
+            let written = || self.written_out(s, ty);
+            Ok((ty, arg.konst.or_else(written)))
         };
         let operands = positional.iter().map(&mut of).collect::<Result<_>>()?;
         let by_name = named.iter().map(|(n, s)| Ok((n.clone(), of(s)?))).collect::<Result<_>>()?;
         Ok((operands, by_name))
+    }
+
+    /// The constants in a list or a dict that the function writes out: elements, or keys and values, if all are
+    /// known; of a dict that keeps a type for each value the values, with an ellipsis for each that is not known.
+    /// What happens to it later is not said.
+    fn written_out(&self, s: &Source, ty: Type) -> Option<Const> {
+        let Source::Value(v) = s else { return None };
+        let keyed = matches!(ty.kind(), Kind::NamedTuple(c, _) if c.is_keywords());
+        let holds = matches!(ty.kind(), Kind::List(_) | Kind::Container(Container::Dict, _));
+        if !keyed && !holds {
+            return None;
+        }
+        let node = self.func.inst(Definitions::new(self.func).inst(*v)?);
+        let known = |v: &Value| self.fact(*v).konst.clone();
+        let all: Option<Vec<Const>> = if matches!(node.op, Op::Table(id::LIST_BUILD | id::DICT_BUILD)) {
+            node.args.iter().map(known).collect()
+        } else if node.op == Op::Table(id::KWARGS_BUILD) {
+            Some(node.args.chunks(2).map(|pair| known(&pair[1]).unwrap_or(Const::Ellipsis)).collect())
+        } else {
+            None
+        };
+        all.map(|all| Const::Tuple(all.into()))
     }
 
     /// The first operand that may be of several types. An operation that takes them all by itself does so where

@@ -2,10 +2,12 @@
 //!
 //! An array keeps such elements as it keeps records; by itself one is a text of its own.
 
+use super::index::fitted;
 use super::{Body, OpDef};
-use crate::diag::Result;
-use crate::emit::arrays::{ArrayVal, elementwise, load_element};
+use crate::diag::{Diagnostic, Result};
+use crate::emit::arrays::{ArrayVal, elementwise, load_element, shape_text};
 use crate::emit::cx::{LowerCx, Val};
+use crate::exc::Class;
 use crate::layout::Str;
 use crate::lir::Value;
 use crate::rt::P;
@@ -240,6 +242,26 @@ pub(crate) fn store_everywhere(
     elementwise(cx, part, &[], chars.count, &mut |cx, p, _| {
         let n = cx.b.i64(chars.count);
         cx.helper(if chars.wide { &chars_set_str } else { &chars_set_bytes }, &[text, p, n]);
+        Ok(())
+    })
+}
+
+/// Writes the texts of an array of another width into a view, broadcast.
+pub(crate) fn store_elements(cx: &mut LowerCx<'_>, part: &ArrayVal, from: &ArrayVal) -> Result<()> {
+    let Some(chars) = part.ty.dtype.chars() else { return Err(Diagnostic::internal("texts")) };
+    let from = &fitted(cx, from, &part.shape, |cx, fits| {
+        let text = format!(
+            "could not broadcast input array from shape {} into shape {}",
+            shape_text(from.shape.len()),
+            shape_text(part.shape.len())
+        );
+        cx.check_format(fits, Class::ValueError, &text, &[from.shape.as_slice(), &part.shape].concat());
+    });
+    elementwise(cx, part, std::slice::from_ref(from), chars.count, &mut |cx, p, at| {
+        let text = load_value(cx, at[0], from.ty.dtype);
+        let n = cx.b.i64(chars.count);
+        cx.helper(if chars.wide { &chars_set_str } else { &chars_set_bytes }, &[text[0], p, n]);
+        cx.release_object(text[0]);
         Ok(())
     })
 }

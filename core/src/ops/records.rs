@@ -3,7 +3,7 @@
 //!
 //! A field of an array is a view of it, in steps of whole records; of a record by itself it is its value.
 
-use super::chars::{load_value, store_everywhere};
+use super::chars::{load_value, store_elements, store_everywhere};
 use super::index::{assign, assignable, refuse_readonly, result_type, target, written};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
@@ -12,7 +12,7 @@ use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::emit::writing::check_writable;
 use crate::lir::Value;
-use crate::types::record::{RecordDef, RecordField};
+use crate::types::record::{Chars, RecordDef, RecordField};
 use crate::types::{ArrayType, Const, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
@@ -158,7 +158,9 @@ fn takes_record(a: ArrayType, records: Type, value: Type) -> Result<()> {
             .help("assign a record of the same type, or a tuple with a value for each field"))
     };
     if let Some(v) = value.as_array() {
-        return if v.dtype == records { Ok(()) } else { refused() };
+        let of_another_width = v.dtype.chars().map(Chars::ty) == records.chars().map(Chars::ty);
+        let fits = v.dtype == records || of_another_width && records.chars().is_some();
+        return if fits { Ok(()) } else { refused() };
     }
     if let Some(chars) = records.chars() {
         let text = || {
@@ -204,6 +206,10 @@ fn emit_whole(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn put(cx: &mut LowerCx<'_>, part: &ArrayVal, value: &[Value], t: Type) -> Result<()> {
     let Some(records) = part.ty.dtype.record().filter(|_| t.as_array().is_none()) else {
         return match t.as_array() {
+            Some(v) if v.dtype != part.ty.dtype && v.dtype.chars().is_some() => {
+                let source = ArrayVal::new(cx, value, t)?;
+                store_elements(cx, part, &source)
+            }
             // One record that lies where it is written to stays what it is.
             Some(v) if v.ndim == 0 && part.ty.ndim == 0 => {
                 let source = ArrayVal::new(cx, value, t)?;

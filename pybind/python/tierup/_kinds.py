@@ -364,6 +364,20 @@ class EnumClass(ClassType):
         self.dtype = dtype
 
 
+class LiteralStrKeyDict(_Made, Dummy):
+    """A dict with known keys, each of whose values has a type of its own: `literal_value` has these by the keys, as literal types where the values are known."""
+
+    def __init__(self, names, members, text):
+        self.names, self.members = tuple(names), tuple(members)
+        self.literal_value = {StringLiteral(name): t for name, t in zip(self.names, self.members, strict=True)}
+        self._of(self.names, self.members, text, text=text)
+
+    def valued(self, values):
+        """The same with these values, of which some are not known."""
+        known = [(maybe_literal(v) if type(v) in (int, bool, str) else None) or t for v, t in zip(values, self.members, strict=True)]
+        return LiteralStrKeyDict(self.names, known, self._tierup_type_)
+
+
 class Module(_Made, Dummy):
     def __init__(self, pymod):
         self.pymod = pymod
@@ -422,7 +436,7 @@ range_state64_type = range_type = RangeType(types.int64)
 
 # Classes of Numba's of which compiled code has no values: nothing is an instance of them.
 _WITHOUT_VALUES = {
-    "StarArgTuple": BaseTuple, "StarArgUniTuple": BaseTuple, "LiteralList": Dummy, "LiteralStrKeyDict": Dummy,
+    "StarArgTuple": BaseTuple, "StarArgUniTuple": BaseTuple, "LiteralList": Dummy,
     "LiteralDict": Dummy, "PyArray": ArrayCompatible, "MemoryView": ArrayCompatible, "Poison": Dummy, "Phantom": Dummy, "MemInfoPointer": Dummy, "EphemeralPointer": Dummy, "Object": Dummy,
     "BoundFunction": Callable, "ObjModeDispatcher": Dummy, "ExternalFunction": Callable, "RecursiveCall": Callable, "UnionType": Dummy, "Pair": Dummy,
     "NumpyFlatType": IterableType, "NumpyNdEnumerateType": IterableType, "NumpyNdIterType": IterableType, "NumpyNdIndexType": IterableType, "ArrayCTypes": Dummy, "ArrayFlags": Dummy, "PolynomialType": Dummy,
@@ -522,6 +536,7 @@ _MAKERS = {
     "optional": lambda _, inside: Optional(made(inside[0])),
     "tuple": lambda _, inside: BaseTuple.from_types(map(made, inside)),
     "named": lambda about, inside: _named(about, [made(m) for m in inside]),
+    "keyed": lambda about, inside: LiteralStrKeyDict(about[0], [made(m) for m in inside], about[1]),
     "object": _instance,
     "member": lambda about, _: _member(about),
     "list": lambda _, inside: types.List(made(inside[0])),
@@ -573,10 +588,23 @@ def _check_enum(cls):
         raise ValueError(f"Cannot type heterogeneous enum: got value types {', '.join(sorted(found))}")
 
 
+def written_out(t, value):
+    """The type of a list or a dict that is written out with these constants; the type itself of anything else."""
+    if not isinstance(value, tuple):
+        return t
+    if isinstance(t, LiteralStrKeyDict):
+        return t.valued(value) if len(value) == len(t.names) else t
+    if not isinstance(t, (types.List, types.DictType)) or any(type(v) not in (int, bool, str) for v in value):
+        return t
+    return t.with_initial(list(value) if isinstance(t, types.List) else dict(zip(value[::2], value[1::2], strict=True)))
+
+
 def valued(t, value):
     """The type of an operand whose value is known; the type itself where Numba has no literal type for such a value."""
     if isinstance(t, BaseTuple) and isinstance(value, tuple) and len(value) == t.count and type(value) is tuple:
         return BaseTuple.from_types([valued(m, v) for m, v in zip(t.types, value, strict=True)])
+    if isinstance(t, (types.List, types.DictType, LiteralStrKeyDict)):
+        return t
     if type(value) in (int, bool, str) and (type(value) is not int or isinstance(t, Integer)):
         return maybe_literal(value)
     return t

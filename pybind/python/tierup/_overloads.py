@@ -34,7 +34,8 @@ class Overload:
 
     def answer(self, given, names):
         """The implementation for operands of these types, of which the last are named; None where there is none."""
-        key = tuple(given), names
+        # Types are equal whatever was in a list or a dict when it was made.
+        key = tuple(given), names, tuple(repr(getattr(t, "initial_value", None)) for t in given)
         if key in self._answers:
             return self._answers[key]
         with _Asking((self, key)):
@@ -183,12 +184,12 @@ def offer(target, n, operands, names):
     """The `n`th answer to a call: ``("call", function, parameters, values)``, whose code is for the values of these parameters if `values`,
     ``("wanted", operands)`` where it wants the values of these, ``("refused", text)``, ``("failed", text)`` where its code cannot be written, ``()`` where an overload says nothing, or None where
     there are no more. Operands are pairs of a type and, where it is known, a value."""
-    given = [o[0] for o in operands]
+    given = [_kinds.written_out(*o) if len(o) > 1 else o[0] for o in operands]
     ways = target.ways(given)
     if n >= len(ways):
         return None
     overload, values = ways[n]
-    valued = [_kinds.valued(*o) if len(o) > 1 else o[0] for o in operands]
+    valued = [_kinds.valued(t, *o[1:]) if len(o) > 1 else t for t, o in zip(given, operands, strict=True)]
     if values and all(a is b for a, b in zip(given, valued, strict=True)):
         return ()
     asked = valued if values else given

@@ -364,8 +364,10 @@ class UniTuple(BaseTuple, Sequence):
 
 
 class List(MutableSequence):
-    def __init__(self, dtype, reflected=False):
-        self.dtype, self.reflected = as_type(dtype), reflected
+    """Lists of such elements. A typing function that is asked about one that is written out finds its constants as `initial_value`, whatever became of it later."""
+
+    def __init__(self, dtype, reflected=False, initial_value=None):
+        self.dtype, self.reflected, self.initial_value = as_type(dtype), reflected, initial_value
         super().__init__(f"list({_text(dtype)})")
 
     @property
@@ -373,7 +375,10 @@ class List(MutableSequence):
         return self.dtype
 
     def _parts(self):
-        return *super()._parts(), self.reflected
+        return *super()._parts(), self.reflected, repr(self.initial_value)
+
+    def with_initial(self, value):
+        return List(self.dtype, self.reflected, value)
 
     @property
     def key(self):
@@ -387,9 +392,15 @@ class List(MutableSequence):
 class DictType(IterableType):
     """`DictType(unicode_type, float64)`: dicts of such keys and values."""
 
-    def __init__(self, keyty, valty):
-        self.key_type, self.value_type = as_type(keyty), as_type(valty)
+    def __init__(self, keyty, valty, initial_value=None):
+        self.key_type, self.value_type, self.initial_value = as_type(keyty), as_type(valty), initial_value
         super().__init__(f"dict({_text(self.key_type)}, {_text(self.value_type)})")
+
+    def _parts(self):
+        return *super()._parts(), repr(self.initial_value)
+
+    def with_initial(self, value):
+        return DictType(self.key_type, self.value_type, value)
 
     @property
     def key(self):

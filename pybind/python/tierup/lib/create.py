@@ -359,3 +359,10 @@ def kaiser(M, beta):
         return np.ones(1)
     alpha = (M - 1) / 2.0
     return np.i0(beta * np.sqrt(1 - ((np.arange(0, M) - alpha) / alpha) ** 2.0)) / np.i0(np.float64(beta))[()]
+
+
+def asarray_chkfinite(a, dtype, order):
+    x = np.asarray(a, dtype, order)
+    if (x.dtype.kind == "f" or x.dtype.kind == "c") and not np.isfinite(x).all():
+        raise ValueError("array must not contain infs or NaNs")
+    return x
