@@ -279,7 +279,10 @@ impl<'s, 'h> Solver<'s, 'h> {
                     }
                 }
                 Err(e) => {
-                    self.rewrite = self.list_to_unroll(*i).or_else(|| self.display_of_types(*i, &e));
+                    self.rewrite = self
+                        .list_to_unroll(*i)
+                        .or_else(|| self.list_of_types(*i, &e))
+                        .or_else(|| self.display_of_types(*i, &e));
                     if self.rewrite.is_some() {
                         return;
                     }

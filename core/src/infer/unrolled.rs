@@ -74,6 +74,15 @@ impl Solver<'_, '_> {
 
     /// A list that a loop is unrolled over, and that nobody can change: it is only read where it is made.
     pub(super) fn list_to_unroll(&self, list: Inst) -> Option<Rewrite> {
+        self.list_only_read(list, true)
+    }
+
+    /// A list of values of several types of which nobody sees that it is none.
+    pub(super) fn list_of_types(&self, list: Inst, why: &Diagnostic) -> Option<Rewrite> {
+        if why.code == Code::CannotUnify { self.list_only_read(list, false) } else { None }
+    }
+
+    fn list_only_read(&self, list: Inst, to_unroll: bool) -> Option<Rewrite> {
         let (func, node) = (self.func, self.func.inst(list));
         let value = node.result.filter(|_| node.op == Op::Table(id::LIST_BUILD))?;
         let defs = Definitions::new(func);
@@ -95,6 +104,13 @@ impl Solver<'_, '_> {
                     None
                 };
                 unrolled |= matches!(called, Some(id::TIERUP_UNROLL | id::UNROLL_COUNTED));
+                // A part of it is a list again.
+                let at_number = |v: &Value| {
+                    let written = defs.inst(*v).map(|i| &func.inst(i).op);
+                    matches!(written, Some(Op::Const(Const::Int(_)))) || self.ty(*v).is_int()
+                };
+                plain &= to_unroll || called != Some(id::GETITEM) || by.args.get(1).is_some_and(at_number);
+                let counts = matches!(&by.op, Op::Attr(name) if **name == *"count");
                 plain &= matches!(
                     called,
                     Some(
@@ -104,13 +120,13 @@ impl Solver<'_, '_> {
                             | id::BUILTINS_ITER
                             | id::GETITEM
                     )
-                );
+                ) || !to_unroll && (counts || called == Some(id::CONTAINS));
             }
             if !plain {
                 return None;
             }
         }
-        unrolled.then_some(Rewrite::List(value))
+        (unrolled || !to_unroll).then_some(Rewrite::List(value))
     }
 
     /// The operation that a callee is, also where it has no type yet.

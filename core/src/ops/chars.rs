@@ -2,12 +2,9 @@
 //!
 //! An array keeps such elements as it keeps records; by itself one is a text of its own.
 
-use super::index::fitted;
 use super::{Body, OpDef};
-use crate::diag::{Diagnostic, Result};
-use crate::emit::arrays::{ArrayVal, elementwise, load_element, shape_text};
+use crate::emit::arrays::load_element;
 use crate::emit::cx::{LowerCx, Val};
-use crate::exc::Class;
 use crate::layout::Str;
 use crate::lir::Value;
 use crate::rt::P;
@@ -31,6 +28,7 @@ crate::runtime_fns! {
 pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["operator.eq", "numpy.equal", "numpy.strings.equal"], "x1, x2", Body::Py("chars.equal"))
         .only_if(compared)
+        .records()
         .raises()
         .reads()
         .doc("`a == b` of fixed-width text, element by element."),
@@ -40,11 +38,13 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Py("chars.not_equal"),
     )
     .only_if(compared)
+    .records()
     .raises()
     .reads()
     .doc("`a != b` of fixed-width text, element by element."),
     OpDef::new(&["operator.lt", "numpy.less", "numpy.strings.less"], "x1, x2", Body::Py("chars.less"))
         .only_if(compared)
+        .records()
         .raises()
         .reads()
         .doc("`a < b` of fixed-width text, element by element."),
@@ -54,6 +54,7 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Py("chars.less_equal"),
     )
     .only_if(compared)
+    .records()
     .raises()
     .reads()
     .doc("`a <= b` of fixed-width text, element by element."),
@@ -63,6 +64,7 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Py("chars.greater"),
     )
     .only_if(compared)
+    .records()
     .raises()
     .reads()
     .doc("`a > b` of fixed-width text, element by element."),
@@ -72,86 +74,103 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Py("chars.greater_equal"),
     )
     .only_if(compared)
+    .records()
     .raises()
     .reads()
     .doc("`a >= b` of fixed-width text, element by element."),
     OpDef::new(&["numpy.nonzero", "array.nonzero"], "a", Body::Py("chars.nonzero"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("Where texts are not empty."),
     OpDef::new(&["numpy.where"], "condition", Body::Py("chars.nonzero"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("The same."),
     OpDef::new(&["numpy.unique"], "ar", Body::Py("chars.unique"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("Sorted texts without repetitions."),
     OpDef::new(&["numpy.strings.str_len", "numpy.char.str_len"], "x", Body::Py("chars.str_len"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("Lengths of texts."),
     OpDef::new(&["numpy.strings.isalpha", "numpy.char.isalpha"], "x", Body::Py("chars.isalpha"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("Which texts are letters alone."),
     OpDef::new(&["numpy.strings.isdigit", "numpy.char.isdigit"], "x", Body::Py("chars.isdigit"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("Which texts are digits alone."),
     OpDef::new(&["numpy.strings.isalnum", "numpy.char.isalnum"], "x", Body::Py("chars.isalnum"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("Which texts are letters and digits alone."),
     OpDef::new(&["numpy.strings.isspace", "numpy.char.isspace"], "x", Body::Py("chars.isspace"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("Which texts are whitespace alone."),
     OpDef::new(&["numpy.strings.isupper", "numpy.char.isupper"], "x", Body::Py("chars.isupper"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("Which texts are in upper case."),
     OpDef::new(&["numpy.strings.islower", "numpy.char.islower"], "x", Body::Py("chars.islower"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("Which texts are in lower case."),
     OpDef::new(&["numpy.strings.istitle", "numpy.char.istitle"], "x", Body::Py("chars.istitle"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("Which texts are in title case."),
     OpDef::new(&["numpy.strings.isdecimal", "numpy.char.isdecimal"], "x", Body::Py("chars.isdecimal"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("Which texts are decimal digits alone."),
     OpDef::new(&["numpy.strings.isnumeric", "numpy.char.isnumeric"], "x", Body::Py("chars.isnumeric"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("Which texts are numeric characters alone."),
     OpDef::new(&["numpy.strings.find", "numpy.char.find"], "a, sub", Body::Py("chars.find"))
         .only_if(compared)
+        .records()
         .raises()
         .reads()
         .doc("`s.find(part)` of each text."),
     OpDef::new(&["numpy.strings.rfind", "numpy.char.rfind"], "a, sub", Body::Py("chars.rfind"))
         .only_if(compared)
+        .records()
         .raises()
         .reads()
         .doc("`s.rfind(part)` of each text."),
     OpDef::new(&["numpy.strings.count", "numpy.char.count"], "a, sub", Body::Py("chars.count"))
         .only_if(compared)
+        .records()
         .raises()
         .reads()
         .doc("`s.count(part)` of each text."),
@@ -161,51 +180,61 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Py("chars.startswith"),
     )
     .only_if(compared)
+    .records()
     .raises()
     .reads()
     .doc("`s.startswith(part)` of each text."),
     OpDef::new(&["numpy.strings.endswith", "numpy.char.endswith"], "a, suffix", Body::Py("chars.endswith"))
         .only_if(compared)
+        .records()
         .raises()
         .reads()
         .doc("`s.endswith(part)` of each text."),
     OpDef::new(&["numpy.strings.upper", "numpy.char.upper"], "a", Body::Py("chars.upper"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("`s.upper()` of each text, in its width."),
     OpDef::new(&["numpy.strings.lower", "numpy.char.lower"], "a", Body::Py("chars.lower"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("`s.lower()` of each text, in its width."),
     OpDef::new(&["numpy.strings.swapcase", "numpy.char.swapcase"], "a", Body::Py("chars.swapcase"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("`s.swapcase()` of each text, in its width."),
     OpDef::new(&["numpy.strings.capitalize", "numpy.char.capitalize"], "a", Body::Py("chars.capitalize"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("`s.capitalize()` of each text, in its width."),
     OpDef::new(&["numpy.strings.title", "numpy.char.title"], "a", Body::Py("chars.title"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("`s.title()` of each text, in its width."),
     OpDef::new(&["numpy.strings.strip", "numpy.char.strip"], "a, chars=None", Body::Py("chars.strip"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("`s.strip(chars)` of each text."),
     OpDef::new(&["numpy.strings.lstrip", "numpy.char.lstrip"], "a, chars=None", Body::Py("chars.lstrip"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("`s.lstrip(chars)` of each text."),
     OpDef::new(&["numpy.strings.rstrip", "numpy.char.rstrip"], "a, chars=None", Body::Py("chars.rstrip"))
         .only_if(|a| is_text(&a[0]))
+        .records()
         .raises()
         .reads()
         .doc("`s.rstrip(chars)` of each text."),
@@ -232,36 +261,8 @@ pub(crate) fn load_value(cx: &mut LowerCx<'_>, p: Value, dtype: Type) -> Val {
     vec![cx.helper_value(if chars.wide { &chars_str } else { &chars_bytes }, &[p, n])]
 }
 
-/// Writes a text into every element of a view.
-pub(crate) fn store_everywhere(
-    cx: &mut LowerCx<'_>,
-    part: &ArrayVal,
-    text: Value,
-    chars: Chars,
-) -> Result<()> {
-    elementwise(cx, part, &[], chars.count, &mut |cx, p, _| {
-        let n = cx.b.i64(chars.count);
-        cx.helper(if chars.wide { &chars_set_str } else { &chars_set_bytes }, &[text, p, n]);
-        Ok(())
-    })
-}
-
-/// Writes the texts of an array of another width into a view, broadcast.
-pub(crate) fn store_elements(cx: &mut LowerCx<'_>, part: &ArrayVal, from: &ArrayVal) -> Result<()> {
-    let Some(chars) = part.ty.dtype.chars() else { return Err(Diagnostic::internal("texts")) };
-    let from = &fitted(cx, from, &part.shape, |cx, fits| {
-        let text = format!(
-            "could not broadcast input array from shape {} into shape {}",
-            shape_text(from.shape.len()),
-            shape_text(part.shape.len())
-        );
-        cx.check_format(fits, Class::ValueError, &text, &[from.shape.as_slice(), &part.shape].concat());
-    });
-    elementwise(cx, part, std::slice::from_ref(from), chars.count, &mut |cx, p, at| {
-        let text = load_value(cx, at[0], from.ty.dtype);
-        let n = cx.b.i64(chars.count);
-        cx.helper(if chars.wide { &chars_set_str } else { &chars_set_bytes }, &[text[0], p, n]);
-        cx.release_object(text[0]);
-        Ok(())
-    })
+/// Writes a text into an element.
+pub(crate) fn store(cx: &mut LowerCx<'_>, text: Value, to: Value, chars: Chars) {
+    let n = cx.b.i64(chars.count);
+    cx.helper(if chars.wide { &chars_set_str } else { &chars_set_bytes }, &[text, to, n]);
 }

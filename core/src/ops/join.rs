@@ -16,6 +16,7 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.concatenate", "numpy.concat"], "arrays, axis=0", Body::Py("join.concatenate_at"))
         .only_if(|a| a[0].ty.members().is_some() && runs(&a[1]))
+        .records()
         .raises()
         .reads()
         .doc("Arrays joined along a dimension that is not known before."),
@@ -36,6 +37,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .doc("A list of arrays joined along a dimension."),
     OpDef::new(&["numpy.stack"], "arrays, axis=0", Body::Py("join.stack_at"))
         .only_if(|a| a[0].ty.members().is_some() && runs(&a[1]))
+        .records()
         .raises()
         .reads()
         .doc("Arrays joined along a new dimension whose place is not known before."),
@@ -114,14 +116,17 @@ pub(crate) static OPS: &[OpDef] = &[
         .reads()
         .doc("A list of 1-d arrays as columns."),
     OpDef::new(&["numpy.append"], "arr, values, axis=None", Body::Py("join.append"))
+        .records()
         .raises()
         .reads()
         .doc("Values joined to the end."),
     OpDef::new(&["numpy.split"], "ary, indices_or_sections, axis=0", Body::Py("join.split"))
+        .records()
         .raises()
         .reads()
         .doc("Views of equal parts, or of the parts between positions."),
     OpDef::new(&["numpy.array_split"], "ary, indices_or_sections, axis=0", Body::Py("join.array_split"))
+        .records()
         .raises()
         .reads()
         .doc("Views of parts as equal as can be."),

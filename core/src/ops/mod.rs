@@ -173,7 +173,10 @@ impl OpDef {
         let is_loop = matches!(self.body, Body::Ufunc(..));
         let times =
             |a: &Arg| !is_loop && !self.times && a.ty.as_array().is_some_and(|t| t.dtype.time().is_some());
-        let asks = matches!(self.body, Body::Py(_)) && !(first == "builtins" && record());
+        // Text is no number either: what compares elements with zero would find none.
+        let text = || args.iter().any(|a| a.ty.as_array().is_some_and(|t| t.dtype.chars().is_some()));
+        let numbers = first == "builtins" && record() || !matches!(first, "builtins" | "operator") && text();
+        let asks = matches!(self.body, Body::Py(_)) && !numbers;
         !self.records
             && !self.of_shape
             && !asks

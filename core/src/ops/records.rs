@@ -3,14 +3,17 @@
 //!
 //! A field of an array is a view of it, in steps of whole records; of a record by itself it is its value.
 
-use super::chars::{load_value, store_elements, store_everywhere};
-use super::index::{assign, assignable, refuse_readonly, result_type, target, written};
+use super::chars::{self, load_value};
+use super::index::{assign, assignable, fitted, refuse_readonly, result_type, target, written};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::emit::arrays::{ArrayVal, contiguous_strides, load_element, store_element};
+use crate::emit::arrays::{
+    ArrayVal, contiguous_strides, elementwise, load_element, shape_text, store_element,
+};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::emit::writing::check_writable;
+use crate::exc::Class;
 use crate::lir::Value;
 use crate::types::record::{Chars, RecordDef, RecordField};
 use crate::types::{ArrayType, Const, Kind, Layout, Type};
@@ -231,4 +234,31 @@ fn put(cx: &mut LowerCx<'_>, part: &ArrayVal, value: &[Value], t: Type) -> Resul
         put(cx, &field, v, *m)?;
     }
     Ok(())
+}
+
+/// Writes a text into every element of a view.
+fn store_everywhere(cx: &mut LowerCx<'_>, part: &ArrayVal, text: Value, of: Chars) -> Result<()> {
+    elementwise(cx, part, &[], of.count, &mut |cx, p, _| {
+        chars::store(cx, text, p, of);
+        Ok(())
+    })
+}
+
+/// Writes the texts of an array of another width into a view, broadcast.
+fn store_elements(cx: &mut LowerCx<'_>, part: &ArrayVal, from: &ArrayVal) -> Result<()> {
+    let Some(of) = part.ty.dtype.chars() else { return Err(Diagnostic::internal("texts")) };
+    let from = &fitted(cx, from, &part.shape, |cx, fits| {
+        let text = format!(
+            "could not broadcast input array from shape {} into shape {}",
+            shape_text(from.shape.len()),
+            shape_text(part.shape.len())
+        );
+        cx.check_format(fits, Class::ValueError, &text, &[from.shape.as_slice(), &part.shape].concat());
+    });
+    elementwise(cx, part, std::slice::from_ref(from), of.count, &mut |cx, p, at| {
+        let text = load_value(cx, at[0], from.ty.dtype);
+        chars::store(cx, text[0], p, of);
+        cx.release_object(text[0]);
+        Ok(())
+    })
 }

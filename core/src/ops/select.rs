@@ -52,6 +52,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .doc("Indices of the elements that are not zero, as rows."),
     OpDef::new(&["numpy.take", "array.take"], "a, indices, axis=None", Body::Py("select.take_at"))
         .only_if(|a| a[0].ty.as_array().is_some() && runs(&a[2]))
+        .records()
         .raises()
         .reads()
         .doc("Elements at indices along a dimension that is not known before."),
@@ -121,6 +122,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .reads()
         .doc("Differences of neighbours of all elements."),
     OpDef::new(&["numpy.repeat", "array.repeat"], "a, repeats, axis=None", Body::Py("select.repeat"))
+        .records()
         .raises()
         .reads()
         .of_scalars()
@@ -130,6 +132,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .reads()
         .doc("The array several times."),
     OpDef::new(&["numpy.roll"], "a, shift, axis=None", Body::Py("select.roll"))
+        .records()
         .raises()
         .reads()
         .doc("Elements moved round, along a dimension or all of them."),

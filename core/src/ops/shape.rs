@@ -16,11 +16,11 @@ use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::types::{Access, ArrayType, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
-pub(crate) use axes::{Promised, bad_axis, constant_axis, normal_axis, runs, value_error};
+pub(crate) use axes::{Promised, bad_axis, constant_axis, constant_ints, normal_axis, runs, value_error};
 use axes::{
     always_raises, args_of, checked_axis, constants, emit_moveaxis, emit_moved, emit_swapaxes,
-    emit_transpose, moveaxis_rule, moved_type, permuted, permuted_type, reversed, rolled, swapaxes_rule,
-    transpose_rule,
+    emit_transpose, ints, moveaxis_rule, moved_type, permuted, permuted_type, reversed, rolled,
+    swapaxes_rule, transpose_rule,
 };
 use broadcast::{
     broadcast_all_rule, broadcast_rule, broadcast_shapes_rule, emit_broadcast, emit_broadcast_all,
@@ -82,19 +82,22 @@ pub(crate) static OPS: &[OpDef] = &[
         "a, axis1, axis2",
         Body::Lir(swapaxes_rule, emit_swapaxes),
     )
-    .times()
+    .records()
     .raises()
     .aliases()
     .doc("Two dimensions exchanged."),
     OpDef::new(&["numpy.moveaxis"], "a, source, destination", Body::Py("array.moveaxis"))
         .only_if(|a| {
-            let ints = a[1].ty.is_index() && a[2].ty.is_index();
-            a[0].ty.as_array().is_some() && ints && (runs(&a[1]) || runs(&a[2]))
+            let known = |x: &Arg| constant_ints(x).is_some();
+            a[0].ty.as_array().is_some()
+                && a[1..3].iter().all(|x| ints(x.ty))
+                && !(known(&a[1]) && known(&a[2]))
         })
+        .records()
         .raises()
-        .doc("A dimension moved to another place, neither known before."),
+        .doc("Dimensions moved to other places that are not known before."),
     OpDef::new(&["numpy.moveaxis"], "a, source, destination", Body::Lir(moveaxis_rule, emit_moveaxis))
-        .times()
+        .records()
         .raises()
         .aliases()
         .doc("Dimensions moved to other places."),
@@ -163,10 +166,11 @@ pub(crate) static OPS: &[OpDef] = &[
         .doc("Dimensions of length 1 dropped."),
     OpDef::new(&["numpy.expand_dims"], "a, axis", Body::Py("array.expand_dims"))
         .only_if(|a| a[0].ty.as_array().is_some() && runs(&a[1]))
+        .records()
         .raises()
         .doc("A dimension of length 1 put in at a place that is not known before."),
     OpDef::new(&["numpy.expand_dims"], "a, axis", Body::Lir(|_, a| expand_rule(a), emit_expand))
-        .times()
+        .records()
         .raises()
         .aliases()
         .doc("Dimensions of length 1 put in."),

@@ -18,6 +18,11 @@ pub(crate) fn constant_axis(arg: &Arg, n: usize, what: &str) -> Result<usize> {
     normal_axis(k, n).ok_or_else(|| Diagnostic::new(Code::NoMatchingOperation, bad_axis("", k, n).1))
 }
 
+/// Whether a type is that of an integer, or of several.
+pub(super) fn ints(t: Type) -> bool {
+    t.is_index() || super::super::index::row(t).is_some_and(|e| e.is_index())
+}
+
 /// Whether an axis is an integer that is known when the code runs, and not before.
 pub(crate) fn runs(axis: &Arg) -> bool {
     axis.ty.is_index() && axis.int().is_none()

@@ -171,19 +171,35 @@ def number_view(x, dtype):
 
 def moveaxis(a, source, destination):
     n = a.ndim
-    if not -n <= source < n:
-        raise AxisError(source, n, "source")
-    if not -n <= destination < n:
-        raise AxisError(destination, n, "destination")
-    at, to = source % n, destination % n
-    out = np.swapaxes(a, at, at)
-    while at < to:
-        out = np.swapaxes(out, at, at + 1)
-        at += 1
-    while at > to:
-        out = np.swapaxes(out, at, at - 1)
-        at -= 1
+    come, go = _axes(source, n, "source"), _axes(destination, n, "destination")
+    if len(come) != len(go):
+        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+    order = [k for k in range(n) if k not in come]
+    for to, at in sorted(zip(go, come)):
+        order.insert(to, at)
+    now = [k for k in range(n)]
+    out = np.swapaxes(a, now[0], now[0])
+    for k in range(n):
+        at = now.index(order[k])
+        out = np.swapaxes(out, k, at)
+        now[k], now[at] = now[at], now[k]
     return out
+
+
+def _axes(axes, n, name):
+    """Dimensions counted from 0."""
+    if isinstance(axes, (int, np.integer)):
+        return [_axis(axes, n, name)]
+    out = [_axis(k, n, name) for k in axes]
+    if len(set(out)) != len(out):
+        raise ValueError("repeated axis in `" + name + "` argument")
+    return out
+
+
+def _axis(k, n, name):
+    if not -n <= k < n:
+        raise AxisError(k, n, name)
+    return k % n
 
 
 def expand_dims(a, axis):
