@@ -667,6 +667,12 @@ def test_addresses_of_callbacks_and_entry_points():
     def call(f, x):
         return f(x) + 1
 
+    class Nowhere(Wrapped):
+        def __wrapper_address__(self):
+            return 0
+
+    with pytest.raises((TypeError, ValueError)):
+        call(Nowhere(), 4)
     assert call(Wrapped(), 4) == 9 and types.int64(types.int64).as_type() == types.FunctionType(types.int64(types.int64))
 
     @njit((types.int64,))

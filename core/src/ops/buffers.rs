@@ -26,7 +26,7 @@ pub(crate) static OPS: &[OpDef] = &[
     .doc("A read-only array of what bytes hold, copied; ValueError."),
     OpDef::new(
         &["numpy.frombuffer"],
-        "buffer, dtype=float, count=-1, offset=0",
+        "buffer, dtype=None, count=-1, offset=0",
         Body::Py("structs.from_array"),
     )
     .only_if(|a| a[0].ty.as_array().is_some())

@@ -61,6 +61,8 @@ def at_address(name, address, signature, keeps):
     args, result = types.signatures(signature)[0]
     if result is None:
         raise TypeError(f"the signature of {name} says nothing of its result")
+    if not int(address):
+        raise ValueError(f"{name} gives the address 0, where no function is")
 
     def text(t):
         if isinstance(t, (types.RawPointer, types.CPointer)):

@@ -130,6 +130,8 @@ def array_bytes(a, order):
 
 
 def from_array(buffer, dtype, count, offset):
+    if dtype is None:
+        return from_array(buffer, np.float64, count, offset)
     if not buffer.flags.c_contiguous:
         raise ValueError("ndarray is not C-contiguous")
     memory = buffer.reshape(-1).view(np.uint8)
