@@ -196,7 +196,8 @@ impl By<'_, '_> {
         let limit = self.signed(one, x);
         let twice = self.by(size, -2.0);
         let (decay, turn) = (self.one(&m::f64_exp, twice), self.mul(s, c));
-        let small = self.mul(turn, decay);
+        // An infinity beside an infinity is no direction, but what is left there is nothing.
+        let small = self.times(turn, decay);
         let small = self.by(small, 4.0);
         let (tx, ty) = (self.one(&m::f64_tanh, x), self.one(&m::f64_tan, y));
         let ch = self.one(&m::f64_cosh, x);

@@ -214,7 +214,10 @@ class Float(Number):
 
 
 class Complex(Number):
-    pass
+    @property
+    def underlying_float(self):
+        """The type of its parts."""
+        return float32 if self.bitwidth == 64 else float64
 
 
 class _Time(Hashable):
