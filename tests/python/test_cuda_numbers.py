@@ -265,6 +265,11 @@ def test_records_in_kernels():
     assert points["x"].tolist() == [0, 2, 4, 6] and points["n"].tolist() == [0, 1, 2, 3] and points["m"][:, 1, 0].tolist() == [0, 2, 4, 6] and out.tolist() == [10, 12, 14, 16]
     record = cuda.to_device(one)
     record["n"] = 7
+    record["m"][1] = 3
+    many = cuda.to_device(np.zeros(3, point))
+    many[1]["x"] = 4
+    many[1]["m"][0, 1] = 5
+    assert many[1]["x"] == 4 and many.copy_to_host()["m"][1, 0, 1] == 5 and record["m"].copy_to_host().tolist() == [[0, 0], [3, 3]]
     assert record["n"] == 7 and record.shape == () and one["n"] == 10 and record.copy_to_host()["n"] == 7
 
 

@@ -130,7 +130,7 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
         return self._over(self._address + _address(view) - _address(base), self.dtype, view.shape, view.strides, self._owner, self.stream)
 
     def __getitem__(self, index):
-        """A view, or the element where nothing is left to choose, which is copied to the host. IndexError as NumPy has it; only integers, slices, `...` and `None`."""
+        """A view, or the element where nothing is left to choose: a record that stays there, a number that is copied to the host. IndexError as NumPy has it; only integers, slices, `...` and `None`."""
         base = self._like()
         index = index if isinstance(index, tuple) else (index,)
         if not all(isinstance(i, (int, np.integer, slice, type(None), type(Ellipsis))) for i in index):
@@ -138,6 +138,8 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
         full = index if Ellipsis in index else index + (Ellipsis,)
         view = self._view(base[full], base)
         if view.ndim == 0 and Ellipsis not in index:
+            if self.dtype.names:
+                return DeviceRecord._over(view._address, self.dtype, (), None, self._owner, self.stream)
             return view.copy_to_host()[()]
         return view
 
@@ -326,6 +328,11 @@ class DeviceRecord(DeviceNDArray):
     def __getitem__(self, name):
         if not isinstance(name, str):
             return super().__getitem__(name)
+        dtype, offset = self.dtype.fields[name][:2]
+        dtype, shape = dtype.subdtype or (dtype, ())
+        kind = DeviceRecord if dtype.names and not shape else DeviceNDArray
+        if shape or dtype.names:
+            return kind._over(self._address + offset, dtype, shape, None, self._owner, self.stream)
         return self.copy_to_host()[name][()]
 
     def __setitem__(self, name, value):
