@@ -159,7 +159,14 @@ def set_in_a_loop(n):
     return found
 
 
+def given_in_a_tuple(x):
+    if x < 0:
+        return "", 0
+    return "a", x > 3
+
+
 @pytest.mark.parametrize("f, args", [
+    (given_in_a_tuple, (-1,)), (given_in_a_tuple, (5,)),
     (piped, (1, lambda x: x * 2, lambda x: x % 2 == 0)), (set_in_a_branch, (5,)), (set_in_a_branch, (11,)), (set_in_a_loop, (0,)), (set_in_a_loop, (5,)),
 ])  # fmt: skip
 def test_a_bool_in_a_variable_that_is_an_int_elsewhere(f, args):

@@ -15,7 +15,7 @@ impl Solver<'_, '_> {
         {
             return Some(apart);
         }
-        self.session.unify(before, now)
+        self.joined_variable(before, now)
     }
 
     /// The type of a variable that was set to a value of one type, and to one of another. A bool and an int are none
@@ -67,6 +67,9 @@ impl Solver<'_, '_> {
 
 fn bool_meets_int(a: Type, b: Type) -> bool {
     let (a, b) = (a.as_optional().unwrap_or(a), b.as_optional().unwrap_or(b));
+    if let (Kind::Tuple(m), Kind::Tuple(n)) = (a.kind(), b.kind()) {
+        return m.len() == n.len() && m.iter().zip(n).any(|(a, b)| bool_meets_int(*a, *b));
+    }
     *a == Kind::Bool && b.is_int() || a.is_int() && *b == Kind::Bool
 }
 
