@@ -472,7 +472,7 @@ impl Builder<'_> {
         self.longer_display(dict, entries)
     }
 
-    /// Whether a value is a dict that this block has written out.
+    /// Whether a value is a dict that this block has written out, and that no instruction has had since.
     fn is_fresh_display(&self, dict: Value) -> bool {
         const MOST: usize = 512;
         let here = &self.func.blocks[self.block.index()].insts;
@@ -481,6 +481,7 @@ impl Builder<'_> {
             node.op == Op::Table(id::DICT_BUILD)
                 && node.args.len() < 2 * MOST
                 && here.iter().rev().any(|x| *x == i)
+                && here.iter().all(|x| !self.func.inst(*x).args.contains(&dict))
         })
     }
 
