@@ -1,6 +1,7 @@
 """The device and its context by the names of `numba.cuda.cudadrv.devices`."""
 
-from .._device import current_context, gpus, require_context, select_device
+from .._device import current_context, require_context, select_device
+from .._device import gpus_of_driver as gpus
 
 
 def get_context(devnum=None):

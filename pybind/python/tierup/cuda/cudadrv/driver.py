@@ -2,6 +2,7 @@
 
 from .._device import Context, Device
 from .._errors import CudaAPIError
+from .._errors import raise_driver_not_found as _raise_driver_not_found
 from .._managers import IpcHandle, ManagedMemory, MappedMemory, MemoryPointer, PinnedMemory
 from .._streams import Event, Stream
 
@@ -21,4 +22,4 @@ class Linker:
     add_ptx = add_file = add_cu = add_file_guess_ext = complete = _refuse
 
 
-__all__ = ["Context", "CudaAPIError", "Device", "Event", "IpcHandle", "Linker", "ManagedMemory", "MappedMemory", "MemoryPointer", "PinnedMemory", "Stream"]
+__all__ = ["Context", "CudaAPIError", "Device", "Event", "IpcHandle", "Linker", "ManagedMemory", "MappedMemory", "MemoryPointer", "PinnedMemory", "Stream", "_raise_driver_not_found"]
