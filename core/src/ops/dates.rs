@@ -317,11 +317,10 @@ fn nothing(_: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> {
 
 /// A number as an operand beside times.
 fn count(a: &Arg) -> Option<Type> {
-    match *a.ty {
-        Kind::Bool | Kind::Int(_) => Some(Type::i64()),
-        Kind::Float(_) => Some(Type::f64()),
-        _ => None,
+    if a.ty.is_index() {
+        return Some(Type::i64());
     }
+    a.ty.is_float().then(Type::f64)
 }
 
 /// The unit of two times together: the finer one, if either can be told in it. Of spans the calendar says nothing,
@@ -678,6 +677,7 @@ fn unit_arg(a: &Arg) -> Option<Unit> {
     Unit::from_name(a.text()?)
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "of anything else no date or span is made")]
 fn made_rule(a: &[Arg], span: bool) -> Result<Answer> {
     let name = if span { "timedelta64()" } else { "datetime64()" };
     let refuse = || no_match(name, a);
@@ -710,6 +710,7 @@ fn made_rule(a: &[Arg], span: bool) -> Result<Answer> {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the rule takes None besides, which is no time")]
 fn emit_made(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let Some(wanted) = c.ret.time() else { return Err(no_match("datetime64()", &[])) };
     let (x, from) = match *c.types[0] {

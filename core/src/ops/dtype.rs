@@ -61,10 +61,10 @@ pub fn dtype_name(name: &str) -> Option<Type> {
 
 /// The type of dates or spans that a `dtype` argument names.
 pub(crate) fn time_arg(arg: &Arg) -> Option<Type> {
-    match *arg.ty {
-        Kind::DType(t) => t.time().map(Time::ty),
-        _ => time_name(arg.text()?),
+    if let Kind::DType(t) = *arg.ty {
+        return t.time().map(Time::ty);
     }
+    time_name(arg.text()?)
 }
 
 /// The type that a `dtype` argument names, of numbers or of times.

@@ -87,10 +87,10 @@ impl Time {
     /// NumPy's name of the dtype.
     pub fn name(self) -> String {
         let of = if self.span { "timedelta64" } else { "datetime64" };
-        match self.unit {
-            Unit::Generic => of.to_owned(),
-            unit => format!("{of}[{}]", unit.name()),
+        if self.unit == Unit::Generic {
+            return of.to_owned();
         }
+        format!("{of}[{}]", self.unit.name())
     }
     /// The type of a dtype's name; none of other names.
     pub fn from_name(name: &str) -> Option<Time> {
