@@ -30,8 +30,10 @@ static PATHS: LazyLock<Mutex<Paths>> = LazyLock::new(Default::default);
 
 /// Modules that NumPy or Tierup load when somebody asks for them. Nobody must ask in order to find out what
 /// an object is.
-const LOADED_LATER: [&str; 9] = [
+const LOADED_LATER: [&str; 11] = [
     "numpy.random",
+    "numpy.char",
+    "numpy.strings",
     "numpy.linalg",
     "numpy.fft",
     "numpy.polynomial",

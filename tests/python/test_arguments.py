@@ -63,7 +63,7 @@ def test_misaligned_swapped_and_odd_arrays():
     a = raw[1:].view(np.float64)
     a[:] = [1, 2, 3, 4]
     assert not a.flags.aligned and same(a) is a and tail(a).tolist() == [2, 3, 4]
-    for bad in (np.zeros(2, ">f8"), np.zeros(2, object), np.zeros(2, np.float16), np.zeros(2, "M8[25s]"), np.zeros(2, ">M8[s]"), np.zeros(2, "U3"), np.zeros(2, [("a", "O")]), np.zeros(2, np.longdouble)):
+    for bad in (np.zeros(2, ">f8"), np.zeros(2, object), np.zeros(2, np.float16), np.zeros(2, "M8[25s]"), np.zeros(2, ">M8[s]"), np.zeros(2, ">U3"), np.zeros(2, [("a", "O")]), np.zeros(2, np.longdouble)):
         with pytest.raises(tierup.TypingError, match="argument 'x' of same.*dtype"):
             same(bad)
 

@@ -371,7 +371,7 @@ def test_what_an_object_leads_to_may_not_be_taken():
     def f(p):
         return p.a
     with pytest.raises(TypingError, match="in the field 'b' of Pair"):
-        f(Pair(1, np.array(["text"])))
+        f(Pair(1, np.array([None])))
 
 
 # -- types of fields -----------------------------------------------------------------------------------------------------------------------------

@@ -562,6 +562,7 @@ def test_the_overloads_that_have_no_answer_are_named():
     assert "No implementation of function target() takes (int)" in e and "only_text" in e and "has no implementation for these types" in e
 
 
+@pytest.mark.isolated  # what it says of math.floor stays in the process
 def test_a_module_gets_an_attribute_and_a_function():
     import math
     overload_attribute(types.Module(math), "three")(lambda m: lambda m: 3)
