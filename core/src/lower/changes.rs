@@ -2,7 +2,7 @@
 
 use super::apart::summary;
 use crate::infer::state::Session;
-use crate::ops::{Effect, OpDef};
+use crate::ops::{Effect, OpDef, id};
 use crate::ssa::{InstanceId, Op};
 use crate::types::{Kind, Type};
 use std::collections::HashMap;
@@ -71,13 +71,14 @@ fn is_copied(t: Type) -> bool {
 
 /// What changes nothing that the program has.
 fn is_nobodys(op: &OpDef) -> bool {
-    const OWN: [&str; 5] = ["exc.", "cell.", "iter.drop", "interrupt.poll", "operator._new_object"];
-    op.paths.iter().any(|p| OWN.iter().any(|own| p.starts_with(own)))
+    const OWN: [&str; 2] = ["exc.", "cell."];
+    let own = [id::ITER_DROP, id::INTERRUPT_POLL, id::OBJECT_NEW];
+    op.paths.iter().any(|p| OWN.iter().any(|own| p.starts_with(own)) || own.iter().any(|o| o.name() == *p))
 }
 
 /// What is seen outside of the program or in the state of a module, whatever it is given.
 fn is_seen(op: &OpDef) -> bool {
-    const SEEN: [&str; 8] =
-        ["builtins.print", "text.", "random.", "pyrandom.", "numpy.", "tierup.", "parallel.", "bins."];
-    op.paths.iter().any(|p| SEEN.iter().any(|seen| p.starts_with(seen)))
+    const SEEN: [&str; 7] = ["text.", "random.", "pyrandom.", "numpy.", "tierup.", "parallel.", "bins."];
+    let prints = id::BUILTINS_PRINT.name();
+    op.paths.iter().any(|p| *p == prints || SEEN.iter().any(|seen| p.starts_with(seen)))
 }

@@ -3,10 +3,10 @@
 //! Which values are one object is said here once, for lowering (tuples) and for library Python (lists, and
 //! tuples of what lowering does not compare).
 
-use super::identity::identical;
+use super::identity::{identical, one_number};
 use crate::diag::Result;
 use crate::emit::cx::{LowerCx, OpCall, Val};
-use crate::lir::{Op, Value};
+use crate::lir::Value;
 use crate::types::promote::is_variant;
 use crate::types::{Const, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
@@ -51,24 +51,9 @@ fn one_object(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type
         (_, Kind::Optional(y)) => {
             Ok(cx.if_else(b[0], |cx| Ok(vec![one_object(cx, a, at, &b[1..], *y)?]), none)?[0])
         }
-        (Kind::Float(_), _) => Ok(both_nan(cx, a[0], b[0])),
-        (Kind::Complex(_), _) => {
-            let mut all = cx.b.bool(true);
-            for k in 0..2 {
-                let same = cx.b.bin(Op::FcmpEq, a[k], b[k]);
-                let nan = both_nan(cx, a[k], b[k]);
-                let part = cx.or(same, nan);
-                all = cx.and(all, part);
-            }
-            Ok(all)
-        }
+        (Kind::Float(_) | Kind::Complex(_), _) => Ok(one_number(cx, a, at, b)),
         _ => identical(cx, a, at, b, bt),
     }
-}
-
-fn both_nan(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
-    let (x, y) = (cx.b.bin(Op::FcmpUno, a, a), cx.b.bin(Op::FcmpUno, b, b));
-    cx.and(x, y)
 }
 
 /// Equality of elements: `a is b or a == b`.

@@ -112,10 +112,33 @@ pub(crate) fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value]
             Ok(cx.b.bin(Op::IcmpEq, x, y))
         }
         (Kind::Array(_), Kind::Array(_)) => Ok(same_array(cx, a, b)),
-        // All NaN are one object, as in containers.
-        _ if at.is_float() || at.is_complex() => super::elements::equal(cx, a, at, b, bt),
+        (Kind::Float(_) | Kind::Complex(_), _) if at == bt => {
+            let (same, nan) = (equal(cx, a, at, b, bt)?, one_number(cx, a, at, b));
+            Ok(cx.or(same, nan))
+        }
         _ => equal(cx, a, at, b, bt),
     }
+}
+
+/// Whether two floats or complex numbers of one type may be one object where they are not equal: which object a NaN
+/// was nobody knows, so that every NaN of a type is one, as in containers.
+pub(super) fn one_number(cx: &mut LowerCx<'_>, a: &[Value], t: Type, b: &[Value]) -> Value {
+    if t.is_float() {
+        return both_nan(cx, a[0], b[0]);
+    }
+    let mut all = cx.b.bool(true);
+    for k in 0..2 {
+        let same = cx.b.bin(Op::FcmpEq, a[k], b[k]);
+        let nan = both_nan(cx, a[k], b[k]);
+        let part = cx.or(same, nan);
+        all = cx.and(all, part);
+    }
+    all
+}
+
+fn both_nan(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
+    let (x, y) = (cx.b.bin(Op::FcmpUno, a, a), cx.b.bin(Op::FcmpUno, b, b));
+    cx.and(x, y)
 }
 
 /// Whether two strings are one object: one string of Python's that was passed twice lies at one place. Of
