@@ -269,7 +269,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .reads(),
     of_spans(&["numpy.cumsum", "array.cumsum"], "a, axis=None", "times.cumsum", "Running sums of spans.")
         .reads(),
-    of_spans(&["numpy.median"], REDUCED, "times.median", "The middle of the spans.").reads(),
+    of_spans(&["numpy.median"], "a", "times.median", "The middle of the spans.").reads(),
     of_spans(&["numpy.any", "array.any"], REDUCED, "times.any_", "Whether any span is one.").reads(),
     of_spans(&["numpy.all", "array.all"], REDUCED, "times.all_", "Whether all spans are.").reads(),
     of_spans(&["numpy.count_nonzero"], REDUCED, "times.count_nonzero", "How many spans are not of length 0.")
