@@ -293,6 +293,20 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
         typed,
         mut phases,
     } = front(request)?;
+    let done = |code, unit, phases, lir| Compiled {
+        code,
+        params,
+        ret,
+        unit,
+        yields,
+        changes_lists,
+        changes_something,
+        keeps_to_copies,
+        draws,
+        phases,
+        typed,
+        lir,
+    };
     let start = Instant::now();
     let codegen =
         Codegen { fast_math: request.options.fast_math, opt: promote::policy().opt, cpu: Cpu::chosen() };
@@ -307,20 +321,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     {
         phases.optimise += start.elapsed();
         trace::span("load from the cache", "tier 1", start, start.elapsed(), &unit.name);
-        return Ok(Compiled {
-            code: Box::new(Elsewhere),
-            params,
-            ret,
-            unit,
-            yields,
-            changes_lists,
-            changes_something,
-            keeps_to_copies,
-            draws,
-            phases,
-            typed,
-            lir: String::new(),
-        });
+        return Ok(done(Box::new(Elsewhere), unit, phases, String::new()));
     }
     let unit = make_unit(request, &mut module, names.clone(), codegen, key);
     tierup_core::emit::blockwise::settle(&mut module, true);
@@ -347,20 +348,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
         unit.promote_now();
     }
     let lir = if request.keep_text { module.to_string() } else { String::new() };
-    Ok(Compiled {
-        code,
-        params,
-        ret,
-        unit,
-        yields,
-        changes_lists,
-        changes_something,
-        keeps_to_copies,
-        draws,
-        phases,
-        typed,
-        lir,
-    })
+    Ok(done(code, unit, phases, lir))
 }
 
 /// LIR instructions from which on a back end may need seconds.
