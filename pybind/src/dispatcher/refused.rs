@@ -225,10 +225,12 @@ impl Refused {
         let at = match all.met.iter().position(|m| unsafe { m.fits(given) }) {
             Some(at) => at,
             None => {
-                let (count, args) = (unsafe { given.count() }, given.args);
-                let class =
-                    |i| unsafe { Bound::from_borrowed_ptr(py, ffi::Py_TYPE(*args.add(i)).cast()).unbind() };
-                let names = unsafe { Bound::from_borrowed_ptr_or_opt(py, given.names) };
+                // SAFETY: as required of the caller; `class` is asked for arguments that there are.
+                let (count, class, names) = unsafe {
+                    let class =
+                        |i| Bound::from_borrowed_ptr(py, ffi::Py_TYPE(*given.args.add(i)).cast()).unbind();
+                    (given.count(), class, Bound::from_borrowed_ptr_or_opt(py, given.names))
+                };
                 let met = Met {
                     classes: (0..count).map(class).collect(),
                     names: names.and_then(|n| n.cast_into::<PyTuple>().ok()).map(Bound::unbind),
