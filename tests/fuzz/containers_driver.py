@@ -3,12 +3,9 @@
 A program is an object with `source`, which defines `main`, and `arguments`. Results, exceptions and what became of the arguments must agree. A program may be refused for types that nothing says, for nothing else.
 """
 
-import argparse
 import copy
-import sys
-import time
-import traceback
 
+import driver
 import tierup
 
 REFUSALS = ("[cannot-unify]", "[no-matching-operation]", "[unknown-element-type]", "[unknown-attribute]")
@@ -48,42 +45,11 @@ class Fuzzer:
 
     def run(self, first, last):
         """What is wrong with programs, by seed."""
-        found = {}
-        for seed in range(first, last):
-            try:
-                what = self.check(seed)
-            except Exception:
-                what = traceback.format_exc()
-            if what:
-                found[seed] = what
-        return found
-
-    def main(self, description):
-        parser = argparse.ArgumentParser(description=description.splitlines()[0])
-        parser.add_argument("--seconds", type=float, default=60)
-        parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--show", action="store_true", help="print the program of --seed and what is wrong with it, and stop")
-        parser.add_argument("--refused", action="store_true", help="print refusals as well")
-        options = parser.parse_args()
-        if options.show:
-            program = self.make(options.seed)
-            print(program.source)
-            print(program.arguments)
-            print(self.check(options.seed))
-            return 0
-        tierup.config.tier = "0"
-        begin, seed, refused, wrong = time.monotonic(), options.seed, 0, 0
-        while time.monotonic() - begin < options.seconds:
-            for s, what in self.run(seed, seed + 10).items():
-                is_refusal = what.startswith("refused")
-                refused += is_refusal
-                wrong += not is_refusal
-                if options.refused or not is_refusal:
-                    print(f"seed {s}: {what}", flush=True)
-            seed += 10
-        print(f"{seed - options.seed} programs, {refused} refused, {wrong} wrong")
-        return 1 if wrong else 0
+        return driver.here(self.check, first, last)
 
 
 def exit_with(fuzzer, description):
-    sys.exit(fuzzer.main(description))
+    def text(seed):
+        program = fuzzer.make(seed)
+        return f"{program.source}\n{getattr(program, 'arguments', '')}"
+    driver.main(driver.Options(description), text, fuzzer.check)

@@ -5,16 +5,13 @@
 The oracle is CPython: the same program without the compiler. What holds something holds one kind of element, so that values and their types are the very same, whatever calls came before. Everything that a call returns or raises is compared, and after each step all arguments as one graph: values, types, and what is one object.
 """
 
-import argparse
 import collections
 import random
-import sys
-import time
-import traceback
 
+import driver
 import globals_fuzz
 import tierup
-from globals_fuzz import Refused
+from globals_fuzz import Refused, judge
 
 # Of each kind of parameter: what is empty, what is not, statements that change it, expressions that read it, what may raise included.
 # `{x}` is the parameter, `{v}` a value for it.
@@ -214,59 +211,14 @@ def outcome(program, name, njit):
 
 
 def check(seed, compiled=tierup.njit):
-    """What is wrong with a program, and whether it was refused."""
-    program = Program(seed)
-    want = outcome(program, f"<empty {seed}>", lambda f: f)
-    try:
-        got = outcome(program, f"<empty {seed}>", compiled)
-    except Refused as e:
-        return None, str(e)
-    for k, (a, b) in enumerate(zip(want, got)):
-        if a != b:
-            return f"step {k}: expected {a}\n     got {b}", None
-    return None, None
+    """What is wrong with a program."""
+    return judge(outcome, Program(seed), f"<empty {seed}>", compiled)
 
 
 def run(first, last):
-    """What is wrong with programs, by seed, and why others were refused."""
-    found, refused = {}, {}
-    for seed in range(first, last):
-        try:
-            what, why = check(seed)
-            if why is not None:
-                refused[seed] = why
-        except Exception:
-            what = traceback.format_exc()
-        if what:
-            found[seed] = what
-    return found, refused
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--refused", action="store_true", help="print refusals as well")
-    parser.add_argument("--show", action="store_true", help="print the program of --seed and what is wrong with it, and stop")
-    options = parser.parse_args()
-    if options.show:
-        print(Program(options.seed).source)
-        print(*check(options.seed), sep="\n")
-        return 0
-    tierup.config.tier = "0"
-    begin, seed, wrong, refused = time.monotonic(), options.seed, 0, 0
-    while time.monotonic() - begin < options.seconds:
-        found, more = run(seed, seed + 10)
-        refused += len(more)
-        for s, what in found.items():
-            wrong += 1
-            print(f"seed {s}: {what}", flush=True)
-        for s, what in more.items() if options.refused else ():
-            print(f"seed {s} is refused: {what}", flush=True)
-        seed += 10
-    print(f"{seed - options.seed} programs, {refused} refused, {wrong} wrong")
-    return 1 if wrong else 0
+    """What is wrong with programs, by seed."""
+    return driver.here(check, first, last)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    driver.main(driver.Options(__doc__), lambda seed: Program(seed).source, check)

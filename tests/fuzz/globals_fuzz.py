@@ -5,13 +5,10 @@
 The oracle is CPython: the same program without the compiler. Everything that a call returns or raises is compared, and after each step all globals as one graph: values, types, and what is one object.
 """
 
-import argparse
 import collections
 import random
-import sys
-import time
-import traceback
 
+import driver
 import tierup
 
 KINDS = {
@@ -206,56 +203,25 @@ def outcome(program, name, njit):
     return log
 
 
-def check(seed, compiled=tierup.njit):
-    """What is wrong with a program, and whether it was refused."""
-    program = Program(seed)
-    want = outcome(program, f"<globals {seed}>", lambda f: f)
+def judge(outcome, program, name, compiled):
+    """What is wrong with the steps of a program, by the interpreter and compiled."""
+    want = outcome(program, name, lambda f: f)
     try:
-        got = outcome(program, f"<globals {seed}>", compiled)
+        got = outcome(program, name, compiled)
     except Refused as e:
-        return None, str(e)
-    for k, (a, b) in enumerate(zip(want, got)):
-        if a != b:
-            return f"step {k}: expected {a}\n     got {b}", None
-    return None, None
+        return f"refused: {e}"
+    return next((f"step {k}: expected {a}\n     got {b}" for k, (a, b) in enumerate(zip(want, got)) if a != b), None)
+
+
+def check(seed, compiled=tierup.njit):
+    """What is wrong with a program."""
+    return judge(outcome, Program(seed), f"<globals {seed}>", compiled)
 
 
 def run(first, last):
-    """What is wrong with programs, by seed, and how many were refused."""
-    found, refused = {}, 0
-    for seed in range(first, last):
-        try:
-            what, why = check(seed)
-            refused += why is not None
-        except Exception:
-            what = traceback.format_exc()
-        if what:
-            found[seed] = what
-    return found, refused
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", action="store_true", help="print the program of --seed and what is wrong with it, and stop")
-    options = parser.parse_args()
-    if options.show:
-        print(Program(options.seed).source)
-        print(*check(options.seed), sep="\n")
-        return 0
-    tierup.config.tier = "0"
-    begin, seed, wrong, refused = time.monotonic(), options.seed, 0, 0
-    while time.monotonic() - begin < options.seconds:
-        found, more = run(seed, seed + 10)
-        refused += more
-        for s, what in found.items():
-            wrong += 1
-            print(f"seed {s}: {what}", flush=True)
-        seed += 10
-    print(f"{seed - options.seed} programs, {refused} refused, {wrong} wrong")
-    return 1 if wrong else 0
+    """What is wrong with programs, by seed."""
+    return driver.here(check, first, last)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    driver.main(driver.Options(__doc__), lambda seed: Program(seed).source, check)

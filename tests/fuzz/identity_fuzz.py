@@ -7,20 +7,18 @@ Compiled callers that live as long as the process are shared by all programs of 
 With `--threads N` that many programs of a batch run at a time.
 """
 
-import argparse
 import enum
 import gc
 import linecache
-import os
 import random
-import subprocess
 import sys
 import threading
-import time
 import types
 import typing
 import warnings
 from collections import namedtuple
+
+import driver
 
 TIERS = {"tier 0": "0", "tier 1": "1"}
 BATCH = 20
@@ -460,25 +458,17 @@ def reduced(seed):
 
 
 def run(first, last, threads=1):
-    """Checks programs in a process of their own; gives what was wrong by seed."""
-    done = subprocess.run([sys.executable, __file__, "--child", str(first), str(last), "--threads", str(threads)], capture_output=True, text=True, timeout=1800,
-                          env={"TIERUP_CACHE": "0", **os.environ, "TIERUP_NUM_THREADS": "2"})
-    wrong = {}
-    for part in done.stdout.split("\0")[1:]:
-        seed, _, what = part.partition(" ")
-        wrong[int(seed)] = what.strip()
-    if done.returncode:
-        begun = int(done.stderr.rsplit("begin ", 1)[1].split()[0]) if "begin " in done.stderr else first
-        wrong[begun] = f"the process died: {done.returncode}\n{done.stderr[-1500:]}"
-        if begun + 1 < last:
-            wrong.update(run(begun + 1, last, threads))
-    return wrong
+    """What is wrong with programs, by seed; each batch in a process of its own."""
+    return driver.apart(__file__, first, last, "--threads", str(threads), TIERUP_NUM_THREADS="2")
 
 
 def child(first, last, threads):
+    """Checks programs, so many at a time; several at a time in tier 0 alone."""
     import queue
 
     import tierup
+    if threads > 1:
+        TIERS.pop("tier 1")
     tierup.config.tier = "0"
     todo = queue.SimpleQueue()
     for seed in range(first, last):
@@ -490,13 +480,7 @@ def child(first, last, threads):
                 seed = todo.get_nowait()
             except queue.Empty:
                 return
-            print(f"begin {seed}", file=sys.stderr, flush=True)
-            try:
-                what = check(seed)
-            except Exception as e:
-                what = f"the program failed: {type(e).__name__}: {e}"
-            if what:
-                print(f"\0{seed} {what}", flush=True)
+            driver.report(seed, check)
     if threads == 1:
         return work()
     sys.setswitchinterval(1e-5)
@@ -505,34 +489,7 @@ def child(first, last, threads):
     [t.join() for t in all]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=1, help="programs that run at a time; then in tier 0 alone")
-    parser.add_argument("--show", action="store_true", help="print the program of --seed, what is wrong with it and the steps that are needed for that, and stop")
-    parser.add_argument("--child", nargs=2, type=int, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.threads > 1:
-        TIERS.pop("tier 1")
-    if options.child:
-        child(*options.child, options.threads)
-        return 0
-    if options.show:
-        print(Program(options.seed).text())
-        print(check(options.seed))
-        print("\n".join(reduced(options.seed)))
-        return 0
-    begin, seed, wrong, refused = time.monotonic(), options.seed, 0, 0
-    while time.monotonic() - begin < options.seconds:
-        for s, what in run(seed, seed + BATCH, options.threads).items():
-            refused += what.startswith("refused")
-            wrong += not what.startswith("refused")
-            print(f"seed {s}: {what}", flush=True)
-        seed += BATCH
-    print(f"{seed - options.seed} programs, {refused} with refused steps, {wrong} wrong")
-    return 1 if wrong else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    options = driver.Options(__doc__)
+    options.add_argument("--threads", type=int, default=1, help="programs that run at a time; then in tier 0 alone")
+    driver.main(options, lambda seed: Program(seed).text(), check, run, BATCH, child, lambda seed: "\n".join(["Needed are:", *reduced(seed)]))

@@ -5,17 +5,14 @@
 The oracle is CPython: the same function without the decorator. What it gives or raises is compared, with every variable that is set at the end, the arguments as they were left, and what was written.
 """
 
-import argparse
 import contextlib
 import io
 import linecache
 import random
 import re
-import sys
-import time
-import traceback
 import warnings
 
+import driver
 import numpy as np
 import tierup
 
@@ -169,7 +166,7 @@ def outcome(program, name, decorate):
 
 
 def check(seed, decorate=tierup.jit):
-    """What is wrong with a program, and whether an integer grew past 64 bits where that could not be taken back."""
+    """What is wrong with a program. Refused is one with an integer that grew past 64 bits where that could not be taken back."""
     program, name = Program(seed), f"<lifting {seed}>"
     want = outcome(program, name, lambda f: f)
     with warnings.catch_warnings():
@@ -178,47 +175,15 @@ def check(seed, decorate=tierup.jit):
     for k, (a, b) in enumerate(zip(want, got)):
         if a != b:
             if b[0][0] == "OverflowError" and "64 bits" in b[0][1]:
-                return None, True
-            return f"call {k}: expected {a}\n     got {b}", False
-    return None, False
+                return "refused: an integer of more than 64 bits"
+            return f"call {k}: expected {a}\n     got {b}"
+    return None
 
 
-def run(first, last, decorate=tierup.jit):
-    """What is wrong with programs, by seed, and how many met integers that were too large."""
-    found, large = {}, 0
-    for seed in range(first, last):
-        try:
-            what, more = check(seed, decorate)
-            large += more
-        except Exception:
-            what = traceback.format_exc()
-        if what:
-            found[seed] = what
-    return found, large
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", action="store_true", help="print the program of --seed and what is wrong with it, and stop")
-    options = parser.parse_args()
-    if options.show:
-        print(Program(options.seed).source)
-        print(*check(options.seed), sep="\n")
-        return 0
-    tierup.config.tier = "0"
-    begin, seed, wrong, large = time.monotonic(), options.seed, 0, 0
-    while time.monotonic() - begin < options.seconds:
-        found, more = run(seed, seed + 10)
-        large += more
-        for s, what in found.items():
-            wrong += 1
-            print(f"seed {s}: {what}", flush=True)
-        seed += 10
-    print(f"{seed - options.seed} programs, {large} with integers that were too large, {wrong} wrong")
-    return 1 if wrong else 0
+def run(first, last, **how):
+    """What is wrong with programs, by seed."""
+    return driver.here(check, first, last, **how)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    driver.main(driver.Options(__doc__), lambda seed: Program(seed).source, check)

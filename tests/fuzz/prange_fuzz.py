@@ -5,16 +5,12 @@
 All floats are sums of few powers of two, so that the order of additions does not matter, but for some that are NaN, infinite or a zero of either sign. A program that is refused as a race is counted, and shown with `--refused`: all are free of races.
 """
 
-import argparse
-import collections
 import linecache
 import os
 import random
-import re
-import subprocess
-import sys
-import time
 import warnings
+
+import driver
 
 THREADS = (1, 2, 4)
 BATCH = 25
@@ -408,55 +404,9 @@ def check(seed, text=None):
 
 
 def run(first, last):
-    """Checks programs in a process of their own; gives what was wrong by seed."""
-    done = subprocess.run([sys.executable, __file__, "--child", str(first), str(last)], capture_output=True, text=True, timeout=900,
-                          env={**os.environ, "TIERUP_NUM_THREADS": str(max(THREADS)), "TIERUP_CACHE": "0"})
-    wrong = {}
-    for part in done.stdout.split("\0")[1:]:
-        seed, _, what = part.partition(" ")
-        wrong[int(seed)] = what.strip()
-    begun = int(done.stderr.rsplit("begin ", 1)[1].split()[0]) if "begin " in done.stderr else first
-    if done.returncode:
-        wrong[begun] = f"the process died: {done.returncode}\n{done.stderr[-1500:]}"
-        if begun + 1 < last:
-            wrong.update(run(begun + 1, last))
-    return wrong
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", action="store_true", help="print the program of --seed and what is wrong with it, and stop")
-    parser.add_argument("--refused", action="store_true", help="show programs that are refused as well")
-    parser.add_argument("--child", nargs=2, type=int, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child:
-        for seed in range(*options.child):
-            print(f"begin {seed}", file=sys.stderr, flush=True)
-            what = check(seed)
-            if what:
-                print(f"\0{seed} {what}", flush=True)
-        return 0
-    if options.show:
-        print(Program(options.seed).text())
-        print(check(options.seed))
-        return 0
-    begin, seed, refusals, wrong = time.monotonic(), options.seed, collections.Counter(), 0
-    while time.monotonic() - begin < options.seconds:
-        for s, what in run(seed, seed + BATCH).items():
-            if what.startswith("refused"):
-                refusals[re.sub(r"\d+|`.*?`", "_", what.split("\n")[0])] += 1
-            else:
-                wrong += 1
-            if not what.startswith("refused") or options.refused:
-                print(f"seed {s}: {what}\n{Program(s).text()}", flush=True)
-        seed += BATCH
-    print(f"{seed - options.seed} programs, {sum(refusals.values())} refused, {wrong} wrong")
-    for text, count in refusals.most_common():
-        print(f"  {count} {text}")
-    return 1 if wrong else 0
+    """What is wrong with programs, by seed; each batch in a process of its own."""
+    return driver.apart(__file__, first, last, TIERUP_NUM_THREADS=str(max(THREADS)))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    driver.main(driver.Options(__doc__), lambda seed: Program(seed).text(), check, run, BATCH)

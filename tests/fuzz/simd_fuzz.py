@@ -5,14 +5,11 @@
 Results and arrays afterwards must be the same to the bit, NaN apart; where plain Python raises, compiled code raises the same.
 """
 
-import argparse
 import linecache
-import os
 import random
-import subprocess
-import sys
-import time
 import warnings
+
+import driver
 
 TIERS = {"tier 0": "0", "tier 1": "1"}
 BATCH = 10
@@ -209,48 +206,9 @@ def plain(np, f, args):
 
 
 def run(first, last):
-    """Checks cases in a process of their own; gives what was wrong by seed."""
-    done = subprocess.run([sys.executable, __file__, "--child", str(first), str(last)], capture_output=True, text=True, timeout=900, env={**os.environ, "TIERUP_CACHE": "0"})
-    wrong = {}
-    for part in done.stdout.split("\0")[1:]:
-        seed, _, what = part.partition(" ")
-        wrong[int(seed)] = what.strip()
-    begun = int(done.stderr.rsplit("begin ", 1)[1].split()[0]) if "begin " in done.stderr else first
-    if done.returncode:
-        wrong[begun] = f"the process died: {done.returncode}\n{done.stderr[-1500:]}"
-        if begun + 1 < last:
-            wrong.update(run(begun + 1, last))
-    return wrong
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", action="store_true", help="print the function of --seed and what is wrong with it, and stop")
-    parser.add_argument("--child", nargs=2, type=int, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child:
-        for seed in range(*options.child):
-            print(f"begin {seed}", file=sys.stderr, flush=True)
-            what = check(seed)
-            if what:
-                print(f"\0{seed} {what}", flush=True)
-        return 0
-    if options.show:
-        print(Case(options.seed).text())
-        print(check(options.seed))
-        return 0
-    begin, seed, wrong, refused = time.monotonic(), options.seed, 0, 0
-    while time.monotonic() - begin < options.seconds:
-        for s, what in run(seed, seed + BATCH).items():
-            refused += what.startswith("refused")
-            wrong += not what.startswith("refused")
-            print(f"seed {s}: {what}\n{Case(s).text()}", flush=True)
-        seed += BATCH
-    print(f"{seed - options.seed} functions, {refused} refused, {wrong} wrong")
-    return 1 if wrong else 0
+    """What is wrong with functions, by seed; each batch in a process of its own."""
+    return driver.apart(__file__, first, last)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    driver.main(driver.Options(__doc__), lambda seed: Case(seed).text(), check, run, BATCH)

@@ -6,14 +6,11 @@ What is returned, what was written down on the way (in which order generators an
 given are left must be the same.
 """
 
-import argparse
 import linecache
-import os
 import random
-import subprocess
 import sys
-import time
-import warnings
+
+import driver
 
 BATCH = 20
 
@@ -329,55 +326,11 @@ def check(seed, tiers, text=None):
 
 
 def run(first, last, tiers):
-    """Checks programs in a process of their own; gives what was wrong by seed."""
-    try:
-        done = subprocess.run([sys.executable, __file__, "--child", str(first), str(last), "--tiers", *tiers], capture_output=True, text=True, timeout=900, env={**os.environ, "TIERUP_CACHE": "0", "TIERUP_BACKGROUND": "0"})
-        out, err, code = done.stdout, done.stderr, done.returncode
-    except subprocess.TimeoutExpired as e:
-        out, err, code = (e.stdout or b"").decode(), (e.stderr or b"").decode(), "it did not end"
-    wrong = {}
-    for part in out.split("\0")[1:]:
-        seed, _, what = part.partition(" ")
-        wrong[int(seed)] = what.strip()
-    begun = int(err.rsplit("begin ", 1)[1].split()[0]) if "begin " in err else first
-    if code:
-        wrong[begun] = f"the process died: {code}\n{err[-1500:]}"
-        if begun + 1 < last:
-            wrong.update(run(begun + 1, last, tiers))
-    return wrong
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--tiers", nargs="+", default=["0", "1"])
-    parser.add_argument("--show", action="store_true", help="print the program of --seed and what is wrong with it, and stop")
-    parser.add_argument("--child", nargs=2, type=int, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    if options.child:
-        for seed in range(*options.child):
-            print(f"begin {seed}", file=sys.stderr, flush=True)
-            what = check(seed, options.tiers)
-            if what:
-                print(f"\0{seed} {what}", flush=True)
-        return 0
-    if options.show:
-        print(Program(options.seed).text())
-        print(check(options.seed, options.tiers))
-        return 0
-    begin, seed, wrong, refused = time.monotonic(), options.seed, 0, 0
-    while time.monotonic() - begin < options.seconds:
-        for s, what in run(seed, seed + BATCH, options.tiers).items():
-            refused += what.startswith("refused")
-            wrong += not what.startswith("refused")
-            if not what.startswith("refused"):
-                print(f"seed {s}: {what}\n{Program(s).text()}", flush=True)
-        seed += BATCH
-    print(f"{seed - options.seed} programs, {refused} refused, {wrong} wrong")
-    return 1 if wrong else 0
+    """What is wrong with programs, by seed; each batch in a process of its own."""
+    return driver.apart(__file__, first, last, "--tiers", *tiers, TIERUP_BACKGROUND="0")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    options = driver.Options(__doc__)
+    options.add_argument("--tiers", nargs="+", default=["0", "1"])
+    driver.main(options, lambda seed: Program(seed).text(), check, run, BATCH)

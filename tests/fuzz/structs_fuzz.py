@@ -5,16 +5,13 @@
 The oracle is CPython: the same program with dataclasses in place of structs, and without the compiler. Everything that a step returns or raises is compared, and at the end all objects as one graph: values, types, and what is one object.
 """
 
-import argparse
 import dataclasses
 import enum
 import random
 import re
-import sys
-import time
-import traceback
 
 import numpy as np
+import driver
 import tierup
 
 FIELDS = {
@@ -244,37 +241,8 @@ def check(seed, compiled=tierup.njit):
 
 def run(first, last):
     """What is wrong with programs, by seed."""
-    found = {}
-    for seed in range(first, last):
-        try:
-            what = check(seed)
-        except Exception:
-            what = traceback.format_exc()
-        if what:
-            found[seed] = what
-    return found
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--show", action="store_true", help="print the program of --seed and what is wrong with it, and stop")
-    options = parser.parse_args()
-    if options.show:
-        print(Program(options.seed).source)
-        print(check(options.seed))
-        return 0
-    tierup.config.tier = "0"
-    begin, seed, wrong = time.monotonic(), options.seed, 0
-    while time.monotonic() - begin < options.seconds:
-        for s, what in run(seed, seed + 10).items():
-            wrong += 1
-            print(f"seed {s}: {what}", flush=True)
-        seed += 10
-    print(f"{seed - options.seed} programs, {wrong} wrong")
-    return 1 if wrong else 0
+    return driver.here(check, first, last)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    driver.main(driver.Options(__doc__), lambda seed: Program(seed).source, check)
