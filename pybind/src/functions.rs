@@ -57,6 +57,9 @@ pub(crate) fn python_function<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py,
     if let Some(d) = decorated::of(obj) {
         return Some(d.function(obj.py()).clone());
     }
+    if obj.get_type().name().is_ok_and(|name| name == "_lru_cache_wrapper") {
+        return remembers(obj);
+    }
     let target = target(obj)?;
     match decorated::of(&target) {
         Some(d) => Some(d.function(obj.py()).clone()),
@@ -78,6 +81,21 @@ fn manager<'py>(f: &Bound<'py, PyFunction>) -> Option<Bound<'py, PyFunction>> {
         Ok(made) => made.cast_into::<PyFunction>().ok(),
         Err(e) => {
             e.write_unraisable(py, Some(f));
+            None
+        }
+    }
+}
+
+/// What compiled code calls in the place of a function behind `functools.lru_cache`.
+fn remembers<'py>(wrapper: &Bound<'py, PyAny>) -> Option<Bound<'py, PyFunction>> {
+    let py = wrapper.py();
+    let made = py
+        .import(intern!(py, "tierup._remembered"))
+        .and_then(|m| m.call_method1(intern!(py, "function_for"), (wrapper,)));
+    match made {
+        Ok(made) => made.cast_into::<PyFunction>().ok(),
+        Err(e) => {
+            e.write_unraisable(py, Some(wrapper));
             None
         }
     }

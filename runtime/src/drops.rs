@@ -22,15 +22,16 @@ thread_local! {
 /// Nobody refers to the object, and `free` is for objects of its sort.
 pub(crate) unsafe fn with_little_stack(o: *mut Obj, free: Free) {
     let depth = DEPTH.get();
-    if depth >= NESTED {
-        return WAITING.with(|w| w.borrow_mut().push((o, free)));
+    // A thread that ends may have no list any more.
+    if depth >= NESTED && WAITING.try_with(|w| w.borrow_mut().push((o, free))).is_ok() {
+        return;
     }
     DEPTH.set(depth + 1);
     // SAFETY: as required of the caller, now and of those that waited.
     unsafe {
         free(o);
         if depth == 0 {
-            while let Some((next, free)) = WAITING.with(|w| w.borrow_mut().pop()) {
+            while let Ok(Some((next, free))) = WAITING.try_with(|w| w.borrow_mut().pop()) {
                 free(next);
             }
         }

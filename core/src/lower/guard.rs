@@ -201,7 +201,7 @@ impl Guard {
                     if let Kind::Container(c, _) = t.kind()
                         && !alone
                         && !is_own(func, *a, *i)
-                        && !is_of_channel(func, *a)
+                        && !is_of_one_thread(func, *a)
                     {
                         return Err(Diagnostic::new(
                             Code::ParallelRace,
@@ -232,18 +232,21 @@ impl Guard {
     }
 }
 
-/// Whether a deque holds the values of a channel, which lets in one thread at a time.
-fn is_of_channel(func: &Func, mut deque: Value) -> bool {
+/// Whether no two threads are in a container at a time: of a channel, which lets in one, or of a function that
+/// remembers its results, which has one for each thread.
+fn is_of_one_thread(func: &Func, mut container: Value) -> bool {
     loop {
-        let Some(node) = func.insts.iter().find(|n| n.result == Some(deque)) else { return false };
-        if matches!(node.op, Op::Member(_)) && crate::ops::tasks::is_channel(func.types[node.args[0].index()])
-        {
+        let Some(node) = func.insts.iter().find(|n| n.result == Some(container)) else { return false };
+        let is_channel = matches!(node.op, Op::Member(_))
+            && crate::ops::tasks::is_channel(func.types[node.args[0].index()]);
+        let is_threads = matches!(node.op, Op::Apply(op) if op.is(id::FUNCTOOLS_REMEMBERED) || op.is(id::FUNCTOOLS_REMEMBERED_IN_ORDER));
+        if is_channel || is_threads {
             return true;
         }
         if !renames(func, node) {
             return false;
         }
-        deque = node.args[0];
+        container = node.args[0];
     }
 }
 

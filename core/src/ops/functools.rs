@@ -1,9 +1,33 @@
 //! Python's module `functools`.
 
+use super::dict::entries::described;
+use super::dict::new_of;
 use super::{Body, OpDef};
+use crate::desc::TypeDesc;
+use crate::diag::Result;
+use crate::emit::cast;
+use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::layout::Dict;
+use crate::types::{Container, Kind, Type};
+use crate::typing::Answer;
 
 super::identity::op_ids! {
     FUNCTOOLS_PARTIAL = "functools.partial" [keeps],
+    FUNCTOOLS_CMP_TO_KEY = "functools.cmp_to_key" [keeps],
+    CMP_TO_KEY = "_functools.cmp_to_key" [keeps],
+    FUNCTOOLS_CACHE = "functools.cache" [keeps],
+    FUNCTOOLS_LRU_CACHE = "functools.lru_cache" [keeps],
+    FUNCTOOLS_REMEMBERED = "functools._remembered",
+    FUNCTOOLS_REMEMBERED_IN_ORDER = "functools._remembered_in_order",
+}
+
+crate::runtime_fns! {
+    /// Functions that remember their results.
+    trait Helpers;
+    /// The dict of this thread with what the function of that number has given, of keys and values that the
+    /// descriptors describe. It is empty where the thread has none, or one of another time: before the function
+    /// was made to forget.
+    fn remembered(number: i64, time: i64, entry: *const TypeDesc, key: *const TypeDesc, value: *const TypeDesc) -> *mut Dict [Writes, Never];
 }
 
 pub(crate) static OPS: &[OpDef] = &[
@@ -17,4 +41,44 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["functools.partial"], "func, *args", Body::Py("functions.partial"))
         .raises()
         .doc("A function whose first arguments are given."),
+    OpDef::new(&["_functools.cmp_to_key", "functools.cmp_to_key"], "mycmp", Body::Py("functions.cmp_to_key"))
+        .raises()
+        .doc("A function that makes keys, which compare as `mycmp` says: below, equal and above as below 0, 0 and above 0."),
+    OpDef::new(&["functools.cache"], "user_function", Body::Py("functions.cache"))
+        .raises()
+        .doc("A function that remembers its results while the call that made it runs."),
+    OpDef::new(&["functools.lru_cache"], "user_function", Body::Py("functions.lru_cached"))
+        .only_if(|a| is_function(a[0].ty))
+        .raises()
+        .doc("The same, of the last 128 calls."),
+    OpDef::new(&["functools.lru_cache"], "maxsize=128, typed=False", Body::Py("functions.lru_cache"))
+        .only_if(|a| !is_function(a[0].ty))
+        .raises()
+        .doc("What makes such functions; without a bound where `maxsize` is None."),
+    OpDef::new(
+        &["functools._remembered"],
+        "number, time",
+        Body::Lir(|cx, _| Ok(Answer::of(new_of(cx, Container::Dict, &[]))), emit_remembered),
+    )
+    .writes()
+    .internal()
+    .doc("The dict in which a function remembers what it gave (library use)."),
+    OpDef::new(
+        &["functools._remembered_in_order"],
+        "number, time",
+        Body::Lir(|cx, _| Ok(Answer::of(new_of(cx, Container::OrderedDict, &[]))), emit_remembered),
+    )
+    .writes()
+    .internal()
+    .doc("The same, of a function that forgets what was asked for the longest time ago (library use)."),
 ];
+
+fn is_function(t: Type) -> bool {
+    matches!(t.kind(), Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..))
+}
+
+fn emit_remembered(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let [number, time] = [0, 1].map(|k| cast::to_i64(cx, c.args[k][0], c.types[k]));
+    let [entry, key, value] = described(cx, c.ret)?;
+    Ok(vec![cx.helper_value(&remembered, &[number, time, entry, key, value])])
+}

@@ -633,6 +633,7 @@ crate::containers!(families! {
     fft,
     kernel,
     reveal,
+    functools,
     random,
     region,
     tasks,

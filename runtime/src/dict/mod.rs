@@ -5,6 +5,7 @@
 //! there move up. That happens when it does in CPython, so that iterators over a dict that changes meanwhile
 //! see what they see there.
 
+mod memory;
 #[cfg(test)]
 mod tests;
 

@@ -56,11 +56,15 @@ pub(in crate::ops) fn value_at(cx: &mut LowerCx<'_>, dict: Value, t: Type, at: V
     Ok(load(cx, p, entry.value()))
 }
 
+/// The descriptors that a helper makes a dict by: of its entries, keys and values.
+pub(in crate::ops) fn described(cx: &mut LowerCx<'_>, t: Type) -> Result<[Value; 3]> {
+    let (k, v) = parts(t)?;
+    Ok([Type::tuple(vec![Type::i64(), k, v]), k, v].map(|t| descriptor(&mut cx.b, t)))
+}
+
 /// A new empty dict with room for so many.
 pub(in crate::ops) fn make(cx: &mut LowerCx<'_>, t: Type, room: usize) -> Result<Value> {
-    let (k, v) = parts(t)?;
-    let entry = descriptor(&mut cx.b, Type::tuple(vec![Type::i64(), k, v]));
-    let (k, v) = (descriptor(&mut cx.b, k), descriptor(&mut cx.b, v));
+    let [entry, k, v] = described(cx, t)?;
     let room = cx.b.i64(room as i64);
     Ok(cx.helper_value(&dict_new, &[entry, k, v, room]))
 }

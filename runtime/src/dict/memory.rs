@@ -1,0 +1,71 @@
+//! What functions remember that keep their results (`functools.lru_cache`): dicts of a thread's own, so that no
+//! lock is taken and no loop in parallel waits for another one.
+
+use super::{D, new};
+use crate::Native;
+use crate::object::{release, retain};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use tierup_core::desc::TypeDesc;
+use tierup_core::ops::functools::Helpers;
+
+/// A dict of results, and the time since which they are remembered.
+struct Results {
+    time: i64,
+    dict: D,
+}
+
+impl Drop for Results {
+    fn drop(&mut self) {
+        // SAFETY: the reference is the table's own, and the thread that made the dict ends or forgets it.
+        unsafe { release(self.dict.cast()) }
+    }
+}
+
+/// By the number of the function and the descriptors of its dict, which live for ever.
+#[derive(Default)]
+struct Functions(HashMap<(i64, usize, usize), Results>);
+
+impl Drop for Functions {
+    fn drop(&mut self) {
+        // With the first thread the process ends, and Python, to which arrays may belong, is gone.
+        // SAFETY: both ask for numbers.
+        if unsafe { libc::gettid() == libc::getpid() } {
+            std::mem::forget(std::mem::take(&mut self.0));
+        }
+    }
+}
+
+thread_local! {
+    static RESULTS: RefCell<Functions> = RefCell::default();
+}
+
+impl Helpers for Native {
+    unsafe fn remembered(
+        number: i64,
+        time: i64,
+        entry: *const TypeDesc,
+        key: *const TypeDesc,
+        value: *const TypeDesc,
+    ) -> D {
+        let fresh = || {
+            // SAFETY: descriptors live for ever.
+            let dict = unsafe { new(&*entry, &*key, &*value) };
+            Results { time, dict }
+        };
+        let mut old = None;
+        let dict = RESULTS.with(|all| {
+            let mut all = all.borrow_mut();
+            let known = all.0.entry((number, key.addr(), value.addr())).or_insert_with(fresh);
+            if known.time != time {
+                old = Some(std::mem::replace(known, fresh()));
+            }
+            known.dict
+        });
+        // What is forgotten may be much, and goes when the table is free.
+        drop(old);
+        // SAFETY: the table holds the dict.
+        unsafe { retain(dict.cast()) };
+        dict
+    }
+}
