@@ -108,6 +108,7 @@ fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<convert::native::Object>()?;
     convert::typed_list::register(m)?;
     convert::typed_dict::register(m)?;
+    convert::typed_set::register(m)?;
     convert::object::structs::register(m)?;
     convert::object::struct_field::register(m)?;
     cuda::register(m)?;

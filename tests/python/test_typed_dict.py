@@ -44,8 +44,8 @@ def test_what_a_dict_is_made_of():
         Dict(a=3)
     with pytest.raises(TypeError):
         Dict({1: 2, "a": 3})
-    with pytest.raises(TypeError, match="typed dict cannot hold values of type set"):
-        Dict({1: {2}})
+    with pytest.raises(TypeError, match="typed dict cannot hold values of type frozenset"):
+        Dict({1: frozenset([2])})
 
 
 def test_an_empty_dict_of_types():

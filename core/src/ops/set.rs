@@ -4,7 +4,7 @@
 //! What builds, looks up and changes is here; what Python defines by these is library code
 //! (`pybind/python/tierup/lib/sets.py`).
 
-use super::dict::entries::{Entry, check_found, find, load, make, spill_key};
+use super::dict::entries::{Entry, check_found, find, load, make, show_as, spill_key};
 use super::dict::exact::check_exact;
 use super::dict::keys::{check_hashable, may_be_key};
 use super::dict::{
@@ -50,10 +50,22 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .reads()
     .doc("An empty frozen set."),
-    OpDef::new(&["builtins.set", "set.copy"], "s", Body::Lir(copy_rule, emit_copy))
+    OpDef::new(&["builtins.set"], "s", Body::Lir(copy_rule, emit_copy))
         .raises()
         .reads()
         .doc("A set of the elements of a set."),
+    OpDef::new(
+        &["set.copy"],
+        "s",
+        Body::Lir(copy_rule, |cx, c| {
+            let copy = emit_copy(cx, c)?;
+            show_as(cx, copy[0], c.args[0][0]);
+            Ok(copy)
+        }),
+    )
+    .raises()
+    .reads()
+    .doc("A set of the same elements, which Python sees itself if it does so the first."),
     OpDef::new(&["builtins.set"], "iterable", Body::Py("sets.of_iterable"))
         .only_if(|a| !is_set(a))
         .raises()
@@ -326,7 +338,7 @@ fn element(args: &[Arg], what: &str) -> Result<Type> {
 }
 
 /// A set that is made here, whose elements are found out by use.
-fn new_set(cx: &mut TyCx<'_, '_>, which: Container) -> Type {
+pub(super) fn new_set(cx: &mut TyCx<'_, '_>, which: Container) -> Type {
     // Of the least of numbers where nothing says what it has: it makes no other number of what it meets.
     let t = cx.vars.at(cx.site, 0, Type::bool());
     Type::new(Kind::Container(which, vec![t]))

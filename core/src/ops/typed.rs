@@ -1,9 +1,9 @@
 //! `tierup.typed`: containers that Python sees where they lie. To compiled code a typed list is a list like
-//! any other, and a typed dict a dict; the object itself knows that Python is to see it, not a copy of it
+//! any other, a typed dict a dict, a typed set a set; the object itself knows that Python is to see it, not a copy of it
 //! ([`crate::layout::Counted::users`]).
 
 use super::dtype::type_arg;
-use super::{Body, OpDef, dict, id, list};
+use super::{Body, OpDef, dict, id, list, set};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
@@ -16,6 +16,7 @@ use crate::typing::{Answer, Arg, Held, TyCx, no_match};
 super::identity::op_ids! {
     TYPED_LIST = "tierup.typed.List",
     TYPED_DICT = "tierup.typed.Dict",
+    TYPED_SET = "tierup.typed.Set",
 }
 
 pub(crate) static OPS: &[OpDef] = &[
@@ -58,15 +59,31 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["typed_dict.empty"],
         "key_type, value_type, n_keys=0",
-        Body::Lir(empty_dict_rule, |cx, c| {
-            // More than a few are given room when they come: the number may be any.
-            let few = c.consts[2].as_ref().and_then(Const::as_int).unwrap_or(0);
-            new_dict(cx, c, few.clamp(0, 1 << 20) as usize)
-        }),
+        Body::Lir(empty_dict_rule, |cx, c| new_dict(cx, c, few(c.consts[2].as_ref()))),
     )
     .raises()
     .reads()
     .doc("An empty dict of keys and values of two types that Python sees itself."),
+    OpDef::new(
+        &["tierup.typed.Set"],
+        "",
+        Body::Lir(|cx, _| Ok(Answer::of(set::new_set(cx, Container::Set))), |cx, c| new_dict(cx, c, 0)),
+    )
+    .raises()
+    .reads()
+    .doc("An empty set that Python sees itself."),
+    OpDef::new(&["tierup.typed.Set"], "iterable", Body::Py("typed.set_of"))
+        .raises()
+        .reads()
+        .doc("A set of an iterable's elements that Python sees itself."),
+    OpDef::new(
+        &["typed_set.empty"],
+        "key_type, n_keys=0",
+        Body::Lir(empty_set_rule, |cx, c| new_dict(cx, c, few(c.consts[1].as_ref()))),
+    )
+    .raises()
+    .reads()
+    .doc("An empty set of elements of a type that Python sees itself."),
     OpDef::new(
         &["builtins.isinstance"],
         "x, classes",
@@ -74,7 +91,7 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .only_if(|a| tells(a[0].ty, a[1].ty))
     .reads()
-    .doc("Whether a list or a dict is one that Python sees itself; known when the program runs."),
+    .doc("Whether a list, a dict or a set is one that Python sees itself; known when the program runs."),
 ];
 
 /// Whether a class is that of the containers of a type which Python sees itself: of a value it shows when the
@@ -83,11 +100,18 @@ pub(crate) fn tells(t: Type, class: Type) -> bool {
     let Kind::Builtin(class) = class.kind() else { return false };
     match t.container() {
         Some((Container::Dict, _)) => *class == id::TYPED_DICT,
+        Some((Container::Set, _)) => *class == id::TYPED_SET,
         Some(_) => false,
         None => matches!(*t, Kind::List(_)) && *class == id::TYPED_LIST,
     }
 }
 
+/// Room for the entries that are announced. More than a few get it when they come: the number may be any.
+fn few(announced: Option<&Const>) -> usize {
+    announced.and_then(Const::as_int).unwrap_or(0).clamp(0, 1 << 20) as usize
+}
+
+/// A dict or a set.
 fn new_dict(cx: &mut LowerCx<'_>, c: &OpCall<'_>, room: usize) -> Result<Val> {
     let new = dict::entries::make(cx, c.ret, room)?;
     Ok(shown(cx, new))
@@ -121,6 +145,15 @@ fn empty_dict_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (key, value) = (said(&args[0], "Dict.empty", help)?, said(&args[1], "Dict.empty", help)?);
     dict::keys::check_hashable(cx, key, Held::Key)?;
     Ok(Answer::of(Type::dict(key, value)))
+}
+
+fn empty_set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if !args[1].ty.is_index() {
+        return Err(no_match("Set.empty", args));
+    }
+    let element = said(&args[0], "Set.empty", "Set() takes the type of the first element that is added")?;
+    dict::keys::check_hashable(cx, element, Held::Member)?;
+    Ok(Answer::of(Type::new(Kind::Container(Container::Set, vec![element]))))
 }
 
 /// What a container is of whose types are said: nothing that is put in changes it.

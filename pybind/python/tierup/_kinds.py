@@ -184,6 +184,10 @@ class Set(_Made, Container):
         self.dtype, self.reflected = dtype, reflected
         self._of(dtype, text=f"set({types._text(dtype)})")
 
+    @property
+    def key_type(self):
+        return self.dtype
+
 
 class RangeType(_Made, IterableType):
     def __init__(self, dtype):

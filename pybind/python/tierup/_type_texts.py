@@ -24,6 +24,8 @@ def from_text(text):
             return types.List(from_text(parts[0]))
         if head == "dict":
             return types.DictType(*map(from_text, parts))
+        if head == "set":
+            return types.Set(from_text(parts[0]))
         if head == "optional":
             return types.Optional(from_text(parts[0]))
         if head == "dtype":

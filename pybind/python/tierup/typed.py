@@ -1,13 +1,14 @@
 """Containers that live in native memory: compiled code takes them as they are, and what either side changes the other sees."""
 
-from collections.abc import ItemsView, KeysView, MutableMapping, MutableSequence, ValuesView
+from collections.abc import ItemsView, KeysView, MutableMapping, MutableSequence, MutableSet, ValuesView
 
-from ._tierup import Dict, List
+from ._tierup import Dict, List, Set
 
-__all__ = ["Dict", "List"]
+__all__ = ["Dict", "List", "Set"]
 
 MutableSequence.register(List)
 MutableMapping.register(Dict)
+MutableSet.register(Set)
 
 
 class _View:
@@ -48,6 +49,11 @@ def _new_dict(key, value, n_keys=0):
     return Dict.empty(key, value, n_keys)
 
 
+def _new_set(key, n_keys=0):
+    """Numba's name for `Set.empty`, where compiled code uses it."""
+    return Set.empty(key, n_keys)
+
+
 def _list(cls, text, items):
     """A list out of a pickle: elements of the type `text`, or of none."""
     from . import types
@@ -68,5 +74,17 @@ def _dict(cls, text, items):
         Dict.__init__(new)
     else:
         Dict.__init__(new, dcttype=types.from_text(text))
+        new.update(items)
+    return new
+
+
+def _set(cls, text, items):
+    """A set out of a pickle: elements of the type `text`, or of none."""
+    from . import types
+    new = cls.__new__(cls)
+    if text is None:
+        Set.__init__(new)
+    else:
+        Set.__init__(new, settype=types.from_text(text))
         new.update(items)
     return new

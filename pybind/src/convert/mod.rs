@@ -46,6 +46,7 @@ pub(crate) mod times;
 mod tuple;
 pub(crate) mod typed_dict;
 pub(crate) mod typed_list;
+pub(crate) mod typed_set;
 mod unit;
 mod variant;
 mod widened;

@@ -10,6 +10,7 @@
 //! and then. Who calls it therefore says that it uses the object ([`Frame::uses`]); changing it
 //! meanwhile is a RuntimeError.
 
+pub(crate) mod keyed;
 pub(crate) mod shown;
 pub(crate) mod turns;
 

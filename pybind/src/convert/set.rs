@@ -1,15 +1,16 @@
 //! Sets and frozen sets. An argument is copied into a native set, and what compiled code puts in and takes out
-//! is done to it afterwards ([`copies`]).
+//! is done to it afterwards ([`copies`]). A typed set is passed as it is ([`typed_set`]).
 //!
 //! [`copies`]: super::copies
+//! [`typed_set`]: super::typed_set
 
 use super::common::succeeded;
 use super::dict::{Half, Hashes, contents, entry_key};
 use super::list::Filled;
-use super::native::Words;
+use super::native::{Words, shown};
 use super::object::shapes::whole;
 use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, Strictness, new_ref, next};
-use super::{Constructor, Plan, Purpose, recognise};
+use super::{Constructor, Plan, Purpose, recognise, typed_set};
 use crate::errors::Failure;
 use crate::gil::attached;
 use pyo3::ffi;
@@ -19,16 +20,26 @@ use std::mem::MaybeUninit;
 use tierup_core::declare::conversion;
 use tierup_core::desc::{self, TypeDesc};
 use tierup_core::diag::{Code, Diagnostic};
-use tierup_core::layout::Dict;
+use tierup_core::layout::{Counted, Dict};
 use tierup_core::ops::dict::{Helpers, is_own_key};
 use tierup_core::types::promote::same_but_weak;
 use tierup_core::types::{Container, Kind, Type};
 use tierup_runtime::Native as Runtime;
 use tierup_runtime::dict;
 use tierup_runtime::object::release;
+use tierup_runtime::use_word;
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
+        if typed_set::CLASS.has(obj) {
+            return match shown::of(obj) {
+                Some((_, part)) => Ok(Some(part.ty)),
+                None => Err(recognise::unknown_elements(
+                    "type of the elements of an empty set",
+                    "add one first, or make it with Set.empty(key_type)",
+                )),
+            };
+        }
         let which = if obj.is_exact_instance_of::<PySet>() {
             Container::Set
         } else if obj.is_exact_instance_of::<PyFrozenSet>() {
@@ -128,6 +139,23 @@ impl SetPlan {
                         || self.takes == Strictness::Declared && conversion(t, self.ty).is_some()
                 })
             })
+    }
+
+    /// The set of an object that Python sees itself.
+    ///
+    /// # Safety
+    /// As for [`Convert::unbox`]; `obj` is of such a class.
+    unsafe fn shown(&self, obj: Obj, frame: &mut Frame) -> Option<*mut Counted> {
+        // SAFETY: as required of the caller.
+        let obj = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), obj) };
+        let (s, part) = shown::of(&obj)?;
+        let ours = if self.takes != Strictness::Strict { self.ty.strong_throughout() } else { self.ty };
+        if part.ty != ours {
+            return None;
+        }
+        // SAFETY: the object keeps the set alive.
+        unsafe { frame.uses(s, false)? };
+        Some(s)
     }
 
     /// A native set with the elements of a Python set; known to the frame.
@@ -290,11 +318,15 @@ impl SetPlan {
 
 impl Convert for SetPlan {
     unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
-        if class != self.class() {
-            return None;
-        }
         // SAFETY: the thread is attached.
         unsafe {
+            if class != self.class() {
+                if self.which != Container::Set || !typed_set::CLASS.is(class) {
+                    return None;
+                }
+                out.write(self.shown(obj, frame)? as u64);
+                return Some(out.add(1));
+            }
             let native = match frame.copies().and_then(|c| c.of(obj)) {
                 Some(known) if known.ty != self.ty => return None,
                 Some(known) => known.native.cast(),
@@ -311,6 +343,9 @@ impl Convert for SetPlan {
             let s = next(at) as *mut Dict;
             let object = match cx.known(s.cast()) {
                 Some(o) => new_ref(o),
+                None if self.which == Container::Set && (cx.shares || use_word::is_shown(s.cast())) => {
+                    return typed_set::CLASS.object(self.ty, s.cast());
+                }
                 None => self.new_object(s, cx),
             };
             release(s.cast());

@@ -10,11 +10,9 @@ mod entries;
 mod iterate;
 mod methods;
 
-use super::native::shown::{self, ShownClass};
-use super::native::{Object, Part};
+use super::native::Object;
+use super::native::shown::ShownClass;
 use pyo3::prelude::*;
-use std::sync::Arc;
-use tierup_core::layout::Dict;
 
 /// A dict whose keys have one type and whose values have another, in native memory. Compiled code is given the
 /// dict itself: what it changes is changed here.
@@ -29,9 +27,4 @@ pub(crate) static CLASS: ShownClass = ShownClass::new(|py| {
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     CLASS.register::<TypedDict>(m)
-}
-
-/// The dict of an object of such a class, and its part; none as long as it has no type.
-fn of<'a>(obj: &'a Bound<'_, PyAny>) -> Option<(*mut Dict, &'a Arc<Part>)> {
-    shown::of(obj).map(|(d, part)| (d.cast(), part))
 }

@@ -70,7 +70,7 @@ pub(in crate::ops) fn make(cx: &mut LowerCx<'_>, t: Type, room: usize) -> Result
 }
 
 /// What is copied from a dict that Python sees itself is one too.
-pub(super) fn show_as(cx: &mut LowerCx<'_>, new: Value, from: Value) {
+pub(in crate::ops) fn show_as(cx: &mut LowerCx<'_>, new: Value, from: Value) {
     let users = cx.b.load(Ty::I64, from, offset!(Dict.users), Alias::Object);
     let shown = cx.b.bin_imm(Op::Band, users, SHOWN);
     cx.b.store(shown, new, offset!(Dict.users), Alias::Object);

@@ -71,6 +71,7 @@ crate::containers!(with_containers! {
         /// What a function takes as `**kwargs`.
         KEYWORDS = "dict", [DICT], ["kwargs"];
         TYPED_DICT = "Dict" at "tierup.typed.Dict", [DICT], ["typed_dict"];
+        TYPED_SET = "Set" at "tierup.typed.Set", [SET], ["typed_set"];
         RANGE = "range" at "builtins.range", [OBJECT], ["range"];
         SLICE = "slice" at "builtins.slice", [OBJECT], ["slice"];
         ITERATOR = "iterator", [OBJECT], [];

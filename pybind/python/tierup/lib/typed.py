@@ -1,6 +1,6 @@
 """Containers that Python sees where they lie."""
 
-from tierup.typed import Dict, List
+from tierup.typed import Dict, List, Set
 
 
 def list_of(values):
@@ -13,4 +13,11 @@ def list_of(values):
 def dict_of(entries):
     out = Dict()
     out.update(entries)
+    return out
+
+
+def set_of(values):
+    out = Set()
+    for v in values:
+        out.add(v)
     return out

@@ -1,4 +1,4 @@
-//! Containers in native memory that Python sees there: what `tierup.typed.List` and `tierup.typed.Dict` share.
+//! Containers in native memory that Python sees there: what the classes of `tierup.typed` share.
 //! Their types are what was said, or those of what they are first given.
 
 use super::turns::Turn;
@@ -172,11 +172,11 @@ pub(crate) fn typed_meanwhile() -> PyErr {
     PyRuntimeError::new_err("the container was given a type meanwhile")
 }
 
-/// What is in such a container is read where it lies, but of a set Python sees copies: what it changes there
+/// What is in such a container is read where it lies, but of a frozen set or a deque Python sees copies: what it changes there
 /// would be lost.
 pub(crate) fn refuse_unseen(ty: Type, name: &str) -> PyResult<()> {
     fn holds_any(t: Type) -> bool {
-        let seen = t.container().is_none_or(|(c, _)| c == Container::Dict);
+        let seen = t.container().is_none_or(|(c, _)| matches!(c, Container::Dict | Container::Set));
         !seen || t.arguments().iter().any(holds_any)
     }
     match ty.arguments().iter().find(|t| holds_any(*t)) {
@@ -208,6 +208,7 @@ pub(crate) fn type_object<'py>(py: Python<'py>, ty: Type) -> PyResult<Bound<'py,
 pub(crate) fn type_name(t: Type) -> String {
     match t.container() {
         Some((Container::Dict, m)) => format!("DictType[{},{}]", type_name(m[0]), type_name(m[1])),
+        Some((Container::Set, m)) => format!("SetType[{}]", type_name(m[0])),
         Some(_) => t.to_string(),
         None => {
             if let Kind::List(e) = *t {

@@ -1,9 +1,10 @@
 //! What Python's programs see of the class.
 
-use super::entries::{Entries, check_key, dict_of, empty, entries_of, gathered, missing};
+use super::entries::{Entries, dict_of, entries_of, gathered};
 use super::iterate::{DictIterator, What};
-use super::{CLASS, TypedDict, of};
+use super::{CLASS, TypedDict};
 use crate::convert;
+use crate::convert::native::keyed::{self, Keyed, missing};
 use crate::convert::native::shown::{
     self, Owned, bind_new, refuse_making, refuse_unseen, run, type_name, type_object, typed_meanwhile,
 };
@@ -19,7 +20,7 @@ use tierup_runtime::Native as Runtime;
 type This<'py> = Bound<'py, TypedDict>;
 
 fn entries<'a>(this: &'a This<'_>) -> Option<Entries<'a>> {
-    of(this.as_any()).map(|(d, whole)| Entries { d, whole })
+    shown::of(this.as_any()).map(|(d, whole)| Entries(Keyed { d: d.cast(), whole }))
 }
 
 /// The entries of a dict that surely has a type: it was just given one.
@@ -37,7 +38,7 @@ fn fill(this: &This<'_>, items: &Bound<'_, PyDict>) -> PyResult<()> {
     refuse_unseen(ty, "dict")?;
     let whole = Part::of(py, ty.strong_throughout());
     let new = dict_of(items, &whole)?;
-    if of(this.as_any()).is_some() {
+    if entries(this).is_some() {
         return Err(typed_meanwhile());
     }
     // SAFETY: the dict is live, and has no Python object yet.
@@ -51,11 +52,12 @@ fn fill_one(this: &This<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -
 }
 
 fn make_empty(this: &This<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, room: i64) -> PyResult<()> {
-    let ty = Type::dict(shown::said(key)?, shown::said(value)?);
-    check_key(ty)?;
+    let key = shown::said(key)?;
+    keyed::check_key(key, "dict cannot have keys")?;
+    let ty = Type::dict(key, shown::said(value)?);
     refuse_unseen(ty, "dict")?;
     let whole = Part::of(this.py(), ty);
-    let new = empty(this.py(), &whole, room)?;
+    let new = keyed::empty(this.py(), &whole, room)?;
     // SAFETY: the dict is new.
     unsafe { bind_new(this.as_any(), new, whole) }
 }
@@ -260,15 +262,10 @@ impl TypedDict {
         let none = || PyKeyError::new_err("popitem(): dictionary is empty");
         let e = entries(this).ok_or_else(none)?;
         let used = e.changeable()?;
-        // SAFETY: the dict is alive.
-        let last = |e: &Entries<'_>| unsafe { Runtime::dict_live_before(e.d, (*e.d).used) };
-        let at = last(&e);
-        if at < 0 {
-            return Err(none());
-        }
+        let at = e.last().ok_or_else(none)?;
         let key = e.key_object(py, at)?;
         // Making the object may have run Python code.
-        if last(&e) != at {
+        if e.last() != Some(at) {
             return Err(pyo3::exceptions::PyRuntimeError::new_err("the dict changed during popitem()"));
         }
         let value = e.take(at, true);
@@ -299,7 +296,7 @@ impl TypedDict {
                 None => match entries_of(given) {
                     // A dict of the same types, also where it is empty.
                     Some(from) => {
-                        let new = empty(py, from.whole, 0)?;
+                        let new = keyed::empty(py, from.whole, 0)?;
                         // SAFETY: the dict is new.
                         unsafe { bind_new(this.as_any(), new, from.whole.clone())? };
                         typed(this)?.update(py, &from.given(given)?)?;
@@ -339,8 +336,8 @@ impl TypedDict {
     }
 
     fn __repr__(this: &This<'_>) -> PyResult<String> {
-        let name = of(this.as_any())
-            .map_or_else(|| "DictType[Undefined,Undefined]".into(), |(_, p)| type_name(p.ty));
+        let name =
+            entries(this).map_or_else(|| "DictType[Undefined,Undefined]".into(), |e| type_name(e.whole.ty));
         Ok(format!("{name}({})", Self::__str__(this)?))
     }
 
@@ -354,13 +351,13 @@ impl TypedDict {
     fn __reduce__<'py>(this: &This<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let py = this.py();
         let rebuild = py.import("tierup.typed")?.getattr("_dict")?;
-        let text = of(this.as_any()).map(|(_, part)| part.ty.to_string());
+        let text = entries(this).map(|e| e.whole.ty.to_string());
         (rebuild, (this.get_type(), text, items(this)?)).into_pyobject(py)
     }
 
     #[getter]
     fn _typed(this: &This<'_>) -> bool {
-        of(this.as_any()).is_some()
+        entries(this).is_some()
     }
     #[getter]
     fn _numba_type_<'py>(this: &This<'py>) -> PyResult<Bound<'py, PyAny>> {
