@@ -144,6 +144,8 @@ for name, (axis, rank) in product(EXACT_REDUCTIONS + SUMS + ACCUMULATIONS + NAN_
     exact = name in EXACT_REDUCTIONS + NAN_EXTREMES
     dtypes = REAL_DTYPES[1:] if name == "ptp" else REAL_DTYPES if name in ("median", "nanmedian", *NAN_EXTREMES) else DTYPES
     add(f"np.{name}{axis}", "a", f"np.{name}(a{axis})", (edge if exact else mild)(dtypes, shapes), ZEROS if exact else LOOSE, ZEROS if exact else 1e-5)
+add("reductions over several axes known at run time", "a, axes", "np.sum(a, axes), np.max(a, axis=axes, keepdims=True), np.any(a, axes), a.mean(axis=axes), np.var(a, axes), np.count_nonzero(a, axes)",
+    lambda: [(a, Value(x)) for a in arrays(["i4", "f4", "f8"], [(2, 3), (2, 3, 2), (1, 4)], LAYOUTS, "mild") for x in [(0, 1), (1, 0), (-1, 0), (1,), (), (0, 0), (0, 5), (-1, 0, 1), (0, 0, 5)]], LOOSE, 1e-5, raises=True)
 for name, axis in product(METHODS, ["", "axis=0"]):
     exact = name in EXACT_REDUCTIONS
     shapes = [s for s in SOME_SHAPES if not axis or s]
@@ -284,6 +286,7 @@ add("np.histogram range", "a", "np.histogram(a, 4, (-1.0, 2.0)), np.histogram(a,
 add("np.histogram edges", "a, w", "np.histogram(a, edges), np.histogram(a, edges, weights=w), np.histogram(a, 3, weights=w)", lambda: [(a, Array("f8", a.shape)) for a in arrays(["i4", "f8"], [(11,), (33,)])], LOOSE, body=["edges = np.array([-2.0, 0.0, 0.5, 1.0, 3.0])"])
 add("np.interp", "x", "np.interp(x, xp, fp), np.interp(x, xp, fp, left=-1.0, right=9.5), np.interp(x, xp, fp, period=3.0)", lambda: [(x,) for x in [*arrays(["i4", "f4", "f8"], [(0,), (11,), (2, 3)], values="mild"), Array("f8", (11,), "C", "edge"), Scalar("float", 0), Scalar("int", 1)]], CLOSE, 1e-6,
     body=["xp = np.array([-1.0, 0.0, 0.5, 2.0])", "fp = np.array([3.0, -1.0, 4.0, 0.25])"])
+add("np.sum along an axis that is not there", "a", "np.sum(a, axis=(0, 0, 5))", lambda: [(Array("f8", (2, 3)),)], raises=True)
 for q in ("0.0", "1.0", "0.3", "0.5", "0.95"):
     for name, factor in (("quantile", 1), ("nanquantile", 1), ("percentile", 100), ("nanpercentile", 100)):
         add(f"np.{name} {q}", "a", f"np.{name}(a, {float(q) * factor}), np.{name}(a, {float(q) * factor}, axis=-1), np.{name}(a, {float(q) * factor}, axis=0, keepdims=True)",

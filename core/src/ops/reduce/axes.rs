@@ -16,7 +16,10 @@ use crate::typing::{Arg, no_match};
 pub(super) enum Axes {
     All,
     Known(Vec<i64>),
+    /// One that is known when the program runs.
     Run,
+    /// So many that are.
+    RunMany(usize),
 }
 
 pub(super) fn axes_of(arg: &Arg, what: &str) -> Result<Axes> {
@@ -30,8 +33,12 @@ pub(super) fn axes_of(arg: &Arg, what: &str) -> Result<Axes> {
         ),
         (_, Some(c)) if c.as_int().is_some() => Axes::Known(c.as_int().into_iter().collect()),
         _ if arg.ty.is_index() => Axes::Run,
-        (Kind::Tuple(m), _) if m.len() == 1 && m[0].is_index() => Axes::Run,
-        (Kind::Tuple(_) | Kind::Optional(_), _) => {
+        (Kind::Tuple(m), _) if m.iter().all(|t| t.is_index()) => match m.len() {
+            0 => Axes::Known(vec![]),
+            1 => Axes::Run,
+            n => Axes::RunMany(n),
+        },
+        (Kind::Optional(_), _) => {
             return Err(Diagnostic::new(
                 Code::RequiresConstant,
                 "which axes are reduced must be known when the function is compiled",
@@ -49,6 +56,7 @@ impl Axes {
             Axes::All => n,
             Axes::Known(m) => m.len().min(n),
             Axes::Run => n.min(1),
+            Axes::RunMany(m) => n.min(*m),
         }
     }
 }
@@ -60,16 +68,16 @@ pub(super) fn axes_error(axes: &Axes, ty: Type, n: usize, lenient: bool) -> Opti
     let mut seen = vec![];
     for x in m {
         match normal_axis(*x, n) {
-            Some(k) if seen.contains(&k) => {
-                return Some((Class::ValueError, "duplicate value in 'axis'".into()));
-            }
             Some(k) => seen.push(k),
             None if n == 0 && (*x == 0 || *x == -1) && ty.members().is_none() && lenient => {}
             None => return Some(bad_axis("", *x, n)),
         }
     }
-    None
+    let twice = seen.iter().enumerate().any(|(i, k)| seen[..i].contains(k));
+    twice.then(|| (Class::ValueError, TWICE.into()))
 }
+
+const TWICE: &str = "duplicate value in 'axis'";
 
 /// Raises what constant axes raise; the rule has said that nothing comes of it.
 pub(super) fn raise_axes(cx: &mut LowerCx<'_>, axes: &Axes, ty: Type, n: usize, lenient: bool) -> bool {
@@ -81,6 +89,8 @@ pub(super) fn raise_axes(cx: &mut LowerCx<'_>, axes: &Axes, ty: Type, n: usize, 
 /// Which axes go, for code: a flag for each dimension of the source, and a mask of all.
 pub(super) struct Chosen {
     reduced: Vec<Value>,
+    /// How many go.
+    count: usize,
     pub(super) known: Option<Vec<bool>>,
     pub(super) axis: Option<Value>,
     pub(super) mask: Value,
@@ -93,6 +103,7 @@ pub(super) fn choose(cx: &mut LowerCx<'_>, axes: &Axes, arg: &[Value], ty: Type,
         Chosen {
             reduced: flags.iter().map(|f| cx.b.bool(*f)).collect(),
             mask: cx.b.i64(mask),
+            count: axes.count(n),
             axis: None,
             known: Some(flags),
         }
@@ -112,7 +123,25 @@ pub(super) fn choose(cx: &mut LowerCx<'_>, axes: &Axes, arg: &[Value], ty: Type,
             let one = cx.b.i64(1);
             let mask = cx.b.bin(Op::Ishl, one, axis);
             let reduced = (0..n).map(|k| cx.b.bin_imm(Op::IcmpEq, axis, k as i64)).collect();
-            Chosen { reduced, known: None, axis: Some(axis), mask }
+            Chosen { reduced, count: axes.count(n), known: None, axis: Some(axis), mask }
+        }
+        Axes::RunMany(_) => {
+            let members = ty.members().unwrap_or_default();
+            let (one, mut mask) = (cx.b.i64(1), cx.b.i64(0));
+            let all: Vec<Value> =
+                arg.iter().zip(members).map(|(at, t)| checked_axis(cx, *at, *t, n)).collect();
+            for axis in all {
+                let bit = cx.b.bin(Op::Ishl, one, axis);
+                let both = cx.b.bin(Op::Band, mask, bit);
+                let new = cx.b.bin_imm(Op::IcmpEq, both, 0);
+                cx.check(new, Class::ValueError, TWICE);
+                mask = cx.b.bin(Op::Bor, mask, bit);
+            }
+            let flags = (0..n).map(|k| {
+                let bit = cx.b.bin_imm(Op::Band, mask, 1 << k);
+                cx.b.bin_imm(Op::IcmpNe, bit, 0)
+            });
+            Chosen { reduced: flags.collect(), count: axes.count(n), known: None, axis: None, mask }
         }
     }
 }
@@ -159,9 +188,26 @@ impl Chosen {
                     cx.b.select(before, shape[k], shape[k + 1])
                 })
                 .collect(),
-            (None, None) => vec![],
+            (None, None) => self.left(cx, shape),
         };
         (out, strides)
+    }
+
+    /// The lengths of the axes that stay, where which ones these are is known at run time.
+    fn left(&self, cx: &mut LowerCx<'_>, shape: &[Value]) -> Vec<Value> {
+        let (zero, one) = (cx.b.i64(0), cx.b.i64(1));
+        let mut before = zero;
+        let mut out = vec![zero; shape.len() - self.count];
+        for (n, reduced) in shape.iter().zip(&self.reduced) {
+            for (k, length) in out.iter_mut().enumerate() {
+                let here = cx.b.bin_imm(Op::IcmpEq, before, k as i64);
+                let kept = cx.b.select(*reduced, *length, *n);
+                *length = cx.b.select(here, kept, *length);
+            }
+            let counted = cx.b.select(*reduced, zero, one);
+            before = cx.b.bin(Op::Iadd, before, counted);
+        }
+        out
     }
 
     /// Product of the lengths of the axes that go.

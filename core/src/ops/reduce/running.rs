@@ -38,7 +38,7 @@ pub(super) fn running_rule(args: &[Arg]) -> Result<Answer> {
     let n = match axes {
         Axes::All => 1,
         Axes::Known(m) if m.len() != 1 => return Err(no_match("axis", &args[1..2])),
-        Axes::Known(_) | Axes::Run => a.ndim().max(1),
+        Axes::Known(_) | Axes::Run | Axes::RunMany(_) => a.ndim().max(1),
     };
     Ok(Answer::of(Type::array(running_dtype(a, &args[2])?, n, Layout::C)))
 }
@@ -53,7 +53,7 @@ pub(super) fn emit_running(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: i64) -> Res
     }
     let axis = match &axes {
         Axes::All => None,
-        Axes::Known(_) | Axes::Run => {
+        Axes::Known(_) | Axes::Run | Axes::RunMany(_) => {
             let chosen = choose(cx, &axes, &c.args[1], c.types[1], a.shape.len());
             let at = match (chosen.axis, &chosen.known) {
                 (Some(axis), _) => axis,
