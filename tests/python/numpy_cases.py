@@ -287,6 +287,10 @@ add("np.histogram edges", "a, w", "np.histogram(a, edges), np.histogram(a, edges
 add("np.interp", "x", "np.interp(x, xp, fp), np.interp(x, xp, fp, left=-1.0, right=9.5), np.interp(x, xp, fp, period=3.0)", lambda: [(x,) for x in [*arrays(["i4", "f4", "f8"], [(0,), (11,), (2, 3)], values="mild"), Array("f8", (11,), "C", "edge"), Scalar("float", 0), Scalar("int", 1)]], CLOSE, 1e-6,
     body=["xp = np.array([-1.0, 0.0, 0.5, 2.0])", "fp = np.array([3.0, -1.0, 4.0, 0.25])"])
 add("np.sum along an axis that is not there", "a", "np.sum(a, axis=(0, 0, 5))", lambda: [(Array("f8", (2, 3)),)], raises=True)
+add("np.broadcast_shapes of several", "a, b, c", "np.broadcast_shapes(a, b, c)",
+    lambda: [(Value(a), Value(b), Value(c)) for a in ((1, 3), (2, 1), 3) for b in ((3,), (2, 3), (4, 1)) for c in ((1,), (5, 1, 1), (2, 2), (-1,))], raises=True)
+add("np.broadcast_arrays of several", "a, b, c", "np.broadcast_arrays(a, b, c), np.broadcast_arrays((1, 2, 3), b, [[1.5]])",
+    lambda: [(Array("f8", a), Array("i4", b), Array("f4", c)) for a in ((1, 3), (2, 1)) for b in ((3,), (2, 3), (4, 1)) for c in ((1,), (5, 1, 1), (2, 2))], raises=True)
 for q in ("0.0", "1.0", "0.3", "0.5", "0.95"):
     for name, factor in (("quantile", 1), ("nanquantile", 1), ("percentile", 100), ("nanpercentile", 100)):
         add(f"np.{name} {q}", "a", f"np.{name}(a, {float(q) * factor}), np.{name}(a, {float(q) * factor}, axis=-1), np.{name}(a, {float(q) * factor}, axis=0, keepdims=True)",

@@ -190,7 +190,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "x",
         Body::Lir(|_, a| asked(a, is_scalar), |cx, c| told(cx, c, is_scalar)),
     )
-    .doc("Whether `x` is a number or a string."),
+    .doc("Whether `x` is a number, a time, a string or bytes."),
     OpDef::new(
         &["numpy.iscomplexobj"],
         "x",
@@ -546,7 +546,7 @@ fn element_type(t: Type) -> Type {
 // ---- what a type alone says of a value
 
 fn is_scalar(t: Type) -> bool {
-    t.is_number() || *t == Kind::Str
+    t.is_element() || matches!(*t, Kind::Str | Kind::Bytes)
 }
 
 fn has_complex(t: Type) -> bool {

@@ -218,6 +218,10 @@ pub(crate) static OPS: &[OpDef] = &[
     .times()
     .raises()
     .doc("Views of one common shape."),
+    OpDef::new(&["numpy.broadcast_arrays"], "*args", Body::Py("ufunc.broadcast_sequences"))
+        .only_if(|a| a.iter().any(|x| x.ty.is_sequence()))
+        .raises()
+        .doc("The same of lists and tuples, which become arrays."),
     OpDef::new(
         &["numpy.broadcast_shapes"],
         "*shapes",

@@ -91,7 +91,7 @@ pub(super) fn emit_broadcast_all(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result
             shapes.push(ArrayVal::new(cx, v, *t)?.shape);
         }
     }
-    check_two(cx, &shapes);
+    check_shapes(cx, &shapes);
     let shape = if n == 0 { vec![] } else { broadcast_shapes(cx, &shapes, n)? };
     let mut out = vec![];
     for ((v, t), ret) in c.args[1..].iter().zip(&c.types[1..]).zip(members) {
@@ -104,24 +104,33 @@ pub(super) fn emit_broadcast_all(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result
     Ok(out)
 }
 
-/// NumPy's text where two shapes do not broadcast; which two of several do not is known only when they meet,
-/// so those have the ufuncs' text.
-pub(super) fn check_two(cx: &mut LowerCx<'_>, shapes: &[Vec<Value>]) {
-    let [a, b] = shapes else { return };
-    let mut fits = cx.b.bool(true);
-    for (m, n) in a.iter().rev().zip(b.iter().rev()) {
-        let same = cx.b.bin(Op::IcmpEq, *m, *n);
-        let (m_one, n_one) = (cx.b.bin_imm(Op::IcmpEq, *m, 1), cx.b.bin_imm(Op::IcmpEq, *n, 1));
-        let ok = cx.or(same, m_one);
-        let ok = cx.or(ok, n_one);
-        fits = cx.and(fits, ok);
+/// Raises what NumPy says where shapes do not broadcast: at the outermost dimension where any do not, which two
+/// these are.
+pub(super) fn check_shapes(cx: &mut LowerCx<'_>, shapes: &[Vec<Value>]) {
+    let ndim = shapes.iter().map(Vec::len).max().unwrap_or(0);
+    for d in 0..ndim {
+        let at = |k: usize| (d + shapes[k].len()).checked_sub(ndim).map(|i| shapes[k][i]);
+        let here: Vec<(usize, Value)> = (0..shapes.len()).filter_map(|k| at(k).map(|n| (k, n))).collect();
+        for (place, (j, n)) in here.iter().enumerate() {
+            for (i, m) in here[..place].iter().filter(|(_, m)| m != n) {
+                let same = cx.b.bin(Op::IcmpEq, *m, *n);
+                let (m_one, n_one) = (cx.b.bin_imm(Op::IcmpEq, *m, 1), cx.b.bin_imm(Op::IcmpEq, *n, 1));
+                let ok = cx.or(same, m_one);
+                let ok = cx.or(ok, n_one);
+                let text = format!(
+                    "shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is between arg {i} with shape {} and arg {j} with shape {}.",
+                    tuple_text(shapes[*i].len()),
+                    tuple_text(shapes[*j].len())
+                );
+                cx.check_format(ok, Class::ValueError, &text, &[shapes[*i].as_slice(), &shapes[*j]].concat());
+            }
+        }
     }
-    let text = format!(
-        "shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is between arg 0 with shape {} and arg 1 with shape {}.",
-        shape_text(a.len()),
-        shape_text(b.len())
-    );
-    cx.check_format(fits, Class::ValueError, &text, &[a.as_slice(), b].concat());
+}
+
+/// A tuple of `n` numbers as Python prints it, for a text with places.
+fn tuple_text(n: usize) -> String {
+    if n == 1 { "({},)".into() } else { format!("({})", vec!["{}"; n].join(", ")) }
 }
 
 pub(super) fn broadcast_shapes_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -139,12 +148,17 @@ pub(super) fn broadcast_shapes_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Resul
 pub(super) fn emit_broadcast_shapes(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let mut shapes = vec![];
     for (v, t) in c.args.iter().zip(c.types) {
-        shapes.push(shape_values(cx, v, *t)?);
+        let shape = shape_values(cx, v, *t)?;
+        for n in &shape {
+            let fine = cx.b.bin_imm(Op::IcmpSge, *n, 0);
+            cx.check(fine, Class::ValueError, "negative dimensions are not allowed");
+        }
+        shapes.push(shape);
     }
     let n = c.ret.members().map_or(0, <[Type]>::len);
     if n == 0 {
         return Ok(vec![]);
     }
-    check_two(cx, &shapes);
+    check_shapes(cx, &shapes);
     broadcast_shapes(cx, &shapes, n)
 }

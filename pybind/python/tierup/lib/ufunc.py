@@ -291,6 +291,10 @@ def _as_arrays(indices):
     return (np.asarray(indices[0]),) + _as_arrays(indices[1:])
 
 
+def broadcast_sequences(*args):
+    return np.broadcast_arrays(*_as_arrays(args))
+
+
 def _at_places(f, a, indices, b):
     shape = indices[0].shape
     _check_ranges(indices, a.shape, 0)
