@@ -330,3 +330,54 @@ def test_an_output_that_is_an_input_as_well_is_written_behind_the_kernel():
         expected = sums(m.copy())
         call(m, m)
         assert np.array_equal(m, expected)
+
+
+def test_the_text_of_a_gufunc_is_its_kernels():
+    @guvectorize(["void(int64[:], int64, int64[:])"], "(n),()->(n)")
+    def add(x, y, out):
+        """Adds y."""
+        out[:] = x + y
+    assert add.__doc__ == "Adds y."
+
+
+def test_pickles_have_the_loops_that_calls_made():
+    import pickle
+
+    @guvectorize("()->()")
+    def double(x, out):
+        out[:] = x * 2
+    for a in (np.arange(3.0), np.arange(4)):
+        double(a, np.zeros_like(a))
+    again = pickle.loads(pickle.dumps(double))
+    assert again.gufunc_builder._sigs == double.gufunc_builder._sigs and len(again.gufunc_builder._sigs) == 2
+    again.disable_compile()
+    for a in (np.arange(3.0), np.arange(4)):
+        out = np.zeros_like(a)
+        again(a, out)
+        assert list(out) == list(a * 2)
+    with pytest.raises(TypeError, match="may not compile more"):
+        again(np.zeros(2, np.float32), np.zeros(2, np.float32))
+
+
+def test_a_builder_says_what_it_compiled():
+    from tierup._builders import GUFuncBuilder
+
+    def add(x, y, out):
+        for i in range(len(x)):
+            out[i] = x[i] + y[i]
+    b = GUFuncBuilder(add, "(n),(n)->(n)")
+    loop = b.add("void(int32[:], int32[:], int32[:])")
+    assert not loop.objectmode and str(loop.signature.args[0]) == "array(int32, 1d, A)"
+    with pytest.raises(TypeError):
+        b.add("void(int32[:], int32[:])")
+    f = b.build_ufunc()
+    assert list(f(np.arange(3, dtype="i4"), np.arange(3, dtype="i4"))) == [0, 2, 4]
+    assert tierup.vectorize(lambda x, y: x + y).add("int64(int64, int64)").return_type == tierup.types.int64
+
+
+def test_a_kernel_may_always_raise():
+    @guvectorize(["void(int32[:], int32[:])"], "(n)->(n)")
+    def refuse(x, out):
+        raise ValueError("never")
+    with pytest.raises(ValueError, match="never"):
+        refuse(np.zeros(2, "i4"))

@@ -23,6 +23,10 @@ class _Builder:
         return ufunc
 
 
+# What Numba calls identities of ufuncs.
+PyUFunc_None, PyUFunc_Zero, PyUFunc_One, PyUFunc_ReorderableNone = None, 0, 1, "reorderable"
+
+
 class Vectorize(_Builder):
     """`Vectorize(function)`, `add(signature)` for each loop, `build_ufunc()`: what `vectorize(signatures)(function)` gives."""
 
@@ -45,3 +49,17 @@ class GUVectorize(_Builder):
     def __init__(self, func, signature, target="cpu", identity=None, cache=False, is_dynamic=False, targetoptions=None, writable_args=()):
         options = {"target": target, "identity": identity, "cache": cache, "writable_args": writable_args, **(targetoptions or {})}
         super().__init__(lambda signatures: guvectorize(signatures, signature, is_dynamic=is_dynamic, **options)(func))
+
+
+class GUFuncBuilder(_Builder):
+    """`GUFuncBuilder(kernel, layout)`: as `GUVectorize`, and `add` compiles the loop at once, so that what is wrong with it is said there."""
+
+    def __init__(self, py_func, signature, identity=None, cache=False, targetoptions=None, writable_args=()):
+        options = {"identity": identity, "cache": cache, "writable_args": writable_args, **(targetoptions or {})}
+        self._loops = guvectorize(signature, is_dynamic=True, **options)(py_func)
+        super().__init__(lambda signatures: guvectorize(signatures, signature, **options)(py_func))
+
+    def add(self, sig):
+        loop = self._loops.add(sig)
+        super().add(sig)
+        return loop

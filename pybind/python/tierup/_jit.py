@@ -26,6 +26,8 @@ def jit(signature_or_function=None, /, locals=None, **options):
 
 def jit_as_numba(signature_or_function=None, /, locals=None, **options):
     """`jit` by its name in the stand-in for Numba: as `jit`, but integers wrap unless `overflow=` says something else."""
+    if options.get("nopython") is False:
+        _no_longer("jit: Numba compiles or raises, Tierup lets Python run what does not compile")
     return jit(signature_or_function, locals=locals, **{"overflow": "wrap", **options})
 
 
@@ -33,6 +35,9 @@ def njit(signature_or_function=None, /, locals=None, **options):
     """As `jit`, but raises `TypingError` or `UnsupportedError` where a function cannot be compiled."""
     if options.pop("forceobj", False):
         _warn("forceobj is set for njit and is ignored: njit compiles or raises")
+    if options.pop("nopython", None) is not None:
+        import warnings
+        warnings.warn("nopython is set for njit and is ignored: njit compiles or raises", RuntimeWarning, stacklevel=2)
     return _decorate(signature_or_function, locals, options, fallback=False)
 
 
@@ -41,6 +46,14 @@ def _warn(text):
 
     from .errors import TierupWarning
     warnings.warn(text, TierupWarning, stacklevel=4)
+
+
+def _no_longer(what):
+    """Says that an option of Numba's has gone there."""
+    import warnings
+
+    from .errors import NumbaDeprecationWarning
+    warnings.warn(f"The keyword argument 'nopython=False' was supplied to {what}", NumbaDeprecationWarning, stacklevel=3)
 
 
 def _check_options(decorator, options):

@@ -4,11 +4,13 @@ What the decorators give is a `numpy.ufunc`, of a class below it, so everything 
 says which loop a call needs, and has it compiled. In compiled code a ufunc is a Python function of `tierup.lib.elementwise`, made by `_calls`.
 """
 
+import typing
+
 import numpy as np
 
 from . import _tierup, config, types
 from ._calls import compiled_gufunc, compiled_ufunc, library_function
-from ._jit import _check_options, _engine_options, _fast_math, _warn, local_types
+from ._jit import _check_options, _engine_options, _fast_math, _no_longer, _warn, local_types
 from .errors import TierupWarning  # noqa: F401
 
 _TARGETS = ("cpu", "parallel", "cuda")
@@ -31,7 +33,9 @@ def _parameters(function, what):
 
 def _options(options, what):
     _check_options(what, options)
-    if options.get("nopython") is False or options.get("forceobj"):
+    if options.get("nopython") is False:
+        _no_longer(f"{what}: it always compiles, there is no object mode for loops of ufuncs")
+    elif options.get("forceobj"):
         _warn(f"{what} always compiles: there is no object mode for loops of ufuncs")
     # As in Numba, and as NumPy's own ufuncs do: division by zero gives inf or nan.
     return _engine_options({"error_model": "numpy", **{k: v for k, v in options.items() if k != "forceobj"}})
@@ -234,12 +238,15 @@ class _Generalised(Builder):
             texts.append((_scalar(t.dtype if ndim else t, "guvectorize"), ndim))
         self._add(ufunc, texts)
         self.declared.append((args, None))
+        if texts == self._operands([t for t, _ in texts]):
+            # Calls that ask by dtypes find it too.
+            self.loops[tuple(t for t, _ in texts)] = [t for t, _ in texts]
 
     def _add(self, ufunc, operands):
         d = self.kernel()
         args = [f"array({t}, {n}d, A)" if n else t for t, n in operands]
         ret = _tierup.result_type(d, args)
-        if ret != "none":
+        if ret not in ("none", "never"):
             raise TypeError(f"a kernel of guvectorize writes its results and returns nothing; {self.function.__qualname__}() gives {ret}")
         core = self.core[0] + self.core[1]
         boxed = [bool(n and not dims) for (_, n), dims in zip(operands, core)]
@@ -252,8 +259,15 @@ class _Generalised(Builder):
         _tierup.add_loop(ufunc, made[0], [_NUMBER[t] for t, _ in operands], True, *made[1:])
         self.kept += made
 
+    def _operands(self, dtypes):
+        """What the kernel takes for operands of these dtypes: each with its dimensions."""
+        return [(t, len(dims) or int(k >= self.nin)) for k, (t, dims) in enumerate(zip(dtypes, self.core[0] + self.core[1]))]
+
     def add(self, ufunc, inputs):
-        self._add(ufunc, [(t, len(dims) or int(k >= self.nin)) for k, (t, dims) in enumerate(zip(inputs, self.core[0] + self.core[1]))])
+        operands = self._operands(inputs)
+        self._add(ufunc, operands)
+        # So that pickles have it too.
+        self.declared.append((tuple(types.from_text(f"array({t}, {n}d, A)" if n else t) for t, n in operands), None))
         self.loops[tuple(inputs)] = list(inputs)
         return self.loops[tuple(inputs)]
 
@@ -264,6 +278,27 @@ class _Generalised(Builder):
             raise TypeError(f"too few arguments for {ufunc.__name__}(): a gufunc without signatures learns the types of its results from the arrays that they go to, so pass "
                             f"all {self.nin + self.nout} operands")
         return [_NUMBER[t] for t in self._loop(ufunc, texts)]
+
+
+    @property
+    def _sigs(self):
+        return [args for args, _ in self.declared]
+
+
+class Loop(typing.NamedTuple):
+    """A loop of a ufunc that was added to it."""
+
+    args: tuple
+    return_type: object
+
+    @property
+    def signature(self):
+        return types.Signature(self.return_type, self.args)
+
+    @property
+    def objectmode(self):
+        """Loops are always compiled."""
+        return False
 
 
 def _position(k, inputs):
@@ -372,8 +407,10 @@ def _make_class():
             return self._builder.dynamic
 
         def add(self, sig):
-            """Compiles a loop for a signature."""
-            _declare(self, types.signatures(sig))
+            """Compiles a loop for a signature, or for several; what is known of the last one."""
+            signatures = types.signatures(sig)
+            _declare(self, signatures)
+            return Loop(*signatures[-1])
 
         def build_ufunc(self):
             return self
@@ -419,13 +456,19 @@ DUFunc = _tierup.below_ufunc(_make_class)
 # A generalised ufunc.
 class GUFunc(DUFunc):
     __slots__ = ()
-    __doc__ = np.ufunc.__dict__["__doc__"]
+    # NumPy's text would begin with parameters that say nothing of the layout.
+    __doc__ = property(lambda self: self.py_func.__doc__)
+
+    @property
+    def gufunc_builder(self):
+        """What holds the signatures of all loops: `gufunc_builder._sigs`."""
+        return self._builder
 
 
 # One without signatures: the arrays that results go to say their types.
 class DynamicGUFunc(GUFunc):
     __slots__ = ()
-    __doc__ = np.ufunc.__dict__["__doc__"]
+    __doc__ = GUFunc.__doc__
 
     def __call__(self, *args, **kwargs):
         if "signature" not in kwargs and "dtype" not in kwargs:
