@@ -17,6 +17,10 @@ class _Time(Hashable):
         self.unit = unit
         super().__init__(f"{self._name}[{unit}]" if unit else self._name)
 
+    def cast_python_value(self, value):
+        import numpy
+        return getattr(numpy, self._name)(value, self.unit or "generic")
+
     @property
     def unit_code(self):
         """NumPy's number of the unit."""
@@ -61,7 +65,11 @@ class _Field(_typing.NamedTuple):
 class Record(Type):
     """The elements of a structured array, by its dtype: `from_dtype(np.dtype([("x", "f8"), ("n", "i4")]))`; `[:]` behind it is the type of such arrays. As an argument it is a record by itself."""
 
-    def __init__(self, text, dtype=None):
+    def __init__(self, text=None, dtype=None, *, fields=None, size=None, aligned=False):
+        if fields is not None:
+            # Numba's own way to make one: pairs of a name and a dict of its type, offset and title.
+            dtype = _dtype_of_fields(fields, size, aligned)
+            text = record_text(dtype)
         self._text, self.dtype = text, dtype
 
     def _parts(self):
@@ -94,8 +102,7 @@ class Record(Type):
     def make_c_struct(cls, name_types):
         """Records of these fields, pairs of a name and a type, as C lays them out."""
         import numpy
-        parts = [(name, types.as_dtype(t.dtype if isinstance(t, NestedArray) else types.as_type(t)), *([t.shape] if isinstance(t, NestedArray) else [])) for name, t in name_types]
-        return cls.of(numpy.dtype(parts, align=True))
+        return cls.of(numpy.dtype([(name, _dtype_of(t)) for name, t in name_types], align=True))
 
     @property
     def size(self):
@@ -120,7 +127,7 @@ class Record(Type):
     @property
     def fields(self):
         """What is known of each field, by its name and, where it has one, by its title."""
-        return {name: _Field(types.from_dtype(of), offset, of.alignment, title[0] if title else None) for name, (of, offset, *title) in self.dtype.fields.items()}
+        return {name: _Field(types.from_dtype(of), offset, None, title[0] if title else None) for name, (of, offset, *title) in self.dtype.fields.items()}
 
     def is_title(self, name):
         """Whether it is a field's title, and not its name."""
@@ -128,6 +135,21 @@ class Record(Type):
 
     def __len__(self):
         return len(self.dtype.names)
+
+
+def _dtype_of(t):
+    """The dtype of a field of a type."""
+    import numpy
+    return numpy.dtype((_dtype_of(t.dtype), t.shape)) if isinstance(t, NestedArray) else types.as_dtype(types.as_type(t))
+
+
+def _dtype_of_fields(fields, size, aligned):
+    import numpy
+    said = [dict(f) for _, f in fields]
+    return numpy.dtype({
+        "names": [name for name, _ in fields], "formats": [_dtype_of(f["type"]) for f in said], "offsets": [f["offset"] for f in said],
+        "titles": [f.get("title") for f in said], "itemsize": size,
+    }, align=aligned)
 
 
 class CharSeq(Hashable):

@@ -174,6 +174,8 @@ class _AsNumbaType:
             return types.BaseTuple.from_types(made) if origin is tuple else {list: types.List, set: types.Set, dict: types.DictType}[origin](*made)
         elif annotation in (int, float, complex, bool, str, None, type(None)):
             return types.as_type(annotation)
+        elif isinstance(annotation, type) and "class_type" in annotation.__dict__:
+            return annotation.class_type.instance_type
         from .errors import TypingError
         raise TypingError(f"Cannot infer Numba type of Python type {annotation}")
 

@@ -66,8 +66,13 @@ class Type(metaclass=_OnceEach):
     def __repr__(self):
         return self._tierup_type_
 
+    #: Where a type makes scalars of NumPy's of Python's values, what does.
+    cast_python_value = None
+
     def __call__(self, *args):
-        """`ret(arg, ...)` is a signature."""
+        """`ret(arg, ...)` is a signature; of a type of NumPy's scalars a value is made one."""
+        if self.cast_python_value is not None and len(args) == 1 and not isinstance(args[0], (Type, Signature)) and args[0] is not None:
+            return self.cast_python_value(args[0])
         return Signature(self, args)
 
     def __getitem__(self, index):
@@ -153,11 +158,6 @@ class Number(Hashable):
     def __init__(self, text, bits):
         super().__init__(text)
         self.bitwidth = bits
-
-    def __call__(self, *args):
-        if len(args) == 1 and not isinstance(args[0], (Type, Signature)) and args[0] is not None:
-            return self.cast_python_value(args[0])
-        return super().__call__(*args)
 
     def cast_python_value(self, value):
         import numpy
@@ -386,6 +386,15 @@ class Optional(Type):
 from ._element_types import CharSeq, NestedArray, NPDatetime, NPTimedelta, Record, UnicodeCharSeq, _time  # noqa: E402, F401
 
 
+def _of_annotation(t):
+    """The type that an annotation of a field stands for, one of Python's such as `list[float]` included."""
+    try:
+        return as_type(t)
+    except TypeError:
+        from ._extensions import as_numba_type
+        return as_numba_type(t)
+
+
 class ClassInstanceType(Type):
     """Objects of a class in native memory, a `jitclass` or a `tierup.struct`. The compiler's name for it is made when it is first asked for, for fields may be declared later."""
 
@@ -414,7 +423,7 @@ class ClassInstanceType(Type):
     @property
     def struct(self):
         """What each field holds, by name."""
-        return {name: as_type(t) for name, t in self.cls._tierup_annotations_().items()}
+        return {name: _of_annotation(t) for name, t in self.cls._tierup_annotations_().items()}
 
     def __repr__(self):
         return self.name
@@ -657,7 +666,10 @@ def from_dtype(dtype):
         return NestedArray(from_dtype(dtype.subdtype[0]), dtype.subdtype[1])
     if dtype.kind in "US" and dtype.isnative:
         return (UnicodeCharSeq if dtype.kind == "U" else CharSeq)(dtype.itemsize // (4 if dtype.kind == "U" else 1))
-    found = _SCALARS.get(dtype.name) or (_time(dtype.name) if dtype.isnative else None)
+    # Others have the same names.
+    found = (_SCALARS.get(dtype.name) or _time(dtype.name)) if dtype.isnative else None
+    if found is None and dtype.kind == "O":
+        return pyobject
     if found is None:
         raise _bad(f"compiled code has no type for dtype {dtype}")
     return found
@@ -668,6 +680,11 @@ def as_dtype(t):
     import numpy
     if isinstance(t, (Record, CharSeq)):
         return t.dtype
+    if t is pyobject:
+        return numpy.dtype(object)
+    if hasattr(t, "instance_class"):
+        # Members of an enumeration are as their values are.
+        return as_dtype(t.dtype)
     return numpy.dtype(_NUMPY.get(t.key, t.key))
 
 

@@ -20,14 +20,16 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec):
-        return _Module(spec.name)
+        from . import numba
+        return (_Called if spec.name in numba.CALLED else _Module)(spec.name)
 
     def exec_module(self, module):
         from . import numba
         module.__path__ = []
-        if isinstance(numba.MODULES[module.__name__], str):
+        table = numba.MODULES[module.__name__]
+        if isinstance(table, str):
             # The module itself, so that what is set in it is set.
-            itself = sys.modules[module.__name__] = importlib.import_module(numba.MODULES[module.__name__])
+            itself = sys.modules[module.__name__] = importlib.import_module(table)
             # It finds no submodules of Numba's when they are asked for.
             for name in numba.MODULES:
                 parent, _, leaf = name.rpartition(".")
@@ -47,6 +49,15 @@ class _Module(types.ModuleType):
     def __dir__(self):
         from . import numba
         return sorted({*self.__dict__, *numba.names(self.__name__)})
+
+
+class _Called(_Module):
+    """A module that its package has something under the name of, which importing the module hides: it is called in the place of that."""
+
+    def __call__(self, *args, **kwargs):
+        from . import numba
+        parent, _, name = self.__name__.rpartition(".")
+        return numba.look_up(parent, name)(*args, **kwargs)
 
 
 def install():

@@ -40,6 +40,8 @@ MODULES = {
         "__version__": "=0.61.2", "version_info": "tierup.extending:numba_version", "*": "tierup.types tierup.errors", "warnings": "warnings",
     },
     "numba.experimental": {"jitclass": "tierup.experimental:jitclass", "structref": "numba.experimental.structref"},
+    "numba.experimental.jitclass": {"jitclass": "tierup.experimental:jitclass", "base": "numba.experimental.jitclass.base"},
+    "numba.experimental.jitclass.base": {"JitClassType": "tierup.experimental:JitClassType"},
     "numba.experimental.structref": "tierup.experimental.structref",
     "numba.types": _TYPES,
     "numba.core": {"cgutils": "tierup.llvm.cgutils", "types": "numba.core.types", "errors": "tierup.errors", "config": "tierup.config", "decorators": "numba.core.decorators", "dispatcher": "numba.core.dispatcher",
@@ -105,14 +107,21 @@ MODULES = {
     "numba.cpython.unsafe.numbers": {n: f"tierup.llvm.unsafe:{n}" for n in ("viewer", "trailing_zeros", "leading_zeros")},
     "numba.cpython.listobj": {"ListInstance": "tierup.llvm.cgutils:ListInstance"},
     "numba.np.ufunc": {"DUFunc": "tierup._ufunc:DUFunc", "GUFunc": "tierup._ufunc:GUFunc", "vectorize": "tierup:vectorize", "guvectorize": "tierup:guvectorize",
-                       "dufunc": "numba.np.ufunc.dufunc", "gufunc": "numba.np.ufunc.gufunc", "Vectorize": "tierup._builders:Vectorize", "GUVectorize": "tierup._builders:GUVectorize"},
+                       "dufunc": "numba.np.ufunc.dufunc", "gufunc": "numba.np.ufunc.gufunc", "Vectorize": "tierup._builders:Vectorize", "GUVectorize": "tierup._builders:GUVectorize",
+                       **{n: f"tierup._builders:{n}" for n in ("PyUFunc_None", "PyUFunc_Zero", "PyUFunc_One", "PyUFunc_ReorderableNone")}},
+    "numba.np.types": _TYPES,
+    "numba.np.ufunc.ufuncbuilder": {"GUFuncBuilder": "tierup._builders:GUFuncBuilder"},
     "numba.stencils": {"stencil": "numba.stencils.stencil"},
     "numba.stencils.stencil": {"stencil": "tierup:stencil", "StencilFunc": "tierup._stencil:StencilFunc"},
     "numba.np.ufunc.parallel": _THREADS,
     "numba.np.ufunc.dufunc": {"DUFunc": "tierup._ufunc:DUFunc"},
     "numba.np.ufunc.gufunc": {"GUFunc": "tierup._ufunc:GUFunc"},
-    "numba.np.numpy_support": {"from_dtype": "tierup.types:from_dtype", "from_struct_dtype": "tierup.types:from_dtype", "as_dtype": "tierup.types:as_dtype"},
+    "numba.np.numpy_support": {"from_dtype": "tierup.types:from_dtype", "from_struct_dtype": "tierup.types:from_dtype", "as_dtype": "tierup.types:as_dtype",
+                               **{n: f"tierup.compat.support:{n}" for n in ("map_arrayscalar_type", "map_layout", "is_array", "is_contiguous", "is_fortran")}},
 }
+
+# Modules whose package has something of the same name.
+CALLED = {"numba.experimental.jitclass"}
 
 
 def names(module):

@@ -47,6 +47,15 @@ def _made(cls, spec):
     return new
 
 
+class _AllJitClasses(type):
+    def __instancecheck__(cls, other):
+        return isinstance(other, type) and isinstance(other.__dict__.get("class_type"), ClassType)
+
+
+class JitClassType(type, metaclass=_AllJitClasses):
+    """What `isinstance` finds the classes of `jitclass` to be, as Numba has it."""
+
+
 #: What every class has.
 _OF_CLASSES = {"__module__", "__qualname__", "__dict__", "__weakref__", "__doc__", "__annotations__", "__slots__"}
 
@@ -80,6 +89,15 @@ class ClassType:
     @property
     def instance_type(self):
         return ClassInstanceType(self._class)
+
+    @property
+    def class_name(self):
+        return self._class.__name__
+
+    @property
+    def struct(self):
+        """What each field holds, by name."""
+        return self.instance_type.struct
 
 
 def __getattr__(name):
