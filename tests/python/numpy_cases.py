@@ -286,6 +286,7 @@ add("np.histogram range", "a", "np.histogram(a, 4, (-1.0, 2.0)), np.histogram(a,
 add("np.histogram edges", "a, w", "np.histogram(a, edges), np.histogram(a, edges, weights=w), np.histogram(a, 3, weights=w)", lambda: [(a, Array("f8", a.shape)) for a in arrays(["i4", "f8"], [(11,), (33,)])], LOOSE, body=["edges = np.array([-2.0, 0.0, 0.5, 1.0, 3.0])"])
 add("np.interp", "x", "np.interp(x, xp, fp), np.interp(x, xp, fp, left=-1.0, right=9.5), np.interp(x, xp, fp, period=3.0)", lambda: [(x,) for x in [*arrays(["i4", "f4", "f8"], [(0,), (11,), (2, 3)], values="mild"), Array("f8", (11,), "C", "edge"), Scalar("float", 0), Scalar("int", 1)]], CLOSE, 1e-6,
     body=["xp = np.array([-1.0, 0.0, 0.5, 2.0])", "fp = np.array([3.0, -1.0, 4.0, 0.25])"])
+add("dtypes called with arrays and sequences", "a", "np.int8((1, 2, 3)), np.float32([1.5, 2]), np.complex64(((1, 2), (3, 4))), np.float64(a), np.complex128(a), np.bool_([0, 2])", mild(["i4", "f4", "f8"], [(5,), (2, 3)]))
 add("np.interp of points in any order", "x", "np.interp(x, xp, fp), np.interp(x, xp, fp + 1j), np.interp(x, holes, fp), np.interp(x, xp[:4], fp[:4])", lambda: [(x,) for x in arrays(["f4", "f8"], [(33,), (2, 3), (200,)], ("C",), "mild")] + [(Array("f8", (11,), "C", "edge"),)], CLOSE, 1e-6,
     body=["xp = np.sin(np.arange(40.0) * 7.0)", "fp = np.arange(40.0) * 1.5", "holes = np.where(np.arange(40) % 7 == 3, np.nan, xp)"])
 add("np.sum along an axis that is not there", "a", "np.sum(a, axis=(0, 0, 5))", lambda: [(Array("f8", (2, 3)),)], raises=True)

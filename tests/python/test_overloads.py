@@ -6,7 +6,7 @@ import textwrap
 
 import numpy as np
 import pytest
-from tierup import TypingError, njit, types
+from tierup import TypingError, literal_unroll, njit, types
 from tierup.extending import overload, overload_attribute, overload_classmethod, overload_method, register_jitable
 
 WHERE = __file__
@@ -621,3 +621,23 @@ def test_overloads_that_do_not_answer_keep_nothing_apart():
         overload_method(types.Array, name)(lambda a, *args: None)
     assert reports() == before
     assert njit(lambda s: np.sum(s) + (s + 1) + s[0])(Scaled(2.5)) == 7.5
+
+
+def test_members_of_a_slice_of_a_constant_tuple_are_literals():
+    def name(x):
+        pass
+
+    @overload(name)
+    def ol_name(x):
+        if isinstance(x, types.IntegerLiteral):
+            text = {10: "a", 20: "b", 30: "c"}[x.literal_value]
+            return lambda x: text
+
+    @njit
+    def names():
+        x = (10, 20, 30)
+        out = ""
+        for n in literal_unroll(x[::-2]):
+            out += name(n)
+        return out + name(x[1:][0])
+    assert names() == "cab"

@@ -241,3 +241,18 @@ def test_iterations_may_share_a_record_but_not_a_field():
     a["n"] = range(1000)
     f(a)
     assert a["x"][:-1].tolist() == [1000.0] * 999 and a["b"].sum() == 999
+
+
+def test_arrays_of_records_like_others():
+    dtype = np.dtype([("a", "i2"), ("b", "f4")])
+
+    @njit
+    def like(a):
+        return np.zeros_like(a, dtype), np.empty_like(a, dtype=dtype).shape, np.zeros_like(a, dtype, shape=(2, 2))
+    for a in (np.arange(6.0), np.zeros((2, 3), "i4")[:, ::2], np.asfortranarray(np.zeros((2, 3))), np.zeros(())):
+        made, shape, other = like(a)
+        expected = np.zeros_like(a, dtype)
+        assert made.dtype == dtype and made.strides == expected.strides and made.tolist() == expected.tolist() and shape == a.shape
+        assert other.dtype == dtype and other.shape == (2, 2)
+    with pytest.raises(tierup.TypingError):
+        njit(lambda a: np.ones_like(a, dtype))(np.zeros(2))

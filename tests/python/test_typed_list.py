@@ -14,7 +14,7 @@ import pytest
 tierup = pytest.importorskip("tierup")
 
 from tierup import jit, njit, prange, types, typeof  # noqa: E402
-from tierup.typed import List  # noqa: E402
+from tierup.typed import Dict, List  # noqa: E402
 
 
 # -- in Python -----------------------------------------------------------------------------------------------------------------------------------
@@ -668,3 +668,23 @@ def test_python_that_runs_instead_may_change_a_list():
         assert not_compiled(given) == 3
     assert not_compiled(given) == 4
     assert given == [0, 1, 1]
+
+
+def test_types_of_arrays_written_in_compiled_code():
+    @njit
+    def lists():
+        return (List.empty_list(types.float64[:]), List.empty_list(types.int32[::1]), List.empty_list(types.complex64[:, ::1]), List.empty_list(types.float32[::1, :]), List.empty_list(types.bool_[:, :, :]))
+    expected = types.float64[:], types.int32[::1], types.complex64[:, ::1], types.float32[::1, :], types.bool_[:, :, :]
+    assert [xs._numba_type_.dtype for xs in lists()] == list(expected)
+
+    @njit
+    def by_name():
+        d = Dict.empty(types.unicode_type, types.float64[:])
+        d["a"] = np.arange(6.0)[::2]
+        return d
+    assert list(by_name()["a"]) == [0.0, 2.0, 4.0]
+    for bad in (lambda: List.empty_list(types.float64[::1, ::1]), lambda: List.empty_list(types.float64[1:]), lambda: List.empty_list(types.float64[3])):
+        with pytest.raises(tierup.TypingError):
+            njit(bad)()
+    with pytest.raises(KeyError, match="step 1"):
+        njit(lambda: List.empty_list(types.float64[::2]))()

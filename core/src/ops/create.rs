@@ -42,15 +42,15 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.full"], "shape, fill_value, dtype=None, order='C'", Body::Lir(full_rule, emit_full)).times().raises().reads().makes().doc("A new array with every element `fill_value`."),
     OpDef::new(&["numpy.full"], "shape, fill_value, dtype=None, order='C'", Body::Py("create.full_of_sequence")).only_if(|a| a[1].ty.is_sequence()).raises().reads().doc("A new array of copies of a row."),
     OpDef::new(&["numpy.array", "numpy.asarray"], "object, dtype=None", Body::Py("array.of_flat")).only_if(|a| a[0].ty.is_flat()).raises().reads().doc("The elements of `a.flat`."),
-    OpDef::new(&["numpy.empty_like"], "prototype, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1), |cx, c| like(cx, c, false).map(|a| a.pack()))).records().raises().reads().makes().doc("A new array like another, not initialised."),
-    OpDef::new(&["numpy.zeros_like"], "a, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1), |cx, c| like(cx, c, true).map(|a| a.pack()))).records().raises().reads().makes().doc("Zeros like another array."),
-    OpDef::new(&["numpy.ones_like"], "a, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1), |cx, c| {
+    OpDef::new(&["numpy.empty_like"], "prototype, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1, bare_or), |cx, c| like(cx, c, false).map(|a| a.pack()))).records().raises().reads().makes().doc("A new array like another, not initialised."),
+    OpDef::new(&["numpy.zeros_like"], "a, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1, bare_or), |cx, c| like(cx, c, true).map(|a| a.pack()))).records().raises().reads().makes().doc("Zeros like another array."),
+    OpDef::new(&["numpy.ones_like"], "a, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1, element_or), |cx, c| {
         let a = like(cx, c, false)?;
         let one = one(cx, a.ty.dtype)?;
         cx.guarded(&[a.owner], |cx| fill(cx, &a, &one))?;
         Ok(a.pack())
     })).raises().reads().doc("Ones like another array."),
-    OpDef::new(&["numpy.full_like"], "a, fill_value, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 2), |cx, c| {
+    OpDef::new(&["numpy.full_like"], "a, fill_value, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 2, element_or), |cx, c| {
         let a = like(cx, c, false)?;
         cx.guarded(&[a.owner], |cx| fill_with(cx, &a, &c.args[1], c.types[1]))?;
         Ok(a.pack())
@@ -119,12 +119,22 @@ pub(crate) fn shape_values(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result
     Ok(out)
 }
 
-/// A dtype argument, or the default where there is none.
+/// The dtype of what has no elements yet, or zeros, which may be records or times.
+fn bare_or(arg: &Arg, default: Type) -> Result<Type> {
+    if let Kind::DType(t) = *arg.ty
+        && t.record().is_some()
+    {
+        return Ok(t);
+    }
+    element_or(arg, default)
+}
+
 /// The dtype that a function makes elements of, which may be of times.
 fn element_or(arg: &Arg, default: Type) -> Result<Type> {
     time_arg(arg).map_or_else(|| dtype_or(arg, default), Ok)
 }
 
+/// A dtype argument, or the default where there is none.
 pub(crate) fn dtype_or(arg: &Arg, default: Type) -> Result<Type> {
     if arg.is_none() {
         return Ok(default.strong());
@@ -167,17 +177,8 @@ fn new_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     shaped(&args[0], dtype_or(&args[1], Type::f64())?, &args[2], None)
 }
 
-/// What has no elements yet, or zeros, may be of records or times.
-fn bare_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if let Kind::DType(t) = *args[1].ty
-        && t.record().is_some()
-    {
-        return shaped(&args[0], t, &args[2], None);
-    }
-    if let Some(t) = time_arg(&args[1]) {
-        return shaped(&args[0], t, &args[2], None);
-    }
-    new_rule(cx, args)
+fn bare_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    shaped(&args[0], bare_or(&args[1], Type::f64())?, &args[2], None)
 }
 
 fn array_type(t: Type) -> Result<ArrayType> {
@@ -235,7 +236,7 @@ fn fill_with(cx: &mut LowerCx<'_>, a: &ArrayVal, v: &[Value], t: Type) -> Result
     assign(cx, a, v, t)
 }
 
-fn like_rule(args: &[Arg], dtype: usize) -> Result<Answer> {
+fn like_rule(args: &[Arg], dtype: usize, dtype_of: fn(&Arg, Type) -> Result<Type>) -> Result<Answer> {
     let proto = args[0].ty;
     let a = match proto.as_array() {
         Some(a) => a,
@@ -244,7 +245,7 @@ fn like_rule(args: &[Arg], dtype: usize) -> Result<Answer> {
         }
         None => return Err(no_match("a function that makes an array like another", args)),
     };
-    let t = element_or(&args[dtype], a.dtype)?;
+    let t = dtype_of(&args[dtype], a.dtype)?;
     let (order, shape) = (&args[dtype + 1], &args[dtype + 3]);
     if !shape.is_none() {
         return shaped(shape, t, order, Some(a));

@@ -535,6 +535,7 @@ crate::containers!(families! {
     ndindex,
     stencil,
     records,
+    array_types,
     index,
     fancy,
     array,

@@ -2,7 +2,7 @@
 
 use super::kernel::Map;
 use super::{Body, OpDef};
-use crate::diag::{Code, Diagnostic, Result};
+use crate::diag::Result;
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::exc::Class;
@@ -75,6 +75,11 @@ pub(crate) static OPS: &[OpDef] = &[
         .halves()
         .internal()
         .doc("A NumPy scalar type called as a constructor: `np.float32(x)`."),
+    OpDef::new(&["dtype.call"], "dtype, x", Body::Py("create.of_dtype"))
+        .only_if(|a| a[1].ty.is_sequence() || a[1].ty.as_array().is_some_and(|t| t.ndim > 0))
+        .raises()
+        .internal()
+        .doc("The same of an array or a sequence: a new array of that type."),
     OpDef::new(
         &["operator.index"],
         "x",
@@ -247,15 +252,8 @@ fn emit_complex(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn dtype_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = dtype_arg(&args[0]).ok_or_else(|| no_match("a dtype", args))?;
-    match args[1].ty.as_array() {
-        Some(a) if a.ndim > 0 => {
-            Err(Diagnostic::new(Code::NoMatchingOperation, format!("{t}() of an array is not compiled"))
-                .help(format!("use a.astype(np.{t})")))
-        }
-        Some(_) => Ok(Answer::of(t)),
-        None if args[1].ty.is_number() => Ok(Answer::of(t)),
-        None => Err(no_match(&format!("{t}()"), &args[1..])),
-    }
+    let taken = args[1].ty.as_array().map_or(args[1].ty.is_number(), |a| a.ndim == 0);
+    if taken { Ok(Answer::of(t)) } else { Err(no_match(&format!("{t}()"), &args[1..])) }
 }
 
 fn emit_dtype(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {

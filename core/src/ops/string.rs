@@ -381,6 +381,14 @@ pub(crate) static OPS: &[OpDef] = &[
     .reads()
     .doc("Whether the string is all ASCII."),
     OpDef::new(
+        &["str._is_ascii"],
+        "s",
+        Body::Lir(|_, a| method(a, "_is_ascii", Type::bool()), |cx, c| call(cx, c, &str_isascii)),
+    )
+    .property()
+    .reads()
+    .doc("The same under the name that Numba's strings have it by, which extensions of it read."),
+    OpDef::new(
         &["str.isdecimal"],
         "s",
         Body::Lir(|_, a| method(a, "isdecimal", Type::bool()), |cx, c| call(cx, c, &str_isdecimal)),

@@ -339,7 +339,10 @@ fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         return Err(no_match("[]", args));
     }
     match const_slice(&args[1], m.len()) {
-        Some(picks) => Ok(Answer::of(Type::tuple(picks.iter().map(|k| m[*k]).collect()))),
+        Some(picks) => {
+            let known = picks.iter().map(|k| konst(*k)).collect::<Option<_>>().map(Const::Tuple);
+            Ok(Answer::of(Type::tuple(picks.iter().map(|k| m[*k]).collect())).known(known))
+        }
         None => Err(Diagnostic::new(Code::RequiresConstant, "a tuple is sliced by constants only")
             .help("write the bounds as literals")),
     }

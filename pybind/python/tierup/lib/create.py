@@ -361,6 +361,10 @@ def kaiser(M, beta):
     return np.i0(beta * np.sqrt(1 - ((np.arange(0, M) - alpha) / alpha) ** 2.0)) / np.i0(np.float64(beta))[()]
 
 
+def of_dtype(dtype, x):
+    return np.array(x, dtype)
+
+
 def asarray_chkfinite(a, dtype, order):
     x = np.asarray(a, dtype, order)
     if (x.dtype.kind == "f" or x.dtype.kind == "c") and not np.isfinite(x).all():
