@@ -137,6 +137,9 @@ pub trait Host {
     /// What a [`GlobalValue::Passed`] is to be taken for: it was empty, or its fields have to hold more. From now on it
     /// has that type.
     fn settle_passed(&self, _place: usize, _ty: Type) {}
+    /// Told what is compiled beside the function that was asked for: one that it calls, for these arguments and values
+    /// of some, and what that gives.
+    fn calls(&self, _func: FuncId, _args: &[Type], _values: &[Option<Const>], _ret: Type) {}
     /// The global or builtin `name` of the function that the host knows as `host`.
     fn global(&self, host: u64, name: &str) -> Option<GlobalValue>;
     /// The n-th captured variable of that function; None when unbound.

@@ -180,6 +180,37 @@ fn overloads(d: &Bound<'_, PyAny>) -> PyResult<Vec<(Vec<String>, String, Option<
         .collect())
 }
 
+/// The argument types of the `index`-th overload as objects, for those that no text says.
+#[pyfunction]
+fn overload_types<'py>(d: &Bound<'py, PyAny>, index: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let list = core_of(d)?.overloads();
+    let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
+    o.args.iter().map(|t| crate::type_objects::of(d.py(), *t)).collect()
+}
+
+/// Calls from compiled code are noted from now on.
+#[pyfunction]
+fn keep_called() {
+    crate::dispatcher::keep();
+}
+
+/// A call from compiled code: how many overloads there were then, argument types, values as in
+/// [`overload_values`], and the type of the result.
+type Called<'py> = (usize, Vec<Bound<'py, PyAny>>, Vec<Vec<Bound<'py, PyAny>>>, Bound<'py, PyAny>);
+
+/// For which types other compiled code calls the function.
+#[pyfunction]
+fn called<'py>(d: &Bound<'py, PyAny>) -> PyResult<Vec<Called<'py>>> {
+    let py = d.py();
+    let object = |t: &tierup_core::types::Type| crate::type_objects::of(py, *t);
+    let one = |c: &crate::dispatcher::Called| {
+        let values = c.values.iter().map(|v| v.iter().map(|c| crate::constants::object(py, c)).collect());
+        let args = c.args.iter().map(object).collect::<PyResult<_>>()?;
+        Ok((c.behind, args, values.collect::<PyResult<_>>()?, object(&c.ret)?))
+    };
+    core_of(d)?.called().iter().map(one).collect()
+}
+
 /// The values of arguments that each overload is for: for each argument a list with the value, or an empty one; an
 /// empty list where it is for none.
 #[pyfunction]
@@ -604,6 +635,9 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(set_careful, m)?)?;
     m.add_function(wrap_pyfunction!(overloads, m)?)?;
     m.add_function(wrap_pyfunction!(overload_values, m)?)?;
+    m.add_function(wrap_pyfunction!(overload_types, m)?)?;
+    m.add_function(wrap_pyfunction!(keep_called, m)?)?;
+    m.add_function(wrap_pyfunction!(called, m)?)?;
     m.add_function(wrap_pyfunction!(inspect, m)?)?;
     m.add_function(wrap_pyfunction!(set_trace, m)?)?;
     m.add_function(wrap_pyfunction!(trace_json, m)?)?;

@@ -33,7 +33,12 @@ pub(crate) struct PyHost<'py> {
     stopped: Cell<bool>,
     /// Calls can be given objects beside their arguments.
     passes: Cell<bool>,
+    /// What is compiled beside what was asked for; none where nobody asks.
+    calls: RefCell<Option<Vec<Call>>>,
 }
+
+/// A function that compiled code calls, for which arguments and values of some, and what that gives.
+pub(crate) type Call = (FuncId, Vec<Type>, Vec<Option<Const>>, Type);
 
 impl Record for PyHost<'_> {
     fn array(&self, array: &Bound<'_, PyAny>) -> usize {
@@ -72,7 +77,18 @@ impl<'py> PyHost<'py> {
             raised: RefCell::default(),
             stopped: Cell::new(false),
             passes: Cell::new(true),
+            calls: RefCell::new(None),
         }
+    }
+
+    /// Keeps what is compiled beside what was asked for.
+    pub(crate) fn keep_calls(&self) {
+        *self.calls.borrow_mut() = Some(vec![]);
+    }
+
+    /// What was kept of it.
+    pub(crate) fn take_calls(&self) -> Vec<Call> {
+        self.calls.borrow_mut().take().unwrap_or_default()
     }
 
     /// What is compiled is not called from Python with arguments: it is given nothing beside them.
@@ -369,6 +385,11 @@ impl<'py> PyHost<'py> {
 }
 
 impl Host for PyHost<'_> {
+    fn calls(&self, func: FuncId, args: &[Type], values: &[Option<Const>], ret: Type) {
+        if let Some(calls) = &mut *self.calls.borrow_mut() {
+            calls.push((func, args.to_vec(), values.to_vec(), ret));
+        }
+    }
     fn settle_passed(&self, place: usize, ty: Type) {
         self.guards.borrow_mut().settle(place, ty);
     }

@@ -313,39 +313,58 @@ _CAPABILITIES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 120, 121)
 
 def _known(self):
     """Argument types, result type and reason why it is not compiled, of every overload. Declared ones that were compiled again, since a global changed, count once."""
-    declared, found = [args for args, _ in self.__dict__.get("_declared", [])], []
-    for (args, ret, why), values in zip(_tierup.overloads(self), _tierup.overload_values(self), strict=False):
-        if args not in declared or all(args != other for other, *_ in found):
-            found.append((args, ret, why, values))
+    declared, seen, found = [args for args, _ in self.__dict__.get("_declared", [])], [], []
+    for i, ((args, ret, why), values) in enumerate(zip(_tierup.overloads(self), _tierup.overload_values(self), strict=False)):
+        if args not in declared or args not in seen:
+            seen.append(args)
+            found.append((i, _types(self, i, args, values), ret, why))
     return found
 
 
-def _types(args, values):
-    """Argument types, with the values of those that code is for."""
+def _types(self, i, args, values):
+    """Argument types of the `i`-th overload, with the values of those that code is for."""
     from . import types
     found = [types.from_text(t) for t in args]
+    if any(type(t) is types.Opaque for t in found):
+        found = [o if type(t) is types.Opaque else t for t, o in zip(found, _tierup.overload_types(self, i), strict=True)]
+    return _valued(found, values)
+
+
+def _valued(found, values):
     if any(values):
         from ._kinds import valued
         found = [valued(t, v[0]) if v else t for t, v in zip(found, values, strict=True)]
     return tuple(found)
 
 
+def _with_called(self, own):
+    """Pairs of argument types and results, with those that compiled code calls the function for where Numba stands in: it has an overload for each."""
+    calls = _tierup.called(self) if config._numba else ()
+    found = list(own)
+    for behind, args, values, ret in reversed(calls):
+        args = _valued(args, values)
+        if all(args != other for other, _ in own):
+            found.insert(min(behind, len(own)), (args, ret))
+    return found
+
+
 def _signatures(self):
     """Argument types of every overload, in the order of their making."""
-    return [_types(args, values) for args, _, _, values in _known(self)]
+    return [args for args, _ in _with_called(self, [(args, None) for _, args, _, _ in _known(self)])]
 
 
 def _nopython_signatures(self):
     """Signatures of every overload that is compiled, with the types of results."""
     from . import types
-    return [types.Signature(types.from_text(ret), _types(args, values)) for args, ret, why, values in _known(self) if why is None]
+    own = [(args, types.from_text(ret)) for _, args, ret, why in _known(self) if why is None]
+    return [types.Signature(ret, args) for args, ret in _with_called(self, own)]
 
 
 def _overloads(self):
     """What is known of each overload, by argument types."""
     from . import types
     found = enumerate(zip(_tierup.overloads(self), _tierup.overload_values(self), strict=False))
-    return {_types(args, values): types.Overload(self, i, args, ret, why) for i, ((args, ret, why), values) in found}
+    return {_types(self, i, args, values): types.Overload(self, i, args, ret, why) for i, ((args, ret, why), values) in found}
 
 
 def inspect(self, level="typed", signature=None, *, capability=90):
@@ -365,7 +384,7 @@ def inspect(self, level="typed", signature=None, *, capability=90):
 
 def _each(self, level, signature):
     """As Numba's `inspect_*`: the text for a signature, or without one a dict of all of them."""
-    texts = {tuple(types): inspect(self, level, types) for types in _signatures(self) if signature is None or _same([t._tierup_type_ for t in types], signature)}
+    texts = {tuple(types): inspect(self, level, types) for _, types, _, _ in _known(self) if signature is None or _same([t._tierup_type_ for t in types], signature)}
     if signature is None:
         return texts
     if not texts:
@@ -398,7 +417,7 @@ def inspect_types(self, file=None, signature=None, **_):
         source, first = inspecting.getsourcelines(self.py_func)
     except (OSError, TypeError):
         source, first = [], 0
-    for types in _signatures(self):
+    for _, types, _, _ in _known(self):
         if signature is not None and not _same([t._tierup_type_ for t in types], signature):
             continue
         print(f"{self.__name__} ({', '.join(map(str, types))})", "-" * 80, f"# File: {code.co_filename}", sep="\n", file=out)

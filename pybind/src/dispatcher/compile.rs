@@ -1,6 +1,6 @@
 //! What a dispatcher asks of the compiler: code for argument types, texts of each level, kernels.
 
-use super::{Core, values};
+use super::{Core, called, values};
 use crate::convert::Plan;
 use crate::ctx;
 use crate::engine::{self, Compiled, Options, Wanted};
@@ -76,6 +76,9 @@ impl Core {
         }
         let (host, grown) = (PyHost::new(py), known::grown());
         note(&host);
+        if called::kept() {
+            host.keep_calls();
+        }
         host.depends_on_classes(types);
         let compiled = guard(&format!("compiling {}", of.name()), || {
             let id = self.func_id(py).map_err(|e| match e {
@@ -109,6 +112,7 @@ impl Core {
             ctx::start_ticker();
             Ok(code)
         });
+        let calls = host.take_calls();
         let (guards, raised) = host.finish();
         let compiled = compiled.and_then(|code| {
             if !matches!(code.ret().kind(), Kind::Generator(..)) || guards.passed().is_empty() {
@@ -123,7 +127,10 @@ impl Core {
         let run = match (compiled, raised) {
             // Ctrl-C, or an import that failed, while globals were read.
             (Err(_), Some(e)) => return Err(e.into()),
-            (Ok(code), _) => Run::Compiled(Arc::new(code)),
+            (Ok(code), _) => {
+                called::note(py, calls);
+                Run::Compiled(Arc::new(code))
+            }
             (Err(Failure::Diagnostic(d)), None)
                 if self.fallback
                     && asked != Asked::Declared

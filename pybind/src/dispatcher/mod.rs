@@ -27,6 +27,7 @@ use tierup_core::emit::cx::Overflow;
 use tierup_core::ssa::FuncId;
 use tierup_core::types::{Kind, Type};
 
+mod called;
 mod class;
 mod compile;
 mod declare;
@@ -35,6 +36,7 @@ mod overloads;
 mod refused;
 mod values;
 
+pub(crate) use called::{Called, keep};
 pub(crate) use class::init;
 use outgrown::Outgrown;
 use refused::{Given, Refused, Way};
@@ -66,6 +68,7 @@ pub(crate) struct Core {
     /// a lock.
     recent: [AtomicPtr<Overload>; RECENT],
     overloads: Mutex<Vec<Arc<Overload>>>,
+    called: Mutex<Vec<Called>>,
 }
 
 #[repr(C)]
@@ -603,6 +606,7 @@ pub(crate) fn make<'py>(
         outgrown: Outgrown::default(),
         recent: [const { AtomicPtr::new(std::ptr::null_mut()) }; RECENT],
         overloads: Mutex::default(),
+        called: Mutex::default(),
     });
     // SAFETY: the class was made by `init`; memory comes zeroed, and every field is set before anyone sees
     // the object.

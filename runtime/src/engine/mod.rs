@@ -222,6 +222,10 @@ fn front(request: &Request<'_>) -> Result<Front> {
     let start = Instant::now();
     let (mut module, target) = lower::lower(&session, root, request.options)?;
     trace::span("infer", "front end", began, phases.infer, &target.name);
+    let asked = session.at(root);
+    for called in session.instances.iter().filter(|i| i.typed.is_some() && !std::ptr::eq(*i, asked)) {
+        request.host.calls(called.key.func, &called.key.args, &called.key.consts, called.ret);
+    }
     module.funcs.push(wrapper::make_wrapper(&target.name, &target.sig, &target.params));
     let short_loop = request.inner_loop.then(|| format!("{}{}", target.name, short_loop_entry::SHORT_SUFFIX));
     let mut names = Names {

@@ -71,6 +71,8 @@ def install():
     tierup.config.use_numba_names({name: list(value) if isinstance(value, list) else value for name, value in SETTINGS.items()})
     # What a subclass of arrays does otherwise means nothing to Numba's compiled code.
     tierup._tierup.take_array_subclasses()
+    # Calls from compiled code are signatures of what is called.
+    tierup._tierup.keep_called()
     sys.meta_path.insert(0, _Finder())
     from tierup import _jit
     _jit._starters.append(_load_extensions)
