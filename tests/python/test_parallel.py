@@ -369,6 +369,21 @@ def test_numbas_names(tmp_path):
     assert done.returncode == 0 and done.stdout == "tierup\n", done.stderr
 
 
+@pytest.mark.parametrize("asked, named", [
+    ({"NUMBA_THREADING_LAYER": "omp"}, "omp"), ({"NUMBA_THREADING_LAYER": "default"}, "tierup"), ({"NUMBA_THREADING_LAYER": "safe"}, "tierup"), ({"NUMBA_THREADING_LAYER_PRIORITY": "workqueue tbb omp"}, "workqueue"),
+    ({"NUMBA_THREADING_LAYER_PRIORITY": "omp workqueue tbb", "NUMBA_THREADING_LAYER": "tbb"}, "tbb"), ({"NUMBA_THREADING_LAYER_PRIORITY": "omp other tbb"}, None),
+])
+def test_the_layer_that_a_program_asks_for_by_name(tmp_path, asked, named):
+    program = tmp_path / "program.py"
+    program.write_text("import os, numba\norder = os.environ.get('NUMBA_THREADING_LAYER_PRIORITY')\nassert not order or numba.config.THREADING_LAYER_PRIORITY == order.split()\n"
+                       "@numba.njit(parallel=True)\ndef f(x):\n    return x + 1\nassert f(3) == 4\nprint(numba.threading_layer())\n")
+    done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program)], capture_output=True, text=True, timeout=HANG, env={**os.environ, **asked})
+    if named is None:
+        assert done.returncode != 0 and "THREADING_LAYER_PRIORITY invalid: omp other tbb. It must be a permutation of" in done.stderr
+    else:
+        assert done.returncode == 0 and done.stdout == named + "\n", done.stderr
+
+
 def test_both_versions_of_a_function_stand_side_by_side():
     run("""
         def f(n):

@@ -233,6 +233,7 @@ def use_numba_names(others):
     for name, (_, _, _, _, numba) in _TABLE.items():
         if numba:
             names[numba] = names[numba.removeprefix("NUMBA_")] = name
+    _read_layers(others)
     globals()["_numba"] = names, others
     _read_numba()
     _tell()
@@ -242,6 +243,17 @@ def numba_setting(name, default=False):
     """A setting of Numba's that means nothing by itself here, where Tierup stands in for Numba; else `default`."""
     own, others = _numba or ({}, {})
     return others.get(name, default)
+
+
+def _read_layers(others):
+    """What the environment says of Numba's threading layers: programs ask for the name of the one that they get."""
+    if os.environ.get("NUMBA_THREADING_LAYER"):
+        others["THREADING_LAYER"] = os.environ["NUMBA_THREADING_LAYER"]
+    order, known = os.environ.get("NUMBA_THREADING_LAYER_PRIORITY", "").split(), others.get("THREADING_LAYER_PRIORITY", [])
+    if order:
+        if sorted(order) != sorted(known):
+            raise ValueError(f"THREADING_LAYER_PRIORITY invalid: {' '.join(order)}. It must be a permutation of {' '.join(known)}")
+        others["THREADING_LAYER_PRIORITY"], others["_chosen_layer"] = order, order[0]
 
 
 def _read_numba():

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from . import config
 from ._jit import Dispatcher
 from ._jit import static as literally  # noqa: F401  Numba's names of these two.
 from ._jit import unroll as literal_unroll  # noqa: F401
@@ -140,8 +141,9 @@ def jit_module(**options):
 
 
 def threading_layer():
-    """The name of what runs parallel loops; there is but one."""
-    return "tierup"
+    """The name of what runs parallel loops. There is but one, which calls itself by that of Numba's layer that was asked for: it is safe for threads and across forks."""
+    layer = config.numba_setting("THREADING_LAYER", "default")
+    return layer if layer in config.numba_setting("THREADING_LAYER_PRIORITY", ()) else config.numba_setting("_chosen_layer", "tierup")
 
 
 class _Chunks(NamedTuple):
