@@ -826,3 +826,85 @@ def test_options_that_numba_no_longer_has():
         warnings.simplefilter("error")
         jit_as_numba(nopython=True)(lambda x: x)
         tierup.jit(nopython=False)(lambda x: x)
+
+
+def test_calls_from_compiled_code_are_signatures(tmp_path):
+    """As in Numba, in whose place the program runs; Tierup's own are what can be called from Python."""
+    program = """
+from collections import namedtuple
+import numpy as np
+from numba import njit, types, literally, optional
+P = namedtuple("P", "x y")
+@njit
+def inner(x, y): return x if y is None else x + y
+@njit
+def outer(x, flag):
+    return inner(x, 2.5 if flag else None)
+outer(1.0, True)
+assert [len(s) for s in inner.signatures] == [2] and isinstance(inner.signatures[0][1], types.Optional), inner.signatures
+assert inner.nopython_signatures[0].return_type == types.float64 and not inner.overloads
+inner(np.zeros(2), 3)
+outer(1, True)
+outer(1.0, False)
+assert [s[0] for s in inner.signatures] == [types.float64, types.float64[::1], types.int64], inner.signatures
+assert len(inner.overloads) == 1
+
+@njit
+def doubled(x): return literally(x) * 2
+@njit
+def with_literal(x): return doubled(x) + 1
+with_literal(3)
+assert doubled.signatures == [(types.literal(3),)] and with_literal.signatures == [(types.literal(3),)]
+
+@njit
+def same(x): return x
+@njit
+def calls_itself(n): return 1 if n < 2 else n * calls_itself(n - 1)
+point = P(1, 2.5)
+same(point)
+calls_itself(5)
+from numba import typeof
+assert same.signatures == [(typeof(point),)] and same.nopython_signatures[0].args[0] == typeof(point) != typeof((1, 2.5))
+assert len(calls_itself.signatures) == 1
+print("done")
+"""
+    assert as_numba(tmp_path, program) == "done\n"
+    plain = njit(lambda x: x)
+    assert njit(lambda x: plain(x))(3) == 3 and plain.signatures == []
+
+
+def test_results_of_object_mode_are_cut_off(tmp_path):
+    """Numba takes a float where an integer is declared; Tierup's own `objmode` does not."""
+    program = """
+import numpy as np
+from numba import njit, objmode, types
+@njit
+def one():
+    with objmode(n=types.intp): n = 12.9
+    return n
+@njit
+def several():
+    with objmode(x="float64", n="int8", a="int32[:]"):
+        x = -793.5
+        n = -3.5
+        a = np.arange(3).astype(np.int32)
+    return x, n, a
+assert one() == 12 and type(one()) is int
+x, n, a = several()
+assert (x, n, list(a)) == (-793.5, -3, [0, 1, 2])
+print("done")
+"""
+    assert as_numba(tmp_path, program) == "done\n"
+
+    @njit
+    def one():
+        with tierup.objmode(n="int64"):
+            n = 12.9
+        return n
+    with pytest.raises(TypeError, match="no result of type int64"):
+        one()
+
+
+def test_whether_a_text_is_ascii_under_numbas_name():
+    f = njit(lambda s: (s._is_ascii, s[1:]._is_ascii, (s + "b")._is_ascii))
+    assert f("xyz") == (True, True, True) and f("äz") == (False, True, False)

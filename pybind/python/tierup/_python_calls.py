@@ -4,10 +4,10 @@ Loaded at the first use of one of these names."""
 import ast
 import copy
 import inspect
-from functools import update_wrapper
+from functools import update_wrapper, wraps
 from types import CellType, ModuleType
 
-from . import _tierup, types
+from . import _tierup, config, types
 from ._calls import _identifier, made
 from ._lifting import compiled, definition, surrounded
 from ._liveness import Liveness, loads, own, stores
@@ -190,6 +190,8 @@ class _Blocks:
         inner = surrounded(compiled(ast.fix_missing_locations(node), self.function, ()), self.function, {}, defaults=False)
         result = next(iter(found.values())) if len(found) == 1 else f"tuple({', '.join(found.values())})" if found else "none"
         name = f".python{len(self.cells)}"
+        if config._numba:
+            inner = _truncating(inner, list(found.values()))
         self.cells[name] = CellType(PythonFunction(inner, result))
         called = ast.Call(ast.Name(name, ast.Load()), [ast.Name(n, ast.Load()) for n in read], [])
         if not names:
@@ -233,6 +235,23 @@ class _Blocks:
 
     def sets_surely(self, s, name):
         return name not in self.before(s, {name})
+
+
+def _truncating(function, results):
+    """The function of a block whose results are of these types, with floats cut off where integers are declared: Numba's meaning."""
+    whole = [isinstance(types.from_text(t), types.Integer) for t in results]
+    if not any(whole):
+        return function
+
+    def fit(x, whole):
+        return int(x) if whole and isinstance(x, float) else x
+
+    @wraps(function)
+    def truncate(*args):
+        given = function(*args)
+        return fit(given, True) if len(whole) == 1 else tuple(map(fit, given, whole))
+
+    return truncate
 
 
 def _leaves(s):
