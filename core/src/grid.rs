@@ -23,6 +23,14 @@ pub enum Wait {
 pub const WARP: usize = 32;
 
 impl Wait {
+    /// Whether it is for every thread of the block at least.
+    pub fn is_for_all(self) -> bool {
+        match self {
+            Wait::Block | Wait::Count { .. } | Wait::Grid => true,
+            Wait::Warp { .. } | Wait::Shuffle { .. } | Wait::Ballot { .. } | Wait::Match { .. } => false,
+        }
+    }
+
     fn mask(self) -> Option<u32> {
         match self {
             Wait::Block | Wait::Count { .. } | Wait::Grid => None,

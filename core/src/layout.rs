@@ -51,6 +51,8 @@ pub struct GridThread {
     pub dynamic_shared: *mut u8,
     /// Whoever runs the thread.
     pub runner: *mut u8,
+    /// Who looks for races in the block; null where nobody does.
+    pub watch: *mut u8,
 }
 
 impl ThreadCtx {

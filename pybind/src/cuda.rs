@@ -18,10 +18,10 @@ use tierup_core::types::Type;
 use tierup_runtime::engine::gpu::Kept;
 use tierup_runtime::gpu::driver::{self, DeviceKernel, Driver, Stream};
 use tierup_runtime::gpu::simulate::HostKernel;
-use tierup_runtime::gpu::{Build, Failure, Launch};
+use tierup_runtime::gpu::{Build, Fault, Launch};
 
 /// Failures of simulated kernels that nobody has been told of.
-static FAILED: Mutex<Vec<(String, Failure)>> = Mutex::new(vec![]);
+static FAILED: Mutex<Vec<(String, Fault)>> = Mutex::new(vec![]);
 
 /// Decides where kernels run: on the GPU unless the simulator is asked for or there is no driver. What holds:
 /// the GPU's name, compute capability (90 for 9.0) and version of the driver (13000 for 13.0), or why there
@@ -149,19 +149,21 @@ fn cuda_synchronize(py: Python<'_>, stream: Option<u64>) -> PyResult<()> {
 /// Raises what kernels that have ended left.
 #[pyfunction]
 fn cuda_raise(py: Python<'_>) -> PyResult<()> {
-    let found = match place()? {
-        Place::Device(d) => d.failures(),
+    let found: Vec<(String, Fault)> = match place()? {
+        Place::Device(d) => d.failures().into_iter().map(|(name, f)| (name, f.into())).collect(),
         Place::Simulator => std::mem::take(&mut *FAILED.lock().unwrap_or_else(PoisonError::into_inner)),
     };
-    let Some((name, failure)) = found.into_iter().next() else { return Ok(()) };
+    let Some((name, Fault { failure, cause })) = found.into_iter().next() else { return Ok(()) };
     let (class, line) = failure.place();
     let class = class.map_or("RuntimeError", |c| c.name());
+    let (kind, did, other) = cause.told();
     let error = py.import("tierup.cuda._errors")?.getattr("failure")?.call1((
         class,
         name,
         line,
         PyTuple::new(py, failure.block)?,
         PyTuple::new(py, failure.thread)?,
+        (kind, did[0], did[1], other.map(|o| (o.thread, o.line))),
     ))?;
     Err(PyErr::from_value(error))
 }
@@ -304,15 +306,16 @@ impl Launcher {
 
 #[pymethods]
 impl Kernel {
-    /// `build` is what `cuda.jit` says of registers, threads and blocks at most, lines, and code left as it is.
+    /// `build` is what `cuda.jit` says of registers, threads and blocks at most, lines, code left as it is, and
+    /// races.
     #[new]
-    fn new(dispatcher: &Bound<'_, PyAny>, build: (u32, [u32; 2], bool, bool)) -> PyResult<Kernel> {
-        let (max_registers, bounds, lines, plain) = build;
+    fn new(dispatcher: &Bound<'_, PyAny>, build: (u32, [u32; 2], bool, bool, bool)) -> PyResult<Kernel> {
+        let (max_registers, bounds, lines, plain, races) = build;
         let core = dispatcher::core(dispatcher).ok_or_else(|| PyTypeError::new_err("not a dispatcher"))?;
         Ok(Kernel {
             name: core.decorated.name().to_owned(),
             dispatcher: dispatcher.clone().unbind(),
-            build: Build { max_registers, bounds, lines, plain },
+            build: Build { max_registers, bounds, lines, plain, races, returns: true },
             compiled: Mutex::default(),
             declared: Mutex::default(),
         })
@@ -464,9 +467,9 @@ impl Kernel {
                         interrupted.is_none()
                     })
                 };
-                if let Some(failure) = failed {
+                if let Some(fault) = failed {
                     let mut all = FAILED.lock().unwrap_or_else(PoisonError::into_inner);
-                    all.push((self.name.clone(), failure));
+                    all.push((self.name.clone(), fault));
                 }
                 interrupted.map_or(Ok(()), Err)?;
             }
@@ -559,7 +562,10 @@ impl Kernel {
                 Compiled { taken: taken(), types, guards, waits_for_grid, code: Code::Device(loaded, ptx) }
             }
             Place::Simulator => {
-                let (kernel, guards) = core.host_kernel(py, &types).map_err(|e| e.into_python(py))?;
+                let function = core.decorated.function(py);
+                let early = py.import("tierup.cuda._kernel")?.getattr("returns_early")?;
+                let build = Build { returns: early.call1((function,))?.extract()?, ..self.build.clone() };
+                let (kernel, guards) = core.host_kernel(py, &types, &build).map_err(|e| e.into_python(py))?;
                 let waits_for_grid = kernel.waits_for_grid();
                 Compiled { taken: taken(), types, guards, waits_for_grid, code: Code::Host(kernel) }
             }

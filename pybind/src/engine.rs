@@ -271,10 +271,11 @@ pub(crate) fn host_kernel(
     wanted: Wanted<'_>,
     options: &Options,
     host: &dyn Host,
+    build: &Build,
 ) -> Result<tierup_runtime::gpu::simulate::HostKernel> {
     let cranelift = Cranelift::new();
     let request = to_look_at(wanted, options, host);
-    engine::gpu::host_kernel(&Request { inner_loop: false, backend: &cranelift, ..request })
+    engine::gpu::host_kernel(&Request { inner_loop: false, backend: &cranelift, ..request }, build)
 }
 
 /// `TIERUP_TRACE` and `TIERUP_DUMP`: on standard error, whatever came of it.

@@ -89,17 +89,33 @@ pub fn on_cpu(module: &mut Module) -> OnCpu {
 }
 
 /// Puts instructions at the end of a block.
-struct Put<'a> {
-    func: &'a mut Func,
-    block: Block,
-    loc: Loc,
+pub(super) struct Put<'a> {
+    pub(super) func: &'a mut Func,
+    pub(super) block: Block,
+    pub(super) loc: Loc,
 }
 
 impl Put<'_> {
-    fn value(&mut self, data: InstData) -> Value {
+    pub(super) fn value(&mut self, data: InstData) -> Value {
         let i = self.func.make_inst(data, self.loc);
         self.func.blocks[self.block.index()].insts.push(i);
         self.func.insts[i.index()].results[0]
+    }
+
+    /// Where the instruction stands in the program, copies of it being one: the line in the high half, below
+    /// it the column and a digest of the file, since functions of several files may wait in one kernel.
+    fn site(&mut self) -> Value {
+        let bits = self.func.own_loc(self.loc).map_or(0, |l| {
+            let file = l.file.bytes().fold(0u32, |h, b| h.wrapping_mul(31).wrapping_add(b.into()));
+            u64::from(l.line) << 32 | u64::from(file << 12 | l.col & 0xfff)
+        });
+        self.value(InstData::Const { ty: Ty::I64, bits })
+    }
+
+    /// The instruction `i` as a call of a helper that waits here.
+    fn wait(&mut self, helper: &'static crate::rt::RtFn, mut args: Vec<Value>, i: Inst) {
+        args.push(self.site());
+        self.again(i, InstData::CallHelper { helper, args });
     }
 
     /// The instruction `i` with its results, now another one.
@@ -114,16 +130,13 @@ impl Put<'_> {
                 .again(i, InstData::Load { ty, addr: ctx, offset: offset as i32, alias: Alias::Const });
         }
         if op == GridOp::Barrier {
-            let helper = &crate::ops::grid::grid_barrier;
-            return self.again(i, InstData::CallHelper { helper, args: vec![ctx] });
+            return self.wait(&crate::ops::grid::grid_barrier, vec![ctx], i);
         }
         if op == GridOp::WarpBarrier {
-            let helper = &crate::ops::grid::grid_warp_barrier;
-            return self.again(i, InstData::CallHelper { helper, args: vec![ctx, args[0]] });
+            return self.wait(&crate::ops::grid::grid_warp_barrier, vec![ctx, args[0]], i);
         }
         if op == GridOp::Ballot {
-            let helper = &crate::ops::grid::grid_ballot;
-            return self.again(i, InstData::CallHelper { helper, args: vec![ctx, args[0], args[1]] });
+            return self.wait(&crate::ops::grid::grid_ballot, vec![ctx, args[0], args[1]], i);
         }
         if op == GridOp::Shuffle {
             return self.shuffle(ty, args, ctx, i);
@@ -132,12 +145,10 @@ impl Put<'_> {
             return self.matching(ty, args, ctx, i);
         }
         if op == GridOp::BarrierCount {
-            let helper = &crate::ops::grid::grid_barrier_count;
-            return self.again(i, InstData::CallHelper { helper, args: vec![ctx, args[0]] });
+            return self.wait(&crate::ops::grid::grid_barrier_count, vec![ctx, args[0]], i);
         }
         if op == GridOp::GridBarrier {
-            let helper = &crate::ops::grid::grid_grid_barrier;
-            return self.again(i, InstData::CallHelper { helper, args: vec![ctx] });
+            return self.wait(&crate::ops::grid::grid_grid_barrier, vec![ctx], i);
         }
         if op == GridOp::ActiveMask {
             let offset = GridOp::LaneIndex.field().unwrap_or(0) as i32;
@@ -198,8 +209,7 @@ impl Put<'_> {
         } else {
             self.value(InstData::Op { op: Op::Zext, ty: Ty::I64, args: vec![args[1]] })
         };
-        let helper = &crate::ops::grid::grid_match;
-        self.again(i, InstData::CallHelper { helper, args: vec![ctx, args[0], bits] });
+        self.wait(&crate::ops::grid::grid_match, vec![ctx, args[0], bits], i);
     }
 
     /// The helper takes and gives 64 bits.
@@ -215,7 +225,8 @@ impl Put<'_> {
             Ty::I32 => self.value(conv(Op::Zext, Ty::I64, args[1])),
             Ty::I8 | Ty::I16 | Ty::I64 | Ty::Ptr | Ty::Vector(_) => args[1],
         };
-        let call = InstData::CallHelper { helper, args: vec![ctx, args[0], bits, args[2]] };
+        let site = self.site();
+        let call = InstData::CallHelper { helper, args: vec![ctx, args[0], bits, args[2], site] };
         match ty {
             Ty::I64 | Ty::I8 | Ty::I16 | Ty::Ptr | Ty::Vector(_) => self.again(i, call),
             Ty::F64 => {

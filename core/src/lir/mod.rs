@@ -21,6 +21,7 @@ pub mod parts;
 pub mod text;
 pub(crate) mod ty;
 pub mod verify;
+pub mod watched;
 
 pub use func::*;
 pub(crate) use grid_op::GridOp;

@@ -269,8 +269,9 @@ impl Core {
         &self,
         py: Python<'_>,
         types: &[Type],
+        build: &tierup_runtime::gpu::Build,
     ) -> Result<(tierup_runtime::gpu::simulate::HostKernel, Guards), Failure> {
-        self.as_kernel(py, types, engine::host_kernel)
+        self.as_kernel(py, types, |wanted, options, host| engine::host_kernel(wanted, options, host, build))
     }
 
     fn as_kernel<T: Send>(

@@ -4,14 +4,14 @@ use super::promote::{library, policy, prepare};
 use super::tier1::Codegen;
 use super::{Request, cache, guarded};
 use crate::gpu::Build;
-use crate::gpu::simulate::HostKernel;
+use crate::gpu::simulate::{HostKernel, Looks};
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::door::DEVICE_PREFIX;
 use tierup_core::emit::cx::Options;
 use tierup_core::emit::platform;
 use tierup_core::emit::wrapper;
-use tierup_core::lir::{Module, contract, grid, legalise, opt};
+use tierup_core::lir::{Module, contract, grid, legalise, opt, watched};
 use tierup_core::lower::{self, Target, gpu};
 use tierup_core::types::Type;
 
@@ -171,7 +171,7 @@ fn level(build: &Build) -> u8 {
 }
 
 /// A function as a grid kernel for the CPU, by the request's back end.
-pub fn host_kernel(request: &Request<'_>) -> Result<HostKernel> {
+pub fn host_kernel(request: &Request<'_>, build: &Build) -> Result<HostKernel> {
     guarded(|| {
         let (mut module, target) = lowered(request)?;
         gpu::check_grid_kernel(&target)?;
@@ -190,6 +190,9 @@ pub fn host_kernel(request: &Request<'_>) -> Result<HostKernel> {
         let frames =
             module.funcs.iter().flat_map(|f| &f.slots).filter(|s| !s.shared).map(|s| s.bytes as usize);
         let frames = frames.sum();
+        if build.races {
+            watched::watch(&mut module);
+        }
         let memory = grid::on_cpu(&mut module);
         legalise::legalise(&mut module);
         if cfg!(debug_assertions) {
@@ -198,8 +201,9 @@ pub fn host_kernel(request: &Request<'_>) -> Result<HostKernel> {
         let code = request.backend.compile(&module, &crate::helper_address, false)?;
         let entry =
             code.entry(&name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its module")))?;
+        let looks = Looks { races: build.races, returns: build.returns };
         // SAFETY: the wrapper of a kernel for the CPU, of this very code.
-        Ok(unsafe { HostKernel::new(code, entry, memory, frames, constants) })
+        Ok(unsafe { HostKernel::new(code, entry, memory, frames, constants, looks) })
     })
 }
 

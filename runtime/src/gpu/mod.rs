@@ -1,8 +1,10 @@
 //! Kernels where they run: on a GPU through NVIDIA's driver ([`driver`]), or on the CPU ([`simulate`]).
 
 pub mod driver;
+mod races;
 pub mod simulate;
 
+use races::Access;
 use tierup_core::exc::Class;
 
 /// How a kernel is launched.
@@ -28,6 +30,10 @@ pub struct Build {
     pub lines: bool,
     /// Leaves the code as it is written.
     pub plain: bool,
+    /// Looks for races on shared memory, where the CPU runs it.
+    pub races: bool,
+    /// The function returns before its end, so that threads which have ended need not come to a barrier.
+    pub returns: bool,
 }
 
 impl Build {
@@ -62,6 +68,54 @@ impl Failure {
     /// The class of the exception and the line that raised it.
     pub fn place(&self) -> (Option<Class>, u32) {
         (Class::from_number((self.status >> 32) as i64 - 1), self.status as u32)
+    }
+}
+
+/// What went wrong in a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub failure: Failure,
+    pub cause: Cause,
+}
+
+/// Why a thread failed. All but exceptions only the simulator finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    Exception,
+    /// It waits for others at a place to which they do not come.
+    Stuck(Option<Other>),
+    /// It waits for its block at a barrier that another thread has passed by.
+    Divergent(Other),
+    /// It touches shared memory that another one touches.
+    Race {
+        access: Access,
+        other: Other,
+        others: Access,
+    },
+}
+
+/// Another thread of the block, and the line at which it is or was; 0 where it has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Other {
+    pub thread: [u32; 3],
+    pub line: u32,
+}
+
+impl From<Failure> for Fault {
+    fn from(failure: Failure) -> Fault {
+        Fault { failure, cause: Cause::Exception }
+    }
+}
+
+impl Cause {
+    /// What it is called, what the thread and the other one did, and the other one.
+    pub fn told(&self) -> (&'static str, [&'static str; 2], Option<Other>) {
+        match self {
+            Cause::Exception => ("exception", ["", ""], None),
+            Cause::Stuck(other) => ("stuck", ["", ""], *other),
+            Cause::Divergent(other) => ("divergent", ["", ""], Some(*other)),
+            Cause::Race { access, other, others } => ("race", [access.verb(), others.verb()], Some(*other)),
+        }
     }
 }
 

@@ -4,7 +4,8 @@
 //! has ended is waited for by nobody, as on a GPU. Blocks run one after another. Updates of memory are plain
 //! for that reason, see `core::lir::grid`.
 
-use super::{Failure, Launch};
+use super::races::{self, Race, Watch};
+use super::{Cause, Failure, Fault, Launch, Other};
 use crate::engine::Wrapper;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -15,47 +16,79 @@ use tierup_core::grid::{WARP, Wait, release};
 use tierup_core::layout::{GridThread, ThreadCtx};
 use tierup_core::lir::grid::OnCpu;
 use tierup_core::lower::gpu;
-use tierup_core::rt::Ctx;
+use tierup_core::rt::{Ctx, P};
 
 impl tierup_core::ops::grid::Helpers for crate::Native {
-    unsafe fn grid_barrier(ctx: Ctx) {
+    unsafe fn grid_barrier(ctx: Ctx, site: i64) {
         // SAFETY: as required of the caller.
-        unsafe { wait(ctx, Wait::Block) };
+        unsafe { wait(ctx, Wait::Block, site) };
     }
-    unsafe fn grid_warp_barrier(ctx: Ctx, mask: i32) {
+    unsafe fn grid_warp_barrier(ctx: Ctx, mask: i32, site: i64) {
         // SAFETY: as required of the caller.
-        unsafe { wait(ctx, Wait::Warp { mask: mask as u32 }) };
+        unsafe { wait(ctx, Wait::Warp { mask: mask as u32 }, site) };
     }
-    unsafe fn grid_shuffle(ctx: Ctx, mask: i32, bits: i64, lane: i32) -> i64 {
+    unsafe fn grid_shuffle(ctx: Ctx, mask: i32, bits: i64, lane: i32, site: i64) -> i64 {
         let bits = bits as u64;
         // SAFETY: as required of the caller.
-        unsafe { wait(ctx, Wait::Shuffle { mask: mask as u32, bits, lane: lane as u32 }) as i64 }
+        unsafe { wait(ctx, Wait::Shuffle { mask: mask as u32, bits, lane: lane as u32 }, site) as i64 }
     }
-    unsafe fn grid_match(ctx: Ctx, mask: i32, bits: i64) -> i32 {
+    unsafe fn grid_match(ctx: Ctx, mask: i32, bits: i64, site: i64) -> i32 {
         // SAFETY: as required of the caller.
-        unsafe { wait(ctx, Wait::Match { mask: mask as u32, bits: bits as u64 }) as i32 }
+        unsafe { wait(ctx, Wait::Match { mask: mask as u32, bits: bits as u64 }, site) as i32 }
     }
-    unsafe fn grid_barrier_count(ctx: Ctx, vote: i8) -> i32 {
+    unsafe fn grid_barrier_count(ctx: Ctx, vote: i8, site: i64) -> i32 {
         // SAFETY: as required of the caller.
-        unsafe { wait(ctx, Wait::Count { vote: vote != 0 }) as i32 }
+        unsafe { wait(ctx, Wait::Count { vote: vote != 0 }, site) as i32 }
     }
-    unsafe fn grid_grid_barrier(ctx: Ctx) {
+    unsafe fn grid_grid_barrier(ctx: Ctx, site: i64) {
         // SAFETY: as required of the caller.
-        unsafe { wait(ctx, Wait::Grid) };
+        unsafe { wait(ctx, Wait::Grid, site) };
     }
-    unsafe fn grid_ballot(ctx: Ctx, mask: i32, vote: i8) -> i32 {
+    unsafe fn grid_ballot(ctx: Ctx, mask: i32, vote: i8, site: i64) -> i32 {
         // SAFETY: as required of the caller.
-        unsafe { wait(ctx, Wait::Ballot { mask: mask as u32, vote: vote != 0 }) as i32 }
+        unsafe { wait(ctx, Wait::Ballot { mask: mask as u32, vote: vote != 0 }, site) as i32 }
+    }
+    unsafe fn grid_read(ctx: Ctx, at: P, what: i64) {
+        // SAFETY: as required of the caller.
+        unsafe { races::read(ctx, at, what) };
+    }
+    unsafe fn grid_write(ctx: Ctx, at: P, bits: i64, what: i64) {
+        // SAFETY: as required of the caller.
+        unsafe { races::write(ctx, at, bits, what) };
+    }
+    unsafe fn grid_update(ctx: Ctx, at: P, what: i64) {
+        // SAFETY: as required of the caller.
+        unsafe { races::update(ctx, at, what) };
+    }
+    unsafe fn grid_fence(ctx: Ctx) {
+        // SAFETY: as required of the caller.
+        unsafe { races::fence(ctx) };
+    }
+}
+
+/// What a thread waits for, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stand {
+    wait: Wait,
+    /// See `core::ops::grid`.
+    site: i64,
+}
+
+impl Stand {
+    fn line(self) -> u32 {
+        (self.site >> 32) as u32
     }
 }
 
 /// Lets the other threads of the block run; what this one learns.
 ///
 /// # Safety
-/// The context is a `GridThread` of [`in_turns`], on the stack of that thread.
-unsafe fn wait(ctx: Ctx, wait: Wait) -> u64 {
+/// The context is a `GridThread` of [`Turns`], on the stack of that thread.
+unsafe fn wait(ctx: Ctx, wait: Wait, site: i64) -> u64 {
     // SAFETY: the runner is that of the coroutine which this thread runs in.
-    unsafe { (*(*ctx.cast::<GridThread>()).runner.cast::<Yielder<u64, Wait>>()).suspend(wait) }
+    unsafe {
+        (*(*ctx.cast::<GridThread>()).runner.cast::<Yielder<u64, Stand>>()).suspend(Stand { wait, site })
+    }
 }
 
 /// What fresh shared memory is full of, so that a kernel which reads what nobody wrote shows it.
@@ -72,6 +105,16 @@ pub struct HostKernel {
     stack: usize,
     /// What the code reads at addresses that it knows.
     constants: Vec<Vec<u128>>,
+    looks: Looks,
+}
+
+/// What is looked for while a kernel runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Looks {
+    /// Races; its code tells what it touches.
+    pub races: bool,
+    /// Whether threads end before the function's end, so that nobody waits for them.
+    pub returns: bool,
 }
 
 // SAFETY: the entry points into the code, which never changes.
@@ -112,10 +155,11 @@ impl HostKernel {
         memory: OnCpu,
         frames: usize,
         constants: Vec<Vec<u128>>,
+        looks: Looks,
     ) -> HostKernel {
         // SAFETY: as required of the caller.
         let entry = unsafe { std::mem::transmute::<*const u8, Wrapper>(entry) };
-        HostKernel { _code: code, entry, memory, stack: STACK + frames, constants: constants }
+        HostKernel { _code: code, entry, memory, stack: STACK + frames, constants, looks }
     }
 
     /// Bytes of shared memory that a block has whatever the launch says.
@@ -145,34 +189,41 @@ impl HostKernel {
         launch: &Launch,
         args: &[u64],
         go_on: &mut dyn FnMut() -> bool,
-    ) -> Option<Failure> {
+    ) -> Option<Fault> {
+        let call = Call { entry: self.entry, args: args.as_ptr() };
         if self.memory.waits_for_grid {
             // SAFETY: as required of the caller.
-            return unsafe { self.run_at_once(launch, args, go_on) };
+            return unsafe { self.run_at_once(launch, call, go_on) };
         }
-        let mut shared = vec![UNWRITTEN; units(self.memory.shared_bytes)];
-        let mut dynamic = vec![UNWRITTEN; units(launch.shared_bytes as usize)];
-        let (mut threads, mut stacks, mut failure) = (vec![], vec![], None);
+        let mut memory = self.block_memory(launch);
+        let (mut threads, mut stacks, mut fault) = (vec![], vec![], None);
         for block in points(launch.blocks) {
             if !go_on() {
                 break;
             }
-            shared.fill(UNWRITTEN);
-            dynamic.fill(UNWRITTEN);
+            memory.clear();
             threads.clear();
-            threads.extend(block_threads(launch, block, &mut shared, &mut dynamic));
-            let call = Call { entry: self.entry, args: args.as_ptr() };
+            threads.extend(block_threads(launch, block, &mut memory));
             // SAFETY: as required of the caller; the threads live until the block is done.
             let failed = unsafe {
                 if self.memory.waits {
-                    in_turns(call, &mut threads, &mut stacks, self.stack)
+                    self.in_turns(call, &mut threads, &mut stacks)
                 } else {
                     one_by_one(call, &mut threads)
                 }
             };
-            failure = failure.or(failed);
+            fault = fault.or(failed).or_else(|| memory.race(&threads));
         }
-        failure
+        fault
+    }
+
+    fn block_memory(&self, launch: &Launch) -> Memory {
+        let piece = |bytes: usize| vec![UNWRITTEN; bytes.div_ceil(16)];
+        let (shared, dynamic) = (piece(self.memory.shared_bytes), piece(launch.shared_bytes as usize));
+        let threads = launch.threads.iter().map(|n| *n as usize).product();
+        let watched = self.looks.races && !(shared.is_empty() && dynamic.is_empty());
+        let watch = watched.then(|| Box::new(Watch::new(&shared, &dynamic, threads)));
+        Memory { shared, dynamic, watch }
     }
 
     /// Runs all blocks at once, as far as each comes without the others.
@@ -182,21 +233,18 @@ impl HostKernel {
     unsafe fn run_at_once(
         &self,
         launch: &Launch,
-        args: &[u64],
+        call: Call,
         go_on: &mut dyn FnMut() -> bool,
-    ) -> Option<Failure> {
-        let n = launch.blocks.iter().map(|n| *n as usize).product();
-        let mut shared = vec![vec![UNWRITTEN; units(self.memory.shared_bytes)]; n];
-        let mut dynamic = vec![vec![UNWRITTEN; units(launch.shared_bytes as usize)]; n];
+    ) -> Option<Fault> {
+        let mut memory: Vec<Memory> = points(launch.blocks).map(|_| self.block_memory(launch)).collect();
         let mut threads: Vec<Vec<GridThread>> = points(launch.blocks)
-            .zip(shared.iter_mut().zip(&mut dynamic))
-            .map(|(block, (shared, dynamic))| block_threads(launch, block, shared, dynamic).collect())
+            .zip(&mut memory)
+            .map(|(block, memory)| block_threads(launch, block, memory).collect())
             .collect();
-        let (call, mut stacks) = (Call { entry: self.entry, args: args.as_ptr() }, vec![]);
-        let mut blocks = vec![];
+        let (mut blocks, mut stacks) = (vec![], vec![]);
         for threads in &mut threads {
             // SAFETY: as required of the caller; blocks go before their threads.
-            blocks.push(unsafe { Turns::new(call, threads, &mut stacks, self.stack)? });
+            blocks.push(unsafe { Turns::new(call, threads, &mut stacks, self.stack, self.looks)? });
         }
         while go_on() {
             let mut waiting = false;
@@ -211,26 +259,65 @@ impl HostKernel {
             }
         }
         for block in &mut blocks {
-            if block.waits.iter().any(Option::is_some) {
+            if block.stands.iter().any(Option::is_some) {
                 block.give_up();
             }
         }
-        blocks.iter().find_map(|b| b.failed)
+        let failed = blocks.iter().find_map(|b| b.failed);
+        drop(blocks);
+        failed.or_else(|| memory.iter().zip(&threads).find_map(|(m, t)| m.race(t)))
+    }
+
+    /// # Safety
+    /// As for [`HostKernel::run`].
+    unsafe fn in_turns(
+        &self,
+        call: Call,
+        threads: &mut [GridThread],
+        stacks: &mut Vec<DefaultStack>,
+    ) -> Option<Fault> {
+        // SAFETY: as required of the caller.
+        let mut turns = unsafe { Turns::new(call, threads, stacks, self.stack, self.looks)? };
+        turns.go(stacks);
+        turns.failed
     }
 }
 
-fn units(bytes: usize) -> usize {
-    bytes.div_ceil(16)
+/// What the threads of a block share.
+struct Memory {
+    shared: Vec<u128>,
+    dynamic: Vec<u128>,
+    watch: Option<Box<Watch>>,
+}
+
+impl Memory {
+    /// As it is when a block begins.
+    fn clear(&mut self) {
+        self.shared.fill(UNWRITTEN);
+        self.dynamic.fill(UNWRITTEN);
+        if let Some(watch) = &mut self.watch {
+            watch.block_barrier();
+        }
+    }
+
+    /// The race that has been found.
+    fn race(&self, threads: &[GridThread]) -> Option<Fault> {
+        let Race { first, second } = self.watch.as_ref()?.found?;
+        let (thread, access, line) = second;
+        let other = Other { thread: threads[first.0].thread, line: first.2 };
+        let cause = Cause::Race { access, other, others: first.1 };
+        Some(fault(&threads[thread], gpu::status(Class::RuntimeError, line), cause))
+    }
 }
 
 /// The threads of a block, with its shared memory.
 fn block_threads(
     launch: &Launch,
     block: [u32; 3],
-    shared: &mut [u128],
-    dynamic: &mut [u128],
+    memory: &mut Memory,
 ) -> impl Iterator<Item = GridThread> + use<> {
-    let (launch, shared, dynamic) = (*launch, shared.as_mut_ptr(), dynamic.as_mut_ptr());
+    let (launch, shared, dynamic) = (*launch, memory.shared.as_mut_ptr(), memory.dynamic.as_mut_ptr());
+    let watch: *mut Watch = memory.watch.as_deref_mut().map_or(null_mut(), |w| w);
     points(launch.threads).enumerate().map(move |(k, thread)| GridThread {
         lane: (k % WARP) as u32,
         thread,
@@ -241,16 +328,21 @@ fn block_threads(
         shared: shared.cast(),
         dynamic_shared: dynamic.cast(),
         runner: null_mut(),
+        watch: watch.cast(),
     })
 }
 
-fn failure(thread: &GridThread, status: u64) -> Option<Failure> {
-    (status != 0).then_some(Failure { status, block: thread.block, thread: thread.thread })
+fn fault(thread: &GridThread, status: u64, cause: Cause) -> Fault {
+    Fault { failure: Failure { status, block: thread.block, thread: thread.thread }, cause }
+}
+
+fn failure(thread: &GridThread, status: u64) -> Option<Fault> {
+    (status != 0).then(|| fault(thread, status, Cause::Exception))
 }
 
 /// # Safety
 /// As for [`HostKernel::run`]; the kernel has no barriers.
-unsafe fn one_by_one(call: Call, threads: &mut [GridThread]) -> Option<Failure> {
+unsafe fn one_by_one(call: Call, threads: &mut [GridThread]) -> Option<Fault> {
     let mut failed = None;
     for thread in threads {
         // SAFETY: as required of the caller.
@@ -263,11 +355,14 @@ unsafe fn one_by_one(call: Call, threads: &mut [GridThread]) -> Option<Failure> 
 /// The threads of a block that wait for each other.
 struct Turns<'t> {
     threads: &'t [GridThread],
-    running: Vec<Option<Coroutine<u64, Wait, u64>>>,
-    waits: Vec<Option<Wait>>,
+    running: Vec<Option<Coroutine<u64, Stand, u64>>>,
+    /// Where each waits; none where it has ended.
+    stands: Vec<Option<Stand>>,
     /// Who goes on, and what each learns.
     ready: Vec<(usize, u64)>,
-    failed: Option<Failure>,
+    failed: Option<Fault>,
+    /// Whether threads may end while others wait for the block.
+    may_end: bool,
 }
 
 /// Where a block has come to.
@@ -286,15 +381,16 @@ impl<'t> Turns<'t> {
         threads: &'t mut [GridThread],
         stacks: &mut Vec<DefaultStack>,
         bytes: usize,
+        looks: Looks,
     ) -> Option<Turns<'t>> {
-        let mut running: Vec<Option<Coroutine<u64, Wait, u64>>> = Vec::with_capacity(threads.len());
+        let mut running: Vec<Option<Coroutine<u64, Stand, u64>>> = Vec::with_capacity(threads.len());
         for thread in threads.iter_mut() {
             let stack = match stacks.pop() {
                 Some(stack) => stack,
                 None => DefaultStack::new(bytes).ok()?,
             };
             let at: *mut GridThread = thread;
-            running.push(Some(Coroutine::with_stack(stack, move |yielder: &Yielder<u64, Wait>, _| {
+            running.push(Some(Coroutine::with_stack(stack, move |yielder: &Yielder<u64, Stand>, _| {
                 // SAFETY: as required of the caller; the coroutine ends before the threads go.
                 unsafe {
                     (*at).runner = std::ptr::from_ref(yielder).cast_mut().cast();
@@ -304,7 +400,7 @@ impl<'t> Turns<'t> {
         }
         let n = threads.len();
         let ready = (0..n).map(|k| (k, 0)).collect();
-        Some(Turns { threads, running, waits: vec![None; n], ready, failed: None })
+        Some(Turns { threads, running, stands: vec![None; n], ready, failed: None, may_end: looks.returns })
     }
 
     /// Runs until all have ended or wait for the grid; those that wait at places that never meet end there.
@@ -313,56 +409,107 @@ impl<'t> Turns<'t> {
             for (k, learned) in std::mem::take(&mut self.ready) {
                 let Some(coroutine) = &mut self.running[k] else { continue };
                 match coroutine.resume(learned) {
-                    CoroutineResult::Yield(wait) => self.waits[k] = Some(wait),
+                    CoroutineResult::Yield(stand) => self.stands[k] = Some(stand),
                     CoroutineResult::Return(status) => {
-                        self.waits[k] = None;
+                        self.stands[k] = None;
                         self.failed = self.failed.or_else(|| failure(&self.threads[k], status));
+                        // Whoever raises has left the function before its end.
+                        self.may_end |= status != 0;
                         stacks.extend(self.running[k].take().map(Coroutine::into_stack));
                     }
                 }
             }
-            let mut live = self.waits.iter().flatten();
+            let mut live = self.stands.iter().flatten().map(|s| s.wait);
             let Some(first) = live.next() else { return Stop::Done };
-            if *first == Wait::Grid && live.all(|w| *w == Wait::Grid) {
+            if let Some(apart) = self.apart() {
+                self.failed = self.failed.or(Some(apart));
+                self.end();
+                return Stop::Done;
+            }
+            if first == Wait::Grid && live.all(|w| w == Wait::Grid) {
                 return Stop::WaitsForGrid;
             }
-            self.ready = release(&self.waits);
+            let waits: Vec<Option<Wait>> = self.stands.iter().map(|s| s.map(|s| s.wait)).collect();
+            self.ready = release(&waits);
             if self.ready.is_empty() {
                 self.give_up();
                 return Stop::Done;
+            }
+            self.met();
+        }
+    }
+
+    /// Two threads of which one waits for the block and the other has passed that barrier by, where all that
+    /// have not ended wait for the block.
+    fn apart(&self) -> Option<Fault> {
+        let live = || self.stands.iter().enumerate().filter_map(|(k, s)| s.map(|s| (k, s)));
+        if !live().all(|(_, s)| s.wait.is_for_all()) {
+            return None;
+        }
+        let (k, first) = live().next()?;
+        let line = |stand: Option<Stand>| stand.map_or(0, Stand::line);
+        let ended = || self.stands.iter().position(Option::is_none).filter(|_| !self.may_end);
+        let other = live().find(|(_, s)| s.site != first.site).map(|(k, _)| k).or_else(ended)?;
+        let status = gpu::status(Class::RuntimeError, first.line());
+        let other = Other { thread: self.threads[other].thread, line: line(self.stands[other]) };
+        Some(fault(&self.threads[k], status, Cause::Divergent(other)))
+    }
+
+    /// Those who go on know what those they have waited for did.
+    fn met(&self) {
+        // SAFETY: the watch of the block's memory, which lives longer; no thread runs now.
+        let Some(watch) = (unsafe { self.threads[0].watch.cast::<Watch>().as_mut() }) else { return };
+        let mut last = None;
+        for (k, _) in &self.ready {
+            match self.stands[*k].map(|s| s.wait) {
+                Some(Wait::Warp { mask }) if last != Some((k / WARP, mask)) => {
+                    let (warp, lanes) = (k / WARP, self.stands.chunks(WARP).nth(k / WARP).unwrap_or(&[]));
+                    let live = lanes.iter().enumerate().fold(0, |m, (l, s)| m | u32::from(s.is_some()) << l);
+                    watch.warp_barrier(warp, mask, live);
+                    last = Some((warp, mask));
+                }
+                Some(Wait::Block | Wait::Count { .. }) => return watch.block_barrier(),
+                Some(
+                    Wait::Warp { .. }
+                    | Wait::Shuffle { .. }
+                    | Wait::Ballot { .. }
+                    | Wait::Match { .. }
+                    | Wait::Grid,
+                )
+                | None => {}
             }
         }
     }
 
     /// Ends threads that can never go on.
     fn give_up(&mut self) {
-        let stuck = self.waits.iter().position(Option::is_some);
+        let mut stuck = self.stands.iter().enumerate().filter_map(|(k, s)| s.map(|s| (k, s)));
+        if let Some((k, first)) = stuck.next() {
+            let apart = stuck.find(|(_, s)| s.site != first.site);
+            let other = apart.map(|(k, s)| Other { thread: self.threads[k].thread, line: s.line() });
+            let status = gpu::status(Class::RuntimeError, first.line());
+            let found = fault(&self.threads[k], status, Cause::Stuck(other));
+            self.failed = self.failed.or(Some(found));
+        }
+        self.end();
+    }
+
+    /// Ends all threads.
+    fn end(&mut self) {
         for coroutine in self.running.iter_mut().flatten() {
             // SAFETY: code of kernels owns nothing that would have to be dropped.
             unsafe { coroutine.force_reset() };
         }
-        self.waits.fill(None);
-        let status = gpu::status(Class::RuntimeError, 0);
-        self.failed = self.failed.or_else(|| stuck.and_then(|k| failure(&self.threads[k], status)));
+        self.stands.fill(None);
     }
 
     /// Lets those go on who wait for the grid.
     fn pass(&mut self) {
-        let live = self.waits.iter().enumerate().filter(|(_, w)| w.is_some());
+        let live = self.stands.iter().enumerate().filter(|(_, s)| s.is_some());
         self.ready = live.map(|(k, _)| (k, 0)).collect();
+        // SAFETY: as in `met`.
+        if let Some(watch) = unsafe { self.threads[0].watch.cast::<Watch>().as_mut() } {
+            watch.block_barrier();
+        }
     }
-}
-
-/// # Safety
-/// As for [`HostKernel::run`].
-unsafe fn in_turns(
-    call: Call,
-    threads: &mut [GridThread],
-    stacks: &mut Vec<DefaultStack>,
-    bytes: usize,
-) -> Option<Failure> {
-    // SAFETY: as required of the caller.
-    let mut turns = unsafe { Turns::new(call, threads, stacks, bytes)? };
-    turns.go(stacks);
-    turns.failed
 }

@@ -21,7 +21,7 @@ from ._device import (
     close, cuda_error, current_context, defer_cleanup, detect, get_current_device, gpus, is_available, is_float16_supported, is_simulated, is_supported_version, list_devices, profile_start,
     profile_stop, profiling, require_context, select_device, why_unavailable,
 )
-from ._errors import CudaAPIError, CudaError, CudaSupportError, KernelLine
+from ._errors import CudaAPIError, CudaError, CudaSupportError, DivergentBarrier, KernelLine, SharedMemoryRace
 from ._intrinsics import (
     activemask, all_sync, any_sync, atomic, ballot_sync, blockDim, blockIdx, brev, cbrt, cg, clz, const, eq_sync, ffs, fma, fp16, grid, gridDim, gridsize, laneid, lanemask_lt, local, match_all_sync,
     match_any_sync, nanosleep, popc, selp, shared, shfl_down_sync, shfl_sync, shfl_up_sync, shfl_xor_sync, syncthreads, syncthreads_and, syncthreads_count, syncthreads_or, syncwarp, threadfence,
@@ -44,12 +44,12 @@ implementation = "Tierup"
 __all__ = [
     "activemask", "all_sync", "any_sync", "as_cuda_array", "atomic", "ballot_sync", "BaseCUDAMemoryManager", "blockDim", "blockIdx", "brev", "cbrt", "cg", "close", "clz", "compile",
     "compile_for_current_device", "compile_ptx", "compile_ptx_for_current_device", "compiler", "const", "cuda_error", "CudaAPIError", "cudadrv", "CudaError", "CudaSupportError",
-    "current_context", "declare_device", "default_stream", "defer_cleanup", "detect", "device_array", "device_array_like", "DeviceNDArray", "eq_sync", "event", "Event", "event_elapsed_time",
+    "current_context", "declare_device", "default_stream", "defer_cleanup", "detect", "device_array", "device_array_like", "DeviceNDArray", "DivergentBarrier", "eq_sync", "event", "Event", "event_elapsed_time",
     "external_stream", "ffs", "fma", "fp16", "from_cuda_array_interface", "get_current_device", "GetIpcHandleMixin", "gpus", "grid", "gridDim", "gridsize", "HostOnlyCUDAMemoryManager", "In",
     "InOut", "IpcHandle", "is_available", "is_cuda_array", "is_float16_supported", "is_simulated", "is_supported_version", "jit", "Kernel", "KernelLine", "kernels", "laneid", "lanemask_lt",
     "legacy_default_stream", "list_devices", "local", "managed_array", "ManagedMemory", "ManagedNDArray", "mapped", "mapped_array", "mapped_array_like", "MappedMemory", "MappedNDArray",
     "match_all_sync", "match_any_sync", "MemoryInfo", "MemoryPointer", "nanosleep", "open_ipc_array", "Out", "per_thread_default_stream", "pinned", "pinned_array", "pinned_array_like",
-    "PinnedMemory", "popc", "profile_start", "profile_stop", "profiling", "random", "Reduce", "reduce", "require_context", "select_device", "selp", "set_memory_manager", "shared",
+    "PinnedMemory", "popc", "profile_start", "profile_stop", "profiling", "random", "Reduce", "reduce", "require_context", "select_device", "selp", "set_memory_manager", "shared", "SharedMemoryRace",
     "shfl_down_sync", "shfl_sync", "shfl_up_sync", "shfl_xor_sync", "stream", "Stream", "synchronize", "syncthreads", "syncthreads_and", "syncthreads_count", "syncthreads_or", "syncwarp",
     "threadfence", "threadfence_block", "threadfence_system", "threadIdx", "to_device", "warpsize", "why_unavailable",
 ]

@@ -25,6 +25,14 @@ class CudaAPIError(CudaError):
     """What the driver refused, or does not allow."""
 
 
+class SharedMemoryRace(RuntimeError):
+    """Two threads of a block touched one element of shared memory between two barriers, and one of them wrote it. `place` says where the one did, `other` where the other one; only the simulator looks."""
+
+
+class DivergentBarrier(RuntimeError):
+    """Threads of a block waited at a barrier that others do not reach. `place` says where one waits; `other` where another one does, with the line None where it has ended. Only the simulator looks."""
+
+
 class KernelLine:
     """Where an exception in a kernel was raised: `kernel` its name, `line` of the source, `block` and `thread` three numbers each (x, y, z), of the first thread that failed."""
 
@@ -39,12 +47,25 @@ _TEXTS = {"IndexError": "index out of bounds", "ZeroDivisionError": "division by
           "NotImplementedError": "round() of more than 22 decimals or zeros"}
 
 
-def failure(name, kernel, line, block, thread):
-    """The exception of class `name` that a kernel raised; its `place` is a `KernelLine`. The text of an exception does not come back from a device, only its class."""
+def failure(name, kernel, line, block, thread, cause):
+    """The exception of class `name` that a kernel raised; its `place` is a `KernelLine`. The text of an exception does not come back from a device, only its class. `cause` says what the simulator found."""
     place = KernelLine(kernel, line, tuple(block), tuple(thread))
-    found = getattr(builtins, name, RuntimeError)
-    # What the simulator says of a block in which nobody can go on.
-    text = _TEXTS.get(name, "raised") if line else "threads of a block wait for each other at places that never meet"
-    error = found(f"{text}: {place!r}")
+    kind, does, others, other = cause
+    if other is not None:
+        other = KernelLine(kernel, other[1] or None, tuple(block), tuple(other[0]))
+    if kind == "exception":
+        error = getattr(builtins, name, RuntimeError)(f"{_TEXTS.get(name, 'raised')}: {place!r}")
+    elif kind == "race":
+        what = f"thread {place.thread} {does} an element of shared memory in line {line}, which thread {other.thread} {others} in line {other.line}"
+        error = SharedMemoryRace(f"{what}, and nothing says which comes first: {place!r}; put cuda.syncthreads() between the two, or update it with cuda.atomic")
+    elif kind == "divergent":
+        there = "has ended" if other.line is None else f"waits in line {other.line}"
+        what = f"a barrier that only some threads of the block reach: thread {place.thread} waits in line {line}, and thread {other.thread} {there}"
+        error = DivergentBarrier(f"{what}: {place!r}; put the barrier where every thread comes by")
+    else:
+        what = "" if other is None else f", thread {place.thread} in line {line} and thread {other.thread} in line {other.line}"
+        error = DivergentBarrier(f"threads of a block wait for each other at places that never meet{what}: {place!r}")
     error.place = place
+    if other is not None:
+        error.other = other
     return error

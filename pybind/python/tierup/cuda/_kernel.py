@@ -12,10 +12,10 @@ from ._arrays import as_cuda_array, to_device
 from ._device import is_simulated, state
 from ._streams import handle_of
 
-_TAKEN = {"fastmath", "boundscheck", "error_model", "device", "inline", "debug", "opt", "lineinfo", "cache", "max_registers", "link", "launch_bounds", "overflow", "extensions"}
+_TAKEN = {"fastmath", "boundscheck", "error_model", "device", "inline", "debug", "opt", "lineinfo", "cache", "max_registers", "link", "launch_bounds", "overflow", "extensions", "racecheck"}
 
 # Those that a device function leaves to the kernels that call it.
-_OF_KERNELS = {"fastmath", "boundscheck", "error_model", "overflow", "max_registers", "launch_bounds"}
+_OF_KERNELS = {"fastmath", "boundscheck", "error_model", "overflow", "max_registers", "launch_bounds", "racecheck"}
 
 # With fewer blocks most of a device has nothing to do.
 _FEW_BLOCKS = 128
@@ -147,7 +147,7 @@ def _launcher(kernel, grid, block, stream=0, sharedmem=0):
 class Kernel:
     """A function that `kernel[grid, block, stream, sharedmem](*args)` runs once in every thread of a grid. `grid` (blocks) and `block` (threads) are an integer or up to three of them, `stream` a stream or 0, `sharedmem` the bytes of `shared.array(0, dtype)`."""
 
-    def __init__(self, function, options, signatures, build=(0, [0, 0], False, False), given=None):
+    def __init__(self, function, options, signatures, build=(0, [0, 0], False, False, True), given=None):
         self.py_func, self.targetoptions = function, dict(given or options)
         self.extensions = list(self.targetoptions.get("extensions") or ())
         self.specialized, self._specializations, self._made = len(signatures) == 1, {}, (options, build)
@@ -328,6 +328,26 @@ class Overload:
         return self._kernel._core.attribute(self._index, 3)
 
 
+def returns_early(function):
+    """Whether a kernel has a `return` before its end, by its source: threads that take it need not come to the barriers behind it. True where there is no source."""
+    import ast
+    from .._lifting import definition
+    try:
+        node = definition(function)
+    except (SyntaxError, OSError, ValueError, RecursionError):
+        node = None
+    if node is None:
+        return True
+    inside = [*node.body[:-1], *([] if isinstance(node.body[-1], ast.Return) else node.body[-1:])]
+    while inside:
+        part = inside.pop()
+        if isinstance(part, ast.Return):
+            return True
+        if not isinstance(part, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            inside += ast.iter_child_nodes(part)
+    return False
+
+
 def _bounds(bounds):
     """Threads of a block at most, and blocks at least that run at once on a multiprocessor."""
     if bounds is None:
@@ -372,7 +392,7 @@ def _warn_of(options):
 
 
 def jit(func_or_sig=None, device=False, fma=True, **options):
-    """Makes a function a kernel, or with `device=True` one that kernels call. Types are found at the first launch, or given as a signature or a list of them. Options: `fma` (a product and a sum are rounded once, as nvcc does it; also in the simulator), `fastmath`, `boundscheck` (on by default), `error_model`, `overflow`; `max_registers` of a thread, `launch_bounds` (threads of a block at most, or a pair with blocks at least that run at once on a multiprocessor), `lineinfo` (profilers see lines), `opt=False` (for looking at code: nothing is optimised). `debug=True` is `lineinfo=True`: exceptions are checked anyway, and there are no variables for debuggers. All kernels are kept in the code cache where that is on, so `cache` changes nothing. A kernel gives nothing back, and makes no objects."""
+    """Makes a function a kernel, or with `device=True` one that kernels call. Types are found at the first launch, or given as a signature or a list of them. Options: `fma` (a product and a sum are rounded once, as nvcc does it; also in the simulator), `fastmath`, `boundscheck` (on by default), `racecheck` (on by default: the simulator looks for races on shared memory), `error_model`, `overflow`; `max_registers` of a thread, `launch_bounds` (threads of a block at most, or a pair with blocks at least that run at once on a multiprocessor), `lineinfo` (profilers see lines), `opt=False` (for looking at code: nothing is optimised). `debug=True` is `lineinfo=True`: exceptions are checked anyway, and there are no variables for debuggers. All kernels are kept in the code cache where that is on, so `cache` changes nothing. A kernel gives nothing back, and makes no objects."""
     unknown = options.keys() - _TAKEN
     if unknown:
         from ..errors import OptionError
@@ -384,7 +404,7 @@ def jit(func_or_sig=None, device=False, fma=True, **options):
     registers = options.get("max_registers") or 0
     if not 0 <= registers <= 255:
         raise ValueError(f"max_registers is up to 255, not {registers!r}")
-    build = registers, _bounds(options.get("launch_bounds")), bool(options.get("lineinfo") or options.get("debug")), options.get("opt") is False
+    build = registers, _bounds(options.get("launch_bounds")), bool(options.get("lineinfo") or options.get("debug")), options.get("opt") is False, options.get("racecheck") is not False
     of_kernels = sorted(k for k in _OF_KERNELS & options.keys() if options[k] is not None)
     if device and of_kernels:
         raise NotImplementedError(f"a device function has no {of_kernels[0]}= of its own: give it to the kernels that call it")

@@ -43,7 +43,7 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
     made = _tierup.make_dispatcher(function, False, options)
     if ret is not None:
         _tierup.declare_for_kernels(made, [(texts, ret._tierup_type_)])
-    core = _tierup.Kernel(made, (0, [0, 0], bool(lineinfo or debug), opt is False))
+    core = _tierup.Kernel(made, (0, [0, 0], bool(lineinfo or debug), opt is False, False))
     ptx, given = core.device_ptx(texts, _name(function, abi, abi_info), capability)
     return ptx, types.from_text(given)
 
