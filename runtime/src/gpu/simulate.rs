@@ -196,7 +196,7 @@ impl HostKernel {
             return unsafe { self.run_at_once(launch, call, go_on) };
         }
         let mut memory = self.block_memory(launch);
-        let (mut threads, mut stacks, mut fault) = (vec![], vec![], None);
+        let (mut threads, mut stacks, mut fault) = (vec![], kept_stacks(self.stack), None);
         for block in points(launch.blocks) {
             if !go_on() {
                 break;
@@ -214,6 +214,7 @@ impl HostKernel {
             };
             fault = fault.or(failed).or_else(|| memory.race(&threads));
         }
+        STACKS.set((self.stack, stacks));
         fault
     }
 
@@ -241,7 +242,7 @@ impl HostKernel {
             .zip(&mut memory)
             .map(|(block, memory)| block_threads(launch, block, memory).collect())
             .collect();
-        let (mut blocks, mut stacks) = (vec![], vec![]);
+        let (mut blocks, mut stacks) = (vec![], kept_stacks(self.stack));
         for threads in &mut threads {
             // SAFETY: as required of the caller; blocks go before their threads.
             blocks.push(unsafe { Turns::new(call, threads, &mut stacks, self.stack, self.looks)? });
@@ -265,6 +266,8 @@ impl HostKernel {
         }
         let failed = blocks.iter().find_map(|b| b.failed);
         drop(blocks);
+        stacks.truncate(STACKS_KEPT);
+        STACKS.set((self.stack, stacks));
         failed.or_else(|| memory.iter().zip(&threads).find_map(|(m, t)| m.race(t)))
     }
 
@@ -281,6 +284,19 @@ impl HostKernel {
         turns.go(stacks);
         turns.failed
     }
+}
+
+/// Stacks that a thread of the host keeps for its next launch, as many as a block needs.
+const STACKS_KEPT: usize = 1024;
+thread_local! {
+    /// Their bytes, and the stacks.
+    static STACKS: std::cell::Cell<(usize, Vec<DefaultStack>)> = const { std::cell::Cell::new((0, vec![])) };
+}
+
+/// Stacks of so many bytes that are there.
+fn kept_stacks(bytes: usize) -> Vec<DefaultStack> {
+    let (kept, stacks) = STACKS.take();
+    if kept == bytes { stacks } else { vec![] }
 }
 
 /// What the threads of a block share.
