@@ -91,11 +91,24 @@ def _decorate(what, locals, options, fallback):
         raise ValueError("Only one of 'nopython' or 'forceobj' can be True.")
     if options.get("parallel") and options.get("forceobj"):
         raise ValueError("parallel=True and forceobj=True exclude each other")
+    if (target := options.get("target")) is not None and target != "cpu":
+        if target != "cuda":
+            raise ValueError(f"target must be 'cpu' or 'cuda', not {target!r}")
+        return _for_device(what, locals, options)
     # The usual case first: a plain @njit.
     if what is not None and not isinstance(what, (str, tuple, list)) and not _is_signature(what):
         return _make(what, None, options, fallback, locals)
     signatures = None if what is None else what
     return lambda function: _make(function, signatures, options, fallback, locals)
+
+
+def _for_device(what, locals, options):
+    """A function of arrays of a device, whose kernels are made at its calls."""
+    from .cuda._functions import function
+    if what is not None and not hasattr(what, "__code__") and not isinstance(what, Dispatcher) or locals:
+        raise NotImplementedError('njit(target="cuda") takes no signatures and no locals=: its kernels are compiled for what they are given')
+    make = lambda f: function(getattr(f, "py_func", f), options)
+    return make if what is None else make(what)
 
 
 def _is_signature(what):
