@@ -240,16 +240,17 @@ mod tests {
     fn addresses_are_followed_through_blocks_calls_and_memory() {
         let text = "
 func @kernel(ptr, ptr, i8) -> i64 {
+    declare @inner(ptr, ptr) -> i64
     slot0 = slot 64 shared
     slot1 = slot 16
 block0(v0: ptr, v1: ptr, v2: i8):
     v3 = stack_addr slot0
     v4 = stack_addr slot1
     v5 = load.f64 array v1
-    store stack v3, v4
+    store.ptr stack v3, v4
     brif v2, block1(v3), block1(v1)
 block1(v6: ptr):
-    store array v5, v6+8
+    store.f64 array v5, v6+8
     v7 = load.ptr stack v4
     v8 = call @inner(v0, v7)
     return v8
