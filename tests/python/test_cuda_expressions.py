@@ -107,6 +107,12 @@ def test_types_of_operations_are_those_of_numpy(dtype):
         check(lambda a, b: (a ** 5, a ** (b % 4), 2 ** (a % 4)), data(dtype), other, exact=np.dtype(dtype).kind != "f")
 
 
+def test_the_order_of_complex_numbers_with_parts_that_are_no_numbers():
+    parts = [0.0, 1.0, np.inf, -np.inf, np.nan]
+    z = np.array([complex(a, b) for a in parts for b in parts])
+    check(lambda a: (a[:, None] < a, a[:, None] <= a, a[:, None] > a, a[:, None] >= a, a[:, None] == a, a[:, None] != a), z)
+
+
 def test_a_number_that_does_not_fit_is_refused_as_numpy_does():
     with pytest.raises(OverflowError):
         njit(target="cuda")(lambda a: a + 300)(cuda.to_device(data("int8")))
@@ -198,6 +204,28 @@ def test_overlapping_parts_and_views():
         return b, c, a.sum()
 
     check(f, data("float64", (10,)))
+
+
+def test_an_element_is_what_was_there():
+    def f(a):
+        t = a[3]
+        a[3] = a[0] + 1
+        a[0], a[1] = a[1], a[0]
+        a[5] += t
+        return t, a[-1], a.sum()
+
+    check(f, data("float64", (10,)))
+
+
+def test_an_array_of_the_host_that_is_read_only_stays_so():
+    x = np.arange(5.0)
+    x.flags.writeable = False
+
+    def f(a):
+        a[1] = 3
+
+    with pytest.raises(ValueError, match="read-only"):
+        njit(target="cuda")(f)(x)
 
 
 def test_a_name_that_stands_for_another_is_changed_with_it():

@@ -439,7 +439,7 @@ class Function:
                 return _given(made, known, to_host)
             finally:
                 for array, memory in run.host.values():
-                    if id(memory._owner) in run.written and array.flags.writeable:
+                    if id(memory._owner) in run.written:
                         memory.copy_to_host(array)
 
     def __get__(self, instance, owner=None):

@@ -17,7 +17,7 @@ class Run:
     """A call of a function for a device: its arrays that are not computed yet, those of the host that it has copies of, and its `codes`, by which lines of the program are found."""
 
     def __init__(self):
-        self.pending, self.host, self.codes, self.written = weakref.WeakValueDictionary(), {}, set(), set()
+        self.pending, self.host, self.codes, self.written, self.fixed = weakref.WeakValueDictionary(), {}, set(), set(), set()
 
     @staticmethod
     def now():
@@ -34,10 +34,16 @@ class Run:
         """The copy of an argument, an array of the host."""
         if id(array) not in self.host:
             self.host[id(array)] = array, to_device(array)
+            if not array.flags.writeable:
+                self.fixed.add(id(self.host[id(array)][1]._owner))
         return self.host[id(array)][1]
 
-    def settle(self, target):
-        """Computes what reads memory that is about to be written."""
+    def settle(self, target, sure=False):
+        """Computes what reads memory that is about to be written, for `sure` or maybe."""
+        if id(target._owner) in self.fixed:
+            if sure:
+                raise ValueError("assignment destination is read-only")
+            return
         self.written.add(id(target._owner))
         for a in list(self.pending.values()):
             if a._node.value is None and any(_meet(m, target) for m in _nodes.memories(a._node)):
@@ -302,6 +308,8 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         if self._node.op == "number":
             return np.asarray(self._node.operands[0]).item()
+        if self._node.op == "cast" and (of := self._node.operands) and of[0].value is not None and of[0].dtype == self.dtype:
+            return of[0].value.copy_to_host().item()
         return self._memory.copy_to_host().item()
 
     def _one(self):
@@ -384,7 +392,9 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         memory = self._memory
         base = memory._like()
         full = index if Ellipsis in index else index + (Ellipsis,)
-        return Array(in_memory(memory._view(base[full], base)))
+        view = in_memory(memory._view(base[full], base))
+        # One element is what is there now, and no part of the array.
+        return Array(view if view.shape or Ellipsis in index else Node(view.dtype, (), "cast", (view,), line=Run.now().line()))
 
     def __setitem__(self, index, value):
         if isinstance(index, Array) and index.dtype == np.bool_ and index.shape == self.shape:
@@ -394,8 +404,8 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
             value = casted(value, self.dtype)
             self._put(operation("where", (index._node, value, self._node), (np.dtype(bool), self.dtype, self.dtype), self.dtype, Run.now().line()))
             return
-        view = self[index]
-        view._put(node_of(value))
+        index = index if isinstance(index, tuple) else (index,)
+        self[index if Ellipsis in index else (*index, Ellipsis)]._put(node_of(value))
 
     def _put(self, node):
         """Takes the elements of a node, in place."""
@@ -427,7 +437,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         if any(_meet(m, target) and not _alike(m, target) for m in _nodes.memories(node)):
             node = in_memory(_copied(Array(node)))
         # What reads the elements as they are is computed first; the new ones may be computed of them.
-        Run.now().settle(target)
+        Run.now().settle(target, True)
         if node.shape != shape or node.value is not None or node.op == "number":
             node = Node(node.dtype, shape, "cast", (node,), line=node.line)
         compute(node, target)

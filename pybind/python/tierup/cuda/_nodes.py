@@ -168,6 +168,10 @@ class Form:
             n.times += 1
 
 
+# NumPy's order of complex numbers in arrays, in which a part that is NaN comes before and after nothing.
+_ORDERS = {"greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<="}
+
+
 def _operation(node, operands, flat):
     """An operation on the elements that those names hold."""
     if node.op == "cast":
@@ -178,6 +182,9 @@ def _operation(node, operands, flat):
         return f"{operands[0]} + {type_name(node.dtype)}({'i' if flat else 'i0'}) * {operands[1]}"
     if node.op in ("real", "imag"):
         return f"{operands[0]}.{node.op}"
+    if node.op in _ORDERS and node.operands[0].dtype.kind == "c":
+        (a, b), sign = operands, _ORDERS[node.op]
+        return f"{a}.real {sign[0]} {b}.real and {a}.imag == {a}.imag and {b}.imag == {b}.imag or {a}.real == {b}.real and {a}.imag {sign} {b}.imag"
     if node.operands[0].dtype == np.float16:
         # As NumPy does it.
         operands = [f"np.float32({o})" for o in operands]
