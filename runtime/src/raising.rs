@@ -155,7 +155,11 @@ impl Helpers for Native {
     }
     unsafe fn exc_matches(exc: *mut Obj, class: i64) -> i8 {
         // SAFETY: `exc` is a live exception.
-        Class::from_number(class).is_some_and(|c| unsafe { (*exc.cast::<Exc>()).is_a(c) }) as i8
+        let is_a = |c| unsafe { (*exc.cast::<Exc>()).is_a(c) };
+        let Some(class) = Class::from_number(class) else { return 0 };
+        // No handler is for an integer that outgrew 64 bits, that for everything included.
+        let catches_all = class == Class::BaseException && is_a(Class::IntegerOverflow);
+        (is_a(class) && !catches_all) as i8
     }
     unsafe fn exc_matches_host(exc: *mut Obj, handle: i64) -> i8 {
         // SAFETY: compiled code holds a reference to the exception.

@@ -8,7 +8,7 @@ use super::{Body, OpDef, id};
 use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::elem::Elem;
-use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::cx::{LowerCx, OpCall, Overflow, Val, split_leaves};
 use crate::emit::platform::NewException;
 use crate::exc::Class;
 use crate::lir::{Alias, Op, Ty, Value};
@@ -23,6 +23,7 @@ super::identity::op_ids! {
     EXC_WITH_CAUSE = "exc.with_cause",
     EXC_CURRENT = "exc.current",
     EXC_LEAVE = "exc.leave",
+    EXC_PASS_BY = "exc.pass_by",
     BUILTINS_TYPE = "builtins.type",
     EXC_CLASS = "exc.class" [total],
     EXCEPTION_ARGS = "exception.args",
@@ -114,6 +115,15 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .writes()
     .doc("An exception leaves an inlined function: adds the calls that it passes to its trail."),
+    OpDef::new(
+        &["exc.pass_by"],
+        "exc",
+        Body::Lir(|_, _| Ok(Answer::of(Type::none())), |cx, c| Ok(emit_pass_by(cx, c.args[0][0]))),
+    )
+    .raises()
+    .writes()
+    .internal()
+    .doc("A handler for all exceptions begins: raises again what no handler is for."),
     OpDef::new(
         &["builtins.type", "exc.class"],
         "x",
@@ -595,6 +605,20 @@ fn derives_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         Kind::Method(id::EXCEPTION_CLASS, of) => matches_rule(cx, &[Arg::of(*of), args[1].clone()]),
         _ => Err(no_match("issubclass()", args)),
     }
+}
+
+/// Python would go on where an integer outgrew 64 bits, so a bare `except` is not for that.
+fn emit_pass_by(cx: &mut LowerCx<'_>, exc: Value) -> Val {
+    if cx.options.overflow == Overflow::Python {
+        let class = cx.b.i64(Class::IntegerOverflow as i64);
+        let hit = cx.helper_value(&raising::exc_matches, &[exc, class]);
+        let on = cx.not(hit);
+        cx.check_made(on, |cx| {
+            cx.retain_object(exc);
+            exc
+        });
+    }
+    vec![]
 }
 
 fn emit_matches(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {

@@ -209,6 +209,10 @@ impl Builder<'_> {
                 let exc = self.pop()?;
                 self.emit(Op::PushHandled, vec![exc])?;
                 self.state.stack.extend([Slot::Handled, Slot::Value(exc)]);
+                // A bare `except`.
+                if self.code.insts.get(index + 1).is_some_and(|next| next.op == Pop) {
+                    self.table(id::EXC_PASS_BY, vec![exc])?;
+                }
                 Ok(())
             }
             PopHandled => match self.pop_slot()? {
