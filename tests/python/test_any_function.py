@@ -68,6 +68,29 @@ def test_a_call_that_has_changed_copies_alone_runs_again(f, args):
     same(f, *args)
 
 
+def power(x, y):
+    return x**y
+
+
+def powers(xs, y):
+    seen = {}
+    for x in xs:
+        seen[x] = x**y
+    return seen
+
+
+def root(xs):
+    return [x**0.5 for x in xs]
+
+
+@pytest.mark.parametrize("f, args", [
+    (power, (-8.0, 0.5)), (power, (-8, 0.5)), (power, (-8.0, 2.0)), (power, (2, -1)), (power, (1, -1)), (power, (-1, -3)), (power, (0, -1)), (power, (0.0, -1.5)), (power, (math.nan, 0.5)),
+    (power, (-math.inf, 0.5)), (power, (True, -2)), (powers, ([1, 2, 3], -2)), (powers, ([1.0, -2.0], 1.5)), (root, ([4.0, -2.0],)), (root, ([4.0, 2.0],)),
+])  # fmt: skip
+def test_powers_whose_type_depends_on_values(f, args):
+    same(f, *args)
+
+
 table = {1: BIG}
 
 

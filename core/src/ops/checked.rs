@@ -103,10 +103,16 @@ fn one(args: &[Arg], what: &str) -> Result<Answer> {
     if t.is_int() && !is_unsigned(t) { Ok(Answer::coerced(t, vec![t])) } else { Err(no_match(what, args)) }
 }
 
-/// Integers whose power is one; a constant negative exponent gives a float.
+/// Integers whose power is one, of which a constant negative exponent gives a float; and floats of Python's.
 fn powers(args: &[Arg]) -> Result<Answer> {
-    let answer = if args.iter().all(|a| a.ty.is_index()) { power_rule(args, false) } else { None };
-    answer.filter(|a| a.ret.is_int()).ok_or_else(|| no_match("**", args))
+    let of_python = |a: &Arg| a.ty.is_weak() || *a.ty == Kind::Bool;
+    let answer = if args.iter().all(|a| a.ty.is_index()) || args.iter().all(of_python) {
+        power_rule(args, false)
+    } else {
+        None
+    };
+    let float = |t: Type| t == Type::float() && args.iter().all(of_python);
+    answer.filter(|a| a.ret.is_int() || float(a.ret)).ok_or_else(|| no_match("**", args))
 }
 
 /// What is raised where an integer does not fit.
@@ -237,9 +243,21 @@ fn emit_shift(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn emit_pow(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let power = emit_power(cx, c)?;
+    if c.ret.is_float() {
+        return emit_float_pow(cx, c);
+    }
     let (base, exp) =
         (cast::to_i64(cx, c.args[0][0], c.types[0]), cast::to_i64(cx, c.args[1][0], c.types[1]));
+    if cx.options.overflow == Overflow::Python && !is_unsigned(c.types[1]) {
+        // To a negative power Python's ints have floats.
+        let negative = cx.b.bin_imm(Op::IcmpSlt, exp, 0);
+        let nonzero = cx.b.bin_imm(Op::IcmpNe, base, 0);
+        let lost = cx.and(negative, nonzero);
+        let stays = cx.not(lost);
+        let class = class(cx);
+        cx.check(stays, class, "an int to a negative power is no int: use a float");
+    }
+    let power = emit_power(cx, c)?;
     let bad = if c.consts[1] == Some(Const::Int(2)) && !is_unsigned(c.types[0]) {
         cx.b.bin(Op::SmulOverflows, base, base)
     } else {
@@ -248,6 +266,23 @@ fn emit_pow(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         cx.b.bin_imm(Op::IcmpNe, overflows, 0)
     };
     check(cx, bad, "power");
+    Ok(power)
+}
+
+/// A negative number to a fractional power is complex in Python, where C has NaN.
+fn emit_float_pow(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let power = emit_power(cx, c)?;
+    if cx.options.overflow == Overflow::Python {
+        // NaN is equal to nothing: it comes out of NaN, or of such numbers.
+        let is_number = |cx: &mut LowerCx<'_>, v| cx.b.bin(Op::FcmpEq, v, v);
+        let (base, exp) = (c.args[0][0], c.args[1][0]);
+        let (known, of_base, of_exp) = (is_number(cx, power[0]), is_number(cx, base), is_number(cx, exp));
+        let of_both = cx.and(of_base, of_exp);
+        let from_nan = cx.not(of_both);
+        let real = cx.or(known, from_nan);
+        let class = class(cx);
+        cx.check(real, class, "a negative number to a fractional power is complex: use complex numbers");
+    }
     Ok(power)
 }
 
