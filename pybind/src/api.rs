@@ -26,7 +26,8 @@ fn flag(options: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> {
 /// A dispatcher for a Python function. `options` are the engine's, resolved: boundscheck, numpy_errors,
 /// overflow, nogil, force_python, inner_loop, kernel, contract, fast_math and parallel (bits); `checked` is there where annotations are checked,
 /// and says whether there is one of the result. Where it is not compiled Python runs `instead`, or the function with loops cut out by the
-/// options `lift`; with `by_reference` it is compiled for no arguments that are copied.
+/// options `lift`; with `by_reference` it is compiled for no arguments that are copied, but for lists of numbers and of
+/// tuples of them at the places that it names.
 #[pyfunction]
 fn make_dispatcher<'py>(
     func: &Bound<'py, PyAny>,
@@ -63,7 +64,7 @@ fn make_dispatcher<'py>(
         (None, Some(options)) => InPython::Lifted(options.unbind()),
         (None, None) => InPython::Itself,
     };
-    let in_python = (in_python, flag(options, "by_reference")?);
+    let in_python = (in_python, options.get_item("by_reference")?.map(|v| v.extract()).transpose()?);
     dispatcher::make(func, fallback, engine, locals, specialised.into(), checked, in_python)
         .map_err(|e| e.into_python(func.py()))
 }
@@ -543,6 +544,15 @@ fn history(
     )))
 }
 
+/// What a call of an overload took in compiled code and in Python when they were compared last, in seconds, and for how
+/// many calls Python was the quicker way; none where they were not.
+#[pyfunction]
+fn compared(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Option<(f64, f64, u64)>> {
+    let list = core_of(d)?.overloads();
+    let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
+    Ok(o.compared().map(|c| (c.here.as_secs_f64(), c.python.as_secs_f64(), c.calls)))
+}
+
 /// For `os.register_at_fork`.
 #[pyfunction]
 fn after_fork() {
@@ -654,6 +664,7 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(after_fork_in_parent, m)?)?;
     m.add_function(wrap_pyfunction!(promotions, m)?)?;
     m.add_function(wrap_pyfunction!(history, m)?)?;
+    m.add_function(wrap_pyfunction!(compared, m)?)?;
     m.add_function(wrap_pyfunction!(after_fork, m)?)?;
     m.add_function(wrap_pyfunction!(clear_overloads, m)?)?;
     m.add_function(wrap_pyfunction!(set_can_compile, m)?)?;

@@ -6,10 +6,10 @@ use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tierup_core::diag::{Code, Diagnostic};
 
-/// A line of the user's source, through `linecache`, so that notebooks, zip files and doctests have theirs.
+/// A line of the user's source; notebooks, zip files and doctests have theirs too.
 pub(crate) fn source_line(py: Python<'_>, file: &str, line: u32) -> Option<String> {
     let text: String =
-        py.import("linecache").ok()?.call_method1("getline", (file, line)).ok()?.extract().ok()?;
+        py.import("tierup._lines").ok()?.call_method1("line", (file, line)).ok()?.extract().ok()?;
     if text.is_empty() { None } else { Some(text.trim_end_matches('\n').to_string()) }
 }
 

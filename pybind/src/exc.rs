@@ -196,6 +196,17 @@ pub(crate) fn is_untouched(py: Python<'_>, raised: &PyErr) -> bool {
     noted.and_then(|v| v.is_truthy()).unwrap_or(false)
 }
 
+/// OverflowError in the place of such an exception, for Python code that it leaves.
+#[pyfunction]
+#[pyo3(name = "outgrown")]
+fn outgrown_in_python(py: Python<'_>, raised: Bound<'_, PyAny>) -> Py<PyAny> {
+    outgrown(py, PyErr::from_value(raised)).into_value(py).into_any()
+}
+
+pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(outgrown_in_python, m)?)
+}
+
 /// OverflowError in the place of the exception for an integer that outgrew 64 bits, with a note on the ways out;
 /// other exceptions as they are.
 pub(crate) fn outgrown(py: Python<'_>, raised: PyErr) -> PyErr {

@@ -105,6 +105,7 @@ fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     ufunc::register(m)?;
     callback::register(m)?;
     python_calls::register(m)?;
+    exc::register(m)?;
     m.add_class::<convert::native::Object>()?;
     convert::typed_list::register(m)?;
     convert::typed_dict::register(m)?;

@@ -13,7 +13,7 @@ use crate::gil::{attached, without_gil};
 use crate::guards::Guards;
 use crate::passed::{self, Before, Passed};
 use crate::stand_in::borrowed_block;
-use crate::weigh::{Timed, Weigh};
+use crate::weigh::{Compared, Timed, Weigh};
 use crate::{ctx, exc, known};
 
 use pyo3::exceptions::PyException;
@@ -562,6 +562,11 @@ impl Overload {
             }
             Some(result)
         }
+    }
+
+    /// What came out when calls were last compared with Python's.
+    pub(crate) fn compared(&self) -> Option<Compared> {
+        self.weigh.as_ref()?.compared()
     }
 
     /// A call that Python makes to see how long it takes.

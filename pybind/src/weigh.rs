@@ -34,6 +34,17 @@ pub(crate) struct Weigh {
     spent: AtomicU64,
     budget: AtomicU64,
     try_python: AtomicBool,
+    /// What a call took in compiled code and in Python when they were compared last, in nanoseconds, and for how many
+    /// calls Python was the quicker way then; 0 each before that.
+    compared: [AtomicU64; 3],
+}
+
+/// What came out of the last comparison.
+pub(crate) struct Compared {
+    pub here: Duration,
+    pub python: Duration,
+    /// So many calls are Python's; none where it is not quicker.
+    pub calls: u64,
 }
 
 /// A call that is timed: since when.
@@ -75,13 +86,23 @@ impl Weigh {
         self.computed.store(0, Relaxed);
         self.spent.store(0, Relaxed);
         let python = nanos(python).max(1);
-        if python.saturating_mul(5) > here.saturating_mul(4) {
+        let quicker = python.saturating_mul(5) <= here.saturating_mul(4);
+        let calls = if quicker { (SHARE * here / python).clamp(CALLS.0, CALLS.1) } else { 0 };
+        self.compared.iter().zip([here, python, calls]).for_each(|(to, n)| to.store(n, Relaxed));
+        if !quicker {
             let budget = self.budget.load(Relaxed).max(FREE);
             self.budget.store(budget.saturating_mul(4), Relaxed);
             return None;
         }
         self.budget.store(0, Relaxed);
-        Some((SHARE * here / python).clamp(CALLS.0, CALLS.1) as u32)
+        Some(calls as u32)
+    }
+
+    /// What came out of the last comparison; none before the first.
+    pub(crate) fn compared(&self) -> Option<Compared> {
+        let [here, python, calls] = [0, 1, 2].map(|k: usize| self.compared[k].load(Relaxed));
+        let (here, python) = (Duration::from_nanos(here), Duration::from_nanos(python));
+        (!python.is_zero()).then_some(Compared { here, python, calls })
     }
 }
 
@@ -133,7 +154,10 @@ mod tests {
                 .count()
         };
         let first = until(&w);
+        assert!(w.compared().is_none());
         assert_eq!(w.tried(Duration::from_millis(1)), None);
+        let found = w.compared().expect("they were compared");
+        assert!(found.calls == 0 && found.here < found.python && found.python == Duration::from_millis(1));
         assert!(until(&w) > 2 * first);
     }
 }

@@ -60,6 +60,11 @@ def plain(x):
     return set(map(type, inside)) <= _PLAIN or all(map(plain, inside))
 
 
+def all_plain(values):
+    """The same of all of these."""
+    return all(map(plain, values))
+
+
 def means_what_it_says(space, names):
     """Whether these names of a module are the builtins and modules that code with them was taken for, or plain values."""
     for name in names:
@@ -109,7 +114,7 @@ def _makes(e):
 
 def runs_again(function, args):
     """Whether a call of a function, with one argument for each parameter, has changed nothing that is seen outside of it when an exception left it."""
-    from ._lifting import definition
+    from ._source import definition
     try:
         node = definition(function)
     except (SyntaxError, OSError, ValueError, RecursionError):

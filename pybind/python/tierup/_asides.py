@@ -24,6 +24,7 @@ class Aside:
 
     def __init__(self, handle, stub, s, set_here, given, name):
         self.handle, self.stub, self.set_here, self.given = handle, stub, set_here, given
+        self.first, self.last = s.lineno, s.end_lineno
         node = ast.parse("def f(): pass").body[0]
         node.name = name
         node.args.args = [ast.arg(arg=n) for n in (*given, *set_here)]

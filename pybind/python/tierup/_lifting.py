@@ -15,33 +15,34 @@ compile for them gives None, and Python runs it where it stands. Before that, wh
 
 import ast
 import copy
-import dis
-import inspect
-import linecache
 import types
 from functools import partial
-from typing import NamedTuple
 
-from ._again import OWN, again, can_run_again, changed_in_place
+from ._again import OWN, again, all_plain, can_run_again, changed_in_place
 from ._asides import drop, hold, stub, taken
 from ._hoisting import hoisted, read
+from ._tierup import outgrown
 from .errors import IntegerOverflow
-from ._liveness import Assigned, Liveness, loads, own, stores
+from ._liveness import Assigned, Liveness, _bound_by, _deleted, _targets, loads, own, stores
+from ._source import compiled, definition, surrounded
 
-# In `code.co_flags`: `from __future__ import` this and that.
-_FUTURE = 0x1FE_0000
+# In `code.co_flags`: a generator, a coroutine, an asynchronous generator.
+_SUSPENDED = 0x20 | 0x80 | 0x200
 # Functions that see the variables of their caller.
 _LOOKING = {"locals", "vars", "eval", "exec", "dir", "super", "__class__"}
+# Calls that go through a generator before they end.
+_GO_THROUGH = {"all", "any", "dict", "extend", "frozenset", "join", "list", "max", "min", "set", "sorted", "sum", "tuple", "update"}
 # After so many calls in a row for whose types a loop did not compile it is left to Python for good.
 _TRIES = 8
 
 
 class Loop:
-    """A loop that was cut out: its `line`, `dispatcher` its compiled function, `inner` whether it stands in a loop that Python may run, `doubtful` whether it may read a
-    variable that is not set, `asides` the calls in it that Python makes."""
+    """A loop that was cut out: its `line`, the `last` one of it, `dispatcher` its compiled function, `inner` whether it stands in a loop that Python may run, `doubtful` whether it may read a
+    variable that is not set, `asides` the calls in it that Python makes, `whole` the places of arguments that it goes through and does nothing else with."""
 
-    def __init__(self, node, inner, doubtful, asides=()):
-        self.line, self.inner, self.doubtful, self.asides = node.lineno, inner, doubtful, asides
+    def __init__(self, node, inner, parts, asides=()):
+        self.line, self.last, self.inner, self.doubtful, self.asides = node.lineno, node.end_lineno, inner, parts.doubtful, asides
+        self.whole = [k for k, name in enumerate(parts.read) if name in _gone_through(node)]
         self.dispatcher = None
         self.failed = 0
 
@@ -62,7 +63,7 @@ def loops_of(function):
 
 def _lifted(function, options):
     code = function.__code__
-    if options.get("looplift") is False or _LOOKING & {*code.co_names, *code.co_freevars} or code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_GENERATOR):
+    if options.get("looplift") is False or _LOOKING & {*code.co_names, *code.co_freevars}:
         return None
     # A function that is made anew at each call of another one is cut once.
     known = _cut.get(id(code))
@@ -77,15 +78,11 @@ def _lifted(function, options):
     return made
 
 
-class _Known(NamedTuple):
+class _Known:
     """What was made of a function's code, which is kept, in a module's globals: its new code, and the cells and loops that belong to it."""
 
-    code: types.CodeType
-    globals: dict
-    options: dict
-    new: types.CodeType
-    cells: dict
-    loops: list
+    def __init__(self, code, space, options, new, cells, loops):
+        self.code, self.globals, self.options, self.new, self.cells, self.loops = code, space, options, new, cells, loops
 
 
 # By the identity of the code.
@@ -96,103 +93,29 @@ _MOST = 4096
 def _cut_anew(function, options):
     if (node := definition(function)) is None:
         return None
-    cut = _Cut(node, function.__code__, options.get("overflow", "python") == "python")
+    code = function.__code__
+    cut = _Cut(node, code, options.get("overflow", "python") == "python")
     whole = copy.copy(node)
     whole.body = cut.block(node.body, False)
     if not cut.loops:
         return None
     cells = {name: types.CellType() for _, name, _ in cut.loops}
-    helpers = {".again": partial(again, function.__globals__), ".read": read, ".hold": partial(hold, function.__globals__), ".drop": drop, ".IntegerOverflow": IntegerOverflow}
+    helpers = {".again": partial(again, function.__globals__), ".read": read, ".plain": all_plain, ".hold": partial(hold, function.__globals__), ".drop": drop, ".IntegerOverflow": IntegerOverflow,
+               ".outgrown": outgrown}
+    if cut.checked and code.co_flags & _SUSPENDED:
+        whole.body = _suspended(whole)
     helpers |= {name: _alone(compiled(inner_node, function, ()), function, function.__qualname__) for name, inner_node in cut.asides}
     new = compiled(whole, function, (*cells, *helpers))
     for loop, name, inner_node in cut.loops:
         _compile(loop, cells[name], inner_node, function, options)
-    return _Known(function.__code__, function.__globals__, options, new, cells | {n: types.CellType(f) for n, f in helpers.items()}, [loop for loop, _, _ in cut.loops])
+    return _Known(code, function.__globals__, options, new, cells | {n: types.CellType(f) for n, f in helpers.items()}, [loop for loop, _, _ in cut.loops])
 
 
-# ---------------------------------------------------------------- source and code
-
-def definition(function):
-    """The syntax tree of a function, with the lines of its file; None where there is no source or it is not what was loaded. Raises as `ast.parse` and `compile` do."""
-    code = function.__code__
-    lines = linecache.getlines(code.co_filename, function.__globals__)
-    first = code.co_firstlineno
-    if not 0 < first <= len(lines):
-        return None
-    block = inspect.getblock(lines[first - 1:])
-    indented = block[0][:1].isspace()
-    tree = ast.parse("".join((["if 1:\n"] if indented else []) + block))
-    node = tree.body[0].body[0] if indented else tree.body[0]
-    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
-        return None
-    ast.increment_lineno(node, first - 1 - indented)
-    return node if _same(compiled(node, function, ()), code) else None
-
-
-def compiled(node, function, cells):
-    """The code of a function's tree, which reads the variables `cells` beside those that the function itself reads from outside of it."""
-    code = function.__code__
-    wanted = node.name, (node.decorator_list or [node])[0].lineno
-    outside = [name for name in code.co_freevars if name != "__class__"]
-    path = code.co_qualname.split(".")
-    if len(path) > 1 and path[-2] != "<locals>":
-        # Names that begin with two underscores are those of the class.
-        owner = ast.parse("class C: pass").body[0]
-        owner.name, owner.body = path[-2], [node]
-        node = owner
-    around = ast.parse("def around(): pass").body[0]
-    around.args.args = [ast.arg(arg=name, lineno=1, col_offset=0) for name in [*outside, *cells]]
-    around.body = [node]
-    module = ast.fix_missing_locations(ast.Module(body=[around], type_ignores=[]))
-    whole = compile(module, code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True)
-    return _find(whole, *wanted)
-
-
-def _find(code, name, line):
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            if const.co_name == name and const.co_firstlineno == line:
-                return const
-            if (found := _find(const, name, line)) is not None:
-                return found
-    return None
-
-
-def _same(made, code):
-    """Whether two pieces of code do the same: source may have changed since it was loaded, and import hooks may have changed what was loaded."""
-    if made is None:
-        return False
-    facts = ("co_varnames", "co_cellvars", "co_freevars", "co_firstlineno")
-    if any(getattr(made, f) != getattr(code, f) for f in facts) or (made.co_flags ^ code.co_flags) & ~inspect.CO_NESTED:
-        return False
-    steps = [list(_steps(c)) for c in (made, code)]
-    return len(steps[0]) == len(steps[1]) and all(map(_alike, *steps))
-
-
-def _steps(code):
-    """What code does, one instruction after the other. How a call finds its function depends on whether the module imports the name of it, which is seen only in the module."""
-    for i in dis.get_instructions(code):
-        name = i.opname.replace("LOAD_METHOD", "LOAD_ATTR")
-        if name not in ("PUSH_NULL", "EXTENDED_ARG", "NOP"):
-            yield name, None if i.opcode in dis.hasjabs or i.opcode in dis.hasjrel else i.argval
-
-
-def _alike(a, b):
-    if a[0] != b[0]:
-        return False
-    if isinstance(a[1], types.CodeType) and isinstance(b[1], types.CodeType):
-        return _same(a[1], b[1])
-    return type(a[1]) is type(b[1]) and repr(a[1]) == repr(b[1])
-
-
-def surrounded(code, function, cells, defaults=True):
-    """A function with that code and the surroundings of another one, its defaults included where they are wanted."""
-    around = dict(zip(function.__code__.co_freevars, function.__closure__ or ())) | cells
-    code = code.replace(co_qualname=function.__code__.co_qualname)
-    made = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__ if defaults else None, tuple(around[name] for name in code.co_freevars))
-    made.__kwdefaults__ = function.__kwdefaults__ if defaults else None
-    made.__module__, made.__qualname__, made.__doc__ = function.__module__, function.__qualname__, function.__doc__
-    return made
+def _suspended(node):
+    """The body of a function that suspends: no call that could be made once more stands around its steps, so an integer that is too large leaves it as an OverflowError."""
+    raised = ast.Raise(ast.Call(_get(".outgrown"), [_get(".e")], []), ast.Constant(None))
+    body = [ast.Try(node.body, [ast.ExceptHandler(_get(".IntegerOverflow"), ".e", [raised])], [], [])]
+    return [ast.fix_missing_locations(ast.copy_location(s, node.body[-1])) for s in body]
 
 
 def _compile(loop, cell, node, function, options):
@@ -207,7 +130,7 @@ def _compile(loop, cell, node, function, options):
     stubs = {aside.stub: types.CellType(stub(len(aside.set_here))) for aside in loop.asides}
     alone = _alone(compiled(node, function, stubs), function, f"{function.__qualname__}, loop at line {loop.line}", stubs)
     kept = {k: v for k, v in options.items() if k in ("boundscheck", "error_model", "nogil", "parallel", "fastmath", "cache")}
-    loop.dispatcher = _make(alone, None, kept | {"overflow": options.get("overflow", "python")}, True, alone={"instead": python, "by_reference": loop.inner})
+    loop.dispatcher = _make(alone, None, kept | {"overflow": options.get("overflow", "python")}, True, alone={"instead": python} | ({"by_reference": loop.whole} if loop.inner else {}))
     cell.cell_contents = loop.dispatcher
 
 
@@ -235,10 +158,9 @@ class _Cut:
         args = node.args
         parameters = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg)))]
         self.assigned = Assigned(node.body, parameters).before
-        inner = [f for f in ast.walk(node) if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)) and f is not node]
-        # What inner functions may read at any time, and what they may set.
-        self.shared = set().union(*(loads(n) for f in inner for n in ast.iter_child_nodes(f)))
-        self.rebound = {name for f in inner for n in ast.walk(f) if isinstance(n, ast.Nonlocal) for name in n.names}
+        # What runs at any time: functions in it, with what they read and what they set.
+        self.inner = [(f, *_at_any_time(f)) for f in _later(node) if f is not node]
+        self.swallows = False
         self.local = {*code.co_varnames, *code.co_cellvars}
         self.variables = self.local | {*code.co_freevars}
         self.order = {}
@@ -255,7 +177,20 @@ class _Cut:
             return [s]
         if isinstance(s, (ast.For, ast.While)) and (parts := self.parts(s)) is not None:
             return self.call(s, parts, inner)
+        if isinstance(s, (ast.Try, ast.TryStar)) and self.checked:
+            return [self.tried(s, inner)]
         return [self.below(s, inner)]
+
+    def tried(self, s, inner):
+        """The same for `try`, whose handlers are not for an integer that is too large: Python would go on."""
+        before, count = self.swallows, len(self.loops)
+        self.swallows |= isinstance(s, ast.TryStar) or any(map(_goes_elsewhere, s.finalbody))
+        new = self.below(s, inner)
+        self.swallows = before
+        if len(self.loops) > count and isinstance(s, ast.Try) and s.handlers:
+            passes = ast.ExceptHandler(_get(".IntegerOverflow"), None, [ast.Raise()])
+            new.handlers.insert(0, ast.fix_missing_locations(ast.copy_location(passes, s.handlers[0])))
+        return new
 
     def below(self, s, inner):
         """A statement whose blocks have their loops cut out."""
@@ -274,18 +209,29 @@ class _Cut:
         loop = loop or s
         after, caught = self.liveness.after[s], self.liveness.caught[s]
         known, set_here = self.assigned.get(s), stores(loop)
-        # A handler for everything is for an integer that is too large as well.
-        if self.checked and any(isinstance(h, ast.ExceptHandler) and (h.type is None or "BaseException" in loads(h.type)) for h in own(loop)):
+        if known is None or not _can_stand_alone(loop) or set_here - self.variables or self.swallows and not can_run_again([loop]):
             return None
-        if known is None or not _can_stand_alone(loop) or set_here & (self.shared | self.rebound) or set_here - self.local:
+        shared, rebound, quiet = self.others(s)
+        # What other functions read is handed on however the loop ends, and they do not run while it does.
+        shown = set_here & (shared | rebound | self.variables - self.local)
+        alone = bool(shown or loads(loop) & rebound)
+        if alone and not (quiet and _is_quiet(loop)):
             return None
-        out = set_here & (after | caught)
+        out = set_here & (after | caught | shown)
+        if out & _deleted(loop):
+            return None
         read = self.liveness.before(loop, out & known) & (self.variables | given) & (loads(loop) | out)
-        if read & self.rebound or any(name.startswith("__") and not name.endswith("__") for name in loads(loop) | set_here):
+        if any(name.startswith("__") and not name.endswith("__") for name in loads(loop) | set_here):
             return None
         by_place = lambda names: sorted(names, key=lambda name: self.order.get(name, -1))
         returns = any(isinstance(n, ast.Return) for n in own(loop))
-        return _Parts(by_place(read), by_place(out), out - read, bool(read - known - given), returns, bool(set_here & caught))
+        return _Parts(by_place(read), by_place(out), out - read, bool(read - known - given), returns, bool(set_here & (caught | shown)), alone)
+
+    def others(self, s):
+        """What functions around a loop may read and set at any time, and whether they are no classes, whose operators may run in it."""
+        own = {id(n) for n in ast.walk(s)}
+        found = [(f, read, bound) for f, read, bound in self.inner if id(f) not in own]
+        return set().union(*(r for _, r, _ in found)), set().union(*(b for _, _, b in found)), not any(isinstance(f, ast.ClassDef) for f, *_ in found)
 
     def call(self, s, parts, inner):
         """Statements that do what a loop does, compiled where that can be."""
@@ -308,13 +254,15 @@ class _Cut:
         if (node := _as_function(s, self.node, parts)) is None:
             return None
         name = f".loop{len(self.loops)}"
-        self.loops.append((Loop(s, inner, parts.doubtful, asides), name, node))
+        self.loops.append((Loop(s, inner, parts, asides), name, node))
         arguments = [_get(n) for n in parts.read]
         call = ast.Call(_get(name), arguments, [])
         if parts.doubtful:
             # A variable that is not set yet: Python's loop says so where it is read.
             call.args = [ast.Starred(_get(name + ".given"), ast.Load())]
         run = [ast.Assign([_set(result)], call)]
+        if parts.alone:
+            run = [ast.If(ast.Call(_get(".plain"), [ast.Tuple(arguments, ast.Load())], []), run, [_forget(result)])]
         if self.checked and not asides and can_run_again([s]) and not self.variables & OWN:
             # Integers of any size are Python's: nothing but the loop's own variables has changed.
             used = {n.id for n in ast.walk(s) if isinstance(n, ast.Name)} - self.variables
@@ -360,10 +308,10 @@ class _Cut:
             return []
         new, asides = found
         handles = [a.handle for a in asides]
-        if self.rebound & set().union(*(loads(a.node) for a in asides)):
+        if self.others(s)[1] & set().union(*(loads(a.node) for a in asides)):
             return []
         parts = self.parts(s, new, values | frozenset(handles))
-        if not parts or parts.doubtful or (run := self.attempt(new, parts, inner, result, asides)) is None:
+        if not parts or parts.doubtful or parts.alone or (run := self.attempt(new, parts, inner, result, asides)) is None:
             return []
         held = f"{result}.held"
         names = loads(new) - self.variables - values - {*handles} - {a.stub for a in asides}
@@ -378,17 +326,14 @@ class _Cut:
         return [ast.Assign([_set(held)], ast.Call(_get(".hold"), wanted, [])), ask]
 
 
-class _Parts(NamedTuple):
+class _Parts:
     """Variables that a loop reads, variables that it hands on, those of these that it may leave unset; whether one that it reads may be unset, whether the loop returns,
-    and whether what it sets is read where its exceptions are caught. It hands on the way out where there are several, then the variables, then whether it began a turn (before
+    whether what it sets is read where its exceptions are caught, and whether it is right as long as no other code runs in it. It hands on the way out where there are several, then the variables, then whether it began a turn (before
     that, those that were set keep their objects), then which of the unsure ones are set."""
 
-    read: list
-    out: list
-    unsure: set
-    doubtful: bool
-    returns: bool
-    caught: bool
+    def __init__(self, read, out, unsure, doubtful, returns, caught, alone):
+        self.read, self.out, self.unsure, self.doubtful = read, out, unsure, doubtful
+        self.returns, self.caught, self.alone = returns, caught, alone
 
     def ways(self):
         """What it hands on before its variables."""
@@ -444,13 +389,50 @@ def _try(body, what, otherwise, then=()):
 
 
 def _can_stand_alone(s):
-    """Whether a loop can be a function: it holds no suspension, no inner function and no `del`, sets no variable before its first turn, and leaves by its end or `return`
-    alone."""
-    refused = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)
-    for n in ast.walk(s):
-        if isinstance(n, refused) or isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del) or isinstance(n, ast.comprehension) and n.is_async:
-            return False
-    return not stores(s.test if isinstance(s, ast.While) else s.iter) and not any(map(_leaves, s.orelse))
+    """Whether a loop can be a function: it holds no suspension and no class, declares and imports nothing, and leaves by its end or `return` alone."""
+    refused = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef, ast.ClassDef, ast.Global, ast.Import, ast.ImportFrom)
+    if any(isinstance(n, refused) or isinstance(n, ast.comprehension) and n.is_async for n in ast.walk(s)) or any(isinstance(n, ast.Nonlocal) for n in own(s)):
+        return False
+    return (isinstance(s, ast.While) or not stores(s.iter)) and not any(map(_leaves, s.orelse))
+
+
+def _later(node):
+    """Functions, classes and generators that may run later than where they stand; generators that the call around them goes through at once are none."""
+    at_once = set()
+    for n in ast.walk(node):
+        if isinstance(n, ast.Call) and len(n.args) == 1 and (n.func.id if isinstance(n.func, ast.Name) else getattr(n.func, "attr", "")) in _GO_THROUGH:
+            at_once.add(n.args[0])
+        if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)) or isinstance(n, ast.GeneratorExp) and n not in at_once:
+            yield n
+
+
+def _at_any_time(f):
+    """What such a one may read at any time, and what it may set."""
+    below = [*f.generators[1:], *f.generators[0].ifs, f.elt] if isinstance(f, ast.GeneratorExp) else ast.iter_child_nodes(f)
+    bound = {name for n in ast.walk(f) if isinstance(n, ast.Nonlocal) for name in n.names}
+    bound |= {n.target.id for n in ast.walk(f) if isinstance(n, ast.NamedExpr)} if isinstance(f, ast.GeneratorExp) else set()
+    return set().union(*map(loads, below)), bound
+
+
+def _goes_elsewhere(s):
+    """Whether a statement of a `finally` block may go on as if there were no exception."""
+    return isinstance(s, (ast.Return, ast.Break, ast.Continue)) or any(_goes_elsewhere(n) for n in ast.iter_child_nodes(s) if isinstance(n, (ast.stmt, ast.ExceptHandler, ast.match_case)) and not isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)))
+
+
+def _gone_through(s):
+    """Variables that a loop goes through as they are, and does nothing else with."""
+    if not isinstance(s, ast.For):
+        return set()
+    e = s.iter
+    of = e.args if isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id in ("enumerate", "zip", "reversed") else [e]
+    names = [n.id for n in ast.walk(s) if isinstance(n, ast.Name)]
+    return {n.id for n in of if isinstance(n, ast.Name) and names.count(n.id) == 1}
+
+
+def _is_quiet(s):
+    """Whether a loop over plain values runs no code but its own."""
+    calls = [n.func for n in ast.walk(s) if isinstance(n, ast.Call)]
+    return all(f.id in OWN if isinstance(f, ast.Name) else isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name) and f.value.id in OWN for f in calls)
 
 
 def _leaves(s):
@@ -474,18 +456,38 @@ class _Marked(ast.NodeTransformer):
     def visit_Lambda(self, s):
         return s
 
+    def visit_FunctionDef(self, s):
+        return [s, *self.marks(s, {s.name})]
+
+    def visit_NamedExpr(self, s):
+        self.generic_visit(s)
+        if s.target.id not in self.unsure:
+            return s
+        mark = ast.NamedExpr(_set(f"{s.target.id}.set"), ast.Constant(True))
+        both = ast.Subscript(ast.Tuple([s, mark], ast.Load()), ast.Constant(0), ast.Load())
+        return ast.fix_missing_locations(ast.copy_location(both, s))
+
     def marks(self, s, names):
         return [ast.fix_missing_locations(ast.copy_location(ast.Assign([_set(f"{n}.set")], ast.Constant(True)), s)) for n in sorted(names & self.unsure)]
 
-    def generic_visit(self, s):
-        super().generic_visit(s)
+    def bound(self, s):
+        """Names that are set where the body of a statement begins."""
         if isinstance(s, ast.For):
-            s.body[:0] = self.marks(s, stores(s.target))
-        elif isinstance(s, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            return _targets(s.target)
+        if isinstance(s, ast.With) and len(s.items) == 1 and isinstance(s.items[0].optional_vars, ast.Name):
+            return {s.items[0].optional_vars.id}
+        return stores(s.pattern) if isinstance(s, ast.match_case) and s.guard is None else set()
+
+    def generic_visit(self, s):
+        bound = self.bound(s)
+        super().generic_visit(s)
+        if isinstance(s, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             return [s, *self.marks(s, stores(s))]
-        elif isinstance(s, (ast.NamedExpr, ast.withitem, ast.ExceptHandler, ast.pattern)):
-            bound = {s.name} if isinstance(s, ast.ExceptHandler) else stores(s)
-            self.refused = self.refused or bool(bound & self.unsure)
+        if bound:
+            s.body[:0] = self.marks(s, bound)
+        if isinstance(s, (ast.For, ast.With, ast.match_case, ast.ExceptHandler)):
+            sets = _bound_by(s) if isinstance(s, ast.ExceptHandler) else stores(s.target) if isinstance(s, ast.For) else set().union(*map(stores, getattr(s, "items", None) or [s.pattern]))
+            self.refused = self.refused or bool({*sets} & self.unsure - bound)
         return s
 
 
@@ -512,7 +514,9 @@ def _as_function(s, around, parts):
     node = ast.parse("def f(): pass").body[0]
     node.name = around.name
     node.args.args = [ast.arg(arg=n) for n in parts.read]
-    begin = [ast.Assign([_set(m)], ast.Constant(False)) for m in marks]
+    # The test of `while` may set something before the first turn.
+    early = isinstance(s, ast.While) and stores(s.test)
+    begin = [ast.Assign([_set(m)], ast.Constant(bool(early) and m == ".turn")) for m in marks]
     node.body = [*begin, loop, ast.Return(leave(_END))]
     for n in (node, *node.body):
         ast.copy_location(n, s)

@@ -78,8 +78,29 @@ def _targets(node):
     return _targets(node.value) if isinstance(node, ast.Starred) else set()
 
 
+def _within(e, outcome=None):
+    """Names that a walrus in an expression surely binds, if its truth is `outcome`; None says nothing of that."""
+    if isinstance(e, (*_COMPREHENSIONS, ast.Lambda)):
+        return set()
+    if isinstance(e, ast.BoolOp):
+        every = outcome is isinstance(e.op, ast.And)
+        return set().union(*(_within(v, outcome) for v in e.values)) if every else _within(e.values[0])
+    if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.Not):
+        return _within(e.operand, None if outcome is None else not outcome)
+    if isinstance(e, ast.IfExp):
+        return _within(e.test)
+    if isinstance(e, ast.Compare):
+        return _within(e.left) | _within(e.comparators[0])
+    found = {e.target.id} if isinstance(e, ast.NamedExpr) else set()
+    return found.union(*map(_within, ast.iter_child_nodes(e)))
+
+
 def _surely(s):
     """Names that a simple statement surely binds."""
+    return _binds(s) | set().union(*(_within(e) for e in ast.iter_child_nodes(s) if isinstance(e, ast.expr)))
+
+
+def _binds(s):
     if isinstance(s, ast.Assign):
         return set().union(*map(_targets, s.targets))
     if isinstance(s, ast.AnnAssign):
@@ -111,35 +132,38 @@ class Liveness:
 
     def _one(self, s, after, leave, again, caught):
         if isinstance(s, ast.If):
-            return loads(s.test) | self._block(s.body, after, leave, again, caught) | self._block(s.orelse, after, leave, again, caught)
+            body, other = self._block(s.body, after, leave, again, caught), self._block(s.orelse, after, leave, again, caught)
+            return loads(s.test) | body - _within(s.test, True) | other - _within(s.test, False)
         if isinstance(s, (ast.While, ast.For, ast.AsyncFor)):
             return self._loop(s, after, leave, again, caught)
         if isinstance(s, (ast.With, ast.AsyncWith)):
             # What the manager swallows goes on behind it.
             live = self._block(s.body, after, leave, again, caught | after)
+            live -= set().union(*(_targets(item.optional_vars) for item in s.items if item.optional_vars is not None)) - (caught | after)
             return live.union(*(loads(item) for item in s.items))
         if isinstance(s, (ast.Try, ast.TryStar)):
             return self._try(s, after, leave, again, caught)
         if isinstance(s, ast.Match):
             live = loads(s.subject) | after
             for case in s.cases:
-                live |= loads(case.pattern) | self._block(case.body, after, leave, again, caught)
-                live |= loads(case.guard) if case.guard is not None else set()
+                within = self._block(case.body, after, leave, again, caught) | (loads(case.guard) if case.guard is not None else set())
+                live |= loads(case.pattern) | within - stores(case.pattern)
             return live
-        if isinstance(s, ast.Break):
-            return set(leave)
-        if isinstance(s, ast.Continue):
-            return set(again)
+        if isinstance(s, (ast.Break, ast.Continue)):
+            live = leave if isinstance(s, ast.Break) else again
+            self.after.setdefault(s, set()).update(live)
+            return set(live)
         if isinstance(s, (ast.Return, ast.Raise)):
             return loads(s) | caught
         return after - _surely(s) | loads(s)
 
     def _loop(self, s, after, leave, again, caught):
         end = self._block(s.orelse, after, leave, again, caught)
-        head = loads(s.test) | end if isinstance(s, ast.While) else set(end)
+        head = loads(s.test) | end - _within(s.test, False) if isinstance(s, ast.While) else set(end)
+        first = _within(s.test, True) if isinstance(s, ast.While) else set()
         while True:
             live = self._block(s.body, head, after, head, caught)
-            live = head | (live if isinstance(s, ast.While) else live - _targets(s.target) | loads(s.target))
+            live = head | (live - first if isinstance(s, ast.While) else live - _targets(s.target) | loads(s.target))
             if live == head:
                 return head if isinstance(s, ast.While) else head | loads(s.iter)
             head = live
@@ -175,9 +199,11 @@ class Assigned:
 
     def _one(self, s, known):
         if isinstance(s, ast.If):
-            return _both(self._block(s.body, set(known)), self._block(s.orelse, set(known)))
+            return _both(self._block(s.body, known | _within(s.test, True)), self._block(s.orelse, known | _within(s.test, False)))
         if isinstance(s, (ast.While, ast.For, ast.AsyncFor)):
             kept = known - _deleted(s)
+            if isinstance(s, ast.While):
+                kept = kept | _within(s.test) - _deleted(s)
             self._block(s.body, kept | (_targets(s.target) if not isinstance(s, ast.While) else set()))
             self._block(s.orelse, set(kept))
             return kept
@@ -196,7 +222,7 @@ class Assigned:
         if isinstance(s, ast.Match):
             kept = known - _deleted(s)
             for case in s.cases:
-                self._block(case.body, set(kept))
+                self._block(case.body, kept | stores(case.pattern))
             return kept
         if isinstance(s, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
             return None

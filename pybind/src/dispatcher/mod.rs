@@ -57,8 +57,9 @@ pub(crate) struct Core {
     pub decorated: Decorated,
     /// Call the Python function where compiling fails.
     fallback: bool,
-    /// Nothing is compiled for arguments that are copied in: the call would cost more than Python.
-    by_reference: bool,
+    /// Nothing is compiled for arguments that are copied in, but for lists of numbers at these places: the call would
+    /// cost more than Python.
+    by_reference: Option<Vec<usize>>,
     warned: AtomicBool,
     /// Why there was no overload for the arguments of the last call that Python ran for want of one.
     refusal: Mutex<Option<String>>,
@@ -325,7 +326,11 @@ impl Core {
         let o = loop {
             // SAFETY: as required of the caller.
             let alone = unsafe { self.argument_types(py, args, n, vec![])? };
-            if self.by_reference && alone.0.iter().any(|t| t.holds_list()) {
+            let copied = |(k, t): (usize, &Type)| {
+                let whole = |places: &Vec<usize>| places.contains(&k) && holds_numbers(*t);
+                t.holds_list() && !self.by_reference.as_ref().is_some_and(whole)
+            };
+            if self.by_reference.is_some() && alone.0.iter().enumerate().any(copied) {
                 let text = "lists, dicts, sets and objects are not copied at each turn of the loop around it";
                 return Err(Diagnostic::new(Code::UnsupportedArgument, text).into());
             }
@@ -576,6 +581,14 @@ unsafe fn slow(core: &Core, args: *const Obj, n: usize, keywords: Obj) -> Obj {
     })
 }
 
+/// Whether a type is of lists of numbers, or of tuples of them: a loop over such a list takes longer in Python than
+/// copying it.
+fn holds_numbers(t: Type) -> bool {
+    let Kind::List(of) = t.kind() else { return false };
+    let number = |t: Type| t.number().is_some();
+    number(*of) || matches!(of.kind(), Kind::Tuple(m) if m.iter().copied().all(number))
+}
+
 /// A dispatcher for a Python function.
 pub(crate) fn make<'py>(
     func: &Bound<'py, PyAny>,
@@ -584,7 +597,7 @@ pub(crate) fn make<'py>(
     locals: Arc<[(Arc<str>, Arc<str>)]>,
     specialised: Arc<[usize]>,
     checked: Option<bool>,
-    (in_python, by_reference): (InPython, bool),
+    (in_python, by_reference): (InPython, Option<Vec<usize>>),
 ) -> Result<Bound<'py, PyAny>, Failure> {
     let py = func.py();
     let Ok(function) = func.cast::<PyFunction>() else { return Err(functions::not_a_function(func).into()) };

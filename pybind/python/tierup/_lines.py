@@ -1,0 +1,32 @@
+"""Lines of source files. `linecache`, which knows those of notebooks and doctests, takes longer to load than compiling a small function: it is asked where it is there already, or a file cannot be
+read without it."""
+
+import sys
+
+
+def lines(path, space=None):
+    """The lines of a file, for a module with these globals where that is known; none where there is no such file."""
+    known = sys.modules.get("linecache")
+    if known is None:
+        try:
+            with open(path, "rb") as f:
+                text = f.read()
+            # Other codings are a matter of their own.
+            if b"coding" not in b"".join(text.split(b"\n", 2)[:2]) and not text.startswith(b"\xef\xbb\xbf"):
+                return _split(text.decode())
+        except (OSError, ValueError):
+            pass
+        import linecache as known
+    return known.getlines(path, space)
+
+
+def line(path, number):
+    """One of them; an empty text where there is none."""
+    found = lines(path)
+    return found[number - 1] if 0 < number <= len(found) else ""
+
+
+def _split(text):
+    """Lines as files have them."""
+    found = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return [line + "\n" for line in found[:-1]] + [line + "\n" for line in found[-1:] if line]
