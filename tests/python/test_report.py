@@ -241,7 +241,7 @@ def test_html_escapes():
     f(1)
     f(1.5)
     page = f.explain()._repr_html_()
-    assert page.count("<table>") == page.count("</table>") == 2
+    assert page.count("<table>") == page.count("</table>") == 3
     assert "<locals>" not in page and "&lt;locals&gt;" in page
 
 

@@ -18,6 +18,10 @@ def _ms(seconds):
     return f"{seconds * 1e3:.1f} ms"
 
 
+def _us(seconds):
+    return f"{seconds * 1e6:.1f} us"
+
+
 def _loops(facts):
     """What LLVM says of each innermost loop: `(file, line) -> (text, vectorised)`. A remark belongs to the shortest loop that has its line in it."""
     loops = {(file, first, last): [] for file, first, last in facts["loops"]}
@@ -66,8 +70,13 @@ class _Page:
             f.write(f"<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><title>{html.escape(self._heading())}</title><style>{style}</style></head>\n<body>{self._repr_html_()}</body></html>\n")
 
 
+# Of lines, by who runs them.
+_COLOURS = {"native": "#dff5df", "conversions": "#fff3cf", "Python": "#fbe0dc"}
+
+
 class Explanation(_Page):
-    """What became of a function. `str()` is the text; notebooks show a table. `overloads` holds the facts, one dict for each overload."""
+    """What became of a function. `str()` is the text; notebooks show a table. `overloads` holds the facts, one dict for each overload, `lines` who runs which line: "native" code,
+    native code behind "conversions" (what the line is given is copied or becomes an object), or "Python"."""
 
     def __init__(self, dispatcher, signature=None):
         from ._jit import _same
@@ -82,6 +91,10 @@ class Explanation(_Page):
         if self.refusal is not None or any(o["python"] for o in self.overloads):
             from ._lifting import loops_of
             self.loops = [(loop, Explanation(loop.dispatcher)) for loop in loops_of(_tierup.in_python(dispatcher))]
+        self.lines = {}
+        if self.overloads or self.refusal is not None:
+            from ._marks import marked
+            self.lines = marked(dispatcher, self.overloads, self.loops)
 
     def _at(self, place):
         file, line = place[0], place[1]
@@ -92,6 +105,10 @@ class Explanation(_Page):
         yield "tier", [_tier_text(o)]
         if o["python"]:
             return
+        if o["compared"]:
+            here, python, calls = o["compared"]
+            answer = f"Python makes the next {calls} calls with such arguments" if calls else "compiled code makes the calls"
+            yield "compared with Python", [f"a call took {_us(here)} with what is copied for it, and {_us(python)} in Python: {answer}"]
         yield "first compilation", [", ".join(f"{name} {_ms(t)}" for name, t in o["phases"].items()) + f"; {o['bytes']} bytes"]
         if o["moved"]:
             yield "loops that moved while running", [f"{function.rsplit('.', 1)[0]}, line {line}: after {_ms(at)}, compiled in {_ms(took)}" for function, line, at, took in o["moved"]]
@@ -141,7 +158,27 @@ class Explanation(_Page):
                     lines.append(f"  {heading}:")
                     lines += [f"    {t}" for t in texts]
         lines += [f"  {heading}: {t}" for heading, texts in self._loop_rows() for t in texts]
+        if self._is_mixed():
+            lines += ["  lines:", *(f"    {line:4} {mark:11} {source}".rstrip() for line, mark, source in self._marked())]
         return "\n".join(lines)
+
+    def _is_mixed(self):
+        """Whether lines are run by Python and others are not."""
+        return len({mark for mark in self.lines.values() if mark != "conversions"}) > 1
+
+    def _marked(self):
+        """(line, mark, source) of all lines that the function has code for."""
+        from ._lines import lines as lines_of
+        source = lines_of(self.file)
+        texts = {line: source[line - 1].rstrip() if line <= len(source) else "" for line in self.lines}
+        margin = min((len(t) - len(t.lstrip()) for t in texts.values() if t), default=0)
+        return [(line, mark, texts[line][margin:]) for line, mark in sorted(self.lines.items())]
+
+    def _lines_as_html(self):
+        if not self.lines:
+            return ""
+        row = "<tr style='background:{}'><td style='text-align:right'>{}</td><td>{}</td><td style='text-align:left'><pre style='margin:0'>{}</pre></td></tr>".format
+        return "<table>" + "".join(row(_COLOURS[mark], line, mark, html.escape(source)) for line, mark, source in self._marked()) + "</table>"
 
     __repr__ = __str__
 
@@ -150,7 +187,7 @@ class Explanation(_Page):
 
     def _repr_html_(self):
         if not self.overloads:
-            return "".join(f"<p>{html.escape(line)}</p>" for line in str(self).splitlines())
+            return "".join(f"<p>{html.escape(line)}</p>" for line in str(self).split("\n  lines:\n")[0].splitlines()) + self._lines_as_html()
         parts = []
         for o in self.overloads:
             parts.append(f"<h4><code>{html.escape(_title(self.name, o))}</code></h4><table>")
@@ -159,7 +196,7 @@ class Explanation(_Page):
             parts.append("</table>")
         if self.loops:
             parts += ["<table>", *(_row(heading, texts) for heading, texts in self._loop_rows()), "</table>"]
-        return "".join(parts)
+        return "".join(parts) + self._lines_as_html()
 
 
 def _row(heading, texts):
@@ -182,11 +219,12 @@ def _tier_text(o):
 
 
 def _overload(dispatcher, index, args, ret, why, details):
-    o = {"args": args, "ret": ret, "python": why, "tier": None, "promoted": None, "moved": [], "failed": None, "cached": False, "phases": {}, "bytes": 0}
+    o = {"args": args, "ret": ret, "python": why, "tier": None, "promoted": None, "moved": [], "failed": None, "cached": False, "phases": {}, "bytes": 0, "compared": None}
     if why is not None:
         return o
     phases, o["bytes"] = _tierup.compile_times(dispatcher, index)
     o["phases"] = dict(zip(("infer", "lower", "optimise", "back end"), phases))
+    o["compared"] = _tierup.compared(dispatcher, index)
     o["tier"], o["promoted"], o["moved"], o["failed"], o["cached"] = _tierup.history(dispatcher, index)
     if details:
         o["facts"] = _tierup.explain(dispatcher, index)
@@ -317,8 +355,8 @@ class ParallelReport(_Page):
 
 
 def _source(file, line):
-    import linecache
-    return linecache.getline(file, line).strip()
+    from ._lines import line as line_of
+    return line_of(file, line).strip()
 
 
 def _count(n, what):
