@@ -106,8 +106,10 @@ def test_what_cannot_be_passed_is_refused():
     def takes(x):
         return 1
 
-    with pytest.raises(tierup.TypingError, match="copy of a list"):
-        njit(lambda x: takes(x))([1, 2])
+    with pytest.raises(tierup.TypingError, match="copies of what is in a list"):
+        njit(lambda x: takes(x))([[1], [2]])
+    with pytest.raises(tierup.TypingError, match="copies of what is in a tuple"):
+        njit(lambda x: takes(x))(([1], 2))
 
     @python(returns="int64")
     def by_keyword(*, x):
@@ -232,13 +234,17 @@ def test_blocks_in_closures_and_parallel_loops():
 
 
 @pytest.mark.parametrize("body, says", [
-    ("with objmode():\n    return 3", "`return` stands in an objmode block"),
-    ("for i in range(3):\n    with objmode():\n        break", "left by `break` or `continue`"),
+    ("with objmode():\n    return str(x)", "`return` in an objmode block gives what is not declared"),
+    ("with objmode():\n    y = 3\n    return y", "'y' is set in an objmode block and used where it is left"),
+    ("for i in range(3):\n    with objmode():\n        y = 3\n        break\nreturn y", "'y' is set in an objmode block and used"),
+    ("try:\n    with objmode():\n        y = 3\nexcept ValueError:\n    return y", "'y' is set in an objmode block and used where its exceptions are caught"),
+    ("with objmode():\n    yield 3", "`yield` stands in an objmode block"),
+    ("with objmode(y='list'):\n    y = [3]\nreturn y", "list does not say what is in it"),
     ("with objmode():\n    y = 3\nreturn y", "'y' is set in an objmode block and used behind it"),
     ("with objmode(y='float64'):\n    pass", "declares 'y', which the block does not set"),
     ("with objmode(y='nothing'):\n    y = 3", "the type of 'y' in objmode"),
     ("with objmode(), open('x'):\n    pass", "objmode.. and something else"),
-], ids=["return", "break", "undeclared", "unset", "no type", "two managers"])  # fmt: skip
+], ids=["return of a call", "return", "break", "caught", "yield", "list", "undeclared", "unset", "no type", "two managers"])  # fmt: skip
 def test_blocks_that_are_refused(body, says, tmp_path):
     path = tmp_path / "blocks.py"
     path.write_text("from tierup import njit, objmode\n@njit\ndef work(x):\n" + "".join(f"    {line}\n" for line in body.splitlines()))

@@ -10,7 +10,7 @@ use crate::emit::constants::text_pair;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::lir::Alias;
 use crate::rt::{Ctx, P};
-use crate::types::{Const, Type, parse};
+use crate::types::{Const, Container, Kind, Type, parse};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 crate::runtime_fns! {
@@ -18,7 +18,8 @@ crate::runtime_fns! {
     trait Helpers;
     /// Calls the Python function of number `key`. `types` is the address of a text: the type of `args`, a tuple in
     /// memory whose references are taken over, and on a line of its own that of the result, which is written to
-    /// `result`. Raises what Python raises, and TypeError for a result of another type.
+    /// `result`. Lists, dicts and sets among the arguments have the contents then that Python leaves in its copies.
+    /// Raises what Python raises, and TypeError for a result of another type.
     fn python_call(ctx: Ctx, key: i64, types: P, args: P, result: P) [Writes, Pending];
 }
 
@@ -34,14 +35,30 @@ fn result(args: &[Arg]) -> Result<Type> {
     parse::parse(text).map_err(|e| Diagnostic::new(Code::BadSignature, e))
 }
 
+/// Whether a Python function may be given a container: Python has a copy of it, which is taken back behind the call.
+pub fn is_taken_back(t: Type) -> bool {
+    const DICTS: [Container; 6] = [
+        Container::Dict,
+        Container::DefaultDict,
+        Container::Counter,
+        Container::OrderedDict,
+        Container::Set,
+        Container::FrozenSet,
+    ];
+    let known = matches!(t.kind(), Kind::List(_)) || t.container().is_some_and(|(c, _)| DICTS.contains(&c));
+    known && !t.arguments().iter().any(Type::holds_list)
+}
+
 fn rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let ret = result(args)?;
     for a in &args[2..] {
-        if a.ty.holds_list() {
-            let text =
-                format!("a Python function is given a copy of a {}, whose changes would be lost", a.ty);
+        if a.ty.holds_list() && !is_taken_back(a.ty) {
+            let text = format!(
+                "a Python function is given copies of what is in a {}, whose changes would be lost",
+                a.ty
+            );
             return Err(Diagnostic::new(Code::NoMatchingOperation, text)
-                .help("pass an array, a tuple or what it needs of it"));
+                .help("pass an array, a tuple or a list, dict or set that holds no other containers"));
         }
         if parse::parse(&a.ty.to_string()) != Ok(a.ty) {
             return Err(Diagnostic::new(
@@ -56,6 +73,10 @@ fn rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let given = Type::tuple(c.types[2..].to_vec());
+    if cx.guard.is_some() && given.holds_list() {
+        let text = "a container that iterations of a parallel loop may share is given to a Python function";
+        return Err(Diagnostic::new(Code::UnsupportedSyntax, text).help("pass an array or what it needs of it"));
+    }
     for (v, t) in c.args[2..].iter().zip(&c.types[2..]) {
         cx.retain(v, *t);
     }

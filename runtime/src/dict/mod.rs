@@ -56,6 +56,22 @@ pub fn new(entry: &'static TypeDesc, key: &'static TypeDesc, value: &'static Typ
     }))
 }
 
+/// Two dicts of one type swap what they hold.
+///
+/// # Safety
+/// Both are live, of the same type, and nobody else uses them during the call.
+pub unsafe fn swap(a: D, b: D) {
+    // SAFETY: as required of the caller.
+    unsafe {
+        std::ptr::swap(&raw mut (*a).len, &raw mut (*b).len);
+        std::ptr::swap(&raw mut (*a).used, &raw mut (*b).used);
+        std::ptr::swap(&raw mut (*a).cap, &raw mut (*b).cap);
+        std::ptr::swap(&raw mut (*a).table, &raw mut (*b).table);
+        std::ptr::swap(&raw mut (*a).entries, &raw mut (*b).entries);
+        std::ptr::swap(&raw mut (*a).index, &raw mut (*b).index);
+    }
+}
+
 /// # Safety
 /// Of all functions below: dicts are live, nobody else changes them during the call, and keys and values are
 /// of the dict's types.

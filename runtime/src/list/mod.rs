@@ -118,6 +118,23 @@ unsafe fn check_borrow(l: L) -> Res<()> {
     Ok(())
 }
 
+/// Two lists of one type swap what they hold; false where one is in use in a way that this would break.
+///
+/// # Safety
+/// Both are live, of the same type, and nobody else uses them during the call.
+pub unsafe fn swap(a: L, b: L) -> bool {
+    // SAFETY: as required of the caller.
+    unsafe {
+        if (*a).borrow != 0 || (*b).borrow != 0 {
+            return false;
+        }
+        std::ptr::swap(&raw mut (*a).len, &raw mut (*b).len);
+        std::ptr::swap(&raw mut (*a).cap, &raw mut (*b).cap);
+        std::ptr::swap(&raw mut (*a).data, &raw mut (*b).data);
+    }
+    true
+}
+
 /// Makes room for `extra` more elements, growing by half.
 pub(crate) unsafe fn reserve(l: L, extra: i64) -> Res<()> {
     // SAFETY: the list is live and nobody else changes it.
