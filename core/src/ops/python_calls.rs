@@ -75,7 +75,9 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let given = Type::tuple(c.types[2..].to_vec());
     if cx.guard.is_some() && given.holds_list() {
         let text = "a container that iterations of a parallel loop may share is given to a Python function";
-        return Err(Diagnostic::new(Code::UnsupportedSyntax, text).help("pass an array or what it needs of it"));
+        return Err(
+            Diagnostic::new(Code::UnsupportedSyntax, text).help("pass an array or what it needs of it")
+        );
     }
     for (v, t) in c.args[2..].iter().zip(&c.types[2..]) {
         cx.retain(v, *t);
