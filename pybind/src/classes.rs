@@ -315,5 +315,7 @@ pub(crate) fn is_made_by_namedtuple(raw: &Bound<'_, PyAny>, kind: &str) -> PyRes
     let Ok(function) = function.cast_into::<PyFunction>() else { return Ok(false) };
     let home: String =
         function.getattr("__globals__")?.get_item("__name__").and_then(|n| n.extract()).unwrap_or_default();
-    Ok(home == "collections" || home.starts_with("namedtuple_"))
+    // Other classes of the module have methods like any class.
+    let inside: String = function.getattr("__code__")?.getattr("co_qualname")?.extract()?;
+    Ok(home == "collections" && inside.starts_with("namedtuple.") || home.starts_with("namedtuple_"))
 }

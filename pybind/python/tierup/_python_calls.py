@@ -8,7 +8,7 @@ from functools import update_wrapper, wraps
 from itertools import count
 from types import CellType, ModuleType
 
-from . import _tierup, types
+from . import _tierup, config, types
 from ._calls import _identifier, made
 from ._source import compiled, definition, surrounded
 from ._liveness import Assigned, Liveness, loads, own, stores
