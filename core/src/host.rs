@@ -31,6 +31,8 @@ pub enum GlobalValue {
     Member(&'static ClassDef, u32),
     /// A date or span of NumPy's, as a number of its units.
     Time(Time, i64),
+    /// A slice of constants: its start, stop and step.
+    Slice([Const; 3]),
     /// An instance of a named tuple or a tuple with members that are no constants.
     Tuple(Type, Vec<GlobalValue>),
     /// An array that outlives the code. `owner` is the address of a `MemBlock` that keeps it alive.

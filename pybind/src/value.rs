@@ -9,7 +9,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyBytes, PyComplex, PyDict, PyEllipsis, PyFloat, PyFunction, PyInt, PyList, PyModule, PySet,
-    PyString, PyTuple, PyType, PyTypeMethods,
+    PySlice, PyString, PyTuple, PyType, PyTypeMethods,
 };
 use tierup_core::host::GlobalValue;
 use tierup_core::types::{Access, ArrayType, Const, Float, FuncType, Kind, Layout, Type};
@@ -120,6 +120,9 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
     if let Some(v) = classify_numpy(obj, record)? {
         return Ok(v);
     }
+    if let Ok(s) = obj.cast::<PySlice>() {
+        return classify_slice(s);
+    }
     if obj.is_instance_of::<PyModule>() {
         return Ok(GlobalValue::Module(known::module_name(obj)?));
     }
@@ -189,6 +192,20 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
     Ok(GlobalValue::Unsupported(describe(obj)))
 }
 
+/// A slice, whose parts must be integers or None.
+fn classify_slice(s: &Bound<'_, PySlice>) -> Result<GlobalValue, Failure> {
+    let mut parts = [Const::None, Const::None, Const::None];
+    for (part, name) in parts.iter_mut().zip(["start", "stop", "step"]) {
+        match constant(&s.getattr(name)?)? {
+            Some(c @ (Const::None | Const::Int(_))) => *part = c,
+            Some(_) | None => {
+                return Ok(GlobalValue::Unsupported("a slice of something else than integers".into()));
+            }
+        }
+    }
+    Ok(GlobalValue::Slice(parts))
+}
+
 /// The type of objects in native memory that an object of `tierup.types` stands for.
 fn type_of_objects(obj: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
     let Ok(text) = obj.getattr(intern!(obj.py(), "_tierup_type_")) else { return Ok(None) };
@@ -236,6 +253,7 @@ pub(crate) fn value_type(v: &GlobalValue) -> Option<Type> {
         GlobalValue::Class(c) => Type::new(Kind::Class(c)),
         GlobalValue::Member(c, _) => Type::new(Kind::Member(c)),
         GlobalValue::Time(t, _) => t.ty(),
+        GlobalValue::Slice(parts) => Type::new(Kind::Slice(parts.each_ref().map(Const::ty))),
         GlobalValue::Tuple(t, _) => *t,
         GlobalValue::Array { ty, .. } | GlobalValue::Passed { ty, .. } => *ty,
         GlobalValue::Variable { .. }

@@ -37,6 +37,9 @@ pub(crate) fn type_of_global(g: &GlobalValue) -> std::result::Result<(Type, Opti
         GlobalValue::Class(c) => (Type::new(Kind::Class(c)), None),
         GlobalValue::Member(c, _) => (Type::new(Kind::Member(c)), None),
         GlobalValue::Time(t, _) => (t.ty(), None),
+        GlobalValue::Slice(parts) => {
+            (Type::new(Kind::Slice(parts.each_ref().map(Const::ty))), Some(Const::Tuple(parts.to_vec())))
+        }
         GlobalValue::Tuple(t, members) => {
             for m in members {
                 type_of_global(m)?;

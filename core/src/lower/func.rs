@@ -550,6 +550,14 @@ fn global(cx: &mut LowerCx<'_>, g: &GlobalValue) -> Result<Val> {
         | GlobalValue::Class(_) => vec![],
         GlobalValue::Member(_, n) => vec![cx.b.i64(i64::from(*n))],
         GlobalValue::Time(_, n) => vec![cx.b.i64(*n)],
+        GlobalValue::Slice(parts) => {
+            let mut out = vec![];
+            for c in parts {
+                let part = constants::scalar(&mut cx.b, c, c.ty());
+                out.extend(part.ok_or_else(|| Diagnostic::internal("constant"))?);
+            }
+            out
+        }
         GlobalValue::Tuple(_, members) => {
             let mut out = vec![];
             for m in members {

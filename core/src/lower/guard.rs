@@ -131,6 +131,7 @@ fn objects_of(g: &GlobalValue, found: &mut HashSet<Type>) {
         | GlobalValue::Class(_)
         | GlobalValue::Member(..)
         | GlobalValue::Time(..)
+        | GlobalValue::Slice(_)
         | GlobalValue::Array { .. }
         | GlobalValue::Foreign(_)
         | GlobalValue::TypeExpression(_)
