@@ -381,3 +381,17 @@ def test_a_kernel_may_always_raise():
         raise ValueError("never")
     with pytest.raises(ValueError, match="never"):
         refuse(np.zeros(2, "i4"))
+
+
+def test_python_runs_kernels_where_object_mode_is_asked_for():
+    @guvectorize("void(float64[:], float64[:])", "(n)->(n)", forceobj=True)
+    def shown(a, out):
+        out[:] = [float(str(x)) + 1 for x in a]
+    a = np.arange(6.0).reshape(2, 3)
+    assert shown(a).tolist() == (a + 1).tolist()
+
+    @guvectorize("(n)->()", forceobj=True)
+    def width(a, out):
+        out[0] = len(repr(a.tolist()))
+    out = np.zeros(2)
+    assert width(a, out).tolist() == [15.0, 15.0]

@@ -634,3 +634,25 @@ def test_numbas_builders(tmp_path):
         """)
     done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program)], capture_output=True, text=True)
     assert done.stdout.splitlines() == ["['dd->d', 'ff->f'] 0 [5. 4. 3.] [0. 2. 4.]", "ufunc '<lambda>' has no loop for int64 and may not compile more"], done.stderr
+
+
+def test_python_computes_elements_where_object_mode_is_asked_for():
+    seen = []
+
+    def shown(x):
+        seen.append(object())
+        return eval("x + 1")
+    f = vectorize(["float64(float64)", "int32(int32)"], forceobj=True)(shown)
+    assert isinstance(f, np.ufunc) and f(np.arange(3.0)).tolist() == [1.0, 2.0, 3.0] and f(np.arange(2, dtype="i4")).dtype == np.int32 and f(2.5) == 3.5 and len(seen) == 6
+    assert njit(lambda a: f(a))(np.arange(3.0)).tolist() == [1.0, 2.0, 3.0] and f.add("float32(float32)").objectmode and f(np.float32(1)).dtype == np.float32
+    added = vectorize("float64(float64, float64)", forceobj=True, target="parallel")(lambda a, b: eval("a + b"))
+    assert added.reduce(np.arange(4.0)) == 6.0 and added(np.arange(2.0)[:, None], np.arange(3.0)).tolist() == [[0.0, 1.0, 2.0], [1.0, 2.0, 3.0]]
+
+    def refuse(x):
+        raise ValueError("not this one")
+    with pytest.raises(ValueError, match="not this one"):
+        vectorize("float64(float64)", forceobj=True)(refuse)(np.zeros(2))
+    with pytest.raises(tierup.TypingError, match="no result of type float64"):
+        vectorize("float64(float64)", forceobj=True)(lambda x: "text")(np.zeros(2))
+    with pytest.raises(TypeError, match="needs signatures"):
+        vectorize(forceobj=True)(lambda x: x)(np.zeros(2))

@@ -40,7 +40,7 @@ def _scalar_kernel(b, args, ret, k):
     """A declared loop: operands are converted to what it was declared for."""
     names = [f"x{j}" for j in range(b.nin)]
     value = f"function({', '.join(f't{j}({n})' for j, n in enumerate(names))})"
-    space = {"function": b.called, **{f"t{j}": _dtype(t) for j, t in enumerate(args)}}
+    space = {"function": b.called(None if ret is None else ret._tierup_type_), **{f"t{j}": _dtype(t) for j, t in enumerate(args)}}
     if ret is not None:
         space["t"] = _dtype(ret)
         value = f"t({value})"
@@ -105,7 +105,7 @@ def compiled_ufunc(b):
     lines += ["    if out is not None:", f"        return elementwise.into(out, {name}({listed}))"]
     space = {}
     if b.dynamic:
-        space["every"] = _whole(b, "loop", b.called)
+        space["every"] = _whole(b, "loop", b.called(None))
         lines.append(f"    return every({listed})")
     else:
         exactly, start = [], len(lines)
@@ -191,7 +191,7 @@ def _gufunc_loop(b, k, args):
     parts = [f"{n}[i]" if d or x else f"elementwise.part({n}, i)" for n, d, x in zip(names, dims, boxed)]
     source = _GUFUNC.format(k=k, operands=", ".join(names), typed=", ".join(typed), checks="\n    ".join(checks) or "pass", ndims=", ".join(str(len(d)) for d in dims),
                             counted="range" if b.writable else "prange", plain=", ".join(plain), views=", ".join(every), parts=", ".join(parts))
-    space = {"function": b.called}
+    space = {"function": b.called("none")}
     if args is not None:
         space |= {f"t{j}": _dtype(t.dtype if isinstance(t, types.Array) else t) for j, t in enumerate(args)}
     return made(source, f"loop{k}", space)

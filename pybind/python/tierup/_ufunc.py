@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _tierup, config, types
 from ._calls import compiled_gufunc, compiled_ufunc, library_function
-from ._jit import _check_options, _engine_options, _fast_math, _no_longer, _warn, local_types
+from ._jit import _check_options, _engine_options, _fast_math, _no_longer, local_types
 from .errors import TierupWarning  # noqa: F401
 
 _TARGETS = ("cpu", "parallel", "cuda")
@@ -34,9 +34,7 @@ def _parameters(function, what):
 def _options(options, what):
     _check_options(what, options)
     if options.get("nopython") is False:
-        _no_longer(f"{what}: it always compiles, there is no object mode for loops of ufuncs")
-    elif options.get("forceobj"):
-        _warn(f"{what} always compiles: there is no object mode for loops of ufuncs")
+        _no_longer(f"{what}: it compiles or raises; forceobj=True has Python compute each element")
     # As in Numba, and as NumPy's own ufuncs do: division by zero gives inf or nan.
     return _engine_options({"error_model": "numpy", **{k: v for k, v in options.items() if k != "forceobj"}})
 
@@ -59,6 +57,8 @@ class Builder:
         self.function, self.options, self.what = function, options, what
         self.target, self.identity, self.engine = target, _identity(identity), _options(options, what)
         self.names = _parameters(function, what)
+        # Python runs the function; the loops that call it are compiled.
+        self.by_python, self._python = bool(options.get("forceobj")), {}
         self.locals = local_types(function, options.get("locals") or {})
         # Loops by the types of inputs (texts; Python's own numbers under their weak names) and by type numbers.
         self.loops, self.dynamic, self.can_compile, self.kept = {}, not signatures, True, []
@@ -72,10 +72,16 @@ class Builder:
             self.dispatcher = _tierup.make_dispatcher(self.function, False, {**self.engine, "locals": self.locals})
         return self.dispatcher
 
-    @property
-    def called(self):
-        """What loops call: the function, with the types that its variables were given."""
-        return self.kernel() if self.locals else self.function
+    def called(self, result):
+        """What loops call: the function, with the types that its variables were given, or what has Python run it, whose result is of a type, given as text."""
+        if not self.by_python:
+            return self.kernel() if self.locals else self.function
+        if result is None:
+            raise TypeError(f"{self.what}(forceobj=True) needs signatures that say the types of results, such as 'float64(float64)'")
+        if result not in self._python:
+            from ._python_calls import PythonFunction
+            self._python[result] = PythonFunction(self.function, result)
+        return self._python[result]
 
     def in_compiled_code(self):
         """The function that compiled code calls in the ufunc's place."""
@@ -148,15 +154,17 @@ class _Elementwise(Builder):
         if key in self.loops:
             return self.loops[key]
         strong = [types._STRONG.get(t, t) for t in inputs]
-        given = types.from_text(_tierup.result_type(self.kernel(), list(inputs)))
-        outs = _results(given, self.nout, self.function)
+        if not self.by_python:
+            given = types.from_text(_tierup.result_type(self.kernel(), list(inputs)))
+            outs = _results(given, self.nout, self.function)
         if result is not None:
             outs = [result]
+        called = self.called(result)
         weak = [t if t in types._STRONG else None for t in inputs]
         made = []
         # Loops of reductions and others that read what they write stay serial under target="parallel" as well.
-        for counted in ("range", "prange")[:1 + (self.target == "parallel")]:
-            d = library_function(loop_source(weak, len(outs), counted), "loop", {"function": self.called}, {**self.engine, "parallel": counted == "prange", "inner_loop": counted == "range"})
+        for counted in ("range", "prange")[:1 + (self.target == "parallel" and not self.by_python)]:
+            d = library_function(loop_source(weak, len(outs), counted), "loop", {"function": called}, {**self.engine, "parallel": counted == "prange", "inner_loop": counted == "range"})
             _tierup.compile_for(d, [f"array({t}, 1d, A)" for t in strong + outs])
             made.append(d)
         numbers = [_NUMBER[t] for t in strong + outs]
@@ -243,17 +251,16 @@ class _Generalised(Builder):
             self.loops[tuple(t for t, _ in texts)] = [t for t, _ in texts]
 
     def _add(self, ufunc, operands):
-        d = self.kernel()
         args = [f"array({t}, {n}d, A)" if n else t for t, n in operands]
-        ret = _tierup.result_type(d, args)
+        ret = "none" if self.by_python else _tierup.result_type(self.kernel(), args)
         if ret not in ("none", "never"):
             raise TypeError(f"a kernel of guvectorize writes its results and returns nothing; {self.function.__qualname__}() gives {ret}")
         core = self.core[0] + self.core[1]
         boxed = [bool(n and not dims) for (_, n), dims in zip(operands, core)]
         # Kernels that change inputs may hand something on from turn to turn.
         made = []
-        for counted in ("range", "prange")[:1 + (self.target == "parallel" and not self.writable and self.nout > 0)]:
-            loop = library_function(turns_source(len(core), counted), "loop", {"function": self.called}, {**self.engine, "parallel": counted == "prange"})
+        for counted in ("range", "prange")[:1 + (self.target == "parallel" and not self.writable and self.nout > 0 and not self.by_python)]:
+            loop = library_function(turns_source(len(core), counted), "loop", {"function": self.called("none")}, {**self.engine, "parallel": counted == "prange"})
             _tierup.compile_for(loop, [f"array({t}, {1 + len(dims) + box}d, A)" for (t, _), dims, box in zip(operands, core, boxed)])
             made.append(loop)
         _tierup.add_loop(ufunc, made[0], [_NUMBER[t] for t, _ in operands], True, *made[1:])
@@ -290,15 +297,12 @@ class Loop(typing.NamedTuple):
 
     args: tuple
     return_type: object
+    #: Whether Python runs the function.
+    objectmode: bool
 
     @property
     def signature(self):
         return types.Signature(self.return_type, self.args)
-
-    @property
-    def objectmode(self):
-        """Loops are always compiled."""
-        return False
 
 
 def _position(k, inputs):
@@ -410,7 +414,7 @@ def _make_class():
             """Compiles a loop for a signature, or for several; what is known of the last one."""
             signatures = types.signatures(sig)
             _declare(self, signatures)
-            return Loop(*signatures[-1])
+            return Loop(*signatures[-1], self._builder.by_python)
 
         def build_ufunc(self):
             return self
