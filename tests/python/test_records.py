@@ -256,3 +256,29 @@ def test_arrays_of_records_like_others():
         assert other.dtype == dtype and other.shape == (2, 2)
     with pytest.raises(tierup.TypingError):
         njit(lambda a: np.ones_like(a, dtype))(np.zeros(2))
+
+
+def test_records_that_lie_alike_are_assigned():
+    """Those of a recarray to an array and the other way round, and fields of other names."""
+    inner = [("x", "i2"), ("y", "i2", (2,))]
+    plain = np.dtype([("a", "i4"), ("b", "f4"), ("in", inner)])
+    other = np.dtype([("p", "i4"), ("q", "f4"), ("r", [("x", "i2"), ("z", "i2", (2,))])])
+
+    def one(to, source):
+        to[0] = source[1]
+        to[1]["in"] = source[0]["in"]
+
+    def all_of(to, source):
+        to[:] = source
+    source = np.array([(1, 2.5, (3, (4, 5))), (6, 7.5, (8, (9, 10)))], plain)
+    for change in (one, all_of):
+        for a, b in ((source, source.view(np.recarray)), (source.view(np.recarray), source), (source, source)):
+            ours, pythons = np.zeros_like(a), np.zeros_like(a)
+            njit(change)(ours, b)
+            change(pythons, b)
+            assert ours.tobytes() == pythons.tobytes() and ours.dtype == pythons.dtype and type(ours) is type(pythons)
+    ours = np.zeros(2, other)
+    njit(all_of)(ours, source)
+    assert ours.tobytes() == source.tobytes()
+    with pytest.raises(tierup.TypingError, match="cannot assign"):
+        njit(all_of)(np.zeros(2, np.dtype([("a", "i4"), ("b", "f4"), ("in", "f8")])), source)

@@ -162,7 +162,7 @@ fn takes_record(a: ArrayType, records: Type, value: Type) -> Result<()> {
     };
     if let Some(v) = value.as_array() {
         let of_another_width = v.dtype.chars().map(Chars::ty) == records.chars().map(Chars::ty);
-        let fits = v.dtype == records || of_another_width && records.chars().is_some();
+        let fits = lie_alike(v.dtype, records) || of_another_width && records.chars().is_some();
         return if fits { Ok(()) } else { refused() };
     }
     if let Some(chars) = records.chars() {
@@ -190,6 +190,11 @@ fn takes_record(a: ArrayType, records: Type, value: Type) -> Result<()> {
     Ok(())
 }
 
+/// Whether records are of one type but for what they and their fields are called.
+fn lie_alike(a: Type, b: Type) -> bool {
+    a == b || a.record().zip(b.record()).is_some_and(|(a, b)| a.lies_as(b))
+}
+
 fn whole_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let a = array(args)?;
     let part = result_type(a, args[1].ty).filter(|_| a.dtype.record().is_some());
@@ -209,6 +214,9 @@ fn emit_whole(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn put(cx: &mut LowerCx<'_>, part: &ArrayVal, value: &[Value], t: Type) -> Result<()> {
     let Some(records) = part.ty.dtype.record().filter(|_| t.as_array().is_none()) else {
         return match t.as_array() {
+            Some(v) if v.dtype != part.ty.dtype && lie_alike(v.dtype, part.ty.dtype) => {
+                put(cx, part, value, ArrayType { dtype: part.ty.dtype, ..v }.ty())
+            }
             Some(v) if v.dtype != part.ty.dtype && v.dtype.chars().is_some() => {
                 let source = ArrayVal::new(cx, value, t)?;
                 store_elements(cx, part, &source)

@@ -63,6 +63,19 @@ impl RecordDef {
         new
     }
 
+    /// Whether fields of the same types lie at the same places, whatever they are called: then the bytes of one are
+    /// those of the other.
+    pub(crate) fn lies_as(&self, other: &RecordDef) -> bool {
+        let alike = |a: &RecordField, b: &RecordField| {
+            let records = a.ty.record().zip(b.ty.record()).is_some_and(|(x, y)| x.lies_as(y));
+            a.offset == b.offset && a.shape == b.shape && (a.ty == b.ty || records)
+        };
+        self.size == other.size
+            && self.opaque == other.opaque
+            && self.fields.len() == other.fields.len()
+            && self.fields.iter().zip(&other.fields).all(|(a, b)| alike(a, b))
+    }
+
     /// The fixed-width text that the elements are, if their dtype is NumPy's `U` or `S`.
     pub fn chars(&self) -> Option<Chars> {
         let text = self.opaque.as_deref()?;
