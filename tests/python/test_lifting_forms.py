@@ -13,7 +13,7 @@ import tempfile
 import numpy as np
 import pytest
 from harness.lifted import loops, same
-from tierup import _lifting, _source, _tierup, jit
+from tierup import _lifting, _lines, _source, _tierup, jit
 
 pytestmark = pytest.mark.filterwarnings("ignore::tierup.errors.TierupWarning")
 
@@ -583,3 +583,23 @@ def test_every_form_that_stays_is_left_whole():
 
     same(work, io.StringIO(), 4, compiled=[])
     assert not _lifting.loops_of(_tierup.in_python(work))
+
+
+def test_functions_that_get_a_new_class_at_every_call_are_not_asked_each_time(monkeypatch):
+    asked, line = [0], _lines.line
+
+    def counted(path, number):
+        asked[-1] = 1
+        return line(path, number)
+
+    @jit
+    def work(cls):
+        y = cls.x
+        print(end="", file=sys.stderr)
+        return y
+
+    monkeypatch.setattr(_lines, "line", counted)
+    for k in range(400):
+        asked.append(0)
+        assert work(type("Made", (), {"x": k})) == k
+    assert 0 < sum(asked) < 100

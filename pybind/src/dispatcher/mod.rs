@@ -144,7 +144,7 @@ impl Core {
                     self.outgrown.settle();
                 }
                 if o.is_python() {
-                    self.refused.note(py, given, Some(o), Instant::now());
+                    self.refused.note(py, given, Some(o), None);
                 }
                 return Ok((r, !o.is_python()));
             }
@@ -163,7 +163,7 @@ impl Core {
                     Err(Failure::Diagnostic(d)) if self.fallback => {
                         self.warn(py, &d)?;
                         self.refuse(d.to_string().lines().next().unwrap_or_default().to_owned());
-                        self.refused.note(py, given, None, start);
+                        self.refused.note(py, given, None, Some(start.elapsed()));
                         return Ok((of.call_python(args, n), false));
                     }
                     // Such as an int that is too large for compiled code, which is none for Python, or what an
@@ -174,12 +174,16 @@ impl Core {
                             && e.is_instance_of::<PyException>(py) =>
                     {
                         self.refuse(e.value(py).to_string());
-                        self.refused.note(py, given, None, start);
+                        self.refused.note(py, given, None, Some(start.elapsed()));
                         return Ok((of.call_python(args, n), false));
                     }
                     Err(e) => return Err(e),
                 };
+                let took = start.elapsed();
                 if let Some(r) = o.call(of, args, Lenience::Exact) {
+                    if o.is_python() {
+                        self.refused.note(py, given, Some(&o), Some(took));
+                    }
                     return Ok((r, !o.is_python()));
                 }
                 // The same once more: no other thread is at it.
@@ -197,7 +201,7 @@ impl Core {
             );
             if self.fallback && of.options.code.overflow == Overflow::Python {
                 self.refuse(text);
-                self.refused.note(py, given, None, start);
+                self.refused.note(py, given, None, Some(start.elapsed()));
                 return Ok((of.call_python(args, n), false));
             }
             Err(Diagnostic::new(Code::UnsupportedArgument, text)

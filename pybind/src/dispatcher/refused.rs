@@ -144,15 +144,14 @@ impl Refused {
     /// # Safety
     /// As for a vectorcall.
     pub(super) unsafe fn takes(&self, given: Given) -> Option<Way> {
-        let assumed = {
+        let (assumed, early) = {
             let mut all = self.all.lock().unwrap_or_else(|e| e.into_inner());
             // SAFETY: as required of the caller.
             let Some(met) = all.met.iter_mut().find(|m| unsafe { m.fits(given) }) else {
                 return all.has_asked_enough().then_some(Way::Lifted);
             };
+            let early = met.heavy.is_none() && met.times >= OFTEN && met.asked.elapsed() < met.took * SHARE;
             if met.left == 0 {
-                let early =
-                    met.heavy.is_none() && met.times >= OFTEN && met.asked.elapsed() < met.took * SHARE;
                 if !early {
                     return None;
                 }
@@ -168,14 +167,15 @@ impl Refused {
                 return Some(Way::Uncut);
             }
             met.left -= 1;
-            met.as_overload.clone()
+            (met.as_overload.clone(), early)
         };
-        let holds = assumed.is_none_or(|o| o.upgrade().is_some_and(|o| o.holds()));
-        holds.then_some(Way::Lifted)
+        // What was assumed may not hold at any call, as where each of them makes a class.
+        let holds = || assumed.is_none_or(|o| o.upgrade().is_some_and(|o| o.holds()));
+        (early || holds()).then_some(Way::Lifted)
     }
 
-    /// Nothing could be compiled for arguments, which that overload says where there is one; asking took since
-    /// `start`.
+    /// Nothing could be compiled for arguments, which that overload says where there is one; asking `took` that
+    /// long, where somebody asked.
     ///
     /// # Safety
     /// As for a vectorcall.
@@ -184,16 +184,19 @@ impl Refused {
         py: Python<'_>,
         given: Given,
         o: Option<&Arc<Overload>>,
-        start: Instant,
+        took: Option<Duration>,
     ) {
-        let took = start.elapsed();
         // SAFETY: as required of the caller.
         unsafe {
             self.meet(py, given, |met| {
                 met.times = if met.heavy.is_some() { 1 } else { (met.times + 1).min(MOST.ilog2()) };
                 met.left = (1 << met.times).min(MOST);
                 met.as_overload = o.map(Arc::downgrade);
-                (met.asked, met.took, met.heavy) = (Instant::now(), took, None);
+                met.heavy = None;
+                if let Some(took) = took {
+                    (met.asked, met.took) = (Instant::now(), took);
+                }
+                took.unwrap_or_default()
             });
         }
     }
@@ -209,15 +212,16 @@ impl Refused {
             self.meet(py, given, |met| {
                 (met.times, met.left, met.heavy) = (0, calls, Some(size));
                 met.took = Duration::ZERO;
+                Duration::ZERO
             });
         }
     }
 
-    /// Notes something of the classes of arguments.
+    /// Notes something of the classes of arguments; `note` gives how long asking took now.
     ///
     /// # Safety
     /// As for a vectorcall.
-    unsafe fn meet(&self, py: Python<'_>, given: Given, note: impl FnOnce(&mut Met)) {
+    unsafe fn meet(&self, py: Python<'_>, given: Given, note: impl FnOnce(&mut Met) -> Duration) {
         // Classes that go may run Python code, so they go when the lock is free.
         let _gone;
         let mut all = self.all.lock().unwrap_or_else(|e| e.into_inner());
@@ -252,8 +256,7 @@ impl Refused {
                 }
             }
         };
-        note(&mut all.met[at]);
-        let took = all.met[at].took;
+        let took = note(&mut all.met[at]);
         all.took += took;
         all.since.get_or_insert_with(Instant::now);
         drop(all);
