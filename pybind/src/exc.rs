@@ -247,6 +247,10 @@ fn instance_of<'py>(py: Python<'py>, handle: u64, parts: &[Arg]) -> PyResult<Bou
     let class = known::class_object(py, handle).ok_or_else(gone)?.into_bound(py).cast_into::<PyType>()?;
     let def = tierup_core::types::ClassDef::of_handle(handle).ok_or_else(gone)?;
     let parts = tuple_of(py, parts)?;
+    if def.is_builtin_value() {
+        let y = if parts.len() > 1 { parts.get_item(1)?.extract()? } else { 0 };
+        return crate::convert::datetimes::object_of(py, def.id, parts.get_item(0)?.extract()?, y);
+    }
     if def.member_count().is_some() {
         let n: usize = parts.get_item(0)?.extract()?;
         return crate::enums::members(&class)?.into_iter().nth(n).ok_or_else(gone);

@@ -274,6 +274,10 @@ pub(crate) fn native_class(py: Python<'_>, c: Class) -> PyResult<Bound<'_, PyAny
 
 /// The Python class of a definition.
 pub(crate) fn object_of_def(py: Python<'_>, class: &ClassDef) -> Option<Py<PyAny>> {
+    if class.is_builtin_value() {
+        let (module, name) = class.name.split_once('.')?;
+        return Some(py.import(module).ok()?.getattr(name).ok()?.unbind());
+    }
     class_object(py, class.handle()?)
 }
 
@@ -281,6 +285,9 @@ pub(crate) fn object_of_def(py: Python<'_>, class: &ClassDef) -> Option<Py<PyAny
 pub(crate) fn class_object(py: Python<'_>, handle: u64) -> Option<Py<PyAny>> {
     if let Some(c) = Class::from_handle(handle) {
         return native_class(py, c).ok().map(Bound::unbind);
+    }
+    if let Some(own) = ClassDef::of_handle(handle).filter(|c| c.is_builtin_value()) {
+        return object_of_def(py, own);
     }
     identity::object(py, object_of_class(handle)?).map(Bound::unbind)
 }

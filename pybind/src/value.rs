@@ -1,6 +1,6 @@
 //! What a global, captured or attribute value means to the compiler.
 
-use crate::convert::{nested, recognise, times};
+use crate::convert::{datetimes, nested, recognise, times};
 use crate::errors::Failure;
 use crate::overrides::{hidden, overridden};
 use crate::wording::{a, class_name};
@@ -408,6 +408,10 @@ fn classify_tuple(t: &Bound<'_, PyTuple>, record: &dyn Record) -> Result<GlobalV
 
 /// An instance of a class whose instances are values.
 fn classify_instance(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Option<GlobalValue>, Failure> {
+    if let Some((t, numbers)) = datetimes::global(obj) {
+        let numbers = numbers.into_iter().map(|n| GlobalValue::Const(Const::Int(n))).collect();
+        return Ok(Some(GlobalValue::Tuple(t, numbers)));
+    }
     let class = obj.get_type();
     if enums::may_be(&class) {
         let Some(def) = known::enumeration(&class)? else { return Ok(None) };

@@ -15,6 +15,7 @@ mod copying;
 mod counted;
 pub mod cpu;
 pub mod cycles;
+mod datetimes;
 pub mod deque;
 pub mod dict;
 mod drops;

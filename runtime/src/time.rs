@@ -13,6 +13,30 @@ fn clock(id: libc::clockid_t) -> i64 {
     t.tv_sec as i64 * 1_000_000_000 + t.tv_nsec as i64
 }
 
+/// Seconds since 1970.
+pub(crate) fn unix_seconds() -> i64 {
+    clock(libc::CLOCK_REALTIME).div_euclid(1_000_000_000)
+}
+
+/// What clocks on the wall show, as seconds since 1970.
+pub(crate) fn local(unix: i64) -> Res<i64> {
+    let mut tm = std::mem::MaybeUninit::<libc::tm>::zeroed();
+    // SAFETY: both are valid for the call; where it fails the zeroed value is not used.
+    let offset = unsafe {
+        if libc::localtime_r(&unix, tm.as_mut_ptr()).is_null() {
+            return Err(Error::overflow("timestamp out of range for platform time_t"));
+        }
+        tm.assume_init().tm_gmtoff
+    };
+    Ok(unix + offset)
+}
+
+/// What clocks on the wall show now, as microseconds since 1970.
+pub(crate) fn local_micros() -> Res<i64> {
+    let ns = clock(libc::CLOCK_REALTIME);
+    Ok(local(ns.div_euclid(1_000_000_000))? * 1_000_000 + ns.rem_euclid(1_000_000_000) / 1000)
+}
+
 fn seconds(ns: i64) -> f64 {
     ns as f64 * 1e-9
 }

@@ -137,6 +137,7 @@ const NAMES: &[(&str, Belongs)] = &[
     ("tuple", |p| p.starts_with("tuple.")),
     ("operator", |p| p.starts_with("operator.")),
     ("others", |p| p.starts_with("time.") || p.starts_with("functools.")),
+    ("datetime", |p| p.starts_with("datetime.") && !p.contains("timezone")),
     ("classes", is_class),
 ];
 const GENERATOR: &str = "numpy.random.Generator.";

@@ -17,6 +17,8 @@ pub enum Member {
     ClassMethod(OpId),
     /// What an operation gives for an instance.
     Property(OpId),
+    /// What an operation gives that is given nothing.
+    Constant(OpId),
     /// The field of a named tuple with that number.
     Field(u32),
     /// `__name__` of a class or a function.
@@ -98,7 +100,8 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         }
         let is = |what: fn(&ops::OpDef) -> bool| op.rows().iter().any(|row| what(row));
         let member = match (is(|row| row.property), is(|row| row.of_class)) {
-            (true, _) => Member::Property(op),
+            (true, true) => Member::Constant(op),
+            (true, false) => Member::Property(op),
             (false, true) => Member::StaticMethod(op),
             (false, false) => Member::Method(op),
         };
@@ -190,6 +193,7 @@ impl Member {
             Member::Method(op)
             | Member::StaticMethod(op)
             | Member::ClassMethod(op)
+            | Member::Constant(op)
             | Member::Property(op) => op.is_internal(),
             Member::Field(_) | Member::Name | Member::QualifiedName | Member::AsDict | Member::Host(_) => {
                 false

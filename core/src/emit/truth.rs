@@ -7,13 +7,14 @@ use super::length::length;
 use crate::diag::Result;
 use crate::exc::Class;
 use crate::lir::{Op, Value};
-use crate::types::{Kind, Type};
+use crate::types::{ClassId, Kind, Type};
 
 /// The truth of all values of a type, where it is the same, if they have one.
 pub(crate) fn known_truth(t: Type) -> Option<Option<bool>> {
     match t.kind() {
         Kind::None => Some(Some(false)),
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => Some(Some(!m.is_empty())),
+        Kind::Frozen(c, _) if c.id == ClassId::TIMEDELTA => Some(None),
         Kind::Function(_)
         | Kind::Builtin(_)
         | Kind::Module(_)
@@ -68,6 +69,10 @@ pub(crate) fn truth(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value>
     Ok(match *t {
         Kind::Bool | Kind::Int(_) | Kind::Float(_) => cast::truth(cx, v[0], t),
         Kind::Time(_) => cx.b.bin_imm(Op::IcmpNe, v[0], 0),
+        Kind::Frozen(..) => {
+            let any = cx.b.bin(Op::Bor, v[0], v[1]);
+            cx.b.bin_imm(Op::IcmpNe, any, 0)
+        }
         Kind::Complex(_) => cast::cast(cx, v, t, Type::bool())?[0],
         Kind::Optional(inner) => {
             let r =

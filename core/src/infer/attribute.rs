@@ -156,6 +156,7 @@ impl Solver<'_, '_> {
                 Ok((Type::new(Kind::Builtin(op)), None, false))
             }
             Member::Property(op) => self.rows(i, op, vec![v.clone()], vec![]),
+            Member::Constant(op) => self.rows(i, op, vec![], vec![]),
             Member::Field(k) => {
                 self.out.resolved.insert(i, Resolved::Member(v.clone(), k));
                 let konst = match self.source_arg(v)?.konst {
@@ -207,6 +208,7 @@ impl Solver<'_, '_> {
             )
             .help("use the fields by name, or `_fields` for their names")),
             Member::Property(_) | Member::Field(_) => Err(self.of_instances(class, name)),
+            Member::Constant(op) => self.rows(i, op, vec![], vec![]),
             Member::Name | Member::QualifiedName => Err(self.no_attribute(ty, class, name)),
             Member::Host(found) => self.of_user_class(i, ty, class, name, found),
         }

@@ -428,6 +428,7 @@ impl Solver<'_, '_> {
                     }
                     Member::StaticMethod(_)
                     | Member::Property(_)
+                    | Member::Constant(_)
                     | Member::Field(_)
                     | Member::Name
                     | Member::QualifiedName

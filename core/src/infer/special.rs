@@ -118,6 +118,7 @@ fn asked_of_elements(path: OpId) -> &'static [Slot] {
 pub(super) fn class_of(t: Type) -> Option<&'static ClassDef> {
     match t.kind() {
         Kind::NamedTuple(c, _) if !c.is_keywords() => Some(c),
+        Kind::Frozen(c, _) if c.is_builtin_value() => None,
         Kind::Frozen(c, _) | Kind::Object(c, _) | Kind::Member(c) => Some(c),
         _ => None,
     }
@@ -163,7 +164,8 @@ fn classes_within(t: Type, out: &mut Vec<&'static ClassDef>, seen: &mut Vec<Type
 pub(crate) fn has_classes(t: Type) -> bool {
     match t.kind() {
         Kind::NamedTuple(c, m) => !c.is_keywords() || m.iter().any(|t| has_classes(*t)),
-        Kind::Frozen(..) | Kind::Object(..) | Kind::Member(_) => true,
+        Kind::Frozen(c, _) => !c.is_builtin_value(),
+        Kind::Object(..) | Kind::Member(_) => true,
         Kind::Optional(x) | Kind::List(x) => has_classes(*x),
         Kind::Tuple(m) | Kind::Variant(m) | Kind::Container(_, m) => m.iter().any(|t| has_classes(*t)),
         _ => false,

@@ -16,6 +16,7 @@ use crate::types::{Const, Int, Kind, NumberType, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
+    BUILTINS_OBJECT = "builtins.object",
     BUILTINS_ISINSTANCE = "builtins.isinstance" [keywords(Takes)],
     BUILTINS_MIN = "builtins.min" [computes, chooses, keywords(Goes), scalars(Unsaid)],
     BUILTINS_MAX = "builtins.max" [computes, chooses, keywords(Goes), scalars(Unsaid)],
@@ -471,7 +472,9 @@ fn class_value(t: Type) -> Option<Type> {
     {
         return Some(Type::new(Kind::NamedTupleClass(c)));
     }
-    if let Kind::Frozen(c, _) | Kind::Object(c, _) | Kind::Member(c) = t.kind() {
+    if let Kind::Frozen(c, _) | Kind::Object(c, _) | Kind::Member(c) = t.kind()
+        && !c.is_builtin_value()
+    {
         return Some(Type::new(Kind::Class(c)));
     }
     // Of these the type does not say which class it is, or whether the value is one itself.

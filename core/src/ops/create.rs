@@ -13,7 +13,9 @@ use crate::emit::dates::stores;
 use crate::emit::length::length;
 use crate::exc::Class;
 use crate::lir::{Op, Value};
+use crate::ops::date_texts::text_arg;
 use crate::ops::dtype::{dtype_arg, time_arg};
+use crate::types::record::Chars;
 use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
@@ -119,8 +121,11 @@ pub(crate) fn shape_values(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result
     Ok(out)
 }
 
-/// The dtype of what has no elements yet, or zeros, which may be records or times.
+/// The dtype of what has no elements yet, or zeros, which may be records, times or texts.
 fn bare_or(arg: &Arg, default: Type) -> Result<Type> {
+    if let Some((wide, Some(count))) = text_arg(arg) {
+        return Ok(Chars { wide, count }.dtype());
+    }
     if let Kind::DType(t) = *arg.ty
         && t.record().is_some()
     {
@@ -141,6 +146,9 @@ pub(crate) fn dtype_or(arg: &Arg, default: Type) -> Result<Type> {
     }
     let d = |what: String, help: &str| Diagnostic::new(Code::NoMatchingOperation, what).help(help);
     dtype_arg(arg).ok_or_else(|| match (arg.ty.kind(), arg.text()) {
+        (Kind::Str, Some(name)) if name.contains("8[") || name.contains("64[") => {
+            d(format!("Invalid NumPy dtype specified: '{name}'"), super::dtype::SINGLE_UNITS)
+        }
         (Kind::Str, Some(name)) => d(
             format!("Invalid NumPy dtype specified: '{name}'"),
             "bool, integers, float32, float64, complex64 and complex128 are there",

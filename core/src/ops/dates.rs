@@ -9,6 +9,9 @@ use crate::diag::Result;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::emit::dates::{is_convertible, is_time, truncated, unless_nat};
 use crate::lir::{Op, Ty, Value};
+use crate::ops::date_texts::{self, Said, UNIT_OF_TEXT};
+use crate::ops::datetimes::{numpy_time, python_class};
+use crate::ops::dtype::time_of;
 use crate::types::time::{NAT, Time, Unit};
 use crate::types::{Const, Int, Kind, Type};
 use crate::typing::{Answer, Arg, no_match};
@@ -49,10 +52,13 @@ const fn of_spans(
         .doc(doc)
 }
 
-/// What times the first operand is or holds.
-fn time_of(a: &[Arg]) -> Option<Time> {
-    let ty = a.first()?.ty;
-    ty.as_array().map_or(ty, |t| t.dtype).time()
+/// Whether a ufunc puts times together without further ado; the sum of dates is none.
+fn reduced(a: &[Arg], ufuncs: &[&str]) -> bool {
+    let Kind::Builtin(op) = *a[0].ty else { return false };
+    let Some(t) = time_of(&a[1..]) else { return false };
+    let plain = a[3].is_none() && a[4].is_none() && a.get(6).is_none_or(Arg::is_none);
+    let all = a.get(7).is_none_or(|w| w.konst.as_ref().is_some_and(Const::truth));
+    ufuncs.contains(&op.name()) && (t.span || op.name() != "numpy.add") && plain && all
 }
 
 pub(crate) static OPS: &[OpDef] = &[
@@ -220,7 +226,8 @@ pub(crate) static OPS: &[OpDef] = &[
         .aliases()
         .doc("The same memory, as times or as the numbers of units behind them."),
     OpDef::new(&["numpy.dtype"], "d", Body::Lir(dtype_rule, nothing)).doc("The dtype of dates or spans."),
-    OpDef::new(&["builtins.int"], "x", Body::Lir(int_rule, |_, c| Ok(c.args[0].clone())))
+    OpDef::new(&["builtins.int"], "x", Body::Lir(int_rule, emit_int))
+        .raises()
         .doc("How many units a span is."),
     of_times(
         &["numpy._sort"],
@@ -269,7 +276,25 @@ pub(crate) static OPS: &[OpDef] = &[
         .reads(),
     of_spans(&["numpy.cumsum", "array.cumsum"], "a, axis=None", "times.cumsum", "Running sums of spans.")
         .reads(),
-    of_spans(&["numpy.median"], "a", "times.median", "The middle of the spans.").reads(),
+    of_spans(
+        &["numpy.median"],
+        "a, axis=None, out=None, overwrite_input=False, keepdims=False",
+        "times.median",
+        "The middle of the spans.",
+    )
+    .only_if(|a| time_of(a).is_some_and(|t| t.span) && a[2].is_none())
+    .reads(),
+    of_spans(
+        &["ufunc.reduce"],
+        "f, array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True",
+        "times.reduce_",
+        "All times along an axis put together.",
+    )
+    .only_if(|a| reduced(a, &["numpy.add", "numpy.maximum", "numpy.minimum", "numpy.fmax", "numpy.fmin"]))
+    .reads(),
+    of_spans(&["ufunc.accumulate"], "f, array, axis=0, dtype=None, out=None", "times.accumulate", "Running sums of spans.")
+        .only_if(|a| reduced(a, &["numpy.add"]))
+        .reads(),
     of_spans(&["numpy.any", "array.any"], REDUCED, "times.any_", "Whether any span is one.").reads(),
     of_spans(&["numpy.all", "array.all"], REDUCED, "times.all_", "Whether all spans are.").reads(),
     of_spans(&["numpy.count_nonzero"], REDUCED, "times.count_nonzero", "How many spans are not of length 0.")
@@ -292,23 +317,44 @@ pub(crate) static OPS: &[OpDef] = &[
         "Whether each time is among others.",
     )
     .reads(),
-    OpDef::new(&["time.item", "time.tolist"], "x", Body::Lir(item_rule, |_, c| Ok(c.args[0].clone())))
-        .doc("The number of units, of units for which Python has no dates or spans."),
-    OpDef::new(&["array.tolist"], "a", Body::Lir(list_rule, |_, _| Ok(vec![])))
+    of_times(
+        &["time.item", "time.tolist"],
+        "x",
+        "datetimes.count_item",
+        "The number of units, of units for which Python has no dates or spans; None where it is no time.",
+    )
+    .only_if(|a| time_of(a).is_some_and(|t| python_class(t).is_none())),
+    of_times(
+        &["time.item", "time.tolist"],
+        "x",
+        "datetimes.item",
+        "The date or span as `datetime` has it; None where it is no time, OverflowError where Python has none.",
+    )
+    .only_if(|a| time_of(a).is_some_and(|t| python_class(t).is_some())),
+    of_times(&["time.astype"], "x, dtype", "datetimes.as_object", "The same.")
+        .only_if(|a| time_of(a).is_some() && *a[1].ty == Kind::Builtin(super::id::BUILTINS_OBJECT)),
+    of_times(&["array.tolist"], "a", "datetimes.tolist", "Nested lists of what `item()` gives of each element.")
+        .reads(),
+    OpDef::new(&["array.astype"], "a, dtype", Body::Lir(|_, a| Err(no_objects(a)), |_, _| Ok(vec![])))
         .records()
-        .doc("Refused: Python's own dates are made outside of compiled code."),
+        .only_if(|a| time_of(a).is_some() && *a[1].ty == Kind::Builtin(super::id::BUILTINS_OBJECT))
+        .doc("Refused: there are no arrays of objects."),
     OpDef::new(
         &["numpy.datetime64"],
         "value=..., unit=...",
         Body::Lir(|_, a| made_rule(a, false), emit_made),
     )
-    .doc("A date, from a constant text, from a number of units, or from a date in another unit."),
+    .raises()
+    .reads()
+    .doc("A date, from a text, from a number of units, or from a date in another unit."),
     OpDef::new(
         &["numpy.timedelta64"],
         "value=..., unit=...",
         Body::Lir(|_, a| made_rule(a, true), emit_made),
     )
-    .doc("A span, from a number of units or from a span in another unit."),
+    .raises()
+    .reads()
+    .doc("A span, from a number of units, from a text that says it, or from a span in another unit."),
 ];
 
 fn nothing(_: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> {
@@ -648,18 +694,11 @@ fn item_is_int(t: Time) -> bool {
     t.unit >= Unit::Nano || t.span && (t.unit.is_calendar() || t.unit == Unit::Generic)
 }
 
-const ITEMS: &str =
-    "x.astype(np.int64) is the number of units; objects of datetime are made outside of compiled code";
+const ITEMS: &str = "x.astype(np.int64) is the number of units, x.item() what Python has for it";
 
-fn item_rule(_: &mut crate::typing::TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
-    match a[0].ty.time() {
-        Some(t) if item_is_int(t) => Ok(Answer::of(Type::int())),
-        _ => Err(no_match("item()", a).help(ITEMS)),
-    }
-}
-
-fn list_rule(_: &mut crate::typing::TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
-    Err(no_match("tolist()", a).help(ITEMS))
+fn no_objects(a: &[Arg]) -> crate::diag::Diagnostic {
+    no_match("astype()", a)
+        .help("there are no arrays of objects in compiled code: a.tolist() gives lists of them")
 }
 
 fn int_rule(_: &mut crate::typing::TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
@@ -667,6 +706,13 @@ fn int_rule(_: &mut crate::typing::TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
         Some(t) if t.span && item_is_int(t) => Ok(Answer::of(Type::int())),
         _ => Err(no_match("int()", a).help(ITEMS)),
     }
+}
+
+fn emit_int(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let is = is_time(cx, c.args[0][0]);
+    let text = "int() argument must be a string, a bytes-like object or a real number, not 'NoneType'";
+    cx.check(is, crate::exc::Class::TypeError, text);
+    Ok(c.args[0].clone())
 }
 
 /// The unit that a call gives, by a constant text; the generic one where it gives none.
@@ -681,22 +727,30 @@ fn unit_arg(a: &Arg) -> Option<Unit> {
 fn made_rule(a: &[Arg], span: bool) -> Result<Answer> {
     let name = if span { "timedelta64()" } else { "datetime64()" };
     let refuse = || no_match(name, a);
-    let given = unit_arg(&a[1]).ok_or_else(refuse)?;
+    let given = unit_arg(&a[1]).ok_or_else(|| refuse().help(super::dtype::SINGLE_UNITS))?;
     let is_given = given != Unit::Generic;
     let value = &a[0];
     let made = |unit: Unit| Ok(Answer::of(Time { span, unit: if is_given { given } else { unit } }.ty()));
     match *value.ty {
         Kind::Ellipsis | Kind::None => made(Unit::Generic),
+        Kind::Str | Kind::Bytes if span || is_given => made(Unit::Generic),
         Kind::Str => {
-            let text = value.text().ok_or_else(|| {
-                refuse().help(
-                    "a date is read when the function is compiled: make it outside, or of a number of units",
-                )
-            })?;
-            let (_, unit) = date_of_text(text).filter(|(x, _)| !span || *x == NAT).ok_or_else(refuse)?;
-            made(unit)
+            let text = value.text().ok_or_else(|| refuse().help(UNIT_OF_TEXT))?;
+            made(match date_texts::said(text) {
+                Ok(Said::Moment(m)) => m.unit,
+                Ok(Said::Nat) => Unit::Generic,
+                Ok(Said::Now) => Unit::Second,
+                // What is wrong with a text is raised when the call is reached.
+                Ok(Said::Today) | Err(_) => Unit::Day,
+            })
         }
+        Kind::Bytes => Err(refuse().help(UNIT_OF_TEXT)),
         Kind::Bool | Kind::Int(_) if span || is_given => made(Unit::Generic),
+        Kind::Frozen(..) if let Some(t) = numpy_time(value.ty).filter(|t| t.span == span) => {
+            let to = Time { unit: given, ..t };
+            let calendar = span && given.is_calendar();
+            if calendar || !is_convertible(t, to) { Err(refuse()) } else { made(t.unit) }
+        }
         Kind::Time(t) if t.span == span => {
             let wanted = Time { unit: if is_given { given } else { t.unit }, ..t };
             if !is_convertible(t, wanted)
@@ -716,10 +770,16 @@ fn emit_made(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (x, from) = match *c.types[0] {
         Kind::Ellipsis if wanted.span => return Ok(vec![cx.b.i64(0)]),
         Kind::Time(t) => (c.args[0][0], t),
-        Kind::Str => {
-            let text = c.consts[0].as_ref().and_then(Const::as_str).unwrap_or("");
-            let (value, unit) = date_of_text(text).unwrap_or((NAT, Unit::Generic));
-            (cx.b.i64(value), Time { unit, ..wanted })
+        Kind::Frozen(..) if let Some(t) = numpy_time(c.types[0]) => {
+            (super::datetimes::count(cx, &c.args[0], t), t)
+        }
+        Kind::Str | Kind::Bytes => {
+            let known = c.consts[0].as_ref().and_then(Const::as_str).filter(|_| !wanted.span);
+            return match known.and_then(|text| date_texts::said(text).ok()) {
+                Some(Said::Moment(m)) => Ok(vec![cx.b.i64(m.to(wanted.unit))]),
+                Some(Said::Nat) => Ok(vec![cx.b.i64(NAT)]),
+                Some(Said::Now | Said::Today) | None => date_texts::parsed(cx, c, c.ret),
+            };
         }
         Kind::Bool | Kind::Int(_) => {
             return crate::emit::cast::cast(cx, &c.args[0], c.types[0], Type::i64());
@@ -727,74 +787,4 @@ fn emit_made(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         _ => return Ok(vec![cx.b.i64(NAT)]),
     };
     crate::emit::dates::convert(cx, x, from, wanted).map(|v| vec![v])
-}
-
-/// The date that a text of NumPy's form says, in the unit that it is exact to; none of any other text.
-fn date_of_text(text: &str) -> Option<(i64, Unit)> {
-    let text = text.trim();
-    if text.is_empty() || text.eq_ignore_ascii_case("nat") {
-        return Some((NAT, Unit::Generic));
-    }
-    let (date, time) = match text.find(['T', ' ']) {
-        Some(at) => (&text[..at], Some(&text[at + 1..])),
-        None => (text, None),
-    };
-    let number = |s: &str, digits: usize| {
-        (s.len() == digits && s.bytes().all(|b| b.is_ascii_digit())).then(|| s.parse::<i64>().ok()).flatten()
-    };
-    let mut parts = date.split('-');
-    let year = number(parts.next()?, 4)?;
-    let Some(month) = parts.next() else { return time.is_none().then_some((year - 1970, Unit::Year)) };
-    let months = (year - 1970) * 12 + number(month, 2).filter(|m| (1..=12).contains(m))? - 1;
-    let Some(day) = parts.next() else { return time.is_none().then_some((months, Unit::Month)) };
-    let first = super::calendar::days_of_months(months);
-    let length = super::calendar::days_of_months(months + 1) - first;
-    let days = first + number(day, 2).filter(|d| (1..=length).contains(d))? - 1;
-    if parts.next().is_some() {
-        return None;
-    }
-    let Some(time) = time else { return Some((days, Unit::Day)) };
-    let (clock, fraction) = match time.split_once('.') {
-        Some((clock, fraction)) => (clock, Some(fraction)),
-        None => (time, None),
-    };
-    let mut x = days;
-    let mut unit = Unit::Day;
-    for (part, (next, size)) in
-        clock.split(':').zip([(Unit::Hour, 24), (Unit::Minute, 60), (Unit::Second, 60)])
-    {
-        x = x * size + number(part, 2).filter(|n| (0..size).contains(n))?;
-        unit = next;
-    }
-    if clock.split(':').count() > 3 {
-        return None;
-    }
-    let Some(fraction) = fraction else { return Some((x, unit)) };
-    if unit != Unit::Second || fraction.is_empty() || fraction.len() > 18 {
-        return None;
-    }
-    let digits = fraction.len().div_ceil(3) * 3;
-    let below = number(&format!("{fraction:0<digits$}"), digits)?;
-    let unit = Unit::ALL[Unit::Second as usize + digits / 3];
-    Some((x.checked_mul(10i64.pow(digits as u32))?.checked_add(below)?, unit))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_are_read_as_exactly_as_they_say() {
-        assert_eq!(date_of_text("2000"), Some((30, Unit::Year)));
-        assert_eq!(date_of_text("2000-02-29"), Some((11_016, Unit::Day)));
-        assert_eq!(date_of_text("1970-01-02T03"), Some((27, Unit::Hour)));
-        assert_eq!(date_of_text("1970-01-01 00:01:02.5"), Some((62_500, Unit::Milli)));
-        assert_eq!(date_of_text("1969-12-31T23:59:59.999999"), Some((-1, Unit::Micro)));
-        assert_eq!(date_of_text("NaT"), Some((NAT, Unit::Generic)));
-        for text in
-            ["today", "2001-02-29", "2000-13", "2000-1-1", "2000-01-01T", "2000-01-01T24", "20000-01-01"]
-        {
-            assert_eq!(date_of_text(text), None, "{text}");
-        }
-    }
 }

@@ -67,6 +67,15 @@ pub(crate) fn time_arg(arg: &Arg) -> Option<Type> {
     time_name(arg.text()?)
 }
 
+/// What times the first operand is or holds.
+pub(crate) fn time_of(a: &[Arg]) -> Option<Time> {
+    let ty = a.first()?.ty;
+    ty.as_array().map_or(ty, |t| t.dtype).time()
+}
+
+/// What to do about units that are multiples, such as `25s`.
+pub(crate) const SINGLE_UNITS: &str = "units of time are single ones, 'Y' to 'as', and known when the function is compiled: count in 's' instead of '25s'";
+
 /// The type that a `dtype` argument names, of numbers or of times.
 pub(crate) fn element_arg(arg: &Arg) -> Option<Type> {
     time_arg(arg).or_else(|| dtype_arg(arg))

@@ -73,7 +73,7 @@ pub(crate) static OPS: &[OpDef] = &[
 ];
 
 fn printable(t: Type) -> bool {
-    t.is_number()
+    t.is_element()
         || matches!(*t, Kind::None | Kind::Ellipsis | Kind::Str | Kind::Bytes | Kind::Exception)
         || matches!(*t, Kind::Var(_) | Kind::Never | Kind::Range(_) | Kind::DType(_) | Kind::Simd(..))
         || t.as_array().is_some_and(|a| Elem::of(a.dtype).is_some())
@@ -81,6 +81,7 @@ fn printable(t: Type) -> bool {
             .is_some_and(|(c, m)| texts::around(c, m).is_some() && m.iter().take(2).all(|t| printable(*t)))
         || matches!(*t, Kind::Optional(_) | Kind::List(_) | Kind::Variant(_))
             && t.arguments().iter().all(printable)
+        || matches!(t.kind(), Kind::Frozen(c, _) if c.is_builtin_value())
         || !matches!(t.kind(), Kind::Frozen(c, _) if !c.generated().text)
             && t.parts().is_some_and(|m| m.iter().all(|t| printable(*t)))
 }
@@ -163,7 +164,13 @@ fn send(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<()> {
             let quoted = cx.b.bool(repr);
             cx.helper(&print_str, &[v[0], quoted]);
         }
-        Kind::Bytes | Kind::Exception | Kind::Container(Container::ByteArray, _) => {
+        Kind::Bytes | Kind::Time(_) | Kind::Exception | Kind::Container(Container::ByteArray, _) => {
+            let s = super::text::text(cx, v, t, repr)?;
+            let no = cx.b.bool(false);
+            cx.helper(&print_str, &[s, no]);
+            cx.release_object(s);
+        }
+        Kind::Frozen(c, _) if c.is_builtin_value() => {
             let s = super::text::text(cx, v, t, repr)?;
             let no = cx.b.bool(false);
             cx.helper(&print_str, &[s, no]);

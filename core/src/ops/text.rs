@@ -94,7 +94,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .reads()
         .doc("One field of an f-string."),
     OpDef::new(&["format.value"], "x, conversion=0, spec=None", Body::Py("text.format_value"))
-        .only_if(|a| made_of_parts(a[0].ty) || printable(a[0].ty))
+        .only_if(|a| (made_of_parts(a[0].ty) || printable(a[0].ty)) && !formats_itself(a[0].ty))
         .raises()
         .reads()
         .doc("A value in an f-string that has no text of its own, or takes no specification."),
@@ -125,7 +125,7 @@ pub(crate) static OPS: &[OpDef] = &[
     .reads()
     .doc("`format(x, spec)`."),
     OpDef::new(&["builtins.format"], "x, spec=''", Body::Py("text.formatted"))
-        .only_if(|a| *a[1].ty == Kind::Str && !takes_spec(a[0].ty))
+        .only_if(|a| *a[1].ty == Kind::Str && !takes_spec(a[0].ty) && !formats_itself(a[0].ty))
         .raises()
         .reads()
         .doc("`format(x, spec)` of a value that takes no specification."),
@@ -250,11 +250,12 @@ fn is_perhaps_of_parts(t: Type) -> bool {
 
 /// Types with a text of their own here.
 fn printable(t: Type) -> bool {
-    t.is_number()
+    t.is_element()
         || matches!(*t, Kind::None | Kind::Ellipsis | Kind::Str | Kind::Bytes | Kind::Exception)
         || is_array(t)
         || t.as_optional().is_some_and(printable)
         || t.as_simd().is_some()
+        || matches!(t.kind(), Kind::Frozen(c, _) if c.is_builtin_value())
         || !matches!(t.kind(), Kind::Frozen(c, _) if !c.generated().text)
             && t.parts().is_some_and(|m| m.iter().all(|t| printable(*t)))
 }
@@ -270,9 +271,14 @@ fn to_text(args: &[Arg], what: &str) -> Result<Answer> {
     Ok(Answer::of(Type::str()).known(konst))
 }
 
-/// Numbers and strings, whose texts a specification lays out.
+/// Numbers, strings and times, whose texts a specification lays out.
 fn takes_spec(t: Type) -> bool {
-    matches!(*t, Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str)
+    matches!(*t, Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::Time(_))
+}
+
+/// Values of `datetime`, which know formats of their own.
+fn formats_itself(t: Type) -> bool {
+    super::datetimes::class_of(t).is_some()
 }
 
 /// `ascii(x)`, as an owned string.
@@ -281,7 +287,7 @@ fn ascii(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
         return Ok(cx.helper_value(&st::str_ascii, &[v[0]]));
     }
     let plain = text(cx, v, t, true)?;
-    if t.is_number() || *t == Kind::Bytes {
+    if t.is_element() || *t == Kind::Bytes {
         return Ok(plain);
     }
     // Texts in it stand between their quotes already.
@@ -311,6 +317,8 @@ pub(crate) fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Re
             v[0]
         }
         Kind::Bytes => cx.helper_value(&super::bytes::bytes_repr, v),
+        Kind::Time(time) => super::date_texts::text(cx, v[0], *time, repr),
+        Kind::Frozen(c, _) if c.is_builtin_value() => super::datetimes::shown_text(cx, v, c.id, repr),
         _ if is_array(t) => bytearray_text(cx, v[0])?,
         Kind::Exception => cx.helper_value(if repr { &raising::exc_repr } else { &raising::exc_str }, v),
         Kind::Optional(inner) => {
@@ -448,6 +456,14 @@ fn emit_format(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn format(cx: &mut LowerCx<'_>, v: &[Value], t: Type, spec: &[Value], _: Type) -> Result<Value> {
     if *t == Kind::Str {
         return Ok(cx.helper_value(&st::str_format_str, &[v[0], spec[0]]));
+    }
+    // NumPy lays the text of a time out.
+    if t.time().is_some() {
+        let text = text(cx, v, t, false)?;
+        let laid_out =
+            cx.guarded(&[text], |cx| Ok(cx.helper_value(&st::str_format_str, &[text, spec[0]])))?;
+        cx.release_object(text);
+        return Ok(laid_out);
     }
     Ok(match t.number() {
         Some(NumberType::Bool) => cx.helper_value(&st::str_format_bool, &[v[0], spec[0]]),

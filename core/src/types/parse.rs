@@ -5,7 +5,7 @@
 //! grammar's.
 
 use super::class::{Generated, HostClass, Instances};
-use super::record::{RecordDef, RecordField};
+use super::record::{Chars, RecordDef, RecordField};
 use super::time::{Time, Unit};
 use super::{
     Access, ArrayType, ClassDef, ClassId, Container, Float, FuncType, Int, IterType, Kind, Layout, Type,
@@ -348,6 +348,14 @@ impl Parser<'_> {
     }
 
     fn ty(&mut self) -> Res<Type> {
+        self.space();
+        if self.text[self.at..].starts_with(['<', '|']) {
+            let rest = &self.text[self.at..];
+            let end = rest[1..].find(|c: char| !c.is_alphanumeric()).map_or(rest.len(), |n| n + 1);
+            let text = Chars::from_name(&rest[..end]).ok_or_else(|| self.error("a type of text"))?;
+            self.at += end;
+            return Ok(text.dtype());
+        }
         if self.eat("?") {
             return u32::try_from(self.number()?).map(Type::var).map_err(|_| self.error("a number"));
         }
@@ -530,6 +538,9 @@ mod tests {
             Time::date(Unit::Nano).ty(),
             Time::span(Unit::Generic).ty(),
             Type::list(Time::span(Unit::Month).ty()),
+            Type::array(Chars { wide: true, count: 3 }.dtype(), 1, Layout::C),
+            Type::tuple(vec![Chars { wide: false, count: 12 }.dtype(), Type::int()]),
+            Type::new(Kind::Frozen(ClassId::TIMEDELTA.def(), vec![Type::int(), Type::int()])),
             Type::new(Kind::NamedTuple(keywords, vec![Type::tuple(vec![])])),
             Type::new(Kind::NamedTuple(ClassDef::keywords(vec![]), vec![])),
             Type::new(Kind::NamedTupleClass(point)),

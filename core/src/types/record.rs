@@ -105,6 +105,25 @@ impl Chars {
     pub fn ty(self) -> Type {
         if self.wide { Type::str() } else { Type::bytes() }
     }
+    /// The text that a name of a dtype means: `U5`, `<U5`, `S3`.
+    pub fn from_name(name: &str) -> Option<Chars> {
+        let name = name.trim_start_matches(['<', '=', '|']);
+        let (wide, count) = match (name.strip_prefix('U'), name.strip_prefix('S')) {
+            (Some(n), _) => (true, n),
+            (None, Some(n)) => (false, n),
+            (None, None) => return None,
+        };
+        let count = count.parse().ok().filter(|n| (0..1 << 28).contains(n))?;
+        Some(Chars { wide, count })
+    }
+    /// The type of elements that are such text.
+    pub fn dtype(self) -> Type {
+        let (mark, bytes) = if self.wide { ("<U", 4) } else { ("|S", 1) };
+        let (fields, opaque) = (vec![], Some(format!("{mark}{}", self.count)));
+        let size = (self.count * bytes) as u32;
+        let text = RecordDef { fields, size, aligned: false, attributes: false, opaque };
+        Type::new(Kind::Record(RecordDef::new(text)))
+    }
 }
 
 impl Type {

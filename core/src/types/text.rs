@@ -52,6 +52,7 @@ impl Display for Type {
             Kind::Bytes => write!(f, "bytes"),
             Kind::Optional(t) => wrap(f, "optional", t),
             Kind::Tuple(m) => wrap(f, "tuple", &Join(m)),
+            Kind::Frozen(c, _) if c.is_builtin_value() => write!(f, "{}", c.name),
             Kind::NamedTuple(c, m) | Kind::Frozen(c, m) => wrap(f, &c.name, &Join(m)),
             // The fields say little to who reads an error, and there may be many.
             Kind::Object(c, _) => write!(f, "{}", c.name),
@@ -76,6 +77,7 @@ impl Display for Type {
                 )
             }
             Kind::Simd(t, n) => write!(f, "vec({t}, {n})"),
+            Kind::Record(r) if r.chars().is_some() => write!(f, "{}", r.opaque.as_deref().unwrap_or("")),
             Kind::Record(r) => {
                 let said = [(r.aligned, " aligned"), (r.attributes, " attributes")];
                 let said: String = said.iter().filter(|(is, _)| *is).map(|(_, what)| *what).collect();

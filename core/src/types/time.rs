@@ -107,6 +107,15 @@ impl Time {
     pub fn ty(self) -> Type {
         Type::new(Kind::Time(self))
     }
+    /// As one number, for helpers of the run-time.
+    pub(crate) fn number(self) -> i64 {
+        2 * self.unit as i64 + i64::from(self.span)
+    }
+    /// What a number stands for.
+    pub fn from_number(n: i64) -> Option<Time> {
+        let unit = *Unit::ALL.get(usize::try_from(n / 2).ok()?)?;
+        Some(Time { span: n % 2 == 1, unit })
+    }
 }
 
 impl Type {
@@ -130,6 +139,7 @@ mod tests {
             for span in [false, true] {
                 let t = Time { span, unit: *unit };
                 assert_eq!(Time::from_name(&t.name()), Some(t));
+                assert_eq!(Time::from_number(t.number()), Some(t));
             }
         }
         assert_eq!(Time::from_name("datetime64[x]"), None);

@@ -2,7 +2,7 @@
 //! of them, without `__init__`.
 
 use super::protocol::{BoxCx, Class, Convert, Frame, Obj, result};
-use super::{Constructor, Plan, buffers, recognise, unit};
+use super::{Constructor, Plan, buffers, datetimes, recognise, unit};
 use crate::errors::Failure;
 use crate::gil::attached;
 use crate::{dataclasses, known, overrides, wording};
@@ -16,6 +16,9 @@ use tierup_core::types::{ClassDef, Kind, Type};
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
+        if let Some(t) = datetimes::type_of(obj)? {
+            return Ok(Some(t));
+        }
         let seen = buffers::seen(obj)?;
         let obj = seen.as_ref().unwrap_or(obj);
         let class = obj.get_type();
@@ -27,6 +30,9 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     },
     plan: |t, purpose| {
         let Kind::Frozen(def, fields) = t.kind() else { return Plan::impossible(t) };
+        if def.is_builtin_value() {
+            return datetimes::plan(def.id);
+        }
         let names = attached(|py| def.fields.iter().map(|f| PyString::intern(py, f).unbind()).collect());
         let class = AtomicPtr::new(unit::own(t).cast());
         let stays = tierup_core::ops::tasks::cannot_leave(t);

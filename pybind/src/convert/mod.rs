@@ -19,6 +19,7 @@ mod buffers;
 mod byte_string;
 mod bytearray;
 mod common;
+pub(crate) mod datetimes;
 mod deque;
 mod dict;
 mod enums;

@@ -18,7 +18,7 @@ pub(crate) type S = *mut Str;
 pub(crate) type Nullable = S;
 
 /// A number of Rust's own making as a string object.
-fn small(text: &str) -> S {
+pub(crate) fn small(text: &str) -> S {
     from_text(text).unwrap_or_else(|_| empty())
 }
 

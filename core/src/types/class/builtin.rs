@@ -12,10 +12,13 @@ pub struct Row {
     /// What stands before the names of its methods and attributes in paths of the operation table; several
     /// where classes share methods that their common base in Python does not have.
     pub paths: &'static [&'static str],
+    /// What values of it consist of, if these are values that never change: whole numbers, which nobody but the
+    /// compiler's library asks for by these names.
+    pub fields: &'static [&'static str],
 }
 
 macro_rules! builtin_classes {
-    ($($(#[doc = $doc:literal])* $NAME:ident = $name:literal $(at $object:literal)?, [$($base:ident),*], [$($path:literal),*];)*) => {
+    ($($(#[doc = $doc:literal])* $NAME:ident = $name:literal $(at $object:literal)?, [$($base:ident),*], [$($path:literal),*] $(of $fields:tt)?;)*) => {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "numbers of the constants below")]
         #[repr(u32)]
         enum Number { $($NAME),* }
@@ -29,6 +32,7 @@ macro_rules! builtin_classes {
                 object: { let at: &[&'static str] = &[$($object)?]; if at.is_empty() { None } else { Some(at[0]) } },
                 bases: &[$(ClassId::$base),*],
                 paths: &[$($path),*],
+                fields: { let all: &[&[&'static str]] = &[$(&$fields)?]; if all.is_empty() { &[] } else { all[0] } },
             }),*
         ];
     };
@@ -117,6 +121,13 @@ crate::containers!(with_containers! {
         FLOAT64 = "numpy.float64", [FLOATING, FLOAT], [];
         DATETIME64 = "numpy.datetime64" at "numpy.datetime64", [GENERIC], ["time"];
         TIMEDELTA64 = "numpy.timedelta64" at "numpy.timedelta64", [SIGNED_INTEGER], ["time"];
+        /// Days from the start of 1970 on.
+        DATE = "datetime.date" at "datetime.date", [OBJECT], ["datetime.date"] of ["days since 1970"];
+        /// Microseconds from the start of 1970 on, as clocks on the wall show them.
+        DATETIME = "datetime.datetime" at "datetime.datetime", [DATE], ["datetime.datetime"] of ["microseconds since 1970"];
+        CLOCK_TIME = "datetime.time" at "datetime.time", [OBJECT], ["datetime.time"] of ["microseconds of the day"];
+        TIMEDELTA = "datetime.timedelta" at "datetime.timedelta", [OBJECT], ["datetime.timedelta"] of ["whole days", "microseconds of the day"];
+        TIMEZONE = "datetime.timezone" at "datetime.timezone", [OBJECT], ["datetime.timezone"];
         COMPLEX64 = "numpy.complex64", [COMPLEX_FLOATING], [];
         COMPLEX128 = "numpy.complex128", [COMPLEX_FLOATING, COMPLEX], [];
     }

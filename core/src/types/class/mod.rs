@@ -100,21 +100,26 @@ impl Hash for ClassDef {
     }
 }
 
+/// Handles from here on are those of the compiler's own classes whose instances are values.
+const OWN_HANDLES: u64 = 1 << 62;
+
 /// Classes that the compiler knows without the host, by their numbers.
 static FIXED: LazyLock<Vec<ClassDef>> = LazyLock::new(|| {
     let mut all: Vec<ClassDef> = vec![];
-    let rows = BUILTIN.iter().map(|row| (row.name, Origin::Builtin, row.bases.to_vec()));
+    let rows = BUILTIN.iter().map(|row| (row.name, Origin::Builtin, row.bases.to_vec(), row.fields));
     let exceptions = exc::Class::ALL.iter().map(|c| {
         let bases: Vec<ClassId> = c.bases().iter().map(|b| ClassId::of_exception(*b)).collect();
         let bases = if bases.is_empty() { vec![ClassId::OBJECT] } else { bases };
-        (c.name(), Origin::Exception(*c), bases)
+        (c.name(), Origin::Exception(*c), bases, &[][..])
     });
-    for (k, (name, origin, bases)) in rows.chain(exceptions).enumerate() {
+    for (k, (name, origin, bases, fields)) in rows.chain(exceptions).enumerate() {
         let id = ClassId(k as u32);
         let mro = linearise(id, &bases, &|b| &all[b.0 as usize].mro);
         let mro = mro.expect("the tables of classes name bases that agree");
         let name: String = name.into();
-        let instances = Instances::Inherited;
+        let values = Generated { equality: true, order: true, hash: true, text: false };
+        let instances = if fields.is_empty() { Instances::Inherited } else { Instances::Frozen(values) };
+        let fields = fields.iter().map(|f| (*f).to_owned()).collect();
         all.push(ClassDef {
             id,
             qualname: String::clone(&name),
@@ -122,7 +127,7 @@ static FIXED: LazyLock<Vec<ClassDef>> = LazyLock::new(|| {
             origin,
             bases,
             mro,
-            fields: vec![],
+            fields,
             instances,
             constructed: false,
             state: 0,
@@ -262,6 +267,9 @@ impl ClassDef {
     }
     /// The class behind a handle: a built-in exception, or one that the host told of, as it told last.
     pub fn of_handle(handle: u64) -> Option<&'static ClassDef> {
+        if let Some(k) = handle.checked_sub(OWN_HANDLES) {
+            return usize::try_from(k).ok().and_then(ClassId::of_number).map(ClassId::def);
+        }
         match exc::Class::from_handle(handle) {
             Some(c) => Some(ClassId::of_exception(c).def()),
             None => {
@@ -334,6 +342,10 @@ impl ClassDef {
     pub fn is_native(&self) -> bool {
         matches!(self.instances, Instances::Objects { native: true, .. })
     }
+    /// Whether it is one of the compiler's own whose instances are values that never change.
+    pub fn is_builtin_value(&self) -> bool {
+        self.origin == Origin::Builtin && self.is_frozen()
+    }
     /// Whether its instances are values that never change.
     pub(crate) fn is_frozen(&self) -> bool {
         matches!(self.instances, Instances::Frozen(_))
@@ -353,7 +365,8 @@ impl ClassDef {
         match self.origin {
             Origin::Exception(c) => Some(c as u64),
             Origin::Host(handle) => Some(handle),
-            Origin::Builtin | Origin::Keywords => None,
+            Origin::Builtin => self.is_builtin_value().then(|| OWN_HANDLES + u64::from(self.id.0)),
+            Origin::Keywords => None,
         }
     }
     /// Whether it is that class or derived from it.

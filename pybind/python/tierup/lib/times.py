@@ -91,14 +91,41 @@ def cumsum(a, axis):
     return np.where(absent, _NAT, np.cumsum(x, axis=axis)).astype(a.dtype)
 
 
-def median(a):
-    x = np.sort(a.ravel())
-    n = x.size
-    if n == 0 or np.isnat(x[n - 1]):
-        return np.full(1, _NAT).astype(a.dtype)[0]
+def median(a, axis, out, overwrite_input, keepdims):
+    if axis is None:
+        middle = _middle(np.sort(a.ravel()), 0)
+        return np.full((1,) * a.ndim, middle) if keepdims else middle
+    middle = _middle(np.sort(a, axis=axis), axis)
+    return np.expand_dims(middle, axis) if keepdims else middle
+
+
+def _middle(x, axis):
+    n = x.shape[axis]
+    if n == 0:
+        return np.sum(_numbers(x), axis=axis).astype(x.dtype) + np.timedelta64("NaT")
+    high, last = np.take(x, n // 2, axis=axis), np.take(x, n - 1, axis=axis)
     if n % 2 == 1:
-        return x[n // 2]
-    return (x[n // 2 - 1] + x[n // 2]) / 2
+        middle = high
+    else:
+        middle = (np.take(x, n // 2 - 1, axis=axis) + high) / 2
+    # What is no time stands last.
+    return middle + (last - last)
+
+
+def reduce_(f, array, axis, dtype, out, keepdims, initial, where):
+    if f is np.add:
+        return np.sum(array, axis=axis, keepdims=keepdims)
+    if f is np.maximum:
+        return np.max(array, axis=axis, keepdims=keepdims)
+    if f is np.minimum:
+        return np.min(array, axis=axis, keepdims=keepdims)
+    if f is np.fmax:
+        return np.nanmax(array, axis=axis, keepdims=keepdims)
+    return np.nanmin(array, axis=axis, keepdims=keepdims)
+
+
+def accumulate(f, array, axis, dtype, out):
+    return np.cumsum(array, axis=axis)
 
 
 def any_(a, axis, keepdims):
@@ -166,3 +193,37 @@ def isin(element, test_elements):
     at = np.searchsorted(x, e.ravel())
     at[at == x.size] = 0
     return (x[at] == e.ravel()).reshape(e.shape)
+
+
+def _text(x, unit, timezone):
+    d = x if unit is None else np.datetime64(x, unit)
+    if timezone == "UTC":
+        text = str(d)
+        return text + "Z" if "T" in text and not np.isnat(d) else text
+    return str(d)
+
+
+def as_string(arr, unit, timezone, casting):
+    if isinstance(arr, np.datetime64):
+        return _text(arr, unit, timezone)
+    out = np.empty(arr.shape, np._text_type(arr, unit))
+    for at in np.ndindex(arr.shape):
+        out[at] = _text(arr[at], unit, timezone)
+    return out
+
+
+def to_texts(a, dtype):
+    out = np.empty(a.shape, np._room_of(dtype, a))
+    for at in np.ndindex(a.shape):
+        text = str(a[at])
+        if isinstance(a[at], np.datetime64) and len(text) > np._width(out):
+            raise RuntimeError("The string provided for NumPy ISO datetime formatting was too short, with length " + str(np._width(out)))
+        out[at] = text if np._is_wide(out) else text.encode("ascii")
+    return out
+
+
+def from_texts(a, dtype):
+    out = np.empty(a.shape, dtype)
+    for at in np.ndindex(a.shape):
+        out[at] = np._parsed(a[at], dtype)
+    return out
