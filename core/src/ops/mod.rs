@@ -613,6 +613,7 @@ crate::containers!(families! {
     cuda_const,
     simd,
     dates,
+    business,
     ;
     helpers:
     object,
