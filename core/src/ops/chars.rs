@@ -90,12 +90,6 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .doc("The same."),
-    OpDef::new(&["numpy.unique"], "ar", Body::Py("chars.unique"))
-        .only_if(|a| is_text(&a[0]))
-        .records()
-        .raises()
-        .reads()
-        .doc("Sorted texts without repetitions."),
     OpDef::new(&["numpy.strings.str_len", "numpy.char.str_len"], "x", Body::Py("chars.str_len"))
         .only_if(|a| is_text(&a[0]))
         .records()
@@ -241,12 +235,12 @@ pub(crate) static OPS: &[OpDef] = &[
 ];
 
 /// Whether an operand is an array of fixed-width text.
-fn is_text(a: &Arg) -> bool {
+pub(super) fn is_text(a: &Arg) -> bool {
     a.ty.as_array().is_some_and(|a| a.dtype.chars().is_some())
 }
 
 /// Whether one of two operands is such an array, and the other one too, or a text of that kind.
-fn compared(args: &[Arg]) -> bool {
+pub(super) fn compared(args: &[Arg]) -> bool {
     let held = |a: &Arg| match a.ty.as_array() {
         Some(a) => a.dtype.chars().map(Chars::ty),
         None => Some(a.ty),

@@ -614,6 +614,7 @@ crate::containers!(families! {
     simd,
     dates,
     business,
+    char_arrays,
     ;
     helpers:
     object,

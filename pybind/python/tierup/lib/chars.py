@@ -67,14 +67,6 @@ def nonzero(a):
     return np.nonzero(truths(a))
 
 
-def unique(ar):
-    words = sorted(set([s for s in ar.reshape(-1)]))
-    out = np.empty(len(words), ar.dtype)
-    for k, s in enumerate(words):
-        out[k] = s
-    return out
-
-
 def str_len(x):
     return _each(x, lambda s: len(s), np.int64)
 
