@@ -512,16 +512,14 @@ fn show_array(a: &ArrayView<'_>, repr: bool) -> Res<String> {
     with_python(Ok(String::new()), |py| {
         let show = || -> PyResult<String> {
             let n = crate::npy::require(py)?;
-            let num = crate::npy::type_of_elem(a.elem as u8)
-                .and_then(crate::npy::type_num)
-                .ok_or_else(|| crate::errors::bug("an array of strings is shown"))?;
+            let dtype = crate::record_types::dtype_of(py, a.dtype)?;
             // SAFETY: the view describes live memory, which outlives the array object made here; None may
             // stand as a base.
             let array = unsafe {
                 let none = py.None().into_ptr();
                 Bound::from_owned_ptr_or_err(
                     py,
-                    n.wrap(n.descr(num), a.shape, a.strides, a.data.cast_mut(), false, none),
+                    n.wrap(dtype.into_ptr().cast(), a.shape, a.strides, a.data.cast_mut(), false, none),
                 )?
             };
             if repr { array.repr()?.extract() } else { array.str()?.extract() }
@@ -534,16 +532,14 @@ fn copy_array(a: &ArrayView<'_>) -> *mut u8 {
     with_python(std::ptr::null_mut(), |py| {
         let copy = || -> PyResult<*mut u8> {
             let n = crate::npy::require(py)?;
-            let num = crate::npy::type_of_elem(a.elem as u8)
-                .and_then(crate::npy::type_num)
-                .ok_or_else(|| crate::errors::bug("an array of strings is raised"))?;
+            let dtype = crate::record_types::dtype_of(py, a.dtype)?;
             // SAFETY: the view describes live memory, which outlives the array object made here; None may
             // stand as a base.
             let array = unsafe {
                 let none = py.None().into_ptr();
                 Bound::from_owned_ptr_or_err(
                     py,
-                    n.wrap(n.descr(num), a.shape, a.strides, a.data.cast_mut(), false, none),
+                    n.wrap(dtype.into_ptr().cast(), a.shape, a.strides, a.data.cast_mut(), false, none),
                 )?
             };
             Ok(array.call_method0("copy")?.into_ptr().cast())

@@ -1,16 +1,15 @@
 //! Printing: a buffer per thread, written through the host at the end of each `print`.
 
 use crate::Native;
-use crate::exc::{Error, Res, or_raise};
+use crate::exc::{Res, or_raise};
 use crate::host::{ArrayView, callbacks};
 use crate::string::{Chars, from_text, number, repr};
 use std::cell::RefCell;
 use std::fmt::Write;
-use tierup_core::elem::Elem;
-use tierup_core::exc::Class;
 use tierup_core::layout::Str;
 use tierup_core::ops::print::Helpers;
 use tierup_core::rt::{Ctx, P};
+use tierup_core::types::Type;
 
 thread_local! { static BUFFER: RefCell<String> = const { RefCell::new(String::new()) }; }
 
@@ -25,21 +24,12 @@ fn show(v: impl std::fmt::Display) {
 }
 
 /// # Safety
-/// Shape and strides have `ndim` members, and the data is that of an array.
-unsafe fn array(
-    elem: i64,
-    ndim: i64,
-    shape: *const i64,
-    strides: *const i64,
-    data: P,
-    repr: i8,
-) -> Res<String> {
-    let elem = Elem::from_number(elem)
-        .filter(|e| *e != Elem::Str)
-        .ok_or_else(|| Error::new(Class::SystemError, format!("no array element has code {elem}")))?;
+/// `of` is the address of a type, shape and strides have `ndim` members, and the data is that of an array.
+unsafe fn array(of: P, ndim: i64, shape: *const i64, strides: *const i64, data: P, repr: i8) -> Res<String> {
     // SAFETY: as required of the caller.
-    let (shape, strides) = unsafe { (crate::raw_slice(shape, ndim), crate::raw_slice(strides, ndim)) };
-    (callbacks().show_array)(&ArrayView { elem, shape, strides, data }, repr != 0)
+    let (shape, strides, dtype) =
+        unsafe { (crate::raw_slice(shape, ndim), crate::raw_slice(strides, ndim), Type::of_address(of)) };
+    (callbacks().show_array)(&ArrayView { dtype, shape, strides, data }, repr != 0)
 }
 
 impl Helpers for Native {
@@ -76,7 +66,7 @@ impl Helpers for Native {
     }
     unsafe fn print_array(
         ctx: Ctx,
-        elem: i64,
+        of: P,
         ndim: i64,
         shape: *const i64,
         strides: *const i64,
@@ -84,11 +74,11 @@ impl Helpers for Native {
         repr: i8,
     ) {
         // SAFETY: compiled code describes a live array, and passes its context.
-        unsafe { or_raise(ctx, array(elem, ndim, shape, strides, data, repr).map(show)) }
+        unsafe { or_raise(ctx, array(of, ndim, shape, strides, data, repr).map(show)) }
     }
     unsafe fn array_text(
         ctx: Ctx,
-        elem: i64,
+        of: P,
         ndim: i64,
         shape: *const i64,
         strides: *const i64,
@@ -96,7 +86,7 @@ impl Helpers for Native {
         repr: i8,
     ) -> *mut Str {
         // SAFETY: compiled code describes a live array, and passes its context.
-        unsafe { or_raise(ctx, array(elem, ndim, shape, strides, data, repr).and_then(|t| from_text(&t))) }
+        unsafe { or_raise(ctx, array(of, ndim, shape, strides, data, repr).and_then(|t| from_text(&t))) }
     }
     unsafe fn print_end(ctx: Ctx, flush: i8) {
         // Taken out first: writing may run Python code that prints.
@@ -112,7 +102,7 @@ impl Helpers for Native {
 mod tests {
     use super::*;
     use crate::string::Owned;
-    use crate::testing::{Raised, with_ctx};
+    use crate::testing::with_ctx;
 
     fn sent(f: impl FnOnce()) -> String {
         f();
@@ -145,7 +135,7 @@ mod tests {
             let (shape, strides, data) = ([2i64], [8i64], [1.0f64, 2.0]);
             let s = Owned::new(Native::array_text(
                 ctx,
-                Elem::F64 as i64,
+                std::ptr::from_ref(Type::f64().kind()).cast_mut().cast(),
                 1,
                 shape.as_ptr(),
                 strides.as_ptr(),
@@ -153,16 +143,6 @@ mod tests {
                 0,
             ));
             assert_eq!(s.chars().text(), "<array of float64 with shape [2]>");
-            Native::print_array(
-                ctx,
-                99,
-                1,
-                shape.as_ptr(),
-                strides.as_ptr(),
-                data.as_ptr().cast_mut().cast(),
-                0,
-            );
-            assert_eq!(Raised::take(ctx), Raised::new("SystemError", "no array element has code 99"));
         });
     }
 

@@ -6,7 +6,6 @@ use crate::host::{ArrayView, callbacks};
 use crate::object::{release, retain};
 use crate::string::{Chars, from_chars, from_text, number};
 use std::cell::{Cell, RefCell};
-use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
 use tierup_core::layout::{Obj, Str};
 use tierup_core::ops::raising::Helpers;
@@ -214,19 +213,19 @@ impl Helpers for Native {
     }
     unsafe fn exc_add_array(
         exc: *mut Obj,
-        elem: i64,
+        of: P,
         ndim: i64,
         shape: *const i64,
         strides: *const i64,
         data: P,
     ) {
-        // SAFETY: the caller describes a live array; shape and strides have `ndim` members.
+        // SAFETY: the caller describes a live array by a type; shape and strides have `ndim` members.
         unsafe {
             let n = ndim as usize;
             let (shape, strides) =
                 (std::slice::from_raw_parts(shape, n), std::slice::from_raw_parts(strides, n));
-            let Some(elem) = Elem::from_number(elem) else { return };
-            let copy = (callbacks().copy_array)(&ArrayView { elem, shape, strides, data });
+            let dtype = Type::of_address(of);
+            let copy = (callbacks().copy_array)(&ArrayView { dtype, shape, strides, data });
             (*exc.cast::<Exc>()).push_arg(if copy.is_null() { Arg::None } else { Arg::Py(copy) });
         }
     }

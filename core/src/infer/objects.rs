@@ -177,8 +177,9 @@ impl Solver<'_, '_> {
         }
         if let Kind::Frozen(class, _) = ty.kind() {
             let text = format!("cannot assign to '{name}': instances of {} never change", class.name);
+            let replace = if class.is_builtin_value() { "x.replace(" } else { "dataclasses.replace(x, " };
             return Err(Diagnostic::new(Code::ImmutableField, text)
-                .help(format!("make another one: dataclasses.replace(x, {name}=...)")));
+                .help(format!("make another one: {replace}{name}=...)")));
         }
         Err(self.cannot_set(ty, name))
     }

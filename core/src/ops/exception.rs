@@ -7,7 +7,6 @@ use super::raising::{
 use super::{Body, OpDef, id};
 use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
-use crate::elem::Elem;
 use crate::emit::cx::{LowerCx, OpCall, Overflow, Val, split_leaves};
 use crate::emit::platform::NewException;
 use crate::exc::Class;
@@ -296,7 +295,7 @@ fn cannot_carry(t: Type) -> Diagnostic {
 fn argument_ok(t: Type) -> bool {
     t.is_number()
         || matches!(*t, Kind::Str | Kind::Bytes | Kind::None | Kind::Var(_) | Kind::Never)
-        || t.as_array().is_some_and(|a| Elem::of(a.dtype).is_some())
+        || t.as_array().is_some_and(super::print::is_shown)
         || matches!(*t, Kind::Member(_) | Kind::Object(..))
         || matches!(
             *t,

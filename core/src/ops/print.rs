@@ -12,7 +12,7 @@ use crate::emit::{cast, constants};
 use crate::layout::Str;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::rt::{Ctx, P};
-use crate::types::{Container, Kind, Type};
+use crate::types::{ArrayType, Container, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx};
 
 super::identity::op_ids! {
@@ -40,11 +40,11 @@ crate::runtime_fns! {
     fn print_complex64(re: f32, im: f32) [Writes, Never];
     /// The string itself, or its `repr` (inside tuples and lists).
     fn print_str(s: *mut Str, repr: i8) [Writes, Never];
-    /// An array as NumPy prints it; `elem` is an `Elem` code, strides are in bytes, `repr` asks for its
+    /// An array as NumPy prints it; `of` is the type of its elements, strides are in bytes, `repr` asks for its
     /// `repr`.
-    fn print_array(ctx: Ctx, elem: i64, ndim: i64, shape: *const i64, strides: *const i64, data: P, repr: i8) [Writes, Pending];
+    fn print_array(ctx: Ctx, of: P, ndim: i64, shape: *const i64, strides: *const i64, data: P, repr: i8) [Writes, Pending];
     /// The same as a string object, for `str(a)` and `repr(a)`.
-    fn array_text(ctx: Ctx, elem: i64, ndim: i64, shape: *const i64, strides: *const i64, data: P, repr: i8) -> *mut Str [Allocates, Pending];
+    fn array_text(ctx: Ctx, of: P, ndim: i64, shape: *const i64, strides: *const i64, data: P, repr: i8) -> *mut Str [Allocates, Pending];
     /// Writes what was sent to `sys.stdout`, and flushes that where asked for. What writing raises is raised.
     fn print_end(ctx: Ctx, flush: i8) [Writes, Pending];
 }
@@ -55,18 +55,22 @@ pub(crate) static OPS: &[OpDef] = &[
         "*values, sep=' ', end='\n', flush=False, file=None",
         Body::Lir(print_rule, emit_print),
     )
+    .records()
     .raises()
     .writes()
     .doc("Writes values to `sys.stdout`, in one go."),
     OpDef::new(&["builtins.print"], "*values, sep=' ', end='\n', flush=False", Body::Py("text.print_texts"))
+        .records()
         .raises()
         .writes()
         .doc("The same of values whose text is put together in Python."),
     OpDef::new(&["builtins.str"], "a", Body::Lir(|_, a| array_rule(a), |cx, c| array_string(cx, c, false)))
+        .records()
         .raises()
         .reads()
         .doc("The text of an array as NumPy prints it."),
     OpDef::new(&["builtins.repr"], "a", Body::Lir(|_, a| array_rule(a), |cx, c| array_string(cx, c, true)))
+        .records()
         .raises()
         .reads()
         .doc("`repr` of an array."),
@@ -76,7 +80,7 @@ fn printable(t: Type) -> bool {
     t.is_element()
         || matches!(*t, Kind::None | Kind::Ellipsis | Kind::Str | Kind::Bytes | Kind::Exception)
         || matches!(*t, Kind::Var(_) | Kind::Never | Kind::Range(_) | Kind::DType(_) | Kind::Simd(..))
-        || t.as_array().is_some_and(|a| Elem::of(a.dtype).is_some())
+        || t.as_array().is_some_and(is_shown)
         || t.container()
             .is_some_and(|(c, m)| texts::around(c, m).is_some() && m.iter().take(2).all(|t| printable(*t)))
         || matches!(*t, Kind::Optional(_) | Kind::List(_) | Kind::Variant(_))
@@ -368,10 +372,16 @@ fn send_limit(cx: &mut LowerCx<'_>, deque: Value, close: &str) -> Result<()> {
     Ok(())
 }
 
+/// Whether the host can show arrays of this type: of numbers, times and text, and of records that are not by
+/// themselves.
+pub(crate) fn is_shown(a: ArrayType) -> bool {
+    let by_itself = a.ndim == 0 && a.dtype.chars().is_none();
+    Elem::of(a.dtype).is_some() || a.dtype.time().is_some() || a.dtype.record().is_some() && !by_itself
+}
+
 /// Arguments of the helpers that print arrays.
 pub(crate) fn array_args(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<Vec<Value>> {
     let a = ArrayVal::new(cx, v, t)?;
-    let elem = Elem::of(a.ty.dtype).ok_or_else(|| Diagnostic::internal("element code"))?;
     let n = a.shape.len();
     let slot = cx.b.slot_addr(16 * n.max(1) as u32);
     for (k, x) in a.shape.iter().chain(&a.strides).enumerate() {
@@ -379,12 +389,13 @@ pub(crate) fn array_args(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool)
     }
     let off = cx.b.i64(8 * n as i64);
     let strides = cx.b.ptr_add(slot, off);
-    Ok(vec![cx.b.i64(elem as i64), cx.b.i64(n as i64), slot, strides, a.data, cx.b.bool(repr)])
+    let of = cx.b.symbol_addr(&format!("objects {:#}", a.ty.dtype), a.ty.dtype.address());
+    Ok(vec![of, cx.b.i64(n as i64), slot, strides, a.data, cx.b.bool(repr)])
 }
 
 fn array_rule(args: &[Arg]) -> Result<Answer> {
     match args[0].ty.as_array() {
-        Some(a) if Elem::of(a.dtype).is_some() => Ok(Answer::of(Type::str())),
+        Some(a) if is_shown(a) => Ok(Answer::of(Type::str())),
         _ => Err(crate::typing::no_match("str()", args)),
     }
 }

@@ -50,7 +50,7 @@ crate::runtime_fns! {
     fn exc_pop_handled(ctx: Ctx) [Writes, Never];
     /// Appends a copy of an array to the exception's arguments; `elem` is an `Elem` code, strides are in
     /// bytes.
-    fn exc_add_array(exc: *mut Obj, elem: i64, ndim: i64, shape: *const i64, strides: *const i64, data: P) [Writes, Never];
+    fn exc_add_array(exc: *mut Obj, of: P, ndim: i64, shape: *const i64, strides: *const i64, data: P) [Writes, Never];
     /// Appends an object of the user's to the exception's arguments, with the address of its type.
     fn exc_add_object(exc: *mut Obj, object: *mut Obj, ty: P) [Writes, Never];
     /// Has the class of a new exception, whose reference it takes over, make it of its arguments, as only

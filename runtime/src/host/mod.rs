@@ -6,15 +6,16 @@ mod quiet;
 use crate::exc::{Arg, Error, Exc, Res};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
 use tierup_core::layout::BitSource;
+use tierup_core::types::Type;
 
 pub use quiet::{Quiet, quiet};
 
 /// An array in memory, to be shown. Strides are in bytes.
 pub struct ArrayView<'a> {
-    pub elem: Elem,
+    /// The type of its elements.
+    pub dtype: Type,
     pub shape: &'a [i64],
     pub strides: &'a [i64],
     pub data: *const u8,
@@ -98,7 +99,7 @@ const NATIVE: Callbacks = Callbacks {
     poll: || Err(Error::bare(Class::KeyboardInterrupt)),
     write: native_write,
     flush: native_flush,
-    show_array: |a, _| Ok(format!("<array of {} with shape {:?}>", a.elem.name(), a.shape)),
+    show_array: |a, _| Ok(format!("<array of {} with shape {:?}>", a.dtype, a.shape)),
     copy_array: |_| std::ptr::null_mut(),
     lapack: |_| std::ptr::null(),
     fourier: |_, _| None,
