@@ -30,6 +30,7 @@ pub mod lex;
 pub mod lir;
 pub mod lower;
 pub mod math;
+pub mod meaning;
 pub mod opaque;
 pub mod ops;
 pub mod pass;

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use tierup_core::cpu::Cpu;
 use tierup_core::emit::cx::{Options as CodeOptions, Overflow};
 use tierup_core::lir::explain::Place;
+use tierup_core::meaning::Meaning;
 use tierup_core::ssa::Parts;
 use tierup_runtime::engine::promote::{self, Osr, Policy};
 use tierup_runtime::engine::{perf, trace};
@@ -24,7 +25,7 @@ fn flag(options: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> {
 }
 
 /// A dispatcher for a Python function. `options` are the engine's, resolved: boundscheck, numpy_errors,
-/// overflow, nogil, force_python, inner_loop, kernel, contract, fast_math and parallel (bits); `checked` is there where annotations are checked,
+/// overflow, meaning, nogil, force_python, inner_loop, kernel, contract, fast_math and parallel (bits); `checked` is there where annotations are checked,
 /// and says whether there is one of the result. Where it is not compiled Python runs `instead`, or the function with loops cut out by the
 /// options `lift`; with `by_reference` it is compiled for no arguments that are copied, but for lists of numbers and of
 /// tuples of them at the places that it names.
@@ -55,6 +56,11 @@ fn make_dispatcher<'py>(
         inner_loop: flag(options, "inner_loop")?,
         goes_on: options.contains("instead")?,
         falls_back: fallback,
+        meaning: match options.get_item("meaning")?.map(|v| v.extract::<String>()).transpose()?.as_deref() {
+            Some("numba") => Some(Meaning::Numba),
+            Some("python") => Some(Meaning::Python),
+            Some(_) | None => None,
+        },
     };
     let checked = options.get_item("checked")?.map(|v| v.is_truthy()).transpose()?;
     let specialised: Vec<usize> = options.get_item("specialize")?.map_or(Ok(vec![]), |v| v.extract())?;

@@ -5,6 +5,7 @@ use tierup_core::backend::Backend;
 use tierup_core::diag::Result;
 use tierup_core::host::Host;
 use tierup_core::layout::ThreadCtx;
+use tierup_core::meaning::Meaning;
 use tierup_core::pass;
 use tierup_core::ssa::FuncId;
 use tierup_core::types::{Const, Type};
@@ -32,6 +33,8 @@ pub(crate) struct Options {
     pub goes_on: bool,
     /// Python runs it where it does not compile.
     pub falls_back: bool,
+    /// What numbers mean in it; none where its caller says.
+    pub meaning: Option<Meaning>,
 }
 
 impl Options {
@@ -39,6 +42,7 @@ impl Options {
     pub(crate) fn gives_pythons_answer(&self) -> bool {
         let code = &self.code;
         self.falls_back
+            && self.meaning != Some(Meaning::Numba)
             && !self.goes_on
             && !self.nogil
             && !self.force_python

@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard};
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::infer::session;
+use tierup_core::meaning::Meaning;
 use tierup_core::ssa::{FuncId, Parts, build, registry};
 
 struct Entry {
@@ -222,38 +223,38 @@ pub(crate) fn forget(object: u64) {
 /// The number of a decorated function in the compiler, decoded at the first request; and what of it is
 /// parallel and declared. `object` is what stands for it: itself, a dispatcher, a ufunc.
 pub(crate) fn func_id(object: &Bound<'_, PyAny>, f: &Decorated) -> Result<FuncId, Failure> {
-    func_id_as(object, f.function(object.py()), false, f.options.parallel, &f.decoration())
+    func_id_as(object, f.function(object.py()), false, f.options.parallel, &f.decoration(), f.options.meaning)
 }
 /// The number of the function behind a plain function, a dispatcher or an object that has one, made as that
 /// says.
 pub(crate) fn func_id_of(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> {
     let target = target(object);
     match decorated::of(target.as_ref().unwrap_or(object)) {
-        Some(d) => func_id_as(object, f, false, d.options.parallel, &d.decoration()),
+        Some(d) => func_id_as(object, f, false, d.options.parallel, &d.decoration(), d.options.meaning),
         // What is written in the place of a row (`tierup/_rows.py`) has its result.
         None if f.hasattr(intern!(f.py(), "_tierup_result_")).unwrap_or(false) => {
-            func_id_as(object, f, false, Parts::NONE, &Decoration::default().row())
+            func_id_as(object, f, false, Parts::NONE, &Decoration::default().row(), None)
         }
-        None => func_id_as(object, f, false, Parts::NONE, &Decoration::default()),
+        None => func_id_as(object, f, false, Parts::NONE, &Decoration::default(), None),
     }
 }
 /// The same for a row of a function of several rows, whose result is checked; none where that is not said or
 /// is its own business.
 pub(crate) fn row_id(object: &Bound<'_, PyAny>) -> Result<Option<FuncId>, Failure> {
     let Some(f) = python_function(object) else { return Ok(None) };
-    let (parallel, decoration) = match decorated::of(object) {
-        Some(d) => (d.options.parallel, d.decoration()),
-        None => (Parts::NONE, Decoration::default()),
+    let (parallel, decoration, meaning) = match decorated::of(object) {
+        Some(d) => (d.options.parallel, d.decoration(), d.options.meaning),
+        None => (Parts::NONE, Decoration::default(), None),
     };
     let says = f.getattr(intern!(f.py(), "__annotations__"))?.contains(intern!(f.py(), "return"))?;
     if decoration.checked || !says {
         return Ok(None);
     }
-    func_id_as(object, &f, false, parallel, &decoration.row()).map(Some)
+    func_id_as(object, &f, false, parallel, &decoration.row(), meaning).map(Some)
 }
 /// The same for a function of `tierup.lib`, whose globals never change.
 pub(crate) fn library_func_id(f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> {
-    func_id_as(f.as_any(), f, true, Parts::NONE, &Decoration::default())
+    func_id_as(f.as_any(), f, true, Parts::NONE, &Decoration::default(), None)
 }
 
 fn func_id_as(
@@ -262,6 +263,7 @@ fn func_id_as(
     library: bool,
     parallel: Parts,
     decoration: &Decoration,
+    meaning: Option<Meaning>,
 ) -> Result<FuncId, Failure> {
     let handle = handle_of(object, f, library, (parallel, decoration.id))?;
     if let Some(id) = table().entries.get(&handle).and_then(|e| e.func) {
@@ -284,6 +286,9 @@ fn func_id_as(
         registry::choose(id);
     }
     choosers::note(object, f, id)?;
+    if let Some(meaning) = meaning {
+        registry::mean(id, meaning);
+    }
     if decoration.declares() {
         registry::declare(id, decoration.declared.clone());
     }
@@ -324,7 +329,7 @@ fn handle_of_id(id: FuncId) -> Option<u64> {
 /// The number of the same library function with these parts in parallel.
 pub(crate) fn in_parallel(py: Python<'_>, id: FuncId, parts: Parts) -> Option<FuncId> {
     let (f, library) = function_of(py, handle_of_id(id)?)?;
-    func_id_as(f.as_any(), &f, library, parts, &Decoration::default()).ok()
+    func_id_as(f.as_any(), &f, library, parts, &Decoration::default(), None).ok()
 }
 
 /// The Python function whose code has this number.

@@ -815,7 +815,7 @@ print("done")
 
 
 def test_options_that_numba_no_longer_has():
-    from tierup._jit import jit_as_numba
+    from tierup.compat.decorators import jit as jit_as_numba
     for decorate, what in ((lambda: jit_as_numba(nopython=False), "jit"), (lambda: tierup.vectorize(nopython=False)(lambda x: x), "vectorize"), (lambda: tierup.vectorize(["f8(f8)"], target="parallel", nopython=False)(lambda x: x), "vectorize")):
         with pytest.warns(errors.NumbaDeprecationWarning, match=f"'nopython=False' was supplied to {what}") as found:
             decorate()

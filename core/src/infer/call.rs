@@ -1,6 +1,7 @@
 //! What is called, and how its parameters get their values.
 
 use super::bind::bind;
+use super::numba::{self, takes_own_numbers};
 use super::resolved::{Resolved, Source, Typed};
 use super::state::{Key, Seen, Solver};
 use super::unknown::unknown_elements;
@@ -66,6 +67,12 @@ impl Solver<'_, '_> {
         let GlobalValue::Passed { ty, place } = g else { return None };
         Some(self.session.passed_type(*place, *ty))
     }
+}
+
+/// Whether a constant is one as a number of another type too.
+pub(super) fn stays_constant(c: &Const, ty: Type) -> bool {
+    let exact = c.ty().is_index() || !ty.is_index();
+    ty.is_number() && c.ty().is_number() && exact
 }
 
 /// Whether what a message calls so is an attribute of a class.
@@ -151,6 +158,10 @@ impl Solver<'_, '_> {
             Source::Present(of, _) | Source::Owner(of, _) | Source::NotNone(of) => {
                 let of = self.source_arg(of)?;
                 Arg::of(if let Kind::Optional(t) = *of.ty { t } else { of.ty })
+            }
+            Source::As(of, ty) => {
+                let konst = self.source_arg(of)?.konst.filter(|c| stays_constant(c, *ty));
+                Arg { ty: *ty, konst }
             }
             Source::Const(c) => Arg::constant(c.clone()),
             Source::Global(g) => {
@@ -646,8 +657,15 @@ impl Solver<'_, '_> {
         } else {
             self.values_of(func, &args, &sources)
         };
-        let open =
-            || Key { func, args: args.iter().map(|a| a.ty).collect(), consts: consts.clone(), result: None };
+        let meaning = self.meaning_of(func);
+        let as_meant = |t: Type| if takes_own_numbers(func, meaning) { numba::value(t) } else { t };
+        let open = || Key {
+            func,
+            args: args.iter().map(|a| as_meant(a.ty)).collect(),
+            consts: consts.clone(),
+            result: None,
+            meaning,
+        };
         let (site, mut seen, mut given) = (self.site(i), None, None);
         let unsettled = args.iter().any(|a| self.session.vars.is_open_object(a.ty));
         if unsettled || types.iter().any(|t| has_unknown(*t)) || self.session.is_followed(site, func) {
@@ -672,6 +690,7 @@ impl Solver<'_, '_> {
             }
             types = args.iter().map(|a| self.session.resolve(a.ty)).collect();
         }
+        types.iter_mut().for_each(|t| *t = as_meant(*t));
         let unknown = types.iter().any(|t| has_unknown(*t));
         if unknown && !self.waiting.is_in_vain((i, func)) {
             return self.await_elements(i, func, seen.or(given), &types, consts);
@@ -681,7 +700,7 @@ impl Solver<'_, '_> {
         // What is converted to another type is another value.
         let same = |k: usize| promote::same_but_weak(given[k], types[k]);
         let known = consts.iter().enumerate().map(|(k, c)| c.clone().filter(|_| same(k))).collect();
-        let key = Key { func, args: types.clone(), consts: known, result: None };
+        let key = Key { func, args: types.clone(), consts: known, result: None, meaning };
         let id = match self.session.instance(key) {
             Ok(id) => id,
             // It wants elements of some type, if only to say what it gives: those by default.

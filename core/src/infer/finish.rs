@@ -178,6 +178,7 @@ impl Finisher<'_, '_> {
         match s {
             Source::Const(c) => Some(c.clone()),
             Source::Value(v) => self.konst(*v),
+            Source::As(of, ty) => self.known(of).filter(|c| super::call::stays_constant(c, *ty)),
             Source::Member(..)
             | Source::Part(..)
             | Source::Present(..)
@@ -211,6 +212,13 @@ impl Finisher<'_, '_> {
                     v
                 }
             }
+            Source::As(of, ty) => match self.known(s) {
+                Some(c) => self.constant(c, *ty),
+                None => {
+                    let v = self.source(of)?;
+                    self.cast(v, *ty)
+                }
+            },
             Source::Present(of, message) => {
                 let v = self.source(of)?;
                 let message = self.constant(Const::Str((*message).into()), Type::str());
@@ -530,10 +538,12 @@ impl Finisher<'_, '_> {
             self.values.insert(result, v);
             return Ok(false);
         }
+        let given = self.solved.given.get(&i).map_or(ty, |t| self.session.resolve(*t));
         let v = match self.solved.resolved.get(&i).cloned() {
-            Some(r) => self.write_resolved(i, r, ty, result)?,
-            None => self.write_plain(i, ty, result)?,
+            Some(r) => self.write_resolved(i, r, given, result)?,
+            None => self.write_plain(i, given, result)?,
         };
+        let v = self.cast(v, ty);
         self.values.insert(result, v);
         Ok(*ty == Kind::Never)
     }
@@ -596,6 +606,10 @@ impl Finisher<'_, '_> {
                 Resolved::Member(s, k) => {
                     let v = self.attribute_owner(i, &s)?;
                     self.push(Op::Member(k), vec![v], ty)
+                }
+                Resolved::As(how, given) => {
+                    let v = self.write_resolved(i, *how, given, result)?;
+                    self.cast(v, ty)
                 }
                 Resolved::After(s, how) => {
                     self.source(&s)?;

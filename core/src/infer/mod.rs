@@ -3,7 +3,7 @@
 //! [`state`] is what is known of instances and of the function at hand. [`session`] is the fixed point over
 //! instances, [`solve`] types one function, [`rows`] an operation by the rows of the table, [`adapt`] makes
 //! calls fit these, [`unrolled`] has loops written out, [`displays`] keeps a type for each value of a dict that
-//! is written out, [`results`] joins what a function gives, [`call`] resolves what is called ([`resolved`]),
+//! is written out, [`results`] joins what a function gives, [`numba`] has numbers mean what they mean to Numba, [`call`] resolves what is called ([`resolved`]),
 //! [`choice`] what types choose, [`overloads`] asks a program's own typing functions, [`bind`] binds arguments, [`attribute`] takes attributes, [`member`] looks
 //! up what classes have, [`regions`] types parallel loops and tasks, [`moved`] looks for uses of what was moved, [`pattern`] class patterns, [`type_expressions`]
 //! what stands between the brackets behind a class, [`origin`] says where a value comes from, [`special`]
@@ -24,6 +24,7 @@ pub(crate) mod hints;
 mod instances;
 mod member;
 pub(crate) mod moved;
+mod numba;
 mod objects;
 pub(crate) mod origin;
 mod overloads;

@@ -293,6 +293,7 @@ impl Solver<'_, '_> {
 
     fn set_field(&mut self, i: Inst, of: &Source, ty: Type, k: usize, value: &Source) -> Typed {
         let (class, name) = self.named(ty, k)?;
+        let value = &self.as_numba_field(class, ty, k, value)?;
         let Arg { ty: given, .. } = self.source_arg(value)?;
         if matches!(*given, Kind::Undef | Kind::MaybeUndef(_) | Kind::Conflict(..)) {
             return Err(Diagnostic::internal("a field of nothing"));

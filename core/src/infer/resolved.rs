@@ -18,6 +18,8 @@ pub(crate) enum Source {
     Part(Box<Source>, u32),
     /// An optional source that is known not to be None.
     NotNone(Box<Source>),
+    /// A number, or what holds numbers, as a value of another type.
+    As(Box<Source>, Type),
     /// What an optional source is, or TypeError with that message.
     Present(Box<Source>, &'static str),
     /// What an optional source is, or AttributeError with that message.
@@ -49,6 +51,8 @@ pub(crate) enum Resolved {
     Task { id: InstanceId, sources: Vec<Source>, coerce: Vec<Type> },
     /// A tuple-like value made of the sources.
     Build { sources: Vec<Source> },
+    /// What that gives, which is of this type, as a value of another.
+    As(Box<Resolved>, Type),
     /// The same machine values under another type.
     Retype(Source),
     /// Member of a composite value.
@@ -76,7 +80,7 @@ impl Resolved {
     ) -> Result<()> {
         match self {
             Resolved::Instance { id, ret, .. } => f(id, *ret),
-            Resolved::After(_, how) => how.each_instance(f),
+            Resolved::After(_, how) | Resolved::As(how, _) => how.each_instance(f),
             Resolved::Dispatch { ways, .. } => ways.iter_mut().try_for_each(|way| way.0.each_instance(f)),
             Resolved::Apply { .. }
             | Resolved::Region { .. }

@@ -124,6 +124,20 @@ impl<'h> Solver<'_, 'h> {
         &mut self,
         i: Inst,
         id: OpId,
+        positional: Vec<Source>,
+        named: Vec<(Arc<str>, Source)>,
+    ) -> Typed {
+        if self.has_numba_numbers() {
+            return self.numba_rows(i, id, positional, named);
+        }
+        self.rows_as_given(i, id, positional, named)
+    }
+
+    /// The same for the operands as they are.
+    pub(super) fn rows_as_given(
+        &mut self,
+        i: Inst,
+        id: OpId,
         mut positional: Vec<Source>,
         mut named: Vec<(Arc<str>, Source)>,
     ) -> Typed {

@@ -1,5 +1,6 @@
 //! The fixed point over instances: recursion, what each instance returns.
 
+use super::numba::{self, takes_own_numbers};
 use super::state::{
     Choices, ClassAttrs, DEEPEST, Instance, Key, LARGEST, Look, Seen, Session, Solved, State, Typed,
 };
@@ -99,18 +100,28 @@ impl<'h> Session<'h> {
         Ok(id)
     }
 
-    fn solve_root(&mut self, func: FuncId, args: Vec<Type>, values: &[Option<Const>]) -> Result<InstanceId> {
+    fn solve_root(
+        &mut self,
+        func: FuncId,
+        mut args: Vec<Type>,
+        values: &[Option<Const>],
+    ) -> Result<InstanceId> {
+        let meaning = registry::meaning(func).unwrap_or_default();
+        if takes_own_numbers(func, meaning) {
+            args.iter_mut().for_each(|t| *t = numba::value(*t));
+        }
         let func = if registry::chooses(func) { self.entered(func, &args)? } else { func };
         let mut consts = values.to_vec();
         consts.resize(args.len(), None);
-        let args = self.widened(func, args, &consts);
-        let first = self.instance(Key { func, args: args.clone(), consts: consts.clone(), result: None });
-        if !matches!(&first, Err(e) if e.code == Code::UnknownElementType) || !lack_elements(&args) {
+        let key = Key { func, args, consts, result: None, meaning };
+        let key = Key { args: self.widened(&key), ..key };
+        let first = self.instance(key.clone());
+        if !matches!(&first, Err(e) if e.code == Code::UnknownElementType) || !lack_elements(&key.args) {
             return first;
         }
         // It wants to know what a container holds that nobody ever puts anything into.
-        let args = args.into_iter().map(Type::with_default_elements).collect();
-        self.instance(Key { func, args, consts, result: None }).or(first)
+        let args = key.args.iter().copied().map(Type::with_default_elements).collect();
+        self.instance(Key { args, ..key }).or(first)
     }
 
     /// The type of a global value for the code that reads it. What an empty container holds, and what is put into
@@ -157,7 +168,8 @@ impl<'h> Session<'h> {
 
     /// Argument types whose objects have fields that also hold what the function puts into them, and whose empty
     /// containers hold what it puts in there. Those that it puts nothing into stay what they are, of nothing.
-    fn widened(&mut self, func: FuncId, mut args: Vec<Type>, consts: &[Option<Const>]) -> Vec<Type> {
+    fn widened(&mut self, key: &Key) -> Vec<Type> {
+        let mut args = key.args.clone();
         // The types of what is put in may depend on what is found there.
         for round in 0..4 {
             if !lack_elements(&args) && !args.iter().any(|t| t.holds_object()) {
@@ -171,7 +183,7 @@ impl<'h> Session<'h> {
                 opened.alike = self.alike.get(k).copied().flatten();
                 open.push(self.vars.opened_where_empty(*t, &mut opened));
             }
-            let key = Key { func, args: open.clone(), consts: consts.to_vec(), result: None };
+            let key = Key { args: open.clone(), ..key.clone() };
             self.look_ahead(site, &key);
             let new: Vec<Type> = open.iter().map(|t| self.resolve(*t)).collect();
             if new == args {
@@ -303,8 +315,14 @@ impl<'h> Session<'h> {
         let mut out = vec![];
         for inner in of.calls() {
             let consts = vec![None; inner.args.len()];
-            let id =
-                self.instance(Key { func: inner.func, args: inner.args.clone(), consts, result: None })?;
+            let called = Key {
+                func: inner.func,
+                args: inner.args.clone(),
+                consts,
+                result: None,
+                meaning: registry::meaning(inner.func).unwrap_or(key.meaning),
+            };
+            let id = self.instance(called)?;
             let ret = self.resolve(self.at(id).ret);
             if !lie_alike(ret, inner.ret) {
                 let text = format!(

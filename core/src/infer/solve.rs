@@ -5,12 +5,14 @@
 //! an instance that is still being solved gives what is known of its result. Types only grow at block
 //! parameters, so the loop ends; errors count when it has ended.
 
+use super::numba;
 use super::resolved::Source;
 use super::state::{DEEPEST, Fact, Key, LARGEST, Session, Solved, Solver};
 use super::unknown::unknown_elements;
 use super::waiting::Waiting;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
+use crate::meaning::Meaning;
 use crate::ops::{self, OpId, id};
 use crate::ssa::opt::unroll::{self, Counting, Rewrite};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstanceId, Loc, Narrow, Op, Term, Value};
@@ -27,13 +29,26 @@ pub(crate) fn solve(
     func: &Arc<Func>,
     key: &Key,
 ) -> Result<(Solved, Arc<Func>)> {
+    let own = numba::has_own_numbers(func, key.meaning);
+    let before = std::mem::replace(&mut session.vars.like_elements, own);
+    let solved = solve_in_rounds(session, id, func, key);
+    session.vars.like_elements = before;
+    solved
+}
+
+fn solve_in_rounds(
+    session: &mut Session<'_>,
+    id: InstanceId,
+    func: &Arc<Func>,
+    key: &Key,
+) -> Result<(Solved, Arc<Func>)> {
     let mut func = func.clone();
     // What values were while lists seemed empty is forgotten once more is known: what a generator over nothing
     // gives must not meet what it gives later, nor an array of nothing one of bools.
     let mut rounds = 8;
     loop {
         let known = session.vars.version;
-        let mut s = Solver::new(session, id, &func);
+        let mut s = Solver::new(session, id, &func, key.meaning);
         s.enter(key)?;
         if id.0 == 0 {
             s.records_are_read()?;
@@ -76,7 +91,7 @@ impl<'s, 'h> Solver<'s, 'h> {
         Site { instance: self.id.0, inst: i.0 }
     }
 
-    fn new(session: &'s mut Session<'h>, id: InstanceId, func: &'s Func) -> Solver<'s, 'h> {
+    fn new(session: &'s mut Session<'h>, id: InstanceId, func: &'s Func, meaning: Meaning) -> Solver<'s, 'h> {
         let order = func.reverse_post_order();
         let mut position = vec![u32::MAX; func.blocks.len()];
         for (i, b) in order.iter().enumerate() {
@@ -111,6 +126,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             reached: vec![false; func.blocks.len()],
             open: BTreeSet::new(),
             resolved: HashMap::new(),
+            given: HashMap::new(),
             globals: HashMap::new(),
             raises: vec![false; func.insts.len()],
         };
@@ -131,6 +147,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             captures: vec![],
             waiting: Waiting::default(),
             rewrite: None,
+            meaning,
             only_users: None,
         }
     }
@@ -421,6 +438,7 @@ impl<'s, 'h> Solver<'s, 'h> {
         }
         let (ty, konst, raises) = self.evaluate(i)?;
         if let Some(r) = node.result {
+            let ty = self.as_meant(i, ty);
             self.set(r, ty, konst);
         }
         Ok(raises)

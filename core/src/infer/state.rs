@@ -6,6 +6,7 @@ use super::waiting::Waiting;
 use crate::diag::{Diagnostic, Result};
 use crate::emit::cx::Overflow;
 use crate::host::{ClassAttr, GlobalValue, Host, Offer, Operand};
+use crate::meaning::Meaning;
 use crate::ops::OpId;
 use crate::ssa::opt::unroll::Rewrite;
 use crate::ssa::{self, Block, Func, FuncId, Inst, InstanceId, Value};
@@ -25,6 +26,7 @@ pub struct Key {
     pub consts: Vec<Option<Const>>,
     /// What its result is to be, where it leaves open what a list in it holds and the caller says so.
     pub result: Option<Type>,
+    pub meaning: Meaning,
 }
 
 /// An instance as the session knows it.
@@ -167,6 +169,8 @@ pub(crate) struct Solved {
     pub open: BTreeSet<Inst>,
     /// How each instruction is carried out.
     pub resolved: HashMap<Inst, Resolved>,
+    /// What instructions give before it becomes what Numba's numbers are.
+    pub given: HashMap<Inst, Type>,
     pub globals: HashMap<Value, GlobalValue>,
     /// Which instructions may raise: only their edges to handlers were taken, so only what those pass has a
     /// type there.
@@ -194,6 +198,7 @@ pub(crate) struct Solver<'s, 'h> {
     pub waiting: Waiting,
     /// What is to become of the function before anything else is typed.
     pub(super) rewrite: Option<Rewrite>,
+    pub meaning: Meaning,
     /// See [`only_users`]; found when first asked for.
     pub(super) only_users: Option<HashMap<Value, Option<Inst>>>,
 }

@@ -6,7 +6,7 @@
 //! over a list of nothing.
 
 use super::resolved::{Resolved, Typed};
-use super::state::{Key, Solver};
+use super::state::Solver;
 use crate::diag::{Code, Diagnostic};
 use crate::ssa::{FuncId, Inst, registry};
 use crate::types::{Const, Type};
@@ -24,7 +24,7 @@ impl Solver<'_, '_> {
     ) -> Typed {
         let mut given = given.ok_or_else(unknown_elements)?;
         if registry::get(func).is_some_and(|f| f.is_generator) {
-            let key = Key { func, args: types.to_vec(), consts, result: None };
+            let key = self.key(func, types.to_vec(), consts);
             let id = self.session.instance(key).map_err(|_| unknown_elements())?;
             given = self.session.at(id).ret;
         }

@@ -20,6 +20,8 @@ super::identity::op_ids! {
     SUB = "operator.sub" [computes],
     NUMPY_MULTIPLY = "numpy.multiply",
     TRUEDIV = "operator.truediv" [computes],
+    NUMPY_DIVIDE = "numpy.divide",
+    NUMPY_TRUE_DIVIDE = "numpy.true_divide",
     FLOORDIV = "operator.floordiv" [computes],
     MOD = "operator.mod" [computes],
     AND = "operator.and_" [computes],
@@ -113,7 +115,7 @@ fn is_pythons(args: &[Arg], t: Type) -> bool {
 
 /// The result of a Python int operation on constants that does not overflow.
 fn fold_ints(args: &[Arg], t: Type, fold: fn(i64, i64) -> Option<i64>) -> Option<Const> {
-    if t != Type::int() {
+    if t.strong() != Type::i64() {
         return None;
     }
     let int = |a: &Arg| a.konst.as_ref().and_then(Const::as_int);
@@ -153,7 +155,7 @@ fn fold_rshift(a: i64, b: i64) -> Option<i64> {
 
 /// The same of one constant.
 fn fold_int(args: &[Arg], t: Type, fold: fn(i64) -> Option<i64>) -> Option<Const> {
-    let known = args[0].konst.as_ref().and_then(Const::as_int).filter(|_| t == Type::int())?;
+    let known = args[0].konst.as_ref().and_then(Const::as_int).filter(|_| t.strong() == Type::i64())?;
     fold(known).map(Const::Int)
 }
 

@@ -22,6 +22,7 @@ use crate::typing::{Answer, Arg, no_match};
 super::identity::op_ids! {
     POW = "operator.pow" [computes],
     BUILTINS_POW = "builtins.pow",
+    NUMPY_POWER = "numpy.power",
 }
 
 const BIN: &str = "x1, x2, out=None";

@@ -42,6 +42,10 @@ super::identity::op_ids! {
     NUMPY_NANARGMAX = "numpy.nanargmax",
     NUMPY_REDUCED_SIZE = "numpy._reduced_size",
     NUMPY_LARGEST = "numpy._largest",
+    NUMPY_VAR = "numpy.var",
+    ARRAY_VAR = "array.var",
+    NUMPY_STD = "numpy.std",
+    ARRAY_STD = "array.std",
 }
 
 const WITH_DTYPE: &str = "a, axis=None, dtype=None, out=None, keepdims=False";

@@ -20,6 +20,8 @@ use crate::typing::{Answer, Arg};
 
 super::identity::op_ids! {
     NUMPY_ROUND = "numpy.round",
+    NUMPY_CLIP = "numpy.clip",
+    ARRAY_CLIP = "array.clip",
 }
 
 const UN: &str = "x, out=None";

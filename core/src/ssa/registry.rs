@@ -3,6 +3,7 @@
 
 use super::{Func, FuncId};
 use crate::declare::Declared;
+use crate::meaning::Meaning;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, RwLock};
 
@@ -23,6 +24,8 @@ struct Registry {
     /** Which stand for overloads that the host is asked for. */
     overloaded: HashSet<FuncId>,
     specialised: HashMap<FuncId, Arc<[Specialised]>>,
+    /** Those that have a meaning of their own. */
+    meanings: HashMap<FuncId, Meaning>,
     /** What belongs to one Python function: itself, and what is defined inside of it. */
     by_host: HashMap<u64, Vec<FuncId>>,
     next: u32,
@@ -63,6 +66,16 @@ pub fn declare(id: FuncId, declared: Arc<Declared>) {
 
 pub(crate) fn declared(id: FuncId) -> Option<Arc<Declared>> {
     REGISTRY.read().unwrap_or_else(|e| e.into_inner()).declared.get(&id).cloned()
+}
+
+/// Says what numbers mean in a function, whoever calls it.
+pub fn mean(id: FuncId, meaning: Meaning) {
+    REGISTRY.write().unwrap_or_else(|e| e.into_inner()).meanings.insert(id, meaning);
+}
+
+/// None where that is its caller's business.
+pub(crate) fn meaning(id: FuncId) -> Option<Meaning> {
+    REGISTRY.read().unwrap_or_else(|e| e.into_inner()).meanings.get(&id).copied()
 }
 
 /// Says that the types of arguments choose what a call of the function comes to.
@@ -108,6 +121,7 @@ pub fn remove(host: u64) -> Vec<FuncId> {
         r.choosing.remove(id);
         r.overloaded.remove(id);
         r.specialised.remove(id);
+        r.meanings.remove(id);
         id.forget_name();
     }
     gone

@@ -57,6 +57,9 @@ impl Vars {
     }
 
     fn join(&mut self, a: Type, b: Type) -> Option<Type> {
+        if self.like_elements && a.is_number() && b.is_number() {
+            return Some(promote::result_type(a, b));
+        }
         promote::unify_with(a, b, &mut |variance, x, y| match variance {
             Variance::Covariant => self.join(x, y),
             Variance::Invariant => self.equate(x, y),

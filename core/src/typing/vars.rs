@@ -80,6 +80,8 @@ pub struct Vars {
     pub version: u64,
     /// How changed variables were, while types are unified that may turn out not to.
     trail: Vec<(u32, Var)>,
+    /// Numbers that meet are promoted as elements of arrays are.
+    pub(crate) like_elements: bool,
 }
 
 impl Vars {

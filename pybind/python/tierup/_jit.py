@@ -10,7 +10,7 @@ from ._tierup import Dispatcher
 # What Numba's `jit` takes. Those that change nothing here are accepted so that programs run unchanged.
 _OPTIONS = {
     "nopython", "forceobj", "looplift", "nogil", "cache", "parallel", "fastmath", "error_model", "inline", "boundscheck", "debug", "locals", "pipeline_class", "overflow", "specialize",
-    "checked", "no_cpython_wrapper", "no_cfunc_wrapper", "no_rewrites", "target", "target_backend", "_nrt", "_dbg_extend_lifetimes", "_dbg_optnone", "writable_args",
+    "checked", "meaning", "no_cpython_wrapper", "no_cfunc_wrapper", "no_rewrites", "target", "target_backend", "_nrt", "_dbg_extend_lifetimes", "_dbg_optnone", "writable_args",
 }
 
 
@@ -19,16 +19,9 @@ def jit(signature_or_function=None, /, locals=None, **options):
 
     Use as `@jit`, `@jit(options)`, `@jit("float64(float64, int64)")` or with a list of signatures, which are compiled at once. Options: `nopython=True` (as
     `njit`), `nogil`, `boundscheck` (default: `config.boundscheck`), `error_model="python"` or `"numpy"`, `overflow="wrap"`, `"raise"` or `"python"` (what `jit` has), `fastmath`, `parallel`,
-    `cache`, `specialize=("n",)` (code of its own for each value of these parameters), `forceobj`, `checked` (annotations of parameters and result are checked); Numba's others are accepted. `locals={"x": types.int32}` gives variables types: whatever is assigned to them is converted.
+    `cache`, `meaning="python"` or `"numba"` (what numbers mean, as in `tierup` or as in Numba), `specialize=("n",)` (code of its own for each value of these parameters), `forceobj`, `checked` (annotations of parameters and result are checked); Numba's others are accepted. `locals={"x": types.int32}` gives variables types: whatever is assigned to them is converted.
     """
     return _decorate(signature_or_function, locals, options, fallback=not options.get("nopython", False))
-
-
-def jit_as_numba(signature_or_function=None, /, locals=None, **options):
-    """`jit` by its name in the stand-in for Numba: as `jit`, but integers wrap unless `overflow=` says something else."""
-    if options.get("nopython") is False:
-        _no_longer("jit: Numba compiles or raises, Tierup lets Python run what does not compile")
-    return jit(signature_or_function, locals=locals, **{"overflow": "wrap", **options})
 
 
 def njit(signature_or_function=None, /, locals=None, **options):
@@ -121,11 +114,12 @@ def _is_signature(what):
 def _engine_options(options, fallback=False):
     # What a function that may be run by Python gives is Python's answer.
     error_model, overflow = options.get("error_model", "python"), options.get("overflow", "python" if fallback else "wrap")
+    meaning = options.get("meaning", "python")
     check = options.get("boundscheck") if config.boundscheck_forced is None else config.boundscheck_forced
-    for name, value, known in (("error_model", error_model, ("python", "numpy")), ("overflow", overflow, ("wrap", "raise", "python"))):
+    for name, value, known in (("error_model", error_model, ("python", "numpy")), ("overflow", overflow, ("wrap", "raise", "python")), ("meaning", meaning, ("python", "numba", "caller"))):
         if value not in known:
             raise ValueError(f"{name} must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}, not {value!r}")
-    return {"boundscheck": config.boundscheck if check is None else bool(check), "numpy_errors": error_model == "numpy", "overflow": overflow,
+    return {"meaning": meaning, "boundscheck": config.boundscheck if check is None else bool(check), "numpy_errors": error_model == "numpy", "overflow": overflow,
             "nogil": bool(options.get("nogil")), "parallel": _parallel_parts(options.get("parallel")), "force_python": bool(options.get("forceobj")), "fast_math": _fast_math(options.get("fastmath", False))}
 
 

@@ -62,7 +62,7 @@ class Overload:
             return found
         if self.jit_options:
             from ._jit import njit
-            return njit(**self.jit_options)(function)
+            return njit(**{"meaning": "caller", **self.jit_options})(function)
         blocks = sys.modules.get("tierup._python_calls")
         return function if blocks is None else blocks.expanded(function)
 
@@ -92,7 +92,7 @@ class _Asking:
 
 def _converted(signature, function):
     from ._jit import njit
-    return njit(signature)(function)
+    return njit(signature, meaning="caller")(function)
 
 
 class Target:

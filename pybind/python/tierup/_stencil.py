@@ -10,7 +10,7 @@ from . import _tierup, config
 from ._calls import _identifier, made, maker
 from ._jit import _make
 
-_OPTIONS = {"cval", "standard_indexing", "neighborhood"}
+_OPTIONS = {"cval", "meaning", "standard_indexing", "neighborhood"}
 _INDICES = "ijkm"
 
 
@@ -96,7 +96,7 @@ class StencilFunc:
             setattr(self, name, getattr(kernel, name))
         self.neighborhood = self._reach()
         self._tierup_function_ = self._make()
-        self._dispatcher = _make(self._tierup_function_, None, {}, False)
+        self._dispatcher = _make(self._tierup_function_, None, {"meaning": self.options.get("meaning", "python")}, False)
 
     # The compiler looks at the class before it asks an object for its function.
     _tierup_function_ = None

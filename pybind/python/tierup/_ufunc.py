@@ -73,9 +73,9 @@ class Builder:
         return self.dispatcher
 
     def called(self, result):
-        """What loops call: the function, with the types that its variables were given, or what has Python run it, whose result is of a type, given as text."""
+        """What loops call: the function, with the types that its variables were given and the meaning of its numbers, or what has Python run it, whose result is of a type, given as text."""
         if not self.by_python:
-            return self.kernel() if self.locals else self.function
+            return self.kernel() if self.locals or self.engine["meaning"] == "numba" else self.function
         if result is None:
             raise TypeError(f"{self.what}(forceobj=True) needs signatures that say the types of results, such as 'float64(float64)'")
         if result not in self._python:

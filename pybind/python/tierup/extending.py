@@ -127,17 +127,22 @@ def is_jitted(function):
 
 def jit_module(**options):
     """At the end of a module: `jit(**options)` for all functions that are written in it and are not decorated."""
+    import sys
+
+    from ._jit import jit
+    decorate_module(sys._getframe(1).f_globals, jit, options)
+
+
+def decorate_module(module, decorate, options):
+    """The same for the module with these globals, with another decorator."""
     import logging
     import sys
     from types import FunctionType
-
-    from ._jit import jit
-    module = sys._getframe(1).f_globals
     log = logging.getLogger("numba.core.decorators" if "numba" in sys.modules else "tierup")
     for name, value in list(module.items()):
         if isinstance(value, FunctionType) and value.__module__ == module["__name__"]:
             log.debug("Auto decorating function %s from module %s with jit and options: %s", value, module["__name__"], options)
-            module[name] = jit(value, **options)
+            module[name] = decorate(value, **options)
 
 
 def threading_layer():

@@ -17,7 +17,7 @@ _LOWER = {n: f"tierup._extensions:{n}" for n in ("typeof_impl", "as_numba_type",
 _EXTENDING.update(_LOWER)
 _TEMPLATES = {n: f"tierup._extensions:{n}" for n in ("AbstractTemplate", "ConcreteTemplate", "AttributeTemplate", "CallableTemplate", "infer", "infer_getattr", "infer_global", "fold_arguments", "make_overload_attribute_template")}
 _TEMPLATES |= {f"_{n}": f"tierup._extensions:{n}" for n in ("OverloadAttributeTemplate", "OverloadMethodTemplate")}
-_DECORATORS = {n: f"tierup:{n}" for n in ("jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc")} | {"jit": "tierup._jit:jit_as_numba"}
+_DECORATORS = {n: f"tierup.compat.decorators:{n}" for n in ("jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc")}
 
 # Numba's settings that have no counterpart, as they are where nobody has set them: programs read some of them, and set others to no harm.
 SETTINGS = {
@@ -36,11 +36,11 @@ MODULES = {
     "numba": {
         **_DECORATORS, "objmode": "tierup:objmode", "carray": "tierup:carray", "farray": "tierup:farray", "prange": "tierup:prange", "pndindex": "tierup:pndindex", **_TYPEOF, "types": "numba.types", "errors": "tierup.errors", "config": "tierup.config", "core": "numba.core",
         "typed": "numba.typed", "extending": "numba.extending", "np": "numba.np", "misc": "numba.misc", "stencils": "numba.stencils", "cuda": "numba.cuda", "experimental": "numba.experimental", **_THREADS,
-        "literal_unroll": "tierup:literal_unroll", "literally": "tierup:literally", "jit_module": "tierup:jit_module", "threading_layer": "tierup.extending:threading_layer", "parallel_chunksize": "tierup.extending:parallel_chunksize", "from_dtype": "tierup.types:from_dtype",
+        "literal_unroll": "tierup:literal_unroll", "literally": "tierup:literally", "jit_module": "tierup.compat.decorators:jit_module", "threading_layer": "tierup.extending:threading_layer", "parallel_chunksize": "tierup.extending:parallel_chunksize", "from_dtype": "tierup.types:from_dtype",
         "__version__": "=0.61.2", "version_info": "tierup.extending:numba_version", "*": "tierup.types tierup.errors", "warnings": "warnings",
     },
-    "numba.experimental": {"jitclass": "tierup.experimental:jitclass", "structref": "numba.experimental.structref"},
-    "numba.experimental.jitclass": {"jitclass": "tierup.experimental:jitclass", "base": "numba.experimental.jitclass.base"},
+    "numba.experimental": {"jitclass": "tierup.compat.decorators:jitclass", "structref": "numba.experimental.structref"},
+    "numba.experimental.jitclass": {"jitclass": "tierup.compat.decorators:jitclass", "base": "numba.experimental.jitclass.base"},
     "numba.experimental.jitclass.base": {"JitClassType": "tierup.experimental:JitClassType"},
     "numba.experimental.structref": "tierup.experimental.structref",
     "numba.types": _TYPES,
@@ -106,13 +106,13 @@ MODULES = {
     "numba.cpython.unsafe.tuple": {"tuple_setitem": "tierup.llvm.unsafe:tuple_setitem"},
     "numba.cpython.unsafe.numbers": {n: f"tierup.llvm.unsafe:{n}" for n in ("viewer", "trailing_zeros", "leading_zeros")},
     "numba.cpython.listobj": {"ListInstance": "tierup.llvm.cgutils:ListInstance"},
-    "numba.np.ufunc": {"DUFunc": "tierup._ufunc:DUFunc", "GUFunc": "tierup._ufunc:GUFunc", "vectorize": "tierup:vectorize", "guvectorize": "tierup:guvectorize",
+    "numba.np.ufunc": {"DUFunc": "tierup._ufunc:DUFunc", "GUFunc": "tierup._ufunc:GUFunc", "vectorize": "tierup.compat.decorators:vectorize", "guvectorize": "tierup.compat.decorators:guvectorize",
                        "dufunc": "numba.np.ufunc.dufunc", "gufunc": "numba.np.ufunc.gufunc", "Vectorize": "tierup._builders:Vectorize", "GUVectorize": "tierup._builders:GUVectorize",
                        **{n: f"tierup._builders:{n}" for n in ("PyUFunc_None", "PyUFunc_Zero", "PyUFunc_One", "PyUFunc_ReorderableNone")}},
     "numba.np.types": _TYPES,
     "numba.np.ufunc.ufuncbuilder": {"GUFuncBuilder": "tierup._builders:GUFuncBuilder"},
     "numba.stencils": {"stencil": "numba.stencils.stencil"},
-    "numba.stencils.stencil": {"stencil": "tierup:stencil", "StencilFunc": "tierup._stencil:StencilFunc"},
+    "numba.stencils.stencil": {"stencil": "tierup.compat.decorators:stencil", "StencilFunc": "tierup._stencil:StencilFunc"},
     "numba.np.ufunc.parallel": _THREADS,
     "numba.np.ufunc.dufunc": {"DUFunc": "tierup._ufunc:DUFunc"},
     "numba.np.ufunc.gufunc": {"GUFunc": "tierup._ufunc:GUFunc"},

@@ -15,15 +15,20 @@ def jitclass(cls_or_spec=None, spec=None):
     Use as `@jitclass`, `@jitclass(spec)` or `jitclass(cls, spec)`. `spec` says what fields hold: pairs of a name and a type, or a dict of them; annotations of the class say it of the others. Numbers
     that `__init__` does not set are 0. TypeError for a spec of something else, NameError for a field with the name of a method.
     """
+    from .._jit import njit
+    return decorated(cls_or_spec, spec, njit)
+
+
+def decorated(cls_or_spec, spec, decorate):
+    """The same with methods that `decorate` compiles."""
     if cls_or_spec is not None and spec is None and not isinstance(cls_or_spec, type):
         spec, cls_or_spec = cls_or_spec, None
     if cls_or_spec is None:
-        return lambda cls: _made(cls, spec)
-    return _made(cls_or_spec, spec)
+        return lambda cls: _made(cls, spec, decorate)
+    return _made(cls_or_spec, spec, decorate)
 
 
-def _made(cls, spec):
-    from .._jit import njit
+def _made(cls, spec, decorate):
     if not isinstance(cls, type):
         raise TypeError("jitclass() decorates a class")
     said = {_mangled(name, cls): what for name, what in _pairs(spec).items()}
@@ -39,7 +44,7 @@ def _made(cls, spec):
         if isinstance(value, property) and value.fdel is not None:
             raise TypeError(f"deleter is not supported: {name}")
     new = _struct.build(
-        cls, names, lambda: {**_struct.annotations(cls, annotated, {cls.__name__: new}), **said}, _struct.set_at_first(cls.__init__), njit,
+        cls, names, lambda: {**_struct.annotations(cls, annotated, {cls.__name__: new}), **said}, _struct.set_at_first(cls.__init__), decorate,
         {name for name in members if name not in _OF_CLASSES}, zeros=True,
     )
     new.class_type = ClassType(new)

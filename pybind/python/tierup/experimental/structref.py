@@ -109,7 +109,7 @@ def _maker(cls):
     def make(*args):
         return cls(*args)
 
-    return njit(make)
+    return njit(make, meaning="caller")
 
 
 def class_of(t):

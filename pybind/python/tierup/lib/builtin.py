@@ -106,6 +106,19 @@ def power(base, exp, mod):
     return operator._pow_modular(base, exp, mod)
 
 
+def int_power(base, exp):
+    """Numba's `base ** exp` of two int64: a fraction is 0."""
+    if exp >= 0:
+        return base ** exp
+    if base == 0:
+        raise ZeroDivisionError("0 cannot be raised to a negative power")
+    if base == 1:
+        return base
+    if base == -1:
+        return base if exp & 1 else -base
+    return base - base
+
+
 def smallest(values, key, default):
     found = False
     for v in values:

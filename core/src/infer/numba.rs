@@ -1,0 +1,445 @@
+//! Numbers in functions that have Numba's meaning. Nothing in them is weak: literals, Python's numbers and
+//! lengths are int64, float64 or complex128. Operators convert scalars to the types of one of Numba's
+//! signatures, and numbers that meet in a variable are promoted as elements of arrays are.
+//!
+//! The library keeps its own meaning, in which it is written: it is given numbers that are not weak.
+
+use super::resolved::{Resolved, Source, Typed};
+use super::state::{Key, Solver};
+use crate::diag::Result;
+use crate::host::GlobalValue;
+use crate::meaning::Meaning;
+use crate::ops::{OpId, id};
+use crate::source::Origin;
+use crate::ssa::{Func, FuncId, Inst, registry};
+use crate::types::{ClassDef, Const, Float, Int, Kind, NumberType, Type, object, promote};
+use std::sync::Arc;
+
+/// Whether the numbers of a function are Numba's: not those of our library.
+pub(super) fn has_own_numbers(func: &Func, meaning: Meaning) -> bool {
+    meaning == Meaning::Numba && matches!(func.file.origin, Origin::User | Origin::Stencil)
+}
+
+/// The same of a function that is called.
+pub(super) fn takes_own_numbers(func: FuncId, meaning: Meaning) -> bool {
+    registry::get(func).is_some_and(|f| has_own_numbers(&f, meaning))
+}
+
+/// The type that a value of type `t` has: what it holds itself is no weak number. What lies in a list stays
+/// what it is, and is looked at where it is taken out.
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other type holds no numbers of its own")]
+pub(super) fn value(t: Type) -> Type {
+    match t.kind() {
+        Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) => t.strong(),
+        Kind::Optional(_)
+        | Kind::MaybeUndef(_)
+        | Kind::Tuple(_)
+        | Kind::NamedTuple(..)
+        | Kind::Variant(_) => t.map_arguments(&mut value),
+        _ => t,
+    }
+}
+
+/// The same number as Python has it, for what shows numbers or asks for their class: Numba's have no class
+/// of their own.
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other type holds no numbers of its own")]
+fn shown(t: Type) -> Type {
+    match t.kind() {
+        Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) => promote::python_number(t),
+        Kind::Optional(_) | Kind::Tuple(_) => t.map_arguments(&mut shown),
+        Kind::List(e) if promote::same_but_weak(*e, promote::python_number(*e)) => {
+            Type::list(promote::python_number(*e))
+        }
+        _ => t,
+    }
+}
+
+/// int64, or uint64 for what has no sign.
+fn machine_int(t: Type) -> Type {
+    if is_unsigned(t) { Type::int_of(Int::U64) } else { Type::i64() }
+}
+
+fn is_unsigned(t: Type) -> bool {
+    matches!(*t, Kind::Int(i) if !i.signed())
+}
+
+/// The float or complex number that two numbers become, not both of them integers: the narrow one where each
+/// fits into a float32, integers of 16 bits without a sign left out.
+fn inexact(a: Type, b: Type) -> Type {
+    let fits = |t: Type| match t.number() {
+        Some(NumberType::Int(i)) => matches!(i, Int::I8 | Int::I16 | Int::U8),
+        Some(NumberType::Float(f) | NumberType::Complex(f)) => f.bits() <= 32,
+        Some(NumberType::Bool) | None => true,
+    };
+    let width = if fits(a) && fits(b) { Float::F32 } else { Float::F64 };
+    if a.is_complex() || b.is_complex() { Type::new(Kind::Complex(width)) } else { Type::float_of(width) }
+}
+
+/// What the operands of an operator become.
+fn arithmetic(a: Type, b: Type) -> (Type, Type) {
+    if a.is_index() && b.is_index() {
+        return (machine_int(a), machine_int(b));
+    }
+    let t = inexact(a, b);
+    (t, t)
+}
+
+/// A power keeps the width of what is raised, whatever integer stands above.
+fn power(a: Type, b: Type) -> (Type, Type) {
+    match (a.kind(), b.kind()) {
+        (Kind::Float(Float::F32 | Float::F64), Kind::Bool | Kind::Int(_)) => (a, a),
+        (Kind::Bool, Kind::Int(Int::I32)) => (Type::float_of(Float::F32), Type::float_of(Float::F32)),
+        _ => arithmetic(a, b),
+    }
+}
+
+/// Quotient and remainder have one type, for which int64 and uint64 are float64.
+fn divided(a: Type, b: Type) -> (Type, Type) {
+    if !(a.is_index() && b.is_index()) {
+        return arithmetic(a, b);
+    }
+    let signed = |t: Type| matches!(*t, Kind::Int(i) if i.signed());
+    let is = |i: Int| *a == Kind::Int(i) || *b == Kind::Int(i);
+    let t = match (signed(a) || signed(b), a.is_int() || b.is_int()) {
+        (true, _) if is(Int::U64) => Type::f64(),
+        (true, _) | (_, false) => Type::i64(),
+        (false, true) => Type::int_of(Int::U64),
+    };
+    (t, t)
+}
+
+/// What two numbers become where one operation is done on both; none where it takes them as they are.
+fn operands_of_two(op: OpId, a: Type, b: Type) -> Option<(Type, Type)> {
+    // Numba has no half floats that compute; they keep to NumPy's rules.
+    if [a, b].contains(&Type::float_of(Float::F16)) {
+        return None;
+    }
+    Some(match op {
+        id::ADD | id::SUB | id::MUL | id::TRUEDIV | id::FLOORDIV | id::MOD => arithmetic(a, b),
+        id::BUILTINS_DIVMOD => divided(a, b),
+        id::LSHIFT | id::RSHIFT if a.is_index() && b.is_index() => arithmetic(a, b),
+        id::AND | id::OR | id::XOR if a.is_int() && b.is_index() || a.is_index() && b.is_int() => {
+            arithmetic(a, b)
+        }
+        // Integers are compared as what they are.
+        id::EQ | id::NE | id::LT | id::LE | id::GT | id::GE if !(a.is_index() && b.is_index()) => {
+            arithmetic(a, b)
+        }
+        _ => return None,
+    })
+}
+
+/// What all of some numbers become.
+fn together(types: &[Type]) -> Option<Type> {
+    types.iter().all(|t| t.is_number()).then_some(())?;
+    types.iter().copied().reduce(promote::result_type)
+}
+
+impl Solver<'_, '_> {
+    /// The key of an instance that this function calls.
+    pub(super) fn key(&self, func: FuncId, args: Vec<Type>, consts: Vec<Option<Const>>) -> Key {
+        Key { func, args, consts, result: None, meaning: self.meaning_of(func) }
+    }
+
+    /// What numbers mean in a function that this one calls.
+    pub(super) fn meaning_of(&self, func: FuncId) -> Meaning {
+        registry::meaning(func).unwrap_or(self.meaning)
+    }
+
+    /// Whether the numbers of this function are Numba's.
+    pub(super) fn has_numba_numbers(&self) -> bool {
+        has_own_numbers(self.func, self.meaning)
+    }
+
+    /// The type of what an instruction gives.
+    pub(super) fn as_meant(&mut self, i: Inst, given: Type) -> Type {
+        if !self.has_numba_numbers() {
+            return given;
+        }
+        let ty = value(given);
+        if ty == given {
+            self.out.given.remove(&i);
+        } else {
+            self.out.given.insert(i, given);
+        }
+        ty
+    }
+
+    /// The first row of an operation that takes what Numba makes of these operands.
+    pub(super) fn numba_rows(
+        &mut self,
+        i: Inst,
+        op: OpId,
+        mut operands: Vec<Source>,
+        named: Vec<(Arc<str>, Source)>,
+    ) -> Typed {
+        if named.is_empty()
+            && let Some(typed) = self.without_errors(i, op, &operands)
+        {
+            return typed;
+        }
+        if op == id::BUILTINS_ISINSTANCE
+            && let [x, classes] = &operands[..]
+            && let of = self.source_arg(x)?.ty
+            && shown(of) != of
+        {
+            // They are of Python's classes, and of NumPy's too.
+            let python = vec![converted(x.clone(), shown(of)), classes.clone()];
+            let typed = self.rows_as_given(i, op, python, named.clone())?;
+            return match typed.1 {
+                Some(Const::Bool(true)) => Ok(typed),
+                _ => self.rows_as_given(i, op, operands, named),
+            };
+        }
+        self.as_numba_operands(op, &mut operands)?;
+        let types: Vec<Type> = self.source_args(&operands)?.iter().map(|a| a.ty).collect();
+        let mut asked = vec![];
+        if op.is_elementwise() && named.is_empty() {
+            asked = self.as_one_kind(op, &mut operands, &types);
+        }
+        if let (id::NUMPY_VAR | id::ARRAY_VAR | id::NUMPY_STD | id::ARRAY_STD, [of], true) =
+            (op, &types[..], named.is_empty())
+            && element(*of) == Type::float_of(Float::F32)
+        {
+            asked.push(as_dtype(Type::f64()));
+        }
+        let typed = if asked.is_empty() {
+            self.rows_as_given(i, op, operands.clone(), named.clone())
+        } else {
+            self.rows_as_given(i, op, operands.clone(), asked)
+                .or_else(|_| self.rows_as_given(i, op, operands.clone(), named.clone()))
+        }?;
+        Ok(self.in_width_of(i, op, &types, typed))
+    }
+
+    /// What has another meaning than Python's altogether: functions of `math` and powers raise nothing, but give
+    /// infinities and NaN; conversions to integers and rounding give what the processor makes of any number.
+    fn without_errors(&mut self, i: Inst, op: OpId, operands: &[Source]) -> Option<Typed> {
+        let types: Vec<Type> = self.source_args(operands).ok()?.iter().map(|a| a.ty).collect();
+        if !types.iter().all(|t| t.is_number()) {
+            return None;
+        }
+        if let [x] = types[..] {
+            if let Some(to) = kept(op, x) {
+                let whole = converted(operands[0].clone(), to);
+                let konst = self.source_arg(&whole).ok()?.konst;
+                self.out.resolved.insert(i, Resolved::Same(whole));
+                return Some(Ok((to, konst, false)));
+            }
+            if let Some((inner, to)) = in_two_steps(op, x) {
+                let typed = self.rows_as_given(i, inner, operands.to_vec(), vec![]);
+                return Some(typed.map(|typed| self.result_as(i, typed, to)));
+            }
+        }
+        if types.iter().all(|t| t.is_real())
+            && let Some(quiet) = quiet(op)
+        {
+            let narrow = Type::float_of(Float::F32);
+            let t = if types.iter().all(|t| *t == narrow) { narrow } else { Type::f64() };
+            let operands = operands.iter().map(|x| converted(x.clone(), t)).collect();
+            return Some(self.rows_as_given(i, quiet, operands, vec![]));
+        }
+        let ([base, exponent], id::POW | id::BUILTINS_POW, [a, b]) = (operands, op, &types[..]) else {
+            return None;
+        };
+        let (to, over) = power(*a, *b);
+        let (base, exponent) = (converted(base.clone(), to), converted(exponent.clone(), over));
+        if !to.is_index() {
+            return Some(self.rows_as_given(i, id::NUMPY_POWER, vec![base, exponent], vec![]));
+        }
+        let known = self.source_arg(&exponent).ok()?.int();
+        if over != Type::i64() || known.is_some_and(|n| n >= 0) {
+            return Some(self.rows_as_given(i, id::POW, vec![base, exponent], vec![]));
+        }
+        let func = match self.session.host.library("builtin.int_power") {
+            Ok(func) => func,
+            Err(e) => return Some(Err(e)),
+        };
+        let operands = vec![converted(base, Type::i64()), exponent];
+        Some(self.call_function(i, func, operands, true))
+    }
+
+    /// What an instruction gives as a value of another type.
+    fn result_as(
+        &mut self,
+        i: Inst,
+        typed: (Type, Option<Const>, bool),
+        to: Type,
+    ) -> (Type, Option<Const>, bool) {
+        if typed.0 == to {
+            return typed;
+        }
+        let how = self.out.resolved.remove(&i).unwrap_or(Resolved::Nothing);
+        self.out.resolved.insert(i, Resolved::As(Box::new(how), typed.0));
+        (to, None, typed.2)
+    }
+
+    /// A function of `math` gives a float32 for these.
+    fn in_width_of(
+        &mut self,
+        i: Inst,
+        op: OpId,
+        operands: &[Type],
+        typed: (Type, Option<Const>, bool),
+    ) -> (Type, Option<Const>, bool) {
+        let narrow = Type::float_of(Float::F32);
+        let is_narrow = typed.0.is_float()
+            && typed.0.strong() != narrow
+            && op.name().starts_with("math.")
+            && !operands.is_empty()
+            && operands.iter().all(|t| *t == narrow);
+        if is_narrow { self.result_as(i, typed, narrow) } else { typed }
+    }
+
+    /// Where integers meet floats or complex numbers in a universal function they have no say in the type: those
+    /// that are no arrays become one of the others, for arrays the loop is asked for.
+    /// Small integers are divided as float32.
+    fn as_one_kind(&mut self, op: OpId, operands: &mut [Source], types: &[Type]) -> Vec<(Arc<str>, Source)> {
+        let types = &types[..types.len().min(2)];
+        let divides = match op {
+            id::TRUEDIV => types.iter().any(|t| t.as_array().is_some()),
+            id::NUMPY_DIVIDE | id::NUMPY_TRUE_DIVIDE => true,
+            _ => false,
+        };
+        if divides && types.iter().all(|t| element(*t).is_index() && is_exact_in_float32(element(*t))) {
+            return vec![as_dtype(Type::float_of(Float::F32))];
+        }
+        let is_int = |t: &Type| element(*t).is_int();
+        let others = || types.iter().filter(|t| element(**t).is_float() || element(**t).is_complex());
+        if !types.iter().any(is_int) {
+            return vec![];
+        }
+        let Some(t) = others().map(|t| element(*t)).reduce(promote::result_type) else { return vec![] };
+        let mut arrays = false;
+        for (operand, of) in operands.iter_mut().zip(types).filter(|(_, t)| is_int(t)) {
+            if of.is_number() {
+                *operand = converted(operand.clone(), t);
+            } else {
+                arrays = true;
+            }
+        }
+        if arrays { vec![as_dtype(t)] } else { vec![] }
+    }
+
+    /// What is assigned to a number in native memory becomes a number of that type.
+    pub(super) fn as_numba_field(
+        &mut self,
+        class: &ClassDef,
+        of: Type,
+        k: usize,
+        value: &Source,
+    ) -> Result<Source> {
+        let given = self.source_arg(value)?.ty;
+        let field = object::field(of, k).filter(|f| f.is_number() && given.is_number());
+        let field = field.filter(|f| self.has_numba_numbers() && class.is_native() && *f != given);
+        Ok(field.map_or(value.clone(), |f| converted(value.clone(), f)))
+    }
+
+    /// Has operands be what Numba makes of them before it looks for an operation.
+    fn as_numba_operands(&mut self, op: OpId, operands: &mut Vec<Source>) -> Result<()> {
+        let types: Vec<Type> = self.source_args(operands)?.iter().map(|a| a.ty).collect();
+        if op == id::BUILTINS_SUM && operands.len() == 1 {
+            operands.push(converted(Source::Const(Const::Int(0)), Type::i64()));
+            return Ok(());
+        }
+        let new: Vec<Type> = match op {
+            id::BUILTINS_PRINT
+            | id::BUILTINS_STR
+            | id::BUILTINS_REPR
+            | id::BUILTINS_FORMAT
+            | id::STR_FORMAT
+            | id::FORMAT_KEYED
+            | id::FORMAT_CONVERTED
+            | id::FORMAT_LAID_OUT => types.iter().map(|t| shown(*t)).collect(),
+            id::BUILTINS_MIN | id::BUILTINS_MAX | id::LIST_BUILD if types.len() > 1 => {
+                together(&types).map_or(types.clone(), |t| vec![t; types.len()])
+            }
+            // Bounds are converted to what they are for.
+            id::NUMPY_CLIP | id::ARRAY_CLIP if types.first().is_some_and(|t| t.as_array().is_some()) => {
+                types.iter().map(|t| shown(*t)).collect()
+            }
+            id::BUILTINS_TYPE if types.len() == 1 && promote::same_but_weak(types[0], shown(types[0])) => {
+                vec![shown(types[0])]
+            }
+            id::NEG | id::POS if types.len() == 1 && types[0].is_index() => vec![machine_int(types[0])],
+            id::INVERT | id::INV if types.len() == 1 && types[0].is_int() => vec![machine_int(types[0])],
+            id::BUILTINS_ROUND if types.len() == 2 && types[0].is_index() => {
+                vec![inexact(types[0], Type::float_of(Float::F32)), types[1]]
+            }
+            _ => match types[..] {
+                [a, b] if a.is_number() && b.is_number() => {
+                    operands_of_two(op, a, b).map_or(types.clone(), |(a, b)| vec![a, b])
+                }
+                _ => return Ok(()),
+            },
+        };
+        for ((operand, ty), new) in operands.iter_mut().zip(types).zip(new) {
+            if ty != new {
+                *operand = converted(operand.clone(), new);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn converted(of: Source, to: Type) -> Source {
+    Source::As(Box::new(of), to)
+}
+
+fn as_dtype(t: Type) -> (Arc<str>, Source) {
+    ("dtype".into(), Source::Global(GlobalValue::DType(t)))
+}
+
+/// Whether a float32 has all values of an integer.
+fn is_exact_in_float32(t: Type) -> bool {
+    !matches!(*t, Kind::Int(i) if i.bits() > 16)
+}
+
+/// The type of an array's elements, or of a number.
+fn element(t: Type) -> Type {
+    t.as_array().map_or(t, |a| a.dtype)
+}
+
+/// What a number becomes where that is all there is to it.
+fn kept(op: OpId, of: Type) -> Option<Type> {
+    match (op, of.kind()) {
+        (id::BUILTINS_INT, Kind::Int(_)) | (id::BUILTINS_FLOAT, Kind::Float(Float::F32)) => Some(of),
+        (id::BUILTINS_COMPLEX, Kind::Float(Float::F32)) => Some(Type::new(Kind::Complex(Float::F32))),
+        (id::BUILTINS_INT, Kind::Float(_)) | (id::BUILTINS_ROUND, Kind::Bool | Kind::Int(_)) => {
+            Some(Type::i64())
+        }
+        (id::MATH_FLOOR | id::MATH_CEIL | id::MATH_TRUNC, Kind::Bool | Kind::Int(_)) => Some(machine_int(of)),
+        _ => None,
+    }
+}
+
+/// What is done first, and what its result becomes.
+fn in_two_steps(op: OpId, of: Type) -> Option<(OpId, Type)> {
+    match op {
+        id::BUILTINS_ROUND if of.is_float() => Some((id::NUMPY_RINT, Type::i64())),
+        id::MATH_FLOOR if of.is_float() => Some((id::NUMPY_FLOOR, Type::i64())),
+        id::MATH_CEIL if of.is_float() => Some((id::NUMPY_CEIL, Type::i64())),
+        id::MATH_TRUNC if of.is_float() => Some((id::NUMPY_TRUNC, Type::i64())),
+        // In their own width: the other bits stay zeros.
+        id::NEG | id::INVERT | id::INV if is_unsigned(of) => Some((op, Type::int_of(Int::U64))),
+        _ => None,
+    }
+}
+
+/// NumPy's function that does what one of `math` does, and raises nothing.
+fn quiet(op: OpId) -> Option<OpId> {
+    let name = op.name().strip_prefix("math.")?;
+    let same = [
+        "sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh", "cosh",
+    ];
+    let name = match name {
+        _ if same.contains(&name) => name,
+        "asin" => "arcsin",
+        "acos" => "arccos",
+        "acosh" => "arccosh",
+        "atanh" => "arctanh",
+        "pow" => "power",
+        _ => return None,
+    };
+    OpId::find(&format!("numpy.{name}"))
+}
