@@ -305,6 +305,8 @@ pub(crate) struct Guards {
     /// What calls are given beside their arguments, and whether one of these has become something else.
     passed: Vec<Passed>,
     outgrown: AtomicBool,
+    /// What was read stays as it was read, whatever it becomes: it is held, and not looked at again.
+    frozen: bool,
     /// There are cells, arrays or orders, which few functions have.
     rest: bool,
     registered: Registered,
@@ -335,19 +337,30 @@ impl Guards {
     /// Whether everything is as it was. Runs no Python code.
     #[inline]
     pub(crate) fn hold(&self) -> bool {
-        self.registered.is_now()
-            && self.functions.iter().all(FunctionGuard::holds)
+        self.registered.is_now() && (self.frozen || self.is_as_it_was()) && (!self.rest || self.rest_holds())
+    }
+    #[inline]
+    fn is_as_it_was(&self) -> bool {
+        self.functions.iter().all(FunctionGuard::holds)
             && self.decorations.iter().all(DecorationGuard::holds)
             && self.dicts.iter().all(DictGuard::holds)
-            && (!self.rest || self.rest_holds())
     }
     #[inline(never)]
     fn rest_holds(&self) -> bool {
-        self.orders.iter().all(OrderGuard::holds)
-            && self.cells.iter().all(|c| c.holds())
+        let hold = || {
+            self.orders.iter().all(OrderGuard::holds)
+                && self.cells.iter().all(|c| c.holds())
+                && self.joined.as_ref().is_none_or(JoinedGuard::holds)
+        };
+        (self.frozen || hold())
             && self.arrays.iter().all(ArrayGuard::holds)
-            && self.joined.as_ref().is_none_or(JoinedGuard::holds)
             && !self.outgrown.load(Ordering::Relaxed)
+    }
+
+    /// Globals, captured variables and defaults are constants of the code: they are as they were when it was
+    /// made.
+    pub(crate) fn freeze(&mut self) {
+        self.frozen = true;
     }
 
     /// `dict[name]` was read; no `value` says that it was absent. `owner` keeps the dictionary.

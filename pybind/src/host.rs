@@ -23,6 +23,9 @@ use tierup_core::ssa::{FuncId, Parts, VARIABLE};
 use tierup_core::types::class::Instances;
 use tierup_core::types::{ClassDef, Const, Type};
 
+/// Bytes of the largest array that is copied into code, as in Numba.
+const LARGEST_COPY: usize = 1_000_000;
+
 pub(crate) struct PyHost<'py> {
     py: Python<'py>,
     guards: RefCell<Guards>,
@@ -35,6 +38,8 @@ pub(crate) struct PyHost<'py> {
     passes: Cell<bool>,
     /// What is compiled beside what was asked for; none where nobody asks.
     calls: RefCell<Option<Vec<Call>>>,
+    /// Global arrays with what code has in their place; none where it has themselves.
+    copies: RefCell<Option<Vec<(Py<PyAny>, Py<PyAny>)>>>,
 }
 
 /// A function that compiled code calls, for which arguments and values of some, and what that gives.
@@ -43,6 +48,19 @@ pub(crate) type Call = (FuncId, Vec<Type>, Vec<Option<Const>>, Type);
 impl Record for PyHost<'_> {
     fn array(&self, array: &Bound<'_, PyAny>) -> usize {
         self.guards.borrow_mut().array(array)
+    }
+    fn constant<'a>(&self, array: &Bound<'a, PyAny>) -> PyResult<Bound<'a, PyAny>> {
+        let (py, mut copies) = (array.py(), self.copies.borrow_mut());
+        let Some(copies) = copies.as_mut() else { return Ok(array.clone()) };
+        if let Some((_, copy)) = copies.iter().find(|(a, _)| a.is(array)) {
+            return Ok(copy.bind(py).clone());
+        }
+        if array.getattr(intern!(py, "nbytes"))?.extract::<usize>()? > LARGEST_COPY {
+            return Ok(array.clone());
+        }
+        let copy = array.call_method1(intern!(py, "copy"), (intern!(py, "K"),))?;
+        copies.push((array.clone().unbind(), copy.clone().unbind()));
+        Ok(copy)
     }
     fn class(&self, class: &Bound<'_, PyType>) {
         self.guards.borrow_mut().order(class);
@@ -78,6 +96,7 @@ impl<'py> PyHost<'py> {
             stopped: Cell::new(false),
             passes: Cell::new(true),
             calls: RefCell::new(None),
+            copies: RefCell::default(),
         }
     }
 
@@ -94,6 +113,11 @@ impl<'py> PyHost<'py> {
     /// What is compiled is not called from Python with arguments: it is given nothing beside them.
     pub(crate) fn passes_nothing(&self) {
         self.passes.set(false);
+    }
+
+    /// Code has global arrays as they are now, but for large ones.
+    pub(crate) fn copies_arrays(&self) {
+        self.copies.replace(Some(vec![]));
     }
 
     /// What the compilation assumed, and the Python exception that it met.

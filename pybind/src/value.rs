@@ -19,6 +19,10 @@ pub(crate) trait Record {
     /// Address of a `MemBlock` that stands for `array` as long as the code lives; 0 when the value is only
     /// wanted for its type.
     fn array(&self, array: &Bound<'_, PyAny>) -> usize;
+    /// What code has in the place of a global array.
+    fn constant<'a>(&self, array: &Bound<'a, PyAny>) -> PyResult<Bound<'a, PyAny>> {
+        Ok(array.clone())
+    }
     /// A class whose bases and fields the compiler will know.
     fn class(&self, class: &Bound<'_, PyType>);
     /// An object that calls can be given beside their arguments, or why it cannot be. None where it is nothing of that
@@ -337,6 +341,7 @@ fn classify_numpy(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Option<
 }
 
 fn classify_array(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalValue, Failure> {
+    let obj = &record.constant(obj)?;
     let a = obj.as_ptr().cast::<npy::PyArrayObject>();
     // SAFETY: `obj` is an ndarray; its shape and strides have `nd` members.
     unsafe {

@@ -1,9 +1,11 @@
 """Numbers in functions that have Numba's meaning: what the stand-in for Numba decorates, and `meaning="numba"`. Types are those that Numba 0.68 gives; `tests/tools/numba_meaning.py` holds
 more of them against Numba itself."""
 
+import gc
 import itertools
 import math
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -440,6 +442,55 @@ def test_jit_is_njit_unless_object_mode_is_asked_for():
         numba.jit(no)("x")
     for f in (numba.jit(forceobj=True), numba.jit(nopython=False)):
         assert f(lambda x: type(x).__name__)(1) == "int"
+
+
+# ---------------------------------------------------------------- globals
+
+
+def test_what_a_function_reads_stays_as_it_was_when_it_was_compiled():
+    k, a = 1, np.arange(3.0)
+
+    def change(value):
+        nonlocal k
+        k = value
+
+    def captured(x):
+        return x + k
+
+    f, g = njit(captured), tierup.njit(captured)
+    space = {"np": np, "G": 1, "a": a, "h": lambda x: x}
+    exec("def f(x):\n    return h(x) + G + a[0]\n", space)
+    read = njit(space["f"])
+    assert (f(0), g(0), read(0)) == (1, 1, 1.0)
+    change(5)
+    space["G"], space["h"] = 10, lambda x: 100
+    a[0] = 1000
+    assert (f(0), g(0), read(0)) == (1, 5, 1.0)
+    # What is compiled later reads what is there then.
+    assert f(0.0) == 5.0 and read(0.0) == 1110.0
+    f.recompile()
+    read.recompile()
+    assert f(0) == 5 and read(0) == 1110.0
+
+
+def test_what_code_has_read_lives_as_long_as_the_code():
+    class Held:
+        pass
+
+    held = Held()
+    gone = weakref.ref(held)
+    space = {"np": np, "a": np.full(3, 7.0)}
+    exec("def f(x):\n    return a[x]\n", space)
+    f = njit(space["f"])
+    assert f(1) == 7.0
+    space["a"] = None
+    space["held"] = held
+    del held
+    gc.collect()
+    assert f(2) == 7.0
+    del f, space
+    gc.collect()
+    assert gone() is None
 
 
 # ---------------------------------------------------------------- parallel loops

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::host::Host;
+use tierup_core::meaning::Meaning;
 use tierup_core::types::{Const, Kind, Type};
 
 impl Core {
@@ -75,6 +76,10 @@ impl Core {
             )));
         }
         let (host, grown) = (PyHost::new(py), known::grown());
+        let freezes = of.options.meaning == Some(Meaning::Numba);
+        if freezes {
+            host.copies_arrays();
+        }
         note(&host);
         if called::kept() {
             host.keep_calls();
@@ -113,7 +118,10 @@ impl Core {
             Ok(code)
         });
         let calls = host.take_calls();
-        let (guards, raised) = host.finish();
+        let (mut guards, raised) = host.finish();
+        if freezes {
+            guards.freeze();
+        }
         let compiled = compiled.and_then(|code| {
             if !matches!(code.ret().kind(), Kind::Generator(..)) || guards.passed().is_empty() {
                 return Ok(code);
