@@ -508,3 +508,24 @@ def test_pairs_of_all_types_compile_in_both_meanings():
     for left, right in itertools.product(TYPES, TYPES):
         for meaning in ("python", "numba"):
             assert tierup.njit(lambda x, y: x * y, meaning=meaning)(left(1), right(1)) == 1
+
+
+def test_iterations_may_all_write_to_one_element():
+    def last(a, out):
+        for i in prange(len(a)):
+            out[0] = a[i]
+
+    a, out = np.arange(1, 1001, dtype=np.float64), np.zeros(1)
+    with pytest.warns(tierup.TierupWarning, match="several iterations may write to this one element"):
+        numba.njit(last, parallel=True)(a, out)
+    assert out[0] in a
+    with pytest.raises(tierup.TypingError, match="every iteration of this prange loop writes to the same element"):
+        tierup.njit(last, parallel=True)(a, out)
+
+    def count(a, out):
+        for i in prange(len(a)):
+            out[0] = out[0] * 2 - a[i]
+
+    # What each iteration changes is no store.
+    with pytest.raises(tierup.TypingError):
+        numba.njit(count, parallel=True)(a, out)

@@ -1,7 +1,8 @@
 //! Which kinds of code `parallel=` makes parallel: all of them, or those that a dictionary names.
 
-/// The kinds by the names that the dictionary has for them, as in Numba; the place is the bit.
-pub const PARTS: [&str; 10] = [
+/// The kinds by the names that the dictionary has for them, as in Numba, and behind them what no dictionary says;
+/// the place is the bit.
+pub const PARTS: [&str; 11] = [
     "prange",
     "numpy",
     "inplace_binop",
@@ -12,6 +13,7 @@ pub const PARTS: [&str; 10] = [
     "fusion",
     "hoisting",
     "init_prange",
+    "lenient",
 ];
 
 /// Bits of [`PARTS`].
@@ -33,6 +35,8 @@ impl Parts {
     pub(crate) const STENCIL: Parts = Parts(1 << 6);
     /// Neighbouring regions become one.
     pub(crate) const FUSION: Parts = Parts(1 << 7);
+    /// No kind of code: iterations may all write to one element, as in Numba, which has one of their values then.
+    pub(crate) const LENIENT: Parts = Parts(1 << 10);
 
     /// What a function of the library runs in parallel for one that asks for these parts: its loops over
     /// `prange` are a stencil's, or what a function of NumPy does.

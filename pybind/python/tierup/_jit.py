@@ -120,15 +120,24 @@ def _engine_options(options, fallback=False):
         if value not in known:
             raise ValueError(f"{name} must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}, not {value!r}")
     return {"meaning": meaning, "boundscheck": config.boundscheck if check is None else bool(check), "numpy_errors": error_model == "numpy", "overflow": overflow,
-            "nogil": bool(options.get("nogil")), "parallel": _parallel_parts(options.get("parallel")), "force_python": bool(options.get("forceobj")), "fast_math": _fast_math(options.get("fastmath", False))}
+            "nogil": bool(options.get("nogil")), "parallel": _parallel_parts(options.get("parallel"), meaning), "force_python": bool(options.get("forceobj")), "fast_math": _fast_math(options.get("fastmath", False))}
 
 
 # What may be switched by `parallel={...}`, in the order of the engine's bits.
 _PARALLEL = ("prange", "numpy", "inplace_binop", "setitem", "reduction", "comprehension", "stencil", "fusion", "hoisting", "init_prange")
 
 
-def _parallel_parts(value):
+# Beside them: iterations may write to one element.
+_LENIENT = 1 << len(_PARALLEL)
+
+
+def _parallel_parts(value, meaning="python"):
     """What runs in parallel, as bits: nothing, everything, or what a dict says of each kind of code."""
+    parts = _parts(value)
+    return parts | _LENIENT if parts and meaning == "numba" else parts
+
+
+def _parts(value):
     if isinstance(value, dict):
         unknown = value.keys() - set(_PARALLEL)
         if unknown:

@@ -16,7 +16,7 @@ use crate::classes;
 use crate::diag::Result;
 use crate::ops::id;
 use crate::ssa::loops::Doubt;
-use crate::ssa::{Block, FuncId, InstNode, Loc, Op, Value, registry};
+use crate::ssa::{Block, FuncId, InstNode, Loc, Op, Parts, Value, registry};
 use crate::types::ClassId;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -395,7 +395,8 @@ pub(crate) fn check(c: &Classifier<'_>, privatised: &[Privatised]) -> Result<Vec
     let mut pairs = 0;
     for (k, a) in all.iter().enumerate() {
         let Some(new) = a.new else { continue };
-        alone(c, &mut trial, a, new, &mut doubt)?;
+        let read = all.iter().any(|b| b.new.is_none() && b.of == a.of && b.parts == a.parts);
+        alone(c, &mut trial, a, (new, read), &mut doubt)?;
         for (j, b) in all.iter().enumerate() {
             if a.of != b.of || j == k || a.is_apart(b) || a.parts == b.parts || b.new.is_some() && j < k {
                 continue;
@@ -423,12 +424,12 @@ pub(crate) fn check(c: &Classifier<'_>, privatised: &[Privatised]) -> Result<Vec
     Ok(doubts)
 }
 
-/// One store and itself in other iterations.
+/// One store and itself in other iterations; whether the place is read as well.
 fn alone(
     c: &Classifier<'_>,
     trial: &mut Trial<'_>,
     a: &Access,
-    new: Value,
+    (new, read): (Value, bool),
     doubt: &mut dyn FnMut(Loc, Arc<str>),
 ) -> Result<()> {
     let several: Arc<str> = match (a.updates, a.class) {
@@ -446,7 +447,12 @@ fn alone(
         let ix = trial.places.ix(new, 0);
         // All write the same, so who comes last does not matter.
         let equal = !a.updates && matches!(trial.places.class(&ix), Class::Same | Class::Sweep);
-        if !(a.certain || a.compared) || equal || trial.count.is_none() && s.abs_diff(t) > NEXT {
+        let allowed = a.class == Class::Same
+            && !a.updates
+            && !a.compared
+            && !read
+            && c.func.parallel.has(Parts::LENIENT);
+        if !(a.certain || a.compared) || equal || allowed || trial.count.is_none() && s.abs_diff(t) > NEXT {
             doubt(a.loc, several);
             return Ok(());
         }
