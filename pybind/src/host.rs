@@ -55,10 +55,14 @@ impl Record for PyHost<'_> {
         if let Some((_, copy)) = copies.iter().find(|(a, _)| a.is(array)) {
             return Ok(copy.bind(py).clone());
         }
-        if array.getattr(intern!(py, "nbytes"))?.extract::<usize>()? > LARGEST_COPY {
-            return Ok(array.clone());
-        }
-        let copy = array.call_method1(intern!(py, "copy"), (intern!(py, "K"),))?;
+        let large = array.getattr(intern!(py, "nbytes"))?.extract::<usize>()? > LARGEST_COPY;
+        let copy = if large {
+            array.call_method0(intern!(py, "view"))?
+        } else {
+            array.call_method1(intern!(py, "copy"), (intern!(py, "K"),))?
+        };
+        // Nothing is written to constants.
+        copy.call_method1(intern!(py, "setflags"), (false,))?;
         copies.push((array.clone().unbind(), copy.clone().unbind()));
         Ok(copy)
     }

@@ -332,9 +332,15 @@ def test_what_shows_numbers_shows_those_of_python(capsys):
     assert show(np.int8(3), np.float64(0.5)) == ("3", "0.5", "3") and capsys.readouterr().out == "3 0.5 (3, 0.5, 1) [3, 3] (1, 2.5)\n"
 
 
-def test_numbers_are_of_the_classes_of_both():
-    classes = njit(lambda x: (isinstance(x, int), isinstance(x, float), isinstance(x, (int, float)), isinstance(x, np.int32), isinstance(x, str)))
-    assert classes(1) == classes(np.int64(1)) == (True, False, True, False, False) and classes(np.int32(1)) == (True, False, True, True, False) and classes(np.float32(1)) == (False, True, True, False, False)
+def test_numbers_of_64_bits_are_of_the_classes_of_both():
+    classes = njit(lambda x: (isinstance(x, int), isinstance(x, float), isinstance(x, (int, float)), isinstance(x, np.int64), isinstance(x, np.float32), isinstance(x, str)))
+    assert classes(1) == classes(np.int64(1)) == (True, False, True, True, False, False) and classes(1.5) == (False, True, True, False, False, False)
+    assert classes(np.float32(1)) == (False, False, False, False, True, False) and classes(np.int8(1)) == (False,) * 6
+
+
+def test_functions_that_want_an_integer_get_one():
+    f = njit(lambda x, n: (np.ldexp(x, n), math.ldexp(x, n), sum([n, n], start=x)))
+    assert f(0.5, 3) == (4.0, 4.0, 6.5) and f(0.5, np.int32(3)) == (4.0, 4.0, 6.5) and njit(lambda x: math.ldexp(x, 5000))(1.0) == math.inf
 
 
 def test_constants_that_functions_ask_for_are_known():
@@ -471,6 +477,18 @@ def test_what_a_function_reads_stays_as_it_was_when_it_was_compiled():
     f.recompile()
     read.recompile()
     assert f(0) == 5 and read(0) == 1110.0
+
+
+@pytest.mark.parametrize("n", [3, 200_000])
+def test_nothing_is_written_to_global_arrays(n):
+    space = {"a": np.zeros(n), "t": (np.zeros(n), 1)}
+    exec("def f():\n    a[0] = 1\ndef g():\n    t[0][0] = 1\ndef h():\n    return a[0] + t[0].sum()\n", space)
+    for name in "fg":
+        with pytest.raises(ValueError, match="read-only"):
+            njit(space[name])()
+    assert njit(space["h"])() == 0.0 == space["a"][0]
+    tierup.njit(space["f"])()
+    assert space["a"][0] == 1.0
 
 
 def test_what_code_has_read_lives_as_long_as_the_code():

@@ -182,8 +182,9 @@ impl Solver<'_, '_> {
             && let [x, classes] = &operands[..]
             && let of = self.source_arg(x)?.ty
             && shown(of) != of
+            && promote::same_but_weak(of, shown(of))
         {
-            // They are of Python's classes, and of NumPy's too.
+            // Those of 64 bits are of Python's classes, and of NumPy's too.
             let python = vec![converted(x.clone(), shown(of)), classes.clone()];
             let typed = self.rows_as_given(i, op, python, named.clone())?;
             return match typed.1 {
@@ -191,9 +192,9 @@ impl Solver<'_, '_> {
                 _ => self.rows_as_given(i, op, operands, named),
             };
         }
-        self.as_numba_operands(op, &mut operands)?;
+        self.as_numba_operands(op, &mut operands, named.is_empty())?;
         let types: Vec<Type> = self.source_args(&operands)?.iter().map(|a| a.ty).collect();
-        let mut asked = vec![];
+        let (mut asked, given) = (vec![], operands.clone());
         if op.is_elementwise() && named.is_empty() {
             asked = self.as_one_kind(op, &mut operands, &types);
         }
@@ -203,12 +204,10 @@ impl Solver<'_, '_> {
         {
             asked.push(as_dtype(Type::f64()));
         }
-        let typed = if asked.is_empty() {
-            self.rows_as_given(i, op, operands.clone(), named.clone())
-        } else {
-            self.rows_as_given(i, op, operands.clone(), asked)
-                .or_else(|_| self.rows_as_given(i, op, operands.clone(), named.clone()))
-        }?;
+        // What has no such loop (`np.ldexp`) has its own.
+        let all = named.iter().cloned().chain(asked).collect();
+        let typed = self.rows_as_given(i, op, operands, all);
+        let typed = typed.or_else(|_| self.rows_as_given(i, op, given, named))?;
         Ok(self.in_width_of(i, op, &types, typed))
     }
 
@@ -234,6 +233,9 @@ impl Solver<'_, '_> {
         if types.iter().all(|t| t.is_real())
             && let Some(quiet) = quiet(op)
         {
+            if op == id::MATH_LDEXP {
+                return Some(self.rows_as_given(i, quiet, operands.to_vec(), vec![]));
+            }
             let narrow = Type::float_of(Float::F32);
             let t = if types.iter().all(|t| *t == narrow) { narrow } else { Type::f64() };
             let operands = operands.iter().map(|x| converted(x.clone(), t)).collect();
@@ -336,9 +338,9 @@ impl Solver<'_, '_> {
     }
 
     /// Has operands be what Numba makes of them before it looks for an operation.
-    fn as_numba_operands(&mut self, op: OpId, operands: &mut Vec<Source>) -> Result<()> {
+    fn as_numba_operands(&mut self, op: OpId, operands: &mut Vec<Source>, alone: bool) -> Result<()> {
         let types: Vec<Type> = self.source_args(operands)?.iter().map(|a| a.ty).collect();
-        if op == id::BUILTINS_SUM && operands.len() == 1 {
+        if op == id::BUILTINS_SUM && operands.len() == 1 && alone {
             operands.push(converted(Source::Const(Const::Int(0)), Type::i64()));
             return Ok(());
         }
@@ -438,6 +440,7 @@ fn quiet(op: OpId) -> Option<OpId> {
         "acos" => "arccos",
         "acosh" => "arccosh",
         "atanh" => "arctanh",
+        "ldexp" => "ldexp",
         "pow" => "power",
         _ => return None,
     };

@@ -17,6 +17,7 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     MATH_FLOOR = "math.floor",
+    MATH_LDEXP = "math.ldexp",
     MATH_CEIL = "math.ceil",
     MATH_TRUNC = "math.trunc",
 }
