@@ -23,6 +23,9 @@ use tierup_runtime::gpu::{Build, Fault, Launch};
 /// Failures of simulated kernels that nobody has been told of.
 static FAILED: Mutex<Vec<(String, Fault)>> = Mutex::new(vec![]);
 
+/// What simulated kernels have printed that nobody has seen: forms and words, see `core::ops::cuda_print`.
+static PRINTED: Mutex<Vec<(Vec<String>, Vec<u64>)>> = Mutex::new(vec![]);
+
 /// Decides where kernels run: on the GPU unless the simulator is asked for or there is no driver. What holds:
 /// the GPU's name, compute capability (90 for 9.0) and version of the driver (13000 for 13.0), or why there
 /// is none.
@@ -138,12 +141,26 @@ fn cuda_copy(py: Python<'_>, to: u64, from: u64, bytes: usize, kind: u8, stream:
 fn cuda_synchronize(py: Python<'_>, stream: Option<u64>) -> PyResult<()> {
     if let Place::Device(d) = place()? {
         detached(py, || match stream {
-            None => d.synchronize(),
             // SAFETY: a stream of `cuda_stream`, or one of another library's that the user vouches for.
-            Some(s) => unsafe { d.stream_synchronize(Stream(s)) },
+            Some(s) if !d.prints() => unsafe { d.stream_synchronize(Stream(s)) },
+            Some(_) | None => d.synchronize(),
         })?;
     }
+    show_printed(py)?;
     cuda_raise(py)
+}
+
+/// Writes what kernels have printed.
+fn show_printed(py: Python<'_>) -> PyResult<()> {
+    let printed = match place()? {
+        Place::Device(d) if d.prints() => detached(py, || d.printed())?,
+        Place::Device(_) => return Ok(()),
+        Place::Simulator => std::mem::take(&mut *PRINTED.lock().unwrap_or_else(PoisonError::into_inner)),
+    };
+    if printed.is_empty() {
+        return Ok(());
+    }
+    py.import("tierup.cuda._printing")?.getattr("write")?.call1((printed,)).map(drop)
 }
 
 /// Raises what kernels that have ended left.
@@ -467,6 +484,12 @@ impl Kernel {
                         interrupted.is_none()
                     })
                 };
+                if let Some((forms, words)) = kernel.printed()
+                    && words[0] > 0
+                {
+                    let mut all = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
+                    all.push((forms.to_vec(), words));
+                }
                 if let Some(fault) = failed {
                     let mut all = FAILED.lock().unwrap_or_else(PoisonError::into_inner);
                     all.push((self.name.clone(), fault));
@@ -518,12 +541,13 @@ impl Kernel {
     ) -> PyResult<(DeviceKernel, String)> {
         let (entry, name) = (kernel.entry().to_owned(), &self.name);
         let waits = kernel.waits_for_grid();
-        let constants = kernel.constants().to_vec();
+        let (constants, printed) = (kernel.constants().to_vec(), kernel.printed().cloned());
         let place = kernel.place(&format!("{} {} {}", driver.name, driver.capability, driver.version));
         if let Some(p) = &place
             && let Some(kept) = py.detach(|| p.get())
         {
-            match py.detach(|| driver.kernel(&kept.image, &entry, name, waits, &constants)) {
+            match py.detach(|| driver.kernel(&kept.image, &entry, name, waits, &constants, printed.as_ref()))
+            {
                 Ok(loaded) => return Ok((loaded, kept.ptx)),
                 Err(_) => p.forget(),
             }
@@ -531,7 +555,8 @@ impl Kernel {
         let ptx =
             py.detach(|| kernel.ptx(driver.capability)).map_err(|d| Trouble::from(d).into_python(py))?;
         let image = detached(py, || driver.compile(&ptx, &self.build))?;
-        let loaded = detached(py, || driver.kernel(&image, &entry, name, waits, &constants))?;
+        let loaded =
+            detached(py, || driver.kernel(&image, &entry, name, waits, &constants, printed.as_ref()))?;
         let kept = Kept { ptx, image };
         if let Some(p) = place {
             py.detach(|| p.put(&kept));

@@ -265,6 +265,47 @@ fn constant_of(symbol: &SymbolData) -> Option<Constant> {
     Some(Constant { addr: symbol.addr, bytes })
 }
 
+/// Words of the buffer in which threads leave what they print, after the one that counts them.
+pub const PRINT_WORDS: i64 = (1 << 17) - 1;
+/// In the form of what is printed: a letter follows, which says what a word is (`i u b d f h`, and `D F` of two
+/// words), that a text begins whose `repr` is meant and where it ends (`r e`), or itself.
+pub const VALUE: char = '\u{1}';
+const PRINT_FORM: &str = "printed form ";
+
+/// The symbol of that buffer: memory that a kernel has of its own, zeros at first.
+pub(crate) fn print_buffer() -> String {
+    constant_name(0, 8 * (PRINT_WORDS as u64 + 1))
+}
+
+/// The symbol of a form.
+pub(crate) fn print_form(form: &str) -> String {
+    format!("{PRINT_FORM}{form}")
+}
+
+impl Constant {
+    /// Whether it is the buffer for what is printed.
+    pub fn is_print_buffer(&self) -> bool {
+        self.addr == 0
+    }
+}
+
+/// Puts numbers from 1 in place of the forms of what a kernel prints; the forms in the order of their numbers.
+pub fn take_print_forms(module: &mut Module) -> Vec<String> {
+    let mut forms: Vec<String> = vec![];
+    for func in &mut module.funcs {
+        for inst in &mut func.insts {
+            let InstData::SymbolAddr { symbol } = inst.data else { continue };
+            let Some(form) = func.symbols[symbol.index()].name.strip_prefix(PRINT_FORM) else { continue };
+            let number = forms.iter().position(|f| f == form).unwrap_or_else(|| {
+                forms.push(form.to_owned());
+                forms.len() - 1
+            });
+            inst.data = InstData::Const { ty: Ty::Ptr, bits: number as u64 + 1 };
+        }
+    }
+    forms
+}
+
 /// Makes parameters of the constants of a kernel, its last ones; what they stand for.
 pub fn take_constants(module: &mut Module, kernel: &str) -> Vec<Constant> {
     let Some(func) = module.funcs.iter_mut().find(|f| f.name == kernel) else { return vec![] };

@@ -504,6 +504,7 @@ pub(crate) static STEPS: [&OpDef; 7] = [
 mod adapt;
 pub mod apart;
 mod complex_without_host;
+mod cuda_print;
 pub mod dtype;
 mod effects;
 pub mod generator;

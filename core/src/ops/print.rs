@@ -58,6 +58,7 @@ pub(crate) static OPS: &[OpDef] = &[
     .records()
     .raises()
     .writes()
+    .halves()
     .doc("Writes values to `sys.stdout`, in one go."),
     OpDef::new(&["builtins.print"], "*values, sep=' ', end='\n', flush=False", Body::Py("text.print_texts"))
         .records()
@@ -119,6 +120,9 @@ fn print_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn emit_print(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if cx.options.kernel {
+        return super::cuda_print::emit(cx, c);
+    }
     for (k, (v, t)) in c.args[4..].iter().zip(&c.types[4..]).enumerate() {
         if k > 0 {
             send_text(cx, c, 0, " ");

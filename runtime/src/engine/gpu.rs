@@ -3,8 +3,8 @@
 use super::promote::{library, policy, prepare};
 use super::tier1::Codegen;
 use super::{Request, cache, guarded};
-use crate::gpu::Build;
 use crate::gpu::simulate::{HostKernel, Looks};
+use crate::gpu::{Build, Printed};
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::door::DEVICE_PREFIX;
@@ -46,9 +46,14 @@ pub fn device_ptx(
         let name = format!("{DEVICE_PREFIX}{name}");
         module.funcs.push(gpu::make_device_function(&name, &target)?);
         optimise(&mut module, &name, request)?;
-        if !grid::take_constants(&mut module, &name).is_empty() {
-            let text = "a device function for others has no constant arrays";
-            return Err(Diagnostic::new(Code::GpuUnsupported, text).help("pass the array as an argument"));
+        grid::take_print_forms(&mut module);
+        if let Some(c) = grid::take_constants(&mut module, &name).first() {
+            let (text, help) = if c.is_print_buffer() {
+                ("a device function for others prints nothing", "store what is to be seen in an array")
+            } else {
+                ("a device function for others has no constant arrays", "pass the array as an argument")
+            };
+            return Err(Diagnostic::new(Code::GpuUnsupported, text).help(help));
         }
         platform::check(&module, &gpu::Gpu)?;
         prepare(&mut module)?;
@@ -69,6 +74,7 @@ pub struct Kernel {
     build: Build,
     key: Option<cache::Key>,
     constants: Vec<Vec<u8>>,
+    printed: Option<Printed>,
 }
 
 /// What the cache has of a kernel.
@@ -92,7 +98,9 @@ pub fn kernel(request: &Request<'_>, build: &Build) -> Result<Kernel> {
         let waits_for_grid = grid::waits_for_grid(&module);
         module.funcs.push(gpu::make_grid_kernel(&entry, &target, waits_for_grid)?);
         optimise(&mut module, &entry, request)?;
+        let forms = grid::take_print_forms(&mut module);
         let constants = grid::take_constants(&mut module, &entry);
+        let printed = Printed::new(&constants, forms);
         platform::check(&module, &gpu::Gpu)?;
         grid::on_gpu(&mut module);
         let fast_math = request.options.fast_math;
@@ -100,7 +108,7 @@ pub fn kernel(request: &Request<'_>, build: &Build) -> Result<Kernel> {
         let key = cache::key(&mut module, &[&entry], codegen);
         // SAFETY: global arrays live as long as the function, which the caller holds.
         let constants = constants.into_iter().map(|c| unsafe { snapshot(c) }).collect();
-        Ok(Kernel { module, entry, fast_math, waits_for_grid, build: build.clone(), key, constants })
+        Ok(Kernel { module, entry, fast_math, waits_for_grid, build: build.clone(), key, constants, printed })
     })
 }
 
@@ -113,6 +121,11 @@ impl Kernel {
     /// What is in its constants, whose addresses are its last parameters.
     pub fn constants(&self) -> &[Vec<u8>] {
         &self.constants
+    }
+
+    /// What it prints.
+    pub fn printed(&self) -> Option<&Printed> {
+        self.printed.as_ref()
     }
 
     /// Whether its blocks must all run at once.
@@ -178,11 +191,13 @@ pub fn host_kernel(request: &Request<'_>, build: &Build) -> Result<HostKernel> {
         let name = wrapper::wrapper_name(&target.name);
         module.funcs.push(wrapper::make_wrapper(&target.name, &target.sig, &target.params));
         optimise(&mut module, &name, request)?;
+        let forms = grid::take_print_forms(&mut module);
         let mut as_on_gpu = module.clone();
         grid::take_constants(&mut as_on_gpu, &name);
         platform::check(&as_on_gpu, &gpu::Gpu)?;
-        let mut constants: Vec<Vec<u128>> = vec![];
+        let (mut constants, mut made): (Vec<Vec<u128>>, Vec<grid::Constant>) = (vec![], vec![]);
         grid::move_constants(&mut module, &mut |c| {
+            made.push(c);
             // SAFETY: global arrays live as long as the function, which the caller holds.
             constants.push(aligned(&unsafe { snapshot(c) }));
             constants.last().map_or(0, |c| c.as_ptr() as usize)
@@ -194,6 +209,7 @@ pub fn host_kernel(request: &Request<'_>, build: &Build) -> Result<HostKernel> {
             watched::watch(&mut module);
         }
         let memory = grid::on_cpu(&mut module);
+        let printed = Printed::new(&made, forms);
         legalise::legalise(&mut module);
         if cfg!(debug_assertions) {
             tierup_core::lir::verify::verify_module(&module)?;
@@ -203,7 +219,7 @@ pub fn host_kernel(request: &Request<'_>, build: &Build) -> Result<HostKernel> {
             code.entry(&name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its module")))?;
         let looks = Looks { races: build.races, returns: build.returns };
         // SAFETY: the wrapper of a kernel for the CPU, of this very code.
-        Ok(unsafe { HostKernel::new(code, entry, memory, frames, constants, looks) })
+        Ok(unsafe { HostKernel::new(code, entry, memory, frames, (constants, printed), looks) })
     })
 }
 
@@ -218,6 +234,9 @@ fn lowered(request: &Request<'_>) -> Result<(Module, Target)> {
 /// # Safety
 /// The array is live and nobody writes it at the moment.
 unsafe fn snapshot(constant: grid::Constant) -> Vec<u8> {
+    if constant.is_print_buffer() {
+        return vec![0; constant.bytes];
+    }
     // SAFETY: as required of the caller.
     unsafe { std::slice::from_raw_parts(constant.addr as *const u8, constant.bytes).to_vec() }
 }

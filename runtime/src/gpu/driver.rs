@@ -7,7 +7,8 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::{Build, Failure, Launch};
+use super::{Build, Failure, Launch, Printed};
+use tierup_core::lir::grid::PRINT_WORDS;
 
 /// Why the driver did not do something: its name of the error and its explanation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -366,6 +367,43 @@ impl Driver {
         found
     }
 
+    /// Whether kernels that print have been launched, so that whoever waits must wait for all.
+    pub fn prints(&self) -> bool {
+        let launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner);
+        launched.iter().any(|k| k.printed.is_some())
+    }
+
+    /// The forms of what kernels print, and the words that their threads have left since the last time, behind
+    /// their number. Nothing runs on the device.
+    pub fn printed(&self) -> Result<Vec<(Vec<String>, Vec<u64>)>> {
+        let launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut found = vec![];
+        for (at, forms) in launched.iter().filter_map(|k| k.printed.as_ref()) {
+            let mut count = [0u64];
+            // SAFETY: the buffer is never freed, and begins with the number of its words.
+            unsafe { self.copy_to_host(count.as_mut_ptr().cast(), *at, 8, Stream(0))? };
+            self.stream_wait_default()?;
+            let there = count[0].min(PRINT_WORDS as u64) as usize;
+            if there == 0 {
+                continue;
+            }
+            let mut words = vec![0u64; there + 1];
+            // SAFETY: as above; so many words are there.
+            unsafe { self.copy_to_host(words.as_mut_ptr().cast(), *at, 8 * (there + 1), Stream(0))? };
+            let zeros = vec![0u64; there + 1];
+            // SAFETY: as above.
+            unsafe { self.copy_to_device(*at, zeros.as_ptr().cast(), 8 * (there + 1), Stream(0))? };
+            self.stream_wait_default()?;
+            found.push((forms.clone(), words));
+        }
+        Ok(found)
+    }
+
+    fn stream_wait_default(&self) -> Result<()> {
+        // SAFETY: the default stream is always there.
+        unsafe { self.stream_synchronize(Stream(0)) }
+    }
+
     /// Compiles PTX to machine code of the device.
     pub fn compile(&self, ptx: &str, build: &Build) -> Result<Vec<u8>> {
         const PTX: c_int = 1;
@@ -414,6 +452,7 @@ impl Driver {
         name: &str,
         waits_for_grid: bool,
         constants: &[Vec<u8>],
+        printed: Option<&Printed>,
     ) -> Result<DeviceKernel> {
         let f = self.enter()?;
         let (mut module, mut function) = (null_mut(), null_mut());
@@ -429,7 +468,6 @@ impl Driver {
         let failure = page.cast::<Failure>();
         // SAFETY: fresh memory of that size.
         unsafe { failure.write(Failure::default()) };
-        let shared = Box::leak(Box::new(Shared { name: name.to_owned(), failure }));
         let words = waits_for_grid.then(Mutex::default);
         let mut copies = vec![];
         for bytes in constants {
@@ -441,6 +479,8 @@ impl Driver {
                 self.stream_synchronize(Stream(0))?;
             }
         }
+        let printed = printed.map(|p| (copies[p.constant], p.forms.clone()));
+        let shared = Box::leak(Box::new(Shared { name: name.to_owned(), failure, printed }));
         Ok(DeviceKernel {
             driver: self,
             module,
@@ -460,6 +500,8 @@ const DEFAULT_SHARED: u32 = 48 << 10;
 struct Shared {
     name: String,
     failure: *mut Failure,
+    /// The device's buffer for what it prints, and the forms.
+    printed: Option<(Address, Vec<String>)>,
 }
 
 /// A kernel on the device.
@@ -587,7 +629,8 @@ impl Drop for DeviceKernel {
             // SAFETY: the module is this value's alone.
             unsafe { (f.module_unload)(self.module) };
         }
-        for at in &self.constants {
+        let printed = self.shared.printed.as_ref().map(|p| p.0);
+        for at in self.constants.iter().filter(|at| Some(**at) != printed) {
             // SAFETY: the kernel's own; freeing waits for what runs.
             unsafe { self.driver.free(*at) };
         }

@@ -6,6 +6,7 @@ pub mod simulate;
 
 use races::Access;
 use tierup_core::exc::Class;
+use tierup_core::lir::grid;
 
 /// How a kernel is launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,20 @@ impl Build {
             Some(at) if !directives.is_empty() => format!("{}{directives}{}", &ptx[..at], &ptx[at..]),
             Some(_) | None => ptx,
         }
+    }
+}
+
+/// What a kernel prints: which of its constants is the buffer, and the forms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Printed {
+    pub constant: usize,
+    pub forms: Vec<String>,
+}
+
+impl Printed {
+    pub(crate) fn new(constants: &[grid::Constant], forms: Vec<String>) -> Option<Printed> {
+        let constant = constants.iter().position(grid::Constant::is_print_buffer)?;
+        Some(Printed { constant, forms })
     }
 }
 

@@ -5,7 +5,7 @@
 //! for that reason, see `core::lir::grid`.
 
 use super::races::{self, Race, Watch};
-use super::{Cause, Failure, Fault, Launch, Other};
+use super::{Cause, Failure, Fault, Launch, Other, Printed};
 use crate::engine::Wrapper;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -14,7 +14,7 @@ use tierup_core::backend::Code;
 use tierup_core::exc::Class;
 use tierup_core::grid::{WARP, Wait, release};
 use tierup_core::layout::{GridThread, ThreadCtx};
-use tierup_core::lir::grid::OnCpu;
+use tierup_core::lir::grid::{self, OnCpu};
 use tierup_core::lower::gpu;
 use tierup_core::rt::{Ctx, P};
 
@@ -105,6 +105,8 @@ pub struct HostKernel {
     stack: usize,
     /// What the code reads at addresses that it knows.
     constants: Vec<Vec<u128>>,
+    /// What it prints, into one of these.
+    printed: Option<Printed>,
     looks: Looks,
 }
 
@@ -154,12 +156,25 @@ impl HostKernel {
         entry: *const u8,
         memory: OnCpu,
         frames: usize,
-        constants: Vec<Vec<u128>>,
+        (constants, printed): (Vec<Vec<u128>>, Option<Printed>),
         looks: Looks,
     ) -> HostKernel {
         // SAFETY: as required of the caller.
         let entry = unsafe { std::mem::transmute::<*const u8, Wrapper>(entry) };
-        HostKernel { _code: code, entry, memory, stack: STACK + frames, constants, looks }
+        HostKernel { _code: code, entry, memory, stack: STACK + frames, constants, printed, looks }
+    }
+
+    /// The forms of what it prints, and the words that its threads have left since the last time.
+    pub fn printed(&self) -> Option<(&[String], Vec<u64>)> {
+        let printed = self.printed.as_ref()?;
+        let buffer = self.constants[printed.constant].as_ptr().cast::<u64>().cast_mut();
+        // SAFETY: the buffer begins with the number of its words; only kernels write it, and none runs now.
+        let words = unsafe {
+            let there = buffer.read_volatile().min(grid::PRINT_WORDS as u64) as usize;
+            let take = |k| std::mem::take(&mut *buffer.add(k));
+            (0..=there).map(take).collect()
+        };
+        Some((&printed.forms, words))
     }
 
     /// Bytes of shared memory that a block has whatever the launch says.
@@ -172,7 +187,9 @@ impl HostKernel {
     }
     /// Bytes of its constants.
     pub fn constant_bytes(&self) -> usize {
-        self.constants.iter().map(|c| size_of_val(c.as_slice())).sum()
+        let buffer = self.printed.as_ref().map(|p| p.constant);
+        let own = self.constants.iter().enumerate().filter(|(k, _)| Some(*k) != buffer);
+        own.map(|(_, c)| size_of_val(c.as_slice())).sum()
     }
     /// Bytes of arrays of a thread's own.
     pub fn frame_bytes(&self) -> usize {
