@@ -40,6 +40,8 @@ pub(crate) struct PyHost<'py> {
     calls: RefCell<Option<Vec<Call>>>,
     /// Global arrays with what code has in their place; none where it has themselves.
     copies: RefCell<Option<Vec<(Py<PyAny>, Py<PyAny>)>>>,
+    /// The code is a kernel's, which has overloads of its own.
+    kernel: Cell<bool>,
 }
 
 /// A function that compiled code calls, for which arguments and values of some, and what that gives.
@@ -101,7 +103,13 @@ impl<'py> PyHost<'py> {
             passes: Cell::new(true),
             calls: RefCell::new(None),
             copies: RefCell::default(),
+            kernel: Cell::new(false),
         }
+    }
+
+    /// What is compiled is a kernel.
+    pub(crate) fn for_kernel(&self) {
+        self.kernel.set(true);
     }
 
     /// Keeps what is compiled beside what was asked for.
@@ -625,7 +633,7 @@ impl Host for PyHost<'_> {
         named: &[(Arc<str>, Operand)],
     ) -> Result<Option<Offer>> {
         let find = || -> std::result::Result<Option<Offer>, Failure> {
-            let said = overloads::offer(self.py, func, n, positional, named)?;
+            let said = overloads::offer(self.py, func, n, positional, named, self.kernel.get())?;
             said.map(|said| said.offer(|f| self.depends_on(f))).transpose()
         };
         find().map_err(|e| self.of_written("the choice of an overload", e))

@@ -158,6 +158,7 @@ pub(crate) fn offer<'py>(
     n: usize,
     positional: &[Operand],
     named: &[(Arc<str>, Operand)],
+    in_kernel: bool,
 ) -> Result<Option<Said<'py>>, Failure> {
     let target = table().targets.get(&func).map(|t| t.clone_ref(py));
     let target = target.ok_or_else(|| Diagnostic::internal("overloads of nothing"))?;
@@ -171,7 +172,8 @@ pub(crate) fn offer<'py>(
     let all = positional.iter().chain(named.iter().map(|n| &n.1));
     let operands = all.map(operand).collect::<PyResult<Vec<_>>>()?;
     let names = PyTuple::new(py, named.iter().map(|n| &*n.0))?;
-    let answer = py.import("tierup._overloads")?.getattr("offer")?.call1((target, n, operands, names))?;
+    let answer =
+        py.import("tierup._overloads")?.getattr("offer")?.call1((target, n, operands, names, in_kernel))?;
     if answer.is_none() {
         return Ok(None);
     }

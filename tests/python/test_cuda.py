@@ -656,3 +656,39 @@ def test_a_kernel_calls_another_as_a_function():
     np.testing.assert_array_equal(x, 4 * np.arange(5.0))
     twice[1, 1](x, 3)
     assert x[3] == 24
+
+
+def test_overloads_for_kernels_hold_there_alone():
+    from tierup.extending import overload
+
+    def both():
+        pass
+
+    def there():
+        pass
+
+    @overload(both, target="generic")
+    def both_anywhere(x):
+        return lambda x: x + 1
+
+    @overload(both, target="cuda")
+    def both_there(x):
+        return lambda x: x + 10
+
+    @overload(there, target="cuda")
+    def only_there(x):
+        return lambda x: both(x) * 2
+
+    def kernel(x):
+        x[0] = both(x[0])
+        x[1] = there(x[1])
+
+    x = np.ones(2)
+    cuda.jit(kernel)[1, 1](x)
+    np.testing.assert_array_equal(x, [11, 22])
+
+    assert tierup.njit(lambda x: both(x))(1) == 2
+    with pytest.raises(tierup.TypingError):
+        tierup.njit(lambda x: there(x))(1)
+    with pytest.raises(ValueError, match="'cuda'"):
+        overload(both, target="gpu")

@@ -108,12 +108,14 @@ class Target:
         stand_in.__code__ = stand_in.__code__.replace(co_name=name)
         self.stand_in = stand_in
 
-    def ways(self, given):
-        """Each overload that may be for these operands, with whether it is asked with values too."""
-        if self.of is not None:
-            return [(o, values) for o in self.overloads for values in o.orders]
-        found = sorted(((k, n) for n, o in enumerate(self.overloads) if (k := _closeness(given[0], o.typ)) is not None))
-        return [(self.overloads[n], values) for _, n in found for values in self.overloads[n].orders]
+    def ways(self, given, kernel):
+        """Each overload that may be for these operands, with whether it is asked with values too. Those for kernels come first there, and nowhere else."""
+        overloads = [o for o in self.overloads if kernel or o.target != "cuda"]
+        overloads.sort(key=lambda o: o.target != "cuda")
+        if self.of is None:
+            close = {id(o): k for o in overloads if (k := _closeness(given[0], o.typ)) is not None}
+            overloads = sorted((o for o in overloads if id(o) in close), key=lambda o: close[id(o)])
+        return [(o, values) for o in overloads for values in o.orders]
 
 
 def _closeness(t, of):
@@ -180,12 +182,12 @@ def _added(name, kind, t):
     return target.stand_in
 
 
-def offer(target, n, operands, names):
+def offer(target, n, operands, names, kernel=False):
     """The `n`th answer to a call: ``("call", function, parameters, values)``, whose code is for the values of these parameters if `values`,
     ``("wanted", operands)`` where it wants the values of these, ``("refused", text)``, ``("failed", text)`` where its code cannot be written, ``()`` where an overload says nothing, or None where
     there are no more. Operands are pairs of a type and, where it is known, a value."""
     given = [_kinds.written_out(*o) if len(o) > 1 else o[0] for o in operands]
-    ways = target.ways(given)
+    ways = target.ways(given, kernel)
     if n >= len(ways):
         return None
     overload, values = ways[n]
@@ -221,7 +223,7 @@ def _places(function, given, names, wanted):
 
 def asked(target, given):
     """The first overloads that were asked about a call, for an error."""
-    found = dict.fromkeys(o.where for o, _ in target.ways(given))
+    found = dict.fromkeys(o.where for o, _ in target.ways(given, True))
     return [f"{where} has no implementation for these types" for where in list(found)[:3]]
 
 

@@ -67,8 +67,8 @@ def _member(typ, attr, kind, options):
     return decorate
 
 
-#: Where overloads hold: in all code.
-_TARGETS = ("generic", "cpu", "CPU")
+#: Where overloads hold: in all code, or in kernels alone.
+_TARGETS = ("generic", "cpu", "CPU", "cuda")
 
 
 def _overloads(typ, jit_options, strict, inline, prefer_literal, target):
@@ -77,7 +77,7 @@ def _overloads(typ, jit_options, strict, inline, prefer_literal, target):
     if inline not in ("never", "always") and not callable(inline):
         raise ValueError(f"inline is 'never', 'always' or a function, not {inline!r}")
     if target not in _TARGETS:
-        raise ValueError(f"overloads are for the targets {' and '.join(map(repr, _TARGETS[:2]))}, not {target!r}: Tierup has one compiler, whose kernels take them as well")
+        raise ValueError(f"overloads are for the targets 'generic', 'cpu' and 'cuda', not {target!r}")
     from ._overloads import Overload
     return lambda function: Overload(function, typ, strict, inline, prefer_literal, options, target)
 

@@ -298,6 +298,7 @@ impl Core {
                 let id = self.func_id(py)?;
                 let host = PyHost::new(py);
                 host.passes_nothing();
+                host.for_kernel();
                 host.depends_on(&self.object(py));
                 host.depends_on_classes(types);
                 let wanted = Wanted { func: id, args: types, values: &[], alike: &[] };
