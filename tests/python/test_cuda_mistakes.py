@@ -191,6 +191,38 @@ def test_updates_are_no_race_with_each_other_but_with_plain_accesses():
     assert {7, 8} == set(found(early, cuda.SharedMemoryRace, x)[1:])
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.uint64, np.float32, np.float64])
+def test_every_kind_of_update_is_no_race_with_itself(dtype):
+    names = ["add", "sub", "exch", "max", "min", "nanmax", "nanmin"] + (["and_", "or_", "xor", "inc", "dec"] if np.dtype(dtype).kind in "iu" else [])
+    for name in names:
+        update = getattr(cuda.atomic, name)
+
+        @cuda.jit
+        def kernel(x):
+            part = cuda.shared.array(1, dtype)
+            if cuda.threadIdx.x == 0:
+                part[0] = 5
+            cuda.syncthreads()
+            update(part, 0, x[cuda.threadIdx.x])
+            cuda.syncthreads()
+            x[cuda.threadIdx.x] = part[0]
+
+        fine(kernel, device(dtype=dtype))
+
+    @cuda.jit
+    def swaps(x):
+        part = cuda.shared.array(1, np.int32)
+        if cuda.threadIdx.x == 0:
+            part[0] = 5
+        cuda.syncthreads()
+        cuda.atomic.cas(part, 0, 5, cuda.threadIdx.x)
+        cuda.atomic.compare_and_swap(part, 6, 7)
+        cuda.syncthreads()
+        x[cuda.threadIdx.x] = part[0]
+
+    fine(swaps, device())
+
+
 def test_a_barrier_of_the_warp_orders_its_threads_alone():
     @cuda.jit
     def warps(x):

@@ -41,7 +41,8 @@ fn tell(func: &mut Func, block: Block, i: Inst, ctx: Value, reach: &[bool]) {
     let line = i64::from(func.own_loc(node.loc).map_or(0, |l| l.line)) << LINE_SHIFT;
     let mut put = Put { func, block, loc: node.loc };
     match node.data {
-        InstData::Load { ty, addr, offset, .. } if reach[addr.index()] => {
+        // What others may change at any time is read by updates that are loops.
+        InstData::Load { ty, addr, offset, alias } if alias != Alias::Volatile && reach[addr.index()] => {
             let at = put.moved(addr, offset);
             let what = put.number(i64::from(ty.bytes()) | line);
             put.call(&grid_read, vec![ctx, at, what]);

@@ -549,7 +549,8 @@ fn looped(
     new: &mut dyn FnMut(&mut LowerCx<'_>, Value) -> Value,
 ) -> Result<Value> {
     let bits = if ty.bytes() == 4 { Ty::I32 } else { Ty::I64 };
-    let first = cx.b.load(bits, at, 0, Alias::Array);
+    // Others may change it now; it is a part of the update and no read of its own.
+    let first = cx.b.load(bits, at, 0, Alias::Volatile);
     let again = cx.b.bool(true);
     let last = cx.while_loop(
         &[first, again],
