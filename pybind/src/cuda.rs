@@ -292,12 +292,23 @@ struct Kernel {
 #[pyclass(frozen)]
 struct Launcher {
     kernel: Py<Kernel>,
+    /// What Python has of the kernel.
+    whole: Py<PyAny>,
     launch: Launch,
     stream: u64,
 }
 
 #[pymethods]
 impl Launcher {
+    /// For copies in other processes, which know no streams of this one.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if self.stream != 0 {
+            return Err(PyTypeError::new_err("a launch by a stream belongs to this process"));
+        }
+        let launch = (self.launch.blocks, self.launch.threads, self.launch.shared_bytes);
+        py.import("tierup._pickle")?.getattr("reduce_launcher")?.call1((&self.whole, launch))
+    }
+
     /// Starts the kernel; see `tierup.cuda.Kernel`.
     #[pyo3(signature = (*args))]
     fn __call__(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
@@ -341,12 +352,13 @@ impl Kernel {
     /// The kernel with the size of its grid.
     fn configured(
         this: Py<Kernel>,
+        whole: Py<PyAny>,
         blocks: [u32; 3],
         threads: [u32; 3],
         stream: u64,
         shared_bytes: u32,
     ) -> Launcher {
-        Launcher { kernel: this, launch: Launch { blocks, threads, shared_bytes }, stream }
+        Launcher { kernel: this, whole, launch: Launch { blocks, threads, shared_bytes }, stream }
     }
 
     /// From now on arguments are converted to the types of one of the signatures, given as texts.

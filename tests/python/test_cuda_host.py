@@ -546,6 +546,38 @@ def test_kernels_in_pickles():
     assert x[0] == 3 and len(copy.overloads) == 1
 
 
+def test_launches_ufuncs_and_functions_of_a_device_in_pickles():
+    import pickle
+
+    n = 3
+
+    @cuda.jit
+    def f(x):
+        x[cuda.grid(1)] = n
+
+    @tierup.vectorize(["int64(int64)", "float64(float64)"], target="cuda")
+    def times(x):
+        return x * n
+
+    @tierup.guvectorize([(tierup.float64[:], tierup.float64[:])], "(n)->(n)", target="cuda")
+    def running(x, y):
+        s = 0.0
+        for i in range(x.shape[0]):
+            s += x[i]
+            y[i] = s
+
+    @tierup.njit(target="cuda")
+    def more(x):
+        return x + n
+
+    x = np.zeros(6)
+    pickle.loads(pickle.dumps(f[2, 3]))(x)
+    np.testing.assert_array_equal(x, np.full(6, 3.0))
+    for g, want in [(times, [0, 3, 6]), (running, [0, 1, 3]), (more, [3, 4, 5])]:
+        copy = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(g))))
+        np.testing.assert_array_equal(copy(np.arange(3.0)), want)
+
+
 def test_tuples_of_host_arrays_come_back():
     @cuda.jit
     def f(pair, one):

@@ -115,6 +115,36 @@ def _kernel_by_code(d, options, build, given, declared):
     return Kernel(d.py_func, options, [tuple(map(_type, types)) for types in declared], build, given)
 
 
+def reduce_launcher(k, launch):
+    """A kernel with the size of its grid, which is no stream's."""
+    return _launcher, (k, *launch)
+
+
+def _launcher(kernel, blocks, threads, sharedmem):
+    return kernel[blocks, threads, 0, sharedmem]
+
+
+def reduce_device_function(f):
+    return _where(f, f.py_func) or (_device_by_code, (_function_of(f, f.py_func), f.targetoptions))
+
+
+def _device_by_code(d, options):
+    from .cuda._functions import Function
+    return Function(d.py_func, options)
+
+
+def reduce_device_ufunc(u):
+    signatures, core, options = u._given
+    texts = [([t._tierup_type_ for t in args], ret and ret._tierup_type_) for args, ret in signatures]
+    return _where(u, u.function) or (_device_ufunc_by_code, (_function_of(u, u.function), texts, core, options))
+
+
+def _device_ufunc_by_code(d, texts, core, options):
+    from .cuda import _ufuncs
+    signatures = [([_type(t) for t in args], ret and _type(ret)) for args, ret in texts]
+    return _ufuncs.vectorized(d.py_func, signatures, options) if core is None else _ufuncs.generalised(d.py_func, signatures, core, options)
+
+
 def _type(text):
     from .types import from_text
     return from_text(text)

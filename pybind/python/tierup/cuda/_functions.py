@@ -442,6 +442,10 @@ class Function:
                     if id(memory._owner) in run.written:
                         memory.copy_to_host(array)
 
+    def __reduce__(self):
+        from .._pickle import reduce_device_function
+        return reduce_device_function(self)
+
     def __get__(self, instance, owner=None):
         return self if instance is None else types.MethodType(self, instance)
 

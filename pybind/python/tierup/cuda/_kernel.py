@@ -140,7 +140,7 @@ def _launcher(kernel, grid, block, stream=0, sharedmem=0):
     n = blocks[0] * blocks[1] * blocks[2]
     if n < _FEW_BLOCKS:
         _warn("CUDA_LOW_OCCUPANCY_WARNINGS", f"Grid size {n} will likely result in GPU under-utilization due to low occupancy.", 4)
-    made = kernel._core.configured(blocks, threads, handle_of(stream), int(sharedmem))
+    made = kernel._core.configured(kernel, blocks, threads, handle_of(stream), int(sharedmem))
     return _Extended(kernel, made, stream) if kernel.extensions else made
 
 

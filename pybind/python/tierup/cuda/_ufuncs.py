@@ -34,8 +34,9 @@ def _made(source, space):
 class _Ufunc:
     """What both kinds share: a function with its loops by dtypes."""
 
-    def __init__(self, function, options):
+    def __init__(self, function, signatures, core, options):
         self.function, self.__name__, self.__doc__ = function, function.__name__, function.__doc__
+        self.__module__, self.__qualname__, self._given = function.__module__, function.__qualname__, (signatures, core, options)
         self._compiled, self._loops, self._kernels = njit(**options)(function), [], {}
 
     @property
@@ -67,6 +68,10 @@ class _Ufunc:
             results = [r[()] for r in results]
         return results[0] if len(results) == 1 else tuple(results)
 
+    def __reduce__(self):
+        from .._pickle import reduce_device_ufunc
+        return reduce_device_ufunc(self)
+
     def __repr__(self):
         return f"<CUDA {type(self).__name__.strip('_').lower()} {self.__name__}>"
 
@@ -77,7 +82,7 @@ class Elementwise(_Ufunc):
     nout = 1
 
     def __init__(self, function, signatures, options):
-        super().__init__(function, options)
+        super().__init__(function, signatures, None, options)
         self.nin = function.__code__.co_argcount
         for args, ret in signatures:
             if len(args) != self.nin:
@@ -144,7 +149,7 @@ class Generalised(_Ufunc):
     """A function of small arrays, over the other dimensions of arrays: `f(a, b, out=None, stream=0)`. What it does with the places of arrays is as for `Elementwise`."""
 
     def __init__(self, function, signatures, core, options):
-        super().__init__(function, options)
+        super().__init__(function, signatures, core, options)
         self.ins, self.outs = core
         self.nin, self.nout = len(self.ins), len(self.outs)
         self._boxed = {}
