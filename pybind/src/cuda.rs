@@ -300,6 +300,23 @@ struct Launcher {
 
 #[pymethods]
 impl Launcher {
+    #[getter]
+    fn griddim(&self) -> (u32, u32, u32) {
+        self.launch.blocks.into()
+    }
+    #[getter]
+    fn blockdim(&self) -> (u32, u32, u32) {
+        self.launch.threads.into()
+    }
+    #[getter]
+    fn stream(&self) -> u64 {
+        self.stream
+    }
+    #[getter]
+    fn sharedmem(&self) -> u32 {
+        self.launch.shared_bytes
+    }
+
     /// For copies in other processes, which know no streams of this one.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         if self.stream != 0 {

@@ -570,8 +570,9 @@ def test_launches_ufuncs_and_functions_of_a_device_in_pickles():
     def more(x):
         return x + n
 
-    x = np.zeros(6)
-    pickle.loads(pickle.dumps(f[2, 3]))(x)
+    x, launch = np.zeros(6), pickle.loads(pickle.dumps(f[2, 3, 0, 16]))
+    assert (launch.griddim, launch.blockdim, launch.stream, launch.sharedmem) == ((2, 1, 1), (3, 1, 1), 0, 16)
+    launch(x)
     np.testing.assert_array_equal(x, np.full(6, 3.0))
     for g, want in [(times, [0, 3, 6]), (running, [0, 1, 3]), (more, [3, 4, 5])]:
         copy = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(g))))

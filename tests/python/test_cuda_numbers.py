@@ -481,3 +481,18 @@ def test_functions_of_complex_numbers_assemble(tmp_path):
     space = {"cuda": cuda, "np": np}
     exec("def f(z, out):\n    i = cuda.grid(1)\n    x = z[i]\n    out[i] = " + " + ".join(f"np.{name}(x)" for name in COMPLEX) + " + x ** x\n", space)
     assembled(cuda.jit(space["f"]).ptx((tierup.complex128[::1],) * 2, 80), 80, tmp_path)
+
+
+def test_dates_in_kernels():
+    @cuda.jit
+    def kernel(start, end, gap, step):
+        i = cuda.grid(1)
+        if i < gap.size:
+            gap[i] = end[i] - start[i] + step
+
+    start, end = np.arange("2005-02", "2006-02", dtype="datetime64[D]"), np.arange("2005-02", "2006-02", dtype="datetime64[D]") + np.timedelta64(3, "D")
+    gap = np.zeros(start.shape, "timedelta64[D]")
+    kernel[2, 256](start, end, gap, np.timedelta64(1, "D"))
+    np.testing.assert_array_equal(gap, end - start + np.timedelta64(1, "D"))
+    d = cuda.to_device(start)
+    assert d.dtype == start.dtype and d[3] == start[3]

@@ -51,7 +51,9 @@ fn fits(t: Type, arrays: bool) -> bool {
         | Kind::NamedTupleClass(_)
         | Kind::ExcClass(_)
         | Kind::Class(_) => true,
-        Kind::Array(a) => arrays && (a.dtype.is_number() || a.dtype.record().is_some()),
+        Kind::Array(a) => {
+            arrays && (a.dtype.is_number() || a.dtype.record().is_some() || matches!(*a.dtype, Kind::Time(_)))
+        }
         Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Frozen(_, m) => m.iter().all(|t| fits(*t, arrays)),
         Kind::Optional(t) | Kind::Super(_, t) => fits(*t, arrays),
         Kind::Slice(parts) => parts.iter().all(|t| fits(*t, arrays)),

@@ -12,13 +12,13 @@ import numpy as np
 from .. import _tierup
 from .._jit import njit
 from .._lifting import compiled, definition, surrounded
-from .._liveness import Liveness, loads, own, stores
-from . import _folds, _nodes
+from .._liveness import Liveness, own, stores
+from . import _folds
 from ._arrays import device_array
 from ._intrinsics import blockIdx, grid, gridsize, shared, syncthreads, threadIdx
 from ._kernel import jit, type_of
 from ._lazy import Array, Run, refused
-from ._nodes import BLOCKS, THREADS, in_memory, number
+from ._nodes import BLOCKS, THREADS, in_memory
 
 _SPACE = {".grid": grid, ".gridsize": gridsize, ".shared": shared, ".syncthreads": syncthreads, ".thread": threadIdx, ".block": blockIdx}
 _FOLDS = {ast.Add: "sum", ast.Sub: "sum", ast.Mult: "prod", "max": "max", "min": "min"}
