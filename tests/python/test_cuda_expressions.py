@@ -304,6 +304,13 @@ def test_nan_and_nothing():
             njit(target="cuda")(f)(cuda.to_device(np.ones(0)))
 
 
+def test_extremes_of_complex_numbers():
+    z = RNG.integers(0, 4, 500) + 1j * RNG.integers(0, 4, 500)
+    check(lambda a: (a.min(), a.max(), a.argmin(), a.argmax(), a.reshape(5, 100).argmax(axis=0), a.reshape(5, 100).min(axis=1)), z)
+    z[300], z[200] = complex(np.nan, 1), complex(1, np.nan)
+    check(lambda a: (a.argmin(), a.argmax()), z)
+
+
 def test_control_follows_what_was_reduced():
     def f(x, tolerance):
         turns = 0

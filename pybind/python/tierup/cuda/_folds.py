@@ -29,7 +29,17 @@ def _arg(op):
     return Fold([f"take = {_BEFORE.format(op=op)}", "a0, a1 = b0 if take else a0, b1 if take else a1"], ("v", "k"), True)
 
 
+_FIRST = ["nan_a, nan_b = a0.real != a0.real or a0.imag != a0.imag, b0.real != b0.real or b0.imag != b0.imag",
+          "better = b0.real {op} a0.real or b0.real == a0.real and b0.imag {op} a0.imag",
+          "take = not nan_a and (better or nan_b) or (b0 == a0 or nan_a and nan_b) and b1 < a1", "a0, a1 = b0 if take else a0, b1 if take else a1"]
+
+
+def _arg_complex(op):
+    return Fold([line.format(op=op) for line in _FIRST], ("v", "k"), True)
+
+
 FOLDS = {
+    "argmin of complex": _arg_complex("<"), "argmax of complex": _arg_complex(">"),
     "sum": Fold(["a0 = np.add(a0, b0)"]), "prod": Fold(["a0 = np.multiply(a0, b0)"]),
     "min": Fold(["a0 = np.minimum(a0, b0)"]), "max": Fold(["a0 = np.maximum(a0, b0)"]),
     "fmin": Fold(["a0 = np.fmin(a0, b0)"]), "fmax": Fold(["a0 = np.fmax(a0, b0)"]),

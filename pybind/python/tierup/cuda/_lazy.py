@@ -138,8 +138,8 @@ def reduce(kind, a, axis=None, dtype=None, keepdims=False):
     axes, ndim = _axes(axis, len(node.shape)), len(node.shape)
     if kind.startswith("arg") and axis is not None and len(axes) != 1:
         raise TypeError(f"{kind}() takes one axis")
-    if node.dtype.kind == "c" and kind not in ("sum", "prod", "any", "all"):
-        raise refused(f"{kind}() of complex numbers", ON_HOST)
+    if node.dtype.kind == "c" and kind in ("fmin", "fmax"):
+        raise refused(f"np.nan{kind[1:]}() of complex numbers", ON_HOST)
     result = _LIKE[kind](np.ones(1, node.dtype), **({} if dtype is None else {"dtype": dtype})).dtype
     made = _reduced(kind, node, axes, result)
     if keepdims:
@@ -165,6 +165,8 @@ def _reduced(kind, node, axes, result):
         kind = "all" if kind == "min" else "any"
     if not node.shape:
         return casted(number(np.int64(0)), np.dtype(np.int64)) if kind.startswith("arg") else casted(node, result)
+    if kind.startswith("arg") and wide.kind == "c":
+        kind += " of complex"
     return _folds.reduced(kind, node, axes, wide, result)
 
 
