@@ -536,7 +536,6 @@ crate::containers!(families! {
     ndindex,
     stencil,
     records,
-    array_types,
     index,
     fancy,
     array,
@@ -616,6 +615,7 @@ crate::containers!(families! {
     dates,
     business,
     char_arrays,
+    array_types,
     ;
     helpers:
     object,
