@@ -518,6 +518,7 @@ impl Overload {
         let lasting = self.lasting || self.keepers.iter().any(shown);
         let mut frame = Frame::new(lasting);
         frame.lenience = lenience;
+        frame.exact = self.falls_back;
         frame.changes_lists = self.changes_lists;
         frame.takes_unfinished = self.initialises;
         frame.native = self.native;

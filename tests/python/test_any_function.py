@@ -91,6 +91,74 @@ def test_powers_whose_type_depends_on_values(f, args):
     same(f, *args)
 
 
+def displayed(n):
+    return [True, n], [n] * 2 + [False], {1: True, 2: n}
+
+
+def added_to(n):
+    xs = [n]
+    xs.extend([True])
+    xs.insert(0, False)
+    xs[1:2] = [n > 2]
+    return xs
+
+
+def flags(n):
+    found, count = [False] * n, [0] * n
+    found[1] = n > 2
+    count[1] += n > 2
+    return found, sum(found), found.count(True), count
+
+
+def as_list(xs):
+    return [x for x in xs], list(xs), xs[-1], sorted(v for v in xs if v is not None)
+
+
+def values(d):
+    return list(d.values()), [(k, v) for k, v in d.items()]
+
+
+def rest(t):
+    a, *b = t
+    return a, b
+
+
+def chosen(t, i):
+    return t[i]
+
+
+def larger(a, b):
+    return max(a, b), min(a, b), a or b, a and b
+
+
+@pytest.mark.parametrize("f, args", [
+    (displayed, (3,)), (added_to, (3,)), (flags, (4,)), (as_list, ([True, 2],)), (as_list, ([2, True],)), (as_list, ([None, False, 1],)), (as_list, ((False, 1),)), (as_list, ([1.5, True],)),
+    (as_list, ([(1, True), (True, 2)],)), (as_list, ([[1], [True]],)), (as_list, ([True, False],)), (values, ({"a": True, "b": 5},)), (values, ({1: True, 2: 5},)), (rest, ((1, True, 2),)),
+    (rest, ((1, "a", 2),)), (rest, ((1, 2, 3),)), (chosen, ((0, True, 2), 1)), (chosen, ([0, True, 2], 1)), (larger, (True, 2)), (larger, (0, False)),
+])  # fmt: skip
+def test_bools_among_numbers_stay_bools(f, args):
+    same(f, *args)
+
+
+def test_code_for_ints_takes_no_bools_among_them():
+    compiled = jit(as_list)
+    for xs in ([1, 2], [1, True], [True, 1], [2, 1], [1.5, 2.5], [1.5, False]):
+        assert repr(compiled(xs)) == repr(as_list(xs))
+
+
+def test_generators_of_generators_are_pythons():
+    def groups(n):
+        for i in range(n):
+            yield (j * j for j in range(i))
+
+    def mapped(xs):
+        for x in xs:
+            yield map(abs, x)
+
+    assert [list(g) for g in jit(groups)(3)] == [[], [0], [0, 1]]
+    assert [list(g) for g in jit(mapped)([[-1], [2, -3]])] == [[1], [2, 3]]
+
+
 table = {1: BIG}
 
 

@@ -28,7 +28,7 @@ impl Solver<'_, '_> {
     /// Whether values of these types stay what they are where Python's answer is promised.
     pub(super) fn keeps_apart(&self, a: Type, b: Type) -> bool {
         let promised = self.session.overflow == Overflow::Python && !self.session.is_library(self.func);
-        promised && bool_meets_int(a, b)
+        promised && promote::bool_meets_int(a, b)
     }
 
     /// Whether this is what Python calls, and it does not call itself.
@@ -63,14 +63,6 @@ impl Solver<'_, '_> {
         kinds.extend(none.then(Type::none));
         Some(Type::one_of(&kinds))
     }
-}
-
-fn bool_meets_int(a: Type, b: Type) -> bool {
-    let (a, b) = (a.as_optional().unwrap_or(a), b.as_optional().unwrap_or(b));
-    if let (Kind::Tuple(m), Kind::Tuple(n)) = (a.kind(), b.kind()) {
-        return m.len() == n.len() && m.iter().zip(n).any(|(a, b)| bool_meets_int(*a, *b));
-    }
-    *a == Kind::Bool && b.is_int() || a.is_int() && *b == Kind::Bool
 }
 
 /// Numbers of one kind are shown alike: bools, ints, floats, complex numbers.

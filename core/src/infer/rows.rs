@@ -435,10 +435,15 @@ impl<'h> Solver<'_, 'h> {
         }
         let mut unwrapped = vec![];
         let site = self.site(i);
+        let promised = self.session.overflow == Overflow::Python;
+        let apart = promised && !self.session.is_library(self.func);
         let ask = |session: &mut Session<'h>, args: &[Arg]| -> Result<Answer> {
             match op.body {
                 Body::Lir(rule, _) => {
-                    rule(&mut TyCx { vars: &mut session.vars, host: session.host, site }, args)
+                    (session.vars.promised, session.vars.apart) = (promised, apart);
+                    let answer = rule(&mut TyCx { vars: &mut session.vars, host: session.host, site }, args);
+                    session.vars.apart = false;
+                    answer
                 }
                 Body::Ufunc(rule, _) => crate::ops::ufunc::type_call(op, rule, args),
                 Body::Py(_) | Body::Written(_) => {

@@ -10,7 +10,7 @@ use crate::emit::length::length;
 use crate::emit::range::{self, range_start, steps_by_one};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
-use crate::types::{Const, Container, IterType, Kind, Type};
+use crate::types::{Const, Container, IterType, Kind, Type, promote};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -176,6 +176,9 @@ pub(crate) fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
         {
             // Lists of yet unknown elements, gone through together, are of one type.
             let members = t.members()?;
+            if cx.vars.promised && promote::bools_meet_numbers(members) {
+                return None;
+            }
             let one = members[1..].iter().try_fold(members[0], |a, b| cx.unify(a, *b));
             // Of several types otherwise, as lowering will find them: with lists as they are known by now.
             one.or_else(|| {

@@ -6,7 +6,7 @@ use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
-use crate::types::{ClassDef, Const, Kind, Type};
+use crate::types::{ClassDef, Const, Kind, Type, promote};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -246,6 +246,8 @@ fn unpack_ex_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         });
         out.push(match one {
             Some(e) => cx.new_list(e)?,
+            // Python would show a list.
+            None if cx.vars.apart => return Err(no_match("unpacking", args)),
             None => Type::tuple(rest.to_vec()),
         });
         out.extend(&m[m.len() - after..]);
@@ -318,6 +320,9 @@ fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
                 )
             })?;
             return Ok(Answer::of(*t).known(konst(at as usize)));
+        }
+        if cx.vars.promised && promote::bools_meet_numbers(m) {
+            return Err(no_match("[]", args));
         }
         let mut t = Type::never();
         for x in m {

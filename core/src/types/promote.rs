@@ -424,3 +424,26 @@ pub(crate) fn is_variant(t: Type) -> bool {
         _ => false,
     }
 }
+
+/// Whether one is a bool and the other an int, also in tuples and where they may be None.
+pub(crate) fn bool_meets_int(a: Type, b: Type) -> bool {
+    bool_meets(a, b, Type::is_int)
+}
+
+/// The same with any number that is no bool.
+pub(crate) fn bool_meets_number(a: Type, b: Type) -> bool {
+    bool_meets(a, b, |t| t.is_number() && *t != Kind::Bool)
+}
+
+fn bool_meets(a: Type, b: Type, other: fn(Type) -> bool) -> bool {
+    let (a, b) = (a.as_optional().unwrap_or(a), b.as_optional().unwrap_or(b));
+    if let (Kind::Tuple(m), Kind::Tuple(n)) = (a.kind(), b.kind()) {
+        return m.len() == n.len() && m.iter().zip(n).any(|(a, b)| bool_meets(*a, *b, other));
+    }
+    *a == Kind::Bool && other(b) || other(a) && *b == Kind::Bool
+}
+
+/// Whether among these types is a bool and another number.
+pub(crate) fn bools_meet_numbers(types: &[Type]) -> bool {
+    types.iter().enumerate().any(|(k, a)| types[k + 1..].iter().any(|b| bool_meets_number(*a, *b)))
+}

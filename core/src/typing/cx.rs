@@ -4,7 +4,7 @@ use super::unify::Refusal;
 use super::vars::{Site, Vars};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::Host;
-use crate::types::{ClassDef, Const, Kind, Type};
+use crate::types::{ClassDef, Const, Kind, Type, promote};
 
 /// One operand of an operation.
 #[derive(Clone, Debug)]
@@ -113,6 +113,9 @@ pub struct TyCx<'a, 'h> {
 impl TyCx<'_, '_> {
     /// The type that holds both, variables included.
     pub(crate) fn unify(&mut self, a: Type, b: Type) -> Option<Type> {
+        if self.vars.apart && promote::bool_meets_number(self.vars.resolve(a), self.vars.resolve(b)) {
+            return None;
+        }
         self.vars.unify(a, b)
     }
 

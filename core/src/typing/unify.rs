@@ -39,6 +39,9 @@ impl Vars {
         if open.is_some_and(|r| self.mentions(value, r)) {
             return Err(Refusal::Itself);
         }
+        if self.apart && promote::bool_meets_number(self.resolve(old), self.resolve(value)) {
+            return Err(Refusal::Holds(old));
+        }
         let new = if old == value { old } else { self.join(old, value).ok_or(Refusal::Holds(old))? };
         // A variable that has become one with another is not another type.
         let (known, value) = (self.resolve(old), self.resolve(value));

@@ -78,6 +78,10 @@ pub struct Vars {
     made: HashMap<(Site, Slot), u32>,
     /// Grows whenever more is known of a variable: who has asked may ask again.
     pub version: u64,
+    /// Python's answer is promised.
+    pub(crate) promised: bool,
+    /// The same in code of the program: a bool among other numbers stays one there, so no list holds both.
+    pub(crate) apart: bool,
     /// How changed variables were, while types are unified that may turn out not to.
     trail: Vec<(u32, Var)>,
     /// Numbers that meet are promoted as elements of arrays are.

@@ -2,6 +2,7 @@
 //! are compared.
 
 use super::protocol::Frame;
+use super::recognise::{self, Records};
 use crate::gil::attached;
 use std::mem::MaybeUninit;
 use tierup_core::layout::ThreadCtx;
@@ -28,6 +29,10 @@ pub(super) fn common_type(a: Type, b: Type) -> Option<Type> {
         NumberType::Complex(_) => Some(3),
     };
     if let (Some(x), Some(y)) = (rank(a), rank(b)) {
+        // It shows True and not 1.
+        if (x == 0) != (y == 0) && recognise::records() == Records::Exact {
+            return None;
+        }
         return Some(if x > y { a } else { b });
     }
     match (a.kind(), b.kind()) {

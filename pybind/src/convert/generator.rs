@@ -50,9 +50,9 @@ impl Convert for Yields {
     }
     fn cannot_box(&self, inside: bool) -> Option<String> {
         if inside {
-            return Some("a generator inside a tuple or list cannot be returned to Python; return it alone, or a list of what it yields".into());
+            return Some("a generator inside a tuple, a list or what another generator yields cannot be returned to Python; return it alone, or a list of what it yields".into());
         }
-        Plan::new(self.1, None).convert().cannot_box(false)
+        Plan::new(self.1, None).convert().cannot_box(true)
     }
 }
 

@@ -120,12 +120,13 @@ impl ListPlan {
     }
 
     /// Whether a list has this very type. An empty list, which may be of it, is.
-    fn admits(&self, list: Borrowed<'_, '_, PyList>) -> bool {
+    fn admits(&self, list: Borrowed<'_, '_, PyList>, exact: bool) -> bool {
+        let look = || type_of_list(&list);
+        let found = || if exact { recognise::with_records(recognise::Records::Exact, look) } else { look() };
         self.takes == Strictness::Lenient
             || list.is_empty()
             || self.all_of_one_class(&list)
-            || type_of_list(&list)
-                .is_ok_and(|t| t == self.ty || self.declared() && conversion(t, self.ty).is_some())
+            || found().is_ok_and(|t| t == self.ty || self.declared() && conversion(t, self.ty).is_some())
     }
     /// The frequent case without making types: all floats, or all ints.
     fn all_of_one_class(&self, list: &Bound<'_, PyList>) -> bool {
@@ -309,7 +310,7 @@ impl ListPlan {
             if !frame.may_be(self.ty, items.len(), self.takes, at) {
                 return None;
             }
-            if self.exact.is_none() && !attached(|py| self.admits(items.list(py))) {
+            if self.exact.is_none() && !attached(|py| self.admits(items.list(py), frame.exact)) {
                 return None;
             }
             let native = new_list(self.desc, items.len() as isize, frame)?;
@@ -347,7 +348,7 @@ impl ListPlan {
                 if plan.unbox(items.get()[i], leaves, frame).is_none() {
                     // An element of another type: the list may still be one of the wanted type, if its
                     // elements are converted.
-                    if exact.is_none() || !attached(|py| self.admits(items.list(py))) {
+                    if exact.is_none() || !attached(|py| self.admits(items.list(py), frame.exact)) {
                         return Filled::Refused;
                     }
                     exact = None;

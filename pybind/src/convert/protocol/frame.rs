@@ -81,6 +81,8 @@ pub(crate) struct Frame {
     pub lenience: Lenience,
     /// Empty containers are of whatever type they are taken for. Those of arguments are of a type of their own.
     pub takes_empty: bool,
+    /// Python's answer is promised: a bool among ints is none.
+    pub exact: bool,
     /// What is called may change lists that it is given.
     pub changes_lists: bool,
     /// Objects in native memory live on, and nothing on this stack is put into them: rings wait until there are
@@ -116,6 +118,7 @@ impl Frame {
             known: if cycles::any() { cycles::known() } else { 0 },
             lenience: Lenience::Exact,
             takes_empty: false,
+            exact: false,
             changes_lists: false,
             native: false,
             turn: None,
