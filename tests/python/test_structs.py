@@ -1,6 +1,7 @@
 """Objects in native memory: `tierup.struct` and `experimental.jitclass`. One object on both sides, declared fields, threads, memory."""
 
 import copy
+import datetime
 import gc
 import os
 import pickle
@@ -46,6 +47,30 @@ def tier_0_alone():
 
 
 # -- one object on both sides ---------------------------------------------------------------------------------------------------------------------
+
+
+@struct
+class Stay:
+    day: datetime.date
+    span: datetime.timedelta
+    start: "datetime.datetime | None" = None
+
+
+def test_fields_hold_dates():
+    @njit
+    def later(s):
+        s.day += s.span
+        s.start = datetime.datetime(2024, 1, 1, 3) if s.start is None else s.start - s.span
+        return s.day.weekday()
+
+    s = Stay(datetime.date(2024, 2, 28), datetime.timedelta(2, 5))
+    assert later(s) == 4
+    assert (s.day, s.start) == (datetime.date(2024, 3, 1), datetime.datetime(2024, 1, 1, 3))
+    later(s)
+    assert s.start == datetime.datetime(2023, 12, 30, 2, 59, 55)
+    with pytest.raises(TypeError):
+        s.day = datetime.datetime(2024, 1, 1)
+    assert pickle.loads(pickle.dumps(s)).span == s.span
 
 
 def test_what_compiled_code_changes_python_sees_and_the_other_way_round():

@@ -1,6 +1,7 @@
 """`tierup.typed.List`: a list in native memory, which Python and compiled code share."""
 
 import copy
+import datetime
 import gc
 import pickle
 import threading
@@ -123,6 +124,14 @@ def test_without_a_type_little_can_be_done():
         List()[0]
     with pytest.raises(TypeError, match="element type"):
         njit(len_of)(List())
+
+
+def test_dates_are_elements():
+    xs = List([datetime.date(2024, 1, 1), datetime.date(2023, 1, 1)])
+    xs.append(datetime.date(2025, 1, 1))
+    assert str(typeof(xs)) == "list(datetime.date)"
+    assert njit(lambda xs: max(xs) - min(xs))(xs) == datetime.timedelta(731)
+    assert list(pickle.loads(pickle.dumps(xs))) == list(xs)
 
 
 def test_copies_and_pickles():

@@ -66,8 +66,7 @@ const DAY: i64 = 86_400 * SECOND;
 
 /// The type of values of one of these classes.
 pub fn of_class(class: ClassId) -> Type {
-    let def = class.def();
-    Type::new(Kind::Frozen(def, vec![Type::int(); def.fields.len()]))
+    class.def().value_type().unwrap_or_else(Type::never)
 }
 
 /// Which of these classes a type is of.

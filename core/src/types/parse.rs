@@ -377,6 +377,10 @@ impl Parser<'_> {
             if let Some(t) = self.time(&name)? {
                 return Ok(t);
             }
+            // What a program writes means the values; the class by itself has the same name.
+            if !exact && let Some(t) = ClassDef::of_values(&name).and_then(ClassDef::value_type) {
+                return Ok(t);
+            }
             if name.contains('.') {
                 return table_path(&name).map(|p| Type::new(Kind::Builtin(p)));
             }

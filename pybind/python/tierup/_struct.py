@@ -4,6 +4,7 @@ A class is made anew on a base that has no dictionary: an attribute for each fie
 Compiled code is given the object itself. Functions of the class are compiled; a method that Python calls costs what
 any call of compiled code does."""
 
+import datetime
 import enum
 import sys
 import types as _kinds
@@ -242,6 +243,8 @@ def spec(what, who):
     if isinstance(what, type):
         if issubclass(what, (_tierup.Struct, enum.Enum)) or hasattr(what, "__dataclass_fields__"):
             return what
+        if what in (datetime.date, datetime.datetime, datetime.time, datetime.timedelta):
+            return f"datetime.{what.__name__}"
         if what.__module__ == "numpy":
             if what.__name__ == "ndarray":
                 raise TypeError(f"{who} is an array: say which, for example tierup.types.float64[:, ::1]")
