@@ -174,7 +174,7 @@ class CharSeq(Hashable):
 
     @property
     def key(self):
-        return f'record({self.count * self._width} as "{self._letter}{self.count}")'
+        return f"{self._letter}{self.count}"
 
     @property
     def name(self):

@@ -8,12 +8,14 @@ def from_text(text):
         return types._SCALARS[text]
     if text.startswith(("datetime64", "timedelta64")):
         return types._time(text)
+    if text.startswith(("<U", "|S")):
+        import numpy
+        return types.from_dtype(numpy.dtype(text))
     head, _, rest = text.partition("(")
     if rest.endswith(")"):
         parts = _split(rest[:-1])
         if head == "record":
-            dtype = dtype_of(parts)
-            return types.from_dtype(dtype) if dtype.kind in "US" and dtype.isnative else types.Record(text, dtype)
+            return types.Record(text, dtype_of(parts))
         if head == "array" and parts[0].startswith("record(") and parts[1] == "0d" and isinstance(record := from_text(parts[0]), types.Record):
             return record
         if head == "array":
@@ -53,6 +55,8 @@ def record_text(dtype):
             text = base.name
         elif base.hasobject:
             raise types._bad(f"the field '{name}' of {dtype} is of dtype {base}, which compiled code cannot hold")
+        elif base.str.startswith(("<U", "|S")):
+            text = base.str
         else:
             text = f"record({base.itemsize} as {json.dumps(base.str)})"
         fields.append(f", {' '.join(json.dumps(n, ensure_ascii=False) for n in (name, *title) if isinstance(n, str))} {offset} {text}{list(shape) if shape else ''}")
