@@ -17,9 +17,10 @@ def definition(function):
     """The syntax tree of a function, with the lines of its file; None where there is no source or it is not what was loaded. Raises as `ast.parse` and `compile` do."""
     code = function.__code__
     lines, first = lines_of(code.co_filename, function.__globals__), code.co_firstlineno
-    if not 0 < first <= len(lines):
+    last = max(_last(code), first)
+    if not 0 < first <= last <= len(lines):
         return None
-    tree = _block(lines, first, max(_last(code), first))
+    tree = _block(lines, first, last)
     indented = lines[first - 1][:1].isspace()
     node = tree.body[0].body[0] if indented else tree.body[0]
     if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node.name != code.co_name:

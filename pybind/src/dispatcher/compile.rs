@@ -16,6 +16,7 @@ use std::sync::atomic::Ordering;
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::host::Host;
 use tierup_core::meaning::Meaning;
+use tierup_core::ssa::FuncId;
 use tierup_core::types::{Const, Kind, Type};
 
 impl Core {
@@ -86,36 +87,11 @@ impl Core {
         }
         host.depends_on_classes(types);
         let compiled = guard(&format!("compiling {}", of.name()), || {
-            let id = self.func_id(py).map_err(|e| match e {
-                Failure::Diagnostic(d) => d.at(self.span(py)).into(),
-                other => other,
-            })?;
-            if engine::dumps("bytecode") {
-                eprintln!("tierup: bytecode of {}\n{}", of.name(), crate::decode::decode(of.function(py))?);
-            }
-            let code = engine::compile(
-                Wanted { func: id, args: types, values, alike: asked.alike() },
-                &of.options,
+            self.code(
+                py,
                 &host,
-                false,
+                Wanted { args: types, values, alike: asked.alike(), func: self.func_at(py)? },
             )
-            .map_err(|d| if d.span.is_none() { d.at(self.span(py)) } else { d })?;
-            if let Some(why) = Plan::new(code.ret(), None).convert().cannot_box(false) {
-                let kind = if let Kind::Conflict(..) = *code.ret() {
-                    Code::CannotUnify
-                } else {
-                    Code::UnsupportedSyntax
-                };
-                return Err(Diagnostic::new(kind, why)
-                    .at(self.span(py))
-                    .help("return values of one type that Python knows from every path")
-                    .into());
-            }
-            if let Some(why) = not_for_python(&code) {
-                return Err(Diagnostic::new(Code::UnsupportedSyntax, why).at(self.span(py)).into());
-            }
-            ctx::start_ticker();
-            Ok(code)
         });
         let calls = host.take_calls();
         let (mut guards, raised) = host.finish();
@@ -157,14 +133,45 @@ impl Core {
         Ok(Arc::new(Overload::new((types, values), ret, run, guards, of, asked)))
     }
 
+    /// The function's number; that it has none is an error at its line.
+    fn func_at(&self, py: Python<'_>) -> Result<FuncId, Failure> {
+        self.func_id(py).map_err(|e| match e {
+            Failure::Diagnostic(d) => d.at(self.span(py)).into(),
+            other => other,
+        })
+    }
+
+    /// Code whose results Python can be given.
+    fn code(&self, py: Python<'_>, host: &PyHost<'_>, wanted: Wanted<'_>) -> Result<Compiled, Failure> {
+        let of = &self.decorated;
+        if engine::dumps("bytecode") {
+            eprintln!("tierup: bytecode of {}\n{}", of.name(), crate::decode::decode(of.function(py))?);
+        }
+        let code = engine::compile(wanted, &of.options, host, false)
+            .map_err(|d| if d.span.is_none() { d.at(self.span(py)) } else { d })?;
+        if let Some(why) = Plan::new(code.ret(), None).convert().cannot_box(false) {
+            let kind = if let Kind::Conflict(..) = *code.ret() {
+                Code::CannotUnify
+            } else {
+                Code::UnsupportedSyntax
+            };
+            return Err(Diagnostic::new(kind, why)
+                .at(self.span(py))
+                .help("return values of one type that Python knows from every path")
+                .into());
+        }
+        if let Some(why) = not_for_python(&code) {
+            return Err(Diagnostic::new(Code::UnsupportedSyntax, why).at(self.span(py)).into());
+        }
+        ctx::start_ticker();
+        Ok(code)
+    }
+
     /// The type of the result for these argument types; nothing is compiled.
     pub(crate) fn result_type(&self, py: Python<'_>, types: &[Type]) -> Result<Type, Failure> {
         on_compiler_stack(py, |py| {
             guard(&format!("typing {}", self.decorated.name()), || {
-                let id = self.func_id(py).map_err(|e| match e {
-                    Failure::Diagnostic(d) => d.at(self.span(py)).into(),
-                    other => other,
-                })?;
+                let id = self.func_at(py)?;
                 let host = PyHost::new(py);
                 let answer = engine::result_type(id, types, &host);
                 host.settle(answer)

@@ -162,9 +162,8 @@ impl Core {
                     Ok(o) => o,
                     Err(Failure::Diagnostic(d)) if self.fallback => {
                         self.warn(py, &d)?;
-                        self.refuse(d.to_string().lines().next().unwrap_or_default().to_owned());
-                        self.refused.note(py, given, None, Some(start.elapsed()));
-                        return Ok((of.call_python(args, n), false));
+                        let why = d.to_string().lines().next().unwrap_or_default().to_owned();
+                        return Ok(self.leave_to_python(py, (given, start), (args, n), why));
                     }
                     // Such as an int that is too large for compiled code, which is none for Python, or what an
                     // attribute of an argument raised. Ctrl-C is the user's.
@@ -173,9 +172,8 @@ impl Core {
                             && of.options.code.overflow == Overflow::Python
                             && e.is_instance_of::<PyException>(py) =>
                     {
-                        self.refuse(e.value(py).to_string());
-                        self.refused.note(py, given, None, Some(start.elapsed()));
-                        return Ok((of.call_python(args, n), false));
+                        let why = e.value(py).to_string();
+                        return Ok(self.leave_to_python(py, (given, start), (args, n), why));
                     }
                     Err(e) => return Err(e),
                 };
@@ -200,9 +198,7 @@ impl Core {
                 show(&last)
             );
             if self.fallback && of.options.code.overflow == Overflow::Python {
-                self.refuse(text);
-                self.refused.note(py, given, None, Some(start.elapsed()));
-                return Ok((of.call_python(args, n), false));
+                return Ok(self.leave_to_python(py, (given, start), (args, n), text));
             }
             Err(Diagnostic::new(Code::UnsupportedArgument, text)
                 .at(self.span(py))
@@ -211,9 +207,23 @@ impl Core {
         }
     }
 
-    /// Says why Python runs a call.
-    fn refuse(&self, why: String) {
+    /// Has Python make a call that was refused since then, and keeps why.
+    ///
+    /// # Safety
+    /// As for a vectorcall, of the arguments as they came and of those in the order of the parameters.
+    unsafe fn leave_to_python(
+        &self,
+        py: Python<'_>,
+        (given, since): (Given, Instant),
+        (args, n): (*const Obj, usize),
+        why: String,
+    ) -> (Obj, bool) {
         *self.refusal.lock().unwrap_or_else(|e| e.into_inner()) = Some(why);
+        // SAFETY: as required of the caller.
+        unsafe {
+            self.refused.note(py, given, None, Some(since.elapsed()));
+            (self.decorated.call_python(args, n), false)
+        }
     }
 
     /// The type of argument `i` of `n`.
