@@ -124,3 +124,12 @@ def main(pid, token):
 
 if __name__ == "__main__":
     main(int(sys.argv[1]), sys.argv[2])
+
+
+def as_numba(tmp_path, text, **environment):
+    """Runs a program under `--as-numba`; its standard output."""
+    program = tmp_path / "program.py"
+    program.write_text(text)
+    done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program)], capture_output=True, text=True, timeout=HANG, env={**os.environ, **environment})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
