@@ -318,6 +318,7 @@ OPERATIONS = {
     "exc.make": exc_make,
     "exc.with_cause": exc_with_cause,
     "exc.leave": lambda exc: None,
+    "exc.pass_by": lambda exc: None,
     "exc.class": type,
     "exc.matches": isinstance,
     "cell.new": lambda: [],
