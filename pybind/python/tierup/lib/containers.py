@@ -236,20 +236,23 @@ def range_count(r, value):
 def dict_of_pairs(pairs):
     """``dict(pairs)``."""
     d = {}
-    for k, v in pairs:
-        d[k] = v
+    dict_update(d, pairs)
     return d
 
 
 def dict_update(d, pairs):
-    for k, v in pairs:
-        d[k] = v
+    # A mapping of the program's own.
+    if hasattr(pairs, "keys"):
+        for k in pairs.keys():
+            d[k] = pairs.__getitem__(k)
+    else:
+        for k, v in pairs:
+            d[k] = v
 
 
 def dict_updated(d, pairs):
     """``d |= pairs``."""
-    for k, v in pairs:
-        d[k] = v
+    dict_update(d, pairs)
     return d
 
 

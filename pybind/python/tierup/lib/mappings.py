@@ -69,8 +69,7 @@ def count_of(c, key):
 
 def counted(values):
     c = collections.Counter()
-    for x in values:
-        c[x] = c[x] + 1
+    count_all(c, values)
     return c
 
 
@@ -82,13 +81,22 @@ def counter_of(counts):
 
 
 def count_all(c, values):
-    for x in values:
-        c[x] = c[x] + 1
+    # A mapping of the program's own has counts.
+    if hasattr(values, "keys") and isinstance(values, collections.abc.Mapping):
+        for x in values.keys():
+            c[x] = values.__getitem__(x) + c[x]
+    else:
+        for x in values:
+            c[x] = c[x] + 1
 
 
 def uncount_all(c, values):
-    for x in values:
-        c[x] = c[x] - 1
+    if hasattr(values, "keys") and isinstance(values, collections.abc.Mapping):
+        for x in values.keys():
+            c[x] = c[x] - values.__getitem__(x)
+    else:
+        for x in values:
+            c[x] = c[x] - 1
 
 
 def add_counts(c, counts):
