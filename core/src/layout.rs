@@ -53,6 +53,8 @@ pub struct GridThread {
     pub runner: *mut u8,
     /// Who looks for races in the block; null where nobody does.
     pub watch: *mut u8,
+    /// Frames of functions that call themselves lie above this address.
+    pub stack_limit: usize,
 }
 
 impl ThreadCtx {

@@ -594,7 +594,7 @@ def test_launches_from_many_threads():
 @pytest.mark.skipif(PTXAS is None, reason="ptxas is not installed (requirements/gpu.txt)")
 @pytest.mark.parametrize("capability", [75, 80, 90, 100])
 def test_ptxas_takes_kernels(capability, tmp_path):
-    more = [(count, "(int32[::1], float32[::1], float32[::1], float32[::1], int64[:, ::1])"), (count, "(int32[::1], uint64[::1], uint64[::1], uint64[::1], int64[:, ::1])"), (others, "(uint32[::1], uint32[::1])"), (others, "(int64[::1], int64[::1])"), (lanes, "(float64[::1], float64[:, ::1], int64[:, ::1])"), (lanes, "(float32[::1], float32[:, ::1], int64[:, ::1])"), (warp_total, "(float64[::1], float64[::1])")]
+    more = [(count, "(int32[::1], float32[::1], float32[::1], float32[::1], int64[:, ::1])"), (count, "(int32[::1], uint64[::1], uint64[::1], uint64[::1], int64[:, ::1])"), (others, "(uint32[::1], uint32[::1])"), (others, "(int64[::1], int64[::1])"), (lanes, "(float64[::1], float64[:, ::1], int64[:, ::1])"), (lanes, "(float32[::1], float32[:, ::1], int64[:, ::1])"), (warp_total, "(float64[::1], float64[::1])"), (recursive, "(int64[::1], int64[::1])")]
     for kernel, types in KERNELS + more:
         text = kernel.ptx(types, capability)
         assert f".target sm_{capability}" in text and f".visible .entry {kernel.__name__}(" in text
@@ -692,3 +692,45 @@ def test_overloads_for_kernels_hold_there_alone():
         tierup.njit(lambda x: there(x))(1)
     with pytest.raises(ValueError, match="'cuda'"):
         overload(both, target="gpu")
+
+
+@cuda.jit(device=True)
+def fib(n):
+    if n < 2:
+        return n
+    return fib(n - 1) + fib(n - 2)
+
+
+@cuda.jit(device=True)
+def deeper(n):
+    return deeper(n + 1) + n if n >= 0 else 0
+
+
+@cuda.jit
+def recursive(x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = fib(x[i])
+
+
+def test_device_functions_call_themselves():
+    x, y = np.arange(12), np.zeros(12, np.int64)
+    recursive[1, 32](x, y)
+    np.testing.assert_array_equal(y, [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89])
+
+
+@pytest.mark.skipif(not SIMULATED, reason="a GPU does not know how much stack there is")
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_stack_that_is_used_up_is_an_exception(waits):
+    @cuda.jit
+    def kernel(x):
+        if waits:
+            cuda.syncthreads()
+        x[0] = deeper(x[1])
+
+    x = cuda.to_device(np.zeros(2, np.int64))
+    for _ in range(2):
+        kernel[1, 2](x)
+        with pytest.raises(RecursionError) as e:
+            cuda.synchronize()
+        assert e.value.place.line == deeper.py_func.__code__.co_firstlineno and "stack" in str(e.value)

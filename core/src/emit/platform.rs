@@ -55,9 +55,10 @@ pub trait Platform: Sync {
     fn polls(&self) -> bool {
         true
     }
-    /// Whether functions may call themselves; if so, they check the stack.
-    fn recursion(&self) -> Result<()> {
-        Ok(())
+    /// Where in what parameter 0 points to the lowest address stands that frames of functions which call
+    /// themselves may have: below it they raise RecursionError. None where they ask a helper, which knows more.
+    fn stack_limit(&self) -> Option<usize> {
+        None
     }
     /// Whether there are helpers that pass over whole arrays, faster than a loop of calls.
     fn array_kernels(&self) -> bool {

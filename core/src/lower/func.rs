@@ -11,7 +11,7 @@ use crate::emit::cx::{Generators, LowerCx, OnError, Options, Val, split_leaves};
 use crate::emit::locks::{Look, Shared};
 use crate::emit::wrapper::SLOT;
 use crate::emit::{cast, constants};
-use crate::exc::unbound;
+use crate::exc::{Class, unbound};
 use crate::host::GlobalValue;
 use crate::infer::state::Session;
 use crate::lir::builder::Builder;
@@ -158,13 +158,18 @@ impl<'a, 'h> FuncLower<'a, 'h> {
     /// RecursionError when the stack has no room left; also where recursion without loops polls.
     pub(crate) fn check_stack(&mut self) -> Result<()> {
         let place = Loc { line: self.func.first_line, ..Loc::default() };
-        self.cx.options.platform.recursion().map_err(|d| d.at(self.func.span(place)))?;
+        let own = self.cx.options.platform.stack_limit();
+        let at = own.map_or(crate::offset!(ThreadCtx.stack_limit), |at| at as i32);
         let here = self.cx.b.slot_addr(8);
         // Volatile: other threads raise the limit to have a word with this one.
-        let limit =
-            self.cx.b.load(Ty::Ptr, self.cx.ctx, crate::offset!(ThreadCtx.stack_limit), Alias::Volatile);
+        let limit = self.cx.b.load(Ty::Ptr, self.cx.ctx, at, Alias::Volatile);
         let ok = self.cx.b.bin(lir::Op::IcmpUle, limit, here);
         self.cx.begin(OnError { handler: None, frames: self.func.frames(place, 0) });
+        if own.is_some() {
+            self.locate(place);
+            self.cx.check(ok, Class::RecursionError, "maximum recursion depth exceeded");
+            return Ok(());
+        }
         let (cold, on) = (self.cx.b.new_cold_block(&[]), self.cx.b.new_block(&[]));
         self.cx.b.brif(ok, on, &[], cold, &[]);
         self.cx.b.switch_to(cold);

@@ -11,6 +11,7 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::platform::{Host, NewException, Platform};
 use crate::emit::wrapper::SLOT;
 use crate::exc::Class;
+use crate::layout::GridThread;
 use crate::lir::builder::Builder;
 use crate::lir::{Alias, Func, GridOp, InstData, Op, Signature, Ty, Value};
 use crate::math::definition;
@@ -228,9 +229,8 @@ impl Platform for Gpu {
     fn polls(&self) -> bool {
         false
     }
-    fn recursion(&self) -> Result<()> {
-        Err(refuse("a function that calls itself cannot run on a GPU: nobody knows how much stack it takes")
-            .help(ELSEWHERE))
+    fn stack_limit(&self) -> Option<usize> {
+        Some(std::mem::offset_of!(GridThread, stack_limit))
     }
     fn array_kernels(&self) -> bool {
         false

@@ -18,7 +18,7 @@ use tierup_core::types::Type;
 /// PTX of a kernel that runs the function once, for a GPU of that compute capability (90 for 9.0).
 pub fn ptx(request: &Request<'_>, capability: u32) -> Result<String> {
     guarded(|| {
-        let (mut module, target) = lowered(request)?;
+        let (mut module, target) = lowered_for_gpu(request)?;
         let name = kernel_name(&target.name);
         if grid::waits_for_grid(&module) {
             return Err(Diagnostic::new(Code::GpuUnsupported, "one thread cannot wait for a grid"));
@@ -39,7 +39,7 @@ pub fn device_ptx(
     capability: u32,
 ) -> Result<(String, Type)> {
     guarded(|| {
-        let (mut module, target) = lowered(request)?;
+        let (mut module, target) = lowered_for_gpu(request)?;
         if grid::waits_for_grid(&module) {
             return Err(Diagnostic::new(Code::GpuUnsupported, "only a kernel can wait for its grid"));
         }
@@ -93,7 +93,7 @@ pub struct Place {
 /// Types and lowers a function as a grid kernel for a GPU.
 pub fn kernel(request: &Request<'_>, build: &Build) -> Result<Kernel> {
     guarded(|| {
-        let (mut module, target) = lowered(request)?;
+        let (mut module, target) = lowered_for_gpu(request)?;
         let entry = kernel_name(&target.name);
         let waits_for_grid = grid::waits_for_grid(&module);
         module.funcs.push(gpu::make_grid_kernel(&entry, &target, waits_for_grid)?);
@@ -221,6 +221,13 @@ pub fn host_kernel(request: &Request<'_>, build: &Build) -> Result<HostKernel> {
         // SAFETY: the wrapper of a kernel for the CPU, of this very code.
         Ok(unsafe { HostKernel::new(code, entry, memory, frames, (constants, printed), looks) })
     })
+}
+
+/// A function as a GPU runs it.
+fn lowered_for_gpu(request: &Request<'_>) -> Result<(Module, Target)> {
+    let (mut module, target) = lowered(request)?;
+    grid::without_stack_checks(&mut module);
+    Ok((module, target))
 }
 
 fn lowered(request: &Request<'_>) -> Result<(Module, Target)> {

@@ -7,7 +7,7 @@
 use super::races::{self, Race, Watch};
 use super::{Cause, Failure, Fault, Launch, Other, Printed};
 use crate::engine::Wrapper;
-use corosensei::stack::DefaultStack;
+use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::ptr::null_mut;
 use tierup_core::backend::Code;
@@ -95,6 +95,8 @@ unsafe fn wait(ctx: Ctx, wait: Wait, site: i64) -> u64 {
 const UNWRITTEN: u128 = u128::MAX;
 /// Bytes of a thread's stack beside the kernel's own arrays.
 const STACK: usize = 256 << 10;
+/// Bytes of it that functions which call themselves leave to what they call.
+const SPARE: usize = 64 << 10;
 
 /// A kernel compiled for the CPU.
 pub struct HostKernel {
@@ -362,6 +364,7 @@ fn block_threads(
         dynamic_shared: dynamic.cast(),
         runner: null_mut(),
         watch: watch.cast(),
+        stack_limit: 0,
     })
 }
 
@@ -378,6 +381,7 @@ fn failure(thread: &GridThread, status: u64) -> Option<Fault> {
 unsafe fn one_by_one(call: Call, threads: &mut [GridThread]) -> Option<Fault> {
     let mut failed = None;
     for thread in threads {
+        thread.stack_limit = (&raw const failed as usize).saturating_sub(STACK - SPARE);
         // SAFETY: as required of the caller.
         let status = unsafe { call.make(thread) };
         failed = failed.or_else(|| failure(thread, status));
@@ -422,6 +426,7 @@ impl<'t> Turns<'t> {
                 Some(stack) => stack,
                 None => DefaultStack::new(bytes).ok()?,
             };
+            thread.stack_limit = stack.limit().get() + SPARE;
             let at: *mut GridThread = thread;
             running.push(Some(Coroutine::with_stack(stack, move |yielder: &Yielder<u64, Stand>, _| {
                 // SAFETY: as required of the caller; the coroutine ends before the threads go.

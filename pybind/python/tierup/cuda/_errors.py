@@ -44,7 +44,7 @@ class KernelLine:
 
 
 _TEXTS = {"IndexError": "index out of bounds", "ZeroDivisionError": "division by zero", "OverflowError": "a result is too large", "BufferError": "arrays overlap, which takes a copy that a kernel has no memory for",
-          "NotImplementedError": "round() of more than 22 decimals or zeros"}
+          "NotImplementedError": "round() of more than 22 decimals or zeros", "RecursionError": "a function calls itself until the stack of its thread is used up"}
 
 
 def failure(name, kernel, line, block, thread, cause):
