@@ -109,11 +109,11 @@ fn width(a: &Arg) -> Option<Chars> {
     if let Some(t) = a.ty.as_array() {
         return t.dtype.chars();
     }
-    match a.konst.as_ref()? {
-        Const::Str(s) => Some(Chars { wide: true, count: s.chars().count() as i64 }),
-        Const::Bytes(s) => Some(Chars { wide: false, count: s.len() as i64 }),
-        _ => None,
+    let text = a.konst.as_ref()?;
+    if let Const::Str(s) = text {
+        return Some(Chars { wide: true, count: s.chars().count() as i64 });
     }
+    text.as_bytes().map(|s| Chars { wide: false, count: s.len() as i64 })
 }
 
 fn joined_rule(_: &mut TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
