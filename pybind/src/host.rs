@@ -51,19 +51,19 @@ impl Record for PyHost<'_> {
     fn array(&self, array: &Bound<'_, PyAny>) -> usize {
         self.guards.borrow_mut().array(array)
     }
+    fn freezes(&self) -> bool {
+        self.copies.borrow().is_some()
+    }
     fn constant<'a>(&self, array: &Bound<'a, PyAny>) -> PyResult<Bound<'a, PyAny>> {
         let (py, mut copies) = (array.py(), self.copies.borrow_mut());
         let Some(copies) = copies.as_mut() else { return Ok(array.clone()) };
         if let Some((_, copy)) = copies.iter().find(|(a, _)| a.is(array)) {
             return Ok(copy.bind(py).clone());
         }
-        let large = array.getattr(intern!(py, "nbytes"))?.extract::<usize>()? > LARGEST_COPY;
-        let copy = if large {
-            array.call_method0(intern!(py, "view"))?
-        } else {
-            array.call_method1(intern!(py, "copy"), (intern!(py, "K"),))?
-        };
-        // Nothing is written to constants.
+        if array.getattr(intern!(py, "nbytes"))?.extract::<usize>()? > LARGEST_COPY {
+            return Ok(array.clone());
+        }
+        let copy = array.call_method1(intern!(py, "copy"), (intern!(py, "K"),))?;
         copy.call_method1(intern!(py, "setflags"), (false,))?;
         copies.push((array.clone().unbind(), copy.clone().unbind()));
         Ok(copy)

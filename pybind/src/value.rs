@@ -19,6 +19,10 @@ pub(crate) trait Record {
     /// Address of a `MemBlock` that stands for `array` as long as the code lives; 0 when the value is only
     /// wanted for its type.
     fn array(&self, array: &Bound<'_, PyAny>) -> usize;
+    /// Whether global arrays are constants of the code, which nothing is written to.
+    fn freezes(&self) -> bool {
+        false
+    }
     /// What code has in the place of a global array.
     fn constant<'a>(&self, array: &Bound<'a, PyAny>) -> PyResult<Bound<'a, PyAny>> {
         Ok(array.clone())
@@ -354,6 +358,7 @@ fn classify_array(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalV
         let Some(t) = npy::array_type(a).or_else(records) else {
             return Ok(GlobalValue::Unsupported(format!("an array of dtype {}", obj.getattr("dtype")?)));
         };
+        let t = if record.freezes() { ArrayType { access: Access::Read, ..t } } else { t };
         let nd = t.ndim();
         let read = |p: *const isize| (0..nd).map(|i| *p.add(i) as i64).collect::<Vec<_>>();
         let strides = if t.layout == Layout::A { read((*a).strides) } else { vec![] };

@@ -6,13 +6,13 @@
 
 use super::resolved::{Resolved, Source, Typed};
 use super::state::{Key, Solver};
-use crate::diag::Result;
+use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
 use crate::meaning::Meaning;
 use crate::ops::{OpId, id};
 use crate::source::Origin;
 use crate::ssa::{Func, FuncId, Inst, registry};
-use crate::types::{ClassDef, Const, Float, Int, Kind, NumberType, Type, object, promote};
+use crate::types::{Access, ClassDef, Const, Float, Int, Kind, NumberType, Type, object, promote};
 use std::sync::Arc;
 
 /// Whether the numbers of a function are Numba's: not those of our library.
@@ -177,6 +177,15 @@ impl Solver<'_, '_> {
             && let Some(typed) = self.without_errors(i, op, &operands)
         {
             return typed;
+        }
+        if op == id::SETITEM
+            && let Some(of) = operands.first()
+            && let of = self.source_arg(of)?.ty
+            && of.as_array().is_some_and(|a| a.access == Access::Read)
+        {
+            let text = format!("Cannot modify readonly array of type: {of}");
+            return Err(Diagnostic::new(Code::NoMatchingOperation, text)
+                .help("copy it first; global arrays are constants of what numba decorates"));
         }
         if op == id::BUILTINS_ISINSTANCE
             && let [x, classes] = &operands[..]
