@@ -66,7 +66,7 @@ const DAY: i64 = 86_400 * SECOND;
 
 /// The type of values of one of these classes.
 pub fn of_class(class: ClassId) -> Type {
-    class.def().value_type().unwrap_or_else(Type::never)
+    Type::of_values(class.def()).unwrap_or_else(Type::never)
 }
 
 /// Which of these classes a type is of.

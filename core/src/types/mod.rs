@@ -317,6 +317,11 @@ impl Type {
     pub fn f64() -> Type {
         Type::float_of(Float::F64)
     }
+    /// The type of values of one of the compiler's own classes, which consist of whole numbers.
+    pub fn of_values(class: &'static ClassDef) -> Option<Type> {
+        let numbers = || vec![Type::int(); class.fields.len()];
+        class.is_builtin_value().then(|| Type::new(Kind::Frozen(class, numbers())))
+    }
     pub fn tuple(members: Vec<Type>) -> Type {
         Type::new(Kind::Tuple(members))
     }

@@ -378,7 +378,7 @@ impl Parser<'_> {
                 return Ok(t);
             }
             // What a program writes means the values; the class by itself has the same name.
-            if !exact && let Some(t) = ClassDef::of_values(&name).and_then(ClassDef::value_type) {
+            if !exact && let Some(t) = ClassDef::of_values(&name).and_then(Type::of_values) {
                 return Ok(t);
             }
             if name.contains('.') {

@@ -8,7 +8,6 @@
 mod builtin;
 mod mro;
 
-use super::Type;
 use crate::exc;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -346,11 +345,6 @@ impl ClassDef {
     /// Whether it is one of the compiler's own whose instances are values that never change.
     pub fn is_builtin_value(&self) -> bool {
         self.origin == Origin::Builtin && self.is_frozen()
-    }
-    /// The type of values of one of the compiler's own classes, which consist of whole numbers.
-    pub fn value_type(&'static self) -> Option<Type> {
-        let numbers = vec![Type::int(); self.fields.len()];
-        self.is_builtin_value().then(|| Type::new(super::Kind::Frozen(self, numbers)))
     }
     /// The class of that name whose values the compiler has of itself.
     pub(super) fn of_values(name: &str) -> Option<&'static ClassDef> {
