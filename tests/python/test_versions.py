@@ -2,6 +2,7 @@
 
 import math
 import random
+import statistics
 import subprocess
 import sys
 import textwrap
@@ -56,6 +57,24 @@ def test_sums_of_floats_are_compensated_where_pythons_are(text):
 def test_sums_at_the_edges(x):
     same("sum(x)", x)
     same("sum(v for v in x)", x)
+
+
+EDGES = [[], [2.5], [0.5, -8.0], [0.0, 2.0], [math.nan, 1.0], [0.0, math.inf], [math.nan, -1.0], [math.inf, 2.0], [0.0, -1.0], [1.0, 1.0], [math.inf, -math.inf]]
+
+
+@pytest.mark.parametrize("name", ["mean", "fmean", "geometric_mean", "harmonic_mean", "median", "median_low", "median_high", "mode", "multimode", "pvariance", "variance", "pstdev", "stdev"])
+def test_statistics_of_few_and_of_odd_numbers(name):
+    for x in EDGES:
+        # What is no number has no variance in any version, by one way or another.
+        if x and not ("variance" in name or "stdev" in name) or all(map(math.isfinite, x)) and x:
+            # An int where Python's happens to be one is a float.
+            same(f"statistics.{name}(x)" if name != "harmonic_mean" else "float(statistics.harmonic_mean(x))", x, statistics=statistics)
+
+
+def test_statistics_of_two_series():
+    for x, y in (([0.1, 0.2], [3.0, 1.0]), ([1.0], [2.0]), ([1.0, 2.0], [1.0]), ([1.0, 2.0], [0.0, 0.0]), ([1.0, 1.0], [1.0, 2.0]), ([1.0, 2.0], [-1.0, 2.0])):
+        for text in ("fmean(x, y)", "harmonic_mean(x, y)", "covariance(x, y)", "correlation(x, y)", "linear_regression(x, y)", "quantiles(x, n=4)"):
+            same(f"statistics.{text}", x, y, statistics=statistics)
 
 
 def test_sums_of_numpys_numbers_are_plain():

@@ -66,18 +66,28 @@ def fmean(data, weights):
     return total / weight
 
 
+_ZERO_HAS_GEOMETRIC_MEAN = sys.version_info >= (3, 13)
 _NO_GEOMETRIC_MEAN = "geometric mean requires a non-empty dataset containing positive numbers"
 
 
 def geometric_mean(data):
-    logarithms = []
+    logarithms, n, zero = [], 0, False
     for x in data:
+        n += 1
         if x <= 0:
-            raise StatisticsError(_NO_GEOMETRIC_MEAN)
-        logarithms.append(math.log(x))
-    if len(logarithms) == 0:
-        raise StatisticsError(_NO_GEOMETRIC_MEAN)
-    return math.exp(math.fsum(logarithms) / len(logarithms))
+            if not _ZERO_HAS_GEOMETRIC_MEAN:
+                raise StatisticsError(_NO_GEOMETRIC_MEAN)
+            if x != 0:
+                raise StatisticsError("No negative inputs allowed", x)
+            zero = True
+        else:
+            logarithms.append(math.log(x))
+    if n == 0:
+        raise StatisticsError("Must have a non-empty dataset" if _ZERO_HAS_GEOMETRIC_MEAN else _NO_GEOMETRIC_MEAN)
+    total = math.fsum(logarithms)
+    if zero:
+        return math.nan if total == math.inf or math.isnan(total) else 0.0
+    return math.exp(total / n)
 
 
 def harmonic_mean(data, weights):
