@@ -162,3 +162,23 @@ def test_a_changed_default_is_seen():
     assert caller()(1) == 2
     plus.__wrapped__.__defaults__ = (5,)
     assert caller()(2) == 7
+
+
+def test_objects_that_are_only_themselves_are_refused_as_arguments():
+    class Scaled:
+        def __init__(self, by):
+            self.by = by
+
+        @functools.cache
+        def of(self, x):
+            return self.by * x
+
+    f = njit(lambda scaled, x: scaled.of(x))
+    with pytest.raises(tierup.TypingError, match="equal to nothing but themselves"):
+        f(Scaled(2), 3)
+    python = jit(lambda scaled, x: scaled.of(x))
+    scaled = Scaled(2)
+    with pytest.warns(tierup.TierupWarning):
+        assert python(scaled, 3) == 6
+    scaled.by = 5
+    assert python(scaled, 3) == 6

@@ -23,6 +23,7 @@ use crate::rt::{Ctx, P};
 use crate::types::{Container, Kind, Type, promote};
 use crate::typing::{Answer, Arg, Held, TyCx, no_match};
 use entries::{Entry, check_found, find, load, make, set, value_at};
+pub(super) use keys::is_found_by_place;
 use keys::{check_hashable, may_be_key};
 pub use keys::{hashed_by_place, is_own_key};
 

@@ -1,10 +1,10 @@
 //! Python's module `functools`.
 
 use super::dict::entries::described;
-use super::dict::new_of;
+use super::dict::{is_found_by_place, new_of};
 use super::{Body, OpDef};
 use crate::desc::TypeDesc;
-use crate::diag::Result;
+use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::layout::Dict;
@@ -78,6 +78,15 @@ fn is_function(t: Type) -> bool {
 }
 
 fn emit_remembered(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    // Python's object is another one to compiled code at each call, and would never be found again.
+    if let Some((_, m)) = c.ret.container()
+        && is_found_by_place(m[0])
+    {
+        let text = "results are remembered for objects that are equal to nothing but themselves, which are copied at each call";
+        return Err(Diagnostic::new(Code::NoMatchingOperation, text).help(
+            "make the class a frozen dataclass, give it __eq__ and __hash__, or pass what the result depends on",
+        ));
+    }
     let [number, time] = [0, 1].map(|k| cast::to_i64(cx, c.args[k][0], c.types[k]));
     let [entry, key, value] = described(cx, c.ret)?;
     Ok(vec![cx.helper_value(&remembered, &[number, time, entry, key, value])])

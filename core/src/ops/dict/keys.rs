@@ -43,11 +43,15 @@ pub fn hashed_by_place(t: Type) -> Option<Type> {
     leads_to(t, &mut vec![], &mut |t| {
         // A bytearray is a container of no types.
         let key = t.container().and_then(|(_, m)| m.first().copied()).filter(|key| is_own_key(*key));
-        let by_place = |t: Type| matches!(t.kind(), Kind::Object(c, _) if c.objects_are_themselves());
-        found = found.or(key.filter(|key| leads_to(*key, &mut vec![], &mut |t| by_place(t))));
+        found = found.or(key.filter(|key| is_found_by_place(*key)));
         found.is_some()
     });
     found
+}
+
+/// Whether a value leads to objects that are equal to nothing but themselves.
+pub(in crate::ops) fn is_found_by_place(t: Type) -> bool {
+    leads_to(t, &mut vec![], &mut |t| matches!(t.kind(), Kind::Object(c, _) if c.objects_are_themselves()))
 }
 
 /// Whether one of the types that a value leads to, its own included, is one that is looked for.
