@@ -13,7 +13,7 @@
 //! between a function and its declaration.
 
 use crate::types::record::{has_fields_of, lie_alike};
-use crate::types::{Access, Float, Int, Kind, Layout, Type, promote};
+use crate::types::{Access, Container, Float, Int, Kind, Layout, Type, promote};
 
 /// Argument types, and what the result is converted to where that is said.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,6 +140,10 @@ pub fn conversion(from: Type, to: Type) -> Option<Conversion> {
         (Kind::Container(c, a), Kind::Container(d, b)) if c == d => {
             let held = |(x, y): (&Type, &Type)| **x == Kind::Never || promote::same_but_weak(*x, *y);
             a.iter().zip(b).all(held).then_some(Exact)
+        }
+        (Kind::Tuple(m), Kind::Container(Container::Tuple, to)) => {
+            let held = |x: &Type| **x == Kind::Never || promote::same_but_weak(*x, to[0]);
+            m.iter().all(held).then_some(Promotion)
         }
         (Kind::Variant(m), _) if to.is_number() && m.iter().all(|t| t.is_number()) => {
             members(m, &vec![to; m.len()])

@@ -33,6 +33,8 @@ elems! {
     C128 = 12, "complex128", 16;
     /// A `*mut Str`; in lists and sort keys only.
     Str = 13, "str", 8;
+    /// A `*mut List` of members that nobody changes, which can be compared; a part of values in memory only.
+    Tuple = 14, "tuple", 8;
 }
 
 impl Elem {
@@ -84,5 +86,6 @@ mod tests {
         assert_eq!(Elem::from_number(Elem::ALL.len() as i64), None);
         assert_eq!(Elem::of(Type::int()), Some(Elem::I64));
         assert_eq!(Elem::of(Type::none()), None);
+        assert_eq!(Elem::of(Type::tuple_of(Type::int())), None);
     }
 }

@@ -111,7 +111,7 @@ pub(crate) fn type_of_elem(code: u8) -> Option<Type> {
         Elem::F64 => Type::f64(),
         Elem::C64 => Type::new(Kind::Complex(Float::F32)),
         Elem::C128 => Type::new(Kind::Complex(Float::F64)),
-        Elem::Str => return None,
+        Elem::Str | Elem::Tuple => return None,
     })
 }
 

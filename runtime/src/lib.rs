@@ -49,6 +49,7 @@ pub mod string;
 mod testing;
 pub(crate) mod time;
 pub mod use_word;
+pub mod var_tuple;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

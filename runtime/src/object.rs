@@ -3,8 +3,9 @@
 use crate::Native;
 use crate::exc::{Error, Res, or_raise, raising};
 use std::sync::atomic::{AtomicI64, Ordering};
+use tierup_core::desc::TypeDesc;
 use tierup_core::exc::Class;
-use tierup_core::layout::{MemBlock, Obj, POLL_SAMPLE, POLL_SIGNALS, POLL_STRESS, ThreadCtx};
+use tierup_core::layout::{List, MemBlock, Obj, POLL_SAMPLE, POLL_SIGNALS, POLL_STRESS, ThreadCtx};
 use tierup_core::ops::object::Helpers;
 use tierup_core::rt::{Ctx, P};
 
@@ -161,6 +162,10 @@ impl Helpers for Native {
     raising! {
         fn mem_alloc(bytes: i64) -> *mut MemBlock = mem_block(bytes, false);
         fn mem_alloc_zeroed(bytes: i64) -> *mut MemBlock = mem_block(bytes, true);
+    }
+    unsafe fn tuple_of(ctx: Ctx, desc: *const TypeDesc, data: P, n: i64) -> *mut List {
+        // SAFETY: descriptors live for ever, compiled code passes so many values, and its own context.
+        unsafe { crate::exc::or_raise(ctx, crate::var_tuple::of(&*desc, data, n)) }
     }
     unsafe fn mem_copy(to: P, from: P, bytes: i64) {
         // An array of no elements may lie anywhere.

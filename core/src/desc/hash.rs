@@ -5,6 +5,7 @@
 //! strings can make them meet in one place.
 
 use crate::elem::Elem;
+use crate::layout::List;
 use crate::layout::object::Str;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::LazyLock;
@@ -63,6 +64,15 @@ pub(super) unsafe fn leaf_hash(elem: Elem, at: *const u8) -> u64 {
         Elem::C128 => {
             let [re, im] = read!([f64; 2]);
             mix(float(re) ^ float(im).rotate_left(1))
+        }
+        Elem::Tuple => {
+            let t = read!(*const List);
+            // SAFETY: values hold live tuples, whose members are as their descriptor says.
+            unsafe {
+                let (desc, at) = ((*t).desc, (*t).data.cast_const());
+                let hash = |sum: u64, k: i64| mix(sum ^ desc.hash(at.offset((k * desc.size) as isize)));
+                (0..(*t).len).fold(mix((*t).len as u64), hash)
+            }
         }
         Elem::Str => {
             let s = read!(*const Str);

@@ -19,7 +19,7 @@ mod slots;
 
 use crate::elem::Elem;
 use crate::lir::Ty;
-use crate::types::{Kind, Layout, Type};
+use crate::types::{Container, Kind, Layout, Type};
 use order::Order;
 use place::Place;
 use std::collections::HashMap;
@@ -133,7 +133,8 @@ impl TypeDesc {
     }
     /// Whether two values may have no order.
     pub fn is_partly_ordered(&self) -> bool {
-        self.keys.iter().any(|k| matches!(k.elem, Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128))
+        let partly = |e| matches!(e, Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128 | Elem::Tuple);
+        self.keys.iter().any(|k| partly(k.elem))
     }
     /// Bytes that no leaf covers, which nobody writes.
     pub fn has_padding(&self) -> bool {
@@ -323,6 +324,9 @@ pub fn compared_parts(t: Type) -> Option<Vec<Elem>> {
     if let crate::types::Kind::Object(c, _) = t.kind() {
         // By where they are.
         return c.objects_are_themselves().then(|| vec![Elem::I64]);
+    }
+    if let Kind::Container(Container::Tuple, m) = t.kind() {
+        return compared_parts(m[0]).map(|_| vec![Elem::Tuple]);
     }
     match t.parts() {
         Some(members) => {

@@ -1,6 +1,7 @@
 //! Equality and order of values in memory.
 
 use crate::elem::Elem;
+use crate::layout::List;
 use crate::layout::object::Str;
 
 /// What comparing two values gives; the number is what helpers return.
@@ -82,12 +83,35 @@ pub(super) unsafe fn leaf_order(elem: Elem, a: *const u8, b: *const u8) -> Order
             let (x, y) = read!([f64; 2]);
             Order::equal_parts(x, y)
         }
+        Elem::Tuple => {
+            let (x, y) = read!(*const List);
+            // SAFETY: elements hold live tuples of one type.
+            if x == y { Order::Equal } else { unsafe { tuples(&*x, &*y) } }
+        }
         Elem::Str => {
             let (x, y) = read!(*const Str);
             // SAFETY: elements hold live strings.
             if x == y { Order::Equal } else { Order::of(unsafe { strings(&*x, &*y) }) }
         }
     }
+}
+
+/// The order of two tuples, that of the first members that differ.
+///
+/// # Safety
+/// Their members are of one type, which the descriptor of either can compare.
+unsafe fn tuples(a: &List, b: &List) -> Order {
+    for k in 0..a.len.min(b.len) {
+        // SAFETY: members lie there, as required of the caller.
+        let o = unsafe {
+            let at = (k * a.desc.size) as isize;
+            a.desc.compare(a.data.cast_const().offset(at), b.data.cast_const().offset(at))
+        };
+        if o != Order::Equal {
+            return o;
+        }
+    }
+    Order::of(a.len.cmp(&b.len))
 }
 
 /// The order of two strings: that of their code points.

@@ -76,7 +76,7 @@ fn scalar_order(elem: Elem) -> unsafe extern "C" fn(*const TypeDesc, *const u8, 
             }
         };
     }
-    functions!(Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, C64, C128, Str)
+    functions!(Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, C64, C128, Str, Tuple)
 }
 
 unsafe extern "C" fn combined_hash(desc: *const TypeDesc, at: *const u8) -> u64 {
@@ -104,5 +104,5 @@ fn scalar_hash(elem: Elem) -> unsafe extern "C" fn(*const TypeDesc, *const u8) -
             }
         };
     }
-    functions!(Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, C64, C128, Str)
+    functions!(Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, C64, C128, Str, Tuple)
 }

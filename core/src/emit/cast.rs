@@ -6,13 +6,15 @@ use super::cx::{LowerCx, Val, split_leaves};
 use super::dates;
 use super::range;
 use super::view::ArrayVal;
+use crate::desc;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::lir::builder::Builder;
 use crate::lir::grid_op::GridOp;
-use crate::lir::{InstData, Op, Ty, Value, half};
+use crate::lir::{Alias, InstData, Op, Ty, Value, half};
+use crate::ops::object;
 use crate::types::time::Time;
-use crate::types::{Access, Float, Int, IterType, Kind, Layout, Type, promote};
+use crate::types::{Access, Container, Float, Int, IterType, Kind, Layout, Type, promote};
 use std::cell::RefCell;
 
 /// Converts a value between types. `None` inside an optional raises TypeError when the target has no room for
@@ -54,6 +56,7 @@ pub(crate) fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) ->
         {
             members(cx, val, a, b)
         }
+        (Kind::Tuple(a), Kind::Container(Container::Tuple, e)) => tuple_of_any_length(cx, val, a, e[0]),
         (Kind::Frozen(c, a), Kind::Frozen(d, b)) if c == d => members(cx, val, a, b),
         (Kind::Slice(a), Kind::Slice(b)) => members(cx, val, a, b),
         (Kind::Range(_), Kind::Range(None))
@@ -117,6 +120,14 @@ fn times(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Option<Re
 /// is. OverflowError where the type of all of them has no such integer, and then `from`'s references are
 /// dropped if the value is `owned`.
 pub(crate) fn joined(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type, owned: bool) -> Result<Val> {
+    if owned && promote::makes_tuple(from, to) {
+        let made = cx.made.len();
+        let out = cast(cx, val, from, to)?;
+        cx.retain(&out, to);
+        cx.release_made(made);
+        cx.release(val, from);
+        return Ok(out);
+    }
     if let Some((fits, t)) = fits(cx, val, from, to) {
         let (ok, bad) = (cx.b.new_block(&[]), cx.b.new_cold_block(&[]));
         cx.b.brif(fits, ok, &[], bad, &[]);
@@ -286,6 +297,25 @@ fn members(cx: &mut LowerCx<'_>, val: &[Value], a: &[Type], b: &[Type]) -> Resul
         out.extend(cast(cx, v, *x, *y)?);
     }
     Ok(out)
+}
+
+/// A tuple of any length, an object of the current instruction, of the members of another one.
+fn tuple_of_any_length(cx: &mut LowerCx<'_>, val: &[Value], from: &[Type], to: Type) -> Result<Val> {
+    let mut all = vec![];
+    for (v, t) in split_leaves(val, from).iter().zip(from) {
+        all.push(cast(cx, v, *t, to)?);
+    }
+    let desc = desc::of(to);
+    let at = cx.b.slot_addr((desc.size * all.len() as i64).max(8) as u32);
+    for (k, v) in all.iter().enumerate() {
+        for (x, l) in v.iter().zip(desc.leaves.iter()) {
+            cx.b.store(*x, at, (k as i64 * desc.size) as i32 + l.offset as i32, Alias::Stack);
+        }
+    }
+    let (of, n) = (constants::descriptor(&mut cx.b, to), cx.b.i64(all.len() as i64));
+    let tuple = cx.helper_value(&object::tuple_of, &[of, at, n]);
+    cx.add_made(tuple);
+    Ok(vec![tuple])
 }
 
 /// Converts what an iterator runs over; its position stays.

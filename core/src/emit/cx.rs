@@ -41,6 +41,9 @@ pub struct LowerCx<'a> {
     pub(crate) landing: Option<Block>,
     /// Owned objects of the current instruction that an exception drops; see [`LowerCx::guarded`].
     pub(crate) cleanup: Vec<Value>,
+    /// Objects of the current instruction that are its own: dropped at its end, or by an exception. Who keeps
+    /// one takes a reference.
+    pub(crate) made: Vec<Value>,
     /// What the parallel loops around this function share and change.
     pub guard: Option<&'a Shared>,
     /// Lists whose locks the code that is being written holds; null and null for all there are.
@@ -145,6 +148,7 @@ impl<'a> LowerCx<'a> {
             ctx,
             on_error: OnError::default(),
             landing: None,
+            made: vec![],
             cleanup: vec![],
             guard: None,
             locked: None,
@@ -163,6 +167,25 @@ impl<'a> LowerCx<'a> {
         self.on_error = on_error;
         self.landing = None;
         self.cleanup.clear();
+        self.made.clear();
+    }
+
+    /// An object that the current instruction makes on its way ([`LowerCx::made`]).
+    pub(crate) fn add_made(&mut self, object: Value) {
+        self.made.push(object);
+        // Exceptions drop it from here on.
+        self.landing = None;
+    }
+
+    /// Drops what the instruction has made since there were so many.
+    pub(crate) fn release_made(&mut self, from: usize) {
+        if from == self.made.len() {
+            return;
+        }
+        for object in self.made.split_off(from) {
+            self.release_object(object);
+        }
+        self.landing = None;
     }
 
     /// Begins code that holds the locks of lists, until [`LowerCx::unlock`] gets what this gives; an
@@ -246,7 +269,7 @@ impl<'a> LowerCx<'a> {
             self.helper(&region::parallel_unlock, &[a, b]);
         }
         self.add_sites(exc, usize::MAX);
-        for o in self.cleanup.clone() {
+        for o in [self.cleanup.as_slice(), &self.made].concat() {
             self.release_object(o);
         }
         match self.on_error.handler.clone() {

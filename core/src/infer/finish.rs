@@ -133,7 +133,12 @@ impl Finisher<'_, '_> {
 
     fn cast(&mut self, v: Value, to: Type) -> Value {
         let from = self.new.types[v.index()];
-        if from == to { v } else { self.push(Op::Cast, vec![v], to) }
+        if from == to {
+            return v;
+        }
+        let makes = promote::makes_tuple(from, to);
+        let op = if makes { Op::Apply(crate::ops::var_tuple::widened()) } else { Op::Cast };
+        self.push(op, vec![v], to)
     }
 
     /// A value as one of the type of those that it meets: it stays the number that it is.

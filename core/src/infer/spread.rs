@@ -24,7 +24,7 @@ impl Solver<'_, '_> {
         let (callee, spread) = (node.args[0], node.args[1]);
         let named: Vec<Value> = node.args[2..].to_vec();
         let ty = self.session.resolve(self.ty(spread));
-        let spreads = matches!(*ty, Kind::List(_) | Kind::Container(Container::Set | Container::Deque, _));
+        let spreads = matches!(*ty, Kind::List(_) | Kind::Container(Container::Set | Container::Deque | Container::Tuple, _));
         if !spreads || keywords.iter().any(|k| &**k == "**") {
             return Ok(None);
         }

@@ -419,6 +419,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 return Err(Diagnostic::internal(format!("{:?} in typed code", node.op)));
             }
         };
+        self.cx.release_made(0);
         self.notes.note(self.func, node, &self.cx.chunks);
         if *ty == Kind::Never {
             return Ok(());

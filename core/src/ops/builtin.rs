@@ -427,11 +427,7 @@ fn callable_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 fn tuple_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     match args[0].ty.members() {
         Some(m) => Ok(Answer::of(Type::tuple(m.to_vec())).known(args[0].konst.clone())),
-        None => Err(Diagnostic::new(
-            Code::RequiresConstant,
-            format!("the length of a tuple is part of its type, so {} cannot become one", args[0].ty),
-        )
-        .help("keep it as a list or an array")),
+        None => Err(no_match("tuple()", args)),
     }
 }
 

@@ -452,7 +452,7 @@ fn never_equal(a: Type, b: Type) -> bool {
     let class = |t: Type| match t.kind() {
         Kind::Str => 1,
         Kind::NamedTuple(c, _) if c.is_keywords() => 8,
-        Kind::Tuple(_) | Kind::NamedTuple(..) => 2,
+        Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::Container(Container::Tuple, _) => 2,
         _ if t.is_number() => 3,
         Kind::List(_) => 4,
         Kind::Range(_) => 5,
@@ -544,7 +544,9 @@ pub(crate) fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt
         (Kind::Member(c), Kind::Member(d)) | (Kind::Object(c, _), Kind::Object(d, _)) if c == d => {
             Ok(cx.b.bin(Op::IcmpEq, a[0], b[0]))
         }
-        (Kind::List(_), Kind::List(_)) => super::list::equal(cx, a[0], b[0], at),
+        (Kind::List(_), Kind::List(_)) | (Kind::Container(..), Kind::Container(..)) => {
+            super::list::equal(cx, a[0], b[0], at)
+        }
         _ if is_unit(at) && is_unit(bt) => Ok(cx.b.bool(dtype_equal(at, bt).unwrap_or(at == bt))),
         _ => match (at.parts(), bt.parts()) {
             (Some(x), Some(y)) if x.len() == y.len() && !never_equal(at, bt) => {

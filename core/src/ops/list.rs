@@ -6,7 +6,6 @@
 use super::{Body, OpDef};
 use crate::desc::{self, TypeDesc};
 use crate::diag::{Diagnostic, Result};
-use crate::elem::Elem;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::emit::slice::{Adjusted, adjust_slice};
 use crate::emit::truth::truth;
@@ -16,7 +15,7 @@ use crate::layout::List;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
 use crate::rt::{Ctx, P};
-use crate::types::{Kind, Type, promote};
+use crate::types::{Container, Kind, Type, promote};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -381,27 +380,38 @@ fn sort_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 // ---- elements in memory
 
-/// Whether helpers can compare lists of this type.
-pub(crate) fn comparable(list: Type) -> bool {
-    matches!(*list, Kind::List(e) if desc::compared_parts(e).is_some())
+/// What lists and tuples of any length hold, which lie alike.
+fn held_by(t: Type) -> Option<Type> {
+    match t.kind() {
+        Kind::List(e) => Some(*e),
+        Kind::Container(Container::Tuple, m) => Some(m[0]),
+        _ => None,
+    }
 }
 
-/// Whether helpers can order lists of this type.
+/// Whether helpers can compare lists, or tuples of any length, of this type.
+pub(crate) fn comparable(list: Type) -> bool {
+    held_by(list).is_some_and(|e| desc::compared_parts(e).is_some())
+}
+
+/// Whether helpers can order lists, or tuples of any length, of this type.
 pub(crate) fn orderable(list: Type) -> bool {
-    matches!(*list, Kind::List(e) if ordered_by_helpers(e))
+    held_by(list).is_some_and(ordered_by_helpers)
 }
 
 pub(super) fn ordered_by_helpers(elem: Type) -> bool {
     // What is equal where it is one thing has no order, nor has a dict.
-    if has_objects(elem) {
-        return false;
-    }
-    let is_complex = |p: &Elem| matches!(p, Elem::C64 | Elem::C128);
-    desc::compared_parts(elem).is_some_and(|parts| !parts.iter().any(is_complex))
+    !has_objects(elem) && !has_complex(elem) && desc::compared_parts(elem).is_some()
+}
+
+fn has_complex(t: Type) -> bool {
+    let inside = t.parts().or_else(|| t.container().map(|(_, m)| m)).unwrap_or_default();
+    t.is_complex() || inside.iter().any(|t| has_complex(*t))
 }
 
 fn has_objects(t: Type) -> bool {
     matches!(*t, Kind::Object(..) | Kind::Member(_))
+        || matches!(t.kind(), Kind::Container(Container::Tuple, m) if has_objects(m[0]))
         || matches!(t.kind(), Kind::NamedTuple(c, _) if c.is_keywords())
         || t.parts().is_some_and(|m| m.iter().any(|t| has_objects(*t)))
 }
@@ -668,9 +678,9 @@ fn sliced(
     f(cx, c.args[0][0], s)
 }
 
-/// Whether two lists of one type are equal.
+/// Whether two lists, or tuples of any length, of one type are equal.
 pub(crate) fn equal(cx: &mut LowerCx<'_>, a: Value, b: Value, list: Type) -> Result<Value> {
-    check_comparable(list_of(list)?)?;
+    check_comparable(held_by(list).ok_or_else(|| Diagnostic::internal(format!("{list} is no list")))?)?;
     Ok(cx.helper_value(&list_eq, &[a, b]))
 }
 
@@ -678,9 +688,10 @@ fn ordered(cx: &mut LowerCx<'_>, c: &OpCall<'_>, accepted: &[i64]) -> Result<Val
     Ok(vec![order(cx, c.args[0][0], c.args[1][0], c.types[0], accepted)?])
 }
 
-/// Whether the order of two lists of one type is among `accepted` (see [`list_compare`]).
+/// Whether the order of two lists, or tuples of any length, of one type is among `accepted` (see
+/// [`list_compare`]).
 pub(crate) fn order(cx: &mut LowerCx<'_>, a: Value, b: Value, list: Type, accepted: &[i64]) -> Result<Value> {
-    check_comparable(list_of(list)?)?;
+    check_comparable(held_by(list).ok_or_else(|| Diagnostic::internal(format!("{list} is no list")))?)?;
     let o = cx.helper_value(&list_compare, &[a, b]);
     let mut any = cx.b.bool(false);
     for a in accepted {

@@ -1,7 +1,8 @@
 //! Heap objects: reference counts and memory for arrays. Polls and the stack of a thread.
 
 use super::OpDef;
-use crate::layout::{MemBlock, Obj};
+use crate::desc::TypeDesc;
+use crate::layout::{List, MemBlock, Obj};
 use crate::rt::{Ctx, P};
 
 crate::runtime_fns! {
@@ -16,6 +17,9 @@ crate::runtime_fns! {
     fn mem_alloc(ctx: Ctx, bytes: i64) -> *mut MemBlock [Allocates, Pending];
     /// The same, zeroed (large blocks come zeroed from the system).
     fn mem_alloc_zeroed(ctx: Ctx, bytes: i64) -> *mut MemBlock [Allocates, Pending];
+    /// A tuple of any length: a list of copies of the `n` values at `data`, of the type that `desc` describes,
+    /// with references of its own.
+    fn tuple_of(ctx: Ctx, desc: *const TypeDesc, data: P, n: i64) -> *mut List [Allocates, Pending];
     /// Copies bytes between blocks that do not overlap or are the same.
     fn mem_copy(to: P, from: P, bytes: i64) [Writes, Never];
     /// Bytes of an array of this shape: product with overflow check, ValueError for a negative member or a

@@ -9,7 +9,7 @@ use crate::diag::{Diagnostic, Result};
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::exc::Class;
 use crate::lir::Value;
-use crate::types::{Const, Kind, Type};
+use crate::types::{Const, Container, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -28,7 +28,7 @@ fn family(t: Type) -> Option<u8> {
     Some(match t.kind() {
         Kind::None => 0,
         Kind::Str => 1,
-        Kind::Tuple(_) | Kind::NamedTuple(..) => 2,
+        Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::Container(Container::Tuple, _) => 2,
         Kind::List(_) => 3,
         Kind::Slice(_) => 4,
         Kind::Bytes => 5,

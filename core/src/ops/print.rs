@@ -321,6 +321,14 @@ fn send_entries(cx: &mut LowerCx<'_>, v: &[Value], c: Container, m: &[Type]) -> 
     if c == Container::Deque {
         return send_limit(cx, v[0], &close);
     }
+    if c == Container::Tuple {
+        let n = super::list::len(cx, v[0]);
+        let one = cx.b.bin_imm(Op::IcmpEq, n, 1);
+        cx.if_then(one, |cx| {
+            constant(cx, ",");
+            Ok(())
+        })?;
+    }
     constant(cx, &close);
     Ok(())
 }

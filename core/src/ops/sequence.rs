@@ -13,7 +13,7 @@ use crate::emit::range::{self, range_length};
 use crate::emit::slice::adjust_slice;
 use crate::exc::Class;
 use crate::lir::{Op, Value};
-use crate::types::{Const, Kind, Type, promote};
+use crate::types::{Const, Container, Kind, Type, promote};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -254,6 +254,9 @@ pub(crate) fn element_type(t: Type) -> Option<Type> {
     if let Kind::List(e) = *t {
         return Some(e);
     }
+    if let Kind::Container(Container::Tuple, m) = t.kind() {
+        return Some(m[0]);
+    }
     if *t == Kind::Str {
         return Some(t);
     }
@@ -292,7 +295,7 @@ pub(crate) fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> 
             cx.retain(&row, elem);
             row
         }
-        Kind::List(_) => super::list::element(cx, v[0], elem, at),
+        Kind::List(_) | Kind::Container(Container::Tuple, _) => super::list::element(cx, v[0], elem, at),
         Kind::Str => vec![cx.helper_value(&super::string::str_char, &[v[0], at])],
         Kind::Bytes => vec![crate::emit::byte::byte_at(cx, v[0], at)],
         Kind::Range(_) => {

@@ -100,10 +100,7 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Lir(
             |_, a| match (a[0].ty.members(), a[1].ty.members()) {
                 (Some(x), Some(y)) => Ok(Answer::of(Type::tuple([x, y].concat()))),
-                _ => Err(Diagnostic::new(
-                    Code::NoMatchingOperation,
-                    format!("only a tuple can be spread into a tuple, not {}", a[1].ty),
-                )),
+                _ => Err(no_match("spreading into a tuple", a)),
             },
             |_, c| Ok(c.args.concat()),
         ),
@@ -348,9 +345,18 @@ fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
             let known = picks.iter().map(|k| konst(*k)).collect::<Option<_>>().map(Const::Tuple);
             Ok(Answer::of(Type::tuple(picks.iter().map(|k| m[*k]).collect())).known(known))
         }
-        None => Err(Diagnostic::new(Code::RequiresConstant, "a tuple is sliced by constants only")
-            .help("write the bounds as literals")),
+        None if are_alike(m) => Err(no_match("[]", args)),
+        None => Err(Diagnostic::new(
+            Code::RequiresConstant,
+            "a tuple whose members have different types is sliced by constants only",
+        )
+        .help("write the bounds as literals")),
     }
+}
+
+/// Whether members are of one type, so that they can be those of a tuple of any length.
+fn are_alike(members: &[Type]) -> bool {
+    members.split_first().is_none_or(|(first, rest)| rest.iter().all(|t| promote::same_but_weak(*first, *t)))
 }
 
 /// Positions that a constant slice picks.
@@ -409,7 +415,13 @@ fn repeated(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Val> {
 fn tuple_repeat_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let m = args[0].ty.members().ok_or_else(|| no_match("*", args))?;
     let n = args[1].int().ok_or_else(|| {
-        Diagnostic::new(Code::RequiresConstant, "a tuple is repeated a constant number of times only")
+        if are_alike(m) && args[1].ty.is_index() {
+            return no_match("*", args);
+        }
+        Diagnostic::new(
+            Code::RequiresConstant,
+            "a tuple whose members have different types is repeated a constant number of times only",
+        )
     })?;
     Ok(Answer::of(Type::tuple(m.repeat(n.clamp(0, 1000) as usize))))
 }

@@ -22,7 +22,7 @@ macro_rules! containers {
     ($then:ident! { $($own:tt)* }) => {
         $then! {
             { $($own)* }
-            objects { dict: Dict, deque: Deque, bytearray: List }
+            objects { dict: Dict, deque: Deque, bytearray: List, var_tuple: List }
             dict of dict {
                 /// Of keys and values.
                 Dict = (DICT = "dict" at "builtins.dict", 2, c"{}", ["{", "}"]);
@@ -51,6 +51,11 @@ macro_rules! containers {
             bytearray of bytearray {
                 /// Of bytes: the object is a list of them.
                 ByteArray = (BYTEARRAY = "bytearray" at "builtins.bytearray", 0, c"bytearray()", ["bytearray(", ")"]);
+            }
+            var_tuple of var_tuple {
+                /// A tuple whose length only the run knows, of members of one type: the object is a list of them
+                /// that nobody changes.
+                Tuple = (TUPLE = "tuple" at "builtins.tuple", 1, c"()", ["(", ")"]);
             }
         }
     };
@@ -86,6 +91,10 @@ impl Type {
     pub fn dict(key: Type, value: Type) -> Type {
         Type::new(Kind::Container(Container::Dict, vec![key, value]))
     }
+    /// A tuple of any length whose members are of this type.
+    pub fn tuple_of(member: Type) -> Type {
+        Type::new(Kind::Container(Container::Tuple, vec![member]))
+    }
     pub fn bytearray() -> Type {
         Type::new(Kind::Container(Container::ByteArray, vec![]))
     }
@@ -102,7 +111,8 @@ impl Container {
             | Container::Keys
             | Container::Set
             | Container::FrozenSet
-            | Container::Deque => arguments[0],
+            | Container::Deque
+            | Container::Tuple => arguments[0],
             Container::ByteArray => Type::int(),
             Container::Values => arguments[1],
             Container::Items if arguments.iter().any(|t| *t == Type::never()) => Type::never(),
@@ -121,7 +131,8 @@ impl Container {
             | Container::Set
             | Container::FrozenSet
             | Container::Deque
-            | Container::ByteArray => self,
+            | Container::ByteArray
+            | Container::Tuple => self,
         }
     }
     /// Whether it is a view of another one.
@@ -134,7 +145,8 @@ impl Container {
             | Container::Set
             | Container::FrozenSet
             | Container::Deque
-            | Container::ByteArray => false,
+            | Container::ByteArray
+            | Container::Tuple => false,
             Container::Keys | Container::Values | Container::Items => true,
         }
     }
@@ -148,7 +160,8 @@ impl Container {
             | Container::Set
             | Container::FrozenSet
             | Container::Deque
-            | Container::ByteArray => false,
+            | Container::ByteArray
+            | Container::Tuple => false,
         }
     }
     /// Whether it answers for keys that it does not have.
@@ -165,7 +178,8 @@ impl Container {
             | Container::OrderedDict
             | Container::Values
             | Container::Deque
-            | Container::ByteArray => false,
+            | Container::ByteArray
+            | Container::Tuple => false,
         }
     }
     /// The text of an empty one, where it is not what stands around the entries.
@@ -181,13 +195,14 @@ impl Container {
             | Container::Values
             | Container::Items
             | Container::Deque
-            | Container::ByteArray => None,
+            | Container::ByteArray
+            | Container::Tuple => None,
         }
     }
     /// Whether its entries are numbered, so that patterns of sequences look into it.
     pub(crate) fn is_sequence(self) -> bool {
         match self {
-            Container::Deque => true,
+            Container::Deque | Container::Tuple => true,
             // What patterns see as a whole, as they see a text.
             Container::ByteArray
             | Container::Dict
@@ -212,7 +227,8 @@ impl Container {
             | Container::Values
             | Container::Items
             | Container::Deque
-            | Container::ByteArray => true,
+            | Container::ByteArray
+            | Container::Tuple => true,
             Container::Set | Container::FrozenSet => false,
         }
     }
@@ -229,7 +245,8 @@ impl Container {
             | Container::Items
             | Container::Set
             | Container::FrozenSet
-            | Container::ByteArray => self.name(),
+            | Container::ByteArray
+            | Container::Tuple => self.name(),
         }
     }
     /// The iterator over one, from its end where it is reversed.

@@ -125,6 +125,21 @@ impl Parser<'_> {
             self.expect(",")?;
         }
     }
+    /// The members of a tuple: a type for each, or one for any number of them, `int, ...`.
+    fn tuple(&mut self) -> Res<Type> {
+        let mut members = vec![];
+        while !self.eat(")") {
+            if !members.is_empty() {
+                self.expect(",")?;
+            }
+            if members.len() == 1 && self.eat("...") {
+                self.expect(")")?;
+                return Ok(Type::tuple_of(members[0]));
+            }
+            members.push(self.ty()?);
+        }
+        Ok(Type::tuple(members))
+    }
     fn one(&mut self) -> Res<Type> {
         let t = self.ty()?;
         self.expect(")")?;
@@ -393,7 +408,7 @@ impl Parser<'_> {
         let iter = |i: IterType| Ok(Type::iter(i));
         match name.as_str() {
             "optional" => self.one().map(|t| Type::new(Kind::Optional(t))),
-            "tuple" => self.list().map(Type::tuple),
+            "tuple" => self.tuple(),
             "variant" => self.list().map(|m| Type::new(Kind::Variant(m))),
             "array" => self.array(),
             "record" => self.record(),
@@ -467,6 +482,7 @@ mod tests {
             Type::new(Kind::Variant(vec![Type::int(), Type::str()])),
             Type::tuple(vec![]),
             Type::tuple(vec![Type::int(), Type::tuple(vec![Type::str()])]),
+            Type::tuple_of(Type::tuple_of(Type::int())),
             Type::list(Type::list(a)),
             Type::optional(Type::int()),
             Type::new(Kind::MaybeUndef(Type::bool())),

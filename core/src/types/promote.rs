@@ -7,7 +7,7 @@
 )]
 
 use super::constructor::{Variance, common_constructor};
-use super::{Float, Int, IterType, Kind, Type, object};
+use super::{Container, Float, Int, IterType, Kind, Type, object};
 
 /// How arguments of one constructor meet: by the variance of the argument.
 type Meet<'a> = &'a mut dyn FnMut(Variance, Type, Type) -> Option<Type>;
@@ -53,6 +53,7 @@ pub(crate) fn unify_with(a: Type, b: Type, meet: Meet<'_>) -> Option<Type> {
         (Kind::Optional(x), _) => Type::optional(meet(inner, *x, b)?),
         (_, Kind::Optional(y)) => Type::optional(meet(inner, a, *y)?),
         _ if a.is_number() && b.is_number() => merge_numbers(a, b),
+        _ if is_any_tuple(a) && is_any_tuple(b) => tuple_of_any_length(a, b, meet)?,
         _ if is_alternative(a) && is_alternative(b) => alternatives(a, b, meet),
         // A stream of vectors ends with single numbers.
         _ if has_vector(a) && is_laned(b) || is_laned(a) && has_vector(b) => vectors_and_number(a, b),
@@ -74,6 +75,48 @@ pub(crate) fn unify_with(a: Type, b: Type, meet: Meet<'_>) -> Option<Type> {
         _ if may_be_builtin(a) || may_be_builtin(b) => alternatives(a, b, meet),
         _ => return None,
     })
+}
+
+/// Whether values are plain tuples, of a length that the type says or not.
+fn is_any_tuple(t: Type) -> bool {
+    matches!(t.kind(), Kind::Tuple(_) | Kind::Container(Container::Tuple, _))
+}
+
+/// Tuples of different lengths meet: only the run knows how many members there are, and all of these are of one
+/// type, since none is converted where nobody can see it.
+fn tuple_of_any_length(a: Type, b: Type, meet: Meet<'_>) -> Option<Type> {
+    let mut all = a.arguments().iter().chain(b.arguments().iter());
+    // What is never there says nothing of what the members are: the empty tuple has none.
+    let first = all.next()?;
+    all.try_fold(first, |t, x| meet(Variance::Invariant, t, x)).map(Type::tuple_of)
+}
+
+/// Whether a value of one type becomes one of another by making a tuple of any length of one whose length its
+/// type says: an object of its own.
+pub(crate) fn makes_tuple(from: Type, to: Type) -> bool {
+    if from == to {
+        return false;
+    }
+    match (from.kind(), to.kind()) {
+        (Kind::Tuple(_), Kind::Container(Container::Tuple, _)) => true,
+        (Kind::Optional(x), Kind::Optional(y)) | (Kind::MaybeUndef(x), Kind::MaybeUndef(y)) => {
+            makes_tuple(*x, *y)
+        }
+        (_, Kind::Optional(y) | Kind::MaybeUndef(y)) => makes_tuple(from, *y),
+        (Kind::Optional(x), _) => makes_tuple(*x, to),
+        (Kind::Variant(all), Kind::Variant(_)) => all.iter().any(|t| makes_tuple(*t, to)),
+        (_, Kind::Variant(all)) => {
+            !all.contains(&from) && all.iter().any(|t| is_alternative_for(*t, from) && makes_tuple(from, *t))
+        }
+        // What lies in containers is never converted there.
+        _ if from.arguments().variance == Variance::Invariant => false,
+        _ => match (from.arguments(), to.arguments()) {
+            (x, y) if common_constructor(from, to).is_some() => {
+                x.iter().zip(y.iter()).any(|(x, y)| makes_tuple(x, y))
+            }
+            _ => false,
+        },
+    }
 }
 
 /// Whether a value is a vector, or may be.

@@ -5,7 +5,7 @@
 //! reads the same type back.
 
 use super::class::{Instances, Origin};
-use super::{ClassDef, ClassId, Float, FuncType, Int, IterType, Kind, Layout, Type};
+use super::{ClassDef, ClassId, Container, Float, FuncType, Int, IterType, Kind, Layout, Type};
 use std::fmt::{Display, Formatter, Result};
 
 /// Types with commas between; they print as the formatter is told to.
@@ -99,6 +99,11 @@ impl Display for Type {
             }
             Kind::List(t) => wrap(f, "list", t),
             Kind::Container(c, m) if m.is_empty() => write!(f, "{}", c.name()),
+            Kind::Container(Container::Tuple, m) => {
+                write!(f, "tuple(")?;
+                m[0].fmt(f)?;
+                write!(f, ", ...)")
+            }
             Kind::Container(c, m) => wrap(f, c.name(), &Join(m)),
             Kind::Var(n) => write!(f, "?{n}"),
             Kind::Range(Some(s)) => write!(f, "range(step={s})"),

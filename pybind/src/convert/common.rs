@@ -7,7 +7,7 @@ use crate::gil::attached;
 use std::mem::MaybeUninit;
 use tierup_core::layout::ThreadCtx;
 use tierup_core::types::constructor::common_constructor;
-use tierup_core::types::{Kind, NumberType, Type};
+use tierup_core::types::{Container, Kind, NumberType, Type};
 
 /// Whether values of a type are instances of a class of the user's that is no tuple.
 fn is_instance(t: Type) -> bool {
@@ -51,6 +51,11 @@ pub(super) fn common_type(a: Type, b: Type) -> Option<Type> {
             let members = members.map(|(x, y)| common_type(x, y)).collect::<Option<Vec<_>>>()?;
             Some(c.with_arguments(&members))
         }
+        // Tuples of different lengths.
+        (
+            Kind::Tuple(_) | Kind::Container(Container::Tuple, _),
+            Kind::Tuple(_) | Kind::Container(Container::Tuple, _),
+        ) => tierup_core::types::promote::unify(a, b),
         (Kind::Optional(x), _) => common_type(*x, b).map(Type::optional),
         (_, Kind::Optional(y)) => common_type(a, *y).map(Type::optional),
         (Kind::None, _) => Some(Type::optional(b)),

@@ -24,7 +24,7 @@ use tierup_core::desc::{self, TypeDesc};
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::layout::{Counted, Dict};
 use tierup_core::ops::dict::{Helpers, KEY_AT, is_own_key};
-use tierup_core::types::promote::same_but_weak;
+use tierup_core::types::promote::{same_but_weak, unify};
 use tierup_core::types::{ClassDef, Container, Kind, Type};
 use tierup_runtime::Native as Runtime;
 use tierup_runtime::dict;
@@ -150,6 +150,11 @@ pub(super) fn refused(text: String) -> Failure {
         .into()
 }
 
+/// The type of tuples of different lengths whose members are of one type.
+pub(super) fn tuples_of_any_length(a: Type, b: Type) -> Option<Type> {
+    unify(a, b).filter(|t| matches!(t.kind(), Kind::Container(Container::Tuple, _)))
+}
+
 /// Keys stay the objects that they are: an int is no float.
 fn common_key(a: Type, b: Type) -> Result<Type, Failure> {
     if desc::compared_parts(b).is_none() && !is_own_key(b) {
@@ -157,6 +162,9 @@ fn common_key(a: Type, b: Type) -> Result<Type, Failure> {
     }
     if *a == Kind::Never || same_but_weak(a, b) {
         return Ok(if *a == Kind::Never { b } else { a });
+    }
+    if let Some(both) = tuples_of_any_length(a, b) {
+        return Ok(both);
     }
     Err(refused(format!("the keys of a dict argument have different types: {a} and {b}")))
 }

@@ -49,6 +49,7 @@ pub(crate) mod typed_dict;
 pub(crate) mod typed_list;
 pub(crate) mod typed_set;
 mod unit;
+mod var_tuple;
 mod variant;
 mod widened;
 

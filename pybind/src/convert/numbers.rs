@@ -302,8 +302,8 @@ unsafe fn elem_object(elem: Elem, at: &mut *const u64) -> Obj {
             Elem::F64 => ffi::PyFloat_FromDouble(f64::from_bits(bits)),
             Elem::C64 => ffi::PyComplex_FromDoubles(float(bits), float(next(at))),
             Elem::C128 => ffi::PyComplex_FromDoubles(f64::from_bits(bits), f64::from_bits(next(at))),
-            Elem::Str => {
-                crate::errors::bug("a str is no number").restore(Python::assume_attached());
+            Elem::Str | Elem::Tuple => {
+                crate::errors::bug("no number").restore(Python::assume_attached());
                 std::ptr::null_mut()
             }
         }
@@ -409,7 +409,7 @@ pub(crate) unsafe fn read_elem(elem: Elem, p: *const u8, out: *mut u64) -> *mut 
             Elem::Bool | Elem::U8 | Elem::I8 => *p as u64,
             Elem::I16 | Elem::U16 => p.cast::<u16>().read_unaligned() as u64,
             Elem::I32 | Elem::U32 | Elem::F32 => p.cast::<u32>().read_unaligned() as u64,
-            Elem::I64 | Elem::U64 | Elem::F64 | Elem::Str => p.cast::<u64>().read_unaligned(),
+            Elem::I64 | Elem::U64 | Elem::F64 | Elem::Str | Elem::Tuple => p.cast::<u64>().read_unaligned(),
             Elem::C64 => {
                 out.write(p.cast::<u32>().read_unaligned() as u64);
                 out.add(1).write(p.add(4).cast::<u32>().read_unaligned() as u64);

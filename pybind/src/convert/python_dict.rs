@@ -33,7 +33,8 @@ pub(super) fn class(py: Python<'_>, of: Container) -> Option<Class> {
         | Container::Set
         | Container::FrozenSet
         | Container::Deque
-        | Container::ByteArray => None,
+        | Container::ByteArray
+        | Container::Tuple => None,
     }
 }
 

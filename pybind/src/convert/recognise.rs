@@ -28,6 +28,10 @@ pub(crate) fn known(t: Type) -> Result<Type, Failure> {
                 Container::Set | Container::FrozenSet => {
                     ["element type of an empty set", "call the function with a set that has elements first"]
                 }
+                Container::Tuple => [
+                    "type of the members of an empty tuple",
+                    "call the function with a tuple that has members first",
+                ],
                 Container::Deque => [
                     "element type of an empty deque",
                     "call the function with a deque that has elements first, or make it there",

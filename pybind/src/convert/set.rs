@@ -5,7 +5,7 @@
 //! [`typed_set`]: super::typed_set
 
 use super::common::succeeded;
-use super::dict::{Half, Hashes, contents, entry_key};
+use super::dict::{Half, Hashes, contents, entry_key, tuples_of_any_length};
 use super::list::Filled;
 use super::native::{Words, shown};
 use super::object::shapes::whole;
@@ -71,6 +71,8 @@ fn type_of_elements(set: &Bound<'_, PyAny>) -> Result<Type, Failure> {
         }
         if *held == Kind::Never {
             held = t;
+        } else if let Some(both) = tuples_of_any_length(held, t) {
+            held = both;
         } else if !same_but_weak(held, t) {
             return Err(refused(format!(
                 "the elements of a set argument have different types: {held} and {t}"

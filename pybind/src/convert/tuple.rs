@@ -35,6 +35,11 @@ fn type_of_tuple(t: &Bound<'_, PyTuple>) -> Result<Type, Failure> {
     let members = t.iter().map(|m| super::part_type(&m)).collect::<Result<Vec<_>, _>>()?;
     let plain = Type::tuple(members.clone());
     if plain.is_larger_than(usize::MAX, LARGEST) {
+        if t.is_exact_instance_of::<PyTuple>()
+            && let Some(many) = super::var_tuple::type_of_many(t)?
+        {
+            return Ok(many);
+        }
         return Err(recognise::unsupported(
             format!("compiled code cannot take a tuple that holds more than {LARGEST} values"),
             "pass a list or an array: a tuple is a type of its own for each number of values",

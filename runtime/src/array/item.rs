@@ -206,7 +206,7 @@ macro_rules! with_item {
                 type $T = $crate::array::item::Complex<f64>;
                 $e
             }
-            tierup_core::elem::Elem::Str => $none,
+            tierup_core::elem::Elem::Str | tierup_core::elem::Elem::Tuple => $none,
         }
     };
 }

@@ -527,7 +527,7 @@ fn sums(elem: Elem, skip: bool) -> Option<Lanes> {
         (Elem::U8, _) => Lanes { lane: in_order::<u8, u8, Add>, row: row::<u8, u8, Add> },
         (Elem::U16, _) => Lanes { lane: in_order::<u16, u16, Add>, row: row::<u16, u16, Add> },
         (Elem::U32, _) => Lanes { lane: in_order::<u32, u32, Add>, row: row::<u32, u32, Add> },
-        (Elem::Str, _) => return None,
+        (Elem::Str | Elem::Tuple, _) => return None,
     })
 }
 /// Sums of narrow integers in 64 bits.
@@ -546,7 +546,7 @@ fn widening_sum(elem: Elem) -> Option<Lanes> {
         Elem::U16 => wide!(u16),
         Elem::U32 => wide!(u32),
         Elem::I64 | Elem::U64 => sums(Elem::I64, false),
-        Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128 | Elem::Str => None,
+        Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128 | Elem::Str | Elem::Tuple => None,
     }
 }
 

@@ -121,7 +121,7 @@ unsafe fn matmul_as(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Ma
             | Elem::C128 => {
                 with_item!(elem, T => plain::<T>([m, k, n], a, b, c), else ())
             }
-            Elem::Str => {}
+            Elem::Str | Elem::Tuple => {}
         }
     }
 }

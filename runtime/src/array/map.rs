@@ -189,7 +189,7 @@ fn chosen(op: Map, elem: Elem) -> Option<Run> {
         Elem::U64 => of_integers!(u64),
         Elem::F32 => of_floats!(f32),
         Elem::F64 => of_floats!(f64),
-        Elem::C64 | Elem::C128 | Elem::Str => None,
+        Elem::C64 | Elem::C128 | Elem::Str | Elem::Tuple => None,
     }
 }
 

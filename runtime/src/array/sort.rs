@@ -230,7 +230,7 @@ macro_rules! by_key {
                 type $C = Complex<f64>;
                 $complex
             }
-            Elem::Str => {}
+            Elem::Str | Elem::Tuple => {}
         }
     };
 }

@@ -334,7 +334,7 @@ unsafe fn clear(l: L) -> Res<()> {
     unsafe { delete(l, 0, 1, (*l).len) }
 }
 
-unsafe fn concat(a: L, b: L) -> Res<L> {
+pub(crate) unsafe fn concat(a: L, b: L) -> Res<L> {
     // SAFETY: both lists are live and of one type.
     unsafe {
         let cap = (*a).len.checked_add((*b).len).ok_or_else(|| Error::bare(Class::MemoryError))?;
@@ -366,7 +366,7 @@ unsafe fn repeat_in_place(l: L, n: i64) -> Res<()> {
         Ok(())
     }
 }
-unsafe fn repeat(l: L, n: i64) -> Res<L> {
+pub(crate) unsafe fn repeat(l: L, n: i64) -> Res<L> {
     // SAFETY: the list is live, and the copy is nobody else's.
     unsafe {
         let copy = slice(l, 0, 1, if n <= 0 { 0 } else { (*l).len })?;

@@ -121,7 +121,7 @@ unsafe fn sort_scalars(l: L, elem: Elem, reverse: bool, poll: &mut Poll) -> bool
                 })
             })
         }),
-        Elem::C64 | Elem::C128 => return false,
+        Elem::C64 | Elem::C128 | Elem::Tuple => return false,
     }
     true
 }

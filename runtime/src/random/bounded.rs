@@ -136,9 +136,14 @@ pub(crate) unsafe fn fill(
                 Elem::I32 | Elem::U32 => {
                     *out.cast::<u32>().add(i) = (low as u32).wrapping_add(word(bits, range, legacy) as u32)
                 }
-                Elem::I64 | Elem::U64 | Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128 | Elem::Str => {
-                    *out.cast::<u64>().add(i) = low.wrapping_add(word(bits, range, legacy))
-                }
+                Elem::I64
+                | Elem::U64
+                | Elem::F32
+                | Elem::F64
+                | Elem::C64
+                | Elem::C128
+                | Elem::Str
+                | Elem::Tuple => *out.cast::<u64>().add(i) = low.wrapping_add(word(bits, range, legacy)),
             }
         }
     }

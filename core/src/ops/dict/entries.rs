@@ -107,10 +107,13 @@ pub(in crate::ops) fn find(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Re
     if *held == Kind::Never || *c.types[k] == Kind::Never {
         return Ok(cx.b.i64(-1));
     }
+    let made = cx.made.len();
     let key = cast::cast(cx, &c.args[k], c.types[k], held)?;
     let at = spill_key(cx, &key, held)?;
     let place = cx.helper_value(&dict_find, &[c.args[0][0], at]);
-    if promote::same_but_weak(c.types[k], held) {
+    cx.release_made(made);
+    // A tuple becomes one of any length with the same members.
+    if promote::same_but_weak(c.types[k], held) || promote::makes_tuple(c.types[k], held) {
         return Ok(place);
     }
     // Of another type it may have become another number.

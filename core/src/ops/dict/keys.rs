@@ -2,7 +2,7 @@
 
 use crate::desc;
 use crate::diag::{Code, Diagnostic, Result};
-use crate::types::{Kind, Type};
+use crate::types::{Container, Kind, Type, promote};
 use crate::typing::{Held, TyCx};
 
 /// Whether values can be keys, as far as their type is known.
@@ -87,6 +87,9 @@ pub(super) fn unhashable(t: Type) -> Option<String> {
     if matches!(*t, Kind::List(_) | Kind::Array(_)) {
         return Some(crate::classes::class_of(t).name.clone());
     }
+    if let Kind::Container(Container::Tuple, m) = t.kind() {
+        return unhashable(m[0]);
+    }
     if let Some((c, _)) = t.container() {
         return Some(c.full_name().into());
     }
@@ -106,6 +109,9 @@ pub(in crate::ops) fn may_be_key(key: Type, held: Type) -> bool {
     }
     if super::super::list::one_class(key, held) {
         return true;
+    }
+    if let (Kind::Tuple(members), Kind::Container(Container::Tuple, of)) = (key.kind(), held.kind()) {
+        return members.iter().all(|t| promote::same_but_weak(*t, of[0]));
     }
     match (key.members(), held.members()) {
         (Some(x), Some(y)) => x.len() == y.len() && x.iter().zip(y).all(|(x, y)| may_be_key(*x, *y)),

@@ -95,7 +95,7 @@ fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type, reversed: bool) -> Result<(V
         | Container::FrozenSet => entry.key(),
         Container::Values => entry.value(),
         Container::Items => entry.both(),
-        Container::Deque | Container::ByteArray => {
+        Container::Deque | Container::ByteArray | Container::Tuple => {
             return Err(Diagnostic::internal(format!("{t} is no dict")));
         }
     };

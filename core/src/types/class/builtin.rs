@@ -67,11 +67,10 @@ crate::containers!(with_containers! {
         BYTES = "bytes" at "builtins.bytes", [OBJECT], ["bytes"];
         LIST = "list" at "builtins.list", [OBJECT], ["list"];
         TYPED_LIST = "List" at "tierup.typed.List", [LIST], ["typed_list"];
-        TUPLE = "tuple" at "builtins.tuple", [OBJECT], ["tuple"];
-        /// What every class of named tuples has; Python puts it into each of them.
-        NAMED_TUPLE = "namedtuple", [TUPLE], ["namedtuple"];
     }
     after {
+        /// What every class of named tuples has; Python puts it into each of them.
+        NAMED_TUPLE = "namedtuple", [TUPLE], ["namedtuple"];
         /// What a function takes as `**kwargs`.
         KEYWORDS = "dict", [DICT], ["kwargs"];
         TYPED_DICT = "Dict" at "tierup.typed.Dict", [DICT], ["typed_dict"];
