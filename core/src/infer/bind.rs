@@ -65,9 +65,15 @@ pub(crate) fn bind(
     let count = p.positional + p.keyword_only;
     let given = positional.len();
     let mut slots: Vec<Option<Source>> = vec![None; count];
-    let (mut rest, mut others) = (vec![], (vec![], vec![]));
+    let (mut rest, mut whole, mut others) = (vec![], None, (vec![], vec![]));
     for (i, s) in positional.into_iter().enumerate() {
-        if i < p.positional { slots[i] = Some(s) } else { rest.push(s) }
+        if let Source::Rest(of) = s {
+            whole = Some(*of);
+        } else if i < p.positional {
+            slots[i] = Some(s)
+        } else {
+            rest.push(s)
+        }
     }
     if !rest.is_empty() && !p.varargs {
         return Err(bad(format!(
@@ -95,7 +101,7 @@ pub(crate) fn bind(
         );
     }
     if p.varargs {
-        out.push(Source::Pack(rest));
+        out.push(whole.unwrap_or(Source::Pack(rest)));
     }
     if p.varkw {
         out.push(Source::Keywords(ClassDef::keywords(others.0), others.1));

@@ -168,6 +168,7 @@ impl Solver<'_, '_> {
                 let (ty, konst) = type_of_global(g).map_err(|w| refused(g, "a default", &w))?;
                 Arg { ty, konst }
             }
+            Source::Rest(of) => self.source_arg(of)?,
             Source::Pack(m) => {
                 let args = self.source_args(m)?;
                 let konst: Option<Vec<Const>> = args.iter().map(|a| a.konst.clone()).collect();
@@ -434,6 +435,13 @@ impl Solver<'_, '_> {
             id::ORDERS if let Some(raises) = self.without_order(i, &positional) => raises,
             id::BUILTINS_SUPER if positional.len() == 2 => self.super_of(i, &positional),
             id::TIERUP_UNROLL => self.unroll(i),
+            id::WITH_REST => {
+                let mut operands = positional.into_iter();
+                let (Some(f), Some(rest)) = (operands.next(), operands.next()) else {
+                    return Err(Diagnostic::internal("a call without a function"));
+                };
+                self.call(i, &f, operands.chain([Source::Rest(Box::new(rest))]).collect(), named)
+            }
             id::PAR_START => self.task(i, &positional),
             id::PAR_MOVE if let Some(used) = self.used_after_move(i, positional.first()) => Err(used),
             id::TIERUP_STATIC

@@ -191,6 +191,7 @@ impl Finisher<'_, '_> {
             | Source::NotNone(_)
             | Source::Global(_)
             | Source::Pack(_)
+            | Source::Rest(_)
             | Source::Keywords(..) => None,
         }
     }
@@ -244,6 +245,7 @@ impl Finisher<'_, '_> {
             }
             Source::Const(c) => self.constant(c.clone(), c.ty()),
             Source::Global(g) => self.global(g.clone())?,
+            Source::Rest(of) => self.source(of)?,
             Source::Pack(m) => {
                 let parts = m.iter().map(|s| self.source(s)).collect::<Result<Vec<_>>>()?;
                 self.build(parts)

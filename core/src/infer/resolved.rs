@@ -29,6 +29,8 @@ pub(crate) enum Source {
     Global(GlobalValue),
     /// The tuple for `*args`.
     Pack(Vec<Source>),
+    /// A tuple that is what `*args` gets, behind what is given by place.
+    Rest(Box<Source>),
     /// The values for `**kwargs`.
     Keywords(&'static ClassDef, Vec<Source>),
 }

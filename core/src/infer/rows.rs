@@ -11,7 +11,7 @@ use crate::emit::cx::Overflow;
 use crate::ops::{self, Adapter, Body, OpDef, OpId, id};
 use crate::ssa::Inst;
 use crate::types::class::ClassId;
-use crate::types::{Const, Kind, Type, promote};
+use crate::types::{Const, Container, Kind, Type, promote};
 use crate::typing::{Answer, Arg, TyCx};
 use std::sync::Arc;
 
@@ -119,6 +119,21 @@ impl<'h> Solver<'_, 'h> {
         Err(Diagnostic::new(Code::NoMatchingOperation, text))
     }
 
+    /// Tuples of any length as the lists that they are, for operations that make arrays of sequences.
+    fn tuples_as_lists(&mut self, id: OpId, positional: &mut [Source]) -> Result<()> {
+        let types: Vec<Type> = self.source_args(positional)?.iter().map(|a| a.ty).collect();
+        let beside_arrays = id.is_elementwise() && types.iter().any(|t| t.as_array().is_some());
+        if !id.facts().makes_arrays && !beside_arrays {
+            return Ok(());
+        }
+        for (s, t) in positional.iter_mut().zip(types) {
+            if let Kind::Container(Container::Tuple, m) = t.kind() {
+                *s = Source::As(Box::new(s.clone()), Type::list(m[0]));
+            }
+        }
+        Ok(())
+    }
+
     /// The first row of an operation that takes these operands.
     pub(crate) fn rows(
         &mut self,
@@ -142,6 +157,7 @@ impl<'h> Solver<'_, 'h> {
         mut named: Vec<(Arc<str>, Source)>,
     ) -> Typed {
         self.takes_receiver(id, &positional)?;
+        self.tuples_as_lists(id, &mut positional)?;
         self.keywords_as_dict(id, &mut positional)?;
         self.rewrite(id, &mut positional)?;
         if let Some(known) = self.without_a_row(i, id, &positional, &named) {

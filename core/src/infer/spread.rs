@@ -24,7 +24,10 @@ impl Solver<'_, '_> {
         let (callee, spread) = (node.args[0], node.args[1]);
         let named: Vec<Value> = node.args[2..].to_vec();
         let ty = self.session.resolve(self.ty(spread));
-        let spreads = matches!(*ty, Kind::List(_) | Kind::Container(Container::Set | Container::Deque | Container::Tuple, _));
+        let spreads = matches!(
+            *ty,
+            Kind::List(_) | Kind::Container(Container::Set | Container::Deque | Container::Tuple, _)
+        );
         if !spreads || keywords.iter().any(|k| &**k == "**") {
             return Ok(None);
         }
@@ -41,7 +44,7 @@ impl Solver<'_, '_> {
         let positional = params.names.get(bound..params.positional).unwrap_or_default();
         // A parameter that is given by its name ends those that are given by place.
         let places = positional.iter().position(by_name).unwrap_or(positional.len());
-        if params.varargs || places > MOST {
+        if places > MOST || params.varargs && places < positional.len() {
             return Ok(None);
         }
         let host = self.session.host;
@@ -58,12 +61,13 @@ impl Solver<'_, '_> {
             Const::Tuple(keywords),
             Const::Str(func.qualname.clone()),
         ];
-        let written = host.written("_calls.spread", &told)?;
+        let by = if params.varargs { "_calls.spread_with_rest" } else { "_calls.spread" };
+        let written = host.written(by, &told)?;
         operands.insert(0, Source::Value(callee));
         self.call_function(i, written, operands, true).map(Some)
     }
 
-    /// The same of `print`, `max` and `min`.
+    /// The same of `print`, and of operations that have a function which takes their operands as a list.
     fn spread_into_operation(
         &mut self,
         i: Inst,
@@ -77,15 +81,24 @@ impl Solver<'_, '_> {
                 let written = self.session.host.written("_calls.print_spread", &[Const::Tuple(named)])?;
                 return self.call_function(i, written, operands, true).map(Some);
             }
-            id::BUILTINS_MAX => "builtin.largest_of_numbers",
-            id::BUILTINS_MIN => "builtin.smallest_of_numbers",
-            _ => return Ok(None),
+            id::BUILTINS_MAX | id::BUILTINS_MIN => {
+                // A single one that is no number is gone through itself.
+                let ty = self.source_arg(&operands[0])?.ty;
+                let of = crate::ops::sequence::element_type(self.session.resolve(ty));
+                if !of.is_some_and(|t| t.is_number()) || !keywords.is_empty() {
+                    return Ok(None);
+                }
+                if op == id::BUILTINS_MAX {
+                    "builtin.largest_of_numbers"
+                } else {
+                    "builtin.smallest_of_numbers"
+                }
+            }
+            _ => match op.rows().iter().find_map(|row| row.of_list) {
+                Some(path) if keywords.is_empty() => path,
+                Some(_) | None => return Ok(None),
+            },
         };
-        let ty = self.source_arg(&operands[0])?.ty;
-        let numbers = matches!(*self.session.resolve(ty), Kind::List(e) if e.is_number());
-        if !numbers || !keywords.is_empty() {
-            return Ok(None);
-        }
         let func = self.session.host.library(path)?;
         self.call_function(i, func, operands, true).map(Some)
     }

@@ -11,7 +11,7 @@ use crate::emit::cx::{LowerCx, OpCall, Overflow, Val, split_leaves};
 use crate::emit::platform::NewException;
 use crate::exc::Class;
 use crate::lir::{Alias, Op, Ty, Value};
-use crate::types::{ClassDef, ClassId, Float, Kind, Type};
+use crate::types::{ClassDef, ClassId, Container, Float, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -299,7 +299,12 @@ fn argument_ok(t: Type) -> bool {
         || matches!(*t, Kind::Member(_) | Kind::Object(..))
         || matches!(
             *t,
-            Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::Frozen(..) | Kind::Optional(_) | Kind::List(_)
+            Kind::Tuple(_)
+                | Kind::NamedTuple(..)
+                | Kind::Frozen(..)
+                | Kind::Optional(_)
+                | Kind::List(_)
+                | Kind::Container(Container::Tuple, _)
         ) && t.arguments().iter().all(argument_ok)
 }
 
@@ -338,6 +343,28 @@ fn emit_new(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
     new_exception(cx, call.types[0], &call.args[1..], &call.types[1..]).map(|exc| vec![exc])
 }
 
+/// What begins and ends an argument with members.
+const TUPLE: i64 = 6;
+const CLOSE: i64 = 7;
+const LIST: i64 = 10;
+
+/// Appends a list, or a tuple of any length.
+fn add_members(cx: &mut LowerCx<'_>, exc: Value, list: Value, e: Type, open: i64) -> Result<()> {
+    let (zero, open, close) = (cx.b.i64(0), cx.b.i64(open), cx.b.i64(CLOSE));
+    cx.add_argument(exc, open, zero);
+    if *e != Kind::Never {
+        let n = super::list::len(cx, list);
+        cx.for_range(n, &[], |cx, i, _| {
+            let x = super::list::element(cx, list, e, i);
+            add_argument(cx, exc, &x, e)?;
+            cx.release(&x, e);
+            Ok(vec![])
+        })?;
+    }
+    cx.add_argument(exc, close, zero);
+    Ok(())
+}
+
 /// Appends a value to the exception's arguments.
 #[expect(clippy::wildcard_enum_match_arm, reason = "any other argument has members")]
 fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Result<()> {
@@ -368,21 +395,8 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
             )?;
             return Ok(());
         }
-        Kind::List(e) => {
-            let (open, close) = (cx.b.i64(10), cx.b.i64(7));
-            cx.add_argument(exc, open, zero);
-            if **e != Kind::Never {
-                let n = super::list::len(cx, v[0]);
-                cx.for_range(n, &[], |cx, i, _| {
-                    let x = super::list::element(cx, v[0], *e, i);
-                    add_argument(cx, exc, &x, *e)?;
-                    cx.release(&x, *e);
-                    Ok(vec![])
-                })?;
-            }
-            cx.add_argument(exc, close, zero);
-            return Ok(());
-        }
+        Kind::List(e) => return add_members(cx, exc, v[0], *e, LIST),
+        Kind::Container(Container::Tuple, m) => return add_members(cx, exc, v[0], m[0], TUPLE),
         Kind::Object(..) => {
             let ty = cx.b.symbol_addr(&format!("objects {t:#}"), t.address());
             cx.helper(&exc_add_object, &[exc, v[0], ty]);
@@ -401,11 +415,11 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
                 _ => t.parts().ok_or_else(|| cannot_carry(t))?,
             };
             let (open, class) = match t.kind() {
-                Kind::Tuple(_) => (6, zero),
-                Kind::NamedTuple(c, _) if c.is_keywords() => (6, zero),
+                Kind::Tuple(_) => (TUPLE, zero),
+                Kind::NamedTuple(c, _) if c.is_keywords() => (TUPLE, zero),
                 _ => (14, handle_of(cx, crate::classes::class_of(t))?),
             };
-            let (open, close) = (cx.b.i64(open), cx.b.i64(7));
+            let (open, close) = (cx.b.i64(open), cx.b.i64(CLOSE));
             cx.add_argument(exc, open, class);
             for (v, t) in split_leaves(v, members).iter().zip(members) {
                 add_argument(cx, exc, v, *t)?;

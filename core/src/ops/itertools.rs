@@ -31,7 +31,8 @@ pub(crate) static OPS: &[OpDef] = &[
         "iterators.accumulate",
         "Sums, or what a function makes of the value so far and the next."
     ),
-    iterator!("itertools.chain", "*iterables", "iterators.chain", "Iterables one after the other."),
+    iterator!("itertools.chain", "*iterables", "iterators.chain", "Iterables one after the other.")
+        .of_list("iterators.chain_from_iterable"),
     iterator!(
         "chain.from_iterable",
         "iterable",
@@ -95,7 +96,15 @@ pub(crate) static OPS: &[OpDef] = &[
         "iterators.product",
         "Tuples of one value of each iterable."
     )
+    .of_list("iterators.product_of_list")
     .only_if(|a| a[0].int().is_some()),
+    iterator!(
+        "itertools.product",
+        "*iterables, repeat=1",
+        "iterators.product_repeated",
+        "Tuples of one value of each iterable, over and over."
+    )
+    .only_if(|a| a[0].ty.is_index()),
     iterator!(
         "itertools.combinations",
         "iterable, r",
@@ -117,32 +126,34 @@ pub(crate) static OPS: &[OpDef] = &[
         "Tuples of `r` values in all orders."
     )
     .only_if(|a| a[1].int().is_some() || a[1].is_none() && a[0].ty.members().is_some()),
-    OpDef::new(
-        &["itertools.product"],
-        "*iterables, repeat=1",
-        Body::Lir(|_, _| length("repeat"), |_, _| Ok(vec![])),
-    )
-    .doc("Says what must be constant."),
     OpDef::new(&["itertools.tee"], "iterable, n=2", Body::Lir(|_, _| length("n"), |_, _| Ok(vec![])))
         .doc("Says what must be constant."),
-    OpDef::new(
-        &["itertools.combinations", "itertools.combinations_with_replacement"],
+    iterator!(
+        "itertools.combinations",
         "iterable, r",
-        Body::Lir(|_, _| length("r"), |_, _| Ok(vec![])),
+        "iterators.combinations_of_any_length",
+        "Tuples of `r` values in order, where only the run knows how many."
     )
-    .doc("Says what must be constant."),
-    OpDef::new(
-        &["itertools.permutations"],
+    .only_if(|a| a[1].ty.is_index()),
+    iterator!(
+        "itertools.combinations_with_replacement",
+        "iterable, r",
+        "iterators.combinations_with_replacement_of_any_length",
+        "Tuples of `r` values in order, which may be there again, where only the run knows how many."
+    )
+    .only_if(|a| a[1].ty.is_index()),
+    iterator!(
+        "itertools.permutations",
         "iterable, r=None",
-        Body::Lir(|_, _| length("r"), |_, _| Ok(vec![])),
+        "iterators.permutations_of_any_length",
+        "Tuples of `r` values in all orders, where only the run knows how many."
     )
-    .doc("Says what must be constant."),
+    .only_if(|a| a[1].is_none() || a[1].ty.is_index()),
 ];
 
-/// What says how many members a tuple has.
+/// What says how many members a tuple has, which are of types of their own.
 fn length(parameter: &str) -> Result<Answer> {
     let text =
         format!("`{parameter}` must be a constant integer here: the length of a tuple is part of its type");
-    Err(Diagnostic::new(Code::RequiresConstant, text)
-        .help("write the number itself, or nested loops over positions"))
+    Err(Diagnostic::new(Code::RequiresConstant, text).help("write the number itself"))
 }

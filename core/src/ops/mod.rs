@@ -105,6 +105,9 @@ pub struct OpDef {
     /// Whether numbers that it is given must be constants, so that a parameter of the caller's is worth code for
     /// each of its values.
     pub wants_constants: bool,
+    /// The function of the library that carries it out for `*xs`, where only the run knows how many there are: it
+    /// gets `xs`.
+    pub of_list: Option<&'static str>,
     /// Whether only the compiler and its library ask for it, whatever Python has under its path.
     pub internal: bool,
     pub doc: &'static str,
@@ -141,6 +144,7 @@ impl OpDef {
             straight: false,
             halves: false,
             wants_constants: false,
+            of_list: None,
             internal: false,
             doc: "",
         }
@@ -148,6 +152,11 @@ impl OpDef {
     /// Its scalar loop is instructions alone, so that vectors can be computed with as scalars are.
     pub(crate) const fn straight(mut self) -> OpDef {
         self.straight = true;
+        self
+    }
+    /// Says what carries it out for operands of which only the run knows how many there are.
+    pub(crate) const fn of_list(mut self, library: &'static str) -> OpDef {
+        self.of_list = Some(library);
         self
     }
     /// Takes arrays of dates and spans as it takes those of numbers: it moves elements and does not ask what they are.

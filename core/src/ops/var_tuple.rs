@@ -21,6 +21,7 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
     VAR_TUPLE_WIDENED = "var_tuple.widened" [lists(Keeps)],
+    WITH_REST = "operator._with_rest",
 }
 
 crate::runtime_fns! {
@@ -85,6 +86,13 @@ pub(crate) static OPS: &[OpDef] = &[
     .owned_by(|_, _| Own::Aliases)
     .internal()
     .doc("A tuple as the list that it is, which nobody may change (library use)."),
+    OpDef::new(
+        &["operator._with_rest"],
+        "f, rest, *given, **named",
+        Body::Lir(|_, a| Err(no_match("a call", a)), |_, _| Err(Diagnostic::internal("a call"))),
+    )
+    .internal()
+    .doc("`f(*given, *rest)` where `rest` is what `*args` gets: inference carries it out (library use)."),
     OpDef::new(&["operator.getitem"], "t, i", Body::Lir(item_rule, emit_item))
         .raises()
         .reads()

@@ -6,6 +6,7 @@ Each is ordinary Python in a file of the library, so that what goes wrong in one
 import builtins
 import functools
 import keyword
+import operator
 
 import numpy
 
@@ -19,7 +20,7 @@ def maker(source, name, names, kind):
     body = "".join(f"    {line}\n" for line in source.splitlines())
     text = f"def make({', '.join(names)}):\n{body}    return {name}\n"
     from .lib import elementwise, folds, stencils, ufunc
-    module = {"np": numpy, "elementwise": elementwise, "folds": folds, "prange": prange, "ufunc": ufunc, "stencils": stencils, "__name__": "tierup.lib.made", "__builtins__": builtins}
+    module = {"np": numpy, "operator": operator, "elementwise": elementwise, "folds": folds, "prange": prange, "ufunc": ufunc, "stencils": stencils, "__name__": "tierup.lib.made", "__builtins__": builtins}
     if kind == "stencil":
         module["_origin"] = kind
     exec(compile(text, WRITTEN % kind, "exec"), module)
@@ -249,6 +250,21 @@ def spread(needed, bound, names, keywords, called):
     lines.append(f"raise TypeError({called + '() takes ' + takes + ' but '!r} + str(n + {bound}) + ' were given')")
     source = f"def spread({', '.join(['f', 'given', *(k + '_' for k in keywords)])}):\n" + "\n".join("    " + line for line in lines)
     return made(source, "spread", {})
+
+
+@functools.cache
+def spread_with_rest(needed, bound, names, keywords, called):
+    """The same of a function with ``*args``, which gets what is left as a tuple."""
+    places, lines = len(names), ["xs = tuple(given)", "n = len(xs)"]
+    given = [f"{k}={k}_" for k in keywords]
+    for n in range(needed):
+        lines += [f"if n == {n}:", f"    raise TypeError({called + '() ' + _missing(names[n:needed])!r})"]
+    for n in range(needed, places):
+        lines += [f"if n == {n}:", f"    return f({', '.join([f'xs[{k}]' for k in range(n)] + given)})"]
+    operands = ["f", f"xs[{places}:]", *(f"xs[{k}]" for k in range(places)), *given]
+    lines.append(f"return operator._with_rest({', '.join(operands)})")
+    source = f"def spread_with_rest({', '.join(['f', 'given', *(k + '_' for k in keywords)])}):\n" + "\n".join("    " + line for line in lines)
+    return made(source, "spread_with_rest", {})
 
 
 def _missing(names):

@@ -304,6 +304,134 @@ def _product(pools):
                     yield (a, b) + rest
 
 
+def zip_of_list(rows):
+    """``zip(*rows)`` of sequences."""
+    k = 0
+    while len(rows) > 0:
+        for r in rows:
+            if k >= len(r):
+                return
+        yield tuple([r[k] for r in rows])
+        k += 1
+
+
+def product_of_list(iterables):
+    """``itertools.product(*iterables)``."""
+    return _product_of_pools([[x for x in it] for it in iterables])
+
+
+def product_repeated(repeat, iterables):
+    if repeat < 0:
+        raise ValueError("repeat argument cannot be negative")
+    pools = []
+    for _ in range(repeat):
+        _add_pools(pools, iterables)
+    return _product_of_pools(pools)
+
+
+def _add_pools(pools, iterables):
+    if len(iterables) > 0:
+        pools.append([x for x in iterables[0]])
+        _add_pools(pools, iterables[1:])
+
+
+def _product_of_pools(pools):
+    for pool in pools:
+        if len(pool) == 0:
+            return
+    n = len(pools)
+    at = [0] * n
+    while True:
+        yield tuple([pools[k][at[k]] for k in range(n)])
+        k = n - 1
+        while k >= 0 and at[k] == len(pools[k]) - 1:
+            at[k] = 0
+            k -= 1
+        if k < 0:
+            return
+        at[k] += 1
+
+
+def combinations_of_any_length(iterable, r):
+    if r < 0:
+        raise ValueError("r must be non-negative")
+    return _combinations_of_any_length([x for x in iterable], r)
+
+
+def _combinations_of_any_length(pool, r):
+    n = len(pool)
+    if r <= n:
+        indices = [i for i in range(r)]
+        while True:
+            yield _picked(pool, indices, r)
+            i = r - 1
+            while i >= 0 and indices[i] == i + n - r:
+                i -= 1
+            if i < 0:
+                break
+            indices[i] += 1
+            for j in range(i + 1, r):
+                indices[j] = indices[j - 1] + 1
+
+
+def combinations_with_replacement_of_any_length(iterable, r):
+    if r < 0:
+        raise ValueError("r must be non-negative")
+    return _combinations_with_replacement_of_any_length([x for x in iterable], r)
+
+
+def _combinations_with_replacement_of_any_length(pool, r):
+    n = len(pool)
+    if n > 0 or r == 0:
+        indices = [0] * r
+        while True:
+            yield _picked(pool, indices, r)
+            i = r - 1
+            while i >= 0 and indices[i] == n - 1:
+                i -= 1
+            if i < 0:
+                break
+            following = indices[i] + 1
+            for j in range(i, r):
+                indices[j] = following
+
+
+def permutations_of_any_length(iterable, r):
+    pool = [x for x in iterable]
+    if r is None:
+        return _permutations_of_any_length(pool, len(pool))
+    if r < 0:
+        raise ValueError("r must be non-negative")
+    return _permutations_of_any_length(pool, r)
+
+
+def _permutations_of_any_length(pool, r):
+    n = len(pool)
+    if r <= n:
+        indices = [i for i in range(n)]
+        cycles = [i for i in range(n, n - r, -1)]
+        yield _picked(pool, indices, r)
+        i = r - 1
+        while i >= 0:
+            cycles[i] -= 1
+            if cycles[i] == 0:
+                first = indices[i]
+                for j in range(i, n - 1):
+                    indices[j] = indices[j + 1]
+                indices[n - 1] = first
+                cycles[i] = n - i
+                i -= 1
+            else:
+                j = n - cycles[i]
+                indices[i], indices[j] = indices[j], indices[i]
+                yield _picked(pool, indices, r)
+                i = r - 1
+
+
+def _picked(pool, indices, r):
+    return tuple([pool[indices[k]] for k in range(r)])
+
+
 def _chosen(pool, indices, at, r):
     if at == r:
         return ()

@@ -18,6 +18,20 @@ def isclose(a, b, rel_tol, abs_tol):
     return difference <= rel_tol * abs(b) or difference <= rel_tol * abs(a) or difference <= abs_tol
 
 
+def gcd_of_list(integers):
+    d = 0
+    for n in integers:
+        d = math.gcd(d, n)
+    return d
+
+
+def lcm_of_list(integers):
+    m = 1
+    for n in integers:
+        m = math.lcm(m, n)
+    return m
+
+
 def fsum(values):
     return math.fsum([float(v) for v in values])
 
