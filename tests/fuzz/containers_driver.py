@@ -8,7 +8,7 @@ import copy
 import driver
 import tierup
 
-REFUSALS = ("[cannot-unify]", "[no-matching-operation]", "[unknown-element-type]", "[unknown-attribute]")
+REFUSALS = ("[cannot-unify]", "[no-matching-operation]", "[unknown-element-type]", "[unknown-attribute]", "[bad-call]", "[requires-constant]")
 # Of negative numbers where all of one container have to be uint64.
 NO_MEMBER = "this value is no uint64"
 

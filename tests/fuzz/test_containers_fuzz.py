@@ -1,4 +1,4 @@
-"""Random programs over lists, dicts, sets, deques, bytes, instances and objects whose types inference finds out, of fixed seeds and of the day's: what plain Python gives, and few refused."""
+"""Random programs over lists, dicts, sets, tuples, deques, bytes, instances and objects whose types inference finds out, of fixed seeds and of the day's: what plain Python gives, and few refused."""
 
 import pytest
 from harness import sampling
@@ -13,9 +13,10 @@ import lists_fuzz  # noqa: E402
 import mappings_fuzz  # noqa: E402
 import objects_fuzz  # noqa: E402
 import sets_fuzz  # noqa: E402
+import tuples_fuzz  # noqa: E402
 
 # Programs, how many run in one test, and which part of them may be refused: in lists of ints from outside floats are put, and the like.
-KINDS = {"lists": (lists_fuzz, 240, 60, 2), "dicts": (dicts_fuzz, 120, 30, 3), "sets": (sets_fuzz, 120, 30, 3), "mappings": (mappings_fuzz, 120, 30, 2), "deques": (deques_fuzz, 120, 30, 3), "bytes": (bytes_fuzz, 120, 30, 10), "instances": (instances_fuzz, 120, 30, 10), "objects": (objects_fuzz, 120, 30, 4)}
+KINDS = {"lists": (lists_fuzz, 240, 60, 2), "dicts": (dicts_fuzz, 120, 30, 3), "sets": (sets_fuzz, 120, 30, 3), "tuples": (tuples_fuzz, 120, 30, 3), "mappings": (mappings_fuzz, 120, 30, 2), "deques": (deques_fuzz, 120, 30, 3), "bytes": (bytes_fuzz, 120, 30, 10), "instances": (instances_fuzz, 120, 30, 10), "objects": (objects_fuzz, 120, 30, 4)}
 
 
 @pytest.fixture(autouse=True)

@@ -110,6 +110,27 @@ def default(x, y=None):
     return x if y is None else y
 
 
+@njit
+def tuples_of_any_length(x):
+    grown = ()
+    for _ in range(3):
+        grown = (*grown, x)
+    all_of_them = [(), grown, (x, x)]
+    all_of_them.append((x,))
+    all_of_them[0] = (x, x, x)
+    found = {1: grown}
+    found[2] = (x,)
+    longer = ((x,), (x, x))[len(grown) % 2]
+    return grown[1:], all_of_them, found.pop(3, (x, x)), found.setdefault(4, ()), longer, list(zip(*[[x], [x]]))
+
+
+@njit
+def missing_tuple(x):
+    found = {("a",): x}
+    found[("b", "c")] = x
+    return found[("d", "e", "f")], found[()]
+
+
 @jit
 def interpreted(x, thing):
     return x
@@ -140,7 +161,7 @@ def closed(x):
 VALUES = {
     "int": 2**40, "float": 2.5, "complex": 1j, "str": "hällo wörld", "array": np.arange(5.0), "strided array": np.arange(12).reshape(3, 4)[:, ::2],
     "read-only array": np.broadcast_to(np.zeros(1), (3,)), "list": [1.5, 2.5], "list of str": ["à", "bb"], "list of arrays": [np.ones(2), np.zeros(3)], "nested list": [[1], [2, 3]],
-    "tuple": (2**40, "ab", np.ones(2)), "named tuple": Point(1, np.ones(2)), "list of tuples": [(1.5, "ab"), (2.5, "bc")], "NumPy scalar": np.float32(2),
+    "tuple": (2**40, "ab", np.ones(2)), "named tuple": Point(1, np.ones(2)), "list of tuples": [(1.5, "ab"), (2.5, "bc")], "list of tuples of several lengths": [("ab",), ("bc", "d")], "NumPy scalar": np.float32(2),
 }
 CALLED = {
     "result": same, "tuple result": njit(lambda x: (x, x, 1)), "list result": njit(lambda x: [x, x]), "caught": caught, "an index error": fails(out_of_range, IndexError),
@@ -148,6 +169,7 @@ CALLED = {
     "a generator that raises": fails(lambda x: list(gen_that_raises(x)), KeyError), "keywords": lambda x: njit_keywords(x, k=x), "defaults": lambda x: default(x, y=x),
     "a zip that raises": fails(zip_that_raises, KeyError), "a zip with a dict that grows": fails(zip_with_a_dict_that_grows, RuntimeError),
     "a dict that is too short to unpack": fails(unpacked_dict, ValueError), "an int that is no key among floats": fails(int_among_floats, OverflowError),
+    "tuples of any length": tuples_of_any_length, "a tuple of any length that is no key": fails(missing_tuple, KeyError),
     "plain Python": lambda x: interpreted(x, Thing()), "too many arguments": fails(same, TypeError, 1), "an argument that is refused": fails(njit(lambda x, y: 1), TypeError, Thing()),
 }
 

@@ -142,6 +142,15 @@ pub(crate) fn joined(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type, 
     cast(cx, val, from, to)
 }
 
+/// [`joined`] of a borrowed value, with references of its own.
+pub(crate) fn kept(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
+    let made = cx.made.len();
+    let out = joined(cx, val, from, to, false)?;
+    cx.retain(&out, to);
+    cx.release_made(made);
+    Ok(out)
+}
+
 /// What is said of an integer that is no value of the type of those that it meets.
 pub(crate) fn not_held(t: Type) -> String {
     format!("this value is no {t}, as those that it meets are: make all of them np.int64(...) or float(...)")

@@ -144,7 +144,7 @@ impl Finisher<'_, '_> {
     /// A value as one of the type of those that it meets: it stays the number that it is.
     fn joined(&mut self, v: Value, to: Type) -> Result<Value> {
         let from = self.new.types[v.index()];
-        if !promote::may_not_fit(from, to) {
+        if promote::makes_tuple(from, to) || !promote::may_not_fit(from, to) {
             return Ok(self.cast(v, to));
         }
         let made = self.new.insts.iter().find(|i| i.result == Some(v));

@@ -363,9 +363,7 @@ fn unit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<V
 /// A value converted to the type of the elements, with references of its own.
 fn owned(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Val> {
     let e = held_by(c.types[0])?;
-    let x = cast::joined(cx, &c.args[k], c.types[k], e, false)?;
-    cx.retain(&x, e);
-    Ok(x)
+    cast::kept(cx, &c.args[k], c.types[k], e)
 }
 
 // ---- emitters

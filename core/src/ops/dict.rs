@@ -627,9 +627,7 @@ fn emit_delete(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// Operand `k` as a value of the result's type, with references of its own.
 fn other(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Val> {
-    let x = cast::joined(cx, &c.args[k], c.types[k], c.ret, false)?;
-    cx.retain(&x, c.ret);
-    Ok(x)
+    cast::kept(cx, &c.args[k], c.types[k], c.ret)
 }
 
 fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -643,9 +641,7 @@ fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         found,
         |cx| {
             let x = value_at(cx, c.args[0][0], c.types[0], at)?;
-            let x = cast::joined(cx, &x, v, c.ret, false)?;
-            cx.retain(&x, c.ret);
-            Ok(x)
+            cast::kept(cx, &x, v, c.ret)
         },
         |cx| other(cx, c, 2),
     )
@@ -658,7 +654,7 @@ fn emit_pop(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     // The value's references move out with it.
     let taken = |cx: &mut LowerCx<'_>| {
         let x = value_at(cx, c.args[0][0], c.types[0], at)?;
-        let x = cast::joined(cx, &x, v, c.ret, false)?;
+        let x = cast::joined(cx, &x, v, c.ret, promote::makes_tuple(v, c.ret))?;
         cx.helper(&dict_remove, &[c.args[0][0], at]);
         Ok(x)
     };

@@ -223,13 +223,11 @@ fn emit_get_or(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (ty, leaves) = field_of(c)?;
     let Kind::MaybeUndef(held) = *ty else { return Err(Diagnostic::internal("a field that is always set")) };
     let val = load(cx, c.args[0][0], &leaves);
-    let out = cx.if_else(
+    cx.if_else(
         val[0],
-        |cx| cast::cast(cx, &val[1..], held, c.ret),
-        |cx| cast::cast(cx, &c.args[2], c.types[2], c.ret),
-    )?;
-    cx.retain(&out, c.ret);
-    Ok(out)
+        |cx| cast::kept(cx, &val[1..], held, c.ret),
+        |cx| cast::kept(cx, &c.args[2], c.types[2], c.ret),
+    )
 }
 
 fn field_name(c: &OpCall<'_>) -> &'static str {

@@ -476,6 +476,8 @@ fn reversed_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         || matches!(*t, Kind::List(_) | Kind::Str | Kind::Bytes | Kind::Tuple(_) | Kind::NamedTuple(..));
     let reversed = if let Kind::Range(step) = *t {
         Some(Type::iter(IterType::Range(step.and_then(i64::checked_neg))))
+    } else if t.members().is_some_and(<[Type]>::is_empty) {
+        Some(Type::iter(IterType::Tuple(t)))
     } else if let Some((c, _)) = t.container() {
         c.is_reversible().then(|| c.iterator(t, true))
     } else {

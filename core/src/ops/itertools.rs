@@ -76,6 +76,14 @@ pub(crate) static OPS: &[OpDef] = &[
         "iterators.islice",
         "A slice of an iterable; ValueError."
     ),
+    // From Python 3.12 on.
+    iterator!(
+        "itertools.batched",
+        "iterable, n, *, strict=False",
+        "iterators.batched",
+        "Tuples of `n` values, of which the last may be shorter; ValueError."
+    )
+    .only_if(|a| a[1].ty.is_index()),
     iterator!(
         "itertools.zip_longest",
         "*iterables, fillvalue=None",

@@ -493,9 +493,7 @@ fn push_in_place(cx: &mut LowerCx<'_>, list: Value, elem: Type, val: &[Value]) {
 /// A value converted to the element type, with references of its own. It may raise: nothing that a list lacks
 /// until it comes may be missing yet.
 fn owned_elem(cx: &mut LowerCx<'_>, val: &[Value], from: Type, elem: Type) -> Result<Val> {
-    let v = cast::joined(cx, val, from, elem, false)?;
-    cx.retain(&v, elem);
-    Ok(v)
+    cast::kept(cx, val, from, elem)
 }
 
 // ---- emitters

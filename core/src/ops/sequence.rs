@@ -304,8 +304,10 @@ pub(crate) fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> 
             vec![cx.b.bin(Op::Iadd, v[0], off)]
         }
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => {
+            let made = cx.made.len();
             let out = member(cx, &split_leaves(v, m), m, elem, at)?;
             cx.retain(&out, elem);
+            cx.release_made(made);
             out
         }
         _ => return Err(Diagnostic::internal(format!("elements of {t}"))),

@@ -410,10 +410,12 @@ fn equal_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 /// Puts a borrowed value into a set.
 fn add(cx: &mut LowerCx<'_>, (set, held): (Value, Type), (x, t): (&[Value], Type)) -> Result<()> {
+    let made = cx.made.len();
     let element = cast::cast(cx, x, t, held)?;
     check_exact(cx, Held::Member, (x, t), (&element, held))?;
     let at = spill_key(cx, &element, held)?;
     cx.helper_value(&dict_place, &[set, at]);
+    cx.release_made(made);
     Ok(())
 }
 

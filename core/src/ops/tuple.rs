@@ -55,7 +55,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .doc("`a, *b, c = seq`: the middle is a list in Python; of a tuple it stays a tuple here unless its members are of one type."),
     OpDef::new(&["operator.getitem"], "seq, index", Body::Lir(tuple_item_rule, emit_tuple_item))
         .raises()
-        .owned_by(|_, _| Own::Aliases)
+        .owned_by(|t, ret| if becomes_longer(t, ret) { Own::Fresh } else { Own::Aliases })
         .doc("`t[i]` and `t[a:b]` of a tuple."),
     OpDef::new(
         &["operator.add"],
@@ -345,6 +345,8 @@ fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
             let known = picks.iter().map(|k| konst(*k)).collect::<Option<_>>().map(Const::Tuple);
             Ok(Answer::of(Type::tuple(picks.iter().map(|k| m[*k]).collect())).known(known))
         }
+        // Whatever the bounds, there is nothing in it.
+        None if m.is_empty() => Ok(Answer::of(args[0].ty)),
         None if are_alike(m) => Err(no_match("[]", args)),
         None => Err(Diagnostic::new(
             Code::RequiresConstant,
@@ -394,7 +396,14 @@ fn emit_tuple_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         return Ok(parts[at].clone());
     }
     if let Some(i) = known.int() {
-        return Ok(parts[if i < 0 { i + m.len() as i64 } else { i } as usize].clone());
+        let member = parts[if i < 0 { i + m.len() as i64 } else { i } as usize].clone();
+        if becomes_longer(c.types, c.ret) {
+            cx.retain(&member, c.ret);
+        }
+        return Ok(member);
+    }
+    if m.is_empty() && matches!(*c.types[1], Kind::Slice(_)) {
+        return Ok(vec![]);
     }
     if let Some(picks) = const_slice(&known, m.len()) {
         return Ok(picks.iter().flat_map(|k| parts[*k].clone()).collect());
@@ -402,7 +411,18 @@ fn emit_tuple_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
     let n = cx.b.i64(m.len() as i64);
     let at = cx.checked_index(i, n, "tuple index out of range");
-    sequence::member(cx, &parts, m, c.ret, at)
+    let member = sequence::member(cx, &parts, m, c.ret, at)?;
+    if becomes_longer(c.types, c.ret) {
+        cx.retain(&member, c.ret);
+    }
+    Ok(member)
+}
+
+/// Whether one of the members that an index picks, for all that is known of its type, is a tuple of which one of any
+/// length is made.
+fn becomes_longer(operands: &[Type], picked: Type) -> bool {
+    operands[1].is_index()
+        && operands[0].members().is_some_and(|m| m.iter().any(|t| promote::makes_tuple(*t, picked)))
 }
 
 /// The members of operand `k` over and over, each time with references of their own.
@@ -414,6 +434,9 @@ fn repeated(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Val> {
 
 fn tuple_repeat_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let m = args[0].ty.members().ok_or_else(|| no_match("*", args))?;
+    if m.is_empty() && args[1].ty.is_index() {
+        return Ok(Answer::of(args[0].ty));
+    }
     let n = args[1].int().ok_or_else(|| {
         if are_alike(m) && args[1].ty.is_index() {
             return no_match("*", args);

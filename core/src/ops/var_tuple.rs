@@ -39,14 +39,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["var_tuple.widened"],
         "t",
-        Body::Lir(
-            |_, a| Err(no_match("a tuple", a)),
-            |cx, c| {
-                let v = cast::cast(cx, &c.args[0], c.types[0], c.ret)?;
-                cx.retain(&v, c.ret);
-                Ok(v)
-            },
-        ),
+        Body::Lir(|_, a| Err(no_match("a tuple", a)), |cx, c| cast::kept(cx, &c.args[0], c.types[0], c.ret)),
     )
     .raises()
     .reads()

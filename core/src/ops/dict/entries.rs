@@ -160,11 +160,13 @@ pub(super) fn set(
     (key, kt): (&[Value], Type),
     (value, vt): (&[Value], Type),
 ) -> Result<()> {
-    let (k, v) = parts(t)?;
+    let ((k, v), made) = (parts(t)?, cx.made.len());
     let (held, value) = (cast::cast(cx, key, kt, k)?, cast::joined(cx, value, vt, v, false)?);
     check_exact(cx, Held::Key, (key, kt), (&held, k))?;
     let key = spill_key(cx, &held, k)?;
     let at = cx.helper_value(&dict_place, &[dict, key]);
     cx.retain(&value, v);
-    put(cx, (dict, t), at, &value)
+    put(cx, (dict, t), at, &value)?;
+    cx.release_made(made);
+    Ok(())
 }

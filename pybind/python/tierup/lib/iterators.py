@@ -315,6 +315,25 @@ def zip_of_list(rows):
         k += 1
 
 
+def batched(iterable, n, strict):
+    if n < 1:
+        raise ValueError("n must be at least one")
+    return _batched(iterable, n, strict)
+
+
+def _batched(iterable, n, strict):
+    batch = []
+    for x in iterable:
+        batch.append(x)
+        if len(batch) == n:
+            yield tuple(batch)
+            batch = []
+    if len(batch) > 0:
+        if strict:
+            raise ValueError("batched(): incomplete batch")
+        yield tuple(batch)
+
+
 def product_of_list(iterables):
     """``itertools.product(*iterables)``."""
     return _product_of_pools([[x for x in it] for it in iterables])
