@@ -435,13 +435,7 @@ impl Solver<'_, '_> {
             id::ORDERS if let Some(raises) = self.without_order(i, &positional) => raises,
             id::BUILTINS_SUPER if positional.len() == 2 => self.super_of(i, &positional),
             id::TIERUP_UNROLL => self.unroll(i),
-            id::WITH_REST => {
-                let mut operands = positional.into_iter();
-                let (Some(f), Some(rest)) = (operands.next(), operands.next()) else {
-                    return Err(Diagnostic::internal("a call without a function"));
-                };
-                self.call(i, &f, operands.chain([Source::Rest(Box::new(rest))]).collect(), named)
-            }
+            id::WITH_REST => self.call_with_rest(i, positional, named),
             id::PAR_START => self.task(i, &positional),
             id::PAR_MOVE if let Some(used) = self.used_after_move(i, positional.first()) => Err(used),
             id::TIERUP_STATIC

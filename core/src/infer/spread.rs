@@ -3,7 +3,7 @@
 
 use super::resolved::Source;
 use super::state::Solver;
-use crate::diag::Result;
+use crate::diag::{Diagnostic, Result};
 use crate::ops::id;
 use crate::ssa::{Inst, Value, registry};
 use crate::types::{Const, Container, Kind, Type};
@@ -65,6 +65,21 @@ impl Solver<'_, '_> {
         let written = host.written(by, &told)?;
         operands.insert(0, Source::Value(callee));
         self.call_function(i, written, operands, true).map(Some)
+    }
+
+    /// `f(*given, *rest)` of a function whose `*args` is `rest`, a tuple: the operands are the function, `rest`, and
+    /// what is given by place.
+    pub(super) fn call_with_rest(
+        &mut self,
+        i: Inst,
+        operands: Vec<Source>,
+        named: Vec<(Arc<str>, Source)>,
+    ) -> Result<(Type, Option<Const>, bool)> {
+        let mut operands = operands.into_iter();
+        let (Some(f), Some(rest)) = (operands.next(), operands.next()) else {
+            return Err(Diagnostic::internal("a call without a function"));
+        };
+        self.call(i, &f, operands.chain([Source::Rest(Box::new(rest))]).collect(), named)
     }
 
     /// The same of `print`, and of operations that have a function which takes their operands as a list.

@@ -22,6 +22,15 @@ impl Display for Join<'_> {
     }
 }
 
+/// The types that stand in that of a container.
+struct Held<'a>(Container, &'a [Type]);
+impl Display for Held<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        Join(self.1).fmt(f)?;
+        if self.0 == Container::Tuple { write!(f, ", ...") } else { Ok(()) }
+    }
+}
+
 /// `name(part)`, with the part as the formatter is told to.
 fn wrap(f: &mut Formatter<'_>, name: &str, part: &dyn Display) -> Result {
     write!(f, "{name}(")?;
@@ -99,12 +108,7 @@ impl Display for Type {
             }
             Kind::List(t) => wrap(f, "list", t),
             Kind::Container(c, m) if m.is_empty() => write!(f, "{}", c.name()),
-            Kind::Container(Container::Tuple, m) => {
-                write!(f, "tuple(")?;
-                m[0].fmt(f)?;
-                write!(f, ", ...)")
-            }
-            Kind::Container(c, m) => wrap(f, c.name(), &Join(m)),
+            Kind::Container(c, m) => wrap(f, c.name(), &Held(*c, m)),
             Kind::Var(n) => write!(f, "?{n}"),
             Kind::Range(Some(s)) => write!(f, "range(step={s})"),
             Kind::Range(None) => write!(f, "range"),
