@@ -167,7 +167,7 @@ class Program:
         self.line("try:")
         for text in self.rng.choice([
             [f"log.append(repr({t}[{self.rng.choice(['9', '-9', 'n', 'i'])}]))"], [f"log.append(str({t}.index({self.x()})))"], [f"y, z = {t}", "log.append(repr((y, z)))"], [f"y, *z = {t}", "log.append(repr((y, z)))"],
-            [f"log.append(repr(first_and(*{t})))"], [f"log.append(repr({{{t if self.kind != 'list' else 'n'}: 1}}[{self.fixed() if self.kind != 'list' else 'n'}]))"], [f"log.append(repr(max({t}[n:])))"],
+            [f"log.append('%s %s' % {t})"], [f"log.append('%r' % {t}[:n])"], [f"log.append(repr(first_and(*{t})))"], [f"log.append(repr({{{t if self.kind != 'list' else 'n'}: 1}}[{self.fixed() if self.kind != 'list' else 'n'}]))"], [f"log.append(repr(max({t}[n:])))"],
         ]):
             self.line("    " + text)
         self.line("except (KeyError, IndexError, ValueError, TypeError) as e:")

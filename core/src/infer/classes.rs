@@ -208,11 +208,10 @@ impl Solver<'_, '_> {
         };
         let ty = self.source_arg(values)?.ty;
         let Some(m) = ty.members() else {
-            return Err(Diagnostic::new(
-                Code::RequiresConstant,
-                format!("_make() takes a tuple, whose length is part of its type, not {ty}"),
-            )
-            .help("unpack the values first: `Class(*(a, b))`"));
+            let told = [Const::Int(class.fields.len() as i64)];
+            let made = self.session.host.written("_calls.made_of", &told)?;
+            let of = Source::Global(GlobalValue::NamedTupleClass(class));
+            return self.call_function(i, made, vec![of, values.clone()], true);
         };
         if m.len() != class.fields.len() {
             return Err(Diagnostic::new(

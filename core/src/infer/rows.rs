@@ -42,6 +42,17 @@ struct Wanted<'a> {
     allowed: special::Rows,
 }
 
+/// A type with lists in place of tuples of any length, by themselves and in lists, which lie alike.
+#[expect(clippy::wildcard_enum_match_arm, reason = "nothing else holds a sequence that arrays are made of")]
+fn as_lists(t: Type) -> Type {
+    match t.kind() {
+        Kind::Container(Container::Tuple, m) => Type::list(as_lists(m[0])),
+        Kind::List(e) => Type::list(as_lists(*e)),
+        Kind::Tuple(m) => Type::tuple(m.iter().map(|t| as_lists(*t)).collect()),
+        _ => t,
+    }
+}
+
 impl<'h> Solver<'_, 'h> {
     /// Types an operation that the language itself asks for.
     pub(crate) fn operation(&mut self, i: Inst, op: OpId, args: Vec<Source>) -> Typed {
@@ -119,16 +130,18 @@ impl<'h> Solver<'_, 'h> {
         Err(Diagnostic::new(Code::NoMatchingOperation, text))
     }
 
-    /// Tuples of any length as the lists that they are, for operations that make arrays of sequences.
+    /// Tuples of any length as the lists that they are, by themselves or in lists, for operations that make arrays of sequences.
     fn tuples_as_lists(&mut self, id: OpId, positional: &mut [Source]) -> Result<()> {
-        let types: Vec<Type> = self.source_args(positional)?.iter().map(|a| a.ty).collect();
+        let types = self.source_args(positional)?;
+        let types: Vec<Type> = types.iter().map(|a| self.session.resolve(a.ty)).collect();
         let beside_arrays = id.is_elementwise() && types.iter().any(|t| t.as_array().is_some());
         if !id.facts().makes_arrays && !beside_arrays {
             return Ok(());
         }
         for (s, t) in positional.iter_mut().zip(types) {
-            if let Kind::Container(Container::Tuple, m) = t.kind() {
-                *s = Source::As(Box::new(s.clone()), Type::list(m[0]));
+            let lists = as_lists(t);
+            if lists != t {
+                *s = Source::As(Box::new(s.clone()), lists);
             }
         }
         Ok(())

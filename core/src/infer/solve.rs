@@ -632,13 +632,18 @@ impl<'s, 'h> Solver<'s, 'h> {
         self.call(i, &Source::Value(node.args[0]), positional, named)
     }
 
+    /// The instruction that uses what an instruction gives, if it is one and uses it once.
+    pub(super) fn only_user(&mut self, of: Inst) -> Option<Inst> {
+        let value = self.func.inst(of).result?;
+        self.only_users.get_or_insert_with(|| only_users(self.func)).get(&value).copied().flatten()
+    }
+
     /// Whether a list is made for nothing but one call of a NumPy function: `np.concatenate([a, b])`. Those
     /// take tuples as well, whose members may be of different types and need no memory.
     fn serves_as_tuple(&mut self, list: Inst) -> bool {
         let node = self.func.inst(list);
         let Some(value) = node.result.filter(|_| node.args.len() <= 64) else { return false };
-        let users = self.only_users.get_or_insert_with(|| only_users(self.func));
-        let Some(user) = users.get(&value).copied().flatten() else { return false };
+        let Some(user) = self.only_user(list) else { return false };
         let by = self.func.inst(user);
         if matches!(by.op, Op::Table(id::LIST_BUILD | id::TUPLE_BUILD)) {
             return self.serves_as_tuple(user);

@@ -5,8 +5,8 @@ use super::resolved::Source;
 use super::state::Solver;
 use crate::diag::{Diagnostic, Result};
 use crate::ops::id;
-use crate::ssa::{Inst, Value, registry};
-use crate::types::{Const, Container, Kind, Type};
+use crate::ssa::{Inst, Op, Value, registry};
+use crate::types::{ClassDef, Const, Kind, Type, promote};
 use std::sync::Arc;
 
 /// The most arguments that are counted out.
@@ -24,10 +24,8 @@ impl Solver<'_, '_> {
         let (callee, spread) = (node.args[0], node.args[1]);
         let named: Vec<Value> = node.args[2..].to_vec();
         let ty = self.session.resolve(self.ty(spread));
-        let spreads = matches!(
-            *ty,
-            Kind::List(_) | Kind::Container(Container::Set | Container::Deque | Container::Tuple, _)
-        );
+        // What a type says the members of is spread where the call is.
+        let spreads = ty.members().is_none() && crate::ops::iter::iterator_of(ty).is_some();
         if !spreads || keywords.iter().any(|k| &**k == "**") {
             return Ok(None);
         }
@@ -35,6 +33,9 @@ impl Solver<'_, '_> {
         operands.extend(named.iter().map(|v| Source::Value(*v)));
         if let Kind::Builtin(op) = *self.ty(callee) {
             return self.spread_into_operation(i, op, keywords, operands);
+        }
+        if let Kind::NamedTupleClass(class) = self.ty(callee).kind() {
+            return self.spread_into_fields(i, class, keywords, operands);
         }
         let Kind::Function(f) = self.ty(callee).kind() else { return Ok(None) };
         let (bound, own_defaults) = (usize::from(f.bound), f.defaults.len() - f.kwdefaults.len());
@@ -67,6 +68,56 @@ impl Solver<'_, '_> {
         self.call_function(i, written, operands, true).map(Some)
     }
 
+    /// The same of a class of named tuples.
+    fn spread_into_fields(
+        &mut self,
+        i: Inst,
+        class: &'static ClassDef,
+        keywords: &[Arc<str>],
+        mut operands: Vec<Source>,
+    ) -> Result<Option<(Type, Option<Const>, bool)>> {
+        let fields = &class.fields;
+        let places = fields.iter().position(|f| keywords.iter().any(|k| **k == **f)).unwrap_or(fields.len());
+        if places > MOST {
+            return Ok(None);
+        }
+        let host = self.session.host;
+        let needed = (0..places).find(|k| host.field_default(class, &fields[*k]).is_some()).unwrap_or(places);
+        let text = |t: &str| Const::Str(t.into());
+        let told = [
+            Const::Int(needed as i64),
+            Const::Int(1),
+            Const::Tuple(fields[..places].iter().map(|f| text(f)).collect()),
+            Const::Tuple(keywords.iter().map(|k| text(k)).collect()),
+            text(&format!("{}.__new__", class.name)),
+        ];
+        let written = host.written("_calls.spread", &told)?;
+        operands.insert(0, Source::Value(self.func.inst(i).args[0]));
+        self.call_function(i, written, operands, true).map(Some)
+    }
+
+    /// `a, b = zip(*pairs)` of tuples whose members have types of their own: each column is a tuple of its own.
+    fn columns(&mut self, i: Inst, rows: &Source) -> Result<Option<crate::handle::FuncId>> {
+        let ty = self.source_arg(rows)?.ty;
+        let of = crate::ops::sequence::element_type(self.session.resolve(ty));
+        let Some(Kind::Tuple(members)) = of.map(Type::kind) else { return Ok(None) };
+        if members.windows(2).all(|t| promote::same_but_weak(t[0], t[1])) {
+            return Ok(None);
+        }
+        let Some(user) = self.only_user(i) else { return Ok(None) };
+        let user = self.func.inst(user);
+        let count = members.len() as i64;
+        // What follows the call is not typed yet.
+        let is_count = |v: &Value| {
+            let made = self.func.insts.iter().find(|n| n.result == Some(*v));
+            made.is_some_and(|n| matches!(n.op, Op::Const(Const::Int(n)) if n == count))
+        };
+        if !matches!(user.op, Op::Table(id::UNPACK_SEQUENCE)) || !user.args.get(1).is_some_and(is_count) {
+            return Ok(None);
+        }
+        self.session.host.written("_calls.columns", &[Const::Int(count)]).map(Some)
+    }
+
     /// `f(*given, *rest)` of a function whose `*args` is `rest`, a tuple: the operands are the function, `rest`, and
     /// what is given by place.
     pub(super) fn call_with_rest(
@@ -95,6 +146,12 @@ impl Solver<'_, '_> {
                 let named = keywords.iter().map(|k| Const::Str(k.clone())).collect();
                 let written = self.session.host.written("_calls.print_spread", &[Const::Tuple(named)])?;
                 return self.call_function(i, written, operands, true).map(Some);
+            }
+            id::BUILTINS_ZIP
+                if keywords.is_empty()
+                    && let Some(by) = self.columns(i, &operands[0])? =>
+            {
+                return self.call_function(i, by, operands, true).map(Some);
             }
             id::BUILTINS_MAX | id::BUILTINS_MIN => {
                 // A single one that is no number is gone through itself.

@@ -638,7 +638,7 @@ fn order(
     if matches!(*at, Kind::Str | Kind::Bytes) {
         return super::string::emit_order(cx, av[0], bv[0], strict.signed == Op::IcmpSlt, or_equal);
     }
-    if let Kind::List(_) = *at {
+    if super::list::orderable(at) {
         let wanted: &[i64] = match (strict.signed == Op::IcmpSlt, or_equal) {
             (true, false) => &[-1],
             (true, true) => &[-1, 0],

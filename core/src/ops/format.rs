@@ -7,6 +7,7 @@
 
 mod fields;
 mod percent;
+pub(super) use percent::{NOT_ALL, TOO_FEW};
 
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic};

@@ -12,7 +12,7 @@ use crate::emit::length::length;
 use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::rt::RtFn;
-use crate::types::{Int, Kind, Type};
+use crate::types::{Container, Int, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -605,10 +605,11 @@ fn classified(cx: &mut LowerCx<'_>, c: &OpCall<'_>, path: &[&str; 1]) -> Result<
 /// Tuples, lists and 1-d arrays of real numbers.
 fn points_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     for a in args {
-        let ok = match (a.ty.as_array(), a.ty.members(), cx.elem(a.ty)) {
+        let many = if let Kind::Container(Container::Tuple, m) = a.ty.kind() { Some(m[0]) } else { None };
+        let ok = match (a.ty.as_array(), a.ty.members(), cx.elem(a.ty).or(many)) {
             (Some(a), _, _) => a.ndim == 1 && a.dtype.is_real(),
             (_, Some(m), _) => m.iter().all(|t| t.is_real()),
-            (_, _, Some(e)) => e.is_real(),
+            (_, _, Some(e)) => cx.vars.known(e).is_real(),
             _ => false,
         };
         if !ok {

@@ -4,6 +4,7 @@
 //!
 //! What a type says the length of is a [`super::tuple`], whose members lie in registers.
 
+use super::format::{NOT_ALL, TOO_FEW};
 use super::iter::Walk;
 use super::list;
 use super::{Body, OpDef, Own};
@@ -22,6 +23,8 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 super::identity::op_ids! {
     VAR_TUPLE_WIDENED = "var_tuple.widened" [lists(Keeps)],
     WITH_REST = "operator._with_rest",
+    TO_FORMAT = "operator._to_format",
+    ALL_FORMATTED = "operator._all_formatted",
 }
 
 crate::runtime_fns! {
@@ -90,6 +93,32 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .doc("`t[i]` of a tuple of any length; IndexError."),
+    OpDef::new(
+        &["operator._to_format"],
+        "t, k",
+        Body::Lir(item_rule, |cx, c| emit_member(cx, c, Class::TypeError, TOO_FEW)),
+    )
+    .raises()
+    .reads()
+    .internal()
+    .doc("Member `k` of a tuple whose members `%` formats; TypeError where there are too few."),
+    OpDef::new(
+        &["operator._all_formatted"],
+        "t, k",
+        Body::Lir(
+            |_, a| member(a).map(|_| Answer::of(Type::none())),
+            |cx, c| {
+                let (k, n) = (cast::to_i64(cx, c.args[1][0], c.types[1]), list::len(cx, c.args[0][0]));
+                let all = cx.b.bin(Op::IcmpSle, n, k);
+                cx.check(all, Class::TypeError, NOT_ALL);
+                Ok(vec![])
+            },
+        ),
+    )
+    .raises()
+    .reads()
+    .internal()
+    .doc("TypeError where a tuple whose members `%` formats has more than `k`."),
     OpDef::new(&["operator.getitem"], "t, part", Body::Lir(slice_rule, emit_slice))
         .raises()
         .reads()
@@ -269,12 +298,16 @@ fn item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn emit_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    emit_member(cx, c, Class::IndexError, "tuple index out of range")
+}
+
+fn emit_member(cx: &mut LowerCx<'_>, c: &OpCall<'_>, class: Class, message: &str) -> Result<Val> {
     let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
     let n = list::len(cx, c.args[0][0]);
     let at = cx.wrap_index(i, n);
     // The memory can be outside what an unchecked index reaches, so this check always stays.
     let ok = cx.b.bin(Op::IcmpUlt, at, n);
-    cx.check(ok, Class::IndexError, "tuple index out of range");
+    cx.check(ok, class, message);
     Ok(list::element(cx, c.args[0][0], c.ret, at))
 }
 

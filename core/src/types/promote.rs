@@ -434,11 +434,18 @@ fn int_arith(a: Type, b: Type) -> Type {
     Type::i64()
 }
 
-/// Whether a step of an iterator of this type runs a generator, which may raise anything, or goes through a
-/// container, which raises where it has changed.
+/// Whether a step of an iterator of this type runs a generator, which may raise anything, goes through a
+/// container, which raises where it has changed, or converts members of a tuple, which may not go well.
 pub(crate) fn runs_generator(t: Type) -> bool {
     if let Kind::Generator(..) = *t {
         return true;
+    }
+    if let Kind::Iter(IterType::Tuple(of) | IterType::Reversed(of)) = *t
+        && let Some(members) = of.members()
+    {
+        let one = members.iter().try_fold(Type::never(), |t, x| unify(t, *x));
+        let one = one.unwrap_or_else(|| one_of(members));
+        return members.iter().any(|m| may_not_fit(*m, one) || makes_tuple(*m, one));
     }
     if !matches!(*t, Kind::Iter(_) | Kind::Variant(_)) {
         return false;

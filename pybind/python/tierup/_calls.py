@@ -267,6 +267,21 @@ def spread_with_rest(needed, bound, names, keywords, called):
     return made(source, "spread_with_rest", {})
 
 
+@functools.cache
+def columns(count):
+    """``a, b = zip(*rows)`` of tuples with so many members."""
+    missing = f"not enough values to unpack (expected {count}, got 0)"
+    taken = "".join(f"tuple([r[{k}] for r in rows]), " for k in range(count))
+    return made(f"def columns(rows):\n    if len(rows) == 0:\n        raise ValueError({missing!r})\n    return ({taken})", "columns", {})
+
+
+@functools.cache
+def made_of(count):
+    """``Class._make(values)`` of a class of named tuples with so many fields."""
+    given = ", ".join(f"xs[{k}]" for k in range(count))
+    return made(f"def made_of(f, values):\n    xs = [*values]\n    if len(xs) != {count}:\n        raise TypeError('Expected {count} arguments, got ' + str(len(xs)))\n    return f({given})", "made_of", {})
+
+
 def _missing(names):
     quoted = [repr(n) for n in names]
     text = quoted[0] if len(quoted) == 1 else " and ".join(quoted) if len(quoted) == 2 else ", ".join(quoted[:-1]) + ", and " + quoted[-1]

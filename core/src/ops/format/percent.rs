@@ -14,6 +14,10 @@ enum Stop {
     Refused(Diagnostic),
 }
 
+/// What Python says of a number of values that is not the format's.
+pub(in crate::ops) const TOO_FEW: &str = "not enough arguments for format string";
+pub(in crate::ops) const NOT_ALL: &str = "not all arguments converted during string formatting";
+
 type Made<T> = std::result::Result<T, Stop>;
 
 fn raised<T>(class: Class, text: impl Into<String>) -> Made<T> {
@@ -36,6 +40,8 @@ struct Writer {
     program: Program,
     /// Values that are yet to be converted, the next one last.
     values: Vec<Value>,
+    /// A tuple of any length that the values are in, and how many were taken.
+    many: Option<(At, Type, i64)>,
     /// The number of operands, where a dictionary of them is the one value.
     whole: Option<usize>,
     mapping: Mapping,
@@ -60,7 +66,11 @@ pub(super) fn write(call: &Called<'_>) -> Result<Program> {
     if may_be_tuple(value.ty) {
         return Err(crate::typing::no_match("%", call.given));
     }
-    Writer { program, values, whole: None, mapping }.write(format)
+    let mut w = Writer { program, values, many: None, whole: None, mapping };
+    if let Kind::Container(Container::Tuple, m) = value.ty.kind() {
+        (w.values, w.many) = (vec![], Some((at, m[0], 0)));
+    }
+    w.write(format)
 }
 
 /// The program of `format % {key: value, …}`: the dictionary comes to be only where something wants it whole.
@@ -85,11 +95,11 @@ pub(super) fn write_keyed(call: &Called<'_>) -> Result<Program> {
     }
     if constant {
         let (whole, mapping) = (Some(call.given.len()), Mapping::Entries(entries));
-        return Writer { program, values: vec![], whole, mapping }.write(&call.given[0]);
+        return Writer { program, values: vec![], many: None, whole, mapping }.write(&call.given[0]);
     }
     let dict = dict_of(&mut program, call.given.len());
     let values = vec![(dict, Some(a_dict()))];
-    Writer { program, values, whole: None, mapping: Mapping::Value(dict) }.write(&call.given[0])
+    Writer { program, values, many: None, whole: None, mapping: Mapping::Value(dict) }.write(&call.given[0])
 }
 
 /// The dictionary of the operands behind the first one.
@@ -107,7 +117,8 @@ fn a_dict() -> Type {
 pub(super) fn write_converted(call: &Called<'_>) -> Result<Program> {
     let [x, how, _, _] = call.given else { return Err(crate::typing::no_match("%", call.given)) };
     let how = How(how.int().ok_or_else(|| Diagnostic::internal("a conversion that is not constant"))?);
-    let mut w = Writer { program: Program::default(), values: vec![], whole: None, mapping: Mapping::None };
+    let mapping = Mapping::None;
+    let mut w = Writer { program: Program::default(), values: vec![], many: None, whole: None, mapping };
     let (value, width, precision) = (w.program.operand(0), w.program.operand(2), w.program.operand(3));
     let laid_out = Layout { width, precision, plain: false };
     let made = w.converted(value, Some(x.ty), how, &laid_out);
@@ -124,7 +135,7 @@ fn has_items(t: Type) -> bool {
 
 /// Whether only the running program knows if it is a tuple.
 fn may_be_tuple(t: Type) -> bool {
-    let is = |t: &Type| t.members().is_some();
+    let is = |t: &Type| t.members().is_some() || super::super::var_tuple::is_tuple(*t);
     if let Kind::Optional(inner) = t.kind() {
         return is(inner) || may_be_tuple(*inner);
     }
@@ -210,7 +221,11 @@ impl Writer {
             parts.push(self.conversion(&mut r)?);
         }
         if !self.values.is_empty() && matches!(self.mapping, Mapping::None) {
-            return raised(Class::TypeError, "not all arguments converted during string formatting");
+            return raised(Class::TypeError, NOT_ALL);
+        }
+        if let Some((tuple, _, taken)) = self.many {
+            let taken = self.program.int(taken);
+            self.program.apply(id::ALL_FORMATTED, &[tuple, taken]);
         }
         if !literal.is_empty() {
             parts.push(self.program.text(&literal));
@@ -298,10 +313,15 @@ impl Writer {
     }
 
     fn next(&mut self) -> Made<Value> {
+        if let Some((tuple, ty, taken)) = &mut self.many {
+            let k = self.program.int(*taken);
+            *taken += 1;
+            return Ok((self.program.apply(id::TO_FORMAT, &[*tuple, k]), Some(*ty)));
+        }
         match (self.values.pop(), self.whole.take()) {
             (Some(value), _) => Ok(value),
             (None, Some(operands)) => Ok((dict_of(&mut self.program, operands), Some(a_dict()))),
-            (None, None) => raised(Class::TypeError, "not enough arguments for format string"),
+            (None, None) => raised(Class::TypeError, TOO_FEW),
         }
     }
 
