@@ -652,6 +652,7 @@ impl Solver<'_, '_> {
         library: bool,
     ) -> Typed {
         let func = self.in_parallel(func);
+        let sources = self.of_any_length(func, sources)?;
         let args = self.source_args(&sources)?;
         let mut types: Vec<Type> = args.iter().map(|a| self.session.resolve(a.ty)).collect();
         let consts = if library {
@@ -703,6 +704,9 @@ impl Solver<'_, '_> {
         let same = |k: usize| promote::same_but_weak(given[k], types[k]);
         let known = consts.iter().enumerate().map(|(k, c)| c.clone().filter(|_| same(k))).collect();
         let key = Key { func, args: types.clone(), consts: known, result: None, meaning };
+        if !library {
+            self.session.note_growth(func, &types)?;
+        }
         let id = match self.session.instance(key) {
             Ok(id) => id,
             // It wants elements of some type, if only to say what it gives: those by default.
@@ -711,6 +715,9 @@ impl Solver<'_, '_> {
                 // A list that was made here may be meant to hold more than it does so far.
                 if !library && args.iter().any(|a| self.session.vars.is_open(a.ty)) {
                     self.session.look_ahead(site, &open());
+                }
+                if !library && self.session.grows_anew(func) {
+                    return self.call_function(i, func, sources, library);
                 }
                 // It has turned out to be a function that has code for values.
                 if self.wants_values(func, &consts, &args, &sources) {

@@ -20,6 +20,7 @@ mod choice;
 pub(crate) mod classes;
 mod displays;
 pub(crate) mod finish;
+mod growing;
 pub(crate) mod hints;
 mod instances;
 mod member;

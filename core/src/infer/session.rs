@@ -60,6 +60,7 @@ impl<'h> Session<'h> {
             by_key: HashMap::new(),
             vars: Vars::default(),
             depth: 0,
+            growing: Default::default(),
             stack: vec![],
             ahead: vec![],
             found_nothing: HashMap::new(),

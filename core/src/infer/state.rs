@@ -109,6 +109,8 @@ pub struct Session<'h> {
     pub(super) by_key: HashMap<Key, InstanceId>,
     pub vars: Vars,
     pub(super) depth: u32,
+    /// Recursion with tuples that grow.
+    pub(super) growing: super::growing::Growing,
     /// What is being solved and looked into now, the innermost last.
     pub(super) stack: Vec<InstanceId>,
     /// Functions that are being looked into for what they say about variables in their arguments.

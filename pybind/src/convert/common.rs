@@ -1,13 +1,34 @@
 //! What files of containers and of objects share: the type of what lies together, whether helpers raised, bytes that
 //! are compared.
 
-use super::protocol::Frame;
+use super::protocol::{Class, Frame, Obj};
 use super::recognise::{self, Records};
 use crate::gil::attached;
+use pyo3::ffi;
 use std::mem::MaybeUninit;
 use tierup_core::layout::ThreadCtx;
 use tierup_core::types::constructor::common_constructor;
 use tierup_core::types::{Container, Kind, NumberType, Type};
+
+/// Whether an object behind one of the class `last` cannot change the type `held` of what was met so far: of floats,
+/// strings and bools there is one type each, of ints one up to 63 bits.
+///
+/// # Safety
+/// The object is live and of that class; the thread is attached.
+pub(super) unsafe fn is_as_before(x: Obj, class: Class, last: Class, held: Type) -> bool {
+    if class != last {
+        return false;
+    }
+    if class == &raw mut ffi::PyLong_Type {
+        let mut overflow = 0;
+        // SAFETY: an int, of which no error comes.
+        unsafe { ffi::PyLong_AsLongLongAndOverflow(x, &mut overflow) };
+        return overflow == 0 && (held == Type::int() || held == Type::float());
+    }
+    class == &raw mut ffi::PyFloat_Type
+        || class == &raw mut ffi::PyUnicode_Type
+        || class == &raw mut ffi::PyBool_Type
+}
 
 /// Whether values of a type are instances of a class of the user's that is no tuple.
 fn is_instance(t: Type) -> bool {

@@ -7,7 +7,7 @@
 //!
 //! [`copies`]: super::protocol
 
-use super::common::{common_type, initialised, succeeded};
+use super::common::{common_type, initialised, is_as_before, succeeded};
 use super::dict::Half;
 use super::list::Filled;
 use super::native::Words;
@@ -77,11 +77,8 @@ fn type_of_elements(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
     let mut last = std::ptr::null_mut();
     for x in items(obj)?.iter() {
         let class = x.get_type().as_type_ptr();
-        // Of floats, strings and bools there is one type each; of ints two.
-        let plain = class == &raw mut ffi::PyFloat_Type
-            || class == &raw mut ffi::PyUnicode_Type
-            || class == &raw mut ffi::PyBool_Type;
-        if plain && class == last {
+        // SAFETY: the list has it.
+        if unsafe { is_as_before(x.as_ptr(), class, last, held) } {
             continue;
         }
         last = class;

@@ -4,7 +4,7 @@
 //! [`copies`]: super::protocol
 //! [`typed_dict`]: super::typed_dict
 
-use super::common::{common_type, succeeded};
+use super::common::{common_type, is_as_before, succeeded};
 use super::list::Filled;
 use super::native::{Words, shown};
 use super::object::shapes::whole;
@@ -120,20 +120,21 @@ fn mixes_numbers(d: &Bound<'_, PyDict>) -> bool {
 pub(super) fn entries_of(d: &Bound<'_, PyDict>) -> Result<(Type, Type), Failure> {
     let (mut key, mut value) = (Type::never(), Type::never());
     let mut last = (std::ptr::null_mut(), std::ptr::null_mut());
-    // Ints have two types (those past 63 bits), floats, strings and bools one.
-    let plain = |class: Class| {
-        class == &raw mut ffi::PyFloat_Type
-            || class == &raw mut ffi::PyUnicode_Type
-            || class == &raw mut ffi::PyBool_Type
-    };
     for (k, v) in d.iter() {
         // SAFETY: both are live.
         let classes = unsafe { (ffi::Py_TYPE(k.as_ptr()), ffi::Py_TYPE(v.as_ptr())) };
-        if !(classes.0 == last.0 && plain(classes.0)) {
+        // SAFETY: as above.
+        let (same_key, same_value) = unsafe {
+            (
+                is_as_before(k.as_ptr(), classes.0, last.0, key),
+                is_as_before(v.as_ptr(), classes.1, last.1, value),
+            )
+        };
+        if !same_key {
             let t = super::part_type(&k)?;
             key = common_key(key, t)?;
         }
-        if !(classes.1 == last.1 && plain(classes.1)) {
+        if !same_value {
             let t = super::part_type(&v)?;
             value = common_type(value, t).ok_or_else(|| {
                 refused(format!("the values of a dict argument have different types: {value} and {t}"))

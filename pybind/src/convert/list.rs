@@ -2,7 +2,7 @@
 //!
 //! [`copies`]: super::protocol
 
-use super::common::{common_type, initialised, succeeded};
+use super::common::{common_type, initialised, is_as_before, succeeded};
 use super::native::{Words, shown};
 use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, Strictness, new_ref, next};
 use super::{Constructor, Plan, Purpose, numbers, recognise, typed_list};
@@ -60,13 +60,8 @@ fn type_of_elements(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
     for item in l.iter() {
         // SAFETY: `item` is live.
         let class = unsafe { ffi::Py_TYPE(item.as_ptr()) };
-        // A run of floats, strings or bools has one type. Ints have two (those past 63 bits), containers
-        // many.
-        if class == last_class
-            && (class == &raw mut ffi::PyFloat_Type
-                || class == &raw mut ffi::PyUnicode_Type
-                || class == &raw mut ffi::PyBool_Type)
-        {
+        // SAFETY: as above.
+        if unsafe { is_as_before(item.as_ptr(), class, last_class, elem) } {
             continue;
         }
         last_class = class;

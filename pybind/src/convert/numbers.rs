@@ -38,6 +38,15 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
 fn type_of_number(obj: &Bound<'_, PyAny>) -> Result<Option<Type>, Failure> {
     // SAFETY: `obj` is live.
     let class = unsafe { ffi::Py_TYPE(obj.as_ptr()) };
+    // Python's own are met most often.
+    if class == &raw mut ffi::PyFloat_Type {
+        return Ok(Some(Type::float()));
+    }
+    if class == &raw mut ffi::PyLong_Type
+        && let Ok(i) = obj.cast::<types::PyInt>()
+    {
+        return type_of_int(i).map(Some);
+    }
     let numpy = npy::get(obj.py())?;
     if let Some(t) = numpy.and_then(|n| n.scalar_type(class)) {
         return Ok(Some(t));

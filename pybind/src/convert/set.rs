@@ -4,7 +4,7 @@
 //! [`copies`]: super::copies
 //! [`typed_set`]: super::typed_set
 
-use super::common::succeeded;
+use super::common::{is_as_before, succeeded};
 use super::dict::{Half, Hashes, contents, entry_key, tuples_of_any_length};
 use super::list::Filled;
 use super::native::{Words, shown};
@@ -61,9 +61,16 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
 /// The type of the elements; `never` where there are none. Elements stay the objects that they are: an int is
 /// no float.
 fn type_of_elements(set: &Bound<'_, PyAny>) -> Result<Type, Failure> {
-    let mut held = Type::never();
+    let (mut held, mut last) = (Type::never(), std::ptr::null_mut());
     for x in elements(set.as_ptr()) {
         // SAFETY: the set has it.
+        let class = unsafe { ffi::Py_TYPE(x) };
+        // SAFETY: as above.
+        if unsafe { is_as_before(x, class, last, held) } {
+            continue;
+        }
+        last = class;
+        // SAFETY: as above.
         let x = unsafe { Bound::from_borrowed_ptr(set.py(), x) };
         let t = super::part_type(&x)?;
         if desc::compared_parts(t).is_none() && !is_own_key(t) {

@@ -13,8 +13,8 @@ use crate::exc::Class;
 use crate::layout::SHOWN;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
-use crate::ops::{compare, exception};
-use crate::types::{Kind, Type, promote};
+use crate::ops::{compare, exception, list};
+use crate::types::{Container, Kind, Type, promote};
 use crate::typing::Held;
 
 /// Leaves of the keys and of the values in entries.
@@ -107,6 +107,9 @@ pub(in crate::ops) fn find(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Re
     if *held == Kind::Never || *c.types[k] == Kind::Never {
         return Ok(cx.b.i64(-1));
     }
+    if let (Kind::Container(Container::Tuple, of), Kind::Tuple(members)) = (c.types[k].kind(), held.kind()) {
+        return find_of_length(cx, (c.args[0][0], held), c.args[k][0], of[0], members.len());
+    }
     let made = cx.made.len();
     let key = cast::cast(cx, &c.args[k], c.types[k], held)?;
     let at = spill_key(cx, &key, held)?;
@@ -120,6 +123,34 @@ pub(in crate::ops) fn find(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Re
     let same = compare::equal(cx, &c.args[k], c.types[k], &key, held)?;
     let none = cx.b.i64(-1);
     Ok(cx.b.select(same, place, none))
+}
+
+/// The place of a tuple of any length in a dict whose keys are tuples of one length.
+fn find_of_length(
+    cx: &mut LowerCx<'_>,
+    (dict, held): (Value, Type),
+    key: Value,
+    of: Type,
+    length: usize,
+) -> Result<Value> {
+    let n = list::len(cx, key);
+    let fits = cx.b.bin_imm(Op::IcmpEq, n, length as i64);
+    let found = cx.if_else(
+        fits,
+        |cx| {
+            let at = |cx: &mut LowerCx<'_>, k: usize| {
+                let k = cx.b.i64(k as i64);
+                list::element(cx, key, of, k)
+            };
+            let members: Val = (0..length).flat_map(|k| at(cx, k)).collect();
+            let at = spill_key(cx, &members, held)?;
+            let place = cx.helper_value(&dict_find, &[dict, at]);
+            cx.release(&members, held);
+            Ok(vec![place])
+        },
+        |cx| Ok(vec![cx.b.i64(-1)]),
+    )?;
+    Ok(found[0])
 }
 
 /// Raises KeyError with the key where `found` is false.

@@ -110,7 +110,9 @@ pub(in crate::ops) fn may_be_key(key: Type, held: Type) -> bool {
     if super::super::list::one_class(key, held) {
         return true;
     }
-    if let (Kind::Tuple(members), Kind::Container(Container::Tuple, of)) = (key.kind(), held.kind()) {
+    if let (Kind::Tuple(members), Kind::Container(Container::Tuple, of))
+    | (Kind::Container(Container::Tuple, of), Kind::Tuple(members)) = (key.kind(), held.kind())
+    {
         return members.iter().all(|t| promote::same_but_weak(*t, of[0]));
     }
     match (key.members(), held.members()) {
