@@ -8,15 +8,6 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::handle::FuncId;
 use crate::types::{Container, Kind, Type, promote};
 
-/// Which parameters of functions get tuples of any length, and of what members.
-#[derive(Default)]
-pub(super) struct Growing {
-    /// What recursive calls were seen to make longer.
-    seen: Vec<(FuncId, usize, Type)>,
-    /// What is called with tuples of any length.
-    any: Vec<(FuncId, usize, Type)>,
-}
-
 /// So many instances of a function for tuples of more and more members are enough to see where that leads.
 const ENOUGH: usize = 12;
 

@@ -94,6 +94,15 @@ pub(crate) enum Seen {
     Nothing,
 }
 
+/// Which parameters of functions get tuples of any length, and of what members.
+#[derive(Default)]
+pub(super) struct Growing {
+    /// What recursive calls were seen to make longer.
+    pub(super) seen: Vec<(FuncId, usize, Type)>,
+    /// What is called with tuples of any length.
+    pub(super) any: Vec<(FuncId, usize, Type)>,
+}
+
 pub struct Session<'h> {
     pub host: &'h dyn Host,
     pub instances: Vec<Instance>,
@@ -110,7 +119,7 @@ pub struct Session<'h> {
     pub vars: Vars,
     pub(super) depth: u32,
     /// Recursion with tuples that grow.
-    pub(super) growing: super::growing::Growing,
+    pub(super) growing: Growing,
     /// What is being solved and looked into now, the innermost last.
     pub(super) stack: Vec<InstanceId>,
     /// Functions that are being looked into for what they say about variables in their arguments.

@@ -34,7 +34,7 @@ pub(crate) static OPS: &[OpDef] = &[
     .aliases()
     .doc("A value that never changes is its own copy."),
     OpDef::new(&["copy.copy"], "x", Body::Lir(|_, a| same_rule(a), |_, c| Ok(c.args[0].clone())))
-        .only_if(|a| a[0].ty.parts().is_some() || super::var_tuple::is_tuple(a[0].ty))
+        .only_if(|a| a[0].ty.parts().is_some() || a[0].ty.is_tuple_of_any_length())
         .aliases()
         .doc("A tuple or an instance with the same parts."),
     OpDef::new(&["copy.copy"], "x", Body::Py("copying.shallow"))
@@ -69,7 +69,7 @@ fn never_changes(t: Type) -> bool {
             Kind::Str | Kind::Bytes | Kind::None | Kind::Ellipsis | Kind::Member(_) | Kind::Range(_)
         )
         || matches!(*t, Kind::Function(_) | Kind::Builtin(_) | Kind::DType(_) | Kind::Module(_))
-        || (t.parts().is_some() || t.as_optional().is_some() || super::var_tuple::is_tuple(t))
+        || (t.parts().is_some() || t.as_optional().is_some() || t.is_tuple_of_any_length())
             && t.arguments().iter().all(never_changes)
 }
 

@@ -544,10 +544,10 @@ pub(crate) static OPS: &[OpDef] = &[
     .reads()
     .doc("Whether it starts with `prefix`."),
     OpDef::new(&["str.startswith"], "s, prefixes, start=None, end=None", Body::Py("builtin.starts_with_any"))
-        .only_if(|a| a[1].ty.members().is_some() || super::var_tuple::is_tuple(a[1].ty))
+        .only_if(|a| a[1].ty.members().is_some() || a[1].ty.is_tuple_of_any_length())
         .doc("Whether it starts with one of several prefixes."),
     OpDef::new(&["str.endswith"], "s, suffixes, start=None, end=None", Body::Py("builtin.ends_with_any"))
-        .only_if(|a| a[1].ty.members().is_some() || super::var_tuple::is_tuple(a[1].ty))
+        .only_if(|a| a[1].ty.members().is_some() || a[1].ty.is_tuple_of_any_length())
         .doc("Whether it ends with one of several suffixes."),
     OpDef::new(
         &["str.endswith"],

@@ -56,7 +56,7 @@ pub(crate) static OPS: &[OpDef] = &[
     .owned_by(|_, _| Own::Aliases)
     .doc("The same tuple."),
     OpDef::new(&["builtins.tuple"], "iterable", Body::Py("tuples.of_iterable"))
-        .only_if(|a| a[0].ty.members().is_none() && !is_tuple(a[0].ty))
+        .only_if(|a| a[0].ty.members().is_none() && !a[0].ty.is_tuple_of_any_length())
         .raises()
         .reads()
         .doc("A tuple of what an iterable gives, as many as there are."),
@@ -203,12 +203,14 @@ pub(crate) static OPS: &[OpDef] = &[
     of_members(&["builtins.hash"], "x", "instances.hash_of_tuple", "Hash of a tuple of any length."),
     of_members(&["builtins.str", "builtins.repr"], "x", "tuples.text", "The text of a tuple of any length."),
     OpDef::new(&["spread.append"], "t, x", Body::Py("tuples.with_one"))
-        .only_if(|a| is_tuple(a[0].ty))
+        .only_if(|a| a[0].ty.is_tuple_of_any_length())
         .raises()
         .reads()
         .doc("`(*t, x)` where only the run knows the length of `t`."),
     OpDef::new(&["spread.extend"], "t, other", Body::Py("tuples.with_all"))
-        .only_if(|a| is_tuple(a[0].ty) || a[0].ty.members().is_some() && a[1].ty.members().is_none())
+        .only_if(|a| {
+            a[0].ty.is_tuple_of_any_length() || a[0].ty.members().is_some() && a[1].ty.members().is_none()
+        })
         .raises()
         .reads()
         .doc("`(*t, *other)` where only the run knows how many there are."),
@@ -226,7 +228,7 @@ const fn ordered(paths: &'static [&'static str], emit: super::Emit, doc: &'stati
 /// What helpers cannot compare.
 const fn compared(paths: &'static [&'static str], by: &'static str) -> OpDef {
     OpDef::new(paths, "a, b", Body::Py(by))
-        .only_if(|a| is_tuple(a[0].ty) && is_tuple(a[1].ty))
+        .only_if(|a| a[0].ty.is_tuple_of_any_length() && a[1].ty.is_tuple_of_any_length())
         .raises()
         .reads()
         .doc("Tuples of any length, whose members are compared one by one.")
@@ -235,7 +237,7 @@ const fn compared(paths: &'static [&'static str], by: &'static str) -> OpDef {
 /// The second one is of a length that its type says, with members of other types.
 const fn with_fixed(paths: &'static [&'static str], by: &'static str) -> OpDef {
     OpDef::new(paths, "a, b", Body::Py(by))
-        .only_if(|a| is_tuple(a[0].ty) && matches!(*a[1].ty, Kind::Tuple(_)))
+        .only_if(|a| a[0].ty.is_tuple_of_any_length() && matches!(*a[1].ty, Kind::Tuple(_)))
         .raises()
         .reads()
         .doc("A tuple of any length and another one, whose members are compared one by one.")
@@ -244,7 +246,7 @@ const fn with_fixed(paths: &'static [&'static str], by: &'static str) -> OpDef {
 /// The same the other way round.
 const fn of_fixed(paths: &'static [&'static str], by: &'static str) -> OpDef {
     OpDef::new(paths, "a, b", Body::Py(by))
-        .only_if(|a| is_tuple(a[1].ty) && matches!(*a[0].ty, Kind::Tuple(_)))
+        .only_if(|a| a[1].ty.is_tuple_of_any_length() && matches!(*a[0].ty, Kind::Tuple(_)))
         .raises()
         .reads()
         .doc("A tuple and one of any length, whose members are compared one by one.")
@@ -256,12 +258,11 @@ const fn of_members(
     by: &'static str,
     doc: &'static str,
 ) -> OpDef {
-    OpDef::new(paths, params, Body::Py(by)).only_if(|a| is_tuple(a[0].ty)).raises().reads().doc(doc)
-}
-
-/// Whether values of a type are tuples of any length.
-pub(crate) fn is_tuple(t: Type) -> bool {
-    matches!(t.kind(), Kind::Container(Container::Tuple, _))
+    OpDef::new(paths, params, Body::Py(by))
+        .only_if(|a| a[0].ty.is_tuple_of_any_length())
+        .raises()
+        .reads()
+        .doc(doc)
 }
 
 /// What the members of the first operand are.
@@ -274,16 +275,18 @@ fn member(args: &[Arg]) -> Result<Type> {
 
 /// The type of both operands, where one of them is of any length.
 fn common(cx: &mut TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<Type> {
-    if !is_tuple(args[0].ty) && !is_tuple(args[1].ty) {
+    if !args[0].ty.is_tuple_of_any_length() && !args[1].ty.is_tuple_of_any_length() {
         return Err(no_match(what, args));
     }
-    cx.unify(args[0].ty, args[1].ty).filter(|t| is_tuple(*t)).ok_or_else(|| no_match(what, args))
+    cx.unify(args[0].ty, args[1].ty)
+        .filter(|t| t.is_tuple_of_any_length())
+        .ok_or_else(|| no_match(what, args))
 }
 
 /// A tuple type of any length that holds an operand, whatever the operand's length.
 fn of_any_length(cx: &mut TyCx<'_, '_>, args: &[Arg], k: usize, what: &str) -> Result<Type> {
     let t = args[k].ty;
-    if is_tuple(t) {
+    if t.is_tuple_of_any_length() {
         return Ok(t);
     }
     let Kind::Tuple(members) = t.kind() else { return Err(no_match(what, args)) };

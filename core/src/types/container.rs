@@ -95,6 +95,10 @@ impl Type {
     pub fn tuple_of(member: Type) -> Type {
         Type::new(Kind::Container(Container::Tuple, vec![member]))
     }
+    /// Whether values are tuples of any length.
+    pub(crate) fn is_tuple_of_any_length(self) -> bool {
+        matches!(self.kind(), Kind::Container(Container::Tuple, _))
+    }
     pub fn bytearray() -> Type {
         Type::new(Kind::Container(Container::ByteArray, vec![]))
     }

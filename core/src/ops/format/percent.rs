@@ -135,7 +135,7 @@ fn has_items(t: Type) -> bool {
 
 /// Whether only the running program knows if it is a tuple.
 fn may_be_tuple(t: Type) -> bool {
-    let is = |t: &Type| t.members().is_some() || super::super::var_tuple::is_tuple(*t);
+    let is = |t: &Type| t.members().is_some() || t.is_tuple_of_any_length();
     if let Kind::Optional(inner) = t.kind() {
         return is(inner) || may_be_tuple(*inner);
     }
