@@ -240,6 +240,10 @@ pub trait Host {
     fn is_instance(&self, _value: Type, _class: Type) -> Option<bool> {
         None
     }
+    /// The class of Python's whose objects instances of a class of the library stand for; none of other classes.
+    fn pythons_class(&self, _class: &ClassDef) -> Option<Type> {
+        None
+    }
     /// Whether one class is a subclass of another; none for what is no class.
     fn is_subclass(&self, _class: Type, _of: Type) -> Option<bool> {
         None

@@ -60,7 +60,7 @@ pub(crate) fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py,
         Kind::NamedTuple(c, _) if !c.is_keywords() => Some(vec![known::object_of_def(py, c)?.into_bound(py)]),
         Kind::NamedTuple(..) => names(&["dict"]),
         Kind::Frozen(c, _) | Kind::Object(c, _) | Kind::Member(c) => {
-            Some(vec![known::object_of_def(py, c)?.into_bound(py)])
+            Some(vec![pythons(known::object_of_def(py, c)?.into_bound(py))])
         }
         Kind::List(_) => names(&["list"]),
         Kind::Container(c, _) => class_of(c.empty()).map(|c| vec![c]),
@@ -110,6 +110,11 @@ pub(crate) fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py,
         | Kind::Record(_)
         | Kind::Conflict(..) => None,
     }
+}
+
+/// The class of Python's whose objects instances of a class of the library stand for; any other class is its own.
+pub(crate) fn pythons(class: Bound<'_, PyAny>) -> Bound<'_, PyAny> {
+    class.getattr_opt(intern!(class.py(), "_tierup_class_")).ok().flatten().unwrap_or(class)
 }
 
 /// Whether values of a type have an attribute; none where they may differ in that.
@@ -185,7 +190,7 @@ pub(crate) fn is_exact(value: Type) -> bool {
 
 /// Whether values of a type are instances of a class; none where only the value could tell.
 pub(crate) fn is_instance(py: Python<'_>, value: Type, class: Type) -> Option<bool> {
-    let class = class_object(py, class)?;
+    let class = pythons(class_object(py, class)?);
     if asks_code(&class).ok()? {
         return None;
     }

@@ -14,7 +14,7 @@ use tierup_core::exc::Class;
 use tierup_core::layout::{BitSource, Obj};
 use tierup_core::types::{ClassDef, ClassId, Type};
 use tierup_runtime::exc::{Arg, Error, Exc, Res, Site};
-use tierup_runtime::host::{ArrayView, Callbacks, Quiet, set_callbacks};
+use tierup_runtime::host::{ArrayView, Callbacks, Quiet, Regex, set_callbacks};
 
 /// Frames shown of one exception: a runaway recursion leaves a hundred thousand, and nobody reads the middle.
 const FRAMES: usize = 1000;
@@ -229,6 +229,8 @@ pub(crate) fn outgrown(py: Python<'_>, raised: PyErr) -> PyErr {
 
 /// Calls a Python function for compiled code, as the run-time says of the callback.
 pub(crate) type CallPython = fn(i64, &str, *mut u8, *mut u8) -> Res<()>;
+/// Looks for a pattern of `re` for compiled code, likewise.
+pub(crate) type Find = fn(&Regex, &mut Vec<i64>) -> Res<()>;
 static MAKE_OBJECT: OnceLock<MakeObject> = OnceLock::new();
 
 /// The Python object of one that an exception carries.
@@ -604,7 +606,7 @@ fn lapack(name: &str) -> *const u8 {
 }
 
 /// Tells the run-time how to reach Python.
-pub(crate) fn install(make_object: MakeObject, call_python: CallPython) {
+pub(crate) fn install(make_object: MakeObject, call_python: CallPython, find: Find) {
     _ = MAKE_OBJECT.set(make_object);
     share_hash_key();
     // SAFETY: None lives for ever.
@@ -624,6 +626,7 @@ pub(crate) fn install(make_object: MakeObject, call_python: CallPython) {
         fourier: crate::fourier::inner_loop,
         raised,
         call_python,
+        find,
         spawn,
     };
     set_callbacks(callbacks, Quiet { release, without_lock, context: crate::ctx::current_without_gil });

@@ -726,6 +726,12 @@ impl Host for PyHost<'_> {
         crate::classes::has_attribute(self.py, value, name)
     }
 
+    fn pythons_class(&self, class: &ClassDef) -> Option<Type> {
+        let own = known::object_of_def(self.py, class)?.into_bound(self.py);
+        let pythons = crate::classes::pythons(own.clone());
+        if pythons.is(&own) { None } else { crate::value::value_type(&self.classify(&pythons, true)?) }
+    }
+
     fn is_subclass(&self, class: Type, of: Type) -> Option<bool> {
         self.may_be_joined(of);
         crate::classes::is_subclass(self.py, class, of)

@@ -52,6 +52,7 @@ mod overrides;
 mod passed;
 mod python_calls;
 mod record_types;
+mod regexes;
 mod rows;
 mod stand_in;
 mod struct_types;
@@ -93,7 +94,7 @@ fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     tierup_core::python::is(py.version_info().minor);
     errors::quiet_panics();
-    exc::install(convert::object::of_exception, python_calls::call_python);
+    exc::install(convert::object::of_exception, python_calls::call_python, regexes::find);
     identity::install(&[functions::forget, known::forget, overrides::forget]);
     convert::memory::Memory::init(py)?;
     // Decorators compile on these; on another one `tierup.config` leaves functions to Python.

@@ -1,6 +1,6 @@
 //! What a global, captured or attribute value means to the compiler.
 
-use crate::convert::{datetimes, nested, recognise, times};
+use crate::convert::{buffers, datetimes, nested, recognise, times};
 use crate::errors::Failure;
 use crate::overrides::{hidden, overridden};
 use crate::wording::{a, class_name};
@@ -422,6 +422,8 @@ fn classify_instance(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Opti
         let numbers = numbers.into_iter().map(|n| GlobalValue::Const(Const::Int(n))).collect();
         return Ok(Some(GlobalValue::Tuple(t, numbers)));
     }
+    let seen = buffers::seen(obj)?;
+    let obj = seen.as_ref().unwrap_or(obj);
     let class = obj.get_type();
     if enums::may_be(&class) {
         let Some(def) = known::enumeration(&class)? else { return Ok(None) };

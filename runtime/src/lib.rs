@@ -41,6 +41,7 @@ pub(crate) mod print;
 mod python_calls;
 mod raising;
 pub mod random;
+mod regexes;
 mod ring_members;
 mod shape;
 mod shown;

@@ -117,6 +117,7 @@ const TABLES: &[(&str, Belongs)] = &[
     ("par", |p| p.starts_with("tierup.par.")),
     ("statistics", |p| p.starts_with("statistics.")),
     ("struct", |p| p.starts_with("struct.") || p.starts_with("binascii.")),
+    ("re", |p| p.starts_with("re.")),
     ("math", |p| p.starts_with("math.")),
     ("cmath", |p| p.starts_with("cmath.")),
 ];

@@ -790,8 +790,10 @@ fn shortened(t: Type) -> String {
 /// Constants that a library function is specialised for.
 pub(super) fn specialises(c: &Const) -> bool {
     match c {
-        Const::None | Const::Ellipsis | Const::Bool(_) | Const::Int(_) | Const::Str(_) => true,
-        Const::UInt(_) | Const::Float(_) | Const::Complex(..) | Const::Bytes(_) => false,
+        Const::None | Const::Ellipsis | Const::Bool(_) | Const::Int(_) | Const::Str(_) | Const::Bytes(_) => {
+            true
+        }
+        Const::UInt(_) | Const::Float(_) | Const::Complex(..) => false,
         Const::Tuple(m) => m.iter().all(specialises),
     }
 }

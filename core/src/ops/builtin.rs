@@ -148,7 +148,7 @@ pub(crate) static OPS: &[OpDef] = &[
         &["builtins.type"],
         "x",
         Body::Lir(
-            |_, a| class_value(a[0].ty).map(Answer::of).ok_or_else(|| no_match("type()", a)),
+            |cx, a| class_value(cx.host, a[0].ty).map(Answer::of).ok_or_else(|| no_match("type()", a)),
             |_, _| Ok(vec![]),
         ),
     )
@@ -459,7 +459,7 @@ fn issubclass_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 /// The class of a type's values, as a value.
-fn class_value(t: Type) -> Option<Type> {
+fn class_value(host: &dyn Host, t: Type) -> Option<Type> {
     if matches!(*t, Kind::Int(_) | Kind::Float(_) | Kind::Complex(_)) && !t.is_weak() {
         return Some(Type::new(Kind::DType(t)));
     }
@@ -471,7 +471,7 @@ fn class_value(t: Type) -> Option<Type> {
     if let Kind::Frozen(c, _) | Kind::Object(c, _) | Kind::Member(c) = t.kind()
         && !c.is_builtin_value()
     {
-        return Some(Type::new(Kind::Class(c)));
+        return Some(host.pythons_class(c).unwrap_or_else(|| Type::new(Kind::Class(c))));
     }
     // Of these the type does not say which class it is, or whether the value is one itself.
     let unsaid = matches!(

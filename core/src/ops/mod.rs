@@ -613,6 +613,7 @@ crate::containers!(families! {
     foreign,
     atomics,
     python_calls,
+    regexes,
     declare,
     grid,
     cuda,
@@ -657,6 +658,7 @@ crate::containers!(families! {
     foreign,
     atomics,
     python_calls,
+    regexes,
     grid,
     ;
     ids:

@@ -1,31 +1,29 @@
-//! Objects with memory of their own, `memoryview` and `array.array`, which are instances of classes of the library
-//! (`tierup/lib/buffers.py`) while compiled code has them.
+//! Objects of Python's library that are instances of classes of ours while compiled code has them: `memoryview` and
+//! `array.array` (`tierup/lib/buffers.py`), patterns and matches of `re` (`tierup/lib/regexes.py`).
 
 use super::protocol::{Class, Frame, Obj};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// Whether objects of a class are such ones.
+/// The module of our library that has the instances of a class; none for other classes.
 ///
 /// # Safety
 /// A live type object.
-unsafe fn is_one(class: Class) -> bool {
+unsafe fn home(class: Class) -> Option<&'static str> {
     // SAFETY: the name of a live type object is a C string.
-    class == &raw mut ffi::PyMemoryView_Type
-        || unsafe { std::ffi::CStr::from_ptr((*class).tp_name) }.to_bytes() == b"array.array"
+    match unsafe { std::ffi::CStr::from_ptr((*class).tp_name) }.to_bytes() {
+        b"memoryview" | b"array.array" => Some("tierup.lib.buffers"),
+        b"re.Pattern" | b"re.Match" => Some("tierup.lib.regexes"),
+        _ => None,
+    }
 }
 
-/// The instance that stands for an object; none for any other object, and for memory of elements that no array
-/// of compiled code has.
-pub(super) fn seen<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+/// The instance that stands for an object; none for any other object, and for one that compiled code cannot have,
+/// such as memory of elements that no array has.
+pub(crate) fn seen<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     // SAFETY: the class of a live object.
-    if !unsafe { is_one(ffi::Py_TYPE(obj.as_ptr())) } {
-        return Ok(None);
-    }
-    let made = obj
-        .py()
-        .import(intern!(obj.py(), "tierup.lib.buffers"))?
-        .call_method1(intern!(obj.py(), "seen"), (obj,))?;
+    let Some(home) = (unsafe { home(ffi::Py_TYPE(obj.as_ptr())) }) else { return Ok(None) };
+    let made = obj.py().import(home)?.call_method1(intern!(obj.py(), "seen"), (obj,))?;
     Ok((!made.is_none()).then_some(made))
 }
 
@@ -37,9 +35,7 @@ pub(super) fn seen<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, P
 pub(super) unsafe fn seen_for_a_call(obj: Obj, class: Class, frame: &mut Frame) -> Option<Obj> {
     // SAFETY: as required of the caller.
     unsafe {
-        if !is_one(class) {
-            return None;
-        }
+        home(class)?;
         let made = seen(&Bound::from_borrowed_ptr(Python::assume_attached(), obj)).ok()??;
         frame.keep(made.as_ptr());
         Some(made.as_ptr())

@@ -15,7 +15,7 @@
 //! [`Plan::new`] of a type.
 
 pub(crate) mod array;
-mod buffers;
+pub(crate) mod buffers;
 mod byte_string;
 mod bytearray;
 mod common;

@@ -7,7 +7,8 @@ use crate::exc::{Arg, Error, Exc, Res};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use tierup_core::exc::Class;
-use tierup_core::layout::BitSource;
+use tierup_core::layout::{BitSource, Str};
+use tierup_core::ops::regexes::How;
 use tierup_core::types::Type;
 
 pub use quiet::{Quiet, quiet};
@@ -39,6 +40,20 @@ impl InnerLoop {
 }
 
 unsafe extern "C" fn nothing(_: *mut *mut u8, _: *const isize, _: *const isize, _: *mut c_void) {}
+
+/// What is asked of Python's `re`.
+pub struct Regex {
+    /// Live texts, each in bytes or not.
+    pub pattern: *mut Str,
+    pub text: *mut Str,
+    pub of_bytes: bool,
+    pub in_bytes: bool,
+    pub how: How,
+    pub flags: i64,
+    /// The places between which it is looked for.
+    pub pos: i64,
+    pub endpos: i64,
+}
 
 /// What the host offers. Every function may be called from any thread and takes the GIL itself where it needs
 /// it.
@@ -75,6 +90,9 @@ pub struct Callbacks {
     /// Calls the Python function of that number. The types of the arguments, as a tuple, and of the result are
     /// texts; the arguments lie in memory, their references are taken over, and the result is written.
     pub call_python: fn(i64, types: &str, args: *mut u8, result: *mut u8) -> Res<()>,
+    /// Looks for a pattern: the number of the last group that matched (-1 for none), then where the match and each of
+    /// its groups begin and end (-1 where one has not matched); nothing where there is no match.
+    pub find: fn(&Regex, &mut Vec<i64>) -> Res<()>,
     /// A new source of random numbers (owned) that a Python generator spawns; null where none is asked for,
     /// or where there is no host.
     pub spawn: fn(*mut u8, one: bool) -> Res<*mut BitSource>,
@@ -105,6 +123,7 @@ const NATIVE: Callbacks = Callbacks {
     fourier: |_, _| None,
     raised: || Ok(()),
     call_python: |_, _, _, _| Err(Error::new(Class::RuntimeError, "there is no Python")),
+    find: |_, _| Err(Error::new(Class::RuntimeError, "there is no Python")),
     spawn: |_, _| Ok(std::ptr::null_mut()),
 };
 

@@ -1,6 +1,7 @@
 """Objects with memory of their own as compiled code has them: `memoryview` and `array.array`. Each is an instance of a class here while it is in compiled
 code; what an instance does is what Python's object does, and what is not here is refused."""
 
+from array import array
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +47,8 @@ def _out_of_room(a, value):
 @dataclass(frozen=True, eq=False)
 class MemoryView:
     array: np.ndarray
+
+    _tierup_class_ = memoryview
 
     def _tierup_python_(self):
         known = _of_array(self.array)
@@ -134,8 +137,9 @@ class MemoryView:
 class PyArray:
     array: np.ndarray
 
+    _tierup_class_ = array
+
     def _tierup_python_(self):
-        from array import array
         known = _of_array(self.array)
         return known.obj if known is not None and isinstance(known.obj, array) else array(self.array.dtype.char, self.array.tobytes())
 

@@ -1,0 +1,327 @@
+"""Python's module `re`: patterns and matches as compiled code has them. What a pattern finds, Python's own says, which is asked through `re._find`; a match is
+its places in the text, and all that it gives is computed from them."""
+
+import re
+from dataclasses import dataclass
+
+from .. import _regexes
+
+_flags = _regexes.callers("str")["flags"]
+_names = _regexes.callers("str")["names"]
+_subn_of_text = _regexes.callers("str")["subn"]
+_subn_of_bytes = _regexes.callers("bytes")["subn"]
+_expand_text = _regexes.callers("str")["expand"]
+_expand_bytes = _regexes.callers("bytes")["expand"]
+_escape_text = _regexes.callers("str")["escape"]
+_escape_bytes = _regexes.callers("bytes")["escape"]
+
+_END = 9223372036854775807
+
+
+def seen(obj):
+    """What compiled code has of a pattern or a match; None where it cannot have it."""
+    if isinstance(obj, re.Pattern):
+        return Pattern(obj.pattern, obj.flags, _regexes.shape(obj)) if isinstance(obj.pattern, (str, bytes)) and not obj.flags & re.DEBUG else None
+    pattern = seen(obj.re)
+    if pattern is None or not isinstance(obj.string, (str, bytes)):
+        return None
+    return Match(pattern, obj.string, obj.pos, obj.endpos, -1 if obj.lastindex is None else obj.lastindex, tuple([x for place in obj.regs for x in place]))
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    pattern: str
+    flags: int
+    _shape: tuple
+
+    _tierup_class_ = re.Pattern
+
+    def _tierup_python_(self):
+        return re.compile(self.pattern, self.flags)
+
+    def match(self, string, pos=0, endpos=_END):
+        return _found(self, 0, string, pos, endpos)
+
+    def search(self, string, pos=0, endpos=_END):
+        return _found(self, 1, string, pos, endpos)
+
+    def fullmatch(self, string, pos=0, endpos=_END):
+        return _found(self, 2, string, pos, endpos)
+
+    def finditer(self, string, pos=0, endpos=_END):
+        m = _found(self, 3, string, pos, endpos)
+        while m is not None:
+            yield m
+            m = _next(m)
+
+    def findall(self, string, pos=0, endpos=_END):
+        return re._all(self._shape, isinstance(self.pattern, bytes), False)(self.pattern, self.flags, string, pos, endpos)
+
+    def split(self, string, maxsplit=0):
+        return re._all(self._shape, isinstance(self.pattern, bytes), True)(self.pattern, self.flags, string, maxsplit)
+
+    def sub(self, repl, string, count=0):
+        return self.subn(repl, string, count)[0]
+
+    def subn(self, repl, string, count=0):
+        if isinstance(repl, str):
+            return _subn_of_text(self.pattern, self.flags, repl, string, count)
+        if isinstance(repl, bytes):
+            return _subn_of_bytes(self.pattern, self.flags, repl, string, count)
+        return _replaced(self, repl, string, count)
+
+    @property
+    def groups(self):
+        re._needs(self._shape)
+        return len(self._shape)
+
+    def __eq__(self, other):
+        return isinstance(other, Pattern) and self.flags == other.flags and isinstance(self.pattern, str) == isinstance(other.pattern, str) and self.pattern == other.pattern
+
+    def __hash__(self):
+        return hash((self.flags, self.pattern))
+
+    def __repr__(self):
+        names = []
+        flags = self.flags
+        if isinstance(self.pattern, str) and flags & 292 == 32:
+            flags -= 32
+        for bit, name in ((2, "re.IGNORECASE"), (4, "re.LOCALE"), (8, "re.MULTILINE"), (16, "re.DOTALL"), (32, "re.UNICODE"), (64, "re.VERBOSE"), (256, "re.ASCII")):
+            if flags & bit:
+                names.append(name)
+        return "re.compile(" + repr(self.pattern)[:200] + (", " if len(names) > 0 else "") + "|".join(names) + ")"
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    re: Pattern
+    string: str
+    pos: int
+    endpos: int
+    _last: int
+    _places: tuple
+
+    _tierup_class_ = re.Match
+
+    def _tierup_python_(self):
+        places = self._places
+        return _regexes.match(self.re, self.string, self.pos, self.endpos, tuple([(places[k], places[k + 1]) for k in range(0, len(places), 2)]))
+
+    def group(self, *groups):
+        if len(groups) == 0:
+            return self.string[self._places[0]:self._places[1]]
+        if len(groups) == 1:
+            return _group(self, groups[0])
+        return _several(self, groups)
+
+    def __getitem__(self, group):
+        return _group(self, group)
+
+    def start(self, group=0):
+        return self._places[2 * _number(self, group)]
+
+    def end(self, group=0):
+        return self._places[2 * _number(self, group) + 1]
+
+    def span(self, group=0):
+        k = _number(self, group)
+        return self._places[2 * k], self._places[2 * k + 1]
+
+    def groups(self, default=None):
+        re._needs(self.re._shape)
+        return _from(self, 1, default)
+
+    def groupdict(self, default=None):
+        found = {}
+        if self.re._shape is None:
+            for name, k in _names(self.re.pattern, self.re.flags).items():
+                x = _group(self, k)
+                found[name] = default if x is None else x
+            return found
+        k = 0
+        for name in re._names(self.re._shape):
+            k += 1
+            if name != "":
+                if re._sure(self.re._shape, None):
+                    found[name] = _text(self, k)
+                else:
+                    x = _group(self, k)
+                    found[name] = default if x is None else x
+        return found
+
+    def expand(self, template):
+        if isinstance(template, str):
+            return _expand_text(self.re.pattern, self.re.flags, template, self.string, self.pos, self.endpos, self.regs)
+        return _expand_bytes(self.re.pattern, self.re.flags, template, self.string, self.pos, self.endpos, self.regs)
+
+    @property
+    def regs(self):
+        re._needs(self.re._shape)
+        return _pairs(self._places)
+
+    @property
+    def lastindex(self):
+        return None if self._last < 0 else self._last
+
+    @property
+    def lastgroup(self):
+        if self._last < 0:
+            return None
+        if self.re._shape is None:
+            for name, k in _names(self.re.pattern, self.re.flags).items():
+                if k == self._last:
+                    return name
+            return None
+        name = re._names(self.re._shape)[self._last - 1]
+        return None if name == "" else name
+
+    def __repr__(self):
+        return "<re.Match object; span=(" + str(self._places[0]) + ", " + str(self._places[1]) + "), match=" + repr(self.group())[:50] + ">"
+
+
+def _found(pattern, how, string, pos, endpos):
+    n = len(string)
+    pos = min(max(pos, 0), n)
+    endpos = min(max(endpos, 0), n)
+    if pattern._shape is None:
+        return _of_numbers(pattern, string, pos, endpos, re._find_list(pattern.pattern, pattern.flags, how, string, pos, endpos))
+    found, last, places = re._find(pattern.pattern, pattern.flags, how, string, pos, endpos, pattern._shape)
+    return Match(pattern, string, pos, endpos, last, places) if found else None
+
+
+def _of_numbers(pattern, string, pos, endpos, numbers):
+    """The match of a pattern whose groups are not known."""
+    return Match(pattern, string, pos, endpos, numbers[0], numbers[1:]) if len(numbers) > 0 else None
+
+
+def _next(m):
+    """The match behind another one, as `finditer` goes on."""
+    end = m._places[1]
+    how = 4 if m._places[0] == end else 3
+    if m.re._shape is None:
+        return _of_numbers(m.re, m.string, m.pos, m.endpos, re._find_list(m.re.pattern, m.re.flags, how, m.string, end, m.endpos))
+    found, last, places = re._find(m.re.pattern, m.re.flags, how, m.string, end, m.endpos, m.re._shape)
+    return Match(m.re, m.string, m.pos, m.endpos, last, places) if found else None
+
+
+def _number(m, group):
+    if isinstance(group, str):
+        k = re._index(m.re._shape, group)
+        if k == -2:
+            k = _by_name(m.re, group)
+    else:
+        k = group
+    if not 0 <= k < len(m._places) // 2:
+        raise IndexError("no such group")
+    return k
+
+
+def _by_name(pattern, name):
+    if pattern._shape is None:
+        return _names(pattern.pattern, pattern.flags).get(name, -1)
+    k = 0
+    for n in re._names(pattern._shape):
+        k += 1
+        if n == name and n != "":
+            return k
+    return -1
+
+
+def _group(m, group):
+    k = _number(m, group)
+    if re._sure(m.re._shape, group):
+        return _text(m, k)
+    start = m._places[2 * k]
+    return None if start < 0 else m.string[start:m._places[2 * k + 1]]
+
+
+def _text(m, k):
+    """What a group is that is set in every match."""
+    start = m._places[2 * k]
+    if start < 0:
+        raise RuntimeError("a group that is set in every match is not set")
+    return m.string[start:m._places[2 * k + 1]]
+
+
+def _several(m, groups):
+    if len(groups) == 0:
+        return ()
+    return (_group(m, groups[0]),) + _several(m, groups[1:])
+
+
+def _from(m, k, default):
+    if k > len(m.re._shape):
+        return ()
+    x = _group(m, k)
+    return (default if x is None else x,) + _from(m, k + 1, default)
+
+
+def _pairs(places):
+    if len(places) == 0:
+        return ()
+    return (places[:2],) + _pairs(places[2:])
+
+
+def _replaced(pattern, repl, string, count):
+    parts = []
+    n = end = 0
+    m = _found(pattern, 3, string, 0, _END)
+    while m is not None and (count == 0 or n < count):
+        parts.append(string[end:m._places[0]])
+        x = repl(m)
+        if x is not None:
+            parts.append(x)
+        end = m._places[1]
+        n += 1
+        m = _next(m)
+    parts.append(string[end:])
+    return string[:0].join(parts), n
+
+
+# ---------------------------------------------------------------- functions of the module
+
+def compile(pattern, flags=0):
+    if isinstance(pattern, Pattern):
+        if flags != 0:
+            raise ValueError("cannot process flags argument with a compiled pattern")
+        return pattern
+    known, shape = re._known(pattern, flags)()
+    return Pattern(pattern, _flags(pattern, flags) if known < 0 else known, shape)
+
+
+def match(pattern, string, flags=0):
+    return compile(pattern, flags).match(string)
+
+
+def search(pattern, string, flags=0):
+    return compile(pattern, flags).search(string)
+
+
+def fullmatch(pattern, string, flags=0):
+    return compile(pattern, flags).fullmatch(string)
+
+
+def findall(pattern, string, flags=0):
+    return compile(pattern, flags).findall(string)
+
+
+def finditer(pattern, string, flags=0):
+    return compile(pattern, flags).finditer(string)
+
+
+def split(pattern, string, maxsplit=0, flags=0):
+    return compile(pattern, flags).split(string, maxsplit)
+
+
+def sub(pattern, repl, string, count=0, flags=0):
+    return compile(pattern, flags).sub(repl, string, count)
+
+
+def subn(pattern, repl, string, count=0, flags=0):
+    return compile(pattern, flags).subn(repl, string, count)
+
+
+def escape(pattern):
+    if isinstance(pattern, str):
+        return _escape_text(pattern)
+    return _escape_bytes(pattern)

@@ -1,0 +1,51 @@
+//! Python's `re`, which the host asks.
+
+use crate::exc::{Res, or_raise};
+use crate::host::{Regex, callbacks};
+use crate::{Native, list};
+use tierup_core::desc;
+use tierup_core::layout::{List, Str};
+use tierup_core::ops::regexes::{Helpers, How};
+use tierup_core::rt::{Ctx, P};
+use tierup_core::types::Type;
+
+/// # Safety
+/// Compiled code has written what it asks there, and the texts are live.
+unsafe fn regex(pattern: *mut Str, text: *mut Str, asked: P) -> Regex {
+    // SAFETY: as required of the caller.
+    let [how, kinds, flags, pos, endpos] = unsafe { asked.cast::<[i64; 5]>().read() };
+    let how = How::ALL[how.clamp(0, How::ALL.len() as i64 - 1) as usize];
+    Regex { pattern, text, of_bytes: kinds & 1 != 0, in_bytes: kinds & 2 != 0, how, flags, pos, endpos }
+}
+
+fn find_list(asked: &Regex) -> Res<*mut List> {
+    let mut numbers = vec![];
+    (callbacks().find)(asked, &mut numbers)?;
+    let l = list::zeroed(desc::of(Type::int()), numbers.len() as i64)?;
+    // SAFETY: a new list of so many integers.
+    unsafe { std::ptr::copy_nonoverlapping(numbers.as_ptr(), (*l).data.cast(), numbers.len()) };
+    Ok(l)
+}
+
+impl Helpers for Native {
+    unsafe fn regex_find(ctx: Ctx, pattern: *mut Str, text: *mut Str, asked: P, groups: i64, out: P) -> i64 {
+        // SAFETY: compiled code passes live texts, the live context of its thread, and room for so many numbers.
+        unsafe {
+            let asked = regex(pattern, text, asked);
+            let mut numbers = Vec::with_capacity(2 * groups as usize + 3);
+            let found = (callbacks().find)(&asked, &mut numbers).map(|()| {
+                let n = numbers.len().min(2 * groups as usize + 3);
+                std::ptr::copy_nonoverlapping(numbers.as_ptr(), out.cast(), n);
+                i64::from(n > 0)
+            });
+            or_raise(ctx, found)
+        }
+    }
+    unsafe fn regex_find_list(ctx: Ctx, pattern: *mut Str, text: *mut Str, asked: P) -> *mut List {
+        // SAFETY: compiled code passes live texts and the live context of its thread.
+        unsafe {
+            let asked = regex(pattern, text, asked);
+            or_raise(ctx, find_list(&asked))
+        }
+    }
+}
