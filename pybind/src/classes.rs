@@ -57,9 +57,8 @@ pub(crate) fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py,
         Kind::Str => names(&["str"]),
         Kind::Bytes => names(&["bytes"]),
         Kind::Tuple(_) => names(&["tuple"]),
-        Kind::NamedTuple(c, _) if !c.is_keywords() => Some(vec![known::object_of_def(py, c)?.into_bound(py)]),
-        Kind::NamedTuple(..) => names(&["dict"]),
-        Kind::Frozen(c, _) | Kind::Object(c, _) | Kind::Member(c) => {
+        Kind::NamedTuple(c, _) if c.is_keywords() => names(&["dict"]),
+        Kind::NamedTuple(c, _) | Kind::Frozen(c, _) | Kind::Object(c, _) | Kind::Member(c) => {
             Some(vec![pythons(known::object_of_def(py, c)?.into_bound(py))])
         }
         Kind::List(_) => names(&["list"]),

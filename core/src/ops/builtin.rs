@@ -466,7 +466,7 @@ fn class_value(host: &dyn Host, t: Type) -> Option<Type> {
     if let Kind::NamedTuple(c, _) = t.kind()
         && !c.is_keywords()
     {
-        return Some(Type::new(Kind::NamedTupleClass(c)));
+        return Some(host.pythons_class(c).unwrap_or_else(|| Type::new(Kind::NamedTupleClass(c))));
     }
     if let Kind::Frozen(c, _) | Kind::Object(c, _) | Kind::Member(c) = t.kind()
         && !c.is_builtin_value()

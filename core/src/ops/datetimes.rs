@@ -6,8 +6,9 @@
 
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::cx::{LowerCx, OpCall, Overflow, Val};
 use crate::emit::dates::floor_div;
+use crate::exc::Class;
 use crate::layout::Str;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::ops::calendar::{calendar_days, calendar_month};
@@ -137,6 +138,76 @@ macro_rules! limit {
             .property()
             .of_class()
     };
+}
+
+/// What makes a value of a text.
+macro_rules! of_text {
+    ($path:literal, $params:literal, $class:expr, $function:literal, $doc:literal) => {
+        OpDef::new(&[$path], $params, Body::Py($function))
+            .only_if(|a| *a[0].ty == Kind::Str)
+            .of_class()
+            .raises()
+            .reads()
+            .doc($doc)
+    };
+}
+
+/// What makes a value of a number of seconds.
+macro_rules! of_number {
+    ($path:literal, $function:literal, $doc:literal) => {
+        OpDef::new(&[$path], "timestamp", Body::Py($function))
+            .only_if(|a| a[0].ty.is_index() || a[0].ty.is_float())
+            .of_class()
+            .raises()
+            .reads()
+            .doc($doc)
+    };
+}
+
+/// An operator of a value and one of NumPy's; of an array only what compares.
+macro_rules! beside {
+    ($path:literal, $function:literal) => {
+        OpDef::new(&[$path], "a, b", Body::Py($function))
+            .only_if(|a| {
+                stands_beside(
+                    a,
+                    matches!(
+                        $path.as_bytes(),
+                        b"operator.lt"
+                            | b"operator.le"
+                            | b"operator.gt"
+                            | b"operator.ge"
+                            | b"operator.eq"
+                            | b"operator.ne"
+                    ),
+                )
+            })
+            .raises()
+            .reads()
+            .doc("A date or span of Python's beside NumPy's, of which Python's own is taken.")
+    };
+}
+
+/// Whether one operand is a date or a span of Python's and the other one of NumPy's for which Python has one as well,
+/// or an array of them, if that may be.
+fn stands_beside(a: &[Arg], arrays: bool) -> bool {
+    let numpys = |t: Type| {
+        let element = t.as_array().filter(|_| arrays).map_or(t, |a| a.dtype);
+        element.time().is_some_and(|t| python_class(t).is_some())
+    };
+    let pythons = |t: Type| class_of(t).is_some_and(|c| c != CLOCK);
+    numpys(a[0].ty) && pythons(a[1].ty) || pythons(a[0].ty) && numpys(a[1].ty)
+}
+
+/// Python's answer, where it is promised, is that of Python's code, which runs instead where it can.
+fn not_said(cx: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> {
+    let class = match cx.options.overflow {
+        Overflow::Wrap | Overflow::Raise => Class::ValueError,
+        Overflow::Python => Class::IntegerOverflow,
+    };
+    let never = cx.b.bool(false);
+    cx.check(never, class, "a time has a time zone, or is of an hour that comes twice, which compiled code does not have: convert it to UTC outside");
+    Ok(vec![])
 }
 
 /// The first and the last date.
@@ -291,6 +362,41 @@ pub(crate) static OPS: &[OpDef] = &[
     on!(["datetime.date.strftime"], "self, format", [Of(DATE), Str], Type::str(), formatted, "Its text as a format says."),
     on!(["datetime.datetime.strftime"], "self, format", [Of(DATETIME), Str], Type::str(), formatted, "Its text as a format says."),
     on!(["datetime.time.strftime"], "self, format", [Of(CLOCK), Str], Type::str(), formatted, "Its text as a format says."),
+    of_text!("datetime.date.fromisoformat", "date_string", DATE, "datetimes.date_of_text", "The date of a text by ISO 8601; ValueError."),
+    of_text!("datetime.datetime.fromisoformat", "date_string", DATETIME, "datetimes.moment_of_text", "The moment of a text by ISO 8601; ValueError."),
+    of_text!("datetime.time.fromisoformat", "time_string", CLOCK, "datetimes.clock_of_text", "The time of day of a text by ISO 8601; ValueError."),
+    OpDef::new(&["datetime.datetime.strptime"], "date_string, format", Body::Py("datetimes.moment_in_format")).only_if(|a| a.iter().all(|x| *x.ty == Kind::Str)).of_class().raises().reads().doc("The moment of a text in a format; ValueError."),
+    OpDef::new(&["datetime.datetime.ctime"], "self", Body::Py("datetimes.moment_as_c")).raises().reads().doc("Its text as C writes it."),
+    OpDef::new(&["datetime.date.ctime"], "self", Body::Py("datetimes.date_as_c")).raises().reads().doc("Its text as C writes it."),
+    // By the time zone of the machine.
+    OpDef::new(&["datetime.datetime.timestamp"], "self", Body::Py("datetimes.timestamp")).raises().reads().doc("Its seconds since 1970 where the machine is."),
+    of_number!("datetime.date.fromtimestamp", "datetimes.date_of_timestamp", "The date so many seconds after 1970 began, where the machine is."),
+    of_number!("datetime.datetime.fromtimestamp", "datetimes.moment_of_timestamp", "The moment so many seconds after 1970 began, where the machine is."),
+    of_number!("datetime.datetime.utcfromtimestamp", "datetimes.moment_of_utc", "The same as UTC has it."),
+    OpDef::new(&["datetime.datetime.utcnow"], "", Body::Py("datetimes.now_of_utc")).of_class().raises().writes().doc("What clocks show at UTC."),
+    // Weeks.
+    OpDef::new(&["datetime.date.isocalendar"], "self", Body::Py("datetimes.isocalendar")).raises().reads().doc("The year, week and day of the week by ISO 8601."),
+    OpDef::new(&["datetime.date.fromisocalendar"], "year, week, day", Body::Py("datetimes.date_of_week")).of_class().raises().reads().doc("The date of a year, week and day of the week; ValueError."),
+    OpDef::new(&["datetime.datetime.fromisocalendar"], "year, week, day", Body::Py("datetimes.moment_of_week")).of_class().raises().reads().doc("The start of that day."),
+    // Without a time zone.
+    on!(["datetime.datetime.utcoffset", "datetime.datetime.tzname", "datetime.datetime.dst"], "self", [Of(DATETIME)], Type::none(), |_, _| Ok(vec![]), "None: there are no time zones."),
+    on!(["datetime.datetime.timetz"], "self", [Of(DATETIME)], of_class(CLOCK), |cx, c| Ok(vec![rest(cx, c.args[0][0], DAY)]), "Its time of day."),
+    // Beside NumPy's, which computes with what Python has for them.
+    beside!("operator.lt", "datetimes.lt"),
+    beside!("operator.le", "datetimes.le"),
+    beside!("operator.gt", "datetimes.gt"),
+    beside!("operator.ge", "datetimes.ge"),
+    beside!("operator.eq", "datetimes.eq"),
+    beside!("operator.ne", "datetimes.ne"),
+    beside!("operator.add", "datetimes.add"),
+    beside!("operator.sub", "datetimes.sub"),
+    beside!("operator.truediv", "datetimes.truediv"),
+    beside!("operator.floordiv", "datetimes.floordiv"),
+    beside!("operator.mod", "datetimes.mod"),
+    OpDef::new(&["datetime._not_said"], "", Body::Lir(|_, _| Ok(Answer::of(Type::none())), not_said))
+        .raises()
+        .internal()
+        .doc("Raises where Python has a value with a time zone (library use)."),
     // To NumPy's and back.
     OpDef::new(&["datetime._from_count"], "x", Body::Lir(count_rule, emit_count)).raises().internal().doc("What Python has for a date or span of NumPy's that is one (library use)."),
 ];
@@ -553,7 +659,7 @@ fn emit_count(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let fits = cx.and(early, late);
     cx.check(
         fits,
-        crate::exc::Class::OverflowError,
+        Class::OverflowError,
         "no date or span of Python's is so far away: x.astype(np.int64) is the number of units",
     );
     let n = crate::emit::dates::convert(cx, x, t, Time { unit, ..t })?;

@@ -95,8 +95,13 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(to.leaves().iter().map(|leaf| cx.b.load(leaf.ty, out, leaf.offset as i32, Alias::Stack)).collect())
 }
 
-pub(crate) static OPS: &[OpDef] =
-    &[OpDef::new(&["numpy._python_call"], "key, result, *args", Body::Lir(rule, emit))
+pub(crate) static OPS: &[OpDef] = &[
+    OpDef::new(&["numpy._python_call"], "key, result, *args", Body::Lir(rule, emit))
         .writes()
         .raises()
-        .doc("Calls a Python function by its number (library use).")];
+        .doc("Calls a Python function by its number (library use)."),
+    OpDef::new(&["numpy._ask_python"], "key, result, *args", Body::Lir(rule, emit))
+        .reads()
+        .raises()
+        .doc("The same of a function that changes nothing (library use)."),
+];

@@ -37,6 +37,13 @@ def library_function(source, name, space, engine):
     return _tierup.make_dispatcher(made(source, name, space), False, engine)
 
 
+def python_caller(function, names, result):
+    """The function that calls a function of Python with these parameters, which changes nothing, and takes what it gives for a value of that type."""
+    key = numpy.array([_tierup.register_python(function)], numpy.int64)
+    name = function.__name__.lstrip("_")
+    return made(f"def {name}({names}):\n    return np._ask_python(_key_[0], {result!r}, {names})", name, {"_key_": key})
+
+
 def _scalar_kernel(b, args, ret, k):
     """A declared loop: operands are converted to what it was declared for."""
     names = [f"x{j}" for j in range(b.nin)]

@@ -4,10 +4,7 @@ import collections
 import functools
 import re
 
-import numpy
-
-from . import _tierup
-from ._calls import made
+from ._calls import made, python_caller
 
 try:
     from re import _constants, _parser
@@ -106,29 +103,22 @@ def match(pattern, string, pos, endpos, regs):
     raise RuntimeError("there is no such match")
 
 
-def _caller(function, names, result):
-    """The function that calls a function of Python, and takes what it gives for a value of that type."""
-    key = numpy.array([_tierup.register_python(function)], numpy.int64)
-    name = function.__name__.lstrip("_")
-    return made(f"def {name}({names}):\n    return np._python_call(_key_[0], {result!r}, {names})", name, {"_key_": key})
-
-
 @functools.cache
 def all_of(sure, of_bytes, split):
     """The function that has Python find all matches of a pattern with such groups, or split a text by them."""
     text = "bytes" if of_bytes else "str"
     if split:
-        return _caller(_split, "pattern, flags, string, maxsplit", f"list({text})" if all(sure) else f"list(optional({text}))")
-    return _caller(_findall, "pattern, flags, string, pos, endpos", f"list({text})" if len(sure) < 2 else f"list(tuple({', '.join([text] * len(sure))}))")
+        return python_caller(_split, "pattern, flags, string, maxsplit", f"list({text})" if all(sure) else f"list(optional({text}))")
+    return python_caller(_findall, "pattern, flags, string, pos, endpos", f"list({text})" if len(sure) < 2 else f"list(tuple({', '.join([text] * len(sure))}))")
 
 
 @functools.cache
 def callers(text):
     """The functions that call Python, of patterns of str or bytes."""
     return {
-        "flags": _caller(_flags, "pattern, flags", "int"),
-        "names": _caller(_names, "pattern, flags", "dict(str, int)"),
-        "subn": _caller(_subn, "pattern, flags, repl, string, count", f"tuple({text}, int)"),
-        "expand": _caller(_expand, "pattern, flags, template, string, pos, endpos, regs", text),
-        "escape": _caller(re.escape, "pattern", text),
+        "flags": python_caller(_flags, "pattern, flags", "int"),
+        "names": python_caller(_names, "pattern, flags", "dict(str, int)"),
+        "subn": python_caller(_subn, "pattern, flags, repl, string, count", f"tuple({text}, int)"),
+        "expand": python_caller(_expand, "pattern, flags, template, string, pos, endpos, regs", text),
+        "escape": python_caller(re.escape, "pattern", text),
     }

@@ -222,7 +222,8 @@ unsafe fn tuple_object(members: &[Plan], at: &mut *const u64, cx: &mut BoxCx<'_>
     }
 }
 
-/// `tuple.__new__(class, plain)`, which is what `class._make` does.
+/// `tuple.__new__(class, plain)`, which is what `class._make` does; an object of Python's class for which one of the
+/// library stands.
 ///
 /// # Safety
 /// `plain` is an owned tuple.
@@ -231,7 +232,12 @@ unsafe fn named_tuple(class: &ClassDef, plain: Obj) -> Obj {
         // SAFETY: `plain` is taken over.
         let plain = unsafe { Bound::from_owned_ptr(py, plain) };
         let class = known::object_of_def(py, class)
-            .ok_or_else(|| PyRuntimeError::new_err("a named tuple of a class that is gone"))?;
+            .ok_or_else(|| PyRuntimeError::new_err("a named tuple of a class that is gone"))?
+            .into_bound(py);
+        let pythons = crate::classes::pythons(class.clone());
+        if !pythons.is(&class) {
+            return pythons.call1(plain.cast_into::<PyTuple>()?);
+        }
         py.get_type::<pyo3::types::PyTuple>().call_method1("__new__", (class, plain))
     })
 }
