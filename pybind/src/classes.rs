@@ -189,7 +189,15 @@ pub(crate) fn is_exact(value: Type) -> bool {
 
 /// Whether values of a type are instances of a class; none where only the value could tell.
 pub(crate) fn is_instance(py: Python<'_>, value: Type, class: Type) -> Option<bool> {
-    let class = pythons(class_object(py, class)?);
+    let class = class_object(py, class)?;
+    if !pythons(class.clone()).is(&class) {
+        // The library asks for its own class.
+        let (Kind::NamedTuple(c, _) | Kind::Frozen(c, _) | Kind::Object(c, _)) = value.kind() else {
+            return Some(false);
+        };
+        let own = known::object_of_def(py, c)?.into_bound(py).cast_into::<PyType>().ok()?;
+        return own.is_subclass(&class).ok();
+    }
     if asks_code(&class).ok()? {
         return None;
     }

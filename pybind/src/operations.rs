@@ -44,8 +44,15 @@ const LOADED_LATER: [&str; 11] = [
     "tierup.types",
 ];
 
-/// What Tierup loads when somebody asks for it, with the module that it comes from then.
-const LIES_IN: [(OpId, &str); 1] = [(id::TIERUP_STENCIL, "tierup._stencil")];
+/// What lies in another module than its path says: what Tierup loads when somebody asks for it, and what is in a module
+/// by whose name methods are called.
+const LIES_IN: [(OpId, &str); 3] =
+    [(id::TIERUP_STENCIL, "tierup._stencil"), (id::ARRAYS_ARRAY, "array"), (id::TEXTS_TEMPLATE, "string")];
+
+/// Whether an operation is in a module of that name.
+fn is_in_module(op: OpId, root: &str) -> bool {
+    may_be_module(root) || LIES_IN.iter().any(|(o, _)| *o == op)
+}
 
 /// The module that a row of the operation table lives in, and the rest of its path.
 fn module_and_rest(path: &'static str) -> Option<(&'static str, &'static str)> {
@@ -71,12 +78,12 @@ fn may_be_module(root: &str) -> bool {
 
 /// Imports a module that rows of the operation table live in, for code that says `import`.
 pub(crate) fn import(py: Python<'_>, name: &str) -> Option<&'static str> {
-    let root = ROOTS.iter().find(|r| **r == name && may_be_module(r))?;
+    let root = ROOTS.iter().find(|r| **r == name)?;
     let module = py.import(*root).ok()?;
     scan_new_modules(py).ok()?;
     // What is called as a class of ours is, and has none of its methods, is another module.
     let has_row = |op: OpId| {
-        let rest = module_and_rest(op.name()).filter(|(m, _)| m == root);
+        let rest = module_and_rest(op.name()).filter(|(m, _)| m == root && is_in_module(op, root));
         rest.is_some_and(|(_, rest)| module.hasattr(rest).unwrap_or(false))
     };
     ops::all().any(has_row).then_some(*root)
@@ -105,10 +112,11 @@ fn scan_new_modules(py: Python<'_>) -> PyResult<()> {
             continue;
         }
         let Ok(module) = modules.get_item(root) else { continue };
-        if !may_be_module(root) || !module.is_instance_of::<PyModule>() {
+        if !module.is_instance_of::<PyModule>() {
             continue;
         }
         let rows: Vec<(OpId, &'static str)> = ops::all()
+            .filter(|p| is_in_module(*p, root))
             .filter_map(|p| module_and_rest(p.name()).filter(|(m, _)| m == root).map(|(_, rest)| (p, rest)))
             .collect();
         let mut found = vec![];

@@ -312,7 +312,7 @@ impl Solver<'_, '_> {
             let positional = std::iter::once(callee.part(0)).chain(positional).collect();
             let plain = FuncType { captures: vec![], bound: false, ..f.clone() };
             let sources = self.bind_function(&func, &plain, callee, positional, named)?;
-            return self.call_function(i, f.func, sources, false);
+            return self.call_function(i, f.func, sources, self.session.is_library(&func));
         }
         let mut sources = self.bind_function(&func, f, callee, positional, named)?;
         let first_capture = f.defaults.len();

@@ -3,7 +3,7 @@
 use super::bytes::like::is_array;
 use super::bytes::{bytes_of_memory, refused};
 use super::{Body, OpDef, dtype, object};
-use crate::diag::Result;
+use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::arrays::ArrayVal;
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
@@ -14,7 +14,37 @@ use crate::offset;
 use crate::types::{Access, ArrayType, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
+super::identity::op_ids! {
+    ARRAYS_ARRAY = "arrays.array",
+}
+
+/// What copies the memory of an instance of a class of the library.
+macro_rules! view_as {
+    ($path:literal, $function:literal, $doc:literal) => {
+        OpDef::new(&[$path], "source", Body::Py($function))
+            .only_if(|a| matches!(*a[0].ty, Kind::Frozen(..)))
+            .raises()
+            .reads()
+            .doc($doc)
+    };
+}
+
 pub(crate) static OPS: &[OpDef] = &[
+    OpDef::new(&["arrays.array"], "typecode, initializer=()", Body::Py("buffers.own"))
+        .raises()
+        .doc("`array.array`: numbers of one code, which is a constant."),
+    OpDef::new(&["operator._new_array"], "typecode", Body::Lir(array_rule, |_, _| Ok(vec![])))
+        .internal()
+        .doc("The function that makes an empty array of a code (library use)."),
+    view_as!("builtins.bytes", "buffers.as_bytes", "The bytes of the memory of an object."),
+    view_as!("builtins.bytearray", "buffers.as_bytearray", "The same as a bytearray."),
+    OpDef::new(&["builtins.memoryview"], "object", Body::Py("buffers.memory_view"))
+        .only_if(|a| {
+            *a[0].ty == Kind::Bytes || a[0].ty.as_array().is_some() || matches!(*a[0].ty, Kind::Frozen(..))
+        })
+        .raises()
+        .reads()
+        .doc("A view of bytes, which are copied, of an array or of another view."),
     OpDef::new(
         &["numpy.frombuffer"],
         "buffer, dtype=..., count=-1, offset=0",
@@ -61,6 +91,17 @@ pub(crate) static OPS: &[OpDef] = &[
     .doc("The bytes of an array whose elements lie one behind the other."),
 ];
 
+fn array_rule(cx: &mut TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
+    let Some(code) = &a[0].konst else {
+        return Err(Diagnostic::new(
+            Code::RequiresConstant,
+            "the code of an array's elements is not known here",
+        )
+        .help("write it in the call"));
+    };
+    cx.written("_arrays.maker", &[code.clone()])
+}
+
 fn from_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if is_array(args[0].ty) {
         return Err(refused("numpy.frombuffer() of memory that can change is not compiled".into())
@@ -75,7 +116,7 @@ fn from_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn emit_from(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let Some(ty) = c.ret.as_array() else { return Err(crate::diag::Diagnostic::internal("frombuffer")) };
+    let Some(ty) = c.ret.as_array() else { return Err(Diagnostic::internal("frombuffer")) };
     let size = ty.itemsize();
     let total = length(cx, &c.args[0], c.types[0])?;
     let [count, offset] = [2, 3].map(|k| cast::to_i64(cx, c.args[k][0], c.types[k]));

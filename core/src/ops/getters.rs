@@ -3,8 +3,7 @@
 
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::ssa::FuncId;
-use crate::types::{Const, FuncType, Kind, Type};
+use crate::types::Const;
 use crate::typing::{Answer, Arg, TyCx};
 
 pub(crate) static OPS: &[OpDef] = &[
@@ -41,10 +40,5 @@ fn written(cx: &TyCx<'_, '_>, maker: &str, what: &str, args: &[Arg]) -> Result<A
             format!("{what} takes names that are constants"),
         ));
     }
-    cx.host.written(maker, &[Const::Tuple(names)]).map(function)
-}
-
-fn function(func: FuncId) -> Answer {
-    let f = FuncType { func, defaults: vec![], captures: vec![], kwdefaults: vec![], bound: false };
-    Answer::of(Type::new(Kind::Function(f)))
+    cx.written(maker, &[Const::Tuple(names)])
 }

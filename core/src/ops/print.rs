@@ -50,6 +50,17 @@ crate::runtime_fns! {
 }
 
 pub(crate) static OPS: &[OpDef] = &[
+    // Keyword parameters come first.
+    OpDef::new(
+        &["builtins.print"],
+        "*values, sep=' ', end='\n', flush=False, file=None",
+        Body::Py("streams.print_to"),
+    )
+    .only_if(|a| matches!(*a[3].ty, Kind::Frozen(..) | Kind::Object(..)))
+    .records()
+    .raises()
+    .writes()
+    .doc("Writes values to an object, by its `write`."),
     OpDef::new(
         &["builtins.print"],
         "*values, sep=' ', end='\n', flush=False, file=None",
@@ -96,7 +107,7 @@ fn print_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if !args[3].is_none() {
         return Err(Diagnostic::new(
             Code::NoMatchingOperation,
-            "print(file=…) is not compiled: everything goes to sys.stdout",
+            "print(file=…) takes an object of a class that is compiled, such as io.StringIO",
         )
         .help("leave `file` out, or print outside the function"));
     }

@@ -12,8 +12,7 @@ use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::layout::{List, Str};
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::rt::{Ctx, P};
-use crate::ssa::FuncId;
-use crate::types::{Const, FuncType, Kind, Type};
+use crate::types::{Const, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 crate::runtime_fns! {
@@ -149,20 +148,11 @@ pub(crate) static OPS: &[OpDef] = &[
     .doc("Last group and places of a match of a pattern whose groups are not known (library use)."),
 ];
 
-/// The function that the host writes for these constants.
-fn written(cx: &TyCx<'_, '_>, maker: &str, args: &[Const]) -> Result<Answer> {
-    let function = |func: FuncId| {
-        let f = FuncType { func, defaults: vec![], captures: vec![], kwdefaults: vec![], bound: false };
-        Answer::of(Type::new(Kind::Function(f)))
-    };
-    cx.host.written(maker, args).map(function)
-}
-
 fn known_rule(cx: &mut TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
     let (Some(pattern), Some(flags)) = (&a[0].konst, &a[1].konst) else {
-        return written(cx, "_regexes.unknown", &[]);
+        return cx.written("_regexes.unknown", &[]);
     };
-    written(cx, "_regexes.known", &[pattern.clone(), flags.clone()])
+    cx.written("_regexes.known", &[pattern.clone(), flags.clone()])
 }
 
 /// The groups of a shape.
@@ -221,7 +211,7 @@ fn all_rule(cx: &mut TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
     // Which of them match always.
     let sure = groups.iter().map(|g| Const::Bool(*g != Type::none())).collect();
     let flag = |k: usize| a[k].konst.clone().ok_or_else(|| no_match("re", a));
-    written(cx, "_regexes.all_of", &[Const::Tuple(sure), flag(1)?, flag(2)?])
+    cx.written("_regexes.all_of", &[Const::Tuple(sure), flag(1)?, flag(2)?])
 }
 
 fn check_operands(a: &[Arg]) -> Result<()> {

@@ -3,7 +3,7 @@
 
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::ssa::{Func, FuncId, reads, registry};
+use crate::ssa::{Func, reads, registry};
 use crate::types::{Const, FuncType, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
@@ -33,17 +33,6 @@ fn kernel<'a>(arg: &'a Arg) -> Result<&'a FuncType> {
         format!("stencil takes a kernel that is a Python function, not {}", arg.ty),
     )
     .help("write the kernel as a function or a lambda, and pass that"))
-}
-
-/// A function of the host that captures nothing.
-fn function(func: FuncId) -> Answer {
-    Answer::of(Type::new(Kind::Function(FuncType {
-        func,
-        defaults: vec![],
-        captures: vec![],
-        kwdefaults: vec![],
-        bound: false,
-    })))
 }
 
 fn from_place(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -117,9 +106,9 @@ fn loops(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         given.map_or(Const::None, |n| Const::Int(n as i64)),
         Const::Bool(!args[3].is_none()),
     ];
-    cx.host.written("_stencil.loops_for", &kernel).map(function)
+    cx.written("_stencil.loops_for", &kernel)
 }
 
 fn decorator(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    cx.host.written("_stencil.decorator_for", &[standard(&args[0])?]).map(function)
+    cx.written("_stencil.decorator_for", &[standard(&args[0])?])
 }

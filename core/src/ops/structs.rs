@@ -5,7 +5,7 @@ mod format;
 
 use super::bytes::like::{self, Shown, is_like};
 use super::bytes::{bytes_of_memory, refused};
-use super::written::{Called, Program};
+use super::written::{At, Called, Program};
 use super::{Body, OpDef, id};
 use crate::diag::{Diagnostic, Result};
 use crate::emit::cast;
@@ -13,12 +13,13 @@ use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
 use crate::types::{Const, Int, Kind, Type};
-use crate::typing::{Answer, Arg, no_match};
+use crate::typing::{Answer, Arg, TyCx, no_match};
 use format::{Field, Format, Holds};
 
 super::identity::op_ids! {
     STRUCT_FIELD = "struct.field",
     STRUCT_JOIN = "struct.join",
+    STRUCT_PUT = "struct.put",
 }
 
 pub(crate) static OPS: &[OpDef] = &[
@@ -45,6 +46,43 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .doc("The values that bytes hold from a place on; struct.error."),
+    // Of objects with memory that are instances of classes of the library.
+    OpDef::new(&["struct.unpack"], "format, buffer", Body::Py("structs.unpack_view"))
+        .only_if(|a| matches!(*a[1].ty, Kind::Frozen(..)))
+        .raises()
+        .reads()
+        .doc("The values that memory holds; struct.error."),
+    OpDef::new(&["struct.unpack_from"], "format, buffer, offset=0", Body::Py("structs.unpack_view_from"))
+        .only_if(|a| matches!(*a[1].ty, Kind::Frozen(..)) && a[2].ty.is_index())
+        .raises()
+        .reads()
+        .doc("The values that memory holds from a place on; struct.error."),
+    OpDef::new(&["struct.iter_unpack"], "format, buffer", Body::Py("structs.iter_unpack"))
+        .only_if(|a| is_like(a[1].ty) || matches!(*a[1].ty, Kind::Frozen(..)))
+        .raises()
+        .reads()
+        .doc("The values of one part after the other; struct.error."),
+    OpDef::new(&["struct.pack_into"], "format, buffer, offset, *values", Body::Written(write_pack_into))
+        .only_if(|a| {
+            let memory = like::is_array(a[1].ty)
+                || a[1].ty.as_array().is_some()
+                || matches!(*a[1].ty, Kind::Frozen(..));
+            memory && a[2].ty.is_index()
+        })
+        .raises()
+        .writes()
+        .doc("Writes values as bytes into a bytearray, an array or a view; struct.error."),
+    OpDef::new(&["struct.put"], "buffer, offset, data", Body::Py("structs.put"))
+        .raises()
+        .writes()
+        .internal()
+        .doc("Writes bytes to a place; struct.error."),
+    OpDef::new(&["struct.Struct"], "format", Body::Py("structs.compiled"))
+        .raises()
+        .doc("A format with its functions as methods."),
+    OpDef::new(&["struct._compiled"], "format", Body::Lir(compiled_rule, |_, _| Ok(vec![])))
+        .internal()
+        .doc("The function that gives a format (library use)."),
     OpDef::new(&["struct.field"], "code, native, x", Body::Py("structs.field"))
         .raises()
         .internal()
@@ -85,6 +123,12 @@ pub(crate) static OPS: &[OpDef] = &[
         .doc("Bytes by their hexadecimal digits; binascii.Error, ValueError."),
 ];
 
+fn compiled_rule(cx: &mut TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
+    format_of(a)?;
+    let format = a[0].konst.clone().ok_or_else(|| no_match("struct.Struct()", a))?;
+    cx.written("_structs.maker", &[format])
+}
+
 /// The format that the first operand is.
 fn format_of(args: &[Arg]) -> Result<Format> {
     let text = match &args[0].konst {
@@ -100,11 +144,26 @@ fn format_of(args: &[Arg]) -> Result<Format> {
 
 /// `struct.pack`: each value is made what its field takes, then all are put together.
 fn write_pack(call: &Called<'_>) -> Result<Program> {
-    let [format, values @ ..] = call.given else { return Err(no_match("struct.pack()", call.given)) };
+    packed(call.given, 1, "pack").map(|(program, _)| program)
+}
+
+/// `struct.pack_into`: what `pack` gives is written to a place.
+fn write_pack_into(call: &Called<'_>) -> Result<Program> {
+    let (mut program, data) = packed(call.given, 3, "pack_into")?;
+    let (buffer, offset) = (program.operand(1), program.operand(2));
+    program.apply(id::STRUCT_PUT, &[buffer, offset, data]);
+    Ok(program)
+}
+
+/// The bytes of values, which begin at that operand.
+fn packed(given: &[Arg], first: usize, what: &str) -> Result<(Program, At)> {
+    let (Some(format), Some(values)) = (given.first(), given.get(first..)) else {
+        return Err(no_match(&format!("struct.{what}()"), given));
+    };
     let form = format_of(std::slice::from_ref(format))?;
     let fields: Vec<&Field> = form.fields.iter().filter(|f| f.holds != Holds::Nothing).collect();
     if fields.len() != values.len() {
-        let text = format!("pack expected {} items for packing (got {})", fields.len(), values.len());
+        let text = format!("{what} expected {} items for packing (got {})", fields.len(), values.len());
         return Err(refused(text));
     }
     let mut program = Program::default();
@@ -113,12 +172,12 @@ fn write_pack(call: &Called<'_>) -> Result<Program> {
     for (k, field) in fields.iter().enumerate() {
         let code = program.text(&field.code.to_string());
         let native = program.constant(Const::Bool(form.native));
-        let value = program.operand(k + 1);
+        let value = program.operand(k + first);
         all.push(program.apply(id::STRUCT_FIELD, &[code, native, value]));
     }
     let format = program.constant(konst);
-    program.apply(id::STRUCT_JOIN, &[&[format], &all[..]].concat());
-    Ok(program)
+    let data = program.apply(id::STRUCT_JOIN, &[&[format], &all[..]].concat());
+    Ok((program, data))
 }
 
 /// The format of a call that was typed.

@@ -4,7 +4,7 @@ use super::unify::Refusal;
 use super::vars::{Site, Vars};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::Host;
-use crate::types::{ClassDef, Const, Kind, Type, promote};
+use crate::types::{ClassDef, Const, FuncType, Kind, Type, promote};
 
 /// One operand of an operation.
 #[derive(Clone, Debug)]
@@ -111,6 +111,13 @@ pub struct TyCx<'a, 'h> {
 }
 
 impl TyCx<'_, '_> {
+    /// The function of the library that the host writes for these constants, as a value.
+    pub(crate) fn written(&self, maker: &str, args: &[Const]) -> Result<Answer> {
+        let func = self.host.written(maker, args)?;
+        let f = FuncType { func, defaults: vec![], captures: vec![], kwdefaults: vec![], bound: false };
+        Ok(Answer::of(Type::new(Kind::Function(f))))
+    }
+
     /// The type that holds both, variables included.
     pub(crate) fn unify(&mut self, a: Type, b: Type) -> Option<Type> {
         if self.vars.apart && promote::bool_meets_number(self.vars.resolve(a), self.vars.resolve(b)) {

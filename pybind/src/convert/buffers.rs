@@ -1,5 +1,6 @@
 //! Objects of Python's library that are instances of classes of ours while compiled code has them: `memoryview` and
-//! `array.array` (`tierup/lib/buffers.py`), patterns and matches of `re` (`tierup/lib/regexes.py`).
+//! `array.array` (`tierup/lib/buffers.py`), patterns and matches of `re` (`tierup/lib/regexes.py`), formats of `struct`
+//! (`tierup/lib/structs.py`), templates (`tierup/lib/templates.py`).
 
 use super::protocol::{Class, Frame, Obj};
 use pyo3::ffi;
@@ -14,6 +15,9 @@ unsafe fn home(class: Class) -> Option<&'static str> {
     match unsafe { std::ffi::CStr::from_ptr((*class).tp_name) }.to_bytes() {
         b"memoryview" | b"array.array" => Some("tierup.lib.buffers"),
         b"re.Pattern" | b"re.Match" => Some("tierup.lib.regexes"),
+        b"_struct.Struct" => Some("tierup.lib.structs"),
+        // One of Python's own classes, or another one of that name: the module tells.
+        b"Template" => Some("tierup.lib.templates"),
         _ => None,
     }
 }

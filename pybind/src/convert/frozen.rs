@@ -122,7 +122,23 @@ impl Convert for Instance {
             failed |= value.is_none();
             values.extend(value.map(Bound::unbind));
         }
-        if failed { std::ptr::null_mut() } else { result(|py| self.instance(py, &values)) }
+        if failed {
+            return std::ptr::null_mut();
+        }
+        result(|py| {
+            if !self.buffer {
+                return self.instance(py, &values);
+            }
+            let same = |of: &Vec<Py<PyAny>>| {
+                of.len() == values.len() && of.iter().zip(&values).all(|(a, b)| a.is(b))
+            };
+            if let Some((_, known)) = cx.stood.iter().find(|(of, _)| !of.is_empty() && same(of)) {
+                return Ok(known.bind(py).clone());
+            }
+            let made = self.instance(py, &values)?;
+            cx.stood.push((values, made.clone().unbind()));
+            Ok(made)
+        })
     }
     fn cannot_box(&self, _: bool) -> Option<String> {
         self.stays.clone().or_else(|| self.fields.iter().find_map(|p| p.convert().cannot_box(true)))

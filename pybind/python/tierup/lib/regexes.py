@@ -107,12 +107,10 @@ class Match:
         places = self._places
         return _regexes.match(self.re, self.string, self.pos, self.endpos, tuple([(places[k], places[k + 1]) for k in range(0, len(places), 2)]))
 
-    def group(self, *groups):
-        if len(groups) == 0:
-            return self.string[self._places[0]:self._places[1]]
-        if len(groups) == 1:
-            return _group(self, groups[0])
-        return _several(self, groups)
+    def group(self, group=0, *others):
+        if len(others) == 0:
+            return _group(self, group)
+        return (_group(self, group),) + _several(self, others)
 
     def __getitem__(self, group):
         return _group(self, group)

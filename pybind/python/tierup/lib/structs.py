@@ -1,14 +1,79 @@
 """Python's modules ``struct`` and ``binascii``."""
 
 import operator
+import struct
 import sys
 from binascii import Error
 from struct import calcsize, error
 
 import numpy as np
 
+from .. import _structs
+from . import buffers
+
 # Messages name the code of the format.
 _SAYS_CODES = sys.version_info >= (3, 12)
+
+
+def seen(obj):
+    """What compiled code has of a format that was compiled; None where it has none."""
+    try:
+        return _structs.of(obj.format)
+    except ValueError:
+        return None
+
+
+def compiled(format):
+    return struct._compiled(format)()
+
+
+def unpack_view(format, buffer):
+    n = calcsize(format)
+    if buffers.size(buffer) != n:
+        raise error("unpack requires a buffer of " + str(n) + " bytes")
+    return operator._unpacked(format, buffers.piece(buffer, 0, n), 0)
+
+
+def unpack_view_from(format, buffer, offset):
+    n = calcsize(format)
+    at = _place(n, buffers.size(buffer), offset)
+    return operator._unpacked(format, buffers.piece(buffer, at, n), 0)
+
+
+def iter_unpack(format, buffer):
+    n = calcsize(format)
+    if n == 0:
+        raise error("cannot iteratively unpack with a struct of length 0")
+    if buffers.size(buffer) % n != 0:
+        raise error("iterative unpacking requires a buffer of a multiple of " + str(n) + " bytes")
+    return _parts(format, buffer, n)
+
+
+def _parts(format, buffer, n):
+    for at in range(0, buffers.size(buffer), n):
+        yield operator._unpacked(format, buffers.piece(buffer, at, n), 0)
+
+
+def put(buffer, offset, data):
+    """Writes what `pack` gave to a place."""
+    if not buffers.writable(buffer):
+        raise TypeError("argument must be read-write bytes-like object, not memoryview")
+    n, size = len(data), buffers.size(buffer)
+    at = offset
+    if offset < 0:
+        if offset + n > 0:
+            raise error("no space to pack " + str(n) + " bytes at offset " + str(offset))
+        if offset + size < 0:
+            raise error("offset " + str(offset) + " out of range for " + str(size) + "-byte buffer")
+        at = offset + size
+    if size - at < n:
+        raise error("pack_into requires a buffer of at least " + str(n + at) + " bytes for packing " + str(n) + " bytes at offset " + str(at) + " (actual buffer size is " + str(size) + ")")
+    if isinstance(buffer, bytearray):
+        buffer[at:at + n] = data
+    else:
+        memory = buffers.memory(buffer)
+        for k in range(n):
+            memory[at + k] = data[k]
 
 
 def unpack(format, buffer):
@@ -19,19 +84,23 @@ def unpack(format, buffer):
 
 
 def unpack_from(format, buffer, offset):
-    n = calcsize(format)
+    return operator._unpacked(format, buffer, _place(calcsize(format), len(buffer), offset))
+
+
+def _place(n, size, offset):
+    """Where fields are read that begin at an offset."""
     at = offset
     if offset < 0:
         if offset + n > 0:
             raise error("not enough data to unpack " + str(n) + " bytes at offset " + str(offset))
-        if offset + len(buffer) < 0:
-            raise error("offset " + str(offset) + " out of range for " + str(len(buffer)) + "-byte buffer")
-        at = offset + len(buffer)
-    if len(buffer) - at < n:
+        if offset + size < 0:
+            raise error("offset " + str(offset) + " out of range for " + str(size) + "-byte buffer")
+        at = offset + size
+    if size - at < n:
         raise error(
-            "unpack_from requires a buffer of at least " + str(n + at) + " bytes for unpacking " + str(n) + " bytes at offset " + str(at) + " (actual buffer size is " + str(len(buffer)) + ")"
+            "unpack_from requires a buffer of at least " + str(n + at) + " bytes for unpacking " + str(n) + " bytes at offset " + str(at) + " (actual buffer size is " + str(size) + ")"
         )
-    return operator._unpacked(format, buffer, at)
+    return at
 
 
 def field(code, native, x):

@@ -122,6 +122,9 @@ pub(crate) struct BoxCx<'f> {
     pub(in crate::convert) shares: bool,
     /// For a result that is a generator.
     pub generator: Option<GeneratorOf<'f>>,
+    /// Objects of Python's for which instances of classes of the library stood, each with the fields of that: lists
+    /// that are known stay alive, and what is given twice is one object.
+    pub(in crate::convert) stood: Vec<(Vec<Py<PyAny>>, Py<PyAny>)>,
     /// What copied objects held when they were passed. Native values refer to these objects without owning
     /// them.
     pub(in crate::convert) held: Vec<Obj>,
@@ -148,6 +151,7 @@ impl<'f> BoxCx<'f> {
             made: vec![],
             places: FxHashMap::default(),
             ungiven: vec![],
+            stood: vec![],
             giving: false,
             follows: false,
             shares: false,
