@@ -203,6 +203,8 @@ def _next(m):
 
 
 def _number(m, group):
+    if group is None:
+        raise IndexError("no such group")
     if isinstance(group, str):
         k = re._index(m.re._shape, group)
         if k == -2:
