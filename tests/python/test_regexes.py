@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from tierup import jit, njit, prange
-from tierup.errors import TypingError
+from tierup.errors import TierupWarning, TypingError
 
 NUMBER = re.compile(r"(?P<digits>\d+)(?P<unit>[a-z]+)?")
 
@@ -64,7 +64,8 @@ def test_what_needs_the_number_of_groups_is_refused_where_it_is_not_known():
     for f in (groups, findall):
         with pytest.raises(TypingError, match="how many groups"):
             f("a", "a")
-    assert jit(lambda p, s: re.findall(p, s), looplift=False)("(a)(b)", "ab") == [("a", "b")]
+    with pytest.warns(TierupWarning, match="plain Python"):
+        assert jit(lambda p, s: re.findall(p, s), looplift=False)("(a)(b)", "ab") == [("a", "b")]
 
 
 def test_lists_of_patterns_and_patterns_in_objects():

@@ -59,6 +59,8 @@ pub(crate) fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) ->
         (Kind::Tuple(a), Kind::Container(Container::Tuple, e)) => tuple_of_any_length(cx, val, a, e[0]),
         (Kind::Frozen(c, a), Kind::Frozen(d, b)) if c == d => members(cx, val, a, b),
         (Kind::Slice(a), Kind::Slice(b)) => members(cx, val, a, b),
+        // What a type said is forgotten; it has no values.
+        (Kind::Tuple(_) | Kind::NamedTuple(..), Kind::None) if val.is_empty() => Ok(vec![]),
         (Kind::Range(_), Kind::Range(None))
         | (Kind::Iter(IterType::Range(_)), Kind::Iter(IterType::Range(None))) => {
             let step = if let Kind::Range(s) | Kind::Iter(IterType::Range(s)) = *from { s } else { None };

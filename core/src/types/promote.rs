@@ -173,7 +173,22 @@ fn unify_all(a: Type, b: Type, meet: Meet<'_>) -> Option<Vec<Type>> {
     if let (Some(x), Some(y)) = (object::fields(a), object::fields(b)) {
         return x.iter().zip(y).map(|(p, q)| meet(variance, *p, *q)).collect();
     }
-    a.arguments().iter().zip(b.arguments().iter()).map(|(p, q)| meet(variance, p, q)).collect()
+    let both = a.arguments().iter().zip(b.arguments().iter()).enumerate();
+    both.map(|(k, (p, q))| if p != q && forgets(a, k) { Some(Type::none()) } else { meet(variance, p, q) })
+        .collect()
+}
+
+/// The field of classes of the library whose type says more than its value, of which nothing is known any more where
+/// two types of it meet: the groups of a pattern.
+const FORGOTTEN: &str = "_tierup_shape_";
+
+/// Whether an argument of a type is that of such a field; `None` stands for what is not known.
+pub fn forgets(t: Type, argument: usize) -> bool {
+    if let Kind::Frozen(c, _) = t.kind() {
+        c.fields.get(argument).is_some_and(|f| f == FORGOTTEN)
+    } else {
+        false
+    }
 }
 
 /// Whether values of the type meet others of their sort in a variable: functions and classes of all kinds,

@@ -8,7 +8,7 @@ use pyo3::ffi;
 use std::mem::MaybeUninit;
 use tierup_core::layout::ThreadCtx;
 use tierup_core::types::constructor::common_constructor;
-use tierup_core::types::{Container, Kind, NumberType, Type};
+use tierup_core::types::{Container, Kind, NumberType, Type, promote};
 
 /// Whether an object behind one of the class `last` cannot change the type `held` of what was met so far: of floats,
 /// strings and bools there is one type each, of ints one up to 63 bits.
@@ -68,15 +68,18 @@ pub(super) fn common_type(a: Type, b: Type) -> Option<Type> {
             | Kind::Optional(_),
             _,
         ) if let Some(c) = common_constructor(a, b) => {
-            let members = a.arguments().iter().zip(b.arguments().iter());
-            let members = members.map(|(x, y)| common_type(x, y)).collect::<Option<Vec<_>>>()?;
+            let members = a.arguments().iter().zip(b.arguments().iter()).enumerate();
+            let common = |(k, (x, y)): (usize, (Type, Type))| {
+                if x != y && promote::forgets(a, k) { Some(Type::none()) } else { common_type(x, y) }
+            };
+            let members = members.map(common).collect::<Option<Vec<_>>>()?;
             Some(c.with_arguments(&members))
         }
         // Tuples of different lengths.
         (
             Kind::Tuple(_) | Kind::Container(Container::Tuple, _),
             Kind::Tuple(_) | Kind::Container(Container::Tuple, _),
-        ) => tierup_core::types::promote::unify(a, b),
+        ) => promote::unify(a, b),
         (Kind::Optional(x), _) => common_type(*x, b).map(Type::optional),
         (_, Kind::Optional(y)) => common_type(a, *y).map(Type::optional),
         (Kind::None, _) => Some(Type::optional(b)),

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use tierup_core::infer::state::{DEEPEST, LARGEST};
-use tierup_core::types::{ClassDef, Kind, Type};
+use tierup_core::types::{ClassDef, Kind, Type, promote};
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
@@ -39,7 +39,10 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         let buffer = attached(|py| {
             known::object_of_def(py, def).is_some_and(|c| buffers::stands_for_one(c.bind(py).as_any()))
         });
-        Plan::other(Instance { fields: Plan::all(fields, purpose), names, def, class, stays, buffer })
+        let forgets = |k: usize| promote::forgets(t, k) && *fields[k] == Kind::None;
+        let forgotten = (0..fields.len()).find(|k| forgets(*k));
+        let fields = Plan::all(fields, purpose);
+        Plan::other(Instance { fields, names, def, class, stays, buffer, forgotten })
     },
 };
 
@@ -73,8 +76,10 @@ struct Instance {
     class: AtomicPtr<ffi::PyTypeObject>,
     /// Why no instance leaves compiled code, where none does.
     stays: Option<String>,
-    /// Instances stand for objects with memory of their own.
+    /// Instances stand for objects of Python's library.
     buffer: bool,
+    /// The field whose value says nothing here, whatever it is.
+    forgotten: Option<usize>,
 }
 
 impl Convert for Instance {
@@ -90,7 +95,10 @@ impl Convert for Instance {
             if class != self.class.load(Ordering::Relaxed) || self.hides(obj) {
                 return None;
             }
-            for (name, plan) in self.names.iter().zip(&self.fields) {
+            for (k, (name, plan)) in self.names.iter().zip(&self.fields).enumerate() {
+                if self.forgotten == Some(k) {
+                    continue;
+                }
                 let py = Python::assume_attached();
                 let value = ffi::PyObject_GetAttr(obj, name.as_ptr());
                 let Some(value) = Bound::from_owned_ptr_or_opt(py, value) else {

@@ -32,7 +32,7 @@ def seen(obj):
 class Pattern:
     pattern: str
     flags: int
-    _shape: tuple
+    _tierup_shape_: tuple
 
     _tierup_class_ = re.Pattern
 
@@ -55,10 +55,10 @@ class Pattern:
             m = _next(m)
 
     def findall(self, string, pos=0, endpos=_END):
-        return re._all(self._shape, isinstance(self.pattern, bytes), False)(self.pattern, self.flags, string, pos, endpos)
+        return re._all(self._tierup_shape_, isinstance(self.pattern, bytes), False)(self.pattern, self.flags, string, pos, endpos)
 
     def split(self, string, maxsplit=0):
-        return re._all(self._shape, isinstance(self.pattern, bytes), True)(self.pattern, self.flags, string, maxsplit)
+        return re._all(self._tierup_shape_, isinstance(self.pattern, bytes), True)(self.pattern, self.flags, string, maxsplit)
 
     def sub(self, repl, string, count=0):
         return self.subn(repl, string, count)[0]
@@ -72,8 +72,8 @@ class Pattern:
 
     @property
     def groups(self):
-        re._needs(self._shape)
-        return len(self._shape)
+        re._needs(self._tierup_shape_)
+        return len(self._tierup_shape_)
 
     def __eq__(self, other):
         return isinstance(other, Pattern) and self.flags == other.flags and isinstance(self.pattern, str) == isinstance(other.pattern, str) and self.pattern == other.pattern
@@ -126,21 +126,21 @@ class Match:
         return self._places[2 * k], self._places[2 * k + 1]
 
     def groups(self, default=None):
-        re._needs(self.re._shape)
+        re._needs(self.re._tierup_shape_)
         return _from(self, 1, default)
 
     def groupdict(self, default=None):
         found = {}
-        if self.re._shape is None:
+        if self.re._tierup_shape_ is None:
             for name, k in _names(self.re.pattern, self.re.flags).items():
                 x = _group(self, k)
                 found[name] = default if x is None else x
             return found
         k = 0
-        for name in re._names(self.re._shape):
+        for name in re._names(self.re._tierup_shape_):
             k += 1
             if name != "":
-                if re._sure(self.re._shape, None):
+                if re._sure(self.re._tierup_shape_, None):
                     found[name] = _text(self, k)
                 else:
                     x = _group(self, k)
@@ -154,7 +154,7 @@ class Match:
 
     @property
     def regs(self):
-        re._needs(self.re._shape)
+        re._needs(self.re._tierup_shape_)
         return _pairs(self._places)
 
     @property
@@ -165,12 +165,12 @@ class Match:
     def lastgroup(self):
         if self._last < 0:
             return None
-        if self.re._shape is None:
+        if self.re._tierup_shape_ is None:
             for name, k in _names(self.re.pattern, self.re.flags).items():
                 if k == self._last:
                     return name
             return None
-        name = re._names(self.re._shape)[self._last - 1]
+        name = re._names(self.re._tierup_shape_)[self._last - 1]
         return None if name == "" else name
 
     def __repr__(self):
@@ -181,9 +181,9 @@ def _found(pattern, how, string, pos, endpos):
     n = len(string)
     pos = min(max(pos, 0), n)
     endpos = min(max(endpos, 0), n)
-    if pattern._shape is None:
+    if pattern._tierup_shape_ is None:
         return _of_numbers(pattern, string, pos, endpos, re._find_list(pattern.pattern, pattern.flags, how, string, pos, endpos))
-    found, last, places = re._find(pattern.pattern, pattern.flags, how, string, pos, endpos, pattern._shape)
+    found, last, places = re._find(pattern.pattern, pattern.flags, how, string, pos, endpos, pattern._tierup_shape_)
     return Match(pattern, string, pos, endpos, last, places) if found else None
 
 
@@ -196,9 +196,9 @@ def _next(m):
     """The match behind another one, as `finditer` goes on."""
     end = m._places[1]
     how = 4 if m._places[0] == end else 3
-    if m.re._shape is None:
+    if m.re._tierup_shape_ is None:
         return _of_numbers(m.re, m.string, m.pos, m.endpos, re._find_list(m.re.pattern, m.re.flags, how, m.string, end, m.endpos))
-    found, last, places = re._find(m.re.pattern, m.re.flags, how, m.string, end, m.endpos, m.re._shape)
+    found, last, places = re._find(m.re.pattern, m.re.flags, how, m.string, end, m.endpos, m.re._tierup_shape_)
     return Match(m.re, m.string, m.pos, m.endpos, last, places) if found else None
 
 
@@ -206,7 +206,7 @@ def _number(m, group):
     if group is None:
         raise IndexError("no such group")
     if isinstance(group, str):
-        k = re._index(m.re._shape, group)
+        k = re._index(m.re._tierup_shape_, group)
         if k == -2:
             k = _by_name(m.re, group)
     else:
@@ -217,10 +217,10 @@ def _number(m, group):
 
 
 def _by_name(pattern, name):
-    if pattern._shape is None:
+    if pattern._tierup_shape_ is None:
         return _names(pattern.pattern, pattern.flags).get(name, -1)
     k = 0
-    for n in re._names(pattern._shape):
+    for n in re._names(pattern._tierup_shape_):
         k += 1
         if n == name and n != "":
             return k
@@ -229,7 +229,7 @@ def _by_name(pattern, name):
 
 def _group(m, group):
     k = _number(m, group)
-    if re._sure(m.re._shape, group):
+    if re._sure(m.re._tierup_shape_, group):
         return _text(m, k)
     start = m._places[2 * k]
     return None if start < 0 else m.string[start:m._places[2 * k + 1]]
@@ -250,7 +250,7 @@ def _several(m, groups):
 
 
 def _from(m, k, default):
-    if k > len(m.re._shape):
+    if k > len(m.re._tierup_shape_):
         return ()
     x = _group(m, k)
     return (default if x is None else x,) + _from(m, k + 1, default)
