@@ -760,6 +760,11 @@ impl Host for PyHost<'_> {
             let found = d.get_item(&name).ok().flatten();
             self.guards.borrow_mut().name(d.as_any(), Some(&m), name.as_any(), found.as_ref());
         }
+        if module == "sys" && matches!(name.to_str(), Ok("stdout" | "stderr")) {
+            // Whatever it is when it is written to.
+            let stream = self.py.import("tierup.lib.streams").ok()?.call_method1("system", (&name,)).ok()?;
+            return self.classify(&stream, true);
+        }
         self.classify(&value, true)
     }
 

@@ -134,6 +134,34 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .reads()
     .doc("The text that bytes are in UTF-8, ASCII or Latin-1; UnicodeDecodeError."),
+    // Encodings that only Python knows, or that nobody knows before the call.
+    OpDef::new(&["str.encode", "builtins.bytes"], "s, encoding, errors='strict'", Body::Py("text.encoded"))
+        .only_if(|a| a.iter().all(|x| *x.ty == Kind::Str))
+        .raises()
+        .reads()
+        .doc("The bytes of a text in an encoding that Python has; LookupError, UnicodeEncodeError."),
+    OpDef::new(
+        &["bytes.decode", "bytearray.decode"],
+        "b, encoding, errors='strict'",
+        Body::Py("text.decoded"),
+    )
+    .only_if(|a| is_like(a[0].ty) && a[1..].iter().all(|x| *x.ty == Kind::Str))
+    .raises()
+    .reads()
+    .doc("The text that bytes are in an encoding that Python has; LookupError, UnicodeDecodeError."),
+    OpDef::new(&["builtins.str"], "object, encoding, errors='strict'", Body::Py("text.decoded"))
+        .only_if(|a| is_like(a[0].ty) && a[1..].iter().all(|x| *x.ty == Kind::Str))
+        .raises()
+        .reads()
+        .doc("The text that bytes are in an encoding that Python has; LookupError, UnicodeDecodeError."),
+    OpDef::new(&["operator.mod"], "format, values", Body::Py("text.percent_of_bytes"))
+        .only_if(|a| {
+            *a[0].ty == Kind::Bytes
+                && a[1].ty.members().map_or_else(|| is_shown(a[1].ty), |m| m.iter().all(|t| is_shown(*t)))
+        })
+        .raises()
+        .reads()
+        .doc("The bytes that a format describes, in the way of C's `printf`."),
     OpDef::new(
         &["builtins.int"],
         "x, base=10",
@@ -246,6 +274,11 @@ fn manner(args: &[Arg]) -> Result<(Codec, Errors)> {
         refused(format!("errors='{errors}' is not compiled")).help(format!("{} are", known.join(", ")))
     })?;
     Ok((codec, errors))
+}
+
+/// Whether Python has the same for a value: one of its own numbers, a text or bytes.
+fn is_shown(t: Type) -> bool {
+    matches!(*t, Kind::Str | Kind::Bytes) || *t == Kind::Bool || t.is_number() && t.is_weak()
 }
 
 fn encode_rule(args: &[Arg]) -> Result<Answer> {

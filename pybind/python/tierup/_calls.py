@@ -37,11 +37,12 @@ def library_function(source, name, space, engine):
     return _tierup.make_dispatcher(made(source, name, space), False, engine)
 
 
-def python_caller(function, names, result):
-    """The function that calls a function of Python with these parameters, which changes nothing, and takes what it gives for a value of that type."""
+def python_caller(function, names, result, changes=False):
+    """The function that calls a function of Python with these parameters, and takes what it gives for a value of that type. One that changes nothing, or is not called for that, may be
+    called less often."""
     key = numpy.array([_tierup.register_python(function)], numpy.int64)
-    name = function.__name__.lstrip("_")
-    return made(f"def {name}({names}):\n    return np._ask_python(_key_[0], {result!r}, {names})", name, {"_key_": key})
+    name, call = _identifier(function.__name__.lstrip("_")), "_python_call" if changes else "_ask_python"
+    return made(f"def {name}({names}):\n    return np.{call}(_key_[0], {result!r}, {names})", name, {"_key_": key})
 
 
 def _scalar_kernel(b, args, ret, k):

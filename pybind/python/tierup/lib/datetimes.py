@@ -31,7 +31,7 @@ _timestamp = python_caller(datetime.datetime.timestamp, "x", "float")
 _date_of_timestamp = python_caller(datetime.date.fromtimestamp, "x", "datetime.date")
 _moment_of_timestamp = _asked(datetime.datetime.fromtimestamp, "x", "datetime.datetime")
 _moment_of_utc = python_caller(datetime.datetime.utcfromtimestamp, "x", "datetime.datetime")
-_now_of_utc = python_caller(datetime.datetime.utcnow, "", "datetime.datetime")
+_now_of_utc = python_caller(datetime.datetime.utcnow, "", "datetime.datetime", changes=True)
 _date_of_week = python_caller(datetime.date.fromisocalendar, "year, week, day", "datetime.date")
 
 IsoCalendarDate = namedtuple("IsoCalendarDate", "year week weekday")

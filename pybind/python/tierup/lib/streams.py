@@ -1,8 +1,10 @@
 """Python's `io.StringIO` as compiled code has it, and `print` into an object that is written to."""
 
 import io
+import sys
 from dataclasses import dataclass
 
+from .._calls import python_caller
 from .._jit import unroll
 
 
@@ -184,6 +186,46 @@ def _whole(stream):
         parts.clear()
         parts.append(text)
     return parts[0]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SystemStream:
+    """`sys.stdout` or `sys.stderr`, whatever it is when it is written to."""
+
+    _number: int
+
+    def _tierup_python_(self):
+        return sys.stderr if self._number == 2 else sys.stdout
+
+    def write(self, s):
+        if not isinstance(s, str):
+            raise TypeError("write() argument must be str, not " + type(s).__name__)
+        return _write(self._number, s)
+
+    def writelines(self, lines):
+        for line in lines:
+            self.write(line)
+
+    def flush(self):
+        _flush(self._number)
+
+
+def _written(number, text):
+    (sys.stderr if number == 2 else sys.stdout).write(text)
+    return len(text)
+
+
+def _flushed(number):
+    (sys.stderr if number == 2 else sys.stdout).flush()
+
+
+_write = python_caller(_written, "number, text", "int", changes=True)
+_flush = python_caller(_flushed, "number", "none", changes=True)
+
+
+def system(name):
+    """What compiled code has of `sys.stdout` and `sys.stderr`, which are named where they are used."""
+    return SystemStream(2 if name == "stderr" else 1)
 
 
 def string_io(initial_value="", newline="\n"):

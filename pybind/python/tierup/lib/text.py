@@ -2,6 +2,12 @@
 
 import operator
 
+from .._calls import python_caller
+
+_encode = python_caller(str.encode, "text, encoding, errors", "bytes")
+_decode = python_caller(bytes.decode, "data, encoding, errors", "str")
+_percent = python_caller(bytes.__mod__, "format, values", "bytes")
+
 
 def ascii_of_parts(x):
     """``ascii`` of a value whose text is put together in Python."""
@@ -118,3 +124,15 @@ def print_texts(sep, end, flush, *values):
     """``print`` of values that have texts of their own."""
     texts = [str(v) for v in values]
     print((" " if sep is None else sep).join(texts), end=end, flush=flush)
+
+
+def encoded(text, encoding, errors):
+    return _encode(text, encoding, errors)
+
+
+def decoded(data, encoding, errors):
+    return _decode(bytes(data), encoding, errors)
+
+
+def percent_of_bytes(format, values):
+    return _percent(format, values)
