@@ -118,7 +118,7 @@ class StringIO:
                 return lines
             lines.append(line)
             n += len(line)
-            if hint is not None and 0 < hint <= n:
+            if hint is not None and 0 < hint < n:
                 return lines
 
     def seek(self, pos, whence=0):
