@@ -3,6 +3,7 @@
 use std::sync::{Arc, RwLock};
 use tierup_core::backend::Backend;
 use tierup_core::diag::Result;
+use tierup_core::emit::cx::Places;
 use tierup_core::host::Host;
 use tierup_core::layout::ThreadCtx;
 use tierup_core::meaning::Meaning;
@@ -82,9 +83,9 @@ impl Compiled {
         // SAFETY: as required of the caller.
         settle(unsafe { self.0.call(&self.0.unit.wrapper, ctx, args, results) })
     }
-    /// What the generator that the function returns yields.
-    pub(crate) fn yields(&self) -> Option<Type> {
-        self.0.yields
+    /// What the generator that the function returns yields, and what its frame keeps.
+    pub(crate) fn yields(&self) -> Option<&(Type, Places)> {
+        self.0.yields.as_ref()
     }
     /// Whether the code may change anything.
     pub(crate) fn changes_something(&self) -> bool {

@@ -448,6 +448,31 @@ fn construct(exc: &mut Exc) -> Res<()> {
     })
 }
 
+/// What a class has given its exception. It stands for the object from then on, so that this is made once.
+fn attribute(exc: &mut Exc, name: &str) -> Res<Arg> {
+    with_python(Ok(Arg::None), |py| {
+        let mut get = || kept(py, exc)?.getattr(name).map(native_arg);
+        get().map_err(|e| to_native(py, e))
+    })
+}
+
+fn add_note(exc: &mut Exc, note: &Arg) -> Res<()> {
+    with_python(Ok(()), |py| {
+        let mut add =
+            || kept(py, exc)?.call_method1(intern!(py, "add_note"), (arg_object(py, note)?,)).map(drop);
+        add().map_err(|e| to_native(py, e))
+    })
+}
+
+/// The object of an exception, which is kept from then on.
+fn kept<'py>(py: Python<'py>, exc: &mut Exc) -> PyResult<Bound<'py, PyAny>> {
+    let value = bare_exception(py, exc)?;
+    if exc.py.is_null() {
+        exc.py = value.clone().into_ptr().cast();
+    }
+    Ok(value)
+}
+
 /// `str` or `repr`, or the class where that raises: it is for a message.
 fn shown(obj: &Bound<'_, PyAny>, repr: bool) -> String {
     let text = if repr { obj.repr() } else { obj.str() };
@@ -614,6 +639,8 @@ pub(crate) fn install(make_object: MakeObject, call_python: CallPython, find: Fi
     let callbacks = Callbacks {
         exc_text,
         construct,
+        attribute,
+        add_note,
         show_object,
         show_part,
         instance,

@@ -14,7 +14,7 @@ use pyo3::types::{PyCFunction, PyDict, PyFunction, PyString, PyTuple, PyType};
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard};
 use tierup_core::diag::{Code, Diagnostic};
-use tierup_core::infer::session;
+use tierup_core::infer::generator_ids;
 use tierup_core::meaning::Meaning;
 use tierup_core::ssa::{FuncId, Parts, build, registry};
 
@@ -216,7 +216,7 @@ pub(crate) fn forget(object: u64) {
         }
     }
     for (h, _) in &gone {
-        registry::remove(*h).into_iter().for_each(session::forget);
+        registry::remove(*h).into_iter().for_each(generator_ids::forget);
     }
 }
 

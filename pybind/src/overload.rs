@@ -729,7 +729,7 @@ impl Overload {
                 Arc::increment_strong_count(self);
                 cx.generator = Some(GeneratorOf {
                     code: code.clone(),
-                    yields,
+                    yields: yields.clone(),
                     overload: Arc::from_raw(self),
                     objects: &self.objects,
                     globals: of.globals(Python::assume_attached()).as_ptr(),

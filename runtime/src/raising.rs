@@ -255,6 +255,20 @@ impl Helpers for Native {
         // SAFETY: the exception is live; `out` has room for two words.
         unsafe { or_raise(ctx, argument(&*exc.cast::<Exc>(), index, &mut *(out.cast::<[u64; 2]>()))) }
     }
+    unsafe fn exc_attribute(ctx: Ctx, exc: *mut Obj, name: P, len: i64, out: P) -> i64 {
+        // SAFETY: the exception is live; the name is UTF-8 text of that length, and `out` has room for two words.
+        unsafe {
+            let name = std::str::from_utf8_unchecked(std::slice::from_raw_parts(name, len as usize));
+            or_raise(ctx, attribute(&mut *exc.cast::<Exc>(), name, &mut *(out.cast::<[u64; 2]>())))
+        }
+    }
+    unsafe fn exc_add_note(ctx: Ctx, exc: *mut Obj, note: *mut Str) {
+        // SAFETY: the exception and the string are live; the argument has a reference of its own.
+        unsafe {
+            retain(note.cast());
+            or_raise(ctx, (callbacks().add_note)(&mut *exc.cast::<Exc>(), &Arg::Str(note)));
+        }
+    }
     unsafe fn exc_is_exactly(exc: *mut Obj, handle: i64) -> i8 {
         // SAFETY: the exception is live.
         let class = unsafe { (*exc.cast::<Exc>()).class };
@@ -298,9 +312,21 @@ fn argument(exc: &Exc, index: i64, out: &mut [u64; 2]) -> Res<i64> {
         .ok()
         .and_then(|k| exc.args.get(k))
         .ok_or_else(|| Error::index("tuple index out of range"))?;
-    let other = |what: &str| {
-        Err(Error::type_error(format!("compiled code cannot take {what} out of an exception's arguments")))
-    };
+    given(arg, out)
+}
+
+/// An attribute of an exception for compiled code, in the same way. What ends a generator is made by compiled code
+/// alone; of all others Python knows.
+fn attribute(exc: &mut Exc, name: &str, out: &mut [u64; 2]) -> Res<i64> {
+    if exc.py.is_null() && exc.class.exception() == Some(Class::StopIteration) && name == "value" {
+        return given(exc.args.first().unwrap_or(&Arg::None), out);
+    }
+    given(&(callbacks().attribute)(exc, name)?, out)
+}
+
+fn given(arg: &Arg, out: &mut [u64; 2]) -> Res<i64> {
+    let other =
+        |what: &str| Err(Error::type_error(format!("compiled code cannot take {what} out of an exception")));
     *out = [0; 2];
     Ok(match arg {
         Arg::None => 0,

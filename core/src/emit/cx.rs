@@ -3,8 +3,10 @@
 use super::chunks::ChunkedLoops;
 use super::locks::{Locks, Look, Shared};
 use super::platform::{Host, NewException, Platform};
+use crate::desc::place::Place;
 use crate::diag::Result;
 use crate::exc::Class;
+use crate::layout::FRAME_HEADER;
 use crate::lir::builder::Builder;
 use crate::lir::{self, Alias, Block, Op, Signature, Ty, Value};
 use crate::offset;
@@ -82,6 +84,54 @@ pub struct Resume {
     pub sig: Signature,
     /// The function that runs what is left of its `finally` blocks, where it has any.
     pub close: Option<String>,
+    /// Functions that have not made it give it to others.
+    pub handed_on: bool,
+    pub places: Places,
+}
+
+/// What a frame keeps for those who resume its generator. It lies in front of all else that the frame keeps, so the
+/// types say where.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// What it was sent and has not taken yet; None without leaves where nobody sends it anything.
+    pub sent: Kept,
+    /// What it has returned and nobody has taken yet; the same where it returns nothing.
+    pub result: Kept,
+}
+
+/// A value that a frame keeps, and where its leaves are.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    pub ty: Type,
+    pub leaves: Vec<(i32, Ty)>,
+}
+
+impl Places {
+    /// Makes room at the start of a frame's `place`.
+    pub(crate) fn add(place: &mut Place, sent: Type, returned: Type) -> Places {
+        let mut kept = |ty: Type| {
+            let leaves = place.add(ty).iter().map(|l| (FRAME_HEADER + l.offset as i32, l.ty)).collect();
+            Kept { ty, leaves }
+        };
+        Places { sent: kept(sent), result: kept(Type::optional(returned)) }
+    }
+}
+
+impl Kept {
+    /// Puts a value there, whose references go with it; nothing is there.
+    pub(crate) fn store(&self, b: &mut Builder<'_>, frame: Value, val: &[Value]) {
+        for ((at, _), v) in self.leaves.iter().zip(val) {
+            b.store(*v, frame, *at, Alias::Frame);
+        }
+    }
+
+    /// Takes the value that is there, references included. None is left.
+    pub(crate) fn take(&self, b: &mut Builder<'_>, frame: Value) -> Vec<Value> {
+        let val = self.leaves.iter().map(|(at, ty)| b.load(*ty, frame, *at, Alias::Frame)).collect();
+        let none = super::constants::absent(b, self.ty);
+        self.store(b, frame, &none);
+        val
+    }
 }
 
 /// Where an exception goes: to a handler block with these arguments after the exception, or out of the

@@ -132,6 +132,11 @@ impl Solver<'_, '_> {
         {
             return self.of_class(i, ty, named, name, member);
         }
+        // What the class of an exception gives it is known where it is raised alone.
+        if *ty == Kind::Exception && !name.starts_with("__") {
+            let name = Source::Const(Const::Str(name.into()));
+            return self.rows(i, id::EXC_ATTRIBUTE, vec![v.clone(), name], vec![]);
+        }
         Err(self.no_attribute(ty, named.unwrap_or(class), name))
     }
 
@@ -239,7 +244,7 @@ impl Solver<'_, '_> {
         .generic(Subject::Name);
         if *ty == Kind::Exception {
             return d.help(
-                "compiled code reads e.args, str(e), repr(e) and type(e); what else an exception has is for the Python code that catches it",
+                "what links exceptions and where they were raised is for the Python code that catches them",
             );
         }
         let path = format!("{}.{name}", classes::path_of(class));

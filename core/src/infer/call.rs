@@ -8,7 +8,7 @@ use super::unknown::unknown_elements;
 use crate::declare::Choice;
 use crate::diag::{Code, Diagnostic, Result, Span};
 use crate::host::{GlobalValue, Written};
-use crate::ops::{self, OpId, id};
+use crate::ops::{self, OpId, exception, id};
 use crate::source::Origin;
 use crate::ssa::{FuncId, Inst, Op, Params, registry};
 use crate::types::{Const, FuncType, Kind, Type, promote};
@@ -571,6 +571,12 @@ impl Solver<'_, '_> {
         };
         let ret = match (of(false), of(true)) {
             (Some(real), Some(complex)) if numbers => Some(Type::one_of(&[real, complex])),
+            // An exception carries a whole number or a complex one, never the sum of them.
+            _ if ty.without_none() == exception::any_argument().without_none() => {
+                flat.retain(|t| **t != Kind::Never);
+                flat.extend(none.then(Type::none));
+                Some(Type::one_of(&flat))
+            }
             _ => self.join(&types),
         };
         let ret = ret.ok_or_else(|| {

@@ -1,6 +1,7 @@
 //! Writes the solved function down as typed SSA: reached blocks only, calls resolved, promotions explicit,
 //! constants in place.
 
+use super::generator_ids::generator_id;
 use super::resolved::{Resolved, Source};
 use super::state::{Key, Session, Solved, Typed};
 use crate::diag::{Code, Diagnostic, Result};
@@ -41,7 +42,11 @@ pub(crate) fn finish(
     for f in &mut solved.facts {
         f.ty = session.resolve(f.ty);
     }
-    let ret = session.resolve(solved.ret);
+    let ret = if old.is_generator {
+        session.vars.channels.returned(generator_id(key))
+    } else {
+        session.resolve(solved.ret)
+    };
     let new = Func {
         id: old.id,
         name: old.name.clone(),
@@ -477,21 +482,11 @@ impl Finisher<'_, '_> {
                     Term::Branch { cond, then_to, else_to }
                 }
             },
-            Term::Return(v) if self.old.is_generator => {
-                if !matches!(*self.ty(*v), Kind::None | Kind::Never) {
-                    let d = Diagnostic::new(
-                        Code::UnsupportedSyntax,
-                        format!(
-                            "the generator `{}` returns a value, which would be lost: no StopIteration carries it yet",
-                            self.old.name
-                        ),
-                    );
-                    return Err(d
-                        .at(self.old.span(self.old.block(b).term_loc))
-                        .help("return nothing, and yield the value last or put it into an array"));
-                }
-                let v = self.constant(Const::None, Type::none());
-                Term::Return(v)
+            Term::Return(v) if *self.ret == Kind::Never && *self.ty(*v) != Kind::Never => {
+                let text = format!("it is not known what the generator `{}` returns", self.old.name);
+                return Err(Diagnostic::new(Code::UnknownElementType, text)
+                    .at(self.old.span(self.old.block(b).term_loc))
+                    .help("say what the elements of an empty list are, or return nothing"));
             }
             Term::Return(v) if *self.ty(*v) != Kind::Never => {
                 let v = self.value(*v)?;

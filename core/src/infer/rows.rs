@@ -155,6 +155,8 @@ impl<'h> Solver<'_, 'h> {
         positional: Vec<Source>,
         named: Vec<(Arc<str>, Source)>,
     ) -> Typed {
+        let (id, begins) = (self.begins(i, id, &positional), id);
+        let positional = if id == begins { positional } else { positional[..1].to_vec() };
         if self.has_numba_numbers() {
             return self.numba_rows(i, id, positional, named);
         }

@@ -1,5 +1,6 @@
 //! The fixed point over instances: recursion, what each instance returns.
 
+use super::generator_ids::generator_id;
 use super::numba::{self, takes_own_numbers};
 use super::state::{
     Choices, ClassAttrs, DEEPEST, Instance, Key, LARGEST, Look, Seen, Session, Solved, State, Typed,
@@ -13,39 +14,10 @@ use crate::ssa::{self, Func, FuncId, Inst, InstanceId, registry};
 use crate::types::{Const, Int, Kind, Type, promote, work};
 use crate::typing::vars::{Opened, Site, Vars};
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
+use std::sync::Arc;
 
 /// Types that inference makes at most for a function that Python can run as well.
 const MOST_TYPES: u64 = 1_000_000;
-
-/// Generators are numbered for the whole process, since types are: the numbers of each function's.
-#[derive(Default)]
-struct Generators {
-    of: HashMap<FuncId, Vec<(Key, u32)>>,
-    next: u32,
-}
-static GENERATORS: LazyLock<Mutex<Generators>> = LazyLock::new(Default::default);
-
-fn generators() -> MutexGuard<'static, Generators> {
-    GENERATORS.lock().unwrap_or_else(|e| e.into_inner())
-}
-
-/// The number of the generator type of an instance.
-pub(crate) fn generator_id(key: &Key) -> u32 {
-    let all = &mut *generators();
-    let known = all.of.entry(key.func).or_default();
-    if let Some((_, id)) = known.iter().find(|(k, _)| k == key) {
-        return *id;
-    }
-    known.push((key.clone(), all.next));
-    all.next += 1;
-    all.next - 1
-}
-
-/// Forgets a function that has died.
-pub fn forget(func: FuncId) {
-    generators().of.remove(&func);
-}
 
 impl<'h> Session<'h> {
     pub fn new(host: &'h dyn Host, overflow: Overflow) -> Session<'h> {
@@ -93,7 +65,7 @@ impl<'h> Session<'h> {
         // Python runs what would take too long to look through.
         let _limited = (self.overflow == Overflow::Python).then(|| work::at_most(MOST_TYPES));
         let mut id = self.solve_root(func, args.clone(), values);
-        while self.settle_passed(id.is_ok()) {
+        while self.settle_passed(id.is_ok()) || self.settle_channels()? {
             id = self.solve_root(func, args.clone(), values);
         }
         let id = id?;
@@ -157,14 +129,33 @@ impl<'h> Session<'h> {
             return false;
         }
         let mut settled = std::mem::take(&mut self.settled);
-        let alike = std::mem::take(&mut self.alike);
-        *self = Session { alike, ..Session::new(self.host, self.overflow) };
+        self.forget();
         for (place, ty) in known {
             self.host.settle_passed(place, ty);
             settled.push(place);
         }
         self.settled = settled;
         true
+    }
+
+    /// Whether more has turned out about what generators are sent and return than was known when they were typed: all
+    /// that was typed is forgotten then.
+    fn settle_channels(&mut self) -> Result<bool> {
+        if !self.vars.channels.settle()? {
+            return Ok(false);
+        }
+        let settled = std::mem::take(&mut self.settled);
+        self.forget();
+        self.settled = settled;
+        Ok(true)
+    }
+
+    /// Begins anew, with what was asked for and what generators are sent.
+    fn forget(&mut self) {
+        let alike = std::mem::take(&mut self.alike);
+        let channels = std::mem::take(&mut self.vars.channels);
+        *self = Session { alike, ..Session::new(self.host, self.overflow) };
+        self.vars.channels = channels;
     }
 
     /// Argument types whose objects have fields that also hold what the function puts into them, and whose empty
@@ -517,7 +508,9 @@ impl<'h> Session<'h> {
                 .map(|to| declared_result(&func, self.resolve(solved.ret), to))
                 .transpose()?;
             let ret = if func.is_generator {
-                Type::new(Kind::Generator(generator_id(key), yields))
+                let number = generator_id(key);
+                self.vars.returns(number, solved.ret).ok_or_else(|| returns_several(&func))?;
+                Type::new(Kind::Generator(number, yields))
             } else {
                 declared.unwrap_or(solved.ret)
             };
@@ -603,6 +596,13 @@ impl<'h> Session<'h> {
         };
         wanted && matches!(func.file.origin, Origin::User | Origin::Checked)
     }
+}
+
+fn returns_several(func: &Func) -> Diagnostic {
+    let text = format!("what the generator `{}` returns has no one type", func.name);
+    Diagnostic::new(Code::CannotUnify, text)
+        .at(func.span(ssa::Loc { line: func.first_line, ..Default::default() }))
+        .help("make every return give the same type")
 }
 
 fn lack_elements(args: &[Type]) -> bool {

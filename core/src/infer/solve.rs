@@ -5,6 +5,8 @@
 //! an instance that is still being solved gives what is known of its result. Types only grow at block
 //! parameters, so the loop ends; errors count when it has ended.
 
+use super::channels;
+use super::generator_ids::generator_id;
 use super::numba;
 use super::resolved::Source;
 use super::state::{DEEPEST, Fact, Key, LARGEST, Session, Solved, Solver};
@@ -148,6 +150,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             waiting: Waiting::default(),
             rewrite: None,
             meaning,
+            received: Type::none(),
             only_users: None,
         }
     }
@@ -170,6 +173,13 @@ impl<'s, 'h> Solver<'s, 'h> {
             self.seen[p.index()] = true;
         }
         self.out.ret = key.result.unwrap_or_else(Type::never);
+        if func.is_generator {
+            let looked_at = channels::looks_at_what_is_sent(func);
+            self.received = match (looked_at, self.is_look()) {
+                (true, true) => Type::never(),
+                _ => self.session.vars.channels.received(generator_id(key), looked_at),
+            };
+        }
         self.out.reached[0] = true;
         self.work.insert(self.position[0]);
         Ok(())
@@ -528,7 +538,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                     )
                 })?;
                 // A generator that is closed while it is suspended leaves through its handlers.
-                Ok((Type::none(), None, node.unwind.is_some()))
+                Ok((self.received, None, node.unwind.is_some()))
             }
             Op::PushHandled | Op::PopHandled => plain(Type::none()),
             Op::Apply(_)

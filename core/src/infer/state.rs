@@ -210,6 +210,8 @@ pub(crate) struct Solver<'s, 'h> {
     /// What is to become of the function before anything else is typed.
     pub(super) rewrite: Option<Rewrite>,
     pub meaning: Meaning,
+    /// What the function's `yield` gives, if it is a generator.
+    pub(super) received: Type,
     /// See [`only_users`]; found when first asked for.
     pub(super) only_users: Option<HashMap<Value, Option<Inst>>>,
 }

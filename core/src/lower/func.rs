@@ -475,9 +475,12 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 frame.exit(&mut self.cx);
             }
         }
-        // What `send` would give: None.
-        if let Some(r) = node.result {
-            self.define(r, vec![]);
+        if let Some(frame) = &self.frame {
+            let ty = node.result.map_or_else(Type::none, |r| self.ty(r));
+            let val = frame.received(&mut self.cx, ty);
+            if let Some(r) = node.result {
+                self.define(r, val);
+            }
         }
         Ok(())
     }
@@ -503,7 +506,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             }
             Term::Return(v) => {
                 let val = self.val(*v)?;
-                self.finish_return(val);
+                self.finish_return(val, self.ty(*v))?;
             }
             Term::Raise { exc, .. } => {
                 let val = self.val(*exc)?;
@@ -516,13 +519,16 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         Ok(())
     }
 
-    fn finish_return(&mut self, val: Val) {
+    fn finish_return(&mut self, val: Val, ty: Type) -> Result<()> {
         if let Some(frame) = &self.frame {
-            return frame.finish(&mut self.cx);
+            frame.returned(&mut self.cx, &val, ty)?;
+            frame.finish(&mut self.cx);
+            return Ok(());
         }
         let status = self.cx.b.i64(0);
         let all = std::iter::once(status).chain(val).collect();
         self.cx.b.ret(all);
+        Ok(())
     }
 }
 

@@ -10,10 +10,10 @@ use super::suspension::FrameMap;
 use crate::desc::place::Place;
 use crate::desc::{self, TypeDesc};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::emit::cx::{Generators, LowerCx, Options, Resume, close_signature};
+use crate::emit::cx::{Generators, LowerCx, Options, Places, Resume, close_signature};
 use crate::emit::locks::Shared;
 use crate::host::GlobalValue;
-use crate::infer::session::generator_id;
+use crate::infer::generator_ids::generator_id;
 use crate::infer::state::Session;
 use crate::layout::FRAME_HEADER;
 use crate::lir::builder::Builder;
@@ -21,13 +21,14 @@ use crate::lir::{self, Alias, Signature, Ty};
 use crate::offset;
 use crate::ops::generator::frame_new;
 use crate::ops::id;
-use crate::ssa::{Func, InstanceId, Op, Value};
-use crate::types::{Kind, Type};
+use crate::ssa::{BlockCall, Func, InstNode, InstanceId, Op, Value};
+use crate::types::{Const, Kind, Type};
 use std::collections::{HashMap, HashSet};
 
 /// What a frame keeps, and where.
 struct Layout {
     slots: HashMap<Value, Vec<(i32, Ty)>>,
+    places: Places,
     desc: &'static TypeDesc,
 }
 
@@ -44,11 +45,12 @@ fn resume_signature(yields: Type) -> Signature {
 /// Places for arguments and for values that may be needed after a suspension. What a view shows is held by
 /// the value behind it, so its references are plain pointers: `w = v[1:]` must not release the array a second
 /// time.
-fn layout(func: &Func) -> Layout {
+fn layout(session: &Session<'_>, number: u32, func: &Func) -> Layout {
     let mut keep: Vec<Value> = func.blocks[0].params.clone();
     keep.extend(live_across_yield(func));
     let holders = super::ownership::holders(func);
     let mut place = Place::default();
+    let places = places(session, number, &mut place);
     let mut slots: HashMap<Value, Vec<(i32, Ty)>> = HashMap::new();
     for v in keep {
         let leaves = place.add(func.types[v.index()]);
@@ -57,7 +59,15 @@ fn layout(func: &Func) -> Layout {
         }
         slots.insert(v, leaves.iter().map(|l| (FRAME_HEADER + l.offset as i32, l.ty)).collect());
     }
-    Layout { slots, desc: desc::of_struct(&place) }
+    Layout { slots, places, desc: desc::of_struct(&place) }
+}
+
+/// What a generator's frame keeps for those who resume it.
+fn places(session: &Session<'_>, number: u32, place: &mut Place) -> Places {
+    let channels = &session.vars.channels;
+    let returned = channels.returned(number);
+    let returned = if *returned == Kind::Never { Type::none() } else { returned };
+    Places::add(place, channels.place_of_sent(number), returned)
 }
 
 /// Values that some path carries over a `yield`: live after it, by a plain backward analysis.
@@ -129,7 +139,7 @@ pub(crate) fn lower_generator(
 ) -> Result<Vec<lir::Func>> {
     let yields = session.at(id).yields;
     let sig = resume_signature(yields);
-    let l = layout(func);
+    let l = layout(session, generator_id(&session.at(id).key), func);
     let held = held_by_arguments(func, &l, generators);
     let maker = lower_maker(session, id, func, &l, options, generators);
     let mut out = lir::Func::new(resume_name(session, id), sig.clone());
@@ -146,7 +156,7 @@ pub(crate) fn lower_generator(
     cx.b.store(done, params[1], offset!(Frame.resume), Alias::Frame);
     cx.b.switch_to(start);
     let mut f = FuncLower::new(cx, session, func, globals);
-    f.frame = Some(FrameMap::new(params[1], l.slots, start, yields));
+    f.frame = Some(FrameMap::new(params[1], (l.slots, l.places), start, yields));
     // Resuming is a call too, and the generators that a body drives are not among its callees.
     if may_recurse(session, id) {
         f.cx.b.switch_to(entry);
@@ -229,6 +239,12 @@ pub(crate) fn all(session: &Session<'_>) -> Generators {
         .map(InstanceId::new)
         .filter(|i| session.at(*i).func.is_generator)
         .collect();
+    let of_functions = || session.instances.iter().filter(|i| i.typed.is_some() && !i.func.is_generator);
+    let handed_on: HashSet<u32> = made
+        .iter()
+        .map(|i| generator_id(&session.at(*i).key))
+        .filter(|id| of_functions().any(|f| holds_any(f.ret, &HashSet::from([*id]))))
+        .collect();
     let mut closes: HashSet<u32> = HashSet::new();
     // One that holds another one that must be closed must be closed itself.
     loop {
@@ -236,7 +252,8 @@ pub(crate) fn all(session: &Session<'_>) -> Generators {
         for i in &made {
             let Some(typed) = &session.at(*i).typed else { continue };
             let f = &typed.func;
-            if f.insts.iter().any(|n| n.op == Op::Yield && n.unwind.is_some())
+            let keeps = |id: &u32| closes.contains(id) || handed_on.contains(id);
+            if f.insts.iter().any(|n| n.op == Op::Yield && handler(f, n, &keeps).is_some())
                 || f.types.iter().any(|t| holds_any(*t, &closes))
             {
                 closes.insert(generator_id(&session.at(*i).key));
@@ -250,9 +267,50 @@ pub(crate) fn all(session: &Session<'_>) -> Generators {
         .map(|i| {
             let (id, name) = (generator_id(&session.at(*i).key), resume_name(session, *i));
             let close = closes.contains(&id).then(|| format!("{name}.close"));
-            (id, Resume { name, sig: resume_signature(session.at(*i).yields), close })
+            let places = places(session, id, &mut Place::default());
+            (
+                id,
+                Resume {
+                    name,
+                    sig: resume_signature(session.at(*i).yields),
+                    close,
+                    handed_on: handed_on.contains(&id),
+                    places,
+                },
+            )
         })
         .collect()
+}
+
+/// Where an exception goes that is raised at a `yield`. One that `yield from` throws on to what it delegates to goes past
+/// that where nobody sees a difference: no generator, or one that has no handlers (`keeps` says which ones may have
+/// some) and that nobody else knows.
+fn handler<'f>(func: &'f Func, node: &'f InstNode, keeps: &dyn Fn(&u32) -> bool) -> Option<&'f BlockCall> {
+    let to = node.unwind.as_ref()?;
+    let mut insts = func.block(to.block).insts.iter().map(|i| func.inst(*i));
+    let thrown = insts.find(|n| !matches!(n.op, Op::Const(_)));
+    let Some(thrown) = thrown.filter(|n| matches!(n.op, Op::Apply(op) if op.is(id::ITER_THROW))) else {
+        return Some(to);
+    };
+    let made = |v: Value| func.insts.iter().find(|n| n.result == Some(v)).map(|n| &n.op);
+    let over = func.types[thrown.args[0].index()];
+    let idle = if let Kind::Generator(id, _) = *over {
+        made(thrown.args[2]) == Some(&Op::Const(Const::Bool(true))) && !keeps(&id)
+    } else {
+        !matches!(*over, Kind::Variant(_))
+    };
+    if idle { thrown.unwind.as_ref() } else { Some(to) }
+}
+
+/// Exceptions that are thrown into a generator are thrown on where that makes a difference alone.
+pub(super) fn forget_idle_delegations(func: &mut Func, generators: &Generators) {
+    let keeps = |id: &u32| generators.get(id).is_none_or(|g| g.close.is_some() || g.handed_on);
+    for i in 0..func.insts.len() {
+        if func.insts[i].op == Op::Yield {
+            let to = handler(func, &func.insts[i], &keeps).cloned();
+            func.insts[i].unwind = to;
+        }
+    }
 }
 
 /// Loops say where they are left what they do not need any more. Only the end of a generator is anybody's business.
@@ -381,8 +439,8 @@ fn lower_close(
     out
 }
 
-/// Name and signature of the resume function of a generator type.
-pub fn resume_target(session: &Session<'_>, id: u32) -> Result<(String, Signature)> {
+/// How a generator of that type is resumed by others than compiled code.
+pub fn resume_target(session: &Session<'_>, id: u32) -> Result<(String, Signature, Places)> {
     let found = (0..session.instances.len())
         .map(InstanceId::new)
         .find(|i| session.at(*i).func.is_generator && generator_id(&session.at(*i).key) == id);
@@ -393,5 +451,6 @@ pub fn resume_target(session: &Session<'_>, id: u32) -> Result<(String, Signatur
         )
         .help("make the generator where it is used")
     })?;
-    Ok((resume_name(session, inst), resume_signature(session.at(inst).yields)))
+    let places = places(session, id, &mut Place::default());
+    Ok((resume_name(session, inst), resume_signature(session.at(inst).yields), places))
 }

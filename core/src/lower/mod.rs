@@ -185,8 +185,9 @@ fn lower_noting(
         let mut func = Arc::unwrap_or_clone(func);
         func.side.closes = inst.func.is_generator
             && generators
-                .get(&crate::infer::session::generator_id(&inst.key))
+                .get(&crate::infer::generator_ids::generator_id(&inst.key))
                 .is_some_and(|g| g.close.is_some());
+        generator::forget_idle_delegations(&mut func, &generators);
         for step in STEPS {
             (step.run)(&mut func, &mut globals, session);
         }

@@ -1,8 +1,10 @@
 //! The frame of a generator as its own code uses it: where values live between suspensions, how it is
 //! suspended, and what happens when it is resumed or ends.
 
+use crate::diag::Result;
+use crate::emit::cast;
 use crate::emit::constants::absent;
-use crate::emit::cx::{LowerCx, Val};
+use crate::emit::cx::{LowerCx, Places, Val};
 use crate::exc::Class;
 use crate::lir::{Alias, Block, Op, Ty, Value as Machine};
 use crate::offset;
@@ -14,6 +16,7 @@ use std::collections::HashMap;
 pub(crate) struct FrameMap {
     pub ptr: Machine,
     slots: HashMap<Value, Vec<(i32, Ty)>>,
+    places: Places,
     resume_blocks: Vec<Block>,
     yields: Type,
 }
@@ -21,11 +24,11 @@ pub(crate) struct FrameMap {
 impl FrameMap {
     pub(crate) fn new(
         ptr: Machine,
-        slots: HashMap<Value, Vec<(i32, Ty)>>,
+        (slots, places): (HashMap<Value, Vec<(i32, Ty)>>, Places),
         start: Block,
         yields: Type,
     ) -> FrameMap {
-        FrameMap { ptr, slots, resume_blocks: vec![start], yields }
+        FrameMap { ptr, slots, places, resume_blocks: vec![start], yields }
     }
 
     pub(crate) fn slots_of(&self, v: Value) -> Option<&[(i32, Ty)]> {
@@ -49,6 +52,25 @@ impl FrameMap {
         cx.b.switch_to(next);
     }
 
+    /// What the generator was sent, after a resumption: a value of type `ty`.
+    pub(crate) fn received(&self, cx: &mut LowerCx<'_>, ty: Type) -> Val {
+        let place = &self.places.sent;
+        let val = place.take(&mut cx.b, self.ptr);
+        if place.ty == ty {
+            return val;
+        }
+        let text = "this generator was sent None where it is sent other values elsewhere";
+        cx.check(val[0], Class::TypeError, text);
+        val[1..].to_vec()
+    }
+
+    /// `return`: keeps what is returned, for whoever asks.
+    pub(crate) fn returned(&self, cx: &mut LowerCx<'_>, val: &[Machine], ty: Type) -> Result<()> {
+        let val = cast::cast(cx, val, ty, self.places.result.ty)?;
+        self.places.result.store(&mut cx.b, self.ptr, &val);
+        Ok(())
+    }
+
     /// The end of a generator: no value.
     pub(crate) fn finish(&self, cx: &mut LowerCx<'_>) {
         let (status, has) = (cx.b.i64(0), cx.b.bool(false));
@@ -69,6 +91,8 @@ impl FrameMap {
         let exits = cx.b.new_cold_block(&[]);
         cx.b.brif(is_thrown, thrown, &[], exits, &[]);
         cx.b.switch_to(exits);
+        let one = cx.b.i64(1);
+        cx.b.store(one, self.ptr, offset!(Frame.closing), Alias::Frame);
         cx.raise(Class::GeneratorExit, "");
         cx.b.switch_to(thrown);
         let one = cx.b.i64(1);

@@ -254,7 +254,7 @@ fn emit_poll(cx: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> {
 fn new_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     depends_on_making(cx, args[0].ty);
     for a in &args[1..] {
-        if !argument_ok(a.ty) {
+        if !is_carried(a.ty) {
             return Err(cannot_carry(a.ty));
         }
     }
@@ -287,12 +287,13 @@ fn made_by_python(class: &ClassDef, args: &[Type]) -> bool {
     }
 }
 
-fn cannot_carry(t: Type) -> Diagnostic {
+pub(crate) fn cannot_carry(t: Type) -> Diagnostic {
     Diagnostic::new(Code::NoMatchingOperation, format!("an exception cannot carry a value of type {t}"))
         .help("pass numbers, strings, arrays, and tuples and lists of them")
 }
 
-fn argument_ok(t: Type) -> bool {
+/// Whether exceptions can carry values of the type.
+pub(crate) fn is_carried(t: Type) -> bool {
     t.is_number()
         || matches!(*t, Kind::Str | Kind::Bytes | Kind::None | Kind::Var(_) | Kind::Never)
         || t.as_array().is_some_and(super::print::is_shown)
@@ -305,7 +306,7 @@ fn argument_ok(t: Type) -> bool {
                 | Kind::Optional(_)
                 | Kind::List(_)
                 | Kind::Container(Container::Tuple, _)
-        ) && t.arguments().iter().all(argument_ok)
+        ) && t.arguments().iter().all(is_carried)
 }
 
 /// A new exception of a class with these arguments.
@@ -452,14 +453,25 @@ fn args_rule(args: &[Arg], what: &str, ret: Type) -> Result<Answer> {
 }
 
 /// What an argument may be, in the order of the numbers that `exc_arg` gives, from 1 on.
-fn any_argument() -> Type {
-    Type::one_of(&[Type::none(), Type::bool(), Type::complex(), Type::float(), Type::int(), Type::str()])
+/// The types of what compiled code takes out of an exception, beside None, as helpers number them.
+pub(crate) fn argument_types() -> [Type; 5] {
+    [Type::bool(), Type::complex(), Type::float(), Type::int(), Type::str()]
+}
+
+/// What compiled code takes out of an exception.
+pub(crate) fn any_argument() -> Type {
+    Type::optional(Type::one_of(&argument_types()))
 }
 
 fn emit_argument(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let index = crate::emit::cast::to_i64(cx, c.args[1][0], c.types[1]);
     let out = cx.b.slot_addr(16);
     let what = cx.helper_value(&exc_arg, &[c.args[0][0], index, out]);
+    Ok(given(cx, what, out))
+}
+
+/// What a helper has said of a value that an exception holds, and put into two words at `out`.
+pub(crate) fn given(cx: &mut LowerCx<'_>, what: Value, out: Value) -> Val {
     let (bits, more) = (cx.b.load(Ty::I64, out, 0, Alias::Stack), cx.b.load(Ty::I64, out, 8, Alias::Stack));
     let present = cx.b.bin_imm(Op::IcmpNe, what, 0);
     let tag = cx.b.bin_imm(Op::Isub, what, 1);
@@ -468,7 +480,7 @@ fn emit_argument(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let text = cx.b.select(is_text, text, null);
     let (real, imaginary) = (cx.b.conv(Op::Bitcast, Ty::F64, bits), cx.b.conv(Op::Bitcast, Ty::F64, more));
     let truth = cx.b.conv(Op::Itrunc, Ty::I8, bits);
-    Ok(vec![present, tag, truth, real, imaginary, real, bits, text])
+    vec![present, tag, truth, real, imaginary, real, bits, text]
 }
 
 fn same_class_rule(args: &[Arg]) -> Result<Answer> {
@@ -491,7 +503,7 @@ fn same_class(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(vec![cx.helper_value(&exc_is_exactly, &[exc, handle])])
 }
 
-fn make_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+pub(crate) fn make_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     // Each of several types is looked at by itself. Raising what is no exception is a TypeError, which Python
     // too finds when it happens.
     if args.is_empty() || crate::types::promote::is_variant(args[0].ty) {
@@ -502,7 +514,7 @@ fn make_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 /// What `raise value` raises, as an owned reference.
-fn made(cx: &mut LowerCx<'_>, value: &[Value], ty: Type) -> Result<Value> {
+pub(crate) fn made(cx: &mut LowerCx<'_>, value: &[Value], ty: Type) -> Result<Value> {
     if let Some(inner) = ty.as_optional() {
         let exc = cx.if_else(
             value[0],

@@ -248,6 +248,15 @@ fn emit_iter(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn next_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = args[0].ty;
+    if !cx.site.is_of_a_look() {
+        cx.vars.steps(t);
+    }
+    given_by(cx, args)
+}
+
+/// The same for whoever says itself what a generator is sent.
+pub(crate) fn given_by(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let t = args[0].ty;
     let value = value_type_in(cx, t).ok_or_else(|| {
         if !matches!(*t, Kind::Iter(IterType::Tuple(_))) {
             return no_match("next()", args);

@@ -62,6 +62,10 @@ crate::runtime_fns! {
     /// in `out`, its bits: one word, two for a complex number, an owned reference for a string. IndexError;
     /// TypeError of tuples and other objects.
     fn exc_arg(ctx: Ctx, exc: *mut Obj, index: i64, out: P) -> i64 [Writes, Pending];
+    /// What an attribute of the exception holds, as of an argument. AttributeError.
+    fn exc_attribute(ctx: Ctx, exc: *mut Obj, name: P, len: i64, out: P) -> i64 [Writes, Pending];
+    /// Adds a note to the exception.
+    fn exc_add_note(ctx: Ctx, exc: *mut Obj, note: *mut Str) [Writes, Pending];
     /// Whether the exception's class is the one with that handle, no other.
     fn exc_is_exactly(exc: *mut Obj, handle: i64) -> i8 [Reads, Never];
     /// What leaves a generator by `exc`, whose reference it takes over: RuntimeError caused by it where it is

@@ -57,6 +57,9 @@ pub(crate) fn unify_with(a: Type, b: Type, meet: Meet<'_>) -> Option<Type> {
         _ if is_alternative(a) && is_alternative(b) => alternatives(a, b, meet),
         // A stream of vectors ends with single numbers.
         _ if has_vector(a) && is_laned(b) || is_laned(a) && has_vector(b) => vectors_and_number(a, b),
+        // What an exception carries is one of Python's numbers, and none of the others.
+        (Kind::Variant(m), _) if b.is_number() && has_whole(m) => alternatives(a, b, meet),
+        (_, Kind::Variant(m)) if a.is_number() && has_whole(m) => alternatives(a, b, meet),
         // An eigenvalue, which is real or complex, meets another number: one type of number holds both. An
         // array meets arrays of which it is one.
         (Kind::Variant(m), _) if b.is_number() && m.iter().all(|t| t.is_number()) => {
@@ -209,6 +212,11 @@ fn is_alternative(t: Type) -> bool {
             | Kind::Member(_)
             | Kind::Variant(_)
     )
+}
+
+/// Whether several numbers stand apart that one type would hold: whole ones among others.
+fn has_whole(m: &[Type]) -> bool {
+    m.iter().all(|t| t.is_number()) && m.iter().any(|t| t.is_int())
 }
 
 /// Whether two types are arrays that differ in their layout at most.

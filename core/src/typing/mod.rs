@@ -3,8 +3,10 @@
 //! Operations ([`crate::ops`]) stand above this module, inference ([`crate::infer`]), which asks their rules,
 //! above operations.
 
+pub(crate) mod channels;
 pub(crate) mod cx;
 pub(crate) mod refusal;
+mod resumed;
 pub(crate) mod unify;
 pub(crate) mod vars;
 

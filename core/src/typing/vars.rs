@@ -25,6 +25,13 @@ pub struct Site {
     pub inst: u32,
 }
 
+impl Site {
+    /// Whether it is in a function that is only looked into: these are numbered from the top down.
+    pub(crate) fn is_of_a_look(self) -> bool {
+        self.instance > u32::MAX / 2
+    }
+}
+
 /// Objects around the type that is being resolved, the innermost last, and whether any was met.
 #[derive(Default)]
 struct Resolving {
@@ -84,6 +91,8 @@ pub struct Vars {
     pub(crate) apart: bool,
     /// How changed variables were, while types are unified that may turn out not to.
     trail: Vec<(u32, Var)>,
+    /// What generators are sent and return.
+    pub(crate) channels: super::channels::Channels,
     /// Numbers that meet are promoted as elements of arrays are.
     pub(crate) like_elements: bool,
 }

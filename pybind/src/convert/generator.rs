@@ -8,12 +8,15 @@ use super::{Constructor, Plan, Purpose};
 use crate::engine::Compiled;
 use crate::errors::bug;
 use crate::{ctx, exc, identity};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyBaseException, PyStopIteration, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyTuple, PyType};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
+use tierup_core::emit::cx::Places;
 use tierup_core::layout::Obj as Native;
+use tierup_core::lir::Ty;
 use tierup_core::types::{Kind, Type};
 use tierup_runtime::object::release;
 
@@ -81,14 +84,28 @@ pub(crate) struct Generator {
     name: String,
     /// What was copied in, as long as the generator lives.
     copies: Mutex<Copies>,
-    /// How what it yields is boxed.
+    /// How what it yields is boxed, and what it returns.
     plan: Plan,
+    result: Plan,
+    places: Places,
+}
+
+/// What a step of a generator gives: a value, or what it has returned.
+enum Step {
+    Value(Py<PyAny>),
+    End(Option<Py<PyAny>>),
 }
 
 impl Generator {
     /// Takes over a reference to the frame.
     fn object(py: Python<'_>, frame: *mut Native, of: GeneratorOf<'_>) -> PyResult<Py<PyAny>> {
-        let GeneratorOf { code, yields, overload, objects, globals, name, copies } = of;
+        let GeneratorOf { code, yields: (yields, places), overload, objects, globals, name, copies } = of;
+        let result = Plan::new(places.result.ty, Some(Purpose::Element));
+        if let Some(why) = result.convert().cannot_box(true) {
+            // SAFETY: the reference was ours.
+            unsafe { release(frame) };
+            return Err(PyTypeError::new_err(format!("what the generator returns: {why}")));
+        }
         let passed = objects.iter().filter_map(|n| identity::object(py, *n).map(Bound::unbind)).collect();
         if code.changes_lists() {
             // SAFETY: nothing has run yet, so nothing is written: what the sources hold is remembered.
@@ -108,6 +125,8 @@ impl Generator {
             // What is read again of a list that it has yielded are Python's numbers, whatever the elements
             // are.
             plan: Plan::new(yields, Some(Purpose::Element)),
+            result,
+            places,
         };
         Ok(Py::new(py, g)?.into_any())
     }
@@ -134,10 +153,10 @@ impl Generator {
         unsafe { release(frame) };
     }
 
-    fn resume(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+    fn resume(&self, py: Python<'_>) -> PyResult<Step> {
         let frame = self.frame.load(Ordering::Acquire);
         if frame.is_null() {
-            return Ok(None);
+            return Ok(Step::End(None));
         }
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
         let in_step = self.code.changes_lists();
@@ -148,15 +167,22 @@ impl Generator {
         let _turn = if native { Some(Turn::begin(py, in_step)?) } else { None };
         let args = [frame as u64];
         let mut results = vec![0u64; 1 + self.yields.leaf_count()];
+        let mut returned = vec![];
         ctx::begin();
         // SAFETY: the wrapper takes the frame, which is alive, and writes "has a value" and the value.
         let status = unsafe { self.code.resume(ctx::current(), args.as_ptr(), results.as_mut_ptr()) };
         ctx::end();
         let mut cx = BoxCx::new(Some(&copies));
         cx.follows = in_step;
-        let mut at = results[1..].as_ptr();
+        let has_value = status == 0 && results[0] as u8 != 0;
+        if status == 0 && !has_value {
+            // SAFETY: the frame is alive, and no code runs in it any more.
+            returned = unsafe { self.returned(frame) };
+        }
+        let (mut at, plan) =
+            if has_value { (results[1..].as_ptr(), &self.plan) } else { (returned.as_ptr(), &self.result) };
         // SAFETY: the generator is suspended, or has ended; a status other than 0 is an owned exception, else
-        // the leaves of a value are ours now, if there is one.
+        // the leaves of a value are ours now, of what it has returned where it gives no other.
         let (mut failed, value) = unsafe {
             let raised = (status != 0).then(|| {
                 // No dispatcher stands around a step.
@@ -164,10 +190,9 @@ impl Generator {
             });
             let written = !in_step || copies.write_back(&mut cx);
             let failed = raised.or_else(|| if written { None } else { PyErr::take(py) });
-            let has_value = status == 0 && results[0] as u8 != 0;
             (
                 failed,
-                has_value.then(|| Bound::from_owned_ptr_or_err(py, self.plan.to_python(&mut at, &mut cx))),
+                (status == 0).then(|| Bound::from_owned_ptr_or_err(py, plan.to_python(&mut at, &mut cx))),
             )
         };
         let made = std::mem::take(&mut cx.made);
@@ -188,37 +213,144 @@ impl Generator {
                 self.drop_frame();
                 Err(e)
             }
-            (None, Some(v)) => Ok(Some(v.unbind())),
-            (None, None) => {
+            (None, Some(v)) if has_value => Ok(Step::Value(v.unbind())),
+            (None, v) => {
                 self.drop_frame();
-                Ok(None)
+                Ok(Step::End(v.filter(|v| !v.is_none()).map(Bound::unbind)))
             }
         }
+    }
+
+    /// Takes what it has returned out of its frame, leaf by leaf as a result.
+    ///
+    /// # Safety
+    /// The frame is alive, and nobody runs it.
+    unsafe fn returned(&self, frame: *mut Native) -> Vec<u64> {
+        let take = |(at, ty): &(i32, Ty)| {
+            let mut leaf = 0u64;
+            // SAFETY: the frame keeps a leaf of that size there, which is no larger than a slot. What is taken is
+            // not there any more.
+            unsafe {
+                let place = frame.cast::<u8>().add(*at as usize);
+                std::ptr::copy_nonoverlapping(place, (&raw mut leaf).cast(), ty.bytes() as usize);
+                place.write_bytes(0, ty.bytes() as usize);
+            }
+            leaf
+        };
+        self.places.result.leaves.iter().map(take).collect()
+    }
+
+    /// The frame of a generator that waits at a `yield`.
+    fn suspended(&self) -> Option<*mut tierup_core::layout::Frame> {
+        let frame = self.frame.load(Ordering::Acquire).cast::<tierup_core::layout::Frame>();
+        // SAFETY: a frame that is there is alive, and this thread alone runs it.
+        (!frame.is_null() && unsafe { (*frame).resume } > 0).then_some(frame)
+    }
+
+    /// What a step gives to whoever asks for the next value.
+    fn given(py: Python<'_>, step: Step) -> PyResult<Py<PyAny>> {
+        match step {
+            Step::Value(v) => Ok(v),
+            Step::End(returned) => Err(Self::stopped(py, returned)),
+        }
+    }
+
+    fn stopped(py: Python<'_>, returned: Option<Py<PyAny>>) -> PyErr {
+        returned.map_or_else(
+            || PyStopIteration::new_err(()),
+            |v| match py.get_type::<PyStopIteration>().call1((v,)) {
+                Ok(e) => PyErr::from_value(e),
+                Err(e) => e,
+            },
+        )
+    }
+
+    /// Runs it where nobody else does.
+    fn alone<T>(&self, run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+        if self.running.swap(true, Ordering::AcqRel) {
+            return Err(PyValueError::new_err("generator already executing"));
+        }
+        let answer = run();
+        self.running.store(false, Ordering::Release);
+        answer
+    }
+
+    /// Puts a value into the frame of a suspended generator, for `yield` to give.
+    fn put(&self, py: Python<'_>, frame: *mut Native, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let place = &self.places.sent;
+        let taken = place.ty.without_none();
+        let wrong = |what: String| PyTypeError::new_err(format!("{}() {what}", self.name));
+        if *taken == Kind::None {
+            return Err(wrong(
+                "was compiled as a generator that is sent nothing: say what it takes by its annotation, as in -> Generator[int, float, None]".into(),
+            ));
+        }
+        if taken.holds_list() || taken.holds_object() {
+            return Err(wrong(format!(
+                "is sent a value of type {taken}: Python can send numbers, strings, arrays and tuples of them"
+            )));
+        }
+        let mut call = Frame::new(true);
+        let mut leaves = vec![0u64; place.leaves.len()];
+        // SAFETY: there is room for the leaves of an optional value. The thread is attached.
+        let done = unsafe { Plan::new(place.ty, None).unbox(value.as_ptr(), leaves.as_mut_ptr(), &mut call) };
+        if done.is_none() {
+            let failure = call.extra().failure.take().map(|e| e.into_python(py));
+            return Err(failure.unwrap_or_else(|| wrong(format!("takes values of type {taken} by send()"))));
+        }
+        for ((at, ty), (leaf, of)) in place.leaves.iter().zip(leaves.iter().zip(place.ty.leaves())) {
+            // SAFETY: the frame has room for the leaf there, and nothing is there yet; it has a reference of its
+            // own, as the frame of this call has.
+            unsafe {
+                if of.is_ref {
+                    tierup_runtime::object::retain(*leaf as *mut Native);
+                }
+                let place = frame.cast::<u8>().add(*at as usize);
+                std::ptr::copy_nonoverlapping((&raw const *leaf).cast(), place, ty.bytes() as usize);
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on by an exception, or has ended by it.
+    fn throw_in(&self, py: Python<'_>, e: PyErr) -> PyResult<Py<PyAny>> {
+        let Some(frame) = self.suspended() else {
+            self.drop_frame();
+            return Err(e);
+        };
+        // SAFETY: the frame is alive, and this thread alone runs it. It takes over the reference.
+        unsafe {
+            if (*frame).closing == 0 {
+                self.drop_frame();
+                return Err(e);
+            }
+            (*frame).closing = exc::to_native(py, e).into_raw() as i64;
+        }
+        Self::given(py, self.resume(py)?)
     }
 }
 
 impl Generator {
-    /// Resumes a suspended generator for the last time, if it has anything to do at its end.
-    fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        let frame = self.frame.load(Ordering::Acquire).cast::<tierup_core::layout::Frame>();
-        if frame.is_null() {
-            return Ok(());
-        }
+    /// Resumes a suspended generator for the last time, if it has anything to do at its end; what it returns.
+    fn finish(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let Some(frame) = self.suspended() else { return Ok(None) };
         // SAFETY: the frame is alive, and this thread alone runs it.
         unsafe {
-            if (*frame).closing == 0 || (*frame).resume <= 0 {
-                return Ok(());
+            if (*frame).closing == 0 {
+                return Ok(None);
             }
             (*frame).closing = 2;
         }
         match self.resume(py) {
-            Ok(None) => Ok(()),
-            Ok(Some(_)) => Err(pyo3::exceptions::PyRuntimeError::new_err("generator ignored GeneratorExit")),
+            Ok(Step::End(returned)) => Ok(returned),
+            Ok(Step::Value(_)) => {
+                Err(pyo3::exceptions::PyRuntimeError::new_err("generator ignored GeneratorExit"))
+            }
             Err(e)
                 if e.is_instance_of::<pyo3::exceptions::PyGeneratorExit>(py)
-                    || e.is_instance_of::<pyo3::exceptions::PyStopIteration>(py) =>
+                    || e.is_instance_of::<PyStopIteration>(py) =>
             {
-                Ok(())
+                Ok(None)
             }
             Err(e) => Err(e),
         }
@@ -244,35 +376,86 @@ impl Generator {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        if self.running.swap(true, Ordering::AcqRel) {
-            return Err(PyValueError::new_err("generator already executing"));
+        match self.alone(|| self.resume(py))? {
+            Step::Value(v) => Ok(Some(v)),
+            Step::End(None) => Ok(None),
+            Step::End(returned) => Err(Self::stopped(py, returned)),
         }
-        let answer = self.resume(py);
-        self.running.store(false, Ordering::Release);
-        answer
     }
 
-    /// As `next()`; compiled generators take no values.
+    /// As `next()`, and `yield` gives the value. What is taken is compiled in.
     fn send(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        if !value.is_none() {
-            return Err(PyTypeError::new_err("a compiled generator can only be sent None"));
+        let step = self.alone(|| {
+            let frame = self.frame.load(Ordering::Acquire);
+            if !value.is_none() && !frame.is_null() {
+                if self.suspended().is_none() {
+                    return Err(PyTypeError::new_err(
+                        "can't send non-None value to a just-started generator",
+                    ));
+                }
+                self.put(py, frame, value)?;
+            }
+            self.resume(py)
+        })?;
+        Self::given(py, step)
+    }
+
+    /// Raises an exception where the generator waits; the next value that it yields. It may be a class, called with
+    /// what follows.
+    #[pyo3(signature = (exception, value=None, traceback=None, /))]
+    fn throw(
+        &self,
+        py: Python<'_>,
+        exception: &Bound<'_, PyAny>,
+        value: Option<&Bound<'_, PyAny>>,
+        traceback: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let made = thrown(exception, value.filter(|v| !v.is_none()))?;
+        if let Some(traceback) = traceback.filter(|t| !t.is_none()) {
+            made.setattr("__traceback__", traceback)?;
         }
-        self.__next__(py)?.ok_or_else(|| pyo3::exceptions::PyStopIteration::new_err(()))
+        self.alone(|| self.throw_in(py, PyErr::from_value(made)))
     }
 
     /// Ends the generator: the `finally` blocks that it stands in run, and what it holds is released.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        if self.running.swap(true, Ordering::AcqRel) {
-            return Err(PyValueError::new_err("generator already executing"));
-        }
-        let answer = self.finish(py);
-        // Before another thread may run it.
-        self.drop_frame();
-        self.running.store(false, Ordering::Release);
-        answer
+    fn close(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let returned = self.alone(|| {
+            let answer = self.finish(py);
+            // Before another thread may run it.
+            self.drop_frame();
+            answer
+        })?;
+        Ok(returned.filter(|_| py.version_info() >= (3, 13)))
     }
 
     fn __repr__(&self) -> String {
         format!("<tierup generator {}>", self.name)
+    }
+}
+
+/// The exception that `throw` throws.
+fn thrown<'py>(
+    exception: &Bound<'py, PyAny>,
+    value: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if exception.is_instance_of::<PyBaseException>() {
+        return match value {
+            Some(_) => Err(PyTypeError::new_err("instance exception may not have a separate value")),
+            None => Ok(exception.clone()),
+        };
+    }
+    match exception.cast::<PyType>() {
+        Ok(class) if class.is_subclass_of::<PyBaseException>()? => match value {
+            Some(v) if v.is_instance(class)? => Ok(v.clone()),
+            Some(v) => match v.cast::<PyTuple>() {
+                Ok(all) => class.call1(all),
+                Err(_) => class.call1((v,)),
+            },
+            None => class.call0(),
+        },
+        _ => Err(PyTypeError::new_err(format!(
+            "exceptions must be classes or instances deriving from BaseException, not {}",
+            exception.get_type().name()?
+        ))),
     }
 }

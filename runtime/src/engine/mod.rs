@@ -26,6 +26,7 @@ use tier1::Codegen;
 use tierup_core::backend::{Backend, Code};
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::{self, Diagnostic, Result};
+use tierup_core::emit::cx::Places;
 use tierup_core::emit::cx::{Options, Overflow};
 use tierup_core::emit::wrapper;
 use tierup_core::host::Host;
@@ -86,8 +87,8 @@ pub struct Compiled {
     /// [`wrapper`]; the same for resuming a generator that the function returns: one argument (the frame),
     /// results `has_value` and the value.
     pub unit: Arc<Unit>,
-    /// What that generator yields.
-    pub yields: Option<Type>,
+    /// What that generator yields, and what its frame keeps for those who resume it.
+    pub yields: Option<(Type, Places)>,
     /// Whether the code, the generator's included, may change lists that it was given.
     pub changes_lists: bool,
     /// Whether it may change anything; true where nobody asks.
@@ -202,7 +203,7 @@ struct Front {
     names: Names,
     params: Vec<Type>,
     ret: Type,
-    yields: Option<Type>,
+    yields: Option<(Type, Places)>,
     changes_lists: bool,
     changes_something: bool,
     keeps_to_copies: bool,
@@ -236,10 +237,10 @@ fn front(request: &Request<'_>) -> Result<Front> {
     };
     let mut yielded = None;
     if let Kind::Generator(id, yields) = *target.ret {
-        let (name, sig) = generator::resume_target(&session, id)?;
+        let (name, sig, places) = generator::resume_target(&session, id)?;
         module.funcs.push(wrapper::make_wrapper(&name, &sig, &[]));
         names.resume = Some(wrapper::wrapper_name(&name));
-        yielded = Some(yields);
+        yielded = Some((yields, places));
     }
     // What objects in native memory lead to is not followed.
     let changes_lists = if yielded.is_some() || target.params.iter().any(|t| t.keeps_references()) {

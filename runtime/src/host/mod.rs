@@ -65,6 +65,10 @@ pub struct Callbacks {
     /// Has the class of an exception make it of its arguments: what the class says is then its class, its
     /// arguments, and the object that it stands for.
     pub construct: fn(&mut Exc) -> Res<()>,
+    /// An attribute of an exception, which its class has given it. It stands for an object from then on.
+    pub attribute: fn(&mut Exc, &str) -> Res<Arg>,
+    /// Adds a note to an exception, in the same way.
+    pub add_note: fn(&mut Exc, &Arg) -> Res<()>,
     /// `str` or `repr` of a Python object.
     pub show_object: fn(*mut u8, repr: bool) -> String,
     /// `str` or `repr` of what an exception carries of a class of the user's; None where there is no host.
@@ -110,6 +114,11 @@ fn native_flush() -> Res<()> {
 const NATIVE: Callbacks = Callbacks {
     exc_text: |_, _| None,
     construct: |_| Ok(()),
+    attribute: |e, name| {
+        let text = format!("'{}' object has no attribute '{name}'", e.class.name);
+        Err(Error::new(Class::AttributeError, text))
+    },
+    add_note: |_, _| Ok(()),
     show_object: |p, _| format!("<object at {p:p}>"),
     show_part: |_, _| None,
     instance: |_, _| std::ptr::null_mut(),

@@ -106,6 +106,12 @@ impl Flow {
         if let Some(first) = flow.blocks.first_mut() {
             first.joins |= !cfg.preds(Bb(0)).is_empty();
         }
+        // What is thrown into a generator that delegates to another one may end that one.
+        for send in code.insts.iter().filter(|i| i.op == Opcode::Send) {
+            if let Some(behind) = flow.block_at(send.arg as usize) {
+                flow.blocks[behind.index()].joins = true;
+            }
+        }
         for b in cfg.rpo() {
             if let Some(t) = flow.handler_of(*b) {
                 flow.blocks[t.index()].joins = true;

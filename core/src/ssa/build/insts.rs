@@ -184,7 +184,9 @@ impl Builder<'_> {
             Send => self.send(index, n),
             Yield => {
                 let v = self.pop()?;
-                self.suspend(v)
+                let before = index.checked_sub(1).map(|before| self.code.insts[before]);
+                let delegates = before.filter(|b| b.op == Send).map(|b| b.arg as usize);
+                self.suspend(v, delegates)
             }
             // The generator object itself, which the next instruction pops.
             MakeGenerator => {
@@ -544,39 +546,7 @@ impl Builder<'_> {
 
     // ---- exceptions ----
 
-    /// `yield`. What the generator is handling is nobody else's business: it is put away, and taken up again
-    /// when the generator goes on, by an exception (that closes it) too.
-    fn suspend(&mut self, v: Value) -> Result<()> {
-        let depth = self.state.stack.iter().filter(|s| **s == Slot::Handled).count();
-        if depth == 0 {
-            return self.result(Op::Yield, vec![v]);
-        }
-        let mut handled = vec![];
-        for _ in 0..depth {
-            handled.push(self.table(id::EXC_CURRENT, vec![])?);
-            self.pop_handled()?;
-        }
-        let back = self.func.make_block();
-        let exc = self.func.add_param(back);
-        let raised = Term::Raise { exc, unwind: self.unwind()? };
-        let sent = self.func.push(
-            self.block,
-            Op::Yield,
-            vec![v],
-            self.loc,
-            Some(BlockCall { block: back, args: vec![] }),
-        );
-        for e in handled.iter().rev() {
-            self.func.push(self.block, Op::PushHandled, vec![*e], self.loc, None);
-            self.func.push(back, Op::PushHandled, vec![*e], self.loc, None);
-        }
-        let data = &mut self.func.blocks[back.index()];
-        (data.term, data.term_loc) = (raised, self.loc);
-        self.push(sent);
-        Ok(())
-    }
-
-    fn pop_handled(&mut self) -> Result<()> {
+    pub(super) fn pop_handled(&mut self) -> Result<()> {
         let node = crate::ssa::InstNode {
             op: Op::PopHandled,
             args: vec![],

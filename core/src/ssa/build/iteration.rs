@@ -5,7 +5,7 @@ use crate::bytecode::Opcode;
 use crate::diag::Result;
 use crate::ops::id;
 use crate::ssa::names::Root;
-use crate::ssa::{BlockCall, Op, Term, Value};
+use crate::ssa::{Block, BlockCall, Op, Term, Value};
 use crate::types::Const;
 
 impl Builder<'_> {
@@ -41,15 +41,21 @@ impl Builder<'_> {
 
     /// `iter.next` gives the next state, whether there is a value, and the value. State and value are taken
     /// where there is one.
-    fn advance(&mut self, index: usize, target: usize, exhausted: Option<Value>) -> Result<()> {
+    pub(super) fn for_iter(&mut self, index: usize, target: usize) -> Result<()> {
         let state = self.pop()?;
         let next = self.table(id::ITER_NEXT, vec![state])?;
         let more = self.member(next, 1)?;
-        self.state.stack.extend(exhausted.map(Slot::Value));
         let done = self.edge_at(target)?;
-        if exhausted.is_some() {
-            self.pop()?;
-        }
+        self.step_on(index, (state, next, more), done)
+    }
+
+    /// Where there is a value, state and value are taken; where there is none, `done` is next.
+    fn step_on(
+        &mut self,
+        index: usize,
+        (state, next, more): (Value, Value, Value),
+        done: BlockCall,
+    ) -> Result<()> {
         // A block of its own: the one that follows may have other predecessors.
         let (from, body) = (self.block, self.func.make_block());
         self.block = body;
@@ -66,18 +72,102 @@ impl Builder<'_> {
         Ok(())
     }
 
-    pub(super) fn for_iter(&mut self, index: usize, target: usize) -> Result<()> {
-        self.advance(index, target, None)
+    /// One step of `yield from`: what the generator was sent is sent on. What comes behind it finds the value of the
+    /// whole expression.
+    pub(super) fn send(&mut self, index: usize, target: usize) -> Result<()> {
+        let (sent, state) = (self.pop()?, self.pop()?);
+        let next = self.table(id::ITER_SEND, vec![state, sent])?;
+        let more = self.member(next, 1)?;
+        let from = self.block;
+        let ended = self.func.make_block();
+        self.block = ended;
+        let last = self.member(next, 0)?;
+        self.ends_delegation(last, state, target)?;
+        self.block = from;
+        self.step_on(index, (state, next, more), BlockCall { block: ended, args: vec![] })
     }
 
-    /// One step of `yield from`: what is sent is always None, and so is the value of the whole expression.
-    pub(super) fn send(&mut self, index: usize, target: usize) -> Result<()> {
-        self.pop()?;
-        if self.code.insts[target].op != Opcode::Pop {
-            return Err(self
-                .unsupported("the value of `yield from` is", "use `yield from` as a statement of its own"));
+    /// The first step of `yield from` sends None. To a generator that is new it delivers nothing.
+    pub(super) fn begins_delegation(&mut self, next: usize) {
+        let [.., Slot::Value(state), Slot::Value(_)] = self.state.stack[..] else { return };
+        if self.code.insts[next].op == Opcode::Send && self.iterators.contains(&state) {
+            self.state.stack.pop();
+            let nothing = self.undef();
+            self.push(nothing);
         }
-        let none = self.constant(Const::None)?;
-        self.advance(index, target, Some(none))
+    }
+
+    /// What is delegated to has ended: goes on behind `yield from`, whose value a statement drops.
+    fn ends_delegation(&mut self, state: Value, over: Value, target: usize) -> Result<()> {
+        let value = if self.code.insts[target].op == Opcode::Pop {
+            self.constant(Const::None)?
+        } else {
+            let new = self.constant(Const::Bool(self.iterators.contains(&over)))?;
+            self.table(id::ITER_RESULT, vec![state, new])?
+        };
+        self.push(value);
+        let on = self.edge_at(target)?;
+        self.pop()?;
+        self.terminate(Term::Jump(on));
+        Ok(())
+    }
+
+    /// `yield`. What the generator is handling is nobody else's business: it is put away, and taken up again
+    /// when the generator goes on, by an exception (that closes it) too. What is thrown into a generator that delegates
+    /// to another one is thrown on to that one, which may yield again: `target` is behind the delegation.
+    pub(super) fn suspend(&mut self, v: Value, delegates: Option<usize>) -> Result<()> {
+        let depth = self.state.stack.iter().filter(|s| **s == Slot::Handled).count();
+        if depth == 0 && delegates.is_none() {
+            return self.result(Op::Yield, vec![v]);
+        }
+        let (mut given, mut yields) = (v, self.block);
+        if delegates.is_some() {
+            // What is delegated to yields here as well when something was thrown into it.
+            yields = self.func.make_block();
+            given = self.func.add_param(yields);
+            self.terminate(Term::Jump(BlockCall { block: yields, args: vec![v] }));
+            self.block = yields;
+        }
+        let mut handled = vec![];
+        for _ in 0..depth {
+            handled.push(self.table(id::EXC_CURRENT, vec![])?);
+            self.pop_handled()?;
+        }
+        let back = self.func.make_block();
+        let exc = self.func.add_param(back);
+        let to = Some(BlockCall { block: back, args: vec![] });
+        let sent = self.func.push(self.block, Op::Yield, vec![given], self.loc, to);
+        for e in handled.iter().rev() {
+            self.func.push(self.block, Op::PushHandled, vec![*e], self.loc, None);
+            self.func.push(back, Op::PushHandled, vec![*e], self.loc, None);
+        }
+        let on = std::mem::replace(&mut self.block, back);
+        match delegates {
+            None => {
+                let raised = Term::Raise { exc, unwind: self.unwind()? };
+                self.terminate(raised);
+            }
+            Some(target) => self.throw_on(exc, yields, target)?,
+        }
+        self.block = on;
+        self.done = false;
+        self.push(sent);
+        Ok(())
+    }
+
+    fn throw_on(&mut self, exc: Value, yields: Block, target: usize) -> Result<()> {
+        let state = self.pop()?;
+        let new = self.constant(Const::Bool(self.iterators.contains(&state)))?;
+        let next = self.table(id::ITER_THROW, vec![state, exc, new])?;
+        let (more, value) = (self.member(next, 0)?, self.member(next, 1)?);
+        let from = self.block;
+        let ended = self.func.make_block();
+        self.block = ended;
+        self.ends_delegation(state, state, target)?;
+        self.block = from;
+        let again = BlockCall { block: yields, args: vec![value] };
+        self.two_way(more, again, BlockCall { block: ended, args: vec![] });
+        self.push(state);
+        Ok(())
     }
 }

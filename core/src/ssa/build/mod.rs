@@ -309,6 +309,7 @@ impl<'a> Builder<'a> {
         }
         match self.flow.block_at(end) {
             Some(_) => {
+                self.begins_delegation(end);
                 let to = self.edge_at(end)?;
                 self.terminate(Term::Jump(to));
                 Ok(())

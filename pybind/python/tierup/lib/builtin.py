@@ -296,7 +296,7 @@ def next_(it, default):
     for v in it:
         return v
     if default is ...:
-        raise StopIteration
+        raise operator._stopped(it)
     return default
 
 

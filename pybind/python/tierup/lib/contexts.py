@@ -22,7 +22,7 @@ class GeneratorManager:
             return False
         seen = operator._trail(value)
         try:
-            goes_on = operator._throw(self.generator, value)
+            goes_on, _ = operator._throw(self.generator, value)
         except BaseException as e:
             if e is value:
                 # The block raised it, not the generator.

@@ -10,6 +10,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+use tierup_core::emit::cx::Places;
 use tierup_core::layout::Obj as Native;
 use tierup_core::types::Type;
 use tierup_runtime::object::retain;
@@ -133,7 +134,8 @@ pub(crate) struct BoxCx<'f> {
 /// What a generator keeps of the call that made it.
 pub(crate) struct GeneratorOf<'f> {
     pub code: Arc<Compiled>,
-    pub yields: Type,
+    /// What it yields, and what its frame keeps for those who resume it.
+    pub yields: (Type, Places),
     /// Keeps alive what the code has assumed, and what converts the copies.
     pub overload: Arc<dyn Send + Sync>,
     /// The objects that it was compiled for, by their numbers ([`crate::identity`]).
