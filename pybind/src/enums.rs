@@ -2,6 +2,7 @@
 //! have under a name, and what is done with the class, are functions that are written for it in Python
 //! (`tierup/_enums.py`).
 
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyFunction, PyType};
 use tierup_core::host::Written;
@@ -23,6 +24,26 @@ pub(crate) fn look(class: &Bound<'_, PyType>) -> PyResult<Option<(u32, bool)>> {
         return Ok(None);
     }
     module(class.py())?.call_method1(intern!(class.py(), "members"), (class,))?.extract()
+}
+
+/// The class that stands for an object of `object` itself, which is nothing but itself; none for other objects.
+pub(crate) fn class_of_mark<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyType>>> {
+    if !is_mark(obj) {
+        return Ok(None);
+    }
+    let class = module(obj.py())?.call_method1(intern!(obj.py(), "mark"), (obj,))?;
+    Ok(Some(class.cast_into::<PyType>()?))
+}
+
+pub(crate) fn is_mark(obj: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: the macro reads the class of a live object.
+    unsafe { ffi::Py_TYPE(obj.as_ptr()) == &raw mut ffi::PyBaseObject_Type }
+}
+
+/// Whether a class stands for a mark.
+pub(crate) fn is_of_mark(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    Ok(may_be(class)
+        && module(class.py())?.call_method1(intern!(class.py(), "is_mark"), (class,))?.extract()?)
 }
 
 /// The members of an enumeration, in order.

@@ -84,6 +84,7 @@ impl Values {
         let (fields, instances) = match dataclasses::look(class)? {
             Some((fields, generated)) => (fields, Instances::Frozen(generated)),
             None => match enums::look(class)? {
+                Some(_) if enums::is_of_mark(class)? => (vec![], Instances::Mark),
                 Some((count, equality)) => (vec![], Instances::Members { count, equality }),
                 None => match objects::look(class)? {
                     Some((mut fields, identity)) => {

@@ -422,6 +422,9 @@ fn classify_instance(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Opti
         let numbers = numbers.into_iter().map(|n| GlobalValue::Const(Const::Int(n))).collect();
         return Ok(Some(GlobalValue::Tuple(t, numbers)));
     }
+    if let Some(class) = enums::class_of_mark(obj)? {
+        return Ok(known::enumeration(&class)?.map(|def| GlobalValue::Member(def, 0)));
+    }
     let seen = buffers::seen(obj)?;
     let obj = seen.as_ref().unwrap_or(obj);
     let class = obj.get_type();

@@ -24,6 +24,7 @@ pub(crate) fn class_of(t: Type) -> &'static ClassDef {
         Kind::Bytes => ClassId::BYTES,
         Kind::Optional(t) => return class_of(*t),
         Kind::Tuple(_) => ClassId::TUPLE,
+        Kind::Member(c) if c.is_mark() => ClassId::OBJECT,
         Kind::NamedTuple(c, _) | Kind::Frozen(c, _) | Kind::Object(c, _) | Kind::Member(c) => return c,
         Kind::Array(_) => ClassId::NDARRAY,
         Kind::Simd(..) => ClassId::SIMD,

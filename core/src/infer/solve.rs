@@ -729,7 +729,11 @@ impl<'s, 'h> Solver<'s, 'h> {
 /// What is left of a type where something was found out about its value.
 #[expect(clippy::wildcard_enum_match_arm, reason = "any other type is one, which a test takes or leaves")]
 fn narrowed(host: &dyn crate::host::Host, t: Type, n: Narrow, class: Option<Type>) -> Type {
-    let is_a = |t: Type| class.and_then(|c| ops::builtin::is_instance(host, t, c));
+    let is_a = |t: Type| match class.map(|c| (c, c.kind())) {
+        Some((mark, Kind::Member(c))) => c.is_mark().then_some(t == mark),
+        Some((class, _)) => ops::builtin::is_instance(host, t, class),
+        None => None,
+    };
     let keep = |t: Type| match n {
         Narrow::IsNone => *t == Kind::None,
         Narrow::NotNone => *t != Kind::None,

@@ -469,7 +469,7 @@ fn class_value(host: &dyn Host, t: Type) -> Option<Type> {
         return Some(host.pythons_class(c).unwrap_or_else(|| Type::new(Kind::NamedTupleClass(c))));
     }
     if let Kind::Frozen(c, _) | Kind::Object(c, _) | Kind::Member(c) = t.kind()
-        && !c.is_builtin_value()
+        && !(c.is_builtin_value() || c.is_mark())
     {
         return Some(host.pythons_class(c).unwrap_or_else(|| Type::new(Kind::Class(c))));
     }

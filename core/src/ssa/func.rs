@@ -142,7 +142,7 @@ pub enum FusedArg {
 pub enum Narrow {
     IsNone,
     NotNone,
-    /// It is an instance of a class, or of one of a tuple of classes.
+    /// It is an instance of a class, or of one of a tuple of classes; or it is that mark itself.
     IsA,
     NotA,
 }

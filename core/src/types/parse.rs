@@ -211,6 +211,9 @@ impl Parser<'_> {
             self.expect(")")?;
             return Ok(Instances::Members { count, equality });
         }
+        if self.eat("mark") {
+            return Ok(Instances::Mark);
+        }
         if self.eat("objects(") {
             let (identity, native) = (self.eat("identity"), self.eat("native"));
             self.expect(")")?;

@@ -74,6 +74,8 @@ pub(crate) fn unify_with(a: Type, b: Type, meet: Meet<'_>) -> Option<Type> {
         (Kind::Array(_), Kind::Variant(m)) if m.iter().any(|t| same_elements(*t, a)) => {
             alternatives(a, b, meet)
         }
+        // A mark stands where there is no value of the other type.
+        _ if may_be_mark(a) || may_be_mark(b) => alternatives(a, b, meet),
         // A special method gives an answer, or NotImplemented.
         _ if may_be_builtin(a) || may_be_builtin(b) => alternatives(a, b, meet),
         _ => return None,
@@ -159,6 +161,15 @@ fn vectors_and_number(a: Type, b: Type) -> Type {
         add_alternative(&mut all, number, &mut meet);
     }
     if all.len() == 1 { all[0] } else { Type::new(Kind::Variant(all)) }
+}
+
+/// Whether a value is a mark, or may be.
+fn may_be_mark(t: Type) -> bool {
+    match t.kind() {
+        Kind::Member(c) => c.is_mark(),
+        Kind::Variant(m) => m.iter().any(|t| may_be_mark(*t)),
+        _ => false,
+    }
 }
 
 /// Whether a value is something that the language itself has a name for, or may be.
@@ -267,6 +278,7 @@ fn add_alternative(all: &mut Vec<Type>, t: Type, meet: Meet<'_>) {
             (Kind::Function(f), Kind::Function(g)) => f.func == g.func,
             (Kind::Generator(i, _), Kind::Generator(j, _)) => i == j,
             (Kind::Object(c, _), Kind::Object(d, _)) => c == d,
+            (Kind::List(_) | Kind::Container(..), _) => common_constructor(*x, t).is_some(),
             _ => same_elements(*x, t),
         };
         if same && let Some(u) = unify_with(*x, t, meet) {

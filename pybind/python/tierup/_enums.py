@@ -18,8 +18,37 @@ CONSTANTS = (bool, int, float, complex, str, bytes, type(None))
 NUMBERS = {"nan": float("nan"), "inf": float("inf")}
 
 
+class Mark(type):
+    """The class of classes that stand for one object of ``object`` itself, which is nothing but itself."""
+
+    def __iter__(cls):
+        return iter((cls._only_,))
+
+    def __len__(cls):
+        return 1
+
+
+#: Such classes by the addresses of the objects, which live as long as they do: for ever, as names of modules do.
+MARKS = {}
+
+
+def mark(thing):
+    """The class that stands for an object."""
+    found = MARKS.get(id(thing))
+    if found is None:
+        name = f"object {len(MARKS) + 1}"
+        found = MARKS[id(thing)] = Mark(name, (), {"_only_": thing, "_member_map_": {}})
+    return found
+
+
+def is_mark(cls):
+    return type(cls) is Mark
+
+
 def members(cls):
     """How many members a class has, and whether they compare as Enum's do; None where they are no values."""
+    if is_mark(cls):
+        return 1, True
     if len(cls) == 0 or issubclass(cls, enum.Flag) or cls.__getattribute__ is not object.__getattribute__:
         return None
     # A metaclass of the program's own may have other members, or find them otherwise.
@@ -40,6 +69,8 @@ def _has_data(c):
 def attribute(cls, name):
     """What is under a name: ``("member", n)``, ``("computed", function)`` of a member, ``("method", function)``; None of what
     any class may have."""
+    if is_mark(cls):
+        return ("hidden", None) if hasattr(cls._only_, name) else None
     if name in cls._member_map_:
         return "member", _number(cls, cls._member_map_[name])
     found = _found(cls, name)

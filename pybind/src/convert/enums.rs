@@ -9,10 +9,14 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use tierup_core::types::class::Instances;
 use tierup_core::types::{ClassDef, Kind, Type};
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
+        if let Some(class) = enums::class_of_mark(obj)? {
+            return Ok(known::enumeration(&class)?.map(|def| Type::new(Kind::Member(def))));
+        }
         let class = obj.get_type();
         if !enums::may_be(&class) {
             return Ok(None);
@@ -26,7 +30,10 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
             let class = known::object_of_def(py, def)?.into_bound(py).cast_into::<PyType>().ok()?;
             Some(enums::members(&class).ok()?.iter().map(|m| AtomicPtr::new(m.as_ptr())).collect())
         });
-        let class = AtomicPtr::new(unit::own(t).cast());
+        // A mark is an instance of `object`, whatever stands for its class.
+        let is_mark = matches!(def.instances, Instances::Mark);
+        let own = if is_mark { &raw mut ffi::PyBaseObject_Type } else { unit::own(t).cast() };
+        let class = AtomicPtr::new(own);
         Plan::other(Member { members: members.unwrap_or_default(), def, class })
     },
 };

@@ -40,6 +40,7 @@ fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
         (_, Kind::Optional(y)) => known_identity(a, *y)?.filter(|same| !same),
         _ if is_unit(a) && is_unit(b) => Some(a == b),
         (Kind::Ellipsis, Kind::Ellipsis) => Some(true),
+        (Kind::Member(c), Kind::Member(d)) if c == d && c.is_mark() => Some(true),
         (Kind::Member(c), Kind::Member(d)) | (Kind::Object(c, _), Kind::Object(d, _)) if c == d => None,
         (Kind::Str, Kind::Str)
         | (Kind::Bytes, Kind::Bytes)

@@ -1,6 +1,7 @@
 //! Says in the code what a branch found out about None: behind `x is not None` the variable `x` is a value of
 //! its own that is not None, so its type there is that of the value. Behind `x is None` it is None. `if x:`
-//! tells the same, and `isinstance(x, int)` leaves of several types those that are instances.
+//! tells the same, `isinstance(x, int)` leaves of several types those that are instances, and `x is MISSING` tells a
+//! mark from what stands elsewhere in its place.
 //!
 //! ```python
 //! if best is None or value < best:     # `best` is a number right of `or`
@@ -118,6 +119,16 @@ fn decode(func: &Func, defs: &Definitions, cond: Value, truth: bool, depth: u32,
             } else if is_none(*a) {
                 *b
             } else {
+                // It is a mark, perhaps, that stands where there is no value: the types tell.
+                let what = if (*path == id::IS) == truth { Narrow::IsA } else { Narrow::NotA };
+                let is_name = |v: Value| {
+                    defs.inst(v).is_some_and(|i| matches!(func.inst(i).op, Op::Global(_) | Op::Free(_)))
+                };
+                match (is_name(*a), is_name(*b)) {
+                    (false, true) => out.push(Found { value: *a, what, class: Some(*b) }),
+                    (true, false) => out.push(Found { value: *b, what, class: Some(*a) }),
+                    _ => {}
+                }
                 return;
             };
             let none = (*path == id::IS) == truth;

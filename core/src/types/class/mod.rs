@@ -47,6 +47,9 @@ pub enum Instances {
     /// So many members of an enumeration, each a value of its own: a number, in the order of their definition.
     /// Two are equal where they are one, if equality is Python's.
     Members { count: u32, equality: bool },
+    /// One object of Python's that is nothing but itself: a mark for what is not there, told from everything else by
+    /// `is`.
+    Mark,
 }
 
 /// The methods of a class that Python generated, and which do with all fields, in their order, what tuples do
@@ -313,22 +316,30 @@ impl ClassDef {
     pub(crate) fn generated(&self) -> Generated {
         match self.instances {
             Instances::Frozen(generated) => generated,
-            Instances::Inherited | Instances::Members { .. } | Instances::Objects { .. } => {
-                Generated::default()
-            }
+            Instances::Inherited
+            | Instances::Members { .. }
+            | Instances::Mark
+            | Instances::Objects { .. } => Generated::default(),
         }
     }
     /// How many members an enumeration has; none of any other class.
     pub fn member_count(&self) -> Option<u32> {
-        if let Instances::Members { count, .. } = self.instances { Some(count) } else { None }
+        if let Instances::Members { count, .. } = self.instances {
+            return Some(count);
+        }
+        self.is_mark().then_some(1)
     }
     /// Whether its instances are members of an enumeration that are equal where they are one.
     pub(crate) fn members_compare(&self) -> bool {
-        matches!(self.instances, Instances::Members { equality: true, .. })
+        matches!(self.instances, Instances::Members { equality: true, .. } | Instances::Mark)
     }
     /// Whether its instances are values: those of frozen dataclasses, and members of enumerations.
     pub fn is_value(&self) -> bool {
-        matches!(self.instances, Instances::Frozen(_) | Instances::Members { .. })
+        matches!(self.instances, Instances::Frozen(_) | Instances::Members { .. } | Instances::Mark)
+    }
+    /// Whether its one instance is a mark for what is not there.
+    pub(crate) fn is_mark(&self) -> bool {
+        matches!(self.instances, Instances::Mark)
     }
     /// Whether its instances are objects whose fields may change.
     pub fn has_objects(&self) -> bool {
