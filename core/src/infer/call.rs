@@ -540,7 +540,7 @@ impl Solver<'_, '_> {
                     if matches!(
                         e.code,
                         Code::NoMatchingOperation | Code::UnknownAttribute | Code::AmbiguousDispatch
-                    ) && e.notes.is_empty() =>
+                    ) && e.notes.iter().all(|note| note.1.is_none()) =>
                 {
                     raises = true;
                     ways.push((Resolved::Impossible(e.code, e.message.as_str().into()), Type::never(), None));
