@@ -31,6 +31,15 @@ impl Solver<'_, '_> {
         }
         let mut operands: Vec<Source> = vec![Source::Value(spread)];
         operands.extend(named.iter().map(|v| Source::Value(*v)));
+        if let Kind::Method(op, _) = *self.ty(callee) {
+            let Some(path) = op.rows().iter().find_map(|row| row.spread).filter(|_| keywords.is_empty())
+            else {
+                return Ok(None);
+            };
+            let func = self.session.host.library(path)?;
+            let operands = vec![Source::Member(callee, 0), Source::Value(spread)];
+            return self.call_function(i, func, operands, true).map(Some);
+        }
         if let Kind::Builtin(op) = *self.ty(callee) {
             return self.spread_into_operation(i, op, keywords, operands);
         }
@@ -133,7 +142,7 @@ impl Solver<'_, '_> {
         self.call(i, &f, operands.chain([Source::Rest(Box::new(rest))]).collect(), named)
     }
 
-    /// The same of `print`, and of operations that have a function which takes their operands as a list.
+    /// The same of an operation, `print`, `max` and `min` among them.
     fn spread_into_operation(
         &mut self,
         i: Inst,
@@ -166,12 +175,30 @@ impl Solver<'_, '_> {
                     "builtin.smallest_of_numbers"
                 }
             }
-            _ => match op.rows().iter().find_map(|row| row.of_list) {
-                Some(path) if keywords.is_empty() => path,
-                Some(_) | None => return Ok(None),
-            },
+            _ => return self.spread_into_row(i, op, keywords, operands),
         };
         let func = self.session.host.library(path)?;
+        self.call_function(i, func, operands, true).map(Some)
+    }
+    /// The same of one whose row says how. A method of a class that is called without an object is one of the first.
+    fn spread_into_row(
+        &mut self,
+        i: Inst,
+        op: crate::ops::OpId,
+        keywords: &[Arc<str>],
+        operands: Vec<Source>,
+    ) -> Result<Option<(Type, Option<Const>, bool)>> {
+        let Some(row) = op.rows().iter().find(|row| row.spread.is_some()).filter(|_| keywords.is_empty())
+        else {
+            return Ok(None);
+        };
+        let path = row.spread.unwrap_or_default();
+        let func = if row.params.starts_with('*') {
+            self.session.host.library(path)?
+        } else {
+            let told = [Const::Str(path.into()), Const::Str(op.name().into())];
+            self.session.host.written("_calls.unbound", &told)?
+        };
         self.call_function(i, func, operands, true).map(Some)
     }
 }

@@ -48,7 +48,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.zip"], "*xs, strict=False", Body::Lir(zip_rule, emit_zip))
         .records()
         .consumes()
-        .of_list("iterators.zip_of_list")
+        .spread("iterators.zip_of_list")
         .doc("Tuples of one value each, to the end of the shortest."),
     OpDef::new(&["builtins.zip"], "*xs, strict=False", Body::Py("builtin.zip_strict"))
         .only_if(|a| a[0].konst == Some(Const::Bool(true)))

@@ -32,7 +32,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "Sums, or what a function makes of the value so far and the next."
     ),
     iterator!("itertools.chain", "*iterables", "iterators.chain", "Iterables one after the other.")
-        .of_list("iterators.chain_from_iterable"),
+        .spread("iterators.chain_from_iterable"),
     iterator!(
         "chain.from_iterable",
         "iterable",
@@ -104,7 +104,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "iterators.product",
         "Tuples of one value of each iterable."
     )
-    .of_list("iterators.product_of_list")
+    .spread("iterators.product_of_list")
     .only_if(|a| a[0].int().is_some()),
     iterator!(
         "itertools.product",

@@ -319,7 +319,7 @@ pub(crate) static OPS: &[OpDef] = &[
             |cx, c| Ok(folded(cx, c, 0, |cx, acc, v| cx.helper_value(&num::int_gcd, &[acc, v]))),
         ),
     )
-    .of_list("mathlib.gcd_of_list")
+    .spread("mathlib.gcd_of")
     .doc("Greatest common divisor."),
     OpDef::new(
         &["math.lcm"],
@@ -339,7 +339,7 @@ pub(crate) static OPS: &[OpDef] = &[
             |cx, c| Ok(folded(cx, c, 1, |cx, acc, v| cx.helper_value(&num::int_lcm, &[acc, v]))),
         ),
     )
-    .of_list("mathlib.lcm_of_list")
+    .spread("mathlib.lcm_of")
     .doc("Least common multiple."),
     OpDef::new(
         &["math.isqrt"],

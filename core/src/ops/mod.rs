@@ -105,9 +105,9 @@ pub struct OpDef {
     /// Whether numbers that it is given must be constants, so that a parameter of the caller's is worth code for
     /// each of its values.
     pub wants_constants: bool,
-    /// The function of the library that carries it out for `*xs`, where only the run knows how many there are: it
-    /// gets `xs`.
-    pub of_list: Option<&'static str>,
+    /// The library's function that takes the operands behind the others as a list or another iterable, where only the
+    /// running program knows how many there are.
+    pub spread: Option<&'static str>,
     /// Whether only the compiler and its library ask for it, whatever Python has under its path.
     pub internal: bool,
     pub doc: &'static str,
@@ -128,6 +128,7 @@ impl OpDef {
             takes: |_| true,
             kernel: None,
             lazy: None,
+            spread: None,
             rewrites: None,
             adapters: Adapter::of_body(&body),
             of_shape: false,
@@ -144,7 +145,6 @@ impl OpDef {
             straight: false,
             halves: false,
             wants_constants: false,
-            of_list: None,
             internal: false,
             doc: "",
         }
@@ -152,11 +152,6 @@ impl OpDef {
     /// Its scalar loop is instructions alone, so that vectors can be computed with as scalars are.
     pub(crate) const fn straight(mut self) -> OpDef {
         self.straight = true;
-        self
-    }
-    /// Says what carries it out for operands of which only the run knows how many there are.
-    pub(crate) const fn of_list(mut self, library: &'static str) -> OpDef {
-        self.of_list = Some(library);
         self
     }
     /// Takes arrays of dates and spans as it takes those of numbers: it moves elements and does not ask what they are.
@@ -250,6 +245,10 @@ impl OpDef {
     /// The operand need not be in memory: `emit` gets what computes its elements.
     pub(crate) const fn lazy(mut self, operand: usize, emit: LazyEmit) -> OpDef {
         self.lazy = Some((operand, emit));
+        self
+    }
+    pub(crate) const fn spread(mut self, path: &'static str) -> OpDef {
+        self.spread = Some(path);
         self
     }
     /// Other operands stand for those of a call.

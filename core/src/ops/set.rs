@@ -154,6 +154,7 @@ pub(crate) static OPS: &[OpDef] = &[
     .writes()
     .doc("Takes all elements out."),
     OpDef::new(&["set.update"], "set, *others", Body::Py("sets.update"))
+        .spread("sets.update")
         .raises()
         .writes()
         .doc("Puts in the elements of iterables."),
@@ -168,24 +169,33 @@ pub(crate) static OPS: &[OpDef] = &[
         .writes()
         .internal()
         .doc("Puts in the elements of one iterable (library use)."),
-    OpDef::new(&["set.union"], "set, *others", Body::Py("sets.union")).raises().reads().doc("A set of all."),
+    OpDef::new(&["set.union"], "set, *others", Body::Py("sets.union"))
+        .spread("sets.union")
+        .raises()
+        .reads()
+        .doc("A set of all."),
     OpDef::new(&["frozenset.union"], "set, *others", Body::Py("sets.frozen_union"))
+        .spread("sets.frozen_union")
         .raises()
         .reads()
         .doc("A frozen set of all."),
     OpDef::new(&["set.intersection"], "set, *others", Body::Py("sets.intersection"))
+        .spread("sets.intersection")
         .raises()
         .reads()
         .doc("A set of what all have."),
     OpDef::new(&["frozenset.intersection"], "set, *others", Body::Py("sets.frozen_intersection"))
+        .spread("sets.frozen_intersection")
         .raises()
         .reads()
         .doc("A frozen set of what all have."),
     OpDef::new(&["set.difference"], "set, *others", Body::Py("sets.difference"))
+        .spread("sets.difference")
         .raises()
         .reads()
         .doc("A set of what none of the others has."),
     OpDef::new(&["frozenset.difference"], "set, *others", Body::Py("sets.frozen_difference"))
+        .spread("sets.frozen_difference")
         .raises()
         .reads()
         .doc("A frozen set of what none of the others has."),
@@ -202,10 +212,12 @@ pub(crate) static OPS: &[OpDef] = &[
     .reads()
     .doc("A frozen set of what only one of both has."),
     OpDef::new(&["set.intersection_update"], "set, *others", Body::Py("sets.intersection_update"))
+        .spread("sets.intersection_update")
         .raises()
         .writes()
         .doc("Keeps what all have."),
     OpDef::new(&["set.difference_update"], "set, *others", Body::Py("sets.difference_update"))
+        .spread("sets.difference_update")
         .raises()
         .writes()
         .doc("Takes out what the others have."),

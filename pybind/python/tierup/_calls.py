@@ -5,6 +5,7 @@ Each is ordinary Python in a file of the library, so that what goes wrong in one
 
 import builtins
 import functools
+import importlib
 import keyword
 import operator
 
@@ -303,6 +304,16 @@ def print_spread(keywords):
     rest = "".join(f", {k}={k}" for k in keywords if k != "sep")
     source = f"def print_spread({', '.join(['xs', *keywords])}):\n    print({sep}.join([str(x) for x in xs]){rest})"
     return made(source, "print_spread", {})
+
+
+@functools.cache
+def unbound(path, name):
+    """``set.union(*sets)``: a method of the first; `path` is that of the function that takes the others as a list."""
+    source = "def unbound(given):\n    xs = [*given]\n    if len(xs) == 0:\n"
+    source += f"        raise TypeError({f'unbound method {name}() needs an argument'!r})\n    return of(xs[0], xs[1:])"
+    module, function = path.split(".")
+    of = getattr(importlib.import_module(f"{__package__}.lib.{module}"), function)
+    return made(source, "unbound", {"of": of})
 
 
 @functools.cache

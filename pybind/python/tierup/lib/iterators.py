@@ -304,8 +304,12 @@ def _product(pools):
                     yield (a, b) + rest
 
 
-def zip_of_list(rows):
-    """``zip(*rows)`` of sequences."""
+def zip_of_list(iterable):
+    """``zip(*iterable)`` of sequences."""
+    return _columns([r for r in iterable])
+
+
+def _columns(rows):
     k = 0
     while len(rows) > 0:
         for r in rows:

@@ -18,20 +18,6 @@ def isclose(a, b, rel_tol, abs_tol):
     return difference <= rel_tol * abs(b) or difference <= rel_tol * abs(a) or difference <= abs_tol
 
 
-def gcd_of_list(integers):
-    d = 0
-    for n in integers:
-        d = math.gcd(d, n)
-    return d
-
-
-def lcm_of_list(integers):
-    m = 1
-    for n in integers:
-        m = math.lcm(m, n)
-    return m
-
-
 def fsum(values):
     return math.fsum([float(v) for v in values])
 
@@ -43,3 +29,17 @@ def prod(values, start):
     for v in values:
         result = result * v
     return result
+
+
+def gcd_of(integers):
+    r = 0
+    for n in integers:
+        r = math.gcd(r, n)
+    return r
+
+
+def lcm_of(integers):
+    r = 1
+    for n in integers:
+        r = math.lcm(r, n)
+    return r

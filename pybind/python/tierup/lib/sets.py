@@ -24,7 +24,10 @@ def add_all(s, values):
 
 
 def update(s, others):
-    if len(others) > 0:
+    if not isinstance(others, tuple):
+        for other in others:
+            s._add_all(other)
+    elif len(others) > 0:
         s._add_all(others[0])
         update(s, others[1:])
 
@@ -70,6 +73,11 @@ def _common(s, other):
 
 
 def intersection(s, others):
+    if not isinstance(others, tuple):
+        r = set(s)
+        for other in others:
+            r = _common(r, other)
+        return r
     if len(others) == 0:
         return set(s)
     return _all_common(s, others)
@@ -101,7 +109,10 @@ def _discard_all(s, values):
 
 
 def _discard_members(s, others):
-    if len(others) > 0:
+    if not isinstance(others, tuple):
+        for other in others:
+            _discard_all(s, other)
+    elif len(others) > 0:
         _discard_all(s, others[0])
         _discard_members(s, others[1:])
 
