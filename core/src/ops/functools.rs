@@ -17,6 +17,8 @@ super::identity::op_ids! {
     CMP_TO_KEY = "_functools.cmp_to_key" [keeps],
     FUNCTOOLS_CACHE = "functools.cache" [keeps],
     FUNCTOOLS_LRU_CACHE = "functools.lru_cache" [keeps],
+    FUNCTOOLS_MEMORY = "functools._memory",
+    FUNCTOOLS_REMEMBERING = "functools._remembering" [keeps],
     FUNCTOOLS_REMEMBERED = "functools._remembered",
     FUNCTOOLS_REMEMBERED_IN_ORDER = "functools._remembered_in_order",
 }
@@ -55,6 +57,18 @@ pub(crate) static OPS: &[OpDef] = &[
         .only_if(|a| !is_function(a[0].ty))
         .raises()
         .doc("What makes such functions; without a bound where `maxsize` is None."),
+    OpDef::new(&["functools._memory"], "maxsize", Body::Py("functions.memory"))
+        .internal()
+        .raises()
+        .doc("What remembers the results of a function (library use)."),
+    OpDef::new(
+        &["functools._remembering"],
+        "user_function, known, maxsize",
+        Body::Py("functions.remembering"),
+    )
+    .internal()
+    .raises()
+    .doc("A function that remembers its results there (library use)."),
     OpDef::new(
         &["functools._remembered"],
         "number, time",

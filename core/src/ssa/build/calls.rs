@@ -1,6 +1,7 @@
 //! Calls, and functions made inside a function.
 
 use super::families::{self, Relative, Relatives};
+use super::family::Memory;
 use super::{Builder, Capture, Outside, Slot, build_nested, cells, registry};
 use crate::bytecode::inst::function;
 use crate::diag::Result;
@@ -42,6 +43,37 @@ impl Builder<'_> {
             return Err(self.malformed("more keywords than operands"));
         }
         self.result(Op::Call { keywords: keywords.into() }, args)
+    }
+
+    /// A call; of what decorates a function that calls itself, the function around the memory of its family.
+    pub(super) fn call_at(&mut self, index: usize, n: usize) -> Result<()> {
+        let decorated = self.families.iter().find_map(|f| {
+            let k = f.family.members.iter().position(|m| m.made + 1 == index && m.memory.is_some())?;
+            let (shared, values) = f.shared.as_ref()?;
+            let (place, memory) = shared.all[k].memory?;
+            Some((values[place as usize], memory))
+        });
+        let Some((known, memory)) = decorated else { return self.call(n, &[]) };
+        let args = self.pop_n(n)?;
+        let (_, first) = self.callee()?;
+        let function = first.or_else(|| args.first().copied());
+        let function = function.ok_or_else(|| self.malformed("a decorator without a function"))?;
+        let made = self.remembering(function, known, memory)?;
+        self.push(made);
+        Ok(())
+    }
+
+    /// The function that remembers what another one gives.
+    pub(super) fn remembering(&mut self, function: Value, known: Value, memory: Memory) -> Result<Value> {
+        let most = self.most(memory)?;
+        self.table(id::FUNCTOOLS_REMEMBERING, vec![function, known, most])
+    }
+
+    fn most(&mut self, memory: Memory) -> Result<Value> {
+        self.constant(match memory {
+            Memory::All => Const::None,
+            Memory::Last(n) => Const::Int(n),
+        })
     }
 
     fn is_super(&self, callable: Value) -> bool {
@@ -257,7 +289,11 @@ impl Builder<'_> {
         let family = &self.families[f].family;
         let (names, members) = (
             family.names.clone(),
-            family.members.iter().map(|m| (m.made, self.local_names[m.local].clone())).collect::<Vec<_>>(),
+            family
+                .members
+                .iter()
+                .map(|m| (m.made, self.local_names[m.local].clone(), m.memory))
+                .collect::<Vec<_>>(),
         );
         let modes: Vec<Capture> = names.iter().map(|name| self.capture(name)).collect();
         let mut values = vec![];
@@ -271,7 +307,7 @@ impl Builder<'_> {
             });
         }
         let mut shared = Relatives { all: vec![], free: names.clone() };
-        for (at, (made, name)) in members.iter().enumerate() {
+        for (at, (made, name, memory)) in members.iter().enumerate() {
             // Those of the others are constants.
             let own = if at == k {
                 defaults.to_vec()
@@ -290,12 +326,18 @@ impl Builder<'_> {
                 defaults: (own.len() - kwdefaults.len()) as u32,
                 kwdefaults,
                 first_default: values.len() as u32,
+                memory: memory.map(|memory| ((values.len() + own.len()) as u32, memory)),
             });
             shared.free.extend(own.iter().map(|_| Arc::from("default")));
             values.extend(own);
+            if let Some(memory) = memory {
+                let most = self.most(*memory)?;
+                values.push(self.table(id::FUNCTOOLS_MEMORY, vec![most])?);
+                shared.free.push("memory".into());
+            }
         }
         let shared = Arc::new(shared);
-        for ((made, _), relative) in members.iter().zip(&shared.all) {
+        for ((made, _, _), relative) in members.iter().zip(&shared.all) {
             let Some(inner) = cells::code_of(self.code, *made) else {
                 return Err(self.malformed("a function without code"));
             };

@@ -5,13 +5,18 @@
 //! them captured and of their defaults, which is why each function of a family takes all of that. A family's
 //! definitions stand in one block, so that nothing can come between them but straight code; names that are
 //! bound there between two definitions are cells like any that are bound after they were captured.
+//!
+//! One that `functools.cache` or `lru_cache` decorates is known by what that made of it: who names it makes that anew as
+//! well, around the memory that all of them share.
 
 use super::cells::{block_of, code_of, inner_functions, rebinds};
-use super::family::{Family, Member};
+use super::family::{Family, Member, Memory};
 use super::flow::Flow;
 use crate::bytecode::inst::function;
 use crate::bytecode::{Code, Constant, Opcode, Variable};
+use crate::ops::{OpId, id};
 use crate::ssa::FuncId;
+use crate::ssa::names::{Meaning, Names, Root};
 use crate::types::Const;
 use std::sync::Arc;
 
@@ -25,6 +30,8 @@ pub(crate) struct Relative {
     pub defaults: u32,
     pub kwdefaults: Arc<[Arc<str>]>,
     pub first_default: u32,
+    /// Its results are remembered, in the free value of that number.
+    pub memory: Option<(u32, Memory)>,
 }
 
 /// What the functions of a family share: each of them, and the names of the free values that all of them
@@ -41,11 +48,12 @@ struct Candidate<'a> {
     name: &'a Arc<str>,
     code: &'a Code,
     settled: bool,
+    memory: Option<Memory>,
 }
 
 /// The families among the functions that `code` makes.
-pub(crate) fn find_families(code: &Code, flow: &Flow) -> Vec<Family> {
-    let all = candidates(code);
+pub(crate) fn find_families(code: &Code, flow: &Flow, known: &dyn Names) -> Vec<Family> {
+    let all = candidates(code, known);
     let n = all.len();
     let mut reaches: Vec<Vec<bool>> =
         all.iter().map(|a| all.iter().map(|b| a.code.freevars.contains(b.name)).collect()).collect();
@@ -78,7 +86,10 @@ pub(crate) fn find_families(code: &Code, flow: &Flow) -> Vec<Family> {
             }
         }
         families.push(Family {
-            members: group.iter().map(|c| Member { made: c.made, local: c.local }).collect(),
+            members: group
+                .iter()
+                .map(|c| Member { made: c.made, local: c.local, memory: c.memory })
+                .collect(),
             names,
         });
     }
@@ -86,14 +97,16 @@ pub(crate) fn find_families(code: &Code, flow: &Flow) -> Vec<Family> {
 }
 
 /// Functions that are stored under a name of their own at once, and nowhere else.
-fn candidates(code: &Code) -> Vec<Candidate<'_>> {
+fn candidates<'a>(code: &'a Code, known: &dyn Names) -> Vec<Candidate<'a>> {
     let names = code.local_names();
     (1..code.insts.len())
         .filter_map(|made| {
             if code.insts[made].op != Opcode::MakeFunction {
                 return None;
             }
-            let store = code.insts.get(made + 1).filter(|i| i.op == Opcode::StoreCell)?;
+            let memory = memory(code, made, known);
+            let behind = made + 1 + usize::from(memory.is_some());
+            let store = code.insts.get(behind).filter(|i| i.op == Opcode::StoreCell)?;
             let Variable::Local(local) = code.variable(store.arg) else { return None };
             let stores = |op: Opcode| op == Opcode::StoreCell || op == Opcode::DeleteCell;
             let once = code
@@ -112,9 +125,74 @@ fn candidates(code: &Code) -> Vec<Candidate<'_>> {
             let flags = code.insts[made].arg;
             let settled = flags & ANY_DEFAULTS == 0
                 || flags & ANY_DEFAULTS == function::DEFAULTS && constant_defaults(code, made).is_some();
-            Some(Candidate { made, local: local as usize, name, code: code_of(code, made)?, settled })
+            Some(Candidate { made, local: local as usize, name, code: code_of(code, made)?, settled, memory })
         })
         .collect()
+}
+
+/// What remembers the results of the function made there, if that is what decorates it: `@cache`, `@lru_cache`, and the
+/// latter called with a constant.
+fn memory(code: &Code, made: usize, known: &dyn Names) -> Option<Memory> {
+    code.insts.get(made + 1).filter(|i| i.op == Opcode::Call)?;
+    if code.insts[made].arg & !function::CAPTURED & !function::DEFAULTS != 0 {
+        return None;
+    }
+    // Below the function's code lie the captured variables and the defaults, then what decorates it.
+    let mut below = made.checked_sub(2)?;
+    let op = |at: usize| code.insts[at].op;
+    if code.insts[made].arg & function::CAPTURED != 0 {
+        below = below.checked_sub(1 + code.insts[below].arg as usize)?;
+    }
+    if code.insts[made].arg & function::DEFAULTS != 0 {
+        constant_defaults(code, made)?;
+        below = below.checked_sub(1)?;
+    }
+    if op(below) == Opcode::PushNull {
+        below = below.checked_sub(1)?;
+    }
+    let constant = |at: usize| match code.consts.get(code.insts[at].arg as usize)? {
+        Constant::Value(c) if op(at) == Opcode::LoadConst => Some(c),
+        _ => None,
+    };
+    let called = |at: usize| {
+        let at = if op(at) == Opcode::PushNull { at.checked_sub(1)? } else { at };
+        (meaning(code, at, known)? == id::FUNCTOOLS_LRU_CACHE).then_some(())
+    };
+    let bounded = |at: usize| match constant(at)? {
+        Const::None => Some(Memory::All),
+        Const::Int(n) => Some(Memory::Last((*n).max(0))),
+        _ => None,
+    };
+    match (op(below), code.insts[below].arg) {
+        (Opcode::Call, 0) => called(below.checked_sub(1)?).map(|()| Memory::Last(128)),
+        (Opcode::Call, 1) => {
+            called(below.checked_sub(2)?)?;
+            bounded(below - 1)
+        }
+        (Opcode::CallNamed, 1) => {
+            called(below.checked_sub(3)?)?;
+            let named = *constant(below - 1)? == Const::Tuple(vec![Const::Str("maxsize".into())]);
+            if named { bounded(below - 2) } else { None }
+        }
+        _ => match meaning(code, below, known)? {
+            id::FUNCTOOLS_CACHE => Some(Memory::All),
+            id::FUNCTOOLS_LRU_CACHE => Some(Memory::Last(128)),
+            _ => None,
+        },
+    }
+}
+
+/// The operation that is loaded by the instruction there: by its name, or as an attribute of a module.
+fn meaning(code: &Code, at: usize, known: &dyn Names) -> Option<OpId> {
+    let name = |at: usize| code.names.get(code.insts[at].arg as usize).map(|n| &**n);
+    let found = if code.insts[at].op == Opcode::LoadGlobal {
+        known.meaning(Root::Global(name(at)?), &[])?
+    } else {
+        let module = at.checked_sub(1).filter(|m| code.insts[*m].op == Opcode::LoadGlobal)?;
+        let attribute = Some(at).filter(|at| code.insts[*at].op == Opcode::LoadAttr)?;
+        known.meaning(Root::Global(name(module)?), &[name(attribute)?])?
+    };
+    if let Meaning::Operation(op) = found { Some(op) } else { None }
 }
 
 /// The positional defaults of the function made there, where they are constants: below them lie the captured

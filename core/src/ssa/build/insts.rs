@@ -242,7 +242,7 @@ impl Builder<'_> {
                 self.result(Op::Attr(name), vec![module])
             }
             MakeFunction => self.make_function(index, arg),
-            Call => self.call(n, &[]),
+            Call => self.call_at(index, n),
             CallNamed => self.call_named(n),
             CallSpread => self.call_spread(arg),
             StoreGlobal => self.store_global(n),

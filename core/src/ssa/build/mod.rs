@@ -107,7 +107,7 @@ fn build_nested(code: &Code, host: u64, outside: Outside<'_>) -> Result<Func> {
     if !code.cellvars.is_empty() {
         // Blocks do not depend on which variables are cells.
         let flow = Flow::new(code, &cells)?;
-        families = families::find_families(code, &flow);
+        families = families::find_families(code, &flow, outside.names);
         cells = cells::find_cells(code, &flow, &families, outside.names);
     }
     let flow = Flow::new(code, &cells)?;

@@ -135,10 +135,13 @@ impl Builder<'_> {
         for n in own.chain(0..shared.free.len() as u32) {
             args.push(self.emit(Op::Free(n), vec![])?);
         }
-        self.emit(
+        let made = self.emit(
             Op::MakeFunction { func: r.id, defaults: r.defaults, kwdefaults: r.kwdefaults.clone() },
             args,
-        )
+        )?;
+        let Some((place, memory)) = r.memory else { return Ok(made) };
+        let known = self.emit(Op::Free(place), vec![])?;
+        self.remembering(made, known, memory)
     }
 
     pub(super) fn capture_variable(&mut self, arg: u32) -> Result<()> {

@@ -26,9 +26,20 @@ def length_hint(obj, default):
     return default
 
 
-def cache(user_function):
-    known = {}
+def memory(maxsize):
+    """What remembers results: all, or so many."""
+    if maxsize is None:
+        return {}
+    return collections.OrderedDict()
 
+
+def remembering(user_function, known, maxsize):
+    if maxsize is None:
+        return _all_calls(user_function, known)
+    return _last_calls(user_function, known, maxsize)
+
+
+def _all_calls(user_function, known):
     def remembers(*args):
         if args in known:
             return known[args]
@@ -39,19 +50,7 @@ def cache(user_function):
     return remembers
 
 
-def lru_cached(user_function):
-    return last_calls(user_function, 128)
-
-
-def lru_cache(maxsize, typed):
-    if maxsize is None:
-        return lambda user_function: cache(user_function)
-    return lambda user_function: last_calls(user_function, maxsize)
-
-
-def last_calls(user_function, maxsize):
-    known = collections.OrderedDict()
-
+def _last_calls(user_function, known, maxsize):
     def remembers(*args):
         if args in known:
             known.move_to_end(args)
@@ -63,6 +62,20 @@ def last_calls(user_function, maxsize):
         return value
 
     return remembers
+
+
+def cache(user_function):
+    return remembering(user_function, memory(None), None)
+
+
+def lru_cached(user_function):
+    return remembering(user_function, memory(128), 128)
+
+
+def lru_cache(maxsize, typed):
+    if maxsize is None:
+        return lambda user_function: cache(user_function)
+    return lambda user_function: remembering(user_function, memory(maxsize), maxsize)
 
 
 class Key:
