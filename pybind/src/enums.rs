@@ -46,6 +46,30 @@ pub(crate) fn is_of_mark(class: &Bound<'_, PyType>) -> PyResult<bool> {
         && module(class.py())?.call_method1(intern!(class.py(), "is_mark"), (class,))?.extract()?)
 }
 
+/// All flags of a class whose instances are values of a `Flag`.
+pub(crate) fn flags(class: &Bound<'_, PyType>) -> PyResult<Option<u32>> {
+    if !may_be(class) {
+        return Ok(None);
+    }
+    module(class.py())?.call_method1(intern!(class.py(), "flags"), (class,))?.extract()
+}
+
+/// The number of a member of an enumeration, or of a value of a `Flag`.
+pub(crate) fn number(class: &Bound<'_, PyType>, obj: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+    if flags(class)?.is_some() {
+        return obj.getattr(intern!(class.py(), "_value_"))?.extract().map(Some);
+    }
+    Ok(members(class)?.iter().position(|m| m.is(obj)).map(|n| n as u32))
+}
+
+/// The member of an enumeration with that number, or the value of a `Flag`.
+pub(crate) fn member<'py>(class: &Bound<'py, PyType>, n: u64) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if flags(class)?.is_some() {
+        return class.call1((n,)).map(Some);
+    }
+    Ok(members(class)?.into_iter().nth(n as usize))
+}
+
 /// The members of an enumeration, in order.
 pub(crate) fn members<'py>(class: &Bound<'py, PyType>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     class.try_iter()?.collect()

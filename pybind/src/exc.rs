@@ -254,8 +254,8 @@ fn instance_of<'py>(py: Python<'py>, handle: u64, parts: &[Arg]) -> PyResult<Bou
         return crate::convert::datetimes::object_of(py, def.id, parts.get_item(0)?.extract()?, y);
     }
     if def.member_count().is_some() {
-        let n: usize = parts.get_item(0)?.extract()?;
-        return crate::enums::members(&class)?.into_iter().nth(n).ok_or_else(gone);
+        let n = parts.get_item(0)?.extract()?;
+        return crate::enums::member(&class, n)?.ok_or_else(gone);
     }
     if class.is_subclass_of::<PyTuple>()? {
         return py.get_type::<PyTuple>().call_method1("__new__", (class, parts));

@@ -85,6 +85,7 @@ impl Values {
             Some((fields, generated)) => (fields, Instances::Frozen(generated)),
             None => match enums::look(class)? {
                 Some(_) if enums::is_of_mark(class)? => (vec![], Instances::Mark),
+                Some(_) if let Some(mask) = enums::flags(class)? => (vec![], Instances::Flags { mask }),
                 Some((count, equality)) => (vec![], Instances::Members { count, equality }),
                 None => match objects::look(class)? {
                     Some((mut fields, identity)) => {

@@ -431,8 +431,7 @@ fn classify_instance(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Opti
     if enums::may_be(&class) {
         let Some(def) = known::enumeration(&class)? else { return Ok(None) };
         record.class(&class);
-        let n = enums::members(&class)?.iter().position(|m| m.is(obj));
-        return Ok(n.map(|n| GlobalValue::Member(def, n as u32)));
+        return Ok(enums::number(&class, obj)?.map(|n| GlobalValue::Member(def, n)));
     }
     if !dataclasses::may_be(&class) {
         return Ok(None);

@@ -62,7 +62,8 @@ impl Solver<'_, '_> {
                 // The class is called.
                 id::BUILTINS_MAP | id::BUILTINS_FILTER if k == 0 => {}
                 _ if k == 0 && op == id::BUILTINS_LEN || super::special::goes_through(op) => {
-                    let members = (0..count).map(|n| GlobalValue::Member(class, n)).collect();
+                    let members =
+                        (0..count).map(|k| GlobalValue::Member(class, class.member_number(k))).collect();
                     let of_each = vec![Type::new(Kind::Member(class)); count as usize];
                     *s = Source::Global(GlobalValue::Tuple(Type::tuple(of_each), members));
                 }
@@ -72,10 +73,16 @@ impl Solver<'_, '_> {
         Ok(None)
     }
 
-    /// `operator._make_member(Class, n)` with a number that is known.
+    /// `operator._make_member(Class, n)` with a number that is known; of flags any number is one.
     pub(crate) fn make_member(&mut self, i: Inst, sources: &[Source]) -> Typed {
-        let [class, n] = sources else { return Err(Diagnostic::internal("a member of nothing")) };
-        let (class, n) = (self.source_arg(class)?.ty, self.source_arg(n)?.int());
+        let [class, number] = sources else { return Err(Diagnostic::internal("a member of nothing")) };
+        let (class, n) = (self.source_arg(class)?.ty, self.source_arg(number)?.int());
+        if let (Kind::Class(class), None) = (class.kind(), n)
+            && class.has_flags()
+        {
+            self.out.resolved.insert(i, Resolved::Retype(number.clone()));
+            return Ok((Type::new(Kind::Member(class)), None, false));
+        }
         let (Kind::Class(class), Some(n)) = (class.kind(), n) else {
             return Err(Diagnostic::internal("a member of no enumeration"));
         };

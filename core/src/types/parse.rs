@@ -211,6 +211,11 @@ impl Parser<'_> {
             self.expect(")")?;
             return Ok(Instances::Members { count, equality });
         }
+        if self.eat("flags(") {
+            let mask = self.unsigned()?;
+            self.expect(")")?;
+            return Ok(Instances::Flags { mask });
+        }
         if self.eat("mark") {
             return Ok(Instances::Mark);
         }

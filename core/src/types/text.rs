@@ -241,6 +241,7 @@ fn class(c: &ClassDef, f: &mut Formatter<'_>) -> Result {
             let has: Vec<&str> = generated.named().iter().filter(|(_, has)| **has).map(|(n, _)| *n).collect();
             write!(f, "{})", has.join(" "))?;
         }
+        Instances::Flags { mask } => write!(f, " flags({mask})")?,
         Instances::Mark => write!(f, " mark")?,
         Instances::Members { count, equality } => {
             write!(f, " members({count}{})", if equality { " equality" } else { "" })?

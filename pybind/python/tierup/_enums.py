@@ -11,7 +11,7 @@ import sys
 from ._paths import WRITTEN
 
 #: Python's own classes, whose methods are written anew where a class does not define them.
-OURS = [enum.Enum, *(c for name in ("ReprEnum",) if (c := getattr(enum, name, None)))]
+OURS = [enum.Enum, enum.Flag, *(c for name in ("ReprEnum",) if (c := getattr(enum, name, None)))]
 #: What a table may hold: constants of compiled code.
 CONSTANTS = (bool, int, float, complex, str, bytes, type(None))
 #: Names in the texts of such constants.
@@ -49,7 +49,9 @@ def members(cls):
     """How many members a class has, and whether they compare as Enum's do; None where they are no values."""
     if is_mark(cls):
         return 1, True
-    if len(cls) == 0 or issubclass(cls, enum.Flag) or cls.__getattribute__ is not object.__getattribute__:
+    if len(cls) == 0 or cls.__getattribute__ is not object.__getattribute__:
+        return None
+    if issubclass(cls, enum.Flag) and flags(cls) is None:
         return None
     # A metaclass of the program's own may have other members, or find them otherwise.
     if type(cls) is not enum.EnumMeta:
@@ -59,6 +61,17 @@ def members(cls):
         return None
     plain = cls.__eq__ is object.__eq__ and cls.__ne__ is object.__ne__ and cls.__hash__ is enum.Enum.__hash__
     return len(cls), plain
+
+
+def flags(cls):
+    """All flags of a class whose values are what its flags can be put together to; None of any other class."""
+    if is_mark(cls) or not issubclass(cls, enum.Flag) or issubclass(cls, int) or type(cls) is not enum.EnumMeta:
+        return None
+    single = [m._value_ for m in cls]
+    ordered = single == sorted(single) and all(type(v) is int and 0 < v < 2**31 and v & (v - 1) == 0 for v in single)
+    strict = cls._boundary_ is enum.STRICT and all(_ours(_found(cls, name), name) for name in (*FLAGGED, "_missing_"))
+    known = all(type(m._value_) is int and 0 <= m._value_ and m._value_ | cls._flag_mask_ == cls._flag_mask_ for m in cls._member_map_.values())
+    return cls._flag_mask_ if ordered and strict and known and cls._flag_mask_ == sum(single) else None
 
 
 def _has_data(c):
@@ -76,6 +89,9 @@ def attribute(cls, name):
     found = _found(cls, name)
     if found is not None and not _ours(found, name):
         return None
+    if (write := FLAGGED.get(name) or FLAG_NAMES.get(name)) and flags(cls) is not None:
+        kind = "computed" if name in FLAG_NAMES else "method"
+        return _known(cls, name, lambda: (kind, write(cls, name)))
     if found is not None and name not in ("name", "value", "_name_", "_value_"):
         write = {"__repr__": _text, "__str__": _text, "__hash__": _hash, "__format__": _format}.get(name)
         return ("hidden", None) if write is None else _known(cls, name, lambda: ("method", write(cls, name)))
@@ -92,7 +108,108 @@ def _ours(found, name):
 
 
 def _number(cls, member):
+    if flags(cls) is not None:
+        return member._value_
     return next(k for k, m in enumerate(cls) if m is member)
+
+
+def _flag_operator(sign):
+    def write(cls, name):
+        text = f"if isinstance(other, cls):\n    return operator._make_member(cls, operator._number_of(self) {sign} operator._number_of(other))\nreturn NotImplemented"
+        return _made(name, "self, other", text, {"cls": cls})
+
+    return write
+
+
+def _flag_inverse(cls, name):
+    every = (~cls(0))._value_
+    return _made(name, "self", f"return operator._make_member(cls, {every} & ~operator._number_of(self))", {"cls": cls})
+
+
+def _flag_truth(cls, name):
+    return _made(name, "self", "return operator._number_of(self) != 0", {})
+
+
+def _flag_count(cls, name):
+    return _made(name, "self", "return operator._number_of(self).bit_count()", {})
+
+
+def _flag_members(cls, name):
+    lines = ["n = operator._number_of(self)"]
+    for m in cls:
+        lines += [f"if n & {m._value_}:", f"    yield operator._make_member(cls, {m._value_})"]
+    return _made(name, "self", "\n".join(lines), {"cls": cls})
+
+
+def _flag_contains(cls, name):
+    text = f"""\
+if not isinstance(other, cls):
+    raise TypeError("unsupported operand type(s) for 'in': " + repr(operator._class_name(other)) + {" and " + repr(cls.__qualname__)!r})
+n = operator._number_of(other)
+return n & operator._number_of(self) == n"""
+    return _made(name, "self, other", text, {"cls": cls})
+
+
+def _flag_value(cls, name):
+    return _made(name, "self", "return operator._number_of(self)", {})
+
+
+def _flag_name(cls, name):
+    lines = ["n = operator._number_of(self)"]
+    for m in dict.fromkeys(cls._member_map_.values()):
+        lines += [f"if n == {m._value_}:", f"    return {m._name_!r}"]
+    if cls(0)._name_ is None:
+        lines += ["if n == 0:", "    return None"]
+    lines.append("names = ''")
+    for m in cls:
+        lines += [f"if n & {m._value_}:", f"    names += {'|' + m._name_!r}"]
+    lines.append("return names[1:]")
+    return _made(name, "self", "\n".join(lines), {})
+
+
+def _flag_text(cls, name):
+    return _flag_shown(cls, name, cls.__name__ + "(", ")", cls.__name__ + ".", "''")
+
+
+def _flag_representation(cls, name):
+    return _flag_shown(cls, name, f"<{cls.__name__}: ", ">", f"<{cls.__name__}.", "': ' + str(operator._number_of(self)) + '>'")
+
+
+def _flag_shown(cls, name, before, after, lead, tail):
+    """A text of a value with a name, and of one without."""
+    text = f"""\
+name = self.name
+if name is None:
+    return {before!r} + str(operator._number_of(self)) + {after!r}
+return {lead!r} + name + {tail}"""
+    return _made(name, "self", text, {})
+
+
+#: What values of a `Flag` have, and how it is written for them.
+FLAGGED = {
+    "__or__": _flag_operator("|"), "__and__": _flag_operator("&"), "__xor__": _flag_operator("^"), "__invert__": _flag_inverse,
+    "__bool__": _flag_truth, "__len__": _flag_count, "__iter__": _flag_members, "__contains__": _flag_contains, "__str__": _flag_text, "__repr__": _flag_representation,
+}  # fmt: skip
+FLAG_NAMES = {"value": _flag_value, "_value_": _flag_value, "name": _flag_name, "_name_": _flag_name}
+
+_FLAG_CALL = """\
+if isinstance(value, cls):
+    return value
+if not isinstance(value, int):
+    raise ValueError(repr(value) + " is not a valid {name}")
+if not ~{every} <= value <= {every} or value & ({every} ^ {mask}):
+    bits = max(value.bit_length(), ({mask}).bit_length())
+    raise ValueError("{shown} invalid value " + repr(value) + "\\n    given " + binary(value, bits) + "\\n  allowed " + binary({mask}, bits))
+return operator._make_member(cls, value if value >= 0 else value + {every} + 1)"""
+
+
+def _binary(n, bits):
+    """A number as `enum.bin` writes it."""
+    sign = "0b0 " if n >= 0 else "0b1 "
+    digits = bin((1 << bits) + n if n < 0 else n)[2:]
+    while len(digits) < bits:
+        digits = "0" + digits
+    return sign + digits
 
 
 def _known(cls, name, make):
@@ -147,6 +264,8 @@ def _text(cls, name):
 
 
 def _hash(cls, name):
+    if flags(cls) is not None:
+        return _made(name, "self", "return hash(self.name)", {})
     return _made(name, "self", "return hash(table[operator._number_of(self)])", {"table": tuple(m._name_ for m in cls)})
 
 
@@ -156,6 +275,9 @@ def _format(cls, name):
 
 def call(cls):
     """``cls(value)``."""
+    if flags(cls) is not None:
+        text = _FLAG_CALL.format(name=cls.__qualname__, every=cls._all_bits_, mask=cls._flag_mask_, shown=repr(cls))
+        return _known(cls, "call()", lambda: _made(cls.__name__, "cls, value", text, {"binary": _binary}))
     if not _ours(_found(cls, "_missing_"), "_missing_"):
         raise ValueError(f"{cls.__name__} has its own _missing_, which is not compiled: look the member up outside")
     if not all(_is_constant(m._value_) for m in cls):
@@ -178,6 +300,8 @@ def item(cls):
 
 def contains(cls):
     """``x in cls``: members, and from Python 3.12 on values of members."""
+    if flags(cls) is not None and sys.version_info >= (3, 12):
+        raise ValueError(f"`in` {cls.__name__} is not compiled: ask isinstance(x, {cls.__name__})")
     lines = ["if isinstance(x, cls):", "    return True", "if isinstance(x, enum.Enum):", "    return False"]
     if sys.version_info >= (3, 12):
         if not all(_is_constant(m._value_) for m in cls):

@@ -1,4 +1,4 @@
-//! Members of enumerations: their numbers.
+//! Members of enumerations: their numbers. Values of a `Flag`: what they are made of.
 
 use super::protocol::{BoxCx, Class, Convert, Frame, Obj, result};
 use super::{Constructor, Plan, unit};
@@ -25,6 +25,9 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     },
     plan: |t, _| {
         let Kind::Member(def) = t.kind() else { return Plan::impossible(t) };
+        if let Instances::Flags { .. } = def.instances {
+            return Plan::other(Flags { def, class: AtomicPtr::new(unit::own(t).cast()) });
+        }
         // Members live as long as their class, which lives without us.
         let members = attached(|py| {
             let class = known::object_of_def(py, def)?.into_bound(py).cast_into::<PyType>().ok()?;
@@ -71,12 +74,7 @@ impl Convert for Member {
             unsafe { ffi::Py_INCREF(member) };
             return member;
         }
-        result(|py| {
-            let gone = || PyRuntimeError::new_err("a member of an enumeration that is gone");
-            let class = known::object_of_def(py, self.def).ok_or_else(gone)?.into_bound(py);
-            let all = enums::members(&class.cast_into::<PyType>()?)?;
-            all.into_iter().nth(n).ok_or_else(gone)
-        })
+        result(|py| member(py, self.def, n as u64))
     }
     fn cannot_box(&self, _: bool) -> Option<String> {
         None
@@ -84,5 +82,50 @@ impl Convert for Member {
     fn part(&self) {
         self.class.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.members.iter().for_each(|m| m.store(std::ptr::null_mut(), Ordering::Relaxed));
+    }
+}
+
+/// The object of a number.
+fn member<'py>(py: Python<'py>, def: &ClassDef, n: u64) -> PyResult<Bound<'py, PyAny>> {
+    let gone = || PyRuntimeError::new_err("a member of an enumeration that is gone");
+    let class = known::object_of_def(py, def).ok_or_else(gone)?.into_bound(py);
+    enums::member(&class.cast_into::<PyType>()?, n)?.ok_or_else(gone)
+}
+
+struct Flags {
+    def: &'static ClassDef,
+    class: AtomicPtr<ffi::PyTypeObject>,
+}
+
+impl Convert for Flags {
+    unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, _: &mut Frame) -> Option<*mut u64> {
+        if class != self.class.load(Ordering::Relaxed) {
+            return None;
+        }
+        attached(|py| {
+            // SAFETY: a live object.
+            let obj = unsafe { Bound::from_borrowed_ptr(py, obj) };
+            let n: u32 = obj.getattr(intern!(py, "_value_")).and_then(|v| v.extract()).ok()?;
+            // SAFETY: the caller made room for all leaves.
+            unsafe {
+                out.write(u64::from(n));
+                Some(out.add(1))
+            }
+        })
+    }
+    unsafe fn to_python(&self, at: &mut *const u64, _: &mut BoxCx<'_>) -> Obj {
+        // SAFETY: as required of the caller.
+        let n = unsafe {
+            let n = **at;
+            *at = at.add(1);
+            n
+        };
+        result(|py| member(py, self.def, n))
+    }
+    fn cannot_box(&self, _: bool) -> Option<String> {
+        None
+    }
+    fn part(&self) {
+        self.class.store(std::ptr::null_mut(), Ordering::Relaxed);
     }
 }

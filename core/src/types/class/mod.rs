@@ -47,6 +47,8 @@ pub enum Instances {
     /// So many members of an enumeration, each a value of its own: a number, in the order of their definition.
     /// Two are equal where they are one, if equality is Python's.
     Members { count: u32, equality: bool },
+    /// Values of a `Flag`: a number each, whose bits are members of it. All that there are.
+    Flags { mask: u32 },
     /// One object of Python's that is nothing but itself: a mark for what is not there, told from everything else by
     /// `is`.
     Mark,
@@ -318,24 +320,42 @@ impl ClassDef {
             Instances::Frozen(generated) => generated,
             Instances::Inherited
             | Instances::Members { .. }
+            | Instances::Flags { .. }
             | Instances::Mark
             | Instances::Objects { .. } => Generated::default(),
         }
     }
     /// How many members an enumeration has; none of any other class.
     pub fn member_count(&self) -> Option<u32> {
-        if let Instances::Members { count, .. } = self.instances {
-            return Some(count);
+        match self.instances {
+            Instances::Members { count, .. } => Some(count),
+            Instances::Flags { mask } => Some(mask.count_ones()),
+            Instances::Mark => Some(1),
+            Instances::Inherited | Instances::Frozen(_) | Instances::Objects { .. } => None,
         }
-        self.is_mark().then_some(1)
     }
     /// Whether its instances are members of an enumeration that are equal where they are one.
     pub(crate) fn members_compare(&self) -> bool {
-        matches!(self.instances, Instances::Members { equality: true, .. } | Instances::Mark)
+        matches!(
+            self.instances,
+            Instances::Members { equality: true, .. } | Instances::Flags { .. } | Instances::Mark
+        )
     }
     /// Whether its instances are values: those of frozen dataclasses, and members of enumerations.
     pub fn is_value(&self) -> bool {
-        matches!(self.instances, Instances::Frozen(_) | Instances::Members { .. } | Instances::Mark)
+        matches!(
+            self.instances,
+            Instances::Frozen(_) | Instances::Members { .. } | Instances::Flags { .. } | Instances::Mark
+        )
+    }
+    /// The number of its `k`-th member.
+    pub(crate) fn member_number(&self, k: u32) -> u32 {
+        let Instances::Flags { mask } = self.instances else { return k };
+        (0..32).map(|bit| 1 << bit).filter(|bit| mask & bit != 0).nth(k as usize).unwrap_or_default()
+    }
+    /// Whether its instances are values of a `Flag`, of which there are more than members.
+    pub(crate) fn has_flags(&self) -> bool {
+        matches!(self.instances, Instances::Flags { .. })
     }
     /// Whether its one instance is a mark for what is not there.
     pub(crate) fn is_mark(&self) -> bool {
