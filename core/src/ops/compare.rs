@@ -48,55 +48,30 @@ const LE: Cmp = Cmp { signed: Op::IcmpSle, unsigned: (Op::IcmpUle, false), float
 const GT: Cmp = Cmp { signed: Op::IcmpSgt, unsigned: (Op::IcmpUlt, true), float: Op::FcmpGt };
 const GE: Cmp = Cmp { signed: Op::IcmpSge, unsigned: (Op::IcmpUle, true), float: Op::FcmpGe };
 
+/// One comparison of scalars and of elements: the path, its rule and what emits it, which comparison it is.
+macro_rules! comparison {
+    ($path:literal, $rule:ident, $emit:ident, $cmp:ident, $holds:ident, $kernel:ident, $doc:literal) => {
+        OpDef::new(&[$path], BIN, Body::Ufunc(|a, e| $rule(a, e, |o| o.$holds()), |cx, c| $emit(cx, c, $cmp)))
+            .kernel(Map::$kernel)
+            .straight()
+            .doc($doc)
+    };
+}
+
 pub(crate) static OPS: &[OpDef] = &[
-    OpDef::new(
-        &["operator.eq", "numpy.equal"],
-        BIN,
-        Body::Ufunc(|a, e| rule(a, e, |o| o.is_eq()), |cx, c| emit(cx, c, EQ)),
-    )
-    .kernel(Map::Eq)
-    .straight()
-    .doc("`x1 == x2`."),
-    OpDef::new(
-        &["operator.ne", "numpy.not_equal"],
-        BIN,
-        Body::Ufunc(|a, e| rule(a, e, |o| o.is_ne()), |cx, c| emit(cx, c, NE)),
-    )
-    .kernel(Map::Ne)
-    .straight()
-    .doc("`x1 != x2`."),
-    OpDef::new(
-        &["operator.lt", "numpy.less"],
-        BIN,
-        Body::Ufunc(|a, e| ordered(a, e, |o| o.is_lt()), |cx, c| emit(cx, c, LT)),
-    )
-    .kernel(Map::Lt)
-    .straight()
-    .doc("`x1 < x2`."),
-    OpDef::new(
-        &["operator.le", "numpy.less_equal"],
-        BIN,
-        Body::Ufunc(|a, e| ordered(a, e, |o| o.is_le()), |cx, c| emit(cx, c, LE)),
-    )
-    .kernel(Map::Le)
-    .straight()
-    .doc("`x1 <= x2`."),
-    OpDef::new(
-        &["operator.gt", "numpy.greater"],
-        BIN,
-        Body::Ufunc(|a, e| ordered(a, e, |o| o.is_gt()), |cx, c| emit(cx, c, GT)),
-    )
-    .kernel(Map::Gt)
-    .straight()
-    .doc("`x1 > x2`."),
-    OpDef::new(
-        &["operator.ge", "numpy.greater_equal"],
-        BIN,
-        Body::Ufunc(|a, e| ordered(a, e, |o| o.is_ge()), |cx, c| emit(cx, c, GE)),
-    )
-    .kernel(Map::Ge)
-    .straight()
-    .doc("`x1 >= x2`."),
+    comparison!("operator.eq", rule, emit, EQ, is_eq, Eq, "`x1 == x2`."),
+    comparison!("operator.ne", rule, emit, NE, is_ne, Ne, "`x1 != x2`."),
+    comparison!("operator.lt", ordered, emit, LT, is_lt, Lt, "`x1 < x2`."),
+    comparison!("operator.le", ordered, emit, LE, is_le, Le, "`x1 <= x2`."),
+    comparison!("operator.gt", ordered, emit, GT, is_gt, Gt, "`x1 > x2`."),
+    comparison!("operator.ge", ordered, emit, GE, is_ge, Ge, "`x1 >= x2`."),
+    // NumPy's functions compare scalars as the elements of arrays.
+    comparison!("numpy.equal", elements_rule, emit_elements, EQ, is_eq, Eq, "`x1 == x2`."),
+    comparison!("numpy.not_equal", elements_rule, emit_elements, NE, is_ne, Ne, "`x1 != x2`."),
+    comparison!("numpy.less", elements_rule, emit_elements, LT, is_lt, Lt, "`x1 < x2`."),
+    comparison!("numpy.less_equal", elements_rule, emit_elements, LE, is_le, Le, "`x1 <= x2`."),
+    comparison!("numpy.greater", elements_rule, emit_elements, GT, is_gt, Gt, "`x1 > x2`."),
+    comparison!("numpy.greater_equal", elements_rule, emit_elements, GE, is_ge, Ge, "`x1 >= x2`."),
     OpDef::new(
         &["operator.eq"],
         "a, b",
@@ -287,6 +262,16 @@ fn fold_floats(args: &[Arg], holds: fn(std::cmp::Ordering) -> bool) -> Option<bo
     Some(number(&args[0])?.partial_cmp(&number(&args[1])?).map_or(unequal, holds))
 }
 
+/// The types of a comparison of NumPy's, whose loops take operands of one type but for integers: unlike an
+/// operator on scalars, it orders Python's complex numbers, and makes an int that meets a float a float.
+fn elements_rule(args: &[Arg], _: bool, holds: fn(std::cmp::Ordering) -> bool) -> Option<Answer> {
+    let mut answer = rule(args, true, holds)?;
+    if is_int_and_float(args[0].ty, args[1].ty) {
+        answer.args = vec![Type::float(); 2];
+    }
+    Some(answer)
+}
+
 fn ordered(args: &[Arg], elementwise: bool, holds: fn(std::cmp::Ordering) -> bool) -> Option<Answer> {
     // NumPy orders its complex scalars, Python has no order for its own.
     let complex = |weak: bool| args.iter().any(|a| a.ty.is_complex() && a.ty.is_weak() == weak);
@@ -297,13 +282,21 @@ fn ordered(args: &[Arg], elementwise: bool, holds: fn(std::cmp::Ordering) -> boo
 }
 
 fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, cmp: Cmp) -> Result<Val> {
+    if c.elementwise {
+        return emit_elements(cx, c, cmp);
+    }
+    Ok(vec![numbers(cx, &c.args[0], c.types[0], &c.args[1], c.types[1], cmp)?])
+}
+
+/// What a loop of NumPy's gives, for elements and for scalars.
+fn emit_elements(cx: &mut LowerCx<'_>, c: &OpCall<'_>, cmp: Cmp) -> Result<Val> {
     let r = numbers(cx, &c.args[0], c.types[0], &c.args[1], c.types[1], cmp)?;
     let t = promote::result_type(c.types[0], c.types[1]);
-    if !c.elementwise || !t.is_complex() || matches!(cmp.float, Op::FcmpEq | Op::FcmpNe) {
+    if !t.is_complex() || matches!(cmp.float, Op::FcmpEq | Op::FcmpNe) {
         return Ok(vec![r]);
     }
-    // In loops of NumPy's an imaginary part that is NaN is before and after nothing; its scalars ask for it only
-    // where the real parts are equal.
+    // An imaginary part that is NaN is before and after nothing; operators on scalars ask for it only where the
+    // real parts are equal.
     let (a, b) = (cast::cast(cx, &c.args[0], c.types[0], t)?, cast::cast(cx, &c.args[1], c.types[1], t)?);
     let nan = cx.b.bin(Op::FcmpUno, a[1], b[1]);
     let ordered = cx.not(nan);
