@@ -136,10 +136,8 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
 /// The name under which NumPy's scalars have a function of NumPy, as its arrays do.
 fn of_scalars(op: OpId) -> Option<&'static str> {
     let name = op.name().strip_prefix("numpy.")?;
-    let shares = |row: &&ops::OpDef| {
-        row.of_scalars && row.paths.iter().any(|p| p.strip_prefix("array.") == Some(name))
-    };
-    op.rows().iter().any(shares).then_some(name)
+    let of_arrays = || OpId::find(&format!("array.{name}")).is_some();
+    (op.rows().iter().any(|row| row.of_scalars) && of_arrays()).then_some(name)
 }
 
 /// What a class has under a name, itself or from a base; only what is known without the host.

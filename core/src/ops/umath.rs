@@ -187,13 +187,16 @@ pub(crate) static OPS: &[OpDef] = &[
         .only_if(|a| a.iter().any(|a| a.ty.as_array().is_some()))
         .doc("`(a // b, a % b)` of arrays."),
     OpDef::new(
-        &["numpy.clip", "array.clip"],
-        "a, a_min=None, a_max=None, out=None, *, min=None, max=None",
+        &["numpy.clip"],
+        "a, a_min=..., a_max=..., out=None, *, min=..., max=...",
         Body::Py("ufunc.clip"),
     )
     .raises()
     .of_scalars()
     .doc("Values limited to an interval."),
+    OpDef::new(&["array.clip"], "a, min=None, max=None, out=None", Body::Py("ufunc.limited"))
+        .raises()
+        .doc("Values limited to an interval."),
     OpDef::new(
         &["numpy.round", "numpy.around", "array.round"],
         "a, decimals=0, out=None",

@@ -40,10 +40,18 @@ def divmod_arrays(a, b):
 
 
 def clip(a, a_min, a_max, out, low, high):
-    if low is not None:
-        return clip(a, low, a_max, out, None, high)
-    if high is not None:
-        return clip(a, a_min, high, out, None, None)
+    if a_min is ... and a_max is ...:
+        return limited(a, None if low is ... else low, None if high is ... else high, out)
+    if a_min is ...:
+        raise TypeError("clip() missing 1 required positional argument: 'a_min'")
+    if a_max is ...:
+        raise TypeError("clip() missing 1 required positional argument: 'a_max'")
+    if low is not ... or high is not ...:
+        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+    return limited(a, a_min, a_max, out)
+
+
+def limited(a, a_min, a_max, out):
     if np.result_type(a).kind == "i" or np.result_type(a).kind == "u":
         return _clip(a, _at_least_least(a, a_min), _at_most_largest(a, a_max), out)
     return _clip(a, a_min, a_max, out)
