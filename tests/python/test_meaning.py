@@ -411,6 +411,16 @@ def test_every_decorator_of_the_stand_in_has_it():
     def plain(v):
         return np.asarray(v + 1.5)
 
+    @numba.vectorize(nopython=True)
+    def half(v):
+        return v * 0.5
+
+    @numba.stencil("constant", cval=1.0)
+    def same(a):
+        return a[0] * 1.0
+
+    assert half(x).dtype == same(x).dtype == "float64" and numba.stencil(func_or_mode="constant")(lambda a: a[0] * 1.0)(x).dtype == "float64"
+
     out = np.zeros(())
     assert twice(x).dtype == mean(x).dtype == "float64" and declared(x)[0] == np.float64(0.1) == third.ctypes(1.0) and plain(x[0]).dtype == "float64"
     total(x, out)

@@ -21,16 +21,16 @@ def jit(signature_or_function=None, /, locals=None, **options):
     return njit(signature_or_function, locals=locals, **options)
 
 
-def vectorize(signatures_or_function=None, /, **options):
-    return tierup.vectorize(signatures_or_function, **_MEANING | options)
+def vectorize(*given, **options):
+    return tierup.vectorize(*given, **_MEANING | options)
 
 
 def guvectorize(*given, **options):
     return tierup.guvectorize(*given, **_MEANING | options)
 
 
-def stencil(function_or_mode="constant", **options):
-    return tierup.stencil(function_or_mode, **_MEANING | options)
+def stencil(*given, **options):
+    return tierup.stencil(*given, **_MEANING | options)
 
 
 def cfunc(signature, locals=None, cache=False, **options):
