@@ -254,7 +254,14 @@ mod tests {
 
     #[test]
     fn a_file_is_read_as_it_is_printed() {
-        for origin in [Origin::User, Origin::Library, Origin::Checked, Origin::Stencil, Origin::Written] {
+        for origin in [
+            Origin::User,
+            Origin::Library,
+            Origin::Checked,
+            Origin::Stencil,
+            Origin::Special,
+            Origin::Written,
+        ] {
             let file = File::new("a \"b\".py", origin);
             let text = format!("{file:?}");
             assert_eq!(Cursor::new(&text).file(), Ok(file));

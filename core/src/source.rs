@@ -15,16 +15,19 @@ pub enum Origin {
     Checked,
     /// The same, made of the user's stencil.
     Stencil,
+    /// The same, about what the user's special methods answer: numbers mean there what they mean to the caller.
+    Special,
     /// The same, written for one call of the user's: it may do what that may, no more.
     Written,
 }
 
 impl Origin {
     /// Those that a text names.
-    const NAMED: [(&'static str, Origin); 4] = [
+    const NAMED: [(&'static str, Origin); 5] = [
         ("library", Origin::Library),
         ("checked", Origin::Checked),
         ("stencil", Origin::Stencil),
+        ("special", Origin::Special),
         ("written", Origin::Written),
     ];
 

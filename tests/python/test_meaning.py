@@ -4,6 +4,7 @@ more of them against Numba itself."""
 import gc
 import itertools
 import math
+import operator
 import pickle
 import weakref
 
@@ -168,13 +169,17 @@ def test_operators_on_scalars_give_the_types_that_numba_gives(left):
         assert list(zip(forms, typed(f, *of(left, right)), strict=True)) == [(form, t) for form, (_, t) in zip(forms, wanted, strict=True)], right
 
 
+def expression_of_arrays(text, params="a"):
+    return made(f"def f({params}):\n    return {text}\n")
+
+
 ONE = {
     # Expressions of x, with the type that each gives for an x of a type.
     "-x": "b:i64 i8:i64 i32:i64 u8:u64 u32:u64 f32:f32 c64:c64", "~x": "i8:i64 u8:u64 u32:u64", "abs(x)": "i8:i8 u8:u8 i32:i32 f32:f32 c64:f32 c128:f64", "int(x)": "b:i64 i8:i8 u64:u64 f32:i64",
     "float(x)": "i8:f64 u64:f64 f32:f32 f64:f64", "complex(x)": "i8:c128 f32:c64 c64:c128", "round(x)": "i8:i64 u64:i64 f32:i64 f64:i64", "round(x, 2)": "i8:f32 i32:f64 u16:f64 f32:f32 f64:f64",
     "x ** 2": "i8:i64 u8:i64 u64:i64 f32:f32 c64:c128", "x ** -2": "i8:i64 f32:f32 f64:f64", "x ** 0.5": "i8:f64 f32:f64", "x + 1": "b:i64 u64:i64 f32:f64 c64:c128", "x * 2.0": "i8:f64 f32:f64 c64:c128",
-    "x << 1": "i8:i64 u8:u64", "sum((x, x))": "u8:i64 u64:i64 f32:f64 c64:c128", "sum([x, x])": "u64:i64 f32:f64", "max(x, 1)": "i8:i64 u64:f64 f32:f64", "min(x, 2.0)": "i8:f64 f32:f64", "1 if x else x": "u8:i64 u64:f64 f32:f64",
-    "x or 2.5": "i8:f64 f32:f64", "math.sqrt(x)": "i8:f64 u64:f64 f32:f32", "math.exp(x)": "f32:f32 f64:f64", "math.floor(x)": "i8:i64 u8:u64 f32:i64", "math.pow(x, 2)": "f32:f64 i8:f64",
+    "x << 1": "b:i64 i8:i64 u8:u64", "x >> -1": "i8:i64 u64:u64", "np.sinc(x)": "f32:f64", "np.negative(x)": "b:i8", "np.sign(x)": "b:i8", "sum((x, x))": "u8:i64 u64:i64 f32:f64 c64:c128", "sum([x, x])": "u64:i64 f32:f64", "max(x, 1)": "i8:i64 u64:f64 f32:f64", "min(x, 2.0)": "i8:f64 f32:f64", "1 if x else x": "u8:i64 u64:f64 f32:f64",
+    "x or 2.5": "i8:f64 f32:f64", "math.sqrt(x)": "i8:f64 u64:f64 f32:f32", "math.exp(x)": "f32:f32 f64:f64", "math.floor(x)": "i8:i64 u8:u64 f32:i64", "math.pow(x, 2)": "f32:f64 i8:f64", "math.gamma(x + 1.5)": "i8:f64", "math.lgamma(x)": "f32:f32 u8:f64",
     "np.sqrt(x)": "b:f32 i8:f32 u8:f32 i16:f32 i32:f64 f32:f32", "np.add(x, 1)": "i8:i64 u64:f64 f32:f32 c64:c64", "np.power(x, 2)": "f32:f32 u64:f64", "np.maximum(x, 2.5)": "f32:f64 i8:f64", "np.square(x)": "i8:i8 u8:u8",
     "len((x,)) + x": "f32:f64 u64:i64", "(x, 1)[1]": "i8:i64", "[x, 1][0]": "i8:i64 u64:f64 f32:f64", "np.array([x, 1])": "i8:i64 u64:f64 f32:f64", "np.full(2, x)": "i8:i8 f32:f32 u64:u64", "x.real": "i8:i8 f32:f32 c64:f32",
     "np.zeros(2, np.float32) * x": "i64:f32 u8:f32 f32:f32 f64:f64 c64:c64", "np.zeros(2, np.float32) * 2.0": "b:f64", "np.zeros(2, np.float32) + 1": "b:f32", "np.zeros(2, np.int8) + 1": "b:i64", "np.zeros(2, np.uint64) + 1": "b:f64",
@@ -278,7 +283,7 @@ def test_numbers_that_meet_are_promoted_as_elements_are(left, right, wanted):
 
 def test_functions_of_math_raise_nothing():
     for text, x, value in [("math.sqrt(x)", -1.0, math.nan), ("math.log(x)", 0.0, -math.inf), ("math.exp(x)", 1000.0, math.inf), ("math.acos(x)", 2.0, math.nan), ("math.pow(x, -1)", 0.0, math.inf), ("math.log1p(x)", -1.0, -math.inf),
-                           ("x ** -1", 0.0, math.inf), ("x ** 400", 10.0, math.inf), ("math.cosh(x)", 1000.0, math.inf), ("int(x)", math.nan, -2**63), ("round(x)", math.inf, -2**63), ("math.floor(x)", 1e30, -2**63), ("int(x)", -2.9, -2)]:
+                           ("math.gamma(x)", -1.0, math.nan), ("math.gamma(x)", 0.0, math.inf), ("math.gamma(x)", 200.0, math.inf), ("math.lgamma(x)", -1.0, math.inf), ("math.lgamma(x)", 3e305, math.inf), ("x ** -1", 0.0, math.inf), ("x ** 400", 10.0, math.inf), ("math.cosh(x)", 1000.0, math.inf), ("int(x)", math.nan, -2**63), ("round(x)", math.inf, -2**63), ("math.floor(x)", 1e30, -2**63), ("int(x)", -2.9, -2)]:
         f = made(f"def f(x):\n    return {text}\n")
         assert np.array_equal(njit(f)(x), value, equal_nan=True), text
         if not text.startswith("int(x)") or x != -2.9:
@@ -301,6 +306,102 @@ def test_fractions_are_no_powers_of_integers():
         with pytest.raises(ZeroDivisionError):
             f(*args)
     assert unknown(3, 4) == 81 and unknown(np.uint8(2), np.uint8(3)) == 8 and unknown(2.0, -1) == 0.5
+
+
+@pytest.mark.parametrize("t", ["int8", "int32", "int64", "uint8", "uint64"])
+def test_shifts_count_modulo_the_width(t):
+    left, right = njit(lambda x, n: x << n), njit(lambda x, n: x >> n)
+    bits = np.uint64 if t.startswith("u") else np.int64
+    for x in (np.dtype(t).type(1), np.dtype(t).type(100)):
+        for n in (-1, -2, -64, 0, 3, 63, 64, 65, 200):
+            assert left(x, n) == int(bits(np.uint64(int(x) << n % 64 & 2**64 - 1))) and right(x, n) == int(x) >> n % 64, (x, n)
+    # Constants are shifted as variables are, and checks stay checks.
+    assert njit(made("def f():\n    n = 65\n    return 1 << -1, 5 >> -1, 1 << n\n"))() == (-2**63, 0, 2)
+    with pytest.raises(ValueError):
+        tierup.njit(lambda x, n: x << n, meaning="numba", overflow="raise")(1, -1)
+
+
+@pytest.mark.parametrize(("text", "wanted"), [("-a", [-1, 0]), ("+a", [1, 0]), ("a - a", [0, 0]), ("np.subtract(a, a)", [0, 0]), ("np.sign(a)", [1, 0]), ("np.negative(a)", [-1, 0]), ("np.positive(a)", [1, 0])])
+def test_bools_are_small_integers_where_a_ufunc_has_no_loop_for_them(text, wanted):
+    got = njit(expression_of_arrays(text))(np.array([True, False]))
+    assert got.dtype == np.int8 and got.tolist() == wanted
+
+
+@pytest.mark.parametrize("t", ["bool", "int8", "uint16", "int64", "float32", "float64"])
+def test_clipped_elements_keep_their_type(t):
+    a = np.array([0, 1, 2, 3]).astype(t)
+    for lo, hi in ((0, 1), (0.5, 2.5), (-1000, 1000), (np.int8(1), np.int64(2)), (None, 1.7), (1.2, None)):
+        low, high = (-math.inf if lo is None else lo), (math.inf if hi is None else hi)
+        for text in ("np.clip(a, lo, hi)", "a.clip(lo, hi)"):
+            got = njit(expression_of_arrays(text, "a, lo, hi"))(a, lo, hi)
+            assert got.dtype == a.dtype and got.tolist() == [a.dtype.type(min(max(x.item(), low), high)).item() for x in a], (text, lo, hi)
+
+
+def test_variances_of_complex64_are_doubles():
+    z = (np.arange(5) + 1j * np.arange(5) ** 2).astype(np.complex64)
+    assert typed(expression_of_arrays("np.asarray(z.var()), np.asarray(np.std(z))", "z"), z) == ["float64", "float64"]
+    assert njit(lambda z: (np.var(z), z.std()))(z) == (np.var(z.astype(complex)), z.astype(complex).std())
+
+
+def test_fractions_of_integers_are_floats():
+    for text in ("np.quantile(a, 1)", "np.nanquantile(a, 0)", "np.percentile(a, 100)", "np.nanpercentile(a, 0)"):
+        assert typed(expression_of_arrays(f"np.asarray({text})"), np.array([3, 4])) == ["float64"], text
+
+
+def test_containers_of_narrow_numbers_take_wide_ones():
+    from tierup.typed import Dict, List, Set
+    i4, f4 = tierup.types.int32, tierup.types.float32
+
+    @njit
+    def fill():
+        d, items, s = Dict.empty(i4, f4), List.empty_list(i4), Set.empty(i4)
+        for k in range(4):
+            d[k] = k
+            items.append(k + 2**32)
+            s.add(k)
+        items.insert(0, 9)
+        items[1] = 8
+        items.extend((7, 6))
+        s.discard(0)
+        s.remove(1)
+        d.setdefault(9, 0.5)
+        d.setdefault(9, 1.5)
+        del d[0]
+        return list(d.items()), list(items), sorted(s), (1 in d, 5 in d, d[2], d.get(7, 2.5), d.pop(3, 1), 2 in s, 7 in s)
+
+    assert fill() == ([(1, 1.0), (2, 2.0), (3, 3.0), (9, 0.5)], [9, 8, 1, 2, 3, 7, 6], [2, 3], (True, False, 2.0, 2.5, 3.0, True, False))
+    # What Numba does not convert is refused.
+    for text in ("d[0.5] = 1", "d[0] = 1j", "items.append(0.5)", "s.add(1j)"):
+        f = made(f"def f():\n    d, items, s = Dict.empty(i4, f4), List.empty_list(i4), Set.empty(i4)\n    {text}\n", Dict=Dict, List=List, Set=Set, i4=i4, f4=f4)
+        with pytest.raises(tierup.errors.TypingError):
+            njit(f)()
+
+
+def test_answers_of_special_methods_are_pythons_numbers():
+    @numba.jitclass([("x", tierup.types.int64)])
+    class Seven:
+        def __init__(self):
+            self.x = 7
+
+        def __int__(self):
+            return 7
+
+        def __hash__(self):
+            return self.x % 10
+
+        def __float__(self):
+            return 3.5
+
+        def __index__(self):
+            return self.x
+
+        def __complex__(self):
+            return 1j
+
+        def __len__(self):
+            return self.x
+
+    assert njit(lambda s: (int(s), hash(s), float(s), complex(s), len(s), operator.index(s)))(Seven()) == (7, 7, 3.5, 1j, 7, 7)
 
 
 def test_unsigned_numbers_are_negated_in_their_own_width():

@@ -12,12 +12,12 @@ use crate::meaning::Meaning;
 use crate::ops::{OpId, id};
 use crate::source::Origin;
 use crate::ssa::{Func, FuncId, Inst, registry};
-use crate::types::{Access, ClassDef, Const, Float, Int, Kind, NumberType, Type, object, promote};
+use crate::types::{Access, ClassDef, Const, Container, Float, Int, Kind, NumberType, Type, object, promote};
 use std::sync::Arc;
 
 /// Whether the numbers of a function are Numba's: not those of our library.
 pub(super) fn has_own_numbers(func: &Func, meaning: Meaning) -> bool {
-    meaning == Meaning::Numba && matches!(func.file.origin, Origin::User | Origin::Stencil)
+    meaning == Meaning::Numba && matches!(func.file.origin, Origin::User | Origin::Stencil | Origin::Special)
 }
 
 /// The same of a function that is called.
@@ -207,16 +207,33 @@ impl Solver<'_, '_> {
         if op.is_elementwise() && named.is_empty() {
             asked = self.as_one_kind(op, &mut operands, &types);
         }
+        let alone = named.is_empty();
         if let (id::NUMPY_VAR | id::ARRAY_VAR | id::NUMPY_STD | id::ARRAY_STD, [of], true) =
-            (op, &types[..], named.is_empty())
-            && element(*of) == Type::float_of(Float::F32)
+            (op, &types[..], alone)
+            && let Some(NumberType::Float(Float::F32) | NumberType::Complex(Float::F32)) =
+                element(*of).number()
         {
+            if element(*of).is_complex() {
+                let var = matches!(op, id::NUMPY_VAR | id::ARRAY_VAR);
+                return self.call_library(i, if var { "as_numba.var" } else { "as_numba.std" }, given);
+            }
             asked.push(as_dtype(Type::f64()));
         }
         // What has no such loop (`np.ldexp`) has its own.
         let all = named.iter().cloned().chain(asked).collect();
         let typed = self.rows_as_given(i, op, operands, all);
-        let typed = typed.or_else(|_| self.rows_as_given(i, op, given, named))?;
+        let typed = typed.or_else(|_| self.rows_as_given(i, op, given.clone(), named.clone()));
+        let typed = typed.or_else(|e| match self.as_held(op, &given)? {
+            Some(held) => self.rows_as_given(i, op, held, named),
+            None => Err(e),
+        })?;
+        if let (id::NUMPY_CLIP | id::ARRAY_CLIP, [a, _, _]) = (op, &types[..])
+            && element(typed.0) != element(*a)
+            && typed.0.as_array().is_some()
+            && alone
+        {
+            return self.call_library(i, "as_numba.clip", given);
+        }
         Ok(self.in_width_of(i, op, &types, typed))
     }
 
@@ -248,7 +265,18 @@ impl Solver<'_, '_> {
             let narrow = Type::float_of(Float::F32);
             let t = if types.iter().all(|t| *t == narrow) { narrow } else { Type::f64() };
             let operands = operands.iter().map(|x| converted(x.clone(), t)).collect();
-            return Some(self.rows_as_given(i, quiet, operands, vec![]));
+            let typed = self.rows_as_given(i, quiet, operands, vec![]);
+            return Some(typed.map(|typed| self.result_as(i, typed, t)));
+        }
+        if let (id::LSHIFT | id::RSHIFT, [a, b]) = (op, &types[..])
+            && a.is_index()
+            && b.is_index()
+            && !self.session.checks_overflow(self.func, types.iter().copied())
+        {
+            let modulo = if op == id::LSHIFT { id::LSHIFT_AS_NUMBA } else { id::RSHIFT_AS_NUMBA };
+            let (to, over) = arithmetic(*a, *b);
+            let operands = vec![converted(operands[0].clone(), to), converted(operands[1].clone(), over)];
+            return Some(self.rows_as_given(i, modulo, operands, vec![]));
         }
         let ([base, exponent], id::POW | id::BUILTINS_POW, [a, b]) = (operands, op, &types[..]) else {
             return None;
@@ -262,12 +290,13 @@ impl Solver<'_, '_> {
         if over != Type::i64() || known.is_some_and(|n| n >= 0) {
             return Some(self.rows_as_given(i, id::POW, vec![base, exponent], vec![]));
         }
-        let func = match self.session.host.library("builtin.int_power") {
-            Ok(func) => func,
-            Err(e) => return Some(Err(e)),
-        };
         let operands = vec![converted(base, Type::i64()), exponent];
-        Some(self.call_function(i, func, operands, true))
+        Some(self.call_library(i, "builtin.int_power", operands))
+    }
+
+    fn call_library(&mut self, i: Inst, name: &str, operands: Vec<Source>) -> Typed {
+        let func = self.session.host.library(name)?;
+        self.call_function(i, func, operands, true)
     }
 
     /// What an instruction gives as a value of another type.
@@ -315,6 +344,9 @@ impl Solver<'_, '_> {
         if divides && types.iter().all(|t| element(*t).is_index() && is_exact_in_float32(element(*t))) {
             return vec![as_dtype(Type::float_of(Float::F32))];
         }
+        if types.iter().all(|t| *element(*t) == Kind::Bool) && has_no_loop_for_bools(op) {
+            return vec![as_dtype(Type::int_of(Int::I8))];
+        }
         let is_int = |t: &Type| element(*t).is_int();
         let others = || types.iter().filter(|t| element(**t).is_float() || element(**t).is_complex());
         if !types.iter().any(is_int) {
@@ -330,6 +362,31 @@ impl Solver<'_, '_> {
             }
         }
         if arrays { vec![as_dtype(t)] } else { vec![] }
+    }
+
+    /// Operands of what stores in a container, or looks into it, as numbers of the types that it holds: Numba
+    /// converts integers to integers of any width. None where that changes nothing.
+    fn as_held(&mut self, op: OpId, operands: &[Source]) -> Result<Option<Vec<Source>>> {
+        let Some(of) = operands.first() else { return Ok(None) };
+        let of = self.source_arg(of)?.ty;
+        let of = self.session.resolve(of);
+        let (mut all, mut other) = (operands.to_vec(), false);
+        for (k, held) in held_by(op, of) {
+            let Some(given) = operands.get(k) else { continue };
+            let ty = self.source_arg(given)?.ty;
+            let to = match ty.members() {
+                Some(m) if op == id::LIST_EXTEND && m.iter().all(|t| is_held_as(*t, held)) => {
+                    Type::tuple(vec![held; m.len()])
+                }
+                _ if is_held_as(ty, held) => held,
+                _ => continue,
+            };
+            if to != ty {
+                all[k] = converted(given.clone(), to);
+                other = true;
+            }
+        }
+        Ok(other.then_some(all))
     }
 
     /// What is assigned to a number in native memory becomes a number of that type.
@@ -369,6 +426,15 @@ impl Solver<'_, '_> {
             id::NUMPY_CLIP | id::ARRAY_CLIP if types.first().is_some_and(|t| t.as_array().is_some()) => {
                 types.iter().map(|t| shown(*t)).collect()
             }
+            // Fractions are floats, and so is what lies between two elements.
+            id::NUMPY_QUANTILE | id::NUMPY_NANQUANTILE | id::NUMPY_PERCENTILE | id::NUMPY_NANPERCENTILE
+                if types.get(1).is_some_and(|q| q.is_index()) =>
+            {
+                let mut new = types.clone();
+                new[1] = Type::f64();
+                new
+            }
+            id::NUMPY_SINC if types[..] == [Type::float_of(Float::F32)] => vec![Type::f64()],
             id::BUILTINS_TYPE if types.len() == 1 && promote::same_but_weak(types[0], shown(types[0])) => {
                 vec![shown(types[0])]
             }
@@ -399,6 +465,45 @@ fn converted(of: Source, to: Type) -> Source {
 
 fn as_dtype(t: Type) -> (Arc<str>, Source) {
     ("dtype".into(), Source::Global(GlobalValue::DType(t)))
+}
+
+/// Which operands of an operation on a container are what it holds.
+fn held_by(op: OpId, of: Type) -> Vec<(usize, Type)> {
+    if let Kind::List(held) = *of {
+        return match op {
+            id::LIST_APPEND | id::LIST_EXTEND => vec![(1, held)],
+            id::LIST_INSERT | id::SETITEM => vec![(2, held)],
+            _ => vec![],
+        };
+    }
+    match of.container() {
+        Some((Container::Dict, [key, value])) => match op {
+            id::SETITEM | id::DICT_SETDEFAULT | id::DICT_GET | id::DICT_POP => vec![(1, *key), (2, *value)],
+            id::GETITEM | id::DELITEM | id::CONTAINS => vec![(1, *key)],
+            _ => vec![],
+        },
+        Some((Container::Set, [held])) => match op {
+            id::SET_ADD | id::SET_DISCARD | id::SET_REMOVE | id::CONTAINS => vec![(1, *held)],
+            _ => vec![],
+        },
+        _ => vec![],
+    }
+}
+
+/// Whether Numba stores a number of one type as one of another: of one kind, or of a wider one.
+fn is_held_as(given: Type, held: Type) -> bool {
+    match held.number() {
+        Some(NumberType::Int(_)) => given.is_index(),
+        Some(NumberType::Float(_)) => given.is_real(),
+        Some(NumberType::Complex(_)) => given.is_number(),
+        Some(NumberType::Bool) | None => false,
+    }
+}
+
+/// Whether a universal function takes bools as integers of 8 bits, since it has no loop for them.
+fn has_no_loop_for_bools(op: OpId) -> bool {
+    use id::{NEG, NUMPY_NEGATIVE, NUMPY_POSITIVE, NUMPY_SIGN, NUMPY_SUBTRACT, POS, SUB};
+    matches!(op, NEG | NUMPY_NEGATIVE | POS | NUMPY_POSITIVE | SUB | NUMPY_SUBTRACT | NUMPY_SIGN)
 }
 
 /// Whether a float32 has all values of an integer.
@@ -437,7 +542,7 @@ fn in_two_steps(op: OpId, of: Type) -> Option<(OpId, Type)> {
     }
 }
 
-/// NumPy's function that does what one of `math` does, and raises nothing.
+/// What does what a function of `math` does, and raises nothing: NumPy's function, or a row of its own.
 fn quiet(op: OpId) -> Option<OpId> {
     let name = op.name().strip_prefix("math.")?;
     let same = [
@@ -450,6 +555,8 @@ fn quiet(op: OpId) -> Option<OpId> {
         "acosh" => "arccosh",
         "atanh" => "arctanh",
         "ldexp" => "ldexp",
+        "gamma" => return Some(id::GAMMA_AS_NUMBA),
+        "lgamma" => return Some(id::LGAMMA_AS_NUMBA),
         "pow" => "power",
         _ => return None,
     };

@@ -18,6 +18,7 @@ super::identity::op_ids! {
     MUL = "operator.mul" [computes, makes_list, lists(Shallow)],
     ADD = "operator.add" [computes, makes_list, lists(Shallow)],
     SUB = "operator.sub" [computes],
+    NUMPY_SUBTRACT = "numpy.subtract",
     NUMPY_MULTIPLY = "numpy.multiply",
     TRUEDIV = "operator.truediv" [computes],
     NUMPY_DIVIDE = "numpy.divide",
@@ -30,7 +31,9 @@ super::identity::op_ids! {
     LSHIFT = "operator.lshift" [computes],
     RSHIFT = "operator.rshift" [computes],
     NEG = "operator.neg" [computes],
+    NUMPY_NEGATIVE = "numpy.negative",
     POS = "operator.pos" [computes],
+    NUMPY_POSITIVE = "numpy.positive",
     INVERT = "operator.invert" [computes],
     INV = "operator.inv" [computes],
 }
@@ -206,7 +209,11 @@ fn bits_rule(args: &[Arg], elementwise: bool, fold: fn(i64, i64) -> Option<i64>)
     Some(Answer::coerced(t, vec![t, t]).known(fold_ints(args, t, fold)))
 }
 
-fn shift_rule(args: &[Arg], elementwise: bool, fold: fn(i64, i64) -> Option<i64>) -> Option<Answer> {
+pub(super) fn shift_rule(
+    args: &[Arg],
+    elementwise: bool,
+    fold: fn(i64, i64) -> Option<i64>,
+) -> Option<Answer> {
     if !args.iter().all(|a| a.ty.is_index()) {
         return None;
     }

@@ -20,6 +20,7 @@ super::identity::op_ids! {
     NUMPY_CEIL = "numpy.ceil",
     NUMPY_TRUNC = "numpy.trunc",
     NUMPY_RINT = "numpy.rint",
+    NUMPY_SIGN = "numpy.sign",
     NUMPY_MINIMUM = "numpy.minimum" [chooses],
     NUMPY_MAXIMUM = "numpy.maximum" [chooses],
     NUMPY_FMIN = "numpy.fmin" [chooses],

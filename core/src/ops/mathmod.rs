@@ -496,7 +496,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .doc("Whether two numbers are near each other."),
 ];
 
-fn reals(args: &[Arg], ret: Type) -> Result<Answer> {
+pub(super) fn reals(args: &[Arg], ret: Type) -> Result<Answer> {
     if args.iter().all(|a| a.ty.is_real()) {
         Ok(Answer::of(ret))
     } else {
@@ -536,7 +536,7 @@ fn float_arg(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Value> {
     Ok(cast::cast(cx, &c.args[k], c.types[k], Type::float())?[0])
 }
 
-fn call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<Val> {
+pub(super) fn call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<Val> {
     let all = (0..c.args.len()).map(|k| float_arg(cx, c, k)).collect::<Result<Vec<_>>>()?;
     Ok(vec![cx.helper_value(helper, &all)])
 }

@@ -20,6 +20,7 @@ use crate::typing::{Answer, Arg};
 
 super::identity::op_ids! {
     NUMPY_ROUND = "numpy.round",
+    NUMPY_SINC = "numpy.sinc",
     NUMPY_CLIP = "numpy.clip",
     ARRAY_CLIP = "array.clip",
 }

@@ -4,6 +4,9 @@ import operator
 
 import numpy as np
 
+# Answers are the caller's numbers.
+_origin = "special"
+
 
 def length(x):
     n = x.__len__()
