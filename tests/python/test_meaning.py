@@ -1,6 +1,7 @@
 """Numbers in functions that have Numba's meaning: what the stand-in for Numba decorates, and `meaning="numba"`. Types are those that Numba 0.68 gives; `tests/tools/numba_meaning.py` holds
 more of them against Numba itself."""
 
+import cmath
 import gc
 import itertools
 import math
@@ -289,6 +290,21 @@ def test_functions_of_math_raise_nothing():
         if not text.startswith("int(x)") or x != -2.9:
             with pytest.raises((ValueError, OverflowError, ZeroDivisionError)):
                 tierup.njit(f)(x)
+
+
+@pytest.mark.parametrize(("text", "x", "value"), [("cmath.log(x)", 0j, -math.inf), ("cmath.log10(x)", 0j, -math.inf), ("cmath.log(x, 2)", 0j, complex(-math.inf, math.nan)), ("cmath.atanh(x)", 1 + 0j, math.inf), ("cmath.exp(x)", 1e4 + 1j, complex(math.inf, math.inf)),
+                                                  ("cmath.exp(x)", complex(0, math.inf), complex(math.nan, math.nan)), ("cmath.rect(1.0, x.imag)", complex(0, math.inf), complex(math.nan, math.nan)), ("cmath.cosh(x)", 1e4 + 1j, complex(math.inf, math.inf))])
+def test_functions_of_cmath_raise_nothing(text, x, value):
+    f = made(f"def f(x):\n    return {text}\n", cmath=cmath)
+    got = njit(f)(x)
+    assert np.array_equal([got.real, got.imag], [complex(value).real, complex(value).imag], equal_nan=True), got
+    with pytest.raises((ValueError, OverflowError)):
+        tierup.njit(f)(x)
+
+
+def test_functions_of_cmath_keep_the_width():
+    for text, t, wanted in (("cmath.sin(x)", "complex64", "complex64"), ("cmath.sqrt(x)", "float32", "complex64"), ("cmath.sqrt(x)", "int64", "complex128"), ("cmath.log10(x)", "complex64", "complex128"), ("cmath.asinh(x)", "complex128", "complex128")):
+        assert typed(made(f"def f(x):\n    return np.asarray({text})\n", cmath=cmath), *of(np.dtype(t).type)) == [wanted], text
 
 
 def test_divisions_by_zero_still_raise():

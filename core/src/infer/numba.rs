@@ -268,6 +268,11 @@ impl Solver<'_, '_> {
             let typed = self.rows_as_given(i, quiet, operands, vec![]);
             return Some(typed.map(|typed| self.result_as(i, typed, t)));
         }
+        if let Some(name) = op.name().strip_prefix("cmath.")
+            && let Some(typed) = self.quiet_complex(i, name, operands, &types)
+        {
+            return Some(typed);
+        }
         if let (id::LSHIFT | id::RSHIFT, [a, b]) = (op, &types[..])
             && a.is_index()
             && b.is_index()
@@ -292,6 +297,23 @@ impl Solver<'_, '_> {
         }
         let operands = vec![converted(base, Type::i64()), exponent];
         Some(self.call_library(i, "builtin.int_power", operands))
+    }
+
+    /// A function of `cmath` by one that raises nothing.
+    fn quiet_complex(&mut self, i: Inst, name: &str, operands: &[Source], types: &[Type]) -> Option<Typed> {
+        match (name, types) {
+            ("log", [_, _]) => Some(self.call_library(i, "as_numba.log", operands.to_vec())),
+            ("rect", [r, phi]) if r.is_real() && phi.is_real() => {
+                Some(self.call_library(i, "as_numba.rect", operands.to_vec()))
+            }
+            (_, [x]) => {
+                let quiet = OpId::find(&format!("numpy.{}", in_numpy(name)?))?;
+                let narrow = Type::new(Kind::Complex(if name == "log10" { Float::F64 } else { Float::F32 }));
+                let t = inexact(*x, narrow);
+                Some(self.rows_as_given(i, quiet, vec![converted(operands[0].clone(), t)], vec![]))
+            }
+            _ => None,
+        }
     }
 
     fn call_library(&mut self, i: Inst, name: &str, operands: Vec<Source>) -> Typed {
@@ -542,23 +564,30 @@ fn in_two_steps(op: OpId, of: Type) -> Option<(OpId, Type)> {
     }
 }
 
-/// What does what a function of `math` does, and raises nothing: NumPy's function, or a row of its own.
+/// What does what a function of `math` does, and raises nothing: NumPy's function, or a row of its own. Those
+/// that raise nothing themselves are left alone.
 fn quiet(op: OpId) -> Option<OpId> {
-    let name = op.name().strip_prefix("math.")?;
-    let same = [
-        "sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh", "cosh",
-    ];
-    let name = match name {
-        _ if same.contains(&name) => name,
-        "asin" => "arcsin",
-        "acos" => "arccos",
-        "acosh" => "arccosh",
-        "atanh" => "arctanh",
-        "ldexp" => "ldexp",
+    let name = match op.name().strip_prefix("math.")? {
         "gamma" => return Some(id::GAMMA_AS_NUMBA),
         "lgamma" => return Some(id::LGAMMA_AS_NUMBA),
+        "atan" | "tanh" | "asinh" => return None,
         "pow" => "power",
-        _ => return None,
+        name @ ("ldexp" | "exp2" | "expm1" | "log2" | "log1p") => name,
+        name => in_numpy(name)?,
     };
     OpId::find(&format!("numpy.{name}"))
+}
+
+/// NumPy's name for a function that `math` and `cmath` have.
+fn in_numpy(name: &str) -> Option<&str> {
+    Some(match name {
+        "sqrt" | "exp" | "log" | "log10" | "sin" | "cos" | "tan" | "sinh" | "cosh" | "tanh" => name,
+        "asin" => "arcsin",
+        "acos" => "arccos",
+        "atan" => "arctan",
+        "asinh" => "arcsinh",
+        "acosh" => "arccosh",
+        "atanh" => "arctanh",
+        _ => return None,
+    })
 }

@@ -1,4 +1,7 @@
-"""What functions of NumPy give in Numba's meaning where their types differ."""
+"""What functions give in Numba's meaning where types or errors differ."""
+
+import cmath
+import math
 
 import numpy as np
 
@@ -15,3 +18,13 @@ def var(a):
 
 def std(a):
     return a.astype(np.complex128).std()
+
+
+def log(z, base):
+    return np.log(complex(z)) / np.log(complex(base))
+
+
+def rect(r, phi):
+    if math.isinf(phi) and r != 0:
+        return complex(math.nan, math.nan)
+    return cmath.rect(r, phi)
