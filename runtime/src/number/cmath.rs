@@ -232,7 +232,6 @@ pub(crate) fn log_complex(z: Complex) -> Answer {
 pub(crate) fn log10(z: Complex) -> Answer {
     map(log_complex(z), |w| complex(w.re / LN_10, w.im / LN_10))
 }
-
 pub(crate) fn sin(z: Complex) -> Answer {
     map(sinh(z.times_i()), Complex::over_i)
 }
@@ -493,6 +492,11 @@ pub(crate) fn log1p(z: Complex) -> Complex {
 pub(crate) fn log2(z: Complex) -> Complex {
     let w = log_complex(z).0;
     complex(w.re * std::f64::consts::LOG2_E, w.im * std::f64::consts::LOG2_E)
+}
+/// Multiplied, where Python's `cmath` divides.
+pub(crate) fn np_log10(z: Complex) -> Complex {
+    let w = log_complex(z).0;
+    complex(w.re * std::f64::consts::LOG10_E, w.im * std::f64::consts::LOG10_E)
 }
 pub(crate) fn exp2(z: Complex) -> Complex {
     exp(complex(z.re * LN_2, z.im * LN_2)).0

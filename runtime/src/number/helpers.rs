@@ -229,7 +229,7 @@ impl Helpers for Native {
         np_complex_expm1 = cmath::expm1;
         np_complex_log = quiet(cmath::log_complex);
         np_complex_log2 = cmath::log2;
-        np_complex_log10 = quiet(cmath::log10);
+        np_complex_log10 = cmath::np_log10;
         np_complex_log1p = cmath::log1p;
         np_complex_sin = quiet(cmath::sin);
         np_complex_sinh = quiet(cmath::sinh);
