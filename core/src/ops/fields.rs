@@ -136,7 +136,7 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .reads()
     .doc("An object with the same fields."),
-    OpDef::new(&["builtins.repr", "builtins.str"], "x", Body::Py("instances.text_of_object"))
+    OpDef::new(&["builtins.repr", "builtins.str"], "object", Body::Py("instances.text_of_object"))
         .only_if(|a| matches!(a[0].ty.kind(), Kind::Object(..)))
         .raises()
         .reads()

@@ -171,7 +171,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .doc("`a >= b` of dataclasses with `order=True`."),
-    OpDef::new(&["builtins.repr", "builtins.str"], "x", Body::Py("instances.text"))
+    OpDef::new(&["builtins.repr", "builtins.str"], "object", Body::Py("instances.text"))
         .only_if(|a| matches!(a[0].ty.kind(), Kind::Frozen(c, _) if c.generated().text))
         .raises()
         .reads()

@@ -76,7 +76,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .writes()
         .doc("The same of values whose text is put together in Python."),
-    OpDef::new(&["builtins.str"], "a", Body::Lir(|_, a| array_rule(a), |cx, c| array_string(cx, c, false)))
+    OpDef::new(&["builtins.str"], "object", Body::Lir(|_, a| array_rule(a), |cx, c| array_string(cx, c, false)))
         .records()
         .raises()
         .reads()

@@ -25,7 +25,7 @@ super::identity::op_ids! {
 pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["builtins.str"],
-        "x=''",
+        "object=''",
         Body::Lir(|_, a| to_text(a, "str()"), |cx, c| Ok(vec![text(cx, &c.args[0], c.types[0], false)?])),
     )
     .raises()
