@@ -364,6 +364,14 @@ def test_fractions_of_integers_are_floats():
         assert typed(expression_of_arrays(f"np.asarray({text})"), np.array([3, 4])) == ["float64"], text
 
 
+def test_members_of_slices_that_are_left_out_are_numbers():
+    members = njit(lambda s: (s.start, s.stop, s.step))
+    large = 2**63 - 1
+    for s, wanted in ((slice(None), (0, large, 1)), (slice(5), (0, 5, 1)), (slice(1, None, 3), (1, large, 3)), (slice(None, None, -1), (large, -large - 1, -1)), (slice(None, 5, -2), (large, 5, -2)), (slice(-1, -9, 2), (-1, -9, 2))):
+        assert members(s) == wanted, s
+    assert njit(lambda a, s: a[s])(np.arange(9), slice(None, None, -4)).tolist() == [8, 4, 0] and tierup.njit(lambda s: s.start)(slice(3)) is None
+
+
 def test_containers_of_narrow_numbers_take_wide_ones():
     from tierup.typed import Dict, List, Set
     i4, f4 = tierup.types.int32, tierup.types.float32

@@ -178,6 +178,15 @@ impl Solver<'_, '_> {
         {
             return typed;
         }
+        // A member that is left out is the number that it comes to.
+        if let id::SLICE_START | id::SLICE_STOP | id::SLICE_STEP = op {
+            let name = match op {
+                id::SLICE_START => "as_numba.slice_start",
+                id::SLICE_STOP => "as_numba.slice_stop",
+                _ => "as_numba.slice_step",
+            };
+            return self.call_library(i, name, operands);
+        }
         if op == id::SETITEM
             && let Some(of) = operands.first()
             && let of = self.source_arg(of)?.ty

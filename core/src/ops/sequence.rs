@@ -17,6 +17,9 @@ use crate::types::{Const, Container, Kind, Type, promote};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
+    SLICE_START = "slice.start",
+    SLICE_STOP = "slice.stop",
+    SLICE_STEP = "slice.step",
     UNPACK_EX = "unpack.ex" [keywords(Goes)],
     UNPACK_SEQUENCE = "unpack.sequence" [keywords(Goes)],
     BUILTINS_LEN = "builtins.len" [computes, lists(Length), keywords(Takes)],

@@ -5,6 +5,8 @@ import math
 
 import numpy as np
 
+_LARGEST = 2**63 - 1
+
 
 def clip(a, a_min, a_max):
     """The elements keep their type, whatever the bounds are."""
@@ -28,3 +30,27 @@ def rect(r, phi):
     if math.isinf(phi) and r != 0:
         return complex(math.nan, math.nan)
     return cmath.rect(r, phi)
+
+
+def slice_start(s):
+    if s.start is not None:
+        return s.start
+    return 0 if _goes_up(s) else _LARGEST
+
+
+def slice_stop(s):
+    if s.stop is not None:
+        return s.stop
+    return _LARGEST if _goes_up(s) else -_LARGEST - 1
+
+
+def slice_step(s):
+    if s.step is not None:
+        return s.step
+    return 1
+
+
+def _goes_up(s):
+    if s.step is None:
+        return True
+    return s.step >= 0
