@@ -359,9 +359,12 @@ def test_variances_of_complex64_are_doubles():
     assert njit(lambda z: (np.var(z), z.std()))(z) == (np.var(z.astype(complex)), z.astype(complex).std())
 
 
-def test_fractions_of_integers_are_floats():
-    for text in ("np.quantile(a, 1)", "np.nanquantile(a, 0)", "np.percentile(a, 100)", "np.nanpercentile(a, 0)"):
-        assert typed(expression_of_arrays(f"np.asarray({text})"), np.array([3, 4])) == ["float64"], text
+@pytest.mark.parametrize("text", ["np.quantile(a, 1)", "np.nanquantile(a, 0)", "np.percentile(a, 100)", "np.nanpercentile(a, 30.5)", "np.quantile(a, [0.25, 1])", "np.percentile(a, np.array([0, 100]))", "np.median(a)", "np.nanmedian(a)"])
+def test_what_lies_between_elements_is_a_double(text):
+    for t in ("int8", "int64", "float32", "float64"):
+        a = np.array([1, 2, 4, 7]).astype(t)
+        f = expression_of_arrays(f"np.asarray({text})")
+        assert typed(f, a) == ["float64"] and np.allclose(njit(f)(a), f(a.astype(float)), rtol=1e-15), t
 
 
 def test_members_of_slices_that_are_left_out_are_numbers():
@@ -375,6 +378,11 @@ def test_members_of_slices_that_are_left_out_are_numbers():
 def test_containers_of_narrow_numbers_take_wide_ones():
     from tierup.typed import Dict, List, Set
     i4, f4 = tierup.types.int32, tierup.types.float32
+
+    def five():
+        d = Dict.empty(i4, f4)
+        d[2**32 + 5] = 5
+        return d
 
     @njit
     def fill():
@@ -393,6 +401,8 @@ def test_containers_of_narrow_numbers_take_wide_ones():
         del d[0]
         return list(d.items()), list(items), sorted(s), (1 in d, 5 in d, d[2], d.get(7, 2.5), d.pop(3, 1), 2 in s, 7 in s)
 
+    # Keys wrap around where they are looked for, too.
+    assert njit(lambda d: (d[2**32 + 5], 2**32 + 5 in d, d.get(2**32 + 5), d.get(6, 1)))(njit(five)()) == (5.0, True, 5.0, 1.0)
     assert fill() == ([(1, 1.0), (2, 2.0), (3, 3.0), (9, 0.5)], [9, 8, 1, 2, 3, 7, 6], [2, 3], (True, False, 2.0, 2.5, 3.0, True, False))
     # What Numba does not convert is refused.
     for text in ("d[0.5] = 1", "d[0] = 1j", "items.append(0.5)", "s.add(1j)"):

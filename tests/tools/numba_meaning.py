@@ -7,6 +7,7 @@ refuses says nothing. `--share` takes one of so many. `--keep` keeps Numba's ans
 """
 
 import argparse
+import cmath
 import itertools
 import json
 import math
@@ -188,7 +189,59 @@ def reductions():
             yield f"parallel {body.splitlines()[0]}; {body.splitlines()[2].strip()} of {t}", "# parallel\n" + function([*body.splitlines(), "return np.asarray(s)"], "x"), (many(t),)
 
 
-KINDS = {f.__name__: f for f in (operators, literals, unary, elements, accumulators, branches, calls, stores, arrays, reductions)}
+def quiet():
+    """Functions where they have no value, and shifts beyond the width: nothing is raised."""
+    for f in ("sqrt", "log", "log2", "log10", "log1p", "exp", "expm1", "acos", "asin", "acosh", "atanh", "cosh", "sinh", "sin", "gamma", "lgamma"):
+        for x in ("-1.0", "0.0", "1.0", "2.5", "1e4", "np.inf", "-np.inf", "np.nan", "np.float32(-2)", "np.int8(-1)"):
+            yield f"math.{f}({x}) real", function(f"math.{f}(x)", "x"), (x,)
+    for f in ("log", "log10", "sqrt", "atanh", "asin", "acosh", "sinh"):
+        for x in ("0j", "1+0j", "1e4+1j", "np.complex64(0.5j)", "np.float32(0.5)", "np.int16(1)", "2"):
+            yield f"cmath.{f}({x}) real", function(f"cmath.{f}(x)", "x"), (x,)
+    for t, n in itertools.product(INTS, ("-1", "-70", "63", "64", "70")):
+        yield f"{t} by {n}", function([shown(["<<", ">>"], "x", "y")]), (one(t), n)
+
+
+def narrow():
+    """Arrays of bools, bounds of other types than the elements, containers of narrow numbers."""
+    for form in ("-a", "+a", "~a", "a - a", "a + a", "a * a", "a / a", "np.negative(a)", "np.positive(a)", "np.sign(a)", "np.square(a)", "np.subtract(a, a)", "-a[0]", "np.negative(a[0])", "np.sign(a[0])"):
+        yield f"{form} of bools", function(form, "a"), ("np.array([True, False])",)
+    for t, (low, high) in itertools.product(FEW[:-1], (("0", "1"), ("0.5", "2.5"), ("-1000", "1000"), ("np.int8(1)", "np.int64(2)"), ("np.float32(0.1)", "2.7"))):
+        yield f"clip of {t} to {low}, {high}", function(["return np.clip(a, low, high), a.clip(low, high)"], "a, low, high"), (f"np.arange(5).astype(np.{t})", low, high)
+    for t, form in itertools.product(("int32", "int64", "float32"), ("np.quantile(a, 1)", "np.percentile(a, 50)", "np.nanquantile(a, 0.5)", "np.median(a)", "np.sinc(a[1])", "np.var(a.astype(np.complex64))", "np.std(a)", "np.mean(a)")):
+        yield f"{form} of {t} real", function(form, "a"), (f"np.arange(1, 5).astype(np.{t})",)
+    for t, x in itertools.product(("int8", "int32", "uint16", "float32", "complex64"), ("3", "-1", "300", "2**32 + 5", "0.5", "np.float32(0.1)", "1j", "np.int8(4)")):
+        yield f"list of {t} takes {x}", LISTS % t + function(["l.append(y)", "l.append(y)", "l[0] = y", "return np.asarray(l[0]), np.asarray(l[1])"], "l, y"), (f"made('{t}')", x)
+        yield f"dict of {t} takes {x}", LISTS % t + function(["d[y] = y", "return np.asarray(d[y]), np.asarray(y in d)"], "d, y"), (f"entries('{t}')", x)
+
+
+def functions():
+    """NumPy's functions of arrays."""
+    forms = ["np.mean(a)", "np.nanmean(a)", "np.nanstd(a)", "np.nanvar(a)", "np.nansum(a)", "np.nanprod(a)", "np.nancumsum(a)", "np.nanmax(a)", "np.ptp(a)", "np.average(a)", "np.average(a, None, a)", "np.ediff1d(a)", "np.diff(a, 2)", "np.cumprod(a)",
+             "np.bincount(a)", "np.digitize(a, a)", "np.searchsorted(a, a)", "np.unique(a)", "np.sort(a)", "np.argsort(a)", "np.repeat(a, 2)", "np.roll(a, 1)", "np.flip(a)", "np.interp(a, a, a)", "np.convolve(a, a)", "np.correlate(a, a)", "np.vander(a, 3)",
+             "np.outer(a, a)", "np.kron(a, a)", "np.cross(a, a)", "np.trapezoid(a)", "np.trapz(a)", "np.histogram(a, 3)[0]", "np.histogram(a, 3)[1]", "np.linspace(a[0], a[1], 4)", "np.linspace(0, 1, 4) * a[1]", "np.geomspace(a[0], a[1], 3)", "np.logspace(a[0], a[1], 3)", "np.arange(a[0], a[1])",
+             "np.full_like(a, 2.5)", "np.full(3, a[0])", "np.eye(2) * a[0]", "np.diag(a)", "np.tri(3) * a", "np.triu(np.outer(a, a))", "np.trace(np.outer(a, a))", "np.where(a > 1, a, 0)", "np.where(a > 1, a, 0.5)", "np.select([a > 1], [a], 0)", "np.select([a > 1], [a * 2.5])",
+             "np.append(a, 1)", "np.append(a, a * 0.5)", "np.concatenate((a, a))", "np.hstack((a, a))", "np.stack((a, a))", "np.column_stack((a, a))", "np.nan_to_num(a)", "np.angle(a)", "np.real(a)", "np.imag(a)", "np.deg2rad(a)", "np.unwrap(a)", "np.sinc(a)", "np.heaviside(a, 1)",
+             "np.fill_diagonal(np.outer(a, a), 0)", "np.cov(a)", "np.corrcoef(a, a)", "np.dot(a, a)", "np.vdot(a, a)", "a @ a", "np.linalg.norm(a)", "np.linalg.det(np.outer(a, a))", "np.linalg.inv(np.eye(2) * a[1])", "np.linalg.solve(np.eye(3).astype(a.dtype), a)",
+             "np.partition(a, 1)", "np.argpartition(a, 1)", "np.take(a, 1)", "np.delete(a, 0)", "np.extract(a > 1, a)", "np.union1d(a, a)", "np.intersect1d(a, a)", "np.setdiff1d(a, a[:1])", "np.isin(a, a)", "np.count_nonzero(a)", "np.argwhere(a)[:, 0]", "np.flatnonzero(a)", "np.nonzero(a)[0]",
+             "np.cbrt(a)", "np.exp2(a)", "np.log2(a)", "np.hypot(a, a)", "np.ldexp(a, 2)", "np.frexp(a)[0]", "np.modf(a)[0]", "np.gcd(a, a)", "np.lcm(a, a)", "np.copysign(a, a)", "np.nextafter(a, a)", "np.spacing(a)", "np.fmod(a, a)", "np.remainder(a, a)", "np.divmod(a, a)[0]", "np.logaddexp(a, a)",
+             "np.fmax(a, a)", "np.minimum(a, 1)", "np.minimum(a, 1.5)", "np.power(a, 2)", "np.power(a, 0.5)", "np.float_power(a, 2)", "np.left_shift(a, 1)", "np.bitwise_and(a, 1)", "np.invert(a)", "np.logical_and(a, 1)", "np.isfinite(a)", "np.signbit(a)", "np.trunc(a)", "np.ceil(a)", "np.round(a)",
+             "np.around(a, 1)", "np.clip(a, 1, 2)", "np.polyval(a, 2)", "np.roots(a)", "np.polyadd(a, a)", "np.polymul(a, a)", "np.kaiser(3, a[0])", "np.bartlett(3) * a", "a.sum(0)", "np.sum(a, 0)", "np.cumsum(a)", "a.astype(np.int32)", "a.view(np.uint8)", "np.array([a[0], 1])", "np.array([a[0], 2.5])",
+             "np.asarray([a[0]])", "np.array((a[0], 1))", "a[0] + a", "a[0] * a + 1", "a + np.float32(1)", "a * np.int8(2)", "a // 2", "a % 2", "a ** 2", "a ** 0.5", "a ** 2.0", "2 ** a", "1 / a", "a / 2", "a / a", "a == 1", "a < 1.5", "abs(a)", "-a", "~a", "a & 1", "a << 1", "a.real", "a.conj()"]
+    for form, t in itertools.product(forms, FEW):
+        yield f"{form} of {t} real", function(form, "a"), (f"np.array([1, 2, 3]).astype(np.{t})",)
+
+
+LISTS = """from numba.typed import Dict, List
+from numba import types
+def made(t):
+    return List.empty_list(getattr(types, t))
+def entries(t):
+    return Dict.empty(getattr(types, t), getattr(types, t))
+# %s
+"""
+
+KINDS = {f.__name__: f for f in (operators, literals, unary, elements, accumulators, branches, calls, stores, arrays, reductions, quiet, narrow, functions)}
+
 
 def run(kinds, seen, share):
     """Runs programs by `numba`, and writes what each gives, one a line."""
@@ -198,7 +251,7 @@ def run(kinds, seen, share):
     from numba import njit, prange
 
     def made(source, arguments):
-        space = {"np": np, "math": math, "njit": njit, "prange": prange}
+        space = {"np": np, "math": math, "cmath": cmath, "njit": njit, "prange": prange}
         exec(source, space)
         return njit(space["f"], parallel=source.startswith("# parallel")), [eval(a, space) for a in arguments]
 

@@ -210,6 +210,11 @@ impl Solver<'_, '_> {
                 _ => self.rows_as_given(i, op, operands, named),
             };
         }
+        if looks_up(op)
+            && let Some(held) = self.as_held(op, &operands)?
+        {
+            operands = held;
+        }
         self.as_numba_operands(op, &mut operands, named.is_empty())?;
         let types: Vec<Type> = self.source_args(&operands)?.iter().map(|a| a.ty).collect();
         let (mut asked, given) = (vec![], operands.clone());
@@ -228,6 +233,12 @@ impl Solver<'_, '_> {
             }
             asked.push(as_dtype(Type::f64()));
         }
+        if let (Some(name), [of, q], true) = (quantile(op), &types[..], alone)
+            && of.as_array().is_some()
+            && (element(*of) != Type::f64() || element(*q).is_index())
+        {
+            return self.call_library(i, name, given);
+        }
         // What has no such loop (`np.ldexp`) has its own.
         let all = named.iter().cloned().chain(asked).collect();
         let typed = self.rows_as_given(i, op, operands, all);
@@ -242,6 +253,11 @@ impl Solver<'_, '_> {
             && alone
         {
             return self.call_library(i, "as_numba.clip", given);
+        }
+        if let id::NUMPY_MEDIAN | id::NUMPY_NANMEDIAN = op
+            && typed.0 == Type::float_of(Float::F32)
+        {
+            return Ok(self.result_as(i, typed, Type::f64()));
         }
         Ok(self.in_width_of(i, op, &types, typed))
     }
@@ -317,7 +333,11 @@ impl Solver<'_, '_> {
             }
             (_, [x]) => {
                 let quiet = OpId::find(&format!("numpy.{}", in_numpy(name)?))?;
-                let narrow = Type::new(Kind::Complex(if name == "log10" { Float::F64 } else { Float::F32 }));
+                let narrow = Type::new(Kind::Complex(if let "log10" | "acosh" = name {
+                    Float::F64
+                } else {
+                    Float::F32
+                }));
                 let t = inexact(*x, narrow);
                 Some(self.rows_as_given(i, quiet, vec![converted(operands[0].clone(), t)], vec![]))
             }
@@ -457,14 +477,6 @@ impl Solver<'_, '_> {
             id::NUMPY_CLIP | id::ARRAY_CLIP if types.first().is_some_and(|t| t.as_array().is_some()) => {
                 types.iter().map(|t| shown(*t)).collect()
             }
-            // Fractions are floats, and so is what lies between two elements.
-            id::NUMPY_QUANTILE | id::NUMPY_NANQUANTILE | id::NUMPY_PERCENTILE | id::NUMPY_NANPERCENTILE
-                if types.get(1).is_some_and(|q| q.is_index()) =>
-            {
-                let mut new = types.clone();
-                new[1] = Type::f64();
-                new
-            }
             id::NUMPY_SINC if types[..] == [Type::float_of(Float::F32)] => vec![Type::f64()],
             id::BUILTINS_TYPE if types.len() == 1 && promote::same_but_weak(types[0], shown(types[0])) => {
                 vec![shown(types[0])]
@@ -518,6 +530,24 @@ fn held_by(op: OpId, of: Type) -> Vec<(usize, Type)> {
             _ => vec![],
         },
         _ => vec![],
+    }
+}
+
+/// Whether an operation on a dict or a set looks for a key: it is converted whether or not the key could be
+/// compared as it is.
+fn looks_up(op: OpId) -> bool {
+    use id::{CONTAINS, DELITEM, DICT_GET, DICT_POP, GETITEM, SET_DISCARD, SET_REMOVE};
+    matches!(op, GETITEM | DELITEM | CONTAINS | DICT_GET | DICT_POP | SET_DISCARD | SET_REMOVE)
+}
+
+/// The function of the library that has elements and fractions as float64.
+fn quantile(op: OpId) -> Option<&'static str> {
+    match op {
+        id::NUMPY_QUANTILE => Some("as_numba.quantile"),
+        id::NUMPY_NANQUANTILE => Some("as_numba.nanquantile"),
+        id::NUMPY_PERCENTILE => Some("as_numba.percentile"),
+        id::NUMPY_NANPERCENTILE => Some("as_numba.nanpercentile"),
+        _ => None,
     }
 }
 

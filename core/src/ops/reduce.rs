@@ -42,6 +42,8 @@ super::identity::op_ids! {
     NUMPY_NANARGMAX = "numpy.nanargmax",
     NUMPY_REDUCED_SIZE = "numpy._reduced_size",
     NUMPY_LARGEST = "numpy._largest",
+    NUMPY_MEDIAN = "numpy.median",
+    NUMPY_NANMEDIAN = "numpy.nanmedian",
     NUMPY_PERCENTILE = "numpy.percentile",
     NUMPY_QUANTILE = "numpy.quantile",
     NUMPY_NANPERCENTILE = "numpy.nanpercentile",

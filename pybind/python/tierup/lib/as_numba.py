@@ -22,6 +22,29 @@ def std(a):
     return a.astype(np.complex128).std()
 
 
+def quantile(a, q):
+    return np.quantile(a.astype(np.float64), _floats(q))
+
+
+def nanquantile(a, q):
+    return np.nanquantile(a.astype(np.float64), _floats(q))
+
+
+def percentile(a, q):
+    return np.percentile(a.astype(np.float64), _floats(q))
+
+
+def nanpercentile(a, q):
+    return np.nanpercentile(a.astype(np.float64), _floats(q))
+
+
+def _floats(q):
+    """Fractions as float64, one or several."""
+    if isinstance(q, (int, float, np.number)):
+        return np.float64(q)
+    return np.asarray(q, np.float64)
+
+
 def log(z, base):
     return np.log(complex(z)) / np.log(complex(base))
 
