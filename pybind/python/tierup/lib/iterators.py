@@ -315,7 +315,7 @@ def _columns(rows):
         for r in rows:
             if k >= len(r):
                 return
-        yield tuple([r[k] for r in rows])
+        yield operator._as_tuple([r[k] for r in rows])
         k += 1
 
 
@@ -330,12 +330,12 @@ def _batched(iterable, n, strict):
     for x in iterable:
         batch.append(x)
         if len(batch) == n:
-            yield tuple(batch)
+            yield operator._as_tuple(batch)
             batch = []
     if len(batch) > 0:
         if strict:
             raise ValueError("batched(): incomplete batch")
-        yield tuple(batch)
+        yield operator._as_tuple(batch)
 
 
 def product_of_list(iterables):
@@ -365,7 +365,7 @@ def _product_of_pools(pools):
     n = len(pools)
     at = [0] * n
     while True:
-        yield tuple([pools[k][at[k]] for k in range(n)])
+        yield operator._as_tuple([pools[k][at[k]] for k in range(n)])
         k = n - 1
         while k >= 0 and at[k] == len(pools[k]) - 1:
             at[k] = 0
@@ -452,7 +452,7 @@ def _permutations_of_any_length(pool, r):
 
 
 def _picked(pool, indices, r):
-    return tuple([pool[indices[k]] for k in range(r)])
+    return operator._as_tuple([pool[indices[k]] for k in range(r)])
 
 
 def _chosen(pool, indices, at, r):
