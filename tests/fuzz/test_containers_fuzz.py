@@ -49,6 +49,13 @@ def longer_list(f):
     return lambda *args: (*f(*args), [])
 
 
+def turned_tuples(f):
+    def g(*args):
+        tuples, *rest = f(*args)
+        return [t[::-1] for t in tuples], *rest
+    return g
+
+
 def turned_dict(f):
     def g(*args):
         first, *rest = f(*args)
@@ -84,6 +91,6 @@ def turned_log(f):
     return lambda *args: f(*args)[::-1]
 
 
-@pytest.mark.parametrize("kind, wrong", [(k, first_copied) for k in KINDS if k not in ("instances", "objects")] + [("lists", longer_list), ("dicts", turned_dict), ("mappings", turned_dict), ("sets", larger_set), ("deques", turned_deque), ("bytes", turned_bytes), ("instances", turned_log), ("objects", turned_log)])
+@pytest.mark.parametrize("kind, wrong", [(k, first_copied) for k in KINDS if k not in ("instances", "objects", "tuples")] + [("lists", longer_list), ("tuples", turned_tuples), ("dicts", turned_dict), ("mappings", turned_dict), ("sets", larger_set), ("deques", turned_deque), ("bytes", turned_bytes), ("instances", turned_log), ("objects", turned_log)])
 def test_a_wrong_container_is_found(kind, wrong):
     assert sum(KINDS[kind][0].check(seed, wrong) is not None for seed in range(20)) > 5
