@@ -378,80 +378,26 @@ def _product_of_pools(pools):
 def combinations_of_any_length(iterable, r):
     if r < 0:
         raise ValueError("r must be non-negative")
-    return _combinations_of_any_length([x for x in iterable], r)
-
-
-def _combinations_of_any_length(pool, r):
-    n = len(pool)
-    if r <= n:
-        indices = [i for i in range(r)]
-        while True:
-            yield _picked(pool, indices, r)
-            i = r - 1
-            while i >= 0 and indices[i] == i + n - r:
-                i -= 1
-            if i < 0:
-                break
-            indices[i] += 1
-            for j in range(i + 1, r):
-                indices[j] = indices[j - 1] + 1
+    return _combinations([x for x in iterable], r, _picked)
 
 
 def combinations_with_replacement_of_any_length(iterable, r):
     if r < 0:
         raise ValueError("r must be non-negative")
-    return _combinations_with_replacement_of_any_length([x for x in iterable], r)
-
-
-def _combinations_with_replacement_of_any_length(pool, r):
-    n = len(pool)
-    if n > 0 or r == 0:
-        indices = [0] * r
-        while True:
-            yield _picked(pool, indices, r)
-            i = r - 1
-            while i >= 0 and indices[i] == n - 1:
-                i -= 1
-            if i < 0:
-                break
-            following = indices[i] + 1
-            for j in range(i, r):
-                indices[j] = following
+    return _combinations_with_replacement([x for x in iterable], r, _picked)
 
 
 def permutations_of_any_length(iterable, r):
     pool = [x for x in iterable]
     if r is None:
-        return _permutations_of_any_length(pool, len(pool))
+        return _permutations(pool, len(pool), _picked)
     if r < 0:
         raise ValueError("r must be non-negative")
-    return _permutations_of_any_length(pool, r)
+    return _permutations(pool, r, _picked)
 
 
-def _permutations_of_any_length(pool, r):
-    n = len(pool)
-    if r <= n:
-        indices = [i for i in range(n)]
-        cycles = [i for i in range(n, n - r, -1)]
-        yield _picked(pool, indices, r)
-        i = r - 1
-        while i >= 0:
-            cycles[i] -= 1
-            if cycles[i] == 0:
-                first = indices[i]
-                for j in range(i, n - 1):
-                    indices[j] = indices[j + 1]
-                indices[n - 1] = first
-                cycles[i] = n - i
-                i -= 1
-            else:
-                j = n - cycles[i]
-                indices[i], indices[j] = indices[j], indices[i]
-                yield _picked(pool, indices, r)
-                i = r - 1
-
-
-def _picked(pool, indices, r):
+def _picked(pool, indices, at, r):
+    """What lies at so many places, as a tuple of any length."""
     return operator._as_tuple([pool[indices[k]] for k in range(r)])
 
 
@@ -464,15 +410,15 @@ def _chosen(pool, indices, at, r):
 def combinations(iterable, r):
     if r < 0:
         raise ValueError("r must be non-negative")
-    return _combinations([x for x in iterable], r)
+    return _combinations([x for x in iterable], r, _chosen)
 
 
-def _combinations(pool, r):
+def _combinations(pool, r, pick):
     n = len(pool)
     if r <= n:
         indices = [i for i in range(r)]
         while True:
-            yield _chosen(pool, indices, 0, r)
+            yield pick(pool, indices, 0, r)
             i = r - 1
             while i >= 0 and indices[i] == i + n - r:
                 i -= 1
@@ -486,15 +432,15 @@ def _combinations(pool, r):
 def combinations_with_replacement(iterable, r):
     if r < 0:
         raise ValueError("r must be non-negative")
-    return _combinations_with_replacement([x for x in iterable], r)
+    return _combinations_with_replacement([x for x in iterable], r, _chosen)
 
 
-def _combinations_with_replacement(pool, r):
+def _combinations_with_replacement(pool, r, pick):
     n = len(pool)
     if n > 0 or r == 0:
         indices = [0] * r
         while True:
-            yield _chosen(pool, indices, 0, r)
+            yield pick(pool, indices, 0, r)
             i = r - 1
             while i >= 0 and indices[i] == n - 1:
                 i -= 1
@@ -507,18 +453,18 @@ def _combinations_with_replacement(pool, r):
 
 def permutations(iterable, r):
     if r is None:
-        return _permutations([x for x in iterable], len(iterable))
+        return _permutations([x for x in iterable], len(iterable), _chosen)
     if r < 0:
         raise ValueError("r must be non-negative")
-    return _permutations([x for x in iterable], r)
+    return _permutations([x for x in iterable], r, _chosen)
 
 
-def _permutations(pool, r):
+def _permutations(pool, r, pick):
     n = len(pool)
     if r <= n:
         indices = [i for i in range(n)]
         cycles = [i for i in range(n, n - r, -1)]
-        yield _chosen(pool, indices, 0, r)
+        yield pick(pool, indices, 0, r)
         i = r - 1
         while i >= 0:
             cycles[i] -= 1
@@ -532,5 +478,5 @@ def _permutations(pool, r):
             else:
                 j = n - cycles[i]
                 indices[i], indices[j] = indices[j], indices[i]
-                yield _chosen(pool, indices, 0, r)
+                yield pick(pool, indices, 0, r)
                 i = r - 1
