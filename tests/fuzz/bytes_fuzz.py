@@ -7,7 +7,7 @@ The oracle is CPython. In the end every bytearray gets one more byte, so that by
 
 import random
 
-from containers_driver import Fuzzer, exit_with
+from containers_driver import Fuzzer, Lines, exit_with
 
 HELPERS = """
 def given(x):
@@ -47,7 +47,7 @@ ENCODE_ERRORS = [*DECODE_ERRORS, "'xmlcharrefreplace'"]
 QUESTIONS = ["<=", "<", ">=", ">", "==", "!="]
 
 
-class Program:
+class Program(Lines):
     """`b0 …` are bytes, `a0 …` bytearrays; `b0` and `a0` are arguments."""
 
     def __init__(self, seed):
@@ -65,9 +65,6 @@ class Program:
         some = bytes(r.choice([97, 98, 65, 32, 10, 48, 255, 233, 0, 44]) for _ in range(r.randrange(0, 14)))
         text = "".join(r.choice("aB1 é\n€😀\ud800,") for _ in range(r.randrange(0, 9)))
         self.arguments = (bytearray(r.choice(LITERALS) + some), r.choice([some, r.choice(LITERALS)]), r.randrange(0, 12), r.random() < 0.5, text)
-
-    def line(self, text):
-        self.lines.append("    " * self.depth + text)
 
     def log(self, text):
         self.line(f"log.append({text})")
@@ -251,18 +248,8 @@ class Program:
         self.line("except TypeError as e:")
         self.line("    log.append(str(e))")
 
-    def block(self):
-        self.depth += 1
-        for _ in range(self.rng.randrange(1, 3)):
-            self.statement()
-        self.depth -= 1
-
     def branch(self):
-        self.line(self.rng.choice(["if c:", "if n > 4:", f"if len({self.b()}) > 3:", f"if {self.a()}:"]))
-        self.block()
-        if self.rng.random() < 0.6:
-            self.line("else:")
-            self.block()
+        self.branch_if("c", "n > 4", f"len({self.b()}) > 3", self.a())
 
     def loop(self):
         self.line(self.rng.choice(["for i in range(n):", "for i in range(2):", "for i in range(5):"]))

@@ -13,6 +13,26 @@ REFUSALS = ("[cannot-unify]", "[no-matching-operation]", "[unknown-element-type]
 NO_MEMBER = "this value is no uint64"
 
 
+class Lines:
+    """The lines of a program: `statement` writes one or several; `rng`, `lines` and `depth` are the program's."""
+
+    def line(self, text):
+        self.lines.append("    " * self.depth + text)
+
+    def block(self):
+        self.depth += 1
+        for _ in range(self.rng.randrange(1, 3)):
+            self.statement()
+        self.depth -= 1
+
+    def branch_if(self, *conditions):
+        self.line(f"if {self.rng.choice(conditions)}:")
+        self.block()
+        if self.rng.random() < 0.6:
+            self.line("else:")
+            self.block()
+
+
 class Fuzzer:
     """`make` makes the program of a seed, `same` compares two values, `raises` says which exceptions a program may raise and what of one is compared."""
 

@@ -8,7 +8,7 @@ Elements of one kind each in a program. The oracle is CPython. In the end every 
 import random
 from collections import deque
 
-from containers_driver import Fuzzer, exit_with
+from containers_driver import Fuzzer, Lines, exit_with
 
 HELPERS = """
 from collections import deque
@@ -54,7 +54,7 @@ QUESTIONS = ["<=", "<", ">=", ">", "==", "!="]
 LENGTHS = ["None", "None", "0", "1", "3", "n", "9", "64"]
 
 
-class Program:
+class Program(Lines):
     """`d0` is the argument, `d1 …` are others."""
 
     def __init__(self, seed):
@@ -75,9 +75,6 @@ class Program:
         pool = ELEMENTS[self.kind][1]
         some = [r.choice(pool) for _ in range(r.randrange(1, 12))]
         self.arguments = (deque(some, r.choice([None, None, 1, 5, 12])), r.randrange(0, 12), r.random() < 0.5)
-
-    def line(self, text):
-        self.lines.append("    " * self.depth + text)
 
     def fresh(self, value):
         self.count += 1
@@ -184,18 +181,8 @@ class Program:
         a, b = self.d(), self.d()
         self.line(f"log.append(str(({a} {self.rng.choice(QUESTIONS)} {b}, {a} {self.rng.choice(QUESTIONS)} {b}.copy(), {a} is {b})))")
 
-    def block(self):
-        self.depth += 1
-        for _ in range(self.rng.randrange(1, 3)):
-            self.statement()
-        self.depth -= 1
-
     def branch(self):
-        self.line(self.rng.choice(["if c:", "if n > 1:", f"if len({self.d()}) > 1:", f"if {self.d()}:"]))
-        self.block()
-        if self.rng.random() < 0.6:
-            self.line("else:")
-            self.block()
+        self.branch_if("c", "n > 1", f"len({self.d()}) > 1", self.d())
 
     def loop(self):
         self.line(self.rng.choice(["for i in range(n):", "for i in range(2):", "for i in range(5):"]))

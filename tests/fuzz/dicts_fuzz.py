@@ -8,7 +8,7 @@ Keys and values of one kind each in a program. The oracle is CPython: result, ex
 import copy
 import random
 
-from containers_driver import Fuzzer, exit_with
+from containers_driver import Fuzzer, Lines, exit_with
 
 HELPERS = """
 def empty():
@@ -66,7 +66,7 @@ VALUES = {
 }
 
 
-class Program:
+class Program(Lines):
     """`d0` is the argument, `d1 …` are others."""
 
     def __init__(self, seed):
@@ -87,9 +87,6 @@ class Program:
         keys, values = KEYS[self.key][1], VALUES[self.value][1]
         argument = {k: copy.deepcopy(r.choice(values)) for k in r.sample(keys, r.randrange(1, len(keys) + 1))}
         self.arguments = (argument, r.randrange(0, 12), r.random() < 0.5)
-
-    def line(self, text):
-        self.lines.append("    " * self.depth + text)
 
     def fresh(self, value):
         self.count += 1
@@ -206,18 +203,8 @@ class Program:
     def compare(self):
         self.line(f"log.append(str(({self.d()} == {self.d()}, {self.d()} != {self.d()}, {self.d()} is {self.d()})))")
 
-    def block(self):
-        self.depth += 1
-        for _ in range(self.rng.randrange(1, 3)):
-            self.statement()
-        self.depth -= 1
-
     def branch(self):
-        self.line(self.rng.choice(["if c:", "if n > 1:", f"if len({self.d()}) > 1:", f"if {self.d()}:"]))
-        self.block()
-        if self.rng.random() < 0.6:
-            self.line("else:")
-            self.block()
+        self.branch_if("c", "n > 1", f"len({self.d()}) > 1", self.d())
 
     def loop(self):
         self.line(self.rng.choice(["for i in range(n):", "for i in range(2):", "for i in range(20):"]))

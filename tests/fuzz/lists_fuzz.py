@@ -9,7 +9,7 @@ in Python and two in compiled code differ. Programs may be refused for the types
 import random
 
 import numpy as np
-from containers_driver import Fuzzer, exit_with
+from containers_driver import Fuzzer, Lines, exit_with
 
 HELPERS = """
 import numpy as np
@@ -108,7 +108,7 @@ KINDS = {
 }
 
 
-class Program:
+class Program(Lines):
     """`a0 …` are lists of numbers, `b0 …` lists of such lists."""
 
     def __init__(self, seed):
@@ -133,9 +133,6 @@ class Program:
         self.line(f"return ({', '.join(names)},)")
         self.source = HELPERS + "\ndef main(p, n, c):\n" + "\n".join(self.lines) + "\n"
         self.arguments = (self.rng.choice(KINDS[self.kind][1]), self.rng.randrange(0, 4), self.rng.random() < 0.5)
-
-    def line(self, text):
-        self.lines.append("    " * self.depth + text)
 
     def fresh_flat(self, value):
         self.count += 1
@@ -252,18 +249,8 @@ class Program:
         self.line(f"{m} = maybe({self.flat_value()}, c)")
         self.line(f"if {m} is not None: {m}.append({self.element()})")
 
-    def block(self):
-        self.depth += 1
-        for _ in range(self.rng.randrange(1, 3)):
-            self.statement()
-        self.depth -= 1
-
     def branch(self):
-        self.line(self.rng.choice(["if c:", "if n > 1:", f"if len({self.a()}) > 1:"]))
-        self.block()
-        if self.rng.random() < 0.6:
-            self.line("else:")
-            self.block()
+        self.branch_if("c", "n > 1", f"len({self.a()}) > 1")
 
     def loop(self):
         self.line(self.rng.choice(["for i in range(n):", "for i in range(2):"]))

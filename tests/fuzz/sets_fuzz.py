@@ -7,7 +7,7 @@ Elements of one kind each in a program. The oracle is CPython. It does not defin
 
 import random
 
-from containers_driver import Fuzzer, exit_with
+from containers_driver import Fuzzer, Lines, exit_with
 
 HELPERS = """
 def empty():
@@ -52,7 +52,7 @@ METHODS = ["union", "intersection", "difference", "symmetric_difference"]
 QUESTIONS = ["<=", "<", ">=", ">", "==", "!="]
 
 
-class Program:
+class Program(Lines):
     """`s0` is the argument, `f0` a frozen one, `s1 …` are others."""
 
     def __init__(self, seed):
@@ -73,9 +73,6 @@ class Program:
         pool = ELEMENTS[self.kind][1]
         some = [r.sample(pool, r.randrange(1, len(pool) + 1)) for _ in range(2)]
         self.arguments = (set(some[0]), frozenset(some[1]), r.randrange(0, 12), r.random() < 0.5)
-
-    def line(self, text):
-        self.lines.append("    " * self.depth + text)
 
     def fresh(self, value):
         self.count += 1
@@ -185,18 +182,8 @@ class Program:
             f"log.append(str(({self.s()}.issubset({self.iterable()}), {self.s()}.issuperset({self.iterable()}))))",
         ]))
 
-    def block(self):
-        self.depth += 1
-        for _ in range(self.rng.randrange(1, 3)):
-            self.statement()
-        self.depth -= 1
-
     def branch(self):
-        self.line(self.rng.choice(["if c:", "if n > 1:", f"if len({self.s()}) > 1:", f"if {self.s()}:"]))
-        self.block()
-        if self.rng.random() < 0.6:
-            self.line("else:")
-            self.block()
+        self.branch_if("c", "n > 1", f"len({self.s()}) > 1", self.s())
 
     def loop(self):
         self.line(self.rng.choice(["for i in range(n):", "for i in range(2):", "for i in range(20):"]))

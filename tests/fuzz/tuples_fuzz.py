@@ -7,7 +7,7 @@ Members of one kind each in a program. The oracle is CPython.
 
 import random
 
-from containers_driver import Fuzzer, exit_with
+from containers_driver import Fuzzer, Lines, exit_with
 
 HELPERS = """
 import itertools
@@ -50,7 +50,7 @@ MEMBERS = {
 COMPARISONS = ["<=", "<", ">=", ">", "==", "!="]
 
 
-class Program:
+class Program(Lines):
     """`xs` is a list, `ts` a list of tuples of several lengths; `t0 …` are tuples."""
 
     def __init__(self, seed):
@@ -72,9 +72,6 @@ class Program:
         if not any(lengths):
             lengths.append(2)
         self.arguments = (some, [tuple(r.choice(pool) for _ in range(k)) for k in lengths], r.randrange(0, 8), r.random() < 0.5)
-
-    def line(self, text):
-        self.lines.append("    " * self.depth + text)
 
     def fresh(self, value):
         self.count += 1
@@ -185,18 +182,8 @@ class Program:
             f"log.append(str(({a} {self.rng.choice(COMPARISONS)} {b}, {a} {self.rng.choice(COMPARISONS)} {b})))", f"log.append(str({a} == {b}) + str({b} != {a}))", f"log.append(repr(min({a}, {b})))", f"log.append(str(sorted([{a}, {b}]) == [{a}, {b}]))",
         ]))
 
-    def block(self):
-        self.depth += 1
-        for _ in range(self.rng.randrange(1, 3)):
-            self.statement()
-        self.depth -= 1
-
     def branch(self):
-        self.line(self.rng.choice(["if c:", "if n > 1:", f"if len({self.t()}) > 1:", f"if {self.t()}:"]))
-        self.block()
-        if self.rng.random() < 0.6:
-            self.line("else:")
-            self.block()
+        self.branch_if("c", "n > 1", f"len({self.t()}) > 1", self.t())
 
     def loop(self):
         self.line(self.rng.choice(["for i in range(n):", "for i in range(2):", "for i in range(3):"]))
