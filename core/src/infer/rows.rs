@@ -435,6 +435,16 @@ impl<'h> Solver<'_, 'h> {
         Some(d)
     }
 
+    /// Whether the data that is the first operand are integers, and Python's answer is promised.
+    fn promises_ints(&self, args: &[Arg]) -> bool {
+        let promised = self.session.overflow == Overflow::Python && !self.session.is_library(self.func);
+        let data = || {
+            let of = ops::iter::iterator_of(self.session.resolve(args.first()?.ty))?;
+            ops::iter::value_type(of)
+        };
+        promised && data().is_some_and(Type::is_index)
+    }
+
     /// Types a row of the table for operands in parameter order.
     pub(crate) fn apply(
         &mut self,
@@ -445,6 +455,9 @@ impl<'h> Solver<'_, 'h> {
     ) -> Typed {
         let mut args = self.source_args(&sources)?;
         if !(op.takes)(&args) || op.refuses_records(&args) || op.refuses_halves(&args) {
+            return Err(crate::typing::no_match(op.name(), &args));
+        }
+        if op.forgets_ints && self.promises_ints(&args) {
             return Err(crate::typing::no_match(op.name(), &args));
         }
         if let Body::Py(path) = op.body {

@@ -108,6 +108,9 @@ pub struct OpDef {
     /// The library's function that takes the operands behind the others as a list or another iterable, where only the
     /// running program knows how many there are.
     pub spread: Option<&'static str>,
+    /// Whether it gives a float for data that are integers where Python gives an int, if that is exact: the mean. Where
+    /// Python's answer is promised it does not take such data.
+    pub forgets_ints: bool,
     /// Whether only the compiler and its library ask for it, whatever Python has under its path.
     pub internal: bool,
     pub doc: &'static str,
@@ -145,6 +148,7 @@ impl OpDef {
             straight: false,
             halves: false,
             wants_constants: false,
+            forgets_ints: false,
             internal: false,
             doc: "",
         }
@@ -152,6 +156,11 @@ impl OpDef {
     /// Its scalar loop is instructions alone, so that vectors can be computed with as scalars are.
     pub(crate) const fn straight(mut self) -> OpDef {
         self.straight = true;
+        self
+    }
+    /// Gives floats where Python may give ints.
+    pub(crate) const fn forgets_ints(mut self) -> OpDef {
+        self.forgets_ints = true;
         self
     }
     /// Takes arrays of dates and spans as it takes those of numbers: it moves elements and does not ask what they are.

@@ -9,7 +9,8 @@ macro_rules! statistic {
 }
 
 pub(crate) static OPS: &[OpDef] = &[
-    statistic!("statistics.mean", "data", "averages.mean", "The mean, exact but for one rounding."),
+    statistic!("statistics.mean", "data", "averages.mean", "The mean, exact but for one rounding.")
+        .forgets_ints(),
     statistic!(
         "statistics.fmean",
         "data, weights=None",
@@ -23,7 +24,7 @@ pub(crate) static OPS: &[OpDef] = &[
         "averages.harmonic_mean",
         "The harmonic mean, weighted or not."
     ),
-    statistic!("statistics.median", "data", "averages.median", "The median."),
+    statistic!("statistics.median", "data", "averages.median", "The median.").forgets_ints(),
     statistic!("statistics.median_low", "data", "averages.median_low", "The lower median."),
     statistic!("statistics.median_high", "data", "averages.median_high", "The upper median."),
     statistic!(
@@ -45,13 +46,15 @@ pub(crate) static OPS: &[OpDef] = &[
         "data, xbar=None",
         "averages.variance",
         "The variance of a sample, exact but for one rounding."
-    ),
+    )
+    .forgets_ints(),
     statistic!(
         "statistics.pvariance",
         "data, mu=None",
         "averages.pvariance",
         "The variance of a population, exact but for one rounding."
-    ),
+    )
+    .forgets_ints(),
     statistic!("statistics.stdev", "data, xbar=None", "averages.stdev", "The root of the sample's variance."),
     statistic!(
         "statistics.pstdev",
