@@ -6,7 +6,7 @@ use crate::{known, wording};
 use pyo3::exceptions::{PyBaseException, PyRuntimeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyFloat, PyInt, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::{LazyLock, Mutex, OnceLock};
@@ -162,6 +162,7 @@ fn arg_object<'py>(py: Python<'py>, arg: &Arg) -> PyResult<Bound<'py, PyAny>> {
                 .into_any()
         }
         Arg::Instance(handle, parts) => instance_of(py, *handle, parts)?,
+        Arg::Named(parts) => named_of(py, parts)?.into_any(),
         // SAFETY: the argument owns a live object of that type, and this thread is attached.
         Arg::Object(o, ty) => unsafe { object_of(py, *o, *ty)? },
         // SAFETY: the argument owns a live Python object.
@@ -274,13 +275,26 @@ fn tuple_of<'py>(py: Python<'py>, args: &[Arg]) -> PyResult<Bound<'py, PyTuple>>
     PyTuple::new(py, args.iter().map(|a| arg_object(py, a)).collect::<PyResult<Vec<_>>>()?)
 }
 
+/// Arguments by name.
+fn named_of<'py>(py: Python<'py>, parts: &[Arg]) -> PyResult<Bound<'py, PyDict>> {
+    let named = PyDict::new(py);
+    for pair in parts.chunks_exact(2) {
+        named.set_item(arg_object(py, &pair[0])?, arg_object(py, &pair[1])?)?;
+    }
+    Ok(named)
+}
+
 /// The Python exception for a native one, without its traceback and links.
 fn bare_exception<'py>(py: Python<'py>, exc: &Exc) -> PyResult<Bound<'py, PyAny>> {
     if !exc.py.is_null() {
         // SAFETY: a non-null `py` is an owned reference to a Python exception.
         return Ok(unsafe { Bound::from_borrowed_ptr(py, exc.py.cast()) });
     }
-    let e = class_of(py, exc.class)?.call1(tuple_of(py, &exc.args)?)?;
+    let class = class_of(py, exc.class)?;
+    let e = match exc.args.split_last() {
+        Some((Arg::Named(parts), args)) => class.call(tuple_of(py, args)?, Some(&named_of(py, parts)?))?,
+        Some(_) | None => class.call1(tuple_of(py, &exc.args)?)?,
+    };
     // A class whose `__new__` gives something else cannot be raised.
     if e.is_instance_of::<PyBaseException>() {
         Ok(e)

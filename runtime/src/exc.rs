@@ -33,6 +33,8 @@ pub enum Arg {
     List(Vec<Arg>),
     /// An instance of the class with that handle that is still being put together of these.
     Instance(u64, Vec<Arg>),
+    /// Arguments by name, the last of all: each name, then the value.
+    Named(Vec<Arg>),
     /// An owned reference to an object of the user's, with its type.
     Object(*mut Obj, Type),
     /// An owned reference to a Python object.
@@ -58,6 +60,7 @@ impl Drop for Arg {
             | Arg::Text(_)
             | Arg::Tuple(_)
             | Arg::List(_)
+            | Arg::Named(_)
             | Arg::Instance(..) => {}
         }
     }
@@ -176,7 +179,9 @@ impl Exc {
         let mut to = &mut self.args;
         for _ in 0..self.open {
             match to.last_mut() {
-                Some(Arg::Tuple(inner) | Arg::List(inner) | Arg::Instance(_, inner)) => to = inner,
+                Some(Arg::Tuple(inner) | Arg::List(inner) | Arg::Instance(_, inner) | Arg::Named(inner)) => {
+                    to = inner
+                }
                 Some(_) | None => return,
             }
         }
@@ -190,6 +195,10 @@ impl Exc {
         self.push_arg(Arg::List(vec![]));
         self.open += 1;
     }
+    pub(crate) fn open_named(&mut self) {
+        self.push_arg(Arg::Named(vec![]));
+        self.open += 1;
+    }
     pub(crate) fn open_instance(&mut self, handle: u64) {
         self.push_arg(Arg::Instance(handle, vec![]));
         self.open += 1;
@@ -200,7 +209,9 @@ impl Exc {
         let mut to = &mut self.args;
         for _ in 0..self.open {
             match to.last_mut() {
-                Some(Arg::Tuple(inner) | Arg::List(inner) | Arg::Instance(_, inner)) => to = inner,
+                Some(Arg::Tuple(inner) | Arg::List(inner) | Arg::Instance(_, inner) | Arg::Named(inner)) => {
+                    to = inner
+                }
                 Some(_) | None => return None,
             }
         }

@@ -131,6 +131,7 @@ impl Helpers for Native {
             11 => Arg::Float32(f64::from_bits(bits as u64) as f32),
             10 => return exc.open_list(),
             14 => return exc.open_instance(bits as u64),
+            15 => return exc.open_named(),
             9 => Arg::Py(bits as usize as *mut u8),
             unknown => Arg::Text(format!("<argument of unknown kind {unknown}>").into()),
         };
@@ -368,7 +369,7 @@ fn given(arg: &Arg, out: &mut [u64; 2]) -> Res<i64> {
         Arg::UInt(_) => return other("an int past 63 bits"),
         Arg::Tuple(_) => return other("a tuple"),
         Arg::List(_) => return other("a list"),
-        Arg::Instance(..) | Arg::Object(..) | Arg::Py(_) => {
+        Arg::Named(_) | Arg::Instance(..) | Arg::Object(..) | Arg::Py(_) => {
             return other("an array or an object of Python's");
         }
     })

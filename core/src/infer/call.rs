@@ -11,7 +11,7 @@ use crate::host::{GlobalValue, Written};
 use crate::ops::{self, OpId, exception, id};
 use crate::source::Origin;
 use crate::ssa::{FuncId, Inst, Op, Params, registry};
-use crate::types::{Const, FuncType, Kind, Type, promote};
+use crate::types::{ClassDef, Const, FuncType, Kind, Type, promote};
 use crate::typing::Arg;
 use crate::typing::vars::{has_unknown, has_variable};
 use std::sync::Arc;
@@ -240,7 +240,14 @@ impl Solver<'_, '_> {
                 self.rows(i, *path, sources, named)
             }
             Kind::DType(_) => self.call_row(i, id::DTYPE_CALL, callee, positional, named),
-            Kind::ExcClass(_) => self.call_row(i, id::EXC_NEW, callee, positional, named),
+            Kind::ExcClass(_) if named.is_empty() => self.call_row(i, id::EXC_NEW, callee, positional, named),
+            Kind::ExcClass(_) => {
+                let (names, values): (Vec<_>, Vec<_>) =
+                    named.into_iter().map(|(name, v)| (name.to_string(), v)).unzip();
+                let mut all = positional;
+                all.push(Source::Keywords(ClassDef::keywords(names), values));
+                self.call_row(i, id::EXC_NEW_NAMED, callee, all, vec![])
+            }
             Kind::NamedTuple(class, _)
             | Kind::Frozen(class, _)
             | Kind::Object(class, _)

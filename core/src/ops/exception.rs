@@ -7,6 +7,7 @@ use super::raising::{
 use super::{Body, OpDef, id};
 use crate::classes;
 use crate::diag::{Code, Diagnostic, Result};
+use crate::emit::constants;
 use crate::emit::cx::{LowerCx, OpCall, Overflow, Val, split_leaves};
 use crate::emit::platform::NewException;
 use crate::exc::Class;
@@ -18,6 +19,7 @@ super::identity::op_ids! {
     NAME_MISSING = "name.missing",
     EXC_RAISE = "exc.raise",
     EXC_NEW = "exc.new",
+    EXC_NEW_NAMED = "exc.new_named" [keywords(Takes)],
     EXC_MAKE = "exc.make",
     EXC_WITH_CAUSE = "exc.with_cause",
     EXC_CURRENT = "exc.current",
@@ -72,6 +74,11 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .writes()
         .doc("An exception instance: `ValueError(\"text\", 3)`."),
+    OpDef::new(&["exc.new_named"], "cls, *args", Body::Lir(new_named_rule, emit_new_named))
+        .raises()
+        .writes()
+        .internal()
+        .doc("The same with arguments by name, which are the last operand: `Coded(\"text\", code=3)`."),
     OpDef::new(&["exc.make"], "value", Body::Lir(make_rule, emit_make))
         .raises()
         .writes()
@@ -261,6 +268,22 @@ fn new_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(Type::new(Kind::Exception)))
 }
 
+/// Only code of a class's own takes arguments by their names.
+fn new_named_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let is_dict = |a: &&Arg| matches!(a.ty.kind(), Kind::NamedTuple(c, _) if c.is_keywords());
+    if let Some(a) = args[1..args.len() - 1].iter().find(is_dict) {
+        return Err(cannot_carry(a.ty));
+    }
+    let answer = new_rule(cx, args)?;
+    match args[0].ty.kind() {
+        Kind::ExcClass(class) if !class.constructed => {
+            let text = format!("{}() takes no keyword arguments", class.name);
+            Err(Diagnostic::new(Code::BadCall, text))
+        }
+        _ => Ok(answer),
+    }
+}
+
 /// How the class makes its instances is looked up, so that the host sees it change.
 fn depends_on_making(cx: &TyCx<'_, '_>, t: Type) {
     if let Kind::ExcClass(class) = t.kind()
@@ -309,8 +332,8 @@ pub(crate) fn is_carried(t: Type) -> bool {
         ) && t.arguments().iter().all(is_carried)
 }
 
-/// A new exception of a class with these arguments.
-fn new_exception(cx: &mut LowerCx<'_>, ty: Type, args: &[Vec<Value>], types: &[Type]) -> Result<Value> {
+/// A new exception of a class, without arguments yet.
+fn bare_exception(cx: &mut LowerCx<'_>, ty: Type) -> Result<Value> {
     let Kind::ExcClass(class) = *ty else { return Err(Diagnostic::internal("no exception class")) };
     let new = match class.exception() {
         Some(class) => NewException::Instance(class),
@@ -319,7 +342,13 @@ fn new_exception(cx: &mut LowerCx<'_>, ty: Type, args: &[Vec<Value>], types: &[T
             NewException::OfHost { handle, state: class.state }
         }
     };
-    let exc = cx.new_exception(&new);
+    Ok(cx.new_exception(&new))
+}
+
+/// A new exception of a class with these arguments.
+fn new_exception(cx: &mut LowerCx<'_>, ty: Type, args: &[Vec<Value>], types: &[Type]) -> Result<Value> {
+    let Kind::ExcClass(class) = *ty else { return Err(Diagnostic::internal("no exception class")) };
+    let exc = bare_exception(cx, ty)?;
     for (v, t) in args.iter().zip(types) {
         add_argument(cx, exc, v, *t)?;
     }
@@ -364,6 +393,25 @@ fn add_members(cx: &mut LowerCx<'_>, exc: Value, list: Value, e: Type, open: i64
     }
     cx.add_argument(exc, close, zero);
     Ok(())
+}
+
+fn emit_new_named(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
+    let (last, named) = (call.args.len() - 1, call.types[call.args.len() - 1]);
+    let exc = bare_exception(cx, call.types[0])?;
+    for (v, t) in call.args[1..last].iter().zip(&call.types[1..last]) {
+        add_argument(cx, exc, v, *t)?;
+    }
+    let members = named.members().ok_or_else(|| Diagnostic::internal("no arguments by name"))?;
+    let (open, close, zero) = (cx.b.i64(15), cx.b.i64(CLOSE), cx.b.i64(0));
+    cx.add_argument(exc, open, zero);
+    let parts = split_leaves(&call.args[last], members);
+    for ((name, v), t) in named.field_names().iter().zip(&parts).zip(members) {
+        let name = constants::string(&mut cx.b, name);
+        add_argument(cx, exc, &[name], Type::str())?;
+        add_argument(cx, exc, v, *t)?;
+    }
+    cx.add_argument(exc, close, zero);
+    Ok(vec![cx.helper_value(&exc_new_python, &[exc])])
 }
 
 /// Appends a value to the exception's arguments.

@@ -23,7 +23,7 @@ crate::runtime_fns! {
     /// Appends an argument of the exception: kind 0 None, 1 bool, 2 int64, 3 float64 (bits), 4 str (the
     /// exception takes a reference of its own), 5 uint64, 6 opens a tuple that later arguments go into, 7
     /// closes it, 8 complex (address of two float64), 9 Python object (owned, from the host), 10 opens a
-    /// list, closed by 7 as well, 11 float32 (bits of that float64), 12 complex64 (as 8).
+    /// list, 14 an object of a class, 15 arguments by name, all closed by 7 as well, 11 float32 (bits of that float64), 12 complex64 (as 8).
     fn exc_add_arg(exc: *mut Obj, kind: i64, bits: i64) [Writes, Never];
     /// Appends a frame to the trail: file, function (both made by `core::intern::text`) and line.
     fn exc_add_site(exc: *mut Obj, file: P, func: P, line: i64) [Writes, Never];

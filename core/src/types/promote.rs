@@ -58,8 +58,8 @@ pub(crate) fn unify_with(a: Type, b: Type, meet: Meet<'_>) -> Option<Type> {
         // A stream of vectors ends with single numbers.
         _ if has_vector(a) && is_laned(b) || is_laned(a) && has_vector(b) => vectors_and_number(a, b),
         // What an exception carries is one of Python's numbers, and none of the others.
-        (Kind::Variant(m), _) if b.is_number() && has_whole(m) => alternatives(a, b, meet),
-        (_, Kind::Variant(m)) if a.is_number() && has_whole(m) => alternatives(a, b, meet),
+        (Kind::Variant(m), _) if has_whole(m, b) => alternatives(a, b, meet),
+        (_, Kind::Variant(m)) if has_whole(m, a) => alternatives(a, b, meet),
         // An eigenvalue, which is real or complex, meets another number: one type of number holds both. An
         // array meets arrays of which it is one.
         (Kind::Variant(m), _) if b.is_number() && m.iter().all(|t| t.is_number()) => {
@@ -225,9 +225,11 @@ fn is_alternative(t: Type) -> bool {
     )
 }
 
-/// Whether several numbers stand apart that one type would hold: whole ones among others.
-fn has_whole(m: &[Type]) -> bool {
-    m.iter().all(|t| t.is_number()) && m.iter().any(|t| t.is_int())
+/// Whether several types stand apart, whole numbers among them, and what they meet is one of these or another number
+/// beside numbers.
+fn has_whole(m: &[Type], meets: Type) -> bool {
+    let numbers = meets.is_number() && m.iter().all(|t| t.is_number());
+    m.iter().any(|t| t.is_int()) && (numbers || m.contains(&meets))
 }
 
 /// Whether two types are arrays that differ in their layout at most.

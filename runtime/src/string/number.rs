@@ -188,7 +188,7 @@ fn push_arg(arg: &Arg, repr: bool, out: &mut Vec<u32>) {
             // SAFETY: the argument owns a live object of bytes.
             return out.extend(super::bytes_repr(unsafe { Chars::of(*b) }));
         }
-        Arg::Tuple(members) => return push_tuple(members, out),
+        Arg::Tuple(members) | Arg::Named(members) => return push_tuple(members, out),
         Arg::List(members) => return push_list(members, out),
         // Their class may say how they look.
         Arg::Instance(_, parts) => match (callbacks().show_part)(arg, repr) {
