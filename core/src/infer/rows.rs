@@ -518,7 +518,7 @@ impl<'h> Solver<'_, 'h> {
         let raises = op.raises
             || crate::ops::ufunc::may_raise(op, &mut args.iter().map(|a| a.ty))
             || !unwrapped.is_empty()
-            || args.iter().any(|a| crate::types::promote::runs_generator(a.ty));
+            || args.iter().any(|a| crate::types::promote::step_may_raise(a.ty));
         let konst = answer.konst.filter(|_| op.effect != ops::Effect::Writes);
         self.out.resolved.insert(i, Resolved::Apply { op, sources, coerce });
         Ok((answer.ret, konst, raises))

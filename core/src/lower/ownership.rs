@@ -50,7 +50,7 @@ pub(crate) fn may_raise(func: &Func, node: &InstNode) -> bool {
         Op::Apply(op) => {
             let mut types = node.args.iter().map(|a| func.types[a.index()]);
             op.raises
-                || types.clone().any(crate::types::promote::runs_generator)
+                || types.clone().any(crate::types::promote::step_may_raise)
                 || crate::ops::ufunc::may_raise(op, &mut types)
         }
         Op::CallInstance(_)

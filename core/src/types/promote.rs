@@ -225,11 +225,12 @@ fn is_alternative(t: Type) -> bool {
     )
 }
 
-/// Whether several types stand apart, whole numbers among them, and what they meet is one of these or another number
-/// beside numbers.
+/// Whether several scalars of Python's stand apart, whole numbers among them, and what they meet is one of these or
+/// another number beside numbers. Of NumPy's numbers one type holds all.
 fn has_whole(m: &[Type], meets: Type) -> bool {
     let numbers = meets.is_number() && m.iter().all(|t| t.is_number());
-    m.iter().any(|t| t.is_int()) && (numbers || m.contains(&meets))
+    let of_python = |t: &Type| t.is_weak() || matches!(**t, Kind::Bool | Kind::Str);
+    m.iter().all(of_python) && m.iter().any(|t| t.is_int()) && (numbers || m.contains(&meets))
 }
 
 /// Whether two types are arrays that differ in their layout at most.
@@ -489,6 +490,34 @@ pub(crate) fn runs_generator(t: Type) -> bool {
     }
     matches!(t.kind(), Kind::Iter(IterType::Container(c) | IterType::Reversed(c)) if c.container().is_some())
         || t.arguments().iter().any(runs_generator)
+}
+
+/// Whether a step of an iterator of this type may raise: code that it runs, or a member of a tuple that is no value of the
+/// type of all of them.
+pub(crate) fn step_may_raise(t: Type) -> bool {
+    if runs_generator(t) {
+        return true;
+    }
+    let Kind::Iter(i) = t.kind() else { return false };
+    match i {
+        IterType::Tuple(of) | IterType::Reversed(of) if let Some(m) = of.members() => {
+            let one = m.iter().try_fold(Type::never(), |a, b| unify(a, *b));
+            one.is_some_and(|one| m.iter().any(|t| may_not_fit(*t, one)))
+        }
+        IterType::Enumerate(of) => step_may_raise(*of),
+        IterType::Zip(of) => of.iter().any(|t| step_may_raise(*t)),
+        IterType::Range(_)
+        | IterType::Array(_)
+        | IterType::List(_)
+        | IterType::Tuple(_)
+        | IterType::Reversed(_)
+        | IterType::Container(_)
+        | IterType::Str
+        | IterType::Bytes
+        | IterType::NdIndex(_)
+        | IterType::NdEnumerate(_)
+        | IterType::Flat(_) => false,
+    }
 }
 
 /// The Python number that holds an element.

@@ -10,7 +10,7 @@ use crate::ops::reduce::{emit_keeping, of_row};
 use crate::ops::ufunc::{Chain, emit_call};
 use crate::ops::{Body, OpDef};
 use crate::ssa::{Fused, FusedArg, InstNode};
-use crate::types::promote::runs_generator;
+use crate::types::promote::step_may_raise;
 use crate::types::{Const, Type};
 
 impl FuncLower<'_, '_> {
@@ -28,7 +28,7 @@ impl FuncLower<'_, '_> {
                 if cfg!(debug_assertions)
                     && self.cx.landing_made()
                     && !op.raises
-                    && !types.iter().any(|t| runs_generator(*t))
+                    && !types.iter().any(|t| step_may_raise(*t))
                 {
                     return Err(Diagnostic::internal(format!(
                         "{} raises, which its row does not say",
