@@ -328,6 +328,7 @@ impl Solver<'_, '_> {
     fn quiet_complex(&mut self, i: Inst, name: &str, operands: &[Source], types: &[Type]) -> Option<Typed> {
         match (name, types) {
             ("log", [_, _]) => Some(self.call_library(i, "as_numba.log", operands.to_vec())),
+            ("log10", [_]) => Some(self.call_library(i, "as_numba.log10", operands.to_vec())),
             ("rect", [r, phi]) if r.is_real() && phi.is_real() => {
                 Some(self.call_library(i, "as_numba.rect", operands.to_vec()))
             }

@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 _LARGEST = 2**63 - 1
+_LN_10 = math.log(10.0)
 
 
 def clip(a, a_min, a_max):
@@ -47,6 +48,11 @@ def _floats(q):
 
 def log(z, base):
     return np.log(complex(z)) / np.log(complex(base))
+
+
+def log10(z):
+    w = np.log(complex(z))
+    return complex(w.real / _LN_10, w.imag / _LN_10)
 
 
 def rect(r, phi):
