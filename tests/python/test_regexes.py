@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from tierup import jit, njit, prange
-from tierup.errors import TierupWarning, TypingError
+from tierup.errors import TypingError
 
 NUMBER = re.compile(r"(?P<digits>\d+)(?P<unit>[a-z]+)?")
 
@@ -57,15 +57,25 @@ def test_what_needs_the_number_of_groups_is_refused_where_it_is_not_known():
     def groups(p, s):
         return re.search(p, s).groups()
 
-    @njit
+    with pytest.raises(TypingError, match="how many groups"):
+        groups("a", "a")
+
+
+def test_groups_of_computed_patterns_that_lists_of_texts_do_not_say():
     def findall(p, s):
         return re.findall(p, s)
 
-    for f in (groups, findall):
-        with pytest.raises(TypingError, match="how many groups"):
-            f("a", "a")
-    with pytest.warns(TierupWarning, match="plain Python"):
-        assert jit(lambda p, s: re.findall(p, s), looplift=False)("(a)(b)", "ab") == [("a", "b")]
+    def split(p, s):
+        return re.split(p, s)
+
+    for f, fits, does_not in ((findall, ("a", "(a)b", "x"), ("(a)(b)",)), (split, ("b", "x"), ("(b)",))):
+        compiled, promised = njit(f), jit(f)
+        for p in fits:
+            assert compiled(p, "abcab") == promised(p, "abcab") == f(p, "abcab")
+        for p in does_not:
+            assert promised(p, "abcab") == f(p, "abcab")
+            with pytest.raises(ValueError, match="groups of a pattern that is computed"):
+                compiled(p, "abcab")
 
 
 def test_lists_of_patterns_and_patterns_in_objects():

@@ -6,7 +6,7 @@
 
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::emit::cx::{LowerCx, OpCall, Overflow, Val};
+use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::emit::dates::floor_div;
 use crate::exc::Class;
 use crate::layout::Str;
@@ -199,17 +199,6 @@ fn stands_beside(a: &[Arg], arrays: bool) -> bool {
     numpys(a[0].ty) && pythons(a[1].ty) || pythons(a[0].ty) && numpys(a[1].ty)
 }
 
-/// Python's answer, where it is promised, is that of Python's code, which runs instead where it can.
-fn not_said(cx: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> {
-    let class = match cx.options.overflow {
-        Overflow::Wrap | Overflow::Raise => Class::ValueError,
-        Overflow::Python => Class::IntegerOverflow,
-    };
-    let never = cx.b.bool(false);
-    cx.check(never, class, "a time has a time zone, or is of an hour that comes twice, which compiled code does not have: convert it to UTC outside");
-    Ok(vec![])
-}
-
 /// The first and the last date.
 const FIRST: i64 = 1 - EPOCH_ORDINAL;
 const LAST: i64 = 3_652_059 - EPOCH_ORDINAL;
@@ -393,10 +382,6 @@ pub(crate) static OPS: &[OpDef] = &[
     beside!("operator.truediv", "datetimes.truediv"),
     beside!("operator.floordiv", "datetimes.floordiv"),
     beside!("operator.mod", "datetimes.mod"),
-    OpDef::new(&["datetime._not_said"], "", Body::Lir(|_, _| Ok(Answer::of(Type::none())), not_said))
-        .raises()
-        .internal()
-        .doc("Raises where Python has a value with a time zone (library use)."),
     // To NumPy's and back.
     OpDef::new(&["datetime._from_count"], "x", Body::Lir(count_rule, emit_count)).raises().internal().doc("What Python has for a date or span of NumPy's that is one (library use)."),
 ];

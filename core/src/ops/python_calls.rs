@@ -7,7 +7,8 @@ use crate::desc::place::Place;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::constants::text_pair;
-use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::cx::{LowerCx, OpCall, Overflow, Val};
+use crate::exc::Class;
 use crate::lir::Alias;
 use crate::rt::{Ctx, P};
 use crate::types::{Const, Container, Kind, Type, parse};
@@ -95,6 +96,18 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(to.leaves().iter().map(|leaf| cx.b.load(leaf.ty, out, leaf.offset as i32, Alias::Stack)).collect())
 }
 
+/// Python's answer, where it is promised, is that of Python's code, which runs instead where it can.
+fn not_said(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let class = match cx.options.overflow {
+        Overflow::Wrap | Overflow::Raise => Class::ValueError,
+        Overflow::Python => Class::IntegerOverflow,
+    };
+    let Some(Const::Str(text)) = &c.consts[0] else { return Err(Diagnostic::internal("no reason")) };
+    let never = cx.b.bool(false);
+    cx.check(never, class, text);
+    Ok(vec![])
+}
+
 pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy._python_call"], "key, result, *args", Body::Lir(rule, emit))
         .writes()
@@ -104,4 +117,18 @@ pub(crate) static OPS: &[OpDef] = &[
         .reads()
         .raises()
         .doc("The same of a function that changes nothing (library use)."),
+    OpDef::new(
+        &["operator._not_said"],
+        "text",
+        Body::Lir(
+            |_, a| match a[0].text() {
+                Some(_) => Ok(Answer::of(Type::none())),
+                None => Err(no_match("a reason", a)),
+            },
+            not_said,
+        ),
+    )
+    .raises()
+    .internal()
+    .doc("Raises, for a reason, where Python has an answer that compiled code has not (library use)."),
 ];

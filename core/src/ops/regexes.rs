@@ -162,7 +162,7 @@ fn groups(shape: &Arg) -> Result<&'static [Type]> {
             Code::RequiresConstant,
             "the type of this depends on how many groups the pattern has, which is not known here",
         )
-        .help("write the pattern as a text in the call or compile it at module level; search(), match(), finditer(), sub() and m.group(k) do with any pattern")
+        .help("write the pattern as a text in the call or compile it at module level; m.group(k) does with any pattern")
     })
 }
 
@@ -207,10 +207,13 @@ fn index_rule(_: &mut TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
 }
 
 fn all_rule(cx: &mut TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
+    let flag = |k: usize| a[k].konst.clone().ok_or_else(|| no_match("re", a));
+    if a[0].is_none() {
+        return cx.written("_regexes.all_of_unknown", &[flag(1)?, flag(2)?]);
+    }
     let groups = groups(&a[0])?;
     // Which of them match always.
     let sure = groups.iter().map(|g| Const::Bool(*g != Type::none())).collect();
-    let flag = |k: usize| a[k].konst.clone().ok_or_else(|| no_match("re", a));
     cx.written("_regexes.all_of", &[Const::Tuple(sure), flag(1)?, flag(2)?])
 }
 

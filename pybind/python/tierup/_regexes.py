@@ -3,14 +3,9 @@
 import collections
 import functools
 import re
+from re import _constants, _parser
 
 from ._calls import made, python_caller
-
-try:
-    from re import _constants, _parser
-except ImportError:
-    import sre_constants as _constants
-    import sre_parse as _parser
 
 
 def shape(compiled):
@@ -110,6 +105,25 @@ def all_of(sure, of_bytes, split):
     if split:
         return python_caller(_split, "pattern, flags, string, maxsplit", f"list({text})" if all(sure) else f"list(optional({text}))")
     return python_caller(_findall, "pattern, flags, string, pos, endpos", f"list({text})" if len(sure) < 2 else f"list(tuple({', '.join([text] * len(sure))}))")
+
+
+def _findall_texts(pattern, flags, string, pos, endpos):
+    compiled = re.compile(pattern, flags)
+    return compiled.findall(string, pos, endpos) if compiled.groups < 2 else None
+
+
+def _split_texts(pattern, flags, string, maxsplit):
+    compiled = re.compile(pattern, flags)
+    return compiled.split(string, maxsplit) if compiled.groups == 0 else None
+
+
+@functools.cache
+def all_of_unknown(of_bytes, split):
+    """The same of a pattern that is not known: None where it has more groups than lists of texts can say."""
+    text = f"optional(list({'bytes' if of_bytes else 'str'}))"
+    if split:
+        return python_caller(_split_texts, "pattern, flags, string, maxsplit", text)
+    return python_caller(_findall_texts, "pattern, flags, string, pos, endpos", text)
 
 
 @functools.cache

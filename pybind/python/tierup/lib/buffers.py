@@ -370,7 +370,7 @@ class OwnArray:
 
     def __iadd__(self, other):
         if not isinstance(other, (OwnArray, PyArray)):
-            raise TypeError("can only extend with array (not \"" + type(other).__name__ + "\")")
+            raise TypeError("can only extend array with array (not \"" + type(other).__name__ + "\")")
         self.extend(other)
         return self
 

@@ -1,6 +1,7 @@
 """Python's `datetime`: texts, weeks, what asks for the time zone of the machine, and dates beside NumPy's. All else is instructions and calls of the run-time."""
 
 import datetime
+import operator
 from collections import namedtuple
 
 import numpy as np
@@ -18,7 +19,7 @@ def _asked(function, names, result):
 
 def _said(x):
     if x is None:
-        datetime._not_said()
+        operator._not_said("a time has a time zone, or is of an hour that comes twice, which compiled code does not have: convert it to UTC outside")
         raise ValueError("a time zone")
     return x
 

@@ -1,6 +1,7 @@
 """Python's module `re`: patterns and matches as compiled code has them. What a pattern finds, Python's own says, which is asked through `re._find`; a match is
 its places in the text, and all that it gives is computed from them."""
 
+import operator
 import re
 from dataclasses import dataclass
 
@@ -55,10 +56,10 @@ class Pattern:
             m = _next(m)
 
     def findall(self, string, pos=0, endpos=_END):
-        return re._all(self._tierup_shape_, isinstance(self.pattern, bytes), False)(self.pattern, self.flags, string, pos, endpos)
+        return _said(re._all(self._tierup_shape_, isinstance(self.pattern, bytes), False)(self.pattern, self.flags, string, pos, endpos))
 
     def split(self, string, maxsplit=0):
-        return re._all(self._tierup_shape_, isinstance(self.pattern, bytes), True)(self.pattern, self.flags, string, maxsplit)
+        return _said(re._all(self._tierup_shape_, isinstance(self.pattern, bytes), True)(self.pattern, self.flags, string, maxsplit))
 
     def sub(self, repl, string, count=0):
         return self.subn(repl, string, count)[0]
@@ -175,6 +176,14 @@ class Match:
 
     def __repr__(self):
         return "<re.Match object; span=(" + str(self._places[0]) + ", " + str(self._places[1]) + "), match=" + repr(self.group())[:50] + ">"
+
+
+def _said(found):
+    """A list of texts; of a pattern that is not known until the function runs there may be none."""
+    if found is None:
+        operator._not_said("the groups of a pattern that is computed decide what findall() and split() give: without groups, or with one for findall(), it is a list of texts; otherwise go through finditer()")
+        raise ValueError("groups")
+    return found
 
 
 def _found(pattern, how, string, pos, endpos):
