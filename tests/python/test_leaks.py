@@ -3,7 +3,11 @@
 `TIERUP_TESTS=all` makes a hundred thousand calls of each kind instead of a thousand.
 """
 
+import array
 import gc
+import io
+import re
+import struct
 import sys
 import warnings
 from collections import namedtuple
@@ -233,3 +237,28 @@ def test_dropped_functions_free_their_code():
     gc.collect()
     # Names and types are interned; machine code is a page or more for each function.
     assert (kilobytes() - size) / 400 < 24
+
+
+def test_objects_of_the_library_keep_nothing():
+    pattern = re.compile(r"(?P<a>\w+)=(\d+)?")
+
+    @njit
+    def f(text):
+        m = pattern.search(text)
+        out, numbers = io.StringIO(), array.array("i", [1, 2])
+        for q in pattern.finditer(text * 50):
+            out.write(q["a"])
+        try:
+            m.group(7)
+        except IndexError:
+            numbers.append(len(pattern.findall(text)))
+        return m, out, numbers, pattern, pattern.sub(lambda m: m[1], text), pattern.split(text), memoryview(text.encode("utf-16")), struct.pack("<hi", 1, 2)
+
+    text = "a=1 b="
+    f(text)
+    before, size = [sys.getrefcount(text), sys.getrefcount(pattern)], kilobytes()
+    for _ in range(CALLS):
+        f(text)
+    gc.collect()
+    # The last long text that was searched is kept.
+    assert [sys.getrefcount(text), sys.getrefcount(pattern)] == before and kilobytes() - size < 2000
