@@ -10,6 +10,7 @@ import warnings
 from collections import Counter, defaultdict, namedtuple
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from enum import Enum
 
 import pytest
 from tierup import jit, njit
@@ -421,6 +422,196 @@ def matching(pattern, names):
     return [n for n in names if rx.match(n)]
 
 
+class Kind(Enum):
+    NUM = 1
+    ID = 2
+    OP = 3
+    STR = 4
+
+
+@dataclass(frozen=True)
+class Tok:
+    kind: Kind
+    text: str
+    line: int
+
+
+RULES = [(Kind.NUM, re.compile(r"\d+(?:\.\d+)?")), (Kind.ID, re.compile(r"[A-Za-z_]\w*")), (Kind.STR, re.compile(r'"(?:[^"\\]|\\.)*"')), (Kind.OP, re.compile(r"[-+*/=<>!]=?|[(){};,]"))]
+
+
+def lex(src):
+    toks = []
+    pos, line = 0, 1
+    while pos < len(src):
+        if src[pos].isspace():
+            line += src[pos] == "\n"
+            pos += 1
+            continue
+        for kind, rx in RULES:
+            m = rx.match(src, pos)
+            if m:
+                toks.append(Tok(kind, m.group(), line))
+                pos = m.end()
+                break
+        else:
+            raise SyntaxError(f"line {line}: {src[pos]!r}")
+    return [(t.kind.name, t.text, t.line) for t in toks]
+
+
+Lexeme = namedtuple("Lexeme", "type value line column")
+
+
+def lexemes(code):
+    keywords = {"IF", "THEN", "ENDIF", "FOR", "NEXT"}
+    token_specification = [("NUMBER", r"\d+(\.\d*)?"), ("ASSIGN", r":="), ("END", r";"), ("ID", r"[A-Za-z]+"), ("OP", r"[+\-*/]"), ("NEWLINE", r"\n"), ("SKIP", r"[ \t]+"), ("MISMATCH", r".")]
+    tok_regex = "|".join("(?P<%s>%s)" % pair for pair in token_specification)
+    line_num = 1
+    line_start = 0
+    for mo in re.finditer(tok_regex, code):
+        kind = mo.lastgroup
+        value = mo.group()
+        column = mo.start() - line_start
+        if kind == "NUMBER":
+            pass
+        elif kind == "ID" and value in keywords:
+            kind = value
+        elif kind == "NEWLINE":
+            line_start = mo.end()
+            line_num += 1
+            continue
+        elif kind == "SKIP":
+            continue
+        elif kind == "MISMATCH":
+            raise RuntimeError(f"{value!r} unexpected on line {line_num}")
+        yield Lexeme(kind, value, line_num, column)
+
+
+def docs(code):
+    return [(t.type, t.value, t.line, t.column) for t in lexemes(code)]
+
+
+def hexdump(data):
+    lines = []
+    for i in range(0, len(data), 16):
+        chunk = data[i:i + 16]
+        hexed = " ".join(f"{b:02x}" for b in chunk)
+        shown = "".join(chr(b) if 32 <= b < 127 else "." for b in chunk)
+        lines.append(f"{i:08x}  {hexed:<47}  |{shown}|")
+    return "\n".join(lines)
+
+
+ROUTES = {"home": re.compile(r"^/$"), "user": re.compile(r"^/user/(\d+)$"), "page": re.compile(r"^/(\w+)/(\w+)$")}
+
+
+def route(path):
+    for name, rx in ROUTES.items():
+        m = rx.match(path)
+        if m:
+            return name, m.group(0)
+    return None
+
+
+def schedule(start, end, weekdays):
+    d = datetime.strptime(start, "%Y-%m-%d").date()
+    stop = date.fromisoformat(end)
+    out = []
+    while d <= stop:
+        if d.strftime("%a") in weekdays:
+            y, w, _ = d.isocalendar()
+            out.append(f"{d:%d.%m.} KW{w:02d}/{y}")
+        d += timedelta(days=1)
+    return out
+
+
+def duration(s):
+    total = timedelta()
+    for n, unit in re.findall(r"(\d+)\s*([dhms])", s):
+        k = int(n)
+        if unit == "d":
+            total += timedelta(days=k)
+        elif unit == "h":
+            total += timedelta(hours=k)
+        elif unit == "m":
+            total += timedelta(minutes=k)
+        else:
+            total += timedelta(seconds=k)
+    return str(total), total.total_seconds()
+
+
+def tags(xml):
+    stack, depth, seen = [], 0, []
+    for m in re.finditer(r"<(/)?(\w+)((?:\s+\w+=\"[^\"]*\")*)\s*(/)?>|([^<]+)", xml):
+        close, name, attrs, empty, text = m.groups()
+        if text is not None:
+            if text.strip():
+                seen.append("  " * len(stack) + text.strip())
+        elif close:
+            if not stack or stack.pop() != name:
+                raise ValueError(f"unexpected </{name}>")
+        else:
+            found = dict(re.findall(r'(\w+)="([^"]*)"', attrs))
+            seen.append("  " * len(stack) + name + "".join(f" {k}:{v}" for k, v in found.items()))
+            if not empty:
+                stack.append(name)
+    return seen
+
+
+def redact(text, words):
+    rx = re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))), re.IGNORECASE)
+    new, n = rx.subn(lambda m: m[0][0] + "*" * (len(m[0]) - 1), text)
+    return new, n
+
+
+def shift(srt, ms):
+    def move(m):
+        h, mi, s, f = (int(x) for x in m.groups())
+        t = ((h * 60 + mi) * 60 + s) * 1000 + f + ms
+        t, f = divmod(max(t, 0), 1000)
+        t, s = divmod(t, 60)
+        h, mi = divmod(t, 60)
+        return f"{h:02d}:{mi:02d}:{s:02d},{f:03d}"
+    return re.sub(r"(\d\d):(\d\d):(\d\d),(\d{3})", move, srt)
+
+
+class Config:
+    LINE = re.compile(r"^(?P<key>[\w.]+)\s*:\s*(?P<value>.+)$")
+    def __init__(self, text):
+        self.values = {}
+        for line in text.splitlines():
+            if m := self.LINE.match(line):
+                self.values[m["key"]] = m["value"]
+    def get(self, key, default=""):
+        return self.values.get(key, default)
+
+
+def config(text):
+    c = Config(text)
+    return c.get("a.b"), c.get("zz", "none"), len(c.values)
+
+
+def frames(data):
+    pos, out = 0, []
+    S = struct.Struct(">BH")
+    while pos + S.size <= len(data):
+        kind, n = S.unpack_from(data, pos)
+        pos += S.size
+        body = data[pos:pos + n]
+        pos += n
+        out.append((kind, body.decode("utf-8", "replace") if kind == 1 else body.hex()))
+    return out
+
+
+WS = re.compile(r"""
+   ^\s*(?P<name>\w+)   # name
+   \s*=\s*
+   (?P<val>"[^"]*"|\S+)
+""", re.VERBOSE | re.MULTILINE)
+
+
+def assignments(text):
+    return {m["name"]: m["val"].strip('"') for m in WS.finditer(text)}
+
+
 CASES = [
     (parse_logs, LINES),
     (parse_logs, ["x"]),
@@ -451,6 +642,22 @@ CASES = [
     (versions, ["v1.10.0", "1.2.0", "1.2.0-rc", "x"]),
     (matching, "a*.t?t", ["ab.txt", "a.TaT", "b.txt"]),
     (evaluate, "1 $ 2"),
+    (lex, 'x = 1.5;\nprint("a\\"b");'),
+    (lex, "a ? b"),
+    (docs, "IF x := 3 THEN\n y := x * 2.5;\nENDIF"),
+    (docs, "a $"),
+    (hexdump, bytes(range(60, 90))),
+    (route, "/user/12"),
+    (route, "/a/b/c"),
+    (schedule, "2024-12-25", "2025-01-08", {"Mon", "Wed"}),
+    (duration, "1d 2h 30m 5 s"),
+    (tags, '<a x="1"><b/>hi <c y="2" z="3">t</c></a>'),
+    (tags, "<a></b>"),
+    (redact, "The cat and the CATALOG", ["cat", "catalog"]),
+    (shift, "00:00:01,500 --> 00:01:59,900", 200),
+    (config, "a.b: 1\nbad\nc: x y"),
+    (frames, b"\x01\x00\x02hi\x02\x00\x01\xff\x01"),
+    (assignments, 'a = 1\n  b= "x y" z\n'),
 ]
 
 
