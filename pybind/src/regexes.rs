@@ -107,8 +107,8 @@ unsafe fn pattern_of(py: Python<'_>, asked: &Regex) -> PyResult<Arc<Known>> {
     let object = unsafe { object_of(py, s, asked.of_bytes)? };
     let compiled = py.import("re")?.call_method1("compile", (object, asked.flags))?;
     let methods = How::ALL.map(|how| compiled.getattr(how.method()).map(Bound::unbind));
-    let [a, b, c, d, e] = methods;
-    let methods = [a?, b?, c?, d?, e?];
+    let [a, b, c, d] = methods;
+    let methods = [a?, b?, c?, d?];
     let known =
         Arc::new(Known { text: text.into(), kind, of_bytes: asked.of_bytes, flags: asked.flags, methods });
     let mut table = lock(&KNOWN);
@@ -137,7 +137,6 @@ unsafe fn look(py: Python<'_>, asked: &Regex, numbers: &mut Vec<i64>) -> PyResul
     };
     let found = match asked.how {
         How::Match | How::Search | How::FullMatch => found,
-        How::First => next(&found)?,
         How::Next => {
             let first = next(&found)?;
             let again =

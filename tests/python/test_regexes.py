@@ -1,5 +1,6 @@
 """Patterns and matches of `re` at the boundary, in threads and in functions that Python runs; what they do is in tests/mdtest/language/regexes.md."""
 
+import random
 import re
 from concurrent.futures import ThreadPoolExecutor
 
@@ -150,3 +151,17 @@ def test_exceptions_of_functions_that_replace():
 def test_groups_that_are_set_in_every_match(pattern, sure):
     from tierup import _regexes
     assert [member == () for member in _regexes.shape(re.compile(pattern))] == sure
+
+
+PATTERNS = [r"a*", r"", r"\b", r"(a)|b", r"(?<=a)b*", r"(?=b)", r"a*?", r"(a*)(b*)", r"^|b", r"$", r"(?m)^", r"(?!a)", r"(a|ab)(c|bcd)?(d*)", r"(?P<x>a)(?P=x)?", r"x?b?", r"(?:a|(b))*", r"\B", r"[^a]?", r"(?s:.)|\n", r"(?i:É)*"]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_matches_follow_each_other_as_pythons_do(pattern):
+    def everything(p, s):
+        return p.findall(s), p.split(s), [m.span() for m in p.finditer(s)], p.sub(lambda m: "<" + m[0] + ">", s), p.subn(lambda m: "", s, 2), [m.lastindex for m in p.finditer(s, 1, 5)]
+
+    compiled, p, draw = njit(everything), re.compile(pattern), random.Random(pattern)
+    for _ in range(20):
+        s = "".join(draw.choices("aabbcdx\nÉé", k=draw.randrange(9)))
+        assert compiled(p, s) == everything(p, s), s

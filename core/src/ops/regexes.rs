@@ -34,21 +34,19 @@ pub enum How {
     Match = 0,
     Search = 1,
     FullMatch = 2,
-    /// The first that `finditer` finds.
-    First = 3,
-    /// The one that `finditer` finds behind a match of no length that ends at the first of the places.
-    Next = 4,
+    /// What `finditer` finds behind a match of no length that ends at the first of the places.
+    Next = 3,
 }
 
 impl How {
-    pub const ALL: [How; 5] = [How::Match, How::Search, How::FullMatch, How::First, How::Next];
+    pub const ALL: [How; 4] = [How::Match, How::Search, How::FullMatch, How::Next];
     /// The method of Python's patterns that finds it.
     pub fn method(self) -> &'static str {
         match self {
             How::Match => "match",
             How::Search => "search",
             How::FullMatch => "fullmatch",
-            How::First | How::Next => "finditer",
+            How::Next => "finditer",
         }
     }
 }

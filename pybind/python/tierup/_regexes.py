@@ -61,29 +61,33 @@ def known(pattern, flags):
 
 # ---------------------------------------------------------------- calls of Python
 
+# What `re` itself keeps is behind a function of Python's.
+_compiled = functools.lru_cache(512)(re.compile)
+
+
 def _findall(pattern, flags, string, pos, endpos):
-    return re.compile(pattern, flags).findall(string, pos, endpos)
+    return _compiled(pattern, flags).findall(string, pos, endpos)
 
 
 def _split(pattern, flags, string, maxsplit):
-    return re.compile(pattern, flags).split(string, maxsplit)
+    return _compiled(pattern, flags).split(string, maxsplit)
 
 
 def _subn(pattern, flags, repl, string, count):
-    return re.compile(pattern, flags).subn(repl, string, count)
+    return _compiled(pattern, flags).subn(repl, string, count)
 
 
 def _expand(pattern, flags, template, string, pos, endpos, regs):
-    return match(re.compile(pattern, flags), string, pos, endpos, regs).expand(template)
+    return match(_compiled(pattern, flags), string, pos, endpos, regs).expand(template)
 
 
 def _flags(pattern, flags):
-    return re.compile(pattern, flags).flags
+    return _compiled(pattern, flags).flags
 
 
 def _names(pattern, flags):
     """The groups of a pattern by name."""
-    return dict(re.compile(pattern, flags).groupindex)
+    return dict(_compiled(pattern, flags).groupindex)
 
 
 def match(pattern, string, pos, endpos, regs):
@@ -108,12 +112,12 @@ def all_of(sure, of_bytes, split):
 
 
 def _findall_texts(pattern, flags, string, pos, endpos):
-    compiled = re.compile(pattern, flags)
+    compiled = _compiled(pattern, flags)
     return compiled.findall(string, pos, endpos) if compiled.groups < 2 else None
 
 
 def _split_texts(pattern, flags, string, maxsplit):
-    compiled = re.compile(pattern, flags)
+    compiled = _compiled(pattern, flags)
     return compiled.split(string, maxsplit) if compiled.groups == 0 else None
 
 

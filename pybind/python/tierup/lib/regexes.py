@@ -50,7 +50,7 @@ class Pattern:
         return _found(self, 2, string, pos, endpos)
 
     def finditer(self, string, pos=0, endpos=_END):
-        m = _found(self, 3, string, pos, endpos)
+        m = _found(self, 1, string, pos, endpos)
         while m is not None:
             yield m
             m = _next(m)
@@ -204,7 +204,7 @@ def _of_numbers(pattern, string, pos, endpos, numbers):
 def _next(m):
     """The match behind another one, as `finditer` goes on."""
     end = m._places[1]
-    how = 4 if m._places[0] == end else 3
+    how = 3 if m._places[0] == end else 1
     if m.re._tierup_shape_ is None:
         return _of_numbers(m.re, m.string, m.pos, m.endpos, re._find_list(m.re.pattern, m.re.flags, how, m.string, end, m.endpos))
     found, last, places = re._find(m.re.pattern, m.re.flags, how, m.string, end, m.endpos, m.re._tierup_shape_)
@@ -274,7 +274,7 @@ def _pairs(places):
 def _replaced(pattern, repl, string, count):
     parts = []
     n = end = 0
-    m = _found(pattern, 3, string, 0, _END)
+    m = _found(pattern, 1, string, 0, _END)
     while m is not None and (count == 0 or n < count):
         parts.append(string[end:m._places[0]])
         x = repl(m)
