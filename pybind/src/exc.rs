@@ -38,8 +38,11 @@ fn code_object(py: Python<'_>, site: &Site) -> PyResult<Py<PyAny>> {
             text(name).as_ptr(),
             site.line as std::ffi::c_int,
         );
-        Bound::from_owned_ptr_or_err(py, code.cast())?.unbind()
+        Bound::from_owned_ptr_or_err(py, code.cast())?
     };
+    // Where there is no room left for a call of Python, tracebacks are as right, if not as well shown.
+    let placed = py.import("tierup._frames").and_then(|m| m.call_method1("placed", (&code, site.line)));
+    let code = placed.unwrap_or(code).unbind();
     let mut codes = CODES.lock().unwrap_or_else(|e| e.into_inner());
     if codes.len() < 4096 {
         codes.insert(key, code.clone_ref(py));
@@ -93,12 +96,15 @@ fn add_frames(py: Python<'_>, trail: &[Site], globals: &Bound<'_, PyAny>) {
     let middle = trail.len().saturating_sub(FRAMES);
     let shown = trail.iter().take(FRAMES / 2).chain(trail.iter().skip(FRAMES / 2 + middle));
     for site in shown {
-        let Ok(code) = code_object(py, site) else { continue };
         // SAFETY: this thread is attached; the frame is given a code object and a dict, and released after it
         // was linked in.
         unsafe {
-            // Making a frame must not see an exception set.
+            // Neither Python's code nor making a frame may see an exception set.
             let raised = Raised::set_aside();
+            let Ok(code) = code_object(py, site) else {
+                raised.put_back();
+                continue;
+            };
             let frame = ffi::PyFrame_New(
                 ffi::PyThreadState_Get(),
                 code.as_ptr().cast(),

@@ -164,3 +164,64 @@ def test_traceback(name, tier):
     assert expected and len(expected[1]) > 0
     mdtest.set_tier(tier)
     assert raised_by(name, tierup.njit) == expected
+
+
+def frames_below(f, *args):
+    """(name, first line of the code, line) of all frames below the call."""
+    try:
+        f(*args)
+    except ZeroDivisionError as e:
+        found, tb = [], e.__traceback__.tb_next
+        while tb is not None:
+            found.append((tb.tb_frame.f_code.co_name, tb.tb_frame.f_code.co_firstlineno, tb.tb_lineno, tb.tb_frame.f_lineno))
+            tb = tb.tb_next
+        return found
+    raise AssertionError("nothing was raised")
+
+
+def divided(x):
+    y = 1
+
+    return y // x
+
+
+def tagged(f):
+    return f
+
+
+@tagged
+@tierup.njit
+def calls(x):
+    def divided(z):
+        return z + 1
+
+    u = divided(x)
+    for _ in range(3):
+        u += divided_by(x)
+    return u
+
+
+divided_by = tagged(divided)
+
+
+# Viewers of tracebacks (IPython's, `inspect.getinnerframes`) read off a code object where its function begins.
+def test_frames_begin_where_their_functions_do():
+    first, inner = calls.__code__.co_firstlineno, divided.__code__.co_firstlineno
+    assert frames_below(calls, 0) == [("calls", first, first + 8, first + 8), ("divided", inner, inner + 3, inner + 3)]
+    assert frames_below(calls, 0) == frames_below(calls.py_func, 0)
+
+
+def test_frames_of_long_functions_and_of_lambdas():
+    space, pad = {"tierup": tierup}, "    y += 1\n" * 5000
+    text = f"@tierup.njit\ndef long(x):\n    y = 0\n{pad}    return y // x\n\nlam = tierup.njit(lambda x:\n    1 // x)\n"
+    path = linecache_entry(text)
+    exec(compile(text, path, "exec"), space)
+    assert frames_below(space["long"], 0) == [("long", 1, 5004, 5004)]
+    assert [(name, line) for name, _, line, _ in frames_below(space["lam"], 0)] == [("<lambda>", 5007)]
+
+
+def linecache_entry(text):
+    import linecache
+    path = "<a cell>"
+    linecache.cache[path] = len(text), None, text.splitlines(True), path
+    return path
