@@ -18,7 +18,7 @@ pub(crate) fn set_base(class: &Bound<'_, PyType>) {
 }
 
 /// What a class declares, under `_tierup_struct_` in its dictionary.
-#[pyclass(name = "Declaration", module = "tierup", frozen)]
+#[pyclass(name = "Declaration", module = "tierup._tierup", frozen)]
 pub(crate) struct Declaration {
     /// Names of the fields, those of bases first.
     names: Vec<String>,
@@ -39,6 +39,10 @@ impl Declaration {
     #[getter]
     fn names(&self) -> Vec<String> {
         self.names.clone()
+    }
+    /// Made anew in another process.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, (Vec<String>, Py<PyAny>, bool)) {
+        (py.get_type::<Declaration>(), (self.names.clone(), self.resolve.clone_ref(py), self.zeros))
     }
 }
 

@@ -11,6 +11,7 @@ import operator
 import sys
 import types
 
+from ._kept import Kept
 from ._paths import WRITTEN
 
 ORDER = ("__lt__", "__le__", "__gt__", "__ge__")
@@ -37,7 +38,7 @@ def _looked_at(cls):
     state = [getattr(cls, name, None) for name in METHODS]
     known = cls.__dict__.get("_tierup_looked_at_")
     if known is None or any(a is not b for a, b in zip(known[0], state, strict=True)):
-        known = state, _look(cls)
+        known = Kept((state, _look(cls)))
         type.__setattr__(cls, "_tierup_looked_at_", known)
     return known[1]
 
@@ -78,7 +79,7 @@ def constructor(cls):
         raise ValueError(f"{cls.__name__} has {what}, which is not compiled for a frozen dataclass")
     made = _written(cls)
     # Where it lives as long as the class does, and no longer.
-    type.__setattr__(cls, "_tierup_constructor_", (state, made))
+    type.__setattr__(cls, "_tierup_constructor_", Kept((state, made)))
     return made
 
 
@@ -115,9 +116,15 @@ def without_identity(cls, method):
         text = f"def __eq__(self, other):\n    if other.__class__ is self.__class__:\n        return {same}\n    return NotImplemented\n"
         scope = {"__builtins__": builtins}
         exec(compile(text, WRITTEN % "dataclass", "exec"), scope)
-        known = method, scope["__eq__"]
+        known = Kept((method, scope["__eq__"]))
         type.__setattr__(cls, "_tierup_equality_", known)
     return known[1]
+
+
+def is_given(x):
+    """Whether this is what a field says, and not that it says nothing: MISSING, of which a class that was pickled by
+    value has one of its own."""
+    return type(x) is not type(dataclasses.MISSING)
 
 
 def _reference(cls, whole=True):
@@ -126,9 +133,8 @@ def _reference(cls, whole=True):
     for f in cls.__dataclass_fields__.values():
         if f._field_type is dataclasses._FIELD_CLASSVAR:
             continue
-        of = dict(default=f.default, default_factory=f.default_factory, init=f.init)
-        if f.kw_only is not dataclasses.MISSING:
-            of["kw_only"] = f.kw_only
+        of = {name: value for name in ("default", "default_factory", "kw_only") if is_given(value := getattr(f, name))}
+        of["init"] = f.init
         if not whole:
             of.update(repr=f.repr, hash=f.hash, compare=f.compare)
         kind = object if f._field_type is dataclasses._FIELD else dataclasses.InitVar[object]
@@ -199,7 +205,7 @@ def fields_made(cls, scope, all_set=True):
         name, is_field = f.name, f._field_type is dataclasses._FIELD
         if f._field_type is dataclasses._FIELD_CLASSVAR:
             continue
-        has_factory = f.default_factory is not dataclasses.MISSING
+        has_factory = is_given(f.default_factory)
         scope["_tierup_default_" + name] = defaults.get(name, f.default)
         scope["_tierup_factory_" + name] = f.default_factory
         if f.init:
@@ -207,10 +213,10 @@ def fields_made(cls, scope, all_set=True):
             (named if f.kw_only is True else places).append(name + default)
             if has_factory:
                 lines.append(f"{name} = _tierup_factory_{name}() if {name} is _tierup_missing else {name}")
-        elif not all_set and not has_factory and f.default is not dataclasses.MISSING and "__slots__" not in cls.__dict__:
+        elif not all_set and not has_factory and is_given(f.default) and "__slots__" not in cls.__dict__:
             # The class has it.
             continue
-        elif has_factory or f.default is not dataclasses.MISSING:
+        elif has_factory or is_given(f.default):
             lines.append(f"{name} = " + (f"_tierup_factory_{name}()" if has_factory else f"_tierup_default_{name}"))
         elif is_field and not all_set:
             continue

@@ -8,6 +8,7 @@ import enum
 import operator
 import sys
 
+from ._kept import KeptNames
 from ._paths import WRITTEN
 
 #: Python's own classes, whose methods are written anew where a class does not define them.
@@ -216,7 +217,7 @@ def _known(cls, name, make):
     """What was written for a class before; it lives as long as the class does."""
     known = cls.__dict__.get("_tierup_written_")
     if known is None:
-        known = {}
+        known = KeptNames()
         type.__setattr__(cls, "_tierup_written_", known)
     if name not in known:
         known[name] = make()

@@ -7,7 +7,8 @@ import builtins
 import dataclasses
 import operator
 
-from ._classes import Missing
+from ._classes import Missing, is_given
+from ._kept import Kept
 from ._paths import WRITTEN
 
 
@@ -20,7 +21,7 @@ def _kept(write):
             raise ValueError(f"{write.__name__}() takes instances of dataclasses, and {cls.__name__} is none")
         known = cls.__dict__.get("_tierup_fields_")
         if known is None or known[0] is not fields:
-            known = fields, {}
+            known = Kept((fields, {}))
             type.__setattr__(cls, "_tierup_fields_", known)
         if write.__name__ not in known[1]:
             known[1][write.__name__] = write(cls)
@@ -37,7 +38,7 @@ def replace(cls):
     for f in cls.__dataclass_fields__.values():
         if f._field_type is dataclasses._FIELD_CLASSVAR or not f.init:
             continue
-        if f._field_type is dataclasses._FIELD_INITVAR and f.default is dataclasses.MISSING:
+        if f._field_type is dataclasses._FIELD_INITVAR and not is_given(f.default):
             params.append(f.name)
             given.append(f"{f.name}={f.name}")
             continue

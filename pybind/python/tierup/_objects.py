@@ -8,6 +8,7 @@ import operator
 import sys
 import types
 
+from ._kept import Kept
 from ._paths import WRITTEN
 
 
@@ -24,7 +25,7 @@ def constructor(cls):
         return known[1]
     made = _refused(cls) if abstract else _written(cls, None if plain else init)
     # Where it lives as long as the class does, and no longer.
-    type.__setattr__(cls, "_tierup_object_", (state, made))
+    type.__setattr__(cls, "_tierup_object_", Kept((state, made)))
     return made
 
 
@@ -81,7 +82,8 @@ def _has_factories(init):
     if dataclasses is None or init is None:
         return False
     defaults = [*(getattr(init, "__defaults__", None) or ()), *(getattr(init, "__kwdefaults__", None) or {}).values()]
-    return any(d is dataclasses._HAS_DEFAULT_FACTORY for d in defaults)
+    # A class that was pickled by value has one of its own.
+    return any(type(d) is type(dataclasses._HAS_DEFAULT_FACTORY) for d in defaults)
 
 
 def cached(found, name):

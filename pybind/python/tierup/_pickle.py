@@ -5,7 +5,6 @@ The mark says what the function's globals, defaults and captured values were, so
 """
 
 import builtins
-import hashlib
 import importlib
 import marshal
 import pickle
@@ -15,6 +14,7 @@ import uuid
 import weakref
 
 from . import _tierup
+from ._fingerprint import Itself, Module, fingerprint, is_in_module, state
 from ._jit import Dispatcher, declare, jit
 
 
@@ -23,14 +23,10 @@ _marked = weakref.WeakValueDictionary()
 
 
 def _mark(d, state):
-    mark = f"{d.__dict__.setdefault('_mark', uuid.uuid4().hex)} {hashlib.sha256(pickle.dumps(state)).hexdigest()}"
+    mark = f"{d.__dict__.setdefault('_mark', uuid.uuid4().hex)} {fingerprint(state)}"
     _marked[mark] = d
     d.__dict__.setdefault("_marks", set()).add(mark)
     return mark
-
-
-def _state(function):
-    return _globals(function), function.__defaults__, function.__kwdefaults__, tuple(c.cell_contents for c in function.__closure__ or ())
 
 
 def _declared(function, options):
@@ -46,20 +42,35 @@ def _of_mark(mark):
     d = _marked.get(mark)
     if d is None or mark not in d.__dict__.get("_marks", ()):
         return d
-    return d if mark.endswith(hashlib.sha256(pickle.dumps(_state(d.py_func))).hexdigest()) else None
+    return d if mark.endswith(fingerprint(state(d.py_func, d))) else None
 
 
 def reduce(d):
     function, options = d.py_func, d.targetoptions
-    module = sys.modules.get(function.__module__)
-    found = module
-    for part in function.__qualname__.split("."):
-        found = getattr(found, part, None)
-    if found is d and function.__module__ != "__main__":
+    if is_in_module(d):
         return _by_name, (function.__module__, function.__qualname__)
-    state = _state(function)
-    return _by_code, (marshal.dumps(function.__code__), state[0], function.__name__, function.__qualname__, function.__module__, *state[1:], options, d.locals, function.__doc__,
-                      d.__dict__.get("_declared", []), _tierup.can_compile(d), _mark(d, state), _declared(function, options))
+    seen = state(function, d)
+    declared, mark = (d.__dict__.get("_declared", []), _tierup.can_compile(d)), _mark(d, seen)
+    what = marshal.dumps(function.__code__), function.__name__, function.__qualname__, function.__module__, options, d.locals, function.__doc__, mark, _declared(function, options)
+    if not _sees_itself(d):
+        return _by_code, (*what, seen, declared)
+    # What a pickle holds already can be meant again once it is made: so it is made first.
+    return _by_code, (*what, None, None), (seen, declared), None, None, _fill
+
+
+def _sees_itself(d):
+    """Whether a function leads back to itself by others."""
+    found, left = set(), [d]
+    while left:
+        f = left.pop()
+        values, _, _, captured = state(getattr(f, "py_func", f), f)
+        for v in (*values.values(), *captured):
+            if v is d:
+                return True
+            if isinstance(v, (Dispatcher, types.FunctionType)) and id(v) not in found and not is_in_module(v):
+                found.add(id(v))
+                left.append(v)
+    return False
 
 
 def reduce_ufunc(f):
@@ -155,37 +166,6 @@ def _stencil_by_code(d, mode, options):
     return StencilFunc(d.py_func, mode, options)
 
 
-def _names(code):
-    """Every global name that code or code nested in it may read."""
-    names = set(code.co_names)
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            names |= _names(const)
-    return names
-
-
-def _globals(function):
-    values = {}
-    for name in sorted(_names(function.__code__) & function.__globals__.keys()):
-        value = function.__globals__[name]
-        if isinstance(value, types.ModuleType):
-            values[name] = _Module(value.__name__)
-        elif not (isinstance(value, Dispatcher) and value.py_func is function):
-            values[name] = value
-        else:
-            values[name] = _Itself()
-    return values
-
-
-class _Module:
-    def __init__(self, name):
-        self.name = name
-
-
-class _Itself:
-    """Stands for the function being pickled, which may call itself."""
-
-
 def _by_name(module, qualname):
     found = importlib.import_module(module)
     for part in qualname.split("."):
@@ -193,21 +173,51 @@ def _by_name(module, qualname):
     return found
 
 
-def _by_code(code, values, name, qualname, module, defaults, kwdefaults, closure, options, locals, doc, signatures, can_compile, mark, annotations):
+def _by_code(code, name, qualname, module, options, locals, doc, mark, annotations, seen, declared):
     known = _of_mark(mark)
     if known is not None:
         return known
-    space = {"__builtins__": builtins, "__name__": module}
-    for key, value in values.items():
-        space[key] = importlib.import_module(value.name) if isinstance(value, _Module) else value
-    function = types.FunctionType(marshal.loads(code), space, name, defaults, tuple(types.CellType(v) for v in closure))
-    function.__kwdefaults__, function.__qualname__, function.__module__, function.__doc__ = kwdefaults, qualname, module, doc
+    code = marshal.loads(code)
+    space, cells = {"__builtins__": builtins, "__name__": module}, tuple(types.CellType() for _ in code.co_freevars)
+    function = types.FunctionType(code, space, name, None, cells)
+    function.__qualname__, function.__module__, function.__doc__ = qualname, module, doc
     function.__annotations__ = annotations
+    if seen is not None:
+        _see(function, seen)
     d = jit(locals=locals, **options)(function)
-    for key, value in values.items():
-        if isinstance(value, _Itself):
-            space[key] = d
-    declare(d, signatures, can_compile)
     d.__dict__["_mark"] = mark.split()[0]
     _marked[mark] = d
+    if seen is None:
+        d.__dict__["_to_fill"] = function
+    else:
+        _complete(d, function, seen, declared)
     return d
+
+
+def _see(function, seen):
+    """Gives a function its globals, defaults and captured values, but for itself."""
+    values, function.__defaults__, function.__kwdefaults__, captured = seen
+    for name, value in values.items():
+        function.__globals__[name] = importlib.import_module(value.name) if isinstance(value, Module) else value
+    for cell, value in zip(function.__closure__ or (), captured):
+        cell.cell_contents = importlib.import_module(value.name) if isinstance(value, Module) else value
+
+
+def _complete(d, function, seen, declared):
+    values, _, _, captured = seen
+    for name, value in values.items():
+        if isinstance(value, Itself):
+            function.__globals__[name] = d
+    for cell, value in zip(function.__closure__ or (), captured):
+        if isinstance(value, Itself):
+            cell.cell_contents = d
+    declare(d, *declared)
+
+
+def _fill(d, rest):
+    """What a function that leads back to itself sees, once all of it is there; nothing, where this process has had it."""
+    function = d.__dict__.pop("_to_fill", None)
+    if function is not None:
+        seen, declared = rest
+        _see(function, seen)
+        _complete(d, function, seen, declared)

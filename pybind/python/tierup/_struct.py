@@ -4,6 +4,7 @@ A class is made anew on a base that has no dictionary: an attribute for each fie
 Compiled code is given the object itself. Functions of the class are compiled; a method that Python calls costs what
 any call of compiled code does."""
 
+import copyreg
 import datetime
 import enum
 import sys
@@ -47,7 +48,7 @@ def _struct(cls, options, scope):
     scope = dict(scope) if any(isinstance(t, str) for t in own_annotations(cls).values()) else {}
     if config.tier == "off":
         new = made
-        made._tierup_annotations_ = staticmethod(lambda: annotations(made, names, scope))
+        made._tierup_annotations_ = staticmethod(Held(lambda: annotations(made, names, scope)))
     else:
         if own_init:
             first = set_at_first(made.__init__)
@@ -75,12 +76,9 @@ def build(cls, names, annotations, first, decorate, written, zeros):
             if name in written and (name in namespace if base is cls else name not in namespace):
                 namespace[name] = _compiled(name, value, decorate, cls, here)
 
-    def resolve():
-        held = annotations()
-        return [(spec(held[name], f"the field '{name}' of {cls.__name__}"), name in first) for name in names]
-
-    namespace["_tierup_annotations_"] = staticmethod(annotations)
-    namespace["_tierup_struct_"] = _tierup.Declaration(names, resolve, zeros)
+    held = Held(annotations)
+    namespace["_tierup_annotations_"] = staticmethod(held)
+    namespace["_tierup_struct_"] = _tierup.Declaration(names, Fields(held, names, first, cls.__name__), zeros)
     if "__getstate__" not in namespace:
         namespace["__getstate__"], namespace["__setstate__"] = _state, _set_state
     if cls.__init__ is object.__init__:
@@ -88,9 +86,47 @@ def build(cls, names, annotations, first, decorate, written, zeros):
     new = type(cls)(cls.__name__, bases, namespace)
     new.__qualname__ = cls.__qualname__
     for k, name in enumerate(names):
-        type.__setattr__(new, name, _tierup.struct_field(new, k))
+        field = _tierup.struct_field(new, k)
+        copyreg.pickle(type(field), _reduce_field)
+        type.__setattr__(new, name, field)
     here.cell_contents = new
     return new
+
+
+class Held:
+    """What the fields of a class hold, by name, when it is called. A class that is pickled by value (cloudpickle's way with those of notebooks) has its annotations evaluated where it was written."""
+
+    def __init__(self, read):
+        self._read = read
+
+    def __call__(self):
+        return self._read()
+
+    def __reduce__(self):
+        return _known, (dict(self()),)
+
+
+def _known(held):
+    return Held(lambda: held)
+
+
+class Fields:
+    """For each field what it holds, in the words of the compiler, and whether it is set before anybody can read it."""
+
+    def __init__(self, held, names, first, of):
+        self._given = held, names, first, of
+
+    def __call__(self):
+        held, names, first, of = self._given
+        held = held()
+        return [(spec(held[name], f"the field '{name}' of {of}"), name in first) for name in names]
+
+    def __reduce__(self):
+        return Fields, self._given
+
+
+def _reduce_field(field):
+    return _tierup.struct_field, _tierup.struct_field_of(field)
 
 
 def _no_arguments(self):

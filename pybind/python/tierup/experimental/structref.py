@@ -122,15 +122,12 @@ def class_of(t):
 
 
 def _made(t, proxy):
-    from .._struct import spec
-    fields = t._fields
-
-    def resolve():
-        return [(spec(_kinds.unliteral(of), f"the field '{name}' of {type(t).__name__}"), False) for name, of in fields]
-
+    from .._struct import Fields, Held
+    names = [name for name, _ in t._fields]
+    fields = Fields(Held(lambda: {name: _kinds.unliteral(of) for name, of in t._fields}), names, (), type(t).__name__)
     namespace = {
         "__slots__": (), "__module__": proxy.__module__, "__doc__": proxy.__doc__, "__init__": object.__init__, "_tierup_structref_": t,
-        "_tierup_annotations_": staticmethod(lambda: dict(fields)), "_tierup_struct_": _tierup.Declaration([name for name, _ in fields], resolve, True),
+        "_tierup_annotations_": staticmethod(Held(lambda: dict(t._fields))), "_tierup_struct_": _tierup.Declaration(names, fields, True),
     }
     # Python makes them out of native objects: what the proxy does to make one comes after.
     made = type(proxy)(proxy.__name__, (_tierup.Struct, proxy), namespace)

@@ -188,6 +188,19 @@ fn struct_field<'py>(class: &Bound<'py, PyType>, number: usize) -> PyResult<Boun
     }
 }
 
+/// The class whose attribute this is, and its number there.
+#[pyfunction]
+fn struct_field_of<'py>(field: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, usize)> {
+    // SAFETY: a live object, of the class that is looked at before it is read as one; what it holds is live.
+    unsafe {
+        if ffi::Py_TYPE(field.as_ptr()) != CLASS.load(Ordering::Acquire) {
+            return Err(PyTypeError::new_err("not a field of a class in native memory"));
+        }
+        let this = &*field.as_ptr().cast::<Field>();
+        Ok((Bound::from_borrowed_ptr(field.py(), this.class.cast()), this.number))
+    }
+}
+
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let slot = |slot: c_int, pfunc: *mut c_void| ffi::PyType_Slot { slot, pfunc };
     let mut slots = [
@@ -209,5 +222,6 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let class = unsafe { Bound::from_owned_ptr_or_err(m.py(), ffi::PyType_FromSpec(&mut spec))? };
     // It is never freed.
     CLASS.store(class.into_ptr().cast(), Ordering::Release);
+    m.add_function(wrap_pyfunction!(struct_field_of, m)?)?;
     m.add_function(wrap_pyfunction!(struct_field, m)?)
 }

@@ -31,7 +31,7 @@ use tierup_runtime::instance::fields as fields_at;
 use tierup_runtime::object::{release, retain};
 
 /// The base of classes in native memory.
-#[pyclass(name = "Struct", module = "tierup", extends = Object, subclass, frozen)]
+#[pyclass(name = "Struct", module = "tierup._tierup", extends = Object, subclass, frozen)]
 pub(crate) struct Struct {
     /// All fields that have to be are set.
     whole: AtomicBool,
