@@ -61,6 +61,11 @@ $(VENV)/.stamp-gpu: requirements/gpu.txt $(VENV)/.stamp-packages
 	@scripts/setup.sh without-deps $(VENV) requirements/gpu.txt || echo 'setup: no ptxas: its tests will be skipped'
 	@touch $@
 
+# Without it the tests of notebooks are skipped.
+$(VENV)/.stamp-notebooks: requirements/notebooks.txt $(VENV)/.stamp-packages
+	@scripts/setup.sh without-deps $(VENV) requirements/notebooks.txt || echo 'setup: no IPython: its tests will be skipped'
+	@touch $@
+
 # LLVM is a library of its own beside the extension.
 TIER1 := pybind/python/tierup/libtierup_tier1.so
 TIER1_SOURCES := Cargo.toml $(shell find core tier1-llvm -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null)
@@ -114,7 +119,7 @@ test-rust: $(VENV)/.stamp-packages
 	@cargo test $(RUST_TESTED) $(CARGO_FEATURES)
 	@if [ $(SHARE) = 1 ] && cargo clippy --version > /dev/null 2>&1; then cargo clippy -q --workspace --all-targets $(CARGO_FEATURES) -- -A clippy::all; fi
 
-test-python: without-llvm $(VENV)/.stamp-ext $(TIER1_WANTED) $(if $(TIER1_WANTED),$(VENV)/.stamp-gpu)
+test-python: without-llvm $(VENV)/.stamp-ext $(VENV)/.stamp-notebooks $(TIER1_WANTED) $(if $(TIER1_WANTED),$(VENV)/.stamp-gpu)
 	$(SAY) 'Python tests'
 	@$(PY) -m pytest -n $(JOBS) --dist worksteal
 

@@ -13,9 +13,17 @@ pub(crate) fn source_line(py: Python<'_>, file: &str, line: u32) -> Option<Strin
     if text.is_empty() { None } else { Some(text.trim_end_matches('\n').to_string()) }
 }
 
-/// The diagnostic in about ten lines.
+/// The diagnostic in about ten lines. In IPython cells have numbers, which users know, and files, which they do
+/// not.
 pub(crate) fn render(py: Python<'_>, d: &Diagnostic) -> String {
-    d.render(&|file, line| source_line(py, file, line))
+    let text = d.render(&|file, line| source_line(py, file, line));
+    let shown = || -> PyResult<Option<String>> {
+        if !py.import("sys")?.getattr("modules")?.contains("IPython")? {
+            return Ok(None);
+        }
+        py.import("tierup._lines")?.call_method1("cells", (&text,))?.extract()
+    };
+    shown().ok().flatten().unwrap_or(text)
 }
 
 /// A TierupWarning about code that compiles.

@@ -29,6 +29,8 @@ _ERRORS = {"TierupError", "TypingError", "UnsupportedError", "CompilerError", "T
 # Numba exports its scalar types at top level; these come from `tierup.types` when they are first asked for.
 _UFUNCS = {"vectorize", "guvectorize"}
 _CALLBACKS = {"cfunc", "carray", "farray"}
+# What `%load_ext tierup` asks for.
+_IPYTHON = {"load_ipython_extension": "load", "unload_ipython_extension": "unload"}
 _NOT_YET = {
     "gdb",
     "generated_jit", "parfors", "np",
@@ -73,6 +75,9 @@ def __getattr__(name):
     elif name == "struct":
         from ._struct import struct
         return struct
+    elif name in _IPYTHON:
+        from . import _cell
+        return getattr(_cell, _IPYTHON[name])
     elif name in _EXTENDING:
         from . import extending
         return getattr(extending, name)

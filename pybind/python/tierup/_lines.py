@@ -30,3 +30,19 @@ def _split(text):
     """Lines as files have them."""
     found = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return [line + "\n" for line in found[:-1]] + [line + "\n" for line in found[-1:] if line]
+
+
+def cell(path):
+    """What IPython calls the cell that a file stands for, such as "Cell In[3]"; None for other files."""
+    if "IPython" not in sys.modules:
+        return None
+    from IPython import get_ipython
+    name = getattr(getattr(get_ipython(), "compile", None), "format_code_name", None)
+    shown = name and name(path)
+    return shown and " ".join(shown)
+
+
+def cells(text):
+    """A text of the compiler's in which cells have their names, for files that nobody knows."""
+    import re
+    return re.sub(r'^(  )File "([^"\n]*)"(?=, line \d)', lambda m: m[1] + (cell(m[2]) or f'File "{m[2]}"'), text, flags=re.M)

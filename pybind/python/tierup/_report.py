@@ -97,8 +97,7 @@ class Explanation(_Page):
             self.lines = marked(dispatcher, self.overloads, self.loops)
 
     def _at(self, place):
-        file, line = place[0], place[1]
-        return f"line {line}" if file == self.file else f"{os.path.basename(file)}:{line}"
+        return _at(place[0], place[1], self.file)
 
     def _rows(self, o):
         """(heading, texts) of one overload."""
@@ -114,21 +113,33 @@ class Explanation(_Page):
             yield "loops that moved while running", [f"{function.rsplit('.', 1)[0]}, line {line}: after {_ms(at)}, compiled in {_ms(took)}" for function, line, at, took in o["moved"]]
         if o["failed"]:
             yield "tier 1 failed", [o["failed"]]
-        facts = o["facts"]
-        yield "inlined", [f"{self._at(p)}: {p[2]}" for p in facts["inlined"]] or ["nothing"]
-        if facts["calls"]:
-            yield "called", [f"{self._at(p)}: {p[2].rsplit('.', 1)[0]}" for p in facts["calls"]]
-        if facts["fused"]:
-            yield "array operations in one loop", [f"{self._at(p)}: {p[2]}" for p in facts["fused"]]
-        if facts["remarks"] is None:
-            yield "vectorised", ["unknown: this build has no LLVM"]
-        else:
-            yield "vectorised", [f"{self._at(p)}: {text}" for p, (text, _) in o["loops"].items()] or ["there are no innermost loops"]
-        checks = [f"{self._at(p)}" + (": only where the test in front of the loop fails" if p[2] else "") for p in facts["checks"]]
-        yield "indices that are checked", checks or ["none"]
-        if facts["streams"]:
-            yield "fusion-boundary", [f"{self._at(p)}: a generator keeps its frame: {p[2]}" for p in facts["streams"]]
-        yield "allocations", [f"{self._at(p)}: {p[2]}" + (", in a loop" if p[3] else "") for p in facts["allocations"]] or ["none"]
+        for heading, found, otherwise in _placed(o):
+            yield heading, [self._at(place) + (f": {text}" if text else "") for place, text in found] or [otherwise]
+
+    def notes(self):
+        """What there is to say of single lines: `line -> [(heading, text), ...]`. Loops that were cut out of what Python runs have theirs among them."""
+        found = {}
+        for o in self.overloads:
+            if o["python"]:
+                continue
+            for heading, rows, _ in _placed(o):
+                for (file, line, *_), text in rows:
+                    if file == self.file and (heading, text) not in found.setdefault(line, []):
+                        found[line].append((heading, text))
+        for _, e in self.loops:
+            for line, rows in e.notes().items():
+                # What Python does in the middle of a loop is a function that nobody wrote.
+                found[line] = list(dict.fromkeys([*found.get(line, []), *(r for r in rows if not r[1].endswith(".<locals>.aside"))]))
+        return found
+
+    def vectorised(self):
+        """Lines of the loops that became vector code in tier 1."""
+        own = {line for o in self.overloads if not o["python"] for (file, line), (_, vectorised) in o["loops"].items() if vectorised and file == self.file}
+        return own.union(*(e.vectorised() for _, e in self.loops))
+
+    def reasons(self):
+        """Why Python runs it, or did with some arguments."""
+        return list(dict.fromkeys(text for text in (self.refusal, *(o["python"] for o in self.overloads)) if text))
 
     def _loop_rows(self):
         """(heading, texts) of the loops that were cut out: what any form of a loop was compiled for, and why the last one was left to Python."""
@@ -197,6 +208,24 @@ class Explanation(_Page):
         if self.loops:
             parts += ["<table>", *(_row(heading, texts) for heading, texts in self._loop_rows()), "</table>"]
         return "".join(parts) + self._lines_as_html()
+
+
+def _placed(o):
+    """What tier 1 makes of an overload, by heading: pairs of a place and a text, and what is said where there are none."""
+    facts = o["facts"]
+    yield "inlined", [(p, p[2]) for p in facts["inlined"]], "nothing"
+    if facts["calls"]:
+        yield "called", [(p, p[2].rsplit(".", 1)[0]) for p in facts["calls"]], None
+    if facts["fused"]:
+        yield "array operations in one loop", [(p, p[2]) for p in facts["fused"]], None
+    if facts["remarks"] is None:
+        yield "vectorised", [], "unknown: this build has no LLVM"
+    else:
+        yield "vectorised", [(p, text) for p, (text, _) in o["loops"].items()], "there are no innermost loops"
+    yield "indices that are checked", [(p, "only where the test in front of the loop fails" if p[2] else "") for p in facts["checks"]], "none"
+    if facts["streams"]:
+        yield "fusion-boundary", [(p, f"a generator keeps its frame: {p[2]}") for p in facts["streams"]], None
+    yield "allocations", [(p, p[2] + (", in a loop" if p[3] else "")) for p in facts["allocations"]], "none"
 
 
 def _row(heading, texts):
@@ -292,7 +321,8 @@ class ParallelReport(_Page):
         later = "" if self.compiled else "; operations on arrays are known once it has been called"
         if not rows:
             return f"{self.name} has no loop over prange" + (later or ", and no operation on arrays that could be parallel")
-        return "\n".join([f"Parallel code in {self.name}, {self.file}{later}", *_listed(rows)])
+        from ._lines import cell
+        return "\n".join([f"Parallel code in {self.name}, {cell(self.file) or self.file}{later}", *_listed(rows)])
 
     __repr__ = __str__
 
@@ -323,7 +353,19 @@ class ParallelReport(_Page):
         return "\n".join(parts)
 
     def _place(self, file, line):
-        return f"line {line}" if file == self.file else f"{os.path.basename(file)}:{line}"
+        return _at(file, line, self.file)
+
+    def notes(self):
+        """What there is to say of lines of its file: `line -> [text, ...]`."""
+        found = {}
+        for file, line, what in self._rows() if self.parallel else ():
+            if file == self.file:
+                found.setdefault(line, []).append(what)
+        return found
+
+    def lines(self):
+        """Lines of its file that run in parallel: those of loops, and of operations on arrays."""
+        return {found["line"] for found in (*self.loops, *self.arrays) if found["parallel"] and found["file"] == self.file} if self.parallel else set()
 
     def _allocations(self):
         return sorted({tuple(p) for i in self._indices for p in _tierup.explain(self._dispatcher, i)["allocations"]})
@@ -336,7 +378,7 @@ class ParallelReport(_Page):
         if not rows:
             return f"<p>{html.escape(str(self))}</p>"
         body = "".join(f"<tr><td>{html.escape(place)}</td><td><code>{html.escape(source)}</code></td><td>{html.escape(what)}</td></tr>" for place, source, what in rows)
-        graphs = "".join(_graph(f"{os.path.basename(a['file'])}:{a['line']}", a["steps"]) for a in self.arrays if a["parallel"] and len(a["steps"]) > 1)
+        graphs = "".join(_graph(_at(a["file"], a["line"], None), a["steps"]) for a in self.arrays if a["parallel"] and len(a["steps"]) > 1)
         return f"<table><caption>Parallel code in <code>{html.escape(self.name)}</code></caption>{body}</table>{self._loop_graph()}{graphs}"
 
     def _loop_graph(self):
@@ -352,6 +394,14 @@ class ParallelReport(_Page):
             x, dash = (40, "") if why is None else (60, " stroke-dasharray='4'")
             parts.append(f"<line x1='{x}' y1='{y[a] + 26}' x2='{x}' y2='{y[b]}' stroke='gray'{dash}/><text x='{x + 10}' y='{y[b] - 12}' font-size='11'>{html.escape(why or 'one loop')}</text>")
         return f"<p>loops over prange</p><svg width='900' height='{40 + 60 * len(shown)}'>{''.join(parts)}</svg>"
+
+
+def _at(file, line, own):
+    """A place, for a report on a function of the file `own`."""
+    from ._lines import cell
+    if file == own:
+        return f"line {line}"
+    return f"{shown}, line {line}" if (shown := cell(file)) else f"{os.path.basename(file)}:{line}"
 
 
 def _source(file, line):
