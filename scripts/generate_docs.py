@@ -45,7 +45,7 @@ def settings(page):
     out = ["| setting | variable | default | meaning | Numba's variable |\n|---|---|---|---|---|\n"]
     for name, row in zip(names["_TABLE"].keys, names["_TABLE"].values):
         variable, _, default, meaning, numba = row.elts
-        default = "number of CPUs" if isinstance(default, ast.BoolOp) else ast.literal_eval(default)
+        default = "processors of the process" if isinstance(default, ast.Call) else ast.literal_eval(default)
         text = meaning.value if isinstance(meaning, ast.Constant) else meaning.left.value + ", ".join(dumps)
         shown = "none" if default is None or default in ("", ()) else default
         out.append(f"| `{name.value}` | `{variable.value}` | {shown} | {text} | {f'`{numba.value}`' if numba.value else ''} |\n")

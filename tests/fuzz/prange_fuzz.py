@@ -6,7 +6,6 @@ All floats are sums of few powers of two, so that the order of additions does no
 """
 
 import linecache
-import os
 import random
 import warnings
 
@@ -393,7 +392,7 @@ def check(seed, text=None):
         for args in arguments(np, seed):
             want = outcome(np, plain, args)
             for threads in THREADS:
-                tierup.set_num_threads(min(threads, int(os.environ.get("TIERUP_NUM_THREADS", os.cpu_count()))))
+                tierup.set_num_threads(min(threads, tierup.config.num_threads))
                 try:
                     got = outcome(np, compiled, args)
                 except TypeError as e:

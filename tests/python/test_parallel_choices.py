@@ -1,7 +1,6 @@
 """The least, the greatest and the best of all in parallel loops: what the plain loop gives, to the bit, with NaN, infinities and zeros of both signs, for any pieces and any number of threads."""
 
 import linecache
-import os
 import warnings
 
 import numpy as np
@@ -40,7 +39,7 @@ def made(start, body, result, prange):
 
 def same(start, body, result, seeds=12):
     plain, compiled = made(start, body, result, range), tierup.njit(parallel=True)(made(start, body, result, tierup.prange))
-    most, before = int(os.environ.get("TIERUP_NUM_THREADS", os.cpu_count())), tierup.get_num_threads()
+    most, before = tierup.config.num_threads, tierup.get_num_threads()
     try:
         for seed in range(seeds):
             args = inputs(seed)

@@ -1,6 +1,5 @@
 """`a[mask]`, `nonzero`, `where` of one argument, `compress`, `extract`, `argwhere` under `parallel=True`: what NumPy gives, from pieces that each count what they have."""
 
-import os
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ N = 70_001
 
 
 def by_threads(f, *args, counts=(1, 2, 3, 8)):
-    most, before = int(os.environ.get("TIERUP_NUM_THREADS", os.cpu_count())), tierup.get_num_threads()
+    most, before = tierup.config.num_threads, tierup.get_num_threads()
     try:
         for threads in sorted({min(t, most) for t in counts}):
             tierup.set_num_threads(threads)

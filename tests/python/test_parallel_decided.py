@@ -1,7 +1,6 @@
 """Code of parallel loops that runs only where something is found, or only where nothing is: it raises where the plain loop does, and nowhere else."""
 
 import linecache
-import os
 
 import numpy as np
 import pytest
@@ -88,7 +87,7 @@ FORMS = [
 def same(text, values):
     # Elements of arrays are NumPy's numbers in Python, which do not raise.
     plain, compiled = made(text.replace("z[i]", "int(z[i])"), range), tierup.njit(parallel=True)(made(text, tierup.prange))
-    most, before = int(os.environ.get("TIERUP_NUM_THREADS", os.cpu_count())), tierup.get_num_threads()
+    most, before = tierup.config.num_threads, tierup.get_num_threads()
     seen = set()
     try:
         for k, args in enumerate(values):

@@ -1,7 +1,6 @@
 """Parallel loops of many forms beside the plain loop, for any pieces and any number of threads: ranges, nests, reductions of numbers, arrays and tuples, lists in order, exceptions, functions."""
 
 import linecache
-import os
 
 import numpy as np
 import pytest
@@ -41,7 +40,7 @@ def outcome(f, args):
 
 def same(text, seeds=8):
     by_python, compiled = made(text, range), tierup.njit(parallel=True)(made(text, tierup.prange))
-    most, before = int(os.environ.get("TIERUP_NUM_THREADS", os.cpu_count())), tierup.get_num_threads()
+    most, before = tierup.config.num_threads, tierup.get_num_threads()
     try:
         for seed in range(seeds):
             args = inputs(seed)

@@ -109,7 +109,7 @@ return d
 def test_an_exception_of_the_first_loop_comes_before_all_of_the_second_one():
     f = tierup.njit(parallel=True)(made(ERRORS, tierup.prange, "a, b, z, n, x"))
     a, b, z, n = args()
-    most, before = int(os.environ.get("TIERUP_NUM_THREADS", os.cpu_count())), tierup.get_num_threads()
+    most, before = tierup.config.num_threads, tierup.get_num_threads()
     try:
         for threads in {1, most}:
             tierup.set_num_threads(threads)

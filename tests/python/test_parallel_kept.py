@@ -3,7 +3,6 @@ that says what to write. And the points of `pndindex`, steps of zero, names that
 
 import linecache
 import math
-import os
 
 import numpy as np
 import pytest
@@ -34,7 +33,7 @@ def everywhere(f):
 
     def check(*args):
         expected = outcome(f, *args)
-        most, before = int(os.environ.get("TIERUP_NUM_THREADS", os.cpu_count())), tierup.get_num_threads()
+        most, before = tierup.config.num_threads, tierup.get_num_threads()
         try:
             for threads in sorted({min(t, most) for t in (1, 2, 8)}):
                 tierup.set_num_threads(threads)

@@ -1,7 +1,6 @@
 """Linear algebra, sorting and random numbers in the iterations of parallel loops, and whole in parallel functions: beside plain Python, and with the same bits for any pieces and any number of threads."""
 
 import linecache
-import os
 
 import numpy as np
 import pytest
@@ -37,7 +36,7 @@ def bits(x):
 
 def at_every_width(compiled, args, seen=bits):
     """What a function gives on any number of threads and in any pieces: one thing, of which this is the first."""
-    most, before, found = int(os.environ.get("TIERUP_NUM_THREADS", os.cpu_count())), tierup.get_num_threads(), []
+    most, before, found = tierup.config.num_threads, tierup.get_num_threads(), []
     try:
         for threads in sorted({min(t, most) for t in (1, 2, 3, 8)}):
             tierup.set_num_threads(threads)
@@ -115,7 +114,7 @@ DRAWN = ["np.random.random()", "np.random.normal()", "np.random.standard_gamma(2
 def test_streams_of_parallel_loops_depend_on_the_seed_alone(draw):
     text = f"def f(seed, n):\n    np.random.seed(seed)\n    out = np.zeros(n)\n    for i in prange(n):\n        out[i] = {draw}\n    return out, np.random.random()\n"
     compiled = made(text, True)
-    most, before, found = int(os.environ.get("TIERUP_NUM_THREADS", os.cpu_count())), tierup.get_num_threads(), []
+    most, before, found = tierup.config.num_threads, tierup.get_num_threads(), []
     try:
         for threads in sorted({min(t, most) for t in (1, 2, 3, 8)}) * 2:
             tierup.set_num_threads(threads)

@@ -248,6 +248,9 @@ def _make(function, signatures, options, fallback, locals=None, alone=None):
         else:
             engine["locals"] = local_types(function, locals)
     engine.update(alone if alone is not None else {"lift": options})
+    if engine["parallel"] and "tierup._threadpools" not in sys.modules:
+        from . import _threadpools
+        _threadpools.tell()
     d = _tierup.make_dispatcher(function, fallback or bool(_watchers), engine)
     for watch in _watchers if alone is None else ():
         watch(d)

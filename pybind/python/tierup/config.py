@@ -90,6 +90,15 @@ def _dumps(text):
     return tuple(names)
 
 
+def _processors():
+    """Threads of parallel loops, where nobody says how many: as many as this process has processors. A worker of Dask's, Ray's or joblib's has a share of them, of which OMP_NUM_THREADS tells
+    all libraries that have threads."""
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if first.isdecimal() and int(first) > 0:
+        return int(first)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 # name: (environment variable, reader, default, what it means, Numba's variable or None)
 _TABLE = {
     "tier": ("TIERUP_TIER", _choice("auto", "0", "1", "interp", "off"), "auto",
@@ -105,7 +114,7 @@ _TABLE = {
     "cache": ("TIERUP_CACHE", _flag, True, "whether compiled code is kept on disk", None),
     "cache_dir": ("TIERUP_CACHE_DIR", _path, "", "directory of the code cache; empty means the user's cache directory", "NUMBA_CACHE_DIR"),
     "cache_mb": ("TIERUP_CACHE_MB", _number(0), 512, "size of the code cache in megabytes", None),
-    "num_threads": ("TIERUP_NUM_THREADS", _number(1), os.cpu_count() or 1, "threads of parallel loops", "NUMBA_NUM_THREADS"),
+    "num_threads": ("TIERUP_NUM_THREADS", _number(1), _processors(), "threads of parallel loops; `OMP_NUM_THREADS` counts where this is not set", "NUMBA_NUM_THREADS"),
     "boundscheck": ("TIERUP_BOUNDSCHECK", _flag, True, "whether array indices are checked where the decorator does not say", None),
     "boundscheck_forced": ("TIERUP_BOUNDSCHECK_FORCED", _flag_or_none, None, "whether they are checked whatever the decorator says; without a value it is asked", "NUMBA_BOUNDSCHECK"),
     "cudasim": ("TIERUP_CUDASIM", _flag, False, "whether kernels of tierup.cuda run on the CPU although there is a GPU; what is set when the first of them is launched holds", "NUMBA_ENABLE_CUDASIM"),
@@ -168,6 +177,8 @@ def reload():
         raise _ConfigError(f"{unknown[0]} is no setting; there are {', '.join(row[0] for row in _TABLE.values())}")
     for name, (variable, _, default, _, _) in _TABLE.items():
         text = os.environ.get(variable)
+        if name == "num_threads":
+            default = _processors()
         _values[name] = default if text is None or text == "" else _read(name, text, variable)
     if _numba:
         _read_numba()
