@@ -529,13 +529,22 @@ fn set_perf_map(on: bool) {
 
 /// The tier that the next call of the `index`-th overload enters, when it got there, and the loops that went
 /// over: seconds since the overload was made, seconds that compiling took; why it failed; whether the code
-/// came out of the cache.
+/// came out of the cache; the processor that it was made for, where a package brought it.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
 fn history(
     d: &Bound<'_, PyAny>,
     index: usize,
-) -> PyResult<Option<(u8, Option<(f64, f64)>, Vec<(String, u32, f64, f64)>, Option<String>, bool)>> {
+) -> PyResult<
+    Option<(
+        u8,
+        Option<(f64, f64)>,
+        Vec<(String, u32, f64, f64)>,
+        Option<String>,
+        bool,
+        Option<&'static str>,
+    )>,
+> {
     let list = core_of(d)?.overloads();
     let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
     let Run::Compiled(code) = &o.run else { return Ok(None) };
@@ -547,6 +556,7 @@ fn history(
         h.loops.into_iter().map(|(f, l, a, b)| (f, l, s(a), s(b))).collect(),
         h.failed,
         h.cached,
+        h.shipped.map(tierup_core::cpu::Cpu::name),
     )))
 }
 

@@ -14,6 +14,25 @@ fn configure_cache(on: bool, base: &str, most_mb: u64) {
     cache::configure(on, base, most_mb.saturating_mul(1 << 20))
 }
 
+/// Whether what packages ship is looked at.
+#[pyfunction]
+fn configure_precompiled(on: bool) {
+    cache::shipped::configure(on)
+}
+
+/// From now on this folder of a package is looked into; why not, where it cannot be trusted or is none of
+/// ours.
+#[pyfunction]
+fn add_precompiled(path: std::path::PathBuf) -> Option<String> {
+    cache::shipped::add(path).err()
+}
+
+/// The build id of the library with LLVM, as hexadecimal digits.
+#[pyfunction]
+fn compiler_id() -> Option<String> {
+    cache::compiler()
+}
+
 fn place(base: &str) -> PyResult<Directory> {
     cache::place(base, 0)
         .ok_or_else(|| PyOSError::new_err("there is no directory for the code cache: HOME is not set"))
@@ -67,6 +86,9 @@ fn cache_key(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Option<(String, boo
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(configure_cache, m)?)?;
+    m.add_function(wrap_pyfunction!(configure_precompiled, m)?)?;
+    m.add_function(wrap_pyfunction!(add_precompiled, m)?)?;
+    m.add_function(wrap_pyfunction!(compiler_id, m)?)?;
     m.add_function(wrap_pyfunction!(cache_path, m)?)?;
     m.add_function(wrap_pyfunction!(cache_entries, m)?)?;
     m.add_function(wrap_pyfunction!(cache_clear, m)?)?;

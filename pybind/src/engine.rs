@@ -158,14 +158,9 @@ pub(crate) fn compile(
     host: &dyn Host,
     keep_text: bool,
 ) -> Result<Compiled> {
-    let (interpret, promote, dump, trace) = {
+    let (interpret, ready, dump, trace) = {
         let s = SETTINGS.read().unwrap_or_else(|e| e.into_inner());
-        (
-            s.interpret,
-            s.promote && promote::available() && !s.interpret && !keep_text,
-            s.dump.clone(),
-            s.trace,
-        )
+        (s.interpret, s.promote && !s.interpret && !keep_text, s.dump.clone(), s.trace)
     };
     let cranelift = Cranelift::new();
     let backend: &dyn Backend = if interpret && !keep_text { &Interpreted } else { &cranelift };
@@ -177,7 +172,8 @@ pub(crate) fn compile(
         backend,
         options: options.code,
         keep_text: keep_text || !dump.is_empty(),
-        promote,
+        promote: ready && promote::available(),
+        ready,
         inner_loop: options.inner_loop,
         goes_on: options.goes_on,
         alike: wanted.alike.to_vec(),
@@ -209,6 +205,7 @@ fn to_look_at<'a>(wanted: Wanted<'_>, options: &Options, host: &'a dyn Host) -> 
         options: options.code,
         keep_text: false,
         promote: false,
+        ready: false,
         inner_loop: options.inner_loop,
         goes_on: options.goes_on,
         alike: wanted.alike.to_vec(),
@@ -335,6 +332,7 @@ fn level(request: &Request<'_>, c: &engine::Compiled, level: &str) -> Option<Str
         backend: &Interpreted,
         keep_text: false,
         promote: false,
+        ready: false,
         args: request.args.clone(),
         values: request.values.clone(),
         alike: request.alike.clone(),

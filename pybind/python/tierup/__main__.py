@@ -4,6 +4,7 @@
 `python -m tierup check FILE...`: runs programs once, and says what of them compiles.
 `python -m tierup explain FILE...`: runs programs once, and says what became of their functions.
 `python -m tierup cache [list | size | clear | verify | path]`: looks after the code cache.
+`python -m tierup precompile PACKAGE`: compiles the declared signatures of a package ahead of time, into a folder that its wheel ships.
 
 Without a program: shows versions and settings.
 """
@@ -11,7 +12,7 @@ Without a program: shows versions and settings.
 import runpy
 import sys
 
-USAGE = "usage: python -m tierup [--as-numba] [-m module | -c code | program.py] [argument ...]\n       python -m tierup info\n       python -m tierup check FILE...\n       python -m tierup explain FILE...\n       python -m tierup cache [list | size | clear | verify | path]"
+USAGE = "usage: python -m tierup [--as-numba] [-m module | -c code | program.py] [argument ...]\n       python -m tierup info\n       python -m tierup check FILE...\n       python -m tierup explain FILE...\n       python -m tierup cache [list | size | clear | verify | path]\n       python -m tierup precompile PACKAGE [option ...]"
 
 
 def main(args):
@@ -20,6 +21,9 @@ def main(args):
         return 0
     if args and args[0] == "cache":
         from ._cache import main
+        return main(args[1:])
+    if args and args[0] == "precompile":
+        from ._precompile import main
         return main(args[1:])
     if args and args[0] == "info":
         from ._info import main

@@ -172,6 +172,22 @@ _live = {}
 _watchers = []
 
 
+# Modules whose packages have been asked for code that they ship.
+_asked = {None, "__main__"}
+
+
+def ask_packages(name):
+    """Looks for code that the packages around a module ship (`python -m tierup precompile`), before the first function of the module is decorated."""
+    _asked.add(name)
+    parts = name.split(".")
+    for k in range(len(parts)):
+        package = ".".join(parts[:k + 1])
+        # What cannot be trusted, or is of another Tierup, is as if it were not there.
+        for folder in getattr(sys.modules.get(package), "__path__", ()) if k == len(parts) - 1 or package not in _asked else ():
+            if isinstance(folder, str) and os.path.isdir(path := os.path.join(os.path.abspath(folder), "__tierup__")):
+                _tierup.add_precompiled(path)
+
+
 # Called before functions are decorated, until they give False.
 _starters = []
 
@@ -223,6 +239,8 @@ def _make(function, signatures, options, fallback, locals=None, alone=None):
         _start()
     if isinstance(function, Dispatcher):
         function = function.py_func
+    if (name := getattr(function, "__module__", None)) not in _asked:
+        ask_packages(name)
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(_make(function.__func__, signatures, options, fallback, locals))
     original = function

@@ -243,18 +243,18 @@ def _tier_text(o):
         return "0"
     at, took = o["promoted"] or (0.0, 0.0)
     if o["cached"]:
-        return f"1, from the code cache; loaded in {_ms(took)}"
+        return f"1, from {'its package, made for ' + o['shipped'] if o['shipped'] else 'the code cache'}; loaded in {_ms(took)}"
     return f"1, {_ms(at)} after the first compilation; LLVM took {_ms(took)}"
 
 
 def _overload(dispatcher, index, args, ret, why, details):
-    o = {"args": args, "ret": ret, "python": why, "tier": None, "promoted": None, "moved": [], "failed": None, "cached": False, "phases": {}, "bytes": 0, "compared": None}
+    o = {"args": args, "ret": ret, "python": why, "tier": None, "promoted": None, "moved": [], "failed": None, "cached": False, "shipped": None, "phases": {}, "bytes": 0, "compared": None}
     if why is not None:
         return o
     phases, o["bytes"] = _tierup.compile_times(dispatcher, index)
     o["phases"] = dict(zip(("infer", "lower", "optimise", "back end"), phases))
     o["compared"] = _tierup.compared(dispatcher, index)
-    o["tier"], o["promoted"], o["moved"], o["failed"], o["cached"] = _tierup.history(dispatcher, index)
+    o["tier"], o["promoted"], o["moved"], o["failed"], o["cached"], o["shipped"] = _tierup.history(dispatcher, index)
     if details:
         o["facts"] = _tierup.explain(dispatcher, index)
         o["loops"] = _loops(o["facts"])

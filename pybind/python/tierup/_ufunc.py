@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _tierup, config, types
 from ._calls import compiled_gufunc, compiled_ufunc, library_function
-from ._jit import _check_options, _engine_options, _fast_math, _no_longer, local_types
+from ._jit import _asked, _check_options, _engine_options, _fast_math, _no_longer, ask_packages, local_types
 from .errors import TierupWarning  # noqa: F401
 
 _TARGETS = ("cpu", "parallel", "cuda")
@@ -54,6 +54,8 @@ class Builder:
     """What stands behind one ufunc."""
 
     def __init__(self, function, signatures, target, identity, options, what):
+        if (module := getattr(function, "__module__", None)) not in _asked:
+            ask_packages(module)
         self.function, self.options, self.what = function, options, what
         self.target, self.identity, self.engine = target, _identity(identity), _options(options, what)
         self.names = _parameters(function, what)

@@ -114,6 +114,7 @@ _TABLE = {
     "cache": ("TIERUP_CACHE", _flag, True, "whether compiled code is kept on disk", None),
     "cache_dir": ("TIERUP_CACHE_DIR", _path, "", "directory of the code cache; empty means the user's cache directory", "NUMBA_CACHE_DIR"),
     "cache_mb": ("TIERUP_CACHE_MB", _number(0), 512, "size of the code cache in megabytes", None),
+    "precompiled": ("TIERUP_PRECOMPILED", _flag, True, "whether code that packages ship (`python -m tierup precompile`) is used", None),
     "num_threads": ("TIERUP_NUM_THREADS", _number(1), _processors(), "threads of parallel loops; `OMP_NUM_THREADS` counts where this is not set", "NUMBA_NUM_THREADS"),
     "boundscheck": ("TIERUP_BOUNDSCHECK", _flag, True, "whether array indices are checked where the decorator does not say", None),
     "boundscheck_forced": ("TIERUP_BOUNDSCHECK_FORCED", _flag_or_none, None, "whether they are checked whatever the decorator says; without a value it is asked", "NUMBA_BOUNDSCHECK"),
@@ -210,6 +211,7 @@ def _tell():
     _tierup.set_most_threads(v["num_threads"])
     _tierup.set_fuel(v["fuel"])
     _tierup.configure_cache(v["cache"], v["cache_dir"], v["cache_mb"])
+    _tierup.configure_precompiled(v["precompiled"])
     _tierup.set_trace(v["trace"] == "json")
     _tierup.set_perf_map(v["perf_map"])
     if v["trace"] == "json":

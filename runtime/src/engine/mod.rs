@@ -51,6 +51,8 @@ pub struct Request<'a> {
     pub keep_text: bool,
     /// Whether what becomes hot may be promoted.
     pub promote: bool,
+    /// Whether code of tier 1 may be taken that was made before.
+    pub ready: bool,
     /// It is the inner loop of a ufunc, whose operands are arrays of one dimension: tier 1 gives it an entry
     /// for few turns ([`short_loop_entry`]).
     pub inner_loop: bool,
@@ -316,18 +318,19 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     let codegen =
         Codegen { fast_math: request.options.fast_math, opt: promote::policy().opt, cpu: Cpu::chosen() };
     // Under stress loops leave tier 0, so there must be some.
-    let key = if request.promote && !request.keep_text && promote::policy().osr != promote::Osr::Stress {
-        cache::key(&mut module, &names.wanted(), codegen)
+    let sought = if request.ready && !request.keep_text && promote::policy().osr != promote::Osr::Stress {
+        cache::sought(&mut module, &names.wanted(), codegen)
     } else {
         None
     };
     if let Some(unit) =
-        key.and_then(|k| Unit::cached(names.function.clone(), names.clone(), k, codegen, &mut module))
+        sought.as_ref().and_then(|s| Unit::cached(&names.function, &names, s, codegen, &mut module))
     {
         phases.optimise += start.elapsed();
         trace::span("load from the cache", "tier 1", start, start.elapsed(), &unit.name);
         return Ok(done(Box::new(Elsewhere), unit, phases, String::new()));
     }
+    let key = sought.and_then(|s| s.own);
     let unit = make_unit(request, &mut module, names.clone(), codegen, key);
     tierup_core::emit::blockwise::settle(&mut module, true);
     legalise::legalise(&mut module);

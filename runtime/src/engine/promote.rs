@@ -13,7 +13,7 @@
 //! next sample, or in an entry cell, which the next call loads, from Python or from tier 0 ([`cells`]). A
 //! unit that fails to compile stays in tier 0 and says so once.
 
-use super::cache::{self, Key};
+use super::cache::{self, Key, Sought};
 pub use super::policy::{Osr, Policy, policy, set_policy};
 use super::queue::{self, Class, Job, lock, submit};
 pub use super::queue::{after_fork, helped, pause, resume, staff};
@@ -25,6 +25,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU64, A
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 use tierup_core::backend::Code;
+use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Code as ErrorCode, Diagnostic, Result};
 use tierup_core::lir::osr::{self, Point};
 use tierup_core::lir::{Func, InstData, Module, cells, legalise, opt};
@@ -162,8 +163,10 @@ pub struct History {
     /// Loops that went over: function and line, when, how long compiling took.
     pub loops: Vec<(String, u32, Duration, Duration)>,
     pub failed: Option<String>,
-    /// The code came out of the cache.
+    /// The code came out of the cache, or with a package.
     pub cached: bool,
+    /// What it was made for, where a package brought it.
+    pub shipped: Option<Cpu>,
     made: Option<Instant>,
 }
 
@@ -267,33 +270,31 @@ impl Unit {
         unit
     }
 
-    /// A unit that begins in tier 1, with an object from the cache. None if the object is not what it says;
-    /// it is then forgotten.
+    /// A unit that begins in tier 1, with an object that was made before. None if there is none.
     pub(crate) fn cached(
-        name: String,
-        names: Names,
-        key: Key,
+        name: &str,
+        names: &Names,
+        sought: &Sought,
         codegen: Codegen,
         module: &mut Module,
     ) -> Option<Arc<Unit>> {
-        let begin = Instant::now();
-        let object = Object { bytes: cache::get(key)?, ..Object::default() };
-        let cells = make_cells(module, false);
-        let unit = Unit::new(name, names, module, cells, None, codegen, Some(key));
-        let loaded = tier1::load(object, module, &crate::helper_address).and_then(|native| {
+        sought.first(|place, bytes| {
+            let begin = Instant::now();
+            let object = Object { bytes, ..Object::default() };
+            let cells = make_cells(module, false);
+            let codegen = Codegen { cpu: place.cpu, ..codegen };
+            let unit =
+                Unit::new(name.to_owned(), names.clone(), module, cells, None, codegen, Some(place.key));
+            let native = tier1::load(object, module, &crate::helper_address).ok()?;
             perf::note(&native, module, 1);
-            publish(&unit, native)
-        });
-        if loaded.is_err() {
-            cache::forget(key);
-            return None;
-        }
-        unit.state.store(DONE, Ordering::Release);
-        {
+            publish(&unit, native).ok()?;
+            unit.state.store(DONE, Ordering::Release);
             let mut h = lock(&unit.history);
             (h.promoted, h.cached) = (Some((Duration::ZERO, begin.elapsed())), true);
-        }
-        Some(unit)
+            h.shipped = place.is_shipped().then_some(place.cpu);
+            drop(h);
+            Some(unit)
+        })
     }
 
     /// Bytes of tier 1's code.

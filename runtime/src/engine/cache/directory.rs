@@ -26,11 +26,16 @@ const TOUCH: i64 = 3600;
 /// Unfinished files of processes that died are removed after that time (seconds).
 const ABANDONED: i64 = 3600;
 
+/// Whether the program runs with other rights than its user's: what lies in files is not run then.
+pub(crate) fn has_other_rights() -> bool {
+    // SAFETY: a plain question to the C library.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
 /// The chosen directory: empty means the user's. None where there is none: no home, or a program that runs
 /// with other rights than its user's.
 pub(crate) fn base(chosen: &str) -> Option<PathBuf> {
-    // SAFETY: a plain question to the C library.
-    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+    if has_other_rights() {
         return None;
     }
     if !chosen.is_empty() {
@@ -61,9 +66,9 @@ pub struct Listed {
 }
 
 /// What is wrong with a file or directory.
-type Wrong = String;
+pub(super) type Wrong = String;
 
-fn user() -> libc::uid_t {
+pub(super) fn user() -> libc::uid_t {
     // SAFETY: a plain question to the system.
     unsafe { libc::geteuid() }
 }
@@ -72,7 +77,7 @@ fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64)
 }
 
-fn state_of(file: &impl AsRawFd) -> Result<libc::stat, Wrong> {
+pub(super) fn state_of(file: &impl AsRawFd) -> Result<libc::stat, Wrong> {
     // SAFETY: all zeros is a `stat`, and the call fills it.
     unsafe {
         let mut s: libc::stat = std::mem::zeroed();
@@ -94,7 +99,7 @@ fn check_owner(s: &libc::stat) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn entry_name(key: Key) -> CString {
+pub(super) fn entry_name(key: Key) -> CString {
     CString::new(format!("{key}{SUFFIX}")).unwrap_or_default()
 }
 
@@ -117,19 +122,7 @@ impl Directory {
 
     /// Opens the directory, if it can be trusted.
     fn open(&self) -> Result<Option<OwnedFd>, Wrong> {
-        let path = CString::new(self.path.as_os_str().as_bytes()).map_err(|_| "its name has a NUL in it")?;
-        // SAFETY: a C string; the descriptor is new and ours.
-        let dir = unsafe {
-            let fd = libc::open(
-                path.as_ptr(),
-                libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC,
-            );
-            if fd < 0 {
-                let e = std::io::Error::last_os_error();
-                return if e.raw_os_error() == Some(libc::ENOENT) { Ok(None) } else { Err(e.to_string()) };
-            }
-            OwnedFd::from_raw_fd(fd)
-        };
+        let Some(dir) = open_folder(&self.path)? else { return Ok(None) };
         check_owner(&state_of(&dir)?)?;
         Ok(Some(dir))
     }
@@ -250,8 +243,36 @@ impl Directory {
     }
 }
 
+/// Opens a folder that is no symbolic link; none where there is none.
+pub(super) fn open_folder(path: &Path) -> Result<Option<OwnedFd>, Wrong> {
+    let path = CString::new(path.as_os_str().as_bytes()).map_err(|_| "its name has a NUL in it")?;
+    // SAFETY: a C string; the descriptor is new and ours.
+    unsafe {
+        let fd = libc::open(
+            path.as_ptr(),
+            libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC,
+        );
+        if fd < 0 {
+            let e = std::io::Error::last_os_error();
+            return if e.raw_os_error() == Some(libc::ENOENT) { Ok(None) } else { Err(e.to_string()) };
+        }
+        Ok(Some(OwnedFd::from_raw_fd(fd)))
+    }
+}
+
 /// Opens an entry, if it can be trusted.
 fn open_file(dir: &OwnedFd, name: &CStr) -> Result<Option<(File, libc::stat)>, Wrong> {
+    let Some((file, state)) = open_plain(dir, name)? else { return Ok(None) };
+    // A second name could lie where others may see to what is in it.
+    if state.st_nlink > 1 {
+        return Err("it has more than one name".into());
+    }
+    check_owner(&state)?;
+    Ok(Some((file, state)))
+}
+
+/// Opens a plain file; none where there is none.
+pub(super) fn open_plain(dir: &OwnedFd, name: &CStr) -> Result<Option<(File, libc::stat)>, Wrong> {
     // SAFETY: a C string; the descriptor is new and ours. Without O_NONBLOCK a FIFO under this name would
     // stop us here.
     let file = unsafe {
@@ -270,16 +291,11 @@ fn open_file(dir: &OwnedFd, name: &CStr) -> Result<Option<(File, libc::stat)>, W
     if state.st_mode & libc::S_IFMT != libc::S_IFREG {
         return Err("it is no plain file".into());
     }
-    // A second name could lie where others may see to what is in it.
-    if state.st_nlink > 1 {
-        return Err("it has more than one name".into());
-    }
-    check_owner(&state)?;
     Ok(Some((file, state)))
 }
 
 /// All of a file. It is read, not mapped: a mapping would change, or fail, when somebody cuts the file short.
-fn contents(file: &mut File, state: &libc::stat) -> Result<Vec<u8>, Wrong> {
+pub(super) fn contents(file: &mut File, state: &libc::stat) -> Result<Vec<u8>, Wrong> {
     if state.st_size as u64 > entry::LARGEST {
         return Err("it is too large".into());
     }

@@ -18,22 +18,23 @@ pub(crate) fn set_library(path: PathBuf) {
 
 /// A hash of all of it, worked out once for each processor that code is made for.
 pub(crate) fn identity(target: Cpu) -> Option<&'static [u8; 32]> {
-    IDENTITY[target as usize]
-        .get_or_init(|| {
-            let mut hash = blake3::Hasher::new();
-            let parts = [
-                env!("CARGO_PKG_VERSION").as_bytes().to_vec(),
-                loaded_id(identity as *const () as usize)?,
-                library_id()?.clone(),
-                processor(target),
-            ];
-            for part in parts {
-                hash.update(&(part.len() as u64).to_le_bytes());
-                hash.update(&part);
-            }
-            Some(*hash.finalize().as_bytes())
-        })
-        .as_ref()
+    IDENTITY[target as usize].get_or_init(|| with_library(target, library_id()?)).as_ref()
+}
+
+/// The same for objects that the library with this build id made, which need not be here.
+pub(super) fn with_library(target: Cpu, library: &[u8]) -> Option<[u8; 32]> {
+    let mut hash = blake3::Hasher::new();
+    let parts = [
+        env!("CARGO_PKG_VERSION").as_bytes().to_vec(),
+        loaded_id(identity as *const () as usize)?,
+        library.to_vec(),
+        processor(target),
+    ];
+    for part in parts {
+        hash.update(&(part.len() as u64).to_le_bytes());
+        hash.update(&part);
+    }
+    Some(*hash.finalize().as_bytes())
 }
 
 /// Whether the code at `address` belongs to the library that keys were made for.
@@ -41,7 +42,8 @@ pub(crate) fn is_library(address: usize) -> bool {
     library_id().is_some_and(|id| loaded_id(address).as_ref() == Some(id))
 }
 
-fn library_id() -> Option<&'static Vec<u8>> {
+/// The build id of the library with LLVM.
+pub(super) fn library_id() -> Option<&'static Vec<u8>> {
     LIBRARY_ID
         .get_or_init(|| {
             let path = LIBRARY.read().unwrap_or_else(PoisonError::into_inner).clone()?;
