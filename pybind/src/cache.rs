@@ -27,6 +27,12 @@ fn add_precompiled(path: std::path::PathBuf) -> Option<String> {
     cache::shipped::add(path).err()
 }
 
+/// From now on these files are looked among, which an extension module has in it; why not.
+#[pyfunction]
+fn add_precompiled_files(files: std::collections::HashMap<String, Vec<u8>>) -> Option<String> {
+    cache::shipped::add_files(files).err()
+}
+
 /// The build id of the library with LLVM, as hexadecimal digits.
 #[pyfunction]
 fn compiler_id() -> Option<String> {
@@ -88,6 +94,7 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(configure_cache, m)?)?;
     m.add_function(wrap_pyfunction!(configure_precompiled, m)?)?;
     m.add_function(wrap_pyfunction!(add_precompiled, m)?)?;
+    m.add_function(wrap_pyfunction!(add_precompiled_files, m)?)?;
     m.add_function(wrap_pyfunction!(compiler_id, m)?)?;
     m.add_function(wrap_pyfunction!(cache_path, m)?)?;
     m.add_function(wrap_pyfunction!(cache_entries, m)?)?;

@@ -58,16 +58,18 @@ def main(args):
         if not equals or not (name + ".").startswith(options.package + "."):
             return _fail(f"--signature {text!r} is not NAME=SIGNATURE with the name of a function of {options.package}")
         signatures.append((name, signature))
-    levels = [level for level in reversed(_LEVELS) if _tierup.uses_cpu(level)] if options.cpu is None else options.cpu.split(",")
-    if not levels:
-        return _fail("--cpu has to be said where code for this machine is for no level of x86-64")
+    try:
+        levels = levels_of(options.cpu)
+    except ValueError as e:
+        return _fail(f"--cpu: {e}")
     into = options.into or Path(next(iter(spec.submodule_search_locations))) / FOLDER
     with tempfile.TemporaryDirectory() as folder:
         made = []
         for level in levels:
-            made.append(_of_level(level, {"package": options.package, "signatures": signatures, "numba": options.as_numba}, Path(folder, level)))
+            order = {"package": options.package, "signatures": signatures, "numba": options.as_numba}
+            made.append(compiled_for(level, "from tierup._precompile import work", order, Path(folder, level)))
             if isinstance(made[-1], str):
-                return _fail(made[-1])
+                return _fail(f"{options.package} cannot be precompiled for {level}: {made[-1]}")
         count, size = _ship(made, into, options.add)
     bad = _say(made[0])
     missing = [level for level in _LEVELS if options.cpu is None and level not in levels]
@@ -77,15 +79,28 @@ def main(args):
     return int(bad or not count)
 
 
-def _of_level(level, order, cache):
-    """What a process of its own made of the package for a level, or what is wrong."""
+def levels_of(text):
+    """Processors that code is made for, named with commas between them; all levels that this machine has, where nothing is said. ValueError for others."""
+    there = [level for level in reversed(_LEVELS) if _tierup.uses_cpu(level)]
+    levels = there if text is None else text.split(",")
+    for level in levels:
+        if level not in (*there, "native"):
+            raise ValueError(f"this machine makes no code for {level!r}; it does for {', '.join([*there, 'native'])}")
+    if not levels:
+        raise ValueError("code for this machine is for no level of x86-64, only for native")
+    return levels
+
+
+def compiled_for(level, imports, order, cache):
+    """What `work(order, path)`, which `imports` gets, writes down in a process of its own that compiles everything for a level; the text of what is wrong, where that process fails. Entries are in `cache`."""
     cache.mkdir()
     settings = {"TIERUP_TIER": "1", "TIERUP_CPU": level, "TIERUP_CACHE": "1", "TIERUP_CACHE_DIR": str(cache), "TIERUP_CACHE_MB": "100000", "TIERUP_PRECOMPILED": "0", "TIERUP_OSR": "on"}
-    program = f"import sys; sys.path[:0] = {[p for p in sys.path if p not in ('',)]!r}; from tierup._precompile import work; work({json.dumps(order)!r}, {str(cache / 'made.json')!r})"
+    answer = str(cache / "made.json")
+    program = f"import sys; sys.path[:0] = {[p for p in sys.path if p]!r}; {imports}; work({json.dumps(order)!r}, {answer!r})"
     done = subprocess.run([sys.executable, "-c", program], env={**os.environ, **settings})
     if done.returncode:
-        return f"{order['package']} cannot be precompiled for {level}: the process that imports it ended with {done.returncode}"
-    return json.loads((cache / "made.json").read_text(encoding="utf-8"))
+        return f"the process that compiles it ended with {done.returncode}"
+    return json.loads(Path(answer).read_text(encoding="utf-8"))
 
 
 def _ship(made, into, add):
@@ -130,8 +145,7 @@ def work(order, answer):
     declared = [_declare(name, signature) for name, signature in order["signatures"]]
     if any(declared):
         sys.exit("\n".join(filter(None, declared)))
-    where = Path(_tierup.cache_path(config.cache_dir)[0])
-    made = [row for name, d in _dispatchers(order["package"]) for row in _made(name, d, where)]
+    made = [row for name, d in _dispatchers(order["package"]) for row in entries_of(name, d)]
     Path(answer).write_text(json.dumps({
         "modules": modules, "functions": [row[:2] for row in made], "entries": sorted({path for _, _, path in made if path}), "compiler": _tierup.compiler_id(),
     }), encoding="utf-8")
@@ -190,9 +204,9 @@ def _dispatchers(package):
     return sorted(own, key=lambda one: one[0])
 
 
-def _made(name, d, where):
-    """(line for people, whether it is refused, file or None) of each overload."""
-    out = []
+def entries_of(name, d):
+    """(line for people, whether it is refused, file or None) of each overload, in a process that compiles everything at once."""
+    out, where = [], Path(_tierup.cache_path(config.cache_dir)[0])
     for k, (args, _, why) in enumerate(_tierup.overloads(d) if d is not None else ()):
         found, history, path = _tierup.cache_key(d, k), _tierup.history(d, k), None
         if d.__dict__.get("targetoptions", {}).get("forceobj"):

@@ -64,6 +64,8 @@ MODULES = {
     "numba.core.decorators": _DECORATORS,
     # Numba's way to pickle functions: ours are pickled by themselves. Packages import it, and few use what is in it.
     "numba.core.serialize": {},
+    "numba.pycc": {"CC": "tierup._pycc:CC"},
+    "numba.pycc.cc": {"CC": "tierup._pycc:CC"},
     "numba.core.withcontexts": {"objmode_context": "tierup:objmode"},
     "numba.core.dispatcher": {"Dispatcher": "tierup:Dispatcher"},
     "numba.core.registry": {"CPUDispatcher": "tierup:Dispatcher"},

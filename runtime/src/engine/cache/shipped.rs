@@ -1,4 +1,5 @@
-//! Folders of entries that packages ship (`python -m tierup precompile`): read, and never written.
+//! Entries that packages ship: in folders beside them (`python -m tierup precompile`), or inside extension
+//! modules (`CC` of `numba.pycc`). They are read, and never written.
 //!
 //! A folder is trusted as far as the package that it lies in, whose Python code runs anyway: it belongs to
 //! this user, to root or to the owner of the package, and nobody may write it who may not write the package.
@@ -11,6 +12,7 @@ use super::directory::{
     Wrong, contents, entry_name, has_other_rights, open_folder, open_plain, state_of, user,
 };
 use super::{Key, entry, identity};
+use std::collections::HashMap;
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -21,11 +23,19 @@ use tierup_core::cpu::Cpu;
 /// The file with the build ids, one a line, as hexadecimal digits.
 const COMPILER: &CStr = c"compiler";
 
-/// One folder.
+/// What one package ships.
 #[derive(Debug)]
 pub(crate) struct Shipped {
-    path: PathBuf,
+    source: Source,
     makers: Vec<Maker>,
+}
+
+/// Where the entries are.
+#[derive(Debug)]
+enum Source {
+    Folder(PathBuf),
+    /// Files by name, out of an extension module, which can run code anyway.
+    Memory(HashMap<String, Vec<u8>>),
 }
 
 /// A build of LLVM, and what its objects for each processor are told apart by.
@@ -48,11 +58,19 @@ pub fn add(path: PathBuf) -> Result<(), String> {
     if has_other_rights() {
         return Err("the program runs with other rights than its user's".into());
     }
-    let found = Arc::new(Shipped::open(path)?);
-    let mut folders = FOLDERS.write().unwrap_or_else(PoisonError::into_inner);
-    if !folders.iter().any(|f| f.path == found.path) {
-        folders.push(found);
+    let same = |s: &Source| matches!(s, Source::Folder(known) if *known == path);
+    if FOLDERS.read().unwrap_or_else(PoisonError::into_inner).iter().any(|f| same(&f.source)) {
+        return Ok(());
     }
+    let found = Shipped::open(Source::Folder(path.clone()))?;
+    FOLDERS.write().unwrap_or_else(PoisonError::into_inner).push(Arc::new(found));
+    Ok(())
+}
+
+/// From now on these files are looked among, as if they lay in a folder.
+pub fn add_files(files: HashMap<String, Vec<u8>>) -> Result<(), String> {
+    let found = Shipped::open(Source::Memory(files))?;
+    FOLDERS.write().unwrap_or_else(PoisonError::into_inner).push(Arc::new(found));
     Ok(())
 }
 
@@ -79,6 +97,17 @@ fn check(s: &libc::stat, package: &libc::stat) -> Result<(), Wrong> {
     Ok(())
 }
 
+/// A folder, and who may write the package that it lies in.
+fn folder(path: &Path) -> Result<Option<(OwnedFd, libc::stat)>, Wrong> {
+    let package = path.parent().filter(|p| *p != Path::new("")).ok_or("it lies in no package")?;
+    let Some(dir) = open_folder(path)? else { return Ok(None) };
+    // The package may be a link: what it leads to is what Python imports.
+    let package = std::fs::File::open(package).map_err(|e| e.to_string())?;
+    let package = state_of(&package)?;
+    check(&state_of(&dir)?, &package)?;
+    Ok(Some((dir, package)))
+}
+
 fn bytes_of(digits: &str) -> Option<Vec<u8>> {
     if digits.is_empty() || !digits.len().is_multiple_of(2) || !digits.is_ascii() {
         return None;
@@ -87,8 +116,8 @@ fn bytes_of(digits: &str) -> Option<Vec<u8>> {
 }
 
 impl Shipped {
-    fn open(path: PathBuf) -> Result<Shipped, Wrong> {
-        let none = Shipped { path, makers: vec![] };
+    fn open(source: Source) -> Result<Shipped, Wrong> {
+        let none = Shipped { source, makers: vec![] };
         let text = none.read(COMPILER)?.ok_or("it has no file `compiler`")?;
         let text = String::from_utf8(text).map_err(|_| "its file `compiler` is no text")?;
         let makers = text
@@ -99,19 +128,12 @@ impl Shipped {
         Ok(Shipped { makers, ..none })
     }
 
-    /// The folder, and who may write the package that it lies in.
-    fn folder(&self) -> Result<Option<(OwnedFd, libc::stat)>, Wrong> {
-        let package = self.path.parent().filter(|p| *p != Path::new("")).ok_or("it lies in no package")?;
-        let Some(dir) = open_folder(&self.path)? else { return Ok(None) };
-        // The package may be a link: what it leads to is what Python imports.
-        let package = std::fs::File::open(package).map_err(|e| e.to_string())?;
-        let package = state_of(&package)?;
-        check(&state_of(&dir)?, &package)?;
-        Ok(Some((dir, package)))
-    }
-
     fn read(&self, name: &CStr) -> Result<Option<Vec<u8>>, Wrong> {
-        let Some((dir, package)) = self.folder()? else { return Ok(None) };
+        let path = match &self.source {
+            Source::Folder(path) => path,
+            Source::Memory(files) => return Ok(name.to_str().ok().and_then(|n| files.get(n)).cloned()),
+        };
+        let Some((dir, package)) = folder(path)? else { return Ok(None) };
         let Some((mut file, state)) = open_plain(&dir, name)? else { return Ok(None) };
         check(&state, &package)?;
         contents(&mut file, &state).map(Some)
