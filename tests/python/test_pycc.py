@@ -1,9 +1,11 @@
 """`CC` of `numba.pycc`: extension modules that are built ahead of time, and what goes into them."""
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -111,6 +113,15 @@ def test_another_version_of_tierup_is_an_import_error(place):
     assert done.returncode == 1 and f"ImportError: built was compiled by tierup {tierup.__version__}" in done.stderr and "and this is tierup 9.9" in done.stderr
 
 
+def test_the_example_of_the_guide_works(tmp_path):
+    page = (Path(__file__).resolve().parents[2] / "docs/guide/ahead-of-time.md").read_text(encoding="utf-8")
+    program, calls, said = re.search(r"\$ cat build_it.py\n(.*?)\$ python -m tierup --as-numba build_it.py\n\$ python -c '(.*?)'\n(.*?)```", page, re.S).groups()
+    write(tmp_path, program, "build_it.py")
+    done = python(tmp_path, "-m", "tierup", "--as-numba", "build_it.py")
+    assert done.returncode == 0, done.stderr
+    assert python(tmp_path, "-c", calls).stdout == said
+
+
 def test_setuptools_builds_it(tmp_path):
     pytest.importorskip("setuptools")
     (tmp_path / "pack").mkdir()
@@ -133,7 +144,6 @@ def test_setuptools_builds_it(tmp_path):
     ("CC('not a name')", "ValueError: an extension module is named by an identifier"),
 ])
 def test_what_cannot_go_into_a_module_is_refused(tmp_path, text, said):
-    import re
     write(tmp_path, "from numba.pycc import CC\ncc = CC('built')\n" + text + "\ncc.compile()\n")
     done = python(tmp_path, "-m", "tierup", "--as-numba", "-c", "import source")
     assert done.returncode == 1 and re.search(said, done.stderr), done.stderr

@@ -5,6 +5,7 @@
 `python -m tierup explain FILE...`: runs programs once, and says what became of their functions.
 `python -m tierup cache [list | size | clear | verify | path]`: looks after the code cache.
 `python -m tierup precompile PACKAGE`: compiles the declared signatures of a package ahead of time, into a folder that its wheel ships.
+`python -m tierup header MODULE`: prints a C header for the cfuncs of a module.
 
 Without a program: shows versions and settings.
 """
@@ -12,7 +13,7 @@ Without a program: shows versions and settings.
 import runpy
 import sys
 
-USAGE = "usage: python -m tierup [--as-numba] [-m module | -c code | program.py] [argument ...]\n       python -m tierup info\n       python -m tierup check FILE...\n       python -m tierup explain FILE...\n       python -m tierup cache [list | size | clear | verify | path]\n       python -m tierup precompile PACKAGE [option ...]"
+USAGE = "usage: python -m tierup [--as-numba] [-m module | -c code | program.py] [argument ...]\n       python -m tierup info\n       python -m tierup check FILE...\n       python -m tierup explain FILE...\n       python -m tierup cache [list | size | clear | verify | path]\n       python -m tierup precompile PACKAGE [option ...]\n       python -m tierup header MODULE [-o FILE]"
 
 
 def main(args):
@@ -24,6 +25,9 @@ def main(args):
         return main(args[1:])
     if args and args[0] == "precompile":
         from ._precompile import main
+        return main(args[1:])
+    if args and args[0] == "header":
+        from ._header import main
         return main(args[1:])
     if args and args[0] == "info":
         from ._info import main

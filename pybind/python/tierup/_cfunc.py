@@ -71,6 +71,11 @@ class CFunc:
     def inspect(self, level="typed"):
         return self._dispatcher.inspect(level)
 
+    def header(self):
+        """A C header as text: a type for pointers to the function, and a `struct` for each type of records that it reads by name. ValueError for records that C has no form for."""
+        from ._header import of_function
+        return of_function(self)
+
     def __call__(self, *args, **kwargs):
         return self.py_func(*args, **kwargs)
 
