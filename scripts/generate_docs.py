@@ -2,7 +2,7 @@
 
 A part stands between `<!-- generated: NAME -->` and `<!-- end -->` on a page; `PARTS` says what NAME is made of. With `--check`
 nothing is written, and pages that are out of date are named (`tests/python/test_docs.py` asks the same). Tables of operations and
-of LIR instructions are made by `tests/src/docs.rs`, which has the compiler at hand.
+of LIR instructions are made by `tests/src/docs.rs`, which has the compiler at hand. For the API reference (`api_docs.py`) Tierup must be built.
 """
 
 import ast
@@ -75,7 +75,13 @@ def parallel_parts(page):
     return listed(ast.literal_eval(assigned("pybind/python/tierup/_jit.py")["_PARALLEL"]))
 
 
-PARTS = {"decisions": decisions, "settings": settings, "diagnostics": diagnostics, "options": options, "parallel-parts": parallel_parts}
+def api(page):
+    """Everything public, by module, out of docstrings."""
+    import api_docs
+    return api_docs.text()
+
+
+PARTS = {"api": api, "decisions": decisions, "settings": settings, "diagnostics": diagnostics, "options": options, "parallel-parts": parallel_parts}
 
 
 def current(page):

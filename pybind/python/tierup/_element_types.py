@@ -96,6 +96,7 @@ class Record(Type):
 
     @classmethod
     def of(cls, dtype):
+        """The type of records of a NumPy dtype."""
         return cls(record_text(dtype), dtype)
 
     @classmethod
@@ -106,10 +107,12 @@ class Record(Type):
 
     @property
     def size(self):
+        """Bytes of a record."""
         return self.dtype.itemsize
 
     @property
     def aligned(self):
+        """Whether fields lie as a C compiler places them."""
         return self.dtype.isalignedstruct
 
     @property
@@ -122,6 +125,7 @@ class Record(Type):
         return types.from_dtype(self.dtype.fields[name][0])
 
     def offset(self, name):
+        """Where a field begins, in bytes."""
         return self.dtype.fields[name][1]
 
     @property
@@ -165,6 +169,7 @@ class CharSeq(Hashable):
 
     @property
     def dtype(self):
+        """NumPy's dtype."""
         import numpy
         return numpy.dtype(f"{self._letter}{self.count}")
 

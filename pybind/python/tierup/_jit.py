@@ -521,6 +521,7 @@ def compile(self, sig):
 
 
 def get_compile_result(self, sig):
+    """What is known of the overload for these argument types. KeyError where there is none."""
     from . import types
     return self.overloads[tuple(types.signatures(sig)[0][0])]
 
@@ -564,10 +565,10 @@ def _signature(self):
 for _name, _value in {
     "signatures": property(_signatures), "nopython_signatures": property(_nopython_signatures), "overloads": property(_overloads), "inspect": inspect, "inspect_llvm": inspect_llvm, "inspect_asm": inspect_asm,
     "inspect_cfg": inspect_cfg, "inspect_types": inspect_types, "explain": explain, "parallel_report": parallel_report, "parallel_diagnostics": parallel_diagnostics, "recompile": recompile,
-    "disable_compile": disable_compile, "compile": compile, "stats": property(_stats), "func_code": property(lambda self: self.py_func.__code__), "get_compile_result": get_compile_result, "get_overload": get_overload, "__reduce__": _reduce, "__copy__": _copied, "__deepcopy__": _copied,
+    "disable_compile": disable_compile, "compile": compile, "stats": property(_stats), "func_code": property(lambda self: self.py_func.__code__, doc="The code object of the Python function."), "get_compile_result": get_compile_result, "get_overload": get_overload, "__reduce__": _reduce, "__copy__": _copied, "__deepcopy__": _copied,
     "__defaults__": property(lambda self: self.py_func.__defaults__), "__kwdefaults__": property(lambda self: self.py_func.__kwdefaults__),
     "__code__": property(lambda self: self.py_func.__code__), "__globals__": property(lambda self: self.py_func.__globals__),
-    "__signature__": property(_signature), "__set_name__": _set_name, "is_compiling": property(lambda self: False), "_can_compile": property(_tierup.can_compile),
+    "__signature__": property(_signature), "__set_name__": _set_name, "is_compiling": property(lambda self: False, doc="Whether it is being compiled right now, which nobody sees."), "_can_compile": property(_tierup.can_compile),
 }.items():
     setattr(Dispatcher, _name, _value)
 del _name, _value

@@ -81,4 +81,5 @@ class Overload:
 
 
 def signature(return_type, *args):
+    """The signature of functions that take arguments of these types and give `return_type`: `signature(types.float64, types.int64)`."""
     return Signature(return_type, args)

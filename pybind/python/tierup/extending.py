@@ -10,6 +10,9 @@ from ._tierup import set_parallel_chunksize
 
 numba_version = (0, 61, 2)
 
+__all__ = ["overload", "overload_method", "overload_attribute", "overload_classmethod", "register_jitable", "is_jitted", "lir", "jit_module", "decorate_module", "threading_layer", "parallel_chunksize",
+           "literally", "literal_unroll", "get_cython_function_address"]
+
 
 def overload(function, jit_options=(), strict=True, inline="never", prefer_literal=False, target="generic"):
     """Says what compiled code calls in the place of a function, class or operation, by a function of the types of a call's arguments:

@@ -51,10 +51,12 @@ class Type(metaclass=_OnceEach):
 
     @property
     def name(self):
+        """The compiler's text for it."""
         return self._tierup_type_
 
     @property
     def key(self):
+        """What is equal for types that are equal."""
         return _STRONG.get(self._tierup_type_, self._tierup_type_)
 
     def __eq__(self, other):
@@ -85,6 +87,7 @@ class Type(metaclass=_OnceEach):
         return _rebuilt, (_builtins.type(self), {name: value for name, value in self.__dict__.items() if name != "_code"})
 
     def is_precise(self):
+        """Whether nothing about it is open, which holds of all types here."""
         return True
 
     @property
@@ -160,6 +163,7 @@ class Number(Hashable):
         self.bitwidth = bits
 
     def cast_python_value(self, value):
+        """A Python number as NumPy's scalar of this type."""
         import numpy
         return getattr(numpy, _NUMPY.get(self.key, self.key))(value)
 
@@ -196,14 +200,17 @@ class Integer(Number):
 
     @property
     def signed(self):
+        """Whether it has negative numbers."""
         return not self.key.startswith("u")
 
     @property
     def maxval(self):
+        """The largest number."""
         return (1 << self.bitwidth - self.signed) - 1
 
     @property
     def minval(self):
+        """The smallest number."""
         return -(1 << self.bitwidth - 1) if self.signed else 0
 
 
@@ -235,10 +242,12 @@ class Array(Buffer):
         return *super()._parts(), self.aligned
 
     def copy(self, dtype=None, ndim=None, layout=None, readonly=None):
+        """The same type with another dtype, number of dimensions, layout (`C`, `F`, `A`), or for reading only."""
         return Array(dtype or self.dtype, self.ndim if ndim is None else ndim, layout or self.layout, not self.mutable if readonly is None else readonly)
 
     @property
     def is_contig(self):
+        """Whether elements lie without gaps: layout `C` or `F`."""
         return self.layout in "CF"
 
 
@@ -331,12 +340,14 @@ class List(MutableSequence):
 
     @property
     def item_type(self):
+        """The type of elements, under another of Numba's names."""
         return self.dtype
 
     def _parts(self):
         return *super()._parts(), self.reflected, repr(self.initial_value)
 
     def with_initial(self, value):
+        """The same type with the value that a list begins with."""
         return List(self.dtype, self.reflected, value)
 
     @property
@@ -359,6 +370,7 @@ class DictType(IterableType):
         return *super()._parts(), repr(self.initial_value)
 
     def with_initial(self, value):
+        """The same type with the value that a dict begins with."""
         return DictType(self.key_type, self.value_type, value)
 
     @property
@@ -410,6 +422,7 @@ class ClassInstanceType(Type):
 
     @property
     def class_type(self):
+        """The type of the class itself."""
         return self.cls.class_type
 
     @property
@@ -442,6 +455,7 @@ class DeferredType(Type):
         return (_builtins.id(self),)
 
     def define(self, t):
+        """Says which type it is. TypeError where that has been said, or for what is no type."""
         if self._said is not None:
             raise TypeError("deferred type already defined")
         if not isinstance(t, Type):
@@ -449,6 +463,7 @@ class DeferredType(Type):
         self._said = t
 
     def get(self):
+        """The type that it is. RuntimeError before that has been said."""
         if self._said is None:
             raise RuntimeError("deferred type not defined")
         return self._said
@@ -508,6 +523,7 @@ class Bytes(Buffer):
 
     @property
     def dtype(self):
+        """The type of elements: `uint8`."""
         return uint8
 
 

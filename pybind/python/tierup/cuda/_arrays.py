@@ -75,18 +75,22 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
         (self.bind(stream) if stream else self)[key] = value
 
     def get_ipc_handle(self):
+        """NotImplementedError: memory of a device is not shared between processes."""
         raise NotImplementedError("memory of a device is not shared between processes yet: copy_to_host(), and send that")
 
     @property
     def strides(self):
+        """Bytes from an element to the next along each axis."""
         return tuple(self._strides)
 
     @property
     def ndim(self):
+        """The number of axes."""
         return len(self.shape)
 
     @property
     def size(self):
+        """The number of elements."""
         n = 1
         for length in self.shape:
             n *= length
@@ -94,6 +98,7 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
 
     @property
     def nbytes(self):
+        """Bytes of all elements."""
         return self.size * self.dtype.itemsize
 
     alloc_size = nbytes
@@ -180,6 +185,7 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
 
     @property
     def T(self):
+        """The array with its axes in the other order, a view."""
         return self.transpose()
 
     def view(self, dtype):

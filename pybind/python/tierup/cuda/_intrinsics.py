@@ -23,21 +23,21 @@ class _Namespace(types.ModuleType):
     """Names under a name: `cuda.threadIdx.x`, `cuda.atomic.add`."""
 
 
-def _namespace(name, members):
-    space = _Namespace(f"tierup.cuda.{name}")
+def _namespace(name, members, text=None):
+    space = _Namespace(f"tierup.cuda.{name}", text)
     for member in members:
         setattr(space, member, _Intrinsic(f"{name}.{member}"))
     return space
 
 
-threadIdx = _namespace("threadIdx", "xyz")
-blockIdx = _namespace("blockIdx", "xyz")
-blockDim = _namespace("blockDim", "xyz")
-gridDim = _namespace("gridDim", "xyz")
-shared = _namespace("shared", ["array"])
-local = _namespace("local", ["array"])
-const = _namespace("const", ["array_like"])
-atomic = _namespace("atomic", ["add", "sub", "exch", "and_", "or_", "xor", "max", "min", "nanmax", "nanmin", "inc", "dec", "cas", "compare_and_swap"])
+threadIdx = _namespace("threadIdx", "xyz", "The place of a thread in its block, along `x`, `y` and `z`.")
+blockIdx = _namespace("blockIdx", "xyz", "The place of a block in the grid, along `x`, `y` and `z`.")
+blockDim = _namespace("blockDim", "xyz", "Threads of a block along `x`, `y` and `z`.")
+gridDim = _namespace("gridDim", "xyz", "Blocks of the grid along `x`, `y` and `z`.")
+shared = _namespace("shared", ["array"], "`shared.array(shape, dtype)`: memory that the threads of a block share.")
+local = _namespace("local", ["array"], "`local.array(shape, dtype)`: memory of one thread.")
+const = _namespace("const", ["array_like"], "`const.array_like(array)`: a global array in memory for constants.")
+atomic = _namespace("atomic", ["add", "sub", "exch", "and_", "or_", "xor", "max", "min", "nanmax", "nanmin", "inc", "dec", "cas", "compare_and_swap"], "Updates of elements that no other thread comes between; each gives the old value.")
 grid, gridsize, syncthreads = _Intrinsic("grid"), _Intrinsic("gridsize"), _Intrinsic("syncthreads")
 syncthreads_count, syncthreads_and, syncthreads_or, nanosleep = (_Intrinsic(name) for name in ("syncthreads_count", "syncthreads_and", "syncthreads_or", "nanosleep"))
 laneid, warpsize, syncwarp = _Intrinsic("laneid"), _Intrinsic("warpsize"), _Intrinsic("syncwarp")
@@ -45,8 +45,8 @@ shfl_sync, shfl_up_sync, shfl_down_sync, shfl_xor_sync = (_Intrinsic(f"shfl_{nam
 ballot_sync, any_sync, all_sync, eq_sync = (_Intrinsic(f"{name}_sync") for name in ("ballot", "any", "all", "eq"))
 match_any_sync, match_all_sync, activemask, lanemask_lt = (_Intrinsic(name) for name in ("match_any_sync", "match_all_sync", "activemask", "lanemask_lt"))
 popc, clz, ffs, brev, fma, cbrt, selp = (_Intrinsic(name) for name in ("popc", "clz", "ffs", "brev", "fma", "cbrt", "selp"))
-fp16 = _namespace("fp16", "hadd hsub hmul hdiv hfma hneg habs hsin hcos hlog hlog2 hlog10 hexp hexp2 hexp10 hsqrt hrsqrt hceil hfloor hrcp hrint htrunc heq hne hge hgt hle hlt hmax hmin".split())
-cg = _namespace("cg", ["_sync_grid"])
+fp16 = _namespace("fp16", "hadd hsub hmul hdiv hfma hneg habs hsin hcos hlog hlog2 hlog10 hexp hexp2 hexp10 hsqrt hrsqrt hceil hfloor hrcp hrint htrunc heq hne hge hgt hle hlt hmax hmin".split(), "Operations of numbers of 16 bits by CUDA's names.")
+cg = _namespace("cg", ["_sync_grid"], "Cooperative groups: `cg.this_grid().sync()` waits for all threads of the grid.")
 threadfence, threadfence_block, threadfence_system = _Intrinsic("threadfence"), _Intrinsic("threadfence_block"), _Intrinsic("threadfence_system")
 
 

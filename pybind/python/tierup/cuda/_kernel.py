@@ -239,6 +239,7 @@ class Kernel:
             print(f"{self.__name__} ({', '.join(types)})", file=file)
 
     def inspect_llvm(self, signature=None):
+        """NotImplementedError: `inspect_asm` gives the PTX."""
         raise NotImplementedError("kernels have no text of LLVM's to be looked at: inspect_asm() gives the PTX")
 
     def inspect_sass(self, signature=None):
