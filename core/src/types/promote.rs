@@ -472,18 +472,11 @@ fn int_arith(a: Type, b: Type) -> Type {
     Type::i64()
 }
 
-/// Whether a step of an iterator of this type runs a generator, which may raise anything, goes through a
-/// container, which raises where it has changed, or converts members of a tuple, which may not go well.
+/// Whether a step of an iterator of this type runs a generator, which may raise anything, or goes through a
+/// container, which raises where it has changed.
 pub(crate) fn runs_generator(t: Type) -> bool {
     if let Kind::Generator(..) = *t {
         return true;
-    }
-    if let Kind::Iter(IterType::Tuple(of) | IterType::Reversed(of)) = *t
-        && let Some(members) = of.members()
-    {
-        let one = members.iter().try_fold(Type::never(), |t, x| unify(t, *x));
-        let one = one.unwrap_or_else(|| one_of(members));
-        return members.iter().any(|m| may_not_fit(*m, one) || makes_tuple(*m, one));
     }
     if !matches!(*t, Kind::Iter(_) | Kind::Variant(_)) {
         return false;
@@ -501,8 +494,8 @@ pub(crate) fn step_may_raise(t: Type) -> bool {
     let Kind::Iter(i) = t.kind() else { return false };
     match i {
         IterType::Tuple(of) | IterType::Reversed(of) if let Some(m) = of.members() => {
-            let one = m.iter().try_fold(Type::never(), |a, b| unify(a, *b));
-            one.is_some_and(|one| m.iter().any(|t| may_not_fit(*t, one)))
+            let one = m.iter().try_fold(Type::never(), |a, b| unify(a, *b)).unwrap_or_else(|| one_of(m));
+            m.iter().any(|t| may_not_fit(*t, one) || makes_tuple(*t, one))
         }
         IterType::Enumerate(of) => step_may_raise(*of),
         IterType::Zip(of) => of.iter().any(|t| step_may_raise(*t)),
