@@ -6,7 +6,7 @@
 
 use super::format::{NOT_ALL, TOO_FEW};
 use super::iter::Walk;
-use super::list;
+use super::list::{self, list_slice};
 use super::{Body, OpDef, Own};
 use crate::diag::{Diagnostic, Result};
 use crate::emit::cast;
@@ -55,6 +55,23 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .owned_by(|_, _| Own::Aliases)
     .doc("The same tuple."),
+    OpDef::new(
+        &["builtins.tuple"],
+        "list",
+        Body::Lir(
+            |_, a| match *a[0].ty {
+                Kind::List(e) => Ok(Answer::of(Type::tuple_of(e))),
+                _ => Err(no_match("tuple()", a)),
+            },
+            |cx, c| {
+                let (n, zero, one) = (list::len(cx, c.args[0][0]), cx.b.i64(0), cx.b.i64(1));
+                Ok(vec![cx.helper_value(&list_slice, &[c.args[0][0], zero, one, n])])
+            },
+        ),
+    )
+    .raises()
+    .reads()
+    .doc("A tuple of a list's elements."),
     OpDef::new(&["builtins.tuple"], "iterable", Body::Py("tuples.of_iterable"))
         .only_if(|a| a[0].ty.members().is_none() && !a[0].ty.is_tuple_of_any_length())
         .raises()
