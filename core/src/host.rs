@@ -252,6 +252,10 @@ pub trait Host {
     fn has_attribute(&self, _value: Type, _name: &str) -> Option<bool> {
         None
     }
+    /// What a generator is sent, as the annotation of its function says it.
+    fn sent_type(&self, _func: FuncId) -> Option<Type> {
+        None
+    }
     /// What a Python function has under a name.
     fn attribute_of_function(&self, _func: FuncId, _name: &str) -> Option<GlobalValue> {
         None

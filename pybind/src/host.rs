@@ -737,6 +737,13 @@ impl Host for PyHost<'_> {
         crate::classes::is_subclass(self.py, class, of)
     }
 
+    fn sent_type(&self, func: FuncId) -> Option<Type> {
+        let f = functions::function_of_id(self.py, func)?;
+        let said = self.py.import(intern!(self.py, "tierup._generators")).ok()?;
+        let said = said.call_method1(intern!(self.py, "sent"), (f,)).ok()?;
+        struct_types::of_spec(&said, &mut vec![]).ok().filter(|t| !t.holds_list() && !t.holds_object())
+    }
+
     fn attribute_of_function(&self, func: FuncId, name: &str) -> Option<GlobalValue> {
         let f = functions::function_of_id(self.py, func)?.cast_into::<PyFunction>().ok()?;
         self.classify(&crate::classes::attribute_of_function(&f, name)?, true)

@@ -84,7 +84,7 @@ fn of_value_class<'py>(class: &Bound<'py, PyType>, around: &mut Vec<Bound<'py, P
 }
 
 /// What a field is said to hold: the text of a type, a class, or a word with what it is about.
-fn of_spec<'py>(what: &Bound<'py, PyAny>, around: &mut Vec<Bound<'py, PyType>>) -> PyResult<Type> {
+pub(crate) fn of_spec<'py>(what: &Bound<'py, PyAny>, around: &mut Vec<Bound<'py, PyType>>) -> PyResult<Type> {
     if let Ok(text) = what.cast::<PyString>() {
         return texts::parse_type(what.py(), text.to_str()?);
     }

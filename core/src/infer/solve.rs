@@ -175,9 +175,18 @@ impl<'s, 'h> Solver<'s, 'h> {
         self.out.ret = key.result.unwrap_or_else(Type::never);
         if func.is_generator {
             let looked_at = channels::looks_at_what_is_sent(func);
+            let number = generator_id(key);
+            // What Python sends comes too late to be asked about.
+            if looked_at
+                && !self.is_look()
+                && *self.session.vars.channels.sent(number) == Kind::None
+                && let Some(said) = self.session.host.sent_type(key.func)
+            {
+                _ = self.session.vars.send(number, said);
+            }
             self.received = match (looked_at, self.is_look()) {
                 (true, true) => Type::never(),
-                _ => self.session.vars.channels.received(generator_id(key), looked_at),
+                _ => self.session.vars.channels.received(number, looked_at),
             };
         }
         self.out.reached[0] = true;

@@ -16,7 +16,7 @@ from . import _tierup, config
 #: Functions of a class that Python's own code calls with what compiled code does not know.
 _LEFT_ALONE = {"__init_subclass__", "__class_getitem__", "__new__", "__getattribute__", "__setattr__", "__delattr__", "__subclasshook__"}
 #: Types of fields by what an annotation says.
-_WORDS = {int: "int", float: "float", complex: "complex", bool: "bool", str: "str", bytes: "bytes", None: "none", type(None): "none"}
+WORDS = {int: "int", float: "float", complex: "complex", bool: "bool", str: "str", bytes: "bytes", None: "none", type(None): "none"}
 
 
 def struct(cls=None, /, *, eq=True, order=False, repr=True, init=True, unsafe_hash=False, kw_only=False):
@@ -252,8 +252,8 @@ def spec(what, who):
     from . import types
     if isinstance(what, types.Type):
         return _of_type(what, who)
-    if isinstance(what, (type, type(None))) and what in _WORDS:
-        return _WORDS[what]
+    if isinstance(what, (type, type(None))) and what in WORDS:
+        return WORDS[what]
     origin, arguments = typing.get_origin(what), typing.get_args(what)
     if origin in (typing.Union, _kinds.UnionType):
         rest = [a for a in arguments if a is not type(None)]
