@@ -476,6 +476,23 @@ fn attribute(exc: &mut Exc, name: &str) -> Res<Arg> {
     })
 }
 
+fn link(exc: &Exc, cause: bool) -> Res<*mut Obj> {
+    with_python(Ok(std::ptr::null_mut()), |py| {
+        let name = if cause { intern!(py, "__cause__") } else { intern!(py, "__context__") };
+        let found = bare_exception(py, exc).and_then(|e| e.getattr(name)).map_err(|e| to_native(py, e))?;
+        if found.is_none() {
+            return Ok(std::ptr::null_mut());
+        }
+        Ok(to_native(py, PyErr::from_value(found)).into_raw().cast())
+    })
+}
+
+fn hides_context(exc: &Exc) -> bool {
+    let ask =
+        |py: Python<'_>| bare_exception(py, exc)?.getattr(intern!(py, "__suppress_context__"))?.is_truthy();
+    with_python(false, |py| ask(py).unwrap_or(false))
+}
+
 fn add_note(exc: &mut Exc, note: &Arg) -> Res<()> {
     with_python(Ok(()), |py| {
         let mut add =
@@ -660,6 +677,8 @@ pub(crate) fn install(make_object: MakeObject, call_python: CallPython, find: Fi
         exc_text,
         construct,
         attribute,
+        link,
+        hides_context,
         add_note,
         show_object,
         show_part,

@@ -270,6 +270,28 @@ impl Helpers for Native {
             or_raise(ctx, (callbacks().add_note)(&mut *exc.cast::<Exc>(), &Arg::Str(note)));
         }
     }
+    unsafe fn exc_link(ctx: Ctx, exc: *mut Obj, which: i64) -> *mut Obj {
+        // SAFETY: the exception is live, and its links are null or live exceptions.
+        unsafe {
+            let of = exc.cast::<Exc>();
+            let own = if which == 0 && (*of).own_cause { of } else { std::ptr::null_mut() };
+            let link = if which == 0 { (*of).cause } else { (*of).context };
+            let link = if link.is_null() { own } else { link };
+            if !link.is_null() || (*of).py.is_null() {
+                retain(link.cast());
+                return link.cast();
+            }
+            // Python linked it.
+            or_raise(ctx, (callbacks().link)(&*of, which == 0))
+        }
+    }
+    unsafe fn exc_hides_context(exc: *mut Obj) -> i8 {
+        // SAFETY: the exception is live.
+        unsafe {
+            let of = &*exc.cast::<Exc>();
+            (of.suppress_context || !of.py.is_null() && (callbacks().hides_context)(of)) as i8
+        }
+    }
     unsafe fn exc_is_exactly(exc: *mut Obj, handle: i64) -> i8 {
         // SAFETY: the exception is live.
         let class = unsafe { (*exc.cast::<Exc>()).class };

@@ -243,9 +243,7 @@ impl Solver<'_, '_> {
         )
         .generic(Subject::Name);
         if *ty == Kind::Exception {
-            return d.help(
-                "what links exceptions and where they were raised is for the Python code that catches them",
-            );
+            return d.help("where exceptions were raised is for the Python code that catches them");
         }
         let path = format!("{}.{name}", classes::path_of(class));
         match hints::instead_of(&path) {

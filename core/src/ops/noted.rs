@@ -1,7 +1,7 @@
 //! Attributes and notes of exceptions, and what library code does with tracebacks.
 
 use super::exception::{any_argument, argument_types, given};
-use super::raising::{exc_add_note, exc_attribute, exc_cut_trail, exc_trail};
+use super::raising::{exc_add_note, exc_attribute, exc_cut_trail, exc_hides_context, exc_link, exc_trail};
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::constants;
@@ -21,6 +21,35 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .writes()
         .doc("An attribute that an exception's class gives it: a number, a string or None; AttributeError."),
+    OpDef::new(
+        &["exception.__cause__"],
+        "exception",
+        Body::Lir(|_, a| of_exception(a, Type::optional(a[0].ty)), |cx, c| emit_link(cx, c, 0)),
+    )
+    .property()
+    .raises()
+    .writes()
+    .doc("What was raised `from`, or None."),
+    OpDef::new(
+        &["exception.__context__"],
+        "exception",
+        Body::Lir(|_, a| of_exception(a, Type::optional(a[0].ty)), |cx, c| emit_link(cx, c, 1)),
+    )
+    .property()
+    .raises()
+    .writes()
+    .doc("What was being handled when it was raised, or None."),
+    OpDef::new(
+        &["exception.__suppress_context__"],
+        "exception",
+        Body::Lir(
+            |_, a| of_exception(a, Type::bool()),
+            |cx, c| Ok(vec![cx.helper_value(&exc_hides_context, &[c.args[0][0]])]),
+        ),
+    )
+    .property()
+    .reads()
+    .doc("Whether `raise … from …` hides the context."),
     OpDef::new(
         &["exception.add_note"],
         "exception, note",
@@ -67,6 +96,12 @@ pub(crate) static OPS: &[OpDef] = &[
     .writes()
     .doc("Forgets of a traceback what is longer (library use)."),
 ];
+
+fn emit_link(cx: &mut LowerCx<'_>, c: &OpCall<'_>, which: i64) -> Result<Val> {
+    let which = cx.b.i64(which);
+    let (link, null) = (cx.helper_value(&exc_link, &[c.args[0][0], which]), cx.b.null());
+    Ok(vec![cx.b.bin(Op::IcmpNe, link, null), link])
+}
 
 /// What a generator returns is the value of its StopIteration; of other attributes only Python knows what they are.
 fn attribute_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {

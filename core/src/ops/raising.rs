@@ -64,6 +64,10 @@ crate::runtime_fns! {
     fn exc_arg(ctx: Ctx, exc: *mut Obj, index: i64, out: P) -> i64 [Writes, Pending];
     /// What an attribute of the exception holds, as of an argument. AttributeError.
     fn exc_attribute(ctx: Ctx, exc: *mut Obj, name: P, len: i64, out: P) -> i64 [Writes, Pending];
+    /// The cause of the exception (`which` 0) or its context (1), with a reference of its own; null for None.
+    fn exc_link(ctx: Ctx, exc: *mut Obj, which: i64) -> *mut Obj [Writes, Pending];
+    /// Whether the context of the exception is not shown.
+    fn exc_hides_context(exc: *mut Obj) -> i8 [Reads, Never];
     /// Adds a note to the exception.
     fn exc_add_note(ctx: Ctx, exc: *mut Obj, note: *mut Str) [Writes, Pending];
     /// Whether the exception's class is the one with that handle, no other.

@@ -7,7 +7,7 @@ use crate::exc::{Arg, Error, Exc, Res};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use tierup_core::exc::Class;
-use tierup_core::layout::{BitSource, Str};
+use tierup_core::layout::{BitSource, Obj, Str};
 use tierup_core::ops::regexes::How;
 use tierup_core::types::Type;
 
@@ -67,6 +67,10 @@ pub struct Callbacks {
     pub construct: fn(&mut Exc) -> Res<()>,
     /// An attribute of an exception, which its class has given it. It stands for an object from then on.
     pub attribute: fn(&mut Exc, &str) -> Res<Arg>,
+    /// The cause or the context of an exception that came out of Python, owned; null for None.
+    pub link: fn(&Exc, cause: bool) -> Res<*mut Obj>,
+    /// Whether such an exception hides its context.
+    pub hides_context: fn(&Exc) -> bool,
     /// Adds a note to an exception, in the same way.
     pub add_note: fn(&mut Exc, &Arg) -> Res<()>,
     /// `str` or `repr` of a Python object.
@@ -118,6 +122,8 @@ const NATIVE: Callbacks = Callbacks {
         let text = format!("'{}' object has no attribute '{name}'", e.class.name);
         Err(Error::new(Class::AttributeError, text))
     },
+    link: |_, _| Ok(std::ptr::null_mut()),
+    hides_context: |_| false,
     add_note: |_, _| Ok(()),
     show_object: |p, _| format!("<object at {p:p}>"),
     show_part: |_, _| None,
