@@ -6,8 +6,7 @@ use crate::stand_in::{bytes_object, python_str};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use std::collections::HashMap;
-use std::collections::hash_map::DefaultHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use tierup_core::layout::Str;
@@ -26,7 +25,7 @@ struct Known {
 }
 
 /// Patterns by hashes of their texts.
-static KNOWN: LazyLock<Mutex<HashMap<u64, Vec<Arc<Known>>>>> = LazyLock::new(Default::default);
+static KNOWN: LazyLock<Mutex<FxHashMap<u64, Vec<Arc<Known>>>>> = LazyLock::new(Default::default);
 /// So many patterns are kept, as many as `re` keeps itself.
 const MOST: usize = 512;
 
@@ -94,7 +93,7 @@ unsafe fn pattern_of(py: Python<'_>, asked: &Regex) -> PyResult<Arc<Known>> {
     // SAFETY: as required of the caller.
     let (text, kind) =
         unsafe { (std::slice::from_raw_parts((*s).data, ((*s).len * (*s).kind) as usize), (*s).kind) };
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = FxHasher::default();
     hasher.write(text);
     let hash = hasher.finish();
     let same = |k: &&Arc<Known>| {
@@ -113,7 +112,7 @@ unsafe fn pattern_of(py: Python<'_>, asked: &Regex) -> PyResult<Arc<Known>> {
         Arc::new(Known { text: text.into(), kind, of_bytes: asked.of_bytes, flags: asked.flags, methods });
     let mut table = lock(&KNOWN);
     let dropped = if table.values().map(Vec::len).sum::<usize>() < MOST {
-        HashMap::new()
+        FxHashMap::default()
     } else {
         std::mem::take(&mut *table)
     };
@@ -124,17 +123,44 @@ unsafe fn pattern_of(py: Python<'_>, asked: &Regex) -> PyResult<Arc<Known>> {
     Ok(known)
 }
 
+/// What a method of a pattern gives for a text, between two places; none where it raises.
+///
+/// # Safety
+/// The thread is attached.
+unsafe fn call<'py>(
+    method: &Bound<'py, PyAny>,
+    text: &Bound<'py, PyAny>,
+    asked: &Regex,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = method.py();
+    // SAFETY: as required of the caller; all are live objects, and the place in front of the arguments is free.
+    unsafe {
+        let (mut args, mut n) =
+            ([std::ptr::null_mut(), text.as_ptr(), std::ptr::null_mut(), std::ptr::null_mut()], 1);
+        if asked.pos != 0 || asked.endpos != i64::MAX {
+            args[2] = ffi::PyLong_FromLongLong(asked.pos);
+            args[3] = ffi::PyLong_FromLongLong(asked.endpos);
+            n = 3;
+        }
+        let found = ffi::PyObject_Vectorcall(
+            method.as_ptr(),
+            args.as_ptr().add(1),
+            n | ffi::PY_VECTORCALL_ARGUMENTS_OFFSET,
+            std::ptr::null_mut(),
+        );
+        ffi::Py_XDECREF(args[2]);
+        ffi::Py_XDECREF(args[3]);
+        Bound::from_owned_ptr_or_err(py, found)
+    }
+}
+
 /// # Safety
 /// As for [`object_of`].
 unsafe fn look(py: Python<'_>, asked: &Regex, numbers: &mut Vec<i64>) -> PyResult<()> {
     // SAFETY: as required of the caller.
     let (known, text) = unsafe { (pattern_of(py, asked)?, subject(py, asked.text, asked.in_bytes)?) };
-    let method = known.methods[asked.how as usize].bind(py);
-    let found = if asked.pos == 0 && asked.endpos == i64::MAX {
-        method.call1((text,))?
-    } else {
-        method.call1((text, asked.pos, asked.endpos))?
-    };
+    // SAFETY: the thread is attached.
+    let found = unsafe { call(known.methods[asked.how as usize].bind(py), &text, asked)? };
     let found = match asked.how {
         How::Match | How::Search | How::FullMatch => found,
         How::Next => {
@@ -150,10 +176,13 @@ unsafe fn look(py: Python<'_>, asked: &Regex, numbers: &mut Vec<i64>) -> PyResul
     let last = found.getattr(intern!(py, "lastindex"))?;
     numbers.push(if last.is_none() { -1 } else { last.extract()? });
     let places = found.getattr(intern!(py, "regs"))?.cast_into::<PyTuple>()?;
-    for place in places.iter_borrowed() {
-        let place = place.cast::<PyTuple>()?;
-        numbers.push(place.get_borrowed_item(0)?.extract()?);
-        numbers.push(place.get_borrowed_item(1)?.extract()?);
+    // SAFETY: `regs` is a tuple of pairs of small integers, which live as long as it does.
+    unsafe {
+        for k in 0..ffi::PyTuple_GET_SIZE(places.as_ptr()) {
+            let place = ffi::PyTuple_GET_ITEM(places.as_ptr(), k);
+            numbers.push(ffi::PyLong_AsLongLong(ffi::PyTuple_GET_ITEM(place, 0)));
+            numbers.push(ffi::PyLong_AsLongLong(ffi::PyTuple_GET_ITEM(place, 1)));
+        }
     }
     Ok(())
 }
