@@ -555,14 +555,14 @@ def test_a_log_in_a_loop(caplog):
 def test_text_in_and_numbers_out():
     @jit
     def histogram(text):
-        words = re.findall(r"\w+", text.lower())
+        words = json.loads(text)["words"]
         lengths = np.array([len(w) for w in words])
         counts = np.zeros(12, np.int64)
         for n in lengths:
             counts[min(n, 11)] += 1
         return {k: int(c) for k, c in enumerate(counts) if c}
 
-    same(histogram, "The quick brown fox, and the lazy dog.", compiled=[5])
+    same(histogram, '{"words": ["the", "quick", "brown", "fox", "and", "a", "dog"]}', compiled=[5])
 
 
 def test_no_references_are_kept():
