@@ -105,6 +105,8 @@ pub(crate) fn refuse_hiding(obj: &Bound<'_, PyAny>, fields: &[String]) -> Result
 /// What to pass instead of an object that has no type.
 pub(crate) fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
     let class = wording::class_name(obj);
+    // Of the class: to ask an object runs its code.
+    let has = |name: &str| obj.get_type().hasattr(name).unwrap_or(false);
     match class.as_str() {
         "numpy.float16" | "numpy.longdouble" | "fractions.Fraction" | "decimal.Decimal" => "pass float(x)",
         "numpy.clongdouble" => "pass complex(x)",
@@ -117,8 +119,20 @@ pub(crate) fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
         c if c.starts_with("pandas.") || c.starts_with("polars.") || c.starts_with("xarray.") => {
             "pass x.to_numpy()"
         }
-        c if c.starts_with("torch.") => "pass x.numpy()",
+        c if c.starts_with("torch.") => {
+            "pass x.detach().cpu().numpy(), which copies nothing of a tensor on the CPU"
+        }
+        "pyarrow.lib.Table" | "pyarrow.lib.RecordBatch" => "pass its columns, each by to_numpy()",
+        "pyarrow.lib.ChunkedArray" => "pass x.to_numpy()",
+        c if c.starts_with("pyarrow.") && has("to_numpy") => {
+            "pass x.to_numpy(zero_copy_only=False), which copies nothing of numbers without nulls"
+        }
+        "awkward.highlevel.Array" => {
+            "pass ak.to_numpy(x), and of lists of many lengths ak.to_numpy(ak.flatten(x)) and ak.to_numpy(ak.num(x))"
+        }
         _ if obj.is_instance_of::<PyDict>() => "pass dict(x)",
+        _ if has("__dlpack__") => "pass np.from_dlpack(x), which copies nothing",
+        _ if has("__array_interface__") || has("__array__") => "pass np.asarray(x)",
         _ => "pass the numbers, strings, tuples and arrays that the function needs from it",
     }
 }
