@@ -1,5 +1,6 @@
 """Cells: functions that are defined again, errors with the cell's line, the code cache, and `%%tierup`. In a shell of IPython's without a terminal, and in a notebook without a browser."""
 
+import itertools
 import json
 import os
 import re
@@ -157,9 +158,9 @@ ANNOTATED = """
 
 
 def marks(text):
-    """(mark and flags, source) by line of what `%%tierup` prints."""
+    """Mark and flags by line of what `%%tierup` prints."""
     rows = [line for line in text.splitlines() if line[:4].strip().isdigit()]
-    return {int(line[:4]): line[5:26].split() for line in rows}
+    return {int(line[:4]): [*line[5:16].split(), *itertools.takewhile({"vectorised", "parallel"}.__contains__, line[17:].split())] for line in rows}
 
 
 def test_a_cell_line_by_line(one_shell):
@@ -184,6 +185,57 @@ def test_vector_code_is_marked(one_shell):
     assert marks(text)[4][0] == "native"
     if one_shell("print(tierup._tierup.has_llvm())")["text"] == "True\n":
         assert "vectorised" in text.splitlines()[3]
+
+
+def test_functions_that_others_call_are_native(one_shell):
+    (text, _), = one_shell("""
+        %%tierup
+        def plain(x):
+            s = 0
+            for i in range(x):
+                s += i * i
+            return s
+        @njit
+        def inner(x):
+            return plain(x) + 1
+        @njit
+        def first(x):
+            return inner(x)
+        @njit
+        def second(x):
+            return inner(x) + plain(x)
+        first(4) + second(4)
+        None
+    """)["shown"]
+    found = marks(text)
+    assert all(found[line][0] == "native" for line in range(2, 16)) and found[16] == []
+    assert "vectorised vectorised" not in text
+
+
+def test_ufuncs_and_stencils_in_a_cell(one_shell):
+    (text, page), = one_shell("""
+        %%tierup
+        @tierup.vectorize
+        def more(x):
+            return x + 1
+        @tierup.stencil
+        def pairs(a):
+            return a[0] + a[1]
+        @tierup.vectorize
+        def waiting(x):
+            return x
+        @tierup.struct
+        class P:
+            x: float
+            def twice(self):
+                return self.x * 2
+        more(np.ones(3)), pairs(np.ones(3)), P(1.0).twice()
+        None
+    """)["shown"]
+    found = marks(text)
+    assert [found[line] for line in range(2, 8)] == [["native"]] * 6 and found[8] == found[10] == ["not", "called"]
+    assert found[14] == found[15] == ["native"] and found[12] == []
+    assert "vectorize: loops for d-&gt;d" in page
 
 
 def test_notes_in_text(one_shell):

@@ -7,12 +7,13 @@ import re
 import types
 
 from . import _jit, config
-from ._report import _COLOURS, Explanation, ParallelReport, _Page, _tier_text, _title
+from ._marks import lines_of
+from ._report import _COLOURS, Explanation, ParallelReport, _Page, _tier_text, _title, functions, notes, overloads_of, vectorised
 
 # Of lines whose function nobody has called yet.
 NOT_CALLED = "not called"
 # What a line shows where functions do not agree: the first of these.
-_ORDER = ("Python", "conversions", NOT_CALLED, "native")
+_ORDER = ("Python", "conversions", "native", NOT_CALLED)
 _PLACE = re.compile(r"line (\d+), in ")
 
 
@@ -43,46 +44,88 @@ def tierup(shell, line, cell):
     for part in parts:
         exec(part, shell.user_global_ns, shell.user_ns)
     from IPython.display import display
-    display(Annotated(name, code.splitlines(), _defined(parts), bool(words)))
+    codes = _codes(parts)
+    display(Annotated(name, code.splitlines(), codes, _dispatchers(codes), _kernels(shell.user_ns, codes), bool(words)))
 
 
-def _defined(parts):
-    """The dispatchers of functions that the cell has the code of."""
-    codes, left = set(), list(parts)
+def _codes(parts):
+    """All functions that the cell has the code of, by their qualified names."""
+    found, left = {}, list(parts)
     while left:
         code = left.pop()
-        codes.add(code)
-        left += [c for c in code.co_consts if isinstance(c, types.CodeType)]
-    found = [d for d in (r() for r in list(_jit._live.values())) if d is not None and d.py_func.__code__ in codes]
+        left += (inner := [c for c in code.co_consts if isinstance(c, types.CodeType)])
+        found.update((c.co_qualname, c) for c in inner)
+    return found
+
+
+def _dispatchers(codes):
+    found = [d for d in (r() for r in list(_jit._live.values())) if d is not None and codes.get(d.py_func.__code__.co_qualname) is d.py_func.__code__]
     return sorted(found, key=lambda d: d.py_func.__code__.co_firstlineno)
+
+
+def _kernels(space, codes):
+    """Ufuncs and stencils of functions of the cell: (code, what it is, whether Python runs it, the dispatchers of its loops)."""
+    found = []
+    for x in list(space.values()):
+        module = type(x).__module__
+        if module == "tierup._ufunc":
+            b = x._builder
+            found.append((b.function.__code__, f"{b.what}: loops for {', '.join(x.types)}" if x.types else b.what, b.by_python, b.kept))
+        elif module == "tierup._stencil":
+            found.append((x.py_func.__code__, "stencil", False, [x._dispatcher]))
+    return [k for k in found if codes.get(k[0].co_qualname) is k[0]]
 
 
 class Annotated(_Page):
     """A cell line by line. `str()` is the text; notebooks show lines in colours, which a click opens. `lines` has for each line of a compiled function its mark, `flags` what else it is
     ("vectorised", "parallel"), `notes` what there is to say."""
 
-    def __init__(self, file, source, dispatchers, verbose=False):
-        self.file, self.source, self.verbose = file, source, verbose
+    def __init__(self, file, source, codes, dispatchers, kernels, verbose=False):
+        self.file, self.source, self.verbose, self._codes = file, source, verbose, codes
         self.lines, self.flags, self.notes = {}, {}, {}
         for d in dispatchers:
             self._add(d)
-        self.compiled = len(dispatchers)
+        for kernel in kernels:
+            self._add_kernel(*kernel)
+        self.compiled = len(dispatchers) + len(kernels)
 
-    def _add(self, d):
-        e, parallel, first = Explanation(d), ParallelReport(d), d.py_func.__code__.co_firstlineno
-        marks = e.lines
-        if not marks:
-            from ._marks import _lines
-            marks = dict.fromkeys(_lines(d.py_func.__code__), NOT_CALLED)
+    def _mark(self, code, marks):
+        """Marks the lines of a function, its head with them."""
+        first = code.co_firstlineno
         # What stands between the first decorator and the body belongs to the head.
         body = min((line for line in marks if line > first), default=first + 1)
         for line, mark in {**dict.fromkeys(range(first, body), marks.get(first, NOT_CALLED)), **marks}.items():
             known = self.lines.get(line, mark)
             self.lines[line] = min(mark, known, key=_ORDER.index)
-        for line in e.vectorised():
-            self.flags.setdefault(line, []).append("vectorised")
+
+    def _mark_called(self, overloads):
+        """Functions of the cell that compiled code has in it are native, whether they are decorated or not."""
+        for name in functions(overloads):
+            code = self._codes.get(name)
+            if code is not None:
+                self._mark(code, dict.fromkeys(lines_of(code), "native"))
+
+    def _add_kernel(self, code, what, by_python, dispatchers):
+        found = [o for d in dispatchers for o in overloads_of(d)]
+        self._mark(code, dict.fromkeys(lines_of(code), "Python" if by_python else "native" if found else NOT_CALLED))
+        self._note(code.co_firstlineno, what)
+        self._mark_called(found)
+        self._flag_and_note(vectorised(found, self.file), notes(found, self.file))
+
+    def _flag_and_note(self, vectorised, notes):
+        for line in vectorised:
+            self._flag(line, "vectorised")
+        for line, found in notes.items():
+            for heading, text in found:
+                self._note(line, text if heading in text else f"{heading}: {text}" if text else heading)
+
+    def _add(self, d):
+        code, e, parallel = d.py_func.__code__, Explanation(d), ParallelReport(d)
+        first, marks = code.co_firstlineno, e.lines or dict.fromkeys(lines_of(code), NOT_CALLED)
+        self._mark(code, marks)
+        self._mark_called([*e.overloads, *(o for _, inner in e.loops for o in inner.overloads)])
         for line in parallel.lines():
-            self.flags.setdefault(line, []).append("parallel")
+            self._flag(line, "parallel")
         for o in e.overloads:
             self._note(first, _title(e.name, o) + (": run by Python" if o["python"] else f": tier {_tier_text(o)}"))
         for text in e.reasons():
@@ -91,9 +134,12 @@ class Annotated(_Page):
         for line, found in parallel.notes().items():
             for text in found:
                 self._note(line, text)
-        for line, found in e.notes().items():
-            for heading, text in found:
-                self._note(line, text if heading in text else f"{heading}: {text}" if text else heading)
+        self._flag_and_note(e.vectorised(), e.notes())
+
+    def _flag(self, line, flag):
+        flags = self.flags.setdefault(line, [])
+        if flag not in flags:
+            flags.append(flag)
 
     def _note(self, line, text):
         notes = self.notes.setdefault(line, [])

@@ -12,7 +12,7 @@ def marked(dispatcher, overloads, loops):
     """The mark of every line that a function has code for. `loops` are those that were cut out of what Python runs, each with its explanation."""
     code = dispatcher.__code__
     compiled = [o for o in overloads if not o["python"]]
-    marks = dict.fromkeys(_lines(code), NATIVE if compiled else PYTHON)
+    marks = dict.fromkeys(lines_of(code), NATIVE if compiled else PYTHON)
     if compiled:
         marks.update(_calls_of_python(dispatcher))
         if any(text.startswith(_COPIED) for o in compiled for text in (*o["args"], o["ret"])):
@@ -25,10 +25,10 @@ def marked(dispatcher, overloads, loops):
     return marks
 
 
-def _lines(code):
+def lines_of(code):
     """Lines that there is code for, that of inner functions included."""
     found = {line for *_, line in code.co_lines() if line is not None}
-    return found.union(*(_lines(c) for c in code.co_consts if isinstance(c, types.CodeType)))
+    return found.union(*(lines_of(c) for c in code.co_consts if isinstance(c, types.CodeType)))
 
 
 def _calls_of_python(dispatcher):
@@ -49,7 +49,7 @@ def _calls_of_python(dispatcher):
         for cell in _tierup.in_python(dispatcher).__closure__ or ():
             block = cell.cell_contents if calls.is_set(cell) else None
             if isinstance(block, calls.PythonFunction) and block.__name__ == function.__name__:
-                lines = _lines(block.function.__code__)
+                lines = lines_of(block.function.__code__)
                 found.update(dict.fromkeys(lines, PYTHON))
                 found[min(lines)] = CONVERSIONS
     return found

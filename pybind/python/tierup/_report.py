@@ -118,14 +118,7 @@ class Explanation(_Page):
 
     def notes(self):
         """What there is to say of single lines: `line -> [(heading, text), ...]`. Loops that were cut out of what Python runs have theirs among them."""
-        found = {}
-        for o in self.overloads:
-            if o["python"]:
-                continue
-            for heading, rows, _ in _placed(o):
-                for (file, line, *_), text in rows:
-                    if file == self.file and (heading, text) not in found.setdefault(line, []):
-                        found[line].append((heading, text))
+        found = notes(self.overloads, self.file)
         for _, e in self.loops:
             for line, rows in e.notes().items():
                 # What Python does in the middle of a loop is a function that nobody wrote.
@@ -134,7 +127,7 @@ class Explanation(_Page):
 
     def vectorised(self):
         """Lines of the loops that became vector code in tier 1."""
-        own = {line for o in self.overloads if not o["python"] for (file, line), (_, vectorised) in o["loops"].items() if vectorised and file == self.file}
+        own = vectorised(self.overloads, self.file)
         return own.union(*(e.vectorised() for _, e in self.loops))
 
     def reasons(self):
@@ -208,6 +201,32 @@ class Explanation(_Page):
         if self.loops:
             parts += ["<table>", *(_row(heading, texts) for heading, texts in self._loop_rows()), "</table>"]
         return "".join(parts) + self._lines_as_html()
+
+
+def overloads_of(dispatcher):
+    """The facts of all overloads of a dispatcher."""
+    return [_overload(dispatcher, i, *row, details=True) for i, row in enumerate(_tierup.overloads(dispatcher))]
+
+
+def notes(overloads, file):
+    """What there is to say of single lines of a file: `line -> [(heading, text), ...]`."""
+    found = {}
+    for o in overloads:
+        for heading, rows, _ in _placed(o) if not o["python"] else ():
+            for (of, line, *_), text in rows:
+                if of == file and (heading, text) not in found.setdefault(line, []):
+                    found[line].append((heading, text))
+    return found
+
+
+def vectorised(overloads, file):
+    """Lines of a file whose loops became vector code in tier 1."""
+    return {line for o in overloads if not o["python"] for (of, line), (_, yes) in o["loops"].items() if yes and of == file}
+
+
+def functions(overloads):
+    """Qualified names of the functions that compiled code has in it, or calls."""
+    return {name for o in overloads if not o["python"] for facts in [o["facts"]] for name in (*(p[2] for p in facts["inlined"]), *(p[2].rsplit(".", 1)[0] for p in facts["calls"]))}
 
 
 def _placed(o):
