@@ -1,5 +1,6 @@
 """What other processes are sent: functions, ufuncs and classes of notebooks and programs, which no module has; cloudpickle's way, as Dask, Ray and joblib send them."""
 
+import linecache
 import pickle
 import struct
 import subprocess
@@ -67,7 +68,14 @@ class Program(dict):
             self.run(cell)
 
     def run(self, cell):
-        exec(textwrap.dedent(cell), self)
+        # As in a notebook, whose cells have names that no file has.
+        text = textwrap.dedent(cell)
+        name = f"<cell {len(Program.cells)}>"
+        Program.cells.append(name)
+        linecache.cache[name] = len(text), None, text.splitlines(True), name
+        exec(compile(text, name, "exec"), self)
+
+    cells = []
 
 
 # What a function sees, and that defined again; the function is `f`, its argument 5.
@@ -108,6 +116,10 @@ LEADING_BACK = {
     "itself, captured": "def make():\n    @njit\n    def f(n): return 1 if n < 2 else n * f(n - 1)\n    return f\nf = make()",
     "a function that leads back to itself": "def g(n): return 1 if n < 2 else n * g(n - 1)\n@njit\ndef f(n): return g(n)",
     "functions that lead back": "def even(n): return True if n == 0 else odd(n - 1)\ndef odd(n): return False if n == 0 else even(n - 1)\n@njit\ndef f(n): return even(n)",
+    "a list in itself": "L = [1]\nL.append(L)\ndef g(x): return L\n@tierup.jit\ndef f(n): return n if n else g(n)",
+    "itself in a tuple": "@njit\ndef f(n): return 1 if n < 2 else n * F[0](n - 1)\nF = (f,)",
+    "functions in a list of captured ones": "def make():\n    fs = []\n    def g(n): return 3 if n == 0 else fs[0](n - 1)\n    @jit\n    def f(n): return 1 if n == 0 else g(n - 1) + 1\n    fs.append(f)\n    return f\nf = make()",
+    "blocks that Python runs": "from tierup import objmode\n@njit\ndef f(n):\n    if n == 0:\n        return 1\n    with objmode(y='int64'):\n        y = int(str(n))\n    return g(y - 1) + 1\n@njit('int64(int64)')\ndef g(n): return 2 if n == 0 else f(n - 1)",
     "compiled functions that lead back": "@njit\ndef f(n): return 1 if n == 0 else g(n - 1)\n@njit\ndef g(n): return 2 if n == 0 else f(n - 1)",
 }
 
@@ -143,6 +155,40 @@ def test_options_and_declared_types_go_along(worker):
     assert worker(space["f"], 3) == 9
     assert worker(space["f"], 2**62).startswith("OverflowError")
     assert worker(space["f"], "a").startswith("TypeError")
+
+
+def test_source_goes_along_where_code_is_cut_out_of_it(worker):
+    space = Program("""
+        import io
+        from tierup import objmode
+        def plain(x):
+            return x + 1
+        @njit
+        def blocks(x):
+            y = x * 2
+            with objmode(y="int64"):
+                y = plain(y)
+            return y
+
+
+        @jit
+        def loops(out, n):
+            s = 0
+            for i in range(n):
+                s += i
+            out.write("x" * s)
+            return s, out.getvalue()
+
+        def cut(n):
+            import tierup
+            answer = loops(io.StringIO(), n)
+            return answer, [loop.line for loop, _ in loops.explain().loops], str(loops.explain()).count("native")
+    """)
+    assert worker(space["blocks"], 4) == space["blocks"](4) == 9
+    space.run("def plain(x):\n    return x + 100")
+    assert worker(space["blocks"], 4) == space["blocks"](4) == 108
+    answer, lines, native = worker(space["cut"], 4)
+    assert answer == (6, "xxxxxx") and lines == space["cut"](4)[1] and native >= 1
 
 
 def test_ufuncs(worker):

@@ -20,6 +20,10 @@ class Itself:
     """Stands for the function that is pickled, which may call itself."""
 
 
+class Unset:
+    """Stands for a captured variable that has no value yet."""
+
+
 class Module:
     """Stands for a module."""
 
@@ -41,7 +45,14 @@ def state(function, d=None):
     """Globals that the code names, defaults, keyword defaults and captured values; `d` is the function's dispatcher."""
     space = function.__globals__
     values = {name: _stood_for(space[name], d) for name in sorted(_names(function.__code__) & space.keys())}
-    return values, function.__defaults__, function.__kwdefaults__, tuple(_stood_for(c.cell_contents, d) for c in function.__closure__ or ())
+    return values, function.__defaults__, function.__kwdefaults__, tuple(_captured(c, d) for c in function.__closure__ or ())
+
+
+def _captured(cell, d):
+    try:
+        return _stood_for(cell.cell_contents, d)
+    except ValueError:
+        return Unset()
 
 
 def _stood_for(value, d):

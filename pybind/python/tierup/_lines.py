@@ -26,6 +26,23 @@ def line(path, number):
     return found[number - 1] if 0 < number <= len(found) else ""
 
 
+def learn(path, first, text):
+    """Lines of a file that this process does not have, from the first of them on."""
+    import linecache
+    known = linecache.getlines(path)
+    if known and path not in _learnt:
+        return
+    _learnt.add(path)
+    new = _split(text)
+    lines = [*known, *["\n"] * (first - 1 + len(new) - len(known))]
+    lines[first - 1:first - 1 + len(new)] = new
+    # Without a time it is not looked for on disk again.
+    linecache.cache[path] = sum(map(len, lines)), None, lines, path
+
+
+_learnt = set()
+
+
 def _split(text):
     """Lines as files have them."""
     found = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

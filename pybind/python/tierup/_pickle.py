@@ -14,7 +14,7 @@ import uuid
 import weakref
 
 from . import _tierup
-from ._fingerprint import Itself, Module, fingerprint, is_in_module, state
+from ._fingerprint import Itself, Module, Unset, fingerprint, is_in_module, state
 from ._jit import Dispatcher, declare, jit
 
 
@@ -51,11 +51,25 @@ def reduce(d):
         return _by_name, (function.__module__, function.__qualname__)
     seen = state(function, d)
     declared, mark = (d.__dict__.get("_declared", []), _tierup.can_compile(d)), _mark(d, seen)
-    what = marshal.dumps(function.__code__), function.__name__, function.__qualname__, function.__module__, options, d.locals, function.__doc__, mark, _declared(function, options)
+    what = marshal.dumps(function.__code__), function.__name__, function.__qualname__, function.__module__, options, d.locals, function.__doc__, mark, _declared(function, options), _source(d)
     if not _sees_itself(d):
         return _by_code, (*what, seen, declared)
-    # What a pickle holds already can be meant again once it is made: so it is made first.
-    return _by_code, (*what, None, None), (seen, declared), None, None, _fill
+    # What a pickle holds already can be meant again once it is made: so it is made first, of all that leads nowhere.
+    values, defaults, kwdefaults, captured = seen
+    early = {name: value for name, value in values.items() if not any(_functions_in(value))}, None, None, tuple(Unset() if any(_functions_in(c)) else c for c in captured)
+    return _by_code, (*what, early, None), (seen, declared), None, None, _fill
+
+
+def _source(d):
+    """The first line and the text of a function whose loops or blocks are cut out of its source, which a worker may not have: nobody else knows the cells of a notebook."""
+    code = d.py_func.__code__
+    if d.targetoptions["nopython"] and "objmode" not in code.co_names + code.co_freevars:
+        return None
+    import inspect
+
+    from ._lines import lines
+    rest = lines(code.co_filename, d.py_func.__globals__)[code.co_firstlineno - 1:]
+    return (code.co_firstlineno, "".join(inspect.getblock(rest))) if rest else None
 
 
 def _sees_itself(d):
@@ -63,14 +77,25 @@ def _sees_itself(d):
     found, left = set(), [d]
     while left:
         f = left.pop()
-        values, _, _, captured = state(getattr(f, "py_func", f), f)
-        for v in (*values.values(), *captured):
+        for v in (f for part in state(getattr(f, "py_func", f), f) for f in _functions_in(part)):
             if v is d:
                 return True
-            if isinstance(v, (Dispatcher, types.FunctionType)) and id(v) not in found and not is_in_module(v):
+            if id(v) not in found and not is_in_module(v):
                 found.add(id(v))
                 left.append(v)
     return False
+
+
+def _functions_in(value):
+    """Functions in a value that a pickle goes through to reach them."""
+    seen, left = set(), [value]
+    while left:
+        x = left.pop()
+        if isinstance(x, (Dispatcher, types.FunctionType)):
+            yield x
+        elif isinstance(x, (tuple, list, set, frozenset, dict)) and id(x) not in seen:
+            seen.add(id(x))
+            left += [*x, *x.values()] if isinstance(x, dict) else x
 
 
 def reduce_ufunc(f):
@@ -173,21 +198,23 @@ def _by_name(module, qualname):
     return found
 
 
-def _by_code(code, name, qualname, module, options, locals, doc, mark, annotations, seen, declared):
+def _by_code(code, name, qualname, module, options, locals, doc, mark, annotations, source, seen, declared):
     known = _of_mark(mark)
     if known is not None:
         return known
     code = marshal.loads(code)
+    if source is not None:
+        from ._lines import learn
+        learn(code.co_filename, *source)
     space, cells = {"__builtins__": builtins, "__name__": module}, tuple(types.CellType() for _ in code.co_freevars)
     function = types.FunctionType(code, space, name, None, cells)
     function.__qualname__, function.__module__, function.__doc__ = qualname, module, doc
     function.__annotations__ = annotations
-    if seen is not None:
-        _see(function, seen)
+    _see(function, seen)
     d = jit(locals=locals, **options)(function)
     d.__dict__["_mark"] = mark.split()[0]
     _marked[mark] = d
-    if seen is None:
+    if declared is None:
         d.__dict__["_to_fill"] = function
     else:
         _complete(d, function, seen, declared)
@@ -200,7 +227,8 @@ def _see(function, seen):
     for name, value in values.items():
         function.__globals__[name] = importlib.import_module(value.name) if isinstance(value, Module) else value
     for cell, value in zip(function.__closure__ or (), captured):
-        cell.cell_contents = importlib.import_module(value.name) if isinstance(value, Module) else value
+        if not isinstance(value, Unset):
+            cell.cell_contents = importlib.import_module(value.name) if isinstance(value, Module) else value
 
 
 def _complete(d, function, seen, declared):
