@@ -155,6 +155,27 @@ def test_without_options_nothing_is_loaded(suite):
     assert "tierup: " not in ran.stdout.str()
 
 
+def test_an_installed_tierup_is_loaded_as_it_is(suite, tmp_path, monkeypatch):
+    import tierup
+    package = Path(tierup.__file__).parent
+    site, about = tmp_path / "site", tmp_path / "site" / "tierup-0.dist-info"
+    about.mkdir(parents=True)
+    for name in ("tierup", "tierup_pytest"):
+        (site / name).symlink_to(package.with_name(name))
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: tierup\nVersion: 0\n")
+    (about / "RECORD").write_text("tierup/__init__.py,,\ntierup/config.py,,\ntierup_pytest/__init__.py,,\n")
+    (about / "entry_points.txt").write_text("[pytest11]\ntierup_pytest = tierup_pytest\n")
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    ran = suite(text="""
+        import tierup
+
+        def test_it():
+            assert "site" in tierup.__file__
+            assert type(tierup.__spec__.loader).__name__ == type(tierup.config.__spec__.loader).__name__ == "SourceFileLoader"
+    """)
+    ran.assert_outcomes(passed=1)
+
+
 def test_the_entry_point_names_the_module():
     # Under one name with `-p tierup_pytest`, so that both may be there.
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())

@@ -44,6 +44,8 @@ def _refuse_unknown(given):
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config):
     """Settings of this run, before a conftest.py imports anything: what decorators do depends on them. By the environment, so that they hold in processes that tests start."""
+    # pytest takes all packages that are installed with a plugin for parts of it, and would compile each of their modules anew.
+    getattr(early_config.pluginmanager.rewrite_hook, "_must_rewrite", set()).discard("tierup")
     given = _given(early_config.known_args_namespace)
     if not given:
         return
