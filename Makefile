@@ -7,7 +7,7 @@
 #   make bench-quick  ratios to Numba in about a minute
 #   make bench        every measurement; writes target/bench/report.html and report.json
 #   make wheel        wheels for the Pythons that are here, with LLVM and without, tried out: target/wheels
-#   make docs         documentation pages into target/docs
+#   make docs         the documentation as a site with a search, into target/docs
 #   make setup        environments and the release extension, nothing else
 #
 # Where LLVM 22 is neither installed nor among the machine's packages, everything is built and tested without it and runs on tier 0, and the
@@ -64,6 +64,10 @@ $(VENV)/.stamp-gpu: requirements/gpu.txt $(VENV)/.stamp-packages
 # Without it the tests of notebooks are skipped.
 $(VENV)/.stamp-notebooks: requirements/notebooks.txt $(VENV)/.stamp-packages
 	@scripts/setup.sh without-deps $(VENV) requirements/notebooks.txt || echo 'setup: no IPython: its tests will be skipped'
+	@touch $@
+
+$(VENV)/.stamp-docs: requirements/docs.txt $(VENV)/.stamp-packages
+	@scripts/setup.sh without-deps $(VENV) requirements/docs.txt
 	@touch $@
 
 # LLVM is a library of its own beside the extension.
@@ -150,7 +154,8 @@ bench: $(VENV)/.stamp-ext $(TIER1_WANTED) $(VENV)/.stamp-demo $(BENCH_VENV)/.sta
 wheel: $(VENV)/.stamp-packages $(TIER1_WANTED)
 	@scripts/wheels.sh $(VERSIONS)
 
-docs: $(VENV)/.stamp-packages
+# A link that leads nowhere is an error.
+docs: $(VENV)/.stamp-docs
 	$(SAY) 'documentation into target/docs'
-	@$(PY) scripts/build_docs.py target/docs
+	@$(PY) -m sphinx -q -W --keep-going -d target/docs-read -c scripts/site . target/docs
 	@cargo doc --workspace --no-deps --quiet --target-dir target

@@ -11,11 +11,14 @@ import sys
 import textwrap
 from pathlib import Path
 
-from build_docs import slug
-
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PART = re.compile(r"(<!-- generated: ([a-z-]+) -->\n).*?(<!-- end -->)", re.S)
+
+
+def slug(heading):
+    """The anchor of a heading, as GitHub and the site make it."""
+    return re.sub(r"[^\w -]", "", re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", heading).lower()).replace(" ", "-")
 
 
 def title(page):

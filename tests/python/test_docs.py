@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from harness.build import needs
+
 tierup = pytest.importorskip("tierup")
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import api_docs  # noqa: E402
-import build_docs  # noqa: E402
 import generate_docs  # noqa: E402
 
-PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TOP = ("core", "tier0-cranelift", "tier1-llvm", "runtime", "pybind", "tests", "benches", "docs", "scripts", "examples")
 # Words of a page that a reader reads in five minutes, tables and code left out.
 LONGEST = 1250
@@ -57,7 +58,7 @@ def test_links_lead_somewhere(page):
             to = (page.parent / path).resolve() if path else page
             if not to.exists() or to.is_dir():
                 broken.append(f"{number}: {target} is no page")
-            elif anchor and anchor not in {build_docs.slug(line.lstrip("# ")) for line in to.read_text().splitlines() if line.startswith("#")}:
+            elif anchor and anchor not in {generate_docs.slug(line.lstrip("# ")) for line in to.read_text().splitlines() if line.startswith("#")}:
                 broken.append(f"{number}: {target} has no such heading")
     assert not broken, "\n".join(broken)
 
@@ -159,13 +160,58 @@ def test_every_decision_says_what_was_decided():
     assert not broken, broken
 
 
-def test_html_pages_link_to_each_other(tmp_path):
-    build_docs.main(tmp_path)
-    pages = list(tmp_path.rglob("*.html"))
-    assert len(pages) == len(PAGES) + 1
+def test_every_page_is_reached_from_the_first_one():
+    waiting = [ROOT / "docs/README.md"]
+    seen = {*waiting}
+    for page in waiting:
+        for target in re.findall(r"\]\(([^)\s#]+\.md)", page.read_text()):
+            to = (page.parent / target).resolve()
+            if to not in seen:
+                seen.add(to)
+                waiting.append(to)
+    assert not {named(page) for page in PAGES} - {named(page) for page in seen}
+
+
+def test_the_changelog_begins_with_this_version():
+    first = next(line for line in (ROOT / "CHANGELOG.md").read_text().splitlines() if line.startswith("## "))
+    assert first.split(",")[0] == f"## {tierup.__version__}"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site as `make docs` makes it, where a link that leads nowhere is an error."""
+    out = tmp_path_factory.mktemp("site")
+    done = subprocess.run([sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", str(out / "read"), "-c", "scripts/site", ".", str(out / "html")], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return out / "html"
+
+
+@pytest.mark.slow
+@needs("sphinx", "myst_parser", "furo")
+def test_the_site_has_every_page_in_its_sidebar_and_in_its_search(site):
+    pages = {named(page).removesuffix(".md") for page in PAGES}
+    assert {str(p.relative_to(site).with_suffix("")) for p in site.rglob("*.html")} - {"index", "search", "genindex"} == pages
+    first = (site / "docs/README.html").read_text(encoding="utf-8")
+    sidebar = first[first.index('<div class="sidebar-tree">'):first.index('<div class="content">')]
+    linked = {str((site / "docs" / target).resolve().relative_to(site.resolve()).with_suffix("")) for target in re.findall(r'href="([^":#]+\.html)"', sidebar)}
+    # Pages of a folder stand below that folder's own.
+    assert {page for page in pages if not re.match("docs/(decisions|diagnostics)/(?!README)", page)} - linked <= {"docs/README"}
+    index = (site / "searchindex.js").read_text(encoding="utf-8")
+    assert all(f'"{page}' in index for page in pages) and "precompil" in index
+    assert "url=docs/README.html" in (site / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@needs("sphinx", "myst_parser", "furo")
+def test_links_of_the_site_lead_somewhere(site):
+    texts = {page.resolve(): page.read_text(encoding="utf-8") for page in site.rglob("*.html")}
     broken = []
-    for page in pages:
-        for target in re.findall(r'href="([^":#]+)', page.read_text()):
-            if not (page.parent / target).exists():
-                broken.append(f"{page.relative_to(tmp_path)}: {target}")
-    assert not broken, broken
+    for page, text in texts.items():
+        for target in re.findall(r'href="([^"]+)"', text):
+            path, _, anchor = target.partition("#")
+            to = (page.parent / path.partition("?")[0]).resolve() if path else page
+            if re.match(r"\w+:", target):
+                continue
+            if not to.exists() or anchor and to in texts and f'id="{anchor}"' not in texts[to]:
+                broken.append(f"{page.relative_to(site.resolve())}: {target}")
+    assert not broken, broken[:20]
