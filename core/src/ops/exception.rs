@@ -275,13 +275,13 @@ fn new_named_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         return Err(cannot_carry(a.ty));
     }
     let answer = new_rule(cx, args)?;
-    match args[0].ty.kind() {
-        Kind::ExcClass(class) if !class.constructed => {
-            let text = format!("{}() takes no keyword arguments", class.name);
-            Err(Diagnostic::new(Code::BadCall, text))
-        }
-        _ => Ok(answer),
+    if let Kind::ExcClass(class) = args[0].ty.kind()
+        && !class.constructed
+    {
+        let text = format!("{}() takes no keyword arguments", class.name);
+        return Err(Diagnostic::new(Code::BadCall, text));
     }
+    Ok(answer)
 }
 
 /// How the class makes its instances is looked up, so that the host sees it change.

@@ -150,18 +150,20 @@ fn memory(code: &Code, made: usize, known: &dyn Names) -> Option<Memory> {
     if op(below) == Opcode::PushNull {
         below = below.checked_sub(1)?;
     }
-    let constant = |at: usize| match code.consts.get(code.insts[at].arg as usize)? {
-        Constant::Value(c) if op(at) == Opcode::LoadConst => Some(c),
-        _ => None,
+    let constant = |at: usize| {
+        let Constant::Value(c) = code.consts.get(code.insts[at].arg as usize)? else { return None };
+        (op(at) == Opcode::LoadConst).then_some(c)
     };
     let called = |at: usize| {
         let at = if op(at) == Opcode::PushNull { at.checked_sub(1)? } else { at };
         (meaning(code, at, known)? == id::FUNCTOOLS_LRU_CACHE).then_some(())
     };
-    let bounded = |at: usize| match constant(at)? {
-        Const::None => Some(Memory::All),
-        Const::Int(n) => Some(Memory::Last((*n).max(0))),
-        _ => None,
+    let bounded = |at: usize| {
+        let most = constant(at)?;
+        if let Const::Int(n) = most {
+            return Some(Memory::Last((*n).max(0)));
+        }
+        (*most == Const::None).then_some(Memory::All)
     };
     match (op(below), code.insts[below].arg) {
         (Opcode::Call, 0) => called(below.checked_sub(1)?).map(|()| Memory::Last(128)),
