@@ -254,6 +254,38 @@ def next_of(state):
     return state, value is not END, value
 
 
+# What iterators have returned, by the iterator.
+RETURNED = {}
+
+
+def ended(state, stopped):
+    RETURNED[id(state)] = state, stopped.value
+
+
+def send_of(state, value):
+    """A first step, which delivers nothing, has no value."""
+    plain = value is None or value is UNDEF or not hasattr(state, "send")
+    try:
+        return state, True, next(state) if plain else state.send(value)
+    except StopIteration as e:
+        ended(state, e)
+        return state, False, END
+
+
+def throw_of(state, exception, new):
+    if not hasattr(state, "throw"):
+        raise exception
+    try:
+        return True, state.throw(exception)
+    except StopIteration as e:
+        ended(state, e)
+        return False, END
+
+
+def result_of(state, new):
+    return RETURNED.pop(id(state), (None, None))[1]
+
+
 def unpack_sequence(value, count):
     out = list(value)
     if len(out) != count:
@@ -298,6 +330,9 @@ def sequence(value):
 
 OPERATIONS = {
     "iter.next": next_of,
+    "iter.send": send_of,
+    "iter.throw": throw_of,
+    "iter.result": result_of,
     "unpack.sequence": unpack_sequence,
     "unpack.ex": unpack_ex,
     "tuple.build": lambda *a: a,

@@ -1,33 +1,36 @@
-"""Methods of generators."""
+"""Methods of generators.
+
+A step is whether there is a value, and the value, which is looked at where there is one: a generator that never yields has none of any type.
+"""
 
 import operator
 
 
 def begin(generator):
-    has, given = operator._begin(generator)
-    if not has:
+    step = operator._begin(generator)
+    if not step[0]:
         raise operator._stopped(generator)
-    return given
+    return step[1]
 
 
 def send(generator, value):
-    has, given = operator._send(generator, value)
-    if not has:
+    step = operator._send(generator, value)
+    if not step[0]:
         raise operator._stopped(generator)
-    return given
+    return step[1]
 
 
 def throw(generator, exception):
-    has, given = operator._throw(generator, operator._thrown(exception))
-    if not has:
+    step = operator._throw(generator, operator._thrown(exception))
+    if not step[0]:
         raise operator._stopped(generator)
-    return given
+    return step[1]
 
 
 def close(generator):
     try:
-        goes_on, _ = operator._throw(generator, GeneratorExit())
+        step = operator._throw(generator, GeneratorExit())
     except GeneratorExit:
         return
-    if goes_on:
+    if step[0]:
         raise RuntimeError("generator ignored GeneratorExit")
