@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 import textwrap
 from pathlib import Path
 
@@ -16,7 +17,8 @@ tierup = pytest.importorskip("tierup")
 
 from tierup import _pycc  # noqa: E402
 
-pytestmark = [needs_llvm, pytest.mark.skipif(_pycc._compiler() is None, reason="this machine has no C compiler")]
+HEADER = Path(sysconfig.get_path("include"), "Python.h")
+pytestmark = [needs_llvm, pytest.mark.skipif(_pycc._compiler() is None or not HEADER.exists(), reason="this machine has no C compiler, or no headers of Python")]
 
 SOURCE = """
 import math
