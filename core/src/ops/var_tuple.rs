@@ -59,10 +59,7 @@ pub(crate) static OPS: &[OpDef] = &[
         &["builtins.tuple"],
         "list",
         Body::Lir(
-            |_, a| match *a[0].ty {
-                Kind::List(e) => Ok(Answer::of(Type::tuple_of(e))),
-                _ => Err(no_match("tuple()", a)),
-            },
+            |_, a| of_list(a, "tuple()"),
             |cx, c| {
                 let (n, zero, one) = (list::len(cx, c.args[0][0]), cx.b.i64(0), cx.b.i64(1));
                 Ok(vec![cx.helper_value(&list_slice, &[c.args[0][0], zero, one, n])])
@@ -80,13 +77,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["operator._as_tuple"],
         "members",
-        Body::Lir(
-            |_, a| match *a[0].ty {
-                Kind::List(e) => Ok(Answer::of(Type::tuple_of(e))),
-                _ => Err(no_match("a list", a)),
-            },
-            |_, c| Ok(c.args[0].clone()),
-        ),
+        Body::Lir(|_, a| of_list(a, "a list"), |_, c| Ok(c.args[0].clone())),
     )
     .consumes()
     .internal()
@@ -284,9 +275,19 @@ const fn of_members(
 
 /// What the members of the first operand are.
 fn member(args: &[Arg]) -> Result<Type> {
-    match args[0].ty.kind() {
-        Kind::Container(Container::Tuple, m) => Ok(m[0]),
-        _ => Err(no_match("a tuple", args)),
+    if let Kind::Container(Container::Tuple, m) = args[0].ty.kind() {
+        Ok(m[0])
+    } else {
+        Err(no_match("a tuple", args))
+    }
+}
+
+/// A tuple of what a list holds.
+fn of_list(args: &[Arg], what: &str) -> Result<Answer> {
+    if let Kind::List(e) = *args[0].ty {
+        Ok(Answer::of(Type::tuple_of(e)))
+    } else {
+        Err(no_match(what, args))
     }
 }
 
