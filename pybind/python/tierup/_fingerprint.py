@@ -44,7 +44,7 @@ def is_in_module(x):
 def state(function, d=None):
     """Globals that the code names, defaults, keyword defaults and captured values; `d` is the function's dispatcher."""
     space = function.__globals__
-    values = {name: _stood_for(space[name], d) for name in sorted(_names(function.__code__) & space.keys())}
+    values = {name: _stood_for(space[name], d) for name in sorted(names_in(function.__code__) & space.keys())}
     return values, function.__defaults__, function.__kwdefaults__, tuple(_captured(c, d) for c in function.__closure__ or ())
 
 
@@ -61,12 +61,12 @@ def _stood_for(value, d):
     return Itself() if d is not None and value is d else value
 
 
-def _names(code):
+def names_in(code):
     """Every global name that code or code nested in it may read."""
     names = set(code.co_names)
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
-            names |= _names(const)
+            names |= names_in(const)
     return names
 
 

@@ -147,9 +147,9 @@ def _record(value):
 
 def _records(function):
     """(name, dtype) of the types of records that a function reads from globals and from around it."""
-    from ._pickle import _names
+    from ._fingerprint import names_in
     code, space = function.__code__, function.__globals__
-    seen = {n: space[n] for n in sorted(_names(code) & space.keys())}
+    seen = {n: space[n] for n in sorted(names_in(code) & space.keys())}
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         try:
             seen[name] = cell.cell_contents

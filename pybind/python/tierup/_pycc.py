@@ -194,9 +194,9 @@ def _outline(function):
 
 
 def _inside(function):
-    from ._pickle import _names
+    from ._fingerprint import names_in
     space = function.__globals__
-    values = {name: space[name] for name in sorted(_names(function.__code__) & space.keys())}
+    values = {name: space[name] for name in sorted(names_in(function.__code__) & space.keys())}
     return values, function.__defaults__, function.__kwdefaults__, [c.cell_contents for c in function.__closure__ or ()]
 
 

@@ -36,7 +36,7 @@ fn type_of_tuple(t: &Bound<'_, PyTuple>) -> Result<Type, Failure> {
     let plain = Type::tuple(members.clone());
     if plain.is_larger_than(usize::MAX, LARGEST) {
         if t.is_exact_instance_of::<PyTuple>()
-            && let Some(many) = super::var_tuple::type_of_many(t)?
+            && let Some(many) = super::var_tuple::type_of_many(&members)
         {
             return Ok(many);
         }

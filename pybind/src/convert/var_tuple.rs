@@ -6,10 +6,8 @@ use super::dict::Half;
 use super::native::Words;
 use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, new_ref, next};
 use super::{Constructor, Plan};
-use crate::errors::Failure;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use tierup_core::layout::List;
 use tierup_core::types::promote::unify;
 use tierup_core::types::{Container, Kind, Type};
@@ -25,19 +23,14 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     },
 };
 
+/// So many members are what makes a tuple large, and not what they are themselves.
+const MANY: usize = 100;
+
 /// The type of a tuple that has more members than a type says one by one: of any length, where they are of one
 /// type.
-pub(super) fn type_of_many(t: &Bound<'_, PyTuple>) -> Result<Option<Type>, Failure> {
-    let mut held = Type::never();
-    for m in t.iter() {
-        let of = super::part_type(&m)?;
-        match unify(Type::tuple_of(held), Type::tuple_of(of)) {
-            Some(both) => held = both.arguments().iter().next().unwrap_or(held),
-            None if *held == Kind::Never => held = of,
-            None => return Ok(None),
-        }
-    }
-    Ok(Some(Type::tuple_of(held)))
+pub(super) fn type_of_many(members: &[Type]) -> Option<Type> {
+    let (first, others) = members.split_first().filter(|_| members.len() > MANY)?;
+    others.iter().try_fold(Type::tuple_of(*first), |t, m| unify(t, Type::tuple_of(*m)))
 }
 
 struct VarTuple {
