@@ -224,9 +224,8 @@ pub(crate) fn get(py: Python<'_>) -> PyResult<Option<&'static Numpy>> {
     }
     // Asked of every element of a container, as long as there is none.
     // SAFETY: the thread is attached and the name is live; the module is a new reference, or null without an error.
-    let module = unsafe {
-        Bound::from_owned_ptr_or_opt(py, ffi::PyImport_GetModule(intern!(py, "numpy").as_ptr()))
-    };
+    let module =
+        unsafe { Bound::from_owned_ptr_or_opt(py, ffi::PyImport_GetModule(intern!(py, "numpy").as_ptr())) };
     match module {
         // A half-imported NumPy (we are called while it loads) counts as absent.
         Some(m) if m.hasattr("ndarray")? && m.hasattr("ufunc")? && m.hasattr("generic")? => {

@@ -76,11 +76,15 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .writes()
         .doc("The same of values whose text is put together in Python."),
-    OpDef::new(&["builtins.str"], "object", Body::Lir(|_, a| array_rule(a), |cx, c| array_string(cx, c, false)))
-        .records()
-        .raises()
-        .reads()
-        .doc("The text of an array as NumPy prints it."),
+    OpDef::new(
+        &["builtins.str"],
+        "object",
+        Body::Lir(|_, a| array_rule(a), |cx, c| array_string(cx, c, false)),
+    )
+    .records()
+    .raises()
+    .reads()
+    .doc("The text of an array as NumPy prints it."),
     OpDef::new(&["builtins.repr"], "a", Body::Lir(|_, a| array_rule(a), |cx, c| array_string(cx, c, true)))
         .records()
         .raises()
