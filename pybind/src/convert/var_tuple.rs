@@ -7,7 +7,6 @@ use super::native::Words;
 use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, new_ref, next};
 use super::{Constructor, Plan};
 use pyo3::ffi;
-use pyo3::prelude::*;
 use tierup_core::layout::List;
 use tierup_core::types::promote::unify;
 use tierup_core::types::{Container, Kind, Type};
