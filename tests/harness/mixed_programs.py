@@ -476,7 +476,7 @@ def closures_that_share_variables(n, out):
     return total, steps, x, [f(1) for f in adders]
 
 
-@program(lambda: (list(range(20)), 7), lambda: ([], 7), lambda: ([1, 2.5, 3], 2), lambda: ([1, "x"], 2), lambda: ([3], 0))
+@program(lambda: (list(range(20)), 7), lambda: ([], 7), lambda: ([1.0, 2.5, 3.0], 2), lambda: ([1, "x"], 2), lambda: ([3], 0))
 def generators_in_python(xs, m):
     def windows(values, size):
         held = collections.deque(maxlen=size or None)

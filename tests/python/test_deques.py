@@ -197,7 +197,7 @@ def test_derived_classes_are_refused():
 
 
 def test_deques_that_have_no_type_are_refused():
-    for bad, text in ((deque([1, "a"]), "elements of a deque argument have different types"), (deque([object()]), "")):
+    for bad, text in ((deque([1, "a"]), "elements of a deque argument have different types"), (deque([2**70]), "")):
         with pytest.raises((TypeError, OverflowError), match=text):
             njit(lambda d: len(d))(bad)
     # What is empty gets its type from what is not.
