@@ -167,12 +167,7 @@ impl Convert for ListPlan {
             {
                 return None;
             }
-            let native = match frame.copies().and_then(|c| c.of(obj)) {
-                Some(known) if known.ty != self.ty => return None,
-                Some(known) => known.native.cast(),
-                None => self.copy_in(obj, frame)?,
-            };
-            out.write(native as u64);
+            out.write(frame.copied(obj, self.ty, |frame| self.copy_in(obj, frame))? as u64);
             Some(out.add(1))
         }
     }

@@ -140,6 +140,21 @@ impl Frame {
         self.extra.as_ref().map(|e| &e.copies)
     }
 
+    /// What the call made of an object when it met it first, or what `copy_in` makes now. None where the object was
+    /// copied as another type, since both would be changed apart.
+    #[inline]
+    pub(in crate::convert) fn copied<T>(
+        &mut self,
+        obj: super::Obj,
+        ty: Type,
+        copy_in: impl FnOnce(&mut Frame) -> Option<*mut T>,
+    ) -> Option<*mut T> {
+        match self.copies().and_then(|c| c.of(obj)) {
+            Some(known) => (known.ty == ty).then(|| known.native.cast()),
+            None => copy_in(self),
+        }
+    }
+
     /// Whether a container of that many entries, converted by what lies `at` an address, may be of the type that it is
     /// taken for: a type says of an empty one that it holds nothing, but where it is one of several.
     pub(in crate::convert) fn may_be(&mut self, ty: Type, entries: usize, by: Strictness, at: usize) -> bool {
