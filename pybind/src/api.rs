@@ -4,6 +4,7 @@ use crate::decorated::InPython;
 use crate::dispatcher::{self, Core, core_of};
 use crate::engine::Options;
 use crate::errors::Failure;
+use crate::overload::Overload;
 use crate::overload::{Asked, Run};
 use crate::struct_types;
 use crate::texts::{parse_type, parse_types};
@@ -174,25 +175,15 @@ fn set_careful(d: &Bound<'_, PyAny>) -> PyResult<()> {
 /// `(argument types, result type, reason why it is not compiled or None)` of each overload.
 #[pyfunction]
 fn overloads(d: &Bound<'_, PyAny>) -> PyResult<Vec<(Vec<String>, String, Option<String>)>> {
-    Ok(core_of(d)?
-        .overloads()
-        .iter()
-        .map(|o| {
-            let why = match &o.run {
-                Run::Compiled(_) => None,
-                Run::Python(why) => Some(why.clone()),
-            };
-            (o.args.iter().map(|t| t.to_string()).collect(), o.ret.to_string(), why)
-        })
-        .collect())
+    Ok(core_of(d)?.overloads().iter().map(row).collect())
 }
 
-/// The argument types of the `index`-th overload as objects, for those that no text says.
-#[pyfunction]
-fn overload_types<'py>(d: &Bound<'py, PyAny>, index: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let list = core_of(d)?.overloads();
-    let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
-    o.args.iter().map(|t| crate::type_objects::of(d.py(), *t)).collect()
+fn row(o: &Arc<Overload>) -> (Vec<String>, String, Option<String>) {
+    let why = match &o.run {
+        Run::Compiled(_) => None,
+        Run::Python(why) => Some(why.clone()),
+    };
+    (o.args.iter().map(|t| t.to_string()).collect(), o.ret.to_string(), why)
 }
 
 /// Calls from compiled code are noted from now on.
@@ -202,7 +193,7 @@ fn keep_called() {
 }
 
 /// A call from compiled code: how many overloads there were then, argument types, values as in
-/// [`overload_values`], and the type of the result.
+/// [`whole_overloads`], and the type of the result.
 type Called<'py> = (usize, Vec<Bound<'py, PyAny>>, Vec<Vec<Bound<'py, PyAny>>>, Bound<'py, PyAny>);
 
 /// For which types other compiled code calls the function.
@@ -218,14 +209,24 @@ fn called<'py>(d: &Bound<'py, PyAny>) -> PyResult<Vec<Called<'py>>> {
     core_of(d)?.called().iter().map(one).collect()
 }
 
-/// The values of arguments that each overload is for: for each argument a list with the value, or an empty one; an
-/// empty list where it is for none.
+/// Of an overload the row of [`overloads`], the values of arguments it is for (for each argument a list with the
+/// value, or an empty one; an empty list where it is for none), and the argument types as objects.
+type Whole<'py> =
+    ((Vec<String>, String, Option<String>), Vec<Vec<Bound<'py, PyAny>>>, Vec<Bound<'py, PyAny>>);
+
+/// All of every overload at once: making objects may collect a class, and so the overload that was for it.
 #[pyfunction]
-fn overload_values<'py>(d: &Bound<'py, PyAny>) -> PyResult<Vec<Vec<Vec<Bound<'py, PyAny>>>>> {
-    let of = |v: &Option<tierup_core::types::Const>| {
-        v.iter().map(|c| crate::constants::object(d.py(), c)).collect::<PyResult<Vec<_>>>()
+fn whole_overloads<'py>(d: &Bound<'py, PyAny>) -> PyResult<Vec<Whole<'py>>> {
+    let py = d.py();
+    let values_of = |v: &Option<tierup_core::types::Const>| {
+        v.iter().map(|c| crate::constants::object(py, c)).collect::<PyResult<Vec<_>>>()
     };
-    core_of(d)?.overloads().iter().map(|o| o.values.iter().map(of).collect()).collect()
+    let whole = |o: &Arc<Overload>| {
+        let values = o.values.iter().map(values_of).collect::<PyResult<_>>()?;
+        let types = o.args.iter().map(|t| crate::type_objects::of(py, *t)).collect::<PyResult<_>>()?;
+        Ok((row(o), values, types))
+    };
+    core_of(d)?.overloads().iter().map(whole).collect()
 }
 
 /// The text of one level of the `index`-th overload: bytecode, ssa, typed, lir, clif, asm.
@@ -660,8 +661,7 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(declare, m)?)?;
     m.add_function(wrap_pyfunction!(set_careful, m)?)?;
     m.add_function(wrap_pyfunction!(overloads, m)?)?;
-    m.add_function(wrap_pyfunction!(overload_values, m)?)?;
-    m.add_function(wrap_pyfunction!(overload_types, m)?)?;
+    m.add_function(wrap_pyfunction!(whole_overloads, m)?)?;
     m.add_function(wrap_pyfunction!(keep_called, m)?)?;
     m.add_function(wrap_pyfunction!(called, m)?)?;
     m.add_function(wrap_pyfunction!(inspect, m)?)?;

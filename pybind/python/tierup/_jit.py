@@ -351,20 +351,18 @@ _CAPABILITIES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 120, 121)
 def _known(self):
     """Argument types, result type and reason why it is not compiled, of every overload. Declared ones that were compiled again, since a global changed, count once."""
     declared, seen, found = [args for args, _ in self.__dict__.get("_declared", [])], [], []
-    for i, ((args, ret, why), values) in enumerate(zip(_tierup.overloads(self), _tierup.overload_values(self), strict=False)):
+    for i, ((args, ret, why), values, objects) in enumerate(_tierup.whole_overloads(self)):
         if args not in declared or args not in seen:
             seen.append(args)
-            found.append((i, _types(self, i, args, values), ret, why))
+            found.append((i, _types(args, values, objects), ret, why))
     return found
 
 
-def _types(self, i, args, values):
-    """Argument types of the `i`-th overload, with the values of those that code is for."""
+def _types(args, values, objects):
+    """Argument types of an overload, with the values of those that code is for."""
     from . import types
     found = [types.from_text(t) for t in args]
-    if any(type(t) is types.Opaque for t in found):
-        found = [o if type(t) is types.Opaque else t for t, o in zip(found, _tierup.overload_types(self, i), strict=True)]
-    return _valued(found, values)
+    return _valued([o if type(t) is types.Opaque else t for t, o in zip(found, objects, strict=True)], values)
 
 
 def _valued(found, values):
@@ -400,8 +398,8 @@ def _nopython_signatures(self):
 def _overloads(self):
     """What is known of each overload, by argument types."""
     from . import types
-    found = enumerate(zip(_tierup.overloads(self), _tierup.overload_values(self), strict=False))
-    return {_types(self, i, args, values): types.Overload(self, i, args, ret, why) for i, ((args, ret, why), values) in found}
+    found = enumerate(_tierup.whole_overloads(self))
+    return {_types(args, values, objects): types.Overload(self, i, args, ret, why) for i, ((args, ret, why), values, objects) in found}
 
 
 def inspect(self, level="typed", signature=None, *, capability=90):
