@@ -88,7 +88,7 @@ def test_the_second_process_starts_in_tier_1_and_does_not_open_llvm(directory):
     first = run(directory, SUM + """
 for _ in range(3000): total(np.arange(100.0))
 import time
-while _tierup.cache_counts()[2] == 0: time.sleep(0.005)
+while _tierup.cache_counts()[2] == 0 or _tierup.history(total, 0)[0] == 0: time.sleep(0.005)
 out(total(np.arange(100.0)), functions=[total])
 """)
     assert first["values"] == [2475.0] and first["functions"] == [[False, 1]] and first["llvm"] and first["counts"][2] == 1
@@ -283,11 +283,12 @@ def test_damaged_entries_are_misses(directory):
     whole = path.read_bytes()
     damaged = [b"", whole[:100], whole[:-1], whole + b"\0", os.urandom(len(whole)), b"\x7fELF" + whole[4:]]
     damaged += [whole[:k] + bytes([whole[k] ^ 0x10]) + whole[k + 1:] for k in range(0, len(whole), len(whole) // 12)]
-    for bad in damaged:
-        path.write_bytes(bad)
+    for text in damaged:
+        path.write_bytes(text)
         answer = run(directory, SUM)
-        assert answer["values"] == want and answer["functions"] == [[False, 0]] and answer["counts"] == [0, 0, 0, 1]
-        assert not path.exists()
+        hits, _, stored, bad = answer["counts"]
+        assert answer["values"] == want and answer["functions"][0][0] is False and (hits, bad) == (0, 1)
+        assert path.exists() == bool(stored), "on a slow machine it may be compiled again"
     assert fill(directory, SUM)["counts"][2] == 1 and path.read_bytes() == whole, "the same object again"
 
 

@@ -214,7 +214,7 @@ def test_what_cannot_be_converted_is_an_error_and_then_fine_again():
         first()
     values[0] = 5
     assert first() == 5
-    values[0] = object()
+    values[0] = memoryview(b"").release
     with pytest.raises(TypeError):
         first()
     values[0] = 6
