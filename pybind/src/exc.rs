@@ -693,6 +693,7 @@ pub(crate) fn install(make_object: MakeObject, call_python: CallPython, find: Fi
         raised,
         call_python,
         find,
+        regex_program: crate::regexes::program,
         spawn,
     };
     set_callbacks(callbacks, Quiet { release, without_lock, context: crate::ctx::current_without_gil });

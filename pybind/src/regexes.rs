@@ -200,3 +200,14 @@ pub(crate) fn find(asked: &Regex, numbers: &mut Vec<i64>) -> Res<()> {
         unsafe { look(py, asked, numbers) }.map_err(|e| to_native(py, e))
     })
 }
+
+/// The program of a pattern, as the run-time says of the callback.
+pub(crate) fn program(asked: &Regex) -> Option<Vec<i64>> {
+    with_python(None, |py| {
+        // SAFETY: the pattern is live while compiled code waits for the call.
+        let pattern = unsafe { object_of(py, asked.pattern, asked.of_bytes) }.ok()?;
+        let made =
+            py.import("tierup._patterns").ok()?.call_method1("program", (pattern, asked.flags)).ok()?;
+        made.extract().ok()
+    })
+}

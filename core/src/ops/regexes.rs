@@ -1,5 +1,5 @@
 //! Python's module `re`. Patterns and matches are instances of classes of the library
-//! (`tierup/lib/regexes.py`); what matches is found by Python's own `re`, which the host asks.
+//! (`tierup/lib/regexes.py`); what matches is found by the run-time, or by Python's own `re`, which the host asks.
 //!
 //! A pattern is its text and its flags, so code in the cache holds no object. How many groups it has is in its
 //! type where the text is known when the function is compiled: the *shape* is a tuple with a member for each, a named
@@ -25,6 +25,8 @@ crate::runtime_fns! {
     fn regex_find(ctx: Ctx, pattern: *mut Str, text: *mut Str, asked: P, groups: i64, out: P) -> i64 [Writes, Pending];
     /// The same numbers as a list, which is empty for no match.
     fn regex_find_list(ctx: Ctx, pattern: *mut Str, text: *mut Str, asked: P) -> *mut List [Writes, Pending];
+    /// Whether all matches of a text are found without Python.
+    fn regex_finds_all(pattern: *mut Str, text: *mut Str, asked: P) -> i64 [Writes, Never];
 }
 
 /// What a match is looked for by.
@@ -126,6 +128,14 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["re._all"], "shape, bytes, split", Body::Lir(all_rule, |_, _| Ok(vec![])))
         .internal()
         .doc("A function that has Python find all matches, or split a text by them (library use)."),
+    OpDef::new(
+        &["re._finds_all"],
+        "pattern, flags, how, string, pos, endpos",
+        Body::Lir(finds_all_rule, emit_finds_all),
+    )
+    .reads()
+    .internal()
+    .doc("Whether all matches of a text are found without Python (library use)."),
     OpDef::new(
         &["re._find"],
         "pattern, flags, how, string, pos, endpos, shape",
@@ -231,6 +241,11 @@ fn find_rule(_: &mut TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(Type::tuple(vec![Type::bool(), Type::int(), places])))
 }
 
+fn finds_all_rule(_: &mut TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
+    check_operands(a)?;
+    Ok(Answer::of(Type::bool()))
+}
+
 fn list_rule(_: &mut TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
     check_operands(a)?;
     Ok(Answer::of(Type::list(Type::int())))
@@ -262,4 +277,10 @@ fn emit_find(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn emit_list(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let asked = asked(cx, c);
     Ok(vec![cx.helper_value(&regex_find_list, &[c.args[0][0], c.args[3][0], asked])])
+}
+
+fn emit_finds_all(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let asked = asked(cx, c);
+    let answer = cx.helper_value(&regex_finds_all, &[c.args[0][0], c.args[3][0], asked]);
+    Ok(vec![cx.b.bin_imm(Op::IcmpNe, answer, 0)])
 }

@@ -101,6 +101,8 @@ pub struct Callbacks {
     /// Looks for a pattern: the number of the last group that matched (-1 for none), then where the match and each of
     /// its groups begin and end (-1 where one has not matched); nothing where there is no match.
     pub find: fn(&Regex, &mut Vec<i64>) -> Res<()>,
+    /// The program of a pattern for the run-time's own engine; none of one that has none.
+    pub regex_program: fn(&Regex) -> Option<Vec<i64>>,
     /// A new source of random numbers (owned) that a Python generator spawns; null where none is asked for,
     /// or where there is no host.
     pub spawn: fn(*mut u8, one: bool) -> Res<*mut BitSource>,
@@ -139,6 +141,7 @@ const NATIVE: Callbacks = Callbacks {
     raised: || Ok(()),
     call_python: |_, _, _, _| Err(Error::new(Class::RuntimeError, "there is no Python")),
     find: |_, _| Err(Error::new(Class::RuntimeError, "there is no Python")),
+    regex_program: |_| None,
     spawn: |_, _| Ok(std::ptr::null_mut()),
 };
 

@@ -1,5 +1,5 @@
-"""Python's module `re`: patterns and matches as compiled code has them. What a pattern finds, Python's own says, which is asked through `re._find`; a match is
-its places in the text, and all that it gives is computed from them."""
+"""Python's module `re`: patterns and matches as compiled code has them. What a pattern finds, `re._find` says, which asks Python where the run-time's engine does not know; a match is its
+places in the text, and all that it gives is computed from them."""
 
 import operator
 import re
@@ -56,9 +56,15 @@ class Pattern:
             m = _next(m)
 
     def findall(self, string, pos=0, endpos=_END):
+        if self._tierup_shape_ is not None:
+            if _is_ours(self, string, pos, endpos):
+                return _all(self, string, pos, endpos)
         return _said(re._all(self._tierup_shape_, isinstance(self.pattern, bytes), False)(self.pattern, self.flags, string, pos, endpos))
 
     def split(self, string, maxsplit=0):
+        if self._tierup_shape_ is not None and len(self._tierup_shape_) == 0:
+            if _is_ours(self, string, 0, _END):
+                return _split(self, string, maxsplit)
         return _said(re._all(self._tierup_shape_, isinstance(self.pattern, bytes), True)(self.pattern, self.flags, string, maxsplit))
 
     def sub(self, repl, string, count=0):
@@ -66,8 +72,18 @@ class Pattern:
 
     def subn(self, repl, string, count=0):
         if isinstance(repl, str):
+            if self._tierup_shape_ is not None and isinstance(string, str):
+                if _is_ours(self, string, 0, _END):
+                    if "\\" not in repl:
+                        return _put(self, repl, string, count)
+                    texts, groups = _parts(self, repl)
+                    if len(groups) > 0:
+                        return _expanded(self, texts, groups, string, count)
             return _subn_of_text(self.pattern, self.flags, repl, string, count)
         if isinstance(repl, bytes):
+            if self._tierup_shape_ is not None and isinstance(string, bytes):
+                if b"\\" not in repl and _is_ours(self, string, 0, _END):
+                    return _put(self, repl, string, count)
             return _subn_of_bytes(self.pattern, self.flags, repl, string, count)
         return _replaced(self, repl, string, count)
 
@@ -269,6 +285,124 @@ def _pairs(places):
     if len(places) == 0:
         return ()
     return (places[:2],) + _pairs(places[2:])
+
+
+def _is_ours(pattern, string, pos, endpos):
+    """Whether all matches are found without Python. Its own loops are faster than a call of it for each match."""
+    return re._finds_all(pattern.pattern, pattern.flags, 1, string, pos, endpos)
+
+
+def _all(pattern, string, pos, endpos):
+    found = []
+    m = _found(pattern, 1, string, pos, endpos)
+    while m is not None:
+        found.append(_of_all(m))
+        m = _next(m)
+    return found
+
+
+def _of_all(m):
+    """What `findall` gives of a match."""
+    if len(m.re._tierup_shape_) == 0:
+        return _text(m, 0)
+    if len(m.re._tierup_shape_) == 1:
+        return _filled(m, 1)
+    return _filled_from(m, 1)
+
+
+def _filled(m, k):
+    start = m._places[2 * k]
+    return m.string[:0] if start < 0 else m.string[start:m._places[2 * k + 1]]
+
+
+def _filled_from(m, k):
+    if k > len(m.re._tierup_shape_):
+        return ()
+    return (_filled(m, k),) + _filled_from(m, k + 1)
+
+
+def _split(pattern, string, maxsplit):
+    parts = []
+    n = end = 0
+    m = _found(pattern, 1, string, 0, _END)
+    while m is not None and (maxsplit == 0 or n < maxsplit):
+        parts.append(string[end:m._places[0]])
+        end = m._places[1]
+        n += 1
+        m = _next(m)
+    parts.append(string[end:])
+    return parts
+
+
+def _put(pattern, repl, string, count):
+    """A text with matches replaced by the same one."""
+    parts = []
+    n = end = 0
+    m = _found(pattern, 1, string, 0, _END)
+    while m is not None and (count == 0 or n < count):
+        parts.append(string[end:m._places[0]])
+        parts.append(repl)
+        end = m._places[1]
+        n += 1
+        m = _next(m)
+    parts.append(string[end:])
+    return string[:0].join(parts), n
+
+
+def _parts(pattern, template):
+    """The texts of a template, and the groups that stand between them: none where it has escapes that Python reads."""
+    texts, groups = [], []
+    start = 0
+    k = template.find("\\")
+    while k >= 0:
+        group, end = _reference(pattern, template, k + 1)
+        if group < 0:
+            return texts, groups[:0]
+        texts.append(template[start:k])
+        groups.append(group)
+        start = end
+        k = template.find("\\", start)
+    texts.append(template[start:])
+    return texts, groups
+
+
+def _reference(pattern, template, k):
+    """The number of the group that stands behind a backslash, and where it ends; -1 for anything else."""
+    n = len(template)
+    c = template[k:k + 1]
+    group, end = -1, k + 1
+    if "1" <= c <= "9":
+        if not "0" <= template[end:end + 1] <= "9":
+            group = ord(c) - 48
+    elif template[k:k + 2] == "g<":
+        end = template.find(">", k)
+        name = template[k + 2:end]
+        if "0" <= name <= "9" and len(name) == 1:
+            group = ord(name) - 48
+        elif end > 0:
+            group = _by_name(pattern, name)
+        end += 1
+    return (group, end) if group <= len(pattern._tierup_shape_) else (-1, n)
+
+
+def _expanded(pattern, texts, groups, string, count):
+    """A text with matches replaced by their groups and what stands between them."""
+    parts = []
+    n = end = 0
+    m = _found(pattern, 1, string, 0, _END)
+    while m is not None and (count == 0 or n < count):
+        parts.append(string[end:m._places[0]])
+        for k in range(len(groups)):
+            parts.append(texts[k])
+            start = m._places[2 * groups[k]]
+            if start >= 0:
+                parts.append(string[start:m._places[2 * groups[k] + 1]])
+        parts.append(texts[-1])
+        end = m._places[1]
+        n += 1
+        m = _next(m)
+    parts.append(string[end:])
+    return "".join(parts), n
 
 
 def _replaced(pattern, repl, string, count):

@@ -1,4 +1,8 @@
-//! Python's `re`, which the host asks.
+//! What matches patterns of Python's `re`: an engine of the run-time's own where it says the same, else Python's, which
+//! the host asks.
+
+mod engine;
+mod program;
 
 use crate::exc::{Res, or_raise};
 use crate::host::{Regex, callbacks};
@@ -18,9 +22,22 @@ unsafe fn regex(pattern: *mut Str, text: *mut Str, asked: P) -> Regex {
     Regex { pattern, text, of_bytes: kinds & 1 != 0, in_bytes: kinds & 2 != 0, how, flags, pos, endpos }
 }
 
-fn find_list(asked: &Regex) -> Res<*mut List> {
+/// # Safety
+/// Both texts are live.
+unsafe fn find(asked: &Regex, numbers: &mut Vec<i64>) -> Res<()> {
+    // SAFETY: as required of the caller.
+    match unsafe { engine::find(asked, numbers) } {
+        Some(_) => Ok(()),
+        None => (callbacks().find)(asked, numbers),
+    }
+}
+
+/// # Safety
+/// As for [`find`].
+unsafe fn find_list(asked: &Regex) -> Res<*mut List> {
     let mut numbers = vec![];
-    (callbacks().find)(asked, &mut numbers)?;
+    // SAFETY: as required of the caller.
+    unsafe { find(asked, &mut numbers)? };
     let l = list::zeroed(desc::of(Type::int()), numbers.len() as i64)?;
     // SAFETY: a new list of so many integers.
     unsafe { std::ptr::copy_nonoverlapping(numbers.as_ptr(), (*l).data.cast(), numbers.len()) };
@@ -33,7 +50,7 @@ impl Helpers for Native {
         unsafe {
             let asked = regex(pattern, text, asked);
             let mut numbers = Vec::with_capacity(2 * groups as usize + 3);
-            let found = (callbacks().find)(&asked, &mut numbers).map(|()| {
+            let found = find(&asked, &mut numbers).map(|()| {
                 let n = numbers.len().min(2 * groups as usize + 3);
                 std::ptr::copy_nonoverlapping(numbers.as_ptr(), out.cast(), n);
                 i64::from(n > 0)
@@ -47,5 +64,9 @@ impl Helpers for Native {
             let asked = regex(pattern, text, asked);
             or_raise(ctx, find_list(&asked))
         }
+    }
+    unsafe fn regex_finds_all(pattern: *mut Str, text: *mut Str, asked: P) -> i64 {
+        // SAFETY: compiled code passes live texts.
+        unsafe { i64::from(engine::finds_all(&regex(pattern, text, asked))) }
     }
 }
