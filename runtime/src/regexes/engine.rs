@@ -150,9 +150,9 @@ impl Thread {
         ascii
     }
 
-    /// The pattern, whose engine is there, and the text up to the end of what is searched; none where the text is
-    /// Python's.
-    fn prepare<'a>(&mut self, asked: &'a Regex) -> Option<(Arc<Pattern>, &'a [u8])> {
+    /// The text up to the end of what is searched, with the pattern in front of the recent ones, whose engine is there;
+    /// none where the text is Python's.
+    fn prepare<'a>(&mut self, asked: &'a Regex) -> Option<&'a [u8]> {
         let text = asked.text;
         // SAFETY: the text is live, as [`find`] requires.
         let (all, len, kind) = unsafe { (bytes_of(text), (*text).len, (*text).kind) };
@@ -160,32 +160,32 @@ impl Thread {
         if kind != 1 || asked.of_bytes != asked.in_bytes || pos > endpos {
             return None;
         }
-        let pattern = self.recent(asked).pattern.clone();
-        let asks = pattern.engine(asked, endpos - pos)?.program.asks;
+        let asks = self.recent(asked).pattern.engine(asked, endpos - pos)?.program.asks;
         let hay = &all[..endpos as usize];
         let of_python = (asks.ends_before_newline && hay.last() == Some(&b'\n'))
             || (asks.not_a_border && hay.is_empty())
             || (asks.words_beyond_ascii && !self.is_ascii(text, all));
-        (!of_python).then_some((pattern, hay))
+        (!of_python).then_some(hay)
     }
 
     /// As [`find`].
     fn find(&mut self, asked: &Regex, numbers: &mut Vec<i64>) -> Option<bool> {
-        let (pattern, hay) = self.prepare(asked)?;
+        let hay = self.prepare(asked)?;
+        let Thread { recent, slots, .. } = self;
+        let Recent { pattern, cache, whole: whole_cache } = &mut recent[0];
         let engine = pattern.engine.get()?.as_deref()?;
         // What comes behind a match of no length, the engines say by different rules.
         if asked.how == How::Next && engine.least == 0 {
             return None;
         }
-        let recent = &mut self.recent[0];
         let anchored = matches!(asked.how, How::Match | How::FullMatch);
         let (regex, cache) = match asked.how {
             How::FullMatch => {
                 let regex = engine.whole.get_or_init(|| whole(&engine.program.hir)).as_ref()?;
-                (regex, recent.whole.get_or_insert_with(|| regex.create_cache()))
+                (regex, whole_cache.get_or_insert_with(|| regex.create_cache()))
             }
             How::Match | How::Search | How::Next => {
-                (&engine.regex, recent.cache.get_or_insert_with(|| engine.regex.create_cache()))
+                (&engine.regex, cache.get_or_insert_with(|| engine.regex.create_cache()))
             }
         };
         let input = Input::new(hay).span(asked.pos.max(0) as usize..hay.len()).anchored(if anchored {
@@ -193,15 +193,15 @@ impl Thread {
         } else {
             Anchored::No
         });
-        self.slots.clear();
-        self.slots.resize(2 * engine.program.groups + 2, None);
-        if regex.search_slots_with(cache, &input, &mut self.slots).is_none() {
+        slots.clear();
+        slots.resize(2 * engine.program.groups + 2, None);
+        if regex.search_slots_with(cache, &input, slots).is_none() {
             return Some(false);
         }
         // The group that ended last. Each stands once in a pattern that has an engine, and so they end in its order.
-        let last = engine.program.ends.iter().rev().find(|&&g| self.slots[2 * g + 1].is_some());
+        let last = engine.program.ends.iter().rev().find(|&&g| slots[2 * g + 1].is_some());
         numbers.push(last.map_or(-1, |&g| g as i64));
-        numbers.extend(self.slots.iter().map(|s| s.map_or(-1, |at| at.get() as i64)));
+        numbers.extend(slots.iter().map(|s| s.map_or(-1, |at| at.get() as i64)));
         Some(true)
     }
 }
@@ -223,8 +223,8 @@ pub(super) unsafe fn find(asked: &Regex, numbers: &mut Vec<i64>) -> Option<bool>
 /// Both texts are live.
 pub(super) unsafe fn finds_all(asked: &Regex) -> bool {
     let ours = |t: &mut Thread| {
-        let (pattern, _) = t.prepare(asked)?;
-        Some(pattern.engine.get()?.as_deref()?.least > 0)
+        t.prepare(asked)?;
+        Some(t.recent[0].pattern.engine.get()?.as_deref()?.least > 0)
     };
     THREAD.try_with(|t| ours(&mut *t.try_borrow_mut().ok()?)).ok().flatten().unwrap_or(false)
 }

@@ -7,11 +7,17 @@ mod program;
 use crate::exc::{Res, or_raise};
 use crate::host::{Regex, callbacks};
 use crate::{Native, list};
+use std::cell::Cell;
 use tierup_core::desc;
 use tierup_core::layout::{List, Str};
 use tierup_core::ops::regexes::{Helpers, How};
 use tierup_core::rt::{Ctx, P};
 use tierup_core::types::Type;
+
+thread_local! {
+    /// Room for what a search finds; another one, which the host begins meanwhile, has its own.
+    static NUMBERS: Cell<Vec<i64>> = const { Cell::new(Vec::new()) };
+}
 
 /// # Safety
 /// Compiled code has written what it asks there, and the texts are live.
@@ -49,12 +55,14 @@ impl Helpers for Native {
         // SAFETY: compiled code passes live texts, the live context of its thread, and room for so many numbers.
         unsafe {
             let asked = regex(pattern, text, asked);
-            let mut numbers = Vec::with_capacity(2 * groups as usize + 3);
+            let mut numbers = NUMBERS.take();
             let found = find(&asked, &mut numbers).map(|()| {
                 let n = numbers.len().min(2 * groups as usize + 3);
                 std::ptr::copy_nonoverlapping(numbers.as_ptr(), out.cast(), n);
                 i64::from(n > 0)
             });
+            numbers.clear();
+            NUMBERS.set(numbers);
             or_raise(ctx, found)
         }
     }
