@@ -199,8 +199,21 @@ pub(crate) fn mark_untouched(py: Python<'_>, raised: &PyErr) {
 
 /// Whether that was noted.
 pub(crate) fn is_untouched(py: Python<'_>, raised: &PyErr) -> bool {
-    let noted = raised.value(py).getattr(pyo3::intern!(py, "_untouched"));
-    noted.and_then(|v| v.is_truthy()).unwrap_or(false)
+    is_marked(py, raised, pyo3::intern!(py, "_untouched"))
+}
+
+/// Notes with an exception that a type that was declared raised it, which Python does not know.
+pub(crate) fn mark_declared(py: Python<'_>, raised: &PyErr) {
+    raised.value(py).setattr(pyo3::intern!(py, "_declared"), true).ok();
+}
+
+/// Whether that was noted.
+pub(crate) fn is_of_declared(py: Python<'_>, raised: &PyErr) -> bool {
+    is_marked(py, raised, pyo3::intern!(py, "_declared"))
+}
+
+fn is_marked(py: Python<'_>, raised: &PyErr, mark: &Bound<'_, PyString>) -> bool {
+    raised.value(py).getattr(mark).and_then(|v| v.is_truthy()).unwrap_or(false)
 }
 
 /// OverflowError in the place of such an exception, for Python code that it leaves.

@@ -624,6 +624,9 @@ impl Overload {
             if self.falls_back && e.is_instance_of::<PyException>(py) {
                 return None;
             }
+            if frame.lenience == Lenience::Converted {
+                exc::mark_declared(py, &e);
+            }
             e.restore(py);
             Some(std::ptr::null_mut())
         })

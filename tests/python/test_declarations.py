@@ -66,8 +66,9 @@ def test_members_and_arrays_are_converted():
 
 def test_python_refuses_numbers_that_do_not_fit():
     for sig, value, error in (("uint64(uint64)", -1, "can't convert negative int to unsigned"), ("uint8(uint8)", -1, "negative"), ("int64(int64)", 2**63, "too big"), ("int64(int64)", 1e300, "too big")):
-        with pytest.raises(OverflowError, match=error):
-            njit(sig)(lambda x: x)(value)
+        for decorate in (njit, jit):
+            with pytest.raises(OverflowError, match=error):
+                decorate(sig)(lambda x: x)(value)
     with pytest.raises(ValueError, match="NaN"):
         njit("int64(int64)")(lambda x: x)(float("nan"))
     assert njit("complex128(complex128)")(lambda x: x)(10**36) == 1e36
