@@ -4,6 +4,8 @@ the memory of one that was dropped is another's; what compiled code gives back i
 
 import copy
 import ctypes
+import dataclasses
+import enum
 import gc
 import pickle
 import sys
@@ -344,3 +346,36 @@ def test_a_class_that_is_called_like_numpys_generator_is_none():
         njit(lambda r: r.random())(impostor)
     r = np.random.default_rng(1)
     assert njit(lambda r: r.random())(r) == np.random.default_rng(1).random()
+
+
+def _made_anew():
+    """Functions that make an argument whose class nobody else has."""
+    def record(k):
+        return namedtuple("P", "x y")(k, 2)
+
+    def instance(k):
+        class A:
+            def __init__(self):
+                self.x = k
+        return A()
+
+    def value(k):
+        return dataclasses.make_dataclass("D", [("x", int)], frozen=True)(k)
+
+    def member(k):
+        return enum.Enum("E", {"x": k + 1, "y": k + 2}).x
+
+    return [record, instance, value, member, lambda k: type("M", (), {"x": k}), lambda k: [value(k)], lambda k: {record(k): instance(k)}, lambda k: (record(k), member(k))]
+
+
+@pytest.mark.parametrize("make", _made_anew())
+def test_overloads_are_listed_while_classes_go(make):
+    f, before = tierup.jit(lambda x: 1), gc.get_threshold()
+    for k in range(4):
+        assert f(make(k)) == 1
+    try:
+        gc.set_threshold(1, 1, 1)
+        for _ in range(2):
+            repr((f.signatures, f.nopython_signatures, f.overloads, f.explain()))
+    finally:
+        gc.set_threshold(*before)

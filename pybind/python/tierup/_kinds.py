@@ -205,7 +205,7 @@ class Generator(_Made, IterableType):
 
 
 class InstanceType(_Made, Hashable):
-    """An instance of a class of the program's: `instance_class`, and `fields`, pairs of a name and a type."""
+    """An instance of a class of the program's: `instance_class`, which is None once nobody has it, and `fields`, pairs of a name and a type."""
 
     #: Why it has no type that the program gave its class.
     without_own = None
@@ -216,7 +216,7 @@ class InstanceType(_Made, Hashable):
 
     @property
     def name(self):
-        return self.instance_class.__name__
+        return self._tierup_type_ if self.instance_class is None else self.instance_class.__name__
 
     def __repr__(self):
         return self.name
@@ -471,6 +471,8 @@ def strong(t):
 
 
 def _named(cls, members):
+    if cls is None:  # nobody has the class any more
+        return BaseTuple.from_types(members)
     if members and all(m == members[0] for m in members):
         return NamedUniTuple(members[0], len(members), cls)
     return NamedTuple(members, cls)
