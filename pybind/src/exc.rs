@@ -707,6 +707,7 @@ pub(crate) fn install(make_object: MakeObject, call_python: CallPython, find: Fi
         call_python,
         find,
         regex_program: crate::regexes::program,
+        is_ascii: crate::regexes::is_ascii,
         spawn,
     };
     set_callbacks(callbacks, Quiet { release, without_lock, context: crate::ctx::current_without_gil });

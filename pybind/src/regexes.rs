@@ -211,3 +211,10 @@ pub(crate) fn program(asked: &Regex) -> Option<Vec<i64>> {
         made.extract().ok()
     })
 }
+
+/// Whether a text of Python's is ASCII, as the run-time says of the callback.
+pub(crate) fn is_ascii(text: *mut Str) -> Option<bool> {
+    // SAFETY: the text is live, and so is what it stands for, whose header says it without
+    // the GIL.
+    unsafe { python_str(text).map(|object| (*object.cast::<ffi::PyASCIIObject>()).ascii() != 0) }
+}

@@ -165,3 +165,22 @@ def test_matches_follow_each_other_as_pythons_do(pattern):
     for _ in range(20):
         s = "".join(draw.choices("aabbcdx\nÉé", k=draw.randrange(9)))
         assert compiled(p, s) == everything(p, s), s
+
+
+def test_words_of_long_texts_end_where_pythons_do():
+    word = re.compile(r"\w+\b")
+
+    @njit
+    def words(text):
+        return [m.span() for m in word.finditer(text)]
+
+    @njit
+    def joined(parts):
+        text = " ".join(parts)
+        return [m.span() for m in word.finditer(text)]
+
+    # Texts that may lie at one address, one after the other; those of compiled code and of Python.
+    for letters in ("ab", "a\u00e9", "ab", "\u00e9", "ab", "\u0436"):
+        parts = [letters * k for k in range(1, 60)]
+        text = " ".join(parts)
+        assert words(text) == joined(parts) == [m.span() for m in word.finditer(text)]

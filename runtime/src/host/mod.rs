@@ -103,6 +103,8 @@ pub struct Callbacks {
     pub find: fn(&Regex, &mut Vec<i64>) -> Res<()>,
     /// The program of a pattern for the run-time's own engine; none of one that has none.
     pub regex_program: fn(&Regex) -> Option<Vec<i64>>,
+    /// Whether a live text that stands for one of the host's has no character beyond ASCII; none of other texts.
+    pub is_ascii: fn(*mut Str) -> Option<bool>,
     /// A new source of random numbers (owned) that a Python generator spawns; null where none is asked for,
     /// or where there is no host.
     pub spawn: fn(*mut u8, one: bool) -> Res<*mut BitSource>,
@@ -142,6 +144,7 @@ const NATIVE: Callbacks = Callbacks {
     call_python: |_, _, _, _| Err(Error::new(Class::RuntimeError, "there is no Python")),
     find: |_, _| Err(Error::new(Class::RuntimeError, "there is no Python")),
     regex_program: |_| None,
+    is_ascii: |_| None,
     spawn: |_, _| Ok(std::ptr::null_mut()),
 };
 

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
-use tierup_core::layout::Str;
+use tierup_core::layout::{IMMORTAL, Str};
 use tierup_core::ops::regexes::How;
 
 /// A pattern that was looked for.
@@ -136,14 +136,21 @@ impl Thread {
         &mut self.recent[0]
     }
 
+    /// Whether a text has no character beyond ASCII, without looking through a long one at each match.
     fn is_ascii(&mut self, s: *mut Str, all: &[u8]) -> bool {
-        if (all.len() as i64) < SHORT {
+        // What stands for a text of Python's lives as long as the call; Python knows this of it.
+        if let Some(known) = (callbacks().is_ascii)(s) {
+            return known;
+        }
+        // SAFETY: the text is live while it is searched.
+        let counted = unsafe { (*s).obj.refs.load(Ordering::Relaxed) < IMMORTAL / 2 };
+        if !counted || (all.len() as i64) < SHORT {
             return all.is_ascii();
         }
         if let Some(seen) = self.seen.as_ref().filter(|seen| seen.text == s) {
             return seen.ascii;
         }
-        // SAFETY: the text is live while it is searched, and retained as long as it is noted.
+        // SAFETY: as above; it is retained as long as it is noted.
         unsafe { retain(s.cast()) };
         let ascii = all.is_ascii();
         self.seen = Some(Seen { text: s, ascii });
