@@ -111,7 +111,7 @@ class Program:
     def share_best(self, env):
         """Once in the body: the value, and what belongs to it."""
         compare, start = self.pick(("<", "1e6"), (">", "-1e6"), ("<=", "1e6"), (">=", "-1e6"))
-        form = self.pick("pair", "pair", "three", "tuple", "none", "none tuple", "none not", "index", "continue", "swapped", "else", "max tuple", "tuple max", "not tuple", "not index", "inner", "inner none")
+        form = self.pick("pair", "pair", "three", "tuple", "none", "none tuple", "none not", "index", "continue", "swapped", "else", "max tuple", "tuple max", "not tuple", "not index", "inner", "inner none", "mark", "first mark", "absolute", "absolute index", "converted")
         more = ""
         if form in ("pair", "three", "continue", "swapped", "else"):
             best, at = self.variable(start, "best"), self.variable("-1", "at")
@@ -158,6 +158,19 @@ class Program:
             if form == "not index":
                 best_ = self.variable("0", "at")
                 return [f"if not a[i] {opposite} a[{best_}]:", f"    {best_} = i"]
+            if form in ("mark", "first mark"):
+                best_ = self.variable("-1", "at")
+                mark = self.pick(f"{best_} == -1", f"{best_} < 0", f"not {best_} >= 0", f"-1 >= {best_}")
+                return [f"if {mark} {f'and {self.condition(e)}' if 'first' in form else f'or a[i] {compare} a[{best_}]'}:", f"    {best_} = i"]
+            if form == "absolute":
+                best_ = self.variable("0.25", "best")
+                return [f"if abs({v}) {compare} abs({best_}):", f"    {best_} = {v}"]
+            if form == "absolute index":
+                best_ = self.variable("0", "at")
+                return [f"if abs(a[i]) {compare} abs(a[{best_}]):", f"    {best_} = i"]
+            if form == "converted":
+                best_ = self.variable("0", "best")
+                return [f"{best_} = int({'min' if '<' in compare else 'max'}({best_}, {v}))"]
             if form == "none not":
                 best_ = self.variable("None", "best")
                 return [f"if {best_} is None or not {v} {opposite} {best_}:", f"    {best_} = {v}"]

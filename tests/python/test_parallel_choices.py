@@ -58,6 +58,11 @@ def same(start, body, result, seeds=12):
     ("m = s", "if a[i] OP m: m = a[i]", "m"),
     ("m = s", "if m OP a[i]: m = a[i]", "m"),
     ("m = s", "if not a[i] OP m: m = a[i]", "m"),
+    ("m = s", "if abs(a[i]) OP abs(m): m = a[i]", "m"),
+    ("m = 0", "if not abs(a[m]) OP abs(a[i]): m = i", "m"),
+    ("m = -1", "if m == -1 or a[i] OP a[m]: m = i", "m"),
+    ("m, w = -1, 0.5", "if not m >= 0 or not a[m] OP a[i]: m, w = i, b[i]", "m, w"),
+    ("m = -1", "if 0 > m and b[i] OP 0: m = i", "m"),
     ("m = s", "if a[i] OP m: pass\nelse: m = a[i]", "m"),
     ("m, j = s, -1", "if a[i] OP m: m, j = a[i], i", "m, j"),
     ("m, j = s, -1", "if not a[i] OP m: m, j = a[i], i", "m, j"),
@@ -159,3 +164,19 @@ def test_what_depends_on_what_was_found_before_is_a_race(start, body, line):
         warnings.simplefilter("ignore")
         tierup.njit(parallel=True)(made(start, body, "m, q" if "q" in start else "m", tierup.prange))(*inputs(2))
     assert "[parallel-race]" in str(e.value) and "help: " in str(e.value) and line in str(e.value)
+
+
+@pytest.mark.parametrize("head, start, body", [
+    ("prange(-2, n)", "-1", "if m == -1 or a[i] < a[m]: m = i"),
+    ("prange(n - 1, -1, -1)", "-1", "if m < 0 or a[i] < a[m]: m = i"),
+    ("prange(n)", "-1", "if m == -1 or a[i] < a[m]: m = i - 1"),
+    ("prange(n)", "3", "if m == 3 or a[i] < a[m]: m = i"),
+    ("prange(n)", "-1.0", "if m == -1 or a[i] < m: m = a[i]"),
+    ("prange(n)", "-1", "if m == -1 or m == -2 or a[i] < a[m]: m = i"),
+    ("prange(n)", "-1", "if m == -1:\n    if b[i] > 0: m = i\nelif a[i] < a[m]: m = i"),
+])
+def test_marks_that_the_variable_may_be_set_to_are_refused(head, start, body):
+    space = {"prange": tierup.prange}
+    exec(f"def f(a, b, n):\n    m = {start}\n    for i in {head}:\n" + "".join(f"        {line}\n" for line in body.split("\n")) + "    return m\n", space)
+    with pytest.raises(tierup.TypingError, match="parallel-race"):
+        tierup.njit(parallel=True)(space["f"])(np.ones(3), np.ones(3), 3)

@@ -12,7 +12,7 @@
 
 use super::classifier::{Classifier, HELP, Reads, Use, family};
 use super::find::Found;
-use super::shared::{Carried, Compared, Gate, Kind, Shared, Speculative, Step};
+use super::shared::{Carried, Compared, Gate, Kind, Missing, Shared, Speculative, Step};
 use super::{Names, privatised_scalars, race, races};
 use crate::diag::{Diagnostic, Result};
 use crate::ops::{OpId, id};
@@ -151,7 +151,23 @@ impl Classifier<'_> {
                                 }
                                 None
                             }
+                            Op::Call { keywords }
+                                if is_version && keywords.is_empty() && k == 1 && self.converts_chosen(i) =>
+                            {
+                                r.choice.conversions.push(i);
+                                node.result
+                            }
+                            Op::Call { .. } if let Some(step) = self.applied(i, k) => {
+                                if let Some(n) = node.result {
+                                    work.push((n, via.iter().cloned().chain([step]).collect(), of));
+                                }
+                                None
+                            }
                             _ if !is_version => return Err(self.needs_earlier(node.loc)),
+                            Op::Table(id::EQ | id::NE) if self.constant(node.args[1 - k]).is_some() => {
+                                r.marks.push((i, k));
+                                None
+                            }
                             Op::Table(path)
                                 if family(*path).is_some_and(|f| k == 0 || f.either)
                                     && node.args.get(1) != Some(&node.args[0]) =>
@@ -197,6 +213,11 @@ impl Classifier<'_> {
             );
         }
         r.fresh.sort_by_key(|i| (i.from, i.side, i.value));
+        self.find_marks(&mut r);
+        if let Some((i, _)) = r.marks.iter().find(|m| self.mark(&r, m.0, m.1).is_none()) {
+            let node = func.inst(*i);
+            return Err(self.needs(node.loc, instead(&node.op)));
+        }
         Ok(r)
     }
 
@@ -212,6 +233,15 @@ impl Classifier<'_> {
                     && matches!(self.inst_of(call.args[0]).map(|n| &n.op), Some(Op::Global(_))))
     }
 
+    /// A call of one function on what `min` or `max` has given: `k = int(max(k, x))`.
+    fn converts_chosen(&self, inst: Inst) -> bool {
+        let [callee, x] = self.func.inst(inst).args[..] else { return false };
+        let named =
+            |v| self.inst_of(v).is_some_and(|n| matches!(n.op, Op::Global(_) | Op::Free(_) | Op::Attr(_)));
+        let chosen = |n: &crate::ssa::InstNode| matches!(n.op, Op::Call { .. }) && self.is_choice_of(n);
+        named(callee) && self.inst_of(self.original(x)).is_some_and(chosen)
+    }
+
     /// Whether iterations need what others leave in a variable, by what is done with it alone.
     pub(crate) fn is_race(&self, param: Value) -> bool {
         self.reads(param).and_then(|mut r| self.kind(&mut r)).is_err()
@@ -222,7 +252,7 @@ impl Classifier<'_> {
         let kinds = [
             !r.operations.is_empty(),
             !r.choices.is_empty(),
-            !r.comparisons.is_empty() || !r.nones.is_empty(),
+            !r.comparisons.is_empty() || !r.nones.is_empty() || !r.marks.is_empty(),
             !r.truths.is_empty(),
         ];
         let first = r
@@ -232,10 +262,13 @@ impl Classifier<'_> {
             .map(|p| p.0)
             .chain(r.comparisons.iter().map(|c| c.inst))
             .chain(r.nones.iter().copied())
+            .chain(r.marks.iter().map(|m| m.0))
             .chain(r.truths.iter().copied());
         let clash = first.map(|i| func.inst(i).loc).max_by_key(|l| (l.line, l.col));
         let refuse = || Err(self.needs_earlier(clash.unwrap_or(self.found.loc)));
-        if kinds.iter().filter(|k| **k).count() > 1 {
+        if kinds.iter().filter(|k| **k).count() > 1
+            || !r.choice.conversions.is_empty() && r.choices.is_empty()
+        {
             return refuse();
         }
         if let Some((i, _)) = r.operations.first() {
@@ -394,16 +427,12 @@ impl Classifier<'_> {
     /// never new to the other.
     fn is_range(&self, a: &Carried, b: &Carried, reads: [&Reads; 2]) -> bool {
         let way = |c: &Carried| match &c.kind {
-            Kind::Select { path: Some(id::LT), via, swapped, taken: true, none: false, .. }
-                if via.is_empty() =>
-            {
-                Some(!swapped)
-            }
-            Kind::Select { path: Some(id::GT), via, swapped, taken: true, none: false, .. }
-                if via.is_empty() =>
-            {
-                Some(*swapped)
-            }
+            Kind::Select {
+                path: Some(id::LT), via, swapped, taken: true, missing: Missing::Never, ..
+            } if via.is_empty() => Some(!swapped),
+            Kind::Select {
+                path: Some(id::GT), via, swapped, taken: true, missing: Missing::Never, ..
+            } if via.is_empty() => Some(*swapped),
             _ => None,
         };
         let [Some(x), Some(y)] = [a, b].map(way) else { return false };
@@ -425,7 +454,8 @@ impl Classifier<'_> {
             .map(|o| o.0)
             .chain(r.comparisons.iter().map(|c| c.inst))
             .chain(r.truths.iter().copied())
-            .chain(r.nones.iter().copied());
+            .chain(r.nones.iter().copied())
+            .chain(r.marks.iter().map(|m| m.0));
         let there = |i: Inst| {
             self.func.inst(i).result.and_then(|v| self.defs.block(v)).is_some_and(|b| blocks.contains(&b))
         };

@@ -57,6 +57,8 @@ pub(crate) struct Reads {
     pub(super) truths: Vec<Inst>,
     /// Questions whether it is None.
     pub nones: Vec<Inst>,
+    /// Comparisons with a constant that no index of the loop passes, or that all do, and which operand the version is.
+    pub marks: Vec<(Inst, usize)>,
     /// New values from elsewhere, where ways meet.
     pub fresh: Vec<Incoming>,
     /// Where it is the best of all: what leads to a new one.

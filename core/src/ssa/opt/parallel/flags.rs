@@ -93,7 +93,11 @@ impl Body<'_> {
                 let mut at = *v;
                 while !flag.of.contains_key(&at) {
                     match self.defs.inst(at) {
-                        Some(i) => at = self.outer.inst(i).args[0],
+                        // What a call converts is its argument.
+                        Some(i) => {
+                            let node = self.outer.inst(i);
+                            at = node.args[usize::from(matches!(node.op, Op::Call { .. }))];
+                        }
                         None => break,
                     }
                 }
@@ -265,8 +269,25 @@ impl Body<'_> {
                     let a = self.value(a)?;
                     self.push(at, Op::Table(id::GETITEM), vec![a, v])
                 }
+                Step::Applied(f) => {
+                    let f = self.again(at, f)?;
+                    self.push(at, Op::Call { keywords: [].into() }, vec![f, v])
+                }
             };
         }
         Ok(v)
+    }
+
+    /// A function that is a global or an attribute of one, found again in this block.
+    fn again(&mut self, at: Block, v: Value) -> Result<Value> {
+        let Some(node) = self.defs.inst(v).map(|i| self.outer.inst(i)) else { return self.value(v) };
+        match node.op {
+            Op::Global(_) => Ok(self.push(at, node.op.clone(), vec![])),
+            Op::Attr(_) => {
+                let of = self.again(at, node.args[0])?;
+                Ok(self.push(at, node.op.clone(), vec![of]))
+            }
+            _ => self.value(v),
+        }
     }
 }

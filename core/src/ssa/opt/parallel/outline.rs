@@ -15,7 +15,7 @@
 use super::Names;
 use super::find::Found;
 use super::repair::repair;
-use super::shared::{Carried, Flag, Kind, Shared, Step, What, group};
+use super::shared::{Carried, Flag, Kind, Missing, Shared, Step, What, group};
 use crate::diag::{Diagnostic, Result};
 use crate::ops::id;
 use crate::ssa::analysis::{Analyses, Definitions, Edge};
@@ -519,7 +519,7 @@ impl Writer<'_> {
         said: &Said,
         pairs: &[(Value, Value)],
     ) -> Vec<Value> {
-        let Kind::Select { path, via, swapped, taken, none, .. } = kind else {
+        let Kind::Select { path, via, swapped, taken, missing, .. } = kind else {
             return pairs.iter().map(|p| p.1).collect();
         };
         let join = self.func.make_block();
@@ -533,31 +533,28 @@ impl Writer<'_> {
             self.unless(reset, false, take.clone());
         }
         let (mut new, mut acc) = (new, acc);
-        if *none {
-            let nothing = self.push(Op::Const(Const::None), vec![]);
+        if *missing != Missing::Never {
             // What no iteration can set, as behind a condition that is never true, has the type of None alone:
             // nothing behind this test is typed then.
-            let still_none = self.push(Op::Table(id::IS), vec![new, nothing]);
-            self.unless(still_none, false, keep.clone());
-            let is_none = self.push(Op::Table(id::IS), vec![acc, nothing]);
+            let (still, answer) = self.is_missing(new, *missing);
+            self.unless(still, !answer, keep.clone());
+            let (is_missing, answer) = self.is_missing(acc, *missing);
             if let Some(first) = said.first.first() {
                 // The very first one stays where it is NaN.
                 let (there, alone) = (self.func.make_block(), self.func.make_block());
-                self.end(Term::Branch {
-                    cond: is_none,
-                    then_to: BlockCall { block: alone, args: vec![] },
-                    else_to: BlockCall { block: there, args: vec![] },
-                });
+                let [on, aside] = [there, alone].map(|block| BlockCall { block, args: vec![] });
+                let (then_to, else_to) = if answer { (aside, on) } else { (on, aside) };
+                self.end(Term::Branch { cond: is_missing, then_to, else_to });
                 self.at = alone;
-                let first = self.push(Op::Narrow(Narrow::NotNone), vec![*first]);
+                let first = self.not_missing(*first, *missing);
                 let shown = self.shown(first, via);
                 let nan = self.push(Op::Table(id::PARALLEL_IS_NAN), vec![shown]);
                 self.end(Term::Branch { cond: nan, then_to: to(said.first.clone()), else_to: take.clone() });
                 self.at = there;
             } else {
-                self.unless(is_none, false, take.clone());
+                self.unless(is_missing, !answer, take.clone());
             }
-            [new, acc] = [new, acc].map(|v| self.push(Op::Narrow(Narrow::NotNone), vec![v]));
+            [new, acc] = [new, acc].map(|v| self.not_missing(v, *missing));
         }
         if let Some(path) = path {
             [new, acc] = [new, acc].map(|v| self.shown(v, via));
@@ -571,6 +568,25 @@ impl Writer<'_> {
         }
         self.at = join;
         out
+    }
+    /// Whether a variable has no value yet: a condition, and its answer where that is so.
+    fn is_missing(&mut self, v: Value, missing: Missing) -> (Value, bool) {
+        match missing {
+            Missing::Marked { test, with, swapped, answer } => {
+                let with = self.again(with);
+                let args = if swapped { vec![with, v] } else { vec![v, with] };
+                let compared = self.push(Op::Table(test), args);
+                (self.push(Op::Table(id::TRUTH), vec![compared]), answer)
+            }
+            Missing::None | Missing::Never => {
+                let nothing = self.push(Op::Const(Const::None), vec![]);
+                (self.push(Op::Table(id::IS), vec![v, nothing]), true)
+            }
+        }
+    }
+    /// A value that was found to be there.
+    fn not_missing(&mut self, v: Value, missing: Missing) -> Value {
+        if missing == Missing::None { self.push(Op::Narrow(Narrow::NotNone), vec![v]) } else { v }
     }
     /// Goes elsewhere where a condition is not `as_said`, and on in a new block.
     fn unless(&mut self, cond: Value, as_said: bool, elsewhere: BlockCall) {
@@ -588,6 +604,10 @@ impl Writer<'_> {
                 self.push(Op::Table(id::GETITEM), vec![v, k])
             }
             Step::Of(a) => self.push(Op::Table(id::GETITEM), vec![*a, v]),
+            Step::Applied(f) => {
+                let f = self.again(*f);
+                self.push(Op::Call { keywords: [].into() }, vec![f, v])
+            }
         })
     }
     /// What a value inside the loop is made of, made again here: a constant, a global, or an attribute of

@@ -6,8 +6,8 @@
 //!     at = i                        # follows
 //! ```
 //!
-//! What is compared may be a part of the variable (`x > best[0]`) or what it is the index of (`a[i] >
-//! a[best]`). Pieces are compared in the same way. Nothing else that an iteration does may depend on what was
+//! What is compared may be a part of the variable (`x > best[0]`), what it is the index of (`a[i] > a[best]`) or a
+//! function of it (`abs(x) > abs(best)`). Pieces are compared in the same way. Nothing else that an iteration does may depend on what was
 //! the best so far: it would depend on which iterations came before.
 
 #![expect(
@@ -17,7 +17,7 @@
 
 use super::classifier::{Classifier, Incoming, Reads, Use};
 use super::race;
-use super::shared::{Gate, Kind, Step};
+use super::shared::{Gate, Kind, Missing, Step};
 use crate::diag::Result;
 use crate::ops::{OpId, id};
 use crate::ssa::analysis::{Edge, Loop};
@@ -41,6 +41,70 @@ impl Classifier<'_> {
         }
     }
 
+    /// The step that a call is which takes a version as its argument alone, and computes.
+    pub(crate) fn applied(&self, inst: Inst, k: usize) -> Option<Step> {
+        let node = self.func.inst(inst);
+        let callee = *node.args.first().filter(|_| k == 1 && node.args.len() == 2)?;
+        let plain = matches!(&node.op, Op::Call { keywords } if keywords.is_empty());
+        let facts = self.operation(callee).filter(|_| plain)?.facts();
+        (facts.computes && !facts.chooses).then_some(Step::Applied(callee))
+    }
+
+    /// The integer that a value is.
+    pub(crate) fn constant(&self, v: Value) -> Option<i64> {
+        match self.inst_of(v)?.op {
+            Op::Const(Const::Int(k)) => Some(k),
+            _ => None,
+        }
+    }
+
+    /// Whether a value is the loop's index, which is never negative.
+    fn is_index(&self, v: Value) -> bool {
+        let next = self.func.inst(self.found.next).result;
+        let index = self
+            .inst_of(self.original(v))
+            .is_some_and(|n| n.op == Op::Member(2) && n.args.first().copied() == next);
+        let whole = |v: &Value, least| self.constant(*v).is_some_and(|k| k >= least);
+        let begins = self.inst_of(self.found.range).is_some_and(|call| match (&call.op, &call.args[1..]) {
+            (Op::Call { .. }, [_]) => true,
+            (Op::Call { .. }, [start, _, step @ ..]) => whole(start, 0) && step.iter().all(|s| whole(s, 1)),
+            _ => false,
+        });
+        index && begins
+    }
+
+    /// The answer that a comparison of a version with a constant gives where it has no value yet, which no index
+    /// gives.
+    pub(crate) fn mark(&self, r: &Reads, inst: Inst, side: usize) -> Option<bool> {
+        let node = self.func.inst(inst);
+        let Op::Table(path) = node.op else { return None };
+        let k = self.constant(node.args[1 - side])?;
+        let path = match path {
+            id::LT if side == 1 => id::GT,
+            id::GT if side == 1 => id::LT,
+            id::LE if side == 1 => id::GE,
+            id::GE if side == 1 => id::LE,
+            path => path,
+        };
+        let answer = match path {
+            id::EQ | id::LE if k < 0 => true,
+            id::LT if k <= 0 => true,
+            id::NE | id::GT if k < 0 => false,
+            id::GE if k <= 0 => false,
+            _ => return None,
+        };
+        (!r.fresh.is_empty() && r.fresh.iter().all(|f| self.is_index(f.value))).then_some(answer)
+    }
+
+    /// Tells questions whether there is a value yet from comparisons of values.
+    pub(crate) fn find_marks(&self, r: &mut Reads) {
+        let (marks, comparisons) = std::mem::take(&mut r.comparisons)
+            .into_iter()
+            .partition::<Vec<_>, _>(|c| c.via.is_empty() && self.mark(r, c.inst, c.side).is_some());
+        r.comparisons = comparisons;
+        r.marks.extend(marks.into_iter().map(|c| (c.inst, c.side)));
+    }
+
     fn is_stored_to(&self, of: Value) -> bool {
         self.operands(of)
             .is_none_or(|u| u.iter().any(|(i, k)| *k == 0 && self.func.inst(*i).op == Op::Table(id::SETITEM)))
@@ -49,7 +113,19 @@ impl Classifier<'_> {
     /// Whether `new` is to the value `fresh` what was compared is to the variable.
     pub(crate) fn shows(&self, fresh: Value, new: Value, via: &[Step]) -> bool {
         let Some((step, rest)) = via.split_first() else { return self.conversions(fresh, new).is_some() };
+        if let Some((Step::Applied(callee), before)) = via.split_last() {
+            return self.inst_of(new).is_some_and(|n| {
+                self.definition(new).is_some_and(|i| self.applied(i, 1).is_some())
+                    && self.is_equal(n.args[0], *callee, 0)
+                    && if before.is_empty() {
+                        self.conversions(fresh, n.args[1]).is_some_and(|c| c.is_empty())
+                    } else {
+                        self.shows(fresh, n.args[1], before)
+                    }
+            });
+        }
         match step {
+            Step::Applied(_) => false,
             Step::Part(k) => {
                 let Some(Op::Const(Const::Int(k))) = self.inst_of(*k).map(|n| n.op.clone()) else {
                     return false;
@@ -95,20 +171,19 @@ impl Classifier<'_> {
     /// changes.
     pub(crate) fn selection(&self, r: &mut Reads) -> Option<(Kind, Vec<Gate>)> {
         let func = self.func;
-        let mut gates: Vec<Gate> = vec![];
-        for i in &r.nones {
-            let b = self.branch_of(func.inst(*i).result)?;
-            if self.current(r, b) != Some(self.original(func.inst(*i).args[0])) {
-                return None;
-            }
-            gates.push((b, usize::from(func.inst(*i).op == Op::Table(id::IS_NOT))));
-        }
-        let none = !gates.is_empty();
+        let (missing, mut gates) = self.missing(r)?;
+        let optional = missing != Missing::Never;
         let Some(first) = r.comparisons.first().cloned() else {
             // The first one of all.
-            let kind =
-                Kind::Select { path: None, via: vec![], swapped: false, taken: true, none, flag: none };
-            return (none && r.fresh.iter().all(|f| self.is_gated(f, &gates))).then_some((kind, gates));
+            let kind = Kind::Select {
+                path: None,
+                via: vec![],
+                swapped: false,
+                taken: true,
+                missing,
+                flag: optional,
+            };
+            return (optional && r.fresh.iter().all(|f| self.is_gated(f, &gates))).then_some((kind, gates));
         };
         let Op::Table(path) = func.inst(first.inst).op else { return None };
         if !r
@@ -136,10 +211,11 @@ impl Classifier<'_> {
         {
             return None;
         }
-        // Of several equal ones the last counts, a NaN is taken, or there may be none yet: then a piece that
-        // found none must say so.
+        // Of several equal ones the last counts, a NaN is taken, there may be none yet, or what the variable begins
+        // with is an index of nothing: then a piece that found none must say so.
         let last = matches!(path, id::GE | id::LE) == taken;
-        if (!taken || none) && r.fresh.iter().any(|f| f.raises) {
+        let index = first.via.iter().any(|s| matches!(s, Step::Of(_)));
+        if (!taken || optional) && r.fresh.iter().any(|f| f.raises) {
             return None;
         }
         r.choice.branches = r
@@ -166,11 +242,35 @@ impl Classifier<'_> {
                 via: first.via,
                 swapped: first.side == 0,
                 taken,
-                none,
-                flag: none || last || !taken,
+                missing,
+                flag: optional || last || index || !taken,
             },
             gates,
         ))
+    }
+
+    /// How it is asked whether there is a value yet, and the gates that lead to where there is none.
+    fn missing(&self, r: &Reads) -> Option<(Missing, Vec<Gate>)> {
+        let (func, mut missing, mut gates) = (self.func, Missing::Never, vec![]);
+        for i in &r.nones {
+            let (node, b) = (func.inst(*i), self.branch_of(func.inst(*i).result)?);
+            if self.current(r, b) != Some(self.original(node.args[0])) {
+                return None;
+            }
+            missing = Missing::None;
+            gates.push((b, usize::from(node.op == Op::Table(id::IS_NOT))));
+        }
+        for (i, side) in &r.marks {
+            let (node, b) = (func.inst(*i), self.branch_on(func.inst(*i).result)?);
+            let (Op::Table(test), answer) = (&node.op, self.mark(r, *i, *side)?) else { return None };
+            // One question: of two, each could be for another mark.
+            if missing != Missing::Never || self.current(r, b) != Some(self.original(node.args[*side])) {
+                return None;
+            }
+            missing = Missing::Marked { test: *test, with: node.args[1 - side], swapped: *side == 1, answer };
+            gates.push((b, usize::from(!answer)));
+        }
+        Some((missing, gates))
     }
 
     /// The block that branches on the truth of a comparison and on nothing else.

@@ -19,12 +19,28 @@ pub(crate) enum Kind {
     Truth { and: bool },
     /// `if part > acc: acc = part`: `path` compares, the new value first unless `swapped`; it is taken where
     /// the answer is `taken`. What is compared is found by the steps of `via`; without a `path` the first one
-    /// counts. `none`: the variable may be None, which is no value yet.
-    Select { path: Option<OpId>, via: Vec<Step>, swapped: bool, taken: bool, none: bool, flag: bool },
+    /// counts.
+    Select { path: Option<OpId>, via: Vec<Step>, swapped: bool, taken: bool, missing: Missing, flag: bool },
     /// Changes together with another variable, a `Select` or a `Truth`.
     Follow { leader: usize },
     /// What the last iteration left, or the last one that left something.
     Last { flag: bool },
+}
+
+/// When a variable that is the best of all has no value yet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Missing {
+    Never,
+    /// While it is None.
+    None,
+    /// While a comparison with a constant gives this answer: `best == -1`, `best < 0`. The loop's index, which is
+    /// all that it is set to, gives the other one. `swapped`: the constant comes first.
+    Marked {
+        test: OpId,
+        with: Value,
+        swapped: bool,
+        answer: bool,
+    },
 }
 
 /// A variable that the loop carries.
@@ -77,7 +93,7 @@ impl Carried {
     }
     /// Whether the first value of all counts although it is NaN, and stays.
     pub(crate) fn keeps_first(&self) -> bool {
-        matches!(self.kind, Kind::Select { path: Some(_), taken: true, none: true, .. })
+        matches!(self.kind, Kind::Select { path: Some(_), taken: true, missing, .. } if missing != Missing::Never)
     }
     pub(crate) fn describe(&self) -> String {
         match &self.kind {
@@ -110,6 +126,8 @@ pub(crate) enum Step {
     Part(Value),
     /** `a[best]`, with the array. */
     Of(Value),
+    /** `abs(best)`, with the function. */
+    Applied(Value),
 }
 
 /// A comparison of a version: its operand, the way from the version to it, and the version.
