@@ -8,7 +8,7 @@ use super::state::{Session, Solver};
 use crate::classes;
 use crate::diag::{Code, Diagnostic, Result, Subject};
 use crate::emit::cx::Overflow;
-use crate::ops::{self, Adapter, Body, OpDef, OpId, id};
+use crate::ops::{self, Adapter, Body, OpDef, OpId, id, takes_by_name};
 use crate::ssa::Inst;
 use crate::types::class::ClassId;
 use crate::types::{Const, Container, Kind, Type, promote};
@@ -155,6 +155,11 @@ impl<'h> Solver<'_, 'h> {
         positional: Vec<Source>,
         named: Vec<(Arc<str>, Source)>,
     ) -> Typed {
+        if let Some((key, _)) = named.iter().find(|(key, _)| !takes_by_name(id, key)) {
+            let name = id.name().trim_start_matches("builtins.");
+            let text = format!("{name}() got a positional-only argument passed as keyword argument: '{key}'");
+            return Err(Diagnostic::new(Code::BadCall, text));
+        }
         let (id, begins) = (self.begins(i, id, &positional), id);
         let positional = if id == begins { positional } else { positional[..1].to_vec() };
         if self.has_numba_numbers() {

@@ -3,13 +3,13 @@
 use super::{Body, OpDef};
 
 pub(crate) static OPS: &[OpDef] = &[
-    OpDef::new(&["numpy.packbits"], "a, axis=None, bitorder='big'", Body::Py("bits.packbits"))
+    OpDef::new(&["numpy.packbits"], "a, /, axis=None, bitorder='big'", Body::Py("bits.packbits"))
         .raises()
         .reads()
         .doc("Bytes whose bits say what is not zero; TypeError."),
     OpDef::new(
         &["numpy.unpackbits"],
-        "a, axis=None, count=None, bitorder='big'",
+        "a, /, axis=None, count=None, bitorder='big'",
         Body::Py("bits.unpackbits"),
     )
     .raises()

@@ -14,7 +14,7 @@ use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 pub(crate) static OPS: &[OpDef] = &[
-    OpDef::new(&["numpy.concatenate", "numpy.concat"], "arrays, axis=0", Body::Py("join.concatenate_at"))
+    OpDef::new(&["numpy.concatenate", "numpy.concat"], "arrays, /, axis=0", Body::Py("join.concatenate_at"))
         .only_if(|a| a[0].ty.members().is_some() && runs(&a[1]))
         .records()
         .raises()
@@ -22,7 +22,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .doc("Arrays joined along a dimension that is not known before."),
     OpDef::new(
         &["numpy.concatenate", "numpy.concat"],
-        "arrays, axis=0, out=None, *, dtype=None",
+        "arrays, /, axis=0, out=None, *, dtype=None",
         Body::Lir(|cx, a| rule(cx, a, Join::Concatenate), |cx, c| emit(cx, c, Join::Concatenate)),
     )
     .times()
@@ -30,7 +30,7 @@ pub(crate) static OPS: &[OpDef] = &[
     .reads()
     .alone("where an element goes depends on how many come before it")
     .doc("Arrays joined along a dimension."),
-    OpDef::new(&["numpy.concatenate", "numpy.concat"], "arrays, axis=0", Body::Py("join.concatenate"))
+    OpDef::new(&["numpy.concatenate", "numpy.concat"], "arrays, /, axis=0", Body::Py("join.concatenate"))
         .only_if(|a| a[0].ty.members().is_none() && (a[1].is_none() || a[1].ty.is_index()))
         .raises()
         .reads()

@@ -75,18 +75,18 @@ pub(crate) static OPS: &[OpDef] = &[
         .doc("Product with numbers, or into an array."),
     OpDef::new(
         &["numpy.inner"],
-        "a, b",
+        "a, b, /",
         Body::Lir(|_, a| rule(a, Product::Inner), |cx, c| emit(cx, c, Product::Inner)),
     )
     .raises()
     .reads()
     .alone(IN_ORDER)
     .doc("Product over the last dimensions."),
-    OpDef::new(&["numpy.inner"], "a, b", Body::Py("linalg.inner"))
+    OpDef::new(&["numpy.inner"], "a, b, /", Body::Py("linalg.inner"))
         .raises()
         .reads()
         .doc("Product with numbers."),
-    OpDef::new(&["numpy.vdot"], "a, b", Body::Py("linalg.vdot"))
+    OpDef::new(&["numpy.vdot"], "a, b, /", Body::Py("linalg.vdot"))
         .raises()
         .reads()
         .doc("Product of all elements, the first operand conjugated."),

@@ -19,6 +19,7 @@ pub(crate) use adapt::{Adapter, Asked, Operands, Rewrite};
 pub(crate) use effects::{Divides, Division, Effect, Keywords, Lists, Own, Scalars};
 pub use identity::{WITHOUT_ROWS, all};
 pub(crate) use identity::{describes, method_consumes};
+pub(crate) use modules::takes_by_name;
 pub use written::{Called, Program, Step, Write};
 
 /// The typing rule of an operation: argument types (in parameter order, defaults filled in) to result and
@@ -49,7 +50,7 @@ pub enum Body {
 pub struct OpDef {
     /// Python paths that mean this operation; the first names it in texts.
     pub paths: &'static [&'static str],
-    /// Parameters as in a `def`: `a, axis=None, *, dtype=None`; `*rest` takes any number, `**names` those by
+    /// Parameters as in a `def`: `a, /, axis=None, *, dtype=None`; `*rest` takes any number, `**names` those by
     /// other names, as names and values in turn.
     pub params: &'static str,
     pub body: Body,
@@ -393,6 +394,8 @@ impl std::fmt::Debug for OpDef {
 pub struct ParamSpec {
     pub params: Vec<Param>,
     pub positional: usize,
+    /// The first ones, which have a place and no name.
+    pub placed: usize,
     pub varargs: bool,
     /// Takes arguments by any name, as names and values in turn behind the others.
     pub names: bool,
@@ -410,6 +413,10 @@ impl ParamSpec {
         for p in between_commas(text).map(|p| p.trim_start_matches(' ')).filter(|p| !p.is_empty()) {
             if p == "*" {
                 keyword_only = true;
+                continue;
+            }
+            if p == "/" {
+                spec.placed = spec.params.len();
                 continue;
             }
             if p.starts_with("**") {

@@ -14,7 +14,7 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.where"], "condition, x, y", Body::Ufunc(where_rule, emit_where))
         .doc("`x` where the condition holds, else `y`."),
-    OpDef::new(&["numpy.where"], "condition", Body::Lir(|_, a| nonzero_rule(a), emit_nonzero))
+    OpDef::new(&["numpy.where"], "condition, /", Body::Lir(|_, a| nonzero_rule(a), emit_nonzero))
         .raises()
         .reads()
         .chooses()
@@ -93,7 +93,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .writes()
         .doc("Sets the elements where a mask holds, repeating the values."),
-    OpDef::new(&["numpy.putmask"], "a, mask, values", Body::Py("select.putmask"))
+    OpDef::new(&["numpy.putmask"], "a, /, mask, values", Body::Py("select.putmask"))
         .raises()
         .writes()
         .doc("Sets the elements where a mask holds to the values at the same places."),

@@ -50,7 +50,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.searchsorted", "array.searchsorted"], "a, v, side='left', sorter=None", Body::Py("sorting.searchsorted")).raises().doc("Where values belong in a sorted array."),
     OpDef::new(&["numpy.digitize"], "x, bins, right=False", Body::Py("sorting.digitize")).raises().doc("Which bin each value is in; ValueError."),
     OpDef::new(&["numpy.unique"], "ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, sorted=True", Body::Py("sorting.unique")).raises().doc("Sorted values without repetitions."),
-    OpDef::new(&["numpy.bincount"], "x, weights=None, minlength=0", Body::Py("sorting.bincount")).raises().doc("How often each small integer occurs; ValueError of a negative one."),
+    OpDef::new(&["numpy.bincount"], "x, /, weights=None, minlength=0", Body::Py("sorting.bincount")).raises().doc("How often each small integer occurs; ValueError of a negative one."),
     OpDef::new(&["numpy.histogram"], "a, bins=10, range=None, density=None, weights=None", Body::Py("sorting.histogram")).raises().doc("Counts in bins, and the bins' edges; ValueError."),
     OpDef::new(&["numpy.histogram_bin_edges"], "a, bins=10, range=None, weights=None", Body::Py("sorting.histogram_bin_edges")).raises().doc("The edges of the bins of a histogram; ValueError."),
     OpDef::new(&["numpy.histogram2d"], "x, y, bins=10, range=None, density=None, weights=None", Body::Py("sorting.histogram2d")).raises().doc("Counts in bins of two dimensions, and the bins' edges; ValueError."),
