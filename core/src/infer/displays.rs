@@ -238,7 +238,8 @@ fn is_text(op: &Op) -> bool {
     matches!(op, Op::Const(Const::Str(_)))
 }
 
-/// The keys of a display, or of a call of `dict` with names, if they are constant strings and no two are the same.
+/// The keys of a display, or of a call of `dict` with names, if they are constant strings. One that stands twice counts
+/// where it stood first.
 /// What is behind the place that is typed just now has no types yet.
 #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else makes a dict of keys that are written out")]
 fn keys_of<'a>(of: &Solver<'a, '_>, defs: &Definitions, i: Inst) -> Option<Vec<&'a str>> {
@@ -255,8 +256,9 @@ fn keys_of<'a>(of: &Solver<'a, '_>, defs: &Definitions, i: Inst) -> Option<Vec<&
         }
         _ => return None,
     };
-    let different: BTreeSet<&str> = keys.iter().copied().collect();
-    (!keys.is_empty() && different.len() == keys.len()).then_some(keys)
+    let mut seen = BTreeSet::new();
+    let keys: Vec<&str> = keys.into_iter().filter(|k| seen.insert(*k)).collect();
+    (!keys.is_empty()).then_some(keys)
 }
 
 impl Search<'_, '_, '_> {
@@ -421,7 +423,7 @@ impl Search<'_, '_, '_> {
                 self.appended()?;
                 Some(true)
             }
-            Op::Attr(name) if matches!(&**name, "get" | "values" | "items") => {
+            Op::Attr(name) if matches!(&**name, "copy" | "get" | "values" | "items") => {
                 (!self.numbers).then_some(false)
             }
             Op::Attr(name) if &**name == "keys" => Some(false),

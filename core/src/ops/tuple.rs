@@ -27,6 +27,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["kwargs.keys"], "kw", Body::Lir(|_, a| keywords(a).map(|(c, _)| Answer::constant(Const::Tuple(c.fields.iter().map(|f| Const::Str(f.as_str().into())).collect()))), |_, _| {
         Err(Diagnostic::internal("names of keyword arguments are constants"))
     })).doc("Names of the arguments that `**kwargs` took."),
+    OpDef::new(&["kwargs.copy"], "kw", Body::Lir(|_, a| keywords(a).map(|_| Answer::of(a[0].ty)), |_, c| Ok(c.args[0].clone()))).aliases().doc("The same entries, which nobody changes."),
     OpDef::new(&["kwargs.values"], "kw", Body::Lir(|_, a| keywords(a).map(|(_, m)| Answer::of(Type::tuple(m.to_vec()))), |_, c| Ok(c.args[0].clone()))).aliases().doc("Their values."),
     OpDef::new(&["kwargs.items"], "kw", Body::Lir(
         |_, a| keywords(a).map(|(_, m)| Answer::of(Type::tuple(m.iter().map(|t| Type::tuple(vec![Type::str(), *t])).collect()))),

@@ -20,6 +20,11 @@ pub(super) fn keep_types(func: &mut Func, display: Inst) {
         }
         func.insts[display.index()].args = entries;
     }
+    let mut entries: Vec<Value> = vec![];
+    for entry in func.inst(display).args.clone().chunks(2) {
+        put(func, &mut entries, entry[0], entry[1]);
+    }
+    func.insts[display.index()].args = entries;
     func.insts[display.index()].op = Op::Table(id::KWARGS_BUILD);
 }
 
@@ -29,14 +34,7 @@ pub(super) fn gather(func: &mut Func, dict: Inst, stores: &[Inst]) {
     let mut entries = func.inst(dict).args.clone();
     for store in stores {
         let [_, key, value] = func.inst(*store).args[..] else { continue };
-        // A key stays where it was first.
-        match entries
-            .chunks_mut(2)
-            .find(|e| text(func, e[0]).is_some() && text(func, e[0]) == text(func, key))
-        {
-            Some(entry) => entry[1] = value,
-            None => entries.extend([key, value]),
-        }
+        put(func, &mut entries, key, value);
     }
     func.insts[dict.index()].args = entries;
     let insts = &mut func.blocks[block.index()].insts;
@@ -45,6 +43,14 @@ pub(super) fn gather(func: &mut Func, dict: Inst, stores: &[Inst]) {
         insts[at] = dict;
     }
     insts.retain(|i| !stores.contains(i));
+}
+
+/// An entry more: a key stays where it was first.
+fn put(func: &Func, entries: &mut Vec<Value>, key: Value, value: Value) {
+    match entries.chunks_mut(2).find(|e| text(func, e[0]).is_some() && text(func, e[0]) == text(func, key)) {
+        Some(entry) => entry[1] = value,
+        None => entries.extend([key, value]),
+    }
 }
 
 fn place_of(func: &Func, i: Inst) -> Option<(Block, usize)> {
