@@ -62,6 +62,10 @@ pub(crate) static OPS: &[OpDef] = &[
     .only_if(|a| a[0].ty.as_array().is_some())
     .raises()
     .doc("The memory of a contiguous array as a 1-d array, a view; ValueError."),
+    OpDef::new(&["numpy.frombuffer"], "buffer, dtype=None, count=-1, offset=0", Body::Py("buffers.array_of"))
+        .only_if(|a| matches!(*a[0].ty, Kind::Frozen(..)))
+        .raises()
+        .doc("The memory that a memoryview or an `array.array` shows, as a 1-d array, a view; ValueError."),
     OpDef::new(&["array.tobytes"], "a, order='C'", Body::Py("structs.array_bytes"))
         .only_if(|a| {
             let known = a[1].is_none() || matches!(a[1].text(), Some("C" | "F"));

@@ -228,7 +228,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.dtype"], "d", Body::Lir(dtype_rule, nothing)).doc("The dtype of dates or spans."),
     OpDef::new(&["builtins.int"], "x", Body::Lir(int_rule, emit_int))
         .raises()
-        .doc("How many units a span is."),
+        .doc("How many units a span is, or a date is away from 1970, where Python has no object for it."),
     of_times(
         &["numpy._sort"],
         "a, axis, stable",
@@ -295,8 +295,8 @@ pub(crate) static OPS: &[OpDef] = &[
     of_spans(&["ufunc.accumulate"], "f, array, axis=0, dtype=None, out=None", "times.accumulate", "Running sums of spans.")
         .only_if(|a| reduced(a, &["numpy.add"]))
         .reads(),
-    of_spans(&["numpy.any", "array.any"], REDUCED, "times.any_", "Whether any span is one.").reads(),
-    of_spans(&["numpy.all", "array.all"], REDUCED, "times.all_", "Whether all spans are.").reads(),
+    of_times(&["numpy.any", "array.any"], REDUCED, "times.any_", "Whether any span, or date, is another than 0.").reads(),
+    of_times(&["numpy.all", "array.all"], REDUCED, "times.all_", "Whether all are.").reads(),
     of_spans(&["numpy.count_nonzero"], REDUCED, "times.count_nonzero", "How many spans are not of length 0.")
         .reads(),
     of_spans(&["numpy.nonzero", "array.nonzero"], "a", "times.nonzero", "Where spans are not of length 0.")
@@ -703,7 +703,7 @@ fn no_objects(a: &[Arg]) -> crate::diag::Diagnostic {
 
 fn int_rule(_: &mut crate::typing::TyCx<'_, '_>, a: &[Arg]) -> Result<Answer> {
     match a[0].ty.time() {
-        Some(t) if t.span && item_is_int(t) => Ok(Answer::of(Type::int())),
+        Some(t) if item_is_int(t) => Ok(Answer::of(Type::int())),
         _ => Err(no_match("int()", a).help(ITEMS)),
     }
 }

@@ -209,6 +209,10 @@ def memory_view(object):
     return MemoryView(object, _code(object))
 
 
+def array_of(buffer, dtype, count, offset):
+    return np.frombuffer(buffer._array, dtype, count, offset)
+
+
 def _code(a):
     """How the module `struct` calls the type of elements."""
     size = a.itemsize
