@@ -97,6 +97,9 @@ impl Compiled {
     pub(crate) fn draws(&self) -> bool {
         self.0.draws
     }
+    pub(crate) fn runs_in_parallel(&self) -> bool {
+        self.0.in_parallel
+    }
     /// Whether the code, a generator's included, may change lists that it was given.
     pub(crate) fn changes_lists(&self) -> bool {
         self.0.changes_lists

@@ -36,6 +36,13 @@ pub(crate) fn warn(py: Python<'_>, d: &Diagnostic) -> PyResult<()> {
     Ok(())
 }
 
+/// A NumbaPerformanceWarning at a place.
+pub(crate) fn warn_of_performance(py: Python<'_>, text: &str, at: &tierup_core::diag::Span) -> PyResult<()> {
+    let warn = py.import("tierup.errors")?.getattr("warn_of_performance")?;
+    warn.call1((text, at.file.to_string(), at.line))?;
+    Ok(())
+}
+
 /// The exception that reports a diagnostic: class and text; its attributes `code`, `line`, `file` serve tools
 /// and tests.
 pub(crate) fn to_python(py: Python<'_>, d: &Diagnostic) -> PyErr {

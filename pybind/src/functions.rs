@@ -281,6 +281,12 @@ fn func_id_as(
         .flat_map(|l| &l.doubts)
         .map(|(loc, why)| Diagnostic::new(Code::ParallelRace, &**why).at(func.span(*loc)))
         .collect();
+    let serial: Vec<_> = func
+        .loops
+        .iter()
+        .filter(|_| meaning == Some(Meaning::Numba))
+        .filter_map(|l| Some((func.span(l.loc), l.serial.as_deref()?.to_owned())))
+        .collect();
     let id = registry::add(func);
     if decoration.checked {
         registry::choose(id);
@@ -304,6 +310,10 @@ fn func_id_as(
     }
     for d in doubts {
         crate::errors::warn(f.py(), &d)?;
+    }
+    for (at, why) in serial {
+        let text = format!("this prange or pndindex loop will not be executed in parallel: {why}");
+        crate::errors::warn_of_performance(f.py(), &text, &at)?;
     }
     Ok(id)
 }

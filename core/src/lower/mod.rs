@@ -37,7 +37,8 @@ use crate::emit::platform::{Host, Platform};
 use crate::host::GlobalValue;
 use crate::infer::state::{Session, Typed};
 use crate::lir::explain::Place;
-use crate::lir::{Module, Signature};
+use crate::lir::{InstData, Module, Signature};
+use crate::ops::region::parallel_region;
 use crate::ssa::{Func, InstanceId, Op, Value};
 use crate::types::Type;
 use notes::Note;
@@ -103,6 +104,12 @@ pub fn lower(
     options: crate::emit::cx::Options,
 ) -> Result<(Module, Target)> {
     lower_noting(session, root, options, &mut HashMap::new())
+}
+
+/// Whether some of the code runs in several threads, as parallel loops do.
+pub fn runs_in_parallel(module: &Module) -> bool {
+    let region = |i: &crate::lir::InstNode| matches!(&i.data, InstData::CallHelper { helper, .. } if helper.name == parallel_region.name);
+    module.funcs.iter().any(|f| f.insts.iter().any(region))
 }
 
 /// What became of the operations on arrays, where some parts of the code were to be parallel; those of

@@ -276,6 +276,8 @@ def _read_numba():
             _values[name] = _read(name, os.environ[numba], numba)
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         _values["tier"] = "off"
+    if (quiet := os.environ.get("NUMBA_DISABLE_PERFORMANCE_WARNINGS", "")).isdecimal():
+        _numba[1]["DISABLE_PERFORMANCE_WARNINGS"] = int(quiet)
 
 
 # LLVM is a library of its own, opened at the first promotion.

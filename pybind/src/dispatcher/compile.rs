@@ -113,6 +113,9 @@ impl Core {
             (Err(_), Some(e)) => return Err(e.into()),
             (Ok(code), _) => {
                 called::note(py, calls);
+                if freezes && of.options.parallel.any() && !code.runs_in_parallel() {
+                    self.warn_of_one_thread(py)?;
+                }
                 Run::Compiled(Arc::new(code))
             }
             (Err(Failure::Diagnostic(d)), None)
@@ -344,6 +347,16 @@ impl Core {
             col,
             end_col,
         }
+    }
+
+    /// As Numba does, where `parallel=True` comes to nothing.
+    fn warn_of_one_thread(&self, py: Python<'_>) -> PyResult<()> {
+        let span = self.span(py);
+        let text = format!(
+            "'parallel=True' was specified but no transformation for parallel execution was possible: {}() has no loop over prange and no operation on arrays that runs in several threads",
+            self.decorated.name()
+        );
+        crate::errors::warn_of_performance(py, &text, &span)
     }
 
     /// One note for each function that is not compiled.

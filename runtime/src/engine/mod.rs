@@ -99,6 +99,8 @@ pub struct Compiled {
     pub keeps_to_copies: bool,
     /// Whether it draws from the streams of `random` and `np.random`, which are others than Python's.
     pub draws: bool,
+    /// Whether some of it runs in several threads.
+    pub in_parallel: bool,
     pub phases: Phases,
     typed: String,
     lir: String,
@@ -210,6 +212,7 @@ struct Front {
     changes_something: bool,
     keeps_to_copies: bool,
     draws: bool,
+    in_parallel: bool,
     typed: String,
     phases: Phases,
 }
@@ -256,6 +259,7 @@ fn front(request: &Request<'_>) -> Result<Front> {
         return Err(Diagnostic::new(diag::Code::UnsupportedSyntax, text)
             .help("draw from a generator: rng = np.random.default_rng(seed)"));
     }
+    let in_parallel = lower::runs_in_parallel(&module);
     let changes_something =
         request.options.overflow != Overflow::Python || lower::changes::changes_something(&session);
     let keeps_to_copies =
@@ -281,6 +285,7 @@ fn front(request: &Request<'_>) -> Result<Front> {
         changes_something,
         keeps_to_copies,
         draws,
+        in_parallel,
         typed,
         phases,
     })
@@ -297,6 +302,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
         changes_something,
         keeps_to_copies,
         draws,
+        in_parallel,
         typed,
         mut phases,
     } = front(request)?;
@@ -310,6 +316,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
         changes_something,
         keeps_to_copies,
         draws,
+        in_parallel,
         phases,
         typed,
         lir,

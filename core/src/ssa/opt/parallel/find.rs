@@ -9,7 +9,7 @@ use super::{Meaning, Names, Root};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::ops::{OpId, id};
 use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge, Loop, Loops, uses_of, uses_of_term};
-use crate::ssa::{Block, BlockCall, Func, Inst, Loc, Op, Term, Value};
+use crate::ssa::{Block, BlockCall, Func, Inst, Loc, Op, Parts, Term, Value};
 use crate::types::Const;
 
 /// A loop over `prange`.
@@ -130,7 +130,17 @@ pub(crate) fn find_one(func: &Func, names: &dyn Names, wanted: &dyn Fn(Loc) -> b
         if cfg.preds(entry).len() != 1 || !then_to.args.is_empty() || !is_plain(func, &defs, &found) {
             return Ok(Look::Refused(loc, "its control flow is unusual"));
         }
-        leaves_early(func, &found)?;
+        match leaves_early(func, &found) {
+            // Numba runs it in one thread.
+            Err(_) if func.parallel.has(Parts::LENIENT) => {
+                return Ok(Look::Refused(loc, "control leaves it from inside"));
+            }
+            other => other?,
+        }
+        // What the handler reads of an iteration is what the one that raised left.
+        if func.parallel.has(Parts::LENIENT) && !found.careful && raises_to_a_handler(func, &found) {
+            return Ok(Look::Refused(loc, "an exception in it is caught outside of it"));
+        }
         return Ok(Look::Found(Box::new(found)));
     }
     Ok(Look::Nothing)
@@ -219,6 +229,12 @@ pub(crate) fn is_plain(func: &Func, defs: &Definitions, f: &Found) -> bool {
         }
     }
     plain
+}
+
+/// Whether an exception of an iteration goes on in the function, outside of the loop.
+fn raises_to_a_handler(func: &Func, f: &Found) -> bool {
+    let insts = f.blocks.iter().flat_map(|b| &func.block(*b).insts);
+    insts.filter_map(|i| func.inst(*i).unwind.as_ref()).any(|u| !f.blocks.contains(&u.block))
 }
 
 /// An iteration ends by going on to the next one, or by an exception.
