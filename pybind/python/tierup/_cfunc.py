@@ -20,7 +20,7 @@ class CFunc:
         self.py_func = self.__wrapped__ = function
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
             setattr(self, name, getattr(function, name))
-        self._args, self._ret, self._options, self._locals = args, ret, options, locals
+        self._args, self._ret, self._options, self._locals, self._not_for_c = args, ret, options, locals, _not_for_c(args, ret)
         self._sig = types.Signature(ret, args)
         self._check()
         chosen = {k: v for k, v in options.items() if k in _OPTIONS}
@@ -33,7 +33,8 @@ class CFunc:
         # C converts nothing that would lose a number, and compiled code does not either where it calls what is made for C.
         _tierup.set_careful(self._dispatcher)
         declare(self._dispatcher, [([t._tierup_type_ for t in args], ret._tierup_type_)], False)
-        self.address = _tierup.callback_address(self._dispatcher)
+        if self._not_for_c is None:
+            self.address = _tierup.callback_address(self._dispatcher)
         self.native_name = f"tierup.cfunc.{self.__qualname__}.{next(_numbers)}"
         self.cache_hits = 0
 
@@ -42,6 +43,11 @@ class CFunc:
         code = self.py_func.__code__
         if code.co_flags & 0x0C or code.co_kwonlyargcount or code.co_argcount != len(self._args):
             raise TypeError(f"the signature {self._sig} gives {len(self._args)} arguments, and {self.__qualname__}() must take exactly these, by position")
+
+    def __getattr__(self, name):
+        if name == "address":
+            raise TypeError(self._not_for_c)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
     def _wrapper_address(self):
@@ -56,7 +62,8 @@ class CFunc:
     def ctypes(self):
         """As a function of ctypes."""
         import ctypes
-        return ctypes.CFUNCTYPE(_to_ctypes(self._ret), *map(_to_ctypes, self._args))(self.address)
+        address = self.address
+        return ctypes.CFUNCTYPE(_to_ctypes(self._ret), *map(_to_ctypes, self._args))(address)
 
     @cached_property
     def cffi(self):
@@ -112,11 +119,10 @@ def cfunc(sig, locals=None, cache=False, pipeline_class=None, **options):
     args, ret = known[0]
     if ret is None:
         raise TypeError("C callback needs an explicit return type")
-    for t in args:
-        if not isinstance(t, (types.Number, types.CPointer, types.RawPointer)) or isinstance(t, types.Complex):
-            raise TypeError(f"a C callback takes numbers and pointers, not {t}: pass a pointer to it, types.CPointer(...)")
-    if ret != types.void and (not isinstance(ret, types.Number) or isinstance(ret, types.Complex)):
-        raise TypeError(f"a C callback gives a number or nothing, not {ret}: write through a pointer that is passed")
+    not_for_c = _not_for_c(args, ret)
+    # Numba's programs pass such functions to compiled code, which may call them.
+    if not_for_c is not None and (options.get("meaning") != "numba" or any(map(types.holds_function, (*args, ret)))):
+        raise TypeError(not_for_c)
 
     def decorated(function):
         if config.tier == "off":
@@ -124,6 +130,16 @@ def cfunc(sig, locals=None, cache=False, pipeline_class=None, **options):
             raise UnsupportedError("cfunc has no form that runs without compiling")
         return CFunc(getattr(function, "py_func", function), args, ret, options, locals)
     return decorated
+
+
+def _not_for_c(args, ret):
+    """Why C cannot call a function of these types."""
+    for t in args:
+        if not isinstance(t, (types.Number, types.CPointer, types.RawPointer)) or isinstance(t, types.Complex):
+            return f"a C callback takes numbers and pointers, not {t}: pass a pointer to it, types.CPointer(...)"
+    if ret != types.void and (not isinstance(ret, types.Number) or isinstance(ret, types.Complex)):
+        return f"a C callback gives a number or nothing, not {ret}: write through a pointer that is passed"
+    return None
 
 
 class _MemoryView:
