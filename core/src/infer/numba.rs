@@ -479,6 +479,9 @@ impl Solver<'_, '_> {
                 types.iter().map(|t| shown(*t)).collect()
             }
             id::NUMPY_SINC if types[..] == [Type::float_of(Float::F32)] => vec![Type::f64()],
+            id::NUMPY_SINC if types[..] == [Type::new(Kind::Complex(Float::F32))] => {
+                vec![Type::complex().strong()]
+            }
             id::BUILTINS_TYPE if types.len() == 1 && promote::same_but_weak(types[0], shown(types[0])) => {
                 vec![shown(types[0])]
             }
