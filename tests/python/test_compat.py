@@ -66,6 +66,8 @@ def test_types_of_values_equal_those_that_signatures_name():
     assert typeof([1.0]) == types.List(types.float64) != types.List(types.int64)
     assert types.BaseTuple.from_types([types.int8, types.int8]) == types.UniTuple(types.int8, 2)
     assert types.List(types.int64)[0] is types.int64
+    nothing = types.Tuple(())
+    assert nothing and njit(nothing(types.UniTuple(types.int32, 0)))(lambda x: x)(()) == ()
     assert isinstance(typeof(None), types.NoneType)
     assert typeof(np.dtype("int64")) == types.DType(types.int64) == types.NumberClass(np.int64) == typeof(np.int64) != typeof(np.float64)
     assert types.DType(types.int32)[:, ::1] is types.int32[:, ::1]

@@ -158,3 +158,167 @@ print("done")
 def test_whether_a_text_is_ascii_under_numbas_name():
     f = njit(lambda s: (s._is_ascii, s[1:]._is_ascii, (s + "b")._is_ascii))
     assert f("xyz") == (True, True, True) and f("äz") == (False, True, False)
+
+
+def test_what_may_not_be_compiled_is_not_compiled():
+    @njit(["float32(float32)"])
+    def declared(x):
+        return x
+
+    @njit
+    def closed(x):
+        return x
+
+    closed.compile("(float32,)")
+    closed.disable_compile()
+    for f in (declared, closed):
+        f.compile("(float32,)")
+        with pytest.raises(RuntimeError, match="compilation disabled"):
+            f.compile("(complex64,)")
+        assert len(f.signatures) == 1
+
+
+def test_recompiling_in_numbas_meaning_is_done_at_once():
+    n = 1
+
+    def plus(x):
+        return x + n
+
+    f, later = njit(plus, meaning="numba"), njit(plus)
+    assert (f(1), f(1.5), later(1)) == (2, 2.5, 2)
+    n = 2
+    assert f(1) == 2
+    f.recompile()
+    later.recompile()
+    assert len(f.signatures) == 2 and later.signatures == []
+    assert (f(1), f(1.5), later(1)) == (3, 3.5, 3)
+
+
+def test_what_parallel_comes_to_nothing_for_is_said(tmp_path):
+    program = """
+import warnings
+import numba, numpy as np
+from numba import njit, prange
+def told(f, *args):
+    with warnings.catch_warnings(record=True) as w:
+        warnings.simplefilter("always")
+        f(*args)
+    return [x for x in w if issubclass(x.category, numba.errors.NumbaPerformanceWarning)]
+@njit(parallel=True)
+def plain(x): return x + 1
+@njit(parallel=True)
+def loop(a):
+    s = 0.0
+    for i in prange(len(a)): s += a[i]
+    return s
+@njit(parallel=True)
+def arrays(a): return a * 2 + 1
+@njit(parallel=True)
+def leaves(n):
+    for i in prange(n):
+        if i == 3: return i
+        if i == n: break
+    return 0
+@njit(parallel=True)
+def caught(a):
+    out = a.copy()
+    try:
+        for i in prange(len(a)):
+            if i == 2: raise ValueError
+            out[i] = i
+    except Exception:
+        out[i] = -1
+    return out
+a = np.ones(4)
+found = told(plain, 1)
+assert len(found) == 1 and "no transformation for parallel execution was possible" in str(found[0].message) and found[0].lineno == 11, found
+assert not told(plain, 1) and not told(loop, a) and not told(arrays, a)
+assert "will not be executed in parallel" in str(told(leaves, 5)[0].message) and leaves(5) == 3 and leaves(2) == 0
+assert "will not be executed in parallel" in str(told(caught, a)[0].message) and caught(a).tolist() == [0, 1, -1, 1]
+numba.config.DISABLE_PERFORMANCE_WARNINGS = 1
+assert not told(plain, 1.0)
+print("done")
+"""
+    assert as_numba(tmp_path, program) == "done\n"
+
+
+def test_aids_for_warnings():
+    @errors.deprecated("other()")
+    def old():
+        return 3
+
+    with pytest.warns(DeprecationWarning, match="old.*\n.*other"):
+        assert old() == 3
+    gathered = errors.WarningsFixer(errors.NumbaWarning)
+    with gathered.catch_warnings("file.py", 7):
+        for _ in range(2):
+            warnings.warn(errors.NumbaPerformanceWarning("slow"))
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        gathered.flush()
+        gathered.flush()
+    assert [(w.category, w.filename, w.lineno, str(w.message)) for w in found] == [(errors.NumbaPerformanceWarning, "file.py", 7, "slow")]
+
+
+def test_vectors_in_the_plane_and_types_of_memory(tmp_path):
+    program = """
+import numpy as np
+from numba import errors, njit, typeof, types
+from numba.core.typing.asnumbatype import AsNumbaTypeRegistry
+from numba.np.extensions import cross2d
+a, b = np.array([[1, 2], [4, 5]]), np.array([3.0, 7.0])
+f = njit(lambda a, b: cross2d(a, b))
+assert f(a, b).tolist() == [1.0, 13.0] and f(b, np.array([1, 1])) == -4.0 and f((1, 2), (3, 4)) == -2
+try:
+    f(np.ones(3), np.ones(3))
+except ValueError as e:
+    assert "Incompatible dimensions for 2D cross product" in str(e)
+assert typeof(b"x") == types.Bytes(types.uint8, 1, "C")
+mine = AsNumbaTypeRegistry()
+mine.register(float, types.float32)
+assert mine(float) == types.float32 and AsNumbaTypeRegistry()(float) == types.float64
+for wrong in (lambda: types.int32[0], lambda: types.int32[:, 4], lambda: list(types.int32)):
+    try:
+        wrong()
+    except KeyError as e:
+        assert "Can only index numba types with slices" in str(e)
+    else:
+        raise AssertionError
+f(a, b)
+told = f.get_annotation_info()
+assert len(told) == len(f.signatures) and all("cross2d" in text for text in told.values())
+print("done")
+"""
+    assert as_numba(tmp_path, program) == "done\n"
+
+
+def test_callbacks_that_only_compiled_code_can_call(tmp_path):
+    program = """
+import pickle
+import numpy as np
+from numba import cfunc, int64, njit, types
+@cfunc("intp(intp[:], float64[:])")
+def of_arrays(x, y): return x[0] + y[0]
+@cfunc(int64(types.none))
+def of_none(i): return 1
+call = njit(lambda f, a, b: f(a, b))
+assert call(of_arrays, np.array([10]), np.array([2.5])) == 12 and njit(lambda f: f(None))(of_none) == 1
+for address in (lambda: of_arrays.address, lambda: of_arrays.ctypes):
+    try:
+        address()
+    except TypeError as e:
+        assert "a C callback takes numbers and pointers, not array" in str(e)
+    else:
+        raise AssertionError
+assert not hasattr(of_arrays, "anything")
+print("done")
+"""
+    assert as_numba(tmp_path, program) == "done\n"
+    with pytest.raises(TypeError, match="a C callback takes"):
+        tierup.cfunc("intp(intp[:])")(len)
+
+
+def test_records_with_attributes_are_of_the_type_of_those_without():
+    dtype = np.dtype([("m", np.int32), ("n", "S5")])
+    of = tierup.typeof(np.recarray(4, dtype=dtype)).dtype
+    assert of == types.from_dtype(dtype) and hash(of) == hash(types.from_dtype(dtype)) and of != types.from_dtype(np.dtype([("m", np.int32)]))

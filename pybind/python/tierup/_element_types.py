@@ -82,7 +82,8 @@ class Record(Type):
 
     @property
     def key(self):
-        return self._text
+        # Whether NumPy gives them attributes changes nothing about their memory.
+        return self._text.replace(" attributes", "", 1) if self.dtype.type.__name__ == "record" else self._text
 
     @property
     def name(self):

@@ -141,7 +141,7 @@ def type_of_instance(cls, fields, own):
     return found, None
 
 
-class _AsNumbaType:
+class AsNumbaTypeRegistry:
     """`as_numba_type(int)` is the type that an annotation says; `as_numba_type.register(Class, type)` adds one."""
 
     def __init__(self):
@@ -180,7 +180,7 @@ class _AsNumbaType:
         raise TypingError(f"Cannot infer Numba type of Python type {annotation}")
 
 
-as_numba_type = _AsNumbaType()
+as_numba_type = AsNumbaTypeRegistry()
 
 
 def make_attribute_wrapper(typeclass, struct_attr, python_attr):

@@ -59,7 +59,7 @@ def _check_options(decorator, options):
 
 
 def _refused_when_called(what, error):
-    """Numba says that an option does not exist when a function is compiled: packages decorate what they never call."""
+    """Numba says that an option does not exist, or what is wrong with a block of `objmode`, when a function is compiled: packages decorate what they never call."""
     from functools import wraps
 
     def refuse(function):
@@ -245,7 +245,12 @@ def _make(function, signatures, options, fallback, locals=None, alone=None):
         return type(function)(_make(function.__func__, signatures, options, fallback, locals))
     original = function
     if hasattr(function, "__code__") and config.tier != "off" and (blocks := _blocks(function.__code__)) is not None:
-        function = blocks.expanded(function)
+        try:
+            function = blocks.expanded(function)
+        except TypeError as e:
+            if not config._numba or signatures is not None:
+                raise
+            return _refused_when_called(function, e)
     checked = options.get("checked") and hasattr(function, "__code__")
     if checked:
         from . import _checked
@@ -494,9 +499,9 @@ def report():
 
 
 def recompile(self):
-    """Forgets all compiled code; the next calls compile again."""
+    """Forgets all compiled code; the next calls compile again. In Numba's meaning it is compiled at once."""
     known, open = self.__dict__.pop("_declared", []), _tierup.can_compile(self)
-    if not open:
+    if not open or self.targetoptions.get("meaning") == "numba":
         # What `disable_compile` closed over stays callable too.
         types = [args for args, _ in known]
         known += [(args, None) for args, _, _ in _tierup.overloads(self) if args not in types]
@@ -510,9 +515,11 @@ def disable_compile(self, val=True):
 
 
 def compile(self, sig):
-    """Compiles for a signature at once, and gives what to call for it."""
+    """Compiles for a signature at once, and gives what to call for it. RuntimeError for a new one where no more may be compiled."""
     from . import types
     args, ret = types.signatures(sig)[0]
+    if not _tierup.can_compile(self) and tuple(args) not in self.signatures:
+        raise RuntimeError("compilation disabled")
     if not any(map(types.holds_function, args)):
         declare(self, [([t._tierup_type_ for t in args], ret and ret._tierup_type_)], _tierup.can_compile(self))
     return self
@@ -536,6 +543,18 @@ def _stats(self):
     from . import types
     from ._cache import stats
     return stats(self, [tuple(types.from_text(t) for t in args) for args, _, _ in _tierup.overloads(self)])
+
+
+def get_annotation_info(self, signature=None):
+    """As Numba's: where the function stands, for each signature (or one of them) with what `inspect_types` prints of it."""
+    from io import StringIO
+    found = {}
+    for types in [types for _, types, _, _ in _known(self) if signature is None or _same([t._tierup_type_ for t in types], signature)]:
+        text = StringIO()
+        inspect_types(self, text, types)
+        code = self.py_func.__code__
+        found[f"{code.co_filename}:{code.co_firstlineno}", types] = text.getvalue()
+    return found
 
 
 def _reduce(self):
@@ -563,7 +582,7 @@ def _signature(self):
 for _name, _value in {
     "signatures": property(_signatures), "nopython_signatures": property(_nopython_signatures), "overloads": property(_overloads), "inspect": inspect, "inspect_llvm": inspect_llvm, "inspect_asm": inspect_asm,
     "inspect_cfg": inspect_cfg, "inspect_types": inspect_types, "explain": explain, "parallel_report": parallel_report, "parallel_diagnostics": parallel_diagnostics, "recompile": recompile,
-    "disable_compile": disable_compile, "compile": compile, "stats": property(_stats), "func_code": property(lambda self: self.py_func.__code__, doc="The code object of the Python function."), "get_compile_result": get_compile_result, "get_overload": get_overload, "__reduce__": _reduce, "__copy__": _copied, "__deepcopy__": _copied,
+    "disable_compile": disable_compile, "compile": compile, "stats": property(_stats), "func_code": property(lambda self: self.py_func.__code__, doc="The code object of the Python function."), "get_compile_result": get_compile_result, "get_annotation_info": get_annotation_info, "get_overload": get_overload, "__reduce__": _reduce, "__copy__": _copied, "__deepcopy__": _copied,
     "__defaults__": property(lambda self: self.py_func.__defaults__), "__kwdefaults__": property(lambda self: self.py_func.__kwdefaults__),
     "__code__": property(lambda self: self.py_func.__code__), "__globals__": property(lambda self: self.py_func.__globals__),
     "__signature__": property(_signature), "__set_name__": _set_name, "is_compiling": property(lambda self: False, doc="Whether it is being compiled right now, which nobody sees."), "_can_compile": property(_tierup.can_compile),

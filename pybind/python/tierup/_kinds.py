@@ -154,6 +154,8 @@ class BaseNamedTuple(BaseTuple):
     """Tuples of a class with named fields."""
 
     def _named(self, members, cls):
+        if isinstance(members, Type):
+            raise types._bad(f"Argument 'types' is not iterable: {members} is one type")
         self.types, self.count, self.instance_class, self.fields = tuple(members), len(tuple(members)), cls, tuple(cls._fields)
         Type.__init__(self, f"{cls.__name__}({', '.join(map(str, self.types))})")
 

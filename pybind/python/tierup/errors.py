@@ -3,6 +3,7 @@
 Numba's names stand for the class that reports the same thing here.
 """
 
+import contextlib
 import warnings
 
 from .config import _ConfigError as ConfigError  # noqa: F401
@@ -46,6 +47,49 @@ ForceLiteralArg = RequireLiteralValue = LiteralTypingError = UntypedAttributeErr
 NumbaTypeError = NumbaValueError = NumbaKeyError = NumbaIndexError = NumbaAttributeError = NumbaAssertionError = NumbaNotImplementedError = TypingError
 RedefinedError = NotDefinedError = TypingError
 LoweringError = IRError = VerificationError = NumbaRuntimeError = ConstantInferenceError = InternalError = InternalTargetMismatchError = NonexistentTargetError = CompilerError
+
+
+
+def deprecated(instead):
+    """Numba's decorator for functions that will go away: each call says what to call in their place."""
+    def decorate(function):
+        import functools
+
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            warnings.warn(f"Call to deprecated function \"{function.__name__}\"\n  in favour of: {instead}", DeprecationWarning, stacklevel=2)
+            return function(*args, **kwargs)
+
+        return wrapper
+    return decorate
+
+
+class WarningsFixer:
+    """Numba's way to gather warnings of a class while something is compiled, and to show each once, where it belongs: `catch_warnings(file, line)` gathers, `flush()` shows."""
+
+    def __init__(self, category):
+        self._category, self._found = category, {}
+
+    @contextlib.contextmanager
+    def catch_warnings(self, filename=None, lineno=None):
+        """Gathers what is warned of inside, at this place; warnings of other classes go on."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", self._category)
+            yield
+        for w in caught:
+            if issubclass(w.category, self._category):
+                place = w.filename if filename is None else filename, w.lineno if lineno is None else lineno
+                self._found.setdefault((*place, w.category), set()).add(str(w.message))
+            else:
+                warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+
+    def flush(self):
+        """Shows what was gathered, and forgets it."""
+        for filename, lineno, category in sorted(self._found, key=str):
+            for text in sorted(self._found[filename, lineno, category]):
+                warnings.warn_explicit(text, category, filename, lineno)
+        self._found.clear()
+
 
 # Warnings have classes of their own, since programs choose by them which ones they want to see.
 NumbaWarning = TierupWarning
@@ -106,6 +150,13 @@ class IntegerOverflow(BaseException):
 def warn_doubt(text, file, line):
     """A note about code that is compiled but may not be meant, at its place."""
     warnings.warn_explicit(TierupWarning(text), TierupWarning, file or "tierup", line, "tierup")
+
+
+def warn_of_performance(text, file, line):
+    """A note about code that is slower than was asked for, as Numba gives one."""
+    from .config import numba_setting
+    if not numba_setting("DISABLE_PERFORMANCE_WARNINGS", 0):
+        warnings.warn_explicit(NumbaPerformanceWarning(text), NumbaPerformanceWarning, file or "tierup", line, "tierup")
 
 
 def warn_fallback(function, text, instead):

@@ -39,6 +39,12 @@ def _rebuilt(cls, state):
     return _once(made)
 
 
+class _NoNotation(TypeError, KeyError):
+    """What stands in the brackets of an array type means nothing there."""
+
+    __str__ = Exception.__str__
+
+
 class Type(metaclass=_OnceEach):
     """Base of all types. `_tierup_type_` is what the compiler calls it, `_code` a number that no other type has had in this process."""
 
@@ -312,6 +318,10 @@ class BaseTuple(ConstSized, Hashable):
     def __len__(self):
         return self.count
 
+    def __bool__(self):
+        # That of () is a type too.
+        return True
+
     def __iter__(self):
         return iter(self.types)
 
@@ -518,8 +528,11 @@ class Bytes(Buffer):
 
     ndim, layout, mutable = 1, "C", False
 
-    def __init__(self, name):
-        Type.__init__(self, name)
+    def __init__(self, name="bytes", ndim=1, layout="C", readonly=True):
+        # What Numba has in their places: the type of elements, of which there is one.
+        if isinstance(name, Type) and (name.key, ndim, layout) != ("uint8", 1, "C"):
+            raise _bad(f"{_builtins.type(self).__name__} has elements of the type uint8, one dimension and the layout C")
+        Type.__init__(self, _builtins.type(self).__name__.lower() if isinstance(name, Type) else name)
 
     @property
     def dtype(self):
@@ -556,10 +569,10 @@ def _array_of(index):
     parts = index if isinstance(index, tuple) else (index,)
     for p in parts:
         if not isinstance(p, slice) or p.start is not None or p.stop is not None or p.step not in (None, 1):
-            raise TypeError(f"an array type is written with colons and ::1, as in float64[:, ::1]; {p!r} means nothing there")
+            raise _NoNotation(f"an array type is written with colons and ::1, as in float64[:, ::1]; {p!r} means nothing there. Can only index numba types with slices with no start or stop, got {index!r}.")
     unit = [p.step == 1 for p in parts]
     if sum(unit) > 1 or any(unit[1:-1]):
-        raise TypeError("only the first or the last dimension of an array type can be ::1")
+        raise _NoNotation("only the first or the last dimension of an array type can be ::1")
     return len(parts), "C" if unit[-1] else "F" if unit[0] else "A"
 
 

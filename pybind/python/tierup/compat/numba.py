@@ -75,7 +75,7 @@ MODULES = {
     "numba.core.cpu": {"CPUContext": "tierup.llvm.context:TargetContext"},
     "numba.core.typing.typeof": {**_TYPEOF, "typeof_impl": "tierup._extensions:typeof_impl"},
     "numba.core.typing.templates": {**_SIGNATURES, **_TEMPLATES},
-    "numba.core.typing.asnumbatype": {"as_numba_type": "tierup._extensions:as_numba_type"},
+    "numba.core.typing.asnumbatype": {"as_numba_type": "tierup._extensions:as_numba_type", "AsNumbaTypeRegistry": "tierup._extensions:AsNumbaTypeRegistry"},
     "numba.core.imputils": {n: _LOWER[n] for n in ("lower_builtin", "lower_cast", "lower_getattr", "lower_getattr_generic", "lower_setattr", "lower_setattr_generic")} | {"lower_constant": "tierup._extensions:lower_constant", "impl_ret_borrowed": "tierup.llvm.cgutils:impl_ret_borrowed", "impl_ret_new_ref": "tierup.llvm.cgutils:impl_ret_new_ref", "impl_ret_untracked": "tierup.llvm.cgutils:impl_ret_untracked"},
     "numba.core.datamodel": {"models": "numba.core.datamodel.models", "register_default": "tierup._extensions:register_default"},
     "numba.core.datamodel.models": {n: f"tierup._extensions:models.{n}" for n in ("DataModel", "PrimitiveModel", "PointerModel", "TupleModel", "UniTupleModel", "ArrayModel", "StructModel", "OpaqueModel")}
@@ -94,7 +94,8 @@ MODULES = {
     "numba.typed.typeddict": {"Dict": "tierup.typed:Dict"},
     "numba.typed.setobject": {"new_set": "tierup.typed:_new_set"},
     "numba.typed.typedset": {"Set": "tierup.typed:Set"},
-    "numba.np": {"numpy_support": "numba.np.numpy_support", "ufunc": "numba.np.ufunc", "arrayobj": "numba.np.arrayobj", "linalg": "numba.np.linalg"},
+    "numba.np": {"numpy_support": "numba.np.numpy_support", "ufunc": "numba.np.ufunc", "arrayobj": "numba.np.arrayobj", "linalg": "numba.np.linalg", "extensions": "numba.np.extensions"},
+    "numba.np.extensions": {"cross2d": "tierup.compat.support:cross2d"},
     "numba.np.linalg": {"_LAPACK": "tierup.compat.linalg:LAPACK"},
     "numba.np.arrayobj": {"make_array": "tierup.llvm.cgutils:create_struct_proxy", "populate_array": "tierup.llvm.context:populate_array", "_empty_nd_impl": "tierup.llvm.context:empty_nd_impl",
                            **{n: f"tierup.llvm.indexing:{n}" for n in ("basic_indexing", "normalize_index", "normalize_indices")}},

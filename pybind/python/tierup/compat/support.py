@@ -1,4 +1,4 @@
-"""What programs take from `numba.np.numpy_support` beyond types: of what type a scalar is, and how arrays lie in memory."""
+"""What programs take from `numba.np` beyond types: of what type a scalar is, how arrays lie in memory, and the product of vectors in the plane."""
 
 import numpy as np
 
@@ -33,3 +33,11 @@ def is_fortran(dims, strides, itemsize):
             return False
         expected *= n
     return True
+
+
+def cross2d(a, b):
+    """What `np.cross` gave of vectors with two components, on the last axis: a number for each pair."""
+    x, y = np.asarray(a), np.asarray(b)
+    if x.ndim == 0 or y.ndim == 0 or x.shape[-1] != 2 or y.shape[-1] != 2:
+        raise ValueError("Incompatible dimensions for 2D cross product (both inputs must have length 2)")
+    return np.asarray(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0])
