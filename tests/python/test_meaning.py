@@ -7,6 +7,7 @@ import itertools
 import math
 import operator
 import pickle
+import random
 import weakref
 
 import numpy as np
@@ -692,3 +693,14 @@ def test_iterations_may_all_write_to_one_element():
     # What each iteration changes is no store.
     with pytest.raises(tierup.TypingError):
         numba.njit(count, parallel=True)(a, out)
+
+
+def test_seeds_of_the_random_module_are_numpys():
+    def drawn(seed):
+        random.seed(seed)
+        return random.random(), random.random(), random.uniform(2.0, 3.0)
+
+    for seed in (0, 1, 2**32 - 1):
+        like, own = np.random.RandomState(seed), random.Random(seed)
+        assert njit(drawn)(seed) == (like.random_sample(), like.random_sample(), 2.0 + like.random_sample())
+        assert tierup.njit(drawn)(seed) == (own.random(), own.random(), own.uniform(2.0, 3.0))

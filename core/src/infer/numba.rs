@@ -270,6 +270,9 @@ impl Solver<'_, '_> {
             return None;
         }
         if let [x] = types[..] {
+            if op == id::RANDOM_SEED && x.is_index() {
+                return Some(self.rows_as_given(i, id::RANDOM_SEED_AS_NUMBA, operands.to_vec(), vec![]));
+            }
             if let Some(to) = kept(op, x) {
                 let whole = converted(operands[0].clone(), to);
                 let konst = self.source_arg(&whole).ok()?.konst;

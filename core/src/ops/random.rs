@@ -23,6 +23,8 @@ use crate::typing::{Answer, Arg, no_match};
 
 super::identity::op_ids! {
     NUMPY_RANDOM_GENERATOR_SHUFFLE = "numpy.random.Generator.shuffle" [changes_list],
+    RANDOM_SEED = "random.seed",
+    RANDOM_SEED_AS_NUMBA = "random._seed_as_numba",
 }
 
 crate::runtime_fns! {
@@ -240,6 +242,11 @@ pub(crate) static OPS: &[OpDef] = rows! {
         let seed = cast::cast(cx, &c.args[0], c.types[0], Type::int())?[0];
         seed_stream(cx, 1, Some(seed))
     })).writes().doc("Seeds this thread's stream of `random`."),
+    OpDef::new(&["random._seed_as_numba"], "a", Body::Lir(|_, a| whole(a, 0, Type::none()), |cx, c| {
+        let seed = cast::cast(cx, &c.args[0], c.types[0], Type::int())?[0];
+        // The stream of `random`, in NumPy's way.
+        seed_stream(cx, 1 | 2, Some(seed))
+    })).writes().internal().doc("Seeds this thread's stream of `random` as `np.random.seed` does that of NumPy."),
     OpDef::new(&["random.seed"], "a, version=2", Body::Py("pyrandom.seed_by_float")).only_if(|a| a[0].ty.is_float()).raises().writes().doc("Seeds it with the hash of a float."),
     OpDef::new(&["random.seed"], "a=None, version=2", Body::Lir(|_, a| no_seed(a, "a float"), |cx, _| seed_stream(cx, 1, None))).writes().doc("Seeds it with entropy of the system."),
     OpDef::new(&["random.random"], "", Body::Lir(|_, _| Ok(Answer::of(Type::float())), |cx, _| Ok(vec![inline::uniform(cx, inline::PYTHON)]))).writes().doc("A number of [0, 1)."),
@@ -322,7 +329,7 @@ fn sized(size: &Arg, of: Type, number: Type) -> Result<Answer> {
     if size.is_none() {
         return Ok(Answer::of(number));
     }
-    let n = shape_dims(size.ty).ok_or_else(|| {
+    let n = shape_dims(size.ty).filter(|_| *size.ty != Kind::Bool).ok_or_else(|| {
         Diagnostic::new(
             Code::NoMatchingOperation,
             format!("{}: None, an integer or a tuple of integers, not {}", unexpected("size"), size.ty),

@@ -608,7 +608,8 @@ impl Helpers for Native {
         })
     }
     unsafe fn random_seed(which: i64, seed: i64) {
-        state::seed(which as usize & 1, Some(seed));
+        let of = which as usize & 1;
+        if which & 2 == 0 { state::seed(of, Some(seed)) } else { state::seed_as_numpy(of, seed as u32) }
     }
     unsafe fn random_seed_by_words(which: i64, words: P, n: i64) {
         // SAFETY: compiled code passes so many words.

@@ -183,6 +183,14 @@ pub(crate) fn seed(which: usize, seed: Option<i64>) {
     });
 }
 
+/// Begins any stream as NumPy begins its own.
+pub(crate) fn seed_as_numpy(which: usize, seed: u32) {
+    with(which, |s| {
+        s.spare = None;
+        s.twister.seed(seed);
+    });
+}
+
 /// Begins a stream anew with several words, as `np.random.seed([…])` does. There is at least one.
 pub(crate) fn seed_by_words(which: usize, words: &[u32]) {
     with(which, |s| {
