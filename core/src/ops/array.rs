@@ -187,7 +187,7 @@ pub(crate) static OPS: &[OpDef] = &[
     .doc("Whether elements lie at multiples of their size."),
     OpDef::new(
         &["numpy.isscalar"],
-        "x",
+        "element",
         Body::Lir(|_, a| asked(a, is_scalar), |cx, c| told(cx, c, is_scalar)),
     )
     .doc("Whether `x` is a number, a time, a string or bytes."),
@@ -280,7 +280,7 @@ pub(crate) static OPS: &[OpDef] = &[
     .doc("The dtype that a class or constant string names."),
     OpDef::new(&["numpy.result_type", "numpy.promote_types"], "*args", Body::Lir(result_type_rule, nothing))
         .doc("The dtype that arithmetic on arrays and dtypes gives."),
-    OpDef::new(&["numpy.may_share_memory"], "a, b, max_work=None", Body::Lir(share_rule, emit_share))
+    OpDef::new(&["numpy.may_share_memory"], "a, b, /, max_work=None", Body::Lir(share_rule, emit_share))
         .times()
         .doc("Whether two arrays have elements and their memory lies in ranges that meet."),
     OpDef::new(&["numpy._check_cast"], "src, dst, casting", Body::Lir(check_cast_rule, nothing))
@@ -385,7 +385,7 @@ pub(crate) static OPS: &[OpDef] = &[
     // Parts.
     OpDef::new(
         &["array.real", "numpy.real"],
-        "a",
+        "val",
         Body::Lir(|_, a| part_rule(a), |cx, c| emit_part(cx, c, false)),
     )
     .property()
@@ -393,7 +393,7 @@ pub(crate) static OPS: &[OpDef] = &[
     .doc("Real part, as a view."),
     OpDef::new(
         &["array.imag", "numpy.imag"],
-        "a",
+        "val",
         Body::Lir(|_, a| imag_rule(a), |cx, c| emit_part(cx, c, true)),
     )
     .raises()

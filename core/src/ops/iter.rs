@@ -41,7 +41,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .writes()
         .internal()
         .doc("A loop is left: its iterator is not needed any more."),
-    OpDef::new(&["builtins.enumerate"], "x, start=0", Body::Lir(enumerate_rule, emit_enumerate))
+    OpDef::new(&["builtins.enumerate"], "iterable, start=0", Body::Lir(enumerate_rule, emit_enumerate))
         .records()
         .consumes()
         .doc("Pairs of count and value."),

@@ -86,6 +86,9 @@ const IN_C: &[&str] = &[
     "complex.",
     // What makes scalars of NumPy's.
     "dtype.call",
+    // Methods that share a row with a function, which is written in Python.
+    "array.swapaxes",
+    "array.fill",
 ];
 const BY_NAME: &[(&str, &[&str])] = &[
     ("builtins.bytearray", &["source", "encoding", "errors"]),

@@ -89,12 +89,12 @@ pub(crate) static OPS: &[OpDef] = &[
         ),
     )
     .doc("The integer itself."),
-    OpDef::new(&["number.real", "numpy.real"], "x", Body::Lir(part_rule, |_, c| Ok(vec![c.args[0][0]])))
+    OpDef::new(&["number.real", "numpy.real"], "val", Body::Lir(part_rule, |_, c| Ok(vec![c.args[0][0]])))
         .property()
         .doc("Real part."),
     OpDef::new(
         &["number.imag", "numpy.imag"],
-        "x",
+        "val",
         Body::Lir(part_rule, |cx, c| {
             Ok(vec![match c.args[0].get(1) {
                 Some(im) => *im,
