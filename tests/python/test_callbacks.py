@@ -1,5 +1,6 @@
 """`cfunc`, `carray`, `farray`, and functions of C in compiled code. What C does is the oracle: ctypes calls from Python, the C library, SciPy."""
 
+import array
 import ctypes
 import ctypes.util
 import gc
@@ -392,6 +393,8 @@ def test_cffi_libraries_and_buffers(tier):
         return lib.hypot(x, 4.0)
     a, b = np.zeros((2, 2)), np.arange(4.0)
     assert f(3.0, a, b) == 5.0 and a.tolist() == [[0, 1], [0, 0]]
+    own = array.array("d", [0.0, 0.0])
+    assert f(3.0, own, memoryview(b)) == 5.0 and own.tolist() == [0.0, 1.0]
     for wrong in (np.arange(8.0)[::2], np.arange(4.0).reshape(2, 2).T):
         with pytest.raises(ValueError, match="ndarray is not C-contiguous"):
             f(3.0, wrong, b)

@@ -40,7 +40,7 @@ def _elements(ptr, n, dtype):
 def from_buffer(python_buffer):
     """`ffi.from_buffer` of cffi."""
     if isinstance(python_buffer, (MemoryView, PyArray)):
-        return from_buffer(python_buffer.array)
+        return from_buffer(python_buffer._array)
     if not python_buffer.flags.c_contiguous:
         raise ValueError("ndarray is not C-contiguous")
     return python_buffer.ctypes
