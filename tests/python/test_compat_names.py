@@ -274,6 +274,10 @@ try:
 except ValueError as e:
     assert "Incompatible dimensions for 2D cross product" in str(e)
 assert typeof(b"x") == types.Bytes(types.uint8, 1, "C")
+import numba.core.types
+import numba.types.misc
+from numba.types.containers import Sequence
+assert numba.types.misc is numba.core.types.misc and Sequence is types.Sequence
 mine = AsNumbaTypeRegistry()
 mine.register(float, types.float32)
 assert mine(float) == types.float32 and AsNumbaTypeRegistry()(float) == types.float64

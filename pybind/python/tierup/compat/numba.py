@@ -48,6 +48,7 @@ MODULES = {
                    "registry": "numba.core.registry", "typing": "numba.core.typing", "extending": "numba.core.extending", "imputils": "numba.core.imputils", "datamodel": "numba.core.datamodel", "pythonapi": "numba.core.pythonapi", "serialize": "numba.core.serialize"},
     "numba.core.types": _TYPES,
     **{f"numba.core.types.{n}": _TYPES for n in ("abstract", "common", "containers", "iterators", "misc", "npytypes", "scalars")},
+    **{f"numba.types.{n}": f"numba.core.types.{n}" for n in ("abstract", "common", "containers", "functions", "iterators", "misc", "npytypes", "scalars")},
     "numba.core.types.functions": _TYPES | {"_header_lead": "=No implementation of function"},
     "numba.core.errors": "tierup.errors",
     "numba.errors": "tierup.errors",
