@@ -27,6 +27,10 @@ pub(in crate::ops) fn check_hashable(cx: &TyCx<'_, '_>, t: Type, as_what: Held) 
 pub fn is_own_key(t: Type) -> bool {
     match t.kind() {
         Kind::Object(c, _) => !c.objects_are_themselves(),
+        Kind::Frozen(c, _) => {
+            let generated = c.generated();
+            !c.is_builtin_value() && !(generated.equality && generated.hash)
+        }
         Kind::Tuple(members) => {
             members.iter().any(|t| is_own_key(*t))
                 && members.iter().all(|t| is_own_key(*t) || desc::compared_parts(*t).is_some())

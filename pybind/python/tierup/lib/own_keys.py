@@ -4,6 +4,7 @@ Both may do anything, and change the dict too: a place is asked about again afte
 begins anew where it is no longer that key's, as CPython does.
 """
 
+import dataclasses
 import operator
 
 _origin = "checked"
@@ -30,12 +31,20 @@ def _find(table, h, key):
 
 
 def _are_one(a, b):
-    # Tuples ask that of their members.
-    return False if isinstance(a, tuple) else a is b
+    # Tuples ask that of their members; instances that never change are what their parts are.
+    if isinstance(a, tuple):
+        return False
+    if dataclasses.is_dataclass(a):
+        return False
+    return a is b
 
 
 def _still_there(table, at, key):
-    return True if isinstance(key, tuple) else operator._key_at(table, at) is key
+    if isinstance(key, tuple):
+        return True
+    if dataclasses.is_dataclass(key):
+        return True
+    return operator._key_at(table, at) is key
 
 
 def contains(table, key):
