@@ -213,6 +213,10 @@ pub(crate) fn is_instance(py: Python<'_>, value: Type, class: Type) -> Option<bo
     if first {
         return Some(true);
     }
+    // Members of an enumeration that compiled code knows are values of it alone.
+    if crate::enums::beneath(&class).ok()?.is_some() {
+        return Some(false);
+    }
     // A value of a class below: it came in as its base.
     if is_exact(value) {
         return Some(false);

@@ -2,10 +2,12 @@
 //! have under a name, and what is done with the class, are functions that are written for it in Python
 //! (`tierup/_enums.py`).
 
+use crate::known;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyFunction, PyType};
 use tierup_core::host::Written;
+use tierup_core::types::{Const, Kind, Type};
 
 fn module(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(py.import(intern!(py, "tierup._enums"))?.into_any())
@@ -46,12 +48,38 @@ pub(crate) fn is_of_mark(class: &Bound<'_, PyType>) -> PyResult<bool> {
         && module(class.py())?.call_method1(intern!(class.py(), "is_mark"), (class,))?.extract()?)
 }
 
-/// All flags of a class whose instances are values of a `Flag`.
-pub(crate) fn flags(class: &Bound<'_, PyType>) -> PyResult<Option<u32>> {
+/// The flags of one bit of a class whose instances are values of a `Flag`.
+pub(crate) fn flags(class: &Bound<'_, PyType>) -> PyResult<Option<Vec<u32>>> {
     if !may_be(class) {
         return Ok(None);
     }
     module(class.py())?.call_method1(intern!(class.py(), "flags"), (class,))?.extract()
+}
+
+/// The values of the members of a class, which are whole numbers or texts beside; none of any other class.
+pub(crate) fn values(class: &Bound<'_, PyType>) -> PyResult<Option<Vec<Const>>> {
+    let Some(all) = module(class.py())?
+        .call_method1(intern!(class.py(), "values"), (class,))?
+        .extract::<Option<Vec<Bound<'_, PyAny>>>>()?
+    else {
+        return Ok(None);
+    };
+    let value = |v: Bound<'_, PyAny>| -> PyResult<Const> {
+        Ok(match v.extract::<i64>() {
+            Ok(n) => Const::Int(n),
+            Err(_) => Const::Str(v.extract::<String>()?.into()),
+        })
+    };
+    all.into_iter().map(value).collect::<PyResult<Vec<_>>>().map(Some)
+}
+
+/// The type of the members of a class that are whole numbers or texts beside.
+pub(crate) fn beneath(class: &Bound<'_, PyType>) -> PyResult<Option<Type>> {
+    if !may_be(class) {
+        return Ok(None);
+    }
+    let def = known::enumeration(class)?.filter(|def| def.base_of_members().is_some());
+    Ok(def.map(|def| Type::new(Kind::Member(def))))
 }
 
 /// The number of a member of an enumeration, or of a value of a `Flag`.

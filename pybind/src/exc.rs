@@ -274,6 +274,9 @@ fn instance_of<'py>(py: Python<'py>, handle: u64, parts: &[Arg]) -> PyResult<Bou
         return crate::convert::datetimes::object_of(py, def.id, parts.get_item(0)?.extract()?, y);
     }
     if def.member_count().is_some() {
+        if def.base_of_members().is_some() {
+            return class.call1((parts.get_item(0)?,));
+        }
         let n = parts.get_item(0)?.extract()?;
         return crate::enums::member(&class, n)?.ok_or_else(gone);
     }

@@ -85,7 +85,11 @@ impl Values {
             Some((fields, generated)) => (fields, Instances::Frozen(generated)),
             None => match enums::look(class)? {
                 Some(_) if enums::is_of_mark(class)? => (vec![], Instances::Mark),
-                Some(_) if let Some(mask) = enums::flags(class)? => (vec![], Instances::Flags { mask }),
+                Some(_) if let Some(single) = enums::flags(class)? => {
+                    let (single, whole) = (single.leak(), enums::values(class)?.is_some());
+                    (vec![], Instances::Flags { single, whole })
+                }
+                Some(_) if let Some(all) = enums::values(class)? => (vec![], Instances::Values(all.leak())),
                 Some((count, equality)) => (vec![], Instances::Members { count, equality }),
                 None => match objects::look(class)? {
                     Some((mut fields, identity)) => {

@@ -207,10 +207,8 @@ def test_enumerations_of_numbers_and_text():
     class Text(str, enum.Enum):
         A = "a"
 
-    assert same(Number.ONE) == 1 and same(Methods.ONE) == 1
-    for x, method in ((Changed.ONE, "__add__"), (Shown.ONE, "__str__"), (Text.A, "__str__")):
-        with pytest.raises(tierup.TypingError, match=method):
-            same(x)
+    for x in (Number.ONE, Changed.ONE, Shown.ONE, Methods.ONE, Text.A):
+        assert same(x) is x
 
 
 def test_strings_of_every_kind():

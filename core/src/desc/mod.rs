@@ -315,6 +315,9 @@ pub fn compared_parts(t: Type) -> Option<Vec<Elem>> {
         return None;
     }
     if let crate::types::Kind::Member(c) = t.kind() {
+        if let Some(base) = c.base_of_members() {
+            return compared_parts(base);
+        }
         return c.members_compare().then(|| vec![Elem::I64]);
     }
     if t.time().is_some() {

@@ -29,6 +29,9 @@ pub(crate) fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) ->
     if let Some(cast) = times(cx, val, from, to) {
         return cast;
     }
+    if from.beneath_member() != from && (to.is_number() || *to == Kind::Str) {
+        return cast(cx, val, from.beneath_member(), to);
+    }
     match (from.kind(), to.kind()) {
         (Kind::Optional(a), Kind::Optional(b)) | (Kind::MaybeUndef(a), Kind::MaybeUndef(b)) => {
             let mut out = vec![val[0]];

@@ -11,7 +11,7 @@ use crate::types::{ClassId, Kind, Type};
 
 /// The truth of all values of a type, where it is the same, if they have one.
 pub(crate) fn known_truth(t: Type) -> Option<Option<bool>> {
-    match t.kind() {
+    match t.beneath_member().kind() {
         Kind::None => Some(Some(false)),
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => Some(Some(!m.is_empty())),
         Kind::Frozen(c, _) if c.id == ClassId::TIMEDELTA => Some(None),

@@ -122,7 +122,14 @@ impl Solver<'_, '_> {
         if let Some(k) = self.field_of_object(ty, name) {
             return self.get_field(i, v, ty, k);
         }
-        if let Some(member) = self.found_in(class, name) {
+        let found = self.found_in(class, name);
+        if !matches!(found, Some(Member::Host(_)))
+            && !name.starts_with("__")
+            && let Some(typed) = self.attribute_beneath(i, v, ty, name)
+        {
+            return typed;
+        }
+        if let Some(member) = found {
             return self.of_instance(i, v, ty, name, member);
         }
         // What is a class has, beside what its own class gives it, what it gives its instances.

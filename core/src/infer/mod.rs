@@ -14,7 +14,8 @@
 pub(crate) mod adapt;
 mod answers;
 pub(crate) mod attribute;
-pub(crate) mod bind;
+pub(crate) mod beneath;
+mod bind;
 pub(crate) mod call;
 mod channels;
 mod choice;

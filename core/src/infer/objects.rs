@@ -229,6 +229,7 @@ impl Solver<'_, '_> {
         };
         let lacks = |t: Type, slot: Slot| match t.kind() {
             Kind::Frozen(c, _) => !c.generated().order && self.has_own(c, slot).is_none(),
+            Kind::Member(c) if c.base_of_members().is_some() => false,
             Kind::Object(c, _) | Kind::Member(c) => self.has_own(c, slot).is_none(),
             _ => false,
         };

@@ -200,6 +200,7 @@ impl<'h> Solver<'_, 'h> {
             if let Some(own) = self.special(i, id, &positional) {
                 return own;
             }
+            self.operands_beneath(id, &mut positional)?;
             passes_over = self.rows_for(id, &positional)?;
         }
         let mut options = vec![];
@@ -229,6 +230,9 @@ impl<'h> Solver<'_, 'h> {
             Tried::Typed(typed) => return Ok(typed),
             Tried::Refused(first) => first,
         };
+        if let Some((positional, named)) = self.beneath_members(id, &positional, &named)? {
+            return self.rows_as_given(i, id, positional, named);
+        }
         // Each of several types is looked at by itself below.
         if let Some(d) = why.filter(|_| variant.is_none()) {
             return Err(d);

@@ -227,7 +227,15 @@ impl Solver<'_, '_> {
             return None;
         }
         let left = class_of(first).and_then(|c| Some((c, self.has_own(c, of_left)?)));
-        let right = class_of(second).and_then(|c| Some((c, self.has_own(c, of_right)?)));
+        let mut right = class_of(second).and_then(|c| Some((c, self.has_own(c, of_right)?)));
+        // What a member leaves to the numbers or texts that it is one of, these answer, and they answer all that are.
+        if left.is_none()
+            && first.beneath_member() != first
+            && second.beneath_member() != second
+            && !class_of(first).is_some_and(|c| class_of(second).is_some_and(|d| c != d && d.is_a(c.id)))
+        {
+            right = None;
+        }
         if left.is_none() && right.is_none() {
             return self.unequal(i, path, [first, second], args);
         }

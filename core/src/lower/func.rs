@@ -560,7 +560,10 @@ fn global(cx: &mut LowerCx<'_>, g: &GlobalValue) -> Result<Val> {
         | GlobalValue::NamedTupleClass(_)
         | GlobalValue::ExcClass(_)
         | GlobalValue::Class(_) => vec![],
-        GlobalValue::Member(_, n) => vec![cx.b.i64(i64::from(*n))],
+        GlobalValue::Member(class, n) => match class.value_of_member(*n) {
+            Some(value) => global(cx, &GlobalValue::Const(value))?,
+            None => vec![cx.b.i64(i64::from(*n))],
+        },
         GlobalValue::Time(_, n) => vec![cx.b.i64(*n)],
         GlobalValue::Slice(parts) => {
             let mut out = vec![];

@@ -654,6 +654,7 @@ fn mapping_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn hashable(t: Type) -> bool {
+    let t = t.beneath_member();
     t.is_number()
         || matches!(*t, Kind::Str | Kind::Bytes | Kind::None)
         || t.as_optional().is_some_and(hashable)
@@ -662,6 +663,7 @@ fn hashable(t: Type) -> bool {
 }
 
 fn hash(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
+    let t = t.beneath_member();
     if let Some(m) = t.parts() {
         let parts = split_leaves(v, m);
         let all = parts.iter().zip(m).map(|(p, t)| hash(cx, p, *t)).collect::<Result<Vec<_>>>()?;

@@ -409,6 +409,7 @@ fn by_key(a: Type, b: Type) -> Option<Option<Vec<usize>>> {
 }
 
 pub(crate) fn comparable(a: Type, b: Type) -> bool {
+    let (a, b) = (a.beneath_member(), b.beneath_member());
     if a.is_number() && b.is_number() {
         return true;
     }
@@ -442,7 +443,7 @@ pub(crate) fn comparable(a: Type, b: Type) -> bool {
 /// Values of unrelated classes are never equal in Python.
 #[expect(clippy::wildcard_enum_match_arm, reason = "of any other class two values may be equal")]
 fn never_equal(a: Type, b: Type) -> bool {
-    let class = |t: Type| match t.kind() {
+    let class = |t: Type| match t.beneath_member().kind() {
         Kind::Str => 1,
         Kind::NamedTuple(c, _) if c.is_keywords() => 8,
         Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::Container(Container::Tuple, _) => 2,
@@ -510,6 +511,7 @@ fn dtype_equal(a: Type, b: Type) -> Option<bool> {
 
 /// Equality of values that are made of numbers, strings, None and tuples.
 pub(crate) fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type) -> Result<Value> {
+    let (at, bt) = (at.beneath_member(), bt.beneath_member());
     if at.is_number() && bt.is_number() {
         return numbers(cx, a, at, b, bt, EQ);
     }
@@ -576,6 +578,7 @@ fn orderable(a: Type, b: Type) -> bool {
     if by_key(a, b).is_some() {
         return false;
     }
+    let (a, b) = (a.beneath_member(), b.beneath_member());
     match (a.members(), b.members()) {
         (Some(x), Some(y)) => x.iter().zip(y).all(|(p, q)| orderable(*p, *q)),
         _ if a.is_number() && b.is_number() => true,
@@ -603,7 +606,7 @@ fn order(
     strict: Cmp,
     or_equal: bool,
 ) -> Result<Value> {
-    let ((av, at), (bv, bt)) = (a, b);
+    let ((av, at), (bv, bt)) = ((a.0, a.1.beneath_member()), (b.0, b.1.beneath_member()));
     let sign = match (strict.signed, or_equal) {
         (Op::IcmpSlt, false) => "<",
         (Op::IcmpSlt, true) => "<=",

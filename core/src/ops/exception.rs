@@ -458,7 +458,8 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
         }
         _ => {
             // Of a list that is filled later nothing was known when the call was typed.
-            let number = [Type::int()];
+            let base = t.beneath_member();
+            let number = [if base == t { Type::int() } else { base }];
             let members = match t.kind() {
                 Kind::Member(_) => &number[..],
                 _ => t.parts().ok_or_else(|| cannot_carry(t))?,

@@ -12,6 +12,7 @@ super::identity::op_ids! {
     NOT_IMPLEMENTED = "builtins.NotImplemented",
     MEMBER_MAKE = "operator._make_member" [computes, keeps],
     INSTANCE_MAKE = "operator._make_instance" [computes, keeps],
+    NUMBER_OF = "operator._number_of" [computes],
     DATACLASSES_REPLACE = "dataclasses.replace" [keeps],
     DATACLASSES_ASDICT = "dataclasses.asdict" [keeps],
     DATACLASSES_ASTUPLE = "dataclasses.astuple" [keeps],
@@ -112,14 +113,15 @@ pub(crate) static OPS: &[OpDef] = &[
         "x",
         Body::Lir(
             |_, a| {
-                let is = matches!(a[0].ty.kind(), Kind::Member(_));
-                is.then(|| Answer::of(Type::int())).ok_or_else(|| no_match("_number_of()", a))
+                let Kind::Member(c) = a[0].ty.kind() else { return Err(no_match("_number_of()", a)) };
+                Ok(Answer::of(c.base_of_members().unwrap_or(Type::int())))
             },
             |_, c| Ok(c.args[0].clone()),
         ),
     )
+    .aliases()
     .internal()
-    .doc("The number of a member of an enumeration (library use)."),
+    .doc("The number of a member of an enumeration, or the value that it is beside (library use)."),
     OpDef::new(
         &["operator._leads"],
         "x",

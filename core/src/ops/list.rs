@@ -411,7 +411,7 @@ fn has_complex(t: Type) -> bool {
 }
 
 fn has_objects(t: Type) -> bool {
-    matches!(*t, Kind::Object(..) | Kind::Member(_))
+    matches!(*t.beneath_member(), Kind::Object(..) | Kind::Member(_))
         || matches!(t.kind(), Kind::Container(Container::Tuple, m) if has_objects(m[0]))
         || matches!(t.kind(), Kind::NamedTuple(c, _) if c.is_keywords())
         || t.parts().is_some_and(|m| m.iter().any(|t| has_objects(*t)))

@@ -25,6 +25,7 @@ pub(crate) static OPS: &[OpDef] =
 /// What compares with what, among values that do; none for those of which the operations themselves say it.
 #[expect(clippy::wildcard_enum_match_arm, reason = "of any other the order is asked where it is compared")]
 fn family(t: Type) -> Option<u8> {
+    let t = t.beneath_member();
     Some(match t.kind() {
         Kind::None => 0,
         Kind::Str => 1,
@@ -42,6 +43,7 @@ fn family(t: Type) -> Option<u8> {
 
 /// Whether values of two types, neither of them optional, have an order.
 pub(crate) fn has_order(a: Type, b: Type) -> bool {
+    let (a, b) = (a.beneath_member(), b.beneath_member());
     let (Some(x), Some(y)) = (family(a), family(b)) else { return true };
     if a.is_number() && b.is_number() {
         // NumPy orders its complex scalars, Python has no order for its own.

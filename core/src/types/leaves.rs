@@ -121,7 +121,10 @@ impl Type {
             | Kind::Record(_)
             | Kind::Var(_)
             | Kind::Conflict(..) => {}
-            Kind::Member(_) => out.push(plain(Ty::I64)),
+            Kind::Member(c) => match c.base_of_members() {
+                Some(base) => base.push_own_leaves(out),
+                None => out.push(plain(Ty::I64)),
+            },
             Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Time(_) => {
                 out.push(plain(self.scalar_ty().unwrap_or(Ty::I64)))
             }

@@ -364,6 +364,11 @@ impl Type {
     pub(crate) fn parts(self) -> Option<&'static [Type]> {
         if let Kind::Frozen(_, m) = self.kind() { Some(m) } else { self.members() }
     }
+    /// What a member of an enumeration is beside, of which values of the type are compared and computed with as of any
+    /// other; any other type itself.
+    pub fn beneath_member(self) -> Type {
+        if let Kind::Member(c) = self.kind() { c.base_of_members().unwrap_or(self) } else { self }
+    }
     /// Names of the fields of an instance; none of other values.
     #[expect(clippy::wildcard_enum_match_arm, reason = "only instances have fields")]
     pub(crate) fn field_names(self) -> &'static [String] {

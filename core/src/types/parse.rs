@@ -8,7 +8,8 @@ use super::class::{Generated, HostClass, Instances};
 use super::record::{Chars, RecordDef, RecordField};
 use super::time::{Time, Unit};
 use super::{
-    Access, ArrayType, ClassDef, ClassId, Container, Float, FuncType, Int, IterType, Kind, Layout, Type,
+    Access, ArrayType, ClassDef, ClassId, Const, Container, Float, FuncType, Int, IterType, Kind, Layout,
+    Type,
 };
 use crate::handle::FuncId;
 use crate::lex::Cursor;
@@ -205,16 +206,34 @@ impl Parser<'_> {
         let class = HostClass { handle, name, qualname, bases, order, fields, instances, constructed };
         ClassDef::of_host(class).map_err(|_| self.error("bases that agree"))
     }
+    fn value_of_member(&mut self) -> Res<Const> {
+        self.space();
+        if self.text[self.at..].starts_with('"') {
+            return Ok(Const::Str(self.string()?.into()));
+        }
+        let (negative, size) = (self.eat("-"), self.unsigned::<u64>()?);
+        Ok(Const::Int(if negative { size.wrapping_neg() } else { size } as i64))
+    }
     fn instances(&mut self) -> Res<Instances> {
         if self.eat("members(") {
             let (count, equality) = (self.unsigned()?, self.eat("equality"));
             self.expect(")")?;
             return Ok(Instances::Members { count, equality });
         }
+        if self.eat("values(") {
+            let mut all = vec![];
+            while !self.eat(")") {
+                self.eat(",");
+                all.push(self.value_of_member()?);
+            }
+            return Ok(Instances::Values(all.leak()));
+        }
         if self.eat("flags(") {
-            let mask = self.unsigned()?;
-            self.expect(")")?;
-            return Ok(Instances::Flags { mask });
+            let (whole, mut single) = (self.eat("whole"), vec![]);
+            while !self.eat(")") {
+                single.push(self.unsigned()?);
+            }
+            return Ok(Instances::Flags { single: single.leak(), whole });
         }
         if self.eat("mark") {
             return Ok(Instances::Mark);
@@ -553,6 +572,15 @@ mod tests {
             ..HostClass::new(70_006, "Colour", &[ClassId::OBJECT])
         };
         let colours = ClassDef::of_host(colours).expect("one base");
+        let of_values = |handle, values: &'static [Const]| {
+            let instances = Instances::Values(values);
+            let class = HostClass { instances, ..HostClass::new(handle, "Level", &[ClassId::OBJECT]) };
+            Type::new(Kind::Member(ClassDef::of_host(class).expect("one base")))
+        };
+        let whole = HostClass {
+            instances: Instances::Flags { single: &[4, 2, 1], whole: true },
+            ..HostClass::new(70_009, "Perm", &[ClassId::OBJECT])
+        };
         let plain = function(vec![], vec![], &[], false);
         let keywords = ClassDef::keywords(vec!["a \"b\"".into()]);
         let kinds = [
@@ -563,6 +591,9 @@ mod tests {
             Type::new(Kind::Class(frozen)),
             Type::new(Kind::Super(frozen, pair)),
             Type::new(Kind::Member(colours)),
+            of_values(70_007, vec![Const::Int(-3), Const::Int(i64::MIN), Const::Int(7)].leak()),
+            of_values(70_008, vec![Const::Str("a \"b\"".into()), Const::Str("".into())].leak()),
+            Type::new(Kind::Member(ClassDef::of_host(whole).expect("one base"))),
             Time::date(Unit::Nano).ty(),
             Time::span(Unit::Generic).ty(),
             Type::list(Time::span(Unit::Month).ty()),

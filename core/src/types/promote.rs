@@ -53,6 +53,9 @@ pub(crate) fn unify_with(a: Type, b: Type, meet: Meet<'_>) -> Option<Type> {
         (Kind::Optional(x), _) => Type::optional(meet(inner, *x, b)?),
         (_, Kind::Optional(y)) => Type::optional(meet(inner, a, *y)?),
         _ if a.is_number() && b.is_number() => merge_numbers(a, b),
+        // A member of an `IntEnum` among numbers is its number.
+        (Kind::Member(_), _) if is_beneath(a, b) => meet(inner, a.beneath_member(), b)?,
+        (_, Kind::Member(_)) if is_beneath(b, a) => meet(inner, a, b.beneath_member())?,
         _ if is_any_tuple(a) && is_any_tuple(b) => tuple_of_any_length(a, b, meet)?,
         _ if is_alternative(a) && is_alternative(b) => alternatives(a, b, meet),
         // A stream of vectors ends with single numbers.
@@ -80,6 +83,12 @@ pub(crate) fn unify_with(a: Type, b: Type, meet: Meet<'_>) -> Option<Type> {
         _ if may_be_builtin(a) || may_be_builtin(b) => alternatives(a, b, meet),
         _ => return None,
     })
+}
+
+/// Whether a member of an enumeration is a value of the other type's sort beside.
+fn is_beneath(member: Type, other: Type) -> bool {
+    let base = member.beneath_member();
+    base != member && (base.is_number() && other.is_number() || base == other)
 }
 
 /// Whether values are plain tuples, of a length that the type says or not.

@@ -241,7 +241,18 @@ fn class(c: &ClassDef, f: &mut Formatter<'_>) -> Result {
             let has: Vec<&str> = generated.named().iter().filter(|(_, has)| **has).map(|(n, _)| *n).collect();
             write!(f, "{})", has.join(" "))?;
         }
-        Instances::Flags { mask } => write!(f, " flags({mask})")?,
+        Instances::Values(all) => {
+            write!(f, " values(")?;
+            for (k, value) in all.iter().enumerate() {
+                write!(f, "{}{value}", if k > 0 { ", " } else { "" })?;
+            }
+            write!(f, ")")?;
+        }
+        Instances::Flags { single, whole } => {
+            write!(f, " flags({}", if whole { "whole" } else { "" })?;
+            single.iter().try_for_each(|bit| write!(f, " {bit}"))?;
+            write!(f, ")")?;
+        }
         Instances::Mark => write!(f, " mark")?,
         Instances::Members { count, equality } => {
             write!(f, " members({count}{})", if equality { " equality" } else { "" })?

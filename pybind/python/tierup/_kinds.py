@@ -296,7 +296,11 @@ class EnumMember(_Made, Hashable):
 
 
 class IntEnumMember(EnumMember):
-    pass
+    """A member of one whose members are whole numbers, as which signatures declare them."""
+
+    def __init__(self, cls, dtype):
+        super().__init__(cls, dtype)
+        self._tierup_type_ = dtype._tierup_type_
 
 
 # ---------------------------------------------------------------- what is called or looked into

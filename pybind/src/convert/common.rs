@@ -56,6 +56,10 @@ pub(super) fn common_type(a: Type, b: Type) -> Option<Type> {
         }
         return Some(if x > y { a } else { b });
     }
+    let beneath = |t: Type, other: Type| if other.is_number() { t.beneath_member() } else { t };
+    if (beneath(a, b), beneath(b, a)) != (a, b) {
+        return common_type(beneath(a, b), beneath(b, a));
+    }
     match (a.kind(), b.kind()) {
         (
             Kind::Tuple(_)

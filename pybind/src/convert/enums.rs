@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use tierup_core::types::class::Instances;
-use tierup_core::types::{ClassDef, Kind, Type};
+use tierup_core::types::{ClassDef, Const, Kind, Type};
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
@@ -25,6 +25,10 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     },
     plan: |t, _| {
         let Kind::Member(def) = t.kind() else { return Plan::impossible(t) };
+        if let Some(base) = def.base_of_members() {
+            let plan = Plan::new(base, None);
+            return Plan::other(Value { def, plan, class: AtomicPtr::new(unit::own(t).cast()) });
+        }
         if let Instances::Flags { .. } = def.instances {
             return Plan::other(Flags { def, class: AtomicPtr::new(unit::own(t).cast()) });
         }
@@ -82,6 +86,53 @@ impl Convert for Member {
     fn part(&self) {
         self.class.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.members.iter().for_each(|m| m.store(std::ptr::null_mut(), Ordering::Relaxed));
+    }
+}
+
+/// Members that are numbers or texts beside, as which they are converted.
+struct Value {
+    def: &'static ClassDef,
+    /// Of these.
+    plan: Plan,
+    class: AtomicPtr<ffi::PyTypeObject>,
+}
+
+impl Convert for Value {
+    unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+        if class != self.class.load(Ordering::Relaxed) {
+            return None;
+        }
+        let Instances::Values([Const::Str(_), ..]) = self.def.instances else {
+            // SAFETY: as required of the caller; an instance of a class below lies as one of the base does.
+            return unsafe { self.plan.convert().unbox(obj, &raw mut ffi::PyLong_Type, out, frame) };
+        };
+        // The text itself, which what comes of it is again; it lives as long as the member does.
+        let text = attached(|py| {
+            // SAFETY: a live object.
+            let obj = unsafe { Bound::from_borrowed_ptr(py, obj) };
+            obj.getattr(intern!(py, "_value_")).ok().map(|text| text.as_ptr())
+        })?;
+        // SAFETY: as required of the caller.
+        unsafe { self.plan.convert().unbox(text, ffi::Py_TYPE(text), out, frame) }
+    }
+    unsafe fn to_python(&self, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj {
+        // SAFETY: as required of the caller.
+        let value = unsafe { self.plan.convert().to_python(at, cx) };
+        if value.is_null() {
+            return value;
+        }
+        result(|py| {
+            // SAFETY: it was made above, and nobody else has this reference.
+            let value = unsafe { Bound::from_owned_ptr(py, value) };
+            let gone = || PyRuntimeError::new_err("a member of an enumeration that is gone");
+            known::object_of_def(py, self.def).ok_or_else(gone)?.into_bound(py).call1((value,))
+        })
+    }
+    fn cannot_box(&self, _: bool) -> Option<String> {
+        None
+    }
+    fn part(&self) {
+        self.class.store(std::ptr::null_mut(), Ordering::Relaxed);
     }
 }
 

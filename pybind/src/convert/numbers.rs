@@ -5,7 +5,7 @@ use super::protocol::{BoxCx, Class, Convert, Frame, Obj, next};
 use super::{Constructor, Plan, Purpose, recognise};
 use crate::errors::Failure;
 use crate::gil::attached;
-use crate::{npy, overrides, value};
+use crate::{enums, npy, overrides, value};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -56,6 +56,9 @@ fn type_of_number(obj: &Bound<'_, PyAny>) -> Result<Option<Type>, Failure> {
     }
     if obj.is_instance_of::<types::PyBool>() {
         return Ok(Some(Type::bool()));
+    }
+    if enums::beneath(&obj.get_type())?.is_some() {
+        return Ok(None);
     }
     let t = if let Ok(i) = obj.cast::<types::PyInt>() {
         recognise::refuse_overriding(obj)?;
@@ -402,8 +405,23 @@ pub(crate) fn derives_from(class: Class, base: Class) -> bool {
     // SAFETY: both are live type objects.
     let derived = unsafe { ffi::PyType_IsSubtype(class, base) != 0 }
         && npy::loaded().is_none_or(|n| n.scalar_type(class).is_none());
-    // Whose methods are its own is no number of that kind to compiled code.
-    derived && attached(|py| overrides::method(py, class, base).is_none())
+    // Whose methods are its own is no number of that kind to compiled code, nor is a member of an enumeration.
+    derived && attached(|py| overrides::method(py, class, base).is_none()) && !is_member(class, base)
+}
+
+/// Whether instances of a class are members of an enumeration, which are values of the base beside.
+#[cold]
+pub(crate) fn is_member(class: Class, base: Class) -> bool {
+    attached(|py| {
+        // SAFETY: both are live type objects.
+        let class = unsafe {
+            if ffi::PyType_IsSubtype(class, base) == 0 {
+                return false;
+            }
+            Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<types::PyType>()
+        };
+        matches!(enums::beneath(&class), Ok(Some(_)))
+    })
 }
 
 /// Copies one element into slots.

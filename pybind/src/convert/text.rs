@@ -1,8 +1,9 @@
 //! str.
 
-use super::numbers::derives_from;
+use super::numbers::{derives_from, is_member};
 use super::protocol::{BoxCx, Class, Convert, Frame, Obj, new_ref, next};
-use super::{Constructor, Plan, recognise};
+use super::{Constructor, Plan, Purpose, recognise};
+use crate::enums;
 use crate::stand_in::python_str;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -17,19 +18,27 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         if !obj.is_instance_of::<PyString>() {
             return Ok(None);
         }
+        if enums::beneath(&obj.get_type())?.is_some() {
+            return Ok(None);
+        }
         recognise::refuse_overriding(obj)?;
         Ok(Some(Type::str()))
     },
-    plan: |_, _| Plan::other(Text),
+    plan: |_, purpose| Plan::other(Text { takes_members: purpose == Some(Purpose::Declared) }),
 };
 
-struct Text;
+struct Text {
+    /// Whether members of a `StrEnum` are texts: where a signature says so.
+    takes_members: bool,
+}
 
 impl Convert for Text {
     unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
         // SAFETY: the frame is given a str that has its final form.
         unsafe {
-            if (class != &raw mut ffi::PyUnicode_Type && !derives_from(class, &raw mut ffi::PyUnicode_Type))
+            if (class != &raw mut ffi::PyUnicode_Type
+                && !derives_from(class, &raw mut ffi::PyUnicode_Type)
+                && !(self.takes_members && is_member(class, &raw mut ffi::PyUnicode_Type)))
                 || !ready(obj)
             {
                 return None;

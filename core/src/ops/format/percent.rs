@@ -350,6 +350,12 @@ impl Writer {
                 return Ok(self.program.apply(id::FORMAT_CONVERTED, &args));
             }
         };
+        // A number of an `IntEnum` is one to what wants a number.
+        let value = match ty.beneath_member() {
+            base if base == ty => value,
+            _base => self.program.apply(id::NUMBER_OF, &[value]),
+        };
+        let ty = ty.beneath_member();
         let wants = match letter {
             'c' => ty.is_index() || *ty == Kind::Str,
             'o' | 'x' | 'X' => ty.is_index(),

@@ -8,6 +8,7 @@
 mod builtin;
 mod mro;
 
+use super::{Const, Type};
 use crate::exc;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -47,8 +48,12 @@ pub enum Instances {
     /// So many members of an enumeration, each a value of its own: a number, in the order of their definition.
     /// Two are equal where they are one, if equality is Python's.
     Members { count: u32, equality: bool },
-    /// Values of a `Flag`: a number each, whose bits are members of it. All that there are.
-    Flags { mask: u32 },
+    /// Members of an enumeration that are whole numbers or texts of Python's beside: each is its value. In the order
+    /// of their definition.
+    Values(&'static [Const]),
+    /// Values of a `Flag`: a number each, whose bits are members of it. The members of one bit, in the order of their
+    /// definition. Those of an `IntFlag` are whole numbers of Python's beside, `whole` ones.
+    Flags { single: &'static [u32], whole: bool },
     /// One object of Python's that is nothing but itself: a mark for what is not there, told from everything else by
     /// `is`.
     Mark,
@@ -320,6 +325,7 @@ impl ClassDef {
             Instances::Frozen(generated) => generated,
             Instances::Inherited
             | Instances::Members { .. }
+            | Instances::Values(_)
             | Instances::Flags { .. }
             | Instances::Mark
             | Instances::Objects { .. } => Generated::default(),
@@ -329,7 +335,8 @@ impl ClassDef {
     pub fn member_count(&self) -> Option<u32> {
         match self.instances {
             Instances::Members { count, .. } => Some(count),
-            Instances::Flags { mask } => Some(mask.count_ones()),
+            Instances::Values(all) => Some(all.len() as u32),
+            Instances::Flags { single, .. } => Some(single.len() as u32),
             Instances::Mark => Some(1),
             Instances::Inherited | Instances::Frozen(_) | Instances::Objects { .. } => None,
         }
@@ -338,24 +345,58 @@ impl ClassDef {
     pub(crate) fn members_compare(&self) -> bool {
         matches!(
             self.instances,
-            Instances::Members { equality: true, .. } | Instances::Flags { .. } | Instances::Mark
+            Instances::Members { equality: true, .. }
+                | Instances::Values(_)
+                | Instances::Flags { .. }
+                | Instances::Mark
         )
     }
     /// Whether its instances are values: those of frozen dataclasses, and members of enumerations.
     pub fn is_value(&self) -> bool {
         matches!(
             self.instances,
-            Instances::Frozen(_) | Instances::Members { .. } | Instances::Flags { .. } | Instances::Mark
+            Instances::Frozen(_)
+                | Instances::Members { .. }
+                | Instances::Values(_)
+                | Instances::Flags { .. }
+                | Instances::Mark
         )
     }
     /// The number of its `k`-th member.
     pub(crate) fn member_number(&self, k: u32) -> u32 {
-        let Instances::Flags { mask } = self.instances else { return k };
-        (0..32).map(|bit| 1 << bit).filter(|bit| mask & bit != 0).nth(k as usize).unwrap_or_default()
+        let Instances::Flags { single, .. } = self.instances else { return k };
+        single.get(k as usize).copied().unwrap_or_default()
     }
     /// Whether its instances are values of a `Flag`, of which there are more than members.
     pub(crate) fn has_flags(&self) -> bool {
         matches!(self.instances, Instances::Flags { .. })
+    }
+    /// What the members of an enumeration are beside: whole numbers or texts of Python's, as which they lie in
+    /// memory.
+    pub fn base_of_members(&self) -> Option<Type> {
+        match self.instances {
+            Instances::Values(all) => all.first().map(Const::ty),
+            Instances::Flags { whole: true, .. } => Some(Type::int()),
+            Instances::Inherited
+            | Instances::Frozen(_)
+            | Instances::Objects { .. }
+            | Instances::Members { .. }
+            | Instances::Flags { .. }
+            | Instances::Mark => None,
+        }
+    }
+    /// The value of a member of such an enumeration that has a number.
+    pub(crate) fn value_of_member(&self, n: u32) -> Option<Const> {
+        match self.instances {
+            Instances::Values(all) => all.get(n as usize).cloned(),
+            Instances::Flags { whole: true, .. } => Some(Const::Int(n.into())),
+            Instances::Inherited
+            | Instances::Frozen(_)
+            | Instances::Objects { .. }
+            | Instances::Members { .. }
+            | Instances::Flags { .. }
+            | Instances::Mark => None,
+        }
     }
     /// Whether its one instance is a mark for what is not there.
     pub(crate) fn is_mark(&self) -> bool {

@@ -59,7 +59,8 @@ fn widens(from: Type, to: Type) -> bool {
 /// floats.
 fn number_type(any: &Bound<'_, PyAny>) -> Option<Type> {
     match type_of(any) {
-        Ok(t) => Some(t),
+        // Where a number is declared, a member of an `IntEnum` is one.
+        Ok(t) => Some(t.beneath_member()),
         Err(_) => any.is_instance_of::<pyo3::types::PyInt>().then(Type::int),
     }
 }
