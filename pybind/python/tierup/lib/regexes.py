@@ -56,36 +56,39 @@ class Pattern:
             m = _next(m)
 
     def findall(self, string, pos=0, endpos=_END):
+        subject = _subject(string)
         if self._tierup_shape_ is not None:
-            if _is_ours(self, string, pos, endpos):
-                return _all(self, string, pos, endpos)
-        return _said(re._all(self._tierup_shape_, isinstance(self.pattern, bytes), False)(self.pattern, self.flags, string, pos, endpos))
+            if _is_ours(self, subject, pos, endpos):
+                return _all(self, subject, pos, endpos)
+        return _said(re._all(self._tierup_shape_, isinstance(self.pattern, bytes), False)(self.pattern, self.flags, subject, pos, endpos))
 
     def split(self, string, maxsplit=0):
+        subject = _subject(string)
         if self._tierup_shape_ is not None and len(self._tierup_shape_) == 0:
-            if _is_ours(self, string, 0, _END):
-                return _split(self, string, maxsplit)
-        return _said(re._all(self._tierup_shape_, isinstance(self.pattern, bytes), True)(self.pattern, self.flags, string, maxsplit))
+            if _is_ours(self, subject, 0, _END):
+                return _split(self, subject, maxsplit)
+        return _said(re._all(self._tierup_shape_, isinstance(self.pattern, bytes), True)(self.pattern, self.flags, subject, maxsplit))
 
     def sub(self, repl, string, count=0):
         return self.subn(repl, string, count)[0]
 
     def subn(self, repl, string, count=0):
+        subject = _subject(string)
         if isinstance(repl, str):
-            if self._tierup_shape_ is not None and isinstance(string, str):
-                if _is_ours(self, string, 0, _END):
+            if self._tierup_shape_ is not None and isinstance(subject, str):
+                if _is_ours(self, subject, 0, _END):
                     if "\\" not in repl:
-                        return _put(self, repl, string, count)
+                        return _put(self, repl, subject, count)
                     texts, groups = _parts(self, repl)
                     if len(groups) > 0:
-                        return _expanded(self, texts, groups, string, count)
-            return _subn_of_text(self.pattern, self.flags, repl, string, count)
+                        return _expanded(self, texts, groups, subject, count)
+            return _subn_of_text(self.pattern, self.flags, repl, subject, count)
         if isinstance(repl, bytes):
-            if self._tierup_shape_ is not None and isinstance(string, bytes):
-                if b"\\" not in repl and _is_ours(self, string, 0, _END):
-                    return _put(self, repl, string, count)
-            return _subn_of_bytes(self.pattern, self.flags, repl, string, count)
-        return _replaced(self, repl, string, count)
+            if self._tierup_shape_ is not None and isinstance(subject, bytes):
+                if b"\\" not in repl and _is_ours(self, subject, 0, _END):
+                    return _put(self, repl, subject, count)
+            return _subn_of_bytes(self.pattern, self.flags, repl, subject, count)
+        return _replaced(self, repl, subject, count)
 
     @property
     def groups(self):
@@ -202,7 +205,16 @@ def _said(found):
     return found
 
 
+def _subject(string):
+    """What is found in a bytearray are bytes; Python's `re` is given no container of ours."""
+    if isinstance(string, bytearray):
+        return bytes(string)
+    return string
+
+
 def _found(pattern, how, string, pos, endpos):
+    if isinstance(string, bytearray):
+        return _found(pattern, how, bytes(string), pos, endpos)
     n = len(string)
     pos = min(max(pos, 0), n)
     endpos = min(max(endpos, 0), n)
