@@ -230,6 +230,8 @@ impl Solver<'_, '_> {
         let lacks = |t: Type, slot: Slot| match t.kind() {
             Kind::Frozen(c, _) => !c.generated().order && self.has_own(c, slot).is_none(),
             Kind::Member(c) if c.base_of_members().is_some() => false,
+            Kind::Container(c, _) => c.is_mapping(),
+            Kind::NamedTuple(c, _) => c.is_keywords(),
             Kind::Object(c, _) | Kind::Member(c) => self.has_own(c, slot).is_none(),
             _ => false,
         };
