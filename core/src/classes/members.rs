@@ -25,8 +25,6 @@ pub enum Member {
     Name,
     /// `__qualname__` of a class.
     QualifiedName,
-    /// `_asdict` of a named tuple, which would make a dictionary.
-    AsDict,
     /// What the host found in one of its classes.
     Host(ClassAttr),
 }
@@ -61,7 +59,7 @@ const OF_INFERENCE: &[(ClassId, &str, Member)] = &[
     (ClassId::DTYPE, "__name__", Member::Name),
     (ClassId::NAMED_TUPLE, "_replace", Member::Method(id::NAMEDTUPLE_REPLACE)),
     (ClassId::NAMED_TUPLE, "_make", Member::ClassMethod(id::NAMEDTUPLE_MAKE)),
-    (ClassId::NAMED_TUPLE, "_asdict", Member::AsDict),
+    (ClassId::NAMED_TUPLE, "_asdict", Member::Method(id::NAMEDTUPLE_ASDICT)),
 ];
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| {
@@ -193,9 +191,7 @@ impl Member {
             | Member::ClassMethod(op)
             | Member::Constant(op)
             | Member::Property(op) => op.is_internal(),
-            Member::Field(_) | Member::Name | Member::QualifiedName | Member::AsDict | Member::Host(_) => {
-                false
-            }
+            Member::Field(_) | Member::Name | Member::QualifiedName | Member::Host(_) => false,
         }
     }
 }

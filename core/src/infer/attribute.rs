@@ -190,7 +190,7 @@ impl Solver<'_, '_> {
                 Some(class) => Ok((Type::str(), Some(Const::Str(class.qualname.as_str().into())), false)),
                 None => Err(self.no_attribute(ty, classes::class_of(ty), name)),
             },
-            Member::ClassMethod(_) | Member::AsDict => {
+            Member::ClassMethod(_) => {
                 let Kind::NamedTuple(class, _) = ty.kind() else {
                     return Err(self.no_attribute(ty, classes::class_of(ty), name));
                 };
@@ -214,11 +214,6 @@ impl Solver<'_, '_> {
                 self.out.resolved.insert(i, Resolved::Nothing);
                 Ok((Type::new(Kind::Method(op, ty)), None, false))
             }
-            Member::AsDict => Err(Diagnostic::new(
-                Code::UnknownAttribute,
-                "`_asdict` makes a dictionary, which is not compiled yet",
-            )
-            .help("use the fields by name, or `_fields` for their names")),
             Member::Property(_) | Member::Field(_) => Err(self.of_instances(class, name)),
             Member::Constant(op) => self.rows(i, op, vec![], vec![]),
             Member::Name | Member::QualifiedName => Err(self.no_attribute(ty, class, name)),

@@ -433,7 +433,6 @@ impl Solver<'_, '_> {
                     | Member::Name
                     | Member::QualifiedName
                     | Member::ClassMethod(_)
-                    | Member::AsDict
                     | Member::Host(_) => None,
                 }
             }

@@ -72,6 +72,7 @@ fn asked_of_tuple(path: OpId) -> (&'static [Slot], bool) {
         | id::BUILTINS_MAP
         | id::BUILTINS_FILTER
         | id::STR_JOIN
+        | id::NAMEDTUPLE_ASDICT
         | id::SETITEM => (ITERATED, false),
         id::BUILTINS_REVERSED | id::MATCH_SEQUENCE => (TAKEN_APART, true),
         id::BUILTINS_PRINT => (SHOWN, false),

@@ -4,7 +4,7 @@
 
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::types::{Const, Kind, Type, class::Generated};
+use crate::types::{ClassDef, Const, Kind, Type, class::Generated};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -13,6 +13,7 @@ super::identity::op_ids! {
     MEMBER_MAKE = "operator._make_member" [computes, keeps],
     INSTANCE_MAKE = "operator._make_instance" [computes, keeps],
     NUMBER_OF = "operator._number_of" [computes],
+    NAMEDTUPLE_ASDICT = "namedtuple._asdict" [keeps],
     DATACLASSES_REPLACE = "dataclasses.replace" [keeps],
     DATACLASSES_ASDICT = "dataclasses.asdict" [keeps],
     DATACLASSES_ASTUPLE = "dataclasses.astuple" [keeps],
@@ -20,6 +21,20 @@ super::identity::op_ids! {
 }
 
 pub(crate) static OPS: &[OpDef] = &[
+    OpDef::new(
+        &["namedtuple._asdict"],
+        "self",
+        Body::Lir(
+            |_, a| {
+                let Kind::NamedTuple(c, m) = a[0].ty.kind() else { return Err(no_match("_asdict()", a)) };
+                let names = ClassDef::keywords(c.fields.clone());
+                Ok(Answer::of(Type::new(Kind::NamedTuple(names, m.clone()))))
+            },
+            |_, c| Ok(c.args[0].clone()),
+        ),
+    )
+    .aliases()
+    .doc("The fields as a dict, which keeps the type of each."),
     OpDef::new(
         &["builtins.super"],
         "cls, obj",
