@@ -4,7 +4,9 @@
 use super::resolved::Source;
 use super::state::Solver;
 use crate::diag::{Diagnostic, Result};
-use crate::ops::id;
+use crate::handle::FuncId;
+use crate::host::{GlobalValue, Written};
+use crate::ops::{ParamSpec, id};
 use crate::ssa::{Inst, Op, Value, registry};
 use crate::types::{ClassDef, Const, Kind, Type, promote};
 use std::sync::Arc;
@@ -32,6 +34,9 @@ impl Solver<'_, '_> {
         let mut operands: Vec<Source> = vec![Source::Value(spread)];
         operands.extend(named.iter().map(|v| Source::Value(*v)));
         if let Kind::Method(op, _) = *self.ty(callee) {
+            if op == id::STR_FORMAT && keywords.is_empty() {
+                return self.spread_into_format(i, callee, spread);
+            }
             let Some(path) = op.rows().iter().find_map(|row| row.spread).filter(|_| keywords.is_empty())
             else {
                 return Ok(None);
@@ -46,9 +51,32 @@ impl Solver<'_, '_> {
         if let Kind::NamedTupleClass(class) = self.ty(callee).kind() {
             return self.spread_into_fields(i, class, keywords, operands);
         }
+        if let Kind::Class(class) = self.ty(callee).kind()
+            && (class.is_frozen() || class.has_objects())
+        {
+            let func = self.session.host.written_for(class, Written::Call)?;
+            let called = format!("{}.__init__", class.qualname);
+            return self.spread_into_params(i, func, (1, 0), called.into(), keywords, operands);
+        }
         let Kind::Function(f) = self.ty(callee).kind() else { return Ok(None) };
-        let (bound, own_defaults) = (usize::from(f.bound), f.defaults.len() - f.kwdefaults.len());
         let Some(func) = registry::get(f.func) else { return Ok(None) };
+        let given = (usize::from(f.bound), f.defaults.len() - f.kwdefaults.len());
+        self.spread_into_params(i, f.func, given, func.qualname.clone(), keywords, operands)
+    }
+
+    /// The same of one with these parameters, of which so many are given already, and so many have defaults of their
+    /// own.
+    fn spread_into_params(
+        &mut self,
+        i: Inst,
+        func: FuncId,
+        (bound, own_defaults): (usize, usize),
+        called: Arc<str>,
+        keywords: &[Arc<str>],
+        mut operands: Vec<Source>,
+    ) -> Result<Option<(Type, Option<Const>, bool)>> {
+        let Some(func) = registry::get(func) else { return Ok(None) };
+        let callee = self.func.inst(i).args[0];
         let params = &func.params;
         let by_name = |name: &Arc<str>| keywords.iter().any(|k| k == name);
         let positional = params.names.get(bound..params.positional).unwrap_or_default();
@@ -69,7 +97,7 @@ impl Solver<'_, '_> {
             Const::Int(bound as i64),
             Const::Tuple(names),
             Const::Tuple(keywords),
-            Const::Str(func.qualname.clone()),
+            Const::Str(called),
         ];
         let by = if params.varargs { "_calls.spread_with_rest" } else { "_calls.spread" };
         let written = host.written(by, &told)?;
@@ -180,6 +208,61 @@ impl Solver<'_, '_> {
         let func = self.session.host.library(path)?;
         self.call_function(i, func, operands, true).map(Some)
     }
+
+    /// The same of one that takes so many operands at most.
+    fn spread_by_count(
+        &mut self,
+        i: Inst,
+        op: crate::ops::OpId,
+        mut operands: Vec<Source>,
+    ) -> Result<Option<(Type, Option<Const>, bool)>> {
+        let rows = op.rows().iter().map(|row| row.spec());
+        let needed = |s: &ParamSpec| s.params[..s.positional].iter().filter(|p| p.default.is_none()).count();
+        let least = rows.clone().map(needed).min().unwrap_or_default();
+        let most = rows.clone().map(|s| s.positional).max().unwrap_or_default();
+        let counted = rows.clone().all(|s| !s.varargs && !s.names);
+        if !counted || most == 0 || most > MOST {
+            return Ok(None);
+        }
+        // Python says itself what is wrong with numbers of operands that no row takes.
+        let ty = self.source_arg(&operands[0])?.ty;
+        let ty = self.session.resolve(ty);
+        let each =
+            if let Kind::Generator(_, t) = *ty { Some(t) } else { crate::ops::sequence::element_type(ty) };
+        let Some(each) = each else { return Ok(None) };
+        let each = Source::As(Box::new(operands[0].clone()), each);
+        let mut taken = vec![];
+        for n in least..=most {
+            if self.rows(i, op, vec![each.clone(); n], vec![]).is_ok() {
+                taken.push(Const::Int(n as i64));
+            }
+            self.out.resolved.remove(&i);
+        }
+        let told = [Const::Str(op.name().into()), Const::Int(most as i64), Const::Tuple(taken)];
+        // What no object of Python's stands for is no callee either.
+        let Ok(written) = self.session.host.written("_calls.spread_by_count", &told) else { return Ok(None) };
+        operands.insert(0, Source::Global(GlobalValue::Builtin(op)));
+        self.call_function(i, written, operands, true).map(Some)
+    }
+
+    /// `text.format(*xs)`: the text says how many of them it wants.
+    fn spread_into_format(
+        &mut self,
+        i: Inst,
+        callee: Value,
+        spread: Value,
+    ) -> Result<Option<(Type, Option<Const>, bool)>> {
+        let text = match self.source_arg(&Source::Value(callee))?.konst {
+            Some(Const::Tuple(of)) => of.into_iter().next(),
+            Some(_) | None => None,
+        };
+        let Some(text) = text else { return Ok(None) };
+        // A text that is no format says so where it is formatted.
+        let Ok(written) = self.session.host.written("_calls.format_spread", &[text]) else { return Ok(None) };
+        let operands = vec![Source::Value(spread)];
+        self.call_function(i, written, operands, true).map(Some)
+    }
+
     /// The same of one whose row says how. A method of a class that is called without an object is one of the first.
     fn spread_into_row(
         &mut self,
@@ -188,9 +271,11 @@ impl Solver<'_, '_> {
         keywords: &[Arc<str>],
         operands: Vec<Source>,
     ) -> Result<Option<(Type, Option<Const>, bool)>> {
-        let Some(row) = op.rows().iter().find(|row| row.spread.is_some()).filter(|_| keywords.is_empty())
-        else {
+        if !keywords.is_empty() {
             return Ok(None);
+        }
+        let Some(row) = op.rows().iter().find(|row| row.spread.is_some()) else {
+            return self.spread_by_count(i, op, operands);
         };
         let path = row.spread.unwrap_or_default();
         let func = if row.params.starts_with('*') {

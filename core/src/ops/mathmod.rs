@@ -396,6 +396,7 @@ pub(crate) static OPS: &[OpDef] = &[
             },
         ),
     )
+    .spread("mathlib.hypot_of")
     .doc("Length of a vector."),
     OpDef::new(&["math.dist"], "p, q", Body::Lir(points_rule, emit_dist))
         .raises()

@@ -6,8 +6,11 @@ Each is ordinary Python in a file of the library, so that what goes wrong in one
 import builtins
 import functools
 import importlib
+import itertools
 import keyword
 import operator
+import re
+import string
 
 import numpy
 
@@ -274,6 +277,52 @@ def spread_with_rest(needed, bound, names, keywords, called):
     lines.append(f"return operator._with_rest({', '.join(operands)})")
     source = f"def spread_with_rest({', '.join(['f', 'given', *(k + '_' for k in keywords)])}):\n" + "\n".join("    " + line for line in lines)
     return made(source, "spread_with_rest", {})
+
+
+@functools.cache
+def spread_by_count(name, most, taken):
+    """``f(*xs)`` of the operation of that name, for the numbers of operands that it takes; what Python says of others, it says itself."""
+    module, _, attribute = name.rpartition(".")
+    function = getattr(importlib.import_module(module), attribute)
+    lines = ["xs = [*given]", "n = len(xs)"]
+    for n in range(most + 1):
+        done = f"return f({', '.join(f'xs[{k}]' for k in range(n))})" if n in taken else f"raise TypeError({_refusal(function, n)!r})"
+        lines += [f"if n == {n}:", f"    {done}"]
+    before, found, after = _refusal(function, most + 1).rpartition(str(most + 1))
+    lines.append(f"raise TypeError({before!r} + str(n) + {after!r})" if found else f"raise TypeError({after!r})")
+    return made("def spread(f, given):\n" + "\n".join("    " + line for line in lines), "spread", {})
+
+
+def _refusal(function, count):
+    """What a function says of so many arguments."""
+    try:
+        function(*[1] * count)
+    except TypeError as e:
+        return str(e)
+    raise ValueError(f"{function} takes {count} arguments")
+
+
+@functools.cache
+def format_spread(text):
+    """``text.format(*xs)``."""
+    wanted = [*_fields(text, itertools.count())]
+    lines = ["xs = [*given]", "n = len(xs)"]
+    most = max(wanted, default=-1) + 1
+    for n in range(most):
+        first = next(k for k in wanted if k >= n)
+        lines += [f"if n == {n}:", f"    raise IndexError('Replacement index {first} out of range for positional args tuple')"]
+    lines.append(f"return {text!r}.format({', '.join(f'xs[{k}]' for k in range(most))})")
+    return made("def spread(given):\n" + "\n".join("    " + line for line in lines), "spread", {})
+
+
+def _fields(text, auto):
+    """The operands that a format wants, in the order in which it does."""
+    for _, name, spec, _ in string.Formatter().parse(text):
+        if name is None:
+            continue
+        first = re.match(r"[^.\[]*", name).group()
+        yield int(first) if first else next(auto)
+        yield from _fields(spec, auto)
 
 
 @functools.cache

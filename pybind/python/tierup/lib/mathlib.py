@@ -38,6 +38,11 @@ def gcd_of(integers):
     return r
 
 
+def hypot_of(coordinates):
+    xs = [float(x) for x in coordinates]
+    return math.dist(xs, [0.0] * len(xs))
+
+
 def lcm_of(integers):
     r = 1
     for n in integers:
