@@ -3,6 +3,7 @@
 #   make demo         example programs under Tierup beside plain Python
 #   make test         the tests, Rust and Python; of what is generated a sample that changes by the day
 #   make test-pythons the tests on every Python from 3.11 on: all on the newest, one of ten on the others
+#   make test-debuggers what gdb and perf see of compiled code; asks for both
 #   make test-all     all of them, with LLVM and without: hours
 #   make bench-quick  ratios to Numba in about a minute
 #   make bench        every measurement; writes target/bench/report.html and report.json
@@ -15,7 +16,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: demo test test-all test-pythons test-newest test-rust test-python fuzz bench bench-quick docs wheel setup help clean-venvs
+.PHONY: demo test test-all test-debuggers test-pythons test-newest test-rust test-python fuzz bench bench-quick docs wheel setup help clean-venvs
 
 VENV := .venv
 BENCH_VENV := .venv-bench
@@ -134,6 +135,10 @@ test-pythons: $(VENV)/.stamp-packages $(TIER1_WANTED)
 # On the newest Python that the machine has anyway.
 test-newest: $(VENV)/.stamp-packages $(TIER1_WANTED)
 	@JOBS=$(JOBS) scripts/pythons.sh newest $(SHARE)
+
+# gdb and perf are the machine's own.
+test-debuggers: $(VENV)/.stamp-ext $(TIER1_WANTED)
+	@$(PY) tests/real/debuggers.py
 
 # A long differential run, by hand: make fuzz FOR=3600 SEED=1; of another kind: KIND=identity, prange, ssa or stencil
 FOR ?= 60

@@ -6,6 +6,9 @@ use crate::lir::Module;
 /// Finds the address of a helper by name.
 pub type HelperAddress<'a> = &'a (dyn Fn(&'static crate::rt::RtFn) -> *const u8 + Sync);
 
+/// Name and contents of a section of an object.
+pub type Section = (String, Vec<u8>);
+
 /// Code of one module; dropping it frees the code, so the engine keeps it as long as anyone may run it.
 pub trait Code: Send + Sync {
     /// Entry address of the function of that name.
@@ -13,6 +16,10 @@ pub trait Code: Send + Sync {
     /// Name, address and bytes of every function, for profilers; none where code is interpreted.
     fn functions(&self) -> Vec<(String, usize, usize)> {
         vec![]
+    }
+    /// What [`Keep::lines`] asks for: sections of DWARF by their names, in which every address is final.
+    fn sections(&self) -> &[Section] {
+        &[]
     }
     /// Bytes of machine code.
     fn size(&self) -> usize;
@@ -34,6 +41,17 @@ pub trait Calls {
     unsafe fn call(&self, entry: *const u8, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64;
 }
 
+/// What is wanted of a compilation beside code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keep {
+    /// What [`Code::text`] prints.
+    pub text: bool,
+    /// Lines of the source on everything, and what LLVM says of loops: `core::remarks` reads it.
+    pub remarks: bool,
+    /// What debuggers and profilers by line want: [`Code::sections`], and frame pointers.
+    pub lines: bool,
+}
+
 /// Turns modules into code. Thread-safe; takes no global lock.
 pub trait Backend: Send + Sync {
     fn name(&self) -> &'static str;
@@ -42,11 +60,11 @@ pub trait Backend: Send + Sync {
     fn detached(&self) -> Option<Box<dyn Backend>> {
         None
     }
-    /// Compiles legalised, verified LIR. `keep_text` asks for what [`Code::text`] prints.
+    /// Compiles legalised, verified LIR.
     fn compile(
         &self,
         module: &Module,
         helpers: HelperAddress<'_>,
-        keep_text: bool,
+        keep: Keep,
     ) -> Result<Box<dyn Code>, crate::diag::Diagnostic>;
 }

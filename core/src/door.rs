@@ -15,7 +15,7 @@ pub const FUNC_PREFIX: &str = "fn.";
 pub const DEVICE_PREFIX: &str = "device ";
 
 /// The version of the door; the library shows its own as `TIERUP_TIER1_ABI`.
-pub const ABI: u32 = 5;
+pub const ABI: u32 = 6;
 
 /// What is to be compiled; all strings are UTF-8 with a length.
 #[repr(C)]
@@ -34,6 +34,7 @@ pub struct Request {
     pub opt: u8,
     pub keep_text: bool,
     pub keep_remarks: bool,
+    pub keep_lines: bool,
 }
 
 macro_rules! parts {

@@ -10,7 +10,7 @@ use crate::struct_types;
 use crate::texts::{parse_type, parse_types};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyBytes, PyDict, PyType};
 use std::sync::Arc;
 use tierup_core::cpu::Cpu;
 use tierup_core::emit::cx::{Options as CodeOptions, Overflow};
@@ -18,7 +18,7 @@ use tierup_core::lir::explain::Place;
 use tierup_core::meaning::Meaning;
 use tierup_core::ssa::Parts;
 use tierup_runtime::engine::promote::{self, Osr, Policy};
-use tierup_runtime::engine::{perf, trace};
+use tierup_runtime::engine::{debug, trace};
 use tierup_runtime::parallel::settings;
 
 fn flag(options: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> {
@@ -52,6 +52,7 @@ fn make_dispatcher<'py>(
     let engine = Options {
         code,
         nogil: flag(options, "nogil")?,
+        lines: flag(options, "lines")?,
         parallel: Parts(options.get_item("parallel")?.map_or(Ok(0), |v| v.extract())?),
         force_python: flag(options, "force_python")?,
         inner_loop: flag(options, "inner_loop")?,
@@ -525,7 +526,20 @@ fn trace_json() -> String {
 /// Whether compiled functions are written to `/tmp/perf-PID.map`.
 #[pyfunction]
 fn set_perf_map(on: bool) {
-    perf::set(on)
+    debug::map::set(on)
+}
+
+/// Whether all functions have lines for debuggers and profilers, and the folder of `jit-PID.dump`, if any.
+#[pyfunction]
+fn set_lines(all: bool, dump: Option<std::path::PathBuf>) {
+    debug::set_all(all);
+    debug::dump::set(dump.as_deref())
+}
+
+/// The objects that debuggers are told of, the youngest first.
+#[pyfunction]
+fn debug_objects(py: Python<'_>) -> Vec<Bound<'_, PyBytes>> {
+    debug::objects().iter().map(|o| PyBytes::new(py, o)).collect()
 }
 
 /// The tier that the next call of the `index`-th overload enters, when it got there, and the loops that went
@@ -668,6 +682,8 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(set_trace, m)?)?;
     m.add_function(wrap_pyfunction!(trace_json, m)?)?;
     m.add_function(wrap_pyfunction!(set_perf_map, m)?)?;
+    m.add_function(wrap_pyfunction!(set_lines, m)?)?;
+    m.add_function(wrap_pyfunction!(debug_objects, m)?)?;
     m.add_function(wrap_pyfunction!(explain, m)?)?;
     m.add_function(wrap_pyfunction!(inspect_ptx, m)?)?;
     m.add_function(wrap_pyfunction!(compile_times, m)?)?;

@@ -13,7 +13,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::sync::Arc;
-use tierup_core::backend::Backend;
+use tierup_core::backend::{Backend, Keep};
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::emit::wrapper::SLOT;
 use tierup_core::lir::builder::Builder;
@@ -132,7 +132,8 @@ fn entry(callback: &'static Callback) -> Result<*const u8, Failure> {
     let answer: Vec<_> = results.iter().map(|ty| b.load(*ty, out, 0, Alias::Stack)).collect();
     b.ret(answer);
     let module = Module { funcs: vec![func] };
-    let code = Box::leak(Cranelift::new().compile(&module, &tierup_runtime::helper_address, false)?);
+    let code =
+        Box::leak(Cranelift::new().compile(&module, &tierup_runtime::helper_address, Keep::default())?);
     code.entry("callback")
         .ok_or_else(|| Failure::Raised(PyRuntimeError::new_err("the callback is not in its module")))
 }

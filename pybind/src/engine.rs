@@ -24,6 +24,8 @@ pub(crate) struct Options {
     pub code: tierup_core::emit::cx::Options,
     /// Calls release the GIL.
     pub nogil: bool,
+    /// Code has lines for debuggers and profilers.
+    pub lines: bool,
     /// What runs in parallel.
     pub parallel: tierup_core::ssa::Parts,
     /// Nothing is compiled: Python runs the function.
@@ -175,6 +177,7 @@ pub(crate) fn compile(
         backend,
         options: options.code,
         keep_text: keep_text || !dump.is_empty(),
+        lines: options.lines || engine::debug::lines_wanted(),
         promote: ready && promote::available(),
         ready,
         inner_loop: options.inner_loop,
@@ -207,6 +210,7 @@ fn to_look_at<'a>(wanted: Wanted<'_>, options: &Options, host: &'a dyn Host) -> 
         backend: &Interpreted,
         options: options.code,
         keep_text: false,
+        lines: false,
         promote: false,
         ready: false,
         inner_loop: options.inner_loop,

@@ -4,7 +4,7 @@
 //! a pattern before every call; the argument `ctx` is a thread context; the symbol `cell:NAME` is a word that
 //! holds the address of a function of the module.
 
-use tierup_core::backend::{Backend, Code};
+use tierup_core::backend::{Backend, Code, Keep};
 use tierup_core::diag::Diagnostic;
 use tierup_core::interp::{Interp, Stop};
 use tierup_core::layout::ThreadCtx;
@@ -12,7 +12,7 @@ use tierup_core::lir::builder::Builder;
 use tierup_core::lir::legalise::legalise;
 use tierup_core::lir::text::{Constant, parse_constant};
 use tierup_core::lir::{Alias, Func, Module, Op, Signature, Ty, Value, verify_module};
-use tierup_runtime::engine::tier1::{Codegen, Compiler, Keep, Object, Tier1};
+use tierup_runtime::engine::tier1::{Codegen, Compiler, Object, Tier1};
 use tierup_tier0::{Cranelift, Effort};
 
 use crate::helpers;
@@ -80,6 +80,7 @@ impl Compiler for Linked {
             opt: codegen.opt,
             keep_text: keep.text,
             keep_remarks: keep.remarks,
+            keep_lines: codegen.lines,
         };
         tierup_tier1::compile(module, &options).map(|c| Object {
             bytes: c.object,
@@ -189,7 +190,7 @@ impl Program {
                 Kind::Interp(Box::new(interp))
             }
             Some(b) => {
-                let code = b.compile(&module, HELPERS, false)?;
+                let code = b.compile(&module, HELPERS, Keep::default())?;
                 for (name, cell) in &mut cells {
                     **cell = code.entry(name).map_or(0, |p| p as u64);
                 }

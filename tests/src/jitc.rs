@@ -5,14 +5,14 @@
 
 use std::time::{Duration, Instant};
 
-use tierup_core::backend::Backend;
+use tierup_core::backend::{Backend, Keep};
 use tierup_core::bytecode;
 use tierup_core::diag::Diagnostic;
 use tierup_core::lir::legalise::legalise;
 use tierup_core::lir::{Module, parse_module, verify_module};
 use tierup_core::pass;
 use tierup_core::ssa::{self, Func, FuncId, Op, build, registry};
-use tierup_runtime::engine::tier1::{Codegen, Compiler, Keep};
+use tierup_runtime::engine::tier1::{Codegen, Compiler};
 use tierup_tier0::Cranelift;
 
 use crate::exec::{Linked, Program, Target};
@@ -370,7 +370,9 @@ fn backend_text(args: &[String], what: &str) -> Result<String, String> {
     let mut module = read(one(args)?)?;
     verify_module(&module).map_err(|d| d.to_string())?;
     legalise(&mut module);
-    let code = Cranelift::new().compile(&module, &helpers::address, true).map_err(|d| d.to_string())?;
+    let code = Cranelift::new()
+        .compile(&module, &helpers::address, Keep { text: true, ..Keep::default() })
+        .map_err(|d| d.to_string())?;
     code.text(what).ok_or_else(|| format!("tier 0 has no text `{what}`"))
 }
 
@@ -380,7 +382,7 @@ fn llvm_text(args: &[String], what: &str) -> Result<String, String> {
     legalise(&mut module);
     let roots: Vec<&str> = module.funcs.iter().map(|f| f.name.as_str()).collect();
     let object = Linked
-        .object(&module, &roots, Codegen::default(), Keep { text: true, remarks: false })
+        .object(&module, &roots, Codegen::default(), Keep { text: true, ..Keep::default() })
         .map_err(|d| d.to_string())?;
     Ok(if what == "llvm" { object.llvm } else { object.asm })
 }

@@ -21,7 +21,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use std::collections::HashMap;
-use tierup_core::backend::HelperAddress;
+use tierup_core::backend::{HelperAddress, Keep};
 use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::lir::cfg::Cfg;
 use tierup_core::lir::{
@@ -36,8 +36,19 @@ pub(crate) struct Env<'a> {
     pub helpers: HelperAddress<'a>,
     pub call_conv: CallConv,
     pub config: TargetFrontendConfig,
-    /// Whether instructions keep their LIR locations, for the printed text.
-    pub with_locs: bool,
+    /// What instructions are marked with.
+    pub marks: Marks,
+    pub keep: Keep,
+}
+
+/// What Cranelift's source locations carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Marks {
+    Nothing,
+    /// Lines, for the printed text.
+    Lines,
+    /// Numbers of places, for debuggers.
+    Places,
 }
 
 /// The Cranelift type of a machine type.
@@ -160,8 +171,8 @@ impl<'a> Emitter<'a, '_> {
             self.b.switch_to_block(self.blocks[block.index()]);
             for inst in &func.blocks[block.index()].insts {
                 let node = &func.insts[inst.index()];
-                if self.env.with_locs {
-                    self.b.set_srcloc(srcloc(func, node.loc));
+                if let Some(mark) = self.env.marks.of(func, node.loc) {
+                    self.b.set_srcloc(ir::SourceLoc::new(mark));
                 }
                 self.inst(&node.data, &node.results).map_err(|d| locate(d, func, node.loc))?;
             }
@@ -670,9 +681,14 @@ fn cold_blocks(func: &Func, cfg: &Cfg) -> Vec<bool> {
     cold
 }
 
-/// Cranelift prints these; they are LIR's own location numbers.
-fn srcloc(func: &Func, loc: Loc) -> ir::SourceLoc {
-    ir::SourceLoc::new(func.loc(loc).map_or(0, |l| l.line))
+impl Marks {
+    fn of(self, func: &Func, loc: Loc) -> Option<u32> {
+        match self {
+            Marks::Nothing => None,
+            Marks::Lines => Some(func.loc(loc).map_or(0, |l| l.line)),
+            Marks::Places => Some(loc.0),
+        }
+    }
 }
 
 fn locate(d: Diagnostic, func: &Func, loc: Loc) -> Diagnostic {

@@ -9,25 +9,28 @@
 
 mod cold_call;
 mod divisors;
+mod dwarf;
 mod emit;
 mod memory;
 mod order;
 
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::isa::unwind::{UnwindInfo, UnwindInfoKind, systemv};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module as _, ModuleReloc};
+use emit::Marks;
 use memory::{CodePages, Provider};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
-use tierup_core::backend::{Backend, Code, HelperAddress};
+use tierup_core::backend::{Backend, Code, HelperAddress, Keep, Section};
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Code as ErrorCode, Diagnostic, Result};
-use tierup_core::lir::{Func, Module};
+use tierup_core::lir::{Func, Loc, Module};
 
 /// How much work a function is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -67,16 +70,17 @@ struct Targets {
     quick: OwnedTargetIsa,
 }
 
-/// The instruction set of the chosen processor with our settings, made once per process and processor.
-fn targets() -> Result<&'static Targets> {
-    static TARGETS: [OnceLock<std::result::Result<Targets, String>>; Cpu::ALL.len()] =
-        [const { OnceLock::new() }; Cpu::ALL.len()];
+/// The instruction set of the chosen processor with our settings, made once per process and processor; with
+/// `frames` functions have frame pointers, and say how they are unwound.
+fn targets(frames: bool) -> Result<&'static Targets> {
+    static TARGETS: [[OnceLock<std::result::Result<Targets, String>>; 2]; Cpu::ALL.len()] =
+        [const { [const { OnceLock::new() }; 2] }; Cpu::ALL.len()];
     let cpu = Cpu::chosen();
-    TARGETS[cpu as usize]
+    TARGETS[cpu as usize][usize::from(frames)]
         .get_or_init(|| {
             Ok(Targets {
-                optimised: target(cpu, "speed", "backtracking")?,
-                quick: target(cpu, "none", "single_pass")?,
+                optimised: target(cpu, frames, "speed", "backtracking")?,
+                quick: target(cpu, frames, "none", "single_pass")?,
             })
         })
         .as_ref()
@@ -85,6 +89,7 @@ fn targets() -> Result<&'static Targets> {
 
 fn target(
     cpu: Cpu,
+    frames: bool,
     opt_level: &str,
     register_allocator: &str,
 ) -> std::result::Result<OwnedTargetIsa, String> {
@@ -96,8 +101,9 @@ fn target(
     set("regalloc_algorithm", register_allocator)?;
     set("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" })?;
     set("is_pic", "false")?;
-    // Exceptions travel as a status word, and nothing walks the stack.
-    set("unwind_info", "false")?;
+    // Exceptions travel as a status word, and nothing walks the stack but debuggers and profilers.
+    set("unwind_info", if frames { "true" } else { "false" })?;
+    set("preserve_frame_pointers", if frames { "true" } else { "false" })?;
     // A frame larger than the guard page must touch every page on its way down.
     set("enable_probestack", "true")?;
     set("probestack_strategy", "inline")?;
@@ -143,6 +149,9 @@ struct Body {
     relocs: Vec<ModuleReloc>,
     clif: String,
     asm: String,
+    /// For debuggers: which code came from which place, and how the frame is unwound.
+    places: Vec<(u32, u32, Loc)>,
+    unwind: Option<systemv::UnwindInfo>,
 }
 
 impl Cranelift {
@@ -164,9 +173,9 @@ impl Cranelift {
         &self,
         module: &Module,
         helpers: HelperAddress<'_>,
-        keep_text: bool,
+        keep: Keep,
     ) -> Result<CompiledModule> {
-        let targets = targets()?;
+        let targets = targets(keep.lines)?;
         let mut index = HashMap::with_capacity(module.funcs.len());
         for (i, func) in module.funcs.iter().enumerate() {
             if index.insert(func.name.as_str(), i as u32).is_some() {
@@ -178,7 +187,12 @@ impl Cranelift {
             helpers,
             call_conv: targets.optimised.default_call_conv(),
             config: targets.optimised.frontend_config(),
-            with_locs: keep_text,
+            marks: match keep {
+                Keep { lines: true, .. } => Marks::Places,
+                Keep { text: true, .. } => Marks::Lines,
+                Keep { .. } => Marks::Nothing,
+            },
+            keep,
         };
         let mut scratch = SCRATCH.take().unwrap_or_default();
         let bodies = module
@@ -190,7 +204,7 @@ impl Cranelift {
         if module.funcs.iter().all(|f| size(f) < KEEP_SCRATCH_BELOW) {
             SCRATCH.set(Some(scratch));
         }
-        link(module, bodies, targets, keep_text)
+        link(module, bodies, targets, keep)
     }
 
     fn compile_func(
@@ -209,11 +223,11 @@ impl Cranelift {
         let func = split.as_ref().unwrap_or(func);
         let Scratch { context, builder } = scratch;
         context.clear();
-        context.set_disasm(env.with_locs);
+        context.set_disasm(env.keep.text);
         context.func.name = cranelift_codegen::ir::UserFuncName::user(0, id);
         emit::emit(func, env, builder, &mut context.func)
             .map_err(|d| d.note(format!("in the compiled function `{}`", func.name)))?;
-        let clif = if env.with_locs { context.func.display().to_string() } else { String::new() };
+        let clif = if env.keep.text { context.func.display().to_string() } else { String::new() };
         let isa = self.target(func, targets);
         if let Err(e) = context.compile(&**isa, &mut ControlPlane::default()) {
             return Err(error(format!(
@@ -233,6 +247,20 @@ impl Cranelift {
             .map(|r| ModuleReloc::from_mach_reloc(r, &context.func, FuncId::from_u32(id)))
             .collect();
         let asm = code.vcode.clone().unwrap_or_default();
+        let (mut places, mut unwind) = (vec![], None);
+        if env.keep.lines {
+            places = code
+                .buffer
+                .get_srclocs_sorted()
+                .iter()
+                .map(|s| (s.start, s.end, dwarf::place(s.loc)))
+                .collect();
+            let made = code.create_unwind_info_of_kind(&**isa, UnwindInfoKind::SystemV);
+            unwind = match made.map_err(|e| error(format!("no unwinding of `{}`: {e}", func.name)))? {
+                Some(UnwindInfo::SystemV(info)) => Some(info),
+                Some(_) | None => None,
+            };
+        }
         Ok(Body {
             signature: context.func.signature.clone(),
             bytes: code.code_buffer().to_vec(),
@@ -240,6 +268,8 @@ impl Cranelift {
             relocs,
             clif,
             asm,
+            places,
+            unwind,
         })
     }
 }
@@ -250,7 +280,7 @@ fn size(func: &Func) -> usize {
 }
 
 /// Places the bodies in memory of their own and resolves the calls among them.
-fn link(module: &Module, bodies: Vec<Body>, targets: &Targets, keep_text: bool) -> Result<CompiledModule> {
+fn link(module: &Module, bodies: Vec<Body>, targets: &Targets, keep: Keep) -> Result<CompiledModule> {
     let failed = |e: cranelift_module::ModuleError| error(format!("linking failed: {e}"));
     let size =
         bodies.iter().fold(0, |at: usize, body| at.next_multiple_of(body.align as usize) + body.bytes.len());
@@ -272,14 +302,14 @@ fn link(module: &Module, bodies: Vec<Body>, targets: &Targets, keep_text: bool) 
         jit.define_function_bytes(*id, body.align, &body.bytes, &body.relocs).map_err(failed)?;
     }
     jit.finalize_definitions().map_err(failed)?;
-    let entries = module
+    let entries: HashMap<String, usize> = module
         .funcs
         .iter()
         .zip(&ids)
         .map(|(f, id)| (f.name.clone(), jit.get_finalized_function(*id).expose_provenance()))
         .collect();
     let sizes = module.funcs.iter().zip(&bodies).map(|(f, b)| (f.name.clone(), b.bytes.len())).collect();
-    let text = keep_text.then(|| {
+    let text = keep.text.then(|| {
         let join = |part: fn(&Body) -> &str| {
             module
                 .funcs
@@ -291,7 +321,30 @@ fn link(module: &Module, bodies: Vec<Body>, targets: &Targets, keep_text: bool) 
         };
         Text { clif: join(|b| &b.clif), asm: join(|b| &b.asm) }
     });
-    Ok(CompiledModule { entries, sizes, size, text, _pages: pages })
+    let sections = if keep.lines { sections(module, &bodies, &entries, targets)? } else { vec![] };
+    Ok(CompiledModule { entries, sizes, size, text, sections, _pages: pages })
+}
+
+fn sections(
+    module: &Module,
+    bodies: &[Body],
+    entries: &HashMap<String, usize>,
+    targets: &Targets,
+) -> Result<Vec<Section>> {
+    let placed: Vec<_> = module
+        .funcs
+        .iter()
+        .zip(bodies)
+        .map(|(func, body)| dwarf::Placed {
+            func,
+            address: entries[&func.name] as u64,
+            bytes: body.bytes.len() as u64,
+            places: &body.places,
+            unwind: body.unwind.as_ref(),
+        })
+        .collect();
+    dwarf::sections(&placed, targets.optimised.create_systemv_cie())
+        .map_err(|e| error(format!("no lines for debuggers: {e}")))
 }
 
 struct Text {
@@ -305,6 +358,7 @@ struct CompiledModule {
     sizes: Vec<(String, usize)>,
     size: usize,
     text: Option<Text>,
+    sections: Vec<Section>,
     _pages: Arc<CodePages>,
 }
 
@@ -314,6 +368,9 @@ impl Code for CompiledModule {
     }
     fn functions(&self) -> Vec<(String, usize, usize)> {
         self.sizes.iter().filter_map(|(n, bytes)| Some((n.clone(), *self.entries.get(n)?, *bytes))).collect()
+    }
+    fn sections(&self) -> &[Section] {
+        &self.sections
     }
     fn size(&self) -> usize {
         self.size
@@ -336,8 +393,8 @@ impl Backend for Cranelift {
         Some(Box::new(*self))
     }
 
-    fn compile(&self, module: &Module, helpers: HelperAddress<'_>, keep_text: bool) -> Result<Box<dyn Code>> {
-        match catch_unwind(AssertUnwindSafe(|| self.compile_module(module, helpers, keep_text))) {
+    fn compile(&self, module: &Module, helpers: HelperAddress<'_>, keep: Keep) -> Result<Box<dyn Code>> {
+        match catch_unwind(AssertUnwindSafe(|| self.compile_module(module, helpers, keep))) {
             Ok(result) => Ok(Box::new(result?)),
             Err(panic) => {
                 let text = panic

@@ -50,6 +50,8 @@ mod compile {
         /// Give every instruction its line, and collect what the loop passes say. From then on LLVM makes
         /// remarks for the whole process.
         pub keep_remarks: bool,
+        /// Make sections for debuggers, and keep frame pointers.
+        pub keep_lines: bool,
     }
 
     /// What came of a module.

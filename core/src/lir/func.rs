@@ -565,30 +565,7 @@ impl Func {
         out
     }
 
-    /// The innermost place that is the user's: where code of the library was inlined, the place that called
-    /// it.
-    pub fn place(&self, loc: Loc) -> Option<&LocData> {
-        let mut at = self.loc(loc)?;
-        while at.file.is_library()
-            && let Some(outer) = self.loc(at.inlined_at)
-        {
-            at = outer;
-        }
-        Some(at)
-    }
-
     pub fn loc(&self, loc: Loc) -> Option<&LocData> {
         loc.index().checked_sub(1).map(|i| &self.locs[i])
-    }
-    /// The place in the program's own files: of what was inlined from the library, where it is called.
-    pub(crate) fn own_loc(&self, loc: Loc) -> Option<&LocData> {
-        let mut at = self.loc(loc)?;
-        while at.file.is_library() {
-            match self.loc(at.inlined_at) {
-                Some(caller) => at = caller,
-                None => break,
-            }
-        }
-        Some(at)
     }
 }

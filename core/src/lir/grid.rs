@@ -105,7 +105,7 @@ impl Put<'_> {
     /// Where the instruction stands in the program, copies of it being one: the line in the high half, below
     /// it the column and a digest of the file, since functions of several files may wait in one kernel.
     fn site(&mut self) -> Value {
-        let bits = self.func.own_loc(self.loc).map_or(0, |l| {
+        let bits = self.func.place(self.loc).map_or(0, |l| {
             let file = l.file.bytes().fold(0u32, |h, b| h.wrapping_mul(31).wrapping_add(b.into()));
             u64::from(l.line) << 32 | u64::from(file << 12 | l.col & 0xfff)
         });

@@ -18,6 +18,7 @@ pub mod legalise;
 pub mod opt;
 pub mod osr;
 pub mod parts;
+mod places;
 pub mod text;
 pub(crate) mod ty;
 pub mod verify;

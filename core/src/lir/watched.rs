@@ -38,7 +38,7 @@ pub fn watch(module: &mut Module) {
 /// Puts the call that tells an access in front of it.
 fn tell(func: &mut Func, block: Block, i: Inst, ctx: Value, reach: &[bool]) {
     let node = func.insts[i.index()].clone();
-    let line = i64::from(func.own_loc(node.loc).map_or(0, |l| l.line)) << LINE_SHIFT;
+    let line = i64::from(func.place(node.loc).map_or(0, |l| l.line)) << LINE_SHIFT;
     let mut put = Put { func, block, loc: node.loc };
     match node.data {
         // What others may change at any time is read by updates that are loops.

@@ -120,7 +120,7 @@ def _engine_options(options, fallback=False):
         if value not in known:
             raise ValueError(f"{name} must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}, not {value!r}")
     return {"meaning": meaning, "boundscheck": config.boundscheck if check is None else bool(check), "numpy_errors": error_model == "numpy", "overflow": overflow,
-            "nogil": bool(options.get("nogil")), "parallel": _parallel_parts(options.get("parallel"), meaning), "force_python": bool(options.get("forceobj")), "fast_math": _fast_math(options.get("fastmath", False))}
+            "nogil": bool(options.get("nogil")), "lines": bool(options.get("debug")), "parallel": _parallel_parts(options.get("parallel"), meaning), "force_python": bool(options.get("forceobj")), "fast_math": _fast_math(options.get("fastmath", False))}
 
 
 # What may be switched by `parallel={...}`, in the order of the engine's bits.

@@ -123,7 +123,9 @@ _TABLE = {
     "fuel": ("TIERUP_FUEL", _fuel, None, "how often an optimising pass may run on a function in this process, to find the pass that makes a result wrong; the last one is named on standard error", None),
     "trace": ("TIERUP_TRACE", _trace, False, "whether every compilation is reported on standard error; json: a trace for Chrome's and Perfetto's viewers, written when the process ends", None),
     "trace_file": ("TIERUP_TRACE_FILE", _path, "tierup-trace-{pid}.json", "where that trace goes; {pid} stands for the number of the process", None),
+    "debug": ("TIERUP_DEBUG", _flag, False, "whether all compiled functions have lines for debuggers and profilers, as those with `debug=True`", "NUMBA_DEBUGINFO"),
     "perf_map": ("TIERUP_PERF_MAP", _flag, False, "whether compiled functions are named in /tmp/perf-PID.map, for profilers", None),
+    "perf_dump": ("TIERUP_PERF_DUMP", _path, "", "folder for jit-PID.dump, from which `perf inject --jit` has code and its lines; empty: none is written", None),
 }
 
 _values = {}
@@ -214,6 +216,7 @@ def _tell():
     _tierup.configure_precompiled(v["precompiled"])
     _tierup.set_trace(v["trace"] == "json")
     _tierup.set_perf_map(v["perf_map"])
+    _tierup.set_lines(v["debug"], v["perf_dump"] or None)
     if v["trace"] == "json":
         import atexit
         atexit.unregister(_write_trace)

@@ -5,6 +5,7 @@ use super::tier1::Codegen;
 use super::{Request, cache, guarded};
 use crate::gpu::simulate::{HostKernel, Looks};
 use crate::gpu::{Build, Printed};
+use tierup_core::backend::Keep;
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::door::DEVICE_PREFIX;
@@ -58,7 +59,7 @@ pub fn device_ptx(
         platform::check(&module, &gpu::Gpu)?;
         prepare(&mut module)?;
         let fast_math = request.options.fast_math;
-        let codegen = Codegen { fast_math, opt: level(build), cpu: Cpu::chosen() };
+        let codegen = Codegen { fast_math, opt: level(build), cpu: Cpu::chosen(), lines: false };
         let ptx = library()?.ptx(&module, &[&name], capability, codegen, build.lines)?;
         Ok((ptx, target.ret))
     })
@@ -104,7 +105,7 @@ pub fn kernel(request: &Request<'_>, build: &Build) -> Result<Kernel> {
         platform::check(&module, &gpu::Gpu)?;
         grid::on_gpu(&mut module);
         let fast_math = request.options.fast_math;
-        let codegen = Codegen { fast_math, opt: level(build), cpu: Cpu::chosen() };
+        let codegen = Codegen { fast_math, opt: level(build), cpu: Cpu::chosen(), lines: false };
         let key = cache::key(&mut module, &[&entry], codegen);
         // SAFETY: global arrays live as long as the function, which the caller holds.
         let constants = constants.into_iter().map(|c| unsafe { snapshot(c) }).collect();
@@ -149,7 +150,12 @@ impl Kernel {
     pub fn ptx(mut self, capability: u32) -> Result<String> {
         guarded(move || {
             prepare(&mut self.module)?;
-            let codegen = Codegen { fast_math: self.fast_math, opt: level(&self.build), cpu: Cpu::chosen() };
+            let codegen = Codegen {
+                fast_math: self.fast_math,
+                opt: level(&self.build),
+                cpu: Cpu::chosen(),
+                lines: false,
+            };
             let ptx = library()?.ptx(&self.module, &[&self.entry], capability, codegen, self.build.lines)?;
             Ok(self.build.directed(ptx, &self.entry))
         })
@@ -214,7 +220,7 @@ pub fn host_kernel(request: &Request<'_>, build: &Build) -> Result<HostKernel> {
         if cfg!(debug_assertions) {
             tierup_core::lir::verify::verify_module(&module)?;
         }
-        let code = request.backend.compile(&module, &crate::helper_address, false)?;
+        let code = request.backend.compile(&module, &crate::helper_address, Keep::default())?;
         let entry =
             code.entry(&name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its module")))?;
         let looks = Looks { races: build.races, returns: build.returns };
@@ -272,7 +278,7 @@ fn optimise(module: &mut Module, entry: &str, request: &Request<'_>) -> Result<(
 }
 
 fn to_ptx(module: &Module, entry: &str, capability: u32, fast_math: u8) -> Result<String> {
-    let codegen = Codegen { fast_math, opt: policy().opt, cpu: Cpu::chosen() };
+    let codegen = Codegen { fast_math, opt: policy().opt, cpu: Cpu::chosen(), lines: false };
     library()?.ptx(module, &[entry], capability, codegen, false)
 }
 

@@ -1,9 +1,10 @@
 //! What tier 1 makes of a function, as text: compiled once more on the side, nothing of it is loaded or run.
 
 use super::promote::{available, library, policy, prepare, prepare_with_entry};
-use super::tier1::{Codegen, Compiler, Keep, Object};
+use super::tier1::{Codegen, Compiler, Object};
 use super::{Request, front, guarded};
 use std::collections::BTreeSet;
+use tierup_core::backend::Keep;
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::Result;
 use tierup_core::lir::explain::{self, Facts, Place};
@@ -12,7 +13,7 @@ use tierup_core::lower::notes::Note;
 
 /// LLVM's IR after its passes (`llvm`), or the assembly that comes of it (`asm1`); none for another level.
 pub fn text(request: &Request<'_>, level: &str) -> Result<Option<String>> {
-    let keep = Keep { text: true, remarks: false };
+    let keep = Keep { text: true, ..Keep::default() };
     Ok(match level {
         "llvm" => Some(guarded(|| object(request, keep))?.llvm),
         "asm1" => Some(guarded(|| object(request, keep))?.asm),
@@ -42,9 +43,18 @@ pub fn explain(request: &Request<'_>) -> Result<Explanation> {
         if !available() {
             return Ok(Explanation { facts, fused, remarks: None });
         }
-        let codegen = Codegen { fast_math: request.options.fast_math, opt: policy().opt, cpu: Cpu::chosen() };
-        let object =
-            library()?.object(&module, &front.names.roots(), codegen, Keep { text: false, remarks: true })?;
+        let codegen = Codegen {
+            fast_math: request.options.fast_math,
+            opt: policy().opt,
+            cpu: Cpu::chosen(),
+            lines: false,
+        };
+        let object = library()?.object(
+            &module,
+            &front.names.roots(),
+            codegen,
+            Keep { remarks: true, ..Keep::default() },
+        )?;
         Ok(Explanation { facts, fused, remarks: Some(object.remarks.lines().map(str::to_owned).collect()) })
     })
 }
@@ -66,7 +76,7 @@ fn object(request: &Request<'_>, keep: Keep) -> Result<Object> {
     library()?.object(
         &module,
         &roots,
-        Codegen { fast_math: request.options.fast_math, opt: policy().opt, cpu: Cpu::chosen() },
+        Codegen { fast_math: request.options.fast_math, opt: policy().opt, cpu: Cpu::chosen(), lines: false },
         keep,
     )
 }

@@ -4,7 +4,7 @@
 use crate::exc::Error;
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
-use tierup_core::backend::{Backend, Calls, Code, HelperAddress};
+use tierup_core::backend::{Backend, Calls, Code, HelperAddress, Keep};
 use tierup_core::diag::Diagnostic;
 use tierup_core::exc::Class;
 use tierup_core::interp::{Interp, Stop};
@@ -47,7 +47,7 @@ impl Backend for Interpreted {
     fn name(&self) -> &'static str {
         "interp"
     }
-    fn compile(&self, module: &Module, _: HelperAddress<'_>, _: bool) -> Result<Box<dyn Code>, Diagnostic> {
+    fn compile(&self, module: &Module, _: HelperAddress<'_>, _: Keep) -> Result<Box<dyn Code>, Diagnostic> {
         let mut interp = Interp::new(&crate::helper_address);
         interp.max_depth = MAX_DEPTH;
         interp.add(module);

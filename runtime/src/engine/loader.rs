@@ -10,6 +10,7 @@
 //! One mapping: sections, then a table of the addresses of everything outside, then a stub of code for each
 //! function outside. Written once, then made executable, never both.
 
+use super::debug::linked;
 use object::elf::{
     R_X86_64_64, R_X86_64_GOTPCREL, R_X86_64_GOTPCRELX, R_X86_64_PC32, R_X86_64_PC64, R_X86_64_PLT32,
     R_X86_64_REX_GOTPCRELX, SHF_ALLOC, SHF_WRITE,
@@ -20,6 +21,7 @@ use object::{
     SectionIndex, SymbolSection,
 };
 use std::collections::HashMap;
+use tierup_core::backend::Section;
 use tierup_core::diag::{Code, Diagnostic, Result};
 
 /// Functions of the C library that LLVM calls of its own accord.
@@ -77,6 +79,7 @@ pub(crate) struct Loaded {
     bytes: usize,
     entries: HashMap<String, usize>,
     functions: Vec<(String, usize, usize)>,
+    sections: Vec<Section>,
 }
 
 // SAFETY: the mapping never changes after loading.
@@ -102,6 +105,10 @@ impl Loaded {
     pub(crate) fn functions(&self) -> &[(String, usize, usize)] {
         &self.functions
     }
+    /// What debuggers read, where it was asked for.
+    pub(crate) fn sections(&self) -> &[Section] {
+        &self.sections
+    }
     pub(crate) fn size(&self) -> usize {
         self.bytes
     }
@@ -117,8 +124,9 @@ const PAGE: usize = 4096;
 /// Larger objects are refused, so that every distance inside fits into 32 bits.
 const LARGEST: usize = 1 << 28;
 
-/// Loads `bytes`. `resolve` gives the addresses of names that the object does not define.
-pub(crate) fn load(bytes: &[u8], resolve: &dyn Fn(&str) -> Option<usize>) -> Result<Loaded> {
+/// Loads `bytes`. `resolve` gives the addresses of names that the object does not define; with `lines` sections
+/// for debuggers are kept.
+pub(crate) fn load(bytes: &[u8], resolve: &dyn Fn(&str) -> Option<usize>, lines: bool) -> Result<Loaded> {
     let file: ElfFile64<'_, LittleEndian> = ElfFile64::parse(bytes).map_err(|e| refuse(e.to_string()))?;
     if file.architecture() != object::Architecture::X86_64 {
         return Err(refuse("it is for another processor"));
@@ -139,7 +147,13 @@ pub(crate) fn load(bytes: &[u8], resolve: &dyn Fn(&str) -> Option<usize>) -> Res
             image.relocate(&file, &layout, &outside, *at, section.size(), offset, &relocation)?;
         }
     }
-    image.finish(&file, &layout)
+    let mut loaded = image.finish(&file, &layout)?;
+    if lines {
+        let base = loaded.base as usize;
+        loaded.sections =
+            linked::sections(bytes, &|s| layout.sections.get(&s).map(|at| base + at)).unwrap_or_default();
+    }
+    Ok(loaded)
 }
 
 /// Where each section goes.
@@ -221,7 +235,13 @@ fn map(total: usize) -> Result<Loaded> {
     if base == libc::MAP_FAILED {
         return Err(refuse(format!("no memory for {total} bytes of code")));
     }
-    Ok(Loaded { base: base.cast(), bytes: total, entries: HashMap::new(), functions: vec![] })
+    Ok(Loaded {
+        base: base.cast(),
+        bytes: total,
+        entries: HashMap::new(),
+        functions: vec![],
+        sections: vec![],
+    })
 }
 
 struct Image {

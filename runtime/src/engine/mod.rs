@@ -4,11 +4,11 @@
 //! takes LIR.
 
 pub mod cache;
+pub mod debug;
 pub mod gpu;
 pub mod inspect;
 pub(crate) mod interpreted;
 pub(crate) mod loader;
-pub mod perf;
 pub(crate) mod policy;
 pub mod promote;
 mod queue;
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 use tier1::Codegen;
-use tierup_core::backend::{Backend, Code};
+use tierup_core::backend::{Backend, Code, Keep};
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::{self, Diagnostic, Result};
 use tierup_core::emit::cx::Places;
@@ -49,6 +49,9 @@ pub struct Request<'a> {
     pub options: Options,
     /// Keeps the text of every level for [`Compiled::text`].
     pub keep_text: bool,
+    /// Has lines for debuggers and profilers, in both tiers; such code is neither kept on disk nor taken from
+    /// there.
+    pub lines: bool,
     /// Whether what becomes hot may be promoted.
     pub promote: bool,
     /// Whether code of tier 1 may be taken that was made before.
@@ -82,6 +85,8 @@ pub struct Phases {
 
 /// Machine code of one overload and of everything that it calls. Dropping it frees the code.
 pub struct Compiled {
+    /// Debuggers forget the code before it goes.
+    _told: Option<debug::Registered>,
     code: Box<dyn Code>,
     pub params: Vec<Type>,
     pub ret: Type,
@@ -306,7 +311,8 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
         typed,
         mut phases,
     } = front(request)?;
-    let done = |code, unit, phases, lir| Compiled {
+    let done = |told, code, unit, phases, lir| Compiled {
+        _told: told,
         code,
         params,
         ret,
@@ -322,10 +328,16 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
         lir,
     };
     let start = Instant::now();
-    let codegen =
-        Codegen { fast_math: request.options.fast_math, opt: promote::policy().opt, cpu: Cpu::chosen() };
+    let codegen = Codegen {
+        fast_math: request.options.fast_math,
+        opt: promote::policy().opt,
+        cpu: Cpu::chosen(),
+        lines: request.lines,
+    };
     // Under stress loops leave tier 0, so there must be some.
-    let sought = if request.ready && !request.keep_text && promote::policy().osr != promote::Osr::Stress {
+    // What is kept has no lines.
+    let kept = request.ready && !request.keep_text && !request.lines;
+    let sought = if kept && promote::policy().osr != promote::Osr::Stress {
         cache::sought(&mut module, &names.wanted(), codegen)
     } else {
         None
@@ -335,7 +347,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     {
         phases.optimise += start.elapsed();
         trace::span("load from the cache", "tier 1", start, start.elapsed(), &unit.name);
-        return Ok(done(Box::new(Elsewhere), unit, phases, String::new()));
+        return Ok(done(None, Box::new(Elsewhere), unit, phases, String::new()));
     }
     let key = sought.and_then(|s| s.own);
     let unit = make_unit(request, &mut module, names.clone(), codegen, key);
@@ -350,7 +362,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     let code = machine_code(request, &module)?;
     phases.backend = start.elapsed();
     trace::span("tier 0", "tier 0", start, phases.backend, &unit.name);
-    perf::note(&*code, &module, 0);
+    let told = debug::tell(&*code, &module, 0);
     let find = |name: &str| {
         code.entry(name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its module")))
     };
@@ -363,7 +375,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
         unit.promote_now();
     }
     let lir = if request.keep_text { module.to_string() } else { String::new() };
-    Ok(done(code, unit, phases, lir))
+    Ok(done(told, code, unit, phases, lir))
 }
 
 /// LIR instructions from which on a back end may need seconds.
@@ -376,14 +388,15 @@ const LOOK: Duration = Duration::from_millis(50);
 fn machine_code(request: &Request<'_>, module: &Module) -> Result<Box<dyn Code>> {
     let size: usize =
         module.funcs.iter().flat_map(|f| f.layout.iter().map(|b| f.blocks[b.index()].insts.len())).sum();
-    let here = || request.backend.compile(module, &crate::helper_address, request.keep_text);
+    let keep = Keep { text: request.keep_text, lines: request.lines, ..Keep::default() };
+    let here = || request.backend.compile(module, &crate::helper_address, keep);
     let Some(backend) = (size >= LARGE).then(|| request.backend.detached()).flatten() else { return here() };
     let (answer, waiting) = std::sync::mpsc::channel();
-    let (module, keep_text) = (module.clone(), request.keep_text);
+    let module = module.clone();
     let started =
         std::thread::Builder::new().name("tierup-backend".into()).stack_size(8 << 20).spawn(move || {
             // Nobody waits any more: the code is dropped.
-            drop(answer.send(backend.compile(&module, &crate::helper_address, keep_text)));
+            drop(answer.send(backend.compile(&module, &crate::helper_address, keep)));
         });
     if started.is_err() {
         return here();

@@ -17,14 +17,14 @@ use super::cache::{self, Key, Sought};
 pub use super::policy::{Osr, Policy, policy, set_policy};
 use super::queue::{self, Class, Job, lock, submit};
 pub use super::queue::{after_fork, helped, pause, resume, staff};
-use super::tier1::{self, Codegen, Compiler, Keep, Library, Native, Object};
-use super::{perf, trace};
+use super::tier1::{self, Codegen, Compiler, Library, Native, Object};
+use super::trace;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
-use tierup_core::backend::Code;
+use tierup_core::backend::{Code, Keep};
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Code as ErrorCode, Diagnostic, Result};
 use tierup_core::lir::osr::{self, Point};
@@ -285,8 +285,8 @@ impl Unit {
             let codegen = Codegen { cpu: place.cpu, ..codegen };
             let unit =
                 Unit::new(name.to_owned(), names.clone(), module, cells, None, codegen, Some(place.key));
-            let native = tier1::load(object, module, &crate::helper_address).ok()?;
-            perf::note(&native, module, 1);
+            let mut native = tier1::load(object, module, &crate::helper_address, false).ok()?;
+            native.tell(module);
             publish(&unit, native).ok()?;
             unit.state.store(DONE, Ordering::Release);
             let mut h = lock(&unit.history);
@@ -612,9 +612,9 @@ fn compile(module: &Module, roots: &[&str], codegen: Codegen) -> Result<(Native,
     let object = library()?.object(module, roots, codegen, Keep::default())?;
     trace::span("LLVM", "tier 1", begin, begin.elapsed(), roots.first().unwrap_or(&""));
     let (bytes, begin) = (object.bytes.clone(), Instant::now());
-    let native = tier1::load(object, module, &crate::helper_address)?;
+    let mut native = tier1::load(object, module, &crate::helper_address, codegen.lines)?;
     trace::span("load", "tier 1", begin, begin.elapsed(), roots.first().unwrap_or(&""));
-    perf::note(&native, module, 1);
+    native.tell(module);
     Ok((native, bytes))
 }
 
@@ -719,9 +719,9 @@ fn running_loop(unit: &Unit, site: usize) -> Result<Option<(String, u32)>> {
 /// The code of a running loop that another process made.
 fn cached_loop(key: Key, module: &Module) -> Option<Native> {
     let object = Object { bytes: cache::get(key)?, ..Object::default() };
-    match tier1::load(object, module, &crate::helper_address) {
-        Ok(native) => {
-            perf::note(&native, module, 1);
+    match tier1::load(object, module, &crate::helper_address, false) {
+        Ok(mut native) => {
+            native.tell(module);
             Some(native)
         }
         Err(_) => {

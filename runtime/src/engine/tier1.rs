@@ -3,9 +3,10 @@
 //! The compiler is the shared library of `tier1-llvm`, opened at the first promotion ([`Library`]); tests
 //! hand in the linked one.
 
+use super::debug::{self, Registered};
 use super::loader::{self, Loaded};
 use std::collections::HashMap;
-use tierup_core::backend::{Backend, Code, HelperAddress};
+use tierup_core::backend::{Backend, Code, HelperAddress, Keep, Section};
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Code as ErrorCode, Diagnostic, Result};
 use tierup_core::door::{ABI, Compile, FUNC_PREFIX, HELPER_PREFIX, Part, Request, SYMBOL_PREFIX};
@@ -31,20 +32,13 @@ pub struct Codegen {
     pub opt: u8,
     /// What the code may run on.
     pub cpu: Cpu,
+    /// Sections for debuggers, and frame pointers.
+    pub lines: bool,
 }
 impl Default for Codegen {
     fn default() -> Self {
-        Codegen { fast_math: 0, opt: 3, cpu: Cpu::chosen() }
+        Codegen { fast_math: 0, opt: 3, cpu: Cpu::chosen(), lines: false }
     }
-}
-
-/// What else is wanted of a compilation. It changes no code.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Keep {
-    /// LLVM IR and assembly.
-    pub text: bool,
-    /// Lines of the source on everything, and what LLVM says of loops: `core::remarks` reads it.
-    pub remarks: bool,
 }
 
 /// Makes objects of legalised modules.
@@ -55,6 +49,8 @@ pub trait Compiler: Send + Sync {
 
 /// Code of one loaded object.
 pub(crate) struct Native {
+    /// Debuggers forget it before it goes.
+    told: Option<Registered>,
     loaded: Loaded,
     llvm: String,
     asm: String,
@@ -71,6 +67,9 @@ impl Code for Native {
             .map(|(n, at, bytes)| (n.strip_prefix(FUNC_PREFIX).unwrap_or(n).to_owned(), *at, *bytes))
             .collect()
     }
+    fn sections(&self) -> &[Section] {
+        self.loaded.sections()
+    }
     fn size(&self) -> usize {
         self.loaded.size()
     }
@@ -84,8 +83,13 @@ impl Code for Native {
 }
 
 /// Loads an object that was made of `module`: helpers by name, symbols by the names that the module gives
-/// them.
-pub(crate) fn load(object: Object, module: &Module, helpers: HelperAddress<'_>) -> Result<Native> {
+/// them. With `lines` its sections for debuggers are kept.
+pub(crate) fn load(
+    object: Object,
+    module: &Module,
+    helpers: HelperAddress<'_>,
+    lines: bool,
+) -> Result<Native> {
     let symbols: HashMap<&str, usize> =
         module.funcs.iter().flat_map(|f| &f.symbols).map(|s| (s.name.as_str(), s.addr)).collect();
     let called = |n: &InstNode| {
@@ -103,7 +107,15 @@ pub(crate) fn load(object: Object, module: &Module, helpers: HelperAddress<'_>) 
         }
         symbols.get(name.strip_prefix(SYMBOL_PREFIX)?).copied()
     };
-    Ok(Native { loaded: loader::load(&object.bytes, &resolve)?, llvm: object.llvm, asm: object.asm })
+    let loaded = loader::load(&object.bytes, &resolve, lines)?;
+    Ok(Native { told: None, loaded, llvm: object.llvm, asm: object.asm })
+}
+
+impl Native {
+    /// Tells debuggers and profilers of the code.
+    pub(crate) fn tell(&mut self, module: &Module) {
+        self.told = debug::tell(self, module, 1);
+    }
 }
 
 /// The back end: compiles with all functions as roots.
@@ -115,15 +127,11 @@ impl<C: Compiler> Backend for Tier1<C> {
     fn name(&self) -> &'static str {
         "tier1"
     }
-    fn compile(&self, module: &Module, helpers: HelperAddress<'_>, keep_text: bool) -> Result<Box<dyn Code>> {
+    fn compile(&self, module: &Module, helpers: HelperAddress<'_>, keep: Keep) -> Result<Box<dyn Code>> {
         let roots: Vec<&str> = module.funcs.iter().map(|f| f.name.as_str()).collect();
-        let object = self.compiler.object(
-            module,
-            &roots,
-            Codegen::default(),
-            Keep { text: keep_text, remarks: false },
-        )?;
-        Ok(Box::new(load(object, module, helpers)?))
+        let codegen = Codegen { lines: keep.lines, ..Codegen::default() };
+        let object = self.compiler.object(module, &roots, codegen, keep)?;
+        Ok(Box::new(load(object, module, helpers, keep.lines)?))
     }
 }
 
@@ -181,7 +189,7 @@ impl Library {
         codegen: Codegen,
         lines: bool,
     ) -> Result<String> {
-        let keep = Keep { text: false, remarks: lines };
+        let keep = Keep { remarks: lines, ..Keep::default() };
         Ok(String::from_utf8_lossy(&self.call(module, roots, capability, codegen, keep)?.bytes).into_owned())
     }
 
@@ -224,6 +232,7 @@ impl Library {
             opt: codegen.opt,
             keep_text: keep.text,
             keep_remarks: keep.remarks,
+            keep_lines: codegen.lines,
         };
         let mut got = Got::default();
         // SAFETY: the request lives across the call, and the sink takes what it gets.

@@ -46,6 +46,7 @@ pub unsafe extern "C" fn tierup_tier1_compile(request: *const Request, sink: Sin
             opt: request.opt,
             keep_text: request.keep_text,
             keep_remarks: request.keep_remarks,
+            keep_lines: request.keep_lines,
         };
         compile(&module, &options).map_err(|d| d.message)
     });

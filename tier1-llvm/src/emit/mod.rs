@@ -88,7 +88,7 @@ pub(crate) fn emit_module<'c>(
         lines: None,
         notes: RefCell::default(),
     };
-    if options.keep_remarks {
+    if options.keep_remarks || options.keep_lines {
         shared.lines = Some(lines::Lines::new(context, out));
     }
     for func in &module.funcs {
@@ -200,6 +200,10 @@ impl<'c, 'a> Shared<'c, 'a> {
         if target.is_gpu() {
             // It may wait for other threads; LLVM takes that away where it does not.
             func.add_attribute(AttributeLoc::Function, self.attribute("convergent", 0));
+        }
+        if self.options.keep_lines && !target.is_gpu() {
+            let frames = self.context.create_string_attribute("frame-pointer", "all");
+            func.add_attribute(AttributeLoc::Function, frames);
         }
         self.add_target_attributes(func);
         func
