@@ -94,6 +94,35 @@ class CFunc:
         return f"<tierup C callback {self.__qualname__!r}>"
 
 
+class _PlainCFunc(CFunc):
+    """The same where nothing is compiled: ctypes calls Python."""
+
+    def __init__(self, function, args, ret, options, locals=None):
+        self.py_func = self.__wrapped__ = function
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            setattr(self, name, getattr(function, name))
+        self._args, self._ret, self._options, self._locals = args, ret, options, locals
+        self._sig = types.Signature(ret, args)
+        self._check()
+        import ctypes
+
+        def called(*given):
+            # ctypes hands over what is behind `void *` as a number.
+            found = function(*(ctypes.c_void_p(x) if isinstance(t, types.RawPointer) else x for t, x in zip(args, given)))
+            return None if ret == types.void else getattr(found, "item", lambda: found)()
+
+        self._called = ctypes.CFUNCTYPE(_to_ctypes(ret), *map(_to_ctypes, args))(called)
+        self.address = ctypes.cast(self._called, ctypes.c_void_p).value
+        self.native_name = f"tierup.cfunc.{self.__qualname__}.{next(_numbers)}"
+        self.cache_hits = 0
+
+    def inspect_llvm(self):
+        return ""
+
+    def inspect(self, level="typed"):
+        return ""
+
+
 def _to_ctypes(t):
     import ctypes
     if t == types.void:
@@ -125,10 +154,8 @@ def cfunc(sig, locals=None, cache=False, pipeline_class=None, **options):
         raise TypeError(not_for_c)
 
     def decorated(function):
-        if config.tier == "off":
-            from .errors import UnsupportedError
-            raise UnsupportedError("cfunc has no form that runs without compiling")
-        return CFunc(getattr(function, "py_func", function), args, ret, options, locals)
+        made = _PlainCFunc if config.tier == "off" else CFunc
+        return made(getattr(function, "py_func", function), args, ret, options, locals)
     return decorated
 
 

@@ -86,6 +86,20 @@ def decorator_for(standard):
     return maker(f"def decorate(kernel):\n    return np._stencil(kernel, neighborhood, {standard!r}, cval)(kernel, neighborhood, cval)", "decorate", ("neighborhood", "cval"), "stencil")
 
 
+class _Around:
+    """An array whose indices count from a place."""
+
+    def __init__(self, array, place):
+        self._array, self._place = array, place
+
+    def __getitem__(self, index):
+        from .lib import stencils
+        return self._array[stencils.place(self._array, index, self._place)]
+
+    def __getattr__(self, name):
+        return getattr(self._array, name)
+
+
 class StencilFunc:
     """A stencil: call it with the kernel's arguments, and with `out=` for an array that takes the results."""
 
@@ -95,6 +109,9 @@ class StencilFunc:
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
             setattr(self, name, getattr(kernel, name))
         self.neighborhood = self._reach()
+        if config.tier == "off":
+            self._dispatcher = self._in_python
+            return
         self._tierup_function_ = self._make()
         self._dispatcher = _make(self._tierup_function_, None, {"meaning": self.options.get("meaning", "python")}, False)
 
@@ -128,6 +145,42 @@ class StencilFunc:
         f.__qualname__ = name
         f._tierup_attributes_ = {"neighborhood": self.neighborhood}
         return f
+
+    def _in_python(self, *args, out=None, **kwargs):
+        """What the loops do, where nothing is compiled: each element by a call of the kernel."""
+        import inspect
+
+        import numpy as np
+
+        from .lib import stencils
+        given = inspect.signature(self.py_func).bind(*args, **kwargs)
+        given.apply_defaults()
+        args = given.args
+        first, reach, cval = args[0], self.neighborhood, self.options.get("cval", 0)
+        if not isinstance(first, np.ndarray):
+            raise TypeError("The first argument to a stencil kernel must be an array")
+        if first.ndim != len(reach):
+            raise ValueError(f"{len(reach)} dimensional neighborhood specified for {first.ndim} dimensional input array")
+        relative = [name not in self._standard and isinstance(x, np.ndarray) for name, x in zip(self._names, args)]
+        for x, moves in zip(args[1:], relative[1:]):
+            if moves:
+                stencils.check_sizes(first, x)
+        if out is not None and out.ndim != first.ndim:
+            raise ValueError("the output of a stencil has as many dimensions as its first array")
+        if out is not None:
+            stencils.check_output(out, first.shape)
+        lows = [max(0, -lo) for lo, _ in reach]
+        inner = tuple(max(0, n - lo - max(0, hi)) for n, lo, (_, hi) in zip(first.shape, lows, reach))
+        turns = [tuple(np.add(at, lows)) for at in np.ndindex(inner)]
+        # Results may go to an operand: they are of what was there before.
+        found = [self.py_func(*(_Around(x, at) if moves else x for x, moves in zip(args, relative))) for at in turns]
+        if out is None:
+            out = np.full(first.shape, cval, np.asarray(found).dtype if found else first.dtype)
+        elif "cval" in self.options:
+            stencils.fill(out, cval)
+        for at, x in zip(turns, found):
+            out[at] = x
+        return out
 
     def __call__(self, *args, **kwargs):
         if len(args) > len(self._names):
@@ -166,8 +219,5 @@ def stencil(func_or_mode="constant", **options):
         raise ValueError(f"cval is a number, not {cval!r}")
 
     def decorated(function):
-        if config.tier == "off":
-            from .errors import UnsupportedError
-            raise UnsupportedError("stencil has no form that runs without compiling")
         return StencilFunc(getattr(function, "py_func", function), mode, options)
     return decorated if isinstance(func_or_mode, str) else decorated(func_or_mode)

@@ -550,9 +550,10 @@ def _vectorized(function, signatures, target, identity, options):
         from .cuda._ufuncs import vectorized
         _only_options("vectorize", {"identity": identity})
         return vectorized(function, signatures, options)
-    if config.tier == "off":
-        return np.vectorize(function)
     b = _Elementwise(function, signatures, target, identity, options)
+    if config.tier == "off":
+        from ._plain_ufuncs import PlainUFunc
+        return PlainUFunc(b, signatures)
     f = _tierup.make_ufunc(DUFunc, b, b.nin, b.nout, function.__name__, function.__doc__ or "", b.identity, None, b.dynamic)
     _label(f, function)
     _declare(f, signatures)
@@ -578,10 +579,10 @@ def _generalised(function, signatures, layout, target, identity, options, writab
         from .cuda._ufuncs import generalised
         _only_options("guvectorize", {"identity": identity, "writable_args": writable_args})
         return generalised(function, signatures, core_dimensions(layout), options)
-    if config.tier == "off":
-        from .errors import UnsupportedError
-        raise UnsupportedError("guvectorize has no form that runs without compiling: a kernel writes its results, which Python's own vectorize does not do")
     b = _Generalised(function, signatures, layout, target, identity, options, writable_args, dynamic)
+    if config.tier == "off":
+        from ._plain_ufuncs import PlainGUFunc
+        return PlainGUFunc(b, signatures)
     class_ = DynamicGUFunc if dynamic else GUFunc
     f = _tierup.make_ufunc(class_, b, b.nin, b.nout, function.__name__, function.__doc__ or "", b.identity, layout, dynamic)
     _tierup.set_writable(f, b.writable + list(range(b.nin, b.nin + b.nout)))

@@ -249,6 +249,8 @@ def use_numba_names(others):
     for name, (_, _, _, _, numba) in _TABLE.items():
         if numba:
             names[numba] = names[numba.removeprefix("NUMBA_")] = name
+    # Its attribute has another name than its variable.
+    names["DEBUGINFO_DEFAULT"] = "debug"
     _read_layers(others)
     globals()["_numba"] = names, others
     _read_numba()
