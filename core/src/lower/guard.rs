@@ -16,16 +16,19 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::locks::Shared;
 use crate::host::GlobalValue;
 use crate::infer::state::Session;
-use crate::ops::{Effect, Lists, id};
-use crate::ssa::{Func, Inst, InstNode, InstanceId, Op, Value};
+use crate::ops::{Effect, Lists, OpDef, id};
+use crate::ssa::{Func, Inst, InstNode, InstanceId, Op, Parts, Value};
 use crate::types::{Kind, Type, object};
 use std::collections::HashSet;
 
 /// What the parallel loops of a module change.
 pub(crate) struct Guard {
     pub shared: Shared,
+    bodies: Vec<InstanceId>,
     /// Code that runs in them.
     inside: HashSet<InstanceId>,
+    /// Bodies that may run in order.
+    lenient: HashSet<InstanceId>,
     /// Types of objects that iterations are given, be it in others: they may share one.
     objects: HashSet<Type>,
     /// Types of lists and containers that bodies are given, be it in others, and of those in global values.
@@ -41,42 +44,12 @@ const HELP_OF_TASKS: &str = "give each task one of its own, and send what they f
 
 /// What has to be guarded in the instances that `root` reaches; none where nothing has.
 pub(crate) fn find(session: &Session<'_>) -> Result<Option<Guard>> {
-    let bodies: Vec<InstanceId> = session
-        .instances
-        .iter()
-        .filter_map(|i| i.typed.as_ref())
-        .flat_map(|t| super::bodies(&t.func))
-        .collect();
-    if bodies.is_empty() {
-        return Ok(None);
-    }
+    let Some(mut guard) = Guard::of_bodies(session) else { return Ok(None) };
     let made = generator::typed(session);
-    let typed = || session.instances.iter().filter_map(|i| i.typed.as_ref());
-    let loops = typed().flat_map(|t| &t.func.insts).any(|n| matches!(n.op, Op::Region(_)));
-    let who = if loops { "iterations of a prange loop" } else { TASKS };
-    let given: Vec<Type> = bodies.iter().flat_map(|b| session.at(*b).key.args.iter().copied()).collect();
-    // What was moved to a task is its own.
-    let lent = if loops { given.clone() } else { moves::borrowed(session) };
-    let mut guard = Guard {
-        shared: Shared::default(),
-        inside: bodies.iter().copied().collect(),
-        objects: HashSet::new(),
-        lists: HashSet::new(),
-        lent: HashSet::new(),
-        who,
-    };
-    given.iter().for_each(|t| containers_in(*t, &mut guard.lists, &mut HashSet::new()));
-    for t in lent {
-        objects_in(t, &mut guard.objects);
-        containers_in(t, &mut guard.lent, &mut HashSet::new());
-    }
-    for g in typed().flat_map(|t| t.globals.values()) {
-        objects_of(g, &mut guard.objects);
-        if let GlobalValue::Passed { ty, .. } = g {
-            containers_in(*ty, &mut guard.lists, &mut HashSet::new());
-            containers_in(*ty, &mut guard.lent, &mut HashSet::new());
-        }
-    }
+    let mut bodies = std::mem::take(&mut guard.bodies);
+    // One thread runs the others.
+    bodies.retain(|b| !(guard.lenient.contains(b) && guard.refuses(session, *b)));
+    guard.inside = bodies.iter().copied().collect();
     let mut todo = bodies.clone();
     while let Some(id) = todo.pop() {
         let Some(typed) = &session.at(id).typed else { continue };
@@ -92,6 +65,74 @@ pub(crate) fn find(session: &Session<'_>) -> Result<Option<Guard>> {
     guard.shared.generators =
         bodies.iter().any(|b| session.at(*b).key.args.iter().any(|t| holds_generator(*t)));
     Ok((guard.shared.generators || !guard.shared.lists.is_empty()).then_some(guard))
+}
+
+/// Whether one thread has to run the loop with that body, which `func` holds: iterations change what they may
+/// share and nothing guards, in a program of Numba's, which has such loops. Others are refused.
+pub(super) fn need_order(session: &Session<'_>, func: &Func, id: InstanceId) -> bool {
+    func.parallel.has(Parts::LENIENT)
+        && Guard::of_bodies(session).is_some_and(|guard| guard.refuses(session, id))
+}
+
+impl Guard {
+    /// Before anything was looked at but what bodies are given; none where there are no bodies.
+    fn of_bodies(session: &Session<'_>) -> Option<Guard> {
+        let funcs = || session.instances.iter().filter_map(|i| i.typed.as_ref()).map(|t| &t.func);
+        let bodies: Vec<InstanceId> = funcs().flat_map(|f| super::bodies(f)).collect();
+        if bodies.is_empty() {
+            return None;
+        }
+        let loop_in = |n: &InstNode| if let Op::Region(body) = n.op { Some(body) } else { None };
+        let loops_of = |lenient: bool| {
+            let those = funcs().filter(move |f| f.parallel.has(Parts::LENIENT) == lenient);
+            those.flat_map(|f| f.insts.iter().filter_map(loop_in)).collect::<HashSet<InstanceId>>()
+        };
+        let lenient = &loops_of(true) - &loops_of(false);
+        let typed = || session.instances.iter().filter_map(|i| i.typed.as_ref());
+        let loops = typed().flat_map(|t| &t.func.insts).any(|n| matches!(n.op, Op::Region(_)));
+        let who = if loops { "iterations of a prange loop" } else { TASKS };
+        let given: Vec<Type> = bodies.iter().flat_map(|b| session.at(*b).key.args.iter().copied()).collect();
+        // What was moved to a task is its own.
+        let lent = if loops { given.clone() } else { moves::borrowed(session) };
+        let mut guard = Guard {
+            shared: Shared::default(),
+            bodies,
+            inside: HashSet::new(),
+            lenient,
+            objects: HashSet::new(),
+            lists: HashSet::new(),
+            lent: HashSet::new(),
+            who,
+        };
+        given.iter().for_each(|t| containers_in(*t, &mut guard.lists, &mut HashSet::new()));
+        for t in lent {
+            objects_in(t, &mut guard.objects);
+            containers_in(t, &mut guard.lent, &mut HashSet::new());
+        }
+        for g in typed().flat_map(|t| t.globals.values()) {
+            objects_of(g, &mut guard.objects);
+            if let GlobalValue::Passed { ty, .. } = g {
+                containers_in(*ty, &mut guard.lists, &mut HashSet::new());
+                containers_in(*ty, &mut guard.lent, &mut HashSet::new());
+            }
+        }
+        Some(guard)
+    }
+
+    /// Whether code that runs in that body changes what it must not.
+    fn refuses(&self, session: &Session<'_>, body: InstanceId) -> bool {
+        let made = generator::typed(session);
+        let (mut seen, mut todo) = (HashSet::from([body]), vec![body]);
+        while let Some(id) = todo.pop() {
+            let Some(typed) = &session.at(id).typed else { continue };
+            if self.refused(&typed.func).is_some() {
+                return true;
+            }
+            let called = callees(&typed.func).into_iter().chain(generator::mentioned(&typed.func, &made));
+            todo.extend(called.filter(|c| seen.insert(*c)));
+        }
+        false
+    }
 }
 
 /// The types of objects in a type, those that lie in other objects among them.
@@ -172,65 +213,76 @@ impl Guard {
 
     /// Adds the types of the lists that a function changes, but for its own.
     fn collect(&mut self, func: &Func) -> Result<()> {
-        for b in &func.blocks {
-            for i in &b.insts {
-                let node = func.inst(*i);
-                let Op::Apply(op) = node.op else { continue };
-                if op.effect != Effect::Writes {
-                    continue;
+        if let Some(why) = self.refused(func) {
+            return Err(why);
+        }
+        for (i, node, op) in writes(func) {
+            for a in &node.args {
+                let t = func.types[a.index()];
+                let Kind::List(e) = *t else { continue };
+                let number = op.means(id::SETITEM)
+                    && !e.is_counted()
+                    && node.args.get(1).is_some_and(|k| func.types[k.index()].is_index());
+                if !number && !is_own(func, *a, i) {
+                    self.shared.lists.insert(t.strong_throughout());
                 }
-                if op.is(id::FIELD_SET)
-                    && self.objects.contains(&func.types[node.args[0].index()])
-                    && !is_being_made(func, node.args[0])
-                {
-                    let class = func.types[node.args[0].index()];
-                    return Err(Diagnostic::new(
-                        Code::ParallelRace,
-                        format!("{} change a {class} that they may share", self.who),
-                    )
-                    .help(if self.who == TASKS {
-                        HELP_OF_TASKS
-                    } else {
-                        "use range, make the object in the loop, or put what is found into an array"
-                    })
-                    .at(func.span(node.loc)));
-                }
-                for a in &node.args {
-                    let t = func.types[a.index()];
-                    // Tasks share what they borrow; what a loop's iterations share has more ways to them.
-                    let alone = self.who == TASKS && !self.lent.contains(&t.strong_throughout());
-                    if let Kind::Container(c, _) = t.kind()
-                        && !alone
-                        && !is_own(func, *a, *i)
-                        && !is_of_one_thread(func, *a)
-                    {
-                        return Err(Diagnostic::new(
-                            Code::ParallelRace,
-                            format!("{} change a {} that they may share", self.who, c.name()),
-                        )
-                        .help(if self.who == TASKS {
-                            HELP_OF_TASKS
-                        } else {
-                            "use range, or give each iteration one of its own"
-                        })
-                        .at(func.span(node.loc)));
-                    }
-                    let Kind::List(e) = *t else { continue };
-                    let number = op.means(id::SETITEM)
-                        && !e.is_counted()
-                        && node.args.get(1).is_some_and(|k| func.types[k.index()].is_index());
-                    if !number && !is_own(func, *a, *i) {
-                        self.shared.lists.insert(t.strong_throughout());
-                    }
-                    // What else it takes becomes an element, or is read.
-                    if !op.means(id::LIST_SORT_BY_KEYS) {
-                        break;
-                    }
+                // What else it takes becomes an element, or is read.
+                if !op.means(id::LIST_SORT_BY_KEYS) {
+                    break;
                 }
             }
         }
         Ok(())
     }
+
+    /// Why a function cannot run in several threads: it changes what nothing guards.
+    fn refused(&self, func: &Func) -> Option<Diagnostic> {
+        for (i, node, op) in writes(func) {
+            let object = node.args.first().map(|a| func.types[a.index()]);
+            if op.is(id::FIELD_SET)
+                && let Some(class) = object.filter(|t| self.objects.contains(t))
+                && !is_being_made(func, node.args[0])
+            {
+                let help = "use range, make the object in the loop, or put what is found into an array";
+                return Some(self.race(func, node, &class.to_string(), help));
+            }
+            for a in &node.args {
+                let t = func.types[a.index()];
+                // Tasks share what they borrow; what a loop's iterations share has more ways to them.
+                let alone = self.who == TASKS && !self.lent.contains(&t.strong_throughout());
+                if let Kind::Container(c, _) = t.kind()
+                    && !alone
+                    && !is_own(func, *a, i)
+                    && !is_of_one_thread(func, *a)
+                {
+                    let help = "use range, or give each iteration one of its own";
+                    return Some(self.race(func, node, c.name(), help));
+                }
+                // What else a list takes becomes an element, or is read.
+                if let Kind::List(_) = *t
+                    && !op.means(id::LIST_SORT_BY_KEYS)
+                {
+                    break;
+                }
+            }
+        }
+        None
+    }
+
+    fn race(&self, func: &Func, node: &InstNode, what: &str, help: &'static str) -> Diagnostic {
+        Diagnostic::new(Code::ParallelRace, format!("{} change a {what} that they may share", self.who))
+            .help(if self.who == TASKS { HELP_OF_TASKS } else { help })
+            .at(func.span(node.loc))
+    }
+}
+
+/// What changes something in a function.
+fn writes(func: &Func) -> impl Iterator<Item = (Inst, &InstNode, &'static OpDef)> {
+    func.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| {
+        let node = func.inst(*i);
+        let Op::Apply(op) = node.op else { return None };
+        (op.effect == Effect::Writes).then_some((*i, node, op))
+    })
 }
 
 /// Whether no two threads are in a container at a time: of a channel, which lets in one, or of a function that

@@ -5,6 +5,7 @@ import sys
 from _weakref import ref
 
 from . import _tierup, config
+from ._pandas import Engine
 from ._tierup import Dispatcher
 
 # What Numba's `jit` takes. Those that change nothing here are accepted so that programs run unchanged.
@@ -32,6 +33,10 @@ def njit(signature_or_function=None, /, locals=None, **options):
         import warnings
         warnings.warn("nopython is set for njit and is ignored: njit compiles or raises", RuntimeWarning, stacklevel=2)
     return _decorate(signature_or_function, locals, options, fallback=False)
+
+
+# What pandas looks for at a decorator that is an `engine`.
+jit.__pandas_udf__ = njit.__pandas_udf__ = Engine
 
 
 def _warn(text):
@@ -92,7 +97,9 @@ def _decorate(what, locals, options, fallback):
     if what is not None and not isinstance(what, (str, tuple, list)) and not _is_signature(what):
         return _make(what, None, options, fallback, locals)
     signatures = None if what is None else what
-    return lambda function: _make(function, signatures, options, fallback, locals)
+    decorator = lambda function: _make(function, signatures, options, fallback, locals)
+    decorator.__pandas_udf__ = Engine
+    return decorator
 
 
 def _for_device(what, locals, options):

@@ -8,7 +8,7 @@ use crate::emit::wrapper::wrapper_name;
 use crate::emit::writing::extents_meet;
 use crate::lir;
 use crate::lower::sequential_retry::{self, Retry};
-use crate::lower::{apart, hidden_writes, pure, target};
+use crate::lower::{apart, guard, hidden_writes, pure, target};
 use crate::ops::parallel::{emit_region, keeps_order};
 use crate::ops::region::Together;
 use crate::ops::tasks::emit_task;
@@ -47,6 +47,11 @@ impl FuncLower<'_, '_> {
         }
         if hidden_writes::need_order(self.session, id) {
             let why = "one thread runs all iterations in order: an iteration changes elements that another one uses, under another name";
+            self.notes.note_region(self.func, node, "prange", Some(why));
+            bound = self.cx.b.i64(i64::MAX);
+        }
+        if guard::need_order(self.session, self.func, id) {
+            let why = "one thread runs all iterations in order: they change a dict or another object that they share";
             self.notes.note_region(self.func, node, "prange", Some(why));
             bound = self.cx.b.i64(i64::MAX);
         }

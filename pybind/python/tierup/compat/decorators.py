@@ -21,6 +21,9 @@ def jit(signature_or_function=None, /, locals=None, **options):
     return njit(signature_or_function, locals=locals, **options)
 
 
+jit.__pandas_udf__ = njit.__pandas_udf__ = tierup.njit.__pandas_udf__
+
+
 def vectorize(*given, **options):
     return tierup.vectorize(*given, **_MEANING | options)
 

@@ -21,7 +21,8 @@ use crate::ops::id;
 use crate::ssa::analysis::{Analyses, Definitions, Edge};
 use crate::ssa::loops::LoopNote;
 use crate::ssa::{
-    Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, LoopBody, Narrow, Op, Params, Term, Value, registry,
+    Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, LoopBody, Narrow, Op, Params, Parts, Term, Value,
+    registry,
 };
 use crate::types::Const;
 use std::collections::HashMap;
@@ -125,7 +126,7 @@ impl<'a> Body<'a> {
             host: outer.host,
             // Loops in it may be parallel; its operations on arrays are small ones as a rule, of which each
             // would ask anew.
-            parallel: crate::ssa::Parts(outer.parallel.0 & crate::ssa::Parts::PRANGE.0),
+            parallel: Parts(outer.parallel.0 & (Parts::PRANGE.0 | Parts::LENIENT.0)),
             body: Some(LoopBody {
                 careful: found.careful,
                 in_order: shared.in_order(),
