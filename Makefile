@@ -4,6 +4,8 @@
 #   make test         the tests, Rust and Python; of what is generated a sample that changes by the day
 #   make test-pythons the tests on every Python from 3.11 on: all on the newest, one of ten on the others
 #   make test-debuggers what gdb and perf see of compiled code; asks for both
+#   make test-ecosystem pandas, xarray, Arrow, Awkward and SciPy beside Tierup, in an environment of their own
+#   make test-site    the site and a cell of a notebook in Chromium, at two widths; pictures in target/shots
 #   make test-all     all of them, with LLVM and without: hours
 #   make bench-quick  ratios to Numba in about a minute
 #   make bench        every measurement; writes target/bench/report.html and report.json
@@ -16,7 +18,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: demo test test-all test-debuggers test-pythons test-newest test-rust test-python fuzz bench bench-quick docs wheel setup help clean-venvs
+.PHONY: demo test test-all test-debuggers test-ecosystem test-site test-pythons test-newest test-rust test-python fuzz bench bench-quick docs wheel setup help clean-venvs
 
 VENV := .venv
 BENCH_VENV := .venv-bench
@@ -139,6 +141,12 @@ test-newest: $(VENV)/.stamp-packages $(TIER1_WANTED)
 # gdb and perf are the machine's own.
 test-debuggers: $(VENV)/.stamp-ext $(TIER1_WANTED)
 	@$(PY) tests/real/debuggers.py
+
+test-ecosystem: $(VENV)/.stamp-ext $(TIER1_WANTED)
+	@$(PY) tests/real/ecosystem.py
+
+test-site: docs $(VENV)/.stamp-ext $(VENV)/.stamp-notebooks $(TIER1_WANTED)
+	@$(PY) tests/real/site.py target/docs target/shots
 
 # A long differential run, by hand: make fuzz FOR=3600 SEED=1; of another kind: KIND=identity, prange, ssa or stencil
 FOR ?= 60
