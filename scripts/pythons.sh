@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Tests on other Pythons than the one in .venv.
 #
-#   pythons.sh list                  the versions that this machine has, a line each: number and executable
+#   pythons.sh list                  the versions that this machine has, a line each: number, with a t where it has no GIL, and executable
 #   pythons.sh test VERSION SHARE    builds the extension for that version and runs one test of SHARE on it
 #   pythons.sh newest SHARE          the same on the newest version that the machine has, if there is one beside the one in .venv
-#   pythons.sh all                   every version: all tests on the newest, one of ten on the others; what the machine lacks comes from a later Debian
+#   pythons.sh all                   every version: all tests on the newest, one of ten on the others; what the machine lacks comes from a later Debian, as a package or built
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-mapfile -t VERSIONS < <(scripts/setup.sh pythons)
+# The first that PyO3 knows without a GIL is 3.14; the newest version comes last.
+mapfile -t VERSIONS < <({ scripts/setup.sh pythons; echo 3.14t; } | sort -V)
 FOLDER=target/pythons
 
 say() { printf '\033[1m==\033[0m %s\n' "$*"; }
@@ -17,12 +18,13 @@ die() { printf 'pythons: %s\n' "$*" >&2; exit 1; }
 # An executable of that version which has what the build needs.
 works() { [ -n "$1" ] && "$1" -c "
 import ensurepip, os, sys, sysconfig
-raise SystemExit('%d.%d' % sys.version_info[:2] != '$2' or not os.path.exists(sysconfig.get_path('include') + '/Python.h'))" >/dev/null 2>&1; }
+now = '%d.%d' % sys.version_info[:2] + 't' * bool(sysconfig.get_config_var('Py_GIL_DISABLED'))
+raise SystemExit(now != '$2' or not os.path.exists(sysconfig.get_path('include') + '/Python.h'))" >/dev/null 2>&1; }
 
 python_of() {
     local version=$1 candidate
     # Those of a version manager are sorted so that the last patch comes first.
-    for candidate in "python$version" $(ls -d "${PYENV_ROOT:-$HOME/.pyenv}/versions/$version".*/bin/python "$FOLDER/debian-$version/usr/bin/python$version" 2>/dev/null | sort -rV); do
+    for candidate in "python$version" $(ls -d "${PYENV_ROOT:-$HOME/.pyenv}/versions/${version%t}".*/bin/python "$FOLDER/debian-$version/usr/bin/python$version" 2>/dev/null | sort -rV); do
         if works "$candidate" "$version"; then
             "$candidate" -c 'import sys; print(sys.executable)'
             return
@@ -58,7 +60,7 @@ case "${1:-}" in
     list) list ;;
     test) test_on "$2" "${3:-1}" ;;
     newest)
-        newest=$(list | tail -n 1 | cut -d' ' -f1)
+        newest=$(list | cut -d' ' -f1 | grep -v t | tail -n 1)
         if [ "$newest" = "$(ours)" ]; then
             say "Python $newest is the newest here: other versions are not tested"
         else
@@ -69,7 +71,7 @@ case "${1:-}" in
         for version in "${VERSIONS[@]}"; do
             python_of "$version" >/dev/null || scripts/debian_python.sh "$version" "$FOLDER/debian-$version" || say "Python $version is left out"
         done
-        newest=$(list | tail -n 1 | cut -d' ' -f1)
+        newest=$(list | cut -d' ' -f1 | grep -v t | tail -n 1)
         for version in $(list | cut -d' ' -f1); do
             [ "$version" = "$newest" ] && share=1 || share=10
             test_on "$version" "$share"

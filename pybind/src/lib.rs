@@ -82,9 +82,8 @@ fn only_in_main_interpreter() -> PyResult<()> {
     }
 }
 
-// A free-threaded Python turns its GIL on when it loads this, for ufuncs still need it; all else does without
-// (`docs/decisions/free-threads.md`).
-#[pymodule(gil_used = true)]
+// A free-threaded Python need not turn its GIL on (`docs/decisions/free-threads.md`).
+#[pymodule(gil_used = false)]
 fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = m.py();
     only_in_main_interpreter()?;

@@ -12,6 +12,7 @@
 //! few turns go to an entry of their own, which needs neither a context nor arguments laid out
 //! (`tierup_core::lower::short_loop_entry`).
 
+mod learn;
 mod loops;
 pub(crate) mod object;
 mod operands;
@@ -29,7 +30,7 @@ use pyo3::prelude::*;
 use resolve::{api_table, resolve, resolve_exactly};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
 
 /// NumPy's NPY_ITER_READWRITE, NPY_ITER_UPDATEIFCOPY and NPY_ITER_ALIGNED.
 const READ_AND_WRITE: u32 = 0x0001_0000 | 0x0080_0000 | 0x0010_0000;
@@ -154,6 +155,7 @@ fn make_ufunc<'py>(
         (*u).type_resolver = Some(if dynamic { resolve } else { resolve_exactly });
         ffi::Py_INCREF(class.as_ptr());
         (*made.as_ptr()).ob_type = class.as_ptr().cast();
+        learn::stand_before(u);
         Ok(made)
     }
 }
@@ -249,13 +251,15 @@ fn add_loop(
     functions.push(run_loop);
     data.push(address);
     types.extend(&numbers);
-    // SAFETY: a live ufunc of ours; the arrays have room, so they stay where they are, and their number is
+    // SAFETY: a live ufunc of ours; the arrays have room, so they stay where they are. Without a GIL other threads
+    // may be reading: who has been told of a loop finds it in whatever arrays stand there, and their number is
     // written last.
     unsafe {
-        (*u).functions = functions.as_ptr();
-        (*u).data = data.as_ptr().cast();
-        (*u).types = types.as_ptr();
-        (*u).ntypes = functions.len() as c_int;
+        AtomicPtr::from_ptr((&raw mut (*u).functions).cast())
+            .store(functions.as_mut_ptr(), Ordering::Release);
+        AtomicPtr::from_ptr((&raw mut (*u).data).cast()).store(data.as_mut_ptr(), Ordering::Release);
+        AtomicPtr::from_ptr((&raw mut (*u).types).cast()).store(types.as_mut_ptr(), Ordering::Release);
+        AtomicI32::from_ptr(&raw mut (*u).ntypes).store(functions.len() as c_int, Ordering::Release);
     }
     Ok(())
 }
@@ -270,6 +274,7 @@ fn result_type(d: &Bound<'_, PyAny>, args: Vec<String>) -> PyResult<String> {
 }
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("ToLearn", m.py().get_type::<learn::ToLearn>())?;
     m.add_function(wrap_pyfunction!(below_ufunc, m)?)?;
     m.add_function(wrap_pyfunction!(make_ufunc, m)?)?;
     m.add_function(wrap_pyfunction!(ufunc_builder, m)?)?;

@@ -1,6 +1,7 @@
 """Threads that use the same functions, lists and generators at once. With a GIL they take turns; without one they do not, and nothing may be lost or freed under anybody's hands."""
 
 import gc
+import subprocess
 import sys
 import threading
 
@@ -8,6 +9,8 @@ import numpy as np
 import pytest
 
 tierup = pytest.importorskip("tierup")
+from harness.processes import HANG  # noqa: E402
+
 njit = tierup.njit
 List = pytest.importorskip("tierup.typed").List
 
@@ -351,3 +354,26 @@ def test_parallel_loops_of_several_threads():
         for _ in range(50):
             assert total(a) == 20_000
     at_once(*[run] * THREADS)
+
+
+def test_no_gil_comes_back():
+    """Where Python runs without a GIL it goes on so when the extension is loaded: none is turned on for its sake."""
+    program = "import sys, warnings; warnings.simplefilter('error'); before = sys._is_gil_enabled() if hasattr(sys, '_is_gil_enabled') else True; import numpy, tierup; print(before == (sys._is_gil_enabled() if hasattr(sys, '_is_gil_enabled') else True))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG)
+    assert done.stdout == "True\n", done.stderr
+
+
+def test_ufuncs_learn_loops_from_several_threads():
+    """Python numbers beside arrays have loops of their own, which NumPy must not take for those of arrays, whichever thread comes first."""
+    for _ in range(3):
+        @tierup.vectorize
+        def h(x, y):
+            return x * y + 1
+        seen = []
+
+        def run():
+            for t in ("f4", "i2", "u1", "c8"):
+                x = np.ones(3, t)
+                seen.append((t, h(x, 2).dtype, h(x, np.full(3, 2)).dtype, h(x, 2.5).dtype))
+        at_once(*[run] * THREADS)
+        assert len(seen) == 4 * THREADS and len(set(seen)) == 4

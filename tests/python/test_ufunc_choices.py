@@ -39,6 +39,14 @@ def test_loops_for_pythons_numbers_leave_arrays_alone(tier):
     same(u.accumulate(double), np.add.accumulate(double))
 
 
+def test_types_that_are_asked_for_before_any_call():
+    u = vectorize(lambda x, y: x + y)
+    first = u.resolve_dtypes((np.dtype("f4"), int, None))
+    same(u(np.ones(2, np.float32), np.array([1, 2])), np.array([2.0, 3.0]))
+    assert u.resolve_dtypes((np.dtype("f4"), int, None)) == first
+    assert u.resolve_dtypes((np.dtype("f4"), np.dtype("i8"), None))[2] == np.float64
+
+
 def test_accumulations_of_small_integers(tier):
     a = np.array([100, 100, 3, -7], np.int8)
     f = vectorize(lambda x, y: x - y)

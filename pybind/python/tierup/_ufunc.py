@@ -201,15 +201,18 @@ class _Elementwise(Builder):
 
     def _settle(self, ufunc, inputs):
         """Has NumPy learn the loop for arrays of these types, before one for a Python number in the place of an array is there: NumPy knows loops by what is in memory, would find that one
-        for arrays as well, and asks us no more."""
-        if tuple(inputs) in self.settled:
-            return
-        self.settled.add(tuple(inputs))
+        for arrays as well, and asks us no more. What it is doing now comes to an end first."""
+        if tuple(inputs) not in self.settled:
+            raise _tierup.ToLearn(ufunc, inputs)
+
+    def learn(self, ufunc, inputs):
+        """Where an exception has said that NumPy has to learn this."""
         try:
             ufunc(*(np.empty(0, t) for t in inputs))
         except TypeError:
             # There is no such loop, so a call with arrays would raise.
             pass
+        self.settled.add(tuple(inputs))
 
     def _folds(self, ufunc, t, element):
         """Whether elements can be put together in one type, which NumPy asks for by the type of the first operand alone; accumulations must be."""
@@ -436,6 +439,16 @@ def _make_class():
         def disable_compile(self):
             """From now on only types that are compiled already are taken."""
             self._builder.can_compile = False
+
+        def resolve_dtypes(self, *args, **options):
+            while True:
+                try:
+                    return super().resolve_dtypes(*args, **options)
+                except _tierup.ToLearn as e:
+                    asked = e.args
+                self._builder.learn(*asked)
+
+        resolve_dtypes.__doc__ = np.ufunc.resolve_dtypes.__doc__
 
         def inspect(self, level="typed"):
             """The code of all loops at one level; see `Dispatcher.inspect`."""

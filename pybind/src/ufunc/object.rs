@@ -40,7 +40,7 @@ pub(super) struct UFunc {
     pub(super) core_signature: *const c_char,
     pub(super) type_resolver: Option<Resolver>,
     dict: *mut ffi::PyObject,
-    vectorcall: *mut c_void,
+    pub(super) vectorcall: *mut c_void,
     reserved3: *mut c_void,
     pub(super) op_flags: *mut u32,
 }
