@@ -147,9 +147,14 @@ class Browser:
         path.write_bytes(base64.b64decode(self("Page.captureScreenshot", format="png")["data"]))
 
     def end(self):
-        self.process.kill()
-        self.process.wait()
-        os.close(self.out), os.close(self.into)
+        # It takes its own processes along.
+        os.write(self.out, json.dumps({"id": 0, "method": "Browser.close"}).encode() + b"\0")
+        try:
+            self.process.wait(HANG)
+        finally:
+            self.process.kill()
+            self.process.wait()
+            os.close(self.out), os.close(self.into)
 
 
 @contextlib.contextmanager

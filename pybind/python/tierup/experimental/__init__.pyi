@@ -1,6 +1,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, overload
 
+from . import structref as structref
 from ..types import Type
 
 T = TypeVar("T")
