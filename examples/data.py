@@ -5,7 +5,10 @@ import importlib.util
 from pathlib import Path
 
 
-def rows(name):
+def rows(name: str) -> list[dict[str, str]]:
     """The rows of a file, as dicts."""
-    folder = Path(importlib.util.find_spec("vega_datasets").submodule_search_locations[0])
+    package = importlib.util.find_spec("vega_datasets")
+    if package is None or not package.submodule_search_locations:
+        raise ModuleNotFoundError("vega_datasets is not installed")
+    folder = Path(package.submodule_search_locations[0])
     return list(csv.DictReader((folder / "_data" / name).read_text().splitlines()))

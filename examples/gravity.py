@@ -3,13 +3,21 @@
 This file too is written for Numba; it runs as `python -m tierup --as-numba examples/gravity.py`.
 """
 
+# Neither Numba nor choclo says of which types its functions are.
+# pyright: reportUnknownVariableType=false, reportUntypedFunctionDecorator=false
+
+from typing import Any
+
 import numpy as np
 from choclo.prism import gravity_u
 from numba import jit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
 
 
 @jit(nopython=True)
-def run(easting, northing, height, prisms, density):
+def run(easting: Floats, northing: Floats, height: float, prisms: Floats, density: Floats) -> Any:
     out = np.zeros((northing.size, easting.size))
     for i in range(northing.size):
         for j in range(easting.size):
@@ -18,7 +26,7 @@ def run(easting, northing, height, prisms, density):
     return out
 
 
-def arguments():
+def arguments() -> tuple[Floats, Floats, float, Floats, Floats]:
     prisms = np.array([[-400.0, -100.0, -300.0, 200.0, -600.0, -150.0], [150.0, 500.0, -100.0, 350.0, -900.0, -200.0]])
     return np.linspace(-1000, 1000, 120), np.linspace(-1000, 1000, 100), 10.0, prisms, np.array([400.0, -250.0])
 

@@ -1,11 +1,14 @@
 """Heat spreads over a plate: sweeps over a two-dimensional array until it settles."""
 
 import numpy as np
+from numpy.typing import NDArray
 from tierup import njit
+
+Floats = NDArray[np.float64]
 
 
 @njit
-def sweep(old, new):
+def sweep(old: Floats, new: Floats) -> float:
     change = 0.0
     for i in range(1, old.shape[0] - 1):
         for j in range(1, old.shape[1] - 1):
@@ -15,7 +18,7 @@ def sweep(old, new):
 
 
 @njit
-def run(size, tolerance):
+def run(size: int, tolerance: float) -> tuple[int, float, float]:
     old = np.zeros((size, size))
     old[0] = 100.0
     old[:, -1] = 50.0
@@ -29,5 +32,5 @@ def run(size, tolerance):
             return sweeps, old[size // 2, size // 2], old.mean()
 
 
-def arguments():
+def arguments() -> tuple[int, float]:
     return 50, 0.02

@@ -9,39 +9,44 @@ import json
 import statistics
 import sys
 import types
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
+from typing import Any, cast
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 
-def decorator(*args, **kwargs):
-    return args[0] if len(args) == 1 and callable(args[0]) else lambda f: f
+def identity(f: Any) -> Any:
+    return f
 
 
-def plain(name):
+def decorator(*args: Any, **kwargs: Any) -> Callable[..., Any]:
+    return args[0] if len(args) == 1 and callable(args[0]) else identity
+
+
+def plain(name: str) -> None:
     """A stand-in for a package whose decorators do nothing."""
     module = types.ModuleType(name)
-    module.njit = module.jit = decorator
+    vars(module).update(njit=decorator, jit=decorator)
     sys.modules[name] = module
 
 
-def answer(value):
-    if isinstance(value, np.ndarray):
-        return [answer(v) for v in value]
-    if isinstance(value, (tuple, list)):
-        return [answer(v) for v in value]
+def answer(value: Any) -> Any:
+    if isinstance(value, (np.ndarray, tuple, list)):
+        return [answer(v) for v in cast("list[Any]", value)]
     return value if isinstance(value, str) else float(value)
 
 
-def main(name, mode):
+def main(name: str, mode: str) -> None:
     if mode == "python":
         plain("tierup")
         plain("numba")
     module = importlib.import_module(name)
-    times = []
+    times: list[float] = []
+    result: Any = None
     begin = perf_counter()
     while not times or (mode != "python" and (len(times) < 4 or perf_counter() - begin < 0.5)):
         args = module.arguments()

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, cast
 
 HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
@@ -13,7 +14,7 @@ EXAMPLES = {
 }
 
 
-def measure(name, mode):
+def measure(name: str, mode: str) -> dict[str, Any]:
     alias = ["-m", "tierup", "--as-numba"] if name == "gravity" and mode == "tierup" else []
     done = subprocess.run([sys.executable, *alias, str(HERE / "measure.py"), name, mode], capture_output=True, text=True, timeout=300)
     if done.returncode:
@@ -21,16 +22,17 @@ def measure(name, mode):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def same(a, b):
+def same(a: Any, b: Any) -> bool:
     """Equal, or floats that differ by rounding: elementary functions may differ from the C library in the last place."""
     if isinstance(a, list):
-        return isinstance(b, list) and len(a) == len(b) and all(map(same, a, b))
+        ours, others = cast("list[Any]", a), cast("list[Any]", b)
+        return isinstance(b, list) and len(ours) == len(others) and all(map(same, ours, others))
     if isinstance(a, str):
         return a == b
     return a == b or (a != a and b != b) or abs(a - b) <= 1e-9 * max(abs(a), abs(b))
 
 
-def main():
+def main() -> int:
     print(f"{'program':<30} {'answer':<7} {'first call':>12} {'steady':>12} {'Python':>12} {'factor':>9}", flush=True)
     failed = False
     for name, title in EXAMPLES.items():

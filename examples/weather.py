@@ -2,11 +2,14 @@
 
 import numpy as np
 from data import rows
+from numpy.typing import NDArray
 from tierup import njit
+
+Floats = NDArray[np.float64]
 
 
 @njit
-def longest_dry_spell(rain):
+def longest_dry_spell(rain: Floats) -> tuple[int, int]:
     longest = current = end = 0
     for day in range(len(rain)):
         current = current + 1 if rain[day] == 0 else 0
@@ -16,7 +19,7 @@ def longest_dry_spell(rain):
 
 
 @njit
-def degree_days(high, low, base):
+def degree_days(high: Floats, low: Floats, base: float) -> float:
     total = 0.0
     for h, l in zip(high, low):
         total += max(0.0, (h + l) / 2 - base)
@@ -24,7 +27,7 @@ def degree_days(high, low, base):
 
 
 @njit
-def bootstrap(values, rounds):
+def bootstrap(values: Floats, rounds: int) -> tuple[float, float]:
     """The 95 % interval of the mean, from resampling with a generator of our own."""
     means = np.empty(rounds)
     state, n = 12345, len(values)
@@ -39,7 +42,7 @@ def bootstrap(values, rounds):
 
 
 @njit
-def autocorrelation(values, lag):
+def autocorrelation(values: Floats, lag: int) -> float:
     m = values.mean()
     top = bottom = 0.0
     for i in range(len(values)):
@@ -51,10 +54,10 @@ def autocorrelation(values, lag):
 
 
 @njit
-def run(rain, high, low):
+def run(rain: Floats, high: Floats, low: Floats) -> tuple[tuple[int, int], float, tuple[float, float], list[float]]:
     return longest_dry_spell(rain), degree_days(high, low, 10.0), bootstrap(rain, 200), [autocorrelation(high, lag) for lag in (1, 7, 30, 365)]
 
 
-def arguments():
+def arguments() -> tuple[Floats, ...]:
     days = rows("seattle-weather.csv")
     return tuple(np.array([float(day[name]) for day in days]) for name in ("precipitation", "temp_max", "temp_min"))

@@ -4,8 +4,8 @@ from tierup import njit
 
 
 @njit
-def tokens(text):
-    out = []
+def tokens(text: str) -> list[tuple[str, float]]:
+    out: list[tuple[str, float]] = []
     number = ""
     for c in text + " ":
         if c in "0123456789.":
@@ -20,7 +20,7 @@ def tokens(text):
 
 
 @njit
-def apply(op, a, b):
+def apply(op: str, a: float, b: float) -> float:
     match op:
         case "+":
             return a + b
@@ -30,16 +30,18 @@ def apply(op, a, b):
             return a * b
         case "/":
             return a / b
+        case _:
+            pass
     raise ValueError("no such operator: " + op)
 
 
 @njit
-def strength(op):
+def strength(op: str) -> int:
     return 2 if op in "*/" else 1 if op in "+-" else 0
 
 
 @njit
-def evaluate(text):
+def evaluate(text: str) -> float:
     values, ops = [0.0], ["("]
     for kind, value in tokens("(" + text + ")")[1:]:
         if kind == "n":
@@ -58,9 +60,9 @@ def evaluate(text):
 
 
 @njit
-def run(formulas, rounds):
+def run(formulas: list[str], rounds: int) -> tuple[float, int]:
     total, failed = 0.0, 0
-    for r in range(rounds):
+    for _ in range(rounds):
         for f in formulas:
             try:
                 total += evaluate(f)
@@ -69,5 +71,5 @@ def run(formulas, rounds):
     return total, failed
 
 
-def arguments():
+def arguments() -> tuple[list[str], int]:
     return ["1 + 2 * 3", "(1.5 + 2.5) * (10 - 4) / 3", "2 * (3 + 4 * (5 - 6 / (7 + 1)))", "1 / (2 - 2)", "8 - 3 - 2"], 10_000
