@@ -539,7 +539,7 @@ fn set_lines(all: bool, dump: Option<std::path::PathBuf>) {
 /// The objects that debuggers are told of, the youngest first.
 #[pyfunction]
 fn debug_objects(py: Python<'_>) -> Vec<Bound<'_, PyBytes>> {
-    debug::objects().iter().map(|o| PyBytes::new(py, o)).collect()
+    debug::gdb::objects().iter().map(|o| PyBytes::new(py, o)).collect()
 }
 
 /// The tier that the next call of the `index`-th overload enters, when it got there, and the loops that went

@@ -26,6 +26,7 @@ mod cuda_arguments;
 mod cuda_memory;
 mod cuda_place;
 mod dataclasses;
+mod debuggers;
 mod decode;
 mod decorated;
 mod dispatcher;
@@ -87,6 +88,7 @@ fn only_in_main_interpreter() -> PyResult<()> {
 fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = m.py();
     only_in_main_interpreter()?;
+    debuggers::announce();
     if cfg!(Py_GIL_DISABLED) {
         // As if some compiled code always ran in several threads.
         std::mem::forget(tierup_runtime::random::held::Unlocked::begin());

@@ -4,7 +4,7 @@
 //! `cargo run --release -p tierup-tier0 --example compile_time`
 
 use std::time::{Duration, Instant};
-use tierup_core::backend::Backend;
+use tierup_core::backend::{Backend, Keep};
 use tierup_core::lir::builder::Builder;
 use tierup_core::lir::opt::{ModuleAnalyses, Options, PIPELINE, lookup};
 use tierup_core::lir::{Alias, Block, Func, Module, Op, Signature, Ty, Value};
@@ -187,7 +187,7 @@ fn main() {
         Module { funcs: vec![func] }
     };
     let first = Instant::now();
-    let code = Cranelift::new().compile(&tiny, &helpers, false).expect("compiles");
+    let code = Cranelift::new().compile(&tiny, &helpers, Keep::default()).expect("compiles");
     println!(
         "first compilation in the process, add(x, y): {:.3} ms for {} bytes",
         first.elapsed().as_secs_f64() * 1e3,
@@ -196,7 +196,7 @@ fn main() {
     let again = (0..200)
         .map(|_| {
             let t = Instant::now();
-            let code = Cranelift::new().compile(&tiny, &helpers, false).expect("compiles");
+            let code = Cranelift::new().compile(&tiny, &helpers, Keep::default()).expect("compiles");
             let t = t.elapsed();
             drop(code);
             t
@@ -240,7 +240,7 @@ fn main() {
             let runs = (0..(400 / copies).clamp(5, 100)).map(|_| {
                 let start = Instant::now();
                 bytes = Cranelift::with_effort(effort)
-                    .compile(&module, &helpers, false)
+                    .compile(&module, &helpers, Keep::default())
                     .expect("compiles")
                     .size();
                 start.elapsed()

@@ -1,7 +1,7 @@
 //! Control flow, calls, memory and errors of the back end, on small functions made with the builder.
 
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
-use tierup_core::backend::{Backend, Code};
+use tierup_core::backend::{Backend, Code, Keep};
 use tierup_core::diag::Code as ErrorCode;
 use tierup_core::lir::builder::Builder;
 use tierup_core::lir::{Alias, BlockCall, Cold, Func, InstData, Module, Op, Signature, Ty, Value};
@@ -25,7 +25,7 @@ fn func(name: &str, params: &[Ty], results: &[Ty], body: impl FnOnce(&mut Builde
 }
 
 fn compile(funcs: Vec<Func>) -> Box<dyn Code> {
-    Cranelift::new().compile(&Module { funcs }, &no_helpers, false).unwrap()
+    Cranelift::new().compile(&Module { funcs }, &no_helpers, Keep::default()).unwrap()
 }
 
 /// Calls a function `(ptr, i64...) -> (i64, i64)`.
@@ -79,7 +79,11 @@ fn fib(name: &str, callee: &str) -> Func {
 fn self_and_mutual_recursion() {
     for effort in [Effort::Optimised, Effort::Quick] {
         let code = Cranelift::with_effort(effort)
-            .compile(&Module { funcs: vec![fib("f", "f"), fib("a", "b"), fib("b", "a")] }, &no_helpers, false)
+            .compile(
+                &Module { funcs: vec![fib("f", "f"), fib("a", "b"), fib("b", "a")] },
+                &no_helpers,
+                Keep::default(),
+            )
             .unwrap();
         for name in ["f", "a", "b"] {
             assert_eq!(call(&*code, name, 20), Two { status: 0, value: 6765 });
@@ -207,7 +211,7 @@ fn helpers_get_every_kind_of_argument() {
         b.helper(&t_bump, &[p[0]]);
         b.ret(vec![r, narrow]);
     });
-    let code = Cranelift::new().compile(&Module { funcs: vec![f] }, &helpers, false).unwrap();
+    let code = Cranelift::new().compile(&Module { funcs: vec![f] }, &helpers, Keep::default()).unwrap();
     let mut cell = 41i64;
     // SAFETY: the signature is the one just declared, and `cell` outlives the call.
     let r = unsafe {
@@ -375,7 +379,7 @@ fn narrow_stores_keep_to_their_width() {
 fn errors_are_values() {
     let refuse = |funcs: Vec<Func>| {
         let d = Cranelift::new()
-            .compile(&Module { funcs }, &no_helpers, false)
+            .compile(&Module { funcs }, &no_helpers, Keep::default())
             .err()
             .expect("it must be refused");
         assert_eq!(d.code, ErrorCode::BackendError);
@@ -413,12 +417,13 @@ fn errors_are_values() {
 #[test]
 fn text_is_kept_on_request() {
     let module = Module { funcs: vec![fib("f", "f")] };
-    let code = Cranelift::new().compile(&module, &no_helpers, true).unwrap();
+    let code =
+        Cranelift::new().compile(&module, &no_helpers, Keep { text: true, ..Keep::default() }).unwrap();
     assert!(code.text("clif").unwrap().contains("icmp slt"));
     assert!(code.text("asm").unwrap().contains("ret"));
     assert!(code.text("ptx").is_none());
     assert!(code.size() > 20);
-    let code = Cranelift::new().compile(&module, &no_helpers, false).unwrap();
+    let code = Cranelift::new().compile(&module, &no_helpers, Keep::default()).unwrap();
     assert!(code.text("clif").is_none() && code.text("asm").is_none());
 }
 

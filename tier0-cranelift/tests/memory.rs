@@ -2,7 +2,7 @@
 //! process's size.
 #![cfg(target_os = "linux")]
 
-use tierup_core::backend::Backend;
+use tierup_core::backend::{Backend, Keep};
 use tierup_core::lir::builder::Builder;
 use tierup_core::lir::{Func, Module, Op, Signature, Ty};
 use tierup_core::rt::RtFn;
@@ -29,7 +29,7 @@ fn compile_call_drop(i: i64) {
     let x = b.params(b.block)[0];
     let y = b.bin_imm(Op::Iadd, x, i);
     b.ret(vec![y]);
-    let code = Cranelift::new().compile(&Module { funcs: vec![func] }, &no_helpers, false).unwrap();
+    let code = Cranelift::new().compile(&Module { funcs: vec![func] }, &no_helpers, Keep::default()).unwrap();
     // SAFETY: the signature is the one just declared, and `code` lives until the call returns.
     let result = unsafe {
         std::mem::transmute::<*const u8, unsafe extern "C" fn(i64) -> i64>(code.entry("f").unwrap())(1)

@@ -2,7 +2,7 @@
 //! edges of the types, with variable and with constant operands, optimised and quick.
 
 use std::fmt::Write as _;
-use tierup_core::backend::Backend;
+use tierup_core::backend::{Backend, Keep};
 use tierup_core::lir::builder::Builder;
 use tierup_core::lir::{Alias, Func, InstData, Module, Op, Shape, Signature, Ty, Value, eval};
 use tierup_core::rt::RtFn;
@@ -199,7 +199,8 @@ fn variable_operands() {
             .enumerate()
             .map(|(i, (op, ty, args))| function(&format!("f{i}"), *op, *ty, args, &[None, None, None]))
             .collect();
-        let code = Cranelift::with_effort(effort).compile(&Module { funcs }, &no_helpers, false).unwrap();
+        let code =
+            Cranelift::with_effort(effort).compile(&Module { funcs }, &no_helpers, Keep::default()).unwrap();
         let mut wrong = String::new();
         for (i, (op, ty, args)) in rows.iter().enumerate() {
             let entry = code.entry(&format!("f{i}")).unwrap();
@@ -235,7 +236,9 @@ fn constant_operands() {
                     function(&format!("f{i}"), op, ty, &args, &fixed)
                 })
                 .collect();
-            let code = Cranelift::with_effort(effort).compile(&Module { funcs }, &no_helpers, false).unwrap();
+            let code = Cranelift::with_effort(effort)
+                .compile(&Module { funcs }, &no_helpers, Keep::default())
+                .unwrap();
             let to = result_type(op, ty, &args);
             for (i, (at, c)) in variants.iter().enumerate() {
                 let entry = code.entry(&format!("f{i}")).unwrap();
@@ -292,8 +295,9 @@ fn divisions_behind_checks() {
                 b.switch_to(skip);
                 let zero = b.i64(0);
                 b.ret(vec![zero]);
-                let code =
-                    Cranelift::new().compile(&Module { funcs: vec![func] }, &no_helpers, false).unwrap();
+                let code = Cranelift::new()
+                    .compile(&Module { funcs: vec![func] }, &no_helpers, Keep::default())
+                    .unwrap();
                 for input in inputs(&[ty, ty]) {
                     let runs = (eval(check, ty, Ty::I8, &[input[1], constant as u64]) != 0) == taken;
                     let want = if runs { eval(op, ty, ty, &input) } else { 0 };

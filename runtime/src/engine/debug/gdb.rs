@@ -1,21 +1,24 @@
 //! GDB's interface for compiled code: a list of objects in memory, and a function that is called whenever it
 //! changes, in which a debugger has a breakpoint. A debugger that comes later reads the list. LLDB knows it, too.
 //!
-//! The names and layouts are GDB's; they are looked up by name in every file of the process.
+//! The layouts are GDB's, which looks for the list by name in every file of the process: the extension has it
+//! under that name ([`announce`]).
 
 use std::ptr::null_mut;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 #[repr(C)]
-struct Entry {
+pub struct Entry {
     next: *mut Entry,
     previous: *mut Entry,
     object: *const u8,
     bytes: u64,
 }
 
+/// The head of the list.
 #[repr(C)]
-struct Descriptor {
+pub struct Descriptor {
     version: u32,
     /// What the call is about: nothing, an entry more, an entry less.
     action: u32,
@@ -23,21 +26,34 @@ struct Descriptor {
     first: *mut Entry,
 }
 
+impl Descriptor {
+    pub const EMPTY: Descriptor =
+        Descriptor { version: 1, action: 0, relevant: null_mut(), first: null_mut() };
+}
+
 const REGISTER: u32 = 1;
 const UNREGISTER: u32 = 2;
 
-/// Read by debuggers, and written under [`LOCK`] alone.
-#[unsafe(no_mangle)]
-static mut __jit_debug_descriptor: Descriptor =
-    Descriptor { version: 1, action: 0, relevant: null_mut(), first: null_mut() };
+/// The list of a process in which no debugger looks for one.
+static mut OWN: Descriptor = Descriptor::EMPTY;
+/// Where the list begins; changed under [`LOCK`] alone.
+static HEAD: AtomicPtr<Descriptor> = AtomicPtr::new(&raw mut OWN);
+static CHANGED: OnceLock<extern "C" fn()> = OnceLock::new();
 
-/// Where debuggers stop.
-#[unsafe(no_mangle)]
-#[inline(never)]
-extern "C" fn __jit_debug_register_code() {
-    // Nothing may assume that the call does nothing.
-    // SAFETY: no instruction.
-    unsafe { std::arch::asm!("") };
+/// Says where debuggers look: the names are GDB's, and one file of a process has them. Before anything is
+/// compiled.
+///
+/// # Safety
+/// `descriptor` is a static of the caller's that nobody else uses.
+pub unsafe fn announce(descriptor: *mut Descriptor, changed: extern "C" fn()) {
+    HEAD.store(descriptor, Ordering::Release);
+    let _ = CHANGED.set(changed);
+}
+
+fn tell_debuggers() {
+    if let Some(changed) = CHANGED.get() {
+        changed();
+    }
 }
 
 static LOCK: Mutex<()> = Mutex::new(());
@@ -66,7 +82,7 @@ pub(crate) fn register(object: Vec<u8>) -> Registered {
     let at: *mut Entry = &raw mut *made.entry;
     // SAFETY: under the lock. Entries in the list live: who drops one takes it out first.
     unsafe {
-        let descriptor = &raw mut __jit_debug_descriptor;
+        let descriptor = HEAD.load(Ordering::Acquire);
         (*at).next = (*descriptor).first;
         if let Some(next) = (*at).next.as_mut() {
             next.previous = at;
@@ -74,7 +90,7 @@ pub(crate) fn register(object: Vec<u8>) -> Registered {
         (*descriptor).first = at;
         ((*descriptor).relevant, (*descriptor).action) = (at, REGISTER);
     }
-    __jit_debug_register_code();
+    tell_debuggers();
     made
 }
 
@@ -84,7 +100,7 @@ impl Drop for Registered {
         let at: *mut Entry = &raw mut *self.entry;
         // SAFETY: under the lock, and the entry is in the list, as its neighbours are.
         unsafe {
-            let descriptor = &raw mut __jit_debug_descriptor;
+            let descriptor = HEAD.load(Ordering::Acquire);
             match (*at).previous.as_mut() {
                 Some(previous) => previous.next = (*at).next,
                 None => (*descriptor).first = (*at).next,
@@ -94,7 +110,7 @@ impl Drop for Registered {
             }
             ((*descriptor).relevant, (*descriptor).action) = (at, UNREGISTER);
         }
-        __jit_debug_register_code();
+        tell_debuggers();
     }
 }
 
@@ -104,7 +120,7 @@ pub fn objects() -> Vec<Vec<u8>> {
     let mut found = vec![];
     // SAFETY: as above; an object lives as long as its entry.
     unsafe {
-        let mut at = (*(&raw const __jit_debug_descriptor)).first;
+        let mut at = (*HEAD.load(Ordering::Acquire)).first;
         while let Some(entry) = at.as_ref() {
             found.push(std::slice::from_raw_parts(entry.object, entry.bytes as usize).to_vec());
             at = entry.next;

@@ -6,7 +6,7 @@
 
 pub mod dump;
 pub(crate) mod elf;
-mod gdb;
+pub mod gdb;
 pub(crate) mod linked;
 pub mod map;
 
@@ -15,7 +15,6 @@ use tierup_core::backend::Code;
 use tierup_core::lir::Module;
 
 pub(crate) use gdb::Registered;
-pub use gdb::objects;
 
 static ALL: AtomicBool = AtomicBool::new(false);
 
