@@ -367,6 +367,9 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["datetime.date.isocalendar"], "self", Body::Py("datetimes.isocalendar")).raises().reads().doc("The year, week and day of the week by ISO 8601."),
     OpDef::new(&["datetime.date.fromisocalendar"], "year, week, day", Body::Py("datetimes.date_of_week")).of_class().raises().reads().doc("The date of a year, week and day of the week; ValueError."),
     OpDef::new(&["datetime.datetime.fromisocalendar"], "year, week, day", Body::Py("datetimes.moment_of_week")).of_class().raises().reads().doc("The start of that day."),
+    OpDef::new(&["datetime.date.timetuple"], "self", Body::Py("datetimes.timetuple")).reads().doc("Its numbers as `time` has them."),
+    OpDef::new(&["datetime.datetime.timetuple"], "self", Body::Py("datetimes.timetuple_of_local")).reads().doc("Its numbers as `time` has them."),
+    OpDef::new(&["datetime.datetime.utctimetuple"], "self", Body::Py("datetimes.timetuple_of_utc")).reads().doc("The same of a moment at UTC."),
     // Without a time zone.
     on!(["datetime.datetime.utcoffset", "datetime.datetime.tzname", "datetime.datetime.dst"], "self", [Of(DATETIME)], Type::none(), |_, _| Ok(vec![]), "None: there are no time zones."),
     on!(["datetime.datetime.timetz"], "self", [Of(DATETIME)], of_class(CLOCK), |cx, c| Ok(vec![rest(cx, c.args[0][0], DAY)]), "Its time of day."),

@@ -236,6 +236,9 @@ unsafe fn named_tuple(class: &ClassDef, plain: Obj) -> Obj {
             .into_bound(py);
         let pythons = crate::classes::pythons(class.clone());
         if !pythons.is(&class) {
+            if let Some(made) = class.getattr_opt(intern!(py, "_tierup_of_tuple_"))? {
+                return made.call1((plain,));
+            }
             return pythons.call1(plain.cast_into::<PyTuple>()?);
         }
         py.get_type::<pyo3::types::PyTuple>().call_method1("__new__", (class, plain))

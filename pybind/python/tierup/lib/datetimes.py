@@ -2,6 +2,7 @@
 
 import datetime
 import operator
+import time
 from collections import namedtuple
 
 import numpy as np
@@ -38,6 +39,13 @@ _date_of_week = python_caller(datetime.date.fromisocalendar, "year, week, day", 
 IsoCalendarDate = namedtuple("IsoCalendarDate", "year week weekday")
 IsoCalendarDate.__name__ = "datetime.IsoCalendarDate"
 IsoCalendarDate._tierup_class_ = type(datetime.date.min.isocalendar())
+
+
+struct_time = namedtuple("struct_time", "tm_year tm_mon tm_mday tm_hour tm_min tm_sec tm_wday tm_yday tm_isdst")
+struct_time.__name__ = "time.struct_time"
+struct_time._tierup_class_ = time.struct_time
+# Python's is made of a tuple.
+struct_time._tierup_of_tuple_ = time.struct_time
 
 
 def format_value(x, conversion, spec):
@@ -179,6 +187,22 @@ def _first_monday(year):
     weekday = (first + 6) % 7
     monday = first - weekday
     return monday + 7 if weekday > 3 else monday
+
+
+def timetuple(d):
+    return struct_time(d.year, d.month, d.day, 0, 0, 0, d.weekday(), d.toordinal() - datetime.date(d.year, 1, 1).toordinal() + 1, -1)
+
+
+def timetuple_of_local(x):
+    return _timetuple(x, -1)
+
+
+def _timetuple(x, summer):
+    return struct_time(x.year, x.month, x.day, x.hour, x.minute, x.second, x.weekday(), x.toordinal() - datetime.date(x.year, 1, 1).toordinal() + 1, summer)
+
+
+def timetuple_of_utc(x):
+    return _timetuple(x, 0)
 
 
 def isocalendar(d):
