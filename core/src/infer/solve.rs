@@ -185,8 +185,8 @@ impl<'s, 'h> Solver<'s, 'h> {
                 _ = self.session.vars.send(number, said);
             }
             self.received = match (looked_at, self.is_look()) {
-                (true, true) => Type::never(),
-                _ => self.session.vars.channels.received(number, looked_at),
+                (true, true) => self.session.vars.sent_so_far(key.func),
+                _ => self.session.vars.received(key.func, number, looked_at),
             };
         }
         self.out.reached[0] = true;

@@ -8,6 +8,7 @@
 //! The first step of a generator delivers nothing. Where it is seen to be the first, it is none that says None.
 
 use crate::diag::{Code, Diagnostic, Result};
+use crate::handle::FuncId;
 use crate::types::{Kind, Type};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -18,6 +19,8 @@ const MOST_ROUNDS: u32 = 32;
 #[derive(Default)]
 pub(crate) struct Channels {
     pub(super) sent: HashMap<u32, Type>,
+    /// The generators of each function that have been typed.
+    pub(super) of: HashMap<FuncId, BTreeSet<u32>>,
     pub(super) returned: HashMap<u32, Type>,
     /// Whose results somebody has asked for.
     pub(super) asked: HashSet<u32>,
@@ -35,7 +38,7 @@ pub(crate) struct Channels {
 
 impl Channels {
     /// What `yield` gives, to a generator that looks at it or to one that only passes it on.
-    pub(crate) fn received(&mut self, id: u32, looked_at: bool) -> Type {
+    pub(super) fn received(&mut self, id: u32, looked_at: bool) -> Type {
         if looked_at && !self.closed && *self.sent(id) == Kind::None {
             self.waits = true;
             return Type::never();
