@@ -214,7 +214,7 @@ pub(crate) fn is_instance(py: Python<'_>, value: Type, class: Type) -> Option<bo
         return Some(true);
     }
     // Members of an enumeration that compiled code knows are values of it alone.
-    if crate::enums::beneath(&class).ok()?.is_some() {
+    if known::type_of_members(&class).ok()?.is_some() {
         return Some(false);
     }
     // A value of a class below: it came in as its base.

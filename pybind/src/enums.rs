@@ -2,12 +2,11 @@
 //! have under a name, and what is done with the class, are functions that are written for it in Python
 //! (`tierup/_enums.py`).
 
-use crate::known;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyFunction, PyType};
 use tierup_core::host::Written;
-use tierup_core::types::{Const, Kind, Type};
+use tierup_core::types::Const;
 
 fn module(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(py.import(intern!(py, "tierup._enums"))?.into_any())
@@ -71,15 +70,6 @@ pub(crate) fn values(class: &Bound<'_, PyType>) -> PyResult<Option<Vec<Const>>> 
         })
     };
     all.into_iter().map(value).collect::<PyResult<Vec<_>>>().map(Some)
-}
-
-/// The type of the members of a class that are whole numbers or texts beside.
-pub(crate) fn beneath(class: &Bound<'_, PyType>) -> PyResult<Option<Type>> {
-    if !may_be(class) {
-        return Ok(None);
-    }
-    let def = known::enumeration(class)?.filter(|def| def.base_of_members().is_some());
-    Ok(def.map(|def| Type::new(Kind::Member(def))))
 }
 
 /// The number of a member of an enumeration, or of a value of a `Flag`.

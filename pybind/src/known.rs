@@ -352,6 +352,15 @@ pub(crate) fn enumeration(class: &Bound<'_, PyType>) -> PyResult<Option<&'static
     Ok(def.member_count().is_some().then_some(def))
 }
 
+/// The type of the members of an enumeration that are whole numbers or texts beside; none of any other class.
+pub(crate) fn type_of_members(class: &Bound<'_, PyType>) -> PyResult<Option<Type>> {
+    if !enums::may_be(class) {
+        return Ok(None);
+    }
+    let def = enumeration(class)?.filter(|def| def.base_of_members().is_some());
+    Ok(def.map(|def| Type::new(Kind::Member(def))))
+}
+
 /// A class that is neither of these: compiled code reads its attributes.
 pub(crate) fn plain_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassDef> {
     host_class(class)

@@ -113,7 +113,7 @@ pub(crate) fn constant(obj: &Bound<'_, PyAny>) -> PyResult<Option<Const>> {
 /// What `obj` means to the compiler.
 pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalValue, Failure> {
     // A number of an `IntEnum` is no plain one.
-    if enums::beneath(&obj.get_type())?.is_some()
+    if known::type_of_members(&obj.get_type())?.is_some()
         && let Some(v) = classify_instance(obj, record)?
     {
         return Ok(v);

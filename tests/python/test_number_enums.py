@@ -132,16 +132,31 @@ def changed(xs):
     return len(xs)
 
 
+def looked_up(x):
+    s, d = {Level.LOW, Level.HIGH}, {Level.LOW: 5}
+    s.discard(x)
+    return x in {Level.HIGH}, x in d, d.get(x), d.get(x + 0.5), s, d.pop(x, 0), {(Level.LOW, "a"): 1}.get((x, "a"))
+
+
+def looked_up_text(x):
+    return x in {Word.A}, {Word.A: 5}.get(x), x in [Word.A], {"a": 1}.get(Word.A)
+
+
+def key_error(x):
+    return {Level.LOW: 1}[x]
+
+
 CASES = [(shown, x) for x in (Level.LOW, Level.BELOW, Perm.RW, Perm.X, Word.B, Mixed.A, Plain.ONE, Own.A, Planet.EARTH)]
 CASES += [(numbers, x) for x in (Level.HIGH, Level.BELOW, Plain.TWO)] + [(compared, x) for x in (Level.LOW, Level.BELOW)]
 CASES += [(indexed, Level.HIGH), (of_class,), (texts, Word.A), (texts, Mixed.A), (flags, Perm.RW, Perm.X), (flags, Perm.R, Perm.R)]
+CASES += [(looked_up, 1), (looked_up, 3), (looked_up, Level.LOW), (looked_up_text, "a"), (looked_up_text, Word.B), (key_error, 1), (key_error, 7)]
 CASES += [(own, Own.A, Own.B), (next_state, 3), (labels,), (no_member,), (carried,)] + [(matched, x) for x in (Level.LOW, Level.TOP, Level.BELOW)]
 
 
 def outcome(f, args):
     try:
         return repr(f(*args))
-    except ValueError as e:
+    except (ValueError, KeyError) as e:
         return repr(e)
 
 

@@ -32,6 +32,10 @@ pub(crate) fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) ->
     if from.beneath_member() != from && (to.is_number() || *to == Kind::Str) {
         return cast(cx, val, from.beneath_member(), to);
     }
+    // What is looked up among members.
+    if to.beneath_member() != to && (from.is_number() || *from == Kind::Str) {
+        return cast(cx, val, from, to.beneath_member());
+    }
     match (from.kind(), to.kind()) {
         (Kind::Optional(a), Kind::Optional(b)) | (Kind::MaybeUndef(a), Kind::MaybeUndef(b)) => {
             let mut out = vec![val[0]];

@@ -5,7 +5,7 @@ use super::protocol::{BoxCx, Class, Convert, Frame, Obj, next};
 use super::{Constructor, Plan, Purpose, recognise};
 use crate::errors::Failure;
 use crate::gil::attached;
-use crate::{enums, npy, overrides, value};
+use crate::{known, npy, overrides, value};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -57,7 +57,7 @@ fn type_of_number(obj: &Bound<'_, PyAny>) -> Result<Option<Type>, Failure> {
     if obj.is_instance_of::<types::PyBool>() {
         return Ok(Some(Type::bool()));
     }
-    if enums::beneath(&obj.get_type())?.is_some() {
+    if known::type_of_members(&obj.get_type())?.is_some() {
         return Ok(None);
     }
     let t = if let Ok(i) = obj.cast::<types::PyInt>() {
@@ -420,7 +420,7 @@ pub(crate) fn is_member(class: Class, base: Class) -> bool {
             }
             Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<types::PyType>()
         };
-        matches!(enums::beneath(&class), Ok(Some(_)))
+        matches!(known::type_of_members(&class), Ok(Some(_)))
     })
 }
 

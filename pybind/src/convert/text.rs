@@ -3,7 +3,7 @@
 use super::numbers::{derives_from, is_member};
 use super::protocol::{BoxCx, Class, Convert, Frame, Obj, new_ref, next};
 use super::{Constructor, Plan, Purpose, recognise};
-use crate::enums;
+use crate::known;
 use crate::stand_in::python_str;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         if !obj.is_instance_of::<PyString>() {
             return Ok(None);
         }
-        if enums::beneath(&obj.get_type())?.is_some() {
+        if known::type_of_members(&obj.get_type())?.is_some() {
             return Ok(None);
         }
         recognise::refuse_overriding(obj)?;

@@ -121,7 +121,10 @@ pub(in crate::ops) fn may_be_key(key: Type, held: Type) -> bool {
     }
     match (key.members(), held.members()) {
         (Some(x), Some(y)) => x.len() == y.len() && x.iter().zip(y).all(|(x, y)| may_be_key(*x, *y)),
-        (None, None) => key.is_number() && held.is_number() || key == held,
+        (None, None) => {
+            let (key, held) = (key.beneath_member(), held.beneath_member());
+            key.is_number() && held.is_number() || key == held
+        }
         _ => false,
     }
 }
