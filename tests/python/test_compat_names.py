@@ -229,6 +229,13 @@ def caught(a):
     except Exception:
         out[i] = -1
     return out
+@njit(parallel=True)
+def in_chunks(n):
+    out = np.zeros(n)
+    with numba.parallel_chunksize(3):
+        for i in prange(n): out[i] = i
+    return out
+assert not told(in_chunks, 5)
 a = np.ones(4)
 found = told(plain, 1)
 assert len(found) == 1 and "no transformation for parallel execution was possible" in str(found[0].message) and found[0].lineno == 11, found

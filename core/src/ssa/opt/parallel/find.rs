@@ -138,8 +138,8 @@ pub(crate) fn find_one(func: &Func, names: &dyn Names, wanted: &dyn Fn(Loc) -> b
             other => other?,
         }
         // What the handler reads of an iteration is what the one that raised left.
-        if func.parallel.has(Parts::LENIENT) && !found.careful && raises_to_a_handler(func, &found) {
-            return Ok(Look::Refused(loc, "an exception in it is caught outside of it"));
+        if func.parallel.has(Parts::LENIENT) && !found.careful && handler_reads(func, &found) {
+            return Ok(Look::Refused(loc, "what catches an exception of it reads a variable that it sets"));
         }
         return Ok(Look::Found(Box::new(found)));
     }
@@ -231,10 +231,17 @@ pub(crate) fn is_plain(func: &Func, defs: &Definitions, f: &Found) -> bool {
     plain
 }
 
-/// Whether an exception of an iteration goes on in the function, outside of the loop.
-fn raises_to_a_handler(func: &Func, f: &Found) -> bool {
+/// Whether what an exception of an iteration leads to, outside of the loop, reads a variable that the loop sets.
+fn handler_reads(func: &Func, f: &Found) -> bool {
+    let of_the_loop = |v: &Value| {
+        f.blocks.iter().map(|b| func.block(*b)).any(|block| {
+            block.params.contains(v) || block.insts.iter().any(|i| func.inst(*i).result == Some(*v))
+        })
+    };
     let insts = f.blocks.iter().flat_map(|b| &func.block(*b).insts);
-    insts.filter_map(|i| func.inst(*i).unwind.as_ref()).any(|u| !f.blocks.contains(&u.block))
+    let mut leads_out =
+        insts.filter_map(|i| func.inst(*i).unwind.as_ref()).filter(|u| !f.blocks.contains(&u.block));
+    leads_out.any(|u| u.args.iter().any(of_the_loop))
 }
 
 /// An iteration ends by going on to the next one, or by an exception.
