@@ -704,3 +704,12 @@ def test_seeds_of_the_random_module_are_numpys():
         like, own = np.random.RandomState(seed), random.Random(seed)
         assert njit(drawn)(seed) == (like.random_sample(), like.random_sample(), 2.0 + like.random_sample())
         assert tierup.njit(drawn)(seed) == (own.random(), own.random(), own.uniform(2.0, 3.0))
+
+
+def test_negative_powers_of_zero_are_an_error_by_the_error_model():
+    power = lambda a, b: a ** b  # noqa: E731
+    with pytest.raises(ZeroDivisionError):
+        njit(power)(0, -1)
+    assert njit(power, error_model="numpy")(0, -1) == -(2**63)
+    of_arrays = numba.vectorize(["int64(int64, int64)"])(power)
+    assert of_arrays(np.array([5, 0, 6, 2]), np.array([1, -1, 2, -1])).tolist() == [5, -(2**63), 36, 0]

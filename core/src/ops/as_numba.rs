@@ -7,6 +7,7 @@ use super::mathmod::{call, reals};
 use super::{Body, OpDef};
 use crate::lir::Op;
 use crate::types::{Kind, Type};
+use crate::typing::Answer;
 
 super::identity::op_ids! {
     LSHIFT_AS_NUMBA = "operator._lshift_as_numba",
@@ -41,6 +42,13 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .internal()
     .doc("`x1 >> x2`, by `x2` modulo the width."),
+    OpDef::new(
+        &["operator._numpy_errors"],
+        "",
+        Body::Lir(|_, _| Ok(Answer::of(Type::bool())), |cx, _| Ok(vec![cx.b.bool(cx.options.numpy_errors)])),
+    )
+    .internal()
+    .doc("Whether divisions by zero raise nothing, `error_model=\"numpy\"` (library use)."),
     OpDef::new(
         &["math._gamma_as_numba"],
         "x",

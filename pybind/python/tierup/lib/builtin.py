@@ -111,6 +111,8 @@ def int_power(base, exp):
     if exp >= 0:
         return base ** exp
     if base == 0:
+        if operator._numpy_errors():
+            return base - 9223372036854775807 - 1
         raise ZeroDivisionError("0 cannot be raised to a negative power")
     if base == 1:
         return base
