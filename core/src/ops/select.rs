@@ -128,6 +128,8 @@ pub(crate) static OPS: &[OpDef] = &[
         .of_scalars()
         .doc("Each element several times."),
     OpDef::new(&["numpy.tile"], "A, reps", Body::Py("select.tile"))
+        // How many dimensions the result has is how many numbers there are.
+        .only_if(|a| a[1].ty.is_index() || a[1].ty.members().is_some())
         .raises()
         .reads()
         .doc("The array several times."),
