@@ -22,8 +22,10 @@ open('$WHEELS/answer.txt', 'w').write(answer)"; }
 
 try_out() {
     local wheel=$1 python=$2 most=$3 venv
-    local size=$(($(stat -c %s "$wheel") / 1000000))
-    [ "$size" -le "$most" ] || die "$wheel has $size MB, and may have $most"
+    local bytes size
+    bytes=$(stat -c %s "$wheel")
+    size=$((bytes / 1000000)).$((bytes / 100000 % 10))
+    [ "$bytes" -le $((most * 1000000)) ] || die "$wheel has $size MB, and may have $most"
     venv=$(mktemp -d)
     "$python" -m venv "$venv"
     "$venv/bin/pip" install -q --disable-pip-version-check "$wheel"

@@ -201,6 +201,45 @@ mod tests {
         assert_none("code is for the host alone where it calls helpers past the platform", broken);
     }
 
+    /// The mark of what is there on one kind of processor only.
+    const FOR_ONE: &str = "#[cfg(target_arch";
+
+    /// Whether the module in this file is declared for one kind of processor.
+    fn is_for_one(path: &str, all: &[(String, String)]) -> bool {
+        let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+        let declaration = format!("mod {};", file.trim_end_matches(".rs"));
+        all.iter()
+            .filter(|(p, _)| {
+                [format!("{folder}/mod.rs"), format!("{folder}/lib.rs"), format!("{folder}.rs")].contains(p)
+            })
+            .any(|(_, t)| {
+                let lines: Vec<&str> = t.lines().collect();
+                lines.windows(2).any(|l| l[1].ends_with(&declaration) && l[0].starts_with(FOR_ONE))
+            })
+    }
+
+    #[test]
+    fn what_one_processor_has_is_for_it_alone() {
+        let all = sources();
+        let mut broken = vec![];
+        for (path, text) in &all {
+            let mut lines = code_lines(text)
+                .filter(|(_, l)| l.contains("arch::x86_64") || l.contains("asm!("))
+                .peekable();
+            if lines.peek().is_none() || is_for_one(path, &all) || path == "tests/src/rules.rs" {
+                continue;
+            }
+            // In a file for all, each stands inside of an item or a block that is marked.
+            let marked = text.contains(FOR_ONE);
+            broken.extend(
+                lines
+                    .filter(|(_, l)| !marked || l.starts_with("use "))
+                    .map(|(no, l)| format!("{path}:{no}: {}", l.trim())),
+            );
+        }
+        assert_none("where the processor is another this does not build", broken);
+    }
+
     /// Parts of the sources that name operations by their identities. Texts for messages hold names, and the
     /// table of classes says which names are theirs.
     const NAMES_NO_OPERATION: [&str; 8] = [

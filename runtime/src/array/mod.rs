@@ -9,6 +9,7 @@ pub(crate) mod chosen;
 pub(crate) mod copy;
 #[cfg(target_arch = "x86_64")]
 mod dots;
+#[cfg(target_arch = "x86_64")]
 mod doubles;
 pub(crate) mod helpers;
 mod in_order;

@@ -67,6 +67,7 @@ def fmean(data, weights):
 
 
 _ZERO_HAS_GEOMETRIC_MEAN = sys.version_info >= (3, 13)
+_NEGATIVE_IN_TEXT = sys.version_info >= (3, 15)
 _NO_GEOMETRIC_MEAN = "geometric mean requires a non-empty dataset containing positive numbers"
 
 
@@ -78,6 +79,8 @@ def geometric_mean(data):
             if not _ZERO_HAS_GEOMETRIC_MEAN:
                 raise StatisticsError(_NO_GEOMETRIC_MEAN)
             if x != 0:
+                if _NEGATIVE_IN_TEXT:
+                    raise StatisticsError(f"No negative inputs allowed: {x!r}")
                 raise StatisticsError("No negative inputs allowed", x)
             zero = True
         else:
