@@ -4,6 +4,7 @@
 #   pythons.sh list                  the versions that this machine has, a line each: number, with a t where it has no GIL, and executable
 #   pythons.sh test VERSION SHARE    builds the extension for that version and runs one test of SHARE on it
 #   pythons.sh newest SHARE          the same on the newest version that the machine has, if there is one beside the one in .venv
+#   pythons.sh check-free            whether the extension builds for a Python without a GIL, which the machine need not have
 #   pythons.sh all                   every version: all tests on the newest, one of ten on the others; what the machine lacks comes from a later Debian, as a package or built
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -54,6 +55,15 @@ test_on() {
     TIERUP_TEST_SHARE=$share "$venv/bin/python" -m pytest -n "${JOBS:-$(nproc)}" --dist worksteal
 }
 
+# Whether the extension builds for a Python without a GIL, which the machine need not have: PyO3 is told what it is.
+check_free() {
+    local config=$PWD/$FOLDER/3.14t.txt
+    mkdir -p "$FOLDER"
+    printf '%s\n' implementation=CPython version=3.14 shared=true abi3=false pointer_width=64 build_flags=Py_GIL_DISABLED suppress_build_script_link_lines=true > "$config"
+    say "Python 3.14t: extension, checked"
+    env -u PYO3_PYTHON PYO3_CONFIG_FILE="$config" cargo check -q -p tierup-pybind
+}
+
 ours() { .venv/bin/python -c 'import sys; print("%d.%d" % sys.version_info[:2])'; }
 
 case "${1:-}" in
@@ -67,7 +77,9 @@ case "${1:-}" in
             test_on "$newest" "${2:-1}"
         fi
         ;;
+    check-free) check_free ;;
     all)
+        check_free
         for version in "${VERSIONS[@]}"; do
             python_of "$version" >/dev/null || scripts/debian_python.sh "$version" "$FOLDER/debian-$version" || say "Python $version is left out"
         done
@@ -77,5 +89,5 @@ case "${1:-}" in
             test_on "$version" "$share"
         done
         ;;
-    *) die "unknown command '${1:-}': list, test, newest or all" ;;
+    *) die "unknown command '${1:-}': list, test, newest, check-free or all" ;;
 esac

@@ -139,9 +139,9 @@ pub(crate) const MANAGED_DICT: std::ffi::c_ulong = 1 << 4;
 
 /// Whether instances of a class have dictionaries of their own.
 pub(crate) fn instances_have_dict(class: &Bound<'_, PyType>) -> bool {
-    // SAFETY: a live class.
-    let t = unsafe { &*class.as_ptr().cast::<ffi::PyTypeObject>() };
-    t.tp_dictoffset != 0 || t.tp_flags & MANAGED_DICT != 0
+    let t = class.as_ptr().cast::<ffi::PyTypeObject>();
+    // SAFETY: a live class, whose flags are an atomic word on some Pythons.
+    unsafe { (*t).tp_dictoffset != 0 || ffi::PyType_GetFlags(t) & MANAGED_DICT != 0 }
 }
 
 /// Fields that a class says it has; `ClassVar`s are the class's own.

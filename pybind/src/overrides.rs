@@ -230,7 +230,7 @@ pub(crate) fn own_dict<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict
             return Bound::from_borrowed_ptr(obj.py(), *place).cast_into::<PyDict>().ok();
         }
         // Values that still lie in the instance itself.
-        if (*ffi::Py_TYPE(obj.as_ptr())).tp_flags & objects::MANAGED_DICT == 0 {
+        if ffi::PyType_GetFlags(ffi::Py_TYPE(obj.as_ptr())) & objects::MANAGED_DICT == 0 {
             return None;
         }
         let dict = ffi::PyObject_GenericGetDict(obj.as_ptr(), std::ptr::null_mut());

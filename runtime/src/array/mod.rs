@@ -7,7 +7,6 @@
 pub(crate) mod axes;
 pub(crate) mod chosen;
 pub(crate) mod copy;
-#[cfg(target_arch = "x86_64")]
 mod dots;
 #[cfg(target_arch = "x86_64")]
 mod doubles;
