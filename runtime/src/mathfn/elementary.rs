@@ -4,12 +4,14 @@
 //! Each is compiled for several kinds of processor and the best one chosen when it runs; all give the same
 //! bits, since fused multiplications are written out and a processor without them takes longer ([`fused`]).
 
+#[cfg(target_arch = "x86_64")]
 use std::sync::atomic::{AtomicBool, Ordering};
 use tierup_core::math::{
     Rare, error, exp as e, gamma as g, hyperbolic as h, inverse as i, log as l, roots as r, trig as t,
 };
 
 /// Whether the processor has an instruction for [`f64::mul_add`]. The first call of a function finds out.
+#[cfg(target_arch = "x86_64")]
 static FUSES: AtomicBool = AtomicBool::new(false);
 
 /// Functions that are compiled twice: with that instruction, and for processors where it is a call.
@@ -37,6 +39,7 @@ macro_rules! fused {
 }
 pub(crate) use fused;
 
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn fuses() -> bool {
     FUSES.load(Ordering::Relaxed)
