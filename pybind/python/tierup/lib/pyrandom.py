@@ -43,7 +43,17 @@ def _hash_of_float(x):
 # What differs from one version of Python to the next.
 _RANGE_WITH_WIDTH = sys.version_info < (3, 12)
 _RANGE_OF_RANDINT = sys.version_info >= (3, 14)
-_NOTHING_OF_NOTHING = sys.version_info >= (3, 14)
+
+
+def _draws_nothing_of_nothing():
+    """Whether no members can be drawn of a population whose counts are zero: so from 3.14 on, and in later patches of earlier versions."""
+    try:
+        return random.Random(0).sample("a", 0, counts=[0]) == []
+    except ValueError:
+        return False
+
+
+_NOTHING_OF_NOTHING = _draws_nothing_of_nothing()
 
 
 def _empty_range(start, stop):
