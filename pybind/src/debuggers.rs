@@ -12,8 +12,7 @@ static mut __jit_debug_descriptor: Descriptor = Descriptor::EMPTY;
 #[inline(never)]
 extern "C" fn __jit_debug_register_code() {
     // Nothing may assume that the call does nothing.
-    // SAFETY: no instruction.
-    unsafe { std::arch::asm!("") };
+    std::hint::black_box(());
 }
 
 /// When the extension is loaded.

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::{LazyLock, Mutex, OnceLock};
 use tierup_core::exc::Class;
-use tierup_core::layout::{BitSource, Obj};
+use tierup_core::layout::{BitSource, Obj, Str};
 use tierup_core::types::{ClassDef, ClassId, Type};
 use tierup_runtime::exc::{Arg, Error, Exc, Res, Site};
 use tierup_runtime::host::{ArrayView, Callbacks, Quiet, Regex, set_callbacks};
@@ -249,8 +249,12 @@ pub(crate) fn outgrown(py: Python<'_>, raised: PyErr) -> PyErr {
 
 /// Calls a Python function for compiled code, as the run-time says of the callback.
 pub(crate) type CallPython = fn(i64, &str, *mut u8, *mut u8) -> Res<()>;
-/// Looks for a pattern of `re` for compiled code, likewise.
-pub(crate) type Find = fn(&Regex, &mut Vec<i64>) -> Res<()>;
+/// What compiled code asks of Python's `re` and of its texts, likewise.
+pub(crate) struct Regexes {
+    pub find: fn(&Regex, &mut Vec<i64>) -> Res<()>,
+    pub program: fn(&Regex) -> Option<Vec<i64>>,
+    pub is_ascii: fn(*mut Str) -> Option<bool>,
+}
 static MAKE_OBJECT: OnceLock<MakeObject> = OnceLock::new();
 
 /// The Python object of one that an exception carries.
@@ -684,7 +688,7 @@ fn lapack(name: &str) -> *const u8 {
 }
 
 /// Tells the run-time how to reach Python.
-pub(crate) fn install(make_object: MakeObject, call_python: CallPython, find: Find) {
+pub(crate) fn install(make_object: MakeObject, call_python: CallPython, regexes: &Regexes) {
     _ = MAKE_OBJECT.set(make_object);
     share_hash_key();
     // SAFETY: None lives for ever.
@@ -708,9 +712,9 @@ pub(crate) fn install(make_object: MakeObject, call_python: CallPython, find: Fi
         fourier: crate::fourier::inner_loop,
         raised,
         call_python,
-        find,
-        regex_program: crate::regexes::program,
-        is_ascii: crate::regexes::is_ascii,
+        find: regexes.find,
+        regex_program: regexes.program,
+        is_ascii: regexes.is_ascii,
         spawn,
     };
     set_callbacks(callbacks, Quiet { release, without_lock, context: crate::ctx::current_without_gil });

@@ -95,7 +95,7 @@ fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     tierup_core::python::is(py.version_info().minor);
     errors::quiet_panics();
-    exc::install(convert::object::of_exception, python_calls::call_python, regexes::find);
+    exc::install(convert::object::of_exception, python_calls::call_python, &regexes::CALLBACKS);
     identity::install(&[functions::forget, known::forget, overrides::forget]);
     convert::memory::Memory::init(py)?;
     // Decorators compile on these; on another one `tierup.config` leaves functions to Python.

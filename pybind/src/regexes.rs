@@ -1,6 +1,6 @@
 //! Python's `re` for compiled code: patterns by their texts and flags, and what they find.
 
-use crate::exc::to_native;
+use crate::exc::{Regexes, to_native};
 use crate::gil::with_python;
 use crate::stand_in::{bytes_object, python_str};
 use pyo3::ffi;
@@ -194,7 +194,7 @@ fn next<'py>(iterator: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 }
 
 /// Looks for a pattern, as the run-time says of the callback.
-pub(crate) fn find(asked: &Regex, numbers: &mut Vec<i64>) -> Res<()> {
+fn find(asked: &Regex, numbers: &mut Vec<i64>) -> Res<()> {
     with_python(Ok(()), |py| {
         // SAFETY: the texts are live while compiled code waits for the call.
         unsafe { look(py, asked, numbers) }.map_err(|e| to_native(py, e))
@@ -202,7 +202,7 @@ pub(crate) fn find(asked: &Regex, numbers: &mut Vec<i64>) -> Res<()> {
 }
 
 /// The program of a pattern, as the run-time says of the callback.
-pub(crate) fn program(asked: &Regex) -> Option<Vec<i64>> {
+fn program(asked: &Regex) -> Option<Vec<i64>> {
     with_python(None, |py| {
         // SAFETY: the pattern is live while compiled code waits for the call.
         let pattern = unsafe { object_of(py, asked.pattern, asked.of_bytes) }.ok()?;
@@ -213,8 +213,11 @@ pub(crate) fn program(asked: &Regex) -> Option<Vec<i64>> {
 }
 
 /// Whether a text of Python's is ASCII, as the run-time says of the callback.
-pub(crate) fn is_ascii(text: *mut Str) -> Option<bool> {
+fn is_ascii(text: *mut Str) -> Option<bool> {
     // SAFETY: the text is live, and so is what it stands for, whose header says it without
     // the GIL.
     unsafe { python_str(text).map(|object| (*object.cast::<ffi::PyASCIIObject>()).ascii() != 0) }
 }
+
+/// What the run-time asks.
+pub(crate) static CALLBACKS: Regexes = Regexes { find, program, is_ascii };

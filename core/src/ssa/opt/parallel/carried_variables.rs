@@ -145,19 +145,13 @@ impl Classifier<'_> {
                                 r.comparisons.push(Compared { inst: i, side: k, via: via.clone(), of });
                                 None
                             }
-                            Op::Table(id::GETITEM) if let Some(step) = self.step(i, k) => {
-                                if let Some(n) = node.result {
-                                    work.push((n, via.iter().cloned().chain([step]).collect(), of));
-                                }
-                                None
-                            }
                             Op::Call { keywords }
                                 if is_version && keywords.is_empty() && k == 1 && self.converts_chosen(i) =>
                             {
                                 r.choice.conversions.push(i);
                                 node.result
                             }
-                            Op::Call { .. } if let Some(step) = self.applied(i, k) => {
+                            Op::Table(id::GETITEM) | Op::Call { .. } if let Some(step) = self.step(i, k) => {
                                 if let Some(n) = node.result {
                                     work.push((n, via.iter().cloned().chain([step]).collect(), of));
                                 }

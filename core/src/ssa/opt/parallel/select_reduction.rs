@@ -30,7 +30,7 @@ impl Classifier<'_> {
     pub(crate) fn step(&self, inst: Inst, k: usize) -> Option<Step> {
         let node = self.func.inst(inst);
         if node.op != Op::Table(id::GETITEM) {
-            return None;
+            return self.applied(inst, k);
         }
         let other = node.args[1 - k];
         let fixed = matches!(self.inst_of(other).map(|n| &n.op), Some(Op::Const(Const::Int(_))));
@@ -42,7 +42,7 @@ impl Classifier<'_> {
     }
 
     /// The step that a call is which takes a version as its argument alone, and computes.
-    pub(crate) fn applied(&self, inst: Inst, k: usize) -> Option<Step> {
+    fn applied(&self, inst: Inst, k: usize) -> Option<Step> {
         let node = self.func.inst(inst);
         let callee = *node.args.first().filter(|_| k == 1 && node.args.len() == 2)?;
         let plain = matches!(&node.op, Op::Call { keywords } if keywords.is_empty());
