@@ -281,13 +281,13 @@ impl Body<'_> {
     /// A function that is a global or an attribute of one, found again in this block.
     fn again(&mut self, at: Block, v: Value) -> Result<Value> {
         let Some(node) = self.defs.inst(v).map(|i| self.outer.inst(i)) else { return self.value(v) };
-        match node.op {
-            Op::Global(_) => Ok(self.push(at, node.op.clone(), vec![])),
-            Op::Attr(_) => {
-                let of = self.again(at, node.args[0])?;
-                Ok(self.push(at, node.op.clone(), vec![of]))
-            }
-            _ => self.value(v),
+        if let Op::Global(_) = node.op {
+            Ok(self.push(at, node.op.clone(), vec![]))
+        } else if let Op::Attr(_) = node.op {
+            let of = self.again(at, node.args[0])?;
+            Ok(self.push(at, node.op.clone(), vec![of]))
+        } else {
+            self.value(v)
         }
     }
 }
