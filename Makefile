@@ -5,6 +5,7 @@
 #   make test-pythons the tests on every Python from 3.11 on: all on the newest, one of ten on the others
 #   make test-debuggers what gdb and perf see of compiled code; asks for both
 #   make test-ecosystem pandas, xarray, Arrow, Awkward and SciPy beside Tierup, in an environment of their own
+#   make test-types   stubs and examples under mypy and pyright, both strict, in an environment of their own
 #   make test-site    the site and a cell of a notebook in Chromium, at two widths; pictures in target/shots
 #   make test-all     all of them, with LLVM and without: hours
 #   make bench-quick  ratios to Numba in about a minute
@@ -18,7 +19,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: demo test test-all test-debuggers test-ecosystem test-site test-pythons test-newest test-rust test-python fuzz bench bench-quick docs wheel setup help clean-venvs
+.PHONY: demo test test-all test-types test-debuggers test-ecosystem test-site test-pythons test-newest test-rust test-python fuzz bench bench-quick docs wheel setup help clean-venvs
 
 VENV := .venv
 BENCH_VENV := .venv-bench
@@ -144,6 +145,9 @@ test-debuggers: $(VENV)/.stamp-ext $(TIER1_WANTED)
 
 test-ecosystem: $(VENV)/.stamp-ext $(TIER1_WANTED)
 	@$(PY) tests/real/ecosystem.py
+
+test-types: $(VENV)/.stamp-packages
+	@$(PY) tests/real/checkers.py
 
 test-site: docs $(VENV)/.stamp-ext $(VENV)/.stamp-notebooks $(TIER1_WANTED)
 	@$(PY) tests/real/site.py target/docs target/shots
