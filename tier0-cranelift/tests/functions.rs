@@ -450,7 +450,7 @@ fn cold_blocks_move_out_of_the_way() {
                 })],
             },
             &no_helpers,
-            true,
+            Keep { text: true, ..Keep::default() },
         )
         .unwrap();
     let asm = code.text("asm").unwrap();
