@@ -41,7 +41,8 @@ class Program:
     def __init__(self, seed):
         self.r = r = random.Random(seed)
         self.classes, self.lines, self.names, self.depth = [], [], 0, 1
-        head = ["from dataclasses import dataclass, field, replace, asdict, astuple", "from enum import Enum", "", "class Kind(Enum):"]
+        self.enumeration = r.choice(["Enum", "Enum", "IntEnum", "IntFlag"])
+        head = ["from dataclasses import dataclass, field, replace, asdict, astuple", "from enum import Enum, IntEnum, IntFlag", "", f"class Kind({self.enumeration}):"]
         values = r.choice([("1", "2"), ("1", "2"), ("2", "1")])
         head += [f"    A = {values[0]}", f"    B = {values[1]}", "    def turned(self):", "        return Kind.B if self is Kind.A else Kind.A", "    @property", "    def low(self):", "        return self.name.lower()", ""]
         for _ in range(r.randint(1, 3)):
@@ -243,6 +244,8 @@ class Program:
         k = self.new("k")
         self.line(f"{k} = {self.r.choice(FIELDS['member'])}")
         self.shown(f"({k}, {k}.name, {k}.value, {k}.turned(), {k}.low, {k} is Kind.A, {k} == {k}.turned(), str({k}), f'{{{k}:>8}}', [y for y in Kind if y is not {k}], {{{k}: n}}[{k}], len(Kind), {k} in (Kind.A,), Kind[{k}.name])")
+        if self.enumeration != "Enum":
+            self.shown(f"({k} + n, {k} < 2, 2 >= {k}, [5, 6, 7][{k}], {k} == 1, {k} in {{1, 9}}, 1 in {{{k}}}, {{1: 'one'}}.get({k}), f'{{{k}:03d}}', '%d %s %r' % ({k}, {k}, {k}), [{k}] == [2], ({k}, 'b') < (2, 'a'), sorted(Kind), {k} | 1, ~{k}, {k}.bit_length(), 'ab' * {k})")
 
     def do_rank(self, c, v, w, f, kind):
         self.shown(f"({v}.rank(), max([{v}, {w}], key=lambda y: y.rank()).rank(), sorted([{v}, {w}], key=lambda y: -y.rank()))")

@@ -2,6 +2,7 @@
 
 import enum
 from collections import Counter
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -142,6 +143,18 @@ def looked_up_text(x):
     return x in {Word.A}, {Word.A: 5}.get(x), x in [Word.A], {"a": 1}.get(Word.A)
 
 
+@dataclass(frozen=True)
+class Reading:
+    size: float
+    level: Level = Level.HIGH
+    valid: bool = True
+
+
+def beside_numbers(x):
+    r = Reading(0.5)
+    return r, repr(r), f"{r}", str((x, 0.5, True)), [repr(v) for v in (0.5, x, True)], (x, 2.5), replace(r, level=Level.LOW)
+
+
 def key_error(x):
     return {Level.LOW: 1}[x]
 
@@ -149,7 +162,7 @@ def key_error(x):
 CASES = [(shown, x) for x in (Level.LOW, Level.BELOW, Perm.RW, Perm.X, Word.B, Mixed.A, Plain.ONE, Own.A, Planet.EARTH)]
 CASES += [(numbers, x) for x in (Level.HIGH, Level.BELOW, Plain.TWO)] + [(compared, x) for x in (Level.LOW, Level.BELOW)]
 CASES += [(indexed, Level.HIGH), (of_class,), (texts, Word.A), (texts, Mixed.A), (flags, Perm.RW, Perm.X), (flags, Perm.R, Perm.R)]
-CASES += [(looked_up, 1), (looked_up, 3), (looked_up, Level.LOW), (looked_up_text, "a"), (looked_up_text, Word.B), (key_error, 1), (key_error, 7)]
+CASES += [(beside_numbers, Level.LOW), (beside_numbers, Perm.RW), (looked_up, 1), (looked_up, 3), (looked_up, Level.LOW), (looked_up_text, "a"), (looked_up_text, Word.B), (key_error, 1), (key_error, 7)]
 CASES += [(own, Own.A, Own.B), (next_state, 3), (labels,), (no_member,), (carried,)] + [(matched, x) for x in (Level.LOW, Level.TOP, Level.BELOW)]
 
 

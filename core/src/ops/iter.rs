@@ -180,7 +180,11 @@ pub(crate) fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
             if cx.vars.promised && promote::bools_meet_numbers(members) {
                 return None;
             }
-            let one = members[1..].iter().try_fold(members[0], |a, b| cx.unify(a, *b));
+            let one = if promote::members_meet_others(members) {
+                None
+            } else {
+                members[1..].iter().try_fold(members[0], |a, b| cx.unify(a, *b))
+            };
             // Of several types otherwise, as lowering will find them: with lists as they are known by now.
             one.or_else(|| {
                 let known = cx.vars.resolve(*t);

@@ -267,7 +267,11 @@ pub(crate) fn element_type(t: Type) -> Option<Type> {
         return Some(Type::int());
     }
     let m = t.members().filter(|m| !m.is_empty())?;
-    let one = m.iter().try_fold(Type::never(), |t, x| promote::unify(t, *x));
+    let one = if promote::members_meet_others(m) {
+        None
+    } else {
+        m.iter().try_fold(Type::never(), |t, x| promote::unify(t, *x))
+    };
     Some(one.unwrap_or_else(|| Type::one_of(m)))
 }
 

@@ -88,7 +88,9 @@ pub(crate) fn unify_with(a: Type, b: Type, meet: Meet<'_>) -> Option<Type> {
 /// Whether a member of an enumeration is a value of the other type's sort beside.
 fn is_beneath(member: Type, other: Type) -> bool {
     let base = member.beneath_member();
-    base != member && (base.is_number() && other.is_number() || base == other)
+    base != member
+        && other.beneath_member() == other
+        && (base.is_number() && other.is_number() || base == other)
 }
 
 /// Whether values are plain tuples, of a length that the type says or not.
@@ -559,6 +561,14 @@ fn bool_meets(a: Type, b: Type, other: fn(Type) -> bool) -> bool {
         return m.len() == n.len() && m.iter().zip(n).any(|(a, b)| bool_meets(*a, *b, other));
     }
     *a == Kind::Bool && other(b) || other(a) && *b == Kind::Bool
+}
+
+/// Whether among these types is a member of an enumeration and a value of the sort that it is beside: what goes through
+/// a tuple of them has each as what it is.
+pub(crate) fn members_meet_others(types: &[Type]) -> bool {
+    let plain = |t: Type| if let Kind::Optional(t) = *t { t } else { t };
+    let meets = |a: Type, b: Type| is_beneath(a, b) || is_beneath(b, a);
+    types.iter().enumerate().any(|(k, a)| types[k + 1..].iter().any(|b| meets(plain(*a), plain(*b))))
 }
 
 /// Whether among these types is a bool and another number.
