@@ -78,7 +78,7 @@ class Pattern:
             if self._tierup_shape_ is not None and isinstance(subject, str):
                 if _is_ours(self, subject, 0, _END):
                     if "\\" not in repl:
-                        return _put(self, repl, subject, count)
+                        return _replaced(self, lambda m: repl, subject, count)
                     texts, groups = _parts(self, repl)
                     if len(groups) > 0:
                         return _expanded(self, texts, groups, subject, count)
@@ -86,7 +86,7 @@ class Pattern:
         if isinstance(repl, bytes):
             if self._tierup_shape_ is not None and isinstance(subject, bytes):
                 if b"\\" not in repl and _is_ours(self, subject, 0, _END):
-                    return _put(self, repl, subject, count)
+                    return _replaced(self, lambda m: repl, subject, count)
             return _subn_of_bytes(self.pattern, self.flags, repl, subject, count)
         return _replaced(self, repl, subject, count)
 
@@ -344,21 +344,6 @@ def _split(pattern, string, maxsplit):
         m = _next(m)
     parts.append(string[end:])
     return parts
-
-
-def _put(pattern, repl, string, count):
-    """A text with matches replaced by the same one."""
-    parts = []
-    n = end = 0
-    m = _found(pattern, 1, string, 0, _END)
-    while m is not None and (count == 0 or n < count):
-        parts.append(string[end:m._places[0]])
-        parts.append(repl)
-        end = m._places[1]
-        n += 1
-        m = _next(m)
-    parts.append(string[end:])
-    return string[:0].join(parts), n
 
 
 def _parts(pattern, template):
