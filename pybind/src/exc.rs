@@ -213,7 +213,19 @@ pub(crate) fn is_of_declared(py: Python<'_>, raised: &PyErr) -> bool {
 }
 
 fn is_marked(py: Python<'_>, raised: &PyErr, mark: &Bound<'_, PyString>) -> bool {
-    raised.value(py).getattr(mark).and_then(|v| v.is_truthy()).unwrap_or(false)
+    // What asking raises holds the exception, and is dropped at once: PyO3 would queue it where it does not know that the
+    // thread is attached.
+    // SAFETY: both are live objects, and the thread is attached.
+    unsafe {
+        let found = ffi::PyObject_GetAttr(raised.value(py).as_ptr(), mark.as_ptr());
+        if found.is_null() {
+            ffi::PyErr_Clear();
+            return false;
+        }
+        let answer = ffi::PyObject_IsTrue(found) == 1;
+        ffi::Py_DECREF(found);
+        answer
+    }
 }
 
 /// OverflowError in the place of such an exception, for Python code that it leaves.

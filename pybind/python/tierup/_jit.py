@@ -5,7 +5,6 @@ import sys
 from _weakref import ref
 
 from . import _tierup, config
-from ._pandas import Engine
 from ._tierup import Dispatcher
 
 # What Numba's `jit` takes. Those that change nothing here are accepted so that programs run unchanged.
@@ -13,6 +12,20 @@ _OPTIONS = {
     "nopython", "forceobj", "looplift", "nogil", "cache", "parallel", "fastmath", "error_model", "inline", "boundscheck", "debug", "locals", "pipeline_class", "overflow", "specialize",
     "checked", "meaning", "no_cpython_wrapper", "no_cfunc_wrapper", "no_rewrites", "target", "target_backend", "_nrt", "_dbg_extend_lifetimes", "_dbg_optnone", "writable_args",
 }
+
+
+class Engine:
+    """pandas' interface for engines (`_pandas.py`, which is loaded when pandas calls); `decorator` is `jit` or `njit`, or what they give for options."""
+
+    @staticmethod
+    def apply(data, func, args, kwargs, decorator, axis):
+        from ._pandas import apply
+        return apply(data, func, args, kwargs, decorator, axis)
+
+    @staticmethod
+    def map(data, func, args, kwargs, decorator, skip_na):
+        from ._pandas import map
+        return map(data, func, args, kwargs, decorator, skip_na)
 
 
 def jit(signature_or_function=None, /, locals=None, **options):

@@ -1,7 +1,8 @@
 """What `DataFrame.apply(f, engine=tierup.njit)` and `Series.map(f, engine=tierup.njit)` of pandas 3 call: the decorator that they are given compiles the
 function, and a loop over rows, columns or elements with it.
 
-Columns and rows of frames (`raw=False`) and elements that are no numbers go one by one, through the loop that pandas has for plain functions.
+Columns and rows of frames (`raw=False`) and elements that are no numbers go one by one, through the loop that pandas has for plain functions. The file is
+loaded when pandas calls (`_jit.py`), since it needs NumPy.
 """
 
 import numpy as np
@@ -42,34 +43,30 @@ def _is_number(x):
     return isinstance(x, (bool, int, float, complex, np.number, np.bool_))
 
 
-class Engine:
-    """pandas' interface for engines; `decorator` is `jit` or `njit`, or what they give for options."""
+def apply(data, func, args, kwargs, decorator, axis):
+    compiled = _compiled(func, decorator)
+    by_row = axis in (1, "columns")
+    if not isinstance(data, np.ndarray):
+        return data.apply(compiled, axis=axis, args=tuple(args), **kwargs)
+    if data.ndim != 2 or data.dtype.kind not in _NUMBERS or not len(data):
+        return np.apply_along_axis(compiled, int(by_row), data, *args, **kwargs)
+    # As in pandas, the first result says of which kind the others are.
+    rows = data if by_row else data.T
+    first = compiled(rows[0], *args, **kwargs)
+    if not _is_number(first):
+        return np.apply_along_axis(compiled, int(by_row), data, *args, **kwargs)
+    return _each(decorator(_with(compiled, args, kwargs)), decorator, rows, first)
 
-    @staticmethod
-    def apply(data, func, args, kwargs, decorator, axis):
-        compiled = _compiled(func, decorator)
-        by_row = axis in (1, "columns")
-        if not isinstance(data, np.ndarray):
-            return data.apply(compiled, axis=axis, args=tuple(args), **kwargs)
-        if data.ndim != 2 or data.dtype.kind not in _NUMBERS or not len(data):
-            return np.apply_along_axis(compiled, int(by_row), data, *args, **kwargs)
-        # As in pandas, the first result says of which kind the others are.
-        rows = data if by_row else data.T
-        first = compiled(rows[0], *args, **kwargs)
-        if not _is_number(first):
-            return np.apply_along_axis(compiled, int(by_row), data, *args, **kwargs)
-        return _each(decorator(_with(compiled, args, kwargs)), decorator, rows, first)
 
-    @staticmethod
-    def map(data, func, args, kwargs, decorator, skip_na):
-        compiled = _compiled(func, decorator)
-        dtype = getattr(data, "dtype", None)
-        plain = isinstance(dtype, np.dtype) and dtype.kind in _NUMBERS and getattr(data, "ndim", 0) == 1 and len(data)
-        values = np.asarray(data) if plain else None
-        if values is None or skip_na and np.isnan(values).any():
-            one = _with(compiled, args, kwargs)
-            return data.map(one, na_action="ignore" if skip_na else None)
-        first = compiled(values[0], *args, **kwargs)
-        if not _is_number(first):
-            return data.map(_with(compiled, args, kwargs))
-        return _each(decorator(_with(compiled, args, kwargs)), decorator, values, first)
+def map(data, func, args, kwargs, decorator, skip_na):
+    compiled = _compiled(func, decorator)
+    dtype = getattr(data, "dtype", None)
+    plain = isinstance(dtype, np.dtype) and dtype.kind in _NUMBERS and getattr(data, "ndim", 0) == 1 and len(data)
+    values = np.asarray(data) if plain else None
+    if values is None or skip_na and np.isnan(values).any():
+        one = _with(compiled, args, kwargs)
+        return data.map(one, na_action="ignore" if skip_na else None)
+    first = compiled(values[0], *args, **kwargs)
+    if not _is_number(first):
+        return data.map(_with(compiled, args, kwargs))
+    return _each(decorator(_with(compiled, args, kwargs)), decorator, values, first)

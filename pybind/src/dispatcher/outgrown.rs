@@ -103,7 +103,7 @@ impl Core {
         compiled: bool,
     ) -> PyResult<Option<Obj>> {
         let certain = exc::is_outgrown(py, raised);
-        if exc::is_of_declared(py, raised) || !certain && !(compiled && exc::may_be_outgrown(py, raised)) {
+        if !certain && !(compiled && exc::may_be_outgrown(py, raised)) || exc::is_of_declared(py, raised) {
             return Ok(None);
         }
         let of = &self.decorated;
