@@ -38,7 +38,7 @@ build() {
     local version=$1 python=$2 work slim full
     work=$(mktemp -d)
     say "Python $version: wheels"
-    PYO3_PYTHON=$python .venv/bin/maturin build --release --quiet --interpreter "$python" --out "$work/slim"
+    PYO3_PYTHON=$python .venv/bin/maturin build --profile wheel --quiet --interpreter "$python" --out "$work/slim"
     slim=$(echo "$work"/slim/*.whl)
     cp "$slim" "$WHEELS/slim/"
     try_out "$WHEELS/slim/$(basename "$slim")" "$python" "$MOST_SLIM"
