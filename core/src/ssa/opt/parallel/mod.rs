@@ -27,6 +27,7 @@ pub(super) mod points;
 mod privatised_elements;
 mod privatised_scalars;
 mod races;
+mod rejoin;
 mod repair;
 mod select_reduction;
 mod shared;
