@@ -624,7 +624,7 @@ impl Overload {
             if self.falls_back && e.is_instance_of::<PyException>(py) {
                 return None;
             }
-            if frame.lenience == Lenience::Converted {
+            if self.declared {
                 exc::mark_declared(py, &e);
             }
             e.restore(py);

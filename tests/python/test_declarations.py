@@ -65,7 +65,7 @@ def test_members_and_arrays_are_converted():
 
 
 def test_python_refuses_numbers_that_do_not_fit():
-    for sig, value, error in (("uint64(uint64)", -1, "can't convert negative int to unsigned"), ("uint8(uint8)", -1, "negative"), ("int64(int64)", 2**63, "too big"), ("int64(int64)", 1e300, "too big")):
+    for sig, value, error in (("uint64(uint64)", -1, "can't convert negative int to unsigned"), ("uint8(uint8)", -1, "negative"), ("int64(int64)", 2**63, "too big"), ("int64(int64)", 2**70, "too"), ("int64(int64)", 1e300, "too big")):
         for decorate in (njit, jit):
             with pytest.raises(OverflowError, match=error):
                 decorate(sig)(lambda x: x)(value)
