@@ -58,6 +58,12 @@ def run(directory, program, tier="auto", **environment):
     return answer
 
 
+def was_read(answer):
+    """Whether its one function came from the cache. How often it was promoted since depends on the machine's speed."""
+    ((read, _),) = answer["functions"]
+    return read
+
+
 def fill(directory, program, **environment):
     """Runs it with everything compiled by tier 1, and so stored."""
     return run(directory, program, "1", **environment)
@@ -100,7 +106,7 @@ def test_nothing_is_read_or_written_where_it_is_off(directory):
     assert fill(directory, SUM, TIERUP_CACHE="0")["counts"] == [0, 0, 0, 0]
     assert not directory.exists()
     fill(directory, SUM)
-    assert run(directory, SUM, TIERUP_CACHE="0")["functions"] == [[False, 0]]
+    assert not was_read(run(directory, SUM, TIERUP_CACHE="0"))
     assert run(directory, SUM, "0")["counts"] == [0, 0, 0, 0]
     assert run(directory, SUM, "interp")["counts"] == [0, 0, 0, 0]
 
@@ -286,9 +292,9 @@ def test_damaged_entries_are_misses(directory):
     for text in damaged:
         path.write_bytes(text)
         answer = run(directory, SUM)
-        hits, _, stored, bad = answer["counts"]
+        hits, _, _, bad = answer["counts"]
         assert answer["values"] == want and answer["functions"][0][0] is False and (hits, bad) == (0, 1)
-        assert path.exists() == bool(stored), "on a slow machine it may be compiled again"
+        assert not path.exists() or path.read_bytes() == whole, "gone, or written again behind the count"
     assert fill(directory, SUM)["counts"][2] == 1 and path.read_bytes() == whole, "the same object again"
 
 
@@ -317,11 +323,11 @@ def test_files_and_directories_of_other_users_are_not_used(directory):
     fill(directory, SUM)
     (path,) = files(directory)
     os.chown(path, 12345, -1)
-    assert run(directory, SUM)["functions"] == [[False, 0]]
+    assert not was_read(run(directory, SUM))
     os.chown(path, 0, -1)
     assert run(directory, SUM)["functions"] == [[True, 1]]
     os.chown(path.parent, 12345, -1)
-    assert run(directory, SUM)["functions"] == [[False, 0]]
+    assert not was_read(run(directory, SUM))
     done = command(directory, "path")
     assert done.returncode == 1 and "belongs to user 12345" in done.stderr
 
@@ -330,16 +336,16 @@ def test_files_that_others_may_write_and_links_are_not_used(directory, tmp_path)
     fill(directory, SUM)
     (path,) = files(directory)
     path.chmod(0o666)
-    assert run(directory, SUM)["functions"] == [[False, 0]]
+    assert not was_read(run(directory, SUM))
     path.chmod(0o600)
     elsewhere = tmp_path / "elsewhere"
     path.rename(elsewhere)
     path.symlink_to(elsewhere)
-    assert run(directory, SUM)["functions"] == [[False, 0]]
+    assert not was_read(run(directory, SUM))
     path.unlink()
     elsewhere.rename(path)
     path.parent.chmod(0o777)
-    assert run(directory, SUM)["functions"] == [[False, 0]]
+    assert not was_read(run(directory, SUM))
     path.parent.chmod(0o700)
     assert run(directory, SUM)["functions"] == [[True, 1]]
 
