@@ -94,6 +94,8 @@ def same(start, body, result, seeds=12):
     ("m, j = None, -1", "for l in range(k[i]):\n  if m is None or b[i] - l OP m: m, j = b[i] - l, i * 5 + l", "m, j"),
     ("m = None", "for l in range(k[i]):\n  if m is None or not b[i] - l OP m[0]: m = (b[i] - l, i, l)", "m"),
     ("m, j = s, -1", "for l in range(5):\n  if l == k[i]: break\n  if l == 1: continue\n  if not b[i] * l OP m: m, j = b[i] * l, i * 5 + l", "m, j"),
+    # Longer loops stand once.
+    ("m, j = None, -1", "x = a[i]" + " + b[i] * 0.0" * 40 + "\nif m is None or x OP m: m, j = x, i", "m, j"),
     ("m = 7", "if not k[i] OP m: m = k[i]", "m"),
     ("m, j = 7, -1", "if k[i] OP m: m, j = k[i], i", "m, j"),
 ])
@@ -180,3 +182,12 @@ def test_marks_that_the_variable_may_be_set_to_are_refused(head, start, body):
     exec(f"def f(a, b, n):\n    m = {start}\n    for i in {head}:\n" + "".join(f"        {line}\n" for line in body.split("\n")) + "    return m\n", space)
     with pytest.raises(tierup.TypingError, match="parallel-race"):
         tierup.njit(parallel=True)(space["f"])(np.ones(3), np.ones(3), 3)
+
+
+@pytest.mark.parametrize("mark, asks", [("-1", "m == -1"), ("None", "m is None")])
+def test_an_index_of_nothing_is_not_read_before_another_one_comes(mark, asks):
+    f = tierup.njit(parallel=True)(made(f"m = {mark}", f"if {asks} or a[i] < a[m]: m = i", "m", tierup.prange))
+    nothing, k = np.empty(0), np.empty(0, int)
+    assert f(nothing, nothing, k, 1, 0.0) == 0 and str(f(nothing, nothing, k, 0, 0.0)) == mark
+    with pytest.raises(IndexError):
+        f(nothing, nothing, k, 2, 0.0)

@@ -5,7 +5,8 @@
 //! piece of such a loop begins with nothing, whatever the variable is: its first value is taken, and a flag
 //! goes with each version that says whether a NaN was; what came before the piece does not matter then. `if m
 //! is None or x > m: m = x` keeps a NaN that comes first, and passes over all others: only behind the loop it
-//! is known which piece has the first value of all, so each keeps the first one beside the best one.
+//! is known which piece has the first value of all, so each keeps the first one beside the best one, until
+//! that is settled ([`super::settled`]).
 
 use super::outline::Body;
 use super::shared::{Kind, Shared, Step, What, group};
@@ -72,6 +73,9 @@ impl Body<'_> {
     pub(crate) fn make_flags(&mut self, b: Block, new: Block) {
         let data = self.outer.block(b);
         for k in 0..self.flags.len() {
+            if self.is_settled(self.flags[k].what) {
+                continue;
+            }
             let c = &self.shared.carried[self.flags[k].leader];
             for p in data.params.iter().filter(|p| c.versions.contains(p)) {
                 let f = self.func.add_param(new);
@@ -167,6 +171,9 @@ impl Body<'_> {
 
     /// The condition of a branch on a comparison: what comes first is taken.
     pub(crate) fn condition(&mut self, b: Block, cond: Value) -> Result<Value> {
+        if let Some(known) = self.known(b) {
+            return Ok(self.push(self.blocks[&b], Op::Const(Const::Bool(known)), vec![]));
+        }
         let Some((k, version, old)) = self
             .shared
             .carried
@@ -182,7 +189,7 @@ impl Body<'_> {
             let has = self.has_before(at, k, version)?;
             return Ok(self.push(at, Op::Table(id::AND), vec![cond, has]));
         }
-        if !c.keeps_first() {
+        if !c.keeps_first() || self.settled {
             return Ok(cond);
         }
         // A NaN came first, which is kept elsewhere.
@@ -210,7 +217,7 @@ impl Body<'_> {
             let params = &self.outer.block(to.block).params;
             for k in 0..self.flags.len() {
                 let (leader, what) = (self.flags[k].leader, self.flags[k].what);
-                if what == What::Changed {
+                if what == What::Changed || self.is_settled(what) {
                     continue;
                 }
                 let c = &self.shared.carried[leader];
@@ -251,7 +258,7 @@ impl Body<'_> {
     }
 
     /// What is compared of a new value.
-    fn shown(&mut self, at: Block, mut v: Value, leader: usize) -> Result<Value> {
+    pub(super) fn shown(&mut self, at: Block, mut v: Value, leader: usize) -> Result<Value> {
         let Kind::Select { via, .. } = &self.shared.carried[leader].kind else { return Ok(v) };
         for step in via.clone() {
             v = match step {
@@ -278,10 +285,10 @@ impl Body<'_> {
         Ok(v)
     }
 
-    /// A function that is a global or an attribute of one, found again in this block.
-    fn again(&mut self, at: Block, v: Value) -> Result<Value> {
+    /// A constant, or a function that is a global or an attribute of one, found again in this block.
+    pub(super) fn again(&mut self, at: Block, v: Value) -> Result<Value> {
         let Some(node) = self.defs.inst(v).map(|i| self.outer.inst(i)) else { return self.value(v) };
-        if let Op::Global(_) = node.op {
+        if let Op::Global(_) | Op::Const(_) = node.op {
             Ok(self.push(at, node.op.clone(), vec![]))
         } else if let Op::Attr(_) = node.op {
             let of = self.again(at, node.args[0])?;

@@ -30,6 +30,7 @@ mod races;
 mod rejoin;
 mod repair;
 mod select_reduction;
+mod settled;
 mod shared;
 mod speculative_raises;
 mod tuples;

@@ -77,7 +77,7 @@ fn hoist_captured(func: &mut Func, found: &Found) {
 /// The function of an iteration on its way: values and blocks of the outer function, and what they are in it.
 pub(crate) struct Body<'a> {
     pub outer: &'a Func,
-    found: &'a Found,
+    pub found: &'a Found,
     pub shared: &'a Shared,
     pub defs: Definitions,
     pub func: Func,
@@ -96,6 +96,8 @@ pub(crate) struct Body<'a> {
     /// Whether this piece begins with what the plain loop has there, in loops where that decides what may
     /// raise.
     pub again: Option<Value>,
+    /// Whether the loop is being copied as it runs behind values that are not NaN.
+    pub settled: bool,
 }
 
 const ENTRY: Block = Block(0);
@@ -157,6 +159,7 @@ impl<'a> Body<'a> {
             resets: vec![],
             yes: Value(0),
             again: None,
+            settled: false,
         }
     }
 
@@ -210,6 +213,7 @@ impl<'a> Body<'a> {
         let range = self.push(ENTRY, Op::Table(id::BUILTINS_RANGE), vec![first, end, step]);
         let iterator = self.push(ENTRY, Op::Table(id::BUILTINS_ITER), vec![range]);
 
+        let outside = self.values.clone();
         self.make_blocks();
         let header = self.blocks[&self.found.header];
         let mut args: Vec<Value> = vec![iterator; self.outer.block(self.found.header).params.len()];
@@ -231,16 +235,22 @@ impl<'a> Body<'a> {
         }
         args.extend(self.flags.iter().map(|f| if let What::First(j) = f.what { starts[j] } else { no }));
         self.func.blocks[ENTRY.index()].term = Term::Jump(BlockCall { block: header, args });
-        let mut blocks: Vec<Block> = self.blocks.keys().copied().collect();
-        blocks.sort();
-        for b in blocks {
-            self.copy_block(b)?;
-        }
+        self.copy_blocks()?;
 
         // The header's way out: what has become of everything.
         let last = self.func.make_block();
-        let mut parts: Vec<Value> = self.shared.carried.iter().map(|c| self.values[&c.param]).collect();
-        parts.extend(self.flags.iter().map(|f| f.of[&self.shared.carried[f.leader].param]));
+        let mut parts = self.left();
+        let mut out = vec![];
+        if self.is_split() {
+            out = std::mem::replace(
+                &mut parts,
+                self.left().iter().map(|_| self.func.add_param(last)).collect(),
+            );
+            let second = self.settle(header, outside)?;
+            let own = self.left();
+            self.end_loop(second, last, own);
+        }
+        self.end_loop(header, last, out);
         parts.extend(lists);
         parts.extend(privatised);
         parts.extend(&self.resets);
@@ -250,13 +260,28 @@ impl<'a> Body<'a> {
             self.push(last, Op::Table(id::TUPLE_BUILD), parts)
         };
         self.func.blocks[last.index()].term = Term::Return(result);
-        if let Term::Branch { else_to, .. } = &mut self.func.blocks[header.index()].term {
-            *else_to = BlockCall { block: last, args: vec![] };
-        }
         for b in &mut self.func.blocks {
             b.term_loc = if b.term_loc == Loc::default() { self.found.loc } else { b.term_loc };
         }
         Ok(())
+    }
+
+    /// What the header has of variables and of their flags.
+    fn left(&self) -> Vec<Value> {
+        let carried = self.shared.carried.iter().map(|c| self.values[&c.param]);
+        carried.chain(self.flags.iter().map(|f| f.of[&self.shared.carried[f.leader].param])).collect()
+    }
+
+    fn end_loop(&mut self, header: Block, last: Block, args: Vec<Value>) {
+        if let Term::Branch { else_to, .. } = &mut self.func.blocks[header.index()].term {
+            *else_to = BlockCall { block: last, args };
+        }
+    }
+
+    pub(super) fn copy_blocks(&mut self) -> Result<()> {
+        let mut blocks: Vec<Block> = self.blocks.keys().copied().collect();
+        blocks.sort();
+        blocks.into_iter().try_for_each(|b| self.copy_block(b))
     }
 
     /// Values from outside: constants and globals made anew, others captured.
@@ -305,7 +330,7 @@ impl<'a> Body<'a> {
     }
 
     /// Blocks with their parameters, those of flags last, and names for all results.
-    fn make_blocks(&mut self) {
+    pub(super) fn make_blocks(&mut self) {
         let mut inside: Vec<Block> = self.found.blocks.iter().copied().chain([self.found.header]).collect();
         inside.sort();
         for b in inside {
@@ -342,7 +367,7 @@ impl<'a> Body<'a> {
     fn edge(&self, to: &BlockCall, edge: Edge) -> Result<BlockCall> {
         let mut args = self.all(&to.args)?;
         let params = &self.outer.block(to.block).params;
-        for (k, flag) in self.flags.iter().enumerate() {
+        for (k, flag) in self.flags.iter().enumerate().filter(|f| !self.is_settled(f.1.what)) {
             for (p, a) in params.iter().skip(edge.skip()).zip(&to.args) {
                 if self.shared.carried[flag.leader].versions.contains(p) {
                     args.push(

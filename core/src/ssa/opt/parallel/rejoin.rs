@@ -84,7 +84,14 @@ impl Writer<'_> {
                 self.end(Term::Branch { cond: is_missing, then_to, else_to });
                 self.at = alone;
                 let first = self.not_missing(*first, *missing);
+                // The plain loop does not ask what an index of nothing leads to unless another value comes.
+                let handler = self.func.make_block();
+                self.func.add_param(handler);
+                self.func.blocks[handler.index()].term = Term::Jump(take.clone());
+                let outer =
+                    std::mem::replace(&mut self.unwind, Some(BlockCall { block: handler, args: vec![] }));
                 let shown = self.shown(first, via);
+                self.unwind = outer;
                 let nan = self.push(Op::Table(id::PARALLEL_IS_NAN), vec![shown]);
                 self.end(Term::Branch { cond: nan, then_to: to(said.first.clone()), else_to: take.clone() });
                 self.at = there;

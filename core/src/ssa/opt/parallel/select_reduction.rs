@@ -235,6 +235,7 @@ impl Classifier<'_> {
         }
         r.choice.before =
             r.fresh.iter().map(|f| Some((f.from, self.current(r, f.from)?))).collect::<Option<_>>()?;
+        r.choice.missing.clone_from(&gates);
         gates.extend(branches.iter().map(|b| (b.0, usize::from(!taken))));
         Some((
             Kind::Select {

@@ -150,6 +150,8 @@ pub(crate) struct Choice {
     pub calls: Vec<(Inst, usize)>,
     /// Calls through which a new value goes before it is kept: `if x > m: m = int(x)`.
     pub conversions: Vec<Inst>,
+    /// What leads to where there is no value yet.
+    pub missing: Vec<Gate>,
 }
 
 /// What pieces have a copy of.
