@@ -17,6 +17,7 @@ import pytest
 
 tierup = pytest.importorskip("tierup")
 from harness.build import LLVM, needs, needs_llvm
+from harness.processes import until
 from harness.tiers import on_tier  # noqa: F401
 from tierup import carray, cfunc, farray, njit, types, vectorize
 
@@ -221,11 +222,8 @@ def test_callbacks_outlive_their_objects():
 @needs_llvm
 def test_callbacks_are_promoted():
     f = cfunc("float64(float64)")(lambda x: x + 1)
-    for _ in range(200_000):
-        f.ctypes(1.0)
-        if tierup._tierup.history(f._dispatcher, 0)[0] == 1:
-            break
-    assert tierup._tierup.history(f._dispatcher, 0)[0] == 1 and f.ctypes(1.0) == 2
+    until(lambda: all(f.ctypes(1.0) == 2 for _ in range(1000)) and tierup._tierup.history(f._dispatcher, 0)[0] == 1)
+    assert f.ctypes(1.0) == 2
 
 
 def test_compiled_code_calls_callbacks(tier):
