@@ -12,6 +12,7 @@ pub(crate) mod edit;
 mod fold;
 mod frame_values;
 mod frames;
+mod handlers;
 mod inline;
 mod licm;
 mod memory;
@@ -174,6 +175,18 @@ pub const PASSES: &[Pass] = &[
         run: Run::Func(frames::dissolve_frames),
     },
     Pass {
+        name: "decide-handlers",
+        doc: "Which handler is for an exception that is raised in the same function.",
+        preserves: Preserves::UnlessMoved,
+        run: Run::Func(handlers::decide),
+    },
+    Pass {
+        name: "forget-handled",
+        doc: "Exceptions that are raised and handled in one function and that nobody looks at: not made.",
+        preserves: Preserves::UnlessMoved,
+        run: Run::Func(handlers::forget),
+    },
+    Pass {
         name: "checks-first",
         doc: "For GPUs: checks that follow each other come before what they protect.",
         preserves: Preserves::ControlFlow,
@@ -195,8 +208,10 @@ pub const PIPELINE: &[&str] = &[
     "thread",
     "frames",
     "unbox",
+    "decide-handlers",
     "fold",
     "simplify-cfg",
+    "forget-handled",
     "vectors",
     "unroll",
     "cse",
