@@ -498,6 +498,7 @@ impl<'a> Prover<'a> {
         if self.limits(x).1 - self.limits(y).0 <= c {
             return true;
         }
+        let whole = (x, y, c);
         let (x, up) = self.strip(x, place, depth);
         let (y, down) = self.strip(y, place, depth);
         let c = c - up + down;
@@ -508,6 +509,10 @@ impl<'a> Prover<'a> {
             return true;
         }
         if self.goals.iter().any(|g| g.x == x && g.y == y && c >= g.c) {
+            return true;
+        }
+        // Conditions may be about a sum: `while k < n and …: k += 1` asks for `k + 1` before it is the next `k`.
+        if (x, y) != (whole.0, whole.1) && self.by_facts(whole.0, whole.1, whole.2, place, depth) {
             return true;
         }
         // Facts lead in circles: what failed here, or is being tried, is not tried again.
