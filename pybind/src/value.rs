@@ -220,11 +220,15 @@ fn classify_slice(s: &Bound<'_, PySlice>) -> Result<GlobalValue, Failure> {
     Ok(GlobalValue::Slice(parts))
 }
 
-/// The type of objects in native memory that an object of `tierup.types` stands for.
+/// The type of objects in native memory, or that of records, that an object of `tierup.types` stands for.
 fn type_of_objects(obj: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
     let Ok(text) = obj.getattr(intern!(obj.py(), "_tierup_type_")) else { return Ok(None) };
     let Ok(text) = text.cast::<PyString>() else { return Ok(None) };
     let found = texts::parse_type(obj.py(), text.to_str()?).ok();
+    // A record by itself is a view of its place.
+    if let Some(a) = found.and_then(Type::as_array) {
+        return Ok(Some(a.dtype).filter(|t| a.ndim == 0 && t.record().is_some()));
+    }
     Ok(found.filter(|t| matches!(t.kind(), Kind::Object(class, _) if class.is_native())))
 }
 

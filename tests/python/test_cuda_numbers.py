@@ -1,5 +1,6 @@
 """What kernels compute with beside plain numbers: floats of 16 bits, vectors, records, constants that callers know, `libdevice`; each against NumPy or CPython, and its PTX through `ptxas`."""
 
+import cmath
 import inspect
 import math
 import operator
@@ -14,6 +15,7 @@ from test_ptx import PTXAS
 
 tierup = pytest.importorskip("tierup")
 from tierup import cuda, float16, float32, float64, int32, njit  # noqa: E402
+from tierup.types import from_dtype  # noqa: E402
 
 HALF = np.float16
 
@@ -263,6 +265,19 @@ def test_records_in_kernels():
     points["x"], one["n"] = np.arange(4), 10
     f[1, 4](points, one, out)
     assert points["x"].tolist() == [0, 2, 4, 6] and points["n"].tolist() == [0, 1, 2, 3] and points["m"][:, 1, 0].tolist() == [0, 2, 4, 6] and out.tolist() == [10, 12, 14, 16]
+    for dtype in point, from_dtype(point):
+        @cuda.jit
+        def turned(points):
+            part, own = cuda.shared.array(4, dtype), cuda.local.array(2, dtype)
+            t = cuda.threadIdx.x
+            part[t] = points[t]
+            own[1] = points[t]
+            cuda.syncthreads()
+            points[t].n = part[3 - t].n + own[1].n
+
+        points["n"] = [1, 20, 300, 4000]
+        turned[1, 4](points)
+        assert points["n"].tolist() == [4001, 320, 320, 4001]
     record = cuda.to_device(one)
     record["n"] = 7
     record["m"][1] = 3
@@ -473,6 +488,31 @@ def test_cmath_in_kernels(body, value):
         return
     cuda.jit(space["f"])[1, 1](np.array([value]), out)
     np.testing.assert_allclose(out[0], want, rtol=1e-15)
+
+
+PARTS = [-math.inf, -2.0, -0.0, 0.0, 2.0, math.inf, math.nan]
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "log10", "sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "acos", "asin", "asinh", "atan", "atanh", "rect"])
+def test_infinities_and_nan_in_cmath(name):
+    points = [complex(x, y) for x in PARTS for y in PARTS if not (math.isfinite(x) and math.isfinite(y))]
+    given = "z.real, z.imag" if name == "rect" else "z"
+    space = {"cuda": cuda, "cmath": cmath}
+    exec(f"def kernel(x, out):\n    i = cuda.grid(1)\n    z = x[i]\n    out[i] = cmath.{name}({given})\n", space)
+    x, out = cuda.to_device(np.array(points)), cuda.to_device(np.full(len(points), 77j))
+    launch = cuda.jit(space["kernel"])[1, len(points)]
+    launch(x, out)
+    try:
+        cuda.synchronize()
+    except ValueError:
+        pass
+    for z, got in zip(points, out.copy_to_host().tolist()):
+        try:
+            want = cmath.rect(z.real, z.imag) if name == "rect" else getattr(cmath, name)(z)
+        except ValueError:
+            want = 77j
+        for a, b in (got.real, want.real), (got.imag, want.imag):
+            assert math.isnan(a) and math.isnan(b) or a == pytest.approx(b, rel=1e-15) and math.copysign(1, a) == math.copysign(1, b), (z, got, want)
 
 
 @needs_llvm

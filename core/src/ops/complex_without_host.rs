@@ -1,7 +1,8 @@
 //! Functions of complex numbers where no helper of the host can be asked: on a GPU. The formulas are those of CPython's
-//! `cmath`, in whose cases each part is as good as the real functions that it is made of; special values follow C's
-//! annex G but for signs of zeros beside infinities and NaN.
+//! `cmath`, in whose cases each part is as good as the real functions that it is made of; special values are those of
+//! its tables ([`super::complex_special`]).
 
+use super::complex_special::{self as special, Special};
 use super::{mathfn as m, number as num};
 use crate::emit::cx::LowerCx;
 use crate::exc::Class;
@@ -23,6 +24,8 @@ const ROOT_MIN: f64 = 1.491_668_146_240_041_3e-154;
 /// What emits.
 struct By<'a, 'b> {
     cx: &'a mut LowerCx<'b>,
+    /// Whether the errors of `cmath` are raised.
+    raises: bool,
 }
 
 impl By<'_, '_> {
@@ -106,10 +109,11 @@ impl By<'_, '_> {
         let (c, s) = (self.one(&m::f64_cos, y), self.one(&m::f64_sin, y));
         let (re, im) = (self.times(size, c), self.times(size, s));
         let (re, im) = (self.mul(re, scale), self.mul(im, scale));
-        // Nothing, in whatever direction.
+        // Nothing, in its direction.
         let nothing = self.is(Op::FcmpEq, x, f64::NEG_INFINITY);
         let zero = self.n(0.0);
-        self.either(nothing, [zero, zero], [re, im])
+        let none = [self.signed(zero, c), self.signed(zero, s)];
+        self.either(nothing, none, [re, im])
     }
 
     fn log(&mut self, [x, y]: Z) -> Z {
@@ -297,6 +301,9 @@ impl By<'_, '_> {
         let down = self.neg(b);
         let turn = self.call(&m::f64_atan2, two, down);
         let turn = self.by(turn, 0.5);
+        // At the pole itself NumPy sees no turn.
+        let (there, none) = (self.is(Op::FcmpEq, b, 0.0), self.n(0.0));
+        let turn = self.pick(there, none, turn);
         let turn = self.signed(turn, y);
         let made = self.either(pole, [near, turn], [re, im]);
         // Far away.
@@ -314,14 +321,19 @@ impl By<'_, '_> {
     }
 
     /// `f` of a number that is turned by a quarter, turned back.
-    fn turned(&mut self, [x, y]: Z, f: fn(&mut Self, Z) -> Z) -> Z {
+    fn turned(&mut self, [x, y]: Z, special: &Special, f: fn(&mut Self, Z) -> Z) -> Z {
         let left = self.neg(y);
-        let [re, im] = f(self, [left, x]);
+        let [re, im] = self.with(special, [left, x], f);
         [im, self.neg(re)]
     }
-    fn cos(&mut self, [x, y]: Z) -> Z {
-        let left = self.neg(y);
-        self.cosh([left, x])
+    /// `f` of a number, by its table where a part is infinite or NaN.
+    fn with(&mut self, special: &Special, z: Z, f: fn(&mut Self, Z) -> Z) -> Z {
+        let made = f(self, z);
+        special.at(self.cx, z, made, self.raises)
+    }
+    fn rect(&mut self, [r, turn]: Z) -> Z {
+        let (c, s) = (self.one(&m::f64_cos, turn), self.one(&m::f64_sin, turn));
+        [self.times(r, c), self.times(r, s)]
     }
 
     fn pow(&mut self, a: Z, [x, y]: Z) -> Z {
@@ -371,48 +383,48 @@ impl By<'_, '_> {
 pub(super) fn computed(cx: &mut LowerCx<'_>, helper: &'static RtFn, operands: &[Value]) -> Option<Z> {
     let z = [operands[0], *operands.get(1)?];
     let name = helper.name;
-    let mut by = By { cx };
+    let mut by = By { cx, raises: !name.starts_with("np_") };
     let made = match name
         .strip_prefix("np_complex_")
         .or_else(|| name.strip_prefix("cmath_"))
         .or_else(|| name.strip_prefix("complex_"))?
     {
-        "exp" => by.exp(z),
+        "exp" => by.with(&special::EXP, z, By::exp),
         "exp2" => {
             let z = by.scaled(z, LN_2);
-            by.exp(z)
+            by.with(&special::EXP, z, By::exp)
         }
-        "log" => by.log(z),
+        "log" => by.with(&special::LOG, z, By::log),
         "log2" => {
-            let z = by.log(z);
+            let z = by.with(&special::LOG, z, By::log);
             by.scaled(z, 1.0 / LN_2)
         }
         "log10" => {
-            let z = by.log(z);
+            let z = by.with(&special::LOG, z, By::log);
             by.scaled(z, 1.0 / LN_10)
         }
-        "sqrt" => by.sqrt(z),
-        "sin" => by.turned(z, By::sinh),
-        "cos" => by.cos(z),
-        "tan" => by.turned(z, By::tanh),
-        "sinh" => by.sinh(z),
-        "cosh" => by.cosh(z),
-        "tanh" => by.tanh(z),
-        "asin" => by.turned(z, By::asinh),
-        "acos" => by.acos(z),
-        "atan" => by.turned(z, By::atanh),
-        "asinh" => by.asinh(z),
-        "acosh" => by.acosh(z),
-        "atanh" => by.atanh(z),
-        "rect" => {
-            let (c, s) = (by.one(&m::f64_cos, z[1]), by.one(&m::f64_sin, z[1]));
-            [by.times(z[0], c), by.times(z[0], s)]
+        "sqrt" => by.with(&special::SQRT, z, By::sqrt),
+        "sin" => by.turned(z, &special::SINH, By::sinh),
+        "cos" => {
+            let left = by.neg(z[1]);
+            by.with(&special::COSH, [left, z[0]], By::cosh)
         }
+        "tan" => by.turned(z, &special::TANH, By::tanh),
+        "sinh" => by.with(&special::SINH, z, By::sinh),
+        "cosh" => by.with(&special::COSH, z, By::cosh),
+        "tanh" => by.with(&special::TANH, z, By::tanh),
+        "asin" => by.turned(z, &special::ASINH, By::asinh),
+        "acos" => by.with(&special::ACOS, z, By::acos),
+        "atan" => by.turned(z, &special::ATANH, By::atanh),
+        "asinh" => by.with(&special::ASINH, z, By::asinh),
+        "acosh" => by.with(&special::ACOSH, z, By::acosh),
+        "atanh" => by.with(&special::ATANH, z, By::atanh),
+        "rect" => by.with(&special::RECT, z, By::rect),
         "div" => by.quotient(z, [*operands.get(2)?, *operands.get(3)?]),
         "pow" => by.pow(z, [*operands.get(2)?, *operands.get(3)?]),
         _ => return None,
     };
-    if !name.starts_with("np_") {
+    if by.raises {
         judged(&mut by, helper, operands, made);
     }
     Some(made)
@@ -420,7 +432,7 @@ pub(super) fn computed(cx: &mut LowerCx<'_>, helper: &'static RtFn, operands: &[
 
 /// The modulus; OverflowError.
 pub(super) fn modulus(cx: &mut LowerCx<'_>, z: Z) -> Value {
-    let mut by = By { cx };
+    let mut by = By { cx, raises: true };
     let h = by.call(&m::f64_hypot, z[0], z[1]);
     let fine = fits(&mut by, &z, &[h]).1;
     by.cx.check(fine, Class::OverflowError, "math range error");

@@ -13,7 +13,7 @@ use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::lir::grid_op::GridOp;
 use crate::lir::{Alias, InstData, Op, Ty, Value};
 use crate::ops::dtype::dtype_arg;
-use crate::types::{ArrayType, Const, Float, Int, Layout, NumberType, Type};
+use crate::types::{ArrayType, Const, Float, Int, Kind, Layout, NumberType, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 /// A number of the thread's place as a property of a module's object: `cuda.threadIdx.x`.
@@ -358,7 +358,9 @@ fn array_rule(memory: &str, args: &[Arg]) -> Result<Answer> {
     let Some(shape) = shape_of(args[0].konst.as_ref()) else {
         return needs("shape", "write it as a number, or a tuple of numbers, or a global variable");
     };
-    let Some(dtype) = dtype_arg(&args[1]) else {
+    let record =
+        if let Kind::DType(t) = *args[1].ty { Some(t).filter(|t| t.record().is_some()) } else { None };
+    let Some(dtype) = dtype_arg(&args[1]).or(record) else {
         return needs("dtype", "write it as np.float32, float32 or \"float32\"");
     };
     if !args[2].is_none() {

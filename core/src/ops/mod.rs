@@ -527,6 +527,7 @@ pub(crate) static STEPS: [&OpDef; 7] = [
 
 mod adapt;
 pub mod apart;
+mod complex_special;
 mod complex_without_host;
 mod cuda_print;
 pub mod dtype;
