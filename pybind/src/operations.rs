@@ -104,6 +104,12 @@ pub(crate) fn object_of(py: Python<'_>, op: OpId) -> PyResult<Option<Py<PyAny>>>
     Ok(lock(&PATHS).objects.get(&op).map(|o| o.clone_ref(py)))
 }
 
+/// Whether the import of a module has begun and not ended: extensions are loaded in the midst of others.
+fn is_being_imported(module: &Bound<'_, PyAny>) -> bool {
+    let says = || module.getattr("__spec__")?.getattr("_initializing")?.is_truthy();
+    says().unwrap_or(false)
+}
+
 /// Looks up the rows of those modules that have been imported since the last time.
 fn scan_new_modules(py: Python<'_>) -> PyResult<()> {
     let modules = py.import("sys")?.getattr("modules")?;
@@ -134,7 +140,10 @@ fn scan_new_modules(py: Python<'_>) -> PyResult<()> {
             table.by_id.entry(address(&o)).or_insert(op);
             table.objects.insert(op, o.unbind());
         }
-        table.scanned.insert(root);
+        // What is imported still may get more names.
+        if !is_being_imported(&module) {
+            table.scanned.insert(root);
+        }
     }
     Ok(())
 }
