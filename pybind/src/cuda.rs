@@ -12,6 +12,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::alloc::Layout as Room;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tierup_core::declare::{Choice, Declared, Signature};
 use tierup_core::types::Type;
@@ -171,8 +172,9 @@ fn cuda_raise(py: Python<'_>) -> PyResult<()> {
         Place::Simulator => std::mem::take(&mut *FAILED.lock().unwrap_or_else(PoisonError::into_inner)),
     };
     let Some((name, Fault { failure, cause })) = found.into_iter().next() else { return Ok(()) };
-    let (class, line) = failure.place();
-    let class = class.map_or("RuntimeError", |c| c.name());
+    let (handle, line) = failure.place();
+    let class = crate::known::class_object(py, handle)
+        .unwrap_or_else(|| py.get_type::<pyo3::exceptions::PyRuntimeError>().into_any().unbind());
     let (kind, did, other) = cause.told();
     let error = py.import("tierup.cuda._errors")?.getattr("failure")?.call1((
         class,
@@ -185,12 +187,13 @@ fn cuda_raise(py: Python<'_>) -> PyResult<()> {
     Err(PyErr::from_value(error))
 }
 
-/// A new stream; 0 in the simulator, where everything is done at once.
+/// A new stream; a number that no other one has in the simulator, where everything is done at once.
 #[pyfunction]
 fn cuda_stream(py: Python<'_>) -> PyResult<u64> {
+    static MADE: AtomicU64 = AtomicU64::new(0x1000);
     match place()? {
         Place::Device(d) => d.stream_create().map_err(|e| raised(py, &e)),
-        Place::Simulator => Ok(0),
+        Place::Simulator => Ok(MADE.fetch_add(1, Ordering::Relaxed)),
     }
 }
 
@@ -296,6 +299,8 @@ struct Launcher {
     whole: Py<PyAny>,
     launch: Launch,
     stream: u64,
+    /// A launch waits for its end.
+    waits: bool,
 }
 
 #[pymethods]
@@ -336,7 +341,7 @@ impl Launcher {
             crate::npy::require(py)?;
         }
         if kernel.start(py, &self.launch, self.stream, args)? {
-            return Ok(());
+            return if self.waits { cuda_synchronize(py, Some(self.stream)) } else { Ok(()) };
         }
         // Arrays of the host are copied to the device and back.
         let python = py.import("tierup.cuda._kernel")?;
@@ -345,7 +350,8 @@ impl Launcher {
         if !kernel.start(py, &self.launch, self.stream, &args)? {
             return Err(PyTypeError::new_err("a tuple that a kernel takes holds arrays of a device only"));
         }
-        python.getattr("finished")?.call1((back, self.stream)).map(drop)
+        python.getattr("finished")?.call1((back, self.stream))?;
+        if self.waits { cuda_synchronize(py, Some(self.stream)) } else { Ok(()) }
     }
 }
 
@@ -367,6 +373,7 @@ impl Kernel {
     }
 
     /// The kernel with the size of its grid.
+    #[expect(clippy::too_many_arguments, reason = "what a launch is made of, from Python")]
     fn configured(
         this: Py<Kernel>,
         whole: Py<PyAny>,
@@ -374,8 +381,9 @@ impl Kernel {
         threads: [u32; 3],
         stream: u64,
         shared_bytes: u32,
+        waits: bool,
     ) -> Launcher {
-        Launcher { kernel: this, whole, launch: Launch { blocks, threads, shared_bytes }, stream }
+        Launcher { kernel: this, whole, launch: Launch { blocks, threads, shared_bytes }, stream, waits }
     }
 
     /// From now on arguments are converted to the types of one of the signatures, given as texts.

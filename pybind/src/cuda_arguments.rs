@@ -6,6 +6,7 @@ use crate::convert::Lenience;
 use crate::convert::{Plan, Purpose, type_of};
 use crate::cuda_place::{Place, detached, place};
 use crate::errors::Failure as Trouble;
+use crate::{dataclasses, known};
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyTuple};
@@ -148,7 +149,7 @@ fn foreign(interface: &Bound<'_, PyAny>, words: &mut Vec<u64>, stream: u64) -> P
         get(name)?.ok_or_else(|| PyTypeError::new_err(format!("__cuda_array_interface__ has no {name}")))
     };
     if get("mask")?.is_some() {
-        return Err(PyNotImplementedError::new_err("masked arrays of a device"));
+        return Err(PyNotImplementedError::new_err("Masked arrays are not supported"));
     }
     let typestr = need("typestr")?;
     let typestr = typestr.extract::<&str>()?;
@@ -205,13 +206,32 @@ pub(crate) fn convert(
         words.push(x.value().to_bits());
         return Ok(Some(Type::float()));
     }
-    if let Ok(t) = obj.cast_exact::<PyTuple>() {
+    if let Ok(t) = obj.cast::<PyTuple>() {
         let mut members = vec![];
         for m in t.iter() {
             let Some(t) = convert(&m, words, stream)? else { return Ok(None) };
             members.push(t);
         }
-        return Ok(Some(Type::tuple(members)));
+        let named = if obj.is_exact_instance_of::<PyTuple>() {
+            None
+        } else {
+            known::namedtuple_class(&obj.get_type())?
+        };
+        return Ok(Some(match named {
+            Some(class) => Type::new(Kind::NamedTuple(class, members)),
+            None => Type::tuple(members),
+        }));
+    }
+    if dataclasses::may_be(&obj.get_type())
+        && let Some(class) = known::frozen_class(&obj.get_type())?
+        && !class.is_builtin_value()
+    {
+        let mut members = vec![];
+        for name in &class.fields {
+            let Some(t) = convert(&obj.getattr(name.as_str())?, words, stream)? else { return Ok(None) };
+            members.push(t);
+        }
+        return Ok(Some(Type::new(Kind::Frozen(class, members))));
     }
     if !obj.is_exact_instance_of::<PyInt>() {
         if let Some(interface) = obj.getattr_opt(intern!(obj.py(), "__cuda_array_interface__"))? {

@@ -719,6 +719,40 @@ def test_device_functions_call_themselves():
     np.testing.assert_array_equal(y, [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89])
 
 
+class Refusal(Exception):
+    pass
+
+
+def test_exceptions_of_the_programs_own_classes():
+    @cuda.jit(device=True)
+    def positive(v):
+        if v < 0:
+            raise Refusal("negative")
+        return v
+
+    @cuda.jit
+    def f(x):
+        x[cuda.grid(1)] = positive(x[cuda.grid(1)])
+
+    with pytest.raises(Refusal) as caught:
+        f[1, 4](np.array([1.0, 2.0, -1.0, -1.0]))
+    assert caught.value.place.line == positive.py_func.__code__.co_firstlineno + 3
+    assert caught.value.place.thread in [(2, 0, 0), (3, 0, 0)]
+
+
+def test_debug_has_a_launch_raise_itself():
+    @cuda.jit(debug=True)
+    def f(n):
+        if n > 0:
+            raise ValueError
+
+    launch = f[1, 1]
+    launch(0)
+    with pytest.raises(ValueError, match="kernel"):
+        launch(1)
+    cuda.synchronize()
+
+
 @pytest.mark.skipif(not SIMULATED, reason="a GPU does not know how much stack there is")
 @pytest.mark.parametrize("waits", [False, True])
 def test_a_stack_that_is_used_up_is_an_exception(waits):

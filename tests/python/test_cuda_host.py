@@ -1,10 +1,13 @@
 """What the host has of `tierup.cuda` beside kernels: how they are built, ufuncs, reductions, random states, memory that host and device share, streams, devices."""
 
+import collections
+import dataclasses
 import math
 import os
 import subprocess
 import sys
 import threading
+import types
 
 import numpy as np
 import pytest
@@ -590,6 +593,85 @@ def test_tuples_of_host_arrays_come_back():
     assert (a[0], b[0], c[0]) == (1, 2, 0)
 
 
+Pair = collections.namedtuple("Pair", "values factor")
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    values: object
+    factor: float
+
+
+def test_arrays_in_named_tuples_and_dataclasses():
+    @cuda.jit
+    def f(pair, table, out):
+        i = cuda.grid(1)
+        out[i] = pair.values[i] * pair.factor
+        table.values[i] = table.factor * i
+
+    x, out, made = np.arange(4.0), np.zeros(4), np.zeros(4)
+    f[1, 4](Pair(x, 3.0), Table(made, 2.5), out)
+    np.testing.assert_array_equal([out, made], [3 * x, 2.5 * x])
+    f[1, 4](Pair(cuda.to_device(x), 2.0), Table(cuda.to_device(x), 1.0), out)
+    np.testing.assert_array_equal(out, 2 * x)
+
+
+def test_ufuncs_of_the_device_refuse_what_they_do_not_know():
+    for options, text in ({"what": True}, "not supported: 'what'"), ({"nopython": False}, "must be True"), ({"device": True}, "'device'"):
+        with pytest.raises(TypeError, match=text):
+            vectorize(["int32(int32)"], target="cuda", **options)(lambda a: a)
+        with pytest.raises(TypeError, match=text):
+            guvectorize(["void(int32[:], int32[:])"], "(n)->(n)", target="cuda", **options)(lambda a, b: None)
+    with pytest.raises(TypeError, match="cannot return values"):
+        guvectorize(["int32(int32[:], int32[:])"], "(n)->(n)", target="cuda")(lambda a, b: None)
+    for function, args in (weighed, (1.0, 2.0)), (products, (np.ones((1, 1)), np.ones((1, 1)))):
+        out = np.zeros((1, 1))
+        with pytest.raises(ValueError, match="both positional and keyword"):
+            function(*args, out, out=out)
+
+
+def test_numbers_of_pythons_own_go_with_any_loop_of_their_kind():
+    twice = guvectorize(["void(int32, int32[:])"], "()->()", target="cuda")(_twice)
+    assert twice(10) == 20 and twice(10).dtype == np.int32
+    product = vectorize(["int16(int16, int16)", "float32(float32, float32)"], target="cuda")(lambda a, b: a * b)
+    for value, dtype in (3, np.int16), (1.5, np.float32):
+        got = product(np.arange(4, dtype=np.int16), value)
+        assert got.dtype == dtype
+        np.testing.assert_array_equal(got, np.arange(4) * value)
+    with pytest.raises(TypeError, match="no loop"):
+        product(np.arange(4, dtype=np.int16), np.int64(3))
+
+
+def _twice(a, out):
+    out[0] = 2 * a
+
+
+def test_ufuncs_of_the_device_divide_as_numpys_do():
+    quotient = vectorize(["float64(float64, float64)"], target="cuda")(lambda a, b: a / b)
+    np.testing.assert_array_equal(quotient(np.array([0.0, 1.0, -1.0]), 0.0), [np.nan, np.inf, -np.inf])
+
+
+def test_arrays_like_others_are_in_the_nearer_order():
+    for view, order in (np.zeros((10, 12), order="F")[::2, ::2], "F"), (np.zeros((10, 12))[::2, ::2], "C"), (np.zeros(9)[::3], "C"):
+        for like in cuda.device_array_like, cuda.pinned_array_like, cuda.mapped_array_like:
+            made = like(view)
+            assert (made.shape, made.strides) == (view.shape, np.zeros_like(view, order="A" if order == "C" else "F").strides)
+    x = np.arange(10)
+    np.testing.assert_array_equal(cuda.to_device(x).reshape(2, 5, order="F").copy_to_host(), x.reshape(2, 5, order="F"))
+    with pytest.raises(NotImplementedError, match="F-contiguous"):
+        cuda.to_device(x.reshape(2, 5)).reshape(10, order="F")
+
+
+def test_a_stream_comes_with_the_array_of_another_library():
+    stream = cuda.stream()
+    array = cuda.device_array(10, stream=stream)
+    other = cuda.as_cuda_array(types.SimpleNamespace(__cuda_array_interface__=array.__cuda_array_interface__))
+    assert other.stream.external and int(other.stream) == int(stream) and not stream.external
+    assert repr(cuda.default_stream()) == "<Default CUDA stream>" and repr(other.stream).startswith("<External CUDA stream")
+    kept = cuda.to_device(np.arange(3.0))
+    np.testing.assert_array_equal(weighed(types.SimpleNamespace(__cuda_array_interface__=kept.__cuda_array_interface__), 2.0).copy_to_host(), [1, 3, 5])
+
+
 def test_more_of_arrays_on_devices():
     x = np.arange(24.0).reshape(2, 3, 4)
     d = cuda.to_device(x)
@@ -651,10 +733,74 @@ def test_names_of_the_host():
         return 2
 
     assert two() == 2
-    with pytest.raises(NotImplementedError, match="driver alone"):
-        cuda.set_memory_manager(cuda.HostOnlyCUDAMemoryManager)
     x = np.arange(35.0).reshape(5, 7)
     np.testing.assert_array_equal(cuda.kernels.transpose.transpose(cuda.to_device(x)).copy_to_host(), x.T)
+
+
+def test_memory_by_its_address():
+    from tierup.cuda.cudadrv import driver
+    context = cuda.current_context()
+    memory, host, back = context.memalloc(400), np.arange(100, dtype=np.uint32), np.zeros(100, np.uint32)
+    driver.host_to_device(memory, host, 400)
+    driver.device_to_host(back, memory.view(4), 396)
+    assert (back[:99] == host[1:]).all() and memory.refct == 1 and driver.is_device_memory(memory)
+    memory.memset(0xAB)
+    driver.device_to_host(back, memory, 400)
+    assert (back == 0xABABABAB).all()
+    shared = context.memhostalloc(32, mapped=True)
+    driver.device_memset(shared, 7, 32)
+    assert np.ndarray(32, np.uint8, shared).sum() == 7 * 32 == driver.device_memory_size(shared) * 7
+    with pytest.raises(RuntimeError):
+        memory.view(401)
+    with pytest.raises(TypeError):
+        driver.require_device_memory(host)
+    done = []
+    pointer = driver.MemoryPointer(context, 0x1000, 40, finalizer=lambda: done.append(1))
+    view = pointer.view(8)
+    assert view.handle.value == 0x1008 and pointer.refct == 2 and view.size == 32
+    del view
+    assert done == [] and pointer.refct == 1
+    del pointer
+    assert done == [1]
+
+
+class Counted(cuda.HostOnlyCUDAMemoryManager):
+    """Takes memory of the driver, and counts it."""
+
+    sizes, version = [], 1
+    interface_version = property(lambda self: self.version)
+
+    def initialize(self):
+        self.ready = True
+
+    def memalloc(self, size):
+        assert self.ready
+        memory = tierup._tierup.DeviceMemory(size)
+        self.sizes.append(size)
+        pointer = cuda.MemoryPointer(self.context, memory.address, size, finalizer=lambda: self.sizes.remove(size) or memory)
+        return pointer
+
+    def get_memory_info(self):
+        return cuda.MemoryInfo(1, 2)
+
+    def get_ipc_handle(self, memory):
+        return memory.size
+
+
+def test_another_manager_of_memory():
+    cuda.set_memory_manager(Counted)
+    try:
+        x = cuda.to_device(np.arange(5.0))
+        x[0] = 3
+        assert Counted.sizes == [40] and x.copy_to_host().tolist() == [3, 1, 2, 3, 4] and x[1:].get_ipc_handle() == 40
+        assert cuda.current_context().get_memory_info().total == 2 and isinstance(cuda.current_context().memory_manager, Counted)
+        del x
+        assert Counted.sizes == []
+        with pytest.raises(RuntimeError, match="version 1 required"):
+            cuda.set_memory_manager(type("Other", (Counted,), {"version": 2}))
+    finally:
+        cuda.set_memory_manager(None)
+    assert cuda.current_context().get_memory_info().total > 2
 
 
 def test_warnings_where_tierup_stands_in_for_numba():

@@ -34,15 +34,15 @@ pub enum NewException<'a> {
     Index { index: Value, axis: usize, size: Value },
 }
 impl NewException<'_> {
-    /// Its class, where the host is not needed to know it.
-    pub(crate) fn class(&self) -> Option<Class> {
+    /// The handle of its class ([`crate::types::class::ClassDef::handle`]).
+    pub(crate) fn handle(&self) -> u64 {
         match self {
             NewException::Instance(class)
             | NewException::Message(class, _)
             | NewException::Format(class, ..)
-            | NewException::Got(class, ..) => Some(*class),
-            NewException::Index { .. } => Some(Class::IndexError),
-            NewException::OfHost { .. } => None,
+            | NewException::Got(class, ..) => *class as u64,
+            NewException::Index { .. } => Class::IndexError as u64,
+            NewException::OfHost { handle, .. } => *handle,
         }
     }
 }

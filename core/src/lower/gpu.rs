@@ -8,24 +8,23 @@
 
 use super::Target;
 use crate::diag::{Code, Diagnostic, Result};
-use crate::emit::platform::{Host, NewException, Platform};
+use crate::emit::platform::{NewException, Platform};
 use crate::emit::wrapper::SLOT;
-use crate::exc::Class;
 use crate::layout::GridThread;
 use crate::lir::builder::Builder;
 use crate::lir::{Alias, Func, GridOp, InstData, Op, Signature, Ty, Value};
 use crate::math::definition;
 use crate::ops::object::mem_array_bytes;
-use crate::ops::raising::{about_exceptions, exc_new_host, exc_new_python};
+use crate::ops::raising::{about_exceptions, exc_new_python};
 use crate::rt::{Effect, RtFn};
 use crate::source::Frame;
 use crate::types::leaves::Leaf;
 use crate::types::{Kind, Type};
 
-/// What a kernel stores when an exception leaves it: the line in the low half, above it the number of the
-/// class (`core::exc::Class`) plus 1.
-pub fn status(class: Class, line: u32) -> u64 {
-    (class as i64 as u64 + 1) << 32 | u64::from(line)
+/// What a kernel stores when an exception leaves it: the line in the low half, above it the handle of the
+/// class ([`crate::types::class::ClassDef::handle`]) plus 1.
+pub fn status(handle: u64, line: u32) -> u64 {
+    (handle + 1) << 32 | u64::from(line)
 }
 
 fn refuse(message: impl Into<String>) -> Diagnostic {
@@ -245,9 +244,8 @@ impl Platform for Gpu {
     fn release(&self, _: &mut Builder<'_>, _: Value) {}
 
     fn exception(&self, b: &mut Builder<'_>, new: &NewException<'_>) -> Value {
-        let Some(class) = new.class() else { return Host.exception(b, new) };
         let line = b.func.loc(b.loc).map_or(0, |l| l.line);
-        b.constant(Ty::Ptr, status(class, line))
+        b.constant(Ty::Ptr, status(new.handle(), line))
     }
     fn add_argument(&self, _: &mut Builder<'_>, _exc: Value, _kind: Value, _bits: Value) {}
     fn set_context(&self, _: &mut Builder<'_>, _ctx: Value, _exc: Value) {}
@@ -294,10 +292,6 @@ fn about(helper: &RtFn) -> Diagnostic {
     if *helper == exc_new_python {
         return refuse("only Python can make this exception, and a GPU cannot ask it")
             .help("raise one whose class makes nothing of its arguments, such as ValueError(2)");
-    }
-    if *helper == exc_new_host {
-        return refuse("an exception class of your own cannot be raised on a GPU")
-            .help("raise a built-in exception");
     }
     if about_exceptions(helper) {
         return refuse("exceptions cannot be handled on a GPU: one that is raised ends the kernel");

@@ -5,7 +5,6 @@ mod races;
 pub mod simulate;
 
 use races::Access;
-use tierup_core::exc::Class;
 use tierup_core::lir::grid;
 
 /// How a kernel is launched.
@@ -80,9 +79,9 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The class of the exception and the line that raised it.
-    pub fn place(&self) -> (Option<Class>, u32) {
-        (Class::from_number((self.status >> 32) as i64 - 1), self.status as u32)
+    /// The handle of the exception's class, and the line that raised it.
+    pub fn place(&self) -> (u64, u32) {
+        ((self.status >> 32).saturating_sub(1), self.status as u32)
     }
 }
 

@@ -341,7 +341,7 @@ impl Memory {
         let (thread, access, line) = second;
         let other = Other { thread: threads[first.0].thread, line: first.2 };
         let cause = Cause::Race { access, other, others: first.1 };
-        Some(fault(&threads[thread], gpu::status(Class::RuntimeError, line), cause))
+        Some(fault(&threads[thread], gpu::status(Class::RuntimeError as u64, line), cause))
     }
 }
 
@@ -488,7 +488,7 @@ impl<'t> Turns<'t> {
         let line = |stand: Option<Stand>| stand.map_or(0, Stand::line);
         let ended = || self.stands.iter().position(Option::is_none).filter(|_| !self.may_end);
         let other = live().find(|(_, s)| s.site != first.site).map(|(k, _)| k).or_else(ended)?;
-        let status = gpu::status(Class::RuntimeError, first.line());
+        let status = gpu::status(Class::RuntimeError as u64, first.line());
         let other = Other { thread: self.threads[other].thread, line: line(self.stands[other]) };
         Some(fault(&self.threads[k], status, Cause::Divergent(other)))
     }
@@ -525,7 +525,7 @@ impl<'t> Turns<'t> {
         if let Some((k, first)) = stuck.next() {
             let apart = stuck.find(|(_, s)| s.site != first.site);
             let other = apart.map(|(k, s)| Other { thread: self.threads[k].thread, line: s.line() });
-            let status = gpu::status(Class::RuntimeError, first.line());
+            let status = gpu::status(Class::RuntimeError as u64, first.line());
             let found = fault(&self.threads[k], status, Cause::Stuck(other));
             self.failed = self.failed.or(Some(found));
         }

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from .. import _tierup
+from .. import _tierup, config
 from ._device import is_simulated, state
-from ._streams import handle_of
+from ._streams import external_stream, handle_of
 
 _IN, _OUT, _BESIDE = 0, 1, 2
 
@@ -25,7 +25,7 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
         if gpu_data is None:
             state()
             span = sum(max(0, s * (n - 1)) for s, n in zip(strides, shape)) + dtype.itemsize if all(shape) else 0
-            gpu_data = _tierup.DeviceMemory(span)
+            gpu_data = _memory(span)
         return cls._over(gpu_data.address, dtype, shape, strides, gpu_data, stream)
 
     @classmethod
@@ -34,6 +34,8 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
         self = super().__new__(cls, address, dtype, shape, strides, owner)
         self.dtype, self.shape, self.stream = dtype, tuple(shape), stream
         return self
+
+    __cuda_memory__ = True
 
     @property
     def gpu_data(self):
@@ -75,8 +77,9 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
         (self.bind(stream) if stream else self)[key] = value
 
     def get_ipc_handle(self):
-        """NotImplementedError: memory of a device is not shared between processes."""
-        raise NotImplementedError("memory of a device is not shared between processes yet: copy_to_host(), and send that")
+        """What gives another process the memory, by the manager that `set_memory_manager` named; NotImplementedError without one."""
+        from ._device import Context
+        return Context().get_ipc_handle(self.gpu_data)
 
     @property
     def strides(self):
@@ -162,13 +165,18 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
                     raise ValueError(f"Can't copy sequence with size {n} to array axis {k} with dimension {m}")
             target.copy_to_device(np.array(np.broadcast_to(value, target.shape)))
 
-    def reshape(self, *shape):
-        """The same elements in another shape; NotImplementedError where they would have to be copied."""
+    def reshape(self, *shape, order="C"):
+        """The same elements in another shape, taken and laid out in C or Fortran's order, or in that in which they lie ("A"); NotImplementedError where they would have to be copied."""
+        if order not in ("C", "F", "A"):
+            raise ValueError(f"order must be 'C', 'F' or 'A', not {order!r}")
+        if order == "A":
+            order = "F" if self._layout == "F" else "C"
         shape = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
-        if not self.is_c_contiguous():
-            raise NotImplementedError("reshape of an array on a device that is not C-contiguous")
+        if not (self.is_c_contiguous() if order == "C" else self.is_f_contiguous()):
+            raise NotImplementedError(f"reshape of an array on a device that is not {order}-contiguous")
         shape = np.broadcast_to(np.empty(1, np.int8), self.size).reshape(shape).shape
-        return self._over(self._address, self.dtype, shape, None, self._owner, self.stream)
+        strides = None if order == "C" else _fortran(shape, self.dtype.itemsize)
+        return self._over(self._address, self.dtype, shape, strides, self._owner, self.stream)
 
     def ravel(self, order="C"):
         """The elements in one dimension, in C or Fortran's order, or in that in which they lie ("A"); NotImplementedError where they would have to be copied."""
@@ -272,13 +280,20 @@ def _shape(shape):
     return shape
 
 
+def _memory(bytesize):
+    """New memory of the device, by its `address`."""
+    from ._managers import plugged
+    own = plugged()
+    return _tierup.DeviceMemory(bytesize) if own is None else own.memalloc(bytesize)
+
+
 def _made(shape, dtype, strides, stream):
     state()
     shape = _shape(shape)
     dtype, size = np.dtype(dtype), 1
     for n in shape:
         size *= n
-    memory = _tierup.DeviceMemory(size * dtype.itemsize)
+    memory = _memory(size * dtype.itemsize)
     return DeviceNDArray._over(memory.address, dtype, shape, strides, memory, stream)
 
 
@@ -304,9 +319,13 @@ def device_array(shape, dtype=np.float64, strides=None, order="C", stream=0):
 
 def device_array_like(ary, stream=0):
     """A new array on the device of the shape, dtype and order of another."""
+    return device_array(ary.shape, ary.dtype, order=order_of(ary), stream=stream)
+
+
+def order_of(ary):
+    """The order of what is made like an array: C or Fortran's, whichever is nearer."""
     steps = [s for s, n in zip(ary.strides, ary.shape) if n > 1]
-    fortran = len(steps) > 1 and steps == sorted(steps) and not ary.flags.c_contiguous
-    return device_array(ary.shape, ary.dtype, order="F" if fortran else "C", stream=stream)
+    return "F" if len(steps) > 1 and steps == sorted(steps) and not ary.flags.c_contiguous else "C"
 
 
 def to_device(obj, stream=0, copy=True, to=None):
@@ -416,13 +435,14 @@ def from_cuda_array_interface(desc, owner=None, sync=True):
     """An array over the memory that such a dict describes; `owner` keeps it alive. With `sync` its stream is waited for."""
     dtype = np.dtype(desc["typestr"])
     if desc.get("mask") is not None:
-        raise NotImplementedError("masked arrays of a device")
+        raise NotImplementedError("Masked arrays are not supported")
     stream = desc.get("stream")
     state()
-    # 1 and 2 stand for the default streams.
-    if sync and stream is not None and not is_simulated():
-        _tierup.cuda_synchronize(stream if stream > 2 else 0)
-    return DeviceNDArray._over(desc["data"][0], dtype, desc["shape"], None if desc.get("strides") is None else list(desc["strides"]), owner)
+    if stream:
+        stream = external_stream(stream)
+        if sync and config.numba_setting("CUDA_ARRAY_INTERFACE_SYNC", 1):
+            stream.synchronize()
+    return DeviceNDArray._over(desc["data"][0], dtype, desc["shape"], None if desc.get("strides") is None else list(desc["strides"]), owner, stream or 0)
 
 
 def as_cuda_array(obj, sync=True):

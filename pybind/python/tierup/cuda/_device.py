@@ -253,8 +253,33 @@ class Context:
 
     device = _DEVICE
 
+    @property
+    def memory_manager(self):
+        """What memory of the device comes from: what `set_memory_manager` named, or the driver."""
+        from ._managers import manager
+        return manager()
+
+    def memalloc(self, bytesize):
+        """Memory of the device by its address."""
+        return self.memory_manager.memalloc(bytesize)
+
+    def memhostalloc(self, bytesize, mapped=False, portable=False, wc=False):
+        """Memory of the host that is never moved, and that kernels reach where it is `mapped`; a buffer."""
+        return self.memory_manager.memhostalloc(bytesize, mapped, portable, wc)
+
+    def memallocmanaged(self, bytesize, attach_global=True):
+        """Memory that lies where it is used; a buffer."""
+        return self.memory_manager.memallocmanaged(bytesize, attach_global)
+
+    def mempin(self, owner, pointer, size, mapped=False):
+        """Pins memory of the host that `owner` keeps."""
+        return self.memory_manager.mempin(owner, pointer, size, mapped)
+
     def get_memory_info(self):
         """Free and total bytes of the device's memory, by position or as `free` and `total`; in the simulator those of the host."""
+        from ._managers import plugged
+        if plugged() is not None:
+            return plugged().get_memory_info()
         if is_simulated():
             import os
             page = os.sysconf("SC_PAGE_SIZE")
@@ -266,6 +291,10 @@ class Context:
         return self.device.compute_capability
 
     def get_ipc_handle(self, memory):
+        """What gives another process the memory, by the manager that `set_memory_manager` named; NotImplementedError without one."""
+        from ._managers import plugged
+        if plugged() is not None:
+            return plugged().get_ipc_handle(memory)
         raise NotImplementedError("memory of a device is not shared between processes yet: copy_to_host(), and send that")
 
     def create_stream(self):
@@ -283,6 +312,21 @@ class Context:
         from ._streams import default_stream
         return default_stream()
 
+    def get_legacy_default_stream(self):
+        """The default stream that waits for all others."""
+        from ._streams import legacy_default_stream
+        return legacy_default_stream()
+
+    def get_per_thread_default_stream(self):
+        """A default stream of each thread's own."""
+        from ._streams import per_thread_default_stream
+        return per_thread_default_stream()
+
+    def create_external_stream(self, ptr):
+        """A stream of another library by its handle."""
+        from ._streams import external_stream
+        return external_stream(ptr)
+
     def push(self):
         """Makes the context that of this thread, which it is."""
 
@@ -291,7 +335,10 @@ class Context:
 
     def reset(self):
         """Waits until the device is done."""
+        from ._managers import plugged
         self.synchronize()
+        if plugged() is not None:
+            plugged().reset()
 
     def synchronize(self):
         """As `cuda.synchronize`."""

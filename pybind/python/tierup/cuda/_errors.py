@@ -1,7 +1,5 @@
 """What goes wrong on a device, as Python's exceptions."""
 
-import builtins
-
 
 class CudaError(RuntimeError):
     """The driver refused something. `str()` is the driver's own text, `code` its number (0 where there is no driver to ask)."""
@@ -47,14 +45,15 @@ _TEXTS = {"IndexError": "index out of bounds", "ZeroDivisionError": "division by
           "NotImplementedError": "round() of more than 22 decimals or zeros", "RecursionError": "a function calls itself until the stack of its thread is used up"}
 
 
-def failure(name, kernel, line, block, thread, cause):
-    """The exception of class `name` that a kernel raised; its `place` is a `KernelLine`. The text of an exception does not come back from a device, only its class. `cause` says what the simulator found."""
+def failure(class_, kernel, line, block, thread, cause):
+    """The exception of a class that a kernel raised; its `place` is a `KernelLine`. What it was made of does not come back from a device, only its class, so its `__init__` does not run. `cause` says what the simulator found."""
     place = KernelLine(kernel, line, tuple(block), tuple(thread))
     kind, does, others, other = cause
     if other is not None:
         other = KernelLine(kernel, other[1] or None, tuple(block), tuple(other[0]))
     if kind == "exception":
-        error = getattr(builtins, name, RuntimeError)(f"{_TEXTS.get(name, 'raised')}: {place!r}")
+        error = class_.__new__(class_)
+        error.args = f"{_TEXTS.get(class_.__name__, 'raised')}: {place!r}",
     elif kind == "race":
         what = f"thread {place.thread} {does} an element of shared memory in line {line}, which thread {other.thread} {others} in line {other.line}"
         error = SharedMemoryRace(f"{what}, and nothing says which comes first: {place!r}; put cuda.syncthreads() between the two, or update it with cuda.atomic")

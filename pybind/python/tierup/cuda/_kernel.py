@@ -79,9 +79,12 @@ def prepared(args, stream):
             value, to, wanted = a.value, a.to, a.back
         else:
             value, to, wanted = a, True, True
-        if type(value) is tuple:
-            inside = [_Argument(v, to, wanted) if isinstance(a, _Argument) and not isinstance(v, _Argument) else v for v in value]
-            value, later = prepared(inside, stream)
+        names = _fields(value)
+        if isinstance(value, tuple) or names:
+            parts = value if names is None else [getattr(value, name) for name in names]
+            inside = [_Argument(v, to, wanted) if isinstance(a, _Argument) and not isinstance(v, _Argument) else v for v in parts]
+            inside, later = prepared(inside, stream)
+            value = _of_parts(value, names, inside)
             back += later
         elif isinstance(value, (np.ndarray, np.void)) and not hasattr(value, "__cuda_array_interface__"):
             if not isinstance(a, _Argument):
@@ -94,6 +97,22 @@ def prepared(args, stream):
             value = as_cuda_array(value)
         out.append(value)
     return tuple(out), back
+
+
+def _fields(value):
+    """The names of the fields of a frozen dataclass; None for everything else."""
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    return [*type(value).__dataclass_fields__] if parameters is not None and parameters.frozen else None
+
+
+def _of_parts(value, names, parts):
+    """A tuple, or a frozen dataclass with fields of these names, of the class of `value` with other parts."""
+    if names is None:
+        return parts if type(value) is tuple else type(value)._make(parts)
+    made = object.__new__(type(value))
+    for name, part in zip(names, parts):
+        object.__setattr__(made, name, part)
+    return made
 
 
 def finished(back, stream):
@@ -140,7 +159,7 @@ def _launcher(kernel, grid, block, stream=0, sharedmem=0):
     n = blocks[0] * blocks[1] * blocks[2]
     if n < _FEW_BLOCKS:
         _warn("CUDA_LOW_OCCUPANCY_WARNINGS", f"Grid size {n} will likely result in GPU under-utilization due to low occupancy.", 4)
-    made = kernel._core.configured(kernel, blocks, threads, handle_of(stream), int(sharedmem))
+    made = kernel._core.configured(kernel, blocks, threads, handle_of(stream), int(sharedmem), bool(kernel.targetoptions.get("debug")))
     return _Extended(kernel, made, stream) if kernel.extensions else made
 
 
@@ -393,7 +412,7 @@ def _warn_of(options):
 
 
 def jit(func_or_sig=None, device=False, fma=True, **options):
-    """Makes a function a kernel, or with `device=True` one that kernels call. Types are found at the first launch, or given as a signature or a list of them. Options: `fma` (a product and a sum are rounded once, as nvcc does it; also in the simulator), `fastmath`, `boundscheck` (on by default), `racecheck` (on by default: the simulator looks for races on shared memory), `error_model`, `overflow`; `max_registers` of a thread, `launch_bounds` (threads of a block at most, or a pair with blocks at least that run at once on a multiprocessor), `lineinfo` (profilers see lines), `opt=False` (for looking at code: nothing is optimised). `debug=True` is `lineinfo=True`: exceptions are checked anyway, and there are no variables for debuggers. All kernels are kept in the code cache where that is on, so `cache` changes nothing. A kernel gives nothing back, and makes no objects."""
+    """Makes a function a kernel, or with `device=True` one that kernels call. Types are found at the first launch, or given as a signature or a list of them. Options: `fma` (a product and a sum are rounded once, as nvcc does it; also in the simulator), `fastmath`, `boundscheck` (on by default), `racecheck` (on by default: the simulator looks for races on shared memory), `error_model`, `overflow`; `max_registers` of a thread, `launch_bounds` (threads of a block at most, or a pair with blocks at least that run at once on a multiprocessor), `lineinfo` (profilers see lines), `opt=False` (for looking at code: nothing is optimised). `debug=True` is `lineinfo=True`, and a launch waits for its end, so that it raises what the kernel raised itself; there are no variables for debuggers. All kernels are kept in the code cache where that is on, so `cache` changes nothing. A kernel gives nothing back, and makes no objects."""
     unknown = options.keys() - _TAKEN
     if unknown:
         from ..errors import OptionError

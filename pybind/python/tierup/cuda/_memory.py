@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from .. import _tierup
-from ._arrays import DeviceNDArray, _fortran
+from ._arrays import DeviceNDArray, _fortran, order_of
 from ._device import is_simulated, state
 from ._streams import handle_of
 
@@ -44,14 +44,22 @@ def pinned_array(shape, dtype=np.float64, strides=None, order="C"):
 
 def pinned_array_like(ary):
     """The same of the shape, dtype and order of another."""
-    return pinned_array(ary.shape, ary.dtype, order=_order(ary))
+    return pinned_array(ary.shape, ary.dtype, order=order_of(ary))
 
 
 class MappedNDArray(np.ndarray):
     """An array of NumPy's in memory that kernels reach too."""
 
+    __cuda_memory__ = True
+
     def __array_finalize__(self, base):
         self._shared = getattr(base, "_shared", None)
+
+    @property
+    def device_ctypes_pointer(self):
+        """The address of the first element for kernels, as an object of ctypes."""
+        import ctypes
+        return ctypes.c_void_p(self.__cuda_array_interface__["data"][0])
 
     @property
     def __cuda_array_interface__(self):
@@ -81,17 +89,13 @@ def mapped_array(shape, dtype=np.float64, strides=None, order="C", stream=0, por
 
 def mapped_array_like(ary, stream=0, portable=False, wc=False):
     """The same of the shape, dtype and order of another."""
-    return mapped_array(ary.shape, ary.dtype, order=_order(ary), stream=stream, portable=portable, wc=wc)
+    return mapped_array(ary.shape, ary.dtype, order=order_of(ary), stream=stream, portable=portable, wc=wc)
 
 
 def managed_array(shape, dtype=np.float64, strides=None, order="C", stream=0, attach_global=True):
     """A new array of NumPy's in memory that moves to where it is used, host or device. The host waits for kernels with `cuda.synchronize()` before it uses it."""
     handle_of(stream)
     return _shared(ManagedNDArray, shape, dtype, strides, order, _MANAGED, not attach_global)
-
-
-def _order(ary):
-    return "F" if ary.flags.f_contiguous and not ary.flags.c_contiguous else "C"
 
 
 @contextmanager

@@ -9,10 +9,10 @@ from ._device import is_simulated, state
 
 
 class Stream:
-    """Work of a device in order; that of different streams may overlap. `handle` is the driver's (0 for the default stream)."""
+    """Work of a device in order; that of different streams may overlap. `handle` is the driver's (0 for the default stream), and `external` says whether another library made it."""
 
-    def __init__(self, handle, owned=False):
-        self.handle, self._owned = handle, owned
+    def __init__(self, handle, owned=False, external=False):
+        self.handle, self._owned, self.external = handle, owned, external
 
     def __del__(self):
         if self._owned and self.handle:
@@ -69,7 +69,8 @@ class Stream:
         self.synchronize()
 
     def __repr__(self):
-        return f"<CUDA stream {self.handle:#x}>"
+        named = {0: "Default CUDA stream", 1: "Legacy default CUDA stream", 2: "Per-thread default CUDA stream"}.get(self.handle)
+        return f"<{named or ('External ' if self.external else '') + f'CUDA stream {self.handle:#x}'}>"
 
 
 def stream():
@@ -95,7 +96,7 @@ def per_thread_default_stream():
 
 def external_stream(handle):
     """A stream of another library by its handle; whoever made it keeps it alive."""
-    return Stream(handle)
+    return Stream(handle, external=True)
 
 
 def handle_of(stream):

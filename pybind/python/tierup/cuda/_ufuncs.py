@@ -6,10 +6,16 @@ from .. import _tierup
 from .._jit import njit
 from ._arrays import DeviceNDArray, as_cuda_array, device_array, is_cuda_array, to_device
 from ._intrinsics import grid
-from ._kernel import jit
+from ._kernel import _TAKEN, jit
 from ._reduce import Reduce
 
 _THREADS = 256
+
+# Those of `cuda.jit` that say something of a ufunc; `nopython` is for programs written for Numba.
+_OPTIONS = (_TAKEN - {"device", "extensions", "inline", "link"}) | {"nopython"}
+
+# What operands of Python's own numbers go with, as in NumPy: kinds of dtypes.
+_WEAK = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
 
 
 def _wide(array, shape):
@@ -26,9 +32,14 @@ def _on_device(value, stream):
     return to_device(np.ascontiguousarray(value), stream)
 
 
-def _made(source, space):
-    exec(source, space)
-    return jit(space["kernel"])
+def _kernel_options(options):
+    """The options of a ufunc's kernels, which divide as NumPy's ufuncs do where nobody says otherwise; TypeError for others."""
+    unknown = sorted(options.keys() - _OPTIONS)
+    if unknown:
+        raise TypeError(f"The following target options are not supported: {', '.join(map(repr, unknown))}")
+    if not options.get("nopython", True):
+        raise TypeError("nopython flag must be True")
+    return {"error_model": "numpy", **{k: v for k, v in options.items() if k != "nopython"}}
 
 
 class _Ufunc:
@@ -37,20 +48,36 @@ class _Ufunc:
     def __init__(self, function, signatures, core, options):
         self.function, self.__name__, self.__doc__ = function, function.__name__, function.__doc__
         self.__module__, self.__qualname__, self._given = function.__module__, function.__qualname__, (signatures, core, options)
-        self._compiled, self._loops, self._kernels = njit(**options)(function), [], {}
+        self._options = _kernel_options(options)
+        self._compiled, self._loops, self._kernels = njit(function), [], {}
+
+    def _made(self, source, space):
+        exec(source, space)
+        return jit(**self._options)(space["kernel"])
 
     @property
     def types(self):
         """Loops of signatures, as NumPy writes them."""
         return ["".join(d.char for d in ins) + "->" + "".join(d.char for d in outs) for ins, outs in self._loops]
 
-    def _loop(self, dtypes):
-        for loop in self._loops:
-            if loop[0] == dtypes:
-                return loop
-        for loop in self._loops:
-            if all(np.can_cast(a, b) for a, b in zip(dtypes, loop[0])):
-                return loop
+    def _operands(self, args):
+        """Arrays of the device or of NumPy's, and which operands are Python's own numbers."""
+        weak = {k: a for k, a in enumerate(args) if type(a) in _WEAK}
+        return [as_cuda_array(a) if is_cuda_array(a) else np.asarray(a) for a in args], weak
+
+    def _loop(self, dtypes, weak):
+        """The loop that NumPy would choose; where it would have none, one that numbers of Python's own go with."""
+        others = [d for k, d in enumerate(dtypes) if k not in weak]
+        known = tuple(np.result_type(*others, weak[k]) if k in weak and others else d for k, d in enumerate(dtypes))
+        rules = (
+            lambda k, to: known[k] == to,
+            lambda k, to: np.can_cast(known[k], to),
+            lambda k, to: to.kind in _WEAK[type(weak[k])] if k in weak else np.can_cast(dtypes[k], to),
+        )
+        for rule in rules:
+            for loop in self._loops:
+                if all(rule(k, to) for k, to in enumerate(loop[0])):
+                    return loop
         raise TypeError(f"{self.__name__}() has no loop for arrays of {', '.join(map(str, dtypes))}: there are {self.types}")
 
     def _finished(self, outs, hosts, on_device, stream):
@@ -91,9 +118,9 @@ class Elementwise(_Ufunc):
             ret = _tierup.result_type(self._compiled, texts) if ret is None else ret._tierup_type_
             self._loops.append((tuple(map(_dtype, texts)), (_dtype(ret),)))
 
-    def _chosen(self, dtypes):
+    def _chosen(self, dtypes, weak):
         if self._loops:
-            return self._loop(dtypes)
+            return self._loop(dtypes, weak)
         return dtypes, (_dtype(_tierup.result_type(self._compiled, [d.name for d in dtypes])),)
 
     def _kernel(self, ins, numbers, ndim):
@@ -108,17 +135,19 @@ class Elementwise(_Ufunc):
             operands = [f"t{k}({name}{'' if k in numbers else at})" for k, name in enumerate(names)]
             lines.append(f"        out{at} = function({', '.join(operands)})")
             space = {"grid": grid, "function": self._compiled, **{f"t{k}": d.type for k, d in enumerate(ins)}}
-            self._kernels[key] = _made("\n".join(lines), space)
+            self._kernels[key] = self._made("\n".join(lines), space)
         return self._kernels[key]
 
     def __call__(self, *args, out=None, stream=0):
-        if len(args) == self.nin + 1 and out is None:
+        if len(args) == self.nin + 1:
+            if out is not None:
+                raise ValueError("cannot specify argument 'out' as both positional and keyword")
             *args, out = args
         if len(args) != self.nin:
             raise TypeError(f"{self.__name__}() takes {self.nin} arrays, not {len(args)}")
         on_device = any(map(is_cuda_array, args))
-        args = [a if is_cuda_array(a) else np.asarray(a) for a in args]
-        ins, (result,) = self._chosen(tuple(np.dtype(a.dtype) for a in args))
+        args, weak = self._operands(args)
+        ins, (result,) = self._chosen(tuple(np.dtype(a.dtype) for a in args), weak)
         shape = np.broadcast_shapes(*(tuple(a.shape) for a in args))
         made = _on_device(out, stream) if out is not None else device_array(shape, result, stream=stream)
         if tuple(made.shape) != shape or made.dtype != result:
@@ -153,7 +182,9 @@ class Generalised(_Ufunc):
         self.ins, self.outs = core
         self.nin, self.nout = len(self.ins), len(self.outs)
         self._boxed = {}
-        for args, _ in signatures:
+        for args, ret in signatures:
+            if ret is not None and ret._tierup_type_ != "none":
+                raise TypeError(f"guvectorized functions cannot return values: signature {args} specifies {ret} return type")
             if len(args) != self.nin + self.nout:
                 raise TypeError(f"the signature gives types of {len(args)} arguments, but the layout has {self.nin + self.nout} operands")
             dtypes = tuple(_dtype(getattr(t, "dtype", t)._tierup_type_) for t in args)
@@ -172,7 +203,7 @@ class Generalised(_Ufunc):
                 return name if k in alike and dims else f"{name}[0]" if k in alike else f"{name}[i]"
             operands = [operand(k, name, dims) for k, (name, dims) in enumerate(zip(names, [*self.ins, *self.outs]))]
             source = f"def kernel(n, {', '.join(names)}):\n    i = grid(1)\n    if i < n:\n        function({', '.join(operands)})\n"
-            self._kernels[key] = _made(source, {"grid": grid, "function": self._compiled})
+            self._kernels[key] = self._made(source, {"grid": grid, "function": self._compiled})
         return self._kernels[key]
 
     def _sizes(self, args):
@@ -207,14 +238,17 @@ class Generalised(_Ufunc):
 
     def __call__(self, *args, out=None, stream=0):
         outs = list(args[self.nin:]) or ([None] * self.nout if out is None else list(out) if isinstance(out, tuple) else [out])
+        if len(args) > self.nin and out is not None:
+            raise ValueError("cannot specify argument 'out' as both positional and keyword")
+        outs = [as_cuda_array(o) if is_cuda_array(o) else o for o in outs]
         args = args[:self.nin]
         if len(args) != self.nin or len(outs) != self.nout:
             raise TypeError(f"{self.__name__}() takes {self.nin} inputs and up to {self.nout} results")
         on_device = any(map(is_cuda_array, args))
-        args = [as_cuda_array(a) if is_cuda_array(a) else np.asarray(a) for a in args]
+        args, weak = self._operands(args)
         sizes, loop = self._sizes(args)
         if self._loops:
-            ins, results = self._loop(tuple(np.dtype(a.dtype) for a in args))
+            ins, results = self._loop(tuple(np.dtype(a.dtype) for a in args), weak)
         elif any(o is None for o in outs):
             raise TypeError(f"{self.__name__}() has no signatures: pass the arrays for its results")
         else:
