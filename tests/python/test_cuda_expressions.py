@@ -368,6 +368,24 @@ def test_sorting(n):
     check(lambda a: (np.sort(a, axis=0), np.sort(a, axis=1), np.sort(a, axis=None)), data("int32", (n, 5)))
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_places_that_sort_along_an_axis(axis):
+    x = data("uint8", (7, 9, 3)) % 5
+    same(njit(target="cuda")(lambda a: np.argsort(a, axis=axis))(cuda.to_device(x)), np.argsort(x, axis=axis, kind="stable"))
+
+
+MADE = ["np.arange(4)", "np.arange(1)", "np.arange(1.0, 3.0, 0.5)", "np.linspace(0, 1, 4)", "np.arange(3).reshape(3, 1)", "np.arange(4)[::-1]", "np.full(4, 2)", "np.ones((3, 1))", "np.arange(12).reshape(3, 4)", "np.arange(4) * np.arange(1)"]
+
+
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("order", "CF")
+def test_what_a_function_makes_is_repeated_along_other_axes(made, order):
+    space = {"np": np}
+    exec(f"def f(x):\n    m = {made}\n    y = x + m\n    z = np.zeros((2, 3, 4)) + m\n    x[:] = m\n    x[1] += x[2]\n"
+         f"    return y, z, (y * m).sum(axis=0), (y * m).sum(axis=1), (y * m).sum(), (y - m).argmax(axis=1), m + 0, m * 2 + np.arange(4), x.T + np.arange(3)\n", space)
+    check(space["f"], np.asarray(data("float64", (3, 4)), order=order), exact=False)
+
+
 # ---------------------------------------------------------------- loops over prange
 
 

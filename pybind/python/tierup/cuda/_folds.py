@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _nodes
 from ._arrays import device_array
-from ._nodes import BLOCKS, THREADS, Form, Node, axes_from, casted, flattened, in_memory, kernel, kernel_of, launch, lies_flat, memories, type_name
+from ._nodes import BLOCKS, THREADS, Form, Node, axes_from, casted, flattened, in_memory, kernel, kernel_of, launch, lies_flat, type_name
 
 # Elements of a piece at least, and pieces of one result at most.
 _PIECE, _PIECES = 2048, 1024
@@ -152,8 +152,9 @@ def reduced(kind, node, axes, dtype, result=None):
     outs = [device_array(max(m, 1), d) for d in states]
     if m:
         _nodes.prepare([node], roots=True)
-        flat = len(axes) == ndim and lies_flat(shape, memories(node)) == "C"
-        form = Form([node], shape, flat)
+        known = _nodes.below([node])
+        flat = len(axes) == ndim and lies_flat(shape, known[0]) == "C"
+        form = Form([node], shape, flat, known)
         values = [*([] if flat else shape), *form.values]
         pieces, parts = _stage(fold, (form.key, axes), lambda: _value(form, node, fold, dtype, axes, ndim), values, states, outs, m, n, [node])
         form.computed()

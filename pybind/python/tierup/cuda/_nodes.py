@@ -130,7 +130,7 @@ class Form:
                 self.values.append(n.operands[0])
                 parts.append((None, n.dtype))
             else:
-                parts.append((n.op, n.dtype, *(place[id(o)] for o in n.operands)))
+                parts.append((n.op, n.dtype, self._index(n), *(place[id(o)] for o in n.operands)))
         self.parts = parts
         # How the types of parameters come to be is the launch's affair.
         self.key = flat, len(shape), tuple(parts), tuple(place[id(n)] for n in nodes)
@@ -146,6 +146,14 @@ class Form:
         first = len(self.shape) - array.ndim
         return ", ".join("0" if n == 1 and self.shape[first + d] != 1 else f"i{first + d}" for d, n in enumerate(array.shape))
 
+    def _index(self, node):
+        """The index of an element of a range, which lies along the last axis; None of other operations, which know no place."""
+        if node.op != "range":
+            return None
+        if node.shape[0] == 1 and self.shape[-1] != 1:
+            return "0"
+        return "i" if self.flat else f"i{len(self.shape) - 1}"
+
     def source(self):
         """Lines that compute the nodes, the names of the parameters, and those of all nodes."""
         lines, params, names = [], [], []
@@ -157,7 +165,7 @@ class Form:
                     continue
                 text = f"{params[-1]}[{part[0]}]"
             else:
-                text = _operation(n, [names[k] for k in part[2:]], self.flat)
+                text = _operation(n, [names[k] for k in part[3:]], part[2])
             names.append(f"v{len(names)}")
             lines.append(f"{names[-1]} = {text}")
         return lines, params, names
@@ -172,14 +180,14 @@ class Form:
 _ORDERS = {"greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<="}
 
 
-def _operation(node, operands, flat):
-    """An operation on the elements that those names hold."""
+def _operation(node, operands, index):
+    """An operation on the elements that those names hold, at that index of a range."""
     if node.op == "cast":
         return _cast(operands[0], node.operands[0].dtype, node.dtype)
     if node.op == "where":
         return f"{operands[1]} if {operands[0]} else {operands[2]}"
     if node.op == "range":
-        return f"{operands[0]} + {type_name(node.dtype)}({'i' if flat else 'i0'}) * {operands[1]}"
+        return f"{operands[0]} + {type_name(node.dtype)}({index}) * {operands[1]}"
     if node.op in ("real", "imag"):
         return f"{operands[0]}.{node.op}"
     if node.op in _ORDERS and node.operands[0].dtype.kind == "c":
@@ -196,9 +204,11 @@ def _operation(node, operands, flat):
     return f"{type_name(node.dtype)}(np.{node.op}({', '.join(operands)}))"
 
 
-def lies_flat(shape, arrays):
-    """Whether arrays can be gone through element by element in the order of memory: "C" or "F", or None."""
-    whole = [a for a in arrays if a.size != 1]
+def lies_flat(shape, nodes, arrays=()):
+    """Whether what nodes read and other arrays can be gone through element by element in the order of memory: "C" or "F", or None. A range that is repeated along other axes cannot."""
+    if any(n.op == "range" and n.value is None and n.shape != tuple(shape) for n in nodes):
+        return None
+    whole = [a for a in [*(n.value for n in nodes if n.value is not None), *arrays] if a.size != 1]
     if any(tuple(a.shape) != tuple(shape) for a in whole):
         return None
     if all(a.is_c_contiguous() for a in whole):
@@ -318,10 +328,7 @@ def _store(todo):
     nodes = [n for n, _ in todo]
     shape = nodes[0].shape
     known = below(nodes)
-    read = [n.value for n in known[0] if n.value is not None]
-    flat = lies_flat(shape, read + [a for _, a in todo if a is not None])
-    if flat == "F" and any(n.op == "range" for n in known[0]):
-        flat = None
+    flat = lies_flat(shape, known[0], [a for _, a in todo if a is not None])
     order = "F" if flat == "F" and len(shape) > 1 else "C"
     outs = [device_array(shape, n.dtype, order=order) if a is None else a for n, a in todo]
     if 0 not in shape:
