@@ -288,6 +288,38 @@ def test_records_in_kernels():
     assert record["n"] == 7 and record.shape == () and one["n"] == 10 and record.copy_to_host()["n"] == 7
 
 
+REAL = ["a[i].sum()", "a[:, i].mean()", "a.sum()", "a.max()", "np.sum(a[i] * 2)", "(a[i] + a[:, :1]).sum()", "a[i].max()", "np.min(a[i] - a[0])", "a[i].argmax()", "np.argmin(a[i])", "a[i].prod()", "np.dot(a[i], a[0])", "a[i] @ a[i]", "(a[i] > 1).any()",
+        "np.all(a[i] < 3)", "np.count_nonzero(a[i])", "np.ptp(a[i])", "np.var(a[i])", "a[i, ::-2].sum()", "a[:, ::2].min()", "np.sum(a[i, 1:3])", "np.nanmax(a[i])", "np.nansum(a[i])"]
+WITHOUT_ORDER = ["a[i].sum()", "a[i].prod()", "np.dot(a[i], a[0])", "np.count_nonzero(a[i])", "np.sum(a[i] * a[0])"]
+
+
+@pytest.mark.parametrize("dtype, bodies", [("float64", REAL), ("float32", REAL), ("int64", REAL), ("uint8", ["a[i].sum()", "a[:, i].mean()", "a.sum()", "a.max()", "a[i].max()", "a[i].argmax()", "a[i].prod()", "np.dot(a[i], a[0])", "a[i, ::-2].sum()", "np.count_nonzero(a[i])"]), ("bool", ["a[i].sum()", "a[i].any()", "a.max()", "a[i].min()", "np.dot(a[i], a[0])"]), ("complex128", WITHOUT_ORDER)])
+@pytest.mark.parametrize("columns", [7, 150])
+def test_reductions_of_parts_of_arrays(dtype, bodies, columns):
+    lines = "".join(f"    out[i, {k}] = {body}\n" for k, body in enumerate(bodies))
+    space = {"cuda": cuda, "np": np}
+    exec(f"def one(i, a, out):\n{lines}\ndef kernel(a, out):\n    i = cuda.grid(1)\n{lines}", space)
+    a = np.random.default_rng(3).integers(0, 2 if dtype == "bool" else 3, (7, columns)).astype(dtype)
+    if dtype in ("float32", "float64"):
+        a = a * 1.5
+        a[2, 3:5] = np.nan
+    out, want = np.zeros((7, len(bodies)), np.complex128 if dtype == "complex128" else np.float64), np.zeros((7, len(bodies)), np.complex128 if dtype == "complex128" else np.float64)
+    cuda.jit(space["kernel"])[1, 7](a, out)
+    with np.errstate(all="ignore"):
+        for i in range(7):
+            space["one"](i, a, want)
+    for k, body in enumerate(bodies):
+        np.testing.assert_allclose(out[:, k], want[:, k], rtol=1e-5 if dtype == "float32" else 1e-13, err_msg=body)
+
+
+@pytest.mark.parametrize("body", ["a[i:i].max()", "a[i:i].argmin()", "(a[i:i] + 1).min()", "np.nanmin(a[i:i])"])
+def test_extremes_of_nothing(body):
+    space = {"cuda": cuda, "np": np}
+    exec(f"def kernel(a):\n    i = cuda.grid(1)\n    a[0] = {body}\n", space)
+    with pytest.raises(ValueError):
+        cuda.jit(space["kernel"])[1, 1](np.ones(4))
+
+
 def test_parts_of_arrays_are_assigned_without_copies():
     @cuda.jit
     def f(x, y, z):

@@ -34,6 +34,7 @@ pub(crate) mod locks;
 pub mod platform;
 pub(crate) mod range;
 pub(crate) mod same;
+pub(crate) mod serial_reduction;
 pub(crate) mod slice;
 pub(crate) mod truth;
 pub(crate) mod vector;

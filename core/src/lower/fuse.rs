@@ -6,6 +6,7 @@
 //! shapes which do not go together are found when and where they were. It runs on typed SSA in front of the
 //! ownership pass, which then sees that the loop reads what the operation read.
 
+use crate::emit::platform::{Host, Platform};
 use crate::infer::state::Session;
 use crate::lir::explain::Place;
 use crate::ops::array::OF_SHAPE;
@@ -27,7 +28,7 @@ const MOST_ARRAYS: usize = 10;
 /// Arrays that a loop makes beside its result.
 const MOST_MADE: usize = 4;
 
-pub(crate) fn fuse(func: &mut Func, session: &Session<'_>) {
+pub(crate) fn fuse(func: &mut Func, session: &Session<'_>, platform: &dyn Platform) {
     if !func.insts.iter().any(|n| step(func, n).is_some() || assigns(func, n).is_some()) {
         return;
     }
@@ -43,8 +44,11 @@ pub(crate) fn fuse(func: &mut Func, session: &Session<'_>) {
     for b in (0..pass.func.blocks.len()).map(Block::new) {
         pass.masks(b);
         pass.reduce_once(b);
-        pass.merge_reductions(b);
-        pass.fuse_reductions(b);
+        // What passes over an array once for several of them is a kernel of the run-time's.
+        if platform.array_kernels() {
+            pass.merge_reductions(b);
+            pass.fuse_reductions(b);
+        }
         pass.block(b);
     }
 }
@@ -57,7 +61,7 @@ pub fn chains(session: &Session<'_>) -> BTreeSet<(Place, String)> {
         let Some(typed) = &inst.typed else { continue };
         let mut func = Func::clone(&typed.func);
         super::inline::inline(&mut func, &mut HashMap::new(), session);
-        fuse(&mut func, session);
+        fuse(&mut func, session, &Host);
         for node in func.blocks.iter().flat_map(|b| &b.insts).map(|i| func.inst(*i)) {
             let Op::Fused(fused) = &node.op else { continue };
             let span = func.span(super::inline::user_place(&func, node.loc).0);

@@ -67,7 +67,7 @@ pub(crate) type Globals = HashMap<Value, GlobalValue>;
 pub struct Step {
     pub name: &'static str,
     pub doc: &'static str,
-    pub run: fn(&mut Func, &mut Globals, &Session<'_>),
+    pub run: fn(&mut Func, &mut Globals, &Session<'_>, &dyn Platform),
 }
 
 /// What becomes of typed code before it is lowered, in order.
@@ -75,22 +75,22 @@ pub const STEPS: &[Step] = &[
     Step {
         name: "drops",
         doc: "What says that an iterator is not needed any more, where that is no generator's end.",
-        run: |f, _, _| generator::forget_drops(f),
+        run: |f, _, _, _| generator::forget_drops(f),
     },
     Step {
         name: "inline",
         doc: "Library functions copied into those that call them.",
-        run: |f, globals, session| inline::inline(f, globals, session),
+        run: |f, globals, session, _| inline::inline(f, globals, session),
     },
     Step {
         name: "fuse",
         doc: "Operations on arrays that become one loop joined.",
-        run: |f, _, session| fuse::fuse(f, session),
+        run: |f, _, session, platform| fuse::fuse(f, session, platform),
     },
     Step {
         name: "ownership",
         doc: "References made explicit.",
-        run: |f, _, _| ownership::insert_references(f),
+        run: |f, _, _, _| ownership::insert_references(f),
     },
 ];
 
@@ -196,7 +196,7 @@ fn lower_noting(
                 .is_some_and(|g| g.close.is_some());
         generator::forget_idle_delegations(&mut func, &generators);
         for step in STEPS {
-            (step.run)(&mut func, &mut globals, session);
+            (step.run)(&mut func, &mut globals, session, options.platform);
         }
         for id in bodies(&func) {
             if regions.insert(id) {

@@ -8,9 +8,11 @@ use crate::emit::arrays::{
 };
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::serial_reduction::Serial;
 use crate::exc::Class;
 use crate::lapack::Routine;
 use crate::lir::{Op, Ty, Value};
+use crate::ops::kernel::Reduce;
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Layout, NumberType, Type, promote};
 use crate::typing::{Answer, Arg, no_match};
@@ -423,6 +425,24 @@ fn product(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal, ret: Type, how: Pro
     };
     let dtype = a.ty.dtype;
     let Kind::Array(_) = *ret else {
+        if !cx.options.platform.array_kernels() {
+            let streams = [(a.data, left.column_stride), (b.data, right.row_stride)];
+            let streams = streams.map(|(data, step)| Stream { data, strides: vec![step] });
+            let Some(sum) = Serial::of(Reduce::Sum, dtype, dtype) else {
+                return Err(Diagnostic::internal("a product of what is no number"));
+            };
+            return sum.emit(cx, &[left.columns], &streams, &mut |cx, at| {
+                let (x, y) = (load_element(cx, at[0], dtype), load_element(cx, at[1], dtype));
+                if dtype.is_complex() {
+                    return Ok(super::arith::complex_mul(cx, &x, &y));
+                }
+                if *dtype == Kind::Bool {
+                    return Ok(vec![cx.and(x[0], y[0])]);
+                }
+                let op = if dtype.is_float() { Op::Fmul } else { Op::Imul };
+                Ok(vec![cx.b.bin(op, x[0], y[0])])
+            });
+        }
         // A number: the kernel writes it to the stack.
         let data = cx.b.slot_addr(16);
         let elem = element_code(cx, dtype)?;

@@ -18,6 +18,7 @@ use crate::elem::Elem;
 use crate::emit::arrays::{ArrayVal, load_element};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::serial_reduction::Serial;
 use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::ops::dtype::dtype_arg;
@@ -299,6 +300,11 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
                     short,
                     |cx| eight_and_rest(cx, &a, *n, zero),
                     |cx| {
+                        if let Some(serial) = serial(cx, op, a.ty.dtype, acc) {
+                            return serial.emit(cx, &a.shape, &[a.stream()], &mut |cx, at| {
+                                Ok(load_element(cx, at[0], acc))
+                            });
+                        }
                         Ok(vec![cx.helper_value(
                             if single { &k::array_sum_f32 } else { &k::array_sum_f64 },
                             &[a.data, *n, a.strides[0]],
@@ -307,6 +313,10 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
                 )
             },
         );
+    }
+    if let (true, Some(serial)) = (c.ret.as_array().is_none(), serial(cx, op, a.ty.dtype, acc)) {
+        return serial
+            .emit(cx, &a.shape, &[a.stream()], &mut |cx, at| Ok(load_element(cx, at[0], a.ty.dtype)));
     }
     if let (Axes::All, false, Some(run)) = (&axes, keep || cx.chunks.wanted(), side_by_side(cx, &a)) {
         if let Some(x) = emit_run(cx, op, &run, acc)? {
@@ -336,6 +346,11 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
         Ok(())
     })?;
     Ok(out.pack())
+}
+
+/// How a reduction is done without kernels for whole arrays; none where there are some.
+fn serial(cx: &LowerCx<'_>, op: Reduce, from: Type, acc: Type) -> Option<Serial> {
+    if cx.options.platform.array_kernels() { None } else { Serial::of(op, from, acc) }
 }
 
 /// The sum of 8 to 15 floats, which NumPy adds pair by pair, then those behind them: a call would take longer

@@ -200,7 +200,7 @@ fn instances(
         check(&func)?;
         if let Level::Step(n) = level {
             for step in &STEPS[..n] {
-                (step.run)(&mut func, &mut globals, session);
+                (step.run)(&mut func, &mut globals, session, &platform::Host);
                 check(&func).map_err(|e| format!("after {}: {e}", step.name))?;
             }
         }

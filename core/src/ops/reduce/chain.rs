@@ -1,9 +1,9 @@
 //! Reductions of elements that are yet to be computed.
 
 use super::axes::{Axes, axes_error, axes_of, choose};
-use super::{args_of, computed, dtype_of, emit};
+use super::{args_of, computed, dtype_of, emit, serial};
 use crate::diag::Result;
-use crate::emit::arrays::ArrayVal;
+use crate::emit::arrays::{ArrayVal, Stream, broadcast_strides};
 use crate::emit::axis_reduction::{AxisReduction, alike};
 use crate::emit::chain_reduction::{ChainReduction, reduce_chain};
 use crate::emit::cx::{LowerCx, OpCall, Val};
@@ -28,6 +28,15 @@ pub(super) fn emit_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: 
     let fine = axes_error(&axes, args[1].ty, n, false).is_none();
     let all = matches!(axes, Axes::All) || matches!(&axes, Axes::Known(_)) && axes.count(n) == n && fine;
     let keep = args[args.len() - 1].flag("keepdims")?;
+    if let (true, Some(serial)) = (all && !keep && e.kept.is_none(), serial(cx, op, e.dtype, acc)) {
+        let streams: Vec<Stream> = e
+            .lazy
+            .arrays
+            .iter()
+            .map(|a| Stream { data: a.data, strides: broadcast_strides(cx, a, &e.shape) })
+            .collect();
+        return serial.emit(cx, &e.shape, &streams, &mut |cx, at| e.element(cx, at));
+    }
     let Some(how) = ChainReduction::of(op, e.dtype, acc, cx.chunks.wanted()) else { return in_memory(cx) };
     if let (Axes::Known(m), true) = (&axes, fine)
         && let [axis] = m[..]

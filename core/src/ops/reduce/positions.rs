@@ -6,6 +6,7 @@ use super::{args_of, array, element_code};
 use crate::diag::Result;
 use crate::emit::arrays::{ArrayVal, load_element};
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::ops::kernel as k;
 use crate::types::{Kind, Layout, Type};
@@ -60,6 +61,12 @@ pub(super) fn emit_arg(cx: &mut LowerCx<'_>, c: &OpCall<'_>, max: bool, nan: boo
             return whole(cx);
         }
         let behind = cx.b.bin_imm(Op::Isub, a.shape[0], 1);
+        if !cx.options.platform.array_kernels() {
+            let some = cx.b.bin_imm(Op::IcmpSge, behind, 0);
+            let name = if is_max { "argmax" } else { "argmin" };
+            cx.check(some, Class::ValueError, &format!("attempt to get {name} of an empty sequence"));
+            return first_extreme(cx, &a, behind, is_max);
+        }
         let short = cx.b.bin_imm(Op::IcmpUlt, behind, SHORT);
         return cx.if_else(short, |cx| first_extreme(cx, &a, behind, is_max), whole);
     }
