@@ -12,7 +12,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::alloc::Layout as Room;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tierup_core::declare::{Choice, Declared, Signature};
 use tierup_core::types::Type;
@@ -57,7 +57,11 @@ fn cuda_attribute(py: Python<'_>, number: i32) -> PyResult<i32> {
 #[pyfunction]
 fn cuda_memory_info(py: Python<'_>) -> PyResult<(usize, usize)> {
     match place()? {
-        Place::Device(d) => d.memory_info().map_err(|e| raised(py, &e)),
+        // What is kept for the next arrays is free to them.
+        Place::Device(d) => {
+            let (free, total) = d.memory_info().map_err(|e| raised(py, &e))?;
+            Ok((free + d.kept(), total))
+        }
         Place::Simulator => Ok((0, 0)),
     }
 }
@@ -70,6 +74,10 @@ struct DeviceMemory {
     address: u64,
     #[pyo3(get)]
     bytes: usize,
+    /// It has been in use before, by work that may not be done.
+    again: bool,
+    /// Others may know of it.
+    shared: AtomicBool,
 }
 
 /// The room that simulated memory takes.
@@ -82,8 +90,8 @@ impl DeviceMemory {
     #[new]
     fn new(py: Python<'_>, bytes: usize) -> PyResult<DeviceMemory> {
         let place = place()?;
-        let address = match place {
-            Place::Device(d) => detached(py, || d.alloc(bytes))?,
+        let (address, again) = match place {
+            Place::Device(d) => detached(py, || d.take(bytes))?,
             Place::Simulator => {
                 // SAFETY: the room is not empty.
                 let at = unsafe { std::alloc::alloc(room(bytes)?) };
@@ -92,10 +100,23 @@ impl DeviceMemory {
                         "no room for {bytes} bytes"
                     )));
                 }
-                at as u64
+                (at as u64, false)
             }
         };
-        Ok(DeviceMemory { place, address, bytes })
+        Ok(DeviceMemory { place, address, bytes, again, shared: AtomicBool::new(false) })
+    }
+
+    /// Others will know of the memory, whose work nobody here can wait for: it is not kept for the next array,
+    /// and what used it before is waited for.
+    fn share(&self, py: Python<'_>) -> PyResult<()> {
+        if self.shared.swap(true, Ordering::Relaxed) || !self.again {
+            return Ok(());
+        }
+        match self.place {
+            // SAFETY: the default stream is always there.
+            Place::Device(d) => detached(py, || unsafe { d.stream_synchronize(Stream(0)) }),
+            Place::Simulator => Ok(()),
+        }
     }
 }
 
@@ -103,7 +124,7 @@ impl Drop for DeviceMemory {
     fn drop(&mut self) {
         match self.place {
             // SAFETY: the address came from this driver, and whoever used it held this object.
-            Place::Device(d) => unsafe { d.free(self.address) },
+            Place::Device(d) => unsafe { d.give(self.address, self.bytes, *self.shared.get_mut()) },
             Place::Simulator => {
                 if let Ok(room) = room(self.bytes) {
                     // SAFETY: as above, with the room that it was made for.
@@ -111,6 +132,15 @@ impl Drop for DeviceMemory {
                 }
             }
         }
+    }
+}
+
+/// Gives the memory back that is kept for the next arrays; how many bytes that were.
+#[pyfunction]
+fn cuda_release_kept(py: Python<'_>) -> PyResult<usize> {
+    match place()? {
+        Place::Device(d) => Ok(py.detach(|| d.release_kept())),
+        Place::Simulator => Ok(0),
     }
 }
 
@@ -651,6 +681,7 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(cuda_open, m)?)?;
     m.add_function(wrap_pyfunction!(cuda_attribute, m)?)?;
     m.add_function(wrap_pyfunction!(cuda_memory_info, m)?)?;
+    m.add_function(wrap_pyfunction!(cuda_release_kept, m)?)?;
     m.add_function(wrap_pyfunction!(cuda_copy, m)?)?;
     m.add_function(wrap_pyfunction!(cuda_synchronize, m)?)?;
     m.add_function(wrap_pyfunction!(cuda_raise, m)?)?;

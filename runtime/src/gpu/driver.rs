@@ -7,6 +7,8 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use super::memory::Streams;
+use super::pool::Pool;
 use super::{Build, Failure, Launch, Printed};
 use tierup_core::lir::grid::PRINT_WORDS;
 
@@ -125,6 +127,8 @@ pub struct Driver {
     pub version: i32,
     /// Kernels that may have failed since somebody asked.
     launched: Mutex<Vec<&'static Shared>>,
+    pub(super) pool: Pool,
+    pub(super) streams: Mutex<Streams>,
 }
 
 // SAFETY: the driver's functions may be called from any thread; handles are plain values to it.
@@ -196,6 +200,8 @@ impl Driver {
                 name: CStr::from_ptr(name.as_ptr()).to_string_lossy().into_owned(),
                 version,
                 launched: Mutex::default(),
+                pool: Pool::default(),
+                streams: Mutex::default(),
                 functions,
             })
         }
@@ -319,6 +325,7 @@ impl Driver {
         stream: Stream,
     ) -> Result<()> {
         let f = self.enter()?;
+        self.work_on(stream)?;
         // SAFETY: as required of the caller.
         self.check(unsafe { (f.copy_to_device)(to, from.cast(), bytes, stream.handle()) })
     }
@@ -327,6 +334,7 @@ impl Driver {
     /// As for [`Driver::copy_to_device`].
     pub unsafe fn copy_to_host(&self, to: *mut u8, from: u64, bytes: usize, stream: Stream) -> Result<()> {
         let f = self.enter()?;
+        self.work_on(stream)?;
         // SAFETY: as required of the caller.
         self.check(unsafe { (f.copy_to_host)(to.cast(), from, bytes, stream.handle()) })
     }
@@ -335,6 +343,7 @@ impl Driver {
     /// Both places have that many bytes.
     pub unsafe fn copy_on_device(&self, to: u64, from: u64, bytes: usize, stream: Stream) -> Result<()> {
         let f = self.enter()?;
+        self.work_on(stream)?;
         // SAFETY: as required of the caller.
         self.check(unsafe { (f.copy_on_device)(to, from, bytes, stream.handle()) })
     }
@@ -533,6 +542,7 @@ impl DeviceKernel {
     pub unsafe fn launch(&self, launch: &Launch, stream: Stream, args: &[u64]) -> Result<()> {
         let f = self.driver.enter()?;
         self.allow(f, launch.shared_bytes)?;
+        self.driver.work_on(stream)?;
         let failure = self.shared.failure as u64;
         let word = self.words.as_ref().map(|words| self.word(words, stream)).transpose()?;
         let last = word.iter().chain([&failure]).chain(&self.constants);
@@ -653,12 +663,14 @@ impl Driver {
         let (f, mut made) = (self.enter()?, null_mut());
         // SAFETY: the driver writes one handle.
         self.check(unsafe { (f.stream_create)(&raw mut made, 0) })?;
+        self.stream_made(Stream(made as usize as u64));
         Ok(made as usize as u64)
     }
     /// # Safety
     /// The stream came from [`Driver::stream_create`] and is not used again.
     pub unsafe fn stream_destroy(&self, stream: Stream) {
         if let Ok(f) = self.enter() {
+            self.stream_ends(stream);
             // SAFETY: as required of the caller.
             unsafe { (f.stream_destroy)(stream.handle()) };
         }

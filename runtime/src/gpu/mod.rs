@@ -1,6 +1,8 @@
 //! Kernels where they run: on a GPU through NVIDIA's driver ([`driver`]), or on the CPU ([`simulate`]).
 
 pub mod driver;
+mod memory;
+mod pool;
 mod races;
 pub mod simulate;
 

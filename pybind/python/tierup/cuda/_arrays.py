@@ -110,11 +110,19 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
     def device_ctypes_pointer(self):
         """The address of the first element, as an object of ctypes."""
         import ctypes
+        self._told()
         return ctypes.c_void_p(self._address)
+
+    def _told(self):
+        """Others know of the memory from now on."""
+        share = getattr(self._owner, "share", None)
+        if share is not None:
+            share()
 
     @property
     def __cuda_array_interface__(self):
         strides = None if self.is_c_contiguous() else self.strides
+        self._told()
         return {"shape": self.shape, "strides": strides, "typestr": self.dtype.str, "data": (self._address, False), "stream": handle_of(self.stream) or None, "version": 3}
 
     def is_c_contiguous(self):

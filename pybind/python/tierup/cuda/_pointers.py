@@ -85,6 +85,7 @@ def _of_host(memory, name):
 def memalloc(context, bytesize):
     """Memory of the device."""
     memory = _tierup.DeviceMemory(bytesize)
+    memory.share()
     pointer = MemoryPointer(context, memory.address, bytesize)
     pointer._memory = memory
     return pointer

@@ -8,18 +8,25 @@ from .. import _tierup
 from ._device import is_simulated, state
 
 
+class Handle(int):
+    """A number that the driver knows something by; `value` is that number, as programs ask for it that think of ctypes."""
+
+    __slots__ = ()
+    value = property(int)
+
+
 class Stream:
     """Work of a device in order; that of different streams may overlap. `handle` is the driver's (0 for the default stream), and `external` says whether another library made it."""
 
     def __init__(self, handle, owned=False, external=False):
-        self.handle, self._owned, self.external = handle, owned, external
+        self.handle, self._owned, self.external = Handle(handle), owned, external
 
     def __del__(self):
         if self._owned and self.handle:
             _tierup.cuda_stream_destroy(self.handle)
 
     def __int__(self):
-        return self.handle
+        return int(self.handle)
 
     def __bool__(self):
         return True

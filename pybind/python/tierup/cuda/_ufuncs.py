@@ -34,12 +34,12 @@ def _on_device(value, stream):
 
 def _kernel_options(options):
     """The options of a ufunc's kernels, which divide as NumPy's ufuncs do where nobody says otherwise; TypeError for others."""
-    unknown = sorted(options.keys() - _OPTIONS)
+    unknown = sorted(options.keys() - _OPTIONS - {"meaning"})
     if unknown:
         raise TypeError(f"The following target options are not supported: {', '.join(map(repr, unknown))}")
     if not options.get("nopython", True):
         raise TypeError("nopython flag must be True")
-    return {"error_model": "numpy", **{k: v for k, v in options.items() if k != "nopython"}}
+    return {"error_model": "numpy", **{k: v for k, v in options.items() if k not in ("nopython", "meaning")}}
 
 
 class _Ufunc:
@@ -49,7 +49,8 @@ class _Ufunc:
         self.function, self.__name__, self.__doc__ = function, function.__name__, function.__doc__
         self.__module__, self.__qualname__, self._given = function.__module__, function.__qualname__, (signatures, core, options)
         self._options = _kernel_options(options)
-        self._compiled, self._loops, self._kernels = njit(function), [], {}
+        # What numbers mean to it is its own.
+        self._compiled, self._loops, self._kernels = njit(**{k: options[k] for k in ("meaning",) if k in options})(function), [], {}
 
     def _made(self, source, space):
         exec(source, space)
