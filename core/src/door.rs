@@ -13,6 +13,8 @@ pub const FUNC_PREFIX: &str = "fn.";
 
 /// What stands before the name of a root that a GPU's own code calls, and no launch.
 pub const DEVICE_PREFIX: &str = "device ";
+/// What stands before the name of a function that a GPU's code is linked with.
+pub const EXTERN_PREFIX: &str = "extern ";
 
 /// The version of the door; the library shows its own as `TIERUP_TIER1_ABI`.
 pub const ABI: u32 = 6;

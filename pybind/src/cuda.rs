@@ -19,7 +19,7 @@ use tierup_core::types::Type;
 use tierup_runtime::engine::gpu::Kept;
 use tierup_runtime::gpu::driver::{self, DeviceKernel, Driver, Stream};
 use tierup_runtime::gpu::simulate::HostKernel;
-use tierup_runtime::gpu::{Build, Fault, Launch};
+use tierup_runtime::gpu::{Build, Fault, Launch, Linked};
 
 /// Failures of simulated kernels that nobody has been told of.
 static FAILED: Mutex<Vec<(String, Fault)>> = Mutex::new(vec![]);
@@ -387,16 +387,20 @@ impl Launcher {
 
 #[pymethods]
 impl Kernel {
-    /// `build` is what `cuda.jit` says of registers, threads and blocks at most, lines, code left as it is, and
-    /// races.
+    /// `build` is what `cuda.jit` says of registers, threads and blocks at most, lines, code left as it is,
+    /// races, and code to be linked: its kind, its name and its bytes.
     #[new]
-    fn new(dispatcher: &Bound<'_, PyAny>, build: (u32, [u32; 2], bool, bool, bool)) -> PyResult<Kernel> {
-        let (max_registers, bounds, lines, plain, races) = build;
+    fn new(
+        dispatcher: &Bound<'_, PyAny>,
+        build: (u32, [u32; 2], bool, bool, bool, Vec<(i32, String, Vec<u8>)>),
+    ) -> PyResult<Kernel> {
+        let (max_registers, bounds, lines, plain, races, link) = build;
+        let link = link.into_iter().map(|(kind, name, code)| Linked { kind, name, code }).collect();
         let core = dispatcher::core(dispatcher).ok_or_else(|| PyTypeError::new_err("not a dispatcher"))?;
         Ok(Kernel {
             name: core.decorated.name().to_owned(),
             dispatcher: dispatcher.clone().unbind(),
-            build: Build { max_registers, bounds, lines, plain, races, returns: true },
+            build: Build { max_registers, bounds, lines, plain, races, returns: true, link },
             compiled: Mutex::default(),
             declared: Mutex::default(),
         })

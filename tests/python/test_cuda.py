@@ -395,7 +395,7 @@ def test_launches_that_make_no_sense():
         cuda.to_device(np.zeros(3)).copy_to_host(np.zeros(4))
 
 
-@pytest.mark.parametrize("option", [{"link": ["a.ptx"]}, {"device": True, "max_registers": 32}, {"device": True, "fastmath": True}], ids=str)
+@pytest.mark.parametrize("option", [{"device": True, "link": ["a.ptx"]}, {"device": True, "max_registers": 32}, {"device": True, "fastmath": True}], ids=str)
 def test_what_is_not_honoured_is_refused(option):
     with pytest.raises(NotImplementedError, match=list(option)[-1]):
         cuda.jit(**option)

@@ -454,8 +454,6 @@ def test_what_compile_refuses():
         cuda.compile_ptx(add, (int32, int32), abi="c")
     with pytest.raises(TypeError, match="Return type must be provided"):
         cuda.declare_device("f", (float32[:],))
-    with pytest.raises(NotImplementedError, match="do not link"):
-        cuda.declare_device("f", "int32(float32[:])")
 
 
 @needs_llvm

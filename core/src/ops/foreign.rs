@@ -34,7 +34,7 @@ pub const STACK: usize = 24;
 
 /// What a C function takes or gives.
 #[derive(Clone, Copy)]
-enum CType {
+pub(super) enum CType {
     Number(Type),
     /// What it points to is known where it is numbers.
     Pointer(Option<Type>),
@@ -56,7 +56,7 @@ impl CType {
         parse::parse(rest.strip_prefix('(')?.strip_suffix(')')?).ok().map(|t| CType::Pointer(Some(t)))
     }
 
-    fn describe(self) -> String {
+    pub(super) fn describe(self) -> String {
         match self {
             CType::Number(t) => t.to_string(),
             CType::Pointer(None) => "a pointer".into(),
@@ -66,7 +66,7 @@ impl CType {
 }
 
 /// `float64(float64, pointer, pointer(float32))`: the result, then the arguments.
-fn signature(text: &str) -> Option<(CType, Vec<CType>)> {
+pub(super) fn signature(text: &str) -> Option<(CType, Vec<CType>)> {
     let one = CType::parse;
     let (ret, rest) = text.split_once('(')?;
     let inside = rest.strip_suffix(')')?;
@@ -80,14 +80,14 @@ fn of_call(args: &[Arg]) -> Result<(CType, Vec<CType>)> {
 
 /// The elements of the array whose memory a value stands for where a pointer is wanted: an array, or what its
 /// `ctypes` attribute is.
-fn memory(t: Type) -> Option<Type> {
+pub(super) fn memory(t: Type) -> Option<Type> {
     let t = if let Kind::Method(ids::ARRAY_CTYPES, of) = *t { of } else { t };
     t.as_array().map(|a| a.dtype)
 }
 
 /// Whether memory of these elements is what a pointer is declared for. Integers of one width are read as what
 /// they are declared as.
-fn points_to(wanted: Option<Type>, elements: Type) -> bool {
+pub(super) fn points_to(wanted: Option<Type>, elements: Type) -> bool {
     let whole = |t: Type| t.is_int() || *t == Kind::Bool;
     wanted.is_none_or(|t| t == elements || whole(t) && whole(elements) && t.itemsize() == elements.itemsize())
 }

@@ -640,6 +640,7 @@ crate::containers!(families! {
     cuda_half,
     cuda_math,
     cuda_const,
+    cuda_extern,
     simd,
     dates,
     business,

@@ -7,12 +7,12 @@ use crate::gpu::simulate::{HostKernel, Looks};
 use crate::gpu::{Build, Printed};
 use tierup_core::backend::Keep;
 use tierup_core::cpu::Cpu;
-use tierup_core::diag::{Code, Diagnostic, Result};
-use tierup_core::door::DEVICE_PREFIX;
+use tierup_core::diag::{Code, Diagnostic, Result, Span};
+use tierup_core::door::{DEVICE_PREFIX, EXTERN_PREFIX};
 use tierup_core::emit::cx::Options;
 use tierup_core::emit::platform;
 use tierup_core::emit::wrapper;
-use tierup_core::lir::{Module, contract, grid, legalise, opt, watched};
+use tierup_core::lir::{InstData, Module, contract, grid, legalise, opt, watched};
 use tierup_core::lower::{self, Target, gpu};
 use tierup_core::types::Type;
 
@@ -198,6 +198,7 @@ pub fn host_kernel(request: &Request<'_>, build: &Build) -> Result<HostKernel> {
         module.funcs.push(wrapper::make_wrapper(&target.name, &target.sig, &target.params));
         optimise(&mut module, &name, request)?;
         let forms = grid::take_print_forms(&mut module);
+        refuse_linked(&module)?;
         let mut as_on_gpu = module.clone();
         grid::take_constants(&mut as_on_gpu, &name);
         platform::check(&as_on_gpu, &gpu::Gpu)?;
@@ -227,6 +228,32 @@ pub fn host_kernel(request: &Request<'_>, build: &Build) -> Result<HostKernel> {
         // SAFETY: the wrapper of a kernel for the CPU, of this very code.
         Ok(unsafe { HostKernel::new(code, entry, memory, frames, (constants, printed), looks) })
     })
+}
+
+/// An error where the CPU would have to run code of others for a GPU.
+fn refuse_linked(module: &Module) -> Result<()> {
+    for func in &module.funcs {
+        for node in func.blocks.iter().flat_map(|b| &b.insts).map(|i| &func.insts[i.index()]) {
+            let InstData::Call { func: to, .. } = &node.data else { continue };
+            let Some(name) = func.funcs[to.index()].name.strip_prefix(EXTERN_PREFIX) else { continue };
+            let d = Diagnostic::new(
+                Code::GpuUnsupported,
+                format!("the simulator does not run code that is made for a GPU, such as {name}()"),
+            );
+            let d = d.help("run the kernel on a GPU, or give declare_device() a function that computes the same: simulate=");
+            return Err(match func.loc(node.loc) {
+                Some(l) => d.at(Span {
+                    file: l.file.clone(),
+                    func: l.func.clone(),
+                    line: l.line,
+                    col: l.col,
+                    end_col: 0,
+                }),
+                None => d,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// A function as a GPU runs it.

@@ -440,6 +440,16 @@ impl Driver {
             let size = image.as_bytes_with_nul().len();
             let mut status =
                 (f.link_add)(link, PTX, data, size, c"kernel".as_ptr(), 0, null_mut(), null_mut());
+            for other in &build.link {
+                if status != 0 {
+                    break;
+                }
+                // PTX ends in a NUL; so may all else.
+                let code = [&other.code[..], &[0]].concat();
+                let (data, size) = (code.as_ptr().cast_mut().cast(), code.len());
+                status =
+                    (f.link_add)(link, other.kind, data, size, c"linked".as_ptr(), 0, null_mut(), null_mut());
+            }
             if status == 0 {
                 status = (f.link_complete)(link, &raw mut code, &raw mut bytes);
             }

@@ -36,6 +36,23 @@ pub struct Build {
     pub races: bool,
     /// The function returns before its end, so that threads which have ended need not come to a barrier.
     pub returns: bool,
+    /// Code of others that it is linked with.
+    pub link: Vec<Linked>,
+}
+
+/// Code for a GPU that another compiler has made.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Linked {
+    /// What it is, by the driver's number: 0 machine code, 1 PTX, 2 several of these, 3 an object, 4 a library.
+    pub kind: i32,
+    pub name: String,
+    pub code: Vec<u8>,
+}
+
+impl std::fmt::Debug for Linked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} {}", self.kind, self.name, blake3::hash(&self.code))
+    }
 }
 
 impl Build {

@@ -7,6 +7,7 @@ use inkwell::values::{
     BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, IntValue, PointerValue, ValueKind,
 };
 use tierup_core::diag::Result;
+use tierup_core::door::EXTERN_PREFIX;
 use tierup_core::lir::{Alias, Cold, InstData, Op, Signature, Ty, Value};
 
 /// Weights of a branch whose other side is unlikely.
@@ -48,12 +49,13 @@ impl<'c> Emitter<'c, '_, '_> {
                 self.define(results, &[v.into()])
             }
             InstData::Call { func, args } => {
-                let name = self.func.funcs[func.index()].name.as_str();
-                let callee = *self
-                    .shared
-                    .funcs
-                    .get(name)
-                    .ok_or_else(|| bug(format!("call of `{name}`, which is not in the module")))?;
+                let to = &self.func.funcs[func.index()];
+                let name = to.name.as_str();
+                let callee = match (self.shared.funcs.get(name), name.strip_prefix(EXTERN_PREFIX)) {
+                    (Some(known), _) => *known,
+                    (None, Some(other)) => self.shared.linked(other, &to.sig),
+                    (None, None) => return Err(bug(format!("call of `{name}`, which is not in the module"))),
+                };
                 let args = self.call_args(args)?;
                 let call = built(self.b.build_call(callee, &args, ""))?;
                 self.define_call(results, call)

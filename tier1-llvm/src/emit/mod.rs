@@ -215,6 +215,19 @@ impl<'c, 'a> Shared<'c, 'a> {
         }
     }
 
+    /// A function that a GPU's code is linked with.
+    fn linked(&self, name: &str, sig: &Signature) -> FunctionValue<'c> {
+        if let Some(f) = self.module.get_function(name) {
+            return f;
+        }
+        let func = self.module.add_function(name, self.func_type(sig), None);
+        self.extend_narrow(func, sig);
+        for name in ["nounwind", "convergent"] {
+            func.add_attribute(AttributeLoc::Function, self.attribute(name, 0));
+        }
+        func
+    }
+
     /// A helper of the run-time, found by name when the object is loaded.
     fn helper(&self, helper: &'static RtFn) -> Result<FunctionValue<'c>> {
         let name = format!("{HELPER_PREFIX}{}", helper.name);

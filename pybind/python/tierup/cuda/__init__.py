@@ -23,6 +23,7 @@ from ._device import (
 )
 from ._errors import CudaAPIError, CudaError, CudaSupportError, DivergentBarrier, KernelLine, SharedMemoryRace
 from ._intrinsics import (
+    _device_call,
     activemask, all_sync, any_sync, atomic, ballot_sync, blockDim, blockIdx, brev, cbrt, cg, clz, const, eq_sync, ffs, fma, fp16, grid, gridDim, gridsize, laneid, lanemask_lt, local, match_all_sync,
     match_any_sync, nanosleep, popc, selp, shared, shfl_down_sync, shfl_sync, shfl_up_sync, shfl_xor_sync, syncthreads, syncthreads_and, syncthreads_count, syncthreads_or, syncwarp, threadfence,
     threadfence_block, threadfence_system, threadIdx, warpsize,

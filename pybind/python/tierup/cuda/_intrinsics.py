@@ -46,6 +46,7 @@ ballot_sync, any_sync, all_sync, eq_sync = (_Intrinsic(f"{name}_sync") for name 
 match_any_sync, match_all_sync, activemask, lanemask_lt = (_Intrinsic(name) for name in ("match_any_sync", "match_all_sync", "activemask", "lanemask_lt"))
 popc, clz, ffs, brev, fma, cbrt, selp = (_Intrinsic(name) for name in ("popc", "clz", "ffs", "brev", "fma", "cbrt", "selp"))
 fp16 = _namespace("fp16", "hadd hsub hmul hdiv hfma hneg habs hsin hcos hlog hlog2 hlog10 hexp hexp2 hexp10 hsqrt hrsqrt hceil hfloor hrcp hrint htrunc heq hne hge hgt hle hlt hmax hmin".split(), "Operations of numbers of 16 bits by CUDA's names.")
+_device_call = _Intrinsic("_device_call")
 cg = _namespace("cg", ["_sync_grid"], "Cooperative groups: `cg.this_grid().sync()` waits for all threads of the grid.")
 threadfence, threadfence_block, threadfence_system = _Intrinsic("threadfence"), _Intrinsic("threadfence_block"), _Intrinsic("threadfence_system")
 

@@ -15,7 +15,7 @@ from ._streams import handle_of
 _TAKEN = {"fastmath", "boundscheck", "error_model", "device", "inline", "debug", "opt", "lineinfo", "cache", "max_registers", "link", "launch_bounds", "overflow", "extensions", "racecheck"}
 
 # Those that a device function leaves to the kernels that call it.
-_OF_KERNELS = {"fastmath", "boundscheck", "error_model", "overflow", "max_registers", "launch_bounds", "racecheck"}
+_OF_KERNELS = {"fastmath", "boundscheck", "error_model", "overflow", "max_registers", "launch_bounds", "link", "racecheck"}
 
 # With fewer blocks most of a device has nothing to do.
 _FEW_BLOCKS = 128
@@ -166,7 +166,7 @@ def _launcher(kernel, grid, block, stream=0, sharedmem=0):
 class Kernel:
     """A function that `kernel[grid, block, stream, sharedmem](*args)` runs once in every thread of a grid. `grid` (blocks) and `block` (threads) are an integer or up to three of them, `stream` a stream or 0, `sharedmem` the bytes of `shared.array(0, dtype)`."""
 
-    def __init__(self, function, options, signatures, build=(0, [0, 0], False, False, True), given=None):
+    def __init__(self, function, options, signatures, build=(0, [0, 0], False, False, True, []), given=None):
         self.py_func, self.targetoptions = function, dict(given or options)
         self.extensions = list(self.targetoptions.get("extensions") or ())
         self.specialized, self._specializations, self._made = len(signatures) == 1, {}, (options, build)
@@ -382,6 +382,27 @@ def _bounds(bounds):
     return [int(n) for n in bounds] + [0] * (2 - len(bounds))
 
 
+# What the driver links, by the ends of names of files.
+_LINKED = {".cubin": 0, ".ptx": 1, ".fatbin": 2, ".o": 3, ".a": 4}
+
+
+def _linked(paths):
+    """What is in files that a kernel is linked with: kind, name, bytes."""
+    import os
+    out = []
+    for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
+        kind = os.path.splitext(path)[1]
+        if kind == ".cu":
+            raise NotImplementedError(f"CUDA C needs NVIDIA's compiler: make PTX of it, nvcc -ptx -rdc=true {path}, and link that")
+        if not kind:
+            raise RuntimeError("Don't know how to link file with no extension")
+        if kind not in _LINKED:
+            raise RuntimeError(f"Don't know how to link file with extension {kind}")
+        with open(path, "rb") as f:
+            out.append((_LINKED[kind], os.path.basename(path), f.read()))
+    return out
+
+
 def _texts(signature):
     from .. import types
     if isinstance(signature, (list, tuple)) and all(isinstance(t, str) for t in signature):
@@ -412,22 +433,20 @@ def _warn_of(options):
 
 
 def jit(func_or_sig=None, device=False, fma=True, **options):
-    """Makes a function a kernel, or with `device=True` one that kernels call. Types are found at the first launch, or given as a signature or a list of them. Options: `fma` (a product and a sum are rounded once, as nvcc does it; also in the simulator), `fastmath`, `boundscheck` (on by default), `racecheck` (on by default: the simulator looks for races on shared memory), `error_model`, `overflow`; `max_registers` of a thread, `launch_bounds` (threads of a block at most, or a pair with blocks at least that run at once on a multiprocessor), `lineinfo` (profilers see lines), `opt=False` (for looking at code: nothing is optimised). `debug=True` is `lineinfo=True`, and a launch waits for its end, so that it raises what the kernel raised itself; there are no variables for debuggers. All kernels are kept in the code cache where that is on, so `cache` changes nothing. A kernel gives nothing back, and makes no objects."""
+    """Makes a function a kernel, or with `device=True` one that kernels call. Types are found at the first launch, or given as a signature or a list of them. Options: `fma` (a product and a sum are rounded once, as nvcc does it; also in the simulator), `fastmath`, `boundscheck` (on by default), `racecheck` (on by default: the simulator looks for races on shared memory), `error_model`, `overflow`; `max_registers` of a thread, `launch_bounds` (threads of a block at most, or a pair with blocks at least that run at once on a multiprocessor), `link` (files of PTX or machine code with functions of `declare_device`), `lineinfo` (profilers see lines), `opt=False` (for looking at code: nothing is optimised). `debug=True` is `lineinfo=True`, and a launch waits for its end, so that it raises what the kernel raised itself; there are no variables for debuggers. All kernels are kept in the code cache where that is on, so `cache` changes nothing. A kernel gives nothing back, and makes no objects."""
     unknown = options.keys() - _TAKEN
     if unknown:
         from ..errors import OptionError
         raise OptionError("cuda.jit", unknown, _TAKEN)
-    if options.get("link"):
-        raise NotImplementedError("cuda.jit does not link PTX, objects or CUDA C: write what they compute as a device function")
     if func_or_sig is None or not callable(func_or_sig):
         _warn_of(options)
-    registers = options.get("max_registers") or 0
-    if not 0 <= registers <= 255:
-        raise ValueError(f"max_registers is up to 255, not {registers!r}")
-    build = registers, _bounds(options.get("launch_bounds")), bool(options.get("lineinfo") or options.get("debug")), options.get("opt") is False, options.get("racecheck") is not False
     of_kernels = sorted(k for k in _OF_KERNELS & options.keys() if options[k] is not None)
     if device and of_kernels:
         raise NotImplementedError(f"a device function has no {of_kernels[0]}= of its own: give it to the kernels that call it")
+    registers = options.get("max_registers") or 0
+    if not 0 <= registers <= 255:
+        raise ValueError(f"max_registers is up to 255, not {registers!r}")
+    build = registers, _bounds(options.get("launch_bounds")), bool(options.get("lineinfo") or options.get("debug")), options.get("opt") is False, options.get("racecheck") is not False, _linked(options.get("link") or [])
 
     def make(function, signatures):
         if isinstance(function, Kernel):

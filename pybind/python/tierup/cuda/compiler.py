@@ -43,7 +43,7 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
     made = _tierup.make_dispatcher(function, False, options)
     if ret is not None:
         _tierup.declare_for_kernels(made, [(texts, ret._tierup_type_)])
-    core = _tierup.Kernel(made, (0, [0, 0], bool(lineinfo or debug), opt is False, False))
+    core = _tierup.Kernel(made, (0, [0, 0], bool(lineinfo or debug), opt is False, False, []))
     ptx, given = core.device_ptx(texts, _name(function, abi, abi_info), capability)
     return ptx, types.from_text(given)
 
@@ -65,11 +65,54 @@ def compile_ptx_for_current_device(pyfunc, sig, **options):
     return compile_ptx(pyfunc, sig, cc=divmod(capability, 10), **options)
 
 
-def declare_device(name, sig):
-    """Refused: code from elsewhere is not linked. The signature is looked at first, as Numba does."""
-    if isinstance(sig, (tuple, list)) or isinstance(sig, str) and not types.signatures(sig)[0][1]:
+class Declared:
+    """A function of another compiler's that kernels call."""
+
+    def __init__(self, name, sig, simulate):
+        self.__name__ = self.__qualname__ = self.name = name
+        self.sig, self._simulate, self._function = sig, simulate, None
+
+    @property
+    def _tierup_called_(self):
+        """What kernels call by its name: the function itself, or in the simulator what stands in for it."""
+        if self._simulate is not None and is_simulated():
+            return self._simulate
+        if self._function is None:
+            from .._calls import made
+            from ._intrinsics import _device_call
+            names = ", ".join(f"x{k}" for k in range(len(self.sig.args)))
+            signature = f"{_text(self.sig.return_type)}({', '.join(map(_text, self.sig.args))})"
+            call = f"call({self.__name__!r}, {signature!r}{', ' if names else ''}{names})"
+            self._function = made(f"def {self.__name__}({names}):\n    return {call}\n", self.__name__, {"call": _device_call})
+        return self._function
+
+    def __call__(self, *args):
+        raise RuntimeError(f"{self.__name__} is code for a GPU: call it in a kernel")
+
+    def __repr__(self):
+        return f"<declared {self.__name__}: {self.sig}>"
+
+
+def _text(t):
+    if t == types.none:
+        return "none"
+    if isinstance(t, types.CPointer):
+        return f"pointer({_text(t.dtype)})"
+    if isinstance(t, types.RawPointer):
+        return "pointer"
+    if isinstance(t, types.Number):
+        return types._text(t, strong=True)
+    raise TypeError(f"a device function takes numbers and pointers, no {t}: an array is types.CPointer(dtype) to it")
+
+
+def declare_device(name, sig, *, simulate=None):
+    """A function that another compiler has made, for kernels with `link=` to call: of C's linkage, with Numba's convention, `extern "C" __device__ int name(ret_type *result, args...)`, where 0 says that all went well. `sig` gives types of numbers and of pointers (`types.CPointer`), for which arrays or addresses are passed. The simulator cannot run it, and calls the function `simulate` in its place where that is given."""
+    if not str(name).isidentifier():
+        raise ValueError(f"{name!r} is no name of a function")
+    if isinstance(sig, (tuple, list)) or not types.signatures(sig)[0][1]:
         raise TypeError("Return type must be provided for device declarations")
-    raise NotImplementedError(f"{name}: kernels do not link PTX, objects or CUDA C: write what it computes as a device function")
+    (args, ret), = types.signatures(sig)
+    return Declared(name, ret(*args), simulate)
 
 
 __all__ = ["compile", "compile_for_current_device", "compile_ptx", "compile_ptx_for_current_device", "declare_device"]

@@ -15,7 +15,7 @@ USE_NV_BINDING = False
 
 
 class Linker:
-    """What links code from elsewhere to kernels: nothing does. `Linker.new()` tells programs that ask that no link-time optimisation is at work."""
+    """What links code by hand, which nothing here does: `cuda.jit(link=[...])` has kernels linked. `Linker.new()` tells programs that ask that no link-time optimisation is at work."""
 
     lto = False
 
@@ -24,7 +24,7 @@ class Linker:
         return cls()
 
     def _refuse(self, *args, **options):
-        raise NotImplementedError("kernels do not link PTX, objects or CUDA C: write what it computes as a device function")
+        raise NotImplementedError("code is not linked by hand: cuda.jit(link=[...]) has a kernel linked with PTX and machine code")
 
     add_ptx = add_file = add_cu = add_file_guess_ext = complete = _refuse
 
