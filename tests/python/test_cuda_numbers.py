@@ -312,7 +312,24 @@ def test_reductions_of_parts_of_arrays(dtype, bodies, columns):
         np.testing.assert_allclose(out[:, k], want[:, k], rtol=1e-5 if dtype == "float32" else 1e-13, err_msg=body)
 
 
-@pytest.mark.parametrize("body", ["a[i:i].max()", "a[i:i].argmin()", "(a[i:i] + 1).min()", "np.nanmin(a[i:i])"])
+def test_integers_that_have_helpers_on_the_host():
+    @cuda.jit
+    def f(a, b, out):
+        i = cuda.grid(1)
+        x, y = a[i], b[i]
+        out[i, 0], out[i, 1], out[i, 2], out[i, 3] = math.gcd(x, y), math.lcm(x, y), x ** (y & 31), np.gcd(x, y)
+        out[i, 4], out[i, 5], out[i, 6] = min((x, y)), max(a), min(b)
+
+    a = np.array([0, 0, 12, -18, 7, -(2**40), 3**20, -1, 1, 2], np.int64)
+    b = np.array([0, -5, 18, 24, 13, 2**33, 6**15, 7, 31, 62], np.int64)
+    out = np.zeros((10, 7), np.int64)
+    f[1, 10](a, b, out)
+    for x, y, got in zip(a.tolist(), b.tolist(), out.tolist()):
+        power = (x ** (y & 31) + 2**63) % 2**64 - 2**63
+        assert got == [math.gcd(x, y), math.lcm(x, y), power, math.gcd(x, y), min(x, y), max(a), min(b)], (x, y)
+
+
+@pytest.mark.parametrize("body", ["min(a[i:i])", "max(a[i:i])", "a[i:i].max()", "a[i:i].argmin()", "(a[i:i] + 1).min()", "np.nanmin(a[i:i])"])
 def test_extremes_of_nothing(body):
     space = {"cuda": cuda, "np": np}
     exec(f"def kernel(a):\n    i = cuda.grid(1)\n    a[0] = {body}\n", space)

@@ -6,7 +6,7 @@
 //! since the host holds the arrays while it runs. An exception that leaves the function becomes a status, see
 //! [`status`]; the object, its message and its trail do not exist.
 
-use super::Target;
+use super::{Target, gpu_integers};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::platform::{NewException, Platform};
 use crate::emit::wrapper::SLOT;
@@ -251,6 +251,10 @@ impl Platform for Gpu {
     fn set_context(&self, _: &mut Builder<'_>, _ctx: Value, _exc: Value) {}
     fn set_cause(&self, _: &mut Builder<'_>, _exc: Value, _cause: Value) {}
     fn add_site(&self, _: &mut Builder<'_>, _exc: Value, _: &Frame) {}
+
+    fn helper(&self, b: &mut Builder<'_>, helper: &'static RtFn, args: &[Value]) -> Option<Value> {
+        gpu_integers::written(b, helper, args).or_else(|| b.helper(helper, args))
+    }
 
     fn objection(&self, to: &InstData) -> Option<Diagnostic> {
         let d = match to {

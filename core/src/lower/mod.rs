@@ -18,6 +18,7 @@ pub mod fuse;
 pub(crate) mod fusion_sinks;
 pub mod generator;
 pub mod gpu;
+mod gpu_integers;
 pub(crate) mod guard;
 mod hidden_writes;
 pub(crate) mod inline;

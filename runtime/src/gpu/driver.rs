@@ -7,8 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::memory::Streams;
-use super::pool::Pool;
+use super::pool::{Pool, Streams};
 use super::{Build, Failure, Launch, Printed};
 use tierup_core::lir::grid::PRINT_WORDS;
 

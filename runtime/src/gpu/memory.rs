@@ -2,24 +2,13 @@
 //! still use it.
 
 use super::driver::{Driver, Error, Result, Stream};
-use super::pool::Source;
+use super::pool::{Source, Streams};
 use std::sync::{MutexGuard, PoisonError};
 
 /// `CUDA_ERROR_OUT_OF_MEMORY`.
 const OUT_OF_MEMORY: i32 = 2;
 /// Streams up to this handle are the default one; the next is that of each thread.
 const DEFAULT: u64 = 1;
-
-/// Streams beside the default one.
-#[derive(Default)]
-pub(super) struct Streams {
-    /// Those that were made here: they wait for the default one, and it for them.
-    own: Vec<u64>,
-    /// Those of them that may have work to do.
-    used: Vec<u64>,
-    /// Others have been used too.
-    foreign: bool,
-}
 
 impl Driver {
     fn streams(&self) -> MutexGuard<'_, Streams> {

@@ -25,6 +25,17 @@ pub(super) trait Source {
     fn is_exhausted(&self, error: &Self::Error) -> bool;
 }
 
+/// Streams beside the default one.
+#[derive(Default)]
+pub(super) struct Streams {
+    /// Those that were made here: they wait for the default one, and it for them.
+    pub(super) own: Vec<u64>,
+    /// Those of them that may have work to do.
+    pub(super) used: Vec<u64>,
+    /// Others have been used too.
+    pub(super) foreign: bool,
+}
+
 /// Sizes are rounded up to this, and large ones to a sixteenth of themselves, so that blocks fit arrays of
 /// like sizes.
 const UNIT: usize = 512;

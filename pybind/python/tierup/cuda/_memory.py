@@ -53,7 +53,7 @@ class MappedNDArray(np.ndarray):
     __cuda_memory__ = True
 
     def __array_finalize__(self, base):
-        self._shared = getattr(base, "_shared", None)
+        self._shared, self._stream = getattr(base, "_shared", None), getattr(base, "_stream", 0)
 
     @property
     def device_ctypes_pointer(self):
@@ -67,24 +67,24 @@ class MappedNDArray(np.ndarray):
             raise AttributeError("__cuda_array_interface__")
         memory = self._shared
         at = self.__array_interface__["data"][0] - memory.address + memory.device
-        return {"shape": self.shape, "strides": None if self.flags.c_contiguous else self.strides, "typestr": self.dtype.str, "data": (at, False), "stream": None, "version": 3}
+        return {"shape": self.shape, "strides": None if self.flags.c_contiguous else self.strides, "typestr": self.dtype.str, "data": (at, False), "stream": handle_of(self._stream) or None, "version": 3}
 
 
 class ManagedNDArray(MappedNDArray):
     """The same in memory that lies where it is used."""
 
 
-def _shared(class_, shape, dtype, strides, order, kind, flag):
+def _shared(class_, shape, dtype, strides, order, kind, flag, stream):
     memory, shape, dtype, strides = _array(shape, dtype, strides, order, kind, flag)
     array = np.asarray(_Owner(memory, shape, dtype, strides)).view(class_)
-    array._shared = memory
+    array._shared, array._stream = memory, stream
     return array
 
 
 def mapped_array(shape, dtype=np.float64, strides=None, order="C", stream=0, portable=False, wc=False):
     """A new array of NumPy's in memory of the host that kernels reach too, over the bus. `wc` has the host write it fast and read it slowly. The host waits for kernels with `cuda.synchronize()` before it reads. All such memory serves every context, so `portable` changes nothing."""
     handle_of(stream)
-    return _shared(MappedNDArray, shape, dtype, strides, order, _MAPPED, wc)
+    return _shared(MappedNDArray, shape, dtype, strides, order, _MAPPED, wc, stream)
 
 
 def mapped_array_like(ary, stream=0, portable=False, wc=False):
@@ -95,7 +95,7 @@ def mapped_array_like(ary, stream=0, portable=False, wc=False):
 def managed_array(shape, dtype=np.float64, strides=None, order="C", stream=0, attach_global=True):
     """A new array of NumPy's in memory that moves to where it is used, host or device. The host waits for kernels with `cuda.synchronize()` before it uses it."""
     handle_of(stream)
-    return _shared(ManagedNDArray, shape, dtype, strides, order, _MANAGED, not attach_global)
+    return _shared(ManagedNDArray, shape, dtype, strides, order, _MANAGED, not attach_global, stream)
 
 
 @contextmanager

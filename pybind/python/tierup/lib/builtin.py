@@ -8,6 +8,8 @@ _origin = "checked"
 
 # What differs from one version of Python to the next.
 _NOTHING_TO_COMPARE = "() iterable argument is empty" if sys.version_info >= (3, 12) else "() arg is an empty sequence"
+# Whole texts: a kernel, which has no memory for new ones, leaves them out.
+_NO_MINIMUM, _NO_MAXIMUM = "min" + _NOTHING_TO_COMPARE, "max" + _NOTHING_TO_COMPARE
 _COMPENSATED_SUMS = sys.version_info >= (3, 12)
 _COMPENSATED_COMPLEX = sys.version_info >= (3, 14)
 
@@ -133,7 +135,7 @@ def smallest(values, key, default):
     if found:
         return best
     if default is ...:
-        raise ValueError("min" + _NOTHING_TO_COMPARE)
+        raise ValueError(_NO_MINIMUM)
     return default
 
 
@@ -149,7 +151,7 @@ def largest(values, key, default):
     if found:
         return best
     if default is ...:
-        raise ValueError("max" + _NOTHING_TO_COMPARE)
+        raise ValueError(_NO_MAXIMUM)
     return default
 
 
