@@ -533,6 +533,12 @@ def test_packages_that_extend_numba_are_loaded_with_the_first_decorator(tmp_path
     (tmp_path / "extends_numba.py").write_text("import numba\nown = numba.njit(lambda x: x)\n" + source)
     run = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program)], capture_output=True, text=True, env=env, check=True)
     assert (run.stdout, run.stderr) == ("imported\nloaded\n3.0\n", "")
+    # One that compiles a function while `cuda` is being imported, whose names are not all there yet.
+    (tmp_path / "extends_numba.py").write_text("def init():\n    import numba\n    print(numba.njit(lambda x: abs(x))(-2))\n")
+    kernel = tmp_path / "kernel.py"
+    kernel.write_text("from numba import cuda\n@cuda.jit\ndef f(x):\n    x[cuda.grid(1)] = 1\nimport numpy as np\nx = np.zeros(2)\nf[1, 2](x)\nprint(x)\n")
+    run = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(kernel)], capture_output=True, text=True, env=env)
+    assert run.stdout == "2\n[1. 1.]\n", run.stdout + run.stderr
     (tmp_path / "extends_numba.py").write_text("def init():\n    raise ValueError('broken')\ndef target(x):\n    return x\n")
     run = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program)], capture_output=True, text=True, env=env, check=True)
     assert run.stdout == "imported\n1.5\n" and "failed to load due to 'ValueError(broken)'" in run.stderr
