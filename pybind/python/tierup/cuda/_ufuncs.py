@@ -242,9 +242,9 @@ class Generalised(_Ufunc):
         if len(args) > self.nin and out is not None:
             raise ValueError("cannot specify argument 'out' as both positional and keyword")
         outs = [as_cuda_array(o) if is_cuda_array(o) else o for o in outs]
-        args = args[:self.nin]
+        n, args = len(args), args[:self.nin]
         if len(args) != self.nin or len(outs) != self.nout:
-            raise TypeError(f"{self.__name__}() takes {self.nin} inputs and up to {self.nout} results")
+            raise TypeError(f"gufunc accepts {self.nin} positional arguments (when providing input only) or {self.nin + self.nout} positional arguments (when providing input and output). Got {n} positional argument{'' if n == 1 else 's'}.")
         on_device = any(map(is_cuda_array, args))
         args, weak = self._operands(args)
         sizes, loop = self._sizes(args)

@@ -16,6 +16,9 @@ from .._jit import njit
 from ._arrays import to_device
 from ._streams import handle_of
 
+#: A state: records of two words, `s0` and `s1`.
+xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=True)
+
 _SHIFT_11, _SHIFT_14, _SHIFT_27, _SHIFT_30, _SHIFT_31, _SHIFT_36, _SHIFT_55 = (np.uint64(n) for n in (11, 14, 27, 30, 31, 36, 55))
 _SHIFT_28, _SHIFT_9, _ONE = np.uint64(28), np.uint64(9), np.uint64(1)
 _STEP, _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -32,18 +35,18 @@ def init_xoroshiro128p_state(states, index, seed):
     z = (z ^ (z >> _SHIFT_30)) * _FIRST
     z = (z ^ (z >> _SHIFT_27)) * _SECOND
     z = z ^ (z >> _SHIFT_31)
-    states[index, 0] = z
-    states[index, 1] = z
+    states[index]["s0"] = z
+    states[index]["s1"] = z
 
 
 @njit
 def xoroshiro128p_next(states, index):
     """The next 64 bits of a state."""
-    s0, s1 = states[index, 0], states[index, 1]
+    s0, s1 = states[index]["s0"], states[index]["s1"]
     result = s0 + s1
     s1 ^= s0
-    states[index, 0] = ((s0 << _SHIFT_55) | (s0 >> _SHIFT_9)) ^ s1 ^ (s1 << _SHIFT_14)
-    states[index, 1] = (s1 << _SHIFT_36) | (s1 >> _SHIFT_28)
+    states[index]["s0"] = ((s0 << _SHIFT_55) | (s0 >> _SHIFT_9)) ^ s1 ^ (s1 << _SHIFT_14)
+    states[index]["s1"] = (s1 << _SHIFT_36) | (s1 >> _SHIFT_28)
     return result
 
 
@@ -55,11 +58,11 @@ def xoroshiro128p_jump(states, index):
         bits = _JUMP_LOW if half == 0 else _JUMP_HIGH
         for b in range(64):
             if (bits >> np.uint64(b)) & _ONE:
-                s0 ^= states[index, 0]
-                s1 ^= states[index, 1]
+                s0 ^= states[index]["s0"]
+                s1 ^= states[index]["s1"]
             xoroshiro128p_next(states, index)
-    states[index, 0] = s0
-    states[index, 1] = s1
+    states[index]["s0"] = s0
+    states[index]["s1"] = s1
 
 
 @njit
@@ -96,8 +99,8 @@ def _fill(states, seed, start):
     for _ in range(start):
         xoroshiro128p_jump(states, 0)
     for k in range(1, states.shape[0]):
-        states[k, 0] = states[k - 1, 0]
-        states[k, 1] = states[k - 1, 1]
+        states[k]["s0"] = states[k - 1]["s0"]
+        states[k]["s1"] = states[k - 1]["s1"]
         xoroshiro128p_jump(states, k)
 
 
@@ -109,19 +112,19 @@ def init_xoroshiro128p_states_cpu(states, seed, subsequence_start):
 
 def init_xoroshiro128p_states(states, seed, subsequence_start=0, stream=0):
     """The same for an array on the device."""
-    host = np.empty(states.shape, np.uint64)
+    host = np.empty(states.shape, xoroshiro128p_dtype)
     init_xoroshiro128p_states_cpu(host, seed, subsequence_start)
     states.copy_to_device(host, handle_of(stream))
 
 
 def create_xoroshiro128p_states(n, seed, subsequence_start=0, stream=0):
-    """`n` states on the device, for as many threads: an array of uint64 with two columns."""
-    host = np.empty((n, 2), np.uint64)
+    """`n` states on the device, for as many threads: an array of `xoroshiro128p_dtype`."""
+    host = np.empty(n, xoroshiro128p_dtype)
     init_xoroshiro128p_states_cpu(host, seed, subsequence_start)
     return to_device(host, stream)
 
 
 __all__ = [
-    "create_xoroshiro128p_states", "init_xoroshiro128p_state", "init_xoroshiro128p_states", "init_xoroshiro128p_states_cpu", "xoroshiro128p_jump", "xoroshiro128p_next", "xoroshiro128p_normal_float32", "xoroshiro128p_normal_float64",
+    "create_xoroshiro128p_states", "init_xoroshiro128p_state", "init_xoroshiro128p_states", "init_xoroshiro128p_states_cpu", "xoroshiro128p_dtype", "xoroshiro128p_jump", "xoroshiro128p_next", "xoroshiro128p_normal_float32", "xoroshiro128p_normal_float64",
     "xoroshiro128p_uniform_float32", "xoroshiro128p_uniform_float64",
 ]
