@@ -407,7 +407,7 @@ impl Kernel {
     }
 
     /// The kernel with the size of its grid.
-    #[expect(clippy::too_many_arguments, reason = "what a launch is made of, from Python")]
+    #[allow(clippy::too_many_arguments)]
     fn configured(
         this: Py<Kernel>,
         whole: Py<PyAny>,

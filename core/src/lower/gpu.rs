@@ -8,7 +8,7 @@
 
 use super::{Target, gpu_integers};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::emit::platform::{NewException, Platform};
+use crate::emit::platform::{Host, NewException, Platform};
 use crate::emit::wrapper::SLOT;
 use crate::layout::GridThread;
 use crate::lir::builder::Builder;
@@ -253,7 +253,7 @@ impl Platform for Gpu {
     fn add_site(&self, _: &mut Builder<'_>, _exc: Value, _: &Frame) {}
 
     fn helper(&self, b: &mut Builder<'_>, helper: &'static RtFn, args: &[Value]) -> Option<Value> {
-        gpu_integers::written(b, helper, args).or_else(|| b.helper(helper, args))
+        gpu_integers::written(b, helper, args).or_else(|| Host.helper(b, helper, args))
     }
 
     fn objection(&self, to: &InstData) -> Option<Diagnostic> {
