@@ -674,6 +674,47 @@ def test_a_stream_comes_with_the_array_of_another_library():
     np.testing.assert_array_equal(weighed(types.SimpleNamespace(__cuda_array_interface__=kept.__cuda_array_interface__), 2.0).copy_to_host(), [1, 3, 5])
 
 
+@pytest.mark.skipif(not SIMULATED, reason="NumPy takes arrays of the host alone")
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float32", "complex128"])
+def test_arrays_go_to_other_libraries_by_dlpack_and_back(dtype):
+    from tierup.cuda import _dlpack
+    x, there = np.arange(24).reshape(2, 3, 4).astype(dtype), len(_dlpack._given)
+    for d, want in [(cuda.to_device(x), x), (cuda.to_device(x)[:, ::-1, 1:3], x[:, ::-1, 1:3]), (cuda.to_device(x).T, x.T)]:
+        seen = np.from_dlpack(d)
+        np.testing.assert_array_equal(seen, want)
+        assert seen.dtype == want.dtype and seen.strides == d.strides and seen.__array_interface__["data"][0] == d._address
+        assert len(_dlpack._given) == there + 1
+        del seen
+        assert len(_dlpack._given) == there
+        source = x.copy().transpose(2, 0, 1)[::-1]
+        back = cuda.from_dlpack(source)
+        assert (back.dtype, back.shape, back.strides, back._address) == (source.dtype, source.shape, source.strides, source.__array_interface__["data"][0])
+        np.testing.assert_array_equal(back.copy_to_host(), source)
+    # A capsule that nobody takes leaves nothing behind.
+    capsule = cuda.to_device(x).__dlpack__()
+    assert len(_dlpack._given) == there + 1
+    del capsule
+    assert len(_dlpack._given) == there
+
+
+def test_what_dlpack_cannot_carry():
+    d = cuda.to_device(np.zeros(3, [("a", "i4"), ("b", "i8")]))
+    with pytest.raises(BufferError):
+        d.__dlpack__()
+    with pytest.raises(BufferError):
+        cuda.to_device(np.zeros(3)).__dlpack__(copy=True)
+
+    class Taken:
+        def __dlpack__(self, **options):
+            return capsule
+
+    capsule = np.zeros(3).__dlpack__()
+    if SIMULATED:
+        assert cuda.from_dlpack(Taken()).shape == (3,)
+        with pytest.raises(ValueError):
+            cuda.from_dlpack(Taken())
+
+
 def test_more_of_arrays_on_devices():
     x = np.arange(24.0).reshape(2, 3, 4)
     d = cuda.to_device(x)

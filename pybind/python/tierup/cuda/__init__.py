@@ -16,7 +16,7 @@ NVIDIA's driver is all that is needed. Where there is none, or TIERUP_CUDASIM=1 
 """
 
 from . import compiler, cudadrv, kernels, random
-from ._arrays import DeviceNDArray, as_cuda_array, device_array, device_array_like, from_cuda_array_interface, is_cuda_array, to_device
+from ._arrays import DeviceNDArray, as_cuda_array, device_array, device_array_like, from_cuda_array_interface, from_dlpack, is_cuda_array, to_device
 from ._device import (
     close, cuda_error, current_context, defer_cleanup, detect, get_current_device, gpus, is_available, is_float16_supported, is_simulated, is_supported_version, list_devices, profile_start,
     profile_stop, profiling, require_context, select_device, why_unavailable,
@@ -46,7 +46,7 @@ __all__ = [
     "activemask", "all_sync", "any_sync", "as_cuda_array", "atomic", "ballot_sync", "BaseCUDAMemoryManager", "blockDim", "blockIdx", "brev", "cbrt", "cg", "close", "clz", "compile",
     "compile_for_current_device", "compile_ptx", "compile_ptx_for_current_device", "compiler", "const", "cuda_error", "CudaAPIError", "cudadrv", "CudaError", "CudaSupportError",
     "current_context", "declare_device", "default_stream", "defer_cleanup", "detect", "device_array", "device_array_like", "DeviceNDArray", "DivergentBarrier", "eq_sync", "event", "Event", "event_elapsed_time",
-    "external_stream", "ffs", "fma", "fp16", "from_cuda_array_interface", "get_current_device", "GetIpcHandleMixin", "gpus", "grid", "gridDim", "gridsize", "HostOnlyCUDAMemoryManager", "In",
+    "external_stream", "ffs", "fma", "fp16", "from_cuda_array_interface", "from_dlpack", "get_current_device", "GetIpcHandleMixin", "gpus", "grid", "gridDim", "gridsize", "HostOnlyCUDAMemoryManager", "In",
     "InOut", "IpcHandle", "is_available", "is_cuda_array", "is_float16_supported", "is_simulated", "is_supported_version", "jit", "Kernel", "KernelLine", "kernels", "laneid", "lanemask_lt",
     "legacy_default_stream", "list_devices", "local", "managed_array", "ManagedMemory", "ManagedNDArray", "mapped", "mapped_array", "mapped_array_like", "MappedMemory", "MappedNDArray",
     "match_all_sync", "match_any_sync", "MemoryInfo", "MemoryPointer", "nanosleep", "open_ipc_array", "Out", "per_thread_default_stream", "pinned", "pinned_array", "pinned_array_like",

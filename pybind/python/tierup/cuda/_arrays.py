@@ -125,6 +125,20 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
         self._told()
         return {"shape": self.shape, "strides": strides, "typestr": self.dtype.str, "data": (self._address, False), "stream": handle_of(self.stream) or None, "version": 3}
 
+    def __dlpack_device__(self):
+        """Where it lies, as DLPack numbers devices: a GPU, or in the simulator the host."""
+        from . import _dlpack
+        return _dlpack.device()
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """A capsule for libraries that know DLPack. What has been given to this array's stream is done when work on `stream` begins."""
+        from . import _dlpack
+        if copy or dl_device is not None and tuple(dl_device) != _dlpack.device():
+            raise BufferError("an array of a device is handed over where it lies, without a copy")
+        if stream != -1 and not is_simulated():
+            _tierup.cuda_synchronize(handle_of(self.stream))
+        return _dlpack.export(self)
+
     def is_c_contiguous(self):
         """Whether the elements lie in C order without gaps."""
         return self._layout == "C"
@@ -462,4 +476,14 @@ def as_cuda_array(obj, sync=True):
     return from_cuda_array_interface(obj.__cuda_array_interface__, obj, sync)
 
 
-__all__ = ["DeviceNDArray", "DeviceRecord", "as_cuda_array", "device_array", "device_array_like", "from_cuda_array_interface", "is_cuda_array", "to_device"]
+def from_dlpack(obj):
+    """An array over the memory of one of another library, by DLPack; nothing is copied. BufferError where it does not lie on the device. In the simulator arrays of the host are taken."""
+    from . import _dlpack
+    state()
+    # 1 is the default stream, on which the other library has its work done.
+    capsule = obj.__dlpack__() if is_simulated() else obj.__dlpack__(stream=1)
+    address, dtype, shape, strides, owner = _dlpack.taken(capsule)
+    return DeviceNDArray._over(address, dtype, shape, strides, owner)
+
+
+__all__ = ["DeviceNDArray", "DeviceRecord", "as_cuda_array", "device_array", "device_array_like", "from_cuda_array_interface", "from_dlpack", "is_cuda_array", "to_device"]
