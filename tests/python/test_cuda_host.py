@@ -668,6 +668,7 @@ def test_a_stream_comes_with_the_array_of_another_library():
     other = cuda.as_cuda_array(types.SimpleNamespace(__cuda_array_interface__=array.__cuda_array_interface__))
     assert other.stream.external and int(other.stream) == int(stream) and not stream.external
     assert repr(cuda.default_stream()) == "<Default CUDA stream>" and repr(other.stream).startswith("<External CUDA stream")
+    assert cuda.device_array((0, 3)).__cuda_array_interface__["data"] == (0, False)
     for make in cuda.mapped_array, cuda.managed_array, cuda.device_array:
         assert make(3, stream=stream).__cuda_array_interface__["stream"] == int(stream) and make(3).__cuda_array_interface__["stream"] is None
     kept = cuda.to_device(np.arange(3.0))

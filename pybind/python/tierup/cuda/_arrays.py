@@ -123,7 +123,7 @@ class DeviceNDArray(_tierup.DeviceArrayBase):
     def __cuda_array_interface__(self):
         strides = None if self.is_c_contiguous() else self.strides
         self._told()
-        return {"shape": self.shape, "strides": strides, "typestr": self.dtype.str, "data": (self._address, False), "stream": handle_of(self.stream) or None, "version": 3}
+        return {"shape": self.shape, "strides": strides, "typestr": self.dtype.str, "data": (self._address if self.size else 0, False), "stream": handle_of(self.stream) or None, "version": 3}
 
     def __dlpack_device__(self):
         """Where it lies, as DLPack numbers devices: a GPU, or in the simulator the host."""
