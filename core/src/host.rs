@@ -146,6 +146,14 @@ pub trait Host {
     fn global(&self, host: u64, name: &str) -> Option<GlobalValue>;
     /// The n-th captured variable of that function; None when unbound.
     fn free(&self, host: u64, index: u32) -> Option<GlobalValue>;
+    /// The same in code of that function for arguments of these types, captured variables behind them: where they
+    /// are frozen, as they were when there first was such code.
+    fn global_for(&self, host: u64, name: &str, _args: &[Type]) -> Option<GlobalValue> {
+        self.global(host, name)
+    }
+    fn free_for(&self, host: u64, index: u32, _args: &[Type]) -> Option<GlobalValue> {
+        self.free(host, index)
+    }
     /// The default of a parameter of that function.
     fn default(&self, host: u64, param: &str) -> Option<GlobalValue>;
     /// The default of a field of a named tuple class.

@@ -7,6 +7,7 @@
 
 use crate::bind::Params;
 use crate::engine::Options;
+use crate::kept::Kept;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple};
@@ -76,6 +77,8 @@ pub(crate) struct Decorated {
     in_python: OnceLock<Py<PyAny>>,
     /// The decorator's options, by which loops are cut out of what Python runs; none where they are not.
     lift: Option<Py<PyAny>>,
+    /// What names meant where there first was code.
+    pub kept: Kept,
 }
 
 /// What Python runs in place of a function.
@@ -110,6 +113,7 @@ impl Decorated {
             decoration: Mutex::new(decoration),
             in_python,
             lift,
+            kept: Kept::default(),
         })
     }
     /// What Python runs where the function is not compiled.

@@ -324,6 +324,14 @@ pub(crate) fn function_of<'py>(py: Python<'py>, handle: u64) -> Option<(Bound<'p
     identity::object(py, function)?.cast_into::<PyFunction>().ok().map(|f| (f, library))
 }
 
+/// The dispatcher behind a handle, if names of its function mean for good what they mean when it is compiled.
+pub(crate) fn freezing(py: Python<'_>, handle: u64) -> Option<Bound<'_, PyAny>> {
+    let object = table().entries.get(&handle).map(|e| e.object)?;
+    let object = identity::object(py, object)?;
+    let freezes = decorated::of(&object).is_some_and(|d| d.options.meaning == Some(Meaning::Numba));
+    freezes.then_some(object)
+}
+
 /// The function of a handle, if it is called that and declares its types: what its own name means in it
 /// before that is bound.
 pub(crate) fn itself(py: Python<'_>, handle: u64, name: &str) -> Option<FuncId> {

@@ -6,6 +6,7 @@ mod class_attributes;
 
 use crate::errors::Failure;
 use crate::guards::Guards;
+use crate::kept::Name;
 use crate::passed::{Passed, Refused};
 use crate::value::{self, Record};
 use crate::{
@@ -43,6 +44,41 @@ pub(crate) struct PyHost<'py> {
     copies: RefCell<Option<Vec<(Py<PyAny>, Py<PyAny>)>>>,
     /// The code is a kernel's, which has overloads of its own.
     kernel: Cell<bool>,
+    /// What names meant in functions for which that stays so.
+    named: RefCell<Vec<Named>>,
+}
+
+/// What a name means to the compiler, and the object.
+type Meant<'a, 'py> = (&'a Option<GlobalValue>, &'a Bound<'py, PyAny>);
+
+/// What a name meant in a function for some types.
+pub(crate) struct Named {
+    of: Py<PyAny>,
+    args: Vec<Type>,
+    name: Name,
+    object: Py<PyAny>,
+}
+
+impl Named {
+    pub(crate) fn keep(self, py: Python<'_>) {
+        if let Some(d) = decorated::of(self.of.bind(py)) {
+            d.kept.keep(self.args, self.name, self.object);
+        }
+    }
+}
+
+fn cell_of<'py>(f: &Bound<'py, PyFunction>, index: u32) -> Option<Bound<'py, PyAny>> {
+    // SAFETY: the closure of a function is null or a tuple of cells, and is borrowed.
+    let closure = unsafe {
+        let closure = (*f.as_ptr().cast::<ffi::PyFunctionObject>()).func_closure;
+        Bound::from_borrowed_ptr_or_opt(f.py(), closure)?
+    };
+    closure.cast::<PyTuple>().ok()?.get_item(index as usize).ok()
+}
+
+/// What a captured variable of a function holds.
+fn content_of<'py>(f: &Bound<'py, PyFunction>, index: u32) -> Option<Bound<'py, PyAny>> {
+    cell_of(f, index)?.getattr(intern!(f.py(), "cell_contents")).ok()
 }
 
 /// A function that compiled code calls, for which arguments and values of some, and what that gives.
@@ -105,6 +141,7 @@ impl<'py> PyHost<'py> {
             calls: RefCell::new(None),
             copies: RefCell::default(),
             kernel: Cell::new(false),
+            named: RefCell::default(),
         }
     }
 
@@ -131,6 +168,21 @@ impl<'py> PyHost<'py> {
     /// Code has global arrays as they are now, but for large ones.
     pub(crate) fn copies_arrays(&self) {
         self.copies.replace(Some(vec![]));
+    }
+
+    /// What names meant in functions for which that stays so, once this has come to code.
+    pub(crate) fn take_named(&self) -> Vec<Named> {
+        self.named.take()
+    }
+
+    fn note_name(&self, of: Bound<'_, PyAny>, args: &[Type], name: Name, value: Meant<'_, '_>) {
+        // Of an array code has a copy, which stays what it is.
+        let object = match value.0 {
+            Some(GlobalValue::Array { .. }) => self.constant(value.1).unwrap_or_else(|_| value.1.clone()),
+            _ => value.1.clone(),
+        };
+        let (of, args, object) = (of.unbind(), args.to_vec(), object.unbind());
+        self.named.borrow_mut().push(Named { of, args, name, object });
     }
 
     /// What the compilation assumed, and the Python exception that it met.
@@ -292,16 +344,41 @@ impl Host for PyHost<'_> {
         }
     }
 
+    fn global_for(&self, host: u64, name: &str, args: &[Type]) -> Option<GlobalValue> {
+        let Some(of) = functions::freezing(self.py, host) else { return self.global(host, name) };
+        let named = Name::Global(name.to_owned());
+        if let Some(value) = decorated::of(&of).and_then(|d| d.kept.get(self.py, args, &named)) {
+            return self.classify(&value, true);
+        }
+        let value = self.global(host, name);
+        if !matches!(value, None | Some(GlobalValue::Variable { .. } | GlobalValue::Unsupported(_)))
+            && let Some((f, _)) = functions::function_of(self.py, host)
+            && let Ok(Some(object)) = self.globals_of(&f).get_item(name)
+        {
+            self.note_name(of, args, named, (&value, &object));
+        }
+        value
+    }
+
+    fn free_for(&self, host: u64, index: u32, args: &[Type]) -> Option<GlobalValue> {
+        let Some(of) = functions::freezing(self.py, host) else { return self.free(host, index) };
+        let named = Name::Captured(index);
+        if let Some(value) = decorated::of(&of).and_then(|d| d.kept.get(self.py, args, &named)) {
+            return self.classify(&value, true);
+        }
+        let value = self.free(host, index);
+        if value.is_some()
+            && let Some((f, _)) = functions::function_of(self.py, host)
+            && let Some(object) = content_of(&f, index)
+        {
+            self.note_name(of, args, named, (&value, &object));
+        }
+        value
+    }
+
     fn free(&self, host: u64, index: u32) -> Option<GlobalValue> {
         let (f, _) = functions::function_of(self.py, host)?;
-        // SAFETY: the closure of a function is null or a tuple of cells; both results are borrowed.
-        let cell = unsafe {
-            let closure = Bound::from_borrowed_ptr_or_opt(
-                self.py,
-                (*f.as_ptr().cast::<ffi::PyFunctionObject>()).func_closure,
-            )?;
-            closure.cast::<PyTuple>().ok()?.get_item(index as usize).ok()?
-        };
+        let cell = cell_of(&f, index)?;
         let content = cell.getattr("cell_contents").ok();
         self.guards.borrow_mut().cell(&cell, f.as_any(), content.as_ref());
         let Some(content) = content else {

@@ -41,6 +41,7 @@ mod guards;
 mod host;
 mod identity;
 mod intrinsics;
+mod kept;
 mod known;
 mod marks;
 mod names;

@@ -334,7 +334,7 @@ impl Solver<'_, '_> {
         let is_next = |callee: crate::ssa::Value| {
             let names = self.func.insts.iter().filter(|n| n.result == Some(callee));
             names.filter_map(|n| if let Op::Global(name) = &n.op { Some(name) } else { None }).any(|name| {
-                let found = self.session.host.global(self.func.host, name);
+                let found = self.global_named(name);
                 matches!(found, Some(GlobalValue::Builtin(id::BUILTINS_NEXT)))
             })
         };
@@ -374,7 +374,7 @@ impl Solver<'_, '_> {
         let given: Vec<Source> = positional.iter().chain(named.iter().map(|n| &n.1)).cloned().collect();
         let typed = self.call_known_operation(i, op, callee, positional, named);
         if matches!(&typed, Err(d) if d.code == Code::RequiresConstant) {
-            self.want_values_of(&given)?;
+            self.want_values_of(&given, true)?;
         }
         typed
     }

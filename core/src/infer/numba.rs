@@ -146,6 +146,16 @@ impl Solver<'_, '_> {
         registry::meaning(func).unwrap_or(self.meaning)
     }
 
+    /// What a global of this function means, which may be frozen.
+    pub(super) fn global_named(&self, name: &str) -> Option<GlobalValue> {
+        self.session.host.global_for(self.func.host, name, &self.args)
+    }
+
+    /// The same of a captured variable.
+    pub(super) fn closed_over(&self, n: u32) -> Option<GlobalValue> {
+        self.session.host.free_for(self.func.host, n, &self.args)
+    }
+
     /// Whether the numbers of this function are Numba's.
     pub(super) fn has_numba_numbers(&self) -> bool {
         has_own_numbers(self.func, self.meaning)

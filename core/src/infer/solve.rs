@@ -146,6 +146,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             users,
             seen: vec![false; n],
             visits: 0,
+            args: vec![],
             captures: vec![],
             waiting: Waiting::default(),
             rewrite: None,
@@ -163,6 +164,7 @@ impl<'s, 'h> Solver<'s, 'h> {
     fn enter(&mut self, key: &Key) -> Result<()> {
         let (func, entry) = (self.func, &self.func.blocks[0]);
         let n = entry.params.len();
+        self.args.clone_from(&key.args);
         self.captures = key.args.iter().copied().zip(key.consts.iter().cloned()).skip(n).collect();
         if key.args.len() < n {
             let (name, given) = (&func.name, key.args.len());
@@ -470,8 +472,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             Op::Const(c) => Ok((c.ty(), Some(c.clone()), false)),
             Op::Undef => plain(Type::undef()),
             Op::Global(name) => {
-                let host = self.session.host;
-                match host.global(self.func.host, name) {
+                match self.global_named(name) {
                     Some(GlobalValue::Variable { of, name }) => self.variable(i, *of, &name),
                     Some(value) => self.global(node.result, value, name),
                     // NameError when it is reached, as in Python.
@@ -567,9 +568,8 @@ impl<'s, 'h> Solver<'s, 'h> {
         if let Some((ty, konst)) = self.captures.get(n as usize) {
             return Ok((*ty, konst.clone(), false));
         }
-        let host = self.session.host;
         let name = self.func.free.get(n as usize).cloned().unwrap_or_default();
-        let value = host.free(self.func.host, n).ok_or_else(|| {
+        let value = self.closed_over(n).ok_or_else(|| {
             Diagnostic::new(Code::UndefinedName, format!("captured variable '{name}' is not bound"))
         })?;
         self.global(result, value, &name)

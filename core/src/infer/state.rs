@@ -204,6 +204,8 @@ pub(crate) struct Solver<'s, 'h> {
     /// Whether a block parameter has been reached by an argument yet.
     pub(super) seen: Vec<bool>,
     pub(super) visits: u32,
+    /// The types that the function is typed for.
+    pub(super) args: Vec<Type>,
     /// Types of the captured variables, which follow the parameters in the key, and those whose values are known.
     pub(super) captures: Vec<(Type, Option<Const>)>,
     pub waiting: Waiting,

@@ -135,11 +135,10 @@ impl Solver<'_, '_> {
             return Some(op);
         }
         let node = self.func.inst(defs.inst(callee)?);
-        let host = self.session.host;
         let found = if let Op::Global(name) = &node.op {
-            host.global(self.func.host, name)
+            self.global_named(name)
         } else if let Op::Free(n) = node.op {
-            host.free(self.func.host, n)
+            self.closed_over(n)
         } else {
             None
         };
@@ -271,14 +270,15 @@ impl Solver<'_, '_> {
             .help("a constant, a global or captured value, the length of a tuple and a parameter whose value each caller knows can be static"))
     }
 
-    /// Has parameters among these without a known value get code for each of their values.
-    pub(super) fn want_values_of(&mut self, given: &[Source]) -> Result<()> {
+    /// Has parameters among these without a known value get code for each of their values; not `always`: where
+    /// these are known and not too many.
+    pub(super) fn want_values_of(&mut self, given: &[Source], always: bool) -> Result<()> {
         for of in given {
             let arg = self.source_arg(of)?;
             if let (None, true, Some(k), Some(func)) =
                 (arg.konst, has_values(arg.ty), self.parameter(of), self.func.id)
             {
-                registry::specialise(func, k, true);
+                registry::specialise(func, k, always);
             }
         }
         Ok(())
@@ -333,7 +333,9 @@ impl Solver<'_, '_> {
         sources: &[Source],
     ) -> bool {
         let Some(params) = registry::specialised(func) else { return false };
-        let missing = params.iter().filter(|p| p.always && consts.get(p.param).is_some_and(Option::is_none));
+        let room = self.session.values.get(&func).is_none_or(|known| known.len() < MOST_VALUES);
+        let missing =
+            params.iter().filter(|p| (p.always || room) && consts.get(p.param).is_some_and(Option::is_none));
         let mut known = false;
         for p in missing {
             let value = self.value_of(&args[p.param], &sources[p.param]);

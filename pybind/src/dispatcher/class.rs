@@ -54,6 +54,10 @@ unsafe extern "C" fn traverse(o: Obj, visit: ffi::visitproc, arg: *mut c_void) -
         if r != 0 {
             return r;
         }
+        let r = core.decorated.kept.traverse(&call);
+        if r != 0 {
+            return r;
+        }
         if let Ok(list) = core.overloads.try_lock() {
             for o in list.iter().filter(|o| Arc::strong_count(o) == 1) {
                 let r = o.guards.traverse(&call);

@@ -93,7 +93,7 @@ impl Core {
                 Wanted { args: types, values, alike: asked.alike(), func: self.func_at(py)? },
             )
         });
-        let calls = host.take_calls();
+        let (calls, named) = (host.take_calls(), host.take_named());
         let (mut guards, raised) = host.finish();
         if freezes {
             guards.freeze();
@@ -113,6 +113,7 @@ impl Core {
             (Err(_), Some(e)) => return Err(e.into()),
             (Ok(code), _) => {
                 called::note(py, calls);
+                named.into_iter().for_each(|n| n.keep(py));
                 if freezes && of.options.parallel.any() && !code.runs_in_parallel() {
                     self.warn_of_one_thread(py)?;
                 }

@@ -28,6 +28,7 @@ impl Core {
         let gone = std::mem::take(&mut *self.lock());
         discard(gone);
         self.refused.clear();
+        self.decorated.kept.clear();
     }
     /// Forgets one, whose arguments nobody can pass any more.
     pub(crate) fn forget(&self, gone: Arc<Overload>) {
