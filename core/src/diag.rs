@@ -117,6 +117,8 @@ pub struct Diagnostic {
     /// It says that an operation is not for such operands and nothing else, so that whoever knows more of the
     /// operation may say it better: what it speaks of.
     pub generic: Option<Subject>,
+    /// The error that Python raises in its place when the program runs: what reports it is one of these too.
+    pub raises: Option<crate::exc::Class>,
 }
 
 /// What refuses its operands.
@@ -141,6 +143,7 @@ impl Diagnostic {
             notes: vec![],
             help: None,
             generic: None,
+            raises: None,
         }
     }
     /// The user stopped the compilation; whoever started it knows, and says so in the user's terms.
@@ -161,6 +164,11 @@ impl Diagnostic {
         if self.help.is_none() {
             self.help = Some(text.into());
         }
+        self
+    }
+    /// See [`Diagnostic::raises`].
+    pub(crate) fn raises(mut self, class: crate::exc::Class) -> Diagnostic {
+        self.raises = Some(class);
         self
     }
     /// See [`Diagnostic::generic`].

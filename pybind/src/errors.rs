@@ -5,6 +5,7 @@ use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::exc::Class;
 
 /// A line of the user's source; notebooks, zip files and doctests have theirs too.
 pub(crate) fn source_line(py: Python<'_>, file: &str, line: u32) -> Option<String> {
@@ -47,7 +48,13 @@ pub(crate) fn warn_of_performance(py: Python<'_>, text: &str, at: &tierup_core::
 /// and tests.
 pub(crate) fn to_python(py: Python<'_>, d: &Diagnostic) -> PyErr {
     let make = || -> PyResult<PyErr> {
-        let class = py.import("tierup.errors")?.getattr(d.code.exception())?;
+        let errors = py.import("tierup.errors")?;
+        let mut class = errors.getattr(d.code.exception())?;
+        // A program that asks for an attribute expects to hear of it as Python says it.
+        let attribute = (d.code == Code::UnknownAttribute).then_some(Class::AttributeError);
+        if let Some(also) = d.raises.or(attribute) {
+            class = errors.getattr("_also")?.call1((class, also.name()))?;
+        }
         let exc = class.call1((render(py, d),))?;
         exc.setattr("code", d.code.name())?;
         exc.setattr("msg", &d.message)?;
@@ -109,6 +116,12 @@ impl Failure {
             Failure::Raised(e) => e,
         }
     }
+}
+
+/// A TypingError about an object that cannot be made: a TypeError too.
+pub(crate) fn typing_error(py: Python<'_>, text: &str) -> PyErr {
+    let made = || Ok(PyErr::from_value(py.import("tierup.errors")?.getattr("TypingError")?.call1((text,))?));
+    made().unwrap_or_else(|e: PyErr| e)
 }
 
 /// An exception for a state that cannot be.

@@ -12,7 +12,9 @@ pub(crate) fn parse_type(py: Python<'_>, text: &str) -> PyResult<Type> {
     if let Some(t) = type_objects::numbered(text) {
         return Ok(t);
     }
-    let parsed = if text.contains("object(") { parse::exact(text) } else { parse::parse(text) };
+    let exact = text.contains('#') || text.contains("object(");
+    let text = &type_objects::written_out(text);
+    let parsed = if exact { parse::exact(text) } else { parse::parse(text) };
     parsed.map_err(|e| to_python(py, &Diagnostic::new(Code::BadSignature, e)))
 }
 

@@ -5,6 +5,7 @@
 use crate::{functions, identity, known, operations};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
+use std::borrow::Cow;
 use std::sync::{LazyLock, Mutex};
 use tierup_core::types::{Container, Kind, Type};
 
@@ -87,6 +88,25 @@ fn number(t: Type) -> String {
 pub(crate) fn numbered(text: &str) -> Option<Type> {
     let n: usize = text.strip_prefix('#')?.parse().ok()?;
     NUMBERED.lock().unwrap_or_else(|e| e.into_inner()).get(n).copied()
+}
+
+/// A text with what such texts inside of it stand for, written exactly. Names of fields stand in quotes.
+pub(crate) fn written_out(text: &str) -> Cow<'_, str> {
+    if !text.contains('#') {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut rest, mut quoted) = (String::new(), text, false);
+    while let Some(c) = rest.chars().next() {
+        quoted ^= c == '"';
+        let digits = rest[c.len_utf8()..].bytes().take_while(u8::is_ascii_digit).count();
+        let end = c.len_utf8() + if c == '#' && !quoted { digits } else { 0 };
+        match numbered(&rest[..end]) {
+            Some(t) => out.push_str(&format!("{t:#}")),
+            None => out.push_str(&rest[..end]),
+        }
+        rest = &rest[end..];
+    }
+    Cow::Owned(out)
 }
 
 /// The object that a type is in Python.

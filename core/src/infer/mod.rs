@@ -5,7 +5,7 @@
 //! calls fit these, [`unrolled`] has loops written out, [`displays`] keeps a type for each value of a dict that
 //! is written out, [`results`] joins what a function gives, [`numba`] has numbers mean what they mean to Numba, [`call`] resolves what is called ([`resolved`]),
 //! [`choice`] what types choose, [`overloads`] asks a program's own typing functions, [`bind`] binds arguments, [`attribute`] takes attributes, [`member`] looks
-//! up what classes have, [`regions`] types parallel loops and tasks, [`moved`] looks for uses of what was moved, [`pattern`] class patterns, [`type_expressions`]
+//! up what classes have, [`regions`] types parallel loops and tasks, [`moved`] looks for uses of what was moved, [`pattern`] class patterns, [`raised`] finds calls that always raise, [`type_expressions`]
 //! what stands between the brackets behind a class, [`origin`] says where a value comes from, [`special`]
 //! asks classes of named tuples for methods of their own, [`finish`] writes the typed function down. What is
 //! not known yet, and how it comes to be known, is in [`crate::typing`]; what is done until then, in
@@ -33,6 +33,7 @@ mod objects;
 pub(crate) mod origin;
 mod overloads;
 mod pattern;
+mod raised;
 pub(crate) mod regions;
 pub(crate) mod resolved;
 mod results;

@@ -222,6 +222,10 @@ impl Solver<'_, '_> {
                 if args.iter().any(|a| has_unknown(self.session.resolve(a.ty))) {
                     return Err(unknown_elements());
                 }
+                // Numba hands the values of literals on: an overload may answer one that a caller knows.
+                if self.has_numba_numbers() {
+                    self.want_values_of(&all.0, false)?;
+                }
                 Err(self.no_implementation(func, &all.0, &all.1, why))
             }
         }

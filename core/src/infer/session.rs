@@ -189,7 +189,7 @@ impl<'h> Session<'h> {
     /// Writes typed code for an instance that is done, and all that it calls. Others were asked for while less was
     /// known: what they take to be so need not be.
     fn finish_all(&mut self, root: InstanceId) -> Result<()> {
-        let (mut work, mut opaque_ones) = (vec![root], HashSet::new());
+        let (mut work, mut opaque_ones, mut without_result) = (vec![root], HashSet::new(), vec![]);
         while let Some(id) = work.pop() {
             let next = id.index();
             if let Some(typed) = &self.instances[next].typed {
@@ -208,12 +208,16 @@ impl<'h> Session<'h> {
                 .take()
                 .ok_or_else(|| Diagnostic::internal("an instance is done but not solved"))?;
             self.tell_results(&func, &mut solved)?;
+            without_result.extend(super::raised::calls_without_result(self, &self.instances[next], &solved));
             solved.resolved.values_mut().for_each(|how| how.each_callee(&mut |id| work.push(id)));
             let declared = self.instances[next].declared.map(|_| self.instances[next].ret);
             // Writing code down may ask for further instances: a default's function value.
             let made = self.instances.len();
             self.instances[next].typed = Some(super::finish::finish(self, &func, &key, solved, declared)?);
             work.extend((made..self.instances.len()).map(InstanceId::new));
+        }
+        if let Some(refused) = self.refused_by_types(without_result) {
+            return Err(refused);
         }
         for x in &mut self.instances {
             if x.typed.is_none() {

@@ -155,9 +155,10 @@ def is_set(cell):
     return True
 
 
-def _refuse(function, line, text, help):
-    from .errors import UnsupportedError
-    raise UnsupportedError(f"{function.__code__.co_filename}:{line}: {text} [unsupported-syntax]\n  help: {help}")
+def _refuse(function, line, text, help, code="unsupported-syntax"):
+    from . import errors
+    reports = errors.UnsupportedError if code == "unsupported-syntax" else errors.TypingError
+    raise reports(f"{function.__code__.co_filename}:{line}: {text} [{code}]\n  help: {help}")
 
 
 class _Blocks:
@@ -280,7 +281,7 @@ class _Blocks:
             try:
                 found[k.arg] = _type(eval(compile(ast.Expression(k.value), self.function.__code__.co_filename, "eval"), self.space))
             except Exception as e:
-                _refuse(self.function, call.lineno, f"the type of {k.arg!r} in objmode() is not known: {type(e).__name__}: {e}", "give it as a text, such as 'float64[:]', or as a global type")
+                _refuse(self.function, call.lineno, f"the type of {k.arg!r} in objmode() is not known: {type(e).__name__}: {e}", "give it as a text, such as 'float64[:]', or as a global type", "bad-signature")
         return found
 
     def check(self, s, found):
@@ -292,12 +293,12 @@ class _Blocks:
         self.undeclared(s, set_here & self.liveness.after[s] - set(found), "behind it")
         for name in found:
             if name not in set_here:
-                _refuse(self.function, s.lineno, f"objmode() declares {name!r}, which the block does not set", "leave it out")
+                _refuse(self.function, s.lineno, f"objmode() declares {name!r}, which the block does not set", "leave it out", "bad-signature")
 
     def undeclared(self, s, names, where):
         if names:
             name = min(names)
-            _refuse(self.function, s.lineno, f"{name!r} is set in an objmode block and used {where}", f"declare its type: objmode({name}='float64[:]')")
+            _refuse(self.function, s.lineno, f"{name!r} is set in an objmode block and used {where}", f"declare its type: objmode({name}='float64[:]')", "bad-signature")
 
     def before(self, s, after):
         live = set(after)

@@ -27,6 +27,38 @@ class CompilerError(TierupError, RuntimeError):
     """A bug in Tierup."""
 
 
+# Classes of errors about operands, by the class that Python or NumPy has for them.
+_both = {}
+
+
+def _also(reports, name):
+    """The class of errors that the compiler reports where Python would raise the one of that name when the program runs: an exception of both."""
+    if (reports, name) not in _both:
+        if name == "AxisError":
+            from numpy.exceptions import AxisError as raised
+        else:
+            import builtins
+            raised = getattr(builtins, name)
+        both = reports if issubclass(reports, raised) else type(reports.__name__, (_Of, reports, raised), {"__module__": __name__, "__doc__": reports.__doc__, "_of": (reports, name)})
+        _both[reports, name] = both
+    return _both[reports, name]
+
+
+class _Of:
+    """Exceptions of a class that is made here come out of a pickle by it."""
+
+    __init__, __str__ = Exception.__init__, Exception.__str__
+
+    def __reduce__(self):
+        return _again, (*self._of, self.args, self.__dict__)
+
+
+def _again(reports, name, args, state):
+    made = _also(reports, name)(*args)
+    made.__dict__.update(state)
+    return made
+
+
 class OptionError(TypeError, KeyError):
     """An option of a decorator that does not exist. Python's own functions raise TypeError, Numba's decorators KeyError."""
 

@@ -16,6 +16,7 @@ pub(crate) mod turns;
 
 use super::protocol::{BoxCx, Frame, Lenience, Obj};
 use super::{Plan, Purpose};
+use crate::errors::typing_error;
 use crate::{identity, known, npy};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -230,9 +231,8 @@ impl Part {
         match self.value_of(obj)? {
             Some(value) => Ok(value),
             None => {
-                let class = obj.py().import("tierup.errors")?.getattr("TypingError")?;
                 let text = format!("{} is no {what} of type {}", obj.repr()?, self.ty);
-                Err(PyErr::from_value(class.call1((text,))?))
+                Err(typing_error(obj.py(), &text))
             }
         }
     }

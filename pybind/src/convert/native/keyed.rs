@@ -4,7 +4,8 @@
 
 use super::shown::{self, Owned, ShownClass, Use, run};
 use super::{Part, Value};
-use pyo3::exceptions::{PyKeyError, PyOverflowError, PyRuntimeError, PyTypeError};
+use crate::errors::typing_error;
+use pyo3::exceptions::{PyKeyError, PyOverflowError, PyRuntimeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
@@ -190,10 +191,10 @@ fn is_integer(obj: &Bound<'_, PyAny>) -> bool {
 }
 
 /// What is said of types of keys that compiled code does not find by hash; `what` says whose they would be.
-pub(crate) fn check_key(key: Type, what: &str) -> PyResult<()> {
+pub(crate) fn check_key(py: Python<'_>, key: Type, what: &str) -> PyResult<()> {
     match desc::compared_parts(key) {
         Some(_) => Ok(()),
-        None => Err(PyTypeError::new_err(format!("a typed {what} of type {key}"))),
+        None => Err(typing_error(py, &format!("a typed {what} of type {key}"))),
     }
 }
 

@@ -5,6 +5,7 @@ use super::turns::Turn;
 use super::{Object, Part, object_of};
 use crate::convert::Plan;
 use crate::convert::protocol::{Class, Obj, in_use, result};
+use crate::errors::typing_error;
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::ffi;
@@ -165,7 +166,7 @@ pub(crate) fn refuse_making(
     } else {
         return Ok(());
     };
-    Err(PyTypeError::new_err(text))
+    Err(typing_error(this.py(), &text))
 }
 
 pub(crate) fn typed_meanwhile() -> PyErr {

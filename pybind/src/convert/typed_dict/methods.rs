@@ -53,7 +53,7 @@ fn fill_one(this: &This<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -
 
 fn make_empty(this: &This<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, room: i64) -> PyResult<()> {
     let key = shown::said(key)?;
-    keyed::check_key(key, "dict cannot have keys")?;
+    keyed::check_key(this.py(), key, "dict cannot have keys")?;
     let ty = Type::dict(key, shown::said(value)?);
     refuse_unseen(ty, "dict")?;
     let whole = Part::of(this.py(), ty);

@@ -26,7 +26,7 @@ fn elements<'a>(this: &'a This<'_>) -> Option<Keyed<'a>> {
 
 fn make_empty(this: &This<'_>, element: &Bound<'_, PyAny>, room: i64) -> PyResult<()> {
     let element = shown::said(element)?;
-    keyed::check_key(element, "set cannot have elements")?;
+    keyed::check_key(this.py(), element, "set cannot have elements")?;
     let ty = Type::new(Kind::Container(Container::Set, vec![element]));
     refuse_unseen(ty, "set")?;
     let whole = Part::of(this.py(), ty);
