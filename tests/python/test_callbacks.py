@@ -139,6 +139,41 @@ def test_objects():
 
 
 @needs("cffi")
+def test_structures_of_cffi_are_records(tier):
+    import cffi
+    from tierup._foreign import map_type
+    ffi = cffi.FFI()
+    ffi.cdef("""
+        typedef struct { int n; float f; double d; float some[9]; struct { short a, b; } inside; } big;
+        typedef struct { int bits : 4; } packed;
+        typedef double (*over)(big *, size_t);
+    """)
+    big, over = map_type(ffi.typeof("big"), use_record_dtype=True), map_type(ffi.typeof("over"), use_record_dtype=True)
+    assert over == types.float64(types.CPointer(big), types.uint64) and big.size == ffi.sizeof("big")
+    assert [big.offset(name) for name in ("n", "f", "d", "some", "inside")] == [0, 4, 8, 16, 52]
+    with pytest.raises(ValueError, match="'bits' has bitshift"):
+        map_type(ffi.typeof("packed"), use_record_dtype=True)
+    with pytest.raises(TypeError):
+        map_type(ffi.typeof("big"))
+
+    @njit
+    def total(all):
+        sum = 0.0
+        for k in range(len(all)):
+            one = all[k]
+            sum += one.n * one.f / one.d + one.some.sum() + one.inside.b
+        return sum
+
+    callback = cfunc(over)(lambda p, n: total(carray(p, n)))
+    memory = ffi.new("big[3]")
+    for k in range(3):
+        memory[k].n, memory[k].f, memory[k].d, memory[k].inside.b = k * 123, k * 2.5, k + 1, k
+        memory[k].some = [k * 10 + j for j in range(9)]
+    array = np.frombuffer(ffi.buffer(memory), types.as_dtype(big))
+    assert callback.ctypes(int(ffi.cast("size_t", memory)), 3) == ffi.cast("over", callback.address)(memory, 3) == total(array)
+
+
+@needs("cffi")
 def test_callbacks_as_pointers_of_cffi():
     import cffi
     assert cffi.FFI().cast("double(*)(double, int)", at_module.cffi)(1.5, 2) == 3.5

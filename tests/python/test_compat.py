@@ -750,3 +750,75 @@ def test_typing_functions_see_what_lists_and_dicts_are_written_out_with():
         pass
     found = next(m if isinstance(m, dict) else m[2] for m in met)
     assert found == {types.literal("a"): types.literal(1), types.literal("b"): types.float64, types.literal("c"): types.literal("d"), types.literal("n"): types.int64}
+
+
+def test_types_of_ctypes_and_memory():
+    import array
+    import ctypes
+
+    from tierup._foreign import from_ctypes, to_ctypes
+    from tierup._kinds import typeof
+    for c, t in ((ctypes.c_double, types.float64), (ctypes.c_uint16, types.uint16), (ctypes.c_void_p, types.voidptr), (None, types.void), (ctypes.POINTER(ctypes.c_float), types.CPointer(types.float32))):
+        assert from_ctypes(c) == t and to_ctypes(t) == c
+    twice = types.CPointer(types.CPointer(types.float32))
+    assert from_ctypes(ctypes.POINTER(ctypes.POINTER(ctypes.c_float))) == twice and to_ctypes(twice) == ctypes.POINTER(ctypes.POINTER(ctypes.c_float))
+    for convert, of in ((from_ctypes, ctypes.c_wchar_p), (to_ctypes, types.ellipsis), (to_ctypes, types.complex128)):
+        with pytest.raises(TypeError):
+            convert(of)
+    view = types.MemoryView(types.uint8, 1, "C")
+    assert typeof(memoryview(bytearray(b"xyz"))) == view == pickle.loads(pickle.dumps(view)) and not types.MemoryView(types.uint8, 1, "C", readonly=True).mutable
+    assert typeof(memoryview(b"xyz")) != view and typeof(memoryview(np.ones((2, 3))[:, ::2])) == types.MemoryView(types.float64, 2, "A")
+    assert typeof(array.array("i", [1])) == types.PyArray(types.int32, 1, "C") and isinstance(view, types.Buffer)
+    given = memoryview(bytearray(b"xyz"))
+    assert njit((view,))(lambda x: x[1])(given) == 121
+    assert njit((types.UniTuple(view, 2),))(lambda x: x[1][0])((given, given)) == 120 and njit((types.Optional(view),))(lambda x: x is None)(None)
+
+
+def test_defaults_that_were_left_out():
+    from tierup._kinds import OmittedArg, typeof
+    assert typeof(OmittedArg(1.0)) == types.Omitted(1.0) and len({types.Omitted(1), types.Omitted(1.0), types.Omitted(True), types.Omitted(0.0)}) == 4
+    assert types.Omitted([]) != types.Omitted([])
+
+
+def test_signatures_are_taken_apart():
+    from tierup.compat.support import is_signature, normalize_signature
+    f8, i8 = types.float64, types.int64
+    for given in ("float64(int64)", f8(i8), types.signature(f8, i8)):
+        assert is_signature(given) and normalize_signature(given) == ((i8,), f8)
+    assert normalize_signature((i8, f8)) == ((i8, f8), None) and normalize_signature("(int64, float64)") == ((i8, f8), None)
+    for given in (3, [], (types.Integer,), (None,)):
+        with pytest.raises(TypeError):
+            normalize_signature(given)
+
+
+def test_compiled_code_as_a_function_of_c():
+    @njit(meaning="numba")
+    def add(x, y):
+        return x + y
+
+    assert add(1, 2) == 3 and add(1.5, 2.0) == 3.5
+    of_ints, of_floats = map(types.CompileResultWAP, add.overloads.values())
+    apply = njit(lambda f, x, y: f(x, y), meaning="numba")
+    assert apply(of_ints, 3, 4) == 7 and apply(of_floats, 3.5, 4.0) == 7.5 and of_ints(1, 1) == 2
+
+
+def test_overloads_answer_values_that_callers_know(tmp_path):
+    assert as_numba(tmp_path, """
+from numba import njit, types
+from numba.extending import overload
+
+def known(x):
+    raise NotImplementedError
+
+@overload(known)
+def _known(x):
+    if isinstance(x, types.Literal):
+        value = x.literal_value
+        return lambda x: value
+
+@njit
+def through(x="default"):
+    return known(x)
+
+print(njit(lambda: through())(), njit(lambda: through("given"))(), njit(lambda: through(7))())
+""") == "default given 7\n"

@@ -5,6 +5,7 @@ from functools import cached_property
 
 from . import _tierup, config, types
 from ._calls import _identifier, made
+from ._foreign import to_ctypes
 from ._jit import _OPTIONS, _check_options, _make, declare
 
 _numbers = itertools.count()
@@ -63,7 +64,7 @@ class CFunc:
         """As a function of ctypes."""
         import ctypes
         address = self.address
-        return ctypes.CFUNCTYPE(_to_ctypes(self._ret), *map(_to_ctypes, self._args))(address)
+        return ctypes.CFUNCTYPE(to_ctypes(self._ret), *map(to_ctypes, self._args))(address)
 
     @cached_property
     def cffi(self):
@@ -111,7 +112,7 @@ class _PlainCFunc(CFunc):
             found = function(*(ctypes.c_void_p(x) if isinstance(t, types.RawPointer) else x for t, x in zip(args, given)))
             return None if ret == types.void else getattr(found, "item", lambda: found)()
 
-        self._called = ctypes.CFUNCTYPE(_to_ctypes(ret), *map(_to_ctypes, args))(called)
+        self._called = ctypes.CFUNCTYPE(to_ctypes(ret), *map(to_ctypes, args))(called)
         self.address = ctypes.cast(self._called, ctypes.c_void_p).value
         self.native_name = f"tierup.cfunc.{self.__qualname__}.{next(_numbers)}"
         self.cache_hits = 0
@@ -121,18 +122,6 @@ class _PlainCFunc(CFunc):
 
     def inspect(self, level="typed"):
         return ""
-
-
-def _to_ctypes(t):
-    import ctypes
-    if t == types.void:
-        return None
-    if isinstance(t, types.RawPointer):
-        return ctypes.c_void_p
-    if isinstance(t, types.CPointer):
-        return ctypes.POINTER(_to_ctypes(t.dtype))
-    import numpy
-    return numpy.ctypeslib.as_ctypes_type(types.as_dtype(t))
 
 
 def cfunc(sig, locals=None, cache=False, pipeline_class=None, **options):

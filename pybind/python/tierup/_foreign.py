@@ -143,6 +143,49 @@ def _result(text):
     return "pointer" if text.startswith("pointer") else text
 
 
+def from_ctypes(ctype):
+    """The type of compiled code for one of ctypes; `None` is `void`. Raises TypeError where there is none."""
+    import ctypes
+    if ctype is None:
+        return types.void
+    if ctype is ctypes.c_void_p:
+        return types.voidptr
+    if isinstance(ctype, type) and issubclass(ctype, ctypes._Pointer):
+        return types.CPointer(from_ctypes(ctype._type_))
+    if isinstance(ctype, type) and issubclass(ctype, ctypes._SimpleCData):
+        try:
+            return types.from_dtype(numpy.dtype(ctype))
+        except (TypeError, ValueError):
+            pass
+    raise TypeError(f"Unsupported ctypes type: {ctype}")
+
+
+def to_ctypes(t):
+    """The type of ctypes for one of compiled code; `void` is None. Raises TypeError where there is none."""
+    import ctypes
+    if t == types.void:
+        return None
+    if t == types.voidptr or isinstance(t, types.CPointer) and isinstance(t.dtype, types.Record):
+        return ctypes.c_void_p
+    if isinstance(t, types.CPointer):
+        return ctypes.POINTER(to_ctypes(t.dtype))
+    if isinstance(t, types.Number) and not isinstance(t, types.Complex):
+        return numpy.ctypeslib.as_ctypes_type(types.as_dtype(t))
+    raise TypeError(f"Cannot convert Numba type '{'...' if t == types.ellipsis else t}' to ctypes type")
+
+
+def is_ctypes_funcptr(obj):
+    """Whether an object is a function of ctypes."""
+    import ctypes
+    return isinstance(obj, ctypes._CFuncPtr)
+
+
+def get_pointer(function):
+    """Where a function of ctypes lies."""
+    import ctypes
+    return ctypes.cast(function, ctypes.c_void_p).value
+
+
 # ---------------------------------------------------------------- cffi
 
 
@@ -162,18 +205,47 @@ def register_module(module):
 
 
 def map_type(cffi_type, use_record_dtype=False):
-    """The type of compiled code for a type of cffi; of a function its signature, which `cfunc` takes. Raises TypeError where there is none: for structures, unless they are registered."""
+    """The type of compiled code for a type of cffi; of a function its signature, which `cfunc` takes. Structures are records where `use_record_dtype` says so,
+    and have no type otherwise, unless they are registered: TypeError."""
     if cffi_type.kind == "pointer" and cffi_type.item.kind == "function":
         cffi_type = cffi_type.item
     if cffi_type.kind == "function":
-        return types.Signature(map_type(cffi_type.result), tuple(map_type(t) for t in cffi_type.args))
+        return types.Signature(map_type(cffi_type.result, use_record_dtype), tuple(map_type(t, use_record_dtype) for t in cffi_type.args))
     if cffi_type.kind == "pointer":
         to = cffi_type.item
-        return types.CPointer(map_type(to)) if to.kind in ("primitive", "enum") and to.cname != "char" or to.cname in _registered else types.voidptr
+        known = to.kind in ("primitive", "enum") and to.cname != "char" or to.cname in _registered or to.kind == "struct" and use_record_dtype
+        return types.CPointer(map_type(to, use_record_dtype)) if known else types.voidptr
     if cffi_type.cname in _registered:
         return _registered[cffi_type.cname]
+    if use_record_dtype and cffi_type.kind == "struct":
+        return types.from_dtype(_struct_dtype(cffi_type))
     text = _cffi_text(cffi_type)
     return types.void if text == "none" else types.from_text(text)
+
+
+def _struct_dtype(t):
+    """The structure of NumPy that lies in memory as one of cffi does."""
+    import _cffi_backend as backend
+    names, formats, offsets = [], [], []
+    for name, field in t.fields:
+        if field.bitshift != -1:
+            raise ValueError(f"field {name!r} has bitshift, this is not supported")
+        if field.flags != 0:
+            raise ValueError(f"field {name!r} has flags, this is not supported")
+        names.append(name)
+        formats.append(_field_dtype(field.type))
+        offsets.append(field.offset)
+    return numpy.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": backend.sizeof(t)}, align=False)
+
+
+def _field_dtype(t):
+    if t.kind == "array":
+        return numpy.dtype((_field_dtype(t.item), (t.length,)))
+    if t.kind == "struct" and t.cname not in _registered:
+        return _struct_dtype(t)
+    if t.kind == "pointer":
+        return numpy.dtype(numpy.uintp)
+    return types.as_dtype(map_type(t))
 
 
 def _cffi_text(t):

@@ -13,6 +13,7 @@ from .types import (
     ArrayCompatible,
     BaseTuple,
     Boolean,
+    Buffer,
     Callable,
     Container,
     Dummy,
@@ -145,6 +146,26 @@ class Omitted(_Made, Opaque):
     def __init__(self, default):
         self.value = self.value_ = default
         self._of(default)
+
+    @property
+    def key(self):
+        # Two are the same where the defaults are equal and of one class: 1 is not 1.0.
+        value = self.value if getattr(type(self.value), "__hash__", None) else id(self.value)
+        return type(self).__name__, type(self.value), value
+
+
+class OmittedArg:
+    """In the place of an argument that was left out: its default."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __repr__(self):
+        return f"omitted arg({self.value!r})"
+
+    @property
+    def _numba_type_(self):
+        return Omitted(self.value)
 
 
 # ---------------------------------------------------------------- values
@@ -424,6 +445,76 @@ class WrapperAddressProtocol:
         return at_address(type(self).__name__, self.__wrapper_address__(), self.signature(), self)
 
 
+class CompileResultWAP(WrapperAddressProtocol):
+    """What was compiled for one signature of numbers, as a function of C: `CompileResultWAP(f.overloads[types])`."""
+
+    def __init__(self, cres):
+        self.cres, self._of_c = cres, None
+
+    def __wrapper_address__(self):
+        if self._of_c is None:
+            from ._cfunc import cfunc
+            function = self.cres.entry_point.__self__
+            self._of_c = cfunc(self.signature(), **function.targetoptions)(function.py_func)
+        return self._of_c.address
+
+    def signature(self):
+        return self.cres.signature
+
+    def __call__(self, *args):
+        return self.cres.entry_point(*args)
+
+
+# What stands for the types of memory, by their keys.
+_memory_texts = {}
+
+
+class _Memory(Buffer):
+    """The memory of an object of Python's. Compiled code has an instance of a class of the library in its place, whose text an object says."""
+
+    def __init__(self, dtype, ndim=1, layout="C", readonly=False, name=None):
+        Buffer.__init__(self, dtype, ndim, layout, readonly, name)
+        if self.key not in _memory_texts:
+            # The compiler says it when it has seen such an object.
+            _tierup.type_object(self._sample())
+        self._tierup_type_ = _memory_texts[self.key]
+
+    @property
+    def key(self):
+        return type(self).__name__, self.dtype, self.ndim, self.layout, self.mutable
+
+    @property
+    def name(self):
+        return f"{'' if self.mutable else 'readonly '}{type(self).__name__.lower()}({self.dtype}, {self.ndim}d, {self.layout})"
+
+    def __repr__(self):
+        return self.name
+
+    def __reduce__(self):
+        return type(self), (self.dtype, self.ndim, self.layout, not self.mutable)
+
+
+class MemoryView(_Memory):
+    """`memoryview`."""
+
+    def _sample(self):
+        import numpy
+        order = "F" if self.layout == "F" else "C"
+        found = numpy.zeros((2,) * self.ndim, types.as_dtype(self.dtype), order)
+        if self.layout == "A":
+            found = numpy.zeros((4,) * self.ndim, found.dtype)[(slice(None, None, 2),) * self.ndim]
+        found.flags.writeable = self.mutable
+        return memoryview(found)
+
+
+class PyArray(_Memory):
+    """`array.array`."""
+
+    def _sample(self):
+        import array
+        return array.array(types.as_dtype(self.dtype).char)
+
+
 class VarArg(_Made, Dummy):
     """Any number of arguments, in what a code generator is for (`lower_builtin`)."""
 
@@ -447,7 +538,7 @@ range_state64_type = range_type = RangeType(types.int64)
 # Classes of Numba's of which compiled code has no values: nothing is an instance of them.
 _WITHOUT_VALUES = {
     "StarArgTuple": BaseTuple, "StarArgUniTuple": BaseTuple, "LiteralList": Dummy,
-    "LiteralDict": Dummy, "PyArray": ArrayCompatible, "MemoryView": ArrayCompatible, "Poison": Dummy, "Phantom": Dummy, "MemInfoPointer": Dummy, "EphemeralPointer": Dummy, "Object": Dummy,
+    "LiteralDict": Dummy, "Poison": Dummy, "Phantom": Dummy, "MemInfoPointer": Dummy, "EphemeralPointer": Dummy, "Object": Dummy,
     "BoundFunction": Callable, "ObjModeDispatcher": Dummy, "ExternalFunction": Callable, "RecursiveCall": Callable, "UnionType": Dummy, "Pair": Dummy,
     "NumpyFlatType": IterableType, "NumpyNdEnumerateType": IterableType, "NumpyNdIterType": IterableType, "NumpyNdIndexType": IterableType, "ArrayCTypes": Dummy, "ArrayFlags": Dummy, "PolynomialType": Dummy,
     "EnumerateType": IterableType, "ZipType": IterableType, "ArrayIterator": IterableType, "ListIter": IterableType, "SetIter": IterableType, "UnicodeIteratorType": IterableType, "DictItemsIterableType": IterableType,
@@ -464,7 +555,7 @@ SetType = Set
 IntEnumClass = EnumClass
 
 NAMES = {n for n, v in globals().items() if not n.startswith("_") and (v is types or isinstance(v, Type) or isinstance(v, type) and issubclass(v, Type))}
-NAMES = NAMES - {"types"} | {"literal", "maybe_literal", "unliteral", "WrapperAddressProtocol"}
+NAMES = NAMES - {"types", "Buffer"} | {"literal", "maybe_literal", "unliteral", "WrapperAddressProtocol", "CompileResultWAP"}
 
 
 # ---------------------------------------------------------------- out of what the compiler says
@@ -498,6 +589,9 @@ def _instance(about, inside):
     if cls is not None and issubclass(cls, _tierup.Struct):
         return types._of_struct(cls)
     fields = tuple(zip(names, map(made, inside), strict=True))
+    memory = cls is not None and _memory(cls, fields, number)
+    if memory:
+        return memory
     if cls is not None and types._typeof_function(cls) is not None:
         from ._extensions import type_of_instance
         own, why = type_of_instance(cls, fields, Own(number, fields, may_change))
@@ -509,6 +603,16 @@ def _instance(about, inside):
         found = InstanceType(cls, fields, text)
     found._tierup_own_ = Own(number, fields, may_change)
     return found
+
+
+def _memory(cls, fields, text):
+    """The type of the memory of an object, if the class is what compiled code has in the place of one."""
+    made_of = {"MemoryView": MemoryView, "PyArray": PyArray}.get(cls.__name__) if cls.__module__ == "tierup.lib.buffers" else None
+    if made_of is None:
+        return None
+    a = fields[0][1]
+    _memory_texts[made_of.__name__, a.dtype, a.ndim, a.layout, a.mutable] = text
+    return made_of(a.dtype, a.ndim, a.layout, not a.mutable)
 
 
 def _member(cls):

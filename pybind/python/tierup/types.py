@@ -258,13 +258,15 @@ class Array(Buffer):
 
 
 class CPointer(Type):
-    """A pointer of C to numbers, for `cfunc`: `CPointer(float64)`. Compiled code may index it, and makes arrays of it by `carray`."""
+    """A pointer of C to numbers or records, for `cfunc`: `CPointer(float64)`. Compiled code may index it, and makes arrays of it by `carray`."""
 
     def __init__(self, dtype):
-        if not isinstance(dtype, Number):
-            raise TypeError(f"compiled code knows pointers to numbers, not to {dtype}")
         self.dtype = dtype
-        super().__init__(f"array({_text(dtype, strong=True)}, 1d, C)")
+        known = isinstance(dtype, (Number, Record))
+        if not known and not isinstance(dtype, (CPointer, RawPointer)):
+            raise TypeError(f"compiled code knows pointers to numbers and records, not to {dtype}")
+        # Pointers to pointers are types to ask about; no code takes them.
+        super().__init__(f"array({dtype.key}, 1d, C)" if known else self.key)
 
     @property
     def key(self):

@@ -1,8 +1,27 @@
-"""What programs take from `numba.np` beyond types: of what type a scalar is, how arrays lie in memory, and the product of vectors in the plane."""
+"""What programs take from `numba.np` and `numba.core.sigutils` beyond types: of what type a scalar is, how arrays lie in memory, and the product of vectors in the plane."""
 
 import numpy as np
 
+from .. import types
 from ..types import from_dtype
+
+
+def is_signature(sig):
+    """Whether something can be a signature: a text, a tuple of types, or what a type makes of types."""
+    return isinstance(sig, (str, tuple, types.Signature))
+
+
+def normalize_signature(sig):
+    """(argument types, result type or None) of a signature. Raises TypeError for what is none."""
+    if not is_signature(sig):
+        raise TypeError(f"invalid signature: {sig!r} (type: {type(sig).__name__!r}) is neither a tuple nor a Signature")
+    if isinstance(sig, str):
+        return types.signatures(sig)[0]
+    args, result = (sig, None) if isinstance(sig, tuple) else (sig.args, sig.return_type)
+    for t in args if result is None else (*args, result):
+        if not isinstance(t, types.Type):
+            raise TypeError(f"invalid type in signature: expected a type instance, got {t!r}")
+    return args, result
 
 
 def map_arrayscalar_type(val):
