@@ -148,12 +148,20 @@ impl Solver<'_, '_> {
 
     /// What a global of this function means, which may be frozen.
     pub(super) fn global_named(&self, name: &str) -> Option<GlobalValue> {
-        self.session.host.global_for(self.func.host, name, &self.args)
+        let host = self.session.host;
+        match self.meaning {
+            Meaning::Python => host.global(self.func.host, name),
+            Meaning::Numba => host.global_for(self.func.host, name, &self.args),
+        }
     }
 
     /// The same of a captured variable.
     pub(super) fn closed_over(&self, n: u32) -> Option<GlobalValue> {
-        self.session.host.free_for(self.func.host, n, &self.args)
+        let host = self.session.host;
+        match self.meaning {
+            Meaning::Python => host.free(self.func.host, n),
+            Meaning::Numba => host.free_for(self.func.host, n, &self.args),
+        }
     }
 
     /// Whether the numbers of this function are Numba's.

@@ -6,6 +6,7 @@ use super::resolved::{Resolved, Source};
 use super::state::{Instance, Session, Solved};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::exc::Class;
+use crate::ops::id;
 use crate::ssa::{Func, InstanceId, Op, Term, Value};
 use crate::types::{Const, Kind};
 use std::sync::Arc;
@@ -42,7 +43,7 @@ pub(super) fn calls_without_result(session: &Session<'_>, at: &Instance, solved:
                 Some(Resolved::Instance { id, .. }) if session.is_library(&session.at(*id).func) => {
                     found.push(Never::Call(*id, span()));
                 }
-                Some(Resolved::Apply { op, sources, .. }) if op.paths.contains(&"name.missing") => {
+                Some(Resolved::Apply { op, sources, .. }) if op.id() == id::NAME_MISSING => {
                     if let [Source::Const(Const::Str(name))] = &sources[..] {
                         found.push(Never::Missing(name.clone(), span()));
                     }
@@ -105,10 +106,10 @@ fn made(func: &Func, exc: Value) -> Option<Raised> {
     let mut node = by(exc)?;
     loop {
         let Op::Apply(op) = &node.op else { return None };
-        if op.paths.contains(&"exc.new") {
+        if op.id() == id::EXC_NEW {
             break;
         }
-        if !op.paths.contains(&"exc.make") {
+        if op.id() != id::EXC_MAKE {
             return None;
         }
         node = by(*node.args.first()?)?;
