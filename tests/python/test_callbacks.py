@@ -138,6 +138,17 @@ def test_objects():
     assert pickle.loads(pickle.dumps(types.voidptr)) == types.voidptr
 
 
+def test_functions_of_c_by_their_names(tier):
+    copy = types.ExternalFunction("memcpy", types.voidptr(types.voidptr, types.voidptr, types.size_t))
+    to = np.zeros(3)
+    njit(lambda a, b: copy(b.ctypes, a.ctypes, a.nbytes) != 0)(np.arange(3.0), to)
+    assert to.tolist() == [0, 1, 2]
+    assert pickle.loads(pickle.dumps(copy)) == copy != types.ExternalFunction("memmove", copy.sig)
+    missing = types.ExternalFunction("no_such_function", types.float64(types.float64))
+    with pytest.raises(RuntimeError, match="no function of C named 'no_such_function'"):
+        njit(lambda x: missing(x))(1.0)
+
+
 @needs("cffi")
 def test_structures_of_cffi_are_records(tier):
     import cffi

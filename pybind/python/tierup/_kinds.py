@@ -445,6 +445,32 @@ class WrapperAddressProtocol:
         return at_address(type(self).__name__, self.__wrapper_address__(), self.signature(), self)
 
 
+class ExternalFunction(_Made, Callable, Opaque):
+    """A function of C that the process has under a name, by its signature of numbers and pointers: `ExternalFunction("cosh", float64(float64))`. Compiled code calls it."""
+
+    def __init__(self, symbol, sig):
+        self.symbol, self.sig, self._missing = symbol, sig, None
+        self._of(symbol, sig)
+
+    @property
+    def key(self):
+        return type(self).__name__, self.symbol, self.sig
+
+    @property
+    def _tierup_function_(self):
+        from ._calls import _identifier, made
+        from ._foreign import at_address
+        from .llvm import CannotCarry
+        from .llvm.calls import address_of
+        try:
+            return at_address(self.symbol, address_of(self.symbol), self.sig, self)
+        except (CannotCarry, TypeError, ValueError) as e:
+            if self._missing is None:
+                name, names = _identifier(self.symbol), ", ".join(f"x{k}" for k in range(len(self.sig.args)))
+                self._missing = made(f"def {name}({names}):\n    raise RuntimeError({str(e)!r})", name, {})
+            return self._missing
+
+
 class CompileResultWAP(WrapperAddressProtocol):
     """What was compiled for one signature of numbers, as a function of C: `CompileResultWAP(f.overloads[types])`."""
 
@@ -539,7 +565,7 @@ range_state64_type = range_type = RangeType(types.int64)
 _WITHOUT_VALUES = {
     "StarArgTuple": BaseTuple, "StarArgUniTuple": BaseTuple, "LiteralList": Dummy,
     "LiteralDict": Dummy, "Poison": Dummy, "Phantom": Dummy, "MemInfoPointer": Dummy, "EphemeralPointer": Dummy, "Object": Dummy,
-    "BoundFunction": Callable, "ObjModeDispatcher": Dummy, "ExternalFunction": Callable, "RecursiveCall": Callable, "UnionType": Dummy, "Pair": Dummy,
+    "BoundFunction": Callable, "ObjModeDispatcher": Dummy, "RecursiveCall": Callable, "UnionType": Dummy, "Pair": Dummy,
     "NumpyFlatType": IterableType, "NumpyNdEnumerateType": IterableType, "NumpyNdIterType": IterableType, "NumpyNdIndexType": IterableType, "ArrayCTypes": Dummy, "ArrayFlags": Dummy, "PolynomialType": Dummy,
     "EnumerateType": IterableType, "ZipType": IterableType, "ArrayIterator": IterableType, "ListIter": IterableType, "SetIter": IterableType, "UnicodeIteratorType": IterableType, "DictItemsIterableType": IterableType,
     "DictKeysIterableType": IterableType, "DictValuesIterableType": IterableType, "IteratorType": IterableType, "SimpleIterableType": IterableType, "SimpleIteratorType": IterableType, "ContextManager": Callable,
