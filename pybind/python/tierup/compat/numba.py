@@ -68,6 +68,8 @@ MODULES = {
     "numba.core.decorators": _DECORATORS,
     # Numba's way to pickle functions: ours are pickled by themselves. Packages import it, and few use what is in it.
     "numba.core.serialize": {},
+    # What old programs take from there.
+    "numba.testing": {"unittest": "unittest"},
     "numba.pycc": {"CC": "tierup._pycc:CC"},
     "numba.pycc.cc": {"CC": "tierup._pycc:CC"},
     "numba.core.withcontexts": {"objmode_context": "tierup:objmode"},
