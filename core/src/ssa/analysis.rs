@@ -82,6 +82,22 @@ impl Func {
             Term::Raise { unwind: None, .. } | Term::None | Term::Return(_) | Term::Unreachable => {}
         }
     }
+    /// The same, with which side of a branch an edge is.
+    pub(crate) fn each_edge_of(&self, b: Block, f: &mut dyn FnMut(Option<bool>, &BlockCall)) {
+        let mut n = self.before_branch(b);
+        self.each_edge(b, &mut |_, to| f(side_of(&mut n), to));
+    }
+    pub(crate) fn each_edge_of_mut(&mut self, b: Block, f: &mut dyn FnMut(Option<bool>, &mut BlockCall)) {
+        let mut n = self.before_branch(b);
+        self.each_edge_mut(b, &mut |_, to| f(side_of(&mut n), to));
+    }
+    /// How many edges of a block come before the sides of its branch, which are told in order; none where it ends
+    /// otherwise.
+    fn before_branch(&self, b: Block) -> Option<usize> {
+        let block = self.block(b);
+        let unwinds = block.insts.iter().filter(|i| self.inst(**i).unwind.is_some()).count();
+        matches!(block.term, Term::Branch { .. }).then_some(unwinds)
+    }
     pub(crate) fn each_edge_mut(&mut self, b: Block, f: &mut dyn FnMut(Edge, &mut BlockCall)) {
         let block = &mut self.blocks[b.index()];
         for i in &block.insts {
@@ -165,6 +181,22 @@ pub(crate) fn uses_of_term(term: &Term, f: &mut dyn FnMut(Value)) {
 /// The block and, unless it is a parameter, the instruction that defines each value.
 pub(crate) struct Definitions {
     blocks: Vec<Option<(Block, Option<Inst>)>>,
+}
+
+/// Counts an edge, given how many come before the sides of a branch.
+fn side_of(left: &mut Option<usize>) -> Option<bool> {
+    match left {
+        Some(0) => {
+            *left = Some(usize::MAX);
+            Some(true)
+        }
+        Some(usize::MAX) => Some(false),
+        Some(n) => {
+            *n -= 1;
+            None
+        }
+        None => None,
+    }
 }
 
 impl Definitions {

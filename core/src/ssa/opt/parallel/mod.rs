@@ -31,6 +31,7 @@ mod rejoin;
 mod repair;
 mod select_reduction;
 mod settled;
+mod settled_choices;
 mod shared;
 mod speculative_raises;
 mod tuples;
@@ -83,7 +84,7 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
             find::Look::Found(found) => {
                 let shared = match carried_variables::classify(func, &found, names) {
                     Ok(shared) => shared,
-                    Err(_) if tuples::split(func, &found) => {
+                    Err(_) if settled_choices::settle(func, &found) || tuples::split(func, &found) => {
                         cleanup::run(func, &mut Analyses::default());
                         continue;
                     }
