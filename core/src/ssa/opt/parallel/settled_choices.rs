@@ -153,27 +153,26 @@ fn is_settled(func: &Func, found: &Found, defs: &Definitions, v: Value, depth: u
     }
     let Some(node) = defs.inst(v).map(|i| func.inst(i)) else { return false };
     let Some(depth) = depth.checked_sub(1) else { return false };
-    match &node.op {
-        Op::Const(_) => true,
-        op if *op == Op::Table(id::IS) || *op == Op::Table(id::IS_NOT) => {
-            node.args.iter().all(|a| is_settled(func, found, defs, *a, depth))
-        }
-        op if *op == Op::Table(id::TRUTH) || *op == Op::Table(id::NOT) => {
-            let of = node.args[0];
-            if outside(of) { only_asked(func, found, of) } else { is_settled(func, found, defs, of, depth) }
-        }
-        _ => false,
+    if let Op::Const(_) = node.op {
+        return true;
     }
+    let settled = |v: Value| is_settled(func, found, defs, v, depth);
+    if [id::IS, id::IS_NOT].map(Op::Table).contains(&node.op) {
+        return node.args.iter().all(|a| settled(*a));
+    }
+    let of = node.args.first().copied();
+    [id::TRUTH, id::NOT].map(Op::Table).contains(&node.op)
+        && of.is_some_and(|of| if outside(of) { only_asked(func, found, of) } else { settled(of) })
 }
 
 /// Whether the loop asks nothing of a value but whether it is true: a list may get longer.
 fn only_asked(func: &Func, found: &Found, v: Value) -> bool {
-    let asks = |op: &Op| [id::TRUTH, id::NOT, id::IS, id::IS_NOT].iter().any(|o| *op == Op::Table(*o));
+    let asks = [id::TRUTH, id::NOT, id::IS, id::IS_NOT].map(Op::Table);
     let mut only = true;
     for b in inside(found) {
         for i in &func.block(b).insts {
             let node = func.inst(*i);
-            only &= !node.args.contains(&v) || asks(&node.op);
+            only &= !node.args.contains(&v) || asks.contains(&node.op);
         }
         func.each_edge(b, &mut |_, to| only &= !to.args.contains(&v));
     }
