@@ -174,6 +174,9 @@ fn shaped(shape: &Arg, dtype: Type, order: &Arg, like: Option<ArrayType>) -> Res
             Code::NoMatchingOperation,
             format!("a shape must be an integer or a tuple of integers, not {}", shape.ty),
         )
+        .help(
+            "how many dimensions there are must be known when the function is compiled: unpack the shape, h, w = shape, or make the array outside",
+        )
     })?;
     // The order of a prototype holds for an array of its rank.
     let layout = like.filter(|a| a.ndim() == n).map_or(Layout::C, |a| a.layout);

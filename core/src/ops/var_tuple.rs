@@ -101,6 +101,23 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .doc("`t[i]` of a tuple of any length; IndexError."),
+    OpDef::new(&["operator.getitem"], "a, t", Body::Py("places.item_at"))
+        .only_if(indexes)
+        .raises()
+        .reads()
+        .doc(
+            "`a[t]` of an array by a tuple of any length, which has an index for each dimension; IndexError.",
+        ),
+    OpDef::new(&["operator.setitem"], "a, t, value", Body::Py("places.set_at"))
+        .only_if(indexes)
+        .raises()
+        .writes()
+        .doc("`a[t] = value` by such a tuple; IndexError."),
+    OpDef::new(&["operator._indices"], "a, t", Body::Lir(indices_rule, emit_indices))
+        .raises()
+        .reads()
+        .internal()
+        .doc("An index for each dimension of an array, out of a tuple of any length (library use)."),
     OpDef::new(
         &["operator._to_format"],
         "t, k",
@@ -311,6 +328,43 @@ fn of_any_length(cx: &mut TyCx<'_, '_>, args: &[Arg], k: usize, what: &str) -> R
     let Some(first) = members.first() else { return Err(no_match(what, args)) };
     let any = Type::tuple_of(*first);
     cx.unify(any, t).ok_or_else(|| no_match(what, args))
+}
+
+/// Whether an array is indexed by a tuple of any length.
+fn indexes(args: &[Arg]) -> bool {
+    args[0].ty.as_array().is_some() && args[1].ty.is_tuple_of_any_length()
+}
+
+/// Fewer indices than dimensions give an array of however many are left, which no type says. Where Python's answer is
+/// promised Python gives it.
+fn indices_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let (Some(a), Kind::Container(Container::Tuple, m)) = (args[0].ty.as_array(), args[1].ty.kind()) else {
+        return Err(no_match("indexing", args));
+    };
+    if !cx.vars.known(m[0]).is_index() || cx.vars.promised {
+        return Err(no_match("indexing", args));
+    }
+    Ok(Answer::of(Type::tuple(vec![Type::int(); a.ndim()])))
+}
+
+fn emit_indices(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let wanted = c.ret.members().map_or(0, <[Type]>::len);
+    let of = super::sequence::element_type(c.types[1]).ok_or_else(|| Diagnostic::internal("no tuple"))?;
+    let n = list::len(cx, c.args[1][0]);
+    let few = cx.b.bin_imm(Op::IcmpSle, n, wanted as i64);
+    let text = format!("too many indices for array: array is {wanted}-dimensional, but {{}} were indexed");
+    cx.check_format(few, Class::IndexError, &text, &[n]);
+    let enough = cx.b.bin_imm(Op::IcmpEq, n, wanted as i64);
+    let text =
+        "compiled code cannot index an array by a tuple of unknown length with fewer indices than dimensions";
+    cx.check(enough, Class::NotImplementedError, text);
+    let mut out = vec![];
+    for k in 0..wanted {
+        let at = cx.b.i64(k as i64);
+        let member = super::sequence::element(cx, &c.args[1], c.types[1], at)?;
+        out.push(cast::to_i64(cx, member[0], of));
+    }
+    Ok(out)
 }
 
 fn item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {

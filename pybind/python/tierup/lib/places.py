@@ -1,6 +1,16 @@
 """Places of elements: numbers for indices and back, and indices of whole grids. Parameters are those of NumPy's functions of the same name."""
 
+import operator
+
 import numpy as np
+
+
+def item_at(a, t):
+    return a[operator._indices(a, t)]
+
+
+def set_at(a, t, value):
+    a[operator._indices(a, t)] = value
 
 
 def unravel_index(indices, shape, order):
