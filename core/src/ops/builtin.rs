@@ -295,6 +295,8 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["operator.indexOf"], "a, b", Body::Py("containers.index_of"))
         .raises()
         .doc("Position of the first value that equals `b`; ValueError."),
+    OpDef::new(&["builtins.object"], "", Body::Py("instances.plain"))
+        .doc("An object that is nothing but itself, for `is`."),
     // Classes that are only asked about.
     OpDef::new(
         &[

@@ -1,8 +1,19 @@
-"""Dataclasses: what generated methods do where fields are lists, arrays or the like."""
+"""Dataclasses: what generated methods do where fields are lists, arrays or the like. Objects of no class but `object`."""
 
 import copy
 import dataclasses
 import operator
+
+
+class Plain:
+    """What ``object()`` makes: an object that is nothing but itself."""
+
+
+Plain.__name__ = Plain.__qualname__ = "object"
+
+
+def plain():
+    return Plain()
 
 
 def equal(a, b):
