@@ -21,6 +21,7 @@ use crate::typing::{Answer, Arg, no_match};
 
 super::identity::op_ids! {
     STR_FORMAT = "str.format",
+    FORMAT_IN_PYTHON = "format.in_python",
     FORMAT_KEYED = "format.keyed",
     FORMAT_CONVERTED = "format.converted",
     FORMAT_LAID_OUT = "format.laid_out",
@@ -41,7 +42,37 @@ crate::runtime_fns! {
     fn percent_str(ctx: Ctx, s: *mut Str, how: i64, width: i64, precision: i64) -> *mut Str [Allocates, Pending];
 }
 
+/// Whether only the run knows the format.
+fn is_unknown_format(args: &[Arg]) -> bool {
+    *args[0].ty == Kind::Str && args[0].text().is_none()
+}
+
+/// Whether a value becomes the object that Python would have: what Python formats it as is the text of it.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "numbers of NumPy's and what may be changed are other objects"
+)]
+fn is_python(t: Type) -> bool {
+    match t.kind() {
+        Kind::None | Kind::Bool | Kind::Str | Kind::Bytes => true,
+        Kind::Optional(t) => is_python(*t),
+        Kind::Tuple(m) | Kind::Variant(m) => m.iter().all(|t| is_python(*t)),
+        Kind::NamedTuple(c, m) if c.is_keywords() => m.iter().all(|t| is_python(*t)),
+        _ => t.is_weak(),
+    }
+}
+
 pub(crate) static OPS: &[OpDef] = &[
+    OpDef::new(&["format.in_python"], "format, args, names, values", Body::Py("text.format_in_python"))
+        .raises()
+        .reads()
+        .internal()
+        .doc("The text that a format string describes which only the run knows, and Python formats."),
+    OpDef::new(&["operator.mod"], "format, values", Body::Py("text.percent_in_python"))
+        .only_if(|a| is_unknown_format(a) && is_python(a[1].ty))
+        .raises()
+        .reads()
+        .doc("The text of a format string that only the run knows, in the way of C's `printf`: Python formats it."),
     OpDef::new(&["str.format"], "self, *args, **kwargs", Body::Written(fields::write))
         .raises()
         .reads()

@@ -36,7 +36,9 @@ fn written(call: &Called<'_>, of_mapping: bool) -> Result<Program> {
     let name = if of_mapping { "str.format_map()" } else { "str.format()" };
     let format = call.given.first().filter(|a| *a.ty == Kind::Str);
     let Some(format) = format else { return Err(crate::typing::no_match(name, call.given)) };
-    let Some(format) = format.text() else { return Err(not_constant(name)) };
+    let Some(format) = format.text() else {
+        return if of_mapping { Err(not_constant(name)) } else { in_python(call) };
+    };
     let format: Vec<char> = format.chars().collect();
     let mut w = Writer { call, of_mapping, program: Program::default(), numbering: None };
     match w.text(&format, DEEPEST) {
@@ -49,6 +51,25 @@ fn written(call: &Called<'_>, of_mapping: bool) -> Result<Program> {
         Err(Stop::Refused(d)) => return Err(d),
     }
     Ok(w.program)
+}
+
+/// The same where only the run knows the format: Python formats values that are the objects that it would have.
+fn in_python(call: &Called<'_>) -> Result<Program> {
+    let named = call.named.iter().map(|(_, a)| a);
+    if !call.given[1..].iter().chain(named).all(|a| super::is_python(a.ty)) {
+        return Err(not_constant("str.format()"));
+    }
+    let mut program = Program::default();
+    let format = program.operand(0);
+    let given = call.given.len();
+    let [args, values] = [1..given, given..given + call.named.len()].map(|which| {
+        let all: Vec<At> = which.map(|k| program.operand(k)).collect();
+        program.apply(id::TUPLE_BUILD, &all)
+    });
+    let names = call.named.iter().map(|(n, _)| Const::Str(n.clone())).collect();
+    let names = program.constant(Const::Tuple(names));
+    program.apply(id::FORMAT_IN_PYTHON, &[format, args, names, values]);
+    Ok(program)
 }
 
 /// Who numbers the fields: the format itself, or their order, with the number of the next one.

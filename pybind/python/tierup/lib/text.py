@@ -9,6 +9,14 @@ _decode = python_caller(bytes.decode, "data, encoding, errors", "str")
 _percent = python_caller(bytes.__mod__, "format, values", "bytes")
 
 
+def _format(text, args, names, values):
+    return text.format(*args, **dict(zip(names, values)))
+
+
+_format_in_python = python_caller(_format, "text, args, names, values", "str")
+_percent_in_python = python_caller(str.__mod__, "format, values", "str")
+
+
 def ascii_of_parts(x):
     """``ascii`` of a value whose text is put together in Python."""
     return operator._escaped(repr(x))
@@ -136,3 +144,15 @@ def decoded(data, encoding, errors):
 
 def percent_of_bytes(format, values):
     return _percent(format, values)
+
+
+def format_in_python(format, args, names, values):
+    return _format_in_python(format, args, names, values)
+
+
+def format_spread_in_python(format, args):
+    return _format_in_python(format, tuple(args), (), ())
+
+
+def percent_in_python(format, values):
+    return _percent_in_python(format, values)
