@@ -119,6 +119,8 @@ pub struct Diagnostic {
     pub generic: Option<Subject>,
     /// The error that Python raises in its place when the program runs: what reports it is one of these too.
     pub raises: Option<crate::exc::Class>,
+    /// What Python says where the program does this to a value, if that is known and is not the message.
+    pub said: Option<String>,
 }
 
 /// What refuses its operands.
@@ -144,6 +146,7 @@ impl Diagnostic {
             help: None,
             generic: None,
             raises: None,
+            said: None,
         }
     }
     /// The user stopped the compilation; whoever started it knows, and says so in the user's terms.

@@ -40,3 +40,4 @@ pub mod source;
 pub mod ssa;
 pub mod types;
 pub(crate) mod typing;
+pub use typing::unions::type_of_mixed;

@@ -115,7 +115,7 @@ impl Solver<'_, '_> {
 }
 
 /// What Python says of operands whose methods all leave an operation to the other.
-fn nobody_answers(sign: &str, operands: &[Arg]) -> String {
+pub(super) fn nobody_answers(sign: &str, operands: &[Arg]) -> String {
     let [a, b] = [0, 1].map(|k| crate::ops::order::class_name(operands[k].ty));
     match sign {
         "<" | "<=" | ">" | ">=" => format!("'{sign}' not supported between instances of '{a}' and '{b}'"),

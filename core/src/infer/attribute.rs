@@ -239,11 +239,13 @@ impl Solver<'_, '_> {
             return Diagnostic::new(Code::UnsupportedSyntax, what)
                 .help("use try … finally, or put the `with` block outside the function");
         }
-        let d = Diagnostic::new(
+        let mut d = Diagnostic::new(
             Code::UnknownAttribute,
             format!("{}'{name}'", has_no_attribute(self.session.resolve(ty))),
         )
         .generic(Subject::Name);
+        let of = crate::ops::written::class_name(ty);
+        d.said = of.map(|of| format!("'{of}' object has no attribute '{name}'"));
         if *ty == Kind::Exception {
             return d.help("where exceptions were raised is for the Python code that catches them");
         }

@@ -13,6 +13,7 @@ use crate::source::Origin;
 use crate::ssa::{FuncId, Inst, Op, Params, registry};
 use crate::types::{ClassDef, Const, FuncType, Kind, Type, promote};
 use crate::typing::Arg;
+use crate::typing::unions::is_mixed;
 use crate::typing::vars::{has_unknown, has_variable};
 use std::sync::Arc;
 
@@ -543,14 +544,10 @@ impl Solver<'_, '_> {
                     ways.push((self.out.resolved.remove(&i).unwrap_or(Resolved::Nothing), way, konst));
                 }
                 // As in Python: what cannot be done with this value is an error when it comes.
-                Err(e)
-                    if matches!(
-                        e.code,
-                        Code::NoMatchingOperation | Code::UnknownAttribute | Code::AmbiguousDispatch
-                    ) && e.notes.iter().all(|note| note.1.is_none()) =>
-                {
+                Err(e) if self.raises_when_it_comes(i, &e, t) => {
                     raises = true;
-                    ways.push((Resolved::Impossible(e.code, e.message.as_str().into()), Type::never(), None));
+                    let said = e.said.as_deref().unwrap_or(&e.message).into();
+                    ways.push((Resolved::Impossible(e.code, said), Type::never(), None));
                     failed.get_or_insert((e, t));
                 }
                 Err(e) => return Err(noted(self, e, t)),
@@ -584,7 +581,10 @@ impl Solver<'_, '_> {
                 flat.extend(none.then(Type::none));
                 Some(Type::one_of(&flat))
             }
-            _ => self.join(&types),
+            _ => {
+                self.numbers_of_several(ty, &flat)?;
+                self.join(&types, is_mixed(ty))
+            }
         };
         let ret = ret.ok_or_else(|| {
             let (a, b) = (self.session.resolve(types[0]), self.session.resolve(types[types.len() - 1]));
@@ -599,11 +599,14 @@ impl Solver<'_, '_> {
 
     /// The type of a value that is of any of these types: a common one, else one of several; tuples member by
     /// member.
-    fn join(&mut self, types: &[Type]) -> Option<Type> {
+    fn join(&mut self, types: &[Type], apart: bool) -> Option<Type> {
+        if self.session.vars.unions && (apart || types.windows(2).any(|t| self.keeps_apart(t[0], t[1]))) {
+            return self.session.vars.all_apart(types);
+        }
         if types.windows(2).any(|t| self.keeps_apart(t[0], t[1])) {
             return None;
         }
-        let one = types.iter().try_fold(Type::never(), |a, b| self.session.unify(a, *b));
+        let one = types.iter().try_fold(Type::never(), |a, b| self.session.vars.unify_sorts(a, *b));
         if one.is_some() {
             return one;
         }
@@ -615,7 +618,7 @@ impl Solver<'_, '_> {
                 .collect();
             if let Some(all) = all.filter(|a| a.len() == types.len()) {
                 return (0..first.len())
-                    .map(|k| self.join(&all.iter().map(|m| m[k]).collect::<Vec<_>>()))
+                    .map(|k| self.join(&all.iter().map(|m| m[k]).collect::<Vec<_>>(), apart))
                     .collect::<Option<Vec<_>>>()
                     .map(Type::tuple);
             }

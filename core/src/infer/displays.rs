@@ -13,7 +13,7 @@ use crate::ops::{OpId, id};
 use crate::ssa::analysis::Definitions;
 use crate::ssa::opt::unroll::Rewrite;
 use crate::ssa::{Block, Func, Inst, Loc, Op, Term, Value};
-use crate::types::{Const, Kind, Type};
+use crate::types::{Const, Kind, Type, promote};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -40,6 +40,17 @@ impl Solver<'_, '_> {
             return None;
         }
         self.displays(i, false).or_else(|| self.stores(i))
+    }
+
+    /// The same where values of several types would go together as such.
+    pub(super) fn display_of_several(&self, i: Inst, entries: &[Value]) -> Option<Rewrite> {
+        if !self.session.vars.unions || self.session.vars.displays_are_dicts {
+            return None;
+        }
+        let mut types = entries.chunks(2).map(|pair| self.session.resolve(self.ty(pair[1])));
+        let first = types.next()?;
+        let several = types.any(|t| promote::unify(first, t).is_none());
+        if several { self.displays(i, false) } else { None }
     }
 
     /// Stores into a dict that was made before them in the same block, and with which nothing else was done since: by
@@ -99,17 +110,27 @@ impl Solver<'_, '_> {
         }
         self.one_type_of_numbers()?;
         let args = self.func.inst(i).args.iter().map(|v| Source::Value(*v)).collect();
-        self.operation(i, id::DICT_BUILD, args)
+        self.told_apart_in(|s| s.operation(i, id::DICT_BUILD, args))
     }
 
     /// An error where ints and floats in one dict are to stay what they are.
     fn one_type_of_numbers(&self) -> Result<(), Diagnostic> {
-        if self.session.overflow != Overflow::Python || self.session.is_library(self.func) {
+        let told_apart = self.session.vars.unions;
+        if told_apart || self.session.overflow != Overflow::Python || self.session.is_library(self.func) {
             return Ok(());
         }
         let text =
             "these are numbers of several types, and compiled code would make them one in a dict or a set";
         Err(Diagnostic::new(Code::CannotUnify, text).help("write numbers of one type: 0.0 beside floats"))
+    }
+
+    /// Does something where numbers of several kinds are told apart, if values of several types are.
+    fn told_apart_in<T>(&mut self, what: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.session.vars.numbers_apart;
+        self.session.vars.numbers_apart = self.session.vars.unions;
+        let out = what(self);
+        self.session.vars.numbers_apart = before;
+        out
     }
 
     /// The same of an operation that puts values, or keys, into a dict or a set. Says whether the function is typed
@@ -132,11 +153,25 @@ impl Solver<'_, '_> {
         if !mixes {
             return Ok(false);
         }
+        if self.session.vars.unions {
+            if let (id::SETITEM, [dict, _, value]) = (op, operands) {
+                self.takes_another_kind(*dict, *value);
+            }
+            return Ok(false);
+        }
         self.rewrite = self.stores(i);
         if self.rewrite.is_none() {
             self.one_type_of_numbers()?;
         }
         Ok(self.rewrite.is_some())
+    }
+
+    /// The values of a dict of numbers are also numbers like this one, and each stays what it is.
+    fn takes_another_kind(&mut self, dict: Value, value: Value) {
+        let Some((_, [_, held])) = self.ty(dict).container() else { return };
+        let (held, value) = (*held, self.ty(value));
+        // Where it cannot be, the store says so.
+        _ = self.told_apart_in(|s| s.session.vars.hold(held, value));
     }
 
     /// Whether `d["x"] = value` gives a dict of numbers one of another kind. With other keys it may be a table that

@@ -619,14 +619,10 @@ impl Finisher<'_, '_> {
                 }
                 Resolved::Dispatch { on, ways } => self.dispatch(i, &on, ways, ty, result)?,
                 Resolved::Impossible(code, text) => {
-                    let attribute =
-                        self.constant(Const::Bool(code == crate::diag::Code::UnknownAttribute), Type::bool());
+                    let raised = crate::ops::variant::raised(code);
+                    let raised = self.constant(Const::Int(raised), Type::int());
                     let text = self.constant(Const::Str(text), Type::str());
-                    self.push(
-                        Op::Apply(crate::ops::variant::impossible()),
-                        vec![attribute, text],
-                        Type::never(),
-                    )
+                    self.push(Op::Apply(crate::ops::variant::impossible()), vec![raised, text], Type::never())
                 }
                 Resolved::Same(s) => self.source(&s)?,
                 Resolved::Known(g) => self.global(g)?,

@@ -38,6 +38,7 @@ pub(crate) mod regions;
 pub(crate) mod resolved;
 mod results;
 pub(crate) mod rows;
+mod said;
 pub mod session;
 mod set_before_read;
 pub(crate) mod solve;

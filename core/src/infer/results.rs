@@ -4,8 +4,11 @@
 //! numbers should not ask at each turn which they are.
 
 use super::state::Solver;
+use crate::diag::{Code, Diagnostic};
 use crate::emit::cx::Overflow;
+use crate::ssa::{self, Term};
 use crate::types::{Kind, Type, promote};
+use crate::typing::unions::is_mixed;
 
 impl Solver<'_, '_> {
     /// The type of results that are `before` so far, and `now` here as well.
@@ -18,11 +21,110 @@ impl Solver<'_, '_> {
         self.joined_variable(before, now)
     }
 
+    /// The type of a place that holds values of `now` beside those that came first, which `all` looks up again where
+    /// they turn out to be of several types: numbers that met before were one.
+    fn told_apart(&mut self, now: Type, all: impl FnOnce(&Self) -> Vec<Type>) -> Type {
+        if !self.session.vars.unions || !is_mixed(now) {
+            return now;
+        }
+        let mut all = all(self);
+        all.retain(|t| **t != Kind::Never);
+        all.push(now);
+        self.session.vars.all_apart(&all).unwrap_or(now)
+    }
+
+    /// [`Solver::joined_results`] of a function with such results.
+    pub(super) fn results_apart(&mut self, now: Type) -> Type {
+        self.told_apart(now, |s| {
+            let of = |(k, b): (usize, &ssa::BlockData)| match b.term {
+                Term::Return(v) if s.out.reached[k] => Some(s.ty(v)),
+                Term::Return(_)
+                | Term::Jump(_)
+                | Term::Branch { .. }
+                | Term::Raise { .. }
+                | Term::None
+                | Term::Unreachable => None,
+            };
+            s.func.blocks.iter().enumerate().filter_map(of).collect()
+        })
+    }
+
+    /// What a generator yields, where it does in several places.
+    pub(super) fn yields_apart(&mut self, now: Type) -> Type {
+        self.told_apart(now, |s| {
+            let reached = s.func.blocks.iter().enumerate().filter(|(k, _)| s.out.reached[*k]);
+            let insts = reached.flat_map(|(_, b)| &b.insts).map(|i| s.func.inst(*i));
+            insts.filter(|n| n.op == ssa::Op::Yield).map(|n| s.ty(n.args[0])).collect()
+        })
+    }
+
+    /// An error where what is done with a number or a text gives numbers of several kinds: they are told apart where
+    /// the function is typed for values of several types.
+    pub(super) fn numbers_of_several(&self, on: Type, given: &[Type]) -> Result<(), Diagnostic> {
+        let vars = &self.session.vars;
+        let all_numbers = |m: &[Type]| m.iter().all(|t| t.is_number());
+        let on = on.as_optional().unwrap_or(on);
+        let beside_others = matches!(on.kind(), Kind::Variant(m) if !all_numbers(m)) && is_mixed(on);
+        if vars.unions || vars.numbers_are_one || !beside_others || self.session.is_library(self.func) {
+            return Ok(());
+        }
+        let mut numbers = given.iter().filter(|t| t.is_number()).map(|t| kind_of_number(*t));
+        let Some(first) = numbers.next() else { return Ok(()) };
+        if numbers.all(|k| k == first) {
+            return Ok(());
+        }
+        let text = "this gives numbers of several kinds for values of several types";
+        Err(Diagnostic::new(Code::CannotUnify, text).help("write numbers of one type: 0.0 beside floats"))
+    }
+
+    /// The type of a parameter of a block. Where values of several types are told apart, numbers are as well, but for
+    /// those that change in a loop: a sum that begins with 0 is one of floats.
+    pub(super) fn joined_at(&mut self, target: ssa::Block, before: Type, now: Type) -> Option<Type> {
+        if !self.session.vars.unions || before == now || self.session.is_library(self.func) {
+            return self.joined_variable(before, now);
+        }
+        let position = &self.position;
+        let goes_back = |from: usize, b: &ssa::BlockData| {
+            let back = |to: &ssa::BlockCall| to.block == target && position[from] >= position[target.index()];
+            match &b.term {
+                Term::Jump(to) => back(to),
+                Term::Branch { then_to, else_to, .. } => back(then_to) || back(else_to),
+                Term::Return(_) | Term::Raise { .. } | Term::None | Term::Unreachable => false,
+            }
+        };
+        if self.func.blocks.iter().enumerate().any(|(k, b)| goes_back(k, b)) {
+            return self.joined_variable(before, now);
+        }
+        self.session.vars.unify_apart(before, now)
+    }
+
+    /// What a parameter of a block is, to which several edges lead.
+    pub(super) fn parameter_apart(&mut self, target: ssa::Block, k: usize, now: Type) -> Type {
+        self.told_apart(now, |s| {
+            let mut all = vec![];
+            let reached = s.func.blocks.iter().zip(&s.out.reached).filter(|(_, reached)| **reached);
+            for (b, _) in reached {
+                let edges = match &b.term {
+                    Term::Jump(to) => vec![to],
+                    Term::Branch { then_to, else_to, .. } => vec![then_to, else_to],
+                    Term::Return(_) | Term::Raise { .. } | Term::None | Term::Unreachable => vec![],
+                };
+                let to = edges.into_iter().filter(|e| e.block == target);
+                all.extend(to.filter_map(|e| e.args.get(k)).map(|v| s.ty(*v)));
+            }
+            all
+        })
+    }
+
     /// The type of a variable that was set to a value of one type, and to one of another. A bool and an int are none
     /// where Python's answer is promised: it shows True and not 1. (An int and a float are a float, by which loops
     /// that begin with `s = 0` are loops over floats.)
     pub(super) fn joined_variable(&mut self, before: Type, now: Type) -> Option<Type> {
-        if self.keeps_apart(before, now) { None } else { self.session.unify(before, now) }
+        match self.keeps_apart(before, now) {
+            true if self.session.vars.unions => self.session.vars.unify_apart(before, now),
+            true => None,
+            false => self.session.vars.unify_sorts(before, now),
+        }
     }
 
     /// Whether values of these types stay what they are where Python's answer is promised.

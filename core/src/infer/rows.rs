@@ -373,11 +373,16 @@ impl<'h> Solver<'_, 'h> {
         } else {
             None
         };
-        let e = if own_reason || !not_taken(&e) {
+        let mut e = if own_reason || !not_taken(&e) {
             e
         } else {
             self.does_not_take(id, positional, named).unwrap_or(e)
         };
+        if e.code == Code::NoMatchingOperation
+            && let Ok(operands) = self.source_args(positional)
+        {
+            e.said = super::said::said_of(id, &operands);
+        }
         match which {
             Some(text) => e.note(text),
             None => e,

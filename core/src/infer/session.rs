@@ -12,6 +12,7 @@ use crate::opaque::{self, Opaque};
 use crate::source::Origin;
 use crate::ssa::{self, Func, FuncId, Inst, InstanceId, registry};
 use crate::types::{Const, Int, Kind, Type, promote, work};
+use crate::typing::unions::is_mixed;
 use crate::typing::vars::{Opened, Site, Vars};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -57,6 +58,53 @@ impl<'h> Session<'h> {
 
     /// The same for the values of some arguments; none for all that are left out.
     pub fn infer_root_for(
+        &mut self,
+        func: FuncId,
+        args: Vec<Type>,
+        values: &[Option<Const>],
+    ) -> Result<InstanceId> {
+        // Among values of several types that come from outside, numbers are told apart from the start.
+        if !self.vars.unions && !self.vars.numbers_are_one && args.iter().any(|t| holds_mixed(*t)) {
+            self.vars.unions = true;
+            if let Ok(id) = self.infer_root_once(func, args.clone(), values) {
+                return Ok(id);
+            }
+            self.begin_anew(|vars| vars.unions = false);
+        }
+        let first = self.infer_root_once(func, args.clone(), values);
+        let of_several = match &first {
+            Ok(id) => matches!(*self.at(*id).ret, Kind::Conflict(..)),
+            Err(e) => e.code == Code::CannotUnify,
+        };
+        if !of_several || self.vars.unions {
+            return first;
+        }
+        // Once more, with values that are of one of several types. Where that is of no use either, the first error is
+        // the one that says what was not as expected.
+        let ways: [fn(&mut Vars); 3] = [
+            |vars| vars.unions = true,
+            |vars| vars.displays_are_dicts = true,
+            |vars| (vars.unions, vars.numbers_are_one) = (false, true),
+        ];
+        for way in ways {
+            self.begin_anew(way);
+            let again = self.infer_root_once(func, args.clone(), values);
+            if again.is_ok() {
+                return again;
+            }
+        }
+        first
+    }
+
+    /// Forgets all that was typed but for what is known of global values.
+    fn begin_anew(&mut self, how: impl FnOnce(&mut Vars)) {
+        let settled = std::mem::take(&mut self.settled);
+        self.forget();
+        self.settled = settled;
+        how(&mut self.vars);
+    }
+
+    fn infer_root_once(
         &mut self,
         func: FuncId,
         args: Vec<Type>,
@@ -154,8 +202,11 @@ impl<'h> Session<'h> {
     fn forget(&mut self) {
         let alike = std::mem::take(&mut self.alike);
         let channels = std::mem::take(&mut self.vars.channels);
+        let (unions, displays_are_dicts) = (self.vars.unions, self.vars.displays_are_dicts);
+        let numbers_are_one = self.vars.numbers_are_one;
         *self = Session { alike, ..Session::new(self.host, self.overflow) };
-        self.vars.channels = channels;
+        (self.vars.channels, self.vars.unions) = (channels, unions);
+        (self.vars.displays_are_dicts, self.vars.numbers_are_one) = (displays_are_dicts, numbers_are_one);
     }
 
     /// Argument types whose objects have fields that also hold what the function puts into them, and whose empty
@@ -607,6 +658,11 @@ fn returns_several(func: &Func) -> Diagnostic {
     Diagnostic::new(Code::CannotUnify, text)
         .at(func.span(ssa::Loc { line: func.first_line, ..Default::default() }))
         .help("make every return give the same type")
+}
+
+/// Whether there is a value of one of several types in another one.
+fn holds_mixed(t: Type) -> bool {
+    is_mixed(t) || t.arguments().iter().any(holds_mixed)
 }
 
 fn lack_elements(args: &[Type]) -> bool {

@@ -347,7 +347,8 @@ impl<'s, 'h> Solver<'s, 'h> {
             Term::Return(v) => {
                 let ty = self.ty(*v);
                 match self.joined_results(self.out.ret, ty) {
-                    Some(t) => self.out.ret = t,
+                    Some(t) if t == self.out.ret => {}
+                    Some(t) => self.out.ret = self.results_apart(t),
                     None => {
                         let e = Diagnostic::new(
                             Code::CannotUnify,
@@ -396,7 +397,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             );
             return;
         }
-        for (p, a) in params[skip..].iter().zip(&to.args) {
+        for (k, (p, a)) in params[skip..].iter().zip(&to.args).enumerate() {
             let incoming = self.fact(*a).clone();
             if *incoming.ty == Kind::Never {
                 continue;
@@ -407,13 +408,14 @@ impl<'s, 'h> Solver<'s, 'h> {
                 continue;
             }
             let old = self.fact(*p).clone();
-            match self.joined_variable(old.ty, incoming.ty) {
+            match self.joined_at(target, old.ty, incoming.ty) {
                 // `t = (t, x)` in a loop: the next rounds would only say the same at more length, and what
                 // walks over types does so on the stack.
                 Some(ty) if ty != old.ty && ty.is_larger_than(DEEPEST, LARGEST) => {
                     self.term_errors.insert(from, self.unsettled());
                 }
                 Some(ty) => {
+                    let ty = if ty == old.ty { ty } else { self.parameter_apart(target, k, ty) };
                     let konst =
                         if old.konst == incoming.konst && old.ty == incoming.ty { old.konst } else { None };
                     self.set(*p, ty, konst);
@@ -489,7 +491,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                 self.by_name(i, id::BUILTINS_DELATTR, &operands)
             }
             Op::Table(id::UNROLL_COUNTED) => self.still_unrolled(i),
-            Op::Table(id::DICT_BUILD) if self.mixes_numbers(&node.args) => self.display_of_numbers(i),
+            Op::Table(path) if let Some(typed) = self.made_of_others(i, *path) => typed,
             Op::Table(id::GETITEM | id::OR) if let Some(none) = self.type_expression(i) => none,
             Op::Table(path) => {
                 if self.keeps_numbers_in(i, *path, &node.args)? {
@@ -537,7 +539,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             }
             Op::Yield => {
                 let ty = self.ty(node.args[0]);
-                self.out.yields = self.session.unify(self.out.yields, ty).ok_or_else(|| {
+                let one = self.session.vars.unify_sorts(self.out.yields, ty).ok_or_else(|| {
                     Diagnostic::new(
                         Code::CannotUnify,
                         format!(
@@ -547,6 +549,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                         ),
                     )
                 })?;
+                self.out.yields = if one == self.out.yields { one } else { self.yields_apart(one) };
                 // A generator that is closed while it is suspended leaves through its handlers.
                 Ok((self.received, None, node.unwind.is_some()))
             }
@@ -611,7 +614,7 @@ impl<'s, 'h> Solver<'s, 'h> {
         if let Some(d) = self.special_spread(ty) {
             return Err(d);
         }
-        if ty.members().is_none()
+        if (ty.members().is_none() || self.given_before(spread).is_some())
             && let Some(spread) = self.spread_of_unknown_length(i, keywords)?
         {
             return Ok(spread);

@@ -1,12 +1,12 @@
 //! `f(*xs)` where only the running program knows how many arguments there are: a function that is written for
 //! the call looks at the length.
 
-use super::resolved::Source;
+use super::resolved::{Source, Typed};
 use super::state::Solver;
-use crate::diag::{Diagnostic, Result};
+use crate::diag::{Code, Diagnostic, Result};
 use crate::handle::FuncId;
 use crate::host::{GlobalValue, Written};
-use crate::ops::{ParamSpec, id};
+use crate::ops::{OpId, ParamSpec, id, sequence};
 use crate::ssa::{Inst, Op, Value, registry};
 use crate::types::{ClassDef, Const, Kind, Type, promote};
 use std::sync::Arc;
@@ -25,7 +25,11 @@ impl Solver<'_, '_> {
         let node = self.func.inst(i);
         let (callee, spread) = (node.args[0], node.args[1]);
         let named: Vec<Value> = node.args[2..].to_vec();
-        let ty = self.session.resolve(self.ty(spread));
+        let mut ty = self.session.resolve(self.ty(spread));
+        let given = self.given_before(spread);
+        if let (Some(k), Some(m)) = (given, ty.members()) {
+            ty = m[k];
+        }
         // What a type says the members of is spread where the call is.
         let spreads = ty.members().is_none() && crate::ops::iter::iterator_of(ty).is_some();
         if !spreads || keywords.iter().any(|k| &**k == "**") {
@@ -33,6 +37,13 @@ impl Solver<'_, '_> {
         }
         let mut operands: Vec<Source> = vec![Source::Value(spread)];
         operands.extend(named.iter().map(|v| Source::Value(*v)));
+        if given.is_some() && matches!(*self.ty(callee), Kind::Method(..) | Kind::Builtin(_)) {
+            return Err(Diagnostic::new(
+                Code::BadCall,
+                "arguments of other types before a list that is spread are compiled for calls of functions and classes alone",
+            )
+            .help("unpack it first, `a, b = xs`"));
+        }
         if let Kind::Method(op, _) = *self.ty(callee) {
             if op == id::STR_FORMAT && keywords.is_empty() {
                 return self.spread_into_format(i, callee, spread);
@@ -62,6 +73,58 @@ impl Solver<'_, '_> {
         let Some(func) = registry::get(f.func) else { return Ok(None) };
         let given = (usize::from(f.bound), f.defaults.len() - f.kwdefaults.len());
         self.spread_into_params(i, f.func, given, func.qualname.clone(), keywords, operands)
+    }
+
+    /// What is put together of values of other types, where that says what it becomes.
+    pub(super) fn made_of_others(&mut self, i: Inst, op: OpId) -> Option<Typed> {
+        let node = self.func.inst(i);
+        match op {
+            id::SPREAD_EXTEND if self.extends_by_others(i) => {
+                let args = node.args.iter().map(|v| Source::Value(*v)).collect();
+                Some(self.operation(i, id::SPREAD_APPEND, args))
+            }
+            id::UNPACK_SEQUENCE => self.given_before(node.args[0]).map(|given| self.unpack_given(i, given)),
+            id::DICT_BUILD if self.mixes_numbers(&node.args) => Some(self.display_of_numbers(i)),
+            id::DICT_BUILD => {
+                self.rewrite = self.display_of_several(i, &node.args);
+                self.rewrite.is_some().then_some(Ok((Type::never(), None, false)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether `(*t, *other)` puts values of other types behind those of a tuple, as many as only the run knows, for
+    /// nothing but a call or an unpacking: there the tuple has what is spread for its last member.
+    fn extends_by_others(&mut self, i: Inst) -> bool {
+        let [first, other] = *self.func.inst(i).args.as_slice() else { return false };
+        let (t, rest) = (self.session.resolve(self.ty(first)), self.session.resolve(self.ty(other)));
+        let each = if let Kind::Generator(_, t) = *rest { Some(t) } else { sequence::element_type(rest) };
+        let (Some(m), Some(each), None) = (t.members(), each, rest.members()) else { return false };
+        if *each == Kind::Never || m.iter().all(|t| promote::same_but_weak(*t, each)) {
+            return false;
+        }
+        let Some(user) = self.only_user(i) else { return false };
+        matches!(self.func.inst(user).op, Op::CallSpread { .. } | Op::Table(id::UNPACK_SEQUENCE))
+    }
+
+    /// How many values stand before what is spread, in such a tuple.
+    pub(super) fn given_before(&self, v: Value) -> Option<usize> {
+        let made = self.func.insts.iter().find(|n| n.result == Some(v))?;
+        let (Op::Table(id::SPREAD_EXTEND), [_, other]) = (&made.op, made.args.as_slice()) else {
+            return None;
+        };
+        let members = self.ty(v).members()?;
+        self.ty(*other).members().is_none().then(|| members.len() - 1)
+    }
+
+    /// `a, b, c = x, *xs`.
+    fn unpack_given(&mut self, i: Inst, given: usize) -> Typed {
+        let [of, count] = *self.func.inst(i).args.as_slice() else {
+            return Err(Diagnostic::internal("unpacking without a count"));
+        };
+        let count = self.fact(count).konst.clone().unwrap_or(Const::None);
+        let written = self.session.host.written("_calls.unpacked", &[Const::Int(given as i64), count])?;
+        self.call_function(i, written, vec![Source::Value(of)], true)
     }
 
     /// The same of one with these parameters, of which so many are given already, and so many have defaults of their
@@ -99,6 +162,11 @@ impl Solver<'_, '_> {
             Const::Tuple(keywords),
             Const::Str(called),
         ];
+        let given = self.given_before(self.func.inst(i).args[1]).unwrap_or_default();
+        if given > places {
+            return Ok(None);
+        }
+        let told = [&told[..], &[Const::Int(given as i64)]].concat();
         let by = if params.varargs { "_calls.spread_with_rest" } else { "_calls.spread" };
         let written = host.written(by, &told)?;
         operands.insert(0, Source::Value(callee));
@@ -115,7 +183,8 @@ impl Solver<'_, '_> {
     ) -> Result<Option<(Type, Option<Const>, bool)>> {
         let fields = &class.fields;
         let places = fields.iter().position(|f| keywords.iter().any(|k| **k == **f)).unwrap_or(fields.len());
-        if places > MOST {
+        let given = self.given_before(self.func.inst(i).args[1]).unwrap_or_default();
+        if places > MOST || given > places {
             return Ok(None);
         }
         let host = self.session.host;
@@ -127,6 +196,7 @@ impl Solver<'_, '_> {
             Const::Tuple(fields[..places].iter().map(|f| text(f)).collect()),
             Const::Tuple(keywords.iter().map(|k| text(k)).collect()),
             text(&format!("{}.__new__", class.name)),
+            Const::Int(given as i64),
         ];
         let written = host.written("_calls.spread", &told)?;
         operands.insert(0, Source::Value(self.func.inst(i).args[0]));
@@ -256,7 +326,11 @@ impl Solver<'_, '_> {
             Some(Const::Tuple(of)) => of.into_iter().next(),
             Some(_) | None => None,
         };
-        let Some(text) = text else { return Ok(None) };
+        let Some(text) = text else {
+            let func = self.session.host.library("text.format_spread_in_python")?;
+            let operands = vec![Source::Member(callee, 0), Source::Value(spread)];
+            return self.call_function(i, func, operands, true).map(Some);
+        };
         // A text that is no format says so where it is formatted.
         let Ok(written) = self.session.host.written("_calls.format_spread", &[text]) else { return Ok(None) };
         let operands = vec![Source::Value(spread)];

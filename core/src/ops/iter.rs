@@ -177,13 +177,17 @@ pub(crate) fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
         {
             // Lists of yet unknown elements, gone through together, are of one type.
             let members = t.members()?;
+            // Among values of other types a bool stays one.
             if cx.vars.promised && promote::bools_meet_numbers(members) {
-                return None;
+                let one = members.iter().try_fold(Type::never(), |a, b| promote::unify(a, *b));
+                let known = cx.vars.resolve(*t);
+                let apart = one.is_none() && !crate::typing::vars::has_unknown(known);
+                return apart.then(|| Type::one_of(known.members().unwrap_or_default()));
             }
             let one = if promote::members_meet_others(members) {
                 None
             } else {
-                members[1..].iter().try_fold(members[0], |a, b| cx.unify(a, *b))
+                members[1..].iter().try_fold(members[0], |a, b| cx.unify_plainly(a, *b))
             };
             // Of several types otherwise, as lowering will find them: with lists as they are known by now.
             one.or_else(|| {
@@ -201,7 +205,7 @@ pub(crate) fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
         }
         Kind::Variant(m) => m.iter().try_fold(Type::never(), |t, x| {
             let y = value_type_in(cx, *x)?;
-            cx.unify(t, y)
+            cx.unify_plainly(t, y)
         }),
         _ => value_type(t).map(|t| cx.vars.known(t)),
     }

@@ -239,13 +239,20 @@ fn unpack_ex_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         let mut out = m[..before].to_vec();
         let rest = &m[before..m.len() - after];
         // A list, as in Python, where its members have one type; else they stay a tuple.
-        let one = rest.iter().try_fold(Type::never(), |t, x| {
-            cx.unify(t, *x).filter(|u| *t == Kind::Never || u.is_number() == t.is_number())
-        });
+        let one = if cx.vars.unions {
+            cx.vars.all_apart(rest)
+        } else {
+            rest.iter().try_fold(Type::never(), |t, x| {
+                cx.unify(t, *x).filter(|u| *t == Kind::Never || u.is_number() == t.is_number())
+            })
+        };
         out.push(match one {
             Some(e) => cx.new_list(e)?,
             // Python would show a list.
-            None if cx.vars.apart => return Err(no_match("unpacking", args)),
+            None if cx.vars.apart => {
+                let text = "the rest of this tuple would be a list of values of several types";
+                return Err(Diagnostic::new(Code::CannotUnify, text).help("use the members one by one"));
+            }
             None => Type::tuple(rest.to_vec()),
         });
         out.extend(&m[m.len() - after..]);

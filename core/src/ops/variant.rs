@@ -2,6 +2,7 @@
 //! kinds. And what an optional value needs where None has nothing: attributes and calls.
 
 use super::{Body, OpDef};
+use crate::diag::Code;
 use crate::emit::cast;
 use crate::exc::Class;
 use crate::lir::Op;
@@ -72,14 +73,14 @@ pub(crate) static OPS: &[OpDef] = &[
     .doc("Whether the value is of the type with that number; of an optional value whether it is None."),
     OpDef::new(
         &["value.impossible"],
-        "attribute, message",
+        "which, message",
         Body::Lir(
             |_, _| Ok(Answer::of(Type::never())),
             |cx, c| {
-                let class = if c.consts[0].as_ref().is_some_and(Const::truth) {
-                    Class::AttributeError
-                } else {
-                    Class::TypeError
+                let class = match c.consts[0].as_ref().and_then(Const::as_int) {
+                    Some(ATTRIBUTE) => Class::AttributeError,
+                    Some(LENGTH) => Class::ValueError,
+                    Some(_) | None => Class::TypeError,
                 };
                 let message = c.consts[1].as_ref().and_then(Const::as_str).unwrap_or("?").to_owned();
                 cx.raise_and_continue(class, &message);
@@ -89,7 +90,7 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .raises()
     .writes()
-    .doc("What cannot be done with a value of this type: TypeError or AttributeError."),
+    .doc("What cannot be done with a value of this type: TypeError, AttributeError or ValueError."),
     OpDef::new(
         &["value.joined"],
         "x",
@@ -107,6 +108,19 @@ pub(crate) static OPS: &[OpDef] = &[
 pub(crate) fn joined() -> &'static OpDef {
     ids::VALUE_JOINED.rows()[0]
 }
+const ATTRIBUTE: i64 = 1;
+const LENGTH: i64 = 2;
+
+/// What is raised where something cannot be done for such a reason, as `value.impossible` takes it.
+#[expect(clippy::wildcard_enum_match_arm, reason = "of any other kind Python says that types do not fit")]
+pub(crate) fn raised(why: Code) -> i64 {
+    match why {
+        Code::UnknownAttribute => ATTRIBUTE,
+        Code::BadCall => LENGTH,
+        _ => 0,
+    }
+}
+
 /// The row that raises where nothing can be done.
 pub(crate) fn impossible() -> &'static OpDef {
     ids::VALUE_IMPOSSIBLE.rows()[0]

@@ -60,6 +60,9 @@ pub(crate) fn unify_with(a: Type, b: Type, meet: Meet<'_>) -> Option<Type> {
         _ if is_alternative(a) && is_alternative(b) => alternatives(a, b, meet),
         // A stream of vectors ends with single numbers.
         _ if has_vector(a) && is_laned(b) || is_laned(a) && has_vector(b) => vectors_and_number(a, b),
+        // A value of one of several types meets one that it may be.
+        (Kind::Variant(m), _) if is_among(m, b) => a,
+        (_, Kind::Variant(m)) if is_among(m, a) => b,
         // What an exception carries is one of Python's numbers, and none of the others.
         (Kind::Variant(m), _) if has_whole(m, b) => alternatives(a, b, meet),
         (_, Kind::Variant(m)) if has_whole(m, a) => alternatives(a, b, meet),
@@ -242,6 +245,11 @@ fn has_whole(m: &[Type], meets: Type) -> bool {
     let numbers = meets.is_number() && m.iter().all(|t| t.is_number());
     let of_python = |t: &Type| t.is_weak() || matches!(**t, Kind::Bool | Kind::Str);
     m.iter().all(of_python) && m.iter().any(|t| t.is_int()) && (numbers || m.contains(&meets))
+}
+
+/// Whether a type is one of several that are told apart. (An eigenvalue is a number among others.)
+fn is_among(m: &[Type], t: Type) -> bool {
+    m.contains(&t) && m.iter().any(|t| t.is_weak() || !t.is_number())
 }
 
 /// Whether two types are arrays that differ in their layout at most.

@@ -121,9 +121,17 @@ impl TyCx<'_, '_> {
     /// The type that holds both, variables included.
     pub(crate) fn unify(&mut self, a: Type, b: Type) -> Option<Type> {
         if self.vars.apart && promote::bool_meets_number(self.vars.resolve(a), self.vars.resolve(b)) {
+            return if self.vars.unions { self.vars.unify_apart(a, b) } else { None };
+        }
+        self.vars.unify_sorts(a, b)
+    }
+
+    /// The same where code that is made of the types alone finds it as well.
+    pub(crate) fn unify_plainly(&mut self, a: Type, b: Type) -> Option<Type> {
+        if self.vars.apart && promote::bool_meets_number(self.vars.resolve(a), self.vars.resolve(b)) {
             return None;
         }
-        self.vars.unify(a, b)
+        self.vars.unify_plainly(a, b)
     }
 
     /// A list made here whose element type is found by use; starts with `elem` (`Never` for an empty list).

@@ -8,6 +8,7 @@ pub(crate) mod cx;
 pub(crate) mod refusal;
 mod resumed;
 pub(crate) mod unify;
+pub(crate) mod unions;
 pub(crate) mod vars;
 
 pub(crate) use cx::{Answer, Arg, Held, TyCx};

@@ -5,6 +5,7 @@
 //! arguments are equated: they are the same, or a variable becomes the other. What does not come about leaves
 //! nothing behind.
 
+use super::unions::is_mixed;
 use super::vars::{Vars, has_variable};
 use crate::types::constructor::Variance;
 use crate::types::{Kind, Type, promote};
@@ -39,10 +40,19 @@ impl Vars {
         if open.is_some_and(|r| self.mentions(value, r)) {
             return Err(Refusal::Itself);
         }
-        if self.apart && promote::bool_meets_number(self.resolve(old), self.resolve(value)) {
+        let bool_among_numbers =
+            self.apart && promote::bool_meets_number(self.resolve(old), self.resolve(value));
+        if bool_among_numbers && !(self.unions && open.is_some_and(|r| !self.get(r).exact)) {
             return Err(Refusal::Holds(old));
         }
-        let new = if old == value { old } else { self.join(old, value).ok_or(Refusal::Holds(old))? };
+        let mut new = if old == value { old } else { self.join(old, value).ok_or(Refusal::Holds(old))? };
+        if let (true, Some(r)) = (self.unions, open) {
+            let apart = self.join_apart(self.get(r).apart, value).ok_or(Refusal::Holds(old))?;
+            self.set_apart(r, apart);
+            if bool_among_numbers || is_mixed(new) {
+                new = apart;
+            }
+        }
         // A variable that has become one with another is not another type.
         let (known, value) = (self.resolve(old), self.resolve(value));
         if self.resolve(new) == known {
@@ -59,18 +69,22 @@ impl Vars {
         }
     }
 
-    fn join(&mut self, a: Type, b: Type) -> Option<Type> {
+    pub(super) fn join(&mut self, a: Type, b: Type) -> Option<Type> {
         if self.like_elements && a.is_number() && b.is_number() {
             return Some(promote::result_type(a, b));
         }
-        promote::unify_with(a, b, &mut |variance, x, y| match variance {
+        if self.are_apart(a, b) {
+            return self.union(a, b);
+        }
+        let one = promote::unify_with(a, b, &mut |variance, x, y| match variance {
             Variance::Covariant => self.join(x, y),
             Variance::Invariant => self.equate(x, y),
-        })
+        });
+        if one.is_none() && self.unions { self.union(a, b) } else { one }
     }
 
     /// The one type that two invariant arguments are.
-    fn equate(&mut self, x: Type, y: Type) -> Option<Type> {
+    pub(super) fn equate(&mut self, x: Type, y: Type) -> Option<Type> {
         if x == y {
             return Some(x);
         }
@@ -106,8 +120,14 @@ impl Vars {
         let exact = a.exact || b.exact;
         // They are one from here on: objects in what they hold may lead back to them.
         self.link(v, w, if a.exact || !b.exact { a.lower } else { b.lower }, exact);
-        let both =
+        let mut both =
             if a.exact && b.exact { self.equate(a.lower, b.lower)? } else { self.join(a.lower, b.lower)? };
+        if self.unions && !exact {
+            let apart = self.join_apart(a.apart, b.apart)?;
+            let v = self.root(v);
+            self.set_apart(v, apart);
+            both = if is_mixed(both) { apart } else { both };
+        }
         if a.exact && !self.agree(both, a.lower) || b.exact && !self.agree(both, b.lower) {
             return None;
         }
@@ -121,7 +141,11 @@ impl Vars {
             if now.exact {
                 return self.agree(now.lower, both).then_some(Type::var(v));
             }
-            let lower = if now.lower == both { both } else { self.join(now.lower, both)? };
+            let lower = if now.lower == both || self.unions && is_mixed(both) {
+                both
+            } else {
+                self.join(now.lower, both)?
+            };
             self.set(v, lower, false);
         }
         Some(Type::var(v))

@@ -74,6 +74,8 @@ pub(super) struct Var {
     pub lower: Type,
     /// Whether it is its lower bound, and grows no more.
     pub exact: bool,
+    /// The lower bound with numbers of several kinds told apart, where [`Vars::unions`] are.
+    pub apart: Type,
     /// What it is where nobody ever says.
     default: Type,
 }
@@ -89,6 +91,14 @@ pub struct Vars {
     pub(crate) promised: bool,
     /// The same in code of the program: a bool among other numbers stays one there, so no list holds both.
     pub(crate) apart: bool,
+    /// Values of several types are of one of several, where no type holds them.
+    pub(crate) unions: bool,
+    /// Dicts that are written out are such as hold values of several types, and no values with a name each.
+    pub(crate) displays_are_dicts: bool,
+    /// The same could not be typed: numbers that meet are one type beside texts, too.
+    pub(crate) numbers_are_one: bool,
+    /// Numbers that meet are told apart.
+    pub(crate) numbers_apart: bool,
     /// How changed variables were, while types are unified that may turn out not to.
     trail: Vec<(u32, Var)>,
     /// What generators are sent and return.
@@ -108,7 +118,13 @@ impl Vars {
         let n = self.all.len() as u32;
         let v = *self.made.entry((site, slot)).or_insert(n);
         if v == n {
-            self.all.push(Var { parent: n, lower: Type::never(), exact: false, default });
+            self.all.push(Var {
+                parent: n,
+                lower: Type::never(),
+                exact: false,
+                apart: Type::never(),
+                default,
+            });
         }
         Type::var(self.root(v))
     }
@@ -357,6 +373,15 @@ impl Vars {
     /// More is known of a variable.
     pub(super) fn set(&mut self, root: u32, lower: Type, exact: bool) {
         self.replace(root, Var { lower, exact, ..self.get(root) });
+    }
+
+    /// More is known of what numbers are in it, which says nothing yet.
+    pub(super) fn set_apart(&mut self, root: u32, apart: Type) {
+        let old = self.get(root);
+        if old.apart != apart {
+            self.trail.push((root, old));
+            self.all[root as usize].apart = apart;
+        }
     }
 
     fn replace(&mut self, root: u32, new: Var) {

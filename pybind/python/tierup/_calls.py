@@ -249,13 +249,14 @@ def compiled_gufunc(b):
 
 
 @functools.cache
-def spread(needed, bound, names, keywords, called):
-    """``f(*xs)`` of a function whose parameters by place have these names, the first `needed` of them without a default; `bound` is 1 for a method."""
-    places, lines = len(names), ["xs = [*given]", "n = len(xs)"]
-    for n in range(needed, places + 1):
-        operands = [f"xs[{k}]" for k in range(n)] + [f"{k}={k}_" for k in keywords]
+def spread(needed, bound, names, keywords, called, before=0):
+    """``f(*xs)`` of a function whose parameters by place have these names, the first `needed` of them without a default; `bound` is 1 for a method. `before` values stand in front of what is
+    spread, which is then the last member of a tuple of all."""
+    places, lines = len(names), _spread_lines("[*{}]", before)
+    for n in range(max(needed, before), places + 1):
+        operands = [_spread_item(k, before) for k in range(n)] + [f"{k}={k}_" for k in keywords]
         lines += [f"if n == {n}:", f"    return f({', '.join(operands)})"]
-    for n in range(needed):
+    for n in range(before, needed):
         lines += [f"if n == {n}:", f"    raise TypeError({called + '() ' + _missing(names[n:needed])!r})"]
     most = places + bound
     takes = f"from {needed + bound} to {most} positional arguments" if needed < places else f"{most} positional argument" + "s" * (most != 1)
@@ -265,18 +266,36 @@ def spread(needed, bound, names, keywords, called):
 
 
 @functools.cache
-def spread_with_rest(needed, bound, names, keywords, called):
+def spread_with_rest(needed, bound, names, keywords, called, before=0):
     """The same of a function with ``*args``, which gets what is left as a tuple."""
-    places, lines = len(names), ["xs = tuple(given)", "n = len(xs)"]
+    places, lines = len(names), _spread_lines("tuple({})", before)
     given = [f"{k}={k}_" for k in keywords]
-    for n in range(needed):
+    for n in range(before, needed):
         lines += [f"if n == {n}:", f"    raise TypeError({called + '() ' + _missing(names[n:needed])!r})"]
-    for n in range(needed, places):
-        lines += [f"if n == {n}:", f"    return f({', '.join([f'xs[{k}]' for k in range(n)] + given)})"]
-    operands = ["f", f"xs[{places}:]", *(f"xs[{k}]" for k in range(places)), *given]
+    for n in range(max(needed, before), places):
+        lines += [f"if n == {n}:", f"    return f({', '.join([_spread_item(k, before) for k in range(n)] + given)})"]
+    operands = ["f", f"xs[{places - before}:]", *(_spread_item(k, before) for k in range(places)), *given]
     lines.append(f"return operator._with_rest({', '.join(operands)})")
     source = f"def spread_with_rest({', '.join(['f', 'given', *(k + '_' for k in keywords)])}):\n" + "\n".join("    " + line for line in lines)
     return made(source, "spread_with_rest", {})
+
+
+def _spread_lines(taken, before):
+    return ["xs = " + taken.format("given" if before == 0 else f"given[{before}]"), "n = len(xs)" + f" + {before}" * (before > 0)]
+
+
+def _spread_item(k, before):
+    return f"given[{k}]" if k < before else f"xs[{k - before}]"
+
+
+@functools.cache
+def unpacked(before, count):
+    """``a, b, c = x, *xs``: `before` values, and what is spread behind them as the last member of the tuple."""
+    lines = _spread_lines("[*{}]", before)
+    lines += [f"if n < {count}:", f"    raise ValueError('not enough values to unpack (expected {count}, got ' + str(n) + ')')"]
+    lines += [f"if n > {count}:", f"    raise ValueError('too many values to unpack (expected {count})')"]
+    lines.append(f"return ({''.join(_spread_item(k, before) + ', ' for k in range(count))})" if count else "return ()")
+    return made("def unpacked(given):\n" + "\n".join("    " + line for line in lines), "unpacked", {})
 
 
 @functools.cache

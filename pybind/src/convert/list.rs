@@ -66,16 +66,31 @@ fn type_of_elements(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
         }
         last_class = class;
         let t = super::part_type(&item)?;
-        elem = common_type(elem, t).ok_or_else(|| -> Failure {
-            Diagnostic::new(
-                Code::UnsupportedArgument,
-                format!("the elements of a list argument have different types: {elem} and {t}"),
-            )
-            .help("a tuple may hold values of different types")
-            .into()
-        })?;
+        elem = match common_type(elem, t) {
+            Some(both) => both,
+            None => return mixed_elements(l, elem, t),
+        };
     }
     Ok(Type::list(elem))
+}
+
+/// The type of a list whose elements are of several types, `a` and `b` among them.
+fn mixed_elements(l: &Bound<'_, PyList>, a: Type, b: Type) -> Result<Type, Failure> {
+    let mut all = vec![];
+    for item in l.iter() {
+        let t = super::part_type(&item)?;
+        if !all.contains(&t) {
+            all.push(t);
+        }
+    }
+    tierup_core::type_of_mixed(&all).map(Type::list).ok_or_else(|| {
+        Diagnostic::new(
+            Code::UnsupportedArgument,
+            format!("the elements of a list argument have different types: {a} and {b}"),
+        )
+        .help("a tuple may hold values of different types")
+        .into()
+    })
 }
 
 // ---------------------------------------------------------------- conversion
