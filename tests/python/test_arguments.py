@@ -304,8 +304,10 @@ def test_mixed_numbers_and_other_elements():
     for xs in ([True, False], ["a", "bc"], [(1, "x"), (2, "y")], [None, 3], [1j, 2]):
         if xs[0] is not None:
             assert same(xs) is xs
+    mixed = [1, "a", None, 2.5, True, (1, b"x")]
+    assert same(mixed) is mixed and [type(x) for x in mixed] == [int, str, type(None), float, bool, tuple]
     with pytest.raises(tierup.TypingError, match="different types"):
-        same([1, "a"])
+        same([1, [2]])
     rows = [[]]
     assert same(rows) is rows
 
