@@ -132,6 +132,9 @@ mod compile {
             out.run_passes(rest, &machine, PassBuilderOptions::create())
                 .map_err(|e| error(format!("LLVM's passes failed: {}", e.to_string_lossy())))?;
         }
+        if !options.target.is_gpu() {
+            emit::choices::keep(&out);
+        }
         let llvm = if options.keep_text {
             out.print_to_string().to_string_lossy().into_owned()
         } else {

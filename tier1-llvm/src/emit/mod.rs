@@ -6,6 +6,7 @@
 //! of range) is guarded here, and nothing is marked as impossible that LIR allows.
 
 mod bodies;
+pub(crate) mod choices;
 mod grid;
 mod inst;
 mod lines;
