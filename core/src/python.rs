@@ -1,9 +1,14 @@
-//! Which Python compiled code answers as. From one version to the next a few functions compute something
-//! else, and exceptions use other words.
+//! Which Python and which NumPy compiled code answers as. From one version to the next a few functions compute
+//! something else, and exceptions use other words.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
 
 static MINOR: AtomicU8 = AtomicU8::new(11);
+static NUMPY: AtomicU16 = AtomicU16::new(numpy(2, 4));
+
+const fn numpy(major: u8, minor: u8) -> u16 {
+    u16::from_be_bytes([major, minor])
+}
 
 /// Python 3.`minor` it is. The host says so once, before anything is compiled.
 pub fn is(minor: u8) {
@@ -13,6 +18,16 @@ pub fn is(minor: u8) {
 /// Whether it is Python 3.`minor` or a later one.
 pub fn since(minor: u8) -> bool {
     MINOR.load(Ordering::Relaxed) >= minor
+}
+
+/// NumPy `major.minor` it is. The host says so before anything of NumPy is compiled.
+pub fn numpy_is(major: u8, minor: u8) {
+    NUMPY.store(numpy(major, minor), Ordering::Relaxed);
+}
+
+/// Whether it is NumPy `major.minor` or a later one.
+pub fn numpy_since(major: u8, minor: u8) -> bool {
+    NUMPY.load(Ordering::Relaxed) >= numpy(major, minor)
 }
 
 /// Messages as 3.11 has them, then from which version on they are what.

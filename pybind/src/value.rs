@@ -11,6 +11,7 @@ use pyo3::types::{
     PyBool, PyBytes, PyComplex, PyDict, PyEllipsis, PyFloat, PyFunction, PyInt, PyList, PyModule, PySet,
     PySlice, PyString, PyTuple, PyType, PyTypeMethods,
 };
+use std::sync::atomic::{AtomicBool, Ordering};
 use tierup_core::host::GlobalValue;
 use tierup_core::types::{Access, ArrayType, Const, Float, FuncType, Kind, Layout, Type};
 
@@ -138,7 +139,11 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
         return classify_slice(s);
     }
     if obj.is_instance_of::<PyModule>() {
-        return Ok(GlobalValue::Module(known::module_name(obj)?));
+        let name = known::module_name(obj)?;
+        if name == "numpy" {
+            say_version(obj)?;
+        }
+        return Ok(GlobalValue::Module(name));
     }
     if let Some(op) = operations::ours(obj)? {
         return Ok(GlobalValue::Builtin(op));
@@ -283,6 +288,21 @@ pub(crate) fn value_type(v: &GlobalValue) -> Option<Type> {
     })
 }
 
+/// Says which NumPy this is, when the first of it is met: importing Tierup does not load it.
+fn say_version(numpy: &Bound<'_, PyAny>) -> PyResult<()> {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if SAID.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    let version: String = numpy.getattr("__version__")?.extract()?;
+    let mut parts = version.split('.').map_while(|p| p.parse::<u8>().ok());
+    if let (Some(major), Some(minor)) = (parts.next(), parts.next()) {
+        tierup_core::python::numpy_is(major, minor);
+    }
+    SAID.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
 /// The name of a function that is not the user's: written in C, or in Python inside NumPy, whose insides are
 /// not for compiling.
 fn foreign_function(obj: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
@@ -299,6 +319,9 @@ fn foreign_function(obj: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let module: String = obj.getattr("__module__").and_then(|m| m.extract()).unwrap_or_default();
     if !of_c && !(class == "function" && (module == "numpy" || module.starts_with("numpy."))) {
         return Ok(None);
+    }
+    if class == "ufunc" || module.starts_with("numpy") {
+        say_version(obj.py().import("numpy")?.as_any())?;
     }
     let name: String = obj.getattr("__qualname__").or_else(|_| obj.getattr("__name__"))?.extract()?;
     let module =

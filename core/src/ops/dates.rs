@@ -108,9 +108,9 @@ pub(crate) static OPS: &[OpDef] = &[
     ),
     one(
         &["numpy.sign"],
-        span_rule,
+        sign_rule,
         emit_sign,
-        "-1, 0 or 1 units by the direction of a span; -1 of what is no time, as NumPy has it.",
+        "-1, 0 or 1 by the direction of a span: as floats, with NaN for what is no time; before NumPy 2.5 as units, with -1.",
     ),
     two(
         &["operator.eq"],
@@ -547,8 +547,26 @@ fn emit_abs(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(vec![cx.b.select(back, other, x)])
 }
 
+fn sign_rule(a: &[Arg], elementwise: bool) -> Option<Answer> {
+    let units = span_rule(a, elementwise)?;
+    Some(if since_floats() { Answer::of(Type::f64()) } else { units })
+}
+
+/// Whether signs of spans are floats.
+fn since_floats() -> bool {
+    crate::python::numpy_since(2, 5)
+}
+
 fn emit_sign(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let x = c.args[0][0];
+    if since_floats() {
+        let [plus, zero, minus, nan] = [1.0, 0.0, -1.0, f64::NAN].map(|k| cx.b.f64(k));
+        let (after, before) = (cx.b.bin_imm(Op::IcmpSgt, x, 0), cx.b.bin_imm(Op::IcmpSlt, x, 0));
+        let forwards = cx.b.select(after, plus, zero);
+        let sign = cx.b.select(before, minus, forwards);
+        let time = is_time(cx, x);
+        return Ok(vec![cx.b.select(time, sign, nan)]);
+    }
     let (after, before) = (cx.b.bin_imm(Op::IcmpSgt, x, 0), cx.b.bin_imm(Op::IcmpSlt, x, 0));
     let (plus, zero, minus) = (cx.b.i64(1), cx.b.i64(0), cx.b.i64(-1));
     let forwards = cx.b.select(after, plus, zero);

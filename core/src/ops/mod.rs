@@ -93,6 +93,9 @@ pub struct OpDef {
     /// Whether it copies an array, its first operand, into another element type, and so may be a step of a
     /// chain.
     pub converts: bool,
+    /// Whether a Python int beside NumPy's numbers has to be one that their type holds, from NumPy 2.5 on. Of
+    /// NumPy's ufuncs, which have `out`, that holds for all.
+    pub fits: bool,
     /// Whether NumPy's scalars have the method of arrays that the row is as well.
     pub of_scalars: bool,
     /// Whether it takes arrays of records.
@@ -143,6 +146,7 @@ impl OpDef {
             chooses: false,
             divides: |_| Divides::Always,
             converts: false,
+            fits: false,
             of_scalars: false,
             records: false,
             times: false,
@@ -240,6 +244,10 @@ impl OpDef {
         own: fn(&[crate::types::Type], crate::types::Type) -> Own,
     ) -> OpDef {
         self.own = own;
+        self
+    }
+    pub(crate) const fn fits(mut self) -> OpDef {
+        self.fits = true;
         self
     }
     /// Limits a row in Python to operands of certain types.
@@ -362,6 +370,10 @@ impl OpDef {
     /// Whether it is a row of that operation, by any of its paths.
     pub(crate) fn means(&self, id: OpId) -> bool {
         self.paths.contains(&id.name())
+    }
+    /// Whether a Python int has to be one that the type of the other operands holds.
+    pub(crate) fn takes_what_fits(&self) -> bool {
+        self.has_out() || self.fits && crate::python::numpy_since(2, 5)
     }
     /// Whether its last parameter takes an array for the result.
     pub(crate) fn has_out(&self) -> bool {

@@ -13,6 +13,7 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 
 pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.where"], "condition, x, y", Body::Ufunc(where_rule, emit_where))
+        .fits()
         .doc("`x` where the condition holds, else `y`."),
     OpDef::new(&["numpy.where"], "condition, /", Body::Lir(|_, a| nonzero_rule(a), emit_nonzero))
         .raises()

@@ -125,7 +125,7 @@ fn type_operands(op: &'static OpDef, rule: UfuncRule, args: &[Arg], options: Opt
         .iter()
         .enumerate()
         .map(|(i, a)| match a.ty.as_array() {
-            None if !(a.ty.is_weak() && op.has_out()) => answer.args.get(i).copied().unwrap_or(a.ty),
+            None if !(a.ty.is_weak() && op.takes_what_fits()) => answer.args.get(i).copied().unwrap_or(a.ty),
             _ => a.ty,
         })
         .collect();
@@ -168,7 +168,7 @@ fn type_operands(op: &'static OpDef, rule: UfuncRule, args: &[Arg], options: Opt
 /// for operators, whose integers have 64 bits.
 fn checks(op: &OpDef, from: Type, to: Type) -> bool {
     op.name().starts_with("numpy.")
-        && op.has_out()
+        && op.takes_what_fits()
         && *from == Kind::Int(Int::Py)
         && matches!(*to, Kind::Int(i) if i != Int::Py && i != Int::I64)
 }
@@ -349,8 +349,9 @@ impl Chain {
                     let shape = a.shape.clone();
                     (Operand::Array(self.lazy.read(a)), Some(shape))
                 }
-                // `np.where` takes any Python int, a ufunc only one that its type holds.
-                (None, None) if op.has_out() => (Operand::Scalar(cast::element(cx, v, *t, want)?), None),
+                (None, None) if op.takes_what_fits() => {
+                    (Operand::Scalar(cast::element(cx, v, *t, want)?), None)
+                }
                 (None, None) => (Operand::Scalar(cast::cast(cx, v, *t, want)?), None),
             };
             operands.push(operand);
