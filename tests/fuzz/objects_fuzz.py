@@ -593,15 +593,16 @@ class Objects(Fuzzer):
             for f, arguments in ((oracle, wanted), (main, given)):
                 try:
                     outcomes.append(("returned", f(*arguments)))
-                except self.raises as e:
-                    outcomes.append(("raised", *self.of_exception(e)))
                 except RecursionError as e:
                     outcomes.append(("raised", "RecursionError"))
-                except TypeError as e:
+                except Exception as e:
+                    if isinstance(e, self.raises) and not isinstance(e, TypeError):
+                        outcomes.append(("raised", *self.of_exception(e)))
+                        continue
+                    if not isinstance(e, TypeError):
+                        return f"{type(e).__name__}: {e}"
                     text = str(e).splitlines()[0]
                     return f"refused: {text}" if any(r in text for r in (*REFUSALS, *OWN_REFUSALS)) else f"{type(e).__name__}: {e}"
-                except Exception as e:
-                    return f"{type(e).__name__}: {e}"
             want, got = walked((outcomes[0], wanted)), walked((outcomes[1], given))
             if want != got:
                 return f"{call} call, {differs(want, got)}"

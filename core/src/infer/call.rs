@@ -546,7 +546,8 @@ impl Solver<'_, '_> {
                 // As in Python: what cannot be done with this value is an error when it comes.
                 Err(e) if self.raises_when_it_comes(i, &e, t) => {
                     raises = true;
-                    let said = e.said.as_deref().unwrap_or(&e.message).into();
+                    let said =
+                        super::said::written(&self.func.inst(i).op, e.said.as_deref().unwrap_or(&e.message));
                     ways.push((Resolved::Impossible(e.code, said), Type::never(), None));
                     failed.get_or_insert((e, t));
                 }

@@ -63,6 +63,11 @@ impl<'h> Session<'h> {
         args: Vec<Type>,
         values: &[Option<Const>],
     ) -> Result<InstanceId> {
+        // Where Python's answer is promised, Python has it: not every place tells numbers apart, and keys and members
+        // of sets are of one type.
+        if self.overflow == Overflow::Python {
+            return self.infer_root_once(func, args, values);
+        }
         // Among values of several types that come from outside, numbers are told apart from the start.
         if !self.vars.unions && !self.vars.numbers_are_one && args.iter().any(|t| holds_mixed(*t)) {
             self.vars.unions = true;

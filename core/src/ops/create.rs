@@ -170,11 +170,14 @@ pub(crate) fn dtype_or(arg: &Arg, default: Type) -> Result<Type> {
 
 fn shaped(shape: &Arg, dtype: Type, order: &Arg, like: Option<ArrayType>) -> Result<Answer> {
     let n = shape_dims(shape.ty).ok_or_else(|| {
-        Diagnostic::new(
+        let e = Diagnostic::new(
             Code::NoMatchingOperation,
             format!("a shape must be an integer or a tuple of integers, not {}", shape.ty),
-        )
-        .help(
+        );
+        if !shape.ty.is_tuple_of_any_length() {
+            return e;
+        }
+        e.help(
             "how many dimensions there are must be known when the function is compiled: unpack the shape, h, w = shape, or make the array outside",
         )
     })?;
