@@ -13,6 +13,7 @@ use crate::source::Origin;
 use crate::ssa::{FuncId, Inst, Op, Params, registry};
 use crate::types::{ClassDef, Const, FuncType, Kind, Type, promote};
 use crate::typing::Arg;
+use crate::typing::refusal::augmented;
 use crate::typing::unions::is_mixed;
 use crate::typing::vars::{has_unknown, has_variable};
 use std::sync::Arc;
@@ -546,8 +547,9 @@ impl Solver<'_, '_> {
                 // As in Python: what cannot be done with this value is an error when it comes.
                 Err(e) if self.raises_when_it_comes(i, &e, t) => {
                     raises = true;
-                    let said =
-                        super::said::written(&self.func.inst(i).op, e.said.as_deref().unwrap_or(&e.message));
+                    let said = e.said.as_deref().unwrap_or(&e.message);
+                    let plain = if let Op::Table(op) = self.func.inst(i).op { op.plain() } else { None };
+                    let said = plain.map_or(said.into(), |plain| augmented(said, plain.name()).into());
                     ways.push((Resolved::Impossible(e.code, said), Type::never(), None));
                     failed.get_or_insert((e, t));
                 }

@@ -8,7 +8,6 @@ use crate::ops::{OpId, id};
 use crate::ssa::{Inst, Op};
 use crate::types::{Kind, Type};
 use crate::typing::Arg;
-use std::sync::Arc;
 
 impl Solver<'_, '_> {
     /// Whether what is refused of one of several values is an error of Python's when that value comes. Of Python's own
@@ -61,16 +60,6 @@ fn indices_of(operands: &[Arg]) -> Option<&'static str> {
 
 fn is_scalar(t: Type) -> bool {
     t.is_weak() || matches!(*t, Kind::None | Kind::Bool | Kind::Str | Kind::Bytes)
-}
-
-/// What Python says of an operation as it is written, where it says `said` of the operator behind it: `x += y` speaks
-/// of `+=`.
-pub(super) fn written(op: &Op, said: &str) -> Arc<str> {
-    let Op::Table(op) = op else { return said.into() };
-    let Some(plain) = op.plain() else { return said.into() };
-    let sign = crate::typing::refusal::spelling(plain.name());
-    let before = if sign == "**" { "** or pow()" } else { &sign };
-    said.replace(&format!("operand type(s) for {before}: "), &format!("operand type(s) for {sign}=: ")).into()
 }
 
 /// What Python says where an operation is done to such values of its own, if it is an error of which that is known.

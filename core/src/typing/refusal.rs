@@ -95,6 +95,13 @@ fn subject(what: &str) -> Subject {
     }
 }
 
+/// What Python says of an augmented assignment where it says `said` of the operator behind it, which has this path.
+pub(crate) fn augmented(said: &str, plain: &str) -> String {
+    let sign = spelling(plain);
+    let before = if sign == "**" { "** or pow()" } else { &sign };
+    said.replace(&format!("operand type(s) for {before}: "), &format!("operand type(s) for {sign}=: "))
+}
+
 /// How a path is written in Python.
 pub(crate) fn spelling(path: &str) -> String {
     if let Some((_, sign)) = SIGNS.iter().find(|(p, _)| *p == path) {
