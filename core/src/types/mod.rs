@@ -428,6 +428,8 @@ impl Type {
                     *self,
                     Kind::None
                         | Kind::Float(_)
+                        | Kind::Complex(_)
+                        | Kind::Tuple(_)
                         | Kind::Str
                         | Kind::Bytes
                         | Kind::List(_)
