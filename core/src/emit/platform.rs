@@ -8,7 +8,7 @@
 //! objection to code whose arrays cannot overlap.
 
 use super::constants;
-use crate::diag::{Diagnostic, Result, Span};
+use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
 use crate::lir::builder::Builder;
 use crate::lir::cfg::Cfg;
@@ -185,14 +185,8 @@ pub fn check(module: &Module, platform: &dyn Platform) -> Result<()> {
             for i in &func.blocks[b.index()].insts {
                 let node = &func.insts[i.index()];
                 let Some(d) = platform.objection(&node.data) else { continue };
-                return Err(match func.loc(node.loc) {
-                    Some(l) => d.at(Span {
-                        file: l.file.clone(),
-                        func: l.func.clone(),
-                        line: l.line,
-                        col: l.col,
-                        end_col: 0,
-                    }),
+                return Err(match func.span(node.loc) {
+                    Some(at) => d.at(at),
                     None => d,
                 });
             }

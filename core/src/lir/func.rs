@@ -8,6 +8,7 @@
 use super::grid_op::GridOp;
 use super::inst::Op;
 use super::ty::Ty;
+use crate::diag::Span;
 use crate::entity;
 use crate::rt::RtFn;
 
@@ -567,5 +568,10 @@ impl Func {
 
     pub fn loc(&self, loc: Loc) -> Option<&LocData> {
         loc.index().checked_sub(1).map(|i| &self.locs[i])
+    }
+    /// The same as a diagnostic has it.
+    pub fn span(&self, loc: Loc) -> Option<Span> {
+        let l = self.loc(loc)?;
+        Some(Span { file: l.file.clone(), func: l.func.clone(), line: l.line, col: l.col, end_col: 0 })
     }
 }

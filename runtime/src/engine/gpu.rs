@@ -7,7 +7,7 @@ use crate::gpu::simulate::{HostKernel, Looks};
 use crate::gpu::{Build, Printed};
 use tierup_core::backend::Keep;
 use tierup_core::cpu::Cpu;
-use tierup_core::diag::{Code, Diagnostic, Result, Span};
+use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::door::{DEVICE_PREFIX, EXTERN_PREFIX};
 use tierup_core::emit::cx::Options;
 use tierup_core::emit::platform;
@@ -241,14 +241,8 @@ fn refuse_linked(module: &Module) -> Result<()> {
                 format!("the simulator does not run code that is made for a GPU, such as {name}()"),
             );
             let d = d.help("run the kernel on a GPU, or give declare_device() a function that computes the same: simulate=");
-            return Err(match func.loc(node.loc) {
-                Some(l) => d.at(Span {
-                    file: l.file.clone(),
-                    func: l.func.clone(),
-                    line: l.line,
-                    col: l.col,
-                    end_col: 0,
-                }),
+            return Err(match func.span(node.loc) {
+                Some(at) => d.at(at),
                 None => d,
             });
         }
