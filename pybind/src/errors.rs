@@ -5,7 +5,6 @@ use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tierup_core::diag::{Code, Diagnostic};
-use tierup_core::exc::Class;
 
 /// A line of the user's source; notebooks, zip files and doctests have theirs too.
 pub(crate) fn source_line(py: Python<'_>, file: &str, line: u32) -> Option<String> {
@@ -50,9 +49,7 @@ pub(crate) fn to_python(py: Python<'_>, d: &Diagnostic) -> PyErr {
     let make = || -> PyResult<PyErr> {
         let errors = py.import("tierup.errors")?;
         let mut class = errors.getattr(d.code.exception())?;
-        // A program that asks for an attribute expects to hear of it as Python says it.
-        let attribute = (d.code == Code::UnknownAttribute).then_some(Class::AttributeError);
-        if let Some(also) = d.raises.or(attribute) {
+        if let Some(also) = d.raises {
             class = errors.getattr("_also")?.call1((class, also.name()))?;
         }
         let exc = class.call1((render(py, d),))?;

@@ -7,7 +7,9 @@ use super::state::{
 };
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cx::Overflow;
+use crate::exc::Class;
 use crate::host::Host;
+use crate::meaning::Meaning;
 use crate::opaque::{self, Opaque};
 use crate::source::Origin;
 use crate::ssa::{self, Func, FuncId, Inst, InstanceId, registry};
@@ -58,6 +60,20 @@ impl<'h> Session<'h> {
 
     /// The same for the values of some arguments; none for all that are left out.
     pub fn infer_root_for(
+        &mut self,
+        func: FuncId,
+        args: Vec<Type>,
+        values: &[Option<Const>],
+    ) -> Result<InstanceId> {
+        self.infer_root_in_ways(func, args, values).map_err(|e| match registry::meaning(func) {
+            // A program that asks for an attribute expects to hear of it as Python says it. Elsewhere its own handlers
+            // would take what is only not compiled for what is not there.
+            Some(Meaning::Numba) if e.code == Code::UnknownAttribute => e.raises(Class::AttributeError),
+            Some(Meaning::Numba | Meaning::Python) | None => e,
+        })
+    }
+
+    fn infer_root_in_ways(
         &mut self,
         func: FuncId,
         args: Vec<Type>,
