@@ -1,9 +1,10 @@
 //! Comprehensions that fill the array which would be made of their list (`ssa/opt/parallel/collect.rs`).
 
 use super::create::dtype_or;
-use super::{Body, OpDef, id};
+use super::effects::Own;
+use super::{Body, OpDef, id, object};
 use crate::diag::{Diagnostic, Result};
-use crate::emit::arrays::{ArrayVal, store_element};
+use crate::emit::arrays::{ArrayVal, contiguous_strides, store_element};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::lir::Op;
@@ -14,6 +15,14 @@ super::identity::op_ids! {
     ARRAY_HAS_PLACES = "array.has_places",
     ARRAY_ROOM = "array.room",
     ARRAY_PUT = "array.put",
+    ARRAY_PLACES = "array.places",
+    ARRAY_PUT_BEHIND = "array.put_behind",
+    ARRAY_NESTED_RAGGED = "array.nested_ragged",
+    ARRAY_NESTED_SIZE = "array.nested_size",
+    ARRAY_NESTED_FULL = "array.nested_full",
+    ARRAY_NESTED_SPACE = "array.nested_space",
+    ARRAY_NESTED_BEHIND = "array.nested_behind",
+    ARRAY_NESTED = "array.nested",
 }
 
 pub(crate) static OPS: &[OpDef] = &[
@@ -36,6 +45,51 @@ pub(crate) static OPS: &[OpDef] = &[
         .unordered()
         .internal()
         .doc("Sets the element of an iteration."),
+    OpDef::new(&["array.put_behind"], "out, base, k, x", Body::Lir(put_rule, emit_put))
+        .times()
+        .writes()
+        .unordered()
+        .internal()
+        .doc("Sets the element of an iteration in a row that begins somewhere."),
+    OpDef::new(&["array.places"], "x", Body::Py("bins.indices"))
+        .only_if(|a| gives_places(a[0].ty))
+        .raises()
+        .reads()
+        .internal()
+        .doc("The positions of an array or a range."),
+    OpDef::new(&["array.nested_ragged"], "ragged, known, places, level", Body::Py("collect.ragged"))
+        .internal()
+        .doc("The outermost level at which rows differ in length, 0 for none."),
+    OpDef::new(&["array.nested_size"], "known, places", Body::Py("collect.size"))
+        .internal()
+        .doc("How many elements rows of a level have."),
+    OpDef::new(&["array.nested_full"], "flat, base, places", Body::Py("collect.full"))
+        .internal()
+        .doc("Whether there is no room for one more row."),
+    OpDef::new(&["array.nested_space"], "flat, base, places, outer, *sizes", Body::Py("collect.space"))
+        .raises()
+        .reads()
+        .internal()
+        .doc("An array with what is there already and room for one more row."),
+    OpDef::new(&["array.nested_behind"], "base, places", Body::Py("collect.behind"))
+        .internal()
+        .doc("Where the next row begins."),
+    OpDef::new(&["array.nested"], "flat, ragged, base, outer, *sizes", Body::Py("collect.nested"))
+        .raises()
+        .reads()
+        .internal()
+        .doc("The array of rows that lie behind each other; ValueError where they differ in length."),
+    OpDef::new(
+        &["numpy._take_over"],
+        "new, old, n",
+        Body::Lir(|_, _| Ok(Answer::of(Type::none())), emit_take_over),
+    )
+    .writes()
+    .doc("The first `n` elements of an array of the same type."),
+    OpDef::new(&["numpy._shaped"], "flat, shape", Body::Lir(shaped_rule, emit_shaped))
+        .owned_by(|_, _| Own::Aliases)
+        .may_share()
+        .doc("The elements of an array in the shape that they are known to have."),
     OpDef::new(
         &["numpy._fills_array"],
         "values, *iterables",
@@ -70,8 +124,11 @@ fn elements(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Type> {
 
 fn has_places(args: &[Arg]) -> bool {
     let numpy = matches!(*args[1].ty, Kind::Builtin(id::NUMPY_ARRAY | id::NUMPY_ASARRAY));
-    let t = args[0].ty;
-    numpy && (t.as_array().is_some_and(|a| a.ndim > 0) || matches!(*t, Kind::Range(_)))
+    numpy && gives_places(args[0].ty)
+}
+
+fn gives_places(t: Type) -> bool {
+    t.as_array().is_some_and(|a| a.ndim > 0) || matches!(*t, Kind::Range(_))
 }
 
 /// What an array holds that is made of a list of such elements; none where something else than converting
@@ -108,7 +165,7 @@ fn emit_room(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn put_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if args[0].ty.as_array().is_none() || !args[2].ty.is_element() {
+    if args[0].ty.as_array().is_none() || !args[args.len() - 1].ty.is_element() {
         return Err(no_match("a comprehension", args));
     }
     Ok(Answer::of(Type::none()))
@@ -116,9 +173,34 @@ fn put_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 fn emit_put(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let out = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    let x = cast::cast(cx, &c.args[2], c.types[2], out.ty.dtype)?;
-    let off = cx.b.bin_imm(Op::Imul, c.args[1][0], out.ty.itemsize());
+    let last = c.args.len() - 1;
+    let x = cast::cast(cx, &c.args[last], c.types[last], out.ty.dtype)?;
+    let base = c.args[1][0];
+    let place = if last == 3 { cx.b.bin(Op::Iadd, base, c.args[2][0]) } else { base };
+    let off = cx.b.bin_imm(Op::Imul, place, out.ty.itemsize());
     let p = cx.b.ptr_add(out.data, off);
     store_element(cx, p, out.ty.dtype, &x);
     Ok(vec![])
+}
+
+fn emit_take_over(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (new, old) = (ArrayVal::new(cx, &c.args[0], c.types[0])?, ArrayVal::new(cx, &c.args[1], c.types[1])?);
+    let bytes = cx.b.bin_imm(Op::Imul, c.args[2][0], new.ty.itemsize());
+    cx.helper(&object::mem_copy, &[new.data, old.data, bytes]);
+    Ok(vec![])
+}
+
+fn shaped_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    match (args[0].ty.as_array(), args[1].ty.members()) {
+        (Some(a), Some(shape)) => Ok(Answer::of(Type::array(a.dtype, shape.len(), Layout::C))),
+        (None, _) | (_, None) => Err(no_match("a comprehension", args)),
+    }
+}
+
+fn emit_shaped(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let flat = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let Kind::Array(ty) = *c.ret else { return Err(Diagnostic::internal("array type")) };
+    let strides = contiguous_strides(cx, &c.args[1], ty.itemsize(), Layout::C);
+    Ok(ArrayVal { ty, owner: flat.owner, data: flat.data, shape: c.args[1].clone(), strides, frozen: None }
+        .pack())
 }

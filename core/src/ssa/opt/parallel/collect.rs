@@ -12,14 +12,19 @@
 //! ```
 //!
 //! The probe is a function of the loop's body that nobody calls: what it gives says what the elements are.
+//!
+//! Where `f(x)` is such a comprehension itself, its elements go to the array as well ([`nested`]).
 
-use super::comprehension::{INDICES, collects, insert_before, replace_element};
+mod nested;
+
+use super::comprehension::{INDICES, Inside, collects, insert_before, replace_element};
 use super::find::{Found, Over, is_plain, over};
 use super::outline;
 use crate::ops::id;
 use crate::ssa::analysis::{Analyses, Cfg, Definitions, Dominators, Edge, Loop, Loops};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstNode, Loc, Op, Term, Value};
 use crate::types::Const;
+use nested::Inner;
 use std::collections::{BTreeSet, HashMap};
 
 /// Instructions of a loop that may stand twice, and of a function that may grow by that.
@@ -29,14 +34,26 @@ const BUDGET: usize = 4000;
 /// A comprehension that may fill its array.
 struct Comprehension {
     found: Found,
+    /// Those that make its elements, outermost first.
+    inner: Vec<Inner>,
     /// The block that the loop is left to, with the call that makes the array at `call`, behind constants and
     /// globals alone.
     exit: Block,
     call: usize,
     list: Value,
+    /// Of the innermost one.
     append: Inst,
     /// What gives the elements.
     source: Value,
+}
+
+/// What is known of the blocks of a function.
+#[derive(Clone, Copy)]
+struct Places<'a> {
+    cfg: &'a Cfg,
+    doms: &'a Dominators,
+    defs: &'a Definitions,
+    loops: &'a [Loop],
 }
 
 /// Writes the second loop where there may be one; whether there was any.
@@ -61,6 +78,15 @@ pub(crate) fn run(func: &mut Func, analyses: &mut Analyses) -> bool {
 
 /// Where loops that fill arrays stand.
 pub(crate) fn all(func: &Func) -> Vec<Loc> {
+    places(func, |_| true)
+}
+
+/// Those whose iterations may not depend on each other: they fill their array alone.
+pub(crate) fn alone(func: &Func) -> Vec<Loc> {
+    places(func, |header| func.block(header).params.len() == 1)
+}
+
+fn places(func: &Func, wanted: impl Fn(Block) -> bool) -> Vec<Loc> {
     let (cfg, defs) = (Cfg::new(func), Definitions::new(func));
     let doms = Dominators::new(func, &cfg);
     let is_one = |o: &Over| {
@@ -69,6 +95,7 @@ pub(crate) fn all(func: &Func) -> Vec<Loc> {
     Loops::new(func, &cfg, &doms)
         .all
         .iter()
+        .filter(|l| wanted(l.header))
         .filter_map(|l| over(func, &cfg, &defs, l, &[]))
         .filter(is_one)
         .map(|o| o.loc)
@@ -76,75 +103,78 @@ pub(crate) fn all(func: &Func) -> Vec<Loc> {
 }
 
 fn find(func: &Func, analyses: &Analyses, seen: &mut Vec<Loc>) -> Option<Comprehension> {
-    let (cfg, doms, loops) = (analyses.cfg(func), analyses.dominators(func), &analyses.loops(func).all);
     let defs = Definitions::new(func);
-    loops.iter().find_map(|l| of_loop(func, (cfg, doms, &defs), (l, loops), seen))
+    let loops = &analyses.loops(func).all;
+    let at = Places { cfg: analyses.cfg(func), doms: analyses.dominators(func), defs: &defs, loops };
+    loops.iter().find_map(|l| of_loop(func, at, l, seen))
 }
 
-fn of_loop(
-    func: &Func,
-    (cfg, doms, defs): (&Cfg, &Dominators, &Definitions),
-    (l, loops): (&Loop, &[Loop]),
-    seen: &mut Vec<Loc>,
-) -> Option<Comprehension> {
-    let Over { next, loc, pre, iter, state } = over(func, cfg, defs, l, &[])?;
+/// A loop that is left in one way alone, and the block that it is left to.
+fn plain_loop(func: &Func, at: Places<'_>, l: &Loop) -> Option<(Found, Block)> {
+    let Over { next, loc, pre, iter, state } = over(func, at.cfg, at.defs, l, &[])?;
     if func.block(l.header).params.len() != 1 || !func.block(pre).insts.contains(&iter) {
         return None;
     }
     let Term::Branch { then_to, else_to, .. } = &func.block(l.header).term else { return None };
     let (entry, exit) = (then_to.block, else_to.block);
     if !then_to.args.is_empty()
-        || cfg.preds(entry).len() != 1
+        || at.cfg.preds(entry).len() != 1
         || !func.block(exit).params.is_empty()
-        || cfg.preds(exit) != [l.header]
+        || at.cfg.preds(exit) != [l.header]
     {
         return None;
     }
-    let (list, append, call) = collects(func, defs, &l.blocks)?;
-    let at = func.inst(call).loc;
-    if seen.contains(&at) {
+    let blocks = at.cfg.rpo().iter().copied().filter(|b| at.doms.dominates(entry, *b)).collect();
+    let range = func.inst(iter).args[0];
+    let exit_to = else_to.clone();
+    let found = Found {
+        header: l.header,
+        pre,
+        iter,
+        range,
+        step: None,
+        next,
+        state,
+        exit: exit_to,
+        blocks,
+        loc,
+        careful: true,
+    };
+    (is_plain(func, at.defs, &found) && !leaves(func, &found)).then_some((found, exit))
+}
+
+/// Whether each iteration comes to that instruction once.
+fn each_once(func: &Func, at: Places<'_>, f: &Found, inst: Inst) -> Option<bool> {
+    let block = f.blocks.iter().copied().find(|b| func.block(*b).insts.contains(&inst))?;
+    let each = at.cfg.preds(f.header).iter().all(|p| !f.blocks.contains(p) || at.doms.dominates(block, *p));
+    let again = at
+        .loops
+        .iter()
+        .any(|o| o.header != f.header && f.blocks.contains(&o.header) && o.blocks.contains(&block));
+    Some(each && !again)
+}
+
+fn of_loop(func: &Func, at: Places<'_>, l: &Loop, seen: &mut Vec<Loc>) -> Option<Comprehension> {
+    let (found, exit) = plain_loop(func, at, l)?;
+    let (list, append, call) = collects(func, at.defs, &l.blocks, Inside::Several)?;
+    let loc = func.inst(call).loc;
+    if seen.contains(&loc) {
         return None;
     }
-    seen.push(at);
-    let blocks: BTreeSet<Block> = cfg.rpo().iter().copied().filter(|b| doms.dominates(entry, *b)).collect();
-    // One element in each iteration.
-    let appends = blocks.iter().copied().find(|b| func.block(*b).insts.contains(&append))?;
-    let each = cfg.preds(l.header).iter().all(|p| !blocks.contains(p) || doms.dominates(appends, *p));
-    let again = loops
-        .iter()
-        .any(|o| o.header != l.header && blocks.contains(&o.header) && o.blocks.contains(&appends));
+    seen.push(loc);
     let place = func.block(exit).insts.iter().position(|i| *i == call)?;
     let before = func.block(exit).insts[..place]
         .iter()
         .all(|i| matches!(func.inst(*i).op, Op::Const(_) | Op::Global(_) | Op::Attr(_)));
     let node = func.inst(call);
     let asks = matches!(&node.op, Op::Call { keywords } if node.args.len() <= 3 && keywords.iter().all(|k| &**k == "dtype"));
-    let size: usize = blocks.iter().map(|b| func.block(*b).insts.len()).sum();
-    let found = Found {
-        header: l.header,
-        pre,
-        iter,
-        range: func.inst(iter).args[0],
-        step: None,
-        next,
-        state,
-        exit: else_to.clone(),
-        blocks,
-        loc,
-        careful: true,
-    };
-    if !each
-        || again
-        || !before
-        || !asks
-        || node.result.is_none()
-        || size > SMALL
-        || !is_plain(func, defs, &found)
-        || leaves(func, &found)
-    {
+    let size: usize = found.blocks.iter().map(|b| func.block(*b).insts.len()).sum();
+    if !each_once(func, at, &found, append)? || !before || !asks || node.result.is_none() || size > SMALL {
         return None;
     }
-    Some(Comprehension { source: found.range, found, exit, call: place, list, append })
+    let mut inner = vec![];
+    let append = nested::find(func, at, &found, append, &mut inner)?;
+    Some(Comprehension { source: found.range, found, inner, exit, call: place, list, append })
 }
 
 /// Whether an iteration may end in another way than by the next one or by an exception.
@@ -264,36 +294,13 @@ fn write(func: &mut Func, c: &Comprehension) -> Option<()> {
 
     // Positions in the place of elements.
     let header = twin.blocks[&f.header];
-    let next = twin.insts[&f.next];
-    let first = if let Term::Branch { then_to, .. } = &func.block(header).term {
-        then_to.block
-    } else {
-        return None;
-    };
     for i in func.block(header).insts.clone() {
         func.insts[i.index()].loc = call.loc;
     }
     let indices = push(func, typed, Op::Table(INDICES), vec![c.source]);
-    let item =
-        func.block(first).insts.iter().copied().find(|i| {
-            func.inst(*i).op == Op::Member(2) && Some(func.inst(*i).args[0]) == func.inst(next).result
-        });
+    let position = over_positions(func, header, twin.insts[&f.next], c.source)?;
     let append = twin.insts[&c.append];
-    let position = match item {
-        Some(item) => {
-            replace_element(func, first, item, id::GETITEM, c.source);
-            func.inst(item).result?
-        }
-        // Nobody reads the element.
-        None => {
-            let of = func.inst(next).result?;
-            let before = func.block(first).insts.first().copied()?;
-            let v = insert_before(func, first, before, Op::Member(2), vec![of]);
-            let made = *func.block(first).insts.first()?;
-            func.insts[made.index()].unwind = None;
-            v
-        }
-    };
+    let levels = nested::over_positions(func, c, &twin)?;
     let blocks: BTreeSet<Block> = f.blocks.iter().map(|b| twin.blocks[b]).collect();
     let found = Found {
         header,
@@ -301,7 +308,7 @@ fn write(func: &mut Func, c: &Comprehension) -> Option<()> {
         iter: f.iter,
         range: indices,
         step: None,
-        next,
+        next: twin.insts[&f.next],
         state: f.state,
         exit: f.exit.clone(),
         blocks,
@@ -317,15 +324,54 @@ fn write(func: &mut Func, c: &Comprehension) -> Option<()> {
     let is_number = push(func, typed, Op::Table(id::IS_NOT), vec![element, none]);
     branch(func, typed, is_number, fast);
 
-    let out = push(func, fast, Op::Table(id::ARRAY_ROOM), vec![element, indices]);
+    let mut enter = BlockCall { block: header, args: vec![] };
+    let filled = func.make_block();
+    let out = if levels.is_empty() {
+        let room = push(func, fast, Op::Table(id::ARRAY_ROOM), vec![element, indices]);
+        put(func, append, Op::Table(id::ARRAY_PUT), vec![room, position]);
+        room
+    } else {
+        enter.args = nested::start(levels.len(), element, &mut |op, args| push(func, fast, op, args));
+        let blocks = [header].into_iter().chain(found.blocks.iter().copied()).collect();
+        let flat = nested::carry(func, blocks, &levels, indices, append);
+        push(func, filled, Op::Table(id::ARRAY_NESTED), flat)
+    };
     let iterator = push(func, fast, Op::Table(id::BUILTINS_ITER), vec![indices]);
-    func.blocks[fast.index()].term = Term::Jump(BlockCall { block: header, args: vec![iterator] });
+    enter.args.insert(0, iterator);
+    func.blocks[fast.index()].term = Term::Jump(enter);
+    behind(func, c, (header, filled, out), &call);
+    Some(())
+}
+
+/// What was added to a list is put into an array.
+fn put(func: &mut Func, append: Inst, op: Op, mut args: Vec<Value>) {
     let nothing = func.make_value();
     let node = &mut func.insts[append.index()];
-    (node.op, node.args) = (Op::Table(id::ARRAY_PUT), vec![out, position, node.args[1]]);
+    args.push(node.args[1]);
+    (node.op, node.args) = (op, args);
     node.result.get_or_insert(nothing);
-    behind(func, c, (header, out), &call);
-    Some(())
+}
+
+/// What a loop reads as the element of `source` is the element at the position that it reads instead; that
+/// position.
+fn over_positions(func: &mut Func, header: Block, next: Inst, source: Value) -> Option<Value> {
+    let Term::Branch { then_to, .. } = &func.block(header).term else { return None };
+    let first = then_to.block;
+    let item =
+        func.block(first).insts.iter().copied().find(|i| {
+            func.inst(*i).op == Op::Member(2) && Some(func.inst(*i).args[0]) == func.inst(next).result
+        });
+    if let Some(item) = item {
+        replace_element(func, first, item, id::GETITEM, source);
+        return func.inst(item).result;
+    }
+    // Nobody reads the element.
+    let of = func.inst(next).result?;
+    let before = func.block(first).insts.first().copied()?;
+    let v = insert_before(func, first, before, Op::Member(2), vec![of]);
+    let made = *func.block(first).insts.first()?;
+    func.insts[made.index()].unwind = None;
+    Some(v)
 }
 
 /// Moves what the block of the call names in front of it, constants and globals, to where both ways can see
@@ -340,8 +386,8 @@ fn hoist_names(func: &mut Func, c: &Comprehension, handler: &Option<BlockCall>) 
 }
 
 /// Both ways meet behind the call that makes an array of the list.
-fn behind(func: &mut Func, c: &Comprehension, (header, out): (Block, Value), call: &InstNode) {
-    let [rest, filled] = [(); 2].map(|()| func.make_block());
+fn behind(func: &mut Func, c: &Comprehension, (header, filled, out): (Block, Block, Value), call: &InstNode) {
+    let rest = func.make_block();
     let result = call.result.unwrap_or(out);
     let exit = func.block(c.exit).clone();
     let (head, tail) = exit.insts.split_at(1);

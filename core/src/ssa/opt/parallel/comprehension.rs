@@ -31,7 +31,7 @@ pub(crate) fn rewrite(func: &mut Func, refused: &[Loc]) -> Option<Loc> {
         }) else {
             continue;
         };
-        if collects(func, &defs, &l.blocks).is_none() {
+        if collects(func, &defs, &l.blocks, Inside::One).is_none() {
             continue;
         }
         // Nobody reads the element in `for _ in range(n)`.
@@ -44,16 +44,31 @@ pub(crate) fn rewrite(func: &mut Func, refused: &[Loc]) -> Option<Loc> {
     None
 }
 
+/// How many lists are made for what becomes an array.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Inside {
+    One,
+    /// Elements may be lists that the loop makes.
+    Several,
+}
+
 /// The list that a loop appends to and does nothing else with, which is then what an array is made of; with
 /// the first place that appends, and the call that makes the array.
-pub(crate) fn collects(func: &Func, defs: &Definitions, blocks: &[Block]) -> Option<(Value, Inst, Inst)> {
+pub(crate) fn collects(
+    func: &Func,
+    defs: &Definitions,
+    blocks: &[Block],
+    inside: Inside,
+) -> Option<(Value, Inst, Inst)> {
+    let own = |v: Value| inside == Inside::Several && defs.block(v).is_some_and(|b| blocks.contains(&b));
     let mut lists: Vec<(Value, Inst)> = vec![];
     for i in blocks.iter().flat_map(|b| &func.block(*b).insts) {
         let node = func.inst(*i);
         let new = node.op == Op::Table(id::LIST_APPEND)
             && defs.inst(node.args[0]).is_some_and(|d| {
                 func.inst(d).op == Op::Table(id::LIST_BUILD) && func.inst(d).args.is_empty()
-            });
+            })
+            && !own(node.args[0]);
         if new && !lists.iter().any(|l| l.0 == node.args[0]) {
             lists.push((node.args[0], *i));
         }
@@ -61,7 +76,7 @@ pub(crate) fn collects(func: &Func, defs: &Definitions, blocks: &[Block]) -> Opt
     let [(list, append)] = lists[..] else { return None };
     let (mut arrays, mut others) = (vec![], 0);
     for b in (0..func.blocks.len()).map(Block::new) {
-        let inside = blocks.contains(&b);
+        let within = blocks.contains(&b);
         for i in &func.block(b).insts {
             let node = func.inst(*i);
             let mut reads = 0;
@@ -74,10 +89,10 @@ pub(crate) fn collects(func: &Func, defs: &Definitions, blocks: &[Block]) -> Opt
                     |d| matches!(&func.inst(d).op, Op::Attr(name) if matches!(&**name, "array" | "asarray")),
                 )
             };
-            if inside && node.op == Op::Table(id::LIST_APPEND) && node.args[1] != list {
+            if within && node.op == Op::Table(id::LIST_APPEND) && node.args[1] != list {
                 continue;
             }
-            if !inside
+            if !within
                 && matches!(node.op, Op::Call { .. })
                 && node.args.get(1) == Some(&list)
                 && of_numpy(node.args[0])

@@ -114,13 +114,13 @@ const DEPENDS: &str = "an iteration of the comprehension may need what another o
 /// as they are.
 fn comprehensions(func: &mut Func, names: &dyn Names) -> bool {
     let (mut refused, mut changed) = (vec![], false);
-    let mut ready = collect::all(func);
+    let mut ready = collect::alone(func);
     loop {
         let before = func.clone();
         let fills = ready.pop();
         let Some(loc) = fills.or_else(|| comprehension::rewrite(func, &refused)) else { return changed };
         // One that fills its array has become part of another one by now, perhaps.
-        if fills.is_some() && !collect::all(func).contains(&loc) {
+        if fills.is_some() && !collect::alone(func).contains(&loc) {
             continue;
         }
         let made = one_comprehension(func, names, loc, fills.is_some());
