@@ -14,6 +14,7 @@ mod frame_values;
 mod frames;
 mod handlers;
 mod inline;
+mod lengths;
 mod licm;
 mod memory;
 mod narrow_division;
@@ -133,6 +134,12 @@ pub const PASSES: &[Pass] = &[
         run: Run::Func(strip::strip_polls),
     },
     Pass {
+        name: "compare-squares",
+        doc: "Lengths of vectors that are only compared with a number: their squares are, unless these are nearly equal.",
+        preserves: Preserves::UnlessMoved,
+        run: Run::Func(lengths::compare_squares),
+    },
+    Pass {
         name: "narrow-division",
         doc: "Divisions of Python's integers in 32 bits where both operands are small, in loops.",
         preserves: Preserves::UnlessMoved,
@@ -235,6 +242,9 @@ pub const TIER1: &[&str] = &[
     "simplify-cfg",
     "thread",
     "cse",
+    "range",
+    "fold",
+    "compare-squares",
     "unit",
     "strip",
     "narrow-division",
