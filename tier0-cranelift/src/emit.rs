@@ -391,6 +391,7 @@ impl<'a> Emitter<'a, '_> {
         match alias {
             Alias::Array
             | Alias::Object
+            | Alias::Length
             | Alias::Element
             | Alias::Frame
             | Alias::Stack
@@ -412,6 +413,7 @@ impl<'a> Emitter<'a, '_> {
         match alias {
             Alias::Array
             | Alias::Object
+            | Alias::Length
             | Alias::Element
             | Alias::Frame
             | Alias::Stack

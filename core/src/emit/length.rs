@@ -18,8 +18,8 @@ pub(crate) fn length(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => cx.b.i64(m.len() as i64),
         Kind::Array(_) => ArrayVal::new(cx, v, t)?.shape[0],
         Kind::Str | Kind::Bytes => cx.b.load(Ty::I64, v[0], offset!(Str.len), Alias::Const),
-        Kind::List(_) => cx.b.load(Ty::I64, v[0], offset!(List.len), Alias::Object),
-        Kind::Container(..) => cx.b.load(Ty::I64, v[0], offset!(Counted.len), Alias::Object),
+        Kind::List(_) => cx.b.load(Ty::I64, v[0], offset!(List.len), Alias::Length),
+        Kind::Container(..) => cx.b.load(Ty::I64, v[0], offset!(Counted.len), Alias::Length),
         Kind::Range(step) => {
             let step = match step {
                 Some(s) => cx.b.i64(*s),

@@ -34,6 +34,8 @@ pub enum Alias {
     Array,
     /// Headers of lists, strings and other heap objects of the run-time, and code points of strings.
     Object,
+    /// How many elements a list or another container has, in its header: never negative.
+    Length,
     /// Elements of lists: apart from the headers, so that a loop which stores elements still keeps `len` and
     /// `data` in registers.
     Element,
@@ -53,6 +55,7 @@ impl Alias {
     pub const ALL: &'static [Alias] = &[
         Alias::Array,
         Alias::Object,
+        Alias::Length,
         Alias::Element,
         Alias::Frame,
         Alias::Stack,
@@ -67,6 +70,7 @@ impl Alias {
         match self {
             Alias::Array => "array",
             Alias::Object => "object",
+            Alias::Length => "length",
             Alias::Element => "element",
             Alias::Frame => "frame",
             Alias::Stack => "stack",

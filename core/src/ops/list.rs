@@ -457,7 +457,7 @@ pub(crate) fn element(cx: &mut LowerCx<'_>, list: Value, elem: Type, at: Value) 
 }
 
 pub(crate) fn len(cx: &mut LowerCx<'_>, list: Value) -> Value {
-    cx.b.load(Ty::I64, list, offset!(List.len), Alias::Object)
+    cx.b.load(Ty::I64, list, offset!(List.len), Alias::Length)
 }
 
 /// A new empty list with room for `cap` elements.
@@ -488,7 +488,7 @@ fn push_in_place(cx: &mut LowerCx<'_>, list: Value, elem: Type, val: &[Value]) {
     let p = address(cx, list, elem, n);
     store(cx, p, elem, val);
     let more = cx.b.bin_imm(Op::Iadd, n, 1);
-    cx.b.store(more, list, offset!(List.len), Alias::Object);
+    cx.b.store(more, list, offset!(List.len), Alias::Length);
 }
 
 /// A value converted to the element type, with references of its own. It may raise: nothing that a list lacks
@@ -513,7 +513,7 @@ pub(crate) fn emit_build(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         let p = address(cx, list, e, at);
         store(cx, p, e, &v);
     }
-    cx.b.store(cap, list, offset!(List.len), Alias::Object);
+    cx.b.store(cap, list, offset!(List.len), Alias::Length);
     Ok(vec![list])
 }
 

@@ -178,6 +178,7 @@ impl<'c> Emitter<'c, '_, '_> {
             }
             Alias::Array
             | Alias::Object
+            | Alias::Length
             | Alias::Element
             | Alias::Frame
             | Alias::Stack

@@ -37,7 +37,7 @@ pub(crate) fn reuse_values(func: &mut Func, analyses: &mut Analyses) {
         return;
     }
     let (cfg, doms) = (analyses.cfg(func), analyses.dominators(func));
-    let versions = memory::versions_at_entry(func, cfg);
+    let versions = memory::versions_at_entry(func, cfg, doms);
     let (subst, defs) = (Subst::new(func), Defs::new(func));
     let mut cse = Cse {
         func,
@@ -188,6 +188,7 @@ impl Cse<'_> {
                 Alias::Volatile => return true,
                 Alias::Array
                 | Alias::Object
+                | Alias::Length
                 | Alias::Element
                 | Alias::Frame
                 | Alias::Stack

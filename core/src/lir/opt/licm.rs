@@ -43,7 +43,7 @@ fn access(func: &Func, block: Block, data: &InstData) -> Option<(Value, Access)>
         | InstData::Unreachable => return None,
     };
     let end = offset.saturating_add(ty.bytes() as i32);
-    let header = matches!(alias, Alias::Object | Alias::Frame | Alias::Const)
+    let header = matches!(alias, Alias::Object | Alias::Length | Alias::Frame | Alias::Const)
         && ty.bytes() == 8
         && offset >= 0
         && end <= HEADER_BYTES;
@@ -209,6 +209,7 @@ impl Hoister<'_> {
                     Alias::Const => true,
                     Alias::Array
                     | Alias::Object
+                    | Alias::Length
                     | Alias::Element
                     | Alias::Frame
                     | Alias::Stack

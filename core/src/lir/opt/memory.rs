@@ -4,17 +4,18 @@
 //! loads of one address in one version read the same value. Where versions meet differently, the block gives
 //! a new one (as SSA does with parameters).
 
-use crate::lir::cfg::Cfg;
+use crate::lir::cfg::{Cfg, Dominators};
 use crate::lir::{Alias, Block, Func, Inst, InstData};
+use crate::ops::object::obj_retain;
 use crate::rt::{Effect, Raises, RtFn};
 
 /// Classes that have versions of their own; the last stands for "any of them". `Const` never changes,
 /// `Volatile` always does.
-pub(crate) const CLASSES: usize = 7;
+pub(crate) const CLASSES: usize = 8;
 pub(crate) const ANY: usize = CLASSES - 1;
 
 /// One bit for each class.
-pub(crate) type Set = u8;
+pub(crate) type Set = u16;
 
 pub(crate) type Versions = [u32; CLASSES];
 
@@ -27,14 +28,19 @@ pub(crate) fn class(alias: Alias) -> Option<usize> {
         Alias::Stack => Some(3),
         Alias::Ctx => Some(4),
         Alias::Element => Some(5),
+        Alias::Length => Some(6),
         Alias::Const | Alias::Volatile => None,
     }
 }
 
 const EVERYTHING: Set = (1 << CLASSES) - 1;
 
-/// Classes that a helper may write to. An exception is left in a field of the context.
+/// Classes that a helper may write to. An exception is left in a field of the context; counts of references are
+/// read by nobody.
 pub(crate) fn clobbered_by(helper: &RtFn) -> Set {
+    if *helper == obj_retain {
+        return 0;
+    }
     let pending = if helper.raises == Raises::Pending { set_of(Alias::Ctx) } else { 0 };
     match helper.effect {
         Effect::Pure | Effect::Reads | Effect::Allocates => pending,
@@ -95,43 +101,61 @@ fn meeting_at(b: Block) -> u32 {
     2 * b.0 + 2
 }
 
-const UNKNOWN: u32 = u32::MAX;
-
-/// Versions at the start of every reachable block.
-pub(crate) fn versions_at_entry(func: &Func, cfg: &Cfg) -> Vec<Versions> {
-    let mut written: Vec<Versions> = vec![[UNKNOWN; CLASSES]; func.blocks.len()];
+/// Versions at the start of every reachable block. Where several meet, a block begins with one of its own; that
+/// is where a variable that is assigned at the writes would have a parameter.
+pub(crate) fn versions_at_entry(func: &Func, cfg: &Cfg, doms: &Dominators) -> Vec<Versions> {
+    let mut written: Vec<Set> = vec![0; func.blocks.len()];
     for &b in cfg.rpo() {
-        for i in &func.blocks[b.index()].insts {
-            step(&mut written[b.index()], *i, &func.insts[i.index()].data);
-        }
+        written[b.index()] =
+            func.blocks[b.index()].insts.iter().fold(0, |set, i| set | clobbers(&func.insts[i.index()].data));
     }
-    let mut entry: Vec<Versions> = vec![[UNKNOWN; CLASSES]; func.blocks.len()];
-    let Some(first) = cfg.rpo().first() else { return entry };
-    entry[first.index()] = [0; CLASSES];
-    // Optimistic: a back edge that is not known yet does not count. A class that once met differently keeps
-    // the block's own version, so this ends; the number of sweeps is the depth of loop nesting at worst.
-    loop {
-        let mut changed = false;
-        for &b in cfg.rpo().iter().skip(1) {
-            for c in 0..CLASSES {
-                let mut now = UNKNOWN;
-                for p in cfg.preds(b) {
-                    let w = written[p.index()][c];
-                    let out = if w == UNKNOWN { entry[p.index()][c] } else { w };
-                    if out == UNKNOWN || out == now {
-                        continue;
-                    }
-                    now = if now == UNKNOWN { out } else { meeting_at(b) };
-                }
-                let old = &mut entry[b.index()][c];
-                if *old != now && *old != meeting_at(b) {
-                    *old = if *old == UNKNOWN { now } else { meeting_at(b) };
-                    changed = true;
+    let meets = meetings(func, cfg, doms, &written);
+    let mut entry: Vec<Versions> = vec![[0; CLASSES]; func.blocks.len()];
+    let mut behind = entry.clone();
+    for &b in doms.preorder() {
+        if let Some(above) = doms.idom(b) {
+            entry[b.index()] = behind[above.index()];
+            for (c, v) in entry[b.index()].iter_mut().enumerate() {
+                if meets[b.index()] >> c & 1 == 1 {
+                    *v = meeting_at(b);
                 }
             }
         }
-        if !changed {
-            return entry;
+        let mut versions = entry[b.index()];
+        for i in &func.blocks[b.index()].insts {
+            step(&mut versions, *i, &func.insts[i.index()].data);
+        }
+        behind[b.index()] = versions;
+    }
+    entry
+}
+
+/// The classes of which different versions meet at the start of each block: those written in blocks whose
+/// dominance ends there.
+fn meetings(func: &Func, cfg: &Cfg, doms: &Dominators, written: &[Set]) -> Vec<Set> {
+    let mut ends: Vec<Vec<Block>> = vec![vec![]; func.blocks.len()];
+    for &b in cfg.rpo() {
+        let above = doms.idom(b);
+        for &p in cfg.preds(b).iter().filter(|p| cfg.preds(b).len() > 1 && cfg.is_reachable(**p)) {
+            let mut at = Some(p);
+            while let Some(block) = at.filter(|_| at != above) {
+                if ends[block.index()].last() != Some(&b) {
+                    ends[block.index()].push(b);
+                }
+                at = doms.idom(block);
+            }
         }
     }
+    let mut meets: Vec<Set> = vec![0; func.blocks.len()];
+    let mut open: Vec<Block> = cfg.rpo().iter().copied().filter(|b| written[b.index()] != 0).collect();
+    while let Some(b) = open.pop() {
+        let set = written[b.index()] | meets[b.index()];
+        for d in &ends[b.index()] {
+            if set & !meets[d.index()] != 0 {
+                meets[d.index()] |= set;
+                open.push(*d);
+            }
+        }
+    }
+    meets
 }

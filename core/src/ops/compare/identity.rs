@@ -147,7 +147,7 @@ fn both_nan(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
 fn same_string(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Result<Value> {
     let part = |cx: &mut LowerCx<'_>, s: Value| {
         let data = cx.b.load(Ty::Ptr, s, crate::offset!(Str.data), Alias::Object);
-        let len = cx.b.load(Ty::I64, s, crate::offset!(Str.len), Alias::Object);
+        let len = cx.b.load(Ty::I64, s, crate::offset!(Str.len), Alias::Const);
         let kind = cx.b.load(Ty::I64, s, crate::offset!(Str.kind), Alias::Object);
         (data, len, kind)
     };

@@ -25,7 +25,7 @@ pub(super) fn held_by(t: Type) -> Result<Type> {
 }
 
 pub(super) fn len(cx: &mut LowerCx<'_>, deque: Value) -> Value {
-    cx.b.load(Ty::I64, deque, offset!(Deque.len), Alias::Object)
+    cx.b.load(Ty::I64, deque, offset!(Deque.len), Alias::Length)
 }
 
 fn start(cx: &mut LowerCx<'_>, deque: Value) -> Value {
@@ -76,7 +76,7 @@ pub(super) fn element(cx: &mut LowerCx<'_>, deque: Value, elem: Type, at: Value)
 
 /// Says that the deque has another length, which iterators notice.
 fn resized(cx: &mut LowerCx<'_>, deque: Value, len: Value) {
-    cx.b.store(len, deque, offset!(Deque.len), Alias::Object);
+    cx.b.store(len, deque, offset!(Deque.len), Alias::Length);
     let changes = cx.b.load(Ty::I64, deque, offset!(Deque.changes), Alias::Object);
     let more = cx.b.bin_imm(Op::Iadd, changes, 1);
     cx.b.store(more, deque, offset!(Deque.changes), Alias::Object);

@@ -16,7 +16,7 @@ pub(crate) static WALK: Walk = Walk { start, step };
 /// How an iterator starts: at the first entry, or behind the last. It remembers how many there are, and how
 /// many are left; of an ordered dict, how many are left, and its state.
 fn start(cx: &mut LowerCx<'_>, v: &[Value], c: Container, reversed: bool) -> Val {
-    let n = cx.b.load(Ty::I64, v[0], offset!(Dict.len), Alias::Object);
+    let n = cx.b.load(Ty::I64, v[0], offset!(Dict.len), Alias::Length);
     let used = cx.b.load(Ty::I64, v[0], offset!(Dict.used), Alias::Object);
     let at = if reversed { used } else { cx.b.i64(0) };
     let last = if c == Container::OrderedDict { state(cx, n, used) } else { n };
@@ -53,7 +53,7 @@ fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type, reversed: bool) -> Result<(V
     let (container, m) = t.container().ok_or_else(|| Diagnostic::internal("no container"))?;
     let is_set = matches!(container, Container::Set | Container::FrozenSet);
     let is_ordered = container == Container::OrderedDict;
-    let n = cx.b.load(Ty::I64, dict, offset!(Dict.len), Alias::Object);
+    let n = cx.b.load(Ty::I64, dict, offset!(Dict.len), Alias::Length);
     let used = cx.b.load(Ty::I64, dict, offset!(Dict.used), Alias::Object);
     check_unchanged(cx, container, [n, used], [had, left]);
     let dense = cx.b.bin(Op::IcmpEq, n, used);
