@@ -9,6 +9,9 @@
 //! Indices are exact: the test proves that neither the first nor the last one wraps around, and those between
 //! lie between.
 //!
+//! An index that is looked at under a condition on the counter (`if i >= w: … a[i - w]`) needs to be inside only
+//! where that holds.
+//!
 //! Where the first turns alone fail the test the slow loop runs no more than these (`version/late.rs`).
 //!
 //! A loop that counts its turns down (a range whose step is a variable) may move others along: those walk by
@@ -104,10 +107,25 @@ struct Affine {
     constant: i64,
 }
 
+/// What a condition says of the counter: it is not below (or above) an invariant number, nor equal to it where
+/// `strict`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Limit {
+    by: Value,
+    strict: bool,
+}
+
+/// What conditions in the loop say of the counter where an index is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Limits {
+    least: Option<Limit>,
+    most: Option<Limit>,
+}
+
 /// One index that stays in range, and its bound.
 #[derive(Debug, PartialEq)]
 enum Guard {
-    Moving { index: Affine, bound: Value },
+    Moving { index: Affine, bound: Value, limits: Limits },
     Walking { walk: Walk, index: Affine, bound: Value },
     Still { index: Value, bound: Value },
     Holds(Value),
@@ -188,7 +206,7 @@ impl Planner<'_> {
             if plan.guards.len() >= MAX_CHECKS {
                 break;
             }
-            self.check(&mut plan, t, *cond, holds);
+            self.check(&mut plan, b, t, *cond, holds);
         }
         let moving = plan.guards.iter().any(|g| matches!(g, Guard::Moving { .. } | Guard::Walking { .. }));
         // What never moves is a matter of two instructions a turn, and LLVM takes several times as long for a
@@ -365,7 +383,47 @@ impl Planner<'_> {
         }
     }
 
-    fn check(&self, plan: &mut Plan, t: Inst, cond: Value, holds: bool) {
+    /// What the branches on the way from the header to a block say of the counter, beside the header's own.
+    fn limits(&self, block: Block, counter: Value) -> Limits {
+        let header = self.loops.all[self.l].header;
+        let (mut limits, mut at) = (Limits::default(), block);
+        while at != header {
+            if let [from] = self.cfg.preds(at)
+                && *from != header
+                && let Some(t) = self.func.terminator(*from)
+                && let InstData::Brif { cond, then_to, else_to, .. } = &self.func.insts[t.index()].data
+                && then_to.block != else_to.block
+            {
+                self.limit(*cond, then_to.block == at, counter, &mut limits);
+            }
+            let Some(above) = self.doms.idom(at) else { break };
+            at = above;
+        }
+        limits
+    }
+
+    fn limit(&self, cond: Value, holds: bool, counter: Value, limits: &mut Limits) {
+        let Some((op, args)) = self.op(cond) else { return };
+        let (less, strict) = match op {
+            Op::IcmpSlt => (true, true),
+            Op::IcmpSle => (true, false),
+            Op::IcmpSgt => (false, true),
+            Op::IcmpSge => (false, false),
+            _ => return,
+        };
+        let (less, strict) = if holds { (less, strict) } else { (!less, !strict) };
+        let (by, below) = match (args[0] == counter, args[1] == counter) {
+            (true, false) => (args[1], less),
+            (false, true) => (args[0], !less),
+            (true, true) | (false, false) => return,
+        };
+        if self.invariant(by) {
+            let limit = if below { &mut limits.most } else { &mut limits.least };
+            limit.get_or_insert(Limit { by, strict });
+        }
+    }
+
+    fn check(&self, plan: &mut Plan, at: Block, t: Inst, cond: Value, holds: bool) {
         if self.invariant(cond) {
             // Decided in front of the loop already, whatever it asks.
             if holds {
@@ -407,7 +465,12 @@ impl Planner<'_> {
         if let Some(c) = plan.counter
             && let Some((index, wraps)) = sums(c.param, Some(&c))
         {
-            return self.add(plan, Guard::Moving { index, bound }, t, holds, wraps);
+            // A select that is stripped of its wrapping is right where its own block runs.
+            let of_wraps = wraps.iter().flat_map(|i| &self.func.insts[i.index()].results);
+            let above = of_wraps.filter_map(|r| self.home.get(r).copied());
+            let at = above.fold(at, |low, b| if self.doms.dominates(b, low) { b } else { low });
+            let limits = self.limits(at, c.param);
+            return self.add(plan, Guard::Moving { index, bound, limits }, t, holds, wraps);
         }
         let walking = plan.walks.iter().find_map(|w| {
             let (index, wraps) = sums(w.param, None)?;
@@ -566,10 +629,42 @@ impl Test<'_> {
     /// The smallest index must be exact. Once it is known not to be negative the largest lies below 2^64, so
     /// its unsigned comparison with the bound is exact by itself; and a bound that is not negative keeps it
     /// below 2^63.
-    fn moving(&mut self, c: &Counter, last: Value, index: &Affine, bound: Value) {
+    fn moving(&mut self, c: &Counter, last: Value, index: &Affine, bound: Value, limits: Limits) {
+        let (mut least, mut most) = if c.step > 0 { (c.start, last) } else { (last, c.start) };
+        if limits == Limits::default() {
+            return self.between((least, most), index, bound);
+        }
+        if let Some(l) = limits.least {
+            let by = self.strictly(l, Op::Iadd, Op::SaddOverflows);
+            least = self.bin(Op::Smax, least, by);
+        }
+        if let Some(l) = limits.most {
+            let by = self.strictly(l, Op::Isub, Op::SsubOverflows);
+            most = self.bin(Op::Smin, most, by);
+        }
+        let others = self.all.take();
+        self.between((least, most), index, bound);
+        let inside = self.all.take();
+        self.all = others;
+        if let Some(inside) = inside {
+            let never = self.bin(Op::IcmpSgt, least, most);
+            let fine = self.bin(Op::Bor, inside, never);
+            self.require(fine);
+        }
+    }
+
+    /// The first number on the right side of a limit; that it exists is required.
+    fn strictly(&mut self, limit: Limit, op: Op, overflows: Op) -> Value {
+        if !limit.strict {
+            return limit.by;
+        }
+        let one = self.int(1);
+        self.exact(op, overflows, limit.by, one)
+    }
+
+    fn between(&mut self, (least, most): (Value, Value), index: &Affine, bound: Value) {
         let still = self.still(index);
-        let (small, large) =
-            if (c.step > 0) == (index.scale > 0) { (c.start, last) } else { (last, c.start) };
+        let (small, large) = if index.scale > 0 { (least, most) } else { (most, least) };
         let (low, high) = match (index.scale, still) {
             (1, None) => (small, large),
             (1, Some(s)) => (self.exact(Op::Iadd, Op::SaddOverflows, small, s), self.bin(Op::Iadd, large, s)),
@@ -656,13 +751,13 @@ impl Plan {
                     let inside = test.bin(Op::IcmpUlt, *index, *bound);
                     test.require(inside)
                 }
-                (Guard::Moving { index, bound }, Some((c, last))) => {
+                (Guard::Moving { index, bound, limits }, Some((c, last))) => {
                     // Stepping past the last turn must not wrap, or the loop would go on with other values.
                     if c.step.abs() > 1 || c.inclusive {
                         let step = test.int(c.step);
                         test.exact(Op::Iadd, Op::SaddOverflows, *last, step);
                     }
-                    test.moving(c, *last, index, *bound);
+                    test.moving(c, *last, index, *bound, *limits);
                 }
                 (Guard::Moving { .. }, None) => {}
                 (Guard::Walking { walk, index, bound }, _) => test.walking(walk, index, *bound),

@@ -36,7 +36,7 @@ impl Plan {
             | InstData::Unreachable => false,
         };
         // Where a loop begins at `k` the index `k` itself is hardly ever negative, so that needs no code.
-        let begins_below = |g: &Guard| matches!(g, Guard::Moving { index, .. } if index.scale == 1 && (index.constant < 0 || !index.terms.is_empty()));
+        let begins_below = |g: &Guard| matches!(g, Guard::Moving { index, limits, .. } if limits.least.is_none() && index.scale == 1 && (index.constant < 0 || !index.terms.is_empty()));
         !self.wraps.is_empty()
             && self.guards.iter().any(begins_below)
             && func.blocks[self.header.index()].insts.iter().all(again)
@@ -47,8 +47,9 @@ impl Plan {
         let zero = test.int(0);
         let mut first = c.start;
         for guard in &self.guards {
-            let Guard::Moving { index, .. } = guard else { continue };
-            if index.scale != 1 {
+            let Guard::Moving { index, limits, .. } = guard else { continue };
+            // A condition says where it begins.
+            if index.scale != 1 || limits.least.is_some() {
                 continue;
             }
             // Where this wraps the test says so.
