@@ -34,7 +34,8 @@ pub enum Alias {
     Array,
     /// Headers of lists, strings and other heap objects of the run-time, and code points of strings.
     Object,
-    /// How many elements a list or another container has, in its header: never negative.
+    /// How many elements a list or another container has, in its header: never negative, at most
+    /// [`MAX_LENGTH`].
     Length,
     /// Elements of lists: apart from the headers, so that a loop which stores elements still keeps `len` and
     /// `data` in registers.
@@ -51,6 +52,9 @@ pub enum Alias {
     /// access happens, in order.
     Volatile,
 }
+/// What a list has at most, as in Python; other containers have less.
+pub const MAX_LENGTH: i64 = i64::MAX / 8;
+
 impl Alias {
     pub const ALL: &'static [Alias] = &[
         Alias::Array,

@@ -536,12 +536,27 @@ fn emit_insert(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn emit_pop(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let e = list_of(c.types[0])?;
     let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
-    let at = cx.helper_value(&list_pop_index, &[c.args[0][0], i]);
+    let at = pop_position(cx, c.args[0][0], i);
     let p = address(cx, c.args[0][0], e, at);
     // The element's references move out with it.
     let v = load(cx, p, e);
     cx.helper(&list_close_gap, &[c.args[0][0], at]);
     Ok(v)
+}
+
+/// The position that `pop` takes an element from; IndexError.
+fn pop_position(cx: &mut LowerCx<'_>, list: Value, i: Value) -> Value {
+    let (n, zero) = (len(cx, list), cx.b.i64(0));
+    let (negative, wrapped) = (cx.b.bin(Op::IcmpSlt, i, zero), cx.b.bin(Op::Iadd, i, n));
+    let at = cx.b.select(negative, wrapped, i);
+    let ok = cx.b.bin(Op::IcmpUlt, at, n);
+    let (bad, ready) = (cx.b.new_cold_block(&[]), cx.b.new_block(&[Ty::I64]));
+    cx.b.brif(ok, ready, &[at], bad, &[]);
+    cx.b.switch_to(bad);
+    let found = cx.helper_value(&list_pop_index, &[list, i]);
+    cx.b.jump(ready, &[found]);
+    cx.b.switch_to(ready);
+    cx.b.params(ready)[0]
 }
 
 fn unit(cx: &mut LowerCx<'_>, helper: &'static crate::rt::RtFn, c: &OpCall<'_>) -> Result<Val> {

@@ -95,10 +95,11 @@ unsafe fn set_capacity(l: L, cap: i64) -> Res<()> {
         if cap <= (*l).cap {
             return Ok(());
         }
-        // Elements without leaves (`None`) take no memory, but a list of them has a length.
+        // Elements without leaves (`None`) take no memory, but a list of them has a length: that of Python's at
+        // most, whose elements are pointers.
         let bytes = cap
             .checked_mul((*l).desc.size)
-            .filter(|b| *b <= isize::MAX as i64)
+            .filter(|b| *b <= isize::MAX as i64 && cap <= MOST)
             .ok_or_else(|| Error::bare(Class::MemoryError))?;
         let data = libc::realloc((*l).data.cast(), (bytes as usize).max(1));
         if data.is_null() {
@@ -109,6 +110,9 @@ unsafe fn set_capacity(l: L, cap: i64) -> Res<()> {
         Ok(())
     }
 }
+
+/// No list has more elements.
+const MOST: i64 = tierup_core::lir::MAX_LENGTH;
 
 unsafe fn check_borrow(l: L) -> Res<()> {
     // SAFETY: the list is live.
@@ -258,18 +262,23 @@ unsafe fn delete(l: L, start: i64, step: i64, count: i64) -> Res<()> {
         // Going up, whatever the direction of the slice.
         let (first, step) = if step < 0 { (start + (count - 1) * step, -step) } else { (start, step) };
         // The list is consistent again before anything is released: a release may run code that looks at it.
-        let doomed = new((*l).desc, count)?;
-        for k in 0..count {
-            move_elements(l, first + k * step, doomed, k, 1);
+        let desc = (*l).desc;
+        let doomed = if desc.refs.is_empty() { None } else { Some(new(desc, count)?) };
+        if let Some(doomed) = doomed {
+            for k in 0..count {
+                move_elements(l, first + k * step, doomed, k, 1);
+            }
+            (*doomed).len = count;
         }
-        (*doomed).len = count;
         for k in 0..count {
             let from = first + k * step + 1;
             let to = if k + 1 < count { from + step - 1 } else { (*l).len };
             move_elements(l, from, l, from - 1 - k, to - from);
         }
         (*l).len -= count;
-        release(doomed.cast());
+        if let Some(doomed) = doomed {
+            release(doomed.cast());
+        }
         Ok(())
     }
 }

@@ -19,7 +19,7 @@ mod definitions;
 
 use super::edit::{Defs, FastMap};
 use crate::lir::cfg::{Analyses, Cfg, Dominators};
-use crate::lir::{Alias, Block, Func, Inst, InstData, Op, Shape, Ty, Value};
+use crate::lir::{Alias, Block, Func, Inst, InstData, MAX_LENGTH, Op, Shape, Ty, Value};
 
 /// Steps that one question may take, and how deep it may go.
 const BUDGET: u32 = 50;
@@ -438,7 +438,7 @@ impl<'a> Prover<'a> {
         };
         let is_length = |d: &InstData| matches!(d, InstData::Load { alias: Alias::Length, .. });
         if self.defs.data(self.func, v).is_some_and(is_length) {
-            return (0, i64::MAX.into());
+            return (0, MAX_LENGTH.into());
         }
         let Some((op, args)) = self.op(v) else { return of_type(self.func.value_type(v)) };
         match op {

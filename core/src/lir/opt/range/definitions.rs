@@ -60,7 +60,15 @@ impl Prover<'_> {
                     && self.not_negative(a, place, d)
                     && self.le(na, y, c, place, d)
             }
-            Op::Sshr | Op::Ushr => self.not_negative(a, place, d) && self.le(na, y, c, place, d),
+            Op::Sshr | Op::Ushr => {
+                self.not_negative(a, place, d) && self.le(na, y, c, place, d)
+                    || self.half(op, args).is_some_and(|(p, q)| {
+                        let (np, nq) = (Node::V(p), Node::V(q));
+                        (self.le(np, y, c + 1, place, d) && self.le(nq, y, c, place, d)
+                            || self.le(np, y, c, place, d) && self.le(nq, y, c + 1, place, d))
+                            && self.adds_up(p, q, place, d)
+                    })
+            }
             // `a + b <= y + c` where one summand is at most a number; with one at most zero and the other not
             // below it the sum does not wrap.
             Op::Iadd => [(a, b), (b, a)].into_iter().any(|(p, q)| {
@@ -151,7 +159,14 @@ impl Prover<'_> {
             Op::Sdiv => {
                 x == Node::Zero && c >= 0 && self.not_negative(b, place, d) && self.not_negative(a, place, d)
             }
-            Op::Sshr => x == Node::Zero && c >= 0 && self.not_negative(a, place, d),
+            Op::Sshr => {
+                x == Node::Zero && c >= 0 && self.not_negative(a, place, d)
+                    || self.half(op, args).is_some_and(|(p, q)| {
+                        self.le(x, Node::V(p), c, place, d)
+                            && self.le(x, Node::V(q), c, place, d)
+                            && self.adds_up(p, q, place, d)
+                    })
+            }
             Op::Ushr => {
                 let width = self.func.value_type(a).bytes() as i64 * 8;
                 x == Node::Zero
@@ -185,6 +200,20 @@ impl Prover<'_> {
                     self.exact_span(p, q, place, d)
                         .is_some_and(|(least, _)| self.le(x, Node::V(p), c + i128::from(least), place, d))
                 })
+    }
+
+    /// `p` and `q` of `(p + q) >> 1`, the middle of a search.
+    fn half(&self, op: Op, args: &[Value]) -> Option<(Value, Value)> {
+        let (sum, pair) = self.op(args[0])?;
+        (op == Op::Sshr && self.constant(args[1]) == Some(1) && sum == Op::Iadd).then(|| (pair[0], pair[1]))
+    }
+
+    /// Whether a sum of numbers that are not negative does not wrap.
+    fn adds_up(&mut self, p: Value, q: Value, place: Place<'_>, depth: u32) -> bool {
+        let half = i128::from(i64::MAX / 2);
+        [p, q].into_iter().all(|v| {
+            self.not_negative(v, place, depth) && self.le(Node::V(v), Node::Zero, half, place, depth)
+        })
     }
 
     /// Both results of a select, each under its condition.
