@@ -93,9 +93,7 @@ impl ArrayVal {
         let Kind::Array(ty) = *Type::array(dtype, shape.len(), layout) else {
             return Err(Diagnostic::internal("array type"));
         };
-        let spilled = cx.spill(shape);
-        let (n, item) = (cx.b.i64(shape.len() as i64), cx.b.i64(ty.itemsize()));
-        let bytes = cx.helper_value(&object::mem_array_bytes, &[n, spilled, item]);
+        let bytes = array_bytes(cx, shape, ty.itemsize());
         let owner =
             cx.helper_value(if zeroed { &object::mem_alloc_zeroed } else { &object::mem_alloc }, &[bytes]);
         let data = cx.b.load(Ty::Ptr, owner, offset!(MemBlock.data), Alias::Const);
@@ -171,6 +169,39 @@ pub(crate) fn product(cx: &mut LowerCx<'_>, shape: &[Value]) -> Value {
         None => cx.b.i64(1),
         Some((first, rest)) => rest.iter().fold(*first, |p, n| cx.b.bin(Op::Imul, p, *n)),
     }
+}
+
+/// Bytes of an array. Ordinary lengths of one or two dimensions are multiplied here; the run-time says what is
+/// wrong with others.
+fn array_bytes(cx: &mut LowerCx<'_>, shape: &[Value], itemsize: i64) -> Value {
+    // Such products stay below 2^62.
+    let limit = match shape.len() {
+        1 => 1 << 56,
+        2 => 1 << 28,
+        _ => 0,
+    };
+    let ordinary = limit > 0 && itemsize <= 64 && cx.options.platform.slow_ways();
+    if !ordinary {
+        return asked_bytes(cx, shape, itemsize);
+    }
+    let most = cx.b.i64(limit);
+    let fits: Vec<Value> = shape.iter().map(|n| cx.b.bin(Op::IcmpUlt, *n, most)).collect();
+    let fits = fits.into_iter().reduce(|a, b| cx.and(a, b)).unwrap_or(most);
+    let (odd, ready) = (cx.b.new_cold_block(&[]), cx.b.new_block(&[Ty::I64]));
+    let count = product(cx, shape);
+    let bytes = cx.b.bin_imm(Op::Imul, count, itemsize);
+    cx.b.brif(fits, ready, &[bytes], odd, &[]);
+    cx.b.switch_to(odd);
+    let asked = asked_bytes(cx, shape, itemsize);
+    cx.b.jump(ready, &[asked]);
+    cx.b.switch_to(ready);
+    cx.b.params(ready)[0]
+}
+
+fn asked_bytes(cx: &mut LowerCx<'_>, shape: &[Value], itemsize: i64) -> Value {
+    let spilled = cx.spill(shape);
+    let (n, item) = (cx.b.i64(shape.len() as i64), cx.b.i64(itemsize));
+    cx.helper_value(&object::mem_array_bytes, &[n, spilled, item])
 }
 
 /// Strides of a contiguous array in bytes.
