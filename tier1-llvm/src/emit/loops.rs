@@ -171,29 +171,46 @@ impl<'c> Emitter<'c, '_, '_> {
         })
     }
 
-    /// Whether floats are added up.
+    /// Whether floats are added up, in a variable or in an element that stays.
     fn adds_up(&self, l: &Loop) -> bool {
         let func = self.func;
-        let totals: Vec<Value> = func.blocks[l.header.index()]
-            .params
-            .iter()
-            .copied()
+        let params = func.blocks[l.header.index()].params.iter().copied();
+        let totals: Vec<Value> = params
+            .chain(self.elements_that_stay(l))
             .filter(|p| matches!(func.value_type(*p), Ty::F32 | Ty::F64))
             .collect();
         !totals.is_empty() && self.insts(l).any(|data| matches!(data, InstData::Op { op: Op::Fadd | Op::Fsub, args, .. } if args.iter().any(|a| totals.contains(a))))
+    }
+
+    fn moves(&self, l: &Loop, v: Value) -> bool {
+        l.blocks.iter().map(|b| &self.func.blocks[b.index()]).any(|b| {
+            b.params.contains(&v) || b.insts.iter().any(|i| self.func.insts[i.index()].results.contains(&v))
+        })
+    }
+
+    /// What is read at every turn from where the turn also writes.
+    fn elements_that_stay(&self, l: &Loop) -> Vec<Value> {
+        let written: Vec<(Value, i32)> = self
+            .insts(l)
+            .filter_map(|data| {
+                let InstData::Store { addr, offset, .. } = data else { return None };
+                (!self.moves(l, *addr)).then_some((*addr, *offset))
+            })
+            .collect();
+        let blocks = l.blocks.iter().map(|b| &self.func.blocks[b.index()]).filter(|b| !b.cold);
+        blocks
+            .flat_map(|b| &b.insts)
+            .map(|i| &self.func.insts[i.index()])
+            .filter(|n| matches!(&n.data, InstData::Load { addr, offset, .. } if written.contains(&(*addr, *offset))))
+            .flat_map(|n| n.results.clone())
+            .collect()
     }
 
     /// Whether a place is read at every turn that some turn may write.
     fn rereads(&self, l: &Loop) -> bool {
         let written =
             |kind| self.insts(l).any(|data| matches!(data, InstData::Store { alias, .. } if *alias == kind));
-        let moves = |v: Value| {
-            l.blocks.iter().map(|b| &self.func.blocks[b.index()]).any(|b| {
-                b.params.contains(&v)
-                    || b.insts.iter().any(|i| self.func.insts[i.index()].results.contains(&v))
-            })
-        };
-        self.insts(l).any(|data| matches!(data, InstData::Load { addr, alias: alias @ (Alias::Array | Alias::Element), .. } if written(*alias) && !moves(*addr)))
+        self.insts(l).any(|data| matches!(data, InstData::Load { addr, alias: alias @ (Alias::Array | Alias::Element), .. } if written(*alias) && !self.moves(l, *addr)))
     }
 
     fn is_strided(&self, l: &Loop) -> bool {
