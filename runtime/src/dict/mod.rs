@@ -163,7 +163,9 @@ pub(crate) unsafe fn find(d: D, key: *const u8) -> (u64, Option<i64>) {
             Some(Elem::I64) => {
                 let k = key.cast::<i64>().read();
                 let h = hash::integer(k).max(1);
-                (h, search(d, h, |other| other.cast::<i64>().read() == k))
+                // Numbers are compared as fast as hashes are.
+                let same = |i: &u32| at(d, i64::from(*i)).add(KEY_AT as usize).cast::<i64>().read() == k;
+                (h, index(d).find(h, same).map(|i| i64::from(*i)))
             }
             Some(Elem::Str) => {
                 let k = &*key.cast::<*const Str>().read();
@@ -291,15 +293,35 @@ unsafe fn append(d: D, key: *const u8, h: u64) -> Res<i64> {
             resize(d, table_size((*d).len.saturating_mul(3)))?;
         }
         let i = (*d).used;
-        let entry = at(d, i);
-        std::ptr::write_bytes(entry, 0, (*d).entry.size as usize);
-        entry.cast::<u64>().write(h);
-        std::ptr::copy_nonoverlapping(key, entry.add(KEY_AT as usize), (*d).key.size as usize);
+        write_entry(at(d, i), (*d).entry.size as usize, h, key, (*d).key.size as usize);
         (*d).key.retain(key, 1);
         index_mut(d).insert_unique(h, i as u32, |i| hash_at(d, i64::from(*i)));
         (*d).used += 1;
         (*d).len += 1;
         Ok(i)
+    }
+}
+
+/// A hash and a key, and zeros for the value. Most entries are two or three words.
+#[inline(always)]
+unsafe fn write_entry(entry: *mut u8, size: usize, h: u64, key: *const u8, key_size: usize) {
+    const KEY: usize = KEY_AT as usize;
+    // SAFETY: the caller's entry has that size, which is that of a hash, of the key and of a value.
+    unsafe {
+        entry.cast::<u64>().write(h);
+        if key_size == 8 && size <= KEY + 16 {
+            entry.add(KEY).cast::<u64>().write_unaligned(key.cast::<u64>().read_unaligned());
+            if size == KEY + 16 {
+                entry.add(KEY + 8).cast::<u64>().write_unaligned(0);
+                return;
+            }
+            if size == KEY + 8 {
+                return;
+            }
+        } else {
+            std::ptr::copy_nonoverlapping(key, entry.add(KEY), key_size);
+        }
+        std::ptr::write_bytes(entry.add(KEY + key_size), 0, size - KEY - key_size);
     }
 }
 
