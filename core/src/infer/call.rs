@@ -528,10 +528,11 @@ impl Solver<'_, '_> {
         };
         let (mut raises, mut ways, mut failed) = (false, vec![], None);
         for (source, t) in each {
-            // None, where nothing can be done with it, is a TypeError when it comes.
+            // None, where nothing is known that Python would do with it, is a TypeError when it comes.
             if let (Source::Const(Const::None), Kind::Optional(_)) = (&source, ty.kind())
-                && one(self, &source).is_err()
+                && one(self, &source).is_err_and(|e| !self.raises_when_it_comes(i, &e, t))
             {
+                self.out.resolved.remove(&i);
                 let (ty, konst, _) = one(
                     self,
                     &Source::Present(Box::new(on.clone()), "unsupported operand type: 'NoneType'"),
@@ -547,18 +548,24 @@ impl Solver<'_, '_> {
                 // As in Python: what cannot be done with this value is an error when it comes.
                 Err(e) if self.raises_when_it_comes(i, &e, t) => {
                     raises = true;
-                    let said = e.said.as_deref().unwrap_or(&e.message);
-                    let plain = if let Op::Table(op) = self.func.inst(i).op { op.plain() } else { None };
-                    let said = plain.map_or(said.into(), |plain| augmented(said, plain.name()).into());
-                    ways.push((Resolved::Impossible(e.code, said), Type::never(), None));
+                    // What is an error for each that another operand may be says of each what it is.
+                    let each = self.out.resolved.remove(&i).filter(Resolved::is_impossible);
+                    let way = each.unwrap_or_else(|| {
+                        let said = e.said.as_deref().unwrap_or(&e.message);
+                        let plain = if let Op::Table(op) = self.func.inst(i).op { op.plain() } else { None };
+                        let said = plain.map_or(said.into(), |plain| augmented(said, plain.name()).into());
+                        Resolved::Impossible(e.code, said)
+                    });
+                    ways.push((way, Type::never(), None));
                     failed.get_or_insert((e, t));
                 }
                 Err(e) => return Err(noted(self, e, t)),
             }
         }
         if let Some((e, t)) = failed
-            && ways.iter().all(|w| matches!(w.0, Resolved::Impossible(..)))
+            && ways.iter().all(|w| w.0.is_impossible())
         {
+            self.out.resolved.insert(i, Resolved::Dispatch { on: on.clone(), ways });
             return Err(noted(self, e, t));
         }
         let types: Vec<Type> = ways.iter().map(|w| w.1).collect();

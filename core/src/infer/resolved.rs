@@ -75,6 +75,14 @@ pub(crate) enum Resolved {
 }
 
 impl Resolved {
+    /// Whether it is an error whatever the operands are when the program runs.
+    pub(crate) fn is_impossible(&self) -> bool {
+        if let Resolved::Dispatch { ways, .. } = self {
+            return ways.iter().all(|w| w.0.is_impossible());
+        }
+        matches!(self, Resolved::Impossible(..))
+    }
+
     /// The instances that are called, each with what its call gives.
     pub(crate) fn each_instance(
         &mut self,

@@ -297,7 +297,14 @@ impl<'h> Solver<'_, 'h> {
         };
         let mut first: Option<(i32, Diagnostic)> = None;
         let rows = all.iter().map(|op| (*op, false)).chain(again.iter().map(|op| (*op, true)));
+        let mut asked = false;
         for (op, unwrap) in rows.filter(|(op, _)| allowed(op)) {
+            if unwrap
+                && !std::mem::replace(&mut asked, true)
+                && let Some(typed) = self.apart_from_none(i, wanted)
+            {
+                return typed.map(Tried::Typed);
+            }
             // A program may name its operands as it likes, `self` too.
             let bound = match op.body {
                 Body::Written(_) if op.spec().names => Ok(vec![]),
@@ -348,6 +355,45 @@ impl<'h> Solver<'_, 'h> {
             }
         }
         Ok(Tried::Refused(first))
+    }
+
+    /// An operation on what may be None, where it is known what it comes to for None: another row, or an error of
+    /// Python's. Else the row for the value takes it, and None is an error of the conversion.
+    fn apart_from_none(&mut self, i: Inst, wanted: &Wanted<'_>) -> Option<Typed> {
+        let may_be_none =
+            |s: &mut Self, of: &Source| s.source_arg(of).is_ok_and(|a| matches!(*a.ty, Kind::Optional(_)));
+        let named = wanted.named.iter().map(|(_, s)| s);
+        let all: Vec<Source> = wanted.positional.iter().chain(named).cloned().collect();
+        let at = all.iter().position(|of| may_be_none(self, of)).filter(|_| wanted.variant.is_none())?;
+        let mut with = |s: &mut Self, way: &Source| {
+            let (mut positional, mut named) = (wanted.positional.to_vec(), wanted.named.to_vec());
+            match positional.get_mut(at) {
+                Some(of) => *of = way.clone(),
+                None => named[at - wanted.positional.len()].1 = way.clone(),
+            }
+            named.extend(["where", "dtype"].into_iter().map(Into::into).zip(wanted.options.iter().cloned()));
+            s.rows(i, wanted.id, positional, named)
+        };
+        let none = with(self, &Source::Const(Const::None));
+        self.out.resolved.remove(&i);
+        if none.is_err_and(|e| !self.raises_when_it_comes(i, &e, Type::none())) {
+            return None;
+        }
+        match self.dispatch(i, &all[at], &mut with) {
+            // One value may be what the other has no type with: `a[None]` has a dimension more than `a[0]`.
+            Ok((ty, ..)) if crate::types::promote::is_variant(ty) => {}
+            Ok(typed) => return Some(Ok(typed)),
+            // It is an error of Python's whatever it is: so for who asks for one of several types of another operand.
+            Err(mut e) if self.out.resolved.get(&i).is_some_and(Resolved::is_impossible) => {
+                let said = e.said.take();
+                let mut e = self.does_not_take(wanted.id, wanted.positional, wanted.named).unwrap_or(e);
+                e.said = said;
+                return Some(Err(e));
+            }
+            Err(_) => {}
+        }
+        self.out.resolved.remove(&i);
+        None
     }
 
     /// The error of an operation that no row carries out; `first` is what the row said that came furthest.

@@ -69,7 +69,8 @@ pub(super) fn said_of(op: OpId, operands: &[Arg]) -> Option<String> {
         crate::ops::written::class_name(of.ty)
     };
     let (first, sign) = (name(0)?, crate::typing::refusal::spelling(op.name()));
-    let is_number = |k: usize| operands.get(k).is_some_and(|a| a.ty.is_number() || *a.ty == Kind::None);
+    let is_none = |k: usize| operands.get(k).is_some_and(|a| *a.ty == Kind::None);
+    let is_number = |k: usize| is_none(k) || operands.get(k).is_some_and(|a| a.ty.is_number());
     if let (id::UNPACK_SEQUENCE | id::UNPACK_EX, true) = (op, is_number(0)) {
         return Some(format!("cannot unpack non-iterable {first} object"));
     }
@@ -79,9 +80,19 @@ pub(super) fn said_of(op: OpId, operands: &[Arg]) -> Option<String> {
                 let sign = sign.trim_start_matches("unary ");
                 Some(format!("bad operand type for unary {sign}: '{first}'"))
             }
-            "abs()" if !is_number(0) || *operands[0].ty == Kind::None => {
-                Some(format!("bad operand type for abs(): '{first}'"))
+            "abs()" if !is_number(0) || is_none(0) => Some(format!("bad operand type for abs(): '{first}'")),
+            "int()" if is_none(0) => {
+                let takes = "a string, a bytes-like object or a real number";
+                Some(format!("int() argument must be {takes}, not '{first}'"))
             }
+            "float()" if is_none(0) => {
+                Some(format!("float() argument must be a string or a real number, not '{first}'"))
+            }
+            "round()" if is_none(0) => Some(format!("type {first} doesn't define __round__ method")),
+            "chr()" | "range()" | "bin()" | "oct()" | "hex()" if is_none(0) => {
+                Some(format!("'{first}' object cannot be interpreted as an integer"))
+            }
+            "ord()" if is_number(0) => Some(format!("ord() expected string of length 1, but {first} found")),
             "len()" if is_number(0) => Some(format!("object of type '{first}' has no len()")),
             "iter()" | "list()" | "tuple()" | "set()" | "frozenset()" | "sorted()" | "sum()" | "any()"
             | "all()" | "enumerate()" | "min()" | "max()"
@@ -104,10 +115,19 @@ pub(super) fn said_of(op: OpId, operands: &[Arg]) -> Option<String> {
         "item assignment" if is_number(0) || is_scalar(operands[0].ty) => {
             return Some(format!("'{first}' object does not support item assignment"));
         }
+        "item deletion" if is_number(0) || is_scalar(operands[0].ty) => {
+            return Some(format!("'{first}' object does not support item deletion"));
+        }
         "in" if is_number(0) => return Some(format!("argument of type '{first}' is not iterable")),
         _ => {}
     }
     let second = name(1)?;
+    if sign == "in" && *operands[0].ty == Kind::Str && is_scalar(operands[1].ty) {
+        return Some(format!("'in <string>' requires string as left operand, not {second}"));
+    }
+    if sign == "divmod()" && is_scalar(operands[0].ty) && is_scalar(operands[1].ty) {
+        return Some(nobody_answers(&sign, operands));
+    }
     // What is not done with two containers may only be not compiled.
     if sign == "in" || sign.len() > 2 || !is_scalar(operands[0].ty) && !is_scalar(operands[1].ty) {
         return None;
