@@ -252,6 +252,18 @@ class Program:
                 return text
 
     def turn(self, depth, names):
+        """What a loop does with each value, in handlers of its own or not."""
+        form = self.pick("", "", "", "finally", "except")
+        if not form:
+            return self.statements(depth, names)
+        self.put(depth, "try:")
+        self.statements(depth + 1, names)
+        self.put(depth, "finally:" if form == "finally" else f"except {self.pick('ZeroDivisionError', 'ValueError')}:")
+        self.note(depth + 1, self.rng.choice(names))
+        if form == "except" and self.chance(0.5):
+            self.put(depth + 1, self.pick("raise", "raise KeyError(s)", "break", "return s"))
+
+    def statements(self, depth, names):
         for _ in range(self.pick(1, 1, 2)):
             form = self.rng.random()
             if form < 0.5:
@@ -260,9 +272,13 @@ class Program:
                 self.note(depth, self.rng.choice(names))
             elif form < 0.9:
                 self.put(depth, f"if {self.test(*names, 's')}:")
+                if self.chance(0.3):
+                    self.note(depth + 1)
                 self.put(depth + 1, self.pick("break", "continue", "return s", "s += 1", "break"))
             else:
                 self.put(depth, f"if {self.test(*names)}:")
+                if self.chance(0.3):
+                    self.note(depth + 1)
                 self.put(depth + 1, f"raise ValueError({self.rng.choice(names)})")
         self.put(depth, f"s += {self.rng.choice(names)}")
 

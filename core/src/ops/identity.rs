@@ -265,9 +265,18 @@ impl OpId {
 /// Whether methods of that name, of whatever class, are done with what they are given when they return. Of a
 /// name that no class has nothing is known.
 pub(crate) fn method_consumes(name: &str) -> bool {
-    let paths = BUILTIN.iter().flat_map(|class| class.paths);
-    let mut methods = paths.filter_map(|path| OpId::find(&format!("{path}.{name}"))).peekable();
+    let mut methods = methods(name).peekable();
     methods.peek().is_some() && methods.all(|op| !op.facts().keeps)
+}
+
+/// Whether a class of Python's or of NumPy's has a method of that name.
+pub(crate) fn is_method_of_table(name: &str) -> bool {
+    methods(name).next().is_some()
+}
+
+fn methods(name: &str) -> impl Iterator<Item = OpId> {
+    let paths = BUILTIN.iter().flat_map(|class| class.paths);
+    paths.filter_map(move |path| OpId::find(&format!("{path}.{name}")))
 }
 
 /// Whether an attribute of that name says of an array only what it is like: its shape, its dtype.

@@ -561,6 +561,7 @@ impl Builder<'_> {
     }
 
     fn raise_value(&mut self, exc: Value) -> Result<()> {
+        self.leave_loops()?;
         let unwind = self.unwind()?;
         self.terminate(Term::Raise { exc, unwind });
         Ok(())

@@ -3,30 +3,44 @@
 use super::{Builder, Slot};
 use crate::bytecode::Opcode;
 use crate::diag::Result;
-use crate::ops::id;
-use crate::ssa::names::Root;
-use crate::ssa::{Block, BlockCall, Op, Term, Value};
+use crate::ops::{id, is_method_of_table};
+use crate::ssa::names::{Meaning, Root};
+use crate::ssa::{Block, BlockCall, InstNode, Op, Term, Value};
 use crate::types::Const;
 
 impl Builder<'_> {
-    /// What the program's own functions give is iterated over by the loop alone: where the loop is left, that is
-    /// dropped. Of what operations of the table give nobody has to know when.
+    /// What the program's own functions and methods give is iterated over by the loop alone: where the loop is left,
+    /// that is dropped. Of what operations of the table give nobody has to know when, but for those that hold it:
+    /// `enumerate(f(x))`.
     pub(super) fn get_iter(&mut self) -> Result<()> {
         let Slot::Value(over) = self.slot(1)? else { return self.operation(id::BUILTINS_ITER, 1) };
-        let made = self.defs.get(over.index()).copied().flatten().map(|i| self.func.inst(i));
-        let callee = made.filter(|n| matches!(n.op, Op::Call { .. })).and_then(|n| n.args.first().copied());
-        let callee =
-            callee.and_then(|c| self.defs.get(c.index()).copied().flatten()).map(|i| &self.func.inst(i).op);
-        let own = match callee {
-            Some(Op::Global(name)) => self.outside.names.meaning(Root::Global(name), &[]).is_none(),
-            Some(Op::MakeFunction { .. } | Op::Free(_)) => true,
-            Some(_) | None => false,
-        };
+        let own = self.is_given_by_program(over);
         self.operation(id::BUILTINS_ITER, 1)?;
         if own && let Slot::Value(state) = self.slot(1)? {
             self.iterators.insert(state);
         }
         Ok(())
+    }
+
+    /// Whether a function or a method of the program's own gives a value, or what an operation makes it of.
+    fn is_given_by_program(&self, v: Value) -> bool {
+        let Some(InstNode { op: Op::Call { .. }, args, .. }) = self.def(v) else { return false };
+        let Some(callee) = args.first().and_then(|callee| self.def(*callee)) else { return false };
+        let names = self.outside.names;
+        let known = match &callee.op {
+            Op::Global(name) => names.meaning(Root::Global(name), &[]).is_some(),
+            Op::Attr(name) => {
+                let of = callee.args.first().and_then(|of| self.def(*of)).map(|of| &of.op);
+                let of_module = |root: &str| {
+                    let is_module = matches!(names.meaning(Root::Global(root), &[]), Some(Meaning::Module));
+                    is_module.then(|| names.meaning(Root::Global(root), &[name]).is_some())
+                };
+                let of_module = if let Some(Op::Global(root)) = of { of_module(root) } else { None };
+                of_module.unwrap_or_else(|| is_method_of_table(name))
+            }
+            op => !matches!(op, Op::MakeFunction { .. } | Op::Free(_)),
+        };
+        !known || args[1..].iter().any(|arg| self.is_given_by_program(*arg))
     }
 
     /// `break` and `return` take the iterators of the loops that they leave from the stack.
@@ -35,6 +49,22 @@ impl Builder<'_> {
             && self.iterators.contains(&v)
         {
             self.table(id::ITER_DROP, vec![v])?;
+        }
+        Ok(())
+    }
+
+    /// An exception that is raised here leaves the loops whose iterators its handler does not have on the stack, the
+    /// innermost first. Up to here they are alive, as on Python's stack: what handlers and `finally` blocks in a loop
+    /// do comes before the end of its generator.
+    pub(super) fn leave_loops(&mut self) -> Result<()> {
+        let handler = self.flow.blocks[self.at.index()].handler.map(|h| self.code.handlers[h]);
+        let kept = handler.map_or(0, |h| h.depth as usize);
+        for at in (kept..self.state.stack.len()).rev() {
+            if let Slot::Value(v) = self.state.stack[at]
+                && self.iterators.contains(&v)
+            {
+                self.table(id::ITER_DROP, vec![v])?;
+            }
         }
         Ok(())
     }
