@@ -349,16 +349,32 @@ fn check_overflow(cx: &mut LowerCx<'_>, r: Value, from: &[Value]) {
 }
 
 fn complex_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Result<Val> {
-    if known == Some(2.0) {
-        return Ok(super::arith::complex_mul(cx, &c.args[0], &c.args[0]));
-    }
-    if known == Some(1.0) {
-        return Ok(c.args[0].clone());
-    }
     let quiet = c.elementwise || cx.options.numpy_errors;
+    if let Some(1.0 | 2.0) = known {
+        let z = &c.args[0];
+        let power = if known == Some(2.0) { super::arith::complex_mul(cx, z, z) } else { z.clone() };
+        // Python's begins with one, and `1 * z` has other zeros than `z`.
+        return Ok(if quiet || !c.types[0].is_weak() { power } else { times_one(cx, &power) });
+    }
     let parts: Vec<Value> =
         c.args[..2].concat().into_iter().map(|v| crate::emit::cast::widen(cx, v)).collect();
     Ok(complex_helper(cx, if quiet { &num::np_complex_pow } else { &num::complex_pow }, &parts, c.ret))
+}
+
+/// `(1+0j) * z`, which must be finite.
+fn times_one(cx: &mut LowerCx<'_>, z: &[Value]) -> Val {
+    let zero = cx.zero(Ty::F64);
+    let (more, less) = (cx.b.bin(Op::Fmul, zero, z[0]), cx.b.bin(Op::Fmul, zero, z[1]));
+    let power = vec![cx.b.bin(Op::Fsub, z[0], less), cx.b.bin(Op::Fadd, z[1], more)];
+    let inf = constant(cx, Ty::F64, f64::INFINITY);
+    let bounded = |cx: &mut LowerCx<'_>, part: Value| {
+        let size = cx.b.un(Op::Fabs, part);
+        cx.b.bin(Op::FcmpNe, size, inf)
+    };
+    let (re, im) = (bounded(cx, power[0]), bounded(cx, power[1]));
+    let ok = cx.and(re, im);
+    cx.check(ok, Class::OverflowError, "complex exponentiation");
+    power
 }
 
 /// The reciprocal of a complex number, or its square root where the exponent is ½.
