@@ -107,14 +107,22 @@ impl<'h> Session<'h> {
             |vars| vars.displays_are_dicts = true,
             |vars| (vars.unions, vars.numbers_are_one) = (false, true),
         ];
+        let mut why = None;
         for way in ways {
             self.begin_anew(way);
-            let again = self.infer_root_once(func, args.clone(), values);
-            if again.is_ok() {
-                return again;
+            match self.infer_root_once(func, args.clone(), values) {
+                Ok(id) => return Ok(id),
+                Err(e) => _ = why.get_or_insert(e),
             }
         }
-        first
+        first.map_err(|mut e| {
+            // That values are of several types may be as it should be, and something else in the way of it.
+            if let Some(why) = why.filter(|why| why.code != Code::CannotUnify) {
+                let text = format!("as one of several types it cannot stay: {}", why.message);
+                e.notes.insert(0, (text, why.span));
+            }
+            e
+        })
     }
 
     /// Forgets all that was typed but for what is known of global values.
