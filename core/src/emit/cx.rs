@@ -517,6 +517,16 @@ impl<'a> LowerCx<'a> {
         }
     }
 
+    /// What a helper raises, which is called where it raises.
+    pub(crate) fn raised_by(&mut self, helper: &'static RtFn, args: &[Value]) -> Value {
+        let all: Vec<Value> = std::iter::once(self.ctx).chain(args.iter().copied()).collect();
+        self.options.platform.helper(&mut self.b, helper, &all);
+        let pending = self.b.load(Ty::Ptr, self.ctx, offset!(ThreadCtx.pending), Alias::Ctx);
+        let null = self.b.null();
+        self.b.store(null, self.ctx, offset!(ThreadCtx.pending), Alias::Ctx);
+        pending
+    }
+
     /// [`LowerCx::helper`] of one that returns something.
     pub(crate) fn helper_value(&mut self, helper: &'static RtFn, args: &[Value]) -> Value {
         debug_assert!(helper.ret.ty().is_some(), "{} returns nothing", helper.name);

@@ -339,7 +339,17 @@ fn emit_true_div(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     check_divisor(cx, c, if c.types[0].is_index() { "division by zero" } else { "float division by zero" });
     let (a, b) =
         (cast::cast(cx, &c.args[0], c.types[0], c.ret)?, cast::cast(cx, &c.args[1], c.types[1], c.ret)?);
-    Ok(vec![cx.b.bin(Op::Fdiv, a[0], b[0])])
+    let quotient = cx.b.bin(Op::Fdiv, a[0], b[0]);
+    let of_python = c.types.iter().take(2).all(|t| t.is_index()) && c.ret.is_weak() && !c.elementwise;
+    if !of_python || !cx.options.platform.slow_ways() {
+        return Ok(vec![quotient]);
+    }
+    let ints = [0, 1].map(|k| cast::to_i64(cx, c.args[k][0], c.types[k]));
+    let small = [0, 1].map(|k| {
+        let known = c.consts[k].as_ref().and_then(Const::as_int);
+        *c.types[k] == Kind::Bool || known.is_some_and(|n| n.unsigned_abs() <= 1 << 53)
+    });
+    Ok(vec![super::quick::int_quotient(cx, quotient, ints, small)])
 }
 
 /// A real number by a complex one, by Smith's method.

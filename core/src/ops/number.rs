@@ -21,6 +21,8 @@ crate::runtime_fns! {
     fn int_pow_checked(ctx: Ctx, base: i64, exp: i64) -> i64 [Pure, Pending];
     /// `pow(base, exp, modulus)`; ValueError.
     fn int_pow_mod(ctx: Ctx, base: i64, exp: i64, modulus: i64) -> i64 [Pure, Pending];
+    /// `a / b`, rounded once; of a divisor that is not zero.
+    fn int_true_div(a: i64, b: i64) -> f64 [Pure, Never];
     /// Greatest common divisor, not negative (but for -2⁶³ with 0 or itself, which wraps).
     fn int_gcd(a: i64, b: i64) -> i64 [Pure, Never];
     /// Greatest common divisor of unsigned numbers.

@@ -256,9 +256,10 @@ fn float_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Resu
     match known {
         Some(0.0) => return Ok(vec![constant(cx, t, 1.0)]),
         Some(1.0) => return Ok(vec![a]),
-        Some(2.0) if quiet => return Ok(vec![cx.b.bin(Op::Fmul, a, a)]),
         Some(2.0) => {
-            check_square(cx, a);
+            if !quiet {
+                check_square(cx, a, b);
+            }
             return Ok(vec![cx.b.bin(Op::Fmul, a, a)]);
         }
         // As Numba has it: within one unit of the power, and a small part of its time.
@@ -276,10 +277,7 @@ fn float_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Resu
             }
             let one = constant(cx, t, 1.0);
             let r = cx.b.bin(Op::Fdiv, one, a);
-            if !quiet {
-                check_overflow(cx, r, &[a]);
-            }
-            return Ok(vec![r]);
+            return Ok(vec![if quiet || t == Ty::F32 { r } else { finite_power(cx, r, a, b) }]);
         }
         // Of arrays NumPy takes the square root.
         Some(0.5) if c.elementwise => return Ok(vec![cx.b.un(Op::Fsqrt, a)]),
@@ -314,7 +312,7 @@ fn float_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Resu
 /// Python's OverflowError where the square of a finite number is infinite: its bits without the sign, as a whole
 /// number, lie between those of the greatest number whose square is finite and those of infinity. Two
 /// comparisons of floats, whose answers for NaN have to be put together, take twice as many instructions.
-fn check_square(cx: &mut LowerCx<'_>, x: Value) {
+fn check_square(cx: &mut LowerCx<'_>, x: Value, two: Value) {
     if cx.b.ty(x) == Ty::F32 {
         return;
     }
@@ -328,24 +326,16 @@ fn check_square(cx: &mut LowerCx<'_>, x: Value) {
     let beyond = cx.b.bin_imm(Op::Isub, size, from as i64);
     let span = cx.b.i64(((f64::INFINITY.to_bits() << 1) - from) as i64);
     let ok = cx.b.bin(Op::IcmpUle, span, beyond);
-    cx.check(ok, Class::OverflowError, "(34, 'Numerical result out of range')");
+    if cx.options.platform.slow_ways() {
+        cx.check_made(ok, |cx| cx.raised_by(&num::float_pow, &[x, two]));
+    } else {
+        cx.check(ok, Class::OverflowError, "(34, 'Numerical result out of range')");
+    }
 }
 
-/// Python's OverflowError where a finite operand gave an infinite result.
-fn check_overflow(cx: &mut LowerCx<'_>, r: Value, from: &[Value]) {
-    let t = cx.b.ty(r);
-    if t == Ty::F32 {
-        return;
-    }
-    let inf = constant(cx, t, f64::INFINITY);
-    let size = cx.b.un(Op::Fabs, r);
-    let mut ok = cx.b.bin(Op::FcmpNe, size, inf);
-    for v in from {
-        let size = cx.b.un(Op::Fabs, *v);
-        let infinite = cx.b.bin(Op::FcmpEq, size, inf);
-        ok = cx.or(ok, infinite);
-    }
-    cx.check(ok, Class::OverflowError, "(34, 'Numerical result out of range')");
+/// A power that is known, where it is finite; else Python's, which may be an OverflowError.
+fn finite_power(cx: &mut LowerCx<'_>, power: Value, a: Value, b: Value) -> Value {
+    super::quick::where_finite(cx, power, &[a, b], &num::float_pow)
 }
 
 fn complex_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Result<Val> {

@@ -39,11 +39,33 @@ pub(crate) fn finite_or(
     checked: &'static RtFn,
 ) -> Value {
     let result = cx.helper_value(quick, args);
-    if cx.options.numpy_errors {
-        return result;
-    }
+    if cx.options.numpy_errors { result } else { where_finite(cx, result, args, checked) }
+}
+
+/// A result that is right where it is finite, and else what a helper gives, which raises.
+pub(crate) fn where_finite(
+    cx: &mut LowerCx<'_>,
+    result: Value,
+    args: &[Value],
+    checked: &'static RtFn,
+) -> Value {
     let good = finite(cx, result);
     or_slowly(cx, good, result, |cx| judged(cx, args, result, checked))
+}
+
+/// `a / b` of Python's ints, rounded once: of 54 bits and more each would be rounded before it is divided. `small`
+/// says which is known to have fewer.
+pub(crate) fn int_quotient(
+    cx: &mut LowerCx<'_>,
+    quotient: Value,
+    ints: [Value; 2],
+    small: [bool; 2],
+) -> Value {
+    let parts: Vec<Value> = ints.iter().zip(small).filter(|(_, small)| !small).map(|(x, _)| *x).collect();
+    let shifted: Vec<Value> = parts.iter().map(|x| cx.b.bin_imm(Op::Iadd, *x, 1 << 53)).collect();
+    let Some(all) = shifted.into_iter().reduce(|a, b| cx.b.bin(Op::Bor, a, b)) else { return quotient };
+    let good = cx.b.bin_imm(Op::IcmpUlt, all, 1 << 54);
+    or_slowly(cx, good, quotient, |cx| cx.helper_value(&num::int_true_div, &ints))
 }
 
 /// What the helper `checked` makes of a result that is not finite.

@@ -88,6 +88,9 @@ impl Helpers for Native {
         fn int_pow_checked(base: i64, exp: i64) -> i64 = super::int_pow_checked(base, exp);
         fn int_pow_mod(base: i64, exp: i64, modulus: i64) -> i64 = super::pow_mod(base, exp, modulus);
     }
+    unsafe fn int_true_div(a: i64, b: i64) -> f64 {
+        super::true_quotient(a, b)
+    }
     unsafe fn int_gcd(a: i64, b: i64) -> i64 {
         super::gcd(a.unsigned_abs(), b.unsigned_abs()) as i64
     }

@@ -19,6 +19,24 @@ pub(crate) fn too_large() -> Error {
     Error::overflow("Python int too large to convert to C long")
 }
 
+/// The float that is nearest to `a / b`; of a zero divisor, which is never asked for, an infinity.
+fn true_quotient(a: i64, b: i64) -> f64 {
+    let (n, d) = (a.unsigned_abs(), b.unsigned_abs());
+    let negative = (a < 0) != (b < 0);
+    let size = match n.checked_div(d) {
+        None => f64::INFINITY,
+        Some(_) if n == 0 => 0.0,
+        Some(_) => {
+            // 64 bits and more, of which the last one stands for all that are left.
+            let up = n.leading_zeros() + 64;
+            let (n, d) = (u128::from(n) << up, u128::from(d));
+            let digits = n / d | u128::from(n % d != 0);
+            digits as f64 / 2f64.powi(up as i32)
+        }
+    };
+    if negative { -size } else { size }
+}
+
 pub(crate) fn int_pow(base: i64, exp: i64) -> i64 {
     if exp >= 0 {
         return uint_pow(base as u64, exp as u64) as i64;

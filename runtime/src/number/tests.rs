@@ -69,6 +69,19 @@ fn modular_powers() {
 }
 
 #[test]
+fn quotients_are_rounded_once() {
+    // SAFETY: the helper takes nothing but numbers.
+    let quotient = |a, b| unsafe { Native::int_true_div(a, b) };
+    let (odd, most) = ((1 << 53) + 1, i64::MAX);
+    assert_eq!((quotient(odd, 3), quotient(-odd, 3)), (3002399751580331.0, -3002399751580331.0));
+    assert_eq!((quotient(1, odd), quotient(64, -odd)), (1.1102230246251564e-16, -7.105427357601001e-15));
+    assert_eq!((quotient(1 << 62, odd), quotient(most, 1)), (511.99999999999994, 9.223372036854775807e18));
+    assert_eq!((quotient(most, most), quotient(i64::MIN, -1)), (1.0, 9.223372036854775808e18));
+    assert_eq!((quotient(0, 7), quotient(0, -7).to_bits()), (0.0, (-0.0f64).to_bits()));
+    assert_eq!((quotient(1, most), quotient(most, i64::MIN)), (1.0842021724855044e-19, -1.0));
+}
+
+#[test]
 fn divisors_roots_and_choices() {
     // SAFETY: these helpers take nothing but numbers, and a live context where they raise.
     unsafe {
