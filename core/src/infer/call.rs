@@ -583,10 +583,12 @@ impl Solver<'_, '_> {
                 .try_fold(Type::never(), |a, b| promote::unify(a, *b))
                 .filter(|t| **t != Kind::Never)
         };
+        // An exception carries a whole number or a complex one, never the sum of them.
+        let carried = ty.without_none() == exception::any_argument().without_none()
+            || promote::are_numbers_apart(ty.without_none());
         let ret = match (of(false), of(true)) {
-            (Some(real), Some(complex)) if numbers => Some(Type::one_of(&[real, complex])),
-            // An exception carries a whole number or a complex one, never the sum of them.
-            _ if ty.without_none() == exception::any_argument().without_none() => {
+            (Some(real), Some(complex)) if numbers && !carried => Some(Type::one_of(&[real, complex])),
+            _ if carried => {
                 flat.retain(|t| **t != Kind::Never);
                 flat.extend(none.then(Type::none));
                 Some(Type::one_of(&flat))

@@ -243,8 +243,17 @@ fn is_alternative(t: Type) -> bool {
 /// another number beside numbers. Of NumPy's numbers one type holds all.
 fn has_whole(m: &[Type], meets: Type) -> bool {
     let numbers = meets.is_number() && m.iter().all(|t| t.is_number());
+    are_whole(m) && (numbers || m.contains(&meets))
+}
+
+fn are_whole(m: &[Type]) -> bool {
     let of_python = |t: &Type| t.is_weak() || matches!(**t, Kind::Bool | Kind::Str);
-    m.iter().all(of_python) && m.iter().any(|t| t.is_int()) && (numbers || m.contains(&meets))
+    m.iter().all(of_python) && m.iter().any(|t| t.is_int())
+}
+
+/// Whether several numbers of Python's stand apart: those that exceptions carry, and what is computed of them.
+pub(crate) fn are_numbers_apart(t: Type) -> bool {
+    if let Kind::Variant(m) = t.kind() { are_whole(m) && m.iter().all(|t| t.is_number()) } else { false }
 }
 
 /// Whether a type is one of several that are told apart. (An eigenvalue is a number among others.)
