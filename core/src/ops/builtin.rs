@@ -438,7 +438,8 @@ fn isinstance_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if matches!(*args[0].ty, Kind::Optional(_) | Kind::Variant(_)) {
         return Err(no_match("isinstance()", args));
     }
-    is_instance(cx.host, args[0].ty, args[1].ty).map(|yes| Answer::constant(Const::Bool(yes))).ok_or_else(|| {
+    let of = if super::exception::is_args(args[0].ty) { Type::tuple(vec![]) } else { args[0].ty };
+    is_instance(cx.host, of, args[1].ty).map(|yes| Answer::constant(Const::Bool(yes))).ok_or_else(|| {
         let d = no_match("isinstance()", args);
         if let Kind::Class(c) = args[1].ty.kind() { d.help(format!("compiled code knows the values that {} could be as the class below it: ask outside, and pass the answer", c.name)) } else { d }
     })

@@ -177,7 +177,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["operator.truth", "builtins.bool"],
         "x=False",
-        Body::Lir(truth_rule, |cx, c| truth(cx, &c.args[0], c.types[0]).map(|v| vec![v])),
+        Body::Lir(truth_rule, |cx, c| emit_truth(cx, c).map(|v| vec![v])),
     )
     .halves()
     .raises()
@@ -194,7 +194,7 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Lir(
             |cx, a| truth_rule(cx, a).map(negated),
             |cx, c| {
-                let v = truth(cx, &c.args[0], c.types[0])?;
+                let v = emit_truth(cx, c)?;
                 Ok(vec![cx.not(v)])
             },
         ),
@@ -672,10 +672,22 @@ fn lexicographic(
     Ok(r[0])
 }
 
+/// What stands for the arguments of an exception is no method, of which all are true, but a tuple.
+fn emit_truth(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> {
+    if super::exception::is_args(c.types[0]) {
+        let count = super::exception::args_count(cx, &c.args[0]);
+        return Ok(cx.b.bin_imm(Op::IcmpNe, count, 0));
+    }
+    truth(cx, &c.args[0], c.types[0])
+}
+
 fn truth_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     // Each of several types is looked at by itself, for what is known of it.
     if let Kind::Variant(_) = *args[0].ty {
         return Err(no_match("a truth test", args));
+    }
+    if super::exception::is_args(args[0].ty) {
+        return Ok(Answer::of(Type::bool()));
     }
     let known = args[0].konst.as_ref().map(Const::truth);
     let of_type = known_truth(args[0].ty).ok_or_else(|| {

@@ -183,10 +183,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["builtins.len"],
         "args",
-        Body::Lir(
-            |_, a| args_rule(a, "len()", Type::int()),
-            |cx, c| Ok(vec![cx.helper_value(&exc_arg_count, &[c.args[0][0]])]),
-        ),
+        Body::Lir(|_, a| args_rule(a, "len()", Type::int()), |cx, c| Ok(vec![args_count(cx, &c.args[0])])),
     )
     .reads()
     .doc("How many arguments an exception has."),
@@ -204,19 +201,19 @@ pub(crate) static OPS: &[OpDef] = &[
     .writes()
     .doc("An argument of an exception: a number, a string or None; IndexError."),
     OpDef::new(&["builtins.iter"], "args", Body::Py("builtin.exception_args"))
-        .only_if(is_args)
+        .only_if(|a| is_args(a[0].ty))
         .raises()
         .doc("The arguments of an exception."),
     OpDef::new(&["operator.eq"], "args, other", Body::Py("builtin.same_args"))
-        .only_if(is_args)
+        .only_if(|a| is_args(a[0].ty))
         .raises()
         .doc("Whether an exception has these arguments."),
     OpDef::new(&["operator.ne"], "args, other", Body::Py("builtin.other_args"))
-        .only_if(is_args)
+        .only_if(|a| is_args(a[0].ty))
         .raises()
         .doc("Whether an exception has other arguments."),
     OpDef::new(&["unpack.sequence"], "args, count", Body::Py("builtin.unpack_args"))
-        .only_if(is_args)
+        .only_if(|a| is_args(a[0].ty))
         .raises()
         .doc("`a, b = e.args`."),
     OpDef::new(&["exc.matches"], "exc, classes", Body::Lir(caught_rule, emit_matches))
@@ -494,11 +491,17 @@ fn part_of(args: &[Arg], of: Kind, what: super::OpId) -> Result<Answer> {
     }
 }
 
-fn is_args(args: &[Arg]) -> bool {
-    matches!(args[0].ty.kind(), Kind::Method(p, _) if *p == id::EXCEPTION_ARGS)
+/// Whether it stands for the arguments of an exception.
+pub(crate) fn is_args(t: Type) -> bool {
+    matches!(t.kind(), Kind::Method(p, _) if *p == id::EXCEPTION_ARGS)
 }
+
+pub(crate) fn args_count(cx: &mut LowerCx<'_>, args: &[Value]) -> Value {
+    cx.helper_value(&exc_arg_count, &[args[0]])
+}
+
 fn args_rule(args: &[Arg], what: &str, ret: Type) -> Result<Answer> {
-    if is_args(args) { Ok(Answer::of(ret)) } else { Err(no_match(what, args)) }
+    if is_args(args[0].ty) { Ok(Answer::of(ret)) } else { Err(no_match(what, args)) }
 }
 
 /// What an argument may be, in the order of the numbers that `exc_arg` gives, from 1 on.
