@@ -109,6 +109,7 @@ class Program:
         self.put(0, "")
         self.put(0, "def f(i, j, xs, log):")
         self.put(1, "n = i - j")
+        self.put(1, "tally = 0")
         self.put(1, f"a = {self.givers[0]}(i)")
         self.put(1, f"b = {self.givers[-1]}(j)")
         self.names = ["a", "b"]
@@ -123,6 +124,7 @@ class Program:
             self.statements(2, self.rng.randint(1, 3))
             self.names.pop()
         self.statements(1, self.rng.randint(2, 6))
+        self.put(1, "log.append(str(tally))")
         self.put(1, f"return {self.pick('a', 'b', 'ys', 'box.v', 'pair', 'box.all', 'd', '[a, b]', '(a, ys)', 'None')}")
 
     def statements(self, depth, count):
@@ -163,6 +165,13 @@ class Program:
             for case in self.rng.sample(["case True:", "case int():", "case str() as s:", "case None:", "case (p, q):", "case float():", "case 0 | 1:", "case 'ab':", "case list():", f"case _ if {self.test()}:"], 3):
                 self.put(depth + 1, case)
                 self.statements(depth + 2, 1)
+        elif form < 0.955:
+            self.put(depth, "try:")
+            self.put(depth + 1, f"if {self.test()}:")
+            self.put(depth + 2, self.pick("raise ValueError(n, 'carried')", "raise KeyError", "raise ValueError('q', i)"))
+            self.put(depth, "except (ValueError, KeyError) as e:")
+            self.put(depth + 1, "log.append(str(e.args[0]) if e.args else 'nothing')")
+            self.put(depth + 1, self.pick("tally += 1 if not e.args else e.args[-1] if isinstance(e, KeyError) else 2", "tally -= len(e.args)", "log.append(str(e.args == ('q', i)))"))
         elif form < 0.97:
             self.put(depth, f"if {self.test()}:")
             self.put(depth + 1, f"return {self.value()}")

@@ -213,6 +213,11 @@ impl Solver<'_, '_> {
         named: Vec<(Arc<str>, Source)>,
     ) -> Typed {
         let ty = self.source_arg(callee)?.ty;
+        if ty.without_none() == exception::any_argument().without_none() {
+            let text = "methods that a class of exceptions defines are not compiled";
+            return Err(Diagnostic::new(Code::BadCall, text)
+                .help("write a function that is given what the exception carries"));
+        }
         match ty.kind() {
             Kind::Variant(_) => {
                 self.dispatch(i, callee, &mut |s, way| s.call(i, way, positional.clone(), named.clone()))
