@@ -27,20 +27,29 @@ impl Builder<'_> {
         let Some(InstNode { op: Op::Call { .. }, args, .. }) = self.def(v) else { return false };
         let Some(callee) = args.first().and_then(|callee| self.def(*callee)) else { return false };
         let names = self.outside.names;
-        let known = match &callee.op {
-            Op::Global(name) => names.meaning(Root::Global(name), &[]).is_some(),
-            Op::Attr(name) => {
-                let of = callee.args.first().and_then(|of| self.def(*of)).map(|of| &of.op);
-                let of_module = |root: &str| {
-                    let is_module = matches!(names.meaning(Root::Global(root), &[]), Some(Meaning::Module));
-                    is_module.then(|| names.meaning(Root::Global(root), &[name]).is_some())
-                };
-                let of_module = if let Some(Op::Global(root)) = of { of_module(root) } else { None };
-                of_module.unwrap_or_else(|| is_method_of_table(name))
-            }
-            op => !matches!(op, Op::MakeFunction { .. } | Op::Free(_)),
+        if let Op::MakeFunction { .. } | Op::Free(_) = callee.op {
+            return true;
+        }
+        let known = if let Op::Global(name) = &callee.op {
+            names.meaning(Root::Global(name), &[]).is_some()
+        } else if let Op::Attr(name) = &callee.op {
+            self.is_known_attribute(callee, name)
+        } else {
+            true
         };
         !known || args[1..].iter().any(|arg| self.is_given_by_program(*arg))
+    }
+
+    /// Whether an attribute that is called is an operation: of a module, or a method of that name.
+    fn is_known_attribute(&self, callee: &InstNode, name: &str) -> bool {
+        let names = self.outside.names;
+        let of = callee.args.first().and_then(|of| self.def(*of)).map(|of| &of.op);
+        if let Some(Op::Global(root)) = of
+            && let Some(Meaning::Module) = names.meaning(Root::Global(root), &[])
+        {
+            return names.meaning(Root::Global(root), &[name]).is_some();
+        }
+        is_method_of_table(name)
     }
 
     /// `break` and `return` take the iterators of the loops that they leave from the stack.
