@@ -3,6 +3,7 @@
 use super::bind::bind_op;
 use super::hints;
 use super::resolved::{Resolved, Source};
+use super::results::kind_of_number;
 use super::special;
 use super::state::{Session, Solver};
 use crate::classes;
@@ -376,8 +377,20 @@ impl<'h> Solver<'_, 'h> {
         };
         let none = with(self, &Source::Const(Const::None));
         self.out.resolved.remove(&i);
-        if none.is_err_and(|e| !self.raises_when_it_comes(i, &e, Type::none())) {
-            return None;
+        let gives = match none {
+            Ok((ty, ..)) => Some(ty),
+            Err(e) if self.raises_when_it_comes(i, &e, Type::none()) => None,
+            Err(_) => return None,
+        };
+        // `round(x, None)` is an int, `round(x, 2)` a float: neither becomes the other.
+        if let Some(none) = gives.filter(|t| t.is_number()) {
+            let value = with(self, &Source::NotNone(Box::new(all[at].clone()))).ok().map(|(ty, ..)| ty);
+            self.out.resolved.remove(&i);
+            if value.is_some_and(|t| t.is_number() && kind_of_number(t) != kind_of_number(none)) {
+                let text = "this gives a number of another kind where None stands for an operand";
+                let d = Diagnostic::new(Code::CannotUnify, text).help("ask for None first");
+                return (self.session.overflow == Overflow::Python).then_some(Err(d));
+            }
         }
         match self.dispatch(i, &all[at], &mut with) {
             // One value may be what the other has no type with: `a[None]` has a dimension more than `a[0]`.
