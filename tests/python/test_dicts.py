@@ -165,10 +165,9 @@ def test_an_ordered_dict_is_read_and_written_in_its_order():
 
 def test_dicts_that_have_no_type_are_refused():
     for bad, text in (
-        ({1: 2, "a": 3}, "keys of a dict argument have different types"),
+        ({1: 2, (1, [2].append): 3}, ""),
         ({1: 2, 1.5: 3}, "keys of a dict argument have different types"),
-        ({1: 2, 2: "a"}, "values of a dict argument have different types"),
-        ({None: 1}, "keys of type none"),
+        ({1: 2, 2: [3]}, "values of a dict argument have different types"),
         ({2**70: 1}, ""),
     ):
         with pytest.raises((TypeError, OverflowError), match=text):

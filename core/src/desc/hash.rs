@@ -4,6 +4,8 @@
 //! Numbers are hashed fast. Strings are hashed with a key that each process draws, so that nobody who chooses
 //! strings can make them meet in one place.
 
+use super::Key;
+use super::order::way_of;
 use crate::elem::Elem;
 use crate::layout::List;
 use crate::layout::object::Str;
@@ -33,6 +35,81 @@ fn float(x: f64) -> u64 {
         mix(u64::MAX)
     } else {
         mix(x.to_bits())
+    }
+}
+
+/// A number of whatever type, as others are compared with it: an integer, where it is one, else its real and imaginary
+/// part. All NaN are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Number {
+    Whole(i128),
+    Other(u64, u64),
+}
+
+impl Number {
+    fn of_parts(re: f64, im: f64) -> Number {
+        // Floats beyond that are no 64-bit integers.
+        if im == 0.0 && re.fract() == 0.0 && re.abs() < 1e30 {
+            return Number::Whole(re as i128);
+        }
+        let bits = |x: f64| if x.is_nan() { f64::NAN.to_bits() } else { (x + 0.0).to_bits() };
+        Number::Other(bits(re), bits(im))
+    }
+}
+
+/// # Safety
+/// A number of that code lies at `at`.
+pub(super) unsafe fn number(elem: Elem, at: *const u8) -> Number {
+    macro_rules! read {
+        ($T:ty) => {
+            // SAFETY: as required of the caller.
+            (unsafe { at.cast::<$T>().read_unaligned() })
+        };
+    }
+    match elem {
+        Elem::Bool => Number::Whole(i128::from(read!(u8) != 0)),
+        Elem::I8 => Number::Whole(read!(i8).into()),
+        Elem::I16 => Number::Whole(read!(i16).into()),
+        Elem::I32 => Number::Whole(read!(i32).into()),
+        Elem::I64 => Number::Whole(read!(i64).into()),
+        Elem::U8 => Number::Whole(read!(u8).into()),
+        Elem::U16 => Number::Whole(read!(u16).into()),
+        Elem::U32 => Number::Whole(read!(u32).into()),
+        Elem::U64 => Number::Whole(read!(u64).into()),
+        Elem::F32 => Number::of_parts(read!(f32).into(), 0.0),
+        Elem::F64 => Number::of_parts(read!(f64), 0.0),
+        Elem::C64 => {
+            let [re, im] = read!([f32; 2]);
+            Number::of_parts(re.into(), im.into())
+        }
+        Elem::C128 => {
+            let [re, im] = read!([f64; 2]);
+            Number::of_parts(re, im)
+        }
+        Elem::Str | Elem::Tuple => Number::Other(0, 0),
+    }
+}
+
+/// The hash of one part of a value. What is of one of several types has the hash of what it is; numbers that are equal
+/// share theirs.
+///
+/// # Safety
+/// A value with that key lies at `at`.
+#[inline]
+pub(super) unsafe fn key_hash(key: &Key, at: *const u8) -> u64 {
+    // SAFETY: as required of the caller: keys of a way lie in the value.
+    unsafe {
+        if key.ways.is_empty() {
+            return leaf_hash(key.elem, at.add(key.offset as usize));
+        }
+        let Some(keys) = key.ways.get(way_of(key, at)) else { return 0 };
+        if let Some(only) = Key::number(keys) {
+            return match number(only.elem, at.add(only.offset as usize)) {
+                Number::Whole(x) => mix(x as u64),
+                Number::Other(re, im) => mix(re ^ im.rotate_left(1)),
+            };
+        }
+        keys.iter().fold(0, |sum, key| mix(sum ^ key_hash(key, at)))
     }
 }
 

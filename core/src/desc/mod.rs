@@ -38,6 +38,8 @@ pub struct TypeDesc {
     pub refs: Span<u32>,
     /// What is compared, in its order; says nothing where there is no [`Slots::compare`].
     pub keys: Span<Key>,
+    /// Whether values have an order, and not only an equality by which tables find them.
+    ordered: bool,
     pub slots: Slots,
     symbol: &'static str,
     /// The arrays among the leaves.
@@ -86,6 +88,26 @@ pub struct Field {
 pub struct Key {
     pub elem: Elem,
     pub offset: u32,
+    /// Where the part is of one of several types: it is the number of one of these, each of which has keys of its own.
+    pub ways: &'static [&'static [Key]],
+}
+
+impl Key {
+    /// The number that a value is which has this key alone; numbers of all types are compared as what they are.
+    fn number(keys: &[Key]) -> Option<Key> {
+        let [only] = keys else { return None };
+        (only.ways.is_empty() && !matches!(only.elem, Elem::Str | Elem::Tuple)).then_some(*only)
+    }
+}
+
+/// A part by which values are found.
+#[derive(Clone, Debug)]
+enum Part {
+    Leaf(Elem),
+    /// One of several, whose number stands in front of them in a leaf of that type.
+    OneOf(Elem, Vec<Vec<Part>>),
+    /// None is equal to None.
+    Nothing,
 }
 
 /// A slice that lives for ever, with a layout that compiled code may rely on.
@@ -120,9 +142,9 @@ impl TypeDesc {
     pub(crate) fn symbol(&self) -> &'static str {
         self.symbol
     }
-    /// Whether run-time helpers can compare values.
+    /// Whether run-time helpers can tell which of two values is the smaller one.
     pub fn is_comparable(&self) -> bool {
-        self.slots.compare.is_some()
+        self.ordered
     }
     /// The only part that is compared, if that is the whole value.
     pub fn scalar(&self) -> Option<Elem> {
@@ -246,7 +268,7 @@ pub fn of(t: Type) -> &'static TypeDesc {
     known.unwrap_or_else(|| {
         let mut place = Place::default();
         place.add(t);
-        let desc = intern(&place, keys(t, &place));
+        let desc = intern(&place, keys(t, &place), compared_parts(t).is_some());
         TABLE.write().unwrap_or_else(|e| e.into_inner()).types.insert(t, desc);
         desc
     })
@@ -254,11 +276,11 @@ pub fn of(t: Type) -> &'static TypeDesc {
 
 /// The descriptor of values that lie together, as the fields of a struct, and are not compared.
 pub fn of_struct(place: &Place) -> &'static TypeDesc {
-    intern(place, None)
+    intern(place, None, false)
 }
 
-fn intern(place: &Place, keys: Option<Vec<Key>>) -> &'static TypeDesc {
-    let symbol = symbol(place, keys.as_deref());
+fn intern(place: &Place, keys: Option<Vec<Key>>, ordered: bool) -> &'static TypeDesc {
+    let symbol = symbol(place, keys.as_deref(), ordered);
     let mut table = TABLE.write().unwrap_or_else(|e| e.into_inner());
     if let Some(known) = table.symbols.get(symbol.as_str()) {
         return known;
@@ -271,6 +293,7 @@ fn intern(place: &Place, keys: Option<Vec<Key>>) -> &'static TypeDesc {
         refs: Span::leak(place.leaves().iter().filter(|l| l.is_ref).map(|l| l.offset).collect()),
         slots: slots::of(place.leaves(), keys.as_deref()),
         keys: Span::leak(keys.unwrap_or_default()),
+        ordered,
         symbol,
         arrays: Span::leak(place.arrays().to_vec()),
     }));
@@ -287,7 +310,7 @@ fn layout_name(layout: Layout) -> &'static str {
 }
 
 /// Everything that a descriptor says.
-fn symbol(place: &Place, keys: Option<&[Key]>) -> String {
+fn symbol(place: &Place, keys: Option<&[Key]>, ordered: bool) -> String {
     let mut out = format!("type {}:{}", place.size(), place.align());
     for l in place.leaves() {
         let what = if l.is_ref { "ref" } else { l.ty.name() };
@@ -299,59 +322,105 @@ fn symbol(place: &Place, keys: Option<&[Key]>) -> String {
         let _ = write!(out, " {}{}{}{how}@{}", a.itemsize, layout_name(a.layout), a.ndim, a.leaf);
     }
     if let Some(keys) = keys {
-        out.push_str(" by");
-        for k in keys {
-            let _ = write!(out, " {}@{}", k.elem.name(), k.offset);
-        }
+        out.push_str(if ordered { " by" } else { " found by" });
+        write_keys(&mut out, keys);
     }
     out
 }
 
+fn write_keys(out: &mut String, keys: &[Key]) {
+    for k in keys {
+        let _ = write!(out, " {}@{}", k.elem.name(), k.offset);
+        for way in k.ways {
+            out.push_str(" (");
+            write_keys(out, way);
+            out.push_str(" )");
+        }
+    }
+}
+
 /// The parts by which values are compared, one after the other; none where only compiled code can tell.
 pub fn compared_parts(t: Type) -> Option<Vec<Elem>> {
+    let leaf = |p: &Part| if let Part::Leaf(e) = p { Some(*e) } else { None };
+    found_parts(t)?.iter().map(leaf).collect()
+}
+
+/// Whether tables of the run-time find values of a type: those that can be compared, None, and such as are of one of
+/// several types that can be found.
+pub fn is_found(t: Type) -> bool {
+    found_parts(t).is_some()
+}
+
+fn found_parts(t: Type) -> Option<Vec<Part>> {
+    let leaf = |e| Some(vec![Part::Leaf(e)]);
     // What a class says of its instances itself, no descriptor knows.
-    if matches!(t.kind(), crate::types::Kind::Frozen(c, _) if !c.generated().equality || !c.generated().hash)
-    {
+    if matches!(t.kind(), Kind::Frozen(c, _) if !c.generated().equality || !c.generated().hash) {
         return None;
     }
-    if let crate::types::Kind::Member(c) = t.kind() {
+    if let Kind::Member(c) = t.kind() {
         if let Some(base) = c.base_of_members() {
-            return compared_parts(base);
+            return found_parts(base);
         }
-        return c.members_compare().then(|| vec![Elem::I64]);
+        return c.members_compare().then(|| vec![Part::Leaf(Elem::I64)]);
     }
     if t.time().is_some() {
         // As with NaN, every "not a time" is one.
-        return Some(vec![Elem::I64]);
+        return leaf(Elem::I64);
     }
-    if let crate::types::Kind::Object(c, _) = t.kind() {
+    if let Kind::Object(c, _) = t.kind() {
         // By where they are.
-        return c.objects_are_themselves().then(|| vec![Elem::I64]);
+        return c.objects_are_themselves().then(|| vec![Part::Leaf(Elem::I64)]);
     }
     if let Kind::Container(Container::Tuple, m) = t.kind() {
-        return compared_parts(m[0]).map(|_| vec![Elem::Tuple]);
+        return found_parts(m[0]).map(|_| vec![Part::Leaf(Elem::Tuple)]);
+    }
+    if let Kind::Variant(m) = t.kind() {
+        let ways = m.iter().map(|t| found_parts(*t)).collect::<Option<Vec<_>>>()?;
+        return Some(vec![Part::OneOf(Elem::I64, ways)]);
+    }
+    if let Kind::Optional(inner) = t.kind() {
+        return Some(vec![Part::OneOf(Elem::Bool, vec![vec![Part::Nothing], found_parts(*inner)?])]);
     }
     match t.parts() {
         Some(members) => {
-            let parts = members.iter().map(|m| compared_parts(*m)).collect::<Option<Vec<_>>>();
+            let parts = members.iter().map(|m| found_parts(*m)).collect::<Option<Vec<_>>>();
             parts.map(|all| all.concat())
         }
+        None if *t == Kind::None => Some(vec![Part::Nothing]),
         // Bytes are compared as the text whose code points they are.
-        None if *t == Kind::Bytes => Some(vec![Elem::Str]),
-        None => Elem::of(t).map(|e| vec![e]),
+        None if *t == Kind::Bytes => leaf(Elem::Str),
+        None => leaf(Elem::of(t)?),
     }
 }
 
 fn keys(t: Type, place: &Place) -> Option<Vec<Key>> {
-    let mut leaves = place.leaves().iter();
-    let key = |elem| {
-        let offset = leaves.next()?.offset;
-        if matches!(elem, Elem::C64 | Elem::C128) {
-            leaves.next();
+    placed(&found_parts(t)?, &mut place.leaves().iter())
+}
+
+/// Where parts lie, whose leaves come one after the other.
+fn placed(parts: &[Part], leaves: &mut std::slice::Iter<'_, Field>) -> Option<Vec<Key>> {
+    let mut out = vec![];
+    for part in parts {
+        match part {
+            Part::Nothing => {}
+            Part::Leaf(elem) => {
+                let offset = leaves.next()?.offset;
+                if matches!(elem, Elem::C64 | Elem::C128) {
+                    leaves.next();
+                }
+                out.push(Key { elem: *elem, offset, ways: &[] });
+            }
+            Part::OneOf(elem, ways) => {
+                let offset = leaves.next()?.offset;
+                let mut all: Vec<&'static [Key]> = vec![];
+                for way in ways {
+                    all.push(Vec::leak(placed(way, leaves)?));
+                }
+                out.push(Key { elem: *elem, offset, ways: Vec::leak(all) });
+            }
         }
-        Some(Key { elem, offset })
-    };
-    compared_parts(t)?.into_iter().map(key).collect()
+    }
+    Some(out)
 }
 
 #[cfg(test)]

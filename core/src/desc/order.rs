@@ -1,5 +1,6 @@
 //! Equality and order of values in memory.
 
+use super::Key;
 use crate::elem::Elem;
 use crate::layout::List;
 use crate::layout::object::Str;
@@ -35,6 +36,67 @@ impl Order {
     fn equal_parts<T: PartialOrd + Copy>(a: [T; 2], b: [T; 2]) -> Order {
         let same = (0..2).all(|k| Order::partial(a[k], b[k]) == Order::Equal);
         if same { Order::Equal } else { Order::Unordered }
+    }
+}
+
+/// The order of two values, that of the first parts that differ.
+///
+/// # Safety
+/// Values with these keys lie at both.
+#[inline]
+pub(super) unsafe fn keys_order(keys: &[Key], a: *const u8, b: *const u8) -> Order {
+    for key in keys {
+        let offset = key.offset as usize;
+        // SAFETY: keys lie within values.
+        let o = unsafe {
+            if key.ways.is_empty() {
+                leaf_order(key.elem, a.add(offset), b.add(offset))
+            } else {
+                one_of_order(key, a, b)
+            }
+        };
+        if o != Order::Equal {
+            return o;
+        }
+    }
+    Order::Equal
+}
+
+/// Which of several types the part of a value with this key is of.
+///
+/// # Safety
+/// A value with that key lies at `at`.
+pub(super) unsafe fn way_of(key: &Key, at: *const u8) -> usize {
+    // SAFETY: the number is a bool or a 64-bit integer.
+    unsafe {
+        let at = at.add(key.offset as usize);
+        if key.elem == Elem::Bool {
+            usize::from(at.read() != 0)
+        } else {
+            at.cast::<i64>().read_unaligned() as usize
+        }
+    }
+}
+
+/// Numbers are equal whatever their types are, other values of several types never; an order they have none.
+///
+/// # Safety
+/// Values with that key lie at both.
+unsafe fn one_of_order(key: &Key, a: *const u8, b: *const u8) -> Order {
+    // SAFETY: as required of the caller: keys of a way lie in the value.
+    unsafe {
+        let (x, y) = (way_of(key, a), way_of(key, b));
+        if x == y {
+            return key.ways.get(x).map_or(Order::Equal, |keys| keys_order(keys, a, b));
+        }
+        let number = |way: usize, at: *const u8| {
+            let key = key.ways.get(way).and_then(|keys| Key::number(keys))?;
+            Some(super::hash::number(key.elem, at.add(key.offset as usize)))
+        };
+        match (number(x, a), number(y, b)) {
+            (Some(x), Some(y)) if x == y => Order::Equal,
+            _ => Order::Unordered,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The functions in the slots of descriptors.
 
-use super::hash::leaf_hash;
-use super::order::{Order, leaf_order};
+use super::hash::key_hash;
+use super::order::{Order, keys_order, leaf_order};
 use super::{Field, Key, Slots, TypeDesc};
 use crate::elem::Elem;
 use crate::layout::object::{Obj, release, retain};
@@ -13,11 +13,11 @@ pub(crate) fn of(leaves: &[Field], keys: Option<&[Key]>) -> Slots {
         retain: if counted { retain_values } else { nothing },
         release: if counted { release_values } else { nothing },
         compare: keys.map(|keys| match keys {
-            [only] => scalar_order(only.elem),
+            [only] if only.ways.is_empty() => scalar_order(only.elem),
             _ => lexicographic,
         }),
         hash: keys.map(|keys| match keys {
-            [only] => scalar_hash(only.elem),
+            [only] if only.ways.is_empty() => scalar_hash(only.elem),
             _ => combined_hash,
         }),
     }
@@ -49,16 +49,7 @@ unsafe extern "C" fn release_values(desc: *const TypeDesc, at: *const u8, count:
 
 unsafe extern "C" fn lexicographic(desc: *const TypeDesc, a: *const u8, b: *const u8) -> Order {
     // SAFETY: descriptors live for ever, and keys lie within values.
-    unsafe {
-        for key in (*desc).keys.iter() {
-            let offset = key.offset as usize;
-            let o = leaf_order(key.elem, a.add(offset), b.add(offset));
-            if o != Order::Equal {
-                return o;
-            }
-        }
-    }
-    Order::Equal
+    unsafe { keys_order(&(*desc).keys, a, b) }
 }
 
 /// A function of its own for each code, so that comparing scalars asks for none.
@@ -81,12 +72,7 @@ fn scalar_order(elem: Elem) -> unsafe extern "C" fn(*const TypeDesc, *const u8, 
 
 unsafe extern "C" fn combined_hash(desc: *const TypeDesc, at: *const u8) -> u64 {
     // SAFETY: descriptors live for ever, and keys lie within values.
-    unsafe {
-        (*desc)
-            .keys
-            .iter()
-            .fold(0, |sum, key| super::hash::mix(sum ^ leaf_hash(key.elem, at.add(key.offset as usize))))
-    }
+    unsafe { (*desc).keys.iter().fold(0, |sum, key| super::hash::mix(sum ^ key_hash(key, at))) }
 }
 
 /// A function of its own for each code.
@@ -97,7 +83,7 @@ fn scalar_hash(elem: Elem) -> unsafe extern "C" fn(*const TypeDesc, *const u8) -
                 $(Elem::$Name => {
                     unsafe extern "C" fn hash(_: *const TypeDesc, at: *const u8) -> u64 {
                         // SAFETY: the only leaf is the whole value.
-                        unsafe { leaf_hash(Elem::$Name, at) }
+                        unsafe { super::hash::leaf_hash(Elem::$Name, at) }
                     }
                     hash
                 })*

@@ -73,7 +73,7 @@ fn one_descriptor_for_what_lies_and_compares_alike() {
     let t = tuple(&[Type::bool(), tuple(&[Type::str(), int(Int::I8)]), Type::list(Type::int())]);
     assert_eq!(of(t).symbol(), "type 32:8 i8@0 ref@8 i8@16 ref@24");
     assert_eq!(of(tuple(&[])).symbol(), "type 0:1 by");
-    assert_eq!(of(Type::none()).symbol(), "type 0:1");
+    assert_eq!(of(Type::none()).symbol(), "type 0:1 found by");
 }
 
 #[test]
@@ -128,5 +128,42 @@ fn parts_compare_one_after_the_other() {
         other.as_mut_ptr().cast::<u8>().add(1).write(7);
         assert!(d.same_bits(one.as_ptr().cast(), other.as_ptr().cast()));
         assert!(!d.same_bits(one.as_ptr().cast(), value(-1, 1.0, 2.0, 3).as_ptr().cast()));
+    }
+}
+
+#[test]
+fn values_of_several_types_are_found_by_what_they_are() {
+    let several = Type::new(Kind::Variant(vec![Type::bool(), Type::float(), Type::int()]));
+    let d = of(Type::optional(several));
+    assert!(!d.is_comparable() && d.scalar().is_none() && compared_parts(several).is_none());
+    assert!(is_found(several) && is_found(Type::none()) && !is_found(Type::list(Type::int())));
+    assert_eq!(
+        d.symbol(),
+        "type 40:8 i8@0 i64@8 i8@16 f64@24 i64@32 found by bool@0 ( ) ( int64@8 ( bool@16 ) ( float64@24 ) ( int64@32 ) )"
+    );
+    let value = |words: [u64; 5]| {
+        let mut memory = [u64::MAX; 5];
+        // SAFETY: a word for each leaf, and room for the value.
+        unsafe { d.scatter(words.as_ptr(), memory.as_mut_ptr().cast()) };
+        memory
+    };
+    let (none, yes) = (value([0; 5]), value([1, 0, 1, 0, 0]));
+    let float = |x: f64| value([1, 1, 0, x.to_bits(), 0]);
+    let int = |x: i64| value([1, 2, 0, 0, x as u64]);
+    // SAFETY: they hold values of the type.
+    let order = |a: &[u64; 5], b: &[u64; 5]| unsafe { d.compare(a.as_ptr().cast(), b.as_ptr().cast()) };
+    // SAFETY: as above.
+    let hash = |a: &[u64; 5]| unsafe { d.hash(a.as_ptr().cast()) };
+    for (a, b) in
+        [(yes, int(1)), (yes, float(1.0)), (int(7), float(7.0)), (float(-0.0), int(0)), (none, none)]
+    {
+        assert_eq!((order(&a, &b), hash(&a)), (Order::Equal, hash(&b)));
+    }
+    let nan = f64::NAN;
+    assert_eq!(order(&float(nan), &float(-nan)), Order::Equal);
+    for (a, b) in
+        [(yes, int(2)), (none, int(0)), (float(0.5), int(0)), (int((1 << 53) + 1), float(9007199254740992.0))]
+    {
+        assert_ne!(order(&a, &b), Order::Equal);
     }
 }

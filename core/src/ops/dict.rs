@@ -365,8 +365,8 @@ pub(crate) static OPS: &[OpDef] = &[
         "dict, key",
         Body::Lir(
             |cx, a| {
-                let (held, _) = dict_parts(a, "in")?;
-                let [key, held] = [a[1].ty, held].map(|t| cx.vars.resolve(t));
+                let Some((_, [held, ..])) = a[0].ty.container() else { return Err(no_match("in", a)) };
+                let [key, held] = [a[1].ty, *held].map(|t| cx.vars.resolve(t));
                 if let Some(class) = keys::unhashable(key) {
                     return Err(keys::is_unhashable(&class));
                 }

@@ -324,6 +324,7 @@ pub(crate) fn is_carried(t: Type) -> bool {
                 | Kind::NamedTuple(..)
                 | Kind::Frozen(..)
                 | Kind::Optional(_)
+                | Kind::Variant(_)
                 | Kind::List(_)
                 | Kind::Container(Container::Tuple, _)
         ) && t.arguments().iter().all(is_carried)
@@ -439,6 +440,13 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
                 |cx| add_argument(cx, exc, &v[1..], *inner).map(|()| vec![]),
                 |cx| add_argument(cx, exc, &[], Type::none()).map(|()| vec![]),
             )?;
+            return Ok(());
+        }
+        Kind::Variant(all) => {
+            for (k, (x, t)) in split_leaves(&v[1..], all).iter().zip(all).enumerate() {
+                let is = cx.b.bin_imm(Op::IcmpEq, v[0], k as i64);
+                cx.if_then(is, |cx| add_argument(cx, exc, x, *t))?;
+            }
             return Ok(());
         }
         Kind::List(e) => return add_members(cx, exc, v[0], *e, LIST),

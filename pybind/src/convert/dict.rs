@@ -69,7 +69,22 @@ fn type_of_entries(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
     if several && let Some(t) = type_of_record(d) {
         return Ok(t);
     }
+    let found = match found {
+        // A dict of names may yet be taken as a record.
+        Err(e) if several || !d.keys().iter().all(|k| k.is_exact_instance_of::<PyString>()) => {
+            mixed_values(d).ok_or(e)
+        }
+        found => found,
+    };
     found.map(|(k, v)| Type::dict(k, v))
+}
+
+/// The types of the entries of a dict whose values are plain ones of several types.
+fn mixed_values(d: &Bound<'_, PyDict>) -> Option<(Type, Type)> {
+    let of_keys = PyDict::new(d.py());
+    d.keys().iter().try_for_each(|k| of_keys.set_item(k, 0)).ok()?;
+    let types: Vec<Type> = d.values().iter().map(|v| super::part_type(&v).ok()).collect::<Option<_>>()?;
+    Some((entries_of(&of_keys).ok()?.0, tierup_core::type_of_mixed(&types)?))
 }
 
 /// Keys of one such dict, and sets of keys that there may be: each has code of its own.
@@ -119,6 +134,8 @@ fn mixes_numbers(d: &Bound<'_, PyDict>) -> bool {
 /// The types of the keys and values of a dict of whatever class.
 pub(super) fn entries_of(d: &Bound<'_, PyDict>) -> Result<(Type, Type), Failure> {
     let (mut key, mut value) = (Type::never(), Type::never());
+    // Whether all keys have been looked at, since they are of several types.
+    let mut of_all = false;
     let mut last = (std::ptr::null_mut(), std::ptr::null_mut());
     for (k, v) in d.iter() {
         // SAFETY: both are live.
@@ -130,9 +147,14 @@ pub(super) fn entries_of(d: &Bound<'_, PyDict>) -> Result<(Type, Type), Failure>
                 is_as_before(v.as_ptr(), classes.1, last.1, value),
             )
         };
-        if !same_key {
+        if !same_key && !of_all {
             let t = super::part_type(&k)?;
-            key = common_key(key, t)?;
+            key = match common_key(key, t)? {
+                Some(both) => both,
+                None => mixed_keys(d.keys().iter()).inspect(|t| of_all = t.is_some())?.ok_or_else(|| {
+                    refused(format!("the keys of a dict argument have different types: {key} and {t}"))
+                })?,
+            };
         }
         if !same_value {
             let t = super::part_type(&v)?;
@@ -156,18 +178,31 @@ pub(super) fn tuples_of_any_length(a: Type, b: Type) -> Option<Type> {
     unify(a, b).filter(|t| matches!(t.kind(), Kind::Container(Container::Tuple, _)))
 }
 
-/// Keys stay the objects that they are: an int is no float.
-fn common_key(a: Type, b: Type) -> Result<Type, Failure> {
-    if desc::compared_parts(b).is_none() && !is_own_key(b) {
+/// The type of keys of several types, or elements of a set; none where they are not plain values, or where they are all
+/// numbers: those are not told apart everywhere.
+pub(super) fn mixed_keys<'py>(all: impl Iterator<Item = Bound<'py, PyAny>>) -> Result<Option<Type>, Failure> {
+    let mut types = vec![];
+    for k in all {
+        let t = super::part_type(&k)?;
+        if !types.contains(&t) {
+            types.push(t);
+        }
+    }
+    if types.iter().all(|t| t.is_number()) {
+        return Ok(None);
+    }
+    Ok(tierup_core::type_of_mixed(&types).filter(|t| desc::is_found(*t)))
+}
+
+/// The type of both, where it is one. Keys stay the objects that they are: an int is no float.
+fn common_key(a: Type, b: Type) -> Result<Option<Type>, Failure> {
+    if !desc::is_found(b) && !is_own_key(b) {
         return Err(refused(format!("compiled code cannot take a dict with keys of type {b}")));
     }
     if *a == Kind::Never || same_but_weak(a, b) {
-        return Ok(if *a == Kind::Never { b } else { a });
+        return Ok(Some(if *a == Kind::Never { b } else { a }));
     }
-    if let Some(both) = tuples_of_any_length(a, b) {
-        return Ok(both);
-    }
-    Err(refused(format!("the keys of a dict argument have different types: {a} and {b}")))
+    Ok(tuples_of_any_length(a, b))
 }
 
 // ---------------------------------------------------------------- conversion

@@ -5,7 +5,7 @@
 //! [`typed_set`]: super::typed_set
 
 use super::common::{is_as_before, succeeded};
-use super::dict::{Half, Hashes, contents, entry_key, tuples_of_any_length};
+use super::dict::{Half, Hashes, contents, entry_key, mixed_keys, tuples_of_any_length};
 use super::list::Filled;
 use super::native::{Words, shown};
 use super::object::shapes::whole;
@@ -73,7 +73,7 @@ fn type_of_elements(set: &Bound<'_, PyAny>) -> Result<Type, Failure> {
         // SAFETY: as above.
         let x = unsafe { Bound::from_borrowed_ptr(set.py(), x) };
         let t = super::part_type(&x)?;
-        if desc::compared_parts(t).is_none() && !is_own_key(t) {
+        if !desc::is_found(t) && !is_own_key(t) {
             return Err(refused(format!("compiled code cannot take a set of values of type {t}")));
         }
         if *held == Kind::Never {
@@ -81,9 +81,9 @@ fn type_of_elements(set: &Bound<'_, PyAny>) -> Result<Type, Failure> {
         } else if let Some(both) = tuples_of_any_length(held, t) {
             held = both;
         } else if !same_but_weak(held, t) {
-            return Err(refused(format!(
-                "the elements of a set argument have different types: {held} and {t}"
-            )));
+            return mixed_keys(set.try_iter()?.flatten())?.ok_or_else(|| {
+                refused(format!("the elements of a set argument have different types: {held} and {t}"))
+            });
         }
     }
     Ok(held)

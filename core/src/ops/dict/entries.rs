@@ -2,13 +2,13 @@
 //! a tuple of the three.
 
 use super::exact::check_exact;
-use super::keys::is_own_key;
+use super::keys::{is_among, is_own_key, may_be_key, sought_among};
 use super::{dict_find, dict_new, dict_place, parts};
 use crate::desc::{self, Field, TypeDesc};
 use crate::diag::{Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::constants::descriptor;
-use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::exc::Class;
 use crate::layout::SHOWN;
 use crate::lir::{Alias, Op, Ty, Value};
@@ -107,22 +107,76 @@ pub(in crate::ops) fn find(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Re
     if *held == Kind::Never || *c.types[k] == Kind::Never {
         return Ok(cx.b.i64(-1));
     }
-    if let (Kind::Container(Container::Tuple, of), Kind::Tuple(members)) = (c.types[k].kind(), held.kind()) {
-        return find_of_length(cx, (c.args[0][0], held), c.args[k][0], of[0], members.len());
-    }
-    let made = cx.made.len();
-    let key = cast::cast(cx, &c.args[k], c.types[k], held)?;
-    let at = spill_key(cx, &key, held)?;
-    let place = cx.helper_value(&dict_find, &[c.args[0][0], at]);
-    cx.release_made(made);
-    // A tuple becomes one of any length with the same members.
-    if promote::same_but_weak(c.types[k], held) || promote::makes_tuple(c.types[k], held) {
+    find_one(cx, (c.args[0][0], held), &c.args[k], c.types[k])
+}
+
+/// The place of a key in a dict whose keys are of that type, or -1.
+fn find_one(cx: &mut LowerCx<'_>, (dict, held): (Value, Type), key: &[Value], t: Type) -> Result<Value> {
+    if let Kind::Variant(all) = t.kind()
+        && !is_among(t, held)
+    {
+        // Some of what it may be is never a key.
+        let mut place = cx.b.i64(-1);
+        for (k, (v, t)) in split_leaves(&key[1..], all).iter().zip(all).enumerate() {
+            if may_be_key(*t, held) {
+                let is = cx.b.bin_imm(Op::IcmpEq, key[0], k as i64);
+                let one =
+                    cx.if_else(is, |cx| Ok(vec![find_one(cx, (dict, held), v, *t)?]), |_| Ok(vec![place]))?;
+                place = one[0];
+            }
+        }
         return Ok(place);
     }
-    // Of another type it may have become another number.
-    let same = compare::equal(cx, &c.args[k], c.types[k], &key, held)?;
+    if let (Kind::Container(Container::Tuple, of), Kind::Tuple(members)) = (t.kind(), held.kind()) {
+        return find_of_length(cx, (dict, held), key[0], of[0], members.len());
+    }
+    let made = cx.made.len();
+    let (key, same) = as_key(cx, key, t, held)?;
+    let at = spill_key(cx, &key, held)?;
+    let place = cx.helper_value(&dict_find, &[dict, at]);
+    cx.release_made(made);
+    let Some(same) = same else { return Ok(place) };
     let none = cx.b.i64(-1);
     Ok(cx.b.select(same, place, none))
+}
+
+/// A value as a key of that type, and whether it is equal to what it became where that may be another number.
+fn as_key(cx: &mut LowerCx<'_>, key: &[Value], t: Type, held: Type) -> Result<(Val, Option<Value>)> {
+    // A tuple becomes one of any length with the same members.
+    if promote::same_but_weak(t, held) || promote::makes_tuple(t, held) {
+        return Ok((cast::cast(cx, key, t, held)?, None));
+    }
+    match (t.kind(), held.kind()) {
+        (Kind::Variant(_) | Kind::Optional(_) | Kind::None, _) => Ok((cast::cast(cx, key, t, held)?, None)),
+        (_, Kind::Optional(inner)) => {
+            let (key, same) = as_key(cx, key, t, *inner)?;
+            Ok((cast::cast(cx, &key, *inner, held)?, same))
+        }
+        (_, Kind::Variant(all)) => {
+            let among = sought_among(t, all);
+            let one =
+                all[among.ok_or_else(|| Diagnostic::internal(format!("no {t} among keys of {held}")))?];
+            let (key, same) = as_key(cx, key, t, one)?;
+            Ok((cast::cast(cx, &key, one, held)?, same))
+        }
+        (Kind::Tuple(from), Kind::Tuple(to)) if from.len() == to.len() => {
+            let (mut out, mut all) = (vec![], None);
+            for ((v, t), held) in split_leaves(key, from).iter().zip(from).zip(to) {
+                let (member, same) = as_key(cx, v, *t, *held)?;
+                out.extend(member);
+                all = match (all, same) {
+                    (Some(a), Some(b)) => Some(cx.and(a, b)),
+                    (a, b) => a.or(b),
+                };
+            }
+            Ok((out, all))
+        }
+        (_, _) => {
+            let cast = cast::cast(cx, key, t, held)?;
+            let same = compare::equal(cx, key, t, &cast, held)?;
+            Ok((cast, Some(same)))
+        }
+    }
 }
 
 /// The place of a tuple of any length in a dict whose keys are tuples of one length.

@@ -8,7 +8,14 @@ use crate::typing::{Held, TyCx};
 /// Whether values can be keys, as far as their type is known.
 pub(in crate::ops) fn check_hashable(cx: &TyCx<'_, '_>, t: Type, as_what: Held) -> Result<()> {
     let t = cx.vars.resolve(t);
-    if *t == Kind::Never || desc::compared_parts(t).is_some() {
+    if let Some((a, b)) = may_be_one(t) {
+        let container = if as_what == Held::Member { "elements of a set" } else { "keys of a dict" };
+        return Err(Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("{container} that are {a} and {b} are not compiled: such values may be equal"),
+        ));
+    }
+    if *t == Kind::Never || desc::is_found(t) {
         return Ok(());
     }
     Err(match unhashable(t) {
@@ -19,6 +26,21 @@ pub(in crate::ops) fn check_hashable(cx: &TyCx<'_, '_>, t: Type, as_what: Held) 
                 .help("what is found by hash are numbers, strings, and tuples of them")
         }
     })
+}
+
+/// Two of the types that a key may be of, values of which may be equal, where neither is a number: tables know that of
+/// numbers alone.
+fn may_be_one(t: Type) -> Option<(Type, Type)> {
+    if let Kind::Variant(all) = t.kind() {
+        for (k, a) in all.iter().enumerate() {
+            let equal =
+                |b: &&Type| !(a.is_number() && b.is_number()) && (may_be_key(*a, **b) || may_be_key(**b, *a));
+            if let Some(b) = all[k + 1..].iter().find(equal) {
+                return Some((*a, *b));
+            }
+        }
+    }
+    t.arguments().iter().find_map(may_be_one)
 }
 
 /// Whether it is an object whose class says itself when two are equal, or a tuple with one among what else can
@@ -33,7 +55,7 @@ pub fn is_own_key(t: Type) -> bool {
         }
         Kind::Tuple(members) => {
             members.iter().any(|t| is_own_key(*t))
-                && members.iter().all(|t| is_own_key(*t) || desc::compared_parts(*t).is_some())
+                && members.iter().all(|t| is_own_key(*t) || desc::is_found(*t))
         }
         _ => false,
     }
@@ -103,11 +125,49 @@ pub(super) fn unhashable(t: Type) -> Option<String> {
     if let Some(t) = t.as_optional() {
         return unhashable(t);
     }
+    if let Kind::Variant(all) = t.kind() {
+        return all.iter().find_map(|t| unhashable(*t));
+    }
     t.members()?.iter().find_map(|t| unhashable(*t))
+}
+
+/// The types that a value of several may be of, None among them; any other type itself.
+fn each(t: Type) -> Vec<Type> {
+    let (mut all, mut none) = (vec![], false);
+    promote::flatten(t, &mut all, &mut none);
+    all.extend(none.then(Type::none));
+    all
+}
+
+/// Whether each of the types that a value may be of is one that a key may be of.
+pub(super) fn is_among(key: Type, held: Type) -> bool {
+    let all = each(held);
+    each(key).iter().all(|t| all.iter().any(|h| promote::same_but_weak(*t, *h)))
+}
+
+/// Which of the types that a key is of a value of this type is looked for among: of several numbers the one that holds
+/// most.
+pub(super) fn sought_among(key: Type, all: &[Type]) -> Option<usize> {
+    let exact = all.iter().position(|t| promote::same_but_weak(key, *t));
+    let rank = |t: Type| (t.is_complex(), t.is_float(), t.is_int());
+    let may_be = |k: &usize| may_be_key(key, all[*k]);
+    exact.or_else(|| (0..all.len()).filter(may_be).max_by_key(|k| rank(all[*k])))
 }
 
 /// Whether a value of type `key` may be equal to a key of type `held`.
 pub(in crate::ops) fn may_be_key(key: Type, held: Type) -> bool {
+    if let Kind::Variant(all) = key.kind() {
+        return all.iter().any(|t| may_be_key(*t, held));
+    }
+    if let Kind::Variant(_) | Kind::Optional(_) = held.kind() {
+        if let Kind::Optional(_) = key.kind() {
+            return is_among(key, held);
+        }
+        // A tuple of any length does not become one of a certain length here.
+        let of_any_length = matches!(key.kind(), Kind::Container(Container::Tuple, _));
+        let fits = |h: &Type| may_be_key(key, *h) && !(of_any_length && matches!(h.kind(), Kind::Tuple(_)));
+        return each(held).iter().any(fits);
+    }
     if let (Kind::Frozen(c, x), Kind::Frozen(d, y)) = (key.kind(), held.kind()) {
         return c == d && x.iter().zip(y).all(|(x, y)| may_be_key(*x, *y));
     }

@@ -266,6 +266,8 @@ def dict_equal(a, b):
     if len(a) != len(b):
         return False
     for k, v in a.items():
+        if not operator._may_be_key(b, k):
+            return False
         if k not in b:
             return False
         if not (operator._one_object(v, b[k]) or v == b[k]):
