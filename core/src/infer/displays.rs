@@ -202,6 +202,57 @@ impl Solver<'_, '_> {
         self.rows(i, id::BUILTINS_DICT, vec![], named)
     }
 
+    /// A dict that is made of what a function takes as `**kwargs`, or gets its entries: as of names and values.
+    pub(super) fn dict_of_keywords(
+        &mut self,
+        i: Inst,
+        op: OpId,
+        positional: &[Source],
+        named: &[(Arc<str>, Source)],
+    ) -> Result<Option<Typed>, Diagnostic> {
+        let (of, dict) = match (op, positional) {
+            (id::BUILTINS_DICT, [of]) => (of, None),
+            (id::DICT_UPDATE, [dict, of]) => (of, Some(dict.clone())),
+            _ => return Ok(None),
+        };
+        let ty = self.source_arg(of)?.ty;
+        let Kind::NamedTuple(class, _) = ty.kind() else { return Ok(None) };
+        if !class.is_keywords() {
+            return Ok(None);
+        }
+        let fields = class.fields.iter().enumerate();
+        let mut all: Vec<(Arc<str>, Source)> =
+            fields.map(|(k, f)| (f.as_str().into(), of.part(k as u32))).collect();
+        for (name, value) in named {
+            match all.iter_mut().find(|(n, _)| n == name) {
+                Some(entry) => entry.1 = value.clone(),
+                None => all.push((name.clone(), value.clone())),
+            }
+        }
+        Ok(Some(match dict {
+            Some(dict) => self.rows(i, id::DICT_UPDATE, vec![dict], all),
+            None => self.dict_of_names(i, all),
+        }))
+    }
+
+    /// What failed because the function does to its own `**kwargs` what only a dict of one type takes: it makes one of
+    /// them first.
+    pub(super) fn keywords_changed(&self, i: Inst, why: &Diagnostic) -> Option<Rewrite> {
+        let keywords = *self.func.blocks[0].params.last().filter(|_| self.func.params.varkw)?;
+        let of_keywords = matches!(self.ty(keywords).kind(), Kind::NamedTuple(c, _) if c.is_keywords());
+        if why.code != Code::NoMatchingOperation || !of_keywords {
+            return None;
+        }
+        let node = self.func.inst(i);
+        let method = |v: &Value| {
+            let made = Definitions::new(self.func).inst(*v).map(|i| self.func.inst(i));
+            made.is_some_and(|by| matches!(by.op, Op::Attr(_)) && by.args == [keywords])
+        };
+        let is_call = matches!(node.op, Op::Call { .. });
+        let changed = node.args.contains(&keywords) || is_call && node.args.first().is_some_and(method);
+        changed.then_some(Rewrite::Keywords(keywords))
+    }
+
     /// Dicts of several types that are passed in are only read: they would come back as others.
     pub(super) fn records_are_read(&self) -> Result<(), Diagnostic> {
         let params = &self.func.blocks[0].params;

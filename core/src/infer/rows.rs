@@ -179,6 +179,9 @@ impl<'h> Solver<'_, 'h> {
     ) -> Typed {
         self.takes_receiver(id, &positional)?;
         self.tuples_as_lists(id, &mut positional)?;
+        if let Some(typed) = self.dict_of_keywords(i, id, &positional, &named)? {
+            return typed;
+        }
         self.keywords_as_dict(id, &mut positional)?;
         self.rewrite(id, &mut positional)?;
         if let Some(known) = self.without_a_row(i, id, &positional, &named) {

@@ -78,7 +78,7 @@ fn rewritten(func: &Func, rewrite: &Rewrite) -> Result<Arc<Func>> {
             Rewrite::Loop(call, _) | Rewrite::Count(Counting { unroll: call, .. }, _) => {
                 e.at(func.span(func.inst(*call).loc))
             }
-            Rewrite::List(_) | Rewrite::Displays(_) | Rewrite::Stores(..) => e,
+            Rewrite::List(_) | Rewrite::Displays(_) | Rewrite::Stores(..) | Rewrite::Keywords(_) => e,
         });
     };
     if cfg!(debug_assertions) {
@@ -320,7 +320,8 @@ impl<'s, 'h> Solver<'s, 'h> {
                     self.rewrite = self
                         .list_to_unroll(*i)
                         .or_else(|| self.list_of_types(*i, &e))
-                        .or_else(|| self.display_of_types(*i, &e));
+                        .or_else(|| self.display_of_types(*i, &e))
+                        .or_else(|| self.keywords_changed(*i, &e));
                     if self.rewrite.is_some() {
                         return;
                     }

@@ -1,7 +1,7 @@
 //! What becomes of dicts that are written out, where inference has found that their values keep their types.
 
 use crate::ops::id;
-use crate::ssa::{Block, Func, Inst, Op, Value};
+use crate::ssa::{Block, Func, Inst, Loc, Op, Value};
 use crate::types::Const;
 
 /// A display, or a call of `dict` with names, keeps a type for each value.
@@ -43,6 +43,29 @@ pub(super) fn gather(func: &mut Func, dict: Inst, stores: &[Inst]) {
         insts[at] = dict;
     }
     insts.retain(|i| !stores.contains(i));
+}
+
+/// What the function takes as `**kwargs` becomes a dict where it begins, which all that read it read instead.
+pub(super) fn keywords_as_dict(func: &mut Func, keywords: Value) {
+    let entry = Block::new(0);
+    let loc = Loc { line: func.first_line, ..Loc::default() };
+    let dict = func.push(entry, Op::Table(id::BUILTINS_DICT), vec![keywords], loc, None);
+    let insts = &mut func.blocks[entry.index()].insts;
+    let made = insts.pop();
+    insts.splice(..0, made);
+    let read = |v: &mut Value| {
+        if *v == keywords {
+            *v = dict;
+        }
+    };
+    for node in func.insts.iter_mut().filter(|n| n.result != Some(dict)) {
+        node.args.iter_mut().for_each(read);
+        node.unwind.iter_mut().flat_map(|u| &mut u.args).for_each(read);
+    }
+    for block in &mut func.blocks {
+        block.term.operand_mut().into_iter().for_each(read);
+        block.term.targets_mut().into_iter().flat_map(|t| &mut t.args).for_each(read);
+    }
 }
 
 /// An entry more: a key stays where it was first.

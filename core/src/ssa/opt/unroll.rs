@@ -94,6 +94,8 @@ pub(crate) enum Rewrite {
     Displays(Vec<Inst>),
     /// What is put into this dict right after it was made is written in it.
     Stores(Inst, Vec<Inst>),
+    /// This, which the function takes as `**kwargs`, becomes a dict before anything is done with it.
+    Keywords(Value),
 }
 
 /// The calls in `range(len(unroll(xs)))`.
@@ -116,6 +118,7 @@ pub(crate) fn rewritten(func: &Func, rewrite: &Rewrite) -> Option<Func> {
         Rewrite::List(of) => as_tuple(&mut new, *of),
         Rewrite::Displays(all) => all.iter().for_each(|i| displays::keep_types(&mut new, *i)),
         Rewrite::Stores(dict, stores) => displays::gather(&mut new, *dict, stores),
+        Rewrite::Keywords(of) => displays::keywords_as_dict(&mut new, *of),
     }
     Some(new)
 }
