@@ -297,6 +297,9 @@ pub struct WordStream {
     pub ready: [u32; STREAM_WORDS as usize],
 }
 
+/// So many words of 64 bits keep a stream of an object of `random.Random` (the run-time's `Kept`).
+pub const KEPT_STREAM_WORDS: usize = 627;
+
 /// A field's byte offset for lowering.
 #[macro_export]
 macro_rules! offset {

@@ -5,7 +5,6 @@
 //! strings can make them meet in one place.
 
 use super::Key;
-use super::order::way_of;
 use crate::elem::Elem;
 use crate::layout::List;
 use crate::layout::object::Str;
@@ -102,7 +101,7 @@ pub(super) unsafe fn key_hash(key: &Key, at: *const u8) -> u64 {
         if key.ways.is_empty() {
             return leaf_hash(key.elem, at.add(key.offset as usize));
         }
-        let Some(keys) = key.ways.get(way_of(key, at)) else { return 0 };
+        let Some(keys) = key.ways.get(key.way(at)) else { return 0 };
         if let Some(only) = Key::number(keys) {
             return match number(only.elem, at.add(only.offset as usize)) {
                 Number::Whole(x) => mix(x as u64),

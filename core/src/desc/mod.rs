@@ -98,6 +98,21 @@ impl Key {
         let [only] = keys else { return None };
         (only.ways.is_empty() && !matches!(only.elem, Elem::Str | Elem::Tuple)).then_some(*only)
     }
+
+    /// Which of several types the part of a value is of.
+    ///
+    /// # Safety
+    /// A value with this key, which is one of several, lies at `at`.
+    unsafe fn way(&self, at: *const u8) -> usize {
+        // SAFETY: the number is a bool or a 64-bit integer.
+        unsafe {
+            let at = at.add(self.offset as usize);
+            match self.elem {
+                Elem::Bool => usize::from(at.read() != 0),
+                _of_variants => at.cast::<i64>().read_unaligned() as usize,
+            }
+        }
+    }
 }
 
 /// A part by which values are found.

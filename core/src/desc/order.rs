@@ -62,22 +62,6 @@ pub(super) unsafe fn keys_order(keys: &[Key], a: *const u8, b: *const u8) -> Ord
     Order::Equal
 }
 
-/// Which of several types the part of a value with this key is of.
-///
-/// # Safety
-/// A value with that key lies at `at`.
-pub(super) unsafe fn way_of(key: &Key, at: *const u8) -> usize {
-    // SAFETY: the number is a bool or a 64-bit integer.
-    unsafe {
-        let at = at.add(key.offset as usize);
-        if key.elem == Elem::Bool {
-            usize::from(at.read() != 0)
-        } else {
-            at.cast::<i64>().read_unaligned() as usize
-        }
-    }
-}
-
 /// Numbers are equal whatever their types are, other values of several types never; an order they have none.
 ///
 /// # Safety
@@ -85,7 +69,7 @@ pub(super) unsafe fn way_of(key: &Key, at: *const u8) -> usize {
 unsafe fn one_of_order(key: &Key, a: *const u8, b: *const u8) -> Order {
     // SAFETY: as required of the caller: keys of a way lie in the value.
     unsafe {
-        let (x, y) = (way_of(key, a), way_of(key, b));
+        let (x, y) = (key.way(a), key.way(b));
         if x == y {
             return key.ways.get(x).map_or(Order::Equal, |keys| keys_order(keys, a, b));
         }

@@ -84,6 +84,8 @@ crate::runtime_fns! {
     fn random_seed(which: i64, seed: i64) [Writes, Never];
     /// Seeds it with `n` words of 32 bits, at least one.
     fn random_seed_by_words(which: i64, words: P, n: i64) [Writes, Never];
+    /// Exchanges the thread's stream of `random` for the one that is kept in these words.
+    fn random_swap(words: P) [Writes, Never];
     /// A new generator that a generator spawns, or with `count` 0 none: the error that spawning raises.
     fn random_spawn(ctx: Ctx, source: *mut BitSource, count: i64) -> *mut BitSource [Writes, Pending];
     /// Seeds it with entropy of the system.
@@ -254,6 +256,15 @@ pub(crate) static OPS: &[OpDef] = rows! {
         let n = cast::cast(cx, &c.args[0], c.types[0], Type::int())?[0];
         Ok(vec![inline::below(cx, n)?])
     })).writes().doc("An integer of 0 to `n`, without it: a number of all 64 bits, of which 0 stands for 2⁶⁴ (library use)."),
+    OpDef::new(&["random._swap"], "words", Body::Lir(|_, a| match a[0].ty.as_array() {
+        Some(array) if array.dtype == Type::i64() && array.layout == Layout::C => Ok(Answer::of(Type::none())),
+        _ => Err(no_match("the words of a stream", a)),
+    }, |cx, c| {
+        let words = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+        cx.helper(&random_swap, &[words.data]);
+        Ok(vec![])
+    })).writes().internal().doc("Exchanges this thread's stream for the one that an object of `random.Random` keeps (library use)."),
+    lib(&["random.Random"], "x=None", "pyrandom.random_object", "A stream of its own, with the functions of the module as methods."),
     OpDef::new(&["random.getrandbits"], "k", Body::Lir(getrandbits_rule, emit_getrandbits)).raises().writes().doc("An integer of `k` random bits."),
     OpDef::new(&["random.randbytes"], "n", Body::Py("pyrandom.randbytes")).only_if(|a| a[0].ty.is_index()).raises().writes().doc("`n` random bytes."),
     OpDef::new(&["numpy.random.bytes"], "length", Body::Py("random.bytes_")).only_if(|a| a[0].ty.is_index()).raises().writes().doc("So many random bytes."),

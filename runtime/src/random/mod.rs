@@ -617,6 +617,10 @@ impl Helpers for Native {
             std::slice::from_raw_parts(words.cast::<u32>(), n.max(1) as usize)
         });
     }
+    unsafe fn random_swap(words: P) {
+        // SAFETY: compiled code passes the words of a stream that it keeps.
+        state::swap(unsafe { &mut *words.cast::<state::Kept>() });
+    }
     unsafe fn random_spawn(ctx: Ctx, source: *mut BitSource, count: i64) -> *mut BitSource {
         // SAFETY: compiled code passes a live generator.
         match (callbacks().spawn)(unsafe { (*source).py }, count != 0) {

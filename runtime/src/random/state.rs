@@ -8,7 +8,7 @@
 use super::bits::Twister;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU32, Ordering};
-use tierup_core::layout::WordStream;
+use tierup_core::layout::{KEPT_STREAM_WORDS, WordStream};
 
 /// A twister and the second number of a pair of normal ones.
 pub(crate) struct Stream {
@@ -196,6 +196,26 @@ pub(crate) fn seed_by_words(which: usize, words: &[u32]) {
     with(which, |s| {
         s.spare = None;
         s.twister.seed_by_array(words);
+    });
+}
+
+/// A stream of Python's `random` that an object keeps, in words that its library code reads and writes too
+/// (`tierup/lib/pyrandom.py`).
+#[repr(C)]
+pub(crate) struct Kept {
+    twister: Twister,
+    has_spare: i64,
+    spare: f64,
+}
+const _: () = assert!(size_of::<Kept>() == 8 * KEPT_STREAM_WORDS);
+
+/// Exchanges this thread's stream of `random` for a kept one.
+pub(crate) fn swap(kept: &mut Kept) {
+    with(PYTHON, |s| {
+        std::mem::swap(&mut s.twister, &mut kept.twister);
+        let spare = (kept.has_spare != 0).then_some(kept.spare);
+        let own = std::mem::replace(&mut s.spare, spare);
+        (kept.has_spare, kept.spare) = (i64::from(own.is_some()), own.unwrap_or(0.0));
     });
 }
 
