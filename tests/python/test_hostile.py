@@ -43,7 +43,7 @@ class HostileClass(metaclass=HostileMeta):
 
 
 REFUSED = [
-    {1: 2, "a": 3}, {1, "a"}, HostileClass(), (x for x in [1]), sys.stdout, np.longdouble(1), np.zeros(2, np.float16),
+    {1: 2, 1.5: 3}, {1, 2.5}, HostileClass(), (x for x in [1]), sys.stdout, np.longdouble(1), np.zeros(2, np.float16),
     np.zeros(2, ">f8"), np.array([None]), np.array(["a"], ">U1"), np.array(["2020-01-01"], "M8[7D]"), np.zeros(1, "m8[10s]")[0], np.zeros(2, [("a", "i4"), ("b", "O")]),
     np.zeros(2, [("a", "O")])[0], np.void(b"abc"), np.matrix([[1, 2]]), np.ma.array([1, 2], mask=[0, 1]), [1, [2]], [None, HostileClass()],
     slice("a"), [].append, ValueError("x"),

@@ -107,9 +107,10 @@ impl Key {
         // SAFETY: the number is a bool or a 64-bit integer.
         unsafe {
             let at = at.add(self.offset as usize);
-            match self.elem {
-                Elem::Bool => usize::from(at.read() != 0),
-                _of_variants => at.cast::<i64>().read_unaligned() as usize,
+            if self.elem == Elem::Bool {
+                usize::from(at.read() != 0)
+            } else {
+                at.cast::<i64>().read_unaligned() as usize
             }
         }
     }

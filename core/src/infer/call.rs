@@ -3,6 +3,7 @@
 use super::bind::bind;
 use super::numba::{self, takes_own_numbers};
 use super::resolved::{Resolved, Source, Typed};
+use super::results::is_of_actors;
 use super::state::{Key, Seen, Solver};
 use super::unknown::unknown_elements;
 use crate::declare::Choice;
@@ -600,7 +601,8 @@ impl Solver<'_, '_> {
             }
             _ => {
                 self.numbers_of_several(ty, &flat)?;
-                self.join(&types, is_mixed(ty))
+                let library = self.session.is_library(self.func);
+                self.join(&types, is_mixed(ty) || is_of_actors(ty) && !library)
             }
         };
         let ret = ret.ok_or_else(|| {

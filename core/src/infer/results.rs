@@ -58,14 +58,15 @@ impl Solver<'_, '_> {
         })
     }
 
-    /// An error where what is done with a number or a text gives numbers of several kinds: they are told apart where
-    /// the function is typed for values of several types.
+    /// An error where what is done with a number or a text, or by one of several functions or objects, gives numbers
+    /// of several kinds: they are told apart where the function is typed for values of several types.
     pub(super) fn numbers_of_several(&self, on: Type, given: &[Type]) -> Result<(), Diagnostic> {
         let vars = &self.session.vars;
         let all_numbers = |m: &[Type]| m.iter().all(|t| t.is_number());
         let on = on.as_optional().unwrap_or(on);
         let beside_others = matches!(on.kind(), Kind::Variant(m) if !all_numbers(m)) && is_mixed(on);
-        if vars.unions || vars.numbers_are_one || !beside_others || self.session.is_library(self.func) {
+        let several = beside_others || is_of_actors(on);
+        if vars.unions || vars.numbers_are_one || !several || self.session.is_library(self.func) {
             return Ok(());
         }
         let mut numbers = given.iter().filter(|t| t.is_number()).map(|t| kind_of_number(*t));
@@ -73,7 +74,12 @@ impl Solver<'_, '_> {
         if numbers.all(|k| k == first) {
             return Ok(());
         }
-        let text = "this gives numbers of several kinds for values of several types";
+        let of = if beside_others {
+            "for values of several types"
+        } else {
+            "by functions or objects of several types"
+        };
+        let text = format!("this gives numbers of several kinds {of}");
         Err(Diagnostic::new(Code::CannotUnify, text).help("write numbers of one type: 0.0 beside floats"))
     }
 
@@ -170,4 +176,15 @@ impl Solver<'_, '_> {
 /// Numbers of one kind are shown alike: bools, ints, floats, complex numbers.
 pub(super) fn kind_of_number(t: Type) -> [bool; 3] {
     [*t == Kind::Bool, t.is_int(), t.is_float()]
+}
+
+/// Whether it is one of several functions, or an object of one of several classes.
+pub(super) fn is_of_actors(t: Type) -> bool {
+    let acts = |t: &Type| {
+        matches!(
+            **t,
+            Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..) | Kind::Frozen(..) | Kind::Object(..)
+        )
+    };
+    matches!(t.without_none().kind(), Kind::Variant(m) if m.iter().all(acts))
 }
