@@ -620,10 +620,7 @@ impl<'s, 'h> Solver<'s, 'h> {
         {
             return Ok(spread);
         }
-        let members = ty.members().ok_or_else(|| {
-            let d = Diagnostic::new(Code::BadCall, format!("only a tuple can be spread into arguments, not {}", self.session.resolve(ty)));
-            if ty.is_sequence() { d.help("how many arguments there are must be known: unpack it first, `a, b = xs`, or take a sequence as one argument") } else { d }
-        })?;
+        let members = ty.members().ok_or_else(|| super::spread::not_spread(self.session.resolve(ty)))?;
         let positional = (0..members.len()).map(|k| all.part(k as u32)).collect();
         let mut named = vec![];
         for (key, v) in keywords.iter().zip(&node.args[2..]) {

@@ -1,7 +1,7 @@
 //! `f(*xs)` where only the running program knows how many arguments there are: a function that is written for
 //! the call looks at the length.
 
-use super::resolved::{Source, Typed};
+use super::resolved::{Resolved, Source, Typed};
 use super::state::Solver;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::handle::FuncId;
@@ -14,6 +14,16 @@ use std::sync::Arc;
 /// The most arguments that are counted out.
 const MOST: usize = 16;
 
+/// What is said of a sequence of unknown length among the arguments of a call that is not written for it.
+pub(super) fn not_spread(ty: Type) -> Diagnostic {
+    let d = Diagnostic::new(Code::BadCall, format!("only a tuple can be spread into arguments, not {ty}"));
+    if ty.is_sequence() {
+        d.help("how many arguments there are must be known: unpack it first, `a, b = xs`, or take a sequence as one argument")
+    } else {
+        d
+    }
+}
+
 impl Solver<'_, '_> {
     /// A call with the elements of a list or set for its positional arguments; none where the callee takes any
     /// number of them.
@@ -22,9 +32,7 @@ impl Solver<'_, '_> {
         i: Inst,
         keywords: &[Arc<str>],
     ) -> Result<Option<(Type, Option<Const>, bool)>> {
-        let node = self.func.inst(i);
-        let (callee, spread) = (node.args[0], node.args[1]);
-        let named: Vec<Value> = node.args[2..].to_vec();
+        let [callee, spread] = [0, 1].map(|k| self.func.inst(i).args[k]);
         let mut ty = self.session.resolve(self.ty(spread));
         let given = self.given_before(spread);
         if let (Some(k), Some(m)) = (given, ty.members()) {
@@ -32,19 +40,50 @@ impl Solver<'_, '_> {
         }
         // What a type says the members of is spread where the call is.
         let spreads = ty.members().is_none() && crate::ops::iter::iterator_of(ty).is_some();
-        if !spreads || keywords.iter().any(|k| &**k == "**") {
-            return Ok(None);
+        let typed = if !spreads || keywords.iter().any(|k| &**k == "**") {
+            None
+        } else {
+            self.spread_into(i, &Source::Value(callee), keywords)?
+        };
+        // The last member of such a tuple is no argument.
+        if typed.is_none() && given.is_some() {
+            return Err(not_spread(ty));
         }
+        Ok(typed)
+    }
+
+    /// The same of what is called, which may be one of several.
+    fn spread_into(
+        &mut self,
+        i: Inst,
+        callee: &Source,
+        keywords: &[Arc<str>],
+    ) -> Result<Option<(Type, Option<Const>, bool)>> {
+        let node = self.func.inst(i);
+        let spread = node.args[1];
         let mut operands: Vec<Source> = vec![Source::Value(spread)];
-        operands.extend(named.iter().map(|v| Source::Value(*v)));
-        if given.is_some() && matches!(*self.ty(callee), Kind::Method(..) | Kind::Builtin(_)) {
+        operands.extend(node.args[2..].iter().map(|v| Source::Value(*v)));
+        let of = self.source_arg(callee)?.ty;
+        if let Kind::Variant(_) = of.kind() {
+            let each = &mut |s: &mut Self, way: &Source| s.spread_into_one(i, way, keywords);
+            return self.dispatch(i, callee, each).map(Some);
+        }
+        if let Kind::Optional(_) = of.kind() {
+            let present = Source::Present(Box::new(callee.clone()), "'NoneType' object is not callable");
+            let (ty, _, _) = self.spread_into_one(i, &present, keywords)?;
+            let how = self.out.resolved.remove(&i).unwrap_or(Resolved::Nothing);
+            self.out.resolved.insert(i, Resolved::After(present, Box::new(how)));
+            return Ok(Some((ty, None, true)));
+        }
+        let given = self.given_before(spread);
+        if given.is_some() && matches!(*of, Kind::Method(..) | Kind::Builtin(_)) {
             return Err(Diagnostic::new(
                 Code::BadCall,
                 "arguments of other types before a list that is spread are compiled for calls of functions and classes alone",
             )
             .help("unpack it first, `a, b = xs`"));
         }
-        if let Kind::Method(op, _) = *self.ty(callee) {
+        if let Kind::Method(op, _) = *of {
             if op == id::STR_FORMAT && keywords.is_empty() {
                 return self.spread_into_format(i, callee, spread);
             }
@@ -53,26 +92,33 @@ impl Solver<'_, '_> {
                 return Ok(None);
             };
             let func = self.session.host.library(path)?;
-            let operands = vec![Source::Member(callee, 0), Source::Value(spread)];
+            let operands = vec![callee.part(0), Source::Value(spread)];
             return self.call_function(i, func, operands, true).map(Some);
         }
-        if let Kind::Builtin(op) = *self.ty(callee) {
+        if let Kind::Builtin(op) = *of {
             return self.spread_into_operation(i, op, keywords, operands);
         }
-        if let Kind::NamedTupleClass(class) = self.ty(callee).kind() {
-            return self.spread_into_fields(i, class, keywords, operands);
+        if let Kind::NamedTupleClass(class) = of.kind() {
+            return self.spread_into_fields(i, (callee, class), keywords, operands);
         }
-        if let Kind::Class(class) = self.ty(callee).kind()
+        if let Kind::Class(class) = of.kind()
             && (class.is_frozen() || class.has_objects())
         {
             let func = self.session.host.written_for(class, Written::Call)?;
             let called = format!("{}.__init__", class.qualname);
-            return self.spread_into_params(i, func, (1, 0), called.into(), keywords, operands);
+            return self.spread_into_params(i, (callee, func), (1, 0), called.into(), keywords, operands);
         }
-        let Kind::Function(f) = self.ty(callee).kind() else { return Ok(None) };
+        let Kind::Function(f) = of.kind() else { return Ok(None) };
         let Some(func) = registry::get(f.func) else { return Ok(None) };
         let given = (usize::from(f.bound), f.defaults.len() - f.kwdefaults.len());
-        self.spread_into_params(i, f.func, given, func.qualname.clone(), keywords, operands)
+        self.spread_into_params(i, (callee, f.func), given, func.qualname.clone(), keywords, operands)
+    }
+
+    /// The same of one of several.
+    fn spread_into_one(&mut self, i: Inst, callee: &Source, keywords: &[Arc<str>]) -> Typed {
+        let spread = self.func.inst(i).args[1];
+        let typed = self.spread_into(i, callee, keywords)?;
+        typed.ok_or_else(|| not_spread(self.session.resolve(self.ty(spread))))
     }
 
     /// What is put together of values of other types, where that says what it becomes.
@@ -132,14 +178,13 @@ impl Solver<'_, '_> {
     fn spread_into_params(
         &mut self,
         i: Inst,
-        func: FuncId,
+        (callee, func): (&Source, FuncId),
         (bound, own_defaults): (usize, usize),
         called: Arc<str>,
         keywords: &[Arc<str>],
         mut operands: Vec<Source>,
     ) -> Result<Option<(Type, Option<Const>, bool)>> {
         let Some(func) = registry::get(func) else { return Ok(None) };
-        let callee = self.func.inst(i).args[0];
         let params = &func.params;
         let by_name = |name: &Arc<str>| keywords.iter().any(|k| k == name);
         let positional = params.names.get(bound..params.positional).unwrap_or_default();
@@ -169,7 +214,7 @@ impl Solver<'_, '_> {
         let told = [&told[..], &[Const::Int(given as i64)]].concat();
         let by = if params.varargs { "_calls.spread_with_rest" } else { "_calls.spread" };
         let written = host.written(by, &told)?;
-        operands.insert(0, Source::Value(callee));
+        operands.insert(0, callee.clone());
         self.call_function(i, written, operands, true).map(Some)
     }
 
@@ -177,7 +222,7 @@ impl Solver<'_, '_> {
     fn spread_into_fields(
         &mut self,
         i: Inst,
-        class: &'static ClassDef,
+        (callee, class): (&Source, &'static ClassDef),
         keywords: &[Arc<str>],
         mut operands: Vec<Source>,
     ) -> Result<Option<(Type, Option<Const>, bool)>> {
@@ -199,7 +244,7 @@ impl Solver<'_, '_> {
             Const::Int(given as i64),
         ];
         let written = host.written("_calls.spread", &told)?;
-        operands.insert(0, Source::Value(self.func.inst(i).args[0]));
+        operands.insert(0, callee.clone());
         self.call_function(i, written, operands, true).map(Some)
     }
 
@@ -319,16 +364,16 @@ impl Solver<'_, '_> {
     fn spread_into_format(
         &mut self,
         i: Inst,
-        callee: Value,
+        callee: &Source,
         spread: Value,
     ) -> Result<Option<(Type, Option<Const>, bool)>> {
-        let text = match self.source_arg(&Source::Value(callee))?.konst {
+        let text = match self.source_arg(callee)?.konst {
             Some(Const::Tuple(of)) => of.into_iter().next(),
             Some(_) | None => None,
         };
         let Some(text) = text else {
             let func = self.session.host.library("text.format_spread_in_python")?;
-            let operands = vec![Source::Member(callee, 0), Source::Value(spread)];
+            let operands = vec![callee.part(0), Source::Value(spread)];
             return self.call_function(i, func, operands, true).map(Some);
         };
         // A text that is no format says so where it is formatted.
