@@ -8,7 +8,7 @@
 use super::channels;
 use super::generator_ids::generator_id;
 use super::numba;
-use super::resolved::Source;
+use super::resolved::{Source, Typed};
 use super::state::{DEEPEST, Fact, Key, LARGEST, Session, Solved, Solver};
 use super::unknown::unknown_elements;
 use super::waiting::Waiting;
@@ -619,6 +619,16 @@ impl<'s, 'h> Solver<'s, 'h> {
             && let Some(spread) = self.spread_of_unknown_length(i, keywords)?
         {
             return Ok(spread);
+        }
+        self.call_with_members(i, keywords, &all)
+    }
+
+    /// A call with the members of a tuple for its positional arguments, which may be one of several.
+    fn call_with_members(&mut self, i: Inst, keywords: &[Arc<str>], all: &Source) -> Typed {
+        let node = self.func.inst(i);
+        let ty = self.source_arg(all)?.ty;
+        if matches!(ty.kind(), Kind::Variant(m) if m.iter().all(|t| t.members().is_some())) {
+            return self.dispatch(i, all, &mut |s, way| s.call_with_members(i, keywords, way));
         }
         let members = ty.members().ok_or_else(|| super::spread::not_spread(self.session.resolve(ty)))?;
         let positional = (0..members.len()).map(|k| all.part(k as u32)).collect();
