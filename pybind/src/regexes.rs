@@ -212,11 +212,15 @@ fn program(asked: &Regex) -> Option<Vec<i64>> {
     })
 }
 
-/// Whether a text of Python's is ASCII, as the run-time says of the callback.
+/// Whether a text of Python's is ASCII, as the run-time says of the callback. Its characters lie behind the one
+/// header or the other, which tells it without the GIL; those of a class that derives from `str` lie elsewhere.
 fn is_ascii(text: *mut Str) -> Option<bool> {
-    // SAFETY: the text is live, and so is what it stands for, whose header says it without
-    // the GIL.
-    unsafe { python_str(text).map(|object| (*object.cast::<ffi::PyASCIIObject>()).ascii() != 0) }
+    // SAFETY: the text is live, and so is what it stands for.
+    let (object, characters) = unsafe { (python_str(text)?, (*text).data) };
+    let behind = characters.addr().checked_sub(object.addr())?;
+    [(size_of::<ffi::PyASCIIObject>(), true), (size_of::<ffi::PyCompactUnicodeObject>(), false)]
+        .iter()
+        .find_map(|(header, ascii)| (behind == *header).then_some(*ascii))
 }
 
 /// What the run-time asks.
