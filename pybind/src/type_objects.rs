@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use std::borrow::Cow;
 use std::sync::{LazyLock, Mutex};
-use tierup_core::types::{Container, Kind, Type};
+use tierup_core::types::{ClassDef, Container, Kind, Type};
 
 /// What `tierup._kinds.made` makes a type of: the name of its kind, what it is about, and types inside of it.
 #[expect(clippy::wildcard_enum_match_arm, reason = "what is about no object is said by its text")]
@@ -29,7 +29,7 @@ fn told<'py>(py: Python<'py>, t: Type) -> PyResult<Bound<'py, PyTuple>> {
                 (object_of_class(c), names, t.to_string(), number(t), may_change).into_pyobject(py)?;
             put(py, "object", about.into_any(), m)
         }
-        Kind::Member(c) => put(py, "member", object_of_class(c), &[]),
+        Kind::Member(c) => about_class(py, "member", c, t),
         Kind::List(of) => put(py, "list", none(), &[*of]),
         Kind::Container(Container::Set | Container::FrozenSet, m) => put(py, "set", none(), m),
         Kind::Container(Container::Dict, m) => put(py, "dict", none(), m),
@@ -45,15 +45,21 @@ fn told<'py>(py: Python<'py>, t: Type) -> PyResult<Bound<'py, PyTuple>> {
             Some(o) => put(py, "builtin", o.into_bound(py), &[]),
             None => put(py, "closure", name(py, op.name()), &[]),
         },
-        Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => {
-            put(py, "class", object_of_class(c), &[])
-        }
+        Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => about_class(py, "class", c, t),
         Kind::Module(m) => put(py, "module", known::module_object(py, m).unwrap_or_else(none), &[]),
         Kind::Generator(_, yields) => put(py, "generator", name(py, &t.to_string()), &[*yields]),
         Kind::DType(of) => put(py, "dtype", none(), &[*of]),
         Kind::Range(_) => put(py, "range", none(), &[]),
         Kind::Var(_) | Kind::Never | Kind::Undef => put(py, "undefined", none(), &[]),
         _ => put(py, "text", name(py, &t.to_string()), &[]),
+    }
+}
+
+/// A type that is about a class alone; its text, where nobody has the class any more.
+fn about_class<'py>(py: Python<'py>, kind: &str, c: &ClassDef, t: Type) -> PyResult<Bound<'py, PyTuple>> {
+    match known::object_of_def(py, c) {
+        Some(class) => put(py, kind, class.into_bound(py), &[]),
+        None => put(py, "text", name(py, &t.to_string()), &[]),
     }
 }
 
