@@ -36,9 +36,9 @@ pub(crate) static OPS: &[OpDef] = &[
     ),
     along_one(&["numpy.fft.ihfft"], "fft.ihfft", "The inverse of `hfft`."),
     along_two(&["numpy.fft.fft2"], "fft.fftn", "`fft` along two axes."),
-    along_two(&["numpy.fft.ifft2"], "fft.ifftn", "`ifft` along two axes."),
+    along_two(&["numpy.fft.ifft2"], "fft.ifft2", "`ifft` along two axes."),
     along_two(&["numpy.fft.rfft2"], "fft.rfftn", "`rfft` along the last of two axes, `fft` along the other."),
-    along_two(&["numpy.fft.irfft2"], "fft.irfftn", "The inverse of `rfft2`."),
+    along_two(&["numpy.fft.irfft2"], "fft.irfft2", "The inverse of `rfft2`."),
     along_several(&["numpy.fft.fftn"], "fft.fftn", "`fft` along several axes, or all."),
     along_several(&["numpy.fft.ifftn"], "fft.ifftn", "`ifft` along several axes, or all."),
     along_several(

@@ -11,6 +11,7 @@ use super::{View, each_lane, simd};
 use crate::exc::{Error, Res};
 use crate::poll::Poll;
 use tierup_core::elem::Elem;
+use tierup_core::python::numpy_since;
 
 /// An element that sorts as an integer of its size.
 trait Keyed: Item {
@@ -510,8 +511,8 @@ pub(crate) struct Lane {
 /// # Safety
 /// Both lanes can be read and `out` has room for a position for each key.
 pub(crate) unsafe fn search(elem: Elem, sorted: Lane, keys: Lane, right: bool, out: *mut i64) {
-    /// Branch-free bisection between the bounds that NumPy has after the last key, so that the answers are NumPy's
-    /// where the elements are not sorted, too.
+    /// Branch-free bisection, whose answers are NumPy's where the elements are not sorted, too: it halves all of them
+    /// for each key, and before 2.5 what lies between the bounds that it has after the last key.
     unsafe fn run<K: PartialOrd + Copy>(
         sorted: Lane,
         keys: Lane,
@@ -519,23 +520,34 @@ pub(crate) unsafe fn search(elem: Elem, sorted: Lane, keys: Lane, right: bool, o
         out: *mut i64,
         get: impl Fn(Lane, i64) -> K,
     ) {
+        let below = |at: i64, key: K| if right { get(sorted, at) <= key } else { get(sorted, at) < key };
+        let halves = numpy_since(2, 5);
         let (mut from, mut last) = (0, None::<K>);
         for i in 0..keys.n {
             let key = get(keys, i);
-            let goes_up = last.is_some_and(|l| if right { l <= key } else { l < key });
-            let end = if goes_up || last.is_none() { sorted.n } else { sorted.n.min(from + 1) };
-            from = if goes_up { from } else { 0 };
-            let (mut lo, mut len) = (from, end - from);
-            while len > 0 {
-                let half = len / 2;
-                let x = get(sorted, lo + half);
-                let below = if right { x <= key } else { x < key };
-                lo = if below { lo + half + 1 } else { lo };
-                len = if below { len - half - 1 } else { half };
+            if halves {
+                let (mut lo, mut len) = (0, sorted.n);
+                while len > 1 {
+                    let half = len / 2;
+                    lo += if below(lo + half, key) { half } else { 0 };
+                    len -= half;
+                }
+                from = lo + i64::from(len > 0 && below(lo, key));
+            } else {
+                let goes_up = last.is_some_and(|l| if right { l <= key } else { l < key });
+                let end = if goes_up || last.is_none() { sorted.n } else { sorted.n.min(from + 1) };
+                from = if goes_up { from } else { 0 };
+                let mut len = end - from;
+                while len > 0 {
+                    let half = len / 2;
+                    let below = below(from + half, key);
+                    from = if below { from + half + 1 } else { from };
+                    len = if below { len - half - 1 } else { half };
+                }
+                last = Some(key);
             }
-            (from, last) = (lo, Some(key));
             // SAFETY: there is room for a position for each key.
-            unsafe { out.offset(i as isize).write_unaligned(lo) };
+            unsafe { out.offset(i as isize).write_unaligned(from) };
         }
     }
     /// A complex number by its sorting order.

@@ -8,6 +8,12 @@ precision of the operand where a loop takes it as it is.
 import numpy as np
 from numpy.exceptions import AxisError
 
+from .versions import NUMPY
+
+_SPACE = " " if NUMPY >= (2, 5) else ""
+# Whether `hfft`, `ifft2` and `irfft2` do with `out` what the others do; in NumPy before 2.5 they forgot it.
+_ALL_TAKE_OUT = NUMPY >= (2, 5)
+
 
 def fft(a, n, axis, norm, out):
     return _complex(np.asarray(a), n, axis, 0, _scale(norm, True), out)
@@ -29,8 +35,7 @@ def irfft(a, n, axis, norm, out):
 def hfft(a, n, axis, norm, out):
     x = np.asarray(a)
     points = _points_back(x, n, axis)
-    # As in NumPy, which does not hand `out` on.
-    return _real(np.conjugate(x), points, axis, 2 - _other_way(norm), None)
+    return _real(np.conjugate(x), points, axis, 2 - _other_way(norm), out if _ALL_TAKE_OUT else None)
 
 
 def ihfft(a, n, axis, norm, out):
@@ -46,6 +51,10 @@ def fftn(a, s, axes, norm, out):
 def ifftn(a, s, axes, norm, out):
     x = np.asarray(a)
     return _over_complex(x, _lengths(x, s, axes), _axes(x, s, axes), 1, _scale(norm, False), out)
+
+
+def ifft2(a, s, axes, norm, out):
+    return ifftn(a, s, axes, norm, out if _ALL_TAKE_OUT else None)
 
 
 def rfftn(a, s, axes, norm, out):
@@ -70,12 +79,17 @@ def irfftn(a, s, axes, norm, out):
     return _real(full, _length(full, lengths[-1], along[-1]), along[-1], how, out)
 
 
+def irfft2(a, s, axes, norm, out):
+    return irfftn(a, s, axes, norm, out if _ALL_TAKE_OUT else None)
+
+
 # ------------------------------------------------------------------------------------------------ parameters
 
 def _scale(norm, forward):
     how = _named(norm)
     if how < 0 and forward:
-        raise ValueError(f'Invalid norm value {norm}; should be "backward","ortho" or "forward".')
+        # NumPy has put a space there with 2.5.
+        raise ValueError(f'Invalid norm value {norm}; should be "backward",{_SPACE}"ortho" or "forward".')
     return how if forward else _other_way(norm)
 
 

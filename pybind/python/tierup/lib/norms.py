@@ -6,7 +6,11 @@ import numpy as np
 from numpy.exceptions import AxisError
 from numpy.linalg import LinAlgError
 
-from .solvers import _columns, _double, _matrices, _real, _result, _singular, _squares, _stack
+from .solvers import _columns, _double, _matrices, _real, _result, _singular, _singular_or_nan, _squares, _stack
+from .versions import NUMPY
+
+# Whether condition numbers go on with NaN where there are no singular values.
+_GOES_ON = NUMPY >= (2, 5)
 
 
 def cond(x, p):
@@ -38,10 +42,17 @@ def _cond_of(a, p):
         if p == -2:
             return _ratio(a, -1)
     _squares(a)
-    r = _real(_result(a)).type(_norm_of_matrix(a.astype(_double(a)), p) * _norm_of_inverse(a, p))
+    r = _real(_result(a)).type(_factor(a.astype(_double(a)), p) * _norm_of_inverse(a, p))
     if np.isnan(r) and not np.any(np.isnan(a)):
         return r.dtype.type(math.inf)
     return r
+
+
+def _factor(a, p):
+    """The norm of a matrix, as one of the two that make a condition number."""
+    if _GOES_ON and isinstance(p, str) and p == "nuc":
+        return np.sum(_singular_or_nan(a))
+    return _norm_of_matrix(a, p)
 
 
 def _norm_of_inverse(a, p):
@@ -50,13 +61,15 @@ def _norm_of_inverse(a, p):
     if np.linalg._lapack("dgesv", n, n, _columns(a, _double(a)), x) != 0:
         # NumPy takes a matrix of NaN for it, which has no singular values.
         if isinstance(p, str) and p == "nuc":
+            if _GOES_ON:
+                return math.nan
             raise LinAlgError("SVD did not converge")
         return math.inf
-    return float(_norm_of_matrix(x, p))
+    return float(_factor(x, p))
 
 
 def _ratio(a, above):
-    s = _singular(a)
+    s = _singular_or_nan(a) if _GOES_ON else _singular(a)
     r = np.true_divide(s[above], s[-1 - above])
     if np.isnan(r) and not np.any(np.isnan(a)):
         return s.dtype.type(math.inf)

@@ -5,6 +5,8 @@ import math
 import numpy as np
 from numpy.exceptions import AxisError
 
+from .versions import NUMPY
+
 
 def randint(low, high, size, dtype):
     return _integers(None, low, high, size, dtype, False)
@@ -139,6 +141,8 @@ def _seed_by_words(words, one_dimensional):
 
 
 def generator_spawn(rng, n_children):
+    if NUMPY >= (2, 5) and n_children < 0:
+        raise ValueError("n_children must be non-negative")
     # Whether there can be any is also asked where none are.
     np.random._child(rng, 0)
     if n_children < 0:

@@ -9,6 +9,8 @@ from numpy.linalg._linalg import EighResult, EigResult, QRResult, SlogdetResult,
 from .versions import NUMPY
 
 _ALWAYS_COMPLEX = NUMPY >= (2, 5)
+# Whether a matrix with infinities has no singular values, whatever LAPACK makes of it.
+_ONLY_FINITE = NUMPY >= (2, 5)
 
 
 # Matrices up to this size are copied element by element where the code stands.
@@ -511,6 +513,13 @@ def _eigvalsh(a, upper):
 
 
 def _svd_of(a, job):
+    found, u, s, v = _svd_tried(a, job)
+    if not found:
+        raise LinAlgError("SVD did not converge")
+    return u, s, v
+
+
+def _svd_tried(a, job):
     m, n = a.shape[0], a.shape[1]
     least = min(m, n)
     dtype = _double(a)
@@ -524,10 +533,9 @@ def _svd_of(a, job):
             u[k, k] = 1
         for k in range(min(v.shape[0], v.shape[1])):
             v[k, k] = 1
-        return u, s, v
-    if np.linalg._lapack("dgesdd", job, m, n, _columns(a, dtype), s, u, v) != 0:
-        raise LinAlgError("SVD did not converge")
-    return u, s, v
+        return True, u, s, v
+    found = (not _ONLY_FINITE or bool(np.all(np.isfinite(a)))) and np.linalg._lapack("dgesdd", job, m, n, _columns(a, dtype), s, u, v) == 0
+    return found, u, s, v
 
 
 def svd(a, full_matrices, compute_uv, hermitian):
@@ -597,6 +605,14 @@ def _singular(a):
         u, s, v = _svd_of(matrices[i], 0)
         out[i] = s
     return out.reshape(a.shape[:-2] + out.shape[1:])
+
+
+def _singular_or_nan(a):
+    """Singular values of a matrix, and NaN where it has none."""
+    found, u, s, v = _svd_tried(a, 0)
+    if not found:
+        s[...] = np.nan
+    return _as(s, _real(_result(a)))
 
 
 def pinv_with(a, rcond, hermitian, *, rtol):

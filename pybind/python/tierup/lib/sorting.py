@@ -6,6 +6,11 @@ NaN counts as larger than everything, as in NumPy.
 import numpy as np
 from numpy.exceptions import AxisError
 
+from .versions import NUMPY
+
+# Whether NumPy halves all elements for each key that it looks for.
+_HALVES = NUMPY >= (2, 5)
+
 
 def _is_stable(kind, order, stable):
     """Whether equal elements keep their order; of a kind the first letter counts."""
@@ -168,25 +173,34 @@ def _before(x, y):
 
 
 def _first_not_before(a, v):
-    low, high = 0, len(a)
-    while low < high:
-        middle = (low + high) // 2
-        if _before(a[middle], v):
-            low = middle + 1
-        else:
-            high = middle
-    return np.int64(low)
+    return _first(a, v, True)
 
 
 def _first_after(a, v):
-    low, high = 0, len(a)
-    while low < high:
-        middle = (low + high) // 2
-        if _before(v, a[middle]):
-            high = middle
-        else:
+    return _first(a, v, False)
+
+
+def _first(a, v, not_before):
+    """Where the first element stands that is not before ``v``, or that is after it: what NumPy finds also where the elements are not sorted."""
+    low, n = 0, len(a)
+    if _HALVES:
+        while n > 1:
+            half = n // 2
+            if _passes(a[low + half], v, not_before):
+                low += half
+            n -= half
+        return np.int64(low + (n > 0 and _passes(a[low], v, not_before)))
+    while low < n:
+        middle = (low + n) // 2
+        if _passes(a[middle], v, not_before):
             low = middle + 1
+        else:
+            n = middle
     return np.int64(low)
+
+
+def _passes(x, v, not_before):
+    return _before(x, v) if not_before else not _before(v, x)
 
 
 def searchsorted(a, v, side, sorter):
