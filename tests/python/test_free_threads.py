@@ -1,5 +1,6 @@
 """Threads that use the same functions, lists and generators at once. With a GIL they take turns; without one they do not, and nothing may be lost or freed under anybody's hands."""
 
+import collections
 import gc
 import subprocess
 import sys
@@ -95,6 +96,55 @@ def test_strings_in_lists_outlive_their_list():
         while not over.is_set():
             assert total(xs) > 0
     at_once(change, look, look)
+
+
+def _changed_meanwhile():
+    """Containers, what a thread does to them, and functions of them: each walks through all, so one that saw half of a change would give another number."""
+    def exchange(of, k):
+        # Never fewer than two.
+        of[f"b{k}"] = f"b{k}"
+        of.pop(f"b{k - 1}", None)
+
+    def add(of, k):
+        of.add(f"b{k}")
+        of.discard(f"b{k - 1}")
+
+    def push(of, k):
+        of.append(f"b{k}")
+        if len(of) > 3:
+            of.popleft()
+
+    def first(xs):
+        n = 0
+        for x in xs:
+            n += x[0] == "a"
+        return n
+
+    def any_at_all(xs):
+        n = 0
+        for x in xs:
+            n += len(x) > 0
+        return n >= 1
+    return {"dict": ({"a": "a", "b0": "b0"}, exchange, first), "defaultdict": (collections.defaultdict(str, a="a", b0="b0"), exchange, first),
+            "set": ({"a", "b0"}, add, first), "deque": (collections.deque(["b"]), push, any_at_all)}
+
+
+@pytest.mark.parametrize("name", _changed_meanwhile())
+def test_containers_are_copied_as_they_are_at_one_moment(name):
+    of, change, plain = _changed_meanwhile()[name]
+    look, over, want = njit(plain), threading.Event(), plain(of)
+
+    def changes():
+        try:
+            for k in range(1, ROUNDS):
+                change(of, k)
+        finally:
+            over.set()
+
+    def looks():
+        while not over.is_set():
+            assert look(of) == want
+    at_once(changes, looks, looks)
 
 
 def test_nested_lists_that_are_exchanged():

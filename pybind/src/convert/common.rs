@@ -1,10 +1,13 @@
 //! What files of containers and of objects share: the type of what lies together, whether helpers raised, bytes that
-//! are compared.
+//! are compared, containers that other threads change.
 
 use super::protocol::{Class, Frame, Obj};
 use super::recognise::{self, Records};
 use crate::gil::attached;
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::sync::critical_section::with_critical_section;
 use std::mem::MaybeUninit;
 use tierup_core::layout::ThreadCtx;
 use tierup_core::types::constructor::common_constructor;
@@ -118,4 +121,21 @@ pub(super) unsafe fn succeeded(ctx: *mut ThreadCtx, frame: &mut Frame) -> Option
 pub(super) unsafe fn initialised(bytes: &[MaybeUninit<u8>]) -> &[u8] {
     // SAFETY: as required of the caller.
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
+}
+
+/// What comes of going through a container item by item. Without a GIL another thread may change it in between, of
+/// which Python's iterators complain: then it is gone through again.
+pub(super) fn undisturbed<'py, R>(of: &Bound<'py, PyAny>, go: impl Fn() -> PyResult<R>) -> PyResult<R> {
+    const TRIES: usize = 1000;
+    let mut tried = 0;
+    loop {
+        let found = with_critical_section(of, &go);
+        let disturbed = |e: &PyErr| {
+            e.is_instance_of::<PyRuntimeError>(of.py()) || e.is_instance_of::<PyKeyError>(of.py())
+        };
+        match found {
+            Err(e) if cfg!(Py_GIL_DISABLED) && tried < TRIES && disturbed(&e) => tried += 1,
+            found => return found,
+        }
+    }
 }

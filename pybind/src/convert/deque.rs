@@ -7,7 +7,7 @@
 //!
 //! [`copies`]: super::protocol
 
-use super::common::{common_type, initialised, is_as_before, succeeded};
+use super::common::{common_type, initialised, is_as_before, succeeded, undisturbed};
 use super::dict::Half;
 use super::list::Filled;
 use super::native::Words;
@@ -52,13 +52,15 @@ fn class(py: Python<'_>) -> Class {
     found.map_or(std::ptr::null_mut(), |c| c.as_ptr().cast())
 }
 
-/// The elements of a deque, as a list.
+/// The elements of a deque at one moment, as a list.
 fn items<'py>(deque: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-    // SAFETY: `deque` is live; the list is a new reference.
-    unsafe {
-        let list = Bound::from_owned_ptr_or_err(deque.py(), ffi::PySequence_List(deque.as_ptr()))?;
-        Ok(list.cast_into_unchecked())
-    }
+    undisturbed(deque, || {
+        // SAFETY: `deque` is live; the list is a new reference.
+        unsafe {
+            let list = Bound::from_owned_ptr_or_err(deque.py(), ffi::PySequence_List(deque.as_ptr()))?;
+            Ok(list.cast_into_unchecked())
+        }
+    })
 }
 
 /// The same of an object.

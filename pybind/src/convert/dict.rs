@@ -59,6 +59,7 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
 
 /// The type of a dict; of an empty one, `dict(never, never)`.
 fn type_of_entries(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
+    let d = &python_dict::at_one_moment(d)?;
     let found = entries_of(d);
     let several = match (recognise::records(), &found) {
         (Records::Refused, _) => false,
@@ -112,7 +113,7 @@ fn type_of_record(d: &Bound<'_, PyDict>) -> Option<Type> {
     Some(Type::new(Kind::NamedTuple(ClassDef::keywords(names), types)))
 }
 
-/// Whether among the values are numbers of several kinds: bools, ints, floats.
+/// Whether among the values are numbers of several kinds: bools, ints, floats. Nobody changes the dict meanwhile.
 fn mixes_numbers(d: &Bound<'_, PyDict>) -> bool {
     let (mut last, mut kind) = (std::ptr::null_mut(), None);
     for (_, v) in d.iter() {
@@ -131,7 +132,7 @@ fn mixes_numbers(d: &Bound<'_, PyDict>) -> bool {
     false
 }
 
-/// The types of the keys and values of a dict of whatever class.
+/// The types of the keys and values of a dict of whatever class, which nobody changes meanwhile.
 pub(super) fn entries_of(d: &Bound<'_, PyDict>) -> Result<(Type, Type), Failure> {
     let (mut key, mut value) = (Type::never(), Type::never());
     // Whether all keys have been looked at, since they are of several types.
@@ -403,19 +404,21 @@ impl DictPlan {
     /// # Safety
     /// As for [`Convert::unbox`]; `obj` is a dict.
     unsafe fn copy_in(&self, obj: Obj, frame: &mut Frame) -> Option<*mut Dict> {
-        // SAFETY: the dict is not changed meanwhile, since converting its parts runs no Python code.
+        // SAFETY: what it holds is not changed meanwhile, since converting its parts runs no Python code.
         unsafe {
             let at = std::ptr::from_ref(self) as usize;
-            if !frame.may_be(self.ty, ffi::PyDict_Size(obj) as usize, self.takes, at) {
+            let still = self.of.argument(obj, frame)?;
+            let held = still.get();
+            if !frame.may_be(self.ty, ffi::PyDict_Size(held) as usize, self.takes, at) {
                 return None;
             }
-            if !self.makes_same(obj) || self.exact.is_none() && !self.admits_object(obj) {
+            if !self.makes_same(obj) || self.exact.is_none() && !self.admits_object(held) {
                 return None;
             }
             let native = dict::new(self.entry, self.key.desc, self.value.desc);
             // Known before its values are converted: a dict may contain itself.
             let at = frame.extra().copies.add(new_ref(obj), native.cast(), self.ty, self);
-            match self.fill(native, obj, frame) {
+            match self.fill(native, held, frame) {
                 Filled::All => {}
                 Filled::Refused if self.exact.is_none() => return None,
                 // Another overload may take it: nothing of this attempt stays.
@@ -432,7 +435,7 @@ impl DictPlan {
     /// Sets the entries of a Python dict in an empty native one.
     ///
     /// # Safety
-    /// As for [`DictPlan::copy_in`].
+    /// As for [`DictPlan::copy_in`]; nobody changes the dict meanwhile.
     unsafe fn fill(&self, native: *mut Dict, obj: Obj, frame: &mut Frame) -> Filled {
         let ctx = crate::ctx::current();
         let mut halves = self.exact.as_ref().map_or((&self.key, &self.value), |(k, v)| (k, v));
@@ -440,7 +443,10 @@ impl DictPlan {
         let mut own = None;
         if self.own_keys {
             // SAFETY: a live dict.
-            let items = unsafe { self.of.items(obj) };
+            let Some(items) = (unsafe { self.of.items(obj) }) else {
+                frame.extra().failure = attached(|py| PyErr::take(py)).map(Failure::from);
+                return Filled::Refused;
+            };
             let Some(hashes) = Hashes::of(items.all.iter().step_by(2).copied(), frame) else {
                 return Filled::Refused;
             };
@@ -580,7 +586,7 @@ impl DictPlan {
                 return Some((0..len).collect());
             }
             // The objects of keys, and all values, as long as what is overwritten here may be needed there.
-            let items = self.of.items(source);
+            let items = self.of.items(source)?;
             let items = &items.all;
             cx.held.extend(items.iter().map(|o| new_ref(*o)));
             let known = |i: usize| (items.len() == 2 * had).then(|| (items[2 * i], items[2 * i + 1]));
@@ -705,9 +711,14 @@ impl Convert for DictPlan {
         // SAFETY: as required of the caller.
         unsafe {
             copy.before.replace(contents(copy.native.cast()));
-            let now = self.of.items(copy.source);
-            if copy.seen.borrow().as_ref() != Some(&now.all) {
-                copy.see(Some(now.all.iter().map(|o| new_ref(*o)).collect()));
+            match self.of.items(copy.source) {
+                Some(now) if copy.seen.borrow().as_ref() == Some(&now.all) => {}
+                Some(now) => copy.see(Some(now.all.iter().map(|o| new_ref(*o)).collect())),
+                // No memory to look at it: it is read again.
+                None => {
+                    ffi::PyErr_Clear();
+                    copy.see(None);
+                }
             }
         }
     }
@@ -715,15 +726,20 @@ impl Convert for DictPlan {
     unsafe fn read_again(&self, at: usize, frame: &mut Frame) -> Option<()> {
         // SAFETY: as required of the caller.
         unsafe {
+            let (native, source) = {
+                let copy = frame.extra().copies.get(at)?;
+                (copy.native.cast::<Dict>(), copy.source)
+            };
+            let held = self.of.argument(source, frame)?;
+            let now = self.of.items(held.get())?;
             let copy = frame.extra().copies.get(at)?;
-            let (native, source) = (copy.native.cast::<Dict>(), copy.source);
-            if copy.seen.borrow().as_ref() == Some(&self.of.items(source).all) {
+            if copy.seen.borrow().as_ref() == Some(&now.all) {
                 return Some(());
             }
             // Whatever comes next is compared with what is there.
             copy.see(None);
             dict::clear(native);
-            if let Filled::Refused = self.fill(native, source, frame) {
+            if let Filled::Refused = self.fill(native, held.get(), frame) {
                 return None;
             }
             self.follow(frame.extra().copies.get(at)?);

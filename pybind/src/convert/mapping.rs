@@ -29,7 +29,7 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
 };
 
 fn type_of(d: &Bound<'_, PyDict>, which: Container) -> Result<Type, Failure> {
-    let (key, value) = entries_of(d)?;
+    let (key, value) = entries_of(&python_dict::at_one_moment(d)?)?;
     let mut inside = vec![key, value];
     if which == Container::DefaultDict {
         let made_by = super::part_type(&python_dict::factory(d)?)?;

@@ -1,13 +1,32 @@
 //! Python's classes of dicts: which one objects of a container are, and what is done to them from outside.
 
 use super::Plan;
-use super::protocol::{BoxCx, Class, Obj};
+use super::common::undisturbed;
+use super::protocol::{BoxCx, Class, Frame, Obj};
+use crate::errors::Failure;
 use crate::gil::attached;
 use crate::once::Once;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use tierup_core::types::Container;
+
+/// What a dict holds at one moment, as a dict that stays so: itself, or a copy where no GIL keeps other threads
+/// from changing it.
+pub(super) fn at_one_moment<'py>(dict: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
+    if cfg!(Py_GIL_DISABLED) { dict.copy() } else { Ok(dict.clone()) }
+}
+
+/// The same of an ordered dict, in its order.
+fn in_order<'py>(dict: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
+    let py = dict.py();
+    undisturbed(dict, || {
+        let copy = PyDict::new(py);
+        let items = dict.call_method0(intern!(py, "items"))?;
+        copy.call_method1(intern!(py, "update"), (items,))?;
+        Ok(copy)
+    })
+}
 
 /// The class of a container, if its objects are dicts.
 pub(super) fn class(py: Python<'_>, of: Container) -> Option<Class> {
@@ -125,10 +144,42 @@ impl Of {
         }
     }
 
+    /// What a dict of the class holds at one moment: see [`at_one_moment`]. None where a Python exception is set.
+    ///
+    /// # Safety
+    /// The dict is live and of the class; the thread is attached.
+    unsafe fn at_one_moment(&self, dict: Obj) -> Option<Still> {
+        attached(|py| {
+            // SAFETY: as required of the caller.
+            let dict = unsafe { Bound::from_borrowed_ptr(py, dict).cast_into_unchecked::<PyDict>() };
+            let ordered = cfg!(Py_GIL_DISABLED) && self.has_order();
+            let still = if ordered { in_order(&dict) } else { at_one_moment(&dict) };
+            still.map(|d| Still(d.into_ptr())).map_err(|e| e.restore(py)).ok()
+        })
+    }
+
+    /// The same of an argument, for as long as the call lasts; the frame knows why there is none.
+    ///
+    /// # Safety
+    /// As for [`Of::at_one_moment`].
+    pub(super) unsafe fn argument(&self, dict: Obj, frame: &mut Frame) -> Option<Still> {
+        // SAFETY: as required of the caller.
+        let still = unsafe { self.at_one_moment(dict) };
+        match &still {
+            // Keys and values may be borrowed from it, and the dict itself may lose them.
+            // SAFETY: it is live.
+            Some(copy) if cfg!(Py_GIL_DISABLED) => unsafe { frame.keep(copy.0) },
+            Some(_) => {}
+            None => frame.extra().failure = attached(|py| PyErr::take(py)).map(Failure::from),
+        }
+        still
+    }
+
     /// Goes through keys and values.
     ///
     /// # Safety
-    /// The dict is live and of the class, and nobody changes it meanwhile; the thread is attached.
+    /// The dict is live, of the class or what it holds at one moment, and nobody changes it meanwhile; the thread
+    /// is attached.
     pub(super) unsafe fn walk(&self, dict: Obj) -> Walk {
         let mut kept = vec![];
         if self.has_order() {
@@ -144,19 +195,38 @@ impl Of {
         Walk { dict, at: 0, kept: self.has_order().then_some(kept) }
     }
 
-    /// The keys and values, in turn.
+    /// The keys and values that a dict of the class holds at one moment, in turn. None where a Python exception is
+    /// set.
     ///
     /// # Safety
-    /// As for [`Of::walk`].
-    pub(super) unsafe fn items(&self, dict: Obj) -> Items {
-        let mut all = vec![];
+    /// As for [`Of::at_one_moment`].
+    pub(super) unsafe fn items(&self, dict: Obj) -> Option<Items> {
         // SAFETY: as required of the caller.
-        let mut walk = unsafe { self.walk(dict) };
+        let of = unsafe { self.at_one_moment(dict)? };
+        let mut all = vec![];
+        // SAFETY: nobody changes it.
+        let mut walk = unsafe { self.walk(of.0) };
         // SAFETY: as above.
         while let Some((k, v)) = unsafe { walk.step() } {
             all.extend([k, v]);
         }
-        Items { all, _walk: walk }
+        Some(Items { all, _walk: walk, _of: of })
+    }
+}
+
+/// A dict that nobody changes, with a reference.
+pub(super) struct Still(Obj);
+
+impl Still {
+    pub(super) fn get(&self) -> Obj {
+        self.0
+    }
+}
+
+impl Drop for Still {
+    fn drop(&mut self) {
+        // SAFETY: the reference is ours; whoever looks at dicts is attached.
+        unsafe { ffi::Py_DECREF(self.0) }
     }
 }
 
@@ -186,8 +256,9 @@ impl Walk {
     }
 }
 
-/// Keys and values in turn, alive as long as the dict and this are.
+/// Keys and values in turn, alive as long as this is and nobody changes the dict.
 pub(super) struct Items {
     pub(super) all: Vec<Obj>,
     _walk: Walk,
+    _of: Still,
 }

@@ -47,7 +47,8 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         } else {
             return Ok(None);
         };
-        let t = type_of_elements(obj).map(|t| Type::new(Kind::Container(which, vec![t])))?;
+        let held = Elements::of(obj.as_ptr())?;
+        let t = type_of_elements(obj.py(), &held).map(|t| Type::new(Kind::Container(which, vec![t])))?;
         Ok(Some(recognise::meet_container(obj.as_ptr() as usize, t)))
     },
     plan: |t, purpose| {
@@ -60,10 +61,10 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
 
 /// The type of the elements; `never` where there are none. Elements stay the objects that they are: an int is
 /// no float.
-fn type_of_elements(set: &Bound<'_, PyAny>) -> Result<Type, Failure> {
+fn type_of_elements(py: Python<'_>, elements: &Elements) -> Result<Type, Failure> {
     let (mut held, mut last) = (Type::never(), std::ptr::null_mut());
-    for x in elements(set.as_ptr()) {
-        // SAFETY: the set has it.
+    for &x in elements.get() {
+        // SAFETY: the list has it.
         let class = unsafe { ffi::Py_TYPE(x) };
         // SAFETY: as above.
         if unsafe { is_as_before(x, class, last, held) } {
@@ -71,7 +72,7 @@ fn type_of_elements(set: &Bound<'_, PyAny>) -> Result<Type, Failure> {
         }
         last = class;
         // SAFETY: as above.
-        let x = unsafe { Bound::from_borrowed_ptr(set.py(), x) };
+        let x = unsafe { Bound::from_borrowed_ptr(py, x) };
         let t = super::part_type(&x)?;
         if !desc::is_found(t) && !is_own_key(t) {
             return Err(refused(format!("compiled code cannot take a set of values of type {t}")));
@@ -93,16 +94,50 @@ fn refused(text: String) -> Failure {
     Diagnostic::new(Code::UnsupportedArgument, text).help("pass a set for each type of elements").into()
 }
 
-/// The elements in the order of the set, which has them.
-fn elements(set: Obj) -> Vec<Obj> {
-    let mut all = vec![];
-    attached(|py| {
-        // SAFETY: a live set.
-        let set = unsafe { Bound::from_borrowed_ptr(py, set) };
-        // Sets give their elements without an error as long as nobody changes them.
-        all.extend(set.try_iter().into_iter().flatten().flatten().map(|x| x.as_ptr()));
-    });
-    all
+/// What a set holds at one moment, in its order. Without a GIL other threads may change the set meanwhile.
+struct Elements(Obj);
+
+impl Elements {
+    fn of(set: Obj) -> PyResult<Elements> {
+        attached(|py| {
+            // SAFETY: a live set, of which Python makes a list while nobody changes it.
+            let list = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PySequence_List(set))? };
+            Ok(Elements(list.into_ptr()))
+        })
+    }
+    /// The same for as long as a call lasts; the frame knows why there are none.
+    fn of_argument(set: Obj, frame: &mut Frame) -> Option<Elements> {
+        match Elements::of(set) {
+            Ok(held) => {
+                if cfg!(Py_GIL_DISABLED) {
+                    // Elements may be borrowed from it, and the set itself may lose them.
+                    // SAFETY: it is live.
+                    unsafe { frame.keep(held.0) };
+                }
+                Some(held)
+            }
+            Err(e) => {
+                frame.extra().failure = Some(e.into());
+                None
+            }
+        }
+    }
+    fn get(&self) -> &[Obj] {
+        // SAFETY: the list is ours, and nobody changes it.
+        unsafe {
+            match ffi::PyList_GET_SIZE(self.0) {
+                0 => &[],
+                n => std::slice::from_raw_parts((*self.0.cast::<ffi::PyListObject>()).ob_item, n as usize),
+            }
+        }
+    }
+}
+
+impl Drop for Elements {
+    fn drop(&mut self) {
+        // SAFETY: the list is ours; whoever looks at elements is attached.
+        unsafe { ffi::Py_DECREF(self.0) }
+    }
 }
 
 struct SetPlan {
@@ -135,13 +170,11 @@ impl SetPlan {
         if self.which == Container::Set { &raw mut ffi::PySet_Type } else { &raw mut ffi::PyFrozenSet_Type }
     }
 
-    /// Whether a set has elements of this very type. An empty set, which may be of it, has.
-    fn admits(&self, set: Obj) -> bool {
+    /// Whether elements of a set are of this very type. None, which may be of it, are.
+    fn admits(&self, held: &Elements) -> bool {
         self.takes == Strictness::Lenient
             || attached(|py| {
-                // SAFETY: a live set.
-                let set = unsafe { Bound::from_borrowed_ptr(py, set) };
-                whole(py, || type_of_elements(&set)).is_ok_and(|t| {
+                whole(py, || type_of_elements(py, held)).is_ok_and(|t| {
                     let t = Type::new(Kind::Container(self.which, vec![t]));
                     t == self.ty
                         || *t == Kind::Container(self.which, vec![Type::never()])
@@ -172,17 +205,16 @@ impl SetPlan {
     /// # Safety
     /// As for [`Convert::unbox`]; `obj` is a set.
     unsafe fn copy_in(&self, obj: Obj, frame: &mut Frame) -> Option<*mut Dict> {
-        // SAFETY: as required of the caller.
-        let size = unsafe { ffi::PySet_Size(obj) } as usize;
-        let at = std::ptr::from_ref(self) as usize;
-        if !frame.may_be(self.ty, size, self.takes, at) || self.exact.is_none() && !self.admits(obj) {
+        let held = Elements::of_argument(obj, frame)?;
+        let (size, at) = (held.get().len(), std::ptr::from_ref(self) as usize);
+        if !frame.may_be(self.ty, size, self.takes, at) || self.exact.is_none() && !self.admits(&held) {
             return None;
         }
         let native = dict::new(self.entry, self.held.desc, self.value);
         // SAFETY: both references are new; the plan belongs to the overload.
         let at = unsafe { frame.extra().copies.add(new_ref(obj), native.cast(), self.ty, self) };
         // SAFETY: as required of the caller.
-        match unsafe { self.fill(native, obj, frame) } {
+        match unsafe { self.fill(native, &held, frame) } {
             Filled::All => {}
             Filled::Refused if self.exact.is_none() => return None,
             // Another overload may take it: nothing of this attempt stays.
@@ -200,22 +232,22 @@ impl SetPlan {
     ///
     /// # Safety
     /// As for [`SetPlan::copy_in`].
-    unsafe fn fill(&self, native: *mut Dict, obj: Obj, frame: &mut Frame) -> Filled {
+    unsafe fn fill(&self, native: *mut Dict, held: &Elements, frame: &mut Frame) -> Filled {
         let ctx = crate::ctx::current();
         let mut half = self.exact.as_ref().unwrap_or(&self.held);
         let mut converts = self.exact.is_none();
         let mut own = None;
         if self.own_keys() {
-            let Some(hashes) = Hashes::of(elements(obj).into_iter(), frame) else { return Filled::Refused };
+            let Some(hashes) = Hashes::of(held.get().iter().copied(), frame) else { return Filled::Refused };
             own = Some(hashes);
         }
         let (mut key, mut words) = (self.held.room(), Words::new(self.held.desc));
-        for x in elements(obj) {
+        for &x in held.get() {
             let to = key.as_mut_ptr().cast::<u8>();
             // SAFETY: as required of the caller; there is room for a value.
             while unsafe { half.read(x, &mut words, to, frame) }.is_none() {
                 // Of another type: it may still be one that is converted.
-                if converts || !self.admits(obj) {
+                if converts || !self.admits(held) {
                     return Filled::Refused;
                 }
                 (converts, half) = (true, &self.held);
@@ -397,9 +429,11 @@ impl Convert for SetPlan {
         // SAFETY: as required of the caller.
         unsafe {
             copy.before.replace(contents(copy.native.cast()));
-            let now = elements(copy.source);
-            if copy.seen.borrow().as_ref() != Some(&now) {
-                copy.see(Some(now.into_iter().map(|o| new_ref(o)).collect()));
+            match Elements::of(copy.source) {
+                Ok(now) if copy.seen.borrow().as_deref() == Some(now.get()) => {}
+                Ok(now) => copy.see(Some(now.get().iter().map(|o| new_ref(*o)).collect())),
+                // No memory to look at it: it is read again.
+                Err(_) => copy.see(None),
             }
         }
     }
@@ -407,15 +441,19 @@ impl Convert for SetPlan {
     unsafe fn read_again(&self, at: usize, frame: &mut Frame) -> Option<()> {
         // SAFETY: as required of the caller.
         unsafe {
+            let (native, source) = {
+                let copy = frame.extra().copies.get(at)?;
+                (copy.native.cast::<Dict>(), copy.source)
+            };
+            let held = Elements::of_argument(source, frame)?;
             let copy = frame.extra().copies.get(at)?;
-            let (native, source) = (copy.native.cast::<Dict>(), copy.source);
-            if copy.seen.borrow().as_ref() == Some(&elements(source)) {
+            if copy.seen.borrow().as_deref() == Some(held.get()) {
                 return Some(());
             }
             // Whatever comes next is compared with what is there.
             copy.see(None);
             dict::clear(native);
-            if let Filled::Refused = self.fill(native, source, frame) {
+            if let Filled::Refused = self.fill(native, &held, frame) {
                 return None;
             }
             self.follow(frame.extra().copies.get(at)?);

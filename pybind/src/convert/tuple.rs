@@ -1,6 +1,7 @@
 //! tuple, named tuples, and the dict of `**kwargs`, which is a tuple with names to the compiler.
 
 use super::protocol::{BoxCx, Class, Convert, Frame, Obj, result};
+use super::python_dict::{Of, at_one_moment};
 use super::{Constructor, Plan, recognise, unit};
 use crate::errors::Failure;
 use crate::gil::attached;
@@ -11,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use tierup_core::infer::state::{DEEPEST, LARGEST};
-use tierup_core::types::{ClassDef, Kind, Type};
+use tierup_core::types::{ClassDef, Container, Kind, Type};
 
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
@@ -63,7 +64,7 @@ pub(crate) fn type_of_keywords(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
     // One look, so that what is met in any of them is known at its end.
     super::object::shapes::whole(d.py(), || {
         let (mut fields, mut types) = (vec![], vec![]);
-        for (k, v) in d.iter() {
+        for (k, v) in at_one_moment(d)?.iter() {
             fields.push(k.extract()?);
             types.push(super::part_type(&v)?);
         }
@@ -172,9 +173,14 @@ unsafe fn unbox_keywords(
     mut out: *mut u64,
     frame: &mut Frame,
 ) -> Option<*mut u64> {
-    // SAFETY: `obj` is a dict, which is not changed meanwhile; the thread is attached.
+    // SAFETY: `obj` is a dict; what it holds is not changed meanwhile, and the thread is attached.
     unsafe {
         if class != &raw mut ffi::PyDict_Type || ffi::PyDict_Size(obj) as usize != names.len() {
+            return None;
+        }
+        let held = Of::new(Container::Dict, None).argument(obj, frame)?;
+        let obj = held.get();
+        if ffi::PyDict_Size(obj) as usize != names.len() {
             return None;
         }
         let (mut at, mut key, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
