@@ -30,6 +30,11 @@ try_out() {
     "$python" -m venv "$venv"
     "$venv/bin/pip" install -q --disable-pip-version-check "$wheel"
     (cd "$venv" && ./bin/python "$WHEELS/example.py") | diff - "$WHEELS/answer.txt" || die "$wheel: the first example gives something else"
+    # What LLVM makes is kept, if the library with it is known again on disk, whatever was done to it for the wheel.
+    if [ "$most" = "$MOST_FULL" ]; then
+        (cd "$venv" && TIERUP_TIER=1 TIERUP_CACHE_DIR=$venv/cache ./bin/python "$WHEELS/example.py" >/dev/null)
+        (cd "$venv" && TIERUP_CACHE_DIR=$venv/cache ./bin/python -m tierup cache list) | grep -q -v '^0 entries' || die "$wheel: the code cache stays empty"
+    fi
     rm -r "$venv"
     say "$(basename "$(dirname "$wheel")")/$(basename "$wheel"): $size MB, the first example runs"
 }

@@ -4,6 +4,7 @@
 //! the library with LLVM as it lies on disk, for a process that finds everything in the cache never opens
 //! that one. Without build ids there is no cache, rather than one that may be wrong.
 
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::{OnceLock, PoisonError, RwLock};
 use tierup_core::cpu::Cpu;
@@ -47,32 +48,41 @@ pub(super) fn library_id() -> Option<&'static Vec<u8>> {
     LIBRARY_ID
         .get_or_init(|| {
             let path = LIBRARY.read().unwrap_or_else(PoisonError::into_inner).clone()?;
-            // Headers and notes are in front.
-            let mut start = vec![0; 4096];
-            let n = std::io::Read::read(&mut std::fs::File::open(path).ok()?, &mut start).ok()?;
-            build_id_of_file(&start[..n])
+            let file = std::fs::File::open(path).ok()?;
+            build_id_of_file(|part, offset| file.read_exact_at(part, offset).ok())
         })
         .as_ref()
 }
 
-/// The build id in the first bytes of an ELF file.
-fn build_id_of_file(start: &[u8]) -> Option<Vec<u8>> {
-    let number = |at: usize, bytes: usize| -> Option<usize> {
-        let mut word = [0; 8];
-        word[..bytes].copy_from_slice(start.get(at..at.checked_add(bytes)?)?);
-        usize::try_from(u64::from_le_bytes(word)).ok()
-    };
-    if start.get(..5)? != b"\x7fELF\x02" {
-        return None;
-    }
-    let (table, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
-    (0..count).find_map(|k| {
-        let at = table.checked_add(k * size)?;
-        if number(at, 4)? != libc::PT_NOTE as usize {
+/// The build id of an ELF file, of which `read` fills a part with what lies at an offset. Tools that change a library
+/// after it was linked, as for wheels, put notes and headers anywhere.
+fn build_id_of_file(read: impl Fn(&mut [u8], u64) -> Option<()>) -> Option<Vec<u8>> {
+    // Larger ones are no notes of a linker.
+    const MOST: usize = 1 << 16;
+    let part = |offset: usize, bytes: usize| {
+        if bytes > MOST {
             return None;
         }
-        let (offset, bytes) = (number(at + 8, 8)?, number(at + 32, 8)?);
-        build_id(start.get(offset..offset.checked_add(bytes)?)?)
+        let mut part = vec![0; bytes];
+        read(&mut part, offset as u64).map(|()| part)
+    };
+    let number = |part: &[u8], at: usize, bytes: usize| -> Option<usize> {
+        let mut word = [0; 8];
+        word[..bytes].copy_from_slice(part.get(at..at.checked_add(bytes)?)?);
+        usize::try_from(u64::from_le_bytes(word)).ok()
+    };
+    let head = part(0, 64)?;
+    if head.get(..5)? != b"\x7fELF\x02" {
+        return None;
+    }
+    let (table, size, count) = (number(&head, 32, 8)?, number(&head, 54, 2)?, number(&head, 56, 2)?);
+    let headers = part(table, size.checked_mul(count)?)?;
+    (0..count).find_map(|k| {
+        let at = k * size;
+        if number(&headers, at, 4)? != libc::PT_NOTE as usize {
+            return None;
+        }
+        build_id(&part(number(&headers, at + 8, 8)?, number(&headers, at + 32, 8)?)?)
     })
 }
 
@@ -186,18 +196,43 @@ mod tests {
         let here = loaded_id(a_build_id_is_found_in_memory_and_in_the_file as *const () as usize)
             .expect("the linker writes one");
         assert!(here.len() >= 8);
-        let mut start = vec![0; 4096];
-        let n = std::io::Read::read(&mut std::fs::File::open("/proc/self/exe").unwrap(), &mut start).unwrap();
-        assert_eq!(build_id_of_file(&start[..n]), Some(here));
+        let whole = std::fs::read("/proc/self/exe").unwrap();
+        let of = |file: &[u8]| {
+            build_id_of_file(|part, offset| {
+                let from = usize::try_from(offset).ok()?;
+                part.copy_from_slice(file.get(from..from.checked_add(part.len())?)?);
+                Some(())
+            })
+        };
+        assert_eq!(of(&whole), Some(here.clone()));
         assert_eq!(loaded_id(1), None);
+        // Headers and notes that were moved to the end, as `patchelf` does.
+        let number = |at: usize, bytes: usize| {
+            whole[at..at + bytes].iter().rev().fold(0, |n, b| n << 8 | usize::from(*b))
+        };
+        let (table, size, count) = (number(32, 8), number(54, 2), number(56, 2));
+        let mut moved = whole.clone();
+        let mut headers = whole[table..table + size * count].to_vec();
+        for header in headers.chunks_mut(size).filter(|h| h[..4] == libc::PT_NOTE.to_le_bytes()) {
+            let [at, bytes] =
+                [8, 32].map(|k| u64::from_le_bytes(header[k..k + 8].try_into().unwrap()) as usize);
+            header[8..16].copy_from_slice(&(moved.len() as u64).to_le_bytes());
+            moved.extend_from_slice(&whole[at..at + bytes]);
+            moved[at..at + bytes].fill(0);
+        }
+        let end = moved.len() as u64;
+        moved[32..40].copy_from_slice(&end.to_le_bytes());
+        moved.extend_from_slice(&headers);
+        assert_eq!(of(&moved), Some(here));
         // Whatever the bytes say, nothing is read outside of them.
-        for cut in 0..n {
-            build_id_of_file(&start[..cut]);
+        let mut start = whole[..4096].to_vec();
+        for cut in 0..start.len() {
+            of(&start[..cut]);
         }
         for at in 0..512 {
             for x in [0, 1, 0x7f, 0xff] {
                 let old = std::mem::replace(&mut start[at], x);
-                build_id_of_file(&start[..n]);
+                of(&start);
                 start[at] = old;
             }
         }
