@@ -82,7 +82,9 @@ fn type_of_elements(py: Python<'_>, elements: &Elements) -> Result<Type, Failure
         } else if let Some(both) = tuples_of_any_length(held, t) {
             held = both;
         } else if !same_but_weak(held, t) {
-            return mixed_keys(set.try_iter()?.flatten())?.ok_or_else(|| {
+            // SAFETY: as above.
+            let all = elements.get().iter().map(|x| unsafe { Bound::from_borrowed_ptr(py, *x) });
+            return mixed_keys(all)?.ok_or_else(|| {
                 refused(format!("the elements of a set argument have different types: {held} and {t}"))
             });
         }
