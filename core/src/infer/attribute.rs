@@ -1,6 +1,6 @@
 //! `value.name`: attributes of modules, and what classes give their instances and themselves.
 
-use super::call::{refused, type_of_global};
+use super::globals::{refused, type_of_global};
 use super::hints;
 use super::resolved::{Resolved, Source};
 use super::state::Solver;

@@ -2,7 +2,7 @@
 //! argument of one of several types is asked when the program runs, where the answer depends on it. What a
 //! function gives that declares its result is asked about in the same way.
 
-use super::call::{refused, type_of_global};
+use super::globals::{refused, type_of_global};
 use super::resolved::{Resolved, Source, Typed};
 use super::state::{Session, Solver};
 use crate::diag::{Code, Diagnostic, Result};

@@ -1,7 +1,7 @@
 //! Attributes of classes, and of named tuples through their class: constants, methods, properties, and what
 //! every named tuple has. Attributes that are asked for by name (`getattr`, `hasattr`).
 
-use super::call::{refused, type_of_global};
+use super::globals::{refused, type_of_global};
 use super::resolved::{Resolved, Source};
 use super::state::Solver;
 use crate::classes::{self, Member, slots::Slot};

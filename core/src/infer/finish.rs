@@ -287,7 +287,7 @@ impl Finisher<'_, '_> {
     }
 
     fn global(&mut self, g: GlobalValue) -> Result<Value> {
-        let (ty, konst) = super::call::type_of_global(&g).map_err(Diagnostic::internal)?;
+        let (ty, konst) = super::globals::type_of_global(&g).map_err(Diagnostic::internal)?;
         if let Some(c) = konst {
             return Ok(self.constant(c, ty));
         }

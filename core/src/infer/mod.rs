@@ -23,6 +23,7 @@ pub(crate) mod classes;
 mod displays;
 pub(crate) mod finish;
 pub mod generator_ids;
+pub(crate) mod globals;
 mod growing;
 pub(crate) mod hints;
 mod instances;

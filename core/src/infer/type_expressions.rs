@@ -2,7 +2,7 @@
 //! `Box[Annotated[float, "metres"]]`. It says nothing to compiled code, which has no values of that kind: all of
 //! it is None, and stands nowhere else.
 
-use super::call::{refused, type_of_global};
+use super::globals::{refused, type_of_global};
 use super::state::Solver;
 use crate::diag::Result;
 use crate::host::GlobalValue;
