@@ -101,14 +101,14 @@ pub(super) unsafe fn key_hash(key: &Key, at: *const u8) -> u64 {
         if key.ways.is_empty() {
             return leaf_hash(key.elem, at.add(key.offset as usize));
         }
-        let Some(keys) = key.ways.get(key.way(at)) else { return 0 };
-        if let Some(only) = Key::number(keys) {
+        let Some(way) = key.ways.get(key.way(at)) else { return 0 };
+        if let Some(only) = way.number() {
             return match number(only.elem, at.add(only.offset as usize)) {
                 Number::Whole(x) => mix(x as u64),
                 Number::Other(re, im) => mix(re ^ im.rotate_left(1)),
             };
         }
-        keys.iter().fold(0, |sum, key| mix(sum ^ key_hash(key, at)))
+        way.keys.iter().fold(0, |sum, key| mix(sum ^ key_hash(key, at)))
     }
 }
 

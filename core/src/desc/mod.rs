@@ -89,16 +89,25 @@ pub struct Key {
     pub elem: Elem,
     pub offset: u32,
     /// Where the part is of one of several types: it is the number of one of these, each of which has keys of its own.
-    pub ways: &'static [&'static [Key]],
+    pub ways: &'static [Way],
+}
+
+/// One of the types that a part may be of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    keys: &'static [Key],
+    /// Numbers of all types are compared as what they are. Members of enumerations, times and tuples of one number
+    /// have the parts of numbers too.
+    is_number: bool,
+}
+
+impl Way {
+    fn number(&self) -> Option<Key> {
+        self.keys.first().copied().filter(|_| self.is_number)
+    }
 }
 
 impl Key {
-    /// The number that a value is which has this key alone; numbers of all types are compared as what they are.
-    fn number(keys: &[Key]) -> Option<Key> {
-        let [only] = keys else { return None };
-        (only.ways.is_empty() && !matches!(only.elem, Elem::Str | Elem::Tuple)).then_some(*only)
-    }
-
     /// Which of several types the part of a value is of.
     ///
     /// # Safety
@@ -121,10 +130,13 @@ impl Key {
 enum Part {
     Leaf(Elem),
     /// One of several, whose number stands in front of them in a leaf of that type.
-    OneOf(Elem, Vec<Vec<Part>>),
+    OneOf(Elem, Vec<PartsOf>),
     /// None is equal to None.
     Nothing,
 }
+
+/// The parts of one of several types, and whether it is one of numbers.
+type PartsOf = (Vec<Part>, bool);
 
 /// A slice that lives for ever, with a layout that compiled code may rely on.
 #[repr(C)]
@@ -348,8 +360,8 @@ fn write_keys(out: &mut String, keys: &[Key]) {
     for k in keys {
         let _ = write!(out, " {}@{}", k.elem.name(), k.offset);
         for way in k.ways {
-            out.push_str(" (");
-            write_keys(out, way);
+            out.push_str(if way.is_number { " #(" } else { " (" });
+            write_keys(out, way.keys);
             out.push_str(" )");
         }
     }
@@ -390,12 +402,20 @@ fn found_parts(t: Type) -> Option<Vec<Part>> {
     if let Kind::Container(Container::Tuple, m) = t.kind() {
         return found_parts(m[0]).map(|_| vec![Part::Leaf(Elem::Tuple)]);
     }
+    // A mark is no key: a KeyError could not say which one it is.
+    let is_mark = |t: &Type| matches!(t.kind(), Kind::Member(c) if c.is_mark());
+    if matches!(t.kind(), Kind::Variant(m) if m.iter().any(is_mark))
+        || matches!(t.kind(), Kind::Optional(inner) if is_mark(inner))
+    {
+        return None;
+    }
     if let Kind::Variant(m) = t.kind() {
-        let ways = m.iter().map(|t| found_parts(*t)).collect::<Option<Vec<_>>>()?;
+        let ways = m.iter().map(|t| Some((found_parts(*t)?, t.is_number()))).collect::<Option<Vec<_>>>()?;
         return Some(vec![Part::OneOf(Elem::I64, ways)]);
     }
     if let Kind::Optional(inner) = t.kind() {
-        return Some(vec![Part::OneOf(Elem::Bool, vec![vec![Part::Nothing], found_parts(*inner)?])]);
+        let ways = vec![(vec![Part::Nothing], false), (found_parts(*inner)?, inner.is_number())];
+        return Some(vec![Part::OneOf(Elem::Bool, ways)]);
     }
     match t.parts() {
         Some(members) => {
@@ -428,9 +448,9 @@ fn placed(parts: &[Part], leaves: &mut std::slice::Iter<'_, Field>) -> Option<Ve
             }
             Part::OneOf(elem, ways) => {
                 let offset = leaves.next()?.offset;
-                let mut all: Vec<&'static [Key]> = vec![];
-                for way in ways {
-                    all.push(Vec::leak(placed(way, leaves)?));
+                let mut all = vec![];
+                for (parts, is_number) in ways {
+                    all.push(Way { keys: Vec::leak(placed(parts, leaves)?), is_number: *is_number });
                 }
                 out.push(Key { elem: *elem, offset, ways: Vec::leak(all) });
             }

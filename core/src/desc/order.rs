@@ -71,10 +71,10 @@ unsafe fn one_of_order(key: &Key, a: *const u8, b: *const u8) -> Order {
     unsafe {
         let (x, y) = (key.way(a), key.way(b));
         if x == y {
-            return key.ways.get(x).map_or(Order::Equal, |keys| keys_order(keys, a, b));
+            return key.ways.get(x).map_or(Order::Equal, |way| keys_order(way.keys, a, b));
         }
         let number = |way: usize, at: *const u8| {
-            let key = key.ways.get(way).and_then(|keys| Key::number(keys))?;
+            let key = key.ways.get(way)?.number()?;
             Some(super::hash::number(key.elem, at.add(key.offset as usize)))
         };
         match (number(x, a), number(y, b)) {

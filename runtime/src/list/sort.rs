@@ -133,7 +133,7 @@ unsafe fn permutation(l: L, reverse: bool, poll: &mut Poll) -> Vec<usize> {
     // SAFETY: positions are within the list.
     let desc = unsafe { (*l).desc };
     // The first numbers of two tuples mostly decide, without a call.
-    let first = desc.keys.first().map(|k| (k.elem, k.offset as usize));
+    let first = desc.keys.first().filter(|k| k.ways.is_empty()).map(|k| (k.elem, k.offset as usize));
     // SAFETY: as above, and the descriptor says what lies there.
     let of = |a: &usize, b: &usize| unsafe {
         let (a, b) = (at(l, *a as i64), at(l, *b as i64));
