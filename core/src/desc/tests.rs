@@ -139,7 +139,7 @@ fn values_of_several_types_are_found_by_what_they_are() {
     assert!(is_found(several) && is_found(Type::none()) && !is_found(Type::list(Type::int())));
     assert_eq!(
         d.symbol(),
-        "type 40:8 i8@0 i64@8 i8@16 f64@24 i64@32 found by bool@0 ( ) ( int64@8 ( bool@16 ) ( float64@24 ) ( int64@32 ) )"
+        "type 40:8 i8@0 i64@8 i8@16 f64@24 i64@32 found by bool@0 ( ) ( int64@8 #( bool@16 ) #( float64@24 ) #( int64@32 ) )"
     );
     let value = |words: [u64; 5]| {
         let mut memory = [u64::MAX; 5];
