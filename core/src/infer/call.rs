@@ -446,14 +446,7 @@ impl Solver<'_, '_> {
                 // As in Python: what cannot be done with this value is an error when it comes.
                 Err(e) if self.raises_when_it_comes(i, &e, t) => {
                     raises = true;
-                    // What is an error for each that another operand may be says of each what it is.
-                    let each = self.out.resolved.remove(&i).filter(Resolved::is_impossible);
-                    let way = each.unwrap_or_else(|| {
-                        let said = e.said.as_deref().unwrap_or(&e.message);
-                        let plain = if let Op::Table(op) = self.func.inst(i).op { op.plain() } else { None };
-                        let said = plain.map_or(said.into(), |plain| augmented(said, plain.name()).into());
-                        Resolved::Impossible(e.code, said)
-                    });
+                    let way = self.raising(i, &e);
                     ways.push((way, Type::never(), None));
                     failed.get_or_insert((e, t));
                 }
@@ -506,6 +499,18 @@ impl Solver<'_, '_> {
         let konst = ways.first().and_then(|w| w.2.clone()).filter(|_| same && !raises);
         self.out.resolved.insert(i, Resolved::Dispatch { on: on.clone(), ways });
         Ok((ret, konst, raises))
+    }
+
+    /// What raises where it comes what cannot be done with a value.
+    fn raising(&mut self, i: Inst, e: &Diagnostic) -> Resolved {
+        // What is an error for each that another operand may be says of each what it is.
+        let each = self.out.resolved.remove(&i).filter(Resolved::is_impossible);
+        each.unwrap_or_else(|| {
+            let said = e.said.as_deref().unwrap_or(&e.message);
+            let plain = if let Op::Table(op) = self.func.inst(i).op { op.plain() } else { None };
+            let said = plain.map_or(said.into(), |plain| augmented(said, plain.name()).into());
+            Resolved::Impossible(e.code, said)
+        })
     }
 
     /// The type of a value that is of any of these types: a common one, else one of several; tuples member by
