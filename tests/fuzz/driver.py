@@ -14,6 +14,19 @@ import traceback
 import warnings
 
 
+class Draws:
+    """Programs that are written line by line (`lines`), by chance (`rng`)."""
+
+    def pick(self, *choices):
+        return self.rng.choice(choices)
+
+    def chance(self, p):
+        return self.rng.random() < p
+
+    def put(self, depth, line):
+        self.lines.append("    " * depth + line)
+
+
 def here(check, first, last, **how):
     """What is wrong with programs, by seed."""
     found = {}

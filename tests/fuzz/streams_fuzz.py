@@ -15,7 +15,7 @@ import driver
 BATCH = 20
 
 
-class Program:
+class Program(driver.Draws):
     """Generators `g0`, `g1`, … and a consumer `f(a, xs, n, log)`; a seed gives the same ones everywhere."""
 
     def __init__(self, seed):
@@ -30,15 +30,6 @@ class Program:
         for _ in range(self.rng.randint(1, 4)):
             self.generator()
         self.consumer()
-
-    def pick(self, *choices):
-        return self.rng.choice(choices)
-
-    def chance(self, p):
-        return self.rng.random() < p
-
-    def put(self, depth, line):
-        self.lines.append("    " * depth + line)
 
     def note(self, depth, value=None):
         """Something that shows in which order things happened."""

@@ -28,7 +28,7 @@ class Box:
 """
 
 
-class Program:
+class Program(driver.Draws):
     """Functions `p0`, `p1`, … that give values of several types, and `f(i, j, xs, log)`; a seed gives the same ones everywhere."""
 
     def __init__(self, seed):
@@ -38,15 +38,6 @@ class Program:
         for _ in range(self.rng.randint(1, 3)):
             self.giver()
         self.consumer()
-
-    def pick(self, *choices):
-        return self.rng.choice(choices)
-
-    def chance(self, p):
-        return self.rng.random() < p
-
-    def put(self, depth, line):
-        self.lines.append("    " * depth + line)
 
     def giver(self):
         name = f"p{len(self.givers)}"

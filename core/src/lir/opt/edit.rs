@@ -90,6 +90,15 @@ impl Defs {
     }
 }
 
+/// How often each value is used.
+pub(crate) fn use_counts(func: &Func) -> Vec<u32> {
+    let mut uses = vec![0u32; func.value_types.len()];
+    for i in func.layout.iter().flat_map(|b| &func.blocks[b.index()].insts) {
+        func.insts[i.index()].data.for_each_use(|v| uses[v.index()] += 1);
+    }
+    uses
+}
+
 /// Appends instructions to blocks.
 pub(crate) struct Writer<'f> {
     pub func: &'f mut Func,

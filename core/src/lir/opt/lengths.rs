@@ -17,7 +17,7 @@
     reason = "only comparisons of order, and ends that pass values, matter"
 )]
 
-use super::edit::{Defs, Subst, Writer};
+use super::edit::{Defs, Subst, Writer, use_counts};
 use crate::lir::cfg::{Analyses, Cfg};
 use crate::lir::{Block, BlockCall, Cold, Func, Inst, InstData, Op, Ty, Value};
 use crate::ops::mathfn::f64_hypot;
@@ -82,14 +82,6 @@ fn is_length(func: &Func, i: Inst) -> bool {
     matches!(&func.insts[i.index()].data, InstData::CallHelper { helper, .. } if **helper == f64_hypot)
 }
 
-fn uses(func: &Func) -> Vec<u32> {
-    let mut uses = vec![0u32; func.value_types.len()];
-    for i in func.layout.iter().flat_map(|b| &func.blocks[b.index()].insts) {
-        func.insts[i.index()].data.for_each_use(|v| uses[v.index()] += 1);
-    }
-    uses
-}
-
 /// What a comparison compares `is_one` with, and whether it holds of greater ones.
 fn compared(func: &Func, i: Inst, is_one: impl Fn(Value) -> bool) -> Option<(Value, Value, bool)> {
     let InstData::Op { op, ty: Ty::F64, args } = &func.insts[i.index()].data else { return None };
@@ -110,7 +102,7 @@ fn warm(func: &Func) -> impl Iterator<Item = Block> {
 }
 
 fn find(func: &Func) -> Vec<Comparison> {
-    let (defs, uses) = (Defs::new(func), uses(func));
+    let (defs, uses) = (Defs::new(func), use_counts(func));
     let length = |v: Value| defs.inst(v).filter(|d| is_length(func, *d) && uses[v.index()] == 1);
     let mut found = vec![];
     for block in warm(func) {
@@ -127,7 +119,7 @@ fn find(func: &Func) -> Vec<Comparison> {
 }
 
 fn find_checked(func: &Func, cfg: &Cfg) -> Vec<Checked> {
-    let (defs, uses) = (Defs::new(func), uses(func));
+    let (defs, uses) = (Defs::new(func), use_counts(func));
     let mut found: Vec<Checked> = warm(func).filter_map(|b| checked(func, cfg, (&defs, &uses), b)).collect();
     found.truncate(MAX);
     found

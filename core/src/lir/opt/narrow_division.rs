@@ -14,7 +14,7 @@
 //! zero qualify, and `never` says so of their lower half. This comes after checks were deferred, for then
 //! they no longer protect. Divisors that are constant are left to the back end, which multiplies.
 
-use super::edit::{Defs, Subst, Writer};
+use super::edit::{Defs, Subst, Writer, use_counts};
 use crate::lir::cfg::{Analyses, Cfg, Dominators};
 use crate::lir::{Block, BlockCall, Cold, Func, Inst, InstData, Op, Ty, Value};
 
@@ -244,10 +244,7 @@ fn apply(func: &mut Func, d: &Division) {
 
 /// Operations in front of the select, in its block, whose results nothing but it and each other needs.
 fn only_for(func: &Func, d: &Division) -> Vec<Inst> {
-    let mut uses = vec![0u32; func.value_types.len()];
-    for i in func.layout.iter().flat_map(|b| &func.blocks[b.index()].insts) {
-        func.insts[i.index()].data.for_each_use(|v| uses[v.index()] += 1);
-    }
+    let mut uses = use_counts(func);
     // The operands are asked before, so what computes them stays.
     for v in [d.x, d.n] {
         uses[v.index()] += 1;
