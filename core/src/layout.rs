@@ -207,8 +207,12 @@ pub struct Dict {
     pub entry: &'static TypeDesc,
     pub key: &'static TypeDesc,
     pub value: &'static TypeDesc,
-    /// Finds places of entries by hash; the run-time's.
-    pub index: *mut u8,
+    /// Finds places of entries by hash. A slot is 0 where it is empty; else the upper half is that of the hash, and
+    /// the lower half the entry's place and 1. The first slot for a hash is `hash >> shift`, and the next ones
+    /// follow, round to the beginning; one at least is empty. What has no entries has two empty slots, which are
+    /// not its own.
+    pub index: *mut u64,
+    pub shift: i64,
 }
 
 /// A deque, in a ring: the element with number `n` lies at `data + (n & mask) * desc.size`. The first one's

@@ -41,6 +41,8 @@ pub struct TypeDesc {
     /// Whether values have an order, and not only an equality by which tables find them.
     ordered: bool,
     pub slots: Slots,
+    /// How values are looked up in a table.
+    pub probe: Probe,
     symbol: &'static str,
     /// The arrays among the leaves.
     pub arrays: Span<ArrayPart>,
@@ -90,6 +92,35 @@ pub struct Key {
     pub offset: u32,
     /// Where the part is of one of several types: it is the number of one of these, each of which has keys of its own.
     pub ways: &'static [Way],
+}
+
+/// Values that compiled code looks up in a table itself (`lir/opt/probe.rs`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Probe {
+    /// A 64-bit integer, of either sign.
+    Int,
+    Float,
+    /// Two integers.
+    Pair,
+    Str,
+    /// What only its descriptor knows.
+    Other,
+}
+
+impl Probe {
+    fn of(leaves: &[Field], keys: &[Key]) -> Probe {
+        let whole = |l: &Field| l.ty == Ty::I64;
+        let integer = |k: &Key| matches!(k.elem, Elem::I64 | Elem::U64);
+        match keys {
+            _ if leaves.len() != keys.len() || keys.iter().any(|k| !k.ways.is_empty()) => Probe::Other,
+            [k] if integer(k) && leaves.iter().all(whole) => Probe::Int,
+            [a, b] if integer(a) && integer(b) && leaves.iter().all(whole) => Probe::Pair,
+            [k] if k.elem == Elem::F64 => Probe::Float,
+            [k] if k.elem == Elem::Str => Probe::Str,
+            _ => Probe::Other,
+        }
+    }
 }
 
 /// One of the types that a part may be of.
@@ -320,6 +351,7 @@ fn intern(place: &Place, keys: Option<Vec<Key>>, ordered: bool) -> &'static Type
         leaves: Span::leak(place.leaves().to_vec()),
         refs: Span::leak(place.leaves().iter().filter(|l| l.is_ref).map(|l| l.offset).collect()),
         slots: slots::of(place.leaves(), keys.as_deref()),
+        probe: Probe::of(place.leaves(), keys.as_deref().unwrap_or_default()),
         keys: Span::leak(keys.unwrap_or_default()),
         ordered,
         symbol,

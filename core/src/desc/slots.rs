@@ -1,6 +1,6 @@
 //! The functions in the slots of descriptors.
 
-use super::hash::key_hash;
+use super::hash::{key_part, leaf_part, with_part};
 use super::order::{Order, keys_order, leaf_order};
 use super::{Field, Key, Slots, TypeDesc};
 use crate::elem::Elem;
@@ -72,7 +72,7 @@ fn scalar_order(elem: Elem) -> unsafe extern "C" fn(*const TypeDesc, *const u8, 
 
 unsafe extern "C" fn combined_hash(desc: *const TypeDesc, at: *const u8) -> u64 {
     // SAFETY: descriptors live for ever, and keys lie within values.
-    unsafe { (*desc).keys.iter().fold(0, |sum, key| super::hash::mix(sum ^ key_hash(key, at))) }
+    unsafe { (*desc).keys.iter().fold(0, |sum, key| with_part(sum, key_part(key, at))) }
 }
 
 /// A function of its own for each code.
@@ -83,7 +83,7 @@ fn scalar_hash(elem: Elem) -> unsafe extern "C" fn(*const TypeDesc, *const u8) -
                 $(Elem::$Name => {
                     unsafe extern "C" fn hash(_: *const TypeDesc, at: *const u8) -> u64 {
                         // SAFETY: the only leaf is the whole value.
-                        unsafe { super::hash::leaf_hash(Elem::$Name, at) }
+                        unsafe { with_part(0, leaf_part(Elem::$Name, at)) }
                     }
                     hash
                 })*

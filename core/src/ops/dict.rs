@@ -16,7 +16,7 @@ use crate::desc::{self, TypeDesc};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
-use crate::layout::Dict;
+use crate::layout::{Dict, Str};
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
 use crate::rt::{Ctx, P};
@@ -53,6 +53,23 @@ crate::runtime_fns! {
     fn dict_find(d: *mut Dict, key: P) -> i64 [Reads, Never];
     /// The same; where there is none, that of a new entry, whose value is all zeros.
     fn dict_place(ctx: Ctx, d: *mut Dict, key: P) -> i64 [Writes, Pending];
+    /// The same as `dict_find`, where all that a key is is a 64-bit integer. `size` is that of an entry, which code
+    /// that looks in the table itself has to know.
+    fn dict_find_int(d: *mut Dict, size: i64, key: i64) -> i64 [Reads, Never];
+    /// The same of a float.
+    fn dict_find_float(d: *mut Dict, size: i64, key: f64) -> i64 [Reads, Never];
+    /// The same of two integers.
+    fn dict_find_pair(d: *mut Dict, size: i64, a: i64, b: i64) -> i64 [Reads, Never];
+    /// The same of a string.
+    fn dict_find_str(d: *mut Dict, size: i64, key: *mut Str) -> i64 [Reads, Never];
+    /// The same as `dict_place`, where all that a key is is a 64-bit integer.
+    fn dict_place_int(ctx: Ctx, d: *mut Dict, size: i64, key: i64) -> i64 [Writes, Pending];
+    /// The same of a float.
+    fn dict_place_float(ctx: Ctx, d: *mut Dict, size: i64, key: f64) -> i64 [Writes, Pending];
+    /// The same of two integers.
+    fn dict_place_pair(ctx: Ctx, d: *mut Dict, size: i64, a: i64, b: i64) -> i64 [Writes, Pending];
+    /// The same of a string.
+    fn dict_place_str(ctx: Ctx, d: *mut Dict, size: i64, key: *mut Str) -> i64 [Writes, Pending];
     /// The first place behind `after` whose key has this hash; -1 where there is none.
     fn dict_with_hash(d: *mut Dict, hash: i64, after: i64) -> i64 [Reads, Never];
     /// The place of a new entry of a key that is not there yet, with this hash; its value is all zeros.

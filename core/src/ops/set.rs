@@ -4,12 +4,10 @@
 //! What builds, looks up and changes is here; what Python defines by these is library code
 //! (`pybind/python/tierup/lib/sets.py`).
 
-use super::dict::entries::{Entry, check_found, find, load, make, show_as, spill_key};
+use super::dict::entries::{Entry, check_found, find, load, make, place_key, show_as};
 use super::dict::exact::check_exact;
 use super::dict::keys::{check_hashable, may_be_key};
-use super::dict::{
-    dict_clear, dict_copy, dict_drop_last, dict_eq, dict_live_before, dict_place, dict_remove,
-};
+use super::dict::{dict_clear, dict_copy, dict_drop_last, dict_eq, dict_live_before, dict_remove};
 use super::{Body, OpDef};
 use crate::desc;
 use crate::diag::{Code, Diagnostic, Result};
@@ -421,12 +419,11 @@ fn equal_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 // ---- emitters
 
 /// Puts a borrowed value into a set.
-fn add(cx: &mut LowerCx<'_>, (set, held): (Value, Type), (x, t): (&[Value], Type)) -> Result<()> {
-    let made = cx.made.len();
+fn add(cx: &mut LowerCx<'_>, set: (Value, Type), (x, t): (&[Value], Type)) -> Result<()> {
+    let (made, held) = (cx.made.len(), held_by(set.1));
     let element = cast::cast(cx, x, t, held)?;
     check_exact(cx, Held::Member, (x, t), (&element, held))?;
-    let at = spill_key(cx, &element, held)?;
-    cx.helper_value(&dict_place, &[set, at]);
+    place_key(cx, set, &element)?;
     cx.release_made(made);
     Ok(())
 }
@@ -439,7 +436,7 @@ fn emit_build(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let set = make(cx, c.ret, c.args.len())?;
     cx.guarded(&[set], |cx| {
         for (x, t) in c.args.iter().zip(c.types) {
-            add(cx, (set, held_by(c.ret)), (x, *t))?;
+            add(cx, (set, c.ret), (x, *t))?;
         }
         Ok(vec![set])
     })
@@ -456,7 +453,7 @@ fn emit_copy(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     }
     cx.guarded(&[set], |cx| {
         super::iter::for_each(cx, &c.args[0], c.types[0], |cx, x, t| {
-            add(cx, (set, to), (&x, t))?;
+            add(cx, (set, c.ret), (&x, t))?;
             cx.release(&x, t);
             Ok(())
         })?;
@@ -465,12 +462,12 @@ fn emit_copy(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn emit_add(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    add(cx, (c.args[0][0], held_by(c.types[0])), (&c.args[1], c.types[1]))?;
+    add(cx, (c.args[0][0], c.types[0]), (&c.args[1], c.types[1]))?;
     Ok(vec![])
 }
 
 fn emit_add_members(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let set = (c.args[0][0], held_by(c.types[0]));
+    let set = (c.args[0][0], c.types[0]);
     let members = c.types[1].members().unwrap_or_default();
     for (x, t) in split_leaves(&c.args[1], members).into_iter().zip(members) {
         add(cx, set, (&x, *t))?;

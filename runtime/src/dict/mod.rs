@@ -5,6 +5,7 @@
 //! there move up. That happens when it does in CPython, so that iterators over a dict that changes meanwhile
 //! see what they see there.
 
+mod index;
 mod memory;
 #[cfg(test)]
 mod tests;
@@ -12,10 +13,10 @@ mod tests;
 use crate::Native;
 use crate::exc::{Error, Res, or_raise};
 use crate::object::{count as count_object, release};
-use hashbrown::HashTable;
+use index::Slots;
 use std::sync::atomic::{AtomicI64, AtomicUsize};
 use tierup_core::desc::order::Order;
-use tierup_core::desc::{TypeDesc, hash};
+use tierup_core::desc::{Probe, TypeDesc, hash};
 use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
 use tierup_core::layout::{Dict, Obj, Str};
@@ -23,7 +24,6 @@ use tierup_core::ops::dict::{Helpers, KEY_AT};
 use tierup_core::rt::{Ctx, P};
 
 pub(crate) type D = *mut Dict;
-type Index = HashTable<u32>;
 
 pub(crate) unsafe extern "C" fn drop_dict(o: *mut Obj) {
     count_object(-1);
@@ -32,7 +32,7 @@ pub(crate) unsafe extern "C" fn drop_dict(o: *mut Obj) {
         let d = o.cast::<Dict>();
         (*d).entry.release((*d).entries, (*d).used);
         libc::free((*d).entries.cast());
-        drop(Box::from_raw((*d).index.cast::<Index>()));
+        Slots::of(&*d).free();
         drop(Box::from_raw(d));
     }
 }
@@ -40,7 +40,7 @@ pub(crate) unsafe extern "C" fn drop_dict(o: *mut Obj) {
 /// An empty dict; `entry` describes a hash, a key and a value.
 pub fn new(entry: &'static TypeDesc, key: &'static TypeDesc, value: &'static TypeDesc) -> D {
     count_object(1);
-    Box::into_raw(Box::new(Dict {
+    let d = Box::into_raw(Box::new(Dict {
         obj: Obj { refs: AtomicI64::new(1), drop: drop_dict },
         len: 0,
         users: AtomicI64::new(0),
@@ -52,8 +52,12 @@ pub fn new(entry: &'static TypeDesc, key: &'static TypeDesc, value: &'static Typ
         entry,
         key,
         value,
-        index: Box::into_raw(Box::new(Index::new())).cast(),
-    }))
+        index: std::ptr::null_mut(),
+        shift: 0,
+    }));
+    // SAFETY: it is nobody else's yet.
+    unsafe { index::set(d, Slots::none()) };
+    d
 }
 
 /// Two dicts of one type swap what they hold.
@@ -69,6 +73,7 @@ pub unsafe fn swap(a: D, b: D) {
         std::ptr::swap(&raw mut (*a).table, &raw mut (*b).table);
         std::ptr::swap(&raw mut (*a).entries, &raw mut (*b).entries);
         std::ptr::swap(&raw mut (*a).index, &raw mut (*b).index);
+        std::ptr::swap(&raw mut (*a).shift, &raw mut (*b).shift);
     }
 }
 
@@ -95,16 +100,6 @@ unsafe fn hash_at(d: D, i: i64) -> u64 {
     // SAFETY: the entry is one of the dict's; entries begin with their hash, which is aligned.
     unsafe { at(d, i).cast::<u64>().read() }
 }
-/// To look in: threads of a parallel loop may do so at once.
-unsafe fn index<'a>(d: D) -> &'a Index {
-    // SAFETY: the dict is live, and nobody changes it during the call.
-    unsafe { &*(*d).index.cast::<Index>() }
-}
-unsafe fn index_mut<'a>(d: D) -> &'a mut Index {
-    // SAFETY: the dict is live, and nobody else uses it while it changes; callers hold one of these at a
-    // time.
-    unsafe { &mut *(*d).index.cast::<Index>() }
-}
 
 /// The first entry from `i` on that is there; `used` where there is none.
 ///
@@ -128,30 +123,6 @@ pub unsafe fn live(d: D) -> impl Iterator<Item = i64> {
     unsafe { (0..(*d).used).filter(move |i| hash_at(d, *i) != 0) }
 }
 
-/// Runs `f` with the hash of a key, which is not 0, and what tells whether a key is that.
-#[inline(always)]
-unsafe fn with_key<R>(d: D, key: *const u8, f: impl FnOnce(u64, &dyn Fn(*const u8) -> bool) -> R) -> R {
-    // SAFETY: the key is one of the dict's type, as required of the caller, and so is what it is compared
-    // with.
-    unsafe {
-        let h = (*d).key.hash(key);
-        let desc = (*d).key;
-        f(h.max(1), &|other| desc.compare(other, key) == Order::Equal)
-    }
-}
-
-#[inline(always)]
-unsafe fn search(d: D, h: u64, is: impl Fn(*const u8) -> bool) -> Option<i64> {
-    // SAFETY: the index holds numbers of entries that are there.
-    unsafe {
-        let found = index(d).find(h, |i| {
-            let entry = at(d, i64::from(*i));
-            entry.cast::<u64>().read() == h && is(entry.add(KEY_AT as usize))
-        });
-        found.map(|i| i64::from(*i))
-    }
-}
-
 /// The hash of a key, and where its entry is.
 ///
 /// # Safety
@@ -159,21 +130,52 @@ unsafe fn search(d: D, h: u64, is: impl Fn(*const u8) -> bool) -> Option<i64> {
 pub(crate) unsafe fn find(d: D, key: *const u8) -> (u64, Option<i64>) {
     // SAFETY: the key is of the type that the descriptor says, and so are those of all entries.
     unsafe {
-        match (*d).key.scalar() {
-            Some(Elem::I64) => {
-                let k = key.cast::<i64>().read();
-                let h = hash::integer(k).max(1);
-                // Numbers are compared as fast as hashes are.
-                let same = |i: &u32| at(d, i64::from(*i)).add(KEY_AT as usize).cast::<i64>().read() == k;
-                (h, index(d).find(h, same).map(|i| i64::from(*i)))
+        let desc = (*d).key;
+        match desc.probe {
+            Probe::Int => find_int(d, key.cast::<i64>().read()),
+            Probe::Float => find_float(d, key.cast::<f64>().read()),
+            Probe::Pair => find_pair(d, key.cast::<[i64; 2]>().read()),
+            Probe::Str => find_str(d, &*key.cast::<*const Str>().read()),
+            Probe::Other => {
+                let h = hash::entry(desc.hash(key));
+                let is = |i, other| hash_at(d, i) == h && desc.compare(other, key) == Order::Equal;
+                (h, index::search(d, h, is))
             }
-            Some(Elem::Str) => {
-                let k = &*key.cast::<*const Str>().read();
-                let h = hash::string(k).max(1);
-                (h, search(d, h, |other| hash::same_string(&*other.cast::<*const Str>().read(), k)))
-            }
-            _ => with_key(d, key, |h, is| (h, search(d, h, is))),
         }
+    }
+}
+/// Numbers are compared as fast as hashes are.
+unsafe fn find_int(d: D, key: i64) -> (u64, Option<i64>) {
+    // SAFETY: the dict's keys are such numbers.
+    unsafe {
+        let h = hash::entry(hash::integer(key));
+        (h, index::search(d, h, |_, other| other.cast::<i64>().read() == key))
+    }
+}
+unsafe fn find_float(d: D, key: f64) -> (u64, Option<i64>) {
+    // SAFETY: the dict's keys are such numbers.
+    unsafe {
+        let h = hash::entry(hash::float(key));
+        let is = |_, other: *const u8| {
+            let x = other.cast::<f64>().read();
+            x == key || x.is_nan() && key.is_nan()
+        };
+        (h, index::search(d, h, is))
+    }
+}
+unsafe fn find_pair(d: D, key: [i64; 2]) -> (u64, Option<i64>) {
+    // SAFETY: the dict's keys are two such numbers.
+    unsafe {
+        let h = hash::entry(hash::pair(key));
+        (h, index::search(d, h, |_, other| other.cast::<[i64; 2]>().read() == key))
+    }
+}
+unsafe fn find_str(d: D, key: &Str) -> (u64, Option<i64>) {
+    // SAFETY: the dict's keys are strings.
+    unsafe {
+        let h = hash::entry(hash::of_string(key));
+        let is = |_, other: *const u8| hash::same_string(&*other.cast::<*const Str>().read(), key);
+        (h, index::search(d, h, is))
     }
 }
 
@@ -204,21 +206,28 @@ unsafe fn resize(d: D, size: i64) -> Res<()> {
             .checked_mul((*d).entry.size)
             .filter(|b| *b <= isize::MAX as i64 && cap < i64::from(u32::MAX) && cap > (*d).len)
             .ok_or_else(no_memory)?;
+        let slots = Slots::for_table(size)?;
         if (*d).len != (*d).used {
             compact(d);
         }
         let moved = libc::realloc((*d).entries.cast(), (bytes as usize).max(1));
-        if moved.is_null() {
-            return Err(no_memory());
+        let old = Slots::of(&*d);
+        if !moved.is_null() {
+            (*d).entries = moved.cast();
+            ((*d).cap, (*d).table) = (cap, size);
+            index::set(d, slots);
+            index::fill(d);
+            old.free();
+            return Ok(());
         }
-        (*d).entries = moved.cast();
-        ((*d).cap, (*d).table) = (cap, size);
-        let room = (cap - (*d).used) as usize;
-        index_mut(d).try_reserve(room, |i| hash_at(d, i64::from(*i))).map_err(|_| no_memory())
+        // Entries are where they were before, but those behind gaps.
+        slots.free();
+        index::fill_anew(d);
+        Err(no_memory())
     }
 }
 
-/// Closes the gaps that removed keys left.
+/// Closes the gaps that removed keys left. Entries have to be found anew.
 unsafe fn compact(d: D) {
     // SAFETY: entries below `used` are there; they only move down, and what they hold moves with them.
     unsafe {
@@ -234,18 +243,6 @@ unsafe fn compact(d: D) {
             to += 1;
         }
         (*d).used = to;
-        index_anew(d);
-    }
-}
-
-/// Finds all entries by the hashes that they have now.
-unsafe fn index_anew(d: D) {
-    // SAFETY: nobody else uses the index; it had room for as many before.
-    unsafe {
-        index_mut(d).clear();
-        for i in live(d) {
-            index_mut(d).insert_unique(hash_at(d, i), i as u32, |i| hash_at(d, i64::from(*i)));
-        }
     }
 }
 
@@ -257,16 +254,16 @@ unsafe fn index_anew(d: D) {
 pub(crate) unsafe fn keys_changed(d: D) {
     // SAFETY: the keys are of the type that the descriptor says.
     unsafe {
-        let Some(hash) = (*d).key.slots.hash else { return };
+        let Some(hash_of) = (*d).key.slots.hash else { return };
         let key = (*d).key;
         if key.refs.is_empty() || key.scalar() == Some(Elem::Str) {
             return;
         }
         for i in live(d) {
             let entry = at(d, i);
-            entry.cast::<u64>().write(hash(key, entry.add(KEY_AT as usize)).max(1));
+            entry.cast::<u64>().write(hash::entry(hash_of(key, entry.add(KEY_AT as usize))));
         }
-        index_anew(d);
+        index::fill_anew(d);
     }
 }
 
@@ -276,12 +273,14 @@ pub(crate) unsafe fn keys_changed(d: D) {
 /// See [`at`].
 pub(crate) unsafe fn place(d: D, key: *const u8) -> Res<i64> {
     // SAFETY: the key is of the dict's type.
-    unsafe {
-        let (h, found) = find(d, key);
-        match found {
-            Some(i) => Ok(i),
-            None => append(d, key, h),
-        }
+    unsafe { placed(d, find(d, key), key) }
+}
+/// The same of a key that was looked for.
+unsafe fn placed(d: D, (h, found): (u64, Option<i64>), key: *const u8) -> Res<i64> {
+    match found {
+        Some(i) => Ok(i),
+        // SAFETY: the key is not there, and that is its hash.
+        None => unsafe { append(d, key, h) },
     }
 }
 
@@ -295,7 +294,7 @@ unsafe fn append(d: D, key: *const u8, h: u64) -> Res<i64> {
         let i = (*d).used;
         write_entry(at(d, i), (*d).entry.size as usize, h, key, (*d).key.size as usize);
         (*d).key.retain(key, 1);
-        index_mut(d).insert_unique(h, i as u32, |i| hash_at(d, i64::from(*i)));
+        index::add(d, h, i);
         (*d).used += 1;
         (*d).len += 1;
         Ok(i)
@@ -328,14 +327,21 @@ unsafe fn write_entry(entry: *mut u8, size: usize, h: u64, key: *const u8, key_s
 /// The first place behind `after` whose key has a hash that its class says.
 unsafe fn with_hash(d: D, hash: i64, after: i64) -> Option<i64> {
     let h = of_class(hash);
-    // SAFETY: the index holds numbers of entries that are there.
+    let mut first = None;
+    // SAFETY: the hash of an entry that is there is read.
     unsafe {
-        index(d).iter_hash(h).map(|i| i64::from(*i)).filter(|i| *i > after && hash_at(d, *i) == h).min()
+        index::search(d, h, |i, _| {
+            if i > after && hash_at(d, i) == h && first.is_none_or(|f| i < f) {
+                first = Some(i);
+            }
+            false
+        });
     }
+    first
 }
 /// What the index finds a key by whose class says its hash.
 fn of_class(hash: i64) -> u64 {
-    hash::integer(hash).max(1)
+    hash::entry(hash::integer(hash))
 }
 
 /// Takes an entry out. Its key is released, its value not.
@@ -343,10 +349,7 @@ unsafe fn remove(d: D, i: i64) {
     // SAFETY: the entry is there, as required of the caller; its key is copied out before its place is
     // zeroed.
     unsafe {
-        let h = hash_at(d, i);
-        if let Ok(found) = index_mut(d).find_entry(h, |k| i64::from(*k) == i) {
-            found.remove();
-        }
+        index::remove(d, hash_at(d, i), i);
         (*d).len -= 1;
         let size = (*d).key.size as usize;
         // The dict is whole again before anything is released.
@@ -368,7 +371,8 @@ pub unsafe fn clear(d: D) {
         let (entries, used) = ((*d).entries, (*d).used);
         ((*d).entries, (*d).len, (*d).used) = (std::ptr::null_mut(), 0, 0);
         ((*d).cap, (*d).table) = (0, 0);
-        *index_mut(d) = Index::new();
+        Slots::of(&*d).free();
+        index::set(d, Slots::none());
         (*d).entry.release(entries, used);
         libc::free(entries.cast());
     }
@@ -396,8 +400,10 @@ unsafe fn clone_into(d: D, other: D) -> Res<()> {
     // SAFETY: both are live and of one type; what the copied entries hold gets references of its own.
     unsafe {
         let bytes = ((*other).cap * (*other).entry.size) as usize;
+        let slots = index::copy(other)?;
         let entries = libc::malloc(bytes.max(1));
         if entries.is_null() {
+            slots.free();
             return Err(Error::bare(Class::MemoryError));
         }
         clear(d);
@@ -411,7 +417,7 @@ unsafe fn clone_into(d: D, other: D) -> Res<()> {
         (*d).entries = entries.cast();
         ((*d).len, (*d).used) = ((*other).len, (*other).used);
         ((*d).cap, (*d).table) = ((*other).cap, (*other).table);
-        *index_mut(d) = index(other).clone();
+        index::set(d, slots);
         (*d).entry.retain((*d).entries, (*d).used);
         Ok(())
     }
@@ -554,6 +560,39 @@ impl Helpers for Native {
     unsafe fn dict_place(ctx: Ctx, d: D, key: P) -> i64 {
         // SAFETY: the dict is live and nobody else's now, the key of its type; the context is the thread's.
         unsafe { or_raise(ctx, place(d, key)) }
+    }
+    unsafe fn dict_find_int(d: D, _: i64, key: i64) -> i64 {
+        // SAFETY: as in `dict_find`.
+        unsafe { find_int(d, key).1.unwrap_or(-1) }
+    }
+    unsafe fn dict_find_float(d: D, _: i64, key: f64) -> i64 {
+        // SAFETY: as in `dict_find`.
+        unsafe { find_float(d, key).1.unwrap_or(-1) }
+    }
+    unsafe fn dict_find_pair(d: D, _: i64, a: i64, b: i64) -> i64 {
+        // SAFETY: as in `dict_find`.
+        unsafe { find_pair(d, [a, b]).1.unwrap_or(-1) }
+    }
+    unsafe fn dict_find_str(d: D, _: i64, key: *mut Str) -> i64 {
+        // SAFETY: as in `dict_find`.
+        unsafe { find_str(d, &*key).1.unwrap_or(-1) }
+    }
+    unsafe fn dict_place_int(ctx: Ctx, d: D, _: i64, key: i64) -> i64 {
+        // SAFETY: as in `dict_place`.
+        unsafe { or_raise(ctx, placed(d, find_int(d, key), (&raw const key).cast())) }
+    }
+    unsafe fn dict_place_float(ctx: Ctx, d: D, _: i64, key: f64) -> i64 {
+        // SAFETY: as in `dict_place`.
+        unsafe { or_raise(ctx, placed(d, find_float(d, key), (&raw const key).cast())) }
+    }
+    unsafe fn dict_place_pair(ctx: Ctx, d: D, _: i64, a: i64, b: i64) -> i64 {
+        let key = [a, b];
+        // SAFETY: as in `dict_place`.
+        unsafe { or_raise(ctx, placed(d, find_pair(d, key), (&raw const key).cast())) }
+    }
+    unsafe fn dict_place_str(ctx: Ctx, d: D, _: i64, key: *mut Str) -> i64 {
+        // SAFETY: as in `dict_place`.
+        unsafe { or_raise(ctx, placed(d, find_str(d, &*key), (&raw const key).cast())) }
     }
     unsafe fn dict_with_hash(d: D, h: i64, after: i64) -> i64 {
         // SAFETY: the dict is live, and nobody changes it during the call.

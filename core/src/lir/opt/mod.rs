@@ -20,6 +20,7 @@ mod memory;
 mod narrow_division;
 mod nest;
 mod polling;
+mod probe;
 mod range;
 mod refs;
 pub(crate) mod region;
@@ -140,6 +141,12 @@ pub const PASSES: &[Pass] = &[
         run: Run::Func(lengths::compare_squares),
     },
     Pass {
+        name: "probe",
+        doc: "Keys of dicts and sets looked up in place: integers, pairs of them, floats and strings.",
+        preserves: Preserves::UnlessMoved,
+        run: Run::Func(probe::look_up_in_place),
+    },
+    Pass {
         name: "narrow-division",
         doc: "Divisions of Python's integers in 32 bits where both operands are small, in loops.",
         preserves: Preserves::UnlessMoved,
@@ -247,6 +254,7 @@ pub const TIER1: &[&str] = &[
     "compare-squares",
     "unit",
     "strip",
+    "probe",
     "narrow-division",
     "fold",
     "simplify-cfg",

@@ -3,8 +3,11 @@
 
 use super::exact::check_exact;
 use super::keys::{is_among, is_own_key, may_be_key, sought_among};
-use super::{dict_find, dict_new, dict_place, parts};
-use crate::desc::{self, Field, TypeDesc};
+use super::{
+    dict_find, dict_find_float, dict_find_int, dict_find_pair, dict_find_str, dict_new, dict_place,
+    dict_place_float, dict_place_int, dict_place_pair, dict_place_str, parts,
+};
+use crate::desc::{self, Field, Probe, TypeDesc};
 use crate::diag::{Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::constants::descriptor;
@@ -14,6 +17,7 @@ use crate::layout::SHOWN;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
 use crate::ops::{compare, exception, list};
+use crate::rt::RtFn;
 use crate::types::{Container, Kind, Type, promote};
 use crate::typing::Held;
 
@@ -76,12 +80,41 @@ pub(in crate::ops) fn show_as(cx: &mut LowerCx<'_>, new: Value, from: Value) {
     cx.b.store(shown, new, offset!(Dict.users), Alias::Object);
 }
 
-/// The address of a key in memory, for a helper that finds it by what its descriptor says.
-pub(in crate::ops) fn spill_key(cx: &mut LowerCx<'_>, key: &[Value], t: Type) -> Result<Value> {
-    if is_own_key(t) {
-        return Err(Diagnostic::internal(format!("{t} is looked up without its own methods")));
+/// The place of a key, of the type of the dict's keys, or -1.
+fn find_key(cx: &mut LowerCx<'_>, dict: (Value, Type), key: &[Value]) -> Result<Value> {
+    let helpers = [&dict_find_int, &dict_find_float, &dict_find_pair, &dict_find_str, &dict_find];
+    look_up(cx, helpers, dict, key)
+}
+
+/// The same; where there is none, that of a new entry, whose value is all zeros.
+pub(in crate::ops) fn place_key(cx: &mut LowerCx<'_>, dict: (Value, Type), key: &[Value]) -> Result<Value> {
+    let helpers = [&dict_place_int, &dict_place_float, &dict_place_pair, &dict_place_str, &dict_place];
+    look_up(cx, helpers, dict, key)
+}
+
+/// Calls the helper for keys of the dict's type.
+fn look_up(
+    cx: &mut LowerCx<'_>,
+    [int, float, pair, str, other]: [&'static RtFn; 5],
+    (dict, t): (Value, Type),
+    key: &[Value],
+) -> Result<Value> {
+    let (held, _) = parts(t)?;
+    if is_own_key(held) {
+        return Err(Diagnostic::internal(format!("{held} is looked up without its own methods")));
     }
-    Ok(spilled(cx, key, t))
+    let helper = match desc::of(held).probe {
+        Probe::Int => int,
+        Probe::Float => float,
+        Probe::Pair => pair,
+        Probe::Str => str,
+        Probe::Other => {
+            let at = spilled(cx, key, held);
+            return Ok(cx.helper_value(other, &[dict, at]));
+        }
+    };
+    let size = cx.b.i64(Entry::of(t)?.desc.size);
+    Ok(cx.helper_value(helper, &[&[dict, size], key].concat()))
 }
 
 /// The address of operand `k`, a key that is not there yet, of the type of the keys.
@@ -107,11 +140,12 @@ pub(in crate::ops) fn find(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Re
     if *held == Kind::Never || *c.types[k] == Kind::Never {
         return Ok(cx.b.i64(-1));
     }
-    find_one(cx, (c.args[0][0], held), &c.args[k], c.types[k])
+    find_one(cx, (c.args[0][0], c.types[0]), &c.args[k], c.types[k])
 }
 
-/// The place of a key in a dict whose keys are of that type, or -1.
-fn find_one(cx: &mut LowerCx<'_>, (dict, held): (Value, Type), key: &[Value], t: Type) -> Result<Value> {
+/// The place of a key in a dict of that type, or -1.
+fn find_one(cx: &mut LowerCx<'_>, dict: (Value, Type), key: &[Value], t: Type) -> Result<Value> {
+    let (held, _) = parts(dict.1)?;
     if let Kind::Variant(all) = t.kind()
         && !is_among(t, held)
     {
@@ -120,20 +154,18 @@ fn find_one(cx: &mut LowerCx<'_>, (dict, held): (Value, Type), key: &[Value], t:
         for (k, (v, t)) in split_leaves(&key[1..], all).iter().zip(all).enumerate() {
             if may_be_key(*t, held) {
                 let is = cx.b.bin_imm(Op::IcmpEq, key[0], k as i64);
-                let one =
-                    cx.if_else(is, |cx| Ok(vec![find_one(cx, (dict, held), v, *t)?]), |_| Ok(vec![place]))?;
+                let one = cx.if_else(is, |cx| Ok(vec![find_one(cx, dict, v, *t)?]), |_| Ok(vec![place]))?;
                 place = one[0];
             }
         }
         return Ok(place);
     }
     if let (Kind::Container(Container::Tuple, of), Kind::Tuple(members)) = (t.kind(), held.kind()) {
-        return find_of_length(cx, (dict, held), key[0], of[0], members.len());
+        return find_of_length(cx, dict, key[0], of[0], members.len());
     }
     let made = cx.made.len();
     let (key, same) = as_key(cx, key, t, held)?;
-    let at = spill_key(cx, &key, held)?;
-    let place = cx.helper_value(&dict_find, &[dict, at]);
+    let place = find_key(cx, dict, &key)?;
     cx.release_made(made);
     let Some(same) = same else { return Ok(place) };
     let none = cx.b.i64(-1);
@@ -182,11 +214,12 @@ fn as_key(cx: &mut LowerCx<'_>, key: &[Value], t: Type, held: Type) -> Result<(V
 /// The place of a tuple of any length in a dict whose keys are tuples of one length.
 fn find_of_length(
     cx: &mut LowerCx<'_>,
-    (dict, held): (Value, Type),
+    dict: (Value, Type),
     key: Value,
     of: Type,
     length: usize,
 ) -> Result<Value> {
+    let (held, _) = parts(dict.1)?;
     let n = list::len(cx, key);
     let fits = cx.b.bin_imm(Op::IcmpEq, n, length as i64);
     let found = cx.if_else(
@@ -197,8 +230,7 @@ fn find_of_length(
                 list::element(cx, key, of, k)
             };
             let members: Val = (0..length).flat_map(|k| at(cx, k)).collect();
-            let at = spill_key(cx, &members, held)?;
-            let place = cx.helper_value(&dict_find, &[dict, at]);
+            let place = find_key(cx, dict, &members)?;
             cx.release(&members, held);
             Ok(vec![place])
         },
@@ -248,8 +280,7 @@ pub(super) fn set(
     let ((k, v), made) = (parts(t)?, cx.made.len());
     let (held, value) = (cast::cast(cx, key, kt, k)?, cast::joined(cx, value, vt, v, false)?);
     check_exact(cx, Held::Key, (key, kt), (&held, k))?;
-    let key = spill_key(cx, &held, k)?;
-    let at = cx.helper_value(&dict_place, &[dict, key]);
+    let at = place_key(cx, (dict, t), &held)?;
     cx.retain(&value, v);
     put(cx, (dict, t), at, &value)?;
     cx.release_made(made);
