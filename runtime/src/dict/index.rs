@@ -190,6 +190,20 @@ pub(super) unsafe fn fill_anew(d: D) {
     }
 }
 
+/// How far the slot of an entry lies behind the first one for its hash.
+#[cfg(test)]
+pub(super) unsafe fn distance(d: D, h: u64, place: i64) -> usize {
+    // SAFETY: as required of the caller; the entry is there.
+    unsafe {
+        let slots = Slots::of(&*d);
+        let (mut at, mut n) = (slots.first(h), 0);
+        while slots.get(at) != slot(h, place) {
+            (at, n) = (slots.next(at), n + 1);
+        }
+        n
+    }
+}
+
 /// A copy of the slots of a dict.
 pub(super) unsafe fn copy(d: D) -> Res<Slots> {
     // SAFETY: as required of the caller; both have memory for as many.

@@ -120,3 +120,85 @@ fn values_lie_behind_keys_as_in_a_tuple() {
         }
     }
 }
+
+/// A model of a dict: what it holds, and in which order.
+#[test]
+fn keys_are_found_however_many_come_and_go() {
+    for spread in [1i64, 1 << 16, 1 << 32, -7] {
+        let (d, mut model) = (of(Type::int(), Type::int()), vec![]);
+        let mut state = 1u64;
+        for turn in 0..20_000 {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let (key, what) = ((state >> 33) as i64 % 300 * spread, (state >> 60) as i64);
+            let known = model.iter().position(|(k, _)| *k == key);
+            assert_eq!(get_int(d, key), known.map(|n| model[n].1));
+            match (known, what < if turn / 4000 % 2 == 0 { 12 } else { 4 }) {
+                (Some(n), true) => model[n].1 = turn,
+                (None, true) => model.push((key, turn)),
+                (Some(n), false) => {
+                    model.remove(n);
+                    remove_int(d, key);
+                    continue;
+                }
+                (None, false) => continue,
+            }
+            set_int(d, key, turn);
+        }
+        assert_eq!(keys(d), model.iter().map(|(k, _)| *k).collect::<Vec<_>>());
+        // SAFETY: owned.
+        unsafe { release(d.cast()) }
+    }
+}
+
+/// Slots that are looked at to find each of these keys, on average.
+fn probes<const N: usize>(key: Type, all: &[[u64; N]]) -> f64 {
+    let d = of(key, tuple(&[]));
+    let mut looked = 0;
+    // SAFETY: keys have as many words as the type says, and the dict is live.
+    unsafe {
+        for words in all {
+            place(d, words.as_ptr().cast()).unwrap();
+        }
+        for words in all {
+            let (h, at) = find(d, words.as_ptr().cast());
+            looked += index::distance(d, h, at.unwrap()) + 1;
+        }
+        release(d.cast());
+    }
+    looked as f64 / all.len() as f64
+}
+
+#[test]
+fn keys_that_programs_have_lie_apart() {
+    const N: u64 = 20_000;
+    let ints: [(&str, fn(u64) -> u64); 9] = [
+        ("in a row", |k| k),
+        ("negative", |k| (k as i64 - 10_000) as u64),
+        ("thousands", |k| k * 1000),
+        ("squares", |k| k * k),
+        ("upper halves", |k| k << 32),
+        ("upper quarters", |k| k << 48),
+        ("two packed", |k| k / 150 << 32 | k % 150),
+        ("pages", |k| 0x7f00_0000_1000 + k * 4096),
+        ("floats as they lie", |k| (k as f64).to_bits()),
+    ];
+    for (what, key) in ints {
+        let all: Vec<[u64; 1]> = (0..N).map(|k| [key(k)]).collect();
+        let looked = probes(Type::int(), &all);
+        assert!(looked < 1.8, "{what}: {looked}");
+    }
+    let pairs: [(&str, fn(u64) -> [u64; 2]); 5] = [
+        ("a grid", |k| [k / 150, k % 150]),
+        ("a grid, by columns", |k| [k % 150, k / 150]),
+        ("one row", |k| [0, k]),
+        ("one column", |k| [k, 0]),
+        ("a diagonal", |k| [k, N - k]),
+    ];
+    for (what, key) in pairs {
+        let all: Vec<[u64; 2]> = (0..N).map(key).collect();
+        let looked = probes(tuple(&[Type::int(), Type::int()]), &all);
+        assert!(looked < 1.8, "{what}: {looked}");
+    }
+    let all: Vec<[u64; 1]> = (0..N).map(|k| [(k as f64 / 8.0).to_bits()]).collect();
+    assert!(probes(Type::float(), &all) < 1.8);
+}
