@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, Result};
 use crate::emit::arrays::{ArrayVal, contiguous_strides, store_element};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
-use crate::lir::Op;
+use crate::lir::{Op, Value};
 use crate::types::{Const, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
@@ -57,21 +57,25 @@ pub(crate) static OPS: &[OpDef] = &[
         .reads()
         .internal()
         .doc("The positions of an array or a range."),
-    OpDef::new(&["array.nested_ragged"], "ragged, known, places, level", Body::Py("collect.ragged"))
+    OpDef::new(&["array.nested_ragged"], "ragged, known, places, level", Body::Lir(count_rule, emit_ragged))
         .internal()
         .doc("The outermost level at which rows differ in length, 0 for none."),
-    OpDef::new(&["array.nested_size"], "known, places", Body::Py("collect.size"))
+    OpDef::new(&["array.nested_size"], "known, places", Body::Lir(count_rule, emit_size))
         .internal()
         .doc("How many elements rows of a level have."),
-    OpDef::new(&["array.nested_full"], "flat, base, places", Body::Py("collect.full"))
-        .internal()
-        .doc("Whether there is no room for one more row."),
+    OpDef::new(
+        &["array.nested_full"],
+        "flat, base, places",
+        Body::Lir(|_, _| Ok(Answer::of(Type::bool())), emit_full),
+    )
+    .internal()
+    .doc("Whether there is no room for one more row."),
     OpDef::new(&["array.nested_space"], "flat, base, places, outer, *sizes", Body::Py("collect.space"))
         .raises()
         .reads()
         .internal()
         .doc("An array with what is there already and room for one more row."),
-    OpDef::new(&["array.nested_behind"], "base, places", Body::Py("collect.behind"))
+    OpDef::new(&["array.nested_behind"], "base, places", Body::Lir(count_rule, emit_behind))
         .internal()
         .doc("Where the next row begins."),
     OpDef::new(&["array.nested"], "flat, ragged, base, outer, *sizes", Body::Py("collect.nested"))
@@ -162,6 +166,43 @@ fn emit_room(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     };
     // Its positions are `range(n)`.
     Ok(ArrayVal::alloc(cx, t, &[c.args[1][1]], Layout::C, false)?.pack())
+}
+
+/// Positions are `range(n)`.
+fn places(c: &OpCall<'_>, k: usize) -> Value {
+    c.args[k][1]
+}
+
+fn count_rule(_: &mut TyCx<'_, '_>, _: &[Arg]) -> Result<Answer> {
+    Ok(Answer::of(Type::int()))
+}
+
+fn emit_ragged(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (before, known, level) = (c.args[0][0], c.args[1][0], c.args[3][0]);
+    let (is_known, zero) = (cx.b.bin_imm(Op::IcmpSge, known, 0), cx.b.i64(0));
+    let other = cx.b.bin(Op::IcmpNe, places(c, 2), known);
+    let differs = cx.and(is_known, other);
+    // Levels count from 1; 0 is none.
+    let (none, less) = (cx.b.bin(Op::IcmpEq, before, zero), cx.b.bin(Op::IcmpSlt, level, before));
+    let further_out = cx.or(none, less);
+    let tells = cx.and(differs, further_out);
+    Ok(vec![cx.b.select(tells, level, before)])
+}
+
+fn emit_size(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let known = c.args[0][0];
+    let unknown = cx.b.bin_imm(Op::IcmpSlt, known, 0);
+    Ok(vec![cx.b.select(unknown, places(c, 1), known)])
+}
+
+fn emit_full(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let flat = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let end = cx.b.bin(Op::Iadd, c.args[1][0], places(c, 2));
+    Ok(vec![cx.b.bin(Op::IcmpSgt, end, flat.shape[0])])
+}
+
+fn emit_behind(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    Ok(vec![cx.b.bin(Op::Iadd, c.args[0][0], places(c, 1))])
 }
 
 fn put_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {

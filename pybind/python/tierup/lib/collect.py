@@ -6,20 +6,6 @@ import numpy as np
 AT_ONCE = 1 << 27
 
 
-def ragged(before, known, places, level):
-    if known >= 0 and len(places) != known and (before == 0 or level < before):
-        return level
-    return before
-
-
-def size(known, places):
-    return len(places) if known < 0 else known
-
-
-def full(flat, base, places):
-    return base + len(places) > len(flat)
-
-
 def space(flat, base, places, outer, *sizes):
     end = base + len(places)
     total = len(places)
@@ -28,10 +14,6 @@ def space(flat, base, places, outer, *sizes):
     new = np.empty(total if end <= total <= AT_ONCE else max(2 * len(flat), end), flat.dtype)
     np._take_over(new, flat, base)
     return new
-
-
-def behind(base, places):
-    return base + len(places)
 
 
 def nested(flat, ragged, base, outer, *sizes):
