@@ -1,8 +1,9 @@
-//! Memory of arrays: freed blocks of middling size are kept for the next array of that size.
+//! Memory of arrays and containers: freed blocks of middling size are kept for the next one of that size.
 //!
-//! An expression such as `a * 2 + b` makes and drops an array for each operation. The C library gives blocks
-//! of a few hundred KiB and more back to the system at once, and each fresh page costs more than the
-//! arithmetic on it. Every thread keeps a few; what it keeps is bounded by [`BYTES`].
+//! An expression such as `a * 2 + b` makes and drops an array for each operation, and a dict or a list that
+//! grows leaves a block behind with each step. The C library gives blocks of a few hundred KiB and more back to
+//! the system at once, and each fresh page costs more than the arithmetic on it, or than all keys on it. Every
+//! thread keeps a few; what it keeps is bounded by [`BYTES`].
 
 use std::cell::RefCell;
 
@@ -11,7 +12,7 @@ const SMALLEST: usize = 1 << 16;
 /// Bytes that one thread keeps at most.
 const BYTES: usize = 1 << 25;
 /// Blocks that one thread keeps at most.
-const BLOCKS: usize = 8;
+const BLOCKS: usize = 24;
 
 struct Block {
     raw: *mut libc::c_void,
@@ -63,7 +64,27 @@ fn find(total: usize) -> Option<Block> {
     .flatten()
 }
 
-/// Gives back a block that [`take`] gave.
+/// A block of `new` bytes that begins with the `old` ones of another, which is given back; null where there is no
+/// memory, and then the other stays as it was.
+///
+/// # Safety
+/// Nobody else uses the other block, which is null or came from here with `old` bytes, fewer than `new`.
+pub(crate) unsafe fn grow(raw: *mut libc::c_void, old: usize, new: usize) -> *mut libc::c_void {
+    match (new >= SMALLEST).then(|| find(new)).flatten() {
+        // SAFETY: both have as many bytes, and nobody uses the old one any more.
+        Some(b) => unsafe {
+            if old > 0 {
+                libc::memcpy(b.raw, raw, old);
+            }
+            give(raw, old);
+            b.raw
+        },
+        // SAFETY: the C library gave it. What is large moves without being copied.
+        None => unsafe { libc::realloc(raw, new.max(1)) },
+    }
+}
+
+/// Gives back a block that [`take`] or [`grow`] gave, or null.
 ///
 /// # Safety
 /// The block must not be used any more.
@@ -106,6 +127,22 @@ mod tests {
             let (c, ..) = take(200_000, false);
             assert_ne!(c, a);
             libc::free(c);
+        }
+    }
+
+    #[test]
+    fn a_block_that_grows_keeps_what_it_holds() {
+        // SAFETY: blocks have the sizes that were asked for, and are not used once given back.
+        unsafe {
+            let mut a = grow(std::ptr::null_mut(), 0, 50);
+            let (kept, size, _) = take(150_000, false);
+            give(kept, size);
+            libc::memset(a, 7, 50);
+            a = grow(a, 50, 70_000);
+            a = grow(a, 70_000, 149_000);
+            assert_eq!(a, kept);
+            assert!(std::slice::from_raw_parts(a.cast::<u8>(), 50).iter().all(|x| *x == 7));
+            give(a, 149_000);
         }
     }
 

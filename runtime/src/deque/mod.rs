@@ -7,6 +7,7 @@
 mod tests;
 
 use crate::Native;
+use crate::blocks;
 use crate::exc::{Error, Res, or_raise};
 use crate::object::{count as count_object, release};
 use std::mem::MaybeUninit;
@@ -26,9 +27,15 @@ pub(crate) unsafe extern "C" fn drop_deque(o: *mut Obj) {
     unsafe {
         let d = o.cast::<Deque>();
         release_all(d);
-        libc::free((*d).data.cast());
+        blocks::give((*d).data.cast(), room(d));
         drop(Box::from_raw(d));
     }
+}
+
+/// Bytes that the deque has for elements.
+unsafe fn room(d: D) -> usize {
+    // SAFETY: the deque is live.
+    unsafe { (((*d).mask + 1) * (*d).desc.size) as usize }
 }
 
 /// An empty deque; `maxlen` is -1 where it may be of any length.
@@ -147,7 +154,7 @@ unsafe fn grow(d: D, least: i64) -> Res<()> {
         let places = places.ok_or_else(no_memory)?;
         let size = (*d).desc.size;
         let bytes = places.checked_mul(size).filter(|b| *b <= isize::MAX as i64).ok_or_else(no_memory)?;
-        let data = libc::malloc((bytes as usize).max(1)).cast::<u8>();
+        let data = blocks::take((bytes as usize).max(1), false).0.cast::<u8>();
         if data.is_null() {
             return Err(no_memory());
         }
@@ -161,7 +168,7 @@ unsafe fn grow(d: D, least: i64) -> Res<()> {
             std::ptr::copy_nonoverlapping(at(d, i), to, (count * size) as usize);
             i += count;
         }
-        libc::free((*d).data.cast());
+        blocks::give((*d).data.cast(), room(d));
         ((*d).data, (*d).mask) = (data, places - 1);
         (*d).room = if (*d).maxlen < 0 { places } else { places.min((*d).maxlen) };
         Ok(())
@@ -274,7 +281,7 @@ unsafe fn extend(d: D, other: D, left: bool) -> Res<()> {
 pub unsafe fn clear(d: D) {
     // SAFETY: the deque forgets its elements before any is released; they stay where they are until then.
     unsafe {
-        let (len, mask, data) = ((*d).len, (*d).mask, (*d).data);
+        let (len, mask, data, bytes) = ((*d).len, (*d).mask, (*d).data, room(d));
         if len == 0 {
             return;
         }
@@ -284,7 +291,7 @@ pub unsafe fn clear(d: D) {
         let before_end = len.min(mask + 1 - first);
         (*d).desc.release(data.wrapping_offset((first * (*d).desc.size) as isize), before_end);
         (*d).desc.release(data, len - before_end);
-        libc::free(data.cast());
+        blocks::give(data.cast(), bytes);
     }
 }
 

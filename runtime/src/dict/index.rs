@@ -5,6 +5,7 @@
 //! key is closed at once and nothing stays behind in its place.
 
 use super::{D, hash_at, live};
+use crate::blocks;
 use crate::exc::{Error, Res};
 use tierup_core::exc::Class;
 use tierup_core::layout::Dict;
@@ -35,8 +36,7 @@ impl Slots {
     /// Empty ones, for a dict with a table of that size in CPython.
     pub(super) fn for_table(size: i64) -> Res<Slots> {
         let count = if size <= SPARSE { size.max(1) * 2 } else { size.min(MOST) };
-        // SAFETY: asks for memory of that size, and looks whether it came.
-        let at = unsafe { libc::calloc(count as usize, size_of::<u64>()) };
+        let (at, ..) = blocks::take(count as usize * size_of::<u64>(), true);
         if at.is_null() {
             return Err(Error::bare(Class::MemoryError));
         }
@@ -54,7 +54,7 @@ impl Slots {
     pub(super) unsafe fn free(self) {
         if self.at != Slots::none().at {
             // SAFETY: `for_table` took it, and nobody uses it any more.
-            unsafe { libc::free(self.at.cast()) }
+            unsafe { blocks::give(self.at.cast(), self.count() * size_of::<u64>()) }
         }
     }
 

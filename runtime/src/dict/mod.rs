@@ -11,6 +11,7 @@ mod memory;
 mod tests;
 
 use crate::Native;
+use crate::blocks;
 use crate::exc::{Error, Res, or_raise};
 use crate::object::{count as count_object, release};
 use index::Slots;
@@ -31,7 +32,7 @@ pub(crate) unsafe extern "C" fn drop_dict(o: *mut Obj) {
     unsafe {
         let d = o.cast::<Dict>();
         (*d).entry.release((*d).entries, (*d).used);
-        libc::free((*d).entries.cast());
+        blocks::give((*d).entries.cast(), room(d));
         Slots::of(&*d).free();
         drop(Box::from_raw(d));
     }
@@ -193,6 +194,12 @@ fn table_for(entries: i64) -> i64 {
     table_size(entries.saturating_mul(3).saturating_add(1) / 2)
 }
 
+/// Bytes that the dict has for entries.
+unsafe fn room(d: D) -> usize {
+    // SAFETY: the dict is live.
+    unsafe { (usable((*d).table) * (*d).entry.size) as usize }
+}
+
 /// Gives the dict a table of that size, where CPython does: entries that are there move up where some are
 /// empty.
 unsafe fn resize(d: D, size: i64) -> Res<()> {
@@ -210,7 +217,7 @@ unsafe fn resize(d: D, size: i64) -> Res<()> {
         if (*d).len != (*d).used {
             compact(d);
         }
-        let moved = libc::realloc((*d).entries.cast(), (bytes as usize).max(1));
+        let moved = blocks::grow((*d).entries.cast(), room(d), bytes as usize);
         let old = Slots::of(&*d);
         if !moved.is_null() {
             (*d).entries = moved.cast();
@@ -368,13 +375,13 @@ pub unsafe fn clear(d: D) {
     // SAFETY: the dict forgets its entries before any is released, so whoever looks meanwhile sees an empty
     // one.
     unsafe {
-        let (entries, used) = ((*d).entries, (*d).used);
+        let (entries, used, bytes) = ((*d).entries, (*d).used, room(d));
         ((*d).entries, (*d).len, (*d).used) = (std::ptr::null_mut(), 0, 0);
         ((*d).cap, (*d).table) = (0, 0);
         Slots::of(&*d).free();
         index::set(d, Slots::none());
         (*d).entry.release(entries, used);
-        libc::free(entries.cast());
+        blocks::give(entries.cast(), bytes);
     }
 }
 
@@ -399,9 +406,8 @@ pub unsafe fn set(d: D, i: i64, value: *const u8) {
 unsafe fn clone_into(d: D, other: D) -> Res<()> {
     // SAFETY: both are live and of one type; what the copied entries hold gets references of its own.
     unsafe {
-        let bytes = ((*other).cap * (*other).entry.size) as usize;
         let slots = index::copy(other)?;
-        let entries = libc::malloc(bytes.max(1));
+        let (entries, ..) = blocks::take(room(other).max(1), false);
         if entries.is_null() {
             slots.free();
             return Err(Error::bare(Class::MemoryError));

@@ -10,6 +10,7 @@ mod tests;
 mod timsort;
 
 use crate::Native;
+use crate::blocks;
 use crate::exc::{Error, Res, or_raise};
 use crate::object::{count as count_object, release};
 use crate::poll::Poll;
@@ -32,7 +33,7 @@ pub(crate) unsafe extern "C" fn drop_list(o: *mut Obj) {
     unsafe {
         let l = o.cast::<List>();
         (*l).desc.release((*l).data, (*l).len);
-        libc::free((*l).data.cast());
+        blocks::give((*l).data.cast(), ((*l).cap * (*l).desc.size) as usize);
         drop(Box::from_raw(l));
     }
 }
@@ -90,7 +91,7 @@ pub(crate) fn of_strings(n: usize, strings: impl Iterator<Item = Res<*mut Str>>)
 /// # Safety
 /// Of all functions below: lists are live, and nobody else changes them during the call.
 unsafe fn set_capacity(l: L, cap: i64) -> Res<()> {
-    // SAFETY: the list is live and nobody else's; its memory came from `realloc`.
+    // SAFETY: the list is live and nobody else's; its memory came from `grow`.
     unsafe {
         if cap <= (*l).cap {
             return Ok(());
@@ -101,7 +102,8 @@ unsafe fn set_capacity(l: L, cap: i64) -> Res<()> {
             .checked_mul((*l).desc.size)
             .filter(|b| *b <= isize::MAX as i64 && cap <= MOST)
             .ok_or_else(|| Error::bare(Class::MemoryError))?;
-        let data = libc::realloc((*l).data.cast(), (bytes as usize).max(1));
+        let had = ((*l).cap * (*l).desc.size) as usize;
+        let data = blocks::grow((*l).data.cast(), had, bytes as usize);
         if data.is_null() {
             return Err(Error::bare(Class::MemoryError));
         }
