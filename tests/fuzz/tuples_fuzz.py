@@ -96,7 +96,7 @@ class Program(Lines):
     def made(self):
         r, t = self.rng, self.t()
         return r.choice([
-            lambda: f"{t} + {self.any()}", lambda: f"{self.any()} + {t}", lambda: f"{t}[{self.bound()}:{self.bound()}]", lambda: f"{t}[::{r.choice(['-1', '2', '-2'])}]", lambda: f"{t} * {r.choice(['2', 'n', '0', '1'])}",
+            lambda: f"{t} + {self.any()}", lambda: f"{self.any()} + {t}", lambda: f"{t}[{self.bound()}:{self.bound()}]", lambda: f"{t}[::{r.choice(['-1', '2', '-2'])}]", lambda: f"({t} * {r.choice(['2', 'n', '0', '1'])})[:40]",
             lambda: f"({self.x()}, *{t})", lambda: f"(*{t}, {self.x()})", lambda: f"(*{t}, *{self.any()})", lambda: f"tuple([{self.x()} for i in range(n)])", lambda: f"tuple({self.x()} for i in range(n))",
             lambda: f"given({t})", lambda: f"made(list({t}))", lambda: f"made({t})", lambda: f"tuple(reversed({t}))", lambda: f"tuple(sorted({t}))", lambda: f"({self.any()} if c else {t})", lambda: f"({t} or {self.any()})",
             lambda: f"halves({t})", lambda: f"({self.x()}, {self.x()})[:n]", lambda: f"({self.x()},) * n", lambda: f"tuple([*{t}])", lambda: f"tuple(each({t}))",
