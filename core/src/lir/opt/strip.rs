@@ -18,7 +18,11 @@
 //! ```text
 //! around(i):  brif i < n, near, out           near: m = i + umin(n - i, TURNS * step); jump header(i)
 //! latch:      i' = i + step; brif i' < m, header(i'), look      (≠ for a step of 1)
+//! look:       brif i' < n, ask, out
+//! ask:        flag = load volatile …; brif flag ≠ 0, poll, around(i')
 //! ```
+//!
+//! So what has few turns does not poll at all: a loop around it does.
 //!
 //! Loops around short ones are treated like innermost ones, once `nest.rs` has taken the polls out of these.
 //!
@@ -99,34 +103,52 @@ fn strip(func: &mut Func, p: &Polling, stripped: &mut Vec<Stripped>) -> Option<C
         .find(|i| func.insts[i.index()].results.first() == Some(&cond));
     func.blocks[p.latch.index()].insts.retain(|i| *i != branch && *i != p.load && Some(*i) != compare);
     let mut w = Writer { func, loc };
-    let (copied, near) = match (p.counter, p.test) {
+    let (mut counted, mut copied, mut near) = (None, None, None);
+    match (p.counter, p.test) {
         (Some(c), Some(stays_if)) => {
-            let (copied, block, near) =
+            let (test, block, nearer) =
                 count_to_nearer_bound(&mut w, p, c, stays_if, around, &params, &else_to, look);
-            stripped.extend(near.filter(|_| p.turns == Some(TURNS)));
-            (Some(copied), Some(block))
+            stripped.extend(nearer.filter(|_| p.turns == Some(TURNS)));
+            (counted, near) = (test, Some(block));
         }
         (None, test) | (Some(_), test) => {
-            (count_turns(&mut w, p, test, around, &params, &else_to, look), None)
+            copied = count_turns(&mut w, p, test, around, &params, &else_to, look);
         }
-    };
-    let on = BlockCall { block: around, args: else_to.args };
-    if p.turns.is_some() {
-        func.blocks[look.index()].insts.extend([p.load].into_iter().chain(compare));
     }
-    Writer { func, loc }.put(
-        look,
-        if p.turns.is_some() {
-            InstData::Brif { cond, then_to, else_to: on, cold: Cold::Then }
-        } else {
-            InstData::Jump(on)
-        },
-    );
+    let on = BlockCall { block: around, args: else_to.args };
+    let mut behind = vec![look];
+    if p.turns.is_some() {
+        let ask = match &counted {
+            Some(test) => ask_if_turns_are_left(func, p, test, look, &on),
+            None => look,
+        };
+        func.blocks[ask.index()].insts.extend([p.load].into_iter().chain(compare));
+        Writer { func, loc }.put(ask, InstData::Brif { cond, then_to, else_to: on, cold: Cold::Then });
+        behind.extend((ask != look).then_some(ask));
+    } else {
+        Writer { func, loc }.put(look, InstData::Jump(on));
+    }
     let before = func.layout.iter().position(|x| *x == p.header).unwrap_or(0);
     func.layout.splice(before..before, [around].into_iter().chain(near));
     let after = func.layout.iter().position(|x| *x == p.latch).unwrap_or(0) + 1;
-    func.layout.insert(after, look);
-    copied
+    func.layout.splice(after..after, behind);
+    counted.map(|test| test.copied).or(copied)
+}
+
+/// A loop that has come to its end asks nothing: what is around it polls. Ends `look` with the loop's own test, and
+/// gives the block that asks where turns are left.
+fn ask_if_turns_are_left(func: &mut Func, p: &Polling, test: &Test, look: Block, on: &BlockCall) -> Block {
+    let ask = func.make_block();
+    let (more, _) = copy_test(func, p, &test.insts, test.cond, look, &on.args);
+    let (asks, ends) = (BlockCall { block: ask, args: vec![] }, on.clone());
+    let loc = func.insts[p.load.index()].loc;
+    let data = if test.stays_if {
+        InstData::Brif { cond: more, then_to: asks, else_to: ends, cold: Cold::Then }
+    } else {
+        InstData::Brif { cond: more, then_to: ends, else_to: asks, cold: Cold::Else }
+    };
+    Writer { func, loc }.put(look, data);
+    ask
 }
 
 /// The inner loop goes on while `turn < TURNS`, and while its own test says so where that is at the header.
@@ -181,11 +203,11 @@ fn count_to_nearer_bound(
     params: &[Value],
     back: &BlockCall,
     look: Block,
-) -> (Copied, Block, Option<Stripped>) {
+) -> (Option<Test>, Block, Option<Stripped>) {
     let near = w.func.make_block();
     let moved = move_test(w.func, p, stays_if, around, params, BlockCall { block: near, args: vec![] });
-    let copied = moved.map(|t| t.copied).unwrap_or_default();
-    let bound = copied.values.get(&c.bound).copied().unwrap_or(c.bound);
+    let copy = moved.as_ref().and_then(|t| t.copied.values.get(&c.bound)).copied();
+    let bound = copy.unwrap_or(c.bound);
     let (from, up) = (params[c.param], c.step > 0);
     let (mut limit, mut far) = (bound, None);
     if let Some(turns) = p.turns {
@@ -215,7 +237,7 @@ fn count_to_nearer_bound(
         },
     );
     (
-        copied,
+        moved,
         near,
         far.map(|most| Stripped { header: p.header, latch: p.latch, near, look, most, step: c.step }),
     )
