@@ -126,8 +126,92 @@ unsafe fn sort_scalars(l: L, elem: Elem, reverse: bool, poll: &mut Poll) -> bool
     true
 }
 
+/// A number that is ordered as what lies there is; none where it is NaN, or no number with an order.
+///
+/// # Safety
+/// A value of that code lies at `at`.
+#[inline(always)]
+unsafe fn rank(elem: Elem, at: *const u8) -> Option<u64> {
+    macro_rules! read {
+        ($T:ty) => {
+            // SAFETY: as required of the caller.
+            unsafe { at.cast::<$T>().read_unaligned() }
+        };
+    }
+    const SIGN: u64 = 1 << 63;
+    let signed = |x: i64| Some(x as u64 ^ SIGN);
+    let float = |x: f64| {
+        // Zeros of both signs are equal.
+        let bits = (x + 0.0).to_bits();
+        (!x.is_nan()).then_some(if bits & SIGN == 0 { bits | SIGN } else { !bits })
+    };
+    match elem {
+        Elem::Bool => Some(u64::from(read!(u8) != 0)),
+        Elem::I8 => signed(read!(i8).into()),
+        Elem::I16 => signed(read!(i16).into()),
+        Elem::I32 => signed(read!(i32).into()),
+        Elem::I64 => signed(read!(i64)),
+        Elem::U8 => Some(read!(u8).into()),
+        Elem::U16 => Some(read!(u16).into()),
+        Elem::U32 => Some(read!(u32).into()),
+        Elem::U64 => Some(read!(u64)),
+        Elem::F32 => float(read!(f32).into()),
+        Elem::F64 => float(read!(f64)),
+        Elem::C64 | Elem::C128 | Elem::Str | Elem::Tuple => None,
+    }
+}
+
+/// The ranks of all elements, which `of` gives, with their positions; none where one has none.
+///
+/// # Safety
+/// The list is live.
+unsafe fn ranks<K>(l: L, of: impl Fn(*const u8) -> Option<K>) -> Option<Vec<(K, u32)>> {
+    // SAFETY: the list is live, and positions are within it.
+    unsafe { (0..u32::try_from((*l).len).ok()?).map(|i| Some((of(at(l, i.into()))?, i))).collect() }
+}
+
+/// The sorted order of elements that are one number or two, none of them NaN.
+///
+/// # Safety
+/// The list is live.
+unsafe fn order_of_numbers(l: L, reverse: bool, poll: &mut Poll) -> Option<Vec<usize>> {
+    fn sorted<K: Ord + Copy>(mut all: Vec<(K, u32)>, reverse: bool, poll: &mut Poll) -> Vec<usize> {
+        with_reverse(&mut all, reverse, |v| {
+            poll.sorting(v.len(), |tick| {
+                v.sort_by(|a, b| {
+                    tick();
+                    a.0.cmp(&b.0)
+                })
+            })
+        });
+        all.into_iter().map(|(_, i)| i as usize).collect()
+    }
+    // SAFETY: the descriptor says what lies in each element.
+    unsafe {
+        match &*(*l).desc.keys {
+            [k] if k.ways.is_empty() => {
+                let of = |at: *const u8| rank(k.elem, at.add(k.offset as usize));
+                Some(sorted(ranks(l, of)?, reverse, poll))
+            }
+            [j, k] if j.ways.is_empty() && k.ways.is_empty() => {
+                let of = |at: *const u8| {
+                    let high = rank(j.elem, at.add(j.offset as usize))?;
+                    let low = rank(k.elem, at.add(k.offset as usize))?;
+                    Some(u128::from(high) << 64 | u128::from(low))
+                };
+                Some(sorted(ranks(l, of)?, reverse, poll))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// The sorted order of the elements, as positions.
 unsafe fn permutation(l: L, reverse: bool, poll: &mut Poll) -> Vec<usize> {
+    // SAFETY: the list is live.
+    if let Some(order) = unsafe { order_of_numbers(l, reverse, poll) } {
+        return order;
+    }
     // SAFETY: the list is live.
     let mut order: Vec<usize> = (0..unsafe { (*l).len } as usize).collect();
     // SAFETY: positions are within the list.

@@ -260,3 +260,47 @@ fn lists_own_what_strings_hold() {
     drop(s);
     assert_eq!(live(), before);
 }
+
+#[test]
+fn tuples_of_numbers_are_sorted_by_all_of_them() {
+    #[repr(C)]
+    #[derive(Clone, Copy, Debug)]
+    struct Two<A, B>(A, B);
+    fn check<A: Copy + PartialOrd + std::fmt::Debug, B: Copy + PartialOrd + std::fmt::Debug>(
+        types: [Type; 2],
+        firsts: &[A],
+        seconds: &[B],
+    ) {
+        let mut state = 7usize;
+        let mut next = |n: usize| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % n
+        };
+        for n in [0, 1, 2, 30, 300] {
+            let all: Vec<Two<A, B>> =
+                (0..n).map(|_| Two(firsts[next(firsts.len())], seconds[next(seconds.len())])).collect();
+            for reverse in [0, 1] {
+                let mut expected = all.clone();
+                expected.sort_by(|x, y| {
+                    let order = x.0.partial_cmp(&y.0).unwrap().then(x.1.partial_cmp(&y.1).unwrap());
+                    if reverse == 1 { order.reverse() } else { order }
+                });
+                // SAFETY: the list is live until it is freed, and nobody else has it.
+                with_ctx(|ctx| unsafe {
+                    let l = make(&all, Type::new(Kind::Tuple(types.to_vec())));
+                    Native::list_sort(ctx, l, reverse);
+                    assert_eq!(format!("{:?}", items::<Two<A, B>>(l)), format!("{expected:?}"));
+                    free(l);
+                });
+            }
+        }
+    }
+    let ints = [i64::MIN, -2, -1, 0, 1, 7, i64::MAX];
+    let floats = [f64::NEG_INFINITY, -1.5, -0.0, 0.0, 1e-320, 2.5, f64::INFINITY];
+    let int = |t| Type::new(Kind::Int(t));
+    check([Type::int(), Type::float()], &ints, &floats);
+    check([Type::float(), Type::int()], &floats, &ints);
+    check([Type::float(), Type::float()], &floats, &floats);
+    check([int(Int::I8), int(Int::U64)], &[-128i8, -1, 0, 127], &[0u64, 1, 1 << 63, u64::MAX]);
+    check([int(Int::U32), Type::bool()], &[0u32, 5, u32::MAX], &[false, true]);
+}
