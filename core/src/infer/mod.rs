@@ -29,6 +29,7 @@ pub(crate) mod hints;
 mod instances;
 mod member;
 pub(crate) mod moved;
+mod narrow;
 mod numba;
 mod objects;
 pub(crate) mod origin;

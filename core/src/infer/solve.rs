@@ -17,7 +17,7 @@ use crate::host::GlobalValue;
 use crate::meaning::Meaning;
 use crate::ops::{self, OpId, id};
 use crate::ssa::opt::unroll::{self, Counting, Rewrite};
-use crate::ssa::{Block, BlockCall, Func, Inst, InstanceId, Loc, Narrow, Op, Term, Value};
+use crate::ssa::{Block, BlockCall, Func, Inst, InstanceId, Loc, Op, Term, Value};
 use crate::types::{Const, Kind, Type, work};
 use crate::typing::Arg;
 use crate::typing::vars::Site;
@@ -533,7 +533,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             Op::Narrow(n) => {
                 let f = self.fact(node.args[0]).clone();
                 let class = node.args.get(1).map(|c| self.ty(*c));
-                let ty = narrowed(self.session.host, f.ty, *n, class);
+                let ty = super::narrow::narrowed(self.session.host, f.ty, *n, class);
                 let konst =
                     if *ty == Kind::None { Some(Const::None) } else { f.konst.filter(|_| ty == f.ty) };
                 Ok((ty, konst, false))
@@ -743,49 +743,6 @@ impl<'s, 'h> Solver<'s, 'h> {
         };
         let ty = f.ty.member(k).ok_or_else(|| Diagnostic::internal(format!("{} has no member {k}", f.ty)))?;
         Ok((ty, konst, false))
-    }
-}
-
-/// What is left of a type where something was found out about its value.
-#[expect(clippy::wildcard_enum_match_arm, reason = "any other type is one, which a test takes or leaves")]
-fn narrowed(host: &dyn crate::host::Host, t: Type, n: Narrow, class: Option<Type>) -> Type {
-    let is_a = |t: Type| match class.map(|c| (c, c.kind())) {
-        Some((mark, Kind::Member(c))) => c.is_mark().then_some(t == mark),
-        Some((class, _)) => ops::builtin::is_instance(host, t, class),
-        None => None,
-    };
-    let keep = |t: Type| match n {
-        Narrow::IsNone => *t == Kind::None,
-        Narrow::NotNone => *t != Kind::None,
-        Narrow::IsA => is_a(t) != Some(false),
-        Narrow::NotA => is_a(t) != Some(true),
-    };
-    match t.kind() {
-        Kind::Optional(inner) => {
-            let (none, rest) = (keep(Type::none()), narrowed(host, *inner, n, class));
-            match (none, *rest == Kind::Never) {
-                (true, true) => Type::none(),
-                (true, false) => Type::optional(rest),
-                (false, _) => rest,
-            }
-        }
-        Kind::Variant(m) => {
-            let left: Vec<Type> = m.iter().copied().filter(|t| keep(*t)).collect();
-            match left.as_slice() {
-                [] => Type::never(),
-                [t] => *t,
-                _ => Type::new(Kind::Variant(left)),
-            }
-        }
-        Kind::None | Kind::Never => t,
-        // A branch that is taken decides by constants, where it can; what is plain stays as it is.
-        _ => {
-            if n == Narrow::IsNone {
-                Type::never()
-            } else {
-                t
-            }
-        }
     }
 }
 
