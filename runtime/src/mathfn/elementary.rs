@@ -59,6 +59,7 @@ fused! {
     pub(crate) fn log1p(x: f64) -> f64 { l::log1p(x) }
     pub(crate) fn sin(x: f64) -> f64 { t::sin(x) }
     pub(crate) fn cos(x: f64) -> f64 { t::cos(x) }
+    pub(crate) fn sin_cos(x: f64) -> (f64, f64) { (t::sin(x), t::cos(x)) }
     pub(crate) fn tan(x: f64) -> f64 { t::tan(x) }
     pub(crate) fn asin(x: f64) -> f64 { i::asin(x) }
     pub(crate) fn acos(x: f64) -> f64 { i::acos(x) }

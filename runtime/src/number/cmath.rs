@@ -4,6 +4,7 @@
 //! Each gives its value and what went wrong; `cmath.*` raises that, NumPy's functions ignore it.
 
 use super::special::{self as table, Table, lookup};
+use crate::mathfn::elementary;
 use std::f64::consts::{FRAC_PI_2, LN_2, LN_10};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,13 +69,13 @@ const LOG_LARGE: f64 = 708.3964185322641;
 const SQRT_MIN: f64 = 1.4916681462400413e-154;
 
 fn hypot(x: f64, y: f64) -> f64 {
-    libm::hypot(x, y)
+    elementary::hypot(x, y)
 }
 fn log(x: f64) -> f64 {
-    crate::mathfn::elementary::log(x)
+    elementary::log(x)
 }
 fn atan2(y: f64, x: f64) -> f64 {
-    libm::atan2(y, x)
+    elementary::atan2(y, x)
 }
 
 fn large(z: Complex) -> bool {
@@ -94,7 +95,7 @@ pub(crate) fn acos(z: Complex) -> Answer {
         return fine(atan2(z.im.abs(), z.re), im);
     }
     let (s1, s2) = (sqrt(complex(1.0 - z.re, -z.im)).0, sqrt(complex(1.0 + z.re, z.im)).0);
-    fine(2.0 * atan2(s1.re, s2.re), libm::asinh(s2.re * s1.im - s2.im * s1.re))
+    fine(2.0 * atan2(s1.re, s2.re), elementary::asinh(s2.re * s1.im - s2.im * s1.re))
 }
 
 pub(crate) fn acosh(z: Complex) -> Answer {
@@ -105,7 +106,7 @@ pub(crate) fn acosh(z: Complex) -> Answer {
         return fine(log_twice(z), atan2(z.im, z.re));
     }
     let (s1, s2) = (sqrt(complex(z.re - 1.0, z.im)).0, sqrt(complex(z.re + 1.0, z.im)).0);
-    fine(libm::asinh(s1.re * s2.re + s1.im * s2.im), 2.0 * atan2(s1.im, s2.re))
+    fine(elementary::asinh(s1.re * s2.re + s1.im * s2.im), 2.0 * atan2(s1.im, s2.re))
 }
 
 pub(crate) fn asin(z: Complex) -> Answer {
@@ -121,7 +122,7 @@ pub(crate) fn asinh(z: Complex) -> Answer {
         return fine(re, atan2(z.im, z.re.abs()));
     }
     let (s1, s2) = (sqrt(complex(1.0 + z.im, -z.re)).0, sqrt(complex(1.0 - z.im, z.re)).0);
-    fine(libm::asinh(s1.re * s2.im - s2.re * s1.im), atan2(z.im, s1.re * s2.re - s1.im * s2.im))
+    fine(elementary::asinh(s1.re * s2.im - s2.re * s1.im), atan2(z.im, s1.re * s2.re - s1.im * s2.im))
 }
 
 pub(crate) fn atan(z: Complex) -> Answer {
@@ -147,7 +148,7 @@ pub(crate) fn atanh(z: Complex) -> Answer {
         }
         return fine(-log(ay.sqrt() / hypot(ay, 2.0).sqrt()), (atan2(2.0, -ay) / 2.0).copysign(z.im));
     }
-    let re = libm::log1p(4.0 * z.re / ((1.0 - z.re) * (1.0 - z.re) + ay * ay)) / 4.0;
+    let re = elementary::log1p(4.0 * z.re / ((1.0 - z.re) * (1.0 - z.re) + ay * ay)) / 4.0;
     fine(re, -atan2(-2.0 * z.im, (1.0 - z.re) * (1.0 + z.re) - ay * ay) / 2.0)
 }
 
@@ -159,7 +160,10 @@ pub(crate) fn cos(z: Complex) -> Answer {
 /// imaginary part is a domain error.
 fn growing_special(t: &Table, z: Complex, negative: fn(Complex) -> Complex, domain: bool) -> Answer {
     let value = if z.re.is_infinite() && z.im.is_finite() && z.im != 0.0 {
-        let w = complex(f64::INFINITY.copysign(libm::cos(z.im)), f64::INFINITY.copysign(libm::sin(z.im)));
+        let w = complex(
+            f64::INFINITY.copysign(elementary::cos(z.im)),
+            f64::INFINITY.copysign(elementary::sin(z.im)),
+        );
         if z.re > 0.0 { w } else { negative(w) }
     } else {
         let (re, im) = lookup(t, z.re, z.im);
@@ -172,7 +176,7 @@ fn growing_special(t: &Table, z: Complex, negative: fn(Complex) -> Complex, doma
 fn times_exp(mut part: f64, mut x: f64) -> f64 {
     for _ in 0..3 {
         let step = x.min(700.0);
-        part *= crate::mathfn::elementary::exp(step);
+        part *= elementary::exp(step);
         x -= step;
     }
     if x > 0.0 { part * f64::MAX } else { part }
@@ -182,7 +186,7 @@ pub(crate) fn cosh(z: Complex) -> Answer {
     if !z.is_finite() {
         return growing_special(&table::COSH, z, |w| complex(w.re, -w.im), !z.re.is_nan());
     }
-    let (sin, cos) = (libm::sin(z.im), libm::cos(z.im));
+    let (sin, cos) = elementary::sin_cos(z.im);
     // cosh(re) may overflow where the result does not.
     if z.re.abs() > LOG_LARGE {
         return checked(
@@ -190,7 +194,7 @@ pub(crate) fn cosh(z: Complex) -> Answer {
             times_exp(sin.copysign(sin * z.re) / 2.0, z.re.abs()),
         );
     }
-    checked(cos * libm::cosh(z.re), sin * libm::sinh(z.re))
+    checked(cos * elementary::cosh(z.re), sin * elementary::sinh(z.re))
 }
 
 pub(crate) fn exp(z: Complex) -> Answer {
@@ -198,11 +202,11 @@ pub(crate) fn exp(z: Complex) -> Answer {
         let shrink = |w: Complex| complex(0f64.copysign(w.re), 0f64.copysign(w.im));
         return growing_special(&table::EXP, z, shrink, z.re.is_finite() || z.re == f64::INFINITY);
     }
-    let (sin, cos) = (libm::sin(z.im), libm::cos(z.im));
+    let (sin, cos) = elementary::sin_cos(z.im);
     if z.re > LOG_LARGE {
         return checked(times_exp(cos, z.re), times_exp(sin, z.re));
     }
-    let l = crate::mathfn::elementary::exp(z.re);
+    let l = elementary::exp(z.re);
     checked(l * cos, l * sin)
 }
 
@@ -225,7 +229,7 @@ pub(crate) fn log_complex(z: Complex) -> Answer {
     let h = hypot(ax, ay);
     if (0.71..=1.73).contains(&h) {
         let (max, min) = if ax > ay { (ax, ay) } else { (ay, ax) };
-        return fine(libm::log1p((max - 1.0) * (max + 1.0) + min * min) / 2.0, im);
+        return fine(elementary::log1p((max - 1.0) * (max + 1.0) + min * min) / 2.0, im);
     }
     fine(log(h), im)
 }
@@ -240,14 +244,14 @@ pub(crate) fn sinh(z: Complex) -> Answer {
     if !z.is_finite() {
         return growing_special(&table::SINH, z, |w| complex(-w.re, w.im), !z.re.is_nan());
     }
-    let (sin, cos) = (libm::sin(z.im), libm::cos(z.im));
+    let (sin, cos) = elementary::sin_cos(z.im);
     if z.re.abs() > LOG_LARGE {
         return checked(
             times_exp(cos.copysign(cos * z.re) / 2.0, z.re.abs()),
             times_exp(sin / 2.0, z.re.abs()),
         );
     }
-    checked(cos * libm::sinh(z.re), sin * libm::cosh(z.re))
+    checked(cos * elementary::sinh(z.re), sin * elementary::cosh(z.re))
 }
 
 pub(crate) fn sqrt(z: Complex) -> Answer {
@@ -277,7 +281,7 @@ pub(crate) fn tan(z: Complex) -> Answer {
 pub(crate) fn tanh(z: Complex) -> Answer {
     if !z.is_finite() {
         let value = if z.re.is_infinite() && z.im.is_finite() && z.im != 0.0 {
-            complex(1f64.copysign(z.re), 0f64.copysign(2.0 * libm::sin(z.im) * libm::cos(z.im)))
+            complex(1f64.copysign(z.re), 0f64.copysign(2.0 * elementary::sin(z.im) * elementary::cos(z.im)))
         } else {
             let (re, im) = lookup(&table::TANH, z.re, z.im);
             complex(re, im)
@@ -287,10 +291,10 @@ pub(crate) fn tanh(z: Complex) -> Answer {
     if z.re.abs() > LOG_LARGE {
         return fine(
             1f64.copysign(z.re),
-            4.0 * libm::sin(z.im) * libm::cos(z.im) * libm::exp(-2.0 * z.re.abs()),
+            4.0 * elementary::sin(z.im) * elementary::cos(z.im) * elementary::exp(-2.0 * z.re.abs()),
         );
     }
-    let (tx, ty, cx) = (libm::tanh(z.re), libm::tan(z.im), 1.0 / libm::cosh(z.re));
+    let (tx, ty, cx) = (elementary::tanh(z.re), elementary::tan(z.im), 1.0 / elementary::cosh(z.re));
     let txty = tx * ty;
     let denom = 1.0 + txty * txty;
     fine(tx * (1.0 + ty * ty) / denom, ty / denom * cx * cx)
@@ -301,8 +305,8 @@ pub(crate) fn rect(r: f64, phi: f64) -> Answer {
         let value = if r.is_infinite() && phi.is_finite() && phi != 0.0 {
             let sign = 1f64.copysign(r);
             complex(
-                sign * f64::INFINITY.copysign(libm::cos(phi)),
-                sign * f64::INFINITY.copysign(libm::sin(phi)),
+                sign * f64::INFINITY.copysign(elementary::cos(phi)),
+                sign * f64::INFINITY.copysign(elementary::sin(phi)),
             )
         } else {
             let (re, im) = lookup(&table::RECT, r, phi);
@@ -317,7 +321,8 @@ pub(crate) fn rect(r: f64, phi: f64) -> Answer {
     if phi == 0.0 {
         return fine(r, r * phi);
     }
-    fine(r * libm::cos(phi), r * libm::sin(phi))
+    let (sin, cos) = elementary::sin_cos(phi);
+    fine(r * cos, r * sin)
 }
 
 pub(crate) fn abs(z: Complex) -> (f64, Trouble) {
@@ -389,10 +394,11 @@ fn pow_general(a: Complex, b: Complex) -> Answer {
     let (r, at) = (hypot(a.re, a.im), atan2(a.im, a.re));
     let (mut len, mut phase) = (crate::mathfn::power::pow(r, b.re), at * b.re);
     if b.im != 0.0 {
-        len *= crate::mathfn::elementary::exp(-at * b.im);
+        len *= elementary::exp(-at * b.im);
         phase += b.im * log(r);
     }
-    let r = checked(len * libm::cos(phase), len * libm::sin(phase));
+    let (sin, cos) = elementary::sin_cos(phase);
+    let r = checked(len * cos, len * sin);
     // The sine of infinity is what C libraries call a domain error.
     if phase.is_infinite() { (r.0, Trouble::Domain) } else { r }
 }
@@ -482,8 +488,11 @@ pub(crate) fn np_acosh(z: Complex) -> Complex {
 
 /// exp(z) - 1 without cancellation for small z.
 pub(crate) fn expm1(z: Complex) -> Complex {
-    let a = libm::sin(z.im / 2.0);
-    complex(libm::expm1(z.re) * libm::cos(z.im) - 2.0 * a * a, libm::exp(z.re) * libm::sin(z.im))
+    let a = elementary::sin(z.im / 2.0);
+    complex(
+        elementary::expm1(z.re) * elementary::cos(z.im) - 2.0 * a * a,
+        elementary::exp(z.re) * elementary::sin(z.im),
+    )
 }
 /// log(1 + z), as NumPy computes it.
 pub(crate) fn log1p(z: Complex) -> Complex {
