@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from harness import memory
 
 tierup = pytest.importorskip("tierup")
 pytestmark = pytest.mark.isolated
@@ -34,11 +35,6 @@ def grown(b, n):
         out += b
         out = out[: len(out) // 2 + 1]
     return bytes(out), out
-
-
-def resident():
-    with open("/proc/self/status") as f:
-        return next(int(line.split()[1]) for line in f if line.startswith("VmRSS"))
 
 
 def test_arguments_come_back_as_themselves():
@@ -193,11 +189,11 @@ def test_nothing_is_kept():
     for _ in range(100):
         once()
     before = sys.getrefcount(b), sys.getrefcount(a)
-    size = resident()
+    size = memory.resident()
     for _ in range(2000):
         once()
     assert (sys.getrefcount(b), sys.getrefcount(a)) == before
-    assert resident() - size < 20_000
+    assert memory.resident() - size < 20_000
 
 
 def test_arrays_of_bytes_are_their_own():

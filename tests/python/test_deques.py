@@ -7,6 +7,7 @@ from collections import deque
 
 import numpy as np
 import pytest
+from harness import memory
 
 tierup = pytest.importorskip("tierup")
 pytestmark = pytest.mark.isolated
@@ -47,11 +48,6 @@ def nothing(d):
 def shift(d, n):
     for _ in range(n):
         d.append(d.popleft())
-
-
-def resident():
-    with open("/proc/self/status") as f:
-        return next(int(line.split()[1]) for line in f if line.startswith("VmRSS"))
 
 
 def objects(d):
@@ -284,12 +280,7 @@ def test_nothing_is_kept():
                 grow(deque([1]))
         gc.collect()
 
-    for _ in range(3):
-        round_of_calls()
-    before = resident()
-    for _ in range(5):
-        round_of_calls()
-    assert resident() - before < 2000
+    assert memory.growth(round_of_calls, 2) < 800
 
 
 def test_counts_of_arguments_stay():

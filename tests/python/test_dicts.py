@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from harness import memory
 
 tierup = pytest.importorskip("tierup")
 pytestmark = pytest.mark.isolated
@@ -32,11 +33,6 @@ def replace(d, k):
 @njit
 def nothing(d):
     return len(d)
-
-
-def resident():
-    with open("/proc/self/status") as f:
-        return next(int(line.split()[1]) for line in f if line.startswith("VmRSS"))
 
 
 def test_the_same_dict_comes_back_with_the_same_objects():
@@ -243,12 +239,7 @@ def test_nothing_is_kept():
                 grow({1: 2})
         gc.collect()
 
-    for _ in range(3):
-        round_of_calls()
-    before = resident()
-    for _ in range(5):
-        round_of_calls()
-    assert resident() - before < 2000
+    assert memory.growth(round_of_calls, 2) < 800
 
 
 def test_counts_of_arguments_stay():

@@ -8,6 +8,7 @@ import weakref
 
 import numpy as np
 import pytest
+from harness import memory
 
 tierup = pytest.importorskip("tierup")
 from tierup import njit  # noqa: E402
@@ -593,11 +594,6 @@ def test_objects_are_read_and_made_in_parallel_loops():
 # -- nothing is kept -----------------------------------------------------------------------------------------------------------------------------
 
 
-def resident():
-    with open("/proc/self/statm") as f:
-        return int(f.read().split()[1]) * 4
-
-
 @njit
 def made_ring(count):
     for i in range(count):
@@ -650,14 +646,7 @@ RING.next = Node(2, RING)
 ])
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_stays_flat(call):
-    for _ in range(30):
-        call()
-    gc.collect()
-    before = resident()
-    for _ in range(100):
-        call()
-    gc.collect()
-    assert resident() - before < 2000
+    assert memory.growth(call, 30) < 600
 
 
 def test_reference_counts_stay_what_they_were():
