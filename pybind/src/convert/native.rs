@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use tierup_core::desc::{self, TypeDesc};
 use tierup_core::layout::Obj as Native;
-use tierup_core::types::{Kind, Type};
+use tierup_core::types::{Int, Kind, Type};
 use tierup_runtime::object::release;
 
 /// An object in native memory.
@@ -155,9 +155,45 @@ pub(crate) struct Part {
     /// Those in a container of this type.
     pub inside: Box<[Arc<Part>]>,
     plan: Plan,
+    exact: Exact,
     has_arrays: bool,
     #[allow(dead_code, reason = "keeps the classes alive by whose addresses the plan recognises objects")]
     classes: Vec<Py<PyAny>>,
+}
+
+/// Objects of Python's own classes that need no plan.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Exact {
+    Int,
+    Float,
+    None,
+}
+
+impl Exact {
+    fn of(t: Type) -> Exact {
+        if *t == Kind::Int(Int::I64) {
+            Exact::Int
+        } else if t == Type::f64() {
+            Exact::Float
+        } else {
+            Exact::None
+        }
+    }
+    /// The word of a number that is of Python's own class and fits.
+    fn word(self, obj: &Bound<'_, PyAny>) -> Option<u64> {
+        let obj = obj.as_ptr();
+        // SAFETY: the object is live, and is of the class that is asked for.
+        unsafe {
+            let class = ffi::Py_TYPE(obj);
+            if self == Exact::Int && class == &raw mut ffi::PyLong_Type {
+                let mut beyond = 0;
+                let x = ffi::PyLong_AsLongLongAndOverflow(obj, &mut beyond);
+                return (beyond == 0).then_some(x as u64);
+            }
+            (self == Exact::Float && class == &raw mut ffi::PyFloat_Type)
+                .then(|| ffi::PyFloat_AS_DOUBLE(obj).to_bits())
+        }
+    }
 }
 
 /// Parts by their types: there are as many as types.
@@ -188,7 +224,8 @@ impl Part {
         } else {
             Box::default()
         };
-        Part { ty, desc: desc::of(ty), inside, plan, has_arrays: has_arrays(ty), classes }
+        let exact = if matches!(purpose, Purpose::Element) { Exact::of(ty) } else { Exact::None };
+        Part { ty, desc: desc::of(ty), inside, plan, exact, has_arrays: has_arrays(ty), classes }
     }
 
     /// The Python object of the part at `at`.
@@ -239,17 +276,21 @@ impl Part {
 
     /// The same; none of an object of another type.
     pub(crate) fn value_of(&self, obj: &Bound<'_, PyAny>) -> PyResult<Option<Value<'_>>> {
+        if let Some(word) = self.exact.word(obj) {
+            return Ok(Some(Value { part: self, words: Words::one(word), frame: None }));
+        }
         // Plans compare classes with NumPy's, which nobody may have asked for yet.
         if self.has_arrays && npy::loaded().is_none() {
             npy::get(obj.py())?;
         }
-        let mut value = Value { part: self, words: Words::new(self.desc), frame: Box::new(Frame::new(true)) };
-        value.frame.lenience = Lenience::Converted;
+        let mut frame = Box::new(Frame::new(true));
+        frame.lenience = Lenience::Converted;
+        let mut words = Words::new(self.desc);
         // SAFETY: the object lives as long as it is looked at; the frame stays where it is.
-        if unsafe { self.plan.unbox(obj.as_ptr(), value.words.as_mut_ptr(), &mut value.frame) }.is_some() {
-            return Ok(Some(value));
+        if unsafe { self.plan.unbox(obj.as_ptr(), words.as_mut_ptr(), &mut frame) }.is_some() {
+            return Ok(Some(Value { part: self, words, frame: Some(frame) }));
         }
-        match value.frame.extra().failure.take() {
+        match frame.extra().failure.take() {
             Some(e) => Err(e.into_python(obj.py())),
             None => Ok(None),
         }
@@ -264,8 +305,8 @@ pub(crate) fn has_arrays(t: Type) -> bool {
 pub(crate) struct Value<'p> {
     part: &'p Part,
     words: Words,
-    /// Holds what the words refer to.
-    frame: Box<Frame>,
+    #[allow(dead_code, reason = "holds what the words refer to")]
+    frame: Option<Box<Frame>>,
 }
 
 impl Value<'_> {
@@ -281,8 +322,8 @@ impl Value<'_> {
         }
     }
     /// It as it lies in memory, with references that stay this one's.
-    pub(crate) fn laid(&mut self) -> Vec<u64> {
-        let mut room = vec![0u64; (self.part.desc.size as usize).div_ceil(8)];
+    pub(crate) fn laid(&mut self) -> Words {
+        let mut room = Words::with_room((self.part.desc.size as usize).div_ceil(8));
         // SAFETY: there is room.
         unsafe { self.part.desc.scatter(self.words.as_mut_ptr(), room.as_mut_ptr().cast()) };
         room
@@ -297,8 +338,16 @@ pub(crate) struct Words {
 
 impl Words {
     pub(crate) fn new(desc: &TypeDesc) -> Words {
-        let n = desc.leaves.len();
+        Words::with_room(desc.leaves.len())
+    }
+    fn with_room(n: usize) -> Words {
         Words { few: [0; 8], many: if n > 8 { vec![0; n] } else { vec![] } }
+    }
+    fn one(word: u64) -> Words {
+        Words { few: [word, 0, 0, 0, 0, 0, 0, 0], many: vec![] }
+    }
+    pub(crate) fn as_ptr(&self) -> *const u64 {
+        if self.many.is_empty() { self.few.as_ptr() } else { self.many.as_ptr() }
     }
     pub(crate) fn as_mut_ptr(&mut self) -> *mut u64 {
         if self.many.is_empty() { self.few.as_mut_ptr() } else { self.many.as_mut_ptr() }

@@ -351,6 +351,21 @@ fn of_class(hash: i64) -> u64 {
     hash::entry(hash::integer(hash))
 }
 
+/// Writes over a value, and drops the references that it had when something else is there.
+unsafe fn releasing(desc: &TypeDesc, at: *mut u8, write: impl FnOnce()) {
+    if desc.refs.is_empty() {
+        return write();
+    }
+    // SAFETY: the caller's value is of that type, and its references are the dict's to drop.
+    unsafe {
+        let size = desc.size as usize;
+        let mut old = vec![0u64; size.div_ceil(8)];
+        std::ptr::copy_nonoverlapping(at, old.as_mut_ptr().cast(), size);
+        write();
+        desc.release(old.as_ptr().cast(), 1);
+    }
+}
+
 /// Takes an entry out. Its key is released, its value not.
 unsafe fn remove(d: D, i: i64) {
     // SAFETY: the entry is there, as required of the caller; its key is copied out before its place is
@@ -358,12 +373,9 @@ unsafe fn remove(d: D, i: i64) {
     unsafe {
         index::remove(d, hash_at(d, i), i);
         (*d).len -= 1;
-        let size = (*d).key.size as usize;
+        let empty = || std::ptr::write_bytes(at(d, i), 0, (*d).entry.size as usize);
         // The dict is whole again before anything is released.
-        let mut key = vec![0u64; size.div_ceil(8)];
-        std::ptr::copy_nonoverlapping(at(d, i).add(KEY_AT as usize), key.as_mut_ptr().cast(), size);
-        std::ptr::write_bytes(at(d, i), 0, (*d).entry.size as usize);
-        (*d).key.release(key.as_ptr().cast(), 1);
+        releasing((*d).key, at(d, i).add(KEY_AT as usize), empty);
     }
 }
 
@@ -394,11 +406,8 @@ pub unsafe fn set(d: D, i: i64, value: *const u8) {
     // is whole.
     unsafe {
         let (to, size) = (value_at(d, i), (*d).value.size as usize);
-        let mut old = vec![0u64; size.div_ceil(8)];
-        std::ptr::copy_nonoverlapping(to, old.as_mut_ptr().cast(), size);
         (*d).value.retain(value, 1);
-        std::ptr::copy_nonoverlapping(value, to, size);
-        (*d).value.release(old.as_ptr().cast(), 1);
+        releasing((*d).value, to, || std::ptr::copy_nonoverlapping(value, to, size));
     }
 }
 

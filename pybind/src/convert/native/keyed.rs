@@ -3,7 +3,7 @@
 //! empty tuples for values.
 
 use super::shown::{self, Owned, ShownClass, Use, run};
-use super::{Part, Value};
+use super::{Part, Value, Words};
 use crate::errors::typing_error;
 use pyo3::exceptions::{PyKeyError, PyOverflowError, PyRuntimeError};
 use pyo3::ffi;
@@ -36,7 +36,7 @@ pub(crate) fn of<'a>(class: &ShownClass, obj: &'a Bound<'_, PyAny>) -> Option<Ke
 pub(crate) struct Key<'a> {
     #[allow(dead_code, reason = "holds what the key refers to")]
     value: Value<'a>,
-    laid: Vec<u64>,
+    laid: Words,
 }
 
 impl<'a> Key<'a> {
