@@ -313,6 +313,11 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .doc("The parts with `sep` between them."),
+    OpDef::new(&["str.join"], "sep, parts", Body::Py("builtin.join_checked"))
+        .only_if(|a| *a[0].ty == Kind::Str && may_hold_texts(a[1].ty))
+        .raises()
+        .reads()
+        .doc("The same of a list that may hold something else besides; TypeError where it does."),
     OpDef::new(&["str.join"], "sep, parts", Body::Py("builtin.join"))
         .only_if(|a| *a[0].ty == Kind::Str)
         .raises()
@@ -757,6 +762,11 @@ fn join_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     } else {
         Err(no_match("str.join", args))
     }
+}
+
+/// Whether a list may hold texts beside something else; of what is put into it here nothing is known yet.
+fn may_hold_texts(list: Type) -> bool {
+    matches!(list.kind(), Kind::List(e) if matches!(e.kind(), Kind::Optional(_) | Kind::Variant(_) | Kind::Var(_)))
 }
 
 fn emit_join(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {

@@ -100,6 +100,16 @@ def join(sep, parts):
     return sep.join([p for p in parts])
 
 
+def join_checked(sep, parts):
+    """The same of a list in which not everything needs to be a string."""
+    texts = []
+    for i, p in enumerate(parts):
+        if not isinstance(p, str):
+            raise TypeError(f"sequence item {i}: expected str instance, {type(p).__name__} found")
+        texts.append(p)
+    return sep.join(texts)
+
+
 
 
 def power(base, exp, mod):
