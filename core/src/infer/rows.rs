@@ -9,6 +9,7 @@ use super::state::{Session, Solver};
 use crate::classes;
 use crate::diag::{Code, Diagnostic, Result, Subject};
 use crate::emit::cx::Overflow;
+use crate::host::GlobalValue;
 use crate::ops::{self, Adapter, Body, OpDef, OpId, id, takes_by_name};
 use crate::ssa::Inst;
 use crate::types::class::ClassId;
@@ -52,6 +53,23 @@ fn as_lists(t: Type) -> Type {
         Kind::Tuple(m) => Type::tuple(m.iter().map(|t| as_lists(*t)).collect()),
         _ => t,
     }
+}
+
+/// Whether values of several types are each of another class of Python's that is iterated over: one iterator goes
+/// through whichever it is.
+fn are_told_apart(t: Type) -> bool {
+    let Kind::Variant(members) = t.kind() else { return false };
+    // As `isinstance` tells them apart: a Counter is a dict.
+    let class = |t: &Type| match t.container() {
+        Some((c, _)) if c.is_mapping() => Some(Container::Dict.class()),
+        _ => matches!(
+            t.kind(),
+            Kind::List(_) | Kind::Tuple(_) | Kind::Str | Kind::Range(_) | Kind::Container(..)
+        )
+        .then(|| classes::class_of(*t).id),
+    };
+    let all: Vec<_> = members.iter().map(class).collect();
+    (0..all.len()).all(|k| all[k].is_some() && !all[..k].contains(&all[k]))
 }
 
 impl<'h> Solver<'_, 'h> {
@@ -243,6 +261,18 @@ impl<'h> Solver<'_, 'h> {
         }
         if let Some(at) = variant {
             let on = positional[at].clone();
+            let iterated = match id {
+                id::BUILTINS_ITER => Some("iterate.each_of"),
+                id::BUILTINS_ENUMERATE if named.is_empty() => Some("iterate.enumerated"),
+                id::BUILTINS_ZIP if named.is_empty() => Some("iterate.zipped"),
+                _ => None,
+            };
+            if let Some(path) = iterated
+                && are_told_apart(self.source_arg(&on)?.ty)
+            {
+                let function = Source::Global(GlobalValue::Function(self.session.host.library(path)?));
+                return self.call(i, &function, positional, vec![]);
+            }
             return self.dispatch(i, &on, &mut |s, way| {
                 let mut each = positional.clone();
                 each[at] = way.clone();

@@ -1,6 +1,40 @@
-"""Iterators over the elements of arrays."""
+"""Iterators over the elements of arrays, and over values of several classes."""
 
 import numpy as np
+
+
+def each_of(x):
+    """The values of what may be of several classes, each of which there is once."""
+    if isinstance(x, list):
+        yield from x
+    elif isinstance(x, tuple):
+        yield from x
+    elif isinstance(x, str):
+        yield from x
+    elif isinstance(x, dict):
+        yield from x
+    elif isinstance(x, range):
+        yield from x
+    elif isinstance(x, set):
+        yield from x
+    elif isinstance(x, frozenset):
+        yield from x
+    else:
+        yield from x
+
+
+def enumerated(iterable, start=0):
+    return enumerate(iter(iterable), start)
+
+
+def zipped(*iterables):
+    return zip(*_iterators(iterables))
+
+
+def _iterators(iterables):
+    if len(iterables) == 0:
+        return ()
+    return (iter(iterables[0]),) + _iterators(iterables[1:])
 
 
 def nditer(op, flags, op_flags, order):
