@@ -56,6 +56,14 @@ fn register_python(function: Bound<'_, PyAny>) -> i64 {
     functions.all.len() as i64 - 1
 }
 
+/// What functions of this number remember in this thread since a time: how often that was found and was not, and
+/// how much it is.
+#[pyfunction]
+fn remembered(number: i64, time: i64) -> (i64, i64, i64) {
+    let told = dict::memory::told(number, time);
+    (told.hits, told.misses, told.size)
+}
+
 /// Forgets a function, whose number no code that runs holds any more.
 #[pyfunction]
 fn release_python(number: usize) {
@@ -201,5 +209,6 @@ pub(crate) fn call_python(key: i64, types: &str, args: *mut u8, result: *mut u8)
 
 pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(release_python, m)?)?;
+    m.add_function(wrap_pyfunction!(remembered, m)?)?;
     m.add_function(wrap_pyfunction!(register_python, m)?)
 }

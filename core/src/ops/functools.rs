@@ -8,6 +8,7 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::layout::Dict;
+use crate::lir::Value;
 use crate::types::{Container, Kind, Type};
 use crate::typing::Answer;
 
@@ -21,6 +22,7 @@ super::identity::op_ids! {
     FUNCTOOLS_REMEMBERING = "functools._remembering" [keeps],
     FUNCTOOLS_REMEMBERED = "functools._remembered",
     FUNCTOOLS_REMEMBERED_IN_ORDER = "functools._remembered_in_order",
+    FUNCTOOLS_MISSED = "functools._missed",
 }
 
 crate::runtime_fns! {
@@ -30,6 +32,8 @@ crate::runtime_fns! {
     /// descriptors describe. It is empty where the thread has none, or one of another time: before the function
     /// was made to forget.
     fn remembered(number: i64, time: i64, entry: *const TypeDesc, key: *const TypeDesc, value: *const TypeDesc) -> *mut Dict [Writes, Never];
+    /// Counts a call of the function of that number whose result was not remembered.
+    fn remembered_not(number: i64, time: i64) [Writes, Never];
 }
 
 pub(crate) static OPS: &[OpDef] = &[
@@ -85,7 +89,24 @@ pub(crate) static OPS: &[OpDef] = &[
     .writes()
     .internal()
     .doc("The same, of a function that forgets what was asked for the longest time ago (library use)."),
+    OpDef::new(
+        &["functools._missed"],
+        "number, time",
+        Body::Lir(|_, _| Ok(Answer::of(Type::none())), |cx, c| {
+            let [number, time] = numbers(cx, c);
+            cx.helper(&remembered_not, &[number, time]);
+            Ok(vec![])
+        }),
+    )
+    .writes()
+    .internal()
+    .doc("Counts a call whose result was not remembered (library use)."),
 ];
+
+/// The number of a function and the time since which it remembers.
+fn numbers(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> [Value; 2] {
+    [0, 1].map(|k| cast::to_i64(cx, c.args[k][0], c.types[k]))
+}
 
 fn is_function(t: Type) -> bool {
     matches!(t.kind(), Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..))
@@ -101,7 +122,7 @@ fn emit_remembered(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
             "make the class a frozen dataclass, give it __eq__ and __hash__, or pass what the result depends on",
         ));
     }
-    let [number, time] = [0, 1].map(|k| cast::to_i64(cx, c.args[k][0], c.types[k]));
+    let [number, time] = numbers(cx, c);
     let [entry, key, value] = described(cx, c.ret)?;
     Ok(vec![cx.helper_value(&remembered, &[number, time, entry, key, value])])
 }

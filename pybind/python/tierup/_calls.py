@@ -46,7 +46,8 @@ def python_caller(function, names, result, changes=False):
     called less often."""
     key = numpy.array([_tierup.register_python(function)], numpy.int64)
     name, call = _identifier(function.__name__.lstrip("_")), "_python_call" if changes else "_ask_python"
-    return made(f"def {name}({names}):\n    return np.{call}(_key_[0], {result!r}, {names})", name, {"_key_": key})
+    given = f", {names}" if names else ""
+    return made(f"def {name}({names}):\n    return np.{call}(_key_[0], {result!r}{given})", name, {"_key_": key})
 
 
 def _scalar_kernel(b, args, ret, k):

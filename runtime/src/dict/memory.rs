@@ -13,6 +13,15 @@ use tierup_core::ops::functools::Helpers;
 struct Results {
     time: i64,
     dict: D,
+    /// How often it was asked for.
+    calls: i64,
+}
+
+/// What a function has done since a time.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    time: i64,
+    misses: i64,
 }
 
 impl Drop for Results {
@@ -26,6 +35,14 @@ impl Drop for Results {
 #[derive(Default)]
 struct Functions(HashMap<(i64, usize, usize), Results>);
 
+/// What `functools.lru_cache` tells of this thread's dicts of a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    pub hits: i64,
+    pub misses: i64,
+    pub size: i64,
+}
+
 impl Drop for Functions {
     fn drop(&mut self) {
         // With the first thread the process ends, and Python, to which arrays may belong, is gone.
@@ -38,6 +55,25 @@ impl Drop for Functions {
 
 thread_local! {
     static RESULTS: RefCell<Functions> = RefCell::default();
+    /// By the number of the function.
+    static MISSES: RefCell<HashMap<i64, Counts>> = RefCell::default();
+}
+
+/// What the function of that number has done in this thread since that time.
+pub fn told(number: i64, time: i64) -> Told {
+    let counts = MISSES.with(|all| all.borrow().get(&number).copied().unwrap_or_default());
+    let misses = if counts.time == time { counts.misses } else { 0 };
+    RESULTS.with(|all| {
+        let all = all.borrow();
+        let of = all.0.iter().filter(|((n, ..), r)| *n == number && r.time == time);
+        let (mut calls, mut size) = (0, 0);
+        for (_, r) in of {
+            calls += r.calls;
+            // SAFETY: the table holds the dict.
+            size += unsafe { (*r.dict).len };
+        }
+        Told { hits: (calls - misses).max(0), misses, size }
+    })
 }
 
 impl Helpers for Native {
@@ -51,7 +87,7 @@ impl Helpers for Native {
         let fresh = || {
             // SAFETY: descriptors live for ever.
             let dict = unsafe { new(&*entry, &*key, &*value) };
-            Results { time, dict }
+            Results { time, dict, calls: 0 }
         };
         let mut old = None;
         let dict = RESULTS.with(|all| {
@@ -60,6 +96,7 @@ impl Helpers for Native {
             if known.time != time {
                 old = Some(std::mem::replace(known, fresh()));
             }
+            known.calls += 1;
             known.dict
         });
         // What is forgotten may be much, and goes when the table is free.
@@ -67,5 +104,16 @@ impl Helpers for Native {
         // SAFETY: the table holds the dict.
         unsafe { retain(dict.cast()) };
         dict
+    }
+
+    unsafe fn remembered_not(number: i64, time: i64) {
+        MISSES.with(|all| {
+            let mut all = all.borrow_mut();
+            let counts = all.entry(number).or_default();
+            if counts.time != time {
+                *counts = Counts { time, misses: 0 };
+            }
+            counts.misses += 1;
+        });
     }
 }

@@ -6,7 +6,7 @@
 //! see what they see there.
 
 mod index;
-mod memory;
+pub mod memory;
 #[cfg(test)]
 mod tests;
 
