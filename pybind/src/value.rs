@@ -199,6 +199,9 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
     if let Some(v) = classify_instance(obj, record)? {
         return Ok(v);
     }
+    if let Some(counted) = counted(obj)? {
+        return classify(&counted, record);
+    }
     if let Some(t) = operations::type_object(obj)?.or(type_of_objects(obj)?) {
         return Ok(GlobalValue::DType(t));
     }
@@ -327,6 +330,18 @@ fn foreign_function(obj: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let module =
         if class == "ufunc" && module.is_empty() { "numpy" } else { module.trim_start_matches("builtins") };
     Ok(Some(if module.is_empty() { name } else { format!("{module}.{name}") }))
+}
+
+/// What compiled code has in place of an `itertools.count` of ints, which goes on where Python and compiled code
+/// have left it.
+fn counted<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = obj.py();
+    let class = obj.get_type();
+    if class.name()? != "count" || !class.is(&py.import(intern!(py, "itertools"))?.getattr("count")?) {
+        return Ok(None);
+    }
+    let stand_in = py.import(intern!(py, "tierup._counts"))?.call_method1(intern!(py, "counted"), (obj,))?;
+    Ok((!stand_in.is_none()).then_some(stand_in))
 }
 
 /// Names what cannot be held, with a way out where there is a common one.

@@ -4,6 +4,9 @@ What Python's constructors do at the call (they ask for iterators and copy pools
 """
 
 import operator
+from dataclasses import dataclass
+
+import numpy as np
 
 # Integers in these functions are the caller's: where overflow is checked, it is checked here too.
 _origin = "checked"
@@ -23,6 +26,19 @@ def count(start, step):
     while True:
         yield n
         n += step
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A global count, on which Python counts: `key` holds the number of its `__next__`."""
+
+    key: object
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return np._python_call(self.key[0], "int")
 
 
 def cycle(iterable):
