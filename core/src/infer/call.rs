@@ -60,7 +60,11 @@ impl Solver<'_, '_> {
             }
             Source::Const(c) => Arg::constant(c.clone()),
             Source::Global(g) => {
-                let (ty, konst) = type_of_global(g).map_err(|w| refused(g, "a default", &w))?;
+                let passed = self.type_of_passed(g).map(|ty| (ty, None));
+                let (ty, konst) = match passed {
+                    Some(known) => known,
+                    None => type_of_global(g).map_err(|w| refused(g, "a default", &w))?,
+                };
                 Arg { ty, konst }
             }
             Source::Rest(of) => self.source_arg(of)?,
@@ -353,6 +357,10 @@ impl Solver<'_, '_> {
             }
             id::BUILTINS_DICT if positional.is_empty() && named.len() > 1 => self.dict_of_names(i, named),
             id::INSTANCE_MAKE => self.make_instance(i, positional),
+            id::OBJECT_NEW if positional.len() != 1 || !named.is_empty() => Err(Diagnostic::new(
+                Code::BadCall,
+                "object.__new__() takes exactly one argument (the type to instantiate)",
+            )),
             id::OBJECT_NEW => self.new_object(i, positional),
             id::OWN_GET | id::OWN_SET | id::BUILTINS_SETATTR | id::BUILTINS_DELATTR => {
                 self.by_name(i, op, &positional)
