@@ -36,8 +36,8 @@ pub(crate) fn why_not(class: &Bound<'_, PyType>) -> Option<String> {
         }
         let slot = |f: Option<ffi::newfunc>| f.map(|f| f as usize);
         let setter = |c: *mut ffi::PyTypeObject| (*c).tp_setattro.map(|f| f as usize);
-        if slot((*at).tp_new) != slot((*object).tp_new) && !structs::is(class) {
-            return Some("has its own __new__".into());
+        if slot((*at).tp_new) != slot((*object).tp_new) && !structs::is(class) && !new_is_python(class) {
+            return Some("has a __new__ that is not written in Python".into());
         }
         if setter(at) != setter(object) {
             return Some("has its own __setattr__ or __delattr__".into());
@@ -60,6 +60,13 @@ pub(crate) fn why_not(class: &Bound<'_, PyType>) -> Option<String> {
     }
     // It would have to run where compiled code drops the object.
     class.hasattr(intern!(py, "__del__")).unwrap_or(true).then(|| "has a __del__".into())
+}
+
+/// Whether the `__new__` of a class is a function of Python's: a static method, if nothing says otherwise.
+fn new_is_python(class: &Bound<'_, PyType>) -> bool {
+    let found = raw(class, intern!(class.py(), "__new__")).ok().flatten();
+    let function = found.and_then(|f| f.getattr_opt(intern!(class.py(), "__func__")).ok().flatten());
+    function.is_some_and(|f| functions::python_function(&f).is_some())
 }
 
 /// Whether a call of the class is that of `type`.

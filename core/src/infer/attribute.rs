@@ -6,7 +6,7 @@ use super::resolved::{Resolved, Source};
 use super::state::Solver;
 use crate::classes::{self, Member, slots::Slot};
 use crate::diag::{Code, Diagnostic, Result, Subject};
-use crate::host::GlobalValue;
+use crate::host::{ClassAttr, GlobalValue};
 use crate::ops::{OpId, id, variant::none_has_no};
 use crate::source::Origin;
 use crate::ssa::Inst;
@@ -104,6 +104,10 @@ impl Solver<'_, '_> {
         if let Some(typed) = self.added(i, v, ty, name) {
             return typed;
         }
+        if *ty == Kind::Builtin(id::BUILTINS_OBJECT) && name == Slot::New.name() {
+            self.out.resolved.insert(i, Resolved::Nothing);
+            return Ok((Type::new(Kind::Builtin(id::OBJECT_NEW)), None, false));
+        }
         let class = classes::class_of(ty);
         if let Some(d) = self.answers_itself(class) {
             return Err(d);
@@ -144,7 +148,28 @@ impl Solver<'_, '_> {
             let name = Source::Const(Const::Str(name.into()));
             return self.rows(i, id::EXC_ATTRIBUTE, vec![v.clone(), name], vec![]);
         }
+        if named.is_none()
+            && let Some(typed) = self.asked_for(i, v, class, name)
+        {
+            return typed;
+        }
         Err(self.no_attribute(ty, named.unwrap_or(class), name))
+    }
+
+    /// An attribute for which Python asks the `__getattr__` of a class, since nothing stands under its name.
+    fn asked_for(&mut self, i: Inst, v: &Source, class: &'static ClassDef, name: &str) -> Option<Typed> {
+        let Some(ClassAttr::Method(f)) = self.has_own(class, Slot::GetAttr) else { return None };
+        // Python looks special methods up in the class alone, and so do operations, which come here too.
+        if name.starts_with("__") {
+            return None;
+        }
+        let owner = match self.owner(v, name, false) {
+            Ok(owner) => owner,
+            Err(d) => return Some(Err(d)),
+        };
+        let name = Source::Const(Const::Str(name.into()));
+        // For each name it is a function of its own, in which `getattr(of, name)` is an attribute.
+        Some(self.call_function(i, f, vec![owner, name], true))
     }
 
     /// What a class has under a name, where this function may know of it.

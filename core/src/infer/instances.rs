@@ -2,7 +2,7 @@
 
 use super::resolved::{Resolved, Source, Typed};
 use super::state::Solver;
-use crate::classes;
+use crate::classes::{self, slots::Slot};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::{ClassAttr, GlobalValue, Written};
 use crate::ops::{OpId, id};
@@ -133,7 +133,13 @@ impl Solver<'_, '_> {
         }
         let named = classes::class_named(of).filter(|c| c.is_a(behind.id));
         let class = named.unwrap_or_else(|| classes::class_of(of));
-        let Some(found) = self.session.host.class_attr_behind(class, behind, name) else {
+        let found = self.session.host.class_attr_behind(class, behind, name);
+        if found.is_none() && name == Slot::New.name() && class.has_objects() {
+            // That of `object`.
+            self.out.resolved.insert(i, Resolved::Nothing);
+            return Ok((Type::new(Kind::Builtin(id::OBJECT_NEW)), None, false));
+        }
+        let Some(found) = found else {
             let text = format!(
                 "what follows {} in the classes of {} has no '{name}' that is compiled",
                 behind.name, class.name

@@ -14,16 +14,21 @@ from ._paths import WRITTEN
 
 def constructor(cls):
     """The function that is called with the class and the arguments in place of the class."""
-    init = cls.__init__
-    plain = init is object.__init__
+    init, new = cls.__init__, cls.__new__
+    plain, own = init is object.__init__, new is not object.__new__ and isinstance(getattr(new, "py_func", new), types.FunctionType)
     if not plain and not isinstance(getattr(init, "py_func", init), types.FunctionType):
         raise ValueError(f"{cls.__name__} has an __init__ that is not written in Python, which is not compiled")
     abstract = getattr(cls, "__abstractmethods__", None)
-    state = (init, getattr(init, "__defaults__", None), _pairs(init), abstract)
+    if own and abstract:
+        raise ValueError(f"{cls.__name__} is abstract and has its own __new__, which is not compiled")
+    state = (init, getattr(init, "__defaults__", None), _pairs(init), abstract, new)
     known = cls.__dict__.get("_tierup_object_")
     if known is not None and all(a is b or a == b for a, b in zip(known[0], state, strict=True)):
         return known[1]
-    made = _refused(cls) if abstract else _written(cls, None if plain else init)
+    if own:
+        made = _made_by_new(cls, new, None if plain else init)
+    else:
+        made = _refused(cls) if abstract else _written(cls, None if plain else init)
     # Where it lives as long as the class does, and no longer.
     type.__setattr__(cls, "_tierup_object_", Kept((state, made)))
     return made
@@ -48,12 +53,26 @@ def _written(cls, init):
             lines.append(f"_tierup_made.__post_init__({', '.join(given)})")
     elif init is not None:
         params, given = _parameters(getattr(init, "py_func", init), scope)
-        lines += [
-            f"_tierup_result = _tierup_init({', '.join(['_tierup_made', *given])})",
-            "if _tierup_result is not None:",
-            "    raise TypeError(\"__init__() should return None, not '\" + type(_tierup_result).__name__ + \"'\")",
-        ]
+        lines += _initialised(", ".join(given))
     return _made(cls, params, [*lines, "return _tierup_made"], scope)
+
+
+def _made_by_new(cls, new, init):
+    """The function for a class with its own ``__new__``, which may give an object of another class, or one that there is."""
+    scope = {"__builtins__": builtins, "_tierup_new": new, "_tierup_init": init}
+    lines = ["_tierup_made = _tierup_new(_tierup_class, *args, **kwargs)"]
+    if init is not None:
+        lines += ["if isinstance(_tierup_made, _tierup_class):", *(f"    {line}" for line in _initialised("*args, **kwargs"))]
+    return _made(cls, ["*args", "**kwargs"], [*lines, "return _tierup_made"], scope)
+
+
+def _initialised(given):
+    """Lines that call ``__init__``."""
+    return [
+        f"_tierup_result = _tierup_init(_tierup_made, {given})",
+        "if _tierup_result is not None:",
+        "    raise TypeError(\"__init__() should return None, not '\" + type(_tierup_result).__name__ + \"'\")",
+    ]
 
 
 def _refused(cls):

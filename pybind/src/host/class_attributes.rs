@@ -3,6 +3,7 @@
 use super::PyHost;
 use crate::errors::Failure;
 use crate::{classes, dataclasses, enums, functions, known, objects, rows};
+use pyo3::exceptions::PyException;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType, PyTypeMethods};
@@ -168,7 +169,15 @@ impl<'py> PyHost<'py> {
                     let computed = raw.get_type().hasattr("__get__")?;
                     // What it gives for the class.
                     let value = if computed {
-                        raw.call_method1("__get__", (self.py.None(), class))?
+                        match raw.call_method1("__get__", (self.py.None(), class)) {
+                            Ok(value) => value,
+                            // A descriptor that is for instances alone.
+                            Err(e) if e.is_instance_of::<PyException>(self.py) => {
+                                let text = "what a descriptor raises for the class".into();
+                                return Ok(Some(ClassAttr::Computed(GlobalValue::Unsupported(text))));
+                            }
+                            Err(e) => return Err(e.into()),
+                        }
                     } else {
                         raw.clone()
                     };
