@@ -53,7 +53,7 @@ fn table() -> MutexGuard<'static, Table> {
 /// code calls in its place (`_tierup_function_`).
 pub(crate) fn python_function<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyFunction>> {
     if let Ok(f) = obj.cast::<PyFunction>() {
-        return Some(manager(f).unwrap_or_else(|| f.clone()));
+        return Some(manager(f).or_else(|| with_classes(f)).unwrap_or_else(|| f.clone()));
     }
     if let Some(d) = decorated::of(obj) {
         return Some(d.function(obj.py()).clone());
@@ -78,6 +78,32 @@ fn manager<'py>(f: &Bound<'py, PyFunction>) -> Option<Bound<'py, PyFunction>> {
     }
     let made =
         py.import(intern!(py, "tierup._objects")).and_then(|m| m.call_method1(intern!(py, "manager"), (f,)));
+    match made {
+        Ok(made) => made.cast_into::<PyFunction>().ok(),
+        Err(e) => {
+            e.write_unraisable(py, Some(f));
+            None
+        }
+    }
+}
+
+/// A function in whose code there is that of a class body, with what its class statements make.
+fn with_classes<'py>(f: &Bound<'py, PyFunction>) -> Option<Bound<'py, PyFunction>> {
+    let py = f.py();
+    // SAFETY: `f` is a function object, which has a code object.
+    let code = unsafe { Bound::from_borrowed_ptr(py, ffi::PyFunction_GetCode(f.as_ptr())) };
+    let consts = code.getattr(intern!(py, "co_consts")).ok()?.cast_into::<PyTuple>().ok()?;
+    let is_class = |c: Bound<'_, PyAny>| {
+        // Code of a function has variables of its own (`CO_OPTIMIZED`, `CO_NEWLOCALS`).
+        let flags = || c.getattr(intern!(py, "co_flags"))?.extract::<u32>();
+        c.get_type().is(&code.get_type()) && flags().is_ok_and(|flags| flags & 3 == 0)
+    };
+    if !consts.iter().any(is_class) {
+        return None;
+    }
+    let made = py
+        .import(intern!(py, "tierup._local_classes"))
+        .and_then(|m| m.call_method1(intern!(py, "expanded"), (f,)));
     match made {
         Ok(made) => made.cast_into::<PyFunction>().ok(),
         Err(e) => {

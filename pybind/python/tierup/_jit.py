@@ -3,6 +3,7 @@
 import os
 import sys
 from _weakref import ref
+from types import CodeType
 
 from . import _tierup, config
 from ._tierup import Dispatcher
@@ -253,6 +254,11 @@ def _blocks(code):
     return sys.modules.get("tierup._python_calls")
 
 
+def _has_classes(code):
+    """Whether there is code of a class body among the constants of a function's code."""
+    return any(type(c) is CodeType and not c.co_flags & 3 for c in code.co_consts)
+
+
 def _make(function, signatures, options, fallback, locals=None, alone=None):
     """A dispatcher. `alone` has more for the engine where it is one of a loop, which nobody decorated."""
     if _starters:
@@ -271,6 +277,10 @@ def _make(function, signatures, options, fallback, locals=None, alone=None):
             if not config._numba or signatures is not None:
                 raise
             return _refused_when_called(function, e)
+    # What falls back to Python has a class of its own in each call.
+    if not fallback and config.tier != "off" and hasattr(function, "__code__") and _has_classes(function.__code__):
+        from . import _local_classes
+        function = _local_classes.expanded(function)
     checked = options.get("checked") and hasattr(function, "__code__")
     if checked:
         from . import _checked

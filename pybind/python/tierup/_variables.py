@@ -1,7 +1,11 @@
 """What stands for a variable of a class or a module that compiled code assigns to: an object whose attributes are the
 names in the dictionary that the variable lies in."""
 
+import weakref
+
 _OBJECTS = "_tierup_variables_"
+# Classes inside of functions, which are made once for all calls.
+LOCAL = weakref.WeakSet()
 
 
 class Variables:
@@ -23,6 +27,8 @@ def of_class(cls, variables, name):
         raise ValueError("names with two underscores on both sides mean something to Python")
     if any(name in meta.__dict__ for meta in type(cls).__mro__):
         raise ValueError("its metaclass has something of that name")
+    if cls in LOCAL:
+        raise ValueError("the class is defined inside of a function")
     if name not in variables:
         raise ValueError(f"the class has no '{name}' of its own: give it one in its body")
     if hasattr(type(variables[name]), "__get__"):

@@ -256,7 +256,7 @@ impl Builder<'_> {
                 self.table(id::BUILTINS_DELATTR, vec![object, name]).map(drop)
             }
             LoadBuildClass => Err(self
-                .unsupported("class definitions inside a function are", "define the class at module level")),
+                .unsupported("a class inside a function that uses variables of it, or holds more than methods and constants, is", "define the class at module level")),
             LoadName | StoreName | DeleteName | LoadNames | LoadNameOrGlobal | LoadNameOrCell
             | ImportStar | SetupAnnotations | PrintResult => {
                 Err(self.unsupported("code of a module or class body is", "put it into a function"))
