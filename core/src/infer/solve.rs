@@ -639,6 +639,11 @@ impl<'s, 'h> Solver<'s, 'h> {
                 continue;
             }
             let Kind::NamedTuple(class, _) = self.ty(*v).kind() else {
+                if let (true, [_]) = (members.is_empty(), keywords)
+                    && let Some(typed) = self.format_of_mapping(i, *v)?
+                {
+                    return Ok(typed);
+                }
                 return Err(Diagnostic::new(
                     Code::BadCall,
                     format!(

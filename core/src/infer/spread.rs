@@ -382,6 +382,26 @@ impl Solver<'_, '_> {
         self.call_function(i, written, operands, true).map(Some)
     }
 
+    /// `"...".format(**d)` of a dict of which only the run knows what is in it.
+    pub(super) fn format_of_mapping(
+        &mut self,
+        i: Inst,
+        mapping: Value,
+    ) -> Result<Option<(Type, Option<Const>, bool)>> {
+        let callee = Source::Value(self.func.inst(i).args[0]);
+        let texts = self
+            .ty(mapping)
+            .container()
+            .is_some_and(|(c, m)| c.is_mapping() && *self.session.resolve(m[0]) == Kind::Str);
+        if !texts || !matches!(*self.source_arg(&callee)?.ty, Kind::Method(id::STR_FORMAT, _)) {
+            return Ok(None);
+        }
+        let known = matches!(self.source_arg(&callee)?.konst, Some(Const::Tuple(_)));
+        let path = if known { "text.format_of_mapping" } else { "text.format_of_mapping_in_python" };
+        let func = self.session.host.library(path)?;
+        self.call_function(i, func, vec![callee.part(0), Source::Value(mapping)], true).map(Some)
+    }
+
     /// The same of one whose row says how. A method of a class that is called without an object is one of the first.
     fn spread_into_row(
         &mut self,

@@ -154,5 +154,13 @@ def format_spread_in_python(format, args):
     return _format_in_python(format, tuple(args), (), ())
 
 
+def format_of_mapping(format, mapping):
+    return format.format_map(dict(mapping))
+
+
+def format_of_mapping_in_python(format, mapping):
+    return _format_in_python(format, (), list(mapping), list(mapping.values()))
+
+
 def percent_in_python(format, values):
     return _percent_in_python(format, values)
