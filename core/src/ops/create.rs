@@ -170,16 +170,20 @@ pub(crate) fn dtype_or(arg: &Arg, default: Type) -> Result<Type> {
 
 fn shaped(shape: &Arg, dtype: Type, order: &Arg, like: Option<ArrayType>) -> Result<Answer> {
     let n = shape_dims(shape.ty).ok_or_else(|| {
-        let e = Diagnostic::new(
-            Code::NoMatchingOperation,
-            format!("a shape must be an integer or a tuple of integers, not {}", shape.ty),
-        );
-        if !shape.ty.is_tuple_of_any_length() {
-            return e;
+        let listed = matches!(shape.ty.kind(), Kind::List(_))
+            || shape.ty.is_tuple_of_any_length()
+            || shape.ty.as_array().is_some_and(|a| a.ndim == 1 && a.dtype.is_int());
+        if !listed {
+            return Diagnostic::new(
+                Code::NoMatchingOperation,
+                format!("a shape must be an integer or a tuple of integers, not {}", shape.ty),
+            );
         }
-        e.help(
-            "how many dimensions there are must be known when the function is compiled: unpack the shape, h, w = shape, or make the array outside",
+        Diagnostic::new(
+            Code::NoMatchingOperation,
+            "the number of dimensions must be known when the function is compiled, and only the run knows how many integers this shape has",
         )
+        .help("unpack the shape, h, w = shape, and write np.zeros((h, w)), or make the array outside")
     })?;
     // The order of a prototype holds for an array of its rank.
     let layout = like.filter(|a| a.ndim() == n).map_or(Layout::C, |a| a.layout);
