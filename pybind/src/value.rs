@@ -199,9 +199,6 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
     if let Some(v) = classify_instance(obj, record)? {
         return Ok(v);
     }
-    if let Some(counted) = counted(obj)? {
-        return classify(&counted, record);
-    }
     if let Some(t) = operations::type_object(obj)?.or(type_of_objects(obj)?) {
         return Ok(GlobalValue::DType(t));
     }
@@ -473,7 +470,7 @@ fn classify_instance(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Opti
     if let Some(class) = enums::class_of_mark(obj)? {
         return Ok(known::enumeration(&class)?.map(|def| GlobalValue::Member(def, 0)));
     }
-    let seen = buffers::seen(obj)?;
+    let seen = buffers::seen(obj)?.or(counted(obj)?);
     let obj = seen.as_ref().unwrap_or(obj);
     let class = obj.get_type();
     if enums::may_be(&class) {

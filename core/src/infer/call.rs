@@ -357,11 +357,7 @@ impl Solver<'_, '_> {
             }
             id::BUILTINS_DICT if positional.is_empty() && named.len() > 1 => self.dict_of_names(i, named),
             id::INSTANCE_MAKE => self.make_instance(i, positional),
-            id::OBJECT_NEW if positional.len() != 1 || !named.is_empty() => Err(Diagnostic::new(
-                Code::BadCall,
-                "object.__new__() takes exactly one argument (the type to instantiate)",
-            )),
-            id::OBJECT_NEW => self.new_object(i, positional),
+            id::OBJECT_NEW => self.new_object(i, positional, &named),
             id::OWN_GET | id::OWN_SET | id::BUILTINS_SETATTR | id::BUILTINS_DELATTR => {
                 self.by_name(i, op, &positional)
             }

@@ -13,10 +13,20 @@ use crate::ops::{OpId, id, variant::none_has_no};
 use crate::ssa::{Inst, Value};
 use crate::types::{ClassDef, Const, Kind, NumberType, Type, object};
 use crate::typing::{Arg, Held, TyCx};
+use std::sync::Arc;
 
 impl Solver<'_, '_> {
     /// `operator._new_object(Class)`.
-    pub(super) fn new_object(&mut self, i: Inst, sources: Vec<Source>) -> Typed {
+    pub(super) fn new_object(
+        &mut self,
+        i: Inst,
+        sources: Vec<Source>,
+        named: &[(Arc<str>, Source)],
+    ) -> Typed {
+        if sources.len() != 1 || !named.is_empty() {
+            let text = "object.__new__() takes exactly one argument (the type to instantiate)";
+            return Err(Diagnostic::new(Code::BadCall, text));
+        }
         let class = self.source_arg(&sources[0])?.ty;
         let Kind::Class(class) = class.kind() else {
             return Err(Diagnostic::internal("an object of no class"));

@@ -411,7 +411,8 @@ impl Solver<'_, '_> {
             let mut seen = vec![];
             classes_within(self.session.resolve(t), &mut classes, &mut seen);
         }
-        let names = [own, "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__getnewargs__", "__new__"];
+        let names =
+            [own, "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__getnewargs__", "__new__"];
         let has = |c: &ClassDef| names.into_iter().find(|n| self.session.class_attr(c, n).is_some());
         let (class, name) = classes.into_iter().find_map(|c| Some((c, has(c)?)))?;
         let text = format!("{} has its own {name}, which is not compiled", class.name);
