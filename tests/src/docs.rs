@@ -18,6 +18,7 @@ pub const GENERATED: &[(&str, fn() -> String)] = &[
     (RANDOM, || with_tables(RANDOM)),
     (NUMPY, || with_tables(NUMPY)),
     (PYTHON, || with_tables(PYTHON)),
+    (INTERCHANGE, || with_tables(INTERCHANGE)),
 ];
 
 fn title(shape: Shape) -> &'static str {
@@ -88,6 +89,7 @@ const SORTING: &str = "docs/reference/sorting.md";
 const RANDOM: &str = "docs/reference/random.md";
 const NUMPY: &str = "docs/reference/numpy.md";
 const PYTHON: &str = "docs/reference/python.md";
+const INTERCHANGE: &str = "docs/reference/interchange.md";
 
 /// Which paths a table or a list of names shows.
 type Belongs = fn(&str) -> bool;
@@ -116,7 +118,11 @@ const TABLES: &[(&str, Belongs)] = &[
     ("itertools", |p| p.starts_with("itertools.") || p.starts_with("chain.")),
     ("par", |p| p.starts_with("tierup.par.")),
     ("statistics", |p| p.starts_with("statistics.")),
-    ("struct", |p| p.starts_with("struct.") || p.starts_with("binascii.")),
+    ("struct", |p| p.starts_with("struct.") || is_hexadecimal(p)),
+    ("interchange", |p| {
+        let modules = ["json.", "csv.", "zlib.", "hashlib.", "binascii."];
+        modules.iter().any(|m| p.starts_with(m)) && !is_hexadecimal(p)
+    }),
     ("re", |p| p.starts_with("re.")),
     ("math", |p| p.starts_with("math.")),
     ("cmath", |p| p.starts_with("cmath.")),
@@ -159,6 +165,10 @@ const SPECIAL_FIRST: &[&str] = &[
     "math.isqrt",
     "math.lcm",
 ];
+
+fn is_hexadecimal(path: &str) -> bool {
+    path.strip_prefix("binascii.").is_some_and(|f| f.contains("hex"))
+}
 
 fn is_product(path: &str) -> bool {
     path.strip_prefix("numpy.").is_some_and(|f| {

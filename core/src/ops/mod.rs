@@ -645,6 +645,7 @@ crate::containers!(families! {
     python_calls,
     regexes,
     streams,
+    interchange,
     declare,
     grid,
     cuda,
