@@ -13,6 +13,9 @@ pub(crate) static OPS: &[OpDef] = &[
         .only_if(|a| (*a[0].ty == Kind::Str || a[0].is_none()) && a[1].text() == Some("\n"))
         .raises()
         .doc("A text that is written to and read from."),
+    OpDef::new(&["contextlib.ExitStack"], "", Body::Py("contexts.exit_stack"))
+        .raises()
+        .doc("What leaves several managers when its block ends, the last first."),
     OpDef::new(&["texts.Template"], "template", Body::Py("templates.template"))
         .only_if(|a| *a[0].ty == Kind::Str)
         .raises()

@@ -35,3 +35,60 @@ class GeneratorManager:
         if goes_on:
             raise RuntimeError("generator didn't stop after throw()")
         return True
+
+
+class ExitStack:
+    """``contextlib.ExitStack``: what is called when its block ends, the last first, is a list of functions."""
+
+    def __init__(self):
+        self._exits = []
+
+    def __enter__(self):
+        return self
+
+    def enter_context(self, cm):
+        value = cm.__enter__()
+        self.push(cm)
+        return value
+
+    def push(self, exit):
+        if hasattr(exit, "__exit__"):
+            self._exits.append(lambda kind, value, traceback: bool(exit.__exit__(kind, value, traceback)))
+        else:
+            self._exits.append(lambda kind, value, traceback: bool(exit(kind, value, traceback)))
+        return exit
+
+    def callback(self, callback, *args, **kwds):
+        def call(kind, value, traceback):
+            callback(*args, **kwds)
+            return False
+
+        self._exits.append(call)
+        return callback
+
+    def pop_all(self):
+        other = ExitStack()
+        other._exits, self._exits = self._exits, other._exits
+        return other
+
+    def close(self):
+        self.__exit__(None, None, None)
+
+    def __exit__(self, kind, value, traceback):
+        pending = value
+        while self._exits:
+            leave = self._exits.pop()
+            try:
+                if pending is None:
+                    leave(None, None, None)
+                elif leave(type(pending), pending, traceback):
+                    pending = None
+            except BaseException as e:
+                pending = e
+        if pending is not None and pending is not value:
+            raise pending
+        return value is not None and pending is None
+
+
+def exit_stack():
+    return ExitStack()
