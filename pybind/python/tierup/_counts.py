@@ -5,7 +5,7 @@ import re
 import numpy
 
 from . import _tierup
-from .lib.iterators import Counted
+from .lib.iterators import Counted, _counts
 
 # By the object's address, with the object, which so lives as long as code that was compiled for it.
 _known = {}
@@ -19,4 +19,5 @@ def counted(count):
     if known is None:
         key = numpy.array([_tierup.register_python(count.__next__)], numpy.int64)
         known = _known[id(count)] = count, Counted(key)
+        _counts[key[0]] = count
     return known[1]

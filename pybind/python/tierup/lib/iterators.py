@@ -3,6 +3,7 @@
 What Python's constructors do at the call (they ask for iterators and copy pools) happens at the call here too; the rest is a generator.
 """
 
+import itertools
 import operator
 from dataclasses import dataclass
 
@@ -28,11 +29,20 @@ def count(start, step):
         n += step
 
 
+# What Python has in place of the instances of this class, by their keys.
+_counts = {}
+
+
 @dataclass(frozen=True)
 class Counted:
     """A global count, on which Python counts: `key` holds the number of its `__next__`."""
 
     key: object
+
+    _tierup_class_ = itertools.count
+
+    def _tierup_python_(self):
+        return _counts[self.key[0]]
 
     def __iter__(self):
         return self
