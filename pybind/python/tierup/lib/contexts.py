@@ -42,6 +42,8 @@ class ExitStack:
 
     def __init__(self):
         self._exits = []
+        # A function that is made here is why this does not leave compiled code.
+        self._stays = lambda: None
 
     def __enter__(self):
         return self

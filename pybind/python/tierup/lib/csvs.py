@@ -31,6 +31,8 @@ class Reader:
         self._lines, self._delimiter, self._quote = lines, delimiter, quotechar
         self._double, self._skips = doublequote, skipinitialspace
         self.line_num = 0
+        # A function that is made here is why this does not leave compiled code.
+        self._stays = lambda: None
 
     def __iter__(self):
         return self
@@ -157,6 +159,8 @@ class Writer:
 
     def __init__(self, file, delimiter, quotechar, lineterminator):
         self._file, self._delimiter, self._quote, self._end = file, delimiter, quotechar, lineterminator
+        # A function that is made here is why this does not leave compiled code.
+        self._stays = lambda: None
 
     def writerow(self, row):
         fields = [self._field(x) for x in row]

@@ -48,6 +48,8 @@ class Digest:
     def __init__(self, name, digest_size, block_size, data):
         self.name, self.digest_size, self.block_size = name, digest_size, block_size
         self._parts = [b"" if data is ... else bytes(data)]
+        # A function that is made here is why this does not leave compiled code.
+        self._stays = lambda: None
 
     def update(self, data):
         self._parts.append(bytes(data))
