@@ -45,7 +45,7 @@ fn distance(a: &str, b: &str) -> usize {
 /// What to use instead of a construct or function that is not compiled.
 pub(crate) fn instead_of(path: &str) -> Option<&'static str> {
     Some(match path {
-        "open" | "input" => "read and write outside, and pass what was read",
+        "input" => "read and write outside, and pass what was read",
         "eval" | "exec" | "compile" => "write the code out, or pass a function",
         "float16" | "half" => "there are no numbers of 16 bits with a fraction: use np.float32",
         "longdouble" | "clongdouble" => "floats have 32 or 64 bits: use np.float64 or np.complex128",

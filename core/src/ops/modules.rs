@@ -99,6 +99,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("builtins.max", &["key", "default"]),
     ("builtins.memoryview", &["object"]),
     ("builtins.min", &["key", "default"]),
+    ("builtins.open", &["file", "mode", "buffering", "encoding", "errors", "newline"]),
     ("builtins.pow", &["base", "exp", "mod"]),
     ("builtins.print", &["sep", "end", "file", "flush"]),
     ("builtins.round", &["number", "ndigits"]),
