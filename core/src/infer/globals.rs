@@ -64,6 +64,22 @@ fn of_class(subject: &str) -> bool {
     !subject.contains('\'') && subject.contains('.')
 }
 
+/// The error for a function that cannot be read, whose own is what is said of it: the line that it is at is not one
+/// of the caller's.
+fn refused_function(subject: &str, what: &str) -> Option<Diagnostic> {
+    let code = format!(" [{}]", Code::UnsupportedSyntax.name());
+    let (text, rest) = what.split_once(&code)?;
+    let mut lines = rest.lines().map(str::trim);
+    let at = lines.find(|line| line.starts_with("File "))?;
+    let name = subject.strip_prefix("global ").unwrap_or(subject);
+    let mut d = Diagnostic::new(Code::UnsupportedSyntax, format!("{name} cannot be called: {text}"));
+    d.notes.push((at.replacen("File ", "it stands in ", 1), None));
+    Some(match lines.find_map(|line| line.strip_prefix("help: ")) {
+        Some(help) => d.help(help),
+        None => d,
+    })
+}
+
 /// The error for a value that compiled code cannot hold; `subject` is how the code calls it, `what` it is.
 pub(crate) fn refused(g: &GlobalValue, subject: &str, what: &str) -> Diagnostic {
     // `np.random.rand` is a method of an object that nobody sees.
@@ -82,6 +98,9 @@ pub(crate) fn refused(g: &GlobalValue, subject: &str, what: &str) -> Diagnostic 
             Some(h) => d.help(h),
             None => d,
         };
+    }
+    if let Some(d) = refused_function(subject, what) {
+        return d;
     }
     if let Some(what) = what.strip_suffix(" (a tuple or an array can be)") {
         return Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}, which may change at any time: compiled code takes it as an argument only"))
