@@ -24,6 +24,12 @@ pub(crate) static OPS: &[OpDef] = &[
         "averages.harmonic_mean",
         "The harmonic mean, weighted or not."
     ),
+    statistic!(
+        "_statistics._normal_dist_inv_cdf",
+        "p, mu, sigma",
+        "averages.normal_quantile",
+        "What `NormalDist.inv_cdf` asks for."
+    ),
     statistic!("statistics.median", "data", "averages.median", "The median.").forgets_ints(),
     statistic!("statistics.median_low", "data", "averages.median_low", "The lower median."),
     statistic!("statistics.median_high", "data", "averages.median_high", "The upper median."),

@@ -6,8 +6,9 @@ As in Python means, variances and deviations are those of the numbers themselves
 import bisect
 import math
 import sys
-from statistics import LinearRegression, StatisticsError
+from statistics import LinearRegression, StatisticsError, _normal_dist_inv_cdf
 
+from tierup._calls import python_caller
 from tierup.lib import exact
 
 # Integers in these functions are the caller's: where overflow is checked, it is checked here too.
@@ -368,3 +369,6 @@ def linear_regression(x, y, proportional):
     if proportional:
         return LinearRegression(slope, 0.0)
     return LinearRegression(slope, y_center - slope * x_center)
+
+
+normal_quantile = python_caller(_normal_dist_inv_cdf, "p, mu, sigma", "float")
