@@ -1,5 +1,6 @@
-//! Classes of the library for what programs write to, read from and put together: files, Python's `io.StringIO` and
-//! `string.Template`, `contextlib.ExitStack` (`tierup/lib/files.py`, `streams.py`, `templates.py`, `contexts.py`).
+//! Classes of the library for what programs write to, read from and put together: files, `io.StringIO`,
+//! `string.Template`, `contextlib.ExitStack`, the queues of `queue` (`tierup/lib/files.py`, `streams.py`,
+//! `templates.py`, `contexts.py`, `queues.py`).
 
 use super::{Body, OpDef};
 use crate::types::{Const, Kind};
@@ -33,6 +34,15 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .writes()
         .doc("A file of bytes; OSError."),
+    OpDef::new(&["queue.Queue"], "maxsize=0", Body::Py("queues.queue"))
+        .raises()
+        .doc("A queue of one thread: first in, first out."),
+    OpDef::new(&["queue.LifoQueue"], "maxsize=0", Body::Py("queues.lifo_queue"))
+        .raises()
+        .doc("The same: last in, first out."),
+    OpDef::new(&["queue.PriorityQueue"], "maxsize=0", Body::Py("queues.priority_queue"))
+        .raises()
+        .doc("The same: the smallest first."),
     OpDef::new(&["contextlib.ExitStack"], "", Body::Py("contexts.exit_stack"))
         .raises()
         .doc("What leaves several managers when its block ends, the last first."),
