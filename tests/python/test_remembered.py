@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("tierup")
-import tierup  # noqa: E402
 from tierup import jit, njit, prange  # noqa: E402
 
 @functools.lru_cache(maxsize=None)
@@ -31,7 +30,7 @@ def test_what_python_clears_compiled_code_forgets():
     scale[0] = 2
     assert f(3) == 3 and f(4) == 8
     scaled.cache_clear()
-    assert f(3) == 6 and scaled.cache_info().currsize == 0
+    assert f(3) == 6 and scaled.cache_info().currsize == 1
 
 
 def test_functions_made_at_one_place_remember_for_themselves():
@@ -141,13 +140,26 @@ def test_options_that_are_no_names_of_the_function_stay_with_python():
     assert jit(lambda: named(a=1))() == 1
 
 
-def test_what_the_cache_says_of_itself_is_for_python_alone():
+def test_what_python_and_compiled_code_have_found_is_added_up():
+    @functools.cache
+    def square(n):
+        return n * n
+
     @njit
     def f(n):
-        return fib(n), fib.cache_info()
+        return square(n) + square(n), square.cache_info()
 
-    with pytest.raises(tierup.TierupError):
-        f(3)
+    square(5)
+    assert f(3) == (18, (1, 2, None, 2)) and square.cache_info() == (1, 2, None, 2)
+
+    @njit
+    def forgets(n):
+        square.cache_clear()
+        return square(n)
+
+    assert forgets(4) == 16 and square.cache_info() == (0, 1, None, 1)
+    square(5)
+    assert square.cache_info().misses == 2
 
 
 def test_a_changed_default_is_seen():
