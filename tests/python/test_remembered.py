@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("tierup")
+import tierup  # noqa: E402
 from tierup import jit, njit, prange  # noqa: E402
 
 @functools.lru_cache(maxsize=None)

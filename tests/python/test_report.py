@@ -248,7 +248,7 @@ def test_html_escapes():
 def test_a_report_lists_what_is_alive():
     @tierup.jit
     def f(x):
-        return open("/dev/null") and x
+        return eval("1") and x
 
     @tierup.njit
     def g(x):
@@ -260,7 +260,7 @@ def test_a_report_lists_what_is_alive():
     g(2.5)
     text = str(tierup.report())
     rows = [r for r in tierup.report().rows if "test_a_report_lists_what_is_alive" in r["function"]]
-    assert [r["tier"] for r in rows if "<locals>.f(" in r["function"]] == ["Python"] and "open" in [r["note"] for r in rows if "<locals>.f(" in r["function"]][0]
+    assert [r["tier"] for r in rows if "<locals>.f(" in r["function"]] == ["Python"] and "eval" in [r["note"] for r in rows if "<locals>.f(" in r["function"]][0]
     assert len([r for r in rows if "<locals>.g(" in r["function"]]) == 2 and "first compilation" in text
     del g, rows
     assert not [r for r in tierup.report().rows if "is_alive.<locals>.g(" in r["function"]]
