@@ -2,6 +2,7 @@
 the function is compiled, and what it makes takes its place. Loaded for the first function that has one."""
 
 import ast
+import builtins
 import copy
 import types
 
@@ -9,9 +10,14 @@ from . import _variables
 from ._source import compiled, definition, surrounded
 
 _CAPTURED = {"__class__", "__classdict__", "__classdictcell__"}
+# Calls that make the same each time, decorators that do nothing else, and where metaclasses and `__init_subclass__` do nothing
+# else either.
 _NOTHING_NEW = {"auto", "field"}
+_OF_CLASSES = {"dataclass", "total_ordering", "unique", "final", "runtime_checkable"}
+_OF_METHODS = {"property", "staticmethod", "classmethod", "abstractmethod", "cached_property", "setter", "getter", "deleter", "override", "final"}
+_KNOWN = {"builtins", "abc", "enum", "typing", "collections", "contextlib", "dataclasses", "numbers", "collections.abc"}
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_EXPRESSIONS = (ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.Compare, ast.Call, ast.keyword, ast.expr_context, ast.operator, ast.unaryop, ast.cmpop)
+_EXPRESSIONS = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.Compare, ast.keyword, ast.expr_context, ast.operator, ast.unaryop, ast.cmpop)
 
 
 def expanded(function):
@@ -29,7 +35,7 @@ def _expanded(function):
         return function
     found = [] if node is None else [s for s in _within(node) if isinstance(s, ast.ClassDef)]
     names = [s.name for s in found]
-    if not found or not all(_made_alone(s, node, function.__code__, names) for s in found):
+    if not found or not all(_made_alone(s, node, function, names) for s in found):
         return function
     maker = copy.copy(node)
     maker.args, maker.decorator_list, maker.returns = ast.parse("def f(): pass").body[0].args, [], None
@@ -57,18 +63,47 @@ def _within(node):
             yield from _within(child)
 
 
-def _made_alone(s, node, code, names):
-    """Whether a class is the same whenever its statement runs: it reads no variable of the function, and holds nothing that may change."""
+def _made_alone(s, node, function, names):
+    """Whether a class is the same whenever its statement runs, and making it does nothing else: it reads no variable of the
+    function, and holds nothing that may change."""
+    code = function.__code__
     body = [c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == s.name and not c.co_flags & 3]
     if len(body) != 1 or getattr(s, "type_params", None) or names.count(s.name) > 1 or _bindings(node, s.name) > 0:
         return False
     if not {*body[0].co_freevars} <= {*names, *code.co_freevars} | _CAPTURED:
         return False
     own = {*code.co_varnames, *code.co_cellvars} - {*names}
-    outside = [*s.bases, *(k.value for k in s.keywords), *s.decorator_list]
-    if any(isinstance(n, ast.Name) and n.id in own for e in outside for n in ast.walk(e)):
+    outside = [*s.bases, *s.decorator_list]
+    if s.keywords or any(isinstance(n, ast.Name) and n.id in own for e in outside for n in ast.walk(e)):
         return False
-    return all(map(_is_constant, s.body)) and all(isinstance(n, _EXPRESSIONS) for e in outside for n in ast.walk(e))
+    return all(_decorates_alone(d, function) for d in s.decorator_list) and all(_is_quiet(b, function, names) for b in s.bases) and all(_is_constant(t, function) for t in s.body)
+
+
+def _decorates_alone(d, function):
+    if not isinstance(d, ast.Call):
+        return _last_name(d) in _OF_CLASSES
+    return _last_name(d.func) in _OF_CLASSES and not d.args and all(_is_value(k.value, function) for k in d.keywords)
+
+
+def _last_name(e):
+    return e.attr if isinstance(e, ast.Attribute) else getattr(e, "id", None)
+
+
+def _is_quiet(base, function, names):
+    """Whether nothing of the program's runs when a class is derived from another one."""
+    if isinstance(base, ast.Name) and base.id in names:
+        return True
+    if not all(isinstance(n, (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.Constant, ast.expr_context)) for n in ast.walk(base)):
+        return False
+    try:
+        cls = eval(compile(ast.Expression(base), function.__code__.co_filename, "eval"), function.__globals__)
+    except Exception:
+        return False
+    if not isinstance(cls, type):
+        # `NamedTuple` is a function, `Generic[T]` an alias.
+        return getattr(cls, "__module__", None) in _KNOWN
+    makers = [c for c in cls.__mro__ if "__init_subclass__" in vars(c)]
+    return type(cls).__module__ in _KNOWN and all(c.__module__ in _KNOWN for c in makers)
 
 
 def _bindings(node, name):
@@ -85,20 +120,27 @@ def _bindings(node, name):
     return count + sum(name in n.names for n in nested)
 
 
-def _is_constant(s):
+def _is_constant(s, function):
     """Whether a statement of a class body does the same each time."""
     if isinstance(s, ast.FunctionDef):
-        values = [*s.decorator_list, *s.args.defaults, *(d for d in s.args.kw_defaults if d is not None)]
-        return all(isinstance(n, _EXPRESSIONS) and not isinstance(n, ast.Call) for v in values for n in ast.walk(v))
+        values = [*s.args.defaults, *(d for d in s.args.kw_defaults if d is not None)]
+        decorated = all(_last_name(d) in _OF_METHODS for d in s.decorator_list)
+        return decorated and s.name != "__init_subclass__" and all(_is_value(v, function) for v in values)
     if isinstance(s, (ast.Assign, ast.AnnAssign)):
-        return s.value is None or all(_is_new_constant(n) for n in ast.walk(s.value))
+        return s.value is None or _is_value(s.value, function)
     return isinstance(s, ast.Pass) or isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant)
 
 
-def _is_new_constant(n):
-    if isinstance(n, ast.Call):
-        return (n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", None)) in _NOTHING_NEW
-    return isinstance(n, _EXPRESSIONS)
+def _is_value(e, function):
+    """Whether an expression reads nothing that may be something else later, and makes nothing that may change."""
+    if isinstance(e, ast.Call):
+        named = all(_is_value(k.value, function) or _is_builtin(k.value, function) for k in e.keywords)
+        return _last_name(e.func) in _NOTHING_NEW and not e.args and named
+    return all(isinstance(n, _EXPRESSIONS) for n in ast.walk(e))
+
+
+def _is_builtin(e, function):
+    return isinstance(e, ast.Name) and hasattr(builtins, e.id) and e.id not in function.__globals__
 
 
 def _named(cls, prefix, filename):
