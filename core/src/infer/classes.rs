@@ -42,15 +42,15 @@ impl Solver<'_, '_> {
                 // As a call binds its operands: a wrapper takes `*args`.
                 let get = Source::Global(GlobalValue::Function(f));
                 let typed = self.call(i, &get, vec![v.clone()], vec![])?;
-                if typed.2 && self.has_own(class, Slot::GetAttr).is_some() {
-                    return Err(Diagnostic::new(
-                        Code::UnknownAttribute,
-                        format!(
-                            "{}.{name} is a property beside {0}.__getattr__, which Python asks where the property raises AttributeError",
-                            class.name
-                        ),
-                    )
-                    .help("call a method in place of the property"));
+                if typed.2
+                    && let Some(ClassAttr::Method(ask)) = self.has_own(class, Slot::GetAttr)
+                {
+                    // Python asks that where the property raises AttributeError.
+                    self.out.resolved.remove(&i);
+                    let ask = Source::Global(GlobalValue::Function(ask));
+                    let sources = vec![v.clone(), get, ask, Source::Const(Const::Str(name.into()))];
+                    let func = self.session.host.library("builtin.property_or_asked")?;
+                    return self.call_function(i, func, sources, true);
                 }
                 Ok(typed)
             }

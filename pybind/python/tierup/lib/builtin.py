@@ -95,6 +95,15 @@ def text_in_ring(text, x, again):
         operator._end_text(x)
 
 
+def property_or_asked(x, get, ask, name):
+    """A property of a class with a ``__getattr__``, which is asked where the property raises AttributeError."""
+    try:
+        return get(x)
+    except AttributeError:
+        pass
+    return ask(x, name)
+
+
 def join(sep, parts):
     """``sep.join(parts)`` of any iterable of strings."""
     return sep.join([p for p in parts])
