@@ -136,7 +136,16 @@ pub(crate) fn grown() -> u64 {
 /// Instances of a class have these fields as well from now on. None is taken back: an instance may have them.
 pub(crate) fn add_fields(class: &Bound<'_, PyType>, names: Vec<String>) -> PyResult<&'static ClassDef> {
     let object = identity::number_of(class.as_any())?;
-    lock(&CLASSES).more_fields.entry(object).or_default().extend(names);
+    {
+        let mut table = lock(&CLASSES);
+        let more = table.more_fields.entry(object).or_default();
+        // It is asked for wherever the field is set, until what is compiled begins anew.
+        for name in names {
+            if !more.contains(&name) {
+                more.push(name);
+            }
+        }
+    }
     GROWN.fetch_add(1, Ordering::Relaxed);
     host_class(class)
 }
