@@ -4,7 +4,7 @@ use super::unify::Refusal;
 use super::vars::{Site, Vars};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::Host;
-use crate::types::{ClassDef, Const, FuncType, Kind, Type, promote};
+use crate::types::{ClassDef, Const, FuncType, Kind, Type, object, promote};
 
 /// One operand of an operation.
 #[derive(Clone, Debug)]
@@ -203,8 +203,21 @@ impl TyCx<'_, '_> {
             }
             Held::Queued => format!("a deque of {old} cannot hold a value of type {elem}"),
         };
-        Diagnostic::new(Code::CannotUnify, text).help(help)
+        let mut d = Diagnostic::new(Code::CannotUnify, text);
+        d.notes.extend(differing_field(old, elem).map(|note| (note, None)));
+        d.help(help)
     }
+}
+
+/// What tells objects of one class apart, whose types have one name.
+fn differing_field(a: Type, b: Type) -> Option<String> {
+    let (Kind::Object(class, _), Kind::Object(other, _)) = (a.kind(), b.kind()) else { return None };
+    let (these, those) = (object::fields(a)?, object::fields(b)?);
+    let k = these.iter().zip(those).position(|(x, y)| x != y).filter(|_| class.id == other.id)?;
+    let name = class.fields.get(k)?;
+    (these[k].to_string() != those[k].to_string()).then(|| {
+        format!("the field '{name}' is {} of one {} and {} of the other", these[k], class.name, those[k])
+    })
 }
 
 /// Whether elements of a narrow type may be given as Python's numbers of the same kind.
