@@ -14,7 +14,7 @@ use tierup_core::exc::Class;
 use tierup_core::layout::{BitSource, Obj, Str};
 use tierup_core::types::{ClassDef, ClassId, Type};
 use tierup_runtime::exc::{Arg, Error, Exc, Res, Site};
-use tierup_runtime::host::{ArrayView, Callbacks, Quiet, Regex, set_callbacks};
+use tierup_runtime::host::{ArrayView, Callbacks, Form, Quiet, Regex, set_callbacks};
 
 /// Frames shown of one exception: a runaway recursion leaves a hundred thousand, and nobody reads the middle.
 const FRAMES: usize = 1000;
@@ -548,11 +548,26 @@ fn shown(obj: &Bound<'_, PyAny>, repr: bool) -> String {
     text.map_or_else(|_| format!("<{}>", wording::class_name(obj)), |t| t.to_string_lossy().into_owned())
 }
 
-fn exc_text(e: &Exc, repr: bool) -> Option<String> {
-    if e.py.is_null() && e.class.exception().is_some() {
-        return None;
-    }
-    with_python(None, |py| bare_exception(py, e).ok().map(|e| shown(&e, repr)))
+fn exc_text(exc: &mut Exc, form: Form<'_>) -> Res<Option<String>> {
+    with_python(Ok(None), |py| {
+        let mut ask = || -> PyResult<String> {
+            let exc = kept(py, exc)?;
+            let text = match form {
+                Form::Str => exc.str()?,
+                Form::Repr => exc.repr()?,
+                Form::Format(spec) => {
+                    let format = py.import(intern!(py, "builtins"))?.getattr(intern!(py, "format"))?;
+                    format.call1((exc, arg_object(py, spec)?))?.cast_into::<PyString>()?
+                }
+            };
+            Ok(text.to_string_lossy().into_owned())
+        };
+        ask().map(Some).map_err(|e| to_native(py, e))
+    })
+}
+
+fn exc_truth(exc: &mut Exc) -> Res<bool> {
+    with_python(Ok(true), |py| kept(py, exc).and_then(|e| e.is_truthy()).map_err(|e| to_native(py, e)))
 }
 
 fn show_object(p: *mut u8, repr: bool) -> String {
@@ -707,6 +722,7 @@ pub(crate) fn install(make_object: MakeObject, call_python: CallPython, regexes:
     tierup_runtime::set_none_hash(unsafe { ffi::PyObject_Hash(ffi::Py_None()) } as i64);
     let callbacks = Callbacks {
         exc_text,
+        exc_truth,
         construct,
         attribute,
         link,

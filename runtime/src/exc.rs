@@ -139,6 +139,10 @@ unsafe extern "C" fn drop_exc(o: *mut Obj) {
 }
 
 impl Exc {
+    /// Whether it is of a class of the host's own, or came out of the host.
+    pub(crate) fn is_of_host(&self) -> bool {
+        !self.py.is_null() || self.class.exception().is_none()
+    }
     /// A new exception with one reference.
     pub(crate) fn alloc(class: &'static ClassDef, args: Vec<Arg>) -> *mut Exc {
         count(1);

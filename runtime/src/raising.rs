@@ -2,7 +2,7 @@
 
 use crate::Native;
 use crate::exc::{Arg, Error, Exc, Res, Site, or_raise, set_context};
-use crate::host::{ArrayView, callbacks};
+use crate::host::{ArrayView, Form, callbacks};
 use crate::object::{release, retain};
 use crate::string::{Chars, from_chars, from_text, number};
 use std::cell::{Cell, RefCell};
@@ -319,12 +319,32 @@ impl Helpers for Native {
     }
     unsafe fn exc_str(ctx: Ctx, exc: *mut Obj) -> *mut Str {
         // SAFETY: compiled code holds a reference to the exception, and passes its live context.
-        unsafe { or_raise(ctx, from_chars(Chars::Four(&number::exc_str(&*exc.cast::<Exc>())))) }
+        unsafe { or_raise(ctx, text_of(&mut *exc.cast::<Exc>(), Form::Str)) }
     }
     unsafe fn exc_repr(ctx: Ctx, exc: *mut Obj) -> *mut Str {
         // SAFETY: compiled code holds a reference to the exception, and passes its live context.
-        unsafe { or_raise(ctx, from_chars(Chars::Four(&number::exc_repr(&*exc.cast::<Exc>())))) }
+        unsafe { or_raise(ctx, text_of(&mut *exc.cast::<Exc>(), Form::Repr)) }
     }
+    unsafe fn exc_formatted(ctx: Ctx, exc: *mut Obj, spec: *mut Str) -> *mut Str {
+        // SAFETY: the exception and the string are live; the argument has a reference of its own.
+        unsafe {
+            retain(spec.cast());
+            let spec = Arg::Str(spec);
+            or_raise(ctx, text_of(&mut *exc.cast::<Exc>(), Form::Format(&spec)))
+        }
+    }
+    unsafe fn exc_truth(ctx: Ctx, exc: *mut Obj) -> i8 {
+        // SAFETY: compiled code holds a reference to the exception, and passes its live context.
+        unsafe {
+            let exc = &mut *exc.cast::<Exc>();
+            let truth = if exc.is_of_host() { (callbacks().exc_truth)(exc) } else { Ok(true) };
+            or_raise(ctx, truth.map(i8::from))
+        }
+    }
+}
+
+fn text_of(exc: &mut Exc, form: Form<'_>) -> Res<*mut Str> {
+    from_chars(Chars::Four(&number::exc_text(exc, form)?))
 }
 
 /// An argument of an exception for compiled code: what it is, and its bits.

@@ -7,6 +7,7 @@ use super::length::length;
 use crate::diag::Result;
 use crate::exc::Class;
 use crate::lir::{Op, Value};
+use crate::ops::raising::exc_truth;
 use crate::types::{ClassId, Kind, Type};
 
 /// The truth of all values of a type, where it is the same, if they have one.
@@ -21,7 +22,6 @@ pub(crate) fn known_truth(t: Type) -> Option<Option<bool>> {
         | Kind::DType(_)
         | Kind::Method(..)
         | Kind::Ellipsis
-        | Kind::Exception
         | Kind::ExcClass(_)
         | Kind::NamedTupleClass(_)
         | Kind::Class(_)
@@ -45,6 +45,8 @@ pub(crate) fn known_truth(t: Type) -> Option<Option<bool>> {
         | Kind::List(_)
         | Kind::Container(..)
         | Kind::Range(_)
+        // Its class may have a `__bool__`, or a `__len__`.
+        | Kind::Exception
         | Kind::Array(_) => Some(None),
         Kind::Optional(t) => known_truth(*t).map(|known| known.filter(|k| !k)),
         Kind::Variant(m) => m.iter().map(|t| known_truth(*t)).collect::<Option<Vec<_>>>().map(|_| None),
@@ -74,6 +76,7 @@ pub(crate) fn truth(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value>
             cx.b.bin_imm(Op::IcmpNe, any, 0)
         }
         Kind::Complex(_) => cast::cast(cx, v, t, Type::bool())?[0],
+        Kind::Exception => cx.helper_value(&exc_truth, v),
         Kind::Optional(inner) => {
             let r =
                 cx.if_else(v[0], |cx| Ok(vec![truth(cx, &v[1..], inner)?]), |cx| Ok(vec![cx.b.bool(false)]))?;

@@ -413,6 +413,10 @@ fn callable_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if crate::types::promote::is_variant(args[0].ty) {
         return Err(no_match("callable()", args));
     }
+    // Only its class says whether an exception can be called.
+    if *args[0].ty == Kind::Exception {
+        return Err(no_match("callable()", args).help("ask callable() of its class, outside the function"));
+    }
     let yes = matches!(
         args[0].ty.kind(),
         Kind::Function(_)

@@ -179,6 +179,15 @@ pub(crate) static OPS: &[OpDef] = &[
         "x=False",
         Body::Lir(truth_rule, |cx, c| emit_truth(cx, c).map(|v| vec![v])),
     )
+    .only_if(|a| may_be_exception(a[0].ty))
+    .raises()
+    .writes()
+    .doc("The truth of an exception, of which its class may say something."),
+    OpDef::new(
+        &["operator.truth", "builtins.bool"],
+        "x=False",
+        Body::Lir(truth_rule, |cx, c| emit_truth(cx, c).map(|v| vec![v])),
+    )
     .halves()
     .raises()
     .doc("Python's truth of a value."),
@@ -188,19 +197,12 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Lir(|_, _| Ok(Answer::constant(Const::Bool(false))), |cx, _| Ok(vec![cx.b.bool(false)])),
     )
     .doc("False."),
-    OpDef::new(
-        &["operator.not_"],
-        "x",
-        Body::Lir(
-            |cx, a| truth_rule(cx, a).map(negated),
-            |cx, c| {
-                let v = emit_truth(cx, c)?;
-                Ok(vec![cx.not(v)])
-            },
-        ),
-    )
-    .raises()
-    .doc("`not x`."),
+    OpDef::new(&["operator.not_"], "x", Body::Lir(untruth_rule, emit_untruth))
+        .only_if(|a| may_be_exception(a[0].ty))
+        .raises()
+        .writes()
+        .doc("`not` of an exception."),
+    OpDef::new(&["operator.not_"], "x", Body::Lir(untruth_rule, emit_untruth)).raises().doc("`not x`."),
     OpDef::new(&["operator._one_object"], "a, b", Body::Lir(one_object_rule, emit_one_object))
         .reads()
         .internal()
@@ -679,6 +681,19 @@ fn emit_truth(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> {
         return Ok(cx.b.bin_imm(Op::IcmpNe, count, 0));
     }
     truth(cx, &c.args[0], c.types[0])
+}
+
+fn may_be_exception(t: Type) -> bool {
+    *t.without_none() == Kind::Exception
+}
+
+fn untruth_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    truth_rule(cx, args).map(negated)
+}
+
+fn emit_untruth(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let v = emit_truth(cx, c)?;
+    Ok(vec![cx.not(v)])
 }
 
 fn truth_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {

@@ -81,6 +81,10 @@ crate::runtime_fns! {
     fn exc_str(ctx: Ctx, exc: *mut Obj) -> *mut Str [Allocates, Pending];
     /// `repr(exc)`.
     fn exc_repr(ctx: Ctx, exc: *mut Obj) -> *mut Str [Allocates, Pending];
+    /// `format(exc, spec)`.
+    fn exc_formatted(ctx: Ctx, exc: *mut Obj, spec: *mut Str) -> *mut Str [Writes, Pending];
+    /// `bool(exc)`, of which its class may say something.
+    fn exc_truth(ctx: Ctx, exc: *mut Obj) -> i8 [Writes, Pending];
 }
 
 /// Whether a helper makes an exception or asks one.

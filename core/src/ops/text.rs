@@ -271,9 +271,18 @@ fn to_text(args: &[Arg], what: &str) -> Result<Answer> {
     Ok(Answer::of(Type::str()).known(konst))
 }
 
-/// Numbers, strings and times, whose texts a specification lays out.
+/// Numbers, strings and times, whose texts a specification lays out, and exceptions, whose classes may do so.
 fn takes_spec(t: Type) -> bool {
-    matches!(*t, Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::Time(_))
+    matches!(
+        *t,
+        Kind::Bool
+            | Kind::Int(_)
+            | Kind::Float(_)
+            | Kind::Complex(_)
+            | Kind::Str
+            | Kind::Time(_)
+            | Kind::Exception
+    )
 }
 
 /// Values of `datetime`, which know formats of their own.
@@ -443,6 +452,7 @@ fn emit_format(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
             let v: Vec<Value> = c.args[0].iter().map(|x| cast::widen(cx, *x)).collect();
             text(cx, &v, wide, false)?
         }
+        0 => field(cx, &c.args[0], c.types[0])?,
         other => text(cx, &c.args[0], c.types[0], other == 2)?,
     };
     if plain {
@@ -453,9 +463,29 @@ fn emit_format(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(vec![r])
 }
 
+/// The text of a value in an f-string that says no more of it: `str`, but for what its class has as `__format__`.
+fn field(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
+    if *t == Kind::Exception {
+        let nothing = string(&mut cx.b, "");
+        return Ok(cx.helper_value(&raising::exc_formatted, &[v[0], nothing]));
+    }
+    if *t.without_none() == Kind::Exception {
+        let r = cx.if_else(
+            v[0],
+            |cx| Ok(vec![field(cx, &v[1..], t.without_none())?]),
+            |cx| Ok(vec![string(&mut cx.b, "None")]),
+        )?;
+        return Ok(r[0]);
+    }
+    text(cx, v, t, false)
+}
+
 fn format(cx: &mut LowerCx<'_>, v: &[Value], t: Type, spec: &[Value], _: Type) -> Result<Value> {
     if *t == Kind::Str {
         return Ok(cx.helper_value(&st::str_format_str, &[v[0], spec[0]]));
+    }
+    if *t == Kind::Exception {
+        return Ok(cx.helper_value(&raising::exc_formatted, &[v[0], spec[0]]));
     }
     // NumPy lays the text of a time out.
     if t.time().is_some() {

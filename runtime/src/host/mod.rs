@@ -55,13 +55,23 @@ pub struct Regex {
     pub endpos: i64,
 }
 
+/// Which text of an exception is asked for: `str`, `repr`, or `format` with a specification.
+#[derive(Clone, Copy)]
+pub enum Form<'a> {
+    Str,
+    Repr,
+    Format(&'a Arg),
+}
+
 /// What the host offers. Every function may be called from any thread and takes the GIL itself where it needs
 /// it.
 #[derive(Clone, Copy)]
 pub struct Callbacks {
-    /// `str(exc)` or `repr(exc)` of an exception of the host's own class, or one that came out of Python;
-    /// None where the native text will do.
-    pub exc_text: fn(&Exc, repr: bool) -> Option<String>,
+    /// The text of an exception of the host's own class, or one that came out of Python. It stands for an object
+    /// from then on.
+    pub exc_text: fn(&mut Exc, Form<'_>) -> Res<Option<String>>,
+    /// The truth of such an exception, in the same way.
+    pub exc_truth: fn(&mut Exc) -> Res<bool>,
     /// Has the class of an exception make it of its arguments: what the class says is then its class, its
     /// arguments, and the object that it stands for.
     pub construct: fn(&mut Exc) -> Res<()>,
@@ -120,7 +130,8 @@ fn native_flush() -> Res<()> {
 }
 
 const NATIVE: Callbacks = Callbacks {
-    exc_text: |_, _| None,
+    exc_text: |_, _| Ok(None),
+    exc_truth: |_| Ok(true),
     construct: |_| Ok(()),
     attribute: |e, name| {
         let text = format!("'{}' object has no attribute '{name}'", e.class.name);

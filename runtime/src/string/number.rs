@@ -2,8 +2,8 @@
 //! writes them.
 
 use super::{Chars, each};
-use crate::exc::{Arg, Exc, axis_text};
-use crate::host::callbacks;
+use crate::exc::{Arg, Error, Exc, Res, axis_text};
+use crate::host::{Form, callbacks};
 use tierup_core::exc::Class;
 
 /// Decimal digits without leading or trailing zeros (`0` for zero) and the position of the point: `0.d₁d₂… ×
@@ -224,11 +224,8 @@ fn push_tuple(members: &[Arg], out: &mut Vec<u32>) {
     out.push(b')' as u32);
 }
 
-/// `str(exc)`.
+/// `str(exc)` of a built-in class.
 pub(crate) fn exc_str(e: &Exc) -> Vec<u32> {
-    if let Some(text) = host_text(e, false) {
-        return text;
-    }
     let mut out = vec![];
     match e.args.as_slice() {
         [] => {}
@@ -286,11 +283,8 @@ fn codec_text(e: &Exc) -> Option<String> {
     })
 }
 
-/// `repr(exc)`.
-pub(crate) fn exc_repr(e: &Exc) -> Vec<u32> {
-    if let Some(text) = host_text(e, true) {
-        return text;
-    }
+/// `repr(exc)` of a built-in class.
+fn exc_repr(e: &Exc) -> Vec<u32> {
     let mut out: Vec<u32> = e.class.name.chars().map(|c| c as u32).collect();
     match e.args.as_slice() {
         [one] => {
@@ -303,10 +297,25 @@ pub(crate) fn exc_repr(e: &Exc) -> Vec<u32> {
     out
 }
 
-/// What the host says about exceptions of its own classes, or that came out of Python.
-fn host_text(e: &Exc, repr: bool) -> Option<Vec<u32>> {
-    if e.py.is_null() && e.class.exception().is_some() {
-        return None;
+/// A text of an exception: what the host says of its own classes and of what came out of Python, else our own.
+pub(crate) fn exc_text(e: &mut Exc, form: Form<'_>) -> Res<Vec<u32>> {
+    if e.is_of_host()
+        && let Some(text) = (callbacks().exc_text)(e, form)?
+    {
+        return Ok(text.chars().map(|c| c as u32).collect());
     }
-    (callbacks().exc_text)(e, repr).map(|t| t.chars().map(|c| c as u32).collect())
+    match form {
+        Form::Str => Ok(exc_str(e)),
+        Form::Repr => Ok(exc_repr(e)),
+        Form::Format(Arg::Str(spec)) => {
+            // SAFETY: the argument owns a live string.
+            if unsafe { (**spec).len } > 0 {
+                let name = &e.class.name;
+                let text = format!("unsupported format string passed to {name}.__format__");
+                return Err(Error::type_error(text));
+            }
+            Ok(exc_str(e))
+        }
+        Form::Format(_) => Ok(exc_str(e)),
+    }
 }
