@@ -434,13 +434,6 @@ fn found_parts(t: Type) -> Option<Vec<Part>> {
     if let Kind::Container(Container::Tuple, m) = t.kind() {
         return found_parts(m[0]).map(|_| vec![Part::Leaf(Elem::Tuple)]);
     }
-    // A mark is no key: a KeyError could not say which one it is.
-    let is_mark = |t: &Type| matches!(t.kind(), Kind::Member(c) if c.is_mark());
-    if matches!(t.kind(), Kind::Variant(m) if m.iter().any(is_mark))
-        || matches!(t.kind(), Kind::Optional(inner) if is_mark(inner))
-    {
-        return None;
-    }
     if let Kind::Variant(m) = t.kind() {
         let ways = m.iter().map(|t| Some((found_parts(*t)?, t.is_number()))).collect::<Option<Vec<_>>>()?;
         return Some(vec![Part::OneOf(Elem::I64, ways)]);

@@ -472,6 +472,8 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
             let (open, class) = match t.kind() {
                 Kind::Tuple(_) => (TUPLE, zero),
                 Kind::NamedTuple(c, _) if c.is_keywords() => (TUPLE, zero),
+                // A mark has a class of its own, which stands for it.
+                Kind::Member(c) => (14, handle_of(cx, c)?),
                 _ => (14, handle_of(cx, crate::classes::class_of(t))?),
             };
             let (open, close) = (cx.b.i64(open), cx.b.i64(CLOSE));

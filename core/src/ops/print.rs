@@ -97,6 +97,7 @@ fn printable(t: Type) -> bool {
         || matches!(*t, Kind::None | Kind::Ellipsis | Kind::Str | Kind::Bytes | Kind::Exception)
         || matches!(*t, Kind::Var(_) | Kind::Never | Kind::Range(_) | Kind::DType(_) | Kind::Simd(..))
         || t.as_array().is_some_and(is_shown)
+        || super::text::is_mark(t)
         || t.container()
             .is_some_and(|(c, m)| texts::around(c, m).is_some() && m.iter().take(2).all(|t| printable(*t)))
         || matches!(*t, Kind::Optional(_) | Kind::List(_) | Kind::Variant(_))
@@ -194,6 +195,12 @@ fn send(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<()> {
             cx.release_object(s);
         }
         Kind::Frozen(c, _) if c.is_builtin_value() => {
+            let s = super::text::text(cx, v, t, repr)?;
+            let no = cx.b.bool(false);
+            cx.helper(&print_str, &[s, no]);
+            cx.release_object(s);
+        }
+        Kind::Member(c) if c.is_mark() => {
             let s = super::text::text(cx, v, t, repr)?;
             let no = cx.b.bool(false);
             cx.helper(&print_str, &[s, no]);

@@ -7,6 +7,7 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::constants::string;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::exc::Class;
 use crate::lir::{Ty, Value};
 use crate::ops::raising;
 use crate::ops::written::class_name;
@@ -255,9 +256,23 @@ fn printable(t: Type) -> bool {
         || is_array(t)
         || t.as_optional().is_some_and(printable)
         || t.as_simd().is_some()
+        || is_mark(t)
         || matches!(t.kind(), Kind::Frozen(c, _) if c.is_builtin_value())
         || !matches!(t.kind(), Kind::Frozen(c, _) if !c.generated().text)
             && t.parts().is_some_and(|m| m.iter().all(|t| printable(*t)))
+}
+
+/// Whether it is an object of `object` itself.
+pub(super) fn is_mark(t: Type) -> bool {
+    matches!(t.kind(), Kind::Member(c) if c.is_mark())
+}
+
+/// The text of a mark says where it is, which Python knows: it is that of an exception that carries nothing else.
+fn mark_text(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
+    let exc = super::exception::with_argument(cx, Class::ValueError, v, t)?;
+    let text = cx.guarded(&[exc], |cx| Ok(cx.helper_value(&raising::exc_str, &[exc])))?;
+    cx.release_object(exc);
+    Ok(text)
 }
 
 fn to_text(args: &[Arg], what: &str) -> Result<Answer> {
@@ -330,6 +345,7 @@ pub(crate) fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Re
         Kind::Frozen(c, _) if c.is_builtin_value() => super::datetimes::shown_text(cx, v, c.id, repr),
         _ if is_array(t) => bytearray_text(cx, v[0])?,
         Kind::Exception => cx.helper_value(if repr { &raising::exc_repr } else { &raising::exc_str }, v),
+        Kind::Member(c) if c.is_mark() => mark_text(cx, v, t)?,
         Kind::Optional(inner) => {
             let r = cx.if_else(
                 v[0],
