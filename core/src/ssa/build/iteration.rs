@@ -23,9 +23,14 @@ impl Builder<'_> {
     }
 
     /// Whether a function or a method of the program's own gives a value, or what an operation makes it of.
-    fn is_given_by_program(&self, v: Value) -> bool {
+    pub(super) fn is_given_by_program(&self, v: Value) -> bool {
+        if self.given.contains(&v) {
+            return true;
+        }
         let Some(InstNode { op: Op::Call { .. }, args, .. }) = self.def(v) else { return false };
-        let Some(callee) = args.first().and_then(|callee| self.def(*callee)) else { return false };
+        let Some(callee) = args.first().and_then(|callee| self.def(self.origin(*callee))) else {
+            return false;
+        };
         let names = self.outside.names;
         if let Op::MakeFunction { .. } | Op::Free(_) = callee.op {
             return true;
@@ -40,10 +45,20 @@ impl Builder<'_> {
         !known || args[1..].iter().any(|arg| self.is_given_by_program(*arg))
     }
 
+    /// Whether it is something that a loop makes an iterator of for itself: `f() if c else ()`.
+    pub(super) fn is_no_iterator(&self, v: Value) -> bool {
+        let displays = [id::TUPLE_BUILD, id::LIST_BUILD, id::SET_BUILD, id::DICT_BUILD];
+        match self.def(v).map(|made| &made.op) {
+            Some(Op::Const(_)) => true,
+            Some(Op::Table(op)) => displays.contains(op),
+            Some(_) | None => false,
+        }
+    }
+
     /// Whether an attribute that is called is an operation: of a module, or a method of that name.
     fn is_known_attribute(&self, callee: &InstNode, name: &str) -> bool {
         let names = self.outside.names;
-        let of = callee.args.first().and_then(|of| self.def(*of)).map(|of| &of.op);
+        let of = callee.args.first().and_then(|of| self.def(self.origin(*of))).map(|of| &of.op);
         if let Some(Op::Global(root)) = of
             && let Some(Meaning::Module) = names.meaning(Root::Global(root), &[])
         {

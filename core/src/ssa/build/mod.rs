@@ -172,6 +172,11 @@ struct Builder<'a> {
     displays: HashSet<Value>,
     /// States of iterators that loops have on the stack and nobody else: of generators, among other things.
     iterators: HashSet<Value>,
+    /// What a conditional expression gives, where functions of the program's own gave it, whichever way it went.
+    given: HashSet<Value>,
+    /// The values that stand on the stack for one and the same value on all ways, as what is called does while a
+    /// conditional expression says with what.
+    origins: HashMap<Value, Value>,
     /// Mappings merged into each keyword dictionary.
     merged: HashMap<Value, Vec<Value>>,
 }
@@ -249,6 +254,8 @@ impl<'a> Builder<'a> {
             lists: HashMap::new(),
             displays: HashSet::new(),
             iterators: HashSet::new(),
+            given: HashSet::new(),
+            origins: HashMap::new(),
             merged: HashMap::new(),
         }
     }
@@ -428,6 +435,10 @@ impl<'a> Builder<'a> {
     fn def(&self, v: Value) -> Option<&InstNode> {
         self.def_inst(v).map(|i| self.func.inst(i))
     }
+    /// The value for which this one stands on the stack.
+    fn origin(&self, v: Value) -> Value {
+        self.origins.get(&v).copied().unwrap_or(v)
+    }
     /// `v` as a constant.
     fn known(&self, v: Value) -> Option<&Const> {
         self.def(v).and_then(|d| if let Op::Const(c) = &d.op { Some(c) } else { None })
@@ -518,6 +529,13 @@ impl<'a> Builder<'a> {
             let v = self.local(*i);
             args.push(v);
         }
+        // Of `f() if c else g()`.
+        let given = match stack.last() {
+            Some(Slot::Value(v)) if handler.is_none() => {
+                self.is_given_by_program(*v) || self.is_no_iterator(*v)
+            }
+            Some(_) | None => false,
+        };
         if self.targets[to.index()].is_none() {
             let block = self.func.make_block();
             let exception = handler.map(|_| Slot::Value(self.func.add_param(block)));
@@ -527,8 +545,14 @@ impl<'a> Builder<'a> {
                     if self.iterators.contains(v) {
                         self.iterators.insert(param);
                     }
+                    self.origins.insert(param, self.origin(*v));
                     *v = param;
                 }
+            }
+            if let Some(Slot::Value(top)) = stack.last()
+                && given
+            {
+                self.given.insert(*top);
             }
             stack.extend(exception);
             let mut locals = vec![None; self.state.locals.len()];
@@ -546,11 +570,19 @@ impl<'a> Builder<'a> {
             Some(t) if same_shape => {
                 // A handler of a comprehension has the iterator there on one way and the list on another.
                 for pair in t.entry.stack.iter().zip(&stack) {
-                    if let (Slot::Value(param), Slot::Value(v)) = pair
-                        && !self.iterators.contains(v)
-                    {
+                    let (Slot::Value(param), Slot::Value(v)) = pair else { continue };
+                    if !self.iterators.contains(v) {
                         self.iterators.remove(param);
                     }
+                    let origin = self.origins.get(v).copied().unwrap_or(*v);
+                    if self.origins.get(param) != Some(&origin) {
+                        self.origins.remove(param);
+                    }
+                }
+                if let Some(Slot::Value(top)) = t.entry.stack.last()
+                    && !given
+                {
+                    self.given.remove(top);
                 }
                 Ok(BlockCall { block: t.block, args })
             }
