@@ -1,6 +1,7 @@
 """`jit` on functions that were written without it in mind: what they give is what CPython gives. Each test stands for a family of faults that the tests of packages with all their
 functions decorated have shown (`tests/tools/decorated.py`)."""
 
+import collections
 import copy
 import math
 import sys
@@ -131,7 +132,50 @@ def larger(a, b):
     return max(a, b), min(a, b), a or b, a and b
 
 
+def yields_both(n):
+    yield n
+    yield n > 2
+
+
+def yielded(n):
+    it = yields_both(n)
+    return list(yields_both(n)), [str(x) for x in yields_both(n)], next(it), next(it)
+
+
+class Holds:
+    def __init__(self, x):
+        self.x = x
+
+
+Pair = collections.namedtuple("Pair", "a b")
+
+
+def in_a_field(n):
+    h = Holds(n)
+    before = str(h.x)
+    h.x = n > 2
+    return before, str(h.x)
+
+
+def in_fields_that_meet(n):
+    holds, other = Holds(n), Holds(n > 2)
+    one = holds if n > 4 else other
+    return str(one.x), [str(h.x) for h in [holds, other]], str([Pair(n, True), Pair(False, n)])
+
+
+def beside_floats(n):
+    x = 0.5
+    if n > 2:
+        x = True
+    return str(x), str(x or n > 9), str(n * 0.5 if n > 2 else False)
+
+
+def inverted(flag, n):
+    return ~flag, ~(n > 2), ~(flag and n > 2), [~b for b in [flag, n > 2]]
+
+
 @pytest.mark.parametrize("f, args", [
+    (yielded, (3,)), (in_a_field, (3,)), (in_fields_that_meet, (3,)), (in_fields_that_meet, (5,)), (beside_floats, (1,)), (beside_floats, (5,)), (inverted, (True, 3)), (inverted, (np.True_, 3)),
     (displayed, (3,)), (added_to, (3,)), (flags, (4,)), (as_list, ([True, 2],)), (as_list, ([2, True],)), (as_list, ([None, False, 1],)), (as_list, ((False, 1),)), (as_list, ([1.5, True],)),
     (as_list, ([(1, True), (True, 2)],)), (as_list, ([[1], [True]],)), (as_list, ([True, False],)), (values, ({"a": True, "b": 5},)), (values, ({1: True, 2: 5},)), (rest, ((1, True, 2),)),
     (rest, ((1, "a", 2),)), (rest, ((1, 2, 3),)), (chosen, ((0, True, 2), 1)), (chosen, ([0, True, 2], 1)), (larger, (True, 2)), (larger, (0, False)),

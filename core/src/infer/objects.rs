@@ -12,6 +12,7 @@ use crate::host::{ClassAttr, GlobalValue};
 use crate::ops::{OpId, id, variant::none_has_no};
 use crate::ssa::{Inst, Value};
 use crate::types::{ClassDef, Const, Kind, NumberType, Type, object};
+use crate::typing::vars::Vars;
 use crate::typing::{Arg, Held, TyCx};
 use std::sync::Arc;
 
@@ -323,9 +324,10 @@ impl Solver<'_, '_> {
                 .help("keep what the generator needs in fields, and write `__next__`"));
         }
         if !class.is_native() || !is_narrowed(given, field) {
-            let site = self.site(i);
-            let mut cx = TyCx { vars: &mut self.session.vars, host: self.session.host, site };
-            cx.hold(field, given, Held::Field(class, k as u32))?;
+            let (host, site) = (self.session.host, self.site(i));
+            let hold =
+                |vars: &mut Vars| TyCx { vars, host, site }.hold(field, given, Held::Field(class, k as u32));
+            self.with_bools_apart(hold)?;
         }
         let owner = self.owner(of, name, true)?;
         let sources = vec![owner, Source::Const(Const::Int(k as i64)), value.clone()];

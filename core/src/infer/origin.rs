@@ -138,7 +138,7 @@ impl Solver<'_, '_> {
     }
 
     /// `~b` of a bool that is known to be Python's: an int. One of unknown origin (a parameter, an element of
-    /// a list) is NumPy's to it, as it is to Numba.
+    /// a list) is NumPy's to it, as it is to Numba; where Python's answer is promised, Python finds out.
     pub(crate) fn inverted(
         &mut self,
         i: Inst,
@@ -149,8 +149,14 @@ impl Solver<'_, '_> {
         if *self.ty(*v) != Kind::Bool || self.fact(*v).konst.is_some() {
             return None;
         }
-        if self.is_pythons(&Definitions::new(self.func), *v, 0) != Some(true) {
-            return None;
+        match self.is_pythons(&Definitions::new(self.func), *v, 0) {
+            Some(true) => {}
+            Some(false) => return None,
+            None if self.promises_python() => {
+                let text = "~ of a bool is an int where it is Python's, and a bool where it is NumPy's, which nothing says here";
+                return Some(Err(Diagnostic::new(Code::NoMatchingOperation, text).help("write `not x`")));
+            }
+            None => return None,
         }
         let func = match self.session.host.library("special.inverted") {
             Ok(f) => f,
@@ -179,6 +185,7 @@ impl Solver<'_, '_> {
         };
         match &node.op {
             Op::Const(_) => Some(true),
+            Op::Table(id::GETITEM) if self.ty(node.args[0]).as_array().is_some() => Some(false),
             Op::Narrow(_) | Op::CheckBound { .. } => self.is_pythons(defs, node.args[0], depth + 1),
             Op::Table(id::NOT | id::IS | id::IS_NOT | id::CONTAINS | id::TRUTH) => Some(true),
             Op::Table(id::EQ | id::NE | id::LT | id::LE | id::GT | id::GE | id::AND | id::OR | id::XOR) => {

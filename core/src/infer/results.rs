@@ -9,6 +9,7 @@ use crate::emit::cx::Overflow;
 use crate::ssa::{self, Term};
 use crate::types::{Kind, Type, promote};
 use crate::typing::unions::is_mixed;
+use crate::typing::vars::Vars;
 
 impl Solver<'_, '_> {
     /// The type of results that are `before` so far, and `now` here as well.
@@ -122,21 +123,35 @@ impl Solver<'_, '_> {
         })
     }
 
-    /// The type of a variable that was set to a value of one type, and to one of another. A bool and an int are none
-    /// where Python's answer is promised: it shows True and not 1. (An int and a float are a float, by which loops
+    /// The type of a variable that was set to a value of one type, and to one of another. A bool and another number are
+    /// none where Python's answer is promised: it shows True and not 1. (An int and a float are a float, by which loops
     /// that begin with `s = 0` are loops over floats.)
     pub(super) fn joined_variable(&mut self, before: Type, now: Type) -> Option<Type> {
         match self.keeps_apart(before, now) {
             true if self.session.vars.unions => self.session.vars.unify_apart(before, now),
             true => None,
-            false => self.session.vars.unify_sorts(before, now),
+            false => self.with_bools_apart(|vars| vars.unify_sorts(before, now)),
         }
+    }
+
+    /// Asks with bools among other numbers told apart, where Python's answer is promised: in what objects and lists
+    /// hold that meet as well.
+    pub(super) fn with_bools_apart<R>(&mut self, ask: impl FnOnce(&mut Vars) -> R) -> R {
+        let apart = self.promises_python();
+        let before = std::mem::replace(&mut self.session.vars.apart, apart);
+        let answer = ask(&mut self.session.vars);
+        self.session.vars.apart = before;
+        answer
+    }
+
+    /// Whether this is code of the program, and Python's answer is promised.
+    pub(super) fn promises_python(&self) -> bool {
+        self.session.overflow == Overflow::Python && !self.session.is_library(self.func)
     }
 
     /// Whether values of these types stay what they are where Python's answer is promised.
     pub(super) fn keeps_apart(&self, a: Type, b: Type) -> bool {
-        let promised = self.session.overflow == Overflow::Python && !self.session.is_library(self.func);
-        promised && promote::bool_meets_int(a, b)
+        self.promises_python() && promote::bool_meets_number(a, b)
     }
 
     /// Whether this is what Python calls, and it does not call itself.

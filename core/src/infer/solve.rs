@@ -540,7 +540,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             }
             Op::Yield => {
                 let ty = self.ty(node.args[0]);
-                let one = self.session.vars.unify_sorts(self.out.yields, ty).ok_or_else(|| {
+                let one = self.joined_variable(self.out.yields, ty).ok_or_else(|| {
                     Diagnostic::new(
                         Code::CannotUnify,
                         format!(

@@ -562,21 +562,14 @@ pub(crate) fn is_variant(t: Type) -> bool {
     }
 }
 
-/// Whether one is a bool and the other an int, also in tuples and where they may be None.
-pub(crate) fn bool_meets_int(a: Type, b: Type) -> bool {
-    bool_meets(a, b, Type::is_int)
-}
-
-/// The same with any number that is no bool.
+/// Whether one is a bool and the other a number that is none, also among the members of tuples and instances, and where
+/// they may be None.
 pub(crate) fn bool_meets_number(a: Type, b: Type) -> bool {
-    bool_meets(a, b, |t| t.is_number() && *t != Kind::Bool)
-}
-
-fn bool_meets(a: Type, b: Type, other: fn(Type) -> bool) -> bool {
-    let (a, b) = (a.as_optional().unwrap_or(a), b.as_optional().unwrap_or(b));
-    if let (Kind::Tuple(m), Kind::Tuple(n)) = (a.kind(), b.kind()) {
-        return m.len() == n.len() && m.iter().zip(n).any(|(a, b)| bool_meets(*a, *b, other));
+    let (a, b) = (a.without_none(), b.without_none());
+    if let (Some(m), Some(n)) = (a.parts(), b.parts()) {
+        return m.len() == n.len() && m.iter().zip(n).any(|(a, b)| bool_meets_number(*a, *b));
     }
+    let other = |t: Type| t.is_number() && *t != Kind::Bool;
     *a == Kind::Bool && other(b) || other(a) && *b == Kind::Bool
 }
 

@@ -40,8 +40,7 @@ impl Vars {
         if open.is_some_and(|r| self.mentions(value, r)) {
             return Err(Refusal::Itself);
         }
-        let bool_among_numbers =
-            self.apart && promote::bool_meets_number(self.resolve(old), self.resolve(value));
+        let bool_among_numbers = self.keeps_bools(old, value);
         if bool_among_numbers && !(self.unions && open.is_some_and(|r| !self.get(r).exact)) {
             return Err(Refusal::Holds(old));
         }
@@ -103,6 +102,11 @@ impl Vars {
         }
     }
 
+    /// Whether values of the two types are told apart as bools and other numbers.
+    fn keeps_bools(&self, a: Type, b: Type) -> bool {
+        self.apart && promote::bool_meets_number(self.resolve(a), self.resolve(b))
+    }
+
     /// Whether two types are one, but for Python's numbers and NumPy's of the same width.
     fn agree(&self, a: Type, b: Type) -> bool {
         promote::same_but_weak(self.resolve(a), self.resolve(b))
@@ -113,6 +117,9 @@ impl Vars {
             return Some(Type::var(v));
         }
         let (a, b) = (self.get(v), self.get(w));
+        if self.keeps_bools(a.lower, b.lower) {
+            return None;
+        }
         // `m = [m]`: no list holds itself.
         if self.mentions(a.lower, w) || self.mentions(b.lower, v) {
             return None;
@@ -157,6 +164,9 @@ impl Vars {
             return None;
         }
         let of = self.get(v);
+        if self.keeps_bools(of.lower, to) {
+            return None;
+        }
         if of.exact {
             // It stays what it was first: of Python's numbers and NumPy's each could take the other's place.
             return (of.lower == to || self.agree(of.lower, to)).then_some(Type::var(v));
