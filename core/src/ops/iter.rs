@@ -50,6 +50,15 @@ pub(crate) static OPS: &[OpDef] = &[
         .consumes()
         .spread("iterators.zip_of_list")
         .doc("Tuples of one value each, to the end of the shortest."),
+    OpDef::new(&["operator._columns"], "rows", Body::Py("iterators.columns_of_iterators"))
+        .only_if(|a| matches!(a[0].ty.kind(), Kind::List(of) if matches!(**of, Kind::Generator(..) | Kind::Var(_))))
+        .internal()
+        .raises()
+        .doc("What iterators in a list give, one of each at a time (library use)."),
+    OpDef::new(&["operator._columns"], "rows", Body::Py("iterators.columns"))
+        .internal()
+        .raises()
+        .doc("The columns of sequences in a list (library use)."),
     OpDef::new(&["builtins.zip"], "*xs, strict=False", Body::Py("builtin.zip_strict"))
         .only_if(|a| a[0].konst == Some(Const::Bool(true)))
         .raises()

@@ -11,6 +11,9 @@ use crate::ssa::{FuncId, Op, Value};
 use crate::types::Const;
 use std::sync::Arc;
 
+/// Lists that are spread into calls are written out up to this length.
+const MOST_WRITTEN_OUT: usize = 32;
+
 impl Builder<'_> {
     /// The names of the last operands lie on top of them.
     pub(super) fn call_named(&mut self, n: usize) -> Result<()> {
@@ -104,6 +107,7 @@ impl Builder<'_> {
         let (callable, None) = self.callee()? else {
             return Err(self.malformed("no NULL beside the callable"));
         };
+        self.write_out(args);
         let (mut names, mut operands) = (vec![], vec![callable, args]);
         if let Some(kwargs) = kwargs {
             let set_item = Op::Table(id::DICT_SET_ITEM);
@@ -128,6 +132,34 @@ impl Builder<'_> {
             }
         }
         self.result(Op::CallSpread { keywords: names.into() }, operands)
+    }
+
+    /// `f(*[x] * n)`: nobody sees that a list which is written out, so many times, is none. As a tuple it keeps what
+    /// its members are: `zip(*[iter(xs)] * 2)`.
+    fn write_out(&mut self, args: Value) {
+        let Some(at) = self.def_inst(args).filter(|_| self.is_only_here(args)) else { return };
+        let node = self.func.inst(at);
+        let (Op::Table(id::MUL), [list, times]) = (&node.op, &node.args[..]) else { return };
+        let (list, Some(times)) = (*list, self.known(*times).and_then(Const::as_int)) else { return };
+        let Some(made) = self.def_inst(list).filter(|i| self.func.inst(*i).op == Op::Table(id::LIST_BUILD))
+        else {
+            return;
+        };
+        let times = usize::try_from(times).unwrap_or_default();
+        let members = &self.func.inst(made).args;
+        if members.len().saturating_mul(times) > MOST_WRITTEN_OUT {
+            return;
+        }
+        let all = members.repeat(times);
+        let before = std::mem::take(&mut self.func.insts[at.index()].args);
+        if !self.is_only_here(list) {
+            self.func.insts[at.index()].args = before;
+            return;
+        }
+        let node = &mut self.func.insts[at.index()];
+        (node.op, node.args, node.unwind) = (Op::Table(id::TUPLE_BUILD), all, None);
+        let node = &mut self.func.insts[made.index()];
+        (node.op, node.args, node.unwind) = (Op::Const(Const::None), vec![], None);
     }
 
     /// One mapping that is merged into the keywords; a dictionary with known keys is taken apart.

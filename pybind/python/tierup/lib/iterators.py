@@ -331,11 +331,23 @@ def _product(pools):
 
 
 def zip_of_list(iterable):
-    """``zip(*iterable)`` of sequences."""
-    return _columns([r for r in iterable])
+    """``zip(*iterable)``."""
+    return operator._columns([r for r in iterable])
 
 
-def _columns(rows):
+def columns_of_iterators(its):
+    """One of them may be there several times: ``zip(*[iter(xs)] * n)``."""
+    while len(its) > 0:
+        row = []
+        for it in its:
+            try:
+                row.append(next(it))
+            except StopIteration:
+                return
+        yield operator._as_tuple(row)
+
+
+def columns(rows):
     k = 0
     while len(rows) > 0:
         for r in rows:
