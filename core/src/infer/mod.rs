@@ -3,7 +3,7 @@
 //! [`state`] is what is known of instances and of the function at hand. [`session`] is the fixed point over
 //! instances, [`solve`] types one function, [`rows`] an operation by the rows of the table, [`adapt`] makes
 //! calls fit these, [`unrolled`] has loops written out, [`displays`] keeps a type for each value of a dict that
-//! is written out, [`results`] joins what a function gives, [`numba`] has numbers mean what they mean to Numba, [`call`] resolves what is called ([`resolved`]),
+//! is written out, [`results`] joins what a function gives, [`rests`] asks whether the rest of a tuple is seen to be no list, [`numba`] has numbers mean what they mean to Numba, [`call`] resolves what is called ([`resolved`]),
 //! [`choice`] what types choose, [`overloads`] asks a program's own typing functions, [`bind`] binds arguments, [`attribute`] takes attributes, [`member`] looks
 //! up what classes have, [`regions`] types parallel loops and tasks, [`moved`] looks for uses of what was moved, [`pattern`] class patterns, [`raised`] finds calls that always raise, [`type_expressions`]
 //! what stands between the brackets behind a class, [`origin`] says where a value comes from, [`special`]
@@ -38,6 +38,7 @@ mod pattern;
 mod raised;
 pub(crate) mod regions;
 pub(crate) mod resolved;
+mod rests;
 mod results;
 pub(crate) mod rows;
 mod said;

@@ -587,10 +587,13 @@ impl<'h> Solver<'_, 'h> {
         let site = self.site(i);
         let promised = self.session.overflow == Overflow::Python;
         let apart = promised && !self.session.is_library(self.func);
+        let rest_is_seen =
+            id::UNPACK_EX.rows().iter().any(|row| std::ptr::eq(*row, op)) && self.rest_is_seen(i);
         let ask = |session: &mut Session<'h>, args: &[Arg]| -> Result<Answer> {
             match op.body {
                 Body::Lir(rule, _) => {
                     (session.vars.promised, session.vars.apart) = (promised, apart);
+                    session.vars.rest_is_seen = rest_is_seen;
                     let answer = rule(&mut TyCx { vars: &mut session.vars, host: session.host, site }, args);
                     session.vars.apart = false;
                     answer

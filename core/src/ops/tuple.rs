@@ -53,7 +53,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["operator.contains"], "it, x", Body::Py("builtin.in_iterator")).only_if(is_iterator).raises().doc("Whether an iterator comes to a value that is equal; what it came by is gone."),
     OpDef::new(&["unpack.ex"], "it, before, after", Body::Py("builtin.unpack_rest")).only_if(is_gone_through).raises().doc("`a, *b, c = iterator`, or of a dict."),
     OpDef::new(&["unpack.ex"], "seq, before, after", Body::Lir(unpack_ex_rule, emit_unpack_ex)).raises()
-        .doc("`a, *b, c = seq`: the middle is a list in Python; of a tuple it stays a tuple here unless its members are of one type."),
+        .doc("`a, *b, c = seq`: the middle is a list, as in Python; of a tuple whose members are of several types it stays a tuple where nobody sees that."),
     OpDef::new(&["operator.getitem"], "seq, index", Body::Lir(tuple_item_rule, emit_tuple_item))
         .raises()
         .owned_by(|t, ret| if becomes_longer(t, ret) { Own::Fresh } else { Own::Aliases })
@@ -249,7 +249,7 @@ fn unpack_ex_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         out.push(match one {
             Some(e) => cx.new_list(e)?,
             // Python would show a list.
-            None if cx.vars.apart => {
+            None if cx.vars.apart || cx.vars.rest_is_seen => {
                 let text = "the rest of this tuple would be a list of values of several types";
                 return Err(Diagnostic::new(Code::CannotUnify, text).help("use the members one by one"));
             }

@@ -91,6 +91,8 @@ pub struct Vars {
     pub(crate) promised: bool,
     /// The same in code of the program: a bool among other numbers stays one there, so no list holds both.
     pub(crate) apart: bool,
+    /// What is unpacked behind a `*` may be seen to be no list.
+    pub(crate) rest_is_seen: bool,
     /// Values of several types are of one of several, where no type holds them.
     pub(crate) unions: bool,
     /// Dicts that are written out are such as hold values of several types, and no values with a name each.
