@@ -59,6 +59,11 @@ impl Solver<'_, '_> {
                 Arg { ty: *ty, konst }
             }
             Source::Const(c) => Arg::constant(c.clone()),
+            Source::Global(GlobalValue::Passed { place, .. })
+                if let Some(open) = self.session.open_passed(*place) =>
+            {
+                Arg::of(open)
+            }
             Source::Global(g) => {
                 let passed = self.type_of_passed(g).map(|ty| (ty, None));
                 let (ty, konst) = match passed {
@@ -588,6 +593,12 @@ impl Solver<'_, '_> {
         library: bool,
     ) -> Typed {
         let func = self.in_parallel(func);
+        // An empty list that is a default holds what is put into it.
+        for s in &sources {
+            if let Source::Global(g) = s {
+                _ = self.type_of_passed(g);
+            }
+        }
         let sources = self.of_any_length(func, sources)?;
         let args = self.source_args(&sources)?;
         let mut types: Vec<Type> = args.iter().map(|a| self.session.resolve(a.ty)).collect();

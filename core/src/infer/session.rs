@@ -180,14 +180,19 @@ impl<'h> Session<'h> {
         if self.settled.contains(&place) || !(ty.holds_object() || ty.lacks_elements()) {
             return ty;
         }
-        if let Some((_, open)) = self.passed.iter().find(|(p, _)| *p == place) {
-            return *open;
+        if let Some(open) = self.open_passed(place) {
+            return open;
         }
         // No look has that place, and no round that widens arguments.
         let site = Site { instance: u32::MAX, inst: self.passed.len() as u32 };
         let open = self.vars.opened_where_empty(ty, &mut Opened::new(site));
         self.passed.push((place, open));
         open
+    }
+
+    /// The same of a value that was asked for before, of whose elements something is to be found out.
+    pub(crate) fn open_passed(&self, place: usize) -> Option<Type> {
+        self.passed.iter().find(|(p, _)| *p == place).map(|(_, open)| *open)
     }
 
     /// Tells the host what global values have turned out to hold, and forgets all else: what was typed before that
