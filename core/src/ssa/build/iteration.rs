@@ -22,27 +22,28 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Whether a function or a method of the program's own gives a value, or what an operation makes it of.
+    /// Whether a function or a method of the program's own gives a value, or what an operation makes it of. What is
+    /// called may be a parameter, or lie in a table: operations are called by their names.
     pub(super) fn is_given_by_program(&self, v: Value) -> bool {
         if self.given.contains(&v) {
             return true;
         }
         let Some(InstNode { op: Op::Call { .. }, args, .. }) = self.def(v) else { return false };
-        let Some(callee) = args.first().and_then(|callee| self.def(self.origin(*callee))) else {
-            return false;
+        let known = match args.first().and_then(|callee| self.def(self.origin(*callee))) {
+            Some(callee) => self.is_known_operation(callee),
+            None => false,
         };
-        let names = self.outside.names;
-        if let Op::MakeFunction { .. } | Op::Free(_) = callee.op {
-            return true;
-        }
-        let known = if let Op::Global(name) = &callee.op {
-            names.meaning(Root::Global(name), &[]).is_some()
+        !known || args[1..].iter().any(|arg| self.is_given_by_program(*arg))
+    }
+
+    fn is_known_operation(&self, callee: &InstNode) -> bool {
+        if let Op::Global(name) = &callee.op {
+            self.outside.names.meaning(Root::Global(name), &[]).is_some()
         } else if let Op::Attr(name) = &callee.op {
             self.is_known_attribute(callee, name)
         } else {
-            true
-        };
-        !known || args[1..].iter().any(|arg| self.is_given_by_program(*arg))
+            false
+        }
     }
 
     /// Whether it is something that a loop makes an iterator of for itself: `f() if c else ()`.
