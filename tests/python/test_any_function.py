@@ -4,6 +4,7 @@ functions decorated have shown (`tests/tools/decorated.py`)."""
 import collections
 import copy
 import math
+import operator
 import sys
 
 import numpy as np
@@ -90,6 +91,15 @@ def root(xs):
 ])  # fmt: skip
 def test_powers_whose_type_depends_on_values(f, args):
     same(f, *args)
+
+
+def of_one_name(a, b):
+    return math.pow(a, b), pow(a, b), operator.pow(a, b), a**b, math.gcd(a, b), math.lcm(a, b), abs(a), operator.abs(a), math.fabs(a), divmod(a, b)
+
+
+@pytest.mark.parametrize("args", [(2, 3), (10, 1), (-7, 2), (True, 2), (0, 3)])
+def test_functions_of_one_name_in_several_modules(args):
+    same(of_one_name, *args)
 
 
 def displayed(n):

@@ -50,10 +50,10 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["checked.divmod"], "a, b", Body::Lir(|_, a| divided(a), emit_divided))
         .raises()
         .doc("`(a // b, a % b)`; OverflowError for -2⁶³ // -1."),
-    OpDef::new(&["checked.gcd"], "*integers", Body::Lir(|_, a| signed_ints(a), emit_gcd))
+    OpDef::new(&["checked.math.gcd"], "*integers", Body::Lir(|_, a| signed_ints(a), emit_gcd))
         .raises()
         .doc("Greatest common divisor; OverflowError for 2⁶³."),
-    OpDef::new(&["checked.lcm"], "*integers", Body::Lir(|_, a| lcm_rule(a), emit_lcm))
+    OpDef::new(&["checked.math.lcm"], "*integers", Body::Lir(|_, a| lcm_rule(a), emit_lcm))
         .raises()
         .doc("Least common multiple; OverflowError."),
     OpDef::new(

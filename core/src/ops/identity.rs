@@ -129,8 +129,10 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         entries[by_name[name].0 as usize].plain = plain(name);
     }
     let checked = |name: &str| {
-        let (module, name) = name.split_once('.')?;
-        let found = by_name.get(format!("checked.{name}").as_str());
+        // `math.pow` is another function than `**`.
+        let (module, last) = name.split_once('.')?;
+        let of = if module == "math" { name } else { last };
+        let found = by_name.get(format!("checked.{of}").as_str());
         found.filter(|_| matches!(module, "operator" | "builtins" | "math")).copied()
     };
     for name in by_name.keys() {
