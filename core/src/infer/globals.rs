@@ -6,6 +6,8 @@ use crate::diag::{Code, Diagnostic};
 use crate::host::GlobalValue;
 use crate::types::{Const, FuncType, Kind, Type};
 
+const EMPTY: &str = "an empty container of which nothing says what it holds";
+
 /// Type and constant of a value that the host knows; the text says what cannot be held.
 pub(crate) fn type_of_global(g: &GlobalValue) -> std::result::Result<(Type, Option<Const>), String> {
     Ok(match g {
@@ -38,7 +40,7 @@ pub(crate) fn type_of_global(g: &GlobalValue) -> std::result::Result<(Type, Opti
             (*t, None)
         }
         GlobalValue::Passed { ty, .. } if ty.lacks_elements() => {
-            return Err("an empty container of which nothing says what it holds".into());
+            return Err(EMPTY.into());
         }
         GlobalValue::Array { ty, .. } | GlobalValue::Passed { ty, .. } => (*ty, None),
         GlobalValue::Variable { .. } => {
@@ -124,6 +126,19 @@ pub(crate) fn refused(g: &GlobalValue, subject: &str, what: &str) -> Diagnostic 
     if what.ends_with("too many for each call to copy") {
         return Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}")).help(
             "make it an array, which is used in place, a typed list or dict, or pass it as an argument",
+        );
+    }
+    if what == EMPTY {
+        // The variables of a class or a module, which the code assigns to.
+        let of_variables =
+            matches!(g, GlobalValue::Passed { ty, .. } if matches!(ty.kind(), Kind::Object(..)));
+        let text = if of_variables {
+            "among the variables that compiled code assigns to here is an empty container, of which nothing says what it holds".into()
+        } else {
+            format!("{subject} is {what}")
+        };
+        return Diagnostic::new(Code::UnsupportedGlobal, text).help(
+            "put a value into it before the first call, or keep it in a field of an object that is passed",
         );
     }
     if what == "a decorator" {
