@@ -112,11 +112,15 @@ pub(super) fn said_of(op: OpId, operands: &[Arg]) -> Option<String> {
             });
         }
         "indexing" if is_number(0) => return Some(format!("'{first}' object is not subscriptable")),
-        "item assignment" if is_number(0) || is_scalar(operands[0].ty) => {
-            return Some(format!("'{first}' object does not support item assignment"));
-        }
-        "item deletion" if is_number(0) || is_scalar(operands[0].ty) => {
-            return Some(format!("'{first}' object does not support item deletion"));
+        "item assignment" | "item deletion" => {
+            if let Some("list") = indices_of(&operands[..2]) {
+                return Some(format!("list indices must be integers or slices, not {}", name(1)?));
+            }
+            let sequence = matches!(*operands[0].ty, Kind::Str | Kind::Bytes | Kind::Tuple(_));
+            let by_place = sequence && operands.get(1).is_some_and(|a| a.ty.is_index());
+            let does_not = if by_place && sign == "item deletion" { "doesn't" } else { "does not" };
+            let takes_none = sequence || is_number(0) || is_scalar(operands[0].ty);
+            return takes_none.then(|| format!("'{first}' object {does_not} support {sign}"));
         }
         "in" if is_number(0) => return Some(format!("argument of type '{first}' is not iterable")),
         _ => {}
