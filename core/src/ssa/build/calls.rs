@@ -112,7 +112,7 @@ impl Builder<'_> {
         if let Some(kwargs) = kwargs {
             let set_item = Op::Table(id::DICT_SET_ITEM);
             let filled = self.func.insts.iter().any(|x| x.op == set_item && x.args.first() == Some(&kwargs));
-            let entries = if filled { None } else { self.take_dict(kwargs) };
+            let entries = if filled { None } else { self.entries_of(kwargs) };
             let too_dynamic = |b: &Self| {
                 b.unsupported(
                     "keyword arguments that are not known when the function is compiled are",
@@ -120,6 +120,9 @@ impl Builder<'_> {
                 )
             };
             let Some(entries) = entries else { return Err(too_dynamic(self)) };
+            if self.is_only_here(kwargs) {
+                self.take_dict(kwargs);
+            }
             for pair in entries.chunks(2) {
                 let Some(Const::Str(name)) = self.known(pair[0]).cloned() else {
                     return Err(too_dynamic(self));
@@ -164,25 +167,30 @@ impl Builder<'_> {
 
     /// One mapping that is merged into the keywords; a dictionary with known keys is taken apart.
     fn merge(&mut self, mapping: Value, names: &mut Vec<Arc<str>>, operands: &mut Vec<Value>) {
-        let entries = self
-            .def(mapping)
-            .filter(|d| d.op == Op::Table(id::DICT_BUILD))
-            .map(|d| d.args.clone())
-            .unwrap_or_default();
+        let entries = self.entries_of(mapping).filter(|all| !all.is_empty());
         let key =
             |p: &[Value]| if let Some(Const::Str(s)) = self.known(p[0]) { Some(s.clone()) } else { None };
-        let keys: Option<Vec<Arc<str>>> = entries.chunks(2).map(key).collect();
-        match keys {
-            Some(keys) if !keys.is_empty() => {
-                self.take_dict(mapping);
+        let keys = entries.as_ref().and_then(|all| all.chunks(2).map(key).collect::<Option<Vec<Arc<str>>>>());
+        match entries.zip(keys) {
+            Some((entries, keys)) => {
+                if self.is_only_here(mapping) {
+                    self.take_dict(mapping);
+                }
                 names.extend(keys);
                 operands.extend(entries.chunks(2).map(|p| p[1]));
             }
-            _ => {
+            None => {
                 names.push("**".into());
                 operands.push(mapping);
             }
         }
+    }
+
+    /// Keys and values of a dictionary that is as it was written: nothing has been done to it yet. A variable may have
+    /// it as well.
+    fn entries_of(&self, dict: Value) -> Option<Vec<Value>> {
+        let made = self.def(dict).filter(|made| made.op == Op::Table(id::DICT_BUILD))?;
+        (!self.func.insts.iter().any(|i| i.args.contains(&dict))).then(|| made.args.clone())
     }
 
     /// Keys and values of a dictionary made just before for nothing but this use; it vanishes.
