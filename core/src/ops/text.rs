@@ -7,11 +7,12 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::constants::string;
 use crate::emit::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::emit::platform::NewException;
 use crate::exc::Class;
 use crate::lir::{Ty, Value};
 use crate::ops::raising;
 use crate::ops::written::class_name;
-use crate::types::{Const, Kind, NumberType, Type};
+use crate::types::{ClassDef, Const, Kind, NumberType, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 
 super::identity::op_ids! {
@@ -268,8 +269,15 @@ pub(super) fn is_mark(t: Type) -> bool {
 }
 
 /// The text of a mark says where it is, which Python knows: it is that of an exception that carries nothing else.
-fn mark_text(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
-    let exc = super::exception::with_argument(cx, Class::ValueError, v, t)?;
+fn mark_text(cx: &mut LowerCx<'_>, v: &[Value], class: &ClassDef) -> Result<Value> {
+    let exc = cx.new_exception(&NewException::Instance(Class::ValueError));
+    let handle = class.handle().ok_or_else(|| Diagnostic::internal("a mark without a class"))?;
+    let which = cast::resize(cx, v[0], false, Ty::I64);
+    let [object, number, close] = [14, 2, 7].map(|kind| cx.b.i64(kind));
+    let (handle, zero) = (cx.b.i64(handle as i64), cx.b.i64(0));
+    for (kind, bits) in [(object, handle), (number, which), (close, zero)] {
+        cx.add_argument(exc, kind, bits);
+    }
     let text = cx.guarded(&[exc], |cx| Ok(cx.helper_value(&raising::exc_str, &[exc])))?;
     cx.release_object(exc);
     Ok(text)
@@ -345,7 +353,7 @@ pub(crate) fn text(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Re
         Kind::Frozen(c, _) if c.is_builtin_value() => super::datetimes::shown_text(cx, v, c.id, repr),
         _ if is_array(t) => bytearray_text(cx, v[0])?,
         Kind::Exception => cx.helper_value(if repr { &raising::exc_repr } else { &raising::exc_str }, v),
-        Kind::Member(c) if c.is_mark() => mark_text(cx, v, t)?,
+        Kind::Member(c) if c.is_mark() => mark_text(cx, v, c)?,
         Kind::Optional(inner) => {
             let r = cx.if_else(
                 v[0],

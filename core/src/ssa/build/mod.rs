@@ -562,14 +562,26 @@ impl<'a> Builder<'a> {
             self.targets[to.index()] = Some(Target { block, entry: State { locals, stack }, built: false });
             return Ok(BlockCall { block, args });
         }
+        self.another_edge(to, handler.is_some(), &stack, args, given)
+    }
+
+    /// One more edge to a block.
+    fn another_edge(
+        &mut self,
+        to: Bb,
+        is_handler: bool,
+        stack: &[Slot],
+        args: Vec<Value>,
+        given: bool,
+    ) -> Result<BlockCall> {
         let same_shape = self.targets[to.index()].as_ref().is_some_and(|t| {
-            let known = if handler.is_some() { &t.entry.stack[..t.entry.stack.len().saturating_sub(1)] } else { &t.entry.stack[..] };
-            known.len() == stack.len() && known.iter().zip(&stack).all(|(a, b)| a == b || matches!((a, b), (Slot::Value(v), Slot::Value(w)) if !self.displays.contains(v) && !self.displays.contains(w)))
+            let known = if is_handler { &t.entry.stack[..t.entry.stack.len().saturating_sub(1)] } else { &t.entry.stack[..] };
+            known.len() == stack.len() && known.iter().zip(stack).all(|(a, b)| a == b || matches!((a, b), (Slot::Value(v), Slot::Value(w)) if !self.displays.contains(v) && !self.displays.contains(w)))
         });
         match &self.targets[to.index()] {
             Some(t) if same_shape => {
                 // A handler of a comprehension has the iterator there on one way and the list on another.
-                for pair in t.entry.stack.iter().zip(&stack) {
+                for pair in t.entry.stack.iter().zip(stack) {
                     let (Slot::Value(param), Slot::Value(v)) = pair else { continue };
                     if !self.iterators.contains(v) {
                         self.iterators.remove(param);
