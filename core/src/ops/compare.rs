@@ -179,18 +179,19 @@ pub(crate) static OPS: &[OpDef] = &[
         "x=False",
         Body::Lir(truth_rule, |cx, c| emit_truth(cx, c).map(|v| vec![v])),
     )
-    .only_if(|a| may_be_exception(a[0].ty))
+    .only_if(|a| !may_be_exception(a[0].ty))
+    .halves()
     .raises()
-    .writes()
-    .doc("The truth of an exception, of which its class may say something."),
+    .doc("Python's truth of a value."),
     OpDef::new(
         &["operator.truth", "builtins.bool"],
         "x=False",
         Body::Lir(truth_rule, |cx, c| emit_truth(cx, c).map(|v| vec![v])),
     )
-    .halves()
+    .only_if(|a| may_be_exception(a[0].ty))
     .raises()
-    .doc("Python's truth of a value."),
+    .writes()
+    .doc("The truth of an exception, of which its class may say something."),
     OpDef::new(
         &["builtins.bool"],
         "",
@@ -198,11 +199,14 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .doc("False."),
     OpDef::new(&["operator.not_"], "x", Body::Lir(untruth_rule, emit_untruth))
+        .only_if(|a| !may_be_exception(a[0].ty))
+        .raises()
+        .doc("`not x`."),
+    OpDef::new(&["operator.not_"], "x", Body::Lir(untruth_rule, emit_untruth))
         .only_if(|a| may_be_exception(a[0].ty))
         .raises()
         .writes()
         .doc("`not` of an exception."),
-    OpDef::new(&["operator.not_"], "x", Body::Lir(untruth_rule, emit_untruth)).raises().doc("`not x`."),
     OpDef::new(&["operator._one_object"], "a, b", Body::Lir(one_object_rule, emit_one_object))
         .reads()
         .internal()
