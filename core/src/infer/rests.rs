@@ -43,10 +43,9 @@ impl Solver<'_, '_> {
         let mut rests = vec![];
         for by in func.blocks.iter().flat_map(|b| &b.insts).map(|i| func.inst(*i)) {
             if by.args.contains(&all) {
-                match by.op {
-                    Op::Member(k) if before == Some(i64::from(k)) => rests.extend(by.result),
-                    Op::Member(_) => {}
-                    _ => return true,
+                let Op::Member(k) = by.op else { return true };
+                if before == Some(i64::from(k)) {
+                    rests.extend(by.result);
                 }
             }
         }
@@ -62,15 +61,23 @@ impl Solver<'_, '_> {
 
     /// Whether an instruction takes a tuple for a list.
     fn takes_either(&self, defs: &Definitions, by: &InstNode, rests: &[Value]) -> bool {
-        match &by.op {
-            Op::CallSpread { .. } => by.args.iter().enumerate().all(|(k, v)| k == 1 || !rests.contains(v)),
-            Op::Call { .. } => by.args.first().is_some_and(|callee| {
-                self.operation_named(defs, *callee).is_some_and(|op| EITHER.contains(&op))
-            }),
-            Op::Table(id::GETITEM) => by.args.get(1).is_some_and(|index| self.is_number_here(defs, *index)),
-            Op::Table(op) => EITHER.contains(op),
-            Op::Attr(name) => matches!(&**name, "count" | "index"),
-            _ => false,
+        if let Op::CallSpread { .. } = by.op {
+            return by.args.iter().enumerate().all(|(k, v)| k == 1 || !rests.contains(v));
+        }
+        if let Op::Attr(name) = &by.op {
+            return matches!(&**name, "count" | "index");
+        }
+        let called = if let Op::Table(op) = by.op {
+            Some(op)
+        } else if let Op::Call { .. } = by.op {
+            by.args.first().and_then(|callee| self.operation_named(defs, *callee))
+        } else {
+            None
+        };
+        match called {
+            Some(id::GETITEM) => by.args.get(1).is_some_and(|index| self.is_number_here(defs, *index)),
+            Some(op) => EITHER.contains(&op),
+            None => false,
         }
     }
 
