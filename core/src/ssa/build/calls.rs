@@ -7,7 +7,7 @@ use crate::bytecode::inst::function;
 use crate::diag::Result;
 use crate::ops::{OpId, id};
 use crate::ssa::names::{Meaning, Root};
-use crate::ssa::{FuncId, Op, Value};
+use crate::ssa::{FuncId, InstNode, Op, Value};
 use crate::types::Const;
 use std::sync::Arc;
 
@@ -186,11 +186,13 @@ impl Builder<'_> {
         }
     }
 
-    /// Keys and values of a dictionary that is as it was written: nothing has been done to it yet. A variable may have
-    /// it as well.
+    /// Keys and values of a dictionary that is as it was written: it has only been read so far. A variable may have it
+    /// as well.
     fn entries_of(&self, dict: Value) -> Option<Vec<Value>> {
         let made = self.def(dict).filter(|made| made.op == Op::Table(id::DICT_BUILD))?;
-        (!self.func.insts.iter().any(|i| i.args.contains(&dict))).then(|| made.args.clone())
+        let reads = [id::GETITEM, id::CONTAINS, id::MOD, id::TRUTH, id::NOT].map(Op::Table);
+        let may_change = |i: &InstNode| i.args.contains(&dict) && !reads.contains(&i.op);
+        (!self.func.insts.iter().any(may_change)).then(|| made.args.clone())
     }
 
     /// Keys and values of a dictionary made just before for nothing but this use; it vanishes.
