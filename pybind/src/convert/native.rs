@@ -228,6 +228,12 @@ impl Part {
         Part { ty, desc: desc::of(ty), inside, plan, exact, has_arrays: has_arrays(ty), classes }
     }
 
+    /// The word that a number of Python's own class becomes, where that is all that a value is.
+    #[inline(always)]
+    pub(crate) fn word(&self, obj: &Bound<'_, PyAny>) -> Option<u64> {
+        self.exact.word(obj)
+    }
+
     /// The Python object of the part at `at`.
     ///
     /// # Safety
@@ -276,7 +282,7 @@ impl Part {
 
     /// The same; none of an object of another type.
     pub(crate) fn value_of(&self, obj: &Bound<'_, PyAny>) -> PyResult<Option<Value<'_>>> {
-        if let Some(word) = self.exact.word(obj) {
+        if let Some(word) = self.word(obj) {
             return Ok(Some(Value { part: self, words: Words::one(word), frame: None }));
         }
         // Plans compare classes with NumPy's, which nobody may have asked for yet.

@@ -34,18 +34,19 @@ pub(crate) fn of<'a>(class: &ShownClass, obj: &'a Bound<'_, PyAny>) -> Option<Ke
 
 /// A key as it lies in memory.
 pub(crate) struct Key<'a> {
-    #[allow(dead_code, reason = "holds what the key refers to")]
-    value: Value<'a>,
-    laid: Words,
+    word: u64,
+    /// One that is more than a word, or refers to something, which is held here.
+    large: Option<Box<(Value<'a>, Words)>>,
 }
 
 impl<'a> Key<'a> {
     fn new(mut value: Value<'a>) -> Key<'a> {
         let laid = value.laid();
-        Key { value, laid }
+        Key { word: 0, large: Some(Box::new((value, laid))) }
     }
     pub(crate) fn at(&self) -> *mut u8 {
-        self.laid.as_ptr().cast_mut().cast()
+        let at = self.large.as_ref().map_or(&raw const self.word, |large| large.1.as_ptr());
+        at.cast_mut().cast()
     }
 }
 
@@ -79,6 +80,9 @@ impl<'a> Keyed<'a> {
     /// The key that equals an object; none where no key of this type does. Asking may run Python code.
     pub(crate) fn key(&self, obj: &Bound<'_, PyAny>) -> PyResult<Option<Key<'a>>> {
         let part = self.key_part();
+        if let Some(word) = part.word(obj) {
+            return Ok(Some(Key { word, large: None }));
+        }
         let plain = is_plain(part.ty, obj);
         if !plain {
             obj.hash()?;
@@ -106,6 +110,9 @@ impl<'a> Keyed<'a> {
     /// The key that an object becomes where it is put in.
     pub(crate) fn new_key(&self, obj: &Bound<'_, PyAny>) -> PyResult<Key<'a>> {
         let part = self.key_part();
+        if let Some(word) = part.word(obj) {
+            return Ok(Key { word, large: None });
+        }
         let plain = is_plain(part.ty, obj);
         if !plain {
             obj.hash()?;
