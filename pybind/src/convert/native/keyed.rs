@@ -32,17 +32,24 @@ pub(crate) fn of<'a>(class: &ShownClass, obj: &'a Bound<'_, PyAny>) -> Option<Ke
     shown::of(obj).map(|(d, whole)| Keyed { d: d.cast(), whole })
 }
 
-/// A key as it lies in memory.
-pub(crate) struct Key<'a> {
+/// A key, or a value, as it lies in memory.
+pub(crate) struct Laid<'a> {
     word: u64,
     /// One that is more than a word, or refers to something, which is held here.
     large: Option<Box<(Value<'a>, Words)>>,
 }
 
-impl<'a> Key<'a> {
-    fn new(mut value: Value<'a>) -> Key<'a> {
+impl<'a> Laid<'a> {
+    /// A Python object as a value of a part; `what` it is to be is said where it cannot be that.
+    pub(crate) fn of(part: &'a Part, obj: &Bound<'_, PyAny>, what: &str) -> PyResult<Laid<'a>> {
+        match part.word(obj) {
+            Some(word) => Ok(Laid { word, large: None }),
+            None => part.value(obj, what).map(Laid::new),
+        }
+    }
+    fn new(mut value: Value<'a>) -> Laid<'a> {
         let laid = value.laid();
-        Key { word: 0, large: Some(Box::new((value, laid))) }
+        Laid { word: 0, large: Some(Box::new((value, laid))) }
     }
     pub(crate) fn at(&self) -> *mut u8 {
         let at = self.large.as_ref().map_or(&raw const self.word, |large| large.1.as_ptr());
@@ -78,10 +85,10 @@ impl<'a> Keyed<'a> {
     }
 
     /// The key that equals an object; none where no key of this type does. Asking may run Python code.
-    pub(crate) fn key(&self, obj: &Bound<'_, PyAny>) -> PyResult<Option<Key<'a>>> {
+    pub(crate) fn key(&self, obj: &Bound<'_, PyAny>) -> PyResult<Option<Laid<'a>>> {
         let part = self.key_part();
         if let Some(word) = part.word(obj) {
-            return Ok(Some(Key { word, large: None }));
+            return Ok(Some(Laid { word, large: None }));
         }
         let plain = is_plain(part.ty, obj);
         if !plain {
@@ -89,14 +96,14 @@ impl<'a> Keyed<'a> {
         }
         match part.value_of(obj) {
             Ok(Some(value)) => {
-                let key = Key::new(value);
+                let key = Laid::new(value);
                 Ok((plain || self.is_same(&key, obj)?).then_some(key))
             }
             // What equals an object of another class is found by looking at all of them.
             Ok(None) => {
                 for k in self.keys(obj.py())? {
                     if k.hash()? == obj.hash()? && k.eq(obj)? {
-                        return Ok(part.value_of(&k)?.map(Key::new));
+                        return Ok(part.value_of(&k)?.map(Laid::new));
                     }
                 }
                 Ok(None)
@@ -108,10 +115,10 @@ impl<'a> Keyed<'a> {
     }
 
     /// The key that an object becomes where it is put in.
-    pub(crate) fn new_key(&self, obj: &Bound<'_, PyAny>) -> PyResult<Key<'a>> {
+    pub(crate) fn new_key(&self, obj: &Bound<'_, PyAny>) -> PyResult<Laid<'a>> {
         let part = self.key_part();
         if let Some(word) = part.word(obj) {
-            return Ok(Key { word, large: None });
+            return Ok(Laid { word, large: None });
         }
         let plain = is_plain(part.ty, obj);
         if !plain {
@@ -119,7 +126,7 @@ impl<'a> Keyed<'a> {
         }
         let [one, all, whole] =
             if self.is_set() { ["element", "elements", "set"] } else { ["key", "keys", "dict"] };
-        let key = Key::new(part.value(obj, one)?);
+        let key = Laid::new(part.value(obj, one)?);
         // An integer that is another number here could not be told from that.
         if !plain && is_integer(obj) && !self.is_same(&key, obj)? {
             let text = format!("this {one} is no {}, as the {all} of this {whole} are", part.ty);
@@ -128,7 +135,7 @@ impl<'a> Keyed<'a> {
         Ok(key)
     }
 
-    fn is_same(&self, key: &Key<'_>, obj: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn is_same(&self, key: &Laid<'_>, obj: &Bound<'_, PyAny>) -> PyResult<bool> {
         // SAFETY: a key lies there.
         let ours: Bound<'_, PyAny> =
             unsafe { Bound::from_owned_ptr_or_err(obj.py(), self.key_part().read(key.at()))? };
@@ -136,7 +143,7 @@ impl<'a> Keyed<'a> {
     }
 
     /// The place of a key.
-    pub(crate) fn find(&self, key: &Key<'_>) -> Option<i64> {
+    pub(crate) fn find(&self, key: &Laid<'_>) -> Option<i64> {
         // SAFETY: the container is alive, and the key of its type.
         let at = unsafe { Runtime::dict_find(self.d, key.at()) };
         (at >= 0).then_some(at)

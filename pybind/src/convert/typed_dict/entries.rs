@@ -1,9 +1,9 @@
 //! The entries of a dict in native memory, as methods of its Python class see them.
 
 use super::CLASS;
-use crate::convert::native::keyed::{self, Key, Keyed};
+use crate::convert::native::Part;
+use crate::convert::native::keyed::{self, Keyed, Laid};
 use crate::convert::native::shown::{Owned, Use, run};
-use crate::convert::native::{Part, Value};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ops::Deref;
@@ -69,12 +69,11 @@ impl<'a> Entries<'a> {
     }
 
     /// Puts a value in.
-    pub(super) fn set(&self, py: Python<'_>, key: &Key<'_>, value: &mut Value<'_>) -> PyResult<()> {
-        let value = value.laid();
+    pub(super) fn set(&self, py: Python<'_>, key: &Laid<'_>, value: &Laid<'_>) -> PyResult<()> {
         // SAFETY: the dict is alive, and both are of its types.
         unsafe {
             let at = run(py, |ctx| Runtime::dict_place(ctx, self.d, key.at()))?;
-            dict::set(self.d, at, value.as_ptr().cast());
+            dict::set(self.d, at, value.at());
         }
         Ok(())
     }
@@ -140,8 +139,8 @@ pub(super) fn dict_of(items: &Bound<'_, PyDict>, whole: &Arc<Part>) -> PyResult<
     let new = keyed::empty(py, whole, items.len() as i64)?;
     let e = Entries(Keyed { d: new.0, whole });
     for (key, value) in items.iter() {
-        let (key, mut value) = (e.new_key(&key)?, whole.inside[1].value(&value, "value")?);
-        e.set(py, &key, &mut value)?;
+        let (key, value) = (e.new_key(&key)?, Laid::of(&whole.inside[1], &value, "value")?);
+        e.set(py, &key, &value)?;
     }
     Ok(new)
 }

@@ -4,7 +4,7 @@ use super::entries::{Entries, dict_of, entries_of, gathered};
 use super::iterate::{DictIterator, What};
 use super::{CLASS, TypedDict};
 use crate::convert;
-use crate::convert::native::keyed::{self, Keyed, missing};
+use crate::convert::native::keyed::{self, Keyed, Laid, missing};
 use crate::convert::native::shown::{
     self, Owned, bind_new, refuse_making, refuse_unseen, run, type_name, type_object, typed_meanwhile,
 };
@@ -140,9 +140,9 @@ impl TypedDict {
 
     fn __setitem__(this: &This<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let Some(e) = entries(this) else { return fill_one(this, key, value) };
-        let (key, mut value) = (e.new_key(key)?, e.value_part().value(value, "value")?);
+        let (key, value) = (e.new_key(key)?, Laid::of(e.value_part(), value, "value")?);
         let _use = e.changeable()?;
-        e.set(this.py(), &key, &mut value)
+        e.set(this.py(), &key, &value)
     }
 
     fn __delitem__(this: &This<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
