@@ -129,14 +129,7 @@ pub(crate) fn refused(g: &GlobalValue, subject: &str, what: &str) -> Diagnostic 
         );
     }
     if what == EMPTY {
-        // The variables of a class or a module, which the code assigns to.
-        let of_variables =
-            matches!(g, GlobalValue::Passed { ty, .. } if matches!(ty.kind(), Kind::Object(..)));
-        let text = if of_variables {
-            "among the variables that compiled code assigns to here is an empty container, of which nothing says what it holds".into()
-        } else {
-            format!("{subject} is {what}")
-        };
+        let text = format!("{subject} is {what}");
         return Diagnostic::new(Code::UnsupportedGlobal, text).help(
             "put a value into it before the first call, or keep it in a field of an object that is passed",
         );
