@@ -19,7 +19,7 @@ use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::layout::{Dict, Str};
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
-use crate::rt::{Ctx, P};
+use crate::rt::{Ctx, P, RtFn};
 use crate::types::{Container, Kind, Type, promote};
 use crate::typing::{Answer, Arg, Held, TyCx, no_match};
 use entries::{Entry, check_found, find, load, make, set, value_at};
@@ -62,14 +62,15 @@ crate::runtime_fns! {
     fn dict_find_pair(d: *mut Dict, size: i64, a: i64, b: i64) -> i64 [Reads, Never];
     /// The same of a string.
     fn dict_find_str(d: *mut Dict, size: i64, key: *mut Str) -> i64 [Reads, Never];
-    /// The same as `dict_place`, where all that a key is is a 64-bit integer.
-    fn dict_place_int(ctx: Ctx, d: *mut Dict, size: i64, key: i64) -> i64 [Writes, Pending];
+    /// The same as `dict_place`, where all that a key is is a 64-bit integer. `known` is its place where that was
+    /// found already, else negative.
+    fn dict_place_int(ctx: Ctx, d: *mut Dict, size: i64, key: i64, known: i64) -> i64 [Writes, Pending];
     /// The same of a float.
-    fn dict_place_float(ctx: Ctx, d: *mut Dict, size: i64, key: f64) -> i64 [Writes, Pending];
+    fn dict_place_float(ctx: Ctx, d: *mut Dict, size: i64, key: f64, known: i64) -> i64 [Writes, Pending];
     /// The same of two integers.
-    fn dict_place_pair(ctx: Ctx, d: *mut Dict, size: i64, a: i64, b: i64) -> i64 [Writes, Pending];
+    fn dict_place_pair(ctx: Ctx, d: *mut Dict, size: i64, a: i64, b: i64, known: i64) -> i64 [Writes, Pending];
     /// The same of a string.
-    fn dict_place_str(ctx: Ctx, d: *mut Dict, size: i64, key: *mut Str) -> i64 [Writes, Pending];
+    fn dict_place_str(ctx: Ctx, d: *mut Dict, size: i64, key: *mut Str, known: i64) -> i64 [Writes, Pending];
     /// The first place behind `after` whose key has this hash; -1 where there is none.
     fn dict_with_hash(d: *mut Dict, hash: i64, after: i64) -> i64 [Reads, Never];
     /// The place of a new entry of a key that is not there yet, with this hash; its value is all zeros.
@@ -93,6 +94,17 @@ crate::runtime_fns! {
     fn dict_live(d: *mut Dict, at: i64) -> i64 [Reads, Never];
     /// The last place before `at` that has an entry; -1 where there is none.
     fn dict_live_before(d: *mut Dict, at: i64) -> i64 [Reads, Never];
+}
+
+/// What looks a key up that another helper makes an entry for.
+pub(crate) fn looks_up_for(places: &RtFn) -> Option<&'static RtFn> {
+    let twins: [(&'static RtFn, &'static RtFn); 4] = [
+        (&dict_place_int, &dict_find_int),
+        (&dict_place_float, &dict_find_float),
+        (&dict_place_pair, &dict_find_pair),
+        (&dict_place_str, &dict_find_str),
+    ];
+    twins.iter().find(|(place, _)| *place == places).map(|(_, find)| *find)
 }
 
 pub(crate) static OPS: &[OpDef] = &[

@@ -592,20 +592,32 @@ impl Helpers for Native {
         // SAFETY: as in `dict_find`.
         unsafe { find_str(d, &*key).1.unwrap_or(-1) }
     }
-    unsafe fn dict_place_int(ctx: Ctx, d: D, _: i64, key: i64) -> i64 {
+    unsafe fn dict_place_int(ctx: Ctx, d: D, _: i64, key: i64, known: i64) -> i64 {
+        if known >= 0 {
+            return known;
+        }
         // SAFETY: as in `dict_place`.
         unsafe { or_raise(ctx, placed(d, find_int(d, key), (&raw const key).cast())) }
     }
-    unsafe fn dict_place_float(ctx: Ctx, d: D, _: i64, key: f64) -> i64 {
+    unsafe fn dict_place_float(ctx: Ctx, d: D, _: i64, key: f64, known: i64) -> i64 {
+        if known >= 0 {
+            return known;
+        }
         // SAFETY: as in `dict_place`.
         unsafe { or_raise(ctx, placed(d, find_float(d, key), (&raw const key).cast())) }
     }
-    unsafe fn dict_place_pair(ctx: Ctx, d: D, _: i64, a: i64, b: i64) -> i64 {
+    unsafe fn dict_place_pair(ctx: Ctx, d: D, _: i64, a: i64, b: i64, known: i64) -> i64 {
+        if known >= 0 {
+            return known;
+        }
         let key = [a, b];
         // SAFETY: as in `dict_place`.
         unsafe { or_raise(ctx, placed(d, find_pair(d, key), (&raw const key).cast())) }
     }
-    unsafe fn dict_place_str(ctx: Ctx, d: D, _: i64, key: *mut Str) -> i64 {
+    unsafe fn dict_place_str(ctx: Ctx, d: D, _: i64, key: *mut Str, known: i64) -> i64 {
+        if known >= 0 {
+            return known;
+        }
         // SAFETY: as in `dict_place`.
         unsafe { or_raise(ctx, placed(d, find_str(d, &*key), (&raw const key).cast())) }
     }

@@ -9,6 +9,7 @@ use super::memory::{self, ANY, Versions};
 use super::simplify::is_commutative;
 use crate::lir::cfg::{Analyses, Cfg};
 use crate::lir::{Alias, Block, BlockCall, Func, Inst, InstData, Op, Slot, Symbol, Ty, Value};
+use crate::ops::dict;
 use crate::rt::{Effect, Raises, RtFn};
 
 /// What makes two instructions the same.
@@ -206,6 +207,10 @@ impl Cse<'_> {
             InstData::CallHelper { helper, args } => match (helper.effect, helper.raises) {
                 (Effect::Pure, Raises::Never) => Key::Helper(*helper, args.clone(), 0),
                 (Effect::Reads, Raises::Never) => Key::Helper(*helper, args.clone(), versions[ANY]),
+                (Effect::Writes, Raises::Pending) => {
+                    self.tell_place(i, versions);
+                    return true;
+                }
                 (Effect::Pure | Effect::Reads, Raises::Pending) | (Effect::Allocates | Effect::Writes, _) => {
                     return true;
                 }
@@ -234,6 +239,19 @@ impl Cse<'_> {
         }
         self.learn(key, result);
         true
+    }
+
+    /// Tells what makes an entry for a key where the key was found just before: `d[k] = d.get(k, 0) + 1`.
+    fn tell_place(&mut self, i: Inst, versions: &Versions) {
+        let InstData::CallHelper { helper, args } = &self.func.insts[i.index()].data else { return };
+        let Some(find) = dict::looks_up_for(helper) else { return };
+        let key = Key::Helper(find, args[1..args.len() - 1].to_vec(), versions[ANY]);
+        if let Some(place) = self.known.get(&key).copied()
+            && let InstData::CallHelper { args, .. } = &mut self.func.insts[i.index()].data
+            && let Some(known) = args.last_mut()
+        {
+            *known = place;
+        }
     }
 
     fn truth(&self, cond: Value) -> Option<bool> {

@@ -11,7 +11,8 @@
 //!                                            met(p): … p …
 //! ```
 //!
-//! What makes an entry where there is none puts it behind the others where that has room. All else the helper
+//! What makes an entry where there is none puts it behind the others where that has room, and looks nothing up where
+//! the place is known: `cse.rs` says so where the key was found just before. All else the helper
 //! does: it grows the entries, hashes strings that nobody has hashed, and adds references to new keys.
 
 use super::edit::{Defs, Subst, Writer, use_counts};
@@ -50,6 +51,8 @@ struct LookUp {
     dict: Value,
     size: i64,
     key: Vec<Value>,
+    /// The place where that may have been found already.
+    known: Option<Value>,
     /// Behind it the block only asks whether the call raised.
     asks: bool,
 }
@@ -64,18 +67,15 @@ pub(crate) fn look_up_in_place(func: &mut Func, analyses: &mut Analyses) {
 }
 
 fn helper_of(helper: &'static RtFn) -> Option<(Of, bool)> {
-    let all: [(&RtFn, &RtFn, Of); 4] = [
-        (&dict::dict_find_int, &dict::dict_place_int, Of::Int),
-        (&dict::dict_find_float, &dict::dict_place_float, Of::Float),
-        (&dict::dict_find_pair, &dict::dict_place_pair, Of::Pair),
-        (&dict::dict_find_str, &dict::dict_place_str, Of::Str),
+    let all: [(&RtFn, Of); 4] = [
+        (&dict::dict_find_int, Of::Int),
+        (&dict::dict_find_float, Of::Float),
+        (&dict::dict_find_pair, Of::Pair),
+        (&dict::dict_find_str, Of::Str),
     ];
-    all.iter().find_map(|(find, place, of)| {
-        if helper == *find {
-            return Some((*of, false));
-        }
-        (helper == *place).then_some((*of, true))
-    })
+    let makes_for = dict::looks_up_for(helper);
+    let find = makes_for.unwrap_or(helper);
+    all.iter().find(|(f, _)| *f == find).map(|(_, of)| (*of, makes_for.is_some()))
 }
 
 fn find(func: &Func) -> Vec<LookUp> {
@@ -88,9 +88,11 @@ fn find(func: &Func) -> Vec<LookUp> {
             let (defs, uses) = known.get_or_insert_with(|| (Defs::new(func), use_counts(func)));
             let args = &args[usize::from(makes)..];
             let Some(size) = defs.constant(func, args[1]) else { continue };
-            let (dict, key) = (args[0], args[2..].to_vec());
+            let (dict, mut key) = (args[0], args[2..].to_vec());
+            let known = if makes { key.pop() } else { None };
+            let known = known.filter(|v| defs.constant(func, *v).is_none());
             let asks = makes && asks_pending(func, uses, block, n);
-            found.push(LookUp { block, call, of, makes, dict, size: size as i64, key, asks });
+            found.push(LookUp { block, call, of, makes, dict, size: size as i64, key, known, asks });
         }
     }
     found.truncate(MAX);
@@ -150,6 +152,11 @@ fn write(func: &mut Func, l: &LookUp) {
     let (slow, met) = split(func, l);
     let loc = func.insts[l.call.index()].loc;
     let b = &mut Builder { func, block: l.block, loc };
+    if let Some(known) = l.known {
+        let (look, is_known) = (b.new_block(&[]), b.bin_imm(Op::IcmpSge, known, 0));
+        b.brif(is_known, met, &[known], look, &[]);
+        b.switch_to(look);
+    }
     let h = hash(b, l, slow);
     let index = b.load(Ty::Ptr, l.dict, offset!(Dict.index), Alias::Object);
     let shift = b.load(Ty::I64, l.dict, offset!(Dict.shift), Alias::Object);

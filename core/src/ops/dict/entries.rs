@@ -83,13 +83,14 @@ pub(in crate::ops) fn show_as(cx: &mut LowerCx<'_>, new: Value, from: Value) {
 /// The place of a key, of the type of the dict's keys, or -1.
 fn find_key(cx: &mut LowerCx<'_>, dict: (Value, Type), key: &[Value]) -> Result<Value> {
     let helpers = [&dict_find_int, &dict_find_float, &dict_find_pair, &dict_find_str, &dict_find];
-    look_up(cx, helpers, dict, key)
+    look_up(cx, helpers, dict, key, &[])
 }
 
 /// The same; where there is none, that of a new entry, whose value is all zeros.
 pub(in crate::ops) fn place_key(cx: &mut LowerCx<'_>, dict: (Value, Type), key: &[Value]) -> Result<Value> {
     let helpers = [&dict_place_int, &dict_place_float, &dict_place_pair, &dict_place_str, &dict_place];
-    look_up(cx, helpers, dict, key)
+    let unknown = cx.b.i64(-1);
+    look_up(cx, helpers, dict, key, &[unknown])
 }
 
 /// Calls the helper for keys of the dict's type.
@@ -98,6 +99,7 @@ fn look_up(
     [int, float, pair, str, other]: [&'static RtFn; 5],
     (dict, t): (Value, Type),
     key: &[Value],
+    more: &[Value],
 ) -> Result<Value> {
     let (held, _) = parts(t)?;
     if is_own_key(held) {
@@ -114,7 +116,7 @@ fn look_up(
         }
     };
     let size = cx.b.i64(Entry::of(t)?.desc.size);
-    Ok(cx.helper_value(helper, &[&[dict, size], key].concat()))
+    Ok(cx.helper_value(helper, &[&[dict, size], key, more].concat()))
 }
 
 /// The address of operand `k`, a key that is not there yet, of the type of the keys.
