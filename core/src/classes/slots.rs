@@ -89,7 +89,7 @@ slots! {
     Format = "__format__": [];
     Str = "__str__": [BUILTINS_STR "special.text"] of SHOWN;
     Repr = "__repr__": [BUILTINS_REPR "special.representation", BUILTINS_STR "special.representation"] of SHOWN;
-    Iter = "__iter__": [ITER_OBJECT, BUILTINS_ITER] of SIZED;
+    Iter = "__iter__": [ITER_OBJECT, BUILTINS_ITER, ITERATOR] of SIZED;
     Next = "__next__": [BUILTINS_NEXT] of ADVANCED;
     Reversed = "__reversed__": [BUILTINS_REVERSED] of REVERSED;
     GetItem = "__getitem__": [GETITEM] of SIZED;

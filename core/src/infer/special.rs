@@ -329,7 +329,7 @@ impl Solver<'_, '_> {
             let spec = args.get(1).cloned().unwrap_or(Source::Const(Const::None));
             return self.formatted(i, class, &[args[0].clone(), Source::Const(Const::Int(0)), spec]);
         }
-        if path == id::BUILTINS_ITER
+        if matches!(path, id::BUILTINS_ITER | id::ITER_OBJECT | id::ITERATOR)
             && self.has_own(class, Slot::Iter).is_none()
             && self.has_own(class, Slot::GetItem).is_some()
             && !matches!(first.kind(), Kind::NamedTuple(..))
@@ -345,7 +345,7 @@ impl Solver<'_, '_> {
             let Some(attr) = self.has_own(class, *slot) else { continue };
             let asked = self.ask(i, class, *slot, attr, *how, args);
             // A loop steps through an object by its `__next__`.
-            if path == id::BUILTINS_ITER
+            if matches!(path, id::BUILTINS_ITER | id::ITERATOR)
                 && let Ok((given, ..)) = &asked
                 && class_of(*given).is_some_and(|c| self.has_own(c, Slot::Next).is_some())
             {
@@ -363,35 +363,34 @@ impl Solver<'_, '_> {
         if asked_of_tuple(path).0 != ITERATED || matches!(path, id::SPREAD_EXTEND | id::SETITEM) {
             return None;
         }
-        let at = match path {
-            id::BUILTINS_MAP
-            | id::BUILTINS_FILTER
+        let last = args.len().saturating_sub(1);
+        let candidates = match path {
+            // Two values are compared themselves.
+            id::BUILTINS_MIN | id::BUILTINS_MAX if args.len() > 1 => return None,
+            id::BUILTINS_MAP => 1..=last,
+            id::BUILTINS_ZIP => 0..=last,
+            id::BUILTINS_FILTER
             | id::LIST_EXTEND
             | id::DEQUE_EXTEND
             | id::DEQUE_EXTENDLEFT
-            | id::STR_JOIN => 1,
-            // Two values are compared themselves.
-            id::BUILTINS_MIN | id::BUILTINS_MAX if args.len() > 1 => return None,
-            // The second one is looked at where the first one goes through by itself.
-            id::BUILTINS_ZIP if !self.says_how_to_go_through(args, 0) => 1,
-            _ => 0,
+            | id::STR_JOIN => 1..=1,
+            _ => 0..=0,
         };
-        if !self.says_how_to_go_through(args, at) {
-            return None;
-        }
-        // How many arguments are passed on one by one; the others are a tuple to the function.
-        let (name, fixed) = match path {
-            id::UNPACK_SEQUENCE => ("special.unpacked", None),
-            id::UNPACK_EX => ("special.unpacked_with_rest", None),
-            _ if at == 0 => ("special.through", Some(2)),
-            _ => ("special.through_second", Some(3)),
-        };
+        // The first one; the operation then looks at what is left, so that they are asked in their order.
+        let at = candidates.into_iter().find(|at| self.says_how_to_go_through(args, *at))?;
         let f = Source::Global(GlobalValue::Builtin(path));
-        let mut sources: Vec<Source> = std::iter::once(f).chain(args.iter().cloned()).collect();
-        if let Some(fixed) = fixed {
-            let rest = sources.split_off(fixed.min(sources.len()));
-            sources.push(Source::Pack(rest));
-        }
+        // The counts of an unpacking are constants, which they would not stay in a tuple.
+        let unpacked = match path {
+            id::UNPACK_SEQUENCE => Some("special.unpacked"),
+            id::UNPACK_EX => Some("special.unpacked_with_rest"),
+            _ => None,
+        };
+        let (name, sources) = if let Some(name) = unpacked {
+            (name, std::iter::once(f).chain(args.iter().cloned()).collect())
+        } else {
+            let (before, after) = (args[..at].to_vec(), args[at + 1..].to_vec());
+            ("special.through", vec![f, Source::Pack(before), args[at].clone(), Source::Pack(after)])
+        };
         let func = self.session.host.library(name);
         Some(func.and_then(|func| self.call_function(i, func, sources, true)))
     }

@@ -16,6 +16,7 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 super::identity::op_ids! {
     BUILTINS_ITER = "builtins.iter" [keeps, computes, lists(Keeps), keywords(Goes)],
     BUILTINS_RANGE = "builtins.range" [computes],
+    ITERATOR = "operator._iterator",
     ITER_NEXT = "iter.next" [computes, never_none, lists(Shallow)],
     ITER_DROP = "iter.drop" [computes, lists(Shallow)],
     BUILTINS_ENUMERATE = "builtins.enumerate" [keeps, keywords(Goes)],
@@ -34,6 +35,10 @@ pub(crate) static OPS: &[OpDef] = &[
         .records()
         .consumes()
         .doc("The iterator over a value."),
+    OpDef::new(&["operator._iterator"], "x", Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), |_, c| Ok(c.args[0].clone())))
+        .internal()
+        .aliases()
+        .doc("What a class of the user's gives to be gone through, asked for at once; anything else is itself (library use)."),
     OpDef::new(&["iter.next"], "state", Body::Lir(next_rule, emit_next))
         .consumes()
         .doc("One step of an iterator: `(state, has_value, value)`."),

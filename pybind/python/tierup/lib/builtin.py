@@ -351,6 +351,16 @@ def concat(a, b):
 
 def zip_strict(strict, xs):
     """``zip(*xs, strict=True)`` of sequences: the lengths are compared when the shortest has ended."""
+    return _zip_strict(_iterators(xs))
+
+
+def _iterators(xs):
+    if len(xs) == 0:
+        return ()
+    return (operator._iterator(xs[0]),) + _iterators(xs[1:])
+
+
+def _zip_strict(xs):
     for t in zip(*xs):
         yield t
     _same_lengths(xs)

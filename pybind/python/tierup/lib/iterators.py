@@ -16,7 +16,7 @@ _origin = "checked"
 def _iterators(iterables):
     if len(iterables) == 0:
         return ()
-    return (iter(iterables[0]),) + _iterators(iterables[1:])
+    return (iter(operator._iterator(iterables[0])),) + _iterators(iterables[1:])
 
 
 # -- without an end ----------------------------------------------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ class Counted:
 
 
 def cycle(iterable):
-    return _cycle(iter(iterable))
+    return _cycle(iter(operator._iterator(iterable)))
 
 
 def _cycle(it):
@@ -78,7 +78,7 @@ def repeat(x, times):
 
 
 def accumulate(iterable, func, initial):
-    return _accumulate(iter(iterable), func, initial)
+    return _accumulate(iter(operator._iterator(iterable)), func, initial)
 
 
 def _accumulate(it, func, initial):
@@ -120,18 +120,30 @@ def _chain(iterables):
 
 
 def chain_from_iterable(iterables):
+    return _chain_from_iterable(operator._iterator(iterables))
+
+
+def _chain_from_iterable(iterables):
     for iterable in iterables:
         for x in iterable:
             yield x
 
 
 def compress(data, selectors):
+    return _compress(operator._iterator(data), operator._iterator(selectors))
+
+
+def _compress(data, selectors):
     for x, chosen in zip(data, selectors):
         if chosen:
             yield x
 
 
 def dropwhile(predicate, iterable):
+    return _dropwhile(predicate, operator._iterator(iterable))
+
+
+def _dropwhile(predicate, iterable):
     dropping = True
     for x in iterable:
         if dropping and predicate(x):
@@ -141,6 +153,10 @@ def dropwhile(predicate, iterable):
 
 
 def takewhile(predicate, iterable):
+    return _takewhile(predicate, operator._iterator(iterable))
+
+
+def _takewhile(predicate, iterable):
     for x in iterable:
         if not predicate(x):
             break
@@ -148,6 +164,10 @@ def takewhile(predicate, iterable):
 
 
 def filterfalse(predicate, iterable):
+    return _filterfalse(predicate, operator._iterator(iterable))
+
+
+def _filterfalse(predicate, iterable):
     for x in iterable:
         if predicate is None:
             if not x:
@@ -157,12 +177,16 @@ def filterfalse(predicate, iterable):
 
 
 def starmap(f, iterable):
+    return _starmap(f, operator._iterator(iterable))
+
+
+def _starmap(f, iterable):
     for args in iterable:
         yield f(*args)
 
 
 def pairwise(iterable):
-    return _pairwise(iter(iterable))
+    return _pairwise(iter(operator._iterator(iterable)))
 
 
 def _pairwise(it):
@@ -184,8 +208,8 @@ def islice(iterable, start, stop, step):
         if by < 1:
             raise ValueError("Step for islice() must be a positive integer or None.")
     if last is None:
-        return _islice(iter(iterable), first, 0x7FFFFFFFFFFFFFFF, by)
-    return _islice(iter(iterable), first, last, by)
+        return _islice(iter(operator._iterator(iterable)), first, 0x7FFFFFFFFFFFFFFF, by)
+    return _islice(iter(operator._iterator(iterable)), first, last, by)
 
 
 def _islice(it, start, stop, step):
@@ -233,7 +257,7 @@ def _next_or(it, going, at, fill):
 
 
 def groupby(iterable, key):
-    return _groups(iter(iterable), key)
+    return _groups(iter(operator._iterator(iterable)), key)
 
 
 def _key_of(x, key):
@@ -276,7 +300,7 @@ def tee(iterable, n):
     if n < 0:
         raise ValueError("n must be >= 0")
     read = []
-    return _branches(iter(iterable), read, n)
+    return _branches(iter(operator._iterator(iterable)), read, n)
 
 
 def _branches(it, read, n):
@@ -360,7 +384,7 @@ def columns(rows):
 def batched(iterable, n, strict):
     if n < 1:
         raise ValueError("n must be at least one")
-    return _batched(iterable, n, strict)
+    return _batched(operator._iterator(iterable), n, strict)
 
 
 def _batched(iterable, n, strict):

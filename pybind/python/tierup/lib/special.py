@@ -135,8 +135,11 @@ def formatted_representation(x, spec):
 
 
 def steps(x):
-    """What a loop goes through where ``__iter__`` gives an object with ``__next__``."""
-    it = x.__iter__()
+    """What a loop goes through where ``__iter__`` gives an object with ``__next__``: it is asked at once, as by ``iter()``."""
+    return _steps(x.__iter__())
+
+
+def _steps(it):
     while True:
         try:
             v = it.__next__()
@@ -145,25 +148,27 @@ def steps(x):
         yield v
 
 
-def _each(x):
-    for v in x:
-        yield v
-
-
-def through(f, x, *rest):
-    return f(_each(x), *rest)
-
-
-def through_second(f, to, x, *rest):
-    return f(to, _each(x), *rest)
+def through(f, before, x, after):
+    """What ``f`` goes through, in place of an instance of a class that says how: its iterator, asked for at the call."""
+    return f(*before, operator._iterator(x), *after)
 
 
 def unpacked(f, x, count):
-    return f(list(_each(x)), count)
+    return f(operator._iterator(x), count)
 
 
 def unpacked_with_rest(f, x, before, after):
-    return f(list(_each(x)), before, after)
+    """The first values come from the iterator; the list of the others asks that for its own, as Python's does."""
+    it = iter(x)
+    values = []
+    for _ in range(before):
+        try:
+            values.append(next(it))
+        except StopIteration:
+            return f(values, before, after)
+    for v in it:
+        values.append(v)
+    return f(values, before, after)
 
 
 def by_index(x):
