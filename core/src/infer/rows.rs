@@ -273,18 +273,60 @@ impl<'h> Solver<'_, 'h> {
                 let function = Source::Global(GlobalValue::Function(self.session.host.library(path)?));
                 return self.call(i, &function, positional, vec![]);
             }
-            return self.dispatch(i, &on, &mut |s, way| {
-                let mut each = positional.clone();
-                each[at] = way.clone();
-                let mut named = named.clone();
-                named.extend(["where", "dtype"].into_iter().map(Into::into).zip(options.iter().cloned()));
-                s.rows(i, id, each, named)
-            });
+            return self.one_by_one(i, id, at, &positional, &named, &options);
         }
         if let Some(typed) = self.adapted(i, id, Adapter::AFTER, &positional, &named)? {
             return Ok(typed);
         }
         Err(self.no_row(id, first, library, &positional, &named))
+    }
+
+    /// An operation on a value of several types, done to whichever it is.
+    fn one_by_one(
+        &mut self,
+        i: Inst,
+        id: OpId,
+        at: usize,
+        positional: &[Source],
+        named: &Named,
+        options: &[Source],
+    ) -> Typed {
+        self.dispatch(i, &positional[at], &mut |s, way| {
+            let mut each = positional.to_vec();
+            each[at] = way.clone();
+            if let Some(path) = s.absent_key(id, &each) {
+                let absent = s.session.host.library(path)?;
+                return s.call_function(i, absent, each, true);
+            }
+            let mut named = named.to_vec();
+            named.extend(["where", "dtype"].into_iter().map(Into::into).zip(options.iter().cloned()));
+            s.rows(i, id, each, named)
+        })
+    }
+
+    /// What the library does to one of several dicts for a key that it never has, which is no error of the program
+    /// as long as it may be another dict: `d["a"]` of one whose keys are numbers raises KeyError, `"a" in d` is False.
+    fn absent_key(&mut self, id: OpId, args: &[Source]) -> Option<&'static str> {
+        let [dict, key] = args else { return None };
+        let (dict, key) = (self.source_arg(dict).ok()?.ty, self.source_arg(key).ok()?.ty);
+        let [dict, key] = [dict, key].map(|t| self.session.resolve(t));
+        let (class, of) = dict.container()?;
+        let is_set = matches!(class, Container::Set | Container::FrozenSet);
+        if !class.is_mapping() && !(is_set && id == id::CONTAINS) {
+            return None;
+        }
+        if !crate::ops::dict::is_never_key(key, of[0]) {
+            return None;
+        }
+        match (id, class) {
+            (id::GETITEM, Container::Counter) => Some("mappings.absent_count"),
+            (id::DELITEM, Container::Counter) => Some("mappings.absent_in_counter"),
+            // It would get the key.
+            (id::GETITEM, Container::DefaultDict) => None,
+            (id::CONTAINS, _) => Some("mappings.holds_absent"),
+            (id::GETITEM | id::DELITEM, _) => Some("mappings.absent"),
+            _ => None,
+        }
     }
 
     /// What is known of an operation without a row that takes its operands, or by a row that stands in for

@@ -504,6 +504,12 @@ pub(super) fn looked_up(cx: &mut TyCx<'_, '_>, args: &[Arg], what: &str) -> Resu
     Ok((k, v))
 }
 
+/// Whether a value of one type, which dicts take as a key, is never one of a dict with keys of another.
+pub(crate) fn is_never_key(key: Type, held: Type) -> bool {
+    let known = |t: Type| *t != Kind::Never && !crate::typing::vars::has_unknown(t);
+    known(key) && known(held) && keys::unhashable(key).is_none() && !may_be_key(key, held)
+}
+
 fn check_key(cx: &TyCx<'_, '_>, key: Type, held: Type) -> Result<()> {
     check_hashable(cx, key, Held::Key)?;
     let [key, held] = [key, held].map(|t| cx.vars.resolve(t));

@@ -67,6 +67,23 @@ def count_of(c, key):
     return operator._value_at(c, at)
 
 
+def absent(d, key):
+    """``d[key]`` and ``del d[key]`` of a dict that never has such keys."""
+    raise KeyError(key)
+
+
+def holds_absent(d, key):
+    return False
+
+
+def absent_count(c, key):
+    return 0
+
+
+def absent_in_counter(c, key):
+    pass
+
+
 def counted(values):
     c = collections.Counter()
     count_all(c, values)
