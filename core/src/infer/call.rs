@@ -12,7 +12,7 @@ use crate::diag::{Code, Diagnostic, Result, Span};
 use crate::host::{GlobalValue, Written};
 use crate::ops::{self, OpId, exception, id};
 use crate::source::Origin;
-use crate::ssa::{FuncId, Inst, Op, Params, registry};
+use crate::ssa::{FuncId, Inst, Op, Params, Term, registry};
 use crate::types::{ClassDef, Const, FuncType, Kind, Type, promote};
 use crate::typing::Arg;
 use crate::typing::refusal::augmented;
@@ -240,6 +240,17 @@ impl Solver<'_, '_> {
     /// not be known yet.
     fn is_advanced(&self, i: Inst) -> bool {
         let Some(made) = self.func.inst(i).result else { return false };
+        // Beside a value of another type, `zip(a, b) if c else ()`, it is an object as well.
+        let edges = |b: &crate::ssa::BlockData| match &b.term {
+            Term::Jump(to) => to.args.contains(&made),
+            Term::Branch { then_to, else_to, .. } => {
+                then_to.args.contains(&made) || else_to.args.contains(&made)
+            }
+            Term::Return(_) | Term::Raise { .. } | Term::None | Term::Unreachable => false,
+        };
+        if self.session.vars.unions && self.func.blocks.iter().any(edges) {
+            return true;
+        }
         let is_next = |callee: crate::ssa::Value| {
             let names = self.func.insts.iter().filter(|n| n.result == Some(callee));
             names.filter_map(|n| if let Op::Global(name) = &n.op { Some(name) } else { None }).any(|name| {

@@ -37,7 +37,7 @@ fn is_plain(t: Type) -> bool {
     match t.kind() {
         Kind::Variant(m) => m.iter().any(|t| is_plain(*t)),
         Kind::Optional(t) => is_plain(*t),
-        Kind::Tuple(_) | Kind::List(_) | Kind::Container(..) => true,
+        Kind::Tuple(_) | Kind::List(_) | Kind::Container(..) | Kind::Range(_) | Kind::Generator(..) => true,
         _ => is_scalar(t),
     }
 }

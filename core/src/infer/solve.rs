@@ -453,11 +453,18 @@ impl<'s, 'h> Solver<'s, 'h> {
             if let Some((a, b)) = as_conflict(t)
                 && !matches!(node.op, Op::CheckBound { .. } | Op::Narrow(_))
             {
+                let iterator = |t: Type| matches!(t.kind(), Kind::Iter(_) | Kind::Generator(..));
+                let help = if node.op == Op::Table(id::BUILTINS_ITER) || iterator(a) || iterator(b) {
+                    "give the two values different names; of what a loop only goes through, make both iterators: \
+                     iter(x)"
+                } else {
+                    "give the two values different names"
+                };
                 return Err(Diagnostic::new(
                     Code::CannotUnify,
                     format!("this variable is {a} on one path and {b} on another"),
                 )
-                .help("give the two values different names"));
+                .help(help));
             }
         }
         let (ty, konst, raises) = self.evaluate(i)?;

@@ -38,7 +38,7 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["operator._iterator"], "x", Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), |_, c| Ok(c.args[0].clone())))
         .internal()
         .aliases()
-        .doc("What a class of the user's gives to be gone through, asked for at once; anything else is itself (library use)."),
+        .doc("The iterator of an instance of the user's, asked for at once; anything else itself (library use)."),
     OpDef::new(&["iter.next"], "state", Body::Lir(next_rule, emit_next))
         .consumes()
         .doc("One step of an iterator: `(state, has_value, value)`."),

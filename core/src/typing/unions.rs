@@ -67,6 +67,9 @@ impl Vars {
         let (mut parts, mut none) = (vec![], false);
         promote::flatten(a, &mut parts, &mut none);
         promote::flatten(b, &mut parts, &mut none);
+        if parts.iter().any(|t| is_only_gone_through(*t)) && !parts.iter().all(|t| is_iterable(*t)) {
+            return None;
+        }
         let mut all: Vec<(Sort, Type)> = vec![];
         for t in parts {
             if !is_value(t) {
@@ -131,6 +134,8 @@ fn sort(t: Type) -> Sort {
         Kind::Str => ("str", 0, String::new()),
         Kind::Bytes => ("bytes", 0, String::new()),
         Kind::List(_) => ("list", 0, String::new()),
+        Kind::Range(_) => ("range", 0, String::new()),
+        Kind::Generator(n, _) => ("generator", *n as usize, String::new()),
         Kind::Tuple(m) => ("tuple", m.len(), String::new()),
         Kind::Container(c, _) => ("container", 0, format!("{c:?}")),
         Kind::Array(a) => ("array", a.ndim as usize, a.dtype.to_string()),
@@ -152,15 +157,28 @@ fn is_value(t: Type) -> bool {
         | Kind::Bytes
         | Kind::List(_)
         | Kind::Array(_)
+        | Kind::Range(_)
+        | Kind::Generator(..)
+        | Kind::Container(..)
         | Kind::NamedTuple(..)
         | Kind::Frozen(..)
         | Kind::Object(..)
         | Kind::Member(_) => true,
-        Kind::Container(c, _) => !c.is_view(),
         Kind::Optional(t) => is_value(*t),
         Kind::Tuple(m) | Kind::Variant(m) => m.iter().all(|t| is_value(*t)),
         _ => false,
     }
+}
+
+/// Whether a value is there for a loop: it stands beside other iterables, `f() if c else ()`, and nothing else.
+fn is_only_gone_through(t: Type) -> bool {
+    matches!(t.kind(), Kind::Range(_) | Kind::Generator(..))
+        || t.container().is_some_and(|(c, _)| c.is_view())
+}
+
+fn is_iterable(t: Type) -> bool {
+    matches!(t.kind(), Kind::List(_) | Kind::Tuple(_) | Kind::Str | Kind::Container(..))
+        || is_only_gone_through(t)
 }
 
 /// Whether a value is of one of several types, or a part of it is, that are not all classes of the user's.
@@ -169,7 +187,14 @@ pub(crate) fn is_mixed(t: Type) -> bool {
     match t.kind() {
         Kind::Variant(m) => {
             let of_class = |t: &Type| {
-                matches!(**t, Kind::NamedTuple(..) | Kind::Frozen(..) | Kind::Object(..) | Kind::Member(_))
+                matches!(
+                    **t,
+                    Kind::NamedTuple(..)
+                        | Kind::Frozen(..)
+                        | Kind::Object(..)
+                        | Kind::Member(_)
+                        | Kind::Generator(..)
+                )
             };
             m.iter().all(|t| is_value(*t)) && !m.iter().all(of_class)
         }

@@ -20,7 +20,9 @@ def each_of(x):
     elif isinstance(x, frozenset):
         yield from x
     else:
-        yield from x
+        # A generator, which may be held by others: a loop that is left does not close it, as ``yield from`` would.
+        for v in x:
+            yield v
 
 
 def enumerated(iterable, start=0):
