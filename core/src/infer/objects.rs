@@ -303,13 +303,13 @@ impl Solver<'_, '_> {
     pub(super) fn cannot_set(&self, ty: Type, name: &str) -> Diagnostic {
         let text = format!("cannot set attribute '{name}' of {}", self.session.resolve(ty));
         let cannot = Diagnostic::new(Code::UnknownAttribute, text);
-        match ty.kind() {
-            Kind::Function(_) => cannot.help(format!(
+        if let Kind::Function(_) = ty.kind() {
+            return cannot.help(format!(
                 "keep it in a variable that functions share (nonlocal), in a field of an object, or in a dict that \
                  the function is given outside of compiled code: f.{name} = {{}}, and then f.{name}[key] = ..."
-            )),
-            _ => cannot,
+            ));
         }
+        cannot
     }
 
     fn set_field(&mut self, i: Inst, of: &Source, ty: Type, k: usize, value: &Source) -> Typed {
