@@ -42,19 +42,32 @@ enum Of {
 }
 
 /// A call of a helper that looks a key up.
-struct LookUp {
+struct Call {
     block: Block,
     call: Inst,
     of: Of,
     /// Whether it makes an entry where there is none, and so raises where there is no memory.
     makes: bool,
-    dict: Value,
     size: i64,
-    key: Vec<Value>,
-    /// The place where that may have been found already.
-    known: Option<Value>,
+    /// Whether the place may have been found already.
+    is_told: bool,
     /// Behind it the block only asks whether the call raised.
     asks: bool,
+}
+
+/// One with its operands as they are when it is written: results of other calls have become others by then.
+struct LookUp<'a> {
+    call: &'a Call,
+    dict: Value,
+    key: Vec<Value>,
+    known: Option<Value>,
+}
+
+impl std::ops::Deref for LookUp<'_> {
+    type Target = Call;
+    fn deref(&self) -> &Call {
+        self.call
+    }
 }
 
 pub(crate) fn look_up_in_place(func: &mut Func, analyses: &mut Analyses) {
@@ -78,7 +91,7 @@ fn helper_of(helper: &'static RtFn) -> Option<(Of, bool)> {
     all.iter().find(|(f, _)| *f == find).map(|(_, of)| (*of, makes_for.is_some()))
 }
 
-fn find(func: &Func) -> Vec<LookUp> {
+fn find(func: &Func) -> Vec<Call> {
     let mut found = vec![];
     let mut known = None;
     for &block in func.layout.iter().filter(|b| !func.blocks[b.index()].cold) {
@@ -88,11 +101,9 @@ fn find(func: &Func) -> Vec<LookUp> {
             let (defs, uses) = known.get_or_insert_with(|| (Defs::new(func), use_counts(func)));
             let args = &args[usize::from(makes)..];
             let Some(size) = defs.constant(func, args[1]) else { continue };
-            let (dict, mut key) = (args[0], args[2..].to_vec());
-            let known = if makes { key.pop() } else { None };
-            let known = known.filter(|v| defs.constant(func, *v).is_none());
+            let is_told = makes && args.last().is_some_and(|v| defs.constant(func, *v).is_none());
             let asks = makes && asks_pending(func, uses, block, n);
-            found.push(LookUp { block, call, of, makes, dict, size: size as i64, key, known, asks });
+            found.push(Call { block, call, of, makes, size: size as i64, is_told, asks });
         }
     }
     found.truncate(MAX);
@@ -117,7 +128,7 @@ fn asks_pending(func: &Func, uses: &[u32], block: Block, n: usize) -> bool {
 
 /// Moves what follows the call to a block that is given its result, and the call to one of its own: gives that one
 /// and the other.
-fn split(func: &mut Func, l: &LookUp) -> (Block, Block) {
+fn split(func: &mut Func, l: &Call) -> (Block, Block) {
     let [slow, met] = std::array::from_fn(|_| func.make_block());
     func.blocks[slow.index()].cold = true;
     let result = func.insts[l.call.index()].results[0];
@@ -148,10 +159,16 @@ fn split(func: &mut Func, l: &LookUp) -> (Block, Block) {
     (slow, met)
 }
 
-fn write(func: &mut Func, l: &LookUp) {
-    let (slow, met) = split(func, l);
-    let loc = func.insts[l.call.index()].loc;
-    let b = &mut Builder { func, block: l.block, loc };
+fn write(func: &mut Func, call: &Call) {
+    let (slow, met) = split(func, call);
+    let node = &func.insts[call.call.index()];
+    let InstData::CallHelper { args, .. } = &node.data else { return };
+    let args = &args[usize::from(call.makes)..];
+    let (dict, mut key) = (args[0], args[2..].to_vec());
+    let known = if call.makes { key.pop() } else { None }.filter(|_| call.is_told);
+    let l = &LookUp { call, dict, key, known };
+    let loc = node.loc;
+    let b = &mut Builder { func, block: call.block, loc };
     if let Some(known) = l.known {
         let (look, is_known) = (b.new_block(&[]), b.bin_imm(Op::IcmpSge, known, 0));
         b.brif(is_known, met, &[known], look, &[]);
@@ -205,7 +222,7 @@ fn write(func: &mut Func, l: &LookUp) {
 }
 
 /// The hash of the key, as an entry begins with it.
-fn hash(b: &mut Builder<'_>, l: &LookUp, slow: Block) -> Value {
+fn hash(b: &mut Builder<'_>, l: &LookUp<'_>, slow: Block) -> Value {
     let golden = b.i64(GOLDEN as i64);
     let sum = match l.of {
         Of::Int => b.bin(Op::Imul, l.key[0], golden),
@@ -238,14 +255,14 @@ fn hash(b: &mut Builder<'_>, l: &LookUp, slow: Block) -> Value {
     b.bin_imm(Op::Bor, sum, 1)
 }
 
-fn entry_at(b: &mut Builder<'_>, l: &LookUp, place: Value) -> Value {
+fn entry_at(b: &mut Builder<'_>, l: &LookUp<'_>, place: Value) -> Value {
     let entries = b.load(Ty::Ptr, l.dict, offset!(Dict.entries), Alias::Object);
     let offset = b.bin_imm(Op::Imul, place, l.size);
     b.ptr_add(entries, offset)
 }
 
 /// Goes on with a place where its key is the one that is looked for, else with the next slot.
-fn ask_key(b: &mut Builder<'_>, l: &LookUp, place: Value, (met, next): (Block, Block)) {
+fn ask_key(b: &mut Builder<'_>, l: &LookUp<'_>, place: Value, (met, next): (Block, Block)) {
     let entry = entry_at(b, l, place);
     let load = |b: &mut Builder<'_>, ty: Ty, k: i32| b.load(ty, entry, KEY_AT + 8 * k, Alias::Object);
     let is = match l.of {
@@ -277,7 +294,7 @@ fn ask_key(b: &mut Builder<'_>, l: &LookUp, place: Value, (met, next): (Block, B
 }
 
 /// Makes an entry behind the others, where that has room. Its value is all zeros.
-fn append(b: &mut Builder<'_>, l: &LookUp, (h, slot_at): (Value, Value), (met, slow): (Block, Block)) {
+fn append(b: &mut Builder<'_>, l: &LookUp<'_>, (h, slot_at): (Value, Value), (met, slow): (Block, Block)) {
     let words = l.size / 8;
     if l.size % 8 != 0 || words > MAX_WORDS {
         return b.jump(slow, &[]);
