@@ -3,6 +3,8 @@
 //! Optional strings are null where a parameter says so. Indices of searches follow Python (negative counts
 //! from the end, past the end is the end); pass 0 and `i64::MAX` for the whole string.
 
+mod join;
+
 use super::{Body, OpDef};
 use crate::diag::Result;
 use crate::emit::cast;
@@ -15,7 +17,7 @@ use crate::lir::{Op, Ty, Value};
 use crate::rt::RtFn;
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Type};
-use crate::typing::{Answer, Arg, TyCx, no_match};
+use crate::typing::{Answer, Arg, no_match};
 
 super::identity::op_ids! {
     STR_JOIN = "str.join",
@@ -309,12 +311,12 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .reads()
     .doc("`s[a:b:c]`."),
-    OpDef::new(&["str.join"], "sep, parts", Body::Lir(join_rule, emit_join))
+    OpDef::new(&["str.join"], "sep, parts", Body::Lir(join::rule, join::emit))
         .raises()
         .reads()
         .doc("The parts with `sep` between them."),
     OpDef::new(&["str.join"], "sep, parts", Body::Py("builtin.join_checked"))
-        .only_if(|a| *a[0].ty == Kind::Str && may_hold_texts(a[1].ty))
+        .only_if(|a| *a[0].ty == Kind::Str && join::may_hold_texts(a[1].ty))
         .raises()
         .reads()
         .doc("The same of a list that may hold something else besides; TypeError where it does."),
@@ -752,29 +754,6 @@ fn emit_slice(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let n = length(cx, &c.args[0], c.types[0])?;
     let s = adjust_slice(cx, &c.args[1], c.types[1], n)?;
     Ok(vec![cx.helper_value(&str_slice, &[c.args[0][0], s.start, s.step, s.count])])
-}
-
-fn join_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let list = cx.elem(args[1].ty).is_some_and(|e| *e == Kind::Str || *e == Kind::Never);
-    let tuple = args[1].ty.members().is_some_and(|m| m.iter().all(|t| **t == Kind::Str));
-    if *args[0].ty == Kind::Str && (list || tuple) {
-        Ok(Answer::of(Type::str()))
-    } else {
-        Err(no_match("str.join", args))
-    }
-}
-
-/// Whether a list may hold texts beside something else; of what is put into it here nothing is known yet.
-fn may_hold_texts(list: Type) -> bool {
-    matches!(list.kind(), Kind::List(e) if matches!(e.kind(), Kind::Optional(_) | Kind::Variant(_) | Kind::Var(_)))
-}
-
-fn emit_join(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if c.types[1].members().is_none() {
-        return Ok(vec![cx.helper_value(&str_join, &[c.args[0][0], c.args[1][0]])]);
-    }
-    let (at, n) = (cx.spill(&c.args[1]), cx.b.i64(c.args[1].len() as i64));
-    Ok(vec![cx.helper_value(&str_join_all, &[c.args[0][0], at, n])])
 }
 
 fn three(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<Val> {
