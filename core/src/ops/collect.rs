@@ -7,6 +7,7 @@ use crate::diag::{Diagnostic, Result};
 use crate::emit::arrays::{ArrayVal, contiguous_strides, store_element};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
+use crate::exc::Class;
 use crate::lir::{Op, Value};
 use crate::types::{Const, Kind, Layout, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
@@ -70,30 +71,25 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .internal()
     .doc("Whether there is no room for one more row."),
-    OpDef::new(&["array.nested_space"], "flat, base, places, outer, *sizes", Body::Py("collect.space"))
-        .raises()
-        .reads()
-        .internal()
-        .doc("An array with what is there already and room for one more row."),
+    OpDef::new(
+        &["array.nested_space"],
+        "flat, base, places, outer, *sizes",
+        Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), emit_space),
+    )
+    .raises()
+    .reads()
+    .internal()
+    .doc("An array with what is there already and room for one more row."),
     OpDef::new(&["array.nested_behind"], "base, places", Body::Lir(count_rule, emit_behind))
         .internal()
         .doc("Where the next row begins."),
-    OpDef::new(&["array.nested"], "flat, ragged, base, outer, *sizes", Body::Py("collect.nested"))
+    OpDef::new(&["array.nested"], "flat, ragged, base, outer, *sizes", Body::Lir(nested_rule, emit_nested))
         .raises()
         .reads()
-        .internal()
-        .doc("The array of rows that lie behind each other; ValueError where they differ in length."),
-    OpDef::new(
-        &["numpy._take_over"],
-        "new, old, n",
-        Body::Lir(|_, _| Ok(Answer::of(Type::none())), emit_take_over),
-    )
-    .writes()
-    .doc("The first `n` elements of an array of the same type."),
-    OpDef::new(&["numpy._shaped"], "flat, shape", Body::Lir(shaped_rule, emit_shaped))
         .owned_by(|_, _| Own::Aliases)
         .may_share()
-        .doc("The elements of an array in the shape that they are known to have."),
+        .internal()
+        .doc("The array of rows that lie behind each other; ValueError where they differ in length."),
     OpDef::new(
         &["numpy._fills_array"],
         "values, *iterables",
@@ -224,24 +220,55 @@ fn emit_put(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(vec![])
 }
 
-fn emit_take_over(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let (new, old) = (ArrayVal::new(cx, &c.args[0], c.types[0])?, ArrayVal::new(cx, &c.args[1], c.types[1])?);
-    let bytes = cx.b.bin_imm(Op::Imul, c.args[2][0], new.ty.itemsize());
-    cx.helper(&object::mem_copy, &[new.data, old.data, bytes]);
-    Ok(vec![])
-}
+/// More elements than this are made room for as they come.
+const AT_ONCE: i64 = 1 << 27;
 
-fn shaped_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    match (args[0].ty.as_array(), args[1].ty.members()) {
-        (Some(a), Some(shape)) => Ok(Answer::of(Type::array(a.dtype, shape.len(), Layout::C))),
-        (None, _) | (_, None) => Err(no_match("a comprehension", args)),
+/// As many elements as all rows have if they are like those that are known, where that is enough; else twice as many
+/// as before.
+fn emit_space(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let old = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let (base, row) = (c.args[1][0], places(c, 2));
+    let end = cx.b.bin(Op::Iadd, base, row);
+    let (enough, beyond) = (cx.b.i64(AT_ONCE), cx.b.i64(AT_ONCE + 1));
+    let mut total = row;
+    let sizes = std::iter::once(places(c, 3)).chain(c.args[4..].iter().map(|n| n[0]));
+    for n in sizes {
+        let n = cx.b.bin(Op::Smin, n, beyond);
+        let (product, many) = (cx.b.bin(Op::Imul, total, n), cx.b.bin(Op::IcmpSgt, total, enough));
+        total = cx.b.select(many, beyond, product);
     }
+    let (fits, small) = (cx.b.bin(Op::IcmpSle, end, total), cx.b.bin(Op::IcmpSle, total, enough));
+    let known = cx.and(fits, small);
+    let twice = cx.b.bin(Op::Iadd, old.shape[0], old.shape[0]);
+    let more = cx.b.bin(Op::Smax, twice, end);
+    let room = cx.b.select(known, total, more);
+    let new = ArrayVal::alloc(cx, old.ty.dtype, &[room], Layout::C, false)?;
+    let bytes = cx.b.bin_imm(Op::Imul, base, new.ty.itemsize());
+    cx.helper(&object::mem_copy, &[new.data, old.data, bytes]);
+    Ok(new.pack())
 }
 
-fn emit_shaped(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+fn nested_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let flat = args[0].ty.as_array().ok_or_else(|| no_match("a comprehension", args))?;
+    Ok(Answer::of(Type::array(flat.dtype, args.len() - 3, Layout::C)))
+}
+
+fn emit_nested(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let flat = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let Kind::Array(ty) = *c.ret else { return Err(Diagnostic::internal("array type")) };
-    let strides = contiguous_strides(cx, &c.args[1], ty.itemsize(), Layout::C);
-    Ok(ArrayVal { ty, owner: flat.owner, data: flat.data, shape: c.args[1].clone(), strides, frozen: None }
-        .pack())
+    let (ragged, zero) = (c.args[1][0], cx.b.i64(0));
+    let mut shape = vec![places(c, 3)];
+    // Where there was no row there is nothing in it.
+    shape.extend(c.args[4..].iter().map(|n| cx.b.bin(Op::Smax, n[0], zero)));
+    for level in 1..shape.len() {
+        let same = cx.b.bin_imm(Op::IcmpNe, ragged, level as i64);
+        let known = if level == 1 { "{},".into() } else { vec!["{}"; level].join(", ") };
+        let text = format!(
+            "setting an array element with a sequence. The requested array has an inhomogeneous shape after {level} \
+             dimensions. The detected shape was ({known}) + inhomogeneous part."
+        );
+        cx.check_format(same, Class::ValueError, &text, &shape[..level]);
+    }
+    let strides = contiguous_strides(cx, &shape, ty.itemsize(), Layout::C);
+    Ok(ArrayVal { ty, owner: flat.owner, data: flat.data, shape, strides, frozen: None }.pack())
 }
