@@ -5,13 +5,10 @@
 Tables are made inside of the call. Each side runs in a process of its own, one after the other in every round; what is printed is the median of processor time, in milliseconds, and the ratio of Tierup's to each of the others, with the geometric mean of those.
 """
 
-import argparse
-import json
-import math
 import statistics
-import subprocess
-import sys
 import time
+
+import sides
 
 
 def updates(keys, n):
@@ -134,13 +131,9 @@ def timed(f, args):
 def run(side, n):
     import numpy as np
 
-    if side == "tierup":
-        from tierup import njit as compiled
-    elif side == "numba":
-        from numba import njit as compiled
+    compiled = sides.decorator(side)
+    if side == "numba":
         from numba.typed import List
-    else:
-        compiled = None
     times = {}
     for name, f, args in cases(n):
         f = compiled(f) if compiled else f
@@ -152,35 +145,17 @@ def run(side, n):
                 f(*given)
                 time.sleep(0.5)
         times[name] = min(timed(f, given) for _ in range(3 if compiled else 1))
-    print(json.dumps(times))
+    return times
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--numba", help="a Python with Numba")
-    p.add_argument("--rounds", type=int, default=5)
-    p.add_argument("--size", type=int, default=1_000_000)
-    p.add_argument("--side", help=argparse.SUPPRESS)
-    a = p.parse_args()
-    if a.side:
-        return run(a.side, a.size)
-    sides = {"tierup": sys.executable, "cpython": sys.executable}
-    if a.numba:
-        sides["numba"] = a.numba
-    seen = {}
-    for _ in range(a.rounds):
-        for side, python in sides.items():
-            out = subprocess.run([python, __file__, "--side", side, "--size", str(a.size)], check=True, capture_output=True, text=True)
-            for name, t in json.loads(out.stdout).items():
-                seen.setdefault(name, {}).setdefault(side, []).append(t)
     groups = {}
-    for name, times in seen.items():
-        median = {side: statistics.median(t) for side, t in times.items()}
-        text = f"{name:24}"
-        for side, t in median.items():
-            ratio = median["tierup"] / t
-            text += f"{side} {t:8.2f}" + (f" ({ratio:5.2f} x)   " if side != "tierup" else "   ")
+    for name, times in sides.medians(__doc__, __file__, run).items():
+        text = f"{name:24}tierup {times['tierup']:8.2f}   "
+        for side, t in times.items():
             if side != "tierup":
+                ratio = times["tierup"] / t
+                text += f"{side} {t:8.2f} ({ratio:5.2f} x)   "
                 groups.setdefault((name.split()[0], side), []).append(ratio)
         print(text)
     for (kind, side), ratios in groups.items():

@@ -5,13 +5,10 @@
 Each side runs in a process of its own, one after the other in every round; what is printed is the median of processor time, in milliseconds.
 """
 
-import argparse
 import heapq
-import json
-import statistics
-import subprocess
-import sys
 import time
+
+import sides
 
 
 def through_heap(values):
@@ -77,12 +74,7 @@ def cases(size):
 
 
 def run(side, size):
-    if side == "tierup":
-        from tierup import njit as compiled
-    elif side == "numba":
-        from numba import njit as compiled
-    else:
-        compiled = None
+    compiled = sides.decorator(side)
     times = {}
     for name, f, args in cases(size):
         f = compiled(f) if compiled else f
@@ -95,29 +87,12 @@ def run(side, size):
             if compiled and k < 2:
                 # The background compiles what was hot.
                 time.sleep(0.5)
-    print(json.dumps(times))
+    return times
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--numba", help="a Python with Numba")
-    p.add_argument("--rounds", type=int, default=5)
-    p.add_argument("--size", type=int, default=1_000_000)
-    p.add_argument("--side", help=argparse.SUPPRESS)
-    a = p.parse_args()
-    if a.side:
-        return run(a.side, a.size)
-    sides = {"tierup": sys.executable, "cpython": sys.executable}
-    if a.numba:
-        sides["numba"] = a.numba
-    seen = {}
-    for _ in range(a.rounds):
-        for side, python in sides.items():
-            out = subprocess.run([python, __file__, "--side", side, "--size", str(a.size)], check=True, capture_output=True, text=True)
-            for name, t in json.loads(out.stdout).items():
-                seen.setdefault(name, {}).setdefault(side, []).append(t)
-    for name, times in seen.items():
-        print(f"{name:16}" + "".join(f"{side} {statistics.median(t):7.0f}   " for side, t in times.items()))
+    for name, times in sides.medians(__doc__, __file__, run).items():
+        print(f"{name:16}" + "".join(f"{side} {t:7.0f}   " for side, t in times.items()))
 
 
 if __name__ == "__main__":
