@@ -41,8 +41,8 @@ pub struct TypeDesc {
     /// Whether values have an order, and not only an equality by which tables find them.
     ordered: bool,
     pub slots: Slots,
-    /// How values are looked up in a table.
-    pub probe: Probe,
+    /// How values are looked up in a table; by their descriptor where this says nothing.
+    pub probe: Option<Probe>,
     symbol: &'static str,
     /// The arrays among the leaves.
     pub arrays: Span<ArrayPart>,
@@ -104,21 +104,19 @@ pub enum Probe {
     /// Two integers.
     Pair,
     Str,
-    /// What only its descriptor knows.
-    Other,
 }
 
 impl Probe {
-    fn of(leaves: &[Field], keys: &[Key]) -> Probe {
+    fn of(leaves: &[Field], keys: &[Key]) -> Option<Probe> {
         let whole = |l: &Field| l.ty == Ty::I64;
         let integer = |k: &Key| matches!(k.elem, Elem::I64 | Elem::U64);
         match keys {
-            _ if leaves.len() != keys.len() || keys.iter().any(|k| !k.ways.is_empty()) => Probe::Other,
-            [k] if integer(k) && leaves.iter().all(whole) => Probe::Int,
-            [a, b] if integer(a) && integer(b) && leaves.iter().all(whole) => Probe::Pair,
-            [k] if k.elem == Elem::F64 => Probe::Float,
-            [k] if k.elem == Elem::Str => Probe::Str,
-            _ => Probe::Other,
+            _ if leaves.len() != keys.len() || keys.iter().any(|k| !k.ways.is_empty()) => None,
+            [k] if integer(k) && leaves.iter().all(whole) => Some(Probe::Int),
+            [a, b] if integer(a) && integer(b) && leaves.iter().all(whole) => Some(Probe::Pair),
+            [k] if k.elem == Elem::F64 => Some(Probe::Float),
+            [k] if k.elem == Elem::Str => Some(Probe::Str),
+            _ => None,
         }
     }
 }

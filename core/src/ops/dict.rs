@@ -12,7 +12,7 @@ mod walk;
 pub(crate) use walk::WALK;
 
 use super::{Body, OpDef};
-use crate::desc::{self, TypeDesc};
+use crate::desc::{self, Probe, TypeDesc};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
@@ -96,16 +96,20 @@ crate::runtime_fns! {
     fn dict_live_before(d: *mut Dict, at: i64) -> i64 [Reads, Never];
 }
 
-/// What looks a key up that another helper makes an entry for.
-pub(crate) fn looks_up_for(places: &RtFn) -> Option<&'static RtFn> {
-    let twins: [(&'static RtFn, &'static RtFn); 4] = [
-        (&dict_place_int, &dict_find_int),
-        (&dict_place_float, &dict_find_float),
-        (&dict_place_pair, &dict_find_pair),
-        (&dict_place_str, &dict_find_str),
-    ];
-    twins.iter().find(|(place, _)| *place == places).map(|(_, find)| *find)
+/// Helpers for keys of one kind: what looks one up, and what makes an entry where there is none.
+pub(crate) struct LookUps {
+    pub of: Probe,
+    pub find: &'static RtFn,
+    pub place: &'static RtFn,
 }
+
+/// Those to which keys are passed in registers.
+pub(crate) static LOOK_UPS: [LookUps; 4] = [
+    LookUps { of: Probe::Int, find: &dict_find_int, place: &dict_place_int },
+    LookUps { of: Probe::Float, find: &dict_find_float, place: &dict_place_float },
+    LookUps { of: Probe::Pair, find: &dict_find_pair, place: &dict_place_pair },
+    LookUps { of: Probe::Str, find: &dict_find_str, place: &dict_place_str },
+];
 
 pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["dict.fromkeys"], "iterable, value=None", Body::Py("containers.dict_fromkeys"))

@@ -133,11 +133,11 @@ pub(crate) unsafe fn find(d: D, key: *const u8) -> (u64, Option<i64>) {
     unsafe {
         let desc = (*d).key;
         match desc.probe {
-            Probe::Int => find_int(d, key.cast::<i64>().read()),
-            Probe::Float => find_float(d, key.cast::<f64>().read()),
-            Probe::Pair => find_pair(d, key.cast::<[i64; 2]>().read()),
-            Probe::Str => find_str(d, &*key.cast::<*const Str>().read()),
-            Probe::Other => {
+            Some(Probe::Int) => find_int(d, key.cast::<i64>().read()),
+            Some(Probe::Float) => find_float(d, key.cast::<f64>().read()),
+            Some(Probe::Pair) => find_pair(d, key.cast::<[i64; 2]>().read()),
+            Some(Probe::Str) => find_str(d, &*key.cast::<*const Str>().read()),
+            None => {
                 let h = hash::entry(desc.hash(key));
                 let is = |i, other| hash_at(d, i) == h && desc.compare(other, key) == Order::Equal;
                 (h, index::search(d, h, is))

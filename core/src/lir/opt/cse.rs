@@ -244,8 +244,8 @@ impl Cse<'_> {
     /// Tells what makes an entry for a key where the key was found just before: `d[k] = d.get(k, 0) + 1`.
     fn tell_place(&mut self, i: Inst, versions: &Versions) {
         let InstData::CallHelper { helper, args } = &self.func.insts[i.index()].data else { return };
-        let Some(find) = dict::looks_up_for(helper) else { return };
-        let key = Key::Helper(find, args[1..args.len() - 1].to_vec(), versions[ANY]);
+        let Some(twins) = dict::LOOK_UPS.iter().find(|l| l.place == *helper) else { return };
+        let key = Key::Helper(twins.find, args[1..args.len() - 1].to_vec(), versions[ANY]);
         if let Some(place) = self.known.get(&key).copied()
             && let InstData::CallHelper { args, .. } = &mut self.func.insts[i.index()].data
             && let Some(known) = args.last_mut()

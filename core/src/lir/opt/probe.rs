@@ -16,6 +16,7 @@
 //! does: it grows the entries, hashes strings that nobody has hashed, and adds references to new keys.
 
 use super::edit::{Defs, Subst, Writer, use_counts};
+use crate::desc::Probe;
 use crate::desc::hash::{GOLDEN, NAN, TURN};
 
 use crate::lir::builder::Builder;
@@ -32,20 +33,11 @@ const MAX: usize = 24;
 /// Words of an entry that are written in place.
 const MAX_WORDS: i64 = 8;
 
-/// What keys are.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
-    Int,
-    Float,
-    Pair,
-    Str,
-}
-
 /// A call of a helper that looks a key up.
 struct Call {
     block: Block,
     call: Inst,
-    of: Of,
+    of: Probe,
     /// Whether it makes an entry where there is none, and so raises where there is no memory.
     makes: bool,
     size: i64,
@@ -79,16 +71,10 @@ pub(crate) fn look_up_in_place(func: &mut Func, analyses: &mut Analyses) {
     }
 }
 
-fn helper_of(helper: &'static RtFn) -> Option<(Of, bool)> {
-    let all: [(&RtFn, Of); 4] = [
-        (&dict::dict_find_int, Of::Int),
-        (&dict::dict_find_float, Of::Float),
-        (&dict::dict_find_pair, Of::Pair),
-        (&dict::dict_find_str, Of::Str),
-    ];
-    let makes_for = dict::looks_up_for(helper);
-    let find = makes_for.unwrap_or(helper);
-    all.iter().find(|(f, _)| *f == find).map(|(_, of)| (*of, makes_for.is_some()))
+/// What keys a helper looks up, and whether it makes entries.
+fn helper_of(helper: &'static RtFn) -> Option<(Probe, bool)> {
+    let known = dict::LOOK_UPS.iter().find(|l| l.find == helper || l.place == helper)?;
+    Some((known.of, known.place == helper))
 }
 
 fn find(func: &Func) -> Vec<Call> {
@@ -213,7 +199,7 @@ fn write(func: &mut Func, call: &Call) {
     if !l.makes {
         let none = b.i64(-1);
         b.jump(met, &[none]);
-    } else if l.of == Of::Str {
+    } else if l.of == Probe::Str {
         b.jump(slow, &[]);
     } else {
         append(b, l, (h, slot_at), (met, slow));
@@ -225,8 +211,8 @@ fn write(func: &mut Func, call: &Call) {
 fn hash(b: &mut Builder<'_>, l: &LookUp<'_>, slow: Block) -> Value {
     let golden = b.i64(GOLDEN as i64);
     let sum = match l.of {
-        Of::Int => b.bin(Op::Imul, l.key[0], golden),
-        Of::Float => {
+        Probe::Int => b.bin(Op::Imul, l.key[0], golden),
+        Probe::Float => {
             let zero = b.f64(0.0);
             // Of both zeros it makes the positive one.
             let x = b.bin(Op::Fadd, l.key[0], zero);
@@ -235,7 +221,7 @@ fn hash(b: &mut Builder<'_>, l: &LookUp<'_>, slow: Block) -> Value {
             let bits = b.select(is_nan, nan, bits);
             b.bin(Op::Imul, bits, golden)
         }
-        Of::Pair => {
+        Probe::Pair => {
             let sum = b.bin(Op::Imul, l.key[0], golden);
             let up = b.bin_imm(Op::Ishl, sum, i64::from(TURN));
             let down = b.bin_imm(Op::Ushr, sum, i64::from(u64::BITS - TURN));
@@ -243,7 +229,7 @@ fn hash(b: &mut Builder<'_>, l: &LookUp<'_>, slow: Block) -> Value {
             let both = b.bin(Op::Bxor, turned, l.key[1]);
             b.bin(Op::Imul, both, golden)
         }
-        Of::Str => {
+        Probe::Str => {
             // Whoever looks a string up first stores its hash, in whatever thread.
             let known = b.load(Ty::I64, l.key[0], offset!(Str.hash), Alias::Volatile);
             let (go, is_known) = (b.new_block(&[]), b.bin_imm(Op::IcmpNe, known, 0));
@@ -266,23 +252,23 @@ fn ask_key(b: &mut Builder<'_>, l: &LookUp<'_>, place: Value, (met, next): (Bloc
     let entry = entry_at(b, l, place);
     let load = |b: &mut Builder<'_>, ty: Ty, k: i32| b.load(ty, entry, KEY_AT + 8 * k, Alias::Object);
     let is = match l.of {
-        Of::Int => {
+        Probe::Int => {
             let key = load(b, Ty::I64, 0);
             b.bin(Op::IcmpEq, key, l.key[0])
         }
-        Of::Pair => {
+        Probe::Pair => {
             let (x, y) = (load(b, Ty::I64, 0), load(b, Ty::I64, 1));
             let (x, y) = (b.bin(Op::IcmpEq, x, l.key[0]), b.bin(Op::IcmpEq, y, l.key[1]));
             b.bin(Op::Band, x, y)
         }
-        Of::Float => {
+        Probe::Float => {
             let key = load(b, Ty::F64, 0);
             let equal = b.bin(Op::FcmpEq, key, l.key[0]);
             let (x, y) = (b.bin(Op::FcmpUno, key, key), b.bin(Op::FcmpUno, l.key[0], l.key[0]));
             let both_nan = b.bin(Op::Band, x, y);
             b.bin(Op::Bor, equal, both_nan)
         }
-        Of::Str => {
+        Probe::Str => {
             let key = load(b, Ty::Ptr, 0);
             let (itself, other) = (b.bin(Op::IcmpEq, key, l.key[0]), b.new_block(&[]));
             b.brif(itself, met, &[place], other, &[]);

@@ -3,11 +3,8 @@
 
 use super::exact::check_exact;
 use super::keys::{is_among, is_own_key, may_be_key, sought_among};
-use super::{
-    dict_find, dict_find_float, dict_find_int, dict_find_pair, dict_find_str, dict_new, dict_place,
-    dict_place_float, dict_place_int, dict_place_pair, dict_place_str, parts,
-};
-use crate::desc::{self, Field, Probe, TypeDesc};
+use super::{LOOK_UPS, LookUps, dict_find, dict_new, dict_place, parts};
+use crate::desc::{self, Field, TypeDesc};
 use crate::diag::{Diagnostic, Result};
 use crate::emit::cast;
 use crate::emit::constants::descriptor;
@@ -82,21 +79,19 @@ pub(in crate::ops) fn show_as(cx: &mut LowerCx<'_>, new: Value, from: Value) {
 
 /// The place of a key, of the type of the dict's keys, or -1.
 fn find_key(cx: &mut LowerCx<'_>, dict: (Value, Type), key: &[Value]) -> Result<Value> {
-    let helpers = [&dict_find_int, &dict_find_float, &dict_find_pair, &dict_find_str, &dict_find];
-    look_up(cx, helpers, dict, key, &[])
+    look_up(cx, (&dict_find, |l| l.find), dict, key, &[])
 }
 
 /// The same; where there is none, that of a new entry, whose value is all zeros.
 pub(in crate::ops) fn place_key(cx: &mut LowerCx<'_>, dict: (Value, Type), key: &[Value]) -> Result<Value> {
-    let helpers = [&dict_place_int, &dict_place_float, &dict_place_pair, &dict_place_str, &dict_place];
     let unknown = cx.b.i64(-1);
-    look_up(cx, helpers, dict, key, &[unknown])
+    look_up(cx, (&dict_place, |l| l.place), dict, key, &[unknown])
 }
 
-/// Calls the helper for keys of the dict's type.
+/// Calls the helper for keys of the dict's type; `any` takes those that lie in memory.
 fn look_up(
     cx: &mut LowerCx<'_>,
-    [int, float, pair, str, other]: [&'static RtFn; 5],
+    (any, which): (&'static RtFn, fn(&LookUps) -> &'static RtFn),
     (dict, t): (Value, Type),
     key: &[Value],
     more: &[Value],
@@ -105,18 +100,13 @@ fn look_up(
     if is_own_key(held) {
         return Err(Diagnostic::internal(format!("{held} is looked up without its own methods")));
     }
-    let helper = match desc::of(held).probe {
-        Probe::Int => int,
-        Probe::Float => float,
-        Probe::Pair => pair,
-        Probe::Str => str,
-        Probe::Other => {
-            let at = spilled(cx, key, held);
-            return Ok(cx.helper_value(other, &[dict, at]));
-        }
+    let probe = desc::of(held).probe;
+    let Some(helpers) = LOOK_UPS.iter().find(|l| Some(l.of) == probe) else {
+        let at = spilled(cx, key, held);
+        return Ok(cx.helper_value(any, &[dict, at]));
     };
     let size = cx.b.i64(Entry::of(t)?.desc.size);
-    Ok(cx.helper_value(helper, &[&[dict, size], key, more].concat()))
+    Ok(cx.helper_value(which(helpers), &[&[dict, size], key, more].concat()))
 }
 
 /// The address of operand `k`, a key that is not there yet, of the type of the keys.
