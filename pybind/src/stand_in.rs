@@ -8,6 +8,7 @@ use crate::npy::PyArrayObject;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use tierup_core::layout::{BitSource, IMMORTAL, MemBlock, Obj, Str};
 
@@ -123,6 +124,21 @@ pub(crate) unsafe fn lasting_str(text: *mut ffi::PyObject) -> *mut Str {
     unsafe {
         ffi::Py_INCREF(text);
         Box::into_raw(Box::new(str_of(text, 1, drop_lasting_str))).cast()
+    }
+}
+
+impl BorrowedStr {
+    /// A counted one of the same string: see [`lasting_str`].
+    ///
+    /// # Safety
+    /// The Python string is alive.
+    pub(crate) unsafe fn lasting(&self) -> *mut Str {
+        // SAFETY: as required of the caller; the new one is nobody else's.
+        unsafe {
+            let new = lasting_str(self.py);
+            (*new).hash = AtomicU64::new(self.str.hash.load(Relaxed));
+            new
+        }
     }
 }
 

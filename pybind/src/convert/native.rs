@@ -15,8 +15,9 @@ pub(crate) mod shown;
 pub(crate) mod turns;
 
 use super::protocol::{BoxCx, Frame, Lenience, Obj};
-use super::{Plan, Purpose};
+use super::{Plan, Purpose, text};
 use crate::errors::typing_error;
+use crate::stand_in::{self, BorrowedStr};
 use crate::{identity, known, npy};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -166,6 +167,7 @@ pub(crate) struct Part {
 enum Exact {
     Int,
     Float,
+    Text,
     None,
 }
 
@@ -175,6 +177,8 @@ impl Exact {
             Exact::Int
         } else if t == Type::f64() {
             Exact::Float
+        } else if *t == Kind::Str {
+            Exact::Text
         } else {
             Exact::None
         }
@@ -232,6 +236,20 @@ impl Part {
     #[inline(always)]
     pub(crate) fn word(&self, obj: &Bound<'_, PyAny>) -> Option<u64> {
         self.exact.word(obj)
+    }
+
+    /// What stands for an object of Python's own class of texts, where values are texts.
+    ///
+    /// # Safety
+    /// The object outlives the answer.
+    #[inline(always)]
+    pub(crate) unsafe fn text(&self, obj: &Bound<'_, PyAny>) -> Option<BorrowedStr> {
+        let obj = obj.as_ptr();
+        // SAFETY: the object is live, and a str in its final form where one stands for it.
+        unsafe {
+            let is_text = self.exact == Exact::Text && ffi::Py_TYPE(obj) == &raw mut ffi::PyUnicode_Type;
+            (is_text && text::ready(obj)).then(|| stand_in::borrowed_str(obj))
+        }
     }
 
     /// The Python object of the part at `at`.

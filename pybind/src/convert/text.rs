@@ -66,7 +66,7 @@ impl Convert for Text {
 
 /// Whether a string has its final form (before 3.12 some, made by old C interfaces, have not).
 #[inline]
-unsafe fn ready(_obj: Obj) -> bool {
+pub(super) unsafe fn ready(_obj: Obj) -> bool {
     #[cfg(not(Py_3_12))]
     // SAFETY: the caller gives a live str.
     unsafe {

@@ -5,10 +5,13 @@
 use super::shown::{self, Owned, ShownClass, Use, run};
 use super::{Part, Value, Words};
 use crate::errors::typing_error;
+use crate::stand_in::BorrowedStr;
 use pyo3::exceptions::{PyKeyError, PyOverflowError, PyRuntimeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
+use std::cell::Cell;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use tierup_core::desc;
@@ -17,6 +20,7 @@ use tierup_core::ops::dict::{Helpers, KEY_AT};
 use tierup_core::types::{Container, Int, Kind, Type};
 use tierup_runtime::Native as Runtime;
 use tierup_runtime::dict;
+use tierup_runtime::object::release;
 
 /// A container whose keys have a type.
 pub(crate) struct Keyed<'a> {
@@ -33,27 +37,46 @@ pub(crate) fn of<'a>(class: &ShownClass, obj: &'a Bound<'_, PyAny>) -> Option<Ke
 }
 
 /// A key, or a value, as it lies in memory.
-pub(crate) struct Laid<'a> {
-    word: u64,
+pub(crate) enum Laid<'a> {
+    Word(u64),
+    /// A key that is looked for, in a Python string that is borrowed for so long. Where it lies is known when
+    /// somebody asks.
+    Text(BorrowedStr, Cell<*const BorrowedStr>, PhantomData<&'a ()>),
     /// One that is more than a word, or refers to something, which is held here.
-    large: Option<Box<(Value<'a>, Words)>>,
+    Large(Box<(Value<'a>, Words)>),
 }
 
 impl<'a> Laid<'a> {
     /// A Python object as a value of a part; `what` it is to be is said where it cannot be that.
     pub(crate) fn of(part: &'a Part, obj: &Bound<'_, PyAny>, what: &str) -> PyResult<Laid<'a>> {
         match part.word(obj) {
-            Some(word) => Ok(Laid { word, large: None }),
+            Some(word) => Ok(Laid::Word(word)),
             None => part.value(obj, what).map(Laid::new),
         }
     }
+    /// A Python object that needs no plan as a key.
+    #[inline(always)]
+    fn plain(part: &Part, obj: &'a Bound<'_, PyAny>) -> Option<Laid<'a>> {
+        if let Some(word) = part.word(obj) {
+            return Some(Laid::Word(word));
+        }
+        // SAFETY: the object is borrowed for as long.
+        let text = unsafe { part.text(obj) };
+        text.map(|text| Laid::Text(text, Cell::new(std::ptr::null()), PhantomData))
+    }
     fn new(mut value: Value<'a>) -> Laid<'a> {
         let laid = value.laid();
-        Laid { word: 0, large: Some(Box::new((value, laid))) }
+        Laid::Large(Box::new((value, laid)))
     }
     pub(crate) fn at(&self) -> *mut u8 {
-        let at = self.large.as_ref().map_or(&raw const self.word, |large| large.1.as_ptr());
-        at.cast_mut().cast()
+        match self {
+            Laid::Word(word) => (&raw const *word).cast_mut().cast(),
+            Laid::Text(text, at, _) => {
+                at.set(text);
+                at.as_ptr().cast()
+            }
+            Laid::Large(large) => large.1.as_ptr().cast_mut().cast(),
+        }
     }
 }
 
@@ -85,10 +108,13 @@ impl<'a> Keyed<'a> {
     }
 
     /// The key that equals an object; none where no key of this type does. Asking may run Python code.
-    pub(crate) fn key(&self, obj: &Bound<'_, PyAny>) -> PyResult<Option<Laid<'a>>> {
+    pub(crate) fn key<'k>(&self, obj: &'k Bound<'_, PyAny>) -> PyResult<Option<Laid<'k>>>
+    where
+        'a: 'k,
+    {
         let part = self.key_part();
-        if let Some(word) = part.word(obj) {
-            return Ok(Some(Laid { word, large: None }));
+        if let Some(plain) = Laid::plain(part, obj) {
+            return Ok(Some(plain));
         }
         let plain = is_plain(part.ty, obj);
         if !plain {
@@ -115,10 +141,13 @@ impl<'a> Keyed<'a> {
     }
 
     /// The key that an object becomes where it is put in.
-    pub(crate) fn new_key(&self, obj: &Bound<'_, PyAny>) -> PyResult<Laid<'a>> {
+    pub(crate) fn new_key<'k>(&self, obj: &'k Bound<'_, PyAny>) -> PyResult<Laid<'k>>
+    where
+        'a: 'k,
+    {
         let part = self.key_part();
-        if let Some(word) = part.word(obj) {
-            return Ok(Laid { word, large: None });
+        if let Some(plain) = Laid::plain(part, obj) {
+            return Ok(plain);
         }
         let plain = is_plain(part.ty, obj);
         if !plain {
@@ -147,6 +176,24 @@ impl<'a> Keyed<'a> {
         // SAFETY: the container is alive, and the key of its type.
         let at = unsafe { Runtime::dict_find(self.d, key.at()) };
         (at >= 0).then_some(at)
+    }
+
+    /// The place of a key, which is put in where it is not there.
+    pub(crate) fn place(&self, py: Python<'_>, key: &Laid<'_>) -> PyResult<i64> {
+        let Laid::Text(text, ..) = key else {
+            // SAFETY: the container is alive, and the key of its type.
+            return run(py, |ctx| unsafe { Runtime::dict_place(ctx, self.d, key.at()) });
+        };
+        if let Some(at) = self.find(key) {
+            return Ok(at);
+        }
+        // SAFETY: as above; the Python string is alive. The entry has a reference of its own.
+        unsafe {
+            let lasting = text.lasting();
+            let at = run(py, |ctx| Runtime::dict_place(ctx, self.d, (&raw const lasting).cast_mut().cast()));
+            release(lasting.cast());
+            at
+        }
     }
 
     /// The place of the last entry; none where there is none.

@@ -70,11 +70,9 @@ impl<'a> Entries<'a> {
 
     /// Puts a value in.
     pub(super) fn set(&self, py: Python<'_>, key: &Laid<'_>, value: &Laid<'_>) -> PyResult<()> {
-        // SAFETY: the dict is alive, and both are of its types.
-        unsafe {
-            let at = run(py, |ctx| Runtime::dict_place(ctx, self.d, key.at()))?;
-            dict::set(self.d, at, value.at());
-        }
+        let at = self.place(py, key)?;
+        // SAFETY: the dict is alive, an entry is there, and the value is of its type.
+        unsafe { dict::set(self.d, at, value.at()) };
         Ok(())
     }
 

@@ -41,8 +41,7 @@ pub(super) fn gathered<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PySe
 pub(super) fn add(e: &Keyed<'_>, obj: &Bound<'_, PyAny>) -> PyResult<()> {
     let key = e.new_key(obj)?;
     let _use = e.changeable()?;
-    // SAFETY: the set is alive, and the element of its type.
-    run(obj.py(), |ctx| unsafe { Runtime::dict_place(ctx, e.d, key.at()) }).map(|_| ())
+    e.place(obj.py(), &key).map(|_| ())
 }
 
 /// Takes the element that equals an object out; whether there was one.
