@@ -3,6 +3,7 @@
 import copy
 import gc
 import pickle
+import sys
 import threading
 import time
 import weakref
@@ -139,6 +140,28 @@ def test_a_key_stays_the_number_that_it_is():
     assert 100 in small and 356 not in small
     with pytest.raises(OverflowError):
         small[356] = 1
+
+
+@pytest.mark.parametrize("text", ["", "key", "é", "日本", "😀", "x" * 300])
+def test_strings_are_held_once_for_each_entry(text):
+    """Looking a string up borrows it; an entry keeps it, and gives back the same object."""
+    class Sub(str):
+        pass
+
+    key = "".join(["0", text])  # no constant that the interpreter holds, too
+    before = sys.getrefcount(key)
+    d, values, elements = Dict({"other": 1}), Dict({1: "other"}), List(["other"])
+    assert key not in d and d.get(key) is None and d.pop(key, 3) == 3 and sys.getrefcount(key) == before
+    d[key] = 4
+    d[key], d[Sub(key)] = 5, 6
+    assert d[key] == 6 and d.setdefault(key, 7) == 6 and sys.getrefcount(key) == before + 1 and list(d)[1] is key
+    values[1], values[2] = key, key
+    values[2] = key
+    elements.append(key)
+    elements[0] = key
+    assert sys.getrefcount(key) == before + 5 and values[2] is key and elements[1] is key
+    del d[key], values[1], values[2], elements[:]
+    assert sys.getrefcount(key) == before and key not in d
 
 
 def test_without_types_it_is_an_empty_dict():

@@ -18,6 +18,7 @@ use super::protocol::{BoxCx, Frame, Lenience, Obj};
 use super::{Plan, Purpose, text};
 use crate::errors::typing_error;
 use crate::stand_in::{self, BorrowedStr};
+use shown::Owned;
 use crate::{identity, known, npy};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -25,7 +26,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use tierup_core::desc::{self, TypeDesc};
-use tierup_core::layout::Obj as Native;
+use tierup_core::layout::{Obj as Native, Str};
 use tierup_core::types::{Int, Kind, Type};
 use tierup_runtime::object::release;
 
@@ -301,7 +302,12 @@ impl Part {
     /// The same; none of an object of another type.
     pub(crate) fn value_of(&self, obj: &Bound<'_, PyAny>) -> PyResult<Option<Value<'_>>> {
         if let Some(word) = self.word(obj) {
-            return Ok(Some(Value { part: self, words: Words::one(word), frame: None }));
+            return Ok(Some(Value { part: self, words: Words::one(word), held: Held::Nothing }));
+        }
+        // SAFETY: the object is alive, and the string that is made keeps it so.
+        if let Some(text) = unsafe { self.text(obj).map(|text| text.lasting()) } {
+            let held = Held::Text(Owned::new(text));
+            return Ok(Some(Value { part: self, words: Words::one(text as u64), held }));
         }
         // Plans compare classes with NumPy's, which nobody may have asked for yet.
         if self.has_arrays && npy::loaded().is_none() {
@@ -312,7 +318,7 @@ impl Part {
         let mut words = Words::new(self.desc);
         // SAFETY: the object lives as long as it is looked at; the frame stays where it is.
         if unsafe { self.plan.unbox(obj.as_ptr(), words.as_mut_ptr(), &mut frame) }.is_some() {
-            return Ok(Some(Value { part: self, words, frame: Some(frame) }));
+            return Ok(Some(Value { part: self, words, held: Held::Frame(frame) }));
         }
         match frame.extra().failure.take() {
             Some(e) => Err(e.into_python(obj.py())),
@@ -330,7 +336,15 @@ pub(crate) struct Value<'p> {
     part: &'p Part,
     words: Words,
     #[allow(dead_code, reason = "holds what the words refer to")]
-    frame: Option<Box<Frame>>,
+    held: Held,
+}
+
+/// What a value refers to.
+#[allow(dead_code, reason = "ends with the value")]
+enum Held {
+    Nothing,
+    Text(Owned<Str>),
+    Frame(Box<Frame>),
 }
 
 impl Value<'_> {
