@@ -15,13 +15,17 @@
 //!
 //! LLVM takes up to twice as long for it (`matmul` 83 ms instead of 35), so it is done where short rows are
 //! likely: over elements of unknown stride, which is what kernels of gufuncs are given, and parts of larger
-//! arrays.
+//! arrays; and where each run of an inner loop that stands in two versions asks a question that depends on the
+//! outer loop's turn, as windows do that move over an array. The test in front then answers that question for
+//! all turns (`version/nested.rs`), and the copy has the fast version alone.
 
 use super::edit::{Defs, FastMap};
 use super::licm::add_preheaders;
 use super::polling::{Counter, calls, counter_of, poll_of, test_of};
 use super::region::{Copied, copy_blocks, merge_definitions};
+use super::simplify_cfg::simplify_cfg;
 use super::unit::{ahead, strided_loops};
+use super::version::{self, nested::tests_of};
 use crate::lir::cfg::{Analyses, Cfg, Dominators, Loop, Loops};
 use crate::lir::{Block, BlockCall, Cold, Func, InstData, Op, Ty, Value};
 
@@ -47,6 +51,8 @@ struct Plan {
     blocks: Vec<Block>,
     inner: Vec<Inner>,
     few: (i64, i64),
+    /// The tests of versioned loops inside, if they can be decided in front of the nest.
+    tests: Option<version::Plan>,
 }
 
 /// Gives the headers of loops in copies: of inner ones, which need no poll, and of those around them, each
@@ -76,6 +82,10 @@ pub(crate) fn quieten(func: &mut Func, analyses: &mut Analyses) -> Vec<(Block, O
     }
     analyses.invalidate();
     merge_definitions(func, analyses, &copies);
+    if plans.iter().any(|p| p.tests.is_some()) {
+        // The slow loops of copies that need none.
+        simplify_cfg(func, analyses);
+    }
     headers
 }
 
@@ -88,13 +98,17 @@ fn plans(func: &Func, analyses: &Analyses) -> Vec<Plan> {
     };
     let (mut left, mut plans) = (MAX_TOTAL, vec![]);
     for (index, l) in loops.all.iter().enumerate() {
-        if l.innermost
-            || !is_strided(index, l)
-            || func.blocks[l.header.index()].cold
-            || l.header == func.entry()
-        {
+        if l.innermost || func.blocks[l.header.index()].cold || l.header == func.entry() {
             continue;
         }
+        let tests = tests_of(func, (cfg, doms, loops), &defs, index);
+        if tests.is_none() && !is_strided(index, l) {
+            continue;
+        }
+        let (tests, slow) = tests.unzip();
+        let slow = slow.unwrap_or_default();
+        // No longer reached once tests are decided.
+        let gone = |b: Block| slow.iter().any(|s| doms.dominates(*s, b));
         let size: usize = l.blocks.iter().map(|b| func.blocks[b.index()].insts.len()).sum();
         if size > MAX_NEST.min(left) || calls(func, &l.blocks) {
             continue;
@@ -102,8 +116,12 @@ fn plans(func: &Func, analyses: &Analyses) -> Vec<Plan> {
         if !l.latches.iter().any(|latch| poll_of(func, &defs, *latch, l.header).is_some()) {
             continue;
         }
-        let within: Vec<usize> =
-            (index + 1..loops.all.len()).filter(|k| loops.contains(index, loops.all[*k].header)).collect();
+        let within: Vec<usize> = (index + 1..loops.all.len())
+            .filter(|k| {
+                let header = loops.all[*k].header;
+                loops.contains(index, header) && !gone(header)
+            })
+            .collect();
         let levels = within.iter().map(|k| loops.all[*k].depth - l.depth).max().unwrap_or(0) as usize;
         let Some(few) = SHORT.get(levels.wrapping_sub(1)) else { continue };
         if within.len() > MAX_INNER {
@@ -120,13 +138,13 @@ fn plans(func: &Func, analyses: &Analyses) -> Vec<Plan> {
         }
         let stays = |v: Value| !inside.contains_key(&v) || defs.constant(func, v).is_some();
         let inner: Option<Vec<Inner>> =
-            within.iter().map(|k| inner_of(func, cfg, &defs, loops, *k, &stays)).collect();
+            within.iter().map(|k| inner_of(func, cfg, &defs, loops, *k, &stays, &gone)).collect();
         let (Some(inner), Some(front)) = (inner, front_of(func, cfg, doms, l.header)) else { continue };
         left -= size;
         // In reverse post-order, so that the text comes out the same each time.
         let mut blocks = l.blocks.clone();
         blocks.sort_by_key(|b| cfg.position(*b));
-        plans.push(Plan { front, header: l.header, blocks, inner, few: *few });
+        plans.push(Plan { front, header: l.header, blocks, inner, few: *few, tests });
     }
     plans
 }
@@ -156,6 +174,7 @@ fn inner_of(
     loops: &Loops,
     index: usize,
     stays: &dyn Fn(Value) -> bool,
+    gone: &dyn Fn(Block) -> bool,
 ) -> Option<Inner> {
     let l = &loops.all[index];
     let p = l.latches.iter().find_map(|latch| poll_of(func, defs, *latch, l.header))?;
@@ -189,11 +208,12 @@ fn inner_of(
     let mut front = cfg.preds(l.header).iter().copied().find(|b| !l.blocks.contains(b))?;
     let [mut from] = passes(front)[..] else { return None };
     // What a block in front of the loop passes on comes from further up.
-    while let (Some(k), [above]) =
-        (func.blocks[front.index()].params.iter().position(|p| *p == from), cfg.preds(front))
-        && let [v] = passed(func, *above, front, k)[..]
+    while let Some(k) = func.blocks[front.index()].params.iter().position(|p| *p == from)
+        && let mut above = cfg.preds(front).iter().copied().filter(|b| !gone(*b))
+        && let (Some(only), None) = (above.next(), above.next())
+        && let [v] = passed(func, only, front, k)[..]
     {
-        (front, from) = (*above, v);
+        (front, from) = (only, v);
     }
     (stays(from) && stays(bound)).then_some(Inner { header: l.header, from, to: bound, step })
 }
@@ -236,8 +256,16 @@ impl Plan {
         let t = func.terminator(self.front)?;
         let InstData::Jump(to) = func.insts[t.index()].data.clone() else { return None };
         let copied = copy_blocks(func, &self.blocks);
+        let mut all = self.tests.as_ref().and_then(|tests| tests.test(func));
         let defs = Defs::new(func);
-        let mut all = None;
+        if let Some(tests) = &self.tests {
+            for (b, holds) in &tests.decided {
+                version::decide(func, copied.blocks[b], *holds);
+            }
+            for v in &tests.wraps {
+                version::never_wrap(func, &defs, copied.values[v]);
+            }
+        }
         for i in &self.inner {
             let mut known = |v: Value| match defs.constant(func, v) {
                 Some(bits) => ahead(func, self.front, InstData::Const { ty: Ty::I64, bits }),

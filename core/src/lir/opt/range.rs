@@ -32,7 +32,7 @@ pub(crate) fn decide_comparisons(func: &mut Func, analyses: &mut Analyses) {
         return;
     }
     let (cfg, doms) = (analyses.cfg(func), analyses.dominators(func));
-    let (mut decided, mut remainders) = (vec![], vec![]);
+    let (mut decided, mut remainders, mut zeros) = (vec![], vec![], vec![]);
     {
         let mut prover = Prover::new(func, cfg, doms);
         for &b in doms.preorder() {
@@ -42,6 +42,9 @@ pub(crate) fn decide_comparisons(func: &mut Func, analyses: &mut Analyses) {
                     && let Some(r) = Remainder::find(&mut prover, *i, b, *op, args)
                 {
                     remainders.push(r);
+                }
+                if *op == Op::Smax && prover.exceeds_negated(args, b) {
+                    zeros.push(*i);
                 }
                 if op.shape() != Shape::IntCompare || *ty == Ty::Ptr || ty.is_vector() {
                     continue;
@@ -55,6 +58,9 @@ pub(crate) fn decide_comparisons(func: &mut Func, analyses: &mut Analyses) {
     }
     for (i, holds) in decided {
         func.insts[i.index()].data = InstData::Const { ty: Ty::I8, bits: holds as u64 };
+    }
+    for i in zeros {
+        func.insts[i.index()].data = InstData::Const { ty: Ty::I64, bits: 0 };
     }
     for r in remainders {
         r.apply(func);
@@ -403,6 +409,7 @@ impl<'a> Prover<'a> {
             Op::SaddOverflows => self.constant(y).is_some_and(|k| self.sum_fits(x, k, b)),
             Op::SsubOverflows => {
                 self.constant(y).and_then(i64::checked_neg).is_some_and(|k| self.sum_fits(x, k, b))
+                    || self.ask(Node::Zero, vx, 0, b) && self.ask(Node::Zero, vy, 0, b)
             }
             _ => false,
         };
@@ -418,6 +425,16 @@ impl<'a> Prover<'a> {
         self.budget = self.allowance;
         self.goals.clear();
         self.failed.clear();
+    }
+
+    /// Whether the greater of `-x` and 0 is 0, where a versioned loop asks for the first turn on which no index is
+    /// negative.
+    fn exceeds_negated(&mut self, args: &[Value], b: Block) -> bool {
+        let Some((Op::Ineg, x)) = self.op(args[0]) else { return false };
+        let x = x[0];
+        self.func.value_type(x) == Ty::I64
+            && self.constant(args[1]) == Some(0)
+            && self.ask(Node::Zero, Node::V(x), 0, b)
     }
 
     /// Whether `x <= y + c` wherever `b` runs.

@@ -23,6 +23,7 @@
 )]
 
 mod late;
+pub(super) mod nested;
 
 use super::edit::{Defs, FastMap};
 use super::fold::fold;
@@ -132,17 +133,17 @@ enum Guard {
 }
 
 #[derive(Debug)]
-struct Plan {
+pub(super) struct Plan {
     front: Block,
     header: Block,
     blocks: Vec<Block>,
     counter: Option<Counter>,
     walks: Vec<Walk>,
     guards: Vec<Guard>,
-    /// Branches that always go to this side in the fast loop.
-    decided: Vec<(Inst, bool)>,
+    /// Branches at the ends of blocks that always go to this side in the fast loop.
+    pub(super) decided: Vec<(Block, bool)>,
     /// Selects that always take the third operand there.
-    wraps: Vec<Inst>,
+    pub(super) wraps: Vec<Value>,
 }
 
 struct Planner<'a> {
@@ -158,6 +159,50 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     fn plan(&mut self) -> Option<Plan> {
+        let mut plan = self.start()?;
+        for b in plan.blocks.clone() {
+            let Some((t, cond, holds)) = self.cold_side(b, |to| !self.loops.contains(self.l, to)) else {
+                continue;
+            };
+            if plan.guards.len() >= MAX_CHECKS {
+                break;
+            }
+            self.check(&mut plan, b, t, cond, holds);
+        }
+        let moving = plan.guards.iter().any(|g| matches!(g, Guard::Moving { .. } | Guard::Walking { .. }));
+        // What never moves is a matter of two instructions a turn, and LLVM takes several times as long for a
+        // loop that stands twice.
+        let size: usize = plan
+            .blocks
+            .iter()
+            .map(|b| &self.func.blocks[b.index()])
+            .filter(|b| !b.cold)
+            .map(|b| b.insts.len())
+            .sum();
+        (moving || plan.decided.len() > 1 && plan.decided.len() * STILL >= size).then_some(plan)
+    }
+
+    /// The branch at the end of a block that is not cold, one side of which is, and is as asked for: what it asks,
+    /// and the answer on the other side.
+    fn cold_side(&self, b: Block, and: impl Fn(Block) -> bool) -> Option<(Inst, Value, bool)> {
+        let cold = |b: Block| self.func.blocks[b.index()].cold;
+        if cold(b) {
+            return None;
+        }
+        let t = self.func.terminator(b)?;
+        let InstData::Brif { cond, then_to, else_to, .. } = &self.func.insts[t.index()].data else {
+            return None;
+        };
+        let is = |b: Block| cold(b) && and(b);
+        match (is(then_to.block), is(else_to.block)) {
+            (false, true) => Some((t, *cond, true)),
+            (true, false) => Some((t, *cond, false)),
+            (true, true) | (false, false) => None,
+        }
+    }
+
+    /// A plan without checks.
+    fn start(&mut self) -> Option<Plan> {
         let info = &self.loops.all[self.l];
         if self.func.blocks[info.header.index()].cold {
             return None;
@@ -188,37 +233,7 @@ impl Planner<'_> {
         };
         // In reverse post-order, so that the text and the test come out the same each time.
         plan.blocks.sort_by_key(|b| self.cfg.position(*b));
-        for b in plan.blocks.clone() {
-            if self.func.blocks[b.index()].cold {
-                continue;
-            }
-            let Some(t) = self.func.terminator(b) else { continue };
-            let InstData::Brif { cond, then_to, else_to, .. } = &self.func.insts[t.index()].data else {
-                continue;
-            };
-            // A check leaves the loop for a cold block where it fails.
-            let leaves = |b: Block| self.func.blocks[b.index()].cold && !self.loops.contains(self.l, b);
-            let holds = match (leaves(then_to.block), leaves(else_to.block)) {
-                (false, true) => true,
-                (true, false) => false,
-                (true, true) | (false, false) => continue,
-            };
-            if plan.guards.len() >= MAX_CHECKS {
-                break;
-            }
-            self.check(&mut plan, b, t, *cond, holds);
-        }
-        let moving = plan.guards.iter().any(|g| matches!(g, Guard::Moving { .. } | Guard::Walking { .. }));
-        // What never moves is a matter of two instructions a turn, and LLVM takes several times as long for a
-        // loop that stands twice.
-        let size: usize = plan
-            .blocks
-            .iter()
-            .map(|b| &self.func.blocks[b.index()])
-            .filter(|b| !b.cold)
-            .map(|b| b.insts.len())
-            .sum();
-        (moving || plan.decided.len() > 1 && plan.decided.len() * STILL >= size).then_some(plan)
+        Some(plan)
     }
 
     fn invariant(&self, v: Value) -> bool {
@@ -337,7 +352,7 @@ impl Planner<'_> {
         p: Value,
         pace: Option<&Counter>,
         front: Block,
-        wraps: &mut Vec<Inst>,
+        wraps: &mut Vec<Value>,
         depth: u32,
     ) -> Option<Affine> {
         if let Some(k) = self.constant(v) {
@@ -376,7 +391,7 @@ impl Planner<'_> {
                 if cond[0] != args[2] || self.constant(cond[1]) != Some(0) {
                     return None;
                 }
-                wraps.push(self.defs.inst(v)?);
+                wraps.push(v);
                 self.affine(args[2], p, pace, front, wraps, depth - 1)
             }
             _ => None,
@@ -427,7 +442,7 @@ impl Planner<'_> {
         if self.invariant(cond) {
             // Decided in front of the loop already, whatever it asks.
             if holds {
-                self.add(plan, Guard::Holds(cond), t, holds, vec![]);
+                self.add(plan, Guard::Holds(cond), at, holds, vec![]);
             }
             return;
         }
@@ -445,7 +460,7 @@ impl Planner<'_> {
             return;
         }
         if self.invariant(index) {
-            return self.add(plan, Guard::Still { index, bound }, t, holds, vec![]);
+            return self.add(plan, Guard::Still { index, bound }, at, holds, vec![]);
         }
         // Behind the header's test the counter is between first and last; in the header itself it may be one
         // step further.
@@ -456,9 +471,7 @@ impl Planner<'_> {
         let sums = |p: Value, pace: Option<&Counter>| {
             let mut wraps = vec![];
             let index = self.affine(index, p, pace, plan.front, &mut wraps, 6)?;
-            let in_header = wraps.iter().any(|i| {
-                self.func.insts[i.index()].results.iter().any(|r| self.home.get(r) == Some(&header))
-            });
+            let in_header = wraps.iter().any(|v| self.home.get(v) == Some(&header));
             (!in_header && index.terms.len() <= 4 && index.scale != 0 && index.scale.abs() <= 1 << 20)
                 .then_some((index, wraps))
         };
@@ -466,26 +479,25 @@ impl Planner<'_> {
             && let Some((index, wraps)) = sums(c.param, Some(&c))
         {
             // A select that is stripped of its wrapping is right where its own block runs.
-            let of_wraps = wraps.iter().flat_map(|i| &self.func.insts[i.index()].results);
-            let above = of_wraps.filter_map(|r| self.home.get(r).copied());
-            let at = above.fold(at, |low, b| if self.doms.dominates(b, low) { b } else { low });
-            let limits = self.limits(at, c.param);
-            return self.add(plan, Guard::Moving { index, bound, limits }, t, holds, wraps);
+            let above = wraps.iter().filter_map(|v| self.home.get(v).copied());
+            let least = above.fold(at, |low, b| if self.doms.dominates(b, low) { b } else { low });
+            let limits = self.limits(least, c.param);
+            return self.add(plan, Guard::Moving { index, bound, limits }, at, holds, wraps);
         }
         let walking = plan.walks.iter().find_map(|w| {
             let (index, wraps) = sums(w.param, None)?;
             (index.scale == 1).then_some((*w, index, wraps))
         });
         if let Some((walk, index, wraps)) = walking {
-            self.add(plan, Guard::Walking { walk, index, bound }, t, holds, wraps);
+            self.add(plan, Guard::Walking { walk, index, bound }, at, holds, wraps);
         }
     }
 
-    fn add(&self, plan: &mut Plan, guard: Guard, t: Inst, holds: bool, wraps: Vec<Inst>) {
+    fn add(&self, plan: &mut Plan, guard: Guard, at: Block, holds: bool, wraps: Vec<Value>) {
         if !plan.guards.contains(&guard) {
             plan.guards.push(guard);
         }
-        plan.decided.push((t, holds));
+        plan.decided.push((at, holds));
         for w in wraps {
             if !plan.wraps.contains(&w) {
                 plan.wraps.push(w);
@@ -743,7 +755,33 @@ impl Plan {
         let counter = self
             .counter
             .map(|c| if is_late { Counter { start: self.first_fine(&mut test, &c), ..c } } else { c });
-        let last = counter.as_ref().map(|c| (c, test.last(c)));
+        self.ask(&mut test, counter.as_ref());
+        let cond = match (test.all, &self.counter, &counter) {
+            (Some(fine), Some(c), Some(later)) if is_late => {
+                Some(late::hand_over(&mut test, &copied, self.header, c, later.start, fine))
+            }
+            (all, ..) => all,
+        };
+        if let (Some(cond), Some(t)) = (cond, func.terminator(self.front))
+            && let InstData::Jump(to) = func.insts[t.index()].data.clone()
+        {
+            let slow = BlockCall { block: copied.blocks[&self.header], args: to.args.clone() };
+            func.insts[t.index()].data =
+                InstData::Brif { cond, then_to: to, else_to: slow, cold: Cold::Else };
+        }
+        let defs = Defs::new(func);
+        for (b, holds) in self.decided {
+            decide(func, b, holds);
+        }
+        for v in self.wraps {
+            never_wrap(func, &defs, v);
+        }
+        copied
+    }
+
+    /// Writes what is required of all guards.
+    fn ask(&self, test: &mut Test<'_>, counter: Option<&Counter>) {
+        let last = counter.map(|c| (c, test.last(c)));
         for guard in &self.guards {
             match (guard, &last) {
                 (Guard::Holds(cond), _) => test.require(*cond),
@@ -763,31 +801,23 @@ impl Plan {
                 (Guard::Walking { walk, index, bound }, _) => test.walking(walk, index, *bound),
             }
         }
-        let cond = match (test.all, &self.counter, &counter) {
-            (Some(fine), Some(c), Some(later)) if is_late => {
-                Some(late::hand_over(&mut test, &copied, self.header, c, later.start, fine))
-            }
-            (all, ..) => all,
-        };
-        if let (Some(cond), Some(t)) = (cond, func.terminator(self.front))
-            && let InstData::Jump(to) = func.insts[t.index()].data.clone()
-        {
-            let slow = BlockCall { block: copied.blocks[&self.header], args: to.args.clone() };
-            func.insts[t.index()].data =
-                InstData::Brif { cond, then_to: to, else_to: slow, cold: Cold::Else };
-        }
-        for (t, holds) in self.decided {
-            if let InstData::Brif { then_to, else_to, .. } = &func.insts[t.index()].data {
-                let to = if holds { then_to.clone() } else { else_to.clone() };
-                func.insts[t.index()].data = InstData::Jump(to);
-            }
-        }
-        for i in self.wraps {
-            // Third operand, whatever the condition: a select between one and the same.
-            if let InstData::Op { args, .. } = &mut func.insts[i.index()].data {
-                args[1] = args[2];
-            }
-        }
-        copied
+    }
+}
+
+/// Has the branch at the end of a block always go to one side.
+pub(super) fn decide(func: &mut Func, at: Block, holds: bool) {
+    let Some(t) = func.terminator(at) else { return };
+    if let InstData::Brif { then_to, else_to, .. } = &func.insts[t.index()].data {
+        let to = if holds { then_to.clone() } else { else_to.clone() };
+        func.insts[t.index()].data = InstData::Jump(to);
+    }
+}
+
+/// Has a select that wraps an index take its third operand, whatever the condition: it is between one and the same.
+pub(super) fn never_wrap(func: &mut Func, defs: &Defs, select: Value) {
+    if let Some(i) = defs.inst(select)
+        && let InstData::Op { args, .. } = &mut func.insts[i.index()].data
+    {
+        args[1] = args[2];
     }
 }
