@@ -7,10 +7,13 @@
 //! ```
 
 use super::{Guard, MAX_CHECKS, Plan, Planner, Test};
-use crate::lir::cfg::{Cfg, Dominators, Loops};
+use crate::lir::cfg::{Cfg, Dominators, Loop, Loops};
 use crate::lir::opt::edit::{Defs, FastMap};
 use crate::lir::opt::range::Prover;
 use crate::lir::{Block, Func, InstData, Op, Shape, Value};
+
+/// Instructions of an inner loop beside which its test counts.
+const MAX_BODY: usize = 24;
 
 /// What a loop around versioned ones needs to go without their tests, and the blocks by which alone slow ones are reached; none
 /// where there is a test that does not move with the loop's counter, for that is asked in front of it anyway, or one
@@ -27,6 +30,13 @@ pub(in super::super) fn tests_of(
     plan.counter?;
     let begins =
         |b: Block| loops.contains(l, b) && matches!(cfg.preds(b), [_]) && leads_to_loop(func, loops, b);
+    let small = |inner: &Loop| {
+        let hot = inner.blocks.iter().map(|b| &func.blocks[b.index()]).filter(|b| !b.cold);
+        hot.map(|b| b.insts.len()).sum::<usize>() <= MAX_BODY
+    };
+    if !loops.all.iter().filter(|inner| inner.innermost && loops.contains(l, inner.header)).all(small) {
+        return None;
+    }
     let (mut slow, mut prover) = (vec![], None);
     for b in plan.blocks.clone() {
         let Some((t, cond, true)) = planner.cold_side(b, begins) else { continue };
