@@ -15,7 +15,7 @@ use crate::typing::{Answer, Arg, TyCx, no_match};
 super::identity::op_ids! {
     ARRAY_HAS_PLACES = "array.has_places",
     ARRAY_ROOM = "array.room",
-    ARRAY_PUT = "array.put",
+    ARRAY_PUT_AT = "array.put_at",
     ARRAY_PLACES = "array.places",
     ARRAY_PUT_BEHIND = "array.put_behind",
     ARRAY_NESTED_RAGGED = "array.nested_ragged",
@@ -40,7 +40,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .reads()
         .internal()
         .doc("An array with a place for each element."),
-    OpDef::new(&["array.put"], "out, k, x", Body::Lir(put_rule, emit_put))
+    OpDef::new(&["array.put_at"], "out, k, x", Body::Lir(put_rule, emit_put))
         .times()
         .writes()
         .unordered()

@@ -308,6 +308,20 @@ mod tests {
     use super::super::id;
     use super::*;
 
+    /// Those that say for some types what the others would say, and refuse what is none of theirs.
+    const BESIDE: [&str; 3] = ["list.index", "list.extend", "format.value"];
+
+    /// A row of the compiler's own beside those of a program's method would be taken for one of them.
+    #[test]
+    fn rows_of_one_name_are_all_for_programs_or_none() {
+        let mixed: Vec<&str> = all()
+            .filter(|op| op.rows().iter().any(|row| row.internal) && !op.is_internal())
+            .map(|op| op.name())
+            .filter(|name| !BESIDE.contains(name))
+            .collect();
+        assert!(mixed.is_empty(), "{mixed:?}");
+    }
+
     #[test]
     fn constants_are_what_is_found_by_name() {
         for name in names() {

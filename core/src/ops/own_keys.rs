@@ -40,12 +40,8 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .writes()
         .doc("The value of a key, which is `default` from now on where there was none."),
-    changes(
-        &["operator.setitem", "dict.set_item"],
-        "dict, key, value",
-        "own_keys.set_item",
-        "`dict[key] = value`.",
-    ),
+    changes(&["operator.setitem"], "dict, key, value", "own_keys.set_item", "`dict[key] = value`."),
+    changes(&["dict.set_item"], "dict, key, value", "own_keys.set_item", "`dict[key] = value`.").internal(),
     changes(&["operator.delitem"], "dict, key", "own_keys.delete", "`del dict[key]`; KeyError."),
     changes(&["dict.pop"], "dict, key", "own_keys.pop", "Removes a key and returns its value; KeyError."),
     changes(&["dict.pop"], "dict, key, default", "own_keys.pop_or", "The same, or `default`."),

@@ -126,10 +126,15 @@ def _check_range(where, n, axis):
 def put(a, ind, v):
     positions = np.ravel(np.asarray(ind))
     values = _apart(np.ravel(np.asarray(v, a.dtype)))
+    if not a.flags.writeable:
+        raise ValueError("put: output array is read-only")
     if len(values) == 0:
         return
     for k in range(len(positions)):
-        a.flat[positions[k]] = values[k % len(values)]
+        at = positions[k]
+        if not -a.size <= at < a.size:
+            raise IndexError(f"index {at} is out of bounds for axis 0 with size {a.size}")
+        a.flat[at] = values[k % len(values)]
 
 
 def extract(condition, arr):

@@ -328,7 +328,7 @@ fn write(func: &mut Func, c: &Comprehension) -> Option<()> {
     let filled = func.make_block();
     let out = if levels.is_empty() {
         let room = push(func, fast, Op::Table(id::ARRAY_ROOM), vec![element, indices]);
-        put(func, append, Op::Table(id::ARRAY_PUT), vec![room, position]);
+        put(func, append, Op::Table(id::ARRAY_PUT_AT), vec![room, position]);
         room
     } else {
         enter.args = nested::start(levels.len(), element, &mut |op, args| push(func, fast, op, args));
