@@ -416,7 +416,7 @@ impl Counting<'_> {
         }
         for i in std::mem::take(&mut self.func.blocks[b.index()].insts) {
             match self.func.insts[i.index()].data.clone() {
-                InstData::CallHelper { helper, args } if names.has(args[0]) => {
+                InstData::CallHelper { helper, args } if args.first().is_some_and(|a| names.has(*a)) => {
                     let loc = self.func.insts[i.index()].loc;
                     // Where the frame may be null, a block asks first.
                     let on = (self.frame.counted && names.get(args[0]) == Some(true))
