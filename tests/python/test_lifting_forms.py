@@ -607,3 +607,23 @@ def test_functions_that_get_a_new_class_at_every_call_are_not_asked_each_time(mo
         asked.append(0)
         assert work(type("Made", (), {"x": k})) == k
     assert 0 < sum(asked) < 100
+
+
+def test_what_was_compiled_for_a_function_that_is_gone_is_not_asked():
+    """The cells of that function are freed, and other objects lie where they were."""
+    @jit
+    def f(n):
+        log = []
+
+        def g():
+            for i in range(n):
+                yield i
+            id(None)  # not compiled: Python runs f, and a loop in it is cut out
+            log.append(-1)
+
+        for x in g():
+            log.append(x)
+        return log
+
+    held = [(f(n), [(i,) for i in range(50)]) for n in (0, 1, 2, 3, 9) * 30]
+    assert [log for log, _ in held[:3]] == [[-1], [0, -1], [0, 1, -1]]

@@ -170,7 +170,7 @@ impl Refused {
             (met.as_overload.clone(), early)
         };
         // What was assumed may not hold at any call, as where each of them makes a class.
-        let holds = || assumed.is_none_or(|o| o.upgrade().is_some_and(|o| o.holds()));
+        let holds = || assumed.is_none_or(|o| o.upgrade().is_some_and(|o| !o.parted() && o.holds()));
         (early || holds()).then_some(Way::Lifted)
     }
 
