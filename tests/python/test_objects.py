@@ -726,3 +726,17 @@ def test_arguments_that_share_an_empty_dict_are_of_one_type():
     w.rows["self"] = w
     f(v, w)
     assert w.named == {"a": 1} and v.named == {} and w.rows["self"] is w
+
+
+def test_sets_of_objects_that_lead_back_to_them():
+    class Plain:
+        pass
+
+    @njit
+    def degrees(n):
+        return len(n.near), len(n.kept), sum(len(m.near) for m in n.near)
+
+    a, b = Plain(), Plain()
+    a.near, b.near = {b}, {a, b}
+    a.kept, b.kept = frozenset([a, b]), frozenset([b])
+    assert degrees(a) == (1, 2, 2) and degrees(b) == (2, 1, 3)

@@ -47,9 +47,12 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         } else {
             return Ok(None);
         };
-        let held = Elements::of(obj.as_ptr())?;
-        let t = type_of_elements(obj.py(), &held).map(|t| Type::new(Kind::Container(which, vec![t])))?;
-        Ok(Some(recognise::meet_container(obj.as_ptr() as usize, t)))
+        // Objects that it holds may lead back to it.
+        let look = || {
+            let held = Elements::of(obj.as_ptr())?;
+            type_of_elements(obj.py(), &held).map(|t| Type::new(Kind::Container(which, vec![t])))
+        };
+        recognise::nested_once(obj, look).map(Some)
     },
     plan: |t, purpose| {
         let Kind::Container(which @ (Container::Set | Container::FrozenSet), m) = t.kind() else {
