@@ -23,6 +23,7 @@ super::identity::op_ids! {
     EXC_MAKE = "exc.make",
     EXC_WITH_CAUSE = "exc.with_cause",
     EXC_CURRENT = "exc.current",
+    EXC_THROWN = "exc.thrown",
     EXC_LEAVE = "exc.leave",
     EXC_PASS_BY = "exc.pass_by",
     BUILTINS_TYPE = "builtins.type",
@@ -87,6 +88,20 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .writes()
         .doc("`raise exc from cause`."),
+    OpDef::new(
+        &["exc.thrown"],
+        "exc",
+        Body::Lir(
+            |_, _| Ok(Answer::of(Type::none())),
+            |cx, c| {
+                cx.set_context(c.args[0][0]);
+                Ok(vec![])
+            },
+        ),
+    )
+    .writes()
+    .internal()
+    .doc("What is thrown into a generator has what that handles for its context."),
     OpDef::new(
         &["exc.current"],
         "",

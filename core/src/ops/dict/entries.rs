@@ -237,6 +237,7 @@ pub(in crate::ops) fn check_found(cx: &mut LowerCx<'_>, found: Value, key: &[Val
     cx.b.brif(found, ok, &[], bad, &[]);
     cx.b.switch_to(bad);
     let exc = exception::with_argument(cx, Class::KeyError, key, t)?;
+    cx.set_context(exc);
     cx.end_raising(exc);
     cx.b.switch_to(ok);
     Ok(())

@@ -199,6 +199,7 @@ impl Builder<'_> {
         let on = std::mem::replace(&mut self.block, back);
         match delegates {
             None => {
+                self.table(id::EXC_THROWN, vec![exc])?;
                 let raised = Term::Raise { exc, unwind: self.unwind()? };
                 self.terminate(raised);
             }
