@@ -14,7 +14,9 @@ use std::sync::Mutex;
 
 super::identity::op_ids! {
     TIERUP_REVEAL_TYPE = "tierup.reveal_type" [keywords(Takes)],
-    TIERUP_NJIT = "tierup.njit",
+    // What they give is called later.
+    TIERUP_JIT = "tierup.jit" [keeps],
+    TIERUP_NJIT = "tierup.njit" [keeps],
 }
 
 crate::runtime_fns! {

@@ -104,8 +104,10 @@ fn candidates<'a>(code: &'a Code, known: &dyn Names) -> Vec<Candidate<'a>> {
             if code.insts[made].op != Opcode::MakeFunction {
                 return None;
             }
-            let memory = memory(code, made, known);
-            let behind = made + 1 + usize::from(memory.is_some());
+            let decorator = decorator(code, made);
+            let memory = decorator.and_then(|below| memory(code, below, known));
+            let decorated = memory.is_some() || decorator.is_some_and(|below| compiles(code, below, known));
+            let behind = made + 1 + usize::from(decorated);
             let store = code.insts.get(behind).filter(|i| i.op == Opcode::StoreCell)?;
             let Variable::Local(local) = code.variable(store.arg) else { return None };
             let stores = |op: Opcode| op == Opcode::StoreCell || op == Opcode::DeleteCell;
@@ -130,16 +132,14 @@ fn candidates<'a>(code: &'a Code, known: &dyn Names) -> Vec<Candidate<'a>> {
         .collect()
 }
 
-/// What remembers the results of the function made there, if that is what decorates it: `@cache`, `@lru_cache`, and the
-/// latter called with a constant.
-fn memory(code: &Code, made: usize, known: &dyn Names) -> Option<Memory> {
+/// The last instruction of what decorates the function made there, if anything does.
+fn decorator(code: &Code, made: usize) -> Option<usize> {
     code.insts.get(made + 1).filter(|i| i.op == Opcode::Call)?;
     if code.insts[made].arg & !function::CAPTURED & !function::DEFAULTS != 0 {
         return None;
     }
     // Below the function's code lie the captured variables and the defaults, then what decorates it.
     let mut below = made.checked_sub(2)?;
-    let op = |at: usize| code.insts[at].op;
     if code.insts[made].arg & function::CAPTURED != 0 {
         below = below.checked_sub(1 + code.insts[below].arg as usize)?;
     }
@@ -147,9 +147,39 @@ fn memory(code: &Code, made: usize, known: &dyn Names) -> Option<Memory> {
         constant_defaults(code, made)?;
         below = below.checked_sub(1)?;
     }
-    if op(below) == Opcode::PushNull {
+    if code.insts[below].op == Opcode::PushNull {
         below = below.checked_sub(1)?;
     }
+    Some(below)
+}
+
+/// Whether a decorator is `@jit` or `@njit`, which give the function itself; their options are constants.
+fn compiles(code: &Code, below: usize, known: &dyn Names) -> bool {
+    let options = match code.insts[below].op {
+        Opcode::Call if code.insts[below].arg == 0 => 0,
+        // The names, and a value for each.
+        Opcode::CallNamed => 1 + code.insts[below].arg as usize,
+        _ => return is_compiler(code, below, known),
+    };
+    let constants = below.saturating_sub(options)..below;
+    let Some(mut at) = constants.start.checked_sub(1) else { return false };
+    if !constants.into_iter().all(|at| code.insts[at].op == Opcode::LoadConst) {
+        return false;
+    }
+    if code.insts[at].op == Opcode::PushNull && at > 0 {
+        at -= 1;
+    }
+    is_compiler(code, at, known)
+}
+
+fn is_compiler(code: &Code, at: usize, known: &dyn Names) -> bool {
+    matches!(meaning(code, at, known), Some(id::TIERUP_JIT | id::TIERUP_NJIT))
+}
+
+/// What remembers results, if that is what a decorator is: `@cache`, `@lru_cache`, and the latter called with a
+/// constant.
+fn memory(code: &Code, below: usize, known: &dyn Names) -> Option<Memory> {
+    let op = |at: usize| code.insts[at].op;
     let constant = |at: usize| {
         let Constant::Value(c) = code.consts.get(code.insts[at].arg as usize)? else { return None };
         (op(at) == Opcode::LoadConst).then_some(c)
