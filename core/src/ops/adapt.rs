@@ -74,8 +74,9 @@ fn is_scalar_of_numpys(a: &Arg) -> bool {
     a.ty.is_number() && *a.ty != Kind::Bool && !a.ty.is_weak()
 }
 
+/// A record is such an array too, and no number.
 fn has_no_dimensions(a: &Arg) -> bool {
-    a.ty.as_array().is_some_and(|t| t.ndim == 0)
+    a.ty.as_array().is_some_and(|t| t.ndim == 0) && a.ty.records().is_none()
 }
 
 impl Adapter {
@@ -110,7 +111,7 @@ impl Adapter {
                 !named
                     && id.facts().takes_array_as_number
                     && given.iter().any(has_no_dimensions)
-                    && given.iter().all(|a| a.ty.as_array().map_or(a.ty.is_number(), |t| t.ndim == 0))
+                    && given.iter().all(|a| has_no_dimensions(a) || a.ty.is_number())
             }
         }
     }

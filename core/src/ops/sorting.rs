@@ -18,8 +18,8 @@ pub(crate) static OPS: &[OpDef] = &[
         let stable = cx.b.bin_imm(Op::IcmpNe, c.args[2][0], 0);
         sort_call(cx, c, "sort", |cx, a, elem, n, shape, strides, axis| { cx.helper(&k::array_sort, &[elem, n, shape, a.data, strides, axis, stable]); Ok(vec![]) })
     })).raises().writes().alone("it is sorted by one thread").doc("Sorts along an axis, in place; NaN last (library use)."),
-    OpDef::new(&["array.sort"], "a, axis=-1, kind=None, order=None, *, stable=None", Body::Py("sorting.sort_in_place")).raises().writes().doc("Sorts along an axis, in place; NaN last."),
-    OpDef::new(&["numpy.sort"], "a, axis=-1, kind=None, order=None, *, stable=None", Body::Py("sorting.sort")).raises().doc("A sorted copy."),
+    OpDef::new(&["array.sort"], "a, axis=-1, kind=None, order=None, *, stable=None", Body::Py("sorting.sort_in_place")).only_if(has_no_fields).raises().writes().doc("Sorts along an axis, in place; NaN last."),
+    OpDef::new(&["numpy.sort"], "a, axis=-1, kind=None, order=None, *, stable=None", Body::Py("sorting.sort")).only_if(has_no_fields).raises().doc("A sorted copy."),
     OpDef::new(&["numpy.sort_complex"], "a", Body::Py("sorting.sort_complex")).raises().doc("A sorted copy of complex numbers."),
     OpDef::new(&["numpy._argsort"], "a, axis", Body::Lir(|_, a| order_rule(a), |cx, c| {
         sort_call(cx, c, "sort", |cx, a, elem, n, shape, strides, axis| {
@@ -28,15 +28,15 @@ pub(crate) static OPS: &[OpDef] = &[
             Ok(out.pack())
         })
     })).raises().reads().alone("it is sorted by one thread").doc("The stable order that sorts along an axis (library use)."),
-    OpDef::new(&["numpy.argsort", "array.argsort"], "a, axis=-1, kind=None, order=None, *, stable=None", Body::Py("sorting.argsort")).raises().doc("The order that sorts."),
+    OpDef::new(&["numpy.argsort", "array.argsort"], "a, axis=-1, kind=None, order=None, *, stable=None", Body::Py("sorting.argsort")).only_if(has_no_fields).raises().doc("The order that sorts."),
     OpDef::new(&["numpy._partition"], "a, kth, axis", Body::Lir(|_, a| in_place_rule(a, 2), |cx, c| {
         let kth = cast::to_i64(cx, c.args[1][0], c.types[1]);
         let moved = [0, 2].map(|i| (c.args[i].clone(), c.types[i]));
         let call = OpCall { args: &moved.clone().map(|m| m.0), types: &moved.map(|m| m.1), ..*c };
         sort_call(cx, &call, "partition", |cx, a, elem, n, shape, strides, axis| { cx.helper(&k::array_partition, &[elem, n, shape, a.data, strides, axis, kth]); Ok(vec![]) })
     })).raises().writes().alone("it is sorted by one thread").doc("Puts element `kth` of the sorted order in its place (library use)."),
-    OpDef::new(&["array.partition"], "a, kth, axis=-1, kind='introselect', order=None", Body::Py("sorting.partition_in_place")).raises().writes().doc("Puts element `kth` of the sorted order in its place, smaller ones before it."),
-    OpDef::new(&["numpy.partition"], "a, kth, axis=-1, kind='introselect', order=None", Body::Py("sorting.partition")).raises().doc("A partitioned copy."),
+    OpDef::new(&["array.partition"], "a, kth, axis=-1, kind='introselect', order=None", Body::Py("sorting.partition_in_place")).only_if(has_no_fields).raises().writes().doc("Puts element `kth` of the sorted order in its place, smaller ones before it."),
+    OpDef::new(&["numpy.partition"], "a, kth, axis=-1, kind='introselect', order=None", Body::Py("sorting.partition")).only_if(has_no_fields).raises().doc("A partitioned copy."),
     OpDef::new(&["numpy._argpartition"], "a, axis, kth", Body::Lir(|_, a| order_rule(a), |cx, c| {
         let kth = cast::to_i64(cx, c.args[2][0], c.types[2]);
         sort_call(cx, c, "sort", |cx, a, elem, n, shape, strides, axis| {
@@ -45,7 +45,7 @@ pub(crate) static OPS: &[OpDef] = &[
             Ok(out.pack())
         })
     })).raises().reads().alone("it is sorted by one thread").doc("The order that a partition gives (library use)."),
-    OpDef::new(&["numpy.argpartition", "array.argpartition"], "a, kth, axis=-1, kind='introselect', order=None", Body::Py("sorting.argpartition")).raises().doc("The order that a partition gives."),
+    OpDef::new(&["numpy.argpartition", "array.argpartition"], "a, kth, axis=-1, kind='introselect', order=None", Body::Py("sorting.argpartition")).only_if(has_no_fields).raises().doc("The order that a partition gives."),
     OpDef::new(&["numpy._searchsorted"], "a, v, right", Body::Lir(search_rule, emit_search)).raises().reads().doc("Positions of a 1-d array's values in a sorted one of the same type (library use)."),
     OpDef::new(&["numpy.searchsorted", "array.searchsorted"], "a, v, side='left', sorter=None", Body::Py("sorting.searchsorted")).raises().doc("Where values belong in a sorted array."),
     OpDef::new(&["numpy.digitize"], "x, bins, right=False", Body::Py("sorting.digitize")).raises().doc("Which bin each value is in; ValueError."),
@@ -88,6 +88,11 @@ fn sort_rule(args: &[Arg]) -> Result<Answer> {
         return Err(no_match("sorting", args));
     }
     in_place_rule(args, 1)
+}
+
+/// Records have an order by their fields, which is not there.
+fn has_no_fields(a: &[Arg]) -> bool {
+    a[0].ty.records().is_none()
 }
 
 fn order_rule(args: &[Arg]) -> Result<Answer> {
