@@ -2,6 +2,8 @@
 
 import operator
 
+import numpy as np
+
 from .._calls import python_caller
 
 _encode = python_caller(str.encode, "text, encoding, errors", "bytes")
@@ -47,6 +49,8 @@ def formatted(x, spec):
 def _formatted(x, spec):
     if isinstance(x, (int, float, complex, str)):
         return format(x, spec)
+    if isinstance(x, np.ndarray) and x.ndim == 0 and x.dtype.kind != "V":
+        return _formatted(x[()], spec)
     if spec != "":
         raise TypeError("unsupported format string passed to " + operator._class_name(x) + ".__format__")
     return str(x)
