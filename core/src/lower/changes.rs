@@ -1,10 +1,11 @@
 //! What the code of a compilation may do to lists that it is given, and to anything at all.
 
 use super::apart::summary;
+use crate::diag::{Code, Diagnostic, Result};
 use crate::infer::state::Session;
 use crate::ops::{Effect, OpDef, id};
-use crate::ssa::{InstanceId, Op};
-use crate::types::{Kind, Type};
+use crate::ssa::{InstanceId, Loc, Op};
+use crate::types::{ClassDef, Kind, Type};
 use std::collections::HashMap;
 
 /// Whether it may change any that `root` is given.
@@ -66,6 +67,49 @@ fn is_copied(t: Type) -> bool {
         Kind::Object(class, _) => !class.is_native(),
         Kind::Optional(t) => is_copied(*t),
         _ => false,
+    }
+}
+
+/// Refuses what may give back, or put elsewhere, dicts of known keys that lie in what Python passes, where its answer
+/// is promised: they are values here, and each would be another dict.
+pub fn leaves_rows(session: &Session<'_>, root: InstanceId) -> Result<()> {
+    let at = session.at(root);
+    let mut held = vec![];
+    for t in at.key.args.iter().flat_map(|t| t.arguments().iter()) {
+        rows_of(t, &mut held);
+    }
+    if held.is_empty() {
+        return Ok(());
+    }
+    let mut given = vec![];
+    rows_of(at.ret, &mut given);
+    rows_of(at.yields, &mut given);
+    let moved = || match summary(session, root, &mut HashMap::new()) {
+        Some(does) => does.written.iter().any(|k| {
+            let mut all = vec![];
+            rows_of(at.key.args[*k], &mut all);
+            !all.is_empty()
+        }),
+        None => changes_any(session),
+    };
+    if !given.iter().any(|class| held.contains(class)) && !moved() {
+        return Ok(());
+    }
+    let text = "dicts whose values have several types, in an argument, can only be read in compiled code: those that are returned or moved would be other dicts";
+    Err(Diagnostic::new(Code::UnsupportedArgument, text)
+        .help("give back positions, or let Python do what moves them")
+        .at(at.func.span(Loc { line: at.func.first_line, ..Loc::default() })))
+}
+
+/// The classes of the dicts of known keys in a type.
+fn rows_of(t: Type, all: &mut Vec<*const ClassDef>) {
+    if let Kind::NamedTuple(class, _) = t.kind()
+        && class.is_keywords()
+    {
+        all.push(std::ptr::from_ref(*class));
+    }
+    for part in t.arguments().iter() {
+        rows_of(part, all);
     }
 }
 

@@ -258,6 +258,9 @@ fn front(request: &Request<'_>) -> Result<Front> {
     } else {
         target.params.iter().any(|t| t.holds_list()) && lower::changes::changes_lists(&session, root)
     };
+    if request.options.overflow == Overflow::Python {
+        lower::changes::leaves_rows(&session, root)?;
+    }
     let draws = lower::pure::draws_from_streams(&session, root);
     if request.goes_on && draws {
         let text = "the streams of `random` and `np.random` are others in compiled code than in the Python code around the loop";
