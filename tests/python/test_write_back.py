@@ -287,3 +287,58 @@ for n in range(10, 60):
     env = {**os.environ, "MALLOC_CHECK_": "3", "GLIBC_TUNABLES": "glibc.malloc.check=3", "MALLOC_PERTURB_": "165"}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+# -- what Python does meanwhile ------------------------------------------------------------------------------------------------------------------
+
+
+HELD = [1]
+
+
+@tierup.python
+def puts_in(n: int) -> int:
+    HELD.append(n)
+    return len(HELD)
+
+
+def test_what_python_code_puts_into_a_list_meanwhile_is_not_lost_silently():
+    @tierup.njit
+    def changes(xs):
+        HELD.append(3)
+        return puts_in(5)
+
+    @tierup.njit
+    def reads(xs):
+        return puts_in(5) + len(HELD)
+
+    HELD[:] = [1]
+    with pytest.raises(RuntimeError, match="was changed by Python code that it called"):
+        changes([0])
+    assert HELD == [1, 5]
+    assert reads([0]) == 3 + 2 and HELD == [1, 5, 5]
+
+
+@pytest.mark.filterwarnings("ignore::tierup.errors.TierupWarning")
+def test_rows_are_the_same_dicts_afterwards_where_pythons_answer_is_promised():
+    @tierup.jit
+    def oldest(rows):
+        return max(rows, key=lambda r: r["age"])
+
+    @tierup.jit
+    def drop(rows):
+        del rows[0]
+
+    @tierup.jit
+    def by_name(rows):
+        return {r["name"]: r for r in rows}
+
+    @tierup.jit
+    def total(rows):
+        return sum(r["age"] for r in rows), [r["name"] for r in rows if r["age"] > 30]
+
+    rows = [{"name": "a", "age": 30}, {"name": "b", "age": 40}]
+    first, second = rows
+    assert oldest(rows) is second and by_name(rows)["a"] is first
+    assert total(rows) == (70, ["b"]) and total.signatures
+    drop(rows)
+    assert rows == [second] and rows[0] is second

@@ -394,6 +394,12 @@ impl ListPlan {
             if width != 0 && len == had && all_unchanged() || *self.elem == Kind::Never {
                 return true;
             }
+            if ffi::PyList_GET_SIZE(source) as usize != had && width != 0 {
+                // What Python code that compiled code called has put in, or taken out, would be lost.
+                let text = c"a list that compiled code changed was changed by Python code that it called";
+                ffi::PyErr_SetString(ffi::PyExc_RuntimeError, text.as_ptr());
+                return false;
+            }
             // `a.reverse()` of arrays: what is overwritten here is still needed there, and by the result.
             if self.elem.is_counted() {
                 let Some(items) = Items::of(source) else { return false };
