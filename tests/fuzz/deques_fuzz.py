@@ -113,7 +113,7 @@ class Program(Lines):
     def change(self):
         d, x = self.d(), self.x()
         self.line(self.rng.choice([
-            f"{d}.append({x})", f"{d}.appendleft({x})", f"{d}.extend({self.iterable()})", f"{d}.extendleft({self.iterable()})", f"{d} += {self.iterable()}", f"{d}.rotate({self.place()})", f"{d}.rotate()", f"{d}.reverse()",
+            f"{d}.append({x})", f"{d}.appendleft({x})", f"if len({d}) < 100: {d}.extend({self.iterable()})", f"if len({d}) < 100: {d}.extendleft({self.iterable()})", f"if len({d}) < 100: {d} += {self.iterable()}", f"{d}.rotate({self.place()})", f"{d}.rotate()", f"{d}.reverse()",
             f"if {x} not in {d}: {d}.append({x})", f"if {d}: {d}[0] = {x}", f"if {d}: {d}[-1] = {x}", f"if len({d}) < 40: {d} *= {self.rng.choice(['0', '1', '2', 'n % 3'])}",
             f"if {d}.maxlen is None: {d}.insert({self.place()}, {x})",
         ]))
