@@ -21,10 +21,8 @@ use super::edit::{Defs, FastMap};
 use crate::lir::cfg::{Analyses, Cfg, Dominators};
 use crate::lir::{Alias, Block, Func, Inst, InstData, MAX_LENGTH, Op, Shape, Ty, Value};
 
-/// Steps that one question may take, and how deep it may go.
-const BUDGET: u32 = 50;
-/// For a question whose answer saves a division.
-const LARGE_BUDGET: u32 = 250;
+/// Steps that one question may take, and how deep it may go. Few questions take more than twenty.
+const BUDGET: u32 = 250;
 const MAX_DEPTH: u32 = 14;
 
 pub(crate) fn decide_comparisons(func: &mut Func, analyses: &mut Analyses) {
@@ -101,10 +99,7 @@ impl Remainder {
             _ => return None,
         };
         let (x, n) = (r[0], r[1]);
-        p.allowance = LARGE_BUDGET;
-        let found = Remainder::ask(p, inst, block, x, n, python);
-        p.allowance = BUDGET;
-        found
+        Remainder::ask(p, inst, block, x, n, python)
     }
 
     fn ask(
@@ -221,8 +216,6 @@ pub(crate) struct Prover<'a> {
     /// Bounds that could not be proved, or are being tried, for the question at hand.
     failed: Vec<(Goal, Block)>,
     budget: u32,
-    /// What every question starts with.
-    allowance: u32,
 }
 
 /// The facts that are likeliest to help: the latest, which are the nearest, and the first, which hold
@@ -260,7 +253,6 @@ impl<'a> Prover<'a> {
             goals: vec![],
             failed: vec![],
             budget: 0,
-            allowance: BUDGET,
         };
         prover.collect();
         prover
@@ -422,7 +414,7 @@ impl<'a> Prover<'a> {
     }
 
     fn start(&mut self) {
-        self.budget = self.allowance;
+        self.budget = BUDGET;
         self.goals.clear();
         self.failed.clear();
     }
