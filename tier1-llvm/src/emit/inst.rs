@@ -85,6 +85,7 @@ impl<'c> Emitter<'c, '_, '_> {
                 None => Ok(()),
             },
             InstData::Jump(to) => {
+                self.keep_strips(to.block)?;
                 let block = self.edge(to)?;
                 let jump = built(self.b.build_unconditional_branch(block))?;
                 self.mark_loop(jump, &[to.block])

@@ -13,7 +13,7 @@
 //! that one reads an element that stays.) Nor is a loop in cold blocks (the one that keeps its bounds checks,
 //! see `core::lir::opt::version`), or one that is known to have few turns (`core::lir::opt::nest`).
 
-use super::{Emitter, bug};
+use super::{Emitter, bug, built};
 use inkwell::llvm_sys::core::{
     LLVMMDNodeInContext2, LLVMMDStringInContext2, LLVMMetadataAsValue, LLVMSetMetadata, LLVMValueAsMetadata,
 };
@@ -120,6 +120,23 @@ impl<'c> Emitter<'c, '_, '_> {
             };
             LLVMMetadataReplaceAllUsesWith(itself, all);
             LLVMSetMetadata(branch.as_value_ref(), kind, LLVMMetadataAsValue(c, all));
+        }
+        Ok(())
+    }
+
+    /// A loop around strips of another one, which does nothing but begin to count anew, would be merged with that:
+    /// LLVM then sees no number of turns, and does not unroll. An effect that is none keeps them apart.
+    pub(super) fn keep_strips(&self, to: Block) -> Result<()> {
+        let all = &self.loops().all;
+        let header = |b: Block| all.iter().find(|l| l.header == b);
+        let does_nothing = self.func.blocks[self.at.index()]
+            .insts
+            .iter()
+            .map(|i| &self.func.insts[i.index()].data)
+            .all(|data| matches!(data, InstData::Const { .. } | InstData::Jump(_)));
+        if does_nothing && header(self.at).is_some() && header(to).is_some_and(|l| l.innermost) {
+            let effect = self.shared.intrinsic("llvm.sideeffect", &[])?;
+            built(self.b.build_call(effect, &[], ""))?;
         }
         Ok(())
     }
