@@ -37,7 +37,7 @@ def outcome(f, x, y):
 
 def compiled(text):
     space = {"math": math}
-    exec(f"def one(x, y):\n    return {text}\ndef each(a, b, out):\n    for i in range(len(a)):\n        x, y = a[i], b[i]\n        out[i] = {text}\n", space)
+    exec(f"def one(x, y):\n    return {text}\ndef each(a, b, out):\n    for i in range(len(a)):\n        x, y = float(a[i]), float(b[i])\n        out[i] = {text}\n", space)
     return space["one"], space["each"]
 
 

@@ -249,10 +249,15 @@ fn multiplied(cx: &mut LowerCx<'_>, a: Value, n: u32) -> Value {
     result.unwrap_or(a)
 }
 
+/// Whether a power that is too large is infinite: NumPy's numbers warn of it at most, Python's raise.
+fn is_quiet(cx: &LowerCx<'_>, c: &OpCall<'_>) -> bool {
+    c.elementwise || cx.options.numpy_errors || !c.ret.is_weak()
+}
+
 fn float_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Result<Val> {
     let (a, b) = (c.args[0][0], c.args[1][0]);
     let t = cx.b.ty(a);
-    let quiet = c.elementwise || cx.options.numpy_errors;
+    let quiet = is_quiet(cx, c);
     match known {
         Some(0.0) => return Ok(vec![constant(cx, t, 1.0)]),
         Some(1.0) => return Ok(vec![a]),
@@ -268,7 +273,7 @@ fn float_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Resu
             return Ok(vec![cx.b.bin(Op::Fmul, square, a)]);
         }
         Some(3.0) => {
-            return Ok(vec![super::quick::cube(cx, a, b)]);
+            return Ok(vec![super::quick::cube(cx, a, b, quiet)]);
         }
         Some(-1.0) => {
             if !quiet {
@@ -339,7 +344,7 @@ fn finite_power(cx: &mut LowerCx<'_>, power: Value, a: Value, b: Value) -> Value
 }
 
 fn complex_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Result<Val> {
-    let quiet = c.elementwise || cx.options.numpy_errors;
+    let quiet = is_quiet(cx, c);
     if let Some(1.0 | 2.0) = known {
         let z = &c.args[0];
         let power = if known == Some(2.0) { super::arith::complex_mul(cx, z, z) } else { z.clone() };

@@ -239,9 +239,9 @@ pub(crate) fn frexp(cx: &mut LowerCx<'_>, x: Value) -> [Value; 2] {
     [cx.b.select(split, mantissa, x), cx.b.select(split, exponent, none)]
 }
 
-/// `x ** 3` of Python's floats: nothing of the square is lost, so the power is rounded once but for what
-/// hardly ever shows.
-pub(crate) fn cube(cx: &mut LowerCx<'_>, x: Value, exponent: Value) -> Value {
+/// `x ** 3`: nothing of the square is lost, so the power is rounded once but for what hardly ever shows. One that
+/// is too large is infinite where that is `quiet`.
+pub(crate) fn cube(cx: &mut LowerCx<'_>, x: Value, exponent: Value, quiet: bool) -> Value {
     if cx.b.ty(x) == Ty::F32 {
         let wide = crate::emit::cast::widen(cx, x);
         let square = cx.b.bin(Op::Fmul, wide, wide);
@@ -254,7 +254,13 @@ pub(crate) fn cube(cx: &mut LowerCx<'_>, x: Value, exponent: Value) -> Value {
     let small = cx.b.bin(Op::Fmul, lost, x);
     let result = cx.b.ternary(Op::Fma, square, x, small);
     let good = finite(cx, result);
-    or_slowly(cx, good, result, |cx| judged(cx, &[x, exponent], result, &num::float_pow))
+    or_slowly(cx, good, result, |cx| {
+        if quiet {
+            cx.helper_value(&m::f64_pow, &[x, exponent])
+        } else {
+            judged(cx, &[x, exponent], result, &num::float_pow)
+        }
+    })
 }
 
 /// `a // b` of floats as CPython computes it.
