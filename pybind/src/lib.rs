@@ -43,6 +43,7 @@ mod identity;
 mod intrinsics;
 mod kept;
 mod known;
+mod looking;
 mod marks;
 mod names;
 mod npy;

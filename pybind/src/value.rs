@@ -113,6 +113,9 @@ pub(crate) fn constant(obj: &Bound<'_, PyAny>) -> PyResult<Option<Const>> {
 
 /// What `obj` means to the compiler.
 pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalValue, Failure> {
+    if crate::convert::recognise::is_being_made(obj) {
+        return Ok(GlobalValue::Unsupported("a class that is being made".into()));
+    }
     // A number of an `IntEnum` is no plain one.
     if known::type_of_members(&obj.get_type())?.is_some()
         && let Some(v) = classify_instance(obj, record)?

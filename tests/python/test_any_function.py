@@ -5,6 +5,7 @@ import collections
 import copy
 import math
 import operator
+import subprocess
 import sys
 
 import numpy as np
@@ -449,3 +450,67 @@ def test_what_python_runs_for_a_while_is_asked_for_again_when_it_has_grown():
 
     for n in (1, 2, 3, 1000, 5):
         assert [total(list(range(n))) for _ in range(50)] == [sum(range(n))] * 50
+
+
+# ---------------------------------------------------------------- special methods that are called while arguments are looked at
+
+LOOKED_AT = {
+    "getattribute": """
+class N:
+    @jit
+    def __getattribute__(self, name):
+        return object.__getattribute__(self, name)
+n = N()
+n.y = 4
+print(n.y, n.y)
+""",
+    "getattribute of a metaclass": """
+class M(type):
+    @jit
+    def __getattribute__(cls, name):
+        return type.__getattribute__(cls, name)
+class N(metaclass=M):
+    y = 3
+print(N.y, N.y)
+""",
+    "get of a descriptor": """
+class Described:
+    @jit
+    def __get__(self, instance, owner):
+        return 5
+class N:
+    __doc__ = Described()
+print(N.__doc__, N().__doc__)
+""",
+    "mro": """
+class M(type):
+    @jit
+    def mro(cls):
+        return type.mro(cls)
+class N(metaclass=M):
+    y = 3
+print(N.y, N.__mro__[1:])
+""",
+    "builtins": """
+class G(dict):
+    @jit
+    def __getitem__(self, key):
+        raise KeyError(key)
+for space in ({"__builtins__": G()}, {}), ({}, G()):
+    try:
+        print(eval("z", *space))
+    except NameError as e:
+        print(e)
+""",
+}
+
+
+@pytest.mark.parametrize("name", LOOKED_AT)
+def test_special_methods_that_types_are_found_by(name, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import warnings\nwarnings.simplefilter('ignore')\nfrom tierup import jit\n" + LOOKED_AT[name])
+    plain = tmp_path / "plain.py"
+    plain.write_text("jit = lambda f: f\n" + LOOKED_AT[name])
+    run = lambda path: subprocess.run([sys.executable, path], capture_output=True, text=True)
+    found, expected = run(program), run(plain)
+    assert (found.returncode, found.stdout) == (0, expected.stdout), found.stderr

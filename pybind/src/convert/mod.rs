@@ -145,6 +145,10 @@ pub(crate) fn type_of(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
 /// overload fits at once. An empty container is one of `Never`: what stands beside it in another one may say of
 /// what it is, or the function that gets it.
 pub(crate) fn part_type(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
+    if recognise::is_being_made(obj) {
+        let text = "compiled code cannot take a class that is being made";
+        return Err(recognise::unsupported(text, "leave what makes classes to Python"));
+    }
     object::shapes::whole(obj.py(), || {
         for c in CONSTRUCTORS {
             if let Some(t) = (c.recognise)(obj)? {

@@ -3,6 +3,7 @@
 
 use crate::errors::Failure;
 use crate::{overrides, wording};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::cell::{Cell, RefCell};
@@ -62,6 +63,17 @@ pub(crate) fn unknown_elements(what: &str, way_out: &str) -> Failure {
     Diagnostic::new(Code::UnknownElementType, format!("the {what} argument {verb} not known"))
         .help(way_out)
         .into()
+}
+
+/// Whether an object is a class that is being made, or of one: it has no method resolution order yet, so nothing can be
+/// looked up in it.
+pub(crate) fn is_being_made(obj: &Bound<'_, PyAny>) -> bool {
+    let at = obj.as_ptr();
+    // SAFETY: a live object and its class, of which fields are read; a class is a type object.
+    unsafe {
+        (*ffi::Py_TYPE(at)).tp_mro.is_null()
+            || ffi::PyType_Check(at) != 0 && (*at.cast::<ffi::PyTypeObject>()).tp_mro.is_null()
+    }
 }
 
 /// An argument that cannot be taken, and what to pass instead.

@@ -11,6 +11,7 @@ use crate::decorated::{self, Decorated, Decoration, Head, InPython};
 use crate::engine::Options;
 use crate::errors::{Failure, guard};
 use crate::gil::attached;
+use crate::looking::{Looking, looks};
 use crate::overload::{Asked, Overload};
 use crate::passed::Passed;
 use crate::{functions, identity, known};
@@ -98,6 +99,16 @@ impl Core {
         // SAFETY: a core lives in its object, and whoever has it has a reference to that.
         unsafe { Bound::from_borrowed_ptr(py, self.me) }
     }
+    /// By which [`Looking`] knows it.
+    fn key(&self) -> usize {
+        std::ptr::from_ref(self) as usize
+    }
+    /// Does what may ask arguments, and what they lead to, for attributes.
+    fn look<T>(&self, look: impl FnOnce() -> T) -> T {
+        let _looking = Looking::begin(self.key());
+        look()
+    }
+
     /// The function's number in the compiler.
     pub(crate) fn func_id(&self, py: Python<'_>) -> Result<FuncId, Failure> {
         functions::func_id(&self.object(py), &self.decorated)
@@ -134,6 +145,9 @@ impl Core {
             if of.options.force_python && decoration.declares() {
                 return Ok((of.call_python(args, n), false));
             }
+            if looks(self.key()) {
+                return Ok((of.call_as(of.function(py).as_any(), args, n), false));
+            }
             if self.outgrown.takes() {
                 return Ok((self.call_uncut(py, args, n), false));
             }
@@ -149,7 +163,7 @@ impl Core {
                 return Ok((r, !o.is_python()));
             }
             if decoration.declares()
-                && let Some(o) = self.declared_overload(py, &decoration, args, n)?
+                && let Some(o) = self.look(|| self.declared_overload(py, &decoration, args, n))?
             {
                 if let Some(r) = o.call(of, args, Lenience::Converted) {
                     return Ok((r, !o.is_python()));
@@ -158,10 +172,10 @@ impl Core {
             // Another thread may change what an object leads to after its type was looked for.
             let (mut last, mut again): (Option<Arc<Overload>>, _) = (None, 0);
             for _ in 0..LOOKS {
-                let o = match self.make_overload(py, args, n, last.as_deref()) {
+                let o = match self.look(|| self.make_overload(py, args, n, last.as_deref())) {
                     Ok(o) => o,
                     Err(Failure::Diagnostic(d)) if self.fallback => {
-                        self.warn(py, &d)?;
+                        self.look(|| self.warn(py, &d))?;
                         let why = d.to_string().lines().next().unwrap_or_default().to_owned();
                         return Ok(self.leave_to_python(py, (given, start), (args, n), why));
                     }

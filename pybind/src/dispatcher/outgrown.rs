@@ -3,6 +3,7 @@
 
 use super::{Core, Obj};
 use crate::exc;
+use crate::looking::looks;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -78,6 +79,10 @@ impl Core {
         // SAFETY: as required of the caller.
         unsafe {
             let py = Python::assume_attached();
+            // Python ran that call for the look at another one.
+            if looks(self.key()) {
+                return std::ptr::null_mut();
+            }
             let Some(raised) = PyErr::take(py) else { return std::ptr::null_mut() };
             match self.run_again(py, &raised, args, n, keywords, compiled) {
                 Ok(Some(r)) => return r,
@@ -102,10 +107,12 @@ impl Core {
         keywords: Obj,
         compiled: bool,
     ) -> PyResult<Option<Obj>> {
-        let certain = exc::is_outgrown(py, raised);
-        if !certain && !(compiled && exc::may_be_outgrown(py, raised)) || exc::is_of_declared(py, raised) {
-            return Ok(None);
-        }
+        let look = || {
+            let certain = exc::is_outgrown(py, raised);
+            let perhaps = certain || compiled && exc::may_be_outgrown(py, raised);
+            (perhaps && !exc::is_of_declared(py, raised)).then_some(certain)
+        };
+        let Some(certain) = self.look(look) else { return Ok(None) };
         let of = &self.decorated;
         let untouched = exc::is_untouched(py, raised);
         // A loop whose variables have outgrown 64 bits asks whether it can be run again where it stands.
