@@ -4,7 +4,7 @@ use crate::convert::numbers::small_int;
 use crate::convert::object::shapes::{Alike, together};
 use crate::convert::object::with_copies;
 use crate::convert::{
-    ARGS, BoxCx, Frame, GeneratorOf, Items, Lenience, Plan, Purpose, RESULTS, new_ref, part_type,
+    ARGS, BoxCx, Frame, GeneratorOf, Items, Lenience, Plan, Purpose, RESULTS, has_arrays, new_ref, part_type,
     type_of_keywords,
 };
 use crate::decorated::Decorated;
@@ -62,6 +62,8 @@ pub(crate) struct Overload {
     /// itself outlives the call.
     keepers: Box<[usize]>,
     changes_lists: bool,
+    /// See [`Frame::sees_memory`].
+    sees_memory: bool,
     /// It is given, or gives, objects in native memory that refer to others.
     native: bool,
     /// An `__init__`, whose first argument need not be whole yet.
@@ -267,6 +269,8 @@ impl Overload {
         let keepers = (0..args.len()).filter(|i| keeps(taken[*i])).collect();
         let beside = matches!(run, Run::Compiled(_)) && passed().next().is_some();
         let changes_lists = beside || matches!(&run, Run::Compiled(code) if code.changes_lists());
+        let falls_back = of.options.falls_back && of.options.code.overflow == Overflow::Python && !declared;
+        let sees_memory = falls_back || taken.iter().copied().chain(passed()).any(has_arrays);
         let mut objects = vec![];
         args.iter().for_each(|t| known::objects_of(*t, &mut objects));
         let plans = plans(args, &taken, asked, of.options.code.overflow == Overflow::Python);
@@ -291,6 +295,7 @@ impl Overload {
             lasting,
             keepers,
             changes_lists,
+            sees_memory,
             native,
             initialises: of.name().rsplit('.').next() == Some("__init__"),
             nogil,
@@ -306,7 +311,7 @@ impl Overload {
             objects: objects.into(),
             parted: AtomicBool::new(false),
             weigh: weigh.then(Weigh::default),
-            falls_back: of.options.falls_back && of.options.code.overflow == Overflow::Python && !declared,
+            falls_back,
         }
     }
 
@@ -520,6 +525,7 @@ impl Overload {
         frame.lenience = lenience;
         frame.exact = self.falls_back;
         frame.changes_lists = self.changes_lists;
+        frame.sees_memory = self.sees_memory;
         frame.takes_unfinished = self.initialises;
         frame.native = self.native;
         // SAFETY: as for `call`.

@@ -514,3 +514,52 @@ def test_special_methods_that_types_are_found_by(name, tmp_path):
     run = lambda path: subprocess.run([sys.executable, path], capture_output=True, text=True)
     found, expected = run(program), run(plain)
     assert (found.returncode, found.stdout) == (0, expected.stdout), found.stderr
+
+
+# ---------------------------------------------------------------- memory that others see
+
+def through_a_view(b, m):
+    s = 0
+    for i in range(len(b)):
+        m[i] = i + 1
+        s += b[i]
+        b[0] = 9
+        s += int(m[0])
+    return s, bytes(b), bytes(m)
+
+
+def made_with_a_view(n):
+    b = bytearray(n)
+    m = memoryview(b)
+    s = 0
+    for i in range(n):
+        m[i] = i + 1
+        s += b[i]
+        b[0] = s % 256
+        s += m[0]
+    return s, bytes(b)
+
+
+def made_with_an_array(n):
+    b = bytearray(n)
+    a = np.frombuffer(b, dtype=np.uint8)
+    s = 0
+    for i in range(n):
+        a[i] = i + 1
+        s += b[i]
+    return s, bytes(b)
+
+
+@pytest.mark.parametrize("view", [memoryview, lambda b: np.frombuffer(b, np.uint8)], ids=["memoryview", "array"])
+def test_a_bytearray_beside_a_view_of_its_memory(view):
+    compiled = jit(through_a_view)
+    apart = bytearray(4), bytearray(4)
+    assert compiled(apart[0], view(apart[1])) == through_a_view(bytearray(4), view(bytearray(4)))
+    for _ in range(3):
+        given, expected = bytearray(4), bytearray(4)
+        assert compiled(given, view(given)) == through_a_view(expected, view(expected)) and given == expected
+
+
+@pytest.mark.parametrize("f", [made_with_a_view, made_with_an_array])
+def test_a_bytearray_that_is_made_with_a_view(f):
+    same(f, 4)

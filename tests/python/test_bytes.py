@@ -206,3 +206,17 @@ def test_arrays_of_bytes_are_their_own():
     del b
     gc.collect()
     assert x.tolist() == list(range(100)) and not x.flags.writeable
+
+
+def test_a_bytearray_beside_a_view_of_its_memory_is_refused():
+    @tierup.njit
+    def f(b, m):
+        m[0] = 5
+        return b[0]
+    b, other = bytearray(3), bytearray(3)
+    assert f(b, memoryview(other)) == 0 and other[0] == 5
+    for view in (memoryview(b), np.frombuffer(b, np.uint8)):
+        with pytest.raises(TypeError, match="cannot take a bytearray while a memoryview or an array shows its memory"):
+            f(b, view)
+    del view
+    assert f(b, memoryview(other)) == 0 and b == bytes(3)

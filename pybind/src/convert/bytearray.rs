@@ -1,10 +1,13 @@
 //! Bytearrays. An argument is copied into a native one, and what compiled code changed is written back
-//! ([`copies`]): byte by byte, as long as it has the same length.
+//! ([`copies`]): byte by byte, as long as it has the same length. One whose memory others show, a memoryview or an array,
+//! is refused where compiled code may see them: what it changes in its copy they would not show.
 //!
 //! [`copies`]: super::protocol
 
 use super::protocol::{BoxCx, Class, Convert, Copied, Frame, Made, Obj, new_ref, next};
+use super::recognise::{self, Records};
 use super::{Constructor, Plan};
+use crate::errors::Failure;
 use crate::gil::attached;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -17,12 +20,36 @@ use tierup_runtime::object::release;
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: |obj| {
         // Classes derived from it may have meanings of their own.
-        Ok((obj.get_type().as_type_ptr() == &raw mut ffi::PyByteArray_Type).then(Type::bytearray))
+        if obj.get_type().as_type_ptr() != &raw mut ffi::PyByteArray_Type {
+            return Ok(None);
+        }
+        // Where Python's answer is promised, nobody knows what else the code will see.
+        // SAFETY: a live bytearray.
+        if recognise::records() == Records::Exact && unsafe { is_shown(obj.as_ptr()) } {
+            return Err(refused());
+        }
+        Ok(Some(Type::bytearray()))
     },
     plan: |_, _| Plan::other(ByteArray),
 };
 
 struct ByteArray;
+
+/// Whether a bytearray has handed out its memory.
+///
+/// # Safety
+/// It is live.
+unsafe fn is_shown(array: Obj) -> bool {
+    // SAFETY: as required of the caller.
+    unsafe { (*array.cast::<ffi::PyByteArrayObject>()).ob_exports > 0 }
+}
+
+fn refused() -> Failure {
+    recognise::unsupported(
+        "compiled code cannot take a bytearray while a memoryview or an array shows its memory",
+        "pass the view alone, or release it first",
+    )
+}
 
 /// The bytes of a bytearray of Python's.
 ///
@@ -47,6 +74,10 @@ impl Convert for ByteArray {
         }
         // SAFETY: the thread is attached; both references are new, and the plan belongs to the overload.
         unsafe {
+            if frame.sees_memory && is_shown(obj) {
+                frame.extra().failure = Some(refused());
+                return None;
+            }
             let native = match frame.copies().and_then(|c| c.of(obj)) {
                 Some(known) if known.ty != Type::bytearray() => return None,
                 Some(known) => known.native.cast(),

@@ -62,6 +62,7 @@ use tierup_core::types::{Container, Kind, Type};
 
 pub(crate) use frozen::made_of;
 pub(crate) use list::Items;
+pub(crate) use native::has_arrays;
 pub(crate) use native::turns::Turn;
 use protocol::Strictness;
 pub(crate) use protocol::{ARGS, BoxCx, Convert, Frame, GeneratorOf, Lenience, Obj, RESULTS, new_ref};

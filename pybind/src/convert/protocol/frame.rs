@@ -85,6 +85,8 @@ pub(crate) struct Frame {
     pub exact: bool,
     /// What is called may change lists that it is given.
     pub changes_lists: bool,
+    /// What is called may see memory that it is given a copy of.
+    pub sees_memory: bool,
     /// Objects in native memory live on, and nothing on this stack is put into them: rings wait until there are
     /// many.
     pub native: bool,
@@ -119,6 +121,7 @@ impl Frame {
             lenience: Lenience::Exact,
             takes_empty: false,
             exact: false,
+            sees_memory: false,
             changes_lists: false,
             native: false,
             turn: None,
