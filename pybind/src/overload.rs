@@ -551,7 +551,7 @@ impl Overload {
                 before => before,
             };
             if timed.is_some() && self.weigh.as_ref().is_some_and(Weigh::takes_python) {
-                frame.end_uses();
+                frame.release();
                 return Some(self.try_python(of, args));
             }
             let code = timed.map(|_| Instant::now());
@@ -664,7 +664,7 @@ impl Overload {
         // the call.
         unsafe {
             let Run::Compiled(code) = &self.run else {
-                frame.end_uses();
+                frame.release();
                 return of.call_python(args, self.plans.len());
             };
             let ctx = ctx::current();

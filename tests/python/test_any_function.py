@@ -1,6 +1,7 @@
 """`jit` on functions that were written without it in mind: what they give is what CPython gives. Each test stands for a family of faults that the tests of packages with all their
 functions decorated have shown (`tests/tools/decorated.py`)."""
 
+import array
 import collections
 import copy
 import math
@@ -563,3 +564,23 @@ def test_a_bytearray_beside_a_view_of_its_memory(view):
 @pytest.mark.parametrize("f", [made_with_a_view, made_with_an_array])
 def test_a_bytearray_that_is_made_with_a_view(f):
     same(f, 4)
+
+
+def push(a):
+    a.append(4)
+    for x in range(5):
+        a.append(x)
+    return len(a)
+
+
+def sum_and_push(a):
+    s = 0
+    for i in range(len(a)):
+        s += a[i]
+    a.append(s)
+    return s
+
+
+@pytest.mark.parametrize("f", [push, sum_and_push])
+def test_arrays_are_resized_by_what_python_runs(f):
+    same(f, array.array("i", [1, 2]))

@@ -351,9 +351,9 @@ impl Frame {
         p
     }
 
-    /// Gives the containers back that are used: what is called is Python after all, or has ended.
+    /// Gives the containers back that are used.
     #[cold]
-    pub(crate) fn end_uses(&mut self) {
+    fn end_uses(&mut self) {
         self.turn = None;
         let changes = self.changes_lists;
         for c in self.extra.iter_mut().flat_map(|e| e.used.drain(..)) {
@@ -365,8 +365,10 @@ impl Frame {
         }
     }
 
+    /// Gives up all that the call holds, the buffers of arguments among it: what is called is Python after all, which
+    /// may resize them.
     #[cold]
-    fn release(&mut self) {
+    pub(crate) fn release(&mut self) {
         self.end_uses();
         let mut extra = self.extra.take();
         if let Some(e) = &mut extra {
