@@ -584,3 +584,67 @@ def sum_and_push(a):
 @pytest.mark.parametrize("f", [push, sum_and_push])
 def test_arrays_are_resized_by_what_python_runs(f):
     same(f, array.array("i", [1, 2]))
+
+
+# ---------------------------------------------------------------- generators that Python drives
+
+@pytest.mark.parametrize("extra", ["s", 2.5, None, 2**70, [1]], ids=repr)
+def test_a_list_of_a_generator_holds_what_its_owner_puts_in(extra):
+    def g(xs):
+        xs.append(1)
+        yield 1
+        xs.append(2)
+        yield 2
+
+    def drive(g):
+        xs = [0]
+        it = g(xs)
+        next(it)
+        xs.append(extra)
+        return [*it, xs]
+
+    assert drive(jit(g)) == drive(g)
+
+
+def test_a_generator_sees_what_its_owner_changes():
+    class Counter:
+        def __init__(self):
+            self.n = 0
+
+    def counted(o):
+        while o.n < 3:
+            yield o.n
+
+    def scanned(xs):
+        i = 0
+        while i < len(xs):
+            yield xs[i]
+            i += 1
+
+    def looked_up(d):
+        for k in d:
+            yield k, d[k]
+
+    def drive(g, o, change):
+        out = []
+        try:
+            for v in g(o):
+                out.append(v)
+                change(o, v)
+                if len(out) > 6:
+                    break
+        except RuntimeError as e:
+            out.append(repr(e))
+        return out
+
+    def count(o, _):
+        o.n += 1
+
+    for f, make, change in [
+        (counted, Counter, count),
+        (scanned, lambda: [1], lambda xs, v: xs.append(v + 1) if len(xs) < 4 else None),
+        (scanned, lambda: [1, 2, 3], lambda xs, _: xs.clear()),
+        (looked_up, lambda: {1: 2, 3: 4}, lambda d, _: d.update({3: 9})),
+        (looked_up, lambda: {1: 2, 3: 4}, lambda d, k: d.update({5: 9})),
+    ]:
+        assert drive(jit(f), make(), change) == drive(f, make(), change)

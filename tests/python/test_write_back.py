@@ -342,3 +342,30 @@ def test_rows_are_the_same_dicts_afterwards_where_pythons_answer_is_promised():
     assert total(rows) == (70, ["b"]) and total.signatures
     drop(rows)
     assert rows == [second] and rows[0] is second
+def test_a_generator_reads_objects_and_dicts_again():
+    class Counter:
+        def __init__(self):
+            self.n = 0
+
+    @tierup.njit
+    def counted(o):
+        while o.n < 3:
+            yield o.n
+
+    @tierup.njit
+    def looked_up(d):
+        for k in d:
+            yield d[k]
+    o, seen = Counter(), []
+    for n in counted(o):
+        seen.append(n)
+        o.n += 1
+    assert seen == [0, 1, 2]
+    d, seen = {1: 2, 3: 4}, []
+    for v in looked_up(d):
+        seen.append(v)
+        d[3] = 9
+    assert seen == [2, 9]
+    with pytest.raises(RuntimeError, match="changed size during iteration"):
+        for _ in looked_up(d):
+            d[5] = 1

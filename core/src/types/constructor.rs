@@ -5,7 +5,7 @@
 //! What names a type is no argument of it: a variant's alternatives stand side by side, but their number is
 //! not the constructor's; `dtype(float64)` and a conflict stand for themselves.
 
-use super::{ArrayType, FuncType, IterType, Kind, Layout, Type};
+use super::{ArrayType, Container, FuncType, IterType, Kind, Layout, Type};
 
 /// What may take the place of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,6 +201,29 @@ impl Type {
     pub fn holds_list(self) -> bool {
         matches!(*self, Kind::List(_) | Kind::Container(..) | Kind::Object(..))
             || self.arguments().iter().any(Type::holds_list)
+    }
+
+    /// Whether values of the type are, or hold, what may change and is copied for compiled code.
+    pub fn is_copied_in(self) -> bool {
+        matches!(*self, Kind::List(_)) || self.any_part(Type::is_copied_in)
+    }
+
+    /// The same, lists set aside; what they hold counts.
+    pub fn is_copied_in_but_for_lists(self) -> bool {
+        self.any_part(Type::is_copied_in_but_for_lists)
+    }
+
+    /// Whether this is copied, or a part for which that is said.
+    fn any_part(self, is_copied: impl Fn(Type) -> bool) -> bool {
+        if let Kind::Object(c, _) = self.kind() {
+            return !c.is_native();
+        }
+        let fixed = matches!(*self, Kind::Container(Container::Tuple | Container::FrozenSet, _));
+        if matches!(*self, Kind::Container(..)) && !fixed {
+            return true;
+        }
+        let alternatives = if let Kind::Variant(m) = self.kind() { &m[..] } else { &[] };
+        self.arguments().iter().chain(alternatives.iter().copied()).any(is_copied)
     }
 
     /// Whether values of the type are, or lead to, objects in native memory that refer to others.

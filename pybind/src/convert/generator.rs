@@ -68,6 +68,8 @@ pub(crate) struct Generator {
     /// Owned; null when closed or finished.
     frame: AtomicPtr<Native>,
     code: Arc<Compiled>,
+    /// Copies are kept alike with what they were made of.
+    in_step: bool,
     yields: Type,
     #[allow(
         dead_code,
@@ -107,13 +109,16 @@ impl Generator {
             return Err(PyTypeError::new_err(format!("what the generator returns: {why}")));
         }
         let passed = objects.iter().filter_map(|n| identity::object(py, *n).map(Bound::unbind)).collect();
-        if code.changes_lists() {
+        // Lists that nobody changes there stay what they were: they may be long.
+        let in_step = code.changes_lists() || code.params().iter().any(|t| t.is_copied_in_but_for_lists());
+        if in_step {
             // SAFETY: nothing has run yet, so nothing is written: what the sources hold is remembered.
             unsafe { copies.follow() };
         }
         let g = Generator {
             frame: AtomicPtr::new(frame),
             code,
+            in_step,
             yields,
             overload,
             passed,
@@ -142,7 +147,7 @@ impl Generator {
             (Some(()), _) => Ok(()),
             (None, Some(e)) => Err(e.into_python(py)),
             (None, None) => Err(PyTypeError::new_err(
-                "a list argument of a generator that changes lists was given elements of another type",
+                "an argument of a generator was given fields or elements of another type",
             )),
         }
     }
@@ -159,12 +164,12 @@ impl Generator {
             return Ok(Step::End(None));
         }
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
-        let in_step = self.code.changes_lists();
+        let in_step = self.in_step;
         if in_step {
             self.read_again(py, &mut copies)?;
         }
         let native = self.code.params().iter().any(|t| t.keeps_references());
-        let _turn = if native { Some(Turn::begin(py, in_step)?) } else { None };
+        let _turn = if native { Some(Turn::begin(py, self.code.changes_lists())?) } else { None };
         let args = [frame as u64];
         let mut results = vec![0u64; 1 + self.yields.leaf_count()];
         let mut returned = vec![];

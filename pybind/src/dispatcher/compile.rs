@@ -99,7 +99,19 @@ impl Core {
             guards.freeze();
         }
         let compiled = compiled.and_then(|code| {
-            if !matches!(code.ret().kind(), Kind::Generator(..)) || guards.passed().is_empty() {
+            if !matches!(code.ret().kind(), Kind::Generator(..)) {
+                return Ok(code);
+            }
+            if self.promises_python()
+                && asked != Asked::Declared
+                && code.params().iter().any(|t| t.is_copied_in()) {
+                let text = "lists, dicts, sets and objects are copied for a generator, and whoever runs it may change them";
+                return Err(Diagnostic::new(Code::UnsupportedSyntax, text)
+                    .at(self.span(py))
+                    .help("pass arrays, or iterate over the generator in compiled code")
+                    .into());
+            }
+            if guards.passed().is_empty() {
                 return Ok(code);
             }
             let text = "a generator that outlives the call cannot read global lists, dicts and objects, nor variables that compiled code assigns to";
