@@ -648,3 +648,23 @@ def test_a_generator_sees_what_its_owner_changes():
         (looked_up, lambda: {1: 2, 3: 4}, lambda d, k: d.update({5: 9})),
     ]:
         assert drive(jit(f), make(), change) == drive(f, make(), change)
+
+
+# ---------------------------------------------------------------- what is one object
+
+def test_hash_and_text_of_an_object_without_methods_for_them():
+    class Plain:
+        pass
+    o = Plain()
+    assert jit(lambda x: hash(x))(o) == hash(o)
+    assert jit(lambda x: hash((x, 1)))(o) == hash((o, 1))
+    for f in (repr, str):
+        assert jit(lambda x: f(x))(o) == f(o)
+    assert jit(lambda x: f"{x}")(o) == f"{o}" and jit(lambda x: str([x]))(o) == str([o])
+
+
+def test_a_class_of_numbers_is_not_its_dtype():
+    f = jit(lambda t: t)
+    g = jit(lambda t: t is np.float32)
+    for t in (np.float32, np.dtype("f4"), np.float64):
+        assert f(t) is t and g(t) is (t is np.float32)

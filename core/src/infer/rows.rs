@@ -620,6 +620,11 @@ impl<'h> Solver<'_, 'h> {
         if op.forgets_ints && self.promises_ints(&args) {
             return Err(crate::typing::no_match(op.name(), &args));
         }
+        if self.session.overflow == Overflow::Python && (op.guesses)(&args) {
+            // No mistake of the program's, so nothing that the code raises.
+            let text = crate::typing::no_match(op.name(), &args).message;
+            return Err(Diagnostic::new(Code::UnsupportedArgument, text));
+        }
         if let Body::Py(path) = op.body {
             let func = self.session.host.library(path)?;
             let mut sources = sources;

@@ -16,7 +16,7 @@ use crate::types::{Const, Container, Float, Int, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 pub(super) use elements::equal as equal_elements;
 use elements::{emit_one_object, one_object_rule};
-use identity::{emit_is, is_rule};
+use identity::{are_of_one_dtype, emit_is, is_rule};
 
 super::identity::op_ids! {
     IS_NOT = "operator.is_not" [computes, total, never_none, lists(Passes), keywords(Takes)],
@@ -161,6 +161,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .doc("`a >= b` of tuples."),
     OpDef::new(&["operator.is_"], "a, b", Body::Lir(is_rule, |cx, c| emit_is(cx, c).map(|v| vec![v])))
         .records()
+        .guesses(are_of_one_dtype)
         .doc("`a is b`, for None, bool, types and functions."),
     OpDef::new(
         &["operator.is_not"],
@@ -173,6 +174,7 @@ pub(crate) static OPS: &[OpDef] = &[
             },
         ),
     )
+    .guesses(are_of_one_dtype)
     .doc("`a is not b`."),
     OpDef::new(
         &["operator.truth", "builtins.bool"],

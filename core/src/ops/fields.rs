@@ -140,7 +140,8 @@ pub(crate) static OPS: &[OpDef] = &[
         .only_if(|a| matches!(a[0].ty.kind(), Kind::Object(..)))
         .raises()
         .reads()
-        .doc("The text of an object whose class has none: its class, and where it is."),
+        .guesses(|_| true)
+    .doc("The text of an object whose class has none: its class, and where it is."),
     OpDef::new(
         &["builtins.hash"],
         "x",
@@ -152,6 +153,7 @@ pub(crate) static OPS: &[OpDef] = &[
             },
         ),
     )
+    .guesses(|_| true)
     .doc("The hash of an object that is equal to itself alone."),
     OpDef::new(
         &["operator._address"],

@@ -115,6 +115,9 @@ pub struct OpDef {
     /// Whether it gives a float for data that are integers where Python gives an int, if that is exact: the mean. Where
     /// Python's answer is promised it does not take such data.
     pub forgets_ints: bool,
+    /// Operands for which it answers otherwise than Python: with where native memory has an object, with what a class and
+    /// its dtype share. Where Python's answer is promised it does not take them.
+    pub guesses: fn(&[Arg]) -> bool,
     /// Whether only the compiler and its library ask for it, whatever Python has under its path.
     pub internal: bool,
     pub doc: &'static str,
@@ -154,6 +157,7 @@ impl OpDef {
             halves: false,
             wants_constants: false,
             forgets_ints: false,
+            guesses: |_| false,
             internal: false,
             doc: "",
         }
@@ -166,6 +170,11 @@ impl OpDef {
     /// Gives floats where Python may give ints.
     pub(crate) const fn forgets_ints(mut self) -> OpDef {
         self.forgets_ints = true;
+        self
+    }
+    /// Answers otherwise than Python for such operands.
+    pub(crate) const fn guesses(mut self, guesses: fn(&[Arg]) -> bool) -> OpDef {
+        self.guesses = guesses;
         self
     }
     /// Takes arrays of dates and spans as it takes those of numbers: it moves elements and does not ask what they are.

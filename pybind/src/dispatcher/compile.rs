@@ -176,6 +176,14 @@ impl Core {
                 .help("return values of one type that Python knows from every path")
                 .into());
         }
+        // One type for both.
+        if self.promises_python() && holds_dtype(code.ret()) {
+            let why = "a class of NumPy's numbers and its dtype are one to compiled code, so neither can be returned";
+            return Err(Diagnostic::new(Code::UnsupportedSyntax, why)
+                .at(self.span(py))
+                .help("return its name")
+                .into());
+        }
         if let Some(why) = not_for_python(&code) {
             return Err(Diagnostic::new(Code::UnsupportedSyntax, why).at(self.span(py)).into());
         }
@@ -394,6 +402,10 @@ fn not_for_python(code: &Compiled) -> Option<String> {
         let why = Plan::new(*t, None).convert().cannot_box(true)?;
         Some(format!("{why}, in an argument neither"))
     })
+}
+
+fn holds_dtype(t: Type) -> bool {
+    matches!(*t, Kind::DType(_)) || t.arguments().iter().any(holds_dtype)
 }
 
 /// Runs the compiler where it has stack enough. What it says is made an exception there: that reads source

@@ -22,6 +22,11 @@ pub(super) fn is_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(Type::bool()).known(known.map(Const::Bool)))
 }
 
+/// Whether both are of one dtype: the class `np.float32` and its dtype are two objects to Python, which have one type.
+pub(super) fn are_of_one_dtype(args: &[Arg]) -> bool {
+    matches!(*args[0].ty, Kind::DType(_)) && args[0].ty == args[1].ty
+}
+
 /// Whether values of these types are one object, as far as the types tell; none where each type of a variant
 /// is to be asked.
 fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
