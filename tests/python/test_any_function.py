@@ -668,3 +668,22 @@ def test_a_class_of_numbers_is_not_its_dtype():
     g = jit(lambda t: t is np.float32)
     for t in (np.float32, np.dtype("f4"), np.float64):
         assert f(t) is t and g(t) is (t is np.float32)
+
+
+# ---------------------------------------------------------------- lists that get shorter while they are searched
+
+class Shortens:
+    def __init__(self, xs):
+        self.xs = xs
+
+    def __eq__(self, other):
+        self.xs.clear()
+        return False
+
+
+@pytest.mark.parametrize("method", ["index", "remove"])
+def test_a_list_that_gets_shorter_while_it_is_searched(method):
+    code = f"def find(n):\n    xs = []\n    for _ in range(n):\n        xs.append(Shortens(xs))\n    try:\n        xs.{method}(Shortens(xs))\n    except ValueError:\n        return len(xs)\n"
+    space = {"Shortens": Shortens}
+    exec(code, space)
+    same(space["find"], 3)

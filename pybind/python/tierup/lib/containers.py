@@ -27,6 +27,9 @@ def list_index(values, x, start, stop):
     if stop < 0:
         stop += n
     for i in range(start, min(stop, n)):
+        # An `__eq__` may have made the list shorter.
+        if i >= len(values):
+            break
         if operator._one_object(values[i], x) or values[i] == x:
             return i
     if _NAMES_WHAT_IS_MISSING:
@@ -36,8 +39,12 @@ def list_index(values, x, start, stop):
 
 def list_remove(values, x):
     for i in range(len(values)):
+        # An `__eq__` may have made the list shorter.
+        if i >= len(values):
+            break
         if operator._one_object(values[i], x) or values[i] == x:
-            del values[i]
+            if i < len(values):
+                del values[i]
             return
     raise ValueError("list.remove(x): x not in list")
 
