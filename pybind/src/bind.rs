@@ -87,7 +87,7 @@ impl Params {
             // SAFETY: `keywords` is a tuple of str.
             let names = unsafe { Bound::from_borrowed_ptr(py, keywords).cast_into_unchecked::<PyTuple>() };
             for (k, name) in names.iter().enumerate() {
-                self.bind_keyword(&mut slots, &mut extra_keywords, &name, arg(positional + k))?;
+                self.bind_keyword(&mut slots, &mut extra_keywords, (&name, &names), arg(positional + k))?;
             }
         }
         if positional > self.positional && !self.varargs {
@@ -110,7 +110,7 @@ impl Params {
         &self,
         slots: &mut [Option<Bound<'py, PyAny>>],
         extra: &mut Option<Bound<'py, PyDict>>,
-        name: &Bound<'py, PyAny>,
+        (name, given): (&Bound<'py, PyAny>, &Bound<'py, PyTuple>),
         value: Bound<'py, PyAny>,
     ) -> PyResult<()> {
         // Names are interned nearly always, so identity decides.
@@ -135,16 +135,28 @@ impl Params {
             }
             Some(_) | None => match extra {
                 Some(d) => d.set_item(name, value),
-                None if at.is_some() => Err(PyTypeError::new_err(format!(
-                    "{}() got some positional-only arguments passed as keyword arguments: '{name}'",
-                    self.name
-                ))),
-                None => Err(PyTypeError::new_err(format!(
-                    "{}() got an unexpected keyword argument '{name}'",
-                    self.name
-                ))),
+                None => Err(self.not_by_name(name, given)?),
             },
         }
+    }
+
+    /// What is said of a name that no argument can be given by: of all those that are positional only, where some are.
+    fn not_by_name(&self, name: &Bound<'_, PyAny>, given: &Bound<'_, PyTuple>) -> PyResult<PyErr> {
+        let mut positional = vec![];
+        for own in &self.names[..self.positional_only] {
+            if given.contains(own)? {
+                positional.push(own.bind(name.py()).to_string());
+            }
+        }
+        Ok(PyTypeError::new_err(if positional.is_empty() {
+            format!("{}() got an unexpected keyword argument '{name}'", self.name)
+        } else {
+            let names = positional.join(", ");
+            format!(
+                "{}() got some positional-only arguments passed as keyword arguments: '{names}'",
+                self.name
+            )
+        }))
     }
 
     fn fill_defaults<'py>(

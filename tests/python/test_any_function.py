@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 import pytest
-from tierup import jit
+from tierup import jit, njit
 from tierup.typed import List
 
 pytestmark = pytest.mark.filterwarnings("ignore::tierup.errors.TierupWarning")
@@ -687,3 +687,18 @@ def test_a_list_that_gets_shorter_while_it_is_searched(method):
     space = {"Shortens": Shortens}
     exec(code, space)
     same(space["find"], 3)
+
+
+# ---------------------------------------------------------------- what is decorated
+
+
+def test_names_of_what_is_positional_only():
+    def f(a, b, /, c):
+        return a
+    for given in ({"a": 1, "b": 2, "c": 3}, {"b": 1}, {"q": 1, "b": 2, "a": 3}, {"q": 1}):
+        seen = []
+        for g in (f, jit(f), njit(f)):
+            with pytest.raises(TypeError) as e:
+                g(**given)
+            seen.append(str(e.value))
+        assert len(set(seen)) == 1
