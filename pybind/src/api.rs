@@ -102,6 +102,18 @@ fn in_python<'py>(d: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     core_of(d)?.decorated.in_python(d.py()).cloned()
 }
 
+/// The functions that run in the place of what was decorated: the one that is compiled, and what Python runs where it is
+/// not, if that is known.
+#[pyfunction]
+fn functions<'py>(d: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let (of, py) = (&core_of(d)?.decorated, d.py());
+    Ok([of.function_ptr(), of.in_python_ptr()]
+        .into_iter()
+        // SAFETY: objects that the dispatcher holds.
+        .filter_map(|f| unsafe { Bound::from_borrowed_ptr_or_opt(py, f) })
+        .collect())
+}
+
 /// Why the last call whose arguments nothing could be compiled for was run by Python; None where there was none.
 #[pyfunction]
 fn refusal(d: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
@@ -670,6 +682,7 @@ pub(crate) fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(has_llvm, m)?)?;
     m.add_function(wrap_pyfunction!(py_func, m)?)?;
     m.add_function(wrap_pyfunction!(in_python, m)?)?;
+    m.add_function(wrap_pyfunction!(functions, m)?)?;
     m.add_function(wrap_pyfunction!(refusal, m)?)?;
     m.add_function(wrap_pyfunction!(compile_for, m)?)?;
     m.add_function(wrap_pyfunction!(declare, m)?)?;

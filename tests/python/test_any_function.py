@@ -4,6 +4,7 @@ functions decorated have shown (`tests/tools/decorated.py`)."""
 import array
 import collections
 import copy
+import functools
 import math
 import operator
 import subprocess
@@ -702,3 +703,60 @@ def test_names_of_what_is_positional_only():
                 g(**given)
             seen.append(str(e.value))
         assert len(set(seen)) == 1
+
+
+@pytest.mark.parametrize("decorator", [jit, njit])
+def test_functools_wraps_over_a_dispatcher(decorator):
+    def f(x: int, y: "int" = 2) -> int:
+        """Adds."""
+        return x + y
+
+    @functools.wraps(f)
+    @decorator
+    def wrapper(x, y=2):
+        return x + y
+
+    assert wrapper(1) == 3 and wrapper(1, 5) == 6 and wrapper.__doc__ == "Adds."
+    assert wrapper.__annotations__ == {"x": int, "y": "int", "return": int} and wrapper.__wrapped__ is f
+    wrapper.__annotations__ = {}
+    assert wrapper.__annotations__ == {} == wrapper.py_func.__annotations__
+
+
+@pytest.mark.parametrize("decorator", [jit, njit])
+def test_defaults_of_a_dispatcher_can_be_set(decorator):
+    @decorator
+    def f(x, y=2, *, z=3):
+        return x + 10 * y + 100 * z
+
+    @decorator
+    def caller(x):
+        return f(x)
+
+    assert f(1) == 321 == caller(1)
+    f.__defaults__ = (5,)
+    assert f(1) == 351 == caller(1) and f.__defaults__ == (5,) == f.py_func.__defaults__
+    f.__kwdefaults__ = {"z": 4}
+    assert f(1) == 451 == caller(1)
+    del f.__defaults__
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'y'"):
+        f(1)
+    assert f.__closure__ is None
+
+    def outer(k):
+        @decorator
+        def inner(x):
+            return x + k
+        return inner
+    assert outer(7).__closure__[0].cell_contents == 7
+
+
+def test_defaults_of_what_python_runs_can_be_set():
+    @jit
+    def f(x, y=2):
+        s = 0
+        for i in range(3):
+            s += i
+        return [x, s, y, type("C", (), {}).__name__]
+    assert f(1) == [1, 3, 2, "C"]
+    f.__defaults__ = (5,)
+    assert [f(1) for _ in range(3)] == [[1, 3, 5, "C"]] * 3

@@ -604,6 +604,15 @@ def _set_name(self, owner, name):
         owner.__new__ = staticmethod(self)
 
 
+def _of_function(name):
+    """An attribute of the function that can be set: all that is called in its place has it then."""
+    def set(self, value):
+        for f in dict.fromkeys((self.py_func, *_tierup.functions(self))):
+            setattr(f, name, value)
+
+    return property(lambda self: getattr(self.py_func, name), set, lambda self: set(self, None))
+
+
 def _signature(self):
     import inspect
     return inspect.signature(self.py_func)
@@ -613,7 +622,7 @@ for _name, _value in {
     "signatures": property(_signatures), "nopython_signatures": property(_nopython_signatures), "overloads": property(_overloads), "inspect": inspect, "inspect_llvm": inspect_llvm, "inspect_asm": inspect_asm,
     "inspect_cfg": inspect_cfg, "inspect_types": inspect_types, "explain": explain, "parallel_report": parallel_report, "parallel_diagnostics": parallel_diagnostics, "recompile": recompile,
     "disable_compile": disable_compile, "compile": compile, "stats": property(_stats), "func_code": property(lambda self: self.py_func.__code__, doc="The code object of the Python function."), "get_compile_result": get_compile_result, "get_annotation_info": get_annotation_info, "get_overload": get_overload, "__reduce__": _reduce, "__copy__": _copied, "__deepcopy__": _copied,
-    "__defaults__": property(lambda self: self.py_func.__defaults__), "__kwdefaults__": property(lambda self: self.py_func.__kwdefaults__),
+    "__defaults__": _of_function("__defaults__"), "__kwdefaults__": _of_function("__kwdefaults__"), "__closure__": property(lambda self: self.py_func.__closure__),
     "__code__": property(lambda self: self.py_func.__code__), "__globals__": property(lambda self: self.py_func.__globals__),
     "__signature__": property(_signature), "__set_name__": _set_name, "is_compiling": property(lambda self: False, doc="Whether it is being compiled right now, which nobody sees."), "_can_compile": property(_tierup.can_compile),
 }.items():

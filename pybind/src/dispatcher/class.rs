@@ -116,6 +116,15 @@ unsafe extern "C" fn annotations(dispatcher: Obj, _: *mut c_void) -> Obj {
     }
 }
 
+/// Sets those of the function, or deletes them.
+unsafe extern "C" fn set_annotations(dispatcher: Obj, value: Obj, _: *mut c_void) -> c_int {
+    // SAFETY: CPython calls this on an instance, with an object or null; the GIL is held.
+    unsafe {
+        let Some(core) = (*dispatcher.cast::<Dispatcher>()).core.as_ref() else { return 0 };
+        ffi::PyObject_SetAttrString(core.decorated.function_ptr(), c"__annotations__".as_ptr(), value)
+    }
+}
+
 /// Makes the class.
 pub(crate) fn init(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let member = |name: &'static std::ffi::CStr, offset: usize| ffi::PyMemberDef {
@@ -144,7 +153,7 @@ pub(crate) fn init(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         ffi::PyGetSetDef {
             name: c"__annotations__".as_ptr(),
             get: Some(annotations),
-            set: None,
+            set: Some(set_annotations),
             doc: std::ptr::null(),
             closure: std::ptr::null_mut(),
         },
