@@ -760,3 +760,23 @@ def test_defaults_of_what_python_runs_can_be_set():
     assert f(1) == [1, 3, 2, "C"]
     f.__defaults__ = (5,)
     assert [f(1) for _ in range(3)] == [[1, 3, 5, "C"]] * 3
+
+
+# ---------------------------------------------------------------- what is decorated
+
+def test_what_is_no_function_stays_what_it_is():
+    class Called:
+        def __call__(self, x):
+            return x + 1
+
+        def method(self, x):
+            return x + 2
+
+    for thing, expected in [
+        (functools.lru_cache(lambda x: x + 1), 2), (functools.partial(operator.add, 1), 2), (Called(), 2), (Called().method, 3), (operator.neg, -1),
+    ]:
+        with pytest.warns(TierupWarning, match="runs as plain Python"):
+            decorated = jit(thing)
+        assert decorated(1) == expected
+    with pytest.raises(TypeError, match="cannot compile"):
+        jit(Called)

@@ -3,7 +3,7 @@
 import os
 import sys
 from _weakref import ref
-from types import CodeType
+from types import CodeType, FunctionType
 
 from . import _tierup, config
 from ._tierup import Dispatcher
@@ -75,6 +75,20 @@ def _check_options(decorator, options):
     if unknown:
         from .errors import OptionError
         raise OptionError(decorator, unknown, known)
+
+
+def _run_by_python(what):
+    """What is called, but is no function written in Python: it stays what it is, with one note."""
+    if config.tier != "off":
+        import warnings
+
+        from .errors import TierupWarning
+        level, frame = 1, sys._getframe()
+        while frame is not None and frame.f_globals is globals():
+            level, frame = level + 1, frame.f_back
+        text = f"{getattr(what, '__qualname__', type(what).__name__)} runs as plain Python: only functions written in Python can be compiled, and this is a {type(what).__name__}"
+        warnings.warn(text, TierupWarning, stacklevel=level)
+    return what
 
 
 def _refused_when_called(what, error):
@@ -269,6 +283,8 @@ def _make(function, signatures, options, fallback, locals=None, alone=None):
         ask_packages(name)
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(_make(function.__func__, signatures, options, fallback, locals))
+    if fallback and signatures is None and not config._numba and not isinstance(function, (FunctionType, type)) and callable(function):
+        return _run_by_python(function)
     original = function
     if hasattr(function, "__code__") and config.tier != "off" and (blocks := _blocks(function.__code__)) is not None:
         try:
