@@ -72,13 +72,22 @@ impl Solver<'_, '_> {
             if let Some(Member::Property(id::BUILTINS_TYPE)) = self.found_in(classes::class_of(inner), name) {
                 return self.class_of_optional(i, v);
             }
-            if let Kind::Variant(_) = inner.kind() {
-                let message = none_has_no(name, false).into();
-                let (ty, konst, _) = self.attribute(i, &Source::Owner(Box::new(v.clone()), message), name)?;
-                return Ok((ty, konst, true));
-            }
-            let raises = |(ty, konst, _): (Type, Option<Const>, bool)| (ty, konst, true);
-            return self.attribute_of(i, v, inner, name).map(raises);
+            // What a `with` block asks for first.
+            let owner = if name == Slot::Enter.name() {
+                let text = "'NoneType' object does not support the context manager protocol";
+                Source::Present(Box::new(v.clone()), text)
+            } else {
+                Source::Owner(Box::new(v.clone()), none_has_no(name, false).into())
+            };
+            let (ty, konst, _) = self.attribute(i, &owner, name)?;
+            // What does not look at the value, be it since the answer is known, does not ask whether there is one.
+            let how = self.out.resolved.remove(&i).unwrap_or(Resolved::Nothing);
+            let how = match konst {
+                None if how.takes_owner() => how,
+                _ => Resolved::After(owner, Box::new(how)),
+            };
+            self.out.resolved.insert(i, how);
+            return Ok((ty, konst, true));
         }
         if let Kind::Variant(_) = ty.kind() {
             return self.dispatch(i, v, &mut |s, way| s.attribute(i, way, name));

@@ -536,6 +536,9 @@ impl Finisher<'_, '_> {
             return Err(Diagnostic::internal("unresolved type"));
         };
         if let Some(c) = self.konst(result) {
+            if let Some(Resolved::After(of, _)) = self.solved.resolved.get(&i).cloned() {
+                self.source(&of)?;
+            }
             let v = self.constant(c, ty);
             self.values.insert(result, v);
             return Ok(false);
@@ -664,7 +667,12 @@ impl Finisher<'_, '_> {
                 next = Some(other);
             }
             let r = match konst {
-                Some(c) => self.constant(c, way_ty),
+                Some(c) => {
+                    if let Resolved::After(of, _) = &way {
+                        self.source(of)?;
+                    }
+                    self.constant(c, way_ty)
+                }
                 None => self.write_resolved(i, way, way_ty, result)?,
             };
             if *way_ty == Kind::Never {

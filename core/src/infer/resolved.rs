@@ -83,6 +83,22 @@ impl Resolved {
         matches!(self, Resolved::Impossible(..))
     }
 
+    /// Whether a value is asked for its attribute on every way, with a check that it is not None.
+    pub(crate) fn takes_owner(&self) -> bool {
+        match self {
+            Resolved::Apply { sources, .. }
+            | Resolved::Instance { sources, .. }
+            | Resolved::Region { sources, .. }
+            | Resolved::Task { sources, .. }
+            | Resolved::Build { sources } => sources.iter().any(Source::takes_owner),
+            Resolved::Retype(of) | Resolved::Member(of, _) | Resolved::Same(of) => of.takes_owner(),
+            Resolved::As(how, _) => how.takes_owner(),
+            Resolved::After(of, how) => of.takes_owner() || how.takes_owner(),
+            Resolved::Dispatch { on, .. } => on.takes_owner(),
+            Resolved::Impossible(..) | Resolved::Known(_) | Resolved::Nothing => false,
+        }
+    }
+
     /// The instances that are called, each with what its call gives.
     pub(crate) fn each_instance(
         &mut self,
@@ -121,6 +137,17 @@ impl Resolved {
 }
 
 impl Source {
+    fn takes_owner(&self) -> bool {
+        match self {
+            Source::Owner(..) | Source::Present(..) => true,
+            Source::Part(of, _) | Source::NotNone(of) | Source::As(of, _) | Source::Rest(of) => {
+                of.takes_owner()
+            }
+            Source::Pack(m) | Source::Keywords(_, m) => m.iter().any(Source::takes_owner),
+            Source::Value(_) | Source::Member(..) | Source::Const(_) | Source::Global(_) => false,
+        }
+    }
+
     /// Member `k` of the value.
     pub(crate) fn part(&self, k: u32) -> Source {
         if let Source::Value(v) = self {
