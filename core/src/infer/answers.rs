@@ -4,6 +4,7 @@
 use super::resolved::{Resolved, Source, Typed};
 use super::special::{class_of, is_left_open};
 use super::state::Solver;
+use crate::classes::slots;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::{ClassAttr, GlobalValue};
 use crate::ops::{OpId, id};
@@ -43,6 +44,26 @@ impl Solver<'_, '_> {
         all.extend(of);
         all.push(Source::Const(Const::Str(refusal::spelling(path.name()).into())));
         let func = self.session.host.library(name)?;
+        self.call_function(i, func, all, true)
+    }
+
+    /// The same of a method for an augmented assignment, which may leave it to the plain operator.
+    pub(super) fn assign_and_see(&mut self, i: Inst, op: OpId, plain: OpId, args: Vec<Source>) -> Typed {
+        let ty = self.source_arg(&args[0])?.ty;
+        if crate::types::promote::is_variant(ty) || matches!(*ty, Kind::Optional(_)) {
+            return self.dispatch(i, &args[0].clone(), &mut |s, way| {
+                s.operation_itself(i, op, vec![way.clone(), args[1].clone()])
+            });
+        }
+        let own = class_of(ty)
+            .and_then(|c| slots::of_first(op).iter().find_map(|(slot, _)| self.has_own(c, *slot)));
+        let Some(ClassAttr::Method(f)) = own else {
+            return Err(Diagnostic::internal("a method that is none"));
+        };
+        let func = self.session.host.library("special.assigned")?;
+        let mut all = vec![Source::Global(GlobalValue::Function(f))];
+        all.extend(args);
+        all.push(Source::Global(GlobalValue::Builtin(plain)));
         self.call_function(i, func, all, true)
     }
 

@@ -7,7 +7,7 @@
 //! [`choice`] what types choose, [`overloads`] asks a program's own typing functions, [`bind`] binds arguments, [`attribute`] takes attributes, [`member`] looks
 //! up what classes have, [`regions`] types parallel loops and tasks, [`moved`] looks for uses of what was moved, [`pattern`] class patterns, [`raised`] finds calls that always raise, [`type_expressions`]
 //! what stands between the brackets behind a class, [`origin`] says where a value comes from, [`special`]
-//! asks classes of named tuples for methods of their own, [`finish`] writes the typed function down. What is
+//! asks classes of named tuples for methods of their own, [`traces`] whether one does more than give its answer, [`finish`] writes the typed function down. What is
 //! not known yet, and how it comes to be known, is in [`crate::typing`]; what is done until then, in
 //! [`unknown`] and [`waiting`].
 
@@ -48,6 +48,7 @@ pub(crate) mod solve;
 pub(crate) mod special;
 mod spread;
 pub mod state;
+mod traces;
 mod type_expressions;
 mod unknown;
 mod unrolled;

@@ -111,9 +111,15 @@ impl<'h> Solver<'_, 'h> {
             match self.rows(i, op, args.clone(), vec![]) {
                 Err(e) if e.code == Code::NoMatchingOperation || op.rows().is_empty() && not_compiled(&e) => {
                 }
-                // A method that leaves it to the plain operator.
-                Ok((t, ..)) if *t == Kind::Builtin(id::NOT_IMPLEMENTED) => {
-                    self.out.resolved.remove(&i);
+                // A method that leaves it to the plain operator, or may do so.
+                Ok((t, ..))
+                    if special::is_left_open(t) || t.arguments().iter().any(special::is_left_open) =>
+                {
+                    let how = self.out.resolved.remove(&i);
+                    let known = special::is_left_open(t);
+                    if !(known && how.is_some_and(|how| self.session.leaves_no_trace(&how))) {
+                        return self.assign_and_see(i, op, plain, args);
+                    }
                 }
                 other => return other,
             }

@@ -297,7 +297,12 @@ impl Solver<'_, '_> {
         Some(self.dispatch(i, &on, &mut |s, way| {
             let mut each = all.clone();
             each[k] = way.clone();
-            match s.rows(i, path, each, vec![]) {
+            // Where one has no method for an assignment of its own, it is the plain operator's.
+            let typed = match path.plain() {
+                Some(_) => s.operation_itself(i, path, each),
+                None => s.rows(i, path, each, vec![]),
+            };
+            match typed {
                 Err(e) if matches!(path, id::EQ | id::NE) => s.fails_with_none(i, e),
                 typed => typed,
             }
@@ -438,7 +443,12 @@ impl Solver<'_, '_> {
             if !is_left_open(typed.0) {
                 return Ok(typed);
             }
-            self.out.resolved.remove(&i);
+            // It is known what it gives, but not what it does before it gives that.
+            let how = self.out.resolved.remove(&i);
+            if !how.is_some_and(|how| self.session.leaves_no_trace(&how)) {
+                let next = methods.next().map(|(_, _, attr, asked)| (attr, asked));
+                return self.ask_and_see(i, path, [0, 1].map(|k| args[k].clone()), (attr, asked), next);
+            }
         }
         // Python then asks whether both are one object; those of different classes are not.
         match path {

@@ -118,6 +118,11 @@ def answer_of_two(method, x, y, other, v, w, a, b, sign):
     return operator._answer(operator._answer_or(method(x, y), other, v, w), a, b, sign)
 
 
+def assigned(method, x, y, plain):
+    """The same of ``x += y``, which is ``x = x + y`` then."""
+    return operator._answer_or(method(x, y), plain, x, y)
+
+
 def inverted(b):
     return ~int(b)
 
