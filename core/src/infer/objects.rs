@@ -256,7 +256,8 @@ impl Solver<'_, '_> {
     fn set_attribute_of(&mut self, i: Inst, of: &Source, name: &str, value: &Source) -> Typed {
         let ty = self.source_arg(of)?.ty;
         if crate::types::promote::is_variant(ty) {
-            return self.dispatch(i, of, &mut |s, way| s.set_attribute_of(i, way, name, value));
+            let owner = self.owner(of, name, true)?;
+            return self.dispatch(i, &owner, &mut |s, way| s.set_attribute_of(i, way, name, value));
         }
         if let Some(class) = classes::class_named(ty) {
             let of = Source::Global(self.session.host.variable_of(class, name)?);
@@ -347,7 +348,8 @@ impl Solver<'_, '_> {
     fn delete_attribute(&mut self, i: Inst, of: &Source, name: &str) -> Typed {
         let ty = self.source_arg(of)?.ty;
         if crate::types::promote::is_variant(ty) {
-            return self.dispatch(i, of, &mut |s, way| s.delete_attribute(i, way, name));
+            let owner = self.owner(of, name, true)?;
+            return self.dispatch(i, &owner, &mut |s, way| s.delete_attribute(i, way, name));
         }
         let ty = ty.without_none();
         let Some(k) = self.field_of_object(ty, name) else {
@@ -362,7 +364,9 @@ impl Solver<'_, '_> {
         cx.hold(field, Type::undef(), Held::Field(class, k as u32))?;
         if *self.session.vars.known(field) == Kind::Undef {
             let text = format!("'{}' object has no attribute '{name}'", class.name);
-            self.out.resolved.insert(i, Resolved::Impossible(Code::UnknownAttribute, text.into()));
+            let impossible = Resolved::Impossible(Code::UnknownAttribute, text.into());
+            let owner = self.owner(of, name, true)?;
+            self.out.resolved.insert(i, Resolved::After(owner, Box::new(impossible)));
             return Ok((Type::never(), None, true));
         }
         let sources = vec![self.owner(of, name, true)?, Source::Const(Const::Int(k as i64))];

@@ -71,6 +71,14 @@ pub(super) fn said_of(op: OpId, operands: &[Arg]) -> Option<String> {
     let (first, sign) = (name(0)?, crate::typing::refusal::spelling(op.name()));
     let is_none = |k: usize| operands.get(k).is_some_and(|a| *a.ty == Kind::None);
     let is_number = |k: usize| is_none(k) || operands.get(k).is_some_and(|a| a.ty.is_number());
+    match op {
+        id::BUILTINS_NEXT if is_none(0) => return Some(format!("'{first}' object is not an iterator")),
+        id::BUILTINS_REVERSED | id::REVERSED_OBJECT if is_none(0) => {
+            return Some(format!("'{first}' object is not reversible"));
+        }
+        id::ITER_OBJECT if is_none(0) => return Some(format!("'{first}' object is not iterable")),
+        _ => {}
+    }
     if let (id::UNPACK_SEQUENCE | id::UNPACK_EX, true) = (op, is_number(0)) {
         return Some(format!("cannot unpack non-iterable {first} object"));
     }
