@@ -487,7 +487,9 @@ impl<'h> Solver<'_, 'h> {
         }
         match self.dispatch(i, &all[at], &mut with) {
             // One value may be what the other has no type with: `a[None]` has a dimension more than `a[0]`.
-            Ok((ty, ..)) if crate::types::promote::is_variant(ty) => {}
+            // But what an array is compared to has one answer for each element, and None has one.
+            Ok((ty, ..))
+                if crate::types::promote::is_variant(ty) && !matches!(wanted.id, id::EQ | id::NE) => {}
             Ok(typed) => return Some(Ok(typed)),
             // It is an error of Python's whatever it is: so for who asks for one of several types of another operand.
             Err(mut e) if self.out.resolved.get(&i).is_some_and(Resolved::is_impossible) => {

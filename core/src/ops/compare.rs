@@ -98,6 +98,14 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(&["operator.ne"], "a, b", Body::Py("containers.range_unequal"))
         .only_if(both_ranges)
         .doc("Whether two ranges give different numbers."),
+    OpDef::new(&["operator.eq"], "a, b", Body::Py("compare.equals_none"))
+        .only_if(array_and_none)
+        .reads()
+        .doc("`a == None` of an array: False for each element."),
+    OpDef::new(&["operator.ne"], "a, b", Body::Py("compare.differs_from_none"))
+        .only_if(array_and_none)
+        .reads()
+        .doc("`a != None` of an array: True for each element."),
     OpDef::new(&["operator.lt"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, LT, false)))
         .raises()
         .doc("`a < b` of tuples."),
@@ -217,6 +225,12 @@ pub(crate) static OPS: &[OpDef] = &[
 
 fn both_tuples(a: &[Arg]) -> bool {
     a.iter().all(|a| a.ty.members().is_some())
+}
+
+fn array_and_none(a: &[Arg]) -> bool {
+    let array = |a: &Arg| a.ty.as_array().is_some_and(|t| t.ndim > 0 && t.dtype.is_number());
+    let none = |a: &Arg| *a.ty == Kind::None;
+    array(&a[0]) && none(&a[1]) || none(&a[0]) && array(&a[1])
 }
 
 fn both_slices(a: &[Arg]) -> bool {
@@ -483,7 +497,8 @@ fn structural_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if never_equal(a, b) || *a == Kind::None && *b == Kind::None {
         return Ok(Answer::constant(Const::Bool(a == b)));
     }
-    if a.as_array().is_some() || b.as_array().is_some() || !comparable(a, b) {
+    let may_be_array = |t: Type| t.as_optional().unwrap_or(t).as_array().is_some();
+    if may_be_array(a) || may_be_array(b) || !comparable(a, b) {
         return Err(no_match("==", args));
     }
     let konst = match (&args[0].konst, &args[1].konst) {

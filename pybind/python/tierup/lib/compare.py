@@ -27,3 +27,11 @@ def array_equiv(a1, a2):
         if m != n and m != 1 and n != 1:
             return False
     return bool(np.all(np.equal(x, y)))
+
+
+def equals_none(a, b):
+    return np.zeros(b.shape if a is None else a.shape, np.bool_)
+
+
+def differs_from_none(a, b):
+    return np.ones(b.shape if a is None else a.shape, np.bool_)
