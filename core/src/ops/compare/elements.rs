@@ -21,6 +21,8 @@ fn may_be_one(a: Type, b: Type) -> bool {
         (Kind::Float(x), Kind::Float(y)) | (Kind::Complex(x), Kind::Complex(y)) => x == y,
         (Kind::Array(x), Kind::Array(y)) => x.dtype == y.dtype && x.ndim == y.ndim && x.layout == y.layout,
         (Kind::Generator(..), Kind::Generator(..)) | (Kind::Exception, Kind::Exception) => true,
+        // What their class says of `==` is another matter.
+        (Kind::Object(c, _), Kind::Object(d, _)) | (Kind::Member(c), Kind::Member(d)) => c == d,
         _ => false,
     }
 }
