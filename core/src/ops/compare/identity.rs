@@ -110,6 +110,14 @@ pub(crate) fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value]
         (Kind::List(_) | Kind::Container(..) | Kind::Exception | Kind::Generator(..), _) => {
             Ok(cx.b.bin(Op::IcmpEq, a[0], b[0]))
         }
+        // What is a text, number or tuple lies in memory as that: of members with one value there is one.
+        (Kind::Member(c), _) if let Some(base) = c.base_of_members() => {
+            if base.is_number() {
+                identical(cx, a, base, b, base)
+            } else {
+                equal(cx, a, base, b, base)
+            }
+        }
         (Kind::Member(_) | Kind::Object(..), _) => Ok(cx.b.bin(Op::IcmpEq, a[0], b[0])),
         // One generator that was passed twice has two sources.
         (Kind::Random, _) => {
