@@ -276,13 +276,38 @@ struct ArrayGuard {
     block: Box<MemBlock>,
 }
 
-/// The MRO of a class that can change (`C.__bases__ = …`).
+/// The MRO of a class that can change (`C.__bases__ = …`), and what it does where instances are made, dropped and
+/// assigned to, or are descriptors.
 struct OrderGuard {
     class: Held,
+    slots: Slots,
     /// The tuple that the class had as its MRO when `order` was last compared. Python makes another one where
     /// anything changes. Null where the classes are held weakly, for the tuple holds them.
     tuple: Held,
     order: Vec<Held>,
+}
+
+/// What Python calls where it makes, drops or assigns to instances of a class, or finds one in a class. Python sets
+/// them where a class, or one that it derives from, gets or loses a method of that name.
+#[derive(PartialEq)]
+struct Slots([usize; 5]);
+
+impl Slots {
+    /// # Safety
+    /// A live class.
+    #[inline]
+    unsafe fn of(class: *mut ffi::PyTypeObject) -> Slots {
+        // SAFETY: as required of the caller. Only addresses are read.
+        unsafe {
+            Slots([
+                (*class).tp_setattro.map_or(0, |f| f as usize),
+                (*class).tp_new.map_or(0, |f| f as usize),
+                (*class).tp_finalize.map_or(0, |f| f as usize),
+                (*class).tp_descr_get.map_or(0, |f| f as usize),
+                (*class).tp_descr_set.map_or(0, |f| f as usize),
+            ])
+        }
+    }
 }
 
 /// How often classes had joined abstract ones.
@@ -505,6 +530,8 @@ impl Guards {
         self.rest = true;
         self.orders.push(OrderGuard {
             class: Held::new(class.as_ptr()),
+            // SAFETY: as above.
+            slots: unsafe { Slots::of(class.as_ptr().cast()) },
             order: tuple.iter().map(|c| Held::new(c.as_ptr())).collect(),
             tuple: Held::new(tuple.as_ptr()),
         });
@@ -615,9 +642,10 @@ impl CellGuard {
 impl OrderGuard {
     #[inline]
     fn holds(&self) -> bool {
+        let class = self.class.get().cast::<ffi::PyTypeObject>();
         // SAFETY: the class is alive, and only the address of its MRO is read.
-        let now = unsafe { (*self.class.get().cast::<ffi::PyTypeObject>()).tp_mro };
-        (now == self.tuple.get() && !now.is_null()) || self.order_holds()
+        let (now, slots) = unsafe { ((*class).tp_mro, Slots::of(class)) };
+        slots == self.slots && ((now == self.tuple.get() && !now.is_null()) || self.order_holds())
     }
     #[cold]
     fn order_holds(&self) -> bool {

@@ -117,6 +117,11 @@ pub(crate) fn left_out(class: &Bound<'_, PyType>) -> Vec<String> {
     lock(&CLASSES).left_out.get(&object).cloned().unwrap_or_default()
 }
 
+/// Whether compiled code takes an attribute of instances of a class for a field.
+pub(crate) fn is_field(class: &Bound<'_, PyType>, name: &str) -> bool {
+    known_class(class).is_some_and(|def| def.has_objects() && def.fields.iter().any(|f| f == name))
+}
+
 /// Compiled code leaves an attribute of instances of a class alone from now on: to it there is no such field.
 pub(crate) fn leave_out(class: &Bound<'_, PyType>, name: &str) -> PyResult<()> {
     let object = identity::number_of(class.as_any())?;

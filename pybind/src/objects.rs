@@ -224,6 +224,19 @@ pub(crate) fn raw<'py>(
     Ok(None)
 }
 
+/// Whether what a class has is a descriptor that is assigned to, of a class that is written in Python: not that of a
+/// slot or of a struct.
+pub(crate) fn is_assigned_to(found: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: a live object.
+    let kind = unsafe { &*ffi::Py_TYPE(found.as_ptr()) };
+    let class = found.get_type();
+    let own = |name| {
+        let method = raw(&class, name).ok().flatten();
+        method.is_some_and(|m| m.get_type().name().is_ok_and(|kind| kind != "wrapper_descriptor"))
+    };
+    kind.tp_descr_set.is_some() && (own("__set__") || own("__delete__"))
+}
+
 /// Whether what a class has under a name is no field: a method, a property, or another descriptor that is
 /// assigned to; without a dictionary for `anything` there is no place but those of slots.
 fn is_computed(class: &Bound<'_, PyType>, name: &str, anything: bool) -> PyResult<bool> {

@@ -369,3 +369,66 @@ def test_a_class_that_is_not_first_in_its_order_is_refused():
 
     with pytest.raises(tierup.TypingError, match="does not come first in its own method resolution order"):
         f()
+
+
+@pytest.mark.filterwarnings("ignore::tierup.errors.TierupWarning")
+@pytest.mark.parametrize("base", [False, True])
+def test_methods_that_run_where_an_object_is_assigned_to_made_or_dropped_may_come_later(base):
+    class Base:
+        pass
+
+    class A(Base):
+        def __init__(self):
+            self.v = 5
+
+    changed = Base if base else A
+    dropped = []
+
+    @tierup.jit
+    def assigned(a):
+        a.v = 7
+        return a.v
+
+    @tierup.jit
+    def made():
+        return A().v
+
+    seen = [(assigned(A()), made())]
+    changed.__setattr__ = lambda s, n, v: object.__setattr__(s, n, v * 2)
+    seen.append((assigned(A()), made()))
+    del changed.__setattr__
+    seen.append((assigned(A()), made()))
+    changed.__del__ = lambda s: dropped.append(1)
+    made()
+    assert dropped == [1]
+    del changed.__del__
+    changed.__new__ = lambda cls: dropped.append(2) or object.__new__(cls)
+    assert made() == 5
+    assert (seen, dropped) == ([(7, 5), (14, 10), (7, 5)], [1, 2])
+
+
+@pytest.mark.filterwarnings("ignore::tierup.errors.TierupWarning")
+def test_a_class_of_what_stands_in_a_class_may_become_that_of_a_descriptor():
+    class Descriptor:
+        pass
+
+    class A:
+        x = Descriptor()
+
+        def __init__(self):
+            self.v = 5
+
+    @tierup.jit
+    def assigned(a):
+        a.x = 3
+        return a.x
+
+    @tierup.jit
+    def read(a):
+        return a.x is None
+
+    assert (assigned(A()), read(A())) == (3, False)
+    told = []
+    Descriptor.__set__ = lambda s, of, v: told.append(v)
+    Descriptor.__get__ = lambda s, of, cls: told[-1] * 2 if told else None
+    assert (read(A()), assigned(A()), told) == (True, 6, [3])

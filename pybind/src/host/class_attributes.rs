@@ -166,6 +166,11 @@ impl<'py> PyHost<'py> {
                 Some(f) => Some(ClassAttr::Method(f)),
                 // Members of an enumeration, and whatever else gives its value through a descriptor.
                 None => {
+                    // Its class may come to have `__get__` or `__set__`.
+                    self.guards.borrow_mut().order(&raw.get_type());
+                    if objects::is_assigned_to(raw) && known::is_field(class, name) {
+                        known::leave_out(class, name)?;
+                    }
                     let computed = raw.get_type().hasattr("__get__")?;
                     // What it gives for the class.
                     let value = if computed {
