@@ -156,6 +156,7 @@ fn constant(c: &Constant, labels: &mut Vec<String>) {
             labels.push(format!("build_tuple {}", members.len()));
         }
         Constant::Value(v) => labels.push(format!("constant {v}")),
+        Constant::Set(members) => labels.push(format!("constant set {members:?}")),
         Constant::Code(c) => labels.push(format!("code {}", c.qualname)),
         Constant::Unsupported(what) => labels.push(format!("constant {what}")),
     }

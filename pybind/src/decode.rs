@@ -118,6 +118,11 @@ fn constant(value: &Bound<'_, PyAny>, version: (u8, u8), origin: Origin, depth: 
     if let Some(index) = index(value) {
         return Ok(index);
     }
+    if let Ok(t) = value.cast_exact::<PyFrozenSet>()
+        && let Some(members) = t.iter().map(|m| scalar(&m)).collect()
+    {
+        return Ok(Constant::Set(members));
+    }
     let kind = value.get_type();
     let name = kind.name().map_or_else(|_| "?".to_string(), |n| n.to_string());
     if name == "code" {
@@ -146,8 +151,7 @@ fn index(value: &Bound<'_, PyAny>) -> Option<Constant> {
     Some(Constant::Slice(Box::new(parts)))
 }
 
-/// A constant that compiled code can hold. Sets of constants only occur behind `in`, where a tuple does as
-/// well.
+/// A constant that compiled code can hold.
 fn scalar(value: &Bound<'_, PyAny>) -> Option<Const> {
     if value.is_none() {
         return Some(Const::None);
@@ -174,9 +178,6 @@ fn scalar(value: &Bound<'_, PyAny>) -> Option<Const> {
         return Some(Const::Bytes(s.as_bytes().into()));
     }
     if let Ok(t) = value.cast_exact::<PyTuple>() {
-        return t.iter().map(|m| scalar(&m)).collect::<Option<Vec<_>>>().map(Const::Tuple);
-    }
-    if let Ok(t) = value.cast_exact::<PyFrozenSet>() {
         return t.iter().map(|m| scalar(&m)).collect::<Option<Vec<_>>>().map(Const::Tuple);
     }
     None

@@ -780,3 +780,27 @@ def test_what_is_no_function_stays_what_it_is():
         assert decorated(1) == expected
     with pytest.raises(TypeError, match="cannot compile"):
         jit(Called)
+def answer(f, *args):
+    try:
+        return f(*args)
+    except Exception as e:
+        return type(e).__name__, str(e)
+
+
+def test_what_has_no_hash_is_in_no_set():
+    def written(x):
+        return x in {3, 4}
+
+    def made(x):
+        return {1: 2} in {3}, x
+
+    def in_set(x, s):
+        return x in s
+
+    values = [{1: 2}, [1], {1}, (1, [2]), {1: "a", "b": 2}, bytearray(b"a"), np.ones(2), 3, "a", (1, 2), 2.5]
+    for f in (written, made):
+        for x in values:
+            assert answer(jit(f), x) == answer(f, x)
+    for x in values:
+        for s in ({3}, {3: 4}, {"x": 3, "y": "s"}, frozenset({3})):
+            assert answer(jit(in_set), x, s) == answer(in_set, x, s)

@@ -55,6 +55,8 @@ pub enum Constant {
     Code(Arc<Code>),
     /// A slice: start, stop, step.
     Slice(Box<[Const; 3]>),
+    /// A set, which only occurs where a tuple of its members does as well, but for what has no hash.
+    Set(Vec<Const>),
     /// A tuple among whose members is a slice.
     Index(Vec<Constant>),
     /// Compiled code cannot hold it; the text says what it is. An error only where it is loaded.
@@ -164,6 +166,7 @@ impl Constant {
             }
             Constant::Unsupported(s) => (2u8, s).hash(h),
             Constant::Slice(parts) => (3u8, &parts[..]).hash(h),
+            Constant::Set(members) => (5u8, members).hash(h),
             Constant::Index(members) => {
                 (4u8, members.len()).hash(h);
                 members.iter().for_each(|m| m.feed(h));

@@ -72,6 +72,7 @@ fn constant(k: &Constant, f: &mut Formatter<'_>, indent: usize) -> fmt::Result {
         Constant::Value(v) => writeln!(f, "{pad}const {v}"),
         Constant::Unsupported(s) => writeln!(f, "{pad}unsupported {s:?}"),
         Constant::Slice(parts) => writeln!(f, "{pad}slice {}", Const::Tuple(parts.to_vec())),
+        Constant::Set(members) => writeln!(f, "{pad}set {}", Const::Tuple(members.clone())),
         Constant::Code(inner) => print(inner, f, indent),
         Constant::Index(members) => {
             writeln!(f, "{pad}index")?;
@@ -110,6 +111,7 @@ fn brief(k: &Constant) -> String {
         Constant::Value(v) => v.to_string(),
         Constant::Code(inner) => format!("code {}", inner.name.escape_debug()),
         Constant::Slice(parts) => format!("slice{}", Const::Tuple(parts.to_vec())),
+        Constant::Set(members) => format!("set{}", Const::Tuple(members.clone())),
         Constant::Index(members) => members.iter().map(brief).collect::<Vec<_>>().join(", "),
         Constant::Unsupported(s) => format!("{s:?}"),
     }
@@ -203,6 +205,10 @@ fn read_constant(c: &mut Cursor<'_>) -> Result<Constant> {
     match c.word() {
         "const" => c.constant().map(Constant::Value),
         "slice" => slice(c),
+        "set" => match c.constant()? {
+            Const::Tuple(members) => Ok(Constant::Set(members)),
+            _ => Err(c.error("the members of a set")),
+        },
         "unsupported" => c.string().map(Constant::Unsupported),
         "index" => {
             let mut members = vec![];

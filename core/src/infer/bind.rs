@@ -3,7 +3,7 @@
 use super::resolved::{Resolved, Source};
 use super::state::Solver;
 use crate::diag::{Code, Diagnostic, Result};
-use crate::ops::{Keywords, OpDef, OpId};
+use crate::ops::{Keywords, OpDef, OpId, dict, id};
 use crate::ssa::{Func, Inst, Params};
 use crate::types::{ClassDef, Const, FuncType, Kind, Type};
 use std::sync::Arc;
@@ -171,6 +171,13 @@ impl Solver<'_, '_> {
                 Keywords::Finds | Keywords::Refuses => false,
             };
             if goes {
+                // What is looked for among the names is looked for by its hash.
+                if path == id::CONTAINS
+                    && let Some(of) = operands.get(1)
+                    && let Some(d) = dict::has_no_hash(self.source_arg(of)?.ty)
+                {
+                    return Err(d);
+                }
                 operands[k] = Source::Pack(
                     class.fields.iter().map(|f| Source::Const(Const::Str(f.as_str().into()))).collect(),
                 );

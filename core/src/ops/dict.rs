@@ -38,6 +38,7 @@ super::identity::op_ids! {
     DICT_CLEAR = "dict.clear" [lists(Shallow)],
     DICT_COPY = "dict.copy" [makes_list, lists(Shallow)],
     BUILTINS_DICT = "builtins.dict" [keeps],
+    HASHABLE = "operator._hashable" [keywords(Takes)],
 }
 
 /// Where the key lies in an entry.
@@ -411,6 +412,19 @@ pub(crate) static OPS: &[OpDef] = &[
     .internal()
     .doc("Whether a value is of a type of which keys may be (library use)."),
     OpDef::new(
+        &["operator._hashable"],
+        "x",
+        Body::Lir(
+            |cx, a| match has_no_hash(cx.vars.resolve(a[0].ty)) {
+                Some(d) => Err(d),
+                None => Ok(Answer::constant(crate::types::Const::None)),
+            },
+            |_, _| Ok(vec![]),
+        ),
+    )
+    .internal()
+    .doc("Refuses what has no hash, whatever it is looked for in (library use)."),
+    OpDef::new(
         &["operator._view_name"],
         "x",
         Body::Lir(
@@ -506,6 +520,11 @@ pub(super) fn looked_up(cx: &mut TyCx<'_, '_>, args: &[Arg], what: &str) -> Resu
     let (k, v) = known_parts(cx, args, what)?;
     check_key(cx, args[1].ty, k)?;
     Ok((k, v))
+}
+
+/// Why a value is looked for in no dict or set: it has no hash.
+pub(crate) fn has_no_hash(t: Type) -> Option<Diagnostic> {
+    keys::unhashable(t).map(|class| keys::is_unhashable(&class))
 }
 
 /// Whether a value of one type, which dicts take as a key, is never one of a dict with keys of another.

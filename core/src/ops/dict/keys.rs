@@ -119,6 +119,9 @@ pub(super) fn unhashable(t: Type) -> Option<String> {
     if let Some((c, _)) = t.container() {
         return Some(c.full_name().into());
     }
+    if matches!(t.kind(), Kind::NamedTuple(c, _) if c.is_keywords()) {
+        return Some("dict".into());
+    }
     if matches!(*t, Kind::Slice(_)) {
         return (!crate::python::since(12)).then(|| "slice".into());
     }

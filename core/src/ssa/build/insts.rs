@@ -320,6 +320,11 @@ impl Builder<'_> {
     fn load_value(&mut self, c: &Constant) -> Result<Value> {
         match c {
             Constant::Value(c) => self.constant(c.clone()),
+            Constant::Set(members) => {
+                let v = self.constant(Const::Tuple(members.clone()))?;
+                self.sets.insert(v);
+                Ok(v)
+            }
             Constant::Slice(parts) => {
                 let parts = parts.iter().map(|p| self.constant(p.clone())).collect::<Result<_>>()?;
                 self.table(id::BUILTINS_SLICE, parts)
@@ -339,6 +344,9 @@ impl Builder<'_> {
 
     fn contains(&mut self, negate: u32) -> Result<()> {
         let (container, item) = (self.pop()?, self.pop()?);
+        if self.sets.contains(&container) {
+            self.table(id::HASHABLE, vec![item])?;
+        }
         let v = self.table(id::CONTAINS, vec![container, item])?;
         let v = if negate == 0 { v } else { self.table(id::NOT, vec![v])? };
         self.push(v);

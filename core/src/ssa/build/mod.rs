@@ -177,6 +177,8 @@ struct Builder<'a> {
     /// The values that stand on the stack for one and the same value on all ways, as what is called does while a
     /// conditional expression says with what.
     origins: HashMap<Value, Value>,
+    /// Tuples that stand for sets.
+    sets: HashSet<Value>,
     /// Mappings merged into each keyword dictionary.
     merged: HashMap<Value, Vec<Value>>,
 }
@@ -256,6 +258,7 @@ impl<'a> Builder<'a> {
             iterators: HashSet::new(),
             given: HashSet::new(),
             origins: HashMap::new(),
+            sets: HashSet::new(),
             merged: HashMap::new(),
         }
     }
