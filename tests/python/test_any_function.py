@@ -804,3 +804,41 @@ def test_what_has_no_hash_is_in_no_set():
     for x in values:
         for s in ({3}, {3: 4}, {"x": 3, "y": "s"}, frozenset({3})):
             assert answer(jit(in_set), x, s) == answer(in_set, x, s)
+
+
+def test_bound_methods_are_made_anew_and_equal_where_they_are_of_one_object():
+    class A:
+        def m(self):
+            return 1
+
+        @staticmethod
+        def s():
+            return 2
+
+        @classmethod
+        def c(cls):
+            return 3
+
+    def taken(a, b):
+        return a.m is a.m, a.m == a.m, a.m == b.m, a.m != b.m, a.s is b.s, a.c is a.c, a.c == b.c
+
+    def kept(a):
+        f = a.m
+        return f is f, f is a.m, f is not None
+
+    def of_list(x):
+        f = x.append
+        return f is f, x.append is x.append
+
+    def closures(n):
+        def f():
+            return n
+
+        g = [f]
+        return g[0] is f, f == f
+
+    a, b = A(), A()
+    assert answer(jit(taken), a, b) == taken(a, b)
+    assert answer(jit(kept), a) == kept(a)
+    assert answer(jit(of_list), [1]) == of_list([1])
+    assert answer(jit(closures), 2) == closures(2)

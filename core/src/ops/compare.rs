@@ -448,6 +448,8 @@ pub(crate) fn comparable(a: Type, b: Type) -> bool {
         (_, Kind::Optional(y)) => comparable(a, *y),
         (Kind::Str, Kind::Str) | (Kind::Bytes, Kind::Bytes) => true,
         _ if is_unit(a) && is_unit(b) => true,
+        // Methods of one function are equal where they are of one value, others where they are one.
+        (Kind::Function(f), Kind::Function(g)) => f.func != g.func,
         (Kind::None, _) | (_, Kind::None) => true,
         _ if never_equal(a, b) => true,
         (Kind::Member(c), Kind::Member(d)) => c == d && c.members_compare(),
@@ -509,13 +511,15 @@ fn structural_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(Type::bool()).known(konst))
 }
 
-/// Functions, classes and modules: known by their type alone.
+/// Functions that carry no values, classes and modules: known by their type alone.
 fn is_unit(t: Type) -> bool {
+    if let Kind::Function(f) = t.kind() {
+        return f.captures.is_empty() && f.defaults.is_empty();
+    }
     matches!(
         t.kind(),
         Kind::Builtin(_)
             | Kind::DType(_)
-            | Kind::Function(_)
             | Kind::Module(_)
             | Kind::NamedTupleClass(_)
             | Kind::ExcClass(_)
@@ -565,6 +569,7 @@ pub(crate) fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt
         (Kind::List(_), Kind::List(_)) | (Kind::Container(..), Kind::Container(..)) => {
             super::list::equal(cx, a[0], b[0], at)
         }
+        (Kind::Function(f), Kind::Function(g)) if f.func != g.func => Ok(cx.b.bool(false)),
         _ if is_unit(at) && is_unit(bt) => Ok(cx.b.bool(dtype_equal(at, bt).unwrap_or(at == bt))),
         _ => match (at.parts(), bt.parts()) {
             (Some(x), Some(y)) if x.len() == y.len() && !never_equal(at, bt) => {

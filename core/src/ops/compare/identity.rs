@@ -34,6 +34,10 @@ fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
         (Kind::None, Kind::None) => Some(true),
         (Kind::Optional(_), Kind::None) | (Kind::None, Kind::Optional(_)) | (Kind::Bool, Kind::Bool) => None,
         (Kind::None, _) | (_, Kind::None) => Some(false),
+        // A method is made anew where it is taken, and a function where it is defined: which of them it is, nobody
+        // knows.
+        (Kind::Method(..), Kind::Method(..)) => return None,
+        (Kind::Function(f), Kind::Function(g)) if f.func == g.func && !is_unit(a) => return None,
         (Kind::Variant(_) | Kind::Method(id::EXCEPTION_CLASS, _), _)
         | (_, Kind::Variant(_) | Kind::Method(id::EXCEPTION_CLASS, _)) => return None,
         // Both may be None.
