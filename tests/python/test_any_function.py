@@ -842,3 +842,44 @@ def test_bound_methods_are_made_anew_and_equal_where_they_are_of_one_object():
     assert answer(jit(kept), a) == kept(a)
     assert answer(jit(of_list), [1]) == of_list([1])
     assert answer(jit(closures), 2) == closures(2)
+
+
+def test_objects_stand_for_numbers_in_formats_and_indices():
+    class Index:
+        def __index__(self):
+            return 1
+
+    class Number:
+        def __int__(self):
+            return 3
+
+        def __float__(self):
+            return 2.5
+
+    class Neither:
+        pass
+
+    def formatted(x, form):
+        if form == 0:
+            return "%d" % x
+        if form == 1:
+            return "%x" % x
+        if form == 2:
+            return "%5.1f" % x
+        if form == 3:
+            return "%d %s" % (x, 1)
+        return "%c" % x
+
+    def formatted_if_there(d, key):
+        return "%d" % d.get(key)
+
+    def indexed(d, key):
+        return np.arange(3.0)[d.get(key)] == 1.0
+
+    for x in (Index(), Number(), Neither(), 3):
+        for form in range(5):
+            assert answer(jit(formatted), x, form) == answer(formatted, x, form)
+    for f in (formatted_if_there, indexed):
+        assert answer(jit(f), {"a": Index()}, "a") == answer(f, {"a": Index()}, "a")
+        assert answer(jit(f), {"a": Neither()}, "a")[0] == answer(f, {"a": Neither()}, "a")[0]
+    assert answer(jit(formatted_if_there), {"a": Index()}, "z") == answer(formatted_if_there, {}, "z")

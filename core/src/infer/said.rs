@@ -2,10 +2,12 @@
 //! the running program, and not of the function.
 
 use super::answers::nobody_answers;
+use super::special::class_of;
 use super::state::Solver;
+use crate::classes::slots::{self, Slot};
 use crate::diag::{Code, Diagnostic};
 use crate::ops::{OpId, id};
-use crate::ssa::{Inst, Op};
+use crate::ssa::{Inst, Op, Value};
 use crate::types::{Kind, Type};
 use crate::typing::Arg;
 
@@ -21,7 +23,9 @@ impl Solver<'_, '_> {
             return false;
         }
         match e.code {
-            Code::NoMatchingOperation => e.said.is_some() || !is_plain(of),
+            Code::NoMatchingOperation => {
+                e.said.is_some() || !is_plain(of) && !self.may_stand_for_a_number(i, of)
+            }
             // What Python's own classes have beside their methods is only not compiled.
             Code::UnknownAttribute => !is_plain(of) || e.said.as_ref().is_some_and(|s| !s.contains("'__")),
             Code::AmbiguousDispatch => true,
@@ -30,6 +34,41 @@ impl Solver<'_, '_> {
         }
     }
 }
+
+impl Solver<'_, '_> {
+    /// Whether an operation may ask a value for the number or the array that it stands for, which is not compiled.
+    /// Operators do not, but for those of arrays, and formats.
+    fn may_stand_for_a_number(&self, i: Inst, t: Type) -> bool {
+        let inst = self.func.inst(i);
+        let is_array = |v: &Value| self.ty(*v).without_none().as_array().is_some();
+        if let Op::Table(op) = inst.op {
+            let first = inst.args.first();
+            // It raises IndexError for what is no index.
+            if matches!(op, id::GETITEM | id::SETITEM | id::DELITEM) && first.is_some_and(is_array) {
+                return true;
+            }
+            let text = |v: &Value| matches!(*self.ty(*v), Kind::Str | Kind::Bytes);
+            let formats = op == id::MOD && first.is_some_and(text);
+            if slots::of_two(op).is_some() && !formats && !inst.args.iter().any(is_array) {
+                return false;
+            }
+        }
+        class_of(t).is_some_and(|c| STANDS_FOR.iter().any(|slot| self.has_own(c, *slot).is_some()))
+    }
+}
+
+/// What gives a number or an array for a value.
+const STANDS_FOR: &[Slot] = &[
+    Slot::Index,
+    Slot::Int,
+    Slot::Float,
+    Slot::Complex,
+    Slot::Array,
+    Slot::ArrayUfunc,
+    Slot::ArrayFunction,
+    Slot::ArrayInterface,
+    Slot::ArrayStruct,
+];
 
 /// Whether values of a type are Python's own.
 #[expect(clippy::wildcard_enum_match_arm, reason = "any other is a value by itself")]
