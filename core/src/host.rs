@@ -260,6 +260,9 @@ pub trait Host {
     fn has_attribute(&self, _value: Type, _name: &str) -> Option<bool> {
         None
     }
+    /// What is compiled says what the class of a value is, or what attributes it has: a value of one of Python's
+    /// classes may be of one that is derived from it.
+    fn asks_for_class(&self) {}
     /// What a generator is sent, as the annotation of its function says it.
     fn sent_type(&self, _func: FuncId) -> Option<Type> {
         None

@@ -330,6 +330,8 @@ pub(crate) struct Guards {
     /// What calls are given beside their arguments, and whether one of these has become something else.
     passed: Vec<Passed>,
     outgrown: AtomicBool,
+    /// Code says of which classes its arguments are, or what attributes they have.
+    asks_for_classes: bool,
     /// What was read stays as it was read, whatever it becomes: it is held, and not looked at again.
     frozen: bool,
     /// There are cells, arrays or orders, which few functions have.
@@ -498,6 +500,13 @@ impl Guards {
             });
             address
         }
+    }
+    /// Something depends on the class of a value of one of Python's classes.
+    pub(crate) fn ask_for_classes(&mut self) {
+        self.asks_for_classes = true;
+    }
+    pub(crate) fn asks_for_classes(&self) -> bool {
+        self.asks_for_classes
     }
     /// Something that calls are given beside their arguments.
     pub(crate) fn pass(&mut self, p: Passed) {

@@ -590,6 +590,10 @@ impl Host for PyHost<'_> {
         functions::func_id_of(&set, &f).ok()
     }
 
+    fn asks_for_class(&self) {
+        self.guards.borrow_mut().ask_for_classes();
+    }
+
     fn add_field(&self, def: &ClassDef, name: &str) -> bool {
         let add = || {
             let class = known::object_of_def(self.py, def)?.into_bound(self.py).cast_into::<PyType>().ok()?;

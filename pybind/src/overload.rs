@@ -14,7 +14,7 @@ use crate::guards::Guards;
 use crate::passed::{self, Before, Passed};
 use crate::stand_in::borrowed_block;
 use crate::weigh::{Compared, Timed, Weigh};
-use crate::{ctx, exc, known};
+use crate::{ctx, exc, known, overrides};
 
 use pyo3::exceptions::PyException;
 use pyo3::ffi;
@@ -74,6 +74,9 @@ pub(crate) struct Overload {
     pub positional: usize,
     /// Nothing was assumed.
     unguarded: bool,
+    /// It is for arguments of some values, or of Python's classes and none that are derived from them.
+    chosen: bool,
+    exact: bool,
     /// Calls are given something beside their arguments.
     beside: bool,
     /// The entry of a compiled overload that keeps the GIL and fits into the buffers on the stack.
@@ -116,6 +119,15 @@ fn quick(t: Type) -> Quick {
     } else {
         Quick::No
     }
+}
+
+/// Whether an argument is of a class that is derived from the one of Python's that its type says.
+///
+/// # Safety
+/// A live object; the thread is attached.
+pub(crate) unsafe fn is_derived(t: Type, arg: Obj) -> bool {
+    // SAFETY: as required of the caller.
+    t.hides_class() && unsafe { overrides::is_derived(arg) }
 }
 
 /// Array arguments of a small call.
@@ -263,6 +275,8 @@ impl Overload {
             Run::Compiled(_) | Run::Python(_) => None,
         };
         let unguarded = guards.is_empty() && values.is_empty();
+        let falls_back = of.options.falls_back && of.options.code.overflow == Overflow::Python && !declared;
+        let exact = falls_back && guards.asks_for_classes() && matches!(run, Run::Compiled(_));
         let passed = || guards.passed().iter().map(|p| p.ty);
         let native = taken.iter().copied().chain([ret]).chain(passed()).any(|t| t.keeps_references());
         let lasting = keeps(ret) || matches!(*ret, Kind::Generator(..)) || native || passed().any(keeps);
@@ -307,6 +321,8 @@ impl Overload {
             taken,
             plain,
             unguarded,
+            chosen: exact || !values.is_empty(),
+            exact,
             beside,
             objects: objects.into(),
             parted: AtomicBool::new(false),
@@ -339,9 +355,20 @@ impl Overload {
     #[inline(always)]
     pub(crate) unsafe fn takes(&self, args: *const Obj) -> bool {
         // SAFETY: as required of the caller.
-        self.holds() && (self.values.is_empty() || unsafe { self.has_values(args) })
+        self.holds() && (!self.chosen || unsafe { self.is_for(args) })
     }
     #[cold]
+    unsafe fn is_for(&self, args: *const Obj) -> bool {
+        // SAFETY: as required of the caller.
+        unsafe {
+            self.has_values(args)
+                && !(self.exact && (0..self.arity()).any(|k| is_derived(self.args[k], *args.add(k))))
+        }
+    }
+    /// Whether it is for arguments of Python's classes alone, and none that are derived from them.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.exact
+    }
     unsafe fn has_values(&self, args: *const Obj) -> bool {
         self.values.iter().enumerate().all(|(k, value)| {
             let Some(value) = value else { return true };

@@ -89,6 +89,34 @@ pub(crate) fn method(py: Python<'_>, class: Class, base: Class) -> Option<String
     method
 }
 
+/// Whether an object is of a class that is derived from one of Python's classes of values or arrays.
+///
+/// # Safety
+/// A live object; the thread is attached.
+pub(crate) unsafe fn is_derived(obj: *mut ffi::PyObject) -> bool {
+    const BUILT_IN: std::ffi::c_ulong = ffi::Py_TPFLAGS_LONG_SUBCLASS
+        | ffi::Py_TPFLAGS_LIST_SUBCLASS
+        | ffi::Py_TPFLAGS_TUPLE_SUBCLASS
+        | ffi::Py_TPFLAGS_BYTES_SUBCLASS
+        | ffi::Py_TPFLAGS_UNICODE_SUBCLASS
+        | ffi::Py_TPFLAGS_DICT_SUBCLASS;
+    // SAFETY: as required of the caller; only flags and bases of its class are read.
+    unsafe {
+        let class = ffi::Py_TYPE(obj);
+        let flags = ffi::PyType_GetFlags(class);
+        // What is made in C has a type of its own.
+        if flags & ffi::Py_TPFLAGS_HEAPTYPE == 0 {
+            return false;
+        }
+        let array = npy::ARRAY_TYPE.load(std::sync::atomic::Ordering::Relaxed);
+        let below = |base: Class| !base.is_null() && ffi::PyType_IsSubtype(class, base) != 0;
+        flags & BUILT_IN != 0
+            || below(&raw mut ffi::PyFloat_Type)
+            || below(&raw mut ffi::PyComplex_Type)
+            || below(array.cast())
+    }
+}
+
 /// Forgets a class that is gone.
 pub(crate) fn forget(object: u64) {
     looked_at().retain(|(number, _), _| *number != object);

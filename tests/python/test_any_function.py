@@ -883,3 +883,43 @@ def test_objects_stand_for_numbers_in_formats_and_indices():
         assert answer(jit(f), {"a": Index()}, "a") == answer(f, {"a": Index()}, "a")
         assert answer(jit(f), {"a": Neither()}, "a")[0] == answer(f, {"a": Neither()}, "a")[0]
     assert answer(jit(formatted_if_there), {"a": Index()}, "z") == answer(formatted_if_there, {}, "z")
+
+
+def test_classes_that_are_derived_from_built_in_ones_are_told_from_these():
+    class Stack(list):
+        kind = "stack"
+
+        def peek(self):
+            return self[-1]
+
+    class Whole(int):
+        kind = "whole"
+
+    class Real(float):
+        pass
+
+    class Text(str):
+        kind = "text"
+
+    class Pair(tuple):
+        pass
+
+    class Table(np.ndarray):
+        pass
+
+    def attributes(x):
+        return hasattr(x, "peek"), getattr(x, "kind", None)
+
+    def classes(x):
+        return type(x) is list, type(x) is int, type(x).__name__, x.__class__.__name__
+
+    def own(x):
+        return type(x) is Stack, issubclass(type(x), Stack)
+
+    plain = [[1], 1, 1.5, "a", (1, 2), np.ones(2)]
+    derived = [Stack([1]), Whole(1), Real(1.5), Text("a"), Pair((1, 2)), np.ones(2).view(Table)]
+    for f in (attributes, classes, own):
+        for xs in (plain + derived, derived + plain):
+            compiled = jit(f)
+            for x in xs + xs:
+                assert answer(compiled, x) == answer(f, x)

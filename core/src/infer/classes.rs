@@ -286,6 +286,9 @@ impl Solver<'_, '_> {
             Ok(typed) => return Ok(typed),
         };
         let there = self.exists(of, &name, &e)?;
+        if there == Some(false) {
+            self.asks_for_class(of)?;
+        }
         match (there, default) {
             (Some(there), _) if asks => {
                 self.out.resolved.remove(&i);
@@ -298,6 +301,14 @@ impl Solver<'_, '_> {
             }
             (_, _) => Err(e),
         }
+    }
+
+    /// Tells the host that the class of a value is asked for, where values of its type may be of several.
+    pub(super) fn asks_for_class(&mut self, of: &Source) -> Result<()> {
+        if self.source_arg(of)?.ty.hides_class() && !self.session.is_library(self.func) {
+            self.session.host.asks_for_class();
+        }
+        Ok(())
     }
 
     /// Whether a value has an attribute that is not compiled, for the reason given; none where only the value

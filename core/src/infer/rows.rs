@@ -213,6 +213,9 @@ impl<'h> Solver<'_, 'h> {
         mut positional: Vec<Source>,
         mut named: Vec<(Arc<str>, Source)>,
     ) -> Typed {
+        if let (id::BUILTINS_TYPE, [of]) = (id, positional.as_slice()) {
+            self.asks_for_class(of)?;
+        }
         self.takes_receiver(id, &positional)?;
         self.tuples_as_lists(id, &mut positional)?;
         if let Some(typed) = self.dict_of_keywords(i, id, &positional, &named)? {

@@ -369,6 +369,18 @@ impl Type {
     pub fn beneath_member(self) -> Type {
         if let Kind::Member(c) = self.kind() { c.base_of_members().unwrap_or(self) } else { self }
     }
+    /// Whether an object that is taken for a value of this type may be of a class that is derived from Python's, which
+    /// the type does not say.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "of other types all values are of one class")]
+    pub fn hides_class(self) -> bool {
+        match self.kind() {
+            Kind::Str | Kind::Bytes | Kind::List(_) | Kind::Tuple(_) | Kind::Array(_) => true,
+            Kind::Container(Container::Tuple, _) => true,
+            Kind::Optional(t) => t.hides_class(),
+            Kind::Variant(m) => m.iter().any(|t| t.hides_class()),
+            _ => self.is_weak(),
+        }
+    }
     /// Names of the fields of an instance; none of other values.
     #[expect(clippy::wildcard_enum_match_arm, reason = "only instances have fields")]
     pub(crate) fn field_names(self) -> &'static [String] {

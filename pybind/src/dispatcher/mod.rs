@@ -12,7 +12,7 @@ use crate::engine::Options;
 use crate::errors::{Failure, guard};
 use crate::gil::attached;
 use crate::looking::{Looking, looks};
-use crate::overload::{Asked, Overload};
+use crate::overload::{Asked, Overload, is_derived};
 use crate::passed::Passed;
 use crate::{functions, identity, known};
 use pyo3::exceptions::{PyException, PyTypeError};
@@ -383,6 +383,11 @@ impl Core {
             let asked = if together { Asked::Together(alike) } else { Asked::Exact };
             let grown = known::grown();
             // SAFETY: as required of the caller.
+            let derived = unsafe { (0..n).any(|k| is_derived(types[k], *args.add(k))) };
+            if derived && self.overloads().iter().any(|o| o.is_exact() && *o.args == *types && o.holds()) {
+                return Err(of_derived_class());
+            }
+            // SAFETY: as required of the caller.
             let values = unsafe { self.values(py, args, &types)? };
             let compiled = self.compile(py, &types, &values, asked, |host| {
                 let mut passed = vec![];
@@ -395,7 +400,12 @@ impl Core {
             let wants_more = || self.func_id(py).is_ok_and(|f| values::wants_more(f, &types, &values));
             // Where another thread has met it meanwhile, code that was typed before may not know of it.
             if known::grown() == grown && (compiled.is_ok() || !wants_more()) {
-                break compiled?;
+                let o = compiled?;
+                if derived && o.is_exact() {
+                    self.insert(py, o)?;
+                    return Err(of_derived_class());
+                }
+                break o;
             }
         };
         // SAFETY: as required of the caller.
@@ -548,6 +558,14 @@ impl Core {
             Failure::Raised(e) => Failure::Raised(e),
         }
     }
+}
+
+/// Why Python makes a call that asks for the class of an argument.
+fn of_derived_class() -> Failure {
+    let text = "an argument of a class that is derived from one of Python's, where the class is asked for";
+    Diagnostic::new(Code::UnsupportedArgument, text)
+        .help("pass a value of Python's class, list(x) or str(x), or ask for the class outside")
+        .into()
 }
 
 /// Whether these signatures differ in those arguments alone of which nothing says what they hold.
