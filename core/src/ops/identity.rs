@@ -4,7 +4,7 @@
 //! a certain operation says the constant that the operation's family declares beside its rows (`op_ids!`),
 //! which is found in the table when the compiler itself is compiled: one that no row has is an error there.
 
-use super::effects::Facts;
+use super::effects::{Effect, Facts};
 use super::{Body, FACTS, FAMILIES, OpDef};
 use crate::handle::OpId;
 use crate::types::class::BUILTIN;
@@ -269,6 +269,20 @@ impl OpId {
 pub(crate) fn method_consumes(name: &str) -> bool {
     let mut methods = methods(name).peekable();
     methods.peek().is_some() && methods.all(|op| !op.facts().keeps)
+}
+
+/// Whether an operation gives the same again as long as nobody changes what it is given, and changes nothing
+/// itself.
+pub(crate) fn only_reads(op: OpId) -> bool {
+    let mut rows = op.rows().iter().peekable();
+    !op.facts().draws && rows.peek().is_some() && rows.all(|row| row.effect != Effect::Writes)
+}
+
+/// Whether methods of that name, of whatever class, do no more than that. Of a name that no class has nothing
+/// is known.
+pub(crate) fn method_reads(name: &str) -> bool {
+    let mut methods = methods(name).peekable();
+    methods.peek().is_some() && methods.all(only_reads)
 }
 
 /// Whether a class of Python's or of NumPy's has a method of that name.

@@ -18,7 +18,7 @@ pub use crate::handle::OpId;
 pub(crate) use adapt::{Adapter, Asked, Operands, Rewrite};
 pub(crate) use effects::{Divides, Division, Effect, Keywords, Lists, Own, Scalars};
 pub use identity::{WITHOUT_ROWS, all};
-pub(crate) use identity::{describes, is_method_of_table, method_consumes};
+pub(crate) use identity::{describes, is_method_of_table, method_consumes, method_reads, only_reads};
 pub(crate) use modules::takes_by_name;
 pub use written::{Called, Program, Step, Write};
 

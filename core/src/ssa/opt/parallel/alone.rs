@@ -7,7 +7,6 @@
 
 use super::classifier::{Classifier, Reads};
 use super::shared::Gate;
-use crate::ops::id;
 use crate::ssa::analysis::Edge;
 use crate::ssa::{Block, Op, Term, Value};
 use std::collections::HashSet;
@@ -121,26 +120,5 @@ impl Classifier<'_> {
                     .filter(|i| mine.contains(&i.from))
                     .all(|i| !r.versions.contains(&i.value))
             })
-    }
-
-    /// Whether a value may be another one when it is computed again: elements that the loop stores to, random
-    /// numbers, what is taken out of something.
-    pub(crate) fn may_differ(&self, v: Value, depth: u32) -> bool {
-        let Some(node) = self.inst_of(v) else { return false };
-        let here = if let Op::Attr(name) | Op::Global(name) = &node.op {
-            let takes = matches!(&**name, "next" | "pop" | "popitem" | "popleft");
-            &**name == "random" || takes && !self.is_outside(v)
-        } else {
-            node.op == Op::Table(id::GETITEM) && self.stores_to(node.args[0])
-        };
-        here || depth < 16 && node.args.iter().any(|a| self.may_differ(*a, depth + 1))
-    }
-
-    /// Whether the loop stores to an object, under this name.
-    fn stores_to(&self, of: Value) -> bool {
-        self.found.blocks.iter().flat_map(|b| &self.func.block(*b).insts).any(|i| {
-            let n = self.func.inst(*i);
-            n.op == Op::Table(id::SETITEM) && self.is_equal(n.args[0], of, 0)
-        })
     }
 }

@@ -305,7 +305,7 @@ impl Classifier<'_> {
         }
         if kinds[2] {
             let Some((kind, gates)) = self.selection(r) else {
-                return Err(self.needs(clash.unwrap_or(self.found.loc), "the best of all is found by steps like `if x > m: m = x` or `m = max(m, x)`, one after the other and not inside of one another, where x is the same whatever was found before"));
+                return Err(self.needs(clash.unwrap_or(self.found.loc), "the best of all is found by steps like `if x > m: m = x` or `m = max(m, x)`, one after the other and not inside of one another, where x is the same whatever was found before; what a function gives is computed once (x = f(i))"));
             };
             r.gates = gates;
             return Ok(kind);
@@ -335,7 +335,7 @@ impl Classifier<'_> {
         Ok(Kind::Last { flag: keeps })
     }
 
-    /// Whether two values are written the same way: `if a[i] > m: m = a[i]`.
+    /// Whether two values are written the same way. They may still differ: [`Classifier::is_same`] asks for more.
     pub(crate) fn is_equal(&self, a: Value, b: Value, depth: u32) -> bool {
         if a == b {
             return true;
@@ -432,11 +432,7 @@ impl Classifier<'_> {
         let [Some(x), Some(y)] = [a, b].map(way) else { return false };
         let [[p], [q]] = reads.map(|r| &r.comparisons[..]) else { return false };
         let new = |c: &Compared| self.func.inst(c.inst).args[1 - c.side];
-        x != y
-            && self.is_equal(a.init, b.init, 0)
-            && !self.may_differ(a.init, 0)
-            && self.is_equal(new(p), new(q), 0)
-            && (new(p) == new(q) || !self.may_differ(new(p), 0))
+        x != y && self.is_same(a.init, b.init) && self.is_same(new(p), new(q))
     }
 
     /// Where a variable changes in one of some blocks, or on the way out of a gate.

@@ -29,6 +29,7 @@ mod privatised_scalars;
 mod races;
 mod rejoin;
 mod repair;
+mod same;
 mod select_reduction;
 mod settled;
 mod settled_choices;

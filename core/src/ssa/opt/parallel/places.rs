@@ -26,7 +26,7 @@ pub(crate) enum Ix {
     Symbol(usize),
     /// The variable of an inner loop over a range, by its number in [`Places::ranges`].
     Inner(usize),
-    /// An element of an array from outside, by its symbol.
+    /// An element of an array from outside, by its number among the objects.
     Load(usize, Vec<Ix>),
     Binary(Operator, Box<(Ix, Ix)>),
     Unknown(Class),
@@ -84,6 +84,7 @@ pub(crate) enum Part {
 pub(crate) struct Places<'a> {
     c: &'a Classifier<'a>,
     symbols: Vec<Value>,
+    objects: Vec<Value>,
     /// Of inner loops: start, stop, step.
     pub ranges: Vec<(Inst, [Ix; 3])>,
     /// Block parameters that are being looked at, and whether one of them was met again.
@@ -93,7 +94,7 @@ pub(crate) struct Places<'a> {
 
 impl<'a> Places<'a> {
     pub(crate) fn new(c: &'a Classifier<'a>) -> Places<'a> {
-        Places { c, symbols: vec![], ranges: vec![], open: vec![], is_around: false }
+        Places { c, symbols: vec![], objects: vec![], ranges: vec![], open: vec![], is_around: false }
     }
 
     /// The range of the parallel loop itself.
@@ -170,11 +171,18 @@ impl<'a> Places<'a> {
     }
 
     fn representative(&mut self, v: Value) -> Value {
-        let k = self.symbol(v);
-        self.symbols[k]
+        let k = self.object(v);
+        self.objects[k]
+    }
+    fn object(&mut self, v: Value) -> usize {
+        if let Some(k) = self.objects.iter().position(|o| self.c.is_same_object(*o, v)) {
+            return k;
+        }
+        self.objects.push(v);
+        self.objects.len() - 1
     }
     fn symbol(&mut self, v: Value) -> usize {
-        if let Some(k) = self.symbols.iter().position(|s| self.c.is_equal(*s, v, 0)) {
+        if let Some(k) = self.symbols.iter().position(|s| self.c.is_same(*s, v)) {
             return k;
         }
         self.symbols.push(v);
@@ -275,7 +283,7 @@ impl<'a> Places<'a> {
         let at: Option<Vec<Ix>> =
             at.into_iter().map(|p| if let Part::At(ix) = p { Some(ix) } else { None }).collect();
         match at {
-            Some(at) => Ix::Load(self.symbol(root), at),
+            Some(at) => Ix::Load(self.object(root), at),
             None => Ix::Unknown(Class::Computed),
         }
     }

@@ -105,9 +105,7 @@ impl Classifier<'_> {
             }
             let is_read = |v: &Value| {
                 self.inst_of(*v).is_some_and(|g| {
-                    g.op == Op::Table(id::GETITEM)
-                        && g.args[0] == of
-                        && self.is_equal(g.args[1], node.args[1], 0)
+                    g.op == Op::Table(id::GETITEM) && g.args[0] == of && self.is_same(g.args[1], node.args[1])
                 })
             };
             let parts = trial.places.parts(node.args[1]);

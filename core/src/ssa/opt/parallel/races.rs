@@ -329,7 +329,7 @@ impl Numbers<'_> {
                 .iter()
                 .try_fold(0i64, |sum, x| sum.checked_mul(64)?.checked_add(self.of(x)?))?
                 .checked_mul(1000)?
-                .checked_add(*of as i64 * 7),
+                .checked_add(*of as i64 * 7 + 7),
             Ix::Binary(op, x) => {
                 let (a, b) = (self.of(&x.0)?, self.of(&x.1)?);
                 match op {

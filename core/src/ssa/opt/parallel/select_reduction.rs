@@ -116,7 +116,7 @@ impl Classifier<'_> {
         if let Some((Step::Applied(callee), before)) = via.split_last() {
             return self.inst_of(new).is_some_and(|n| {
                 self.definition(new).is_some_and(|i| self.applied(i, 1).is_some())
-                    && self.is_equal(n.args[0], *callee, 0)
+                    && self.is_same(n.args[0], *callee)
                     && if before.is_empty() {
                         self.conversions(fresh, n.args[1]).is_some_and(|c| c.is_empty())
                     } else {
@@ -137,11 +137,8 @@ impl Classifier<'_> {
             }
             Step::Of(a) => {
                 rest.is_empty()
-                    && !self.may_differ(fresh, 0)
                     && self.inst_of(new).is_some_and(|n| {
-                        n.op == Op::Table(id::GETITEM)
-                            && n.args[0] == *a
-                            && self.is_equal(n.args[1], fresh, 0)
+                        n.op == Op::Table(id::GETITEM) && n.args[0] == *a && self.is_same(n.args[1], fresh)
                     })
             }
         }
@@ -151,7 +148,7 @@ impl Classifier<'_> {
     /// they keep order is asked when types are known (`ops/kept.rs`).
     fn conversions(&self, fresh: Value, new: Value) -> Option<Vec<Inst>> {
         let (mut at, mut calls) = (fresh, vec![]);
-        while !self.is_equal(at, new, 0) {
+        while !self.is_same(at, new) {
             let call = self.definition(at).filter(|i| self.block_of(*i).is_some())?;
             let node = self.func.inst(call);
             let [callee, x] = node.args[..] else { return None };
@@ -164,7 +161,7 @@ impl Classifier<'_> {
             calls.push(call);
             at = x;
         }
-        (at == new || !self.may_differ(at, 0)).then_some(calls)
+        Some(calls)
     }
 
     /// The kind of a variable that is compared, or asked whether it is None, and the gates behind which it
@@ -470,7 +467,7 @@ impl Classifier<'_> {
             .filter(|(i, k)| *k == 0 && self.func.inst(*i).op == Op::Table(id::GETITEM));
         for (read, _) in reads {
             let node = self.func.inst(read);
-            let Some(old) = node.result.filter(|_| self.is_equal(node.args[1], store.args[1], 0)) else {
+            let Some(old) = node.result.filter(|_| self.is_same(node.args[1], store.args[1])) else {
                 continue;
             };
             let [Use::Operand(compared, side)] = self.uses_of(old)[..] else { continue };
@@ -484,7 +481,7 @@ impl Classifier<'_> {
                 _ => continue,
             };
             let Some(branch) = self.branch_on(test.result) else { continue };
-            if self.is_equal(test.args[1 - side], store.args[2], 0) && self.is_behind(at, &[(branch, 0)]) {
+            if self.is_same(test.args[1 - side], store.args[2]) && self.is_behind(at, &[(branch, 0)]) {
                 return Some((path, read, branch));
             }
         }
@@ -508,7 +505,7 @@ impl Classifier<'_> {
                     let n = self.func.inst(*i);
                     *k == 0
                         && n.op == Op::Table(id::SETITEM)
-                        && self.is_equal(n.args[1], index, 0)
+                        && self.is_same(n.args[1], index)
                         && self.block_of(*i).is_some_and(|b| self.is_behind(b, &[gate]))
                 };
                 if self.operands(node.args[0]).is_some_and(|u| u.iter().all(follows)) {

@@ -59,6 +59,11 @@ impl Classifier<'_> {
     /// What may raise in a block, but for what has been computed before in the same way, or is in one of the
     /// blocks `too`.
     fn new_ones<'a>(&'a self, b: Block, too: &'a [Block]) -> impl Iterator<Item = Inst> + 'a {
+        // An element at an index that was read again may be another one.
+        let at_same = move |v, w| {
+            let index = |v| self.inst_of(v).filter(|n| n.op == Op::Table(id::GETITEM)).map(|n| n.args[1]);
+            index(v).zip(index(w)).is_none_or(|(i, j)| self.is_same(i, j))
+        };
         let computed = move |i: Inst| {
             let node = self.func.inst(i);
             let Some(v) = node
@@ -74,7 +79,7 @@ impl Classifier<'_> {
                 .filter(|o| **o != b && (self.doms.dominates(**o, b) || too.contains(*o)));
             others
                 .flat_map(|o| &self.func.block(*o).insts)
-                .any(|o| self.func.inst(*o).result.is_some_and(|w| self.is_equal(v, w, 0)))
+                .any(|o| self.func.inst(*o).result.is_some_and(|w| self.is_equal(v, w, 0) && at_same(v, w)))
         };
         self.func
             .block(b)
