@@ -335,7 +335,8 @@ impl Classifier<'_> {
         Ok(Kind::Last { flag: keeps })
     }
 
-    /// Whether two values are written the same way. They may still differ: [`Classifier::is_same`] asks for more.
+    /// Whether two values are written the same way. They may still differ: [`Classifier::is_same`] asks for
+    /// more.
     pub(crate) fn is_equal(&self, a: Value, b: Value, depth: u32) -> bool {
         if a == b {
             return true;

@@ -18,6 +18,7 @@ mod carried_variables;
 mod classifier;
 pub(crate) mod collect;
 mod comprehension;
+mod far;
 mod find;
 mod flags;
 pub(super) mod loop_fusion;

@@ -13,7 +13,7 @@
 use super::Meaning;
 use super::classifier::Classifier;
 use crate::ops::{OpId, id};
-use crate::ssa::{Inst, Op, Value};
+use crate::ssa::{Inst, InstNode, Op, Value};
 use crate::types::{Const, Kind, Type};
 
 /// An index as a function of the iteration.
@@ -90,11 +90,28 @@ pub(crate) struct Places<'a> {
     /// Block parameters that are being looked at, and whether one of them was met again.
     open: Vec<Value>,
     is_around: bool,
+    /// Values from outside are taken for what they are computed from, and the lengths of arrays are known by
+    /// what they are lengths of.
+    is_deep: bool,
+    /// Dimensions of objects, by their numbers, and the value that is the length.
+    lengths: Vec<((usize, usize), Ix)>,
 }
 
 impl<'a> Places<'a> {
     pub(crate) fn new(c: &'a Classifier<'a>) -> Places<'a> {
-        Places { c, symbols: vec![], objects: vec![], ranges: vec![], open: vec![], is_around: false }
+        Places {
+            c,
+            symbols: vec![],
+            objects: vec![],
+            ranges: vec![],
+            open: vec![],
+            is_around: false,
+            is_deep: false,
+            lengths: vec![],
+        }
+    }
+    pub(crate) fn deep(c: &'a Classifier<'a>) -> Places<'a> {
+        Places { is_deep: true, ..Places::new(c) }
     }
 
     /// The range of the parallel loop itself.
@@ -195,15 +212,18 @@ impl<'a> Places<'a> {
         if let Some(Op::Const(Const::Int(n))) = node.map(|n| &n.op) {
             return Ix::Const(*n);
         }
-        if c.is_outside(v) {
+        if c.is_outside(v) && !(self.is_deep && depth < 24 && node.is_some_and(|n| self.is_computed(n))) {
             return Ix::Symbol(self.symbol(v));
         }
         if depth > 24 {
             return Ix::Unknown(Class::Other);
         }
         let Some(node) = node else { return self.join(v, depth) };
+        let is_deep = self.is_deep;
         let mut at = |k: usize| self.ix(node.args[k], depth + 1);
         match &node.op {
+            // What is computed of it may be anything.
+            Op::Const(Const::Float(_)) if is_deep => Ix::Unknown(Class::Computed),
             Op::Const(_) | Op::Global(_) | Op::Free(_) => Ix::Symbol(self.symbol(v)),
             Op::Narrow(_) | Op::CheckBound { .. } => at(0),
             Op::Table(id::POS) => at(0),
@@ -252,8 +272,8 @@ impl<'a> Places<'a> {
         // No array has elements that these do not tell apart.
         let keeps = |t: Type| matches!(*t, Kind::Int(i) if i.bits() >= 32);
         match (meaning, args.len()) {
-            (Meaning::Operation(id::BUILTINS_INT), 2) => at(1),
-            (Meaning::Cast(t), 2) if keeps(t) => at(1),
+            (Meaning::Operation(id::BUILTINS_INT), 2) => self.whole(v, args[1], depth),
+            (Meaning::Cast(t), 2) if keeps(t) => self.whole(v, args[1], depth),
             (Meaning::Operation(id::BUILTINS_MIN), 3) => Ix::Binary(Operator::Min, Box::new((at(1), at(2)))),
             (Meaning::Operation(id::BUILTINS_MAX), 3) => Ix::Binary(Operator::Max, Box::new((at(1), at(2)))),
             (Meaning::Operation(id::BUILTINS_ABS), 2) => {
@@ -263,6 +283,7 @@ impl<'a> Places<'a> {
                     Box::new((Ix::Binary(Operator::Sub, Box::new((Ix::Const(0), x.clone()))), x)),
                 )
             }
+            (Meaning::Operation(id::BUILTINS_LEN), 2) if self.is_deep => self.length(args[1], 0, v),
             (Meaning::Operation(op), _) if op == id::BUILTINS_LEN || op.computes_alone(args.len() - 1) => {
                 self.function(v, &args[1..], depth)
             }
@@ -270,8 +291,94 @@ impl<'a> Places<'a> {
         }
     }
 
+    /// An integer of what may be a float: of one that is the same in every iteration nothing else is known.
+    fn whole(&mut self, v: Value, x: Value, depth: u32) -> Ix {
+        let ix = self.ix(x, depth + 1);
+        if self.is_deep && self.class(&ix) == Class::Same && !matches!(ix, Ix::Const(_)) {
+            return Ix::Symbol(self.symbol(v));
+        }
+        ix
+    }
+
+    /// Whether a value from outside is computed of integers, or is the length of an array.
+    fn is_computed(&self, node: &InstNode) -> bool {
+        match &node.op {
+            Op::Narrow(_) | Op::CheckBound { .. } => true,
+            Op::Table(id::POS | id::NEG) => true,
+            Op::Table(id::GETITEM) => self.of_shape(node.args[0]).is_some(),
+            Op::Table(path) => operator(*path).is_some(),
+            Op::Call { keywords } if keywords.is_empty() => matches!(
+                self.c.operation(node.args[0]),
+                Some(id::BUILTINS_LEN | id::BUILTINS_MIN | id::BUILTINS_MAX)
+            ),
+            _ => false,
+        }
+    }
+
+    /// The array of which a value is the shape.
+    fn of_shape(&self, v: Value) -> Option<Value> {
+        let is_shape = |name: &str| OpId::find(&format!("array.{name}")) == Some(id::ARRAY_SHAPE);
+        self.c.inst_of(v).filter(|n| matches!(&n.op, Op::Attr(name) if is_shape(name))).map(|n| n.args[0])
+    }
+
+    /// The length of a dimension, which `v` is.
+    fn length(&mut self, of: Value, dim: usize, v: Value) -> Ix {
+        let at = match self.root(of) {
+            Some((root, at)) if at.iter().all(|p| matches!(p, Part::At(_))) => {
+                (self.object(root), at.len() + dim)
+            }
+            _ => return Ix::Symbol(self.symbol(v)),
+        };
+        if let Some(known) = self.known_length(at) {
+            return known;
+        }
+        let ix = Ix::Symbol(self.symbol(v));
+        self.lengths.push((at, ix.clone()));
+        ix
+    }
+
+    fn known_length(&mut self, at: (usize, usize)) -> Option<Ix> {
+        if let Some(known) = self.lengths.iter().find(|l| l.0 == at) {
+            return Some(known.1.clone());
+        }
+        // Of an array that is made of nothing but a shape and a value.
+        let (object, dim) = at;
+        let node = self.c.inst_of(self.objects[object])?;
+        let [callee, shape, ..] = node.args[..] else { return None };
+        if !matches!(node.op, Op::Call { .. }) || !self.c.operation(callee)?.facts().fills {
+            return None;
+        }
+        if let Some(array) = self.of_shape(shape) {
+            let other = self.object(array);
+            return if other == object { None } else { self.known_length((other, dim)) };
+        }
+        let one = match self.c.inst_of(shape) {
+            Some(n) if n.op == Op::Table(id::TUPLE_BUILD) => *n.args.get(dim)?,
+            _ if dim == 0 => shape,
+            _ => return None,
+        };
+        let ix = self.ix(one, 0);
+        if !matches!(self.class(&ix), Class::Same) {
+            return None;
+        }
+        self.lengths.push((at, ix.clone()));
+        Some(ix)
+    }
+
+    /// The length of a dimension of an object, where it is known.
+    pub(crate) fn length_of(&mut self, of: Value, dim: usize) -> Option<Ix> {
+        let object = self.object(of);
+        self.known_length((object, dim))
+    }
+
     fn load(&mut self, v: Value, of: Value, index: Value) -> Ix {
         // A member of a shape.
+        if self.is_deep
+            && let Some(array) = self.of_shape(of)
+            && let Some(k) = self.c.constant(index).and_then(|k| usize::try_from(k).ok())
+        {
+            return self.length(array, k, v);
+        }
         if let Some(n) = self.c.inst_of(of)
             && matches!(n.op, Op::Attr(_))
             && self.root(n.args[0]).is_some_and(|r| r.1.is_empty())

@@ -6,9 +6,10 @@
 //! `a[i + 1]`, of `a[k + i // 2]` or of `a[j]` in an inner loop over `range(n)`. Such a race is an error
 //! where both accesses happen in every iteration and the loop has both iterations; what depends on a
 //! condition, or on more iterations than the next ones, is doubtful, and so is what the form of an index says
-//! alone: `a[i % n]`, `a[where[i]]`.
+//! alone: `a[i % n]`, `a[where[i]]`. What the first iterations do not show, [`super::far`] looks for.
 
 use super::classifier::Classifier;
+use super::far::{self, Far};
 use super::places::{Class, Ix, Operator, Part, Places};
 use super::race;
 use super::shared::Privatised;
@@ -18,6 +19,7 @@ use crate::ops::id;
 use crate::ssa::loops::Doubt;
 use crate::ssa::{Block, FuncId, InstNode, Loc, Op, Parts, Value, registry};
 use crate::types::ClassId;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -49,10 +51,11 @@ const NEXT: u64 = 2;
 const PAIRS: usize = 3000;
 
 /// Something that is done to the elements of an object from outside.
-struct Access {
-    of: Value,
+pub(super) struct Access {
+    pub of: Value,
+    pub block: Block,
     /// Indices.
-    parts: Vec<Part>,
+    pub parts: Vec<Part>,
     /// The field of a record that is found there, and the field in that.
     fields: Vec<Box<str>>,
     class: Class,
@@ -76,7 +79,7 @@ impl Access {
 }
 
 /// Indices from, to (exclusive), one pair for each dimension.
-type Spot = Vec<(i64, i64)>;
+pub(super) type Spot = Vec<(i64, i64)>;
 const EVERYWHERE: (i64, i64) = (i64::MIN, i64::MAX);
 
 /// Tries indices out.
@@ -85,17 +88,22 @@ pub(crate) struct Trial<'a> {
     range: [Ix; 3],
     /** How many iterations there are, where that is known. */
     count: Option<u64>,
+    /** What unknown values are. */
+    samples: &'static [fn(i64) -> i64],
 }
 
 impl<'a> Trial<'a> {
     pub(crate) fn new(c: &'a Classifier<'a>) -> Trial<'a> {
-        let mut places = Places::new(c);
+        Trial::among(Places::new(c), &SAMPLES)
+    }
+
+    pub(super) fn among(mut places: Places<'a>, samples: &'static [fn(i64) -> i64]) -> Trial<'a> {
         let range = places.range();
         let count = match range {
             [Ix::Const(lo), Ix::Const(hi), Ix::Const(step)] if step != 0 => Some(length(lo, hi, step)),
             _ => None,
         };
-        Trial { places, range, count }
+        Trial { places, range, count, samples }
     }
 
     /// Whether iterations may change the same element through `a[parts]` of the one or the other place.
@@ -201,70 +209,87 @@ impl<'a> Trial<'a> {
     /// Where an access goes in the first iterations; nowhere where that is unknown.
     fn spots(&self, parts: &[Part], sample: usize, first: u64) -> Vec<(u64, Spot)> {
         let mut inner = vec![];
-        for p in parts {
-            match p {
-                Part::At(ix) => self.ranges_in(ix, &mut inner),
-                Part::Slice(lo, hi) => {
-                    for x in [lo, hi].into_iter().flatten() {
-                        self.ranges_in(x, &mut inner);
-                    }
-                }
-                Part::Field(_) | Part::Unknown => return vec![],
-            }
-        }
-        if inner.len() > 3 {
+        if !self.inner_ranges(parts, &mut inner) {
             return vec![];
         }
-        let value = |ix: &Ix, t: u64, picks: &[(usize, u8)]| {
-            Numbers { trial: self, sample, iter: self.iter_at(sample, t)?, picks }.of(ix)
-        };
         let mut out = vec![];
         for t in 0..first {
-            'pick: for n in 0..3usize.pow(inner.len() as u32) {
+            for n in 0..3usize.pow(inner.len() as u32) {
                 let picks: Vec<(usize, u8)> = inner
                     .iter()
                     .enumerate()
                     .map(|(k, r)| (*r, (n / 3usize.pow(k as u32) % 3) as u8))
                     .collect();
-                let mut spot = vec![];
-                for p in parts {
-                    let bounds = match p {
-                        Part::At(ix) => value(ix, t, &picks).and_then(|k| Some((k, k.checked_add(1)?))),
-                        Part::Slice(lo, hi) => {
-                            let side = |x: &Option<Ix>, open: i64| match x {
-                                None => Some(open),
-                                Some(x) => value(x, t, &picks).filter(|k| *k >= 0),
-                            };
-                            side(lo, i64::MIN).zip(side(hi, i64::MAX))
-                        }
-                        Part::Field(_) | Part::Unknown => None,
-                    };
-                    match bounds {
-                        Some(b) => spot.push(b),
-                        None => continue 'pick,
-                    }
-                }
-                out.push((t, spot));
+                let Some(iter) = self.iter_at(sample, t) else { continue };
+                out.extend(
+                    self.spot(parts, &[], &Numbers { trial: self, sample, iter, picks: &picks })
+                        .map(|s| (t, s)),
+                );
             }
         }
         out
+    }
+
+    /// The inner ranges that indices depend on; false where one is no number, or there are too many.
+    pub(super) fn inner_ranges(&self, parts: &[Part], inner: &mut Vec<usize>) -> bool {
+        for p in parts {
+            match p {
+                Part::At(ix) => self.ranges_in(ix, inner),
+                Part::Slice(lo, hi) => {
+                    for x in [lo, hi].into_iter().flatten() {
+                        self.ranges_in(x, inner);
+                    }
+                }
+                Part::Field(_) | Part::Unknown => return false,
+            }
+        }
+        inner.len() <= 3
+    }
+
+    /// Where indices lead with one set of numbers. Those that count from the end need the lengths of
+    /// dimensions.
+    pub(super) fn spot(&self, parts: &[Part], lengths: &[Option<Ix>], numbers: &Numbers<'_>) -> Option<Spot> {
+        let from_start = |k: i64, d: usize| {
+            if k >= 0 { None } else { lengths.get(d)?.as_ref().and_then(|n| k.checked_add(numbers.of(n)?)) }
+        };
+        let bounds = |(d, p): (usize, &Part)| match p {
+            Part::At(ix) => {
+                let k = numbers.of(ix)?;
+                let k = from_start(k, d).unwrap_or(k);
+                Some((k, k.checked_add(1)?))
+            }
+            Part::Slice(lo, hi) => {
+                let side = |x: &Option<Ix>, open: i64| match x {
+                    None => Some(open),
+                    Some(x) => numbers.of(x).and_then(|k| if k >= 0 { Some(k) } else { from_start(k, d) }),
+                };
+                side(lo, i64::MIN).zip(side(hi, i64::MAX))
+            }
+            Part::Field(_) | Part::Unknown => None,
+        };
+        parts.iter().enumerate().map(bounds).collect()
     }
 
     fn step_at(&self, sample: usize) -> Option<i64> {
         Numbers { trial: self, sample, iter: 0, picks: &[] }.of(&self.range[2]).filter(|s| *s != 0)
     }
 
-    fn iter_at(&self, sample: usize, t: u64) -> Option<i64> {
+    pub(super) fn iter_at(&self, sample: usize, t: u64) -> Option<i64> {
         let numbers = Numbers { trial: self, sample, iter: 0, picks: &[] };
         numbers.of(&self.range[0])?.checked_add(self.step_at(sample)?.checked_mul(t as i64)?)
     }
 
     fn count_at(&self, sample: usize) -> Option<u64> {
+        self.step_at(sample)?;
+        // An end that is not known may be anywhere.
+        Some(self.length_at(sample).unwrap_or(FIRST))
+    }
+
+    /// How many iterations there are; none where that is not known with these numbers either.
+    pub(super) fn length_at(&self, sample: usize) -> Option<u64> {
         let numbers = Numbers { trial: self, sample, iter: 0, picks: &[] };
         let [lo, hi, _] = &self.range;
-        let step = self.step_at(sample)?;
-        // An end that is not known may be anywhere.
-        Some(numbers.of(lo).zip(numbers.of(hi)).map_or(FIRST, |(lo, hi)| length(lo, hi, step)))
+        Some(length(numbers.of(lo)?, numbers.of(hi)?, self.step_at(sample)?))
     }
 
     fn ranges_in(&self, ix: &Ix, out: &mut Vec<usize>) {
@@ -294,20 +319,20 @@ fn length(lo: i64, hi: i64, step: i64) -> u64 {
 
 /// One set of numbers for an index: of what is unknown, of the loop's variable, and which value of each inner
 /// range.
-struct Numbers<'a> {
-    trial: &'a Trial<'a>,
-    sample: usize,
-    iter: i64,
-    picks: &'a [(usize, u8)],
+pub(super) struct Numbers<'a> {
+    pub trial: &'a Trial<'a>,
+    pub sample: usize,
+    pub iter: i64,
+    pub picks: &'a [(usize, u8)],
 }
 
 impl Numbers<'_> {
     /// None where it has no value or is not known.
-    fn of(&self, ix: &Ix) -> Option<i64> {
+    pub(super) fn of(&self, ix: &Ix) -> Option<i64> {
         match ix {
             Ix::Iter => Some(self.iter),
             Ix::Const(n) => Some(*n),
-            Ix::Symbol(k) => Some(SAMPLES[self.sample](*k as i64)),
+            Ix::Symbol(k) => Some(self.trial.samples[self.sample](*k as i64)),
             Ix::Inner(k) => {
                 let pick = self.picks.iter().find(|p| p.0 == *k)?.1;
                 let [lo, hi, step] = &self.trial.places.ranges[*k].1;
@@ -392,11 +417,24 @@ pub(crate) fn check(c: &Classifier<'_>, privatised: &[Privatised]) -> Result<Vec
             doubts.push((loc, why));
         }
     };
-    let mut pairs = 0;
+    let (deep, mut pairs) = (OnceCell::new(), 0);
+    let is_short = trial.count.is_some_and(|n| n <= FIRST);
+    let far = |a: usize, b: usize| {
+        if is_short {
+            return None;
+        }
+        deep.get_or_init(|| {
+            let mut trial = Trial::among(Places::deep(c), &far::SAMPLES);
+            let all = accesses(c, &mut trial.places, privatised);
+            Far::new(c, trial, &all)
+        })
+        .proof(a, b)
+    };
     for (k, a) in all.iter().enumerate() {
         let Some(new) = a.new else { continue };
         let read = all.iter().any(|b| b.new.is_none() && b.of == a.of && b.parts == a.parts);
-        alone(c, &mut trial, a, (new, read), &mut doubt)?;
+        let distant = || far(k, k);
+        alone(c, &mut trial, a, (new, read), (&distant, &mut doubt))?;
         for (j, b) in all.iter().enumerate() {
             if a.of != b.of || j == k || a.is_apart(b) || a.parts == b.parts || b.new.is_some() && j < k {
                 continue;
@@ -405,8 +443,10 @@ pub(crate) fn check(c: &Classifier<'_>, privatised: &[Privatised]) -> Result<Vec
             if pairs > PAIRS {
                 return Ok(doubts);
             }
-            let Some((s, t)) = trial.proof(&a.parts, &b.parts) else { continue };
-            let near = trial.count.is_some() || s.abs_diff(t) <= NEXT;
+            let sure = |found| (found, true);
+            let near = trial.proof(&a.parts, &b.parts).map(sure);
+            let Some(((s, t), sure)) = near.or_else(|| far(k, j)) else { continue };
+            let near = sure && (trial.count.is_some() || s.abs_diff(t) <= NEXT);
             let there =
                 if a.loc.line == b.loc.line { String::new() } else { format!(" (line {})", b.loc.line) };
             let (does, help) = if b.new.is_some() {
@@ -430,7 +470,7 @@ fn alone(
     trial: &mut Trial<'_>,
     a: &Access,
     (new, read): (Value, bool),
-    doubt: &mut dyn FnMut(Loc, Arc<str>),
+    (distant, doubt): (&dyn Fn() -> Option<((u64, u64), bool)>, &mut dyn FnMut(Loc, Arc<str>)),
 ) -> Result<()> {
     let several: Arc<str> = match (a.updates, a.class) {
         (true, _) => {
@@ -443,7 +483,8 @@ fn alone(
         }
         (false, _) => "several iterations may write to the same element, at the same time".into(),
     };
-    if let Some((s, t)) = trial.proof(&a.parts, &a.parts) {
+    let near = trial.proof(&a.parts, &a.parts).map(|found| (found, true));
+    if let Some(((s, t), sure)) = near.or_else(distant) {
         let ix = trial.places.ix(new, 0);
         // All write the same, so who comes last does not matter.
         let equal = !a.updates && matches!(trial.places.class(&ix), Class::Same | Class::Sweep);
@@ -452,7 +493,8 @@ fn alone(
             && !a.compared
             && !read
             && c.func.parallel.has(Parts::LENIENT);
-        if !(a.certain || a.compared) || equal || allowed || trial.count.is_none() && s.abs_diff(t) > NEXT {
+        let near = sure && (trial.count.is_some() || s.abs_diff(t) <= NEXT);
+        if !(a.certain || a.compared) || equal || allowed || !near {
             doubt(a.loc, several);
             return Ok(());
         }
@@ -560,7 +602,18 @@ fn accesses(c: &Classifier<'_>, places: &mut Places<'_>, privatised: &[Privatise
                 && !certain
                 && c.better_element(b, node)
                     .is_some_and(|(_, read, _)| c.block_of(read).is_some_and(|b| c.is_sure(b, true)));
-            out.push(Access { of, parts, fields, class, new, updates, certain, compared, loc: node.loc });
+            out.push(Access {
+                of,
+                block: b,
+                parts,
+                fields,
+                class,
+                new,
+                updates,
+                certain,
+                compared,
+                loc: node.loc,
+            });
         }
     }
     let stored: Vec<Value> = out.iter().filter(|a| a.new.is_some()).map(|a| a.of).collect();
