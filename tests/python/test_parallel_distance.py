@@ -300,3 +300,89 @@ def test_iterations_that_are_far_from_one_another(want, args, function):
         plain = made(args)
         function(*plain)
         assert all(np.array_equal(x, y) for x, y in zip(got, plain))
+
+
+def by_copyto(a):
+    for i in prange(len(a)):
+        np.copyto(a[i:i + 1], a[len(a) - 1 - i:len(a) - i])
+
+
+def by_out(a):
+    n = len(a)
+    for i in prange(n):
+        np.add(a[n - 1 - i:n - i], 0, out=a[i:i + 1])
+
+
+def by_fill(a):
+    for i in prange(len(a)):
+        a[i:i + 1].fill(a[len(a) - 1 - i])
+
+
+def by_put(a):
+    for i in prange(len(a)):
+        np.put(a[i:i + 1], [0], [a[len(a) - 1 - i]])
+
+
+def by_place(a):
+    for i in prange(len(a)):
+        np.place(a[i:i + 1], [True], [a[len(a) - 1 - i]])
+
+
+def put(v, x):
+    v[0] = x
+
+
+def by_a_function(a):
+    for i in prange(len(a)):
+        put(a[i:i + 1], a[len(a) - 1 - i])
+
+
+def swap(a, i, j):
+    x = a[i]
+    a[i] = a[j]
+    a[j] = x
+
+
+def by_swaps_of_all(a):
+    for i in prange(len(a)):
+        swap(a, i, len(a) - 1 - i)
+
+
+def by_the_middle(a):
+    for i in prange(len(a)):
+        np.copyto(a[i:i + 1], a[len(a) // 2:len(a) // 2 + 1])
+
+
+def by_swaps_of_halves(a):
+    for i in prange(len(a) // 2):
+        swap(a, i, len(a) - 1 - i)
+
+
+def by_halves(a):
+    h = len(a) // 2
+    for i in prange(h):
+        np.copyto(a[i:i + 1], a[i + h:i + h + 1])
+
+
+def by_evens(a):
+    for i in prange(len(a) // 2):
+        np.copyto(a[2 * i:2 * i + 1], a[2 * i + 1:2 * i + 2])
+
+
+def by_blocks(a):
+    for i in prange(len(a) // 4):
+        a[4 * i:4 * i + 4].fill(i)
+
+
+APART = [by_swaps_of_halves, by_halves, by_evens, by_blocks]
+MEETING = [by_copyto, by_out, by_fill, by_put, by_place, by_a_function, by_swaps_of_all, by_the_middle]
+
+
+@pytest.mark.parametrize("function", MEETING + APART)
+def test_what_calls_change_far_away_is_changed_in_order(function):
+    compiled = tierup.njit(parallel=True)(function)
+    got, want = vector(), vector()
+    compiled(got)
+    function(want)
+    assert np.array_equal(got, want)
+    assert ("runs all iterations in order" in str(compiled.parallel_report())) == (function in MEETING)

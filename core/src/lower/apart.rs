@@ -316,7 +316,7 @@ impl Provenance {
 }
 
 /// What a function captures, for a member of it.
-fn captured(defs: &Defs<'_>, v: Value) -> Value {
+pub(super) fn captured(defs: &Defs<'_>, v: Value) -> Value {
     let Some(Op::Member(k)) = defs.get(&v).map(|n| &n.op) else { return v };
     match defs.get(&defs[&v].args[0]) {
         Some(n) if matches!(n.op, Op::MakeFunction { .. }) => n.args.get(*k as usize).copied().unwrap_or(v),

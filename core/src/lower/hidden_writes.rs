@@ -12,11 +12,13 @@ use super::apart::{
     Flow, Known, Place, arrays_in, asks_for_its_shape, global_arrays, loop_variable, places_of, summary,
 };
 use super::pure::{Defs, definitions};
+use super::spans::Span;
 use crate::infer::state::{Session, Typed};
 use crate::ops::apart::Rule;
 use crate::ops::{Body, Effect, OpDef, id};
 use crate::ssa::{Block, Func, InstNode, InstanceId, Op, Value};
 use crate::types::{Const, Kind, Type};
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// So deep are values looked into, and calls, of which there are no more than so many in all.
@@ -28,16 +30,16 @@ const GLOBAL: usize = 1 << 32;
 /// Pairs of accesses that are compared; a loop with more of them is taken as it is.
 const MOST: usize = 20_000;
 
-/// Whether the iterations of the loop with the body `id` have to run in order.
-pub(super) fn need_order(session: &Session<'_>, id: InstanceId) -> bool {
-    meetings(session, id, |meeting| meeting == Meeting::Always).next().is_some()
+/// Whether the iterations of the loop with the body `id` have to run in order, which `region` in `outer` is.
+pub(super) fn need_order(session: &Session<'_>, id: InstanceId, (outer, region): (&Func, &InstNode)) -> bool {
+    meetings(session, id, Some((outer, region)), |meeting| meeting == Meeting::Always).next().is_some()
 }
 
 /// Lists of arrays in the arguments of the loop with the body `id`, by their places: what the arrays in one may
 /// share.
 pub(super) fn inside(session: &Session<'_>, id: InstanceId) -> Vec<(usize, Rule)> {
     let mut out: Vec<(usize, Rule)> = vec![];
-    for meeting in meetings(session, id, |meeting| meeting != Meeting::Always) {
+    for meeting in meetings(session, id, None, |meeting| meeting != Meeting::Always) {
         let Meeting::Inside(k, rule) = meeting else { continue };
         match out.iter_mut().find(|o| o.0 == k) {
             Some(o) if rule == Rule::Nothing => o.1 = rule,
@@ -52,6 +54,7 @@ pub(super) fn inside(session: &Session<'_>, id: InstanceId) -> Vec<(usize, Rule)
 fn meetings(
     session: &Session<'_>,
     id: InstanceId,
+    region: Option<(&Func, &InstNode)>,
     wanted: impl Fn(Meeting) -> bool,
 ) -> std::vec::IntoIter<Meeting> {
     let mut out = vec![];
@@ -63,6 +66,7 @@ fn meetings(
         return out.into_iter();
     };
     let mut all = code.accesses(&mut around);
+    let span = region.and_then(|(outer, region)| Span::of(outer, region, (code.f, &code.defs)));
     let behind = |k: &usize| code.places.get(*k).is_some_and(|p| body.behind.contains(&(p.argument as u32)));
     all.retain(|a| !a.leads.iter().any(behind));
     if all.len().saturating_mul(all.len()) > MOST {
@@ -70,7 +74,7 @@ fn meetings(
     }
     for a in all.iter().filter(|a| a.write) {
         for b in &all {
-            if let Some(meeting) = code.meet(a, b).filter(|m| wanted(*m)) {
+            if let Some(meeting) = code.meet(a, b, span.as_ref()).filter(|m| wanted(*m)) {
                 if !out.contains(&meeting) {
                     out.push(meeting);
                 }
@@ -112,12 +116,13 @@ impl Around<'_, '_> {
     }
 }
 
-/// What is added up to an index: the loop's variable, values that are the same in all iterations, a constant.
+/// What is added up to an index: so many times the loop's variable, and values that are the same in all
+/// iterations, and a constant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Sum {
-    iteration: bool,
-    terms: Vec<(Value, bool)>,
-    constant: i64,
+pub(super) struct Sum {
+    pub iteration: i64,
+    pub terms: Vec<(Value, i64)>,
+    pub constant: i64,
 }
 
 /// What an index takes of one dimension. What is not known is none.
@@ -177,6 +182,8 @@ struct Code<'a> {
     step: Option<i64>,
     /// Values that are not the same in all iterations.
     varying: HashSet<Value>,
+    /// Values that stay what they are and are parts of indices.
+    fixed: RefCell<Vec<Value>>,
 }
 
 impl<'a> Code<'a> {
@@ -198,7 +205,17 @@ impl<'a> Code<'a> {
         let defs = definitions(f);
         let variable = loop_variable(f);
         let step = step(f, &defs);
-        let mut code = Code { f, defs, flow, places, globals, variable, step, varying: HashSet::new() };
+        let mut code = Code {
+            f,
+            defs,
+            flow,
+            places,
+            globals,
+            variable,
+            step,
+            varying: HashSet::new(),
+            fixed: RefCell::default(),
+        };
         code.varying = code.varying_values();
         Some(code)
     }
@@ -259,14 +276,15 @@ impl<'a> Code<'a> {
         }
         self.defs.get(&v).is_some_and(|n| {
             let repeats = matches!(n.op, Op::Const(_) | Op::Member(_) | Op::Cast | Op::Narrow(_))
-                || matches!(n.op, Op::Apply(op) if op.effect == Effect::Pure);
+                || matches!(n.op, Op::Apply(op) if op.effect == Effect::Pure
+                    || asks_for_its_shape(op) && self.ty(n.args[0]).as_array().is_some());
             depth > 0 && repeats && n.args.iter().all(|a| self.is_fixed(*a, depth - 1))
         })
     }
 
     fn sum(&self, v: Value, depth: u32) -> Option<Sum> {
         if Some(v) == self.variable {
-            return Some(Sum { iteration: true, ..Sum::default() });
+            return Some(Sum { iteration: 1, ..Sum::default() });
         }
         let node = self.defs.get(&v).filter(|_| depth > 0);
         if let Some(Op::Const(Const::Int(n))) = node.map(|n| &n.op) {
@@ -278,10 +296,37 @@ impl<'a> Code<'a> {
         if let Some((Op::Apply(op), [a, b, ..])) = node.map(|n| (&n.op, &n.args[..]))
             && (op.is(id::ADD) || op.is(id::SUB))
         {
-            return self.sum(*a, depth - 1)?.plus(&self.sum(*b, depth - 1)?, op.is(id::SUB));
+            let sign = if op.is(id::SUB) { -1 } else { 1 };
+            return self.sum(*a, depth - 1)?.plus(&self.sum(*b, depth - 1)?, sign);
+        }
+        if let Some((Op::Apply(op), [a, b, ..])) = node.map(|n| (&n.op, &n.args[..]))
+            && op.is(id::MUL)
+            && let Some((factor, of)) =
+                self.integer(*a).map(|k| (k, *b)).or_else(|| self.integer(*b).map(|k| (k, *a)))
+        {
+            return Sum::default().plus(&self.sum(of, depth - 1)?, factor);
+        }
+        if let Some((Op::Apply(op), [a])) = node.map(|n| (&n.op, &n.args[..]))
+            && op.is(id::NEG)
+        {
+            return Sum::default().plus(&self.sum(*a, depth - 1)?, -1);
         }
         (self.ty(v).is_int() && self.is_fixed(v, DEPTH))
-            .then(|| Sum { terms: vec![(v, false)], ..Sum::default() })
+            .then(|| Sum { terms: vec![(self.first_of(v), 1)], ..Sum::default() })
+    }
+
+    /// The first one of values that are fixed and the same.
+    fn first_of(&self, v: Value) -> Value {
+        let mut all = self.fixed.borrow_mut();
+        if let Some(w) = all.iter().find(|w| self.same(**w, v, DEPTH)) {
+            return *w;
+        }
+        all.push(v);
+        v
+    }
+
+    fn integer(&self, v: Value) -> Option<i64> {
+        if let Some(Op::Const(Const::Int(n))) = self.defs.get(&v).map(|n| &n.op) { Some(*n) } else { None }
     }
 
     /// What lies between brackets; none where that is no number or slice of step 1.
@@ -298,8 +343,9 @@ impl<'a> Code<'a> {
 
     fn item(&self, v: Value) -> Option<Part> {
         // Counted from the end.
-        let known =
-            |v: Value| self.sum(v, DEPTH).filter(|s| s.iteration || !s.terms.is_empty() || s.constant >= 0);
+        let known = |v: Value| {
+            self.sum(v, DEPTH).filter(|s| s.iteration > 0 || !s.terms.is_empty() || s.constant >= 0)
+        };
         if self.ty(v).is_int() {
             return Some(Part::At(known(v)));
         }
@@ -478,15 +524,15 @@ impl<'a> Code<'a> {
     /// A sum of a function's parameters, for what these are in a call.
     fn translated(&self, s: &Sum, params: &[Value], args: &[Value]) -> Option<Sum> {
         let mut out = Sum { constant: s.constant, ..Sum::default() };
-        for (v, minus) in &s.terms {
+        for (v, times) in &s.terms {
             let k = params.iter().position(|p| p == v)?;
-            out = out.plus(&self.sum(*args.get(k)?, DEPTH)?, *minus)?;
+            out = out.plus(&self.sum(*args.get(k)?, DEPTH)?, *times)?;
         }
         Some(out)
     }
 
     /// How one iteration may come by where another one has been.
-    fn meet(&self, a: &Access, b: &Access) -> Option<Meeting> {
+    fn meet(&self, a: &Access, b: &Access, span: Option<&Span<'_>>) -> Option<Meeting> {
         if a.leads.is_disjoint(&b.leads) || a.view.varies || b.view.varies {
             return None;
         }
@@ -498,7 +544,7 @@ impl<'a> Code<'a> {
         let relations: Vec<Relation> = (0..width)
             .map(|d| {
                 let part = |v: &View| v.parts.get(d).cloned().unwrap_or(Part::All);
-                relation(&part(&a.view), &part(&b.view), self.step)
+                relation(&part(&a.view), &part(&b.view), self.step, span)
             })
             .collect();
         let apart = relations.contains(&Relation::Apart);
@@ -564,23 +610,18 @@ impl<'a> Code<'a> {
 }
 
 impl Sum {
-    fn plus(mut self, other: &Sum, minus: bool) -> Option<Sum> {
-        if other.iteration && (self.iteration || minus) {
-            return None;
-        }
-        self.iteration |= other.iteration;
-        self.constant = if minus {
-            self.constant.checked_sub(other.constant)?
-        } else {
-            self.constant.checked_add(other.constant)?
-        };
+    /// With so many times another one.
+    fn plus(mut self, other: &Sum, times: i64) -> Option<Sum> {
+        let add = |a: i64, b: i64| a.checked_add(b.checked_mul(times)?);
+        self.iteration = add(self.iteration, other.iteration)?;
+        self.constant = add(self.constant, other.constant)?;
         for (v, m) in &other.terms {
-            let m = *m != minus;
-            match self.terms.iter().position(|t| *t == (*v, !m)) {
-                Some(k) => drop(self.terms.remove(k)),
-                None => self.terms.push((*v, m)),
+            match self.terms.iter_mut().find(|t| t.0 == *v) {
+                Some(t) => t.1 = add(t.1, *m)?,
+                None => self.terms.push((*v, add(0, *m)?)),
             }
         }
+        self.terms.retain(|t| t.1 != 0);
         self.terms.sort();
         Some(self)
     }
@@ -604,7 +645,7 @@ fn within(parts: &[Part], items: Vec<Part>) -> Vec<Part> {
             Part::At(_) => p.clone(),
             Part::All => items.next().unwrap_or(Part::All),
             Part::Range(lo, hi) => {
-                let from = |s: &Option<Sum>| lo.clone().zip(s.as_ref()).and_then(|(lo, s)| lo.plus(s, false));
+                let from = |s: &Option<Sum>| lo.clone().zip(s.as_ref()).and_then(|(lo, s)| lo.plus(s, 1));
                 match items.next() {
                     None | Some(Part::All) => p.clone(),
                     Some(Part::At(s)) => Part::At(from(&s)),
@@ -619,7 +660,7 @@ fn within(parts: &[Part], items: Vec<Part>) -> Vec<Part> {
 }
 
 /// How two parts of one dimension relate in different iterations.
-fn relation(p: &Part, q: &Part, step: Option<i64>) -> Relation {
+fn relation(p: &Part, q: &Part, step: Option<i64>, span: Option<&Span<'_>>) -> Relation {
     let extent = |p: &Part| match p {
         Part::At(Some(s)) => Some((s.clone(), 1)),
         Part::Range(Some(lo), Some(hi)) if lo.is_beside(hi) => {
@@ -632,18 +673,24 @@ fn relation(p: &Part, q: &Part, step: Option<i64>) -> Relation {
     }
     let (Some((a, m)), Some((b, n))) = (extent(p), extent(q)) else { return Relation::Unknown };
     if !a.is_beside(&b) {
-        return Relation::Unknown;
+        return if span.is_some_and(|s| s.meets((&a, m), (&b, n))) {
+            Relation::Meet
+        } else {
+            Relation::Unknown
+        };
     }
     // They meet where the one is moved by more than `low` and less than `high`.
     let Some(between) = a.constant.checked_sub(b.constant) else { return Relation::Unknown };
     let (low, high) = (between.saturating_sub(n), between.saturating_add(m));
-    if !a.iteration {
+    if a.iteration == 0 {
         return if low < 0 && 0 < high { Relation::Meet } else { Relation::Apart };
     }
     if low == -1 && high == 1 {
         return Relation::Apart;
     }
-    let Some(step) = step else { return Relation::Unknown };
+    let Some(step) = step.and_then(|s| s.checked_mul(a.iteration.checked_abs()?)) else {
+        return Relation::Unknown;
+    };
     let first = low.div_euclid(step).saturating_add(1).saturating_mul(step);
     let first = if first == 0 { step } else { first };
     if first < high { Relation::Meet } else { Relation::Apart }

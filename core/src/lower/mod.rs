@@ -31,6 +31,7 @@ pub(crate) mod reduction_fusion;
 pub(crate) mod reduction_merging;
 pub(crate) mod sequential_retry;
 pub mod short_loop_entry;
+mod spans;
 pub(crate) mod suspension;
 
 use crate::diag::{Diagnostic, Result};

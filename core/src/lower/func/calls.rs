@@ -45,7 +45,7 @@ impl FuncLower<'_, '_> {
         {
             bound = self.cx.b.i64(i64::MAX);
         }
-        if hidden_writes::need_order(self.session, id) {
+        if hidden_writes::need_order(self.session, id, (self.func, node)) {
             let why = "one thread runs all iterations in order: an iteration changes elements that another one uses, under another name";
             self.notes.note_region(self.func, node, "prange", Some(why));
             bound = self.cx.b.i64(i64::MAX);
