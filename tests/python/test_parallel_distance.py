@@ -313,6 +313,22 @@ def by_out(a):
         np.add(a[n - 1 - i:n - i], 0, out=a[i:i + 1])
 
 
+def by_a_running_sum(a):
+    for i in prange(len(a)):
+        np.cumsum(a[len(a) - 1 - i:len(a) - i], out=a[i:i + 1])
+
+
+def by_a_sum(a):
+    for i in prange(len(a)):
+        np.sum(a[len(a) - 1 - i:len(a) - i], keepdims=True, out=a[i:i + 1])
+
+
+def by_sums_of_rows(a):
+    m = a.reshape(-1, 4)
+    for i in prange(len(m)):
+        np.cumsum(m[i, 1:], out=m[i, 1:])
+
+
 def by_fill(a):
     for i in prange(len(a)):
         a[i:i + 1].fill(a[len(a) - 1 - i])
@@ -374,8 +390,8 @@ def by_blocks(a):
         a[4 * i:4 * i + 4].fill(i)
 
 
-APART = [by_swaps_of_halves, by_halves, by_evens, by_blocks]
-MEETING = [by_copyto, by_out, by_fill, by_put, by_place, by_a_function, by_swaps_of_all, by_the_middle]
+APART = [by_sums_of_rows, by_swaps_of_halves, by_halves, by_evens, by_blocks]
+MEETING = [by_copyto, by_out, by_fill, by_put, by_place, by_a_function, by_swaps_of_all, by_the_middle, by_a_running_sum, by_a_sum]
 
 
 @pytest.mark.parametrize("function", MEETING + APART)

@@ -438,15 +438,20 @@ impl<'a> Code<'a> {
             self.push(args[0], self.chosen(args[0], args[1]), op.is(id::SETITEM), out);
         }
         let outs = if let Body::Ufunc(..) = op.body { crate::ops::ufunc::inputs(op) } else { usize::MAX };
+        let given = op.spec().params.iter().position(|p| p.name == "out");
         let method = op.effect == Effect::Writes
             && op.paths.iter().any(|p| p.starts_with("array."))
             && !crate::ops::random::draws(op);
+        let writes = |k: usize| k >= outs || Some(k) == given || k == 0 && method;
+        let is_array = |v: &Value| self.ty(*v).as_array().is_some();
+        // What it gives is what it writes to, then, and not what it reads.
+        let fills = args.iter().enumerate().any(|(k, v)| writes(k) && is_array(v));
         for (k, v) in args.iter().enumerate() {
             if k == 0 && (chooses || op.is(id::GETITEM) || asks_for_its_shape(op)) {
                 continue;
             }
-            let write = k >= outs || k == 0 && method;
-            if self.ty(*v).as_array().is_some() && (write || !leads_on) {
+            let write = writes(k);
+            if is_array(v) && (fills || !leads_on) {
                 self.push(*v, View { followed: false, ..self.view(*v, DEPTH) }, write, out);
             }
         }
@@ -515,7 +520,7 @@ impl<'a> Code<'a> {
         let written = summary(around.session, callee, &mut around.known).map_or(vec![], |s| s.written);
         for (k, v) in node.args.iter().enumerate() {
             let write = written.contains(&k);
-            if self.ty(*v).as_array().is_some() && (write || !leads_on) {
+            if self.ty(*v).as_array().is_some() && (write || !written.is_empty() || !leads_on) {
                 self.push(*v, View { followed: false, ..self.view(*v, DEPTH) }, write, out);
             }
         }
