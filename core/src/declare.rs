@@ -86,7 +86,7 @@ fn place(t: Type) -> Option<usize> {
             Int::U8 => 5,
             Int::U16 => 6,
             Int::U32 => 7,
-            Int::U64 => 8,
+            Int::U64 | Int::Big => 8,
         },
         // What one of 16 bits becomes one of 32 does.
         Kind::Float(Float::F16 | Float::F32) => 9,

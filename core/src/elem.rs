@@ -54,7 +54,7 @@ impl Elem {
                 Int::U8 => Elem::U8,
                 Int::U16 => Elem::U16,
                 Int::U32 => Elem::U32,
-                Int::U64 => Elem::U64,
+                Int::U64 | Int::Big => Elem::U64,
             },
             Kind::Float(f) => match f {
                 Float::F16 => return None,

@@ -166,7 +166,7 @@ pub(crate) fn type_num(ty: Type) -> Option<c_int> {
                     9
                 }
             }
-            Int::U64 => {
+            Int::U64 | Int::Big => {
                 if size_of::<std::ffi::c_long>() == 8 {
                     8
                 } else {

@@ -232,10 +232,9 @@ impl Asked<'_> {
 
 /// How arguments are converted. Code may be for wider types than those that it was asked for.
 ///
-/// Where Python's answer is promised an int of Python's past 63 bits is no uint64, which wraps, and ints among the
-/// floats of a dict are none.
+/// Where Python's answer is promised ints among the floats of a dict are none.
 fn plans(args: &[Type], taken: &[Type], asked: Asked<'_>, promised: bool) -> Box<[Plan]> {
-    let differs = |t: Type| matches!(*t, Kind::Int(Int::U64) | Kind::Container(Container::Dict, _));
+    let differs = |t: Type| matches!(*t, Kind::Container(Container::Dict, _));
     let exact = |t: Type| (promised && differs(t)).then_some(Purpose::GoesOn);
     let one = |(own, wide): (&Type, &Type)| match asked {
         Asked::Together(_) => Plan::new(*wide, Some(Purpose::Element)),

@@ -71,7 +71,7 @@ fn of_int(i: Int) -> ClassId {
         Int::U16 => ClassId::UINT16,
         Int::U32 => ClassId::UINT32,
         Int::U64 => ClassId::UINT64,
-        Int::Py => ClassId::INT,
+        Int::Big | Int::Py => ClassId::INT,
     }
 }
 

@@ -387,6 +387,7 @@ pub(crate) fn number(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) 
 pub(crate) fn element(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
     match (from.kind(), to.kind()) {
         (Kind::Int(Int::Py), Kind::Int(i)) => check_python_int(cx, val[0], *i, to),
+        (Kind::Int(Int::Big), Kind::Int(i)) => check_big_int(cx, val[0], *i),
         (Kind::Float(Float::Py), Kind::Int(i)) => check_python_float(cx, val[0], *i, to),
         _ => {}
     }
@@ -411,6 +412,17 @@ fn check_python_int(cx: &mut LowerCx<'_>, v: Value, to: Int, name: Type) {
         &format!("Python integer {{}} out of bounds for {name}"),
         &[v],
     );
+}
+
+/// The same of one without a sign.
+fn check_big_int(cx: &mut LowerCx<'_>, v: Value, to: Int) {
+    if !to.signed() && to.bits() == 64 {
+        return;
+    }
+    let end = 1i64 << (to.bits() - u32::from(to.signed()));
+    let fits = cx.b.bin_imm(Op::IcmpUlt, v, end);
+    // NumPy's words, whatever the type is.
+    cx.check(fits, Class::OverflowError, "Python int too large to convert to C long");
 }
 
 fn check_python_float(cx: &mut LowerCx<'_>, v: Value, to: Int, name: Type) {
@@ -611,6 +623,17 @@ pub(crate) fn resize(cx: &mut LowerCx<'_>, v: Value, signed: bool, to: Ty) -> Va
 /// An integer or bool as i64, by its own signedness.
 pub(crate) fn to_i64(cx: &mut LowerCx<'_>, v: Value, ty: Type) -> Value {
     scalar(cx, v, ty, Type::i64())
+}
+
+/// An integer as an index, or the bound of a slice: what is more than all lengths stays that, and does not become
+/// negative.
+pub(crate) fn to_index(cx: &mut LowerCx<'_>, v: Value, ty: Type) -> Value {
+    let v = to_i64(cx, v, ty);
+    if ty.strong() != Type::int_of(Int::U64) {
+        return v;
+    }
+    let most = cx.b.i64(i64::MAX);
+    cx.b.bin(Op::Umin, v, most)
 }
 
 /// A float of that machine type.

@@ -364,6 +364,9 @@ impl<'h> Solver<'_, 'h> {
                 other => return Some(other),
             }
         }
+        if let Some(refusal) = self.too_large(id, positional) {
+            return Some(Err(refusal));
+        }
         if id == id::MATCH_CLASS
             && let Some(typed) = self.class_pattern(i, positional)
         {
@@ -376,6 +379,23 @@ impl<'h> Solver<'_, 'h> {
             return Some(known.map(|same| (Type::bool(), Some(Const::Bool(same == (id == id::IS))), false)));
         }
         self.inverted(i, id, positional)
+    }
+
+    /// What is said of arithmetic on an int that may be 2⁶³ or more and a number of NumPy's that cannot be, where Python's
+    /// answer is promised: it is an OverflowError.
+    fn too_large(&mut self, id: OpId, positional: &[Source]) -> Option<Diagnostic> {
+        let arithmetic = id.checked().is_some() || matches!(id, id::AND | id::RSHIFT);
+        if !arithmetic || self.session.overflow != Overflow::Python || self.session.is_library(self.func) {
+            return None;
+        }
+        let all = self.source_args(positional).ok()?;
+        let of_numpy = |t: Type| t.is_int() && !t.is_weak() && t != Type::big_int().strong();
+        let large = all.iter().any(|a| a.ty == Type::big_int()) && all.iter().any(|a| of_numpy(a.ty));
+        let text = "an int that may be 2**63 or more beside a number of NumPy's that cannot be";
+        large.then(|| {
+            Diagnostic::new(Code::NoMatchingOperation, text)
+                .help("make the other one np.uint64(...) or int(...)")
+        })
     }
 
     /// Asks the rows one after the other.

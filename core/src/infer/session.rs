@@ -13,7 +13,7 @@ use crate::meaning::Meaning;
 use crate::opaque::{self, Opaque};
 use crate::source::Origin;
 use crate::ssa::{self, Func, FuncId, Inst, InstanceId, registry};
-use crate::types::{Const, Int, Kind, Type, promote, work};
+use crate::types::{Const, Kind, Type, promote, work};
 use crate::typing::unions::is_mixed;
 use crate::typing::vars::{Opened, Site, Vars};
 use std::collections::{HashMap, HashSet};
@@ -677,7 +677,7 @@ impl<'h> Session<'h> {
     /// Whether integers of a function are checked: the user's, and the library's where they are (`sum`,
     /// `math.prod`), for such operands.
     pub(crate) fn checks_overflow(&self, func: &Func, mut operands: impl Iterator<Item = Type>) -> bool {
-        let of_python = |t: Type| !t.is_int() || *t == Kind::Int(Int::Py);
+        let of_python = |t: Type| !t.is_int() || t.is_weak();
         let wanted = match self.overflow {
             Overflow::Wrap => false,
             Overflow::Raise => true,

@@ -107,7 +107,7 @@ pub struct Session<'h> {
     pub host: &'h dyn Host,
     pub instances: Vec<Instance>,
     /// Integers that do not fit raise.
-    pub(super) overflow: Overflow,
+    pub(crate) overflow: Overflow,
     /// What the host said of its classes.
     pub(super) class_attrs: ClassAttrs,
     /// And of calls whose types choose.

@@ -187,8 +187,9 @@ pub(crate) fn step(func: &Func, node: &InstNode) -> Option<&'static OpDef> {
         return None;
     }
     // A Python int that may not fit raises.
-    let narrow = |t: Type| matches!(*t, Kind::Int(i) if i != Int::Py && i != Int::I64);
-    if types().any(|t| *t == Kind::Int(Int::Py))
+    let big = types().any(|t| *t == Kind::Int(Int::Big));
+    let narrow = |t: Type| t.is_int() && (big || *t != Kind::Int(Int::I64));
+    if types().any(|t| t.is_int() && t.is_weak())
         && (narrow(array.dtype) || types().any(|t| t.as_array().is_some_and(|a| narrow(a.dtype))))
     {
         return None;

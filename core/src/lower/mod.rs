@@ -6,7 +6,7 @@
 //! explicit. [`func`] walks one function and asks the emitters of operations, which are written in
 //! [`crate::emit`]; [`fusion_sinks`] puts several reductions behind a chain, [`sequential_retry`] runs what
 //! raised again, in order, [`apart`] finds what must not share memory, [`hidden_writes`] loops that change
-//! arrays under names of which only types tell. [`generator`] turns a generator into a frame and a resume
+//! arrays under names of which only types tell, [`low_bits`] arithmetic that may wrap. [`generator`] turns a generator into a frame and a resume
 //! function, [`suspension`] is that frame in its own code, [`guard`] finds
 //! the lists that iterations share and change, [`gpu`] makes kernels, [`short_loop_entry`] entries of ufuncs'
 //! loops for few turns, [`notes`] says what runs in parallel.
@@ -22,6 +22,7 @@ mod gpu_integers;
 pub(crate) mod guard;
 mod hidden_writes;
 pub(crate) mod inline;
+mod low_bits;
 pub(crate) mod masked;
 mod moves;
 pub mod notes;
@@ -78,6 +79,11 @@ pub const STEPS: &[Step] = &[
         name: "drops",
         doc: "What says that an iterator is not needed any more, where that is no generator's end.",
         run: |f, _, _, _| generator::forget_drops(f),
+    },
+    Step {
+        name: "low-bits",
+        doc: "Arithmetic of which only the low bits count wraps.",
+        run: |f, _, session, _| low_bits::wrap(f, session),
     },
     Step {
         name: "inline",

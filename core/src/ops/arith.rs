@@ -77,7 +77,7 @@ fn strong(a: Answer) -> Answer {
     Answer { ret: a.ret.strong(), konst: None, ..a }
 }
 
-fn bitwise(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Op) -> Result<Val> {
+pub(super) fn bitwise(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Op) -> Result<Val> {
     Ok(vec![cx.b.bin(op, c.args[0][0], c.args[1][0])])
 }
 
@@ -235,9 +235,9 @@ pub(super) fn shift_rule(
 pub(crate) fn shifted_type(of: Type, t: Type) -> Type {
     let Kind::Int(i) = *of else { return t };
     if !i.signed() {
-        Type::int_of(crate::types::Int::U64)
+        if of.is_weak() { of } else { Type::int_of(crate::types::Int::U64) }
     } else if is_unsigned(t) {
-        Type::i64()
+        if of.is_weak() { of } else { Type::i64() }
     } else {
         t
     }
@@ -349,6 +349,10 @@ fn emit_true_div(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         let known = c.consts[k].as_ref().and_then(Const::as_int);
         *c.types[k] == Kind::Bool || known.is_some_and(|n| n.unsigned_abs() <= 1 << 53)
     });
+    if c.types.iter().take(2).any(|t| *t == Type::big_int()) {
+        super::checked::check_quotient_of_floats(cx, ints, small);
+        return Ok(vec![quotient]);
+    }
     Ok(vec![super::quick::int_quotient(cx, quotient, ints, small)])
 }
 

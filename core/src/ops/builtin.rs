@@ -357,12 +357,13 @@ fn extreme_rule(cx: &mut TyCx<'_, '_>, args: &[Arg], largest: bool) -> Result<An
 fn of_both_signs(args: &[Arg], largest: bool) -> Option<(Type, Vec<Type>)> {
     let signed = |a: &Arg| matches!(*a.ty, Kind::Int(i) if i.signed()) && a.int().is_none_or(|n| n < 0);
     let ints = args.iter().all(|a| a.ty.is_int() || *a.ty == Kind::Bool);
-    if !ints || !args.iter().any(|a| *a.ty == Kind::Int(Int::U64)) || !args.iter().any(signed) {
+    if !ints || !args.iter().any(|a| a.ty.strong() == Type::int_of(Int::U64)) || !args.iter().any(signed) {
         return None;
     }
     let weak = args.iter().filter(|a| signed(a)).all(|a| a.ty.is_weak());
     let wide = if weak { Type::int() } else { Type::i64() };
-    let (unsigned, wide) = (Type::int_of(Int::U64), wide);
+    let weak = args.iter().all(|a| !a.ty.is_int() || a.ty.is_weak());
+    let (unsigned, wide) = (if weak { Type::big_int() } else { Type::int_of(Int::U64) }, wide);
     let types = args.iter().map(|a| if signed(a) { wide } else { unsigned }).collect();
     Some((if largest { unsigned } else { wide }, types))
 }
@@ -610,9 +611,11 @@ fn is_a(host: &dyn Host, t: Type, class: Type) -> Option<bool> {
 
 // ---- rounding
 
-fn round_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn round_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (t, n) = (args[0].ty, args[1].ty);
-    if !t.is_real() || !(args[1].is_none() || n.is_index()) {
+    // To tens an int past 63 bits may be rounded to one that has no place here.
+    let may_outgrow = cx.vars.promised && t == Type::big_int() && !args[1].is_none();
+    if may_outgrow || !t.is_real() || !(args[1].is_none() || n.is_index()) {
         return Err(no_match("round()", args));
     }
     let whole = if *t == Kind::Bool { Type::int() } else { t };

@@ -2,8 +2,11 @@
 //!
 //! Inference asks for these rows in front of those of their names (`OpId::checked`), in the user's code and
 //! where the library adds up or multiplies for it. Arrays keep NumPy's arithmetic, which wraps.
+//!
+//! Python's ints of 2⁶³ and more have no sign. Beside them no other may be negative, nor may a result; where only the
+//! low bits of a result are asked for, these rows give way to those that wrap (`core/src/lower/low_bits.rs`).
 
-use super::arith::{count_type, emit_floordiv, emit_lshift, shifted_type};
+use super::arith::{bitwise, count_type, emit_floordiv, emit_lshift, emit_mod, shifted_type};
 use super::mathmod::{folded, ints};
 use super::number as num;
 use super::power::{emit_power, power_rule};
@@ -30,10 +33,38 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["checked.floordiv"],
         "x1, x2",
-        Body::Lir(|_, a| signed(both(a, "//", |_, _| None)?, "//", a), emit_quotient),
+        Body::Lir(|_, a| signed_or_big(both(a, "//", |_, _| None)?, "//", a), emit_quotient),
     )
     .raises()
     .doc("`x1 // x2`; OverflowError for -2⁶³ // -1."),
+    OpDef::new(
+        &["checked.mod"],
+        "x1, x2",
+        Body::Lir(|_, a| beside_big(a, "%"), |cx, c| without_sign(cx, c, emit_mod)),
+    )
+    .raises()
+    .doc("`x1 % x2` of ints that may be 2⁶³ or more; OverflowError."),
+    OpDef::new(
+        &["checked.or_"],
+        "x1, x2",
+        Body::Lir(|_, a| beside_big(a, "|"), |cx, c| without_sign(cx, c, |cx, c| bitwise(cx, c, Op::Bor))),
+    )
+    .raises()
+    .doc("`x1 | x2` of ints that may be 2⁶³ or more; OverflowError."),
+    OpDef::new(
+        &["checked.xor"],
+        "x1, x2",
+        Body::Lir(|_, a| beside_big(a, "^"), |cx, c| without_sign(cx, c, |cx, c| bitwise(cx, c, Op::Bxor))),
+    )
+    .raises()
+    .doc("`x1 ^ x2` of ints that may be 2⁶³ or more; OverflowError."),
+    OpDef::new(&["checked.invert"], "x", Body::Lir(|_, a| of_big(a, "~"), |cx, c| {
+        let never = cx.b.bool(true);
+        check(cx, never, "complement");
+        Ok(vec![cx.b.un(Op::Bnot, c.args[0][0])])
+    }))
+    .raises()
+    .doc("`~x` of an int that may be 2⁶³ or more: OverflowError, for it is negative."),
     OpDef::new(&["checked.lshift"], "x1, x2", Body::Lir(|_, a| shifted(a), emit_shift))
         .raises()
         .doc("`x1 << x2`; OverflowError where bits are lost."),
@@ -43,7 +74,17 @@ pub(crate) static OPS: &[OpDef] = &[
     OpDef::new(
         &["checked.neg"],
         "x",
-        Body::Lir(|_, a| one(a, "-"), |cx, c| magnitude(cx, c, "negative value", |_, _, neg| neg)),
+        Body::Lir(
+            |_, a| if *a[0].ty == Kind::Int(Int::Big) { of_big(a, "-") } else { one(a, "-") },
+            |cx, c| {
+                if is_unsigned(c.types[0]) {
+                    let negative = cx.b.bin_imm(Op::IcmpNe, c.args[0][0], 0);
+                    check(cx, negative, "negative value");
+                    return Ok(c.args[0].clone());
+                }
+                magnitude(cx, c, "negative value", |_, _, neg| neg)
+            },
+        ),
     )
     .raises()
     .doc("`-x`; OverflowError."),
@@ -85,16 +126,59 @@ fn both(args: &[Arg], what: &str, fold: fn(i64, i64) -> Option<i64>) -> Result<A
         (Some(Const::Int(a)), Some(Const::Int(b))) if t == Type::int() => fold(*a, *b).map(Const::Int),
         _ => None,
     };
-    Ok(Answer::coerced(t, vec![t, t]).known(known))
+    Ok(Answer::coerced(t, operands(args, t)).known(known))
+}
+
+/// What operands of arithmetic in a type become: beside ints without a sign those with one keep it, for it is looked
+/// at.
+fn operands(args: &[Arg], t: Type) -> Vec<Type> {
+    let own = |a: &Arg| if *a.ty == Kind::Bool { Type::int() } else { a.ty };
+    if t == Type::big_int() { args.iter().map(own).collect() } else { vec![t; args.len()] }
+}
+
+/// Two ints of Python's, one of which may be 2⁶³ or more.
+fn beside_big(args: &[Arg], what: &str) -> Result<Answer> {
+    let answer = both(args, what, |_, _| None)?;
+    if answer.ret == Type::big_int() { Ok(answer) } else { Err(no_match(what, args)) }
+}
+
+/// The same of one.
+fn of_big(args: &[Arg], what: &str) -> Result<Answer> {
+    let t = args[0].ty;
+    if t == Type::big_int() { Ok(Answer::coerced(t, vec![t])) } else { Err(no_match(what, args)) }
+}
+
+/// OverflowError where an operand is negative that is computed with as one without a sign.
+fn check_signs(cx: &mut LowerCx<'_>, c: &OpCall<'_>) {
+    if c.ret != Type::big_int() {
+        return;
+    }
+    for (v, t) in c.args.iter().zip(c.types) {
+        if *t == Type::int() {
+            let negative = cx.b.bin_imm(Op::IcmpSlt, v[0], 0);
+            check(cx, negative, "result");
+        }
+    }
+}
+
+/// An operation on numbers none of which has a sign.
+fn without_sign(
+    cx: &mut LowerCx<'_>,
+    c: &OpCall<'_>,
+    emit: impl Fn(&mut LowerCx<'_>, &OpCall<'_>) -> Result<Val>,
+) -> Result<Val> {
+    check_signs(cx, c);
+    emit(cx, &OpCall { types: &[Type::big_int(); 2], ..*c })
 }
 
 fn shifted(args: &[Arg]) -> Result<Answer> {
     let t = shifted_type(args[0].ty, both(args, "<<", |_, _| None)?.ret);
+    let t = if *args[0].ty == Kind::Bool { Type::int() } else { t };
     Ok(Answer::coerced(t, vec![t, count_type(args[1].ty)]))
 }
 
-fn signed(answer: Answer, what: &str, args: &[Arg]) -> Result<Answer> {
-    if is_unsigned(answer.ret) { Err(no_match(what, args)) } else { Ok(answer) }
+fn signed_or_big(answer: Answer, what: &str, args: &[Arg]) -> Result<Answer> {
+    if is_unsigned(answer.ret) && answer.ret != Type::big_int() { Err(no_match(what, args)) } else { Ok(answer) }
 }
 
 /// A signed integer, which keeps its width.
@@ -131,6 +215,7 @@ fn check(cx: &mut LowerCx<'_>, overflows: Value, what: &str) {
 }
 
 fn emit_add(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    check_signs(cx, c);
     let (a, b) = (c.args[0][0], c.args[1][0]);
     let sum = cx.b.bin(Op::Iadd, a, b);
     let bad =
@@ -140,6 +225,7 @@ fn emit_add(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn emit_sub(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    check_signs(cx, c);
     let (a, b) = (c.args[0][0], c.args[1][0]);
     let bad =
         if is_unsigned(c.ret) { cx.b.bin(Op::IcmpUlt, a, b) } else { cx.b.bin(Op::SsubOverflows, a, b) };
@@ -148,6 +234,7 @@ fn emit_sub(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn emit_mul(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    check_signs(cx, c);
     let (a, b) = (c.args[0][0], c.args[1][0]);
     let product = cx.b.bin(Op::Imul, a, b);
     let bad = if is_unsigned(c.ret) {
@@ -171,16 +258,35 @@ fn check_quotient(cx: &mut LowerCx<'_>, c: &OpCall<'_>) {
 }
 
 fn emit_quotient(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if is_unsigned(c.ret) {
+        return without_sign(cx, c, emit_floordiv);
+    }
     check_quotient(cx, c);
     emit_floordiv(cx, c)
 }
 
 fn divided(args: &[Arg]) -> Result<Answer> {
-    let t = signed(both(args, "divmod()", |_, _| None)?, "divmod()", args)?.ret;
-    Ok(Answer::coerced(Type::tuple(vec![t, t]), vec![t, t]))
+    let t = signed_or_big(both(args, "divmod()", |_, _| None)?, "divmod()", args)?.ret;
+    Ok(Answer::coerced(Type::tuple(vec![t, t]), operands(args, t)))
+}
+
+/// The quotient of integers as floats, of which one has no sign: it is Python's where they are floats exactly.
+pub(super) fn check_quotient_of_floats(cx: &mut LowerCx<'_>, ints: [Value; 2], small: [bool; 2]) {
+    if cx.options.overflow == Overflow::Python
+        && let Some(good) = super::quick::are_floats(cx, ints, small)
+    {
+        let bad = cx.not(good);
+        check(cx, bad, "quotient");
+    }
 }
 
 fn emit_divided(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if let Some([t, _]) = c.ret.members()
+        && is_unsigned(*t)
+    {
+        let ret = c.ret;
+        return without_sign(cx, &OpCall { ret: *t, ..*c }, |cx, c| emit_divmod(cx, &OpCall { ret, ..*c }));
+    }
     check_quotient(cx, c);
     emit_divmod(cx, c)
 }
@@ -199,7 +305,7 @@ fn emit_gcd(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn lcm_rule(args: &[Arg]) -> Result<Answer> {
     ints(args)?;
-    Ok(Answer::of(if super::mathmod::is_wide(args) { Type::int_of(Int::U64) } else { Type::int() }))
+    Ok(Answer::of(if super::mathmod::is_wide(args) { Type::big_int() } else { Type::int() }))
 }
 
 fn emit_lcm(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -245,6 +351,11 @@ fn emit_shift(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn emit_pow(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if c.ret.is_float() {
         return emit_float_pow(cx, c);
+    }
+    if c.ret == Type::big_int() && is_unsigned(c.types[1]) {
+        // An exponent past 63 bits: the powers of 0 and 1 are all that there is.
+        let always = cx.b.bool(true);
+        check(cx, always, "power");
     }
     let (base, exp) =
         (cast::to_i64(cx, c.args[0][0], c.types[0]), cast::to_i64(cx, c.args[1][0], c.types[1]));

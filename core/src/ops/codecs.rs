@@ -13,7 +13,7 @@ use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::emit::truth::truth;
 use crate::lir::Ty;
-use crate::types::{Const, Int, Kind, Type};
+use crate::types::{Const, Kind, Type};
 use crate::typing::{Answer, Arg, no_match};
 
 /// The encodings that compiled code knows.
@@ -209,7 +209,7 @@ pub(crate) static OPS: &[OpDef] = &[
             },
             |cx, c| {
                 let v = cast::to_i64(cx, c.args[0][0], c.types[0]);
-                let unsigned = matches!(*c.types[0], Kind::Int(Int::U64));
+                let unsigned = matches!(*c.types[0], Kind::Int(i) if !i.signed());
                 let (unsigned, signed) = (cx.b.bool(unsigned), truth(cx, &c.args[3], c.types[3])?);
                 let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
                 Ok(vec![cx.helper_value(&bytes_of_int, &[v, unsigned, n, c.args[2][0], signed])])

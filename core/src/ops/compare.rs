@@ -330,7 +330,8 @@ fn numbers(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type, c
         return Ok(integers(cx, a[0], at, b[0], bt, cmp));
     }
     if is_int_and_float(at, bt) {
-        return int_and_float(cx, a[0], at, b[0], cmp);
+        let big = at == Type::big_int() || bt == Type::big_int();
+        return int_and_float(cx, (a[0], b[0]), at.is_int(), big, cmp);
     }
     let t = promote::result_type(at, bt);
     let (a, b) = (cast::cast(cx, a, at, t)?, cast::cast(cx, b, bt, t)?);
@@ -352,16 +353,22 @@ fn numbers(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type, c
 fn is_int_and_float(a: Type, b: Type) -> bool {
     matches!(
         (a.kind(), b.kind()),
-        (Kind::Int(Int::Py), Kind::Float(Float::Py)) | (Kind::Float(Float::Py), Kind::Int(Int::Py))
+        (Kind::Int(Int::Py | Int::Big), Kind::Float(Float::Py))
+            | (Kind::Float(Float::Py), Kind::Int(Int::Py | Int::Big))
     )
 }
 
 /// Compares a Python int with a Python float by value. Beyond 2⁵³ the int may differ from the float that it
 /// rounds to, so equality there asks again.
-fn int_and_float(cx: &mut LowerCx<'_>, a: Value, at: Type, b: Value, cmp: Cmp) -> Result<Value> {
-    let int_first = at.is_int();
+fn int_and_float(
+    cx: &mut LowerCx<'_>,
+    (a, b): (Value, Value),
+    int_first: bool,
+    big: bool,
+    cmp: Cmp,
+) -> Result<Value> {
     let (i, x) = if int_first { (a, b) } else { (b, a) };
-    let f = cx.b.conv(Op::SintToF, Ty::F64, i);
+    let f = cx.b.conv(if big { Op::UintToF } else { Op::SintToF }, Ty::F64, i);
     let plain = if int_first { cx.b.bin(cmp.float, f, x) } else { cx.b.bin(cmp.float, x, f) };
     let tie = cx.b.bin(Op::FcmpEq, f, x);
     let size = cx.b.un(Op::Fabs, x);
@@ -371,11 +378,15 @@ fn int_and_float(cx: &mut LowerCx<'_>, a: Value, at: Type, b: Value, cmp: Cmp) -
     let (rare, join) = (cx.b.new_cold_block(&[]), cx.b.new_block(&[Ty::I8]));
     cx.b.brif(doubtful, rare, &[], join, &[plain]);
     cx.b.switch_to(rare);
-    // 2⁶³ is above every int; the difference of the others is exact.
-    let top = cx.b.f64(9223372036854775808.0);
+    // That is above every int; the difference of the others is exact.
+    let top = cx.b.f64(if big { 18446744073709551616.0 } else { 9223372036854775808.0 });
     let above = cx.b.bin(Op::FcmpEq, x, top);
-    let whole = cx.b.conv(Op::FToSint, Ty::I64, x);
-    let (lt, gt) = (cx.b.bin(Op::IcmpSlt, i, whole), cx.b.bin(Op::IcmpSgt, i, whole));
+    let whole = cx.b.conv(if big { Op::FToUint } else { Op::FToSint }, Ty::I64, x);
+    let (lt, gt) = if big {
+        (cx.b.bin(Op::IcmpUlt, i, whole), cx.b.bin(Op::IcmpUlt, whole, i))
+    } else {
+        (cx.b.bin(Op::IcmpSlt, i, whole), cx.b.bin(Op::IcmpSgt, i, whole))
+    };
     let lt = cx.or(lt, above);
     let not_above = cx.not(above);
     let gt = cx.and(gt, not_above);

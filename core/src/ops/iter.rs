@@ -100,7 +100,11 @@ fn range_attr(args: &[Arg]) -> Result<Answer> {
     if let Kind::Range(_) = *args[0].ty { Ok(Answer::of(Type::int())) } else { Err(no_match("range", args)) }
 }
 
-pub(crate) fn range_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+pub(crate) fn range_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let outgrows = |a: &Arg| a.ty == Type::big_int();
+    if cx.vars.promised && args.iter().any(outgrows) {
+        return Err(no_match("range()", args));
+    }
     if args.iter().any(|a| !a.is_omitted() && !a.ty.is_index()) || args[0].is_omitted() {
         return Err(no_match("range()", args));
     }

@@ -99,14 +99,14 @@ fn bits(t: Type) -> u32 {
             Int::I32 => 31,
             Int::U32 => 32,
             Int::I64 | Int::Py => 63,
-            Int::U64 => 64,
+            Int::U64 | Int::Big => 64,
         },
         Some(NumberType::Float(_) | NumberType::Complex(_)) | None => u32::MAX,
     }
 }
 
 fn contains(to: Int, x: Type) -> bool {
-    let unsigned = |i: Int| matches!(i, Int::U8 | Int::U16 | Int::U32 | Int::U64);
+    let unsigned = |i: Int| !i.signed();
     let same_sign = if let Kind::Int(from) = *x { unsigned(from) || !unsigned(to) } else { true };
     same_sign && bits(x) <= bits(Type::int_of(to))
 }

@@ -237,7 +237,7 @@ fn made_of(cx: &mut TyCx<'_, '_>, list: Type) -> Result<Answer> {
 
 fn repeat_rule(cx: &mut TyCx<'_, '_>, args: &[Arg], list: usize) -> Result<Answer> {
     list_elem(cx, &args[list..], "*")?;
-    if !args[1 - list].ty.is_index() {
+    if !args[1 - list].ty.is_index() || args[1 - list].ty == Type::big_int() {
         return Err(no_match("*", args));
     }
     made_of(cx, args[list].ty)
@@ -526,7 +526,7 @@ fn emit_append(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn emit_insert(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let e = list_of(c.types[0])?;
-    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let i = cast::to_index(cx, c.args[1][0], c.types[1]);
     let v = owned_elem(cx, &c.args[2], c.types[2], e)?;
     let p = cx.helper_value(&list_insert_gap, &[c.args[0][0], i]);
     store(cx, p, e, &v);
@@ -535,7 +535,7 @@ fn emit_insert(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn emit_pop(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let e = list_of(c.types[0])?;
-    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let i = cast::to_index(cx, c.args[1][0], c.types[1]);
     let at = pop_position(cx, c.args[0][0], i);
     let p = address(cx, c.args[0][0], e, at);
     // The element's references move out with it.
@@ -648,7 +648,7 @@ fn emit_sort(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn checked(cx: &mut LowerCx<'_>, c: &OpCall<'_>, message: &str) -> Value {
-    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let i = cast::to_index(cx, c.args[1][0], c.types[1]);
     let n = len(cx, c.args[0][0]);
     // The memory of a list can be outside what an unchecked index reaches, so this check always stays.
     let at = cx.wrap_index(i, n);

@@ -523,13 +523,13 @@ pub(crate) fn ints(args: &[Arg]) -> Result<Answer> {
 
 /// Whether one of the integers may be more than a signed one holds.
 pub(crate) fn is_wide(args: &[Arg]) -> bool {
-    args.iter().any(|a| *a.ty == Kind::Int(Int::U64))
+    args.iter().any(|a| a.ty.strong() == Type::int_of(Int::U64))
 }
 
 /// Integers, one of which may be more than a signed one holds: so may the result.
 fn unsigned(args: &[Arg]) -> Result<Answer> {
     ints(args)?;
-    Ok(Answer::of(Type::int_of(Int::U64)))
+    Ok(Answer::of(Type::big_int()))
 }
 
 /// Operand `k` as f64.
@@ -555,10 +555,10 @@ pub(crate) fn folded(
     step: fn(&mut LowerCx<'_>, Value, Value) -> Value,
 ) -> Val {
     let mut acc = cx.b.i64(empty);
-    let wide = *c.ret == Kind::Int(Int::U64);
+    let wide = c.ret == Type::big_int();
     for (v, t) in c.args.iter().zip(c.types) {
         let mut v = cast::to_i64(cx, v[0], *t);
-        if wide && **t != Kind::Int(Int::U64) {
+        if wide && t.strong() != Type::int_of(Int::U64) {
             let zero = cx.b.i64(0);
             let negative = cx.b.bin(Op::Isub, zero, v);
             v = cx.b.bin(Op::Smax, v, negative);
@@ -571,7 +571,7 @@ pub(crate) fn folded(
 fn to_int_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     reals(args, Type::int())?;
     let unsigned = matches!(*args[0].ty, Kind::Int(i) if !i.signed() && i.bits() == 64);
-    Ok(Answer::of(if unsigned { args[0].ty } else { Type::int() }))
+    Ok(Answer::of(if unsigned { Type::big_int() } else { Type::int() }))
 }
 
 /// Rounds with an instruction, then converts as `int()` does.

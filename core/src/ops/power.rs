@@ -122,7 +122,8 @@ pub(crate) static OPS: &[OpDef] = &[
         "base, exp, mod",
         Body::Lir(
             |_, a| {
-                if a.iter().all(|a| a.ty.is_index()) {
+                // What is more than a signed integer holds has no place there.
+                if a.iter().all(|a| a.ty.is_index()) && !super::mathmod::is_wide(a) {
                     Ok(Answer::of(Type::int()))
                 } else {
                     Err(no_match("pow() with three arguments", a))

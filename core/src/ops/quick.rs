@@ -61,11 +61,16 @@ pub(crate) fn int_quotient(
     ints: [Value; 2],
     small: [bool; 2],
 ) -> Value {
+    let Some(good) = are_floats(cx, ints, small) else { return quotient };
+    or_slowly(cx, good, quotient, |cx| cx.helper_value(&num::int_true_div, &ints))
+}
+
+/// Whether integers are floats exactly, but those that are known to be `small`; none where all are known to be.
+pub(crate) fn are_floats(cx: &mut LowerCx<'_>, ints: [Value; 2], small: [bool; 2]) -> Option<Value> {
     let parts: Vec<Value> = ints.iter().zip(small).filter(|(_, small)| !small).map(|(x, _)| *x).collect();
     let shifted: Vec<Value> = parts.iter().map(|x| cx.b.bin_imm(Op::Iadd, *x, 1 << 53)).collect();
-    let Some(all) = shifted.into_iter().reduce(|a, b| cx.b.bin(Op::Bor, a, b)) else { return quotient };
-    let good = cx.b.bin_imm(Op::IcmpUlt, all, 1 << 54);
-    or_slowly(cx, good, quotient, |cx| cx.helper_value(&num::int_true_div, &ints))
+    let all = shifted.into_iter().reduce(|a, b| cx.b.bin(Op::Bor, a, b))?;
+    Some(cx.b.bin_imm(Op::IcmpUlt, all, 1 << 54))
 }
 
 /// What the helper `checked` makes of a result that is not finite.

@@ -232,7 +232,7 @@ pub(crate) static OPS: &[OpDef] = rows! {
         Ok(vec![])
     })).writes().doc("Seeds it with the words of a contiguous array that is not empty (library use)."),
     OpDef::new(&["random.seed"], "a, version=2", Body::Lir(|_, a| whole(a, 0, Type::none()), |cx, c| {
-        if *c.types[0] == Kind::Int(Int::U64) {
+        if c.types[0].strong() == Type::int_of(Int::U64) {
             // Two words, or one where the other is zero: more than a signed number holds.
             let (seed, one, two) = (c.args[0][0], cx.b.i64(1), cx.b.i64(2));
             let high = cx.b.bin_imm(Op::Ushr, seed, 32);
@@ -483,7 +483,7 @@ fn getrandbits_rule(_: &mut crate::typing::TyCx<'_, '_>, args: &[Arg]) -> Result
             format!("{k} random bits do not fit into an integer, which has 64"),
         ));
     }
-    whole(args, 0, if unsigned { Type::int_of(Int::U64) } else { Type::int() })
+    whole(args, 0, if unsigned { Type::big_int() } else { Type::int() })
 }
 
 // ---- emitters
@@ -772,7 +772,7 @@ fn emit_getrandbits(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let ok = cx.b.bin(Op::IcmpSge, k, zero);
     cx.check(ok, Class::ValueError, "number of bits must be non-negative");
     // 64 bits are an unsigned integer, which a variable number of them cannot be.
-    let most = cx.b.i64(if *c.ret == Kind::Int(Int::U64) { 64 } else { 63 });
+    let most = cx.b.i64(if c.ret == Type::big_int() { 64 } else { 63 });
     let ok = cx.b.bin(Op::IcmpSle, k, most);
     cx.check(ok, Class::OverflowError, "integers of compiled code have 63 bits and a sign");
     Ok(vec![inline::some_bits(cx, k)?])

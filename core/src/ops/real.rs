@@ -189,7 +189,7 @@ fn int_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         _ => None,
     };
     Ok(Answer::of(if matches!(*args[0].ty, Kind::Int(i) if !i.signed() && i.bits() == 64) {
-        args[0].ty
+        Type::big_int()
     } else {
         Type::int()
     })
@@ -250,9 +250,11 @@ fn emit_complex(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(vec![re, im])
 }
 
-fn dtype_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn dtype_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = dtype_arg(&args[0]).ok_or_else(|| no_match("a dtype", args))?;
-    let taken = args[1].ty.as_array().map_or(args[1].ty.is_number(), |a| a.ndim == 0);
+    let narrow = |t: Type| t.is_int() && t.strong() != Type::big_int().strong();
+    let outgrows = cx.vars.promised && args[1].ty == Type::big_int() && narrow(t);
+    let taken = !outgrows && args[1].ty.as_array().map_or(args[1].ty.is_number(), |a| a.ndim == 0);
     if taken { Ok(Answer::of(t)) } else { Err(no_match(&format!("{t}()"), &args[1..])) }
 }
 

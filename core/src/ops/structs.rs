@@ -12,7 +12,7 @@ use crate::emit::cast;
 use crate::emit::cx::{LowerCx, OpCall, Val};
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
-use crate::types::{Const, Int, Kind, Type};
+use crate::types::{Const, Kind, Type};
 use crate::typing::{Answer, Arg, TyCx, no_match};
 use format::{Field, Format, Holds};
 
@@ -253,7 +253,7 @@ fn unpack_rule(_: &mut crate::typing::TyCx<'_, '_>, args: &[Arg]) -> Result<Answ
     let types = fields.iter().filter_map(|f| match f.holds {
         Holds::Nothing => None,
         Holds::Int => Some(Type::int()),
-        Holds::Unsigned => Some(if f.size == 8 { Type::int_of(Int::U64) } else { Type::int() }),
+        Holds::Unsigned => Some(if f.size == 8 { Type::big_int() } else { Type::int() }),
         Holds::Bool => Some(Type::bool()),
         Holds::Float => Some(Type::float()),
         Holds::Bytes => Some(Type::bytes()),

@@ -169,8 +169,11 @@ fn type_operands(op: &'static OpDef, rule: UfuncRule, args: &[Arg], options: Opt
 fn checks(op: &OpDef, from: Type, to: Type) -> bool {
     op.name().starts_with("numpy.")
         && op.takes_what_fits()
-        && *from == Kind::Int(Int::Py)
-        && matches!(*to, Kind::Int(i) if i != Int::Py && i != Int::I64)
+        && match *from {
+            Kind::Int(Int::Py) => matches!(*to, Kind::Int(i) if i != Int::Py && i != Int::I64),
+            Kind::Int(Int::Big) => matches!(*to, Kind::Int(i) if i.signed() || i.bits() < 64),
+            _ => false,
+        }
 }
 
 /// Whether a call may raise although its row says nothing of it: operands that do not go together, no memory,
@@ -179,15 +182,16 @@ pub(crate) fn may_raise(op: &OpDef, types: &mut dyn Iterator<Item = Type>) -> bo
     if !matches!(op.body, super::Body::Ufunc(..)) {
         return false;
     }
-    let (mut python, mut narrow, numpy) = (false, false, op.name().starts_with("numpy."));
+    let (mut python, mut big, mut narrow, numpy) = (false, false, false, op.name().starts_with("numpy."));
     for t in types {
         if t.as_array().is_some() || t.as_simd().is_some() {
             return true;
         }
-        python |= *t == Kind::Int(Int::Py);
-        narrow |= matches!(*t, Kind::Int(i) if i != Int::Py && i != Int::I64);
+        python |= t.is_int() && t.is_weak();
+        big |= *t == Kind::Int(Int::Big);
+        narrow |= t.is_int() && !t.is_weak() && *t != Kind::Int(Int::I64);
     }
-    numpy && python && narrow
+    numpy && python && (narrow || big)
 }
 
 /// NumPy's casting rule `same_kind`.

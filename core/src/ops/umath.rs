@@ -261,7 +261,7 @@ fn ldexp_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     let weak = elementwise && args[0].ty.is_weak() && args[0].ty.is_index() && *args[1].ty != Kind::Bool;
     let t = if weak { Type::float_of(Float::F32) } else { of(common(&args[..1])?)? };
     // The exponents of an unsigned 64-bit array fit no signed type.
-    if !args[1].ty.is_index() || *args[1].ty == Kind::Int(Int::U64) {
+    if !args[1].ty.is_index() || args[1].ty.strong() == Type::int_of(Int::U64) {
         return None;
     }
     Some(Answer::coerced(t, vec![t, Type::i64()]))

@@ -1,6 +1,6 @@
 //! Constants: values known when a function is compiled.
 
-use super::{Float, Int, Kind, Type};
+use super::{Float, Kind, Type};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub enum Const {
     Bool(bool),
     /// Within 64 bits, signed.
     Int(i64),
-    /// 2⁶³ and above; typed `uint64`.
+    /// 2⁶³ and above.
     UInt(u64),
     Float(f64),
     Complex(f64, f64),
@@ -28,7 +28,7 @@ impl Const {
             Const::Ellipsis => Type::new(Kind::Ellipsis),
             Const::Bool(_) => Type::bool(),
             Const::Int(_) => Type::int(),
-            Const::UInt(_) => Type::int_of(Int::U64),
+            Const::UInt(_) => Type::big_int(),
             Const::Float(_) => Type::float(),
             Const::Complex(..) => Type::new(Kind::Complex(Float::Py)),
             Const::Str(_) => Type::str(),

@@ -65,6 +65,8 @@ pub enum Int {
     U16,
     U32,
     U64,
+    /// A Python int that may be 2⁶³ or more: 64 bits without a sign.
+    Big,
     Py,
 }
 
@@ -305,6 +307,10 @@ impl Type {
     pub fn complex() -> Type {
         Type::new(Kind::Complex(Float::Py))
     }
+    /// Python's int as one of 64 bits without a sign.
+    pub fn big_int() -> Type {
+        Type::new(Kind::Int(Int::Big))
+    }
     pub fn int_of(i: Int) -> Type {
         Type::new(Kind::Int(i))
     }
@@ -470,6 +476,7 @@ impl Type {
     pub fn strong(self) -> Type {
         match *self {
             Kind::Int(Int::Py) => Type::i64(),
+            Kind::Int(Int::Big) => Type::int_of(Int::U64),
             Kind::Float(Float::Py) => Type::f64(),
             Kind::Complex(Float::Py) => Type::new(Kind::Complex(Float::F64)),
             _ => self,
@@ -501,14 +508,14 @@ fn cached(t: &Type) -> Type {
 }
 
 impl Int {
-    pub(crate) const ALL: [Int; 9] =
-        [Int::I8, Int::I16, Int::I32, Int::I64, Int::U8, Int::U16, Int::U32, Int::U64, Int::Py];
+    pub(crate) const ALL: [Int; 10] =
+        [Int::I8, Int::I16, Int::I32, Int::I64, Int::U8, Int::U16, Int::U32, Int::U64, Int::Big, Int::Py];
     pub fn bits(self) -> u32 {
         match self {
             Int::I8 | Int::U8 => 8,
             Int::I16 | Int::U16 => 16,
             Int::I32 | Int::U32 => 32,
-            Int::I64 | Int::U64 | Int::Py => 64,
+            Int::I64 | Int::U64 | Int::Big | Int::Py => 64,
         }
     }
     pub fn signed(self) -> bool {

@@ -373,11 +373,10 @@ fn merge_numbers(a: Type, b: Type) -> Type {
         (Kind::Int(_), Kind::Bool) => a,
         // A counter that starts at a literal 0 and is then given narrow integers holds a Python int as well.
         (Kind::Int(Int::Py), Kind::Int(i)) | (Kind::Int(i), Kind::Int(Int::Py)) => {
-            if *i == Int::U64 {
-                Type::int_of(*i)
-            } else {
-                Type::i64()
-            }
+            if matches!(i, Int::U64 | Int::Big) { Type::int_of(*i) } else { Type::i64() }
+        }
+        (Kind::Int(Int::Big), Kind::Int(i)) | (Kind::Int(i), Kind::Int(Int::Big)) if *i != Int::Big => {
+            Type::int_of(Int::U64)
         }
         (Kind::Int(Int::U64), Kind::Int(_)) => a,
         (Kind::Int(_), Kind::Int(Int::U64)) => b,
@@ -422,7 +421,8 @@ pub(crate) fn result_type(a: Type, b: Type) -> Type {
         return a;
     }
     if a.is_weak() && b.is_weak() {
-        return if rank(a) >= rank(b) { a } else { b };
+        let big = rank(a) == rank(b) && *b == Kind::Int(Int::Big);
+        return if rank(a) >= rank(b) && !big { a } else { b };
     }
     if a.is_weak() && *b == Kind::Bool || b.is_weak() && *a == Kind::Bool {
         return if a.is_weak() { a } else { b };
@@ -490,9 +490,13 @@ pub(crate) fn arith(a: Type, b: Type) -> Option<Type> {
 fn int_arith(a: Type, b: Type) -> Type {
     let unsigned = |t: Type| matches!(*t, Kind::Int(i) if !i.signed());
     let plain = |t: Type| matches!(*t, Kind::Bool | Kind::Int(Int::Py));
+    let big = |t: Type| *t == Kind::Int(Int::Big);
     let u64_with_weak = |x: Type, y: Type| *x == Kind::Int(Int::U64) && plain(y);
     if plain(a) && plain(b) {
         return Type::int();
+    }
+    if (big(a) || plain(a)) && (big(b) || plain(b)) {
+        return Type::big_int();
     }
     if (unsigned(a) && unsigned(b)) || u64_with_weak(a, b) || u64_with_weak(b, a) {
         return Type::int_of(Int::U64);
@@ -544,7 +548,7 @@ pub(crate) fn step_may_raise(t: Type) -> bool {
 /// The Python number that holds an element.
 pub(crate) fn python_number(t: Type) -> Type {
     match *t {
-        Kind::Int(i) if i == Int::U64 => t,
+        Kind::Int(Int::U64 | Int::Big) => Type::big_int(),
         Kind::Int(_) => Type::int(),
         Kind::Float(_) => Type::float(),
         Kind::Complex(_) => Type::complex(),

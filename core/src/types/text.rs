@@ -51,6 +51,7 @@ impl Display for Type {
             Kind::Ellipsis => write!(f, "ellipsis"),
             Kind::Bool => write!(f, "bool"),
             Kind::Int(Int::Py) => write!(f, "int"),
+            Kind::Int(Int::Big) => write!(f, "bigint"),
             Kind::Int(i) => write!(f, "{}int{}", if i.signed() { "" } else { "u" }, i.bits()),
             Kind::Float(Float::Py) => write!(f, "float"),
             Kind::Float(x) => write!(f, "float{}", x.bits()),

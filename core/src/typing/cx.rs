@@ -225,7 +225,7 @@ fn differing_field(a: Type, b: Type) -> Option<String> {
 fn takes_weak(elem: Type, given: Type) -> bool {
     use crate::types::{Float, Int};
     match *given {
-        Kind::Int(Int::Py) => elem.is_int() || elem.is_float(),
+        Kind::Int(Int::Py | Int::Big) => elem.is_int() || elem.is_float(),
         Kind::Float(Float::Py) => elem.is_float(),
         _ => false,
     }

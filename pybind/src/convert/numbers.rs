@@ -18,9 +18,6 @@ pub(crate) mod lenient;
 pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     recognise: type_of_number,
     plan: |t, purpose| match (t.kind(), purpose) {
-        (Kind::Int(Int::U64), Some(Purpose::GoesOn)) => {
-            Plan::other(GoesOn { class: class_written(t), plan: Plan::other(Scalar::new(t)) })
-        }
         (_, Some(Purpose::GoesOn)) => {
             Plan::other(GoesOn { class: class_written(t), plan: Plan::new(t, None) })
         }
@@ -28,7 +25,7 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
         (Kind::Float(Float::F16), None) => Plan::other(Half),
         (Kind::Bool, None) => Plan::other(Bool(Scalar::new(t))),
         (Kind::Int(Int::Py), None) => Plan::PyInt,
-        (Kind::Int(Int::U64), None) => Plan::other(U64(Scalar::new(t))),
+        (Kind::Int(Int::Big), None) => Plan::other(BigInt(Scalar::new(t))),
         (Kind::Float(Float::Py), None) => Plan::PyFloat,
         (Kind::Complex(Float::Py), None) => Plan::other(PyComplexNumber),
         _ => Plan::other(Scalar::new(t)),
@@ -80,7 +77,7 @@ fn type_of_int(i: &Bound<'_, types::PyInt>) -> Result<Type, Failure> {
         return Ok(Type::int());
     }
     if let Const::UInt(_) = value {
-        return Ok(Type::int_of(Int::U64));
+        return Ok(Type::big_int());
     }
     Err(PyOverflowError::new_err("Python int too large for compiled code: integers have 64 bits there")
         .into())
@@ -171,15 +168,15 @@ impl Convert for Bool {
     }
 }
 
-/// `uint64` from a Python int past 63 bits or a NumPy scalar.
-struct U64(Scalar);
+/// A Python int past 63 bits.
+struct BigInt(Scalar);
 
-impl Convert for U64 {
-    unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+impl Convert for BigInt {
+    unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64, _: &mut Frame) -> Option<*mut u64> {
         // SAFETY: the casts follow a check of the class.
         unsafe {
             if class != &raw mut ffi::PyLong_Type && !derives_from_int(class) {
-                return self.0.unbox(obj, class, out, frame);
+                return None;
             }
             if small_int(obj).is_some() {
                 return None;

@@ -362,13 +362,6 @@ impl Core {
                 let text = "lists, dicts, sets and objects are not copied at each turn of the loop around it";
                 return Err(Diagnostic::new(Code::UnsupportedArgument, text).into());
             }
-            // SAFETY: as required of the caller.
-            let is_long = |k: usize| unsafe { ffi::PyLong_Check(*args.add(k)) != 0 };
-            let wide = |k: usize| *alone.0[k] == Kind::Int(tierup_core::types::Int::U64) && is_long(k);
-            if self.decorated.options.code.overflow == Overflow::Python && (0..n).any(wide) {
-                let text = "an int of more than 63 bits: as uint64 it would wrap";
-                return Err(Diagnostic::new(Code::UnsupportedArgument, text).into());
-            }
             let known: Vec<_> =
                 refused.iter().flat_map(|o| o.guards.passed()).filter_map(Passed::known).collect();
             let (types, shared) = if known.is_empty() {

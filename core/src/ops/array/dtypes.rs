@@ -40,7 +40,7 @@ pub(super) fn char_code(t: Type) -> &'static str {
             Int::U8 => "B",
             Int::U16 => "H",
             Int::U32 => "I",
-            Int::U64 => "L",
+            Int::U64 | Int::Big => "L",
         },
         Some(NumberType::Float(Float::F16)) => "e",
         Some(NumberType::Float(Float::F32)) => "f",
