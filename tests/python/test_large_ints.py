@@ -175,3 +175,31 @@ def test_beside_numbers_of_numpy_they_do_not_fit():
     for f in (lambda n: np.int64(n) + TOP, lambda n: np.uint8(n & 3) & TOP, lambda n: np.int64(TOP)):
         same(f, 3)
     assert njit(lambda n: np.int64(n) & ALL)(3) == 3
+
+
+INDEXED = {
+    "list": lambda a, k: [1, 2, 3][k],
+    "tuple": lambda a, k: (1, 2, 3)[k],
+    "str": lambda a, k: "abc"[k],
+    "bytes": lambda a, k: b"abc"[k],
+    "range": lambda a, k: range(3)[k],
+    "array": lambda a, k: a[k],
+    "item": lambda a, k: a.item(k),
+    "flat": lambda a, k: a.flat[k],
+    "column": lambda a, k: a.reshape(1, 3)[0, k],
+}
+
+
+@pytest.mark.parametrize("name", INDEXED)
+def test_an_index_without_a_sign_is_never_negative(name):
+    for k in (np.uint64(ALL), np.uint64(TOP), ALL, TOP):
+        for decorator in (njit, jit):
+            with pytest.raises((IndexError, OverflowError)):
+                decorator(INDEXED[name])(np.arange(3), k)
+
+
+def test_a_bound_without_a_sign_is_beyond_all_lengths():
+    for f in (lambda s, k: s[k:], lambda s, k: s[:k], lambda s, k: s[k::-1], lambda s, k: s[1:k]):
+        for s in (np.arange(3), [1, 2, 3], "abc", b"abc", (1, 2, 3)):
+            for k in (np.uint64(ALL), np.uint64(TOP), ALL, TOP):
+                assert list(njit(f)(s, k)) == list(f(s, k)) == list(jit(f)(s, k))

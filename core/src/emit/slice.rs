@@ -43,12 +43,12 @@ pub(crate) fn adjust_slice(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: Value)
         Ok(match *m[k] {
             Kind::None => missing,
             Kind::Optional(inner) => {
-                let i = cast::to_i64(cx, parts[k][1], inner);
+                let i = cast::to_index(cx, parts[k][1], inner);
                 let w = given(cx, i);
                 cx.b.select(parts[k][0], w, missing)
             }
             _ => {
-                let i = cast::to_i64(cx, parts[k][0], m[k]);
+                let i = cast::to_index(cx, parts[k][0], m[k]);
                 given(cx, i)
             }
         })
@@ -75,10 +75,10 @@ fn optional_index(
     Ok(match *t {
         Kind::None => missing(cx),
         Kind::Optional(inner) => {
-            let i = cast::to_i64(cx, v[1], inner);
+            let i = cast::to_index(cx, v[1], inner);
             let d = missing(cx);
             cx.b.select(v[0], i, d)
         }
-        _ => cast::to_i64(cx, v[0], t),
+        _ => cast::to_index(cx, v[0], t),
     })
 }

@@ -298,7 +298,7 @@ fn byte_at(cx: &mut LowerCx<'_>, array: Value, at: Value) -> Value {
 
 /// The position that the second operand says.
 fn checked(cx: &mut LowerCx<'_>, c: &OpCall<'_>, text: &str) -> Value {
-    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let i = cast::to_index(cx, c.args[1][0], c.types[1]);
     let n = list::len(cx, c.args[0][0]);
     // The memory of a bytearray can be outside what an unchecked index reaches, so this check always stays.
     let at = cx.wrap_index(i, n);

@@ -297,7 +297,7 @@ fn item_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn emit_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let i = cast::to_index(cx, c.args[1][0], c.types[1]);
     let n = length(cx, &c.args[0], c.types[0])?;
     // Bytes can lie outside what an unchecked index reaches, so this check always stays.
     let at = cx.wrap_index(i, n);

@@ -546,7 +546,7 @@ fn check_found(cx: &mut LowerCx<'_>, c: &OpCall<'_>, found: Value, since_14: &st
 
 /// The position that the second operand says.
 fn checked(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Value {
-    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let i = cast::to_index(cx, c.args[1][0], c.types[1]);
     let n = ring::len(cx, c.args[0][0]);
     // The memory of a deque can be outside what an unchecked index reaches, so this check always stays.
     let at = cx.wrap_index(i, n);

@@ -254,7 +254,7 @@ impl Chosen {
         match self {
             Chosen::Offsets(_) => v[0],
             Chosen::Indices { stride, size, axis, .. } => {
-                let i = cast::to_i64(cx, v[0], t);
+                let i = cast::to_index(cx, v[0], t);
                 let at = checked(cx, i, !matches!(*t, Kind::Int(x) if !x.signed()), *size, *axis);
                 cx.b.bin(Op::Imul, at, *stride)
             }
@@ -285,7 +285,7 @@ fn parts(cx: &mut LowerCx<'_>, a: &ArrayVal, p: &Plan, index: &[Value], t: Type)
                     Some(z) => (load_element(cx, values[k][1], z.dtype)[0], z.dtype),
                     None => (values[k][0], *ty),
                 };
-                let i = cast::to_i64(cx, i, scalar);
+                let i = cast::to_index(cx, i, scalar);
                 let at = cx.guarded(&made, |cx| {
                     Ok(checked(cx, i, !matches!(*scalar, Kind::Int(x) if !x.signed()), a.shape[dim], dim))
                 })?;

@@ -235,9 +235,9 @@ fn view(
                 let i = match ty.as_array() {
                     Some(z) => {
                         let e = load_element(cx, parts[k][1], z.dtype);
-                        cast::to_i64(cx, e[0], z.dtype)
+                        cast::to_index(cx, e[0], z.dtype)
                     }
-                    None => cast::to_i64(cx, parts[k][0], *ty),
+                    None => cast::to_index(cx, parts[k][0], *ty),
                 };
                 let scalar = ty.as_array().map_or(*ty, |z| z.dtype);
                 let at = checked(cx, i, !matches!(*scalar, Kind::Int(x) if !x.signed()), a.shape[dim], dim);

@@ -226,7 +226,7 @@ fn range_item_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 fn emit_range_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let n = length(cx, &c.args[0], c.types[0])?;
-    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let i = cast::to_index(cx, c.args[1][0], c.types[1]);
     let at = cx.checked_index(i, n, "range object index out of range");
     Ok(vec![element(cx, &c.args[0], c.types[0], at)?[0]])
 }

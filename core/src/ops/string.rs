@@ -744,7 +744,7 @@ fn call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<V
         } else if want == Ty::I8 {
             cast::truth(cx, v[0], *t)
         } else {
-            cast::to_i64(cx, v[0], *t)
+            cast::to_index(cx, v[0], *t)
         });
     }
     Ok(vec![cx.helper_value(helper, &args)])

@@ -416,7 +416,7 @@ fn emit_tuple_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if let Some(picks) = const_slice(&known, m.len()) {
         return Ok(picks.iter().flat_map(|k| parts[*k].clone()).collect());
     }
-    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let i = cast::to_index(cx, c.args[1][0], c.types[1]);
     let n = cx.b.i64(m.len() as i64);
     let at = cx.checked_index(i, n, "tuple index out of range");
     let member = sequence::member(cx, &parts, m, c.ret, at)?;

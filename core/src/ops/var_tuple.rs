@@ -377,7 +377,7 @@ fn emit_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn emit_member(cx: &mut LowerCx<'_>, c: &OpCall<'_>, class: Class, message: &str) -> Result<Val> {
-    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let i = cast::to_index(cx, c.args[1][0], c.types[1]);
     let n = list::len(cx, c.args[0][0]);
     let at = cx.wrap_index(i, n);
     // The memory can be outside what an unchecked index reaches, so this check always stays.

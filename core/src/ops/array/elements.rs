@@ -54,7 +54,7 @@ pub(super) fn emit_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let types: Vec<Type> =
         c.types[1..].iter().flat_map(|t| t.members().map_or_else(|| vec![*t], <[Type]>::to_vec)).collect();
     let values: Vec<Value> = c.args[1..].concat();
-    let index: Vec<Value> = values.iter().zip(&types).map(|(v, t)| cast::to_i64(cx, *v, *t)).collect();
+    let index: Vec<Value> = values.iter().zip(&types).map(|(v, t)| cast::to_index(cx, *v, *t)).collect();
     let p = match index.len() {
         0 => {
             let n = a.size(cx);
@@ -111,7 +111,7 @@ pub(super) fn flat_set_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
 pub(super) fn flat_element(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<(ArrayVal, Value)> {
     let Kind::Iter(IterType::Flat(t)) = c.types[0].kind() else { return Err(Diagnostic::internal("flat")) };
     let a = ArrayVal::new(cx, &c.args[0], *t)?;
-    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let i = cast::to_index(cx, c.args[1][0], c.types[1]);
     let p = flat_address(cx, &a, i);
     Ok((a, p))
 }
