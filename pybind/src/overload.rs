@@ -76,7 +76,7 @@ pub(crate) struct Overload {
     unguarded: bool,
     /// It is for arguments of some values, or of Python's classes and none that are derived from them.
     chosen: bool,
-    exact: bool,
+    own_classes: bool,
     /// Calls are given something beside their arguments.
     beside: bool,
     /// The entry of a compiled overload that keeps the GIL and fits into the buffers on the stack.
@@ -98,6 +98,8 @@ pub(crate) struct Overload {
     weigh: Option<Weigh>,
     /// Python runs calls that it is not for.
     falls_back: bool,
+    /// Python's answer is promised for its arguments.
+    exact: bool,
 }
 
 /// Results that are boxed in line.
@@ -231,15 +233,11 @@ impl Asked<'_> {
 }
 
 /// How arguments are converted. Code may be for wider types than those that it was asked for.
-///
-/// Where Python's answer is promised ints among the floats of a dict are none.
-fn plans(args: &[Type], taken: &[Type], asked: Asked<'_>, promised: bool) -> Box<[Plan]> {
-    let differs = |t: Type| matches!(*t, Kind::Container(Container::Dict, _));
-    let exact = |t: Type| (promised && differs(t)).then_some(Purpose::GoesOn);
+fn plans(args: &[Type], taken: &[Type], asked: Asked<'_>) -> Box<[Plan]> {
     let one = |(own, wide): (&Type, &Type)| match asked {
         Asked::Together(_) => Plan::new(*wide, Some(Purpose::Element)),
         Asked::Declared if own == wide => Plan::new(*own, Some(Purpose::Declared)),
-        Asked::Exact if own == wide => Plan::new(*own, exact(*own)),
+        Asked::Exact if own == wide => Plan::new(*own, None),
         // What is put into an empty container may be there as well: it is the same code.
         Asked::Exact if own.is_widened_by_elements() => Plan::widened_or_own(*own, *wide),
         Asked::Exact | Asked::Declared => Plan::widened(*own, *wide),
@@ -266,6 +264,7 @@ impl Overload {
         asked: Asked<'_>,
     ) -> Overload {
         let declared = asked == Asked::Declared;
+        let exact = of.options.code.overflow == Overflow::Python && !declared;
         let taken = taken(args, &run);
         let (a, r) = (leaves(&taken), ret.leaf_count());
         let (big, nogil) = (a > ARGS || r > RESULTS, of.options.nogil);
@@ -274,19 +273,18 @@ impl Overload {
             Run::Compiled(_) | Run::Python(_) => None,
         };
         let unguarded = guards.is_empty() && values.is_empty();
-        let falls_back = of.options.falls_back && of.options.code.overflow == Overflow::Python && !declared;
-        let exact = falls_back && guards.asks_for_classes() && matches!(run, Run::Compiled(_));
+        let falls_back = of.options.falls_back && exact;
+        let own_classes = falls_back && guards.asks_for_classes() && matches!(run, Run::Compiled(_));
         let passed = || guards.passed().iter().map(|p| p.ty);
         let native = taken.iter().copied().chain([ret]).chain(passed()).any(|t| t.keeps_references());
         let lasting = keeps(ret) || matches!(*ret, Kind::Generator(..)) || native || passed().any(keeps);
         let keepers = (0..args.len()).filter(|i| keeps(taken[*i])).collect();
         let beside = matches!(run, Run::Compiled(_)) && passed().next().is_some();
         let changes_lists = beside || matches!(&run, Run::Compiled(code) if code.changes_lists());
-        let falls_back = of.options.falls_back && of.options.code.overflow == Overflow::Python && !declared;
         let sees_memory = falls_back || taken.iter().copied().chain(passed()).any(has_arrays);
         let mut objects = vec![];
         args.iter().for_each(|t| known::objects_of(*t, &mut objects));
-        let plans = plans(args, &taken, asked, of.options.code.overflow == Overflow::Python);
+        let plans = plans(args, &taken, asked);
         let weigh = of.options.gives_pythons_answer()
             && of.decoration().id == 0
             && !declared
@@ -320,13 +318,14 @@ impl Overload {
             taken,
             plain,
             unguarded,
-            chosen: exact || !values.is_empty(),
-            exact,
+            chosen: own_classes || !values.is_empty(),
+            own_classes,
             beside,
             objects: objects.into(),
             parted: AtomicBool::new(false),
             weigh: weigh.then(Weigh::default),
             falls_back,
+            exact: (of.options.falls_back || of.options.goes_on) && exact,
         }
     }
 
@@ -361,12 +360,12 @@ impl Overload {
         // SAFETY: as required of the caller.
         unsafe {
             self.has_values(args)
-                && !(self.exact && (0..self.arity()).any(|k| is_derived(self.args[k], *args.add(k))))
+                && !(self.own_classes && (0..self.arity()).any(|k| is_derived(self.args[k], *args.add(k))))
         }
     }
     /// Whether it is for arguments of Python's classes alone, and none that are derived from them.
     pub(crate) fn is_exact(&self) -> bool {
-        self.exact
+        self.own_classes
     }
     unsafe fn has_values(&self, args: *const Obj) -> bool {
         self.values.iter().enumerate().all(|(k, value)| {
@@ -549,7 +548,7 @@ impl Overload {
         let lasting = self.lasting || self.keepers.iter().any(shown);
         let mut frame = Frame::new(lasting);
         frame.lenience = lenience;
-        frame.exact = self.falls_back;
+        frame.exact = self.exact;
         frame.changes_lists = self.changes_lists;
         frame.sees_memory = self.sees_memory;
         frame.takes_unfinished = self.initialises;

@@ -57,7 +57,8 @@ pub(super) fn common_type(a: Type, b: Type) -> Option<Type> {
         if (x == 0) != (y == 0) && recognise::records() == Records::Exact {
             return None;
         }
-        return Some(if x > y { a } else { b });
+        let holds = x > y || x == y && a == Type::big_int();
+        return Some(if holds { a } else { b });
     }
     let beneath = |t: Type, other: Type| if other.is_number() { t.beneath_member() } else { t };
     if (beneath(a, b), beneath(b, a)) != (a, b) {

@@ -70,6 +70,13 @@ fn type_of_entries(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
     if several && let Some(t) = type_of_record(d) {
         return Ok(t);
     }
+    // They would be numbers of one type.
+    if recognise::records() == Records::Exact
+        && found.as_ref().is_ok_and(|(_, v)| v.is_number())
+        && mixes_numbers(d)
+    {
+        return Err(refused("the values of a dict argument are numbers of different types".into()));
+    }
     let found = match found {
         // A dict of names may yet be taken as a record.
         Err(e) if several || !d.keys().iter().all(|k| k.is_exact_instance_of::<PyString>()) => {
@@ -305,8 +312,6 @@ pub(super) struct DictPlan {
     exact: Option<(Half, Half)>,
     entry: &'static TypeDesc,
     takes: Strictness,
-    /// Ints among floats are not taken.
-    apart: bool,
     /// Keys say themselves what their hash is, and which are equal.
     own_keys: bool,
 }
@@ -319,7 +324,7 @@ impl DictPlan {
         purpose: Option<Purpose>,
         of: python_dict::Of,
     ) -> DictPlan {
-        let exact = matches!(purpose, None | Some(Purpose::GoesOn)) && !value.holds_list();
+        let exact = purpose != Some(Purpose::Declared) && !value.holds_list();
         let element = Some(Purpose::Element);
         DictPlan {
             ty,
@@ -329,14 +334,14 @@ impl DictPlan {
             exact: exact.then(|| (Half::new(key, None), Half::new(value, None))),
             entry: desc::of(Type::tuple(vec![Type::i64(), key, value])),
             takes: Strictness::of(purpose),
-            apart: purpose == Some(Purpose::GoesOn),
             own_keys: is_own_key(key),
         }
     }
 
-    /// Whether a dict has this very type. An empty dict, which may be of it, is.
-    fn admits(&self, d: &Bound<'_, PyDict>) -> bool {
-        if self.apart && mixes_numbers(d) {
+    /// Whether a dict has this very type. An empty dict, which may be of it, is. Where Python's answer is promised
+    /// (`exact`) an int among floats is none.
+    fn admits(&self, d: &Bound<'_, PyDict>, exact: bool) -> bool {
+        if exact && mixes_numbers(d) {
             return false;
         }
         self.takes == Strictness::Lenient
@@ -368,12 +373,12 @@ impl DictPlan {
                 .is_ok_and(|t| t == m[2])
         })
     }
-    unsafe fn admits_object(&self, obj: Obj) -> bool {
+    unsafe fn admits_object(&self, obj: Obj, exact: bool) -> bool {
         attached(|py| {
             // SAFETY: `obj` is a live dict.
             let d = unsafe { Bound::from_borrowed_ptr(py, obj) };
             // SAFETY: as above.
-            self.admits(unsafe { d.cast_unchecked() })
+            self.admits(unsafe { d.cast_unchecked() }, exact)
         })
     }
 
@@ -412,7 +417,7 @@ impl DictPlan {
             if !frame.may_be(self.ty, ffi::PyDict_Size(held) as usize, self.takes, at) {
                 return None;
             }
-            if !self.makes_same(obj) || self.exact.is_none() && !self.admits_object(held) {
+            if !self.makes_same(obj) || self.exact.is_none() && !self.admits_object(held, frame.exact) {
                 return None;
             }
             let native = dict::new(self.entry, self.key.desc, self.value.desc);
@@ -469,7 +474,7 @@ impl DictPlan {
                     }
                     // A part of another type: the dict may still be one of the wanted type, if its parts are
                     // converted.
-                    if converts || !self.admits_object(obj) {
+                    if converts || !self.admits_object(obj, frame.exact) {
                         return Filled::Refused;
                     }
                     (converts, halves) = (true, (&self.key, &self.value));

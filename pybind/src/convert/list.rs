@@ -71,7 +71,19 @@ fn type_of_elements(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
             None => return mixed_elements(l, elem, t),
         };
     }
+    if mixes_optional_numbers(l, elem) {
+        return mixed_elements(l, Type::none(), elem);
+    }
     Ok(Type::list(elem))
+}
+
+/// Whether numbers of several types stand beside None, where Python's answer is promised: each stays what it is.
+fn mixes_optional_numbers(l: &Bound<'_, PyList>, elem: Type) -> bool {
+    let number = elem.as_optional().filter(|t| t.is_float() || t.is_complex());
+    let other = |t: Type| t.is_number() && Some(t) != number;
+    number.is_some()
+        && recognise::records() == recognise::Records::Exact
+        && l.iter().any(|item| super::part_type(&item).is_ok_and(other))
 }
 
 /// The type of a list whose elements are of several types, `a` and `b` among them.
@@ -113,7 +125,8 @@ impl ListPlan {
     fn new(elem: Type, ty: Type, purpose: Option<Purpose>) -> ListPlan {
         // Elements are converted: a list of ints and floats is a list of floats.
         let whole = !elem.holds_list() || matches!(*elem, Kind::Object(..));
-        let exact = (purpose.is_none() && whole).then(|| Plan::new(elem, None));
+        let looked_at = purpose == Some(Purpose::Element) && elem.as_optional().is_some_and(Type::is_number);
+        let exact = (purpose.is_none() && whole || looked_at).then(|| Plan::new(elem, None));
         ListPlan {
             exact,
             ty,
@@ -133,7 +146,7 @@ impl ListPlan {
     fn admits(&self, list: Borrowed<'_, '_, PyList>, exact: bool) -> bool {
         let look = || type_of_list(&list);
         let found = || if exact { recognise::with_records(recognise::Records::Exact, look) } else { look() };
-        self.takes == Strictness::Lenient
+        self.takes == Strictness::Lenient && !(exact && self.elem.as_optional().is_some_and(Type::is_number))
             || list.is_empty()
             || self.all_of_one_class(&list)
             || found().is_ok_and(|t| t == self.ty || self.declared() && conversion(t, self.ty).is_some())

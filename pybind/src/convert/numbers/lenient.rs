@@ -146,6 +146,8 @@ unsafe fn convert_attached(
                         return fail(PyOverflowError::new_err(text));
                     }
                     None => out.write(bits),
+                    // Among ints of more than 63 bits there is a negative one.
+                    Some(_) if i == Int::Big => return None,
                     Some(e) => return fail(e),
                 }
             }
