@@ -13,7 +13,7 @@ use crate::host::GlobalValue;
 use crate::ops::{self, Adapter, Body, OpDef, OpId, id, takes_by_name};
 use crate::ssa::Inst;
 use crate::types::class::ClassId;
-use crate::types::{Const, Container, Kind, Type, promote};
+use crate::types::{Const, Container, Float, Kind, Type, promote};
 use crate::typing::{Answer, Arg, TyCx};
 use std::sync::Arc;
 
@@ -712,6 +712,10 @@ impl<'h> Solver<'_, 'h> {
                 ask(self.session, &args).map_err(|_| e)?
             }
         };
+        if apart && gives_half(op, &args, answer.ret) {
+            let text = "NumPy has float16 for this, and compiled code float32";
+            return Err(Diagnostic::new(Code::NoMatchingOperation, text).help("make it x.astype(np.float32)"));
+        }
         let coerce: Vec<Type> =
             if answer.args.is_empty() { args.iter().map(|a| a.ty).collect() } else { answer.args };
         let raises = op.raises
@@ -741,4 +745,15 @@ fn without_none(t: Type) -> Type {
         }
         _ => t,
     }
+}
+
+/// Whether a universal function's result is float32 where NumPy's is float16: that of integers of 8 bits and bools.
+fn gives_half(op: &'static ops::OpDef, args: &[Arg], ret: Type) -> bool {
+    let element = |t: Type| t.as_array().map_or(t, |a| a.dtype);
+    let small = |t: Type| *t == Kind::Bool || t.is_int() && t.itemsize() == 1;
+    let Body::Ufunc(..) = op.body else { return false };
+    let mut given = args.iter().map(|a| element(a.ty)).filter(|t| *t != Type::none());
+    element(ret) == Type::float_of(Float::F32)
+        && given.clone().any(small)
+        && given.all(|t| small(t) || t == Type::int())
 }
