@@ -89,19 +89,23 @@ pub(crate) static OPS: &[OpDef] = &[
         ),
     )
     .doc("The integer itself."),
-    OpDef::new(&["number.real", "numpy.real"], "val", Body::Lir(part_rule, |_, c| Ok(vec![c.args[0][0]])))
-        .property()
-        .doc("Real part."),
+    OpDef::new(
+        &["number.real", "numpy.real"],
+        "val",
+        Body::Lir(part_rule, |cx, c| match c.types[0].number() {
+            Some(NumberType::Bool) => cast::cast(cx, &c.args[0], c.types[0], c.ret),
+            Some(NumberType::Int(_) | NumberType::Float(_) | NumberType::Complex(_)) | None => Ok(vec![c.args[0][0]]),
+        }),
+    )
+    .property()
+    .doc("Real part."),
     OpDef::new(
         &["number.imag", "numpy.imag"],
         "val",
         Body::Lir(part_rule, |cx, c| {
             Ok(vec![match c.args[0].get(1) {
                 Some(im) => *im,
-                None => {
-                    let t = cx.b.ty(c.args[0][0]);
-                    cx.zero(t)
-                }
+                None => crate::emit::constants::absent(&mut cx.b, c.ret)[0],
             }])
         }),
     )
@@ -266,10 +270,13 @@ fn emit_dtype(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     cast::cast(cx, &c.args[1], c.types[1], c.ret)
 }
 
-fn part_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn part_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = args[0].ty;
     Ok(Answer::of(match t.number() {
         Some(NumberType::Complex(f)) => Type::float_of(f),
+        // Of Python's bools they are ints; others may be NumPy's.
+        Some(NumberType::Bool) if args[0].konst.is_some() => Type::int(),
+        Some(NumberType::Bool) if cx.vars.apart => return Err(no_match(".real", args)),
         Some(NumberType::Bool | NumberType::Int(_) | NumberType::Float(_)) => t,
         None => return Err(no_match(".real", args)),
     }))

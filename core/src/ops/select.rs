@@ -417,12 +417,29 @@ fn emit_take(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let index = take_index(&[Arg::of(flat), args[1].clone(), Arg::constant(Const::Int(0))])?
         .map_err(|e| Diagnostic::internal(e.1))?;
     let n = a.size(cx);
+    check_any(cx, n, &c.args[1], c.types[1])?;
     let whole = super::array::contiguous_or_copy(cx, &a, Layout::C)?;
     let out = cx.guarded(&[whole.owner], |cx| {
         pick(cx, &[whole.owner, whole.data, n], flat, &c.args[1], index, c.ret)
     })?;
     cx.release_object(whole.owner);
     Ok(out)
+}
+
+/// IndexError where something is taken of nothing.
+fn check_any(cx: &mut LowerCx<'_>, n: Value, index: &[Value], t: Type) -> Result<()> {
+    let some = cx.b.bin_imm(Op::IcmpNe, n, 0);
+    let fine = match t.as_array() {
+        Some(_) => {
+            let taken = ArrayVal::new(cx, index, t)?.size(cx);
+            let none = cx.b.bin_imm(Op::IcmpEq, taken, 0);
+            cx.or(some, none)
+        }
+        None if t.is_index() || t.members().is_some_and(|m| !m.is_empty()) => some,
+        None => return Ok(()),
+    };
+    cx.check(fine, Class::IndexError, "cannot do a non-empty take from an empty axes.");
+    Ok(())
 }
 
 /// `a[index]` as a copy.

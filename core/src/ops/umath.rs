@@ -195,6 +195,14 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .of_scalars()
     .doc("Values limited to an interval."),
+    OpDef::new(
+        &["numpy.clip"],
+        "a, a_min=..., a_max=..., out=None, *, min=..., max=...",
+        Body::Py("ufunc.clip_of_sequence"),
+    )
+    .only_if(|a| a[0].ty.is_sequence())
+    .raises()
+    .doc("The values of a sequence limited to an interval."),
     OpDef::new(&["array.clip"], "a, min=None, max=None, out=None", Body::Py("ufunc.limited"))
         .raises()
         .doc("Values limited to an interval."),

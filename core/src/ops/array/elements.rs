@@ -62,7 +62,7 @@ pub(super) fn emit_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
             cx.check(one, Class::ValueError, "can only convert an array of size 1 to a Python scalar");
             a.data
         }
-        1 => flat_address(cx, &a, index[0]),
+        1 if a.shape.len() != 1 => flat_address(cx, &a, index[0]),
         _ => {
             let at: Vec<Value> =
                 (0..index.len()).map(|k| checked(cx, index[k], true, a.shape[k], k)).collect();

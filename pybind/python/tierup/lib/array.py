@@ -207,3 +207,15 @@ def expand_dims(a, axis):
     if not -n <= axis < n:
         raise AxisError(axis, n, None)
     return moveaxis(np.expand_dims(a, 0), 0, axis)
+
+
+def at_least_1(a):
+    return np.atleast_1d(np.asarray(a))
+
+
+def at_least_2(a):
+    return np.atleast_2d(np.asarray(a))
+
+
+def at_least_3(a):
+    return np.atleast_3d(np.asarray(a))

@@ -22,10 +22,11 @@ def array_equal(a1, a2, equal_nan):
 
 def array_equiv(a1, a2):
     x, y = np.asarray(a1), np.asarray(a2)
-    for d in range(1, 1 + min(x.ndim, y.ndim)):
-        m, n = x.shape[-d], y.shape[-d]
-        if m != n and m != 1 and n != 1:
-            return False
+    if x.ndim > 0 and y.ndim > 0:
+        for d in range(1, 1 + min(x.ndim, y.ndim)):
+            m, n = x.shape[-d], y.shape[-d]
+            if m != n and m != 1 and n != 1:
+                return False
     return bool(np.all(np.equal(x, y)))
 
 

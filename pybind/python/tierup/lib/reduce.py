@@ -45,12 +45,19 @@ def max_(a, axis, out, keepdims):
 
 
 def nanmin(a, axis, out, keepdims):
-    r = np.nanmin(np.asarray(a), axis, None, keepdims)
+    x = np.asarray(a)
+    if not isinstance(a, np.ndarray) and axis is None and x.size == 0:
+        # Of a list NumPy takes another function.
+        raise ValueError("zero-size array to reduction operation minimum which has no identity")
+    r = np.nanmin(x, axis, None, keepdims)
     return r if out is None else reduced(out, r, "fmin")
 
 
 def nanmax(a, axis, out, keepdims):
-    r = np.nanmax(np.asarray(a), axis, None, keepdims)
+    x = np.asarray(a)
+    if not isinstance(a, np.ndarray) and axis is None and x.size == 0:
+        raise ValueError("zero-size array to reduction operation maximum which has no identity")
+    r = np.nanmax(x, axis, None, keepdims)
     return r if out is None else reduced(out, r, "fmax")
 
 

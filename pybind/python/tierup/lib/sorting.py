@@ -559,6 +559,8 @@ def bincount(x, weights, minlength):
         if isinstance(x, (list, tuple)) and len(a) == 0:
             # A sequence of nothing is one of no floats either.
             return bincount(np.zeros(0, np.int64), weights, minlength)
+        if isinstance(x, (list, tuple)) and not np.iscomplexobj(a):
+            return bincount(a.astype(np.int64), weights, minlength)
         raise TypeError("Cannot cast array data to dtype('int64') according to the rule 'safe'")
     if a.dtype == np.bool_:
         return bincount(a.astype(np.int64), weights, minlength)

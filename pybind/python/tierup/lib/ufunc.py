@@ -51,6 +51,10 @@ def clip(a, a_min, a_max, out, low, high):
     return limited(a, a_min, a_max, out)
 
 
+def clip_of_sequence(a, a_min, a_max, out, low, high):
+    return clip(np.asarray(a), a_min, a_max, out, low, high)
+
+
 def limited(a, a_min, a_max, out):
     if np.result_type(a).kind == "i" or np.result_type(a).kind == "u":
         return _clip(a, _at_least_least(a, a_min), _at_most_largest(a, a_max), out)
@@ -86,6 +90,9 @@ def _clip(a, a_min, a_max, out):
 def round_(a, decimals, out):
     if out is not None and not same_shape(np.asarray(a), out):
         raise ValueError("invalid output shape")
+    if isinstance(a, np.ndarray) and a.dtype == np.bool_ and decimals != 0:
+        loop = "multiply" if decimals > 0 else "divide"
+        raise TypeError(f"Cannot cast ufunc '{loop}' output from dtype('float64') to dtype('bool') with casting rule 'same_kind'")
     return np._round(a, decimals, out)
 
 
@@ -95,7 +102,8 @@ def sinc(x):
 
 
 def angle(z, deg):
-    a = np.arctan2(np.imag(z), np.real(z))
+    # Beside bools and narrow floats the zero of real numbers is Python's.
+    a = np.arctan2(np.imag(z), np.real(z)) if np.iscomplexobj(z) else np.arctan2(0, np.real(z))
     if deg:
         return a * (180 / np.pi)
     return a
