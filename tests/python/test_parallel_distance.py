@@ -329,6 +329,42 @@ def by_sums_of_rows(a):
         np.cumsum(m[i, 1:], out=m[i, 1:])
 
 
+def by_flat(a):
+    for i in prange(len(a)):
+        a[i:i + 1].flat[0] = a[len(a) - 1 - i]
+
+
+def by_a_real_part(a):
+    for i in prange(len(a)):
+        a[i:i + 1].real[0] = a[len(a) - 1 - i]
+
+
+def by_a_transpose(a):
+    for i in prange(len(a)):
+        a[i:i + 1].T[:] = a[len(a) - 1 - i]
+
+
+def by_a_shape(a):
+    for i in prange(len(a)):
+        a[i:i + 1].reshape(1)[0] = a[len(a) - 1 - i]
+
+
+def by_a_function_of_a_real_part(a):
+    for i in prange(len(a)):
+        put(a[i:i + 1].real, a[len(a) - 1 - i])
+
+
+def by_shapes_of_rows(a):
+    m = a.reshape(-1, 4)
+    for i in prange(len(m)):
+        m[i].reshape(2, 2).T[0, 1] = m[i, 3] + i
+
+
+def by_shapes_of_blocks(a):
+    for i in prange(len(a) // 4):
+        a[4 * i:4 * i + 4].reshape(2, 2)[0] = a[4 * i + 3]
+
+
 def by_fill(a):
     for i in prange(len(a)):
         a[i:i + 1].fill(a[len(a) - 1 - i])
@@ -390,8 +426,9 @@ def by_blocks(a):
         a[4 * i:4 * i + 4].fill(i)
 
 
-APART = [by_sums_of_rows, by_swaps_of_halves, by_halves, by_evens, by_blocks]
-MEETING = [by_copyto, by_out, by_fill, by_put, by_place, by_a_function, by_swaps_of_all, by_the_middle, by_a_running_sum, by_a_sum]
+APART = [by_sums_of_rows, by_shapes_of_rows, by_shapes_of_blocks, by_swaps_of_halves, by_halves, by_evens, by_blocks]
+MEETING = [by_copyto, by_out, by_fill, by_put, by_place, by_a_function, by_swaps_of_all, by_the_middle, by_a_running_sum, by_a_sum,
+           by_flat, by_a_real_part, by_a_transpose, by_a_shape, by_a_function_of_a_real_part]
 
 
 @pytest.mark.parametrize("function", MEETING + APART)

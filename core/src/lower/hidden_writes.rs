@@ -152,6 +152,8 @@ struct View {
     followed: bool,
     /// It is another one in each iteration.
     varies: bool,
+    /// Indices choose something of it, who knows what.
+    blurred: bool,
 }
 
 /// Something that is done to elements.
@@ -366,15 +368,26 @@ impl<'a> Code<'a> {
     }
 
     fn view(&self, v: Value, depth: u32) -> View {
-        let of =
-            || View { base: Base::Of(v), parts: vec![], followed: false, varies: self.varying.contains(&v) };
+        let of = || View {
+            base: Base::Of(v),
+            parts: vec![],
+            followed: false,
+            varies: self.varying.contains(&v),
+            blurred: false,
+        };
         let given = self.f.block(Block(0)).params.contains(&v) || self.globals.iter().any(|g| g.0 == v);
         if let Some([k]) = self.flow.exact.get(&v).map(|e| &e[..])
             && is_object(self.ty(v))
         {
             let followed =
                 given || depth > 0 && self.renamed(v).is_some_and(|w| self.view(w, depth - 1).followed);
-            return View { base: Base::Place(self.named(*k)), parts: vec![], followed, varies: false };
+            return View {
+                base: Base::Place(self.named(*k)),
+                parts: vec![],
+                followed,
+                varies: false,
+                blurred: false,
+            };
         }
         let Some(node) = self.defs.get(&v).filter(|_| depth > 0) else {
             return View { followed: given, ..of() };
@@ -383,9 +396,12 @@ impl<'a> Code<'a> {
             return self.view(w, depth - 1);
         }
         if !matches!(node.op, Op::Apply(op) if op.is(id::GETITEM)) {
-            return of();
+            return self.reshaped(v, node, depth).unwrap_or_else(of);
         }
         let view = self.view(node.args[0], depth - 1);
+        if view.blurred {
+            return view;
+        }
         let items = self.items(node.args[1]);
         let numbers = items.as_ref().is_some_and(|i| i.iter().all(|p| matches!(p, Part::At(_))));
         let followed = view.followed && numbers;
@@ -394,6 +410,20 @@ impl<'a> Code<'a> {
             Some(items) => View { parts: within(&view.parts, items), followed, ..view },
             None => View { followed, ..of() },
         }
+    }
+
+    /// All of a part of an array, for what looks at that part in another way, which is another part in each
+    /// iteration: `x[i:i + 1].T`.
+    fn reshaped(&self, v: Value, node: &InstNode, depth: u32) -> Option<View> {
+        let ty = self.ty(v);
+        let looks = matches!(node.op, Op::Apply(op) if op.effect != Effect::Writes)
+            && (ty.as_array().is_some() || matches!(ty.kind(), Kind::Iter(_)));
+        let of = *node.args.first().filter(|a| looks && self.ty(**a).as_array().is_some())?;
+        if !self.varying.contains(&of) || self.leads(v).is_empty() || self.leads(v) != self.leads(of) {
+            return None;
+        }
+        let view = self.view(of, depth - 1);
+        matches!(view.base, Base::Place(_)).then_some(View { followed: false, blurred: true, ..view })
     }
 
     /// The same object under another name.
@@ -407,6 +437,9 @@ impl<'a> Code<'a> {
     /// The elements of `v` that an index chooses.
     fn chosen(&self, v: Value, index: Value) -> View {
         let view = self.view(v, DEPTH);
+        if view.blurred {
+            return view;
+        }
         let items = self.items(index).unwrap_or_else(|| vec![Part::Range(None, None)]);
         View { parts: within(&view.parts, items), ..view }
     }
@@ -503,7 +536,7 @@ impl<'a> Code<'a> {
             let argument = code.places[k].argument;
             let Some(v) = node.args.get(argument).filter(|v| is_object(self.ty(**v))) else { continue };
             let view = self.view(*v, DEPTH);
-            let parts = within(&view.parts, items.collect());
+            let parts = if view.blurred { view.parts.clone() } else { within(&view.parts, items.collect()) };
             self.push(*v, View { parts, followed: false, ..view }, access.write, out);
         }
     }
