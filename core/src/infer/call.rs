@@ -288,6 +288,7 @@ impl Solver<'_, '_> {
         positional: Vec<Source>,
         named: Vec<(Arc<str>, Source)>,
     ) -> Typed {
+        let positional = self.present_iterables(op, positional)?;
         if !op.rows().iter().any(|row| row.wants_constants) {
             return self.call_known_operation(i, op, callee, positional, named);
         }
@@ -311,11 +312,6 @@ impl Solver<'_, '_> {
         match op {
             _ if positional.len() == 2 && named.is_empty() && op.plain().is_some() => {
                 self.operation_itself(i, op, positional)
-            }
-            id::BUILTINS_ITER | id::BUILTINS_MAP | id::BUILTINS_FILTER
-                if let Some(present) = self.present_iterables(op, &positional)? =>
-            {
-                self.call_known_operation(i, op, callee, present, named)
             }
             // An iterator that a program holds and advances by hand is an object; those of loops are values.
             id::BUILTINS_ITER => self.rows(i, id::ITER_OBJECT, positional, named),
@@ -407,17 +403,19 @@ impl Solver<'_, '_> {
     }
 
     /// The operands of what looks at what it goes through before it gives anything out, with a check that these are
-    /// there; none where they cannot be None.
-    fn present_iterables(&mut self, op: OpId, operands: &[Source]) -> Result<Option<Vec<Source>>> {
-        let mut found = false;
-        let mut each = operands.to_vec();
-        for s in each.iter_mut().skip(usize::from(op != id::BUILTINS_ITER)) {
+    /// there.
+    fn present_iterables(&mut self, op: OpId, mut operands: Vec<Source>) -> Result<Vec<Source>> {
+        let first = match op {
+            id::BUILTINS_ITER => 0,
+            id::BUILTINS_MAP | id::BUILTINS_FILTER => 1,
+            _ => return Ok(operands),
+        };
+        for s in operands.iter_mut().skip(first) {
             if let Kind::Optional(_) = *self.source_arg(s)?.ty {
                 *s = Source::Present(Box::new(s.clone()), "'NoneType' object is not iterable");
-                found = true;
             }
         }
-        Ok(found.then_some(each))
+        Ok(operands)
     }
 
     /// `np._result_dtype(f, *args)`: the dtype of what a call would give, for library functions that allocate

@@ -385,10 +385,10 @@ fn digits(r: &mut Reader<'_>, c: &mut char, limit: i64, too_big: &str) -> Made<i
 /// A value that a conversion does not take: TypeError, where what it is cannot say otherwise.
 fn wrong_type<T>(letter: char, ty: Type) -> Made<T> {
     // A class of the program's may have `__index__`, `__int__` or `__float__`.
-    let own = matches!(ty.kind(), Kind::Object(..)) || matches!(ty.kind(), Kind::Frozen(c, _) if !c.is_builtin_value());
-    let asks = own
-        || matches!(ty.kind(), Kind::NamedTuple(..) | Kind::Array(_))
-        || ty.is_complex() && !ty.is_weak();
+    let own = matches!(ty.kind(), Kind::Object(..))
+        || matches!(ty.kind(), Kind::Frozen(c, _) if !c.is_builtin_value());
+    let asks =
+        own || matches!(ty.kind(), Kind::NamedTuple(..) | Kind::Array(_)) || ty.is_complex() && !ty.is_weak();
     let (Some(class), false) = (class_name(ty), asks) else {
         return Err(Stop::Refused(
             Diagnostic::new(
