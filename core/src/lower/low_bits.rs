@@ -145,9 +145,8 @@ fn is_masked(
 ) -> bool {
     let (Op::Apply(op), [a, b, ..]) = (&node.op, &node.args[..]) else { return false };
     let ints = [*a, *b].iter().all(|v| is_int_of_python(f.types[v.index()]));
-    let constant = |v: Value| match defs.get(&v).map(|n| &n.op) {
-        Some(Op::Const(Const::Int(n))) => Some(*n),
-        _ => None,
+    let constant = |v: Value| {
+        if let Op::Const(Const::Int(n)) = defs.get(&v)?.op { Some(n) } else { None }
     };
     if op.means(id::AND) {
         let mut mask = if k == 0 { *b } else { *a };

@@ -350,7 +350,7 @@ fn emit_true_div(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         *c.types[k] == Kind::Bool || known.is_some_and(|n| n.unsigned_abs() <= 1 << 53)
     });
     if c.types.iter().take(2).any(|t| *t == Type::big_int()) {
-        super::checked::check_quotient_of_floats(cx, ints, small);
+        super::quick::check_floats(cx, ints, small);
         return Ok(vec![quotient]);
     }
     Ok(vec![super::quick::int_quotient(cx, quotient, ints, small)])

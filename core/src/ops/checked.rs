@@ -58,11 +58,18 @@ pub(crate) static OPS: &[OpDef] = &[
     )
     .raises()
     .doc("`x1 ^ x2` of ints that may be 2⁶³ or more; OverflowError."),
-    OpDef::new(&["checked.invert"], "x", Body::Lir(|_, a| of_big(a, "~"), |cx, c| {
-        let never = cx.b.bool(true);
-        check(cx, never, "complement");
-        Ok(vec![cx.b.un(Op::Bnot, c.args[0][0])])
-    }))
+    OpDef::new(
+        &["checked.invert"],
+        "x",
+        Body::Lir(
+            |_, a| of_big(a, "~"),
+            |cx, c| {
+                let never = cx.b.bool(true);
+                check(cx, never, "complement");
+                Ok(vec![cx.b.un(Op::Bnot, c.args[0][0])])
+            },
+        ),
+    )
     .raises()
     .doc("`~x` of an int that may be 2⁶³ or more: OverflowError, for it is negative."),
     OpDef::new(&["checked.lshift"], "x1, x2", Body::Lir(|_, a| shifted(a), emit_shift))
@@ -178,7 +185,11 @@ fn shifted(args: &[Arg]) -> Result<Answer> {
 }
 
 fn signed_or_big(answer: Answer, what: &str, args: &[Arg]) -> Result<Answer> {
-    if is_unsigned(answer.ret) && answer.ret != Type::big_int() { Err(no_match(what, args)) } else { Ok(answer) }
+    if is_unsigned(answer.ret) && answer.ret != Type::big_int() {
+        Err(no_match(what, args))
+    } else {
+        Ok(answer)
+    }
 }
 
 /// A signed integer, which keeps its width.
@@ -268,16 +279,6 @@ fn emit_quotient(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn divided(args: &[Arg]) -> Result<Answer> {
     let t = signed_or_big(both(args, "divmod()", |_, _| None)?, "divmod()", args)?.ret;
     Ok(Answer::coerced(Type::tuple(vec![t, t]), operands(args, t)))
-}
-
-/// The quotient of integers as floats, of which one has no sign: it is Python's where they are floats exactly.
-pub(super) fn check_quotient_of_floats(cx: &mut LowerCx<'_>, ints: [Value; 2], small: [bool; 2]) {
-    if cx.options.overflow == Overflow::Python
-        && let Some(good) = super::quick::are_floats(cx, ints, small)
-    {
-        let bad = cx.not(good);
-        check(cx, bad, "quotient");
-    }
 }
 
 fn emit_divided(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {

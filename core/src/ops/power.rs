@@ -123,7 +123,9 @@ pub(crate) static OPS: &[OpDef] = &[
         Body::Lir(
             |_, a| {
                 // What is more than a signed integer holds has no place there.
-                if a.iter().all(|a| a.ty.is_index()) && !super::mathmod::is_wide(a) {
+                if a.iter().all(|a| a.ty.is_index())
+                    && a.iter().all(|a| a.ty.strong() != Type::int_of(Int::U64))
+                {
                     Ok(Answer::of(Type::int()))
                 } else {
                     Err(no_match("pow() with three arguments", a))

@@ -5,7 +5,8 @@
 use super::without_host::{self, finite};
 use super::{mathfn as m, number as num};
 use crate::emit::cast::constant;
-use crate::emit::cx::LowerCx;
+use crate::emit::cx::{LowerCx, Overflow};
+use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
 use crate::rt::RtFn;
 
@@ -71,6 +72,16 @@ pub(crate) fn are_floats(cx: &mut LowerCx<'_>, ints: [Value; 2], small: [bool; 2
     let shifted: Vec<Value> = parts.iter().map(|x| cx.b.bin_imm(Op::Iadd, *x, 1 << 53)).collect();
     let all = shifted.into_iter().reduce(|a, b| cx.b.bin(Op::Bor, a, b))?;
     Some(cx.b.bin_imm(Op::IcmpUlt, all, 1 << 54))
+}
+
+/// The same of integers one of which has no sign, where Python's answer is promised: the quotient of others has its bits
+/// from Python.
+pub(crate) fn check_floats(cx: &mut LowerCx<'_>, ints: [Value; 2], small: [bool; 2]) {
+    if cx.options.overflow == Overflow::Python
+        && let Some(good) = are_floats(cx, ints, small)
+    {
+        cx.check(good, Class::IntegerOverflow, "the quotient of integers has more digits than 64 bits");
+    }
 }
 
 /// What the helper `checked` makes of a result that is not finite.

@@ -94,7 +94,9 @@ pub(crate) static OPS: &[OpDef] = &[
         "val",
         Body::Lir(part_rule, |cx, c| match c.types[0].number() {
             Some(NumberType::Bool) => cast::cast(cx, &c.args[0], c.types[0], c.ret),
-            Some(NumberType::Int(_) | NumberType::Float(_) | NumberType::Complex(_)) | None => Ok(vec![c.args[0][0]]),
+            Some(NumberType::Int(_) | NumberType::Float(_) | NumberType::Complex(_)) | None => {
+                Ok(vec![c.args[0][0]])
+            }
         }),
     )
     .property()

@@ -174,18 +174,6 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .aliases()
         .doc("Dimensions of length 1 put in."),
-    OpDef::new(&["numpy.atleast_1d"], "a", Body::Py("array.at_least_1"))
-        .only_if(|a| a[0].ty.is_sequence())
-        .raises()
-        .doc("An array of a sequence with at least one dimension."),
-    OpDef::new(&["numpy.atleast_2d"], "a", Body::Py("array.at_least_2"))
-        .only_if(|a| a[0].ty.is_sequence())
-        .raises()
-        .doc("An array of a sequence with at least two dimensions."),
-    OpDef::new(&["numpy.atleast_3d"], "a", Body::Py("array.at_least_3"))
-        .only_if(|a| a[0].ty.is_sequence())
-        .raises()
-        .doc("An array of a sequence with at least three dimensions."),
     OpDef::new(
         &["numpy.atleast_1d"],
         "*a",
@@ -213,6 +201,18 @@ pub(crate) static OPS: &[OpDef] = &[
     .raises()
     .owned_by(number_or_view)
     .doc("Arrays with at least three dimensions."),
+    OpDef::new(&["numpy.atleast_1d"], "a", Body::Py("array.at_least_1"))
+        .only_if(|a| a[0].ty.is_sequence())
+        .raises()
+        .doc("An array of a sequence with at least one dimension."),
+    OpDef::new(&["numpy.atleast_2d"], "a", Body::Py("array.at_least_2"))
+        .only_if(|a| a[0].ty.is_sequence())
+        .raises()
+        .doc("An array of a sequence with at least two dimensions."),
+    OpDef::new(&["numpy.atleast_3d"], "a", Body::Py("array.at_least_3"))
+        .only_if(|a| a[0].ty.is_sequence())
+        .raises()
+        .doc("An array of a sequence with at least three dimensions."),
     OpDef::new(
         &["numpy.broadcast_to"],
         "array, shape, subok=False",

@@ -169,9 +169,9 @@ fn type_operands(op: &'static OpDef, rule: UfuncRule, args: &[Arg], options: Opt
 fn checks(op: &OpDef, from: Type, to: Type) -> bool {
     op.name().starts_with("numpy.")
         && op.takes_what_fits()
-        && match *from {
-            Kind::Int(Int::Py) => matches!(*to, Kind::Int(i) if i != Int::Py && i != Int::I64),
-            Kind::Int(Int::Big) => matches!(*to, Kind::Int(i) if i.signed() || i.bits() < 64),
+        && match (from.kind(), to.kind()) {
+            (Kind::Int(Int::Py), Kind::Int(to)) => *to != Int::Py && *to != Int::I64,
+            (Kind::Int(Int::Big), Kind::Int(to)) => to.signed() || to.bits() < 64,
             _ => false,
         }
 }
