@@ -13,6 +13,7 @@ import sys
 import numpy as np
 import pytest
 from tierup import jit, njit
+from tierup.errors import TierupWarning
 from tierup.typed import List
 
 pytestmark = pytest.mark.filterwarnings("ignore::tierup.errors.TierupWarning")

@@ -178,3 +178,78 @@ def _parameters(init, scope, own=1):
         params.append("**" + names[rest])
         given.append("**" + names[rest])
     return params, given
+
+
+def order(cls, names):
+    """The places of fields in the order in which ``__init__`` sets them in a new object, then the others; and whether that depends on the way through it."""
+    init = getattr(cls.__init__, "py_func", cls.__init__)
+    before, first = {}, []
+    if isinstance(init, types.FunctionType):
+        first = _order_of(cls, init, before)
+    at = {name: k for k, name in enumerate(names)}
+    waiting, found, is_open = [name for name in first if name in at], [], False
+    while waiting:
+        # Where two ways through it set two fields the other way round, the one that comes first in its text.
+        ready = [name for name in waiting if before.get(name, set()).isdisjoint(waiting)]
+        is_open |= not ready
+        found.append((ready or waiting)[0])
+        waiting.remove(found[-1])
+    return [at[name] for name in found] + [k for k, name in enumerate(names) if name not in found], is_open
+
+
+_ENDS = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"}
+
+
+def _order_of(cls, function, before, depth=4):
+    """The fields that a method sets, in the order of its text; `before` gets those that may be set earlier than each."""
+    import dis
+    code = function.__code__
+    if depth == 0 or code.co_argcount == 0 and code.co_posonlyargcount == 0:
+        return []
+    all = [i for i in dis.get_instructions(code) if i.opname != "EXTENDED_ARG"]
+    at = {i.offset: k for k, i in enumerate(all)}
+    sets = [_sets(cls, function, i, of, code.co_varnames[0], depth) for of, i in zip([None, *all], all)]
+    handlers = [(at[e.start], at.get(e.end, len(all)), at[e.target]) for e in dis._parse_exception_table(code) if e.start in at and e.target in at]
+    # What may have been set, and what has been, in front of each instruction.
+    states, waiting = {0: (frozenset(), frozenset())}, [0]
+    while waiting:
+        k = waiting.pop()
+        may, must = states[k]
+        new = may.union(sets[k]), must.union(sets[k])
+        i = all[k]
+        after = [(at[i.argval], new)] if i.opcode in dis.hasjrel or i.opcode in dis.hasjabs else []
+        if i.opname not in _ENDS and k + 1 < len(all):
+            after.append((k + 1, new))
+        after += [(target, (new[0], must)) for start, end, target in handlers if start <= k < end]
+        for target, (may, must) in after:
+            known = states.get(target)
+            merged = (may, must) if known is None else (known[0] | may, known[1] & must)
+            if merged != known:
+                states[target] = merged
+                waiting.append(target)
+    for k, (may, must) in states.items():
+        for name in sets[k]:
+            if name not in must:
+                before.setdefault(name, set()).update(may - {name})
+            may, must = may | {name}, must | {name}
+    return list(dict.fromkeys(name for k, names in enumerate(sets) if k in states for name in names))
+
+
+def _sets(cls, function, instruction, last, own, depth):
+    """The fields that an instruction sets, or the method that it looks up for a call: `last` is the one in front of it."""
+    if instruction.opname not in ("STORE_ATTR", "LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"):
+        return []
+    loads = last is not None and ("LOAD_FAST" in last.opname or last.opname == "LOAD_DEREF")
+    is_own = loads and (last.argval[-1] if isinstance(last.argval, tuple) else last.argval) == own
+    name, classes = instruction.argval, cls.__mro__
+    if instruction.opname == "STORE_ATTR":
+        return [name] if is_own else []
+    if instruction.opname == "LOAD_SUPER_ATTR" or not is_own and name == "__init__":
+        # By `super()`, or by the name of a base.
+        home = next((k for k, c in enumerate(classes) if getattr(vars(c).get(name), "py_func", vars(c).get(name)) is function), None)
+        classes = () if home is None else classes[home + 1 :]
+    elif not is_own:
+        return []
+    found = next((vars(c)[name] for c in classes if name in vars(c)), None)
+    found = getattr(found, "py_func", found)
+    return _order_of(cls, found, {}, depth - 1) if isinstance(found, types.FunctionType) else []

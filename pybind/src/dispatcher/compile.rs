@@ -2,6 +2,7 @@
 
 use super::{Core, called, values};
 use crate::convert::Plan;
+use crate::convert::object::of_open_order;
 use crate::ctx;
 use crate::engine::{self, Compiled, Options, Wanted};
 use crate::errors::{Failure, guard};
@@ -174,6 +175,16 @@ impl Core {
             return Err(Diagnostic::new(kind, why)
                 .at(self.span(py))
                 .help("return values of one type that Python knows from every path")
+                .into());
+        }
+        let mut types = code.params().iter().copied().chain([code.ret()]);
+        if let Some(class) = self.promises_python().then(|| types.find_map(of_open_order)).flatten() {
+            let why = format!(
+                "objects of {class} get their fields in an order that depends on the way through __init__"
+            );
+            return Err(Diagnostic::new(Code::UnsupportedSyntax, why)
+                .at(self.span(py))
+                .help("set them in one order")
                 .into());
         }
         // One type for both.

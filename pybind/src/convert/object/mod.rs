@@ -52,6 +52,19 @@ pub(crate) static CONSTRUCTOR: Constructor = Constructor {
     },
 };
 
+/// The class of an object, itself or in a value of this type, that gets its fields in an order which depends on the way
+/// through its `__init__`.
+pub(crate) fn of_open_order(t: Type) -> Option<&'static str> {
+    if let Kind::Object(def, _) = t.kind()
+        && !def.is_native()
+        && def.fields.len() > 1
+        && ObjectPlan::of(t, def, None).order().1
+    {
+        return Some(&def.name);
+    }
+    t.arguments().iter().find_map(of_open_order)
+}
+
 /// How objects of one type are converted: one plan for the whole process, since it leads to itself where objects
 /// lead to objects of their type.
 pub(super) struct ObjectPlan {
@@ -63,6 +76,9 @@ pub(super) struct ObjectPlan {
     purpose: Option<Purpose>,
     /// Made when first asked for.
     fields: OnceLock<Box<[FieldPlan]>>,
+    /// Their places in the order in which a new object gets them, and whether that depends on the way through
+    /// `__init__`; found when somebody first asks.
+    order: OnceLock<(Box<[usize]>, bool)>,
 }
 
 type Plans = HashMap<(Type, Option<Purpose>), &'static ObjectPlan>;
@@ -83,12 +99,35 @@ impl ObjectPlan {
                 desc: described_fields(ty),
                 purpose,
                 fields: OnceLock::new(),
+                order: OnceLock::new(),
             }))
         })
     }
 
     fn fields(&self) -> &[FieldPlan] {
         self.fields.get_or_init(|| fields::plans(self.ty, self.def, self.purpose, &|k| self.is_in_dict(k)))
+    }
+
+    /// The fields, in the order in which Python's `__init__` sets them where an object gets some `anew`.
+    fn ordered(&self, anew: bool) -> impl Iterator<Item = &FieldPlan> {
+        let fields = self.fields();
+        let order = (anew && fields.len() > 1).then(|| &self.order().0);
+        (0..fields.len()).filter_map(move |k| fields.get(order.map_or(k, |o| o[k])))
+    }
+
+    fn order(&self) -> &(Box<[usize]>, bool) {
+        let count = self.def.fields.len();
+        self.order.get_or_init(|| {
+            let found = attached(|py| self.find_order(py)).ok().filter(|(all, _)| all.len() == count);
+            found.unwrap_or_else(|| ((0..count).collect(), false))
+        })
+    }
+    fn find_order(&self, py: Python<'_>) -> PyResult<(Box<[usize]>, bool)> {
+        let class = known::object_of_def(py, self.def);
+        let names: Vec<&str> = self.def.fields.iter().map(AsRef::as_ref).collect();
+        let found = py.import("tierup._objects")?.getattr("order")?.call1((class, names))?;
+        let (all, open): (Vec<usize>, bool) = found.extract()?;
+        Ok((all.into(), open))
     }
 
     /// Copies an object in, or finds the copy; whoever begins also fills those that it leads to.
@@ -232,7 +271,7 @@ impl ObjectPlan {
     unsafe fn give_fields(&self, native: *mut Instance, object: Obj, cx: &mut BoxCx<'_>) -> bool {
         // SAFETY: as required of the caller.
         unsafe {
-            for f in self.fields() {
+            for f in self.ordered(true) {
                 let Some(value) = f.value(fields_at(native), cx) else { continue };
                 if value.is_null() {
                     return false;
@@ -391,7 +430,7 @@ impl Convert for ObjectPlan {
             }
             let source = Bound::from_borrowed_ptr(Python::assume_attached(), copy.source);
             let dict = overrides::own_dict(&source);
-            for f in self.fields() {
+            for f in self.ordered(self.fields().iter().any(|f| f.may_be_unset)) {
                 let [was, is] = [&before, &now].map(|b| b.as_ptr().cast::<u8>());
                 let flags = f.may_be_unset && was.add(f.flag).read() != is.add(f.flag).read();
                 if !flags && f.desc.same_bits(was.add(f.offset), is.add(f.offset)) {
