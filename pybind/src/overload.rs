@@ -11,10 +11,11 @@ use crate::decorated::Decorated;
 use crate::engine::{Compiled, Wanted, Wrapper};
 use crate::gil::{attached, without_gil};
 use crate::guards::Guards;
+use crate::overrides::hides_class;
 use crate::passed::{self, Before, Passed};
 use crate::stand_in::borrowed_block;
 use crate::weigh::{Compared, Timed, Weigh};
-use crate::{ctx, exc, known, overrides};
+use crate::{ctx, exc, known};
 
 use pyo3::exceptions::PyException;
 use pyo3::ffi;
@@ -121,15 +122,6 @@ fn quick(t: Type) -> Quick {
     } else {
         Quick::No
     }
-}
-
-/// Whether an argument is of a class that is derived from the one of Python's that its type says.
-///
-/// # Safety
-/// A live object; the thread is attached.
-pub(crate) unsafe fn is_derived(t: Type, arg: Obj) -> bool {
-    // SAFETY: as required of the caller.
-    t.hides_class() && unsafe { overrides::is_derived(arg) }
 }
 
 /// Array arguments of a small call.
@@ -360,7 +352,7 @@ impl Overload {
         // SAFETY: as required of the caller.
         unsafe {
             self.has_values(args)
-                && !(self.own_classes && (0..self.arity()).any(|k| is_derived(self.args[k], *args.add(k))))
+                && !(self.own_classes && (0..self.arity()).any(|k| hides_class(self.args[k], *args.add(k))))
         }
     }
     /// Whether it is for arguments of Python's classes alone, and none that are derived from them.

@@ -117,6 +117,15 @@ pub(crate) unsafe fn is_derived(obj: *mut ffi::PyObject) -> bool {
     }
 }
 
+/// Whether an argument is of a class that is derived from the one of Python's that its type says.
+///
+/// # Safety
+/// A live object; the thread is attached.
+pub(crate) unsafe fn hides_class(t: tierup_core::types::Type, arg: *mut ffi::PyObject) -> bool {
+    // SAFETY: as required of the caller.
+    t.hides_class() && unsafe { is_derived(arg) }
+}
+
 /// Forgets a class that is gone.
 pub(crate) fn forget(object: u64) {
     looked_at().retain(|(number, _), _| *number != object);

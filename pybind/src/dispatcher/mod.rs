@@ -12,7 +12,8 @@ use crate::engine::Options;
 use crate::errors::{Failure, guard};
 use crate::gil::attached;
 use crate::looking::{Looking, looks};
-use crate::overload::{Asked, Overload, is_derived};
+use crate::overload::{Asked, Overload};
+use crate::overrides::hides_class;
 use crate::passed::Passed;
 use crate::{functions, identity, known};
 use pyo3::exceptions::{PyException, PyTypeError};
@@ -376,7 +377,7 @@ impl Core {
             let asked = if together { Asked::Together(alike) } else { Asked::Exact };
             let grown = known::grown();
             // SAFETY: as required of the caller.
-            let derived = unsafe { (0..n).any(|k| is_derived(types[k], *args.add(k))) };
+            let derived = unsafe { (0..n).any(|k| hides_class(types[k], *args.add(k))) };
             if derived && self.overloads().iter().any(|o| o.is_exact() && *o.args == *types && o.holds()) {
                 return Err(of_derived_class());
             }
