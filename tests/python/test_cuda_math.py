@@ -54,7 +54,7 @@ def test_powers_of_two_are_rounded_once(n):
 
 @pytest.mark.parametrize("body, value, error", [
     ("math.log(x[i])", 0.0, ValueError), ("math.log(x[i])", -1.0, ValueError), ("math.asin(x[i])", 2.0, ValueError), ("math.sin(x[i])", np.inf, ValueError), ("math.atanh(x[i])", 1.0, ValueError), ("math.gamma(x[i])", -2.0, ValueError),
-    ("math.gamma(x[i])", 0.0, ValueError), ("math.gamma(x[i])", 200.0, OverflowError), ("math.exp(x[i])", 1e4, OverflowError), ("math.pow(x[i], -1.0)", 0.0, ValueError), ("math.pow(x[i], 0.5)", -2.0, ValueError), ("x[i] ** -1.5", 0.0, ZeroDivisionError),
+    ("math.gamma(x[i])", 0.0, ValueError), ("math.gamma(x[i])", 200.0, OverflowError), ("math.exp(x[i])", 1e4, OverflowError), ("math.pow(x[i], -1.0)", 0.0, ValueError), ("math.pow(x[i], 0.5)", -2.0, ValueError), ("float(x[i]) ** -1.5", 0.0, ZeroDivisionError),
     ("math.pow(x[i], 2.0)", 1e300, OverflowError), ("math.fmod(x[i], 0.0)", 1.0, ValueError), ("math.fmod(x[i], 2.0)", np.inf, ValueError), ("math.ldexp(x[i], 2000)", 1.0, OverflowError), ("math.sqrt(x[i])", -1.0, ValueError),
 ])
 def test_math_raises_what_cpython_raises(body, value, error):

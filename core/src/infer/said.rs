@@ -43,9 +43,9 @@ impl Solver<'_, '_> {
         let is_array = |v: &Value| self.ty(*v).without_none().as_array().is_some();
         if let Op::Table(op) = inst.op {
             let first = inst.args.first();
-            // It raises IndexError for what is no index.
+            // For an object that is no index it raises IndexError.
             if matches!(op, id::GETITEM | id::SETITEM | id::DELITEM) && first.is_some_and(is_array) {
-                return true;
+                return class_of(t).is_some();
             }
             let text = |v: &Value| matches!(*self.ty(*v), Kind::Str | Kind::Bytes);
             let formats = op == id::MOD && first.is_some_and(text);
