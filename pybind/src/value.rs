@@ -160,24 +160,7 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
         return Ok(GlobalValue::Function(f));
     }
     if let Ok(c) = obj.cast::<PyType>() {
-        if !c.mro().get_item(0)?.is(c) {
-            let text = format!(
-                "{}, a class that does not come first in its own method resolution order",
-                c.getattr("__name__")?
-            );
-            return Ok(GlobalValue::Unsupported(text));
-        }
-        if says_type(obj)? {
-            return Ok(GlobalValue::TypeExpression(format!("the class {}", c.name()?)));
-        }
-        record.class(c);
-        if let Some(c) = known::exception_class(c)? {
-            return Ok(GlobalValue::ExcClass(c));
-        }
-        if let Some(c) = known::namedtuple_class(c)? {
-            return Ok(GlobalValue::NamedTupleClass(c));
-        }
-        return known::plain_class(c).map(GlobalValue::Class).map_err(Into::into);
+        return classify_class(c, record);
     }
     if let Some(f) = functions::function_of_c(obj)? {
         return functions::func_id_of(obj, &f).map(GlobalValue::Function);
@@ -212,6 +195,28 @@ pub(crate) fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Gl
         return Ok(v);
     }
     Ok(GlobalValue::Unsupported(describe(obj)))
+}
+
+/// The same of a class.
+fn classify_class(c: &Bound<'_, PyType>, record: &dyn Record) -> Result<GlobalValue, Failure> {
+    if !c.mro().get_item(0)?.is(c) {
+        let text = format!(
+            "{}, a class that does not come first in its own method resolution order",
+            c.getattr("__name__")?
+        );
+        return Ok(GlobalValue::Unsupported(text));
+    }
+    if says_type(c)? {
+        return Ok(GlobalValue::TypeExpression(format!("the class {}", c.name()?)));
+    }
+    record.class(c);
+    if let Some(c) = known::exception_class(c)? {
+        return Ok(GlobalValue::ExcClass(c));
+    }
+    if let Some(c) = known::namedtuple_class(c)? {
+        return Ok(GlobalValue::NamedTupleClass(c));
+    }
+    known::plain_class(c).map(GlobalValue::Class).map_err(Into::into)
 }
 
 /// A slice, whose parts must be integers or None.

@@ -12,7 +12,7 @@ use super::apart::{
     Flow, Known, Place, arrays_in, asks_for_its_shape, global_arrays, loop_variable, places_of, summary,
 };
 use super::pure::{Defs, definitions};
-use super::spans::Span;
+use super::spans::{Span, Sum};
 use crate::infer::state::{Session, Typed};
 use crate::ops::apart::Rule;
 use crate::ops::{Body, Effect, OpDef, id};
@@ -114,15 +114,6 @@ impl Around<'_, '_> {
         });
         GLOBAL + k
     }
-}
-
-/// What is added up to an index: so many times the loop's variable, and values that are the same in all
-/// iterations, and a constant.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sum {
-    pub iteration: i64,
-    pub terms: Vec<(Value, i64)>,
-    pub constant: i64,
 }
 
 /// What an index takes of one dimension. What is not known is none.
@@ -644,28 +635,6 @@ impl<'a> Code<'a> {
             && x.op == y.op
             && x.args.len() == y.args.len()
             && x.args.iter().zip(&y.args).all(|(a, b)| self.same(*a, *b, depth - 1))
-    }
-}
-
-impl Sum {
-    /// With so many times another one.
-    fn plus(mut self, other: &Sum, times: i64) -> Option<Sum> {
-        let add = |a: i64, b: i64| a.checked_add(b.checked_mul(times)?);
-        self.iteration = add(self.iteration, other.iteration)?;
-        self.constant = add(self.constant, other.constant)?;
-        for (v, m) in &other.terms {
-            match self.terms.iter_mut().find(|t| t.0 == *v) {
-                Some(t) => t.1 = add(t.1, *m)?,
-                None => self.terms.push((*v, add(0, *m)?)),
-            }
-        }
-        self.terms.retain(|t| t.1 != 0);
-        self.terms.sort();
-        Some(self)
-    }
-
-    fn is_beside(&self, other: &Sum) -> bool {
-        self.iteration == other.iteration && self.terms == other.terms
     }
 }
 

@@ -3,7 +3,6 @@
 //! not in `range(n // 2)`. Untyped code is asked in the same way (`ssa/opt/parallel/far.rs`).
 
 use super::apart::{asks_for_its_shape, captured};
-use super::hidden_writes::Sum;
 use super::pure::{Defs, definitions};
 use crate::ops::{Effect, id};
 use crate::ssa::{Block, Func, InstNode, Op, Value};
@@ -200,4 +199,36 @@ fn lines_meet(p: Line, q: Line, n: i128) -> bool {
         }
     }
     false
+}
+
+/// What is added up to an index: so many times the loop's variable, and values that are the same in all
+/// iterations, and a constant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sum {
+    pub iteration: i64,
+    pub terms: Vec<(Value, i64)>,
+    pub constant: i64,
+}
+
+impl Sum {
+    /// With so many times another one.
+    pub(super) fn plus(mut self, other: &Sum, times: i64) -> Option<Sum> {
+        let add = |a: i64, b: i64| a.checked_add(b.checked_mul(times)?);
+        self.iteration = add(self.iteration, other.iteration)?;
+        self.constant = add(self.constant, other.constant)?;
+        for (v, m) in &other.terms {
+            match self.terms.iter_mut().find(|t| t.0 == *v) {
+                Some(t) => t.1 = add(t.1, *m)?,
+                None => self.terms.push((*v, add(0, *m)?)),
+            }
+        }
+        self.terms.retain(|t| t.1 != 0);
+        self.terms.sort();
+        Some(self)
+    }
+
+    /// Whether it differs by a constant.
+    pub(super) fn is_beside(&self, other: &Sum) -> bool {
+        self.iteration == other.iteration && self.terms == other.terms
+    }
 }

@@ -141,7 +141,7 @@ pub(crate) static OPS: &[OpDef] = &[
         .raises()
         .reads()
         .guesses(|_| true)
-    .doc("The text of an object whose class has none: its class, and where it is."),
+        .doc("The text of an object whose class has none: its class, and where it is."),
     OpDef::new(
         &["builtins.hash"],
         "x",

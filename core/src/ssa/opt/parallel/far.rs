@@ -8,7 +8,7 @@
 
 use super::classifier::Classifier;
 use super::places::{Class, Ix, Part, Places};
-use super::races::{Access, Numbers, Spot, Trial};
+use super::trial::{Access, Numbers, Spot, Trial};
 use crate::ops::{OpId, id};
 use crate::ssa::{Block, Op, Term, Value};
 

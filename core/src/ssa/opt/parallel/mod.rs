@@ -36,6 +36,7 @@ mod settled;
 mod settled_choices;
 mod shared;
 mod speculative_raises;
+mod trial;
 mod tuples;
 
 pub(crate) use shared::Speculative;

@@ -8,8 +8,8 @@
 
 use super::classifier::{Classifier, family};
 use super::places::Part;
-use super::races::Trial;
 use super::shared::Privatised;
+use super::trial::Trial;
 use crate::ops::{OpId, describes, id};
 use crate::ssa::{Block, Inst, Op, Value};
 
