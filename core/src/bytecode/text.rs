@@ -205,10 +205,10 @@ fn read_constant(c: &mut Cursor<'_>) -> Result<Constant> {
     match c.word() {
         "const" => c.constant().map(Constant::Value),
         "slice" => slice(c),
-        "set" => match c.constant()? {
-            Const::Tuple(members) => Ok(Constant::Set(members)),
-            _ => Err(c.error("the members of a set")),
-        },
+        "set" => {
+            let Const::Tuple(members) = c.constant()? else { return Err(c.error("the members of a set")) };
+            Ok(Constant::Set(members))
+        }
         "unsupported" => c.string().map(Constant::Unsupported),
         "index" => {
             let mut members = vec![];

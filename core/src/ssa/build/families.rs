@@ -155,12 +155,12 @@ fn decorator(code: &Code, made: usize) -> Option<usize> {
 
 /// Whether a decorator is `@jit` or `@njit`, which give the function itself; their options are constants.
 fn compiles(code: &Code, below: usize, known: &dyn Names) -> bool {
-    let options = match code.insts[below].op {
-        Opcode::Call if code.insts[below].arg == 0 => 0,
-        // The names, and a value for each.
-        Opcode::CallNamed => 1 + code.insts[below].arg as usize,
-        _ => return is_compiler(code, below, known),
-    };
+    let (op, n) = (code.insts[below].op, code.insts[below].arg as usize);
+    if op != Opcode::CallNamed && (op, n) != (Opcode::Call, 0) {
+        return is_compiler(code, below, known);
+    }
+    // The names of options, and a value for each.
+    let options = if op == Opcode::CallNamed { 1 + n } else { 0 };
     let constants = below.saturating_sub(options)..below;
     let Some(mut at) = constants.start.checked_sub(1) else { return false };
     if !constants.into_iter().all(|at| code.insts[at].op == Opcode::LoadConst) {
