@@ -539,13 +539,7 @@ impl Plan {
         for b in copied.blocks.values() {
             func.blocks[b.index()].cold = true;
         }
-        let mut test = Test {
-            func,
-            front: self.front,
-            known: FastMap::default(),
-            constants: FastMap::default(),
-            all: None,
-        };
+        let mut test = Test::new(func, self.front);
         let is_late = self.may_hand_over(test.func);
         let counter = self
             .counter

@@ -88,13 +88,7 @@ impl Planner<'_> {
 impl Plan {
     /// Writes the test of all turns into the block in front of the loop; its answer.
     pub(in super::super) fn test(&self, func: &mut Func) -> Option<Value> {
-        let mut test = Test {
-            func,
-            front: self.front,
-            known: FastMap::default(),
-            constants: FastMap::default(),
-            all: None,
-        };
+        let mut test = Test::new(func, self.front);
         self.ask(&mut test, self.counter.as_ref());
         test.all
     }

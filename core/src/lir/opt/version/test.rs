@@ -7,10 +7,16 @@ use crate::lir::{Block, Func, InstData, Loc, Op, Ty, Value};
 /// Appends to the block in front of the loop.
 pub(super) struct Test<'a> {
     pub(super) func: &'a mut Func,
-    pub(super) front: Block,
-    pub(super) known: FastMap<(Op, Value, Value), Value>,
-    pub(super) constants: FastMap<(Ty, i64), Value>,
+    front: Block,
+    known: FastMap<(Op, Value, Value), Value>,
+    constants: FastMap<(Ty, i64), Value>,
     pub(super) all: Option<Value>,
+}
+
+impl<'a> Test<'a> {
+    pub(super) fn new(func: &'a mut Func, front: Block) -> Test<'a> {
+        Test { func, front, known: FastMap::default(), constants: FastMap::default(), all: None }
+    }
 }
 
 impl Test<'_> {
